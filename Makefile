@@ -1,0 +1,99 @@
+# bloom: Bloom filters for SQLite.  `make help` lists the targets; V=1 shows
+# the commands; WERROR=1 makes warnings errors.
+
+CC       ?= cc
+CXX      ?= c++
+OPT      ?= -O3 -g
+DESTDIR  ?=
+prefix   ?= /usr/local
+libdir   ?= $(prefix)/lib
+includedir ?= $(prefix)/include
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
+  -Wcast-qual -Wcast-align -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
+  -Wpointer-arith -Wwrite-strings -Wswitch-enum -Wformat=2 -Wimplicit-fallthrough \
+  -Wdouble-promotion $(if $(WERROR),-Werror)
+
+# Never -march or -mavx2: the binary must not depend on the machine it is built on.
+BLOOM_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
+
+CORE_SOURCES   = $(wildcard ext/core/*.c)
+SQLITE_SOURCES = $(wildcard ext/sqlite/*.c) ext/bloom.c
+SOURCES        = $(CORE_SOURCES) $(SQLITE_SOURCES)
+
+# BUILD holds one build: its own folder for every set of flags (test/suites.sh).
+BUILD ?= build/release
+OBJECTS      = $(SOURCES:%.c=$(BUILD)/%.o)
+CORE_OBJECTS = $(CORE_SOURCES:%.c=$(BUILD)/%.o)
+EXTENSION ?= $(if $(filter Darwin,$(shell uname -s)),bloom.dylib,bloom.so)
+
+Q = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
+
+.PHONY: all
+all: $(EXTENSION) ## Build the loadable extension, ./bloom.so
+
+$(EXTENSION): $(OBJECTS)
+	$(call say,LINK,$@)$(CC) -shared -o $@ $(OBJECTS) $(SANITIZE) $(LDFLAGS)
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(BLOOM_CFLAGS) -MMD -MP -c -o $@ $<
+
+# -- Using it ----------------------------------------------------------------
+
+.PHONY: demo
+demo: $(EXTENSION) ## Pre-screen a real join: this machine's package index
+	$(Q)sh examples/packages/run.sh
+
+.PHONY: install
+install: $(EXTENSION) ## Install libbloom.so: then `.load libbloom` works from anywhere
+	install -d $(DESTDIR)$(libdir) $(DESTDIR)$(includedir)
+	install -m 755 $(EXTENSION) $(DESTDIR)$(libdir)/lib$(EXTENSION)
+	install -m 644 ext/bloom.h $(DESTDIR)$(includedir)/bloom.h
+	$(if $(DESTDIR),,-ldconfig)
+
+.PHONY: uninstall
+uninstall: ## Remove what install put there
+	rm -f $(DESTDIR)$(libdir)/lib$(EXTENSION) $(DESTDIR)$(includedir)/bloom.h
+
+# -- Testing -----------------------------------------------------------------
+
+CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
+CORE_SUPPORT = $(filter-out %_test.c,$(wildcard test/core/*.c))
+# Tests against live LevelDB; left out, with a word, where it is not installed.
+HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
+ifneq ($(HAVE_LEVELDB),yes)
+CORE_TESTS := $(filter-out %/leveldb_oracle_test,$(CORE_TESTS))
+endif
+
+.PHONY: test
+test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N failed`
+	$(Q)sh test/suites.sh
+
+.PHONY: core-tests
+core-tests: $(CORE_TESTS) ## Build the core's tests (they link without SQLite)
+
+# The core's objects alone: a call into SQLite would not link.
+$(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) -lcmocka -lm
+
+$(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \
+    $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
+	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) -lleveldb -lcmocka -lm
+
+$(BUILD)/test/core/%.o: test/core/%.cc
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)$(CXX) -std=c++17 -Wall -Wextra $(OPT) $(SANITIZE) -MMD -MP -c -o $@ $<
+
+.PRECIOUS: $(BUILD)/test/core/%.o
+
+.PHONY: clean
+clean: ## Remove all that was built
+	rm -rf build $(EXTENSION)
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+-include $(shell find build -name '*.d' 2>/dev/null)

@@ -1,0 +1,87 @@
+/*
+** Entry point: one table of the SQL functions, one of the table-valued ones.
+** A new function is one file in sqlite/ and one row here.
+*/
+#include "bloom.h"
+
+#include <stddef.h>
+
+#include "sqlite/functions.h"
+
+#ifndef SQLITE_CORE
+SQLITE_EXTENSION_INIT1
+#endif
+
+/* Deterministic: usable in indexes and hoisted out of loops.  Innocuous: usable
+** in views, triggers and CHECKs of databases that are not trusted. */
+#define SCALAR_FLAGS (SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
+
+/* SQLITE_INNOCUOUS and SQLITE_VTAB_INNOCUOUS came with 3.31.0. */
+#define OLDEST_SQLITE_VERSION_NUMBER 3031000
+#define OLDEST_SQLITE_VERSION        "3.31.0"
+
+/* Aggregates have step and final, window functions value and inverse as well;
+** scalars have function. */
+typedef struct function_row {
+  const char *name;
+  int num_args; /* -1: any number */
+  void (*function)(sqlite3_context *, int, sqlite3_value **);
+  void (*step)(sqlite3_context *, int, sqlite3_value **);
+  void (*final)(sqlite3_context *);
+  void (*value)(sqlite3_context *);
+  void (*inverse)(sqlite3_context *, int, sqlite3_value **);
+} function_row;
+
+#define SCALAR(name, num_args) {#name, num_args, name, NULL, NULL, NULL, NULL}
+#define WINDOW(name, num_args) \
+  {#name, num_args, NULL, name##_step, name##_final, name##_value, name##_inverse}
+
+static const function_row function_rows[] = {
+  WINDOW(bloom_build, 1),
+  WINDOW(bloom_build, 2),
+  WINDOW(bloom_build, 3),
+  SCALAR(bloom_may_contain, 2),
+  SCALAR(bloom_open, 1),
+  SCALAR(bloom_version, 0),
+};
+
+static const struct {
+  const char *name;
+  const sqlite3_module *module;
+} module_rows[] = {
+  {"bloom_info", &bloom_info_module},
+};
+
+static int register_function(sqlite3 *db, const function_row *row){
+  if( row->value ){
+    return sqlite3_create_window_function(db, row->name, row->num_args, SCALAR_FLAGS, NULL,
+                                          row->step, row->final, row->value, row->inverse, NULL);
+  }
+  return sqlite3_create_function_v2(db, row->name, row->num_args, SCALAR_FLAGS, NULL,
+                                    row->function, row->step, row->final, NULL);
+}
+
+int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_api_routines *api){
+  int rc = SQLITE_OK;
+  size_t i;
+#ifdef SQLITE_CORE
+  (void)api;
+#else
+  SQLITE_EXTENSION_INIT2(api)
+#endif
+  /* The oldest versions lack the calls that follow: refuse before using one. */
+  if( sqlite3_libversion_number()<OLDEST_SQLITE_VERSION_NUMBER ){
+    if( error_message ){
+      *error_message = sqlite3_mprintf("bloom needs SQLite " OLDEST_SQLITE_VERSION
+                                       " or newer, this is %s", sqlite3_libversion());
+    }
+    return SQLITE_ERROR;
+  }
+  for(i=0; rc==SQLITE_OK && i<sizeof(function_rows)/sizeof(function_rows[0]); i++){
+    rc = register_function(db, &function_rows[i]);
+  }
+  for(i=0; rc==SQLITE_OK && i<sizeof(module_rows)/sizeof(module_rows[0]); i++){
+    rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module, NULL, NULL);
+  }
+  return rc;
+}

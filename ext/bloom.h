@@ -1,0 +1,50 @@
+/*
+** bloom: Bloom filters for SQLite, in LevelDB's format.
+**
+** A program that links the extension statically (compile ext/ with
+** -DSQLITE_CORE) registers it for every connection it opens from then on with
+**
+**     sqlite3_auto_extension((void (*)(void))sqlite3_bloom_init);
+**
+** or for one connection with sqlite3_bloom_init(db, NULL, NULL).
+*/
+#ifndef BLOOM_H
+#define BLOOM_H
+
+#ifdef SQLITE_CORE
+# include <sqlite3.h>
+#else
+# include <sqlite3ext.h>
+#endif
+
+#define BLOOM_VERSION "0.1.0"
+
+#if defined(_WIN32)
+# define BLOOM_EXPORT __declspec(dllexport)
+#else
+# define BLOOM_EXPORT __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sqlite3_api_routines;
+
+/*
+** Registers every bloom_... function and module on db.  Returns SQLITE_OK, or
+** an error code with *error_message (if error_message is not NULL) set to a
+** text to be freed with sqlite3_free().  api is for .load and ignored where
+** the extension is linked statically.
+*/
+BLOOM_EXPORT int sqlite3_bloom_init(
+  sqlite3 *db,
+  char **error_message,
+  const struct sqlite3_api_routines *api
+);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,19 @@
+/*
+** Fixed-width integers in byte order of the file, whatever the machine's.
+** Compilers make one load or store of each.
+*/
+#ifndef BLOOM_CORE_BYTES_H
+#define BLOOM_CORE_BYTES_H
+
+#include <stdint.h>
+
+static inline uint32_t bloom_load32_le(const uint8_t *p){
+  return (uint32_t)p[0] | (uint32_t)p[1]<<8 | (uint32_t)p[2]<<16 | (uint32_t)p[3]<<24;
+}
+
+static inline void bloom_store64_le(uint8_t *p, uint64_t value){
+  int i;
+  for(i=0; i<8; i++) p[i] = (uint8_t)(value >> (8*i));
+}
+
+#endif

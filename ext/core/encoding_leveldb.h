@@ -1,0 +1,45 @@
+/*
+** LevelDB's filter, "leveldb.BuiltinBloomFilter2": digest -> bits.
+**
+**   +--------------------------------+------------+
+**   | bits, num_bits/8 bytes         | num_probes |
+**   +--------------------------------+------------+
+**
+** Bit i is bit i%8 of byte i/8.  Probe j of a digest tests bit
+** (digest + j*delta) mod 2^32 mod num_bits, delta = digest rotated right by 17
+** [Kirsch, Mitzenmacher 2006: one hash drives every probe].
+** Positions have 32 bits: bits from 2^32 on are never set.
+** Source: LevelDB util/bloom.cc.
+*/
+#ifndef BLOOM_CORE_ENCODING_LEVELDB_H
+#define BLOOM_CORE_ENCODING_LEVELDB_H
+
+#include "filter.h"
+
+#define BLOOM_LEVELDB_MIN_BITS   64 /* fewer would give small sets a high false positive rate */
+#define BLOOM_LEVELDB_MAX_PROBES 30 /* larger probe bytes are reserved for other encodings */
+
+extern const bloom_encoding bloom_encoding_leveldb;
+
+/* bits_per_key * 0.69 rounded down, clamped to 1..30; 0.69 =~ ln 2. */
+uint32_t bloom_leveldb_num_probes(double bits_per_key);
+
+/*
+** The shape of a filter of num_keys keys (duplicates counted) at bits_per_key
+** bits each: ceil(num_keys * bits_per_key) bits, at least 64, rounded up to
+** whole bytes.  bits_per_key is a finite number > 0; for whole numbers the
+** shape is LevelDB's.  BLOOM_TOO_BIG, *shape untouched, if it does not fit in
+** size_t.
+*/
+bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
+
+/* Writes a filter without keys to filter[0 .. shape->num_bytes). */
+void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
+
+/*
+** Adds the keys of these digests to a filter of this shape; shape->num_probes
+** is 1..30.  The order does not matter, duplicates change nothing.
+*/
+void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs);
+
+#endif

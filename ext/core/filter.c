@@ -1,0 +1,24 @@
+/*
+** The list of encodings, and reading by it.
+*/
+#include "filter.h"
+
+#include "encoding_leveldb.h"
+
+/* The first row that recognizes the bytes reads them. */
+static const bloom_encoding *const bloom_encodings[] = {
+  &bloom_encoding_leveldb,
+};
+
+void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
+  size_t i;
+  for(i=0; i<sizeof(bloom_encodings)/sizeof(bloom_encodings[0]); i++){
+    if( bloom_encodings[i]->read(bytes, num_bytes, filter) ) return;
+  }
+  *filter = (bloom_filter){
+    .encoding = NULL,
+    .bytes = bytes,
+    .num_bytes = num_bytes,
+    .reading = BLOOM_READ_RESERVED,
+  };
+}

@@ -1,0 +1,264 @@
+/*
+** bloom_build(key [, bits_per_key = 10 [, capacity]]): aggregate and window
+** function; the filter of its keys, byte for byte what LevelDB's
+** BloomFilterPolicy writes for them in any order.
+**
+** (1) NULL keys are skipped.  Without keys: the empty filter.
+** (2) bits_per_key is a number in 1..100, capacity an integer >= 0; NULL means
+**     the default.  Each is the same on every row of a group, rows with a NULL
+**     key included, else an error.
+** (3) Without capacity the keys that were seen size the filter, duplicates
+**     counted, and their digests are kept until the end.
+** (4) With capacity it alone sizes the filter.  Digests go to the bits in
+**     batches, so memory is the filter's alone; more keys are accepted.
+** (5) A window takes its oldest key back, which bits cannot: once a frame is
+**     seen to move, digests are kept with capacity too.  What is already in
+**     the bits by then cannot be taken back and is an error.
+** (6) A filter over SQLite's length limit is SQLite's own "too big" error,
+**     found as the keys come in.
+*/
+#include <string.h>
+
+#include "../core/encoding_leveldb.h"
+#include "digest_queue.h"
+#include "errors.h"
+#include "functions.h"
+#include "key_bytes.h"
+
+#define DEFAULT_BITS_PER_KEY 10.0
+#define NO_CAPACITY          (-1)
+
+/* Digests that go to the bits at once (Requirement 4). */
+#define BATCH_DIGESTS 16384
+
+/* Zero bytes are an aggregate that saw no row. */
+typedef struct build_state {
+  bloom_digest_queue queue; /* keys that are not yet in filter */
+  uint8_t *filter;          /* with capacity, after the first batch; else NULL */
+  double bits_per_key;
+  sqlite3_int64 capacity; /* or NO_CAPACITY */
+  char has_parameters;    /* the two above are set */
+  char is_window;         /* a value or an inverse step was asked for */
+  char failed;            /* an error was given: nothing is worth building */
+} build_state;
+
+static void build_state_free(build_state *state){
+  bloom_digest_queue_clear(&state->queue);
+  sqlite3_free(state->filter);
+  state->filter = NULL;
+}
+
+/* Sets *bits_per_key from argument 2, or fails. */
+static int read_bits_per_key(sqlite3_context *context, sqlite3_value *value, double *bits_per_key){
+  int type = sqlite3_value_type(value);
+  char *literal;
+  if( type==SQLITE_NULL ){
+    *bits_per_key = DEFAULT_BITS_PER_KEY;
+    return SQLITE_OK;
+  }
+  if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ){
+    double number = sqlite3_value_double(value);
+    if( number>=1 && number<=100 ){
+      *bits_per_key = number;
+      return SQLITE_OK;
+    }
+  }
+  literal = bloom_literal(value);
+  bloom_fail(context, BLOOM_ERROR_BITS_PER_KEY, "bloom_build", literal);
+  sqlite3_free(literal);
+  return SQLITE_ERROR;
+}
+
+/* Sets *capacity from argument 3, or fails.  A REAL may be written where it is
+** an integer: 1e6. */
+static int read_capacity(sqlite3_context *context, sqlite3_value *value, sqlite3_int64 *capacity){
+  int type = sqlite3_value_type(value);
+  char *literal;
+  if( type==SQLITE_NULL ){
+    *capacity = NO_CAPACITY;
+    return SQLITE_OK;
+  }
+  if( type==SQLITE_INTEGER && sqlite3_value_int64(value)>=0 ){
+    *capacity = sqlite3_value_int64(value);
+    return SQLITE_OK;
+  }
+  if( type==SQLITE_FLOAT ){
+    double number = sqlite3_value_double(value);
+    if( number>=0 && number<0x1p63 && (double)(sqlite3_int64)number==number ){
+      *capacity = (sqlite3_int64)number;
+      return SQLITE_OK;
+    }
+  }
+  literal = bloom_literal(value);
+  bloom_fail(context, BLOOM_ERROR_CAPACITY, "bloom_build", literal);
+  sqlite3_free(literal);
+  return SQLITE_ERROR;
+}
+
+/* Fails because an argument differs from the one of the rows before. */
+static int fail_not_constant(
+  sqlite3_context *context, int number, const char *name, char *before, sqlite3_value *value
+){
+  char *now = bloom_literal(value);
+  bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, "bloom_build", number, name, before, now);
+  sqlite3_free(before);
+  sqlite3_free(now);
+  return SQLITE_ERROR;
+}
+
+/* The shape of the filter, or an error set on context (Requirement 6). */
+static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
+  int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  uint64_t num_keys = state->capacity==NO_CAPACITY ? state->queue.num_digests : (uint64_t)state->capacity;
+  if( bloom_leveldb_shape(num_keys, state->bits_per_key, shape)==BLOOM_OK
+   && shape->num_bytes<=(size_t)limit ){
+    return SQLITE_OK;
+  }
+  sqlite3_result_error_toobig(context);
+  return SQLITE_TOOBIG;
+}
+
+/* Takes arguments 2 and 3 from the first row and checks them on the others. */
+static int read_parameters(
+  sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args
+){
+  double bits_per_key = DEFAULT_BITS_PER_KEY;
+  sqlite3_int64 capacity = NO_CAPACITY;
+  if( num_args>1 && read_bits_per_key(context, args[1], &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+  if( num_args>2 && read_capacity(context, args[2], &capacity)!=SQLITE_OK ) return SQLITE_ERROR;
+  if( !state->has_parameters ){
+    bloom_shape shape;
+    state->bits_per_key = bits_per_key;
+    state->capacity = capacity;
+    state->has_parameters = 1;
+    return find_shape(context, state, &shape);
+  }
+  if( bits_per_key<state->bits_per_key || bits_per_key>state->bits_per_key ){
+    return fail_not_constant(context, 2, "bits_per_key",
+                             sqlite3_mprintf("%.15g", state->bits_per_key), args[1]);
+  }
+  if( capacity!=state->capacity ){
+    return fail_not_constant(context, 3, "capacity", state->capacity==NO_CAPACITY ?
+                             sqlite3_mprintf("NULL") : sqlite3_mprintf("%lld", state->capacity), args[2]);
+  }
+  return SQLITE_OK;
+}
+
+/* A new filter with all keys so far; NULL, the error set on context, if there
+** is no room or no memory for it. */
+static uint8_t *write_filter(sqlite3_context *context, const build_state *state, bloom_shape *shape){
+  uint8_t *filter;
+  if( find_shape(context, state, shape)!=SQLITE_OK ) return NULL;
+  filter = sqlite3_malloc64(shape->num_bytes);
+  if( filter==NULL ){
+    sqlite3_result_error_nomem(context);
+    return NULL;
+  }
+  if( state->filter ){
+    memcpy(filter, state->filter, shape->num_bytes);
+  }else{
+    bloom_leveldb_clear(shape, filter);
+  }
+  bloom_leveldb_add(shape, filter, bloom_digest_queue_runs(&state->queue));
+  return filter;
+}
+
+/* Moves the queue's keys to the bits (Requirement 4). */
+static int flush_batch(sqlite3_context *context, build_state *state){
+  bloom_shape shape;
+  if( state->filter==NULL ){
+    state->filter = write_filter(context, state, &shape);
+    if( state->filter==NULL ) return SQLITE_ERROR;
+  }else{
+    if( find_shape(context, state, &shape)!=SQLITE_OK ) return SQLITE_ERROR;
+    bloom_leveldb_add(&shape, state->filter, bloom_digest_queue_runs(&state->queue));
+  }
+  bloom_digest_queue_clear(&state->queue);
+  return SQLITE_OK;
+}
+
+/* One row.  Returns an error code if it failed, with the error set on context. */
+static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
+  bloom_digest digest;
+  if( num_args>1 || !state->has_parameters ){
+    int rc = read_parameters(context, state, num_args, args);
+    if( rc!=SQLITE_OK ) return rc;
+  }
+  if( sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
+  if( bloom_key_digest(args[0], &digest)!=SQLITE_OK
+   || bloom_digest_queue_push(&state->queue, digest)!=SQLITE_OK ){
+    sqlite3_result_error_nomem(context);
+    return SQLITE_NOMEM;
+  }
+  if( state->queue.num_digests % BATCH_DIGESTS==0 ){
+    bloom_shape shape;
+    if( state->capacity!=NO_CAPACITY && !state->is_window ) return flush_batch(context, state);
+    return find_shape(context, state, &shape);
+  }
+  return SQLITE_OK;
+}
+
+void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args){
+  build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  if( state==NULL ){
+    sqlite3_result_error_nomem(context);
+  }else if( step(context, state, num_args, args)!=SQLITE_OK ){
+    state->failed = 1;
+  }
+}
+
+void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args){
+  build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  (void)num_args;
+  /* Rows leave a frame in the order they came, so the key itself is not needed. */
+  if( state==NULL || state->failed || sqlite3_value_type(args[0])==SQLITE_NULL ) return;
+  state->is_window = 1;
+  if( state->filter ){
+    bloom_fail(context, BLOOM_ERROR_FRAME, "bloom_build", BATCH_DIGESTS - 1);
+    state->failed = 1;
+  }else if( state->queue.num_digests ){
+    bloom_digest_queue_pop(&state->queue);
+  }
+}
+
+static void give_filter(sqlite3_context *context, const build_state *state){
+  bloom_shape shape;
+  uint8_t *filter = write_filter(context, state, &shape);
+  if( filter ) sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
+}
+
+/* A group or frame without rows never stepped: no parameters but the defaults. */
+static const build_state build_state_without_rows = {
+  .bits_per_key = DEFAULT_BITS_PER_KEY,
+  .capacity = NO_CAPACITY,
+};
+
+void bloom_build_value(sqlite3_context *context){
+  build_state *state = sqlite3_aggregate_context(context, 0);
+  if( state==NULL || !state->has_parameters ){
+    give_filter(context, &build_state_without_rows);
+  }else if( !state->failed ){
+    state->is_window = 1;
+    give_filter(context, state);
+  }
+}
+
+void bloom_build_final(sqlite3_context *context){
+  build_state *state = sqlite3_aggregate_context(context, 0);
+  if( state==NULL || !state->has_parameters ){
+    give_filter(context, &build_state_without_rows);
+    return;
+  }
+  if( !state->failed ){
+    bloom_shape shape;
+    if( state->filter==NULL ){
+      give_filter(context, state);
+    }else if( find_shape(context, state, &shape)==SQLITE_OK ){
+      /* The filter is already there: hand it over instead of copying it. */
+      bloom_leveldb_add(&shape, state->filter, bloom_digest_queue_runs(&state->queue));
+      sqlite3_result_blob64(context, state->filter, shape.num_bytes, sqlite3_free);
+      state->filter = NULL;
+    }
+  }
+  build_state_free(state);
+}

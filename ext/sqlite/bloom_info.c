@@ -1,0 +1,253 @@
+/*
+** bloom_info(filter): table-valued; one row that tells the truth about a
+** filter, none for NULL.  filter is a BLOB or a handle.
+**
+** Nothing is kept of the filter between xFilter and xColumn: xBestIndex hands
+** on which columns the query reads (as idxNum), and xFilter computes those.
+** So no BLOB is copied and no unread column costs anything.
+*/
+#include "../core/stats.h"
+#include "errors.h"
+#include "filter_arg.h"
+#include "functions.h"
+
+/* Column numbers, in the order of INFO_SCHEMA; also bits of idxNum. */
+enum {
+  COLUMN_ENCODING,
+  COLUMN_NUM_BYTES,
+  COLUMN_NUM_BITS,
+  COLUMN_NUM_PROBES,
+  COLUMN_BITS_SET,
+  COLUMN_FILL_RATIO,
+  COLUMN_ESTIMATED_KEYS,
+  COLUMN_BITS_PER_KEY,
+  COLUMN_EXPECTED_FPR,
+  COLUMN_MEASURED_FPR,
+  COLUMN_NOTE,
+  COLUMN_FILTER /* hidden: the argument */
+};
+
+#define INFO_SCHEMA \
+  "CREATE TABLE bloom_info(encoding TEXT, num_bytes INTEGER, num_bits INTEGER," \
+  " num_probes INTEGER, bits_set INTEGER, fill_ratio REAL, estimated_keys REAL," \
+  " bits_per_key REAL, expected_fpr REAL, measured_fpr REAL, note TEXT, filter HIDDEN)"
+
+#define COLUMN_BIT(column) (1u << (column))
+
+/* Columns for which the bits must be counted. */
+#define COLUMNS_FROM_BITS_SET \
+  (COLUMN_BIT(COLUMN_BITS_SET) | COLUMN_BIT(COLUMN_FILL_RATIO) | \
+   COLUMN_BIT(COLUMN_ESTIMATED_KEYS) | COLUMN_BIT(COLUMN_BITS_PER_KEY) | \
+   COLUMN_BIT(COLUMN_EXPECTED_FPR) | COLUMN_BIT(COLUMN_NOTE))
+
+/* A fill above this is unusual: bloom_build without capacity gives at most
+** 0.64, at bits_per_key 1. */
+#define NEARLY_SATURATED_FILL 0.75
+
+typedef struct info_cursor {
+  sqlite3_vtab_cursor base; /* first, for SQLite */
+  int is_eof;
+  bloom_filter filter;   /* its bytes are gone after xFilter */
+  uint64_t bits_set;     /* if a column in COLUMNS_FROM_BITS_SET is read */
+  double measured_fpr;   /* if COLUMN_MEASURED_FPR is read */
+  sqlite3_value *argument; /* a copy, if COLUMN_FILTER is read; else NULL */
+} info_cursor;
+
+static int info_connect(
+  sqlite3 *db, void *data, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
+){
+  int rc = sqlite3_declare_vtab(db, INFO_SCHEMA);
+  (void)data; (void)num_args; (void)args; (void)error;
+  if( rc!=SQLITE_OK ) return rc;
+  *vtab = sqlite3_malloc64(sizeof(**vtab));
+  if( *vtab==NULL ) return SQLITE_NOMEM;
+  **vtab = (sqlite3_vtab){NULL, 0, NULL};
+  sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  return SQLITE_OK;
+}
+
+static int info_disconnect(sqlite3_vtab *vtab){
+  sqlite3_free(vtab);
+  return SQLITE_OK;
+}
+
+static int info_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
+  int i;
+  int has_unusable = 0;
+  for(i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn!=COLUMN_FILTER
+     || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
+    if( !info->aConstraint[i].usable ){
+      has_unusable = 1;
+      continue;
+    }
+    info->aConstraintUsage[i].argvIndex = 1;
+    info->aConstraintUsage[i].omit = 1; /* a handle equals nothing */
+    info->idxNum = (int)(info->colUsed & (COLUMN_BIT(COLUMN_FILTER + 1) - 1));
+    info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+    info->estimatedCost = 1;
+    info->estimatedRows = 1;
+    return SQLITE_OK;
+  }
+  /* The argument is there, but this join order would need it too early. */
+  if( has_unusable ) return SQLITE_CONSTRAINT;
+  sqlite3_free(vtab->zErrMsg);
+  vtab->zErrMsg = sqlite3_mprintf(BLOOM_ERROR_FILTER_MISSING, "bloom_info", "bloom_info");
+  return SQLITE_ERROR;
+}
+
+static int info_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
+  info_cursor *info = sqlite3_malloc64(sizeof(*info));
+  (void)vtab;
+  if( info==NULL ) return SQLITE_NOMEM;
+  *info = (info_cursor){.is_eof = 1};
+  *cursor = &info->base;
+  return SQLITE_OK;
+}
+
+static int info_close(sqlite3_vtab_cursor *cursor){
+  sqlite3_value_free(((info_cursor *)cursor)->argument);
+  sqlite3_free(cursor);
+  return SQLITE_OK;
+}
+
+/* idxNum: the columns that are read, as COLUMN_BITs.  args[0]: the filter. */
+static int info_filter(
+  sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args, sqlite3_value **args
+){
+  info_cursor *info = (info_cursor *)cursor;
+  unsigned columns = (unsigned)index_number;
+  bloom_filter storage;
+  const bloom_filter *filter = NULL;
+  (void)index_text; (void)num_args;
+  info->is_eof = 1;
+  switch( bloom_filter_arg(args[0], &storage, &filter) ){
+    case BLOOM_ARG_FILTER: break;
+    case BLOOM_ARG_NULL:   return SQLITE_OK;
+    case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;
+    case BLOOM_ARG_NO_FILTER:
+      sqlite3_free(cursor->pVtab->zErrMsg);
+      cursor->pVtab->zErrMsg = sqlite3_mprintf(BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]));
+      return SQLITE_ERROR;
+  }
+  if( columns & COLUMN_BIT(COLUMN_FILTER) ){
+    sqlite3_value_free(info->argument);
+    info->argument = sqlite3_value_dup(args[0]);
+    if( info->argument==NULL ) return SQLITE_NOMEM;
+  }
+  if( columns & COLUMNS_FROM_BITS_SET ) info->bits_set = bloom_bits_set(filter);
+  if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = bloom_measured_fpr(filter);
+  info->filter = *filter;
+  info->filter.bytes = NULL;
+  info->is_eof = 0;
+  return SQLITE_OK;
+}
+
+static int info_next(sqlite3_vtab_cursor *cursor){
+  ((info_cursor *)cursor)->is_eof = 1;
+  return SQLITE_OK;
+}
+
+static int info_eof(sqlite3_vtab_cursor *cursor){
+  return ((info_cursor *)cursor)->is_eof;
+}
+
+static int info_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
+  (void)cursor;
+  *rowid = 1;
+  return SQLITE_OK;
+}
+
+/* In plain words what is unusual about the filter; nothing if all is well. */
+static void result_note(sqlite3_context *context, const info_cursor *info){
+  const bloom_filter *filter = &info->filter;
+  const char *note = NULL;
+  switch( filter->reading ){
+    case BLOOM_READ_EMPTY:
+      note = "too short: a filter has at least 2 bytes; this one contains nothing";
+      break;
+    case BLOOM_READ_NO_PROBES:
+      note = "no probes: its last byte is 0, so it may contain every key";
+      break;
+    case BLOOM_READ_RESERVED:
+      note = "reserved encoding: its last byte is over 30, so it may contain every key";
+      break;
+    case BLOOM_READ_BITS:
+      if( info->bits_set==filter->num_bits ){
+        note = "saturated: every bit is set, so it may contain every key";
+      }else if( (double)info->bits_set>NEARLY_SATURATED_FILL * (double)filter->num_bits ){
+        note = "nearly saturated: over 3/4 of its bits are set; build it anew for more keys";
+      }else if( filter->num_bits>0x100000000u ){
+        note = "too long: probes reach only its first 2^32 bits";
+      }
+      break;
+  }
+  sqlite3_result_text(context, note, -1, SQLITE_STATIC);
+}
+
+static int info_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column){
+  const info_cursor *info = (const info_cursor *)cursor;
+  const bloom_filter *filter = &info->filter;
+  int has_bits = filter->num_bits>0;
+  /* Keys leave no trace without probes, and none that tells in a full filter. */
+  int has_estimate = filter->reading==BLOOM_READ_BITS && info->bits_set<filter->num_bits;
+  switch( column ){
+    case COLUMN_ENCODING:
+      if( filter->encoding ) sqlite3_result_text(context, filter->encoding->name, -1, SQLITE_STATIC);
+      break;
+    case COLUMN_NUM_BYTES:
+      sqlite3_result_int64(context, (sqlite3_int64)filter->num_bytes);
+      break;
+    case COLUMN_NUM_BITS:
+      if( filter->encoding ) sqlite3_result_int64(context, (sqlite3_int64)filter->num_bits);
+      break;
+    case COLUMN_NUM_PROBES:
+      if( has_bits ) sqlite3_result_int64(context, filter->num_probes);
+      break;
+    case COLUMN_BITS_SET:
+      if( filter->encoding ) sqlite3_result_int64(context, (sqlite3_int64)info->bits_set);
+      break;
+    case COLUMN_FILL_RATIO:
+      if( has_bits ) sqlite3_result_double(context, (double)info->bits_set / (double)filter->num_bits);
+      break;
+    case COLUMN_ESTIMATED_KEYS:
+    case COLUMN_BITS_PER_KEY:
+      if( has_estimate ){
+        double keys = bloom_estimated_keys(filter->num_bits, filter->num_probes, info->bits_set);
+        if( column==COLUMN_ESTIMATED_KEYS ){
+          sqlite3_result_double(context, keys);
+        }else if( keys>0 ){
+          sqlite3_result_double(context, (double)filter->num_bits / keys);
+        }
+      }
+      break;
+    case COLUMN_EXPECTED_FPR:
+      sqlite3_result_double(context, bloom_expected_fpr(filter, info->bits_set));
+      break;
+    case COLUMN_MEASURED_FPR:
+      sqlite3_result_double(context, info->measured_fpr);
+      break;
+    case COLUMN_NOTE:
+      result_note(context, info);
+      break;
+    case COLUMN_FILTER:
+      if( info->argument ) sqlite3_result_value(context, info->argument);
+      break;
+  }
+  return SQLITE_OK;
+}
+
+/* xCreate is NULL: eponymous only. */
+const sqlite3_module bloom_info_module = {
+  .iVersion = 0,
+  .xConnect = info_connect,
+  .xBestIndex = info_best_index,
+  .xDisconnect = info_disconnect,
+  .xOpen = info_open,
+  .xClose = info_close,
+  .xFilter = info_filter,
+  .xNext = info_next,
+  .xEof = info_eof,
+  .xColumn = info_column,
+  .xRowid = info_rowid,
+};

@@ -1,0 +1,20 @@
+/*
+** bloom_may_contain(filter, key): 0 if the key is surely not in the filter, 1
+** if it may be; NULL where either is NULL.  filter is a BLOB or a handle.
+*/
+#include "filter_arg.h"
+#include "functions.h"
+#include "key_bytes.h"
+
+void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args){
+  bloom_filter storage;
+  const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_may_contain", args[0], &storage);
+  bloom_digest digest;
+  (void)num_args;
+  if( filter==NULL || sqlite3_value_type(args[1])==SQLITE_NULL ) return;
+  if( bloom_key_digest(args[1], &digest)!=SQLITE_OK ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  sqlite3_result_int(context, bloom_filter_may_contain(filter, digest));
+}

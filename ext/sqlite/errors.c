@@ -1,0 +1,43 @@
+/*
+** The ways to give a message.
+*/
+#include "errors.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#define LITERAL_MAX_CHARS 40
+
+void bloom_fail(sqlite3_context *context, const char *format, ...){
+  va_list arguments;
+  char *message;
+  va_start(arguments, format);
+  message = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  if( message==NULL ){
+    sqlite3_result_error_nomem(context);
+  }else{
+    sqlite3_result_error(context, message, -1);
+    sqlite3_free(message);
+  }
+}
+
+const char *bloom_type_name(sqlite3_value *value){
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_INTEGER: return "INTEGER";
+    case SQLITE_FLOAT:   return "REAL";
+    case SQLITE_TEXT:    return "TEXT";
+    case SQLITE_BLOB:    return "BLOB";
+    default:             return "NULL";
+  }
+}
+
+char *bloom_literal(sqlite3_value *value){
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_INTEGER: return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
+    case SQLITE_FLOAT:   return sqlite3_mprintf("%!.15g", sqlite3_value_double(value));
+    case SQLITE_TEXT:    return sqlite3_mprintf("'%.*q'", LITERAL_MAX_CHARS, sqlite3_value_text(value));
+    case SQLITE_BLOB:    return sqlite3_mprintf("a BLOB of %d bytes", sqlite3_value_bytes(value));
+    default:             return sqlite3_mprintf("NULL");
+  }
+}

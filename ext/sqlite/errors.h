@@ -1,0 +1,43 @@
+/*
+** Every message that bloom gives, and the ways to give one.
+** A message names function, argument and range; %s and %d take what they say.
+*/
+#ifndef BLOOM_SQLITE_ERRORS_H
+#define BLOOM_SQLITE_ERRORS_H
+
+#include "sqlite_api.h"
+
+/* function, type of the value */
+#define BLOOM_ERROR_FILTER \
+  "%s(): argument 1 (filter) must be a BLOB or a handle from bloom_open(), not %s"
+
+/* function */
+#define BLOOM_ERROR_FILTER_MISSING "%s() needs an argument: %s(filter)"
+
+/* function, the value as an SQL literal */
+#define BLOOM_ERROR_BITS_PER_KEY \
+  "%s(): argument 2 (bits_per_key) must be a number in 1..100, not %s"
+#define BLOOM_ERROR_CAPACITY \
+  "%s(): argument 3 (capacity) must be an integer in 0..9223372036854775807, not %s"
+
+/* function, argument number, argument name, the first value, the other value */
+#define BLOOM_ERROR_NOT_CONSTANT \
+  "%s(): argument %d (%s) must be the same on every row of a group, not %s and then %s"
+
+/* function, number of keys */
+#define BLOOM_ERROR_FRAME \
+  "%s(): with argument 3 (capacity) a window frame that drops rows may reach at most " \
+  "%d keys ahead of its first row; leave capacity out for longer frames"
+
+/* Fails the running function with a message; SQLITE_NOMEM if there is no
+** memory for the text. */
+void bloom_fail(sqlite3_context *context, const char *format, ...);
+
+/* The name of a value's type, as typeof() gives it but in capitals. */
+const char *bloom_type_name(sqlite3_value *value);
+
+/* A value as an SQL literal for a message, shortened; sqlite3_free() it.  NULL
+** if there is no memory, which "%s" prints as nothing. */
+char *bloom_literal(sqlite3_value *value);
+
+#endif

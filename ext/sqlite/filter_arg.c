@@ -1,0 +1,53 @@
+/*
+** SQL value -> filter.
+*/
+#include "filter_arg.h"
+
+#include "errors.h"
+
+bloom_filter_arg_status bloom_filter_arg(
+  sqlite3_value *value,
+  bloom_filter *storage,
+  const bloom_filter **filter
+){
+  const void *bytes;
+  size_t num_bytes;
+  /* A pointer value's type is NULL: look for it first. */
+  const bloom_handle *handle = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
+  if( handle ){
+    *filter = &handle->filter;
+    return BLOOM_ARG_FILTER;
+  }
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_BLOB: break;
+    case SQLITE_NULL: return BLOOM_ARG_NULL;
+    default:          return BLOOM_ARG_NO_FILTER;
+  }
+  bytes = sqlite3_value_blob(value);
+  num_bytes = (size_t)sqlite3_value_bytes(value);
+  if( bytes==NULL && num_bytes>0 ) return BLOOM_ARG_NOMEM;
+  bloom_filter_read(bytes, num_bytes, storage);
+  *filter = storage;
+  return BLOOM_ARG_FILTER;
+}
+
+const bloom_filter *bloom_filter_arg_or_fail(
+  sqlite3_context *context,
+  const char *function,
+  sqlite3_value *value,
+  bloom_filter *storage
+){
+  const bloom_filter *filter = NULL;
+  switch( bloom_filter_arg(value, storage, &filter) ){
+    case BLOOM_ARG_FILTER:
+    case BLOOM_ARG_NULL:
+      break;
+    case BLOOM_ARG_NO_FILTER:
+      bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_type_name(value));
+      break;
+    case BLOOM_ARG_NOMEM:
+      sqlite3_result_error_nomem(context);
+      break;
+  }
+  return filter;
+}

@@ -1,0 +1,47 @@
+/*
+** SQL value -> filter: a BLOB, parsed on the spot, or a handle that
+** bloom_open() parsed once.
+*/
+#ifndef BLOOM_SQLITE_FILTER_ARG_H
+#define BLOOM_SQLITE_FILTER_ARG_H
+
+#include "../core/filter.h"
+#include "sqlite_api.h"
+
+/* What filters travel as between our functions: sqlite3_result_pointer(). */
+#define BLOOM_HANDLE_TYPE "bloom"
+
+/* A handle owns its bytes and their parsed form. */
+typedef struct bloom_handle {
+  bloom_filter filter;
+  uint8_t bytes[];
+} bloom_handle;
+
+typedef enum bloom_filter_arg_status {
+  BLOOM_ARG_FILTER,
+  BLOOM_ARG_NULL,      /* SQL NULL */
+  BLOOM_ARG_NO_FILTER, /* neither BLOB nor handle */
+  BLOOM_ARG_NOMEM
+} bloom_filter_arg_status;
+
+/*
+** Finds the filter that a value stands for.  *filter is set on
+** BLOOM_ARG_FILTER: to the handle's, or to *storage, read from the BLOB; it is
+** valid until the value is next used or freed.
+*/
+bloom_filter_arg_status bloom_filter_arg(
+  sqlite3_value *value,
+  bloom_filter *storage,
+  const bloom_filter **filter
+);
+
+/* As above for a scalar function's first argument: NULL if there is no filter,
+** the error, if it is one, already set on context under the function's name. */
+const bloom_filter *bloom_filter_arg_or_fail(
+  sqlite3_context *context,
+  const char *function,
+  sqlite3_value *value,
+  bloom_filter *storage
+);
+
+#endif

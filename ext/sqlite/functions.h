@@ -1,0 +1,27 @@
+/*
+** What bloom.c registers: the SQL functions, each in the file of its name.
+*/
+#ifndef BLOOM_SQLITE_FUNCTIONS_H
+#define BLOOM_SQLITE_FUNCTIONS_H
+
+#include "sqlite_api.h"
+
+/* bloom_build(key [, bits_per_key [, capacity]]): aggregate and window function. */
+void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_build_final(sqlite3_context *context);
+void bloom_build_value(sqlite3_context *context);
+void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_may_contain(filter, key) */
+void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_open(filter) */
+void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_version() */
+void bloom_version(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_info(filter): table-valued */
+extern const sqlite3_module bloom_info_module;
+
+#endif

@@ -1,0 +1,36 @@
+/*
+** Which SQL values are one key: this file alone decides.
+**
+**   NULL                       no key: callers look for it first
+**   BLOB                       its bytes
+**   TEXT                       its UTF-8 bytes, NULs included, in any database encoding
+**   INTEGER                    its decimal text, as CAST(x AS TEXT)
+**   REAL equal to an INTEGER   as that INTEGER: 1.0, -0.0
+**   any other REAL             its 8 bytes, IEEE 754 little-endian
+**
+** So 1, 1.0, '1' and x'31' are one key, and a join on columns of different
+** types loses no row.  The text of a REAL is never used: it changes with
+** SQLite's version.  Collations are not applied.
+*/
+#ifndef BLOOM_SQLITE_KEY_BYTES_H
+#define BLOOM_SQLITE_KEY_BYTES_H
+
+#include "../core/decimal.h"
+#include "../core/filter.h"
+#include "sqlite_api.h"
+
+/* A key's bytes, valid until the value is next used or freed; they may lie
+** inside this struct, which must not be copied. */
+typedef struct bloom_key {
+  const uint8_t *bytes; /* may be NULL if num_bytes is 0 */
+  size_t num_bytes;
+  uint8_t buffer[BLOOM_DECIMAL_MAX_BYTES];
+} bloom_key;
+
+/* The bytes of a value that is not NULL.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_key_bytes(sqlite3_value *value, bloom_key *key);
+
+/* The digest of a value that is not NULL.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_key_digest(sqlite3_value *value, bloom_digest *digest);
+
+#endif
