@@ -1,0 +1,600 @@
+#!/usr/bin/env tclsh
+# Runs sqllogictest files on SQLite, through SQLite's own Tcl package.
+#
+#   tclsh test/sqllogictest.tcl ?--load EXTENSION? FILE-OR-DIRECTORY ...
+#
+# The format is the one of https://sqlite.org/sqllogictest/doc/trunk/about.wiki:
+# records parted by blank lines, each a statement, a query, hash-threshold or halt,
+# under any number of skipif and onlyif lines. Added to it:
+#   statement error REGULAR-EXPRESSION    the message must match
+#   load EXTENSION ?ENTRY-POINT?          as .load does in the sqlite3 shell
+# Stricter than SQLite's own runner: a query that fails after its first row fails,
+# too few or too many expected values fail, and so does any line that means nothing.
+
+package require Tcl 8.6
+
+namespace eval slt {
+    variable engine sqlite
+    # Stands for NULL on the way from SQLite to Tcl and back.
+    variable null "\x01NULL\x01"
+    variable max_lines_shown 20
+    variable max_chars_shown 200
+
+    # Options.
+    variable extensions {}
+    variable database :memory:
+
+    # The whole run.
+    variable num_passed 0
+    variable num_failed 0
+
+    # The file being run; a label maps to its digest and line.
+    variable hash_threshold
+    variable labels
+    variable line_number
+}
+
+# ---------------------------------------------------------------- text and bytes
+
+# Files are read and reports are written as bytes, one character each; only SQLite sees
+# text. Decoding UTF-8 would not do: Tcl 8.6 breaks characters above U+FFFF into two.
+set slt::sqlite_encoding [expr {"identity" in [encoding names] ? "identity" : "utf-8"}]
+
+proc slt::text_of_bytes {bytes} {
+    variable sqlite_encoding
+    encoding convertfrom $sqlite_encoding $bytes
+}
+
+proc slt::bytes_of_text {text} {
+    variable sqlite_encoding
+    encoding convertto $sqlite_encoding $text
+}
+
+# Writes the 64 steps of MD5 out as one Tcl procedure: a loop takes twice the time,
+# and large results are nothing but hashing. Source: RFC 1321, section 3.4.
+proc slt::define_md5_block {} {
+    set rounds {
+        {{($b & $c) | (~$b & $d)}  {7 12 17 22}  {1 0}}
+        {{($b & $d) | ($c & ~$d)}  {5  9 14 20}  {5 1}}
+        {{$b ^ $c ^ $d}            {4 11 16 23}  {3 5}}
+        {{$c ^ ($b | (~$d & $m))}  {6 10 15 21}  {7 0}}
+    }
+    # The state turns by one register a step: rename instead of moving.
+    set registers {a b c d}
+    set body "set m 0xffffffff\nset a \$a0; set b \$b0; set c \$c0; set d \$d0\n"
+    for {set step 0} {$step < 64} {incr step} {
+        lassign [lindex $rounds [expr {$step / 16}]] mix shifts order
+        lassign $order stride start
+        set left [lindex $shifts [expr {$step % 4}]]
+        set names [list \$right [expr {32 - $left}] \$left $left \
+            \$word \$w[expr {($start + $stride * $step) % 16}] \
+            \$sine [expr {wide(abs(sin($step + 1)) * 4294967296.0)}] \
+            \$mix "($mix)"]
+        set template {set a [expr {($a + $mix + $word + $sine) & $m}]
+            set a [expr {((($a << $left) | ($a >> $right)) + $b) & $m}]}
+        lassign $registers a b c d
+        append body [string map [list \$a \$$a \$b \$$b \$c \$$c \$d \$$d "set a" "set $a"] \
+            [string map $names $template]] \n
+        set registers [list $d $a $b $c]
+    }
+    append body {list [expr {($a0 + $a) & $m}] [expr {($b0 + $b) & $m}] \
+        [expr {($c0 + $c) & $m}] [expr {($d0 + $d) & $m}]}
+    set words {}
+    for {set i 0} {$i < 16} {incr i} {lappend words w$i}
+    proc md5_block [concat {a0 b0 c0 d0} $words] $body
+}
+slt::define_md5_block
+
+proc slt::md5 {bytes} {
+    set num_bytes [string length $bytes]
+    append bytes \x80 [string repeat \0 [expr {(55 - $num_bytes) % 64}]] \
+        [binary format w [expr {$num_bytes * 8}]]
+    set state {0x67452301 0xefcdab89 0x98badcfe 0x10325476}
+    set num_padded [string length $bytes]
+    for {set i 0} {$i < $num_padded} {incr i 64} {
+        binary scan $bytes @${i}iu16 words
+        set state [md5_block {*}$state {*}$words]
+    }
+    binary encode hex [binary format i4 $state]
+}
+
+# ---------------------------------------------------------------- running SQL
+
+# Variable names hold a space here, out of reach for SQL: the Tcl package binds the
+# caller's variable x to $x, :x and @x.
+
+proc slt::raise_sql_error {message} {
+    throw {SLT SQL} [bytes_of_text $message]
+}
+
+proc slt::execute {{{the sql}}} {
+    if {[catch {db eval ${the sql}} {the message}]} {
+        raise_sql_error ${the message}
+    }
+}
+
+# The values of a query, row by row, as Tcl objects that keep SQLite's type. `db eval`
+# into an array names the columns even where there is no row; the trace sees each value
+# in turn, even where two columns share a name.
+proc slt::query_values {num_columns {{the sql}}} {
+    variable column_names {}
+    variable column 0
+    variable column_counts {}
+    variable values {}
+    trace add variable {the row} write ::slt::take_value
+    if {[catch {db eval ${the sql} {the row} {}} {the message}]} {
+        raise_sql_error ${the message}
+    }
+    if {[llength $column_counts] != 1} {
+        fail "a query must be one statement, this is [llength $column_counts]"
+    }
+    if {$column_counts != $num_columns} {
+        fail "wrong number of columns: expected $num_columns, got $column_counts"
+    }
+    return $values
+}
+
+# Element "*" comes once a statement, before its rows: the list of column names.
+proc slt::take_value {array element operation} {
+    variable column_names
+    variable column
+    variable column_counts
+    variable values
+    upvar 1 $array row
+    if {$element eq "*" && $column == 0 && [lindex $column_names 0] ne "*"} {
+        set column_names $row(*)
+        lappend column_counts [llength $column_names]
+        return
+    }
+    lappend values $row($element)
+    if {[incr column] == [llength $column_names]} {set column 0}
+}
+
+# SQLite renders, for Tcl would print other digits: a value is bound again, in a
+# connection of our own. No string operation may touch it before, or it becomes text.
+set slt::render_sql(I) {SELECT CASE WHEN $value = $null THEN 'NULL'
+    ELSE CAST(CAST($value AS INTEGER) AS TEXT) END}
+set slt::render_sql(R) {SELECT CASE WHEN $value = $null THEN 'NULL'
+    ELSE printf('%.3f', CAST($value AS REAL)) END}
+set slt::render_sql(T) {SELECT CASE WHEN $value = $null THEN 'NULL'
+    ELSE CAST($value AS TEXT) END}
+
+proc slt::render {types values} {
+    variable null
+    variable render_sql
+    set sql_of_column [lmap type $types {set render_sql($type)}]
+    set num_columns [llength $types]
+    set column 0
+    set rendered {}
+    foreach value $values {
+        set text [renderer onecolumn [lindex $sql_of_column $column]]
+        if {$text eq ""} {
+            set text (empty)
+        } elseif {[regexp {[^ -~]} $text]} {
+            set text [printable_bytes $value]
+        }
+        lappend rendered $text
+        if {[incr column] == $num_columns} {set column 0}
+    }
+    return $rendered
+}
+
+# One @ for each byte, not for each character. A NUL ends the text, as in C.
+proc slt::printable_bytes {value} {
+    set bytes [renderer onecolumn {SELECT CAST(CAST($value AS TEXT) AS BLOB)}]
+    regsub {\x00.*} $bytes "" bytes
+    regsub -all {[^ -~]} $bytes @
+}
+
+# In the order of strcmp, column by column. Rendered values are printable ASCII, so rows
+# compare as strings with \x01, lower than all of it, between the values.
+proc slt::sort_values {sort num_columns values} {
+    if {$sort eq "nosort"} {return $values}
+    if {$sort eq "valuesort"} {return [lsort $values]}
+    set rows {}
+    set last [expr {$num_columns - 1}]
+    for {set i 0} {$i < [llength $values]} {incr i $num_columns} {
+        lappend rows [join [lrange $values $i $i+$last] \x01]
+    }
+    concat {*}[lmap row [lsort $rows] {split $row \x01}]
+}
+
+# ---------------------------------------------------------------- records
+
+# Ends the record; the details are lines for the report.
+proc slt::fail {title args} {
+    throw [list SLT FAIL $args] $title
+}
+
+# After a directive's own words only a comment may follow.
+proc slt::check_rest {words} {
+    if {[llength $words] && ![string match #* [lindex $words 0]]} {
+        fail "unexpected word '[lindex $words 0]'"
+    }
+}
+
+proc slt::check_no_body {directive body} {
+    if {[llength $body]} {
+        fail "unexpected line below $directive: [lindex $body 0]"
+    }
+}
+
+# Runs a record, given as its lines without comments and their numbers. Returns what
+# became of it: passed, skipped, set (no test) or halt.
+proc slt::run_record {lines numbers} {
+    variable engine
+    variable line_number
+    set skipped no
+    while {1} {
+        set lines [lassign $lines line]
+        set numbers [lassign $numbers line_number]
+        set words [lassign [regexp -all -inline {\S+} $line] directive]
+        if {$directive ni {skipif onlyif}} break
+        if {[llength $words] == 0 || [string match #* [lindex $words 0]]} {
+            fail "$directive names no engine"
+        }
+        check_rest [lrange $words 1 end]
+        if {![llength $lines]} {
+            fail "$directive has no record below it"
+        }
+        set is_ours [string equal -nocase [lindex $words 0] $engine]
+        if {$is_ours == ($directive eq "skipif")} {set skipped yes}
+    }
+    if {$directive ni {statement query hash-threshold halt load}} {
+        fail "unknown directive '$directive'"
+    }
+    if {$skipped} {return skipped}
+    run_$directive $line $words $lines
+}
+
+proc slt::run_statement {line words body} {
+    set expectation [lindex $words 0]
+    switch -- $expectation {
+        ok      {check_rest [lrange $words 1 end]}
+        error   {regexp {^\s*\S+\s+\S+\s*(.*?)\s*$} $line -> pattern}
+        default {fail "statement must be 'ok' or 'error', not '$expectation'"}
+    }
+    if {![llength $body]} {fail "statement without SQL"}
+
+    set failed no
+    try {
+        execute [text_of_bytes [join $body \n]]
+    } trap {SLT SQL} message {
+        set failed yes
+    }
+    if {$expectation eq "ok"} {
+        if {$failed} {fail "statement failed" "got error: $message"}
+        return passed
+    }
+    if {!$failed} {fail "statement did not fail" "expected error: $pattern"}
+    if {$pattern eq "" || [string match #* $pattern]} {return passed}
+    if {[catch {regexp -- $pattern $message} matches]} {
+        fail "bad regular expression: $matches"
+    }
+    if {!$matches} {
+        fail "wrong error message" "expected error: $pattern" "got error:      $message"
+    }
+    return passed
+}
+
+proc slt::run_query {line words body} {
+    variable hash_threshold
+    variable labels
+    variable line_number
+
+    # A comment may end the line: what follows # is not ours.
+    set comment [lsearch $words #*]
+    if {$comment >= 0} {set words [lrange $words 0 $comment-1]}
+    lassign $words types sort label
+    if {$types eq ""} {fail "query without column types"}
+    if {[regexp {[^TIR]} $types type]} {fail "unknown column type '$type'"}
+    if {$sort eq ""} {set sort nosort}
+    if {$sort ni {nosort rowsort valuesort}} {fail "unknown sort mode '$sort'"}
+    check_rest [lrange $words 3 end]
+    set types [split $types ""]
+
+    # Without the dashes no value is expected either, as in SQLite's runner.
+    set dashes [lsearch -exact $body ----]
+    if {$dashes < 0} {set dashes [llength $body]}
+    set sql [join [lrange $body 0 $dashes-1] \n]
+    set expected [lrange $body $dashes+1 end]
+    if {$sql eq ""} {fail "query without SQL"}
+
+    try {
+        set values [query_values [llength $types] [text_of_bytes $sql]]
+    } trap {SLT SQL} message {
+        fail "query failed" "got error: $message"
+    }
+    set values [sort_values $sort [llength $types] [render $types $values]]
+
+    set num_values [llength $values]
+    set by_hash [expr {$hash_threshold > 0 && $num_values > $hash_threshold}]
+    if {$by_hash || $label ne ""} {
+        set digest [md5 [join [concat $values [list ""]] \n]]
+    }
+    if {$by_hash} {
+        check_hash $expected "$num_values values hashing to $digest" $values
+    } else {
+        check_values $expected $values
+    }
+    if {$label ne ""} {
+        if {![info exists labels($label)]} {set labels($label) [list $digest $line_number]}
+        lassign $labels($label) first_digest first_line
+        if {$digest ne $first_digest} {
+            fail "result differs from line $first_line, which has the same label $label"
+        }
+    }
+    return passed
+}
+
+proc slt::run_hash-threshold {line words body} {
+    variable hash_threshold
+    set number [lindex $words 0]
+    if {![regexp {^\d+$} $number]} {fail "hash-threshold must be a number, not '$number'"}
+    check_rest [lrange $words 1 end]
+    check_no_body hash-threshold $body
+    scan $number %lld hash_threshold
+    return set
+}
+
+proc slt::run_halt {line words body} {
+    check_rest $words
+    check_no_body halt $body
+    return halt
+}
+
+proc slt::run_load {line words body} {
+    lassign $words path entry_point
+    if {$path eq ""} {fail "load names no extension"}
+    if {[string match #* $entry_point]} {
+        set entry_point ""
+    } else {
+        check_rest [lrange $words 2 end]
+    }
+    check_no_body load $body
+    load_extension [text_of_bytes $path] [text_of_bytes $entry_point]
+    return passed
+}
+
+# Loading is allowed for this one call: tests see the connection as SQLite opens it.
+proc slt::load_extension {path entry_point} {
+    db enable_load_extension 1
+    try {
+        if {$entry_point eq ""} {
+            db eval {SELECT load_extension($path)}
+        } else {
+            db eval {SELECT load_extension($path, $entry_point)}
+        }
+    } on error message {
+        fail "cannot load [bytes_of_text $path]" "got error: [bytes_of_text $message]"
+    } finally {
+        db enable_load_extension 0
+    }
+}
+
+# ---------------------------------------------------------------- comparing, reporting
+
+proc slt::check_hash {expected hash_line values} {
+    variable hash_threshold
+    if {$expected eq [list $hash_line]} return
+    set details [concat \
+        [clip "expected: " $expected] [list "got:      $hash_line"] [clip "          " $values]]
+    if {![regexp {^\d+ values hashing to } [lindex $expected 0]]} {
+        lappend details "(more than $hash_threshold values: the hash is expected;\
+            see hash-threshold)"
+    }
+    fail "wrong result hash" {*}$details
+}
+
+proc slt::check_values {expected values} {
+    variable max_lines_shown
+    if {[join $expected \n] eq [join $values \n]
+            && [llength $expected] == [llength $values]} return
+
+    set num_lines [expr {max([llength $expected], [llength $values])}]
+    set first 0
+    while {$first < min([llength $expected], [llength $values])
+            && [lindex $expected $first] eq [lindex $values $first]} {incr first}
+    set from [expr {max(0, $first - 3)}]
+    set end [expr {min($num_lines, $from + $max_lines_shown)}]
+
+    set details [list "expected [llength $expected] values (-), got [llength $values] (+);\
+        value [expr {$first + 1}] is the first to differ:"]
+    if {$from > 0} {lappend details "    ... $from equal"}
+    for {set i $from} {$i < $end} {incr i} {
+        set old [lrange $expected $i $i]
+        set new [lrange $values $i $i]
+        if {$old eq $new} {
+            lappend details {*}[clip "    " $old]
+        } else {
+            lappend details {*}[clip "  - " $old] {*}[clip "  + " $new]
+        }
+    }
+    if {$end < $num_lines} {lappend details "    ... [expr {$num_lines - $end}] more"}
+    fail "wrong result" {*}$details
+}
+
+# Lines for a report: the first gets the prefix, the others stand below it.
+proc slt::clip {prefix lines} {
+    variable max_lines_shown
+    variable max_chars_shown
+    set clipped {}
+    foreach line [lrange $lines 0 $max_lines_shown-1] {
+        set num_more [expr {[string length $line] - $max_chars_shown}]
+        if {$num_more > 0} {
+            set line "[string range $line 0 $max_chars_shown-1]... ($num_more bytes more)"
+        }
+        lappend clipped $prefix$line
+        set prefix [string repeat " " [string length $prefix]]
+    }
+    set num_more [expr {[llength $lines] - $max_lines_shown}]
+    if {$num_more > 0} {lappend clipped "$prefix... ($num_more lines more)"}
+    return $clipped
+}
+
+proc slt::report_failure {place title sql details} {
+    variable num_failed
+    incr num_failed
+    puts "$place: $title"
+    foreach line [concat [clip "" $sql] $details] {puts "    $line"}
+}
+
+# ---------------------------------------------------------------- files
+
+proc slt::read_bytes {path} {
+    set channel [open $path rb]
+    try {
+        return [read $channel]
+    } finally {
+        close $channel
+    }
+}
+
+proc slt::open_database {} {
+    variable database
+    variable null
+    variable extensions
+    sqlite3 db $database
+    db nullvalue $null
+    # A statement is finalized after use, and with it goes what it holds.
+    db cache size 0
+    foreach extension $extensions {load_extension $extension ""}
+}
+
+proc slt::close_database {} {
+    variable database
+    db close
+    if {$database ne ":memory:"} {
+        file delete $database $database-journal $database-wal $database-shm
+    }
+}
+
+proc slt::run_file {path} {
+    variable line_number 0
+    variable hash_threshold 8
+    variable labels
+    array unset labels
+    set name [encoding convertto utf-8 $path]
+
+    if {[catch {read_bytes $path} content]} {
+        report_failure $name "cannot read: [encoding convertto utf-8 $content]" {} {}
+        return
+    }
+    try {
+        open_database
+        run_records $name [split [string map {\r\n \n} $content] \n]
+    } trap {SLT FAIL} {title options} {
+        report_failure $name $title {} [lindex [dict get $options -errorcode] 2]
+    } finally {
+        close_database
+    }
+}
+
+# A record is a run of lines that are not blank; comment lines do not count at all.
+proc slt::run_records {name lines} {
+    variable num_passed
+    variable line_number
+    set number 0
+    set record {}
+    set numbers {}
+    # The last line of a file may lack its newline, and the last record its blank line.
+    foreach line [concat $lines [list ""]] {
+        incr number
+        if {[string index $line 0] eq "#"} continue
+        if {[string trim $line] ne ""} {
+            lappend record $line
+            lappend numbers $number
+            continue
+        }
+        if {![llength $record]} continue
+        set outcome ""
+        try {
+            set outcome [run_record $record $numbers]
+        } trap {SLT FAIL} {title options} {
+            report_failure $name:$line_number $title $record \
+                [lindex [dict get $options -errorcode] 2]
+        }
+        switch $outcome {
+            passed {incr num_passed}
+            halt   return
+        }
+        set record {}
+        set numbers {}
+    }
+}
+
+proc slt::test_files {path} {
+    if {![file isdirectory $path]} {return [list $path]}
+    set files [lsort [glob -nocomplain -directory $path -types f *.test]]
+    foreach directory [lsort [glob -nocomplain -directory $path -types d *]] {
+        lappend files {*}[test_files $directory]
+    }
+    return $files
+}
+
+# ---------------------------------------------------------------- command line
+
+set slt::usage {usage: tclsh sqllogictest.tcl ?option ...? FILE-OR-DIRECTORY ...
+
+Runs sqllogictest files, and all *.test files of directories, each on a new database.
+The exit status is 0 if records ran and none failed, 1 if not, 2 for bad arguments.
+
+  --load EXTENSION   load it before every file; may be repeated
+  --sqlite LIBRARY   use the SQLite of this Tcl package (a tclsqlite3.so)
+  --db FILE          keep the database in this file, which must not exist and is
+                     deleted after each test file; without it the database is in memory
+  --help             print this
+}
+
+proc slt::bad_arguments {message} {
+    variable usage
+    puts stderr "sqllogictest.tcl: $message\n\n$usage"
+    exit 2
+}
+
+proc slt::main {arguments} {
+    variable usage
+    variable extensions
+    variable database
+    variable num_passed
+    variable num_failed
+
+    set sqlite ""
+    set paths {}
+    while {[llength $arguments]} {
+        set arguments [lassign $arguments argument]
+        if {$argument in {--load --sqlite --db}} {
+            if {![llength $arguments]} {bad_arguments "$argument needs a value"}
+            set arguments [lassign $arguments value]
+        }
+        switch -glob -- $argument {
+            --load   {lappend extensions $value}
+            --sqlite {set sqlite $value}
+            --db     {set database $value}
+            --help   {puts -nonewline $usage; exit 0}
+            -*       {bad_arguments "unknown option $argument"}
+            default  {lappend paths $argument}
+        }
+    }
+    if {![llength $paths]} {bad_arguments "no test file given"}
+    if {$database ne ":memory:" && [file exists $database]} {
+        bad_arguments "$database exists; --db would delete it"
+    }
+    if {$sqlite ne ""} {
+        if {[catch {load $sqlite Sqlite3} message]} {bad_arguments $message}
+    } elseif {[catch {package require sqlite3} message]} {
+        bad_arguments "$message (Debian has it as libsqlite3-tcl)"
+    }
+
+    sqlite3 ::slt::renderer :memory:
+    fconfigure stdout -translation binary
+    foreach path $paths {
+        set files [test_files $path]
+        if {![llength $files]} {report_failure $path "no *.test file in it" {} {}}
+        foreach file $files {run_file $file}
+    }
+    puts "$num_passed passed, $num_failed failed"
+    exit [expr {$num_failed > 0 || $num_passed == 0}]
+}
+
+slt::main $argv
