@@ -179,14 +179,15 @@ static int flush_batch(sqlite3_context *context, build_state *state){
 
 /* One row.  Returns an error code if it failed, with the error set on context. */
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
+  bloom_key_status status;
   bloom_digest digest;
   if( num_args>1 || !state->has_parameters ){
     int rc = read_parameters(context, state, num_args, args);
     if( rc!=SQLITE_OK ) return rc;
   }
-  if( sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
-  if( bloom_key_digest(args[0], &digest)!=SQLITE_OK
-   || bloom_digest_queue_push(&state->queue, digest)!=SQLITE_OK ){
+  status = bloom_key_digest(args[0], &digest);
+  if( status==BLOOM_KEY_NULL ) return SQLITE_OK;
+  if( status==BLOOM_KEY_NOMEM || bloom_digest_queue_push(&state->queue, digest)!=SQLITE_OK ){
     sqlite3_result_error_nomem(context);
     return SQLITE_NOMEM;
   }

@@ -11,10 +11,15 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_may_contain", args[0], &storage);
   bloom_digest digest;
   (void)num_args;
-  if( filter==NULL || sqlite3_value_type(args[1])==SQLITE_NULL ) return;
-  if( bloom_key_digest(args[1], &digest)!=SQLITE_OK ){
-    sqlite3_result_error_nomem(context);
-    return;
+  if( filter==NULL ) return;
+  switch( bloom_key_digest(args[1], &digest) ){
+    case BLOOM_KEY_OK:
+      sqlite3_result_int(context, bloom_filter_may_contain(filter, digest));
+      break;
+    case BLOOM_KEY_NULL:
+      break;
+    case BLOOM_KEY_NOMEM:
+      sqlite3_result_error_nomem(context);
+      break;
   }
-  sqlite3_result_int(context, bloom_filter_may_contain(filter, digest));
 }

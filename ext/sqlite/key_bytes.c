@@ -26,31 +26,33 @@ static void real_key(double value, bloom_key *key){
   key->num_bytes = sizeof(ieee754);
 }
 
-int bloom_key_bytes(sqlite3_value *value, bloom_key *key){
-  int type = sqlite3_value_type(value);
-  switch( type ){
+bloom_key_status bloom_key_bytes(sqlite3_value *value, bloom_key *key){
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_NULL:
+      return BLOOM_KEY_NULL;
     case SQLITE_INTEGER:
       integer_key(sqlite3_value_int64(value), key);
-      return SQLITE_OK;
+      return BLOOM_KEY_OK;
     case SQLITE_FLOAT:
       real_key(sqlite3_value_double(value), key);
-      return SQLITE_OK;
+      return BLOOM_KEY_OK;
     case SQLITE_TEXT:
       key->bytes = sqlite3_value_text(value);
-      break;
+      if( key->bytes==NULL ) return BLOOM_KEY_NOMEM;
+      /* The length last: the call above may have converted the value. */
+      key->num_bytes = (size_t)sqlite3_value_bytes(value);
+      return BLOOM_KEY_OK;
     default:
       key->bytes = sqlite3_value_blob(value);
-      break;
+      key->num_bytes = (size_t)sqlite3_value_bytes(value);
+      /* An empty BLOB has no address. */
+      return key->bytes==NULL && key->num_bytes>0 ? BLOOM_KEY_NOMEM : BLOOM_KEY_OK;
   }
-  /* The length last: the calls above may convert the value. */
-  key->num_bytes = (size_t)sqlite3_value_bytes(value);
-  /* Only an empty BLOB has no address; else there was no memory to convert. */
-  return key->bytes==NULL && (type==SQLITE_TEXT || key->num_bytes>0) ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-int bloom_key_digest(sqlite3_value *value, bloom_digest *digest){
+bloom_key_status bloom_key_digest(sqlite3_value *value, bloom_digest *digest){
   bloom_key key;
-  int rc = bloom_key_bytes(value, &key);
-  if( rc==SQLITE_OK ) *digest = bloom_leveldb_hash(key.bytes, key.num_bytes);
-  return rc;
+  bloom_key_status status = bloom_key_bytes(value, &key);
+  if( status==BLOOM_KEY_OK ) *digest = bloom_leveldb_hash(key.bytes, key.num_bytes);
+  return status;
 }

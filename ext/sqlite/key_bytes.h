@@ -1,7 +1,7 @@
 /*
 ** Which SQL values are one key: this file alone decides.
 **
-**   NULL                       no key: callers look for it first
+**   NULL                       no key
 **   BLOB                       its bytes
 **   TEXT                       its UTF-8 bytes, NULs included, in any database encoding
 **   INTEGER                    its decimal text, as CAST(x AS TEXT)
@@ -27,10 +27,16 @@ typedef struct bloom_key {
   uint8_t buffer[BLOOM_DECIMAL_MAX_BYTES];
 } bloom_key;
 
-/* The bytes of a value that is not NULL.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_key_bytes(sqlite3_value *value, bloom_key *key);
+typedef enum bloom_key_status {
+  BLOOM_KEY_OK,
+  BLOOM_KEY_NULL, /* SQL NULL: no key */
+  BLOOM_KEY_NOMEM /* no memory to convert the value */
+} bloom_key_status;
 
-/* The digest of a value that is not NULL.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_key_digest(sqlite3_value *value, bloom_digest *digest);
+/* A value's key bytes; *key is set on BLOOM_KEY_OK. */
+bloom_key_status bloom_key_bytes(sqlite3_value *value, bloom_key *key);
+
+/* A value's digest; *digest is set on BLOOM_KEY_OK. */
+bloom_key_status bloom_key_digest(sqlite3_value *value, bloom_digest *digest);
 
 #endif
