@@ -57,6 +57,10 @@ install: $(EXTENSION) ## Install libbloom.so: then `.load libbloom` works from a
 uninstall: ## Remove what install put there
 	rm -f $(DESTDIR)$(libdir)/lib$(EXTENSION) $(DESTDIR)$(includedir)/bloom.h
 
+.PHONY: amalgamation
+amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and bloom.h
+	$(Q)sh ext/amalgamate.sh build/amalgamation
+
 # -- Testing -----------------------------------------------------------------
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))

@@ -187,7 +187,7 @@ static int step(sqlite3_context *context, build_state *state, int num_args, sqli
   }
   status = bloom_key_digest(args[0], &digest);
   if( status==BLOOM_KEY_NULL ) return SQLITE_OK;
-  if( status==BLOOM_KEY_NOMEM || bloom_digest_queue_push(&state->queue, digest)!=SQLITE_OK ){
+  if( status!=BLOOM_KEY_OK || bloom_digest_queue_push(&state->queue, digest)!=SQLITE_OK ){
     sqlite3_result_error_nomem(context);
     return SQLITE_NOMEM;
   }

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Writes the extension as one file, bloom.c, with its header bloom.h:
+#
+#     sh ext/amalgamate.sh DIRECTORY
+#
+# Every local #include is replaced by the file, the first time, and dropped
+# after that; so names of file scope must be unique across files.
+#
+#     cc -shared -fPIC -O3 bloom.c -o bloom.so      the loadable extension
+#     cc -DSQLITE_CORE -O3 -c bloom.c               to link with a program
+set -eu
+ext=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+mkdir -p "$1"
+out=$(CDPATH='' cd -- "$1" && pwd)
+cd "$ext"
+
+version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
+{
+  echo "/* bloom $version in one file; made by ext/amalgamate.sh, not to be edited. */"
+  # Only the entry point may be seen from outside, whatever the compiler's flags.
+  echo '#if defined(__GNUC__) && !defined(_WIN32)'
+  echo '#pragma GCC visibility push(hidden)'
+  echo '#endif'
+  awk '
+    function normalize(path) {
+      while (path ~ /[^\/]+\/\.\.\//) sub(/[^\/]+\/\.\.\//, "", path)
+      return path
+    }
+    function inline(path,   line, folder, name) {
+      if (path in seen) return
+      seen[path] = 1
+      folder = path
+      if (!sub(/[^\/]*$/, "", folder)) folder = ""
+      printf "\n/* ---- %s ---- */\n", path
+      while ((status = (getline line < path)) > 0) {
+        if (line ~ /^#include "/) {
+          name = line
+          sub(/^#include "/, "", name)
+          sub(/".*/, "", name)
+          if (normalize(folder name) == "bloom.h") print "#include \"bloom.h\""
+          else inline(normalize(folder name))
+        } else {
+          print line
+        }
+      }
+      if (status < 0) { printf "amalgamate: no file %s\n", path > "/dev/stderr"; exit 1 }
+      close(path)
+    }
+    BEGIN { for (i = 1; i < ARGC; i++) inline(ARGV[i]) }
+  ' core/*.c sqlite/*.c bloom.c
+} > "$out/bloom.c"
+cp bloom.h "$out/bloom.h"
