@@ -166,6 +166,14 @@ proc test_command_line {} {
     # Each file has its own database, or the second CREATE TABLE would fail.
     lassign [run_runner $good $good] status output
     check "two files" "0 2 passed, 0 failed\n" "$status $output"
+    # And its own labels.
+    set one [file join $scratch one.test]
+    set two [file join $scratch two.test]
+    write_text $one "query I nosort label\nSELECT 1\n----\n1\n"
+    write_text $two "query I nosort label\nSELECT 2\n----\n2\n"
+    lassign [run_runner $one $two] status output
+    check "one label in two files" "0 2 passed, 0 failed\n" "$status $output"
+
     lassign [run_runner $bad $good] status output
     check "a failing file and a good one" "1 1 passed, 1 failed" "$status [last_line $output]"
     lassign [run_runner $empty] status output
