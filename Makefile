@@ -90,7 +90,8 @@ $(BUILD)/test/core/%.o: test/core/%.cc
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(CXX) -std=c++17 -Wall -Wextra $(OPT) $(SANITIZE) -MMD -MP -c -o $@ $<
 
-.PRECIOUS: $(BUILD)/test/core/%.o
+# Kept: make would delete the tests' objects as intermediate files.
+.PRECIOUS: $(BUILD)/%.o
 
 .PHONY: clean
 clean: ## Remove all that was built

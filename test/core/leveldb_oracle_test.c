@@ -7,7 +7,7 @@
 **
 ** BLOOM_TEST_SEED and BLOOM_TEST_CASE run one failed case again;
 ** BLOOM_TEST_SHARE (support.h) runs a part; BLOOM_TEST_HUGE=1 also lets LevelDB
-** build a filter of more than 2^32 bits (1.5 GB, a minute).
+** build a filter of more than 2^32 bits (2 GB, 15 s).
 */
 #include "support.h"
 

@@ -1,0 +1,92 @@
+/*
+** Integer -> decimal text, against printf: SQL's CAST(x AS TEXT) prints the
+** same.  Every integer key goes through this.
+*/
+#include "support.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../ext/core/decimal.h"
+
+#define NUM_RANDOM 2000000u
+
+static void check(int64_t value){
+  char expected[32];
+  uint8_t text[BLOOM_DECIMAL_MAX_BYTES + 8];
+  const size_t length = (size_t)snprintf(expected, sizeof(expected), "%" PRId64, value);
+  size_t num_bytes, i;
+  memset(text, '#', sizeof(text));
+  num_bytes = bloom_decimal(value, text);
+  if( num_bytes!=length || memcmp(text, expected, length)!=0 ){
+    fail_msg("%s is written as %zu bytes %.*s", expected, num_bytes,
+             (int)(num_bytes<sizeof(text) ? num_bytes : sizeof(text)), (const char*)text);
+  }
+  for(i=length; i<sizeof(text); i++){
+    if( text[i]!='#' ) fail_msg("%s: byte %zu after its end is written", expected, i - length);
+  }
+}
+
+static void ends_of_the_range(void **state){
+  int64_t i;
+  (void)state;
+  for(i=0; i<1000; i++){
+    check(INT64_MIN + i);
+    check(INT64_MAX - i);
+  }
+}
+
+static void small_numbers(void **state){
+  int64_t value;
+  (void)state;
+  for(value=-100000; value<=100000; value++) check(value);
+}
+
+static void powers_of_ten_and_neighbours(void **state){
+  int64_t power = 1, distance;
+  int exponent;
+  (void)state;
+  for(exponent=0; exponent<=18; exponent++){
+    for(distance=-2; distance<=2; distance++){
+      check(power + distance);
+      check(-power + distance);
+    }
+    if( exponent<18 ) power *= 10;
+  }
+  assert_true(power==INT64_C(1000000000000000000));
+}
+
+static void powers_of_two_and_neighbours(void **state){
+  int exponent;
+  (void)state;
+  for(exponent=0; exponent<63; exponent++){
+    int64_t power = (int64_t)((uint64_t)1 << exponent);
+    check(power - 1);
+    check(power);
+    check(-power);
+    check(-power - 1);
+  }
+}
+
+/* All magnitudes alike: a random 64-bit number nearly always has 19 digits. */
+static void random_numbers(void **state){
+  rng random = rng_stream(3);
+  size_t i, num_numbers = test_share(NUM_RANDOM);
+  (void)state;
+  for(i=0; i<num_numbers; i++){
+    int64_t value = (int64_t)(rng_next(&random) >> (1 + rng_below(&random, 63)));
+    check(i%2 ? value : -value);
+  }
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(ends_of_the_range),
+    cmocka_unit_test(small_numbers),
+    cmocka_unit_test(powers_of_ten_and_neighbours),
+    cmocka_unit_test(powers_of_two_and_neighbours),
+    cmocka_unit_test(random_numbers),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}

@@ -1,0 +1,425 @@
+/*
+** LevelDB's filter without LevelDB: golden filters and answers of version 1.23
+** (golden_leveldb.h), LevelDB's own Bloom filter test with its exact counts,
+** shapes at their edges, and what must hold for any filter.
+*/
+#include "support.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/encoding_leveldb.h"
+#include "../../ext/core/leveldb_hash.h"
+#include "golden_leveldb.h"
+
+/* ---- Golden values ------------------------------------------------------- */
+
+static void golden_filters_byte_for_byte(void **state){
+  size_t i, num_bytes;
+  (void)state;
+  for(i=0; i<COUNT_OF(golden_filters); i++){
+    const golden_filter *row = &golden_filters[i];
+    key_set set = key_set_of_texts(row->keys, row->num_keys);
+    uint8_t *filter = build_filter_of(&set, row->bits_per_key, &num_bytes);
+    char *hex = hex_of(filter, num_bytes);
+    if( strcmp(hex, row->filter)!=0 ){
+      fail_msg("%zu keys %s ... at %d bits per key: %s, expected %s" HOW_TO_REGENERATE,
+               row->num_keys, row->num_keys ? row->keys[0] : "", row->bits_per_key, hex,
+               row->filter);
+    }
+    free(hex);
+    free(filter);
+    key_set_free(&set);
+  }
+}
+
+static void golden_long_filters_at_every_bits_per_key(void **state){
+  key_set set = key_set_of_decimals(1, GOLDEN_LONG_KEYS);
+  size_t i;
+  (void)state;
+  assert_int_equal(COUNT_OF(golden_long_filters), 100);
+  for(i=0; i<COUNT_OF(golden_long_filters); i++){
+    const golden_long_filter *row = &golden_long_filters[i];
+    size_t num_bytes;
+    uint8_t *filter = build_filter_of(&set, row->bits_per_key, &num_bytes);
+    uint64_t checksum = checksum_of(filter, num_bytes);
+    if( num_bytes!=row->num_bytes || checksum!=row->checksum ){
+      fail_msg("texts 1..%d at %d bits per key: %zu bytes, checksum %016" PRIx64
+               ", expected %zu bytes, %016" PRIx64 HOW_TO_REGENERATE,
+               GOLDEN_LONG_KEYS, row->bits_per_key, num_bytes, checksum, row->num_bytes,
+               row->checksum);
+    }
+    free(filter);
+  }
+  key_set_free(&set);
+}
+
+static void golden_answers_for_hello(void **state){
+  const bloom_digest hello = bloom_leveldb_hash((const uint8_t*)"hello", 5);
+  size_t i, num_bytes;
+  (void)state;
+  for(i=0; i<COUNT_OF(golden_answers); i++){
+    uint8_t *filter = bytes_of(golden_answers[i].filter, &num_bytes);
+    uint8_t *exact = exact_copy(filter, num_bytes);
+    if( may_contain(exact, num_bytes, hello)!=golden_answers[i].may_contain_hello ){
+      fail_msg("'%s' may contain hello: expected %d" HOW_TO_REGENERATE,
+               golden_answers[i].filter, golden_answers[i].may_contain_hello);
+    }
+    free(exact);
+    free(filter);
+  }
+}
+
+/* LevelDB's util/bloom_test.cc: sizes, no false negatives, and a rate of at
+** most 2 %, over 1.25 % for at most a fifth as many sizes as below it. */
+static void leveldbs_own_test(void **state){
+  key_set absent = key_set_of_fixed32(FIRST_ABSENT_KEY, ABSENT_KEYS);
+  bloom_digest *absent_digests = key_set_digests(&absent);
+  size_t num_good = 0, num_mediocre = 0, i, j;
+  (void)state;
+  assert_int_equal(COUNT_OF(golden_false_positive_counts), 37);
+  for(i=0; i<COUNT_OF(golden_false_positive_counts); i++){
+    const golden_false_positives *row = &golden_false_positive_counts[i];
+    key_set set = key_set_of_fixed32(0, row->num_keys);
+    bloom_digest *digests = key_set_digests(&set);
+    size_t num_bytes, num_false_positives = 0;
+    uint8_t *filter = build_filter(digests, set.num_keys, 10, NULL, &num_bytes);
+    assert_in_range(num_bytes, 9, row->num_keys*10/8 + 40);
+    for(j=0; j<set.num_keys; j++) assert_true(may_contain(filter, num_bytes, digests[j]));
+    for(j=0; j<ABSENT_KEYS; j++){
+      num_false_positives += (size_t)may_contain(filter, num_bytes, absent_digests[j]);
+    }
+    if( num_false_positives!=row->num_false_positives ){
+      fail_msg("%zu keys: %zu false positives, expected %zu" HOW_TO_REGENERATE,
+               row->num_keys, num_false_positives, row->num_false_positives);
+    }
+    assert_in_range(num_false_positives, 0, ABSENT_KEYS/50);
+    if( num_false_positives>ABSENT_KEYS/80 ) num_mediocre++; else num_good++;
+    free(filter);
+    free(digests);
+    key_set_free(&set);
+  }
+  assert_in_range(num_mediocre, 0, num_good/5);
+  free(absent_digests);
+  key_set_free(&absent);
+}
+
+/* ---- Shapes -------------------------------------------------------------- */
+
+/* Asserts the bits wanted, before rounding up to whole bytes. */
+static void check_shape(uint64_t num_keys, double bits_per_key, uint64_t wanted_bits){
+  bloom_shape shape;
+  const uint64_t num_bytes = (wanted_bits<64 ? 64 : wanted_bits)/8 + (wanted_bits>64 && wanted_bits%8);
+  if( bloom_leveldb_shape(num_keys, bits_per_key, &shape)!=BLOOM_OK ){
+    fail_msg("%" PRIu64 " keys at %g bits: too big", num_keys, bits_per_key);
+  }
+  if( shape.num_bits!=num_bytes*8 || shape.num_bytes!=num_bytes+1 ){
+    fail_msg("%" PRIu64 " keys at %g bits: %" PRIu64 " bits in %zu bytes, expected %" PRIu64
+             " bits", num_keys, bits_per_key, shape.num_bits, shape.num_bytes, num_bytes*8);
+  }
+  assert_int_equal(shape.num_probes, bloom_leveldb_num_probes(bits_per_key));
+}
+
+static void check_too_big(uint64_t num_keys, double bits_per_key){
+  bloom_shape shape, before;
+  memset(&shape, 0x5a, sizeof(shape));
+  memcpy(&before, &shape, sizeof(shape));
+  if( bloom_leveldb_shape(num_keys, bits_per_key, &shape)!=BLOOM_TOO_BIG ){
+    fail_msg("%" PRIu64 " keys at %g bits: not too big", num_keys, bits_per_key);
+  }
+  assert_memory_equal(&shape, &before, sizeof(shape));
+}
+
+static void shapes_of_whole_bits_per_key(void **state){
+  uint64_t num_keys, bits_per_key;
+  (void)state;
+  for(num_keys=0; num_keys<=300; num_keys++){
+    for(bits_per_key=1; bits_per_key<=100; bits_per_key++){
+      check_shape(num_keys, (double)bits_per_key, num_keys*bits_per_key);
+    }
+  }
+}
+
+static void shapes_have_64_bits_at_least(void **state){
+  (void)state;
+  check_shape(0, 10, 64);
+  check_shape(0, 100, 64);
+  check_shape(6, 10, 64);
+  check_shape(64, 1, 64);
+  check_shape(65, 1, 72); /* the next whole byte */
+  check_shape(7, 10, 72);
+}
+
+static void shapes_of_fractions_round_up(void **state){
+  uint64_t num_keys, eighths;
+  (void)state;
+  /* Eighths are exact in binary: the same in integers. */
+  for(num_keys=0; num_keys<=200; num_keys++){
+    for(eighths=8; eighths<=800; eighths++){
+      check_shape(num_keys, (double)eighths/8, (num_keys*eighths + 7)/8);
+    }
+  }
+  check_shape(10, 9.6, 96);
+  check_shape(10, 9.61, 97);
+  check_shape(1000, 9.6, 9600);
+  check_shape(1000, 9.601, 9601);
+  check_shape(1000000, 1.0000001, 1000001);
+  check_shape(72, 1 + 0x1p-40, 73); /* the smallest excess asks for one more bit */
+}
+
+static void shapes_around_32_bits(void **state){
+  const uint64_t two_32 = (uint64_t)1 << 32;
+  (void)state;
+  check_shape(two_32/8 - 1, 8, two_32 - 8);
+  check_shape(two_32/8, 8, two_32);
+  check_shape(two_32/8 + 1, 8, two_32 + 8);
+  check_shape(two_32 - 1, 1, two_32);
+  check_shape(two_32 + 1, 1, two_32 + 1);
+  check_shape(INT32_MAX, 100, (uint64_t)INT32_MAX*100); /* LevelDB's largest key count */
+#if SIZE_MAX > UINT32_MAX
+  check_shape(two_32*8, 8, two_32*64); /* 2^32 bytes */
+  check_shape(two_32*8 - 1, 8, two_32*64 - 8);
+  check_shape((uint64_t)1 << 50, 8, (uint64_t)1 << 53);
+#endif
+}
+
+static void shapes_too_big_for_an_address(void **state){
+  const uint64_t two_60 = (uint64_t)1 << 60;
+  (void)state;
+#if SIZE_MAX > UINT32_MAX
+  /* 2^63 bits are not counted any more; the last double below it is 2^63-1024. */
+  check_shape(two_60 - 128, 8, (two_60 - 128)*8);
+#else
+  check_shape((uint64_t)SIZE_MAX - 1, 8, ((uint64_t)SIZE_MAX - 1)*8);
+  check_too_big((uint64_t)SIZE_MAX, 8);
+  check_too_big((uint64_t)SIZE_MAX + 1, 8);
+#endif
+  check_too_big(two_60, 8);
+  check_too_big(two_60*8, 1);
+  check_too_big(two_60*8, 100);
+  check_too_big(UINT64_MAX, 1);
+  check_too_big(UINT64_MAX, 1.5);
+  check_too_big(UINT64_MAX, 100);
+  check_too_big(UINT64_MAX/100, 100); /* 2^64 bits */
+}
+
+static void num_probes_of_whole_bits_per_key(void **state){
+  int bits_per_key;
+  (void)state;
+  for(bits_per_key=1; bits_per_key<=100; bits_per_key++){
+    /* 0.69 in integers; LevelDB's doubles give the same. */
+    int num_probes = bits_per_key*69/100;
+    if( num_probes<1 ) num_probes = 1;
+    if( num_probes>30 ) num_probes = 30;
+    assert_int_equal(bloom_leveldb_num_probes(bits_per_key), num_probes);
+  }
+}
+
+static void num_probes_of_fractions(void **state){
+  (void)state;
+  assert_int_equal(bloom_leveldb_num_probes(0.001), 1);
+  assert_int_equal(bloom_leveldb_num_probes(1.45), 1);
+  assert_int_equal(bloom_leveldb_num_probes(2.89), 1);
+  assert_int_equal(bloom_leveldb_num_probes(2.9), 2);
+  assert_int_equal(bloom_leveldb_num_probes(10.1), 6);
+  assert_int_equal(bloom_leveldb_num_probes(10.15), 7);
+  assert_int_equal(bloom_leveldb_num_probes(43.4), 29);
+  assert_int_equal(bloom_leveldb_num_probes(43.5), 30);
+  assert_int_equal(bloom_leveldb_num_probes(1e300), 30);
+}
+
+/* ---- What holds for any filter ------------------------------------------- */
+
+/* The bits set one by one, as the layout in encoding_leveldb.h reads. */
+static uint8_t *naive_filter(const bloom_shape *shape, const bloom_digest *digests,
+                             size_t num_digests){
+  uint8_t *filter = calloc(shape->num_bytes, 1);
+  size_t i;
+  uint64_t j;
+  assert_non_null(filter);
+  for(i=0; i<num_digests; i++){
+    const uint64_t delta = (digests[i] >> 17 | (uint64_t)digests[i] << 15) & UINT32_MAX;
+    for(j=0; j<shape->num_probes; j++){
+      const uint64_t bit = ((digests[i] + j*delta) & UINT32_MAX) % shape->num_bits;
+      filter[bit/8] |= (uint8_t)(1u << bit%8);
+    }
+  }
+  filter[shape->num_bytes-1] = (uint8_t)shape->num_probes;
+  return filter;
+}
+
+static void order_and_runs_do_not_matter(void **state){
+  uint64_t number;
+  (void)state;
+  for(number=0; number<300; number++){
+    rng random = rng_stream(number);
+    key_set set = key_set_random(&random, rng_below(&random, 500));
+    bloom_digest *digests = key_set_digests(&set);
+    const double bits_per_key = 1 + (double)rng_below(&random, 991)/10;
+    size_t num_bytes, num_shuffled;
+    bloom_shape shape;
+    uint8_t *filter = build_filter(digests, set.num_keys, bits_per_key, NULL, &num_bytes);
+    uint8_t *shuffled = build_filter(digests, set.num_keys, bits_per_key, &random, &num_shuffled);
+    uint8_t *naive;
+    assert_int_equal(bloom_leveldb_shape(set.num_keys, bits_per_key, &shape), BLOOM_OK);
+    naive = naive_filter(&shape, digests, set.num_keys);
+    assert_int_equal(num_bytes, num_shuffled);
+    assert_memory_equal(filter, shuffled, num_bytes);
+    assert_memory_equal(filter, naive, num_bytes);
+    /* Adding keys a second time changes nothing. */
+    add_in_runs(&shape, filter, digests, set.num_keys, &random);
+    assert_memory_equal(filter, naive, num_bytes);
+    free(naive);
+    free(shuffled);
+    free(filter);
+    free(digests);
+    key_set_free(&set);
+  }
+}
+
+static void no_runs_add_nothing(void **state){
+  bloom_shape shape;
+  uint8_t filter[9];
+  const bloom_digest_run empty = { NULL, NULL, 0 };
+  (void)state;
+  assert_int_equal(bloom_leveldb_shape(0, 10, &shape), BLOOM_OK);
+  bloom_leveldb_clear(&shape, filter);
+  bloom_leveldb_add(&shape, filter, NULL);
+  bloom_leveldb_add(&shape, filter, &empty);
+  assert_memory_equal(filter, "\0\0\0\0\0\0\0\0\6", 9);
+}
+
+/* Clearing and adding stay inside num_bytes; the probe byte stays as written. */
+static void writing_stays_inside(void **state){
+  uint64_t number;
+  (void)state;
+  for(number=0; number<200; number++){
+    rng random = rng_stream(number + 1000);
+    uint8_t buffer[1 + 700 + 8];
+    bloom_digest digests[50];
+    bloom_shape shape;
+    size_t i;
+    for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+    assert_int_equal(bloom_leveldb_shape(COUNT_OF(digests), 1 + (double)rng_below(&random, 100),
+                                         &shape), BLOOM_OK);
+    memset(buffer, 0xa5, sizeof(buffer));
+    bloom_leveldb_clear(&shape, buffer + 1);
+    add_in_runs(&shape, buffer + 1, digests, COUNT_OF(digests), &random);
+    assert_int_equal(buffer[shape.num_bytes], shape.num_probes);
+    assert_int_equal(buffer[0], 0xa5);
+    for(i=shape.num_bytes+1; i<sizeof(buffer); i++) assert_int_equal(buffer[i], 0xa5);
+  }
+}
+
+static void reserved_probe_bytes_say_maybe(void **state){
+  size_t num_bytes;
+  unsigned probes, number;
+  (void)state;
+  for(probes=31; probes<=255; probes++){
+    for(num_bytes=2; num_bytes<=70; num_bytes++){
+      rng random = rng_stream(probes*100 + num_bytes);
+      uint8_t *filter = calloc(num_bytes, 1);
+      assert_non_null(filter);
+      filter[num_bytes-1] = (uint8_t)probes;
+      for(number=0; number<8; number++){
+        assert_true(may_contain(filter, num_bytes, (bloom_digest)rng_next(&random)));
+      }
+      free(filter);
+    }
+  }
+}
+
+/* 30 is the last probe count that is not reserved, and all 30 are tested: a
+** filter that lacks one bit of a key says no, whichever it is. */
+static void every_probe_is_tested(void **state){
+  uint32_t num_probes, missing;
+  (void)state;
+  for(num_probes=1; num_probes<=30; num_probes++){
+    rng random = rng_stream(num_probes);
+    const bloom_shape shape = { 126, 1000, num_probes };
+    const bloom_digest digest = (bloom_digest)rng_next(&random);
+    const bloom_digest_run run = { NULL, &digest, 1 };
+    uint8_t filter[126];
+    for(missing=0; missing<num_probes; missing++){
+      const uint64_t delta = (digest >> 17 | (uint64_t)digest << 15) & UINT32_MAX;
+      const uint64_t bit = ((digest + missing*delta) & UINT32_MAX) % shape.num_bits;
+      bloom_leveldb_clear(&shape, filter);
+      bloom_leveldb_add(&shape, filter, &run);
+      assert_true(may_contain(filter, sizeof(filter), digest));
+      filter[bit/8] ^= (uint8_t)(1u << bit%8);
+      assert_false(may_contain(filter, sizeof(filter), digest));
+    }
+  }
+}
+
+/* Every prefix of a filter is some filter: the answer is LevelDB's. */
+static void truncated_filters_answer_like_leveldb(void **state){
+  rng random = rng_stream(7);
+  bloom_digest digests[60];
+  size_t num_bytes, length, i, num_yes = 0, num_no = 0;
+  uint8_t *filter;
+  (void)state;
+  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+  filter = build_filter(digests, COUNT_OF(digests)/2, 12, NULL, &num_bytes);
+  for(length=0; length<=num_bytes; length++){
+    uint8_t *exact = exact_copy(filter, length);
+    for(i=0; i<COUNT_OF(digests); i++){
+      const int answer = may_contain(exact, length, digests[i]);
+      assert_int_equal(answer, naive_may_contain(exact, length, digests[i]));
+      if( answer ) num_yes++; else num_no++;
+    }
+    free(exact);
+  }
+  assert_in_range(num_yes, 100, SIZE_MAX);
+  assert_in_range(num_no, 100, SIZE_MAX);
+  free(filter);
+}
+
+/* Positions from 2^32 on do not exist: only the first 2^32 bits of a larger
+** filter are set and tested. 512 MiB are reserved, few pages touched. */
+static void positions_have_32_bits(void **state){
+  static const uint64_t sizes[] = { 0x100000000u - 8, 0x100000000u, 0x100000000u + 800 };
+  const bloom_digest digest = 0xfffffffb; /* its first probe is among the last bits */
+  const bloom_digest_run run = { NULL, &digest, 1 };
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(sizes); i++){
+    const bloom_shape shape = { (size_t)(sizes[i]/8) + 1, sizes[i], 1 };
+    const uint64_t bit = digest % sizes[i];
+    uint8_t *filter = calloc(shape.num_bytes, 1);
+    if( filter==NULL ) skip();
+    filter[shape.num_bytes-1] = 1;
+    assert_false(may_contain(filter, shape.num_bytes, digest));
+    bloom_leveldb_add(&shape, filter, &run);
+    assert_int_equal(filter[bit/8], 1u << bit%8);
+    assert_true(may_contain(filter, shape.num_bytes, digest));
+    free(filter);
+  }
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(golden_filters_byte_for_byte),
+    cmocka_unit_test(golden_long_filters_at_every_bits_per_key),
+    cmocka_unit_test(golden_answers_for_hello),
+    cmocka_unit_test(leveldbs_own_test),
+    cmocka_unit_test(shapes_of_whole_bits_per_key),
+    cmocka_unit_test(shapes_have_64_bits_at_least),
+    cmocka_unit_test(shapes_of_fractions_round_up),
+    cmocka_unit_test(shapes_around_32_bits),
+    cmocka_unit_test(shapes_too_big_for_an_address),
+    cmocka_unit_test(num_probes_of_whole_bits_per_key),
+    cmocka_unit_test(num_probes_of_fractions),
+    cmocka_unit_test(order_and_runs_do_not_matter),
+    cmocka_unit_test(no_runs_add_nothing),
+    cmocka_unit_test(writing_stays_inside),
+    cmocka_unit_test(reserved_probe_bytes_say_maybe),
+    cmocka_unit_test(every_probe_is_tested),
+    cmocka_unit_test(truncated_filters_answer_like_leveldb),
+    cmocka_unit_test(positions_have_32_bits),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}

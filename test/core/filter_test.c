@@ -1,0 +1,138 @@
+/*
+** Reading any bytes as a filter: always usable, never past the end, and never
+** a "no" that LevelDB would not say.
+*/
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/encoding_leveldb.h"
+#include "../../ext/core/leveldb_hash.h"
+
+static bloom_reading expected_reading(const uint8_t *bytes, size_t num_bytes){
+  if( num_bytes<2 ) return BLOOM_READ_EMPTY;
+  if( bytes[num_bytes-1]>30 ) return BLOOM_READ_RESERVED;
+  return bytes[num_bytes-1] ? BLOOM_READ_BITS : BLOOM_READ_NO_PROBES;
+}
+
+/* Every field, for these bytes. */
+static void check_fields(const uint8_t *bytes, size_t num_bytes){
+  const bloom_reading reading = expected_reading(bytes, num_bytes);
+  const int understood = reading!=BLOOM_READ_RESERVED;
+  bloom_filter filter;
+  memset(&filter, 0x5a, sizeof(filter));
+  bloom_filter_read(bytes, num_bytes, &filter);
+  assert_int_equal(filter.reading, reading);
+  assert_ptr_equal(filter.encoding, understood ? &bloom_encoding_leveldb : NULL);
+  assert_ptr_equal(filter.bytes, bytes);
+  assert_int_equal(filter.num_bytes, num_bytes);
+  assert_int_equal(filter.num_bits, understood && num_bytes ? (num_bytes-1)*8 : 0);
+  assert_int_equal(filter.num_probes, reading==BLOOM_READ_BITS ? bytes[num_bytes-1] : 0);
+}
+
+static void any_bytes_are_read_and_answer_like_leveldb(void **state){
+  const size_t num_rounds = test_share(20);
+  size_t round, num_bytes, i;
+  unsigned last;
+  (void)state;
+  for(round=0; round<num_rounds; round++){
+    for(num_bytes=0; num_bytes<=64; num_bytes++){
+      for(last=0; last<256; last++){
+        rng random = rng_stream((round*65 + num_bytes)*256 + last);
+        uint8_t bytes[64], *exact;
+        rng_bytes(&random, bytes, num_bytes);
+        /* Half of the rounds with most bits set, or most answers would be no. */
+        if( round%2 ) for(i=0; i<num_bytes; i++) bytes[i] |= (uint8_t)rng_next(&random);
+        if( num_bytes ) bytes[num_bytes-1] = (uint8_t)last;
+        exact = exact_copy(bytes, num_bytes);
+        check_fields(exact, num_bytes);
+        for(i=0; i<4; i++){
+          const bloom_digest digest = (bloom_digest)rng_next(&random);
+          assert_int_equal(may_contain(exact, num_bytes, digest),
+                           naive_may_contain(exact, num_bytes, digest));
+        }
+        if( num_bytes ) assert_memory_equal(exact, bytes, num_bytes);
+        free(exact);
+      }
+    }
+  }
+}
+
+static void no_bytes_are_an_empty_filter(void **state){
+  (void)state;
+  check_fields(NULL, 0);
+  assert_false(may_contain(NULL, 0, 0));
+  assert_false(may_contain(NULL, 0, UINT32_MAX));
+}
+
+/* The length counts before the probe byte: one reserved byte is still empty. */
+static void one_byte_is_an_empty_filter(void **state){
+  unsigned byte;
+  (void)state;
+  for(byte=0; byte<256; byte++){
+    const uint8_t bytes[1] = { (uint8_t)byte };
+    check_fields(bytes, 1);
+    assert_false(may_contain(bytes, 1, byte*0x01010101u));
+  }
+}
+
+/* What another encoding must find when LevelDB's declines. */
+static void declining_leaves_the_filter_untouched(void **state){
+  const uint8_t bytes[3] = { 0xff, 0xff, 31 };
+  bloom_filter filter, before;
+  (void)state;
+  memset(&filter, 0x5a, sizeof(filter));
+  memcpy(&before, &filter, sizeof(filter));
+  assert_int_equal(bloom_encoding_leveldb.read(bytes, sizeof(bytes), &filter), 0);
+  assert_memory_equal(&filter, &before, sizeof(filter));
+  assert_string_equal(bloom_encoding_leveldb.name, "leveldb");
+}
+
+/* Digests that are all zeros or all ones, or that step by nothing. */
+static void extreme_digests_answer_like_leveldb(void **state){
+  static const bloom_digest digests[] = {
+    0, 1, UINT32_MAX, 0x80000000, 0x7fffffff, 0x00008000, 0x0001ffff, 0x00020000, 0xaaaaaaaa
+  };
+  size_t round, i;
+  (void)state;
+  for(round=0; round<2000; round++){
+    rng random = rng_stream(round);
+    uint8_t bytes[40];
+    const size_t num_bytes = 2 + rng_below(&random, sizeof(bytes) - 1);
+    rng_bytes(&random, bytes, num_bytes);
+    bytes[num_bytes-1] = (uint8_t)(round%32);
+    for(i=0; i<COUNT_OF(digests); i++){
+      assert_int_equal(may_contain(bytes, num_bytes, digests[i]),
+                       naive_may_contain(bytes, num_bytes, digests[i]));
+    }
+  }
+}
+
+/* More bits never take a key away. */
+static void setting_bits_loses_no_key(void **state){
+  rng random = rng_stream(11);
+  bloom_digest digests[200];
+  size_t num_bytes, i, round;
+  uint8_t *filter;
+  (void)state;
+  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+  filter = build_filter(digests, COUNT_OF(digests), 10, NULL, &num_bytes);
+  for(round=0; round<500; round++){
+    for(i=0; i<COUNT_OF(digests); i++) assert_true(may_contain(filter, num_bytes, digests[i]));
+    filter[rng_below(&random, num_bytes-1)] |= (uint8_t)(1u << rng_below(&random, 8));
+  }
+  free(filter);
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(any_bytes_are_read_and_answer_like_leveldb),
+    cmocka_unit_test(no_bytes_are_an_empty_filter),
+    cmocka_unit_test(one_byte_is_an_empty_filter),
+    cmocka_unit_test(declining_leaves_the_filter_untouched),
+    cmocka_unit_test(extreme_digests_answer_like_leveldb),
+    cmocka_unit_test(setting_bits_loses_no_key),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}

@@ -1,0 +1,135 @@
+/*
+** Key bytes -> digest: known answers of LevelDB 1.23 (util/hash.cc with the
+** seed 0xbc9f1d34 of util/bloom.cc), and every length against a slow rewrite.
+** Longer keys are pinned by the filters of golden_leveldb.h.
+*/
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/leveldb_hash.h"
+
+#define MAX_KEY_BYTES 68u
+
+/* The hash as its description reads: little-endian 4-byte words, then the rest
+** as one number, everything modulo 2^32. */
+static bloom_digest naive_hash(const uint8_t *key, size_t num_bytes){
+  const uint64_t multiplier = 3332679571u, two_32 = (uint64_t)1 << 32;
+  uint64_t digest = 3164544308u ^ (num_bytes*multiplier % two_32);
+  size_t i, j;
+  for(i=0; i<num_bytes; i+=4){
+    const size_t width = num_bytes-i<4 ? num_bytes-i : 4;
+    uint64_t word = 0;
+    for(j=width; j>0; j--) word = word*256 + key[i+j-1];
+    digest = (digest + word) % two_32 * multiplier % two_32;
+    digest ^= digest / (width==4 ? 65536 : 16777216);
+  }
+  return (bloom_digest)digest;
+}
+
+static void known_answers(void **state){
+  static const struct {
+    const char *key; /* hex */
+    bloom_digest digest;
+  } answers[] = {
+    { "",           0xbc9f1d34 },
+    { "62",         0xef1345c4 },
+    { "c397",       0x5b663814 },
+    { "e299a5",     0x323c078f },
+    { "e180b932",   0xed21633a },
+    { "68656c6c6f", 0xf795964e }, /* hello */
+    { "776f726c64", 0x42c4e8fc }, /* world */
+  };
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(answers); i++){
+    size_t num_bytes;
+    uint8_t *key = bytes_of(answers[i].key, &num_bytes);
+    assert_int_equal(bloom_leveldb_hash(key, num_bytes), answers[i].digest);
+    free(key);
+  }
+}
+
+static void empty_key_may_be_null(void **state){
+  (void)state;
+  assert_int_equal(bloom_leveldb_hash(NULL, 0), 0xbc9f1d34);
+}
+
+/* Bytes from 0x80 on in every tail position: RocksDB's function of the same
+** name sign-extends them, LevelDB's does not. */
+static void high_tail_bytes_are_unsigned(void **state){
+  unsigned first, position;
+  (void)state;
+  for(first=0; first<256; first++){
+    for(position=0; position<3; position++){
+      uint8_t key[7] = { 1, 2, 3, 4, 5, 6, 7 };
+      key[4 + position] = (uint8_t)first;
+      assert_int_equal(bloom_leveldb_hash(key, 5 + position), naive_hash(key, 5 + position));
+    }
+  }
+}
+
+static void every_length_at_every_alignment(void **state){
+  rng random = rng_stream(1);
+  size_t num_bytes, offset, round;
+  (void)state;
+  for(round=0; round<50; round++){
+    for(num_bytes=0; num_bytes<=MAX_KEY_BYTES; num_bytes++){
+      uint8_t key[MAX_KEY_BYTES], shifted[MAX_KEY_BYTES + 8], *exact;
+      bloom_digest digest;
+      rng_bytes(&random, key, num_bytes);
+      exact = exact_copy(key, num_bytes);
+      digest = bloom_leveldb_hash(exact, num_bytes);
+      free(exact);
+      assert_int_equal(digest, naive_hash(key, num_bytes));
+      for(offset=0; offset<8; offset++){
+        rng_bytes(&random, shifted, sizeof(shifted));
+        memcpy(shifted + offset, key, num_bytes);
+        assert_int_equal(bloom_leveldb_hash(shifted + offset, num_bytes), digest);
+      }
+    }
+  }
+}
+
+/* Each word goes through one-to-one steps: one changed bit always shows. */
+static void every_bit_of_a_key_counts(void **state){
+  rng random = rng_stream(2);
+  size_t num_bytes, bit;
+  (void)state;
+  for(num_bytes=1; num_bytes<=MAX_KEY_BYTES; num_bytes++){
+    uint8_t key[MAX_KEY_BYTES];
+    bloom_digest digest;
+    rng_bytes(&random, key, num_bytes);
+    digest = bloom_leveldb_hash(key, num_bytes);
+    for(bit=0; bit<8*num_bytes; bit++){
+      key[bit/8] ^= (uint8_t)(1u << bit%8);
+      assert_int_not_equal(bloom_leveldb_hash(key, num_bytes), digest);
+      key[bit/8] ^= (uint8_t)(1u << bit%8);
+    }
+  }
+}
+
+/* The length enters: keys that differ by trailing zeros alone are different. */
+static void lengths_of_zeros_differ(void **state){
+  const uint8_t zeros[MAX_KEY_BYTES] = { 0 };
+  bloom_digest digests[MAX_KEY_BYTES + 1];
+  size_t i, j;
+  (void)state;
+  for(i=0; i<COUNT_OF(digests); i++){
+    digests[i] = bloom_leveldb_hash(zeros, i);
+    for(j=0; j<i; j++) assert_int_not_equal(digests[i], digests[j]);
+  }
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(known_answers),
+    cmocka_unit_test(empty_key_may_be_null),
+    cmocka_unit_test(high_tail_bytes_are_unsigned),
+    cmocka_unit_test(every_length_at_every_alignment),
+    cmocka_unit_test(every_bit_of_a_key_counts),
+    cmocka_unit_test(lengths_of_zeros_differ),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}
