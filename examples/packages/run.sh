@@ -1,0 +1,242 @@
+#!/bin/sh
+# The main job on real input (`make demo`): loads the machine's package index into
+# SQLite, builds filters over its columns, pre-screens joins with them, and asks
+# which of many partitions can hold a key. The SQL is in sql/; this script calls
+# it, measures, and stops with a non-zero status if a result differs.
+#
+# BLOOM_DEMO_DATA=snapshot takes the index in data/ instead of this machine's;
+# BLOOM_DEMO_DATA=machine insists on this machine's.
+# Needs: sqlite3 (3.38 or newer, able to load extensions), awk, gzip.
+set -eu
+LC_ALL=C
+export LC_ALL
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+cd "$here/../.."
+sql=examples/packages/sql
+out=build/demo
+db=$out/packages.db
+num_runs=5
+started=$(date +%s)
+
+stop() {
+  echo "demo: $*" >&2
+  exit 1
+}
+
+# Runs sqlite3 on a script from stdin; no start-up file of the user's interferes.
+run_sql() {
+  { echo ".load ./bloom"; cat; } | sqlite3 -batch -bail -init /dev/null "$db"
+}
+
+# Progress: says what begins; `finish` adds how long it took.
+begin() {
+  printf '%s ... ' "$1"
+  begun=$(date +%s)
+}
+finish() {
+  echo "done ($(($(date +%s) - begun)) s)"
+}
+heading() {
+  printf '\n== %s\n\n' "$1"
+}
+# The query itself, without its comment lines.
+show() {
+  sed -e '/^--/d' -e 's/^/    /' "$1"
+}
+
+for program in sqlite3 awk gzip; do
+  command -v $program > /dev/null || stop "needs the program '$program'"
+done
+ls bloom.so bloom.dylib > "/dev/null" 2>&1 || ls bloom.* > /dev/null 2>&1 || stop "no ./bloom.so here; run 'make' first"
+sqlite3 -batch -init /dev/null :memory: ".load ./bloom" "SELECT bloom_version();" > /dev/null ||
+  stop "this sqlite3 cannot load ./bloom (see the line above)"
+mkdir -p $out
+
+# -- Data ---------------------------------------------------------------------
+
+heading "1. Real data: which package needs which"
+
+# $out/index.tsv from this machine's package index; fails where there is none.
+read_machine_index() {
+  command -v apt-cache > /dev/null || return 1
+  apt-cache dumpavail 2> /dev/null | awk -f examples/packages/extract.awk | sort > $out/index.tsv
+  [ "$(awk 'END { print NR }' $out/index.tsv)" -ge 5000 ]
+}
+
+source=${BLOOM_DEMO_DATA-}
+case $source in
+'' | machine)
+  begin "Reading this machine's package index (apt-cache)"
+  if read_machine_index; then
+    finish
+    source=machine
+  elif [ "$source" = machine ]; then
+    echo "none"
+    stop "this machine has no package index; try 'apt-get update' first"
+  else
+    echo "none here, so the one that comes along (Debian 12)"
+    source=snapshot
+  fi
+  ;;
+snapshot) ;;
+*) stop "BLOOM_DEMO_DATA is '$source'; it can be 'machine' or 'snapshot'" ;;
+esac
+
+if [ $source = snapshot ]; then
+  begin "Unpacking the package index of Debian 12 that comes along"
+  gzip -dc examples/packages/data/packages.tsv.gz > $out/index.tsv
+  # A standard Debian system has the packages of these priorities.
+  awk -F '\t' '$3 ~ /^(required|important|standard)$/ { print $1 }' $out/index.tsv > $out/installed.tsv
+  finish
+else
+  # "ii": wanted and installed; not what was removed and left its settings.
+  dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' | awk '$1 == "ii" { print $2 }' | sort -u > $out/installed.tsv
+fi
+
+begin "Loading it into $db"
+awk -v packages=$out/packages.tsv -v needs=$out/needs.tsv -f examples/packages/split_needs.awk $out/index.tsv
+rm -f $db
+run_sql < $sql/load.sql > /dev/null
+rm -f $out/index.tsv $out/packages.tsv $out/needs.tsv $out/installed.tsv
+finish
+run_sql < $sql/counts.sql
+
+# -- Filters ------------------------------------------------------------------
+
+heading "2. Filters: small stand-ins for a column of keys"
+
+begin "Building four with bloom_build(column), stored in the table 'filters'"
+run_sql < $sql/filters.sql
+finish
+run_sql < $sql/show_filters.sql
+cat <<'TEXT'
+A filter answers "is this key among yours?" with "no, surely" or "maybe".
+The names and numbers of the packages of 100 MB or more are keys below.
+TEXT
+
+# -- Joins --------------------------------------------------------------------
+
+# join NAME: runs sql/joins/NAME_{plain,screened}.sql in turn and prints the table.
+join() {
+  for form in plain screened; do
+    printf '.eqp on\n.stats on\n.read %s\n' $sql/joins/$1_$form.sql | run_sql > $out/$1_$form.txt
+    echo "  Plan, $form:" | sed 's/screened/pre-screened/'
+    # The plan's lines begin with |, ` or a space.
+    awk '/^QUERY PLAN/ { inside = 1; next }
+         inside && /^[|` ]/ { print "    " $0; next }
+         { inside = 0 }' $out/$1_$form.txt
+  done
+  rows=
+  if [ -f $sql/joins/$1_rows.sql ]; then
+    rows=$(run_sql < $sql/joins/$1_rows.sql | tr '|' ',')
+  fi
+  { run=0
+    echo .timer on
+    while [ $run -lt $num_runs ]; do
+      for form in plain screened; do
+        printf '.print @%s\n.read %s\n' $form $sql/joins/$1_$form.sql
+      done
+      run=$((run + 1))
+    done
+  } | run_sql > $out/$1.txt
+  echo
+  awk -v rows="$rows" -v own_plain="$(spared $1_plain)" -v own_screened="$(spared $1_screened)" \
+    -f examples/packages/table.awk $out/$1.txt ||
+    stop "the pre-screened join '$1' gave another result than the plain one (see $out/$1.txt)"
+}
+
+# Look-ups that SQLite's own join filter made needless, by its own count.
+spared() {
+  awk -F '[:/]' '/^Bloom filter bypass/ { n = $2 } END { print n + 0 }' $out/$1.txt
+}
+
+heading "3. A join on text keys, plain and pre-screened"
+cat <<'TEXT'
+Which packages of 100 MB or more do the Python, Perl, Ruby and JavaScript
+packages reach in two steps? Most rows find nothing in the last table: the
+filter drops them before the look-up. The pre-screened query, first in WHERE
+the line that the plain one lacks:
+
+TEXT
+show $sql/joins/text_screened.sql
+echo
+join text
+
+heading "4. Integer keys: rows without a partner"
+cat <<'TEXT'
+How many paths of two hard needs end at no package of 100 MB or more? Every
+path must be tried, whatever the indexes. The pre-screened query:
+
+TEXT
+show $sql/joins/integer_screened.sql
+echo
+join integer
+
+heading "5. Where a filter gains nothing"
+cat <<'TEXT'
+The few paths that do end at such a package: SQLite can begin at the few large
+packages and walk the index backwards, and need not screen anything.
+
+TEXT
+join no_gain
+
+# -- Pieces -------------------------------------------------------------------
+
+heading "6. Which of these pieces can hold this key?"
+
+begin "Cutting the needs into pieces of 64 packages, one filter for each"
+run_sql < $sql/pieces/build.sql
+finish
+run_sql < $sql/pieces/counts.sql
+cat <<'TEXT'
+Who asks for a name? Plain: read all pieces. Pre-screened: ask the filters, read
+the pieces that may hold it. "read": bytes that SQLite took from the file, cold.
+
+TEXT
+page_bytes=$(echo 'PRAGMA page_size;' | run_sql)
+
+# bytes_read FORM: pages that the query fetched into an empty cache, in bytes.
+bytes_read() {
+  printf '.stats on\n.read %s\n' $sql/pieces/$1.sql | run_sql > $out/pieces_$1.txt
+  awk -v page_bytes="$page_bytes" '/^Page cache misses:/ { n = $4 } END { printf "%d", n * page_bytes }' $out/pieces_$1.txt
+}
+
+printf '  %-16s %6s %6s %6s %12s %12s %12s %9s  %s\n' "" may really false "read," "read," "time," "time," results
+printf '  %-16s %6s %6s %6s %12s %12s %12s %9s  %s\n' name hold hold alarms plain screened plain screened equal
+for name in libc6 libsdl2-2.0-0 sqlite3 gimp libreoffice-core no-such-package; do
+  echo "DROP TABLE IF EXISTS asked; CREATE TABLE asked AS SELECT '$name' AS name;" | run_sql
+  rows=$(run_sql < $sql/pieces/rows.sql | tr '|' ',')
+  [ "$(echo "$rows" | cut -d , -f 3)" = 0 ] || stop "a filter said no to '$name', which its piece holds"
+  { run=0
+    echo .timer on
+    while [ $run -lt $num_runs ]; do
+      for form in plain screened; do
+        printf '.print @%s\n.read %s\n' $form $sql/pieces/$form.sql
+      done
+      run=$((run + 1))
+    done
+  } | run_sql > $out/pieces.txt
+  awk -v key="$name" -v rows="$rows" -v bytes_plain="$(bytes_read plain)" -v bytes_screened="$(bytes_read screened)" \
+    -f examples/packages/table.awk $out/pieces.txt ||
+    stop "asking for '$name' through the filters gave another result (see $out/pieces.txt)"
+done
+cat <<'TEXT'
+A false alarm costs one piece read in vain; a piece that holds the name is never
+missed. A name that nearly every piece holds (libc6) gains little or nothing.
+TEXT
+
+# -- End ----------------------------------------------------------------------
+
+heading "Done in $(($(date +%s) - started)) s: every pre-screened result equals the plain one"
+cat <<TEXT
+Go on by yourself:
+
+    sqlite3 $db
+    .load ./bloom
+    SELECT name, bloom_may_contain(filter, 'python3') FROM filters WHERE keys = 'text';
+    SELECT count(*) FROM needs n
+      WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'installed_names'), n.target)
+        AND n.target IN (SELECT name FROM installed);
+
+The queries above are the files in $sql.
+TEXT
