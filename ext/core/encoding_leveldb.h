@@ -28,8 +28,9 @@ uint32_t bloom_leveldb_num_probes(double bits_per_key);
 ** The shape of a filter of num_keys keys (duplicates counted) at bits_per_key
 ** bits each: ceil(num_keys * bits_per_key) bits, at least 64, rounded up to
 ** whole bytes.  bits_per_key is a finite number > 0; for whole numbers the
-** shape is LevelDB's.  BLOOM_TOO_BIG, *shape untouched, if it does not fit in
-** size_t.
+** shape is LevelDB's.  The product is a double's: exact to 2^53 bits.
+** BLOOM_TOO_BIG, *shape untouched, from 2^63 bits on, or where the bytes do
+** not fit in size_t.
 */
 bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
 
