@@ -240,10 +240,24 @@ proc checkBlock {where kind text document} {
 
 # -- Documents ---------------------------------------------------------------
 
+# The anchor that a Markdown viewer gives a heading.
+proc anchor {heading} {
+  return [string map {" " -} [regsub -all {[^a-z0-9_ -]} [string tolower $heading] {}]]
+}
+
 proc checkLinks {document lines} {
+  set anchors {}
+  foreach line $lines {
+    if {[regexp {^#+ (.*)$} $line -> heading]} { lappend anchors [anchor $heading] }
+  }
   set number 0
   foreach line $lines {
     incr number
+    foreach {_ target} [regexp -all -inline {\]\(#([^)]+)\)} $line] {
+      if {$target in $anchors} pass else {
+        fail $document:$number $line "a heading for #$target" nothing
+      }
+    }
     foreach {_ target} [regexp -all -inline {\]\(([^)#]+)[^)]*\)} $line] {
       if {[regexp {^[a-z]+:} $target]} continue
       set path [file join [file dirname $document] $target]

@@ -18,7 +18,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 NUM_ROWS = 1_000_000
 NUM_PROBES = 200_000
 
-# Row i has the id 2*i, so odd keys are absent; * 7919 % prime scatters them.
+# Row n has the id 2*n, so odd keys are absent.
 SETUP = f"""
     CREATE TABLE integers(id INTEGER PRIMARY KEY, payload TEXT);
     CREATE TABLE texts(id TEXT PRIMARY KEY, payload TEXT) WITHOUT ROWID;
@@ -38,6 +38,7 @@ JOINS = [
 
 
 def fill_probes(db, percent_absent):
+    """Keys in scattered order: multiples of 7919 modulo a prime."""
     db.execute("DELETE FROM probes")
     db.execute(f"""
         WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < {NUM_PROBES}),
