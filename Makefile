@@ -101,4 +101,4 @@ clean: ## Remove all that was built
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find build $(BUILD) -name '*.d' 2>/dev/null)
