@@ -1,0 +1,10 @@
+#!/bin/sh
+# Sets everything up and shows filters pruning a real join: sh examples/demo.sh, from
+# any directory.
+#
+# Installs what is missing (test/install_packages.sh; nothing on the second run) and
+# does what `make demo` does.
+set -eu
+cd "$(dirname "$0")/.."
+sh test/install_packages.sh build demo
+exec make -j "$(getconf _NPROCESSORS_ONLN)" demo

@@ -1,0 +1,166 @@
+#!/bin/sh
+# Installs what a fresh machine lacks: sh test/install_packages.sh GROUP ...
+#
+# Groups: build, demo, test; see the table of needs.  Each need is probed for real, by
+# compiling or running something, so what is there in any form counts, and a machine
+# that has everything installs nothing and needs no root.  Exit status 0: all is there
+# (but perhaps not the optional needs: a line says so); 1: something is missing still.
+set -u
+
+# A need marked ? is optional: its users do without it and say so.  A comma parts
+# packages, a dash means that there is none to install.
+#
+# group need             apt-get                  dnf                     apk                 pacman            brew
+needs='
+build compiler           gcc,libc6-dev            gcc,glibc-devel         gcc,musl-dev        gcc               gcc
+build make               make                     make                    make                make              make
+build sqlite_library     libsqlite3-dev           sqlite-devel            sqlite-dev          sqlite            sqlite
+build xxhash             libxxhash-dev            xxhash-devel            xxhash-dev          xxhash            xxhash
+demo  sqlite_shell       sqlite3                  sqlite                  sqlite              sqlite            sqlite
+demo  awk                mawk                     gawk                    gawk                gawk              gawk
+demo  gzip               gzip                     gzip                    gzip                gzip              gzip
+demo  package_index?     -                        -                       -                   -                 -
+test  tcl_sqlite         tcl,libsqlite3-tcl       tcl,sqlite-tcl          tcl,sqlite-tcl      tcl,sqlite-tcl    tcl-tk
+test  python             python3                  python3                 python3             python            python
+test  cmocka             libcmocka-dev            libcmocka-devel         cmocka-dev          cmocka            cmocka
+test  binutils           binutils                 binutils                binutils            binutils          binutils
+test  leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
+test  sanitizers?        gcc                      libasan,libubsan        -                   gcc               -
+'
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Compiles and links the program on standard input with the given flags.
+links() { ${CC:-cc} -x c - -o "$scratch/probe" "$@"; }
+
+probe() {
+  case $1 in
+  compiler)       echo 'int main(void){ return 0; }' | links ;;
+  make)           make --version ;;
+  sqlite_library) printf '%s\n' '#include <sqlite3ext.h>' 'SQLITE_EXTENSION_INIT1' '#undef sqlite3_initialize' \
+                    'int main(void){ return sqlite3_initialize(); }' | links -lsqlite3 ;;
+  xxhash)         printf '%s\n' '#define XXH_INLINE_ALL' '#include <xxhash.h>' \
+                    'int main(void){ return XXH3_64bits("", 0)==0; }' | links ;;
+  sqlite_shell)   sqlite3 :memory: .help </dev/null | grep '^\.load' ;;
+  awk)            awk 'BEGIN { exit 0 }' ;;
+  gzip)           gzip --version ;;
+  # The demo's data on Debian: the lists that "apt-get update" fetches.
+  package_index)  ! have apt-get || ls /var/lib/apt/lists/*_Packages* ;;
+  tcl_sqlite)     echo 'exit [catch {package require Tcl 8.6; package require sqlite3}]' | tclsh ;;
+  # Not whichever python3 comes first on PATH: many are built without extensions.
+  python)         /usr/bin/python3 -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' ;;
+  cmocka)         printf '%s\n' '#include <stdarg.h>' '#include <stddef.h>' '#include <stdint.h>' '#include <setjmp.h>' \
+                    '#include <cmocka.h>' 'int main(void){ cmocka_set_message_output(CM_OUTPUT_TAP); return 0; }' |
+                    links -lcmocka ;;
+  binutils)       have nm && have readelf ;;
+  leveldb)        printf '%s\n' '#include <leveldb/filter_policy.h>' \
+                    'int main(){ delete leveldb::NewBloomFilterPolicy(10); }' |
+                    ${CXX:-c++} -x c++ - -o "$scratch/probe" -lleveldb ;;
+  sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined && "$scratch/probe" ;;
+  esac >/dev/null 2>&1 </dev/null
+}
+
+# Sets required and optional to the missing needs of the groups, and packages and
+# required_packages to what would bring them.
+look_for() {
+  required= optional= packages= required_packages=
+  while read -r group need on_apt on_dnf on_apk on_pacman on_brew; do
+    case " $groups " in *" $group "*) ;; *) continue ;; esac
+    probe "${need%\?}" && continue
+    case $manager in
+      apt-get) names=$on_apt ;; dnf) names=$on_dnf ;; apk) names=$on_apk ;;
+      pacman) names=$on_pacman ;; brew) names=$on_brew ;; *) names=- ;;
+    esac
+    names=$(echo "$names" | tr ',' ' ')
+    [ "$names" = - ] && names=
+    packages="$packages $names"
+    case $need in
+      *\?) optional="$optional ${need%\?}" ;;
+      *) required="$required $need"; required_packages="$required_packages $names" ;;
+    esac
+  done <<END
+$needs
+END
+}
+
+as_root() {
+  if [ "$manager" = brew ] || [ "$(id -u)" = 0 ]; then "$@"
+  # Only a terminal can be asked for a password.
+  elif [ -t 0 ]; then sudo "$@"
+  else sudo -n "$@"
+  fi
+}
+
+apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" </dev/null; }
+
+# Old lists name versions that the archive no longer has, so a failure fetches new ones.
+apt_install() {
+  if ! probe package_index; then
+    apt_get update || return
+    lists_are_new=yes
+  fi
+  [ $# = 0 ] || apt_get install -y --no-install-recommends "$@" && return
+  [ -n "${lists_are_new-}" ] && return 1
+  apt_get update && lists_are_new=yes && apt_get install -y --no-install-recommends "$@"
+}
+
+install() {
+  case $manager in
+    apt-get) apt_install "$@" ;;
+    dnf)     as_root dnf install -y "$@" ;;
+    apk)     as_root apk add "$@" ;;
+    pacman)  as_root pacman -S --needed --noconfirm "$@" ;;
+    brew)    brew install "$@" ;;
+  esac
+}
+
+groups=$*
+manager=
+for name in apt-get dnf apk pacman brew; do
+  if have $name; then manager=$name; break; fi
+done
+
+look_for
+[ -n "$required$optional" ] || exit 0
+
+can_install=
+if [ "$manager" = brew ] || { [ -n "$manager" ] && { [ "$(id -u)" = 0 ] || have sudo; }; }; then
+  can_install=yes
+fi
+
+# Nothing to be had but what this package manager does not offer: do not try every time.
+if [ -n "$can_install" ] && { [ -n "$(echo $packages)" ] || [ "$manager" = apt-get ]; }; then
+  echo "Missing:$required$optional. Installing with $manager:$(echo " $packages" | tr -s ' ')"
+  # A package that only an optional need wants must not stand in the way of the rest.
+  install $packages || install $required_packages
+  look_for
+fi
+
+[ -z "$optional" ] || echo "Going on without:$optional"
+[ -n "$required" ] || exit 0
+
+{
+  echo "Missing:$required."
+  if [ -z "$manager" ]; then
+    echo "No package manager that this script knows; on Debian these are the packages (other systems have them"
+    echo "under similar names):"
+    manager=apt-get
+    look_for
+    echo "   $required_packages"
+  elif [ -z "$can_install" ]; then
+    echo "They need root, and there is no sudo.  As root, run"
+    case $manager in
+      apt-get) echo "    apt-get update && apt-get install --no-install-recommends$required_packages" ;;
+      dnf)     echo "    dnf install$required_packages" ;;
+      apk)     echo "    apk add$required_packages" ;;
+      pacman)  echo "    pacman -S$required_packages" ;;
+    esac
+  else
+    echo "$manager did not bring them; the packages are:$required_packages"
+  fi
+} >&2
+exit 1
