@@ -37,6 +37,7 @@ typedef struct build_state {
   uint8_t *filter;          /* with capacity, after the first batch; else NULL */
   double bits_per_key;
   sqlite3_int64 capacity; /* or NO_CAPACITY */
+  uint64_t num_rows;      /* in the group or frame, with a NULL key or not */
   char has_parameters;    /* the two above are set */
   char is_window;         /* a value or an inverse step was asked for */
   char failed;            /* an error was given: nothing is worth building */
@@ -205,6 +206,8 @@ void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     sqlite3_result_error_nomem(context);
   }else if( step(context, state, num_args, args)!=SQLITE_OK ){
     state->failed = 1;
+  }else{
+    state->num_rows++;
   }
 }
 
@@ -212,8 +215,10 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   (void)num_args;
   /* Rows leave a frame in the order they came, so the key itself is not needed. */
-  if( state==NULL || state->failed || sqlite3_value_type(args[0])==SQLITE_NULL ) return;
+  if( state==NULL || state->failed ) return;
+  state->num_rows--;
   state->is_window = 1;
+  if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   if( state->filter ){
     bloom_fail(context, BLOOM_ERROR_FRAME, "bloom_build", BATCH_DIGESTS - 1);
     state->failed = 1;
@@ -228,7 +233,9 @@ static void give_filter(sqlite3_context *context, const build_state *state){
   if( filter ) sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
 }
 
-/* A group or frame without rows never stepped: no parameters but the defaults. */
+/* A group or frame without rows has no parameters but the defaults: what rows
+** outside the frame said does not count, or the first frames, which come before
+** any row, would differ from the others. */
 static const build_state build_state_without_rows = {
   .bits_per_key = DEFAULT_BITS_PER_KEY,
   .capacity = NO_CAPACITY,
@@ -236,7 +243,7 @@ static const build_state build_state_without_rows = {
 
 void bloom_build_value(sqlite3_context *context){
   build_state *state = sqlite3_aggregate_context(context, 0);
-  if( state==NULL || !state->has_parameters ){
+  if( state==NULL || state->num_rows==0 ){
     give_filter(context, &build_state_without_rows);
   }else if( !state->failed ){
     state->is_window = 1;
@@ -246,11 +253,9 @@ void bloom_build_value(sqlite3_context *context){
 
 void bloom_build_final(sqlite3_context *context){
   build_state *state = sqlite3_aggregate_context(context, 0);
-  if( state==NULL || !state->has_parameters ){
+  if( state==NULL || state->num_rows==0 ){
     give_filter(context, &build_state_without_rows);
-    return;
-  }
-  if( !state->failed ){
+  }else if( !state->failed ){
     bloom_shape shape;
     if( state->filter==NULL ){
       give_filter(context, state);
@@ -261,5 +266,5 @@ void bloom_build_final(sqlite3_context *context){
       state->filter = NULL;
     }
   }
-  build_state_free(state);
+  if( state ) build_state_free(state);
 }
