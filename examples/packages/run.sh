@@ -6,7 +6,8 @@
 #
 # BLOOM_DEMO_DATA=snapshot takes the index in data/ instead of this machine's;
 # BLOOM_DEMO_DATA=machine insists on this machine's.
-# Needs: sqlite3 (3.38 or newer, able to load extensions), awk, gzip.
+# BLOOM_DEMO_RUNS=N times each query N times in place of 5.
+# Needs: sqlite3 (a shell that can load extensions), awk, gzip.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -15,7 +16,7 @@ cd "$here/../.."
 sql=examples/packages/sql
 out=build/demo
 db=$out/packages.db
-num_runs=5
+num_runs=${BLOOM_DEMO_RUNS:-5}
 started=$(date +%s)
 
 stop() {
@@ -47,9 +48,12 @@ show() {
 for program in sqlite3 awk gzip; do
   command -v $program > /dev/null || stop "needs the program '$program'"
 done
-ls bloom.so bloom.dylib > "/dev/null" 2>&1 || ls bloom.* > /dev/null 2>&1 || stop "no ./bloom.so here; run 'make' first"
+[ -f bloom.so ] || [ -f bloom.dylib ] || stop "no ./bloom.so here; run 'make' first"
 sqlite3 -batch -init /dev/null :memory: ".load ./bloom" "SELECT bloom_version();" > /dev/null ||
   stop "this sqlite3 cannot load ./bloom (see the line above)"
+case $num_runs in
+*[!0-9]* | 0) stop "BLOOM_DEMO_RUNS is '$num_runs'; it is a number from 1 on" ;;
+esac
 mkdir -p $out
 
 # -- Data ---------------------------------------------------------------------
@@ -116,29 +120,48 @@ TEXT
 
 # -- Joins --------------------------------------------------------------------
 
-# join NAME: runs sql/joins/NAME_{plain,screened}.sql in turn and prints the table.
-join() {
-  for form in plain screened; do
-    printf '.eqp on\n.stats on\n.read %s\n' $sql/joins/$1_$form.sql | run_sql > $out/$1_$form.txt
-    echo "  Plan, $form:" | sed 's/screened/pre-screened/'
-    # The plan's lines begin with |, ` or a space.
-    awk '/^QUERY PLAN/ { inside = 1; next }
-         inside && /^[|` ]/ { print "    " $0; next }
-         { inside = 0 }' $out/$1_$form.txt
-  done
-  rows=
-  if [ -f $sql/joins/$1_rows.sql ]; then
-    rows=$(run_sql < $sql/joins/$1_rows.sql | tr '|' ',')
-  fi
-  { run=0
+# time_forms FOLDER/NAME: runs NAME_plain.sql and NAME_screened.sql in turn, each
+# $num_runs times; marks each run for table.awk.
+time_forms() {
+  {
+    run=0
     echo .timer on
-    while [ $run -lt $num_runs ]; do
+    while [ $run -lt "$num_runs" ]; do
       for form in plain screened; do
-        printf '.print @%s\n.read %s\n' $form $sql/joins/$1_$form.sql
+        printf '.print @%s\n.read %s\n' $form $sql/$1_$form.sql
       done
       run=$((run + 1))
     done
-  } | run_sql > $out/$1.txt
+  } | run_sql
+}
+
+# What a query of one row gives, its columns parted by commas.
+numbers() {
+  { echo '.separator ,'; cat $sql/$1; } | run_sql
+}
+
+# join NAME: measures sql/joins/NAME_plain.sql and NAME_screened.sql, prints the table.
+join() {
+  begin "Running each form $num_runs times in turn"
+  for form in plain screened; do
+    printf '.eqp on\n.stats on\n.read %s\n' $sql/joins/$1_$form.sql | run_sql > $out/$1_$form.txt
+    # The plan's lines begin with |, ` or a space.
+    awk '/^QUERY PLAN/ { inside = 1; next }
+         inside && /^[|` ]/ { print "    " $0; next }
+         { inside = 0 }' $out/$1_$form.txt > $out/$1_$form.plan
+  done
+  time_forms joins/$1 > $out/$1.txt
+  # What NAME_rows.sql counts holds where "large" is the last table looked into;
+  # another SQLite may plan otherwise, and then the times speak alone.
+  rows=
+  if [ -f $sql/joins/$1_rows.sql ] && ! head -n 1 $out/$1_plain.plan | grep -q ' large'; then
+    rows=$(numbers joins/$1_rows.sql)
+  fi
+  finish
+  echo "  Plan, plain:"
+  cat $out/$1_plain.plan
+  echo "  Plan, pre-screened:"
+  cat $out/$1_screened.plan
   echo
   awk -v rows="$rows" -v own_plain="$(spared $1_plain)" -v own_screened="$(spared $1_screened)" \
     -f examples/packages/table.awk $out/$1.txt ||
@@ -172,10 +195,10 @@ show $sql/joins/integer_screened.sql
 echo
 join integer
 
-heading "5. Where a filter gains nothing"
+heading "5. Where to leave the filter out"
 cat <<'TEXT'
-The few paths that do end at such a package: SQLite can begin at the few large
-packages and walk the index backwards, and need not screen anything.
+How many paths do end at such a package? With an index on links(target_id) SQLite
+can begin at the few large packages and walk backwards: nothing to screen.
 
 TEXT
 join no_gain
@@ -197,7 +220,7 @@ page_bytes=$(echo 'PRAGMA page_size;' | run_sql)
 
 # bytes_read FORM: pages that the query fetched into an empty cache, in bytes.
 bytes_read() {
-  printf '.stats on\n.read %s\n' $sql/pieces/$1.sql | run_sql > $out/pieces_$1.txt
+  printf '.stats on\n.read %s\n' $sql/pieces/asked_$1.sql | run_sql > $out/pieces_$1.txt
   awk -v page_bytes="$page_bytes" '/^Page cache misses:/ { n = $4 } END { printf "%d", n * page_bytes }' $out/pieces_$1.txt
 }
 
@@ -205,24 +228,17 @@ printf '  %-16s %6s %6s %6s %12s %12s %12s %9s  %s\n' "" may really false "read,
 printf '  %-16s %6s %6s %6s %12s %12s %12s %9s  %s\n' name hold hold alarms plain screened plain screened equal
 for name in libc6 libsdl2-2.0-0 sqlite3 gimp libreoffice-core no-such-package; do
   echo "DROP TABLE IF EXISTS asked; CREATE TABLE asked AS SELECT '$name' AS name;" | run_sql
-  rows=$(run_sql < $sql/pieces/rows.sql | tr '|' ',')
+  rows=$(numbers pieces/rows.sql)
   [ "$(echo "$rows" | cut -d , -f 3)" = 0 ] || stop "a filter said no to '$name', which its piece holds"
-  { run=0
-    echo .timer on
-    while [ $run -lt $num_runs ]; do
-      for form in plain screened; do
-        printf '.print @%s\n.read %s\n' $form $sql/pieces/$form.sql
-      done
-      run=$((run + 1))
-    done
-  } | run_sql > $out/pieces.txt
+  time_forms pieces/asked > $out/pieces.txt
   awk -v key="$name" -v rows="$rows" -v bytes_plain="$(bytes_read plain)" -v bytes_screened="$(bytes_read screened)" \
     -f examples/packages/table.awk $out/pieces.txt ||
     stop "asking for '$name' through the filters gave another result (see $out/pieces.txt)"
 done
 cat <<'TEXT'
-A false alarm costs one piece read in vain; a piece that holds the name is never
-missed. A name that nearly every piece holds (libc6) gains little or nothing.
+"may hold": pieces whose filter said "maybe"; "false alarms": those read in vain.
+A piece that holds the name is never missed. Where nearly every piece holds it
+(libc6), there is little or nothing to gain.
 TEXT
 
 # -- End ----------------------------------------------------------------------
@@ -233,10 +249,11 @@ Go on by yourself:
 
     sqlite3 $db
     .load ./bloom
-    SELECT name, bloom_may_contain(filter, 'python3') FROM filters WHERE keys = 'text';
-    SELECT count(*) FROM needs n
+    SELECT name, bloom_may_contain(filter, 'bash') FROM filters WHERE keys = 'text';
+    SELECT kind, count(*) FROM needs n
       WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'installed_names'), n.target)
-        AND n.target IN (SELECT name FROM installed);
+        AND n.target IN (SELECT name FROM installed)
+      GROUP BY kind;
 
 The queries above are the files in $sql.
 TEXT

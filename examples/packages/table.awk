@@ -13,14 +13,13 @@ function median(form,    i, j, t, n, v) {
     for (j = i; j > 1 && v[j - 1] > v[j]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
   return 1000 * v[int((n + 1) / 2)]
 }
-function commas(n,    text) {
+function commas(n,    text, tail) {
   text = sprintf("%d", n)
-  while (match(text, /^[0-9][0-9][0-9][0-9]/) || match(text, /^[0-9]+,/)) {
-    n = match(text, /,/) ? RSTART - 1 : length(text)
-    if (n <= 3) break
-    text = substr(text, 1, n - 3) "," substr(text, n - 2)
+  while (length(text) > 3) {
+    tail = "," substr(text, length(text) - 2) tail
+    text = substr(text, 1, length(text) - 3)
   }
-  return text
+  return text tail
 }
 function compare() {
   if (form == "") return
@@ -46,11 +45,11 @@ END {
     exit differs
   }
   if (rows != "") {
-    printf "  %-13s %12s %22s %16s %14s\n", "", "rows reached", "look-ups they made", "of them found", "time"
-    printf "  %-13s %12s %22s %16s %11.0f ms\n", "plain", commas(n[1]), commas(n[1] - own_plain), commas(n[3]), plain_ms
-    printf "  %-13s %12s %22s %16s %11.0f ms\n", "pre-screened", commas(n[1]), commas(n[2] - own_screened), commas(n[3]), screened_ms
+    printf "  %-13s %13s %22s %16s %14s\n", "", "rows to match", "look-ups made for them", "found", "time"
+    printf "  %-13s %13s %22s %16s %11.0f ms\n", "plain", commas(n[1]), commas(n[1] - own_plain), commas(n[3]), plain_ms
+    printf "  %-13s %13s %22s %16s %11.0f ms\n", "pre-screened", commas(n[1]), commas(n[2] - own_screened), commas(n[3]), screened_ms
     if (own_plain + own_screened > 0)
-      printf "  (SQLite's own filter, made anew in each run, spared %s and %s look-ups.)\n", commas(own_plain), commas(own_screened)
+      printf "  (SQLite made a filter of its own as well: it spared %s and %s look-ups.)\n", commas(own_plain), commas(own_screened)
   } else
     printf "  plain %.0f ms, pre-screened %.0f ms\n", plain_ms, screened_ms
   # Under a tenth is within what two runs of one query differ by.

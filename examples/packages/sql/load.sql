@@ -24,8 +24,8 @@ CREATE TABLE needs(
 CREATE TABLE installed(name TEXT PRIMARY KEY) WITHOUT ROWID;
 
 .mode tabs
-CREATE TEMP TABLE packages_in(name, section, priority, installed_kb);
-CREATE TEMP TABLE needs_in(package, kind, target);
+CREATE TABLE packages_in(name, section, priority, installed_kb);
+CREATE TABLE needs_in(package, kind, target);
 .import build/demo/packages.tsv packages_in
 .import build/demo/needs.tsv needs_in
 .import build/demo/installed.tsv installed
@@ -34,6 +34,8 @@ CREATE TEMP TABLE needs_in(package, kind, target);
 INSERT INTO packages(name, section, priority, installed_kb)
   SELECT name, section, priority, installed_kb FROM packages_in ORDER BY name;
 INSERT OR IGNORE INTO needs SELECT package, kind, target FROM needs_in;
+DROP TABLE packages_in;
+DROP TABLE needs_in;
 
 -- Depends and Pre-Depends once more by number, where the target is a package.
 CREATE TABLE links(
