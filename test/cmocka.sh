@@ -1,0 +1,27 @@
+#!/bin/sh
+# Runs the core's test programs: sh test/cmocka.sh [BUILD-FOLDER].
+#
+# A program that crashes, or stops before it ran a test, counts as one failure.  Only
+# what failing programs print is shown.  Ends with `N passed, N failed`.
+set -u
+build=${1:-build/release}
+num_passed=0
+num_failed=0
+
+for program in "$build"/test/core/*_test; do
+  output=$(CMOCKA_MESSAGE_OUTPUT=TAP "$program" 2>&1 </dev/null)
+  status=$?
+  passed=$(echo "$output" | grep -c '^ok ')
+  failed=$(echo "$output" | grep '^not ok ' | grep -vc '# SKIP')
+  # The sanitizers end a program in the middle of a test.
+  [ "$failed" = 0 ] && [ $((status == 0 && passed > 0)) = 0 ] && failed=1
+  if [ "$failed" != 0 ]; then
+    echo "$program: exit status $status"
+    echo "$output"
+  fi
+  num_passed=$((num_passed + passed))
+  num_failed=$((num_failed + failed))
+done
+
+echo "$num_passed passed, $num_failed failed"
+[ "$num_failed" = 0 ]

@@ -1,0 +1,107 @@
+#!/bin/sh
+# Tests the extension as a thing to build, link, load and install, rather than its
+# answers: sh test/library.sh, at the top of the checkout, after `make`.
+# Ends with `N passed, N failed`.
+set -u
+unset MAKEFLAGS MAKELEVEL BUILD EXTENSION SANITIZE
+work=build/library
+num_passed=0
+num_failed=0
+rm -rf $work && mkdir -p $work || exit 1
+
+# check TITLE COMMAND ...
+check() {
+  title=$1
+  shift
+  if "$@" >$work/log 2>&1 </dev/null; then
+    num_passed=$((num_passed + 1))
+  else
+    num_failed=$((num_failed + 1))
+    echo "FAILED: $title"
+    cat $work/log
+  fi
+}
+
+# same WANTED GOT
+same() {
+  [ "$1" = "$2" ] && return
+  printf 'wanted:\n%s\ngot:\n%s\n' "$1" "$2"
+  return 1
+}
+
+version=$(sed -n 's/#define BLOOM_VERSION "\(.*\)"/\1/p' ext/bloom.h)
+jobs=$(getconf _NPROCESSORS_ONLN)
+
+exports() { nm -D --defined-only bloom.so | awk '{ print $NF }'; }
+
+# libc.so.6, or libc.musl-x86_64.so.1.
+needed_but_libc() { readelf -d bloom.so | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^libc\.'; }
+
+# loads LIBRARY: in the stock shell.
+loads() { same "$version" "$(sqlite3 :memory: ".load $1" 'SELECT bloom_version()' 2>&1)"; }
+
+# builds COMPILER: into its own folder, loadable, without one warning.
+builds() {
+  make -j "$jobs" CC="$1" WERROR=1 BUILD="$work/$1" EXTENSION="$work/$1/bloom.so" && loads "$work/$1/bloom"
+}
+
+cat >$work/static.c <<'END'
+#include <sqlite3.h>
+#include <stdio.h>
+#include "bloom.h"
+int main(void){
+  sqlite3 *db;
+  sqlite3_stmt *statement;
+  sqlite3_auto_extension((void (*)(void))sqlite3_bloom_init);
+  if( sqlite3_open(":memory:", &db)
+   || sqlite3_prepare_v2(db, "SELECT bloom_version()", -1, &statement, NULL)
+   || sqlite3_step(statement)!=SQLITE_ROW ) return 1;
+  puts((const char *)sqlite3_column_text(statement, 0));
+  sqlite3_finalize(statement);
+  return sqlite3_close(db);
+}
+END
+
+# links_statically HEADER-FOLDER SOURCE ...
+links_statically() {
+  headers=$1
+  shift
+  ${CC:-cc} -std=c11 -Wall -Wextra -Werror -DSQLITE_CORE -I"$headers" $work/static.c "$@" -lsqlite3 -o $work/static &&
+    same "$version" "$($work/static)"
+}
+
+header_is_cxx() {
+  for define in -DSQLITE_CORE -USQLITE_CORE; do
+    ${CXX:-c++} -Wall -Wextra -Werror $define -fsyntax-only -x c++ ext/bloom.h || return
+  done
+}
+
+amalgamates() {
+  make amalgamation && links_statically build/amalgamation build/amalgamation/bloom.c &&
+    ${CC:-cc} -std=c11 -fPIC -shared -Wall -Wextra -Werror build/amalgamation/bloom.c -o $work/bloom.so &&
+    loads $work/bloom
+}
+
+installed() { (cd $work/root && find . ! -type d | sort); }
+
+if [ "$(uname -s)" = Linux ]; then
+  check 'bloom.so exports one symbol' same sqlite3_bloom_init "$(exports)"
+  check 'bloom.so needs no library but libc' same '' "$(needed_but_libc)"
+fi
+check '.load ./bloom works in the stock shell' loads ./bloom
+for compiler in gcc clang; do
+  if command -v $compiler >/dev/null 2>&1; then check "$compiler gives no warning" builds $compiler; fi
+done
+check 'links statically, all sources in one command' links_statically ext ext/*.c ext/*/*.c
+check 'builds as one file' amalgamates
+if command -v "${CXX:-c++}" >/dev/null 2>&1; then check 'bloom.h is a C++ header too' header_is_cxx; fi
+
+check 'make install' make install DESTDIR=$work/root prefix=/usr
+check 'installs the library and its header' same './usr/include/bloom.h
+./usr/lib/libbloom.so' "$(installed)"
+check '.load libbloom works where installed' loads $work/root/usr/lib/libbloom
+check 'make uninstall' make uninstall DESTDIR=$work/root prefix=/usr
+check 'uninstall leaves no file' same '' "$(installed)"
+
+echo "$num_passed passed, $num_failed failed"
+[ "$num_failed" = 0 ]

@@ -1,0 +1,87 @@
+#!/bin/sh
+# Runs every suite in turn: sh test/suites.sh, at the top of the checkout, after
+# `make`.  `make test` and test/run.sh come here.
+#
+# A suite is a command that prints `N passed, N failed`, last, and exits with 0 if none
+# failed; a new one is one line at the end of this file.  What a suite prints before
+# that is shown if it failed, and else its lines that begin with "note:".  The sum is the last line; exit status 1 if anything
+# failed, or a suite is missing, stopped early or ran nothing.
+set -u
+# A make that runs this script hands down its own -j and targets; variables such as
+# CC or WERROR given to it arrive in the environment as well.
+unset MAKEFLAGS MAKELEVEL
+jobs=$(getconf _NPROCESSORS_ONLN)
+total_passed=0
+total_failed=0
+mkdir -p build
+log=build/suite.log
+
+# suite TITLE COMMAND ...
+suite() {
+  echo "== $1"
+  shift
+  "$@" >$log 2>&1 </dev/null
+  status=$?
+  count=$(tail -n 1 $log)
+  passed=$(expr "$count" : '\([0-9][0-9]*\) passed, [0-9][0-9]* failed$')
+  failed=$(expr "$count" : '[0-9][0-9]* passed, \([0-9][0-9]*\) failed$')
+  if [ -z "$passed" ] || [ $((status != 0 && failed == 0)) = 1 ] || [ $((passed + failed)) = 0 ]; then
+    cat $log
+    echo "This suite ran nothing or did not end well (exit status $status); that counts as one failure."
+    passed=${passed:-0} failed=$((${failed:-0} + 1))
+  elif [ "$failed" != 0 ]; then
+    sed '$d' $log
+  else
+    grep '^note: ' $log
+  fi
+  echo "$passed passed, $failed failed"
+  total_passed=$((total_passed + passed))
+  total_failed=$((total_failed + failed))
+}
+
+# The build with AddressSanitizer and UndefinedBehaviorSanitizer, beside the release's.
+sanitizers='-fsanitize=address,undefined -fno-sanitize-recover=all'
+make_sanitized() {
+  make -j "$jobs" BUILD=build/sanitize EXTENSION=build/sanitize/bloom.so OPT='-O1 -g' SANITIZE="$sanitizers" "$@"
+}
+
+# The programs that load the extension are not sanitized: the runtimes must be there first.
+sanitized() {
+  env LD_PRELOAD="$(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libubsan.so)" "$@"
+}
+
+core() {
+  make -j "$jobs" core-tests || return
+  [ -e build/release/test/core/leveldb_oracle_test ] ||
+    echo 'note: LevelDB is not installed; its golden answers are compared, not its live ones'
+  sh test/cmocka.sh build/release
+}
+sanitized_core() { make_sanitized core-tests && sh test/cmocka.sh build/sanitize; }
+sanitized_sql() {
+  make_sanitized && sanitized tclsh test/sqllogictest.tcl --load build/sanitize/bloom test/sql
+}
+sanitizers_work() {
+  mkdir -p build/sanitize &&
+    echo 'int main(void){ return 0; }' | ${CC:-cc} $sanitizers -x c - -o build/sanitize/probe 2>/dev/null &&
+    build/sanitize/probe
+}
+
+make -j "$jobs" || exit 1
+
+suite 'core: hashes, filters, golden files, live LevelDB'  core
+suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
+suite 'sqllogictest runner'                                tclsh test/runner.tcl
+suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
+suite 'library: symbols, compilers, linking, installing'   sh test/library.sh
+suite 'README'                                             tclsh test/readme.tcl
+suite 'examples: packages'                                 sh examples/packages/test.sh
+if sanitizers_work; then
+  suite 'core, with sanitizers'                            sanitized_core
+  suite 'SQL, with sanitizers'                             sanitized_sql
+else
+  echo "${CC:-cc} has no sanitizers here: the suites that need them are left out."
+fi
+
+echo "== all suites"
+echo "$total_passed passed, $total_failed failed"
+[ "$total_failed" = 0 ]
