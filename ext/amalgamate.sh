@@ -18,14 +18,21 @@ version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
 {
   echo "/* bloom $version in one file; made by ext/amalgamate.sh, not to be edited. */"
   # Only the entry point may be seen from outside, whatever the compiler's flags.
+  # But what other headers declare is not ours to hide: SQLite could not be linked.
   echo '#if defined(__GNUC__) && !defined(_WIN32)'
-  echo '#pragma GCC visibility push(hidden)'
+  echo '# define BLOOM_HIDE   _Pragma("GCC visibility push(hidden)")'
+  echo '# define BLOOM_UNHIDE _Pragma("GCC visibility pop")'
+  echo '#else'
+  echo '# define BLOOM_HIDE'
+  echo '# define BLOOM_UNHIDE'
   echo '#endif'
+  echo 'BLOOM_HIDE'
   awk '
     function normalize(path) {
       while (path ~ /[^\/]+\/\.\.\//) sub(/[^\/]+\/\.\.\//, "", path)
       return path
     }
+    function include(line) { print "BLOOM_UNHIDE"; print line; print "BLOOM_HIDE" }
     function inline(path,   line, folder, name) {
       if (path in seen) return
       seen[path] = 1
@@ -37,8 +44,10 @@ version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
           name = line
           sub(/^#include "/, "", name)
           sub(/".*/, "", name)
-          if (normalize(folder name) == "bloom.h") print "#include \"bloom.h\""
+          if (normalize(folder name) == "bloom.h") include("#include \"bloom.h\"")
           else inline(normalize(folder name))
+        } else if (line ~ /^# *include </) {
+          include(line)
         } else {
           print line
         }
