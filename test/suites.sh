@@ -74,6 +74,7 @@ suite 'sqllogictest runner'                                tclsh test/runner.tcl
 suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
 suite 'library: symbols, compilers, linking, installing'   sh test/library.sh
 suite 'README'                                             tclsh test/readme.tcl
+suite 'examples: shell, C, Python'                          sh examples/test.sh
 suite 'examples: packages'                                 sh examples/packages/test.sh
 if sanitizers_work; then
   suite 'core, with sanitizers'                            sanitized_core
