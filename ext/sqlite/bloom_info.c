@@ -24,13 +24,15 @@ enum {
   COLUMN_EXPECTED_FPR,
   COLUMN_MEASURED_FPR,
   COLUMN_NOTE,
-  COLUMN_FILTER /* hidden: the argument */
+  /* Hidden.  Not named filter: many tables have a column of that name, and then
+  ** FROM filters, bloom_info(filter) would be ambiguous. */
+  COLUMN_ARGUMENT
 };
 
 #define INFO_SCHEMA \
   "CREATE TABLE bloom_info(encoding TEXT, num_bytes INTEGER, num_bits INTEGER," \
   " num_probes INTEGER, bits_set INTEGER, fill_ratio REAL, estimated_keys REAL," \
-  " bits_per_key REAL, expected_fpr REAL, measured_fpr REAL, note TEXT, filter HIDDEN)"
+  " bits_per_key REAL, expected_fpr REAL, measured_fpr REAL, note TEXT, argument HIDDEN)"
 
 #define COLUMN_BIT(column) (1u << (column))
 
@@ -50,7 +52,7 @@ typedef struct info_cursor {
   bloom_filter filter;   /* its bytes are gone after xFilter */
   uint64_t bits_set;     /* if a column in COLUMNS_FROM_BITS_SET is read */
   double measured_fpr;   /* if COLUMN_MEASURED_FPR is read */
-  sqlite3_value *argument; /* a copy, if COLUMN_FILTER is read; else NULL */
+  sqlite3_value *argument; /* a copy, if COLUMN_ARGUMENT is read; else NULL */
 } info_cursor;
 
 static int info_connect(
@@ -75,7 +77,7 @@ static int info_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   int i;
   int has_unusable = 0;
   for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn!=COLUMN_FILTER
+    if( info->aConstraint[i].iColumn!=COLUMN_ARGUMENT
      || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
     if( !info->aConstraint[i].usable ){
       has_unusable = 1;
@@ -83,7 +85,7 @@ static int info_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     }
     info->aConstraintUsage[i].argvIndex = 1;
     info->aConstraintUsage[i].omit = 1; /* a handle equals nothing */
-    info->idxNum = (int)(info->colUsed & (COLUMN_BIT(COLUMN_FILTER + 1) - 1));
+    info->idxNum = (int)(info->colUsed & (COLUMN_BIT(COLUMN_ARGUMENT + 1) - 1));
     info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
     info->estimatedCost = 1;
     info->estimatedRows = 1;
@@ -130,7 +132,7 @@ static int info_filter(
       cursor->pVtab->zErrMsg = sqlite3_mprintf(BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]));
       return SQLITE_ERROR;
   }
-  if( columns & COLUMN_BIT(COLUMN_FILTER) ){
+  if( columns & COLUMN_BIT(COLUMN_ARGUMENT) ){
     sqlite3_value_free(info->argument);
     info->argument = sqlite3_value_dup(args[0]);
     if( info->argument==NULL ) return SQLITE_NOMEM;
@@ -230,7 +232,7 @@ static int info_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, in
     case COLUMN_NOTE:
       result_note(context, info);
       break;
-    case COLUMN_FILTER:
+    case COLUMN_ARGUMENT:
       if( info->argument ) sqlite3_result_value(context, info->argument);
       break;
   }
