@@ -7,4 +7,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 sh test/install_packages.sh build demo
-exec make -j "$(getconf _NPROCESSORS_ONLN)" demo
+exec make -s -j "$(getconf _NPROCESSORS_ONLN)" demo

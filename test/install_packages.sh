@@ -67,7 +67,7 @@ probe() {
 # Sets required and optional to the missing needs of the groups, and packages and
 # required_packages to what would bring them.
 look_for() {
-  required= optional= packages= required_packages=
+  required='' optional='' packages='' required_packages=''
   while read -r group need on_apt on_dnf on_apk on_pacman on_brew; do
     case " $groups " in *" $group "*) ;; *) continue ;; esac
     probe "${need%\?}" && continue
@@ -75,13 +75,15 @@ look_for() {
       apt-get) names=$on_apt ;; dnf) names=$on_dnf ;; apk) names=$on_apk ;;
       pacman) names=$on_pacman ;; brew) names=$on_brew ;; *) names=- ;;
     esac
-    names=$(echo "$names" | tr ',' ' ')
-    [ "$names" = - ] && names=
-    packages="$packages $names"
     case $need in
       *\?) optional="$optional ${need%\?}" ;;
-      *) required="$required $need"; required_packages="$required_packages $names" ;;
+      *) required="$required $need" ;;
     esac
+    for name in $(echo "$names" | tr ',' ' '); do
+      [ "$name" != - ] || continue
+      case " $packages " in *" $name "*) ;; *) packages="$packages $name" ;; esac
+      case $need in *\?) ;; *) required_packages="$required_packages $name" ;; esac
+    done
   done <<END
 $needs
 END
@@ -133,15 +135,17 @@ if [ "$manager" = brew ] || { [ -n "$manager" ] && { [ "$(id -u)" = 0 ] || have 
 fi
 
 # Nothing to be had but what this package manager does not offer: do not try every time.
-if [ -n "$can_install" ] && { [ -n "$(echo $packages)" ] || [ "$manager" = apt-get ]; }; then
-  echo "Missing:$required$optional. Installing with $manager:$(echo " $packages" | tr -s ' ')"
+if [ -n "$can_install" ] && { [ -n "$packages" ] || [ "$manager" = apt-get ]; }; then
+  echo "Missing:$required$optional. Installing with $manager:${packages:- nothing but its lists}"
   # A package that only an optional need wants must not stand in the way of the rest.
   install $packages || install $required_packages
   look_for
 fi
 
-[ -z "$optional" ] || echo "Going on without:$optional"
-[ -n "$required" ] || exit 0
+if [ -z "$required" ]; then
+  [ -z "$optional" ] || echo "Going on without:$optional"
+  exit 0
+fi
 
 {
   echo "Missing:$required."
@@ -150,17 +154,17 @@ fi
     echo "under similar names):"
     manager=apt-get
     look_for
-    echo "   $required_packages"
+    echo "   $packages"
   elif [ -z "$can_install" ]; then
     echo "They need root, and there is no sudo.  As root, run"
     case $manager in
-      apt-get) echo "    apt-get update && apt-get install --no-install-recommends$required_packages" ;;
-      dnf)     echo "    dnf install$required_packages" ;;
-      apk)     echo "    apk add$required_packages" ;;
-      pacman)  echo "    pacman -S$required_packages" ;;
+      apt-get) echo "    apt-get update && apt-get install --no-install-recommends$packages" ;;
+      dnf)     echo "    dnf install$packages" ;;
+      apk)     echo "    apk add$packages" ;;
+      pacman)  echo "    pacman -S$packages" ;;
     esac
   else
-    echo "$manager did not bring them; the packages are:$required_packages"
+    echo "$manager did not bring them; the packages are:$packages"
   fi
 } >&2
 exit 1

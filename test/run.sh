@@ -6,6 +6,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 sh test/install_packages.sh build demo test
-make -j "$(getconf _NPROCESSORS_ONLN)"
+make -s -j "$(getconf _NPROCESSORS_ONLN)"
 # Not through make: when a test fails, the sum would not stay the last line.
 exec sh test/suites.sh

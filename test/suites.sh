@@ -66,8 +66,6 @@ sanitizers_work() {
     build/sanitize/probe
 }
 
-make -j "$jobs" || exit 1
-
 suite 'core: hashes, filters, golden files, live LevelDB'  core
 suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
 suite 'sqllogictest runner'                                tclsh test/runner.tcl
