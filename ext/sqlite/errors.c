@@ -36,7 +36,7 @@ char *bloom_literal(sqlite3_value *value){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
     case SQLITE_FLOAT:   return sqlite3_mprintf("%!.15g", sqlite3_value_double(value));
-    case SQLITE_TEXT:    return sqlite3_mprintf("'%.*q'", LITERAL_MAX_CHARS, sqlite3_value_text(value));
+    case SQLITE_TEXT:    return sqlite3_mprintf("'%!.*q'", LITERAL_MAX_CHARS, sqlite3_value_text(value));
     case SQLITE_BLOB:    return sqlite3_mprintf("a BLOB of %d bytes", sqlite3_value_bytes(value));
     default:             return sqlite3_mprintf("NULL");
   }
