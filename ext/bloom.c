@@ -33,6 +33,7 @@ typedef struct function_row {
 } function_row;
 
 #define SCALAR(name, num_args) {#name, num_args, name, NULL, NULL, NULL, NULL}
+#define AGGREGATE(name, num_args) {#name, num_args, NULL, name##_step, name##_final, NULL, NULL}
 #define WINDOW(name, num_args) \
   {#name, num_args, NULL, name##_step, name##_final, name##_value, name##_inverse}
 
@@ -40,6 +41,10 @@ static const function_row function_rows[] = {
   WINDOW(bloom_build, 1),
   WINDOW(bloom_build, 2),
   WINDOW(bloom_build, 3),
+  SCALAR(bloom_empty, 1),
+  SCALAR(bloom_empty, 2),
+  SCALAR(bloom_add, -1),
+  AGGREGATE(bloom_merge, 1),
   SCALAR(bloom_may_contain, 2),
   SCALAR(bloom_open, 1),
   SCALAR(bloom_version, 0),

@@ -59,6 +59,11 @@ void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_di
   }
 }
 
+void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other){
+  size_t i;
+  for(i=0; i<shape->num_bytes-1; i++) filter[i] |= other[i];
+}
+
 static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
   uint32_t num_probes = num_bytes ? bytes[num_bytes-1] : 0;
   bloom_reading reading;

@@ -43,4 +43,7 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
 */
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs);
 
+/* Adds all keys of another filter of this shape. */
+void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other);
+
 #endif

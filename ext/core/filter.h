@@ -80,4 +80,9 @@ static inline int bloom_filter_may_contain(const bloom_filter *filter, bloom_dig
   return filter->encoding==NULL || filter->encoding->may_contain(filter, digest);
 }
 
+/* The shape of a filter that was read as bits. */
+static inline bloom_shape bloom_filter_shape(const bloom_filter *filter){
+  return (bloom_shape){filter->num_bytes, filter->num_bits, filter->num_probes};
+}
+
 #endif

@@ -24,9 +24,7 @@
 #include "errors.h"
 #include "functions.h"
 #include "key_bytes.h"
-
-#define DEFAULT_BITS_PER_KEY 10.0
-#define NO_CAPACITY          (-1)
+#include "size_args.h"
 
 /* Digests that go to the bits at once (Requirement 4). */
 #define BATCH_DIGESTS 16384
@@ -36,7 +34,7 @@ typedef struct build_state {
   bloom_digest_queue queue; /* keys that are not yet in filter */
   uint8_t *filter;          /* with capacity, after the first batch; else NULL */
   double bits_per_key;
-  sqlite3_int64 capacity; /* or NO_CAPACITY */
+  sqlite3_int64 capacity; /* or BLOOM_NO_CAPACITY */
   uint64_t num_rows;      /* in the group or frame, with a NULL key or not */
   char has_parameters;    /* the two above are set */
   char is_window;         /* a value or an inverse step was asked for */
@@ -47,53 +45,6 @@ static void build_state_free(build_state *state){
   bloom_digest_queue_clear(&state->queue);
   sqlite3_free(state->filter);
   state->filter = NULL;
-}
-
-/* Sets *bits_per_key from argument 2, or fails. */
-static int read_bits_per_key(sqlite3_context *context, sqlite3_value *value, double *bits_per_key){
-  int type = sqlite3_value_type(value);
-  char *literal;
-  if( type==SQLITE_NULL ){
-    *bits_per_key = DEFAULT_BITS_PER_KEY;
-    return SQLITE_OK;
-  }
-  if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ){
-    double number = sqlite3_value_double(value);
-    if( number>=1 && number<=100 ){
-      *bits_per_key = number;
-      return SQLITE_OK;
-    }
-  }
-  literal = bloom_literal(value);
-  bloom_fail(context, BLOOM_ERROR_BITS_PER_KEY, "bloom_build", literal);
-  sqlite3_free(literal);
-  return SQLITE_ERROR;
-}
-
-/* Sets *capacity from argument 3, or fails.  A REAL may be written where it is
-** an integer: 1e6. */
-static int read_capacity(sqlite3_context *context, sqlite3_value *value, sqlite3_int64 *capacity){
-  int type = sqlite3_value_type(value);
-  char *literal;
-  if( type==SQLITE_NULL ){
-    *capacity = NO_CAPACITY;
-    return SQLITE_OK;
-  }
-  if( type==SQLITE_INTEGER && sqlite3_value_int64(value)>=0 ){
-    *capacity = sqlite3_value_int64(value);
-    return SQLITE_OK;
-  }
-  if( type==SQLITE_FLOAT ){
-    double number = sqlite3_value_double(value);
-    if( number>=0 && number<0x1p63 && (double)(sqlite3_int64)number==number ){
-      *capacity = (sqlite3_int64)number;
-      return SQLITE_OK;
-    }
-  }
-  literal = bloom_literal(value);
-  bloom_fail(context, BLOOM_ERROR_CAPACITY, "bloom_build", literal);
-  sqlite3_free(literal);
-  return SQLITE_ERROR;
 }
 
 /* Fails because an argument differs from the one of the rows before. */
@@ -109,24 +60,25 @@ static int fail_not_constant(
 
 /* The shape of the filter, or an error set on context (Requirement 6). */
 static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
-  int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
-  uint64_t num_keys = state->capacity==NO_CAPACITY ? state->queue.num_digests : (uint64_t)state->capacity;
-  if( bloom_leveldb_shape(num_keys, state->bits_per_key, shape)==BLOOM_OK
-   && shape->num_bytes<=(size_t)limit ){
-    return SQLITE_OK;
-  }
-  sqlite3_result_error_toobig(context);
-  return SQLITE_TOOBIG;
+  uint64_t num_keys =
+    state->capacity==BLOOM_NO_CAPACITY ? state->queue.num_digests : (uint64_t)state->capacity;
+  return bloom_find_shape(context, num_keys, state->bits_per_key, shape);
 }
 
 /* Takes arguments 2 and 3 from the first row and checks them on the others. */
 static int read_parameters(
   sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args
 ){
-  double bits_per_key = DEFAULT_BITS_PER_KEY;
-  sqlite3_int64 capacity = NO_CAPACITY;
-  if( num_args>1 && read_bits_per_key(context, args[1], &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
-  if( num_args>2 && read_capacity(context, args[2], &capacity)!=SQLITE_OK ) return SQLITE_ERROR;
+  double bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
+  sqlite3_int64 capacity = BLOOM_NO_CAPACITY;
+  if( num_args>1 ){
+    bloom_arg arg = {"bloom_build", 2, args[1]};
+    if( bloom_read_bits_per_key(context, arg, &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+  }
+  if( num_args>2 ){
+    bloom_arg arg = {"bloom_build", 3, args[2]};
+    if( bloom_read_capacity(context, arg, &capacity)!=SQLITE_OK ) return SQLITE_ERROR;
+  }
   if( !state->has_parameters ){
     bloom_shape shape;
     state->bits_per_key = bits_per_key;
@@ -139,7 +91,7 @@ static int read_parameters(
                              sqlite3_mprintf("%.15g", state->bits_per_key), args[1]);
   }
   if( capacity!=state->capacity ){
-    return fail_not_constant(context, 3, "capacity", state->capacity==NO_CAPACITY ?
+    return fail_not_constant(context, 3, "capacity", state->capacity==BLOOM_NO_CAPACITY ?
                              sqlite3_mprintf("NULL") : sqlite3_mprintf("%lld", state->capacity), args[2]);
   }
   return SQLITE_OK;
@@ -194,7 +146,7 @@ static int step(sqlite3_context *context, build_state *state, int num_args, sqli
   }
   if( state->queue.num_digests % BATCH_DIGESTS==0 ){
     bloom_shape shape;
-    if( state->capacity!=NO_CAPACITY && !state->is_window ) return flush_batch(context, state);
+    if( state->capacity!=BLOOM_NO_CAPACITY && !state->is_window ) return flush_batch(context, state);
     return find_shape(context, state, &shape);
   }
   return SQLITE_OK;
@@ -237,8 +189,8 @@ static void give_filter(sqlite3_context *context, const build_state *state){
 ** outside the frame said does not count, or the first frames, which come before
 ** any row, would differ from the others. */
 static const build_state build_state_without_rows = {
-  .bits_per_key = DEFAULT_BITS_PER_KEY,
-  .capacity = NO_CAPACITY,
+  .bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY,
+  .capacity = BLOOM_NO_CAPACITY,
 };
 
 void bloom_build_value(sqlite3_context *context){

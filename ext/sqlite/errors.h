@@ -14,11 +14,22 @@
 /* function */
 #define BLOOM_ERROR_FILTER_MISSING "%s() needs an argument: %s(filter)"
 
-/* function, the value as an SQL literal */
+/* function, what it is instead */
+#define BLOOM_ERROR_UNCHANGEABLE \
+  "%s(): argument 1 (filter) must be a filter that keys can be added to, not one that is %s"
+
+/* function, bits and probes of the first filter, bits and probes of the other */
+#define BLOOM_ERROR_SHAPES \
+  "%s(): filters must have one shape, not %lld bits and %d probes and then %lld bits and %d probes"
+
+/* function */
+#define BLOOM_ERROR_NO_ARGS "%s(): argument 1 (filter) is missing"
+
+/* function, argument number, the value as an SQL literal */
 #define BLOOM_ERROR_BITS_PER_KEY \
-  "%s(): argument 2 (bits_per_key) must be a number in 1..100, not %s"
+  "%s(): argument %d (bits_per_key) must be a number in 1..100, not %s"
 #define BLOOM_ERROR_CAPACITY \
-  "%s(): argument 3 (capacity) must be an integer in 0..9223372036854775807, not %s"
+  "%s(): argument %d (capacity) must be an integer in 0..9223372036854775807, not %s"
 
 /* function, argument number, argument name, the first value, the other value */
 #define BLOOM_ERROR_NOT_CONSTANT \

@@ -51,3 +51,29 @@ const bloom_filter *bloom_filter_arg_or_fail(
   }
   return filter;
 }
+
+const bloom_filter *bloom_changeable_filter_or_fail(
+  sqlite3_context *context,
+  const char *function,
+  sqlite3_value *value,
+  bloom_filter *storage
+){
+  const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, storage);
+  const char *reason = NULL;
+  if( filter==NULL ) return NULL;
+  switch( filter->reading ){
+    case BLOOM_READ_BITS:
+      return filter;
+    case BLOOM_READ_EMPTY:
+      reason = "too short: a filter has at least 2 bytes";
+      break;
+    case BLOOM_READ_NO_PROBES:
+      reason = "without probes: its last byte is 0";
+      break;
+    case BLOOM_READ_RESERVED:
+      reason = "of a reserved encoding: its last byte is over 30";
+      break;
+  }
+  bloom_fail(context, BLOOM_ERROR_UNCHANGEABLE, function, reason);
+  return NULL;
+}

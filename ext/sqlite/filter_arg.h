@@ -44,4 +44,13 @@ const bloom_filter *bloom_filter_arg_or_fail(
   bloom_filter *storage
 );
 
+/* As above, and fails too for a filter that keys cannot be added to: a reserved
+** encoding, no probes, too short. */
+const bloom_filter *bloom_changeable_filter_or_fail(
+  sqlite3_context *context,
+  const char *function,
+  sqlite3_value *value,
+  bloom_filter *storage
+);
+
 #endif

@@ -12,6 +12,16 @@ void bloom_build_final(sqlite3_context *context);
 void bloom_build_value(sqlite3_context *context);
 void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args);
 
+/* bloom_empty(capacity [, bits_per_key]) */
+void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_add(filter, key, ...) */
+void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_merge(filter): aggregate. */
+void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_merge_final(sqlite3_context *context);
+
 /* bloom_may_contain(filter, key) */
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args);
 

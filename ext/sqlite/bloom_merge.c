@@ -1,0 +1,92 @@
+/*
+** bloom_merge(filter): aggregate; the union of filters of one shape, as a
+** BLOB: byte for byte the filter of all their keys, built with that capacity.
+** filter is a BLOB or a handle.
+**
+** (1) NULLs are skipped; no rows, or none but NULLs: NULL.
+** (2) Filters agree in size and probes, else an error names both shapes.
+** (3) A filter with no bit set has no key to lose: it merges with anything,
+**     and the shape is that of the filters with keys.  If none has any, the
+**     first filter is the union.
+** (4) A filter that cannot hold keys is an error: a reserved encoding, no
+**     probes, too short.
+**
+** No window function: a union cannot take a filter back.
+*/
+#include <string.h>
+
+#include "../core/encoding_leveldb.h"
+#include "../core/stats.h"
+#include "errors.h"
+#include "filter_arg.h"
+#include "functions.h"
+
+/* Zero bytes are an aggregate that saw no filter. */
+typedef struct merge_state {
+  bloom_filter filter; /* the union so far; it reads bytes */
+  uint8_t *bytes;      /* NULL before the first filter and after an error */
+  int failed;          /* an error was given: nothing is worth merging */
+} merge_state;
+
+/* Makes a copy of the filter the union.  SQLITE_OK or SQLITE_NOMEM. */
+static int start_union(merge_state *state, const bloom_filter *filter){
+  uint8_t *bytes = sqlite3_malloc64(filter->num_bytes);
+  if( bytes==NULL ) return SQLITE_NOMEM;
+  memcpy(bytes, filter->bytes, filter->num_bytes);
+  sqlite3_free(state->bytes);
+  state->bytes = bytes;
+  state->filter = *filter;
+  state->filter.bytes = bytes;
+  return SQLITE_OK;
+}
+
+/* Adds one filter.  Returns an error code if it failed, with the error set on
+** context. */
+static int merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
+  bloom_shape shape = bloom_filter_shape(filter);
+  bloom_shape union_shape = bloom_filter_shape(&state->filter);
+  if( state->bytes && shape.num_bytes==union_shape.num_bytes
+   && shape.num_probes==union_shape.num_probes ){
+    bloom_leveldb_merge(&shape, state->bytes, filter->bytes);
+    return SQLITE_OK;
+  }
+  /* Requirement 3.  Bits are counted only where shapes differ. */
+  if( state->bytes && bloom_bits_set(filter)==0 ) return SQLITE_OK;
+  if( state->bytes==NULL || bloom_bits_set(&state->filter)==0 ){
+    int rc = start_union(state, filter);
+    if( rc!=SQLITE_OK ) sqlite3_result_error_nomem(context);
+    return rc;
+  }
+  bloom_fail(context, BLOOM_ERROR_SHAPES, "bloom_merge",
+             (sqlite3_int64)union_shape.num_bits, (int)union_shape.num_probes,
+             (sqlite3_int64)shape.num_bits, (int)shape.num_probes);
+  return SQLITE_ERROR;
+}
+
+void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args){
+  merge_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  bloom_filter_arg_status status;
+  bloom_filter storage;
+  const bloom_filter *filter;
+  (void)num_args;
+  if( state==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  if( state->failed ) return;
+  status = bloom_filter_arg(args[0], &storage, &filter);
+  if( status==BLOOM_ARG_NULL ) return;
+  filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], &storage);
+  if( filter==NULL || merge_filter(context, state, filter)!=SQLITE_OK ) state->failed = 1;
+}
+
+void bloom_merge_final(sqlite3_context *context){
+  merge_state *state = sqlite3_aggregate_context(context, 0);
+  if( state==NULL || state->bytes==NULL ) return;
+  if( state->failed ){
+    sqlite3_free(state->bytes);
+  }else{
+    sqlite3_result_blob64(context, state->bytes, state->filter.num_bytes, sqlite3_free);
+  }
+  state->bytes = NULL;
+}

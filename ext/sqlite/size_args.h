@@ -1,0 +1,43 @@
+/*
+** The arguments that size a filter: bits_per_key and capacity.
+*/
+#ifndef BLOOM_SQLITE_SIZE_ARGS_H
+#define BLOOM_SQLITE_SIZE_ARGS_H
+
+#include "../core/filter.h"
+#include "sqlite_api.h"
+
+#define BLOOM_DEFAULT_BITS_PER_KEY 10.0
+#define BLOOM_NO_CAPACITY          (-1)
+
+/* Where an argument stands, for the message of an error. */
+typedef struct bloom_arg {
+  const char *function;
+  int number; /* from 1 */
+  sqlite3_value *value;
+} bloom_arg;
+
+/* A number in 1..100; NULL means the default.  SQLITE_OK with *bits_per_key
+** set, or the error set on context. */
+int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bits_per_key);
+
+/* An integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL may be written
+** where it is an integer: 1e6.  SQLITE_OK with *capacity set, or the error set
+** on context. */
+int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *capacity);
+
+/* The 64-bit integer that a value is: an INTEGER, or a REAL equal to one.
+** 1 with *integer set; 0 for any other value. */
+int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
+
+/* The shape of a filter for num_keys keys.  SQLITE_OK with *shape set, or
+** SQLite's own "too big" error set on context if SQLITE_LIMIT_LENGTH forbids a
+** BLOB of that size. */
+int bloom_find_shape(
+  sqlite3_context *context,
+  uint64_t num_keys,
+  double bits_per_key,
+  bloom_shape *shape
+);
+
+#endif
