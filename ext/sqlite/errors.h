@@ -31,6 +31,10 @@
 #define BLOOM_ERROR_CAPACITY \
   "%s(): argument %d (capacity) must be an integer in 0..9223372036854775807, not %s"
 
+/* function, the value as an SQL literal */
+#define BLOOM_ERROR_NUM_PARTITIONS \
+  "%s(): argument 2 (num_partitions) must be an integer in 1..9223372036854775807, not %s"
+
 /* function, argument number, argument name, the first value, the other value */
 #define BLOOM_ERROR_NOT_CONSTANT \
   "%s(): argument %d (%s) must be the same on every row of a group, not %s and then %s"

@@ -22,6 +22,9 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_merge_final(sqlite3_context *context);
 
+/* bloom_partition(key, num_partitions) */
+void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args);
+
 /* bloom_may_contain(filter, key) */
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args);
 

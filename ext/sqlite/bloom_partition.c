@@ -1,0 +1,34 @@
+/*
+** bloom_partition(key, num_partitions): which of num_partitions filters the
+** key belongs to, 0 .. num_partitions-1; NULL where either is NULL.  Keys are
+** equal as in every other function (key_bytes.h).
+**
+** Why: a filter's 32-bit digests and its double hashing cost more the more
+** keys it has (core/sizing.h).  Many filters of at most 20,000 keys each, told
+** apart by a hash that shares nothing with LevelDB's, do not degrade.
+*/
+#include "../core/partition.h"
+#include "errors.h"
+#include "functions.h"
+#include "key_bytes.h"
+#include "size_args.h"
+
+void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args){
+  sqlite3_int64 num_partitions;
+  bloom_key key;
+  (void)num_args;
+  if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
+  if( !bloom_integer_arg(args[1], &num_partitions) || num_partitions<1 ){
+    char *literal = bloom_literal(args[1]);
+    bloom_fail(context, BLOOM_ERROR_NUM_PARTITIONS, "bloom_partition", literal);
+    sqlite3_free(literal);
+    return;
+  }
+  if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
+  if( bloom_key_bytes(args[0], &key)!=SQLITE_OK ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  sqlite3_result_int64(context, (sqlite3_int64)
+    bloom_partition_of(key.bytes, key.num_bytes, (uint64_t)num_partitions));
+}
