@@ -45,6 +45,8 @@ static const function_row function_rows[] = {
   SCALAR(bloom_empty, 2),
   SCALAR(bloom_add, -1),
   AGGREGATE(bloom_merge, 1),
+  SCALAR(bloom_bits_per_key, 1),
+  SCALAR(bloom_bits_per_key, 2),
   SCALAR(bloom_partition, 2),
   SCALAR(bloom_may_contain, 2),
   SCALAR(bloom_open, 1),

@@ -34,6 +34,16 @@
 /* function, the value as an SQL literal */
 #define BLOOM_ERROR_NUM_PARTITIONS \
   "%s(): argument 2 (num_partitions) must be an integer in 1..9223372036854775807, not %s"
+#define BLOOM_ERROR_FPR \
+  "%s(): argument 1 (false_positive_rate) must be a number between 0 and 1, not %s"
+#define BLOOM_ERROR_NUM_KEYS \
+  "%s(): argument 2 (num_keys) must be an integer in 0..9223372036854775807, not %s"
+
+/* function, the rate asked for, number of keys, a rate in reach, way out */
+#define BLOOM_ERROR_OUT_OF_REACH \
+  "%s(): argument 1 (false_positive_rate) %.3g is out of reach of one filter of %lld keys; " \
+  "%.3g is in reach%s"
+#define BLOOM_WAY_OUT ", and less with partitions: see bloom_partition()"
 
 /* function, argument number, argument name, the first value, the other value */
 #define BLOOM_ERROR_NOT_CONSTANT \

@@ -22,6 +22,9 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_merge_final(sqlite3_context *context);
 
+/* bloom_bits_per_key(false_positive_rate [, num_keys]) */
+void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args);
+
 /* bloom_partition(key, num_partitions) */
 void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args);
 

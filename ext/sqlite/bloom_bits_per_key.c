@@ -1,0 +1,54 @@
+/*
+** bloom_bits_per_key(false_positive_rate [, num_keys = 20000]): the smallest
+** bits_per_key, to a tenth of a bit, at which a filter of num_keys keys has at
+** most that rate; NULL where an argument is NULL.
+**
+** (1) false_positive_rate is a number between 0 and 1, both excluded; num_keys
+**     an integer >= 0.
+** (2) The rate is the one that the format really has (core/sizing.h), for
+**     exactly that many keys at exactly that size.
+** (3) Without num_keys: for 20,000 keys, the most that a partition should have.
+** (4) A rate that no size reaches is an error, which gives one that is in
+**     reach and names the way out, partitions, if they would help.
+*/
+#include "../core/sizing.h"
+#include "errors.h"
+#include "functions.h"
+#include "size_args.h"
+
+#define DEFAULT_NUM_KEYS 20000
+
+/* Fails with a format that takes function and literal. */
+static void fail_arg(sqlite3_context *context, const char *format, sqlite3_value *value){
+  char *literal = bloom_literal(value);
+  bloom_fail(context, format, "bloom_bits_per_key", literal);
+  sqlite3_free(literal);
+}
+
+void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args){
+  int type = sqlite3_value_type(args[0]);
+  sqlite3_int64 num_keys = DEFAULT_NUM_KEYS;
+  double fpr = 0, best_fpr;
+  uint32_t tenth_bits;
+  if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ) fpr = sqlite3_value_double(args[0]);
+  if( type!=SQLITE_NULL && !(fpr>0 && fpr<1) ){
+    fail_arg(context, BLOOM_ERROR_FPR, args[0]);
+    return;
+  }
+  if( num_args>1 ){
+    if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
+    if( !bloom_integer_arg(args[1], &num_keys) || num_keys<0 ){
+      fail_arg(context, BLOOM_ERROR_NUM_KEYS, args[1]);
+      return;
+    }
+  }
+  if( type==SQLITE_NULL ) return;
+  tenth_bits = bloom_tenth_bits_per_key(fpr, (uint64_t)num_keys, &best_fpr);
+  if( tenth_bits==0 ){
+    /* Rounded up, never down: it is a promise. */
+    bloom_fail(context, BLOOM_ERROR_OUT_OF_REACH, "bloom_bits_per_key", fpr, num_keys,
+               best_fpr<0.99 ? best_fpr*1.01 : 1.0, num_keys>DEFAULT_NUM_KEYS ? BLOOM_WAY_OUT : "");
+    return;
+  }
+  sqlite3_result_double(context, tenth_bits / 10.0);
+}

@@ -1,0 +1,164 @@
+/*
+** The model of the false positive rate against rates measured by brute force:
+** the grid in test/bench/results/fpr_grid.csv, and filters built here.
+*/
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../ext/core/encoding_leveldb.h"
+#include "../../ext/core/sizing.h"
+
+#define GRID_FILE "test/bench/results/fpr_grid.csv"
+#define GRID_ROWS 425
+
+/* A rate takes 10 ms to model, ten times that with a sanitizer. */
+#ifdef __SANITIZE_ADDRESS__
+# define SHARE(count) test_share((count) / 10)
+# define IS_WHOLE     0
+#else
+# define SHARE(count) test_share(count)
+# define IS_WHOLE     (test_share(100)==100)
+#endif
+
+/* The model's promise. */
+#define MAX_RELATIVE_ERROR 0.10
+
+static double modelled_fpr(uint64_t num_keys, double bits_per_key){
+  bloom_shape shape;
+  assert_int_equal(bloom_leveldb_shape(num_keys, bits_per_key, &shape), BLOOM_OK);
+  return bloom_modelled_fpr(&shape, num_keys);
+}
+
+/* Every measured rate, the resonances too, within 10 %. */
+static void agrees_with_the_measured_grid(void **state){
+  const size_t one_in = 100 / SHARE(100);
+  FILE *file = fopen(GRID_FILE, "r");
+  char line[200];
+  size_t num_rows = 0;
+  double worst = 0;
+  (void)state;
+  if( file==NULL ) fail_msg("no file %s: run from the top of the checkout", GRID_FILE);
+  assert_non_null(fgets(line, sizeof(line), file)); /* the names of the columns */
+  while( fgets(line, sizeof(line), file) ){
+    unsigned long long num_keys;
+    double bits_per_key, measured, modelled, error;
+    assert_int_equal(sscanf(line, "%llu,%lf,%lf", &num_keys, &bits_per_key, &measured), 3);
+    if( num_rows++ % one_in ) continue;
+    modelled = modelled_fpr(num_keys, bits_per_key);
+    error = measured/modelled - 1;
+    if( fabs(error)>fabs(worst) ) worst = error;
+    if( fabs(error)>MAX_RELATIVE_ERROR ){
+      fail_msg("%llu keys at %.1f bits per key: measured %.4g, modelled %.4g",
+               num_keys, bits_per_key, measured, modelled);
+    }
+  }
+  fclose(file);
+  assert_int_equal(num_rows, GRID_ROWS);
+  print_message("measured over modelled: at worst %+.1f %%\n", 100*worst);
+}
+
+/* The rate of one filter of random digests, from num_probed others. */
+static double measured_fpr(uint64_t num_keys, double bits_per_key, size_t num_probed){
+  rng random = rng_stream(num_keys + (uint64_t)(bits_per_key*10));
+  bloom_digest *digests = malloc(num_keys * sizeof(digests[0]));
+  size_t num_bytes, num_accepted = 0, i;
+  uint8_t *bytes;
+  bloom_filter filter;
+  assert_non_null(digests);
+  for(i=0; i<num_keys; i++) digests[i] = (bloom_digest)(rng_next(&random) >> 32);
+  bytes = build_filter(digests, num_keys, bits_per_key, NULL, &num_bytes);
+  bloom_filter_read(bytes, num_bytes, &filter);
+  for(i=0; i<num_probed; i++){
+    num_accepted += (size_t)bloom_filter_may_contain(&filter, (bloom_digest)(rng_next(&random) >> 32));
+  }
+  free(bytes);
+  free(digests);
+  return (double)num_accepted / (double)num_probed;
+}
+
+/* Sizes that are not in the grid: fractions of a bit, sizes that 3, 5, 17 divide
+** or that resonate most at 10 bits per key. */
+static void agrees_off_the_grid(void **state){
+  static const struct { uint64_t num_keys; double bits_per_key; } cases[] = {
+    {20400, 10}, {27000, 8.5}, {77777, 7.7}, {150000, 10}, {300000, 10}, {419430, 10},
+    {300001, 9.9}, {500000, 12.3}, {510000, 4}, {1020000, 6}, {1000000, 10},
+  };
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(cases); i++){
+    double measured = measured_fpr(cases[i].num_keys, cases[i].bits_per_key, SHARE(2000000));
+    double modelled = modelled_fpr(cases[i].num_keys, cases[i].bits_per_key);
+    if( IS_WHOLE && fabs(measured/modelled - 1)>MAX_RELATIVE_ERROR ){
+      fail_msg("%llu keys at %.1f bits per key: measured %.4g, modelled %.4g",
+               (unsigned long long)cases[i].num_keys, cases[i].bits_per_key, measured, modelled);
+    }
+  }
+}
+
+/* Step for step: the first tenth at which the model reaches the rate. */
+static void gives_the_smallest_size(void **state){
+  static const struct { double fpr; uint64_t num_keys; } cases[] = {
+    {0.5, 1000}, {0.1, 1000}, {0.01, 20000}, {0.02, 300000}, {0.03, 1000000},
+  };
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(cases); i++){
+    double best_fpr = -1;
+    uint32_t expected = 10;
+    while( modelled_fpr(cases[i].num_keys, expected/10.0)>cases[i].fpr ) expected++;
+    assert_int_equal(bloom_tenth_bits_per_key(cases[i].fpr, cases[i].num_keys, &best_fpr), expected);
+    assert_true(best_fpr<0); /* untouched */
+    if( !IS_WHOLE ) break;
+  }
+}
+
+static void knows_its_limits(void **state){
+  double best_fpr = -1;
+  (void)state;
+  /* No keys, no false positives. */
+  assert_int_equal(bloom_tenth_bits_per_key(1e-9, 0, &best_fpr), 10);
+  /* 10 million keys meet one digest in 430. */
+  assert_int_equal(bloom_tenth_bits_per_key(0.001, 10000000, &best_fpr), 0);
+  assert_true(best_fpr>1e7/4294967296 - 1e-5 && best_fpr<0.0024);
+  assert_true(bloom_tenth_bits_per_key(best_fpr, 10000000, &best_fpr)>0);
+  /* More keys than digests, more bits than fit. */
+  assert_int_equal(bloom_tenth_bits_per_key(0.5, (uint64_t)1 << 40, &best_fpr), 0);
+  assert_true(best_fpr>0.99 && best_fpr<=1);
+  assert_int_equal(bloom_tenth_bits_per_key(0.5, INT64_MAX, &best_fpr), 0);
+  assert_true(best_fpr>0.99 && best_fpr<=1);
+}
+
+/* Sizes where the model's arithmetic could trip: 65537 divides num_bits, the
+** smallest filters, 2^32 bits and beyond. */
+static void odd_sizes_give_rates(void **state){
+  static const bloom_shape shapes[] = {
+    {65538, 524296, 6}, {9, 64, 1}, {9, 64, 30}, {4097*8/8+1, 4097*8, 3}, {511, 4080, 7},
+    {0, 4294967296, 6}, {0, 4294967288, 30}, {0, 17179869184, 6},
+  };
+  static const uint64_t nums_of_keys[] = {0, 1, 100, 52429, 100000000, 10000000000};
+  size_t i, j;
+  (void)state;
+  for(i=0; i<COUNT_OF(shapes); i++){
+    double before = 0;
+    for(j=0; j<COUNT_OF(nums_of_keys); j++){
+      double fpr = bloom_modelled_fpr(&shapes[i], nums_of_keys[j]);
+      assert_true(fpr>=before && fpr<=1);
+      before = fpr;
+    }
+    assert_true(before>0.5);
+  }
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(agrees_with_the_measured_grid),
+    cmocka_unit_test(agrees_off_the_grid),
+    cmocka_unit_test(gives_the_smallest_size),
+    cmocka_unit_test(knows_its_limits),
+    cmocka_unit_test(odd_sizes_give_rates),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}
