@@ -49,10 +49,10 @@ def main():
     for bits in BITS_PER_KEY:
         db.execute("DELETE FROM parts")
         db.execute(numbers(1, num_keys) + "INSERT INTO parts"
-                   f" SELECT n % {PARTITIONS}, bloom_build(n, {bits}) FROM numbers GROUP BY 1")
+                   f" SELECT bloom_partition(n, {PARTITIONS}), bloom_build(n, {bits}) FROM numbers GROUP BY 1")
         passed = one(numbers(num_keys + 1, NUM_ABSENT) +
                      "SELECT sum(bloom_may_contain(filter, n)) FROM numbers"
-                     f" JOIN parts ON part = n % {PARTITIONS}")[0]
+                     f" JOIN parts ON part = bloom_partition(n, {PARTITIONS})")[0]
         rates.append(100 * passed / NUM_ABSENT)
     print(f"{num_keys:>12,}" + "".join(f"{rate:>10.4f}%" for rate in rates) +
           f"   in {PARTITIONS} filters")
