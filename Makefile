@@ -93,6 +93,24 @@ $(BUILD)/test/core/%.o: test/core/%.cc
 # Kept: make would delete the tests' objects as intermediate files.
 .PRECIOUS: $(BUILD)/%.o
 
+# -- Measuring ----------------------------------------------------------------
+
+HAVE_ROCKSDB := $(shell printf '\043include <rocksdb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
+BENCH_RESULTS = test/bench/results/$(shell sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1 | \
+  tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')-kernels.tsv
+BENCH_ARGS ?=
+
+.PHONY: bench-kernels
+bench-kernels: $(BUILD)/test/bench/kernels ## Time the core beside LevelDB and RocksDB (BENCH_ARGS=--full: 50 million keys too)
+	@mkdir -p $(dir $(BENCH_RESULTS))
+	$(BUILD)/test/bench/kernels --out $(BENCH_RESULTS) $(BENCH_ARGS)
+
+$(BUILD)/test/bench/kernels: test/bench/kernels.cc $(CORE_OBJECTS)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CXX) -std=c++17 -Wall -Wextra $(OPT) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) \
+	  '-DBENCH_CC="$(shell $(CC) --version | head -n 1) $(OPT)"' -o $@ $< $(CORE_OBJECTS) \
+	  -lleveldb $(if $(HAVE_ROCKSDB),-lrocksdb)
+
 .PHONY: clean
 clean: ## Remove all that was built
 	rm -rf build $(EXTENSION)

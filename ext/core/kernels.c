@@ -1,0 +1,22 @@
+/*
+** The table of kernels, and the choice among them.
+*/
+#include "kernels.h"
+
+const bloom_kernels *const bloom_all_kernels[] = {
+#if BLOOM_KERNELS_X86
+  &bloom_kernels_avx512,
+  &bloom_kernels_avx2,
+#endif
+#if BLOOM_KERNELS_NEON
+  &bloom_kernels_neon,
+#endif
+  &bloom_kernels_scalar,
+  NULL
+};
+
+const bloom_kernels *bloom_best_kernels(void){
+  const bloom_kernels *const *row = bloom_all_kernels;
+  while( !(*row)->is_supported() ) row++;
+  return *row;
+}

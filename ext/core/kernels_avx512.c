@@ -1,0 +1,147 @@
+/*
+** The kernels for AVX-512 (F, BW, VL): 16 lanes.  Masked loads do not fault
+** beyond their mask, so that keys of all lengths hash 16 at a time.
+*/
+#include "kernels.h"
+
+#if BLOOM_KERNELS_X86
+
+#include <immintrin.h>
+
+#include "leveldb_hash.h"
+
+#define TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
+
+static int avx512_is_supported(void){
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+      && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("popcnt");
+}
+
+/* bloom_mod(); only even lanes multiply to 64 bits, so odd ones move there. */
+TARGET_AVX512 static inline __m512i avx512_mod(__m512i x, __m512i num_bits, __m512i reciprocal){
+  const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(x, reciprocal), 32);
+  const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), reciprocal);
+  const __m512i quotient = _mm512_mask_blend_epi32(0xaaaa, even, odd);
+  const __m512i rest = _mm512_sub_epi32(x, _mm512_mullo_epi32(quotient, num_bits));
+  return _mm512_min_epu32(rest, _mm512_sub_epi32(rest, num_bits));
+}
+
+TARGET_AVX512 static void avx512_positions(bloom_divisor divisor, uint32_t first_probe,
+                                           uint32_t num_probes, const bloom_digest *digests,
+                                           size_t num_digests, uint32_t *positions){
+  const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
+  const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);
+  const __m512i first = _mm512_set1_epi32((int)first_probe);
+  const bloom_digest *end = digests + num_digests;
+  for(; digests<end; digests+=16){
+    const __m512i digest = _mm512_loadu_si512(digests);
+    const __m512i delta = _mm512_rol_epi32(digest, 15);
+    __m512i probe = _mm512_add_epi32(digest, _mm512_mullo_epi32(first, delta));
+    uint32_t j;
+    for(j=0; j<num_probes; j++, positions+=16){
+      _mm512_storeu_si512(positions, avx512_mod(probe, num_bits, reciprocal));
+      probe = _mm512_add_epi32(probe, delta);
+    }
+  }
+}
+
+/* Compressed in a register: compressing to memory is slow on Zen 4.  Whole
+** stores are safe, as they never pass the sixteen read last. */
+TARGET_AVX512 static size_t avx512_select(uint32_t *positions, size_t num_positions, uint32_t begin,
+                                          uint32_t num_bits){
+  const __m512i first = _mm512_set1_epi32((int)begin);
+  const __m512i limit = _mm512_set1_epi32((int)num_bits);
+  size_t num_selected = 0;
+  size_t i;
+  for(i=0; i<num_positions; i+=16){
+    const __m512i x = _mm512_loadu_si512(positions + i);
+    const __mmask16 is_in = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(x, first), limit);
+    _mm512_storeu_si512(positions + num_selected, _mm512_maskz_compress_epi32(is_in, x));
+    num_selected += (size_t)_mm_popcnt_u32(is_in);
+  }
+  return num_selected;
+}
+
+/* Up to 16 bytes of a key from an offset on, zeros behind its end. */
+TARGET_AVX512 static inline __m128i avx512_load(const bloom_span *key, size_t offset){
+  const size_t rest = key->num_bytes>offset ? key->num_bytes - offset : 0;
+  if( rest>=16 ) return _mm_loadu_si128((const __m128i*)(const void*)(key->bytes + offset));
+  return _mm_maskz_loadu_epi8((__mmask16)((1u << rest) - 1), rest ? key->bytes + offset : NULL);
+}
+
+/* The same bytes of keys 0, 4, 8 and 12 from here on, one in each quarter. */
+TARGET_AVX512 static inline __m512i avx512_load4(const bloom_span *keys, size_t offset){
+  __m512i x = _mm512_castsi128_si512(avx512_load(keys, offset));
+  x = _mm512_inserti32x4(x, avx512_load(keys + 4, offset), 1);
+  x = _mm512_inserti32x4(x, avx512_load(keys + 8, offset), 2);
+  return _mm512_inserti32x4(x, avx512_load(keys + 12, offset), 3);
+}
+
+/* One step of the hash: a word, or a tail of 1..3 bytes with its other shift,
+** in the lanes with bytes left. */
+TARGET_AVX512 static inline __m512i avx512_hash_step(__m512i digest, __m512i word, __m512i rest){
+  const __m512i zero = _mm512_setzero_si512();
+  const __mmask16 is_active = _mm512_cmpgt_epi32_mask(rest, zero);
+  const __mmask16 is_word = _mm512_cmpgt_epi32_mask(rest, _mm512_set1_epi32(3));
+  const __m512i shift = _mm512_mask_blend_epi32(is_word, _mm512_set1_epi32(24), _mm512_set1_epi32(16));
+  const __m512i product = _mm512_mullo_epi32(_mm512_add_epi32(digest, word),
+                                             _mm512_set1_epi32((int)LEVELDB_HASH_MULTIPLIER));
+  return _mm512_mask_xor_epi32(digest, is_active, product, _mm512_srlv_epi32(product, shift));
+}
+
+TARGET_AVX512 static void avx512_hash16(const bloom_span *keys, size_t max_bytes, __m512i num_bytes,
+                                        bloom_digest *digests){
+  const __m512i four = _mm512_set1_epi32(4);
+  __m512i digest = _mm512_xor_si512(_mm512_set1_epi32((int)LEVELDB_HASH_SEED),
+    _mm512_mullo_epi32(num_bytes, _mm512_set1_epi32((int)LEVELDB_HASH_MULTIPLIER)));
+  __m512i rest = num_bytes;
+  size_t offset;
+  for(offset=0; offset<max_bytes; offset+=16){
+    /* Transpose 16 keys of 4 words; lane 4q+r of each word is key 4q+r. */
+    const __m512i k0 = avx512_load4(keys, offset), k1 = avx512_load4(keys + 1, offset);
+    const __m512i k2 = avx512_load4(keys + 2, offset), k3 = avx512_load4(keys + 3, offset);
+    const __m512i low01 = _mm512_unpacklo_epi32(k0, k1), low23 = _mm512_unpacklo_epi32(k2, k3);
+    const __m512i high01 = _mm512_unpackhi_epi32(k0, k1), high23 = _mm512_unpackhi_epi32(k2, k3);
+    digest = avx512_hash_step(digest, _mm512_unpacklo_epi64(low01, low23), rest);
+    rest = _mm512_sub_epi32(rest, four);
+    digest = avx512_hash_step(digest, _mm512_unpackhi_epi64(low01, low23), rest);
+    rest = _mm512_sub_epi32(rest, four);
+    digest = avx512_hash_step(digest, _mm512_unpacklo_epi64(high01, high23), rest);
+    rest = _mm512_sub_epi32(rest, four);
+    digest = avx512_hash_step(digest, _mm512_unpackhi_epi64(high01, high23), rest);
+    rest = _mm512_sub_epi32(rest, four);
+  }
+  _mm512_storeu_si512(digests, digest);
+}
+
+/* Sixteen keys of up to 64 bytes together; longer ones alone. */
+TARGET_AVX512 static void avx512_hash(const bloom_span *keys, size_t num_keys, bloom_digest *digests){
+  for(; num_keys>=16; keys+=16, digests+=16, num_keys-=16){
+    uint32_t num_bytes[16];
+    size_t max_bytes = 0;
+    size_t i;
+    for(i=0; i<16; i++){
+      if( keys[i].num_bytes>max_bytes ) max_bytes = keys[i].num_bytes;
+      num_bytes[i] = (uint32_t)keys[i].num_bytes;
+    }
+    if( max_bytes<=64 ){
+      avx512_hash16(keys, max_bytes, _mm512_loadu_si512(num_bytes), digests);
+    }else{
+      bloom_hash_each(keys, 16, digests);
+    }
+  }
+  bloom_hash_each(keys, num_keys, digests);
+}
+
+const bloom_kernels bloom_kernels_avx512 = {
+  .name = "avx512",
+  .num_lanes = 16,
+  .is_supported = avx512_is_supported,
+  .hash = avx512_hash,
+  .positions = avx512_positions,
+  .select = avx512_select,
+};
+
+#else
+typedef int bloom_no_avx512; /* a translation unit must declare something */
+#endif

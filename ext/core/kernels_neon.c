@@ -1,0 +1,51 @@
+/*
+** The kernels for NEON, which every 64-bit Arm has: 4 lanes.
+*/
+#include "kernels.h"
+
+#if BLOOM_KERNELS_NEON
+
+#include <arm_neon.h>
+
+static int neon_is_supported(void){
+  return 1;
+}
+
+/* bloom_mod() */
+static inline uint32x4_t neon_mod(uint32x4_t x, uint32x4_t num_bits, uint32x4_t reciprocal){
+  const uint64x2_t low = vmull_u32(vget_low_u32(x), vget_low_u32(reciprocal));
+  const uint64x2_t high = vmull_high_u32(x, reciprocal);
+  const uint32x4_t quotient = vuzp2q_u32(vreinterpretq_u32_u64(low), vreinterpretq_u32_u64(high));
+  const uint32x4_t rest = vmlsq_u32(x, quotient, num_bits);
+  return vminq_u32(rest, vsubq_u32(rest, num_bits));
+}
+
+static void neon_positions(bloom_divisor divisor, uint32_t first_probe, uint32_t num_probes,
+                           const bloom_digest *digests, size_t num_digests, uint32_t *positions){
+  const uint32x4_t num_bits = vdupq_n_u32(divisor.num_bits);
+  const uint32x4_t reciprocal = vdupq_n_u32(divisor.reciprocal);
+  const bloom_digest *end = digests + num_digests;
+  for(; digests<end; digests+=4){
+    const uint32x4_t digest = vld1q_u32(digests);
+    const uint32x4_t delta = vsriq_n_u32(vshlq_n_u32(digest, 15), digest, 17);
+    uint32x4_t probe = vmlaq_n_u32(digest, delta, first_probe);
+    uint32_t j;
+    for(j=0; j<num_probes; j++, positions+=4){
+      vst1q_u32(positions, neon_mod(probe, num_bits, reciprocal));
+      probe = vaddq_u32(probe, delta);
+    }
+  }
+}
+
+const bloom_kernels bloom_kernels_neon = {
+  .name = "neon",
+  .num_lanes = 4,
+  .is_supported = neon_is_supported,
+  .hash = bloom_hash_each,
+  .positions = neon_positions,
+  .select = bloom_select_each,
+};
+
+#else
+typedef int bloom_no_neon; /* a translation unit must declare something */
+#endif

@@ -1,0 +1,50 @@
+/*
+** The kernels in portable C: the reference, and the row of every processor
+** that has no other.
+*/
+#include "kernels.h"
+
+#include "leveldb_hash.h"
+
+static int scalar_is_supported(void){
+  return 1;
+}
+
+void bloom_hash_each(const bloom_span *keys, size_t num_keys, bloom_digest *digests){
+  size_t i;
+  for(i=0; i<num_keys; i++) digests[i] = bloom_leveldb_hash(keys[i].bytes, keys[i].num_bytes);
+}
+
+/* Probe by probe: side by side, in arrays of lanes, gains nothing from SSE2,
+** and such a loop is compiled wrongly by GCC 12.2 -O3. */
+static void scalar_positions(bloom_divisor divisor, uint32_t first_probe, uint32_t num_probes,
+                             const bloom_digest *digests, size_t num_digests, uint32_t *positions){
+  const bloom_digest *end = digests + num_digests;
+  for(; digests<end; digests++){
+    const uint32_t delta = bloom_probe_delta(*digests);
+    uint32_t probe = *digests + first_probe * delta;
+    uint32_t j;
+    for(j=0; j<num_probes; j++, probe+=delta) *positions++ = bloom_mod(probe, divisor);
+  }
+}
+
+/* No branch depends on a position. */
+size_t bloom_select_each(uint32_t *positions, size_t num_positions, uint32_t begin, uint32_t num_bits){
+  size_t num_selected = 0;
+  size_t i;
+  for(i=0; i<num_positions; i++){
+    const uint32_t position = positions[i];
+    positions[num_selected] = position;
+    num_selected += position - begin < num_bits;
+  }
+  return num_selected;
+}
+
+const bloom_kernels bloom_kernels_scalar = {
+  .name = "scalar",
+  .num_lanes = 1,
+  .is_supported = scalar_is_supported,
+  .hash = bloom_hash_each,
+  .positions = scalar_positions,
+  .select = bloom_select_each,
+};

@@ -1,0 +1,374 @@
+// The core's kernels beside LevelDB's library and RocksDB's.
+//
+//   kernels [--quick | --full] [--repeats N] [--out FILE]
+//
+// Contestants take turns within a repeat, so that a change of the machine's
+// mood hits all of them; the table gives the median time per key, the spread
+// (first to third quartile) and the median of the ratios to LevelDB within one
+// repeat.  Every filter built is compared with LevelDB's, byte for byte.
+//
+// Building is end to end: keys in memory -> filter bytes, our digests' memory
+// included.  Integers are decimal text for every contestant, rendered beforehand;
+// `hash integer int64` is ours from the number itself, rendering included.
+#ifndef __OPTIMIZE__
+#error "a benchmark without optimisation tells nothing: build with -O2 or -O3"
+#endif
+
+#include <leveldb/filter_policy.h>
+#include <leveldb/slice.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#ifdef HAVE_ROCKSDB
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/slice.h>
+#include <rocksdb/table.h>
+#include <rocksdb/version.h>
+#endif
+
+extern "C" {
+#include "../../ext/core/encoding_leveldb.h"
+#include "../../ext/core/leveldb_hash.h"
+}
+
+#ifdef HAVE_ROCKSDB
+// RocksDB's public headers only declare this interface; the first virtual
+// functions as 7.8 has them.  FastLocalBloom is what NewBloomFilterPolicy()
+// builds from format_version 5 on.
+#if ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR == 8
+namespace rocksdb {
+class FilterBitsBuilder {
+ public:
+  virtual ~FilterBitsBuilder() {}
+  virtual void AddKey(const Slice& key) = 0;
+  virtual size_t EstimateEntriesAdded() = 0;
+  virtual Slice Finish(std::unique_ptr<const char[]>* buf) = 0;
+};
+}  // namespace rocksdb
+#else
+#undef HAVE_ROCKSDB
+#endif
+#endif
+
+namespace {
+
+constexpr int kBitsPerKey = 10;
+
+// Keys in one block of memory, as a table's block or a column would hold them.
+struct Keys {
+  std::string memory;
+  std::vector<leveldb::Slice> slices;
+  std::vector<bloom_span> spans;
+  std::vector<int64_t> integers;  // of decimal keys
+};
+
+// Keys number first, first+step, ... of an endless list without repetition.
+Keys MakeKeys(bool decimal, size_t first, size_t n, size_t step = 1) {
+  Keys keys;
+  std::vector<size_t> ends;
+  keys.memory.reserve(n * 16);
+  for (size_t i = 0; i < n; i++) {
+    char text[32];
+    // Decimal: row numbers.  Text: an odd multiplier permutes, neighbours differ.
+    const unsigned long long number = first + i * step;
+    int length;
+    if (decimal) {
+      keys.integers.push_back(static_cast<int64_t>(number));
+      length = std::snprintf(text, sizeof(text), "%llu", number);
+    } else {
+      length = std::snprintf(text, sizeof(text), "%016llx", number * 0x9e3779b97f4a7c15u);
+    }
+    keys.memory.append(text, length);
+    ends.push_back(keys.memory.size());
+  }
+  size_t begin = 0;
+  for (size_t end : ends) {
+    const char* p = keys.memory.data() + begin;
+    keys.slices.emplace_back(p, end - begin);
+    keys.spans.push_back({reinterpret_cast<const uint8_t*>(p), end - begin});
+    begin = end;
+  }
+  return keys;
+}
+
+struct Contestant {
+  std::string name;
+  std::function<void()> run;
+  std::vector<double> ns;
+};
+
+double Quantile(std::vector<double> v, double q) {
+  std::sort(v.begin(), v.end());
+  const double at = q * static_cast<double>(v.size() - 1);
+  const size_t i = static_cast<size_t>(at);
+  return i + 1 < v.size() ? v[i] + (at - static_cast<double>(i)) * (v[i + 1] - v[i]) : v[i];
+}
+
+int repeats = 7;
+FILE* raw = nullptr;
+
+// Runs the contestants in turns; the first one is what ratios refer to.
+void Race(const char* what, const char* key, size_t n, size_t ops, std::vector<Contestant> all) {
+  // Short runs are repeated up to some milliseconds.
+  const size_t loops = std::max<size_t>(1, 400000 / ops);
+  for (int repeat = -1; repeat < repeats; repeat++) {  // -1 warms up
+    for (Contestant& c : all) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (size_t i = 0; i < loops; i++) c.run();
+      const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
+      if (repeat < 0) continue;
+      c.ns.push_back(spent.count() / static_cast<double>(ops * loops));
+      if (raw) {
+        std::fprintf(raw, "%s\t%s\t%zu\t%s\t%d\t%.3f\n", what, key, n, c.name.c_str(), repeat, c.ns.back());
+      }
+    }
+  }
+  for (const Contestant& c : all) {
+    std::vector<double> ratios;
+    for (size_t i = 0; i < c.ns.size(); i++) ratios.push_back(all[0].ns[i] / c.ns[i]);
+    std::printf("%-12s %-7s %9zu  %-14s %8.2f  %6.2f-%-6.2f  %6.2fx\n", what, key, n, c.name.c_str(),
+                Quantile(c.ns, 0.5), Quantile(c.ns, 0.25), Quantile(c.ns, 0.75), Quantile(ratios, 0.5));
+  }
+  std::fflush(stdout);
+}
+
+// What digest_queue.c does: digests in chunks of 65,536, then the filter.
+struct OurFilter {
+  bloom_shape shape{};
+  uint8_t* bytes = nullptr;
+  ~OurFilter() { std::free(bytes); }
+};
+
+void BuildOurs(const bloom_kernels* kernels, const Keys& keys, OurFilter* filter) {
+  constexpr size_t kChunk = 65536;
+  const size_t n = keys.spans.size();
+  std::vector<std::unique_ptr<bloom_digest[]>> chunks;
+  std::vector<bloom_digest_run> runs((n + kChunk - 1) / kChunk);
+  for (size_t i = 0; i < runs.size(); i++) {
+    const size_t begin = i * kChunk;
+    const size_t num = std::min(kChunk, n - begin);
+    bloom_digest* digests = new bloom_digest[num];
+    chunks.emplace_back(digests);
+    kernels->hash(&keys.spans[begin], num, digests);
+    runs[i] = {i + 1 < runs.size() ? &runs[i + 1] : nullptr, digests, num};
+  }
+  std::free(filter->bytes);
+  bloom_leveldb_shape(n, kBitsPerKey, &filter->shape);
+  filter->bytes = static_cast<uint8_t*>(std::malloc(filter->shape.num_bytes));
+  bloom_leveldb_clear(&filter->shape, filter->bytes);
+  bloom_leveldb_add_by(kernels, &filter->shape, filter->bytes, runs.data());
+}
+
+volatile size_t sink;
+
+void Die(const char* message) {
+  std::fprintf(stderr, "kernels: %s\n", message);
+  std::exit(1);
+}
+
+void RaceBuild(bool decimal, size_t n) {
+  static const leveldb::FilterPolicy* const policy = leveldb::NewBloomFilterPolicy(kBitsPerKey);
+  const char* key = decimal ? "integer" : "text16";
+  const Keys keys = MakeKeys(decimal, 1, n);
+  std::string expected;
+  policy->CreateFilter(keys.slices.data(), static_cast<int>(n), &expected);
+  std::vector<Contestant> all;
+  all.push_back({"leveldb", [&] {
+    std::string dst;
+    policy->CreateFilter(keys.slices.data(), static_cast<int>(n), &dst);
+    sink = dst.size();
+  }, {}});
+#ifdef HAVE_ROCKSDB
+  static const rocksdb::FilterPolicy* const rocks = rocksdb::NewBloomFilterPolicy(kBitsPerKey);
+  static const rocksdb::BlockBasedTableOptions options;
+  all.push_back({"rocksdb", [&] {
+    std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
+        rocks->GetBuilderWithContext(rocksdb::FilterBuildingContext(options)));
+    for (const leveldb::Slice& k : keys.slices) builder->AddKey(rocksdb::Slice(k.data(), k.size()));
+    std::unique_ptr<const char[]> buffer;
+    sink = builder->Finish(&buffer).size();
+    if (sink < n * kBitsPerKey / 8) Die("RocksDB built something else");
+  }, {}});
+#endif
+  for (size_t row = 0; bloom_all_kernels[row]; row++) {
+    const bloom_kernels* kernels = bloom_all_kernels[row];
+    if (!kernels->is_supported()) continue;
+    OurFilter filter;
+    BuildOurs(kernels, keys, &filter);
+    if (filter.shape.num_bytes != expected.size() ||
+        std::memcmp(filter.bytes, expected.data(), expected.size()) != 0) {
+      Die("our filter is not LevelDB's");
+    }
+    all.push_back({std::string("bloom ") + kernels->name, [&keys, kernels] {
+      OurFilter built;
+      BuildOurs(kernels, keys, &built);
+      sink = built.shape.num_bytes;
+    }, {}});
+  }
+  Race("build", key, n, n, all);
+}
+
+void RaceProbe(bool decimal, size_t n) {
+  static const leveldb::FilterPolicy* const policy = leveldb::NewBloomFilterPolicy(kBitsPerKey);
+  const char* key = decimal ? "integer" : "text16";
+  std::string bytes;
+  {
+    const Keys keys = MakeKeys(decimal, 1, n);
+    policy->CreateFilter(keys.slices.data(), static_cast<int>(n), &bytes);
+  }
+  const leveldb::Slice slice(bytes);
+  bloom_filter filter;
+  bloom_filter_read(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), &filter);
+  constexpr size_t kProbes = 1000000;
+  for (const char* kind : {"hits", "misses", "mixed"}) {
+    // Hits are spread over all that the filter holds; mixed keys are a coin's toss.
+    const size_t m = std::min(n, kProbes);
+    const Keys hits = MakeKeys(decimal, 1, m, n / m);
+    const Keys misses = MakeKeys(decimal, n + 1, m);
+    struct {
+      std::vector<leveldb::Slice> slices;
+      std::vector<bloom_span> spans;
+    } probes;
+    uint64_t coin = 88172645463325252u;
+    for (size_t i = 0; i < m; i++) {
+      coin ^= coin << 13, coin ^= coin >> 7, coin ^= coin << 17;  // xorshift64 [Marsaglia 2003]
+      const Keys& keys = kind[0] == 'h' || (kind[1] == 'i' && kind[2] == 'x' && coin >> 63) ? hits : misses;
+      probes.slices.push_back(keys.slices[i]);
+      probes.spans.push_back(keys.spans[i]);
+    }
+    size_t expected = 0;
+    for (const leveldb::Slice& k : probes.slices) expected += policy->KeyMayMatch(k, slice);
+    const auto check = [expected](size_t found) { if (found != expected) Die("answers differ"); };
+    std::vector<Contestant> all;
+    all.push_back({"leveldb", [&] {
+      size_t found = 0;
+      for (const leveldb::Slice& k : probes.slices) found += policy->KeyMayMatch(k, slice);
+      check(found);
+    }, {}});
+    all.push_back({"bloom one", [&] {
+      size_t found = 0;
+      for (const bloom_span& k : probes.spans) {
+        found += bloom_filter_may_contain(&filter, bloom_leveldb_hash(k.bytes, k.num_bytes));
+      }
+      check(found);
+    }, {}});
+    for (size_t row = 0; bloom_all_kernels[row]; row++) {
+      const bloom_kernels* kernels = bloom_all_kernels[row];
+      if (!kernels->is_supported()) continue;
+      all.push_back({std::string("batch ") + kernels->name, [&, kernels] {
+        bloom_digest digests[1024];
+        uint8_t answers[1024];
+        size_t found = 0;
+        for (size_t i = 0; i < m; i += 1024) {
+          const size_t num = std::min<size_t>(1024, m - i);
+          kernels->hash(&probes.spans[i], num, digests);
+          bloom_leveldb_may_contain_by(kernels, &filter, digests, num, answers);
+          for (size_t k = 0; k < num; k++) found += answers[k];
+        }
+        check(found);
+      }, {}});
+    }
+    Race((std::string("probe ") + kind).c_str(), key, n, m, all);
+  }
+}
+
+void RaceHash(size_t n) {
+  std::vector<bloom_digest> digests(n);
+  for (int decimal = 0; decimal < 2; decimal++) {
+    const Keys keys = MakeKeys(decimal, decimal ? 1000000 : 1, n);
+    std::vector<Contestant> all;
+    all.push_back({"one by one", [&] {
+      uint32_t sum = 0;
+      for (const bloom_span& k : keys.spans) sum += bloom_leveldb_hash(k.bytes, k.num_bytes);
+      sink = sum;
+    }, {}});
+    if (decimal) {
+      all.push_back({"int64", [&] {
+        uint32_t sum = 0;
+        for (int64_t k : keys.integers) sum += bloom_leveldb_hash_int64(k);
+        sink = sum;
+      }, {}});
+    }
+    for (size_t row = 0; bloom_all_kernels[row]; row++) {
+      const bloom_kernels* kernels = bloom_all_kernels[row];
+      if (!kernels->is_supported() || kernels->hash == bloom_hash_each) continue;
+      all.push_back({kernels->name, [&, kernels] {
+        kernels->hash(keys.spans.data(), n, digests.data());
+        sink = digests[n - 1];
+      }, {}});
+    }
+    if (!decimal) {
+      OurFilter filter;
+      bloom_leveldb_shape(n, kBitsPerKey, &filter.shape);
+      filter.bytes = static_cast<uint8_t*>(std::calloc(filter.shape.num_bytes, 1));
+      bloom_leveldb_hash_many(keys.spans.data(), n, digests.data());
+      const bloom_digest_run run = {nullptr, digests.data(), n};
+      std::vector<Contestant> adders;
+      for (size_t row = 0; bloom_all_kernels[row]; row++) {
+        const bloom_kernels* kernels = bloom_all_kernels[row];
+        if (!kernels->is_supported()) continue;
+        adders.push_back({kernels->name, [&, kernels] {
+          bloom_leveldb_add_by(kernels, &filter.shape, filter.bytes, &run);
+        }, {}});
+      }
+      Race("set bits", "digest", n, n, adders);
+    }
+    Race("hash", decimal ? "integer" : "text16", n, n, all);
+  }
+}
+
+std::string Cpu() {
+  std::string name = "unknown";
+  if (FILE* f = std::fopen("/proc/cpuinfo", "r")) {
+    char line[512];
+    while (std::fgets(line, sizeof(line), f)) {
+      if (std::strncmp(line, "model name", 10) != 0) continue;
+      name = std::strchr(line, ':') + 2;
+      while (!name.empty() && name.back() == '\n') name.pop_back();
+      break;
+    }
+    std::fclose(f);
+  }
+  return name;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  size_t max_n = 10000000;
+  const char* out = nullptr;
+  for (int i = 1; i < argc; i++) {
+    if (std::strcmp(argv[i], "--quick") == 0) max_n = 1000000;
+    else if (std::strcmp(argv[i], "--full") == 0) max_n = 50000000;
+    else if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) repeats = std::max(1, std::atoi(argv[++i]));
+    else if (std::strcmp(argv[i], "--out") == 0 && i + 1 < argc) out = argv[++i];
+    else Die("usage: kernels [--quick | --full] [--repeats N] [--out FILE]");
+  }
+  if (out && (raw = std::fopen(out, "w")) == nullptr) Die("cannot write the results");
+  const std::string machine = Cpu() + "; core: " BENCH_CC "; harness: " __VERSION__;
+  std::printf("# %s\n# medians of %d alternated repeats, ns per key; quartiles; ratio to the first\n",
+              machine.c_str(), repeats);
+  if (raw) {
+    std::fprintf(raw, "# %s\n# best kernels here: %s\nwhat\tkey\tn\tcontestant\trepeat\tns_per_key\n",
+                 machine.c_str(), bloom_best_kernels()->name);
+  }
+  RaceHash(10000);
+  RaceHash(1000000);
+  for (size_t n : {size_t{10000}, size_t{1000000}, size_t{10000000}, size_t{50000000}}) {
+    if (n > max_n) break;
+    for (int decimal = 0; decimal < 2; decimal++) {
+      RaceBuild(decimal, n);
+      if (n <= 10000000) RaceProbe(decimal, n);
+    }
+  }
+  if (raw) std::fclose(raw);
+  return 0;
+}

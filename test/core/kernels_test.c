@@ -1,0 +1,331 @@
+/*
+** Every kernel against the scalar one and against the format's definition,
+** written here once more in the plainest way: rows of kernels may differ in
+** speed alone.
+*/
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../ext/core/encoding_leveldb.h"
+#include "../../ext/core/leveldb_hash.h"
+
+static uint64_t random_state = 88172645463325252u;
+
+/* xorshift64 [Marsaglia 2003]: the same numbers in every run. */
+static uint64_t random64(void){
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return random_state * 0x2545f4914f6cdd1du;
+}
+
+static void fill_random(bloom_digest *digests, size_t num_digests){
+  size_t i;
+  for(i=0; i<num_digests; i++) digests[i] = (bloom_digest)(random64() >> 32);
+}
+
+/* LevelDB's loop (util/bloom.cc, CreateFilter), positions as it computes them. */
+static uint32_t naive_position(bloom_digest digest, uint32_t probe, uint64_t num_bits){
+  const uint32_t delta = (digest >> 17) | (digest << 15);
+  return (uint32_t)((uint32_t)(digest + probe * delta) % num_bits);
+}
+
+static void naive_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest *digests,
+                      size_t num_digests){
+  size_t i;
+  uint32_t j;
+  for(i=0; i<num_digests; i++){
+    for(j=0; j<shape->num_probes; j++){
+      uint32_t position = naive_position(digests[i], j, shape->num_bits);
+      filter[position/8] = (uint8_t)(filter[position/8] | 1 << position%8);
+    }
+  }
+}
+
+/* The supported rows, in turn; a row that cannot run here is named and left out. */
+static const bloom_kernels *next_kernels(size_t *row){
+  const bloom_kernels *kernels;
+  while( (kernels = bloom_all_kernels[(*row)++])!=NULL ){
+    if( kernels->is_supported() ) return kernels;
+    print_message("not run here: %s\n", kernels->name);
+  }
+  return NULL;
+}
+
+static void test_rows_end_with_scalar(void **state){
+  size_t num_rows = 0;
+  (void)state;
+  while( bloom_all_kernels[num_rows] ) num_rows++;
+  assert_ptr_equal(bloom_all_kernels[num_rows-1], &bloom_kernels_scalar);
+  assert_true(bloom_best_kernels()->is_supported());
+}
+
+/* No filter is allocated: sizes may lie on both sides of 2^31 and 2^32 bits. */
+static void test_positions(void **state){
+  static const uint64_t sizes[] = {
+    8, 16, 24, 64, 72, 80, 1000, 1016, 65536, 65544, 1000000, 8388608, 99999992, 2147483640u,
+    2147483648u, 2147483656u, 2863311528u, 4294967280u, 4294967288u, 4294967296u, 4294967304u,
+    8589934592u, 1000000000000u,
+  };
+  static const bloom_digest edges[] = {0, 1, 2, 7, 8, 63, 64, 0x7fffffff, 0x80000000, 0xffffffff,
+    0xfffffffe, 0xfffffff8, 0xfffffff7, 0x20000, 0x1ffff, 0xffff0000};
+  enum { NUM = 64, MAX = 30 };
+  bloom_digest digests[NUM];
+  uint32_t positions[NUM * MAX];
+  const bloom_kernels *kernels;
+  size_t row = 0;
+  (void)state;
+  while( (kernels = next_kernels(&row))!=NULL ){
+    size_t s;
+    for(s=0; s<sizeof(sizes)/sizeof(sizes[0])+200; s++){
+      const int is_listed = s<sizeof(sizes)/sizeof(sizes[0]);
+      const uint64_t num_bits = is_listed ? sizes[s] : (random64() >> (31 + s%29)) / 8 * 8 + 8;
+      const uint32_t first = (uint32_t)(s % 4);
+      const uint32_t num_probes = (uint32_t)(s % (MAX-3)) + 1;
+      size_t i;
+      uint32_t j;
+      fill_random(digests, NUM);
+      memcpy(digests, edges, sizeof(edges));
+      /* Just around multiples of the size, where a quotient is off by one. */
+      for(i=16; i<32; i++) digests[i] = (uint32_t)(num_bits * (i-15)) - (uint32_t)(i%3);
+      kernels->positions(bloom_divisor_of(num_bits), first, num_probes, digests, NUM, positions);
+      for(i=0; i<NUM; i++){
+        const uint32_t num_lanes = kernels->num_lanes;
+        for(j=0; j<num_probes; j++){
+          const uint32_t given =
+            positions[i/num_lanes*num_lanes*num_probes + j*num_lanes + i%num_lanes];
+          assert_int_equal(given, naive_position(digests[i], first + j, num_bits));
+        }
+      }
+    }
+  }
+}
+
+static void test_select(void **state){
+  static const uint32_t ranges[][2] = {{0, 0}, {0, 1000}, {0, UINT32_MAX}, {500, 1}, {300, 300},
+    {0xffffff00, 256}, {1u<<31, 1u<<31}};
+  enum { NUM = 160 };
+  const bloom_kernels *kernels;
+  size_t row = 0;
+  (void)state;
+  while( (kernels = next_kernels(&row))!=NULL ){
+    size_t r, num, i;
+    for(r=0; r<sizeof(ranges)/sizeof(ranges[0]); r++){
+      for(num=0; num<=NUM; num+=BLOOM_KERNEL_MAX_LANES){
+        uint32_t positions[NUM], expected[NUM];
+        size_t num_expected = 0;
+        for(i=0; i<num; i++){
+          positions[i] = i%2 ? (uint32_t)(random64()>>32) : (uint32_t)(random64()>>54);
+          if( i%7==0 ) positions[i] = ranges[r][0] - 2 + (uint32_t)(i%5);
+          if( positions[i]>=ranges[r][0] && positions[i]-ranges[r][0]<ranges[r][1] ){
+            expected[num_expected++] = positions[i];
+          }
+        }
+        assert_int_equal(kernels->select(positions, num, ranges[r][0], ranges[r][1]), num_expected);
+        assert_memory_equal(positions, expected, num_expected * sizeof(expected[0]));
+      }
+    }
+  }
+}
+
+/* Shapes x numbers of digests x ways to split them into runs. */
+static void test_add_and_may_contain(void **state){
+  static const uint64_t byte_counts[] = {1, 2, 7, 8, 9, 31, 125, 1000, 4099, 125000};
+  enum { MAX_DIGESTS = 3000, MAX_RUNS = 40 };
+  static bloom_digest digests[MAX_DIGESTS], others[MAX_DIGESTS];
+  static uint8_t answers[MAX_DIGESTS+1];
+  const bloom_kernels *kernels;
+  size_t row = 0;
+  (void)state;
+  while( (kernels = next_kernels(&row))!=NULL ){
+    size_t s;
+    uint32_t num_probes;
+    for(s=0; s<sizeof(byte_counts)/sizeof(byte_counts[0]); s++){
+      for(num_probes=1; num_probes<=30; num_probes++){
+        const bloom_shape shape = {(size_t)byte_counts[s]+1, byte_counts[s]*8, num_probes};
+        /* One byte more on each side: nothing outside may change. */
+        uint8_t *expected = calloc(shape.num_bytes+2, 1), *given = calloc(shape.num_bytes+2, 1);
+        const size_t num_digests = random64() % (num_probes%3==0 ? 20 : MAX_DIGESTS);
+        bloom_digest_run runs[MAX_RUNS];
+        bloom_filter filter;
+        size_t num_runs = 0, at = 0, i;
+        assert_non_null(expected);
+        assert_non_null(given);
+        fill_random(digests, num_digests);
+        fill_random(others, MAX_DIGESTS);
+        memcpy(others, digests, num_digests/2 * sizeof(digests[0]));
+        while( num_runs<MAX_RUNS ){
+          size_t num = num_runs==MAX_RUNS-1 ? num_digests-at : random64() % (1 + random64()%600);
+          if( num>num_digests-at ) num = num_digests - at;
+          runs[num_runs] = (bloom_digest_run){&runs[num_runs+1], num ? digests+at : NULL, num};
+          num_runs++;
+          at += num;
+        }
+        runs[MAX_RUNS-1].next = NULL;
+        bloom_leveldb_clear(&shape, given+1);
+        bloom_leveldb_add_by(kernels, &shape, given+1, runs);
+        bloom_leveldb_clear(&shape, expected+1);
+        naive_add(&shape, expected+1, digests, num_digests);
+        assert_memory_equal(given, expected, shape.num_bytes+2);
+
+        bloom_filter_read(given+1, shape.num_bytes, &filter);
+        answers[MAX_DIGESTS] = 77;
+        bloom_leveldb_may_contain_by(kernels, &filter, others, MAX_DIGESTS, answers);
+        assert_int_equal(answers[MAX_DIGESTS], 77);
+        for(i=0; i<MAX_DIGESTS; i++){
+          assert_int_equal(answers[i], bloom_filter_may_contain(&filter, others[i]));
+          if( i<num_digests/2 ) assert_int_equal(answers[i], 1);
+        }
+        free(expected);
+        free(given);
+      }
+    }
+  }
+}
+
+/* Larger than one pass of the bits. */
+static void test_add_in_parts(void **state){
+  enum { NUM = 100000 };
+  const bloom_shape shape = {50000001 + 1, 50000001u * 8u, 7};
+  bloom_digest *digests = malloc(NUM * sizeof(*digests));
+  uint8_t *expected = malloc(shape.num_bytes), *given = malloc(shape.num_bytes);
+  const bloom_kernels *kernels;
+  size_t row = 0;
+  (void)state;
+  assert_non_null(digests);
+  assert_non_null(expected);
+  assert_non_null(given);
+  fill_random(digests, NUM);
+  bloom_leveldb_clear(&shape, expected);
+  naive_add(&shape, expected, digests, NUM);
+  while( (kernels = next_kernels(&row))!=NULL ){
+    bloom_digest_run last = {NULL, digests+777, NUM-777}, first = {&last, digests, 777};
+    bloom_leveldb_clear(&shape, given);
+    bloom_leveldb_add_by(kernels, &shape, given, &first);
+    assert_int_equal(memcmp(given, expected, shape.num_bytes), 0);
+  }
+  free(digests);
+  free(expected);
+  free(given);
+}
+
+static void test_add_nothing(void **state){
+  const bloom_shape shape = {9, 64, 6};
+  const bloom_digest_run empty = {NULL, NULL, 0};
+  uint8_t given[9] = {0};
+  (void)state;
+  bloom_leveldb_add(&shape, given, NULL);
+  bloom_leveldb_add(&shape, given, &empty);
+  assert_memory_equal(given, ((uint8_t[9]){0}), 9);
+}
+
+/* Filters without bits to read answer in batches as they do one by one. */
+static void test_may_contain_many_of_any_bytes(void **state){
+  static const struct { uint8_t bytes[3]; size_t num_bytes; } filters[] = {
+    {{0}, 0}, {{6}, 1}, {{0, 6}, 2}, {{0xff, 6}, 2}, {{0, 0}, 2}, {{0, 30}, 2}, {{0, 31}, 2},
+    {{0, 0x80}, 2}, {{0x12, 0x34, 1}, 3}, {{0x12, 0x34, 30}, 3},
+  };
+  bloom_digest digests[100];
+  uint8_t answers[100];
+  size_t f, i;
+  (void)state;
+  fill_random(digests, 100);
+  for(f=0; f<sizeof(filters)/sizeof(filters[0]); f++){
+    bloom_filter filter;
+    bloom_filter_read(filters[f].bytes, filters[f].num_bytes, &filter);
+    bloom_filter_may_contain_many(&filter, NULL, 0, NULL);
+    bloom_filter_may_contain_many(&filter, digests, 100, answers);
+    for(i=0; i<100; i++) assert_int_equal(answers[i], bloom_filter_may_contain(&filter, digests[i]));
+  }
+}
+
+/* Each key ends where its memory ends, so that a sanitizer sees a byte too many. */
+static void test_hash_many(void **state){
+  enum { MAX_BYTES = 100, NUM = 53 };
+  const bloom_kernels *kernels;
+  size_t row = 0;
+  (void)state;
+  while( (kernels = next_kernels(&row))!=NULL ){
+    size_t length;
+    /* Equal lengths 0..100, then mixed ones: short, and with a few long. */
+    for(length=0; length<=MAX_BYTES+60; length++){
+      bloom_span keys[NUM];
+      uint8_t *memory[NUM];
+      bloom_digest digests[NUM+1];
+      size_t i, k;
+      for(i=0; i<NUM; i++){
+        size_t num_bytes = length<=MAX_BYTES ? length : random64() % (length%2 ? 21 : 90);
+        memory[i] = malloc(num_bytes ? num_bytes : 1);
+        assert_non_null(memory[i]);
+        for(k=0; k<num_bytes; k++) memory[i][k] = (uint8_t)(random64() >> 56);
+        keys[i] = (bloom_span){num_bytes || i%2 ? memory[i] : NULL, num_bytes};
+      }
+      digests[NUM] = 77;
+      kernels->hash(keys, NUM, digests);
+      assert_int_equal(digests[NUM], 77);
+      for(i=0; i<NUM; i++){
+        assert_int_equal(digests[i], bloom_leveldb_hash(keys[i].bytes, keys[i].num_bytes));
+        free(memory[i]);
+      }
+    }
+    kernels->hash(NULL, 0, NULL);
+  }
+}
+
+static void check_int64(int64_t value){
+  char text[32];
+  int num_bytes = snprintf(text, sizeof(text), "%lld", (long long)value);
+  bloom_digest expected = bloom_leveldb_hash((const uint8_t*)text, (size_t)num_bytes);
+  assert_int_equal(bloom_leveldb_hash_int64(value), expected);
+}
+
+static void test_hash_int64(void **state){
+  uint64_t power = 1;
+  int64_t i;
+  int shift;
+  (void)state;
+  for(i=-20000; i<=20000; i++){
+    check_int64(i);
+    check_int64(INT64_MAX - 20000 + i);
+    check_int64(INT64_MIN + 20000 + i);
+  }
+  for(; power<=1000000000000000000u; power*=10){
+    for(i=-2; i<=2; i++){
+      check_int64((int64_t)power + i);
+      check_int64(-(int64_t)power + i);
+    }
+  }
+  /* Every four digits, in every place of a group of eight. */
+  for(i=0; i<10000; i++){
+    check_int64(i * 10000);
+    check_int64(i * 100000000);
+    check_int64(i * 1000000000000);
+    check_int64(-i * 100000000000000);
+  }
+  for(shift=0; shift<64; shift++){
+    for(i=0; i<2000; i++) check_int64((int64_t)(random64() >> shift));
+    for(i=0; i<2000; i++) check_int64(-(int64_t)(random64() >> shift >> 1));
+  }
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_rows_end_with_scalar),
+    cmocka_unit_test(test_positions),
+    cmocka_unit_test(test_select),
+    cmocka_unit_test(test_add_and_may_contain),
+    cmocka_unit_test(test_add_in_parts),
+    cmocka_unit_test(test_add_nothing),
+    cmocka_unit_test(test_may_contain_many_of_any_bytes),
+    cmocka_unit_test(test_hash_many),
+    cmocka_unit_test(test_hash_int64),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
