@@ -1,0 +1,70 @@
+-- A filter in partitions: many small filters, each of which covers the keys of
+-- one bloom_partition().  A look-up reads one small row, a change rewrites one,
+-- and neither 32-bit digests nor SQLite's largest BLOB set a limit.
+--
+-- Written for column key of table seen, in 1,024 partitions of 2,000 keys at 12
+-- bits per key: a filter of 3,001 bytes, which with its row fits one page of
+-- 4,096.  Replace the names, and the numbers throughout: as many partitions as the
+-- keys you expect, divided by 2,000.  Needs the table before it.
+--
+--   seen_part     one row a partition that has keys
+--   seen_asked    keys to look up: INSERT them, read seen_lookup, DELETE them
+--   seen_lookup   for each of these, 0: surely not in seen, 1: may be
+--
+-- One key needs no seen_asked; no row means no:
+--
+--   SELECT bloom_may_contain(filter, ?1) FROM seen_part WHERE part = bloom_partition(?1, 1024);
+--
+-- Upkeep: triggers add new keys, count removed ones, and rebuild a partition once
+-- a fifth of its keys, and at least 400, are gone.  The index on the partition lets
+-- a rebuild read that partition's keys alone.
+
+CREATE TABLE IF NOT EXISTS seen_part(
+  part        INTEGER PRIMARY KEY,
+  num_keys    INTEGER NOT NULL,           -- in the filter
+  num_removed INTEGER NOT NULL DEFAULT 0, -- of these, no more in the table
+  filter      BLOB NOT NULL
+);
+
+CREATE INDEX IF NOT EXISTS seen_by_part ON seen(bloom_partition(key, 1024));
+
+-- The filters of the keys that are there.
+INSERT OR REPLACE INTO seen_part(part, num_keys, filter)
+SELECT bloom_partition(key, 1024), count(*), bloom_build(key, 12, 2000)
+FROM seen WHERE key IS NOT NULL GROUP BY 1;
+
+CREATE TABLE IF NOT EXISTS seen_asked(key);
+
+CREATE VIEW IF NOT EXISTS seen_lookup AS
+SELECT key, coalesce((SELECT bloom_may_contain(filter, seen_asked.key) FROM seen_part
+                      WHERE part = bloom_partition(seen_asked.key, 1024)), 0) AS may_be_seen
+FROM seen_asked;
+
+CREATE TRIGGER IF NOT EXISTS seen_insert AFTER INSERT ON seen WHEN new.key IS NOT NULL BEGIN
+  INSERT OR IGNORE INTO seen_part(part, num_keys, filter)
+  VALUES (bloom_partition(new.key, 1024), 0, bloom_empty(2000, 12));
+  UPDATE seen_part SET num_keys = num_keys + 1, filter = bloom_add(filter, new.key)
+  WHERE part = bloom_partition(new.key, 1024);
+END;
+
+CREATE TRIGGER IF NOT EXISTS seen_delete AFTER DELETE ON seen WHEN old.key IS NOT NULL BEGIN
+  UPDATE seen_part SET num_removed = num_removed + 1 WHERE part = bloom_partition(old.key, 1024);
+END;
+
+CREATE TRIGGER IF NOT EXISTS seen_update AFTER UPDATE OF key ON seen WHEN new.key IS NOT old.key BEGIN
+  INSERT OR IGNORE INTO seen_part(part, num_keys, filter)
+  SELECT bloom_partition(new.key, 1024), 0, bloom_empty(2000, 12) WHERE new.key IS NOT NULL;
+  UPDATE seen_part SET num_keys = num_keys + 1, filter = bloom_add(filter, new.key)
+  WHERE part = bloom_partition(new.key, 1024);
+  UPDATE seen_part SET num_removed = num_removed + 1 WHERE part = bloom_partition(old.key, 1024);
+END;
+
+CREATE TRIGGER IF NOT EXISTS seen_rebuild AFTER UPDATE OF num_removed ON seen_part
+WHEN new.num_removed >= 400 AND 5 * new.num_removed > new.num_keys BEGIN
+  UPDATE seen_part SET
+    num_keys = (SELECT count(*) FROM seen WHERE bloom_partition(key, 1024) = new.part),
+    num_removed = 0,
+    filter = (SELECT bloom_build(key, 12, 2000)
+              FROM (SELECT 1) LEFT JOIN seen ON bloom_partition(key, 1024) = new.part)
+  WHERE part = new.part;
+END;

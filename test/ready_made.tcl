@@ -1,0 +1,179 @@
+#!/usr/bin/env tclsh
+# Runs the ready-made SQL in sql/ as a program would, each file on a database of its
+# own that trusts no schema, and twice, which must change nothing.
+#
+#   tclsh test/ready_made.tcl ?EXTENSION?      default: ./bloom
+#
+# Prints `N passed, N failed` last; exit status 1 if any failed.
+
+package require Tcl 8.6
+package require sqlite3
+
+set extension [file normalize [expr {$argc ? [lindex $argv 0] : "./bloom"}]]
+set sql_folder [file join [file dirname [file normalize [info script]]] .. sql]
+set num_passed 0
+set num_failed 0
+
+# A new database; SCHEMA is run before the files.
+proc fresh {schema args} {
+    catch {db close}
+    sqlite3 db :memory:
+    db enable_load_extension 1
+    db eval {SELECT load_extension($::extension)}
+    db eval {PRAGMA trusted_schema = OFF}
+    db eval $schema
+    foreach name $args { db eval [script $name] }
+}
+
+proc script {name} {
+    set channel [open [file join $::sql_folder $name.sql]]
+    set text [read $channel]
+    close $channel
+    # What only the shell knows is no SQL.
+    if {[regexp -line {^\s*\.} $text line]} { error "$name.sql has a shell command: $line" }
+    return $text
+}
+
+proc check {what expected sql} {
+    if {[catch {db eval $sql} result]} { set result "error: $result" }
+    if {$result eq $expected} {
+        incr ::num_passed
+    } else {
+        incr ::num_failed
+        puts "FAIL $what\n  expected $expected\n  got      $result"
+    }
+}
+
+set numbers {WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < CAST($n AS INTEGER))}
+
+# ------------------------------------------------------------- filter_registry.sql
+
+fresh {CREATE TABLE users(id INTEGER PRIMARY KEY, email TEXT)} filter_registry
+set n 1000
+db eval "$numbers INSERT INTO users SELECT i, 'u' || i FROM c"
+# The statement in the file's head.
+db eval {
+    INSERT OR REPLACE INTO bloom_filter(name, table_name, column_name, bits_per_key, capacity, num_keys, filter)
+    SELECT 'users.email', 'users', 'email', 10, n, num_keys, bloom_build(email, 10, n)
+    FROM (SELECT count(email) AS num_keys, 2 * count(email) AS n FROM users) LEFT JOIN users;
+}
+check {registry: a new filter is good} {users.email 2000 1000 2501 good {}} {
+    SELECT name, capacity, num_keys, num_bytes, verdict, note FROM bloom_filter_status}
+check {registry: no key is missed} 1000 {
+    SELECT sum(bloom_may_contain(filter, email)) FROM users, bloom_filter}
+db eval {UPDATE bloom_filter SET num_removed = 201}
+check {registry: stale} stale {SELECT verdict FROM bloom_filter_status}
+db eval {UPDATE bloom_filter SET num_added = 1001}
+check {registry: saturated} saturated {SELECT verdict FROM bloom_filter_status}
+db eval {UPDATE bloom_filter SET num_added = 0, num_removed = 0, filter = zeroblob(100)}
+check {registry: no probes} unreadable {SELECT verdict FROM bloom_filter_status}
+db eval {UPDATE bloom_filter SET filter = x'00ff'}
+check {registry: reserved encoding} unreadable {SELECT verdict FROM bloom_filter_status}
+db eval {UPDATE bloom_filter SET filter = x''}
+check {registry: too short} unreadable {SELECT verdict FROM bloom_filter_status}
+db eval [script filter_registry]
+check {registry: reading it again changes nothing} 1 {SELECT count(*) FROM bloom_filter}
+
+# -------------------------------------------------------- maintenance_triggers.sql
+
+fresh {CREATE TABLE users(id INTEGER PRIMARY KEY, email TEXT)} filter_registry maintenance_triggers
+check {triggers: an empty table gets a filter} {1000 0 good} {
+    SELECT capacity, num_keys, verdict FROM bloom_filter_status}
+set n 700
+db eval "$numbers INSERT INTO users SELECT i, 'u' || i FROM c"
+check {triggers: INSERT} {1000 0 700 0 700} {
+    SELECT capacity, num_keys, num_added, num_removed, sum(bloom_may_contain(filter, email)) FROM users, bloom_filter}
+check {triggers: the bytes of one build} 1 {
+    SELECT filter = (SELECT bloom_build(email, 10, 1000) FROM users) FROM bloom_filter}
+db eval {INSERT INTO users VALUES (9999, NULL); UPDATE users SET email = NULL WHERE id = 9999; DELETE FROM users WHERE id = 9999}
+check {triggers: NULL is no key} {700 0} {SELECT num_added, num_removed FROM bloom_filter}
+db eval {UPDATE users SET email = email}
+check {triggers: an UPDATE to the same is none} {700 0} {SELECT num_added, num_removed FROM bloom_filter}
+db eval {UPDATE users SET email = 'v' || id WHERE id <= 150}
+check {triggers: UPDATE} {850 150 700} {
+    SELECT num_added, num_removed, (SELECT sum(bloom_may_contain(filter, email)) FROM users) FROM bloom_filter}
+db eval {DELETE FROM users WHERE id > 650}
+check {triggers: DELETE} {850 200 650} {
+    SELECT num_added, num_removed, (SELECT sum(bloom_may_contain(filter, email)) FROM users) FROM bloom_filter}
+db eval {DELETE FROM users WHERE id = 650}
+check {triggers: a rebuild past a fifth} {649 0 0 1} {
+    SELECT num_keys, num_added, num_removed, filter = (SELECT bloom_build(email, 10, 1298) FROM users) FROM bloom_filter}
+db eval {CREATE TABLE more AS SELECT id FROM users; INSERT INTO users SELECT id + 1000, 'w' || id FROM more;}
+set n 3000
+db eval "$numbers INSERT INTO users SELECT i + 5000, 'x' || i FROM c"
+check {triggers: rebuilt larger past capacity} {good 1 4298} {
+    SELECT verdict, capacity >= (SELECT count(*) FROM users),
+      (SELECT sum(bloom_may_contain(filter, email)) FROM users, bloom_filter) FROM bloom_filter_status}
+db eval {PRAGMA recursive_triggers = ON; DELETE FROM users}
+check {triggers: the last row may go} 1 {SELECT num_keys + num_added - num_removed = 0 FROM bloom_filter}
+db eval [script maintenance_triggers]
+check {triggers: reading it again changes nothing} {1 0} {SELECT count(*), (SELECT count(*) FROM users) FROM bloom_filter}
+
+# ---------------------------------------------------------- partitioned_filter.sql
+
+fresh {CREATE TABLE seen(id INTEGER PRIMARY KEY, key)}
+set n 20000
+db eval "$numbers INSERT INTO seen SELECT i, 'k' || i FROM c"
+db eval [script partitioned_filter]
+check {partitions: all keys are in} {1024 20000 3001} {
+    SELECT count(*), sum(num_keys), max(length(filter)) FROM seen_part}
+check {partitions: a row fits its page} 1 {
+    SELECT max(length(filter)) + 20 < page_size - 35 FROM seen_part, pragma_page_size}
+db eval {INSERT INTO seen_asked SELECT key FROM seen; INSERT INTO seen_asked VALUES ('absent'), (NULL)}
+check {partitions: no wrong no} {0 20000 0} {
+    SELECT sum(may_be_seen) FROM seen_lookup WHERE key IS NULL UNION ALL
+    SELECT sum(may_be_seen) FROM seen_lookup WHERE key GLOB 'k*' UNION ALL
+    SELECT sum(may_be_seen) FROM seen_lookup WHERE key = 'absent'}
+db eval {DELETE FROM seen_asked}
+db eval {INSERT INTO seen VALUES (30000, 'new'), (30001, NULL); UPDATE seen SET key = 'renamed' WHERE id = 1}
+check {partitions: INSERT and UPDATE} {1 1 20002 1} {
+    SELECT (SELECT bloom_may_contain(filter, 'new') FROM seen_part WHERE part = bloom_partition('new', 1024)),
+      (SELECT bloom_may_contain(filter, 'renamed') FROM seen_part WHERE part = bloom_partition('renamed', 1024)),
+      sum(num_keys), sum(num_removed) FROM seen_part}
+# 500 keys of one partition: then all but 50 go.
+set n 512000
+db eval "$numbers INSERT INTO seen SELECT NULL, i FROM c WHERE bloom_partition(i, 1024) = 7"
+db eval {DELETE FROM seen WHERE typeof(key) = 'integer' AND key > 50000}
+check {partitions: a rebuild of one partition} {1 1 1} {
+    SELECT num_removed < 400, num_keys < 500,
+      (SELECT min(bloom_may_contain(p.filter, key)) FROM seen WHERE bloom_partition(key, 1024) = 7)
+    FROM seen_part AS p WHERE part = 7}
+check {partitions: the counts add up} 1 {
+    SELECT sum(num_keys - num_removed) = (SELECT count(key) FROM seen) FROM seen_part}
+set plan [db eval {EXPLAIN QUERY PLAN SELECT bloom_build(key, 12, 2000)
+    FROM (SELECT 1) LEFT JOIN seen ON bloom_partition(key, 1024) = 7}]
+check {partitions: a rebuild reads the index} 1 "SELECT [string match {*USING INDEX seen_by_part*} $plan]"
+db eval {DELETE FROM seen}
+check {partitions: all keys may go} 0 {SELECT sum(num_keys - num_removed) FROM seen_part}
+db eval [script partitioned_filter]
+
+# ------------------------------------------------------------------- star_join.sql
+
+fresh {
+    CREATE TABLE customer(id INTEGER PRIMARY KEY, country TEXT);
+    CREATE TABLE product(id INTEGER PRIMARY KEY, is_organic INTEGER);
+    CREATE TABLE sales(customer_id, product_id, amount INTEGER);
+} star_join star_join
+set n 2000
+db eval "$numbers INSERT INTO customer SELECT i, CASE WHEN i % 50 THEN 'AU' ELSE 'NZ' END FROM c"
+db eval "$numbers INSERT INTO product SELECT i, i % 20 = 0 FROM c"
+set n 50000
+db eval "$numbers INSERT INTO sales SELECT i * 7919 % 2000 + 1, i * 104729 % 1999 + 1, i FROM c"
+check {star join: without filters nothing is dropped} 50000 {SELECT count(*) FROM sales_pruned}
+db eval {
+    INSERT OR REPLACE INTO star_filter SELECT 'customer', bloom_build(id) FROM customer WHERE country = 'NZ';
+    INSERT OR REPLACE INTO star_filter SELECT 'product', bloom_build(id) FROM product WHERE is_organic;
+}
+set question {
+    SELECT count(*), sum(amount) FROM %s AS s
+    JOIN customer AS c ON c.id = s.customer_id JOIN product AS p ON p.id = s.product_id
+    WHERE c.country = 'NZ' AND p.is_organic
+}
+check {star join: the same answer} [db eval [format $question sales]] [format $question sales_pruned]
+check {star join: few rows are left to join} 1 {SELECT count(*) BETWEEN 40 AND 150 FROM sales_pruned}
+db eval {INSERT INTO sales VALUES (NULL, NULL, 1)}
+check {star join: NULL is left to the join} 1 {SELECT count(*) FROM sales_pruned WHERE customer_id IS NULL}
+
+db close
+puts "$num_passed passed, $num_failed failed"
+exit [expr {$num_failed > 0}]
