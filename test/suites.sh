@@ -70,6 +70,7 @@ suite 'core: hashes, filters, golden files, live LevelDB'  core
 suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
 suite 'sqllogictest runner'                                tclsh test/runner.tcl
 suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
+suite 'ready-made SQL'                                     tclsh test/ready_made.tcl ./bloom
 suite 'library: symbols, compilers, linking, installing'   sh test/library.sh
 suite 'README'                                             tclsh test/readme.tcl
 suite 'examples: shell, C, Python'                          sh examples/test.sh
