@@ -7,14 +7,14 @@
 
 /* Digests that are computed and set, or tested, together: enough to make the
 ** kernels' calls cheap, few enough to stay in L1. */
-#define MAX_BATCH_DIGESTS 256
-#define BATCH_POSITIONS (MAX_BATCH_DIGESTS * 8)
+#define LEVELDB_BATCH_DIGESTS   256
+#define LEVELDB_BATCH_POSITIONS (LEVELDB_BATCH_DIGESTS * 8)
 
 /* A larger filter is written part after part, each in a pass over all digests:
 ** random access to all of it costs more than computing positions again.
 ** Prefetching instead was slower than letting the processor run ahead. */
-#define PARTS_MIN_BITS ((uint32_t)24 << 23)
-#define PART_BITS      ((uint32_t)16 << 23)
+#define LEVELDB_PARTS_MIN_BITS ((uint32_t)24 << 23)
+#define LEVELDB_PART_BITS      ((uint32_t)16 << 23)
 
 /* Probes of every key of a batch before those that failed leave it. */
 #define FIRST_ROUND_PROBES 2
@@ -84,8 +84,8 @@ static size_t pad_digests(bloom_digest *batch, size_t num_digests){
 
 /* Digests whose positions fit in a batch. */
 static size_t batch_digests(uint32_t num_probes){
-  const size_t max_digests = BATCH_POSITIONS / (num_probes ? num_probes : 1);
-  if( max_digests>MAX_BATCH_DIGESTS ) return MAX_BATCH_DIGESTS;
+  const size_t max_digests = LEVELDB_BATCH_POSITIONS / (num_probes ? num_probes : 1);
+  if( max_digests>LEVELDB_BATCH_DIGESTS ) return LEVELDB_BATCH_DIGESTS;
   return max_digests / BLOOM_KERNEL_MAX_LANES * BLOOM_KERNEL_MAX_LANES;
 }
 
@@ -95,9 +95,9 @@ void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape
   const uint32_t num_probes = shape->num_probes;
   const size_t max_digests = batch_digests(num_probes);
   const uint64_t end = shape->num_bits<=UINT32_MAX ? shape->num_bits : (uint64_t)1 << 32;
-  const uint32_t part_bits = end>PARTS_MIN_BITS ? PART_BITS : UINT32_MAX;
-  bloom_digest batch[MAX_BATCH_DIGESTS];
-  uint32_t positions[BATCH_POSITIONS];
+  const uint32_t part_bits = end>LEVELDB_PARTS_MIN_BITS ? LEVELDB_PART_BITS : UINT32_MAX;
+  bloom_digest batch[LEVELDB_BATCH_DIGESTS];
+  uint32_t positions[LEVELDB_BATCH_POSITIONS];
   uint64_t begin;
   for(begin=0; begin<end; begin+=part_bits){
     const bloom_digest_run *run = runs;
@@ -181,7 +181,7 @@ static size_t test_probes(const bloom_kernels *kernels, const bloom_filter *filt
                           bloom_divisor divisor, uint32_t first_probe, uint32_t num_probes,
                           bloom_digest *batch, uint16_t *indexes, size_t num_digests){
   const uint32_t num_lanes = kernels->num_lanes;
-  uint32_t positions[BATCH_POSITIONS];
+  uint32_t positions[LEVELDB_BATCH_POSITIONS];
   const uint32_t *position = positions;
   size_t num_passed = 0;
   size_t i, lane;
@@ -216,8 +216,8 @@ void bloom_leveldb_may_contain_by(const bloom_kernels *kernels, const bloom_filt
   divisor = bloom_divisor_of(filter->num_bits);
   while( num_digests ){
     const size_t num_batch = num_digests<max_batch ? num_digests : max_batch;
-    bloom_digest batch[MAX_BATCH_DIGESTS];
-    uint16_t indexes[MAX_BATCH_DIGESTS]; /* of the batch's digests among answers */
+    bloom_digest batch[LEVELDB_BATCH_DIGESTS];
+    uint16_t indexes[LEVELDB_BATCH_DIGESTS]; /* of the batch's digests among answers */
     size_t num_left, i;
     memcpy(batch, digests, num_batch * sizeof(batch[0]));
     for(i=0; i<num_batch; i++) indexes[i] = (uint16_t)i;

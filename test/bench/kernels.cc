@@ -348,10 +348,11 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; i++) {
     if (std::strcmp(argv[i], "--quick") == 0) max_n = 1000000;
     else if (std::strcmp(argv[i], "--full") == 0) max_n = 50000000;
-    else if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) repeats = std::max(1, std::atoi(argv[++i]));
+    else if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) repeats = std::atoi(argv[++i]);
     else if (std::strcmp(argv[i], "--out") == 0 && i + 1 < argc) out = argv[++i];
     else Die("usage: kernels [--quick | --full] [--repeats N] [--out FILE]");
   }
+  if (repeats < 1) Die("--repeats is at least 1");
   if (out && (raw = std::fopen(out, "w")) == nullptr) Die("cannot write the results");
   const std::string machine = Cpu() + "; core: " BENCH_CC "; harness: " __VERSION__;
   std::printf("# %s\n# medians of %d alternated repeats, ns per key; quartiles; ratio to the first\n",
