@@ -75,6 +75,10 @@ endif
 test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N failed`
 	$(Q)sh test/suites.sh
 
+.PHONY: check-all
+check-all: ## Run all that test/RELIABILITY.md promises: about half an hour
+	$(Q)sh test/check_all.sh
+
 .PHONY: core-tests
 core-tests: $(CORE_TESTS) ## Build the core's tests (they link without SQLite)
 

@@ -1,43 +1,9 @@
 #!/bin/sh
-# Runs every suite in turn: sh test/suites.sh, at the top of the checkout, after
-# `make`.  `make test` and test/run.sh come here.
-#
-# A suite is a command that prints `N passed, N failed`, last, and exits with 0 if none
-# failed; a new one is one line at the end of this file.  What a suite prints before
-# that is shown if it failed, and else its lines that begin with "note:".  The sum is the last line; exit status 1 if anything
-# failed, or a suite is missing, stopped early or ran nothing.
-set -u
-# A make that runs this script hands down its own -j and targets; variables such as
-# CC or WERROR given to it arrive in the environment as well.
-unset MAKEFLAGS MAKELEVEL
+# Runs every quick suite in turn: sh test/suites.sh, at the top of the checkout, after
+# `make`.  `make test` and test/run.sh come here; a new suite is one line at the end.
+# The long ones are in test/check_all.sh.
+. test/suite.sh
 jobs=$(getconf _NPROCESSORS_ONLN)
-total_passed=0
-total_failed=0
-mkdir -p build
-log=build/suite.log
-
-# suite TITLE COMMAND ...
-suite() {
-  echo "== $1"
-  shift
-  "$@" >$log 2>&1 </dev/null
-  status=$?
-  count=$(tail -n 1 $log)
-  passed=$(expr "$count" : '\([0-9][0-9]*\) passed, [0-9][0-9]* failed$')
-  failed=$(expr "$count" : '[0-9][0-9]* passed, \([0-9][0-9]*\) failed$')
-  if [ -z "$passed" ] || [ $((status != 0 && failed == 0)) = 1 ] || [ $((passed + failed)) = 0 ]; then
-    cat $log
-    echo "This suite ran nothing or did not end well (exit status $status); that counts as one failure."
-    passed=${passed:-0} failed=$((${failed:-0} + 1))
-  elif [ "$failed" != 0 ]; then
-    sed '$d' $log
-  else
-    grep '^note: ' $log
-  fi
-  echo "$passed passed, $failed failed"
-  total_passed=$((total_passed + passed))
-  total_failed=$((total_failed + failed))
-}
 
 # The build with AddressSanitizer and UndefinedBehaviorSanitizer, beside the release's.
 sanitizers='-fsanitize=address,undefined -fno-sanitize-recover=all'
@@ -83,5 +49,4 @@ else
 fi
 
 echo "== all suites"
-echo "$total_passed passed, $total_failed failed"
-[ "$total_failed" = 0 ]
+total

@@ -1,0 +1,61 @@
+# To be sourced: `suite TITLE COMMAND ...` runs a command and counts what it tested;
+# `total` prints the sum and `table` one line a suite.
+#
+# A suite is a command that prints `N passed, N failed`, last, and exits with 0 if none
+# failed.  What it prints before that is shown if it failed, and else its lines that
+# begin with "note:", which say how much it did or what it left out.
+set -u
+# A make that runs this script hands down its own -j and targets; variables such as
+# CC or WERROR given to it arrive in the environment as well.
+unset MAKEFLAGS MAKELEVEL
+total_passed=0
+total_failed=0
+mkdir -p build
+suite_log=build/suite.$$.log
+suite_table=build/suite.$$.table
+: >$suite_table
+trap 'rm -f $suite_log $suite_table' EXIT
+trap 'exit 1' INT TERM
+
+suite() {
+  suite_title=$1
+  shift
+  echo "== $suite_title"
+  suite_start=$(date +%s)
+  "$@" >$suite_log 2>&1 </dev/null
+  status=$?
+  seconds=$(($(date +%s) - suite_start))
+  count=$(tail -n 1 $suite_log)
+  passed=$(expr "$count" : '\([0-9][0-9]*\) passed, [0-9][0-9]* failed$')
+  failed=$(expr "$count" : '[0-9][0-9]* passed, \([0-9][0-9]*\) failed$')
+  if [ -z "$passed" ] || [ $((status != 0 && failed == 0)) = 1 ] || [ $((passed + failed)) = 0 ]; then
+    cat $suite_log
+    echo "This suite ran nothing or did not end well (exit status $status); that counts as one failure."
+    passed=${passed:-0} failed=$((${failed:-0} + 1))
+  elif [ "$failed" != 0 ]; then
+    sed '$d' $suite_log
+  else
+    grep '^note: ' $suite_log
+  fi
+  echo "$passed passed, $failed failed"
+  total_passed=$((total_passed + passed))
+  total_failed=$((total_failed + failed))
+  # How much was done: the suite's own notes.
+  notes=$(sed -n 's/^note: //p' $suite_log | tr '\n' ';' | sed 's/;$//; s/;/; /g')
+  echo "| $suite_title | $passed passed, $failed failed | $seconds s | $notes |" >>$suite_table
+}
+
+# The table of all suites so far, as Markdown.
+table() {
+  echo '| what | result | time | how much |'
+  echo '|---|---|---:|---|'
+  cat $suite_table
+}
+
+# Prints the sum and exits: with 1 if anything failed, or a suite is missing, stopped
+# early or ran nothing.
+total() {
+  echo "$total_passed passed, $total_failed failed"
+  [ "$total_failed" = 0 ]
+  exit
+}
