@@ -52,8 +52,9 @@ END {
       printf "  (SQLite made a filter of its own as well: it spared %s and %s look-ups.)\n", commas(own_plain), commas(own_screened)
   } else
     printf "  plain %.0f ms, pre-screened %.0f ms\n", plain_ms, screened_ms
-  # Under a tenth is within what two runs of one query differ by.
-  if (ratio > 1.1) word = sprintf("the filter makes this join %.1f times as fast", ratio)
+  # Under a tenth, or a few milliseconds, is within what two runs of one query differ by.
+  if (plain_ms - screened_ms < 5 && screened_ms - plain_ms < 5) word = "too short to tell them apart"
+  else if (ratio > 1.1) word = sprintf("the filter makes this join %.1f times as fast", ratio)
   else if (ratio < 1 / 1.1) word = sprintf("the filter does not help here: %.1f times as slow", plain_ms > 0 ? screened_ms / plain_ms : 0)
   else word = "the filter gains nothing here"
   printf "  Times are medians of %d alternating runs: %s.\n", num_times["plain"], word
