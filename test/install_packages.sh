@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what a fresh machine lacks: sh test/install_packages.sh GROUP ...
 #
-# Groups: build, demo, test; see the table of needs.  Each need is probed for real, by
+# Groups: build, demo, test, check; see the table of needs.  Each need is probed for real, by
 # compiling or running something, so what is there in any form counts, and a machine
 # that has everything installs nothing and needs no root.  Exit status 0: all is there
 # (but perhaps not the optional needs: a line says so); 1: something is missing still.
@@ -26,6 +26,8 @@ test  cmocka             libcmocka-dev            libcmocka-devel         cmocka
 test  binutils           binutils                 binutils                binutils            binutils          binutils
 test  leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
 test  sanitizers?        gcc                      libasan,libubsan        -                   gcc               -
+check npm?               npm                      npm                     npm                 npm               node
+check tcl_headers?       tcl-dev                  tcl-devel               tcl-dev             tcl               tcl-tk
 '
 
 scratch=$(mktemp -d) || exit 1
@@ -60,6 +62,9 @@ probe() {
   leveldb)        printf '%s\n' '#include <leveldb/filter_policy.h>' \
                     'int main(){ delete leveldb::NewBloomFilterPolicy(10); }' |
                     ${CXX:-c++} -x c++ - -o "$scratch/probe" -lleveldb ;;
+  npm)            npm --version ;;
+  tcl_headers)    printf '%s\n' '#include <tcl.h>' 'int main(void){ return Tcl_InitStubs(0, "8.6", 0)==0; }' |
+                    links -DUSE_TCL_STUBS -I/usr/include/tcl8.6 -ltclstub8.6 ;;
   sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined && "$scratch/probe" ;;
   esac >/dev/null 2>&1 </dev/null
 }
