@@ -94,6 +94,12 @@ $(BUILD)/test/core/%.o: test/core/%.cc
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(CXX) -std=c++17 -Wall -Wextra $(OPT) $(SANITIZE) -MMD -MP -c -o $@ $<
 
+.PHONY: sql-process
+sql-process: $(BUILD)/test/machines/sql_process ## Build the process behind `sqllogictest.tcl --process`
+
+$(BUILD)/test/machines/sql_process: $(BUILD)/test/machines/sql_process.o
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) -lsqlite3
+
 # Kept: make would delete the tests' objects as intermediate files.
 .PRECIOUS: $(BUILD)/%.o
 

@@ -6,17 +6,24 @@
 #            #~ TEXT          and then shows TEXT as one line of it
 #          #= is the last line printed for the file, here and in pass/.
 # Then the command line, line endings, and --load where bloom.so has been built.
+# With a PROCESS (machines/sql_process) the same once more through it.
+#
+#   tclsh test/runner.tcl ?PROCESS?
 
 set test_directory [file dirname [file normalize [info script]]]
 set runner [file join $test_directory sqllogictest.tcl]
 set num_passed 0
 set num_failed 0
 
+# Options for every run.
+set runner_options {}
+
 # Runs the runner; returns its exit status, standard output and standard error.
 proc run_runner {args} {
     variable runner
+    variable runner_options
     set errors_path [file join $::scratch errors]
-    set command [list [info nameofexecutable] $runner {*}$args 2> $errors_path]
+    set command [list [info nameofexecutable] $runner {*}$runner_options {*}$args 2> $errors_path]
     set channel [open |$command rb]
     set output [encoding convertfrom utf-8 [read $channel]]
     set status 0
@@ -238,6 +245,28 @@ proc test_command_line {} {
     check "--help" "0 1" [list $status [regexp {^usage: tclsh} $output]]
 }
 
+# A process may end too soon, or say something else.
+proc test_process {process} {
+    variable scratch
+    variable runner_options {}
+    set good [file join $scratch good.test]
+    write_text $good "statement ok\nCREATE TABLE t(a)\n\nquery I\nSELECT 1\n----\n1\n"
+    foreach {name command wanted} [list \
+        "is there"   $process              "0 2 passed, 0 failed" \
+        "is missing" ./no-such-process     "1 0 passed, 1 failed" \
+        "ends"       true                  "1 0 passed, 2 failed" \
+        "is a cat"   {sh -c cat}           "1 0 passed, 2 failed" \
+        "ends badly" [list sh -c "$process \$0; exit 3"] "1 2 passed, 1 failed" \
+    ] {
+        lassign [run_runner --process $command $good] status output
+        check "a process that $name" $wanted "$status [last_line $output]"
+    }
+    set database [file join $scratch database]
+    lassign [run_runner --process $process --db $database $good $good] status output
+    check "--process --db" "0 4 passed, 0 failed\n" "$status $output"
+    check "which leaves no file" 0 [file exists $database]
+}
+
 proc test_load {extension} {
     variable scratch
     set file [file join $scratch load.test]
@@ -262,13 +291,17 @@ close [file tempfile scratch]
 file delete $scratch
 file mkdir $scratch
 try {
-    foreach path [lsort [glob [file join $test_directory runner pass *.test]]] {
-        test_pass $path
-        test_pass_mutants $path
+    foreach runner_options [list {} {*}[lmap process $argv {list --process $process}]] {
+        foreach path [lsort [glob [file join $test_directory runner pass *.test]]] {
+            test_pass $path
+            test_pass_mutants $path
+        }
+        foreach path [lsort [glob [file join $test_directory runner fail *.test]]] {
+            test_fail $path
+        }
     }
-    foreach path [lsort [glob [file join $test_directory runner fail *.test]]] {
-        test_fail $path
-    }
+    if {[llength $argv]} {test_process [lindex $argv 0]}
+    set runner_options {}
     test_command_line
     set extension [file join $test_directory .. bloom.so]
     if {[file exists $extension]} {

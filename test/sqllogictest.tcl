@@ -1,5 +1,6 @@
 #!/usr/bin/env tclsh
-# Runs sqllogictest files on SQLite, through SQLite's own Tcl package.
+# Runs sqllogictest files on SQLite, through SQLite's own Tcl package or through a
+# process that speaks test/machines/sql_process.c's protocol.
 #
 #   tclsh test/sqllogictest.tcl ?--load EXTENSION? FILE-OR-DIRECTORY ...
 #
@@ -23,6 +24,7 @@ namespace eval slt {
     # Options.
     variable extensions {}
     variable database :memory:
+    variable process {}
 
     # The whole run.
     variable num_passed 0
@@ -107,6 +109,10 @@ proc slt::md5 {bytes} {
 # before the SQL, for a comment at its start would be taken for an option.
 
 proc slt::execute {{{the sql}}} {
+    if {$slt::process ne ""} {
+        request execute [bytes_of_text ${the sql}]
+        return
+    }
     if {[catch {db eval "\n${the sql}"} {the message}]} {
         raise_sql_error ${the message}
     }
@@ -125,20 +131,27 @@ proc slt::raise_sql_error {message} {
     throw {SLT SQL} [bytes_of_text $message]
 }
 
-# The values of a query, row by row, as Tcl objects that keep SQLite's type.
-proc slt::query_values {num_columns sql} {
+# The values of a query, row by row, rendered as the types of their columns.
+proc slt::query_values {types sql} {
+    variable process
     variable column_names {}
     variable column 0
     variable column_counts {}
     variable values {}
-    execute_query $sql
+    if {$process ne ""} {
+        request query [join $types ""]\n[bytes_of_text $sql]
+    } else {
+        # Tcl objects that keep SQLite's type.
+        execute_query $sql
+    }
     if {[llength $column_counts] != 1} {
         fail "a query must be one statement, this is [llength $column_counts]"
     }
-    if {$column_counts != $num_columns} {
-        fail "wrong number of columns: expected $num_columns, got $column_counts"
+    if {$column_counts != [llength $types]} {
+        fail "wrong number of columns: expected [llength $types], got $column_counts"
     }
-    return $values
+    if {$process ne ""} {return $values}
+    render $types $values
 }
 
 # Element "*", the list of column names, comes once a statement before its rows. A
@@ -156,6 +169,36 @@ proc slt::take_value {array element operation} {
     }
     lappend values $row($element)
     if {[incr column] == [llength $column_names]} {set column 0}
+}
+
+# Sends one request to the process and takes its reply: lines up to ok or error, where
+# a number says how many bytes follow.
+proc slt::request {operation bytes} {
+    variable channel
+    variable column_counts
+    variable values
+    try {
+        puts -nonewline $channel "$operation [string length $bytes]\n$bytes"
+        flush $channel
+        while {1} {
+            lassign [gets $channel] word number
+            if {$word in {value error}} {
+                set text [read $channel $number]
+                gets $channel
+            }
+            switch -- $word {
+                columns {lappend column_counts $number}
+                value   {lappend values [printable $text]}
+                null    {lappend values NULL}
+                ok      return
+                error   break
+                default {error "it ended, or does not speak the protocol"}
+            }
+        }
+    } on error message {
+        fail "the process does not answer" "got error: $message"
+    }
+    throw {SLT SQL} $text
 }
 
 # SQLite renders, for Tcl would print other digits: a value is bound again, in a
@@ -176,21 +219,19 @@ proc slt::render {types values} {
     set rendered {}
     foreach value $values {
         set text [renderer onecolumn [lindex $sql_of_column $column]]
-        if {$text eq ""} {
-            set text (empty)
-        } elseif {[regexp {[^ -~]} $text]} {
-            set text [printable_bytes $value]
+        if {[regexp {[^ -~]} $text]} {
+            set text [renderer onecolumn {SELECT CAST(CAST($value AS TEXT) AS BLOB)}]
         }
-        lappend rendered $text
+        lappend rendered [printable $text]
         if {[incr column] == $num_columns} {set column 0}
     }
     return $rendered
 }
 
 # One @ for each byte, not for each character. A NUL ends the text, as in C.
-proc slt::printable_bytes {value} {
-    set bytes [renderer onecolumn {SELECT CAST(CAST($value AS TEXT) AS BLOB)}]
+proc slt::printable {bytes} {
     regsub {\x00.*} $bytes "" bytes
+    if {$bytes eq ""} {return (empty)}
     regsub -all {[^ -~]} $bytes @
 }
 
@@ -309,11 +350,11 @@ proc slt::run_query {line words body} {
     if {$sql eq ""} {fail "query without SQL"}
 
     try {
-        set values [query_values [llength $types] [text_of_bytes $sql]]
+        set values [query_values $types [text_of_bytes $sql]]
     } trap {SLT SQL} message {
         fail "query failed" "got error: $message"
     }
-    set values [sort_values $sort [llength $types] [render $types $values]]
+    set values [sort_values $sort [llength $types] $values]
 
     set num_values [llength $values]
     set by_hash [expr {$hash_threshold > 0 && $num_values > $hash_threshold}]
@@ -366,6 +407,14 @@ proc slt::run_load {line words body} {
 
 # Loading is allowed for this one call: tests see the connection as SQLite opens it.
 proc slt::load_extension {path entry_point} {
+    if {$slt::process ne ""} {
+        try {
+            request load [bytes_of_text $path\n$entry_point]
+        } trap {SLT SQL} message {
+            fail "cannot load [bytes_of_text $path]" "got error: $message"
+        }
+        return
+    }
     db enable_load_extension 1
     try {
         if {$entry_point eq ""} {
@@ -461,14 +510,32 @@ proc slt::open_database {} {
     variable database
     variable null
     variable extensions
-    sqlite3 db $database
-    db nullvalue $null
+    variable process
+    variable channel
+    if {$process ne ""} {
+        if {[catch {open "|[list {*}$process $database 2>@ stderr]" r+b} channel]} {
+            set message $channel
+            set channel ""
+            fail "cannot run $process" "got error: $message"
+        }
+    } else {
+        sqlite3 db $database
+        db nullvalue $null
+    }
     foreach extension $extensions {load_extension $extension ""}
 }
 
-proc slt::close_database {} {
+proc slt::close_database {name} {
     variable database
-    db close
+    variable process
+    variable channel
+    if {$process ne ""} {
+        if {$channel ne "" && [catch {close $channel} message]} {
+            report_failure $name "the process ended badly" {} [list $message]
+        }
+    } else {
+        db close
+    }
     if {$database ne ":memory:"} {
         file delete $database $database-journal $database-wal $database-shm
     }
@@ -492,7 +559,7 @@ proc slt::run_file {path} {
     } trap {SLT FAIL} {title options} {
         report_failure $name $title {} [lindex [dict get $options -errorcode] 2]
     } finally {
-        close_database
+        close_database $name
     }
 }
 
@@ -546,6 +613,8 @@ The exit status is 0 if records ran and none failed, 1 if not, 2 for bad argumen
 
   --load EXTENSION   load it before every file; may be repeated
   --sqlite LIBRARY   use the SQLite of this Tcl package (a tclsqlite3.so)
+  --process COMMAND  use the SQLite of this program, which is run with the database's
+                     path as its last argument (see machines/sql_process.c)
   --db FILE          keep the database in this file, which must not exist and is
                      deleted after each test file; without it the database is in memory
   --help             print this
@@ -561,6 +630,7 @@ proc slt::main {arguments} {
     variable usage
     variable extensions
     variable database
+    variable process
     variable num_passed
     variable num_failed
 
@@ -568,30 +638,33 @@ proc slt::main {arguments} {
     set paths {}
     while {[llength $arguments]} {
         set arguments [lassign $arguments argument]
-        if {$argument in {--load --sqlite --db}} {
+        if {$argument in {--load --sqlite --process --db}} {
             if {![llength $arguments]} {bad_arguments "$argument needs a value"}
             set arguments [lassign $arguments value]
         }
         switch -glob -- $argument {
-            --load   {lappend extensions $value}
-            --sqlite {set sqlite $value}
-            --db     {set database $value}
-            --help   {puts -nonewline $usage; exit 0}
-            -*       {bad_arguments "unknown option $argument"}
-            default  {lappend paths $argument}
+            --load    {lappend extensions $value}
+            --sqlite  {set sqlite $value}
+            --process {set process $value}
+            --db      {set database $value}
+            --help    {puts -nonewline $usage; exit 0}
+            -*        {bad_arguments "unknown option $argument"}
+            default   {lappend paths $argument}
         }
     }
     if {![llength $paths]} {bad_arguments "no test file given"}
     if {$database ne ":memory:" && [file exists $database]} {
         bad_arguments "$database exists; --db would delete it"
     }
-    if {$sqlite ne ""} {
+    if {$process ne ""} {
+        # Its own.
+    } elseif {$sqlite ne ""} {
         if {[catch {load $sqlite Sqlite3} message]} {bad_arguments $message}
     } elseif {[catch {package require sqlite3} message]} {
         bad_arguments "$message (Debian has it as libsqlite3-tcl)"
     }
 
-    sqlite3 ::slt::renderer :memory:
+    if {$process eq ""} {sqlite3 ::slt::renderer :memory:}
     fconfigure stdout -translation binary
     foreach path $paths {
         set files [test_files $path]

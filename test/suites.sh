@@ -22,6 +22,7 @@ core() {
     echo 'note: LevelDB is not installed; its golden answers are compared, not its live ones'
   sh test/cmocka.sh build/release
 }
+runner() { make sql-process && tclsh test/runner.tcl build/release/test/machines/sql_process; }
 sanitized_core() { make_sanitized core-tests && sh test/cmocka.sh build/sanitize; }
 sanitized_sql() {
   make_sanitized && sanitized tclsh test/sqllogictest.tcl --load build/sanitize/bloom test/sql
@@ -34,7 +35,7 @@ sanitizers_work() {
 
 suite 'core: hashes, filters, golden files, live LevelDB'  core
 suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
-suite 'sqllogictest runner'                                tclsh test/runner.tcl
+suite 'sqllogictest runner'                                runner
 suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
 suite 'ready-made SQL'                                     tclsh test/ready_made.tcl ./bloom
 suite 'library: symbols, compilers, linking, installing'   sh test/library.sh
