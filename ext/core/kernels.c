@@ -15,8 +15,12 @@ const bloom_kernels *const bloom_all_kernels[] = {
   NULL
 };
 
+const bloom_kernels *bloom_kernels_among(const bloom_kernels *const *row){
+  /* The last row runs anywhere and is not asked. */
+  while( row[1] && !row[0]->is_supported() ) row++;
+  return row[0];
+}
+
 const bloom_kernels *bloom_best_kernels(void){
-  const bloom_kernels *const *row = bloom_all_kernels;
-  while( !(*row)->is_supported() ) row++;
-  return *row;
+  return bloom_kernels_among(bloom_all_kernels);
 }

@@ -106,4 +106,7 @@ extern const bloom_kernels *const bloom_all_kernels[];
 /* The fastest row that is supported. */
 const bloom_kernels *bloom_best_kernels(void);
 
+/* The same of any such list: its first row that is supported, or its last. */
+const bloom_kernels *bloom_kernels_among(const bloom_kernels *const *row);
+
 #endif

@@ -67,6 +67,23 @@ static void test_rows_end_with_scalar(void **state){
   assert_true(bloom_best_kernels()->is_supported());
 }
 
+static int yes(void){ return 1; }
+static int no(void){ return 0; }
+
+static void test_first_supported_row(void **state){
+  static const bloom_kernels able = {.name = "able", .is_supported = yes};
+  static const bloom_kernels unable = {.name = "unable", .is_supported = no};
+  static const bloom_kernels *const first[] = {&able, &unable, &bloom_kernels_scalar, NULL};
+  static const bloom_kernels *const second[] = {&unable, &able, &bloom_kernels_scalar, NULL};
+  static const bloom_kernels *const last[] = {&unable, &unable, &bloom_kernels_scalar, NULL};
+  static const bloom_kernels *const only[] = {&unable, NULL};
+  (void)state;
+  assert_ptr_equal(bloom_kernels_among(first), &able);
+  assert_ptr_equal(bloom_kernels_among(second), &able);
+  assert_ptr_equal(bloom_kernels_among(last), &bloom_kernels_scalar);
+  assert_ptr_equal(bloom_kernels_among(only), &unable);
+}
+
 /* No filter is allocated: sizes may lie on both sides of 2^31 and 2^32 bits. */
 static void test_positions(void **state){
   static const uint64_t sizes[] = {
@@ -97,7 +114,7 @@ static void test_positions(void **state){
       for(i=16; i<32; i++) digests[i] = (uint32_t)(num_bits * (i-15)) - (uint32_t)(i%3);
       kernels->positions(bloom_divisor_of(num_bits), first, num_probes, digests, NUM, positions);
       for(i=0; i<NUM; i++){
-        const uint32_t num_lanes = kernels->num_lanes;
+        const size_t num_lanes = kernels->num_lanes;
         for(j=0; j<num_probes; j++){
           const uint32_t given =
             positions[i/num_lanes*num_lanes*num_probes + j*num_lanes + i%num_lanes];
@@ -193,7 +210,7 @@ static void test_add_and_may_contain(void **state){
 /* Larger than one pass of the bits. */
 static void test_add_in_parts(void **state){
   enum { NUM = 100000 };
-  const bloom_shape shape = {50000001 + 1, 50000001u * 8u, 7};
+  const bloom_shape shape = {50000001 + 1, (uint64_t)50000001 * 8, 7};
   bloom_digest *digests = malloc(NUM * sizeof(*digests));
   uint8_t *expected = malloc(shape.num_bytes), *given = malloc(shape.num_bytes);
   const bloom_kernels *kernels;
@@ -318,6 +335,7 @@ static void test_hash_int64(void **state){
 int main(void){
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_rows_end_with_scalar),
+    cmocka_unit_test(test_first_supported_row),
     cmocka_unit_test(test_positions),
     cmocka_unit_test(test_select),
     cmocka_unit_test(test_add_and_may_contain),
