@@ -108,7 +108,7 @@ static key_set key_set_new(size_t num_keys, size_t num_owned_bytes){
     .keys = allocate(num_keys*sizeof(uint8_t*)),
     .lengths = allocate(num_keys*sizeof(size_t)),
     .num_keys = num_keys,
-    .owned = num_owned_bytes ? allocate(num_owned_bytes) : NULL,
+    .owned = allocate(num_owned_bytes),
   };
 }
 

@@ -57,7 +57,7 @@ typedef struct key_set {
   const uint8_t **keys;
   size_t *lengths; /* in bytes */
   size_t num_keys;
-  uint8_t *owned; /* what keys point into; NULL if borrowed */
+  uint8_t *owned; /* what keys point into unless they are borrowed */
 } key_set;
 
 key_set key_set_of_texts(const char *const *texts, size_t num_texts); /* borrows */
