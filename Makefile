@@ -79,6 +79,10 @@ test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N
 check-all: ## Run all that test/RELIABILITY.md promises: about half an hour
 	$(Q)sh test/check_all.sh
 
+.PHONY: analyze
+analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
+	$(Q)sh test/static_analysis.sh
+
 .PHONY: core-tests
 core-tests: $(CORE_TESTS) ## Build the core's tests (they link without SQLite)
 

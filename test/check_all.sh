@@ -9,6 +9,7 @@ make -j "$(getconf _NPROCESSORS_ONLN)" || exit 1
 . test/suite.sh
 
 suite 'make test'                                          sh test/suites.sh
+suite 'static analysis'                                    sh test/static_analysis.sh
 
 table
 total

@@ -28,6 +28,7 @@ test  leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,le
 test  sanitizers?        gcc                      libasan,libubsan        -                   gcc               -
 check npm?               npm                      npm                     npm                 npm               node
 check tcl_headers?       tcl-dev                  tcl-devel               tcl-dev             tcl               tcl-tk
+check static_analysis    gcc,clang-tidy,cppcheck  gcc,clang-tools-extra,cppcheck gcc,clang-extra-tools,cppcheck gcc,clang,cppcheck gcc,llvm,cppcheck
 '
 
 scratch=$(mktemp -d) || exit 1
@@ -65,6 +66,7 @@ probe() {
   npm)            npm --version ;;
   tcl_headers)    printf '%s\n' '#include <tcl.h>' 'int main(void){ return Tcl_InitStubs(0, "8.6", 0)==0; }' |
                     links -DUSE_TCL_STUBS -I/usr/include/tcl8.6 -ltclstub8.6 ;;
+  static_analysis) gcc --version && clang-tidy --version && cppcheck --version ;;
   sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined && "$scratch/probe" ;;
   esac >/dev/null 2>&1 </dev/null
 }
