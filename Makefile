@@ -125,6 +125,19 @@ $(BUILD)/test/bench/kernels: test/bench/kernels.cc $(CORE_OBJECTS)
 	  '-DBENCH_CC="$(shell $(CC) --version | head -n 1) $(OPT)"' -o $@ $< $(CORE_OBJECTS) \
 	  -lleveldb $(if $(HAVE_ROCKSDB),-lrocksdb)
 
+.PHONY: bench
+bench: ## Measure everything, in a few minutes: tables, plots in build/bench, test/bench/results
+	$(Q)sh test/bench/run.sh quick $(BENCH)
+
+.PHONY: bench-full
+bench-full: ## The same at full size, in an hour or two (BENCH="joins star": only those)
+	$(Q)sh test/bench/run.sh full $(BENCH)
+
+# Statically linked, but for SQLite: LD_PRELOAD brings another.
+build/bench/%: test/bench/%.c $(SOURCES)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm
+
 .PHONY: clean
 clean: ## Remove all that was built
 	rm -rf build $(EXTENSION)

@@ -2,6 +2,7 @@
 # Installs what a fresh machine lacks: sh test/install_packages.sh GROUP ...
 #
 # Groups: build, demo, test, check; see the table of needs.  Each need is probed for real, by
+# Groups: build, demo, test, bench; see the table of needs.  Each need is probed for real, by
 # compiling or running something, so what is there in any form counts, and a machine
 # that has everything installs nothing and needs no root.  Exit status 0: all is there
 # (but perhaps not the optional needs: a line says so); 1: something is missing still.
@@ -29,6 +30,11 @@ test  sanitizers?        gcc                      libasan,libubsan        -     
 check npm?               npm                      npm                     npm                 npm               node
 check tcl_headers?       tcl-dev                  tcl-devel               tcl-dev             tcl               tcl-tk
 check static_analysis    gcc,clang-tidy,cppcheck  gcc,clang-tools-extra,cppcheck gcc,clang-extra-tools,cppcheck gcc,clang,cppcheck gcc,llvm,cppcheck
+bench python             python3                  python3                 python3             python            python
+bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
+bench rocksdb?           g++,librocksdb-dev       gcc-c++,rocksdb-devel   g++,rocksdb-dev     gcc,rocksdb       rocksdb
+bench gnuplot?           gnuplot-nox              gnuplot-minimal         gnuplot             gnuplot           gnuplot
+bench npm?               npm                      npm                     npm                 npm               node
 '
 
 scratch=$(mktemp -d) || exit 1
@@ -67,6 +73,10 @@ probe() {
   tcl_headers)    printf '%s\n' '#include <tcl.h>' 'int main(void){ return Tcl_InitStubs(0, "8.6", 0)==0; }' |
                     links -DUSE_TCL_STUBS -I/usr/include/tcl8.6 -ltclstub8.6 ;;
   static_analysis) gcc --version && clang-tidy --version && cppcheck --version ;;
+  rocksdb)        printf '%s\n' '#include <rocksdb/filter_policy.h>' 'int main(){ rocksdb::NewBloomFilterPolicy(10); }' |
+                    ${CXX:-c++} -std=c++17 -x c++ - -o "$scratch/probe" -lrocksdb ;;
+  gnuplot)        have gnuplot ;;
+  npm)            have npm ;;
   sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined && "$scratch/probe" ;;
   esac >/dev/null 2>&1 </dev/null
 }

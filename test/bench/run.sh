@@ -1,0 +1,86 @@
+#!/bin/sh
+# Runs the benchmarks in turn: sh test/bench/run.sh quick|full [NAME ...], at the top of
+# the checkout.  `make bench` and `make bench-full` come here.
+#
+# A benchmark is a command; a new one is one line at the end of this file.  It prints a
+# table (medians and spread, contestants in turns, warmed up), writes its raw results to
+# $BENCH_RESULTS-*.tsv and its plots to $BENCH_PLOTS, and exits with 0 if all was right:
+# a benchmark may check, but no time ever fails one.
+#
+# BENCH_PREFIX, if set, is put before each command: "taskset -c 1", say.
+# SQLITE_VERSIONS: on which SQLite the benchmarks marked `each` run.
+set -u
+unset MAKEFLAGS MAKELEVEL
+
+size=${1-}
+case $size in
+  quick|full) shift ;;
+  *) echo "usage: sh test/bench/run.sh quick|full [NAME ...]" >&2; exit 2 ;;
+esac
+chosen=$*
+: "${SQLITE_VERSIONS:=system 3.54.1}" "${CC:=cc}" "${OPT:=-O3 -g}" "${BENCH_PREFIX:=}"
+
+# The flags decide, not a name: -Og or a later -O0 in CFLAGS counts as they do.
+if [ "$(echo __OPTIMIZE__ | $CC $OPT ${CFLAGS-} -E -P -x c - | tail -n 1)" != 1 ]; then
+  echo "Built without optimisation ($CC $OPT ${CFLAGS-}) a benchmark says nothing: refused." >&2
+  exit 1
+fi
+
+export CC OPT
+export BENCH_PLOTS=$PWD/build/bench
+export BENCH_EXTENSION=$BENCH_PLOTS/bloom.so
+export BENCH_BUILD="$($CC --version | head -n 1) $OPT ${CFLAGS-}"
+model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1 | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
+export BENCH_RESULTS=$PWD/test/bench/results/${model:-$(uname -m)}
+
+sh test/install_packages.sh build bench || exit 1
+mkdir -p "$BENCH_PLOTS" test/bench/results
+# Its own build, made anew when the flags change: what is measured has the flags above.
+if [ "$(cat "$BENCH_PLOTS/flags" 2>/dev/null)" != "$BENCH_BUILD" ]; then
+  find "$BENCH_PLOTS" -maxdepth 1 -type f -perm -u+x -exec rm {} +
+  rm -rf "$BENCH_PLOTS/release"
+  echo "$BENCH_BUILD" >"$BENCH_PLOTS/flags"
+fi
+make -s BUILD="$BENCH_PLOTS/release" EXTENSION="$BENCH_EXTENSION" || exit 1
+
+failed=
+
+# run_on VERSION COMMAND ...
+run_on() {
+  version=$1
+  shift
+  if [ "$version" = system ]; then
+    $BENCH_PREFIX "$@"
+    return
+  fi
+  library=$PWD/build/sqlite/$version/libsqlite3.so.0
+  if [ ! -e "$library" ] && ! sh test/sqlite_versions.sh "$version"; then
+    echo "left out: there is no SQLite $version"
+    return 0
+  fi
+  $BENCH_PREFIX env LD_PRELOAD="$library" "$@"
+}
+
+# bench NAME once|each COMMAND ...   A program in build/bench is built first.
+bench() {
+  name=$1 how_often=$2
+  shift 2
+  case " $chosen " in *" $name "*) ;; "  ") ;; *) return ;; esac
+  case $1 in build/bench/*) make -s "$1" || { failed="$failed $name"; return; } ;; esac
+  versions=system
+  [ "$how_often" = once ] || versions=$SQLITE_VERSIONS
+  for version in $versions; do
+    echo "== $name$([ "$how_often" = once ] || echo ", SQLite: $version")"
+    run_on "$version" "$@" </dev/null || failed="$failed $name"
+  done
+}
+
+python=/usr/bin/python3
+if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
+
+#     name            SQLite command                                     (pick QUICK FULL)
+bench kernels         once   make -s bench-kernels BENCH_ARGS="$(pick --quick --full)"
+bench per-row         each   build/bench/per_row $(pick 1000000 10000000)
+bench query-forms     each   $python test/bench/query_forms.py $(pick 10000 20000)
+
+[ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }
