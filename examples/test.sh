@@ -39,6 +39,10 @@ check examples/shell/session.expected shell_session
 check /dev/null build_clean
 check examples/static/blacklist.expected examples/static/blacklist
 check examples/python/thumbnails.expected "$python" examples/python/thumbnails.py
+check examples/python/seen_urls.expected "$python" examples/python/seen_urls.py
+check examples/python/slow_store.expected "$python" examples/python/slow_store.py
+check examples/shell/revoked.expected sh examples/shell/revoked.sh
+check examples/shell/shards.expected sh examples/shell/shards.sh
 
 echo "$num_passed passed, $num_failed failed"
 [ "$num_failed" -eq 0 ]

@@ -15,7 +15,8 @@
 # Anything else fails, so no block escapes.  Local links must lead somewhere, and
 # the README must have a heading for every function that bloom registers.
 #
-#     tclsh test/readme.tcl [document ...]      (default: README.md ext/FORMATS.md)
+#     tclsh test/readme.tcl [document ...]      (default: README.md ext/FORMATS.md
+#                                               examples/README.md)
 #
 # SQLITE3 names the shell to use instead of sqlite3.
 
@@ -321,7 +322,7 @@ foreach name {Makefile bloom.so ext examples test sql} {
     file link -symbolic [file join $work $name] [file join $root $name]
   }
 }
-set documents [expr {$argc ? $argv : {README.md ext/FORMATS.md}}]
+set documents [expr {$argc ? $argv : {README.md ext/FORMATS.md examples/README.md}}]
 foreach document $documents { checkDocument $document }
 if {"README.md" in $documents} { checkReference README.md }
 puts "$numPassed passed, $numFailed failed"
