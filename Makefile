@@ -104,6 +104,21 @@ sql-process: $(BUILD)/test/machines/sql_process ## Build the process behind `sql
 $(BUILD)/test/machines/sql_process: $(BUILD)/test/machines/sql_process.o
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) -lsqlite3
 
+# -- Fuzzing ------------------------------------------------------------------
+
+# Linked with SQLite, not loaded by it: for a BUILD of its own, made with
+# CPPFLAGS=-DSQLITE_CORE.  FUZZER=-fsanitize=fuzzer gives libFuzzer's main, else
+# the plain one that replays files (test/fuzz/run.sh, test/fuzz/replay.sh).
+FUZZ_TARGETS = read_any_bytes build_then_probe vector_kernels sql_statements
+FUZZER ?=
+FUZZ_SUPPORT = $(BUILD)/test/fuzz/fuzz.o $(if $(FUZZER),,$(BUILD)/test/fuzz/plain_main.o)
+
+.PHONY: fuzz-targets
+fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%) ## Build the fuzz targets (test/fuzz/run.sh says how)
+
+$(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%): %: %.o $(FUZZ_SUPPORT) $(OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(FUZZER) -lsqlite3 -lm
+
 # Kept: make would delete the tests' objects as intermediate files.
 .PRECIOUS: $(BUILD)/%.o
 

@@ -10,6 +10,7 @@ make -j "$(getconf _NPROCESSORS_ONLN)" || exit 1
 
 suite 'make test'                                          sh test/suites.sh
 suite 'static analysis'                                    sh test/static_analysis.sh
+suite 'fuzzing'                                            sh test/fuzz/run.sh
 
 table
 total

@@ -35,6 +35,7 @@ bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,le
 bench rocksdb?           g++,librocksdb-dev       gcc-c++,rocksdb-devel   g++,rocksdb-dev     gcc,rocksdb       rocksdb
 bench gnuplot?           gnuplot-nox              gnuplot-minimal         gnuplot             gnuplot           gnuplot
 bench npm?               npm                      npm                     npm                 npm               node
+check fuzzer             clang,libclang-rt-dev    clang,compiler-rt       clang,compiler-rt   clang,compiler-rt llvm
 '
 
 scratch=$(mktemp -d) || exit 1
@@ -77,6 +78,9 @@ probe() {
                     ${CXX:-c++} -std=c++17 -x c++ - -o "$scratch/probe" -lrocksdb ;;
   gnuplot)        have gnuplot ;;
   npm)            have npm ;;
+  fuzzer)         echo 'int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long);
+                    int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long num){ (void)data; return num==99; }' |
+                    clang -x c - -o "$scratch/probe" -fsanitize=fuzzer,address,undefined && "$scratch/probe" -runs=1 ;;
   sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined && "$scratch/probe" ;;
   esac >/dev/null 2>&1 </dev/null
 }

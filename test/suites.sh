@@ -45,6 +45,7 @@ suite 'examples: packages'                                 sh examples/packages/
 if sanitizers_work; then
   suite 'core, with sanitizers'                            sanitized_core
   suite 'SQL, with sanitizers'                             sanitized_sql
+  suite 'fuzzing: the kept inputs, with sanitizers'        sh test/fuzz/replay.sh
 else
   echo "${CC:-cc} has no sanitizers here: the suites that need them are left out."
 fi

@@ -1,0 +1,134 @@
+/*
+** Reads any bytes as a filter: every answer is LevelDB's, nothing is read
+** beyond the bytes, and no key is lost by adding or merging.
+**
+** Input: number of bytes of a key, the key, then the filter; for merging, the
+** first and the second half of the filter's bits are two filters.
+*/
+#include "fuzz.h"
+
+#include "../../ext/core/encoding_leveldb.h"
+#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/stats.h"
+
+#define NUM_DIGESTS 16
+
+static uint64_t count_bits(const uint8_t *bytes, size_t num_bytes){
+  uint64_t count = 0;
+  size_t i;
+  for(i=0; i<num_bytes; i++){
+    unsigned byte = bytes[i];
+    for(; byte; byte>>=1) count += byte & 1;
+  }
+  return count;
+}
+
+static void check_reading(const bloom_filter *filter, const uint8_t *bytes, size_t num_bytes){
+  const uint8_t last = num_bytes ? bytes[num_bytes-1] : 0;
+  const bloom_reading expected = num_bytes<2 ? BLOOM_READ_EMPTY : last>30 ? BLOOM_READ_RESERVED
+                               : last==0 ? BLOOM_READ_NO_PROBES : BLOOM_READ_BITS;
+  FUZZ_CHECK(filter->reading==expected);
+  FUZZ_CHECK(filter->num_bytes==num_bytes);
+  FUZZ_CHECK((filter->encoding==NULL)==(expected==BLOOM_READ_RESERVED));
+  if( expected==BLOOM_READ_BITS ){
+    FUZZ_CHECK(filter->num_bits==(num_bytes-1)*8 && filter->num_probes==last);
+  }
+}
+
+static void check_stats(const bloom_filter *filter, int seldom){
+  const uint64_t bits_set = bloom_bits_set(filter);
+  const double expected_fpr = bloom_expected_fpr(filter, bits_set);
+  FUZZ_CHECK(bits_set==(filter->num_bits ? count_bits(filter->bytes, filter->num_bytes-1) : 0));
+  FUZZ_CHECK(expected_fpr>=0 && expected_fpr<=1);
+  if( filter->reading==BLOOM_READ_BITS && bits_set<filter->num_bits ){
+    const double keys = bloom_estimated_keys(filter->num_bits, filter->num_probes, bits_set);
+    /* One bit of n set by one probe: a little over a key; one bit left: n ln n. */
+    FUZZ_CHECK(bits_set ? keys>=(double)bits_set/filter->num_probes*0.999999 : keys<1e-9);
+    FUZZ_CHECK(keys<=(double)filter->num_bits * 45);
+  }
+  if( seldom ){
+    const double measured_fpr = bloom_measured_fpr(filter);
+    FUZZ_CHECK(measured_fpr>=0 && measured_fpr<=1);
+    if( filter->reading==BLOOM_READ_EMPTY ) FUZZ_CHECK(measured_fpr<=0);
+    if( filter->reading>BLOOM_READ_EMPTY ) FUZZ_CHECK(measured_fpr>=1);
+  }
+}
+
+/* Adds the first digests; what was found before is found still. */
+static void check_add(const bloom_filter *filter, const bloom_digest *digests, const uint8_t *answers){
+  const bloom_shape shape = bloom_filter_shape(filter);
+  const size_t num_added = digests[0] % 5;
+  uint8_t *grown = fuzz_exact(filter->bytes, filter->num_bytes);
+  uint8_t *expected = fuzz_exact(filter->bytes, filter->num_bytes);
+  const bloom_digest_run run = {NULL, digests, num_added};
+  size_t i;
+  bloom_leveldb_add(&shape, grown, &run);
+  for(i=0; i<num_added; i++) reference_add(expected, filter->num_bytes, digests[i]);
+  FUZZ_CHECK(memcmp(grown, expected, filter->num_bytes)==0);
+  for(i=0; i<NUM_DIGESTS; i++){
+    if( i<num_added || answers[i] ) FUZZ_CHECK(reference_may_contain(grown, filter->num_bytes, digests[i]));
+  }
+  free(grown);
+  free(expected);
+}
+
+/* Two halves of the bits with one probe byte: what either has, the union has. */
+static void check_merge(const bloom_filter *filter, const bloom_digest *digests){
+  const size_t half = (filter->num_bytes - 1) / 2;
+  const bloom_shape shape = {half + 1, half * (uint64_t)8, filter->num_probes};
+  uint8_t *left, *right, *both;
+  size_t i;
+  if( half==0 ) return;
+  left = fuzz_exact(filter->bytes, half + 1);
+  right = fuzz_exact(filter->bytes + half, half + 1);
+  left[half] = right[half] = (uint8_t)filter->num_probes;
+  both = fuzz_exact(left, half + 1);
+  bloom_leveldb_merge(&shape, both, right);
+  FUZZ_CHECK(both[half]==filter->num_probes);
+  for(i=0; i<half; i++) FUZZ_CHECK(both[i]==(left[i] | right[i]));
+  for(i=0; i<NUM_DIGESTS; i+=4){
+    if( reference_may_contain(left, half + 1, digests[i]) || reference_may_contain(right, half + 1, digests[i]) ){
+      FUZZ_CHECK(reference_may_contain(both, half + 1, digests[i]));
+    }
+  }
+  free(left);
+  free(right);
+  free(both);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
+  fuzz_input input = {data, num_data_bytes};
+  bloom_digest digests[NUM_DIGESTS];
+  uint8_t answers[NUM_DIGESTS];
+  bloom_filter filter;
+  size_t num_key_bytes, num_bytes, i;
+  const size_t max_key_bytes = fuzz_byte(&input) % 24;
+  const uint8_t *key = fuzz_bytes(&input, max_key_bytes, &num_key_bytes);
+  uint8_t *exact_key = fuzz_exact(key, num_key_bytes);
+  const uint8_t *bytes = fuzz_bytes(&input, SIZE_MAX, &num_bytes);
+  uint8_t *exact = fuzz_exact(bytes, num_bytes);
+
+  digests[0] = bloom_leveldb_hash(exact_key, num_key_bytes);
+  FUZZ_CHECK(digests[0]==reference_hash(exact_key, num_key_bytes));
+  /* Any digests, and some that only small filters tell apart. */
+  for(i=1; i<NUM_DIGESTS; i++) digests[i] = i<8 ? (uint32_t)i - 4 : digests[i-1] * 1664525u + 1013904223u;
+
+  /* No bytes may come without an address. */
+  bloom_filter_read(num_bytes || num_key_bytes%2 ? exact : NULL, num_bytes, &filter);
+  check_reading(&filter, exact, num_bytes);
+  bloom_filter_may_contain_many(&filter, digests, NUM_DIGESTS, answers);
+  for(i=0; i<NUM_DIGESTS; i++){
+    FUZZ_CHECK(bloom_filter_may_contain(&filter, digests[i])==reference_may_contain(exact, num_bytes, digests[i]));
+    FUZZ_CHECK(answers[i]==bloom_filter_may_contain(&filter, digests[i]));
+  }
+  check_stats(&filter, fuzz_seldom(data, num_data_bytes, 2048));
+  if( filter.reading==BLOOM_READ_BITS ){
+    check_add(&filter, digests, answers);
+    check_merge(&filter, digests);
+  }
+  /* Reading changes nothing. */
+  FUZZ_CHECK(num_bytes==0 || memcmp(exact, bytes, num_bytes)==0);
+  free(exact_key);
+  free(exact);
+  return 0;
+}

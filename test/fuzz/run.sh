@@ -1,0 +1,59 @@
+#!/bin/sh
+# Fuzzes every target in turn, from the kept corpus on:
+#
+#   sh test/fuzz/run.sh [EXECUTIONS [TARGET ...]]
+#
+# at the top of the checkout; needs clang with libFuzzer.  EXECUTIONS of each target,
+# or $FUZZ_EXECUTIONS; without either, $FUZZ_SECONDS or 70 seconds of each.  Inputs that
+# reach something new are added to build/fuzz/corpus/TARGET; what breaks a promise lies
+# in build/fuzz/findings/TARGET.  keep.sh keeps what is new.
+#
+# Says how many executions ran, and how long; ends with `N passed, N failed`.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+unset MAKEFLAGS MAKELEVEL
+executions=${1:-${FUZZ_EXECUTIONS:-}}
+[ $# = 0 ] || shift
+build=build/fuzz
+num_passed=0
+num_failed=0
+
+# Comparisons are not traced: the targets' inputs have no magic numbers to find.
+make -s -j "$(getconf _NPROCESSORS_ONLN)" BUILD=$build CC="${CLANG:-clang}" OPT='-O2 -g' CPPFLAGS=-DSQLITE_CORE \
+  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp' \
+  FUZZER=-fsanitize=fuzzer fuzz-targets >/dev/null || { echo '0 passed, 1 failed'; exit 1; }
+
+# Small statements are nearly all malloc(): leave out what makes it slow.
+ASAN_OPTIONS=malloc_context_size=2:quarantine_size_mb=4:max_malloc_fill_size=0:allocator_release_to_os_interval_ms=-1
+export ASAN_OPTIONS
+
+if [ -n "$executions" ]; then
+  limit="-runs=$executions"
+else
+  limit="-max_total_time=${FUZZ_SECONDS:-70}"
+fi
+
+[ $# != 0 ] || set -- read_any_bytes build_then_probe vector_kernels sql_statements
+for target in "$@"; do
+  case $target in
+    sql_statements) max_bytes=100 ;;
+    *)              max_bytes=200 ;;
+  esac
+  log=$build/$target.log
+  mkdir -p $build/corpus/$target $build/findings/$target
+  $build/test/fuzz/$target "$limit" -max_len=$max_bytes -artifact_prefix=$build/findings/$target/ \
+    $build/corpus/$target test/fuzz/corpus/$target >$log 2>&1 </dev/null
+  status=$?
+  done=$(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 executions in \2 s/p' $log)
+  if [ $status = 0 ] && [ -n "$done" ]; then
+    num_passed=$((num_passed + 1))
+    echo "note: $target: $done"
+  else
+    num_failed=$((num_failed + 1))
+    echo "FAILED: $target: exit status $status"
+    grep -vE '^#[0-9]+' $log | tail -n 60
+  fi
+done
+
+echo "$num_passed passed, $num_failed failed"
+[ $num_failed = 0 ]
