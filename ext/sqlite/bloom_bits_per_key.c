@@ -12,18 +12,10 @@
 **     reach and names the way out, partitions, if they would help.
 */
 #include "../core/sizing.h"
-#include "errors.h"
 #include "functions.h"
 #include "size_args.h"
 
 #define DEFAULT_NUM_KEYS 20000
-
-/* Fails with a format that takes function and literal. */
-static void fail_arg(sqlite3_context *context, const char *format, sqlite3_value *value){
-  char *literal = bloom_literal(value);
-  bloom_fail(context, format, "bloom_bits_per_key", literal);
-  sqlite3_free(literal);
-}
 
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args){
   int type = sqlite3_value_type(args[0]);
@@ -32,13 +24,13 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
   uint32_t tenth_bits;
   if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ) fpr = sqlite3_value_double(args[0]);
   if( type!=SQLITE_NULL && !(fpr>0 && fpr<1) ){
-    fail_arg(context, BLOOM_ERROR_FPR, args[0]);
+    bloom_fail_arg(context, BLOOM_ERROR_FPR, (bloom_arg){"bloom_bits_per_key", 1, args[0]});
     return;
   }
   if( num_args>1 ){
     if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
     if( !bloom_integer_arg(args[1], &num_keys) || num_keys<0 ){
-      fail_arg(context, BLOOM_ERROR_NUM_KEYS, args[1]);
+      bloom_fail_arg(context, BLOOM_ERROR_NUM_KEYS, (bloom_arg){"bloom_bits_per_key", 2, args[1]});
       return;
     }
   }

@@ -47,12 +47,17 @@ static void build_state_free(build_state *state){
   state->filter = NULL;
 }
 
-/* Fails because an argument differs from the one of the rows before. */
+/* Fails because an argument differs from before, its literal on the rows so far,
+** which it frees. */
 static int fail_not_constant(
   sqlite3_context *context, int number, const char *name, char *before, sqlite3_value *value
 ){
   char *now = bloom_literal(value);
-  bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, "bloom_build", number, name, before, now);
+  if( before && now ){
+    bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, "bloom_build", number, name, before, now);
+  }else{
+    sqlite3_result_error_nomem(context);
+  }
   sqlite3_free(before);
   sqlite3_free(now);
   return SQLITE_ERROR;

@@ -8,7 +8,6 @@
 ** apart by a hash that shares nothing with LevelDB's, do not degrade.
 */
 #include "../core/partition.h"
-#include "errors.h"
 #include "functions.h"
 #include "key_bytes.h"
 #include "size_args.h"
@@ -19,9 +18,7 @@ void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **arg
   (void)num_args;
   if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
   if( !bloom_integer_arg(args[1], &num_partitions) || num_partitions<1 ){
-    char *literal = bloom_literal(args[1]);
-    bloom_fail(context, BLOOM_ERROR_NUM_PARTITIONS, "bloom_partition", literal);
-    sqlite3_free(literal);
+    bloom_fail_arg(context, BLOOM_ERROR_NUM_PARTITIONS, (bloom_arg){"bloom_partition", 2, args[1]});
     return;
   }
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;

@@ -22,6 +22,16 @@ void bloom_fail(sqlite3_context *context, const char *format, ...){
   }
 }
 
+void bloom_fail_arg(sqlite3_context *context, const char *format, bloom_arg arg){
+  char *literal = bloom_literal(arg.value);
+  if( literal==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  bloom_fail(context, format, arg.function, arg.number, literal);
+  sqlite3_free(literal);
+}
+
 const char *bloom_type_name(sqlite3_value *value){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return "INTEGER";
@@ -33,10 +43,13 @@ const char *bloom_type_name(sqlite3_value *value){
 }
 
 char *bloom_literal(sqlite3_value *value){
+  const unsigned char *text;
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
     case SQLITE_FLOAT:   return sqlite3_mprintf("%!.15g", sqlite3_value_double(value));
-    case SQLITE_TEXT:    return sqlite3_mprintf("'%!.*q'", LITERAL_MAX_CHARS, sqlite3_value_text(value));
+    case SQLITE_TEXT:
+      text = sqlite3_value_text(value);
+      return text ? sqlite3_mprintf("'%!.*q'", LITERAL_MAX_CHARS, text) : NULL;
     case SQLITE_BLOB:    return sqlite3_mprintf("a BLOB of %d bytes", sqlite3_value_bytes(value));
     default:             return sqlite3_mprintf("NULL");
   }

@@ -25,19 +25,17 @@
 /* function */
 #define BLOOM_ERROR_NO_ARGS "%s(): argument 1 (filter) is missing"
 
-/* function, argument number, the value as an SQL literal */
+/* For bloom_fail_arg(): function, argument number, the value as an SQL literal */
 #define BLOOM_ERROR_BITS_PER_KEY \
   "%s(): argument %d (bits_per_key) must be a number in 1..100, not %s"
 #define BLOOM_ERROR_CAPACITY \
   "%s(): argument %d (capacity) must be an integer in 0..9223372036854775807, not %s"
-
-/* function, the value as an SQL literal */
 #define BLOOM_ERROR_NUM_PARTITIONS \
-  "%s(): argument 2 (num_partitions) must be an integer in 1..9223372036854775807, not %s"
+  "%s(): argument %d (num_partitions) must be an integer in 1..9223372036854775807, not %s"
 #define BLOOM_ERROR_FPR \
-  "%s(): argument 1 (false_positive_rate) must be a number between 0 and 1, not %s"
+  "%s(): argument %d (false_positive_rate) must be a number between 0 and 1, not %s"
 #define BLOOM_ERROR_NUM_KEYS \
-  "%s(): argument 2 (num_keys) must be an integer in 0..9223372036854775807, not %s"
+  "%s(): argument %d (num_keys) must be an integer in 0..9223372036854775807, not %s"
 
 /* function, the rate asked for, number of keys, a rate in reach, way out */
 #define BLOOM_ERROR_OUT_OF_REACH \
@@ -54,15 +52,25 @@
   "%s(): with argument 3 (capacity) a window frame that drops rows may reach at most " \
   "%d keys ahead of its first row; leave capacity out for longer frames"
 
+/* Where an argument stands, for the message of an error. */
+typedef struct bloom_arg {
+  const char *function;
+  int number; /* from 1 */
+  sqlite3_value *value;
+} bloom_arg;
+
 /* Fails the running function with a message; SQLITE_NOMEM if there is no
 ** memory for the text. */
 void bloom_fail(sqlite3_context *context, const char *format, ...);
+
+/* As above, because of an argument: one of the formats that say so. */
+void bloom_fail_arg(sqlite3_context *context, const char *format, bloom_arg arg);
 
 /* The name of a value's type, as typeof() gives it but in capitals. */
 const char *bloom_type_name(sqlite3_value *value);
 
 /* A value as an SQL literal for a message, shortened; sqlite3_free() it.  NULL
-** if there is no memory, which "%s" prints as nothing. */
+** if there is no memory. */
 char *bloom_literal(sqlite3_value *value);
 
 #endif

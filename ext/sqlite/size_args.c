@@ -4,15 +4,6 @@
 #include "size_args.h"
 
 #include "../core/encoding_leveldb.h"
-#include "errors.h"
-
-/* Fails with a format that takes function, argument number and literal. */
-static int fail_size_arg(sqlite3_context *context, const char *format, bloom_arg arg){
-  char *literal = bloom_literal(arg.value);
-  bloom_fail(context, format, arg.function, arg.number, literal);
-  sqlite3_free(literal);
-  return SQLITE_ERROR;
-}
 
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
   int type = sqlite3_value_type(value);
@@ -44,7 +35,8 @@ int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bit
       return SQLITE_OK;
     }
   }
-  return fail_size_arg(context, BLOOM_ERROR_BITS_PER_KEY, arg);
+  bloom_fail_arg(context, BLOOM_ERROR_BITS_PER_KEY, arg);
+  return SQLITE_ERROR;
 }
 
 int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *capacity){
@@ -57,7 +49,8 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
     *capacity = integer;
     return SQLITE_OK;
   }
-  return fail_size_arg(context, BLOOM_ERROR_CAPACITY, arg);
+  bloom_fail_arg(context, BLOOM_ERROR_CAPACITY, arg);
+  return SQLITE_ERROR;
 }
 
 int bloom_find_shape(

@@ -5,17 +5,10 @@
 #define BLOOM_SQLITE_SIZE_ARGS_H
 
 #include "../core/filter.h"
-#include "sqlite_api.h"
+#include "errors.h"
 
 #define BLOOM_DEFAULT_BITS_PER_KEY 10.0
 #define BLOOM_NO_CAPACITY          (-1)
-
-/* Where an argument stands, for the message of an error. */
-typedef struct bloom_arg {
-  const char *function;
-  int number; /* from 1 */
-  sqlite3_value *value;
-} bloom_arg;
 
 /* A number in 1..100; NULL means the default.  SQLITE_OK with *bits_per_key
 ** set, or the error set on context. */
