@@ -55,6 +55,13 @@ typedef struct info_cursor {
   sqlite3_value *argument; /* a copy, if COLUMN_ARGUMENT is read; else NULL */
 } info_cursor;
 
+/* Fails with a message, which it takes over; NULL if there was no memory for it. */
+static int info_fail(sqlite3_vtab *vtab, char *message){
+  sqlite3_free(vtab->zErrMsg);
+  vtab->zErrMsg = message;
+  return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
 static int info_connect(
   sqlite3 *db, void *data, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
 ){
@@ -93,9 +100,7 @@ static int info_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   }
   /* The argument is there, but this join order would need it too early. */
   if( has_unusable ) return SQLITE_CONSTRAINT;
-  sqlite3_free(vtab->zErrMsg);
-  vtab->zErrMsg = sqlite3_mprintf(BLOOM_ERROR_FILTER_MISSING, "bloom_info", "bloom_info");
-  return SQLITE_ERROR;
+  return info_fail(vtab, sqlite3_mprintf(BLOOM_ERROR_FILTER_MISSING, "bloom_info", "bloom_info"));
 }
 
 static int info_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
@@ -128,9 +133,8 @@ static int info_filter(
     case BLOOM_ARG_NULL:   return SQLITE_OK;
     case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;
     case BLOOM_ARG_NO_FILTER:
-      sqlite3_free(cursor->pVtab->zErrMsg);
-      cursor->pVtab->zErrMsg = sqlite3_mprintf(BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]));
-      return SQLITE_ERROR;
+      return info_fail(cursor->pVtab,
+                       sqlite3_mprintf(BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0])));
   }
   if( columns & COLUMN_BIT(COLUMN_ARGUMENT) ){
     sqlite3_value_free(info->argument);
