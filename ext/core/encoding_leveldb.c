@@ -19,6 +19,9 @@
 /* Probes of every key of a batch before those that failed leave it. */
 #define FIRST_ROUND_PROBES 2
 
+/* The last double before 2^63; where size_t is smaller, what its bytes hold. */
+#define LEVELDB_MAX_BITS (SIZE_MAX>UINT32_MAX ? 0x1.fffffffffffffp62 : ((double)SIZE_MAX - 1) * 8)
+
 uint32_t bloom_leveldb_num_probes(double bits_per_key){
   double num_probes = bits_per_key * 0.69;
   if( num_probes<1 ) return 1;
@@ -29,12 +32,11 @@ uint32_t bloom_leveldb_num_probes(double bits_per_key){
 bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape){
   const double wanted_bits = (double)num_keys * bits_per_key;
   uint64_t num_bits, num_bit_bytes;
-  if( wanted_bits>=0x1p63 ) return BLOOM_TOO_BIG;
+  if( wanted_bits>LEVELDB_MAX_BITS ) return BLOOM_TOO_BIG;
   num_bits = (uint64_t)wanted_bits;
   if( (double)num_bits<wanted_bits ) num_bits++;
   if( num_bits<BLOOM_LEVELDB_MIN_BITS ) num_bits = BLOOM_LEVELDB_MIN_BITS;
   num_bit_bytes = (num_bits + 7) / 8;
-  if( num_bit_bytes>=SIZE_MAX ) return BLOOM_TOO_BIG;
   *shape = (bloom_shape){
     .num_bytes = (size_t)num_bit_bytes + 1,
     .num_bits = num_bit_bytes * 8,

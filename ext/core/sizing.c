@@ -20,7 +20,6 @@
 #define RESIDUE_MODULUS 255u
 
 #define MIN_TENTH_BITS 10
-#define MAX_TENTH_BITS 1000
 
 typedef struct fpr_model {
   uint64_t num_bits; /* that probes reach: at most 2^32 */
@@ -59,13 +58,12 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
   return a;
 }
 
-/* 1/x modulo the prime 65537, 0 for 0: x^(65537-2) [Fermat]. */
+/* 1/x modulo the prime 65537, 0 for 0: x^65535 [Fermat], the product of all
+** sixteen powers x^(2^i). */
 static uint32_t inverse_mod_65537(uint32_t x){
   uint64_t inverse = 1, power = x;
-  uint32_t exponent;
-  for(exponent=PROBE2_STEP-2; exponent; exponent>>=1, power=power*power%PROBE2_STEP){
-    if( exponent & 1 ) inverse = inverse * power % PROBE2_STEP;
-  }
+  int i;
+  for(i=0; i<16; i++, power=power*power%PROBE2_STEP) inverse = inverse * power % PROBE2_STEP;
   return (uint32_t)inverse;
 }
 
@@ -201,23 +199,24 @@ uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fp
   static const uint32_t largest_tenth_bits[] = {1000, 987, 953, 911};
   const double floor_fpr = 1 - exp_minus((double)num_keys / DIGESTS);
   double best = 1;
+  uint32_t known = 0; /* a size that will do */
   uint32_t tenth_bits;
   size_t i;
-  for(i=0; i<sizeof(largest_tenth_bits)/sizeof(largest_tenth_bits[0]) && best>fpr; i++){
+  for(i=0; i<sizeof(largest_tenth_bits)/sizeof(largest_tenth_bits[0]) && known==0; i++){
     double reached = fpr_at(num_keys, largest_tenth_bits[i], 1);
     if( reached<best ) best = reached;
+    if( reached<=fpr ) known = largest_tenth_bits[i];
   }
-  if( best>fpr ){
+  if( known==0 ){
     *best_fpr = best;
     return 0;
   }
-  for(tenth_bits=MIN_TENTH_BITS; tenth_bits<=MAX_TENTH_BITS; tenth_bits++){
+  for(tenth_bits=MIN_TENTH_BITS; tenth_bits<known; tenth_bits++){
     double ratio = (fpr_at(num_keys, tenth_bits, fpr) - floor_fpr) / (fpr - floor_fpr);
     if( ratio<=1 ) return tenth_bits;
     /* A tenth of a bit takes 5 % off the rate, more only where a probe is
     ** added: go on by what 20 % each would need. */
     for(; ratio>1.5; ratio/=1.25) tenth_bits++;
   }
-  *best_fpr = best;
-  return 0;
+  return known;
 }

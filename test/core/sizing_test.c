@@ -124,6 +124,8 @@ static void knows_its_limits(void **state){
   assert_int_equal(bloom_tenth_bits_per_key(0.001, 10000000, &best_fpr), 0);
   assert_true(best_fpr>1e7/4294967296 - 1e-5 && best_fpr<0.0024);
   assert_true(bloom_tenth_bits_per_key(best_fpr, 10000000, &best_fpr)>0);
+  /* What 100 bits per key reach, and no fewer do. */
+  assert_int_equal(bloom_tenth_bits_per_key(modelled_fpr(10000000, 100), 10000000, &best_fpr), 1000);
   /* More keys than digests, more bits than fit. */
   assert_int_equal(bloom_tenth_bits_per_key(0.5, (uint64_t)1 << 40, &best_fpr), 0);
   assert_true(best_fpr>0.99 && best_fpr<=1);
@@ -150,6 +152,9 @@ static void odd_sizes_give_rates(void **state){
     }
     assert_true(before>0.5);
   }
+  /* Without probes every key is let through, once there is one. */
+  assert_true(bloom_modelled_fpr(&(bloom_shape){9, 64, 0}, 0)<=0);
+  assert_true(bloom_modelled_fpr(&(bloom_shape){9, 64, 0}, 1)>=1);
 }
 
 int main(void){
