@@ -30,7 +30,7 @@ static int add_keys(const bloom_shape *shape, uint8_t *bytes, int num_keys, sqli
       bloom_leveldb_add(shape, bytes, &run);
       run.num_digests = 0;
     }
-    if( bloom_key_digest(keys[i], &digests[run.num_digests])!=SQLITE_OK ) return SQLITE_NOMEM;
+    if( bloom_key_digest(keys[i], &digests[run.num_digests])!=BLOOM_KEY_OK ) return SQLITE_NOMEM;
     run.num_digests++;
   }
   bloom_leveldb_add(shape, bytes, &run);

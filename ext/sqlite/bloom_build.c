@@ -33,6 +33,7 @@
 typedef struct build_state {
   bloom_digest_queue queue; /* keys that are not yet in filter */
   uint8_t *filter;          /* with capacity, after the first batch; else NULL */
+  bloom_shape shape;        /* of filter, once that is there */
   double bits_per_key;
   sqlite3_int64 capacity; /* or BLOOM_NO_CAPACITY */
   uint64_t num_rows;      /* in the group or frame, with a NULL key or not */
@@ -102,8 +103,8 @@ static int read_parameters(
   return SQLITE_OK;
 }
 
-/* A new filter with all keys so far; NULL, the error set on context, if there
-** is no room or no memory for it. */
+/* A new filter with all keys so far, and its shape; NULL, the error set on
+** context, if there is no room or no memory for it. */
 static uint8_t *write_filter(sqlite3_context *context, const build_state *state, bloom_shape *shape){
   uint8_t *filter;
   if( find_shape(context, state, shape)!=SQLITE_OK ) return NULL;
@@ -123,13 +124,11 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
 
 /* Moves the queue's keys to the bits (Requirement 4). */
 static int flush_batch(sqlite3_context *context, build_state *state){
-  bloom_shape shape;
-  if( state->filter==NULL ){
-    state->filter = write_filter(context, state, &shape);
-    if( state->filter==NULL ) return SQLITE_ERROR;
+  if( state->filter ){
+    bloom_leveldb_add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
   }else{
-    if( find_shape(context, state, &shape)!=SQLITE_OK ) return SQLITE_ERROR;
-    bloom_leveldb_add(&shape, state->filter, bloom_digest_queue_runs(&state->queue));
+    state->filter = write_filter(context, state, &state->shape);
+    if( state->filter==NULL ) return SQLITE_ERROR;
   }
   bloom_digest_queue_clear(&state->queue);
   return SQLITE_OK;
@@ -169,10 +168,10 @@ void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **ar
 }
 
 void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args){
+  /* Never NULL, never failed: SQLite takes back what it gave, and nothing after an error. */
   build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   (void)num_args;
   /* Rows leave a frame in the order they came, so the key itself is not needed. */
-  if( state==NULL || state->failed ) return;
   state->num_rows--;
   state->is_window = 1;
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
@@ -202,7 +201,7 @@ void bloom_build_value(sqlite3_context *context){
   build_state *state = sqlite3_aggregate_context(context, 0);
   if( state==NULL || state->num_rows==0 ){
     give_filter(context, &build_state_without_rows);
-  }else if( !state->failed ){
+  }else{
     state->is_window = 1;
     give_filter(context, state);
   }
@@ -213,13 +212,12 @@ void bloom_build_final(sqlite3_context *context){
   if( state==NULL || state->num_rows==0 ){
     give_filter(context, &build_state_without_rows);
   }else if( !state->failed ){
-    bloom_shape shape;
     if( state->filter==NULL ){
       give_filter(context, state);
-    }else if( find_shape(context, state, &shape)==SQLITE_OK ){
+    }else{
       /* The filter is already there: hand it over instead of copying it. */
-      bloom_leveldb_add(&shape, state->filter, bloom_digest_queue_runs(&state->queue));
-      sqlite3_result_blob64(context, state->filter, shape.num_bytes, sqlite3_free);
+      bloom_leveldb_add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
+      sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
       state->filter = NULL;
     }
   }

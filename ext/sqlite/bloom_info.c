@@ -4,7 +4,9 @@
 **
 ** Nothing is kept of the filter between xFilter and xColumn: xBestIndex hands
 ** on which columns the query reads (as idxNum), and xFilter computes those.
-** So no BLOB is copied and no unread column costs anything.
+** So no unread column costs anything.  The argument itself is the exception:
+** newer versions of SQLite (3.44, not 3.31) count it as read where it is passed
+** as f(x), and it is copied.
 */
 #include "../core/stats.h"
 #include "errors.h"
@@ -236,7 +238,7 @@ static int info_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, in
     case COLUMN_NOTE:
       result_note(context, info);
       break;
-    case COLUMN_ARGUMENT:
+    default: /* COLUMN_ARGUMENT */
       if( info->argument ) sqlite3_result_value(context, info->argument);
       break;
   }

@@ -73,7 +73,6 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     sqlite3_result_error_nomem(context);
     return;
   }
-  if( state->failed ) return;
   status = bloom_filter_arg(args[0], &storage, &filter);
   if( status==BLOOM_ARG_NULL ) return;
   filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], &storage);

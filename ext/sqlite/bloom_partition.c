@@ -22,7 +22,7 @@ void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **arg
     return;
   }
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
-  if( bloom_key_bytes(args[0], &key)!=SQLITE_OK ){
+  if( bloom_key_bytes(args[0], &key)!=BLOOM_KEY_OK ){
     sqlite3_result_error_nomem(context);
     return;
   }
