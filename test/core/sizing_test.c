@@ -32,6 +32,104 @@ static double modelled_fpr(uint64_t num_keys, double bits_per_key){
   return bloom_modelled_fpr(&shape, num_keys);
 }
 
+/*
+** The model once more, from sizing.h's description, by going through all that the
+** core finds by arithmetic: every value of probe 2, every residue of a digest.
+*/
+
+/* Keys on a position by probe 2: of the values 65537*s - w, those that fall there. */
+static double naive_probe2_load(uint64_t position, uint64_t num_bits, double num_keys){
+  double share = 0;
+  uint64_t value, w;
+  for(value=position; value<=UINT32_MAX; value+=num_bits){
+    const double height = (double)value / 0x1p32;
+    for(w=0; w<3; w++){
+      if( (value + w)%65537==0 ) share += w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
+    }
+  }
+  return share * num_keys / 65536;
+}
+
+/* The same of all positions, faster where there are few. */
+static double *naive_probe2_loads(uint64_t num_bits, double num_keys){
+  double *loads = calloc((size_t)num_bits, sizeof(double));
+  int64_t s, w;
+  assert_non_null(loads);
+  for(s=0; s<65536; s++){
+    for(w=0; w<3; w++){
+      const int64_t value = 65537*s - w;
+      const double height = (double)value / 0x1p32;
+      const double share = w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
+      if( value>=0 ) loads[(uint64_t)value % num_bits] += share * num_keys / 65536;
+    }
+  }
+  return loads;
+}
+
+static double naive_fpr(uint64_t num_bits, uint32_t num_probes, double num_keys){
+  const int has_probe2 = num_probes>2 && num_bits>=4096;
+  double *loads = has_probe2 && num_bits<10000000 ? naive_probe2_loads(num_bits, num_keys) : NULL;
+  double load[255] = {0}, missed[255], fill_ratio = 1, sum = 0, stay, shift, excess;
+  uint64_t divisor = 255, i, r, w;
+  while( num_bits%divisor!=0 || 255%divisor!=0 ) divisor--;
+  for(i=0; i<num_probes; i++){
+    if( has_probe2 && i==2 ) continue;
+    for(r=0; r<divisor; r++){
+      for(w=0; w<=i; w++){
+        const double share = i==0 ? 1 : (w==0 || w==i ? 0.5 : 1) / (double)i;
+        load[((1 + i*32768)*r + 255*divisor - w) % divisor] += num_keys / (double)num_bits * share;
+      }
+    }
+  }
+  for(r=0; r<divisor; r++){
+    missed[r] = exp(-load[r]);
+    fill_ratio -= missed[r] / (double)divisor;
+  }
+  for(i=0; i<65537; i++){
+    const uint32_t digest = (uint32_t)(i*40503 % 65536 * 65537 + i);
+    const uint32_t delta = digest/131072 + digest%131072*32768;
+    double all_set = 1;
+    for(r=0; r<num_probes; r++){
+      const uint32_t probe = (uint32_t)(digest + r*delta);
+      double miss = missed[probe % divisor];
+      if( has_probe2 ){
+        miss *= exp(-(loads ? loads[probe % num_bits]
+                            : naive_probe2_load(probe % num_bits, num_bits, num_keys)));
+      }
+      all_set *= 1 - miss;
+    }
+    sum += all_set;
+  }
+  free(loads);
+  stay = 2.5 / num_probes * fill_ratio / (1.001 - fill_ratio);
+  shift = 3 * num_keys / (double)num_bits;
+  excess = (stay + shift) * (1 + (double)divisor/140) / (double)num_bits;
+  if( excess>1 ) excess = 1;
+  return 1 - (1 - sum/65537) * (1 - excess) * exp(-num_keys / 0x1p32);
+}
+
+static void follows_its_description(void **state){
+  static const struct { uint64_t num_bits; uint32_t num_probes; uint64_t num_keys; } cases[] = {
+    {64, 6, 6}, {64, 1, 1}, {72, 30, 1000000}, {2040, 7, 200}, {4088, 6, 400}, {4096, 3, 500},
+    {32640, 4, 3000}, {200000, 6, 20000}, {524296, 6, 52429}, {1000000, 2, 100000},
+    {3000000, 11, 300000}, {3000000, 30, 100}, {0xfffffff8, 6, 100000000}, {0x100000000, 3, 1000000000},
+  };
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(cases); i++){
+    const bloom_shape shape = {0, cases[i].num_bits, cases[i].num_probes};
+    const double modelled = bloom_modelled_fpr(&shape, cases[i].num_keys);
+    const double expected = naive_fpr(cases[i].num_bits, cases[i].num_probes, (double)cases[i].num_keys);
+    if( fabs(modelled - expected)>1e-9*expected ){
+      fail_msg("%llu bits, %u probes, %llu keys: %.17g, expected %.17g", (unsigned long long)cases[i].num_bits,
+               cases[i].num_probes, (unsigned long long)cases[i].num_keys, modelled, expected);
+    }
+  }
+  /* Probes reach 2^32 bits and no more, however many there are. */
+  assert_true(fabs(bloom_modelled_fpr(&(bloom_shape){0, 0x100000000, 7}, 1000000)
+                 - bloom_modelled_fpr(&(bloom_shape){0, 0x1000000000, 7}, 1000000))<=0);
+}
+
 /* Every measured rate, the resonances too, within 10 %. */
 static void agrees_with_the_measured_grid(void **state){
   const size_t one_in = 100 / SHARE(100);
@@ -159,6 +257,7 @@ static void odd_sizes_give_rates(void **state){
 
 int main(void){
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(follows_its_description),
     cmocka_unit_test(agrees_with_the_measured_grid),
     cmocka_unit_test(agrees_off_the_grid),
     cmocka_unit_test(gives_the_smallest_size),
