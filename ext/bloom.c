@@ -69,9 +69,33 @@ static int register_function(sqlite3 *db, const function_row *row){
                                     row->function, row->step, row->final, NULL);
 }
 
-int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_api_routines *api){
+#define NUM_FUNCTION_ROWS (sizeof(function_rows) / sizeof(function_rows[0]))
+#define NUM_MODULE_ROWS   (sizeof(module_rows) / sizeof(module_rows[0]))
+
+/* Registers all rows; if one fails, none: SQLite unloads an extension that failed, and
+** what stayed registered would be called where no code is any more. */
+static int register_all(sqlite3 *db){
   int rc = SQLITE_OK;
-  size_t i;
+  size_t num_functions = 0, num_modules = 0;
+  while( rc==SQLITE_OK && num_functions<NUM_FUNCTION_ROWS ){
+    rc = register_function(db, &function_rows[num_functions]);
+    num_functions += rc==SQLITE_OK;
+  }
+  while( rc==SQLITE_OK && num_modules<NUM_MODULE_ROWS ){
+    rc = sqlite3_create_module_v2(db, module_rows[num_modules].name, module_rows[num_modules].module,
+                                  NULL, NULL);
+    num_modules += rc==SQLITE_OK;
+  }
+  if( rc==SQLITE_OK ) return SQLITE_OK;
+  while( num_modules-- ) sqlite3_create_module_v2(db, module_rows[num_modules].name, NULL, NULL, NULL);
+  while( num_functions-- ){
+    sqlite3_create_function_v2(db, function_rows[num_functions].name, function_rows[num_functions].num_args,
+                               SCALAR_FLAGS, NULL, NULL, NULL, NULL, NULL);
+  }
+  return rc;
+}
+
+int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_api_routines *api){
 #ifdef SQLITE_CORE
   (void)api;
 #else
@@ -85,11 +109,5 @@ int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_a
     }
     return SQLITE_ERROR;
   }
-  for(i=0; rc==SQLITE_OK && i<sizeof(function_rows)/sizeof(function_rows[0]); i++){
-    rc = register_function(db, &function_rows[i]);
-  }
-  for(i=0; rc==SQLITE_OK && i<sizeof(module_rows)/sizeof(module_rows[0]); i++){
-    rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module, NULL, NULL);
-  }
-  return rc;
+  return register_all(db);
 }
