@@ -1,0 +1,31 @@
+#!/bin/sh
+# Every allocation fails in turn: sh test/oom/run.sh [--sanitize] [--long], at the top of
+# the checkout.  oom.c says what is tested.
+#
+#   --sanitize   with AddressSanitizer and UndefinedBehaviorSanitizer
+#   --long       the statements that take long, too, in all encodings of databases
+#
+# Ends with `N passed, N failed`.
+set -u
+unset MAKEFLAGS MAKELEVEL
+build=build/release
+extension=./bloom.so
+long=
+# The folder and flags are those of test/suites.sh.
+sanitizers='-fsanitize=address,undefined -fno-sanitize-recover=all'
+for argument; do
+  case $argument in
+    --sanitize) build=build/sanitize extension=build/sanitize/bloom.so ;;
+    --long)     long=--long ;;
+    *)          sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  esac
+done
+if [ $build = build/sanitize ]; then
+  make -j 2 BUILD=$build EXTENSION=$extension OPT='-O1 -g' SANITIZE="$sanitizers" $extension $build/test/oom/oom || exit
+  # Short stacks and little kept of what was freed: thousands of small connections come and go.
+  ASAN_OPTIONS=malloc_context_size=6:quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+  export ASAN_OPTIONS
+else
+  make -j 2 $extension $build/test/oom/oom || exit
+fi
+exec $build/test/oom/oom $long $extension test/oom/schema.sql test/oom/statements.sql

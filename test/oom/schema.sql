@@ -1,0 +1,40 @@
+-- What the statements of statements.sql find, on every connection.
+
+CREATE TABLE keys(id INTEGER PRIMARY KEY, part TEXT, k);
+
+-- Every type, a text and a BLOB too long for any buffer, duplicates, NULL.
+INSERT INTO keys(part, k) VALUES
+  ('a', 1), ('a', -9223372036854775808), ('a', 2.0), ('a', 0.1), ('a', 1e300), ('a', NULL),
+  ('b', 'ä text that is longer than any buffer on the way: ' || hex(zeroblob(100))),
+  ('b', x'00ff10'), ('b', zeroblob(300)), ('b', ''), ('b', x''), ('b', 1),
+  ('c', 'one more'), ('c', 'one more'), ('c', NULL);
+
+CREATE TABLE filters(name TEXT PRIMARY KEY, filter BLOB);
+INSERT INTO filters VALUES
+  ('all', (SELECT bloom_build(k, 10, 100) FROM keys)),
+  ('some', (SELECT bloom_build(k, 10, 100) FROM keys WHERE part = 'a')),
+  ('no keys', bloom_empty(10, 20)),
+  ('another shape', (SELECT bloom_build(k, 20) FROM keys)),
+  ('on overflow pages', bloom_add(bloom_empty(20000), 1)),
+  ('short', x'06'), ('reserved', x'00000000000000ff'), ('no probes', zeroblob(9)),
+  ('full', x'ffffffffffffffff06'), ('nearly full', x'ffffffffffffff0006'), ('none', NULL);
+
+CREATE VIEW built AS SELECT part, bloom_build(k, 12, 50) AS filter FROM keys GROUP BY part;
+CREATE VIEW described AS SELECT f.name, i.* FROM filters f, bloom_info(f.filter) i;
+
+CREATE TABLE watched(k CHECK(bloom_may_contain(x'ffffffffffffffff06', k)),
+                     part AS (bloom_partition(k, 8)) STORED);
+CREATE INDEX watched_part ON watched(bloom_partition(k, 3));
+CREATE TABLE answers(asked, answer);
+CREATE TRIGGER watched_insert AFTER INSERT ON watched BEGIN
+  UPDATE filters SET filter = bloom_add(filter, NEW.k) WHERE name = 'all';
+  INSERT INTO answers SELECT NEW.k, bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'all'), NEW.k);
+END;
+CREATE TRIGGER watched_delete AFTER DELETE ON watched BEGIN
+  UPDATE filters SET filter = (SELECT bloom_build(k, 10, 100) FROM keys) WHERE name = 'all';
+  INSERT INTO answers SELECT note, measured_fpr FROM filters f, bloom_info(f.filter) WHERE name = 'full';
+END;
+
+-- All that statements change: it must be as before where one failed.
+CREATE VIEW state AS
+  SELECT name, hex(filter) FROM filters UNION ALL SELECT k, part FROM watched UNION ALL SELECT asked, answer FROM answers;

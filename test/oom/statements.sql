@@ -1,0 +1,167 @@
+-- What runs while memory fails (oom.c).  A statement ends with its line.  One that "-- error"
+-- stands before must fail; "-- long" leaves it to the long run.  Every function must be called
+-- by one of these, in every number of arguments and every role that it has.
+
+-- bloom_build: plain, grouped, DISTINCT, filtered, sized by capacity.
+SELECT bloom_build(k) FROM keys;
+SELECT bloom_build(k, 12.5) FROM keys;
+SELECT bloom_build(k, 10, 100) FROM keys;
+SELECT bloom_build(k, NULL, NULL) FROM keys;
+SELECT part, bloom_build(k), bloom_build(k, 16, 30) FROM keys GROUP BY part;
+SELECT part, bloom_build(k) FROM keys GROUP BY part ORDER BY 2;
+SELECT bloom_build(DISTINCT k) FROM keys;
+SELECT part, bloom_build(DISTINCT k) FROM keys GROUP BY part;
+SELECT bloom_build(k) FILTER (WHERE part = 'a'), bloom_build(k, 10, 20) FILTER (WHERE part = 'b') FROM keys;
+SELECT bloom_build(k) FROM keys WHERE 0;
+SELECT bloom_build(k) FROM keys GROUP BY part HAVING length(bloom_build(k, 20)) > 15;
+SELECT * FROM built;
+
+-- Many keys: chunks of digests, batches that go to the bits.
+SELECT bloom_build(a.id * 225 + b.id * 15 + c.id) FROM keys a, keys b, keys c;
+SELECT bloom_build(a.id * b.id + c.id * d.id, 10, 500) FROM keys a, keys b, keys c, keys d WHERE a.id < 6;
+SELECT bloom_build(a.id * b.id + c.id * d.id, 1, 9) FROM keys a, keys b, keys c, keys d WHERE a.id < 11;
+
+-- Windows: growing, moving with and without capacity, excluding, partitioned.
+SELECT bloom_build(k) OVER () FROM keys;
+SELECT bloom_build(k) OVER (ORDER BY id) FROM keys;
+SELECT bloom_build(k, 12) OVER (ORDER BY id ROWS 2 PRECEDING) FROM keys;
+SELECT bloom_build(k, 12, 20) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) FROM keys;
+SELECT bloom_build(k) OVER (ORDER BY id ROWS BETWEEN 2 FOLLOWING AND 4 FOLLOWING) FROM keys;
+SELECT bloom_build(k, 10, 8) OVER (PARTITION BY part ORDER BY id RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM keys;
+SELECT bloom_build(k) OVER (ORDER BY part GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM keys;
+
+-- bloom_empty, bloom_add.
+SELECT bloom_empty(100), bloom_empty(0, 1), bloom_empty(1000, 100), bloom_empty(NULL, 7);
+SELECT bloom_add(filter, k) FROM keys, filters WHERE name = 'some';
+SELECT bloom_add(bloom_empty(50), 1, 2.5, 'text', x'00', NULL, 1e18), bloom_add(NULL, 1);
+SELECT bloom_add(filter), bloom_add(bloom_open(filter), 'key') FROM filters WHERE name = 'on overflow pages';
+UPDATE filters SET filter = bloom_add(filter, (SELECT max(k) FROM keys), 'new') WHERE name IN ('all', 'some');
+
+-- bloom_merge.
+SELECT bloom_merge(filter) FROM filters WHERE name IN ('all', 'some', 'none');
+SELECT bloom_merge(filter) FROM filters WHERE name IN ('no keys', 'all', 'some');
+SELECT bloom_merge(filter) FROM (SELECT filter FROM filters WHERE name IN ('no keys', 'another shape') ORDER BY name DESC);
+SELECT part, bloom_merge(filter) FROM built GROUP BY part;
+SELECT bloom_merge(DISTINCT filter) FROM built;
+SELECT bloom_merge(bloom_open(filter)) FROM filters WHERE name IN ('all', 'some');
+SELECT bloom_merge(filter) FROM filters WHERE 0;
+SELECT bloom_merge(filter) FROM filters WHERE name = 'on overflow pages';
+
+-- bloom_may_contain and bloom_open: BLOBs, handles, joins.
+SELECT bloom_may_contain(filter, k) FROM filters, keys;
+SELECT k FROM keys WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'some'), k);
+SELECT count(*) FROM keys WHERE bloom_may_contain((SELECT filter FROM filters WHERE name = 'on overflow pages'), k);
+SELECT o.id, i.id FROM keys o JOIN keys i ON i.k = o.k AND bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'some'), o.k);
+SELECT k IN (SELECT k FROM keys WHERE part = 'a') FROM keys WHERE bloom_may_contain((SELECT bloom_open(bloom_build(k)) FROM keys WHERE part = 'a'), k);
+SELECT bloom_open(filter), bloom_open(NULL) FROM filters;
+SELECT bloom_may_contain(bloom_open(bloom_open(filter)), 1.0) FROM filters;
+
+-- bloom_info: constant, lateral, handles, its argument, in views.
+SELECT * FROM bloom_info(bloom_empty(10));
+SELECT i.*, i.argument FROM filters f, bloom_info(f.filter) i WHERE f.name > 'short';
+-- long
+SELECT i.*, i.argument FROM filters f, bloom_info(f.filter) i;
+SELECT i.num_bits, i.note, i.rowid FROM filters f, bloom_info(bloom_open(f.filter)) i WHERE f.name LIKE '%full';
+SELECT f.name FROM filters f LEFT JOIN bloom_info(f.filter) i WHERE i.bits_set > 10;
+SELECT (SELECT fill_ratio FROM bloom_info(b.filter)) FROM built b;
+SELECT name, note FROM described;
+-- long
+SELECT * FROM described;
+SELECT num_probes FROM bloom_info WHERE argument = x'000000000000000006';
+SELECT argument FROM bloom_info((SELECT bloom_build(k) FROM keys));
+
+-- bloom_partition, bloom_bits_per_key, bloom_version.
+SELECT bloom_partition(k, 1000) FROM keys;
+SELECT bloom_partition(k, 4), bloom_build(k, 12) FROM keys GROUP BY 1;
+SELECT bloom_partition(k, 2), bloom_merge(filter) FROM keys, filters WHERE name = 'some' GROUP BY 1 ORDER BY 2;
+SELECT bloom_bits_per_key(0.5, 0), bloom_bits_per_key(NULL);
+-- long
+SELECT bloom_bits_per_key(0.01), bloom_bits_per_key(0.01, 100);
+SELECT bloom_version();
+
+-- A BLOB of zeros gets its memory when it is read.
+SELECT bloom_build(zeroblob(200 + id)), bloom_build(zeroblob(200 + id), 9, 5) FROM keys WHERE id < 4;
+SELECT bloom_add(bloom_empty(9), 1, zeroblob(200)), bloom_partition(zeroblob(200), 99);
+SELECT bloom_may_contain(filter, zeroblob(200)), bloom_may_contain(zeroblob(200), name) FROM filters WHERE name < 'b';
+SELECT bloom_open(zeroblob(200)), i.note FROM bloom_info(zeroblob(200)) i;
+-- error
+SELECT bloom_merge(zeroblob(200)) FROM keys;
+-- error
+SELECT bloom_add(zeroblob(200), 1);
+
+-- Triggers, CHECK, stored column, index on an expression, savepoints; then schemas anew.
+INSERT INTO watched(k) SELECT k FROM keys WHERE k IS NOT NULL;
+INSERT INTO watched(k) VALUES ('x'), (1e9) RETURNING part, bloom_partition(k, 3);
+INSERT INTO filters SELECT part, filter FROM built WHERE 1 ON CONFLICT DO NOTHING;
+DELETE FROM filters WHERE bloom_may_contain(filter, 'one more');
+CREATE TABLE made AS SELECT part, bloom_build(k) AS filter FROM keys GROUP BY part;
+CREATE INDEX keys_part ON keys(bloom_partition(k, 5)) WHERE bloom_may_contain(x'ffffffffffffffff06', k);
+WITH h AS MATERIALIZED (SELECT bloom_open(filter) AS handle FROM filters) SELECT bloom_may_contain(handle, 1) FROM h;
+
+-- Errors: their own message or "out of memory".
+-- error
+SELECT bloom_build(k, 0) FROM keys;
+-- error
+SELECT bloom_build(k, 'ten') FROM keys;
+-- error
+SELECT bloom_build(k, x'10') FROM keys;
+-- error
+SELECT bloom_build(k, 10, -1.5) FROM keys;
+-- error
+SELECT bloom_build(k, id) FROM keys;
+-- error
+SELECT bloom_build(k, 10, id) FROM keys;
+-- error
+SELECT bloom_build(k, 10, nullif(id, 1)) FROM keys;
+-- error
+SELECT bloom_build(k, 10, nullif(id, 2)) FROM keys;
+-- error
+SELECT bloom_build(k, 10, 1000000000000) FROM keys;
+-- error
+SELECT bloom_build(k, 10, id / 9) OVER (ORDER BY id ROWS 3 PRECEDING) FROM keys;
+-- error -- long
+SELECT bloom_build(a.id, 10, 9) OVER (ROWS BETWEEN CURRENT ROW AND 16390 FOLLOWING) FROM keys a, keys b, keys c, keys d WHERE a.id < 6;
+-- error
+SELECT bloom_empty('many');
+-- error
+SELECT bloom_empty(1, 1000);
+-- error
+SELECT bloom_empty(9e18, 100);
+-- error
+SELECT bloom_add();
+-- error
+SELECT bloom_add(5, 1);
+-- error
+SELECT bloom_add(filter, 1) FROM filters WHERE name = 'short';
+-- error
+SELECT bloom_add(filter, 1) FROM filters WHERE name = 'reserved';
+-- error
+SELECT bloom_add(filter, 1) FROM filters WHERE name = 'no probes';
+-- error
+SELECT bloom_merge(filter) FROM filters WHERE name IN ('all', 'another shape');
+-- error
+SELECT bloom_merge(name) FROM filters;
+-- error
+SELECT bloom_merge(filter) FROM filters;
+-- error
+SELECT bloom_may_contain(name, 1) FROM filters;
+-- error
+SELECT bloom_open(1.5);
+-- error
+SELECT * FROM bloom_info;
+-- error
+SELECT * FROM filters f, bloom_info(f.name);
+-- error
+SELECT bloom_partition(k, 0) FROM keys;
+-- error
+SELECT bloom_partition(k, 'four') FROM keys;
+-- error
+SELECT bloom_bits_per_key(2);
+-- error -- long
+SELECT bloom_bits_per_key(0.001, 100000000);
+-- error
+SELECT bloom_bits_per_key(0.01, -5);
+-- error
+INSERT INTO watched(k) SELECT k FROM keys WHERE k IS NOT NULL UNION ALL SELECT bloom_open(name) FROM filters;
+-- error
+DELETE FROM filters WHERE bloom_may_contain(nullif(filter, x'06'), bloom_open(name));
