@@ -103,6 +103,18 @@ sql-process: $(BUILD)/test/machines/sql_process ## Build the process behind `sql
 
 $(BUILD)/test/machines/sql_process: $(BUILD)/test/machines/sql_process.o
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) -lsqlite3
+# -- Corrupt input ------------------------------------------------------------
+
+# Linked with SQLite, not loaded by it: for a BUILD made with CPPFLAGS=-DSQLITE_CORE.
+.PHONY: corrupt-test
+corrupt-test: $(BUILD)/test/corrupt/corrupt_test ## Build the test of corrupt input (test/corrupt/run.sh says how)
+
+$(BUILD)/test/corrupt/corrupt_test.o: BLOOM_CFLAGS += $(if $(filter yes,$(HAVE_LEVELDB)),-DHAVE_LEVELDB)
+
+$(BUILD)/test/corrupt/corrupt_test: $(BUILD)/test/corrupt/corrupt_test.o $(OBJECTS) \
+    $(if $(filter yes,$(HAVE_LEVELDB)),$(BUILD)/test/core/leveldb_oracle.o)
+	$(call say,LINK,$@)$(if $(filter yes,$(HAVE_LEVELDB)),$(CXX),$(CC)) -o $@ $^ $(SANITIZE) -lsqlite3 \
+	  $(if $(filter yes,$(HAVE_LEVELDB)),-lleveldb)
 
 # -- Fuzzing ------------------------------------------------------------------
 

@@ -46,8 +46,10 @@ suite 'examples: packages'                                 sh examples/packages/
 if sanitizers_work; then
   suite 'core, with sanitizers'                            sanitized_core
   suite 'SQL, with sanitizers'                             sanitized_sql
+  suite 'corrupt input, with sanitizers'                   sh test/corrupt/run.sh
   suite 'fuzzing: the kept inputs, with sanitizers'        sh test/fuzz/replay.sh
 else
+  suite 'corrupt input'                                    sh test/corrupt/run.sh ''
   echo "${CC:-cc} has no sanitizers here: the suites that need them are left out."
 fi
 

@@ -848,6 +848,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   uint8_t form;
   connection *c;
   if( utf8.db==NULL ){
+    /* What makes small statements slow: mutexes, counters, and 88 kB for the
+    ** pages of every temporary table. */
+    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
     utf8 = open_connection("PRAGMA encoding = 'UTF-8'");
     utf16 = open_connection("PRAGMA encoding = 'UTF-16le'");
   }
