@@ -169,6 +169,15 @@ build/bench/%: test/bench/%.c $(SOURCES)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm
 
+# Against live LevelDB.
+build/bench/false_positives: test/bench/false_positives.cc $(CORE_SOURCES)
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)$(MAKE) -s BUILD=build/bench/release core-objects && \
+	  $(CXX) -std=c++17 -Wall -Wextra $(OPT) $(CFLAGS) -o $@ $< $(CORE_SOURCES:%.c=build/bench/release/%.o) -lleveldb -lm
+
+.PHONY: core-objects
+core-objects: $(CORE_OBJECTS)
+
 .PHONY: clean
 clean: ## Remove all that was built
 	rm -rf build $(EXTENSION)

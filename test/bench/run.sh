@@ -82,5 +82,10 @@ if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 bench kernels         once   make -s bench-kernels BENCH_ARGS="$(pick --quick --full)"
 bench per-row         each   build/bench/per_row $(pick 1000000 10000000)
 bench query-forms     each   $python test/bench/query_forms.py $(pick 10000 20000)
+bench joins           each   $python test/bench/joins/lookup.py $size
+bench star            each   $python test/bench/joins/star.py $size
+bench traps           each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
+bench false-positives once   build/bench/false_positives $size
+bench many-keys       each   build/bench/many_keys $(pick 10000000 100000000)
 
 [ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }

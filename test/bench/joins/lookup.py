@@ -1,0 +1,126 @@
+#!/usr/bin/python3
+"""
+A filter in front of look-ups: when it helps, and when it does not.
+
+A fact table is matched with a dimension by a join, IN and EXISTS: plain, with
+a filter kept from before (`kept`), and with one built by the query itself
+(`built`).  Parameters: the dimension's size, integer or text keys (of 16
+bytes), the share of fact rows that have a partner, and SQLite's page cache,
+large enough for everything (`warm`) or of 2 MB, its default (`small`).  All
+results are compared with the plain query's.
+
+    lookup.py quick|full [KEY-ROWS ...]      for example: full text-10000000
+
+The facts come in random order.  Row n of the dimension has the key 2*n; odd
+keys are absent.  ANALYZE was run.
+"""
+import os
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import harness
+
+SIZES = {
+    # fact rows, repeats, per cent of rows that match, dimensions
+    "quick": (500_000, 3, [1, 10, 50, 100], ["integer-1000000", "text-1000000"]),
+    "full": (2_000_000, 5, [0.1, 1, 10, 50, 80, 100],
+             ["integer-1000000", "integer-10000000", "text-1000000", "text-10000000"]),
+}
+CACHE_MB = {"warm": 2048, "small": 2}
+
+KEPT = "bloom_may_contain((SELECT bloom_open(filter) FROM filters), f.key)"
+BUILT = "bloom_may_contain((SELECT bloom_open(bloom_build(id)) FROM dimension), f.key)"
+FORMS = {
+    "join": "SELECT count(*), sum(f.amount + d.weight) FROM {fact} f JOIN dimension d ON d.id = f.key WHERE {filter}",
+    "IN": "SELECT count(*), sum(f.amount) FROM {fact} f WHERE {filter} AND f.key IN (SELECT id FROM dimension)",
+    "EXISTS": "SELECT count(*), sum(f.amount) FROM {fact} f"
+              " WHERE {filter} AND EXISTS (SELECT 1 FROM dimension d WHERE d.id = f.key)",
+}
+
+
+def fact_name(percent):
+    return f"fact_{percent}".replace(".", "_")
+
+
+def filler(key_type, num_rows, num_facts, percents):
+    as_key = "printf('cust-%011d', {})" if key_type == "text" else "{}"
+
+    def fill(db):
+        db.execute("CREATE TABLE dimension(id {} PRIMARY KEY, name TEXT, weight INTEGER)".format(key_type.upper()))
+        db.execute(harness.numbers(num_rows) + "INSERT INTO dimension SELECT " + as_key.format("2 * n") +
+                   ", 'name of ' || n, n % 100 FROM numbers")
+        db.execute("CREATE TABLE filters AS SELECT bloom_build(id) AS filter FROM dimension")
+        for percent in percents:
+            db.execute(f"CREATE TABLE {fact_name(percent)}(id INTEGER PRIMARY KEY, key {key_type.upper()}, amount INTEGER)")
+            # A minimal standard generator [Park, Miller 1988], twice: r picks the key, s whether it matches.
+            db.execute(f"""
+                WITH RECURSIVE random(n, r, s) AS (
+                  SELECT 1, 20201, 1234567 UNION ALL
+                  SELECT n + 1, r * 48271 % 2147483647, s * 16807 % 2147483647 FROM random LIMIT {num_facts}),
+                keys(n, key) AS (SELECT n, 2 * (r % {num_rows} + 1) - (s % 1000 >= {10 * percent}) FROM random)
+                INSERT INTO {fact_name(percent)} SELECT n, {as_key.format("key")}, n % 1000 FROM keys""")
+        db.execute("ANALYZE")
+
+    return fill
+
+
+def measure(size, dimension):
+    num_facts, repeats, percents, _ = SIZES[size]
+    key_type, num_rows = dimension.split("-")
+    path = harness.database(f"joins-{dimension}-{num_facts}", filler(key_type, int(num_rows), num_facts, percents))
+    results = harness.Results(f"joins-{dimension}", ["cache", "percent", "form", "contestant", "repeat", "seconds"])
+    results.comment(f"{num_facts} facts; cache: {CACHE_MB} MB")
+    for cache, cache_mb in CACHE_MB.items():
+        db = harness.connect(path, cache_mb)
+        for percent in percents:
+            for form, sql in FORMS.items():
+                def contestant(condition):
+                    text = sql.format(fact=fact_name(percent), filter=condition)
+                    return lambda: db.execute(text).fetchone()
+
+                times = harness.race({"plain": contestant("1"), "kept": contestant(KEPT),
+                                      "built": contestant(BUILT)}, repeats)
+                for name, t in times.items():
+                    for repeat, seconds in enumerate(t.seconds):
+                        results.row(cache, percent, form, name, repeat, seconds)
+                print(f"{key_type:<8}{int(num_rows):>11,} {cache:<6}{percent:>6} % {form:<7}" + "".join(
+                    f"{times[n].median * 1e3:>9.0f}" for n in times) + "".join(
+                    f"{harness.faster(times['plain'], times[n]):>8.2f}x" for n in ("kept", "built")) +
+                    f"{100 * max(t.spread() for t in times.values()):>7.0f} %", flush=True)
+                yield (dimension, cache, form, percent, harness.faster(times["plain"], times["kept"]),
+                       harness.faster(times["plain"], times["built"]))
+        db.close()
+
+
+def plot(points):
+    """One curve a dimension and cache: times faster against the share that matches."""
+    for form in FORMS:
+        curves = {}
+        for dimension, cache, its_form, percent, kept, _ in points:
+            if its_form == form:
+                curves.setdefault(f"{dimension.replace('-', ', ')} rows, {cache}", []).append((percent, kept))
+        data = "".join(f"$d{i} << END\n" + "".join(f"{x} {y}\n" for x, y in curve) + "END\n"
+                       for i, curve in enumerate(curves.values()))
+        harness.gnuplot(f"joins-{form}-sqlite-{sqlite3.sqlite_version}", data +
+                        f"set title '{form} with a filter in front, SQLite {sqlite3.sqlite_version}'\n"
+                        "set logscale xy\nset xlabel 'fact rows that match, %'\nset ylabel 'times faster'\n"
+                        "set key bottom left inside\n"
+                        "plot " + ", ".join(f"$d{i} with linespoints title '{title}'"
+                                            for i, title in enumerate(curves)) + ", 1 notitle lc 'black'\n")
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] not in SIZES:
+        sys.exit("usage: lookup.py quick|full [KEY-ROWS ...]")
+    size = sys.argv[1]
+    num_facts, repeats, _, dimensions = SIZES[size]
+    print(f"SQLite {sqlite3.sqlite_version}, {num_facts:,} facts, medians of {repeats} runs in turns; "
+          "spread: the run furthest from its median")
+    print(f"{'key':<8}{'dimension':>11} {'cache':<6}{'match':>8} {'form':<7}{'plain':>9}{'kept':>9}{'built':>9} ms"
+          f"{'kept':>6}{'built':>9}{'spread':>9}")
+    plot([point for dimension in sys.argv[2:] or dimensions for point in measure(size, dimension)])
+
+
+if __name__ == "__main__":
+    main()
