@@ -80,6 +80,9 @@ probe() {
   fuzzer)         echo 'int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long);
                     int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long num){ (void)data; return num==99; }' |
                     clang -x c - -o "$scratch/probe" -fsanitize=fuzzer,address,undefined && "$scratch/probe" -runs=1 ;;
+  rocksdb)        printf '%s\n' '#include <rocksdb/filter_policy.h>' 'int main(){ rocksdb::NewBloomFilterPolicy(10); }' |
+                    ${CXX:-c++} -std=c++17 -x c++ - -o "$scratch/probe" -lrocksdb ;;
+  gnuplot)        have gnuplot ;;
   sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined && "$scratch/probe" ;;
   esac >/dev/null 2>&1 </dev/null
 }

@@ -32,6 +32,7 @@ export BENCH_EXTENSION=$BENCH_PLOTS/bloom.so
 export BENCH_BUILD="$($CC --version | head -n 1) $OPT ${CFLAGS-}"
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1 | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 export BENCH_RESULTS=$PWD/test/bench/results/${model:-$(uname -m)}
+[ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS-quick
 
 sh test/install_packages.sh build bench || exit 1
 mkdir -p "$BENCH_PLOTS" test/bench/results
