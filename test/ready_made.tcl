@@ -147,6 +147,36 @@ db eval {DELETE FROM seen}
 check {partitions: all keys may go} 0 {SELECT sum(num_keys - num_removed) FROM seen_part}
 db eval [script partitioned_filter]
 
+# ---------------------------------------------------------------- many_filters.sql
+
+fresh {CREATE TABLE orders(shard INTEGER, key)} many_filters
+set n 60000
+db eval "$numbers INSERT INTO orders SELECT i % 20, 'o' || i FROM c"
+db eval {INSERT INTO shard_name SELECT DISTINCT shard, 'shard ' || shard FROM orders}
+# The statements in the file's head, for each shard and then again for one.
+foreach shard [list {*}[db eval {SELECT shard FROM shard_name}] 7] {
+    db eval [string map [list 7 $shard] {
+        DELETE FROM shard_part WHERE id % 1000000 = 7;
+        INSERT INTO shard_part
+        SELECT bloom_partition(key, 16) * 1000000 + 7, bloom_build(key, 12)
+        FROM orders WHERE key IS NOT NULL AND shard = 7 GROUP BY 1;
+    }]
+}
+check {many filters: a row a shard and partition} {320 1} {
+    SELECT count(*), max(length(filter)) < 600 FROM shard_part}
+db eval {INSERT INTO shard_asked SELECT key FROM orders WHERE shard = 3; INSERT INTO shard_asked VALUES ('absent'), (NULL)}
+check {many filters: each key is in its shard} {3000 1} {
+    SELECT sum(shard = 3), sum(shard <> 3) < 3000 * 19 * 0.006 FROM shard_lookup}
+check {many filters: what is nowhere} 0 {SELECT count(*) FROM shard_lookup WHERE key = 'absent' OR key IS NULL}
+check {many filters: one key} 5 {
+    SELECT id % 1000000 FROM shard_part
+    WHERE id BETWEEN bloom_partition('o5', 16) * 1000000 AND bloom_partition('o5', 16) * 1000000 + 999999
+      AND bloom_may_contain(filter, 'o5')}
+set plan [db eval {EXPLAIN QUERY PLAN SELECT * FROM shard_lookup}]
+check {many filters: a look-up reads one partition} 1 \
+    "SELECT [string match {*SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)*} $plan]"
+db eval [script many_filters]
+
 # ------------------------------------------------------------------- star_join.sql
 
 fresh {

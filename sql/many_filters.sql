@@ -1,0 +1,53 @@
+-- Many filters, one key: which of thousands of shards (files, segments, days) may
+-- hold it?
+--
+-- The plain way, one row a shard and WHERE bloom_may_contain(filter, ?), makes SQLite
+-- copy each filter whole, though six bytes of it are tested: 12 KB cost some 1.5 us,
+-- and 1 KB a fifth of that.  Here each shard's filter is in 16 partitions, and the rows
+-- of one partition of all shards lie side by side: a look-up reads a sixteenth of the
+-- bytes, in one run of pages.
+--
+--   shard_name     number and name of each shard
+--   shard_part     one row a shard and partition that has keys
+--   shard_asked    keys to look up: INSERT them, read shard_lookup, DELETE them
+--   shard_lookup   for each of these, the shards that may hold it
+--
+-- Replace 16 throughout to suit: filters of 500 to 1,000 bytes (330 to 660 keys a shard
+-- and partition at 12 bits) are good; under 100 bytes the row costs more than the filter.
+-- 1000000 is more than the number of shards.  In a database of its own, PRAGMA
+-- page_size = 16384 before the first table gains another fifth.
+--
+-- To add shard 7, or to replace it once its keys have changed:
+--
+--   INSERT OR REPLACE INTO shard_name VALUES (7, 'orders of 2024-03');
+--   DELETE FROM shard_part WHERE id % 1000000 = 7;
+--   INSERT INTO shard_part
+--   SELECT bloom_partition(key, 16) * 1000000 + 7, bloom_build(key, 12)
+--   FROM orders_2024_03 WHERE key IS NOT NULL GROUP BY 1;
+--
+-- One key needs no shard_asked:
+--
+--   SELECT id % 1000000 AS shard FROM shard_part
+--   WHERE id BETWEEN bloom_partition(?1, 16) * 1000000 AND bloom_partition(?1, 16) * 1000000 + 999999
+--     AND bloom_may_contain(filter, ?1);
+
+CREATE TABLE IF NOT EXISTS shard_name(
+  shard INTEGER PRIMARY KEY CHECK (shard BETWEEN 0 AND 999999),
+  name  TEXT NOT NULL
+);
+
+-- A rowid table: WITHOUT ROWID would move filters over a quarter of a page elsewhere.
+CREATE TABLE IF NOT EXISTS shard_part(
+  id     INTEGER PRIMARY KEY, -- partition * 1000000 + shard
+  filter BLOB NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS shard_asked(key);
+
+CREATE VIEW IF NOT EXISTS shard_lookup AS
+SELECT a.key, n.shard, n.name
+FROM shard_asked AS a
+CROSS JOIN shard_part AS p
+  ON p.id BETWEEN bloom_partition(a.key, 16) * 1000000 AND bloom_partition(a.key, 16) * 1000000 + 999999
+  AND bloom_may_contain(p.filter, a.key)
+JOIN shard_name AS n ON n.shard = p.id % 1000000;
