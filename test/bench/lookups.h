@@ -1,0 +1,178 @@
+/*
+** What lookups.c, many_filters.c and partitions.c share: keys, time, databases
+** with bloom in them, caches, results.
+*/
+#ifndef BLOOM_BENCH_LOOKUPS_H
+#define BLOOM_BENCH_LOOKUPS_H
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../ext/bloom.h"
+
+#ifndef __OPTIMIZE__
+# error "a benchmark without optimisation says nothing: build with -O2 or -O3"
+#endif
+#ifndef BENCH_CC
+# define BENCH_CC "compiler not named"
+#endif
+
+#define MAX_REPEATS 99
+#define KEY_CHARS   16
+#define NUMBERS(count) "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n LIMIT " #count ")"
+
+static inline void check(sqlite3 *db, int rc){
+  if( rc!=SQLITE_OK ){
+    fprintf(stderr, "%s\n", db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+    exit(1);
+  }
+}
+
+static inline void exec(sqlite3 *db, const char *sql){
+  check(db, sqlite3_exec(db, sql, NULL, NULL, NULL));
+}
+
+static inline double now_ns(void){
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* The processor's time spent on this thread: on a busy machine less noisy than
+** the clock, and the same where nothing waits for a medium. */
+static inline double cpu_ns(void){
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Key i: 16 hexadecimal digits, a different text for each i, in no order.
+** SplitMix64 [Steele, Lea, Flood 2014]. */
+static inline void write_key(sqlite3_uint64 i, char text[KEY_CHARS + 1]){
+  static const char digits[] = "0123456789abcdef";
+  sqlite3_uint64 z = (i + 1) * 0x9e3779b97f4a7c15u;
+  int n;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  z ^= z >> 31;
+  for(n=0; n<KEY_CHARS; n++) text[n] = digits[z >> (60 - 4*n) & 15];
+  text[KEY_CHARS] = 0;
+}
+
+/* SQL: key(i) */
+static inline void key_function(sqlite3_context *context, int num_args, sqlite3_value **args){
+  char text[KEY_CHARS + 1];
+  (void)num_args;
+  write_key((sqlite3_uint64)sqlite3_value_int64(args[0]), text);
+  sqlite3_result_text(context, text, KEY_CHARS, SQLITE_TRANSIENT);
+}
+
+/* A connection with bloom and key(). */
+static inline sqlite3 *open_database(const char *path, int flags){
+  sqlite3 *db;
+  check(NULL, sqlite3_open_v2(path, &db, flags, NULL));
+  check(db, sqlite3_bloom_init(db, NULL, NULL));
+  check(db, sqlite3_create_function(db, "key", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, key_function, NULL, NULL));
+  return db;
+}
+
+static inline int file_exists(const char *path){
+  return access(path, R_OK)==0;
+}
+
+/* Makes a database by SQL, in pages of page_bytes, unless it is there. */
+static inline void build_database(const char *path, int page_bytes, const char *sql){
+  char *temporary, *pragmas;
+  double start = now_ns();
+  sqlite3 *db;
+  if( file_exists(path) ) return;
+  temporary = sqlite3_mprintf("%s.new", path);
+  pragmas = sqlite3_mprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+                            "PRAGMA cache_size=-500000", page_bytes);
+  unlink(temporary);
+  db = open_database(temporary, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  exec(db, pragmas);
+  exec(db, sql);
+  check(db, sqlite3_close(db));
+  if( rename(temporary, path) ) exit(1);
+  fprintf(stderr, "built %s in %.1f s\n", path, (now_ns() - start)/1e9);
+  sqlite3_free(pragmas);
+  sqlite3_free(temporary);
+}
+
+/* Drops a file, none of it dirty, from the system's cache. */
+static inline void drop_file(const char *path){
+  int fd = open(path, O_RDONLY);
+  if( fd<0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) ) exit(1);
+  close(fd);
+}
+
+/* Reads a file, so that the system's cache has it. */
+static inline void read_file(const char *path){
+  static char buffer[1 << 20];
+  int fd = open(path, O_RDONLY);
+  if( fd<0 ) exit(1);
+  while( read(fd, buffer, sizeof(buffer))>0 ){}
+  close(fd);
+}
+
+/* Pages that SQLite's page cache had to get since the last call. */
+static inline int cache_misses(sqlite3 *db){
+  int now = 0, high = 0;
+  sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_MISS, &now, &high, 1);
+  return now;
+}
+
+static inline int compare_doubles(const void *a, const void *b){
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x>y) - (x<y);
+}
+
+/* Sorts the values. */
+static inline double median_of(double *values, int count){
+  qsort(values, (size_t)count, sizeof(values[0]), compare_doubles);
+  return values[count/2];
+}
+
+/* Median, least and most of 1 .. MAX_REPEATS values. */
+typedef struct spread { double median, least, most; } spread;
+
+static inline spread spread_of(const double *values, int count){
+  double sorted[MAX_REPEATS];
+  memcpy(sorted, values, (size_t)count * sizeof(values[0]));
+  qsort(sorted, (size_t)count, sizeof(sorted[0]), compare_doubles);
+  return (spread){sorted[count/2], sorted[0], sorted[count-1]};
+}
+
+/* The spread of values[i] / base[i]: each pair was measured side by side. */
+static inline spread ratios_of(const double *values, const double *base, int count){
+  double ratios[MAX_REPEATS];
+  int i;
+  for(i=0; i<count; i++) ratios[i] = values[i] / base[i];
+  return spread_of(ratios, count);
+}
+
+/* A file of raw results: lines from # on say what they are. */
+static inline FILE *open_results(const char *path, const char *what){
+  FILE *cpu = fopen("/proc/cpuinfo", "r"), *file = fopen(path, "w");
+  char line[300];
+  if( file==NULL ){
+    perror(path);
+    exit(1);
+  }
+  while( cpu && fgets(line, sizeof(line), cpu) ){
+    if( strncmp(line, "model name", 10) ) continue;
+    fprintf(file, "# %s", strchr(line, ':') + 2);
+    break;
+  }
+  if( cpu ) fclose(cpu);
+  fprintf(file, "# " BENCH_CC "\n# SQLite %s\n# %s\n", sqlite3_libversion(), what);
+  return file;
+}
+
+#endif
