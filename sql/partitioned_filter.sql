@@ -15,6 +15,19 @@
 --
 --   SELECT bloom_may_contain(filter, ?1) FROM seen_part WHERE part = bloom_partition(?1, 1024);
 --
+-- Why these numbers: a row that fits its page is read with that page alone; one that
+-- does not adds a page for every 4,092 bytes more, and the whole of it is copied.  For
+-- that the table must keep its rowid: WITHOUT ROWID moves all but the first bytes of a
+-- row over a quarter of a page elsewhere.  PRAGMA mmap_size helps too, where SQLite's
+-- page cache is small.  (test/bench/lookups.c measures all of this.)
+--
+-- GROUP BY sorts the keys once, 2 MB at a time: the time of five filters of the same
+-- keys without partitions, and temporary files of 16 bytes for each INTEGER key, twice
+-- that from 32 MB on.  Leave PRAGMA cache_size as it is: SQLite then sorts larger
+-- pieces, which no longer fit the processor's cache, and takes several times as long.
+-- Short of disk, run the statement for a range of partitions after the other, WHERE
+-- bloom_partition(key, 1024) BETWEEN ? AND ?.  (test/bench/build_partitions.py)
+--
 -- Upkeep: triggers add new keys, count removed ones, and rebuild a partition once
 -- a fifth of its keys, and at least 400, are gone.  The index on the partition lets
 -- a rebuild read that partition's keys alone.
@@ -26,12 +39,13 @@ CREATE TABLE IF NOT EXISTS seen_part(
   filter      BLOB NOT NULL
 );
 
-CREATE INDEX IF NOT EXISTS seen_by_part ON seen(bloom_partition(key, 1024));
-
--- The filters of the keys that are there.
+-- The filters of the keys that are there.  NOT INDEXED: by the index below SQLite would
+-- look up each row in turn, all over the table.
 INSERT OR REPLACE INTO seen_part(part, num_keys, filter)
 SELECT bloom_partition(key, 1024), count(*), bloom_build(key, 12, 2000)
-FROM seen WHERE key IS NOT NULL GROUP BY 1;
+FROM seen NOT INDEXED WHERE key IS NOT NULL GROUP BY 1;
+
+CREATE INDEX IF NOT EXISTS seen_by_part ON seen(bloom_partition(key, 1024));
 
 CREATE TABLE IF NOT EXISTS seen_asked(key);
 

@@ -143,6 +143,10 @@ check {partitions: the counts add up} 1 {
 set plan [db eval {EXPLAIN QUERY PLAN SELECT bloom_build(key, 12, 2000)
     FROM (SELECT 1) LEFT JOIN seen ON bloom_partition(key, 1024) = 7}]
 check {partitions: a rebuild reads the index} 1 "SELECT [string match {*USING INDEX seen_by_part*} $plan]"
+regexp {INSERT OR REPLACE INTO seen_part.*?;} [script partitioned_filter] fill
+set plan [db eval "EXPLAIN QUERY PLAN $fill"]
+check {partitions: filling them reads the table in order} 1 \
+    "SELECT [string match {*SCAN seen*} $plan] AND NOT [string match {*INDEX*} $plan]"
 db eval {DELETE FROM seen}
 check {partitions: all keys may go} 0 {SELECT sum(num_keys - num_removed) FROM seen_part}
 db eval [script partitioned_filter]
