@@ -32,6 +32,7 @@ WAYS = [
     ("GROUP BY, cache 512 MB, 1 thread more", "PRAGMA cache_size = -512000; PRAGMA threads = 1", 1),
     ("GROUP BY in 8 ranges", "", 8),
     ("GROUP BY in 8 ranges, cache 512 MB", "PRAGMA cache_size = -512000", 8),
+    ("GROUP BY, cache 32 MB", "PRAGMA cache_size = -32000", 1),
 ]
 
 
