@@ -165,6 +165,7 @@ static inline FILE *open_results(const char *path, const char *what){
     perror(path);
     exit(1);
   }
+  setvbuf(file, NULL, _IOLBF, BUFSIZ); /* a run that is stopped leaves whole lines */
   while( cpu && fgets(line, sizeof(line), cpu) ){
     if( strncmp(line, "model name", 10) ) continue;
     fprintf(file, "# %s", strchr(line, ':') + 2);
