@@ -62,6 +62,7 @@ typedef struct bloom_filter {
   const uint8_t *bytes;                  /* may be NULL if num_bytes is 0 */
   size_t num_bytes;                      /* bits and probe byte */
   uint64_t num_bits;                     /* 0 unless the bits are understood */
+  uint64_t reciprocal;                   /* of num_bits, as the encoding wants it */
   uint32_t num_probes;                   /* 0..30; 0 where there is no probe byte */
   bloom_reading reading;
 } bloom_filter;

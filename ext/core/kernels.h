@@ -62,10 +62,6 @@ static inline uint32_t bloom_probe_delta(bloom_digest digest){
   return digest >> 17 | digest << 15;
 }
 
-/* LevelDB's hash; leveldb_hash.c is its reference. */
-#define LEVELDB_HASH_SEED       0xbc9f1d34u /* LevelDB util/bloom.cc, BloomHash() */
-#define LEVELDB_HASH_MULTIPLIER 0xc6a4a793u
-
 typedef struct bloom_kernels {
   const char *name;
   uint32_t num_lanes; /* digests side by side in what positions() gives: 1 to 16 */

@@ -1,89 +1,130 @@
 /*
-** LevelDB's hash: multiply and xor-shift over 32-bit little-endian words.
-** Source: LevelDB util/hash.cc.
+** LevelDB's hash of many keys, and of integers.
+**
+** An integer's text is rendered three digits at a time: a fixed-point number
+** whose whole part is the first three is multiplied by 1000, and the next three
+** come up.  Few instructions matter more than few cycles here: SQLite's own
+** work goes on beside them.
 */
 #include "leveldb_hash.h"
 
 #include "bytes.h"
 #include "kernels.h"
 
-bloom_digest bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
-  uint32_t digest = LEVELDB_HASH_SEED ^ ((uint32_t)num_bytes * LEVELDB_HASH_MULTIPLIER);
-  for(; num_bytes>=4; key+=4, num_bytes-=4){
-    digest = (digest + bloom_load32_le(key)) * LEVELDB_HASH_MULTIPLIER;
-    digest ^= digest >> 16;
-  }
-  if( num_bytes ){
-    /* Tail bytes are unsigned; RocksDB's function of this name differs here. */
-    uint32_t tail = key[0];
-    if( num_bytes>1 ) tail |= (uint32_t)key[1] << 8;
-    if( num_bytes>2 ) tail |= (uint32_t)key[2] << 16;
-    digest = (digest + tail) * LEVELDB_HASH_MULTIPLIER;
-    digest ^= digest >> 24;
-  }
-  return digest;
-}
-
 void bloom_leveldb_hash_many(const bloom_span *keys, size_t num_keys, bloom_digest *digests){
   bloom_best_kernels()->hash(keys, num_keys, digests);
 }
 
-/* Eight decimal digits of value < 10^8 as text, the first in the lowest byte:
-** halves, quarters and digits are split off in parallel.  Dividing by 100 and
-** by 10 are multiplications by 10486/2^20 and 103/2^10, exact in this range. */
-static inline uint64_t eight_digits(uint32_t value){
-  uint64_t halves = value/10000 | (uint64_t)(value%10000) << 32;
-  uint64_t high = (halves * 10486 >> 20) & 0x0000007f0000007fu;
-  uint64_t quarters = high | (halves - high*100) << 16;
-  high = (quarters * 103 >> 10) & 0x000f000f000f000fu;
-  return high | (quarters - high*10) << 8;
+/* "000\0" "001\0" ... "999\0": 4 KB, which stay in L1 while they are used. */
+#define ONES(tens) tens "0\0" tens "1\0" tens "2\0" tens "3\0" tens "4\0" \
+                   tens "5\0" tens "6\0" tens "7\0" tens "8\0" tens "9\0"
+#define TENS(hundreds) ONES(hundreds "0") ONES(hundreds "1") ONES(hundreds "2") ONES(hundreds "3") \
+  ONES(hundreds "4") ONES(hundreds "5") ONES(hundreds "6") ONES(hundreds "7") ONES(hundreds "8") \
+  ONES(hundreds "9")
+static const char bloom_digit_triples[] =
+  TENS("0") TENS("1") TENS("2") TENS("3") TENS("4") TENS("5") TENS("6") TENS("7") TENS("8") TENS("9");
+
+/* The whole part, below 1000, of a fixed-point number as text of three digits,
+** the first in the lowest byte. */
+static inline uint32_t three_digits(uint64_t number, unsigned num_fraction_bits){
+  const size_t whole = (size_t)(number >> num_fraction_bits);
+  return bloom_load32_le((const uint8_t *)bloom_digit_triples + 4*whole);
 }
 
-/* Zero bytes below the first that is not; word is not 0. */
-static inline unsigned num_low_zero_bytes(uint64_t word){
+static inline uint64_t fraction_of(uint64_t number, unsigned num_fraction_bits){
+  return number & (((uint64_t)1 << num_fraction_bits) - 1);
+}
+
+/* One word of a key. */
+static inline uint32_t hash_word(uint32_t digest, uint32_t word, unsigned shift){
+  digest = (digest + word) * LEVELDB_HASH_MULTIPLIER;
+  return digest ^ digest >> shift;
+}
+
+/* The digest of the text of value < 10^9. */
+static inline bloom_digest hash_nine_digits(uint32_t value){
+  /* By number of digits n: 10^(3-n), 54 bits of fraction, rounded up.  That adds
+  ** less than value * 2^-54: too little to reach the last digit. */
+  static const uint64_t scales[] = {
+    0, 1801439850948198400u, 180143985094819840u, 18014398509481984u, 1801439850948199u,
+    180143985094820u, 18014398509482u, 1801439850949u, 180143985095u, 18014398510u,
+  };
+  const unsigned num_digits = 1u + (value>9) + (value>99) + (value>999) + (value>9999)
+    + (value>99999) + (value>999999) + (value>9999999) + (value>99999999);
+  uint64_t number = value * scales[num_digits];
+  const uint32_t first = three_digits(number, 54);
+  uint32_t digest = LEVELDB_HASH_SEED ^ (num_digits * LEVELDB_HASH_MULTIPLIER);
+  uint32_t second, third;
+  uint64_t text; /* little-endian: the first byte is the lowest; zeros follow the digits */
+  number = fraction_of(number, 54) * 1000;
+  second = three_digits(number, 54);
+  number = fraction_of(number, 54) * 1000;
+  third = three_digits(number, 54);
+  text = first | (uint64_t)second << 24 | (uint64_t)third << 48;
+  if( num_digits==9 ){
+    digest = hash_word(digest, (uint32_t)text, 16);
+    digest = hash_word(digest, (uint32_t)(text >> 32), 16);
+    return hash_word(digest, third >> 16, 24);
+  }
+  text &= UINT64_MAX >> (64 - 8*num_digits);
+  if( num_digits<=4 ) return hash_word(digest, (uint32_t)text, num_digits==4 ? 16 : 24);
+  digest = hash_word(digest, (uint32_t)text, 16);
+  return hash_word(digest, (uint32_t)(text >> 32), num_digits==8 ? 16 : 24);
+}
+
+/* Eight decimal digits of value < 10^8 as text, the first in the lowest byte. */
+static inline uint64_t eight_digits(uint32_t value){
+  uint64_t number = value * (uint64_t)351843721; /* 2^45 / 10^5, rounded up */
+  uint64_t text = three_digits(number, 45);
+  number = fraction_of(number, 45) * 1000;
+  text |= (uint64_t)three_digits(number, 45) << 24;
+  number = fraction_of(number, 45) * 100;
+  return text | (uint64_t)(three_digits(number, 45) >> 8) << 48;
+}
+
+/* Bytes '0' below the first that is not; there is one. */
+static inline unsigned num_leading_zeros(uint64_t text){
+  uint64_t digits = text ^ 0x3030303030303030u;
 #if defined(__GNUC__)
-  return (unsigned)__builtin_ctzll(word) / 8;
+  return (unsigned)__builtin_ctzll(digits) / 8;
 #else
-  unsigned num_bytes = 0;
-  for(; (word & 0xff)==0; word>>=8) num_bytes++;
-  return num_bytes;
+  unsigned num_zeros = 0;
+  for(; (digits & 0xff)==0; digits>>=8) num_zeros++;
+  return num_zeros;
 #endif
 }
 
 bloom_digest bloom_leveldb_hash_int64(int64_t value){
-  const uint64_t zeros = 0x3030303030303030u; /* eight of '0' */
   /* Negated as unsigned: -INT64_MIN does not fit in int64_t. */
   const uint64_t magnitude = value<0 ? 0 - (uint64_t)value : (uint64_t)value;
   uint64_t text[3] = {0, 0, 0}; /* little-endian: the first byte is the lowest */
   unsigned num_bytes, num_leading;
   uint32_t digest;
+  if( (uint64_t)value<1000000000 ) return hash_nine_digits((uint32_t)value);
 
   if( magnitude<100000000 ){
     text[0] = eight_digits((uint32_t)magnitude);
-    /* 0 has one digit. */
-    num_leading = num_low_zero_bytes(text[0] | (uint64_t)1 << 56);
-    text[0] = (text[0] | zeros) >> 8*num_leading;
-    num_bytes = 8 - num_leading;
+    num_bytes = 8;
   }else{
     const uint64_t upper = magnitude / 100000000;
-    const uint64_t last = eight_digits((uint32_t)(magnitude % 100000000)) | zeros;
+    const uint64_t last = eight_digits((uint32_t)(magnitude % 100000000));
     if( upper<100000000 ){
       text[0] = eight_digits((uint32_t)upper);
       text[1] = last;
       num_bytes = 16;
     }else{
       text[0] = eight_digits((uint32_t)(upper / 100000000));
-      text[1] = eight_digits((uint32_t)(upper % 100000000)) | zeros;
+      text[1] = eight_digits((uint32_t)(upper % 100000000));
       text[2] = last;
       num_bytes = 24;
     }
-    num_leading = num_low_zero_bytes(text[0]);
-    num_bytes -= num_leading;
-    /* Two shifts: one by 64 would be undefined. */
-    text[0] = (text[0] | zeros) >> 8*num_leading | text[1] << 8 << (56 - 8*num_leading);
-    text[1] = text[1] >> 8*num_leading | text[2] << 8 << (56 - 8*num_leading);
-    text[2] >>= 8*num_leading;
   }
+  num_leading = num_leading_zeros(text[0]);
+  num_bytes -= num_leading;
+  /* Two shifts: one by 64 would be undefined. */
+  text[0] = text[0] >> 8*num_leading | text[1] << 8 << (56 - 8*num_leading);
+  text[1] = text[1] >> 8*num_leading | text[2] << 8 << (56 - 8*num_leading);
+  text[2] >>= 8*num_leading;
   if( value<0 ){
     text[2] = text[2] << 8 | text[1] >> 56;
     text[1] = text[1] << 8 | text[0] >> 56;
@@ -91,11 +132,9 @@ bloom_digest bloom_leveldb_hash_int64(int64_t value){
     num_bytes++;
   }
 
-  /* bloom_leveldb_hash(), the tail's different shift chosen without a branch. */
   digest = LEVELDB_HASH_SEED ^ (num_bytes * LEVELDB_HASH_MULTIPLIER);
   for(;;){
-    digest = (digest + (uint32_t)text[0]) * LEVELDB_HASH_MULTIPLIER;
-    digest ^= digest >> (num_bytes>=4 ? 16 : 24);
+    digest = hash_word(digest, (uint32_t)text[0], num_bytes>=4 ? 16 : 24);
     if( num_bytes<=4 ) return digest;
     num_bytes -= 4;
     text[0] = text[0] >> 32 | text[1] << 32;

@@ -5,19 +5,10 @@
 
 #include "errors.h"
 
-bloom_filter_arg_status bloom_filter_arg(
-  sqlite3_value *value,
-  bloom_filter *storage,
-  const bloom_filter **filter
-){
+/* Reads a BLOB as a filter. */
+static bloom_filter_arg_status blob_arg(sqlite3_value *value, bloom_filter *storage){
   const void *bytes;
   size_t num_bytes;
-  /* A pointer value's type is NULL: look for it first. */
-  const bloom_handle *handle = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
-  if( handle ){
-    *filter = &handle->filter;
-    return BLOOM_ARG_FILTER;
-  }
   switch( sqlite3_value_type(value) ){
     case SQLITE_BLOB: break;
     case SQLITE_NULL: return BLOOM_ARG_NULL;
@@ -27,19 +18,34 @@ bloom_filter_arg_status bloom_filter_arg(
   num_bytes = (size_t)sqlite3_value_bytes(value);
   if( bytes==NULL && num_bytes>0 ) return BLOOM_ARG_NOMEM;
   bloom_filter_read(bytes, num_bytes, storage);
-  *filter = storage;
   return BLOOM_ARG_FILTER;
 }
 
-const bloom_filter *bloom_filter_arg_or_fail(
+bloom_filter_arg_status bloom_filter_arg(
+  sqlite3_value *value,
+  bloom_filter *storage,
+  const bloom_filter **filter
+){
+  const bloom_handle *handle = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
+  bloom_filter_arg_status status = BLOOM_ARG_FILTER;
+  if( handle ){
+    *filter = &handle->filter;
+  }else{
+    status = blob_arg(value, storage);
+    if( status==BLOOM_ARG_FILTER ) *filter = storage;
+  }
+  return status;
+}
+
+const bloom_filter *bloom_blob_arg_or_fail(
   sqlite3_context *context,
   const char *function,
   sqlite3_value *value,
   bloom_filter *storage
 ){
-  const bloom_filter *filter = NULL;
-  switch( bloom_filter_arg(value, storage, &filter) ){
+  switch( blob_arg(value, storage) ){
     case BLOOM_ARG_FILTER:
+      return storage;
     case BLOOM_ARG_NULL:
       break;
     case BLOOM_ARG_NO_FILTER:
@@ -49,7 +55,7 @@ const bloom_filter *bloom_filter_arg_or_fail(
       sqlite3_result_error_nomem(context);
       break;
   }
-  return filter;
+  return NULL;
 }
 
 const bloom_filter *bloom_changeable_filter_or_fail(

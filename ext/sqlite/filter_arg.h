@@ -35,14 +35,28 @@ bloom_filter_arg_status bloom_filter_arg(
   const bloom_filter **filter
 );
 
-/* As above for a scalar function's first argument: NULL if there is no filter,
-** the error, if it is one, already set on context under the function's name. */
-const bloom_filter *bloom_filter_arg_or_fail(
+/* As below, for a value that is not a handle. */
+const bloom_filter *bloom_blob_arg_or_fail(
   sqlite3_context *context,
   const char *function,
   sqlite3_value *value,
   bloom_filter *storage
 );
+
+/* bloom_filter_arg() for a scalar function's first argument: NULL if there is no
+** filter, the error, if it is one, already set on context under the function's
+** name.  Inline, as all that runs once a row. */
+static inline const bloom_filter *bloom_filter_arg_or_fail(
+  sqlite3_context *context,
+  const char *function,
+  sqlite3_value *value,
+  bloom_filter *storage
+){
+  /* A pointer value's type is NULL: look for it first. */
+  const bloom_handle *handle = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
+  if( handle ) return &handle->filter;
+  return bloom_blob_arg_or_fail(context, function, value, storage);
+}
 
 /* As above, and fails too for a filter that keys cannot be added to: a reserved
 ** encoding, no probes, too short. */

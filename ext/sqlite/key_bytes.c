@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../core/bytes.h"
-#include "../core/leveldb_hash.h"
 
 static void integer_key(int64_t value, bloom_key *key){
   key->num_bytes = bloom_decimal(value, key->buffer);
@@ -37,27 +36,11 @@ bloom_key_status bloom_key_bytes(sqlite3_value *value, bloom_key *key){
       real_key(sqlite3_value_double(value), key);
       return BLOOM_KEY_OK;
     case SQLITE_TEXT:
-      key->bytes = sqlite3_value_text(value);
-      if( key->bytes==NULL ) return BLOOM_KEY_NOMEM;
-      /* The length last: the call above may have converted the value. */
-      key->num_bytes = (size_t)sqlite3_value_bytes(value);
-      return BLOOM_KEY_OK;
+      return bloom_text_key(value, key);
     default:
       key->bytes = sqlite3_value_blob(value);
       key->num_bytes = (size_t)sqlite3_value_bytes(value);
       /* An empty BLOB has no address. */
       return key->bytes==NULL && key->num_bytes>0 ? BLOOM_KEY_NOMEM : BLOOM_KEY_OK;
   }
-}
-
-bloom_key_status bloom_key_digest(sqlite3_value *value, bloom_digest *digest){
-  bloom_key key;
-  bloom_key_status status;
-  if( sqlite3_value_type(value)==SQLITE_INTEGER ){
-    *digest = bloom_leveldb_hash_int64(sqlite3_value_int64(value));
-    return BLOOM_KEY_OK;
-  }
-  status = bloom_key_bytes(value, &key);
-  if( status==BLOOM_KEY_OK ) *digest = bloom_leveldb_hash(key.bytes, key.num_bytes);
-  return status;
 }

@@ -17,6 +17,7 @@
 
 #include "../core/decimal.h"
 #include "../core/filter.h"
+#include "../core/leveldb_hash.h"
 #include "sqlite_api.h"
 
 /* A key's bytes, valid until the value is next used or freed; they may lie
@@ -33,10 +34,36 @@ typedef enum bloom_key_status {
   BLOOM_KEY_NOMEM /* no memory to convert the value */
 } bloom_key_status;
 
+/* The key bytes of a TEXT. */
+static inline bloom_key_status bloom_text_key(sqlite3_value *value, bloom_key *key){
+  key->bytes = sqlite3_value_text(value);
+  if( key->bytes==NULL ) return BLOOM_KEY_NOMEM;
+  /* The length last: the call above may have converted the value. */
+  key->num_bytes = (size_t)sqlite3_value_bytes(value);
+  return BLOOM_KEY_OK;
+}
+
 /* A value's key bytes; *key is set on BLOOM_KEY_OK. */
 bloom_key_status bloom_key_bytes(sqlite3_value *value, bloom_key *key);
 
-/* A value's digest; *digest is set on BLOOM_KEY_OK. */
-bloom_key_status bloom_key_digest(sqlite3_value *value, bloom_digest *digest);
+/* A value's digest; *digest is set on BLOOM_KEY_OK.  Inline, as all that runs
+** once a row; integers are hashed without their bytes in memory. */
+static inline bloom_key_status bloom_key_digest(sqlite3_value *value, bloom_digest *digest){
+  bloom_key key;
+  bloom_key_status status;
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_INTEGER:
+      *digest = bloom_leveldb_hash_int64(sqlite3_value_int64(value));
+      return BLOOM_KEY_OK;
+    case SQLITE_TEXT:
+      status = bloom_text_key(value, &key);
+      break;
+    default:
+      status = bloom_key_bytes(value, &key);
+      break;
+  }
+  if( status==BLOOM_KEY_OK ) *digest = bloom_leveldb_hash(key.bytes, key.num_bytes);
+  return status;
+}
 
 #endif
