@@ -35,6 +35,7 @@ typedef struct build_state {
   uint8_t *filter;          /* with capacity, after the first batch; else NULL */
   bloom_shape shape;        /* of filter, once that is there */
   double bits_per_key;
+  int bits_per_key_type;    /* of the first row's argument; 0 if there was none */
   sqlite3_int64 capacity; /* or BLOOM_NO_CAPACITY */
   uint64_t num_rows;      /* in the group or frame, with a NULL key or not */
   char has_parameters;    /* the two above are set */
@@ -71,6 +72,13 @@ static int find_shape(sqlite3_context *context, const build_state *state, bloom_
   return bloom_find_shape(context, num_keys, state->bits_per_key, shape);
 }
 
+/* 1 if there is no argument but the key and a bits_per_key that is what it was on
+** the first row: most rows' case, and quickly found. */
+static inline int is_same_parameter(const build_state *state, int num_args, sqlite3_value **args){
+  return num_args==2 && sqlite3_value_type(args[1])==state->bits_per_key_type
+      && sqlite3_value_double(args[1])==state->bits_per_key;
+}
+
 /* Takes arguments 2 and 3 from the first row and checks them on the others. */
 static int read_parameters(
   sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args
@@ -88,6 +96,7 @@ static int read_parameters(
   if( !state->has_parameters ){
     bloom_shape shape;
     state->bits_per_key = bits_per_key;
+    state->bits_per_key_type = num_args>1 ? sqlite3_value_type(args[1]) : 0;
     state->capacity = capacity;
     state->has_parameters = 1;
     return find_shape(context, state, &shape);
@@ -138,7 +147,7 @@ static int flush_batch(sqlite3_context *context, build_state *state){
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
   bloom_key_status status;
   bloom_digest digest;
-  if( num_args>1 || !state->has_parameters ){
+  if( !is_same_parameter(state, num_args, args) && (num_args>1 || !state->has_parameters) ){
     int rc = read_parameters(context, state, num_args, args);
     if( rc!=SQLITE_OK ) return rc;
   }

@@ -3,19 +3,9 @@
 */
 #include "digest_queue.h"
 
-#include "sqlite_api.h"
-
 #define CHUNK_MIN_DIGESTS 16
 
-typedef struct bloom_digest_chunk {
-  bloom_digest_run run; /* what is in use; first, so that runs chain as chunks do */
-  struct bloom_digest_chunk *next;
-  size_t end;           /* index after the newest digest */
-  size_t max_digests;
-  bloom_digest digests[];
-} bloom_digest_chunk;
-
-static int add_chunk(bloom_digest_queue *queue){
+int bloom_digest_queue_add_chunk(bloom_digest_queue *queue){
   bloom_digest_chunk *last = queue->last;
   bloom_digest_chunk *chunk;
   size_t max_digests = last ? last->max_digests * 2 : CHUNK_MIN_DIGESTS;
@@ -33,19 +23,6 @@ static int add_chunk(bloom_digest_queue *queue){
     queue->first = chunk;
   }
   queue->last = chunk;
-  return SQLITE_OK;
-}
-
-int bloom_digest_queue_push(bloom_digest_queue *queue, bloom_digest digest){
-  bloom_digest_chunk *chunk = queue->last;
-  if( chunk==NULL || chunk->end==chunk->max_digests ){
-    int rc = add_chunk(queue);
-    if( rc!=SQLITE_OK ) return rc;
-    chunk = queue->last;
-  }
-  chunk->digests[chunk->end++] = digest;
-  chunk->run.num_digests++;
-  queue->num_digests++;
   return SQLITE_OK;
 }
 

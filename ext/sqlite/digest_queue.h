@@ -7,18 +7,40 @@
 #define BLOOM_SQLITE_DIGEST_QUEUE_H
 
 #include "../core/filter.h"
+#include "sqlite_api.h"
 
 /* Digests in the largest chunk; chunks double up to it. */
 #define BLOOM_CHUNK_MAX_DIGESTS 65536
 
+typedef struct bloom_digest_chunk {
+  bloom_digest_run run; /* what is in use; first, so that runs chain as chunks do */
+  struct bloom_digest_chunk *next;
+  size_t end;           /* index after the newest digest */
+  size_t max_digests;
+  bloom_digest digests[];
+} bloom_digest_chunk;
+
 /* Zero bytes are an empty queue. */
 typedef struct bloom_digest_queue {
-  struct bloom_digest_chunk *first, *last; /* last is the one to push to */
+  bloom_digest_chunk *first, *last; /* last is the one to push to */
   uint64_t num_digests;
 } bloom_digest_queue;
 
-/* SQLITE_OK or SQLITE_NOMEM, the queue unchanged. */
-int bloom_digest_queue_push(bloom_digest_queue *queue, bloom_digest digest);
+/* Adds an empty chunk to push to.  SQLITE_OK or SQLITE_NOMEM, the queue unchanged. */
+int bloom_digest_queue_add_chunk(bloom_digest_queue *queue);
+
+/* SQLITE_OK or SQLITE_NOMEM, the queue unchanged.  Inline: runs once a row. */
+static inline int bloom_digest_queue_push(bloom_digest_queue *queue, bloom_digest digest){
+  bloom_digest_chunk *chunk = queue->last;
+  if( chunk==NULL || chunk->end==chunk->max_digests ){
+    if( bloom_digest_queue_add_chunk(queue)!=SQLITE_OK ) return SQLITE_NOMEM;
+    chunk = queue->last;
+  }
+  chunk->digests[chunk->end++] = digest;
+  chunk->run.num_digests++;
+  queue->num_digests++;
+  return SQLITE_OK;
+}
 
 /* Forgets the oldest digest; the queue must not be empty. */
 void bloom_digest_queue_pop(bloom_digest_queue *queue);
