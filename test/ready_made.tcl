@@ -204,9 +204,26 @@ set question {
     WHERE c.country = 'NZ' AND p.is_organic
 }
 check {star join: the same answer} [db eval [format $question sales]] [format $question sales_pruned]
+check {star join: filters that the query builds} [db eval [format $question sales]] {
+    SELECT count(*), sum(amount) FROM sales AS s
+    JOIN customer AS c ON c.id = s.customer_id JOIN product AS p ON p.id = s.product_id
+    WHERE bloom_may_contain((SELECT bloom_open(bloom_build(id)) FROM customer WHERE country = 'NZ'), s.customer_id)
+      AND bloom_may_contain((SELECT bloom_open(bloom_build(id)) FROM product WHERE is_organic), s.product_id)
+      AND c.country = 'NZ' AND p.is_organic
+}
+# In the program that SQLite runs, both filters stand before the first look-up by rowid.
+set filters_before 0
+db eval "EXPLAIN [format $question sales_pruned]" row {
+    if {$row(opcode) in {SeekRowid NotExists}} break
+    incr filters_before [string match bloom_may_contain* $row(p4)]
+}
+check {star join: filters come before look-ups} 2 "SELECT $filters_before"
 check {star join: few rows are left to join} 1 {SELECT count(*) BETWEEN 40 AND 150 FROM sales_pruned}
 db eval {INSERT INTO sales VALUES (NULL, NULL, 1)}
 check {star join: NULL is left to the join} 1 {SELECT count(*) FROM sales_pruned WHERE customer_id IS NULL}
+db eval {DELETE FROM star_filter WHERE dimension = 'product'}
+check {star join: a dimension without a filter prunes nothing} 1 {
+    SELECT count(*) BETWEEN 1000 AND 2500 FROM sales_pruned}
 
 db close
 puts "$num_passed passed, $num_failed failed"

@@ -4,16 +4,26 @@ The Star Schema Benchmark's 13 queries, plain and with filters.
 
 A fact table (lineorder) and four dimensions (date, customer, supplier, part),
 generated in the shape that P. O'Neil, E. O'Neil and X. Chen published ("Star
-Schema Benchmark", 2009) at scale factor 1, with keys that are integers as
-there or texts.  Generated data is not theirs: values are drawn by a small
-random generator.  The columns that no query reads are left out, but for a
-comment that fills the rows to their usual length.
+Schema Benchmark", 2009) at scale factor 1: 6 million facts.  `medium` has a
+quarter of the facts, `quick` a twentieth; the dimensions keep their size, so the
+filters, which the queries build, cost them more for each row than at full size.
+Values are drawn by a small random generator.  The columns
+that no query reads are left out, but for a comment that fills the rows to their
+usual length.  Keys are of three kinds:
+
+  integer  as published
+  text     numbered, with zeros, as the benchmark's names are: customer-0001234
+  hex      16 hexadecimal digits without order, as in UUIDs
+
+The last two differ because SQLite's own filter, since it hashes text at all,
+adds up the first and the last 8 bytes: numbered keys collide in it.
 
 A filter is built by the query itself from each dimension that keeps at most
-half of its rows; all results are compared with the plain query's.  ANALYZE was
-run, so SQLite's own Bloom filters take part.
+half of its rows; all results are compared with the plain query's.  SQLite's own
+Bloom filters take part only where ANALYZE was run: measured with it, and for
+integer keys without it too.
 
-    star.py quick|full [integer|text [QUERY ...]]      for example: full text 3.1
+    star.py quick|medium|full [integer|text|hex [QUERY ...]]      for example: full text 3.1
 """
 import datetime
 import os
@@ -23,7 +33,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness
 
-SIZES = {"quick": (600_000, 3), "full": (6_000_000, 5)}  # lineorder rows, repeats
+SIZES = {"quick": (300_000, 2), "medium": (1_500_000, 2), "full": (6_000_000, 5)}  # lineorder rows, repeats
 NUM_CUSTOMERS, NUM_SUPPLIERS, NUM_PARTS = 30_000, 2_000, 200_000
 
 REGIONS = {
@@ -113,16 +123,17 @@ def filtered_sql(columns, facts, dimensions, grouping):
 
 def filler(key_type, num_facts):
     def key(kind, number):
+        """The SQL of a key from that of a number; a date's number is YYYYMMDD."""
         if key_type == "integer":
-            return str(number) if isinstance(number, int) else number
-        template = {"customer": "customer-%07d", "supplier": "supplier-%07d", "part": "part-%011d"}[kind]
-        return template % number if isinstance(number, int) else f"printf('{template}', {number})"
-
-    def text_or_integer(value):
-        return value if key_type == "text" else int(value)
+            return number
+        if key_type == "hex":
+            # Multiplied by odd numbers modulo 2^32: different for different numbers.
+            return f"printf('%08x%08x', {number} * 2654435761 % 4294967296, {number} * 1540483477 % 4294967296)"
+        template = {"date": "%08d", "customer": "customer-%07d", "supplier": "supplier-%07d", "part": "part-%011d"}
+        return f"printf('{template[kind]}', {number})"
 
     def fill(db):
-        t = key_type.upper()
+        t = "INTEGER" if key_type == "integer" else "TEXT"
         db.execute(f"CREATE TABLE date(d_datekey {t} PRIMARY KEY, d_year INTEGER, d_yearmonthnum INTEGER,"
                    " d_yearmonth TEXT, d_weeknuminyear INTEGER)")
         db.execute(f"CREATE TABLE customer(c_custkey {t} PRIMARY KEY, c_name TEXT, c_city TEXT, c_nation TEXT, c_region TEXT)")
@@ -133,21 +144,21 @@ def filler(key_type, num_facts):
                    " lo_discount INTEGER, lo_revenue INTEGER, lo_supplycost INTEGER, lo_comment TEXT)")
         day = datetime.date(1992, 1, 1)
         while day.year < 1999:
-            db.execute("INSERT INTO date VALUES (?, ?, ?, ?, ?)", (
-                text_or_integer(day.strftime("%Y%m%d")), day.year, day.year * 100 + day.month,
+            db.execute(f"INSERT INTO date VALUES ({key('date', '?1')}, ?2, ?3, ?4, ?5)", (
+                int(day.strftime("%Y%m%d")), day.year, day.year * 100 + day.month,
                 day.strftime("%b%Y"), (day.timetuple().tm_yday - 1) // 7 + 1))
             day += datetime.timedelta(1)
         for table, count in (("customer", NUM_CUSTOMERS), ("supplier", NUM_SUPPLIERS)):
             for i in range(1, count + 1):
                 nation, region = NATIONS[i * 7919 % 25]
                 city = f"{nation:<9.9}{i * 7919 // 25 % 10}"
-                db.execute(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)",
-                           (key(table, i), f"{table.capitalize()}#{i:09}", city, nation, region))
+                db.execute(f"INSERT INTO {table} VALUES ({key(table, '?1')}, ?2, ?3, ?4, ?5)",
+                           (i, f"{table.capitalize()}#{i:09}", city, nation, region))
         for i in range(1, NUM_PARTS + 1):
             brand = i * 7919 % 1000
             category = f"MFGR#{brand // 200 + 1}{brand // 40 % 5 + 1}"
-            db.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)",
-                       (key("part", i), f"part number {i}", category[:6], category, f"{category}{brand % 40 + 1}"))
+            db.execute(f"INSERT INTO part VALUES ({key('part', '?1')}, ?2, ?3, ?4, ?5)",
+                       (i, f"part number {i}", category[:6], category, f"{category}{brand % 40 + 1}"))
         # An order has 1 to 7 lines, of one customer and date.  Each column is drawn by a minimal
         # standard generator of its own [Park, Miller 1988].
         db.execute(f"""
@@ -162,7 +173,7 @@ def filler(key_type, num_facts):
               FROM line LIMIT {num_facts})
             INSERT INTO lineorder SELECT orderkey, number, {key("customer", f"c % {NUM_CUSTOMERS} + 1")},
               {key("part", f"p % {NUM_PARTS} + 1")}, {key("supplier", f"s % {NUM_SUPPLIERS} + 1")},
-              strftime('%Y%m%d', 694224000 + 86400 * (d / 7 % 2406), 'unixepoch'),
+              {key("date", "CAST(strftime('%Y%m%d', 694224000 + 86400 * (d / 7 % 2406), 'unixepoch') AS INTEGER)")},
               q % 50 + 1, (q % 50 + 1) * (90000 + p % 20001), x / 7 % 11,
               (q % 50 + 1) * (90000 + p % 20001) * (100 - x / 7 % 11) / 100, 54000 + x % 12001,
               '2-HIGH 0 TRUCK 19970102 4'
@@ -172,14 +183,18 @@ def filler(key_type, num_facts):
     return fill
 
 
-def measure(size, key_type, chosen):
+def measure(size, key_type, analyzed, chosen):
     num_facts, repeats = SIZES[size]
     path = harness.database(f"star-{key_type}-{num_facts}", filler(key_type, num_facts))
-    results = harness.Results(f"star-{key_type}", ["query", "contestant", "repeat", "seconds"])
+    state = "ANALYZE" if analyzed else "no ANALYZE"
+    results = harness.Results(f"star-{key_type}-{state.replace(' ', '-')}", ["query", "contestant", "repeat", "seconds"])
     results.comment(f"{num_facts} rows in lineorder; cache: 2048 MB")
     db = harness.connect(path, 2048)
+    if not analyzed:
+        # Never committed: the statistics are gone for this connection alone.
+        db.executescript("BEGIN; DELETE FROM sqlite_stat1; ANALYZE sqlite_schema;")
     total = {"plain": 0, "filtered": 0}
-    print(f"\n{key_type} keys, {num_facts:,} facts\n{'query':<7}{'plain':>9}{'filtered':>10} ms{'faster':>9}{'spread':>9}")
+    print(f"\n{key_type} keys, {state}, {num_facts:,} facts\n{'query':<7}{'plain':>9}{'filtered':>10} ms{'faster':>9}{'spread':>9}")
     rows = []
     for name, *query in QUERIES:
         if chosen and name not in chosen:
@@ -198,22 +213,27 @@ def measure(size, key_type, chosen):
         print(f"Q{name:<6}{times['plain'].median * 1e3:>9.0f}{times['filtered'].median * 1e3:>10.0f}{faster:>11.2f}x"
               f"{100 * max(t.spread() for t in times.values()):>7.0f} %", flush=True)
     print(f"{'total':<7}{total['plain'] * 1e3:>9.0f}{total['filtered'] * 1e3:>10.0f}"
-          f"{total['plain'] / total['filtered']:>11.2f}x")
+          f"{total['plain'] / total['filtered']:>11.2f}x", flush=True)
+    db.close()
     return rows
 
 
 def main():
     if len(sys.argv) < 2 or sys.argv[1] not in SIZES:
-        sys.exit("usage: star.py quick|full [integer|text [QUERY ...]]")
+        sys.exit("usage: star.py quick|medium|full [integer|text|hex [QUERY ...]]")
     size, chosen = sys.argv[1], sys.argv[3:]
+    key_types = sys.argv[2:3] or (["text", "integer"] if size == "quick" else ["text", "hex", "integer"])
     print(f"SQLite {sqlite3.sqlite_version}, star schema, medians of {SIZES[size][1]} runs in turns")
-    bars = {key_type: measure(size, key_type, chosen) for key_type in sys.argv[2:3] or ("text", "integer")}
-    data = "".join(f"${k} << END\n" + "".join(f"Q{name} {x}\n" for name, x in rows) + "END\n" for k, rows in bars.items())
+    bars = {f"{k} keys": measure(size, k, True, chosen) for k in key_types}
+    if "integer" in key_types:
+        bars["integer keys, no ANALYZE"] = measure(size, "integer", False, chosen)
+    data = "".join(f"$d{i} << END\n" + "".join(f"Q{name} {x}\n" for name, x in rows) + "END\n"
+                   for i, rows in enumerate(bars.values()))
     harness.gnuplot(f"star-sqlite-{sqlite3.sqlite_version}", data +
                     f"set title 'Star schema with filters, SQLite {sqlite3.sqlite_version}'\n"
                     "set style data histograms\nset style fill solid 0.8\nset boxwidth 0.9\nset logscale y\n"
                     "set ylabel 'times faster'\nset key top left inside\n"
-                    "plot " + ", ".join(f"${k} using 2:xtic(1) title '{k} keys'" for k in bars) +
+                    "plot " + ", ".join(f"$d{i} using 2:xtic(1) title '{title}'" for i, title in enumerate(bars)) +
                     ", 1 notitle with lines lc 'black'\n")
 
 
