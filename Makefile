@@ -64,6 +64,7 @@ amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and
 # -- Testing -----------------------------------------------------------------
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
+CMOCKA_LIBS ?= -lcmocka
 CORE_SUPPORT = $(filter-out %_test.c,$(wildcard test/core/*.c))
 # Tests against live LevelDB; left out, with a word, where it is not installed.
 HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
@@ -88,7 +89,7 @@ core-tests: $(CORE_TESTS) ## Build the core's tests (they link without SQLite)
 
 # The core's objects alone: a call into SQLite would not link.
 $(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) -lcmocka -lm
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(CMOCKA_LIBS) -lm
 
 $(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \
     $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)

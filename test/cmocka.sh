@@ -1,15 +1,17 @@
 #!/bin/sh
-# Runs the core's test programs: sh test/cmocka.sh [BUILD-FOLDER].
+# Runs the core's test programs: sh test/cmocka.sh [BUILD-FOLDER [EMULATOR ...]].
 #
 # A program that crashes, or stops before it ran a test, counts as one failure.  Only
 # what failing programs print is shown.  Ends with `N passed, N failed`.
 set -u
 build=${1:-build/release}
+[ $# = 0 ] || shift
 num_passed=0
 num_failed=0
 
-for program in "$build"/test/core/*_test; do
-  output=$(CMOCKA_MESSAGE_OUTPUT=TAP "$program" 2>&1 </dev/null)
+for program in "$build"/test/core/*_test "$build"/test/core/*_test.exe; do
+  [ -e "$program" ] || continue
+  output=$(CMOCKA_MESSAGE_OUTPUT=TAP "$@" "$program" 2>&1 </dev/null)
   status=$?
   passed=$(echo "$output" | grep -c '^ok ')
   failed=$(echo "$output" | grep '^not ok ' | grep -vc '# SKIP')

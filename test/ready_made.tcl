@@ -2,12 +2,14 @@
 # Runs the ready-made SQL in sql/ as a program would, each file on a database of its
 # own that trusts no schema, and twice, which must change nothing.
 #
-#   tclsh test/ready_made.tcl ?EXTENSION?      default: ./bloom
+#   tclsh test/ready_made.tcl ?EXTENSION ?SQLITE??      default: ./bloom
+#
+# SQLITE is the Tcl package (a tclsqlite3.so) of another SQLite than the system's.
 #
 # Prints `N passed, N failed` last; exit status 1 if any failed.
 
 package require Tcl 8.6
-package require sqlite3
+if {$argc > 1} {load [lindex $argv 1] Sqlite3} else {package require sqlite3}
 
 set extension [file normalize [expr {$argc ? [lindex $argv 0] : "./bloom"}]]
 set sql_folder [file join [file dirname [file normalize [info script]]] .. sql]

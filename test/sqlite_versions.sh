@@ -79,7 +79,8 @@ build() {
     -ltclstub8.6 -lpthread -ldl -lm || die "tclsqlite3.so of $version does not build (Debian: apt-get install tcl-dev)"
   rm sqlite3.o
   cd "$OLDPWD"
-  mv "$work/tree" "build/sqlite/$version"
+  # Another run may have been faster.
+  [ -d "build/sqlite/$version" ] || mv "$work/tree" "build/sqlite/$version"
   rm -rf "$work"
 }
 

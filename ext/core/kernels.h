@@ -17,12 +17,13 @@
 /* The largest num_lanes; every one divides it. */
 #define BLOOM_KERNEL_MAX_LANES 16
 
-#if defined(__GNUC__) && defined(__x86_64__)
+/* -DBLOOM_NO_SIMD leaves the scalar kernels alone. */
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(BLOOM_NO_SIMD)
 #define BLOOM_KERNELS_X86 1
 #else
 #define BLOOM_KERNELS_X86 0
 #endif
-#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON)
+#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(BLOOM_NO_SIMD)
 #define BLOOM_KERNELS_NEON 1
 #else
 #define BLOOM_KERNELS_NEON 0

@@ -161,13 +161,13 @@ static void agrees_with_the_measured_grid(void **state){
 /* The rate of one filter of random digests, from num_probed others. */
 static double measured_fpr(uint64_t num_keys, double bits_per_key, size_t num_probed){
   rng random = rng_stream(num_keys + (uint64_t)(bits_per_key*10));
-  bloom_digest *digests = malloc(num_keys * sizeof(digests[0]));
+  bloom_digest *digests = malloc((size_t)num_keys * sizeof(digests[0]));
   size_t num_bytes, num_accepted = 0, i;
   uint8_t *bytes;
   bloom_filter filter;
   assert_non_null(digests);
   for(i=0; i<num_keys; i++) digests[i] = (bloom_digest)(rng_next(&random) >> 32);
-  bytes = build_filter(digests, num_keys, bits_per_key, NULL, &num_bytes);
+  bytes = build_filter(digests, (size_t)num_keys, bits_per_key, NULL, &num_bytes);
   bloom_filter_read(bytes, num_bytes, &filter);
   for(i=0; i<num_probed; i++){
     num_accepted += (size_t)bloom_filter_may_contain(&filter, (bloom_digest)(rng_next(&random) >> 32));
