@@ -187,8 +187,10 @@ static void agrees_off_the_grid(void **state){
   size_t i;
   (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
-    double measured = measured_fpr(cases[i].num_keys, cases[i].bits_per_key, SHARE(2000000));
-    double modelled = modelled_fpr(cases[i].num_keys, cases[i].bits_per_key);
+    double measured, modelled;
+    if( !IS_WHOLE && cases[i].num_keys>100000 ) continue;
+    measured = measured_fpr(cases[i].num_keys, cases[i].bits_per_key, SHARE(2000000));
+    modelled = modelled_fpr(cases[i].num_keys, cases[i].bits_per_key);
     if( IS_WHOLE && fabs(measured/modelled - 1)>MAX_RELATIVE_ERROR ){
       fail_msg("%llu keys at %.1f bits per key: measured %.4g, modelled %.4g",
                (unsigned long long)cases[i].num_keys, cases[i].bits_per_key, measured, modelled);
