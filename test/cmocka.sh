@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs the core's test programs: sh test/cmocka.sh [BUILD-FOLDER [EMULATOR ...]].
 #
-# A program that crashes, or stops before it ran a test, counts as one failure.  Only
-# what failing programs print is shown.  Ends with `N passed, N failed`.
+# A program that crashes, or stops before it ran a test, counts as one failure.  What
+# failing programs print is shown, and the lines of others that begin with "note: ".
+# Ends with `N passed, N failed`.
 set -u
 build=${1:-build/release}
 [ $# = 0 ] || shift
@@ -20,6 +21,8 @@ for program in "$build"/test/core/*_test "$build"/test/core/*_test.exe; do
   if [ "$failed" != 0 ]; then
     echo "$program: exit status $status"
     echo "$output"
+  else
+    echo "$output" | grep '^note: '
   fi
   num_passed=$((num_passed + passed))
   num_failed=$((num_failed + failed))
