@@ -64,6 +64,7 @@ static contestant contestants[] = {
   {.name = "3 KB, pages of 16 KB", .kind = PARTITIONS, .keys_per_part = 2000, .page_bytes = 16384, .table = ROWID, .source = "3 KB"},
   {.name = "3 KB, mmap", .kind = PARTITIONS, .keys_per_part = 2000, .page_bytes = 4096, .source = "3 KB", .is_mapped = 1},
   {.name = "750 bytes", .kind = PARTITIONS, .keys_per_part = 500, .page_bytes = 4096, .table = ROWID},
+  {.name = "1.9 KB, pages of 2 KB", .kind = PARTITIONS, .keys_per_part = 1220, .page_bytes = 2048, .table = ROWID},
   {.name = "750 bytes, mmap", .kind = PARTITIONS, .keys_per_part = 500, .page_bytes = 4096, .source = "750 bytes", .is_mapped = 1},
 };
 #define NUM_CONTESTANTS (sizeof(contestants)/sizeof(contestants[0]))
