@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the benchmarks in turn: sh test/bench/run.sh quick|full [NAME ...], at the top of
-# the checkout.  `make bench` and `make bench-full` come here.
+# Runs the benchmarks in turn: sh test/bench/run.sh quick|medium|full [NAME ...], at the
+# top of the checkout.  `make bench` (quick) and `make bench-full` come here; medium is
+# large data with few runs, where a benchmark knows it, and else quick.
 #
 # A benchmark is a command; a new one is one line at the end of this file.  It prints a
 # table (medians and spread, contestants in turns, warmed up), writes its raw results to
@@ -14,8 +15,8 @@ unset MAKEFLAGS MAKELEVEL
 
 size=${1-}
 case $size in
-  quick|full) shift ;;
-  *) echo "usage: sh test/bench/run.sh quick|full [NAME ...]" >&2; exit 2 ;;
+  quick|medium|full) shift ;;
+  *) echo "usage: sh test/bench/run.sh quick|medium|full [NAME ...]" >&2; exit 2 ;;
 esac
 chosen=$*
 : "${SQLITE_VERSIONS:=system 3.54.1}" "${CC:=cc}" "${OPT:=-O3 -g}" "${BENCH_PREFIX:=}"
@@ -26,13 +27,13 @@ if [ "$(echo __OPTIMIZE__ | $CC $OPT ${CFLAGS-} -E -P -x c - | tail -n 1)" != 1 
   exit 1
 fi
 
-export CC OPT
+export CC OPT PYTHONDONTWRITEBYTECODE=1
 export BENCH_PLOTS=$PWD/build/bench
 export BENCH_EXTENSION=$BENCH_PLOTS/bloom.so
 export BENCH_BUILD="$($CC --version | head -n 1) $OPT ${CFLAGS-}"
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1 | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 export BENCH_RESULTS=$PWD/test/bench/results/${model:-$(uname -m)}
-[ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS-quick
+[ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS-$size
 
 sh test/install_packages.sh build bench || exit 1
 mkdir -p "$BENCH_PLOTS" test/bench/results
@@ -86,7 +87,7 @@ bench query-forms     each   $python test/bench/query_forms.py $(pick 10000 2000
 bench joins           each   $python test/bench/joins/lookup.py $size
 bench star            each   $python test/bench/joins/star.py $size
 bench traps           each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
-bench false-positives once   build/bench/false_positives $size
+bench false-positives once   build/bench/false_positives $(pick quick full)
 bench many-keys       each   build/bench/many_keys $(pick 10000000 100000000)
 
 [ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }

@@ -6,10 +6,10 @@ A fact table is matched with a dimension by a join, IN and EXISTS: plain, with
 a filter kept from before (`kept`), and with one built by the query itself
 (`built`).  Parameters: the dimension's size, integer or text keys (of 16
 bytes), the share of fact rows that have a partner, and SQLite's page cache,
-large enough for everything (`warm`) or of 2 MB, its default (`small`).  All
-results are compared with the plain query's.
+large enough for everything (`warm`) or of 2 MB, its default (`small`: joins
+only).  All results are compared with the plain query's.
 
-    lookup.py quick|full [KEY-ROWS ...]      for example: full text-10000000
+    lookup.py quick|medium|full [KEY-ROWS ...]      for example: full text-10000000
 
 The facts come in random order.  Row n of the dimension has the key 2*n; odd
 keys are absent.  ANALYZE was run.
@@ -24,6 +24,8 @@ import harness
 SIZES = {
     # fact rows, repeats, per cent of rows that match, dimensions
     "quick": (500_000, 3, [1, 10, 50, 100], ["integer-1000000", "text-1000000"]),
+    "medium": (500_000, 3, [0.1, 1, 10, 50, 100],
+               ["integer-1000000", "integer-10000000", "text-1000000", "text-10000000"]),
     "full": (2_000_000, 5, [0.1, 1, 10, 50, 80, 100],
              ["integer-1000000", "integer-10000000", "text-1000000", "text-10000000"]),
 }
@@ -75,6 +77,9 @@ def measure(size, dimension):
         db = harness.connect(path, cache_mb)
         for percent in percents:
             for form, sql in FORMS.items():
+                if cache == "small" and form != "join":
+                    continue
+
                 def contestant(condition):
                     text = sql.format(fact=fact_name(percent), filter=condition)
                     return lambda: db.execute(text).fetchone()
@@ -100,6 +105,8 @@ def plot(points):
         for dimension, cache, its_form, percent, kept, _ in points:
             if its_form == form:
                 curves.setdefault(f"{dimension.replace('-', ', ')} rows, {cache}", []).append((percent, kept))
+        if not curves:
+            continue
         data = "".join(f"$d{i} << END\n" + "".join(f"{x} {y}\n" for x, y in curve) + "END\n"
                        for i, curve in enumerate(curves.values()))
         harness.gnuplot(f"joins-{form}-sqlite-{sqlite3.sqlite_version}", data +
@@ -112,7 +119,7 @@ def plot(points):
 
 def main():
     if len(sys.argv) < 2 or sys.argv[1] not in SIZES:
-        sys.exit("usage: lookup.py quick|full [KEY-ROWS ...]")
+        sys.exit("usage: lookup.py quick|medium|full [KEY-ROWS ...]")
     size = sys.argv[1]
     num_facts, repeats, _, dimensions = SIZES[size]
     print(f"SQLite {sqlite3.sqlite_version}, {num_facts:,} facts, medians of {repeats} runs in turns; "

@@ -33,7 +33,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness
 
-SIZES = {"quick": (300_000, 2), "medium": (1_500_000, 2), "full": (6_000_000, 5)}  # lineorder rows, repeats
+SIZES = {"quick": (300_000, 2), "medium": (1_500_000, 3), "full": (6_000_000, 5)}  # lineorder rows, repeats
 NUM_CUSTOMERS, NUM_SUPPLIERS, NUM_PARTS = 30_000, 2_000, 200_000
 
 REGIONS = {
