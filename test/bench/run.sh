@@ -89,5 +89,7 @@ bench star            each   $python test/bench/joins/star.py $size
 bench traps           each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
 bench false-positives once   build/bench/false_positives $(pick quick full)
 bench many-keys       each   build/bench/many_keys $(pick 10000000 100000000)
+[ $size != full ] ||
+bench lookups         once   make -s bench-lookups
 
 [ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }
