@@ -128,7 +128,7 @@ def filler(key_type, num_facts):
             return number
         if key_type == "hex":
             # Multiplied by odd numbers modulo 2^32: different for different numbers.
-            return f"printf('%08x%08x', {number} * 2654435761 % 4294967296, {number} * 1540483477 % 4294967296)"
+            return f"printf('%08x%08x', ({number}) * 2654435761 % 4294967296, ({number}) * 1540483477 % 4294967296)"
         template = {"date": "%08d", "customer": "customer-%07d", "supplier": "supplier-%07d", "part": "part-%011d"}
         return f"printf('{template[kind]}', {number})"
 
