@@ -132,9 +132,9 @@ fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%) ## Build the fuzz targets (
 $(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%): %: %.o $(FUZZ_SUPPORT) $(OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(FUZZER) -lsqlite3 -lm
 # Programs that load the extension into the SQLite that is installed.
-$(BUILD)/test/oom/oom: test/oom/oom.c
+$(BUILD)/test/oom/oom $(BUILD)/test/limits/limits: $(BUILD)/%: %.c
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) -o $@ $< -lsqlite3 -ldl
+	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< -lsqlite3 -ldl -lpthread
 
 # Kept: make would delete the tests' objects as intermediate files.
 .PRECIOUS: $(BUILD)/%.o

@@ -13,6 +13,7 @@ suite 'static analysis'                                    sh test/static_analys
 suite 'fuzzing'                                            sh test/fuzz/run.sh
 suite 'out of memory, all statements and encodings'        sh test/oom/run.sh --long
 suite 'out of memory, with sanitizers'                     sh test/oom/run.sh --sanitize
+suite 'limits and interruption, newest SQLite'             sh test/limits/run.sh 3.54.1
 
 table
 total

@@ -194,7 +194,13 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
 
 static void give_filter(sqlite3_context *context, const build_state *state){
   bloom_shape shape;
-  uint8_t *filter = write_filter(context, state, &shape);
+  uint8_t *filter;
+  /* SQLite ends every aggregate that it began, also those whose result it drops. */
+  if( bloom_is_interrupted(context) ){
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+    return;
+  }
+  filter = write_filter(context, state, &shape);
   if( filter ) sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
 }
 

@@ -1,0 +1,330 @@
+/*
+** Limits and interruption, as a program that uses SQLite's C interface meets them.
+**
+**     limits EXTENSION
+**
+** A filter longer than SQLITE_LIMIT_LENGTH is SQLite's own "string or blob too big",
+** found before its memory is asked for.  An interrupt ends every statement with
+** SQLITE_INTERRUPT, whether it comes from a progress handler, from the statement itself or
+** from another thread; the statements here would not end otherwise.  After either, memory is
+** back at its base and the connection works.  Prints `N passed, N failed` last.
+*/
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Keys without end. */
+#define ENDLESS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+/* The keys 1 .. ?1. */
+#define KEYS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?1) "
+
+static const char *extension;
+static int num_passed, num_failed;
+
+static void check(int is_right, const char *what, const char *sql, sqlite3_int64 got){
+  if( is_right ){
+    num_passed++;
+  }else{
+    num_failed++;
+    printf("FAILED: %s; it was %lld\n  %s\n", what, got, sql);
+  }
+}
+
+static void must(int rc, sqlite3 *db){
+  if( rc!=SQLITE_OK ){
+    fprintf(stderr, "limits: %s\n", db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+    exit(1);
+  }
+}
+
+/* Runs a statement, ?1 bound; gives the error or SQLITE_OK, and the last row's first column
+** in *number if it is not NULL. */
+static int run(sqlite3 *db, const char *sql, sqlite3_int64 argument, sqlite3_int64 *number){
+  sqlite3_stmt *statement;
+  int rc;
+  must(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), db);
+  if( sqlite3_bind_parameter_count(statement) ) sqlite3_bind_int64(statement, 1, argument);
+  while( (rc = sqlite3_step(statement))==SQLITE_ROW ){
+    if( number ) *number = sqlite3_column_int64(statement, 0);
+  }
+  sqlite3_finalize(statement);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static sqlite3 *open_database(void){
+  sqlite3 *db;
+  must(sqlite3_open(":memory:", &db), NULL);
+  must(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL), db);
+  must(sqlite3_load_extension(db, extension, NULL, NULL), db);
+  must(run(db, "SELECT 1 FROM bloom_info(x'06')", 0, NULL), db); /* a table that SQLite keeps from then on */
+  return db;
+}
+
+/* Memory at its base and a connection that works. */
+static void check_unharmed(sqlite3 *db, sqlite3_int64 base, const char *sql){
+  sqlite3_int64 answer = 0;
+  sqlite3_db_release_memory(db);
+  /* The text of an error stays with its connection. */
+  check(sqlite3_memory_used()<=base + 1000, "memory should be back at its base", sql, sqlite3_memory_used() - base);
+  check(run(db, "SELECT bloom_may_contain(bloom_build('a'), 'a')", 0, &answer)==SQLITE_OK && answer==1,
+        "the next statement should work", sql, answer);
+}
+
+/* ---- SQLITE_LIMIT_LENGTH ------------------------------------------------------------ */
+
+#define SMALL_LIMIT 1000
+
+/* With up to fits for ?1 a filter has at most SMALL_LIMIT bytes, with one more it has more. */
+static const struct {
+  const char *sql;
+  int fits;
+} length_rows[] = {
+  {KEYS "SELECT length(bloom_build(i)) FROM n", 799},
+  {KEYS "SELECT length(bloom_build(i, 100)) FROM n", 79},
+  {KEYS "SELECT length(bloom_build(i, 1)) FROM n", 7992},
+  {"SELECT length(bloom_build('a', 10, ?1))", 799},
+  {"SELECT length(bloom_build(NULL, 9.25, ?1))", 864},
+  {"SELECT length(filter) FROM (SELECT bloom_build('a', 10, ?1) OVER () AS filter)", 799},
+  {KEYS "SELECT max(length(filter)) FROM (SELECT bloom_build(i) OVER (ORDER BY i) AS filter FROM n)", 799},
+  {KEYS "SELECT max(length(filter)) FROM (SELECT bloom_build(i, 20) OVER (ORDER BY i ROWS BETWEEN 399 PRECEDING AND 0 FOLLOWING) AS filter FROM n)", 399},
+  {KEYS "SELECT max(length(filter)) FROM (SELECT bloom_build(i) AS filter FROM n GROUP BY i % 2)", 1598},
+  {"SELECT length(bloom_empty(?1))", 799},
+  {"SELECT length(bloom_empty(?1, 100))", 79},
+  {"SELECT length(bloom_add(bloom_empty(?1), 'a'))", 799},
+  {"SELECT length(bloom_merge(bloom_empty(?1)))", 799},
+  {"SELECT num_bytes FROM bloom_info(bloom_empty(?1))", 799},
+};
+
+static void check_small_limit(void){
+  size_t i;
+  for(i=0; i<COUNT_OF(length_rows); i++){
+    const char *sql = length_rows[i].sql;
+    sqlite3 *db = open_database();
+    sqlite3_int64 length = 0, base;
+    int rc;
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, SMALL_LIMIT);
+    rc = run(db, sql, length_rows[i].fits, &length);
+    check(rc==SQLITE_OK, "it should fit", sql, rc);
+    check(length>SMALL_LIMIT-15 && length<=SMALL_LIMIT, "it should just fit", sql, length);
+    base = sqlite3_memory_used();
+    rc = run(db, sql, length_rows[i].fits + 1, NULL);
+    check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", sql, rc);
+    check(strcmp(sqlite3_errmsg(db), "string or blob too big")==0, "it should be SQLite's own error", sql, 0);
+    check_unharmed(db, base, sql);
+    sqlite3_close(db);
+  }
+}
+
+/* Sizes around 2^31, 2^32, 2^53, 2^63 bits, bytes and keys: too big at once, none built. */
+static void check_huge_sizes(void){
+  static const sqlite3_int64 powers[] = {33, 35, 40, 52, 53, 54, 56, 57, 60, 62};
+  static const char *const forms[] = {
+    "SELECT bloom_empty(?1)",
+    "SELECT bloom_empty(?1, 100)",
+    "SELECT bloom_build('a', 10, ?1)",
+    "SELECT bloom_build('a', 99.9, ?1) OVER ()",
+    "SELECT bloom_add(bloom_empty(?1), 1)",
+    "SELECT bloom_merge(bloom_empty(?1))",
+    "SELECT * FROM bloom_info(bloom_empty(?1))",
+    "SELECT bloom_open(bloom_empty(?1))",
+  };
+  size_t form, i;
+  for(form=0; form<COUNT_OF(forms); form++){
+    sqlite3 *db = open_database();
+    for(i=0; i<3*COUNT_OF(powers) + 1; i++){
+      const sqlite3_int64 capacity = i<3*COUNT_OF(powers) ? ((sqlite3_int64)1 << powers[i/3]) + (sqlite3_int64)(i%3) - 1
+                                                          : INT64_MAX;
+      const sqlite3_int64 base = sqlite3_memory_used();
+      int rc;
+      sqlite3_memory_highwater(1);
+      rc = run(db, forms[form], capacity, NULL);
+      check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", forms[form], rc);
+      check(sqlite3_memory_highwater(0) - base<200000, "it should not ask for memory first", forms[form],
+            sqlite3_memory_highwater(0) - base);
+      check_unharmed(db, base, forms[form]);
+    }
+    sqlite3_close(db);
+  }
+}
+
+/* Too many keys are found out as they come in, not at an end that may never be. */
+static void check_endless_keys(void){
+  static const char sql[] = ENDLESS "SELECT bloom_build(i) FROM n";
+  sqlite3 *db = open_database();
+  sqlite3_int64 base;
+  int rc;
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 100000); /* bytes: 80,000 keys */
+  base = sqlite3_memory_used();
+  sqlite3_memory_highwater(1);
+  rc = run(db, sql, 0, NULL);
+  check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", sql, rc);
+  check(sqlite3_memory_highwater(0) - base<2000000, "it should keep few keys", sql, sqlite3_memory_highwater(0) - base);
+  check_unharmed(db, base, sql);
+  sqlite3_close(db);
+}
+
+/* Handles outlive a limit: what is made of them must not pass it. */
+static void check_limit_lowered(void){
+  static const char *const forms[] = {
+    "SELECT length(bloom_add((SELECT bloom_open(bloom_empty(5000))), i)) FROM (SELECT 1 AS i UNION ALL SELECT 2)",
+    "SELECT length(bloom_merge((SELECT bloom_open(bloom_empty(5000))))) FROM (SELECT 1 AS i UNION ALL SELECT 2) GROUP BY i",
+  };
+  size_t form;
+  for(form=0; form<COUNT_OF(forms); form++){
+    sqlite3 *db = open_database();
+    sqlite3_int64 base = sqlite3_memory_used();
+    sqlite3_stmt *statement;
+    int rc;
+    must(sqlite3_prepare_v2(db, forms[form], -1, &statement, NULL), db);
+    rc = sqlite3_step(statement);
+    check(rc==SQLITE_ROW && sqlite3_column_int(statement, 0)==6251, "the first row should come", forms[form], rc);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, SMALL_LIMIT);
+    rc = sqlite3_step(statement);
+    check(rc==SQLITE_TOOBIG, "the second row should give SQLITE_TOOBIG", forms[form], rc);
+    sqlite3_finalize(statement);
+    check_unharmed(db, base, forms[form]);
+    sqlite3_close(db);
+  }
+}
+
+/* Errors whose text is longer than the limit are errors still. */
+static void check_tiny_limit(void){
+  static const char *const forms[] = {
+    "SELECT bloom_open(1.5)", "SELECT bloom_build('a', 1000)", "SELECT bloom_partition(1, 'x')",
+    "SELECT bloom_bits_per_key(5)", "SELECT bloom_add(x'06', 1)", "SELECT * FROM bloom_info(5)",
+  };
+  size_t form;
+  for(form=0; form<COUNT_OF(forms); form++){
+    sqlite3 *db = open_database();
+    sqlite3_int64 base = sqlite3_memory_used();
+    int rc;
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 60);
+    rc = run(db, forms[form], 0, NULL);
+    check(rc!=SQLITE_OK, "it should fail", forms[form], rc);
+    check_unharmed(db, base, forms[form]);
+    sqlite3_close(db);
+  }
+}
+
+/* ---- Interrupts -------------------------------------------------------------------- */
+
+/* Each calls at() while it scans. */
+static const char *const endless_statements[] = {
+  ENDLESS "SELECT bloom_build(at(i)) FROM n",
+  ENDLESS "SELECT bloom_build(at(i), 10, 1000) FROM n",
+  ENDLESS "SELECT bloom_build(i) FROM n GROUP BY at(i) / 1000",
+  ENDLESS "SELECT bloom_build(DISTINCT at(i)) FROM n",
+  ENDLESS "SELECT bloom_build(i) OVER (ORDER BY i) FROM n WHERE at(i)",
+  ENDLESS "SELECT bloom_build(i, 10, 100) OVER (ROWS BETWEEN 9 PRECEDING AND 9 FOLLOWING) FROM n WHERE at(i)",
+  ENDLESS "SELECT sum(bloom_may_contain((SELECT bloom_open(bloom_build(1))), at(i))) FROM n",
+  ENDLESS "SELECT max(bloom_add(bloom_empty(100), at(i))) FROM n",
+  ENDLESS "SELECT bloom_merge(bloom_add(bloom_empty(100), at(i))) FROM n",
+  ENDLESS "SELECT sum((SELECT num_bits FROM bloom_info(bloom_empty(at(i) % 1000)))) FROM n",
+  ENDLESS "SELECT sum(bloom_partition(at(i), 99)) FROM n",
+  ENDLESS "SELECT sum(bloom_bits_per_key(0.5, at(i) * 0)) FROM n",
+};
+
+#define INTERRUPTED_ROW 30000
+
+typedef enum interrupter { BY_PROGRESS, BY_STATEMENT, BY_THREAD } interrupter;
+static const char *const interrupter_names[] = {"a progress handler", "the statement", "another thread"};
+
+typedef struct scan {
+  sqlite3 *db;
+  interrupter by;
+  atomic_int is_far;  /* INTERRUPTED_ROW was reached */
+  atomic_int is_over; /* the statement ended */
+  sqlite3_int64 memory; /* in use when it was reached */
+} scan;
+
+/* at(i): i, and notices row INTERRUPTED_ROW. */
+static void at(sqlite3_context *context, int num_args, sqlite3_value **args){
+  scan *running = sqlite3_user_data(context);
+  (void)num_args;
+  if( sqlite3_value_int64(args[0])==INTERRUPTED_ROW ){
+    atomic_store(&running->is_far, 1);
+    running->memory = sqlite3_memory_used();
+    sqlite3_memory_highwater(1);
+    if( running->by==BY_STATEMENT ) sqlite3_interrupt(running->db);
+  }
+  sqlite3_result_value(context, args[0]);
+}
+
+static int progress(void *data){
+  scan *running = data;
+  return running->by==BY_PROGRESS && atomic_load(&running->is_far);
+}
+
+static void *interrupt_from_thread(void *data){
+  scan *running = data;
+  while( !atomic_load(&running->is_over) ){
+    if( atomic_load(&running->is_far) ) sqlite3_interrupt(running->db);
+  }
+  return NULL;
+}
+
+static void check_interrupt(const char *sql, interrupter by){
+  scan running = {.by = by};
+  sqlite3 *db = running.db = open_database();
+  sqlite3_int64 base;
+  pthread_t thread;
+  int rc;
+  must(sqlite3_create_function(db, "at", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, &running, at, NULL, NULL), db);
+  sqlite3_progress_handler(db, 1000, progress, &running);
+  base = sqlite3_memory_used();
+  if( by==BY_THREAD && pthread_create(&thread, NULL, interrupt_from_thread, &running)!=0 ) abort();
+  rc = run(db, sql, 0, NULL);
+  atomic_store(&running.is_over, 1);
+  if( by==BY_THREAD ) pthread_join(thread, NULL);
+  check(rc==SQLITE_INTERRUPT, interrupter_names[by], sql, rc);
+  running.by = BY_STATEMENT;
+  check_unharmed(db, base, sql);
+  sqlite3_close(db);
+}
+
+/* Where SQLite can tell, an interrupted build does not go on to write its filter. */
+static void check_nothing_is_built(void){
+#if SQLITE_VERSION_NUMBER >= 3041000
+  static const char sql[] = ENDLESS "SELECT bloom_build(at(i), 100) FROM n"; /* 375,001 bytes by then */
+  scan running = {.by = BY_STATEMENT};
+  sqlite3 *db = running.db = open_database();
+  sqlite3_int64 grown;
+  must(sqlite3_create_function(db, "at", 1, SQLITE_UTF8, &running, at, NULL, NULL), db);
+  run(db, sql, 0, NULL);
+  grown = sqlite3_memory_highwater(0) - running.memory;
+  check(sqlite3_libversion_number()<3041000 || grown<100000, "no filter should be written", sql, grown);
+  sqlite3_close(db);
+#else
+  printf("note: these headers are older than sqlite3_is_interrupted(): an interrupted build writes its filter\n");
+#endif
+}
+
+int main(int num_args, char **args){
+  size_t i;
+  int by;
+  if( num_args!=2 ){
+    fprintf(stderr, "usage: limits EXTENSION\n");
+    return 2;
+  }
+  extension = args[1];
+  must(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), NULL);
+  check_small_limit();
+  check_huge_sizes();
+  check_endless_keys();
+  check_limit_lowered();
+  check_tiny_limit();
+  for(i=0; i<COUNT_OF(endless_statements); i++){
+    for(by=BY_PROGRESS; by<=BY_THREAD; by++) check_interrupt(endless_statements[i], (interrupter)by);
+  }
+  check_nothing_is_built();
+  printf("note: SQLite %s, %zu statements that would not end, each interrupted in 3 ways\n",
+         sqlite3_libversion(), COUNT_OF(endless_statements));
+  printf("%d passed, %d failed\n", num_passed, num_failed);
+  return num_failed>0;
+}

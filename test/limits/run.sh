@@ -1,0 +1,17 @@
+#!/bin/sh
+# Limits and interruption: sh test/limits/run.sh [VERSION], at the top of the checkout.
+# limits.c says what is tested.  With VERSION everything is compiled with that SQLite's
+# headers and runs on it (test/sqlite_versions.sh): from 3.41 on an interrupted build stops
+# at once, which older headers do not know of.  Ends with `N passed, N failed`.
+set -u
+unset MAKEFLAGS MAKELEVEL
+if [ $# = 0 ]; then
+  make -j 2 bloom.so build/release/test/limits/limits || exit
+  exec build/release/test/limits/limits ./bloom.so
+fi
+sh test/sqlite_versions.sh "$1" || exit
+sqlite=build/sqlite/$1
+build=build/sqlite-$1
+make -j 2 BUILD="$build" EXTENSION="$build/bloom.so" CPPFLAGS="-I$sqlite" \
+  "$build/bloom.so" "$build/test/limits/limits" || exit
+exec env LD_PRELOAD="$PWD/$sqlite/libsqlite3.so.0" "$build/test/limits/limits" "$build/bloom.so"
