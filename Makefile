@@ -124,7 +124,7 @@ $(BUILD)/test/corrupt/corrupt_test: $(BUILD)/test/corrupt/corrupt_test.o $(OBJEC
 # the plain one that replays files (test/fuzz/run.sh, test/fuzz/replay.sh).
 FUZZ_TARGETS = read_any_bytes build_then_probe vector_kernels sql_statements
 FUZZER ?=
-FUZZ_SUPPORT = $(BUILD)/test/fuzz/fuzz.o $(if $(FUZZER),,$(BUILD)/test/fuzz/plain_main.o)
+FUZZ_SUPPORT = $(BUILD)/test/fuzz/fuzz.o $(BUILD)/test/fuzz/arena.o $(if $(FUZZER),,$(BUILD)/test/fuzz/plain_main.o)
 
 .PHONY: fuzz-targets
 fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%) ## Build the fuzz targets (test/fuzz/run.sh says how)

@@ -13,6 +13,8 @@
 */
 #include "fuzz.h"
 
+#include "arena.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 
@@ -198,35 +200,29 @@ static void value(generator *g){
   }
 }
 
+/* Rows of any k and f. */
 static void source(generator *g, int depth){
   const int had_columns = g->has_columns;
   unsigned num_rows;
   switch( choose(g, 8) ){
-    case 0:  put(g, "mixed"); break;
-    case 1:  put(g, "shapes"); break;
-    case 2:  put(g, "numbers"); break;
-    case 3:  put(g, "none"); break;
-    case 4:  put(g, "handles"); break;
-    case 5:  put(g, g->may_be_slow ? "many" : "mixed"); break;
-    default:
-      g->has_columns = 0;
-      for(num_rows=1+choose(g, 4); num_rows; num_rows--){
-        put(g, "%s", g->sql[g->num_chars-1]=='(' ? "SELECT " : "(SELECT ");
-        expression(g, depth-1);
-        put(g, " AS k, ");
-        expression(g, depth-1);
-        put(g, " AS f");
-        if( num_rows>1 ){
-          put(g, " UNION ALL SELECT ");
-          expression(g, depth-1);
-          put(g, ", ");
-          expression(g, depth-1);
-        }
-        put(g, ")");
-        break;
-      }
-      g->has_columns = had_columns;
+    case 0:  put(g, "mixed"); return;
+    case 1:  put(g, "shapes"); return;
+    case 2:  put(g, "numbers"); return;
+    case 3:  put(g, "none"); return;
+    case 4:  put(g, "handles"); return;
+    case 5:  put(g, g->may_be_slow ? "many" : "mixed"); return;
+    default: break;
   }
+  g->has_columns = 0;
+  put(g, "(SELECT NULL AS k, NULL AS f");
+  for(num_rows=choose(g, 4); num_rows; num_rows--){
+    put(g, " UNION ALL SELECT ");
+    expression(g, depth-1);
+    put(g, ", ");
+    expression(g, depth-1);
+  }
+  put(g, ")");
+  g->has_columns = had_columns;
 }
 
 /* Comma-separated, each behind a comma. */
@@ -304,15 +300,10 @@ static void aggregate(generator *g, int depth){
       put(g, ")");
       break;
     case 5:
-      /* Of a handle, a filter, or what is neither. */
-      put(g, "%s(bloom_build(k)", CHOOSE_TEXT(g, "bloom_open", "hex", "length", "typeof"));
+      put(g, "bloom_build(k) FILTER (WHERE ");
+      value(g);
       put(g, ")");
       break;
-  }
-  if( choose(g, 6)==5 && g->sql[g->num_chars-2]!=')' ){
-    put(g, " FILTER (WHERE ");
-    value(g);
-    put(g, ")");
   }
 }
 
@@ -420,9 +411,8 @@ static void expression(generator *g, int depth){
       expression(g, depth-1);
       put(g, " END");
       break;
-    case 21:
-      put(g, "%s(", CHOOSE_TEXT(g, "coalesce", "nullif", "max", "substr", "iif(1,"));
-      if( g->sql[g->num_chars-2]==',' ) g->num_chars--;
+    case 21: /* iif() takes three: a wrong arity now and then */
+      put(g, "%s(", CHOOSE_TEXT(g, "coalesce", "nullif", "max", "substr", "iif"));
       expression(g, depth-1);
       more_arguments(g, depth, 1);
       put(g, ")");
@@ -452,8 +442,12 @@ static void filter_with(generator *g, int key, int depth, int for_merge){
   if( for_merge ) form = not_null[form % sizeof(not_null)];
   switch( form ){
     default:
-      put(g, "(SELECT bloom_build(%sv", CHOOSE_TEXT(g, "", "DISTINCT "));
-      if( g->sql[g->num_chars-2]!=' ' ) size_arguments(g, 0);
+      if( choose(g, 2) ){
+        put(g, "(SELECT bloom_build(DISTINCT v");
+      }else{
+        put(g, "(SELECT bloom_build(v");
+        size_arguments(g, 0);
+      }
       put(g, ") FROM (SELECT ?%d AS v UNION ALL SELECT ", key);
       expression(g, depth-1);
       put(g, "%s", CHOOSE_TEXT(g, "))", " UNION ALL SELECT 'other'))", " ORDER BY 1))", " LIMIT 9))"));
@@ -844,17 +838,21 @@ static connection open_connection(const char *encoding){
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   static connection utf8, utf16;
   static generator g;
+  static long num_allocations;
   static const int length_limits[] = {1<<16, 1<<16, 1<<20, 1<<12, 400, 60};
   uint8_t form;
   connection *c;
   if( utf8.db==NULL ){
-    /* What makes small statements slow: mutexes, counters, and 88 kB for the
-    ** pages of every temporary table. */
+    /* A replay may be slow and so has malloc() itself, which sees most. */
+    if( !fuzz_is_replay ) arena_install();
+    /* What else makes small statements slow: mutexes, counters, and 88 kB for
+    ** the pages of every temporary table. */
     sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
     utf8 = open_connection("PRAGMA encoding = 'UTF-8'");
     utf16 = open_connection("PRAGMA encoding = 'UTF-16le'");
+    num_allocations = arena_num_allocations();
   }
   g.input = (fuzz_input){data, num_bytes};
   g.may_be_slow = fuzz_seldom(data, num_bytes, 32768);
@@ -880,5 +878,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
       return 0;
   }
   run(&g, c->db);
+  /* SQLite's caches grow to a limit. */
+  FUZZ_CHECK(arena_num_allocations() < num_allocations + 5000);
   return 0;
 }
