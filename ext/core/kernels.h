@@ -80,7 +80,8 @@ typedef struct bloom_kernels {
                     const bloom_digest *digests, size_t num_digests, uint32_t *positions);
 
   /* Moves the positions in begin .. begin+num_bits-1 to the front, in order;
-  ** gives their number.  num_positions is a multiple of BLOOM_KERNEL_MAX_LANES. */
+  ** gives their number.  num_positions is a multiple of BLOOM_KERNEL_MAX_LANES,
+  ** begin + num_bits at most 2^32. */
   size_t (*select)(uint32_t *positions, size_t num_positions, uint32_t begin, uint32_t num_bits);
 } bloom_kernels;
 
