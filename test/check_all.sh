@@ -14,6 +14,12 @@ suite 'fuzzing'                                            sh test/fuzz/run.sh
 suite 'out of memory, all statements and encodings'        sh test/oom/run.sh --long
 suite 'out of memory, with sanitizers'                     sh test/oom/run.sh --sanitize
 suite 'limits and interruption, newest SQLite'             sh test/limits/run.sh 3.54.1
+suite 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/versions.sh
+suite 'big-endian: s390x'                                  sh test/machines.sh s390x
+suite '64-bit Arm: aarch64, NEON'                          sh test/machines.sh aarch64
+suite '32-bit: i686'                                       sh test/machines.sh i686
+suite 'Windows: the DLL under wine'                        sh test/machines.sh windows
+suite 'gcc and clang, -O0 and -O3, with and without SIMD'  sh test/machines.sh builds
 
 table
 total

@@ -35,6 +35,11 @@ bench rocksdb?           g++,librocksdb-dev       gcc-c++,rocksdb-devel   g++,ro
 bench gnuplot?           gnuplot-nox              gnuplot-minimal         gnuplot             gnuplot           gnuplot
 bench npm?               npm                      npm                     npm                 npm               node
 check fuzzer             clang,libclang-rt-dev    clang,compiler-rt       clang,compiler-rt   clang,compiler-rt llvm
+check s390x?             gcc-s390x-linux-gnu,libc6-dev-s390x-cross,qemu-user - - - -
+check aarch64?           gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,qemu-user - - - -
+check i686?              gcc-i686-linux-gnu,libc6-dev-i386-cross - - - -
+check windows?           gcc-mingw-w64-x86-64,wine64 - - - -
+check clang?             clang                    clang                   clang               clang             llvm
 '
 
 scratch=$(mktemp -d) || exit 1
@@ -45,6 +50,9 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 # Compiles and links the program on standard input with the given flags.
 links() { ${CC:-cc} -x c - -o "$scratch/probe" "$@"; }
+
+# Compiles and links a program with the given compiler.
+links_for() { echo 'int main(void){ return 0; }' | "$1" -x c - -o "$scratch/probe"; }
 
 probe() {
   case $1 in
@@ -82,6 +90,11 @@ probe() {
   rocksdb)        printf '%s\n' '#include <rocksdb/filter_policy.h>' 'int main(){ rocksdb::NewBloomFilterPolicy(10); }' |
                     ${CXX:-c++} -std=c++17 -x c++ - -o "$scratch/probe" -lrocksdb ;;
   gnuplot)        have gnuplot ;;
+  s390x)          links_for s390x-linux-gnu-gcc && qemu-s390x -L /usr/s390x-linux-gnu "$scratch/probe" ;;
+  aarch64)        links_for aarch64-linux-gnu-gcc && qemu-aarch64 -L /usr/aarch64-linux-gnu "$scratch/probe" ;;
+  i686)           links_for i686-linux-gnu-gcc ;;
+  windows)        links_for x86_64-w64-mingw32-gcc && /usr/lib/wine/wine64 --version ;;
+  clang)          have clang ;;
   sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined && "$scratch/probe" ;;
   esac >/dev/null 2>&1 </dev/null
 }

@@ -1,0 +1,136 @@
+#!/bin/sh
+# Tests the extension on other machines than this one: sh test/machines.sh MACHINE ...,
+# at the top of the checkout. Ends with `N passed, N failed`.
+#
+#   s390x    big-endian, under qemu-user
+#   aarch64  64-bit Arm under qemu-user: the NEON kernels
+#   i686     32 bits
+#   windows  the DLL that mingw-w64 builds, under wine
+#   builds   this machine: gcc and clang, -O0 and -O3, with and without vector code
+#
+# On each: the extension builds without a warning and passes the core's tests, golden
+# files among them, and the SQL tests, both unchanged; the sqlite3 shell loads it; and
+# filters written there and here are the same bytes and give the same answers.
+set -u
+unset MAKEFLAGS MAKELEVEL CC CFLAGS CPPFLAGS
+top=build/machines
+jobs=$(getconf _NPROCESSORS_ONLN)
+version=3.44.2
+# Emulated processors run a part of the large random counts, in per cent.
+emulated_share=3
+export WINEPREFIX="$PWD/$top/wine" WINEDEBUG=-all
+
+# The headers that every machine shares: SQLite's and xxHash's, one file each.
+include=$top/include
+sqlite=build/sqlite/$version
+prepare() {
+  sh test/sqlite_versions.sh $version && mkdir -p $include && cp $sqlite/sqlite3.h $sqlite/sqlite3ext.h $include &&
+    cp "$(echo '#include <xxhash.h>' | cc -E - | sed -n 's/^# [0-9]* "\(.*xxhash\.h\)".*/\1/p' | sed -n 1p)" $include
+}
+
+# made TARGET ...: by make, for this machine.
+made() {
+  make -j "$jobs" CC="$compiler" CXX=false BUILD="$work" EXTENSION="$extension" OPT="$opt" \
+    CPPFLAGS="-I$include -Itest/machines $defines" CMOCKA_LIBS= WERROR=1 "$@"
+}
+
+sql_options='-DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_FTS5
+  -DSQLITE_ENABLE_RTREE -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_COLUMN_METADATA'
+
+# The programs that hold SQLite: the runner's process, and the shell.
+programs_built() {
+  [ -e "$work/sqlite3.o" ] || $compiler -w -O0 $sql_options -c $sqlite/sqlite3.c -o "$work/sqlite3.o" || return
+  $compiler -std=gnu11 -O1 -I$include test/machines/sql_process.c "$work/sqlite3.o" -o "$work/sql_process$exe" $libraries &&
+    $compiler -w -O0 $sql_options -I$include $sqlite/shell.c "$work/sqlite3.o" -o "$work/sqlite3$exe" $libraries
+}
+
+# The file is made by the compiler for that machine: no test runs here by mistake.
+is_for() { readelf -h "$extension" | grep -q "$1"; }
+
+shell_there() { $run "$work/sqlite3$exe" -bail -cmd ".load $extension" "$@" | tr -d '\r'; }
+shell_here() { sqlite3 -bail -cmd '.load ./bloom' "$@"; }
+
+# filters_cross: written there and here, read there and here, all the same.
+filters_cross() {
+  rm -f "$work/there.db" "$work/here.db"
+  shell_there "$work/there.db" <test/machines/write_filters.sql &&
+    shell_here "$work/here.db" <test/machines/write_filters.sql || return
+  shell_here "$work/here.db" <test/machines/read_filters.sql >"$work/here.txt"
+  [ "$(wc -l <"$work/here.txt")" -gt 50 ] || return
+  for database in there here; do
+    shell_there "$work/$database.db" <test/machines/read_filters.sql >"$work/got.txt"
+    cmp "$work/here.txt" "$work/got.txt" || return
+  done
+  shell_here "$work/there.db" <test/machines/read_filters.sql | cmp "$work/here.txt" -
+}
+
+# machine NAME COMPILER RUN LIBRARIES KERNELS: KERNELS is the row that it must choose.
+machine() {
+  name=$1 compiler=$2 run=$3 libraries=$4 kernels=$5
+  opt='-O3' defines=''
+  work=$top/$name
+  mkdir -p "$work"
+  case $name in windows) extension=$work/bloom.dll exe=.exe ;; *) extension=$work/bloom.so exe='' ;; esac
+  check "$name: the extension builds without a warning" made all
+  check "$name: the core's tests build" made core-tests
+  adds_up "$name: core" env BLOOM_TEST_KERNELS="$kernels" BLOOM_TEST_SHARE=$emulated_share \
+    sh test/cmocka.sh "$work" $run
+  core=$passed
+  check "$name: SQLite builds" programs_built
+  adds_up "$name: SQL" tclsh test/sqllogictest.tcl --process "$run $work/sql_process$exe" --load "$extension" test/sql
+  check "$name: filters written there and here are the same" filters_cross
+  echo "note: $name: $core core tests with the $kernels kernels, $passed SQL records on SQLite $version"
+}
+
+# builds: the core's tests and the SQL tests in this machine's own terms.
+builds() {
+  run='' exe='' libraries=''
+  num_builds=0
+  for compiler in gcc clang; do
+    for opt in -O0 -O3; do
+      for defines in '' -DBLOOM_NO_SIMD; do
+        work=$top/$compiler$opt$defines
+        extension=$work/bloom.so
+        mkdir -p "$work"
+        name="$compiler $opt $defines"
+        check "$name: builds without a warning" made all
+        check "$name: the core's tests build" made core-tests
+        # Without vector code there is only one row to choose.
+        if [ -n "$defines" ]; then expected=scalar; else expected=$best_kernels; fi
+        adds_up "$name: core" env ${expected:+BLOOM_TEST_KERNELS=$expected} BLOOM_TEST_SHARE=$emulated_share \
+          sh test/cmocka.sh "$work"
+        core=$passed
+        adds_up "$name: SQL" tclsh test/sqllogictest.tcl --load "$extension" test/sql
+        num_builds=$((num_builds + 1))
+      done
+    done
+  done
+  echo "note: $num_builds builds, each $core core tests and $passed SQL records"
+}
+
+# An x86-64 processor runs these itself; any other emulates.
+i686_loader='/usr/i686-linux-gnu/lib/ld-linux.so.2 --library-path /usr/i686-linux-gnu/lib'
+[ "$(uname -m)" = x86_64 ] || i686_loader='qemu-i386 -L /usr/i686-linux-gnu'
+
+# What this machine must choose, by its own word.
+best_kernels=
+if grep -qw avx512f /proc/cpuinfo && grep -qw avx512dq /proc/cpuinfo; then best_kernels=avx512
+elif grep -qw avx2 /proc/cpuinfo; then best_kernels=avx2
+fi 2>/dev/null
+
+work=$top
+mkdir -p $work || exit 1
+. test/counts.sh
+prepare || exit 1
+make -j "$jobs" || exit 1
+for target in "$@"; do
+  case $target in
+    s390x)   machine s390x s390x-linux-gnu-gcc 'qemu-s390x -L /usr/s390x-linux-gnu' '-ldl -lm -lpthread' scalar ;;
+    aarch64) machine aarch64 aarch64-linux-gnu-gcc 'qemu-aarch64 -L /usr/aarch64-linux-gnu' '-ldl -lm -lpthread' neon ;;
+    i686)    machine i686 i686-linux-gnu-gcc "$i686_loader" '-ldl -lm -lpthread' scalar ;;
+    windows) machine windows x86_64-w64-mingw32-gcc /usr/lib/wine/wine64 '' "$best_kernels" ;;
+    builds)  builds ;;
+    *)       echo "unknown machine $target"; exit 1 ;;
+  esac
+done
+finish

@@ -1,0 +1,78 @@
+#!/bin/sh
+# Tests the extension on other versions of SQLite: sh test/versions.sh [VERSION ...], at
+# the top of the checkout, after `make`. Ends with `N passed, N failed`.
+#
+# The same files run on each: the SQL tests, the ready-made SQL, and filters written
+# under one version and read under every other. A test file NAME_3_39.test needs SQLite
+# 3.39. Versions that the extension does not support must refuse it, and not crash.
+set -u
+unset MAKEFLAGS MAKELEVEL
+supported=${*:-3.31.1 3.44.2 3.52.0 3.54.1}
+unsupported=3.9.1
+write=test/machines/write_filters.sql
+read=test/machines/read_filters.sql
+work=build/versions
+rm -rf $work && mkdir -p $work || exit 1
+. test/counts.sh
+sh test/sqlite_versions.sh $supported $unsupported || exit 1
+
+# Sets files and num_left_out for SQLite $1, such as 3.31.1.
+choose_files() {
+  files='' num_left_out=0
+  minor=${1#3.}
+  minor=${minor%%.*}
+  for file in test/sql/*.test; do
+    needed=$(expr "$file" : '.*_3_\([0-9]*\)\.test$')
+    if [ "${needed:-0}" -gt "$minor" ]; then num_left_out=$((num_left_out + 1)); else files="$files $file"; fi
+  done
+}
+
+# shell VERSION ...: its sqlite3 with the extension loaded.
+shell() {
+  case $1 in system) program=sqlite3 ;; *) program=build/sqlite/$1/sqlite3 ;; esac
+  shift
+  $program -bail -cmd '.load ./bloom' "$@"
+}
+
+writes() { shell "$1" $work/"$1".db <$write; }
+
+# What the system's SQLite says of its own filters is expected of all.
+describes_its_own() { shell system $work/system.db <$read >$work/expected && [ "$(wc -l <$work/expected)" -gt 50 ]; }
+
+# reads READER WRITER
+reads() { shell "$1" $work/"$2".db <$read >$work/got && cmp $work/got $work/expected; }
+
+# An error, no crash, and the connection goes on.
+refuses() {
+  message=$(build/sqlite/"$1"/sqlite3 :memory: '.load ./bloom' 2>&1)
+  status=$?
+  echo "exit status $status: $message"
+  [ $status -lt 128 ] && [ "$message" = "Error: bloom needs SQLite 3.31.0 or newer, this is $1" ] &&
+    [ "$(printf '.load ./bloom\nSELECT 6 * 7;\n' | build/sqlite/"$1"/sqlite3 :memory: 2>/dev/null)" = 42 ]
+}
+
+for version in $supported; do
+  package=build/sqlite/$version/tclsqlite3.so
+  choose_files "$version"
+  adds_up "SQL on $version" tclsh test/sqllogictest.tcl --sqlite "$package" --load ./bloom $files
+  records=$passed
+  adds_up "ready-made SQL on $version" tclsh test/ready_made.tcl ./bloom "$package"
+  echo "note: SQLite $version: $records SQL records, $passed checks of ready-made SQL; files left out: $num_left_out"
+done
+
+for writer in system $supported; do check "$writer writes filters" writes "$writer"; done
+check 'the system reads its own' describes_its_own
+num_pairs=0
+for reader in system $supported; do
+  for writer in system $supported; do
+    check "filters written by $writer, read by $reader" reads "$reader" "$writer"
+    num_pairs=$((num_pairs + 1))
+  done
+done
+echo "note: $num_pairs pairs of a version that wrote $(grep -c '|' $work/expected) lines on filters and one that read them"
+
+for version in $unsupported; do
+  check "$version refuses" refuses "$version"
+  echo "note: SQLite $version refuses clearly"
+done
+finish
