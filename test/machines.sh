@@ -44,8 +44,12 @@ programs_built() {
     $compiler -w -O0 $sql_options -I$include $sqlite/shell.c "$work/sqlite3.o" -o "$work/sqlite3$exe" $libraries
 }
 
-# The file is made by the compiler for that machine: no test runs here by mistake.
-is_for() { readelf -h "$extension" | grep -q "$1"; }
+# One symbol out; in, nothing but what every Windows has.
+dll_is_lean() {
+  x86_64-w64-mingw32-objdump -p "$extension" >"$work/objdump" || return
+  [ "$(sed -n 's/^.*DLL Name: *//p' "$work/objdump" | sort | tr '\n' ' ')" = 'KERNEL32.dll msvcrt.dll ' ] &&
+    [ "$(sed -n '/Name Pointer\] Table/,/^$/s/^.*\[ *[0-9]*\] *//p' "$work/objdump")" = sqlite3_bloom_init ]
+}
 
 shell_there() { $run "$work/sqlite3$exe" -bail -cmd ".load $extension" "$@" | tr -d '\r'; }
 shell_here() { sqlite3 -bail -cmd '.load ./bloom' "$@"; }
@@ -72,6 +76,7 @@ machine() {
   mkdir -p "$work"
   case $name in windows) extension=$work/bloom.dll exe=.exe ;; *) extension=$work/bloom.so exe='' ;; esac
   check "$name: the extension builds without a warning" made all
+  [ "$name" != windows ] || check "$name: the DLL exports and needs no more than it must" dll_is_lean
   check "$name: the core's tests build" made core-tests
   adds_up "$name: core" env BLOOM_TEST_KERNELS="$kernels" BLOOM_TEST_SHARE=$emulated_share \
     sh test/cmocka.sh "$work" $run
