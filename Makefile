@@ -178,23 +178,7 @@ build/bench/false_positives: test/bench/false_positives.cc $(CORE_SOURCES)
 
 .PHONY: core-objects
 core-objects: $(CORE_OBJECTS)
-# Partitions and look-ups.  The databases go to BENCH_FOLDER: 2 GB, kept for the next run.
-BENCH_FOLDER ?= $(BUILD)/test/bench/data
-BENCH_LOOKUPS = $(addprefix $(BUILD)/test/bench/,lookups many_filters partitions)
-
-.PHONY: bench-lookups
-bench-lookups: $(BENCH_LOOKUPS) $(EXTENSION) ## Time look-ups in filters, partitions and B-trees, many filters, and building
-	@mkdir -p $(BENCH_FOLDER)
-	$(BUILD)/test/bench/lookups $(BENCH_FOLDER)
-	$(BUILD)/test/bench/many_filters $(BENCH_FOLDER)
-	$(BUILD)/test/bench/partitions
-	/usr/bin/python3 test/bench/build_partitions.py $(BENCH_FOLDER)
-
-# Bloom inside, SQLite from the system: LD_PRELOAD may bring another.
-$(BENCH_LOOKUPS): $(BUILD)/test/bench/%: test/bench/%.c test/bench/lookups.h $(SOURCES)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE -Wall -Wextra $(OPT) -DSQLITE_CORE -Iext \
-	  '-DBENCH_CC="$(shell $(CC) --version | head -n 1) $(OPT)"' -o $@ $< $(SOURCES) -lsqlite3 -lm
+build/bench/lookups build/bench/many_filters build/bench/partitions: test/bench/lookups.h
 
 .PHONY: clean
 clean: ## Remove all that was built

@@ -2,10 +2,11 @@
 -- hold it?
 --
 -- The plain way, one row a shard and WHERE bloom_may_contain(filter, ?), makes SQLite
--- copy each filter whole, though six bytes of it are tested: 12 KB cost some 1.5 us,
--- and 1 KB a fifth of that.  Here each shard's filter is in 16 partitions, and the rows
--- of one partition of all shards lie side by side: a look-up reads a sixteenth of the
--- bytes, in one run of pages.
+-- copy each filter whole, though a few bytes of it are tested: overflow pages first,
+-- then the bytes themselves.  Here each shard's filter is in 16 partitions, and the
+-- rows of one partition of all shards lie side by side: a look-up reads a sixteenth of
+-- the bytes, in one run of pages, and takes a tenth of the time where filters have
+-- 12 KB (test/bench/many_filters.c).
 --
 --   shard_name     number and name of each shard
 --   shard_part     one row a shard and partition that has keys
@@ -15,7 +16,7 @@
 -- Replace 16 throughout to suit: filters of 500 to 1,000 bytes (330 to 660 keys a shard
 -- and partition at 12 bits) are good; under 100 bytes the row costs more than the filter.
 -- 1000000 is more than the number of shards.  In a database of its own, PRAGMA
--- page_size = 16384 before the first table gains another fifth.
+-- page_size = 16384 before the first table takes off another fifth.
 --
 -- To add shard 7, or to replace it once its keys have changed:
 --

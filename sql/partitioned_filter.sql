@@ -18,15 +18,18 @@
 -- Why these numbers: a row that fits its page is read with that page alone; one that
 -- does not adds a page for every 4,092 bytes more, and the whole of it is copied.  For
 -- that the table must keep its rowid: WITHOUT ROWID moves all but the first bytes of a
--- row over a quarter of a page elsewhere.  PRAGMA mmap_size helps too, where SQLite's
--- page cache is small.  (test/bench/lookups.c measures all of this.)
+-- row over a quarter of a page elsewhere.  Where look-ups find SQLite's page cache
+-- empty, but the file in the system's, two things help further (test/bench/lookups.c):
+-- PRAGMA mmap_size, which takes a third off (never for files on a cold disk: there each
+-- page costs many times as much), or a database of its own with PRAGMA page_size = 2048
+-- and partitions of 1,250 keys, which takes off a seventh.
 --
--- GROUP BY sorts the keys once, 2 MB at a time: the time of five filters of the same
--- keys without partitions, and temporary files of 16 bytes for each INTEGER key, twice
--- that from 32 MB on.  Leave PRAGMA cache_size as it is: SQLite then sorts larger
--- pieces, which no longer fit the processor's cache, and takes several times as long.
--- Short of disk, run the statement for a range of partitions after the other, WHERE
--- bloom_partition(key, 1024) BETWEEN ? AND ?.  (test/bench/build_partitions.py)
+-- GROUP BY sorts the keys: some 0.8 us a key, at a million keys as at a hundred million,
+-- in temporary files of 14 bytes for each INTEGER key, three times that at a hundred
+-- million.  Leave PRAGMA cache_size as it is: SQLite then sorts larger pieces, which no
+-- longer fit the processor's cache, and takes several times as long.  Ranges of
+-- partitions, WHERE bloom_partition(key, 1024) BETWEEN ? AND ?, one after the other, need
+-- less room for sorting, but each reads the table (test/bench/build_partitions.py).
 --
 -- Upkeep: triggers add new keys, count removed ones, and rebuild a partition once
 -- a fifth of its keys, and at least 400, are gone.  The index on the partition lets

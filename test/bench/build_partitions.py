@@ -3,8 +3,7 @@
 Ways to build many small filters from a table in no order, in SQL: time, peak
 memory and bytes written to temporary files.
 
-    make && /usr/bin/python3 test/bench/build_partitions.py FOLDER
-        [--keys N] [--runs N] [--ways 1,3] [--out FILE]
+    make && /usr/bin/python3 test/bench/build_partitions.py FOLDER [--keys N] [--runs N] [--ways 1,3]
 
 FOLDER gets a database with the keys (12 MB a million) and, while it runs,
 SQLite's temporary files (20 MB a million).  Default: 10 million keys in
@@ -13,14 +12,14 @@ turns.  Printed is the median of the runs, times in us a key.
 """
 import argparse
 import os
-import platform
 import sqlite3
 import statistics
 import subprocess
 import sys
 import time
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+import harness
+
 KEYS_PER_PART = 2_000
 
 INSERT = "INSERT INTO part SELECT bloom_partition(k, :parts), bloom_build(k, 12) FROM keys.t"
@@ -34,13 +33,6 @@ WAYS = [
     ("GROUP BY in 8 ranges, cache 512 MB", "PRAGMA cache_size = -512000", 8),
     ("GROUP BY, cache 32 MB", "PRAGMA cache_size = -32000", 1),
 ]
-
-
-def connect(path):
-    db = sqlite3.connect(path, isolation_level=None)
-    db.enable_load_extension(True)
-    db.load_extension(os.path.join(ROOT, "bloom"))
-    return db
 
 
 def written_bytes():
@@ -57,7 +49,7 @@ def run_way(keys_path, num_keys, way):
     """What a process of its own does: prints what it cost."""
     _, pragmas, num_ranges = WAYS[way]
     num_parts = max(1, num_keys // KEYS_PER_PART)
-    db = connect("")  # a temporary database, on disk once it is large
+    db = harness.connect("")  # a temporary database, on disk once it is large
     db.execute("ATTACH ? AS keys", (keys_path,))
     db.executescript(pragmas)
     db.execute("CREATE TABLE part(part INTEGER PRIMARY KEY, filter BLOB)")
@@ -86,7 +78,6 @@ def main():
     parser.add_argument("--keys", type=float, default=1e7)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--ways")
-    parser.add_argument("--out")
     parser.add_argument("--way", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     num_keys = int(args.keys)
@@ -95,6 +86,7 @@ def main():
         run_way(path, num_keys, args.way)
         return
 
+    os.makedirs(args.folder, exist_ok=True)
     if not os.path.exists(path):
         db = sqlite3.connect(path + ".new")
         db.executescript(f"""
@@ -106,15 +98,16 @@ def main():
         os.rename(path + ".new", path)
 
     ways = [int(way) for way in args.ways.split(",")] if args.ways else range(len(WAYS))
+    results = harness.Results("build-partitions",
+                              ["num_keys", "way", "run", "clock_s", "processor_s", "peak_bytes", "written_bytes"])
     costs = {way: [] for way in ways}
-    for _ in range(args.runs):
+    for run in range(args.runs):
         for way in ways:
             output = subprocess.run([sys.executable, __file__, args.folder, "--keys", str(num_keys), "--way", str(way)],
                                     check=True, capture_output=True, text=True).stdout
             costs[way].append([float(cost) for cost in output.split()])
+            results.row(num_keys, WAYS[way][0], run, *output.split())
 
-    with open("/proc/cpuinfo") as file:
-        cpu = next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
     print(f"SQLite {sqlite3.sqlite_version}, {num_keys:,} keys in partitions of {KEYS_PER_PART:,}, {args.runs} runs")
     print(f"{'way':<40}{'processor':>10}{'least':>7}{'most':>7}{'clock':>7}  {'peak MB':>8}{'written MB':>12}")
     for way in ways:
@@ -123,16 +116,6 @@ def main():
         print(f"{WAYS[way][0]:<40}{statistics.median(us):>10.2f}{min(us):>7.2f}{max(us):>7.2f}"
               f"{1e6 * statistics.median(clock) / num_keys:>7.2f}  {statistics.median(peak) / 1e6:>8.0f}"
               f"{statistics.median(written) / 1e6:>12.0f}")
-    if args.out:
-        with open(args.out, "a") as file:
-            if file.tell() == 0:
-                file.write(f"# {cpu}\n# Python {platform.python_version()}\n"
-                           "sqlite\tnum_keys\tway\trun\tclock_s\tprocessor_s\tpeak_bytes\twritten_bytes\n")
-            for way in ways:
-                for run, values in enumerate(costs[way]):
-                    file.write("\t".join([sqlite3.sqlite_version, str(num_keys), WAYS[way][0], str(run)]
-                                         + [f"{value:.2f}" for value in values[:2]]
-                                         + [f"{value:.0f}" for value in values[2:]]) + "\n")
 
 
 if __name__ == "__main__":

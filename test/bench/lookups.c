@@ -2,7 +2,7 @@
 ** What one look-up of an absent key costs: in a B-tree, in one large filter, in
 ** a filter that is partitioned in one of several ways.
 **
-**     lookups FOLDER [--keys N] [--repeats N] [--state NAME] [--out FILE]
+**     lookups FOLDER [--keys N] [--repeats N] [--state NAME]
 **
 ** FOLDER gets one database a contestant, 800 MB in all with the default of
 ** 8,192,000 keys, which stay there for the next run.  Contestants take turns;
@@ -19,7 +19,6 @@
 **               posix_fadvise(): the medium decides
 **
 ** Times are the processor's in the first three states, the clock's in the others.
-** LD_PRELOAD may bring another SQLite than the one it was linked to.
 */
 #include "lookups.h"
 
@@ -196,26 +195,24 @@ static double measure(contestant *c, int state, int repeat){
 }
 
 int main(int argc, char **argv){
-  const char *folder = argc>1 ? argv[1] : NULL, *only_state = NULL, *out_path = NULL;
+  const char *folder = argc>1 ? argv[1] : NULL, *only_state = NULL;
   int num_repeats = 7, repeat, state, i;
-  FILE *out = NULL;
+  FILE *out;
   size_t n;
   for(i=2; i+1<argc; i+=2){
     if( strcmp(argv[i], "--keys")==0 ) num_keys = atoll(argv[i+1]);
     else if( strcmp(argv[i], "--repeats")==0 ) num_repeats = atoi(argv[i+1]);
     else if( strcmp(argv[i], "--state")==0 ) only_state = argv[i+1];
-    else if( strcmp(argv[i], "--out")==0 ) out_path = argv[i+1];
     else folder = NULL;
   }
   if( folder==NULL || i<argc || num_keys<8000 || num_repeats<1 || num_repeats>MAX_REPEATS ){
-    fprintf(stderr, "usage: lookups FOLDER [--keys N] [--repeats N] [--state NAME] [--out FILE]\n");
+    fprintf(stderr, "usage: lookups FOLDER [--keys N] [--repeats N] [--state NAME]\n");
     return 2;
   }
+  make_folder(folder);
   for(n=0; n<NUM_CONTESTANTS; n++) prepare(folder, &contestants[n]);
-  if( out_path ){
-    out = open_results(out_path, "one look-up of an absent key");
-    fprintf(out, "num_keys\tstate\tcontestant\trepeat\tns\tpages\n");
-  }
+  out = open_results("lookups", "one look-up of an absent key");
+  if( out ) fprintf(out, "num_keys\tstate\tcontestant\trepeat\tns\tpages\n");
   printf("SQLite %s, %lld keys, %d repeats\n", sqlite3_libversion(), num_keys, num_repeats);
   for(state=0; state<NUM_STATES; state++){
     if( only_state && strcmp(only_state, state_names[state]) ) continue;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,9 +18,6 @@
 
 #ifndef __OPTIMIZE__
 # error "a benchmark without optimisation says nothing: build with -O2 or -O3"
-#endif
-#ifndef BENCH_CC
-# define BENCH_CC "compiler not named"
 #endif
 
 #define MAX_REPEATS 99
@@ -79,6 +77,15 @@ static inline sqlite3 *open_database(const char *path, int flags){
   check(db, sqlite3_bloom_init(db, NULL, NULL));
   check(db, sqlite3_create_function(db, "key", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, key_function, NULL, NULL));
   return db;
+}
+
+/* Makes the folder for databases unless it is there. */
+static inline void make_folder(const char *path){
+  struct stat status;
+  if( stat(path, &status) && mkdir(path, 0777) ){
+    perror(path);
+    exit(1);
+  }
 }
 
 static inline int file_exists(const char *path){
@@ -157,22 +164,32 @@ static inline spread ratios_of(const double *values, const double *base, int cou
   return spread_of(ratios, count);
 }
 
-/* A file of raw results: lines from # on say what they are. */
-static inline FILE *open_results(const char *path, const char *what){
-  FILE *cpu = fopen("/proc/cpuinfo", "r"), *file = fopen(path, "w");
+/*
+** The file for raw results, $BENCH_RESULTS-<what>-sqlite-<version>.tsv, with lines
+** from # on that say what they are; NULL where the variable is not set.
+*/
+static inline FILE *open_results(const char *what, const char *description){
+  const char *prefix = getenv("BENCH_RESULTS"), *built = getenv("BENCH_BUILD");
+  FILE *cpu, *file;
   char line[300];
+  char *path;
+  if( prefix==NULL ) return NULL;
+  path = sqlite3_mprintf("%s-%s-sqlite-%s.tsv", prefix, what, sqlite3_libversion());
+  file = fopen(path, "w");
   if( file==NULL ){
     perror(path);
     exit(1);
   }
+  sqlite3_free(path);
   setvbuf(file, NULL, _IOLBF, BUFSIZ); /* a run that is stopped leaves whole lines */
+  cpu = fopen("/proc/cpuinfo", "r");
   while( cpu && fgets(line, sizeof(line), cpu) ){
     if( strncmp(line, "model name", 10) ) continue;
     fprintf(file, "# %s", strchr(line, ':') + 2);
     break;
   }
   if( cpu ) fclose(cpu);
-  fprintf(file, "# " BENCH_CC "\n# SQLite %s\n# %s\n", sqlite3_libversion(), what);
+  fprintf(file, "# %s\n# SQLite %s\n# %s\n", built ? built : "", sqlite3_libversion(), description);
   return file;
 }
 

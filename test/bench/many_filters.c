@@ -5,7 +5,7 @@
 **
 ** by size of the filter, size of the page and layout of the row.
 **
-**     many_filters FOLDER [--filters N] [--repeats N] [--state NAME] [--out FILE]
+**     many_filters FOLDER [--filters N] [--repeats N] [--state NAME]
 **
 ** FOLDER gets one database a contestant, 900 MB in all with the default of 10,000
 ** filters.  Contestants take turns; printed is the median of the repeats, their
@@ -186,26 +186,24 @@ static double measure(contestant *c, int state, int repeat){
 }
 
 int main(int argc, char **argv){
-  const char *folder = argc>1 ? argv[1] : NULL, *only_state = NULL, *out_path = NULL;
+  const char *folder = argc>1 ? argv[1] : NULL, *only_state = NULL;
   int num_repeats = 11, repeat, state, i;
-  FILE *out = NULL;
+  FILE *out;
   size_t n;
   for(i=2; i+1<argc; i+=2){
     if( strcmp(argv[i], "--filters")==0 ) num_filters = atoi(argv[i+1]);
     else if( strcmp(argv[i], "--repeats")==0 ) num_repeats = atoi(argv[i+1]);
     else if( strcmp(argv[i], "--state")==0 ) only_state = argv[i+1];
-    else if( strcmp(argv[i], "--out")==0 ) out_path = argv[i+1];
     else folder = NULL;
   }
   if( folder==NULL || i<argc || num_filters<1 || num_repeats<1 || num_repeats>MAX_REPEATS ){
-    fprintf(stderr, "usage: many_filters FOLDER [--filters N] [--repeats N] [--state NAME] [--out FILE]\n");
+    fprintf(stderr, "usage: many_filters FOLDER [--filters N] [--repeats N] [--state NAME]\n");
     return 2;
   }
+  make_folder(folder);
   for(n=0; n<NUM_CONTESTANTS; n++) prepare(folder, &contestants[n]);
-  if( out_path ){
-    out = open_results(out_path, "one absent key, many filters: ns and pages a filter");
-    fprintf(out, "num_filters\tstate\tcontestant\trepeat\tns\tpages\n");
-  }
+  out = open_results("many-filters", "one absent key, many filters: ns and pages a filter");
+  if( out ) fprintf(out, "num_filters\tstate\tcontestant\trepeat\tns\tpages\n");
   printf("SQLite %s, %d filters, %d repeats, ns a filter\n", sqlite3_libversion(), num_filters, num_repeats);
   for(state=0; state<NUM_STATES; state++){
     if( only_state && strcmp(only_state, state_names[state]) ) continue;

@@ -2,7 +2,7 @@
 ** What partitions do for the false positive rate: one filter of many keys beside
 ** the same keys in partitions, of the same size in all.
 **
-**     partitions [--keys N] [--bits B] [--out FILE]     default: 1e8 keys at 10, 12, 16 bits
+**     partitions [--keys N] [--bits B]     default: 1e8 keys at 10, 12, 16 bits
 **
 ** Keys are texts of 16 hexadecimal digits.  Two million absent keys are asked for
 ** per row: a rate of 1 % is then within 1.4 % of itself in 19 cases of 20.  Uses the
@@ -103,19 +103,19 @@ int main(int argc, char **argv){
   static const double sizes[] = {10, 12, 16};
   uint64_t num_keys = 100000000;
   double only_bits = 0;
-  FILE *out = NULL;
+  FILE *out;
   size_t s, n;
   int i;
   for(i=1; i+1<argc; i+=2){
     if( strcmp(argv[i], "--keys")==0 ) num_keys = (uint64_t)atof(argv[i+1]);
     else if( strcmp(argv[i], "--bits")==0 ) only_bits = atof(argv[i+1]);
-    else if( strcmp(argv[i], "--out")==0 ) out = open_results(argv[i+1], "false positive rates, by brute force");
     else i = argc;
   }
   if( i!=argc || num_keys<20000 ){
-    fprintf(stderr, "usage: partitions [--keys N] [--bits 10, 12 or 16] [--out FILE]\n");
+    fprintf(stderr, "usage: partitions [--keys N] [--bits 10, 12 or 16]\n");
     return 2;
   }
+  out = open_results("partitions", "false positive rates, by brute force");
   if( out ) fprintf(out, "num_keys\tbits_per_key\tnum_partitions\tnum_bytes\tmeasured_fpr\ttextbook_fpr\tgroup_ns\tadd_ns\n");
   printf("%llu keys; ns of processor time a key\n%10s %5s %12s %10s %10s %8s %8s\n", (unsigned long long)num_keys,
          "partitions", "bits", "bytes", "measured", "textbook", "group", "add");

@@ -89,7 +89,9 @@ bench star            each   $python test/bench/joins/star.py $size
 bench traps           each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
 bench false-positives once   build/bench/false_positives $(pick quick full)
 bench many-keys       each   build/bench/many_keys $(pick 10000000 100000000)
-[ $size != full ] ||
-bench lookups         once   make -s bench-lookups
+bench lookups         each   build/bench/lookups build/bench/data $(pick '--keys 512000 --repeats 3' '')
+bench many-filters    each   build/bench/many_filters build/bench/data $(pick '--filters 1000 --repeats 3' '')
+bench partitions      once   build/bench/partitions --keys $(pick 1000000 100000000)
+bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $(pick '--keys 1e6 --runs 1' '')
 
 [ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }
