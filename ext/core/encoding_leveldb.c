@@ -5,16 +5,13 @@
 
 #include <string.h>
 
-/* Digests that are computed and set, or tested, together: enough to make the
-** kernels' calls cheap, few enough to stay in L1. */
+/* Digests that are set together: enough to make the kernels' calls cheap, so few
+** that the processor computes one batch while it still sets the bits before. */
+#define LEVELDB_ADD_DIGESTS 64
+
+/* Digests that are tested together, and probes: few enough to stay in L1. */
 #define LEVELDB_BATCH_DIGESTS   256
 #define LEVELDB_BATCH_POSITIONS (LEVELDB_BATCH_DIGESTS * 8)
-
-/* A larger filter is written part after part, each in a pass over all digests:
-** random access to all of it costs more than computing positions again.
-** Prefetching instead was slower than letting the processor run ahead. */
-#define LEVELDB_PARTS_MIN_BITS ((uint32_t)24 << 23)
-#define LEVELDB_PART_BITS      ((uint32_t)16 << 23)
 
 /* Probes of every key of a batch before those that failed leave it. */
 #define FIRST_ROUND_PROBES 2
@@ -91,30 +88,40 @@ static size_t batch_digests(uint32_t num_probes){
   return max_digests / BLOOM_KERNEL_MAX_LANES * BLOOM_KERNEL_MAX_LANES;
 }
 
+/* Sets the bits of all digests that lie in part. */
+static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, bloom_part part,
+                     uint8_t *filter, const bloom_digest_run *run){
+  const bloom_divisor divisor = bloom_divisor_of(shape->num_bits);
+  const int is_whole = part.num_bits>=shape->num_bits;
+  bloom_digest batch[LEVELDB_ADD_DIGESTS];
+  uint32_t positions[LEVELDB_ADD_DIGESTS * BLOOM_LEVELDB_MAX_PROBES];
+  size_t num_used = 0;
+  size_t num_digests;
+  while( (num_digests = take_digests(&run, &num_used, batch, LEVELDB_ADD_DIGESTS))>0 ){
+    size_t num_positions, i;
+    num_digests = pad_digests(batch, num_digests);
+    if( is_whole ){
+      num_positions = num_digests * shape->num_probes;
+      kernels->positions(divisor, 0, shape->num_probes, batch, num_digests, positions);
+    }else{
+      num_positions = kernels->positions_in(part, divisor, shape->num_probes, batch, num_digests, positions);
+    }
+    for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
+  }
+}
+
+/* A filter larger than a cache is written part after part, each in a pass over
+** all digests: fetching lines of all of it, in any order and by any prefetching,
+** costs more than computing the positions again. */
 void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_digest_run *runs){
-  const bloom_divisor divisor = bloom_divisor_of(shape->num_bits);
-  const uint32_t num_probes = shape->num_probes;
-  const size_t max_digests = batch_digests(num_probes);
-  const uint64_t end = shape->num_bits<=UINT32_MAX ? shape->num_bits : (uint64_t)1 << 32;
-  const uint32_t part_bits = end>LEVELDB_PARTS_MIN_BITS ? LEVELDB_PART_BITS : UINT32_MAX;
-  bloom_digest batch[LEVELDB_BATCH_DIGESTS];
-  uint32_t positions[LEVELDB_BATCH_POSITIONS];
+  const uint64_t num_bits = shape->num_bits<=UINT32_MAX ? shape->num_bits : (uint64_t)1 << 32;
+  const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
+  const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
+  const uint64_t part_bits = (num_bits + num_parts - 1) / num_parts;
   uint64_t begin;
-  for(begin=0; begin<end; begin+=part_bits){
-    const bloom_digest_run *run = runs;
-    size_t num_used = 0;
-    size_t num_digests;
-    while( (num_digests = take_digests(&run, &num_used, batch, max_digests))>0 ){
-      size_t num_positions, i;
-      num_digests = pad_digests(batch, num_digests);
-      num_positions = num_digests * num_probes;
-      kernels->positions(divisor, 0, num_probes, batch, num_digests, positions);
-      if( part_bits!=UINT32_MAX ){
-        num_positions = kernels->select(positions, num_positions, (uint32_t)begin, part_bits);
-      }
-      for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
-    }
+  for(begin=0; begin<num_bits; begin+=part_bits){
+    add_part(kernels, shape, (bloom_part){(uint32_t)begin, (uint32_t)part_bits}, filter, runs);
   }
 }
 

@@ -63,9 +63,25 @@ static inline uint32_t bloom_probe_delta(bloom_digest digest){
   return digest >> 17 | digest << 15;
 }
 
+/* The positions begin .. begin+num_bits-1, what one pass over the digests sets;
+** num_bits > 0, begin + num_bits at most 2^32. */
+typedef struct bloom_part {
+  uint32_t begin;
+  uint32_t num_bits;
+} bloom_part;
+
+static inline uint32_t bloom_is_in(uint32_t position, bloom_part part){
+  return position - part.begin < part.num_bits; /* below begin it wraps around */
+}
+
 typedef struct bloom_kernels {
   const char *name;
   uint32_t num_lanes; /* digests side by side in what positions() gives: 1 to 16 */
+
+  /* Filters of more bytes are written part after part.  A pass costs
+  ** positions_in() of all digests and saves cache misses, so a row with a faster
+  ** one takes smaller parts, down to what an L2 holds. */
+  uint32_t max_part_bytes;
 
   /* 1 if this processor and its system run these kernels. */
   int (*is_supported)(void);
@@ -79,10 +95,10 @@ typedef struct bloom_kernels {
   void (*positions)(bloom_divisor divisor, uint32_t first_probe, uint32_t num_probes,
                     const bloom_digest *digests, size_t num_digests, uint32_t *positions);
 
-  /* Moves the positions in begin .. begin+num_bits-1 to the front, in order;
-  ** gives their number.  num_positions is a multiple of BLOOM_KERNEL_MAX_LANES,
-  ** begin + num_bits at most 2^32. */
-  size_t (*select)(uint32_t *positions, size_t num_positions, uint32_t begin, uint32_t num_bits);
+  /* Those of the positions of probes 0 .. num_probes-1 that lie in part, in the
+  ** same order; gives their number.  positions[] has room for all of them. */
+  size_t (*positions_in)(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
+                         const bloom_digest *digests, size_t num_digests, uint32_t *positions);
 } bloom_kernels;
 
 extern const bloom_kernels bloom_kernels_scalar;
@@ -94,9 +110,10 @@ extern const bloom_kernels bloom_kernels_avx512;
 extern const bloom_kernels bloom_kernels_neon;
 #endif
 
-/* hash() and select() of rows where vector code does not pay. */
+/* hash() and positions_in() of rows where vector code does not pay. */
 void bloom_hash_each(const bloom_span *keys, size_t num_keys, bloom_digest *digests);
-size_t bloom_select_each(uint32_t *positions, size_t num_positions, uint32_t begin, uint32_t num_bits);
+size_t bloom_positions_in_each(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
+                               const bloom_digest *digests, size_t num_digests, uint32_t *positions);
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends. */
 extern const bloom_kernels *const bloom_all_kernels[];

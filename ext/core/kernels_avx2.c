@@ -1,5 +1,5 @@
 /*
-** The kernels for AVX2: 8 lanes.
+** The kernels for AVX2, with BMI2 and POPCNT, which came with it: 8 lanes.
 */
 #include "kernels.h"
 
@@ -7,10 +7,11 @@
 
 #include <immintrin.h>
 
-#define TARGET_AVX2 __attribute__((target("avx2")))
+#define TARGET_AVX2 __attribute__((target("avx2,bmi2,popcnt")))
 
 static int avx2_is_supported(void){
-  return __builtin_cpu_supports("avx2")!=0;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")
+      && __builtin_cpu_supports("popcnt");
 }
 
 /* bloom_mod(); only even lanes multiply to 64 bits, so odd ones move there. */
@@ -41,13 +42,51 @@ TARGET_AVX2 static void avx2_positions(bloom_divisor divisor, uint32_t first_pro
   }
 }
 
+/* The 32-bit numbers whose bits are set in is_in, moved to the front: the
+** numbers of those lanes, a byte each, are picked out of 0..7. */
+TARGET_AVX2 static inline __m256i avx2_compress(__m256i x, uint32_t is_in){
+  const uint64_t bytes = _pdep_u64(is_in, 0x0101010101010101u) * 0xff;
+  const uint64_t lanes = _pext_u64(0x0706050403020100u, bytes);
+  return _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)lanes)));
+}
+
+/* Whole stores are safe: the vectors before filled no more than their own room. */
+TARGET_AVX2 static size_t avx2_positions_in(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
+                                            const bloom_digest *digests, size_t num_digests,
+                                            uint32_t *positions){
+  const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
+  const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);
+  const __m256i begin = _mm256_set1_epi32((int)part.begin);
+  const __m256i last = _mm256_set1_epi32((int)(part.num_bits - 1));
+  const bloom_digest *end = digests + num_digests;
+  size_t num_in = 0;
+  for(; digests<end; digests+=8){
+    const __m256i digest = _mm256_loadu_si256((const __m256i*)(const void*)digests);
+    const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(digest, 17), _mm256_slli_epi32(digest, 15));
+    __m256i probe = digest;
+    uint32_t j;
+    for(j=0; j<num_probes; j++){
+      const __m256i x = avx2_mod(probe, num_bits, reciprocal);
+      const __m256i offset = _mm256_sub_epi32(x, begin);
+      /* There is no unsigned comparison: offset <= last. */
+      const __m256i mask = _mm256_cmpeq_epi32(offset, _mm256_min_epu32(offset, last));
+      const uint32_t is_in = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(mask));
+      _mm256_storeu_si256((__m256i*)(void*)(positions + num_in), avx2_compress(x, is_in));
+      num_in += (size_t)_mm_popcnt_u32(is_in);
+      probe = _mm256_add_epi32(probe, delta);
+    }
+  }
+  return num_in;
+}
+
 const bloom_kernels bloom_kernels_avx2 = {
   .name = "avx2",
   .num_lanes = 8,
+  .max_part_bytes = 4 << 20,
   .is_supported = avx2_is_supported,
   .hash = bloom_hash_each,
   .positions = avx2_positions,
-  .select = bloom_select_each,
+  .positions_in = avx2_positions_in,
 };
 
 #else

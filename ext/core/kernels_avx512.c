@@ -50,20 +50,30 @@ TARGET_AVX512 static void avx512_positions(bloom_divisor divisor, uint32_t first
 }
 
 /* Compressed in a register: compressing to memory is slow on Zen 4.  Whole
-** stores are safe, as they never pass the sixteen read last. */
-TARGET_AVX512 static size_t avx512_select(uint32_t *positions, size_t num_positions, uint32_t begin,
-                                          uint32_t num_bits){
-  const __m512i first = _mm512_set1_epi32((int)begin);
-  const __m512i limit = _mm512_set1_epi32((int)num_bits);
-  size_t num_selected = 0;
-  size_t i;
-  for(i=0; i<num_positions; i+=16){
-    const __m512i x = _mm512_loadu_si512(positions + i);
-    const __mmask16 is_in = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(x, first), limit);
-    _mm512_storeu_si512(positions + num_selected, _mm512_maskz_compress_epi32(is_in, x));
-    num_selected += (size_t)_mm_popcnt_u32(is_in);
+** stores are safe: the vectors before filled no more than their own room. */
+TARGET_AVX512 static size_t avx512_positions_in(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
+                                                const bloom_digest *digests, size_t num_digests,
+                                                uint32_t *positions){
+  const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
+  const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);
+  const __m512i begin = _mm512_set1_epi32((int)part.begin);
+  const __m512i part_bits = _mm512_set1_epi32((int)part.num_bits);
+  const bloom_digest *end = digests + num_digests;
+  size_t num_in = 0;
+  for(; digests<end; digests+=16){
+    const __m512i digest = _mm512_loadu_si512(digests);
+    const __m512i delta = _mm512_rol_epi32(digest, 15);
+    __m512i probe = digest;
+    uint32_t j;
+    for(j=0; j<num_probes; j++){
+      const __m512i x = avx512_mod(probe, num_bits, reciprocal);
+      const __mmask16 is_in = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(x, begin), part_bits);
+      _mm512_storeu_si512(positions + num_in, _mm512_maskz_compress_epi32(is_in, x));
+      num_in += (size_t)_mm_popcnt_u32(is_in);
+      probe = _mm512_add_epi32(probe, delta);
+    }
   }
-  return num_selected;
+  return num_in;
 }
 
 /* Up to 16 bytes of a key from an offset on, zeros behind its end. */
@@ -140,10 +150,11 @@ TARGET_AVX512 static void avx512_hash(const bloom_span *keys, size_t num_keys, b
 const bloom_kernels bloom_kernels_avx512 = {
   .name = "avx512",
   .num_lanes = 16,
+  .max_part_bytes = 2 << 20,
   .is_supported = avx512_is_supported,
   .hash = avx512_hash,
   .positions = avx512_positions,
-  .select = avx512_select,
+  .positions_in = avx512_positions_in,
 };
 
 #else

@@ -40,10 +40,11 @@ static void neon_positions(bloom_divisor divisor, uint32_t first_probe, uint32_t
 const bloom_kernels bloom_kernels_neon = {
   .name = "neon",
   .num_lanes = 4,
+  .max_part_bytes = 16 << 20,
   .is_supported = neon_is_supported,
   .hash = bloom_hash_each,
   .positions = neon_positions,
-  .select = bloom_select_each,
+  .positions_in = bloom_positions_in_each,
 };
 
 #else

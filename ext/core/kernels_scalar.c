@@ -29,22 +29,28 @@ static void scalar_positions(bloom_divisor divisor, uint32_t first_probe, uint32
 }
 
 /* No branch depends on a position. */
-size_t bloom_select_each(uint32_t *positions, size_t num_positions, uint32_t begin, uint32_t num_bits){
-  size_t num_selected = 0;
-  size_t i;
-  for(i=0; i<num_positions; i++){
-    const uint32_t position = positions[i];
-    positions[num_selected] = position;
-    num_selected += position - begin < num_bits;
+size_t bloom_positions_in_each(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
+                               const bloom_digest *digests, size_t num_digests, uint32_t *positions){
+  const bloom_digest *end = digests + num_digests;
+  size_t num_in = 0;
+  for(; digests<end; digests++){
+    const uint32_t delta = bloom_probe_delta(*digests);
+    uint32_t probe = *digests;
+    uint32_t j;
+    for(j=0; j<num_probes; j++, probe+=delta){
+      positions[num_in] = bloom_mod(probe, divisor);
+      num_in += bloom_is_in(positions[num_in], part);
+    }
   }
-  return num_selected;
+  return num_in;
 }
 
 const bloom_kernels bloom_kernels_scalar = {
   .name = "scalar",
   .num_lanes = 1,
+  .max_part_bytes = 16 << 20,
   .is_supported = scalar_is_supported,
   .hash = bloom_hash_each,
   .positions = scalar_positions,
-  .select = bloom_select_each,
+  .positions_in = bloom_positions_in_each,
 };

@@ -129,28 +129,41 @@ static void test_positions(void **state){
   }
 }
 
-static void test_select(void **state){
-  static const uint32_t ranges[][2] = {{0, 0}, {0, 1000}, {0, UINT32_MAX}, {500, 1}, {300, 300},
-    {0xffffff00, 256}, {1u<<31, 1u<<31}};
-  enum { NUM = 160 };
+/* Parts at both ends, across 2^31, of one bit, larger than the filter. */
+static void test_positions_in(void **state){
+  static const bloom_part parts[] = {{0, 1}, {0, 1000}, {0, UINT32_MAX}, {500, 1}, {300, 300}, {8, 100000},
+    {0x7ffffff0, 1000}, {1u<<31, 1u<<31}, {0xffffff00, 256}};
+  static const uint64_t sizes[] = {8, 1000, 65544, 99999992, 4294967288u, 4294967296u, 1000000000000u};
+  enum { NUM = 160, MAX = 30 };
+  static bloom_digest digests[NUM];
+  static uint32_t all[NUM * MAX], expected[NUM * MAX];
   const bloom_kernels *kernels;
   size_t row = 0;
   (void)state;
   while( (kernels = next_kernels(&row))!=NULL ){
-    size_t r, num, i;
-    for(r=0; r<sizeof(ranges)/sizeof(ranges[0]); r++){
-      for(num=0; num<=NUM; num+=BLOOM_KERNEL_MAX_LANES){
-        uint32_t positions[NUM], expected[NUM];
-        size_t num_expected = 0;
-        for(i=0; i<num; i++){
-          positions[i] = i%2 ? (uint32_t)(random64()>>32) : (uint32_t)(random64()>>54);
-          if( i%7==0 ) positions[i] = ranges[r][0] - 2 + (uint32_t)(i%5);
-          if( positions[i]>=ranges[r][0] && positions[i]-ranges[r][0]<ranges[r][1] ){
-            expected[num_expected++] = positions[i];
+    size_t p, s, num;
+    for(p=0; p<sizeof(parts)/sizeof(parts[0]); p++){
+      for(s=0; s<sizeof(sizes)/sizeof(sizes[0]); s++){
+        const bloom_divisor divisor = bloom_divisor_of(sizes[s]);
+        const uint32_t num_probes = (uint32_t)(1 + (p*7 + s*5) % MAX);
+        for(num=0; num<=NUM; num+=BLOOM_KERNEL_MAX_LANES){
+          const size_t num_all = num * num_probes;
+          /* Exactly the room that is promised: a sanitizer sees more being written. */
+          uint32_t *given = malloc(num_all ? num_all * sizeof(*given) : 1);
+          size_t num_expected = 0, i;
+          assert_non_null(given);
+          fill_random(digests, NUM);
+          /* Positions at and around both ends of the part. */
+          for(i=0; i<NUM; i+=3) digests[i] = parts[p].begin - 2 + (uint32_t)(i%5);
+          for(i=1; i<NUM; i+=3) digests[i] = parts[p].begin + parts[p].num_bits - 2 + (uint32_t)(i%5);
+          kernels->positions(divisor, 0, num_probes, digests, num, all);
+          for(i=0; i<num_all; i++){
+            if( all[i]>=parts[p].begin && all[i]-parts[p].begin<parts[p].num_bits ) expected[num_expected++] = all[i];
           }
+          assert_int_equal(kernels->positions_in(parts[p], divisor, num_probes, digests, num, given), num_expected);
+          assert_memory_equal(given, expected, num_expected * sizeof(expected[0]));
+          free(given);
         }
-        assert_int_equal(kernels->select(positions, num, ranges[r][0], ranges[r][1]), num_expected);
-        assert_memory_equal(positions, expected, num_expected * sizeof(expected[0]));
       }
     }
   }
@@ -211,7 +224,7 @@ static void test_add_and_may_contain(void **state){
   }
 }
 
-/* Larger than one pass of the bits. */
+/* Larger than the parts of every row. */
 static void test_add_in_parts(void **state){
   enum { NUM = 100000 };
   const bloom_shape shape = {50000001 + 1, (uint64_t)50000001 * 8, 7};
@@ -235,6 +248,32 @@ static void test_add_in_parts(void **state){
   free(digests);
   free(expected);
   free(given);
+}
+
+/* So many keys and so small parts that a bit left out at an edge is missed. */
+static void test_add_in_small_parts(void **state){
+  static const uint32_t part_bytes[] = {1, 2, 7, 64, 100, 2000, 4098, 4099, 4100};
+  enum { NUM = 6000, NUM_BYTES = 4099 };
+  const bloom_shape shape = {NUM_BYTES + 1, NUM_BYTES * 8, 6};
+  static bloom_digest digests[NUM];
+  static uint8_t expected[NUM_BYTES + 1], given[NUM_BYTES + 1];
+  const bloom_digest_run run = {NULL, digests, NUM};
+  const bloom_kernels *kernels;
+  size_t row = 0;
+  (void)state;
+  fill_random(digests, NUM);
+  bloom_leveldb_clear(&shape, expected);
+  naive_add(&shape, expected, digests, NUM);
+  while( (kernels = next_kernels(&row))!=NULL ){
+    size_t p;
+    for(p=0; p<sizeof(part_bytes)/sizeof(part_bytes[0]); p++){
+      bloom_kernels in_small_parts = *kernels;
+      in_small_parts.max_part_bytes = part_bytes[p];
+      bloom_leveldb_clear(&shape, given);
+      bloom_leveldb_add_by(&in_small_parts, &shape, given, &run);
+      assert_memory_equal(given, expected, sizeof(given));
+    }
+  }
 }
 
 static void test_add_nothing(void **state){
@@ -346,9 +385,10 @@ int main(void){
     cmocka_unit_test(test_rows_end_with_scalar),
     cmocka_unit_test(test_first_supported_row),
     cmocka_unit_test(test_positions),
-    cmocka_unit_test(test_select),
+    cmocka_unit_test(test_positions_in),
     cmocka_unit_test(test_add_and_may_contain),
     cmocka_unit_test(test_add_in_parts),
+    cmocka_unit_test(test_add_in_small_parts),
     cmocka_unit_test(test_add_nothing),
     cmocka_unit_test(test_may_contain_many_of_any_bytes),
     cmocka_unit_test(test_hash_many),

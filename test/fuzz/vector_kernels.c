@@ -18,7 +18,7 @@ typedef struct kernel_case {
   uint64_t num_bits;    /* of a filter that need not exist */
   size_t num_bytes;     /* of a filter that does */
   uint32_t first_probe, num_probes;
-  uint32_t begin, range; /* what select() keeps */
+  bloom_part part;      /* what positions_in() keeps */
   size_t num_digests;
   bloom_digest digests[MAX_DIGESTS];
 } kernel_case;
@@ -30,10 +30,13 @@ static void read_case(fuzz_input *input, kernel_case *kase){
   kase->num_bits = (fuzz_u64(input) >> (1 + shift%58)) / 8 * 8 + 8;
   kase->num_probes = 1 + fuzz_byte(input) % MAX_PROBES;
   kase->first_probe = fuzz_byte(input) % 32;
-  kase->begin = fuzz_u32(input);
-  kase->range = fuzz_u32(input) >> shift%31;
-  /* A range ends at 2^32. */
-  if( kase->range>UINT32_MAX-kase->begin ) kase->range = UINT32_MAX - kase->begin + (kase->begin>0);
+  kase->part.begin = fuzz_u32(input);
+  kase->part.num_bits = fuzz_u32(input) >> shift%31;
+  /* A part is not empty and ends at 2^32. */
+  if( kase->part.num_bits==0 ) kase->part.num_bits = 1;
+  if( kase->part.num_bits>UINT32_MAX-kase->part.begin ){
+    kase->part.num_bits = UINT32_MAX - kase->part.begin + (kase->part.begin>0);
+  }
   kase->num_digests = input->num_left/4<MAX_DIGESTS ? input->num_left/4 : MAX_DIGESTS;
   for(i=0; i<kase->num_digests; i++){
     kase->digests[i] = fuzz_u32(input);
@@ -42,7 +45,7 @@ static void read_case(fuzz_input *input, kernel_case *kase){
   }
 }
 
-/* positions() in its order of lanes, then select() of them. */
+/* positions() in its order of lanes, then positions_in() by it. */
 static void check_positions(const bloom_kernels *kernels, const kernel_case *kase){
   const size_t num_padded = kase->num_digests / BLOOM_KERNEL_MAX_LANES * BLOOM_KERNEL_MAX_LANES;
   const size_t num_positions = num_padded * kase->num_probes;
@@ -63,10 +66,14 @@ static void check_positions(const bloom_kernels *kernels, const kernel_case *kas
                  ==reference_position(kase->digests[i], kase->first_probe + j, kase->num_bits));
     }
   }
+  kernels->positions(bloom_divisor_of(kase->num_bits), 0, kase->num_probes, kase->digests, num_padded, positions);
   for(i=0; i<num_positions; i++){
-    if( positions[i]>=kase->begin && positions[i]-kase->begin<kase->range ) expected[num_expected++] = positions[i];
+    if( positions[i]>=kase->part.begin && positions[i]-kase->part.begin<kase->part.num_bits ){
+      expected[num_expected++] = positions[i];
+    }
   }
-  FUZZ_CHECK(kernels->select(positions, num_positions, kase->begin, kase->range)==num_expected);
+  FUZZ_CHECK(kernels->positions_in(kase->part, bloom_divisor_of(kase->num_bits), kase->num_probes,
+                                   kase->digests, num_padded, positions)==num_expected);
   FUZZ_CHECK(memcmp(positions, expected, num_expected * sizeof(uint32_t))==0);
   free(positions);
   free(expected);
