@@ -2,81 +2,112 @@
 """
 What each way of handing a filter to bloom_may_contain() costs.
 
-One 1 MB filter, a table of keys, one query per way.  The ways take turns, so
-that a slow moment of the machine hits all of them.  Prints the median, the
-spread (fastest and slowest run) and the ratio to the bound parameter.
+    make bench BENCH=query-forms
+    /usr/bin/python3 test/bench/query_forms.py [num_keys [num_repeats]]
 
-    make && /usr/bin/python3 test/bench/query_forms.py [num_keys [num_runs]]
+One 1 MB filter, and keys of which it holds a tenth.  First the ways that never
+copy the BLOB, in every kind of query where a filter helps: a bound parameter
+against bloom_open() in a scalar subquery, num_keys keys.  Then the ways that
+copy it once per row, or may: a hundredth of the keys, with the bound parameter
+beside them.  The ways take turns; times are the processor's.
 """
-import os
-import platform
-import sqlite3
-import statistics
 import sys
-import time
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+import harness
+
 FILTER_KEYS = 838_860  # 10 bits each: 1 MiB and the probe byte
 
 STORED = "SELECT filter FROM filters WHERE name = 'big'"
-FORMS = [
-    ("bound parameter",
-     "SELECT count(*) FROM probes WHERE bloom_may_contain(:filter, key)"),
-    ("bloom_open in a scalar subquery",
-     "SELECT count(*) FROM probes WHERE bloom_may_contain("
-     "(SELECT bloom_open(filter) FROM filters WHERE name = 'big'), key)"),
-    ("scalar subquery",
-     f"SELECT count(*) FROM probes WHERE bloom_may_contain(({STORED}), key)"),
-    ("joined column",
-     "SELECT count(*) FROM filters JOIN probes ON bloom_may_contain(filter, key)"
-     " WHERE name = 'big'"),
-    ("CTE",
-     f"WITH f AS ({STORED}) SELECT count(*) FROM f, probes WHERE bloom_may_contain(filter, key)"),
-    ("MATERIALIZED CTE",
-     f"WITH f AS MATERIALIZED ({STORED})"
-     " SELECT count(*) FROM f, probes WHERE bloom_may_contain(filter, key)"),
-]
+BOUND = ":filter"
+OPENED = "(SELECT bloom_open(filter) FROM filters WHERE name = 'big')"
+
+# Kinds of query; {} is the filter.
+KINDS = {
+    "scan, WHERE": "SELECT count(*) FROM probes WHERE bloom_may_contain({}, key)",
+    "scan, SELECT": "SELECT sum(bloom_may_contain({}, key)) FROM probes",
+    "join": "SELECT count(*) FROM probes JOIN big ON id = key WHERE bloom_may_contain({}, key)",
+    "LEFT JOIN ... ON":
+        "SELECT count(id) FROM probes LEFT JOIN big ON id = key AND bloom_may_contain({}, key)",
+    "IN": "SELECT count(*) FROM probes"
+          " WHERE bloom_may_contain({}, key) AND key IN (SELECT id FROM big)",
+    "EXISTS": "SELECT count(*) FROM probes"
+              " WHERE bloom_may_contain({}, key) AND EXISTS (SELECT 1 FROM big WHERE id = key)",
+}
+
+# Ways to hand over the filter; all count the same rows.
+FORMS = {
+    "bound parameter":
+        "SELECT count(*) FROM few_probes WHERE bloom_may_contain(:filter, key)",
+    "bloom_open(bound parameter)":
+        "SELECT count(*) FROM few_probes WHERE bloom_may_contain(bloom_open(:filter), key)",
+    "bloom_open in a scalar subquery":
+        f"SELECT count(*) FROM few_probes WHERE bloom_may_contain({OPENED}, key)",
+    "scalar subquery":
+        f"SELECT count(*) FROM few_probes WHERE bloom_may_contain(({STORED}), key)",
+    "joined column":
+        "SELECT count(*) FROM filters JOIN few_probes ON bloom_may_contain(filter, key)"
+        " WHERE name = 'big'",
+    "CTE":
+        f"WITH f AS ({STORED})"
+        " SELECT count(*) FROM f, few_probes WHERE bloom_may_contain(filter, key)",
+    "MATERIALIZED CTE":
+        f"WITH f AS MATERIALIZED ({STORED})"
+        " SELECT count(*) FROM f, few_probes WHERE bloom_may_contain(filter, key)",
+    # SQLite's LATERAL: a subquery that names the outer row, run for each.
+    "lateral (correlated subquery)":
+        "SELECT sum((SELECT bloom_may_contain(filter, key) FROM filters WHERE name = 'big'))"
+        " FROM few_probes",
+    "bloom_open in a CTE":
+        "WITH f AS (SELECT bloom_open(filter) AS handle FROM filters WHERE name = 'big')"
+        " SELECT count(*) FROM f, few_probes WHERE bloom_may_contain(handle, key)",
+}
 
 
-def numbers(count):
-    return ("WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL"
-            f" SELECT n + 1 FROM numbers WHERE n < {count}) ")
+def contest(db, contestants, filter_blob, num_keys, num_repeats, results, what):
+    """Times the queries in turns and keeps every time."""
+    def asking(sql):
+        return lambda: db.execute(sql, {"filter": filter_blob} if ":filter" in sql else {}).fetchone()[0]
+    times = harness.race({name: asking(sql) for name, sql in contestants.items()}, num_repeats)
+    for name, contestant in times.items():
+        for repeat, seconds in enumerate(contestant.seconds):
+            results.row(what, name, repeat, seconds * 1e9 / num_keys)
+    return times
+
+
+def print_row(name, times, num_keys, base):
+    print(f"{name:<32}{times.median * 1e9 / num_keys:>12.1f}{times.spread():>8.0%}"
+          f"{1 / harness.faster(base, times):>10.2f}")
 
 
 def main():
-    num_keys = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    num_runs = int(sys.argv[2]) if len(sys.argv) > 2 else 7
-    db = sqlite3.connect(":memory:")
-    db.enable_load_extension(True)
-    db.load_extension(os.path.join(ROOT, "bloom"))
+    num_keys = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
+    num_repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 9
+    db = harness.connect()
     db.execute("CREATE TABLE filters(name TEXT PRIMARY KEY, filter BLOB)")
-    db.execute(numbers(FILTER_KEYS) +
-               "INSERT INTO filters SELECT 'big', bloom_build(n) FROM numbers")
-    # Keys that the filter does not hold: one probe or two each.
-    db.execute("CREATE TABLE probes(key INTEGER)")
-    db.execute(numbers(num_keys) + "INSERT INTO probes SELECT -n FROM numbers")
+    # Every tenth number, scattered by a multiplier without common factor.
+    db.execute("CREATE TABLE big(id INTEGER PRIMARY KEY)")
+    db.execute(harness.numbers(FILTER_KEYS) + "INSERT INTO big SELECT 10 * n FROM numbers")
+    db.execute("INSERT INTO filters SELECT 'big', bloom_build(id) FROM big")
+    for table, count in ("probes", num_keys), ("few_probes", max(1, num_keys // 100)):
+        db.execute(f"CREATE TABLE {table}(key INTEGER)")
+        db.execute(harness.numbers(count) + f"INSERT INTO {table} SELECT n * 7919 % ? FROM numbers",
+                   (10 * FILTER_KEYS,))
     filter_blob = db.execute(STORED).fetchone()[0]
+    results = harness.Results("query-forms", ("what", "contestant", "repeat", "ns_per_key"))
 
-    counts = set()
-    seconds = {name: [] for name, _ in FORMS}
-    for _ in range(num_runs):
-        for name, sql in FORMS:
-            start = time.perf_counter()
-            count = db.execute(sql, {"filter": filter_blob}).fetchone()[0]
-            seconds[name].append(time.perf_counter() - start)
-            counts.add(count)
-    assert len(counts) == 1, f"the forms disagree: {counts}"
+    version = db.execute("SELECT sqlite_version()").fetchone()[0]
+    print(f"SQLite {version}, filter of {len(filter_blob):,} bytes, {num_keys:,} keys, {num_repeats} repeats")
+    print(f"\n{'bloom_open, kind of query':<32}{'ns a key':>12}{'spread':>8}{'x bound':>10}")
+    for kind, sql in KINDS.items():
+        times = contest(db, {"bound": sql.format(BOUND), "opened": sql.format(OPENED)},
+                        filter_blob, num_keys, num_repeats, results, kind)
+        print_row(kind, times["opened"], num_keys, times["bound"])
 
-    print(f"SQLite {sqlite3.sqlite_version}, bloom "
-          f"{db.execute('SELECT bloom_version()').fetchone()[0]}, {platform.machine()}, "
-          f"{len(filter_blob):,} byte filter, {num_keys:,} keys, {num_runs} runs")
-    print(f"{'form':<33}{'median us/key':>14}{'fastest':>10}{'slowest':>10}{'ratio':>10}")
-    base = statistics.median(seconds[FORMS[0][0]])
-    for name, _ in FORMS:
-        runs = [s * 1e6 / num_keys for s in seconds[name]]
-        median = statistics.median(runs)
-        print(f"{name:<33}{median:>14.3f}{min(runs):>10.3f}{max(runs):>10.3f}"
-              f"{median * num_keys / 1e6 / base:>9.1f}x")
+    num_keys = max(1, num_keys // 100)
+    print(f"\n{'form, ' + format(num_keys, ',') + ' keys':<32}{'ns a key':>12}{'spread':>8}{'x bound':>10}")
+    times = contest(db, FORMS, filter_blob, num_keys, min(5, num_repeats), results, "form")
+    for form in FORMS:
+        print_row(form, times[form], num_keys, times["bound parameter"])
 
 
 if __name__ == "__main__":
