@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the benchmarks in turn: sh test/bench/run.sh quick|medium|full [NAME ...], at the
 # top of the checkout.  `make bench` (quick) and `make bench-full` come here; medium is
-# large data with few runs, where a benchmark knows it, and else quick.
+# large data with few runs for the joins, and else quick.
 #
 # A benchmark is a command; a new one is one line at the end of this file.  It prints a
 # table (medians and spread, contestants in turns, warmed up), writes its raw results to
@@ -13,9 +13,10 @@
 set -u
 unset MAKEFLAGS MAKELEVEL
 
-size=${1-}
+size=${1-} joins_size=${1-}
 case $size in
-  quick|medium|full) shift ;;
+  quick|full) shift ;;
+  medium) shift; size=quick ;;
   *) echo "usage: sh test/bench/run.sh quick|medium|full [NAME ...]" >&2; exit 2 ;;
 esac
 chosen=$*
@@ -33,7 +34,7 @@ export BENCH_EXTENSION=$BENCH_PLOTS/bloom.so
 export BENCH_BUILD="$($CC --version | head -n 1) $OPT ${CFLAGS-}"
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1 | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 export BENCH_RESULTS=$PWD/test/bench/results/${model:-$(uname -m)}
-[ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS-$size
+[ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS-$joins_size
 
 sh test/install_packages.sh build bench || exit 1
 mkdir -p "$BENCH_PLOTS" test/bench/results
@@ -84,10 +85,10 @@ if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 bench kernels         once   make -s bench-kernels BENCH_ARGS="$(pick --quick --full)"
 bench per-row         each   build/bench/per_row $size
 bench query-forms     each   $python test/bench/query_forms.py $(pick 200000 2000000)
-bench joins           each   $python test/bench/joins/lookup.py $size
-bench star            each   $python test/bench/joins/star.py $size
+bench joins           each   $python test/bench/joins/lookup.py $joins_size
+bench star            each   $python test/bench/joins/star.py $joins_size
 bench traps           each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
-bench false-positives once   build/bench/false_positives $(pick quick full)
+bench false-positives once   build/bench/false_positives $size
 bench many-keys       each   build/bench/many_keys $(pick 10000000 100000000)
 bench lookups         each   build/bench/lookups build/bench/data $(pick '--keys 512000 --repeats 3' '')
 bench many-filters    each   build/bench/many_filters build/bench/data $(pick '--filters 1000 --repeats 3' '')
