@@ -36,9 +36,7 @@ const char *bloom_type_name(sqlite3_value *value){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return "INTEGER";
     case SQLITE_FLOAT:   return "REAL";
-    case SQLITE_TEXT:    return "TEXT";
-    case SQLITE_BLOB:    return "BLOB";
-    default:             return "NULL";
+    default:             return "TEXT";
   }
 }
 

@@ -66,7 +66,8 @@ void bloom_fail(sqlite3_context *context, const char *format, ...);
 /* As above, because of an argument: one of the formats that say so. */
 void bloom_fail_arg(sqlite3_context *context, const char *format, bloom_arg arg);
 
-/* The name of a value's type, as typeof() gives it but in capitals. */
+/* The name of the type of a value that cannot be a filter, being neither a BLOB nor
+** NULL: as typeof() gives it but in capitals. */
 const char *bloom_type_name(sqlite3_value *value);
 
 /* A value as an SQL literal for a message, shortened; sqlite3_free() it.  NULL
