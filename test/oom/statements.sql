@@ -54,6 +54,9 @@ SELECT count(*) FROM keys WHERE bloom_may_contain((SELECT filter FROM filters WH
 SELECT o.id, i.id FROM keys o JOIN keys i ON i.k = o.k AND bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'some'), o.k);
 SELECT k IN (SELECT k FROM keys WHERE part = 'a') FROM keys WHERE bloom_may_contain((SELECT bloom_open(bloom_build(k)) FROM keys WHERE part = 'a'), k);
 SELECT bloom_open(filter), bloom_open(NULL) FROM filters;
+-- BLOBs that SQLite writes out when they are read.
+SELECT bloom_may_contain(zeroblob(id + 90), 1), bloom_may_contain(x'0006', zeroblob(id + 90)) FROM keys;
+SELECT num_bytes FROM keys, bloom_info(zeroblob(id + 90));
 SELECT bloom_may_contain(bloom_open(bloom_open(filter)), 1.0) FROM filters;
 
 -- bloom_info: constant, lateral, handles, its argument, in views.
