@@ -80,6 +80,10 @@ test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N
 check-all: ## Run all that test/RELIABILITY.md promises: about half an hour
 	$(Q)sh test/check_all.sh
 
+.PHONY: coverage
+coverage: ## Lines and branches that the tests take; fails below the bar
+	$(Q)sh test/coverage.sh
+
 .PHONY: analyze
 analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
 	$(Q)sh test/static_analysis.sh

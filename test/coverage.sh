@@ -1,0 +1,43 @@
+#!/bin/sh
+# Line and branch coverage of ext/ by gcov: sh test/coverage.sh, at the top of the
+# checkout (`make coverage`).  Builds without optimisation into build/coverage, runs the
+# core's tests, the SQL tests and the out-of-memory tests, and prints a table.
+#
+# Fails below the bar (test/coverage.py: every branch of the core, 95 % of the SQLite
+# layer), and where test/coverage.untaken, which names each branch that is not taken and
+# says why, is wrong.  Branches are counted as gcc 12 sees them; another compiler may
+# number them otherwise.  Code for other processors is left out by name.
+# Ends with `N passed, N failed`.
+set -u
+unset MAKEFLAGS MAKELEVEL
+build=build/coverage
+mkdir -p $build
+
+run() {
+  "$@" >$build/log 2>&1 </dev/null && return
+  cat $build/log
+  echo "These tests failed: what they cover says little: $*"
+  echo '0 passed, 1 failed'
+  exit 1
+}
+
+make_covered() {
+  make -j "$(getconf _NPROCESSORS_ONLN)" BUILD=$build EXTENSION=$build/bloom.so CC="${CC:-gcc}" \
+    OPT='-O0 -g --coverage' SANITIZE=--coverage "$@"
+}
+
+find $build -name '*.gcda' -exec rm {} +
+run make_covered core-tests all
+# A tenth of the random rounds take the same branches.
+BLOOM_TEST_SHARE=10 run sh test/cmocka.sh $build
+run tclsh test/sqllogictest.tcl --load $build/bloom test/sql
+run make_covered $build/test/oom/oom
+run $build/test/oom/oom $build/bloom.so test/oom/schema.sql test/oom/statements.sql
+
+# Rows of kernels that this machine does not run, as their test says; NEON is not compiled.
+skipped=$($build/test/core/kernels_test 2>&1 | sed -n 's/.*not run here: \(.*\)/kernels_\1.c/p' | sort -u)
+[ "$(uname -m)" = aarch64 ] && skipped="$skipped kernels_avx2.c kernels_avx512.c" || skipped="$skipped kernels_neon.c"
+# shellcheck disable=SC2086 # a list of names
+echo "note: gcc $(${CC:-gcc} -dumpfullversion); not of this machine, left out:" $skipped
+# shellcheck disable=SC2086
+/usr/bin/python3 test/coverage.py $build test/coverage.untaken $skipped
