@@ -148,7 +148,7 @@ check {partitions: a rebuild reads the index} 1 "SELECT [string match {*USING IN
 regexp {INSERT OR REPLACE INTO seen_part.*?;} [script partitioned_filter] fill
 set plan [db eval "EXPLAIN QUERY PLAN $fill"]
 check {partitions: filling them reads the table in order} 1 \
-    "SELECT [string match {*SCAN seen*} $plan] AND NOT [string match {*INDEX*} $plan]"
+    "SELECT [string match {*SCAN *seen*} $plan] AND NOT [string match {*INDEX*} $plan]"
 db eval {DELETE FROM seen}
 check {partitions: all keys may go} 0 {SELECT sum(num_keys - num_removed) FROM seen_part}
 db eval [script partitioned_filter]
@@ -180,7 +180,7 @@ check {many filters: one key} 5 {
       AND bloom_may_contain(filter, 'o5')}
 set plan [db eval {EXPLAIN QUERY PLAN SELECT * FROM shard_lookup}]
 check {many filters: a look-up reads one partition} 1 \
-    "SELECT [string match {*SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)*} $plan]"
+    "SELECT [string match {*SEARCH * USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)*} $plan]"
 db eval [script many_filters]
 
 # ------------------------------------------------------------------- star_join.sql

@@ -118,8 +118,10 @@ static void follows_its_description(void **state){
   (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
     const bloom_shape shape = {0, cases[i].num_bits, cases[i].num_probes};
-    const double modelled = bloom_modelled_fpr(&shape, cases[i].num_keys);
-    const double expected = naive_fpr(cases[i].num_bits, cases[i].num_probes, (double)cases[i].num_keys);
+    double modelled, expected;
+    if( !IS_WHOLE && cases[i].num_bits>100000 ) continue;
+    modelled = bloom_modelled_fpr(&shape, cases[i].num_keys);
+    expected = naive_fpr(cases[i].num_bits, cases[i].num_probes, (double)cases[i].num_keys);
     if( fabs(modelled - expected)>1e-9*expected ){
       fail_msg("%llu bits, %u probes, %llu keys: %.17g, expected %.17g", (unsigned long long)cases[i].num_bits,
                cases[i].num_probes, (unsigned long long)cases[i].num_keys, modelled, expected);
