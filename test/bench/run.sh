@@ -84,7 +84,7 @@ if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 #     name            SQLite command                                     (pick QUICK FULL)
 bench kernels         once   make -s bench-kernels BENCH_ARGS="$(pick --quick --full)"
 bench per-row         each   build/bench/per_row $size
-bench query-forms     each   $python test/bench/query_forms.py $(pick 200000 2000000)
+bench query-forms     each   $python test/bench/query_forms.py $(pick 200000 1000000)
 bench joins           each   $python test/bench/joins/lookup.py $joins_size
 bench star            each   $python test/bench/joins/star.py $joins_size
 bench traps           each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
