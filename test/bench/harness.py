@@ -11,12 +11,14 @@ test/bench/run.sh sets the environment:
 
 Without run.sh: ./bloom.so is measured, and nothing is kept.
 """
+import glob
 import os
 import sqlite3
 import statistics
 import subprocess
 import sys
 import time
+import zlib
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 EXTENSION = os.environ.get("BENCH_EXTENSION", os.path.join(ROOT, "bloom.so"))
@@ -49,10 +51,13 @@ def numbers(count, first=1):
 
 
 def database(name, fill):
-    """The path of a database that fill(db) fills once; it is kept in PLOTS."""
-    path = os.path.join(PLOTS, name + ".db")
+    """The path of a database that fill(db) fills; it is kept in PLOTS until the program changes."""
+    with open(sys.argv[0], "rb") as program:
+        path = os.path.join(PLOTS, f"{name}-{zlib.crc32(program.read()):08x}.db")
     if not os.path.exists(path):
         os.makedirs(PLOTS, exist_ok=True)
+        for old in glob.glob(os.path.join(PLOTS, name + "-????????.db")):
+            os.remove(old)
         print(f"generating {os.path.relpath(path)} ...", file=sys.stderr, flush=True)
         half_done = f"{path}.{os.getpid()}"
         try:
