@@ -21,6 +21,7 @@ suite '64-bit Arm: aarch64, NEON'                          sh test/machines.sh a
 suite '32-bit: i686'                                       sh test/machines.sh i686
 suite 'Windows: the DLL under wine'                        sh test/machines.sh windows
 suite 'gcc and clang, -O0 and -O3, with and without SIMD'  sh test/machines.sh builds
+suite 'threads, SQLite itself under ThreadSanitizer too'   sh test/threads/run.sh 3.54.1
 
 table
 total

@@ -40,6 +40,7 @@ suite 'SQL'                                                tclsh test/sqllogicte
 suite 'ready-made SQL'                                     tclsh test/ready_made.tcl ./bloom
 suite 'out of memory'                                      sh test/oom/run.sh
 suite 'limits and interruption'                            sh test/limits/run.sh
+suite 'threads'                                            sh test/threads/run.sh
 suite 'library: symbols, compilers, linking, installing'   sh test/library.sh
 suite 'README'                                             tclsh test/readme.tcl
 suite 'examples: shell, C, Python'                          sh examples/test.sh
