@@ -218,9 +218,9 @@ static void check_changes(const corrupt_case *c){
   check_change(c, "SELECT bloom_may_contain(bloom_add(?1, 'new', 1, x'ff'), 'new')");
   check_change(c, "SELECT length(bloom_add(?1, 'new')) = length(?1)");
   /* Nothing that was contained is lost. */
-  check_change(c, "SELECT count(*) = 0 FROM (SELECT bloom_add(?1, 'new') AS f),"
-                  " json_each('[\"hello\", \"world\", \"absent\", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]')"
-                  " WHERE bloom_may_contain(?1, value) > bloom_may_contain(f, value)");
+  check_change(c, "WITH keys(k) AS (VALUES ('hello'), ('world'), ('absent'), (0), (1), (2), (3), (4), (5), (6), (7))"
+                  " SELECT count(*) = 0 FROM (SELECT bloom_add(?1, 'new') AS f), keys"
+                  " WHERE bloom_may_contain(?1, k) > bloom_may_contain(f, k)");
   check_change(c, "SELECT bloom_merge(?1) IS ?1");
   check_change(c, "SELECT bloom_merge(f) IS ?1 FROM (SELECT ?1 AS f UNION ALL SELECT NULL UNION ALL SELECT ?1)");
   check_change(c, "SELECT bloom_merge(f) IS bloom_add(?1, 'new')"
