@@ -88,11 +88,10 @@ static size_t batch_digests(uint32_t num_probes){
   return max_digests / BLOOM_KERNEL_MAX_LANES * BLOOM_KERNEL_MAX_LANES;
 }
 
-/* Sets the bits of all digests that lie in part. */
-static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, bloom_part part,
+/* Sets the bits of all digests, or those that lie in *part if it is not NULL. */
+static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, const bloom_part *part,
                      uint8_t *filter, const bloom_digest_run *run){
   const bloom_divisor divisor = bloom_divisor_of(shape->num_bits);
-  const int is_whole = part.num_bits>=shape->num_bits;
   bloom_digest batch[LEVELDB_ADD_DIGESTS];
   uint32_t positions[LEVELDB_ADD_DIGESTS * BLOOM_LEVELDB_MAX_PROBES];
   size_t num_used = 0;
@@ -100,11 +99,11 @@ static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, blo
   while( (num_digests = take_digests(&run, &num_used, batch, LEVELDB_ADD_DIGESTS))>0 ){
     size_t num_positions, i;
     num_digests = pad_digests(batch, num_digests);
-    if( is_whole ){
+    if( part ){
+      num_positions = kernels->positions_in(*part, divisor, shape->num_probes, batch, num_digests, positions);
+    }else{
       num_positions = num_digests * shape->num_probes;
       kernels->positions(divisor, 0, shape->num_probes, batch, num_digests, positions);
-    }else{
-      num_positions = kernels->positions_in(part, divisor, shape->num_probes, batch, num_digests, positions);
     }
     for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
   }
@@ -112,16 +111,27 @@ static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, blo
 
 /* A filter larger than a cache is written part after part, each in a pass over
 ** all digests: fetching lines of all of it, in any order and by any prefetching,
-** costs more than computing the positions again. */
+** costs more than computing the positions again.  Not so if the digests are so
+** few that a line is hardly fetched twice. */
 void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_digest_run *runs){
   const uint64_t num_bits = shape->num_bits<=UINT32_MAX ? shape->num_bits : (uint64_t)1 << 32;
   const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
   const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
   const uint64_t part_bits = (num_bits + num_parts - 1) / num_parts;
+  const uint64_t num_lines = num_bits / (64 * 8);
+  uint64_t num_digests = 0;
+  const bloom_digest_run *run;
   uint64_t begin;
+  for(run=runs; run; run=run->next) num_digests += run->num_digests;
+  if( num_parts==1 || num_digests * shape->num_probes < 2 * num_lines ){
+    add_part(kernels, shape, NULL, filter, runs);
+    return;
+  }
   for(begin=0; begin<num_bits; begin+=part_bits){
-    add_part(kernels, shape, (bloom_part){(uint32_t)begin, (uint32_t)part_bits}, filter, runs);
+    const uint64_t num_left = num_bits - begin;
+    const bloom_part part = {(uint32_t)begin, (uint32_t)(num_left<part_bits ? num_left : part_bits)};
+    add_part(kernels, shape, &part, filter, runs);
   }
 }
 

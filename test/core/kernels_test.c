@@ -224,9 +224,9 @@ static void test_add_and_may_contain(void **state){
   }
 }
 
-/* Larger than the parts of every row. */
+/* Larger than the parts of every row, with enough keys for them to pay. */
 static void test_add_in_parts(void **state){
-  enum { NUM = 100000 };
+  enum { NUM = 300000 };
   const bloom_shape shape = {50000001 + 1, (uint64_t)50000001 * 8, 7};
   bloom_digest *digests = malloc(NUM * sizeof(*digests));
   uint8_t *expected = malloc(shape.num_bytes), *given = malloc(shape.num_bytes);
