@@ -239,9 +239,9 @@ static const comparison build_comparisons[] = {
 /* The tables are named so that the same SQL runs in memory and on disk. */
 static contestant index_rows[] = {
   {.name = "bloom_build(k, 10)", .sql = "SELECT length(bloom_build(k, 10)) FROM t2"},
-  {.name = "CREATE INDEX (k)", .sql = "CREATE INDEX k2 ON t2(k)", .undo = "DROP INDEX k2"},
+  {.name = "CREATE INDEX (k)", .sql = "CREATE INDEX side.k2 ON t2(k)", .undo = "DROP INDEX side.k2"},
   {.name = "bloom_build(s, 10)", .sql = "SELECT length(bloom_build(s, 10)) FROM t2"},
-  {.name = "CREATE INDEX (s)", .sql = "CREATE INDEX s2 ON t2(s)", .undo = "DROP INDEX s2"},
+  {.name = "CREATE INDEX (s)", .sql = "CREATE INDEX side.s2 ON t2(s)", .undo = "DROP INDEX side.s2"},
 };
 static const comparison index_comparisons[] = {
   {'/', "CREATE INDEX (k)", "bloom_build(k, 10)"},
