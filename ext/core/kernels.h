@@ -110,10 +110,8 @@ extern const bloom_kernels bloom_kernels_avx512;
 extern const bloom_kernels bloom_kernels_neon;
 #endif
 
-/* hash() and positions_in() of rows where vector code does not pay. */
+/* hash() of rows where vector code does not pay. */
 void bloom_hash_each(const bloom_span *keys, size_t num_keys, bloom_digest *digests);
-size_t bloom_positions_in_each(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
-                               const bloom_digest *digests, size_t num_digests, uint32_t *positions);
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends. */
 extern const bloom_kernels *const bloom_all_kernels[];

@@ -37,6 +37,21 @@ static void neon_positions(bloom_divisor divisor, uint32_t first_probe, uint32_t
   }
 }
 
+/* All of them, then sifted in place: no branch depends on a position. */
+static size_t neon_positions_in(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
+                                const bloom_digest *digests, size_t num_digests, uint32_t *positions){
+  const size_t num_positions = num_digests * num_probes;
+  size_t num_in = 0;
+  size_t i;
+  neon_positions(divisor, 0, num_probes, digests, num_digests, positions);
+  for(i=0; i<num_positions; i++){
+    const uint32_t position = positions[i];
+    positions[num_in] = position;
+    num_in += bloom_is_in(position, part);
+  }
+  return num_in;
+}
+
 const bloom_kernels bloom_kernels_neon = {
   .name = "neon",
   .num_lanes = 4,
@@ -44,7 +59,7 @@ const bloom_kernels bloom_kernels_neon = {
   .is_supported = neon_is_supported,
   .hash = bloom_hash_each,
   .positions = neon_positions,
-  .positions_in = bloom_positions_in_each,
+  .positions_in = neon_positions_in,
 };
 
 #else

@@ -29,8 +29,8 @@ static void scalar_positions(bloom_divisor divisor, uint32_t first_probe, uint32
 }
 
 /* No branch depends on a position. */
-size_t bloom_positions_in_each(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
-                               const bloom_digest *digests, size_t num_digests, uint32_t *positions){
+static size_t scalar_positions_in(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
+                                  const bloom_digest *digests, size_t num_digests, uint32_t *positions){
   const bloom_digest *end = digests + num_digests;
   size_t num_in = 0;
   for(; digests<end; digests++){
@@ -52,5 +52,5 @@ const bloom_kernels bloom_kernels_scalar = {
   .is_supported = scalar_is_supported,
   .hash = bloom_hash_each,
   .positions = scalar_positions,
-  .positions_in = bloom_positions_in_each,
+  .positions_in = scalar_positions_in,
 };
