@@ -80,6 +80,12 @@ test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N
 check-all: ## Run all that test/RELIABILITY.md promises: about half an hour
 	$(Q)sh test/check_all.sh
 
+MUTATION_ARGS ?=
+
+.PHONY: mutation
+mutation: ## Is each small change to the core noticed? (MUTATION_ARGS="--limit 100": a sample)
+	$(Q)/usr/bin/python3 test/mutate.py $(MUTATION_ARGS)
+
 .PHONY: coverage
 coverage: ## Lines and branches that the tests take; fails below the bar
 	$(Q)sh test/coverage.sh

@@ -28,6 +28,7 @@ test  leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,le
 test  sanitizers?        gcc                      libasan,libubsan        -                   gcc               -
 check npm?               npm                      npm                     npm                 npm               node
 check tcl_headers?       tcl-dev                  tcl-devel               tcl-dev             tcl               tcl-tk
+check fast_compiler?     tcc                      tcc                     tcc                 tcc               -
 check static_analysis    gcc,clang-tidy,cppcheck  gcc,clang-tools-extra,cppcheck gcc,clang-extra-tools,cppcheck gcc,clang,cppcheck gcc,llvm,cppcheck
 bench python             python3                  python3                 python3             python            python
 bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
@@ -80,6 +81,8 @@ probe() {
   npm)            npm --version ;;
   tcl_headers)    printf '%s\n' '#include <tcl.h>' 'int main(void){ return Tcl_InitStubs(0, "8.6", 0)==0; }' |
                     links -DUSE_TCL_STUBS -I/usr/include/tcl8.6 -ltclstub8.6 ;;
+  # Mutants are compiled by the hundred.
+  fast_compiler)  tcc -v ;;
   static_analysis) gcc --version && clang-tidy --version && cppcheck --version ;;
   rocksdb)        printf '%s\n' '#include <rocksdb/filter_policy.h>' 'int main(){ rocksdb::NewBloomFilterPolicy(10); }' |
                     ${CXX:-c++} -std=c++17 -x c++ - -o "$scratch/probe" -lrocksdb ;;
