@@ -146,6 +146,10 @@ $(BUILD)/test/oom/oom $(BUILD)/test/limits/limits: $(BUILD)/%: %.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< -lsqlite3 -ldl -lpthread
 
+$(BUILD)/test/limits/big_filters: test/limits/big_filters.cc
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CXX) -std=c++17 -Wall -Wextra $(OPT) -o $@ $< -lleveldb -lsqlite3
+
 # Kept: make would delete the tests' objects as intermediate files.
 .PRECIOUS: $(BUILD)/%.o
 

@@ -22,6 +22,7 @@ suite '32-bit: i686'                                       sh test/machines.sh i
 suite 'Windows: the DLL under wine'                        sh test/machines.sh windows
 suite 'gcc and clang, -O0 and -O3, with and without SIMD'  sh test/machines.sh builds
 suite 'threads, SQLite itself under ThreadSanitizer too'   sh test/threads/run.sh 3.54.1
+suite 'filters past 2^32 bits, beside LevelDB'             sh test/limits/run.sh --big
 
 table
 total

@@ -1,13 +1,18 @@
 #!/bin/sh
-# Limits and interruption: sh test/limits/run.sh [VERSION], at the top of the checkout.
+# Limits and interruption: sh test/limits/run.sh [VERSION | --big], at the top of the checkout.
 # limits.c says what is tested.  With VERSION everything is compiled with that SQLite's
 # headers and runs on it (test/sqlite_versions.sh): from 3.41 on an interrupted build stops
-# at once, which older headers do not know of.  Ends with `N passed, N failed`.
+# at once, which older headers do not know of.  --big: big_filters.cc instead.
+# Ends with `N passed, N failed`.
 set -u
 unset MAKEFLAGS MAKELEVEL
 if [ $# = 0 ]; then
   make -j 2 bloom.so build/release/test/limits/limits || exit
   exec build/release/test/limits/limits ./bloom.so
+fi
+if [ "$1" = --big ]; then
+  make -j 2 bloom.so build/release/test/limits/big_filters || exit
+  exec build/release/test/limits/big_filters ./bloom.so
 fi
 sh test/sqlite_versions.sh "$1" || exit
 sqlite=build/sqlite/$1
