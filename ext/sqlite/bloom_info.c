@@ -4,9 +4,9 @@
 **
 ** Nothing is kept of the filter between xFilter and xColumn: xBestIndex hands
 ** on which columns the query reads (as idxNum), and xFilter computes those.
-** So no unread column costs anything.  The argument itself is the exception:
-** newer versions of SQLite (3.44, not 3.31) count it as read where it is passed
-** as f(x), and it is copied.
+** So no unread column costs anything.  The argument cannot be read back at all:
+** newer versions of SQLite (3.44, not 3.31) count it as read wherever it is
+** passed as f(x), and copying it each time would cost more than the answer.
 */
 #include "../core/stats.h"
 #include "errors.h"
@@ -54,7 +54,6 @@ typedef struct info_cursor {
   bloom_filter filter;   /* its bytes are gone after xFilter */
   uint64_t bits_set;     /* if a column in COLUMNS_FROM_BITS_SET is read */
   double measured_fpr;   /* if COLUMN_MEASURED_FPR is read */
-  sqlite3_value *argument; /* a copy, if COLUMN_ARGUMENT is read; else NULL */
 } info_cursor;
 
 /* Fails with a message, which it takes over; NULL if there was no memory for it. */
@@ -94,7 +93,7 @@ static int info_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     }
     info->aConstraintUsage[i].argvIndex = 1;
     info->aConstraintUsage[i].omit = 1; /* a handle equals nothing */
-    info->idxNum = (int)(info->colUsed & (COLUMN_BIT(COLUMN_ARGUMENT + 1) - 1));
+    info->idxNum = (int)(info->colUsed & (COLUMN_BIT(COLUMN_ARGUMENT) - 1));
     info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
     info->estimatedCost = 1;
     info->estimatedRows = 1;
@@ -115,7 +114,6 @@ static int info_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
 }
 
 static int info_close(sqlite3_vtab_cursor *cursor){
-  sqlite3_value_free(((info_cursor *)cursor)->argument);
   sqlite3_free(cursor);
   return SQLITE_OK;
 }
@@ -137,11 +135,6 @@ static int info_filter(
     case BLOOM_ARG_NO_FILTER:
       return info_fail(cursor->pVtab,
                        sqlite3_mprintf(BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0])));
-  }
-  if( columns & COLUMN_BIT(COLUMN_ARGUMENT) ){
-    sqlite3_value_free(info->argument);
-    info->argument = sqlite3_value_dup(args[0]);
-    if( info->argument==NULL ) return SQLITE_NOMEM;
   }
   if( columns & COLUMNS_FROM_BITS_SET ) info->bits_set = bloom_bits_set(filter);
   if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = bloom_measured_fpr(filter);
@@ -239,7 +232,7 @@ static int info_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, in
       result_note(context, info);
       break;
     default: /* COLUMN_ARGUMENT */
-      if( info->argument ) sqlite3_result_value(context, info->argument);
+      bloom_fail(context, BLOOM_ERROR_FILTER_UNREADABLE, "bloom_info");
       break;
   }
   return SQLITE_OK;

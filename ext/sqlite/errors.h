@@ -14,6 +14,9 @@
 /* function */
 #define BLOOM_ERROR_FILTER_MISSING "%s() needs an argument: %s(filter)"
 
+/* function */
+#define BLOOM_ERROR_FILTER_UNREADABLE "%s(): its argument cannot be read back as a column"
+
 /* function, what it is instead */
 #define BLOOM_ERROR_UNCHANGEABLE \
   "%s(): argument 1 (filter) must be a filter that keys can be added to, not one that is %s"
