@@ -28,8 +28,9 @@ make_covered() {
 
 find $build -name '*.gcda' -exec rm {} +
 run make_covered core-tests all
-# A tenth of the random rounds take the same branches.
+# A tenth of the random rounds take the same branches, but for the search of sizes.
 BLOOM_TEST_SHARE=10 run sh test/cmocka.sh $build
+run $build/test/core/sizing_test
 run tclsh test/sqllogictest.tcl --load $build/bloom test/sql
 run make_covered $build/test/oom/oom
 run $build/test/oom/oom $build/bloom.so test/oom/schema.sql test/oom/statements.sql

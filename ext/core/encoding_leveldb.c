@@ -119,7 +119,7 @@ void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape
   const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
   const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
   const uint64_t part_bits = (num_bits + num_parts - 1) / num_parts;
-  const uint64_t num_lines = num_bits / (64 * 8);
+  const uint64_t num_lines = num_bits / 512;
   uint64_t num_digests = 0;
   const bloom_digest_run *run;
   uint64_t begin;
@@ -150,7 +150,7 @@ static inline uint64_t reached_bits(uint64_t num_bits){
 }
 
 static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
-  const uint64_t num_bits = num_bytes ? (uint64_t)(num_bytes-1) * 8 : 0;
+  const uint64_t num_bits = num_bytes<2 ? 0 : (uint64_t)(num_bytes-1) * 8;
   uint32_t num_probes = num_bytes ? bytes[num_bytes-1] : 0;
   bloom_reading reading;
   if( num_bytes<2 ){

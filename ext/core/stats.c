@@ -11,7 +11,7 @@
 #define GOLDEN_RATIO_STEP 0x9e3779b1u
 
 /* Words counted before their sums, at most 8 a byte each, could overflow a byte. */
-#define POPCOUNT_WORDS 31
+#define POPCOUNT_WORDS ((size_t)31)
 
 static inline uint64_t load_word(const uint8_t *p, size_t num_bytes){
   uint64_t word = 0;

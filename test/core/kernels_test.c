@@ -254,7 +254,7 @@ static void test_add_in_parts(void **state){
 static void test_add_in_small_parts(void **state){
   static const uint32_t part_bytes[] = {1, 2, 7, 64, 100, 2000, 4098, 4099, 4100};
   enum { NUM = 6000, NUM_BYTES = 4099 };
-  const bloom_shape shape = {NUM_BYTES + 1, NUM_BYTES * 8, 6};
+  const bloom_shape shape = {NUM_BYTES + 1, (uint64_t)NUM_BYTES * 8, 6};
   static bloom_digest digests[NUM];
   static uint8_t expected[NUM_BYTES + 1], given[NUM_BYTES + 1];
   const bloom_digest_run run = {NULL, digests, NUM};
