@@ -39,7 +39,11 @@ static struct {
   int num_blocks;
 } waiting[NUM_SIZES];
 
-static uint8_t *chunk;
+/* All chunks: the leak checker looks for pointers here, not in poisoned memory. */
+#define MAX_CHUNKS 256
+static uint8_t *chunks[MAX_CHUNKS];
+static size_t num_chunks;
+static uint8_t *chunk; /* what is left of the last */
 static size_t chunk_bytes_left;
 static long num_allocations;
 
@@ -58,8 +62,12 @@ static block *new_block(uint32_t size_index){
   const size_t num_bytes = sizeof(block) + ((size_t)64 << size_index);
   block *header;
   if( num_bytes>chunk_bytes_left ){
-    chunk = malloc(CHUNK_BYTES);
-    if( chunk==NULL ) return NULL;
+    chunk = num_chunks<MAX_CHUNKS ? malloc(CHUNK_BYTES) : NULL;
+    if( chunk==NULL ){
+      chunk_bytes_left = 0;
+      return NULL;
+    }
+    chunks[num_chunks++] = chunk;
     chunk_bytes_left = CHUNK_BYTES;
     ASAN_POISON_MEMORY_REGION(chunk, CHUNK_BYTES);
   }
