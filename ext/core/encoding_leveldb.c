@@ -5,9 +5,13 @@
 
 #include <string.h>
 
-/* Digests that are set together: enough to make the kernels' calls cheap, so few
-** that the processor computes one batch while it still sets the bits before. */
-#define LEVELDB_ADD_DIGESTS 64
+/* Digests that are set together, a multiple of the lanes: enough to make the kernels'
+** calls cheap, so few that the processor computes one batch while it still sets the
+** bits before. */
+#define LEVELDB_ADD_DIGESTS 32
+
+/* How far ahead digests are fetched. */
+#define LEVELDB_PREFETCH_DIGESTS 512
 
 /* Digests that are tested together, and probes: few enough to stay in L1. */
 #define LEVELDB_BATCH_DIGESTS   256
@@ -55,23 +59,16 @@ static inline uint32_t get_bit(const uint8_t *bits, uint32_t position){
   return (uint32_t)bits[position/8] >> (position%8) & 1;
 }
 
-/* Moves up to max_digests digests from the front of the chain *runs to batch,
-** where small runs come together.  *num_used of *runs are gone. */
-static size_t take_digests(const bloom_digest_run **runs, size_t *num_used, bloom_digest *batch,
-                           size_t max_digests){
-  size_t num_taken = 0;
-  while( *runs && num_taken<max_digests ){
-    size_t num_left = (*runs)->num_digests - *num_used;
-    size_t num = num_left<max_digests-num_taken ? num_left : max_digests-num_taken;
-    if( num ) memcpy(batch + num_taken, (*runs)->digests + *num_used, num * sizeof(*batch));
-    num_taken += num;
-    *num_used += num;
-    if( num==num_left ){
-      *runs = (*runs)->next;
-      *num_used = 0;
-    }
-  }
-  return num_taken;
+/* A processor reads ahead by itself, but only to the end of a page: without this a
+** pass over digests that lie in memory takes three times as long. */
+static inline void prefetch_digests(const bloom_digest *digests, size_t num_digests){
+#if defined(__GNUC__)
+  if( num_digests<LEVELDB_PREFETCH_DIGESTS + LEVELDB_ADD_DIGESTS ) return;
+  __builtin_prefetch(digests + LEVELDB_PREFETCH_DIGESTS);
+  __builtin_prefetch(digests + LEVELDB_PREFETCH_DIGESTS + LEVELDB_ADD_DIGESTS/2);
+#else
+  (void)digests, (void)num_digests;
+#endif
 }
 
 /* Fills the kernels' last lanes with copies of one digest. */
@@ -79,6 +76,36 @@ static size_t pad_digests(bloom_digest *batch, size_t num_digests){
   const bloom_digest copy = batch[num_digests-1];
   while( num_digests%BLOOM_KERNEL_MAX_LANES ) batch[num_digests++] = copy;
   return num_digests;
+}
+
+/* The next digests of the chain *runs, up to LEVELDB_ADD_DIGESTS and a multiple of
+** the lanes; 0 at its end.  *digests is where they lie, or batch, where short runs
+** come together, the last lanes filled with copies.  *num_used of *runs are gone. */
+static size_t next_digests(const bloom_digest_run **runs, size_t *num_used, bloom_digest *batch,
+                           const bloom_digest **digests){
+  size_t num_digests = 0;
+  *digests = batch;
+  for(; *runs && num_digests<LEVELDB_ADD_DIGESTS; *runs=(*runs)->next, *num_used=0){
+    const size_t num_wanted = LEVELDB_ADD_DIGESTS - num_digests;
+    const size_t num_left = (*runs)->num_digests - *num_used;
+    const bloom_digest *front;
+    if( num_left==0 ) continue;
+    front = (*runs)->digests + *num_used;
+    if( num_left<num_wanted ){
+      memcpy(batch + num_digests, front, num_left * sizeof(*batch));
+      num_digests += num_left;
+      continue;
+    }
+    *num_used += num_wanted;
+    prefetch_digests(front, num_left);
+    if( num_digests==0 ){
+      *digests = front;
+      return num_wanted;
+    }
+    memcpy(batch + num_digests, front, num_wanted * sizeof(*batch));
+    return LEVELDB_ADD_DIGESTS;
+  }
+  return num_digests ? pad_digests(batch, num_digests) : 0;
 }
 
 /* Digests whose positions fit in a batch. */
@@ -94,16 +121,16 @@ static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, con
   const bloom_divisor divisor = bloom_divisor_of(shape->num_bits);
   bloom_digest batch[LEVELDB_ADD_DIGESTS];
   uint32_t positions[LEVELDB_ADD_DIGESTS * BLOOM_LEVELDB_MAX_PROBES];
+  const bloom_digest *digests;
   size_t num_used = 0;
   size_t num_digests;
-  while( (num_digests = take_digests(&run, &num_used, batch, LEVELDB_ADD_DIGESTS))>0 ){
+  while( (num_digests = next_digests(&run, &num_used, batch, &digests))>0 ){
     size_t num_positions, i;
-    num_digests = pad_digests(batch, num_digests);
     if( part ){
-      num_positions = kernels->positions_in(*part, divisor, shape->num_probes, batch, num_digests, positions);
+      num_positions = kernels->positions_in(*part, divisor, shape->num_probes, digests, num_digests, positions);
     }else{
       num_positions = num_digests * shape->num_probes;
-      kernels->positions(divisor, 0, shape->num_probes, batch, num_digests, positions);
+      kernels->positions(divisor, 0, shape->num_probes, digests, num_digests, positions);
     }
     for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
   }

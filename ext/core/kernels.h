@@ -79,8 +79,9 @@ typedef struct bloom_kernels {
   uint32_t num_lanes; /* digests side by side in what positions() gives: 1 to 16 */
 
   /* Filters of more bytes are written part after part.  A pass costs
-  ** positions_in() of all digests and saves cache misses, so a row with a faster
-  ** one takes smaller parts, down to what an L2 holds. */
+  ** positions_in() of all digests and saves misses, so a row with a faster one
+  ** takes smaller parts; 8 MB, 2,048 pages, is what a processor's table of pages
+  ** reaches, and hardly slower than what its L2 holds. */
   uint32_t max_part_bytes;
 
   /* 1 if this processor and its system run these kernels. */

@@ -85,7 +85,7 @@ TARGET_AVX2 static size_t avx2_positions_in(bloom_part part, bloom_divisor divis
 const bloom_kernels bloom_kernels_avx2 = {
   .name = "avx2",
   .num_lanes = 8,
-  .max_part_bytes = 4 << 20,
+  .max_part_bytes = 8 << 20,
   .is_supported = avx2_is_supported,
   .hash = bloom_hash_each,
   .positions = avx2_positions,

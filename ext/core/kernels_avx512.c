@@ -150,7 +150,7 @@ TARGET_AVX512 static void avx512_hash(const bloom_span *keys, size_t num_keys, b
 const bloom_kernels bloom_kernels_avx512 = {
   .name = "avx512",
   .num_lanes = 16,
-  .max_part_bytes = 2 << 20,
+  .max_part_bytes = 8 << 20,
   .is_supported = avx512_is_supported,
   .hash = avx512_hash,
   .positions = avx512_positions,
