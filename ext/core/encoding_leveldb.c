@@ -271,8 +271,8 @@ static size_t test_probes(const bloom_kernels *kernels, const bloom_filter *filt
   return num_passed;
 }
 
-/* In rounds: a few probes of every key, then the others of the keys that
-** passed.  A miss touches few cache lines. */
+/* By the row's own kernel, or in rounds: a few probes of every key, then the others
+** of the keys that passed.  A miss touches few cache lines. */
 void bloom_leveldb_may_contain_by(const bloom_kernels *kernels, const bloom_filter *filter,
                                   const bloom_digest *digests, size_t num_digests, uint8_t *answers){
   const uint32_t num_probes = filter->num_probes;
@@ -282,6 +282,10 @@ void bloom_leveldb_may_contain_by(const bloom_kernels *kernels, const bloom_filt
   if( num_digests==0 ) return;
   if( filter->reading!=BLOOM_READ_BITS ){
     memset(answers, filter->reading!=BLOOM_READ_EMPTY, num_digests);
+    return;
+  }
+  if( kernels->may_contain && filter->num_bytes>=BLOOM_KERNEL_MIN_BYTES ){
+    kernels->may_contain(filter, digests, num_digests, answers);
     return;
   }
   divisor = bloom_divisor_of(filter->num_bits);

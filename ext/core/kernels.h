@@ -4,8 +4,8 @@
 **   keys     --hash-->       digests
 **   digests  --positions-->  probe positions  --here, in C-->  bits
 **
-** Only arithmetic is vector code; touching the bits is plain C for every
-** processor (encoding_leveldb.c).  Rows differ in speed, never in a bit of what
+** Setting bits is plain C for every processor (encoding_leveldb.c), and so is
+** testing them where a processor does not gather well.  Rows differ in speed, never in a bit of what
 ** they give: kernels_scalar.c is the reference.  A row is chosen per call,
 ** from what the processor and its system support; a call handles many keys.
 */
@@ -16,6 +16,9 @@
 
 /* The largest num_lanes; every one divides it. */
 #define BLOOM_KERNEL_MAX_LANES 16
+
+/* Filters of fewer bytes are not for may_contain(), which reads words. */
+#define BLOOM_KERNEL_MIN_BYTES 4
 
 /* -DBLOOM_NO_SIMD leaves the scalar kernels alone. */
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(BLOOM_NO_SIMD)
@@ -100,6 +103,12 @@ typedef struct bloom_kernels {
   ** same order; gives their number.  positions[] has room for all of them. */
   size_t (*positions_in)(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
                          const bloom_digest *digests, size_t num_digests, uint32_t *positions);
+
+  /* answers[i] = 1 if the filter, which is read by its bits and has at least
+  ** BLOOM_KERNEL_MIN_BYTES, may contain digests[i], else 0.  NULL where testing
+  ** what positions() gives is faster. */
+  void (*may_contain)(const bloom_filter *filter, const bloom_digest *digests, size_t num_digests,
+                      uint8_t *answers);
 } bloom_kernels;
 
 extern const bloom_kernels bloom_kernels_scalar;

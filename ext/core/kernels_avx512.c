@@ -76,6 +76,38 @@ TARGET_AVX512 static size_t avx512_positions_in(bloom_part part, bloom_divisor d
   return num_in;
 }
 
+/* Tests probe after probe of 16 digests, fetching only for those that passed so
+** far.  A fetch is of 4 bytes and may not leave the filter: near its end it is of
+** the last four. */
+TARGET_AVX512 static void avx512_may_contain(const bloom_filter *filter, const bloom_digest *digests,
+                                             size_t num_digests, uint8_t *answers){
+  const bloom_divisor divisor = bloom_divisor_of(filter->num_bits);
+  const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
+  const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);
+  const size_t last_offset = filter->num_bytes - 4;
+  const __m512i last = _mm512_set1_epi32(last_offset<INT32_MAX ? (int)last_offset : INT32_MAX);
+  const __m512i one = _mm512_set1_epi32(1);
+  size_t i;
+  for(i=0; i<num_digests; i+=16){
+    const size_t num_left = num_digests - i;
+    const __mmask16 is_key = num_left<16 ? (__mmask16)((1u << num_left) - 1) : 0xffff;
+    const __m512i digest = _mm512_maskz_loadu_epi32(is_key, digests + i);
+    const __m512i delta = _mm512_rol_epi32(digest, 15);
+    __m512i probe = digest;
+    __mmask16 may = is_key;
+    uint32_t j;
+    for(j=0; j<filter->num_probes; j++){
+      const __m512i position = avx512_mod(probe, num_bits, reciprocal);
+      const __m512i offset = _mm512_min_epu32(_mm512_srli_epi32(position, 3), last);
+      const __m512i bits = _mm512_mask_i32gather_epi32(one, may, offset, filter->bytes, 1);
+      const __m512i shift = _mm512_sub_epi32(position, _mm512_slli_epi32(offset, 3));
+      may = _mm512_mask_test_epi32_mask(may, _mm512_srlv_epi32(bits, shift), one);
+      probe = _mm512_add_epi32(probe, delta);
+    }
+    _mm_mask_storeu_epi8(answers + i, is_key, _mm_maskz_set1_epi8(may, 1));
+  }
+}
+
 /* Up to 16 bytes of a key from an offset on, zeros behind its end. */
 TARGET_AVX512 static inline __m128i avx512_load(const bloom_span *key, size_t offset){
   const size_t rest = key->num_bytes>offset ? key->num_bytes - offset : 0;
@@ -155,6 +187,7 @@ const bloom_kernels bloom_kernels_avx512 = {
   .hash = avx512_hash,
   .positions = avx512_positions,
   .positions_in = avx512_positions_in,
+  .may_contain = avx512_may_contain,
 };
 
 #else
