@@ -4,12 +4,16 @@ A filter in front of look-ups: when it helps, and when it does not.
 
 A fact table is matched with a dimension by a join, IN and EXISTS: plain, with
 a filter kept from before (`kept`), and with one built by the query itself
-(`built`).  Parameters: the dimension's size, integer or text keys (of 16
-bytes), the share of fact rows that have a partner, and SQLite's page cache,
-large enough for everything (`warm`) or of 2 MB, its default (`small`: joins
-only).  All results are compared with the plain query's.
+(`built`).  Parameters: the dimension's size, the kind of key, the share of fact
+rows that have a partner, and SQLite's page cache, large enough for everything
+(`warm`) or of 2 MB, its default (`small`: joins only).  All results are compared
+with the plain query's.  Keys are of three kinds:
 
-    lookup.py quick|medium|full [KEY-ROWS ...]      for example: full text-10000000
+  integer
+  hex      text of 16 hexadecimal digits without order, as in UUIDs
+  text     numbered, with zeros: cust-00000000042, the worst kind for LevelDB's hash
+
+    lookup.py quick|medium|full [KEY-ROWS ...]      for example: full hex-10000000
 
 The facts come in random order.  Row n of the dimension has the key 2*n; odd
 keys are absent.  ANALYZE was run.
@@ -23,11 +27,12 @@ import harness
 
 SIZES = {
     # fact rows, repeats, per cent of rows that match, dimensions
-    "quick": (200_000, 3, [1, 10, 50, 100], ["integer-1000000", "text-1000000"]),
+    "quick": (200_000, 3, [1, 10, 50, 100], ["integer-1000000", "hex-1000000", "text-1000000"]),
     "medium": (500_000, 3, [0.1, 1, 10, 50, 100],
-               ["integer-1000000", "integer-10000000", "text-1000000", "text-10000000"]),
+               ["integer-1000000", "integer-10000000", "hex-1000000", "hex-10000000", "text-1000000"]),
     "full": (2_000_000, 5, [0.1, 1, 10, 50, 80, 100],
-             ["integer-1000000", "integer-10000000", "text-1000000", "text-10000000"]),
+             ["integer-1000000", "integer-10000000", "hex-1000000", "hex-10000000",
+              "text-1000000", "text-10000000"]),
 }
 CACHE_MB = {"warm": 2048, "small": 2}
 
@@ -45,16 +50,25 @@ def fact_name(percent):
     return f"fact_{percent}".replace(".", "_")
 
 
-def filler(key_type, num_rows, num_facts, percents):
-    as_key = "printf('cust-%011d', {})" if key_type == "text" else "{}"
+# The SQL of a key from that of its number.  Odd factors modulo 2^32: different keys of different numbers.
+KEYS = {
+    "integer": "{0}",
+    "hex": "printf('%08x%08x', ({0}) * 2654435761 % 4294967296, ({0}) * 1540483477 % 4294967296)",
+    "text": "printf('cust-%011d', {0})",
+}
+
+
+def filler(kind, num_rows, num_facts, percents):
+    as_key = KEYS[kind]
+    key_type = "INTEGER" if kind == "integer" else "TEXT"
 
     def fill(db):
-        db.execute("CREATE TABLE dimension(id {} PRIMARY KEY, name TEXT, weight INTEGER)".format(key_type.upper()))
+        db.execute(f"CREATE TABLE dimension(id {key_type} PRIMARY KEY, name TEXT, weight INTEGER)")
         db.execute(harness.numbers(num_rows) + "INSERT INTO dimension SELECT " + as_key.format("2 * n") +
                    ", 'name of ' || n, n % 100 FROM numbers")
         db.execute("CREATE TABLE filters AS SELECT bloom_build(id) AS filter FROM dimension")
         for percent in percents:
-            db.execute(f"CREATE TABLE {fact_name(percent)}(id INTEGER PRIMARY KEY, key {key_type.upper()}, amount INTEGER)")
+            db.execute(f"CREATE TABLE {fact_name(percent)}(id INTEGER PRIMARY KEY, key {key_type}, amount INTEGER)")
             # A minimal standard generator [Park, Miller 1988], twice: r picks the key, s whether it matches.
             db.execute(f"""
                 WITH RECURSIVE random(n, r, s) AS (
@@ -69,8 +83,8 @@ def filler(key_type, num_rows, num_facts, percents):
 
 def measure(size, dimension):
     num_facts, repeats, percents, _ = SIZES[size]
-    key_type, num_rows = dimension.split("-")
-    path = harness.database(f"joins-{dimension}-{num_facts}", filler(key_type, int(num_rows), num_facts, percents))
+    kind, num_rows = dimension.split("-")
+    path = harness.database(f"joins-{dimension}-{num_facts}", filler(kind, int(num_rows), num_facts, percents))
     results = harness.Results(f"joins-{dimension}", ["cache", "percent", "form", "contestant", "repeat", "seconds"])
     results.comment(f"{num_facts} facts; cache: {CACHE_MB} MB")
     for cache, cache_mb in CACHE_MB.items():
@@ -89,7 +103,7 @@ def measure(size, dimension):
                 for name, t in times.items():
                     for repeat, seconds in enumerate(t.seconds):
                         results.row(cache, percent, form, name, repeat, seconds)
-                print(f"{key_type:<8}{int(num_rows):>11,} {cache:<6}{percent:>6} % {form:<7}" + "".join(
+                print(f"{kind:<8}{int(num_rows):>11,} {cache:<6}{percent:>6} % {form:<7}" + "".join(
                     f"{times[n].median * 1e3:>9.0f}" for n in times) + "".join(
                     f"{harness.faster(times['plain'], times[n]):>8.2f}x" for n in ("kept", "built")) +
                     f"{100 * max(t.spread() for t in times.values()):>7.0f} %", flush=True)
