@@ -41,6 +41,32 @@ static inline uint32_t hash_word(uint32_t digest, uint32_t word, unsigned shift)
   return digest ^ digest >> shift;
 }
 
+/* Decimal digits of value < 10^9. */
+static inline unsigned num_digits_of(uint32_t value){
+#if defined(__GNUC__)
+  /* By number of the highest bit: digits in the upper half; where a power of ten lies
+  ** among such values, less that power, so that those from it on carry into the upper
+  ** half [Willets; Lemire 2021, "Computing the number of digits even faster"]. */
+#define DIGITS(d)            ((uint64_t)(d) << 32)
+#define DIGITS_FROM(d, power) (((uint64_t)(d) << 32) - (power))
+  static const uint64_t digits[] = {
+    DIGITS(1), DIGITS(1), DIGITS(1), DIGITS_FROM(2, 10),
+    DIGITS(2), DIGITS(2), DIGITS_FROM(3, 100),
+    DIGITS(3), DIGITS(3), DIGITS_FROM(4, 1000),
+    DIGITS(4), DIGITS(4), DIGITS(4), DIGITS_FROM(5, 10000),
+    DIGITS(5), DIGITS(5), DIGITS_FROM(6, 100000),
+    DIGITS(6), DIGITS(6), DIGITS_FROM(7, 1000000),
+    DIGITS(7), DIGITS(7), DIGITS(7), DIGITS_FROM(8, 10000000),
+    DIGITS(8), DIGITS(8), DIGITS_FROM(9, 100000000),
+    DIGITS(9), DIGITS(9), DIGITS(9),
+  };
+  return (unsigned)((value + digits[31 ^ __builtin_clz(value | 1)]) >> 32);
+#else
+  return 1u + (value>9) + (value>99) + (value>999) + (value>9999)
+    + (value>99999) + (value>999999) + (value>9999999) + (value>99999999);
+#endif
+}
+
 /* The digest of the text of value < 10^9. */
 static inline bloom_digest hash_nine_digits(uint32_t value){
   /* By number of digits n: 10^(3-n), 54 bits of fraction, rounded up.  That adds
@@ -49,8 +75,7 @@ static inline bloom_digest hash_nine_digits(uint32_t value){
     0, 1801439850948198400u, 180143985094819840u, 18014398509481984u, 1801439850948199u,
     180143985094820u, 18014398509482u, 1801439850949u, 180143985095u, 18014398510u,
   };
-  const unsigned num_digits = 1u + (value>9) + (value>99) + (value>999) + (value>9999)
-    + (value>99999) + (value>999999) + (value>9999999) + (value>99999999);
+  const unsigned num_digits = num_digits_of(value);
   uint64_t number = value * scales[num_digits];
   const uint32_t first = three_digits(number, 54);
   uint32_t digest = LEVELDB_HASH_SEED ^ (num_digits * LEVELDB_HASH_MULTIPLIER);
