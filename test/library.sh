@@ -5,22 +5,8 @@
 set -u
 unset MAKEFLAGS MAKELEVEL BUILD EXTENSION SANITIZE
 work=build/library
-num_passed=0
-num_failed=0
 rm -rf $work && mkdir -p $work || exit 1
-
-# check TITLE COMMAND ...
-check() {
-  title=$1
-  shift
-  if "$@" >$work/log 2>&1 </dev/null; then
-    num_passed=$((num_passed + 1))
-  else
-    num_failed=$((num_failed + 1))
-    echo "FAILED: $title"
-    cat $work/log
-  fi
-}
+. test/counts.sh
 
 # same WANTED GOT
 same() {
@@ -103,5 +89,4 @@ check '.load libbloom works where installed' loads $work/root/usr/lib/libbloom
 check 'make uninstall' make uninstall DESTDIR=$work/root prefix=/usr
 check 'uninstall leaves no file' same '' "$(installed)"
 
-echo "$num_passed passed, $num_failed failed"
-[ "$num_failed" = 0 ]
+finish

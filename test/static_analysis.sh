@@ -11,21 +11,7 @@
 set -u
 work=build/static_analysis
 rm -rf $work && mkdir -p $work || exit 1
-num_passed=0
-num_failed=0
-
-# check TITLE COMMAND ...
-check() {
-  title=$1
-  shift
-  if "$@" >$work/log 2>&1 </dev/null; then
-    num_passed=$((num_passed + 1))
-  else
-    num_failed=$((num_failed + 1))
-    echo "FAILED: $title"
-    cat $work/log
-  fi
-}
+. test/counts.sh
 
 finds_nothing() { ! "$@"; }
 
@@ -72,5 +58,4 @@ done
 # shellcheck disable=SC2086 # a list of names
 echo "note: $(cat $sources ext/*/*.h | wc -l) lines by $(clang-tidy --version | sed -n 's/.*LLVM version /clang-tidy /p'), $(
   cppcheck --version | tr 'C' 'c'), gcc $(gcc -dumpfullversion) -fanalyzer"
-echo "$num_passed passed, $num_failed failed"
-[ "$num_failed" = 0 ]
+finish

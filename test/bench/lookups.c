@@ -195,33 +195,28 @@ static double measure(contestant *c, int state, int repeat){
 }
 
 int main(int argc, char **argv){
-  const char *folder = argc>1 ? argv[1] : NULL, *only_state = NULL;
-  int num_repeats = 7, repeat, state, i;
+  options o = {.num_repeats = 7, .num_items = num_keys};
+  int repeat, state;
   FILE *out;
   size_t n;
-  for(i=2; i+1<argc; i+=2){
-    if( strcmp(argv[i], "--keys")==0 ) num_keys = atoll(argv[i+1]);
-    else if( strcmp(argv[i], "--repeats")==0 ) num_repeats = atoi(argv[i+1]);
-    else if( strcmp(argv[i], "--state")==0 ) only_state = argv[i+1];
-    else folder = NULL;
-  }
-  if( folder==NULL || i<argc || num_keys<8000 || num_repeats<1 || num_repeats>MAX_REPEATS ){
+  if( !read_options(argc, argv, "--keys", 8000, &o) ){
     fprintf(stderr, "usage: lookups FOLDER [--keys N] [--repeats N] [--state NAME]\n");
     return 2;
   }
-  make_folder(folder);
-  for(n=0; n<NUM_CONTESTANTS; n++) prepare(folder, &contestants[n]);
+  num_keys = o.num_items;
+  make_folder(o.folder);
+  for(n=0; n<NUM_CONTESTANTS; n++) prepare(o.folder, &contestants[n]);
   out = open_results("lookups", "one look-up of an absent key");
   if( out ) fprintf(out, "num_keys\tstate\tcontestant\trepeat\tns\tpages\n");
-  printf("SQLite %s, %lld keys, %d repeats\n", sqlite3_libversion(), num_keys, num_repeats);
+  printf("SQLite %s, %lld keys, %d repeats\n", sqlite3_libversion(), num_keys, o.num_repeats);
   for(state=0; state<NUM_STATES; state++){
-    if( only_state && strcmp(only_state, state_names[state]) ) continue;
+    if( !is_wanted(&o, state_names[state]) ) continue;
     for(n=0; state<=AUTOCOMMIT && n<NUM_CONTESTANTS; n++){
       contestant *c = &contestants[n];
       exec(c->db, "PRAGMA cache_size=-1500000");
       exec(c->db, c->kind<=TREE ? "SELECT count(*) FROM t WHERE k>''" : "SELECT sum(bloom_may_contain(filter, 1)) FROM p");
     }
-    for(repeat=-1; repeat<num_repeats; repeat++){ /* -1 warms up */
+    for(repeat=-1; repeat<o.num_repeats; repeat++){ /* -1 warms up */
       for(n=0; n<NUM_CONTESTANTS; n++){
         contestant *c = &contestants[n];
         double ns = measure(c, state, repeat + 1);
@@ -233,8 +228,8 @@ int main(int argc, char **argv){
     printf("\n%-26s %10s %10s %10s %8s %13s %7s\n", state_names[state], "ns", "least", "most", "ratio", "", "pages");
     for(n=0; n<NUM_CONTESTANTS; n++){
       const contestant *c = &contestants[n];
-      spread ns = spread_of(c->ns[state], num_repeats);
-      spread ratio = ratios_of(c->ns[state], contestants[0].ns[state], num_repeats);
+      spread ns = spread_of(c->ns[state], o.num_repeats);
+      spread ratio = ratios_of(c->ns[state], contestants[0].ns[state], o.num_repeats);
       printf("%-26s %10.0f %10.0f %10.0f %8.2f %6.2f-%-6.2f %7.2f\n", c->name, ns.median, ns.least, ns.most,
              ratio.median, ratio.least, ratio.most, c->pages);
     }

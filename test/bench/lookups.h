@@ -79,6 +79,34 @@ static inline sqlite3 *open_database(const char *path, int flags){
   return db;
 }
 
+/* What a command line says: FOLDER [ITEMS N] [--repeats N] [--state NAME]. */
+typedef struct options {
+  const char *folder;     /* for databases */
+  const char *only_state; /* NULL: all */
+  int num_repeats;
+  sqlite3_int64 num_items;
+} options;
+
+/* Sets what the command line names; items is the name of num_items there.  0 if the
+** line is wrong, or num_items is below min_items. */
+static inline int read_options(int argc, char **argv, const char *items, sqlite3_int64 min_items, options *o){
+  int i;
+  if( argc<2 ) return 0;
+  o->folder = argv[1];
+  for(i=2; i+1<argc; i+=2){
+    if( strcmp(argv[i], items)==0 ) o->num_items = atoll(argv[i+1]);
+    else if( strcmp(argv[i], "--repeats")==0 ) o->num_repeats = atoi(argv[i+1]);
+    else if( strcmp(argv[i], "--state")==0 ) o->only_state = argv[i+1];
+    else return 0;
+  }
+  return i==argc && o->num_items>=min_items && o->num_repeats>=1 && o->num_repeats<=MAX_REPEATS;
+}
+
+/* 1 if this state is to be measured. */
+static inline int is_wanted(const options *o, const char *state){
+  return o->only_state==NULL || strcmp(o->only_state, state)==0;
+}
+
 /* Makes the folder for databases unless it is there. */
 static inline void make_folder(const char *path){
   struct stat status;

@@ -186,28 +186,23 @@ static double measure(contestant *c, int state, int repeat){
 }
 
 int main(int argc, char **argv){
-  const char *folder = argc>1 ? argv[1] : NULL, *only_state = NULL;
-  int num_repeats = 11, repeat, state, i;
+  options o = {.num_repeats = 11, .num_items = num_filters};
+  int repeat, state;
   FILE *out;
   size_t n;
-  for(i=2; i+1<argc; i+=2){
-    if( strcmp(argv[i], "--filters")==0 ) num_filters = atoi(argv[i+1]);
-    else if( strcmp(argv[i], "--repeats")==0 ) num_repeats = atoi(argv[i+1]);
-    else if( strcmp(argv[i], "--state")==0 ) only_state = argv[i+1];
-    else folder = NULL;
-  }
-  if( folder==NULL || i<argc || num_filters<1 || num_repeats<1 || num_repeats>MAX_REPEATS ){
+  if( !read_options(argc, argv, "--filters", 1, &o) ){
     fprintf(stderr, "usage: many_filters FOLDER [--filters N] [--repeats N] [--state NAME]\n");
     return 2;
   }
-  make_folder(folder);
-  for(n=0; n<NUM_CONTESTANTS; n++) prepare(folder, &contestants[n]);
+  num_filters = (int)o.num_items;
+  make_folder(o.folder);
+  for(n=0; n<NUM_CONTESTANTS; n++) prepare(o.folder, &contestants[n]);
   out = open_results("many-filters", "one absent key, many filters: ns and pages a filter");
   if( out ) fprintf(out, "num_filters\tstate\tcontestant\trepeat\tns\tpages\n");
-  printf("SQLite %s, %d filters, %d repeats, ns a filter\n", sqlite3_libversion(), num_filters, num_repeats);
+  printf("SQLite %s, %d filters, %d repeats, ns a filter\n", sqlite3_libversion(), num_filters, o.num_repeats);
   for(state=0; state<NUM_STATES; state++){
-    if( only_state && strcmp(only_state, state_names[state]) ) continue;
-    for(repeat=-1; repeat<num_repeats; repeat++){ /* -1 warms up */
+    if( !is_wanted(&o, state_names[state]) ) continue;
+    for(repeat=-1; repeat<o.num_repeats; repeat++){ /* -1 warms up */
       for(n=0; n<NUM_CONTESTANTS; n++){
         contestant *c = &contestants[n];
         double ns = measure(c, state, repeat + 1);
@@ -219,8 +214,8 @@ int main(int argc, char **argv){
     printf("\n%-34s %8s %8s %8s %8s %7s\n", state_names[state], "ns", "least", "most", "ratio", "pages");
     for(n=0; n<NUM_CONTESTANTS; n++){
       const contestant *c = &contestants[n];
-      spread ns = spread_of(c->ns[state], num_repeats);
-      spread ratio = ratios_of(c->ns[state], contestants[0].ns[state], num_repeats);
+      spread ns = spread_of(c->ns[state], o.num_repeats);
+      spread ratio = ratios_of(c->ns[state], contestants[0].ns[state], o.num_repeats);
       printf("%-34s %8.0f %8.0f %8.0f %8.2f %7.2f\n", c->name, ns.median, ns.least, ns.most, ratio.median, c->pages);
     }
     fflush(stdout);
