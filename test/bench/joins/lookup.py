@@ -9,14 +9,14 @@ rows that have a partner, and SQLite's page cache, large enough for everything
 (`warm`) or of 2 MB, its default (`small`: joins only).  All results are compared
 with the plain query's.  Keys are of three kinds:
 
-  integer
+  integer  with gaps: 1,000 apart, give or take
   hex      text of 16 hexadecimal digits without order, as in UUIDs
   text     numbered, with zeros: cust-00000000042, the worst kind for LevelDB's hash
 
     lookup.py quick|medium|full [KEY-ROWS ...]      for example: full hex-10000000
 
-The facts come in random order.  Row n of the dimension has the key 2*n; odd
-keys are absent.  ANALYZE was run.
+The facts come in random order.  Absent keys lie between the dimension's, so that a
+look-up of one is like any other.  ANALYZE was run.
 """
 import os
 import sqlite3
@@ -50,11 +50,13 @@ def fact_name(percent):
     return f"fact_{percent}".replace(".", "_")
 
 
-# The SQL of a key from that of its number.  Odd factors modulo 2^32: different keys of different numbers.
+# The SQL of row n's key, and of the absent key beside it.  Odd factors modulo 2^32: different keys of
+# different numbers.
 KEYS = {
-    "integer": "{0}",
-    "hex": "printf('%08x%08x', ({0}) * 2654435761 % 4294967296, ({0}) * 1540483477 % 4294967296)",
-    "text": "printf('cust-%011d', {0})",
+    "integer": "({n}) * 1000 + ({n}) * 2654435761 / 65536 % 500 + 500 * ({absent})",
+    "hex": "printf('%08x%08x', (2 * ({n}) + ({absent})) * 2654435761 % 4294967296,"
+           " (2 * ({n}) + ({absent})) * 1540483477 % 4294967296)",
+    "text": "printf('cust-%011d', 2 * ({n}) + ({absent}))",
 }
 
 
@@ -64,7 +66,7 @@ def filler(kind, num_rows, num_facts, percents):
 
     def fill(db):
         db.execute(f"CREATE TABLE dimension(id {key_type} PRIMARY KEY, name TEXT, weight INTEGER)")
-        db.execute(harness.numbers(num_rows) + "INSERT INTO dimension SELECT " + as_key.format("2 * n") +
+        db.execute(harness.numbers(num_rows) + "INSERT INTO dimension SELECT " + as_key.format(n="n", absent=0) +
                    ", 'name of ' || n, n % 100 FROM numbers")
         db.execute("CREATE TABLE filters AS SELECT bloom_build(id) AS filter FROM dimension")
         for percent in percents:
@@ -74,8 +76,9 @@ def filler(kind, num_rows, num_facts, percents):
                 WITH RECURSIVE random(n, r, s) AS (
                   SELECT 1, 20201, 1234567 UNION ALL
                   SELECT n + 1, r * 48271 % 2147483647, s * 16807 % 2147483647 FROM random LIMIT {num_facts}),
-                keys(n, key) AS (SELECT n, 2 * (r % {num_rows} + 1) - (s % 1000 >= {10 * percent}) FROM random)
-                INSERT INTO {fact_name(percent)} SELECT n, {as_key.format("key")}, n % 1000 FROM keys""")
+                keys(n, row, absent) AS (SELECT n, r % {num_rows} + 1, s % 1000 >= {10 * percent} FROM random)
+                INSERT INTO {fact_name(percent)} SELECT n, {as_key.format(n="row", absent="absent")}, n % 1000
+                  FROM keys""")
         db.execute("ANALYZE")
 
     return fill
