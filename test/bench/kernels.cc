@@ -3,9 +3,8 @@
 //   kernels [--quick | --full] [--repeats N] [--out FILE]
 //
 // Contestants take turns within a repeat, so that a change of the machine's
-// mood hits all of them; the table gives the median time per key, the spread
-// (first to third quartile) and the median of the ratios to LevelDB within one
-// repeat.  Every filter built is compared with LevelDB's, byte for byte.
+// mood hits all of them; the table gives the median time per key and the median of
+// the ratios to LevelDB within one repeat, each with its first and third quartile.  Every filter built is compared with LevelDB's, byte for byte.
 //
 // Building is end to end: keys in memory -> filter bytes, our digests' memory
 // included.  Integers are decimal text for every contestant, rendered beforehand;
@@ -134,8 +133,9 @@ void Race(const char* what, const char* key, size_t n, size_t ops, std::vector<C
   for (const Contestant& c : all) {
     std::vector<double> ratios;
     for (size_t i = 0; i < c.ns.size(); i++) ratios.push_back(all[0].ns[i] / c.ns[i]);
-    std::printf("%-12s %-7s %9zu  %-14s %8.2f  %6.2f-%-6.2f  %6.2fx\n", what, key, n, c.name.c_str(),
-                Quantile(c.ns, 0.5), Quantile(c.ns, 0.25), Quantile(c.ns, 0.75), Quantile(ratios, 0.5));
+    std::printf("%-12s %-7s %9zu  %-14s %8.2f  %6.2f-%-6.2f  %6.2fx  %5.2f-%-5.2f\n", what, key, n, c.name.c_str(),
+                Quantile(c.ns, 0.5), Quantile(c.ns, 0.25), Quantile(c.ns, 0.75), Quantile(ratios, 0.5),
+                Quantile(ratios, 0.25), Quantile(ratios, 0.75));
   }
   std::fflush(stdout);
 }
@@ -355,7 +355,7 @@ int main(int argc, char** argv) {
   if (repeats < 1) Die("--repeats is at least 1");
   if (out && (raw = std::fopen(out, "w")) == nullptr) Die("cannot write the results");
   const std::string machine = Cpu() + "; core: " BENCH_CC "; harness: " __VERSION__;
-  std::printf("# %s\n# medians of %d alternated repeats, ns per key; quartiles; ratio to the first\n",
+  std::printf("# %s\n# medians of %d alternated repeats, ns per key; quartiles; ratio to the first within a repeat; quartiles\n",
               machine.c_str(), repeats);
   if (raw) {
     std::fprintf(raw, "# %s\n# best kernels here: %s\nwhat\tkey\tn\tcontestant\trepeat\tns_per_key\n",
