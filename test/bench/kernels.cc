@@ -4,7 +4,8 @@
 //
 // Contestants take turns within a repeat, so that a change of the machine's
 // mood hits all of them; the table gives the median time per key and the median of
-// the ratios to LevelDB within one repeat, each with its first and third quartile.  Every filter built is compared with LevelDB's, byte for byte.
+// the ratios to LevelDB within one repeat, each with its first and third quartile.
+// Every filter built is compared with LevelDB's, byte for byte.
 //
 // Building is end to end: keys in memory -> filter bytes, our digests' memory
 // included.  Integers are decimal text for every contestant, rendered beforehand;
