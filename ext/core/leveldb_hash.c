@@ -163,7 +163,6 @@ bloom_digest bloom_leveldb_hash_int64(int64_t value){
     if( num_bytes<=4 ) return digest;
     num_bytes -= 4;
     text[0] = text[0] >> 32 | text[1] << 32;
-    text[1] = text[1] >> 32 | text[2] << 32;
-    text[2] >>= 32;
+    text[1] = text[1] >> 32 | text[2] << 32; /* text[2] is the last word, if any */
   }
 }
