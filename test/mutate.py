@@ -52,9 +52,9 @@ SKIPPED = {"kernels_neon.c"} if os.uname().machine == "x86_64" else {"kernels_av
 TESTS = {
     "bytes": ["bytes", "leveldb_hash"],
     "decimal": ["decimal"],
-    "encoding_leveldb": ["encoding_leveldb", "filter", "kernels"],
+    "encoding_leveldb": ["encoding_leveldb", "filter", "kernels", "bounds"],
     "filter": ["filter", "encoding_leveldb", "kernels"],
-    "kernels": ["kernels"],
+    "kernels": ["kernels", "bounds"],
     "leveldb_hash": ["leveldb_hash", "kernels"],
     "partition": ["partition"],
     "sizing": ["sizing"],
@@ -120,6 +120,8 @@ def mutants_of(path):
                 binary = False
             if word in ("+", "-", "*", "&") and not binary:
                 continue
+            if re.fullmatch(r"\s\*\S", text[token.start() - 1 : token.end() + 1]):
+                continue  # a pointer's
             found += [Mutant(path, *token.span(), after, text) for after in REPLACED[word]]
         elif kind == "name" and word in ("if", "while") and not in_define:
             depth, j = 0, i + 1
@@ -227,7 +229,9 @@ class Build:
 
     def rebuilt(self, mutant):
         """The objects that the change reaches, or None if one does not compile."""
-        paths = [mutant.path] if mutant.path.endswith(".c") else list(self.objects)
+        tests = {f"test/core/{test}_test.c" for test in tests_of(mutant.path)} | {"test/core/support.c"}
+        paths = [mutant.path] if mutant.path.endswith(".c") else [
+            path for path in self.objects if path.startswith("ext/") or path in tests]
         changed = {path: self.compile(path, f"{self.tree}/changed.{i}.o") for i, path in enumerate(paths)}
         return changed if all(changed.values()) else None
 
