@@ -85,7 +85,7 @@ static size_t next_digests(const bloom_digest_run **runs, size_t *num_used, bloo
                            const bloom_digest **digests){
   size_t num_digests = 0;
   *digests = batch;
-  for(; *runs && num_digests<LEVELDB_ADD_DIGESTS; *runs=(*runs)->next, *num_used=0){
+  for(; *runs; *runs=(*runs)->next, *num_used=0){
     const size_t num_wanted = LEVELDB_ADD_DIGESTS - num_digests;
     const size_t num_left = (*runs)->num_digests - *num_used;
     const bloom_digest *front;

@@ -76,6 +76,10 @@ TARGET_AVX512 static size_t avx512_positions_in(bloom_part part, bloom_divisor d
   return num_in;
 }
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion" /* a mask, within GCC's own macro for -O0 */
+#endif
 /* Tests probe after probe of 16 digests, fetching only for those that passed so
 ** far.  A fetch is of 4 bytes and may not leave the filter: near its end it is of
 ** the last four. */
@@ -84,8 +88,8 @@ TARGET_AVX512 static void avx512_may_contain(const bloom_filter *filter, const b
   const bloom_divisor divisor = bloom_divisor_of(filter->num_bits);
   const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
   const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);
-  const size_t last_offset = filter->num_bytes - 4;
-  const __m512i last = _mm512_set1_epi32(last_offset<INT32_MAX ? (int)last_offset : INT32_MAX);
+  /* num_bytes - 4; past 2^32 bits, where num_bits is 0 here, more than any offset. */
+  const __m512i last = _mm512_set1_epi32((int)(divisor.num_bits/8 - 3));
   const __m512i one = _mm512_set1_epi32(1);
   size_t i;
   for(i=0; i<num_digests; i+=16){
@@ -107,6 +111,9 @@ TARGET_AVX512 static void avx512_may_contain(const bloom_filter *filter, const b
     _mm_mask_storeu_epi8(answers + i, is_key, _mm_maskz_set1_epi8(may, 1));
   }
 }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 /* Up to 16 bytes of a key from an offset on, zeros behind its end. */
 TARGET_AVX512 static inline __m128i avx512_load(const bloom_span *key, size_t offset){

@@ -3,7 +3,8 @@
 ** its front and at its end.  Sanitizers do not see what vector code fetches.
 */
 #if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+/* MAP_ANONYMOUS; the C library's name, not ours. */
+#define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier,cert-dcl*,readability-identifier-naming) */
 #endif
 
 #include <setjmp.h>
