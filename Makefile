@@ -36,9 +36,16 @@ all: $(EXTENSION) ## Build the loadable extension, ./bloom.so
 $(EXTENSION): $(OBJECTS)
 	$(call say,LINK,$@)$(CC) -shared -o $@ $(OBJECTS) $(SANITIZE) $(LDFLAGS)
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(BLOOM_CFLAGS) -MMD -MP -c -o $@ $<
+
+# What the objects were compiled by: another compiler or flag makes them anew.
+COMPILED_BY := $(CC) $(CXX) $(BLOOM_CFLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(COMPILED_BY))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(COMPILED_BY))' >$@
+FORCE:
 
 # -- Using it ----------------------------------------------------------------
 
@@ -105,7 +112,7 @@ $(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o
     $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
 	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) -lleveldb -lcmocka -lm
 
-$(BUILD)/test/core/%.o: test/core/%.cc
+$(BUILD)/test/core/%.o: test/core/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(CXX) -std=c++17 -Wall -Wextra $(OPT) $(SANITIZE) -MMD -MP -c -o $@ $<
 
@@ -156,21 +163,6 @@ $(BUILD)/test/limits/big_filters: test/limits/big_filters.cc
 # -- Measuring ----------------------------------------------------------------
 
 HAVE_ROCKSDB := $(shell printf '\043include <rocksdb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
-BENCH_RESULTS = test/bench/results/$(shell sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1 | \
-  tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')-kernels.tsv
-BENCH_ARGS ?=
-
-.PHONY: bench-kernels
-bench-kernels: $(BUILD)/test/bench/kernels ## Time the core beside LevelDB and RocksDB (BENCH_ARGS=--full: 50 million keys too)
-	@mkdir -p $(dir $(BENCH_RESULTS))
-	$(BUILD)/test/bench/kernels --out $(BENCH_RESULTS) $(BENCH_ARGS)
-
-$(BUILD)/test/bench/kernels: test/bench/kernels.cc $(CORE_OBJECTS)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CXX) -std=c++17 -Wall -Wextra $(OPT) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) \
-	  '-DBENCH_CC="$(shell $(CC) --version | head -n 1) $(OPT)"' -o $@ $< $(CORE_OBJECTS) \
-	  -lleveldb $(if $(HAVE_ROCKSDB),-lrocksdb)
-
 .PHONY: bench
 bench: ## Measure everything, in a few minutes: tables, plots in build/bench, test/bench/results
 	$(Q)sh test/bench/run.sh quick $(BENCH)
@@ -184,11 +176,12 @@ build/bench/%: test/bench/%.c $(SOURCES)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm
 
-# Against live LevelDB.
-build/bench/false_positives: test/bench/false_positives.cc $(CORE_SOURCES)
+# Against live LevelDB, and RocksDB where it is installed.
+build/bench/false_positives build/bench/kernels: build/bench/%: test/bench/%.cc $(CORE_SOURCES)
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(MAKE) -s BUILD=build/bench/release core-objects && \
-	  $(CXX) -std=c++17 -Wall -Wextra $(OPT) $(CFLAGS) -o $@ $< $(CORE_SOURCES:%.c=build/bench/release/%.o) -lleveldb -lm
+	  $(CXX) -std=c++17 -Wall -Wextra $(OPT) $(CFLAGS) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) -o $@ $< \
+	  $(CORE_SOURCES:%.c=build/bench/release/%.o) -lleveldb $(if $(HAVE_ROCKSDB),-lrocksdb) -lm
 
 .PHONY: core-objects
 core-objects: $(CORE_OBJECTS)

@@ -1,6 +1,6 @@
 // The core's kernels beside LevelDB's library and RocksDB's.
 //
-//   kernels [--quick | --full] [--repeats N] [--out FILE]
+//   kernels [quick | full] [--repeats N]      quick: to 1e6 keys; full: to 5e7; else to 1e7
 //
 // Contestants take turns within a repeat, so that a change of the machine's
 // mood hits all of them; the table gives the median time per key and the median of
@@ -389,18 +389,20 @@ std::string Cpu() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const char* results = std::getenv("BENCH_RESULTS");
+  const char* built = std::getenv("BENCH_BUILD");
   size_t max_n = 10000000;
-  const char* out = nullptr;
   for (int i = 1; i < argc; i++) {
-    if (std::strcmp(argv[i], "--quick") == 0) max_n = 1000000;
-    else if (std::strcmp(argv[i], "--full") == 0) max_n = 50000000;
+    if (std::strcmp(argv[i], "quick") == 0) max_n = 1000000;
+    else if (std::strcmp(argv[i], "full") == 0) max_n = 50000000;
     else if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) repeats = std::atoi(argv[++i]);
-    else if (std::strcmp(argv[i], "--out") == 0 && i + 1 < argc) out = argv[++i];
-    else Die("usage: kernels [--quick | --full] [--repeats N] [--out FILE]");
+    else Die("usage: kernels [quick | full] [--repeats N]");
   }
   if (repeats < 1) Die("--repeats is at least 1");
-  if (out && (raw = std::fopen(out, "w")) == nullptr) Die("cannot write the results");
-  const std::string machine = Cpu() + "; core: " BENCH_CC "; harness: " __VERSION__;
+  if (results && (raw = std::fopen((std::string(results) + "-kernels.tsv").c_str(), "w")) == nullptr) {
+    Die("cannot write the results");
+  }
+  const std::string machine = Cpu() + "; " + (built ? built : "") + "; harness: g++ " __VERSION__;
   std::printf("# %s\n# medians of %d alternated repeats, ns per key; quartiles; ratio to the first within a repeat; quartiles\n",
               machine.c_str(), repeats);
   if (raw) {
