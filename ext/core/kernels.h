@@ -5,9 +5,10 @@
 **   digests  --positions-->  probe positions  --here, in C-->  bits
 **
 ** Setting bits is plain C for every processor (encoding_leveldb.c), and so is
-** testing them where a processor does not gather well.  Rows differ in speed, never in a bit of what
-** they give: kernels_scalar.c is the reference.  A row is chosen per call,
-** from what the processor and its system support; a call handles many keys.
+** testing them where a processor does not gather well.  Rows differ in speed,
+** never in a bit of what they give: kernels_scalar.c is the reference.  A row is
+** chosen per call, from what the processor and its system support; a call handles
+** many keys.
 */
 #ifndef BLOOM_CORE_KERNELS_H
 #define BLOOM_CORE_KERNELS_H
@@ -83,8 +84,8 @@ typedef struct bloom_kernels {
 
   /* Filters of more bytes are written part after part.  A pass costs
   ** positions_in() of all digests and saves misses, so a row with a faster one
-  ** takes smaller parts; 8 MB, 2,048 pages, is what a processor's table of pages
-  ** reaches, and hardly slower than what its L2 holds. */
+  ** takes smaller parts; 8 MB, 2,048 pages, is what a large TLB reaches, and
+  ** hardly slower than what an L2 holds. */
   uint32_t max_part_bytes;
 
   /* 1 if this processor and its system run these kernels. */
