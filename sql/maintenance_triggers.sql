@@ -25,8 +25,10 @@ WHEN new.email IS NOT NULL BEGIN
   WHERE name = 'users.email';
 END;
 
-CREATE TRIGGER IF NOT EXISTS users_email_update AFTER UPDATE OF email ON users
-WHEN new.email IS NOT old.email BEGIN
+-- Not UPDATE OF email: that is not fired where a key changes as the rowid, or is
+-- generated.  COLLATE BINARY: a column's collation may take the new key for the old one.
+CREATE TRIGGER IF NOT EXISTS users_email_update AFTER UPDATE ON users
+WHEN new.email IS NOT old.email COLLATE BINARY BEGIN
   UPDATE bloom_filter SET
     num_added = num_added + (new.email IS NOT NULL),
     num_removed = num_removed + (old.email IS NOT NULL),

@@ -73,7 +73,10 @@ CREATE TRIGGER IF NOT EXISTS seen_delete AFTER DELETE ON seen WHEN old.key IS NO
   UPDATE seen_part SET num_removed = num_removed + 1 WHERE part = bloom_partition(old.key, 1024);
 END;
 
-CREATE TRIGGER IF NOT EXISTS seen_update AFTER UPDATE OF key ON seen WHEN new.key IS NOT old.key BEGIN
+-- Not UPDATE OF key: that is not fired where key changes as the rowid, or is generated.
+-- COLLATE BINARY: a column's collation may take the new key for the old one.
+CREATE TRIGGER IF NOT EXISTS seen_update AFTER UPDATE ON seen
+WHEN new.key IS NOT old.key COLLATE BINARY BEGIN
   INSERT INTO seen_part(part, num_keys, filter)
   SELECT bloom_partition(new.key, 1024), 0, bloom_empty(2000, 12)
   WHERE new.key IS NOT NULL

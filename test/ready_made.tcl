@@ -236,8 +236,11 @@ set small_partitions [string map {seen t 1024 4 {>= 400} {>= 4}} [list [script p
 foreach {what schema name} {
     {no affinity}    {CREATE TABLE t(id INTEGER PRIMARY KEY, key UNIQUE, other)} key
     {TEXT}           {CREATE TABLE t(key TEXT PRIMARY KEY, other) WITHOUT ROWID} key
+    {NOCASE}         {CREATE TABLE t(key TEXT COLLATE NOCASE UNIQUE, other)} key
     {INTEGER}        {CREATE TABLE t(key INTEGER NOT NULL DEFAULT 7777 UNIQUE, other)} key
     {REAL}           {CREATE TABLE t(key REAL UNIQUE, other)} key
+    {rowid}          {CREATE TABLE t(key INTEGER PRIMARY KEY, other)} key
+    {generated}      {CREATE TABLE t(id INTEGER PRIMARY KEY, name UNIQUE, key AS (name || '.'), other)} name
     {REPLACE}        {CREATE TABLE t(key UNIQUE ON CONFLICT REPLACE, other)} key
     {IGNORE}         {CREATE TABLE t(key NOT NULL UNIQUE ON CONFLICT IGNORE, other)} key
 } {

@@ -21,7 +21,8 @@ NUM_REQUESTS = 50_000
 CACHE_ROWS = 5_000
 
 # The filter is built over what is there, with room for as much again; from then
-# on the trigger keeps it true.
+# on the trigger keeps it true.  Ids never change here; where they do, UPDATE needs
+# a trigger too (sql/maintenance_triggers.sql).
 SCHEMA = f"""
     CREATE TABLE product_filter(filter BLOB);
     INSERT INTO product_filter SELECT bloom_build(id, 12, {2 * NUM_PRODUCTS}) FROM product;
