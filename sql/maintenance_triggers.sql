@@ -14,11 +14,6 @@
 -- INSERT OR REPLACE does not count the row that it replaces, unless PRAGMA
 -- recursive_triggers is on: the filter stays true, num_removed is too low.
 
--- The filter, if the registry has none yet.
-INSERT OR IGNORE INTO bloom_filter(name, table_name, column_name, bits_per_key, capacity, num_keys, filter)
-SELECT 'users.email', 'users', 'email', 10, n, num_keys, bloom_build(email, 10, n)
-FROM (SELECT count(email) AS num_keys, max(1000, 2 * count(email)) AS n FROM users) LEFT JOIN users;
-
 CREATE TRIGGER IF NOT EXISTS users_email_insert AFTER INSERT ON users
 WHEN new.email IS NOT NULL BEGIN
   UPDATE bloom_filter SET num_added = num_added + 1, filter = bloom_add(filter, new.email)
@@ -55,3 +50,9 @@ BEGIN
               FROM (SELECT max(1000, 2 * count(email)) AS n FROM users) LEFT JOIN users)
   WHERE name = 'users.email';
 END;
+
+-- The filter, if the registry has none yet.  Last: what others insert meanwhile comes by
+-- the triggers.
+INSERT OR IGNORE INTO bloom_filter(name, table_name, column_name, bits_per_key, capacity, num_keys, filter)
+SELECT 'users.email', 'users', 'email', 10, n, num_keys, bloom_build(email, 10, n)
+FROM (SELECT count(email) AS num_keys, max(1000, 2 * count(email)) AS n FROM users) LEFT JOIN users;

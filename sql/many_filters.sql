@@ -20,11 +20,13 @@
 --
 -- To add shard 7, or to replace it once its keys have changed:
 --
+--   BEGIN IMMEDIATE; -- who looks up meanwhile must not find the shard without its filters
 --   INSERT OR REPLACE INTO shard_name VALUES (7, 'orders of 2024-03');
 --   DELETE FROM shard_part WHERE id % 1000000 = 7;
 --   INSERT INTO shard_part
 --   SELECT bloom_partition(key, 16) * 1000000 + 7, bloom_build(key, 12)
 --   FROM orders_2024_03 WHERE key IS NOT NULL GROUP BY 1;
+--   COMMIT;
 --
 -- One key needs no shard_asked:
 --

@@ -44,12 +44,6 @@ CREATE TABLE IF NOT EXISTS seen_part(
   filter      BLOB NOT NULL
 );
 
--- The filters of the keys that are there.  NOT INDEXED: by the index below SQLite would
--- look up each row in turn, all over the table.
-INSERT OR REPLACE INTO seen_part(part, num_keys, filter)
-SELECT bloom_partition(key, 1024), count(*), bloom_build(key, 12, 2000)
-FROM seen NOT INDEXED WHERE key IS NOT NULL GROUP BY 1;
-
 CREATE INDEX IF NOT EXISTS seen_by_part ON seen(bloom_partition(key, 1024));
 
 CREATE TABLE IF NOT EXISTS seen_asked(key);
@@ -95,3 +89,10 @@ WHEN new.num_removed >= 400 AND 5 * new.num_removed > new.num_keys BEGIN
               FROM (SELECT 1) LEFT JOIN seen ON bloom_partition(key, 1024) = new.part)
   WHERE part = new.part;
 END;
+
+-- The filters of the keys that are there.  Last: what others insert meanwhile comes by
+-- the triggers.  NOT INDEXED: by the index SQLite would look up each row in turn, all
+-- over the table.
+INSERT OR REPLACE INTO seen_part(part, num_keys, filter)
+SELECT bloom_partition(key, 1024), count(*), bloom_build(key, 12, 2000)
+FROM seen NOT INDEXED WHERE key IS NOT NULL GROUP BY 1;
