@@ -206,7 +206,7 @@ class Build:
         output = output or f"{self.tree}/{path}.o"
         # The tests' own loops are long: they are compiled once, and well.
         is_test = path.startswith("test/") and self.compiler[0] == "tcc"
-        compiler = [*PLAIN, "-std=c11", "-w"] if is_test else self.compiler
+        compiler = [*PLAIN, "-std=c11", "-w", "-DBLOOM_NO_SIMD"] if is_test else self.compiler
         command = [*compiler, "-c", "-o", output, f"{self.tree}/{path}"]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
         return output if done.returncode == 0 else None

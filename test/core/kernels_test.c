@@ -64,6 +64,11 @@ static void test_rows_end_with_scalar(void **state){
   (void)state;
   while( bloom_all_kernels[num_rows] ) num_rows++;
   assert_ptr_equal(bloom_all_kernels[num_rows-1], &bloom_kernels_scalar);
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(BLOOM_NO_SIMD)
+  assert_int_equal(num_rows, 3);
+  assert_string_equal(bloom_all_kernels[0]->name, "avx512");
+  assert_string_equal(bloom_all_kernels[1]->name, "avx2");
+#endif
   assert_int_equal(bloom_kernels_scalar.is_supported(), 1);
   assert_int_equal(bloom_best_kernels()->is_supported(), 1);
   /* A build for another machine says which row that machine must choose. */
