@@ -35,6 +35,7 @@ static void ends_of_the_range(void **state){
     check(INT64_MIN + i);
     check(INT64_MAX - i);
   }
+  assert_int_equal(BLOOM_DECIMAL_MAX_BYTES, strlen("-9223372036854775808"));
 }
 
 static void small_numbers(void **state){

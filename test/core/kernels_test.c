@@ -98,7 +98,7 @@ static void test_first_supported_row(void **state){
 static void test_positions(void **state){
   static const uint64_t sizes[] = {
     8, 16, 24, 64, 72, 80, 1000, 1016, 65536, 65544, 1000000, 8388608, 99999992, 2147483640u,
-    2147483648u, 2147483656u, 2863311528u, 4294967280u, 4294967288u, 4294967296u, 4294967304u,
+    2147483648u, 2147483656u, 2863311528u, 4294967280u, 4294967288u, 4294967295u, 4294967296u, 4294967304u,
     8589934592u, 1000000000000u,
   };
   static const bloom_digest edges[] = {0, 1, 2, 7, 8, 63, 64, 0x7fffffff, 0x80000000, 0xffffffff,
