@@ -51,6 +51,11 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
   filter[shape->num_bytes - 1] = (uint8_t)shape->num_probes;
 }
 
+/* Bits that probes reach: they have 32 bits. */
+static inline uint64_t reached_bits(uint64_t num_bits){
+  return num_bits<=UINT32_MAX ? num_bits : (uint64_t)1 << 32;
+}
+
 static inline void set_bit(uint8_t *bits, uint32_t position){
   bits[position/8] |= (uint8_t)(1u << (position%8));
 }
@@ -142,7 +147,7 @@ static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, con
 ** few that a line is hardly fetched twice. */
 void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_digest_run *runs){
-  const uint64_t num_bits = shape->num_bits<=UINT32_MAX ? shape->num_bits : (uint64_t)1 << 32;
+  const uint64_t num_bits = reached_bits(shape->num_bits);
   const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
   const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
   const uint64_t part_bits = (num_bits + num_parts - 1) / num_parts;
@@ -169,11 +174,6 @@ void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_di
 void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other){
   size_t i;
   for(i=0; i<shape->num_bytes-1; i++) filter[i] |= other[i];
-}
-
-/* Bits that probes reach: they have 32 bits. */
-static inline uint64_t reached_bits(uint64_t num_bits){
-  return num_bits<=UINT32_MAX ? num_bits : (uint64_t)1 << 32;
 }
 
 static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){

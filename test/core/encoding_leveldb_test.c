@@ -314,6 +314,31 @@ static void writing_stays_inside(void **state){
   }
 }
 
+/* Filters of one shape, each of some keys, merge to the filter of all, byte for byte. */
+static void merging_gives_the_filter_of_all_keys(void **state){
+  uint64_t number;
+  (void)state;
+  for(number=0; number<200; number++){
+    rng random = rng_stream(number + 2000);
+    bloom_digest digests[100];
+    const size_t num_first = rng_below(&random, COUNT_OF(digests) + 1);
+    bloom_shape shape;
+    uint8_t *first, *second, *all;
+    size_t i;
+    for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+    assert_int_equal(bloom_leveldb_shape(COUNT_OF(digests), 1 + (double)rng_below(&random, 30), &shape), BLOOM_OK);
+    first = naive_filter(&shape, digests, num_first);
+    second = naive_filter(&shape, digests + num_first, COUNT_OF(digests) - num_first);
+    all = naive_filter(&shape, digests, COUNT_OF(digests));
+    second[shape.num_bytes-1] = 0xff; /* the bits alone are merged */
+    bloom_leveldb_merge(&shape, first, second);
+    assert_memory_equal(first, all, shape.num_bytes);
+    free(first);
+    free(second);
+    free(all);
+  }
+}
+
 static void reserved_probe_bytes_say_maybe(void **state){
   size_t num_bytes;
   unsigned probes, number;
@@ -419,6 +444,7 @@ int main(void){
     cmocka_unit_test(order_and_runs_do_not_matter),
     cmocka_unit_test(no_runs_add_nothing),
     cmocka_unit_test(writing_stays_inside),
+    cmocka_unit_test(merging_gives_the_filter_of_all_keys),
     cmocka_unit_test(reserved_probe_bytes_say_maybe),
     cmocka_unit_test(every_probe_is_tested),
     cmocka_unit_test(truncated_filters_answer_like_leveldb),

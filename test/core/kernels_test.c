@@ -282,6 +282,45 @@ static void test_add_in_small_parts(void **state){
   }
 }
 
+/* 2^32 bits in two parts, and more bits, which probes do not reach.  A few digests, so
+** often that parts pay: 512 MiB are reserved, few pages touched. */
+static void test_add_in_large_parts(void **state){
+  enum { NUM = 100, NUM_RUNS = 6000, NUM_PROBES = 30 };
+  static const uint64_t sizes[] = {(uint64_t)1 << 32, ((uint64_t)1 << 32) + 800};
+  static bloom_digest_run runs[NUM_RUNS];
+  bloom_digest digests[NUM];
+  const char *share = getenv("BLOOM_TEST_SHARE");
+  const size_t num_runs = share && strcmp(share, "100")!=0 ? 1 : NUM_RUNS; /* 1: an emulator's share */
+  const bloom_kernels *kernels;
+  size_t row = 0, s, i;
+  uint32_t j;
+  (void)state;
+  fill_random(digests, NUM);
+  digests[0] = 0;
+  digests[1] = 0xffffffff;
+  for(i=0; i<num_runs; i++) runs[i] = (bloom_digest_run){i+1<num_runs ? &runs[i+1] : NULL, digests, NUM};
+  while( (kernels = next_kernels(&row))!=NULL ){
+    bloom_kernels in_two_parts = *kernels;
+    in_two_parts.max_part_bytes = 1u << 28;
+    for(s=0; s<sizeof(sizes)/sizeof(sizes[0]); s++){
+      const bloom_shape shape = {(size_t)(sizes[s]/8) + 1, sizes[s], NUM_PROBES};
+      uint8_t *filter = sizes[s]/8<SIZE_MAX ? calloc(shape.num_bytes, 1) : NULL;
+      if( filter==NULL ){
+        skip(); /* no room for 512 MiB here */
+        return;
+      }
+      bloom_leveldb_add_by(&in_two_parts, &shape, filter, runs);
+      for(i=0; i<NUM; i++){
+        for(j=0; j<NUM_PROBES; j++){
+          const uint32_t position = naive_position(digests[i], j, sizes[s]);
+          assert_true(filter[position/8] >> position%8 & 1);
+        }
+      }
+      free(filter);
+    }
+  }
+}
+
 static void test_add_nothing(void **state){
   const bloom_shape shape = {9, 64, 6};
   const bloom_digest_run empty = {NULL, NULL, 0};
@@ -400,6 +439,7 @@ int main(void){
     cmocka_unit_test(test_add_in_small_parts),
     cmocka_unit_test(test_add_and_may_contain),
     cmocka_unit_test(test_add_in_parts),
+    cmocka_unit_test(test_add_in_large_parts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
