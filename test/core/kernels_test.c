@@ -197,6 +197,7 @@ static void test_add_and_may_contain(void **state){
         /* One byte more on each side: nothing outside may change. */
         uint8_t *expected = calloc(shape.num_bytes+2, 1), *given = calloc(shape.num_bytes+2, 1);
         const size_t num_digests = (size_t)(random64() % (num_probes%3==0 ? 20 : MAX_DIGESTS));
+        const size_t num_others = MAX_DIGESTS - num_probes%17; /* all remainders by the lanes */
         bloom_digest_run runs[MAX_RUNS];
         bloom_filter filter;
         size_t num_runs = 0, at = 0, i;
@@ -220,10 +221,10 @@ static void test_add_and_may_contain(void **state){
         assert_memory_equal(given, expected, shape.num_bytes+2);
 
         bloom_filter_read(given+1, shape.num_bytes, &filter);
-        answers[MAX_DIGESTS] = 77;
-        bloom_leveldb_may_contain_by(kernels, &filter, others, MAX_DIGESTS, answers);
-        assert_int_equal(answers[MAX_DIGESTS], 77);
-        for(i=0; i<MAX_DIGESTS; i++){
+        answers[num_others] = 77;
+        bloom_leveldb_may_contain_by(kernels, &filter, others, num_others, answers);
+        assert_int_equal(answers[num_others], 77);
+        for(i=0; i<num_others; i++){
           assert_int_equal(answers[i], bloom_filter_may_contain(&filter, others[i]));
           if( i<num_digests/2 ) assert_int_equal(answers[i], 1);
         }
