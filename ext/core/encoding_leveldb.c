@@ -51,11 +51,6 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
   filter[shape->num_bytes - 1] = (uint8_t)shape->num_probes;
 }
 
-/* Bits that probes reach: they have 32 bits. */
-static inline uint64_t reached_bits(uint64_t num_bits){
-  return num_bits<=UINT32_MAX ? num_bits : (uint64_t)1 << 32;
-}
-
 static inline void set_bit(uint8_t *bits, uint32_t position){
   bits[position/8] |= (uint8_t)(1u << (position%8));
 }
@@ -147,7 +142,7 @@ static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, con
 ** few that a line is hardly fetched twice. */
 void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_digest_run *runs){
-  const uint64_t num_bits = reached_bits(shape->num_bits);
+  const uint64_t num_bits = bloom_leveldb_reached_bits(shape->num_bits);
   const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
   const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
   const uint64_t part_bits = (num_bits + num_parts - 1) / num_parts;
@@ -177,7 +172,7 @@ void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_
 }
 
 static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
-  const uint64_t num_bits = num_bytes<2 ? 0 : (uint64_t)(num_bytes-1) * 8;
+  const uint64_t num_bits = num_bytes<2 ? 0 : bloom_leveldb_reached_bits((uint64_t)(num_bytes-1) * 8);
   uint32_t num_probes = num_bytes ? bytes[num_bytes-1] : 0;
   bloom_reading reading;
   if( num_bytes<2 ){
@@ -194,7 +189,7 @@ static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
     .bytes = bytes,
     .num_bytes = num_bytes,
     .num_bits = num_bits,
-    .reciprocal = num_bits ? UINT64_MAX / reached_bits(num_bits) + 1 : 0,
+    .reciprocal = num_bits ? UINT64_MAX / num_bits + 1 : 0,
     .num_probes = num_probes,
     .reading = reading,
   };
@@ -224,7 +219,7 @@ static inline uint32_t remainder_of(uint32_t probe, uint64_t reciprocal, uint64_
 
 static int leveldb_may_contain(const bloom_filter *filter, bloom_digest digest){
   const uint64_t reciprocal = filter->reciprocal;
-  const uint64_t num_bits = reached_bits(filter->num_bits);
+  const uint64_t num_bits = filter->num_bits;
   const uint8_t *bits = filter->bytes;
   const uint32_t delta = bloom_probe_delta(digest);
   uint32_t probe = digest;

@@ -22,6 +22,11 @@
 
 extern const bloom_encoding bloom_encoding_leveldb;
 
+/* Of num_bits bits those that keys can set. */
+static inline uint64_t bloom_leveldb_reached_bits(uint64_t num_bits){
+  return num_bits<=UINT32_MAX ? num_bits : (uint64_t)UINT32_MAX + 1;
+}
+
 /* bits_per_key * 0.69 rounded down, clamped to 1..30; 0.69 =~ ln 2. */
 uint32_t bloom_leveldb_num_probes(double bits_per_key);
 

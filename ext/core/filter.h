@@ -61,7 +61,7 @@ typedef struct bloom_filter {
   const struct bloom_encoding *encoding; /* NULL if BLOOM_READ_RESERVED */
   const uint8_t *bytes;                  /* may be NULL if num_bytes is 0 */
   size_t num_bytes;                      /* bits and probe byte */
-  uint64_t num_bits;                     /* 0 unless the bits are understood */
+  uint64_t num_bits;                     /* that keys can set; 0 unless understood */
   uint64_t reciprocal;                   /* of num_bits, as the encoding wants it */
   uint32_t num_probes;                   /* 0..30; 0 where there is no probe byte */
   bloom_reading reading;
@@ -94,7 +94,7 @@ static inline int bloom_filter_may_contain(const bloom_filter *filter, bloom_dig
 
 /* The shape of a filter that was read as bits. */
 static inline bloom_shape bloom_filter_shape(const bloom_filter *filter){
-  return (bloom_shape){filter->num_bytes, filter->num_bits, filter->num_probes};
+  return (bloom_shape){filter->num_bytes, (uint64_t)(filter->num_bytes-1) * 8, filter->num_probes};
 }
 
 /* answers[i] = bloom_filter_may_contain(filter, digests[i]), in batches: several

@@ -88,8 +88,8 @@ TARGET_AVX512 static void avx512_may_contain(const bloom_filter *filter, const b
   const bloom_divisor divisor = bloom_divisor_of(filter->num_bits);
   const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
   const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);
-  /* num_bytes - 4; past 2^32 bits, where num_bits is 0 here, more than any offset. */
-  const __m512i last = _mm512_set1_epi32((int)(divisor.num_bits/8 - 3));
+  /* num_bytes - 4, or fewer: num_bits is at most 2^32. */
+  const __m512i last = _mm512_set1_epi32((int)(filter->num_bits/8 - 3));
   const __m512i one = _mm512_set1_epi32(1);
   size_t i;
   for(i=0; i<num_digests; i+=16){

@@ -88,7 +88,7 @@ static void fpr_model_init(fpr_model *model, const bloom_shape *shape, uint64_t 
   double load[RESIDUE_MODULUS] = {0};
   double sum = 0;
   uint32_t i, residue;
-  model->num_bits = shape->num_bits>UINT32_MAX ? (uint64_t)UINT32_MAX + 1 : shape->num_bits;
+  model->num_bits = bloom_leveldb_reached_bits(shape->num_bits);
   model->num_probes = shape->num_probes;
   model->num_keys = (double)num_keys;
   model->has_probe2 = model->num_probes>2 && model->num_bits>=PROBE2_MIN_BITS;

@@ -176,10 +176,10 @@ static void result_note(sqlite3_context *context, const info_cursor *info){
     case BLOOM_READ_BITS:
       if( info->bits_set==filter->num_bits ){
         note = "saturated: every bit is set, so it may contain every key";
+      }else if( bloom_filter_shape(filter).num_bits>filter->num_bits ){
+        note = "too long: probes reach only its first 2^32 bits";
       }else if( (double)info->bits_set>NEARLY_SATURATED_FILL * (double)filter->num_bits ){
         note = "nearly saturated: over 3/4 of its bits are set; build it anew for more keys";
-      }else if( filter->num_bits>0x100000000u ){
-        note = "too long: probes reach only its first 2^32 bits";
       }
       break;
   }

@@ -51,7 +51,9 @@ static std::string leveldb_filter(size_t capacity){
 
 // Row 1: the filter, and answers for keys 1 .. 2 * kNumKeys as text.
 static void compare(sqlite3 *db, size_t capacity, bool is_too_long){
-  const std::string expected = leveldb_filter(capacity);
+  std::string expected = leveldb_filter(capacity);
+  const sqlite3_int64 num_bits =
+    is_too_long ? static_cast<sqlite3_int64>(1) << 32 : static_cast<sqlite3_int64>(expected.size() - 1) * 8;
   std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(kBitsPerKey));
   sqlite3_stmt *statement;
   must(sqlite3_prepare_v2(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?1)"
@@ -78,7 +80,7 @@ static void compare(sqlite3 *db, size_t capacity, bool is_too_long){
           capacity);
     if( i==1 ){
       const char *note = reinterpret_cast<const char *>(sqlite3_column_text(statement, 2));
-      check(sqlite3_column_int64(statement, 0)==static_cast<sqlite3_int64>(expected.size() - 1) * 8, "num_bits", capacity);
+      check(sqlite3_column_int64(statement, 0)==num_bits, "num_bits", capacity);
       check(sqlite3_column_int64(statement, 1)>kNumKeys, "bits_set", capacity);
       check(is_too_long ? note && strstr(note, "2^32") : note==NULL, "bloom_info's note", capacity);
       sqlite3_reset(statement);
@@ -89,6 +91,19 @@ static void compare(sqlite3 *db, size_t capacity, bool is_too_long){
       sqlite3_reset(statement);
     }
   }
+  sqlite3_finalize(statement);
+
+  // With 0.8 of its bits set, and those that no probe reaches: two things are unusual.
+  const size_t reached = static_cast<size_t>(num_bits) / 8;
+  memset(&expected[0], 0xff, expected.size() - 1);
+  memset(&expected[0], 0, reached / 5);
+  must(sqlite3_prepare_v2(db, "SELECT abs(fill_ratio - 0.8) < 1e-8 AND abs(expected_fpr / 0.001237940039 - 1) < 1e-6, note"
+                              " FROM bloom_info(?1)", -1, &statement, NULL), db);
+  must(sqlite3_bind_blob64(statement, 1, expected.data(), expected.size(), SQLITE_STATIC), db);
+  if( sqlite3_step(statement)!=SQLITE_ROW ) must(sqlite3_reset(statement), db);
+  check(sqlite3_column_int(statement, 0)==1, "the fill ratio and the rate of the bits that are reached", capacity);
+  check(strstr(reinterpret_cast<const char *>(sqlite3_column_text(statement, 1)), is_too_long ? "2^32" : "nearly saturated"),
+        "the note on a filter that is nearly saturated", capacity);
   sqlite3_finalize(statement);
 }
 
