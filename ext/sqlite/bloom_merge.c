@@ -65,7 +65,6 @@ static int merge_filter(sqlite3_context *context, merge_state *state, const bloo
 
 void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args){
   merge_state *state = sqlite3_aggregate_context(context, sizeof(*state));
-  bloom_filter_arg_status status;
   bloom_filter storage;
   const bloom_filter *filter;
   (void)num_args;
@@ -73,8 +72,9 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     sqlite3_result_error_nomem(context);
     return;
   }
-  status = bloom_filter_arg(args[0], &storage, &filter);
-  if( status==BLOOM_ARG_NULL ) return;
+  /* Requirement 1.  A handle's type is NULL, too. */
+  if( sqlite3_value_type(args[0])==SQLITE_NULL
+   && sqlite3_value_pointer(args[0], BLOOM_HANDLE_TYPE)==NULL ) return;
   filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], &storage);
   if( filter==NULL || merge_filter(context, state, filter)!=SQLITE_OK ) state->failed = 1;
 }
