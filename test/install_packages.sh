@@ -90,9 +90,6 @@ probe() {
   fuzzer)         echo 'int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long);
                     int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long num){ (void)data; return num==99; }' |
                     clang -x c - -o "$scratch/probe" -fsanitize=fuzzer,address,undefined && "$scratch/probe" -runs=1 ;;
-  rocksdb)        printf '%s\n' '#include <rocksdb/filter_policy.h>' 'int main(){ rocksdb::NewBloomFilterPolicy(10); }' |
-                    ${CXX:-c++} -std=c++17 -x c++ - -o "$scratch/probe" -lrocksdb ;;
-  gnuplot)        have gnuplot ;;
   s390x)          links_for s390x-linux-gnu-gcc && qemu-s390x -L /usr/s390x-linux-gnu "$scratch/probe" ;;
   aarch64)        links_for aarch64-linux-gnu-gcc && qemu-aarch64 -L /usr/aarch64-linux-gnu "$scratch/probe" ;;
   i686)           links_for i686-linux-gnu-gcc ;;

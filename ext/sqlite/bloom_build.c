@@ -36,11 +36,11 @@ typedef struct build_state {
   bloom_shape shape;        /* of filter, once that is there */
   double bits_per_key;
   int bits_per_key_type;    /* of the first row's argument; 0 if there was none */
-  sqlite3_int64 capacity; /* or BLOOM_NO_CAPACITY */
-  uint64_t num_rows;      /* in the group or frame, with a NULL key or not */
-  char has_parameters;    /* the two above are set */
-  char is_window;         /* a value or an inverse step was asked for */
-  char failed;            /* an error was given: nothing is worth building */
+  sqlite3_int64 capacity;   /* or BLOOM_NO_CAPACITY */
+  uint64_t num_rows;        /* in the group or frame, with a NULL key or not */
+  char has_parameters;      /* bits_per_key, bits_per_key_type and capacity are set */
+  char is_window;           /* a value or an inverse step was asked for */
+  char failed;              /* an error was given: nothing is worth building */
 } build_state;
 
 static void build_state_free(build_state *state){
