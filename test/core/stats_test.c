@@ -284,6 +284,24 @@ static void measured_fpr_samples_evenly(void **state){
   assert_true(bloom_measured_fpr(&filter)==0.5);
 }
 
+/* A filter's rate is the same number wherever it is measured: the sample is fixed. */
+static void measured_fpr_samples_multiples_of_the_golden_ratio(void **state){
+  rng random = rng_stream(77);
+  bloom_digest digests[500];
+  size_t num_bytes, num_accepted = 0, i;
+  bloom_filter filter;
+  uint8_t *bytes;
+  (void)state;
+  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+  bytes = build_filter(digests, COUNT_OF(digests), 4, NULL, &num_bytes);
+  filter = filter_of(bytes, num_bytes);
+  for(i=0; i<BLOOM_FPR_SAMPLE; i++){
+    num_accepted += (size_t)naive_may_contain(bytes, num_bytes, (uint32_t)i * 0x9e3779b1u);
+  }
+  assert_true(bloom_measured_fpr(&filter)==(double)num_accepted/BLOOM_FPR_SAMPLE);
+  free(bytes);
+}
+
 int main(void){
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(bits_set_at_every_length),
@@ -298,6 +316,7 @@ int main(void){
     cmocka_unit_test(rates_of_filters_without_bits_to_test),
     cmocka_unit_test(measured_fpr_is_that_of_random_keys),
     cmocka_unit_test(measured_fpr_samples_evenly),
+    cmocka_unit_test(measured_fpr_samples_multiples_of_the_golden_ratio),
   };
   return cmocka_run_group_tests(tests, print_seed, NULL);
 }
