@@ -5,8 +5,8 @@
 
 Each mutant is ext/core with one token changed: an operator, a bound, a constant, a condition
 negated.  It is killed if it no longer compiles into what passes the core's tests: a test
-fails, crashes, or takes far more time than before.  What survives them is tried again under
-AddressSanitizer and UndefinedBehaviorSanitizer, which `make test` runs as well.  Mutants
+fails, crashes, or takes far more time than before.  What survives them unexplained is tried
+again under AddressSanitizer and UndefinedBehaviorSanitizer, which `make test` runs as well.  Mutants
 that do not compile, or into the very same code (gcc -O2), are not counted.
 
 The order of the mutants is shuffled by the seed, so that the first N are a fair sample.
@@ -327,9 +327,9 @@ def main():
         if by is None and first.same_code(mutant):
             num_same += 1
             continue
-        if by is None and not options.plain:
-            by = build("sanitized", SANITIZED).kills(mutant)
         rows = [row for row in listed if is_listed(mutant, row)]
+        if by is None and not rows and not options.plain:
+            by = build("sanitized", SANITIZED).kills(mutant)
         if by:
             killed.setdefault(mutant.path, []).append(mutant)
             # A row for any change of a line speaks of those that survive.
