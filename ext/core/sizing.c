@@ -21,6 +21,9 @@
 
 #define MIN_TENTH_BITS 10
 
+/* A rate may be so many times that of the next size. */
+#define RESONANCE 3
+
 typedef struct fpr_model {
   uint64_t num_bits; /* that probes reach: at most 2^32 */
   uint32_t num_probes;
@@ -163,16 +166,18 @@ static double small_filter_excess(const fpr_model *model){
 double bloom_modelled_fpr(const bloom_shape *shape, uint64_t num_keys){
   fpr_model model;
   double sum = 0, excess;
-  uint32_t i;
+  uint32_t num_digests, i;
   if( num_keys==0 || shape->num_probes==0 ) return num_keys!=0;
   fpr_model_init(&model, shape, num_keys);
-  /* One digest of each residue modulo 65537, the rest of it spread evenly. */
-  for(i=0; i<PROBE2_STEP; i++){
+  /* One digest of each residue modulo 65537, the rest of it spread evenly; any one
+  ** where all positions are alike. */
+  num_digests = model.has_probe2 || model.divisor>1 ? PROBE2_STEP : 1;
+  for(i=0; i<num_digests; i++){
     uint32_t s = i * 40503u % PROBE2_NUM_STEPS; /* 2^16 / golden ratio */
     sum += all_set(&model, s * PROBE2_STEP + i);
   }
   excess = small_filter_excess(&model);
-  return 1 - (1 - sum / PROBE2_STEP) * (1 - excess) * exp_minus(model.num_keys / DIGESTS);
+  return 1 - (1 - sum / num_digests) * (1 - excess) * exp_minus(model.num_keys / DIGESTS);
 }
 
 /* The rate if probes were independent and digests had no end. */
@@ -199,6 +204,7 @@ uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fp
   static const uint32_t largest_tenth_bits[] = {1000, 987, 953, 911};
   const double floor_fpr = 1 - exp_minus((double)num_keys / DIGESTS);
   double best = 1;
+  bloom_shape shape = {0, 0, 0}, last = {0, 0, 0};
   uint32_t known = 0; /* a size that will do */
   uint32_t tenth_bits;
   size_t i;
@@ -212,11 +218,16 @@ uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fp
     return 0;
   }
   for(tenth_bits=MIN_TENTH_BITS; tenth_bits<known; tenth_bits++){
-    double ratio = (fpr_at(num_keys, tenth_bits, fpr) - floor_fpr) / (fpr - floor_fpr);
+    double ratio;
+    /* Small filters have one shape for many sizes. */
+    bloom_leveldb_shape(num_keys, tenth_bits / 10.0, &shape);
+    if( shape.num_bits==last.num_bits && shape.num_probes==last.num_probes ) continue;
+    last = shape;
+    ratio = (fpr_at(num_keys, tenth_bits, fpr) - floor_fpr) / (fpr - floor_fpr);
     if( ratio<=1 ) return tenth_bits;
     /* A tenth of a bit takes 5 % off the rate, more only where a probe is
     ** added: go on by what 20 % each would need. */
-    for(; ratio>1.5; ratio/=1.25) tenth_bits++;
+    for(; ratio>RESONANCE; ratio/=1.25) tenth_bits++;
   }
   return known;
 }

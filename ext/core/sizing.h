@@ -35,8 +35,9 @@ double bloom_modelled_fpr(const bloom_shape *shape, uint64_t num_keys);
 
 /*
 ** The smallest size, in tenths of a bit per key, 10..1000, at which num_keys
-** keys have at most this false positive rate, 0 < fpr < 1.  0 if there is
-** none; *best_fpr, set then only, is a rate that is in reach.
+** keys have at most this false positive rate, 0 < fpr < 1; near the least rate
+** there is, about the smallest.  0 if there is none; *best_fpr, set then only, is
+** a rate that is in reach.
 */
 uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fpr);
 

@@ -229,7 +229,7 @@ static void promises_no_better_than_a_resonance(void **state){
 /* Step for step: the first tenth at which the model reaches the rate. */
 static void gives_the_smallest_size(void **state){
   static const struct { double fpr; uint64_t num_keys; } cases[] = {
-    {0.5, 1000}, {0.1, 1000}, {0.01, 20000}, {0.02, 300000}, {0.03, 1000000},
+    {0.5, 1000}, {0.1, 1000}, {0.001, 1}, {0.01, 65536}, {0.01, 20000}, {0.02, 300000}, {0.03, 1000000},
   };
   size_t i;
   (void)state;
