@@ -271,7 +271,9 @@ def read_list():
     listed = []
     for line in open(LIST, encoding="utf-8"):
         if line.strip() and not line.startswith("#") and not line[0].isspace():
-            listed.append(tuple(part.strip() for part in line.split(" | ", 2)))
+            # A change may be of | itself.
+            listed.append(re.fullmatch(r"(\S+) \| (\*|condition -> negated|\S+ -> \S+(?: \(\d+\))?) \| (.*)",
+                                       line.strip()).groups())
     return listed
 
 
