@@ -1,17 +1,30 @@
 // The false positive rate by bits per key and number of keys: in theory, as
-// LevelDB's library gives it, and as ours does.  The last two must coincide, and
-// the filters must be the same bytes, or this program fails.
+// LevelDB's library gives it, and as ours does.  The last two must coincide, key by
+// key, and the filters must be the same bytes, or this program fails.
 //
 //   false_positives quick|full
 //
-// quick: 1e3 to 1e6 keys; full: to 1e8 (1e8 keys take 3.5 GB).  Keys are decimal
-// numbers; each rate is measured with keys that are not in the filter, over
-// several filters where these are small.
+// Keys of three kinds, since LevelDB's hash tells them apart:
+//   hexadecimal  16 digits in no order: what theory is about; the plot
+//   consecutive  0, 1, 2, ... in decimal, hashed nearly one to one: better than chance
+//   numbered     'cust-%011d', even numbers present, odd ones asked for: the worst kind
 //
-// The rates of a million keys in 64 filters, parted by bloom_partition(), as well.
+// Two theories: `textbook`, (1 - e^(-num_probes * num_keys / num_bits))^num_probes, for
+// probes that are independent, and `model`, bloom_modelled_fpr() in
+// ../../ext/core/sizing.h, which knows of the 32-bit digest and of the probes made from it.
 //
-// Also the sizes and rates that a published evaluation of this format gives for
-// some 80,000 random numbers of 1 to 9 digits.
+// So many absent keys are asked for that the model expects 1,200 false positives, which
+// gives a rate a standard error of 3 %; but from 1,000,000 to 50,000,000 (quick: from
+// 100,000 to 4,000,000), and of numbered keys all that lie between the present ones.
+// Filters of few keys differ: together they hold at least 1,000,000 (quick: 100,000).
+//
+// full, some 10 minutes and 4 GB: 1e3 to 1e8 hexadecimal keys, to 1e7 of the other kinds.
+// quick, a minute: to 1e6.  Hexadecimal keys at 4..24 bits per key, from 1e7 keys on and
+// of other kinds only at eight of these.
+//
+// Also the rates of a million keys in 64 filters, parted by bloom_partition(), and the
+// sizes and rates that a published evaluation of this format gives for some 80,000
+// random numbers of 1 to 9 digits.
 #ifndef __OPTIMIZE__
 #error "a benchmark without optimisation tells nothing: build with -O2 or -O3"
 #endif
@@ -21,22 +34,34 @@
 #include <leveldb/slice.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 extern "C" {
 #include "../../ext/core/encoding_leveldb.h"
 #include "../../ext/core/leveldb_hash.h"
 #include "../../ext/core/partition.h"
+#include "../../ext/core/sizing.h"
 }
 
 namespace {
+
+struct Effort {
+  size_t most_keys, most_kind_keys;  // of hexadecimal keys, of the other kinds
+  size_t fewest_asked, most_asked;
+  size_t fewest_keys;  // of all filters of one rate together
+  size_t num_published;  // absent numbers
+};
+constexpr Effort kQuick = {1000000, 1000000, 100000, 4000000, 100000, 4000000};
+constexpr Effort kFull = {100000000, 10000000, 1000000, 50000000, 1000000, 16000000};
+constexpr double kEnoughFalsePositives = 1200;
+constexpr size_t kChunk = 8192;  // keys made at a time
 
 FILE* raw = nullptr;  // $BENCH_RESULTS-false-positives.tsv
 
@@ -45,174 +70,249 @@ FILE* raw = nullptr;  // $BENCH_RESULTS-false-positives.tsv
   std::exit(1);
 }
 
-// Keys end to end in one block of memory.
-struct Keys {
-  std::string memory;
-  std::vector<leveldb::Slice> slices;
-};
-
-Keys Render(const std::vector<uint32_t>& numbers) {
-  Keys keys;
-  std::vector<uint8_t> lengths;
-  keys.memory.reserve(numbers.size() * 9);
-  lengths.reserve(numbers.size());
-  for (uint32_t number : numbers) {
-    char text[16];
-    const int length = std::snprintf(text, sizeof(text), "%u", number);
-    keys.memory.append(text, static_cast<size_t>(length));
-    lengths.push_back(static_cast<uint8_t>(length));
-  }
-  keys.slices.reserve(numbers.size());
-  const char* at = keys.memory.data();
-  for (uint8_t length : lengths) {
-    keys.slices.emplace_back(at, length);
-    at += length;
-  }
-  return keys;
+// SplitMix64 [Steele, Lea, Flood 2014]: another number for each i.
+uint64_t Mix(uint64_t i) {
+  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
 }
 
-std::vector<uint32_t> Sequence(size_t first, size_t count) {
-  std::vector<uint32_t> numbers(count);
-  for (size_t i = 0; i < count; i++) numbers[i] = static_cast<uint32_t>(first + i);
-  return numbers;
+constexpr size_t kMostChars = 16;
+
+size_t WriteHexadecimal(uint64_t number, char* text) {
+  const uint64_t mixed = Mix(number);
+  for (int i = 0; i < 16; i++) text[i] = "0123456789abcdef"[mixed >> (60 - 4 * i) & 15];
+  return 16;
+}
+
+size_t WriteDecimal(uint64_t number, char* text) {
+  return static_cast<size_t>(std::to_chars(text, text + kMostChars, number).ptr - text);
+}
+
+size_t WriteNumbered(uint64_t number, char* text) {
+  std::memcpy(text, "cust-", 5);
+  for (int i = 15; i >= 5; i--, number /= 10) text[i] = static_cast<char>('0' + number % 10);
+  return 16;
+}
+
+// Key i of those present is that of the number step * i, of those absent step * i + first_absent.
+struct Kind {
+  const char* name;
+  size_t (*write)(uint64_t number, char* text);
+  uint64_t step, first_absent;
+  bool is_between;  // absent keys lie between the present ones: as many as these
+};
+constexpr Kind kKinds[] = {
+    {"hexadecimal", WriteHexadecimal, 1, uint64_t{1} << 40, false},
+    {"consecutive", WriteDecimal, 1, 200000000, false},
+    {"numbered", WriteNumbered, 2, 1, true},
+};
+
+constexpr int kFewBits[] = {4, 5, 8, 10, 12, 16, 20, 24};  // where there is no time for all
+
+bool IsFewBits(int bits_per_key) {
+  return std::find(std::begin(kFewBits), std::end(kFewBits), bits_per_key) != std::end(kFewBits);
 }
 
 bloom_digest Digest(const leveldb::Slice& key) {
   return bloom_leveldb_hash(reinterpret_cast<const uint8_t*>(key.data()), key.size());
 }
 
-struct Counts {
-  size_t num_bytes = 0, num_probes = 0, asked = 0, leveldb = 0, ours = 0;
+// Keys end to end in one block of memory, each with its digest.
+struct Keys {
+  std::unique_ptr<char[]> memory;
+  std::vector<leveldb::Slice> slices;
+  std::vector<bloom_digest> digests;
+
+  Keys() = default;
+  // number(i), i in 0..count-1, gives the number of key i.
+  template <typename Number>
+  Keys(size_t (*write)(uint64_t, char*), size_t count, Number number) : memory(new char[count * kMostChars]) {
+    slices.reserve(count);
+    digests.reserve(count);
+    char* at = memory.get();
+    for (size_t i = 0; i < count; i++, at += slices.back().size()) {
+      const size_t length = write(number(i), at);
+      Add(leveldb::Slice(at, length));
+    }
+  }
+  void Add(const leveldb::Slice& key) {
+    slices.push_back(key);
+    digests.push_back(Digest(key));
+  }
 };
 
-// Builds both filters of the keys and asks both for the absent ones.
-void Compare(const Keys& keys, const Keys& absent, int bits_per_key, Counts* counts) {
-  const std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(bits_per_key));
-  std::string theirs;
-  policy->CreateFilter(keys.slices.data(), static_cast<int>(keys.slices.size()), &theirs);
-
-  bloom_shape shape;
-  if (bloom_leveldb_shape(keys.slices.size(), bits_per_key, &shape) != BLOOM_OK) Die("too big");
-  std::vector<uint8_t> bytes(shape.num_bytes);
-  bloom_leveldb_clear(&shape, bytes.data());
-  std::vector<bloom_digest> digests;
-  for (size_t i = 0; i < keys.slices.size(); i++) {
-    digests.push_back(Digest(keys.slices[i]));
-    if (digests.size() == 4096 || i + 1 == keys.slices.size()) {
-      const bloom_digest_run run = {nullptr, digests.data(), digests.size()};
-      bloom_leveldb_add(&shape, bytes.data(), &run);
-      digests.clear();
-    }
-  }
-  if (theirs.size() != bytes.size() || std::memcmp(theirs.data(), bytes.data(), bytes.size()) != 0) {
-    Die("our filter is not LevelDB's");
-  }
-  bloom_filter filter;
-  bloom_filter_read(bytes.data(), bytes.size(), &filter);
-  for (const leveldb::Slice& key : absent.slices) {
-    counts->leveldb += policy->KeyMayMatch(key, theirs);
-    counts->ours += static_cast<size_t>(bloom_filter_may_contain(&filter, Digest(key)));
-  }
-  counts->asked += absent.slices.size();
-  counts->num_bytes = bytes.size();
-  counts->num_probes = shape.num_probes;
-  if (counts->leveldb != counts->ours) Die("our false positives are not LevelDB's");
+Keys Present(const Kind& kind, size_t count) {
+  return Keys(kind.write, count, [&](size_t i) { return kind.step * i; });
 }
 
-double Theory(const Counts& c, size_t num_keys) {
-  const double k = static_cast<double>(c.num_probes);
-  const double bits = 8.0 * static_cast<double>(c.num_bytes - 1);
-  return std::pow(1 - std::exp(-k * static_cast<double>(num_keys) / bits), k);
+Keys Absent(const Kind& kind, size_t first, size_t count) {
+  return Keys(kind.write, count, [&](size_t i) { return kind.step * (first + i) + kind.first_absent; });
 }
 
-void Report(size_t num_keys, int bits_per_key, const Counts& c, const char* keys = "one filter") {
-  const double asked = static_cast<double>(c.asked), theory = Theory(c, num_keys);
-  const double leveldb = static_cast<double>(c.leveldb) / asked, ours = static_cast<double>(c.ours) / asked;
-  std::printf("%11zu %5d %11zu %9.4f %% %9.4f %% %9.4f %% %8.2f\n", num_keys, bits_per_key, c.num_bytes,
-              100 * theory, 100 * leveldb, 100 * ours, leveldb / theory);
-  std::fflush(stdout);
-  if (raw) {
-    std::fprintf(raw, "%zu\t%d\t%zu\t%zu\t%.4e\t%.4e\t%.4e\t%s\n", num_keys, bits_per_key, c.num_bytes, c.asked,
-                 theory, leveldb, ours, keys);
-  }
-}
-
-constexpr char kHeading[] = "   num_keys  bits   num_bytes      theory     LevelDB        ours  over theory";
-
-void MeasureGrid(size_t largest, size_t num_asked) {
-  for (size_t num_keys = 1000; num_keys <= largest; num_keys *= 10) {
-    const size_t num_filters = std::max<size_t>(1, 100000 / num_keys);
-    std::vector<Keys> keys, absent;
-    for (size_t i = 0; i < num_filters; i++) {
-      keys.push_back(Render(Sequence(i * num_keys, num_keys)));
-      // Above all keys that any filter holds.
-      absent.push_back(Render(Sequence(200000000 + i * (num_asked / num_filters), num_asked / num_filters)));
-    }
-    for (int bits_per_key = 4; bits_per_key <= 24;
-         bits_per_key += num_keys < 100000000 ? 1 : bits_per_key < 12 ? 2 : 4) {
-      Counts counts;
-      for (size_t i = 0; i < num_filters; i++) Compare(keys[i], absent[i], bits_per_key, &counts);
-      Report(num_keys, bits_per_key, counts);
-    }
-  }
-}
-
+// The keys of each partition; they stay where they are.
 std::vector<Keys> Part(const Keys& keys, size_t num_parts) {
   std::vector<Keys> parts(num_parts);
   for (const leveldb::Slice& key : keys.slices) {
-    parts[bloom_partition_of(reinterpret_cast<const uint8_t*>(key.data()), key.size(), num_parts)]
-        .slices.push_back(key);
+    parts[bloom_partition_of(reinterpret_cast<const uint8_t*>(key.data()), key.size(), num_parts)].Add(key);
   }
   return parts;
 }
 
-void MeasureParts(size_t num_asked) {
-  constexpr size_t kKeys = 1000000, kParts = 64;
-  const Keys keys = Render(Sequence(0, kKeys)), absent = Render(Sequence(200000000, num_asked));
-  const std::vector<Keys> key_parts = Part(keys, kParts), absent_parts = Part(absent, kParts);
-  std::printf("\n1,000,000 keys in 64 filters\n%s\n", kHeading);
-  for (int bits_per_key : {5, 8, 10, 12, 16, 20}) {
-    Counts counts;
-    size_t num_bytes = 0;
-    for (size_t i = 0; i < kParts; i++) {
-      Compare(key_parts[i], absent_parts[i], bits_per_key, &counts);
-      num_bytes += counts.num_bytes;
+// A rate, measured over num_filters filters of num_keys keys each.
+struct Rate {
+  std::string keys;  // which
+  size_t num_filters, num_keys;
+  int bits_per_key;
+  bloom_shape shape;
+  double textbook, model;
+  size_t asked = 0, leveldb = 0, ours = 0;
+
+  Rate(const std::string& keys, size_t num_filters, size_t num_keys, int bits_per_key)
+      : keys(keys), num_filters(num_filters), num_keys(num_keys), bits_per_key(bits_per_key) {
+    if (bloom_leveldb_shape(num_keys, bits_per_key, &shape) != BLOOM_OK) Die("too big");
+    const double k = shape.num_probes;
+    textbook = std::pow(1 - std::exp(-k * static_cast<double>(num_keys) / static_cast<double>(shape.num_bits)), k);
+    model = bloom_modelled_fpr(&shape, num_keys);
+  }
+
+  // Absent keys for each filter.
+  size_t NumToAsk(const Effort& effort) const {
+    const double enough = kEnoughFalsePositives / model;
+    const double asked = std::clamp<double>(enough, effort.fewest_asked, effort.most_asked);
+    return static_cast<size_t>(std::ceil(asked / static_cast<double>(num_filters)));
+  }
+
+  void Report() const {
+    const double num = static_cast<double>(asked);
+    const double leveldb_rate = static_cast<double>(leveldb) / num, ours_rate = static_cast<double>(ours) / num;
+    std::printf("%9zu %8zu %5d %10zu %10zu %8.4f %% %8.4f %% %8.4f %% %8.4f %% %9.2f\n", num_keys, num_filters,
+                bits_per_key, shape.num_bytes, asked, 100 * textbook, 100 * model, 100 * leveldb_rate,
+                100 * ours_rate, ours_rate / model);
+    std::fflush(stdout);
+    if (!raw) return;
+    std::fprintf(raw, "%s\t%zu\t%zu\t%d\t%u\t%zu\t%zu\t%zu\t%.4e\t%.4e\t%.4e\t%.4e\n", keys.c_str(), num_keys,
+                 num_filters, bits_per_key, shape.num_probes, shape.num_bytes, asked, ours, textbook, model,
+                 leveldb_rate, ours_rate);
+  }
+};
+
+void Heading(const char* keys) {
+  std::printf("\n%s\n num_keys  filters  bits  num_bytes      asked   textbook      model    LevelDB       ours  to model\n",
+              keys);
+}
+
+// The filters of the same keys by LevelDB and by us.
+class Pair {
+ public:
+  Pair(const Keys& keys, size_t first, size_t count, int bits_per_key)
+      : policy_(leveldb::NewBloomFilterPolicy(bits_per_key)) {
+    policy_->CreateFilter(keys.slices.data() + first, static_cast<int>(count), &theirs_);
+
+    bloom_shape shape;
+    if (bloom_leveldb_shape(count, bits_per_key, &shape) != BLOOM_OK) Die("too big");
+    ours_.resize(shape.num_bytes);
+    bloom_leveldb_clear(&shape, ours_.data());
+    const bloom_digest_run run = {nullptr, keys.digests.data() + first, count};
+    bloom_leveldb_add(&shape, ours_.data(), &run);
+    if (theirs_.size() != ours_.size() || std::memcmp(theirs_.data(), ours_.data(), ours_.size()) != 0) {
+      Die("our filter is not LevelDB's");
     }
-    counts.num_bytes = num_bytes;
-    Report(kKeys, bits_per_key, counts, "64 filters");
+    bloom_filter_read(ours_.data(), ours_.size(), &filter_);
+  }
+
+  void Ask(const Keys& absent, Rate* rate) const {
+    const size_t count = absent.slices.size();
+    std::vector<uint8_t> ours(count);
+    bloom_filter_may_contain_many(&filter_, absent.digests.data(), count, ours.data());
+    for (size_t i = 0; i < count; i++) {
+      const bool leveldb = policy_->KeyMayMatch(absent.slices[i], theirs_);
+      if (leveldb != (ours[i] != 0)) Die("our answer is not LevelDB's");
+      rate->leveldb += leveldb;
+      rate->ours += ours[i];
+    }
+    rate->asked += count;
+  }
+
+ private:
+  std::unique_ptr<const leveldb::FilterPolicy> policy_;
+  std::string theirs_;
+  std::vector<uint8_t> ours_;
+  bloom_filter filter_;
+};
+
+void MeasureGrid(const Kind& kind, const Effort& effort) {
+  Heading(kind.name);
+  const bool is_main = &kind == kKinds;
+  const size_t most_keys = is_main ? effort.most_keys : effort.most_kind_keys;
+  for (size_t num_keys = 1000; num_keys <= most_keys; num_keys *= 10) {
+    const size_t num_filters = std::max<size_t>(1, effort.fewest_keys / num_keys);
+    const Keys keys = Present(kind, num_keys * num_filters);
+    for (int bits_per_key = 4; bits_per_key <= 24; bits_per_key++) {
+      if ((!is_main || num_keys > 1000000) && !IsFewBits(bits_per_key)) continue;
+      Rate rate(kind.name, num_filters, num_keys, bits_per_key);
+      const size_t num_asked = kind.is_between ? num_keys : rate.NumToAsk(effort);
+      for (size_t f = 0; f < num_filters; f++) {
+        const Pair pair(keys, f * num_keys, num_keys, bits_per_key);
+        for (size_t i = 0; i < num_asked; i += kChunk) {
+          pair.Ask(Absent(kind, f * num_asked + i, std::min(kChunk, num_asked - i)), &rate);
+        }
+      }
+      rate.Report();
+    }
   }
 }
 
-void MeasurePublished() {
-  // 80,000 different numbers below 10^9, and others: SplitMix64 [Steele, Lea, Flood 2014].
-  uint64_t state = 2024;
-  std::unordered_set<uint32_t> seen;
+void MeasureParts(const Kind& kind, const Effort& effort) {
+  constexpr size_t kKeys = 1000000, kParts = 64;
+  const Keys keys = Present(kind, kKeys);
+  const std::vector<Keys> parts = Part(keys, kParts);
+  const std::string name = std::string(kind.name) + ", parted";
+  Heading(name.c_str());
+  for (int bits_per_key : kFewBits) {
+    Rate rate(name, kParts, kKeys / kParts, bits_per_key);
+    std::vector<Pair> pairs;
+    for (const Keys& part : parts) pairs.emplace_back(part, 0, part.slices.size(), bits_per_key);
+    const size_t num_asked = kind.is_between ? kKeys : kParts * rate.NumToAsk(effort);
+    for (size_t i = 0; i < num_asked; i += kParts * kChunk) {
+      const Keys absent = Absent(kind, i, std::min(kParts * kChunk, num_asked - i));
+      const std::vector<Keys> absent_parts = Part(absent, kParts);
+      for (size_t part = 0; part < kParts; part++) pairs[part].Ask(absent_parts[part], &rate);
+    }
+    rate.Report();
+  }
+}
+
+void MeasurePublished(const Effort& effort) {
+  // 80,000 different numbers below 10^9, and others.
   std::vector<uint32_t> present, absent;
-  while (absent.size() < 4000000) {
-    uint64_t z = (state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
+  std::vector<bool> is_seen(1000000000);
+  for (uint64_t i = 0; absent.size() < effort.num_published; i++) {
     // As many numbers of one digit as there are, and so on: first how long, then which.
-    const int digits = 1 + static_cast<int>((z >> 32) % 9);
-    const uint32_t number = static_cast<uint32_t>((z & 0xffffffff) % static_cast<uint64_t>(std::pow(10, digits)));
-    if (!seen.insert(number).second) continue;
+    const uint64_t mixed = Mix(i);
+    const int digits = 1 + static_cast<int>((mixed >> 32) % 9);
+    const uint32_t number = static_cast<uint32_t>((mixed & 0xffffffff) % static_cast<uint64_t>(std::pow(10, digits)));
+    if (is_seen[number]) continue;
+    is_seen[number] = true;
     (present.size() < 80000 ? present : absent).push_back(number);
   }
-  const Keys keys = Render(present), others = Render(absent);
+  const Keys keys(WriteDecimal, present.size(), [&](size_t i) { return present[i]; });
+  const Keys others(WriteDecimal, absent.size(), [&](size_t i) { return absent[i]; });
   const struct { int bits_per_key; size_t num_bytes; double percent; } published[] = {
       {10, 100001, 1.0}, {15, 150001, 0.09}, {20, 200001, 0.007}};
-  std::printf("\n80,000 random numbers of 1 to 9 digits, beside the published figures\n%s   published\n", kHeading);
+  Heading("80,000 random numbers of 1 to 9 digits, beside the published figures");
   for (const auto& p : published) {
-    Counts counts;
-    Compare(keys, others, p.bits_per_key, &counts);
-    Report(80000, p.bits_per_key, counts, "random digits");
-    std::printf("%72s %zu bytes, %.3g %%\n", "", p.num_bytes, p.percent);
-    if (counts.num_bytes != p.num_bytes) Die("the size is not the published one");
+    Rate rate("1 to 9 digits", 1, present.size(), p.bits_per_key);
+    const Pair pair(keys, 0, present.size(), p.bits_per_key);
+    pair.Ask(others, &rate);
+    rate.Report();
+    std::printf("%20s published: %10zu %57.3g %%\n", "", p.num_bytes, p.percent);
+    if (rate.shape.num_bytes != p.num_bytes) Die("the size is not the published one");
   }
 }
 
-void Plot() {
+void Plot(size_t most_keys) {
   const char* plots = std::getenv("BENCH_PLOTS");
   const char* results = std::getenv("BENCH_RESULTS");
   if (!plots || !results) return;
@@ -220,20 +320,33 @@ void Plot() {
   if (!gnuplot) return;
   std::fprintf(gnuplot,
                "set terminal svg size 900,600 font 'sans,14' background rgb 'white'\n"
-               "set output '%s/false-positives.svg'\nset datafile separator '\t'\nset grid\nset logscale y\nset format y '10^{%%T}'\n"
-               "set title 'False positive rate: theory (lines), LevelDB (circles), bloom (crosses)'\n"
+               "set datafile separator '\t'\nset grid\nset logscale y\nset format y '%%g %%%%'\n"
                "set xlabel 'bits per key'\nset ylabel 'false positive rate'\nset xrange [3.5:24.5]\n"
                "f = '%s-false-positives.tsv'\n"
-               "plot f using ($1==1000 ? $2 : NaN):5 every ::1 with lines lc 'black' title 'theory'",
-               plots, results);
-  const char* names[] = {"1e3", "1e4", "1e5", "1e6", "1e7", "1e8"};
-  for (int i = 0; i < 6; i++) {
-    std::fprintf(gnuplot, ", f using ($1==%s && strcol(8) eq 'one filter' ? $2 : NaN):6 with points pt 6 ps 1.2 lc %d title '%s keys'"
-                 ", f using ($1==%s && strcol(8) eq 'one filter' ? $2 : NaN):7 with points pt 2 ps 0.6 lc %d notitle",
-                 names[i], i + 1, names[i], names[i], i + 1);
+               "of(keys, n, rate) = strcol(1) eq keys && $2 == n ? 100 * rate : NaN\n"
+               "set output '%s/false-positives.svg'\n"
+               "set title 'Keys without order: LevelDB (circles), bloom (crosses), sizing.h (lines)'\n"
+               "plot f using 4:(of('hexadecimal', 1e6, $9)) with lines lc 'black' dt 2 title 'textbook'",
+               results, plots);
+  int color = 1;
+  for (size_t n = 1000; n <= most_keys; n *= 10, color++) {
+    std::fprintf(gnuplot, ", f using 4:(of('hexadecimal', %zu, $10)) with lines lc %d notitle"
+                 ", f using 4:(of('hexadecimal', %zu, $11)) with points pt 6 ps 1.2 lc %d title '%.0e keys'"
+                 ", f using 4:(of('hexadecimal', %zu, $12)) with points pt 2 ps 0.6 lc %d notitle",
+                 n, color, n, color, static_cast<double>(n), n, color);
+  }
+  std::fprintf(gnuplot, "\nset output '%s/false-positives-kinds.svg'\n"
+               "set title 'A million keys of each kind: LevelDB (circles), bloom (crosses)'\n"
+               "plot f using 4:(of('hexadecimal', 1e6, $9)) with lines lc 'black' dt 2 title 'textbook'", plots);
+  color = 1;
+  for (const Kind& kind : kKinds) {
+    std::fprintf(gnuplot, ", f using 4:(of('%s', 1e6, $11)) with linespoints pt 6 ps 1.2 lc %d title '%s'"
+                 ", f using 4:(of('%s', 1e6, $12)) with points pt 2 ps 0.6 lc %d notitle",
+                 kind.name, color, kind.name, kind.name, color);
+    color++;
   }
   std::fprintf(gnuplot, "\n");
-  if (pclose(gnuplot) == 0) std::printf("wrote build/bench/false-positives.svg\n");
+  if (pclose(gnuplot) == 0) std::printf("\nwrote build/bench/false-positives.svg and false-positives-kinds.svg\n");
 }
 
 }  // namespace
@@ -241,19 +354,20 @@ void Plot() {
 int main(int argc, char** argv) {
   const bool full = argc == 2 && std::strcmp(argv[1], "full") == 0;
   if (argc != 2 || (!full && std::strcmp(argv[1], "quick") != 0)) Die("usage: false_positives quick|full");
+  const Effort& effort = full ? kFull : kQuick;
   if (const char* results = std::getenv("BENCH_RESULTS")) {
     raw = std::fopen((std::string(results) + "-false-positives.tsv").c_str(), "w");
     if (!raw) Die("cannot write the results");
     const char* build = std::getenv("BENCH_BUILD");
     std::fprintf(raw, "# LevelDB %d.%d; %s\n"
-                 "num_keys\tbits_per_key\tnum_bytes\tnum_asked\ttheory\tleveldb\tours\twhat\n",
+                 "keys\tnum_keys\tnum_filters\tbits_per_key\tnum_probes\tnum_bytes\tnum_asked\tnum_false_positives\t"
+                 "textbook\tmodel\tleveldb\tours\n",
                  leveldb::kMajorVersion, leveldb::kMinorVersion, build ? build : "");
   }
-  std::printf("%s\n", kHeading);
-  MeasureGrid(full ? 100000000 : 1000000, full ? 4000000 : 1000000);
-  MeasureParts(full ? 4000000 : 1000000);
-  MeasurePublished();
+  for (const Kind& kind : kKinds) MeasureGrid(kind, effort);
+  for (const Kind& kind : kKinds) MeasureParts(kind, effort);
+  MeasurePublished(effort);
   if (raw) std::fclose(raw);
-  Plot();
+  Plot(effort.most_keys);
   return 0;
 }
