@@ -16,7 +16,8 @@
 //
 // So many absent keys are asked for that the model expects 1,200 false positives, which
 // gives a rate a standard error of 3 %; but from 1,000,000 to 50,000,000 (quick: from
-// 100,000 to 4,000,000), and of numbered keys all that lie between the present ones.
+// 100,000 to 4,000,000), and of numbered keys all that lie between the present ones,
+// too few where their rate is low.  num_false_positives in the results tells.
 // Filters of few keys differ: together they hold at least 1,000,000 (quick: 100,000).
 //
 // full, some 10 minutes and 4 GB: 1e3 to 1e8 hexadecimal keys, to 1e7 of the other kinds.
