@@ -94,7 +94,7 @@ TARGET_AVX512 static void avx512_may_contain(const bloom_filter *filter, const b
   size_t i;
   for(i=0; i<num_digests; i+=16){
     const size_t num_left = num_digests - i;
-    const __mmask16 is_key = num_left<16 ? (__mmask16)((1u << num_left) - 1) : 0xffff;
+    const __mmask16 is_key = (__mmask16)(num_left<16 ? (1u << num_left) - 1 : 0xffff);
     const __m512i digest = _mm512_maskz_loadu_epi32(is_key, digests + i);
     const __m512i delta = _mm512_rol_epi32(digest, 15);
     __m512i probe = digest;
