@@ -1,7 +1,7 @@
 /*
 ** The core's vocabulary, and the path of one key:
 **
-**   sqlite3_value   --sqlite/key_bytes.h-->        key bytes
+**   SQL value       --sqlite/key_bytes.h-->        key bytes
 **   key bytes       --leveldb_hash.h-->            digest (32 bits)
 **   digest          --encoding_leveldb.h-->        probe positions -> bits
 **

@@ -46,8 +46,9 @@ static inline unsigned num_digits_of(uint32_t value){
 #if defined(__GNUC__)
   /* By number of the highest bit: digits in the upper half; where a power of ten lies
   ** among such values, less that power, so that those from it on carry into the upper
-  ** half [Willets; Lemire 2021, "Computing the number of digits even faster"]. */
-#define DIGITS(d)            ((uint64_t)(d) << 32)
+  ** half [Willets; Lemire 2021, "Computing the number of digits of an integer even
+  ** faster"]. */
+#define DIGITS(d)             ((uint64_t)(d) << 32)
 #define DIGITS_FROM(d, power) (((uint64_t)(d) << 32) - (power))
   static const uint64_t digits[] = {
     DIGITS(1), DIGITS(1), DIGITS(1), DIGITS_FROM(2, 10),
