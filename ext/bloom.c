@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "sqlite/functions.h"
+#include "sqlite/handle.h"
 
 #ifndef SQLITE_CORE
 SQLITE_EXTENSION_INIT1
@@ -30,12 +31,19 @@ typedef struct function_row {
   void (*final)(sqlite3_context *);
   void (*value)(sqlite3_context *);
   void (*inverse)(sqlite3_context *, int, sqlite3_value **);
+  /* What the function has of its own in each connection, if anything. */
+  void *(*new_data)(void);
+  void (*free_data)(void *);
 } function_row;
 
-#define SCALAR(name, num_args) {#name, num_args, name, NULL, NULL, NULL, NULL}
-#define AGGREGATE(name, num_args) {#name, num_args, NULL, name##_step, name##_final, NULL, NULL}
-#define WINDOW(name, num_args) \
-  {#name, num_args, NULL, name##_step, name##_final, name##_value, name##_inverse}
+#define SCALAR(sql_name, count) {.name = #sql_name, .num_args = count, .function = sql_name}
+#define SCALAR_WITH(sql_name, count, data) \
+  {.name = #sql_name, .num_args = count, .function = sql_name, .new_data = data##_new, .free_data = data##_free}
+#define AGGREGATE(sql_name, count) \
+  {.name = #sql_name, .num_args = count, .step = sql_name##_step, .final = sql_name##_final}
+#define WINDOW(sql_name, count) \
+  {.name = #sql_name, .num_args = count, .step = sql_name##_step, .final = sql_name##_final, \
+   .value = sql_name##_value, .inverse = sql_name##_inverse}
 
 static const function_row function_rows[] = {
   WINDOW(bloom_build, 1),
@@ -49,7 +57,7 @@ static const function_row function_rows[] = {
   SCALAR(bloom_bits_per_key, 2),
   SCALAR(bloom_partition, 2),
   SCALAR(bloom_may_contain, 2),
-  SCALAR(bloom_open, 1),
+  SCALAR_WITH(bloom_open, 1, bloom_handle_pool),
   SCALAR(bloom_version, 0),
 };
 
@@ -61,12 +69,18 @@ static const struct {
 };
 
 static int register_function(sqlite3 *db, const function_row *row){
+  void *data = NULL;
   if( row->value ){
     return sqlite3_create_window_function(db, row->name, row->num_args, SCALAR_FLAGS, NULL,
                                           row->step, row->final, row->value, row->inverse, NULL);
   }
-  return sqlite3_create_function_v2(db, row->name, row->num_args, SCALAR_FLAGS, NULL,
-                                    row->function, row->step, row->final, NULL);
+  if( row->new_data ){
+    data = row->new_data();
+    if( data==NULL ) return SQLITE_NOMEM;
+  }
+  /* Frees data, too, if it fails. */
+  return sqlite3_create_function_v2(db, row->name, row->num_args, SCALAR_FLAGS, data,
+                                    row->function, row->step, row->final, row->free_data);
 }
 
 #define NUM_FUNCTION_ROWS (sizeof(function_rows) / sizeof(function_rows[0]))

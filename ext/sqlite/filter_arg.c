@@ -26,14 +26,11 @@ bloom_filter_arg_status bloom_filter_arg(
   bloom_filter *storage,
   const bloom_filter **filter
 ){
-  const bloom_handle *handle = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
-  bloom_filter_arg_status status = BLOOM_ARG_FILTER;
-  if( handle ){
-    *filter = &handle->filter;
-  }else{
-    status = blob_arg(value, storage);
-    if( status==BLOOM_ARG_FILTER ) *filter = storage;
-  }
+  bloom_filter_arg_status status;
+  *filter = bloom_handle_filter(value);
+  if( *filter ) return BLOOM_ARG_FILTER;
+  status = blob_arg(value, storage);
+  if( status==BLOOM_ARG_FILTER ) *filter = storage;
   return status;
 }
 

@@ -5,17 +5,7 @@
 #ifndef BLOOM_SQLITE_FILTER_ARG_H
 #define BLOOM_SQLITE_FILTER_ARG_H
 
-#include "../core/filter.h"
-#include "sqlite_api.h"
-
-/* What filters travel as between our functions: sqlite3_result_pointer(). */
-#define BLOOM_HANDLE_TYPE "bloom"
-
-/* A handle owns its bytes and their parsed form. */
-typedef struct bloom_handle {
-  bloom_filter filter;
-  uint8_t bytes[];
-} bloom_handle;
+#include "handle.h"
 
 typedef enum bloom_filter_arg_status {
   BLOOM_ARG_FILTER,
@@ -27,7 +17,7 @@ typedef enum bloom_filter_arg_status {
 /*
 ** Finds the filter that a value stands for.  *filter is set on
 ** BLOOM_ARG_FILTER: to the handle's, or to *storage, read from the BLOB; it is
-** valid until the value is next used or freed.
+** valid during the function call, a BLOB's until the value is next used.
 */
 bloom_filter_arg_status bloom_filter_arg(
   sqlite3_value *value,
@@ -52,9 +42,9 @@ static inline const bloom_filter *bloom_filter_arg_or_fail(
   sqlite3_value *value,
   bloom_filter *storage
 ){
-  /* A pointer value's type is NULL: look for it first. */
-  const bloom_handle *handle = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
-  if( handle ) return &handle->filter;
+  /* A handle's type is NULL: look for it first. */
+  const bloom_filter *filter = bloom_handle_filter(value);
+  if( filter ) return filter;
   return bloom_blob_arg_or_fail(context, function, value, storage);
 }
 

@@ -236,11 +236,18 @@ static void more_arguments(generator *g, int depth, unsigned num){
 
 /* An expression that often is a filter. */
 static void filter(generator *g, int depth){
-  switch( choose(g, 6) ){
+  switch( choose(g, 7) ){
     case 0:
     case 1:  put(g, "%s", g->has_columns ? "f" : "x'114000414410401006'"); break;
     case 2:  put(g, "bloom_open("); filter(g, depth-1); put(g, ")"); break;
     case 3:  put(g, "bloom_empty("); value(g); put(g, ")"); break;
+    case 4: /* A copy of a handle, which may outlive it. */
+      put(g, "%s(bloom_open(", CHOOSE_TEXT(g, "nullif", "nullif", "coalesce", "min"));
+      filter(g, depth-1);
+      put(g, ")");
+      more_arguments(g, depth, 1);
+      put(g, ")");
+      break;
     default: expression(g, depth-1);
   }
 }
