@@ -7,6 +7,10 @@
 ** So no unread column costs anything.  The argument cannot be read back at all:
 ** newer versions of SQLite (3.44, not 3.31) count it as read wherever it is
 ** passed as f(x), and copying it each time would cost more than the answer.
+**
+** xBestIndex accepts a query without the argument, at a price that no plan pays
+** that has it, and xFilter fails: older versions of SQLite (3.44, not 3.52) ask
+** for the plan of each arm of an OR, without what is outside it.
 */
 #include "../core/stats.h"
 #include "errors.h"
@@ -48,6 +52,9 @@ enum {
 ** 0.64, at bits_per_key 1. */
 #define NEARLY_SATURATED_FILL 0.75
 
+/* What a plan without the argument costs. */
+#define COST_WITHOUT_ARGUMENT 1e99
+
 typedef struct info_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
@@ -84,6 +91,7 @@ static int info_disconnect(sqlite3_vtab *vtab){
 static int info_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   int i;
   int has_unusable = 0;
+  (void)vtab;
   for(i=0; i<info->nConstraint; i++){
     if( info->aConstraint[i].iColumn!=COLUMN_ARGUMENT
      || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
@@ -101,7 +109,8 @@ static int info_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   }
   /* The argument is there, but this join order would need it too early. */
   if( has_unusable ) return SQLITE_CONSTRAINT;
-  return info_fail(vtab, sqlite3_mprintf(BLOOM_ERROR_FILTER_MISSING, "bloom_info", "bloom_info"));
+  info->estimatedCost = COST_WITHOUT_ARGUMENT;
+  return SQLITE_OK;
 }
 
 static int info_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
@@ -118,7 +127,7 @@ static int info_close(sqlite3_vtab_cursor *cursor){
   return SQLITE_OK;
 }
 
-/* idxNum: the columns that are read, as COLUMN_BITs.  args[0]: the filter. */
+/* idxNum: the columns that are read, as COLUMN_BITs.  args[0], if it is there: the filter. */
 static int info_filter(
   sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args, sqlite3_value **args
 ){
@@ -126,8 +135,12 @@ static int info_filter(
   unsigned columns = (unsigned)index_number;
   bloom_filter storage;
   const bloom_filter *filter = NULL;
-  (void)index_text; (void)num_args;
+  (void)index_text;
   info->is_eof = 1;
+  if( num_args==0 ){
+    return info_fail(cursor->pVtab,
+                     sqlite3_mprintf(BLOOM_ERROR_FILTER_MISSING, "bloom_info", "bloom_info"));
+  }
   switch( bloom_filter_arg(args[0], &storage, &filter) ){
     case BLOOM_ARG_FILTER: break;
     case BLOOM_ARG_NULL:   return SQLITE_OK;
