@@ -86,9 +86,10 @@ static int register_function(sqlite3 *db, const function_row *row){
 #define NUM_FUNCTION_ROWS (sizeof(function_rows) / sizeof(function_rows[0]))
 #define NUM_MODULE_ROWS   (sizeof(module_rows) / sizeof(module_rows[0]))
 
-/* Registers all rows; if one fails, none: SQLite unloads an extension that failed, and
-** what stayed registered would be called where no code is any more. */
-static int register_all(sqlite3 *db){
+/* Registers all rows; if one fails, none, with SQLite's own message: SQLite unloads an
+** extension that failed, and what stayed registered would be called where no code is any
+** more. */
+static int register_all(sqlite3 *db, char **error_message){
   int rc = SQLITE_OK;
   size_t num_functions = 0, num_modules = 0;
   while( rc==SQLITE_OK && num_functions<NUM_FUNCTION_ROWS ){
@@ -101,6 +102,7 @@ static int register_all(sqlite3 *db){
     num_modules += rc==SQLITE_OK;
   }
   if( rc==SQLITE_OK ) return SQLITE_OK;
+  if( error_message ) *error_message = sqlite3_mprintf("bloom: %s", sqlite3_errmsg(db));
   while( num_modules-- ) sqlite3_create_module_v2(db, module_rows[num_modules].name, NULL, NULL, NULL);
   while( num_functions-- ){
     sqlite3_create_function_v2(db, function_rows[num_functions].name, function_rows[num_functions].num_args,
@@ -123,5 +125,5 @@ int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_a
     }
     return SQLITE_ERROR;
   }
-  return register_all(db);
+  return register_all(db, error_message);
 }

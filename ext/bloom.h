@@ -11,11 +11,7 @@
 #ifndef BLOOM_H
 #define BLOOM_H
 
-#ifdef SQLITE_CORE
-# include <sqlite3.h>
-#else
-# include <sqlite3ext.h>
-#endif
+#include <sqlite3.h>
 
 #define BLOOM_VERSION "0.1.0"
 

@@ -26,6 +26,15 @@ needed_but_libc() { readelf -d bloom.so | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 # loads LIBRARY: in the stock shell.
 loads() { same "$version" "$(sqlite3 :memory: ".load $1" 'SELECT bloom_version()' 2>&1)"; }
 
+# shell LINE ...
+shell() { printf '%s\n' "$@" | sqlite3 2>&1; }
+
+# SQLite replaces no function while a statement runs.
+says_why_it_does_not_load() {
+  shell '.load ./bloom' "SELECT load_extension('./bloom');" |
+    grep 'bloom: unable to delete/modify user-function due to active statements'
+}
+
 # builds COMPILER: into its own folder, loadable, without one warning.
 builds() {
   make -j "$jobs" CC="$1" WERROR=1 BUILD="$work/$1" EXTENSION="$work/$1/bloom.so" && loads "$work/$1/bloom"
@@ -56,10 +65,13 @@ links_statically() {
     same "$version" "$($work/static)"
 }
 
-header_is_cxx() {
-  for define in -DSQLITE_CORE -USQLITE_CORE; do
-    ${CXX:-c++} -Wall -Wextra -Werror $define -fsyntax-only -x c++ ext/bloom.h || return
-  done
+header_is_cxx() { ${CXX:-c++} -Wall -Wextra -Werror -fsyntax-only -x c++ ext/bloom.h; }
+
+# Only what is compiled of bloom needs -DSQLITE_CORE, not the program.
+links_as_object() {
+  ${CC:-cc} -std=c11 -DSQLITE_CORE -c build/amalgamation/bloom.c -o $work/bloom.o &&
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Ibuild/amalgamation $work/static.c $work/bloom.o -lsqlite3 -o $work/static &&
+    same "$version" "$($work/static)"
 }
 
 amalgamates() {
@@ -75,11 +87,14 @@ if [ "$(uname -s)" = Linux ]; then
   check 'bloom.so needs no library but libc' same '' "$(needed_but_libc)"
 fi
 check '.load ./bloom works in the stock shell' loads ./bloom
+check 'loaded twice it works, too' same "$version" "$(shell '.load ./bloom' '.load ./bloom' 'SELECT bloom_version();')"
+check 'says why, if a running statement loads it once more' says_why_it_does_not_load
 for compiler in gcc clang; do
   if command -v $compiler >/dev/null 2>&1; then check "$compiler gives no warning" builds $compiler; fi
 done
 check 'links statically, all sources in one command' links_statically ext ext/*.c ext/*/*.c
 check 'builds as one file' amalgamates
+check 'links as one object' links_as_object
 if command -v "${CXX:-c++}" >/dev/null 2>&1; then check 'bloom.h is a C++ header too' header_is_cxx; fi
 
 check 'make install' make install DESTDIR=$work/root prefix=/usr
