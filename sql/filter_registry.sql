@@ -10,8 +10,8 @@
 --
 --   INSERT OR REPLACE INTO bloom_filter(name, table_name, column_name, bits_per_key,
 --     capacity, num_keys, filter)
---   SELECT 'users.email', 'users', 'email', 10, n, num_keys, bloom_build(email, 10, n)
---   FROM (SELECT count(email) AS num_keys, 2 * count(email) AS n FROM users) LEFT JOIN users;
+--   SELECT 'users.email', 'users', 'email', 10, 2 * size.n, size.n, bloom_build(email, 10, 2 * size.n)
+--   FROM (SELECT count(email) AS n FROM users) AS size LEFT JOIN users;
 --
 -- To ask it:
 --
@@ -35,7 +35,8 @@ CREATE TABLE IF NOT EXISTS bloom_filter(
 -- verdict, the worst that holds:
 --   unreadable  the BLOB is no filter that keys can be added to: build it anew
 --   saturated   more keys than capacity: the false positive rate exceeds what was asked for
---   stale       over a fifth of its keys are gone: they cost room and give false positives
+--   stale       over a fifth of its keys, and over 200, are gone: they cost room and give
+--               false positives
 --   good
 CREATE VIEW IF NOT EXISTS bloom_filter_status AS
 SELECT name, table_name, column_name, built_at, capacity, num_keys, num_added, num_removed,
@@ -43,7 +44,7 @@ SELECT name, table_name, column_name, built_at, capacity, num_keys, num_added, n
   CASE
     WHEN info.num_probes IS NULL OR info.num_probes = 0 THEN 'unreadable'
     WHEN num_keys + num_added > capacity OR info.fill_ratio > 0.75 THEN 'saturated'
-    WHEN 5 * num_removed > num_keys + num_added THEN 'stale'
+    WHEN 5 * num_removed > max(1000, num_keys + num_added) THEN 'stale'
     ELSE 'good'
   END AS verdict,
   info.note

@@ -6,8 +6,13 @@
 --   INSERT, UPDATE  add the new key: the filter never misses one
 --   DELETE, UPDATE  count the old key: a Bloom filter cannot forget, so it answers
 --                   "maybe" for keys that are gone, which is not wrong but idle
---   rebuild         once removed keys pass a fifth of all, or keys pass capacity;
---                   the new capacity is twice the keys that are left, at least 1,000
+--   rebuild         once removed keys pass a fifth of all and 200, or keys pass
+--                   capacity; the new capacity is twice the keys that are left, at
+--                   least 1,000
+--
+-- From then on every program that writes to the table must have loaded bloom: without
+-- it INSERT, DELETE and UPDATE fail.  Reading needs nothing.  To go back, drop the
+-- triggers.
 --
 -- An INSERT copies the filter: fine up to some 100 KB (80,000 keys).  For more
 -- keys use partitioned_filter.sql, where a change touches one small filter.
@@ -46,13 +51,13 @@ BEGIN
     capacity = (SELECT max(1000, 2 * count(email)) FROM users),
     num_keys = (SELECT count(email) FROM users),
     num_added = 0, num_removed = 0, built_at = CURRENT_TIMESTAMP,
-    filter = (SELECT bloom_build(email, new.bits_per_key, n)
-              FROM (SELECT max(1000, 2 * count(email)) AS n FROM users) LEFT JOIN users)
+    filter = (SELECT bloom_build(email, new.bits_per_key, size.n)
+              FROM (SELECT max(1000, 2 * count(email)) AS n FROM users) AS size LEFT JOIN users)
   WHERE name = 'users.email';
 END;
 
 -- The filter, if the registry has none yet.  Last: what others insert meanwhile comes by
 -- the triggers.
 INSERT OR IGNORE INTO bloom_filter(name, table_name, column_name, bits_per_key, capacity, num_keys, filter)
-SELECT 'users.email', 'users', 'email', 10, n, num_keys, bloom_build(email, 10, n)
-FROM (SELECT count(email) AS num_keys, max(1000, 2 * count(email)) AS n FROM users) LEFT JOIN users;
+SELECT 'users.email', 'users', 'email', 10, size.capacity, size.n, bloom_build(email, 10, size.capacity)
+FROM (SELECT count(email) AS n, max(1000, 2 * count(email)) AS capacity FROM users) AS size LEFT JOIN users;

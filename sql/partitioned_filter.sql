@@ -15,6 +15,10 @@
 --
 --   SELECT bloom_may_contain(filter, ?1) FROM seen_part WHERE part = bloom_partition(?1, 1024);
 --
+-- From then on every program that writes to the table must have loaded bloom: without
+-- it INSERT, DELETE, UPDATE, VACUUM and PRAGMA integrity_check fail.  Reading needs
+-- nothing.  To go back, drop the triggers and the index.
+--
 -- Why these numbers: a row that fits its page is read with that page alone; one that
 -- does not adds a page for every 4,092 bytes more, and the whole of it is copied.  For
 -- that the table must keep its rowid: WITHOUT ROWID moves all but the first bytes of a

@@ -56,8 +56,8 @@ db eval "$numbers INSERT INTO users SELECT i, 'u' || i FROM c"
 # The statement in the file's head.
 db eval {
     INSERT OR REPLACE INTO bloom_filter(name, table_name, column_name, bits_per_key, capacity, num_keys, filter)
-    SELECT 'users.email', 'users', 'email', 10, n, num_keys, bloom_build(email, 10, n)
-    FROM (SELECT count(email) AS num_keys, 2 * count(email) AS n FROM users) LEFT JOIN users;
+    SELECT 'users.email', 'users', 'email', 10, 2 * size.n, size.n, bloom_build(email, 10, 2 * size.n)
+    FROM (SELECT count(email) AS n FROM users) AS size LEFT JOIN users;
 }
 check {registry: a new filter is good} {users.email 2000 1000 2501 good {}} {
     SELECT name, capacity, num_keys, num_bytes, verdict, note FROM bloom_filter_status}
@@ -65,6 +65,8 @@ check {registry: no key is missed} 1000 {
     SELECT sum(bloom_may_contain(filter, email)) FROM users, bloom_filter}
 db eval {UPDATE bloom_filter SET num_removed = 201}
 check {registry: stale} stale {SELECT verdict FROM bloom_filter_status}
+db eval {UPDATE bloom_filter SET num_removed = 200}
+check {registry: not yet stale} good {SELECT verdict FROM bloom_filter_status}
 db eval {UPDATE bloom_filter SET num_added = 1001}
 check {registry: saturated} saturated {SELECT verdict FROM bloom_filter_status}
 db eval {UPDATE bloom_filter SET num_added = 0, num_removed = 0, filter = zeroblob(100)}
@@ -110,6 +112,14 @@ db eval {PRAGMA recursive_triggers = ON; DELETE FROM users}
 check {triggers: the last row may go} 1 {SELECT num_keys + num_added - num_removed = 0 FROM bloom_filter}
 db eval [script maintenance_triggers]
 check {triggers: reading it again changes nothing} {1 0} {SELECT count(*), (SELECT count(*) FROM users) FROM bloom_filter}
+
+# The table may have columns of the names that the scripts use.
+fresh {CREATE TABLE users(email TEXT, n, num_keys, capacity, filter, name, num_added, num_removed, size);
+       INSERT INTO users VALUES ('a@b', 1, 1, 1, 1, 1, 1, 1, 1)} filter_registry maintenance_triggers
+set n 1500
+db eval "$numbers INSERT INTO users SELECT i, i, i, i, i, i, i, i, i FROM c"
+check {triggers: any column names} {good 1501} {
+    SELECT verdict, (SELECT sum(bloom_may_contain(f.filter, email)) FROM users, bloom_filter AS f) FROM bloom_filter_status}
 
 # ---------------------------------------------------------- partitioned_filter.sql
 
