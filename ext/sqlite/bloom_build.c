@@ -102,8 +102,9 @@ static int read_parameters(
     return find_shape(context, state, &shape);
   }
   if( bits_per_key<state->bits_per_key || bits_per_key>state->bits_per_key ){
-    return fail_not_constant(context, 2, "bits_per_key",
-                             sqlite3_mprintf("%.15g", state->bits_per_key), args[1]);
+    return fail_not_constant(context, 2, "bits_per_key", state->bits_per_key_type==SQLITE_FLOAT ?
+                             bloom_real_literal(state->bits_per_key) :
+                             sqlite3_mprintf("%d", (int)state->bits_per_key), args[1]);
   }
   if( capacity!=state->capacity ){
     return fail_not_constant(context, 3, "capacity", state->capacity==BLOOM_NO_CAPACITY ?

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define LITERAL_MAX_CHARS 40
 
@@ -40,11 +41,21 @@ const char *bloom_type_name(sqlite3_value *value){
   }
 }
 
+char *bloom_real_literal(double number){
+  char *literal = sqlite3_mprintf("%!.15g", number);
+  /* As many digits as tell it from its neighbours. */
+  if( literal && strtod(literal, NULL)!=number ){
+    sqlite3_free(literal);
+    literal = sqlite3_mprintf("%!.17g", number);
+  }
+  return literal;
+}
+
 char *bloom_literal(sqlite3_value *value){
   const unsigned char *text;
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
-    case SQLITE_FLOAT:   return sqlite3_mprintf("%!.15g", sqlite3_value_double(value));
+    case SQLITE_FLOAT:   return bloom_real_literal(sqlite3_value_double(value));
     case SQLITE_TEXT:
       text = sqlite3_value_text(value);
       return text ? sqlite3_mprintf("'%!.*q'", LITERAL_MAX_CHARS, text) : NULL;

@@ -23,7 +23,8 @@
 
 /* function, bits and probes of the first filter, bits and probes of the other */
 #define BLOOM_ERROR_SHAPES \
-  "%s(): filters must have one shape, not %lld bits and %d probes and then %lld bits and %d probes"
+  "%s(): filters must have one shape, not %lld bits and %d probes and then %lld bits and %d probes; " \
+  "build them with equal bits_per_key and capacity"
 
 /* function */
 #define BLOOM_ERROR_NO_ARGS "%s(): argument 1 (filter) is missing"
@@ -76,5 +77,8 @@ const char *bloom_type_name(sqlite3_value *value);
 /* A value as an SQL literal for a message, shortened; sqlite3_free() it.  NULL
 ** if there is no memory. */
 char *bloom_literal(sqlite3_value *value);
+
+/* The same of a REAL. */
+char *bloom_real_literal(double number);
 
 #endif
