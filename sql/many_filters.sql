@@ -14,7 +14,7 @@
 --   shard_lookup   for each of these, the shards that may hold it
 --
 -- Up to some hundreds of small filters the plain way is fast enough: 200 filters of 3 KB
--- take some 35 us.
+-- take 0.1 ms.
 --
 -- Replace 16 throughout to suit, by the keys of a shard divided by 500: filters of 500 to
 -- 1,000 bytes (330 to 660 keys a shard and partition at 12 bits) are good; under 100 bytes

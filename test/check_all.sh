@@ -18,6 +18,7 @@ suite 'out of memory, all statements and encodings'        sh test/oom/run.sh --
 suite 'out of memory, with sanitizers'                     sh test/oom/run.sh --sanitize
 suite 'limits and interruption, newest SQLite'             sh test/limits/run.sh 3.54.1
 suite 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/versions.sh
+suite 'Node: better-sqlite3'                                sh examples/node/test.sh
 suite 'big-endian: s390x'                                  sh test/machines.sh s390x
 suite '64-bit Arm: aarch64, NEON'                          sh test/machines.sh aarch64
 suite '32-bit: i686'                                       sh test/machines.sh i686
