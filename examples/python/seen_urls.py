@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """
-Shows: seen-before URL de-duplication.  A crawler finds links in batches, and most
-of them for the first time.  The filter tells at once which are surely new; only
-the others are looked up among the URLs of the past.
+Shows: seen-before URLs, of which the oldest are forgotten.  A crawler keeps each
+day's URLs apart, so that a day can be dropped; a link is new if no day has it, which
+is one look-up a day.  Each day has a filter of one shape, and their union, made anew
+in a moment, tells at once which links are surely new.
 
-A batch's own filter, of the same capacity, is merged into the one of the past:
-one write a batch, and the same bytes as building it over all keys.
+In front of a single UNIQUE table a filter would save nothing: INSERT OR IGNORE
+searches its index in any case.
 
 Run, from the top of the project, after `make`:
     /usr/bin/python3 examples/python/seen_urls.py
@@ -16,29 +17,32 @@ import sqlite3
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-NUM_BATCHES = 10
-BATCH_URLS = 5_000
-CAPACITY = NUM_BATCHES * BATCH_URLS  # more URLs are taken; more look-ups follow
+NUM_DAYS = 14
+DAYS_KEPT = 7
+DAY_LINKS = 5_000
+CAPACITY = DAYS_KEPT * DAY_LINKS  # one for all days: only filters of one shape merge
 
 SCHEMA = """
-    CREATE TABLE seen(url TEXT PRIMARY KEY) WITHOUT ROWID;
-    CREATE TABLE seen_filter(filter BLOB);
-    INSERT INTO seen_filter VALUES (bloom_empty(:capacity, 12));
-    CREATE TEMP TABLE batch(url TEXT PRIMARY KEY, maybe INTEGER)
+    CREATE TABLE seen(day INTEGER, url TEXT, PRIMARY KEY (day, url)) WITHOUT ROWID;
+    CREATE TABLE days(day INTEGER PRIMARY KEY, filter BLOB);
+    CREATE TEMP TABLE links(url TEXT PRIMARY KEY, maybe INTEGER);
 """
-SCREEN = "UPDATE batch SET maybe = bloom_may_contain((SELECT bloom_open(filter) FROM seen_filter), url)"
-# The filter comes first: the look-up in seen is made only where it says "maybe".
-NEW = "SELECT url FROM batch WHERE NOT maybe OR url NOT IN (SELECT url FROM seen)"
-REMEMBER = """
-    UPDATE seen_filter SET filter = (SELECT bloom_merge(filter) FROM
-        (SELECT filter FROM seen_filter UNION ALL SELECT bloom_build(url, 12, :capacity) FROM batch))
+SCREEN = """
+    UPDATE links SET maybe = coalesce(
+        bloom_may_contain((SELECT bloom_open(bloom_merge(filter)) FROM days), url), 0)
+"""
+# Days are looked up only where the filter says "maybe".  CROSS JOIN: day after day, each by
+# its index.
+NEW = """
+    SELECT url FROM links
+    WHERE NOT maybe OR NOT EXISTS (SELECT 1 FROM days CROSS JOIN seen USING (day) WHERE seen.url = links.url)
 """
 
 
-def links_of(batch):
-    """The URLs of a batch: one in ten was in a batch before."""
-    first = batch * BATCH_URLS * 9 // 10
-    return [f"https://example.org/page/{n}" for n in range(first, first + BATCH_URLS)]
+def links_of(day):
+    """The links found on a day: two in ten were found the day before, too."""
+    first = day * DAY_LINKS * 8 // 10
+    return [f"https://example.org/page/{n}" for n in range(first, first + DAY_LINKS)]
 
 
 def main():
@@ -46,31 +50,34 @@ def main():
     db.enable_load_extension(True)
     db.load_extension(os.path.join(ROOT, "bloom"))
     db.enable_load_extension(False)
-    for statement in SCHEMA.split(";"):
-        db.execute(statement, {"capacity": CAPACITY} if ":capacity" in statement else {})
+    db.executescript(SCHEMA)
 
-    known = set()  # what the filter's answers are held against
-    num_links = num_asked = 0
-    for batch in range(NUM_BATCHES):
-        links = links_of(batch)
+    known = {}  # day: its URLs, what the answers are held against
+    num_links = num_new = num_maybe = 0
+    for day in range(NUM_DAYS):
+        links = links_of(day)
         with db:
-            db.execute("DELETE FROM batch")
-            db.executemany("INSERT OR IGNORE INTO batch(url) VALUES (?)", ((url,) for url in links))
+            db.execute("DELETE FROM links")
+            db.executemany("INSERT OR IGNORE INTO links(url) VALUES (?)", ((url,) for url in links))
             db.execute(SCREEN)
-            num_asked += db.execute("SELECT sum(maybe) FROM batch").fetchone()[0]
+            num_maybe += db.execute("SELECT sum(maybe) FROM links").fetchone()[0]
             new = [url for url, in db.execute(NEW)]
-            db.executemany("INSERT INTO seen VALUES (?)", ((url,) for url in new))
-            db.execute(REMEMBER, {"capacity": CAPACITY})
-        num_links += len(links)
-        if set(new) != set(links) - known:
+            db.executemany("INSERT INTO seen VALUES (?, ?)", ((day, url) for url in new))
+            db.execute("INSERT INTO days SELECT ?1, bloom_build(url, 12, ?2) FROM seen WHERE day = ?1", (day, CAPACITY))
+            db.execute("DELETE FROM days WHERE day <= ?", (day - DAYS_KEPT,))
+            db.execute("DELETE FROM seen WHERE day <= ?", (day - DAYS_KEPT,))
+        if set(new) != set(links).difference(*known.values()):
             sys.exit("the filter changed the result")
-        known.update(links)
+        known[day] = set(new)
+        known.pop(day - DAYS_KEPT, None)
+        num_links += len(links)
+        num_new += len(new)
 
     num_bytes, rate = db.execute(
-        "SELECT num_bytes, measured_fpr FROM seen_filter AS f, bloom_info(f.filter)").fetchone()
-    print(f"{num_links:,} links in {NUM_BATCHES} batches, {len(known):,} of them new")
-    print(f"{num_asked:,} look-ups instead of {num_links:,}; {num_links - len(known):,} were seen before")
-    print(f"the filter: {num_bytes:,} bytes, {100 * rate:.2f} % false positives")
+        "SELECT num_bytes, measured_fpr FROM bloom_info((SELECT bloom_merge(filter) FROM days))").fetchone()
+    print(f"{num_links:,} links in {NUM_DAYS} days, {num_new:,} of them new")
+    print(f"{num_maybe:,} links looked up among the days instead of {num_links:,}")
+    print(f"the union of {len(known)} days: {num_bytes:,} bytes, {100 * rate:.2f} % false positives")
 
 
 if __name__ == "__main__":
