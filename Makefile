@@ -16,9 +16,10 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 
 # Never -march or -mavx2: the binary must not depend on the machine it is built on.
 BLOOM_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
+BLOOM_CXXFLAGS = -std=c++17 -Wall -Wextra $(if $(WERROR),-Werror) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CXXFLAGS)
 
-CORE_SOURCES   = $(wildcard ext/core/*.c)
-SQLITE_SOURCES = $(wildcard ext/sqlite/*.c) ext/bloom.c
+CORE_SOURCES   = $(sort $(wildcard ext/core/*.c))
+SQLITE_SOURCES = $(sort $(wildcard ext/sqlite/*.c)) ext/bloom.c
 SOURCES        = $(CORE_SOURCES) $(SQLITE_SOURCES)
 
 # BUILD holds one build: its own folder for every set of flags (test/suites.sh).
@@ -26,6 +27,7 @@ BUILD ?= build/release
 OBJECTS      = $(SOURCES:%.c=$(BUILD)/%.o)
 CORE_OBJECTS = $(CORE_SOURCES:%.c=$(BUILD)/%.o)
 EXTENSION ?= $(if $(filter Darwin,$(shell uname -s)),bloom.dylib,bloom.so)
+LIBRARY = $(BUILD)/ext/$(notdir $(EXTENSION))
 
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
@@ -33,18 +35,31 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 .PHONY: all
 all: $(EXTENSION) ## Build the loadable extension, ./bloom.so
 
-$(EXTENSION): $(OBJECTS)
+# A copy of what BUILD holds, also where another BUILD made the one that is there. It is
+# put in place whole, for a program may have the old one loaded.
+$(EXTENSION): $(LIBRARY) FORCE
+	@cmp -s $< $@ || { cp $< $@.new && mv -f $@.new $@; }
+
+$(LIBRARY): $(OBJECTS)
 	$(call say,LINK,$@)$(CC) -shared -o $@ $(OBJECTS) $(SANITIZE) $(LDFLAGS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(BLOOM_CFLAGS) -MMD -MP -c -o $@ $<
 
-# What the objects were compiled by: another compiler or flag makes them anew.
-COMPILED_BY := $(CC) $(CXX) $(BLOOM_CFLAGS)
+# Tests against live LevelDB are left out, with a word, where it is not installed.
+HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
+CORE_SUPPORT = $(filter-out %_test.c,$(sort $(wildcard test/core/*.c)))
+CMOCKA_LIBS ?= -lcmocka
+SQLITE_LIBS ?= -lsqlite3
+FUZZER ?=
+
+# What all in BUILD is made by and of: if that changes, all is made anew.
+MADE_BY := $(CC) $(BLOOM_CFLAGS) $(CXX) $(BLOOM_CXXFLAGS) $(LDFLAGS) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(FUZZER) \
+  LevelDB: $(HAVE_LEVELDB) $(SOURCES) $(CORE_SUPPORT)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(COMPILED_BY))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(COMPILED_BY))' >$@
+	@printf '%s\n' '$(subst ','\'',$(MADE_BY))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(MADE_BY))' >$@
 FORCE:
 
 # -- Using it ----------------------------------------------------------------
@@ -54,7 +69,8 @@ demo: $(EXTENSION) ## Pre-screen a real join: this machine's package index
 	$(Q)sh examples/packages/run.sh
 
 .PHONY: install
-install: $(EXTENSION) ## Install libbloom.so: then `.load libbloom` works from anywhere
+install: ## Install what make built: then `.load libbloom` works from anywhere
+	@test -e $(EXTENSION) || { echo 'There is no $(EXTENSION) to install: run make first.' >&2; exit 1; }
 	install -d $(DESTDIR)$(libdir) $(DESTDIR)$(includedir)
 	install -m 755 $(EXTENSION) $(DESTDIR)$(libdir)/lib$(EXTENSION)
 	install -m 644 ext/bloom.h $(DESTDIR)$(includedir)/bloom.h
@@ -71,10 +87,6 @@ amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and
 # -- Testing -----------------------------------------------------------------
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
-CMOCKA_LIBS ?= -lcmocka
-CORE_SUPPORT = $(filter-out %_test.c,$(wildcard test/core/*.c))
-# Tests against live LevelDB; left out, with a word, where it is not installed.
-HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
 ifneq ($(HAVE_LEVELDB),yes)
 CORE_TESTS := $(filter-out %/leveldb_oracle_test,$(CORE_TESTS))
 endif
@@ -103,6 +115,7 @@ analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
 
 .PHONY: core-tests
 core-tests: $(CORE_TESTS) ## Build the core's tests (they link without SQLite)
+	@printf '%s\n' $(CORE_TESTS) >$(BUILD)/test/core/programs
 
 # The core's objects alone: a call into SQLite would not link.
 $(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
@@ -110,17 +123,18 @@ $(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUIL
 
 $(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \
     $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) -lleveldb -lcmocka -lm
+	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lleveldb $(CMOCKA_LIBS) -lm
 
 $(BUILD)/test/core/%.o: test/core/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) -std=c++17 -Wall -Wextra $(OPT) $(SANITIZE) -MMD -MP -c -o $@ $<
+	$(call say,CXX,$<)$(CXX) $(BLOOM_CXXFLAGS) -MMD -MP -c -o $@ $<
 
 .PHONY: sql-process
 sql-process: $(BUILD)/test/machines/sql_process ## Build the process behind `sqllogictest.tcl --process`
 
 $(BUILD)/test/machines/sql_process: $(BUILD)/test/machines/sql_process.o
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) -lsqlite3
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
+
 # -- Corrupt input ------------------------------------------------------------
 
 # Linked with SQLite, not loaded by it: for a BUILD made with CPPFLAGS=-DSQLITE_CORE.
@@ -131,7 +145,7 @@ $(BUILD)/test/corrupt/corrupt_test.o: BLOOM_CFLAGS += $(if $(filter yes,$(HAVE_L
 
 $(BUILD)/test/corrupt/corrupt_test: $(BUILD)/test/corrupt/corrupt_test.o $(OBJECTS) \
     $(if $(filter yes,$(HAVE_LEVELDB)),$(BUILD)/test/core/leveldb_oracle.o)
-	$(call say,LINK,$@)$(if $(filter yes,$(HAVE_LEVELDB)),$(CXX),$(CC)) -o $@ $^ $(SANITIZE) -lsqlite3 \
+	$(call say,LINK,$@)$(if $(filter yes,$(HAVE_LEVELDB)),$(CXX),$(CC)) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) \
 	  $(if $(filter yes,$(HAVE_LEVELDB)),-lleveldb)
 
 # -- Fuzzing ------------------------------------------------------------------
@@ -140,22 +154,26 @@ $(BUILD)/test/corrupt/corrupt_test: $(BUILD)/test/corrupt/corrupt_test.o $(OBJEC
 # CPPFLAGS=-DSQLITE_CORE.  FUZZER=-fsanitize=fuzzer gives libFuzzer's main, else
 # the plain one that replays files (test/fuzz/run.sh, test/fuzz/replay.sh).
 FUZZ_TARGETS = read_any_bytes build_then_probe vector_kernels sql_statements
-FUZZER ?=
 FUZZ_SUPPORT = $(BUILD)/test/fuzz/fuzz.o $(BUILD)/test/fuzz/arena.o $(if $(FUZZER),,$(BUILD)/test/fuzz/plain_main.o)
 
 .PHONY: fuzz-targets
 fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%) ## Build the fuzz targets (test/fuzz/run.sh says how)
 
 $(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%): %: %.o $(FUZZ_SUPPORT) $(OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(FUZZER) -lsqlite3 -lm
-# Programs that load the extension into the SQLite that is installed.
-$(BUILD)/test/oom/oom $(BUILD)/test/limits/limits: $(BUILD)/%: %.c
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< -lsqlite3 -ldl -lpthread
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(FUZZER) $(LDFLAGS) $(SQLITE_LIBS) -lm
 
-$(BUILD)/test/limits/big_filters: test/limits/big_filters.cc
+# Many threads: for a BUILD made with -DSQLITE_CORE, too (test/threads/run.sh).
+$(BUILD)/test/threads/threads: $(BUILD)/test/threads/threads.o $(OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) -lpthread -lm
+
+# Programs that load the extension into the SQLite that is installed.
+$(BUILD)/test/oom/oom $(BUILD)/test/limits/limits: $(BUILD)/%: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CXX) -std=c++17 -Wall -Wextra $(OPT) -o $@ $< -lleveldb -lsqlite3
+	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< $(LDFLAGS) $(SQLITE_LIBS) -ldl -lpthread
+
+$(BUILD)/test/limits/big_filters: test/limits/big_filters.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
 
 # Kept: make would delete the tests' objects as intermediate files.
 .PRECIOUS: $(BUILD)/%.o
@@ -180,7 +198,7 @@ build/bench/%: test/bench/%.c $(SOURCES)
 build/bench/false_positives build/bench/kernels: build/bench/%: test/bench/%.cc $(CORE_SOURCES)
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(MAKE) -s BUILD=build/bench/release core-objects && \
-	  $(CXX) -std=c++17 -Wall -Wextra $(OPT) $(CFLAGS) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) -o $@ $< \
+	  $(CXX) $(BLOOM_CXXFLAGS) $(CFLAGS) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) -o $@ $< \
 	  $(CORE_SOURCES:%.c=build/bench/release/%.o) -lleveldb $(if $(HAVE_ROCKSDB),-lrocksdb) -lm
 
 .PHONY: core-objects
@@ -189,7 +207,7 @@ build/bench/lookups build/bench/many_filters build/bench/partitions: test/bench/
 
 .PHONY: clean
 clean: ## Remove all that was built
-	rm -rf build $(EXTENSION)
+	rm -rf build $(EXTENSION) examples/static/blacklist
 
 .PHONY: help
 help: ## List the targets

@@ -80,6 +80,69 @@ amalgamates() {
     loads $work/bloom
 }
 
+# -- Is what is there what was asked for?  By the Makefile itself, on a project that
+# compiles in no time.
+small=$work/small
+small_project() {
+  rm -rf $small
+  mkdir -p $small/ext/core $small/ext/sqlite $small/test/core $small/test/corrupt &&
+    cp Makefile $small && cp ext/bloom.h $small/ext &&
+    echo 'extern int bloom_one; int bloom_one = 1;' >$small/ext/core/one.c &&
+    echo 'extern int bloom_two; int bloom_two = 2;' >$small/ext/core/two.c &&
+    echo '__attribute__((visibility("default"))) int sqlite3_bloom_init(void); int sqlite3_bloom_init(void){ return MARK; }' >$small/ext/bloom.c &&
+    echo 'int main(void){ return 0; }' | tee $small/test/core/a_test.c $small/test/core/b_test.c >$small/test/corrupt/corrupt_test.c
+}
+
+# makes MARK ...: the small project; its sqlite3_bloom_init() returns MARK, and no test needs a library.
+makes() {
+  mark=$1
+  shift
+  make -C $small CPPFLAGS=-DMARK="$mark" CMOCKA_LIBS= "$@"
+}
+# is_made MARK: loaded, ./bloom.so returns it.
+is_made() {
+  same "$1" "$(/usr/bin/python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).sqlite3_bloom_init())' ./$small/bloom.so)"
+}
+defines() { nm $small/bloom.so | grep " $1\$"; }
+
+last_build_counts() {
+  small_project && makes 1 && is_made 1 && makes 2 BUILD=build/debug && is_made 2 && makes 1 && is_made 1 &&
+    same '' "$(makes 1 -s)" && cmp $small/bloom.so $small/build/release/ext/bloom.so
+}
+relinks() {
+  small_project && makes 1 && ! readelf -d $small/bloom.so | grep BIND_NOW &&
+    makes 1 LDFLAGS=-Wl,-z,now && readelf -d $small/bloom.so | grep BIND_NOW
+}
+forgets_removed_sources() {
+  small_project && makes 1 && defines bloom_two && rm $small/ext/core/two.c && makes 1 && ! defines bloom_two && defines bloom_one
+}
+tests_that_are_listed() {
+  small_project && makes 1 core-tests && rm $small/test/core/b_test.c && makes 1 core-tests &&
+    [ -e $small/build/release/test/core/b_test ] &&
+    same build/release/test/core/a_test "$(cat $small/build/release/test/core/programs)" &&
+    { (cd $small && sh "$OLDPWD/test/cmocka.sh" >../cmocka.log); ! grep b_test $work/cmocka.log; }
+}
+leveldb_comes() {
+  object=build/release/test/corrupt/corrupt_test.o
+  small_project && echo '#ifndef HAVE_LEVELDB
+  extern int alone; int alone = 1;
+#endif' >>$small/test/corrupt/corrupt_test.c &&
+    makes 1 HAVE_LEVELDB= $object && nm $small/$object | grep alone && makes 1 HAVE_LEVELDB=yes $object && ! nm $small/$object | grep alone
+}
+installs_what_was_built() {
+  small_project && makes 1 && touch $small/ext/bloom.c && is_made 1 &&
+    makes 2 install CC=false OPT=-O0 DESTDIR="$PWD/$small/root" prefix=/usr && is_made 1 && cmp $small/bloom.so $small/root/usr/lib/libbloom.so
+}
+installs_nothing() {
+  small_project && ! makes 1 install DESTDIR="$PWD/$small/root" >$work/install.log 2>&1 &&
+    grep 'run make first' $work/install.log && [ ! -e $small/root ] && [ ! -e $small/build ]
+}
+cleans() {
+  small_project && mkdir -p $small/examples/static && (cd $small && find . | sort) >$work/before &&
+    makes 1 all core-tests && makes 2 BUILD=build/debug && touch $small/examples/static/blacklist && makes 1 clean &&
+    (cd $small && find . | sort) | diff $work/before -
+}
+
 installed() { (cd $work/root && find . ! -type d | sort); }
 
 if [ "$(uname -s)" = Linux ]; then
@@ -96,6 +159,15 @@ check 'links statically, all sources in one command' links_statically ext ext/*.
 check 'builds as one file' amalgamates
 check 'links as one object' links_as_object
 if command -v "${CXX:-c++}" >/dev/null 2>&1; then check 'bloom.h is a C++ header too' header_is_cxx; fi
+
+check 'the last make decides what ./bloom.so is' last_build_counts
+if [ "$(uname -s)" = Linux ]; then check 'other flags for the linker link anew' relinks; fi
+check 'a source that was removed is not linked' forgets_removed_sources
+check 'a test that was removed is not run' tests_that_are_listed
+check 'LevelDB is used once it is there' leveldb_comes
+check 'make install compiles nothing' installs_what_was_built
+check 'make install says what is missing' installs_nothing
+check 'make clean leaves nothing' cleans
 
 check 'make install' make install DESTDIR=$work/root prefix=/usr
 check 'installs the library and its header' same './usr/include/bloom.h

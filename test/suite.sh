@@ -6,8 +6,8 @@
 # begin with "note:", which say how much it did or what it left out.
 set -u
 # A make that runs this script hands down its own -j and targets; variables such as
-# CC or WERROR given to it arrive in the environment as well.
-unset MAKEFLAGS MAKELEVEL
+# CC or WERROR given to it arrive in the environment as well.  The suites say where to build.
+unset MAKEFLAGS MAKELEVEL BUILD EXTENSION SANITIZE
 total_passed=0
 total_failed=0
 mkdir -p build

@@ -18,7 +18,7 @@ sanitized() {
 
 core() {
   make -j "$jobs" core-tests || return
-  [ -e build/release/test/core/leveldb_oracle_test ] ||
+  grep -q leveldb_oracle_test build/release/test/core/programs ||
     echo 'note: LevelDB is not installed; its golden answers are compared, not its live ones'
   sh test/cmocka.sh build/release
 }
