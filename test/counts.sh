@@ -1,5 +1,5 @@
 # To be sourced by a check of many parts: `check` and `adds_up` run them and count,
-# `finish` prints the sum. $work is a folder to write in.
+# `finish` prints the sum and exits. $work is a folder to write in.
 num_passed=0
 num_failed=0
 
@@ -16,18 +16,24 @@ check() {
   fi
 }
 
-# adds_up TITLE COMMAND ...: a command that ends with `N passed, N failed`. Sets passed.
+# counted LOG COMMAND ...: a command that ends with `N passed, N failed`. Sets passed,
+# failed and status; that it ran nothing, or stopped early, is one failure at least.
+counted() {
+  counted_log=$1
+  shift
+  "$@" >"$counted_log" 2>&1 </dev/null
+  status=$?
+  passed=$(tail -n 1 "$counted_log" | sed -n 's/^\([0-9][0-9]*\) passed, [0-9][0-9]* failed$/\1/p')
+  failed=$(tail -n 1 "$counted_log" | sed -n 's/^[0-9][0-9]* passed, \([0-9][0-9]*\) failed$/\1/p')
+  passed=${passed:-0} failed=${failed:-0}
+  if [ "$failed" = 0 ] && { [ $status != 0 ] || [ "$passed" = 0 ]; }; then failed=1; fi
+}
+
+# adds_up TITLE COMMAND ...: the tests of a command that `counted` runs.
 adds_up() {
   title=$1
   shift
-  "$@" >"$work/log" 2>&1 </dev/null
-  status=$?
-  count=$(tail -n 1 "$work/log")
-  passed=$(expr "$count" : '\([0-9][0-9]*\) passed, [0-9][0-9]* failed$')
-  failed=$(expr "$count" : '[0-9][0-9]* passed, \([0-9][0-9]*\) failed$')
-  passed=${passed:-0} failed=${failed:-0}
-  # Nothing ran, or the end was not reached: one failure at least.
-  if [ "$failed" = 0 ] && { [ $status != 0 ] || [ "$passed" = 0 ]; }; then failed=1; fi
+  counted "$work/log" "$@"
   if [ "$failed" != 0 ]; then
     echo "FAILED: $title (exit status $status)"
     tail -n 200 "$work/log"

@@ -9,6 +9,7 @@
 ** Meant to be built with ThreadSanitizer (run.sh), which ends the program with an error of its
 ** own where it sees a race.  Prints `N passed, N failed` last.
 */
+#define _POSIX_C_SOURCE 200809L /* barriers */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
