@@ -4,7 +4,7 @@
 #
 # The sources come inside npm's packages, fetched by `npm pack`. build/sqlite/VERSION/
 # then holds sqlite3.c, sqlite3.h, sqlite3ext.h, shell.c, tclsqlite.c and, built with
-# Debian's options: libsqlite3.so.0 (to run any program on it: LD_PRELOAD), sqlite3 (the
+# Debian's options: libsqlite3.so.0 (its folder in LD_LIBRARY_PATH runs any program on it), sqlite3 (the
 # shell) and tclsqlite3.so (for tclsh: load FILE Sqlite3). What is there is left alone.
 set -eu
 cd "$(dirname "$0")/.."

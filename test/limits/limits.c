@@ -1,8 +1,9 @@
 /*
 ** Limits and interruption, as a program that uses SQLite's C interface meets them.
 **
-**     limits EXTENSION
+**     limits EXTENSION [VERSION]
 **
+** With VERSION it refuses to run on another SQLite.
 ** A filter longer than SQLITE_LIMIT_LENGTH is SQLite's own "string or blob too big",
 ** found before its memory is asked for.  An interrupt ends every statement with
 ** SQLITE_INTERRUPT, whether it comes from a progress handler, from the statement itself or
@@ -308,8 +309,12 @@ static void check_nothing_is_built(void){
 int main(int num_args, char **args){
   size_t i;
   int by;
-  if( num_args!=2 ){
-    fprintf(stderr, "usage: limits EXTENSION\n");
+  if( num_args!=2 && num_args!=3 ){
+    fprintf(stderr, "usage: limits EXTENSION [VERSION]\n");
+    return 2;
+  }
+  if( num_args==3 && strcmp(args[2], sqlite3_libversion())!=0 ){
+    fprintf(stderr, "limits: this is SQLite %s, not %s\n", sqlite3_libversion(), args[2]);
     return 2;
   }
   extension = args[1];

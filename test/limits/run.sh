@@ -19,4 +19,5 @@ sqlite=build/sqlite/$1
 build=build/sqlite-$1
 make -j 2 BUILD="$build" EXTENSION="$build/bloom.so" CPPFLAGS="-I$sqlite" \
   "$build/bloom.so" "$build/test/limits/limits" || exit
-exec env LD_PRELOAD="$PWD/$sqlite/libsqlite3.so.0" "$build/test/limits/limits" "$build/bloom.so"
+# The path of the checkout may hold spaces: LD_PRELOAD would be parted at them.
+exec env LD_LIBRARY_PATH="$sqlite" "$build/test/limits/limits" "$build/bloom.so" "$1"
