@@ -189,7 +189,7 @@ bench: ## Measure everything, in a few minutes: tables, plots in build/bench, te
 bench-full: ## The same at full size, in an hour or two (BENCH="joins star": only those)
 	$(Q)sh test/bench/run.sh full $(BENCH)
 
-# Statically linked, but for SQLite: LD_PRELOAD brings another.
+# Statically linked, but for SQLite: LD_LIBRARY_PATH brings another.
 build/bench/%: test/bench/%.c $(SOURCES)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm

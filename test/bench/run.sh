@@ -44,7 +44,7 @@ if [ "$(cat "$BENCH_PLOTS/flags" 2>/dev/null)" != "$BENCH_BUILD" ]; then
   rm -rf "$BENCH_PLOTS/release"
   echo "$BENCH_BUILD" >"$BENCH_PLOTS/flags"
 fi
-make -s BUILD="$BENCH_PLOTS/release" EXTENSION="$BENCH_EXTENSION" || exit 1
+make -s BUILD=build/bench/release EXTENSION=build/bench/bloom.so || exit 1 # make knows no path with a space
 
 failed=
 
@@ -56,12 +56,14 @@ run_on() {
     $BENCH_PREFIX "$@"
     return
   fi
-  library=$PWD/build/sqlite/$version/libsqlite3.so.0
-  if [ ! -e "$library" ] && ! sh test/sqlite_versions.sh "$version"; then
+  library=build/sqlite/$version
+  if [ ! -e "$library/libsqlite3.so.0" ] && ! sh test/sqlite_versions.sh "$version"; then
     echo "left out: there is no SQLite $version"
     return 0
   fi
-  $BENCH_PREFIX env LD_PRELOAD="$library" "$@"
+  found=$(LD_LIBRARY_PATH=$library /usr/bin/python3 -c 'import sqlite3; print(sqlite3.sqlite_version)')
+  [ "$found" = "$version" ] || { echo "this would measure SQLite '$found'"; return 1; }
+  $BENCH_PREFIX env LD_LIBRARY_PATH="$library" "$@"
 }
 
 # bench NAME once|each COMMAND ...   A program in build/bench is built first.
