@@ -154,6 +154,11 @@ $(BUILD)/test/corrupt/corrupt_test: $(BUILD)/test/corrupt/corrupt_test.o $(OBJEC
 # CPPFLAGS=-DSQLITE_CORE.  FUZZER=-fsanitize=fuzzer gives libFuzzer's main, else
 # the plain one that replays files (test/fuzz/run.sh, test/fuzz/replay.sh).
 FUZZ_TARGETS = read_any_bytes build_then_probe vector_kernels sql_statements
+.PHONY: list-fuzz-targets
+list-fuzz-targets: # for the scripts
+	@echo $(FUZZ_TARGETS)
+
+FUZZER ?=
 FUZZ_SUPPORT = $(BUILD)/test/fuzz/fuzz.o $(BUILD)/test/fuzz/arena.o $(if $(FUZZER),,$(BUILD)/test/fuzz/plain_main.o)
 
 .PHONY: fuzz-targets

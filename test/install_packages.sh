@@ -95,7 +95,7 @@ probe() {
   i686)           links_for i686-linux-gnu-gcc ;;
   windows)        links_for x86_64-w64-mingw32-gcc && /usr/lib/wine/wine64 --version ;;
   clang)          have clang ;;
-  sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined && "$scratch/probe" ;;
+  sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined,float-cast-overflow && "$scratch/probe" ;;
   esac >/dev/null 2>&1 </dev/null
 }
 

@@ -3,10 +3,10 @@
 # `make`.  `make test` and test/run.sh come here; a new suite is one line at the end.
 # The long ones are in test/check_all.sh.
 . test/suite.sh
+. test/sanitizers.sh
 jobs=$(getconf _NPROCESSORS_ONLN)
 
 # The build with AddressSanitizer and UndefinedBehaviorSanitizer, beside the release's.
-sanitizers='-fsanitize=address,undefined -fno-sanitize-recover=all'
 make_sanitized() {
   make -j "$jobs" BUILD=build/sanitize EXTENSION=build/sanitize/bloom.so OPT='-O1 -g' SANITIZE="$sanitizers" "$@"
 }

@@ -13,14 +13,18 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 unset MAKEFLAGS MAKELEVEL
 executions=${1:-${FUZZ_EXECUTIONS:-}}
+case $executions in
+  *[!0-9]*) echo "run.sh: '$executions' is no number of executions; targets come after it" >&2; exit 2 ;;
+esac
 [ $# = 0 ] || shift
+. test/sanitizers.sh
 build=build/fuzz
 num_passed=0
 num_failed=0
 
 # Comparisons are not traced: the targets' inputs have no magic numbers to find.
 make -s -j "$(getconf _NPROCESSORS_ONLN)" BUILD=$build CC="${CLANG:-clang}" OPT='-O2 -g' CPPFLAGS=-DSQLITE_CORE \
-  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp' \
+  SANITIZE="$sanitizers -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp" \
   FUZZER=-fsanitize=fuzzer fuzz-targets >/dev/null || { echo '0 passed, 1 failed'; exit 1; }
 
 # Speed: leave out what makes malloc() slow, and libFuzzer's weighing of rare features.
@@ -33,7 +37,7 @@ else
   limit="-max_total_time=${FUZZ_SECONDS:-70}"
 fi
 
-[ $# != 0 ] || set -- read_any_bytes build_then_probe vector_kernels sql_statements
+[ $# != 0 ] || set -- $(make -s list-fuzz-targets)
 for target in "$@"; do
   case $target in
     sql_statements) max_bytes=64 ;; # 100 to 500 characters of SQL

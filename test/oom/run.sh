@@ -11,8 +11,8 @@ unset MAKEFLAGS MAKELEVEL
 build=build/release
 extension=./bloom.so
 long=
-# The folder and flags are those of test/suites.sh.
-sanitizers='-fsanitize=address,undefined -fno-sanitize-recover=all'
+# The folder of test/suites.sh.
+. test/sanitizers.sh
 for argument; do
   case $argument in
     --sanitize) build=build/sanitize extension=build/sanitize/bloom.so ;;
