@@ -37,6 +37,7 @@ suite 'core: hashes, filters, golden files, live LevelDB'  core
 suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
 suite 'sqllogictest runner'                                runner
 suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
+suite 'query plans'                                        tclsh test/plans.tcl ./bloom
 suite 'ready-made SQL'                                     tclsh test/ready_made.tcl ./bloom
 suite 'out of memory'                                      sh test/oom/run.sh
 suite 'limits and interruption'                            sh test/limits/run.sh

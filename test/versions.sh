@@ -2,8 +2,8 @@
 # Tests the extension on other versions of SQLite: sh test/versions.sh [VERSION ...], at
 # the top of the checkout, after `make`. Ends with `N passed, N failed`.
 #
-# The same files run on each: the SQL tests, the ready-made SQL, and filters written
-# under one version and read under every other. A test file NAME_3_39.test needs SQLite
+# The same files run on each: the SQL tests, the query plans, the ready-made SQL, and
+# filters written under one version and read under every other. A test file NAME_3_39.test needs SQLite
 # 3.39. Versions that the extension does not support must refuse it, and not crash.
 set -u
 unset MAKEFLAGS MAKELEVEL
@@ -56,6 +56,7 @@ for version in $supported; do
   choose_files "$version"
   adds_up "SQL on $version" tclsh test/sqllogictest.tcl --sqlite "$package" --load ./bloom $files
   records=$passed
+  adds_up "query plans on $version" tclsh test/plans.tcl ./bloom "$package"
   adds_up "ready-made SQL on $version" tclsh test/ready_made.tcl ./bloom "$package"
   echo "note: SQLite $version: $records SQL records, $passed checks of ready-made SQL; files left out: $num_left_out"
 done
