@@ -87,6 +87,10 @@ amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and
 # -- Testing -----------------------------------------------------------------
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
+CMOCKA_LIBS ?= -lcmocka
+CORE_SUPPORT = test/core/support.c
+# Tests against live LevelDB; left out, with a word, where it is not installed.
+HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
 ifneq ($(HAVE_LEVELDB),yes)
 CORE_TESTS := $(filter-out %/leveldb_oracle_test,$(CORE_TESTS))
 endif
@@ -116,10 +120,15 @@ analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
 .PHONY: core-tests
 core-tests: $(CORE_TESTS) ## Build the core's tests (they link without SQLite)
 	@printf '%s\n' $(CORE_TESTS) >$(BUILD)/test/core/programs
+core-tests: $(CORE_TESTS) $(BUILD)/test/core/fpr_grid ## Build the core's tests (they link without SQLite)
 
 # The core's objects alone: a call into SQLite would not link.
 $(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(CMOCKA_LIBS) -lm
+
+# What wrote test/core/fpr_grid.csv.
+$(BUILD)/test/core/fpr_grid: $(BUILD)/test/core/fpr_grid.o $(CORE_OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lm
 
 $(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \
     $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
