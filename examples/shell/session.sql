@@ -5,7 +5,8 @@
 -- What it prints is in session.expected.
 .load ./bloom
 .headers on
-.mode column
+.mode list
+.separator " | "
 
 -- A shop: 5,000 articles, and 200,000 scans at the till.  One scan in 40 is of
 -- an article of this shop.
