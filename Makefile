@@ -49,7 +49,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # Tests against live LevelDB are left out, with a word, where it is not installed.
 HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
-CORE_SUPPORT = $(filter-out %_test.c,$(sort $(wildcard test/core/*.c)))
+CORE_SUPPORT = test/core/support.c
 CMOCKA_LIBS ?= -lcmocka
 SQLITE_LIBS ?= -lsqlite3
 FUZZER ?=
@@ -88,7 +88,6 @@ amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
 CMOCKA_LIBS ?= -lcmocka
-CORE_SUPPORT = test/core/support.c
 # Tests against live LevelDB; left out, with a word, where it is not installed.
 HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
 ifneq ($(HAVE_LEVELDB),yes)
@@ -118,9 +117,8 @@ analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
 	$(Q)sh test/static_analysis.sh
 
 .PHONY: core-tests
-core-tests: $(CORE_TESTS) ## Build the core's tests (they link without SQLite)
-	@printf '%s\n' $(CORE_TESTS) >$(BUILD)/test/core/programs
 core-tests: $(CORE_TESTS) $(BUILD)/test/core/fpr_grid ## Build the core's tests (they link without SQLite)
+	@printf '%s\n' $(CORE_TESTS) >$(BUILD)/test/core/programs
 
 # The core's objects alone: a call into SQLite would not link.
 $(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
