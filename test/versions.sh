@@ -3,8 +3,9 @@
 # the top of the checkout, after `make`. Ends with `N passed, N failed`.
 #
 # The same files run on each: the SQL tests, the query plans, the ready-made SQL, and
-# filters written under one version and read under every other. A test file NAME_3_39.test needs SQLite
-# 3.39. Versions that the extension does not support must refuse it, and not crash.
+# filters written under one version and read under every other; on the newest, README and
+# the examples too. A test file NAME_3_39.test needs SQLite 3.39. Versions that the
+# extension does not support must refuse it, and not crash.
 set -u
 unset MAKEFLAGS MAKELEVEL
 supported=${*:-3.31.1 3.44.2 3.52.0 3.54.1}
@@ -32,6 +33,17 @@ shell() {
   case $1 in system) program=sqlite3 ;; *) program=build/sqlite/$1/sqlite3 ;; esac
   shift
   $program -bail -cmd '.load ./bloom' "$@"
+}
+
+# on VERSION COMMAND ...: its shell and its library in place of the system's.
+on() {
+  folder=$PWD/build/sqlite/$1
+  shift
+  env PATH="$folder:$PATH" LD_LIBRARY_PATH="$folder" "$@"
+}
+is_on() {
+  on "$1" sqlite3 -version | grep "^$1 " &&
+    [ "$(on "$1" /usr/bin/python3 -c 'import sqlite3; print(sqlite3.sqlite_version)')" = "$1" ]
 }
 
 writes() { shell "$1" $work/"$1".db <$write; }
@@ -71,6 +83,11 @@ for reader in system $supported; do
   done
 done
 echo "note: filters of each version read under each: $num_pairs pairs, $(grep -c '|' $work/expected) lines of answers and bytes compared in each"
+
+for newest in $supported; do :; done # the last
+check "shell and library are SQLite $newest" is_on "$newest"
+adds_up "README on $newest" on "$newest" tclsh test/readme.tcl
+adds_up "examples on $newest" on "$newest" sh examples/test.sh
 
 for version in $unsupported; do
   check "SQLite $version refuses the extension, says why and goes on" refuses "$version"
