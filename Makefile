@@ -194,7 +194,7 @@ $(BUILD)/test/limits/big_filters: test/limits/big_filters.cc $(BUILD)/flags
 
 HAVE_ROCKSDB := $(shell printf '\043include <rocksdb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
 .PHONY: bench
-bench: ## Measure everything, in a few minutes: tables, plots in build/bench, test/bench/results
+bench: ## Measure everything, in a few minutes: tables; plots and raw results in build/bench
 	$(Q)sh test/bench/run.sh quick $(BENCH)
 
 .PHONY: bench-full
@@ -203,11 +203,19 @@ bench-full: ## The same at full size, in an hour or two (BENCH="joins star": onl
 
 # Statically linked, but for SQLite: LD_LIBRARY_PATH brings another.
 build/bench/%: test/bench/%.c $(SOURCES)
+.PHONY: bench-keep
+bench-keep: ## Copy raw results of bench-full to test/bench/results; MACHINE=NAME names the machine
+	$(if $(MACHINE),,$(error MACHINE=NAME is missing: results are kept as test/bench/results/NAME-*.tsv))
+	$(Q)for file in $$(ls build/bench/results/*.tsv | grep -v /quick-); do \
+	  cp "$$file" "test/bench/results/$(MACHINE)-$${file##*/}" || exit; done
+
+# Statically linked, but for SQLite: LD_PRELOAD brings another.
+build/bench/%: test/bench/%.c test/bench/bench.h $(SOURCES)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm
 
 # Against live LevelDB, and RocksDB where it is installed.
-build/bench/false_positives build/bench/kernels: build/bench/%: test/bench/%.cc $(CORE_SOURCES)
+build/bench/false_positives build/bench/kernels: build/bench/%: test/bench/%.cc test/bench/bench.h $(CORE_SOURCES)
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(MAKE) -s BUILD=build/bench/release core-objects && \
 	  $(CXX) $(BLOOM_CXXFLAGS) $(CFLAGS) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) -o $@ $< \

@@ -28,10 +28,6 @@
 // of a million keys in 64 filters, parted by bloom_partition(), and the sizes and rates
 // that a published evaluation of this format gives for some 80,000 random numbers of 1
 // to 9 digits.
-#ifndef __OPTIMIZE__
-#error "a benchmark without optimisation tells nothing: build with -O2 or -O3"
-#endif
-
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
@@ -39,12 +35,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "bench.h"
 
 extern "C" {
 #include "../../ext/core/encoding_leveldb.h"
@@ -66,7 +61,7 @@ constexpr Effort kFull = {100000000, 10000000, 1000000, 50000000, 1000000, 16000
 constexpr double kEnoughFalsePositives = 1200;
 constexpr size_t kChunk = 8192;  // keys made at a time
 
-FILE* raw = nullptr;  // $BENCH_RESULTS-false-positives.tsv
+FILE* raw = nullptr;  // the file of results
 
 [[noreturn]] void Die(const char* what) {
   std::fprintf(stderr, "false_positives: %s\n", what);
@@ -376,15 +371,10 @@ int main(int argc, char** argv) {
   const bool full = argc == 2 && std::strcmp(argv[1], "full") == 0;
   if (argc != 2 || (!full && std::strcmp(argv[1], "quick") != 0)) Die("usage: false_positives quick|full");
   const Effort& effort = full ? kFull : kQuick;
-  if (const char* results = std::getenv("BENCH_RESULTS")) {
-    raw = std::fopen((std::string(results) + "-false-positives.tsv").c_str(), "w");
-    if (!raw) Die("cannot write the results");
-    const char* build = std::getenv("BENCH_BUILD");
-    std::fprintf(raw, "# LevelDB %d.%d; %s\n"
-                 "keys\tnum_keys\tnum_filters\tbits_per_key\tnum_probes\tnum_bytes\tnum_asked\tnum_false_positives\t"
-                 "textbook\tmodel\tleveldb\tours\n",
-                 leveldb::kMajorVersion, leveldb::kMinorVersion, build ? build : "");
-  }
+  const std::string note = "LevelDB " + std::to_string(leveldb::kMajorVersion) + "." + std::to_string(leveldb::kMinorVersion);
+  raw = open_results("false-positives", nullptr, note.c_str(),
+                     "keys\tnum_keys\tnum_filters\tbits_per_key\tnum_probes\tnum_bytes\tnum_asked\tnum_false_positives\t"
+                     "textbook\tmodel\tleveldb\tours");
   for (const Kind& kind : kKinds) MeasureGrid(kind, effort);
   MeasureRanges();
   for (const Kind& kind : kKinds) MeasureParts(kind, effort);

@@ -5,14 +5,15 @@ timing contestants in turns, and keeping every time measured.
 test/bench/run.sh sets the environment:
 
   BENCH_EXTENSION  the extension to load, built with optimisation
-  BENCH_BUILD      the compiler and flags it was built with
-  BENCH_RESULTS    where raw results go: a folder and the machine's name
+  BENCH_MACHINE    the CPU, and the compiler and flags the extension was built with
+  BENCH_RESULTS    where raw results go: the beginning of their names
   BENCH_PLOTS      where databases and plots go; build/bench
 
 Without run.sh: ./bloom.so is measured, and nothing is kept.
 """
 import glob
 import os
+import random
 import sqlite3
 import statistics
 import subprocess
@@ -23,15 +24,6 @@ import zlib
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 EXTENSION = os.environ.get("BENCH_EXTENSION", os.path.join(ROOT, "bloom.so"))
 PLOTS = os.environ.get("BENCH_PLOTS", os.path.join(ROOT, "build", "bench"))
-
-
-def machine():
-    """The model of the CPU."""
-    try:
-        with open("/proc/cpuinfo", encoding="ascii") as cpuinfo:
-            return next(line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return os.uname().machine
 
 
 def connect(path=":memory:", cache_mb=None):
@@ -74,18 +66,14 @@ def database(name, fill):
 
 
 class Results:
-    """Raw results: one row a measurement, in <machine>-<what>-sqlite-<version>.tsv."""
+    """Raw results: one row a measurement, in $BENCH_RESULTS<what>-sqlite-<version>.tsv."""
 
-    def __init__(self, what, columns):
+    def __init__(self, what, columns, note, keep=True):
         self.file = None
-        if "BENCH_RESULTS" in os.environ:
-            self.file = open(f"{os.environ['BENCH_RESULTS']}-{what}-sqlite-{sqlite3.sqlite_version}.tsv", "w", encoding="utf-8")
-            self.comment(f"{machine()}; {os.environ.get('BENCH_BUILD', '')}; SQLite {sqlite3.sqlite_version}")
+        if keep and "BENCH_RESULTS" in os.environ:
+            self.file = open(f"{os.environ['BENCH_RESULTS']}{what}-sqlite-{sqlite3.sqlite_version}.tsv", "w", encoding="utf-8")
+            self.file.write(f"# {os.environ.get('BENCH_MACHINE', '')}; SQLite {sqlite3.sqlite_version}\n# {note}\n")
             self.row(*columns)
-
-    def comment(self, text):
-        if self.file:
-            self.file.write(f"# {text}\n")
 
     def row(self, *values):
         if self.file:
@@ -107,29 +95,42 @@ class Times:
         return max(abs(s / self.median - 1) for s in self.seconds)
 
 
-def race(contestants, repeats, warm_up=True):
+SHORT = 0.1  # seconds
+LEAST = 0.02
+
+
+def race(contestants, repeats):
     """
     Times functions in turns, so that a slow moment of the machine hits all:
-    {name: function} -> {name: Times}.  The order turns round every time.  All
-    must give the same result, or the benchmark ends here.  Times are of the
-    processor, user and system: files are in the system's cache, so there is no
-    disk to wait for, and other programs do not count.
+    {name: function} -> {name: Times}.  The order is drawn anew every repeat, the
+    same in every run of the program, and a short function runs once untimed
+    before: it would meet the caches and the freed memory of the one before it.
+    It is then timed over several runs.  All must give the same result, or the
+    benchmark ends here.  Times are of the processor, user and system: files are
+    in the system's cache, so there is no disk to wait for, and other programs do
+    not count.
     """
     times = {name: Times() for name in contestants}
-    order = list(contestants)
-    for repeat in range(-1 if warm_up else 0, repeats):
-        for name in order:
-            start = time.process_time()
-            result = contestants[name]()
-            elapsed = time.process_time() - start
-            if repeat >= 0:
-                times[name].seconds.append(elapsed)
-            times[name].result = result
-        order.reverse()
-    first = order[0]
-    for name in order:
-        if times[name].result != times[first].result:
-            sys.exit(f"different results: {name}: {times[name].result}, {first}: {times[first].result}")
+    warm = {}
+
+    def timed(name, num_runs):
+        start = time.process_time()
+        for _ in range(num_runs):
+            times[name].result = contestants[name]()
+        return (time.process_time() - start) / num_runs
+
+    for name in contestants:
+        warm[name] = timed(name, 1)
+    shuffle = random.Random(1)
+    for _ in range(repeats):
+        for name in shuffle.sample(list(contestants), len(contestants)):
+            if warm[name] < SHORT:
+                contestants[name]()
+            times[name].seconds.append(timed(name, max(1, round(LEAST / max(warm[name], 1e-6)))))
+    first = next(iter(times.values())).result
+    for name, its in times.items():
+        if its.result != first:
+            sys.exit(f"different results: {name}: {its.result}, {next(iter(times))}: {first}")
     return times
 
 

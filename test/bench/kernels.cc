@@ -2,26 +2,24 @@
 //
 //   kernels [quick | full] [--repeats N]      quick: to 1e6 keys; full: to 5e7; else to 1e7
 //
-// Contestants take turns within a repeat, so that a change of the machine's
-// mood hits all of them; the table gives the median time per key and the median of
-// the ratios to LevelDB within one repeat, each with its first and third quartile.
-// Every filter built is compared with LevelDB's, byte for byte.
+// Contestants take turns within a repeat, in an order drawn anew, so that a change of
+// the machine's mood hits all of them; a short one runs once untimed before.  The table
+// gives the median time per key and the median of the ratios to LevelDB within one
+// repeat, each with its first and third quartile.  Times are the processor's.  Every
+// filter built is compared with LevelDB's, byte for byte.
+//
+// Not all else is equal: ours is compiled here with the flags of the benchmark, its
+// hash inlined into `bloom one`, whose filter was parsed before; LevelDB and RocksDB are
+// the installed libraries, called once a key.
 //
 // Building is end to end: keys in memory -> filter bytes, our digests' memory
 // included.  Integers are decimal text for every contestant, rendered beforehand;
 // `hash integer int64` is ours from the number itself, rendering included.
-#ifndef __OPTIMIZE__
-#error "a benchmark without optimisation tells nothing: build with -O2 or -O3"
-#endif
-
+#include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,6 +31,8 @@
 #include <rocksdb/table.h>
 #include <rocksdb/version.h>
 #endif
+
+#include "bench.h"
 
 extern "C" {
 #include "../../ext/core/encoding_leveldb.h"
@@ -103,13 +103,11 @@ struct Contestant {
   std::string name;
   std::function<void()> run;
   std::vector<double> ns;
+  bool is_short = false;
 };
 
-double Quantile(std::vector<double> v, double q) {
-  std::sort(v.begin(), v.end());
-  const double at = q * static_cast<double>(v.size() - 1);
-  const size_t i = static_cast<size_t>(at);
-  return i + 1 < v.size() ? v[i] + (at - static_cast<double>(i)) * (v[i + 1] - v[i]) : v[i];
+double Quantile(const std::vector<double>& v, double share) {
+  return quantile(v.data(), static_cast<int>(v.size()), share);
 }
 
 int repeats = 7;
@@ -163,13 +161,19 @@ void Plot(const std::string& what) {
 void Race(const char* what, const char* key, size_t n, size_t ops, std::vector<Contestant> all) {
   // Short runs are repeated up to some milliseconds.
   const size_t loops = std::max<size_t>(1, 400000 / ops);
-  for (int repeat = -1; repeat < repeats; repeat++) {  // -1 warms up
-    for (Contestant& c : all) {
-      const auto begin = std::chrono::steady_clock::now();
-      for (size_t i = 0; i < loops; i++) c.run();
-      const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
-      if (repeat < 0) continue;
-      c.ns.push_back(spent.count() / static_cast<double>(ops * loops));
+  const auto time = [&](const Contestant& c) {
+    const double begin = cpu_ns();
+    for (size_t i = 0; i < loops; i++) c.run();
+    return cpu_ns() - begin;
+  };
+  std::vector<int> order(all.size());
+  for (Contestant& c : all) c.is_short = time(c) < SHORT_NS;
+  for (int repeat = 0; repeat < repeats; repeat++) {
+    shuffle(order.data(), static_cast<int>(all.size()));
+    for (int i : order) {
+      Contestant& c = all[static_cast<size_t>(i)];
+      if (c.is_short) c.run();
+      c.ns.push_back(time(c) / static_cast<double>(ops * loops));
       if (raw) {
         std::fprintf(raw, "%s\t%s\t%zu\t%s\t%d\t%.3f\n", what, key, n, c.name.c_str(), repeat, c.ns.back());
       }
@@ -371,26 +375,9 @@ void RaceHash(size_t n) {
   }
 }
 
-std::string Cpu() {
-  std::string name = "unknown";
-  if (FILE* f = std::fopen("/proc/cpuinfo", "r")) {
-    char line[512];
-    while (std::fgets(line, sizeof(line), f)) {
-      if (std::strncmp(line, "model name", 10) != 0) continue;
-      name = std::strchr(line, ':') + 2;
-      while (!name.empty() && name.back() == '\n') name.pop_back();
-      break;
-    }
-    std::fclose(f);
-  }
-  return name;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  const char* results = std::getenv("BENCH_RESULTS");
-  const char* built = std::getenv("BENCH_BUILD");
   size_t max_n = 10000000;
   for (int i = 1; i < argc; i++) {
     if (std::strcmp(argv[i], "quick") == 0) max_n = 1000000;
@@ -399,16 +386,14 @@ int main(int argc, char** argv) {
     else Die("usage: kernels [quick | full] [--repeats N]");
   }
   if (repeats < 1) Die("--repeats is at least 1");
-  if (results && (raw = std::fopen((std::string(results) + "-kernels.tsv").c_str(), "w")) == nullptr) {
-    Die("cannot write the results");
-  }
-  const std::string machine = Cpu() + "; " + (built ? built : "") + "; harness: g++ " __VERSION__;
+  std::string note = std::string("best kernels here: ") + bloom_best_kernels()->name + "; harness: g++ " __VERSION__;
+  note += "; LevelDB " + std::to_string(leveldb::kMajorVersion) + "." + std::to_string(leveldb::kMinorVersion);
+#ifdef HAVE_ROCKSDB
+  note += ", RocksDB " + std::to_string(ROCKSDB_MAJOR) + "." + std::to_string(ROCKSDB_MINOR);
+#endif
+  raw = open_results("kernels", nullptr, note.c_str(), "what\tkey\tn\tcontestant\trepeat\tns_per_key");
   std::printf("# %s\n# medians of %d alternated repeats, ns per key; quartiles; ratio to the first within a repeat; quartiles\n",
-              machine.c_str(), repeats);
-  if (raw) {
-    std::fprintf(raw, "# %s\n# best kernels here: %s\nwhat\tkey\tn\tcontestant\trepeat\tns_per_key\n",
-                 machine.c_str(), bloom_best_kernels()->name);
-  }
+              note.c_str(), repeats);
   RaceHash(10000);
   RaceHash(1000000);
   for (size_t n : {size_t{10000}, size_t{1000000}, size_t{10000000}, size_t{50000000}}) {

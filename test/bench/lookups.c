@@ -18,7 +18,9 @@
 **   cold        the same, and the file dropped from the system's cache by
 **               posix_fadvise(): the medium decides
 **
-** Times are the processor's in the first three states, the clock's in the others.
+** Times are the processor's in the first three states.  In the others they are the
+** clock's: a medium is waited for, or look-ups are timed one by one, and the clock is
+** read faster.
 */
 #include "lookups.h"
 
@@ -191,13 +193,14 @@ static double measure(contestant *c, int state, int repeat){
     fprintf(stderr, "%s: %d of %d absent keys found\n", c->name, num_found, count);
     exit(1);
   }
-  return median_of(batches, num_batches);
+  return quantile(batches, num_batches, 0.5);
 }
 
 int main(int argc, char **argv){
   options o = {.num_repeats = 7, .num_items = num_keys};
+  int order[NUM_CONTESTANTS];
   int repeat, state;
-  FILE *out;
+  FILE *out = NULL;
   size_t n;
   if( !read_options(argc, argv, "--keys", 8000, &o) ){
     fprintf(stderr, "usage: lookups FOLDER [--keys N] [--repeats N] [--state NAME]\n");
@@ -206,8 +209,10 @@ int main(int argc, char **argv){
   num_keys = o.num_items;
   make_folder(o.folder);
   for(n=0; n<NUM_CONTESTANTS; n++) prepare(o.folder, &contestants[n]);
-  out = open_results("lookups", "one look-up of an absent key");
-  if( out ) fprintf(out, "num_keys\tstate\tcontestant\trepeat\tns\tpages\n");
+  if( o.only_state==NULL ){ /* a part is not kept */
+    out = open_results("lookups", sqlite3_libversion(), "one look-up of an absent key",
+                       "num_keys\tstate\tcontestant\trepeat\tns\tpages");
+  }
   printf("SQLite %s, %lld keys, %d repeats\n", sqlite3_libversion(), num_keys, o.num_repeats);
   for(state=0; state<NUM_STATES; state++){
     if( !is_wanted(&o, state_names[state]) ) continue;
@@ -217,8 +222,9 @@ int main(int argc, char **argv){
       exec(c->db, c->kind<=TREE ? "SELECT count(*) FROM t WHERE k>''" : "SELECT sum(bloom_may_contain(filter, 1)) FROM p");
     }
     for(repeat=-1; repeat<o.num_repeats; repeat++){ /* -1 warms up */
+      shuffle(order, (int)NUM_CONTESTANTS);
       for(n=0; n<NUM_CONTESTANTS; n++){
-        contestant *c = &contestants[n];
+        contestant *c = &contestants[order[n]];
         double ns = measure(c, state, repeat + 1);
         if( repeat<0 ) continue;
         c->ns[state][repeat] = ns;

@@ -1,26 +1,18 @@
 /*
-** What lookups.c, many_filters.c and partitions.c share: keys, time, databases
-** with bloom in them, caches, results.
+** What lookups.c, many_filters.c and partitions.c share: keys, databases with bloom
+** in them, caches.
 */
 #ifndef BLOOM_BENCH_LOOKUPS_H
 #define BLOOM_BENCH_LOOKUPS_H
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../ext/bloom.h"
+#include "bench.h"
 
-#ifndef __OPTIMIZE__
-# error "a benchmark without optimisation says nothing: build with -O2 or -O3"
-#endif
-
-#define MAX_REPEATS 99
 #define KEY_CHARS   16
 #define NUMBERS(count) "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n LIMIT " #count ")"
 
@@ -38,14 +30,6 @@ static inline void exec(sqlite3 *db, const char *sql){
 static inline double now_ns(void){
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-/* The processor's time spent on this thread: on a busy machine less noisy than
-** the clock, and the same where nothing waits for a medium. */
-static inline double cpu_ns(void){
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -163,25 +147,11 @@ static inline int cache_misses(sqlite3 *db){
   return now;
 }
 
-static inline int compare_doubles(const void *a, const void *b){
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x>y) - (x<y);
-}
-
-/* Sorts the values. */
-static inline double median_of(double *values, int count){
-  qsort(values, (size_t)count, sizeof(values[0]), compare_doubles);
-  return values[count/2];
-}
-
 /* Median, least and most of 1 .. MAX_REPEATS values. */
 typedef struct spread { double median, least, most; } spread;
 
 static inline spread spread_of(const double *values, int count){
-  double sorted[MAX_REPEATS];
-  memcpy(sorted, values, (size_t)count * sizeof(values[0]));
-  qsort(sorted, (size_t)count, sizeof(sorted[0]), compare_doubles);
-  return (spread){sorted[count/2], sorted[0], sorted[count-1]};
+  return (spread){quantile(values, count, 0.5), quantile(values, count, 0), quantile(values, count, 1)};
 }
 
 /* The spread of values[i] / base[i]: each pair was measured side by side. */
@@ -190,35 +160,6 @@ static inline spread ratios_of(const double *values, const double *base, int cou
   int i;
   for(i=0; i<count; i++) ratios[i] = values[i] / base[i];
   return spread_of(ratios, count);
-}
-
-/*
-** The file for raw results, $BENCH_RESULTS-<what>-sqlite-<version>.tsv, with lines
-** from # on that say what they are; NULL where the variable is not set.
-*/
-static inline FILE *open_results(const char *what, const char *description){
-  const char *prefix = getenv("BENCH_RESULTS"), *built = getenv("BENCH_BUILD");
-  FILE *cpu, *file;
-  char line[300];
-  char *path;
-  if( prefix==NULL ) return NULL;
-  path = sqlite3_mprintf("%s-%s-sqlite-%s.tsv", prefix, what, sqlite3_libversion());
-  file = fopen(path, "w");
-  if( file==NULL ){
-    perror(path);
-    exit(1);
-  }
-  sqlite3_free(path);
-  setvbuf(file, NULL, _IOLBF, BUFSIZ); /* a run that is stopped leaves whole lines */
-  cpu = fopen("/proc/cpuinfo", "r");
-  while( cpu && fgets(line, sizeof(line), cpu) ){
-    if( strncmp(line, "model name", 10) ) continue;
-    fprintf(file, "# %s", strchr(line, ':') + 2);
-    break;
-  }
-  if( cpu ) fclose(cpu);
-  fprintf(file, "# %s\n# SQLite %s\n# %s\n", built ? built : "", sqlite3_libversion(), description);
-  return file;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
 ** Many keys in one build: time and peak memory, through SQL.
 **
-**     many_keys [num_keys [num_repeats]]      default: 100 million keys, 3 repeats
+**     many_keys [num_keys [num_repeats]]      default: 100 million keys, 5 repeats
 **
 ** Keys are the integers of a table-valued function, series, which costs little;
 ** the empty scan is count() over it.  Each run is a process of its own, so that
@@ -9,21 +9,12 @@
 ** subtracted.  Contestants take turns.
 */
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../ext/bloom.h"
-
-#ifndef __OPTIMIZE__
-# error "a benchmark without optimisation says nothing: build with -O2 or -O3"
-#endif
-
-#define MAX_REPEATS 99
+#include "bench.h"
 
 /* series(value, stop hidden): 1 to stop. */
 typedef struct series_cursor {
@@ -118,8 +109,8 @@ static const struct {
 static void run(const char *sql, sqlite3_int64 num_keys, measurement *m){
   sqlite3 *db;
   sqlite3_stmt *statement;
-  struct timespec start, end;
   struct rusage usage;
+  double start;
   if( sqlite3_open(":memory:", &db) || sqlite3_bloom_init(db, NULL, NULL)
    || sqlite3_create_module(db, "series", &series_module, NULL)
    || sqlite3_prepare_v2(db, sql, -1, &statement, NULL) ){
@@ -127,14 +118,13 @@ static void run(const char *sql, sqlite3_int64 num_keys, measurement *m){
     exit(1);
   }
   sqlite3_bind_int64(statement, 1, num_keys);
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+  start = cpu_ns();
   if( sqlite3_step(statement)!=SQLITE_ROW ){
     fprintf(stderr, "many_keys: %s\n", sqlite3_errmsg(db));
     exit(1);
   }
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+  m->seconds = (cpu_ns() - start) / 1e9;
   getrusage(RUSAGE_SELF, &usage);
-  m->seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
   m->megabytes = (double)usage.ru_maxrss * 1024 / 1e6;
   m->result = sqlite3_column_type(statement, 0)==SQLITE_BLOB ? sqlite3_column_bytes(statement, 0)
                                                              : sqlite3_column_int64(statement, 0);
@@ -163,29 +153,25 @@ static int compare_seconds(const void *a, const void *b){
 
 int main(int argc, char **argv){
   sqlite3_int64 num_keys = argc>1 ? (sqlite3_int64)atof(argv[1]) : 100000000;
-  int num_repeats = argc>2 ? atoi(argv[2]) : 3;
+  int num_repeats = argc>2 ? atoi(argv[2]) : 5;
   static measurement all[NUM_CONTESTANTS][MAX_REPEATS];
-  const char *results = getenv("BENCH_RESULTS");
-  FILE *raw = NULL;
+  int order[NUM_CONTESTANTS];
+  char note[40];
+  FILE *raw;
   int repeat;
   size_t i;
   if( num_keys<1 || num_repeats<1 || num_repeats>MAX_REPEATS ){
     fprintf(stderr, "usage: many_keys [num_keys [num_repeats, 1..%d]]\n", MAX_REPEATS);
     return 2;
   }
-  if( results ){
-    char *path = sqlite3_mprintf("%s-many-keys-sqlite-%s.tsv", results, sqlite3_libversion());
-    raw = fopen(path, "w");
-    if( raw==NULL ){ perror(path); return 1; }
-    sqlite3_free(path);
-    fprintf(raw, "# %s; SQLite %s; %lld keys\ncontestant\trepeat\tseconds\tmegabytes\n",
-            getenv("BENCH_BUILD") ? getenv("BENCH_BUILD") : "", sqlite3_libversion(), num_keys);
-  }
+  snprintf(note, sizeof(note), "%lld keys", num_keys);
+  raw = open_results("many-keys", sqlite3_libversion(), note, "contestant\trepeat\tseconds\tmegabytes");
   for(repeat=0; repeat<num_repeats; repeat++){
+    shuffle(order, (int)NUM_CONTESTANTS);
     for(i=0; i<NUM_CONTESTANTS; i++){
-      measurement *m = &all[i][repeat];
-      run_apart(contestants[i].sql, num_keys, m);
-      if( raw ) fprintf(raw, "%s\t%d\t%.3f\t%.1f\n", contestants[i].name, repeat, m->seconds, m->megabytes);
+      measurement *m = &all[order[i]][repeat];
+      run_apart(contestants[order[i]].sql, num_keys, m);
+      if( raw ) fprintf(raw, "%s\t%d\t%.3f\t%.1f\n", contestants[order[i]].name, repeat, m->seconds, m->megabytes);
     }
   }
   printf("SQLite %s, %lld keys in one build, %d repeats; above: the empty scan\n",

@@ -2,7 +2,7 @@
 ** What partitions do for the false positive rate: one filter of many keys beside
 ** the same keys in partitions, of the same size in all.
 **
-**     partitions [--keys N] [--bits B]     default: 1e8 keys at 10, 12, 16 bits
+**     partitions [num_keys]     default: 1e8 keys; at 10, 12, 16 bits
 **
 ** Keys are texts of 16 hexadecimal digits.  Two million absent keys are asked for
 ** per row: a rate of 1 % is then within 1.4 % of itself in 19 cases of 20.  Uses the
@@ -101,46 +101,34 @@ static double rate_of(const parts *p, uint32_t num_parts, uint64_t num_keys){
 
 int main(int argc, char **argv){
   static const double sizes[] = {10, 12, 16};
-  uint64_t num_keys = 100000000;
-  double only_bits = 0;
+  const uint64_t num_keys = argc>1 ? (uint64_t)atof(argv[1]) : 100000000;
   FILE *out;
   size_t s, n;
-  int i;
-  for(i=1; i+1<argc; i+=2){
-    if( strcmp(argv[i], "--keys")==0 ) num_keys = (uint64_t)atof(argv[i+1]);
-    else if( strcmp(argv[i], "--bits")==0 ) only_bits = atof(argv[i+1]);
-    else i = argc;
-  }
-  if( i!=argc || num_keys<20000 ){
-    fprintf(stderr, "usage: partitions [--keys N] [--bits 10, 12 or 16]\n");
+  if( argc>2 || num_keys<20000 ){
+    fprintf(stderr, "usage: partitions [num_keys, 20000 or more]\n");
     return 2;
   }
-  out = open_results("partitions", "false positive rates, by brute force");
-  if( out ) fprintf(out, "num_keys\tbits_per_key\tnum_partitions\tnum_bytes\tmeasured_fpr\ttextbook_fpr\tgroup_ns\tadd_ns\n");
-  printf("%llu keys; ns of processor time a key\n%10s %5s %12s %10s %10s %8s %8s\n", (unsigned long long)num_keys,
-         "partitions", "bits", "bytes", "measured", "textbook", "group", "add");
+  out = open_results("partitions", NULL, "false positive rates, by brute force",
+                     "num_keys\tbits_per_key\tnum_partitions\tnum_bytes\tmeasured_fpr\ttextbook_fpr");
+  printf("%llu keys\n%10s %5s %12s %10s %10s\n", (unsigned long long)num_keys,
+         "partitions", "bits", "bytes", "measured", "textbook");
   for(n=0; n<4; n++){
     const uint32_t nums_of_parts[] = {4096, 1, (uint32_t)(num_keys/20000), (uint32_t)(num_keys/2000)};
     grouped_keys g;
-    double start = cpu_ns(), group_ns;
     group_keys(&g, nums_of_parts[n], num_keys);
-    group_ns = (cpu_ns() - start) / (double)num_keys;
     for(s=0; s<sizeof(sizes)/sizeof(sizes[0]); s++){
       const double probes = bloom_leveldb_num_probes(sizes[s]);
       const double textbook = pow(1 - exp(-probes/sizes[s]), probes);
-      double add_ns, rate;
+      double rate;
       uint32_t part;
       parts p;
-      if( only_bits>0 && fabs(sizes[s] - only_bits)>0 ) continue;
-      start = cpu_ns();
       build(&p, &g, sizes[s]);
-      add_ns = (cpu_ns() - start) / (double)num_keys;
       rate = rate_of(&p, g.num_parts, num_keys);
-      printf("%10u %5.0f %12llu %9.3f%% %9.3f%% %8.1f %8.1f\n", g.num_parts, sizes[s],
-             (unsigned long long)p.num_bytes, 100*rate, 100*textbook, group_ns, add_ns);
+      printf("%10u %5.0f %12llu %9.3f%% %9.3f%%\n", g.num_parts, sizes[s],
+             (unsigned long long)p.num_bytes, 100*rate, 100*textbook);
       fflush(stdout);
-      if( out ) fprintf(out, "%llu\t%.0f\t%u\t%llu\t%.4e\t%.4e\t%.1f\t%.1f\n", (unsigned long long)num_keys,
-                        sizes[s], g.num_parts, (unsigned long long)p.num_bytes, rate, textbook, group_ns, add_ns);
+      if( out ) fprintf(out, "%llu\t%.0f\t%u\t%llu\t%.4e\t%.4e\n", (unsigned long long)num_keys,
+                        sizes[s], g.num_parts, (unsigned long long)p.num_bytes, rate, textbook);
       for(part=0; part<g.num_parts; part++) free(p.filters[part]);
       free(p.filters);
       free(p.shapes);

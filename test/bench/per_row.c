@@ -6,27 +6,21 @@
 **
 ** quick: 1 million rows; full: 10 million, and indexes on disk too.  --only runs
 ** the groups whose name contains TEXT.  Contestants of a group scan the same
-** table in memory and take turns within a repeat, so that a change of the
-** machine's mood hits all of them; one round before warms up.  The table gives
-** median and quartiles, and the median of the differences from, or ratios to,
-** another contestant in the same repeat.  Times are the processor's, user and
-** system: files stay in the system's cache, and other programs do not count.
+** table in memory and take turns within a repeat, in an order drawn anew, so that a
+** change of the machine's mood hits all of them; one round before warms up, and a
+** short one runs once untimed before, too.  The table gives median and quartiles, and
+** the median of the differences from, or ratios to, another contestant in the same
+** repeat.  Times are the processor's.
 ** It measures the loadable extension, as users run it, on the SQLite that it
 ** finds at run time (LD_PRELOAD another).  run.sh sets its environment:
-** BENCH_EXTENSION, BENCH_BUILD, BENCH_RESULTS, BENCH_PLOTS.
+** BENCH_EXTENSION, BENCH_MACHINE, BENCH_RESULTS, BENCH_PLOTS.
 */
 #include <sqlite3.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#ifndef __OPTIMIZE__
-# error "a benchmark without optimisation says nothing: build with -O2 or -O3"
-#endif
+#include "bench.h"
 
-#define MAX_REPEATS 99
+#define MAX_CONTESTANTS 9
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static sqlite3 *db;
@@ -51,25 +45,6 @@ static void run(const char *format, ...){
   sqlite3_free(sql);
 }
 
-static double now_ns(void){
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b){
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x>y) - (x<y);
-}
-
-/* The value below which this share of the values lies. */
-static double quantile(const double *values, int num_values, double share){
-  double sorted[MAX_REPEATS];
-  memcpy(sorted, values, (size_t)num_values * sizeof(sorted[0]));
-  qsort(sorted, (size_t)num_values, sizeof(sorted[0]), compare_doubles);
-  return sorted[(int)(share * (num_values - 1) + 0.5)];
-}
-
 /* Does nothing with its arguments: the price of any such call. */
 static void noop(sqlite3_context *context, int num_args, sqlite3_value **args){
   (void)num_args; (void)args;
@@ -81,6 +56,7 @@ typedef struct contestant {
   const char *sql;  /* %s: the filter */
   const char *undo; /* runs after it, not timed; or NULL */
   sqlite3_stmt *statement;
+  double warm_ns; /* of the run that warms up */
   double times[MAX_REPEATS];
   char result[24];
 } contestant;
@@ -101,17 +77,46 @@ static contestant *find(contestant *contestants, int num_contestants, const char
   exit(1);
 }
 
-/* Runs a statement to its end; the time in ns. */
-static double time_once(contestant *c){
-  const double start = now_ns();
-  double time;
+static void run_once(contestant *c){
   check(sqlite3_step(c->statement));
-  time = now_ns() - start;
+  check(sqlite3_reset(c->statement));
+}
+
+/* Prepares a statement, runs it, and keeps its result. */
+static void warm_up(contestant *c, const char *filter){
+  char *sql = sqlite3_mprintf(c->sql, filter);
+  double start;
+  check(sqlite3_prepare_v2(db, sql, -1, &c->statement, NULL));
+  sqlite3_free(sql);
+  if( sqlite3_bind_parameter_count(c->statement) ){
+    sqlite3_stmt *get;
+    check(sqlite3_prepare_v2(db, "SELECT filter FROM filters WHERE name = ?", -1, &get, NULL));
+    check(sqlite3_bind_text(get, 1, filter, -1, SQLITE_STATIC));
+    check(sqlite3_step(get));
+    check(sqlite3_bind_value(c->statement, 1, sqlite3_column_value(get, 0)));
+    sqlite3_finalize(get);
+  }
+  start = cpu_ns();
+  check(sqlite3_step(c->statement));
+  c->warm_ns = cpu_ns() - start;
   if( sqlite3_column_count(c->statement) ){
     const char *text = (const char *)sqlite3_column_text(c->statement, 0);
     snprintf(c->result, sizeof(c->result), "%s", text ? text : "NULL");
   }
   check(sqlite3_reset(c->statement));
+  if( c->undo ) run("%s", c->undo);
+}
+
+/* The time of one run in ns; a short run is repeated for some ms. */
+static double time_of(contestant *c){
+  const int is_short = c->warm_ns<SHORT_NS && c->undo==NULL;
+  const int num_runs = is_short ? 1 + (int)(5e6 / c->warm_ns) : 1;
+  double start, time;
+  int i;
+  if( is_short ) run_once(c);
+  start = cpu_ns();
+  for(i=0; i<num_runs; i++) run_once(c);
+  time = (cpu_ns() - start) / num_runs;
   if( c->undo ) run("%s", c->undo);
   return time;
 }
@@ -121,25 +126,14 @@ static double time_once(contestant *c){
 static void compete(const char *group, const char *filter, const char *unit, double num_units,
                     int repeats, contestant *contestants, int num_contestants,
                     const comparison *comparisons, int num_comparisons){
+  int order[MAX_CONTESTANTS];
   int repeat, i;
-  for(i=0; i<num_contestants; i++){
-    contestant *c = &contestants[i];
-    char *sql = sqlite3_mprintf(c->sql, filter);
-    check(sqlite3_prepare_v2(db, sql, -1, &c->statement, NULL));
-    if( sqlite3_bind_parameter_count(c->statement) ){
-      sqlite3_stmt *get;
-      check(sqlite3_prepare_v2(db, "SELECT filter FROM filters WHERE name = ?", -1, &get, NULL));
-      check(sqlite3_bind_text(get, 1, filter, -1, SQLITE_STATIC));
-      check(sqlite3_step(get));
-      check(sqlite3_bind_value(c->statement, 1, sqlite3_column_value(get, 0)));
-      sqlite3_finalize(get);
-    }
-    sqlite3_free(sql);
-  }
-  for(repeat=-1; repeat<repeats; repeat++){ /* -1 warms up */
+  for(i=0; i<num_contestants; i++) warm_up(&contestants[i], filter);
+  for(repeat=0; repeat<repeats; repeat++){
+    shuffle(order, num_contestants);
     for(i=0; i<num_contestants; i++){
-      const double time = time_once(&contestants[i]) / num_units;
-      if( repeat>=0 ) contestants[i].times[repeat] = time;
+      contestant *c = &contestants[order[i]];
+      c->times[repeat] = time_of(c) / num_units;
     }
   }
   printf("\n%s\n%-34s %9s %9s %9s   %s\n", group, unit, "median", "quartile", "quartile", "result");
@@ -307,28 +301,6 @@ static void compare_with_index(const char *group, int rows, int repeats, const c
   if( *file ) remove(file);
 }
 
-/* BENCH_RESULTS-per-row-sqlite-VERSION.tsv, if run.sh wants raw results. */
-static void open_results(void){
-  const char *build = getenv("BENCH_BUILD");
-  char line[200], cpu[200] = "unknown";
-  char *path;
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  while( file && fgets(line, sizeof(line), file) ){
-    if( sscanf(line, "model name : %199[^\n]", cpu)==1 ) break;
-  }
-  if( file ) fclose(file);
-  path = sqlite3_mprintf("%s-per-row-sqlite-%s.tsv", getenv("BENCH_RESULTS"), sqlite3_libversion());
-  out = fopen(path, "w");
-  if( out==NULL ){
-    perror(path);
-    exit(1);
-  }
-  sqlite3_free(path);
-  fprintf(out, "# %s; %s; SQLite %s\n", cpu, build ? build : "", sqlite3_libversion());
-  fprintf(out, "# %d rows\n", num_rows);
-  fprintf(out, "group\tcontestant\tunit\trepeat\ttime\n");
-}
-
 static const struct {
   const char *name;
   int num_keys;
@@ -400,7 +372,11 @@ int main(int argc, char **argv){
   }
   check(sqlite3_create_function(db, "noop", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, noop, NULL, NULL));
   printf("SQLite %s, %d rows\n", sqlite3_libversion(), num_rows);
-  if( getenv("BENCH_RESULTS") ) open_results();
+  if( *only==0 ){ /* a part is not kept */
+    char note[40];
+    snprintf(note, sizeof(note), "%d rows", num_rows);
+    out = open_results("per-row", sqlite3_libversion(), note, "group\tcontestant\tunit\trepeat\ttime");
+  }
   make_tables();
 
   for(i=0; i<COUNT(filter_sizes); i++){
@@ -408,10 +384,10 @@ int main(int argc, char **argv){
     scan(filter_sizes[i].name, filter_sizes[i].num_keys, i==0 || num_repeats<5 ? num_repeats : 5);
   }
   build();
-  compare_with_index("build: beside an index in memory", num_rows<2000000 ? num_rows : 2000000, 3, "");
+  compare_with_index("build: beside an index in memory", num_rows<2000000 ? num_rows : 2000000, 5, "");
   if( is_full ){
     file = sqlite3_mprintf("%s/per_row.db", folder);
-    compare_with_index("build: beside an index on disk", num_rows, 3, file);
+    compare_with_index("build: beside an index on disk", num_rows, 5, file);
     sqlite3_free(file);
   }
   info();

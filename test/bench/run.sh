@@ -5,8 +5,10 @@
 #
 # A benchmark is a command; a new one is one line at the end of this file.  It prints a
 # table (medians and spread, contestants in turns, warmed up), writes its raw results to
-# $BENCH_RESULTS-*.tsv and its plots to $BENCH_PLOTS, and exits with 0 if all was right:
-# a benchmark may check, but no time ever fails one.
+# $BENCH_RESULTS*.tsv and its plots to $BENCH_PLOTS, and exits with 0 if all was right:
+# a benchmark may check, but no time ever fails one.  Results are in build/bench/results;
+# `make bench-keep MACHINE=NAME` copies those of full and medium runs to
+# test/bench/results/NAME-*.tsv.
 #
 # BENCH_PREFIX, if set, is put before each command: "taskset -c 1", say.
 # SQLITE_VERSIONS: on which SQLite the benchmarks marked `each` run.
@@ -31,18 +33,21 @@ fi
 export CC OPT PYTHONDONTWRITEBYTECODE=1
 export BENCH_PLOTS=$PWD/build/bench
 export BENCH_EXTENSION=$BENCH_PLOTS/bloom.so
-export BENCH_BUILD="$($CC --version | head -n 1) $OPT ${CFLAGS-}"
-model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1 | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
-export BENCH_RESULTS=$PWD/test/bench/results/${model:-$(uname -m)}
-[ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS-$joins_size
+build=$(echo "$($CC --version | head -n 1) $OPT ${CFLAGS-}" | sed 's/ *$//')
+# What measured: a model's name alone is that of many machines.
+cpu=$(awk -F ': ' '/^model name/ {name=$2} /^cpu family/ {family=$2} /^model\t/ {model=$2} /^stepping/ {step=$2}
+  END {if (name) print name " (" family "-" model "-" step ")"}' /proc/cpuinfo 2>/dev/null)
+export BENCH_MACHINE="${cpu:-$(uname -m)}; $(date +%Y-%m-%d); $build"
+export BENCH_RESULTS=$BENCH_PLOTS/results/
+[ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS$joins_size-
 
 sh test/install_packages.sh build bench || exit 1
-mkdir -p "$BENCH_PLOTS" test/bench/results
+mkdir -p "$BENCH_PLOTS/results"
 # Its own build, made anew when the flags change: what is measured has the flags above.
-if [ "$(cat "$BENCH_PLOTS/flags" 2>/dev/null)" != "$BENCH_BUILD" ]; then
+if [ "$(cat "$BENCH_PLOTS/flags" 2>/dev/null)" != "$build" ]; then
   find "$BENCH_PLOTS" -maxdepth 1 -type f -perm -u+x -exec rm {} +
   rm -rf "$BENCH_PLOTS/release"
-  echo "$BENCH_BUILD" >"$BENCH_PLOTS/flags"
+  echo "$build" >"$BENCH_PLOTS/flags"
 fi
 make -s BUILD=build/bench/release EXTENSION=build/bench/bloom.so || exit 1 # make knows no path with a space
 
@@ -94,7 +99,7 @@ bench false-positives once   build/bench/false_positives $size
 bench many-keys       each   build/bench/many_keys $(pick 10000000 100000000)
 bench lookups         each   build/bench/lookups build/bench/data $(pick '--keys 512000 --repeats 3' '')
 bench many-filters    each   build/bench/many_filters build/bench/data $(pick '--filters 1000 --repeats 3' '')
-bench partitions      once   build/bench/partitions --keys $(pick 1000000 100000000)
-bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $(pick '--keys 1e6 --runs 1' '')
+bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
+bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
 
 [ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }

@@ -88,8 +88,8 @@ def measure(size, dimension):
     num_facts, repeats, percents, _ = SIZES[size]
     kind, num_rows = dimension.split("-")
     path = harness.database(f"joins-{dimension}-{num_facts}", filler(kind, int(num_rows), num_facts, percents))
-    results = harness.Results(f"joins-{dimension}", ["cache", "percent", "form", "contestant", "repeat", "seconds"])
-    results.comment(f"{num_facts} facts; cache: {CACHE_MB} MB")
+    results = harness.Results(f"joins-{dimension}", ["cache", "percent", "form", "contestant", "repeat", "seconds"],
+                              f"{num_facts} facts; cache: {CACHE_MB} MB")
     for cache, cache_mb in CACHE_MB.items():
         db = harness.connect(path, cache_mb)
         for percent in percents:

@@ -187,8 +187,8 @@ def measure(size, key_type, analyzed, chosen):
     num_facts, repeats = SIZES[size]
     path = harness.database(f"star-{key_type}-{num_facts}", filler(key_type, num_facts))
     state = "ANALYZE" if analyzed else "no ANALYZE"
-    results = harness.Results(f"star-{key_type}-{state.replace(' ', '-')}", ["query", "contestant", "repeat", "seconds"])
-    results.comment(f"{num_facts} rows in lineorder; cache: 2048 MB")
+    results = harness.Results(f"star-{key_type}-{state.replace(' ', '-')}", ["query", "contestant", "repeat", "seconds"],
+                              f"{num_facts} rows in lineorder; cache: 2048 MB", keep=not chosen)
     db = harness.connect(path, 2048)
     if not analyzed:
         # Never committed: the statistics are gone for this connection alone.
