@@ -39,8 +39,7 @@ typedef struct build_state {
   sqlite3_int64 capacity;   /* or BLOOM_NO_CAPACITY */
   uint64_t num_rows;        /* in the group or frame, with a NULL key or not */
   char has_parameters;      /* bits_per_key, bits_per_key_type and capacity are set */
-  char is_window;           /* a value or an inverse step was asked for */
-  char failed;              /* an error was given: nothing is worth building */
+  char is_window;           /* a value was asked for before the end */
 } build_state;
 
 static void build_state_free(build_state *state){
@@ -170,9 +169,7 @@ void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **ar
   build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   if( state==NULL ){
     sqlite3_result_error_nomem(context);
-  }else if( step(context, state, num_args, args)!=SQLITE_OK ){
-    state->failed = 1;
-  }else{
+  }else if( step(context, state, num_args, args)==SQLITE_OK ){
     state->num_rows++;
   }
 }
@@ -183,11 +180,9 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   (void)num_args;
   /* Rows leave a frame in the order they came, so the key itself is not needed. */
   state->num_rows--;
-  state->is_window = 1;
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   if( state->filter ){
     bloom_fail(context, BLOOM_ERROR_FRAME, "bloom_build", BATCH_DIGESTS - 1);
-    state->failed = 1;
   }else if( state->queue.num_digests ){
     bloom_digest_queue_pop(&state->queue);
   }
@@ -196,7 +191,7 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
 static void give_filter(sqlite3_context *context, const build_state *state){
   bloom_shape shape;
   uint8_t *filter;
-  /* SQLite ends every aggregate that it began, also those whose result it drops. */
+  /* SQLite ends every aggregate that it began, also after an error: it drops the result. */
   if( bloom_is_interrupted(context) ){
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     return;
@@ -227,15 +222,13 @@ void bloom_build_final(sqlite3_context *context){
   build_state *state = sqlite3_aggregate_context(context, 0);
   if( state==NULL || state->num_rows==0 ){
     give_filter(context, &build_state_without_rows);
-  }else if( !state->failed ){
-    if( state->filter==NULL ){
-      give_filter(context, state);
-    }else{
-      /* The filter is already there: hand it over instead of copying it. */
-      bloom_leveldb_add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
-      sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
-      state->filter = NULL;
-    }
+  }else if( state->filter==NULL ){
+    give_filter(context, state);
+  }else{
+    /* The filter is already there: hand it over instead of copying it. */
+    bloom_leveldb_add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
+    sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
+    state->filter = NULL;
   }
   if( state ) build_state_free(state);
 }

@@ -63,9 +63,9 @@ typedef struct info_cursor {
   double measured_fpr;   /* if COLUMN_MEASURED_FPR is read */
 } info_cursor;
 
-/* Fails with a message, which it takes over; NULL if there was no memory for it. */
+/* Fails xFilter with a message, which it takes over; NULL if there was no memory for it.
+** None is there already: SQLite takes each away as xFilter returns. */
 static int info_fail(sqlite3_vtab *vtab, char *message){
-  sqlite3_free(vtab->zErrMsg);
   vtab->zErrMsg = message;
   return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }

@@ -24,8 +24,7 @@
 /* Zero bytes are an aggregate that saw no filter. */
 typedef struct merge_state {
   bloom_filter filter; /* the union so far; it reads bytes */
-  uint8_t *bytes;      /* NULL before the first filter and after an error */
-  int failed;          /* an error was given: nothing is worth merging */
+  uint8_t *bytes;      /* NULL before the first filter */
 } merge_state;
 
 /* Makes a copy of the filter the union.  SQLITE_OK or SQLITE_NOMEM. */
@@ -40,27 +39,24 @@ static int start_union(merge_state *state, const bloom_filter *filter){
   return SQLITE_OK;
 }
 
-/* Adds one filter.  Returns an error code if it failed, with the error set on
-** context. */
-static int merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
+/* Adds one filter, or sets an error on context. */
+static void merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
   bloom_shape shape = bloom_filter_shape(filter);
   bloom_shape union_shape = bloom_filter_shape(&state->filter);
   if( state->bytes && shape.num_bytes==union_shape.num_bytes
    && shape.num_probes==union_shape.num_probes ){
     bloom_leveldb_merge(&shape, state->bytes, filter->bytes);
-    return SQLITE_OK;
+    return;
   }
   /* Requirement 3.  Bits are counted only where shapes differ. */
-  if( state->bytes && bloom_bits_set(filter)==0 ) return SQLITE_OK;
+  if( state->bytes && bloom_bits_set(filter)==0 ) return;
   if( state->bytes==NULL || bloom_bits_set(&state->filter)==0 ){
-    int rc = start_union(state, filter);
-    if( rc!=SQLITE_OK ) sqlite3_result_error_nomem(context);
-    return rc;
+    if( start_union(state, filter)!=SQLITE_OK ) sqlite3_result_error_nomem(context);
+    return;
   }
   bloom_fail(context, BLOOM_ERROR_SHAPES, "bloom_merge",
              (sqlite3_int64)union_shape.num_bits, (int)union_shape.num_probes,
              (sqlite3_int64)shape.num_bits, (int)shape.num_probes);
-  return SQLITE_ERROR;
 }
 
 void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -75,16 +71,11 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
   /* Requirement 1.  A handle's type is NULL, too. */
   if( sqlite3_value_type(args[0])==SQLITE_NULL && bloom_handle_filter(args[0])==NULL ) return;
   filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], &storage);
-  if( filter==NULL || merge_filter(context, state, filter)!=SQLITE_OK ) state->failed = 1;
+  if( filter ) merge_filter(context, state, filter);
 }
 
 void bloom_merge_final(sqlite3_context *context){
   merge_state *state = sqlite3_aggregate_context(context, 0);
   if( state==NULL || state->bytes==NULL ) return;
-  if( state->failed ){
-    sqlite3_free(state->bytes);
-  }else{
-    sqlite3_result_blob64(context, state->bytes, state->filter.num_bytes, sqlite3_free);
-  }
-  state->bytes = NULL;
+  sqlite3_result_blob64(context, state->bytes, state->filter.num_bytes, sqlite3_free);
 }
