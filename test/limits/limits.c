@@ -8,15 +8,22 @@
 ** found before its memory is asked for.  An interrupt ends every statement with
 ** SQLITE_INTERRUPT, whether it comes from a progress handler, from the statement itself or
 ** from another thread; the statements here would not end otherwise.  After either, memory is
-** back at its base and the connection works.  Prints `N passed, N failed` last.
+** back at its base and the connection works.  What statements take at most while they run
+** is checked as well, and that a rate said to be in reach is.
+**
+** A product that is broken fails here, too, and does not grow or go on for ever: see
+** limit_itself().  Prints `N passed, N failed` last.
 */
 #include <pthread.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -42,6 +49,24 @@ static void must(int rc, sqlite3 *db){
     fprintf(stderr, "limits: %s\n", db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
     exit(1);
   }
+}
+
+/* Many times what is needed. */
+#define MAX_SECONDS 60 /* of processor time */
+#define MAX_MEMORY  ((rlim_t)1 << 28)
+
+static void out_of_time(int signal_number){
+  static const char message[] = "FAILED: a statement does not end\n0 passed, 1 failed\n";
+  (void)signal_number;
+  _exit(write(STDOUT_FILENO, message, sizeof(message) - 1)>0 ? 1 : 2);
+}
+
+/* Memory then fails, which a check sees; out of time is a failure of its own. */
+static void limit_itself(void){
+  const struct rlimit seconds = {MAX_SECONDS, MAX_SECONDS + 1}, memory = {MAX_MEMORY, MAX_MEMORY};
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  signal(SIGXCPU, out_of_time);
+  if( setrlimit(RLIMIT_CPU, &seconds)!=0 || setrlimit(RLIMIT_AS, &memory)!=0 ) abort();
 }
 
 /* Runs a statement, ?1 bound; gives the error or SQLITE_OK, and the last row's first column
@@ -213,6 +238,75 @@ static void check_tiny_limit(void){
   }
 }
 
+/* ---- Memory ------------------------------------------------------------------------- */
+
+/* What a statement must have; SQLITES_PART is for what SQLite needs to run it.  A filter is only
+** compared with NULL, since SQLite copies what it hands on. */
+#define SQLITES_PART 120000
+static const struct {
+  const char *sql;
+  int num_keys;
+  sqlite3_int64 max_bytes;
+} memory_rows[] = {
+  /* 4 bytes a key, at most a chunk of 65,536 that is not full, and the filter. */
+  {KEYS "SELECT bloom_build(i) IS NULL FROM n", 270000, 4*(270000 + 65536) + 337501},
+  /* With capacity the filter and 16,384 keys, in chunks that double. */
+  {KEYS "SELECT bloom_build(i, 10, 4000000) IS NULL FROM n", 40000, 5000001 + 4*2*16384},
+  /* Small groups are small. */
+  {"SELECT sum(length(f)) FROM (SELECT bloom_build(i) AS f FROM groups WHERE g <= ?1 GROUP BY g)", 10000, 0},
+  /* A handle that nothing holds is used again. */
+  {KEYS "SELECT sum(bloom_may_contain(bloom_open(CAST(i AS BLOB)), i)) FROM n", 20000, 0},
+};
+
+static void check_memory(void){
+  size_t i;
+  for(i=0; i<COUNT_OF(memory_rows); i++){
+    sqlite3 *db = open_database();
+    sqlite3_int64 base, peak;
+    int rc;
+    must(sqlite3_exec(db, "CREATE TABLE groups(g, i, PRIMARY KEY (g, i)) WITHOUT ROWID;"
+                          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000)"
+                          " INSERT INTO groups SELECT (i + 9) / 10, i FROM n", NULL, NULL, NULL), db);
+    base = sqlite3_memory_used();
+    sqlite3_memory_highwater(1);
+    rc = run(db, memory_rows[i].sql, memory_rows[i].num_keys, NULL);
+    peak = sqlite3_memory_highwater(0) - base;
+    check(rc==SQLITE_OK, "it should work", memory_rows[i].sql, rc);
+    check(peak<=memory_rows[i].max_bytes + SQLITES_PART, "it should take less memory", memory_rows[i].sql, peak);
+    check_unharmed(db, base, memory_rows[i].sql);
+    sqlite3_close(db);
+  }
+}
+
+/* ---- Rates ---------------------------------------------------------------------------- */
+
+/* bloom_bits_per_key(rate, num_keys) */
+static int ask_for_rate(sqlite3 *db, double rate, sqlite3_int64 num_keys){
+  char *sql = sqlite3_mprintf("SELECT bloom_bits_per_key(%!.17g, %lld)", rate, num_keys);
+  int rc = run(db, sql, 0, NULL);
+  sqlite3_free(sql);
+  return rc;
+}
+
+/* The rate that an error says is in reach, asked for, is; one 3 % lower is not. */
+static void check_rate_in_reach(void){
+  static const sqlite3_int64 numbers_of_keys[] = {1, 2, 3, 4, 5, 3000000, 1000000000};
+  static const char sql[] = "SELECT bloom_bits_per_key(rate, num_keys)";
+  sqlite3 *db = open_database();
+  size_t i;
+  for(i=0; i<COUNT_OF(numbers_of_keys); i++){
+    const sqlite3_int64 num_keys = numbers_of_keys[i];
+    const char *in_reach;
+    double rate = 0;
+    check(ask_for_rate(db, 1e-20, num_keys)==SQLITE_ERROR, "1e-20 should be out of reach; num_keys", sql, num_keys);
+    in_reach = strstr(sqlite3_errmsg(db), "; ");
+    if( in_reach ) rate = strtod(in_reach + 2, NULL);
+    check(ask_for_rate(db, rate, num_keys)==SQLITE_OK, "what is said to be in reach should be; num_keys", sql, num_keys);
+    check(ask_for_rate(db, rate / 1.03, num_keys)==SQLITE_ERROR, "less should not be; num_keys", sql, num_keys);
+  }
+  sqlite3_close(db);
+}
+
 /* ---- Interrupts -------------------------------------------------------------------- */
 
 /* Each calls at() while it scans. */
@@ -318,12 +412,15 @@ int main(int num_args, char **args){
     return 2;
   }
   extension = args[1];
+  limit_itself();
   must(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), NULL);
   check_small_limit();
   check_huge_sizes();
   check_endless_keys();
   check_limit_lowered();
   check_tiny_limit();
+  check_memory();
+  check_rate_in_reach();
   for(i=0; i<COUNT_OF(endless_statements); i++){
     for(by=BY_PROGRESS; by<=BY_THREAD; by++) check_interrupt(endless_statements[i], (interrupter)by);
   }

@@ -31,8 +31,9 @@
 typedef int (*extension_init)(sqlite3 *, char **, const struct sqlite3_api_routines *);
 
 static long num_passed, num_failed;         /* checks */
-/* Runs in which an allocation failed; how they ended. */
-static long num_runs, num_nomem, num_exact, num_textless;
+/* Runs of statements in which an allocation failed: each ended in one of three ways. */
+static long num_nomem, num_exact, num_textless;
+static long num_loads; /* likewise, of loading */
 
 /* ---- The allocator that fails ------------------------------------------------------ */
 
@@ -382,7 +383,6 @@ static void fail_in_turn(sqlite3 *template, const char *sql, int is_error, faili
     text_print(&problem, "\n");
   }
   while( problem.num_chars==0 && run_failing(template, sql, &expected, number, mode, &problem)>0 ){
-    num_runs++;
     number++;
   }
   /* A statement that allocates nothing would be none. */
@@ -466,7 +466,7 @@ static void load_in_turn(const char *what, long (*load)(long, failing, text *), 
   const sqlite3_int64 memory_before = sqlite3_memory_used();
   long number = 1;
   for(; problem.num_chars==0 && load(number, mode, &problem)>0; number++){
-    num_runs++;
+    num_loads++;
     if( sqlite3_memory_used()!=memory_before ){
       text_print(&problem, "%lld bytes are left\n", sqlite3_memory_used() - memory_before);
     }
@@ -645,9 +645,10 @@ int main(int num_args, char **args){
     sqlite3_close(template);
   }
 
-  printf("note: %d statements%s; %ld runs with failing allocations: %ld gave SQLITE_NOMEM, %ld the exact"
-         " answer or error, %ld the error without its text\n",
-         num_statements, is_long_run ? " in 3 encodings" : "", num_runs, num_nomem, num_exact, num_textless);
+  printf("note: %d statements%s; %ld runs with failing allocations: %ld loaded the extension or opened a"
+         " database, %ld gave SQLITE_NOMEM, %ld the exact answer or error, %ld the error without its text\n",
+         num_statements, is_long_run ? " in 3 encodings" : "", num_loads + num_nomem + num_exact + num_textless,
+         num_loads, num_nomem, num_exact, num_textless);
   sqlite3_reset_auto_extension();
   sqlite3_shutdown();
   text_free(&schema);
