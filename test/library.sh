@@ -155,7 +155,11 @@ check '.load ./bloom works in the stock shell' loads ./bloom
 check 'loaded twice it works, too' same "$version" "$(shell '.load ./bloom' '.load ./bloom' 'SELECT bloom_version();')"
 check 'says why, if a running statement loads it once more' says_why_it_does_not_load
 for compiler in gcc clang; do
-  if command -v $compiler >/dev/null 2>&1; then check "$compiler gives no warning" builds $compiler; fi
+  if command -v $compiler >/dev/null 2>&1; then
+    check "$compiler gives no warning" builds $compiler
+  else
+    echo "note: there is no $compiler here"
+  fi
 done
 check 'links statically, all sources in one command' links_statically ext ext/*.c ext/*/*.c
 check 'builds as one file' amalgamates

@@ -17,10 +17,7 @@ sanitized() {
 }
 
 core() {
-  make -j "$jobs" core-tests || return
-  grep -q leveldb_oracle_test build/release/test/core/programs ||
-    echo 'note: LevelDB is not installed; its golden answers are compared, not its live ones'
-  sh test/cmocka.sh build/release
+  make -j "$jobs" core-tests && sh test/cmocka.sh build/release
 }
 runner() { make sql-process && tclsh test/runner.tcl build/release/test/machines/sql_process; }
 sanitized_core() { make_sanitized core-tests && sh test/cmocka.sh build/sanitize; }
@@ -34,6 +31,8 @@ sanitizers_work() {
 }
 
 suite 'core: hashes, filters, golden files, live LevelDB'  core
+grep -q leveldb_oracle_test build/release/test/core/programs ||
+  leave_out 'live LevelDB' 'LevelDB is not installed; its golden answers are compared, not its live ones'
 suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
 suite 'sqllogictest runner'                                runner
 suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
@@ -53,7 +52,8 @@ if sanitizers_work; then
   suite 'fuzzing: the kept inputs, with sanitizers'        sh test/fuzz/replay.sh
 else
   suite 'corrupt input'                                    sh test/corrupt/run.sh ''
-  echo "${CC:-cc} has no sanitizers here: the suites that need them are left out."
+  suite 'fuzzing: the kept inputs'                         sh test/fuzz/replay.sh ''
+  leave_out 'sanitizers' "${CC:-cc} has no sanitizers here"
 fi
 
 echo "== all suites"

@@ -13,6 +13,7 @@ sanitizer=-fsanitize=thread
 if ! echo 'int main(void){ return 0; }' | ${CC:-cc} $sanitizer -x c - -o "$work/probe" 2>"$work/log" ||
    ! "$work/probe" 2>>"$work/log"; then
   echo "note: ${CC:-cc} has no ThreadSanitizer here: run without it"
+  [ -z "${REQUIRE_ALL-}" ] || exit 1
   sanitizer=
 fi
 if [ $# = 0 ]; then
