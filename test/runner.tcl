@@ -183,8 +183,8 @@ proc test_command_line {} {
 
     lassign [run_runner $bad $good] status output
     check "a failing file and a good one" "1 1 passed, 1 failed" "$status [last_line $output]"
-    lassign [run_runner $empty] status output
-    check "nothing ran" "1 0 passed, 0 failed\n" "$status $output"
+    lassign [run_runner $good $empty] status output
+    check "nothing ran" "1 $empty: no record ran\n1 passed, 1 failed\n" "$status $output"
     lassign [run_runner $none $good] status output
     check "a file that is not there" 1 $status
     check "its report" 1 [regexp "^$none: cannot read: .*no such file" $output]

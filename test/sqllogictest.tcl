@@ -9,8 +9,10 @@
 # under any number of skipif and onlyif lines. Added to it:
 #   statement error REGULAR-EXPRESSION    the message must match
 #   load EXTENSION ?ENTRY-POINT?          as .load does in the sqlite3 shell
-# Stricter than SQLite's own runner: a query that fails after its first row fails,
-# too few or too many expected values fail, and so does any line that means nothing.
+# Stricter than SQLite's own runner: a query that fails after its first row fails, and
+# too few or too many expected values fail; so does any line that means nothing, also in
+# a record that is skipped, and a file of which no record ran, whether it has none, skips
+# all or halts first.
 
 package require Tcl 8.6
 
@@ -269,7 +271,8 @@ proc slt::check_no_body {directive body} {
 }
 
 # Runs a record, given as its lines without comments and their numbers. Returns what
-# became of it: passed, skipped, set (no test) or halt.
+# became of it: passed, skipped, set (no test) or halt. A record that is skipped must
+# mean something all the same.
 proc slt::run_record {lines numbers} {
     variable engine
     variable line_number
@@ -292,18 +295,22 @@ proc slt::run_record {lines numbers} {
     if {$directive ni {statement query hash-threshold halt load}} {
         fail "unknown directive '$directive'"
     }
-    if {$skipped} {return skipped}
-    run_$directive $line $words $lines
+    run_$directive $line $words $lines $skipped
 }
 
-proc slt::run_statement {line words body} {
+proc slt::run_statement {line words body skipped} {
     set expectation [lindex $words 0]
     switch -- $expectation {
         ok      {check_rest [lrange $words 1 end]}
-        error   {regexp {^[ \t]*statement[ \t]+error[ \t]*(.*?)[ \t]*$} $line -> pattern}
+        error   {
+            regexp {^[ \t]*statement[ \t]+error[ \t]*(.*?)[ \t]*$} $line -> pattern
+            if {[string match #* $pattern]} {set pattern ""}
+            if {[catch {regexp -- $pattern ""} message]} {fail "bad regular expression: $message"}
+        }
         default {fail "statement must be 'ok' or 'error', not '$expectation'"}
     }
     if {![llength $body]} {fail "statement without SQL"}
+    if {$skipped} {return skipped}
 
     set failed no
     try {
@@ -316,17 +323,13 @@ proc slt::run_statement {line words body} {
         return passed
     }
     if {!$failed} {fail "statement did not fail" "expected error: $pattern"}
-    if {$pattern eq "" || [string match #* $pattern]} {return passed}
-    if {[catch {regexp -- $pattern $message} matches]} {
-        fail "bad regular expression: $matches"
-    }
-    if {!$matches} {
+    if {![regexp -- $pattern $message]} {
         fail "wrong error message" "expected error: $pattern" "got error:      $message"
     }
     return passed
 }
 
-proc slt::run_query {line words body} {
+proc slt::run_query {line words body skipped} {
     variable hash_threshold
     variable labels
     variable line_number
@@ -348,6 +351,7 @@ proc slt::run_query {line words body} {
     set sql [join [lrange $body 0 $dashes-1] \n]
     set expected [lrange $body $dashes+1 end]
     if {$sql eq ""} {fail "query without SQL"}
+    if {$skipped} {return skipped}
 
     try {
         set values [query_values $types [text_of_bytes $sql]]
@@ -376,23 +380,25 @@ proc slt::run_query {line words body} {
     return passed
 }
 
-proc slt::run_hash-threshold {line words body} {
+proc slt::run_hash-threshold {line words body skipped} {
     variable hash_threshold
     set number [lindex $words 0]
     if {![regexp {^\d+$} $number]} {fail "hash-threshold must be a number, not '$number'"}
     check_rest [lrange $words 1 end]
     check_no_body hash-threshold $body
+    if {$skipped} {return skipped}
     scan $number %lld hash_threshold
     return set
 }
 
-proc slt::run_halt {line words body} {
+proc slt::run_halt {line words body skipped} {
     check_rest $words
     check_no_body halt $body
+    if {$skipped} {return skipped}
     return halt
 }
 
-proc slt::run_load {line words body} {
+proc slt::run_load {line words body skipped} {
     lassign $words path entry_point
     if {$path eq ""} {fail "load names no extension"}
     if {[string match #* $entry_point]} {
@@ -401,6 +407,7 @@ proc slt::run_load {line words body} {
         check_rest [lrange $words 2 end]
     }
     check_no_body load $body
+    if {$skipped} {return skipped}
     load_extension [text_of_bytes $path] [text_of_bytes $entry_point]
     return passed
 }
@@ -545,7 +552,10 @@ proc slt::run_file {path} {
     variable line_number 0
     variable hash_threshold 8
     variable labels
+    variable num_passed
+    variable num_failed
     array unset labels
+    set num_before [expr {$num_passed + $num_failed}]
     set name [encoding convertto utf-8 $path]
 
     if {[catch {read_bytes $path} content]} {
@@ -561,6 +571,7 @@ proc slt::run_file {path} {
     } finally {
         close_database $name
     }
+    if {$num_passed + $num_failed == $num_before} {report_failure $name "no record ran" {} {}}
 }
 
 # A record is a run of lines that are not blank; comment lines do not count at all.
