@@ -28,10 +28,10 @@ prepare() {
     cp "$(echo '#include <xxhash.h>' | cc -E - | sed -n 's/^# [0-9]* "\(.*xxhash\.h\)".*/\1/p' | sed -n 1p)" $include
 }
 
-# made TARGET ...: by make, for this machine.
+# made TARGET ...: by make, for this machine. Programs hold the SQLite that prepare brought.
 made() {
   make -j "$jobs" CC="$compiler" CXX=false BUILD="$work" EXTENSION="$extension" OPT="$opt" \
-    CPPFLAGS="-I$include -Itest/machines $defines" CMOCKA_LIBS= WERROR=1 "$@"
+    CPPFLAGS="-I$include -Itest/machines $defines" CMOCKA_LIBS= SQLITE_LIBS="$work/sqlite3-$version.o $libraries" WERROR=1 "$@"
 }
 
 sql_options='-DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_FTS5
@@ -39,9 +39,9 @@ sql_options='-DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABL
 
 # The programs that hold SQLite: the runner's process, and the shell.
 programs_built() {
-  [ -e "$work/sqlite3.o" ] || $compiler -w -O0 $sql_options -c $sqlite/sqlite3.c -o "$work/sqlite3.o" || return
-  $compiler -std=gnu11 -O1 -I$include test/machines/sql_process.c "$work/sqlite3.o" -o "$work/sql_process$exe" $libraries &&
-    $compiler -w -O0 $sql_options -I$include $sqlite/shell.c "$work/sqlite3.o" -o "$work/sqlite3$exe" $libraries
+  [ -e "$work/sqlite3-$version.o" ] || $compiler -w -O0 $sql_options -c $sqlite/sqlite3.c -o "$work/sqlite3-$version.o" || return
+  made sql-process &&
+    $compiler -w -O0 $sql_options -I$include $sqlite/shell.c "$work/sqlite3-$version.o" -o "$work/sqlite3$exe" $libraries
 }
 
 # One symbol out; in, nothing but what every Windows has.
@@ -82,7 +82,7 @@ machine() {
     sh test/cmocka.sh "$work" $run
   core=$passed
   check "$name: SQLite builds" programs_built
-  adds_up "$name: SQL" tclsh test/sqllogictest.tcl --process "$run $work/sql_process$exe" --load "$extension" test/sql
+  adds_up "$name: SQL" tclsh test/sqllogictest.tcl --process "$run $work/test/machines/sql_process$exe" --load "$extension" test/sql
   check "$name: filters written there and here are the same" filters_cross
   echo "note: $name: $core core tests with the $kernels kernels, $passed SQL records on SQLite $version"
 }
