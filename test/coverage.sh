@@ -41,4 +41,4 @@ skipped=$($build/test/core/kernels_test 2>&1 | sed -n 's/.*not run here: \(.*\)/
 # shellcheck disable=SC2086 # a list of names
 echo "note: gcc $(${CC:-gcc} -dumpfullversion); not of this machine, left out:" $skipped
 # shellcheck disable=SC2086
-/usr/bin/python3 test/coverage.py $build test/coverage.untaken $skipped
+"${PYTHON:-/usr/bin/python3}" test/coverage.py $build test/coverage.untaken $skipped

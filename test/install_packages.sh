@@ -43,6 +43,7 @@ check windows?           gcc-mingw-w64-x86-64,wine64 - - - -
 check clang?             clang                    clang                   clang               clang             llvm
 '
 
+here=$(dirname "$0")
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
@@ -69,8 +70,7 @@ probe() {
   # The demo's data on Debian: the lists that "apt-get update" fetches.
   package_index)  ! have apt-get || ls /var/lib/apt/lists/*_Packages* ;;
   tcl_sqlite)     echo 'exit [catch {package require Tcl 8.6; package require sqlite3}]' | tclsh ;;
-  # Not whichever python3 comes first on PATH: many are built without extensions.
-  python)         /usr/bin/python3 -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' ;;
+  python)         . "$here/python.sh"; "$PYTHON" -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' ;;
   cmocka)         printf '%s\n' '#include <stdarg.h>' '#include <stddef.h>' '#include <stdint.h>' '#include <setjmp.h>' \
                     '#include <cmocka.h>' 'int main(void){ cmocka_set_message_output(CM_OUTPUT_TAP); return 0; }' |
                     links -lcmocka ;;
@@ -124,13 +124,10 @@ $needs
 END
 }
 
-as_root() {
-  if [ "$manager" = brew ] || [ "$(id -u)" = 0 ]; then "$@"
-  # Only a terminal can be asked for a password.
-  elif [ -t 0 ]; then sudo "$@"
-  else sudo -n "$@"
-  fi
-}
+# Only a terminal can be asked for a password.
+if [ -t 0 ]; then sudo=sudo; else sudo='sudo -n'; fi
+needs_sudo() { [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; }
+as_root() { if needs_sudo; then $sudo "$@"; else "$@"; fi; }
 
 apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" </dev/null; }
 
@@ -164,17 +161,17 @@ done
 look_for
 [ -n "$required$optional" ] || exit 0
 
-can_install=
-if [ "$manager" = brew ] || { [ -n "$manager" ] && { [ "$(id -u)" = 0 ] || have sudo; }; }; then
-  can_install=yes
-fi
-
 # Nothing to be had but what this package manager does not offer: do not try every time.
-if [ -n "$can_install" ] && { [ -n "$packages" ] || [ "$manager" = apt-get ]; }; then
+is_root=
+if [ -n "$manager" ] && { [ -n "$packages" ] || [ "$manager" = apt-get ]; } && { ! needs_sudo || have sudo; }; then
   echo "Missing:$required$optional. Installing with $manager:${packages:- nothing but its lists}"
-  # A package that only an optional need wants must not stand in the way of the rest.
-  install $packages || install $required_packages
-  look_for
+  # Asked once: a sudo that refuses would ask for every command.
+  if as_root true; then
+    is_root=yes
+    # A package that only an optional need wants must not stand in the way of the rest.
+    install $packages || install $required_packages
+    look_for
+  fi
 fi
 
 if [ -z "$required" ]; then
@@ -190,8 +187,10 @@ fi
     manager=apt-get
     look_for
     echo "   $packages"
-  elif [ -z "$can_install" ]; then
-    echo "They need root, and there is no sudo.  As root, run"
+  elif [ -z "$packages" ]; then
+    echo "$manager has no package for that."
+  elif [ -z "$is_root" ]; then
+    echo "That needs root, and sudo is not there or refuses.  As root, run"
     case $manager in
       apt-get) echo "    apt-get update && apt-get install --no-install-recommends$packages" ;;
       dnf)     echo "    dnf install$packages" ;;

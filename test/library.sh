@@ -103,7 +103,7 @@ makes() {
 }
 # is_made MARK: loaded, ./bloom.so returns it.
 is_made() {
-  same "$1" "$(/usr/bin/python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).sqlite3_bloom_init())' ./$small/bloom.so)"
+  same "$1" "$("${PYTHON:-/usr/bin/python3}" -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).sqlite3_bloom_init())' ./$small/bloom.so)"
 }
 defines() { nm $small/bloom.so | grep " $1\$"; }
 
@@ -145,6 +145,15 @@ cleans() {
     (cd $small && find . | sort) | diff $work/before -
 }
 
+# The installer on a machine without a compiler, whose sudo says no.
+asks_sudo_once() {
+  mkdir -p $work/bin && rm -f $work/asked &&
+    printf '#!/bin/sh\necho 1000\n' >$work/bin/id && printf '#!/bin/sh\nexit 1\n' >$work/bin/apt-get &&
+    printf '#!/bin/sh\necho "asked: $*" >>%s\nexit 1\n' "'$PWD/$work/asked'" >$work/bin/sudo && chmod +x $work/bin/* || return
+  ! PATH="$PWD/$work/bin:$PATH" CC=false sh test/install_packages.sh build >$work/said 2>&1 &&
+    same 'asked: -n true' "$(cat $work/asked)" && grep 'apt-get update && apt-get install --no-install-recommends gcc' $work/said
+}
+
 installed() { (cd $work/root && find . ! -type d | sort); }
 
 if [ "$(uname -s)" = Linux ]; then
@@ -174,6 +183,8 @@ check 'LevelDB is used once it is there' leveldb_comes
 check 'make install compiles nothing' installs_what_was_built
 check 'make install says what is missing' installs_nothing
 check 'make clean leaves nothing' cleans
+
+check 'a sudo that refuses is asked once' asks_sudo_once
 
 check 'make install' make install DESTDIR=$work/root prefix=/usr
 check 'installs the library and its header' same './usr/include/bloom.h

@@ -18,7 +18,7 @@
 #     tclsh test/readme.tcl [document ...]      (default: README.md ext/FORMATS.md
 #                                               examples/README.md test/RELIABILITY.md)
 #
-# SQLITE3 names the shell to use instead of sqlite3.
+# SQLITE3 names the shell to use instead of sqlite3, PYTHON what /usr/bin/python3 stands for.
 
 package require Tcl 8.6
 package require sqlite3
@@ -185,6 +185,9 @@ proc checkConsole {where text document} {
       set line [lindex $lines [incr i]]
       append command \n $line
       lappend got $line
+    }
+    if {[info exists ::env(PYTHON)]} {
+      regsub {^/usr/bin/python3\M} $command {"$PYTHON"} command
     }
     if {![string match "sqlite3*" $command]} {
       set output [run $command]

@@ -10,6 +10,7 @@ set -u
 # CC or WERROR given to it arrive in the environment as well.  The suites say where to build.
 unset MAKEFLAGS MAKELEVEL BUILD EXTENSION SANITIZE
 . test/counts.sh
+. test/python.sh
 total_passed=0
 total_failed=0
 mkdir -p build

@@ -43,7 +43,7 @@ on() {
 }
 is_on() {
   on "$1" sqlite3 -version | grep "^$1 " &&
-    [ "$(on "$1" /usr/bin/python3 -c 'import sqlite3; print(sqlite3.sqlite_version)')" = "$1" ]
+    [ "$(on "$1" "${PYTHON:-/usr/bin/python3}" -c 'import sqlite3; print(sqlite3.sqlite_version)')" = "$1" ]
 }
 
 writes() { shell "$1" $work/"$1".db <$write; }

@@ -52,6 +52,7 @@ fi
 make -s BUILD=build/bench/release EXTENSION=build/bench/bloom.so || exit 1 # make knows no path with a space
 
 failed=
+python=${PYTHON:-/usr/bin/python3}
 
 # run_on VERSION COMMAND ...
 run_on() {
@@ -66,7 +67,7 @@ run_on() {
     echo "left out: there is no SQLite $version"
     return 0
   fi
-  found=$(LD_LIBRARY_PATH=$library /usr/bin/python3 -c 'import sqlite3; print(sqlite3.sqlite_version)')
+  found=$(LD_LIBRARY_PATH=$library $python -c 'import sqlite3; print(sqlite3.sqlite_version)')
   [ "$found" = "$version" ] || { echo "this would measure SQLite '$found'"; return 1; }
   $BENCH_PREFIX env LD_LIBRARY_PATH="$library" "$@"
 }
@@ -85,7 +86,6 @@ bench() {
   done
 }
 
-python=/usr/bin/python3
 if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 
 #     name            SQLite command                                     (pick QUICK FULL)

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 unset MAKEFLAGS MAKELEVEL
 . test/sanitizers.sh
 build=build/replay # shared with the fuzz targets: the same flags
-/usr/bin/python3 test/corrupt/make_cases.py --check || { echo '0 passed, 1 failed'; exit 1; }
+"${PYTHON:-/usr/bin/python3}" test/corrupt/make_cases.py --check || { echo '0 passed, 1 failed'; exit 1; }
 make -s -j "$(getconf _NPROCESSORS_ONLN)" BUILD=$build OPT='-O1 -g' CPPFLAGS=-DSQLITE_CORE \
   SANITIZE="${1-$sanitizers}" corrupt-test >/dev/null ||
   { echo '0 passed, 1 failed'; exit 1; }
