@@ -20,11 +20,26 @@ import harness
 
 NUM_ROWS = 1_000_000
 NUM_PARTS = 512  # a filter of 2.4 KB: a row fits its page
-NUM_STATEMENTS = 200  # where every key has a statement of its own: ?1
+NUM_STATEMENTS = 200  # where every key has a statement of its own, ?1, or runs a trigger
 
 
 def may_contain(key, name="dimension"):
     return f"bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = '{name}'), {key})"
+
+
+MAY_CONTAIN_IN_PART = ("(SELECT bloom_may_contain(filter, {0}) FROM parts WHERE part ="
+                       f" bloom_partition({{0}}, {NUM_PARTS}))")
+IS_THERE = "EXISTS (SELECT 1 FROM dimension WHERE id = new.key)"
+# Each inbox keeps what its trigger lets in.
+INBOXES = {
+    "plain": IS_THERE,
+    "opened": may_contain("new.key") + " AND " + IS_THERE,
+    "partitioned": MAY_CONTAIN_IN_PART.format("new.key") + " AND " + IS_THERE,
+}
+
+
+def insert(inbox):
+    return f"INSERT INTO inbox_{inbox} SELECT key FROM fact LIMIT {NUM_STATEMENTS}"
 
 
 # What, and the query: plain, in the trap, as it should be (None: without a filter).
@@ -70,13 +85,13 @@ TRAPS = [
      "SELECT sum(EXISTS (SELECT 1 FROM dimension WHERE id = key)) FROM fact",
      "SELECT sum(bloom_may_contain((SELECT bloom_open(filter) FROM parts WHERE part ="
      f" bloom_partition(key, {NUM_PARTS})), key) AND EXISTS (SELECT 1 FROM dimension WHERE id = key)) FROM fact",
-     "SELECT sum((SELECT bloom_may_contain(filter, key) FROM parts WHERE part ="
-     f" bloom_partition(key, {NUM_PARTS})) AND EXISTS (SELECT 1 FROM dimension WHERE id = key)) FROM fact"),
+     "SELECT sum(" + MAY_CONTAIN_IN_PART.format("key") + " AND EXISTS (SELECT 1 FROM dimension WHERE id = key)) FROM fact"),
     ("one key a statement: bloom_open",
      "SELECT EXISTS (SELECT 1 FROM dimension WHERE id = ?1)",
      "SELECT " + may_contain("?1") + " AND EXISTS (SELECT 1 FROM dimension WHERE id = ?1)",
-     f"SELECT (SELECT bloom_may_contain(filter, ?1) FROM parts WHERE part = bloom_partition(?1, {NUM_PARTS}))"
-     " AND EXISTS (SELECT 1 FROM dimension WHERE id = ?1)"),
+     "SELECT " + MAY_CONTAIN_IN_PART.format("?1") + " AND EXISTS (SELECT 1 FROM dimension WHERE id = ?1)"),
+    ("a trigger: bloom_open",
+     insert("plain"), insert("opened"), insert("partitioned")),
     ("filter's column in a grouped aggregate (few facts)",
      "SELECT sum(n) FROM (SELECT sum(EXISTS (SELECT 1 FROM dimension WHERE id = key)) AS n FROM few_facts GROUP BY amount)",
      "SELECT sum(n) FROM (SELECT sum(bloom_may_contain(filter, key) AND EXISTS (SELECT 1 FROM dimension WHERE id = key))"
@@ -122,7 +137,24 @@ keys = db.execute("SELECT key FROM fact LIMIT ?", (NUM_STATEMENTS,)).fetchall()
 def contestant(sql):
     if "?1" in sql:
         return lambda: [db.execute(sql, key).fetchone() for key in keys]
+    if sql.startswith("INSERT"):
+        return lambda: inserted(sql)
     return lambda: db.execute(sql).fetchall()
+
+
+def inserted(sql):
+    """How many rows it inserts; they are gone at once."""
+    before = db.total_changes
+    db.execute("BEGIN")
+    db.execute(sql)
+    db.execute("ROLLBACK")
+    return db.total_changes - before
+
+
+for inbox, condition in INBOXES.items():
+    db.executescript(f"CREATE TEMP TABLE inbox_{inbox}(key INTEGER);"
+                     f" CREATE TEMP TRIGGER inbox_{inbox}_filter BEFORE INSERT ON inbox_{inbox} WHEN NOT ({condition})"
+                     " BEGIN SELECT RAISE(IGNORE); END")
 
 
 for what, plain, trap, better in TRAPS:
