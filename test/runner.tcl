@@ -305,7 +305,9 @@ try {
     test_command_line
     set extension [file join $test_directory .. bloom.so]
     if {[file exists $extension]} {
-        test_load $extension
+        # The directive `load` takes a path without spaces, which a checkout's may have.
+        file copy $extension [file join $scratch bloom.so]
+        test_load [file join $scratch bloom.so]
     } else {
         puts "load is not tested: bloom.so has not been built"
     }
