@@ -72,13 +72,13 @@ demo: $(EXTENSION) ## Pre-screen a real join: this machine's package index
 install: ## Install what make built: then `.load libbloom` works from anywhere
 	@test -e $(EXTENSION) || { echo 'There is no $(EXTENSION) to install: run make first.' >&2; exit 1; }
 	install -d "$(DESTDIR)$(libdir)" "$(DESTDIR)$(includedir)"
-	install -m 755 $(EXTENSION) "$(DESTDIR)$(libdir)/lib$(EXTENSION)"
+	install -m 755 $(EXTENSION) "$(DESTDIR)$(libdir)/lib$(notdir $(EXTENSION))"
 	install -m 644 ext/bloom.h "$(DESTDIR)$(includedir)/bloom.h"
 	$(if $(DESTDIR),,-ldconfig)
 
 .PHONY: uninstall
 uninstall: ## Remove what install put there
-	rm -f "$(DESTDIR)$(libdir)/lib$(EXTENSION)" "$(DESTDIR)$(includedir)/bloom.h"
+	rm -f "$(DESTDIR)$(libdir)/lib$(notdir $(EXTENSION))" "$(DESTDIR)$(includedir)/bloom.h"
 
 .PHONY: amalgamation
 amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and bloom.h
