@@ -18,6 +18,7 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 BLOOM_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
 BLOOM_CXXFLAGS = -std=c++17 -Wall -Wextra $(if $(WERROR),-Werror) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CXXFLAGS)
 
+HEADERS        = $(wildcard ext/*.h ext/*/*.h)
 CORE_SOURCES   = $(sort $(wildcard ext/core/*.c))
 SQLITE_SOURCES = $(sort $(wildcard ext/sqlite/*.c)) ext/bloom.c
 SOURCES        = $(CORE_SOURCES) $(SQLITE_SOURCES)
@@ -201,21 +202,19 @@ bench: ## Measure everything, in a few minutes: tables; plots and raw results in
 bench-full: ## The same at full size, in an hour or two (BENCH="joins star": only those)
 	$(Q)sh test/bench/run.sh full $(BENCH)
 
-# Statically linked, but for SQLite: LD_LIBRARY_PATH brings another.
-build/bench/%: test/bench/%.c $(SOURCES)
 .PHONY: bench-keep
 bench-keep: ## Copy raw results of bench-full to test/bench/results; MACHINE=NAME names the machine
 	$(if $(MACHINE),,$(error MACHINE=NAME is missing: results are kept as test/bench/results/NAME-*.tsv))
 	$(Q)for file in $$(ls build/bench/results/*.tsv | grep -v /quick-); do \
 	  cp "$$file" "test/bench/results/$(MACHINE)-$${file##*/}" || exit; done
 
-# Statically linked, but for SQLite: LD_PRELOAD brings another.
-build/bench/%: test/bench/%.c test/bench/bench.h $(SOURCES)
+# Statically linked, but for SQLite: LD_LIBRARY_PATH brings another.
+build/bench/%: test/bench/%.c test/bench/bench.h $(SOURCES) $(HEADERS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm
 
 # Against live LevelDB, and RocksDB where it is installed.
-build/bench/false_positives build/bench/kernels: build/bench/%: test/bench/%.cc test/bench/bench.h $(CORE_SOURCES)
+build/bench/false_positives build/bench/kernels: build/bench/%: test/bench/%.cc test/bench/bench.h $(CORE_SOURCES) $(HEADERS)
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(MAKE) -s BUILD=build/bench/release core-objects && \
 	  $(CXX) $(BLOOM_CXXFLAGS) $(CFLAGS) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) -o $@ $< \

@@ -12,7 +12,7 @@
 ** the median of the differences from, or ratios to, another contestant in the same
 ** repeat.  Times are the processor's.
 ** It measures the loadable extension, as users run it, on the SQLite that it
-** finds at run time (LD_PRELOAD another).  run.sh sets its environment:
+** finds at run time (LD_LIBRARY_PATH brings another).  run.sh sets its environment:
 ** BENCH_EXTENSION, BENCH_MACHINE, BENCH_RESULTS, BENCH_PLOTS.
 */
 #include <sqlite3.h>
