@@ -45,7 +45,6 @@ typedef struct build_state {
 static void build_state_free(build_state *state){
   bloom_digest_queue_clear(&state->queue);
   sqlite3_free(state->filter);
-  state->filter = NULL;
 }
 
 /* Fails because an argument differs from before, its literal on the rows so far,
