@@ -108,6 +108,8 @@ MUTATION_ARGS ?=
 .PHONY: mutation
 mutation: ## Is each small change to the core noticed? (MUTATION_ARGS="--limit 100": a sample)
 	$(Q)$(or $(PYTHON),/usr/bin/python3) test/mutate.py $(MUTATION_ARGS)
+mutation: ## Is each small change to ext noticed? (MUTATION_ARGS="--limit 100": a sample)
+	$(Q)/usr/bin/python3 test/mutate.py $(MUTATION_ARGS)
 
 .PHONY: coverage
 coverage: ## Lines and branches that the tests take; fails below the bar
