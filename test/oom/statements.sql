@@ -41,6 +41,7 @@ UPDATE filters SET filter = bloom_add(filter, (SELECT max(k) FROM keys), 'new') 
 SELECT bloom_merge(filter) FROM filters WHERE name IN ('all', 'some', 'none');
 SELECT bloom_merge(filter) FROM filters WHERE name IN ('no keys', 'all', 'some');
 SELECT bloom_merge(filter) FROM (SELECT filter FROM filters WHERE name IN ('no keys', 'another shape') ORDER BY name DESC);
+SELECT length(bloom_merge(f)) FROM (SELECT bloom_empty(5) AS f UNION ALL SELECT bloom_build(k) FROM keys);
 SELECT part, bloom_merge(filter) FROM built GROUP BY part;
 SELECT bloom_merge(DISTINCT filter) FROM built;
 SELECT bloom_merge(bloom_open(filter)) FROM filters WHERE name IN ('all', 'some');
@@ -103,6 +104,8 @@ WITH h AS MATERIALIZED (SELECT bloom_open(filter) AS handle FROM filters) SELECT
 -- Errors: their own message or "out of memory".
 -- error
 SELECT bloom_build(k, 0) FROM keys;
+-- error
+SELECT bloom_build(k, 0.1 + 0.2) FROM keys;
 -- error
 SELECT bloom_build(k, 'ten') FROM keys;
 -- error
