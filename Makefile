@@ -106,10 +106,8 @@ check-all: ## Run all that test/RELIABILITY.md promises: about half an hour
 MUTATION_ARGS ?=
 
 .PHONY: mutation
-mutation: ## Is each small change to the core noticed? (MUTATION_ARGS="--limit 100": a sample)
-	$(Q)$(or $(PYTHON),/usr/bin/python3) test/mutate.py $(MUTATION_ARGS)
 mutation: ## Is each small change to ext noticed? (MUTATION_ARGS="--limit 100": a sample)
-	$(Q)/usr/bin/python3 test/mutate.py $(MUTATION_ARGS)
+	$(Q)$(or $(PYTHON),/usr/bin/python3) test/mutate.py $(MUTATION_ARGS)
 
 .PHONY: coverage
 coverage: ## Lines and branches that the tests take; fails below the bar
