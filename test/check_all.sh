@@ -12,7 +12,7 @@ make -j "$(getconf _NPROCESSORS_ONLN)" || exit 1
 suite 'make test'                                          sh test/suites.sh
 suite 'static analysis'                                    sh test/static_analysis.sh
 suite 'coverage'                                           sh test/coverage.sh
-suite 'mutation: a sample of the small changes to ext'       "$PYTHON" test/mutate.py --limit 100 --minutes 2
+suite 'mutation: a sample of the small changes to ext'      "$PYTHON" test/mutate.py --limit 100 --minutes 2
 suite 'fuzzing'                                            sh test/fuzz/run.sh
 suite 'out of memory, all statements and encodings'        sh test/oom/run.sh --long
 suite 'out of memory, with sanitizers'                     sh test/oom/run.sh --sanitize
