@@ -36,13 +36,13 @@ typedef struct function_row {
   void (*free_data)(void *);
 } function_row;
 
-#define SCALAR(sql_name, count) {.name = #sql_name, .num_args = count, .function = sql_name}
+#define SCALAR(sql_name, count) {.name = #sql_name, .num_args = (count), .function = (sql_name)}
 #define SCALAR_WITH(sql_name, count, data) \
-  {.name = #sql_name, .num_args = count, .function = sql_name, .new_data = data##_new, .free_data = data##_free}
+  {.name = #sql_name, .num_args = (count), .function = (sql_name), .new_data = data##_new, .free_data = data##_free}
 #define AGGREGATE(sql_name, count) \
-  {.name = #sql_name, .num_args = count, .step = sql_name##_step, .final = sql_name##_final}
+  {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final}
 #define WINDOW(sql_name, count) \
-  {.name = #sql_name, .num_args = count, .step = sql_name##_step, .final = sql_name##_final, \
+  {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final, \
    .value = sql_name##_value, .inverse = sql_name##_inverse}
 
 static const function_row function_rows[] = {

@@ -40,7 +40,7 @@ void bloom_handle_pool_free(void *pool);
 bloom_handle *bloom_handle_open(bloom_handle_pool *pool, const bloom_filter *filter);
 
 /* Closes a handle, as the destructor of its pointer value. */
-void bloom_handle_close(void *handle);
+void bloom_handle_close(void *pointer);
 
 /* The filter of a value that is an open handle, valid while a value owns the
 ** handle; else NULL.  The value's type is NULL in any case.  Inline, as all that
