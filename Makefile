@@ -88,9 +88,6 @@ amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and
 # -- Testing -----------------------------------------------------------------
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
-CMOCKA_LIBS ?= -lcmocka
-# Tests against live LevelDB; left out, with a word, where it is not installed.
-HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
 ifneq ($(HAVE_LEVELDB),yes)
 CORE_TESTS := $(filter-out %/leveldb_oracle_test,$(CORE_TESTS))
 endif
@@ -166,7 +163,6 @@ FUZZ_TARGETS = read_any_bytes build_then_probe vector_kernels sql_statements
 list-fuzz-targets: # for the scripts
 	@echo $(FUZZ_TARGETS)
 
-FUZZER ?=
 FUZZ_SUPPORT = $(BUILD)/test/fuzz/fuzz.o $(BUILD)/test/fuzz/arena.o $(if $(FUZZER),,$(BUILD)/test/fuzz/plain_main.o)
 
 .PHONY: fuzz-targets
