@@ -31,7 +31,7 @@
 -- GROUP BY sorts the keys: some 0.8 us a key, at a million keys as at a hundred million,
 -- in temporary files of 14 bytes for each INTEGER key, three times that at a hundred
 -- million.  Leave PRAGMA cache_size as it is: SQLite then sorts larger pieces, which no
--- longer fit the processor's cache, and takes several times as long.  Ranges of
+-- longer fit the processor's cache, and takes twice as long.  Ranges of
 -- partitions, WHERE bloom_partition(key, 1024) BETWEEN ? AND ?, one after the other, need
 -- less room for sorting, but each reads the table (test/bench/build_partitions.py).
 --
