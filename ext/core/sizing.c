@@ -24,6 +24,10 @@
 /* A rate may be so many times that of the next size. */
 #define RESONANCE 3
 
+/* Sizes that are tried in turn.  Only rates barely in reach need more, where the
+** next size is hardly better. */
+#define MAX_TRIED_IN_TURN 80
+
 typedef struct fpr_model {
   uint64_t num_bits; /* that probes reach: at most 2^32 */
   uint32_t num_probes;
@@ -207,6 +211,7 @@ uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fp
   bloom_shape shape = {0, 0, 0}, last = {0, 0, 0};
   uint32_t known = 0; /* a size that will do */
   uint32_t tenth_bits;
+  int num_tried = 0;
   size_t i;
   for(i=0; i<sizeof(largest_tenth_bits)/sizeof(largest_tenth_bits[0]) && known==0; i++){
     double reached = fpr_at(num_keys, largest_tenth_bits[i], 1);
@@ -217,17 +222,22 @@ uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fp
     *best_fpr = best;
     return 0;
   }
-  for(tenth_bits=MIN_TENTH_BITS; tenth_bits<known; tenth_bits++){
+  for(tenth_bits=MIN_TENTH_BITS; tenth_bits<known && num_tried<MAX_TRIED_IN_TURN; tenth_bits++){
     double ratio;
     /* Small filters have one shape for many sizes. */
     bloom_leveldb_shape(num_keys, tenth_bits / 10.0, &shape);
     if( shape.num_bits==last.num_bits && shape.num_probes==last.num_probes ) continue;
     last = shape;
+    num_tried++;
     ratio = (fpr_at(num_keys, tenth_bits, fpr) - floor_fpr) / (fpr - floor_fpr);
     if( ratio<=1 ) return tenth_bits;
     /* A tenth of a bit takes 5 % off the rate, more only where a probe is
     ** added: go on by what 20 % each would need. */
     for(; ratio>RESONANCE; ratio/=1.25) tenth_bits++;
+  }
+  while( tenth_bits<known ){
+    const uint32_t middle = (tenth_bits + known) / 2;
+    if( fpr_at(num_keys, middle, fpr)<=fpr ) known = middle; else tenth_bits = middle + 1;
   }
   return known;
 }

@@ -25,7 +25,7 @@
 ** The false positive rate, 0..1, of a filter of this shape with num_keys
 ** different keys: the mean over 65,537 digests of the probability that all
 ** bits of a digest are set, plus that of a key of the same digest,
-** num_keys / 2^32.  Takes about 10 ms.
+** num_keys / 2^32.  Takes 10 to 90 ms.
 **
 ** Measured rates are within 10 % for 1e3..1e7 keys at 4..20 bits per key,
 ** resonances included: test/core/fpr_grid.csv, made by fpr_grid.c.
