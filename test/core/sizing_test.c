@@ -272,6 +272,7 @@ static void knows_the_best_rate(void **state){
 
 static void knows_its_limits(void **state){
   double best_fpr = -1;
+  uint32_t tenth_bits;
   (void)state;
   /* No keys, no false positives. */
   assert_int_equal(bloom_tenth_bits_per_key(1e-9, 0, &best_fpr), 10);
@@ -286,6 +287,10 @@ static void knows_its_limits(void **state){
   assert_true(best_fpr>0.99 && best_fpr<=1);
   /* What 100 bits per key reach, and no fewer do. */
   assert_int_equal(bloom_tenth_bits_per_key(modelled_fpr(10000000, 100), 10000000, &best_fpr), 1000);
+  /* Barely in reach: no longer size after size; 46.5 is the smallest. */
+  tenth_bits = bloom_tenth_bits_per_key(3e-5, 100, &best_fpr);
+  assert_in_range(tenth_bits, 465, 480);
+  assert_true(modelled_fpr(100, tenth_bits / 10.0)<=3e-5);
 }
 
 /* Sizes where the model's arithmetic could trip: 65537 divides num_bits, the
