@@ -24,8 +24,8 @@
 /* A rate may be so many times that of the next size. */
 #define RESONANCE 3
 
-/* Sizes that are tried in turn.  Only rates barely in reach need more, where the
-** next size is hardly better. */
+/* Sizes that are tried in turn; after that what is left is halved.  Only rates barely
+** in reach need more, where the next size is hardly better. */
 #define MAX_TRIED_IN_TURN 80
 
 typedef struct fpr_model {
@@ -208,9 +208,9 @@ uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fp
   static const uint32_t largest_tenth_bits[] = {1000, 987, 953, 911};
   const double floor_fpr = 1 - exp_minus((double)num_keys / DIGESTS);
   double best = 1;
-  bloom_shape shape = {0, 0, 0}, last = {0, 0, 0};
+  bloom_shape shape = {0, 0, 0}, failed = {0, 0, 0};
   uint32_t known = 0; /* a size that will do */
-  uint32_t tenth_bits;
+  uint32_t tenth_bits = MIN_TENTH_BITS; /* all smaller ones will not, or were passed over */
   int num_tried = 0;
   size_t i;
   for(i=0; i<sizeof(largest_tenth_bits)/sizeof(largest_tenth_bits[0]) && known==0; i++){
@@ -222,22 +222,26 @@ uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fp
     *best_fpr = best;
     return 0;
   }
-  for(tenth_bits=MIN_TENTH_BITS; tenth_bits<known && num_tried<MAX_TRIED_IN_TURN; tenth_bits++){
+  while( tenth_bits<known ){
+    const uint32_t tried = num_tried<MAX_TRIED_IN_TURN ? tenth_bits : (tenth_bits + known) / 2;
     double ratio;
     /* Small filters have one shape for many sizes. */
-    bloom_leveldb_shape(num_keys, tenth_bits / 10.0, &shape);
-    if( shape.num_bits==last.num_bits && shape.num_probes==last.num_probes ) continue;
-    last = shape;
+    bloom_leveldb_shape(num_keys, tried / 10.0, &shape);
+    if( shape.num_bits==failed.num_bits && shape.num_probes==failed.num_probes ){
+      tenth_bits = tried + 1;
+      continue;
+    }
     num_tried++;
-    ratio = (fpr_at(num_keys, tenth_bits, fpr) - floor_fpr) / (fpr - floor_fpr);
-    if( ratio<=1 ) return tenth_bits;
+    ratio = (fpr_at(num_keys, tried, fpr) - floor_fpr) / (fpr - floor_fpr);
+    if( ratio<=1 ){
+      known = tried;
+      continue;
+    }
+    failed = shape;
     /* A tenth of a bit takes 5 % off the rate, more only where a probe is
     ** added: go on by what 20 % each would need. */
+    tenth_bits = tried + 1;
     for(; ratio>RESONANCE; ratio/=1.25) tenth_bits++;
-  }
-  while( tenth_bits<known ){
-    const uint32_t middle = (tenth_bits + known) / 2;
-    if( fpr_at(num_keys, middle, fpr)<=fpr ) known = middle; else tenth_bits = middle + 1;
   }
   return known;
 }
