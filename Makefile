@@ -195,7 +195,7 @@ bench: ## Measure everything, in a few minutes: tables; plots and raw results in
 	$(Q)sh test/bench/run.sh quick $(BENCH)
 
 .PHONY: bench-full
-bench-full: ## The same at full size, in an hour or two (BENCH="joins star": only those)
+bench-full: ## The same at full size, in hours (BENCH="joins star": only those)
 	$(Q)sh test/bench/run.sh full $(BENCH)
 
 .PHONY: bench-keep
