@@ -18,8 +18,8 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 BLOOM_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
 BLOOM_CXXFLAGS = -std=c++17 -Wall -Wextra $(if $(WERROR),-Werror) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CXXFLAGS)
 
-HEADERS        = $(wildcard ext/*.h ext/*/*.h)
-CORE_SOURCES   = $(sort $(wildcard ext/core/*.c))
+HEADERS        = $(wildcard ext/*.h ext/*/*.h ext/*/*/*.h)
+CORE_SOURCES   = $(sort $(wildcard ext/core/*.c ext/core/*/*.c))
 SQLITE_SOURCES = $(sort $(wildcard ext/sqlite/*.c)) ext/bloom.c
 SOURCES        = $(CORE_SOURCES) $(SQLITE_SOURCES)
 

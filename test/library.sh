@@ -170,7 +170,7 @@ for compiler in gcc clang; do
     echo "note: there is no $compiler here"
   fi
 done
-check 'links statically, all sources in one command' links_statically ext ext/*.c ext/*/*.c
+check 'links statically, all sources in one command' links_statically ext ext/*.c ext/*/*.c ext/*/*/*.c
 check 'builds as one file' amalgamates
 check 'links as one object' links_as_object
 if command -v "${CXX:-c++}" >/dev/null 2>&1; then check 'bloom.h is a C++ header too' header_is_cxx; fi

@@ -26,6 +26,7 @@ killed or explained, and what was wrong.
 """
 
 import argparse
+import glob
 import hashlib
 import os
 import random
@@ -47,6 +48,9 @@ OPTIMISED = ["gcc", "-O2"]
 LIST = "test/mutation.survivors"
 MAX_MEMORY = 3 << 30
 
+# Encodings have folders of their own.
+CORE_FOLDERS = ["ext/core", *sorted(path.rstrip("/") for path in glob.glob("ext/core/*/"))]
+
 # Not of this machine.
 SKIPPED = {"kernels_neon.c"} if os.uname().machine == "x86_64" else {"kernels_avx2.c", "kernels_avx512.c"}
 
@@ -55,10 +59,10 @@ SKIPPED = {"kernels_neon.c"} if os.uname().machine == "x86_64" else {"kernels_av
 CORE_TESTS = {
     "bytes": ["bytes", "leveldb_hash"],
     "decimal": ["decimal"],
-    "encoding_leveldb": ["encoding_leveldb", "filter", "kernels", "bounds"],
+    "leveldb": ["encoding_leveldb", "filter", "kernels", "bounds"],
     "filter": ["filter", "encoding_leveldb", "kernels"],
     "kernels": ["kernels", "bounds"],
-    "leveldb_hash": ["leveldb_hash", "kernels"],
+    "hash": ["leveldb_hash", "kernels"],
     "partition": ["partition"],
     "sizing": ["sizing"],
     "stats": ["stats"],
@@ -282,7 +286,7 @@ class CoreBuild(Build):
     """The core and its tests: each test is a program, linked with the changed objects."""
 
     def __init__(self, name, compiler):
-        super().__init__(name, compiler, ("ext/core", "test/core"))
+        super().__init__(name, compiler, (*CORE_FOLDERS, "test/core"))
 
     @staticmethod
     def tests_of(path):
@@ -316,7 +320,7 @@ class ExtensionBuild(Build):
     PROGRAMS = "build/release/test"
 
     def __init__(self, name, compiler):
-        super().__init__(name, compiler, ("ext", "ext/sqlite", "ext/core"))
+        super().__init__(name, compiler, ("ext", "ext/sqlite", *CORE_FOLDERS))
         self.extension = f"{self.tree}/bloom.so"
         environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
         subprocess.run(["make", "-s", f"{self.PROGRAMS}/limits/limits", f"{self.PROGRAMS}/oom/oom"], check=True,
@@ -386,7 +390,8 @@ def main():
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
 
-    paths = sorted(f"ext/core/{file}" for file in os.listdir("ext/core") if file not in SKIPPED)
+    paths = sorted(path for folder in CORE_FOLDERS for path in glob.glob(f"{folder}/*.[ch]")
+                   if os.path.basename(path) not in SKIPPED)
     paths += ["ext/bloom.c"] + sorted(f"ext/sqlite/{file}" for file in os.listdir("ext/sqlite"))
     mutants = [mutant for path in paths for mutant in mutants_of(path)]
     random.Random(options.seed).shuffle(mutants)

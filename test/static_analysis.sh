@@ -40,7 +40,7 @@ int planted2(void){
   return table[1];
 }
 END
-sources="ext/bloom.c $(echo ext/core/*.c ext/sqlite/*.c test/core/*.c)"
+sources="ext/bloom.c $(echo ext/core/*.c ext/core/*/*.c ext/sqlite/*.c test/core/*.c)"
 
 check 'clang-tidy sees a planted bug'     finds_nothing tidy --config-file=.clang-tidy $work/planted.c
 check 'cppcheck sees a planted bug'       finds_nothing cppchecked $work/planted.c
@@ -56,6 +56,6 @@ for source in ext/bloom.c ext/sqlite/*.c; do
 done
 
 # shellcheck disable=SC2086 # a list of names
-echo "note: $(cat $sources ext/*/*.h | wc -l) lines by $(clang-tidy --version | sed -n 's/.*LLVM version /clang-tidy /p'), $(
+echo "note: $(cat $sources ext/*/*.h ext/*/*/*.h | wc -l) lines by $(clang-tidy --version | sed -n 's/.*LLVM version /clang-tidy /p'), $(
   cppcheck --version | tr 'C' 'c'), gcc $(gcc -dumpfullversion) -fanalyzer"
 finish

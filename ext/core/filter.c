@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "encoding_leveldb.h"
+#include "leveldb/leveldb.h"
 
 /* The first row that recognizes the bytes reads them. */
 static const bloom_encoding *const bloom_encodings[] = {

@@ -2,13 +2,13 @@
 ** The core's vocabulary, and the path of one key:
 **
 **   SQL value       --sqlite/key_bytes.h-->        key bytes
-**   key bytes       --leveldb_hash.h-->            digest (32 bits)
-**   digest          --encoding_leveldb.h-->        probe positions -> bits
+**   key bytes       --leveldb/hash.h-->            digest (32 bits)
+**   digest          --leveldb/leveldb.h-->        probe positions -> bits
 **
 ** The core is pure C11: it knows no SQLite, allocates nothing, keeps no
 ** mutable state.  Filters are plain bytes; ../FORMATS.md has their layout.
 **
-** A new encoding is one file beside encoding_leveldb.c and one row in the
+** A new encoding is one file beside leveldb/leveldb.c and one row in the
 ** list of encodings in filter.c.
 */
 #ifndef BLOOM_CORE_FILTER_H

@@ -10,7 +10,7 @@
 */
 #include <string.h>
 
-#include "../core/encoding_leveldb.h"
+#include "../core/leveldb/leveldb.h"
 #include "errors.h"
 #include "filter_arg.h"
 #include "functions.h"

@@ -5,13 +5,13 @@
 **
 ** (1) false_positive_rate is a number between 0 and 1, both excluded; num_keys
 **     an integer >= 0.
-** (2) The rate is the one that the format really has (core/sizing.h), for
+** (2) The rate is the one that the format really has (core/leveldb/sizing.h), for
 **     exactly that many keys at exactly that size.
 ** (3) Without num_keys: for 20,000 keys, the most that a partition should have.
 ** (4) A rate that no size reaches is an error, which gives one that is in
 **     reach and names the way out, partitions, if they would help.
 */
-#include "../core/sizing.h"
+#include "../core/leveldb/sizing.h"
 #include "functions.h"
 #include "size_args.h"
 

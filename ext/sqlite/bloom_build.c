@@ -19,7 +19,7 @@
 */
 #include <string.h>
 
-#include "../core/encoding_leveldb.h"
+#include "../core/leveldb/leveldb.h"
 #include "digest_queue.h"
 #include "errors.h"
 #include "functions.h"

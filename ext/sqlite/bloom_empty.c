@@ -3,7 +3,7 @@
 ** keys and none in it; NULL for NULL.  bloom_add() fills it, bloom_merge()
 ** unites it with others of the same capacity and bits_per_key.
 */
-#include "../core/encoding_leveldb.h"
+#include "../core/leveldb/leveldb.h"
 #include "errors.h"
 #include "functions.h"
 #include "size_args.h"

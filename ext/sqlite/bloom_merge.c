@@ -15,7 +15,7 @@
 */
 #include <string.h>
 
-#include "../core/encoding_leveldb.h"
+#include "../core/leveldb/leveldb.h"
 #include "../core/stats.h"
 #include "errors.h"
 #include "filter_arg.h"

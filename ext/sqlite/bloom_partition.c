@@ -4,7 +4,7 @@
 ** equal as in every other function (key_bytes.h).
 **
 ** Why: a filter's 32-bit digests and its double hashing cost more the more
-** keys it has (core/sizing.h).  Many filters of at most 20,000 keys each, told
+** keys it has (core/leveldb/sizing.h).  Many filters of at most 20,000 keys each, told
 ** apart by a hash that shares nothing with LevelDB's, do not degrade.
 */
 #include "../core/partition.h"

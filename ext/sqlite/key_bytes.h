@@ -17,7 +17,7 @@
 
 #include "../core/decimal.h"
 #include "../core/filter.h"
-#include "../core/leveldb_hash.h"
+#include "../core/leveldb/hash.h"
 #include "sqlite_api.h"
 
 /* A key's bytes, valid until the value is next used or freed; they may lie

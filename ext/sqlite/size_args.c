@@ -3,7 +3,7 @@
 */
 #include "size_args.h"
 
-#include "../core/encoding_leveldb.h"
+#include "../core/leveldb/leveldb.h"
 
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
   int type = sqlite3_value_type(value);

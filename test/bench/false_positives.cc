@@ -12,7 +12,7 @@
 //
 // Two theories: `textbook`, (1 - e^(-num_probes * num_keys / num_bits))^num_probes, for
 // probes that are independent, and `model`, bloom_modelled_fpr() in
-// ../../ext/core/sizing.h, which knows of the 32-bit digest and of the probes made from it.
+// ../../ext/core/leveldb/sizing.h, which knows of the 32-bit digest and of the probes made from it.
 //
 // So many absent keys are asked for that the model expects 1,200 false positives, which
 // gives a rate a standard error of 3 %; but from 1,000,000 to 50,000,000 (quick: from
@@ -42,10 +42,10 @@
 #include "bench.h"
 
 extern "C" {
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 #include "../../ext/core/partition.h"
-#include "../../ext/core/sizing.h"
+#include "../../ext/core/leveldb/sizing.h"
 }
 
 namespace {

@@ -35,8 +35,8 @@
 #include "bench.h"
 
 extern "C" {
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 }
 
 #ifdef HAVE_ROCKSDB

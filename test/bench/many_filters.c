@@ -26,8 +26,8 @@
 */
 #include "lookups.h"
 
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 
 enum { WARM, SMALL, NUM_STATES };
 static const char *const state_names[NUM_STATES] = {"warm", "small"};

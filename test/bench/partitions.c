@@ -13,8 +13,8 @@
 
 #include <math.h>
 
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 #include "../../ext/core/partition.h"
 
 #define NUM_ABSENT 2000000

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "../../ext/core/encoding_leveldb.h"
+#include "../../ext/core/leveldb/leveldb.h"
 
 #ifdef _WIN32
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 #include "golden_leveldb.h"
 
 /* ---- Golden values ------------------------------------------------------- */
@@ -233,7 +233,7 @@ static void num_probes_of_fractions(void **state){
 
 /* ---- What holds for any filter ------------------------------------------- */
 
-/* The bits set one by one, as the layout in encoding_leveldb.h reads. */
+/* The bits set one by one, as the layout in leveldb.h reads. */
 static uint8_t *naive_filter(const bloom_shape *shape, const bloom_digest *digests,
                              size_t num_digests){
   uint8_t *filter = calloc(shape->num_bytes, 1);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 
 static bloom_reading expected_reading(const uint8_t *bytes, size_t num_bytes){
   if( num_bytes<2 ) return BLOOM_READ_EMPTY;

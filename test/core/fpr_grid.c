@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../ext/core/encoding_leveldb.h"
+#include "../../ext/core/leveldb/leveldb.h"
 
 #define ENOUGH_FALSE_POSITIVES 4000
 #define MAX_PROBED_KEYS        150000000u

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 
 static uint64_t random_state = 88172645463325252u;
 

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 #include "golden_leveldb.h"
 #include "leveldb_oracle.h"
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/sizing.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/sizing.h"
 
 #define GRID_FILE "test/core/fpr_grid.csv"
 #define GRID_ROWS 425

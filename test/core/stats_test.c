@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/hash.h"
 #include "../../ext/core/stats.h"
 
 static void assert_close(double actual, double expected, double relative_error, const char *what){

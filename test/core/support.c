@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "../../ext/core/decimal.h"
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 
 #define DEFAULT_SEED 0xb100f11735eedu
 

@@ -16,8 +16,8 @@
 #include <sqlite3.h>
 
 #include "../../ext/bloom.h"
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 #include "../../ext/core/stats.h"
 #ifdef HAVE_LEVELDB
 #include "../core/leveldb_oracle.h"

@@ -13,8 +13,8 @@
 #include <xxhash.h>
 
 #include "../../ext/core/decimal.h"
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 #include "../../ext/core/partition.h"
 
 #define MAX_KEYS 100

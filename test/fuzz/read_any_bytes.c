@@ -7,8 +7,8 @@
 */
 #include "fuzz.h"
 
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 #include "../../ext/core/stats.h"
 
 #define NUM_DIGESTS 16

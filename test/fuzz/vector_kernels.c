@@ -6,8 +6,8 @@
 */
 #include "fuzz.h"
 
-#include "../../ext/core/encoding_leveldb.h"
-#include "../../ext/core/leveldb_hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/hash.h"
 
 #define MAX_DIGESTS 100
 #define MAX_PROBES  30

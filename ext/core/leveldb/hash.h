@@ -5,8 +5,8 @@
 #ifndef BLOOM_CORE_LEVELDB_HASH_H
 #define BLOOM_CORE_LEVELDB_HASH_H
 
-#include "bytes.h"
-#include "filter.h"
+#include "../bytes.h"
+#include "../filter.h"
 
 #define LEVELDB_HASH_SEED       0xbc9f1d34u /* LevelDB util/bloom.cc, BloomHash() */
 #define LEVELDB_HASH_MULTIPLIER 0xc6a4a793u

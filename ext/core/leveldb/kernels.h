@@ -4,7 +4,7 @@
 **   keys     --hash-->       digests
 **   digests  --positions-->  probe positions  --here, in C-->  bits
 **
-** Setting bits is plain C for every processor (encoding_leveldb.c), and so is
+** Setting bits is plain C for every processor (leveldb.c), and so is
 ** testing them where a processor does not gather well.  Rows differ in speed,
 ** never in a bit of what they give: kernels_scalar.c is the reference.  A row is
 ** chosen per call, from what the processor and its system support; a call handles
@@ -13,7 +13,7 @@
 #ifndef BLOOM_CORE_KERNELS_H
 #define BLOOM_CORE_KERNELS_H
 
-#include "filter.h"
+#include "../filter.h"
 
 /* The largest num_lanes; every one divides it. */
 #define BLOOM_KERNEL_MAX_LANES 16

@@ -19,7 +19,7 @@
 #ifndef BLOOM_CORE_SIZING_H
 #define BLOOM_CORE_SIZING_H
 
-#include "filter.h"
+#include "../filter.h"
 
 /*
 ** The false positive rate, 0..1, of a filter of this shape with num_keys

@@ -4,7 +4,7 @@
 */
 #include "kernels.h"
 
-#include "leveldb_hash.h"
+#include "hash.h"
 
 static int scalar_is_supported(void){
   return 1;

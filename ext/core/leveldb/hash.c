@@ -6,9 +6,9 @@
 ** come up.  Few instructions matter more than few cycles here: SQLite's own
 ** work goes on beside them.
 */
-#include "leveldb_hash.h"
+#include "hash.h"
 
-#include "bytes.h"
+#include "../bytes.h"
 #include "kernels.h"
 
 void bloom_leveldb_hash_many(const bloom_span *keys, size_t num_keys, bloom_digest *digests){

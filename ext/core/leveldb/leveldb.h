@@ -14,7 +14,7 @@
 #ifndef BLOOM_CORE_ENCODING_LEVELDB_H
 #define BLOOM_CORE_ENCODING_LEVELDB_H
 
-#include "filter.h"
+#include "../filter.h"
 #include "kernels.h"
 
 #define BLOOM_LEVELDB_MIN_BITS   64 /* fewer would give small sets a high false positive rate */

@@ -4,7 +4,7 @@
 */
 #include "sizing.h"
 
-#include "encoding_leveldb.h"
+#include "leveldb.h"
 
 #define DIGESTS 4294967296.0 /* 2^32 */
 

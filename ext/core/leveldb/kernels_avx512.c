@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-#include "leveldb_hash.h"
+#include "hash.h"
 
 #define TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
 

@@ -1,7 +1,7 @@
 /*
-** LevelDB's filter; encoding_leveldb.h has the layout.
+** LevelDB's filter; leveldb.h has the layout.
 */
-#include "encoding_leveldb.h"
+#include "leveldb.h"
 
 #include <string.h>
 
