@@ -1,0 +1,67 @@
+/*
+** One block of a split-block Bloom filter, 256 bits in which a key has 8:
+**
+**   32 bytes = 8 words of 32 bits, little-endian; a digest's low half times the
+**   word's salt, the upper 5 bits of that product, is its bit in the word
+**
+** The digest's upper half picks the block.  All of it is arithmetic: wherever the
+** blocks lie, one after the other or in pages of their own, these are the bits.
+** Source: apache/parquet-format, BloomFilter.md; the idea: Putze, Sanders, Singler
+** 2007, "Cache-, hash- and space-efficient Bloom filters".
+*/
+#ifndef BLOOM_CORE_PARQUET_SPLIT_BLOCK_H
+#define BLOOM_CORE_PARQUET_SPLIT_BLOCK_H
+
+#include <stdint.h>
+
+#include "../bytes.h"
+
+#define BLOOM_SPLIT_BLOCK_BYTES 32
+#define BLOOM_SPLIT_BLOCK_WORDS 8
+
+/* The format's multipliers, one a word: odd numbers without a pattern. */
+#define BLOOM_SPLIT_BLOCK_SALTS \
+  0x47b6137bu, 0x44974d91u, 0x8824ad5bu, 0xa2b7289du, \
+  0x705495c7u, 0x2df1424bu, 0x9efc4947u, 0x5c6bfb31u
+
+static const uint32_t bloom_split_block_salts[BLOOM_SPLIT_BLOCK_WORDS] = {BLOOM_SPLIT_BLOCK_SALTS};
+
+/* The block of a digest, 0 .. num_blocks-1; num_blocks is in 1 .. 2^32.  A product
+** in place of a remainder [Lemire 2019, "Fast random integer generation in an
+** interval"]: neighbouring digests fall in one block. */
+static inline uint64_t bloom_split_block_number(uint64_t digest, uint64_t num_blocks){
+  return (digest >> 32) * num_blocks >> 32;
+}
+
+/* The digest's bit, 0..31, in word 0..7. */
+static inline uint32_t bloom_split_block_bit(uint64_t digest, uint32_t word){
+  return (uint32_t)digest * bloom_split_block_salts[word] >> 27;
+}
+
+/* Sets the digest's bits in its block, block[0..31].  Byte by byte: of a loop over
+** words gcc -O3 makes vector code that is slower than none. */
+static inline void bloom_split_block_add(uint8_t *block, uint64_t digest){
+  uint32_t word;
+  for(word=0; word<BLOOM_SPLIT_BLOCK_WORDS; word++){
+    const uint32_t bit = bloom_split_block_bit(digest, word);
+    block[4*word + bit/8] |= (uint8_t)(1u << bit%8);
+  }
+}
+
+/* 1 if the digest's bits of four words are all set, first_word being 0 or 4. */
+static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t digest, uint32_t first_word){
+  uint32_t is_set = 1;
+  uint32_t word;
+  for(word=first_word; word<first_word+4; word++){
+    is_set &= bloom_load32_le(block + 4*word) >> bloom_split_block_bit(digest, word);
+  }
+  return is_set & 1;
+}
+
+/* 1 if all of the digest's bits are set in its block, block[0..31], else 0.  Of the
+** absent keys few pass the first half: one branch, nearly always the same. */
+static inline int bloom_split_block_may_contain(const uint8_t *block, uint64_t digest){
+  return bloom_split_block_half(block, digest, 0) && bloom_split_block_half(block, digest, 4);
+}
+
+#endif
