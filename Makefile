@@ -23,7 +23,7 @@ CORE_SOURCES   = $(sort $(wildcard ext/core/*.c ext/core/*/*.c))
 SQLITE_SOURCES = $(sort $(wildcard ext/sqlite/*.c)) ext/bloom.c
 SOURCES        = $(CORE_SOURCES) $(SQLITE_SOURCES)
 
-# BUILD holds one build: its own folder for every set of flags (test/suites.sh).
+# BUILD holds one build: its own folder for every set of flags (test/shared.sh).
 BUILD ?= build/release
 OBJECTS      = $(SOURCES:%.c=$(BUILD)/%.o)
 CORE_OBJECTS = $(CORE_SOURCES:%.c=$(BUILD)/%.o)
@@ -94,7 +94,7 @@ endif
 
 .PHONY: test
 test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N failed`
-	$(Q)sh test/suites.sh
+	$(Q)sh test/run.sh --made
 
 .PHONY: check-all
 check-all: ## Run all that test/RELIABILITY.md promises: about half an hour
@@ -104,15 +104,15 @@ MUTATION_ARGS ?=
 
 .PHONY: mutation
 mutation: ## Is each small change to ext noticed? (MUTATION_ARGS="--limit 100": a sample)
-	$(Q)$(or $(PYTHON),/usr/bin/python3) test/mutate.py $(MUTATION_ARGS)
+	$(Q)$(or $(PYTHON),/usr/bin/python3) test/mutation/mutate.py $(MUTATION_ARGS)
 
 .PHONY: coverage
 coverage: ## Lines and branches that the tests take; fails below the bar
-	$(Q)sh test/coverage.sh
+	$(Q)sh test/coverage/run.sh
 
 .PHONY: analyze
 analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
-	$(Q)sh test/static_analysis.sh
+	$(Q)sh test/static_analysis/run.sh
 
 .PHONY: core-tests
 core-tests: $(CORE_TESTS) $(BUILD)/test/core/fpr_grid ## Build the core's tests (they link without SQLite)

@@ -70,7 +70,7 @@ probe() {
   # The demo's data on Debian: the lists that "apt-get update" fetches.
   package_index)  ! have apt-get || ls /var/lib/apt/lists/*_Packages* ;;
   tcl_sqlite)     echo 'exit [catch {package require Tcl 8.6; package require sqlite3}]' | tclsh ;;
-  python)         . "$here/python.sh"; "$PYTHON" -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' ;;
+  python)         . "$here/shared.sh"; find_python; "$PYTHON" -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' ;;
   cmocka)         printf '%s\n' '#include <stdarg.h>' '#include <stddef.h>' '#include <stdint.h>' '#include <setjmp.h>' \
                     '#include <cmocka.h>' 'int main(void){ cmocka_set_message_output(CM_OUTPUT_TAP); return 0; }' |
                     links -lcmocka ;;

@@ -2,11 +2,10 @@
 # Tests the extension as a thing to build, link, load and install, rather than its
 # answers: sh test/library.sh, at the top of the checkout, after `make`.
 # Ends with `N passed, N failed`.
-set -u
-unset MAKEFLAGS MAKELEVEL BUILD EXTENSION SANITIZE
+. test/shared.sh
+find_python
 work=build/library
 rm -rf $work && mkdir -p $work || exit 1
-. test/counts.sh
 
 # same WANTED GOT
 same() {
@@ -16,7 +15,6 @@ same() {
 }
 
 version=$(sed -n 's/#define BLOOM_VERSION "\(.*\)"/\1/p' ext/bloom.h)
-jobs=$(getconf _NPROCESSORS_ONLN)
 
 exports() { nm -D --defined-only bloom.so | awk '{ print $NF }'; }
 
@@ -103,7 +101,7 @@ makes() {
 }
 # is_made MARK: loaded, ./bloom.so returns it.
 is_made() {
-  same "$1" "$("${PYTHON:-/usr/bin/python3}" -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).sqlite3_bloom_init())' ./$small/bloom.so)"
+  same "$1" "$("$PYTHON" -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).sqlite3_bloom_init())' ./$small/bloom.so)"
 }
 defines() { nm $small/bloom.so | grep " $1\$"; }
 
@@ -122,7 +120,7 @@ tests_that_are_listed() {
   small_project && makes 1 core-tests && rm $small/test/core/b_test.c && makes 1 core-tests &&
     [ -e $small/build/release/test/core/b_test ] &&
     same build/release/test/core/a_test "$(cat $small/build/release/test/core/programs)" &&
-    { (cd $small && sh "$OLDPWD/test/cmocka.sh" >../cmocka.log); ! grep b_test $work/cmocka.log; }
+    { (cd $small && sh "$OLDPWD/test/core/run.sh" build/release >../core.log); ! grep b_test $work/core.log; }
 }
 leveldb_comes() {
   object=build/release/test/corrupt/corrupt_test.o

@@ -1,11 +1,46 @@
 #!/bin/sh
-# Sets everything up and runs all tests: sh test/run.sh, from any directory.
+# Sets everything up and runs the tests: sh test/run.sh [--made], from any directory.
 #
-# Installs what is missing (install_packages.sh; nothing on the second run), builds,
-# and does what `make test` does.  The last line is `N passed, N failed`.
-set -eu
-cd "$(dirname "$0")/.."
-sh test/install_packages.sh build demo test
-make -s -j "$(getconf _NPROCESSORS_ONLN)"
-# Not through make: when a test fails, the sum would not stay the last line.
-exec sh test/suites.sh
+# Installs what is missing (install_packages.sh; nothing on the second run) and builds,
+# unless --made says that this is done, as `make test` does.  Then every quick suite in turn;
+# a new one is one line at the end.  The last line is `N passed, N failed`.
+cd "$(dirname "$0")/.." || exit 1
+. test/shared.sh
+if [ "${1-}" != --made ]; then
+  # Not by `make test`: when a test fails, the sum would not stay the last line.
+  sh test/install_packages.sh build demo test && make -s -j "$jobs" || exit 1
+fi
+work=build/run
+mkdir -p $work || exit 1
+find_python
+
+self_test() { make sql-process && tclsh test/sqllogictest/self_test.tcl build/release/test/machines/sql_process; }
+sanitized_core() { make_sanitized core-tests && sh test/core/run.sh build/sanitize; }
+sanitized_sql() { make_sanitized && sanitized tclsh test/sqllogictest.tcl --load build/sanitize/bloom test/sql; }
+
+suite 'core: hashes, filters, golden files, live LevelDB'  sh test/core/run.sh
+grep -q leveldb_oracle_test build/release/test/core/programs ||
+  leave_out 'live LevelDB' 'LevelDB is not installed; its golden answers are compared, not its live ones'
+suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
+suite 'sqllogictest, the runner of the SQL tests'          self_test
+suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
+suite 'query plans'                                        tclsh test/plans.tcl ./bloom
+suite 'ready-made SQL'                                     tclsh test/ready_made.tcl ./bloom
+suite 'out of memory'                                      sh test/oom/run.sh
+suite 'limits and interruption'                            sh test/limits/run.sh
+suite 'threads'                                            sh test/threads/run.sh
+suite 'library: symbols, compilers, linking, installing'   sh test/library.sh
+suite 'README'                                             tclsh test/readme.tcl
+suite 'examples: shell, C, Python'                         sh examples/test.sh
+suite 'examples: packages'                                 sh examples/packages/test.sh
+if find_sanitizers; then
+  suite 'core, with sanitizers'                            sanitized_core
+  suite 'SQL, with sanitizers'                             sanitized_sql
+else
+  leave_out 'sanitizers' "${CC:-cc} has no sanitizers here"
+fi
+suite 'corrupt input, with sanitizers'                     sh test/corrupt/run.sh
+suite 'fuzzing: the kept inputs, with sanitizers'          sh test/fuzz/replay.sh
+
+echo "== all suites"
+finish

@@ -63,7 +63,7 @@ run_on() {
     return
   fi
   library=build/sqlite/$version
-  if [ ! -e "$library/libsqlite3.so.0" ] && ! sh test/sqlite_versions.sh "$version"; then
+  if [ ! -e "$library/libsqlite3.so.0" ] && ! sh test/build_sqlite.sh "$version"; then
     echo "left out: there is no SQLite $version"
     return 0
   fi

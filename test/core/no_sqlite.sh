@@ -22,7 +22,7 @@ trap 'exit 1' HUP INT TERM
 headers='stddef\.h stdint\.h string\.h xxhash\.h immintrin\.h arm_neon\.h'
 symbols='memcpy memmove memset memcmp __cpu_model __stack_chk_fail _GLOBAL_OFFSET_TABLE_'
 
-. test/counts.sh
+. test/shared.sh
 # is_empty TEXT: what is wrong.
 is_empty(){ [ -z "$1" ] || { printf '%s\n' "$1"; false; }; }
 
@@ -31,7 +31,7 @@ compile(){
   source=$1
   shift
   # shellcheck disable=SC2086 # CC and CPPFLAGS may be several words
-  $CC -std=c11 -pedantic-errors -O2 -fPIC $CPPFLAGS "$@" "$source"
+  $CC -std=c11 -pedantic-errors -O2 -fPIC ${CPPFLAGS-} "$@" "$source"
 }
 
 for file in "$core"/*.[ch] "$core"/*/*.[ch]; do

@@ -9,21 +9,16 @@
 # in build/fuzz/findings/TARGET.  keep.sh keeps what is new.
 #
 # Says how many executions ran, and how long; ends with `N passed, N failed`.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-unset MAKEFLAGS MAKELEVEL
+. test/shared.sh
 executions=${1:-${FUZZ_EXECUTIONS:-}}
 case $executions in
   *[!0-9]*) echo "run.sh: '$executions' is no number of executions; targets come after it" >&2; exit 2 ;;
 esac
 [ $# = 0 ] || shift
-. test/sanitizers.sh
 build=build/fuzz
-num_passed=0
-num_failed=0
 
 # Comparisons are not traced: the targets' inputs have no magic numbers to find.
-make -s -j "$(getconf _NPROCESSORS_ONLN)" BUILD=$build CC="${CLANG:-clang}" OPT='-O2 -g' CPPFLAGS=-DSQLITE_CORE \
+make -s -j "$jobs" BUILD=$build CC="${CLANG:-clang}" OPT='-O2 -g' CPPFLAGS=-DSQLITE_CORE \
   SANITIZE="$sanitizers -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp" \
   FUZZER=-fsanitize=fuzzer fuzz-targets >/dev/null || { echo '0 passed, 1 failed'; exit 1; }
 
@@ -59,5 +54,4 @@ for target in "$@"; do
   fi
 done
 
-echo "$num_passed passed, $num_failed failed"
-[ $num_failed = 0 ]
+finish

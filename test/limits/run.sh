@@ -1,23 +1,22 @@
 #!/bin/sh
 # Limits and interruption: sh test/limits/run.sh [VERSION | --big], at the top of the checkout.
 # limits.c says what is tested.  With VERSION everything is compiled with that SQLite's
-# headers and runs on it (test/sqlite_versions.sh): from 3.41 on an interrupted build stops
+# headers and runs on it (test/build_sqlite.sh): from 3.41 on an interrupted build stops
 # at once, which older headers do not know of.  --big: big_filters.cc instead.
 # Ends with `N passed, N failed`.
-set -u
-unset MAKEFLAGS MAKELEVEL
+. test/shared.sh
 if [ $# = 0 ]; then
-  make -j 2 bloom.so build/release/test/limits/limits || exit
+  make -j "$jobs" bloom.so build/release/test/limits/limits || exit
   exec build/release/test/limits/limits ./bloom.so
 fi
 if [ "$1" = --big ]; then
-  make -j 2 bloom.so build/release/test/limits/big_filters || exit
+  make -j "$jobs" bloom.so build/release/test/limits/big_filters || exit
   exec build/release/test/limits/big_filters ./bloom.so
 fi
-sh test/sqlite_versions.sh "$1" || exit
+sh test/build_sqlite.sh "$1" || exit
 sqlite=build/sqlite/$1
 build=build/sqlite-$1
-make -j 2 BUILD="$build" EXTENSION="$build/bloom.so" CPPFLAGS="-I$sqlite" \
+make -j "$jobs" BUILD="$build" EXTENSION="$build/bloom.so" CPPFLAGS="-I$sqlite" \
   "$build/bloom.so" "$build/test/limits/limits" || exit
 # The path of the checkout may hold spaces: LD_PRELOAD would be parted at them.
 exec env LD_LIBRARY_PATH="$sqlite" "$build/test/limits/limits" "$build/bloom.so" "$1"

@@ -1,6 +1,6 @@
 /*
 ** What the core's tests use of cmocka, in one header: for processors and systems that
-** Debian has no cmocka for. Reports in TAP, as test/cmocka.sh reads it. Results are the
+** Debian has no cmocka for. Reports in TAP, as test/core/run.sh reads it. Results are the
 ** same in every way but the wording of a failure.
 */
 #ifndef BLOOM_TEST_CMOCKA_H

@@ -6,13 +6,10 @@
 #   --long       the statements that take long, too, in all encodings of databases
 #
 # Ends with `N passed, N failed`.
-set -u
-unset MAKEFLAGS MAKELEVEL
+. test/shared.sh
 build=build/release
 extension=./bloom.so
 long=
-# The folder of test/suites.sh.
-. test/sanitizers.sh
 for argument; do
   case $argument in
     --sanitize) build=build/sanitize extension=build/sanitize/bloom.so ;;
@@ -21,11 +18,11 @@ for argument; do
   esac
 done
 if [ $build = build/sanitize ]; then
-  make -j 2 BUILD=$build EXTENSION=$extension OPT='-O1 -g' SANITIZE="$sanitizers" $extension $build/test/oom/oom || exit
+  make_sanitized $extension $build/test/oom/oom || exit
   # Short stacks and little kept of what was freed: thousands of small connections come and go.
   ASAN_OPTIONS=malloc_context_size=6:quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}
   export ASAN_OPTIONS
 else
-  make -j 2 $extension $build/test/oom/oom || exit
+  make -j "$jobs" $extension $build/test/oom/oom || exit
 fi
 exec $build/test/oom/oom $long $extension test/oom/schema.sql test/oom/statements.sql

@@ -2,12 +2,10 @@
 # Many threads under ThreadSanitizer: sh test/threads/run.sh [VERSION], at the top of the
 # checkout.  threads.c says what is tested.  Without VERSION the system's SQLite is linked,
 # in which ThreadSanitizer sees the locks but not the memory; with VERSION that SQLite is
-# compiled with ThreadSanitizer too (test/sqlite_versions.sh).  Ends with `N passed, N failed`.
-set -u
-unset MAKEFLAGS MAKELEVEL
+# compiled with ThreadSanitizer too (test/build_sqlite.sh).  Ends with `N passed, N failed`.
+. test/shared.sh
 work=build/threads${1:+-$1}
 mkdir -p "$work"
-. test/counts.sh
 
 sanitizer=-fsanitize=thread
 if ! echo 'int main(void){ return 0; }' | ${CC:-cc} $sanitizer -x c - -o "$work/probe" 2>"$work/log" ||
@@ -22,10 +20,10 @@ if [ $# = 0 ]; then
 else
   include=-Ibuild/sqlite/$1 sqlite="$work/sqlite3.o -ldl"
   size='16 4'
-  sh test/sqlite_versions.sh "$1" &&
+  sh test/build_sqlite.sh "$1" &&
     ${CC:-cc} -w -O1 -g $sanitizer -c "build/sqlite/$1/sqlite3.c" -o "$work/sqlite3.o" || exit
 fi
-make -j 2 BUILD="$work" OPT='-O1 -g' SANITIZE=$sanitizer CPPFLAGS="-DSQLITE_CORE $include" \
+make -j "$jobs" BUILD="$work" OPT='-O1 -g' SANITIZE=$sanitizer CPPFLAGS="-DSQLITE_CORE $include" \
   SQLITE_LIBS="$sqlite" "$work/test/threads/threads" || exit
 
 for mode in serialized multi-thread; do

@@ -1,17 +1,16 @@
 #!/bin/sh
 # Static analysis of the extension and of the core's tests, at the top of the checkout:
-# sh test/static_analysis.sh (`make analyze`).
+# sh test/static_analysis/run.sh (`make analyze`).
 #
 #   clang-tidy     .clang-tidy, test/core/.clang-tidy: what is on, and why the rest is off
-#   cppcheck       test/cppcheck.suppressions, likewise
+#   cppcheck       test/static_analysis/cppcheck.suppressions, likewise
 #   gcc -fanalyzer warnings as errors, at the release's level of optimisation
 #
 # One check for each tool and file, and one for each tool that it finds a planted bug.
 # Ends with `N passed, N failed`.
-set -u
+. test/shared.sh
 work=build/static_analysis
 rm -rf $work && mkdir -p $work || exit 1
-. test/counts.sh
 
 finds_nothing() { ! "$@"; }
 
@@ -19,7 +18,7 @@ tidy() { clang-tidy --quiet "$@" -- -std=c11; }
 # Both ways of linking are read: cppcheck tries what the #ifs can be.
 cppchecked() {
   cppcheck -q --std=c11 --library=sqlite3 --enable=warning,style,performance,portability --inconclusive \
-    --suppressions-list=test/cppcheck.suppressions --error-exitcode=1 "$@"
+    --suppressions-list=test/static_analysis/cppcheck.suppressions --error-exitcode=1 "$@"
 }
 analyzed() { gcc -std=c11 -O2 -Wall -Wextra -fanalyzer -Werror -c -o $work/object.o "$@"; }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env tclsh
-# Tests the sqllogictest runner itself, on the files of test/runner:
+# Tests the sqllogictest runner itself, on the files beside it:
 #   pass/  every record passes; and with any one expected value changed, one fails
 #   fail/  records fail as the comments below them say:
 #            #! WORD: TITLE   the report names the last line that begins with WORD
@@ -8,9 +8,9 @@
 # Then the command line, line endings, and --load where bloom.so has been built.
 # With a PROCESS (machines/sql_process) the same once more through it.
 #
-#   tclsh test/runner.tcl ?PROCESS?
+#   tclsh test/sqllogictest/self_test.tcl ?PROCESS?
 
-set test_directory [file dirname [file normalize [info script]]]
+set test_directory [file dirname [file dirname [file normalize [info script]]]]
 set runner [file join $test_directory sqllogictest.tcl]
 set num_passed 0
 set num_failed 0
@@ -292,11 +292,11 @@ file delete $scratch
 file mkdir $scratch
 try {
     foreach runner_options [list {} {*}[lmap process $argv {list --process $process}]] {
-        foreach path [lsort [glob [file join $test_directory runner pass *.test]]] {
+        foreach path [lsort [glob [file join $test_directory sqllogictest pass *.test]]] {
             test_pass $path
             test_pass_mutants $path
         }
-        foreach path [lsort [glob [file join $test_directory runner fail *.test]]] {
+        foreach path [lsort [glob [file join $test_directory sqllogictest fail *.test]]] {
             test_fail $path
         }
     }

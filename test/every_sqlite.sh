@@ -1,21 +1,20 @@
 #!/bin/sh
-# Tests the extension on other versions of SQLite: sh test/versions.sh [VERSION ...], at
+# Tests the extension on other versions of SQLite: sh test/every_sqlite.sh [VERSION ...], at
 # the top of the checkout, after `make`. Ends with `N passed, N failed`.
 #
 # The same files run on each: the SQL tests, the query plans, the ready-made SQL, and
 # filters written under one version and read under every other; on the newest, README and
 # the examples too. A test file NAME_3_39.test needs SQLite 3.39. Versions that the
 # extension does not support must refuse it, and not crash.
-set -u
-unset MAKEFLAGS MAKELEVEL
+. test/shared.sh
+find_python
 supported=${*:-3.31.1 3.44.2 3.52.0 3.54.1}
 unsupported=3.9.1
 write=test/machines/write_filters.sql
 read=test/machines/read_filters.sql
-work=build/versions
+work=build/every_sqlite
 rm -rf $work && mkdir -p $work || exit 1
-. test/counts.sh
-sh test/sqlite_versions.sh $supported $unsupported || exit 1
+sh test/build_sqlite.sh $supported $unsupported || exit 1
 
 # Sets files and num_left_out for SQLite $1, such as 3.31.1.
 choose_files() {
@@ -43,7 +42,7 @@ on() {
 }
 is_on() {
   on "$1" sqlite3 -version | grep "^$1 " &&
-    [ "$(on "$1" "${PYTHON:-/usr/bin/python3}" -c 'import sqlite3; print(sqlite3.sqlite_version)')" = "$1" ]
+    [ "$(on "$1" "$PYTHON" -c 'import sqlite3; print(sqlite3.sqlite_version)')" = "$1" ]
 }
 
 writes() { shell "$1" $work/"$1".db <$write; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds SQLite of other versions than the system's: sh test/sqlite_versions.sh VERSION ...
+# Builds SQLite of other versions than the system's: sh test/build_sqlite.sh VERSION ...
 # Without a VERSION it lists those that it can build.
 #
 # The sources come inside npm's packages, fetched by `npm pack`. build/sqlite/VERSION/
@@ -36,7 +36,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
 die() {
-  echo "sqlite_versions.sh: $*" >&2
+  echo "build_sqlite.sh: $*" >&2
   exit 1
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Mutation check: does a test fail for every small change to ext/?
 
-    test/mutate.py [--skip N] [--limit N] [--minutes N] [--seed N] [--only REGEXP] [--plain] [--list]     (`make mutation`)
+    test/mutation/mutate.py [--skip N] [--limit N] [--minutes N] [--seed N] [--only REGEXP] [--plain] [--list]     (`make mutation`)
 
 Each mutant is one file of ext/ with one token changed: an operator, a bound, a constant, a
 condition negated; in the SQLite layer also with one statement deleted.  It is killed if what it compiles into does not pass the tests: one fails,
@@ -13,7 +13,7 @@ Mutants that do not compile, or into the very same code (gcc -O2), are not count
 
 The order of the mutants is shuffled by the seed, so that the first N are a fair sample.
 
-test/mutation.survivors names the survivors that are known, and why each is equivalent:
+test/mutation/survivors names the survivors that are known, and why each is equivalent:
 
     FILE | CHANGE | CODE
         why, indented
@@ -42,10 +42,10 @@ WORK = "build/mutation"
 # gives slow arithmetic.
 FAST = ["tcc"] if shutil.which("tcc") else ["gcc", "-O1"]
 PLAIN = ["gcc", "-O1"]
-SANITIZERS = re.search(r"^sanitizers='(.*)'$", open("test/sanitizers.sh", encoding="utf-8").read(), re.M).group(1)
+SANITIZERS = re.search(r"^sanitizers='(.*)'$", open("test/shared.sh", encoding="utf-8").read(), re.M).group(1)
 SANITIZED = ["gcc", "-O1", *SANITIZERS.split()]
 OPTIMISED = ["gcc", "-O2"]
-LIST = "test/mutation.survivors"
+LIST = "test/mutation/survivors"
 MAX_MEMORY = 3 << 30
 
 # Encodings have folders of their own.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the extension on other machines than this one: sh test/machines.sh MACHINE ...,
+# Tests the extension on other machines than this one: sh test/machines/run.sh MACHINE ...,
 # at the top of the checkout. Ends with `N passed, N failed`.
 #
 #   s390x    big-endian, under qemu-user
@@ -11,10 +11,9 @@
 # On each: the extension builds without a warning and passes the core's tests, golden
 # files among them, and the SQL tests, both unchanged; the sqlite3 shell loads it; and
 # filters written there and here are the same bytes and give the same answers.
-set -u
-unset MAKEFLAGS MAKELEVEL CC CFLAGS CPPFLAGS
+. test/shared.sh
+unset CC CFLAGS CPPFLAGS
 top=build/machines
-jobs=$(getconf _NPROCESSORS_ONLN)
 version=3.44.2
 # Emulated processors run a part of the large random counts, in per cent.
 emulated_share=3
@@ -24,7 +23,7 @@ export WINEPREFIX="$PWD/$top/wine" WINEDEBUG=-all
 include=$top/include
 sqlite=build/sqlite/$version
 prepare() {
-  sh test/sqlite_versions.sh $version && mkdir -p $include && cp $sqlite/sqlite3.h $sqlite/sqlite3ext.h $include &&
+  sh test/build_sqlite.sh $version && mkdir -p $include && cp $sqlite/sqlite3.h $sqlite/sqlite3ext.h $include &&
     cp "$(echo '#include <xxhash.h>' | cc -E - | sed -n 's/^# [0-9]* "\(.*xxhash\.h\)".*/\1/p' | sed -n 1p)" $include
 }
 
@@ -79,7 +78,7 @@ machine() {
   [ "$name" != windows ] || check "$name: the DLL exports and needs no more than it must" dll_is_lean
   check "$name: the core's tests build" made core-tests
   adds_up "$name: core" env BLOOM_TEST_KERNELS="$kernels" BLOOM_TEST_SHARE=$emulated_share \
-    sh test/cmocka.sh "$work" $run
+    sh test/core/run.sh "$work" $run
   core=$passed
   check "$name: SQLite builds" programs_built
   adds_up "$name: SQL" tclsh test/sqllogictest.tcl --process "$run $work/test/machines/sql_process$exe" --load "$extension" test/sql
@@ -103,7 +102,7 @@ builds() {
         # Without vector code there is only one row to choose.
         if [ -n "$defines" ]; then expected=scalar; else expected=$best_kernels; fi
         adds_up "$name: core" env ${expected:+BLOOM_TEST_KERNELS=$expected} BLOOM_TEST_SHARE=$emulated_share \
-          sh test/cmocka.sh "$work"
+          sh test/core/run.sh "$work"
         core=$passed
         adds_up "$name: SQL" tclsh test/sqllogictest.tcl --load "$extension" test/sql
         num_builds=$((num_builds + 1))
@@ -129,7 +128,6 @@ fi
 
 work=$top
 mkdir -p $work || exit 1
-. test/counts.sh
 prepare || exit 1
 make -j "$jobs" || exit 1
 for target in "$@"; do

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Counts which lines and branches of ext/ the tests took: coverage.py BUILD [LIST [SKIP ...]].
+"""Counts which lines and branches of ext/ the tests took: count.py BUILD [LIST [SKIP ...]].
 
-BUILD is the folder of a build with --coverage whose programs have run; test/coverage.sh
+BUILD is the folder of a build with --coverage whose programs have run; test/coverage/run.sh
 makes both.  gcov counts each object file; here they are summed up, so that an inline
 function of a header counts once, wherever it was used.
 
-LIST (test/coverage.untaken) names every branch that no test takes, and why:
+LIST (test/coverage/untaken) names every branch that no test takes, and why:
 
     FILE FUNCTION K/N: CODE
         why, indented

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Runs the core's test programs: sh test/cmocka.sh [BUILD-FOLDER [EMULATOR ...]], after
-# `make core-tests`, which lists them; what else lies in the folder does not count.
+# Runs the core's test programs: sh test/core/run.sh [BUILD-FOLDER [EMULATOR ...]], at the
+# top of the checkout.  Without a folder it builds them; with one they are there, made by
+# `make core-tests`, which lists them: what else lies in the folder does not count.
 #
 # A program that crashes, or stops before it ran a test, counts as one failure.  What
 # failing programs print is shown, and the lines of others that begin with "note: ".
 # Ends with `N passed, N failed`.
 set -u
+[ $# != 0 ] || make -j "$(getconf _NPROCESSORS_ONLN)" core-tests || exit 1
 build=${1:-build/release}
 [ $# = 0 ] || shift
 num_passed=0

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Line and branch coverage of ext/ by gcov: sh test/coverage.sh, at the top of the
+# Line and branch coverage of ext/ by gcov: sh test/coverage/run.sh, at the top of the
 # checkout (`make coverage`).  Builds without optimisation into build/coverage, runs the
 # core's tests, the SQL tests and the out-of-memory tests, and prints a table.
 #
-# Fails below the bar (test/coverage.py: every branch of the core, 95 % of the SQLite
-# layer), and where test/coverage.untaken, which names each branch that is not taken and
+# Fails below the bar (test/coverage/count.py: every branch of the core, 95 % of the SQLite
+# layer), and where test/coverage/untaken, which names each branch that is not taken and
 # says why, is wrong.  Branches are counted as gcc 12 sees them; another compiler may
 # number them otherwise.  Code for other processors is left out by name.
 # Ends with `N passed, N failed`.
-set -u
-unset MAKEFLAGS MAKELEVEL
+. test/shared.sh
+find_python
 build=build/coverage
 mkdir -p $build
 
@@ -22,14 +22,14 @@ run() {
 }
 
 make_covered() {
-  make -j "$(getconf _NPROCESSORS_ONLN)" BUILD=$build EXTENSION=$build/bloom.so CC="${CC:-gcc}" \
+  make -j "$jobs" BUILD=$build EXTENSION=$build/bloom.so CC="${CC:-gcc}" \
     OPT='-O0 -g --coverage' SANITIZE=--coverage "$@"
 }
 
 find $build -name '*.gcda' -exec rm {} +
 run make_covered core-tests all
 # A tenth of the random rounds take the same branches, but for the search of sizes.
-BLOOM_TEST_SHARE=10 run sh test/cmocka.sh $build
+BLOOM_TEST_SHARE=10 run sh test/core/run.sh $build
 run $build/test/core/sizing_test
 run tclsh test/sqllogictest.tcl --load $build/bloom test/sql
 run make_covered $build/test/oom/oom
@@ -41,4 +41,4 @@ skipped=$($build/test/core/kernels_test 2>&1 | sed -n 's/.*not run here: \(.*\)/
 # shellcheck disable=SC2086 # a list of names
 echo "note: gcc $(${CC:-gcc} -dumpfullversion); not of this machine, left out:" $skipped
 # shellcheck disable=SC2086
-"${PYTHON:-/usr/bin/python3}" test/coverage.py $build test/coverage.untaken $skipped
+"$PYTHON" test/coverage/count.py $build test/coverage/untaken $skipped

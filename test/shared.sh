@@ -1,0 +1,130 @@
+# To be sourced by the scripts of test/, at the top of the checkout: how they count, and
+# what several of them need.
+#
+# Each of them ends with `N passed, N failed`, and exits with 0 if none failed.  Before that
+# it shows what failed, and lines that begin with "note: ": how much was done, or left out.
+# shellcheck shell=sh disable=SC2034 # the names are for who sources this
+set -u
+# A make that runs a script hands down its own -j and targets; variables such as CC or WERROR
+# given to it arrive as well.  Where to build is for the script to say.
+unset MAKEFLAGS MAKELEVEL BUILD EXTENSION SANITIZE
+jobs=$(getconf _NPROCESSORS_ONLN)
+
+# -- Counting -----------------------------------------------------------------
+
+# $work is a folder to write in, which the script makes.
+num_passed=0
+num_failed=0
+
+# check TITLE COMMAND ...: one test; what it printed is shown if it failed.
+check() {
+  title=$1
+  shift
+  if "$@" >"$work/log" 2>&1 </dev/null; then
+    num_passed=$((num_passed + 1))
+  else
+    echo "FAILED: $title (exit status $?)"
+    tail -n 40 "$work/log"
+    num_failed=$((num_failed + 1))
+  fi
+}
+
+# adds_up TITLE COMMAND ...: the tests of a command that ends as a script of test/ does.
+# Sets passed and failed; that it ran nothing, or stopped early, is one failure at least.
+adds_up() {
+  title=$1
+  shift
+  "$@" >"$work/log" 2>&1 </dev/null
+  status=$?
+  sum=$(tail -n 1 "$work/log" | sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/passed=\1 failed=\2/p')
+  eval "${sum:-passed=0 failed=0}"
+  if [ "$failed" = 0 ] && { [ $status != 0 ] || [ "$passed" = 0 ]; }; then failed=1; fi
+  if [ "$failed" != 0 ]; then
+    echo "FAILED: $title (exit status $status)"
+    tail -n 200 "$work/log"
+  fi
+  num_passed=$((num_passed + passed))
+  num_failed=$((num_failed + failed))
+}
+
+# suite TITLE COMMAND ...: the same, with a headline, the command's notes and a row for `table`.
+suite() {
+  echo "== $1"
+  suite_start=$(date +%s)
+  adds_up "$@"
+  seconds=$(($(date +%s) - suite_start))
+  [ "$failed" != 0 ] || grep '^note: ' "$work/log"
+  echo "$passed passed, $failed failed"
+  notes=$(sed -n 's/^note: //p' "$work/log" | tr '\n' ';' | sed 's/;$//; s/;/; /g')
+  rows="${rows-}| $title | $passed passed, $failed failed | $seconds s | $notes |
+"
+}
+
+# leave_out TITLE REASON: a suite that cannot run here; a failure with REQUIRE_ALL=1.
+leave_out() {
+  if [ -n "${REQUIRE_ALL-}" ]; then
+    suite "$1" echo "$2"
+  else
+    echo "Left out: $1. $2."
+  fi
+}
+
+# All suites so far, as Markdown.
+table() {
+  echo '| what | result | time | how much |'
+  echo '|---|---|---:|---|'
+  printf %s "$rows"
+}
+
+# finish: the sum, and the end of the script.
+finish() {
+  echo "$num_passed passed, $num_failed failed"
+  [ "$num_failed" = 0 ]
+  exit
+}
+
+# -- Sanitizers ---------------------------------------------------------------
+
+# For gcc and clang.  What `undefined` leaves out: a REAL cast to an integer that cannot hold it.
+sanitizers='-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all'
+
+# Unless the compiler has them, sanitizers is empty after this, and the status 1.
+find_sanitizers() {
+  mkdir -p build
+  # shellcheck disable=SC2086 # flags
+  echo 'int main(void){ return 0; }' | ${CC:-cc} $sanitizers -x c - -o build/probe.$$ 2>/dev/null && build/probe.$$ ||
+    sanitizers=
+  rm -f build/probe.$$
+  [ -n "$sanitizers" ]
+}
+
+# The extension with sanitizers, to be loaded, beside the release's: build/sanitize/bloom.so.
+make_sanitized() {
+  make -j "$jobs" BUILD=build/sanitize EXTENSION=build/sanitize/bloom.so OPT='-O1 -g' SANITIZE="$sanitizers" "$@"
+}
+
+# What loads that is not sanitized: the runtimes must be there first.
+sanitized() {
+  env LD_PRELOAD="$(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libubsan.so)" "$@"
+}
+
+# Programs of which the extension is a part, with sanitizers if there are any: in $linked.
+linked=build/linked
+make_linked() {
+  make -s -j "$jobs" BUILD=$linked OPT='-O1 -g' CPPFLAGS=-DSQLITE_CORE SANITIZE="$sanitizers" "$@"
+}
+
+# -- Python -------------------------------------------------------------------
+
+# Exports PYTHON, a Python 3 that can load SQLite's extensions.  Many cannot, often the one
+# that comes first on PATH; macOS's own cannot either, Homebrew's can.
+find_python() {
+  for candidate in "${PYTHON-}" /usr/bin/python3 python3 /opt/homebrew/bin/python3 /usr/local/bin/python3; do
+    if "$candidate" -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' >/dev/null 2>&1; then
+      PYTHON=$candidate
+      break
+    fi
+  done
+  : "${PYTHON:=/usr/bin/python3}" # none: what it is asked fails
+  export PYTHON
+}
