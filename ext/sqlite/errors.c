@@ -51,14 +51,25 @@ char *bloom_real_literal(double number){
   return literal;
 }
 
+/* The literal of a TEXT; dots after it where it was cut. */
+static char *text_literal(sqlite3_value *value){
+  const unsigned char *text = sqlite3_value_text(value);
+  int num_bytes = 0, num_chars = 0;
+  if( text==NULL ) return NULL;
+  while( text[num_bytes] && num_chars<LITERAL_MAX_CHARS ){
+    int end = num_bytes + 4; /* the most that a character takes; text may be anything */
+    num_chars++;
+    num_bytes++;
+    while( num_bytes<end && (text[num_bytes] & 0xc0)==0x80 ) num_bytes++;
+  }
+  return sqlite3_mprintf("'%.*q'%s", num_bytes, text, num_bytes<sqlite3_value_bytes(value) ? "..." : "");
+}
+
 char *bloom_literal(sqlite3_value *value){
-  const unsigned char *text;
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
     case SQLITE_FLOAT:   return bloom_real_literal(sqlite3_value_double(value));
-    case SQLITE_TEXT:
-      text = sqlite3_value_text(value);
-      return text ? sqlite3_mprintf("'%!.*q'", LITERAL_MAX_CHARS, text) : NULL;
+    case SQLITE_TEXT:    return text_literal(value);
     case SQLITE_BLOB:    return sqlite3_mprintf("a BLOB of %d bytes", sqlite3_value_bytes(value));
     default:             return sqlite3_mprintf("NULL");
   }

@@ -74,8 +74,8 @@ void bloom_fail_arg(sqlite3_context *context, const char *format, bloom_arg arg)
 ** NULL: as typeof() gives it but in capitals. */
 const char *bloom_type_name(sqlite3_value *value);
 
-/* A value as an SQL literal for a message, shortened; sqlite3_free() it.  NULL
-** if there is no memory. */
+/* A value as an SQL literal for a message; sqlite3_free() it.  Of a long text only
+** its beginning, and dots after it.  NULL if there is no memory. */
 char *bloom_literal(sqlite3_value *value);
 
 /* The same of a REAL. */
