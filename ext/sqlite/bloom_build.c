@@ -3,10 +3,10 @@
 ** function; the filter of its keys, byte for byte what LevelDB's
 ** BloomFilterPolicy writes for them in any order.
 **
-** (1) NULL keys are skipped.  Without keys: the empty filter.
+** (1) NULL keys are skipped.  No rows: the empty filter, with the defaults.
 ** (2) bits_per_key is a number in 1..100, capacity an integer >= 0; NULL means
-**     the default.  Each is the same on every row of a group, rows with a NULL
-**     key included, else an error.
+**     the default.  Each is the same on every row of a group or frame, rows with
+**     a NULL key included, else an error.
 ** (3) Without capacity the keys that were seen size the filter, duplicates
 **     counted, and their digests are kept until the end.
 ** (4) With capacity it alone sizes the filter.  Digests go to the bits in
@@ -29,16 +29,23 @@
 /* Digests that go to the bits at once (Requirement 4). */
 #define BATCH_DIGESTS 16384
 
+/* What the arguments after the key say on one row. */
+typedef struct build_parameters {
+  double bits_per_key;
+  int bits_per_key_type;  /* of the argument; 0 if there was none */
+  sqlite3_int64 capacity; /* or BLOOM_NO_CAPACITY */
+} build_parameters;
+
 /* Zero bytes are an aggregate that saw no row. */
 typedef struct build_state {
   bloom_digest_queue queue; /* keys that are not yet in filter */
   uint8_t *filter;          /* with capacity, after the first batch; else NULL */
   bloom_shape shape;        /* of filter, once that is there */
-  double bits_per_key;
-  int bits_per_key_type;    /* of the first row's argument; 0 if there was none */
-  sqlite3_int64 capacity;   /* or BLOOM_NO_CAPACITY */
+  build_parameters parameters; /* of the latest row */
+  build_parameters earlier;    /* of the row before they last changed */
   uint64_t num_rows;        /* in the group or frame, with a NULL key or not */
-  char has_parameters;      /* bits_per_key, bits_per_key_type and capacity are set */
+  uint64_t num_alike;       /* latest rows that share parameters; they may have left the frame */
+  char has_parameters;      /* a row was seen */
   char is_window;           /* a value was asked for before the end */
 } build_state;
 
@@ -47,12 +54,8 @@ static void build_state_free(build_state *state){
   sqlite3_free(state->filter);
 }
 
-/* Fails because an argument differs from before, its literal on the rows so far,
-** which it frees. */
-static int fail_not_constant(
-  sqlite3_context *context, int number, const char *name, char *before, sqlite3_value *value
-){
-  char *now = bloom_literal(value);
+/* Fails because an argument differs from before; takes over the literals of both. */
+static int fail_not_constant(sqlite3_context *context, int number, const char *name, char *before, char *now){
   if( before && now ){
     bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, "bloom_build", number, name, before, now);
   }else{
@@ -63,52 +66,73 @@ static int fail_not_constant(
   return SQLITE_ERROR;
 }
 
+static char *bits_per_key_literal(const build_parameters *parameters){
+  switch( parameters->bits_per_key_type ){
+    case SQLITE_FLOAT:   return bloom_real_literal(parameters->bits_per_key);
+    case SQLITE_INTEGER: return sqlite3_mprintf("%d", (int)parameters->bits_per_key);
+    default:             return sqlite3_mprintf("NULL");
+  }
+}
+
+static char *capacity_literal(const build_parameters *parameters){
+  if( parameters->capacity==BLOOM_NO_CAPACITY ) return sqlite3_mprintf("NULL");
+  return sqlite3_mprintf("%lld", parameters->capacity);
+}
+
+static inline int bits_per_key_differs(const build_parameters *a, const build_parameters *b){
+  return a->bits_per_key<b->bits_per_key || a->bits_per_key>b->bits_per_key;
+}
+
+/* An error if the rows do not agree (Requirement 2).  Not found row by row: a window may
+** take a row back before it asks for a value. */
+static int check_parameters(sqlite3_context *context, const build_state *state){
+  const build_parameters *before = &state->earlier, *now = &state->parameters;
+  if( state->num_rows<=state->num_alike ) return SQLITE_OK;
+  if( bits_per_key_differs(before, now) ){
+    return fail_not_constant(context, 2, "bits_per_key", bits_per_key_literal(before), bits_per_key_literal(now));
+  }
+  return fail_not_constant(context, 3, "capacity", capacity_literal(before), capacity_literal(now));
+}
+
 /* The shape of the filter, or an error set on context (Requirement 6). */
 static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
-  uint64_t num_keys =
-    state->capacity==BLOOM_NO_CAPACITY ? state->queue.num_digests : (uint64_t)state->capacity;
-  return bloom_find_shape(context, num_keys, state->bits_per_key, shape);
+  const build_parameters *parameters = &state->parameters;
+  uint64_t num_keys = parameters->capacity==BLOOM_NO_CAPACITY ?
+    state->queue.num_digests : (uint64_t)parameters->capacity;
+  return bloom_find_shape(context, num_keys, parameters->bits_per_key, shape);
 }
 
 /* 1 if there is no argument but the key and a bits_per_key that is what it was on
-** the first row: most rows' case, and quickly found. */
+** the row before: most rows' case, and quickly found. */
 static inline int is_same_parameter(const build_state *state, int num_args, sqlite3_value **args){
-  return num_args==2 && sqlite3_value_type(args[1])==state->bits_per_key_type
-      && sqlite3_value_double(args[1])==state->bits_per_key;
+  return num_args==2 && sqlite3_value_type(args[1])==state->parameters.bits_per_key_type
+      && sqlite3_value_double(args[1])==state->parameters.bits_per_key;
 }
 
-/* Takes arguments 2 and 3 from the first row and checks them on the others. */
+/* Takes arguments 2 and 3. */
 static int read_parameters(
   sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args
 ){
-  double bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
-  sqlite3_int64 capacity = BLOOM_NO_CAPACITY;
+  build_parameters now = {BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY};
+  bloom_shape shape;
   if( num_args>1 ){
     bloom_arg arg = {"bloom_build", 2, args[1]};
-    if( bloom_read_bits_per_key(context, arg, &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+    if( bloom_read_bits_per_key(context, arg, &now.bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+    now.bits_per_key_type = sqlite3_value_type(args[1]);
   }
   if( num_args>2 ){
     bloom_arg arg = {"bloom_build", 3, args[2]};
-    if( bloom_read_capacity(context, arg, &capacity)!=SQLITE_OK ) return SQLITE_ERROR;
+    if( bloom_read_capacity(context, arg, &now.capacity)!=SQLITE_OK ) return SQLITE_ERROR;
   }
-  if( !state->has_parameters ){
-    bloom_shape shape;
-    state->bits_per_key = bits_per_key;
-    state->bits_per_key_type = num_args>1 ? sqlite3_value_type(args[1]) : 0;
-    state->capacity = capacity;
-    state->has_parameters = 1;
-    return find_shape(context, state, &shape);
-  }
-  if( bits_per_key<state->bits_per_key || bits_per_key>state->bits_per_key ){
-    return fail_not_constant(context, 2, "bits_per_key", state->bits_per_key_type==SQLITE_FLOAT ?
-                             bloom_real_literal(state->bits_per_key) :
-                             sqlite3_mprintf("%d", (int)state->bits_per_key), args[1]);
-  }
-  if( capacity!=state->capacity ){
-    return fail_not_constant(context, 3, "capacity", state->capacity==BLOOM_NO_CAPACITY ?
-                             sqlite3_mprintf("NULL") : sqlite3_mprintf("%lld", state->capacity), args[2]);
-  }
-  return SQLITE_OK;
+  if( state->has_parameters && !bits_per_key_differs(&state->parameters, &now)
+   && state->parameters.capacity==now.capacity ) return SQLITE_OK;
+  state->earlier = state->parameters;
+  state->parameters = now;
+  state->num_alike = 0;
+  state->has_parameters = 1;
+  /* The rows of the bits are there to stay. */
+  if( state->filter ) return check_parameters(context, state);
+  return find_shape(context, state, &shape);
 }
 
 /* A new filter with all keys so far, and its shape; NULL, the error set on
@@ -135,6 +159,7 @@ static int flush_batch(sqlite3_context *context, build_state *state){
   if( state->filter ){
     bloom_leveldb_add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
   }else{
+    if( check_parameters(context, state)!=SQLITE_OK ) return SQLITE_ERROR;
     state->filter = write_filter(context, state, &state->shape);
     if( state->filter==NULL ) return SQLITE_ERROR;
   }
@@ -158,7 +183,7 @@ static int step(sqlite3_context *context, build_state *state, int num_args, sqli
   }
   if( state->queue.num_digests % BATCH_DIGESTS==0 ){
     bloom_shape shape;
-    if( state->capacity!=BLOOM_NO_CAPACITY && !state->is_window ) return flush_batch(context, state);
+    if( state->parameters.capacity!=BLOOM_NO_CAPACITY && !state->is_window ) return flush_batch(context, state);
     return find_shape(context, state, &shape);
   }
   return SQLITE_OK;
@@ -170,6 +195,7 @@ void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     sqlite3_result_error_nomem(context);
   }else if( step(context, state, num_args, args)==SQLITE_OK ){
     state->num_rows++;
+    state->num_alike++;
   }
 }
 
@@ -195,6 +221,7 @@ static void give_filter(sqlite3_context *context, const build_state *state){
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     return;
   }
+  if( check_parameters(context, state)!=SQLITE_OK ) return;
   filter = write_filter(context, state, &shape);
   if( filter ) sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
 }
@@ -203,8 +230,7 @@ static void give_filter(sqlite3_context *context, const build_state *state){
 ** outside the frame said does not count, or the first frames, which come before
 ** any row, would differ from the others. */
 static const build_state build_state_without_rows = {
-  .bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY,
-  .capacity = BLOOM_NO_CAPACITY,
+  .parameters = {BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
 };
 
 void bloom_build_value(sqlite3_context *context){
