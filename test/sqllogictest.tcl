@@ -18,8 +18,9 @@ package require Tcl 8.6
 
 namespace eval slt {
     variable engine sqlite
-    # Stands for NULL on the way from SQLite to Tcl and back.
-    variable null "\x01NULL\x01"
+    # Stands for NULL on the way from SQLite to Tcl and back: new in each run, so that no
+    # test can write it as a text.
+    variable null "\x01NULL [pid] [clock clicks] [expr {rand()}]"
     variable max_lines_shown 20
     variable max_chars_shown 200
 
