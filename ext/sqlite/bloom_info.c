@@ -11,7 +11,13 @@
 ** xBestIndex accepts a query without the argument, at a price that no plan pays
 ** that has it, and xFilter fails: older versions of SQLite (3.44, not 3.52) ask
 ** for the plan of each arm of an OR, without what is outside it.
+**
+** Where each arm of an OR has an argument of its own, SQLite takes rows of one
+** rowid for one row: there it is a hash of the filter's bytes.  An arm looks like
+** any query with one argument, but before it SQLite asks for the plan of the whole,
+** in which no argument is sure.  From then on the connection's plans hash.
 */
+#include "../core/partition.h"
 #include "../core/stats.h"
 #include "errors.h"
 #include "filter_arg.h"
@@ -42,6 +48,9 @@ enum {
 
 #define COLUMN_BIT(column) (1u << (column))
 
+/* In idxNum, in place of the column that cannot be read: the rowid must tell filters apart. */
+#define HASH_BIT COLUMN_BIT(COLUMN_ARGUMENT)
+
 /* Columns for which the bits must be counted. */
 #define COLUMNS_FROM_BITS_SET \
   (COLUMN_BIT(COLUMN_BITS_SET) | COLUMN_BIT(COLUMN_FILL_RATIO) | \
@@ -55,10 +64,16 @@ enum {
 /* What a plan without the argument costs. */
 #define COST_WITHOUT_ARGUMENT 1e99
 
+typedef struct info_vtab {
+  sqlite3_vtab base; /* first, for SQLite */
+  unsigned hash_bit; /* HASH_BIT once a plan was asked for without an argument */
+} info_vtab;
+
 typedef struct info_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
   bloom_filter filter;   /* its bytes are gone after xFilter */
+  sqlite3_int64 rowid;
   uint64_t bits_set;     /* if a column in COLUMNS_FROM_BITS_SET is read */
   double measured_fpr;   /* if COLUMN_MEASURED_FPR is read */
 } info_cursor;
@@ -73,12 +88,14 @@ static int info_fail(sqlite3_vtab *vtab, char *message){
 static int info_connect(
   sqlite3 *db, void *data, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
 ){
+  info_vtab *info;
   int rc = sqlite3_declare_vtab(db, INFO_SCHEMA);
   (void)data; (void)num_args; (void)args; (void)error;
   if( rc!=SQLITE_OK ) return rc;
-  *vtab = sqlite3_malloc64(sizeof(**vtab));
-  if( *vtab==NULL ) return SQLITE_NOMEM;
-  **vtab = (sqlite3_vtab){NULL, 0, NULL};
+  info = sqlite3_malloc64(sizeof(*info));
+  if( info==NULL ) return SQLITE_NOMEM;
+  *info = (info_vtab){{NULL, 0, NULL}, 0};
+  *vtab = &info->base;
   sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
   return SQLITE_OK;
 }
@@ -91,17 +108,18 @@ static int info_disconnect(sqlite3_vtab *vtab){
 static int info_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   int i;
   int has_unusable = 0;
-  (void)vtab;
+  unsigned *hash_bit = &((info_vtab *)vtab)->hash_bit;
   for(i=0; i<info->nConstraint; i++){
+    unsigned char op = info->aConstraint[i].op;
     if( info->aConstraint[i].iColumn!=COLUMN_ARGUMENT
-     || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
+     || (op!=SQLITE_INDEX_CONSTRAINT_EQ && op!=SQLITE_INDEX_CONSTRAINT_IS) ) continue;
     if( !info->aConstraint[i].usable ){
       has_unusable = 1;
       continue;
     }
     info->aConstraintUsage[i].argvIndex = 1;
     info->aConstraintUsage[i].omit = 1; /* a handle equals nothing */
-    info->idxNum = (int)(info->colUsed & (COLUMN_BIT(COLUMN_ARGUMENT) - 1));
+    info->idxNum = (int)((info->colUsed & (COLUMN_BIT(COLUMN_ARGUMENT) - 1)) | *hash_bit);
     info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
     info->estimatedCost = 1;
     info->estimatedRows = 1;
@@ -109,6 +127,7 @@ static int info_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   }
   /* The argument is there, but this join order would need it too early. */
   if( has_unusable ) return SQLITE_CONSTRAINT;
+  *hash_bit = HASH_BIT;
   info->estimatedCost = COST_WITHOUT_ARGUMENT;
   return SQLITE_OK;
 }
@@ -127,7 +146,7 @@ static int info_close(sqlite3_vtab_cursor *cursor){
   return SQLITE_OK;
 }
 
-/* idxNum: the columns that are read, as COLUMN_BITs.  args[0], if it is there: the filter. */
+/* idxNum: the columns that are read, as COLUMN_BITs, and HASH_BIT.  args[0], if it is there: the filter. */
 static int info_filter(
   sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args, sqlite3_value **args
 ){
@@ -151,6 +170,9 @@ static int info_filter(
   }
   if( columns & COLUMNS_FROM_BITS_SET ) info->bits_set = bloom_bits_set(filter);
   if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = bloom_measured_fpr(filter);
+  /* Of 2^64 - 1 partitions each has one hash, the first has two. */
+  info->rowid = columns & HASH_BIT ?
+    (sqlite3_int64)bloom_partition_of(filter->bytes, filter->num_bytes, UINT64_MAX) : 1;
   info->filter = *filter;
   info->filter.bytes = NULL;
   info->is_eof = 0;
@@ -167,8 +189,7 @@ static int info_eof(sqlite3_vtab_cursor *cursor){
 }
 
 static int info_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
-  (void)cursor;
-  *rowid = 1;
+  *rowid = ((info_cursor *)cursor)->rowid;
   return SQLITE_OK;
 }
 

@@ -72,6 +72,7 @@ SELECT name, note FROM described;
 -- long
 SELECT * FROM described;
 SELECT num_probes FROM bloom_info WHERE argument = x'000000000000000006';
+SELECT f.name, i.num_bytes FROM filters f, bloom_info i WHERE i.argument = f.filter OR i.argument IS bloom_empty(length(f.name));
 
 -- bloom_partition, bloom_bits_per_key, bloom_version.
 SELECT bloom_partition(k, 1000) FROM keys;
