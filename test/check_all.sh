@@ -1,32 +1,59 @@
 #!/bin/sh
-# Everything that test/RELIABILITY.md promises: sh test/check_all.sh (`make check-all`),
-# from any directory.  Installs what is missing, runs the quick suites and the long checks,
-# and prints one table (what, result, time, how much); a new check is one line below.
+# Everything that test/RELIABILITY.md promises: sh test/check_all.sh [--keep] [WORD ...],
+# from any directory (`make check-all`).  Installs what is missing, runs the quick suites and
+# the long checks, and prints a table; a new check is one line below.
+#
+#   WORD     only checks that have one of these words in their title
+#   --keep   their rows take the place of those in test/RELIABILITY.md
 cd "$(dirname "$0")/.." || exit 1
 . test/shared.sh
 export WERROR=1 REQUIRE_ALL=1 # as in CI: warnings are errors, and so is what cannot run
+keep=
+if [ "${1-}" = --keep ]; then keep=yes; shift; fi
+words=$*
 sh test/install_packages.sh build demo test check && make -j "$jobs" || exit 1
 work=build/check_all
 mkdir -p $work || exit 1
 find_python
+measured_at="$(date +%F), $(git describe --always --dirty --exclude '*')"
 
-suite 'make test'                                          sh test/run.sh --made
-suite 'static analysis'                                    sh test/static_analysis/run.sh
-suite 'coverage'                                           sh test/coverage/run.sh
-suite 'mutation: a sample of the small changes to ext'     "$PYTHON" test/mutation/mutate.py --limit 100 --minutes 2
-suite 'fuzzing'                                            sh test/fuzz/run.sh
-suite 'out of memory, all statements and encodings'        sh test/oom/run.sh --long
-suite 'out of memory, with sanitizers'                     sh test/oom/run.sh --sanitize
-suite 'limits and interruption, newest SQLite'             sh test/limits/run.sh 3.54.1
-suite 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/every_sqlite.sh
-suite 'Node: better-sqlite3'                               sh examples/node/test.sh
-suite 'big-endian: s390x'                                  sh test/machines/run.sh s390x
-suite '64-bit Arm: aarch64, NEON'                          sh test/machines/run.sh aarch64
-suite '32-bit: i686'                                       sh test/machines/run.sh i686
-suite 'Windows: the DLL under wine'                        sh test/machines/run.sh windows
-suite 'gcc and clang, -O0 and -O3, with and without SIMD'  sh test/machines/run.sh builds
-suite 'threads, SQLite itself under ThreadSanitizer too'   sh test/threads/run.sh 3.54.1
-suite 'filters past 2^32 bits, beside LevelDB'             sh test/limits/run.sh --big
+# What is not run keeps the row that it has.
+long() {
+  for word in ${words:-"$1"}; do
+    case $1 in *"$word"*) suite "$@"; return ;; esac
+  done
+  rows="$rows$(grep -F "| $1 |" test/RELIABILITY.md)
+"
+}
 
-table
+long 'make test'                                          sh test/run.sh --made
+long 'static analysis'                                    sh test/static_analysis/run.sh
+long 'coverage'                                           sh test/coverage/run.sh
+long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/mutation/mutate.py --limit 100 --minutes 2
+long 'fuzzing'                                            sh test/fuzz/run.sh
+long 'out of memory, all statements and encodings'        sh test/oom/run.sh --long
+long 'out of memory, with sanitizers'                     sh test/oom/run.sh --sanitize
+long 'limits and interruption, newest SQLite'             sh test/limits/run.sh 3.54.1
+long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/every_sqlite.sh
+long 'Node: better-sqlite3'                               sh examples/node/test.sh
+long 'big-endian: s390x'                                  sh test/machines/run.sh s390x
+long '64-bit Arm: aarch64, NEON'                          sh test/machines/run.sh aarch64
+long '32-bit: i686'                                       sh test/machines/run.sh i686
+long 'Windows: the DLL under wine'                        sh test/machines/run.sh windows
+long 'gcc and clang, -O0 and -O3, with and without SIMD'  sh test/machines/run.sh builds
+long 'threads, SQLite itself under ThreadSanitizer too'   sh test/threads/run.sh 3.54.1
+long 'filters past 2^32 bits, beside LevelDB'             sh test/limits/run.sh --big
+
+{
+  echo '| what | result | time | how much | measured at |'
+  echo '|---|---|---:|---|---|'
+  printf %s "$rows" | grep .
+} >$work/table
+cat $work/table
+if [ -n "$keep" ]; then
+  awk -v table=$work/table '
+    /^\| what \| result / { while( (getline line <table)>0 ) print line; is_old = 1 }
+    !/^\|/ { is_old = 0 }
+    !is_old' test/RELIABILITY.md >$work/RELIABILITY.md && cp $work/RELIABILITY.md test/RELIABILITY.md
+fi
 finish

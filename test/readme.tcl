@@ -16,7 +16,7 @@
 # the README must have a heading for every function that bloom registers.
 #
 #     tclsh test/readme.tcl [document ...]      (default: README.md ext/FORMATS.md
-#                                               examples/README.md test/RELIABILITY.md)
+#                                               examples/README.md test/README.md test/RELIABILITY.md)
 #
 # SQLITE3 names the shell to use instead of sqlite3, PYTHON what /usr/bin/python3 stands for.
 
@@ -349,7 +349,7 @@ foreach name {Makefile bloom.so ext examples test sql} {
     file link -symbolic [file join $work $name] [file join $root $name]
   }
 }
-set documents [expr {$argc ? $argv : {README.md ext/FORMATS.md examples/README.md test/RELIABILITY.md}}]
+set documents [expr {$argc ? $argv : {README.md ext/FORMATS.md examples/README.md test/README.md test/RELIABILITY.md}}]
 foreach document $documents { checkDocument $document }
 if {"README.md" in $documents} { checkReference README.md }
 puts "$numPassed passed, $numFailed failed"

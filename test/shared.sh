@@ -15,6 +15,7 @@ jobs=$(getconf _NPROCESSORS_ONLN)
 # $work is a folder to write in, which the script makes.
 num_passed=0
 num_failed=0
+rows='' measured_at=''
 
 # check TITLE COMMAND ...: one test; what it printed is shown if it failed.
 check() {
@@ -47,7 +48,7 @@ adds_up() {
   num_failed=$((num_failed + failed))
 }
 
-# suite TITLE COMMAND ...: the same, with a headline, the command's notes and a row for `table`.
+# suite TITLE COMMAND ...: the same, with a headline and the command's notes. Adds a row to $rows.
 suite() {
   echo "== $1"
   suite_start=$(date +%s)
@@ -55,8 +56,8 @@ suite() {
   seconds=$(($(date +%s) - suite_start))
   [ "$failed" != 0 ] || grep '^note: ' "$work/log"
   echo "$passed passed, $failed failed"
-  notes=$(sed -n 's/^note: //p' "$work/log" | tr '\n' ';' | sed 's/;$//; s/;/; /g')
-  rows="${rows-}| $title | $passed passed, $failed failed | $seconds s | $notes |
+  notes=$(sed -n 's/^note: //p' "$work/log" | paste -sd '|' - | sed 's/|/; /g')
+  rows="$rows| $title | $passed passed, $failed failed | $seconds s | $notes | $measured_at |
 "
 }
 
@@ -67,13 +68,6 @@ leave_out() {
   else
     echo "Left out: $1. $2."
   fi
-}
-
-# All suites so far, as Markdown.
-table() {
-  echo '| what | result | time | how much |'
-  echo '|---|---|---:|---|'
-  printf %s "$rows"
 }
 
 # finish: the sum, and the end of the script.

@@ -1,19 +1,20 @@
 #!/bin/sh
-# Keeps the smallest set of inputs that reaches all that build/fuzz/corpus (what run.sh
-# found) and the kept corpus reach: sh test/fuzz/keep.sh, after run.sh.
-#
-# Findings that were fixed have names, not check sums: they stay whatever they reach.
-set -eu
-cd "$(dirname "$0")/../.."
-unset MAKEFLAGS MAKELEVEL
+# Keeps the fewest inputs that reach all that the last fuzzing and the kept inputs reach:
+# sh test/fuzz/keep.sh, at the top of the checkout, after run.sh.  Writes the lines below the
+# mark of test/fuzz/corpus/TARGET.hex, and leaves those above it.
+. test/shared.sh
+set -e
 for target in $(make -s list-fuzz-targets); do
-  corpus=test/fuzz/corpus/$target
+  kept=test/fuzz/corpus/$target.hex
   merged=build/fuzz/merged/$target
   rm -rf "$merged"
-  mkdir -p "$merged" "$corpus" "build/fuzz/corpus/$target"
-  "build/fuzz/test/fuzz/$target" -merge=1 -use_counters=0 "$merged" "$corpus" "build/fuzz/corpus/$target" 2>/dev/null
-  # libFuzzer's names: 40 hexadecimal digits.
-  find "$corpus" -type f | grep -E '/[0-9a-f]{40}$' | xargs -r rm
-  cp "$merged"/* "$corpus"
-  echo "$target: $(find "$corpus" -type f | wc -l) inputs, $(cat "$corpus"/* | wc -c) bytes"
+  mkdir -p "$merged"
+  "build/fuzz/test/fuzz/$target" -merge=1 -use_counters=0 "$merged" "build/fuzz/kept/$target" "build/fuzz/corpus/$target" 2>/dev/null
+  sed '/^# -- mark$/q' "$kept" >"$merged.hex"
+  for input in "$merged"/*; do
+    od -An -v -tx1 "$input" | tr -d ' \n'
+    echo
+  done | sort >>"$merged.hex"
+  mv "$merged.hex" "$kept"
+  echo "$target: $(grep -vc '^#' "$kept") inputs"
 done

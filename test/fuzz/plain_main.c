@@ -1,11 +1,11 @@
 /*
-** Replays inputs through a target, without libFuzzer: PROGRAM FILE-OR-FOLDER ...
-** Says how many there were; a finding ends the program before that.
+** Replays inputs through a target, without libFuzzer: PROGRAM FILE ...
+** A file NAME.hex holds an input a line, in hexadecimal, and comments that begin with #;
+** any other file is one input.  Says how many there were; a finding ends the program.
 */
-#include <dirent.h>
-#include <sys/stat.h>
-
 #include "fuzz.h"
+
+enum { MAX_BYTES = 1 << 20 };
 
 static size_t num_inputs = 0;
 
@@ -14,56 +14,63 @@ static void fail(const char *what, const char *path){
   exit(1);
 }
 
-static void replay_file(const char *path){
-  FILE *file = fopen(path, "rb");
-  uint8_t *data;
-  uint8_t *exact;
-  size_t num_bytes;
-  const size_t max_bytes = (size_t)1 << 20;
-  if( file==NULL ) fail("cannot be opened", path);
-  data = malloc(max_bytes);
-  if( data==NULL ) abort();
-  num_bytes = fread(data, 1, max_bytes, file);
-  if( ferror(file) ) fail("cannot be read", path);
-  fclose(file);
-  exact = fuzz_exact(data, num_bytes);
-  free(data);
+static void replay(const char *path, unsigned line, const uint8_t *data, size_t num_bytes){
+  uint8_t *exact = fuzz_exact(data, num_bytes);
   /* Before it runs, so that the input of a crash is known. */
-  printf("%s\n", path);
+  printf("%s:%u\n", path, line);
   fflush(stdout);
   LLVMFuzzerTestOneInput(exact, num_bytes);
   free(exact);
   num_inputs++;
 }
 
-static void replay(const char *path){
-  struct stat status;
-  DIR *folder;
-  const struct dirent *entry;
-  if( stat(path, &status)!=0 ) fail("is not there", path);
-  if( !S_ISDIR(status.st_mode) ){
-    replay_file(path);
-    return;
+static int hex_digit(char c, const char *path){
+  const char *digits = "0123456789abcdef";
+  const char *found = c ? strchr(digits, c) : NULL;
+  if( found==NULL ) fail("is not hexadecimal", path);
+  return (int)(found - digits);
+}
+
+static void replay_lines(char *text, const char *path){
+  unsigned line = 1;
+  for(; *text; line++){
+    const size_t num_chars = strcspn(text, "\n");
+    if( text[num_chars]==0 ) fail("lacks its last newline", path);
+    if( *text!='#' ){
+      size_t i;
+      uint8_t *bytes = (uint8_t*)text; /* overwritten behind what is read */
+      for(i=0; i<num_chars; i+=2){
+        bytes[i/2] = (uint8_t)(hex_digit(text[i], path)*16 + hex_digit(text[i+1], path));
+      }
+      replay(path, line, bytes, num_chars/2);
+    }
+    text += num_chars + 1;
   }
-  folder = opendir(path);
-  if( folder==NULL ) fail("cannot be opened", path);
-  while( (entry = readdir(folder))!=NULL ){
-    const size_t num_chars = strlen(path) + strlen(entry->d_name) + 2;
-    char *inner;
-    if( entry->d_name[0]=='.' ) continue;
-    inner = malloc(num_chars);
-    if( inner==NULL ) abort();
-    snprintf(inner, num_chars, "%s/%s", path, entry->d_name);
-    replay(inner);
-    free(inner);
+}
+
+static void replay_file(const char *path){
+  const char *suffix = strrchr(path, '.');
+  FILE *file = fopen(path, "rb");
+  char *data = malloc(MAX_BYTES + 1);
+  size_t num_bytes;
+  if( file==NULL ) fail("cannot be opened", path);
+  if( data==NULL ) abort();
+  num_bytes = fread(data, 1, MAX_BYTES, file);
+  if( ferror(file) || fgetc(file)!=EOF ) fail("cannot be read, or is too long", path);
+  fclose(file);
+  data[num_bytes] = 0;
+  if( suffix && strcmp(suffix, ".hex")==0 ){
+    replay_lines(data, path);
+  }else{
+    replay(path, 1, (const uint8_t*)data, num_bytes);
   }
-  closedir(folder);
+  free(data);
 }
 
 int main(int num_args, char **args){
   int i;
   fuzz_is_replay = 1;
-  for(i=1; i<num_args; i++) replay(args[i]);
+  for(i=1; i<num_args; i++) replay_file(args[i]);
   printf("%lu inputs\n", (unsigned long)num_inputs);
   return num_inputs==0;
 }

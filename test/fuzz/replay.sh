@@ -8,7 +8,7 @@ make_linked fuzz-targets >/dev/null || { echo '0 passed, 1 failed'; exit 1; }
 
 for target in $(make -s list-fuzz-targets); do
   log=$linked/$target.log
-  if $linked/test/fuzz/"$target" test/fuzz/corpus/"$target" >$log 2>&1 </dev/null; then
+  if $linked/test/fuzz/"$target" "test/fuzz/corpus/$target.hex" >$log 2>&1 </dev/null; then
     num_passed=$((num_passed + 1))
     echo "note: $target: $(tail -n 1 $log)"
   else

@@ -4,12 +4,14 @@
 #   sh test/fuzz/run.sh [EXECUTIONS [TARGET ...]]
 #
 # at the top of the checkout; needs clang with libFuzzer.  EXECUTIONS of each target,
-# or $FUZZ_EXECUTIONS; without either, $FUZZ_SECONDS or 70 seconds of each.  Inputs that
-# reach something new are added to build/fuzz/corpus/TARGET; what breaks a promise lies
-# in build/fuzz/findings/TARGET.  keep.sh keeps what is new.
+# or $FUZZ_EXECUTIONS; without either, $FUZZ_SECONDS or 70 seconds of each.  The kept inputs,
+# corpus/TARGET.hex, are unpacked to build/fuzz/kept/TARGET; those that reach something new
+# are added to build/fuzz/corpus/TARGET, from which keep.sh keeps them; what breaks a promise
+# lies in build/fuzz/findings/TARGET.
 #
 # Says how many executions ran, and how long; ends with `N passed, N failed`.
 . test/shared.sh
+find_python
 executions=${1:-${FUZZ_EXECUTIONS:-}}
 case $executions in
   *[!0-9]*) echo "run.sh: '$executions' is no number of executions; targets come after it" >&2; exit 2 ;;
@@ -39,9 +41,14 @@ for target in "$@"; do
     *)              max_bytes=200 ;;
   esac
   log=$build/$target.log
-  mkdir -p $build/corpus/$target $build/findings/$target
+  rm -rf $build/kept/$target
+  mkdir -p $build/corpus/$target $build/findings/$target $build/kept/$target
+  "$PYTHON" -c 'import sys
+for number, line in enumerate(open(sys.argv[1])):
+    if line[0] != "#": open(f"{sys.argv[2]}/{number}", "wb").write(bytes.fromhex(line))' \
+    test/fuzz/corpus/$target.hex $build/kept/$target || exit 1
   $build/test/fuzz/$target "$limit" -max_len=$max_bytes -entropic=0 -reload=0 -report_slow_units=600 -artifact_prefix=$build/findings/$target/ \
-    $build/corpus/$target test/fuzz/corpus/$target >$log 2>&1 </dev/null
+    $build/corpus/$target $build/kept/$target >$log 2>&1 </dev/null
   status=$?
   done=$(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 executions in \2 s/p' $log)
   if [ $status = 0 ] && [ -n "$done" ]; then

@@ -1,28 +1,27 @@
 #!/usr/bin/python3
 """Mutation check: does a test fail for every small change to ext/?
 
-    test/mutation/mutate.py [--skip N] [--limit N] [--minutes N] [--seed N] [--only REGEXP] [--plain] [--list]     (`make mutation`)
+    test/mutation/mutate.py [--since COMMIT] [--limit N] [--minutes N] [--seed N] [--only REGEXP] [--list]
+    (`make mutation`)
 
 Each mutant is one file of ext/ with one token changed: an operator, a bound, a constant, a
-condition negated; in the SQLite layer also with one statement deleted.  It is killed if what it compiles into does not pass the tests: one fails,
-crashes, or takes far more time than before.  A mutant of the core meets the core's tests of
-its file; one of the SQLite layer the SQL tests of its file, then all of them, the query
-plans, the limits and the failing allocations.  What survives them unexplained is tried again
-under AddressSanitizer and UndefinedBehaviorSanitizer, which `make test` runs as well.
-Mutants that do not compile, or into the very same code (gcc -O2), are not counted.
+condition negated; in the SQLite layer also with one statement deleted.  It is killed if what
+it compiles into does not pass the tests: one fails, crashes, or takes far more time than
+before.  A mutant of the core meets the core's tests of its file; one of the SQLite layer the
+SQL tests of its file, then all of them, the query plans, the limits and the failing
+allocations.  Mutants that do not compile, or into the very same code (gcc -O2), are not
+counted.
+
+Survivors are printed.  Most change speed, or nothing at all; each of the others is a test to
+write.  Nobody keeps a list of them, which every edit of the source would outdate.  Instead:
+
+    --since COMMIT   only lines that changed since then: all their survivors are new, and are
+                     tried again under AddressSanitizer and UndefinedBehaviorSanitizer.  To
+                     read before a change lands; each counts as failed.
+    otherwise        fails if less than KILLED of the mutants are killed, by more than chance.
 
 The order of the mutants is shuffled by the seed, so that the first N are a fair sample.
-
-test/mutation/survivors names the survivors that are known, and why each is equivalent:
-
-    FILE | CHANGE | CODE
-        why, indented
-
-CHANGE is `before -> after`, with (2) after it if it is the second of its kind in the line, or
-* for any; CODE is the line, a * at its end stands for the rest.
-A survivor that is not there is a test to write or a line to add; one that is there and is
-killed is stale.  Each of either counts as failed.  Prints `N passed, N failed` last: mutants
-killed or explained, and what was wrong.
+Prints `N passed, N failed` last: mutants killed, and what was wrong.
 """
 
 import argparse
@@ -45,7 +44,8 @@ PLAIN = ["gcc", "-O1"]
 SANITIZERS = re.search(r"^sanitizers='(.*)'$", open("test/shared.sh", encoding="utf-8").read(), re.M).group(1)
 SANITIZED = ["gcc", "-O1", *SANITIZERS.split()]
 OPTIMISED = ["gcc", "-O2"]
-LIST = "test/mutation/survivors"
+# The share of mutants that the tests kill; nearly all others change speed, or nothing.
+KILLED = 0.88
 MAX_MEMORY = 3 << 30
 
 # Encodings have folders of their own.
@@ -54,34 +54,8 @@ CORE_FOLDERS = ["ext/core", *sorted(path.rstrip("/") for path in glob.glob("ext/
 # Not of this machine.
 SKIPPED = {"kernels_neon.c"} if os.uname().machine == "x86_64" else {"kernels_avx2.c", "kernels_avx512.c"}
 
-# The test programs of the core that are about a file, by the beginning of its name, the
-# quickest first.
-CORE_TESTS = {
-    "bytes": ["bytes", "leveldb_hash"],
-    "decimal": ["decimal"],
-    "leveldb": ["encoding_leveldb", "filter", "kernels", "bounds"],
-    "filter": ["filter", "encoding_leveldb", "kernels"],
-    "kernels": ["kernels", "bounds"],
-    "hash": ["leveldb_hash", "kernels"],
-    "partition": ["partition"],
-    "sizing": ["sizing"],
-    "stats": ["stats"],
-}
-
-# The SQL tests that are about a file of the SQLite layer; one that is not here has tests of
-# its name.
-SQL_TESTS = {
-    "bloom_build": ["bloom_build", "bloom_build_window"],
-    "bloom_open": ["bloom_open"],
-    "digest_queue": ["bloom_build", "bloom_build_window"],
-    "errors": ["bloom_build", "bloom_merge", "bloom_info"],
-    "filter_arg": ["bloom_may_contain", "bloom_add", "bloom_info"],
-    "functions": ["schema"],
-    "handle": ["bloom_open"],
-    "sqlite_api": ["schema"],
-    "size_args": ["bloom_build", "bloom_empty", "bloom_partition"],
-    "bloom": ["schema"],
-}
+# A test program that is not named after the file is asked only if it takes no longer.
+MAX_SECONDS = 5
 
 TOKEN = re.compile(
     r"""(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
@@ -218,8 +192,8 @@ class Build:
         open(stamp, "w", encoding="utf-8").close()
         self.seconds = {}
 
-    def time_limit(self, test):
-        """Processor seconds: twice what the test takes where nothing is changed, and some."""
+    def time_of(self, test):
+        """The processor seconds that a test takes where nothing is changed."""
         if test not in self.seconds:
             self.link({})
             start = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -227,7 +201,7 @@ class Build:
                 sys.exit(f"{test} fails before anything is changed")
             now = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.seconds[test] = now.ru_utime + now.ru_stime - start.ru_utime - start.ru_stime
-        return int(2 * self.seconds[test]) + 2
+        return self.seconds[test]
 
     def compile(self, path, output=None):
         """The object file, or None if path does not compile."""
@@ -252,7 +226,7 @@ class Build:
 
     def kills(self, mutant, tests):
         """The test that kills it, None if none does; False if it does not compile."""
-        limits = [self.time_limit(test) for test in tests]
+        limits = [int(2 * self.time_of(test)) + 2 for test in tests]
         self.apply(mutant)
         try:
             changed = self.rebuilt(mutant)
@@ -287,11 +261,14 @@ class CoreBuild(Build):
 
     def __init__(self, name, compiler):
         super().__init__(name, compiler, (*CORE_FOLDERS, "test/core"))
+        self.tests = [os.path.basename(path)[: -len("_test.c")] for path in self.objects if path.endswith("_test.c")]
 
-    @staticmethod
-    def tests_of(path):
-        name = os.path.basename(path)
-        return next(tests for stem, tests in CORE_TESTS.items() if name.startswith(stem))
+    def tests_of(self, path):
+        """Those named after the file, then the others, the quickest first."""
+        stem = re.match("[a-z]+", os.path.basename(path)).group()
+        named = [test for test in self.tests if stem in test]
+        return sorted((test for test in self.tests if test in named or self.time_of(test) <= MAX_SECONDS),
+                      key=lambda test: (test not in named, self.time_of(test)))
 
     def compiler_of(self, path):
         # The tests' own loops are long: they are compiled once, and well.
@@ -299,8 +276,7 @@ class CoreBuild(Build):
         return [*PLAIN, "-std=c11", "-w", "-DBLOOM_NO_SIMD"] if is_test else self.compiler
 
     def users_of(self, path):
-        tests = {f"test/core/{test}_test.c" for test in self.tests_of(path)} | {"test/core/support.c"}
-        return [path for path in self.objects if path.startswith("ext/") or path in tests]
+        return list(self.objects)
 
     def link(self, changed):
         return True  # test by test
@@ -332,13 +308,11 @@ class ExtensionBuild(Build):
                                         text=True).stdout.strip() for name in ("asan", "ubsan")]
             self.environment = {"LD_PRELOAD": " ".join(libraries)}
 
-    @staticmethod
-    def tests_of(path):
+    def tests_of(self, path):
+        """Those named after the file, then all."""
         stem = os.path.splitext(os.path.basename(path))[0]
-        return [f"test/sql/{name}.test" for name in SQL_TESTS.get(stem, [stem])]
-
-    def all_tests(self):
-        return ["test/sql"] if self.sanitized else ["test/sql", "test/plans.tcl", "limits", "oom"]
+        rest = ["test/sql"] if self.sanitized else ["test/sql", "test/plans.tcl", "limits", "oom"]
+        return sorted(glob.glob(f"test/sql/{stem}*.test")) + rest
 
     def compiler_of(self, path):
         return [*self.compiler, "-fPIC"]
@@ -363,30 +337,27 @@ class ExtensionBuild(Build):
         return passes(command, cpu_seconds, self.sanitized, self.environment)
 
 
-def read_list():
-    listed = []
-    for line in open(LIST, encoding="utf-8"):
-        if line.strip() and not line.startswith("#") and not line[0].isspace():
-            # A change may be of | itself.
-            listed.append(re.fullmatch(r"(\S+) \| (\*|condition -> negated|\S+ -> \S+(?: \(\d+\))?) \| (.*)",
-                                       line.strip()).groups())
-    return listed
-
-
-def is_listed(mutant, row):
-    path, change, code = row
-    return (mutant.path == path and change in ("*", mutant.change)
-            and (mutant.code.startswith(code[:-1]) if code.endswith("*") else mutant.code == code))
+def changed_since(commit):
+    """The lines of ext/ that are not what they were: (path, line)."""
+    diff = subprocess.run(["git", "diff", "--unified=0", "--no-prefix", commit, "--", "ext"], check=True,
+                          capture_output=True, text=True).stdout
+    lines, path = set(), None
+    for line in diff.splitlines():
+        if line.startswith("+++ "):
+            path = line[4:]
+        elif line.startswith("@@"):
+            first, count = re.search(r"\+(\d+)(?:,(\d+))?", line).groups()
+            lines.update((path, int(first) + i) for i in range(int(count or 1)))
+    return lines
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--since", default="", help="only lines that changed since this commit")
     parser.add_argument("--limit", type=int, default=10**9)
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long: a smaller sample")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
-    parser.add_argument("--plain", action="store_true", help="no second try with sanitizers")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
 
@@ -395,7 +366,9 @@ def main():
     paths += ["ext/bloom.c"] + sorted(f"ext/sqlite/{file}" for file in os.listdir("ext/sqlite"))
     mutants = [mutant for path in paths for mutant in mutants_of(path)]
     random.Random(options.seed).shuffle(mutants)
-    chosen = [mutant for mutant in mutants if re.search(options.only, str(mutant))][options.skip :][: options.limit]
+    changed = changed_since(options.since) if options.since else None
+    chosen = [mutant for mutant in mutants if re.search(options.only, str(mutant))
+              and (changed is None or (mutant.path, mutant.line) in changed)][: options.limit]
     if options.list:
         for mutant in chosen:
             print(f"{mutant.path}:{mutant.line}: {mutant.change}: {mutant.code}")
@@ -412,9 +385,7 @@ def main():
             builds[name] = kind(name, compiler)
         return builds[name]
 
-    listed = read_list()
-    used = set()
-    killed, explained, unexplained, stale = {}, {}, [], []
+    killed, survived = {}, {}
     num_same = num_invalid = 0
     start = time.time()
     for number, mutant in enumerate(chosen, 1):
@@ -432,47 +403,36 @@ def main():
         if by is None and first.same_code(mutant):
             num_same += 1
             continue
-        rows = [row for row in listed if is_listed(mutant, row)]
-        if by is None and not is_core:
-            by = first.kills(mutant, first.all_tests())
-        if by is None and not rows and not options.plain:
+        if by is None and options.since:
             sanitized = build(mutant.path, "sanitized", SANITIZED)
-            by = sanitized.kills(mutant, tests if is_core else sanitized.all_tests())
-        if by:
-            killed.setdefault(mutant.path, []).append(mutant)
-            # A row for any change of a line speaks of those that survive.
-            stale += [mutant for row in rows if row[1] != "*"]
-        elif rows:
-            explained.setdefault(mutant.path, []).append(mutant)
-            used.update(rows)
-        else:
-            unexplained.append(mutant)
-            print(f"FAILED: survived: {mutant}     line {mutant.line}", flush=True)
+            by = sanitized.kills(mutant, sanitized.tests_of(mutant.path))
+        counts = killed if by else survived
+        counts[mutant.path] = counts.get(mutant.path, 0) + 1
+        if not by:
+            print(f"survived: {mutant}     line {mutant.line}", flush=True)
         if number % 50 == 0:
             print(f"  {number} of {len(chosen)}, {time.time() - start:.0f} s", file=sys.stderr, flush=True)
 
-    for mutant in stale:
-        print(f"FAILED: {LIST} is stale: killed: {mutant}")
-    if len(chosen) == len(mutants):
-        for row in listed:
-            if row not in used:
-                stale.append(row)
-                print(f"FAILED: {LIST} is stale: no such survivor: {' | '.join(row)}")
-
-    print("| file | mutants | killed | explained | not explained |")
-    print("|---|---:|---:|---:|---:|")
-    sums = [0, 0, 0]
+    print("| file | mutants | killed | survived |")
+    print("|---|---:|---:|---:|")
     for path in paths:
-        row = [len(killed.get(path, [])), len(explained.get(path, [])), sum(m.path == path for m in unexplained)]
+        row = killed.get(path, 0), survived.get(path, 0)
         if sum(row):
-            print(f"| `{path}` | {sum(row)} | {row[0]} | {row[1]} | {row[2]} |")
-        sums = [a + b for a, b in zip(sums, row)]
-    print(f"| **all** | {sum(sums)} | {sums[0]} | {sums[1]} | {sums[2]} |")
-    print(f"note: {sum(sums)} of {len(mutants)} mutants (seed {options.seed}): {sums[0]} killed, {sums[1]} explained as "
-          f"equivalent, {sums[2]} neither; {num_same} more compile to the same code, {num_invalid} not at all; "
-          f"{time.time() - start:.0f} s")
-    failed = len(stale) + len(unexplained)
-    print(f"{sums[0] + sums[1]} passed, {failed} failed")
+            print(f"| `{path}` | {sum(row)} | {row[0]} | {row[1]} |")
+    num_killed, num_survived = sum(killed.values()), sum(survived.values())
+    num_mutants = num_killed + num_survived
+    print(f"| **all** | {num_mutants} | {num_killed} | {num_survived} |")
+    print(f"note: {num_mutants} of {len(mutants)} mutants (seed {options.seed}): {num_killed} killed, {num_survived} survived; "
+          f"{num_same} more compile to the same code, {num_invalid} not at all; {time.time() - start:.0f} s")
+    if options.since:
+        failed = num_survived
+    else:
+        # Three standard deviations of a fair sample.
+        least = KILLED * num_mutants - 3 * (num_mutants * KILLED * (1 - KILLED)) ** 0.5
+        failed = int(num_killed < least)
+        if failed:
+            print(f"FAILED: {num_killed} of {num_mutants} mutants are killed, at least {least:.0f} should be")
+    print(f"{num_killed} passed, {failed} failed")
     return 1 if failed else 0
 
 
