@@ -9,6 +9,10 @@
 # under any number of skipif and onlyif lines. Added to it:
 #   statement error REGULAR-EXPRESSION    the message must match
 #   load EXTENSION ?ENTRY-POINT?          as .load does in the sqlite3 shell
+#   encodings NAME ...                    at the top of a file: it runs once for each, on a
+#                                         database of that encoding
+#   $SEED in SQL                          an integer, drawn anew in each run and printed at
+#                                         its end; BLOOM_TEST_SEED sets it
 # Stricter than SQLite's own runner: a query that fails after its first row fails, and
 # too few or too many expected values fail; so does any line that means nothing, also in
 # a record that is skipped, and a file of which no record ran, whether it has none, skips
@@ -32,6 +36,8 @@ namespace eval slt {
     # The whole run.
     variable num_passed 0
     variable num_failed 0
+    variable seed [expr {[info exists ::env(BLOOM_TEST_SEED)] ? wide($::env(BLOOM_TEST_SEED)) : [clock microseconds] % 1000000000}]
+    variable seed_is_used no
 
     # The file being run; a label maps to its digest and line.
     variable hash_threshold
@@ -293,10 +299,18 @@ proc slt::run_record {lines numbers} {
         set is_ours [string equal -nocase [lindex $words 0] $engine]
         if {$is_ours == ($directive eq "skipif")} {set skipped yes}
     }
-    if {$directive ni {statement query hash-threshold halt load}} {
+    if {$directive ni {statement query hash-threshold halt load encodings}} {
         fail "unknown directive '$directive'"
     }
     run_$directive $line $words $lines $skipped
+}
+
+proc slt::sql_of {lines} {
+    variable seed
+    variable seed_is_used
+    set sql [join $lines \n]
+    if {[string first {$SEED} $sql] >= 0} {set seed_is_used yes}
+    text_of_bytes [string map [list {$SEED} $seed] $sql]
 }
 
 proc slt::run_statement {line words body skipped} {
@@ -315,7 +329,7 @@ proc slt::run_statement {line words body skipped} {
 
     set failed no
     try {
-        execute [text_of_bytes [join $body \n]]
+        execute [sql_of $body]
     } trap {SLT SQL} message {
         set failed yes
     }
@@ -349,13 +363,13 @@ proc slt::run_query {line words body skipped} {
     # Without the dashes no value is expected either, as in SQLite's runner.
     set dashes [lsearch -exact $body ----]
     if {$dashes < 0} {set dashes [llength $body]}
-    set sql [join [lrange $body 0 $dashes-1] \n]
+    set sql [lrange $body 0 $dashes-1]
     set expected [lrange $body $dashes+1 end]
-    if {$sql eq ""} {fail "query without SQL"}
+    if {![llength $sql]} {fail "query without SQL"}
     if {$skipped} {return skipped}
 
     try {
-        set values [query_values $types [text_of_bytes $sql]]
+        set values [query_values $types [sql_of $sql]]
     } trap {SLT SQL} message {
         fail "query failed" "got error: $message"
     }
@@ -389,6 +403,12 @@ proc slt::run_hash-threshold {line words body skipped} {
     check_no_body hash-threshold $body
     if {$skipped} {return skipped}
     scan $number %lld hash_threshold
+    return set
+}
+
+# run_file heeds it.
+proc slt::run_encodings {line words body skipped} {
+    check_no_body encodings $body
     return set
 }
 
@@ -514,7 +534,7 @@ proc slt::read_bytes {path} {
     }
 }
 
-proc slt::open_database {} {
+proc slt::open_database {encoding} {
     variable database
     variable null
     variable extensions
@@ -531,6 +551,12 @@ proc slt::open_database {} {
         db nullvalue $null
     }
     foreach extension $extensions {load_extension $extension ""}
+    if {$encoding eq ""} return
+    try {
+        execute "PRAGMA encoding = '$encoding'"
+    } trap {SLT SQL} message {
+        fail "no encoding '$encoding'" "got error: $message"
+    }
 }
 
 proc slt::close_database {name} {
@@ -563,14 +589,19 @@ proc slt::run_file {path} {
         report_failure $name "cannot read: [encoding convertto utf-8 $content]" {} {}
         return
     }
-    try {
-        open_database
-        # The last record may lack its blank line, and the last line its newline.
-        run_records $name [split [string map {\r\n \n} $content\n] \n]
-    } trap {SLT FAIL} {title options} {
-        report_failure $name $title {} [lindex [dict get $options -errorcode] 2]
-    } finally {
-        close_database $name
+    # The last record may lack its blank line, and the last line its newline.
+    set lines [split [string map {\r\n \n} $content\n] \n]
+    set encodings [lrange [lsearch -inline $lines "encodings *"] 1 end]
+    if {![llength $encodings]} {set encodings [list ""]}
+    foreach encoding $encodings {
+        try {
+            open_database $encoding
+            run_records [string trimright "$name $encoding"] $lines
+        } trap {SLT FAIL} {title options} {
+            report_failure $name $title {} [lindex [dict get $options -errorcode] 2]
+        } finally {
+            close_database $name
+        }
     }
     if {$num_passed + $num_failed == $num_before} {report_failure $name "no record ran" {} {}}
 }
@@ -683,6 +714,7 @@ proc slt::main {arguments} {
         if {![llength $files]} {report_failure $path "no *.test file in it" {} {}}
         foreach file $files {run_file $file}
     }
+    if {$slt::seed_is_used} {puts "note: seed $slt::seed; BLOOM_TEST_SEED=$slt::seed draws the same"}
     puts "$num_passed passed, $num_failed failed"
     exit [expr {$num_failed > 0 || $num_passed == 0}]
 }

@@ -181,6 +181,27 @@ proc test_command_line {} {
     lassign [run_runner $one $two] status output
     check "one label in two files" "0 2 passed, 0 failed\n" "$status $output"
 
+    # A database of each encoding, and what is wrong in one of them.
+    set encodings [file join $scratch encodings.test]
+    write_text $encodings "encodings UTF-8 UTF-16be\n\nquery T\nPRAGMA encoding\n----\nUTF-8\n"
+    lassign [run_runner $encodings] status output
+    check "encodings" "1 1 passed, 1 failed" "$status [last_line $output]"
+    check "the one that fails" 1 [regexp "^$encodings UTF-16be:3: wrong result\n" $output]
+    write_text $encodings "encodings UTF-7\n\nstatement ok\nSELECT 1\n"
+    lassign [run_runner $encodings] status output
+    check "an encoding that there is not" "1 0 passed, 1 failed" "$status [last_line $output]"
+
+    # The seed is that of the environment, and is printed; else each run draws one.
+    set seeded [file join $scratch seeded.test]
+    write_text $seeded "query I\nSELECT \$SEED + 1\n----\n124\n"
+    set ::env(BLOOM_TEST_SEED) 123
+    lassign [run_runner $seeded] status output
+    check "a seed that is given" 1 [regexp "^note: seed 123; .*\n1 passed, 0 failed\n$" $output]
+    unset ::env(BLOOM_TEST_SEED)
+    lassign [run_runner $seeded] status first
+    lassign [run_runner $seeded] status second
+    check "seeds that are drawn" 1 [expr {$first ne $second && [last_line $first] eq "0 passed, 1 failed"}]
+
     lassign [run_runner $bad $good] status output
     check "a failing file and a good one" "1 1 passed, 1 failed" "$status [last_line $output]"
     lassign [run_runner $good $empty] status output
