@@ -1,36 +1,84 @@
 /*
-** Decimal text, two digits at a time: half the divisions of one at a time.
+** Decimal text: the digits, and what has more than nine of them or a sign.
 */
 #include "decimal.h"
 
 #include <string.h>
 
-static const char bloom_digit_pairs[] =
-  "00010203040506070809" "10111213141516171819" "20212223242526272829"
-  "30313233343536373839" "40414243444546474849" "50515253545556575859"
-  "60616263646566676869" "70717273747576777879" "80818283848586878889"
-  "90919293949596979899";
+#define ONES(tens) tens "0\0" tens "1\0" tens "2\0" tens "3\0" tens "4\0" \
+                   tens "5\0" tens "6\0" tens "7\0" tens "8\0" tens "9\0"
+#define TENS(hundreds) ONES(hundreds "0") ONES(hundreds "1") ONES(hundreds "2") ONES(hundreds "3") \
+  ONES(hundreds "4") ONES(hundreds "5") ONES(hundreds "6") ONES(hundreds "7") ONES(hundreds "8") \
+  ONES(hundreds "9")
+const char bloom_digit_triples[] =
+  TENS("0") TENS("1") TENS("2") TENS("3") TENS("4") TENS("5") TENS("6") TENS("7") TENS("8") TENS("9");
+
+/* Eight decimal digits of value < 10^8 as text, the first in the lowest byte. */
+static inline uint64_t eight_digits(uint32_t value){
+  uint64_t number = value * (uint64_t)351843721; /* 2^45 / 10^5, rounded up */
+  uint64_t text = bloom_three_digits(number, 45);
+  number = bloom_fraction_of(number, 45) * 1000;
+  text |= (uint64_t)bloom_three_digits(number, 45) << 24;
+  number = bloom_fraction_of(number, 45) * 100;
+  return text | (uint64_t)(bloom_three_digits(number, 45) >> 8) << 48;
+}
+
+/* Bytes '0' below the first that is not; there is one. */
+static inline unsigned num_leading_zeros(uint64_t text){
+  uint64_t digits = text ^ 0x3030303030303030u;
+#if defined(__GNUC__)
+  return (unsigned)__builtin_ctzll(digits) / 8;
+#else
+  unsigned num_zeros = 0;
+  for(; (digits & 0xff)==0; digits>>=8) num_zeros++;
+  return num_zeros;
+#endif
+}
+
+unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]){
+  /* Negated as unsigned: -INT64_MIN does not fit in int64_t. */
+  const uint64_t magnitude = value<0 ? 0 - (uint64_t)value : (uint64_t)value;
+  unsigned num_bytes, num_leading;
+  text[1] = text[2] = 0;
+  if( magnitude<100000000 ){
+    text[0] = eight_digits((uint32_t)magnitude);
+    num_bytes = 8;
+  }else{
+    const uint64_t upper = magnitude / 100000000;
+    const uint64_t last = eight_digits((uint32_t)(magnitude % 100000000));
+    if( upper<100000000 ){
+      text[0] = eight_digits((uint32_t)upper);
+      text[1] = last;
+      num_bytes = 16;
+    }else{
+      text[0] = eight_digits((uint32_t)(upper / 100000000));
+      text[1] = eight_digits((uint32_t)(upper % 100000000));
+      text[2] = last;
+      num_bytes = 24;
+    }
+  }
+  num_leading = num_leading_zeros(text[0]);
+  num_bytes -= num_leading;
+  /* Two shifts: one by 64 would be undefined. */
+  text[0] = text[0] >> 8*num_leading | text[1] << 8 << (56 - 8*num_leading);
+  text[1] = text[1] >> 8*num_leading | text[2] << 8 << (56 - 8*num_leading);
+  text[2] >>= 8*num_leading;
+  if( value<0 ){
+    text[2] = text[2] << 8 | text[1] >> 56;
+    text[1] = text[1] << 8 | text[0] >> 56;
+    text[0] = text[0] << 8 | '-';
+    num_bytes++;
+  }
+  return num_bytes;
+}
 
 size_t bloom_decimal(int64_t value, uint8_t text[BLOOM_DECIMAL_MAX_BYTES]){
-  uint8_t buffer[BLOOM_DECIMAL_MAX_BYTES];
-  uint8_t *end = buffer + sizeof(buffer);
-  uint8_t *p = end;
-  /* Negated as unsigned: -INT64_MIN does not fit in int64_t. */
-  uint64_t rest = value<0 ? 0 - (uint64_t)value : (uint64_t)value;
-  size_t num_bytes;
-  while( rest>=100 ){
-    p -= 2;
-    memcpy(p, &bloom_digit_pairs[2*(rest%100)], 2);
-    rest /= 100;
-  }
-  if( rest>=10 ){
-    p -= 2;
-    memcpy(p, &bloom_digit_pairs[2*rest], 2);
-  }else{
-    *--p = (uint8_t)('0' + rest);
-  }
-  if( value<0 ) *--p = '-';
-  num_bytes = (size_t)(end - p);
-  memcpy(text, p, num_bytes);
+  uint64_t words[3];
+  uint8_t bytes[sizeof(words)];
+  const size_t num_bytes = bloom_decimal_words(value, words);
+  bloom_store64_le(bytes, words[0]);
+  bloom_store64_le(bytes + 8, words[1]);
+  bloom_store64_le(bytes + 16, words[2]);
+  memcpy(text, bytes, num_bytes);
   return num_bytes;
 }

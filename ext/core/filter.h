@@ -1,15 +1,18 @@
 /*
-** The core's vocabulary, and the path of one key:
+** The ground of the core: its vocabulary, what an encoding is, and the path of
+** one key from SQL value to bits:
 **
-**   SQL value       --sqlite/key_bytes.h-->        key bytes
-**   key bytes       --leveldb/hash.h-->            digest (32 bits)
-**   digest          --leveldb/leveldb.h-->        probe positions -> bits
+**   SQL value  --sqlite/key.h-->                integer or bytes
+**   these      --an encoding's hash-->          digest, 32 or 64 bits
+**   digest     --an encoding's add or ask-->    bits
 **
-** The core is pure C11: it knows no SQLite, allocates nothing, keeps no
-** mutable state.  Filters are plain bytes; ../FORMATS.md has their layout.
+** An encoding is one way of writing a filter as bytes.  Each has a folder beside
+** this file (leveldb/, parquet/) and a row in the list, encodings.c, which alone
+** knows them all: no encoding knows another, and nothing here knows the list.
+** A new encoding is one folder and one row.
 **
-** A new encoding is one file beside leveldb/leveldb.c and one row in the
-** list of encodings in filter.c.
+** The core is pure C11: it knows no SQLite, allocates nothing, keeps no mutable
+** state.  Filters are plain bytes; ../FORMATS.md has their layouts.
 */
 #ifndef BLOOM_CORE_FILTER_H
 #define BLOOM_CORE_FILTER_H
@@ -23,83 +26,113 @@ typedef enum bloom_status {
   BLOOM_TOO_BIG /* a size that does not fit in size_t */
 } bloom_status;
 
-/* The hash value of one key. Keys with equal digests are one key to a filter. */
-typedef uint32_t bloom_digest;
-
-/* Bytes that lie elsewhere: one of many keys. */
-typedef struct bloom_span {
-  const uint8_t *bytes; /* may be NULL if num_bytes is 0 */
-  size_t num_bytes;
-} bloom_span;
+/* The hash value of one key, in its low digest_bytes bytes.  Keys with equal
+** digests are one key to a filter. */
+typedef uint64_t bloom_digest;
 
 /* Digests in a chain of runs, so that a set can grow without being copied. */
 typedef struct bloom_digest_run {
   const struct bloom_digest_run *next; /* NULL ends the chain */
-  const bloom_digest *digests;
+  const void *digests; /* uint32_t or uint64_t, as the encoding's digest_bytes says */
   size_t num_digests;
 } bloom_digest_run;
 
-/* The shape of a filter to be written: all that depends on the number of keys
-** and the bits per key.  Filters merge when their shapes are equal. */
+/* All that the number of keys and the bits per key decide.  Filters of one
+** encoding merge when their shapes are equal. */
 typedef struct bloom_shape {
-  size_t num_bytes;    /* of the whole filter: bits and probe byte */
-  uint64_t num_bits;   /* a multiple of 8 */
+  size_t num_bytes;    /* of the whole filter */
+  uint64_t num_bits;   /* of its bit array */
+  uint64_t num_places; /* that a digest picks from: LevelDB's bits that probes can
+                       ** reach, Parquet's blocks */
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
 
-/* How a filter answers. */
-typedef enum bloom_reading {
-  BLOOM_READ_BITS,      /* by its bits */
-  BLOOM_READ_EMPTY,     /* too short to hold a bit: contains nothing */
-  BLOOM_READ_NO_PROBES, /* tests no bit: may contain every key */
-  BLOOM_READ_RESERVED   /* an encoding not known here: may contain every key */
-} bloom_reading;
-
-/* A filter read from bytes, which it borrows: they must outlive it.
-** Reading never fails; what cannot be understood may contain every key. */
+/* A filter read from bytes, which it borrows: they must outlive it. */
 typedef struct bloom_filter {
-  const struct bloom_encoding *encoding; /* NULL if BLOOM_READ_RESERVED */
-  const uint8_t *bytes;                  /* may be NULL if num_bytes is 0 */
-  size_t num_bytes;                      /* bits and probe byte */
-  uint64_t num_bits;                     /* that keys can set; 0 unless understood */
-  uint64_t reciprocal;                   /* of num_bits, as the encoding wants it */
-  uint32_t num_probes;                   /* 0..30; 0 where there is no probe byte */
-  bloom_reading reading;
+  const struct bloom_encoding *encoding; /* never NULL */
+  const uint8_t *bytes; /* the whole filter, shape.num_bytes; may be NULL if these are 0 */
+  const uint8_t *bits;  /* its bit array, within bytes */
+  bloom_shape shape;    /* no places, no probes: as the encoding reads them */
+  uint64_t reciprocal;  /* of num_places, if the encoding wants it */
 } bloom_filter;
+
+/* What bloom_info() tells of a filter.  Negative numbers and NULL: there is no
+** such thing to tell. */
+typedef struct bloom_facts {
+  const char *encoding;
+  int64_t num_bits;      /* that keys can set */
+  int64_t num_probes;
+  int64_t bits_set;
+  double fill_ratio;     /* bits_set / num_bits */
+  double estimated_keys; /* the most likely number of distinct keys */
+  double expected_fpr;   /* the false positive rate, 0..1, that the bits set give if probes are independent */
+  const char *note;      /* in plain words what is unusual */
+} bloom_facts;
+
+/* Nothing to tell. */
+static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, NULL};
 
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
-  const char *name;
+  const char *name;      /* as SQL writes it */
+  uint32_t digest_bytes; /* 4 or 8 */
 
-  /* Reads *filter from bytes.  Returns 0, *filter untouched, if the bytes are
-  ** marked as another encoding's. */
+  /* -- Key to digest.  bytes may be NULL if num_bytes is 0. ------------------ */
+
+  bloom_digest (*hash_int64)(int64_t key);
+  bloom_digest (*hash_bytes)(const uint8_t *key, size_t num_bytes);
+
+  /* -- Asking: 1 if the key may be in the filter, 0 if it surely is not ------ */
+
+  int (*may_contain)(const bloom_filter *filter, bloom_digest digest);
+  /* The same from the key on, so that a row costs one indirect call. */
+  int (*may_contain_int64)(const bloom_filter *filter, int64_t key);
+  int (*may_contain_bytes)(const bloom_filter *filter, const uint8_t *key, size_t num_bytes);
+
+  /* -- Writing ---------------------------------------------------------------- */
+
+  /* The shape of a filter of num_keys keys (duplicates counted) at bits_per_key
+  ** bits each, a finite number > 0.  BLOOM_TOO_BIG, *shape untouched, if its bytes
+  ** do not fit in size_t. */
+  bloom_status (*shape)(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
+
+  /* Writes a filter without keys to filter[0 .. shape->num_bytes). */
+  void (*clear)(const bloom_shape *shape, uint8_t *filter);
+
+  /* Adds the keys of these digests.  The order does not matter, duplicates change
+  ** nothing. */
+  void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs);
+
+  /* Adds all keys of another filter of this shape. */
+  void (*merge)(const bloom_shape *shape, uint8_t *filter, const uint8_t *other);
+
+  /* The smallest size, in tenths of a bit per key, 10..1000, at which num_keys keys
+  ** have at most this false positive rate, 0 < fpr < 1.  0 if there is none;
+  ** *best_fpr, set then only, is a rate that is in reach. */
+  uint32_t (*tenth_bits_per_key)(double fpr, uint64_t num_keys, double *best_fpr);
+
+  /* -- Reading ---------------------------------------------------------------- */
+
+  /* Reads *filter from bytes; *filter is usable, whatever the bytes.  Returns 0,
+  ** *filter untouched, if they are not this encoding's. */
   int (*read)(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
-  /* 1 if a key of this digest may be in *filter, 0 if it surely is not. */
-  int (*may_contain)(const bloom_filter *filter, bloom_digest digest);
+  /* NULL if keys can be added to the filter and others merged with it; else what is
+  ** in the way, as a message goes on after "not one that is". */
+  const char *(*why_unchangeable)(const bloom_filter *filter);
 
-  /* The same of many digests: answers[i] = may_contain(filter, digests[i]). */
-  void (*may_contain_many)(const bloom_filter *filter, const bloom_digest *digests,
-                           size_t num_digests, uint8_t *answers);
+  /* Tells about a filter; what takes reading its bits only if count_bits. */
+  void (*describe)(const bloom_filter *filter, int count_bits, bloom_facts *facts);
+
+  /* The share, 0..1, that the filter accepts of many digests in no order: the false
+  ** positive rate with all that the encoding's probing really costs. */
+  double (*measured_fpr)(const bloom_filter *filter);
 } bloom_encoding;
 
-/* Reads any num_bytes bytes as a filter.  Always gives a usable *filter. */
-void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
-
-/* 1 if a key of this digest may be in the filter, 0 if it surely is not.  Not by
-** ||, which branches on the answer: 20 ns instead of 12 where it is random. */
-static inline int bloom_filter_may_contain(const bloom_filter *filter, bloom_digest digest){
-  return filter->encoding ? filter->encoding->may_contain(filter, digest) : 1;
+/* 1 if filters of these shapes, of one encoding, merge. */
+static inline int bloom_shapes_are_equal(const bloom_shape *a, const bloom_shape *b){
+  return a->num_bytes==b->num_bytes && a->num_bits==b->num_bits
+      && a->num_places==b->num_places && a->num_probes==b->num_probes;
 }
-
-/* The shape of a filter that was read as bits. */
-static inline bloom_shape bloom_filter_shape(const bloom_filter *filter){
-  return (bloom_shape){filter->num_bytes, (uint64_t)(filter->num_bytes-1) * 8, filter->num_probes};
-}
-
-/* answers[i] = bloom_filter_may_contain(filter, digests[i]), in batches: several
-** times faster, most of all where the filter is larger than a cache. */
-void bloom_filter_may_contain_many(const bloom_filter *filter, const bloom_digest *digests,
-                                   size_t num_digests, uint8_t *answers);
 
 #endif

@@ -5,13 +5,13 @@
 **
 ** (1) false_positive_rate is a number between 0 and 1, both excluded; num_keys
 **     an integer >= 0.
-** (2) The rate is the one that the format really has (core/leveldb/sizing.h), for
+** (2) The rate is the one that the encoding really has, for
 **     exactly that many keys at exactly that size.
 ** (3) Without num_keys: for 20,000 keys, the most that a partition should have.
 ** (4) A rate that no size reaches is an error, which gives one that is in
 **     reach and names the way out, partitions, if they would help.
 */
-#include "../core/leveldb/sizing.h"
+#include "../core/encodings.h"
 #include "functions.h"
 #include "size_args.h"
 
@@ -35,7 +35,7 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
     }
   }
   if( type==SQLITE_NULL ) return;
-  tenth_bits = bloom_tenth_bits_per_key(fpr, (uint64_t)num_keys, &best_fpr);
+  tenth_bits = bloom_default_encoding->tenth_bits_per_key(fpr, (uint64_t)num_keys, &best_fpr);
   if( tenth_bits==0 ){
     /* Rounded up, never down: it is a promise. */
     bloom_fail(context, BLOOM_ERROR_OUT_OF_REACH, "bloom_bits_per_key", fpr, num_keys,

@@ -19,11 +19,11 @@
 */
 #include <string.h>
 
-#include "../core/leveldb/leveldb.h"
+#include "../core/encodings.h"
 #include "digest_queue.h"
 #include "errors.h"
 #include "functions.h"
-#include "key_bytes.h"
+#include "key.h"
 #include "size_args.h"
 
 /* Digests that go to the bits at once (Requirement 4). */
@@ -38,6 +38,7 @@ typedef struct build_parameters {
 
 /* Zero bytes are an aggregate that saw no row. */
 typedef struct build_state {
+  const bloom_encoding *encoding;
   bloom_digest_queue queue; /* keys that are not yet in filter */
   uint8_t *filter;          /* with capacity, after the first batch; else NULL */
   bloom_shape shape;        /* of filter, once that is there */
@@ -99,7 +100,7 @@ static int find_shape(sqlite3_context *context, const build_state *state, bloom_
   const build_parameters *parameters = &state->parameters;
   uint64_t num_keys = parameters->capacity==BLOOM_NO_CAPACITY ?
     state->queue.num_digests : (uint64_t)parameters->capacity;
-  return bloom_find_shape(context, num_keys, parameters->bits_per_key, shape);
+  return bloom_find_shape(context, state->encoding, num_keys, parameters->bits_per_key, shape);
 }
 
 /* 1 if there is no argument but the key and a bits_per_key that is what it was on
@@ -148,16 +149,16 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
   if( state->filter ){
     memcpy(filter, state->filter, shape->num_bytes);
   }else{
-    bloom_leveldb_clear(shape, filter);
+    state->encoding->clear(shape, filter);
   }
-  bloom_leveldb_add(shape, filter, bloom_digest_queue_runs(&state->queue));
+  state->encoding->add(shape, filter, bloom_digest_queue_runs(&state->queue));
   return filter;
 }
 
 /* Moves the queue's keys to the bits (Requirement 4). */
 static int flush_batch(sqlite3_context *context, build_state *state){
   if( state->filter ){
-    bloom_leveldb_add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
+    state->encoding->add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
   }else{
     if( check_parameters(context, state)!=SQLITE_OK ) return SQLITE_ERROR;
     state->filter = write_filter(context, state, &state->shape);
@@ -169,15 +170,15 @@ static int flush_batch(sqlite3_context *context, build_state *state){
 
 /* One row.  Returns an error code if it failed, with the error set on context. */
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
-  bloom_key_status status;
+  bloom_key_kind kind;
   bloom_digest digest;
   if( !is_same_parameter(state, num_args, args) && (num_args>1 || !state->has_parameters) ){
     int rc = read_parameters(context, state, num_args, args);
     if( rc!=SQLITE_OK ) return rc;
   }
-  status = bloom_key_digest(args[0], &digest);
-  if( status==BLOOM_KEY_NULL ) return SQLITE_OK;
-  if( status!=BLOOM_KEY_OK || bloom_digest_queue_push(&state->queue, digest)!=SQLITE_OK ){
+  kind = bloom_key_digest(state->encoding, args[0], &digest);
+  if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
+  if( kind==BLOOM_KEY_NOMEM || bloom_digest_queue_push(&state->queue, digest)!=SQLITE_OK ){
     sqlite3_result_error_nomem(context);
     return SQLITE_NOMEM;
   }
@@ -193,7 +194,13 @@ void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **ar
   build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   if( state==NULL ){
     sqlite3_result_error_nomem(context);
-  }else if( step(context, state, num_args, args)==SQLITE_OK ){
+    return;
+  }
+  if( state->encoding==NULL ){
+    state->encoding = bloom_default_encoding;
+    state->queue.digest_bytes = state->encoding->digest_bytes;
+  }
+  if( step(context, state, num_args, args)==SQLITE_OK ){
     state->num_rows++;
     state->num_alike++;
   }
@@ -229,14 +236,18 @@ static void give_filter(sqlite3_context *context, const build_state *state){
 /* A group or frame without rows has no parameters but the defaults: what rows
 ** outside the frame said does not count, or the first frames, which come before
 ** any row, would differ from the others. */
-static const build_state build_state_without_rows = {
-  .parameters = {BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
-};
+static void give_filter_without_rows(sqlite3_context *context){
+  const build_state state = {
+    .encoding = bloom_default_encoding,
+    .parameters = {BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
+  };
+  give_filter(context, &state);
+}
 
 void bloom_build_value(sqlite3_context *context){
   build_state *state = sqlite3_aggregate_context(context, 0);
   if( state==NULL || state->num_rows==0 ){
-    give_filter(context, &build_state_without_rows);
+    give_filter_without_rows(context);
   }else{
     state->is_window = 1;
     give_filter(context, state);
@@ -246,12 +257,12 @@ void bloom_build_value(sqlite3_context *context){
 void bloom_build_final(sqlite3_context *context){
   build_state *state = sqlite3_aggregate_context(context, 0);
   if( state==NULL || state->num_rows==0 ){
-    give_filter(context, &build_state_without_rows);
+    give_filter_without_rows(context);
   }else if( state->filter==NULL ){
     give_filter(context, state);
   }else{
     /* The filter is already there: hand it over instead of copying it. */
-    bloom_leveldb_add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
+    state->encoding->add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
     sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
     state->filter = NULL;
   }

@@ -3,13 +3,14 @@
 ** keys and none in it; NULL for NULL.  bloom_add() fills it, bloom_merge()
 ** unites it with others of the same capacity and bits_per_key.
 */
-#include "../core/leveldb/leveldb.h"
+#include "../core/encodings.h"
 #include "errors.h"
 #include "functions.h"
 #include "size_args.h"
 
 void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_arg capacity_arg = {"bloom_empty", 1, args[0]};
+  const bloom_encoding *encoding = bloom_default_encoding;
   double bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
   sqlite3_int64 capacity;
   bloom_shape shape;
@@ -20,12 +21,12 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
     if( bloom_read_bits_per_key(context, bits_per_key_arg, &bits_per_key)!=SQLITE_OK ) return;
   }
   if( capacity==BLOOM_NO_CAPACITY ) return;
-  if( bloom_find_shape(context, (uint64_t)capacity, bits_per_key, &shape)!=SQLITE_OK ) return;
+  if( bloom_find_shape(context, encoding, (uint64_t)capacity, bits_per_key, &shape)!=SQLITE_OK ) return;
   filter = sqlite3_malloc64(shape.num_bytes);
   if( filter==NULL ){
     sqlite3_result_error_nomem(context);
     return;
   }
-  bloom_leveldb_clear(&shape, filter);
+  encoding->clear(&shape, filter);
   sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
 }

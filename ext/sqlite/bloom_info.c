@@ -18,7 +18,6 @@
 ** in which no argument is sure.  From then on the connection's plans hash.
 */
 #include "../core/partition.h"
-#include "../core/stats.h"
 #include "errors.h"
 #include "filter_arg.h"
 #include "functions.h"
@@ -57,10 +56,6 @@ enum {
    COLUMN_BIT(COLUMN_ESTIMATED_KEYS) | COLUMN_BIT(COLUMN_BITS_PER_KEY) | \
    COLUMN_BIT(COLUMN_EXPECTED_FPR) | COLUMN_BIT(COLUMN_NOTE))
 
-/* A fill above this is unusual: bloom_build without capacity gives at most
-** 0.64, at bits_per_key 1. */
-#define NEARLY_SATURATED_FILL 0.75
-
 /* What a plan without the argument costs. */
 #define COST_WITHOUT_ARGUMENT 1e99
 
@@ -72,9 +67,9 @@ typedef struct info_vtab {
 typedef struct info_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
-  bloom_filter filter;   /* its bytes are gone after xFilter */
   sqlite3_int64 rowid;
-  uint64_t bits_set;     /* if a column in COLUMNS_FROM_BITS_SET is read */
+  sqlite3_int64 num_bytes;
+  bloom_facts facts;
   double measured_fpr;   /* if COLUMN_MEASURED_FPR is read */
 } info_cursor;
 
@@ -168,13 +163,12 @@ static int info_filter(
       return info_fail(cursor->pVtab,
                        sqlite3_mprintf(BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0])));
   }
-  if( columns & COLUMNS_FROM_BITS_SET ) info->bits_set = bloom_bits_set(filter);
-  if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = bloom_measured_fpr(filter);
+  filter->encoding->describe(filter, (columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
+  if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
+  info->num_bytes = (sqlite3_int64)filter->shape.num_bytes;
   /* Of 2^64 - 1 partitions each has one hash, the first has two. */
   info->rowid = columns & HASH_BIT ?
-    (sqlite3_int64)bloom_partition_of(filter->bytes, filter->num_bytes, UINT64_MAX) : 1;
-  info->filter = *filter;
-  info->filter.bytes = NULL;
+    (sqlite3_int64)bloom_partition_of(filter->bytes, filter->shape.num_bytes, UINT64_MAX) : 1;
   info->is_eof = 0;
   return SQLITE_OK;
 }
@@ -193,78 +187,32 @@ static int info_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
   return SQLITE_OK;
 }
 
-/* In plain words what is unusual about the filter; nothing if all is well. */
-static void result_note(sqlite3_context *context, const info_cursor *info){
-  const bloom_filter *filter = &info->filter;
-  const char *note = NULL;
-  switch( filter->reading ){
-    case BLOOM_READ_EMPTY:
-      note = "too short: a filter has at least 2 bytes; this one contains nothing";
-      break;
-    case BLOOM_READ_NO_PROBES:
-      note = "no probes: its last byte is 0, so it may contain every key";
-      break;
-    case BLOOM_READ_RESERVED:
-      note = "reserved encoding: its last byte is over 30, so it may contain every key";
-      break;
-    case BLOOM_READ_BITS:
-      if( info->bits_set==filter->num_bits ){
-        note = "saturated: every bit is set, so it may contain every key";
-      }else if( bloom_filter_shape(filter).num_bits>filter->num_bits ){
-        note = "too long: probes reach only its first 2^32 bits";
-      }else if( (double)info->bits_set>NEARLY_SATURATED_FILL * (double)filter->num_bits ){
-        note = "nearly saturated: over 3/4 of its bits are set; build it anew for more keys";
-      }
-      break;
-  }
-  sqlite3_result_text(context, note, -1, SQLITE_STATIC);
+/* Negative: there is no such thing, NULL. */
+static void result_count(sqlite3_context *context, int64_t count){
+  if( count>=0 ) sqlite3_result_int64(context, count);
+}
+
+static void result_real(sqlite3_context *context, double number){
+  if( number>=0 ) sqlite3_result_double(context, number);
 }
 
 static int info_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column){
   const info_cursor *info = (const info_cursor *)cursor;
-  const bloom_filter *filter = &info->filter;
-  int has_bits = filter->num_bits>0;
-  /* Keys leave no trace without probes, and none that tells in a full filter. */
-  int has_estimate = filter->reading==BLOOM_READ_BITS && info->bits_set<filter->num_bits;
+  const bloom_facts *facts = &info->facts;
   switch( column ){
-    case COLUMN_ENCODING:
-      if( filter->encoding ) sqlite3_result_text(context, filter->encoding->name, -1, SQLITE_STATIC);
-      break;
-    case COLUMN_NUM_BYTES:
-      sqlite3_result_int64(context, (sqlite3_int64)filter->num_bytes);
-      break;
-    case COLUMN_NUM_BITS:
-      if( filter->encoding ) sqlite3_result_int64(context, (sqlite3_int64)filter->num_bits);
-      break;
-    case COLUMN_NUM_PROBES:
-      if( has_bits ) sqlite3_result_int64(context, filter->num_probes);
-      break;
-    case COLUMN_BITS_SET:
-      if( filter->encoding ) sqlite3_result_int64(context, (sqlite3_int64)info->bits_set);
-      break;
-    case COLUMN_FILL_RATIO:
-      if( has_bits ) sqlite3_result_double(context, (double)info->bits_set / (double)filter->num_bits);
-      break;
-    case COLUMN_ESTIMATED_KEYS:
+    case COLUMN_ENCODING:       sqlite3_result_text(context, facts->encoding, -1, SQLITE_STATIC); break;
+    case COLUMN_NUM_BYTES:      result_count(context, info->num_bytes); break;
+    case COLUMN_NUM_BITS:       result_count(context, facts->num_bits); break;
+    case COLUMN_NUM_PROBES:     result_count(context, facts->num_probes); break;
+    case COLUMN_BITS_SET:       result_count(context, facts->bits_set); break;
+    case COLUMN_FILL_RATIO:     result_real(context, facts->fill_ratio); break;
+    case COLUMN_ESTIMATED_KEYS: result_real(context, facts->estimated_keys); break;
     case COLUMN_BITS_PER_KEY:
-      if( has_estimate ){
-        double keys = bloom_estimated_keys(filter->num_bits, filter->num_probes, info->bits_set);
-        if( column==COLUMN_ESTIMATED_KEYS ){
-          sqlite3_result_double(context, keys);
-        }else if( keys>0 ){
-          sqlite3_result_double(context, (double)filter->num_bits / keys);
-        }
-      }
+      if( facts->estimated_keys>0 ) result_real(context, (double)facts->num_bits / facts->estimated_keys);
       break;
-    case COLUMN_EXPECTED_FPR:
-      sqlite3_result_double(context, bloom_expected_fpr(filter, info->bits_set));
-      break;
-    case COLUMN_MEASURED_FPR:
-      sqlite3_result_double(context, info->measured_fpr);
-      break;
-    case COLUMN_NOTE:
-      result_note(context, info);
-      break;
+    case COLUMN_EXPECTED_FPR:   result_real(context, facts->expected_fpr); break;
+    case COLUMN_MEASURED_FPR:   result_real(context, info->measured_fpr); break;
+    case COLUMN_NOTE:           sqlite3_result_text(context, facts->note, -1, SQLITE_STATIC); break;
     default: /* COLUMN_ARGUMENT */
       bloom_fail(context, BLOOM_ERROR_FILTER_UNREADABLE, "bloom_info");
       break;

@@ -4,17 +4,20 @@
 */
 #include "filter_arg.h"
 #include "functions.h"
-#include "key_bytes.h"
+#include "key.h"
 
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_filter storage;
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_may_contain", args[0], &storage);
-  bloom_digest digest;
+  bloom_key key;
   (void)num_args;
   if( filter==NULL ) return;
-  switch( bloom_key_digest(args[1], &digest) ){
-    case BLOOM_KEY_OK:
-      sqlite3_result_int(context, bloom_filter_may_contain(filter, digest));
+  switch( bloom_key_of(args[1], &key) ){
+    case BLOOM_KEY_INTEGER:
+      sqlite3_result_int(context, filter->encoding->may_contain_int64(filter, key.integer));
+      break;
+    case BLOOM_KEY_BYTES:
+      sqlite3_result_int(context, filter->encoding->may_contain_bytes(filter, key.bytes, key.num_bytes));
       break;
     case BLOOM_KEY_NULL:
       break;

@@ -4,19 +4,19 @@
 ** filter is a BLOB or a handle.
 **
 ** (1) NULLs are skipped; no rows, or none but NULLs: NULL.
-** (2) Filters agree in size and probes, else an error names both shapes.
+** (2) Filters agree in encoding, size and probes, else an error names what differs.
 ** (3) A filter with no bit set has no key to lose: it merges with anything,
 **     and the shape is that of the filters with keys.  If none has any, the
 **     first filter is the union.
-** (4) A filter that cannot hold keys is an error: a reserved encoding, no
-**     probes, too short.
+** (4) A filter that keys cannot be added to is an error, with its encoding's
+**     reason.
 **
 ** No window function: a union cannot take a filter back.
 */
 #include <string.h>
 
-#include "../core/leveldb/leveldb.h"
-#include "../core/stats.h"
+#include "../core/bits.h"
+#include "../core/encodings.h"
 #include "errors.h"
 #include "filter_arg.h"
 #include "functions.h"
@@ -29,34 +29,40 @@ typedef struct merge_state {
 
 /* Makes a copy of the filter the union.  SQLITE_OK or SQLITE_NOMEM. */
 static int start_union(merge_state *state, const bloom_filter *filter){
-  uint8_t *bytes = sqlite3_malloc64(filter->num_bytes);
+  uint8_t *bytes = sqlite3_malloc64(filter->shape.num_bytes);
   if( bytes==NULL ) return SQLITE_NOMEM;
-  memcpy(bytes, filter->bytes, filter->num_bytes);
+  memcpy(bytes, filter->bytes, filter->shape.num_bytes);
   sqlite3_free(state->bytes);
   state->bytes = bytes;
-  state->filter = *filter;
-  state->filter.bytes = bytes;
+  bloom_filter_read(bytes, filter->shape.num_bytes, &state->filter);
   return SQLITE_OK;
+}
+
+static int has_bits_set(const bloom_filter *filter){
+  return bloom_count_bits(filter->bits, (size_t)(filter->shape.num_bits / 8))>0;
 }
 
 /* Adds one filter, or sets an error on context. */
 static void merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
-  bloom_shape shape = bloom_filter_shape(filter);
-  bloom_shape union_shape = bloom_filter_shape(&state->filter);
-  if( state->bytes && shape.num_bytes==union_shape.num_bytes
-   && shape.num_probes==union_shape.num_probes ){
-    bloom_leveldb_merge(&shape, state->bytes, filter->bytes);
+  const bloom_encoding *encoding = state->filter.encoding;
+  const bloom_shape *before = &state->filter.shape;
+  if( state->bytes && filter->encoding==encoding && bloom_shapes_are_equal(&filter->shape, before) ){
+    encoding->merge(before, state->bytes, filter->bytes);
     return;
   }
   /* Requirement 3.  Bits are counted only where shapes differ. */
-  if( state->bytes && bloom_bits_set(filter)==0 ) return;
-  if( state->bytes==NULL || bloom_bits_set(&state->filter)==0 ){
+  if( state->bytes && !has_bits_set(filter) ) return;
+  if( state->bytes==NULL || !has_bits_set(&state->filter) ){
     if( start_union(state, filter)!=SQLITE_OK ) sqlite3_result_error_nomem(context);
     return;
   }
+  if( filter->encoding!=encoding ){
+    bloom_fail(context, BLOOM_ERROR_ENCODINGS, "bloom_merge", encoding->name, filter->encoding->name);
+    return;
+  }
   bloom_fail(context, BLOOM_ERROR_SHAPES, "bloom_merge",
-             (sqlite3_int64)union_shape.num_bits, (int)union_shape.num_probes,
-             (sqlite3_int64)shape.num_bits, (int)shape.num_probes);
+             (sqlite3_int64)before->num_bits, (int)before->num_probes,
+             (sqlite3_int64)filter->shape.num_bits, (int)filter->shape.num_probes);
 }
 
 void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -77,5 +83,5 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
 void bloom_merge_final(sqlite3_context *context){
   merge_state *state = sqlite3_aggregate_context(context, 0);
   if( state==NULL || state->bytes==NULL ) return;
-  sqlite3_result_blob64(context, state->bytes, state->filter.num_bytes, sqlite3_free);
+  sqlite3_result_blob64(context, state->bytes, state->filter.shape.num_bytes, sqlite3_free);
 }

@@ -10,7 +10,7 @@ int bloom_digest_queue_add_chunk(bloom_digest_queue *queue){
   bloom_digest_chunk *chunk;
   size_t max_digests = last ? last->max_digests * 2 : CHUNK_MIN_DIGESTS;
   if( max_digests>BLOOM_CHUNK_MAX_DIGESTS ) max_digests = BLOOM_CHUNK_MAX_DIGESTS;
-  chunk = sqlite3_malloc64(sizeof(*chunk) + max_digests * sizeof(chunk->digests[0]));
+  chunk = sqlite3_malloc64(sizeof(*chunk) + max_digests * queue->digest_bytes);
   if( chunk==NULL ) return SQLITE_NOMEM;
   chunk->run = (bloom_digest_run){.next = NULL, .digests = chunk->digests, .num_digests = 0};
   chunk->next = NULL;
@@ -28,7 +28,7 @@ int bloom_digest_queue_add_chunk(bloom_digest_queue *queue){
 
 void bloom_digest_queue_pop(bloom_digest_queue *queue){
   bloom_digest_chunk *chunk = queue->first;
-  chunk->run.digests++;
+  chunk->run.digests = (const uint8_t *)chunk->run.digests + queue->digest_bytes;
   chunk->run.num_digests--;
   queue->num_digests--;
   if( chunk->run.num_digests==0 ){
@@ -49,5 +49,5 @@ void bloom_digest_queue_clear(bloom_digest_queue *queue){
     sqlite3_free(chunk);
     chunk = next;
   }
-  *queue = (bloom_digest_queue){NULL, NULL, 0};
+  *queue = (bloom_digest_queue){.digest_bytes = queue->digest_bytes};
 }

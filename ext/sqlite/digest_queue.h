@@ -1,7 +1,7 @@
 /*
 ** The digests of an aggregate's keys, first in, first out: steps push, a
-** window's inverse steps pop.  Memory: 4 bytes a digest and at most one chunk's
-** slack; nothing is copied as it grows.
+** window's inverse steps pop.  Memory: 4 or 8 bytes a digest, as wide as the
+** encoding's are, and at most one chunk's slack; nothing is copied as it grows.
 */
 #ifndef BLOOM_SQLITE_DIGEST_QUEUE_H
 #define BLOOM_SQLITE_DIGEST_QUEUE_H
@@ -17,13 +17,14 @@ typedef struct bloom_digest_chunk {
   struct bloom_digest_chunk *next;
   size_t end;           /* index after the newest digest */
   size_t max_digests;
-  bloom_digest digests[];
+  uint64_t digests[];   /* or uint32_t, two in each */
 } bloom_digest_chunk;
 
-/* Zero bytes are an empty queue. */
+/* Zero bytes are an empty queue, once digest_bytes is set. */
 typedef struct bloom_digest_queue {
   bloom_digest_chunk *first, *last; /* last is the one to push to */
   uint64_t num_digests;
+  uint32_t digest_bytes;            /* 4 or 8 */
 } bloom_digest_queue;
 
 /* Adds an empty chunk to push to.  SQLITE_OK or SQLITE_NOMEM, the queue unchanged. */
@@ -36,7 +37,11 @@ static inline int bloom_digest_queue_push(bloom_digest_queue *queue, bloom_diges
     if( bloom_digest_queue_add_chunk(queue)!=SQLITE_OK ) return SQLITE_NOMEM;
     chunk = queue->last;
   }
-  chunk->digests[chunk->end++] = digest;
+  if( queue->digest_bytes==sizeof(uint32_t) ){
+    ((uint32_t *)chunk->digests)[chunk->end++] = (uint32_t)digest;
+  }else{
+    chunk->digests[chunk->end++] = digest;
+  }
   chunk->run.num_digests++;
   queue->num_digests++;
   return SQLITE_OK;

@@ -26,6 +26,10 @@
   "%s(): filters must have one shape, not %lld bits and %d probes and then %lld bits and %d probes; " \
   "build them with equal bits_per_key and capacity"
 
+/* function, encoding of the first filter, encoding of the other */
+#define BLOOM_ERROR_ENCODINGS \
+  "%s(): filters must have one encoding, not '%s' and then '%s'"
+
 /* function */
 #define BLOOM_ERROR_NO_ARGS "%s(): argument 1 (filter) is missing"
 

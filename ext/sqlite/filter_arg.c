@@ -3,6 +3,7 @@
 */
 #include "filter_arg.h"
 
+#include "../core/encodings.h"
 #include "errors.h"
 
 /* Reads a BLOB as a filter. */
@@ -62,21 +63,10 @@ const bloom_filter *bloom_changeable_filter_or_fail(
   bloom_filter *storage
 ){
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, storage);
-  const char *reason = NULL;
+  const char *reason;
   if( filter==NULL ) return NULL;
-  switch( filter->reading ){
-    case BLOOM_READ_BITS:
-      return filter;
-    case BLOOM_READ_EMPTY:
-      reason = "too short: a filter has at least 2 bytes";
-      break;
-    case BLOOM_READ_NO_PROBES:
-      reason = "without probes: its last byte is 0";
-      break;
-    case BLOOM_READ_RESERVED:
-      reason = "of a reserved encoding: its last byte is over 30";
-      break;
-  }
+  reason = filter->encoding->why_unchangeable(filter);
+  if( reason==NULL ) return filter;
   bloom_fail(context, BLOOM_ERROR_UNCHANGEABLE, function, reason);
   return NULL;
 }

@@ -48,8 +48,8 @@ static inline const bloom_filter *bloom_filter_arg_or_fail(
   return bloom_blob_arg_or_fail(context, function, value, storage);
 }
 
-/* As above, and fails too for a filter that keys cannot be added to: a reserved
-** encoding, no probes, too short. */
+/* As above, and fails too for a filter that keys cannot be added to, with its
+** encoding's reason. */
 const bloom_filter *bloom_changeable_filter_or_fail(
   sqlite3_context *context,
   const char *function,

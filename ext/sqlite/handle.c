@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "../core/encodings.h"
+
 void *bloom_handle_pool_new(void){
   bloom_handle_pool *pool = sqlite3_malloc64(sizeof(*pool));
   if( pool ) *pool = (bloom_handle_pool){NULL, NULL};
@@ -35,12 +37,12 @@ static bloom_handle *closed_handle(bloom_handle_pool *pool){
 bloom_handle *bloom_handle_open(bloom_handle_pool *pool, const bloom_filter *filter){
   bloom_handle *handle = closed_handle(pool);
   /* One byte at least: no memory must differ from no bytes. */
-  uint8_t *bytes = handle ? sqlite3_malloc64(filter->num_bytes + 1) : NULL;
+  uint8_t *bytes = handle ? sqlite3_malloc64(filter->shape.num_bytes + 1) : NULL;
   if( bytes==NULL ) return NULL;
-  if( filter->num_bytes ) memcpy(bytes, filter->bytes, filter->num_bytes);
+  if( filter->shape.num_bytes ) memcpy(bytes, filter->bytes, filter->shape.num_bytes);
   pool->first_closed = handle->next_closed;
   handle->bytes = bytes;
-  bloom_filter_read(bytes, filter->num_bytes, &handle->filter);
+  bloom_filter_read(bytes, filter->shape.num_bytes, &handle->filter);
   handle->is_open = 1;
   return handle;
 }

@@ -3,8 +3,6 @@
 */
 #include "size_args.h"
 
-#include "../core/leveldb/leveldb.h"
-
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
   int type = sqlite3_value_type(value);
   if( type==SQLITE_INTEGER ){
@@ -55,12 +53,13 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
 
 int bloom_find_shape(
   sqlite3_context *context,
+  const bloom_encoding *encoding,
   uint64_t num_keys,
   double bits_per_key,
   bloom_shape *shape
 ){
   int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
-  if( bloom_leveldb_shape(num_keys, bits_per_key, shape)==BLOOM_OK
+  if( encoding->shape(num_keys, bits_per_key, shape)==BLOOM_OK
    && shape->num_bytes<=(size_t)limit ){
     return SQLITE_OK;
   }

@@ -23,11 +23,12 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
 ** 1 with *integer set; 0 for any other value. */
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
 
-/* The shape of a filter for num_keys keys.  SQLITE_OK with *shape set, or
+/* The shape of a filter of this encoding for num_keys keys.  SQLITE_OK with *shape set, or
 ** SQLite's own "too big" error set on context if SQLITE_LIMIT_LENGTH forbids a
 ** BLOB of that size. */
 int bloom_find_shape(
   sqlite3_context *context,
+  const bloom_encoding *encoding,
   uint64_t num_keys,
   double bits_per_key,
   bloom_shape *shape

@@ -35,6 +35,7 @@
 #include "bench.h"
 
 extern "C" {
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
 }
@@ -66,7 +67,6 @@ constexpr int kBitsPerKey = 10;
 struct Keys {
   std::string memory;
   std::vector<leveldb::Slice> slices;
-  std::vector<bloom_span> spans;
   std::vector<int64_t> integers;  // of decimal keys
 };
 
@@ -93,10 +93,13 @@ Keys MakeKeys(bool decimal, size_t first, size_t n, size_t step = 1) {
   for (size_t end : ends) {
     const char* p = keys.memory.data() + begin;
     keys.slices.emplace_back(p, end - begin);
-    keys.spans.push_back({reinterpret_cast<const uint8_t*>(p), end - begin});
     begin = end;
   }
   return keys;
+}
+
+uint32_t Digest(const leveldb::Slice& key) {
+  return bloom_leveldb_hash(reinterpret_cast<const uint8_t*>(key.data()), key.size());
 }
 
 struct Contestant {
@@ -197,17 +200,17 @@ struct OurFilter {
   ~OurFilter() { std::free(bytes); }
 };
 
-void BuildOurs(const bloom_kernels* kernels, const Keys& keys, OurFilter* filter) {
+void BuildOurs(const bloom_leveldb_kernels* kernels, const Keys& keys, OurFilter* filter) {
   constexpr size_t kChunk = 65536;
-  const size_t n = keys.spans.size();
-  std::vector<std::unique_ptr<bloom_digest[]>> chunks;
+  const size_t n = keys.slices.size();
+  std::vector<std::unique_ptr<uint32_t[]>> chunks;
   std::vector<bloom_digest_run> runs((n + kChunk - 1) / kChunk);
   for (size_t i = 0; i < runs.size(); i++) {
     const size_t begin = i * kChunk;
     const size_t num = std::min(kChunk, n - begin);
-    bloom_digest* digests = new bloom_digest[num];
+    uint32_t* digests = new uint32_t[num];
     chunks.emplace_back(digests);
-    kernels->hash(&keys.spans[begin], num, digests);
+    for (size_t k = 0; k < num; k++) digests[k] = Digest(keys.slices[begin + k]);
     runs[i] = {i + 1 < runs.size() ? &runs[i + 1] : nullptr, digests, num};
   }
   std::free(filter->bytes);
@@ -248,8 +251,8 @@ void RaceBuild(bool decimal, size_t n) {
     if (sink < n * kBitsPerKey / 8) Die("RocksDB built something else");
   }, {}});
 #endif
-  for (size_t row = 0; bloom_all_kernels[row]; row++) {
-    const bloom_kernels* kernels = bloom_all_kernels[row];
+  for (size_t row = 0; bloom_leveldb_all_kernels[row]; row++) {
+    const bloom_leveldb_kernels* kernels = bloom_leveldb_all_kernels[row];
     if (!kernels->is_supported()) continue;
     OurFilter filter;
     BuildOurs(kernels, keys, &filter);
@@ -283,61 +286,41 @@ void RaceProbe(bool decimal, size_t n) {
     const size_t m = std::min(n, kProbes);
     const Keys hits = MakeKeys(decimal, 1, m, n / m);
     const Keys misses = MakeKeys(decimal, n + 1, m);
-    struct {
-      std::vector<leveldb::Slice> slices;
-      std::vector<bloom_span> spans;
-    } probes;
+    std::vector<leveldb::Slice> probes;
     uint64_t coin = 88172645463325252u;
     for (size_t i = 0; i < m; i++) {
       coin ^= coin << 13, coin ^= coin >> 7, coin ^= coin << 17;  // xorshift64 [Marsaglia 2003]
       const Keys& keys = kind[0] == 'h' || (kind[1] == 'i' && kind[2] == 'x' && coin >> 63) ? hits : misses;
-      probes.slices.push_back(keys.slices[i]);
-      probes.spans.push_back(keys.spans[i]);
+      probes.push_back(keys.slices[i]);
     }
     size_t expected = 0;
-    for (const leveldb::Slice& k : probes.slices) expected += policy->KeyMayMatch(k, slice);
+    for (const leveldb::Slice& k : probes) expected += policy->KeyMayMatch(k, slice);
     const auto check = [expected](size_t found) { if (found != expected) Die("answers differ"); };
     std::vector<Contestant> all;
     all.push_back({"leveldb", [&] {
       size_t found = 0;
-      for (const leveldb::Slice& k : probes.slices) found += policy->KeyMayMatch(k, slice);
+      for (const leveldb::Slice& k : probes) found += policy->KeyMayMatch(k, slice);
       check(found);
     }, {}});
-    all.push_back({"bloom one", [&] {
+    all.push_back({"bloom", [&] {
       size_t found = 0;
-      for (const bloom_span& k : probes.spans) {
-        found += bloom_filter_may_contain(&filter, bloom_leveldb_hash(k.bytes, k.num_bytes));
+      for (const leveldb::Slice& k : probes) {
+        found += filter.encoding->may_contain_bytes(&filter, reinterpret_cast<const uint8_t*>(k.data()), k.size());
       }
       check(found);
     }, {}});
-    for (size_t row = 0; bloom_all_kernels[row]; row++) {
-      const bloom_kernels* kernels = bloom_all_kernels[row];
-      if (!kernels->is_supported()) continue;
-      all.push_back({std::string("batch ") + kernels->name, [&, kernels] {
-        bloom_digest digests[1024];
-        uint8_t answers[1024];
-        size_t found = 0;
-        for (size_t i = 0; i < m; i += 1024) {
-          const size_t num = std::min<size_t>(1024, m - i);
-          kernels->hash(&probes.spans[i], num, digests);
-          bloom_leveldb_may_contain_by(kernels, &filter, digests, num, answers);
-          for (size_t k = 0; k < num; k++) found += answers[k];
-        }
-        check(found);
-      }, {}});
-    }
     Race((std::string("probe ") + kind).c_str(), key, n, m, all);
   }
 }
 
 void RaceHash(size_t n) {
-  std::vector<bloom_digest> digests(n);
+  std::vector<uint32_t> digests(n);
   for (int decimal = 0; decimal < 2; decimal++) {
     const Keys keys = MakeKeys(decimal, decimal ? 1000000 : 1, n);
     std::vector<Contestant> all;
-    all.push_back({"one by one", [&] {
+    all.push_back({"text", [&] {
       uint32_t sum = 0;
-      for (const bloom_span& k : keys.spans) sum += bloom_leveldb_hash(k.bytes, k.num_bytes);
+      for (const leveldb::Slice& k : keys.slices) sum += Digest(k);
       sink = sum;
     }, {}});
     if (decimal) {
@@ -347,23 +330,15 @@ void RaceHash(size_t n) {
         sink = sum;
       }, {}});
     }
-    for (size_t row = 0; bloom_all_kernels[row]; row++) {
-      const bloom_kernels* kernels = bloom_all_kernels[row];
-      if (!kernels->is_supported() || kernels->hash == bloom_hash_each) continue;
-      all.push_back({kernels->name, [&, kernels] {
-        kernels->hash(keys.spans.data(), n, digests.data());
-        sink = digests[n - 1];
-      }, {}});
-    }
     if (!decimal) {
       OurFilter filter;
       bloom_leveldb_shape(n, kBitsPerKey, &filter.shape);
       filter.bytes = static_cast<uint8_t*>(std::calloc(filter.shape.num_bytes, 1));
-      bloom_leveldb_hash_many(keys.spans.data(), n, digests.data());
+      for (size_t i = 0; i < n; i++) digests[i] = Digest(keys.slices[i]);
       const bloom_digest_run run = {nullptr, digests.data(), n};
       std::vector<Contestant> adders;
-      for (size_t row = 0; bloom_all_kernels[row]; row++) {
-        const bloom_kernels* kernels = bloom_all_kernels[row];
+      for (size_t row = 0; bloom_leveldb_all_kernels[row]; row++) {
+        const bloom_leveldb_kernels* kernels = bloom_leveldb_all_kernels[row];
         if (!kernels->is_supported()) continue;
         adders.push_back({kernels->name, [&, kernels] {
           bloom_leveldb_add_by(kernels, &filter.shape, filter.bytes, &run);
@@ -386,7 +361,7 @@ int main(int argc, char** argv) {
     else Die("usage: kernels [quick | full] [--repeats N]");
   }
   if (repeats < 1) Die("--repeats is at least 1");
-  std::string note = std::string("best kernels here: ") + bloom_best_kernels()->name + "; harness: g++ " __VERSION__;
+  std::string note = std::string("best kernels here: ") + bloom_leveldb_best_kernels()->name + "; harness: g++ " __VERSION__;
   note += "; LevelDB " + std::to_string(leveldb::kMajorVersion) + "." + std::to_string(leveldb::kMinorVersion);
 #ifdef HAVE_ROCKSDB
   note += ", RocksDB " + std::to_string(ROCKSDB_MAJOR) + "." + std::to_string(ROCKSDB_MINOR);

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
 #include "../../ext/core/partition.h"
@@ -22,7 +23,7 @@
 /* Keys 0 .. num_keys-1, as the digests of each partition in turn. */
 typedef struct grouped_keys {
   uint32_t num_parts;
-  bloom_digest *digests;
+  uint32_t *digests;
   uint64_t *ends; /* of each partition's digests */
 } grouped_keys;
 
@@ -36,7 +37,7 @@ static uint32_t part_of(const char *key, uint32_t num_parts){
   return (uint32_t)bloom_partition_of((const uint8_t *)key, KEY_CHARS, num_parts);
 }
 
-static bloom_digest digest_of(const char *key){
+static uint32_t digest_of(const char *key){
   return bloom_leveldb_hash((const uint8_t *)key, KEY_CHARS);
 }
 
@@ -94,7 +95,7 @@ static double rate_of(const parts *p, uint32_t num_parts, uint64_t num_keys){
     write_key(num_keys + i, key);
     part = part_of(key, num_parts);
     bloom_filter_read(p->filters[part], p->shapes[part].num_bytes, &filter);
-    num_found += (uint64_t)bloom_filter_may_contain(&filter, digest_of(key));
+    num_found += (uint64_t)filter.encoding->may_contain(&filter, digest_of(key));
   }
   return (double)num_found / NUM_ABSENT;
 }

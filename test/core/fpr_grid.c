@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 
 #define ENOUGH_FALSE_POSITIVES 4000
@@ -33,11 +34,11 @@ static uint64_t random64(void){
   return z ^ (z >> 31);
 }
 
-static bloom_digest random_digest(void){
-  return (bloom_digest)(random64() >> 32);
+static uint32_t random_digest(void){
+  return (uint32_t)(random64() >> 32);
 }
 
-static void draw_digests(bloom_digest *digests, size_t num_digests){
+static void draw_digests(uint32_t *digests, size_t num_digests){
   size_t i;
   for(i=0; i<num_digests; i++) digests[i] = random_digest();
 }
@@ -59,13 +60,13 @@ static void measure(uint64_t num_keys, double bits_per_key){
     if( probes<100 ) probes = 100;
     bloom_leveldb_clear(&shape, bytes);
     for(j=0; j<num_keys; j+=4096){
-      bloom_digest digests[4096];
+      uint32_t digests[4096];
       bloom_digest_run run = {NULL, digests, num_keys-j<4096 ? (size_t)(num_keys-j) : 4096};
       draw_digests(digests, run.num_digests);
       bloom_leveldb_add(&shape, bytes, &run);
     }
     bloom_filter_read(bytes, shape.num_bytes, &filter);
-    for(j=0; j<probes; j++) num_accepted += (uint64_t)bloom_filter_may_contain(&filter, random_digest());
+    for(j=0; j<probes; j++) num_accepted += (uint64_t)filter.encoding->may_contain(&filter, random_digest());
     num_probed += probes;
   }
   measured_fpr = (double)num_accepted / (double)num_probed;

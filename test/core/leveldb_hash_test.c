@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../../ext/core/leveldb/hash.h"
@@ -14,7 +15,7 @@
 
 /* The hash as its description reads: little-endian 4-byte words, then the rest
 ** as one number, everything modulo 2^32. */
-static bloom_digest naive_hash(const uint8_t *key, size_t num_bytes){
+static uint32_t naive_hash(const uint8_t *key, size_t num_bytes){
   const uint64_t multiplier = 3332679571u, two_32 = (uint64_t)1 << 32;
   uint64_t digest = 3164544308u ^ (num_bytes*multiplier % two_32);
   size_t i, j;
@@ -25,13 +26,13 @@ static bloom_digest naive_hash(const uint8_t *key, size_t num_bytes){
     digest = (digest + word) % two_32 * multiplier % two_32;
     digest ^= digest / (width==4 ? 65536 : 16777216);
   }
-  return (bloom_digest)digest;
+  return (uint32_t)digest;
 }
 
 static void known_answers(void **state){
   static const struct {
     const char *key; /* hex */
-    bloom_digest digest;
+    uint32_t digest;
   } answers[] = {
     { "",           0xbc9f1d34 },
     { "62",         0xef1345c4 },
@@ -77,7 +78,7 @@ static void every_length_at_every_alignment(void **state){
   for(round=0; round<50; round++){
     for(num_bytes=0; num_bytes<=MAX_KEY_BYTES; num_bytes++){
       uint8_t key[MAX_KEY_BYTES], shifted[MAX_KEY_BYTES + 8], *exact;
-      bloom_digest digest;
+      uint32_t digest;
       rng_bytes(&random, key, num_bytes);
       exact = exact_copy(key, num_bytes);
       digest = bloom_leveldb_hash(exact, num_bytes);
@@ -99,7 +100,7 @@ static void every_bit_of_a_key_counts(void **state){
   (void)state;
   for(num_bytes=1; num_bytes<=MAX_KEY_BYTES; num_bytes++){
     uint8_t key[MAX_KEY_BYTES];
-    bloom_digest digest;
+    uint32_t digest;
     rng_bytes(&random, key, num_bytes);
     digest = bloom_leveldb_hash(key, num_bytes);
     for(bit=0; bit<8*num_bytes; bit++){
@@ -113,12 +114,49 @@ static void every_bit_of_a_key_counts(void **state){
 /* The length enters: keys that differ by trailing zeros alone are different. */
 static void lengths_of_zeros_differ(void **state){
   const uint8_t zeros[MAX_KEY_BYTES] = { 0 };
-  bloom_digest digests[MAX_KEY_BYTES + 1];
+  uint32_t digests[MAX_KEY_BYTES + 1];
   size_t i, j;
   (void)state;
   for(i=0; i<COUNT_OF(digests); i++){
     digests[i] = bloom_leveldb_hash(zeros, i);
     for(j=0; j<i; j++) assert_int_not_equal(digests[i], digests[j]);
+  }
+}
+
+static void check_int64(int64_t value){
+  char text[32];
+  int num_bytes = snprintf(text, sizeof(text), "%lld", (long long)value);
+  uint32_t expected = bloom_leveldb_hash((const uint8_t*)text, (size_t)num_bytes);
+  assert_int_equal(bloom_leveldb_hash_int64(value), expected);
+}
+
+static void integers_are_hashed_as_their_text(void **state){
+  rng random = rng_stream(4);
+  uint64_t power = 1;
+  int64_t i;
+  int shift;
+  (void)state;
+  for(i=-20000; i<=20000; i++){
+    check_int64(i);
+    check_int64(INT64_MAX - 20000 + i);
+    check_int64(INT64_MIN + 20000 + i);
+  }
+  for(; power<=1000000000000000000u; power*=10){
+    for(i=-2; i<=2; i++){
+      check_int64((int64_t)power + i);
+      check_int64(-(int64_t)power + i);
+    }
+  }
+  /* Every four digits, in every place of a group of eight. */
+  for(i=0; i<10000; i++){
+    check_int64(i * 10000);
+    check_int64(i * 100000000);
+    check_int64(i * 1000000000000);
+    check_int64(-i * 100000000000000);
+  }
+  for(shift=0; shift<64; shift++){
+    for(i=0; i<2000; i++) check_int64((int64_t)(rng_next(&random) >> shift));
+    for(i=0; i<2000; i++) check_int64(-(int64_t)(rng_next(&random) >> shift >> 1));
   }
 }
 
@@ -130,6 +168,7 @@ int main(void){
     cmocka_unit_test(every_length_at_every_alignment),
     cmocka_unit_test(every_bit_of_a_key_counts),
     cmocka_unit_test(lengths_of_zeros_differ),
+    cmocka_unit_test(integers_are_hashed_as_their_text),
   };
   return cmocka_run_group_tests(tests, print_seed, NULL);
 }

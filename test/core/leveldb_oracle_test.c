@@ -106,7 +106,7 @@ static void check_case(uint64_t number){
   const int bits_per_key = (int)(number%100) + 1;
   key_set set = key_set_random(&random, case_size(number, &random));
   size_t num_ours, num_theirs, i;
-  bloom_digest *digests = key_set_digests(&set);
+  uint32_t *digests = key_set_digests(&set);
   uint8_t *ours = build_filter(digests, set.num_keys, bits_per_key, &random, &num_ours);
   uint8_t *theirs = oracle_create_filter(bits_per_key, set.keys, set.lengths, set.num_keys,
                                          &num_theirs);
@@ -193,10 +193,10 @@ static void filters_of_4_gigabits_read_as_in_leveldb(void **state){
   (void)state;
   for(i=0; i<COUNT_OF(sizes); i++){
     rng random = rng_stream(i + ((uint64_t)2 << 32));
-    const bloom_shape shape = { (size_t)(sizes[i]/8) + 1, sizes[i], 7 };
+    const bloom_shape shape = leveldb_shape(sizes[i], 7);
     uint8_t *filter = calloc(shape.num_bytes, 1);
     key_set set = key_set_of_fixed32(0, 200);
-    bloom_digest *digests = key_set_digests(&set);
+    uint32_t *digests = key_set_digests(&set);
     size_t j;
     if( filter==NULL ){
       skip(); /* no room for 512 MiB here */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../../ext/core/decimal.h"
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
 
@@ -179,14 +180,23 @@ void key_set_free(key_set *set){
   *set = (key_set){ 0 };
 }
 
-bloom_digest *key_set_digests(const key_set *set){
-  bloom_digest *digests = allocate(set->num_keys*sizeof(bloom_digest));
+uint32_t *key_set_digests(const key_set *set){
+  uint32_t *digests = allocate(set->num_keys*sizeof(uint32_t));
   size_t i;
   for(i=0; i<set->num_keys; i++) digests[i] = bloom_leveldb_hash(set->keys[i], set->lengths[i]);
   return digests;
 }
 
-void add_in_runs(const bloom_shape *shape, uint8_t *filter, const bloom_digest *digests,
+bloom_shape leveldb_shape(uint64_t num_bits, uint32_t num_probes){
+  return (bloom_shape){
+    .num_bytes = (size_t)(num_bits/8) + 1,
+    .num_bits = num_bits,
+    .num_places = bloom_leveldb_reached_bits(num_bits),
+    .num_probes = num_probes,
+  };
+}
+
+void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_t *digests,
                  size_t num_digests, rng *random){
   bloom_digest_run runs[8];
   size_t num_runs = 0, used = 0, i;
@@ -201,7 +211,7 @@ void add_in_runs(const bloom_shape *shape, uint8_t *filter, const bloom_digest *
   bloom_leveldb_add(shape, filter, runs);
 }
 
-uint8_t *build_filter(bloom_digest *digests, size_t num_digests, double bits_per_key,
+uint8_t *build_filter(uint32_t *digests, size_t num_digests, double bits_per_key,
                       rng *order, size_t *num_bytes){
   bloom_shape shape;
   uint8_t *filter;
@@ -216,7 +226,7 @@ uint8_t *build_filter(bloom_digest *digests, size_t num_digests, double bits_per
     size_t i;
     for(i=num_digests; i>1; i--){
       size_t other = rng_below(order, i);
-      bloom_digest digest = digests[i-1];
+      uint32_t digest = digests[i-1];
       digests[i-1] = digests[other];
       digests[other] = digest;
     }
@@ -230,7 +240,7 @@ uint8_t *build_filter(bloom_digest *digests, size_t num_digests, double bits_per
 }
 
 uint8_t *build_filter_of(const key_set *set, double bits_per_key, size_t *num_bytes){
-  bloom_digest *digests = key_set_digests(set);
+  uint32_t *digests = key_set_digests(set);
   uint8_t *filter = build_filter(digests, set->num_keys, bits_per_key, NULL, num_bytes);
   free(digests);
   return filter;
@@ -243,7 +253,7 @@ uint64_t checksum_of(const uint8_t *bytes, size_t num_bytes){
   return sum;
 }
 
-int naive_may_contain(const uint8_t *filter, size_t num_bytes, bloom_digest digest){
+int naive_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t digest){
   const uint64_t two_32 = (uint64_t)1 << 32;
   const uint64_t rotated = digest/131072 + digest%131072*32768;
   uint64_t num_bits, j;
@@ -257,8 +267,8 @@ int naive_may_contain(const uint8_t *filter, size_t num_bytes, bloom_digest dige
   return 1;
 }
 
-int may_contain(const uint8_t *filter, size_t num_bytes, bloom_digest digest){
+int may_contain(const uint8_t *filter, size_t num_bytes, uint32_t digest){
   bloom_filter parsed;
   bloom_filter_read(filter, num_bytes, &parsed);
-  return bloom_filter_may_contain(&parsed, digest);
+  return parsed.encoding->may_contain(&parsed, digest);
 }

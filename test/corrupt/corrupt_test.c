@@ -16,9 +16,7 @@
 #include <sqlite3.h>
 
 #include "../../ext/bloom.h"
-#include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/hash.h"
-#include "../../ext/core/stats.h"
+#include "../../ext/core/encodings.h"
 #ifdef HAVE_LEVELDB
 #include "../core/leveldb_oracle.h"
 #endif
@@ -55,24 +53,23 @@ static int begins_with(const char *text, const char *beginning){
 
 /* -- Core -------------------------------------------------------------------- */
 
+static int answer_to(const bloom_filter *filter, const char *key, size_t num_chars){
+  return filter->encoding->may_contain_bytes(filter, (const uint8_t*)key, num_chars);
+}
+
 static void check_core(const corrupt_case *c){
   bloom_filter filter;
-  bloom_digest digests[NUM_KEYS];
-  uint8_t answers[NUM_KEYS];
+  bloom_facts facts;
   int i;
   bloom_filter_read(c->bytes, c->num_bytes, &filter);
-  for(i=0; i<NUM_KEYS; i++) digests[i] = bloom_leveldb_hash((const uint8_t*)keys[i], strlen(keys[i]));
-  bloom_filter_may_contain_many(&filter, digests, NUM_KEYS, answers);
-  for(i=0; i<NUM_KEYS; i++){
-    check(c, keys[i], bloom_filter_may_contain(&filter, digests[i])==atoi(c->answers[i]));
-    check(c, "many keys at once", answers[i]==atoi(c->answers[i]));
-  }
-  check(c, "num_bytes", filter.num_bytes==c->num_bytes);
-  check(c, "encoding", (filter.encoding==NULL)==begins_with(c->note, "reserved"));
-  if( filter.encoding ) check(c, "num_bits", filter.num_bits==(uint64_t)atoll(c->bits));
-  if( filter.encoding ) check(c, "bits_set", bloom_bits_set(&filter)==(uint64_t)atoll(c->set));
-  if( !is_null(c->probes) ) check(c, "num_probes", filter.num_probes==(uint32_t)atoi(c->probes));
-  check(c, "may be changed", (filter.reading==BLOOM_READ_BITS)==(strcmp(c->change, "yes")==0));
+  for(i=0; i<NUM_KEYS; i++) check(c, keys[i], answer_to(&filter, keys[i], strlen(keys[i]))==atoi(c->answers[i]));
+  filter.encoding->describe(&filter, 1, &facts);
+  check(c, "num_bytes", filter.shape.num_bytes==c->num_bytes);
+  check(c, "encoding", (facts.encoding==NULL)==begins_with(c->note, "reserved"));
+  if( facts.encoding ) check(c, "num_bits", facts.num_bits==atoll(c->bits));
+  if( facts.encoding ) check(c, "bits_set", facts.bits_set==atoll(c->set));
+  if( !is_null(c->probes) ) check(c, "num_probes", facts.num_probes==atoi(c->probes));
+  check(c, "may be changed", (filter.encoding->why_unchangeable(&filter)==NULL)==(strcmp(c->change, "yes")==0));
 }
 
 #ifdef HAVE_LEVELDB
@@ -88,7 +85,7 @@ static void check_leveldb(const corrupt_case *c){
     const size_t num_chars = (size_t)snprintf(key, sizeof(key), "%s", i<NUM_KEYS ? keys[i] : "");
     const size_t num = i<NUM_KEYS ? num_chars : (size_t)snprintf(key, sizeof(key), "%d", i - NUM_KEYS - 1);
     const int theirs = oracle_may_match(c->bytes, c->num_bytes, (const uint8_t*)key, num);
-    check(c, "LevelDB answers otherwise", bloom_filter_may_contain(&filter, bloom_leveldb_hash((const uint8_t*)key, num))==theirs);
+    check(c, "LevelDB answers otherwise", answer_to(&filter, key, num)==theirs);
     if( i<NUM_KEYS ) check(c, "the table says otherwise than LevelDB", theirs==atoi(c->answers[i]));
     num_oracle_answers++;
   }

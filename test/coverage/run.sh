@@ -29,13 +29,13 @@ find $build -name '*.gcda' -exec rm {} +
 run make_covered core-tests all
 # A tenth of the random rounds take the same branches, but for the search of sizes.
 BLOOM_TEST_SHARE=10 run sh test/core/run.sh $build
-run $build/test/core/sizing_test
+run $build/test/core/leveldb_sizing_test
 run tclsh test/sqllogictest.tcl --load $build/bloom test/sql
 run make_covered $build/test/oom/oom
 run $build/test/oom/oom $build/bloom.so test/oom/schema.sql test/oom/statements.sql
 
 # Rows of kernels that this machine does not run, as their test says; NEON is not compiled.
-skipped=$($build/test/core/kernels_test 2>&1 | sed -n 's/.*not run here: \(.*\)/kernels_\1.c/p' | sort -u)
+skipped=$($build/test/core/leveldb_kernels_test 2>&1 | sed -n 's/.*not run here: \(.*\)/kernels_\1.c/p' | sort -u)
 [ "$(uname -m)" = aarch64 ] && skipped="$skipped kernels_avx2.c kernels_avx512.c" || skipped="$skipped kernels_neon.c"
 # shellcheck disable=SC2086 # a list of names
 echo "note: gcc $(${CC:-gcc} -dumpfullversion), without" $skipped "(not of this machine)"

@@ -7,9 +7,9 @@
 */
 #include "fuzz.h"
 
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
-#include "../../ext/core/stats.h"
 
 #define NUM_DIGESTS 16
 
@@ -23,68 +23,71 @@ static uint64_t count_bits(const uint8_t *bytes, size_t num_bytes){
   return count;
 }
 
-static void check_reading(const bloom_filter *filter, const uint8_t *bytes, size_t num_bytes){
-  const uint8_t last = num_bytes ? bytes[num_bytes-1] : 0;
-  const bloom_reading expected = num_bytes<2 ? BLOOM_READ_EMPTY : last>30 ? BLOOM_READ_RESERVED
-                               : last==0 ? BLOOM_READ_NO_PROBES : BLOOM_READ_BITS;
-  FUZZ_CHECK(filter->reading==expected);
-  FUZZ_CHECK(filter->num_bytes==num_bytes);
-  FUZZ_CHECK((filter->encoding==NULL)==(expected==BLOOM_READ_RESERVED));
-  if( expected==BLOOM_READ_BITS ){
-    FUZZ_CHECK(filter->num_bits==(num_bytes-1)*8 && filter->num_probes==last);
-  }
+static void check_reading(const bloom_filter *filter, size_t num_bytes, unsigned last){
+  FUZZ_CHECK(filter->encoding==&bloom_encoding_leveldb);
+  FUZZ_CHECK(filter->shape.num_bytes==num_bytes);
+  FUZZ_CHECK(filter->shape.num_probes==(num_bytes<2 || last>30 ? 0 : last));
+  FUZZ_CHECK(filter->shape.num_bits==(num_bytes ? (num_bytes-1)*8 : 0));
+  FUZZ_CHECK((filter->encoding->why_unchangeable(filter)==NULL)==(filter->shape.num_probes>0));
 }
 
-static void check_stats(const bloom_filter *filter, int seldom){
-  const uint64_t bits_set = bloom_bits_set(filter);
-  const double expected_fpr = bloom_expected_fpr(filter, bits_set);
-  FUZZ_CHECK(bits_set==(filter->num_bits ? count_bits(filter->bytes, filter->num_bytes-1) : 0));
-  FUZZ_CHECK(expected_fpr>=0 && expected_fpr<=1);
-  if( filter->reading==BLOOM_READ_BITS && bits_set<filter->num_bits ){
-    const double keys = bloom_estimated_keys(filter->num_bits, filter->num_probes, bits_set);
+static void check_facts(const bloom_filter *filter, unsigned last, int seldom){
+  const size_t num_bytes = filter->shape.num_bytes;
+  const int has_bits = filter->shape.num_probes>0;
+  bloom_facts facts, cheap;
+  filter->encoding->describe(filter, 1, &facts);
+  filter->encoding->describe(filter, 0, &cheap);
+  FUZZ_CHECK(cheap.encoding==facts.encoding && cheap.num_bits==facts.num_bits && cheap.num_probes==facts.num_probes);
+  FUZZ_CHECK(facts.expected_fpr>=0 && facts.expected_fpr<=1);
+  FUZZ_CHECK((facts.encoding==NULL)==(num_bytes>=2 && last>30));
+  FUZZ_CHECK(facts.encoding==NULL ? facts.bits_set<0
+             : facts.bits_set==(int64_t)(num_bytes ? count_bits(filter->bytes, num_bytes-1) : 0));
+  FUZZ_CHECK((facts.estimated_keys>=0)==(has_bits && facts.bits_set<facts.num_bits));
+  if( facts.estimated_keys>=0 ){
     /* One bit of n set by one probe: a little over a key; one bit left: n ln n. */
-    FUZZ_CHECK(bits_set ? keys>=(double)bits_set/filter->num_probes*0.999999 : keys<1e-9);
-    FUZZ_CHECK(keys<=(double)filter->num_bits * 45);
+    FUZZ_CHECK(facts.bits_set ? facts.estimated_keys>=(double)facts.bits_set/(double)facts.num_probes*0.999999
+               : facts.estimated_keys<1e-9);
+    FUZZ_CHECK(facts.estimated_keys<=(double)facts.num_bits * 45);
   }
   if( seldom ){
-    const double measured_fpr = bloom_measured_fpr(filter);
+    const double measured_fpr = filter->encoding->measured_fpr(filter);
     FUZZ_CHECK(measured_fpr>=0 && measured_fpr<=1);
-    if( filter->reading==BLOOM_READ_EMPTY ) FUZZ_CHECK(measured_fpr<=0);
-    if( filter->reading>BLOOM_READ_EMPTY ) FUZZ_CHECK(measured_fpr>=1);
+    if( num_bytes<2 ) FUZZ_CHECK(measured_fpr<=0);
+    if( num_bytes>=2 && !has_bits ) FUZZ_CHECK(measured_fpr>=1);
   }
 }
 
 /* Adds the first digests; what was found before is found still. */
-static void check_add(const bloom_filter *filter, const bloom_digest *digests, const uint8_t *answers){
-  const bloom_shape shape = bloom_filter_shape(filter);
+static void check_add(const bloom_filter *filter, const uint32_t *digests, const uint8_t *answers){
+  const bloom_shape shape = filter->shape;
   const size_t num_added = digests[0] % 5;
-  uint8_t *grown = fuzz_exact(filter->bytes, filter->num_bytes);
-  uint8_t *expected = fuzz_exact(filter->bytes, filter->num_bytes);
+  uint8_t *grown = fuzz_exact(filter->bytes, filter->shape.num_bytes);
+  uint8_t *expected = fuzz_exact(filter->bytes, filter->shape.num_bytes);
   const bloom_digest_run run = {NULL, digests, num_added};
   size_t i;
   bloom_leveldb_add(&shape, grown, &run);
-  for(i=0; i<num_added; i++) reference_add(expected, filter->num_bytes, digests[i]);
-  FUZZ_CHECK(memcmp(grown, expected, filter->num_bytes)==0);
+  for(i=0; i<num_added; i++) reference_add(expected, filter->shape.num_bytes, digests[i]);
+  FUZZ_CHECK(memcmp(grown, expected, filter->shape.num_bytes)==0);
   for(i=0; i<NUM_DIGESTS; i++){
-    if( i<num_added || answers[i] ) FUZZ_CHECK(reference_may_contain(grown, filter->num_bytes, digests[i]));
+    if( i<num_added || answers[i] ) FUZZ_CHECK(reference_may_contain(grown, filter->shape.num_bytes, digests[i]));
   }
   free(grown);
   free(expected);
 }
 
 /* Two halves of the bits with one probe byte: what either has, the union has. */
-static void check_merge(const bloom_filter *filter, const bloom_digest *digests){
-  const size_t half = (filter->num_bytes - 1) / 2;
-  const bloom_shape shape = {half + 1, half * (uint64_t)8, filter->num_probes};
+static void check_merge(const bloom_filter *filter, const uint32_t *digests){
+  const size_t half = (filter->shape.num_bytes - 1) / 2;
+  const bloom_shape shape = {half + 1, half * (uint64_t)8, half * (uint64_t)8, filter->shape.num_probes};
   uint8_t *left, *right, *both;
   size_t i;
   if( half==0 ) return;
   left = fuzz_exact(filter->bytes, half + 1);
   right = fuzz_exact(filter->bytes + half, half + 1);
-  left[half] = right[half] = (uint8_t)filter->num_probes;
+  left[half] = right[half] = (uint8_t)filter->shape.num_probes;
   both = fuzz_exact(left, half + 1);
   bloom_leveldb_merge(&shape, both, right);
-  FUZZ_CHECK(both[half]==filter->num_probes);
+  FUZZ_CHECK(both[half]==filter->shape.num_probes);
   for(i=0; i<half; i++) FUZZ_CHECK(both[i]==(left[i] | right[i]));
   for(i=0; i<NUM_DIGESTS; i+=4){
     if( reference_may_contain(left, half + 1, digests[i]) || reference_may_contain(right, half + 1, digests[i]) ){
@@ -98,10 +101,11 @@ static void check_merge(const bloom_filter *filter, const bloom_digest *digests)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   fuzz_input input = {data, num_data_bytes};
-  bloom_digest digests[NUM_DIGESTS];
+  uint32_t digests[NUM_DIGESTS];
   uint8_t answers[NUM_DIGESTS];
   bloom_filter filter;
   size_t num_key_bytes, num_bytes, i;
+  unsigned last;
   const size_t max_key_bytes = fuzz_byte(&input) % 24;
   const uint8_t *key = fuzz_bytes(&input, max_key_bytes, &num_key_bytes);
   uint8_t *exact_key = fuzz_exact(key, num_key_bytes);
@@ -115,14 +119,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
 
   /* No bytes may come without an address. */
   bloom_filter_read(num_bytes || num_key_bytes%2 ? exact : NULL, num_bytes, &filter);
-  check_reading(&filter, exact, num_bytes);
-  bloom_filter_may_contain_many(&filter, digests, NUM_DIGESTS, answers);
+  last = num_bytes ? exact[num_bytes-1] : 0;
+  check_reading(&filter, num_bytes, last);
   for(i=0; i<NUM_DIGESTS; i++){
-    FUZZ_CHECK(bloom_filter_may_contain(&filter, digests[i])==reference_may_contain(exact, num_bytes, digests[i]));
-    FUZZ_CHECK(answers[i]==bloom_filter_may_contain(&filter, digests[i]));
+    answers[i] = (uint8_t)filter.encoding->may_contain(&filter, digests[i]);
+    FUZZ_CHECK(answers[i]==reference_may_contain(exact, num_bytes, digests[i]));
   }
-  check_stats(&filter, fuzz_seldom(data, num_data_bytes, 2048));
-  if( filter.reading==BLOOM_READ_BITS ){
+  FUZZ_CHECK(filter.encoding->may_contain_bytes(&filter, exact_key, num_key_bytes)==answers[0]);
+  check_facts(&filter, last, fuzz_seldom(data, num_data_bytes, 2048));
+  if( filter.shape.num_probes>0 ){
     check_add(&filter, digests, answers);
     check_merge(&filter, digests);
   }

@@ -2,25 +2,24 @@
 ** Every row of kernels that runs here against the scalar row's reference: the
 ** format's definition, computed bit by bit.  Rows may differ in speed alone.
 **
-** Input: which sizes and probes, then digests, which are bytes of keys as well.
+** Input: which sizes and probes, then digests.
 */
 #include "fuzz.h"
 
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/hash.h"
 
 #define MAX_DIGESTS 100
 #define MAX_PROBES  30
 #define MAX_BYTES   300
-#define NUM_KEYS    37
 
 typedef struct kernel_case {
   uint64_t num_bits;    /* of a filter that need not exist */
   size_t num_bytes;     /* of a filter that does */
-  uint32_t first_probe, num_probes;
-  bloom_part part;      /* what positions_in() keeps */
+  uint32_t num_probes;
+  bloom_leveldb_part part;      /* what positions_in() keeps */
   size_t num_digests;
-  bloom_digest digests[MAX_DIGESTS];
+  uint32_t digests[MAX_DIGESTS];
 } kernel_case;
 
 static void read_case(fuzz_input *input, kernel_case *kase){
@@ -29,7 +28,6 @@ static void read_case(fuzz_input *input, kernel_case *kase){
   kase->num_bytes = 2 + fuzz_u16(input) % (MAX_BYTES - 1);
   kase->num_bits = (fuzz_u64(input) >> (1 + shift%58)) / 8 * 8 + 8;
   kase->num_probes = 1 + fuzz_byte(input) % MAX_PROBES;
-  kase->first_probe = fuzz_byte(input) % 32;
   kase->part.begin = fuzz_u32(input);
   kase->part.num_bits = fuzz_u32(input) >> shift%31;
   /* A part is not empty and ends at 2^32. */
@@ -45,9 +43,15 @@ static void read_case(fuzz_input *input, kernel_case *kase){
   }
 }
 
-/* positions() in its order of lanes, then positions_in() by it. */
-static void check_positions(const bloom_kernels *kernels, const kernel_case *kase){
-  const size_t num_padded = kase->num_digests / BLOOM_KERNEL_MAX_LANES * BLOOM_KERNEL_MAX_LANES;
+static int compare_positions(const void *a, const void *b){
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x>y) - (x<y);
+}
+
+/* positions(), whose order is its own, then positions_in() by it. */
+static void check_positions(const bloom_leveldb_kernels *kernels, const kernel_case *kase){
+  const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(kase->num_bits));
+  const size_t num_padded = kase->num_digests / BLOOM_LEVELDB_MAX_LANES * BLOOM_LEVELDB_MAX_LANES;
   const size_t num_positions = num_padded * kase->num_probes;
   const size_t size = num_positions * sizeof(uint32_t);
   uint32_t *positions, *expected;
@@ -57,60 +61,37 @@ static void check_positions(const bloom_kernels *kernels, const kernel_case *kas
   positions = malloc(size);
   expected = malloc(size);
   if( positions==NULL || expected==NULL ) abort();
-  kernels->positions(bloom_divisor_of(kase->num_bits), kase->first_probe, kase->num_probes,
-                     kase->digests, num_padded, positions);
-  for(i=0; i<num_padded; i++){
-    const size_t lanes = kernels->num_lanes;
-    for(j=0; j<kase->num_probes; j++){
-      FUZZ_CHECK(positions[i/lanes*lanes*kase->num_probes + j*lanes + i%lanes]
-                 ==reference_position(kase->digests[i], kase->first_probe + j, kase->num_bits));
-    }
-  }
-  kernels->positions(bloom_divisor_of(kase->num_bits), 0, kase->num_probes, kase->digests, num_padded, positions);
+  kernels->positions(divisor, kase->num_probes, kase->digests, num_padded, positions);
   for(i=0; i<num_positions; i++){
     if( positions[i]>=kase->part.begin && positions[i]-kase->part.begin<kase->part.num_bits ){
       expected[num_expected++] = positions[i];
     }
   }
-  FUZZ_CHECK(kernels->positions_in(kase->part, bloom_divisor_of(kase->num_bits), kase->num_probes,
-                                   kase->digests, num_padded, positions)==num_expected);
+  FUZZ_CHECK(kernels->positions_in(kase->part, divisor, kase->num_probes, kase->digests, num_padded, positions)
+             ==num_expected);
   FUZZ_CHECK(memcmp(positions, expected, num_expected * sizeof(uint32_t))==0);
+  for(i=0; i<num_padded; i++){
+    for(j=0; j<kase->num_probes; j++){
+      expected[i*kase->num_probes + j] = reference_position(kase->digests[i], j, kase->num_bits);
+    }
+  }
+  kernels->positions(divisor, kase->num_probes, kase->digests, num_padded, positions);
+  qsort(positions, num_positions, sizeof(*positions), compare_positions);
+  qsort(expected, num_positions, sizeof(*expected), compare_positions);
+  FUZZ_CHECK(memcmp(positions, expected, size)==0);
   free(positions);
   free(expected);
 }
 
-/* Keys of many lengths that end where their memory ends. */
-static void check_hash(const bloom_kernels *kernels, const kernel_case *kase){
-  const uint8_t *bytes = (const uint8_t*)kase->digests;
-  const size_t num_bytes = kase->num_digests * 4;
-  bloom_span keys[NUM_KEYS];
-  bloom_digest digests[NUM_KEYS];
-  uint8_t *memory[NUM_KEYS];
-  const size_t num_keys = kase->num_bytes % (NUM_KEYS + 1);
-  size_t i;
-  for(i=0; i<num_keys; i++){
-    size_t length = num_bytes ? bytes[i%num_bytes] % (kase->first_probe%2 ? 21u : 90u) : 0;
-    if( length>num_bytes ) length = num_bytes;
-    memory[i] = fuzz_exact(bytes + i%(num_bytes-length+1), length);
-    keys[i].bytes = length || i%2 ? memory[i] : NULL;
-    keys[i].num_bytes = length;
-  }
-  kernels->hash(keys, num_keys, digests);
-  for(i=0; i<num_keys; i++){
-    FUZZ_CHECK(digests[i]==reference_hash(memory[i], keys[i].num_bytes));
-    free(memory[i]);
-  }
-}
-
 /* Half of the digests go in, all are asked. */
-static void check_filter(const bloom_kernels *kernels, const kernel_case *kase){
-  const bloom_shape shape = {kase->num_bytes, (kase->num_bytes-1) * (uint64_t)8, kase->num_probes};
+static void check_filter(const bloom_leveldb_kernels *kernels, const kernel_case *kase){
+  const uint64_t num_bits = (kase->num_bytes-1) * (uint64_t)8;
+  const bloom_shape shape = {kase->num_bytes, num_bits, num_bits, kase->num_probes};
   const size_t num_added = kase->num_digests / 2;
   const bloom_digest_run second = {NULL, kase->digests + num_added/3, num_added - num_added/3};
   const bloom_digest_run first = {&second, kase->digests, num_added/3};
   uint8_t *given = fuzz_exact(NULL, shape.num_bytes);
   uint8_t *expected = fuzz_exact(NULL, shape.num_bytes);
-  uint8_t *answers = fuzz_exact(NULL, kase->num_digests);
   bloom_filter filter;
   size_t i;
   bloom_leveldb_clear(&shape, given);
@@ -119,14 +100,13 @@ static void check_filter(const bloom_kernels *kernels, const kernel_case *kase){
   for(i=0; i<num_added; i++) reference_add(expected, shape.num_bytes, kase->digests[i]);
   FUZZ_CHECK(memcmp(given, expected, shape.num_bytes)==0);
   bloom_filter_read(given, shape.num_bytes, &filter);
-  bloom_leveldb_may_contain_by(kernels, &filter, kase->digests, kase->num_digests, answers);
   for(i=0; i<kase->num_digests; i++){
-    FUZZ_CHECK(answers[i]==reference_may_contain(expected, shape.num_bytes, kase->digests[i]));
-    if( i<num_added ) FUZZ_CHECK(answers[i]==1);
+    const int answer = filter.encoding->may_contain(&filter, kase->digests[i]);
+    FUZZ_CHECK(answer==reference_may_contain(expected, shape.num_bytes, kase->digests[i]));
+    if( i<num_added ) FUZZ_CHECK(answer==1);
   }
   free(given);
   free(expected);
-  free(answers);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
@@ -134,11 +114,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   kernel_case kase;
   size_t row;
   read_case(&input, &kase);
-  for(row=0; bloom_all_kernels[row]; row++){
-    const bloom_kernels *kernels = bloom_all_kernels[row];
+  for(row=0; bloom_leveldb_all_kernels[row]; row++){
+    const bloom_leveldb_kernels *kernels = bloom_leveldb_all_kernels[row];
     if( !kernels->is_supported() ) continue;
     check_positions(kernels, &kase);
-    check_hash(kernels, &kase);
     check_filter(kernels, &kase);
   }
   return 0;

@@ -1,39 +1,52 @@
 /*
-** LevelDB's hash, with the seed that its filters use: key bytes -> digest.
+** LevelDB's hash, with the seed that its filters use: key -> digest of 32 bits.
 ** Source: LevelDB util/hash.cc, Hash(); util/bloom.cc, BloomHash().
 */
 #ifndef BLOOM_CORE_LEVELDB_HASH_H
 #define BLOOM_CORE_LEVELDB_HASH_H
 
+#include <stddef.h>
+
 #include "../bytes.h"
-#include "../filter.h"
+#include "../decimal.h"
 
 #define LEVELDB_HASH_SEED       0xbc9f1d34u /* LevelDB util/bloom.cc, BloomHash() */
 #define LEVELDB_HASH_MULTIPLIER 0xc6a4a793u
 
+/* One word of a key: shift is 16 for a whole one, 24 for a tail of 1 to 3 bytes. */
+static inline uint32_t bloom_leveldb_hash_word(uint32_t digest, uint32_t word, unsigned shift){
+  digest = (digest + word) * LEVELDB_HASH_MULTIPLIER;
+  return digest ^ digest >> shift;
+}
+
 /* The digest of a key of num_bytes bytes; key may be NULL if num_bytes is 0. */
-static inline bloom_digest bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
+static inline uint32_t bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
   uint32_t digest = LEVELDB_HASH_SEED ^ ((uint32_t)num_bytes * LEVELDB_HASH_MULTIPLIER);
   for(; num_bytes>=4; key+=4, num_bytes-=4){
-    digest = (digest + bloom_load32_le(key)) * LEVELDB_HASH_MULTIPLIER;
-    digest ^= digest >> 16;
+    digest = bloom_leveldb_hash_word(digest, bloom_load32_le(key), 16);
   }
   if( num_bytes ){
     /* Tail bytes are unsigned; RocksDB's function of this name differs here. */
     uint32_t tail = key[0];
     if( num_bytes>1 ) tail |= (uint32_t)key[1] << 8;
     if( num_bytes>2 ) tail |= (uint32_t)key[2] << 16;
-    digest = (digest + tail) * LEVELDB_HASH_MULTIPLIER;
-    digest ^= digest >> 24;
+    digest = bloom_leveldb_hash_word(digest, tail, 24);
   }
   return digest;
 }
 
-/* The digest of an integer's decimal text, as CAST(value AS TEXT) gives it:
-** the digits are rendered and hashed in registers. */
-bloom_digest bloom_leveldb_hash_int64(int64_t value);
-
-/* digests[i] = the digest of keys[i]. */
-void bloom_leveldb_hash_many(const bloom_span *keys, size_t num_keys, bloom_digest *digests);
+/* The digest of an integer's decimal text, rendered and hashed in registers. */
+static inline uint32_t bloom_leveldb_hash_int64(int64_t value){
+  uint64_t text[3];
+  unsigned num_bytes = bloom_decimal_words(value, text);
+  uint32_t digest = LEVELDB_HASH_SEED ^ (num_bytes * LEVELDB_HASH_MULTIPLIER);
+  int i;
+  for(i=0; ; i++, num_bytes-=8){
+    digest = bloom_leveldb_hash_word(digest, (uint32_t)text[i], num_bytes>=4 ? 16 : 24);
+    if( num_bytes<=4 ) return digest;
+    digest = bloom_leveldb_hash_word(digest, (uint32_t)(text[i] >> 32), num_bytes>=8 ? 16 : 24);
+    if( num_bytes<=8 ) return digest;
+  }
+}
 
 #endif

@@ -3,24 +3,24 @@
 */
 #include "kernels.h"
 
-const bloom_kernels *const bloom_all_kernels[] = {
-#if BLOOM_KERNELS_X86
-  &bloom_kernels_avx512,
-  &bloom_kernels_avx2,
+const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[] = {
+#if BLOOM_SIMD_X86
+  &bloom_leveldb_kernels_avx512,
+  &bloom_leveldb_kernels_avx2,
 #endif
-#if BLOOM_KERNELS_NEON
-  &bloom_kernels_neon,
+#if BLOOM_SIMD_NEON
+  &bloom_leveldb_kernels_neon,
 #endif
-  &bloom_kernels_scalar,
+  &bloom_leveldb_kernels_scalar,
   NULL
 };
 
-const bloom_kernels *bloom_kernels_among(const bloom_kernels *const *row){
+const bloom_leveldb_kernels *bloom_leveldb_kernels_among(const bloom_leveldb_kernels *const *row){
   /* The last row runs anywhere and is not asked. */
   while( row[1] && !row[0]->is_supported() ) row++;
   return row[0];
 }
 
-const bloom_kernels *bloom_best_kernels(void){
-  return bloom_kernels_among(bloom_all_kernels);
+const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void){
+  return bloom_leveldb_kernels_among(bloom_leveldb_all_kernels);
 }

@@ -3,7 +3,7 @@
 */
 #include "kernels.h"
 
-#if BLOOM_KERNELS_X86
+#if BLOOM_SIMD_X86
 
 #include <immintrin.h>
 
@@ -17,7 +17,7 @@ static int avx2_is_supported(void){
   return has_avx2 & has_bmi2 & has_popcnt;
 }
 
-/* bloom_mod(); only even lanes multiply to 64 bits, so odd ones move there. */
+/* bloom_leveldb_mod(); only even lanes multiply to 64 bits, so odd ones move there. */
 TARGET_AVX2 static inline __m256i avx2_mod(__m256i x, __m256i num_bits, __m256i reciprocal){
   const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(x, reciprocal), 32);
   const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), reciprocal);
@@ -26,17 +26,15 @@ TARGET_AVX2 static inline __m256i avx2_mod(__m256i x, __m256i num_bits, __m256i 
   return _mm256_min_epu32(rest, _mm256_sub_epi32(rest, num_bits));
 }
 
-TARGET_AVX2 static void avx2_positions(bloom_divisor divisor, uint32_t first_probe,
-                                       uint32_t num_probes, const bloom_digest *digests,
+TARGET_AVX2 static void avx2_positions(bloom_leveldb_divisor divisor,                                        uint32_t num_probes, const uint32_t *digests,
                                        size_t num_digests, uint32_t *positions){
   const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
   const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);
-  const __m256i first = _mm256_set1_epi32((int)first_probe);
-  const bloom_digest *end = digests + num_digests;
+  const uint32_t *end = digests + num_digests;
   for(; digests<end; digests+=8){
     const __m256i digest = _mm256_loadu_si256((const __m256i*)(const void*)digests);
     const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(digest, 17), _mm256_slli_epi32(digest, 15));
-    __m256i probe = _mm256_add_epi32(digest, _mm256_mullo_epi32(first, delta));
+    __m256i probe = digest;
     uint32_t j;
     for(j=0; j<num_probes; j++, positions+=8){
       _mm256_storeu_si256((__m256i*)(void*)positions, avx2_mod(probe, num_bits, reciprocal));
@@ -54,14 +52,14 @@ TARGET_AVX2 static inline __m256i avx2_compress(__m256i x, uint32_t is_in){
 }
 
 /* Whole stores are safe: the vectors before filled no more than their own room. */
-TARGET_AVX2 static size_t avx2_positions_in(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
-                                            const bloom_digest *digests, size_t num_digests,
-                                            uint32_t *positions){
+TARGET_AVX2 static size_t avx2_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor,
+                                            uint32_t num_probes, const uint32_t *digests,
+                                            size_t num_digests, uint32_t *positions){
   const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
   const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);
   const __m256i begin = _mm256_set1_epi32((int)part.begin);
   const __m256i last = _mm256_set1_epi32((int)(part.num_bits - 1));
-  const bloom_digest *end = digests + num_digests;
+  const uint32_t *end = digests + num_digests;
   size_t num_in = 0;
   for(; digests<end; digests+=8){
     const __m256i digest = _mm256_loadu_si256((const __m256i*)(const void*)digests);
@@ -82,16 +80,14 @@ TARGET_AVX2 static size_t avx2_positions_in(bloom_part part, bloom_divisor divis
   return num_in;
 }
 
-const bloom_kernels bloom_kernels_avx2 = {
+const bloom_leveldb_kernels bloom_leveldb_kernels_avx2 = {
   .name = "avx2",
-  .num_lanes = 8,
   .max_part_bytes = 8 << 20,
   .is_supported = avx2_is_supported,
-  .hash = bloom_hash_each,
   .positions = avx2_positions,
   .positions_in = avx2_positions_in,
 };
 
 #else
-typedef int bloom_no_avx2; /* a translation unit must declare something */
+typedef int bloom_leveldb_no_avx2; /* a translation unit must declare something */
 #endif

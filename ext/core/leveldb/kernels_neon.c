@@ -3,7 +3,7 @@
 */
 #include "kernels.h"
 
-#if BLOOM_KERNELS_NEON
+#if BLOOM_SIMD_NEON
 
 #include <arm_neon.h>
 
@@ -11,7 +11,7 @@ static int neon_is_supported(void){
   return 1;
 }
 
-/* bloom_mod() */
+/* bloom_leveldb_mod() */
 static inline uint32x4_t neon_mod(uint32x4_t x, uint32x4_t num_bits, uint32x4_t reciprocal){
   const uint64x2_t low = vmull_u32(vget_low_u32(x), vget_low_u32(reciprocal));
   const uint64x2_t high = vmull_high_u32(x, reciprocal);
@@ -20,15 +20,15 @@ static inline uint32x4_t neon_mod(uint32x4_t x, uint32x4_t num_bits, uint32x4_t 
   return vminq_u32(rest, vsubq_u32(rest, num_bits));
 }
 
-static void neon_positions(bloom_divisor divisor, uint32_t first_probe, uint32_t num_probes,
-                           const bloom_digest *digests, size_t num_digests, uint32_t *positions){
+static void neon_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
+                           const uint32_t *digests, size_t num_digests, uint32_t *positions){
   const uint32x4_t num_bits = vdupq_n_u32(divisor.num_bits);
   const uint32x4_t reciprocal = vdupq_n_u32(divisor.reciprocal);
-  const bloom_digest *end = digests + num_digests;
+  const uint32_t *end = digests + num_digests;
   for(; digests<end; digests+=4){
     const uint32x4_t digest = vld1q_u32(digests);
     const uint32x4_t delta = vsriq_n_u32(vshlq_n_u32(digest, 15), digest, 17);
-    uint32x4_t probe = vmlaq_n_u32(digest, delta, first_probe);
+    uint32x4_t probe = digest;
     uint32_t j;
     for(j=0; j<num_probes; j++, positions+=4){
       vst1q_u32(positions, neon_mod(probe, num_bits, reciprocal));
@@ -38,30 +38,28 @@ static void neon_positions(bloom_divisor divisor, uint32_t first_probe, uint32_t
 }
 
 /* All of them, then sifted in place: no branch depends on a position. */
-static size_t neon_positions_in(bloom_part part, bloom_divisor divisor, uint32_t num_probes,
-                                const bloom_digest *digests, size_t num_digests, uint32_t *positions){
+static size_t neon_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor, uint32_t num_probes,
+                                const uint32_t *digests, size_t num_digests, uint32_t *positions){
   const size_t num_positions = num_digests * num_probes;
   size_t num_in = 0;
   size_t i;
-  neon_positions(divisor, 0, num_probes, digests, num_digests, positions);
+  neon_positions(divisor, num_probes, digests, num_digests, positions);
   for(i=0; i<num_positions; i++){
     const uint32_t position = positions[i];
     positions[num_in] = position;
-    num_in += bloom_is_in(position, part);
+    num_in += bloom_leveldb_is_in(position, part);
   }
   return num_in;
 }
 
-const bloom_kernels bloom_kernels_neon = {
+const bloom_leveldb_kernels bloom_leveldb_kernels_neon = {
   .name = "neon",
-  .num_lanes = 4,
   .max_part_bytes = 16 << 20,
   .is_supported = neon_is_supported,
-  .hash = bloom_hash_each,
   .positions = neon_positions,
   .positions_in = neon_positions_in,
 };
 
 #else
-typedef int bloom_no_neon; /* a translation unit must declare something */
+typedef int bloom_leveldb_no_neon; /* a translation unit must declare something */
 #endif

@@ -1,9 +1,14 @@
 /*
-** LevelDB's filter; leveldb.h has the layout.
+** LevelDB's filter; leveldb.h has the layout and the rules.
 */
 #include "leveldb.h"
 
 #include <string.h>
+
+#include "../bits.h"
+#include "../numeric.h"
+#include "hash.h"
+#include "sizing.h"
 
 /* Digests that are set together, a multiple of the lanes: enough to make the kernels'
 ** calls cheap, so few that the processor computes one batch while it still sets the
@@ -13,12 +18,12 @@
 /* How far ahead digests are fetched. */
 #define LEVELDB_PREFETCH_DIGESTS 512
 
-/* Digests that are tested together, and probes: few enough to stay in L1. */
-#define LEVELDB_BATCH_DIGESTS   256
-#define LEVELDB_BATCH_POSITIONS (LEVELDB_BATCH_DIGESTS * 8)
+/* A fill above this is unusual: a filter of the keys it is sized for has at most
+** 0.64, at bits_per_key 1. */
+#define LEVELDB_NEARLY_SATURATED 0.75
 
-/* Probes of every key of a batch before those that failed leave it. */
-#define FIRST_ROUND_PROBES 2
+/* 2^32 / golden ratio: its multiples spread evenly [Knuth, TAOCP 3, 6.4]. */
+#define LEVELDB_GOLDEN_RATIO_STEP 0x9e3779b1u
 
 /* The last double before 2^63; where size_t is smaller, what its bytes hold. */
 #define LEVELDB_MAX_BITS (SIZE_MAX>UINT32_MAX ? 0x1.fffffffffffffp62 : ((double)SIZE_MAX - 1) * 8)
@@ -41,6 +46,7 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
   *shape = (bloom_shape){
     .num_bytes = (size_t)num_bit_bytes + 1,
     .num_bits = num_bit_bytes * 8,
+    .num_places = bloom_leveldb_reached_bits(num_bit_bytes * 8),
     .num_probes = bloom_leveldb_num_probes(bits_per_key),
   };
   return BLOOM_OK;
@@ -61,7 +67,7 @@ static inline uint32_t get_bit(const uint8_t *bits, uint32_t position){
 
 /* A processor reads ahead by itself, but only to the end of a page: without this a
 ** pass over digests that lie in memory takes three times as long. */
-static inline void prefetch_digests(const bloom_digest *digests, size_t num_digests){
+static inline void prefetch_digests(const uint32_t *digests, size_t num_digests){
 #if defined(__GNUC__)
   if( num_digests<LEVELDB_PREFETCH_DIGESTS + LEVELDB_ADD_DIGESTS ) return;
   __builtin_prefetch(digests + LEVELDB_PREFETCH_DIGESTS);
@@ -72,25 +78,25 @@ static inline void prefetch_digests(const bloom_digest *digests, size_t num_dige
 }
 
 /* Fills the kernels' last lanes with copies of one digest. */
-static size_t pad_digests(bloom_digest *batch, size_t num_digests){
-  const bloom_digest copy = batch[num_digests-1];
-  while( num_digests%BLOOM_KERNEL_MAX_LANES ) batch[num_digests++] = copy;
+static size_t pad_digests(uint32_t *batch, size_t num_digests){
+  const uint32_t copy = batch[num_digests-1];
+  while( num_digests%BLOOM_LEVELDB_MAX_LANES ) batch[num_digests++] = copy;
   return num_digests;
 }
 
 /* The next digests of the chain *runs, up to LEVELDB_ADD_DIGESTS and a multiple of
 ** the lanes; 0 at its end.  *digests is where they lie, or batch, where short runs
 ** come together, the last lanes filled with copies.  *num_used of *runs are gone. */
-static size_t next_digests(const bloom_digest_run **runs, size_t *num_used, bloom_digest *batch,
-                           const bloom_digest **digests){
+static size_t next_digests(const bloom_digest_run **runs, size_t *num_used, uint32_t *batch,
+                           const uint32_t **digests){
   size_t num_digests = 0;
   *digests = batch;
   for(; *runs; *runs=(*runs)->next, *num_used=0){
     const size_t num_wanted = LEVELDB_ADD_DIGESTS - num_digests;
     const size_t num_left = (*runs)->num_digests - *num_used;
-    const bloom_digest *front;
+    const uint32_t *front;
     if( num_left==0 ) continue;
-    front = (*runs)->digests + *num_used;
+    front = (const uint32_t *)(*runs)->digests + *num_used;
     if( num_left<num_wanted ){
       memcpy(batch + num_digests, front, num_left * sizeof(*batch));
       num_digests += num_left;
@@ -108,20 +114,13 @@ static size_t next_digests(const bloom_digest_run **runs, size_t *num_used, bloo
   return num_digests ? pad_digests(batch, num_digests) : 0;
 }
 
-/* Digests whose positions fit in a batch. */
-static size_t batch_digests(uint32_t num_probes){
-  const size_t max_digests = LEVELDB_BATCH_POSITIONS / (num_probes ? num_probes : 1);
-  if( max_digests>LEVELDB_BATCH_DIGESTS ) return LEVELDB_BATCH_DIGESTS;
-  return max_digests / BLOOM_KERNEL_MAX_LANES * BLOOM_KERNEL_MAX_LANES;
-}
-
 /* Sets the bits of all digests, or those that lie in *part if it is not NULL. */
-static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, const bloom_part *part,
+static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, const bloom_leveldb_part *part,
                      uint8_t *filter, const bloom_digest_run *run){
-  const bloom_divisor divisor = bloom_divisor_of(shape->num_bits);
-  bloom_digest batch[LEVELDB_ADD_DIGESTS];
+  const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_places);
+  uint32_t batch[LEVELDB_ADD_DIGESTS];
   uint32_t positions[LEVELDB_ADD_DIGESTS * BLOOM_LEVELDB_MAX_PROBES];
-  const bloom_digest *digests;
+  const uint32_t *digests;
   size_t num_used = 0;
   size_t num_digests;
   while( (num_digests = next_digests(&run, &num_used, batch, &digests))>0 ){
@@ -130,7 +129,7 @@ static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, con
       num_positions = kernels->positions_in(*part, divisor, shape->num_probes, digests, num_digests, positions);
     }else{
       num_positions = num_digests * shape->num_probes;
-      kernels->positions(divisor, 0, shape->num_probes, digests, num_digests, positions);
+      kernels->positions(divisor, shape->num_probes, digests, num_digests, positions);
     }
     for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
   }
@@ -140,9 +139,9 @@ static void add_part(const bloom_kernels *kernels, const bloom_shape *shape, con
 ** all digests: fetching lines of all of it, in any order and by any prefetching,
 ** costs more than computing the positions again.  Not so if the digests are so
 ** few that a line is hardly fetched twice. */
-void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
+void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_digest_run *runs){
-  const uint64_t num_bits = bloom_leveldb_reached_bits(shape->num_bits);
+  const uint64_t num_bits = shape->num_places;
   const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
   const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
   const uint64_t part_bits = (num_bits + num_parts - 1) / num_parts;
@@ -157,13 +156,13 @@ void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape
   }
   for(begin=0; begin<num_bits; begin+=part_bits){
     const uint64_t num_left = num_bits - begin;
-    const bloom_part part = {(uint32_t)begin, (uint32_t)(num_left<part_bits ? num_left : part_bits)};
+    const bloom_leveldb_part part = {(uint32_t)begin, (uint32_t)(num_left<part_bits ? num_left : part_bits)};
     add_part(kernels, shape, &part, filter, runs);
   }
 }
 
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs){
-  bloom_leveldb_add_by(bloom_best_kernels(), shape, filter, runs);
+  bloom_leveldb_add_by(bloom_leveldb_best_kernels(), shape, filter, runs);
 }
 
 void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other){
@@ -172,27 +171,18 @@ void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_
 }
 
 static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
-  const uint64_t num_bits = num_bytes<2 ? 0 : bloom_leveldb_reached_bits((uint64_t)(num_bytes-1) * 8);
-  uint32_t num_probes = num_bytes ? bytes[num_bytes-1] : 0;
-  bloom_reading reading;
-  if( num_bytes<2 ){
-    /* LevelDB looks at the length before the probe byte. */
-    reading = BLOOM_READ_EMPTY;
-    num_probes = 0;
-  }else if( num_probes>BLOOM_LEVELDB_MAX_PROBES ){
-    return 0;
-  }else{
-    reading = num_probes ? BLOOM_READ_BITS : BLOOM_READ_NO_PROBES;
-  }
   *filter = (bloom_filter){
     .encoding = &bloom_encoding_leveldb,
     .bytes = bytes,
-    .num_bytes = num_bytes,
-    .num_bits = num_bits,
-    .reciprocal = num_bits ? UINT64_MAX / num_bits + 1 : 0,
-    .num_probes = num_probes,
-    .reading = reading,
+    .bits = bytes,
+    .shape.num_bytes = num_bytes,
   };
+  if( num_bytes>=BLOOM_LEVELDB_MIN_BYTES ){
+    filter->shape.num_bits = (uint64_t)(num_bytes-1) * 8;
+    filter->shape.num_places = bloom_leveldb_reached_bits(filter->shape.num_bits);
+    filter->reciprocal = UINT64_MAX / filter->shape.num_places + 1;
+    if( bytes[num_bytes-1]<=BLOOM_LEVELDB_MAX_PROBES ) filter->shape.num_probes = bytes[num_bytes-1];
+  }
   return 1;
 }
 
@@ -219,11 +209,11 @@ static inline uint32_t remainder_of(uint32_t probe, uint64_t reciprocal, uint64_
 
 static int leveldb_may_contain(const bloom_filter *filter, bloom_digest digest){
   const uint64_t reciprocal = filter->reciprocal;
-  const uint64_t num_bits = filter->num_bits;
-  const uint8_t *bits = filter->bytes;
-  const uint32_t delta = bloom_probe_delta(digest);
-  uint32_t probe = digest;
-  uint32_t num_left = filter->num_probes;
+  const uint64_t num_bits = filter->shape.num_places;
+  const uint8_t *bits = filter->bits;
+  const uint32_t delta = bloom_leveldb_delta((uint32_t)digest);
+  uint32_t probe = (uint32_t)digest;
+  uint32_t num_left = filter->shape.num_probes;
   uint32_t is_set = 1;
   uint32_t j;
   if( num_bits==0 ) return 0;
@@ -240,79 +230,123 @@ static int leveldb_may_contain(const bloom_filter *filter, bloom_digest digest){
   return (int)is_set;
 }
 
-/* Tests num_probes probes of each digest from the first_probe-th on and moves
-** the digests that pass, with their indexes, to the front: no branch depends on
-** an answer. */
-static size_t test_probes(const bloom_kernels *kernels, const bloom_filter *filter,
-                          bloom_divisor divisor, uint32_t first_probe, uint32_t num_probes,
-                          bloom_digest *batch, uint16_t *indexes, size_t num_digests){
-  const size_t num_lanes = kernels->num_lanes;
-  uint32_t positions[LEVELDB_BATCH_POSITIONS];
-  const uint32_t *position = positions;
-  size_t num_passed = 0;
-  size_t i, lane;
-  const size_t num_padded = pad_digests(batch, num_digests);
-  kernels->positions(divisor, first_probe, num_probes, batch, num_padded, positions);
-  for(i=0; i<num_digests; i+=num_lanes, position+=num_lanes*num_probes){
-    for(lane=0; lane<num_lanes && i+lane<num_digests; lane++){
-      uint32_t is_set = 1;
-      uint32_t j;
-      for(j=0; j<num_probes; j++) is_set &= get_bit(filter->bytes, position[j*num_lanes + lane]);
-      batch[num_passed] = batch[i+lane];
-      indexes[num_passed] = indexes[i+lane];
-      num_passed += is_set;
-    }
-  }
-  return num_passed;
+static bloom_digest leveldb_hash_int64(int64_t key){
+  return bloom_leveldb_hash_int64(key);
 }
 
-/* By the row's own kernel, or in rounds: a few probes of every key, then the others
-** of the keys that passed.  A miss touches few cache lines. */
-void bloom_leveldb_may_contain_by(const bloom_kernels *kernels, const bloom_filter *filter,
-                                  const bloom_digest *digests, size_t num_digests, uint8_t *answers){
-  const uint32_t num_probes = filter->num_probes;
-  const size_t max_batch = batch_digests(num_probes);
-  const uint32_t first_round = num_probes<FIRST_ROUND_PROBES ? num_probes : FIRST_ROUND_PROBES;
-  bloom_divisor divisor;
-  if( num_digests==0 ) return;
-  if( filter->reading!=BLOOM_READ_BITS ){
-    memset(answers, filter->reading!=BLOOM_READ_EMPTY, num_digests);
+static bloom_digest leveldb_hash_bytes(const uint8_t *key, size_t num_bytes){
+  return bloom_leveldb_hash(key, num_bytes);
+}
+
+static int leveldb_may_contain_int64(const bloom_filter *filter, int64_t key){
+  return leveldb_may_contain(filter, bloom_leveldb_hash_int64(key));
+}
+
+static int leveldb_may_contain_bytes(const bloom_filter *filter, const uint8_t *key, size_t num_bytes){
+  return leveldb_may_contain(filter, bloom_leveldb_hash(key, num_bytes));
+}
+
+/* The rules for bytes that are not read by their bits. */
+typedef enum leveldb_oddity {
+  LEVELDB_IS_FILTER,
+  LEVELDB_TOO_SHORT,
+  LEVELDB_NO_PROBES,
+  LEVELDB_RESERVED
+} leveldb_oddity;
+
+static leveldb_oddity leveldb_oddity_of(const bloom_filter *filter){
+  if( filter->shape.num_places==0 ) return LEVELDB_TOO_SHORT;
+  if( filter->shape.num_probes ) return LEVELDB_IS_FILTER;
+  return filter->bytes[filter->shape.num_bytes-1] ? LEVELDB_RESERVED : LEVELDB_NO_PROBES;
+}
+
+static const char *leveldb_why_unchangeable(const bloom_filter *filter){
+  switch( leveldb_oddity_of(filter) ){
+    case LEVELDB_TOO_SHORT: return "too short: a filter has at least 2 bytes";
+    case LEVELDB_NO_PROBES: return "without probes: its last byte is 0";
+    case LEVELDB_RESERVED:  return "of a reserved encoding: its last byte is over 30";
+    case LEVELDB_IS_FILTER: break;
+  }
+  return NULL;
+}
+
+static double leveldb_expected_fpr(double fill_ratio, uint32_t num_probes){
+  double fpr = 1;
+  for(; num_probes; num_probes--) fpr *= fill_ratio;
+  return fpr;
+}
+
+/* What the bits of a filter with at least one of them tell. */
+static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts){
+  const uint64_t num_bits = filter->shape.num_places;
+  const uint64_t bits_set = bloom_count_bits(filter->bits, (size_t)(num_bits / 8));
+  facts->bits_set = (int64_t)bits_set;
+  facts->fill_ratio = (double)bits_set / (double)num_bits;
+  facts->expected_fpr = leveldb_expected_fpr(facts->fill_ratio, filter->shape.num_probes);
+  /* Keys leave no trace without probes, and none that tells in a full filter. */
+  if( filter->shape.num_probes==0 ) return;
+  if( bits_set==num_bits ){
+    facts->note = "saturated: every bit is set, so it may contain every key";
     return;
   }
-  if( kernels->may_contain && filter->num_bytes>=BLOOM_KERNEL_MIN_BYTES ){
-    kernels->may_contain(filter, digests, num_digests, answers);
-    return;
-  }
-  divisor = bloom_divisor_of(filter->num_bits);
-  while( num_digests ){
-    const size_t num_batch = num_digests<max_batch ? num_digests : max_batch;
-    bloom_digest batch[LEVELDB_BATCH_DIGESTS];
-    uint16_t indexes[LEVELDB_BATCH_DIGESTS]; /* of the batch's digests among answers */
-    size_t num_left, i;
-    memcpy(batch, digests, num_batch * sizeof(batch[0]));
-    for(i=0; i<num_batch; i++) indexes[i] = (uint16_t)i;
-    num_left = test_probes(kernels, filter, divisor, 0, first_round, batch, indexes, num_batch);
-    if( num_left && num_probes>first_round ){
-      num_left = test_probes(kernels, filter, divisor, first_round, num_probes-first_round,
-                             batch, indexes, num_left);
-    }
-    memset(answers, 0, num_batch);
-    /* clang's analyzer gives up on the loop that filled indexes. */
-    for(i=0; i<num_left; i++) answers[indexes[i]] = 1; /* NOLINT(clang-analyzer-core.uninitialized.*) */
-    digests += num_batch;
-    answers += num_batch;
-    num_digests -= num_batch;
+  facts->estimated_keys = bloom_leveldb_estimated_keys(num_bits, filter->shape.num_probes, bits_set);
+  if( filter->shape.num_bits>num_bits ){
+    facts->note = "too long: probes reach only its first 2^32 bits";
+  }else if( facts->fill_ratio>LEVELDB_NEARLY_SATURATED ){
+    facts->note = "nearly saturated: over 3/4 of its bits are set; build it anew for more keys";
   }
 }
 
-static void leveldb_may_contain_many(const bloom_filter *filter, const bloom_digest *digests,
-                                     size_t num_digests, uint8_t *answers){
-  bloom_leveldb_may_contain_by(bloom_best_kernels(), filter, digests, num_digests, answers);
+static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
+  const leveldb_oddity oddity = leveldb_oddity_of(filter);
+  *facts = bloom_no_facts;
+  if( oddity==LEVELDB_RESERVED ){
+    facts->expected_fpr = 1;
+    facts->note = "reserved encoding: its last byte is over 30, so it may contain every key";
+    return;
+  }
+  facts->encoding = bloom_encoding_leveldb.name;
+  facts->num_bits = (int64_t)filter->shape.num_places;
+  if( oddity==LEVELDB_TOO_SHORT ){
+    facts->bits_set = 0;
+    facts->expected_fpr = 0;
+    facts->note = "too short: a filter has at least 2 bytes; this one contains nothing";
+    return;
+  }
+  facts->num_probes = filter->shape.num_probes;
+  if( count_bits ) leveldb_describe_bits(filter, facts);
+  if( oddity==LEVELDB_NO_PROBES ) facts->note = "no probes: its last byte is 0, so it may contain every key";
+}
+
+double bloom_leveldb_estimated_keys(uint64_t num_bits, uint32_t num_probes, uint64_t bits_set){
+  return (double)num_bits / num_probes * bloom_log_ratio(num_bits, num_bits - bits_set);
+}
+
+static double leveldb_measured_fpr(const bloom_filter *filter){
+  uint32_t digest = 0;
+  uint32_t accepted = 0;
+  int i;
+  for(i=0; i<BLOOM_LEVELDB_FPR_SAMPLE; i++, digest+=LEVELDB_GOLDEN_RATIO_STEP){
+    accepted += (uint32_t)leveldb_may_contain(filter, digest);
+  }
+  return (double)accepted / BLOOM_LEVELDB_FPR_SAMPLE;
 }
 
 const bloom_encoding bloom_encoding_leveldb = {
   .name = "leveldb",
-  .read = leveldb_read,
+  .digest_bytes = 4,
+  .hash_int64 = leveldb_hash_int64,
+  .hash_bytes = leveldb_hash_bytes,
   .may_contain = leveldb_may_contain,
-  .may_contain_many = leveldb_may_contain_many,
+  .may_contain_int64 = leveldb_may_contain_int64,
+  .may_contain_bytes = leveldb_may_contain_bytes,
+  .shape = bloom_leveldb_shape,
+  .clear = bloom_leveldb_clear,
+  .add = bloom_leveldb_add,
+  .merge = bloom_leveldb_merge,
+  .tenth_bits_per_key = bloom_tenth_bits_per_key,
+  .read = leveldb_read,
+  .why_unchangeable = leveldb_why_unchangeable,
+  .describe = leveldb_describe,
+  .measured_fpr = leveldb_measured_fpr,
 };

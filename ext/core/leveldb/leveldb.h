@@ -9,16 +9,29 @@
 ** (digest + j*delta) mod 2^32 mod num_bits, delta = digest rotated right by 17
 ** [Kirsch, Mitzenmacher 2006: one hash drives every probe].
 ** Positions have 32 bits: bits from 2^32 on are never set.
+**
+** Any bytes are read.  Those that are no filter are answered as LevelDB does, the
+** same for every key:
+**
+**   too short   fewer than 2 bytes         0: contains nothing
+**   no probes   the last byte is 0         1
+**   reserved    the last byte is over 30,  1
+**               for encodings to come
+**
 ** Source: LevelDB util/bloom.cc.
 */
-#ifndef BLOOM_CORE_ENCODING_LEVELDB_H
-#define BLOOM_CORE_ENCODING_LEVELDB_H
+#ifndef BLOOM_CORE_LEVELDB_H
+#define BLOOM_CORE_LEVELDB_H
 
 #include "../filter.h"
 #include "kernels.h"
 
+#define BLOOM_LEVELDB_MIN_BYTES  2  /* fewer are too short */
 #define BLOOM_LEVELDB_MIN_BITS   64 /* fewer would give small sets a high false positive rate */
 #define BLOOM_LEVELDB_MAX_PROBES 30 /* larger probe bytes are reserved for other encodings */
+
+/* Digests, spread evenly over all 2^32, that measured_fpr() tries. */
+#define BLOOM_LEVELDB_FPR_SAMPLE 131072
 
 extern const bloom_encoding bloom_encoding_leveldb;
 
@@ -52,11 +65,18 @@ void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_di
 /* Adds all keys of another filter of this shape. */
 void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other);
 
-/* bloom_leveldb_add() and bloom_filter_may_contain_many() by kernels of the
-** caller's choice, to test and compare them. */
-void bloom_leveldb_add_by(const bloom_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
+/* bloom_leveldb_add() by kernels of the caller's choice, to test and compare them. */
+void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_digest_run *runs);
-void bloom_leveldb_may_contain_by(const bloom_kernels *kernels, const bloom_filter *filter,
-                                  const bloom_digest *digests, size_t num_digests, uint8_t *answers);
+
+/*
+** The most likely number of distinct keys in a filter of num_bits bits with
+** bits_set of them set: -num_bits/num_probes * ln(1 - bits_set/num_bits).
+** num_bits is in 1..2^63-1, num_probes > 0, bits_set < num_bits: a filter with
+** every bit set says nothing of its keys.
+** Source: Swamidass, Baldi 2007, "Mathematical correction for fingerprint
+** similarity measures to improve chemical retrieval".
+*/
+double bloom_leveldb_estimated_keys(uint64_t num_bits, uint32_t num_probes, uint64_t bits_set);
 
 #endif

@@ -208,7 +208,7 @@ uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fp
   static const uint32_t largest_tenth_bits[] = {1000, 987, 953, 911};
   const double floor_fpr = 1 - exp_minus((double)num_keys / DIGESTS);
   double best = 1;
-  bloom_shape shape = {0, 0, 0}, failed = {0, 0, 0};
+  bloom_shape shape = {0, 0, 0, 0}, failed = {0, 0, 0, 0};
   uint32_t known = 0; /* a size that will do */
   uint32_t tenth_bits = MIN_TENTH_BITS; /* all smaller ones will not, or were passed over */
   int num_tried = 0;

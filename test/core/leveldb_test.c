@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
 #include "golden_leveldb.h"
@@ -58,7 +59,7 @@ static void golden_long_filters_at_every_bits_per_key(void **state){
 }
 
 static void golden_answers_for_hello(void **state){
-  const bloom_digest hello = bloom_leveldb_hash((const uint8_t*)"hello", 5);
+  const uint32_t hello = bloom_leveldb_hash((const uint8_t*)"hello", 5);
   size_t i, num_bytes;
   (void)state;
   for(i=0; i<COUNT_OF(golden_answers); i++){
@@ -77,14 +78,14 @@ static void golden_answers_for_hello(void **state){
 ** most 2 %, over 1.25 % for at most a fifth as many sizes as below it. */
 static void leveldbs_own_test(void **state){
   key_set absent = key_set_of_fixed32(FIRST_ABSENT_KEY, ABSENT_KEYS);
-  bloom_digest *absent_digests = key_set_digests(&absent);
+  uint32_t *absent_digests = key_set_digests(&absent);
   size_t num_good = 0, num_mediocre = 0, i, j;
   (void)state;
   assert_int_equal(COUNT_OF(golden_false_positive_counts), 37);
   for(i=0; i<COUNT_OF(golden_false_positive_counts); i++){
     const golden_false_positives *row = &golden_false_positive_counts[i];
     key_set set = key_set_of_fixed32(0, row->num_keys);
-    bloom_digest *digests = key_set_digests(&set);
+    uint32_t *digests = key_set_digests(&set);
     size_t num_bytes, num_false_positives = 0;
     uint8_t *filter = build_filter(digests, set.num_keys, 10, NULL, &num_bytes);
     assert_in_range(num_bytes, 9, row->num_keys*10/8 + 40);
@@ -234,7 +235,7 @@ static void num_probes_of_fractions(void **state){
 /* ---- What holds for any filter ------------------------------------------- */
 
 /* The bits set one by one, as the layout in leveldb.h reads. */
-static uint8_t *naive_filter(const bloom_shape *shape, const bloom_digest *digests,
+static uint8_t *naive_filter(const bloom_shape *shape, const uint32_t *digests,
                              size_t num_digests){
   uint8_t *filter = calloc(shape->num_bytes, 1);
   size_t i;
@@ -257,7 +258,7 @@ static void order_and_runs_do_not_matter(void **state){
   for(number=0; number<300; number++){
     rng random = rng_stream(number);
     key_set set = key_set_random(&random, rng_below(&random, 500));
-    bloom_digest *digests = key_set_digests(&set);
+    uint32_t *digests = key_set_digests(&set);
     const double bits_per_key = 1 + (double)rng_below(&random, 991)/10;
     size_t num_bytes, num_shuffled;
     bloom_shape shape;
@@ -299,10 +300,10 @@ static void writing_stays_inside(void **state){
   for(number=0; number<200; number++){
     rng random = rng_stream(number + 1000);
     uint8_t buffer[1 + 700 + 8];
-    bloom_digest digests[50];
+    uint32_t digests[50];
     bloom_shape shape;
     size_t i;
-    for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+    for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
     assert_int_equal(bloom_leveldb_shape(COUNT_OF(digests), 1 + (double)rng_below(&random, 100),
                                          &shape), BLOOM_OK);
     memset(buffer, 0xa5, sizeof(buffer));
@@ -320,12 +321,12 @@ static void merging_gives_the_filter_of_all_keys(void **state){
   (void)state;
   for(number=0; number<200; number++){
     rng random = rng_stream(number + 2000);
-    bloom_digest digests[100];
+    uint32_t digests[100];
     const size_t num_first = rng_below(&random, COUNT_OF(digests) + 1);
     bloom_shape shape;
     uint8_t *first, *second, *all;
     size_t i;
-    for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+    for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
     assert_int_equal(bloom_leveldb_shape(COUNT_OF(digests), 1 + (double)rng_below(&random, 30), &shape), BLOOM_OK);
     first = naive_filter(&shape, digests, num_first);
     second = naive_filter(&shape, digests + num_first, COUNT_OF(digests) - num_first);
@@ -350,7 +351,7 @@ static void reserved_probe_bytes_say_maybe(void **state){
       assert_non_null(filter);
       filter[num_bytes-1] = (uint8_t)probes;
       for(number=0; number<8; number++){
-        assert_true(may_contain(filter, num_bytes, (bloom_digest)rng_next(&random)));
+        assert_true(may_contain(filter, num_bytes, (uint32_t)rng_next(&random)));
       }
       free(filter);
     }
@@ -364,8 +365,8 @@ static void every_probe_is_tested(void **state){
   (void)state;
   for(num_probes=1; num_probes<=30; num_probes++){
     rng random = rng_stream(num_probes);
-    const bloom_shape shape = { 126, 1000, num_probes };
-    const bloom_digest digest = (bloom_digest)rng_next(&random);
+    const bloom_shape shape = leveldb_shape(1000, num_probes);
+    const uint32_t digest = (uint32_t)rng_next(&random);
     const bloom_digest_run run = { NULL, &digest, 1 };
     uint8_t filter[126];
     for(missing=0; missing<num_probes; missing++){
@@ -383,11 +384,11 @@ static void every_probe_is_tested(void **state){
 /* Every prefix of a filter is some filter: the answer is LevelDB's. */
 static void truncated_filters_answer_like_leveldb(void **state){
   rng random = rng_stream(7);
-  bloom_digest digests[60];
+  uint32_t digests[60];
   size_t num_bytes, length, i, num_yes = 0, num_no = 0;
   uint8_t *filter;
   (void)state;
-  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
   filter = build_filter(digests, COUNT_OF(digests)/2, 12, NULL, &num_bytes);
   for(length=0; length<=num_bytes; length++){
     uint8_t *exact = exact_copy(filter, length);
@@ -407,12 +408,12 @@ static void truncated_filters_answer_like_leveldb(void **state){
 ** filter are set and tested. 512 MiB are reserved, few pages touched. */
 static void positions_have_32_bits(void **state){
   static const uint64_t sizes[] = { 0x100000000u - 8, 0x100000000u, 0x100000000u + 800 };
-  const bloom_digest digest = 0xfffffffb; /* its first probe is among the last bits */
+  const uint32_t digest = 0xfffffffb; /* its first probe is among the last bits */
   const bloom_digest_run run = { NULL, &digest, 1 };
   size_t i;
   (void)state;
   for(i=0; i<COUNT_OF(sizes); i++){
-    const bloom_shape shape = { (size_t)(sizes[i]/8) + 1, sizes[i], 1 };
+    const bloom_shape shape = leveldb_shape(sizes[i], 1);
     const uint64_t bit = digest % sizes[i];
     uint8_t *filter = calloc(shape.num_bytes, 1);
     bloom_filter read;
@@ -422,8 +423,8 @@ static void positions_have_32_bits(void **state){
     }
     filter[shape.num_bytes-1] = 1;
     bloom_filter_read(filter, shape.num_bytes, &read);
-    assert_int_equal(read.num_bits, sizes[i]<0x100000000u ? sizes[i] : 0x100000000u);
-    assert_int_equal(bloom_filter_shape(&read).num_bits, sizes[i]);
+    assert_int_equal(read.shape.num_places, sizes[i]<0x100000000u ? sizes[i] : 0x100000000u);
+    assert_int_equal(read.shape.num_bits, sizes[i]);
     assert_false(may_contain(filter, shape.num_bytes, digest));
     bloom_leveldb_add(&shape, filter, &run);
     assert_int_equal(filter[bit/8], 1u << bit%8);

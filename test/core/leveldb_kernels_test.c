@@ -3,18 +3,13 @@
 ** written here once more in the plainest way: rows of kernels may differ in
 ** speed alone.
 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "support.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/hash.h"
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -26,18 +21,18 @@ static uint64_t random64(void){
   return random_state * 0x2545f4914f6cdd1du;
 }
 
-static void fill_random(bloom_digest *digests, size_t num_digests){
+static void fill_random(uint32_t *digests, size_t num_digests){
   size_t i;
-  for(i=0; i<num_digests; i++) digests[i] = (bloom_digest)(random64() >> 32);
+  for(i=0; i<num_digests; i++) digests[i] = (uint32_t)(random64() >> 32);
 }
 
 /* LevelDB's loop (util/bloom.cc, CreateFilter), positions as it computes them. */
-static uint32_t naive_position(bloom_digest digest, uint32_t probe, uint64_t num_bits){
+static uint32_t naive_position(uint32_t digest, uint32_t probe, uint64_t num_bits){
   const uint32_t delta = (digest >> 17) | (digest << 15);
   return (uint32_t)((uint32_t)(digest + probe * delta) % num_bits);
 }
 
-static void naive_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest *digests,
+static void naive_add(const bloom_shape *shape, uint8_t *filter, const uint32_t *digests,
                       size_t num_digests){
   size_t i;
   uint32_t j;
@@ -50,9 +45,9 @@ static void naive_add(const bloom_shape *shape, uint8_t *filter, const bloom_dig
 }
 
 /* The supported rows, in turn; a row that cannot run here is named and left out. */
-static const bloom_kernels *next_kernels(size_t *row){
-  const bloom_kernels *kernels;
-  while( (kernels = bloom_all_kernels[(*row)++])!=NULL ){
+static const bloom_leveldb_kernels *next_kernels(size_t *row){
+  const bloom_leveldb_kernels *kernels;
+  while( (kernels = bloom_leveldb_all_kernels[(*row)++])!=NULL ){
     if( kernels->is_supported() ) return kernels;
     print_message("not run here: %s\n", kernels->name);
   }
@@ -62,22 +57,22 @@ static const bloom_kernels *next_kernels(size_t *row){
 static void test_rows_end_with_scalar(void **state){
   size_t num_rows = 0;
   (void)state;
-  while( bloom_all_kernels[num_rows] ) num_rows++;
-  assert_ptr_equal(bloom_all_kernels[num_rows-1], &bloom_kernels_scalar);
+  while( bloom_leveldb_all_kernels[num_rows] ) num_rows++;
+  assert_ptr_equal(bloom_leveldb_all_kernels[num_rows-1], &bloom_leveldb_kernels_scalar);
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(BLOOM_NO_SIMD)
   assert_int_equal(num_rows, 3);
-  assert_ptr_equal(bloom_all_kernels[0], &bloom_kernels_avx512);
-  assert_ptr_equal(bloom_all_kernels[1], &bloom_kernels_avx2);
-  assert_int_equal(bloom_kernels_avx512.is_supported(), __builtin_cpu_supports("avx512f")
-    && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("popcnt"));
-  assert_int_equal(bloom_kernels_avx2.is_supported(), __builtin_cpu_supports("avx2")
+  assert_ptr_equal(bloom_leveldb_all_kernels[0], &bloom_leveldb_kernels_avx512);
+  assert_ptr_equal(bloom_leveldb_all_kernels[1], &bloom_leveldb_kernels_avx2);
+  assert_int_equal(bloom_leveldb_kernels_avx512.is_supported(),
+                   __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("popcnt"));
+  assert_int_equal(bloom_leveldb_kernels_avx2.is_supported(), __builtin_cpu_supports("avx2")
     && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"));
 #endif
-  assert_int_equal(bloom_kernels_scalar.is_supported(), 1);
-  assert_int_equal(bloom_best_kernels()->is_supported(), 1);
+  assert_int_equal(bloom_leveldb_kernels_scalar.is_supported(), 1);
+  assert_int_equal(bloom_leveldb_best_kernels()->is_supported(), 1);
   /* A build for another machine says which row that machine must choose. */
   if( getenv("BLOOM_TEST_KERNELS") ){
-    assert_string_equal(bloom_best_kernels()->name, getenv("BLOOM_TEST_KERNELS"));
+    assert_string_equal(bloom_leveldb_best_kernels()->name, getenv("BLOOM_TEST_KERNELS"));
   }
 }
 
@@ -85,17 +80,22 @@ static int yes(void){ return 1; }
 static int no(void){ return 0; }
 
 static void test_first_supported_row(void **state){
-  static const bloom_kernels able = {.name = "able", .is_supported = yes};
-  static const bloom_kernels unable = {.name = "unable", .is_supported = no};
-  static const bloom_kernels *const first[] = {&able, &unable, &bloom_kernels_scalar, NULL};
-  static const bloom_kernels *const second[] = {&unable, &able, &bloom_kernels_scalar, NULL};
-  static const bloom_kernels *const last[] = {&unable, &unable, &bloom_kernels_scalar, NULL};
-  static const bloom_kernels *const only[] = {&unable, NULL};
+  static const bloom_leveldb_kernels able = {.name = "able", .is_supported = yes};
+  static const bloom_leveldb_kernels unable = {.name = "unable", .is_supported = no};
+  static const bloom_leveldb_kernels *const first[] = {&able, &unable, &bloom_leveldb_kernels_scalar, NULL};
+  static const bloom_leveldb_kernels *const second[] = {&unable, &able, &bloom_leveldb_kernels_scalar, NULL};
+  static const bloom_leveldb_kernels *const last[] = {&unable, &unable, &bloom_leveldb_kernels_scalar, NULL};
+  static const bloom_leveldb_kernels *const only[] = {&unable, NULL};
   (void)state;
-  assert_ptr_equal(bloom_kernels_among(first), &able);
-  assert_ptr_equal(bloom_kernels_among(second), &able);
-  assert_ptr_equal(bloom_kernels_among(last), &bloom_kernels_scalar);
-  assert_ptr_equal(bloom_kernels_among(only), &unable);
+  assert_ptr_equal(bloom_leveldb_kernels_among(first), &able);
+  assert_ptr_equal(bloom_leveldb_kernels_among(second), &able);
+  assert_ptr_equal(bloom_leveldb_kernels_among(last), &bloom_leveldb_kernels_scalar);
+  assert_ptr_equal(bloom_leveldb_kernels_among(only), &unable);
+}
+
+static int compare_positions(const void *a, const void *b){
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x>y) - (x<y);
 }
 
 /* No filter is allocated: sizes may lie on both sides of 2^31 and 2^32 bits. */
@@ -105,12 +105,12 @@ static void test_positions(void **state){
     2147483648u, 2147483656u, 2863311528u, 4294967280u, 4294967288u, 4294967295u, 4294967296u, 4294967304u,
     8589934592u, 1000000000000u,
   };
-  static const bloom_digest edges[] = {0, 1, 2, 7, 8, 63, 64, 0x7fffffff, 0x80000000, 0xffffffff,
+  static const uint32_t edges[] = {0, 1, 2, 7, 8, 63, 64, 0x7fffffff, 0x80000000, 0xffffffff,
     0xfffffffe, 0xfffffff8, 0xfffffff7, 0x20000, 0x1ffff, 0xffff0000};
   enum { NUM = 64, MAX = 30 };
-  bloom_digest digests[NUM];
-  uint32_t positions[NUM * MAX];
-  const bloom_kernels *kernels;
+  uint32_t digests[NUM];
+  uint32_t given[NUM * MAX], expected[NUM * MAX];
+  const bloom_leveldb_kernels *kernels;
   size_t row = 0;
   (void)state;
   while( (kernels = next_kernels(&row))!=NULL ){
@@ -118,45 +118,44 @@ static void test_positions(void **state){
     for(s=0; s<sizeof(sizes)/sizeof(sizes[0])+200; s++){
       const int is_listed = s<sizeof(sizes)/sizeof(sizes[0]);
       const uint64_t num_bits = is_listed ? sizes[s] : (random64() >> (31 + s%29)) / 8 * 8 + 8;
-      const uint32_t first = (uint32_t)(s % 4);
-      const uint32_t num_probes = (uint32_t)(s % (MAX-3)) + 1;
+      const uint32_t num_probes = (uint32_t)(s % MAX) + 1;
       size_t i;
       uint32_t j;
       fill_random(digests, NUM);
       memcpy(digests, edges, sizeof(edges));
       /* Just around multiples of the size, where a quotient is off by one. */
       for(i=16; i<32; i++) digests[i] = (uint32_t)(num_bits * (i-15)) - (uint32_t)(i%3);
-      kernels->positions(bloom_divisor_of(num_bits), first, num_probes, digests, NUM, positions);
       for(i=0; i<NUM; i++){
-        const size_t num_lanes = kernels->num_lanes;
-        for(j=0; j<num_probes; j++){
-          const uint32_t given =
-            positions[i/num_lanes*num_lanes*num_probes + j*num_lanes + i%num_lanes];
-          assert_int_equal(given, naive_position(digests[i], first + j, num_bits));
-        }
+        for(j=0; j<num_probes; j++) expected[i*num_probes + j] = naive_position(digests[i], j, num_bits);
       }
+      kernels->positions(bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(num_bits)), num_probes, digests,
+                         NUM, given);
+      /* Rows give them in orders of their own. */
+      qsort(expected, NUM * num_probes, sizeof(expected[0]), compare_positions);
+      qsort(given, NUM * num_probes, sizeof(given[0]), compare_positions);
+      assert_memory_equal(given, expected, NUM * num_probes * sizeof(given[0]));
     }
   }
 }
 
 /* Parts at both ends, across 2^31, of one bit, larger than the filter. */
 static void test_positions_in(void **state){
-  static const bloom_part parts[] = {{0, 1}, {0, 1000}, {0, UINT32_MAX}, {500, 1}, {300, 300}, {8, 100000},
+  static const bloom_leveldb_part parts[] = {{0, 1}, {0, 1000}, {0, UINT32_MAX}, {500, 1}, {300, 300}, {8, 100000},
     {0x7ffffff0, 1000}, {1u<<31, 1u<<31}, {0xffffff00, 256}};
   static const uint64_t sizes[] = {8, 1000, 65544, 99999992, 4294967288u, 4294967296u, 1000000000000u};
   enum { NUM = 160, MAX = 30 };
-  static bloom_digest digests[NUM];
+  static uint32_t digests[NUM];
   static uint32_t all[NUM * MAX], expected[NUM * MAX];
-  const bloom_kernels *kernels;
+  const bloom_leveldb_kernels *kernels;
   size_t row = 0;
   (void)state;
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t p, s, num;
     for(p=0; p<sizeof(parts)/sizeof(parts[0]); p++){
       for(s=0; s<sizeof(sizes)/sizeof(sizes[0]); s++){
-        const bloom_divisor divisor = bloom_divisor_of(sizes[s]);
+        const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(sizes[s]));
         const uint32_t num_probes = (uint32_t)(1 + (p*7 + s*5) % MAX);
-        for(num=0; num<=NUM; num+=BLOOM_KERNEL_MAX_LANES){
+        for(num=0; num<=NUM; num+=BLOOM_LEVELDB_MAX_LANES){
           const size_t num_all = num * num_probes;
           /* Exactly the room that is promised: a sanitizer sees more being written. */
           uint32_t *given = malloc(num_all ? num_all * sizeof(*given) : 1);
@@ -166,7 +165,7 @@ static void test_positions_in(void **state){
           /* Positions at and around both ends of the part. */
           for(i=0; i<NUM; i+=3) digests[i] = parts[p].begin - 2 + (uint32_t)(i%5);
           for(i=1; i<NUM; i+=3) digests[i] = parts[p].begin + parts[p].num_bits - 2 + (uint32_t)(i%5);
-          kernels->positions(divisor, 0, num_probes, digests, num, all);
+          kernels->positions(divisor, num_probes, digests, num, all);
           for(i=0; i<num_all; i++){
             if( all[i]>=parts[p].begin && all[i]-parts[p].begin<parts[p].num_bits ) expected[num_expected++] = all[i];
           }
@@ -183,9 +182,8 @@ static void test_positions_in(void **state){
 static void test_add_and_may_contain(void **state){
   static const uint64_t byte_counts[] = {1, 2, 7, 8, 9, 31, 125, 1000, 4099, 125000};
   enum { MAX_DIGESTS = 3000, MAX_RUNS = 40 };
-  static bloom_digest digests[MAX_DIGESTS], others[MAX_DIGESTS];
-  static uint8_t answers[MAX_DIGESTS+1];
-  const bloom_kernels *kernels;
+  static uint32_t digests[MAX_DIGESTS], others[MAX_DIGESTS];
+  const bloom_leveldb_kernels *kernels;
   size_t row = 0;
   (void)state;
   while( (kernels = next_kernels(&row))!=NULL ){
@@ -193,7 +191,7 @@ static void test_add_and_may_contain(void **state){
     uint32_t num_probes;
     for(s=0; s<sizeof(byte_counts)/sizeof(byte_counts[0]); s++){
       for(num_probes=1; num_probes<=30; num_probes++){
-        const bloom_shape shape = {(size_t)byte_counts[s]+1, byte_counts[s]*8, num_probes};
+        const bloom_shape shape = leveldb_shape(byte_counts[s]*8, num_probes);
         /* One byte more on each side: nothing outside may change. */
         uint8_t *expected = calloc(shape.num_bytes+2, 1), *given = calloc(shape.num_bytes+2, 1);
         const size_t num_digests = (size_t)(random64() % (num_probes%3==0 ? 20 : MAX_DIGESTS));
@@ -221,12 +219,10 @@ static void test_add_and_may_contain(void **state){
         assert_memory_equal(given, expected, shape.num_bytes+2);
 
         bloom_filter_read(given+1, shape.num_bytes, &filter);
-        answers[num_others] = 77;
-        bloom_leveldb_may_contain_by(kernels, &filter, others, num_others, answers);
-        assert_int_equal(answers[num_others], 77);
         for(i=0; i<num_others; i++){
-          assert_int_equal(answers[i], bloom_filter_may_contain(&filter, others[i]));
-          if( i<num_digests/2 ) assert_int_equal(answers[i], 1);
+          const int answer = filter.encoding->may_contain(&filter, others[i]);
+          assert_int_equal(answer, naive_may_contain(given+1, shape.num_bytes, others[i]));
+          if( i<num_digests/2 ) assert_int_equal(answer, 1);
         }
         free(expected);
         free(given);
@@ -238,10 +234,10 @@ static void test_add_and_may_contain(void **state){
 /* Larger than the parts of every row, with enough keys for them to pay. */
 static void test_add_in_parts(void **state){
   enum { NUM = 300000 };
-  const bloom_shape shape = {50000001 + 1, (uint64_t)50000001 * 8, 7};
-  bloom_digest *digests = malloc(NUM * sizeof(*digests));
+  const bloom_shape shape = leveldb_shape((uint64_t)50000001 * 8, 7);
+  uint32_t *digests = malloc(NUM * sizeof(*digests));
   uint8_t *expected = malloc(shape.num_bytes), *given = malloc(shape.num_bytes);
-  const bloom_kernels *kernels;
+  const bloom_leveldb_kernels *kernels;
   size_t row = 0;
   (void)state;
   assert_non_null(digests);
@@ -265,11 +261,11 @@ static void test_add_in_parts(void **state){
 static void test_add_in_small_parts(void **state){
   static const uint32_t part_bytes[] = {1, 2, 7, 64, 100, 500, 1026, 1027, 1028};
   enum { NUM = 1500, NUM_BYTES = 1027 };
-  const bloom_shape shape = {NUM_BYTES + 1, (uint64_t)NUM_BYTES * 8, 6};
-  static bloom_digest digests[NUM];
+  const bloom_shape shape = leveldb_shape((uint64_t)NUM_BYTES * 8, 6);
+  static uint32_t digests[NUM];
   static uint8_t expected[NUM_BYTES + 1], given[NUM_BYTES + 1];
   const bloom_digest_run run = {NULL, digests, NUM};
-  const bloom_kernels *kernels;
+  const bloom_leveldb_kernels *kernels;
   size_t row = 0;
   (void)state;
   fill_random(digests, NUM);
@@ -278,7 +274,7 @@ static void test_add_in_small_parts(void **state){
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t p;
     for(p=0; p<sizeof(part_bytes)/sizeof(part_bytes[0]); p++){
-      bloom_kernels in_small_parts = *kernels;
+      bloom_leveldb_kernels in_small_parts = *kernels;
       in_small_parts.max_part_bytes = part_bytes[p];
       bloom_leveldb_clear(&shape, given);
       bloom_leveldb_add_by(&in_small_parts, &shape, given, &run);
@@ -293,10 +289,10 @@ static void test_add_in_large_parts(void **state){
   enum { NUM = 100, NUM_RUNS = 6000, NUM_PROBES = 30 };
   static const uint64_t sizes[] = {(uint64_t)1 << 32, ((uint64_t)1 << 32) + 800};
   static bloom_digest_run runs[NUM_RUNS];
-  bloom_digest digests[NUM];
+  uint32_t digests[NUM];
   const char *share = getenv("BLOOM_TEST_SHARE");
   const size_t num_runs = share && strcmp(share, "100")!=0 ? 1 : NUM_RUNS; /* 1: an emulator's share */
-  const bloom_kernels *kernels;
+  const bloom_leveldb_kernels *kernels;
   size_t row = 0, s, i;
   uint32_t j;
   (void)state;
@@ -305,10 +301,10 @@ static void test_add_in_large_parts(void **state){
   digests[1] = 0xffffffff;
   for(i=0; i<num_runs; i++) runs[i] = (bloom_digest_run){i+1<num_runs ? &runs[i+1] : NULL, digests, NUM};
   while( (kernels = next_kernels(&row))!=NULL ){
-    bloom_kernels in_two_parts = *kernels;
+    bloom_leveldb_kernels in_two_parts = *kernels;
     in_two_parts.max_part_bytes = 1u << 28;
     for(s=0; s<sizeof(sizes)/sizeof(sizes[0]); s++){
-      const bloom_shape shape = {(size_t)(sizes[s]/8) + 1, sizes[s], NUM_PROBES};
+      const bloom_shape shape = leveldb_shape(sizes[s], NUM_PROBES);
       uint8_t *filter = sizes[s]/8<SIZE_MAX ? calloc(shape.num_bytes, 1) : NULL;
       if( filter==NULL ){
         skip(); /* no room for 512 MiB here */
@@ -327,108 +323,13 @@ static void test_add_in_large_parts(void **state){
 }
 
 static void test_add_nothing(void **state){
-  const bloom_shape shape = {9, 64, 6};
+  const bloom_shape shape = leveldb_shape(64, 6);
   const bloom_digest_run empty = {NULL, NULL, 0};
   uint8_t given[9] = {0};
   (void)state;
   bloom_leveldb_add(&shape, given, NULL);
   bloom_leveldb_add(&shape, given, &empty);
   assert_memory_equal(given, ((uint8_t[9]){0}), 9);
-}
-
-/* Filters without bits to read answer in batches as they do one by one. */
-static void test_may_contain_many_of_any_bytes(void **state){
-  static const struct { uint8_t bytes[3]; size_t num_bytes; } filters[] = {
-    {{0}, 0}, {{6}, 1}, {{0, 6}, 2}, {{0xff, 6}, 2}, {{0, 0}, 2}, {{0, 30}, 2}, {{0, 31}, 2},
-    {{0, 0x80}, 2}, {{0x12, 0x34, 1}, 3}, {{0x12, 0x34, 30}, 3},
-  };
-  bloom_digest digests[100];
-  uint8_t answers[100];
-  size_t f, i;
-  (void)state;
-  fill_random(digests, 100);
-  for(f=0; f<sizeof(filters)/sizeof(filters[0]); f++){
-    bloom_filter filter;
-    bloom_filter_read(filters[f].bytes, filters[f].num_bytes, &filter);
-    bloom_filter_may_contain_many(&filter, NULL, 0, NULL);
-    bloom_filter_may_contain_many(&filter, digests, 100, answers);
-    for(i=0; i<100; i++) assert_int_equal(answers[i], bloom_filter_may_contain(&filter, digests[i]));
-  }
-}
-
-/* Each key ends where its memory ends, so that a sanitizer sees a byte too many. */
-static void test_hash_many(void **state){
-  enum { MAX_BYTES = 100, NUM = 53 };
-  static const bloom_span texts[] = {{(const uint8_t*)"hello", 5}, {(const uint8_t*)"world", 5}};
-  bloom_digest text_digests[2];
-  const bloom_kernels *kernels;
-  size_t row = 0;
-  (void)state;
-  while( (kernels = next_kernels(&row))!=NULL ){
-    size_t length;
-    /* Equal lengths 0..100, then mixed ones: short, and with a few long. */
-    for(length=0; length<=MAX_BYTES+60; length++){
-      bloom_span keys[NUM];
-      uint8_t *memory[NUM];
-      bloom_digest digests[NUM+1];
-      const size_t num_keys = NUM - length%17; /* all remainders by the lanes */
-      size_t i, k;
-      for(i=0; i<NUM; i++){
-        size_t num_bytes = length<=MAX_BYTES ? length : (size_t)(random64() % (length%2 ? 21 : 90));
-        memory[i] = malloc(num_bytes ? num_bytes : 1);
-        assert_non_null(memory[i]);
-        for(k=0; k<num_bytes; k++) memory[i][k] = (uint8_t)(random64() >> 56);
-        keys[i] = (bloom_span){num_bytes || i%2 ? memory[i] : NULL, num_bytes};
-      }
-      digests[num_keys] = 77;
-      kernels->hash(keys, num_keys, digests);
-      assert_int_equal(digests[num_keys], 77);
-      for(i=0; i<num_keys; i++){
-        assert_int_equal(digests[i], bloom_leveldb_hash(keys[i].bytes, keys[i].num_bytes));
-      }
-      for(i=0; i<NUM; i++) free(memory[i]);
-    }
-    kernels->hash(NULL, 0, NULL);
-  }
-  bloom_leveldb_hash_many(texts, 2, text_digests);
-  assert_int_equal(text_digests[0], 0xf795964e);
-  assert_int_equal(text_digests[1], 0x42c4e8fc);
-}
-
-static void check_int64(int64_t value){
-  char text[32];
-  int num_bytes = snprintf(text, sizeof(text), "%lld", (long long)value);
-  bloom_digest expected = bloom_leveldb_hash((const uint8_t*)text, (size_t)num_bytes);
-  assert_int_equal(bloom_leveldb_hash_int64(value), expected);
-}
-
-static void test_hash_int64(void **state){
-  uint64_t power = 1;
-  int64_t i;
-  int shift;
-  (void)state;
-  for(i=-20000; i<=20000; i++){
-    check_int64(i);
-    check_int64(INT64_MAX - 20000 + i);
-    check_int64(INT64_MIN + 20000 + i);
-  }
-  for(; power<=1000000000000000000u; power*=10){
-    for(i=-2; i<=2; i++){
-      check_int64((int64_t)power + i);
-      check_int64(-(int64_t)power + i);
-    }
-  }
-  /* Every four digits, in every place of a group of eight. */
-  for(i=0; i<10000; i++){
-    check_int64(i * 10000);
-    check_int64(i * 100000000);
-    check_int64(i * 1000000000000);
-    check_int64(-i * 100000000000000);
-  }
-  for(shift=0; shift<64; shift++){
-    for(i=0; i<2000; i++) check_int64((int64_t)(random64() >> shift));
-    for(i=0; i<2000; i++) check_int64(-(int64_t)(random64() >> shift >> 1));
-  }
 }
 
 /* The quickest first: the check of mutants stops at the first that fails. */
@@ -438,10 +339,7 @@ int main(void){
     cmocka_unit_test(test_first_supported_row),
     cmocka_unit_test(test_positions),
     cmocka_unit_test(test_positions_in),
-    cmocka_unit_test(test_hash_many),
-    cmocka_unit_test(test_hash_int64),
     cmocka_unit_test(test_add_nothing),
-    cmocka_unit_test(test_may_contain_many_of_any_bytes),
     cmocka_unit_test(test_add_in_small_parts),
     cmocka_unit_test(test_add_and_may_contain),
     cmocka_unit_test(test_add_in_parts),

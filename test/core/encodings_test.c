@@ -7,28 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
 
-static bloom_reading expected_reading(const uint8_t *bytes, size_t num_bytes){
-  if( num_bytes<2 ) return BLOOM_READ_EMPTY;
-  if( bytes[num_bytes-1]>30 ) return BLOOM_READ_RESERVED;
-  return bytes[num_bytes-1] ? BLOOM_READ_BITS : BLOOM_READ_NO_PROBES;
-}
-
 /* Every field, for these bytes. */
 static void check_fields(const uint8_t *bytes, size_t num_bytes){
-  const bloom_reading reading = expected_reading(bytes, num_bytes);
-  const int understood = reading!=BLOOM_READ_RESERVED;
+  const unsigned last = num_bytes ? bytes[num_bytes-1] : 0;
   bloom_filter filter;
   memset(&filter, 0x5a, sizeof(filter));
   bloom_filter_read(bytes, num_bytes, &filter);
-  assert_int_equal(filter.reading, reading);
-  assert_ptr_equal(filter.encoding, understood ? &bloom_encoding_leveldb : NULL);
+  assert_ptr_equal(filter.encoding, &bloom_encoding_leveldb);
   assert_ptr_equal(filter.bytes, bytes);
-  assert_int_equal(filter.num_bytes, num_bytes);
-  assert_int_equal(filter.num_bits, understood && num_bytes ? (num_bytes-1)*8 : 0);
-  assert_int_equal(filter.num_probes, reading==BLOOM_READ_BITS ? bytes[num_bytes-1] : 0);
+  assert_ptr_equal(filter.bits, bytes);
+  assert_int_equal(filter.shape.num_bytes, num_bytes);
+  assert_int_equal(filter.shape.num_bits, num_bytes ? (num_bytes-1)*8 : 0);
+  assert_int_equal(filter.shape.num_places, num_bytes ? (num_bytes-1)*8 : 0);
+  assert_int_equal(filter.shape.num_probes, num_bytes<2 || last>30 ? 0 : last);
 }
 
 static void any_bytes_are_read_and_answer_like_leveldb(void **state){
@@ -48,7 +43,7 @@ static void any_bytes_are_read_and_answer_like_leveldb(void **state){
         exact = exact_copy(bytes, num_bytes);
         check_fields(exact, num_bytes);
         for(i=0; i<4; i++){
-          const bloom_digest digest = (bloom_digest)rng_next(&random);
+          const uint32_t digest = (uint32_t)rng_next(&random);
           assert_int_equal(may_contain(exact, num_bytes, digest),
                            naive_may_contain(exact, num_bytes, digest));
         }
@@ -77,21 +72,24 @@ static void one_byte_is_an_empty_filter(void **state){
   }
 }
 
-/* What another encoding must find when LevelDB's declines. */
-static void declining_leaves_the_filter_untouched(void **state){
-  const uint8_t bytes[3] = { 0xff, 0xff, 31 };
-  bloom_filter filter, before;
+static void encodings_are_found_by_name(void **state){
+  const bloom_encoding *const *row;
   (void)state;
-  memset(&filter, 0x5a, sizeof(filter));
-  memcpy(&before, &filter, sizeof(filter));
-  assert_int_equal(bloom_encoding_leveldb.read(bytes, sizeof(bytes), &filter), 0);
-  assert_memory_equal(&filter, &before, sizeof(filter));
-  assert_string_equal(bloom_encoding_leveldb.name, "leveldb");
+  assert_ptr_equal(bloom_encoding_named("leveldb"), &bloom_encoding_leveldb);
+  assert_ptr_equal(bloom_default_encoding, &bloom_encoding_leveldb);
+  assert_null(bloom_encoding_named(""));
+  assert_null(bloom_encoding_named("level"));
+  assert_null(bloom_encoding_named("LEVELDB"));
+  for(row=bloom_encodings; *row; row++){
+    if( (*row)->shape ) assert_ptr_equal(bloom_encoding_named((*row)->name), *row);
+    /* The one that takes any bytes comes last. */
+    if( *row==&bloom_encoding_leveldb ) assert_null(row[1]);
+  }
 }
 
 /* Digests that are all zeros or all ones, or that step by nothing. */
 static void extreme_digests_answer_like_leveldb(void **state){
-  static const bloom_digest digests[] = {
+  static const uint32_t digests[] = {
     0, 1, UINT32_MAX, 0x80000000, 0x7fffffff, 0x00008000, 0x0001ffff, 0x00020000, 0xaaaaaaaa
   };
   size_t round, i;
@@ -112,11 +110,11 @@ static void extreme_digests_answer_like_leveldb(void **state){
 /* More bits never take a key away. */
 static void setting_bits_loses_no_key(void **state){
   rng random = rng_stream(11);
-  bloom_digest digests[200];
+  uint32_t digests[200];
   size_t num_bytes, i, round;
   uint8_t *filter;
   (void)state;
-  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
   filter = build_filter(digests, COUNT_OF(digests), 10, NULL, &num_bytes);
   for(round=0; round<500; round++){
     for(i=0; i<COUNT_OF(digests); i++) assert_true(may_contain(filter, num_bytes, digests[i]));
@@ -130,7 +128,7 @@ int main(void){
     cmocka_unit_test(any_bytes_are_read_and_answer_like_leveldb),
     cmocka_unit_test(no_bytes_are_an_empty_filter),
     cmocka_unit_test(one_byte_is_an_empty_filter),
-    cmocka_unit_test(declining_leaves_the_filter_untouched),
+    cmocka_unit_test(encodings_are_found_by_name),
     cmocka_unit_test(extreme_digests_answer_like_leveldb),
     cmocka_unit_test(setting_bits_loses_no_key),
   };

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/hash.h"
-#include "../../ext/core/stats.h"
+#include "../../ext/core/leveldb/leveldb.h"
 
 static void assert_close(double actual, double expected, double relative_error, const char *what){
   if( !(fabs(actual - expected) <= relative_error*fabs(expected)) ){
@@ -22,6 +23,12 @@ static bloom_filter filter_of(const uint8_t *bytes, size_t num_bytes){
   bloom_filter filter;
   bloom_filter_read(bytes, num_bytes, &filter);
   return filter;
+}
+
+static bloom_facts facts_of(const bloom_filter *filter){
+  bloom_facts facts;
+  filter->encoding->describe(filter, 1, &facts);
+  return facts;
 }
 
 /* ---- bits_set ------------------------------------------------------------ */
@@ -49,7 +56,7 @@ static void bits_set_at_every_length(void **state){
       if( num_bytes ) bytes[num_bytes-1] = (uint8_t)(round%31);
       exact = exact_copy(bytes, num_bytes);
       filter = filter_of(exact, num_bytes);
-      assert_int_equal(bloom_bits_set(&filter),
+      assert_int_equal(facts_of(&filter).bits_set,
                        num_bytes ? naive_bits_set(exact, num_bytes-1) : 0);
       free(exact);
     }
@@ -65,7 +72,7 @@ static void every_single_bit_is_counted(void **state){
   for(bit=0; bit<num_bits; bit++){
     const bloom_filter filter = filter_of(bytes, sizeof(bytes));
     bytes[bit/8] ^= (uint8_t)(1u << bit%8);
-    assert_int_equal(bloom_bits_set(&filter), 1);
+    assert_int_equal(facts_of(&filter).bits_set, 1);
     bytes[bit/8] ^= (uint8_t)(1u << bit%8);
   }
 }
@@ -75,7 +82,7 @@ static void reserved_filters_have_no_bits_set(void **state){
   const uint8_t bytes[9] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 31 };
   const bloom_filter filter = filter_of(bytes, sizeof(bytes));
   (void)state;
-  assert_int_equal(bloom_bits_set(&filter), 0);
+  assert_int_equal(facts_of(&filter).bits_set, -1);
 }
 
 /* ---- estimated_keys ------------------------------------------------------ */
@@ -88,7 +95,7 @@ static double expected_keys(uint64_t num_bits, uint32_t num_probes, uint64_t bit
 }
 
 static void check_estimate(uint64_t num_bits, uint32_t num_probes, uint64_t bits_set){
-  assert_close(bloom_estimated_keys(num_bits, num_probes, bits_set),
+  assert_close(bloom_leveldb_estimated_keys(num_bits, num_probes, bits_set),
                expected_keys(num_bits, num_probes, bits_set), 1e-12, "estimated_keys");
 }
 
@@ -110,11 +117,11 @@ static void estimates_at_the_ends(void **state){
       check_estimate(num_bits, num_probes, 1);
       check_estimate(num_bits, num_probes, num_bits/2);
       check_estimate(num_bits, num_probes, num_bits-1);
-      assert_true(bloom_estimated_keys(num_bits, num_probes, 0)==0);
+      assert_true(bloom_leveldb_estimated_keys(num_bits, num_probes, 0)==0);
     }
   }
   /* One bit in 2^40: one key's worth, 1/num_probes, and no cancellation. */
-  assert_close(bloom_estimated_keys((uint64_t)1 << 40, 1, 1), 1 + 0x1p-41, 1e-15, "1 in 2^40");
+  assert_close(bloom_leveldb_estimated_keys((uint64_t)1 << 40, 1, 1), 1 + 0x1p-41, 1e-15, "1 in 2^40");
   /* The whole range of the header. */
   check_estimate(INT64_MAX, 6, 1);
   check_estimate(INT64_MAX, 6, INT64_MAX - 1);
@@ -138,14 +145,14 @@ static void estimates_at_random(void **state){
 /* Of real filters the estimate is near the truth: 4 % is beyond chance here. */
 static void estimates_find_the_number_of_keys(void **state){
   rng random = rng_stream(22);
-  bloom_digest digests[20000];
+  uint32_t digests[20000];
   size_t i, num_keys, num_bytes;
   (void)state;
-  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
   for(num_keys=5000; num_keys<=COUNT_OF(digests); num_keys+=5000){
     uint8_t *bytes = build_filter(digests, num_keys, 10, NULL, &num_bytes);
     const bloom_filter filter = filter_of(bytes, num_bytes);
-    assert_close(bloom_estimated_keys(filter.num_bits, filter.num_probes, bloom_bits_set(&filter)),
+    assert_close(facts_of(&filter).estimated_keys,
                  (double)num_keys, 0.04, "keys of a real filter");
     free(bytes);
   }
@@ -165,7 +172,7 @@ static void expected_fpr_is_a_power_of_the_fill(void **state){
       for(bit=0; bit<num_ones; bit++) bytes[bit/8] |= (uint8_t)(1u << bit%8);
       bytes[8] = (uint8_t)num_probes;
       filter = filter_of(bytes, sizeof(bytes));
-      assert_close(bloom_expected_fpr(&filter, bloom_bits_set(&filter)),
+      assert_close(facts_of(&filter).expected_fpr,
                    pow((double)num_ones/64, num_probes), 1e-13, "expected_fpr");
     }
   }
@@ -186,9 +193,13 @@ static void bits_out_of_reach_do_not_count(void **state){
   bytes[((size_t)1 << 29) - 1] = 0x80;
   bytes[num_bytes-1] = 10;
   filter = filter_of(bytes, num_bytes);
-  assert_close(bloom_expected_fpr(&filter, (uint64_t)1 << 31), 1/1024.0, 1e-13, "expected_fpr");
   /* An emulator takes seconds to go through all of it. */
-  if( test_share(100)==100 ) assert_int_equal(bloom_bits_set(&filter), 4);
+  if( test_share(100)==100 ){
+    const bloom_facts facts = facts_of(&filter);
+    assert_int_equal(facts.bits_set, 4);
+    assert_close(facts.fill_ratio, 4/4294967296.0, 1e-13, "fill_ratio");
+    assert_string_equal(facts.note, "too long: probes reach only its first 2^32 bits");
+  }
   free(bytes);
 }
 
@@ -209,8 +220,8 @@ static void rates_of_filters_without_bits_to_test(void **state){
   for(i=0; i<COUNT_OF(rows); i++){
     uint8_t *bytes = bytes_of(rows[i].filter, &num_bytes);
     const bloom_filter filter = filter_of(bytes, num_bytes);
-    const double expected = bloom_expected_fpr(&filter, bloom_bits_set(&filter));
-    const double measured = bloom_measured_fpr(&filter);
+    const double expected = facts_of(&filter).expected_fpr;
+    const double measured = filter.encoding->measured_fpr(&filter);
     if( expected!=rows[i].rate || measured!=rows[i].rate ){
       fail_msg("'%s': expected_fpr %g, measured_fpr %g, both should be %d", rows[i].filter,
                expected, measured, rows[i].rate);
@@ -227,7 +238,7 @@ static double brute_force_fpr(const bloom_filter *filter, rng *random, size_t nu
   for(i=0; i<num_keys; i++){
     uint8_t key[8];
     rng_bytes(random, key, sizeof(key));
-    accepted += (size_t)naive_may_contain(filter->bytes, filter->num_bytes,
+    accepted += (size_t)naive_may_contain(filter->bytes, filter->shape.num_bytes,
                                           bloom_leveldb_hash(key, sizeof(key)));
   }
   return (double)accepted/(double)num_keys;
@@ -248,17 +259,17 @@ static void measured_fpr_is_that_of_random_keys(void **state){
   (void)state;
   for(i=0; i<COUNT_OF(rows); i++){
     rng random = rng_stream(31 + i);
-    bloom_digest *digests = calloc(rows[i].num_keys, sizeof(bloom_digest));
+    uint32_t *digests = calloc(rows[i].num_keys, sizeof(uint32_t));
     uint8_t *bytes;
     bloom_filter filter;
     double brute_force, measured, standard_error;
     assert_non_null(digests);
-    for(j=0; j<rows[i].num_keys; j++) digests[j] = (bloom_digest)rng_next(&random);
+    for(j=0; j<rows[i].num_keys; j++) digests[j] = (uint32_t)rng_next(&random);
     bytes = build_filter(digests, rows[i].num_keys, rows[i].bits_per_key, NULL, &num_bytes);
     filter = filter_of(bytes, num_bytes);
     brute_force = brute_force_fpr(&filter, &random, num_keys);
-    measured = bloom_measured_fpr(&filter);
-    standard_error = sqrt(brute_force*(1 - brute_force)*(1.0/(double)num_keys + 1.0/BLOOM_FPR_SAMPLE))
+    measured = filter.encoding->measured_fpr(&filter);
+    standard_error = sqrt(brute_force*(1 - brute_force)*(1.0/(double)num_keys + 1.0/BLOOM_LEVELDB_FPR_SAMPLE))
                      + 1.0/(double)num_keys;
     if( !(fabs(measured - brute_force) <= 5*standard_error) ){
       fail_msg("%zu keys at %g bits: measured %g, random keys %g +- %g", rows[i].num_keys,
@@ -277,28 +288,28 @@ static void measured_fpr_samples_evenly(void **state){
   bloom_filter filter;
   size_t i;
   (void)state;
-  assert_in_range(BLOOM_FPR_SAMPLE, 65536, UINT32_MAX);
+  assert_in_range(BLOOM_LEVELDB_FPR_SAMPLE, 65536, UINT32_MAX);
   for(i=0; i<sizeof(bytes)-1; i++) bytes[i] = i%2 ? 0xff : 0;
   bytes[sizeof(bytes)-1] = 1;
   filter = filter_of(bytes, sizeof(bytes));
-  assert_true(bloom_measured_fpr(&filter)==0.5);
+  assert_true(filter.encoding->measured_fpr(&filter)==0.5);
 }
 
 /* A filter's rate is the same number wherever it is measured: the sample is fixed. */
 static void measured_fpr_samples_multiples_of_the_golden_ratio(void **state){
   rng random = rng_stream(77);
-  bloom_digest digests[500];
+  uint32_t digests[500];
   size_t num_bytes, num_accepted = 0, i;
   bloom_filter filter;
   uint8_t *bytes;
   (void)state;
-  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (bloom_digest)rng_next(&random);
+  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
   bytes = build_filter(digests, COUNT_OF(digests), 4, NULL, &num_bytes);
   filter = filter_of(bytes, num_bytes);
-  for(i=0; i<BLOOM_FPR_SAMPLE; i++){
+  for(i=0; i<BLOOM_LEVELDB_FPR_SAMPLE; i++){
     num_accepted += (size_t)naive_may_contain(bytes, num_bytes, (uint32_t)i * 0x9e3779b1u);
   }
-  assert_true(bloom_measured_fpr(&filter)==(double)num_accepted/BLOOM_FPR_SAMPLE);
+  assert_true(filter.encoding->measured_fpr(&filter)==(double)num_accepted/BLOOM_LEVELDB_FPR_SAMPLE);
   free(bytes);
 }
 

@@ -1,0 +1,29 @@
+/*
+** The list of encodings, and reading by it.
+*/
+#include "encodings.h"
+
+#include <string.h>
+
+#include "leveldb/leveldb.h"
+
+/* LevelDB's comes last: it has no mark, and takes all bytes. */
+const bloom_encoding *const bloom_encodings[] = {
+  &bloom_encoding_leveldb,
+  NULL
+};
+
+const bloom_encoding *const bloom_default_encoding = &bloom_encoding_leveldb;
+
+const bloom_encoding *bloom_encoding_named(const char *name){
+  const bloom_encoding *const *row;
+  for(row=bloom_encodings; *row; row++){
+    if( (*row)->shape && strcmp((*row)->name, name)==0 ) return *row;
+  }
+  return NULL;
+}
+
+void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
+  const bloom_encoding *const *row = bloom_encodings;
+  while( !(*row)->read(bytes, num_bytes, filter) ) row++;
+}

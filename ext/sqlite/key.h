@@ -1,0 +1,78 @@
+/*
+** Which SQL values are one key:
+**
+**   NULL                       no key
+**   BLOB                       its bytes
+**   TEXT                       its UTF-8 bytes, NULs included, in any database encoding
+**   INTEGER                    an integer
+**   REAL equal to an INTEGER   that integer: 1.0, -0.0
+**   any other REAL             its 8 bytes, IEEE 754 little-endian
+**
+** What an integer's key bytes are is the encoding's own rule.  The house's, which
+** LevelDB's encoding and bloom_partition() follow, is its decimal text: there 1,
+** 1.0, '1' and x'31' are one key, and a join on columns of different types loses no
+** row.  The text of a REAL is never used: it changes with SQLite's version.
+** Collations are not applied.
+*/
+#ifndef BLOOM_SQLITE_KEY_H
+#define BLOOM_SQLITE_KEY_H
+
+#include "../core/filter.h"
+#include "sqlite_api.h"
+
+typedef enum bloom_key_kind {
+  BLOOM_KEY_INTEGER,
+  BLOOM_KEY_BYTES,
+  BLOOM_KEY_NULL, /* SQL NULL: no key */
+  BLOOM_KEY_NOMEM /* no memory to convert the value */
+} bloom_key_kind;
+
+/* A key, valid until its value is next used or freed; its bytes may lie inside this
+** struct, which must not be copied. */
+typedef struct bloom_key {
+  int64_t integer;      /* of BLOOM_KEY_INTEGER */
+  const uint8_t *bytes; /* of BLOOM_KEY_BYTES; may be NULL if num_bytes is 0 */
+  size_t num_bytes;
+  uint8_t buffer[8];
+} bloom_key;
+
+/* The key of a REAL or a BLOB: what is rarer than what bloom_key_of() does itself. */
+bloom_key_kind bloom_rare_key_of(sqlite3_value *value, bloom_key *key);
+
+/* A value's key.  Inline, as all that runs once a row. */
+static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_INTEGER:
+      key->integer = sqlite3_value_int64(value);
+      return BLOOM_KEY_INTEGER;
+    case SQLITE_TEXT:
+      key->bytes = sqlite3_value_text(value);
+      if( key->bytes==NULL ) return BLOOM_KEY_NOMEM;
+      /* The length last: the call above may have converted the value. */
+      key->num_bytes = (size_t)sqlite3_value_bytes(value);
+      return BLOOM_KEY_BYTES;
+    case SQLITE_NULL:
+      return BLOOM_KEY_NULL;
+    default:
+      return bloom_rare_key_of(value, key);
+  }
+}
+
+/* A value's digest; 0 where there is no key. */
+static inline bloom_key_kind bloom_key_digest(
+  const bloom_encoding *encoding,
+  sqlite3_value *value,
+  bloom_digest *digest
+){
+  bloom_key key;
+  const bloom_key_kind kind = bloom_key_of(value, &key);
+  *digest = 0;
+  if( kind==BLOOM_KEY_INTEGER ){
+    *digest = encoding->hash_int64(key.integer);
+  }else if( kind==BLOOM_KEY_BYTES ){
+    *digest = encoding->hash_bytes(key.bytes, key.num_bytes);
+  }
+  return kind;
+}
+
+#endif
