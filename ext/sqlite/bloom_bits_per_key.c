@@ -1,7 +1,7 @@
 /*
-** bloom_bits_per_key(false_positive_rate [, num_keys = 20000]): the smallest
-** bits_per_key, to a tenth of a bit, at which a filter of num_keys keys has at
-** most that rate; NULL where an argument is NULL.
+** bloom_bits_per_key(false_positive_rate [, num_keys = 20000] [, encoding =
+** 'leveldb']): the smallest bits_per_key, to a tenth of a bit, at which a filter of
+** num_keys keys has at most that rate; NULL where the rate or the number is NULL.
 **
 ** (1) false_positive_rate is a number between 0 and 1, both excluded; num_keys
 **     an integer >= 0.
@@ -11,7 +11,6 @@
 ** (4) A rate that no size reaches is an error, which gives one that is in
 **     reach and names the way out, partitions, if they would help.
 */
-#include "../core/encodings.h"
 #include "functions.h"
 #include "size_args.h"
 
@@ -20,6 +19,7 @@
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args){
   int type = sqlite3_value_type(args[0]);
   sqlite3_int64 num_keys = DEFAULT_NUM_KEYS;
+  const bloom_encoding *encoding;
   double fpr = 0, best_fpr;
   uint32_t tenth_bits;
   if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ) fpr = sqlite3_value_double(args[0]);
@@ -27,6 +27,7 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
     bloom_fail_arg(context, BLOOM_ERROR_FPR, (bloom_arg){"bloom_bits_per_key", 1, args[0]});
     return;
   }
+  if( bloom_take_encoding(context, "bloom_bits_per_key", 3, &num_args, args, &encoding)!=SQLITE_OK ) return;
   if( num_args>1 ){
     if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
     if( !bloom_integer_arg(args[1], &num_keys) || num_keys<0 ){
@@ -35,7 +36,7 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
     }
   }
   if( type==SQLITE_NULL ) return;
-  tenth_bits = bloom_default_encoding->tenth_bits_per_key(fpr, (uint64_t)num_keys, &best_fpr);
+  tenth_bits = encoding->tenth_bits_per_key(fpr, (uint64_t)num_keys, &best_fpr);
   if( tenth_bits==0 ){
     /* Rounded up, never down: it is a promise. */
     bloom_fail(context, BLOOM_ERROR_OUT_OF_REACH, "bloom_bits_per_key", fpr, num_keys,

@@ -1,12 +1,13 @@
 /*
-** bloom_build(key [, bits_per_key = 10 [, capacity]]): aggregate and window
-** function; the filter of its keys, byte for byte what LevelDB's
-** BloomFilterPolicy writes for them in any order.
+** bloom_build(key [, bits_per_key = 10 [, capacity]] [, encoding = 'leveldb']):
+** aggregate and window function; the filter of its keys, byte for byte what
+** LevelDB's BloomFilterPolicy, or a Parquet writer, writes for them in any order.
 **
 ** (1) NULL keys are skipped.  No rows: the empty filter, with the defaults.
 ** (2) bits_per_key is a number in 1..100, capacity an integer >= 0; NULL means
 **     the default.  Each is the same on every row of a group or frame, rows with
-**     a NULL key included, else an error.
+**     a NULL key included, else an error.  The encoding is the same on every row of
+**     a group or partition.
 ** (3) Without capacity the keys that were seen size the filter, duplicates
 **     counted, and their digests are kept until the end.
 ** (4) With capacity it alone sizes the filter.  Digests go to the bits in
@@ -16,6 +17,9 @@
 **     the bits by then cannot be taken back and is an error.
 ** (6) A filter over SQLite's length limit is SQLite's own "too big" error,
 **     found as the keys come in.
+** (7) The encoding is a TEXT in last place, behind any number of the arguments
+**     before it; another name than those of core/encodings.h is an error that lists
+**     them.
 */
 #include <string.h>
 
@@ -38,7 +42,7 @@ typedef struct build_parameters {
 
 /* Zero bytes are an aggregate that saw no row. */
 typedef struct build_state {
-  const bloom_encoding *encoding;
+  const bloom_encoding *encoding; /* NULL before the first row */
   bloom_digest_queue queue; /* keys that are not yet in filter */
   uint8_t *filter;          /* with capacity, after the first batch; else NULL */
   bloom_shape shape;        /* of filter, once that is there */
@@ -80,6 +84,10 @@ static char *capacity_literal(const build_parameters *parameters){
   return sqlite3_mprintf("%lld", parameters->capacity);
 }
 
+static char *encoding_literal(const bloom_encoding *encoding){
+  return sqlite3_mprintf("'%s'", encoding->name);
+}
+
 static inline int bits_per_key_differs(const build_parameters *a, const build_parameters *b){
   return a->bits_per_key<b->bits_per_key || a->bits_per_key>b->bits_per_key;
 }
@@ -103,19 +111,32 @@ static int find_shape(sqlite3_context *context, const build_state *state, bloom_
   return bloom_find_shape(context, state->encoding, num_keys, parameters->bits_per_key, shape);
 }
 
-/* 1 if there is no argument but the key and a bits_per_key that is what it was on
-** the row before: most rows' case, and quickly found. */
-static inline int is_same_parameter(const build_state *state, int num_args, sqlite3_value **args){
-  return num_args==2 && sqlite3_value_type(args[1])==state->parameters.bits_per_key_type
+/* 1 if the arguments behind the key, at most a bits_per_key and an encoding, are what
+** they were on the row before: most rows' case, and quickly found. */
+static inline int are_same_parameters(const build_state *state, int num_args, sqlite3_value **args){
+  const bloom_encoding *encoding = bloom_default_encoding;
+  if( !state->has_parameters ) return 0;
+  if( num_args>1 && sqlite3_value_type(args[num_args-1])==SQLITE_TEXT ){
+    const char *name = (const char *)sqlite3_value_text(args[--num_args]);
+    if( name==NULL || strcmp(name, state->encoding->name)!=0 ) return 0;
+    encoding = state->encoding;
+  }
+  if( num_args>2 || encoding!=state->encoding || state->parameters.capacity!=BLOOM_NO_CAPACITY ) return 0;
+  if( num_args==1 ) return state->parameters.bits_per_key_type==0;
+  return sqlite3_value_type(args[1])==state->parameters.bits_per_key_type
       && sqlite3_value_double(args[1])==state->parameters.bits_per_key;
 }
 
-/* Takes arguments 2 and 3. */
+/* Takes the arguments behind the key. */
 static int read_parameters(
   sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args
 ){
   build_parameters now = {BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY};
+  const bloom_encoding *encoding;
+  const int last_number = num_args;
   bloom_shape shape;
+  int rc = bloom_take_encoding(context, "bloom_build", 4, &num_args, args, &encoding);
+  if( rc!=SQLITE_OK ) return rc;
   if( num_args>1 ){
     bloom_arg arg = {"bloom_build", 2, args[1]};
     if( bloom_read_bits_per_key(context, arg, &now.bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
@@ -124,6 +145,13 @@ static int read_parameters(
   if( num_args>2 ){
     bloom_arg arg = {"bloom_build", 3, args[2]};
     if( bloom_read_capacity(context, arg, &now.capacity)!=SQLITE_OK ) return SQLITE_ERROR;
+  }
+  if( state->encoding==NULL ){
+    state->encoding = encoding;
+    state->queue.digest_bytes = encoding->digest_bytes;
+  }else if( encoding!=state->encoding ){
+    return fail_not_constant(context, last_number, "encoding", encoding_literal(state->encoding),
+                             encoding_literal(encoding));
   }
   if( state->has_parameters && !bits_per_key_differs(&state->parameters, &now)
    && state->parameters.capacity==now.capacity ) return SQLITE_OK;
@@ -172,7 +200,7 @@ static int flush_batch(sqlite3_context *context, build_state *state){
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
   bloom_key_kind kind;
   bloom_digest digest;
-  if( !is_same_parameter(state, num_args, args) && (num_args>1 || !state->has_parameters) ){
+  if( !are_same_parameters(state, num_args, args) ){
     int rc = read_parameters(context, state, num_args, args);
     if( rc!=SQLITE_OK ) return rc;
   }
@@ -195,10 +223,6 @@ void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **ar
   if( state==NULL ){
     sqlite3_result_error_nomem(context);
     return;
-  }
-  if( state->encoding==NULL ){
-    state->encoding = bloom_default_encoding;
-    state->queue.digest_bytes = state->encoding->digest_bytes;
   }
   if( step(context, state, num_args, args)==SQLITE_OK ){
     state->num_rows++;

@@ -45,6 +45,9 @@
 #define BLOOM_ERROR_NUM_KEYS \
   "%s(): argument %d (num_keys) must be an integer in 0..9223372036854775807, not %s"
 
+/* function, argument number, names of encodings, the value as an SQL literal */
+#define BLOOM_ERROR_ENCODING "%s(): argument %d (encoding) must be %s, not %s"
+
 /* function, the rate asked for, number of keys, a rate in reach, way out */
 #define BLOOM_ERROR_OUT_OF_REACH \
   "%s(): argument 1 (false_positive_rate) %.3g is out of reach of one filter of %lld keys; " \

@@ -6,13 +6,13 @@
 
 #include "sqlite_api.h"
 
-/* bloom_build(key [, bits_per_key [, capacity]]): aggregate and window function. */
+/* bloom_build(key [, bits_per_key [, capacity]] [, encoding]): aggregate and window function. */
 void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_build_final(sqlite3_context *context);
 void bloom_build_value(sqlite3_context *context);
 void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args);
 
-/* bloom_empty(capacity [, bits_per_key]) */
+/* bloom_empty(capacity [, bits_per_key] [, encoding]) */
 void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args);
 
 /* bloom_add(filter, key, ...) */
@@ -22,7 +22,7 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_merge_final(sqlite3_context *context);
 
-/* bloom_bits_per_key(false_positive_rate [, num_keys]) */
+/* bloom_bits_per_key(false_positive_rate [, num_keys] [, encoding]) */
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args);
 
 /* bloom_partition(key, num_partitions) */

@@ -1,7 +1,9 @@
 /*
-** The arguments that size a filter.
+** The arguments that say what filter to make.
 */
 #include "size_args.h"
+
+#include "../core/encodings.h"
 
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
   int type = sqlite3_value_type(value);
@@ -49,6 +51,55 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
   }
   bloom_fail_arg(context, BLOOM_ERROR_CAPACITY, arg);
   return SQLITE_ERROR;
+}
+
+/* Fails with the names of all encodings that filters are made in: 'a' or 'b'. */
+static int fail_encoding(sqlite3_context *context, bloom_arg arg){
+  const bloom_encoding *const *row;
+  char *literal = bloom_literal(arg.value);
+  char *names = NULL;
+  for(row=bloom_encodings; literal && *row; row++){
+    if( (*row)->shape==NULL ) continue;
+    names = names ? sqlite3_mprintf("%z or '%s'", names, (*row)->name) : sqlite3_mprintf("'%s'", (*row)->name);
+    if( names==NULL ) break;
+  }
+  if( names ){
+    bloom_fail(context, BLOOM_ERROR_ENCODING, arg.function, arg.number, names, literal);
+  }else{
+    sqlite3_result_error_nomem(context);
+  }
+  sqlite3_free(names);
+  sqlite3_free(literal);
+  return SQLITE_ERROR;
+}
+
+int bloom_take_encoding(
+  sqlite3_context *context,
+  const char *function,
+  int max_args,
+  int *num_args,
+  sqlite3_value **args,
+  const bloom_encoding **encoding
+){
+  const int last = *num_args - 1;
+  int type;
+  *encoding = bloom_default_encoding;
+  if( last==0 ) return SQLITE_OK;
+  type = sqlite3_value_type(args[last]);
+  if( type!=SQLITE_TEXT && *num_args<max_args ) return SQLITE_OK;
+  if( type==SQLITE_TEXT ){
+    const char *name = (const char *)sqlite3_value_text(args[last]);
+    if( name==NULL ){
+      sqlite3_result_error_nomem(context);
+      return SQLITE_NOMEM;
+    }
+    *encoding = bloom_encoding_named(name);
+  }else if( type!=SQLITE_NULL ){
+    *encoding = NULL;
+  }
+  if( *encoding==NULL ) return fail_encoding(context, (bloom_arg){function, last + 1, args[last]});
+  --*num_args;
+  return SQLITE_OK;
 }
 
 int bloom_find_shape(

@@ -1,5 +1,5 @@
 /*
-** The arguments that size a filter: bits_per_key and capacity.
+** The arguments that say what filter to make: bits_per_key, capacity and encoding.
 */
 #ifndef BLOOM_SQLITE_SIZE_ARGS_H
 #define BLOOM_SQLITE_SIZE_ARGS_H
@@ -22,6 +22,19 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
 /* The 64-bit integer that a value is: an INTEGER, or a REAL equal to one.
 ** 1 with *integer set; 0 for any other value. */
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
+
+/* The encoding that the last of *num_args arguments names, or the default: it is a
+** TEXT, behind any number of the arguments before it.  The last of max_args can be
+** nothing else; there NULL means the default.  SQLITE_OK with *encoding set and the
+** argument, if there is one, taken off *num_args; or the error set on context. */
+int bloom_take_encoding(
+  sqlite3_context *context,
+  const char *function,
+  int max_args,
+  int *num_args,
+  sqlite3_value **args,
+  const bloom_encoding **encoding
+);
 
 /* The shape of a filter of this encoding for num_keys keys.  SQLITE_OK with *shape set, or
 ** SQLite's own "too big" error set on context if SQLITE_LIMIT_LENGTH forbids a

@@ -8,7 +8,7 @@
 ** measured_fpr, false positives counted, and measured_fpr over the textbook rate
 ** (1 - exp(-num_probes / bits_per_key))^num_probes.  The seed is fixed: every
 ** machine prints the same.  `make core-tests` builds it; fpr_grid.csv, which
-** sizing_test.c compares the model with, is what it wrote.
+** leveldb_sizing_test.c compares the model with, is what it wrote.
 ** A rate from 4,000 false positives is within 3.2 % in 19 cases of 20.
 ** Digests are drawn, not hashed from keys: LevelDB's hash spreads well, and its
 ** 32 bits are all that a filter sees of a key.

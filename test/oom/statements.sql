@@ -7,6 +7,13 @@ SELECT bloom_build(k) FROM keys;
 SELECT bloom_build(k, 12.5) FROM keys;
 SELECT bloom_build(k, 10, 100) FROM keys;
 SELECT bloom_build(k, NULL, NULL) FROM keys;
+SELECT bloom_build(k, 'leveldb'), bloom_build(k, 12, 'leveldb'), bloom_build(k, 10, 100, 'leveldb') FROM keys;
+-- error
+SELECT bloom_build(k, 'no encoding') FROM keys;
+-- error
+SELECT bloom_build(k, 10, 100, 'no encoding') FROM keys;
+-- error
+SELECT bloom_build(k, 10, iif(id = 1, 'leveldb', 100)) FROM keys;
 SELECT part, bloom_build(k), bloom_build(k, 16, 30) FROM keys GROUP BY part;
 SELECT part, bloom_build(k) FROM keys GROUP BY part ORDER BY 2;
 SELECT bloom_build(DISTINCT k) FROM keys;
@@ -27,11 +34,12 @@ SELECT bloom_build(k) OVER (ORDER BY id) FROM keys;
 SELECT bloom_build(k, 12) OVER (ORDER BY id ROWS 2 PRECEDING) FROM keys;
 SELECT bloom_build(k, 12, 20) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) FROM keys;
 SELECT bloom_build(k) OVER (ORDER BY id ROWS BETWEEN 2 FOLLOWING AND 4 FOLLOWING) FROM keys;
+SELECT bloom_build(k, 10, 8, 'leveldb') OVER (ORDER BY id ROWS 2 PRECEDING) FROM keys;
 SELECT bloom_build(k, 10, 8) OVER (PARTITION BY part ORDER BY id RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM keys;
 SELECT bloom_build(k) OVER (ORDER BY part GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM keys;
 
 -- bloom_empty, bloom_add.
-SELECT bloom_empty(100), bloom_empty(0, 1), bloom_empty(1000, 100), bloom_empty(NULL, 7);
+SELECT bloom_empty(100), bloom_empty(0, 1), bloom_empty(1000, 100), bloom_empty(NULL, 7), bloom_empty(9, 12, 'leveldb');
 SELECT bloom_add(filter, k) FROM keys, filters WHERE name = 'some';
 SELECT bloom_add(bloom_empty(50), 1, 2.5, 'text', x'00', NULL, 1e18), bloom_add(NULL, 1);
 SELECT bloom_add(filter), bloom_add(bloom_open(filter), 'key') FROM filters WHERE name = 'on overflow pages';
@@ -80,7 +88,8 @@ SELECT bloom_partition(k, 4), bloom_build(k, 12) FROM keys GROUP BY 1;
 SELECT bloom_partition(k, 2), bloom_merge(filter) FROM keys, filters WHERE name = 'some' GROUP BY 1 ORDER BY 2;
 SELECT bloom_bits_per_key(0.5, 0), bloom_bits_per_key(NULL);
 -- long
-SELECT bloom_bits_per_key(0.01), bloom_bits_per_key(0.01, 100);
+SELECT bloom_bits_per_key(0.01), bloom_bits_per_key(0.01, 100), bloom_bits_per_key(0.01, 100, 'leveldb');
+SELECT bloom_bits_per_key(0.5, 100, 'leveldb') FROM keys WHERE id < 3;
 SELECT bloom_version();
 
 -- A BLOB of zeros gets its memory when it is read.
