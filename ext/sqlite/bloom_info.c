@@ -61,6 +61,7 @@ enum {
 
 typedef struct info_vtab {
   sqlite3_vtab base; /* first, for SQLite */
+  sqlite3 *db;       /* whose handles it takes */
   unsigned hash_bit; /* HASH_BIT once a plan was asked for without an argument */
 } info_vtab;
 
@@ -89,7 +90,7 @@ static int info_connect(
   if( rc!=SQLITE_OK ) return rc;
   info = sqlite3_malloc64(sizeof(*info));
   if( info==NULL ) return SQLITE_NOMEM;
-  *info = (info_vtab){{NULL, 0, NULL}, 0};
+  *info = (info_vtab){.db = db};
   *vtab = &info->base;
   sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
   return SQLITE_OK;
@@ -155,7 +156,7 @@ static int info_filter(
     return info_fail(cursor->pVtab,
                      sqlite3_mprintf(BLOOM_ERROR_FILTER_MISSING, "bloom_info", "bloom_info"));
   }
-  switch( bloom_filter_arg(args[0], &storage, &filter) ){
+  switch( bloom_filter_arg(((info_vtab *)cursor->pVtab)->db, args[0], &storage, &filter) ){
     case BLOOM_ARG_FILTER: break;
     case BLOOM_ARG_NULL:   return SQLITE_OK;
     case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;

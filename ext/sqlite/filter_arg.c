@@ -23,12 +23,13 @@ static bloom_filter_arg_status blob_arg(sqlite3_value *value, bloom_filter *stor
 }
 
 bloom_filter_arg_status bloom_filter_arg(
+  sqlite3 *db,
   sqlite3_value *value,
   bloom_filter *storage,
   const bloom_filter **filter
 ){
   bloom_filter_arg_status status;
-  *filter = bloom_handle_filter(value);
+  *filter = bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
   if( *filter ) return BLOOM_ARG_FILTER;
   status = blob_arg(value, storage);
   if( status==BLOOM_ARG_FILTER ) *filter = storage;

@@ -15,11 +15,12 @@ typedef enum bloom_filter_arg_status {
 } bloom_filter_arg_status;
 
 /*
-** Finds the filter that a value stands for.  *filter is set on
+** Finds the filter that a value stands for on a connection.  *filter is set on
 ** BLOOM_ARG_FILTER: to the handle's, or to *storage, read from the BLOB; it is
 ** valid during the function call, a BLOB's until the value is next used.
 */
 bloom_filter_arg_status bloom_filter_arg(
+  sqlite3 *db,
   sqlite3_value *value,
   bloom_filter *storage,
   const bloom_filter **filter
@@ -43,7 +44,7 @@ static inline const bloom_filter *bloom_filter_arg_or_fail(
   bloom_filter *storage
 ){
   /* A handle's type is NULL: look for it first. */
-  const bloom_filter *filter = bloom_handle_filter(value);
+  const bloom_filter *filter = bloom_handle_filter(context, value);
   if( filter ) return filter;
   return bloom_blob_arg_or_fail(context, function, value, storage);
 }

@@ -1,56 +1,155 @@
 /*
-** The handles of a connection: made once, opened and closed many times.
+** Numbers for handles, and the buffers that closed ones leave.
 */
 #include "handle.h"
 
-#include <string.h>
+/* A buffer below this costs little to allocate and is not kept. */
+#define KEPT_MIN_BYTES ((size_t)1 << 16)
 
-#include "../core/encodings.h"
+/* What all buffers that a connection keeps may come to. */
+#define KEPT_MAX_BYTES ((size_t)1 << 24)
+
+bloom_handle_slot bloom_handle_slots[BLOOM_MAX_OPEN_HANDLES];
+
+/* The number given last; 0 before the first. */
+static _Atomic uintptr_t last_number;
+
+/* ---- Numbers -------------------------------------------------------------------- */
+
+/* The number before the first: anywhere in the lower half, so that those of another
+** copy of this library in the process, which counts for itself, are others. */
+static uintptr_t start_numbers(void){
+  uintptr_t none = 0, start;
+  sqlite3_randomness(sizeof(start), &start);
+  start = (start >> 1) | 1;
+  return atomic_compare_exchange_strong(&last_number, &none, start) ? start : none;
+}
+
+/* A number that was never given before; 0 if there is none left. */
+static uintptr_t new_number(void){
+  uintptr_t number = atomic_load(&last_number);
+  if( number==0 ) number = start_numbers();
+  do{
+    if( number==UINTPTR_MAX ) return 0;
+  }while( !atomic_compare_exchange_weak(&last_number, &number, number + 1) );
+  return number + 1;
+}
+
+static bloom_handle_slot *slot_of(uintptr_t number){
+  return &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];
+}
+
+/* Enters an open handle into the table under a new number.  0 if there is no place. */
+static int number_handle(bloom_handle *handle, sqlite3 *db){
+  int num_tries;
+  for(num_tries=0; num_tries<BLOOM_MAX_OPEN_HANDLES; num_tries++){
+    const uintptr_t number = new_number();
+    bloom_handle_slot *slot = slot_of(number);
+    uintptr_t is_free = 0;
+    if( number==0 ) return 0;
+    if( !atomic_compare_exchange_strong(&slot->number, &is_free, number) ) continue;
+    slot->handle = handle;
+    atomic_store(&slot->db, db);
+    handle->number = number;
+    return 1;
+  }
+  return 0;
+}
+
+/* ---- Buffers -------------------------------------------------------------------- */
+
+/* A buffer returned to the system costs a page fault for every 4 KB when it is next
+** asked for, which is most of what a large bloom_open() takes. */
 
 void *bloom_handle_pool_new(void){
   bloom_handle_pool *pool = sqlite3_malloc64(sizeof(*pool));
-  if( pool ) *pool = (bloom_handle_pool){NULL, NULL};
+  if( pool ) *pool = (bloom_handle_pool){.first = NULL, .num_users = 1};
   return pool;
 }
 
-void bloom_handle_pool_free(void *pool){
-  bloom_handle *handle = ((bloom_handle_pool *)pool)->first;
-  while( handle ){
-    bloom_handle *next = handle->next;
-    sqlite3_free(handle);
-    handle = next;
-  }
+static bloom_handle *take_first(bloom_handle_pool *pool){
+  bloom_handle *handle = pool->first;
+  pool->first = handle->next;
+  pool->num_kept_bytes -= handle->max_bytes;
+  return handle;
+}
+
+void bloom_handle_pool_free(void *data){
+  bloom_handle_pool *pool = data;
+  if( --pool->num_users ) return;
+  while( pool->first ) sqlite3_free(take_first(pool));
   sqlite3_free(pool);
 }
 
-/* A closed handle of the pool, a new one if there is none; NULL if there is no memory. */
-static bloom_handle *closed_handle(bloom_handle_pool *pool){
-  bloom_handle *handle = pool->first_closed;
-  if( handle ) return handle;
-  handle = sqlite3_malloc64(sizeof(*handle));
-  if( handle==NULL ) return NULL;
-  *handle = (bloom_handle){.pool = pool, .next = pool->first};
-  pool->first = pool->first_closed = handle;
+/* A handle with room for so many bytes: the smallest that is kept, or a new one. */
+static bloom_handle *take_handle(bloom_handle_pool *pool, size_t num_bytes){
+  bloom_handle **at, **best = NULL;
+  bloom_handle *handle;
+  for(at=&pool->first; num_bytes>=KEPT_MIN_BYTES && *at; at=&(*at)->next){
+    if( (*at)->max_bytes>=num_bytes && (best==NULL || (*at)->max_bytes<(*best)->max_bytes) ) best = at;
+  }
+  if( best ){
+    handle = *best;
+    *best = handle->next;
+    pool->num_kept_bytes -= handle->max_bytes;
+    return handle;
+  }
+  handle = sqlite3_malloc64(sizeof(*handle) + num_bytes);
+  if( handle ) *handle = (bloom_handle){.max_bytes = num_bytes, .pool = pool};
   return handle;
 }
 
-bloom_handle *bloom_handle_open(bloom_handle_pool *pool, const bloom_filter *filter){
-  bloom_handle *handle = closed_handle(pool);
-  /* One byte at least: no memory must differ from no bytes. */
-  uint8_t *bytes = handle ? sqlite3_malloc64(filter->shape.num_bytes + 1) : NULL;
-  if( bytes==NULL ) return NULL;
-  if( filter->shape.num_bytes ) memcpy(bytes, filter->bytes, filter->shape.num_bytes);
-  pool->first_closed = handle->next_closed;
-  handle->bytes = bytes;
-  bloom_filter_read(bytes, filter->shape.num_bytes, &handle->filter);
-  handle->is_open = 1;
-  return handle;
+/* Keeps a handle's buffer, in place of older ones if need be, or frees it.  A program
+** that limits SQLite's memory has none to spare. */
+static void leave_handle(bloom_handle_pool *pool, bloom_handle *handle){
+  if( handle->max_bytes<KEPT_MIN_BYTES || handle->max_bytes>KEPT_MAX_BYTES
+   || sqlite3_soft_heap_limit64(-1)>0 ){
+    sqlite3_free(handle);
+    return;
+  }
+  while( pool->num_kept_bytes>KEPT_MAX_BYTES - handle->max_bytes ) sqlite3_free(take_first(pool));
+  handle->next = pool->first;
+  pool->first = handle;
+  pool->num_kept_bytes += handle->max_bytes;
 }
 
-void bloom_handle_close(void *pointer){
-  bloom_handle *handle = pointer;
-  sqlite3_free(handle->bytes);
-  handle->is_open = 0;
-  handle->next_closed = handle->pool->first_closed;
-  handle->pool->first_closed = handle;
+/* ---- Handles -------------------------------------------------------------------- */
+
+bloom_handle_status bloom_handle_open(
+  bloom_handle_pool *pool,
+  sqlite3 *db,
+  size_t num_bytes,
+  bloom_handle **opened
+){
+  bloom_handle *handle = take_handle(pool, num_bytes);
+  if( handle==NULL ) return BLOOM_HANDLE_NOMEM;
+  if( !number_handle(handle, db) ){
+    leave_handle(pool, handle);
+    return BLOOM_HANDLE_NONE_LEFT;
+  }
+  pool->num_users++;
+  *opened = handle;
+  return BLOOM_HANDLE_OPEN;
+}
+
+void bloom_handle_close(bloom_handle *handle){
+  bloom_handle_slot *slot = slot_of(handle->number);
+  bloom_handle_pool *pool = handle->pool;
+  atomic_store(&slot->db, NULL);
+  atomic_store(&slot->number, 0);
+  leave_handle(pool, handle);
+  bloom_handle_pool_free(pool);
+}
+
+/* The destructor of a value that owns its handle. */
+static void close_number(void *pointer){
+  bloom_handle_close(slot_of((uintptr_t)pointer)->handle);
+}
+
+void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle){
+  sqlite3_result_pointer(context, (void *)handle->number, BLOOM_HANDLE_TYPE, NULL);
+}
+
+void bloom_handle_give_away(sqlite3_context *context, bloom_handle *handle){
+  sqlite3_result_pointer(context, (void *)handle->number, BLOOM_HANDLE_TYPE, close_number);
 }
