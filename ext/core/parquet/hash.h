@@ -9,8 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* XXH64 of any bytes; key may be NULL if num_bytes is 0. */
-uint64_t bloom_parquet_hash_bytes(const uint8_t *key, size_t num_bytes);
+#include "../xxh64.h"
+
+/* Of any bytes; key may be NULL if num_bytes is 0. */
+static inline uint64_t bloom_parquet_hash_bytes(const uint8_t *key, size_t num_bytes){
+  return bloom_xxh64(key, num_bytes);
+}
 
 static inline uint64_t bloom_xxh64_rotate(uint64_t x, int num_bits){
   return x << num_bits | x >> (64 - num_bits);

@@ -1,0 +1,13 @@
+/*
+** XXH64 of bytes.
+*/
+#include "xxh64.h"
+
+/* The hash becomes part of this file: no library to load, no symbol to export. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes){
+  static const uint8_t no_bytes[1] = {0};
+  return XXH64(bytes ? bytes : no_bytes, num_bytes, 0);
+}

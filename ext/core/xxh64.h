@@ -1,0 +1,14 @@
+/*
+** XXH64 with seed 0: what Parquet's filters and BloomFiles hash by.
+** Source: xxHash, doc/xxhash_spec.md.
+*/
+#ifndef BLOOM_CORE_XXH64_H
+#define BLOOM_CORE_XXH64_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* bytes may be NULL if num_bytes is 0. */
+uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes);
+
+#endif
