@@ -176,7 +176,7 @@ $(BUILD)/test/threads/threads: $(BUILD)/test/threads/threads.o $(OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) -lpthread -lm
 
 # Programs that load the extension into the SQLite that is installed.
-$(BUILD)/test/oom/oom $(BUILD)/test/limits/limits: $(BUILD)/%: %.c $(BUILD)/flags
+$(BUILD)/test/oom/oom $(BUILD)/test/limits/limits $(BUILD)/test/load/load: $(BUILD)/%: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< $(LDFLAGS) $(SQLITE_LIBS) -ldl -lpthread
 

@@ -17,6 +17,9 @@ cd "$ext"
 version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
 {
   echo "/* bloom $version in one file; made by ext/amalgamate.sh, not to be edited. */"
+  echo '#ifndef _GNU_SOURCE'
+  echo '# define _GNU_SOURCE'
+  echo '#endif'
   # Only the entry point may be seen from outside, whatever the compiler's flags.
   # But what other headers declare is not ours to hide: SQLite could not be linked.
   echo '#if defined(__GNUC__) && !defined(_WIN32)'

@@ -1,10 +1,24 @@
 /*
 ** Entry point: one table of the SQL functions, one of the table-valued ones.
-** A new function is one file in sqlite/ and one row here.
+** A new function is one file in sqlite/, its declaration in sqlite/functions.h, and
+** one row here for each number of arguments.  The tests ask for the rest: each
+** function has its records (test/sql), its statements (test/oom/statements.sql) and
+** its place in the reference (README.md).
 */
+#ifndef _GNU_SOURCE
+# define _GNU_SOURCE /* Dl_info, RTLD_DEFAULT */
+#endif
 #include "bloom.h"
 
 #include <stddef.h>
+
+#ifndef SQLITE_CORE
+# ifdef _WIN32
+#  include <windows.h>
+# else
+#  include <dlfcn.h>
+# endif
+#endif
 
 #include "sqlite/functions.h"
 #include "sqlite/handle.h"
@@ -89,32 +103,61 @@ static int register_function(sqlite3 *db, const function_row *row){
 #define NUM_FUNCTION_ROWS (sizeof(function_rows) / sizeof(function_rows[0]))
 #define NUM_MODULE_ROWS   (sizeof(module_rows) / sizeof(module_rows[0]))
 
-/* Registers all rows; if one fails, none, with SQLite's own message: SQLite unloads an
-** extension that failed, and what stayed registered would be called where no code is any
-** more. */
-static int register_all(sqlite3 *db, char **error_message){
-  int rc = SQLITE_OK;
-  size_t num_functions = 0, num_modules = 0;
-  while( rc==SQLITE_OK && num_functions<NUM_FUNCTION_ROWS ){
-    rc = register_function(db, &function_rows[num_functions]);
-    num_functions += rc==SQLITE_OK;
+/* Registers all rows, up to the first that fails.  What is registered then stays: SQLite
+** takes no function away while a statement runs, and the row may have replaced one that
+** was there before, by an earlier load or the program's own. */
+static int register_all(sqlite3 *db){
+  size_t i;
+  for(i=0; i<NUM_FUNCTION_ROWS; i++){
+    int rc = register_function(db, &function_rows[i]);
+    if( rc!=SQLITE_OK ) return rc;
   }
-  while( rc==SQLITE_OK && num_modules<NUM_MODULE_ROWS ){
-    rc = sqlite3_create_module_v2(db, module_rows[num_modules].name, module_rows[num_modules].module,
-                                  NULL, NULL);
-    num_modules += rc==SQLITE_OK;
+  for(i=0; i<NUM_MODULE_ROWS; i++){
+    int rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module, NULL, NULL);
+    if( rc!=SQLITE_OK ) return rc;
   }
-  if( rc==SQLITE_OK ) return SQLITE_OK;
-  if( error_message ) *error_message = sqlite3_mprintf("bloom: %s", sqlite3_errmsg(db));
-  while( num_modules-- ) sqlite3_create_module_v2(db, module_rows[num_modules].name, NULL, NULL, NULL);
-  while( num_functions-- ){
-    sqlite3_create_function_v2(db, function_rows[num_functions].name, function_rows[num_functions].num_args,
-                               SCALAR_FLAGS, NULL, NULL, NULL, NULL, NULL);
+  return SQLITE_OK;
+}
+
+/* Keeps the library in memory until the process ends: SQLite unloads an extension that
+** failed, and what it registered would be called where no code is any more.  Returns 0
+** if that cannot be done. */
+#if defined(SQLITE_CORE)
+static int stay_loaded(void){
+  return 1;
+}
+#elif defined(_WIN32)
+static int stay_loaded(void){
+  HMODULE library;
+  return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                            (LPCWSTR)function_rows, &library);
+}
+#else
+static int stay_loaded(void){
+  /* By SQLite's own loader: older systems have dladdr() in a library that we do without. */
+  sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+  int (*find_library)(const void *, Dl_info *) = NULL;
+  Dl_info library;
+  if( vfs && vfs->xDlOpen && vfs->xDlSym ){
+    find_library = (int (*)(const void *, Dl_info *))vfs->xDlSym(vfs, RTLD_DEFAULT, "dladdr");
+  }
+  if( find_library==NULL ) return 1; /* nothing here could hold it, nor is that known to be needed */
+  /* A reference that is never given back. */
+  return find_library(function_rows, &library) && vfs->xDlOpen(vfs, library.dli_fname);
+}
+#endif
+
+/* Fails sqlite3_bloom_init() because of cause. */
+static int fail_init(int rc, char **error_message, const char *cause){
+  if( error_message ){
+    *error_message = sqlite3_mprintf("bloom: %s", cause);
+    if( *error_message==NULL ) *error_message = sqlite3_mprintf("bloom: out of memory");
   }
   return rc;
 }
 
 int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_api_routines *api){
+  int rc;
 #ifdef SQLITE_CORE
   (void)api;
 #else
@@ -128,5 +171,9 @@ int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_a
     }
     return SQLITE_ERROR;
   }
-  return register_all(db, error_message);
+  if( !stay_loaded() ) return fail_init(SQLITE_ERROR, error_message, "the library cannot be kept in memory");
+  rc = register_all(db);
+  if( rc==SQLITE_OK ) return SQLITE_OK;
+  /* SQLite knows more than the code, if the failure was its own. */
+  return fail_init(rc, error_message, sqlite3_errcode(db)==rc ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
 }

@@ -30,8 +30,9 @@ struct sqlite3_api_routines;
 /*
 ** Registers every bloom_... function and module on db.  Returns SQLITE_OK, or
 ** an error code with *error_message (if error_message is not NULL) set to a
-** text to be freed with sqlite3_free().  api is for .load and ignored where
-** the extension is linked statically.
+** text to be freed with sqlite3_free(); functions that were registered before it
+** failed stay.  api is for .load and ignored where the extension is linked
+** statically.
 */
 BLOOM_EXPORT int sqlite3_bloom_init(
   sqlite3 *db,

@@ -15,6 +15,7 @@ read=test/machines/read_filters.sql
 work=build/every_sqlite
 rm -rf $work && mkdir -p $work || exit 1
 sh test/build_sqlite.sh $supported $unsupported || exit 1
+make build/release/test/load/load || exit 1
 
 # Sets files and num_left_out for SQLite $1, such as 3.31.1.
 choose_files() {
@@ -69,7 +70,9 @@ for version in $supported; do
   records=$passed
   adds_up "query plans on $version" tclsh test/plans.tcl ./bloom "$package"
   adds_up "ready-made SQL on $version" tclsh test/ready_made.tcl ./bloom "$package"
-  echo "note: SQLite $version: $records SQL records, $passed checks of ready-made SQL; files left out: $num_left_out"
+  ready_made=$passed
+  adds_up "loading on $version" on "$version" build/release/test/load/load ./bloom.so
+  echo "note: SQLite $version: $records SQL records, $ready_made checks of ready-made SQL, $passed of loading; files left out: $num_left_out"
 done
 
 for writer in system $supported; do check "$writer writes filters" writes "$writer"; done

@@ -27,6 +27,7 @@ suite 'SQL'                                                tclsh test/sqllogicte
 suite 'query plans'                                        tclsh test/plans.tcl ./bloom
 suite 'ready-made SQL'                                     tclsh test/ready_made.tcl ./bloom
 suite 'out of memory'                                      sh test/oom/run.sh
+suite 'loading, again and while statements run'            sh test/load/run.sh
 suite 'limits and interruption'                            sh test/limits/run.sh
 suite 'threads'                                            sh test/threads/run.sh
 suite 'library: symbols, compilers, linking, installing'   sh test/library.sh

@@ -1,0 +1,336 @@
+/*
+** Loading the extension where that is difficult: while a statement runs, where the program
+** has functions of its own by our names, again, and without memory.
+**
+**     load EXTENSION
+**
+** SQLite neither replaces nor deletes a function while any statement of the connection
+** runs, so a load may fail half way; SQLite then unloads the library.  Each time:
+**
+** (1) Loading succeeds, or gives an error that names its cause.
+** (2) What could be called before can be called, and answers the same; the program's own
+**     functions, too, if loading failed because of them.
+** (3) What was registered by then works; the rest is not there.  Nothing crashes.
+** (4) The statement that runs goes on to its end, and the next load succeeds.
+** (5) The library is in memory after all connections are closed.
+**
+** Prints `N passed, N failed` last.
+*/
+#include <dlfcn.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *extension;
+static long num_passed, num_failed, num_failing_loads;
+static const char *scene; /* what is tried, for the reports */
+static long scene_number;
+
+static void check(int is_right, const char *what, const char *got){
+  if( is_right ){
+    num_passed++;
+  }else{
+    num_failed++;
+    printf("FAILED: %s %ld: %s; it was %s\n", scene, scene_number, what, got ? got : "nothing");
+  }
+}
+
+static void must(int rc, const char *what){
+  if( rc!=SQLITE_OK ){
+    fprintf(stderr, "load: %s: %s\n", what, sqlite3_errstr(rc));
+    exit(1);
+  }
+}
+
+/* ---- Memory that fails --------------------------------------------------------------- */
+
+typedef enum failing { FAIL_ONCE, FAIL_FROM } failing;
+
+static sqlite3_mem_methods plain_memory;
+static long num_until_failure; /* allocations; 0: none fails */
+static failing failing_mode;
+static int has_failed;
+
+static int must_fail(void){
+  if( num_until_failure==0 || (num_until_failure>1 && num_until_failure--) ) return 0;
+  if( failing_mode==FAIL_ONCE ) num_until_failure = 0;
+  has_failed = 1;
+  return 1;
+}
+
+static void *failing_malloc(int num_bytes){
+  return must_fail() ? NULL : plain_memory.xMalloc(num_bytes);
+}
+
+static void *failing_realloc(void *old, int num_bytes){
+  return must_fail() ? NULL : plain_memory.xRealloc(old, num_bytes);
+}
+
+static void install_failing_memory(void){
+  sqlite3_mem_methods failing_memory;
+  must(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain_memory), "SQLITE_CONFIG_GETMALLOC");
+  failing_memory = plain_memory;
+  failing_memory.xMalloc = failing_malloc;
+  failing_memory.xRealloc = failing_realloc;
+  must(sqlite3_config(SQLITE_CONFIG_MALLOC, &failing_memory), "SQLITE_CONFIG_MALLOC");
+  must(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), "SQLITE_CONFIG_LOOKASIDE");
+}
+
+/* ---- What can be called -------------------------------------------------------------- */
+
+/* One statement for each row of bloom.c, and what it gives. */
+static const struct {
+  const char *name;
+  int num_args;
+  const char *sql, *answer;
+} probes[] = {
+  {"bloom_build", 1, "SELECT hex(bloom_build('hello'))", "014000010410400006"},
+  {"bloom_build", 2, "SELECT hex(bloom_build('hello', 10))", "014000010410400006"},
+  {"bloom_build", 3, "SELECT hex(bloom_build('hello', 10, 1))", "014000010410400006"},
+  {"bloom_empty", 1, "SELECT hex(bloom_empty(1))", "000000000000000006"},
+  {"bloom_empty", 2, "SELECT hex(bloom_empty(1, 12))", "000000000000000008"},
+  {"bloom_add", -1, "SELECT hex(bloom_add(x'000000000000000006', 'hello'))", "014000010410400006"},
+  {"bloom_merge", 1, "SELECT hex(bloom_merge(x'014000010410400006'))", "014000010410400006"},
+  {"bloom_bits_per_key", 1, "SELECT bloom_bits_per_key(0.99)", "1.0"},
+  {"bloom_bits_per_key", 2, "SELECT bloom_bits_per_key(0.99, 10)", "1.0"},
+  {"bloom_partition", 2, "SELECT bloom_partition('hello', 1)", "0"},
+  {"bloom_may_contain", 2, "SELECT bloom_may_contain(x'014000010410400006', 'hello')", "1"},
+  {"bloom_open", 1, "SELECT typeof(bloom_open(x'014000010410400006'))", "null"},
+  {"bloom_version", 0, "SELECT length(bloom_version())>0", "1"},
+  {"bloom_info", -2, "SELECT num_bytes FROM bloom_info(x'014000010410400006')", "9"},
+};
+
+/* The first column of the first row; "error: ..." if that fails.  sqlite3_free() it. */
+static char *answer_of(sqlite3 *db, const char *sql){
+  sqlite3_stmt *statement = NULL;
+  char *answer;
+  if( sqlite3_prepare_v2(db, sql, -1, &statement, NULL)==SQLITE_OK && sqlite3_step(statement)==SQLITE_ROW ){
+    answer = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
+  }else{
+    answer = sqlite3_mprintf("error: %s", sqlite3_errmsg(db));
+  }
+  sqlite3_finalize(statement);
+  if( answer==NULL ) exit(1);
+  return answer;
+}
+
+/* 1 if an answer says that there is no such function, in this number of arguments. */
+static int is_absent(const char *answer){
+  return strstr(answer, "no such function: bloom_") || strstr(answer, "wrong number of arguments to function bloom_")
+      || strstr(answer, "no such table: bloom_info") || strstr(answer, "no such column: num_bytes");
+}
+
+/* Calls everything, but what the program has of its own.  Returns how many there are. */
+static size_t call_all(sqlite3 *db, const char *own, int all_must_be_there){
+  size_t i, num_there = 0;
+  for(i=0; i<COUNT_OF(probes); i++){
+    char *answer;
+    if( own && strcmp(own, probes[i].name)==0 ) continue;
+    answer = answer_of(db, probes[i].sql);
+    if( strcmp(answer, probes[i].answer)==0 ){
+      num_there++;
+    }else if( all_must_be_there || !is_absent(answer) ){
+      check(0, probes[i].sql, answer);
+    }
+    sqlite3_free(answer);
+  }
+  num_passed++;
+  return num_there;
+}
+
+/* ---- Connections and statements -------------------------------------------------------- */
+
+static sqlite3 *open_connection(void){
+  sqlite3 *db;
+  must(sqlite3_open(":memory:", &db), "sqlite3_open()");
+  must(sqlite3_enable_load_extension(db, 1), "sqlite3_enable_load_extension()");
+  return db;
+}
+
+/* A statement that has given the first of its five rows. */
+static sqlite3_stmt *start(sqlite3 *db, const char *select){
+  sqlite3_stmt *statement;
+  char *sql = sqlite3_mprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) %s", select);
+  must(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), sql);
+  sqlite3_free(sql);
+  if( sqlite3_step(statement)!=SQLITE_ROW ) must(sqlite3_errcode(db), "sqlite3_step()");
+  return statement;
+}
+
+/* It goes on to its end, and every row has this number. */
+static void end(sqlite3_stmt *statement, int number){
+  int num_rows = 1, is_right = 1;
+  while( sqlite3_step(statement)==SQLITE_ROW ){
+    num_rows++;
+    is_right = is_right && sqlite3_column_int(statement, 0)==number;
+  }
+  check(num_rows==5 && is_right, "the statement that runs goes on", "another answer");
+  check(sqlite3_finalize(statement)==SQLITE_OK, "the statement that runs ends well", "an error");
+}
+
+/* By the C function or by SQL; the message, to be freed, if it failed.  *rc is SQLITE_OK if
+** it did not. */
+static char *load(sqlite3 *db, int by_sql, int *rc){
+  char *message = NULL;
+  if( by_sql ){
+    char *sql = sqlite3_mprintf("SELECT load_extension(%Q)", extension);
+    *rc = sqlite3_exec(db, sql, NULL, NULL, &message);
+    sqlite3_free(sql);
+  }else{
+    *rc = sqlite3_load_extension(db, extension, NULL, &message);
+  }
+  return message;
+}
+
+static void load_well(sqlite3 *db){
+  int rc;
+  char *message = load(db, 0, &rc);
+  check(rc==SQLITE_OK, "loading succeeds", message);
+  sqlite3_free(message);
+  check(call_all(db, NULL, 1)==COUNT_OF(probes), "everything is there", "less");
+}
+
+static void fail_because(sqlite3 *db, int by_sql, const char *cause){
+  int rc;
+  char *message = load(db, by_sql, &rc);
+  check(rc!=SQLITE_OK && message && strstr(message, cause), "loading fails and says why", message);
+  sqlite3_free(message);
+}
+
+static void close_connection(sqlite3 *db){
+  check(sqlite3_close(db)==SQLITE_OK, "the connection closes", "busy");
+}
+
+/* ---- Functions of the program's own ------------------------------------------------------ */
+
+static void mine(sqlite3_context *context, int num_args, sqlite3_value **args){
+  (void)num_args; (void)args;
+  sqlite3_result_text(context, "mine", -1, SQLITE_STATIC);
+}
+
+static const char statements_run[] = "unable to delete/modify user-function due to active statements";
+
+/* The program has one of our functions; a statement runs, which may be the one that loads. */
+static void collide(size_t probe, int by_sql){
+  static const char *const args[] = {"", "1", "1, 2", "1, 2, 3"};
+  sqlite3 *db = open_connection();
+  sqlite3_stmt *statement = NULL;
+  char *sql, *answer;
+  const char *own = probes[probe].name;
+  const int num_args = probes[probe].num_args;
+  must(sqlite3_create_function(db, own, num_args, SQLITE_UTF8, NULL, mine, NULL, NULL), own);
+  sql = sqlite3_mprintf("SELECT %s(%s)", own, args[num_args<0 ? 3 : num_args]);
+  if( !by_sql ) statement = start(db, "SELECT 7 FROM n");
+  fail_because(db, by_sql, statements_run);
+  answer = answer_of(db, sql);
+  check(strcmp(answer, "mine")==0, "the program's own function is there", answer);
+  sqlite3_free(answer);
+  sqlite3_free(sql);
+  call_all(db, own, 0);
+  if( statement ) end(statement, 7);
+  call_all(db, own, 0);
+  load_well(db);
+  close_connection(db);
+}
+
+/* ---- Again ---------------------------------------------------------------------------------- */
+
+static const char *const running[] = {
+  "SELECT 7 FROM n",
+  "SELECT 6 + bloom_may_contain(bloom_build('x'), 'x') FROM n GROUP BY i",
+  "SELECT 6 + bloom_may_contain((SELECT bloom_open(bloom_build('x'))), 'x') FROM n",
+  "SELECT num_bytes - 2 FROM n, bloom_info(x'014000010410400006')",
+  "SELECT length(bloom_build(7) OVER (ORDER BY i)) - 2 FROM n",
+};
+
+static void load_again(const char *select, int by_sql){
+  sqlite3 *db = open_connection();
+  sqlite3_stmt *statement;
+  load_well(db);
+  load_well(db);
+  statement = start(db, select);
+  fail_because(db, by_sql, statements_run);
+  call_all(db, NULL, 1);
+  end(statement, 7);
+  load_well(db);
+  close_connection(db);
+}
+
+/* ---- Without memory ------------------------------------------------------------------------- */
+
+/* What is there before, and what runs meanwhile.  Returns 0 if no allocation was left to fail. */
+static int load_without_memory(int is_again, const char *select, failing mode){
+  sqlite3 *db = open_connection();
+  sqlite3_stmt *statement = NULL;
+  char *message;
+  int rc;
+  if( is_again ) load_well(db);
+  if( select ) statement = start(db, select);
+  failing_mode = mode;
+  has_failed = 0;
+  num_until_failure = scene_number;
+  message = load(db, 0, &rc);
+  num_until_failure = 0;
+  num_failing_loads += has_failed;
+  /* SQLite may have had no memory for its own words. */
+  check(rc==SQLITE_OK || message==NULL || strstr(message, "out of memory") || strstr(message, statements_run)
+        || (strstr(message, ": ")==NULL && strstr(message, "initialization")==NULL),
+        "the message names the cause", message);
+  sqlite3_free(message);
+  call_all(db, NULL, is_again || rc==SQLITE_OK);
+  if( statement ) end(statement, 7);
+  load_well(db);
+  close_connection(db);
+  return has_failed;
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
+int main(int argc, char **argv){
+  static const char *const scenes[2][2] = {
+    {"a first load without memory", "a first load without memory, while a statement runs,"},
+    {"a second load without memory", "a second load without memory, while a statement runs,"},
+  };
+  size_t i;
+  int is_again, is_running, mode;
+  sqlite3 *db;
+  if( argc!=2 ){
+    fprintf(stderr, "usage: load EXTENSION\n");
+    return 2;
+  }
+  extension = argv[1];
+  install_failing_memory();
+  for(i=0; i<COUNT_OF(probes); i++){
+    if( probes[i].num_args<-1 ) continue; /* a module collides with nothing */
+    scene = probes[i].name;
+    scene_number = probes[i].num_args;
+    collide(i, 0);
+    collide(i, 1);
+  }
+  for(i=0; i<COUNT_OF(running); i++){
+    scene = running[i];
+    load_again(running[i], 0);
+    load_again(running[i], 1);
+  }
+  for(is_again=0; is_again<2; is_again++){
+    for(is_running=0; is_running<2; is_running++){
+      for(mode=FAIL_ONCE; mode<=FAIL_FROM; mode++){
+        scene = scenes[is_again][is_running];
+        scene_number = 1;
+        while( load_without_memory(is_again, is_running ? running[2 * is_again] : NULL, (failing)mode) ) scene_number++;
+        check(scene_number>1, "an allocation fails", "none");
+      }
+    }
+  }
+  /* All is closed. */
+  check(dlopen(extension, RTLD_LAZY | RTLD_NOLOAD)!=NULL, "the library is in memory", "gone");
+  db = open_connection();
+  load_well(db);
+  close_connection(db);
+  printf("note: SQLite %s, %ld loads with failing allocations\n", sqlite3_libversion(), num_failing_loads);
+  printf("%ld passed, %ld failed\n", num_passed, num_failed);
+  return num_failed>0;
+}
