@@ -9,12 +9,16 @@
 **     exactly that many keys at exactly that size.
 ** (3) Without num_keys: for 20,000 keys, the most that a partition should have.
 ** (4) A rate that no size reaches is an error, which gives one that is in
-**     reach and names the way out, partitions, if they would help.
+**     reach, if one below MIN_HOPELESS_FPR is, and names the way out, partitions,
+**     if they would help.
 */
 #include "functions.h"
 #include "size_args.h"
 
 #define DEFAULT_NUM_KEYS 20000
+
+/* A filter that lets so many keys through is of no use. */
+#define MIN_HOPELESS_FPR 0.98
 
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args){
   int type = sqlite3_value_type(args[0]);
@@ -37,10 +41,14 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
   }
   if( type==SQLITE_NULL ) return;
   tenth_bits = encoding->tenth_bits_per_key(fpr, (uint64_t)num_keys, &best_fpr);
-  if( tenth_bits==0 ){
+  if( tenth_bits==0 && best_fpr<MIN_HOPELESS_FPR ){
     /* Rounded up, never down: it is a promise. */
-    bloom_fail(context, BLOOM_ERROR_OUT_OF_REACH, "bloom_bits_per_key", fpr, num_keys,
-               best_fpr<0.99 ? best_fpr*1.01 : 1.0, num_keys>DEFAULT_NUM_KEYS ? BLOOM_WAY_OUT : "");
+    bloom_fail(context, BLOOM_ERROR_OUT_OF_REACH, "bloom_bits_per_key", fpr, num_keys, best_fpr*1.01,
+               num_keys>DEFAULT_NUM_KEYS ? ", and less with partitions: see bloom_partition()" : "");
+    return;
+  }
+  if( tenth_bits==0 ){
+    bloom_fail(context, BLOOM_ERROR_HOPELESS, "bloom_bits_per_key", fpr, num_keys, MIN_HOPELESS_FPR);
     return;
   }
   sqlite3_result_double(context, tenth_bits / 10.0);

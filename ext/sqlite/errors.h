@@ -50,9 +50,13 @@
 
 /* function, the rate asked for, number of keys, a rate in reach, way out */
 #define BLOOM_ERROR_OUT_OF_REACH \
-  "%s(): argument 1 (false_positive_rate) %.3g is out of reach of one filter of %lld keys; " \
+  "%s(): argument 1 (false_positive_rate) %.15g is out of reach of one filter of %lld keys; " \
   "%.3g is in reach%s"
-#define BLOOM_WAY_OUT ", and less with partitions: see bloom_partition()"
+
+/* function, the rate asked for, number of keys, the least of the rates that are of no use */
+#define BLOOM_ERROR_HOPELESS \
+  "%s(): argument 1 (false_positive_rate) %.15g is out of reach of one filter of %lld keys, " \
+  "as are all below %.3g; partitions have less: see bloom_partition()"
 
 /* function, argument number, argument name, the first value, the other value */
 #define BLOOM_ERROR_NOT_CONSTANT \

@@ -12,46 +12,57 @@
 #define PROBE2_STEP      65537u
 #define PROBE2_NUM_STEPS 65536u
 
-/* Below this, so many values of probe 2 meet in each position that it is like
-** any other probe. */
-#define PROBE2_MIN_BITS 4096
+/* Below this, values of probe 2 meet in every position: it is like any other probe. */
+#define PROBE2_MIN_BITS 65536
 
 /* 3 * 5 * 17; the divisor 257 of 2^32-1 leaves no mark on probes below 30. */
 #define RESIDUE_MODULUS 255u
 
+/* Where digests resonate so that it shows. */
+#define RESONANCE_MIN_KEYS 32768
+#define RESONANCE_MAX_BITS (1u << 27)
+
+/* Digests that a rate is the mean of: pairs of resonant ones, and others.  More keys need
+** more of them, where digests resonate. */
+#define MAX_RESONANT_PAIRS 768
+#define MIN_OTHERS         1024
+#define MAX_OTHERS         8192
+#define KEYS_PER_OTHER     16
+
+/* All are taken where the textbook's rate is 1/DETAIL and more of what is known without
+** them, none where it is less than MIN_DETAIL/DETAIL of that. */
+#define DETAIL     4
+#define MIN_DETAIL (1.0 / 64)
+
 #define MIN_TENTH_BITS 10
-
-/* A rate may be so many times that of the next size. */
-#define RESONANCE 3
-
-/* Sizes that are tried in turn; after that what is left is halved.  Only rates barely
-** in reach need more, where the next size is hardly better. */
-#define MAX_TRIED_IN_TURN 80
+#define MAX_TENTH_BITS 1000
 
 typedef struct fpr_model {
   uint64_t num_bits; /* that probes reach: at most 2^32 */
   uint32_t num_probes;
   double num_keys;
-  int has_probe2;                 /* probe 2 is treated apart */
+  uint32_t has_probe2;            /* probe 2 is treated apart: 0 or 1 */
   double keys_per_step;           /* num_keys / PROBE2_NUM_STEPS */
   uint32_t divisor;               /* of num_bits and RESIDUE_MODULUS */
-  double missed[RESIDUE_MODULUS]; /* by position modulo divisor: probability that
-                                  ** its bit is not set, but for probe 2 */
-  uint32_t inverse;               /* of num_bits modulo PROBE2_STEP; 0 if it has none */
-  double fill_ratio;
+  double missed[RESIDUE_MODULUS]; /* by position modulo RESIDUE_MODULUS: probability
+                                  ** that its bit is not set, but for probe 2 */
+  int is_multiple;                /* num_bits is one of PROBE2_STEP */
+  uint32_t residue, inverse;      /* num_bits and 1/num_bits modulo PROBE2_STEP; 1 and 0 if it
+                                  ** is a multiple */
 } fpr_model;
 
-/* e^-x for x >= 0: halve x until the series is short, then square back. */
+static uint32_t has_probe2(const bloom_shape *shape){
+  return shape->num_probes>2 && shape->num_bits>=PROBE2_MIN_BITS;
+}
+
+/* e^-x for x >= 0, 0 from 40 on: halve x until the series is short, then square back. */
 static double exp_minus(double x){
-  double term = 1, sum = 1;
+  double sum = 1;
   int num_halvings = 0;
   int n;
-  if( x>700 ) return 0;
+  if( x>40 ) return 0;
   for(; x>0.0625; x/=2) num_halvings++;
-  for(n=1; n<9; n++){
-    term *= -x / n;
-    sum += term;
-  }
+  for(n=8; n>0; n--) sum = 1 - x * (1.0 / n) * sum;
   for(; num_halvings>0; num_halvings--) sum *= sum;
   return sum;
 }
@@ -65,183 +76,224 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
   return a;
 }
 
+static uint32_t add_mod_65537(uint32_t a, uint32_t b){
+  return a + b - (a + b<PROBE2_STEP ? 0 : PROBE2_STEP);
+}
+
+static uint32_t multiply_mod_65537(uint32_t a, uint32_t b){
+  return (uint32_t)((uint64_t)a * b % PROBE2_STEP);
+}
+
 /* 1/x modulo the prime 65537, 0 for 0: x^65535 [Fermat], the product of all
 ** sixteen powers x^(2^i). */
 static uint32_t inverse_mod_65537(uint32_t x){
-  uint64_t inverse = 1, power = x;
-  int i;
-  for(i=0; i<16; i++, power=power*power%PROBE2_STEP) inverse = inverse * power % PROBE2_STEP;
-  return (uint32_t)inverse;
+  uint32_t inverse = 1, i;
+  for(i=0; i<16; i++, x=multiply_mod_65537(x, x)) inverse = multiply_mod_65537(inverse, x);
+  return inverse;
 }
 
 /* Adds to load, by residue modulo the divisor, what probe i of all keys puts
 ** on a position.  Probe i is (1 + i*2^15) * digest - w, w in 0..i the times
 ** that it passed 2^32, and 2^32 is 1 modulo the divisor. */
 static void add_load(const fpr_model *model, uint32_t i, double *load){
-  const uint32_t divisor = model->divisor;
   const double mean_load = model->num_keys / (double)model->num_bits;
-  const uint32_t step = greatest_common_divisor((1 + (i << 15)) % divisor, divisor);
+  const uint32_t step = greatest_common_divisor(1 + (i << 15), model->divisor);
+  double shares[RESIDUE_MODULUS] = {0}; /* by residue modulo step */
   uint32_t residue, w;
   for(w=0; w<=i; w++){
     /* The sum of two uniform numbers, one of them i times as long. */
-    double share = i==0 ? 1 : (w==0 || w==i ? 0.5 : 1.0) / i;
-    for(residue=0; residue<divisor; residue+=step){
-      load[(residue + divisor - w%divisor) % divisor] += mean_load * share * step;
-    }
+    shares[(step - w%step) % step] += i==0 ? 1 : (w==0 || w==i ? 0.5 : 1.0) / i;
+  }
+  for(residue=0; residue<model->divisor; residue++){
+    load[residue] += mean_load * shares[residue % step] * step;
   }
 }
 
+/* shape->num_bits are reached bits. */
 static void fpr_model_init(fpr_model *model, const bloom_shape *shape, uint64_t num_keys){
   double load[RESIDUE_MODULUS] = {0};
-  double sum = 0;
   uint32_t i, residue;
-  model->num_bits = bloom_leveldb_reached_bits(shape->num_bits);
+  model->num_bits = shape->num_bits;
   model->num_probes = shape->num_probes;
   model->num_keys = (double)num_keys;
-  model->has_probe2 = model->num_probes>2 && model->num_bits>=PROBE2_MIN_BITS;
+  model->has_probe2 = has_probe2(shape);
   model->keys_per_step = model->num_keys / PROBE2_NUM_STEPS;
   model->divisor = greatest_common_divisor((uint32_t)(model->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
-  model->inverse = inverse_mod_65537((uint32_t)(model->num_bits % PROBE2_STEP));
+  model->residue = (uint32_t)(model->num_bits % PROBE2_STEP);
+  model->inverse = inverse_mod_65537(model->residue);
+  model->is_multiple = model->residue==0;
+  if( model->is_multiple ) model->residue = 1;
   for(i=0; i<model->num_probes; i++){
     if( i!=2 || !model->has_probe2 ) add_load(model, i, load);
   }
-  for(residue=0; residue<model->divisor; residue++){
-    model->missed[residue] = exp_minus(load[residue]);
-    sum += model->missed[residue];
+  for(residue=0; residue<RESIDUE_MODULUS; residue++){
+    model->missed[residue] = residue<model->divisor ? exp_minus(load[residue])
+                                                    : model->missed[residue - model->divisor];
   }
-  model->fill_ratio = 1 - sum / model->divisor;
 }
 
-/* The mean number of keys whose probe 2 hits the position of this probe: over
-** all values 65537*s - w that differ from it by a multiple of num_bits. */
-static double probe2_load(const fpr_model *model, uint32_t probe){
-  const int64_t num_bits = (int64_t)model->num_bits;
-  /* One multiple of num_bits in 65537 leads to a given residue, unless all do. */
-  const int64_t period = model->inverse ? num_bits * PROBE2_STEP : num_bits;
+/* The mean number of keys whose probe 2 hits the position of this probe: over all values
+** 65537*s - w that differ from it by a multiple of num_bits.  Modulo 65537 one multiple
+** leads to a given value, unless num_bits is 0 itself: multiple is the one for w = 0. */
+static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multiple){
+  const uint64_t period = model->num_bits * PROBE2_STEP; /* more than 2^32 */
   double share = 0;
   uint32_t w;
-  for(w=0; w<3; w++){
-    uint32_t residue = (probe%PROBE2_STEP + w) % PROBE2_STEP;
-    int64_t value = (int64_t)probe;
-    if( model->inverse ){
-      value -= (int64_t)((uint64_t)residue * model->inverse % PROBE2_STEP) * num_bits;
-    }else if( residue ){
-      continue;
+  for(w=0; w<3; w++, multiple=add_mod_65537(multiple, model->inverse)){
+    const uint64_t skipped = multiple * model->num_bits;
+    uint64_t value = skipped<=probe ? probe - skipped : probe + period - skipped;
+    double count = 1, height;
+    if( value>UINT32_MAX ) continue;
+    if( model->is_multiple ){
+      if( (probe%PROBE2_STEP + w) % PROBE2_STEP ) continue;
+      value %= model->num_bits;
+      count += (double)((UINT32_MAX - value) / model->num_bits);
     }
-    value %= period;
-    if( value<0 ) value += period;
-    for(; value<=(int64_t)UINT32_MAX; value+=period){
-      /* Of the keys of one s, the share of each w. */
-      double height = (double)value / DIGESTS;
-      share += w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
-    }
+    /* Of the keys of one s, the share of each w; it is linear, so the mean height will do. */
+    height = ((double)value + (count - 1) / 2 * (double)model->num_bits) / DIGESTS;
+    share += count * (w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2);
   }
   return share * model->keys_per_step;
 }
 
-/* The probability that all bits of a digest are set, by keys of other digests. */
-static double all_set(const fpr_model *model, uint32_t digest){
-  uint32_t delta = digest >> 17 | digest << 15;
-  uint32_t probe = digest;
+/* The probability that all bits of the digest with this delta are set, by keys of other
+** digests. */
+static double all_set(const fpr_model *model, uint32_t delta){
+  const uint32_t step = multiply_mod_65537(delta % PROBE2_STEP, model->inverse);
+  uint32_t probe = delta << 17 | delta >> 15;
+  uint32_t multiple = multiply_mod_65537(probe % PROBE2_STEP, model->inverse);
   double probability = 1;
   uint32_t i;
-  for(i=0; i<model->num_probes; i++, probe+=delta){
-    double missed = model->missed[probe % model->divisor];
+  for(i=0; i<model->num_probes; i++){
+    double missed = model->missed[probe % RESIDUE_MODULUS];
     if( model->has_probe2 ){
-      double load = probe2_load(model, probe);
+      const double load = probe2_load(model, probe, multiple);
       if( load>0 ) missed *= exp_minus(load);
     }
     probability *= 1 - missed;
+    probe += delta;
+    multiple = add_mod_65537(multiple, step);
+    /* Less 2^32, which is 1 modulo 65537. */
+    if( probe<delta ) multiple = add_mod_65537(multiple, PROBE2_STEP - model->inverse);
   }
   return probability;
+}
+
+/* 65537*s + t*num_bits + u, the multiple and u modulo 65537. */
+static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_t u){
+  return PROBE2_STEP*s + add_mod_65537(multiply_mod_65537(t, model->residue), u);
+}
+
+/*
+** The mean of all_set() over all digests, by a sample; 1 as soon as it is seen to be more
+** than enough.  detail, 0..1, is the share of the largest sample that is to be taken.
+**
+** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  So all
+** probes of a digest are values of probe 2, but for multiples of num_bits, if its delta is
+** a small multiple of num_bits modulo 65537 and w is 2 at most (delta is small), or if it is
+** one more than that and w is almost i (delta is almost 2^32).  These resonant digests are
+** rare and weigh much: they have a sample of their own.
+*/
+static double mean_all_set(const fpr_model *model, double detail, double enough){
+  uint32_t num_others = MIN_OTHERS, num_pairs = 0, num_multiples = 1, window = 0, i;
+  uint32_t max_multiple = 0; /* of num_bits, by which resonant deltas differ from 0 or 1 */
+  double others_weight, weight = 0, others = 0, resonant = 0;
+  if( !model->has_probe2 && model->divisor==1 ) return all_set(model, 0);
+  if( model->has_probe2 && model->num_keys>=RESONANCE_MIN_KEYS && model->num_bits<=RESONANCE_MAX_BITS ){
+    num_others = model->num_keys<MAX_OTHERS*KEYS_PER_OTHER ? (uint32_t)model->num_keys / KEYS_PER_OTHER : MAX_OTHERS;
+    max_multiple = (uint32_t)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2));
+    if( max_multiple>=MAX_RESONANT_PAIRS/2 ) max_multiple = MAX_RESONANT_PAIRS/2 - 1;
+    num_multiples = 2*max_multiple + 1;
+    num_pairs = (uint32_t)(detail * MAX_RESONANT_PAIRS) / num_multiples * num_multiples;
+  }
+  num_others = (uint32_t)(detail * num_others);
+  others_weight = 1.0 / num_others;
+  if( num_pairs>0 ){
+    /* Of 65536 steps s: as far from 0 or 2^32 as delta may be. */
+    window = PROBE2_NUM_STEPS * 3 / model->num_probes;
+    weight = (double)window / PROBE2_NUM_STEPS * num_multiples / PROBE2_STEP / num_pairs;
+  }
+  for(i=0; i<num_others; i++){
+    /* Even in both directions, however many they are [Roberts 2018: the plastic number]. */
+    const uint32_t t = i * 49472u % PROBE2_STEP, s = i * 37345u % PROBE2_NUM_STEPS;
+    const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
+    if( s<window && add_mod_65537(t, max_multiple)<num_multiples ) continue;
+    if( s>=PROBE2_NUM_STEPS-window && add_mod_65537(from_1, max_multiple)<num_multiples ) continue;
+    others += all_set(model, delta_of(model, s, t, 0)) * others_weight;
+    if( others>enough ) return 1;
+  }
+  for(i=0; i<num_pairs; i++){
+    const uint32_t t = add_mod_65537(i % num_multiples, PROBE2_STEP - max_multiple);
+    const uint32_t s = (uint32_t)((uint64_t)(i * 40503u % PROBE2_NUM_STEPS) * window >> 16); /* golden ratio */
+    resonant += weight * all_set(model, delta_of(model, s, t, 0));
+    resonant += weight * all_set(model, delta_of(model, PROBE2_NUM_STEPS-1 - s, t, 1));
+    if( others + resonant>enough ) return 1;
+  }
+  return others + resonant;
 }
 
 /* What shows in small filters only: digests whose delta is a multiple of
 ** num_bits, so that all probes meet until the sum passes 2^32, and digests that
 ** are a stored one shifted by a few probes.  Factors fitted to 100..3,000 keys
 ** at 16..100 bits per key; the divisor's to a size that 255 divides. */
-static double small_filter_excess(const fpr_model *model){
-  double stay = 2.5 / model->num_probes * model->fill_ratio / (1.001 - model->fill_ratio);
-  double shift = 3 * model->num_keys / (double)model->num_bits;
-  double excess = (stay + shift) * (1 + model->divisor / 140.0) / (double)model->num_bits;
+static double small_filter_excess(const bloom_shape *shape, double num_keys){
+  const double num_bits = (double)shape->num_bits;
+  const double fill_ratio = 1 - exp_minus(num_keys * (shape->num_probes - has_probe2(shape)) / num_bits);
+  const uint32_t divisor = greatest_common_divisor((uint32_t)(shape->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
+  const double stay = 2.5 / shape->num_probes * fill_ratio / (1.001 - fill_ratio);
+  const double shift = 3 * num_keys / num_bits;
+  const double excess = (stay + shift) * (1 + divisor / 140.0) / num_bits;
   return excess<1 ? excess : 1;
 }
 
-double bloom_modelled_fpr(const bloom_shape *shape, uint64_t num_keys){
-  fpr_model model;
-  double sum = 0, excess;
-  uint32_t num_digests, i;
-  if( num_keys==0 || shape->num_probes==0 ) return num_keys!=0;
-  fpr_model_init(&model, shape, num_keys);
-  /* One digest of each residue modulo 65537, the rest of it spread evenly; any one
-  ** where all positions are alike. */
-  num_digests = model.has_probe2 || model.divisor>1 ? PROBE2_STEP : 1;
-  for(i=0; i<num_digests; i++){
-    uint32_t s = i * 40503u % PROBE2_NUM_STEPS; /* 2^16 / golden ratio */
-    sum += all_set(&model, s * PROBE2_STEP + i);
-  }
-  excess = small_filter_excess(&model);
-  return 1 - (1 - sum / num_digests) * (1 - excess) * exp_minus(model.num_keys / DIGESTS);
-}
-
-/* The rate if probes were independent and digests had no end. */
-static double textbook_fpr(const bloom_shape *shape, uint64_t num_keys){
-  double fill_ratio = 1 - exp_minus((double)num_keys * shape->num_probes / (double)shape->num_bits);
-  double fpr = 1;
+/* The modelled rate; or, as soon as it is seen to be more than enough, some number that is, too. */
+static double fpr_unless_over(const bloom_shape *shape, uint64_t num_keys, double enough){
+  bloom_shape reached = *shape;
+  double fill_ratio, missed, detail;
   uint32_t i;
-  for(i=0; i<shape->num_probes; i++) fpr *= fill_ratio;
-  return fpr;
+  fpr_model model;
+  if( num_keys==0 || shape->num_probes==0 ) return num_keys!=0;
+  reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
+  fill_ratio = 1 - exp_minus((double)num_keys * reached.num_probes / (double)reached.num_bits);
+  missed = exp_minus((double)num_keys / DIGESTS) * (1 - small_filter_excess(&reached, (double)num_keys));
+  if( 1-missed>enough || missed<=0 ) return 1-missed;
+  /* The textbook's rate beside what is known says how closely to look at the rest. */
+  detail = DETAIL / (1 - missed);
+  for(i=0; i<reached.num_probes; i++) detail *= fill_ratio;
+  if( detail<MIN_DETAIL ) return 1-missed;
+  fpr_model_init(&model, &reached, num_keys);
+  /* The sum is compared with a little more than it may be: what decides is the rate. */
+  return 1 - missed * (1 - mean_all_set(&model, detail<1 ? detail : 1, 1 - (1 - enough)/missed + 1e-14));
 }
 
-/* The modelled rate, or the textbook's if that is already over enough: it is
-** never much higher, and costs nothing. */
-static double fpr_at(uint64_t num_keys, uint32_t tenth_bits, double enough){
+double bloom_modelled_fpr(const bloom_shape *shape, uint64_t num_keys){
+  return fpr_unless_over(shape, num_keys, 1);
+}
+
+/* The same for a size; 1 if it does not fit or has the last one's shape: small and large
+** filters have one shape for many sizes. */
+static double size_fpr_unless_over(uint64_t num_keys, uint32_t tenth_bits, double enough, bloom_shape *last){
   bloom_shape shape;
-  double fpr;
   if( bloom_leveldb_shape(num_keys, tenth_bits / 10.0, &shape)!=BLOOM_OK ) return 1;
-  fpr = 0.9 * textbook_fpr(&shape, num_keys);
-  return fpr>enough ? fpr : bloom_modelled_fpr(&shape, num_keys);
+  shape.num_bits = bloom_leveldb_reached_bits(shape.num_bits);
+  if( shape.num_bits==last->num_bits && shape.num_probes==last->num_probes ) return 1;
+  *last = shape;
+  return fpr_unless_over(&shape, num_keys, enough);
 }
 
 uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fpr){
-  /* Out of reach is found out first, at sizes that do not resonate together. */
-  static const uint32_t largest_tenth_bits[] = {1000, 987, 953, 911};
-  const double floor_fpr = 1 - exp_minus((double)num_keys / DIGESTS);
+  bloom_shape last = {0, 0, 0, 0};
   double best = 1;
-  bloom_shape shape = {0, 0, 0, 0}, failed = {0, 0, 0, 0};
-  uint32_t known = 0; /* a size that will do */
-  uint32_t tenth_bits = MIN_TENTH_BITS; /* all smaller ones will not, or were passed over */
-  int num_tried = 0;
-  size_t i;
-  for(i=0; i<sizeof(largest_tenth_bits)/sizeof(largest_tenth_bits[0]) && known==0; i++){
-    double reached = fpr_at(num_keys, largest_tenth_bits[i], 1);
+  uint32_t tenth_bits;
+  for(tenth_bits=MIN_TENTH_BITS; tenth_bits<=MAX_TENTH_BITS; tenth_bits++){
+    if( size_fpr_unless_over(num_keys, tenth_bits, fpr, &last)<=fpr ) return tenth_bits;
+  }
+  last.num_probes = 0;
+  /* The other way round: the best are met soon, and the others passed over. */
+  while( tenth_bits-->MIN_TENTH_BITS ){
+    const double reached = size_fpr_unless_over(num_keys, tenth_bits, best, &last);
     if( reached<best ) best = reached;
-    if( reached<=fpr ) known = largest_tenth_bits[i];
   }
-  if( known==0 ){
-    *best_fpr = best;
-    return 0;
-  }
-  while( tenth_bits<known ){
-    const uint32_t tried = num_tried<MAX_TRIED_IN_TURN ? tenth_bits : (tenth_bits + known) / 2;
-    double ratio;
-    /* Small filters have one shape for many sizes. */
-    bloom_leveldb_shape(num_keys, tried / 10.0, &shape);
-    if( shape.num_bits==failed.num_bits && shape.num_probes==failed.num_probes ){
-      tenth_bits = tried + 1;
-      continue;
-    }
-    num_tried++;
-    ratio = (fpr_at(num_keys, tried, fpr) - floor_fpr) / (fpr - floor_fpr);
-    if( ratio<=1 ){
-      known = tried;
-      continue;
-    }
-    failed = shape;
-    /* A tenth of a bit takes 5 % off the rate, more only where a probe is
-    ** added: go on by what 20 % each would need. */
-    tenth_bits = tried + 1;
-    for(; ratio>RESONANCE; ratio/=1.25) tenth_bits++;
-  }
-  return known;
+  *best_fpr = best;
+  return 0;
 }
