@@ -26,7 +26,7 @@
 ** different keys: the mean over at most 9,728 digests of the probability that all
 ** bits of a digest are set, plus that of a key of the same digest,
 ** num_keys / 2^32.  The mean is left out where the textbook's rate is less than
-** 1/256 of the rest.  Takes 2 ms at most.
+** 1/256 of the rest.  Takes up to some 3 ms.
 **
 ** Measured rates are within 10 % for 1e3..1e7 keys at 4..20 bits per key,
 ** resonances included: test/core/fpr_grid.csv, made by fpr_grid.c.
@@ -38,7 +38,8 @@ double bloom_modelled_fpr(const bloom_shape *shape, uint64_t num_keys);
 ** The smallest size, in tenths of a bit per key, 10..1000, at which num_keys
 ** keys have at most this modelled rate, 0 < fpr < 1.  0 if there is none;
 ** *best_fpr, set then only, is the least rate of all these sizes, 1 if none fits.
-** Tries them all in turn, most of them for a moment: 5 to 40 ms at the worst.
+** Tries them all in turn, most of them for a moment: a few ms, 41 at the worst that was
+** seen, with the machine busy.
 */
 uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fpr);
 
