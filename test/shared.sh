@@ -55,7 +55,7 @@ suite() {
   adds_up "$@"
   seconds=$(($(date +%s) - suite_start))
   [ "$failed" != 0 ] || grep '^note: ' "$work/log"
-  echo "$passed passed, $failed failed"
+  echo "$passed passed, $failed failed, $seconds s"
   notes=$(sed -n 's/^note: //p' "$work/log" | paste -sd '|' - | sed 's/|/; /g')
   rows="$rows| $title | $passed passed, $failed failed | $seconds s | $notes | $measured_at |
 "
