@@ -13,10 +13,9 @@
 #             run this test; see checkSetupLine for what is checked instead.
 #
 # Anything else fails, so no block escapes.  Local links must lead somewhere, and
-# the README must have a heading for every function that bloom registers.
+# ext/FUNCTIONS.md must have a heading for every function that bloom registers.
 #
-#     tclsh test/readme.tcl [document ...]      (default: README.md ext/FORMATS.md
-#                                               examples/README.md test/README.md test/RELIABILITY.md)
+#     tclsh test/readme.tcl [document ...]      (default: all of them)
 #
 # SQLITE3 names the shell to use instead of sqlite3, PYTHON what /usr/bin/python3 stands for.
 
@@ -149,7 +148,7 @@ proc checkSql {where text document} {
     fail $where $text "a semicolon at the end" $statement
     return
   }
-  set database [file rootname [file tail $document]].db
+  set database [string map {/ -} [file rootname $document]].db
   set outputs [runShell "$::shell -cmd '.nullvalue NULL' -cmd '.load ./bloom' $database" $statements]
   set got ""
   set statement ""
@@ -233,7 +232,7 @@ proc checkSetupLine {line} {
     if {![file exists [file join $::work $script]]} { return "no such file: $script" }
     return [run "sh -n $script"]
   }
-  if {[regexp {^(?:sudo )?make (\S+)(?: +#.*)?$} $line -> target]} {
+  if {[regexp {^(?:sudo )?make(?: ([a-z]\S*))?(?: +#.*)?$} $line -> target]} {
     return [run "make -n $target >/dev/null"]
   }
   return "neither `sh <script>` nor `make <target>`: $line"
@@ -336,8 +335,8 @@ proc checkReference {document} {
     SELECT name FROM pragma_function_list WHERE name LIKE 'bloom\_%' ESCAPE '\'
     UNION SELECT name FROM pragma_module_list WHERE name LIKE 'bloom\_%' ESCAPE '\'
   } {
-    if {[regexp "\n### \[^\n\]*$name\\(" $text]} pass else {
-      fail $document $name "a heading `### $name(...)`" nothing
+    if {[regexp "\n## \[^\n\]*$name\\(" $text]} pass else {
+      fail $document $name "a heading `## $name(...)`" nothing
     }
   }
 }
@@ -349,8 +348,11 @@ foreach name {Makefile bloom.so ext examples test sql} {
     file link -symbolic [file join $work $name] [file join $root $name]
   }
 }
-set documents [expr {$argc ? $argv : {README.md ext/FORMATS.md examples/README.md test/README.md test/RELIABILITY.md}}]
+set documents [expr {$argc ? $argv : {
+  README.md ext/FUNCTIONS.md ext/FORMATS.md ext/BUILDING.md sql/README.md examples/README.md
+  test/README.md test/RELIABILITY.md test/bench/README.md
+}}]
 foreach document $documents { checkDocument $document }
-if {"README.md" in $documents} { checkReference README.md }
+if {"ext/FUNCTIONS.md" in $documents} { checkReference ext/FUNCTIONS.md }
 puts "$numPassed passed, $numFailed failed"
 exit [expr {$numFailed>0}]

@@ -442,7 +442,7 @@ static void expression(generator *g, int depth){
 ** A filter that parameter number key, if it is not NULL, was put into.
 ** for_merge: never NULL, for bloom_merge() skips NULLs and then rightly knows
 ** nothing of the key.  So no handle, which compound and sorted subqueries turn
-** into NULL (README, bloom_open), nor what is NULL for a filter that is.
+** into NULL (ext/FUNCTIONS.md, bloom_open), nor what is NULL for a filter that is.
 */
 static void filter_with(generator *g, int key, int depth, int for_merge){
   static const unsigned char not_null[] = {0, 1, 3, 6, 7};
@@ -710,7 +710,7 @@ static void run(generator *g, sqlite3 *db){
           || rc==SQLITE_INTERRUPT || rc==SQLITE_MISMATCH);
 }
 
-/* Key bytes as the README defines them; 0 for NULL.  Room for 24 bytes. */
+/* Key bytes as ext/FUNCTIONS.md defines them; 0 for NULL.  Room for 24 bytes. */
 static int reference_key(const bound_value *value, uint8_t *buffer, const uint8_t **bytes, size_t *num_bytes){
   double real = value->real;
   uint64_t bits;
