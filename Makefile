@@ -175,6 +175,10 @@ $(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%): %: %.o $(FUZZ_SUPPORT) $(OBJECTS)
 $(BUILD)/test/threads/threads: $(BUILD)/test/threads/threads.o $(OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) -lpthread -lm
 
+# Copies of handles: with -DSQLITE_CORE as well (test/handles/run.sh).
+$(BUILD)/test/handles/handles: $(BUILD)/test/handles/handles.o $(OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
+
 # Programs that load the extension into the SQLite that is installed.
 $(BUILD)/test/oom/oom $(BUILD)/test/limits/limits $(BUILD)/test/load/load: $(BUILD)/%: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -34,6 +34,7 @@ long 'fuzzing'                                            sh test/fuzz/run.sh
 long 'out of memory, all statements and encodings'        sh test/oom/run.sh --long
 long 'out of memory, with sanitizers'                     sh test/oom/run.sh --sanitize
 long 'limits and interruption, newest SQLite'             sh test/limits/run.sh 3.54.1
+long 'copies of handles on every SQLite'                  sh test/handles/run.sh 3.31.1 3.38.2 3.44.2 3.52.0 3.54.1
 long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/every_sqlite.sh
 long 'Node: better-sqlite3'                               sh examples/node/test.sh
 long 'big-endian: s390x'                                  sh test/machines/run.sh s390x

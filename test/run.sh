@@ -40,6 +40,7 @@ if find_sanitizers; then
 else
   leave_out 'sanitizers' "${CC:-cc} has no sanitizers here"
 fi
+suite 'copies of handles, with sanitizers'                 sh test/handles/run.sh
 suite 'corrupt input, with sanitizers'                     sh test/corrupt/run.sh
 suite 'fuzzing: the kept inputs, with sanitizers'          sh test/fuzz/replay.sh
 
