@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the extension as one file, bloom.c, with its header bloom.h:
+# Writes the extension as one file, bloom.c, with its header bloom.h and LICENSE:
 #
 #     sh ext/amalgamate.sh DIRECTORY
 #
@@ -16,7 +16,8 @@ cd "$ext"
 
 version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
 {
-  echo "/* bloom $version in one file; made by ext/amalgamate.sh, not to be edited. */"
+  echo "/* bloom $version in one file; made by ext/amalgamate.sh, not to be edited.
+** Copyright (c) 2026 the bloom authors; MIT license, see LICENSE. */"
   echo '#ifndef _GNU_SOURCE'
   echo '# define _GNU_SOURCE'
   echo '#endif'
@@ -61,4 +62,4 @@ version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
     BEGIN { for (i = 1; i < ARGC; i++) inline(ARGV[i]) }
   ' core/*/*.c core/*.c sqlite/*.c bloom.c
 } > "$out/bloom.c"
-cp bloom.h "$out/bloom.h"
+cp bloom.h ../LICENSE "$out/"
