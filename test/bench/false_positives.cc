@@ -328,22 +328,26 @@ void MeasurePublished(const Effort& effort) {
   }
 }
 
-void Plot(size_t most_keys) {
-  const char* plots = std::getenv("BENCH_PLOTS");
+// A plot of the raw results, begun: what it shows is for the caller.
+FILE* OpenPlot(const char* name, const char* title) {
   const char* results = std::getenv("BENCH_RESULTS");
-  if (!plots || !results) return;
-  FILE* gnuplot = popen("gnuplot", "w");
-  if (!gnuplot) return;
+  FILE* gnuplot = results ? open_plot(name) : nullptr;
+  if (!gnuplot) return nullptr;
   std::fprintf(gnuplot,
-               "set terminal svg size 900,600 font 'sans,14' background rgb 'white'\n"
-               "set datafile separator '\t'\nset grid\nset logscale y\nset format y '%%g %%%%'\n"
+               "set datafile separator '\t'\nset logscale y\nset format y '%%g %%%%'\n"
                "set xlabel 'bits per key'\nset ylabel 'false positive rate'\nset xrange [3.5:24.5]\n"
-               "f = '%s-false-positives.tsv'\n"
+               "f = '%sfalse-positives.tsv'\n"
                "of(keys, n, rate) = strcol(1) eq keys && $2 == n ? 100 * rate : NaN\n"
-               "set output '%s/false-positives.svg'\n"
-               "set title 'Keys without order: LevelDB (circles), bloom (crosses), sizing.h (lines)'\n"
+               "set title '%s'\n"
                "plot f using 4:(of('hexadecimal', 1e6, $9)) with lines lc 'black' lw 2 title 'textbook'",
-               results, plots);
+               results, title);
+  return gnuplot;
+}
+
+void PlotSizes(size_t most_keys) {
+  const char* name = "false-positives";
+  FILE* gnuplot = OpenPlot(name, "Keys without order: LevelDB (circles), bloom (crosses), sizing.h (lines)");
+  if (!gnuplot) return;
   int color = 1;
   for (size_t n = 1000; n <= most_keys; n *= 10, color++) {
     std::fprintf(gnuplot, ", f using 4:(of('hexadecimal', %zu, $10)) with lines lc %d notitle"
@@ -351,10 +355,15 @@ void Plot(size_t most_keys) {
                  ", f using 4:(of('hexadecimal', %zu, $12)) with points pt 2 ps 0.6 lc %d notitle",
                  n, color, n, color, static_cast<double>(n), n, color);
   }
-  std::fprintf(gnuplot, "\nset output '%s/false-positives-kinds.svg'\n"
-               "set title 'A million keys of each kind: LevelDB (circles), bloom (crosses)'\n"
-               "plot f using 4:(of('hexadecimal', 1e6, $9)) with lines lc 'black' lw 2 title 'textbook'", plots);
-  color = 1;
+  std::fprintf(gnuplot, "\n");
+  close_plot(gnuplot, name);
+}
+
+void PlotKinds() {
+  const char* name = "false-positives-kinds";
+  FILE* gnuplot = OpenPlot(name, "A million keys of each kind: LevelDB (circles), bloom (crosses)");
+  if (!gnuplot) return;
+  int color = 1;
   for (const Kind& kind : kKinds) {
     std::fprintf(gnuplot, ", f using 4:(of('%s', 1e6, $11)) with linespoints pt 6 ps 1.2 lc %d title '%s'"
                  ", f using 4:(of('%s', 1e6, $12)) with points pt 2 ps 0.6 lc %d notitle",
@@ -362,7 +371,7 @@ void Plot(size_t most_keys) {
     color++;
   }
   std::fprintf(gnuplot, "\n");
-  if (pclose(gnuplot) == 0) std::printf("\nwrote build/bench/false-positives.svg and false-positives-kinds.svg\n");
+  close_plot(gnuplot, name);
 }
 
 }  // namespace
@@ -380,6 +389,7 @@ int main(int argc, char** argv) {
   for (const Kind& kind : kKinds) MeasureParts(kind, effort);
   MeasurePublished(effort);
   if (raw) std::fclose(raw);
-  Plot(effort.most_keys);
+  PlotSizes(effort.most_keys);
+  PlotKinds();
   return 0;
 }

@@ -127,11 +127,10 @@ std::vector<Point> points;
 // $BENCH_PLOTS/kernels-WHAT.svg: a curve a contestant, ns a key of 16-byte text
 // against the number of keys.
 void Plot(const std::string& what) {
-  const char* folder = std::getenv("BENCH_PLOTS");
-  FILE* gnuplot = folder ? popen("gnuplot", "w") : nullptr;
-  if (!gnuplot) return;
-  std::string name = "kernels-" + what + ".svg";
+  std::string name = "kernels-" + what;
   std::replace(name.begin(), name.end(), ' ', '-');
+  FILE* gnuplot = open_plot(name.c_str());
+  if (!gnuplot) return;
   std::vector<std::string> contestants;
   for (const Point& p : points) {
     if (p.what == what && p.key == "text16" &&
@@ -149,15 +148,14 @@ void Plot(const std::string& what) {
     std::fprintf(gnuplot, "END\n");
   }
   std::fprintf(gnuplot,
-               "set terminal svg size 900,600 font 'sans,14' background rgb 'white'\nset output '%s/%s'\n"
-               "set title '%s: 16-byte keys, 10 bits a key'\nset logscale x\nset yrange [0:]\nset grid\n"
+               "set title '%s: 16-byte keys, 10 bits a key'\nset logscale x\nset yrange [0:]\n"
                "set xlabel 'keys'\nset ylabel 'ns a key'\nset key top left inside\nplot ",
-               folder, name.c_str(), what.c_str());
+               what.c_str());
   for (size_t i = 0; i < contestants.size(); i++) {
     std::fprintf(gnuplot, "%s$d%zu with linespoints title '%s'", i ? ", " : "", i, contestants[i].c_str());
   }
   std::fprintf(gnuplot, "\n");
-  if (pclose(gnuplot) == 0) std::printf("wrote %s\n", name.c_str());
+  close_plot(gnuplot, name.c_str());
 }
 
 // Runs the contestants in turns; the first one is what ratios refer to.

@@ -6,7 +6,7 @@
 # A benchmark is a command; a new one is one line at the end of this file.  It prints a
 # table (medians and spread, contestants in turns, warmed up), writes its raw results to
 # $BENCH_RESULTS*.tsv and its plots to $BENCH_PLOTS, and exits with 0 if all was right:
-# a benchmark may check, but no time ever fails one.  Results are in build/bench/results;
+# a benchmark may check, but no time ever fails one; a plot that fails does.  Results are in build/bench/results;
 # `make bench-keep MACHINE=NAME` copies those of full and medium runs to
 # test/bench/results/NAME-*.tsv.
 #
@@ -83,6 +83,13 @@ bench() {
   for version in $versions; do
     echo "== $name$([ "$how_often" = once ] || echo ", SQLite: $version")"
     run_on "$version" "$@" </dev/null || failed="$failed $name"
+    for plot in "$BENCH_PLOTS"/*.svg; do
+      if [ -e "$plot" ] && [ ! -s "$plot" ]; then
+        echo "an empty plot: $plot" >&2
+        rm "$plot"
+        failed="$failed $name"
+      fi
+    done
   done
 }
 
