@@ -4,11 +4,14 @@
     test/corrupt/make_cases.py            writes the tables
     test/corrupt/make_cases.py --check    exits with 1 if one differs
 
-A row is a case.  What is expected is worked out here from LevelDB's rules alone
-(util/bloom.cc, util/hash.cc), in the plainest way, with no help from ext/.
+A row is a case.  What is expected is worked out here from the rules of LevelDB
+(util/bloom.cc, util/hash.cc) and Parquet (BloomFilter.md) alone, in the plainest way,
+with no help from ext/.
 
-label   good      bytes that LevelDB writes for some keys
-        dubious   LevelDB did not write it so, but reads it as bits, and so do we:
+encoding  as bloom_info says: parquet for bytes that begin with the header of their
+          length; all others are LevelDB's
+label   good      bytes that the encoding's own writers write for some keys
+        dubious   they did not write it so, but read it as bits, and so do we:
                   a key that was in it may be lost, which no reader can see
         bad       no filter can be read: nothing, or everything, may be in it
 hello world absent
@@ -26,7 +29,7 @@ import sys
 import zlib
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-COLUMNS = "label hello world absent bits probes set note change bytes what".split()
+COLUMNS = "encoding label hello world absent bits probes set note change bytes what".split()
 
 
 # -- LevelDB's rules ---------------------------------------------------------
@@ -74,8 +77,76 @@ def may_contain(filter_bytes, key):
     return int(all(filter_bytes[p // 8] >> p % 8 & 1 for p in positions(key, num_bits, num_probes)))
 
 
+# -- Parquet's rules ---------------------------------------------------------
+
+# XXH64 with seed 0, as `printf hello | xxhsum -H1` prints it.
+XXH64 = {b"hello": 0x26C7827D889F6DA3, b"world": 0xE778FBFE66EE51EF, b"absent": 0x917BEDB7999E409E}
+SALTS = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31)
+MARKS = bytes.fromhex("1c1c00001c1c00001c1c000000")  # SPLIT_BLOCK, XXHASH, UNCOMPRESSED, end
+
+
+def varint(number):
+    """Thrift's: seven bits a byte, the lowest first, the upper bit set but in the last."""
+    content = b""
+    while number >= 128:
+        content += bytes([number & 127 | 128])
+        number >>= 7
+    return content + bytes([number])
+
+
+def parquet_header(num_bytes):
+    """parquet.thrift, BloomFilterHeader; Thrift writes n as 2n."""
+    return b"\x15" + varint(2 * num_bytes) + MARKS
+
+
+def parquet_bits(key, num_blocks):
+    digest = XXH64[key]
+    block = (digest >> 32) * num_blocks >> 32
+    return [256 * block + 32 * i + ((digest & 0xFFFFFFFF) * salt % 2**32 >> 27) for i, salt in enumerate(SALTS)]
+
+
+def build_parquet(keys, num_blocks):
+    blocks = bytearray(32 * num_blocks)
+    for key in keys:
+        for bit in parquet_bits(key, num_blocks):
+            blocks[bit // 8] |= 1 << bit % 8
+    return parquet_header(len(blocks)) + bytes(blocks)
+
+
+def parquet_blocks(filter_bytes):
+    """The blocks behind a header of exactly their length, or None."""
+    for num_bytes in range(32, len(filter_bytes), 32):
+        header = parquet_header(num_bytes)
+        if filter_bytes.startswith(header) and len(filter_bytes) == len(header) + num_bytes:
+            return filter_bytes[len(header):]  # fmt: skip
+    return None
+
+
+def parquet_case(filter_bytes, blocks, what, good):
+    bits_set = sum(bin(byte).count("1") for byte in blocks)
+    note = "NULL"
+    if bits_set == 8 * len(blocks):
+        note = "saturated"
+    elif bits_set > 6 * len(blocks):
+        note = "nearly saturated"
+    answers = {
+        key.decode(): int(all(blocks[bit // 8] >> bit % 8 & 1 for bit in parquet_bits(key, len(blocks) // 32)))
+        for key in XXH64
+    }
+    return dict(
+        encoding="parquet", label="good" if good else "dubious", bits=8 * len(blocks), probes=8, set=bits_set,
+        note=note, change="yes", bytes=filter_bytes.hex(), what=what, **answers,
+    )  # fmt: skip
+
+
+# -- A case ------------------------------------------------------------------
+
+
 def case(filter_bytes, what, good=False):
     """A row, as a dict of its columns."""
+    blocks = parquet_blocks(filter_bytes)
+    if blocks is not None:
+        return parquet_case(filter_bytes, blocks, what, good)
     num_probes = filter_bytes[-1] if filter_bytes else 0
     bits = max(0, len(filter_bytes) - 1) * 8
     bits_set = sum(bin(byte).count("1") for byte in filter_bytes[:-1])
@@ -92,7 +163,7 @@ def case(filter_bytes, what, good=False):
     elif bits_set > 0.75 * bits:
         note = "nearly saturated"
     return dict(
-        label=label, bits=bits, probes=probes, set=bits_set, note=note, change=change,
+        encoding="NULL" if probes == "NULL" and bits == "NULL" else "leveldb", label=label, bits=bits, probes=probes, set=bits_set, note=note, change=change,
         hello=may_contain(filter_bytes, b"hello"),
         world=may_contain(filter_bytes, b"world"),
         absent=may_contain(filter_bytes, b"absent"),
@@ -204,16 +275,6 @@ def png():
     return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib_stored(b"\0\0")) + chunk(b"IEND", b"")
 
 
-def split_block(hashes):
-    """Parquet's split block filter of one block (BloomFilter.md)."""
-    salts = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31)
-    words = [0] * 8
-    for key_hash in hashes:
-        for i, salt in enumerate(salts):
-            words[i] |= 1 << ((key_hash & 0xFFFFFFFF) * salt % 2**32 >> 27)
-    return struct.pack("<8I", *words)
-
-
 def other_formats():
     words = [0x0040001000200801, 0x8010000402000100]  # bits as a filter of few keys has them
 
@@ -237,13 +298,9 @@ def other_formats():
     yield case(rocks_bits + bytes([0xFF, 0, 6, 0, 0]), "RocksDB: FastLocalBloom, five bytes of metadata behind its bits")
     yield case(rocks_bits + bytes([0xFE, 7, 1, 0, 0]), "RocksDB: a Ribbon filter, five bytes of metadata behind it")
     yield case(bytes(5), "RocksDB: a filter of no keys with zeros as metadata")
-    # The Thrift header, then one block; hashes by XXH64.
-    header = bytes.fromhex("15401c1c00001c1c00001c1c000000")
-    both = split_block([HELLO_XXH64, WORLD_XXH64])
-    yield case(header, "Parquet: the header of a split block filter")
-    yield case(header + both, "Parquet: a split block filter of hello and world, with its header")
-    yield case(both, "Parquet: the same without the header")
-    yield case(bytes(32), "Parquet: a split block filter without keys")
+    both = build_parquet([b"hello", b"world"], 1)[15:]
+    yield case(both, "Parquet: a split block filter of hello and world without its header")
+    yield case(bytes(32), "Parquet: a split block filter without keys, without its header")
     # Strategy, number of hashes, number of words, words: big-endian.
     yield case(struct.pack(">bBi2Q", 1, 7, 2, *words), "Guava: BloomFilter.writeTo()")
     yield case(struct.pack(">iii2Q", 1, 7, 2, *words), "Spark: BloomFilterImpl.writeTo(), version 1")
@@ -272,9 +329,43 @@ def other_formats():
     yield case(struct.pack(">Q", 6), "eight bytes: the integer 6, big-endian")
 
 
-# XXH64 with seed 0, as `printf hello | xxhsum -H1` prints it.
-HELLO_XXH64 = 0x26C7827D889F6DA3
-WORLD_XXH64 = 0xE778FBFE66EE51EF
+def parquet_filters():
+    both = (b"hello", b"world")
+    for num_blocks in (1, 2, 3, 4, 5):
+        yield case(build_parquet([], num_blocks), f"Parquet: no keys in {num_blocks} blocks", True)
+        yield case(build_parquet(both, num_blocks), f"Parquet: hello and world in {num_blocks} blocks", True)
+    one, two = build_parquet(both, 1), build_parquet(both, 2)
+    for whole in (one, two):
+        for num_bytes in range(1, len(whole)):
+            yield case(whole[:num_bytes], f"Parquet: the first {num_bytes} of {len(whole)} bytes")
+            yield case(whole[num_bytes:], f"Parquet: without the first {num_bytes} of {len(whole)} bytes")
+        for bit in range(8 * 20):
+            flipped = bytearray(whole)
+            flipped[bit // 8] ^= 1 << bit % 8
+            yield case(bytes(flipped), f"Parquet: {len(whole)} bytes with bit {bit % 8} of byte {bit // 8} flipped")
+        for behind in (b"\0", b"\n", bytes(31), bytes(32), whole):
+            yield case(whole + behind, f"Parquet: {len(whole)} bytes and {len(behind)} more")
+        yield case(b"\0" + whole, f"Parquet: {len(whole)} bytes behind a zero")
+    blocks = one[15:]
+    lying = (0, 1, 31, 33, 64, 2**30, 2**31 - 32, 2**31 - 1, 2**31, 2**31 + 32, 2**32, 2**32 + 32, 2**63 - 32, 2**63)
+    for told in lying:
+        yield case(parquet_header(told) + blocks, f"Parquet: a header of {told} bytes before 32")
+        yield case(parquet_header(told), f"Parquet: a header of {told} bytes, and none")
+    yield case(b"\x15\x3f" + MARKS + blocks, "Parquet: a header of -32 bytes")
+    yield case(b"\x15" + b"\xff" * 9 + b"\x01" + MARKS + blocks, "Parquet: a header of -2^63 bytes")
+    for longer in (b"\xc0\0", b"\xc0\x80\0", b"\xc0\x80\x80\x80\x80\0", b"\xc0" + b"\x80" * 9 + b"\0"):
+        yield case(b"\x15" + longer + MARKS + blocks, f"Parquet: 32 as a number of {len(longer)} bytes")
+    yield case(b"\x15" + b"\xff" * 40, "Parquet: a number without an end")
+    for at in range(2, 15):
+        mangled = bytearray(one)
+        mangled[at] = 0x2C if mangled[at] == 0x1C else 0x1C
+        yield case(bytes(mangled), f"Parquet: another mark in byte {at}")
+    yield case(one[:15] + b"\xff" * 32, "Parquet: every bit set")
+    yield case(one[:15] + b"\xff" * 24 + bytes(8), "Parquet: 192 of 256 bits set, just not nearly saturated")
+    yield case(one[:15] + b"\xff" * 24 + b"\1" + bytes(7), "Parquet: 193 of 256 bits set, just nearly saturated")
+    yield case(one[:15] + b"\xff" * 31 + b"\x7f", "Parquet: 255 of 256 bits set")
+    yield case(two[:16] + b"\xff" * 32 + bytes(32), "Parquet: one block full, the other empty")
+
 
 TABLES = {
     "good_filters": good_filters,
@@ -284,6 +375,7 @@ TABLES = {
     "random_bytes": random_bytes,
     "mangled_filters": mangled_filters,
     "other_formats": other_formats,
+    "parquet_filters": parquet_filters,
 }
 
 

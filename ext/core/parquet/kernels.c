@@ -1,0 +1,39 @@
+/*
+** The table of kernels, and the row in portable C.
+*/
+#include "kernels.h"
+
+static int parquet_scalar_is_supported(void){
+  return 1;
+}
+
+static void parquet_scalar_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *digests, size_t num_digests){
+  for(; num_digests; digests++, num_digests--){
+    const uint64_t number = bloom_split_block_number(*digests, num_blocks);
+    bloom_parquet_prefetch(blocks, num_blocks, digests, num_digests);
+    bloom_split_block_add(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, *digests);
+  }
+}
+
+static int parquet_scalar_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t digest){
+  const uint64_t number = bloom_split_block_number(digest, num_blocks);
+  return bloom_split_block_may_contain(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, digest);
+}
+
+const bloom_parquet_kernels bloom_parquet_scalar = {
+  .name = "scalar",
+  .is_supported = parquet_scalar_is_supported,
+  .add = parquet_scalar_add,
+  .may_contain = parquet_scalar_may_contain,
+};
+
+const bloom_parquet_kernels *const bloom_parquet_all_kernels[] = {
+#if BLOOM_SIMD_X86
+  &bloom_parquet_avx2,
+#endif
+#if BLOOM_SIMD_NEON
+  &bloom_parquet_neon,
+#endif
+  &bloom_parquet_scalar,
+  NULL
+};

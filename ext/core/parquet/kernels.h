@@ -1,0 +1,72 @@
+/*
+** The two loops of Parquet's filter that are worth vector code, one row of functions
+** per instruction set: adding digests, and asking for one.
+**
+** Rows differ in speed, never in a bit of what they give: split_block.h is the
+** reference.
+*/
+#ifndef BLOOM_CORE_PARQUET_KERNELS_H
+#define BLOOM_CORE_PARQUET_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../simd.h"
+#include "split_block.h"
+
+typedef struct bloom_parquet_kernels {
+  const char *name;
+
+  /* 1 if this processor and its system run these kernels. */
+  int (*is_supported)(void);
+
+  /* Adds digests to blocks[0 .. 32*num_blocks). */
+  void (*add)(uint8_t *blocks, uint64_t num_blocks, const uint64_t *digests, size_t num_digests);
+
+  /* 1 if the blocks may contain the digest, 0 if they surely do not. */
+  int (*may_contain)(const uint8_t *blocks, uint64_t num_blocks, uint64_t digest);
+} bloom_parquet_kernels;
+
+/* Every row of this build, the fastest first, the scalar one last; NULL ends. */
+extern const bloom_parquet_kernels *const bloom_parquet_all_kernels[];
+
+extern const bloom_parquet_kernels bloom_parquet_scalar;
+#if BLOOM_SIMD_X86
+extern const bloom_parquet_kernels bloom_parquet_avx2;
+#endif
+#if BLOOM_SIMD_NEON
+extern const bloom_parquet_kernels bloom_parquet_neon;
+#endif
+
+/* The fastest row that is supported.  For every single key, so without a branch or a
+** call: what the processor has lies in memory. */
+static inline const bloom_parquet_kernels *bloom_parquet_best_kernels(void){
+#if BLOOM_SIMD_X86
+  return bloom_parquet_all_kernels[__builtin_cpu_supports("avx2") ? 0 : 1];
+#else
+  return bloom_parquet_all_kernels[0];
+#endif
+}
+
+/* How many digests ahead their blocks are fetched, and they themselves. */
+#define BLOOM_PARQUET_FETCH_BLOCKS  32
+#define BLOOM_PARQUET_FETCH_DIGESTS 512
+
+/* Where most blocks are in no cache, adding is bound by the lines that a processor
+** waits for at once: it asks for blocks before it needs them, so that it always waits
+** for as many as it can.  It reads digests ahead by itself, but only to the end of a
+** page.  num_left digests are there from *digests on. */
+static inline void bloom_parquet_prefetch(const uint8_t *blocks, uint64_t num_blocks,
+                                          const uint64_t *digests, size_t num_left){
+#if defined(__GNUC__)
+  if( num_left>BLOOM_PARQUET_FETCH_BLOCKS ){
+    const uint64_t number = bloom_split_block_number(digests[BLOOM_PARQUET_FETCH_BLOCKS], num_blocks);
+    __builtin_prefetch(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, 1);
+  }
+  if( num_left>BLOOM_PARQUET_FETCH_DIGESTS ) __builtin_prefetch(digests + BLOOM_PARQUET_FETCH_DIGESTS);
+#else
+  (void)blocks, (void)num_blocks, (void)digests, (void)num_left;
+#endif
+}
+
+#endif

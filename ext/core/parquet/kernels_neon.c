@@ -1,0 +1,49 @@
+/*
+** The kernels for NEON, which every 64-bit Arm has: a block is two vectors, whose
+** bytes are read and written one by one in order, so that their words are the file's
+** on either byte order.
+*/
+#include "kernels.h"
+
+#if BLOOM_SIMD_NEON
+
+#include <arm_neon.h>
+
+static int parquet_neon_is_supported(void){
+  return 1;
+}
+
+/* The digest's bit in each of four words, first_word being 0 or 4. */
+static inline uint8x16_t parquet_neon_mask(uint64_t digest, uint32_t first_word){
+  const uint32x4_t salts = vld1q_u32(bloom_split_block_salts + first_word);
+  const uint32x4_t bits = vshrq_n_u32(vmulq_n_u32(salts, (uint32_t)digest), 27);
+  return vreinterpretq_u8_u32(vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(bits)));
+}
+
+static void parquet_neon_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *digests, size_t num_digests){
+  for(; num_digests; digests++, num_digests--){
+    uint8_t *block = blocks + bloom_split_block_number(*digests, num_blocks)*BLOOM_SPLIT_BLOCK_BYTES;
+    bloom_parquet_prefetch(blocks, num_blocks, digests, num_digests);
+    vst1q_u8(block, vorrq_u8(vld1q_u8(block), parquet_neon_mask(*digests, 0)));
+    vst1q_u8(block + 16, vorrq_u8(vld1q_u8(block + 16), parquet_neon_mask(*digests, 4)));
+  }
+}
+
+static int parquet_neon_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t digest){
+  const uint8_t *block = blocks + bloom_split_block_number(digest, num_blocks)*BLOOM_SPLIT_BLOCK_BYTES;
+  /* Bits of the mask that are missing. */
+  const uint8x16_t low = vbicq_u8(parquet_neon_mask(digest, 0), vld1q_u8(block));
+  const uint8x16_t high = vbicq_u8(parquet_neon_mask(digest, 4), vld1q_u8(block + 16));
+  return vmaxvq_u32(vreinterpretq_u32_u8(vorrq_u8(low, high)))==0;
+}
+
+const bloom_parquet_kernels bloom_parquet_neon = {
+  .name = "neon",
+  .is_supported = parquet_neon_is_supported,
+  .add = parquet_neon_add,
+  .may_contain = parquet_neon_may_contain,
+};
+
+#else
+typedef int bloom_parquet_no_neon; /* a translation unit must declare something */
+#endif

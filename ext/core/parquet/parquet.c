@@ -1,0 +1,126 @@
+/*
+** Parquet's filter; parquet.h has the layout.
+*/
+#include "parquet.h"
+
+#include <string.h>
+
+#include "hash.h"
+#include "kernels.h"
+#include "stats.h"
+
+#define PARQUET_BLOCK_BITS 256
+
+static const uint8_t parquet_marks[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
+
+/* Writes the header of num_blocks blocks; gives its length in bytes. */
+static size_t parquet_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]){
+  /* A Thrift integer n >= 0 is written as 2n, seven bits a byte, the lowest first. */
+  uint64_t rest = 2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES;
+  size_t num_bytes = 0;
+  header[num_bytes++] = 0x15; /* field 1, a 32-bit integer */
+  for(; rest>=0x80; rest>>=7) header[num_bytes++] = (uint8_t)(rest | 0x80);
+  header[num_bytes++] = (uint8_t)rest;
+  memcpy(header + num_bytes, parquet_marks, sizeof(parquet_marks));
+  return num_bytes + sizeof(parquet_marks);
+}
+
+static bloom_shape parquet_shape_of(uint64_t num_blocks){
+  uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
+  return (bloom_shape){
+    .num_bytes = parquet_header(num_blocks, header) + (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
+    .num_bits = num_blocks * PARQUET_BLOCK_BITS,
+    .num_places = num_blocks,
+    .num_probes = BLOOM_SPLIT_BLOCK_WORDS,
+  };
+}
+
+static bloom_status parquet_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape){
+  const double wanted_blocks = (double)num_keys * bits_per_key / PARQUET_BLOCK_BITS;
+  uint64_t num_blocks;
+  if( wanted_blocks>BLOOM_PARQUET_MAX_BLOCKS ) return BLOOM_TOO_BIG;
+  num_blocks = (uint64_t)wanted_blocks;
+  if( num_blocks==0 || (double)num_blocks<wanted_blocks ) num_blocks++;
+  *shape = parquet_shape_of(num_blocks);
+  return BLOOM_OK;
+}
+
+static inline size_t parquet_header_bytes(const bloom_shape *shape){
+  return shape->num_bytes - (size_t)shape->num_places * BLOOM_SPLIT_BLOCK_BYTES;
+}
+
+static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
+  uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
+  const size_t num_bytes = parquet_header(shape->num_places, header);
+  memcpy(filter, header, num_bytes);
+  memset(filter + num_bytes, 0, shape->num_bytes - num_bytes);
+}
+
+static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs){
+  const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
+  uint8_t *blocks = filter + parquet_header_bytes(shape);
+  for(; runs; runs=runs->next) kernels->add(blocks, shape->num_places, runs->digests, runs->num_digests);
+}
+
+static void parquet_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other){
+  size_t i;
+  for(i=parquet_header_bytes(shape); i<shape->num_bytes; i++) filter[i] |= other[i];
+}
+
+/* The length alone tells how many blocks there must be, and so every byte of the
+** header: lengths of headers differ by less than a block. */
+static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
+  uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
+  const size_t num_header_bytes = num_bytes % BLOOM_SPLIT_BLOCK_BYTES;
+  const uint64_t num_blocks = num_bytes / BLOOM_SPLIT_BLOCK_BYTES;
+  if( num_blocks==0 || num_blocks>BLOOM_PARQUET_MAX_BLOCKS ) return 0;
+  if( parquet_header(num_blocks, header)!=num_header_bytes ) return 0;
+  if( memcmp(bytes, header, num_header_bytes)!=0 ) return 0;
+  *filter = (bloom_filter){
+    .encoding = &bloom_encoding_parquet,
+    .bytes = bytes,
+    .bits = bytes + num_header_bytes,
+    .shape = parquet_shape_of(num_blocks),
+  };
+  return 1;
+}
+
+static bloom_digest parquet_hash_int64(int64_t key){
+  return bloom_parquet_hash_int64(key);
+}
+
+static int parquet_may_contain(const bloom_filter *filter, bloom_digest digest){
+  return bloom_parquet_best_kernels()->may_contain(filter->bits, filter->shape.num_places, digest);
+}
+
+static int parquet_may_contain_int64(const bloom_filter *filter, int64_t key){
+  return parquet_may_contain(filter, bloom_parquet_hash_int64(key));
+}
+
+static int parquet_may_contain_bytes(const bloom_filter *filter, const uint8_t *key, size_t num_bytes){
+  return parquet_may_contain(filter, bloom_parquet_hash_bytes(key, num_bytes));
+}
+
+static const char *parquet_why_unchangeable(const bloom_filter *filter){
+  (void)filter;
+  return NULL;
+}
+
+const bloom_encoding bloom_encoding_parquet = {
+  .name = "parquet",
+  .digest_bytes = 8,
+  .hash_int64 = parquet_hash_int64,
+  .hash_bytes = bloom_parquet_hash_bytes,
+  .may_contain = parquet_may_contain,
+  .may_contain_int64 = parquet_may_contain_int64,
+  .may_contain_bytes = parquet_may_contain_bytes,
+  .shape = parquet_shape,
+  .clear = parquet_clear,
+  .add = parquet_add,
+  .merge = parquet_merge,
+  .tenth_bits_per_key = bloom_parquet_tenth_bits_per_key,
+  .read = parquet_read,
+  .why_unchangeable = parquet_why_unchangeable,
+  .describe = bloom_parquet_describe,
+  .measured_fpr = bloom_parquet_measured_fpr,
+};

@@ -1,0 +1,163 @@
+/*
+** What a filter of Parquet's tells about itself, and how large one must be.
+**
+** In a block of load keys a bit of a word is set with probability 1 - (31/32)^load,
+** in each of the eight words by itself: so loads tell everything.
+*/
+#include "stats.h"
+
+#include <string.h>
+
+#include "../numeric.h"
+#include "parquet.h"
+#include "split_block.h"
+
+/* A key finds all bits set by one key alone if the lower halves of their digests are
+** equal, too. */
+#define PARQUET_MASKS 4294967296.0 /* 2^32 */
+
+#define PARQUET_MIN_TENTH_BITS 10
+#define PARQUET_MAX_TENTH_BITS 1000
+
+/* Loads less likely than this change no digit of a rate, which is over 2^-32. */
+#define PARQUET_NEGLIGIBLE 1e-20
+
+/* Where no key at all in a block is less likely than e^-600, hardly a bit is not set. */
+#define PARQUET_FULL 600
+
+/* A fill above this is unusual: 6 bits per key give 0.74. */
+#define PARQUET_NEARLY_SATURATED_FILL 0.75
+
+/* The largest filter of which readers of Parquet agree that they take it. */
+#define PARQUET_CUSTOMARY_BYTES (128u << 20)
+
+/* The rate in a block of so many keys; missed is (31/32)^load. */
+static double parquet_block_fpr(double load, double missed){
+  const double fill_ratio = 1 - missed;
+  const double square = fill_ratio * fill_ratio;
+  const double fpr = square * square * (square * square) + load / PARQUET_MASKS;
+  return fpr<1 ? fpr : 1;
+}
+
+double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks){
+  const double keys = (double)num_keys, blocks = (double)num_blocks;
+  double load, likely, none, missed = 1, fpr = 0;
+  if( num_blocks==1 ) return parquet_block_fpr(keys, bloom_exp_minus(keys * bloom_log_ratio(32, 31)));
+  none = keys * bloom_log_ratio(num_blocks, num_blocks-1);
+  if( none>PARQUET_FULL ) return 1;
+  /* Of the binomial distribution each term comes from the one before. */
+  likely = bloom_exp_minus(none);
+  for(load=0; load<keys/blocks || likely>PARQUET_NEGLIGIBLE; load++){
+    fpr += likely * parquet_block_fpr(load, missed);
+    likely *= (keys - load) / (load + 1) / (blocks - 1);
+    missed *= 31.0/32;
+  }
+  return fpr;
+}
+
+/* The rate of num_keys keys at this size; 1 if there is no filter so large. */
+static double parquet_fpr_at(uint64_t num_keys, uint32_t tenth_bits){
+  bloom_shape shape;
+  if( bloom_encoding_parquet.shape(num_keys, tenth_bits / 10.0, &shape)!=BLOOM_OK ) return 1;
+  return bloom_parquet_modelled_fpr(num_keys, shape.num_places);
+}
+
+/* More blocks, fewer false positives: the size is found by halves. */
+uint32_t bloom_parquet_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fpr){
+  uint32_t low = PARQUET_MIN_TENTH_BITS, high = PARQUET_MAX_TENTH_BITS;
+  bloom_shape shape;
+  double best;
+  while( high>low && bloom_encoding_parquet.shape(num_keys, high / 10.0, &shape)!=BLOOM_OK ) high--;
+  best = parquet_fpr_at(num_keys, high);
+  if( best>fpr ){
+    *best_fpr = best;
+    return 0;
+  }
+  while( low<high ){
+    const uint32_t middle = (low + high) / 2;
+    if( parquet_fpr_at(num_keys, middle)<=fpr ) high = middle;
+    else low = middle + 1;
+  }
+  return high;
+}
+
+/* The bits set in each half of x, in that half. */
+static inline uint64_t parquet_popcount_halves(uint64_t x){
+  x -= (x >> 1) & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+  x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  x += x >> 8;
+  x += x >> 16;
+  return x & 0x0000003f0000003fu;
+}
+
+/* Gives the bits set in all blocks, and in *expected_fpr the mean over them of how
+** likely a digest's eight bits are all set. */
+static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
+  const uint8_t *block = filter->bits;
+  uint64_t bits_set = 0, i;
+  double sum = 0;
+  for(i=0; i<filter->shape.num_places; i++, block+=BLOOM_SPLIT_BLOCK_BYTES){
+    uint64_t counts = 0;
+    uint64_t product = 1; /* at most 32^8 */
+    size_t pair;
+    for(pair=0; pair<BLOOM_SPLIT_BLOCK_BYTES; pair+=8){
+      uint64_t words;
+      memcpy(&words, block + pair, sizeof(words)); /* in either byte order two words */
+      words = parquet_popcount_halves(words);
+      counts += words;
+      product *= (words & UINT32_MAX) * (words >> 32);
+    }
+    bits_set += (counts & UINT32_MAX) + (counts >> 32);
+    sum += (double)product;
+  }
+  *expected_fpr = sum / 1099511627776.0 / (double)filter->shape.num_places; /* 32^8 */
+  return bits_set;
+}
+
+/* A key sets one of the bits that its first probe can set, and so on: of all bits
+** each key leaves a share of 1 - 1/bits_of_probe as they were. */
+static double parquet_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
+  const uint64_t bits_of_probe = shape->num_bits / shape->num_probes;
+  return bloom_log_ratio(shape->num_bits, shape->num_bits - bits_set)
+       / bloom_log_ratio(bits_of_probe, bits_of_probe - 1);
+}
+
+void bloom_parquet_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
+  const bloom_shape *shape = &filter->shape;
+  *facts = bloom_no_facts;
+  facts->encoding = filter->encoding->name;
+  facts->num_bits = (int64_t)shape->num_bits;
+  facts->num_probes = (int64_t)shape->num_probes;
+  if( shape->num_bits/8>PARQUET_CUSTOMARY_BYTES ){
+    facts->note = "large: over 128 MiB, the most that readers of Parquet files are sure to take";
+  }
+  if( !count_bits ) return;
+  facts->bits_set = (int64_t)parquet_count(filter, &facts->expected_fpr);
+  facts->fill_ratio = (double)facts->bits_set / (double)facts->num_bits;
+  if( facts->bits_set==facts->num_bits ){
+    facts->note = "saturated: every bit is set, so it may contain every key";
+    return;
+  }
+  facts->estimated_keys = parquet_estimated_keys(shape, (uint64_t)facts->bits_set);
+  if( facts->fill_ratio>PARQUET_NEARLY_SATURATED_FILL ){
+    facts->note = "nearly saturated: over 3/4 of its bits are set; build it anew with more bits";
+  }
+}
+
+/* SplitMix64 [Steele, Lea, Flood 2014]: nothing that a key hashes to by rule. */
+static inline uint64_t parquet_mix(uint64_t i){
+  i *= 0x9e3779b97f4a7c15u;
+  i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
+  i = (i ^ i >> 27) * 0x94d049bb133111ebu;
+  return i ^ i >> 31;
+}
+
+double bloom_parquet_measured_fpr(const bloom_filter *filter){
+  uint32_t num_accepted = 0;
+  uint64_t i;
+  for(i=1; i<=BLOOM_PARQUET_FPR_SAMPLE; i++){
+    num_accepted += (uint32_t)filter->encoding->may_contain(filter, parquet_mix(i));
+  }
+  return (double)num_accepted / BLOOM_PARQUET_FPR_SAMPLE;
+}

@@ -1,0 +1,858 @@
+/*
+** Parquet's filter against the format's definition, written here once more in the
+** plainest way: header, blocks, what bytes are read, every row of kernels, and what is
+** said of a filter.
+*/
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/parquet/hash.h"
+#include "../../ext/core/parquet/kernels.h"
+#include "../../ext/core/parquet/parquet.h"
+
+static const bloom_encoding *const parquet = &bloom_encoding_parquet;
+
+#define MAX_BLOCKS ((uint64_t)BLOOM_PARQUET_MAX_BLOCKS)
+
+static void *allocated(size_t num_bytes){
+  void *p = malloc(num_bytes ? num_bytes : 1);
+  assert_non_null(p);
+  return p;
+}
+
+static bloom_shape shape_of(uint64_t num_keys, double bits_per_key){
+  bloom_shape shape = {0};
+  assert_int_equal(parquet->shape(num_keys, bits_per_key, &shape), BLOOM_OK);
+  return shape;
+}
+
+/* A shape of so many blocks, by a size of 256 bits per key. */
+static bloom_shape blocks_of(uint64_t num_blocks){
+  const bloom_shape shape = shape_of(num_blocks, 256);
+  assert_int_equal(shape.num_places, num_blocks);
+  return shape;
+}
+
+static uint8_t *cleared(const bloom_shape *shape){
+  uint8_t *filter = allocated(shape->num_bytes);
+  memset(filter, 0xa5, shape->num_bytes); /* clear() must leave none of it */
+  parquet->clear(shape, filter);
+  return filter;
+}
+
+static void add_digests(const bloom_shape *shape, uint8_t *filter, const uint64_t *digests, size_t num_digests){
+  const bloom_digest_run run = {NULL, digests, num_digests};
+  parquet->add(shape, filter, &run);
+}
+
+static bloom_filter read_back(const uint8_t *bytes, size_t num_bytes){
+  bloom_filter filter = {0};
+  assert_int_equal(parquet->read(bytes, num_bytes, &filter), 1);
+  return filter;
+}
+
+static uint64_t *random_digests(rng *random, size_t num_digests){
+  uint64_t *digests = allocated(num_digests * sizeof(*digests));
+  size_t i;
+  for(i=0; i<num_digests; i++) digests[i] = rng_next(random);
+  return digests;
+}
+
+static void assert_close(double actual, double expected, double relative_error, const char *what){
+  if( !(fabs(actual - expected) <= relative_error*fabs(expected)) ){
+    fail_msg("%s: %.17g, expected %.17g", what, actual, expected);
+  }
+}
+
+/* ---- the definition, once more -------------------------------------------- */
+
+static const uint32_t naive_salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
+                                       0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
+
+/* Bit number i, 0..7, of a digest, counted from the first bit of the first block. */
+static uint64_t naive_bit(uint64_t digest, uint64_t num_blocks, uint32_t i){
+  const uint64_t upper = digest / 4294967296u, lower = digest % 4294967296u;
+  const uint64_t block = upper * num_blocks / 4294967296u;
+  return 256*block + 32*i + lower * naive_salts[i] % 4294967296u / 134217728;
+}
+
+static void naive_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *digests, size_t num_digests){
+  size_t i;
+  uint32_t j;
+  for(i=0; i<num_digests; i++){
+    for(j=0; j<8; j++){
+      const uint64_t bit = naive_bit(digests[i], num_blocks, j);
+      blocks[bit/8] = (uint8_t)(blocks[bit/8] | 1 << bit%8);
+    }
+  }
+}
+
+static int naive_ask(const uint8_t *blocks, uint64_t num_blocks, uint64_t digest){
+  uint32_t j;
+  for(j=0; j<8; j++){
+    const uint64_t bit = naive_bit(digest, num_blocks, j);
+    if( (blocks[bit/8] >> bit%8 & 1)==0 ) return 0;
+  }
+  return 1;
+}
+
+/* ---- shape and header ------------------------------------------------------- */
+
+static void the_row(void **state){
+  rng random = rng_stream(1);
+  size_t i;
+  (void)state;
+  assert_string_equal(parquet->name, "parquet");
+  assert_int_equal(parquet->digest_bytes, 8);
+  assert_true(parquet->hash_int64(1)==0x9f29cb17a2a49995u);
+  assert_true(parquet->hash_bytes((const uint8_t*)"hello", 5)==0x26c7827d889f6da3u);
+  assert_true(parquet->hash_bytes(NULL, 0)==0xef46db3751d8e999u);
+  for(i=0; i<1000; i++){
+    const int64_t key = (int64_t)(rng_next(&random) >> i%64);
+    assert_true(parquet->hash_int64(key)==bloom_parquet_hash_int64(key));
+  }
+}
+
+static void shapes(void **state){
+  static const struct { uint64_t num_keys; double bits_per_key; uint64_t num_blocks; size_t header_bytes; } known[] = {
+    {0, 10, 1, 15}, {1, 1, 1, 15}, {1, 100, 1, 15}, {25, 10, 1, 15}, {26, 10, 2, 16},
+    {256, 1, 1, 15}, {257, 1, 2, 16}, {128, 2, 1, 15}, {128, 2.0000001, 2, 16},
+    {0, 100, 1, 15}, {1000, 10, 40, 16}, {1000, 10.5, 42, 16}, {1000, 0.001, 1, 15},
+    {255, 256, 255, 16}, {256, 256, 256, 17}, {32767, 256, 32767, 17}, {32768, 256, 32768, 18},
+    {4194303, 256, 4194303, 18}, {4194304, 256, 4194304, 19},
+    {67108863, 256, 67108863, 19},
+    {1000000, 10, 39063, 18}, {100000000, 10.5, 4101563, 18},
+  };
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(known); i++){
+    const bloom_shape shape = shape_of(known[i].num_keys, known[i].bits_per_key);
+    assert_int_equal(shape.num_places, known[i].num_blocks);
+    assert_int_equal(shape.num_bytes, known[i].header_bytes + 32*known[i].num_blocks);
+    assert_int_equal(shape.num_bits, 256*known[i].num_blocks);
+    assert_int_equal(shape.num_probes, 8);
+  }
+}
+
+/* The header's 31 bits are the limit: 2 GiB less 32 bytes. */
+static void too_big(void **state){
+  static const struct { uint64_t num_keys; double bits_per_key; } too_many[] = {
+    {67108864, 256}, {67108863, 256.00001}, {UINT64_MAX, 100}, {UINT64_MAX, 1e300}, {1, 1e300}, {17179868929u, 1},
+  };
+  bloom_shape shape;
+  const bloom_shape before = {1, 2, 3, 4};
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(too_many); i++){
+    shape = before;
+    assert_int_equal(parquet->shape(too_many[i].num_keys, too_many[i].bits_per_key, &shape), BLOOM_TOO_BIG);
+    assert_true(bloom_shapes_are_equal(&shape, &before));
+  }
+  shape = shape_of(17179868928u, 1);
+  assert_int_equal(shape.num_places, MAX_BLOCKS);
+  assert_int_equal(shape.num_bytes, 2147483647u - 31 + 19);
+}
+
+#define MARKS "1c1c00001c1c00001c1c000000"
+
+static void headers(void **state){
+  static const struct { uint64_t num_blocks; const char *header; } known[] = {
+    {1, "1540" MARKS}, {2, "158001" MARKS}, {3, "15c001" MARKS}, {128, "158040" MARKS},
+    {255, "15c07f" MARKS}, {256, "15808001" MARKS}, {32768, "1580808001" MARKS},
+    {4194304, "158080808001" MARKS}, {67108863, "15c0ffffff0f" MARKS},
+  };
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(known); i++){
+    const bloom_shape shape = blocks_of(known[i].num_blocks);
+    const size_t num_header = strlen(known[i].header)/2;
+    uint8_t *filter;
+    char *hex;
+    size_t j;
+    if( shape.num_bytes>(256u << 20) ) continue; /* see the_largest_is_read() */
+    filter = cleared(&shape);
+    hex = hex_of(filter, num_header);
+    assert_string_equal(hex, known[i].header);
+    for(j=num_header; j<shape.num_bytes; j++) assert_int_equal(filter[j], 0);
+    free(hex);
+    free(filter);
+  }
+}
+
+static void what_is_written_is_read(void **state){
+  uint64_t num_blocks;
+  (void)state;
+  for(num_blocks=1; num_blocks<3000; num_blocks++){
+    const bloom_shape shape = blocks_of(num_blocks);
+    uint8_t *filter = cleared(&shape);
+    const bloom_filter read = read_back(filter, shape.num_bytes);
+    assert_ptr_equal(read.encoding, parquet);
+    assert_ptr_equal(read.bytes, filter);
+    assert_ptr_equal(read.bits, filter + shape.num_bytes - 32*num_blocks);
+    assert_true(bloom_shapes_are_equal(&read.shape, &shape));
+    assert_true(parquet->why_unchangeable(&read)==NULL);
+    free(filter);
+  }
+}
+
+/* Reading looks at the header alone: the blocks need not be there. */
+static void the_largest_is_read(void **state){
+  size_t num_bytes, num_read = 0;
+  uint8_t *header = bytes_of("15c0ffffff0f" MARKS, &num_bytes);
+  bloom_filter filter = {0};
+  (void)state;
+  for(num_bytes=19+((size_t)MAX_BLOCKS-1)*32; num_bytes<=19+((size_t)MAX_BLOCKS+1)*32; num_bytes++){
+    const int is_read = parquet->read(header, num_bytes, &filter);
+    assert_int_equal(is_read, num_bytes==19+MAX_BLOCKS*32);
+    num_read += (size_t)is_read;
+  }
+  assert_int_equal(num_read, 1);
+  assert_int_equal(filter.shape.num_places, MAX_BLOCKS);
+  free(header);
+}
+
+/* ---- what is not read ------------------------------------------------------- */
+
+static void assert_not_read(const uint8_t *bytes, size_t num_bytes, const char *why){
+  bloom_filter filter, before;
+  uint8_t *exact = exact_copy(bytes, num_bytes);
+  memset(&filter, 0x5a, sizeof(filter));
+  before = filter;
+  if( parquet->read(exact, num_bytes, &filter) ) fail_msg("read: %s, %zu bytes", why, num_bytes);
+  assert_memory_equal(&filter, &before, sizeof(filter));
+  free(exact);
+}
+
+static void cut_and_longer(void **state){
+  static const uint64_t sizes[] = {1, 2, 3, 128, 300};
+  size_t s, num_bytes;
+  (void)state;
+  for(s=0; s<COUNT_OF(sizes); s++){
+    const bloom_shape shape = blocks_of(sizes[s]);
+    uint8_t *filter = cleared(&shape);
+    uint8_t *longer = allocated(shape.num_bytes + 100);
+    memset(longer, 0, shape.num_bytes + 100);
+    memcpy(longer, filter, shape.num_bytes);
+    for(num_bytes=0; num_bytes<shape.num_bytes+100; num_bytes++){
+      if( num_bytes!=shape.num_bytes ) assert_not_read(longer, num_bytes, "cut or longer");
+    }
+    free(longer);
+    free(filter);
+  }
+}
+
+static void every_byte_of_the_header_counts(void **state){
+  static const uint64_t sizes[] = {1, 2, 3, 4, 128, 256, 40000};
+  size_t s, i;
+  int value;
+  (void)state;
+  for(s=0; s<COUNT_OF(sizes); s++){
+    const bloom_shape shape = blocks_of(sizes[s]);
+    uint8_t *filter = cleared(&shape);
+    const size_t num_header = shape.num_bytes - (size_t)sizes[s]*32;
+    for(i=0; i<num_header; i++){
+      const uint8_t right = filter[i];
+      for(value=0; value<256; value++){
+        bloom_filter read;
+        filter[i] = (uint8_t)value;
+        assert_int_equal(parquet->read(filter, shape.num_bytes, &read), value==right);
+      }
+      filter[i] = right;
+    }
+    free(filter);
+  }
+}
+
+/* Headers that lie, or are not the shortest of their number; zeros behind them to each
+** length from none to the one that they tell and some more. */
+static void headers_that_lie(void **state){
+  static const char *const lying[] = {
+    "1500" MARKS,             /* no blocks */
+    "158000" MARKS,           /* none, in two bytes */
+    "153e" MARKS, "1542" MARKS, "1510" MARKS, /* 31, 33 and 8 bytes: no whole block */
+    "1541" MARKS, "153f" MARKS, "1501" MARKS, /* -33, -32 and -1 bytes */
+    "15c000" MARKS,           /* 32 bytes in a number of two bytes */
+    "15c08000" MARKS, "15c0808080808080808000" MARKS,
+    "158080808010" MARKS,     /* 2^31 bytes... */
+    "15c080808010" MARKS,     /* and one block more */
+    "158080808020" MARKS,     /* 2^32 */
+    "15c080808020" MARKS,     /* 2^32 + 32 */
+    "15c0808080808080808001" MARKS, /* 2^63 and some */
+    "15ffffffff0f" MARKS, "15ffffffffffffffffff01" MARKS, "15ffffffffffffffffffffffffffffffff",
+    "1640" MARKS, "0540" MARKS, "2540" MARKS, /* another type, another field */
+    "15401c1c00001c1c00001c1c000001",         /* no end */
+    "15401c1c00001c1c00002c1c000000",
+    "15401c2c00001c1c00001c1c000000",         /* another algorithm */
+    "15401c1c00001c2c00001c1c000000",         /* another hash */
+    "15401c1c00001c1c00001c2c000000",         /* compressed */
+  };
+  uint8_t bytes[400];
+  size_t i, num_bytes, num_header;
+  (void)state;
+  for(i=0; i<COUNT_OF(lying); i++){
+    uint8_t *header = bytes_of(lying[i], &num_header);
+    memset(bytes, 0, sizeof(bytes));
+    memcpy(bytes, header, num_header);
+    for(num_bytes=0; num_bytes<sizeof(bytes); num_bytes++) assert_not_read(bytes, num_bytes, lying[i]);
+    free(header);
+  }
+}
+
+static void nothing_is_not_read(void **state){
+  bloom_filter filter;
+  (void)state;
+  assert_int_equal(parquet->read(NULL, 0, &filter), 0);
+  assert_not_read((const uint8_t*)"", 0, "nothing");
+}
+
+/* ---- bits ------------------------------------------------------------------- */
+
+/* The supported rows, in turn; a row that cannot run here is named and left out. */
+static const bloom_parquet_kernels *next_kernels(size_t *row){
+  const bloom_parquet_kernels *kernels;
+  while( (kernels = bloom_parquet_all_kernels[(*row)++])!=NULL ){
+    if( kernels->is_supported() ) return kernels;
+    print_message("not run here: %s\n", kernels->name);
+  }
+  return NULL;
+}
+
+static void rows_end_with_scalar(void **state){
+  const char *expected = getenv("BLOOM_TEST_KERNELS");
+  size_t num_rows = 0;
+  (void)state;
+  while( bloom_parquet_all_kernels[num_rows] ) num_rows++;
+  assert_ptr_equal(bloom_parquet_all_kernels[num_rows-1], &bloom_parquet_scalar);
+  assert_int_equal(bloom_parquet_scalar.is_supported(), 1);
+  assert_int_equal(bloom_parquet_best_kernels()->is_supported(), 1);
+#if BLOOM_SIMD_X86
+  assert_int_equal(num_rows, 2);
+  assert_string_equal(bloom_parquet_all_kernels[0]->name, "avx2");
+  assert_int_equal(bloom_parquet_all_kernels[0]->is_supported(), __builtin_cpu_supports("avx2")!=0);
+  assert_ptr_equal(bloom_parquet_best_kernels(), bloom_parquet_all_kernels[!__builtin_cpu_supports("avx2")]);
+#elif BLOOM_SIMD_NEON
+  assert_int_equal(num_rows, 2);
+  assert_string_equal(bloom_parquet_best_kernels()->name, "neon");
+#else
+  assert_int_equal(num_rows, 1);
+#endif
+  /* A build for another machine says which row that machine must choose.  LevelDB's
+  ** encoding has one more. */
+  if( expected ){
+    assert_string_equal(bloom_parquet_best_kernels()->name, strcmp(expected, "avx512")==0 ? "avx2" : expected);
+  }
+}
+
+/* Blocks of every alignment; enough digests for all that is fetched ahead. */
+static void rows_give_the_same_bits(void **state){
+  static const uint64_t num_blocks[] = {1, 2, 3, 7, 64, 1000, 4097};
+  static const size_t num_digests[] = {0, 1, 2, 31, 32, 33, 34, 100, 511, 512, 513, 600, 3000};
+  size_t b, n, i;
+  (void)state;
+  for(b=0; b<COUNT_OF(num_blocks); b++){
+    for(n=0; n<COUNT_OF(num_digests); n++){
+      rng random = rng_stream(100*b + n);
+      const size_t num_bytes = (size_t)num_blocks[b]*32;
+      const size_t at = rng_below(&random, 32);
+      uint64_t *digests = random_digests(&random, num_digests[n]);
+      uint8_t *expected = allocated(num_bytes);
+      uint8_t *memory = allocated(at + num_bytes);
+      const bloom_parquet_kernels *kernels;
+      size_t row = 0;
+      if( num_digests[n]>1 ) digests[1] = digests[0];
+      if( num_digests[n]>30 ) digests[2] = 0, digests[3] = UINT64_MAX;
+      memset(expected, 0, num_bytes);
+      naive_add(expected, num_blocks[b], digests, num_digests[n]);
+      while( (kernels = next_kernels(&row))!=NULL ){
+        uint8_t *blocks = memory + at; /* ends where its memory ends */
+        memset(blocks, 0, num_bytes);
+        kernels->add(blocks, num_blocks[b], digests, num_digests[n]);
+        assert_memory_equal(blocks, expected, num_bytes);
+        for(i=0; i<num_digests[n]; i++) assert_int_equal(kernels->may_contain(blocks, num_blocks[b], digests[i]), 1);
+        for(i=0; i<1000; i++){
+          const uint64_t digest = rng_next(&random);
+          assert_int_equal(kernels->may_contain(blocks, num_blocks[b], digest),
+                           naive_ask(expected, num_blocks[b], digest));
+        }
+      }
+      free(memory);
+      free(expected);
+      free(digests);
+    }
+  }
+}
+
+/* One bit of a key missing, each in turn: no row may pass it. */
+static void rows_miss_each_bit(void **state){
+  const bloom_parquet_kernels *kernels;
+  size_t row = 0;
+  (void)state;
+  while( (kernels = next_kernels(&row))!=NULL ){
+    rng random = rng_stream(7);
+    size_t round;
+    uint32_t j;
+    for(round=0; round<test_share(2000); round++){
+      const uint64_t digest = rng_next(&random);
+      uint8_t blocks[3*32];
+      for(j=0; j<8; j++){
+        const uint64_t bit = naive_bit(digest, 3, j);
+        memset(blocks, 0xff, sizeof(blocks));
+        assert_int_equal(kernels->may_contain(blocks, 3, digest), 1);
+        blocks[bit/8] = (uint8_t)(blocks[bit/8] & ~(1 << bit%8));
+        assert_int_equal(kernels->may_contain(blocks, 3, digest), 0);
+      }
+    }
+  }
+}
+
+/* Runs of any lengths, empty ones too: the filter of all their digests. */
+static void runs_come_together(void **state){
+  size_t round;
+  (void)state;
+  for(round=0; round<test_share(200); round++){
+    rng random = rng_stream(1000 + round);
+    const size_t num_digests = rng_below(&random, 3000);
+    const bloom_shape shape = blocks_of(1 + rng_below(&random, 200));
+    uint64_t *digests = random_digests(&random, num_digests);
+    uint8_t *expected = cleared(&shape), *given = cleared(&shape);
+    bloom_digest_run runs[8];
+    size_t num_runs, used = 0;
+    for(num_runs=0; num_runs<COUNT_OF(runs); num_runs++){
+      const size_t left = num_digests - used;
+      const size_t length = num_runs==COUNT_OF(runs)-1 ? left : rng_below(&random, 4)==0 ? 0 : rng_below(&random, left + 1);
+      runs[num_runs] = (bloom_digest_run){num_runs+1<COUNT_OF(runs) ? &runs[num_runs+1] : NULL,
+                                          length ? digests + used : NULL, length};
+      used += length;
+    }
+    naive_add(expected + (shape.num_bytes - (size_t)shape.num_places*32), shape.num_places, digests, num_digests);
+    parquet->add(&shape, given, runs);
+    assert_memory_equal(given, expected, shape.num_bytes);
+    free(given);
+    free(expected);
+    free(digests);
+  }
+}
+
+static void adding_nothing(void **state){
+  const bloom_shape shape = blocks_of(2);
+  const bloom_digest_run empty = {NULL, NULL, 0};
+  uint8_t *expected = cleared(&shape), *given = cleared(&shape);
+  (void)state;
+  parquet->add(&shape, given, NULL);
+  parquet->add(&shape, given, &empty);
+  assert_memory_equal(given, expected, shape.num_bytes);
+  free(given);
+  free(expected);
+}
+
+/* Merged: the filter of the union.  Headers stay. */
+static void merging(void **state){
+  size_t round;
+  (void)state;
+  for(round=0; round<test_share(200); round++){
+    rng random = rng_stream(2000 + round);
+    const size_t num_a = rng_below(&random, 500), num_b = rng_below(&random, 500);
+    const bloom_shape shape = blocks_of(1 + rng_below(&random, 40));
+    uint64_t *digests = random_digests(&random, num_a + num_b);
+    uint8_t *a = cleared(&shape), *b = cleared(&shape), *both = cleared(&shape);
+    add_digests(&shape, a, digests, num_a);
+    add_digests(&shape, b, digests + num_a, num_b);
+    add_digests(&shape, both, digests, num_a + num_b);
+    parquet->merge(&shape, a, b);
+    assert_memory_equal(a, both, shape.num_bytes);
+    free(both);
+    free(b);
+    free(a);
+    free(digests);
+  }
+}
+
+/* From key to answer: integers and bytes, each way the same, and no wrong "no". */
+static void asking(void **state){
+  enum { NUM = 2000 };
+  const bloom_shape shape = shape_of(2*NUM, 10);
+  uint8_t *bytes = cleared(&shape);
+  static uint64_t digests[2*NUM];
+  bloom_filter filter;
+  size_t i, num_accepted = 0;
+  (void)state;
+  for(i=0; i<NUM; i++){
+    char text[24];
+    const int length = snprintf(text, sizeof(text), "key %zu", i);
+    digests[2*i] = parquet->hash_int64((int64_t)i - NUM/2);
+    digests[2*i + 1] = parquet->hash_bytes((const uint8_t*)text, (size_t)length);
+  }
+  add_digests(&shape, bytes, digests, 2*NUM);
+  filter = read_back(bytes, shape.num_bytes);
+  for(i=0; i<10*NUM; i++){
+    char text[24];
+    const int length = snprintf(text, sizeof(text), "key %zu", i);
+    const int64_t number = (int64_t)i - NUM/2;
+    const int by_digest = parquet->may_contain(&filter, parquet->hash_int64(number));
+    assert_int_equal(parquet->may_contain_int64(&filter, number), by_digest);
+    assert_int_equal(by_digest, naive_ask(filter.bits, filter.shape.num_places, parquet->hash_int64(number)));
+    assert_int_equal(parquet->may_contain_bytes(&filter, (const uint8_t*)text, (size_t)length),
+                     parquet->may_contain(&filter, parquet->hash_bytes((const uint8_t*)text, (size_t)length)));
+    if( i<NUM ){
+      assert_int_equal(by_digest, 1);
+      assert_int_equal(parquet->may_contain_bytes(&filter, (const uint8_t*)text, (size_t)length), 1);
+    }else{
+      num_accepted += (size_t)by_digest;
+    }
+  }
+  /* 1.265 % of 18,000: 228, standard deviation 15. */
+  assert_in_range(num_accepted, 228-75, 228+75);
+  /* The empty key, present and absent. */
+  assert_int_equal(parquet->may_contain_bytes(&filter, NULL, 0),
+                   naive_ask(filter.bits, filter.shape.num_places, 0xef46db3751d8e999u));
+  digests[0] = parquet->hash_bytes(NULL, 0);
+  add_digests(&shape, bytes, digests, 1);
+  assert_int_equal(parquet->may_contain_bytes(&filter, NULL, 0), 1);
+  assert_int_equal(parquet->may_contain_bytes(&filter, (const uint8_t*)"", 0), 1);
+  free(bytes);
+}
+
+/* Two neighbouring blocks' OR is the filter of half the size [a power of two of blocks]. */
+static void halves_fold(void **state){
+  rng random = rng_stream(4);
+  const bloom_shape whole = blocks_of(64), half = blocks_of(32);
+  uint64_t *digests = random_digests(&random, 1000);
+  uint8_t *large = cleared(&whole), *small = cleared(&half);
+  size_t i;
+  (void)state;
+  add_digests(&whole, large, digests, 1000);
+  add_digests(&half, small, digests, 1000);
+  for(i=0; i<32*32; i++){
+    const uint8_t *pair = large + (whole.num_bytes - 64*32) + i/32*64 + i%32;
+    assert_int_equal(small[half.num_bytes - 32*32 + i], pair[0] | pair[32]);
+  }
+  free(small);
+  free(large);
+  free(digests);
+}
+
+/* ---- what is said of a filter ------------------------------------------------ */
+
+/* By counting bits one by one, with libm. */
+static void check_facts(const uint8_t *bytes, size_t num_bytes){
+  const bloom_filter filter = read_back(bytes, num_bytes);
+  const uint64_t num_blocks = filter.shape.num_places, num_bits = 256*num_blocks;
+  bloom_facts facts;
+  double fpr = 0, expected_keys;
+  uint64_t bits_set = 0, block, word, bit;
+  for(block=0; block<num_blocks; block++){
+    double all_set = 1;
+    for(word=0; word<8; word++){
+      uint32_t count = 0;
+      for(bit=0; bit<32; bit++){
+        const uint64_t i = 256*block + 32*word + bit;
+        count += (uint32_t)filter.bits[i/8] >> i%8 & 1;
+      }
+      bits_set += count;
+      all_set *= count/32.0;
+    }
+    fpr += all_set;
+  }
+  memset(&facts, 0x5a, sizeof(facts));
+  parquet->describe(&filter, 1, &facts);
+  assert_string_equal(facts.encoding, "parquet");
+  assert_int_equal(facts.num_bits, num_bits);
+  assert_int_equal(facts.num_probes, 8);
+  assert_int_equal(facts.bits_set, bits_set);
+  assert_close(facts.fill_ratio, (double)bits_set/(double)num_bits, 1e-15, "fill_ratio");
+  assert_close(facts.expected_fpr, fpr/(double)num_blocks, 1e-9, "expected_fpr");
+  if( bits_set==num_bits ){
+    assert_true(facts.estimated_keys<0);
+    assert_string_equal(facts.note, "saturated: every bit is set, so it may contain every key");
+    return;
+  }
+  expected_keys = log1p(-(double)bits_set/(double)num_bits) / log1p(-1/(32*(double)num_blocks));
+  assert_close(facts.estimated_keys, expected_keys, 1e-9, "estimated_keys");
+  if( (double)bits_set>0.75*(double)num_bits ){
+    assert_non_null(facts.note);
+    assert_memory_equal(facts.note, "nearly saturated:", 17);
+  }else{
+    assert_true(facts.note==NULL);
+  }
+}
+
+static void facts_of_filters(void **state){
+  static const uint64_t sizes[] = {1, 2, 3, 10, 128, 1000};
+  size_t s, load, i;
+  (void)state;
+  for(s=0; s<COUNT_OF(sizes); s++){
+    const bloom_shape shape = blocks_of(sizes[s]);
+    for(load=0; load<100; load+=load<3 ? 1 : 13){
+      rng random = rng_stream(3000 + 200*s + load);
+      uint64_t *digests = random_digests(&random, load*(size_t)sizes[s]);
+      uint8_t *filter = cleared(&shape);
+      add_digests(&shape, filter, digests, load*(size_t)sizes[s]);
+      check_facts(filter, shape.num_bytes);
+      free(filter);
+      free(digests);
+    }
+    /* All bits set; all but one, each of the first block's in turn; one alone. */
+    {
+      uint8_t *filter = cleared(&shape);
+      uint8_t *blocks = filter + shape.num_bytes - (size_t)sizes[s]*32;
+      memset(blocks, 0xff, (size_t)sizes[s]*32);
+      check_facts(filter, shape.num_bytes);
+      for(i=0; i<256; i++){
+        blocks[i/8] ^= (uint8_t)(1u << i%8);
+        check_facts(filter, shape.num_bytes);
+        blocks[i/8] ^= (uint8_t)(1u << i%8);
+      }
+      memset(blocks, 0, (size_t)sizes[s]*32);
+      blocks[31] = 0x80;
+      check_facts(filter, shape.num_bytes);
+      free(filter);
+    }
+  }
+}
+
+/* The bits are not read unless they are asked for: here they are not there. */
+static void facts_without_counting(void **state){
+  static const struct { const char *header; uint64_t num_blocks; int is_large; } known[] = {
+    {"1540" MARKS, 1, 0}, {"158080808001" MARKS, 4194304, 0}, {"15c080808001" MARKS, 4194305, 1},
+    {"15c0ffffff0f" MARKS, 67108863, 1},
+  };
+  size_t i, num_header;
+  (void)state;
+  for(i=0; i<COUNT_OF(known); i++){
+    uint8_t *header = bytes_of(known[i].header, &num_header);
+    const bloom_filter filter = read_back(header, num_header + (size_t)known[i].num_blocks*32);
+    bloom_facts facts;
+    memset(&facts, 0x5a, sizeof(facts));
+    parquet->describe(&filter, 0, &facts);
+    assert_string_equal(facts.encoding, "parquet");
+    assert_int_equal(facts.num_bits, 256*known[i].num_blocks);
+    assert_int_equal(facts.num_probes, 8);
+    assert_true(facts.bits_set<0 && facts.fill_ratio<0 && facts.estimated_keys<0 && facts.expected_fpr<0);
+    if( known[i].is_large ) assert_memory_equal(facts.note, "large: over 128 MiB", 19);
+    else assert_true(facts.note==NULL);
+    free(header);
+  }
+}
+
+/* One standard deviation of the estimate is some 0.2 % at 100,000 keys. */
+static void keys_are_estimated(void **state){
+  static const size_t num_keys[] = {1, 5, 20, 100, 1000, 100000};
+  size_t n, round;
+  (void)state;
+  for(n=0; n<COUNT_OF(num_keys); n++){
+    const bloom_shape shape = shape_of(num_keys[n], 10);
+    const size_t num_rounds = num_keys[n]<1000 ? 400 : 4;
+    double sum = 0;
+    for(round=0; round<num_rounds; round++){
+      rng random = rng_stream(4000 + 1000*n + round);
+      uint64_t *digests = random_digests(&random, num_keys[n]);
+      uint8_t *bytes = cleared(&shape);
+      bloom_filter filter;
+      bloom_facts facts;
+      add_digests(&shape, bytes, digests, num_keys[n]);
+      filter = read_back(bytes, shape.num_bytes);
+      parquet->describe(&filter, 1, &facts);
+      sum += facts.estimated_keys;
+      free(bytes);
+      free(digests);
+    }
+    assert_close(sum/(double)num_rounds, (double)num_keys[n], 0.02, "estimated keys on average");
+  }
+}
+
+/* ---- rates and sizes ---------------------------------------------------------- */
+
+/* Term by term from the binomial distribution's definition. */
+static double reference_fpr(uint64_t num_keys, uint64_t num_blocks){
+  const double n = (double)num_keys, b = (double)num_blocks;
+  double sum = 0;
+  uint64_t load;
+  for(load=0; load<=num_keys && load<2000; load++){
+    const double l = (double)load;
+    const double log_of = lgamma(n+1) - lgamma(l+1) - lgamma(n-l+1)
+                        + (num_blocks>1 ? -l*log(b) + (n-l)*log1p(-1/b) : load==num_keys ? 0 : -1e6);
+    const double fpr = pow(1 - pow(31/32.0, l), 8) + l/4294967296.0;
+    sum += exp(log_of) * (fpr<1 ? fpr : 1);
+  }
+  return sum;
+}
+
+static void modelled_rates(void **state){
+  static const uint64_t num_keys[] = {0, 1, 2, 3, 25, 26, 100, 1000, 20000, 1000000, 100000000};
+  static const double bits_per_key[] = {1, 2, 4, 7.3, 10, 16, 33, 100};
+  size_t n, b;
+  (void)state;
+  for(n=0; n<COUNT_OF(num_keys); n++){
+    for(b=0; b<COUNT_OF(bits_per_key); b++){
+      const uint64_t num_blocks = shape_of(num_keys[n], bits_per_key[b]).num_places;
+      const double fpr = bloom_parquet_modelled_fpr(num_keys[n], num_blocks);
+      /* lgamma() of 1e8 has a relative error of some 1e-7 left in the differences. */
+      assert_close(fpr, reference_fpr(num_keys[n], num_blocks), num_keys[n]>1000000 ? 1e-5 : 1e-7, "modelled rate");
+    }
+  }
+  /* Measured with a million keys, by others: at 8, 10, 12, 16, 20 bits per key. */
+  assert_close(bloom_parquet_modelled_fpr(1000000, 31250), 0.0332, 0.005, "8 bits");
+  assert_close(bloom_parquet_modelled_fpr(1000000, 39063), 0.0127, 0.005, "10 bits");
+  assert_close(bloom_parquet_modelled_fpr(1000000, 46875), 0.00544, 0.005, "12 bits");
+  assert_close(bloom_parquet_modelled_fpr(1000000, 62500), 0.00132, 0.005, "16 bits");
+  assert_close(bloom_parquet_modelled_fpr(1000000, 78125), 0.00042, 0.005, "20 bits");
+  /* Fuller than any size here would make it. */
+  assert_close(bloom_parquet_modelled_fpr(500, 1), 1, 1e-5, "500 keys in a block");
+  assert_close(bloom_parquet_modelled_fpr(100000, 1), 1, 1e-5, "100,000 keys in a block");
+  assert_close(bloom_parquet_modelled_fpr(1190, 2), 1, 1e-5, "595 keys in each of two");
+  assert_close(bloom_parquet_modelled_fpr(UINT64_MAX, 5), 1, 1e-5, "most keys");
+}
+
+static double fpr_of_size(uint64_t num_keys, uint32_t tenth_bits){
+  bloom_shape shape;
+  if( parquet->shape(num_keys, tenth_bits/10.0, &shape)!=BLOOM_OK ) return 1;
+  return bloom_parquet_modelled_fpr(num_keys, shape.num_places);
+}
+
+/* The first of all sizes that has the rate. */
+static uint32_t naive_tenth_bits(double fpr, uint64_t num_keys){
+  uint32_t tenth_bits;
+  for(tenth_bits=10; tenth_bits<=1000; tenth_bits++){
+    if( fpr_of_size(num_keys, tenth_bits)<=fpr ) return tenth_bits;
+  }
+  return 0;
+}
+
+static void sizes(void **state){
+  static const struct { double fpr; uint64_t num_keys; uint32_t tenth_bits; } known[] = {
+    {0.5, 1000000, 33}, {0.1, 1000000, 60}, {0.01, 1000000, 106}, {0.001, 1000000, 169}, {0.0001, 1000000, 264},
+    {0.01, 100000000, 106}, {0.001, 100000000, 169}, {0.01, 1, 10}, {0.01, 0, 10}, {1e-9, 1, 10},
+  };
+  static const double rates[] = {0.999, 0.3, 0.05, 0.01, 0.00123, 1e-4, 1e-6, 2e-7, 1.2e-7, 1e-9, 1e-12};
+  static const uint64_t num_keys[] = {0, 1, 2, 10, 26, 100, 1234, 20000, 1000000, 100000000, 1000000000, 5000000000u,
+                                      17179868928u, 17179868929u, 100000000000u, UINT64_MAX};
+  size_t i, r;
+  (void)state;
+  for(i=0; i<COUNT_OF(known); i++){
+    double best = -1;
+    assert_int_equal(parquet->tenth_bits_per_key(known[i].fpr, known[i].num_keys, &best), known[i].tenth_bits);
+    assert_true(best<0);
+  }
+  for(i=0; i<COUNT_OF(num_keys); i++){
+    for(r=0; r<COUNT_OF(rates); r++){
+      double best = -1;
+      const uint32_t expected = naive_tenth_bits(rates[r], num_keys[i]);
+      const uint32_t given = parquet->tenth_bits_per_key(rates[r], num_keys[i], &best);
+      assert_int_equal(given, expected);
+      if( given ){
+        assert_true(best<0);
+      }else{
+        assert_true(best>rates[r] && best<=1);
+        /* It is in reach, unless no size is. */
+        if( best<1 ) assert_true(naive_tenth_bits(best, num_keys[i])>0);
+      }
+    }
+  }
+}
+
+/* What filters of real digests accept: as modelled, for each kind of key, and as
+** measured_fpr and expected_fpr say. */
+static void rates_are_as_modelled(void **state){
+  enum { HEXADECIMAL, CONSECUTIVE, NUMBERED, NUM_KINDS };
+  static const size_t num_keys[] = {100, 20000, 1000000};
+  static const double bits_per_key[] = {6, 10, 16};
+  size_t n, b, kind, i;
+  (void)state;
+  for(n=0; n<COUNT_OF(num_keys); n++){
+    for(b=0; b<COUNT_OF(bits_per_key); b++){
+      for(kind=0; kind<NUM_KINDS; kind++){
+        const size_t present = num_keys[n]<=20000 ? num_keys[n] : test_share(num_keys[n]);
+        const size_t num_absent = test_share(1000000);
+        const bloom_shape shape = shape_of(present, bits_per_key[b]);
+        const double model = bloom_parquet_modelled_fpr(present, shape.num_places);
+        /* Of a rate that is measured, and of one that varies from filter to filter. */
+        const double spread = 6*model/sqrt((double)shape.num_places);
+        const double error = 5*sqrt(model/(double)num_absent) + spread;
+        uint8_t *bytes = cleared(&shape);
+        bloom_filter filter;
+        bloom_facts facts;
+        size_t num_accepted = 0;
+        uint64_t digest;
+        for(i=0; i<present+num_absent; i++){
+          char text[32];
+          int length;
+          if( kind==CONSECUTIVE ){
+            digest = parquet->hash_int64((int64_t)i);
+          }else{
+            length = kind==HEXADECIMAL ? snprintf(text, sizeof(text), "%016llx", (unsigned long long)i * 0x9e3779b97f4a7c15u)
+                                       : snprintf(text, sizeof(text), "cust-%011zu", i);
+            digest = parquet->hash_bytes((const uint8_t*)text, (size_t)length);
+          }
+          if( i<present ){
+            add_digests(&shape, bytes, &digest, 1);
+          }else{
+            if( i==present ) filter = read_back(bytes, shape.num_bytes);
+            num_accepted += (size_t)parquet->may_contain(&filter, digest);
+          }
+        }
+        if( fabs((double)num_accepted/(double)num_absent - model)>error ){
+          fail_msg("%zu keys of kind %zu at %g bits: %zu of %zu accepted, expected %.4g", present, kind,
+                   bits_per_key[b], num_accepted, num_absent, model*(double)num_absent);
+        }
+        parquet->describe(&filter, 1, &facts);
+        assert_true(fabs(facts.expected_fpr - model)<=spread);
+        assert_true(fabs(parquet->measured_fpr(&filter) - facts.expected_fpr)<=5*sqrt(facts.expected_fpr/131072));
+        free(bytes);
+      }
+    }
+  }
+}
+
+static void rates_of_extremes(void **state){
+  const bloom_shape shape = blocks_of(5);
+  uint8_t *bytes = cleared(&shape);
+  bloom_filter filter = read_back(bytes, shape.num_bytes);
+  bloom_facts facts;
+  (void)state;
+  assert_true(parquet->measured_fpr(&filter)<=0);
+  parquet->describe(&filter, 1, &facts);
+  assert_true(facts.expected_fpr<=0 && facts.expected_fpr>=0);
+  assert_true(facts.estimated_keys<=0 && facts.estimated_keys>=0);
+  memset(bytes + shape.num_bytes - 5*32, 0xff, 5*32);
+  assert_true(parquet->measured_fpr(&filter)>=1);
+  /* Two of five blocks full: two fifths. */
+  memset(bytes + shape.num_bytes - 5*32, 0, 3*32);
+  assert_close(parquet->measured_fpr(&filter), 0.4, 0.02, "measured rate");
+  free(bytes);
+}
+
+/* The quickest first: the check of mutants stops at the first that fails. */
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_row),
+    cmocka_unit_test(rows_end_with_scalar),
+    cmocka_unit_test(shapes),
+    cmocka_unit_test(too_big),
+    cmocka_unit_test(nothing_is_not_read),
+    cmocka_unit_test(the_largest_is_read),
+    cmocka_unit_test(headers_that_lie),
+    cmocka_unit_test(every_byte_of_the_header_counts),
+    cmocka_unit_test(cut_and_longer),
+    cmocka_unit_test(what_is_written_is_read),
+    cmocka_unit_test(adding_nothing),
+    cmocka_unit_test(rows_give_the_same_bits),
+    cmocka_unit_test(rows_miss_each_bit),
+    cmocka_unit_test(runs_come_together),
+    cmocka_unit_test(merging),
+    cmocka_unit_test(asking),
+    cmocka_unit_test(halves_fold),
+    cmocka_unit_test(facts_without_counting),
+    cmocka_unit_test(facts_of_filters),
+    cmocka_unit_test(rates_of_extremes),
+    cmocka_unit_test(modelled_rates),
+    cmocka_unit_test(sizes),
+    cmocka_unit_test(keys_are_estimated),
+    cmocka_unit_test(headers),
+    cmocka_unit_test(rates_are_as_modelled),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}
