@@ -17,40 +17,40 @@
 -- drops most rows, and so on: SQLite asks them in this order.  Leave out the
 -- filter of a dimension that keeps more than half of its rows.
 --
--- For many questions about one selection, keep the filters:
+-- For many questions about one selection, keep the filters.  Both are TEMP: no other
+-- connection prunes by them, and nothing is left of them for the next day's question.
 --
 --   star_filter    one row a dimension that the current selection restricts
 --   sales_pruned   the rows of sales that may pass all of these
 --
---   INSERT OR REPLACE INTO star_filter SELECT 'customer', bloom_build(id) FROM customer WHERE country = 'NZ';
---   INSERT OR REPLACE INTO star_filter SELECT 'product', bloom_build(id) FROM product WHERE is_organic;
+--   BEGIN;
+--   DELETE FROM star_filter; -- those of the selection before
+--   INSERT INTO star_filter SELECT 'customer', bloom_build(id) FROM customer WHERE country = 'NZ';
+--   INSERT INTO star_filter SELECT 'product', bloom_build(id) FROM product WHERE is_organic;
 --   SELECT sum(amount) FROM sales_pruned AS s
 --   JOIN customer AS c ON c.id = s.customer_id JOIN product AS p ON p.id = s.product_id
 --   WHERE c.country = 'NZ' AND p.is_organic;
---   DELETE FROM star_filter;
+--   COMMIT; -- until here the dimensions are what the filters were built from
 --
--- The join decides, the filters only save it work: an old filter that lacks a
--- new key would lose rows, so build them for each selection, or keep them true
--- with triggers (maintenance_triggers.sql).  A dimension without a filter prunes
--- nothing and costs nothing.
+-- The join decides, the filters only save it work; but a filter of another selection, or
+-- one that lacks a new key, loses rows.  A dimension without a filter prunes nothing.
+-- Keys on both sides are of one type and compared as BINARY; README.md says what to build
+-- with and ask for where they are not.
 --
 -- It pays where a filter drops most rows and keys are text, or ANALYZE was never
 -- run.  After ANALYZE SQLite filters integer keys itself, and better.
 
-CREATE TABLE IF NOT EXISTS star_filter(
-  dimension TEXT PRIMARY KEY NOT NULL,
-  filter    BLOB
+CREATE TEMP TABLE IF NOT EXISTS star_filter(
+  dimension TEXT PRIMARY KEY NOT NULL CHECK (dimension IN ('customer', 'product')),
+  filter    BLOB NOT NULL
 );
 
 -- A handle from bloom_open() is made once a query; a BLOB would be copied for
--- every row by SQLite before 3.43.  NOT EXISTS is asked once, too, and spares the
--- call for each row where there is no filter.  IS NOT 0: a key that is NULL is
--- left to the join.
-CREATE VIEW IF NOT EXISTS sales_pruned AS
+-- every row by SQLite before 3.43.  IS NOT 0: NULL, for want of a filter or of a key,
+-- is left to the join.
+CREATE TEMP VIEW IF NOT EXISTS sales_pruned AS
 SELECT * FROM sales
-WHERE (NOT EXISTS (SELECT 1 FROM star_filter WHERE dimension = 'customer')
-       OR bloom_may_contain(
-        (SELECT bloom_open(filter) FROM star_filter WHERE dimension = 'customer'), customer_id) IS NOT 0)
-  AND (NOT EXISTS (SELECT 1 FROM star_filter WHERE dimension = 'product')
-       OR bloom_may_contain(
-        (SELECT bloom_open(filter) FROM star_filter WHERE dimension = 'product'), product_id) IS NOT 0);
+WHERE bloom_may_contain(
+        (SELECT bloom_open(filter) FROM star_filter WHERE dimension = 'customer'), customer_id) IS NOT 0
+  AND bloom_may_contain(
+        (SELECT bloom_open(filter) FROM star_filter WHERE dimension = 'product'), product_id) IS NOT 0;
