@@ -1,22 +1,7 @@
 /*
-** e^-x and ln(x) from their series.
+** ln(x) from its series.
 */
 #include "numeric.h"
-
-double bloom_exp_minus(double x){
-  double term = 1, sum = 1;
-  int num_halvings = 0;
-  int n;
-  if( x>700 ) return 0;
-  /* Halve x until the series is short, then square back. */
-  for(; x>0.0625; x/=2) num_halvings++;
-  for(n=1; n<9; n++){
-    term *= -x / n;
-    sum += term;
-  }
-  for(; num_halvings>0; num_halvings--) sum *= sum;
-  return sum;
-}
 
 double bloom_log_ratio(uint64_t whole, uint64_t part){
   const double ln2 = 0.69314718055994530942;

@@ -1,9 +1,9 @@
 /*
-** The model of the false positive rate; sizing.h has its reasons.  e^x is
-** written out, as in stats.c: the extension links nothing but libc.
+** The model of the false positive rate; sizing.h has its reasons.
 */
 #include "sizing.h"
 
+#include "../numeric.h"
 #include "leveldb.h"
 
 #define DIGESTS 4294967296.0 /* 2^32 */
@@ -53,18 +53,6 @@ typedef struct fpr_model {
 
 static uint32_t has_probe2(const bloom_shape *shape){
   return shape->num_probes>2 && shape->num_bits>=PROBE2_MIN_BITS;
-}
-
-/* e^-x for x >= 0, 0 from 40 on: halve x until the series is short, then square back. */
-static double exp_minus(double x){
-  double sum = 1;
-  int num_halvings = 0;
-  int n;
-  if( x>40 ) return 0;
-  for(; x>0.0625; x/=2) num_halvings++;
-  for(n=8; n>0; n--) sum = 1 - x * (1.0 / n) * sum;
-  for(; num_halvings>0; num_halvings--) sum *= sum;
-  return sum;
 }
 
 static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
@@ -127,7 +115,7 @@ static void fpr_model_init(fpr_model *model, const bloom_shape *shape, uint64_t 
     if( i!=2 || !model->has_probe2 ) add_load(model, i, load);
   }
   for(residue=0; residue<RESIDUE_MODULUS; residue++){
-    model->missed[residue] = residue<model->divisor ? exp_minus(load[residue])
+    model->missed[residue] = residue<model->divisor ? bloom_exp_minus(load[residue])
                                                     : model->missed[residue - model->divisor];
   }
 }
@@ -168,7 +156,7 @@ static double all_set(const fpr_model *model, uint32_t delta){
     double missed = model->missed[probe % RESIDUE_MODULUS];
     if( model->has_probe2 ){
       const double load = probe2_load(model, probe, multiple);
-      if( load>0 ) missed *= exp_minus(load);
+      if( load>0 ) missed *= bloom_exp_minus(load);
     }
     probability *= 1 - missed;
     probe += delta;
@@ -238,7 +226,7 @@ static double mean_all_set(const fpr_model *model, double detail, double enough)
 ** at 16..100 bits per key; the divisor's to a size that 255 divides. */
 static double small_filter_excess(const bloom_shape *shape, double num_keys){
   const double num_bits = (double)shape->num_bits;
-  const double fill_ratio = 1 - exp_minus(num_keys * (shape->num_probes - has_probe2(shape)) / num_bits);
+  const double fill_ratio = 1 - bloom_exp_minus(num_keys * (shape->num_probes - has_probe2(shape)) / num_bits);
   const uint32_t divisor = greatest_common_divisor((uint32_t)(shape->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
   const double stay = 2.5 / shape->num_probes * fill_ratio / (1.001 - fill_ratio);
   const double shift = 3 * num_keys / num_bits;
@@ -254,8 +242,8 @@ static double fpr_unless_over(const bloom_shape *shape, uint64_t num_keys, doubl
   fpr_model model;
   if( num_keys==0 || shape->num_probes==0 ) return num_keys!=0;
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
-  fill_ratio = 1 - exp_minus((double)num_keys * reached.num_probes / (double)reached.num_bits);
-  missed = exp_minus((double)num_keys / DIGESTS) * (1 - small_filter_excess(&reached, (double)num_keys));
+  fill_ratio = 1 - bloom_exp_minus((double)num_keys * reached.num_probes / (double)reached.num_bits);
+  missed = bloom_exp_minus((double)num_keys / DIGESTS) * (1 - small_filter_excess(&reached, (double)num_keys));
   if( 1-missed>enough || missed<=0 ) return 1-missed;
   /* The textbook's rate beside what is known says how closely to look at the rest. */
   detail = DETAIL / (1 - missed);
