@@ -6,8 +6,8 @@
 **   leveldb_oracle_test --golden   writes golden_leveldb.h from LevelDB
 **
 ** BLOOM_TEST_SEED and BLOOM_TEST_CASE run one failed case again;
-** BLOOM_TEST_SHARE (support.h) runs a part; BLOOM_TEST_HUGE=1 also lets LevelDB
-** build a filter of more than 2^32 bits (2 GB, 15 s).
+** BLOOM_TEST_SHARE (support.h) runs a part.  Filters of more than 2^32 bits that
+** LevelDB built: test/limits/big_filters.cc.
 */
 #include "support.h"
 
@@ -219,33 +219,6 @@ static void filters_of_4_gigabits_read_as_in_leveldb(void **state){
   }
 }
 
-/* 42,949,680 keys, all but 200 of them one key, at 100 bits: 2^32 + 704 bits. */
-static void filter_of_4_gigabits_is_leveldbs(void **state){
-  const size_t num_keys = 42949680;
-  key_set few, many;
-  size_t num_ours, num_theirs, i;
-  uint8_t *ours, *theirs;
-  (void)state;
-  if( env_number("BLOOM_TEST_HUGE", 0)==0 ) skip();
-  few = key_set_of_fixed32(7, 200);
-  many = (key_set){ calloc(num_keys, sizeof(uint8_t*)), calloc(num_keys, sizeof(size_t)), num_keys, NULL };
-  assert_non_null(many.keys);
-  assert_non_null(many.lengths);
-  for(i=0; i<num_keys; i++){
-    many.keys[i] = few.keys[i<few.num_keys ? i : 0];
-    many.lengths[i] = 4;
-  }
-  ours = build_filter_of(&many, 100, &num_ours);
-  theirs = oracle_create_filter(100, many.keys, many.lengths, num_keys, &num_theirs);
-  assert_int_equal(num_ours, num_theirs);
-  assert_in_range(num_ours, ((size_t)1 << 29) + 2, ((size_t)1 << 29) + 100);
-  assert_true(memcmp(ours, theirs, num_ours)==0);
-  free(ours);
-  free(theirs);
-  key_set_free(&many);
-  key_set_free(&few);
-}
-
 /* ---- --golden ------------------------------------------------------------ */
 
 static void write_golden_filters(void){
@@ -331,7 +304,6 @@ int main(int argc, char **argv){
     cmocka_unit_test(filters_are_leveldbs_byte_for_byte),
     cmocka_unit_test(answers_are_leveldbs),
     cmocka_unit_test(filters_of_4_gigabits_read_as_in_leveldb),
-    cmocka_unit_test(filter_of_4_gigabits_is_leveldbs),
   };
   if( argc==2 && strcmp(argv[1], "--golden")==0 ){
     write_golden();
