@@ -6,7 +6,7 @@
 ** its place in the reference (README.md).
 */
 #ifndef _GNU_SOURCE
-# define _GNU_SOURCE /* Dl_info, RTLD_DEFAULT */
+# define _GNU_SOURCE /* Dl_info, RTLD_DEFAULT; NOLINT: the name is the C library's */
 #endif
 #include "bloom.h"
 
@@ -123,9 +123,7 @@ static int register_all(sqlite3 *db){
 ** failed, and what it registered would be called where no code is any more.  Returns 0
 ** if that cannot be done. */
 #if defined(SQLITE_CORE)
-static int stay_loaded(void){
-  return 1;
-}
+/* Nothing was loaded. */
 #elif defined(_WIN32)
 static int stay_loaded(void){
   HMODULE library;
@@ -171,7 +169,9 @@ int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_a
     }
     return SQLITE_ERROR;
   }
+#ifndef SQLITE_CORE
   if( !stay_loaded() ) return fail_init(SQLITE_ERROR, error_message, "the library cannot be kept in memory");
+#endif
   rc = register_all(db);
   if( rc==SQLITE_OK ) return SQLITE_OK;
   /* SQLite knows more than the code, if the failure was its own. */

@@ -168,7 +168,7 @@ static int info_filter(
   if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
   info->num_bytes = (sqlite3_int64)filter->shape.num_bytes;
   /* Of 2^64 - 1 partitions each has one hash, the first has two. */
-  info->rowid = columns & HASH_BIT ?
+  info->rowid = (columns & HASH_BIT)!=0 ?
     (sqlite3_int64)bloom_partition_of(filter->bytes, filter->shape.num_bytes, UINT64_MAX) : 1;
   info->is_eof = 0;
   return SQLITE_OK;
