@@ -438,6 +438,23 @@ static void expression(generator *g, int depth){
 
 /* -- Forms that are true whatever fills them -------------------------------- */
 
+/* Around a handle: what SQLite hands on or copies, so that it may be the same filter or NULL. */
+static const struct { const char *before, *after; } copies[] = {
+  {"", ""},
+  {"nullif(", ", 7)"},
+  {"nullif(", ", bloom_may_contain(bloom_open(x'114000414410401006'), 1))"},
+  {"coalesce(NULL, ", ")"},
+  {"iif(1, ", ", bloom_open(x'000006'))"},
+  {"CASE WHEN bloom_may_contain(bloom_open(x'000006'), 1) THEN bloom_open(x'000006') ELSE ", " END"},
+  {"max(", ", bloom_open(x'000006'))"},
+  {"(SELECT max(h) FROM (SELECT ", " AS h))"},
+  {"(SELECT first_value(h) OVER () FROM (SELECT ", " AS h UNION ALL SELECT NULL))"},
+  {"(SELECT lag(h, 0) OVER (ORDER BY i) FROM (SELECT ", " AS h, 1 AS i UNION ALL SELECT NULL, 2))"},
+  {"(SELECT nth_value(h, 1) OVER () FROM (SELECT ", " AS h))"},
+  {"(SELECT nullif(", ", 7))"},
+};
+#define NUM_COPIES (sizeof(copies)/sizeof(copies[0]))
+
 /*
 ** A filter that parameter number key, if it is not NULL, was put into.
 ** for_merge: never NULL, for bloom_merge() skips NULLs and then rightly knows
@@ -482,9 +499,10 @@ static void filter_with(generator *g, int key, int depth, int for_merge){
       put(g, "))");
       break;
     case 4:
-      put(g, "bloom_open(");
+      form = choose(g, NUM_COPIES);
+      put(g, "%sbloom_open(", copies[form].before);
       filter_with(g, key, depth-1, 0);
-      put(g, ")");
+      put(g, ")%s", copies[form].after);
       break;
     case 5:
       put(g, "(SELECT argument FROM bloom_info(");
@@ -507,7 +525,14 @@ static void yes_of_a_value(generator *g){
   const int key = new_value(g);
   put(g, "SELECT bloom_may_contain(");
   filter_with(g, key, MAX_DEPTH - 1, 0);
-  put(g, ", ?%d) AS yes", key);
+  if( choose(g, 2) ){
+    /* The same key, once other filters were opened. */
+    put(g, ", CASE WHEN bloom_may_contain(bloom_open(bloom_empty(%u)), ", choose(g, 40));
+    expression(g, 2);
+    put(g, ") THEN ?%d ELSE ?%d END) AS yes", key, key);
+  }else{
+    put(g, ", ?%d) AS yes", key);
+  }
 }
 
 /* The same rows twice: as keys, and to ask. */
