@@ -1,0 +1,39 @@
+/*
+** LevelDB's integers of variable width: seven bits a byte, the lowest first; the
+** top bit says that another byte follows.  At most 5 bytes hold 32 bits, 10 bytes
+** 64.  Source: LevelDB util/coding.cc.
+*/
+#ifndef BLOOM_CORE_LEVELDB_VARINT_H
+#define BLOOM_CORE_LEVELDB_VARINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOOM_VARINT64_MAX_BYTES 10
+
+/* Reads bytes[0 .. num_bytes).  Returns how many it took; 0, *value untouched, if
+** the bytes end within the integer, or it is still not at its end after as many
+** bytes as hold 64 bits.  Bits past the 64th are dropped, as LevelDB drops them. */
+static inline size_t bloom_varint64_read(const uint8_t *bytes, size_t num_bytes, uint64_t *value){
+  uint64_t read = 0;
+  size_t i;
+  for(i=0; i<num_bytes && i<BLOOM_VARINT64_MAX_BYTES; i++){
+    read |= (uint64_t)(bytes[i] & 0x7f) << (7*i);
+    if( bytes[i]<0x80 ){
+      *value = read;
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
+/* Writes at most BLOOM_VARINT64_MAX_BYTES; returns how many.  Of a value below 2^32
+** these are the bytes of LevelDB's varint32 as well. */
+static inline size_t bloom_varint64_write(uint64_t value, uint8_t *bytes){
+  size_t num_bytes = 0;
+  for(; value>=0x80; value>>=7) bytes[num_bytes++] = (uint8_t)(value | 0x80);
+  bytes[num_bytes++] = (uint8_t)value;
+  return num_bytes;
+}
+
+#endif

@@ -1,0 +1,477 @@
+/*
+** LevelDB table files: what LevelDB wrote, what was done to it, and what nobody writes.
+*/
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/bytes.h"
+#include "../../ext/core/leveldb/crc32c.h"
+#include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/leveldb/table_file.h"
+#include "../../ext/core/leveldb/varint.h"
+#include "golden_tables.h"
+
+/* -- Checksums and variable integers --------------------------------------------------- */
+
+static void crc32c_gives_the_published_answers(void **state){
+  uint8_t bytes[32];
+  int i;
+  (void)state;
+  /* RFC 3720, appendix B.4. */
+  memset(bytes, 0, sizeof(bytes));
+  assert_int_equal(bloom_crc32c(bytes, 32), 0x8a9136aau);
+  memset(bytes, 0xff, sizeof(bytes));
+  assert_int_equal(bloom_crc32c(bytes, 32), 0x62a8ab43u);
+  for(i=0; i<32; i++) bytes[i] = (uint8_t)i;
+  assert_int_equal(bloom_crc32c(bytes, 32), 0x46dd794eu);
+  for(i=0; i<32; i++) bytes[i] = (uint8_t)(31 - i);
+  assert_int_equal(bloom_crc32c(bytes, 32), 0x113fdb5cu);
+  /* The check value of the CRC catalogues. */
+  assert_int_equal(bloom_crc32c((const uint8_t*)"123456789", 9), 0xe3069283u);
+  assert_int_equal(bloom_crc32c(NULL, 0), 0);
+  assert_int_equal(bloom_crc32c_mask(0), 0xa282ead8u);
+  assert_int_equal(bloom_crc32c_mask(0x8000u), 0xa282ead9u);
+}
+
+/* Every entry of its table, bit by bit. */
+static void crc32c_of_every_byte(void **state){
+  int i, bit;
+  (void)state;
+  for(i=0; i<256; i++){
+    const uint8_t byte = (uint8_t)i;
+    uint32_t crc = UINT32_MAX ^ byte;
+    for(bit=0; bit<8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+    assert_int_equal(bloom_crc32c(&byte, 1), ~crc);
+  }
+}
+
+static void varints_are_written_and_read(void **state){
+  static const struct { uint64_t value; const char *hex; } cases[] = {
+    { 0, "00" }, { 1, "01" }, { 127, "7f" }, { 128, "8001" }, { 300, "ac02" }, { 16383, "ff7f" }, { 16384, "808001" },
+    { UINT32_MAX, "ffffffff0f" }, { (uint64_t)1 << 63, "80808080808080808001" }, { UINT64_MAX, "ffffffffffffffffff01" },
+  };
+  size_t i, cut;
+  (void)state;
+  for(i=0; i<COUNT_OF(cases); i++){
+    uint8_t bytes[BLOOM_VARINT64_MAX_BYTES];
+    const size_t num_bytes = bloom_varint64_write(cases[i].value, bytes);
+    uint8_t *exact = exact_copy(bytes, num_bytes);
+    char *hex = hex_of(bytes, num_bytes);
+    uint64_t value = 77;
+    assert_string_equal(hex, cases[i].hex);
+    for(cut=0; cut<num_bytes; cut++) assert_int_equal(bloom_varint64_read(exact, cut, &value), 0);
+    assert_true(value==77);
+    assert_int_equal(bloom_varint64_read(exact, num_bytes, &value), num_bytes);
+    assert_true(value==cases[i].value);
+    free(hex);
+    free(exact);
+  }
+}
+
+static void varints_that_do_not_end(void **state){
+  static const uint8_t ones[12] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0};
+  static const uint8_t high[10] = {128, 128, 128, 128, 128, 128, 128, 128, 128, 0x7f};
+  uint64_t value = 77;
+  (void)state;
+  assert_int_equal(bloom_varint64_read(ones, sizeof(ones), &value), 0);
+  assert_int_equal(bloom_varint64_read(NULL, 0, &value), 0);
+  assert_true(value==77);
+  /* Ten bytes hold 70 bits: those past the 64th are dropped. */
+  assert_int_equal(bloom_varint64_read(high, sizeof(high), &value), 10);
+  assert_true(value==(uint64_t)1 << 63);
+}
+
+/* -- Tables that LevelDB wrote --------------------------------------------------------- */
+
+typedef struct golden_table {
+  const uint8_t *bytes;
+  size_t num_bytes;
+} golden_table;
+
+#define GOLDEN(table) {table, sizeof(table)}
+
+static const golden_table one_filter = GOLDEN(golden_one_filter);
+static const golden_table many_blocks = GOLDEN(golden_many_blocks);
+static const golden_table no_filter = GOLDEN(golden_no_filter);
+static const golden_table other_policy = GOLDEN(golden_other_policy);
+static const golden_table no_keys = GOLDEN(golden_no_keys);
+static const golden_table *const all_golden[] = {&one_filter, &many_blocks, &no_filter, &other_policy, &no_keys};
+
+/* A whole file in memory that ends with it; free() it. */
+static uint8_t *read_golden(const golden_table *golden, bloom_table_file *table){
+  uint8_t *bytes = exact_copy(golden->bytes, golden->num_bytes);
+  assert_null(bloom_table_file_read(bytes, golden->num_bytes, table));
+  return bytes;
+}
+
+static void check_policy(const bloom_table_file *table, const char *policy){
+  assert_int_equal(table->policy_bytes, strlen(policy));
+  assert_memory_equal(table->policy, policy, strlen(policy));
+}
+
+static int slot_has(const bloom_table_file *table, size_t number, const char *key){
+  bloom_filter_slot slot;
+  bloom_filter filter;
+  bloom_filter_block_slot(&table->block, number, &slot);
+  assert_false(slot.is_damaged);
+  bloom_encoding_leveldb.read(slot.filter, slot.num_bytes, &filter);
+  return bloom_encoding_leveldb.may_contain_bytes(&filter, (const uint8_t*)key, strlen(key));
+}
+
+static void tables_are_read(void **state){
+  /* Data blocks begin at 0, 2240 and 4480. */
+  static const char *const keys[] = {"a", "b", "c", "d", "e"};
+  bloom_table_file table;
+  size_t i;
+  uint8_t *bytes = read_golden(&one_filter, &table);
+  (void)state;
+  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
+  check_policy(&table, BLOOM_LEVELDB_POLICY);
+  assert_int_equal(table.block.num_slots, 1);
+  assert_int_equal(table.block.base_lg, 11);
+  assert_int_equal(table.block_bytes, 9 + 4 + 4 + 1);
+  assert_true(slot_has(&table, 0, "hello") && slot_has(&table, 0, "world") && slot_has(&table, 0, "\xc3\xa9"));
+  assert_false(slot_has(&table, 0, "absent"));
+  free(bytes);
+
+  bytes = read_golden(&many_blocks, &table);
+  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
+  assert_int_equal(table.block.num_slots, 3);
+  for(i=0; i<COUNT_OF(keys); i++) assert_true(slot_has(&table, i/2, keys[i]));
+  for(i=0; i<3; i++) assert_false(slot_has(&table, i, "absent"));
+  free(bytes);
+
+  bytes = read_golden(&no_keys, &table);
+  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
+  assert_int_equal(table.block.num_slots, 0);
+  free(bytes);
+}
+
+static void tables_without_filters_are_told_apart(void **state){
+  bloom_table_file table;
+  uint8_t *bytes = read_golden(&no_filter, &table);
+  (void)state;
+  assert_int_equal(table.filter, BLOOM_TABLE_NO_FILTER);
+  assert_int_equal(table.policy_bytes, 0);
+  free(bytes);
+  bytes = read_golden(&other_policy, &table);
+  assert_int_equal(table.filter, BLOOM_TABLE_OTHER_POLICY);
+  check_policy(&table, "test.OtherPolicy");
+  free(bytes);
+}
+
+static void tables_that_were_cut(void **state){
+  size_t i, cut;
+  (void)state;
+  for(i=0; i<COUNT_OF(all_golden); i++){
+    bloom_table_file table;
+    const uint8_t *bytes = all_golden[i]->bytes;
+    const size_t num_bytes = all_golden[i]->num_bytes;
+    for(cut=0; cut<num_bytes; cut++){
+      uint8_t *exact = exact_copy(bytes, cut);
+      assert_non_null(bloom_table_file_read(exact, cut, &table));
+      free(exact);
+      /* Without its beginning: the handles say other places. */
+      exact = exact_copy(bytes + cut + 1, num_bytes - cut - 1);
+      assert_non_null(bloom_table_file_read(exact, num_bytes - cut - 1, &table));
+      free(exact);
+    }
+  }
+}
+
+/* Every flipped bit is found, but in what is not read: data blocks, the index block, and
+** of the footer the index's handle and what fills it up. */
+static void tables_with_a_flipped_bit(void **state){
+  size_t i, bit;
+  (void)state;
+  for(i=0; i<COUNT_OF(all_golden); i++){
+    bloom_table_file table, flipped;
+    uint8_t *bytes = read_golden(all_golden[i], &table);
+    const size_t num_bytes = all_golden[i]->num_bytes;
+    const uint8_t *footer = bytes + num_bytes - BLOOM_TABLE_FOOTER_BYTES;
+    uint64_t metaindex = 0, metaindex_bytes = 0;
+    const size_t offset_bytes = bloom_varint64_read(footer, 40, &metaindex);
+    const size_t handle_bytes = offset_bytes + bloom_varint64_read(footer + offset_bytes, 40, &metaindex_bytes);
+    /* The filter block, if it is read, ends where the metaindex begins. */
+    const size_t first_read = (size_t)metaindex
+      - (table.filter==BLOOM_TABLE_HAS_FILTERS ? table.block_bytes + BLOOM_TABLE_TRAILER_BYTES : 0);
+    const size_t end_read = (size_t)(metaindex + metaindex_bytes) + BLOOM_TABLE_TRAILER_BYTES;
+    for(bit=0; bit<num_bytes*8; bit++){
+      const size_t byte = bit/8;
+      const int is_read = (byte>=first_read && byte<end_read) || byte>=num_bytes - 8
+                       || (byte>=num_bytes - 48 && byte<num_bytes - 48 + handle_bytes);
+      const char *wrong;
+      bytes[byte] ^= (uint8_t)(1 << bit%8);
+      wrong = bloom_table_file_read(bytes, num_bytes, &flipped);
+      if( is_read ){
+        assert_non_null(wrong);
+      }else if( wrong==NULL ){
+        assert_int_equal(flipped.filter, table.filter);
+        assert_int_equal(flipped.block.num_slots, table.block.num_slots);
+      }else{
+        /* The handle of the index does not end any more. */
+        assert_true(byte>=num_bytes - 48);
+        assert_string_equal(wrong, "its footer is damaged");
+      }
+      bytes[byte] ^= (uint8_t)(1 << bit%8);
+    }
+    free(bytes);
+  }
+}
+
+/* -- Tables that nobody writes --------------------------------------------------------- */
+
+#define MAX_MADE_BYTES 1000
+
+typedef struct made_table {
+  uint8_t bytes[MAX_MADE_BYTES];
+  size_t num_bytes;
+} made_table;
+
+static void put_bytes(made_table *table, const void *bytes, size_t num_bytes){
+  assert_true(table->num_bytes + num_bytes<=MAX_MADE_BYTES);
+  memcpy(table->bytes + table->num_bytes, bytes, num_bytes);
+  table->num_bytes += num_bytes;
+}
+
+static void put_varint(made_table *table, uint64_t value){
+  uint8_t bytes[BLOOM_VARINT64_MAX_BYTES];
+  put_bytes(table, bytes, bloom_varint64_write(value, bytes));
+}
+
+static void put_fixed32(made_table *table, uint32_t value){
+  uint8_t bytes[4];
+  bloom_store32_le(bytes, value);
+  put_bytes(table, bytes, 4);
+}
+
+/* The trailer of a block that began at this offset. */
+static void put_trailer(made_table *table, size_t begin, uint8_t compression){
+  put_bytes(table, &compression, 1);
+  put_fixed32(table, bloom_crc32c_mask(bloom_crc32c(table->bytes + begin, table->num_bytes - begin)));
+}
+
+static void put_footer(made_table *table, uint64_t offset, uint64_t num_bytes){
+  const size_t begin = table->num_bytes;
+  static const uint8_t zeros[40];
+  put_varint(table, offset);
+  put_varint(table, num_bytes);
+  put_varint(table, 0);
+  put_varint(table, 0);
+  put_bytes(table, zeros, begin + 40 - table->num_bytes);
+  put_fixed32(table, 0x8b80fb57u);
+  put_fixed32(table, 0xdb477524u);
+}
+
+static void put_entry(made_table *table, uint64_t num_shared, const char *rest, const made_table *value){
+  put_varint(table, num_shared);
+  put_varint(table, strlen(rest));
+  put_varint(table, value->num_bytes);
+  put_bytes(table, rest, strlen(rest));
+  put_bytes(table, value->bytes, value->num_bytes);
+}
+
+/* A table of this metaindex alone, behind a filter block without slots, which lies at 0
+** and has 5 bytes. */
+static const char *read_with_metaindex(const made_table *metaindex, uint8_t compression, uint8_t filter_compression,
+                                       bloom_table_file *table){
+  made_table made = {{0}, 0};
+  uint8_t *exact;
+  const char *wrong;
+  size_t begin;
+  put_bytes(&made, "\0\0\0\0\x0b", 5);
+  put_trailer(&made, 0, filter_compression);
+  begin = made.num_bytes;
+  put_bytes(&made, metaindex->bytes, metaindex->num_bytes);
+  put_trailer(&made, begin, compression);
+  put_footer(&made, begin, metaindex->num_bytes);
+  exact = exact_copy(made.bytes, made.num_bytes);
+  wrong = bloom_table_file_read(exact, made.num_bytes, table);
+  free(exact);
+  return wrong;
+}
+
+static made_table handle_of(uint64_t offset, uint64_t num_bytes){
+  made_table handle = {{0}, 0};
+  put_varint(&handle, offset);
+  put_varint(&handle, num_bytes);
+  return handle;
+}
+
+/* The metaindex of one entry with the handle. */
+static made_table usual_metaindex(uint64_t offset, uint64_t num_bytes){
+  made_table metaindex = {{0}, 0};
+  const made_table handle = handle_of(offset, num_bytes);
+  put_entry(&metaindex, 0, "filter." BLOOM_LEVELDB_POLICY, &handle);
+  put_fixed32(&metaindex, 0);
+  put_fixed32(&metaindex, 1);
+  return metaindex;
+}
+
+static void compressed_blocks(void **state){
+  const made_table metaindex = usual_metaindex(0, 5);
+  bloom_table_file table;
+  (void)state;
+  assert_null(read_with_metaindex(&metaindex, 0, 0, &table));
+  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
+  assert_null(read_with_metaindex(&metaindex, 1, 0, &table));
+  assert_int_equal(table.filter, BLOOM_TABLE_METAINDEX_COMPRESSED);
+  assert_int_equal(table.compression, BLOOM_COMPRESSION_SNAPPY);
+  assert_int_equal(table.policy_bytes, 0);
+  assert_null(read_with_metaindex(&metaindex, 2, 0, &table));
+  assert_int_equal(table.filter, BLOOM_TABLE_METAINDEX_COMPRESSED);
+  assert_int_equal(table.compression, 2);
+  assert_null(read_with_metaindex(&metaindex, 0, 1, &table));
+  assert_int_equal(table.filter, BLOOM_TABLE_FILTER_COMPRESSED);
+  check_policy(&table, BLOOM_LEVELDB_POLICY);
+}
+
+static void many_entries(void **state){
+  const made_table ours = handle_of(0, 5), theirs = handle_of(1, 2);
+  made_table metaindex = {{0}, 0};
+  bloom_table_file table;
+  (void)state;
+  put_entry(&metaindex, 0, "aaa", &theirs);
+  put_entry(&metaindex, 0, "filter.a", &theirs);
+  put_entry(&metaindex, 7, "leveldb.BuiltinBloomFilter", &theirs);
+  put_entry(&metaindex, 33, "2", &ours);
+  put_entry(&metaindex, 34, "2", &theirs);
+  put_fixed32(&metaindex, 0);
+  put_fixed32(&metaindex, 1);
+  assert_null(read_with_metaindex(&metaindex, 0, 0, &table));
+  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
+  check_policy(&table, BLOOM_LEVELDB_POLICY);
+  assert_int_equal(table.block_bytes, 5);
+}
+
+/* A name that does not fit is cut, and equals no shorter one. */
+static void long_names(void **state){
+  char name[200];
+  const made_table handle = handle_of(0, 5);
+  made_table metaindex = {{0}, 0};
+  bloom_table_file table;
+  (void)state;
+  memset(name, 'x', sizeof(name));
+  memcpy(name, "filter.", 7);
+  name[sizeof(name)-1] = 0;
+  put_entry(&metaindex, 0, name, &handle);
+  put_entry(&metaindex, 199, "y", &handle);
+  put_entry(&metaindex, 150, "z", &handle);
+  put_fixed32(&metaindex, 0);
+  put_fixed32(&metaindex, 1);
+  assert_null(read_with_metaindex(&metaindex, 0, 0, &table));
+  assert_int_equal(table.filter, BLOOM_TABLE_OTHER_POLICY);
+  assert_int_equal(table.policy_bytes, BLOOM_POLICY_MAX_BYTES);
+  assert_memory_equal(table.policy, name + 7, BLOOM_POLICY_MAX_BYTES);
+}
+
+static void check_metaindex(const char *hex, const char *wrong){
+  made_table metaindex = {{0}, 0};
+  bloom_table_file table;
+  uint8_t *bytes = bytes_of(hex, &metaindex.num_bytes);
+  if( metaindex.num_bytes ) memcpy(metaindex.bytes, bytes, metaindex.num_bytes);
+  free(bytes);
+  if( wrong ){
+    assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), wrong);
+  }else{
+    assert_null(read_with_metaindex(&metaindex, 0, 0, &table));
+    assert_int_equal(table.filter, BLOOM_TABLE_NO_FILTER);
+  }
+}
+
+static void damaged_metaindexes(void **state){
+  static const char damaged[] = "the metaindex block is damaged";
+  (void)state;
+  /* No number of offsets, too many of them. */
+  check_metaindex("", damaged);
+  check_metaindex("000000", damaged);
+  check_metaindex("01000000", damaged);
+  check_metaindex("0000000002000000", damaged);
+  check_metaindex("00000000ffffffff", damaged);
+  check_metaindex("0000000000000040", damaged);
+  check_metaindex("00000000", NULL);
+  check_metaindex("0000000001000000", NULL);
+  /* An entry that shares what is not there, that ends in the middle, that is too long. */
+  check_metaindex("00010061" "010100" "62" "00000000", NULL);
+  check_metaindex("01010061" "00000000", damaged);
+  check_metaindex("00010061" "020100" "62" "00000000", damaged);
+  check_metaindex("0001" "00000000", damaged);
+  check_metaindex("80" "00000000", damaged);
+  check_metaindex("000500" "61" "00000000", damaged);
+  check_metaindex("000105" "61" "00000000", damaged);
+  check_metaindex("00ffffffffffffffffff0100" "61" "00000000", damaged);
+  check_metaindex("0001ffffffffffffffffff01" "61" "00000000", damaged);
+  check_metaindex("ffffffffffffffffff010100" "61" "00000000", damaged);
+}
+
+static void handles_that_lead_nowhere(void **state){
+  static const uint64_t sizes[] = {0, 1, 4, 5, 6, 100, 2000, UINT32_MAX, (uint64_t)1 << 63, UINT64_MAX - 5, UINT64_MAX - 4, UINT64_MAX};
+  size_t i, j;
+  (void)state;
+  for(i=0; i<COUNT_OF(sizes); i++){
+    for(j=0; j<COUNT_OF(sizes); j++){
+      const made_table metaindex = usual_metaindex(sizes[i], sizes[j]);
+      made_table made = {{0}, 0};
+      bloom_table_file table;
+      uint8_t *exact;
+      const char *wrong = read_with_metaindex(&metaindex, 0, 0, &table);
+      if( sizes[i]==0 && sizes[j]==5 ) assert_null(wrong);
+      else assert_non_null(wrong);
+      put_footer(&made, sizes[i], sizes[j]);
+      exact = exact_copy(made.bytes, made.num_bytes);
+      assert_string_equal(bloom_table_file_read(exact, made.num_bytes, &table), "the metaindex block lies outside of the file");
+      free(exact);
+    }
+  }
+}
+
+static void damage_is_named(void **state){
+  made_table metaindex = usual_metaindex(0, 4), made = {{0}, 0};
+  bloom_table_file table = {.block_bytes = 77};
+  (void)state;
+  assert_string_equal(bloom_table_file_read(NULL, 0, &table), "it has fewer than 48 bytes");
+  assert_string_equal(bloom_table_file_read(made.bytes, 48, &table), "its last 8 bytes are not LevelDB's magic number");
+  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the filter block does not have its checksum");
+  metaindex = usual_metaindex(0, 5000);
+  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the filter block lies outside of the file");
+  /* The entry's value is no handle. */
+  metaindex.num_bytes = 0;
+  put_entry(&metaindex, 0, "filter." BLOOM_LEVELDB_POLICY, &(made_table){{0x80}, 1});
+  put_fixed32(&metaindex, 0);
+  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the metaindex block is damaged");
+  /* A metaindex without its checksum, then one that has it but holds no filter block. */
+  put_bytes(&made, "\0\0\0\0\0\0\0\0\0", 9);
+  put_footer(&made, 0, 4);
+  assert_string_equal(bloom_table_file_read(made.bytes, made.num_bytes, &table), "the metaindex block does not have its checksum");
+  made.num_bytes = 0;
+  put_bytes(&made, "\xff", 1);
+  put_trailer(&made, 0, 0);
+  metaindex = usual_metaindex(0, 1);
+  put_bytes(&made, metaindex.bytes, metaindex.num_bytes);
+  put_trailer(&made, 6, 0);
+  put_footer(&made, 6, metaindex.num_bytes);
+  assert_string_equal(bloom_table_file_read(made.bytes, made.num_bytes, &table), "the filter block is damaged");
+  assert_int_equal(table.block_bytes, 77);
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(crc32c_gives_the_published_answers),
+    cmocka_unit_test(crc32c_of_every_byte),
+    cmocka_unit_test(varints_are_written_and_read),
+    cmocka_unit_test(varints_that_do_not_end),
+    cmocka_unit_test(tables_are_read),
+    cmocka_unit_test(tables_without_filters_are_told_apart),
+    cmocka_unit_test(tables_that_were_cut),
+    cmocka_unit_test(tables_with_a_flipped_bit),
+    cmocka_unit_test(compressed_blocks),
+    cmocka_unit_test(many_entries),
+    cmocka_unit_test(long_names),
+    cmocka_unit_test(damaged_metaindexes),
+    cmocka_unit_test(handles_that_lead_nowhere),
+    cmocka_unit_test(damage_is_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
