@@ -11,6 +11,7 @@
 #include "bloom.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifndef SQLITE_CORE
 # ifdef _WIN32
@@ -73,16 +74,22 @@ static const function_row function_rows[] = {
   SCALAR(bloom_bits_per_key, 2),
   SCALAR(bloom_bits_per_key, 3),
   SCALAR(bloom_partition, 2),
+  {.name = "bloom_key", .num_args = 2, .function = bloom_typed_key},
   SCALAR(bloom_may_contain, 2),
   SCALAR_WITH(bloom_open, 1, bloom_handle_pool),
+  AGGREGATE(bloom_filter_block_build, 2),
+  AGGREGATE(bloom_filter_block_build, 3),
   SCALAR(bloom_version, 0),
 };
 
 static const struct {
   const char *name;
   const sqlite3_module *module;
+  const bloom_table_function *function; /* that a table-valued function is */
 } module_rows[] = {
-  {"bloom_info", &bloom_info_module},
+  {"bloom_info", &bloom_table_function_module, &bloom_info_function},
+  {"bloom_filter_block", &bloom_table_function_module, &bloom_filter_block_function},
+  {"bloom_ldb", &bloom_table_function_module, &bloom_ldb_function},
 };
 
 static int register_function(sqlite3 *db, const function_row *row){
@@ -113,7 +120,9 @@ static int register_all(sqlite3 *db){
     if( rc!=SQLITE_OK ) return rc;
   }
   for(i=0; i<NUM_MODULE_ROWS; i++){
-    int rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module, NULL, NULL);
+    /* Through an integer: SQLite takes no const data, but hands on what it is given. */
+    int rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module,
+                                      (void *)(uintptr_t)module_rows[i].function, NULL);
     if( rc!=SQLITE_OK ) return rc;
   }
   return SQLITE_OK;

@@ -11,11 +11,20 @@
 #define BLOOM_ERROR_FILTER \
   "%s(): argument 1 (filter) must be a BLOB or a handle from bloom_open(), not %s"
 
-/* function */
-#define BLOOM_ERROR_FILTER_MISSING "%s() needs an argument: %s(filter)"
+/* function, how it is called */
+#define BLOOM_ERROR_ARGUMENT_MISSING  "%s() needs an argument: %s"
+#define BLOOM_ERROR_ARGUMENTS_MISSING "%s() needs its arguments: %s"
 
 /* function */
-#define BLOOM_ERROR_FILTER_UNREADABLE "%s(): its argument cannot be read back as a column"
+#define BLOOM_ERROR_UNREADABLE_ARGUMENT "%s(): its argument cannot be read back as a column"
+
+/* function, type of the value */
+#define BLOOM_ERROR_BLOCK "%s(): argument 1 (block) must be a BLOB, a LevelDB filter block, not %s"
+#define BLOOM_ERROR_FILE "%s(): argument 1 (file) must be a BLOB, the bytes of a LevelDB table file, not %s"
+
+/* function, what is wrong with it */
+#define BLOOM_ERROR_BLOCK_UNREADABLE "%s(): argument 1 (block) is no LevelDB filter block: %s"
+#define BLOOM_ERROR_FILE_UNREADABLE  "%s(): argument 1 (file) is no whole LevelDB table file: %s"
 
 /* function, what it is instead */
 #define BLOOM_ERROR_UNCHANGEABLE \
@@ -44,9 +53,20 @@
   "%s(): argument %d (false_positive_rate) must be a number between 0 and 1, not %s"
 #define BLOOM_ERROR_NUM_KEYS \
   "%s(): argument %d (num_keys) must be an integer in 0..9223372036854775807, not %s"
+#define BLOOM_ERROR_BLOCK_OFFSET \
+  "%s(): argument %d (block_offset) must be an integer in 0..9223372036854775807, not %s"
+#define BLOOM_ERROR_KEY_TYPE \
+  "%s(): argument %d (type) must be 'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', " \
+  "'big32', 'big64', 'varint32' or 'varint64', not %s"
 
 /* function, argument number, names of encodings, the value as an SQL literal */
 #define BLOOM_ERROR_ENCODING "%s(): argument %d (encoding) must be %s, not %s"
+
+/* type, what its value must be, the value as an SQL literal */
+#define BLOOM_ERROR_KEY_VALUE "bloom_key(): argument 1 (value) for '%s' must be %s, not %s"
+
+/* type, its smallest and largest value, the value as an SQL literal */
+#define BLOOM_ERROR_KEY_INTEGER "bloom_key(): argument 1 (value) for '%s' must be an integer in %lld..%lld, not %s"
 
 /* function, the rate asked for, number of keys, a rate in reach, way out */
 #define BLOOM_ERROR_OUT_OF_REACH \

@@ -5,6 +5,7 @@
 #define BLOOM_SQLITE_FUNCTIONS_H
 
 #include "sqlite_api.h"
+#include "table_function.h"
 
 /* bloom_build(key [, bits_per_key [, capacity]] [, encoding]): aggregate and window function. */
 void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
@@ -28,6 +29,9 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
 /* bloom_partition(key, num_partitions) */
 void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args);
 
+/* bloom_key(value, type); bloom_key is the name of a type in C. */
+void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args);
+
 /* bloom_may_contain(filter, key) */
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args);
 
@@ -37,7 +41,13 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args);
 /* bloom_version() */
 void bloom_version(sqlite3_context *context, int num_args, sqlite3_value **args);
 
-/* bloom_info(filter): table-valued */
-extern const sqlite3_module bloom_info_module;
+/* bloom_filter_block_build(block_offset, key [, bits_per_key]): aggregate. */
+void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_filter_block_build_final(sqlite3_context *context);
+
+/* Table-valued: bloom_info(filter), bloom_filter_block(block), bloom_ldb(file) */
+extern const bloom_table_function bloom_info_function;
+extern const bloom_table_function bloom_filter_block_function;
+extern const bloom_table_function bloom_ldb_function;
 
 #endif

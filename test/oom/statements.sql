@@ -92,6 +92,21 @@ SELECT bloom_bits_per_key(0.01), bloom_bits_per_key(0.01, 100), bloom_bits_per_k
 SELECT bloom_bits_per_key(0.5, 100, 'leveldb') FROM keys WHERE id < 3;
 SELECT bloom_version();
 
+-- bloom_key: every kind of type.
+SELECT bloom_key(id, 'int32'), bloom_key(id, 'big64'), bloom_key(id, 'varint64'), bloom_key(id / 8.0, 'float'), bloom_key(NULL, 'double') FROM keys;
+SELECT bloom_key('123e4567-e89b-12d3-a456-42661417400' || (id % 10), 'uuid'), bloom_key(zeroblob(16), 'uuid') FROM keys;
+
+-- LevelDB's files: tables, blocks, a table without a filter, each arm of an OR its own.
+SELECT * FROM tables, bloom_ldb(file);
+SELECT name FROM tables WHERE EXISTS (SELECT 1 FROM bloom_ldb(file) WHERE bloom_may_contain(filter, 'absent'));
+SELECT slot, policy FROM bloom_ldb WHERE (argument = (SELECT file FROM tables WHERE name = 'one') AND slot = 0) OR (argument = (SELECT file FROM tables WHERE name = 'none') AND note NOT NULL);
+SELECT f.* FROM (SELECT bloom_filter_block_build(id * 1000, k) AS block FROM keys), bloom_filter_block(block) f;
+SELECT slot, note FROM bloom_filter_block(x'aa06bb060200000005000000050000000000000004000000ff');
+SELECT count(*) FROM bloom_filter_block(zeroblob(300));
+SELECT part, bloom_filter_block_build(id * 100, k, 12.5) FROM keys GROUP BY part;
+SELECT length(bloom_filter_block_build(a.id * b.id, a.id * 225 + b.id * 15 + c.id)) FROM keys a, keys b, keys c;
+SELECT bloom_filter_block_build(id, k) FILTER (WHERE id > 99), bloom_filter_block_build(50000, NULL) FROM keys;
+
 -- A BLOB of zeros gets its memory when it is read.
 SELECT bloom_build(zeroblob(200 + id)), bloom_build(zeroblob(200 + id), 9, 5) FROM keys WHERE id < 4;
 SELECT bloom_add(bloom_empty(9), 1, zeroblob(200)), bloom_partition(zeroblob(200), 99);
@@ -180,5 +195,35 @@ SELECT bloom_bits_per_key(0.01, -5);
 INSERT INTO watched(k) SELECT k FROM keys WHERE k IS NOT NULL UNION ALL SELECT bloom_open(name) FROM filters;
 -- error
 DELETE FROM filters WHERE bloom_may_contain(nullif(filter, x'06'), bloom_open(name));
+-- error
+SELECT bloom_key(k, 'int32') FROM keys;
+-- error
+SELECT bloom_key(k, 'uuid') FROM keys;
+-- error
+SELECT bloom_key(1e39, 'float');
+-- error
+SELECT bloom_key(id, part) FROM keys;
+-- error
+SELECT * FROM tables, bloom_ldb(substr(file, 2));
+-- error
+SELECT * FROM tables, bloom_ldb(name);
+-- error
+SELECT * FROM bloom_ldb(zeroblob(300));
+-- error
+SELECT * FROM bloom_ldb;
+-- error
+SELECT argument FROM bloom_filter_block(x'000000000000000000');
+-- error
+SELECT * FROM bloom_filter_block(x'00');
+-- error
+SELECT * FROM bloom_filter_block(bloom_open(x'0006'));
+-- error
+SELECT bloom_filter_block_build(id - 9, k) FROM keys;
+-- error
+SELECT bloom_filter_block_build(id, k, id) FROM keys;
+-- error
+SELECT bloom_filter_block_build(id, k, 0) FROM keys;
+-- error
+SELECT bloom_filter_block_build(id * 1000000000000000, k) FROM keys;
 -- error
 SELECT argument FROM bloom_info(x'0006');
