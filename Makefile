@@ -184,6 +184,11 @@ $(BUILD)/test/oom/oom $(BUILD)/test/limits/limits $(BUILD)/test/load/load: $(BUI
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< $(LDFLAGS) $(SQLITE_LIBS) -ldl -lpthread
 
+# Without run-time types, as LevelDB itself, whose classes it extends.
+$(BUILD)/test/leveldb_files/leveldb_files: test/leveldb_files/leveldb_files.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -fno-rtti -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
+
 $(BUILD)/test/limits/big_filters: test/limits/big_filters.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)

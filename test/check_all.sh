@@ -36,6 +36,7 @@ long 'out of memory, with sanitizers'                     sh test/oom/run.sh --s
 long 'limits and interruption, newest SQLite'             sh test/limits/run.sh 3.54.1
 long 'copies of handles on every SQLite'                  sh test/handles/run.sh 3.31.1 3.38.2 3.44.2 3.52.0 3.54.1
 long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/every_sqlite.sh
+long 'files that LevelDB writes, also by classic-level'   sh test/leveldb_files/run.sh --long
 long 'Node: better-sqlite3'                               sh examples/node/test.sh
 long 'Parquet files of DuckDB and hyparquet-writer'       sh test/parquet/run.sh
 long 'big-endian: s390x'                                  sh test/machines/run.sh s390x

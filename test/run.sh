@@ -19,8 +19,11 @@ sanitized_core() { make_sanitized core-tests && sh test/core/run.sh build/saniti
 sanitized_sql() { make_sanitized && sanitized tclsh test/sqllogictest.tcl --load build/sanitize/bloom test/sql; }
 
 suite 'core: hashes, filters, golden files, live LevelDB'  sh test/core/run.sh
-grep -q leveldb_oracle_test build/release/test/core/programs ||
-  leave_out 'live LevelDB' 'LevelDB is not installed; its golden answers are compared, not its live ones'
+if grep -q leveldb_oracle_test build/release/test/core/programs; then
+  suite 'files that LevelDB writes'                        sh test/leveldb_files/run.sh
+else
+  leave_out 'live LevelDB' 'LevelDB is not installed; its golden answers and files are read, no live ones'
+fi
 suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
 suite 'sqllogictest, the runner of the SQL tests'          self_test
 suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
