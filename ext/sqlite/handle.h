@@ -85,7 +85,7 @@ extern bloom_handle_slot bloom_handle_slots[BLOOM_MAX_OPEN_HANDLES];
 /* The filter of a pointer that is the number of an open handle of this connection; else
 ** NULL.  Another connection may be closing its handle at this moment, so that one is
 ** none here.  Inline, as all that runs once a row. */
-static inline const bloom_filter *bloom_handle_find(sqlite3 *db, const void *pointer){
+static inline const bloom_filter *bloom_handle_find(const sqlite3 *db, const void *pointer){
   const uintptr_t number = (uintptr_t)pointer;
   bloom_handle_slot *slot = &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];
   if( atomic_load_explicit(&slot->number, memory_order_relaxed)!=number ) return NULL;

@@ -442,6 +442,7 @@ static void expression(generator *g, int depth){
 static const struct { const char *before, *after; } copies[] = {
   {"", ""},
   {"nullif(", ", 7)"},
+  {"nullif(", ", (SELECT f FROM kept))"},
   {"nullif(", ", bloom_may_contain(bloom_open(x'114000414410401006'), 1))"},
   {"coalesce(NULL, ", ")"},
   {"iif(1, ", ", bloom_open(x'000006'))"},
@@ -526,10 +527,12 @@ static void yes_of_a_value(generator *g){
   put(g, "SELECT bloom_may_contain(");
   filter_with(g, key, MAX_DEPTH - 1, 0);
   if( choose(g, 2) ){
-    /* The same key, once other filters were opened. */
-    put(g, ", CASE WHEN bloom_may_contain(bloom_open(bloom_empty(%u)), ", choose(g, 40));
-    expression(g, 2);
-    put(g, ") THEN ?%d ELSE ?%d END) AS yes", key, key);
+    /* The same key, once other filters were opened; f is of a table, or all would be
+    ** computed beforehand. */
+    g->has_columns = 1;
+    put(g, ", CASE WHEN bloom_may_contain((SELECT bloom_open(f)), bloom_may_contain(bloom_open(f), ");
+    expression(g, 1);
+    put(g, ")) THEN ?%d ELSE ?%d END) AS yes FROM (SELECT f AS k, f FROM kept)", key, key);
   }else{
     put(g, ", ?%d) AS yes", key);
   }
