@@ -14,6 +14,9 @@
 // probes that are independent, and `model`, bloom_modelled_fpr() in
 // ../../ext/core/leveldb/sizing.h, which knows of the 32-bit digest and of the probes made from it.
 //
+// `parquet` is our other encoding at the same bits per key, and its own model,
+// bloom_parquet_modelled_fpr(): blocks that fill like bins, and no end of digests.
+//
 // So many absent keys are asked for that the model expects 1,200 false positives, which
 // gives a rate a standard error of 3 %; but from 1,000,000 to 50,000,000 (quick: from
 // 100,000 to 4,000,000), and of numbered keys all that lie between the present ones,
@@ -45,6 +48,8 @@ extern "C" {
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
+#include "../../ext/core/parquet/hash.h"
+#include "../../ext/core/parquet/parquet.h"
 #include "../../ext/core/partition.h"
 #include "../../ext/core/leveldb/sizing.h"
 }
@@ -115,15 +120,17 @@ bool IsFewBits(int bits_per_key) {
   return std::find(std::begin(kFewBits), std::end(kFewBits), bits_per_key) != std::end(kFewBits);
 }
 
-uint32_t Digest(const leveldb::Slice& key) {
-  return bloom_leveldb_hash(reinterpret_cast<const uint8_t*>(key.data()), key.size());
-}
+const uint8_t* Bytes(const leveldb::Slice& key) { return reinterpret_cast<const uint8_t*>(key.data()); }
 
-// Keys end to end in one block of memory, each with its digest.
+uint32_t Digest(const leveldb::Slice& key) { return bloom_leveldb_hash(Bytes(key), key.size()); }
+
+// Keys end to end in one block of memory, each with its digests.  Parquet's encoding hashes
+// numbers as integers.
 struct Keys {
   std::unique_ptr<char[]> memory;
   std::vector<leveldb::Slice> slices;
   std::vector<uint32_t> digests;
+  std::vector<uint64_t> parquet_digests;
 
   Keys() = default;
   // number(i), i in 0..count-1, gives the number of key i.
@@ -131,15 +138,18 @@ struct Keys {
   Keys(size_t (*write)(uint64_t, char*), size_t count, Number number) : memory(new char[count * kMostChars]) {
     slices.reserve(count);
     digests.reserve(count);
+    parquet_digests.reserve(count);
     char* at = memory.get();
     for (size_t i = 0; i < count; i++, at += slices.back().size()) {
-      const size_t length = write(number(i), at);
-      Add(leveldb::Slice(at, length));
+      const leveldb::Slice key(at, write(number(i), at));
+      Add(key, Digest(key), write == WriteDecimal ? bloom_parquet_hash_int64(static_cast<int64_t>(number(i)))
+                                                  : bloom_parquet_hash_bytes(Bytes(key), key.size()));
     }
   }
-  void Add(const leveldb::Slice& key) {
+  void Add(const leveldb::Slice& key, uint32_t digest, uint64_t parquet_digest) {
     slices.push_back(key);
-    digests.push_back(Digest(key));
+    digests.push_back(digest);
+    parquet_digests.push_back(parquet_digest);
   }
 };
 
@@ -154,8 +164,9 @@ Keys Absent(const Kind& kind, size_t first, size_t count) {
 // The keys of each partition; they stay where they are.
 std::vector<Keys> Part(const Keys& keys, size_t num_parts) {
   std::vector<Keys> parts(num_parts);
-  for (const leveldb::Slice& key : keys.slices) {
-    parts[bloom_partition_of(reinterpret_cast<const uint8_t*>(key.data()), key.size(), num_parts)].Add(key);
+  for (size_t i = 0; i < keys.slices.size(); i++) {
+    const leveldb::Slice& key = keys.slices[i];
+    parts[bloom_partition_of(Bytes(key), key.size(), num_parts)].Add(key, keys.digests[i], keys.parquet_digests[i]);
   }
   return parts;
 }
@@ -167,7 +178,8 @@ struct Rate {
   int bits_per_key;
   bloom_shape shape;
   double textbook, model;
-  size_t asked = 0, leveldb = 0, ours = 0;
+  double parquet_model;
+  size_t asked = 0, leveldb = 0, ours = 0, parquet = 0;
 
   Rate(const std::string& keys, size_t num_filters, size_t num_keys, int bits_per_key)
       : keys(keys), num_filters(num_filters), num_keys(num_keys), bits_per_key(bits_per_key) {
@@ -175,6 +187,9 @@ struct Rate {
     const double k = shape.num_probes;
     textbook = std::pow(1 - std::exp(-k * static_cast<double>(num_keys) / static_cast<double>(shape.num_bits)), k);
     model = bloom_modelled_fpr(&shape, num_keys);
+    bloom_shape parquet_shape;
+    if (bloom_encoding_parquet.shape(num_keys, bits_per_key, &parquet_shape) != BLOOM_OK) Die("too big");
+    parquet_model = bloom_parquet_modelled_fpr(num_keys, parquet_shape.num_places);
   }
 
   // Absent keys for each filter.
@@ -187,23 +202,24 @@ struct Rate {
   void Report() const {
     const double num = static_cast<double>(asked);
     const double leveldb_rate = static_cast<double>(leveldb) / num, ours_rate = static_cast<double>(ours) / num;
-    std::printf("%9zu %8zu %5d %10zu %10zu %8.4f %% %8.4f %% %8.4f %% %8.4f %% %9.2f\n", num_keys, num_filters,
+    const double parquet_rate = static_cast<double>(parquet) / num;
+    std::printf("%9zu %8zu %5d %10zu %10zu %8.4f %% %8.4f %% %8.4f %% %8.4f %% %9.2f %8.4f %% %8.4f %%\n", num_keys, num_filters,
                 bits_per_key, shape.num_bytes, asked, 100 * textbook, 100 * model, 100 * leveldb_rate,
-                100 * ours_rate, ours_rate / model);
+                100 * ours_rate, ours_rate / model, 100 * parquet_rate, 100 * parquet_model);
     std::fflush(stdout);
     if (!raw) return;
-    std::fprintf(raw, "%s\t%zu\t%zu\t%d\t%u\t%zu\t%zu\t%zu\t%.4e\t%.4e\t%.4e\t%.4e\n", keys.c_str(), num_keys,
+    std::fprintf(raw, "%s\t%zu\t%zu\t%d\t%u\t%zu\t%zu\t%zu\t%.4e\t%.4e\t%.4e\t%.4e\t%.4e\t%.4e\n", keys.c_str(), num_keys,
                  num_filters, bits_per_key, shape.num_probes, shape.num_bytes, asked, ours, textbook, model,
-                 leveldb_rate, ours_rate);
+                 leveldb_rate, ours_rate, parquet_rate, parquet_model);
   }
 };
 
 void Heading(const char* keys) {
   std::printf("\n%s\n"
-              " num_keys  filters  bits  num_bytes      asked   textbook      model    LevelDB       ours  to model\n", keys);
+              " num_keys  filters  bits  num_bytes      asked   textbook      model    LevelDB       ours  to model    parquet  its model\n", keys);
 }
 
-// The filters of the same keys by LevelDB and by us.
+// The filters of the same keys by LevelDB and by us, and our other encoding's.
 class Pair {
  public:
   Pair(const Keys& keys, size_t first, size_t count, int bits_per_key)
@@ -220,6 +236,15 @@ class Pair {
       Die("our filter is not LevelDB's");
     }
     bloom_filter_read(ours_.data(), ours_.size(), &filter_);
+
+    const bloom_encoding& encoding = bloom_encoding_parquet;
+    if (encoding.shape(count, bits_per_key, &shape) != BLOOM_OK) Die("too big");
+    parquet_.resize(shape.num_bytes);
+    encoding.clear(&shape, parquet_.data());
+    const bloom_digest_run parquet_run = {nullptr, keys.parquet_digests.data() + first, count};
+    encoding.add(&shape, parquet_.data(), &parquet_run);
+    bloom_filter_read(parquet_.data(), parquet_.size(), &parquet_filter_);
+    if (parquet_filter_.encoding != &encoding) Die("a filter of Parquet's is not read as one");
   }
 
   void Ask(const Keys& absent, Rate* rate) const {
@@ -230,6 +255,7 @@ class Pair {
       if (leveldb != ours) Die("our answer is not LevelDB's");
       rate->leveldb += leveldb;
       rate->ours += ours;
+      rate->parquet += parquet_filter_.encoding->may_contain(&parquet_filter_, absent.parquet_digests[i]);
     }
     rate->asked += count;
   }
@@ -237,8 +263,8 @@ class Pair {
  private:
   std::unique_ptr<const leveldb::FilterPolicy> policy_;
   std::string theirs_;
-  std::vector<uint8_t> ours_;
-  bloom_filter filter_;
+  std::vector<uint8_t> ours_, parquet_;
+  bloom_filter filter_, parquet_filter_;
 };
 
 void MeasureGrid(const Kind& kind, const Effort& effort) {
@@ -383,7 +409,7 @@ int main(int argc, char** argv) {
   const std::string note = "LevelDB " + std::to_string(leveldb::kMajorVersion) + "." + std::to_string(leveldb::kMinorVersion);
   raw = open_results("false-positives", nullptr, note.c_str(),
                      "keys\tnum_keys\tnum_filters\tbits_per_key\tnum_probes\tnum_bytes\tnum_asked\tnum_false_positives\t"
-                     "textbook\tmodel\tleveldb\tours");
+                     "textbook\tmodel\tleveldb\tours\tparquet\tparquet_model");
   for (const Kind& kind : kKinds) MeasureGrid(kind, effort);
   MeasureRanges();
   for (const Kind& kind : kKinds) MeasureParts(kind, effort);
