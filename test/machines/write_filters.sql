@@ -20,7 +20,14 @@ INSERT INTO filters SELECT kind, 'merged', bloom_merge(filter) FROM
   (SELECT kind, bloom_build(key, 12, 1000) AS filter FROM keys GROUP BY kind, bloom_partition(key, 7))
   GROUP BY kind;
 INSERT INTO filters SELECT kind, 'grown', bloom_add(bloom_empty(1000), min(key), max(key)) FROM keys GROUP BY kind;
+INSERT INTO filters SELECT kind, 'parquet', bloom_build(key, 'parquet') FROM keys GROUP BY kind;
+INSERT INTO filters SELECT kind, 'parquet, merged', bloom_merge(filter) FROM
+  (SELECT kind, bloom_build(key, 12, 1000, 'parquet') AS filter FROM keys GROUP BY kind, bloom_partition(key, 7))
+  GROUP BY kind;
+INSERT INTO filters SELECT kind, 'parquet, grown', bloom_add(bloom_empty(1000, 'parquet'), min(key), max(key)) FROM keys GROUP BY kind;
 INSERT INTO filters SELECT 'no', 'empty', bloom_build(key) FROM keys WHERE 0;
 -- Large enough for every vector kernel and for building in passes.
 INSERT INTO filters SELECT 'large', 'built', bloom_build(a.key * 1000 + b.key, 10) FROM keys AS a, keys AS b
+  WHERE a.kind = 'odd' AND b.kind = 'odd' AND a.key BETWEEN 1 AND 999 AND b.key BETWEEN 1 AND 400;
+INSERT INTO filters SELECT 'large', 'parquet', bloom_build(a.key * 1000 + b.key, 10, 'parquet') FROM keys AS a, keys AS b
   WHERE a.kind = 'odd' AND b.kind = 'odd' AND a.key BETWEEN 1 AND 999 AND b.key BETWEEN 1 AND 400;
