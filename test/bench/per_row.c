@@ -20,7 +20,7 @@
 
 #include "bench.h"
 
-#define MAX_CONTESTANTS 9
+#define MAX_CONTESTANTS 11
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static sqlite3 *db;
@@ -165,19 +165,22 @@ static void compete(const char *group, const char *filter, const char *unit, dou
   compete(group, filter, unit, num_units, repeats, contestants, COUNT(contestants), \
           comparisons, COUNT(comparisons))
 
-#define HANDLE "(SELECT bloom_open(filter) FROM filters WHERE name = '%s')"
+#define HANDLE  "(SELECT bloom_open(filter) FROM filters WHERE name = '%s')"
+#define PARQUET "(SELECT bloom_open(filter) FROM filters WHERE name = '%s parquet')"
 
 static contestant integer_rows[] = {
   {.name = "empty scan", .sql = "SELECT count(k) FROM t"},
   {.name = "noop(handle, k)", .sql = "SELECT sum(noop(" HANDLE ", k)) FROM t"},
   {.name = "may_contain(handle, k)", .sql = "SELECT sum(bloom_may_contain(" HANDLE ", k)) FROM t"},
   {.name = "may_contain(handle, repeated k)", .sql = "SELECT sum(bloom_may_contain(" HANDLE ", r)) FROM t"},
+  {.name = "may_contain(parquet, k)", .sql = "SELECT sum(bloom_may_contain(" PARQUET ", k)) FROM t"},
   {.name = "noop(?, k)", .sql = "SELECT sum(noop(?1, k)) FROM t"},
   {.name = "may_contain(?, k)", .sql = "SELECT sum(bloom_may_contain(?1, k)) FROM t"},
   {.name = "abs(k)", .sql = "SELECT sum(abs(k)) FROM t"},
 };
 static const comparison integer_comparisons[] = {
   {'-', "may_contain(handle, k)", "noop(handle, k)"},
+  {'-', "may_contain(parquet, k)", "noop(handle, k)"},
   {'-', "may_contain(handle, k)", "empty scan"},
   {'-', "noop(handle, k)", "empty scan"},
   {'-', "abs(k)", "empty scan"},
@@ -191,12 +194,14 @@ static contestant text_rows[] = {
   {.name = "empty scan", .sql = "SELECT count(s) FROM t"},
   {.name = "noop(handle, s)", .sql = "SELECT sum(noop(" HANDLE ", s)) FROM t"},
   {.name = "may_contain(handle, s)", .sql = "SELECT sum(bloom_may_contain(" HANDLE ", s)) FROM t"},
+  {.name = "may_contain(parquet, s)", .sql = "SELECT sum(bloom_may_contain(" PARQUET ", s)) FROM t"},
   {.name = "noop(?, s)", .sql = "SELECT sum(noop(?1, s)) FROM t"},
   {.name = "may_contain(?, s)", .sql = "SELECT sum(bloom_may_contain(?1, s)) FROM t"},
   {.name = "length(s)", .sql = "SELECT sum(length(s)) FROM t"},
 };
 static const comparison text_comparisons[] = {
   {'-', "may_contain(handle, s)", "noop(handle, s)"},
+  {'-', "may_contain(parquet, s)", "noop(handle, s)"},
   {'-', "may_contain(handle, s)", "empty scan"},
   {'-', "noop(handle, s)", "empty scan"},
   {'-', "length(s)", "empty scan"},
@@ -210,18 +215,22 @@ static contestant build_rows[] = {
   {.name = "count(k)", .sql = "SELECT count(k) FROM t"},
   {.name = "bloom_build(k)", .sql = "SELECT length(bloom_build(k)) FROM t"},
   {.name = "bloom_build(k, 10)", .sql = "SELECT length(bloom_build(k, 10)) FROM t"},
+  {.name = "bloom_build(k, 'parquet')", .sql = "SELECT length(bloom_build(k, 'parquet')) FROM t"},
   {.name = "group_concat(k)", .sql = "SELECT length(group_concat(k)) FROM t"},
   {.name = "count(s)", .sql = "SELECT count(s) FROM t"},
   {.name = "bloom_build(s)", .sql = "SELECT length(bloom_build(s)) FROM t"},
   {.name = "bloom_build(s, 10)", .sql = "SELECT length(bloom_build(s, 10)) FROM t"},
+  {.name = "bloom_build(s, 'parquet')", .sql = "SELECT length(bloom_build(s, 'parquet')) FROM t"},
   {.name = "max(s)", .sql = "SELECT max(s) FROM t"},
   {.name = "group_concat(s)", .sql = "SELECT length(group_concat(s)) FROM t"},
 };
 static const comparison build_comparisons[] = {
   {'/', "bloom_build(k)", "count(k)"},
   {'/', "bloom_build(k, 10)", "count(k)"},
+  {'/', "bloom_build(k, 'parquet')", "bloom_build(k, 10)"},
   {'/', "bloom_build(s)", "count(s)"},
   {'/', "bloom_build(s, 10)", "count(s)"},
+  {'/', "bloom_build(s, 'parquet')", "bloom_build(s, 10)"},
   {'/', "bloom_build(s, 10)", "max(s)"},
   {'/', "bloom_build(k, 10)", "group_concat(k)"},
   {'/', "bloom_build(s, 10)", "group_concat(s)"},
@@ -263,13 +272,18 @@ static int is_wanted(const char *group){
   return strstr(group, only)!=NULL;
 }
 
-/* The filters of one size: 'NAME k' of integers, 'NAME s' of text. */
+/* The filters of one size: 'NAME k' of integers, 'NAME s' of text, and the same in
+** Parquet's encoding. */
 static void make_filters(const char *name, int num_keys){
-  run("DELETE FROM filters;"
-      "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i+10 FROM c LIMIT %d)"
-      " INSERT INTO filters SELECT '%s k', bloom_build(i*997) FROM c", num_keys, name);
-  run("WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i+10 FROM c LIMIT %d)"
-      " INSERT INTO filters SELECT '%s s', bloom_build(printf('key-%%012d', i)) FROM c", num_keys, name);
+  static const struct { const char *name, *key; } kinds[] = {{"k", "i*997"}, {"s", "printf('key-%012d', i)"}};
+  int i;
+  run("DELETE FROM filters");
+  for(i=0; i<COUNT(kinds); i++){
+    run("WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i+10 FROM c LIMIT %d),"
+        " f(leveldb, parquet) AS (SELECT bloom_build(%s), bloom_build(%s, 'parquet') FROM c)"
+        " INSERT INTO filters SELECT '%s %s', leveldb FROM f UNION ALL SELECT '%s %s parquet', parquet FROM f",
+        num_keys, kinds[i].key, kinds[i].key, name, kinds[i].name, name, kinds[i].name);
+  }
 }
 
 /* Peak of SQLite's memory in one query, above what was in use before. */
@@ -328,6 +342,7 @@ static void build(void){
   COMPETE(group, "", "ns a row", num_rows, num_repeats, build_rows, build_comparisons);
   report_memory("bloom_build(k, 10)", "SELECT length(bloom_build(k, 10)) FROM t");
   report_memory("bloom_build(s, 10)", "SELECT length(bloom_build(s, 10)) FROM t");
+  report_memory("bloom_build(k, 'parquet')", "SELECT length(bloom_build(k, 'parquet')) FROM t");
   report_memory("bloom_build(k, 10, 1000000)", "SELECT length(bloom_build(k, 10, 1000000)) FROM t");
 }
 
