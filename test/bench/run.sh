@@ -97,6 +97,7 @@ if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 
 #     name            SQLite command                                     (pick QUICK FULL)
 bench kernels         once   build/bench/kernels $size
+bench hashes          once   build/bench/hashes
 bench per-row         each   build/bench/per_row $size
 bench opens           each   build/bench/opens build/bench/data $size
 bench query-forms     each   $python test/bench/query_forms.py $(pick 200000 1000000)
