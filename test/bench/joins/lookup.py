@@ -4,7 +4,7 @@ A filter in front of look-ups: when it helps, and when it does not.
 
 A fact table is matched with a dimension by a join, IN and EXISTS: plain, with
 a filter kept from before (`kept`), and with one built by the query itself
-(`built`).  Parameters: the dimension's size, the kind of key, the share of fact
+(`built`), in LevelDB's encoding and in Parquet's.  Parameters: the dimension's size, the kind of key, the share of fact
 rows that have a partner, and SQLite's page cache, large enough for everything
 (`warm`) or of 2 MB, its default (`small`: joins only).  All results are compared
 with the plain query's.  Keys are of three kinds:
@@ -36,8 +36,14 @@ SIZES = {
 }
 CACHE_MB = {"warm": 2048, "small": 2}
 
-KEPT = "bloom_may_contain((SELECT bloom_open(filter) FROM filters), f.key)"
-BUILT = "bloom_may_contain((SELECT bloom_open(bloom_build(id)) FROM dimension), f.key)"
+# What stands for {filter}.
+CONTESTANTS = {
+    "plain": "1",
+    "kept": "bloom_may_contain((SELECT bloom_open(leveldb) FROM filters), f.key)",
+    "built": "bloom_may_contain((SELECT bloom_open(bloom_build(id)) FROM dimension), f.key)",
+    "kept parquet": "bloom_may_contain((SELECT bloom_open(parquet) FROM filters), f.key)",
+    "built parquet": "bloom_may_contain((SELECT bloom_open(bloom_build(id, 'parquet')) FROM dimension), f.key)",
+}
 FORMS = {
     "join": "SELECT count(*), sum(f.amount + d.weight) FROM {fact} f JOIN dimension d ON d.id = f.key WHERE {filter}",
     "IN": "SELECT count(*), sum(f.amount) FROM {fact} f WHERE {filter} AND f.key IN (SELECT id FROM dimension)",
@@ -68,7 +74,7 @@ def filler(kind, num_rows, num_facts, percents):
         db.execute(f"CREATE TABLE dimension(id {key_type} PRIMARY KEY, name TEXT, weight INTEGER)")
         db.execute(harness.numbers(num_rows) + "INSERT INTO dimension SELECT " + as_key.format(n="n", absent=0) +
                    ", 'name of ' || n, n % 100 FROM numbers")
-        db.execute("CREATE TABLE filters AS SELECT bloom_build(id) AS filter FROM dimension")
+        db.execute("CREATE TABLE filters AS SELECT bloom_build(id) AS leveldb, bloom_build(id, 'parquet') AS parquet FROM dimension")
         for percent in percents:
             db.execute(f"CREATE TABLE {fact_name(percent)}(id INTEGER PRIMARY KEY, key {key_type}, amount INTEGER)")
             # A minimal standard generator [Park, Miller 1988], twice: r picks the key, s whether it matches.
@@ -101,17 +107,15 @@ def measure(size, dimension):
                     text = sql.format(fact=fact_name(percent), filter=condition)
                     return lambda: db.execute(text).fetchone()
 
-                times = harness.race({"plain": contestant("1"), "kept": contestant(KEPT),
-                                      "built": contestant(BUILT)}, repeats)
+                times = harness.race({name: contestant(condition) for name, condition in CONTESTANTS.items()}, repeats)
                 for name, t in times.items():
                     for repeat, seconds in enumerate(t.seconds):
                         results.row(cache, percent, form, name, repeat, seconds)
                 print(f"{kind:<8}{int(num_rows):>11,} {cache:<6}{percent:>6} % {form:<7}" + "".join(
                     f"{times[n].median * 1e3:>9.0f}" for n in times) + "".join(
-                    f"{harness.faster(times['plain'], times[n]):>8.2f}x" for n in ("kept", "built")) +
+                    f"{harness.faster(times['plain'], times[n]):>8.2f}x" for n in times if n != "plain") +
                     f"{100 * max(t.spread() for t in times.values()):>7.0f} %", flush=True)
-                yield (dimension, cache, form, percent, harness.faster(times["plain"], times["kept"]),
-                       harness.faster(times["plain"], times["built"]))
+                yield dimension, cache, form, percent, harness.faster(times["plain"], times["kept"])
         db.close()
 
 
@@ -119,7 +123,7 @@ def plot(points):
     """One curve a dimension and cache: times faster against the share that matches."""
     for form in FORMS:
         curves = {}
-        for dimension, cache, its_form, percent, kept, _ in points:
+        for dimension, cache, its_form, percent, kept in points:
             if its_form == form:
                 curves.setdefault(f"{dimension.replace('-', ', ')} rows, {cache}", []).append((percent, kept))
         if not curves:
@@ -141,8 +145,8 @@ def main():
     num_facts, repeats, _, dimensions = SIZES[size]
     print(f"SQLite {sqlite3.sqlite_version}, {num_facts:,} facts, medians of {repeats} runs in turns; "
           "spread: the run furthest from its median")
-    print(f"{'key':<8}{'dimension':>11} {'cache':<6}{'match':>8} {'form':<7}{'plain':>9}{'kept':>9}{'built':>9} ms"
-          f"{'kept':>6}{'built':>9}{'spread':>9}")
+    print(f"{'key':<8}{'dimension':>11} {'cache':<6}{'match':>8} {'form':<7}{'plain':>9}{'kept':>9}{'built':>9}{'kept':>9}{'built':>9} ms"
+          f"{'kept':>6}{'built':>9}{'kept':>9}{'built':>9}{'spread':>9}; the second kept and built: Parquet's encoding")
     plot([point for dimension in sys.argv[2:] or dimensions for point in measure(size, dimension)])
 
 

@@ -20,7 +20,7 @@ adds up the first and the last 8 bytes: numbered keys collide in it.
 
 A filter is built by the query itself from each dimension that keeps at most
 half of its rows; `hinted` has unlikely() around each, which tells SQLite to expect
-few rows.  All results are compared with the plain query's.  SQLite's own
+few rows; `parquet` builds them in Parquet's encoding.  All results are compared with the plain query's.  SQLite's own
 Bloom filters take part only where ANALYZE was run: measured with it, and for
 integer keys without it too.
 
@@ -101,10 +101,10 @@ QUERIES = [
 ]
 
 
-def filter_condition(dimension, condition):
+def filter_condition(dimension, condition, encoding):
     """The fact row's key may be one of the dimension's rows that pass."""
     key, foreign_key = KEY_COLUMNS[dimension]
-    return (f"bloom_may_contain((SELECT bloom_open(bloom_build({key})) FROM {dimension} WHERE {condition}),"
+    return (f"bloom_may_contain((SELECT bloom_open(bloom_build({key}, '{encoding}')) FROM {dimension} WHERE {condition}),"
             f" {foreign_key})")
 
 
@@ -115,10 +115,10 @@ def plain_sql(columns, facts, dimensions, grouping):
             f" WHERE {' AND '.join(filter(None, conditions))} {grouping}")
 
 
-def filtered_sql(columns, facts, dimensions, grouping, hint="{}"):
+def filtered_sql(columns, facts, dimensions, grouping, hint="{}", encoding="leveldb"):
     """Cheap comparisons first, then the filters, the most selective one first; hint: around each."""
     chosen = sorted((share, dimension) for dimension, (_, share) in dimensions.items() if share <= 0.5)
-    filters = [hint.format(filter_condition(dimension, dimensions[dimension][0])) for _, dimension in chosen]
+    filters = [hint.format(filter_condition(dimension, dimensions[dimension][0], encoding)) for _, dimension in chosen]
     return plain_sql(columns, " AND ".join(filter(None, [facts] + filters)), dimensions, grouping)
 
 
@@ -194,16 +194,15 @@ def measure(size, key_type, analyzed, chosen):
     if not analyzed:
         # Never committed: the statistics are gone for this connection alone.
         db.executescript("BEGIN; DELETE FROM sqlite_stat1; ANALYZE sqlite_schema;")
-    total = {"plain": 0, "filtered": 0, "hinted": 0}
-    print(f"\n{key_type} keys, {state}, {num_facts:,} facts\n{'query':<7}{'plain':>9}{'filtered':>10}{'hinted':>8} ms{'faster':>9}{'hinted':>9}{'spread':>9}")
+    total = {"plain": 0, "filtered": 0, "hinted": 0, "parquet": 0}
+    print(f"\n{key_type} keys, {state}, {num_facts:,} facts\n{'query':<7}{'plain':>9}{'filtered':>10}{'hinted':>8}{'parquet':>8} ms{'faster':>9}{'hinted':>9}{'parquet':>9}{'spread':>9}")
     rows = []
     for name, *query in QUERIES:
         if chosen and name not in chosen:
             continue
-        plain, filtered, hinted = plain_sql(*query), filtered_sql(*query), filtered_sql(*query, "unlikely({})")
-        times = harness.race({"plain": lambda: db.execute(plain).fetchall(),
-                              "filtered": lambda: db.execute(filtered).fetchall(),
-                              "hinted": lambda: db.execute(hinted).fetchall()}, repeats)
+        forms = {"plain": plain_sql(*query), "filtered": filtered_sql(*query),
+                 "hinted": filtered_sql(*query, "unlikely({})"), "parquet": filtered_sql(*query, encoding="parquet")}
+        times = harness.race({form: lambda sql=sql: db.execute(sql).fetchall() for form, sql in forms.items()}, repeats)
         if not times["plain"].result or times["plain"].result[0][0] is None:
             sys.exit(f"{name} gives no rows: the data is wrong")
         for contestant, t in times.items():
@@ -213,10 +212,12 @@ def measure(size, key_type, analyzed, chosen):
         faster = harness.faster(times["plain"], times["filtered"])
         rows.append((name, faster))
         print(f"Q{name:<6}{times['plain'].median * 1e3:>9.0f}{times['filtered'].median * 1e3:>10.0f}"
-              f"{times['hinted'].median * 1e3:>8.0f}{faster:>11.2f}x{harness.faster(times['plain'], times['hinted']):>8.2f}x"
+              f"{times['hinted'].median * 1e3:>8.0f}{times['parquet'].median * 1e3:>8.0f}{faster:>11.2f}x"
+              f"{harness.faster(times['plain'], times['hinted']):>8.2f}x{harness.faster(times['plain'], times['parquet']):>8.2f}x"
               f"{100 * max(t.spread() for t in times.values()):>7.0f} %", flush=True)
     print(f"{'total':<7}{total['plain'] * 1e3:>9.0f}{total['filtered'] * 1e3:>10.0f}{total['hinted'] * 1e3:>8.0f}"
-          f"{total['plain'] / total['filtered']:>11.2f}x{total['plain'] / total['hinted']:>8.2f}x", flush=True)
+          f"{total['parquet'] * 1e3:>8.0f}{total['plain'] / total['filtered']:>11.2f}x{total['plain'] / total['hinted']:>8.2f}x"
+          f"{total['plain'] / total['parquet']:>8.2f}x", flush=True)
     db.close()
     return rows
 
