@@ -349,7 +349,7 @@ foreach name {Makefile bloom.so ext examples test sql} {
   }
 }
 set documents [expr {$argc ? $argv : {
-  README.md ext/FUNCTIONS.md ext/FORMATS.md ext/BUILDING.md sql/README.md examples/README.md
+  README.md CHANGELOG.md ext/FUNCTIONS.md ext/FORMATS.md ext/BUILDING.md sql/README.md examples/README.md
   test/README.md test/RELIABILITY.md test/bench/README.md
 }}]
 foreach document $documents { checkDocument $document }
