@@ -26,6 +26,9 @@ const bloom_encoding *bloom_encoding_named(const char *name){
 }
 
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
-  const bloom_encoding *const *row = bloom_encodings;
-  while( !(*row)->read(bytes, num_bytes, filter) ) row++;
+  const bloom_encoding *const *row;
+  for(row=bloom_encodings; row[1]; row++){
+    if( (*row)->read(bytes, num_bytes, filter) ) return;
+  }
+  (void)(*row)->read(bytes, num_bytes, filter);
 }

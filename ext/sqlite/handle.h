@@ -46,7 +46,7 @@ typedef struct bloom_handle_pool {
 void *bloom_handle_pool_new(void);
 
 /* Frees a pool, once its last handle is closed. */
-void bloom_handle_pool_free(void *pool);
+void bloom_handle_pool_free(void *data);
 
 typedef enum bloom_handle_status {
   BLOOM_HANDLE_OPEN,
@@ -55,12 +55,12 @@ typedef enum bloom_handle_status {
 } bloom_handle_status;
 
 /* Opens a handle on a connection, with room for num_bytes that the caller fills and
-** reads into its filter.  *handle is set on BLOOM_HANDLE_OPEN. */
+** reads into its filter.  *opened is set on BLOOM_HANDLE_OPEN. */
 bloom_handle_status bloom_handle_open(
   bloom_handle_pool *pool,
   sqlite3 *db,
   size_t num_bytes,
-  bloom_handle **handle
+  bloom_handle **opened
 );
 
 /* Closes a handle: from then on all its copies are NULL. */

@@ -119,6 +119,7 @@ static void test_positions(void **state){
       const int is_listed = s<sizeof(sizes)/sizeof(sizes[0]);
       const uint64_t num_bits = is_listed ? sizes[s] : (random64() >> (31 + s%29)) / 8 * 8 + 8;
       const uint32_t num_probes = (uint32_t)(s % MAX) + 1;
+      const size_t num_positions = (size_t)NUM * num_probes;
       size_t i;
       uint32_t j;
       fill_random(digests, NUM);
@@ -131,9 +132,9 @@ static void test_positions(void **state){
       kernels->positions(bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(num_bits)), num_probes, digests,
                          NUM, given);
       /* Rows give them in orders of their own. */
-      qsort(expected, NUM * num_probes, sizeof(expected[0]), compare_positions);
-      qsort(given, NUM * num_probes, sizeof(given[0]), compare_positions);
-      assert_memory_equal(given, expected, NUM * num_probes * sizeof(given[0]));
+      qsort(expected, num_positions, sizeof(expected[0]), compare_positions);
+      qsort(given, num_positions, sizeof(given[0]), compare_positions);
+      assert_memory_equal(given, expected, num_positions * sizeof(given[0]));
     }
   }
 }

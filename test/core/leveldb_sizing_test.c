@@ -312,7 +312,7 @@ static void check_size(const double *rates, double fpr, uint64_t num_keys){
 ** sizes, where there are most to be told apart, rates barely in reach, and rates that are not. */
 static void gives_the_smallest_size(void **state){
   static const uint64_t nums_of_keys[] = {
-    40, 1, 7, 100, 1000, 4098, 4583, 17522, 20400, 34, 80, 340, 35000, 65537*8, 300000, 1000000, 10000000,
+    40, 1, 7, 100, 1000, 4098, 4583, 17522, 20400, 34, 80, 340, 35000, UINT64_C(65537)*8, 300000, 1000000, 10000000,
     134217728, 1500000000, 5000000000,
   };
   rng random = rng_stream(991);

@@ -137,7 +137,7 @@ static uint64_t naive_number(uint64_t digest, uint64_t num_blocks){
   int bit;
   const uint64_t upper = digest / 4294967296u;
   for(bit=31; bit>=0; bit--){
-    rest = 2*rest;
+    rest *= 2;
     if( num_blocks >> bit & 1 ) rest += upper;
     quotient = 2*quotient + rest/4294967296u;
     rest %= 4294967296u;

@@ -49,7 +49,7 @@ static size_t key_of(const char *type, uint32_t i, uint8_t key[MAX_KEY_BYTES]){
     return put_little(key, bits, 8);
   }
   if( strcmp(type, "BLOB")==0 ){
-    put_big(key, i*2654435761u, 4);
+    put_big(key, (uint32_t)(i*2654435761u), 4);
     key[4] = 0;
     return 5;
   }

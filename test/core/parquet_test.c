@@ -74,7 +74,7 @@ static const uint32_t naive_salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b
                                        0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
 /* Bit number i, 0..7, of a digest, counted from the first bit of the first block. */
-static uint64_t naive_bit(uint64_t digest, uint64_t num_blocks, uint32_t i){
+static uint64_t naive_bit(uint64_t digest, uint64_t num_blocks, uint64_t i){
   const uint64_t upper = digest / 4294967296u, lower = digest % 4294967296u;
   const uint64_t block = upper * num_blocks / 4294967296u;
   return 256*block + 32*i + lower * naive_salts[i] % 4294967296u / 134217728;
@@ -473,10 +473,10 @@ static void merging(void **state){
 
 /* From key to answer: integers and bytes, each way the same, and no wrong "no". */
 static void asking(void **state){
-  enum { NUM = 2000 };
-  const bloom_shape shape = shape_of(2*NUM, 10);
+  enum { NUM = 2000, NUM_DIGESTS = 2*NUM, NUM_ASKED = 10*NUM };
+  const bloom_shape shape = shape_of(NUM_DIGESTS, 10);
   uint8_t *bytes = cleared(&shape);
-  static uint64_t digests[2*NUM];
+  static uint64_t digests[NUM_DIGESTS];
   bloom_filter filter;
   size_t i, num_accepted = 0;
   (void)state;
@@ -486,9 +486,9 @@ static void asking(void **state){
     digests[2*i] = parquet->hash_int64((int64_t)i - NUM/2);
     digests[2*i + 1] = parquet->hash_bytes((const uint8_t*)text, (size_t)length);
   }
-  add_digests(&shape, bytes, digests, 2*NUM);
+  add_digests(&shape, bytes, digests, NUM_DIGESTS);
   filter = read_back(bytes, shape.num_bytes);
-  for(i=0; i<10*NUM; i++){
+  for(i=0; i<NUM_ASKED; i++){
     char text[24];
     const int length = snprintf(text, sizeof(text), "key %zu", i);
     const int64_t number = (int64_t)i - NUM/2;
@@ -520,15 +520,16 @@ static void asking(void **state){
 static void halves_fold(void **state){
   rng random = rng_stream(4);
   const bloom_shape whole = blocks_of(64), half = blocks_of(32);
+  const size_t block_bytes = 32;
   uint64_t *digests = random_digests(&random, 1000);
   uint8_t *large = cleared(&whole), *small = cleared(&half);
   size_t i;
   (void)state;
   add_digests(&whole, large, digests, 1000);
   add_digests(&half, small, digests, 1000);
-  for(i=0; i<32*32; i++){
-    const uint8_t *pair = large + (whole.num_bytes - 64*32) + i/32*64 + i%32;
-    assert_int_equal(small[half.num_bytes - 32*32 + i], pair[0] | pair[32]);
+  for(i=0; i<32*block_bytes; i++){
+    const uint8_t *pair = large + (whole.num_bytes - 64*block_bytes) + i/block_bytes*2*block_bytes + i%block_bytes;
+    assert_int_equal(small[half.num_bytes - 32*block_bytes + i], pair[0] | pair[block_bytes]);
   }
   free(small);
   free(large);
@@ -722,7 +723,7 @@ static uint32_t naive_tenth_bits(double fpr, uint64_t num_keys){
   return 0;
 }
 
-static void sizes(void **state){
+static void smallest_sizes(void **state){
   static const struct { double fpr; uint64_t num_keys; uint32_t tenth_bits; } known[] = {
     {0.5, 1000000, 33}, {0.1, 1000000, 60}, {0.01, 1000000, 106}, {0.001, 1000000, 169}, {0.0001, 1000000, 264},
     {0.01, 100000000, 106}, {0.001, 100000000, 169}, {0.01, 1, 10}, {0.01, 0, 10}, {1e-9, 1, 10},
@@ -778,12 +779,11 @@ static void rates_are_as_modelled(void **state){
         size_t num_accepted = 0;
         uint64_t digest;
         for(i=0; i<present+num_absent; i++){
-          char text[32];
-          int length;
           if( kind==CONSECUTIVE ){
             digest = parquet->hash_int64((int64_t)i);
           }else{
-            length = kind==HEXADECIMAL ? snprintf(text, sizeof(text), "%016llx", (unsigned long long)i * 0x9e3779b97f4a7c15u)
+            char text[32];
+            int length = kind==HEXADECIMAL ? snprintf(text, sizeof(text), "%016llx", (unsigned long long)i * 0x9e3779b97f4a7c15u)
                                        : snprintf(text, sizeof(text), "cust-%011zu", i);
             digest = parquet->hash_bytes((const uint8_t*)text, (size_t)length);
           }
@@ -808,6 +808,7 @@ static void rates_are_as_modelled(void **state){
 }
 
 static void rates_of_extremes(void **state){
+  const size_t block_bytes = 32;
   const bloom_shape shape = blocks_of(5);
   uint8_t *bytes = cleared(&shape);
   bloom_filter filter = read_back(bytes, shape.num_bytes);
@@ -817,10 +818,10 @@ static void rates_of_extremes(void **state){
   parquet->describe(&filter, 1, &facts);
   assert_true(facts.expected_fpr<=0 && facts.expected_fpr>=0);
   assert_true(facts.estimated_keys<=0 && facts.estimated_keys>=0);
-  memset(bytes + shape.num_bytes - 5*32, 0xff, 5*32);
+  memset(bytes + shape.num_bytes - 5*block_bytes, 0xff, 5*block_bytes);
   assert_true(parquet->measured_fpr(&filter)>=1);
   /* Two of five blocks full: two fifths. */
-  memset(bytes + shape.num_bytes - 5*32, 0, 3*32);
+  memset(bytes + shape.num_bytes - 5*block_bytes, 0, 3*block_bytes);
   assert_close(parquet->measured_fpr(&filter), 0.4, 0.02, "measured rate");
   free(bytes);
 }
@@ -849,7 +850,7 @@ int main(void){
     cmocka_unit_test(facts_of_filters),
     cmocka_unit_test(rates_of_extremes),
     cmocka_unit_test(modelled_rates),
-    cmocka_unit_test(sizes),
+    cmocka_unit_test(smallest_sizes),
     cmocka_unit_test(keys_are_estimated),
     cmocka_unit_test(headers),
     cmocka_unit_test(rates_are_as_modelled),

@@ -41,12 +41,14 @@ static inline uint32_t bloom_leveldb_hash_int64(int64_t value){
   unsigned num_bytes = bloom_decimal_words(value, text);
   uint32_t digest = LEVELDB_HASH_SEED ^ (num_bytes * LEVELDB_HASH_MULTIPLIER);
   int i;
-  for(i=0; ; i++, num_bytes-=8){
+  for(i=0; i<2; i++, num_bytes-=8){
     digest = bloom_leveldb_hash_word(digest, (uint32_t)text[i], num_bytes>=4 ? 16 : 24);
     if( num_bytes<=4 ) return digest;
     digest = bloom_leveldb_hash_word(digest, (uint32_t)(text[i] >> 32), num_bytes>=8 ? 16 : 24);
     if( num_bytes<=8 ) return digest;
   }
+  /* 20 bytes at most: the third word has four. */
+  return bloom_leveldb_hash_word(digest, (uint32_t)text[2], num_bytes>=4 ? 16 : 24);
 }
 
 #endif

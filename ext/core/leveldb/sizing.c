@@ -133,9 +133,11 @@ static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multi
     double count = 1, height;
     if( value>UINT32_MAX ) continue;
     if( model->is_multiple ){
+      uint64_t num_more;
       if( (probe%PROBE2_STEP + w) % PROBE2_STEP ) continue;
       value %= model->num_bits;
-      count += (double)((UINT32_MAX - value) / model->num_bits);
+      num_more = (UINT32_MAX - value) / model->num_bits;
+      count += (double)num_more;
     }
     /* Of the keys of one s, the share of each w; it is linear, so the mean height will do. */
     height = ((double)value + (count - 1) / 2 * (double)model->num_bits) / DIGESTS;

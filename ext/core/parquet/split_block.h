@@ -12,6 +12,7 @@
 #ifndef BLOOM_CORE_PARQUET_SPLIT_BLOCK_H
 #define BLOOM_CORE_PARQUET_SPLIT_BLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../bytes.h"
@@ -34,14 +35,14 @@ static inline uint64_t bloom_split_block_number(uint64_t digest, uint64_t num_bl
 }
 
 /* The digest's bit, 0..31, in word 0..7. */
-static inline uint32_t bloom_split_block_bit(uint64_t digest, uint32_t word){
+static inline uint32_t bloom_split_block_bit(uint64_t digest, size_t word){
   return (uint32_t)digest * bloom_split_block_salts[word] >> 27;
 }
 
 /* Sets the digest's bits in its block, block[0..31].  Byte by byte: of a loop over
 ** words gcc -O3 makes vector code that is slower than none. */
 static inline void bloom_split_block_add(uint8_t *block, uint64_t digest){
-  uint32_t word;
+  size_t word;
   for(word=0; word<BLOOM_SPLIT_BLOCK_WORDS; word++){
     const uint32_t bit = bloom_split_block_bit(digest, word);
     block[4*word + bit/8] |= (uint8_t)(1u << bit%8);
@@ -49,9 +50,9 @@ static inline void bloom_split_block_add(uint8_t *block, uint64_t digest){
 }
 
 /* 1 if the digest's bits of four words are all set, first_word being 0 or 4. */
-static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t digest, uint32_t first_word){
+static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t digest, size_t first_word){
   uint32_t is_set = 1;
-  uint32_t word;
+  size_t word;
   for(word=first_word; word<first_word+4; word++){
     is_set &= bloom_load32_le(block + 4*word) >> bloom_split_block_bit(digest, word);
   }
