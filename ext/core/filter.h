@@ -66,11 +66,12 @@ typedef struct bloom_facts {
   double fill_ratio;     /* bits_set / num_bits */
   double estimated_keys; /* the most likely number of distinct keys */
   double expected_fpr;   /* the false positive rate, 0..1, that the bits set give if probes are independent */
+  int64_t num_sets;      /* that have keys, where one filter is of many; rates are the mean over them */
   const char *note;      /* in plain words what is unusual */
 } bloom_facts;
 
 /* Nothing to tell. */
-static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, NULL};
+static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NULL};
 
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
@@ -89,7 +90,8 @@ typedef struct bloom_encoding {
   int (*may_contain_int64)(const bloom_filter *filter, int64_t key);
   int (*may_contain_bytes)(const bloom_filter *filter, const uint8_t *key, size_t num_bytes);
 
-  /* -- Writing ---------------------------------------------------------------- */
+  /* -- Writing.  An encoding whose filters are not made of keys alone leaves out shape,
+  ** clear, add and tenth_bits_per_key. ---------------------------------------- */
 
   /* The shape of a filter of num_keys keys (duplicates counted) at bits_per_key
   ** bits each, a finite number > 0.  BLOOM_TOO_BIG, *shape untouched, if its bytes
@@ -102,6 +104,9 @@ typedef struct bloom_encoding {
   /* Adds the keys of these digests.  The order does not matter, duplicates change
   ** nothing. */
   void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs);
+
+  /* Where add is left out: why, as a message goes on after "not one that is". */
+  const char *why_no_add;
 
   /* Adds all keys of another filter of this shape. */
   void (*merge)(const bloom_shape *shape, uint8_t *filter, const uint8_t *other);
@@ -117,8 +122,8 @@ typedef struct bloom_encoding {
   ** *filter untouched, if they are not this encoding's. */
   int (*read)(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
-  /* NULL if keys can be added to the filter and others merged with it; else what is
-  ** in the way, as a message goes on after "not one that is". */
+  /* NULL if keys can be added to the filter, where add is there, and others merged with
+  ** it; else what is in the way, as a message goes on after "not one that is". */
   const char *(*why_unchangeable)(const bloom_filter *filter);
 
   /* Tells about a filter; what takes reading its bits only if count_bits. */

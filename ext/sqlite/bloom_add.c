@@ -57,6 +57,10 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0], &storage);
   if( filter==NULL ) return;
   encoding = filter->encoding;
+  if( encoding->add==NULL ){
+    bloom_fail(context, BLOOM_ERROR_UNCHANGEABLE, "bloom_add", encoding->why_no_add);
+    return;
+  }
   shape = filter->shape;
   bytes = sqlite3_malloc64(shape.num_bytes);
   if( bytes==NULL ){

@@ -22,6 +22,7 @@ enum {
   COLUMN_BITS_PER_KEY,
   COLUMN_EXPECTED_FPR,
   COLUMN_MEASURED_FPR,
+  COLUMN_NUM_SETS,
   COLUMN_NOTE,
   NUM_COLUMNS
 };
@@ -32,7 +33,7 @@ enum {
 #define COLUMNS_FROM_BITS_SET \
   (COLUMN_BIT(COLUMN_BITS_SET) | COLUMN_BIT(COLUMN_FILL_RATIO) | \
    COLUMN_BIT(COLUMN_ESTIMATED_KEYS) | COLUMN_BIT(COLUMN_BITS_PER_KEY) | \
-   COLUMN_BIT(COLUMN_EXPECTED_FPR) | COLUMN_BIT(COLUMN_NOTE))
+   COLUMN_BIT(COLUMN_EXPECTED_FPR) | COLUMN_BIT(COLUMN_NUM_SETS) | COLUMN_BIT(COLUMN_NOTE))
 
 typedef struct info_cursor {
   bloom_table_cursor base; /* first */
@@ -88,6 +89,7 @@ static void info_column(const bloom_table_cursor *cursor, sqlite3_context *conte
       break;
     case COLUMN_EXPECTED_FPR:   result_real(context, facts->expected_fpr); break;
     case COLUMN_MEASURED_FPR:   result_real(context, info->measured_fpr); break;
+    case COLUMN_NUM_SETS:       result_count(context, facts->num_sets); break;
     default: /* COLUMN_NOTE */  sqlite3_result_text(context, facts->note, -1, SQLITE_STATIC); break;
   }
 }
@@ -97,7 +99,7 @@ const bloom_table_function bloom_info_function = {
   .call = "bloom_info(filter)",
   .schema = "CREATE TABLE bloom_info(encoding TEXT, num_bytes INTEGER, num_bits INTEGER,"
             " num_probes INTEGER, bits_set INTEGER, fill_ratio REAL, estimated_keys REAL,"
-            " bits_per_key REAL, expected_fpr REAL, measured_fpr REAL, note TEXT, argument HIDDEN)",
+            " bits_per_key REAL, expected_fpr REAL, measured_fpr REAL, num_sets INTEGER, note TEXT, argument HIDDEN)",
   .num_columns = NUM_COLUMNS,
   .num_args = 1,
   .num_rows = 1,

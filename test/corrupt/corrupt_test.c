@@ -187,7 +187,7 @@ static void check_info(const corrupt_case *c, const char *sql){
     check(c, sqlite3_errmsg(db), 0);
     return;
   }
-  note = (const char*)sqlite3_column_text(statement, 10);
+  note = (const char*)sqlite3_column_text(statement, 11);
   check(c, "encoding", is_null(c->encoding) ? sqlite3_column_type(statement, 0)==SQLITE_NULL
                                             : strcmp((const char*)sqlite3_column_text(statement, 0), c->encoding)==0);
   check(c, "num_bytes", sqlite3_column_int64(statement, 1)==(sqlite3_int64)c->num_bytes);
@@ -204,6 +204,7 @@ static void check_info(const corrupt_case *c, const char *sql){
                            ==(has_keys && strcmp(c->set, "0")!=0 ? SQLITE_FLOAT : SQLITE_NULL));
   check(c, "expected_fpr", is_rate(statement, 8, c));
   check(c, "measured_fpr", is_rate(statement, 9, c));
+  check(c, "num_sets", sqlite3_column_type(statement, 10)==SQLITE_NULL);
   check(c, "note", is_null(c->note) ? note==NULL : begins_with(note, c->note));
   check(c, "one row", sqlite3_step(statement)==SQLITE_DONE);
   sqlite3_finalize(statement);
