@@ -11,6 +11,10 @@ static inline uint32_t bloom_load32_le(const uint8_t *p){
   return (uint32_t)p[0] | (uint32_t)p[1]<<8 | (uint32_t)p[2]<<16 | (uint32_t)p[3]<<24;
 }
 
+static inline uint64_t bloom_load64_le(const uint8_t *p){
+  return (uint64_t)bloom_load32_le(p + 4)<<32 | bloom_load32_le(p);
+}
+
 static inline void bloom_store32_le(uint8_t *p, uint32_t value){
   int i;
   for(i=0; i<4; i++) p[i] = (uint8_t)(value >> (8*i));

@@ -5,11 +5,13 @@
 
 #include <string.h>
 
+#include "bloomfile/bloomfile.h"
 #include "leveldb/leveldb.h"
 #include "parquet/parquet.h"
 
 /* LevelDB's comes last: it has no mark, and takes all bytes. */
 const bloom_encoding *const bloom_encodings[] = {
+  &bloom_encoding_bloomfile,
   &bloom_encoding_parquet,
   &bloom_encoding_leveldb,
   NULL

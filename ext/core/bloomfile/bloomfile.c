@@ -1,0 +1,216 @@
+/*
+** BloomFiles; bloomfile.h has the layout and the rules.
+*/
+#include "bloomfile.h"
+
+#include <string.h>
+
+#include "../bytes.h"
+#include "../decimal.h"
+#include "../xxh64.h"
+#include "probe.h"
+#include "stats.h"
+
+#define BLOOMFILE_MAX_MADE_PROBES 30
+
+/* -- Shape -------------------------------------------------------------------- */
+
+static int bloomfile_is_prime(uint64_t number){
+  uint64_t divisor;
+  if( number%2==0 ) return 0;
+  for(divisor=3; divisor<=number/divisor; divisor+=2){
+    if( number%divisor==0 ) return 0;
+  }
+  return 1;
+}
+
+static uint32_t bloomfile_num_probes(double bits_per_key){
+  const double num_probes = bits_per_key * 0.69;
+  if( num_probes<1 ) return 1;
+  if( num_probes>BLOOMFILE_MAX_MADE_PROBES ) return BLOOMFILE_MAX_MADE_PROBES;
+  return (uint32_t)num_probes;
+}
+
+bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key, size_t max_bytes,
+                                   bloom_shape *shape){
+  const double wanted_units = (double)num_keys * bits_per_key;
+  const uint64_t unit_bytes = bloom_bloomfile_bytes_for_sets(num_sets);
+  uint64_t num_units = BLOOM_BLOOMFILE_MIN_UNITS;
+  uint64_t max_units;
+  if( max_bytes<BLOOM_BLOOMFILE_HEADER_BYTES ) return BLOOM_TOO_BIG;
+  max_units = (max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / unit_bytes;
+  /* Before a prime is looked for: a number that fits is not large. */
+  if( num_units>max_units || wanted_units>(double)max_units ) return BLOOM_TOO_BIG;
+  if( wanted_units>(double)num_units ){
+    num_units = (uint64_t)wanted_units;
+    if( (double)num_units<wanted_units ) num_units++;
+    while( !bloomfile_is_prime(num_units) ) num_units++;
+    if( num_units>max_units ) return BLOOM_TOO_BIG;
+  }
+  *shape = (bloom_shape){
+    .num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(num_units * unit_bytes),
+    .num_bits = num_units * unit_bytes * 8,
+    .num_places = num_units,
+    .num_probes = bloomfile_num_probes(bits_per_key),
+  };
+  return BLOOM_OK;
+}
+
+bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes){
+  bloom_shape other = *shape;
+  other.num_bits = shape->num_places * unit_bytes * 8;
+  other.num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(other.num_bits / 8);
+  return other;
+}
+
+/* -- Writing ------------------------------------------------------------------ */
+
+static void bloomfile_write_header(const bloom_shape *shape, uint8_t *file){
+  bloom_store32_le(file, BLOOM_BLOOMFILE_TAG);
+  bloom_store32_le(file + 4, BLOOM_BLOOMFILE_VERSION);
+  bloom_store64_le(file + 8, shape->num_places);
+  bloom_store32_le(file + 16, shape->num_probes);
+  bloom_store32_le(file + 20, (uint32_t)bloom_bloomfile_unit_bytes(shape));
+  bloom_store64_le(file + 24, 0);
+}
+
+void bloom_bloomfile_clear(const bloom_shape *shape, uint8_t *file){
+  bloomfile_write_header(shape, file);
+  memset(file + BLOOM_BLOOMFILE_HEADER_BYTES, 0, shape->num_bytes - BLOOM_BLOOMFILE_HEADER_BYTES);
+}
+
+void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_file, const bloom_shape *to,
+                                uint8_t *to_file){
+  const size_t from_bytes = bloom_bloomfile_unit_bytes(from), to_bytes = bloom_bloomfile_unit_bytes(to);
+  const size_t num_copied = from_bytes<to_bytes ? from_bytes : to_bytes;
+  const uint8_t *from_unit = from_file + BLOOM_BLOOMFILE_HEADER_BYTES;
+  uint8_t *to_unit = to_file + BLOOM_BLOOMFILE_HEADER_BYTES;
+  uint64_t i;
+  for(i=0; i<to->num_places; i++, from_unit+=from_bytes, to_unit+=to_bytes){
+    memmove(to_unit, from_unit, num_copied);
+    memset(to_unit + num_copied, 0, to_bytes - num_copied);
+  }
+  bloomfile_write_header(to, to_file);
+}
+
+void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_digest_run *digests,
+                         const bloom_digest_run *sets){
+  const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
+  const uint64_t num_units = shape->num_places;
+  uint8_t *units = file + BLOOM_BLOOMFILE_HEADER_BYTES;
+  for(; digests; digests=digests->next, sets=sets->next){
+    const bloom_digest *digest = digests->digests;
+    const uint32_t *set = sets->digests;
+    size_t i;
+    for(i=0; i<digests->num_digests; i++){
+      const uint64_t delta = bloom_bloomfile_delta(digest[i]);
+      uint64_t probe = digest[i];
+      uint32_t j;
+      for(j=0; j<shape->num_probes; j++, probe+=delta){
+        units[(size_t)(probe % num_units) * unit_bytes + set[i]/8] |= (uint8_t)(1u << set[i]%8);
+      }
+    }
+  }
+}
+
+static void bloomfile_merge(const bloom_shape *shape, uint8_t *file, const uint8_t *other){
+  size_t i;
+  for(i=BLOOM_BLOOMFILE_HEADER_BYTES; i<shape->num_bytes; i++) file[i] |= other[i];
+}
+
+/* -- Reading ------------------------------------------------------------------ */
+
+static int bloomfile_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
+  uint32_t num_probes, unit_bytes;
+  size_t num_unit_bytes; /* of all units */
+  if( num_bytes<=BLOOM_BLOOMFILE_HEADER_BYTES ) return 0;
+  if( bloom_load32_le(bytes)!=BLOOM_BLOOMFILE_TAG || bloom_load32_le(bytes + 4)!=BLOOM_BLOOMFILE_VERSION
+   || bloom_load64_le(bytes + 24)!=0 ) return 0;
+  num_probes = bloom_load32_le(bytes + 16);
+  unit_bytes = bloom_load32_le(bytes + 20);
+  num_unit_bytes = num_bytes - BLOOM_BLOOMFILE_HEADER_BYTES;
+  if( num_probes==0 || num_probes>BLOOM_BLOOMFILE_MAX_PROBES || unit_bytes==0 ) return 0;
+  if( num_unit_bytes%unit_bytes!=0 || bloom_load64_le(bytes + 8)!=num_unit_bytes/unit_bytes ) return 0;
+  *filter = (bloom_filter){
+    .encoding = &bloom_encoding_bloomfile,
+    .bytes = bytes,
+    .bits = bytes + BLOOM_BLOOMFILE_HEADER_BYTES,
+    .shape = {
+      .num_bytes = num_bytes,
+      .num_bits = (uint64_t)num_unit_bytes * 8,
+      .num_places = num_unit_bytes / unit_bytes,
+      .num_probes = num_probes,
+    },
+  };
+  return 1;
+}
+
+static const char *bloomfile_why_unchangeable(const bloom_filter *filter){
+  (void)filter;
+  return NULL;
+}
+
+/* -- Asking ------------------------------------------------------------------- */
+
+static bloom_digest bloomfile_hash_int64(int64_t key){
+  uint8_t text[BLOOM_DECIMAL_MAX_BYTES];
+  return bloom_xxh64(text, bloom_decimal(key, text));
+}
+
+int bloom_bloomfile_sets(const bloom_filter *file, bloom_digest digest, uint8_t *mask){
+  const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
+  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
+  uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
+  int is_any = 0;
+  size_t offset;
+  bloom_bloomfile_pick(file, digest, units);
+  for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
+    const size_t num_left = unit_bytes - offset;
+    const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
+    if( bloom_bloomfile_and(units, file->shape.num_probes, offset, num_bytes, words) ){
+      memcpy(mask + offset, words, num_bytes);
+      is_any = 1;
+    }else{
+      memset(mask + offset, 0, num_bytes);
+    }
+  }
+  return is_any;
+}
+
+static int bloomfile_may_contain(const bloom_filter *file, bloom_digest digest){
+  const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
+  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
+  uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
+  size_t offset;
+  bloom_bloomfile_pick(file, digest, units);
+  for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
+    const size_t num_left = unit_bytes - offset;
+    const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
+    if( bloom_bloomfile_and(units, file->shape.num_probes, offset, num_bytes, words) ) return 1;
+  }
+  return 0;
+}
+
+static int bloomfile_may_contain_int64(const bloom_filter *file, int64_t key){
+  return bloomfile_may_contain(file, bloomfile_hash_int64(key));
+}
+
+static int bloomfile_may_contain_bytes(const bloom_filter *file, const uint8_t *key, size_t num_bytes){
+  return bloomfile_may_contain(file, bloom_xxh64(key, num_bytes));
+}
+
+const bloom_encoding bloom_encoding_bloomfile = {
+  .name = "bloomfile",
+  .digest_bytes = 8,
+  .hash_int64 = bloomfile_hash_int64,
+  .hash_bytes = bloom_xxh64,
+  .may_contain = bloomfile_may_contain,
+  .may_contain_int64 = bloomfile_may_contain_int64,
+  .may_contain_bytes = bloomfile_may_contain_bytes,
+  .why_no_add = "of many sets: bloom_build_sets() makes it, with each key's set",
+  .merge = bloomfile_merge,
+  .read = bloomfile_read,
+  .why_unchangeable = bloomfile_why_unchangeable,
+  .describe = bloom_bloomfile_describe,
+  .measured_fpr = bloom_bloomfile_measured_fpr,
+};

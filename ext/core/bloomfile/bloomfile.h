@@ -1,0 +1,92 @@
+/*
+** BloomFile: the filters of many sets side by side, so that one look tells which of
+** them may hold a key.
+**
+**   +------------------+--------+--------+-----+------------------+
+**   | header, 32 bytes | unit 0 | unit 1 | ... | unit num_units-1 |
+**   +------------------+--------+--------+-----+------------------+
+**
+** A unit has a bit for every set: set s has bit s%8 of byte s/8.  What a filter keeps as
+** bit i, unit i keeps for all sets: those that may hold a key are left when the units
+** that its probes pick are ANDed.
+**
+** The header, little-endian:
+**
+**   0   u32   tag 0xfa9734ed
+**   4   u32   version 0x0100
+**   8   u64   num_units
+**   16  u32   num_probes
+**   20  u32   unit_bytes
+**   24  u64   0
+**
+** A digest is XXH64 of the house's key bytes (../filter.h: an integer is its decimal
+** text).  Probe i picks unit (digest + i*delta) mod 2^64 mod num_units, delta being the
+** digest rotated left by 31 [Kirsch, Mitzenmacher 2006: one hash drives every probe].
+**
+** Bytes are read as a BloomFile if the header says what their length says, and there are
+** 1 .. BLOOM_BLOOMFILE_MAX_PROBES probes.  ../../FORMATS.md has all of this for readers.
+*/
+#ifndef BLOOM_CORE_BLOOMFILE_H
+#define BLOOM_CORE_BLOOMFILE_H
+
+#include "../filter.h"
+
+#define BLOOM_BLOOMFILE_TAG          0xfa9734edu
+#define BLOOM_BLOOMFILE_VERSION      0x0100u
+#define BLOOM_BLOOMFILE_HEADER_BYTES 32
+#define BLOOM_BLOOMFILE_MAX_PROBES   100
+
+/* A prime, as all numbers of units that are made.  Of fewer units, one key in so many
+** finds too often that all its probes pick one unit. */
+#define BLOOM_BLOOMFILE_MIN_UNITS 191
+
+/* It is not made by name: a key alone does not say its set. */
+extern const bloom_encoding bloom_encoding_bloomfile;
+
+/* Bytes of a unit of a file that was read, or of a shape. */
+static inline size_t bloom_bloomfile_unit_bytes(const bloom_shape *shape){
+  return (size_t)(shape->num_bits / 8 / shape->num_places);
+}
+
+/* Bytes of a unit for sets 0 .. num_sets-1: at least 4, the width of the description. */
+static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
+  return num_sets<=32 ? 4 : num_sets/8 + (num_sets%8>0);
+}
+
+/*
+** The shape of a file for sets 0 .. num_sets-1, of which the largest has num_keys keys,
+** at bits_per_key bits each, a finite number > 0:
+**
+**   units   num_keys * bits_per_key, at least BLOOM_BLOOMFILE_MIN_UNITS, and on to the
+**           next prime: with another number, keys whose delta has a divisor of it pick
+**           few units
+**   bytes   of a unit: bloom_bloomfile_bytes_for_sets()
+**   probes  bits_per_key * 0.69 rounded down, in 1..30; 0.69 =~ ln 2
+**
+** BLOOM_TOO_BIG, *shape untouched, if it has more than max_bytes.  Takes time that grows
+** with the square root of the number of units.
+*/
+bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key, size_t max_bytes,
+                                   bloom_shape *shape);
+
+/* The same file with units of so many bytes; *shape is one that fits in size_t. */
+bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes);
+
+/* Writes a file without keys to file[0 .. shape->num_bytes). */
+void bloom_bloomfile_clear(const bloom_shape *shape, uint8_t *file);
+
+/* Adds the keys of these digests, each to its set: sets is a chain like digests, of
+** uint32_t, which lie below 8 * unit bytes. */
+void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_digest_run *digests,
+                         const bloom_digest_run *sets);
+
+/* Copies a file's units into another of as many, whose units may be longer or shorter;
+** what they are longer by becomes 0.  Shorter ones may lie in the same memory. */
+void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_file, const bloom_shape *to,
+                                uint8_t *to_file);
+
+/* Writes the sets that may hold a key as bits to mask[0 .. unit bytes), as in a unit;
+** 1 if there are any. */
+int bloom_bloomfile_sets(const bloom_filter *file, bloom_digest digest, uint8_t *mask);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+** Digest -> units, and the AND of units: what asking and measuring share.
+*/
+#ifndef BLOOM_CORE_BLOOMFILE_PROBE_H
+#define BLOOM_CORE_BLOOMFILE_PROBE_H
+
+#include <string.h>
+
+#include "bloomfile.h"
+
+/* Bytes of each unit that are ANDed at once, in registers and L1; a multiple of 8. */
+#define BLOOM_BLOOMFILE_BLOCK_BYTES ((size_t)512)
+#define BLOOM_BLOOMFILE_BLOCK_WORDS (BLOOM_BLOOMFILE_BLOCK_BYTES / 8)
+
+static inline uint64_t bloom_bloomfile_delta(bloom_digest digest){
+  return digest >> 33 | digest << 31;
+}
+
+/* The units that a digest's probes pick, units[0 .. num_probes). */
+static inline void bloom_bloomfile_pick(const bloom_filter *file, bloom_digest digest, const uint8_t **units){
+  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
+  const uint64_t num_units = file->shape.num_places;
+  const uint64_t delta = bloom_bloomfile_delta(digest);
+  uint32_t i;
+  for(i=0; i<file->shape.num_probes; i++, digest+=delta){
+    units[i] = file->bits + (size_t)(digest % num_units) * unit_bytes;
+  }
+}
+
+/* Fewer than 8 bytes as a word; 4 is what narrow files have. */
+static inline uint64_t bloom_bloomfile_load_rest(const uint8_t *bytes, size_t num_bytes){
+  uint64_t word = 0;
+  if( num_bytes==4 ) memcpy(&word, bytes, 4);
+  else memcpy(&word, bytes, num_bytes);
+  return word;
+}
+
+/* The AND of the same 1 .. BLOOM_BLOOMFILE_BLOCK_BYTES bytes of all units as words, whose
+** bytes are in the units' order, with 0 behind the last.  Returns 0, words[] undefined, as
+** soon as no bit is left.  Compilers make vector code of the loop over words. */
+static inline int bloom_bloomfile_and(const uint8_t *const *units, uint32_t num_units, size_t offset,
+                                      size_t num_bytes, uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS]){
+  const size_t num_words = num_bytes / 8, num_rest = num_bytes % 8;
+  uint32_t i;
+  memset(words, 0xff, 8*(num_words + (num_rest>0)));
+  for(i=0; i<num_units; i++){
+    const uint8_t *unit = units[i] + offset;
+    uint64_t left = 0;
+    size_t j;
+    for(j=0; j<num_words; j++){
+      uint64_t word;
+      memcpy(&word, unit + 8*j, 8);
+      words[j] &= word;
+      left |= words[j];
+    }
+    if( num_rest ) left |= words[num_words] &= bloom_bloomfile_load_rest(unit + 8*num_words, num_rest);
+    if( left==0 ) return 0;
+  }
+  return 1;
+}
+
+#endif

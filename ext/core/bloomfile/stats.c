@@ -1,0 +1,174 @@
+/*
+** What a BloomFile tells about itself: the bits of each set counted across all units.
+*/
+#include "stats.h"
+
+#include "../bits.h"
+#include "../numeric.h"
+#include "probe.h"
+
+/* Sets are counted as many at a time as a line of memory holds. */
+#define BLOOMFILE_COLUMN_BYTES ((size_t)64)
+#define BLOOMFILE_COLUMN_SETS  (BLOOMFILE_COLUMN_BYTES * 8)
+
+/* As in the notes: fills of one set, and keys of the fullest set by the mean one's. */
+#define BLOOMFILE_NEARLY_SATURATED 0.75
+#define BLOOMFILE_UNEVEN           4
+
+/* Bytes of units that measuring reads, if the file has fewer. */
+#define BLOOMFILE_MEASURED_BYTES ((uint64_t)1 << 28)
+
+/* What is summed over the sets that have keys. */
+typedef struct bloomfile_sums {
+  uint64_t num_sets;
+  uint64_t bits_set;
+  uint64_t most_bits_set; /* of one set */
+  double estimated_keys;  /* without those of saturated sets */
+  double expected_fpr;
+} bloomfile_sums;
+
+static double bloomfile_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
+  const uint64_t num_units = shape->num_places;
+  return (double)num_units / shape->num_probes * bloom_log_ratio(num_units, num_units - bits_set);
+}
+
+static void bloomfile_sum_set(const bloom_shape *shape, uint64_t bits_set, bloomfile_sums *sums){
+  const double fill_ratio = (double)bits_set / (double)shape->num_places;
+  double fpr = 1;
+  uint32_t i;
+  if( bits_set==0 ) return;
+  for(i=0; i<shape->num_probes; i++) fpr *= fill_ratio;
+  sums->num_sets++;
+  sums->bits_set += bits_set;
+  sums->expected_fpr += fpr;
+  if( sums->most_bits_set<bits_set ) sums->most_bits_set = bits_set;
+  if( bits_set<shape->num_places ) sums->estimated_keys += bloomfile_estimated_keys(shape, bits_set);
+}
+
+/* A byte's bits, one in each byte of a word, in some order. */
+static inline uint64_t bloomfile_spread(uint8_t byte){
+  /* Copies 9 bits apart do not touch, and in each another bit is the highest of its byte. */
+  return (byte * 0x8040201008040201u & 0x8080808080808080u) >> 7;
+}
+
+/* Sums the sets of num_bytes bytes of all units, at most BLOOMFILE_COLUMN_BYTES. */
+static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t num_bytes, bloomfile_sums *sums){
+  const bloom_shape *shape = &file->shape;
+  const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
+  const uint8_t *unit = file->bits + offset;
+  uint64_t counts[BLOOMFILE_COLUMN_SETS] = {0};
+  uint64_t lanes[BLOOMFILE_COLUMN_BYTES]; /* counts up to 255, eight in each */
+  uint64_t num_left = shape->num_places;
+  size_t i;
+  while( num_left ){
+    uint64_t num_units = num_left<255 ? num_left : 255;
+    num_left -= num_units;
+    memset(lanes, 0, sizeof(lanes));
+    for(; num_units; num_units--, unit+=unit_bytes){
+      for(i=0; i<num_bytes; i++) lanes[i] += bloomfile_spread(unit[i]);
+    }
+    for(i=0; i<8*num_bytes; i++) counts[i] += lanes[i/8] >> 8*(i%8) & 0xff;
+  }
+  for(i=0; i<8*num_bytes; i++) bloomfile_sum_set(shape, counts[i], sums);
+}
+
+static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums *sums){
+  const double num_units = (double)shape->num_places, num_sets = (double)sums->num_sets;
+  if( sums->num_sets==0 ) return NULL;
+  if( sums->most_bits_set==shape->num_places ){
+    return "saturated: every bit of a set is set, so that set may contain every key";
+  }
+  if( (double)sums->most_bits_set>BLOOMFILE_NEARLY_SATURATED * num_units ){
+    return "nearly saturated: over 3/4 of a set's bits are set; build it anew for more keys";
+  }
+  if( shape->num_places>BLOOM_BLOOMFILE_MIN_UNITS
+   && bloomfile_estimated_keys(shape, sums->most_bits_set) * num_sets>BLOOMFILE_UNEVEN * sums->estimated_keys ){
+    return "uneven: the fullest set has over 4 times the keys of the mean one; "
+           "a file for each size of set takes less room";
+  }
+  return NULL;
+}
+
+void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts){
+  const bloom_shape *shape = &file->shape;
+  const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
+  bloomfile_sums sums = {0, 0, 0, 0, 0};
+  size_t offset;
+  *facts = bloom_no_facts;
+  facts->encoding = file->encoding->name;
+  facts->num_bits = (int64_t)shape->num_bits;
+  facts->num_probes = shape->num_probes;
+  if( !count_bits ) return;
+  for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_COLUMN_BYTES){
+    const size_t num_left = unit_bytes - offset;
+    bloomfile_sum_column(file, offset, num_left<BLOOMFILE_COLUMN_BYTES ? num_left : BLOOMFILE_COLUMN_BYTES, &sums);
+  }
+  facts->num_sets = (int64_t)sums.num_sets;
+  facts->bits_set = (int64_t)sums.bits_set;
+  facts->fill_ratio = facts->expected_fpr = 0;
+  if( sums.num_sets ){
+    facts->fill_ratio = (double)sums.bits_set / ((double)shape->num_places * (double)sums.num_sets);
+    facts->expected_fpr = sums.expected_fpr / (double)sums.num_sets;
+  }
+  /* A saturated set's keys are unknown, and so their sum. */
+  if( sums.most_bits_set<shape->num_places ) facts->estimated_keys = sums.estimated_keys;
+  facts->note = bloomfile_note(shape, &sums);
+}
+
+/* The sets that have keys: bits that some unit has set. */
+static uint64_t bloomfile_num_sets(const bloom_filter *file){
+  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
+  uint64_t num_sets = 0;
+  size_t offset, i;
+  for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_COLUMN_BYTES){
+    const size_t num_left = unit_bytes - offset;
+    const size_t num_bytes = num_left<BLOOMFILE_COLUMN_BYTES ? num_left : BLOOMFILE_COLUMN_BYTES;
+    uint8_t has_keys[BLOOMFILE_COLUMN_BYTES] = {0};
+    const uint8_t *unit = file->bits + offset;
+    uint64_t num_units;
+    for(num_units=file->shape.num_places; num_units; num_units--, unit+=unit_bytes){
+      for(i=0; i<num_bytes; i++) has_keys[i] |= unit[i];
+    }
+    num_sets += bloom_count_bits(has_keys, num_bytes);
+  }
+  return num_sets;
+}
+
+/* The sets that accept a digest. */
+static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_digest digest){
+  const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
+  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
+  uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
+  uint64_t num_sets = 0;
+  size_t offset;
+  bloom_bloomfile_pick(file, digest, units);
+  for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
+    const size_t num_left = unit_bytes - offset;
+    const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
+    if( bloom_bloomfile_and(units, file->shape.num_probes, offset, num_bytes, words) ){
+      num_sets += bloom_count_bits((const uint8_t *)words, (num_bytes + 7) / 8 * 8);
+    }
+  }
+  return num_sets;
+}
+
+/* SplitMix64 [Steele, Lea, Flood 2014]: nothing that a key hashes to by rule. */
+static inline uint64_t bloomfile_mix(uint64_t i){
+  i *= 0x9e3779b97f4a7c15u;
+  i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
+  i = (i ^ i >> 27) * 0x94d049bb133111ebu;
+  return i ^ i >> 31;
+}
+
+double bloom_bloomfile_measured_fpr(const bloom_filter *file){
+  const uint64_t num_sets = bloomfile_num_sets(file);
+  /* No more work than a file of its size explains: fewer digests where units are long. */
+  const uint64_t digest_bytes = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
+  uint64_t num_digests = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / digest_bytes + 1;
+  uint64_t num_accepted = 0;
+  uint64_t i;
+  if( num_sets==0 ) return 0;
+  if( num_digests>BLOOM_BLOOMFILE_FPR_SAMPLE ) num_digests = BLOOM_BLOOMFILE_FPR_SAMPLE;
+  for(i=1; i<=num_digests; i++) num_accepted += bloomfile_num_accepting(file, bloomfile_mix(i));
+  return (double)num_accepted / ((double)num_digests * (double)num_sets);
+}

@@ -1,0 +1,546 @@
+/*
+** BloomFiles against the format's definition, written here once more in the plainest way:
+** header, what bytes are read, units, the sets that a key is in, and what is said of a
+** file.
+*/
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/bloomfile/bloomfile.h"
+#include "../../ext/core/bloomfile/stats.h"
+#include "../../ext/core/encodings.h"
+#include "../../ext/core/xxh64.h"
+
+static const bloom_encoding *const bloomfile = &bloom_encoding_bloomfile;
+
+/* A file that was made from random keys, and the keys. */
+typedef struct made_file {
+  bloom_shape shape;
+  uint8_t *bytes;
+  size_t num_keys;
+  bloom_digest *digests;
+  uint32_t *sets;
+} made_file;
+
+static void *allocated(size_t num_bytes){
+  void *p = malloc(num_bytes ? num_bytes : 1);
+  assert_non_null(p);
+  return p;
+}
+
+static bloom_shape shape_of(uint64_t num_sets, uint64_t num_keys, double bits_per_key){
+  bloom_shape shape = {0};
+  assert_int_equal(bloom_bloomfile_shape(num_sets, num_keys, bits_per_key, SIZE_MAX, &shape), BLOOM_OK);
+  return shape;
+}
+
+/* Of any shape, also one that is never made. */
+static bloom_shape any_shape(uint64_t num_units, size_t unit_bytes, uint32_t num_probes){
+  return (bloom_shape){32 + (size_t)num_units*unit_bytes, num_units*unit_bytes*8, num_units, num_probes};
+}
+
+static bloom_filter read_back(const uint8_t *bytes, size_t num_bytes){
+  bloom_filter file = {0};
+  assert_int_equal(bloomfile->read(bytes, num_bytes, &file), 1);
+  return file;
+}
+
+static made_file make(bloom_shape shape, size_t num_sets, size_t num_keys, rng *random){
+  made_file made = {.shape = shape, .num_keys = num_keys};
+  bloom_digest_run digests[2] = {{NULL, NULL, 0}}, sets[2] = {{NULL, NULL, 0}};
+  size_t i;
+  made.bytes = allocated(shape.num_bytes);
+  made.digests = allocated(num_keys * sizeof(*made.digests));
+  made.sets = allocated(num_keys * sizeof(*made.sets));
+  for(i=0; i<num_keys; i++){
+    made.digests[i] = rng_next(random);
+    made.sets[i] = (uint32_t)rng_below(random, num_sets);
+  }
+  memset(made.bytes, 0xa5, shape.num_bytes); /* clear() must leave none of it */
+  bloom_bloomfile_clear(&shape, made.bytes);
+  i = num_keys/3;
+  digests[0] = (bloom_digest_run){&digests[1], made.digests, i};
+  sets[0] = (bloom_digest_run){&sets[1], made.sets, i};
+  digests[1] = (bloom_digest_run){NULL, made.digests + i, num_keys - i};
+  sets[1] = (bloom_digest_run){NULL, made.sets + i, num_keys - i};
+  bloom_bloomfile_add(&shape, made.bytes, digests, sets);
+  return made;
+}
+
+static void unmake(made_file *made){
+  free(made->bytes);
+  free(made->digests);
+  free(made->sets);
+}
+
+/* ---- the definition, once more -------------------------------------------- */
+
+/* The unit, 0 .. num_units-1, that probe number i of a digest tests. */
+static uint64_t naive_unit(uint64_t digest, uint32_t i, uint64_t num_units){
+  const uint64_t delta = digest / 8589934592u + digest % 8589934592u * 2147483648u;
+  return (digest + i*delta) % num_units;
+}
+
+static int naive_bit(const uint8_t *bytes, size_t unit_bytes, uint64_t unit, size_t set){
+  return bytes[32 + unit*unit_bytes + set/8] >> set%8 & 1;
+}
+
+static int naive_has(const bloom_shape *shape, const uint8_t *bytes, uint64_t digest, size_t set){
+  const size_t unit_bytes = (size_t)((shape->num_bytes - 32) / shape->num_places);
+  uint32_t i;
+  for(i=0; i<shape->num_probes; i++){
+    if( !naive_bit(bytes, unit_bytes, naive_unit(digest, i, shape->num_places), set) ) return 0;
+  }
+  return 1;
+}
+
+static int naive_is_prime(uint64_t number){
+  uint64_t i;
+  for(i=2; i<number; i++) if( number%i==0 ) return 0;
+  return number>1;
+}
+
+/* ---- tests ------------------------------------------------------------------ */
+
+static void digests_are_xxh64_of_the_house_s_key_bytes(void **state){
+  (void)state;
+  assert_int_equal(bloomfile->hash_bytes((const uint8_t *)"hello", 5), 0x26c7827d889f6da3u);
+  assert_int_equal(bloomfile->hash_bytes(NULL, 0), 0xef46db3751d8e999u);
+  assert_int_equal(bloomfile->hash_int64(1), bloom_xxh64((const uint8_t *)"1", 1));
+  assert_int_equal(bloomfile->hash_int64(INT64_MIN), bloom_xxh64((const uint8_t *)"-9223372036854775808", 20));
+  assert_int_equal(bloomfile->digest_bytes, 8);
+}
+
+static void a_file_begins_with_its_header(void **state){
+  const bloom_shape narrow = shape_of(5, 0, 10), wide = shape_of(33, 1000, 16);
+  uint8_t *file = allocated(wide.num_bytes);
+  char *hex;
+  (void)state;
+  bloom_bloomfile_clear(&narrow, file);
+  hex = hex_of(file, 36);
+  assert_string_equal(hex, "ed3497fa" "00010000" "bf00000000000000" "06000000" "04000000" "0000000000000000" "00000000");
+  free(hex);
+  bloom_bloomfile_clear(&wide, file);
+  hex = hex_of(file, 32);
+  assert_string_equal(hex, "ed3497fa" "00010000" "813e000000000000" "0b000000" "05000000" "0000000000000000");
+  free(hex);
+  free(file);
+}
+
+static void the_number_of_units_is_the_next_prime(void **state){
+  uint64_t num_keys;
+  (void)state;
+  assert_true(naive_is_prime(BLOOM_BLOOMFILE_MIN_UNITS));
+  for(num_keys=0; num_keys<3000; num_keys+=7){
+    uint64_t expected = num_keys<191 ? 191 : num_keys;
+    while( !naive_is_prime(expected) ) expected++;
+    assert_int_equal(shape_of(1, num_keys, 1).num_places, expected);
+  }
+  /* Rounded up before the prime is looked for; a square of a prime is none. */
+  assert_int_equal(shape_of(1, 100, 1.9101).num_places, 193);
+  assert_int_equal(shape_of(1, 961, 1).num_places, 967);
+  assert_int_equal(shape_of(1, 2000, 10).num_places, 20011);
+  assert_int_equal(shape_of(1, 1000003, 1).num_places, 1000003);
+}
+
+static void a_unit_has_a_bit_for_every_set(void **state){
+  (void)state;
+  assert_int_equal(bloom_bloomfile_bytes_for_sets(0), 4);
+  assert_int_equal(bloom_bloomfile_bytes_for_sets(32), 4);
+  assert_int_equal(bloom_bloomfile_bytes_for_sets(33), 5);
+  assert_int_equal(bloom_bloomfile_bytes_for_sets(40), 5);
+  assert_int_equal(bloom_bloomfile_bytes_for_sets(10000), 1250);
+  assert_int_equal(bloom_bloomfile_bytes_for_sets((uint64_t)1 << 63), (uint64_t)1 << 60);
+  assert_int_equal(bloom_bloomfile_bytes_for_sets(UINT64_MAX), (uint64_t)1 << 61);
+  assert_int_equal(shape_of(10000, 100, 10).num_bytes, 32 + 1009*1250);
+  assert_int_equal(shape_of(10000, 100, 10).num_bits, 1009*10000);
+  assert_int_equal(bloom_bloomfile_unit_bytes(&(bloom_shape){.num_places = 1009, .num_bits = 1009*10000}), 1250);
+}
+
+static void probes_follow_the_bits_per_key(void **state){
+  (void)state;
+  assert_int_equal(shape_of(1, 1, 1).num_probes, 1);
+  assert_int_equal(shape_of(1, 1, 2.8).num_probes, 1);
+  assert_int_equal(shape_of(1, 1, 10).num_probes, 6);
+  assert_int_equal(shape_of(1, 1, 16).num_probes, 11);
+  assert_int_equal(shape_of(1, 1, 100).num_probes, 30);
+}
+
+static void what_is_larger_than_allowed_is_too_big(void **state){
+  bloom_shape shape = {.num_bytes = 7};
+  const size_t smallest = 32 + 4*191;
+  (void)state;
+  assert_int_equal(bloom_bloomfile_shape(1, 0, 10, smallest - 1, &shape), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_bloomfile_shape(1, 0, 10, 31, &shape), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_bloomfile_shape(1, UINT64_MAX, 100, 1000000000, &shape), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_bloomfile_shape((uint64_t)1 << 60, 0, 10, 1000000000, &shape), BLOOM_TOO_BIG);
+  /* The room ends between the number that was asked for and the next prime. */
+  assert_int_equal(bloom_bloomfile_shape(1, 961, 1, 32 + 4*966, &shape), BLOOM_TOO_BIG);
+  assert_int_equal(shape.num_bytes, 7);
+  assert_int_equal(bloom_bloomfile_shape(1, 961, 1, 32 + 4*967, &shape), BLOOM_OK);
+  assert_int_equal(shape.num_bytes, 32 + 4*967);
+  assert_int_equal(bloom_bloomfile_shape(1, 0, 10, smallest, &shape), BLOOM_OK);
+  assert_int_equal(shape.num_bytes, smallest);
+}
+
+/* Widths on both sides of a word, of a block that is ANDed at once, of two. */
+static const size_t widths[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 63, 64, 65, 511, 512, 513, 516, 1023, 1024, 1030, 1250};
+
+static void files_are_written_as_defined(void **state){
+  size_t w;
+  (void)state;
+  for(w=0; w<COUNT_OF(widths); w++){
+    rng random = rng_stream(1000 + w);
+    const bloom_shape shape = any_shape(1 + rng_below(&random, 300), widths[w], 1 + (uint32_t)rng_below(&random, 12));
+    made_file made = make(shape, widths[w]*8, 40 + widths[w]*4, &random);
+    uint8_t *expected = allocated(shape.num_bytes);
+    size_t i;
+    uint32_t j;
+    memcpy(expected, made.bytes, 32);
+    memset(expected + 32, 0, shape.num_bytes - 32);
+    for(i=0; i<made.num_keys; i++){
+      for(j=0; j<shape.num_probes; j++){
+        const uint64_t unit = naive_unit(made.digests[i], j, shape.num_places);
+        expected[32 + unit*widths[w] + made.sets[i]/8] |= (uint8_t)(1u << made.sets[i]%8);
+      }
+    }
+    assert_memory_equal(made.bytes, expected, shape.num_bytes);
+    free(expected);
+    unmake(&made);
+  }
+}
+
+/* Every set that has the key, and what any other reader finds too. */
+static void asking_gives_the_sets_of_the_definition(void **state){
+  size_t w;
+  (void)state;
+  for(w=0; w<COUNT_OF(widths); w++){
+    rng random = rng_stream(2000 + w);
+    const bloom_shape shape = any_shape(191, widths[w], w%5==0 ? 1 : (uint32_t)(2 + w%7));
+    made_file made = make(shape, widths[w]*8, widths[w]*8*20, &random);
+    uint8_t *exact = exact_copy(made.bytes, shape.num_bytes);
+    const bloom_filter file = read_back(exact, shape.num_bytes);
+    size_t round, set;
+    for(round=0; round<40; round++){
+      const size_t key = rng_below(&random, made.num_keys);
+      const bloom_digest digest = round%2 ? made.digests[key] : rng_next(&random);
+      uint8_t *mask = allocated(widths[w]);
+      int is_any = 0;
+      memset(mask, 0xa5, widths[w]);
+      assert_int_equal(bloom_bloomfile_sets(&file, digest, mask), bloomfile->may_contain(&file, digest));
+      for(set=0; set<widths[w]*8; set++){
+        const int has = naive_has(&shape, made.bytes, digest, set);
+        assert_int_equal(mask[set/8] >> set%8 & 1, has);
+        is_any |= has;
+      }
+      assert_int_equal(bloomfile->may_contain(&file, digest), is_any);
+      if( round%2 ) assert_int_equal(mask[made.sets[key]/8] >> made.sets[key]%8 & 1, 1);
+      free(mask);
+    }
+    assert_memory_equal(exact, made.bytes, shape.num_bytes);
+    free(exact);
+    unmake(&made);
+  }
+}
+
+static void a_key_s_answer_is_its_digest_s(void **state){
+  const bloom_shape shape = shape_of(3, 20, 10);
+  const bloom_digest digests[2] = {bloomfile->hash_int64(-77), bloomfile->hash_bytes((const uint8_t *)"key", 3)};
+  const uint32_t sets[2] = {1, 2};
+  const bloom_digest_run digest_run = {NULL, digests, 2}, set_run = {NULL, sets, 2};
+  uint8_t *bytes = allocated(shape.num_bytes);
+  bloom_filter file;
+  int64_t i;
+  (void)state;
+  bloom_bloomfile_clear(&shape, bytes);
+  file = read_back(bytes, shape.num_bytes);
+  assert_int_equal(bloomfile->may_contain_int64(&file, -77), 0);
+  bloom_bloomfile_add(&shape, bytes, &digest_run, &set_run);
+  assert_int_equal(bloomfile->may_contain_int64(&file, -77), 1);
+  assert_int_equal(bloomfile->may_contain_bytes(&file, (const uint8_t *)"-77", 3), 1);
+  assert_int_equal(bloomfile->may_contain_bytes(&file, (const uint8_t *)"key", 3), 1);
+  assert_int_equal(bloomfile->may_contain_bytes(&file, (const uint8_t *)"kez", 3), 0);
+  for(i=0; i<50; i++){
+    assert_int_equal(bloomfile->may_contain_int64(&file, i), bloomfile->may_contain(&file, bloomfile->hash_int64(i)));
+  }
+  free(bytes);
+}
+
+static void store32(uint8_t *p, uint32_t value){
+  int i;
+  for(i=0; i<4; i++) p[i] = (uint8_t)(value >> 8*i);
+}
+
+/* Reads bytes that end where they end, with one field changed. */
+static int is_read_with(const uint8_t *bytes, size_t num_bytes, size_t offset, uint32_t value){
+  uint8_t *exact = exact_copy(bytes, num_bytes);
+  bloom_filter file;
+  int is_read;
+  store32(exact + offset, value);
+  bloom_filter_read(exact, num_bytes, &file);
+  is_read = file.encoding==bloomfile;
+  if( !is_read ) assert_ptr_equal(file.encoding, bloom_default_encoding);
+  free(exact);
+  return is_read;
+}
+
+static void a_header_that_is_wrong_makes_no_bloomfile(void **state){
+  const bloom_shape shape = any_shape(6, 4, 3);
+  uint8_t bytes[56 + 8] = {0};
+  size_t num_bytes, bit;
+  (void)state;
+  bloom_bloomfile_clear(&shape, bytes);
+  assert_int_equal(is_read_with(bytes, 56, 0, 0xfa9734ed), 1);
+  assert_int_equal(is_read_with(bytes, 56, 0, 0xed3497fa), 0);
+  assert_int_equal(is_read_with(bytes, 56, 4, 0x0101), 0);
+  assert_int_equal(is_read_with(bytes, 56, 4, 0x00010000), 0);
+  assert_int_equal(is_read_with(bytes, 56, 8, 5), 0);
+  assert_int_equal(is_read_with(bytes, 56, 8, 0), 0);
+  assert_int_equal(is_read_with(bytes, 56, 12, 1), 0);
+  assert_int_equal(is_read_with(bytes, 56, 12, 0x40000000), 0); /* times 4 it is 2^64 more */
+  assert_int_equal(is_read_with(bytes, 56, 16, 0), 0);
+  assert_int_equal(is_read_with(bytes, 56, 16, 100), 1);
+  assert_int_equal(is_read_with(bytes, 56, 16, 101), 0);
+  assert_int_equal(is_read_with(bytes, 56, 16, UINT32_MAX), 0);
+  assert_int_equal(is_read_with(bytes, 56, 20, 0), 0);
+  assert_int_equal(is_read_with(bytes, 56, 20, 3), 0);
+  assert_int_equal(is_read_with(bytes, 56, 20, 24), 0);
+  assert_int_equal(is_read_with(bytes, 56, 24, 1), 0);
+  assert_int_equal(is_read_with(bytes, 56, 28, 1), 0);
+  /* Any bit of the header counts, but for the number of probes, which may be another. */
+  for(bit=0; bit<256; bit++){
+    uint8_t flipped[56];
+    bloom_filter file;
+    memcpy(flipped, bytes, 56);
+    flipped[bit/8] ^= (uint8_t)(1u << bit%8);
+    bloom_filter_read(flipped, 56, &file);
+    assert_int_equal(file.encoding==bloomfile, bit>=16*8+2 && bit<=16*8+6 ? 1 : bit==16*8 || bit==16*8+1);
+  }
+  for(num_bytes=0; num_bytes<=sizeof(bytes); num_bytes++){
+    uint8_t *exact = exact_copy(bytes, num_bytes);
+    bloom_filter file;
+    bloom_filter_read(exact, num_bytes, &file);
+    assert_int_equal(file.encoding==bloomfile, num_bytes==56);
+    free(exact);
+  }
+  /* No units at all, rightly counted. */
+  store32(bytes + 8, 0);
+  assert_int_equal(is_read_with(bytes, 32, 24, 0), 0);
+}
+
+static void merging_is_building_of_all_keys(void **state){
+  const bloom_shape shape = shape_of(77, 30, 10);
+  rng random = rng_stream(3);
+  made_file all = make(shape, 77, 2000, &random);
+  uint8_t *halves[2] = {allocated(shape.num_bytes), allocated(shape.num_bytes)};
+  int i;
+  (void)state;
+  for(i=0; i<2; i++){
+    const bloom_digest_run digests = {NULL, all.digests + 1000*i, 1000}, sets = {NULL, all.sets + 1000*i, 1000};
+    bloom_bloomfile_clear(&shape, halves[i]);
+    bloom_bloomfile_add(&shape, halves[i], &digests, &sets);
+  }
+  bloomfile->merge(&shape, halves[0], halves[1]);
+  assert_memory_equal(halves[0], all.bytes, shape.num_bytes);
+  free(halves[0]);
+  free(halves[1]);
+  unmake(&all);
+}
+
+static void units_are_made_wider_and_narrower(void **state){
+  const bloom_shape narrow = any_shape(193, 4, 6), wide = bloom_bloomfile_with_unit_bytes(&narrow, 13);
+  rng random = rng_stream(4);
+  made_file made = make(narrow, 32, 500, &random), expected = make(wide, 1, 0, &random);
+  uint8_t *copy = allocated(wide.num_bytes);
+  const bloom_digest_run digests = {NULL, made.digests, 500}, sets = {NULL, made.sets, 500};
+  (void)state;
+  assert_int_equal(wide.num_bytes, 32 + 193*13);
+  assert_int_equal(wide.num_places, 193);
+  bloom_bloomfile_add(&wide, expected.bytes, &digests, &sets);
+  memset(copy, 0xa5, wide.num_bytes);
+  bloom_bloomfile_copy_units(&narrow, made.bytes, &wide, copy);
+  assert_memory_equal(copy, expected.bytes, wide.num_bytes);
+  bloom_bloomfile_copy_units(&wide, copy, &narrow, copy);
+  assert_memory_equal(copy, made.bytes, narrow.num_bytes);
+  free(copy);
+  unmake(&made);
+  unmake(&expected);
+}
+
+static void assert_close(double actual, double expected, double relative_error){
+  if( !(fabs(actual - expected)<=relative_error*fabs(expected)) ) fail_msg("%.17g, expected %.17g", actual, expected);
+}
+
+static void facts_are_sums_over_the_sets_with_keys(void **state){
+  size_t w;
+  (void)state;
+  for(w=0; w<COUNT_OF(widths); w++){
+    rng random = rng_stream(5000 + w);
+    const bloom_shape shape = any_shape(rng_below(&random, 2) ? 1021 : 257, widths[w], 1 + (uint32_t)(w%8));
+    /* In the first sets alone: the others have no keys and count for nothing. */
+    made_file made = make(shape, 1 + widths[w]*5, widths[w]*100, &random);
+    const bloom_filter file = read_back(made.bytes, shape.num_bytes);
+    double expected_fpr = 0, estimated_keys = 0;
+    uint64_t bits_set = 0, num_sets = 0, num_full = 0;
+    bloom_facts facts, cheap;
+    size_t set;
+    for(set=0; set<widths[w]*8; set++){
+      uint64_t count = 0, unit;
+      for(unit=0; unit<shape.num_places; unit++) count += (uint64_t)naive_bit(made.bytes, widths[w], unit, set);
+      if( count==0 ) continue;
+      num_sets++;
+      num_full += count==shape.num_places;
+      bits_set += count;
+      expected_fpr += pow((double)count / (double)shape.num_places, shape.num_probes);
+      estimated_keys -= (double)shape.num_places / shape.num_probes * log(1 - (double)count / (double)shape.num_places);
+    }
+    bloomfile->describe(&file, 1, &facts);
+    bloomfile->describe(&file, 0, &cheap);
+    assert_string_equal(facts.encoding, "bloomfile");
+    assert_int_equal(facts.num_bits, shape.num_places*widths[w]*8);
+    assert_int_equal(facts.num_probes, shape.num_probes);
+    assert_int_equal(facts.num_sets, num_sets);
+    assert_int_equal(facts.bits_set, bits_set);
+    assert_close(facts.fill_ratio, (double)bits_set / (double)(num_sets*shape.num_places), 1e-12);
+    assert_close(facts.expected_fpr, expected_fpr / (double)num_sets, 1e-9);
+    if( num_full ) assert_true(facts.estimated_keys<0);
+    else assert_close(facts.estimated_keys, estimated_keys, 1e-9);
+    assert_int_equal(cheap.num_bits, facts.num_bits);
+    assert_int_equal(cheap.num_sets, -1);
+    unmake(&made);
+  }
+}
+
+static void measuring_counts_the_sets_with_keys(void **state){
+  const bloom_shape shape = any_shape(10007, 13, 6);
+  rng random = rng_stream(6);
+  made_file made = make(shape, 50, 50000, &random);
+  const bloom_filter file = read_back(made.bytes, shape.num_bytes);
+  bloom_facts facts;
+  (void)state;
+  bloomfile->describe(&file, 1, &facts);
+  assert_int_equal(facts.num_sets, 50);
+  assert_close(bloomfile->measured_fpr(&file), facts.expected_fpr, 0.03);
+  unmake(&made);
+}
+
+/* At 10 bits per key as few units as there can be are within 1.25 of theory. */
+static void few_units_are_near_theory(void **state){
+  static const size_t num_keys[] = {19, 20, 25, 40, 100};
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(num_keys); i++){
+    const bloom_shape shape = shape_of(1250*8, num_keys[i], 10);
+    const double theory = pow(1 - exp(-6.0 * (double)num_keys[i] / (double)shape.num_places), 6);
+    rng random = rng_stream(7000 + i);
+    bloom_digest *digests = allocated(10000 * sizeof(*digests));
+    uint32_t *sets = allocated(10000 * sizeof(*sets));
+    uint8_t *bytes = allocated(shape.num_bytes);
+    bloom_filter file;
+    size_t round, set;
+    bloom_bloomfile_clear(&shape, bytes);
+    for(round=0; round<num_keys[i]; round++){
+      const bloom_digest_run digest_run = {NULL, digests, 10000}, set_run = {NULL, sets, 10000};
+      for(set=0; set<10000; set++) digests[set] = rng_next(&random), sets[set] = (uint32_t)set;
+      bloom_bloomfile_add(&shape, bytes, &digest_run, &set_run);
+    }
+    file = read_back(bytes, shape.num_bytes);
+    assert_in_range((uint64_t)(bloomfile->measured_fpr(&file) * 1e6), (uint64_t)(theory * 0.98e6), (uint64_t)(theory * 1.25e6));
+    free(bytes);
+    free(digests);
+    free(sets);
+  }
+}
+
+static void a_file_without_keys_has_no_sets(void **state){
+  const bloom_shape shape = shape_of(100, 50, 10);
+  uint8_t *bytes = allocated(shape.num_bytes);
+  bloom_facts facts;
+  bloom_filter file;
+  (void)state;
+  bloom_bloomfile_clear(&shape, bytes);
+  file = read_back(bytes, shape.num_bytes);
+  bloomfile->describe(&file, 1, &facts);
+  assert_int_equal(facts.num_sets, 0);
+  assert_int_equal(facts.bits_set, 0);
+  assert_true(facts.fill_ratio>=0 && facts.fill_ratio<=0);
+  assert_true(facts.expected_fpr>=0 && facts.expected_fpr<=0);
+  assert_true(facts.estimated_keys>=0 && facts.estimated_keys<=0);
+  assert_true(bloomfile->measured_fpr(&file)<=0);
+  assert_null(facts.note);
+  free(bytes);
+}
+
+/* Sets so many of the bits of a set, the first ones. */
+static void fill_set(uint8_t *bytes, size_t unit_bytes, size_t set, size_t num_units){
+  size_t unit;
+  for(unit=0; unit<num_units; unit++) bytes[32 + unit*unit_bytes + set/8] |= (uint8_t)(1u << set%8);
+}
+
+static const char *note_of(const bloom_shape *shape, const uint8_t *bytes){
+  const bloom_filter file = read_back(bytes, shape->num_bytes);
+  bloom_facts facts;
+  bloomfile->describe(&file, 1, &facts);
+  return facts.note ? facts.note : "";
+}
+
+static void notes_tell_of_the_fullest_set(void **state){
+  const bloom_shape shape = any_shape(400, 4, 6), small = any_shape(191, 4, 6);
+  uint8_t bytes[32 + 4*400];
+  size_t set;
+  (void)state;
+  bloom_bloomfile_clear(&shape, bytes);
+  for(set=0; set<20; set++) fill_set(bytes, 4, set, 40);
+  assert_string_equal(note_of(&shape, bytes), "");
+  fill_set(bytes, 4, 3, 180); /* 5.7 times the others' keys, 4.6 times the mean */
+  assert_true(strncmp(note_of(&shape, bytes), "uneven", 6)==0);
+  fill_set(bytes, 4, 3, 300);
+  assert_true(strncmp(note_of(&shape, bytes), "uneven", 6)==0);
+  fill_set(bytes, 4, 3, 301);
+  assert_true(strncmp(note_of(&shape, bytes), "nearly saturated", 16)==0);
+  fill_set(bytes, 4, 3, 400);
+  assert_true(strncmp(note_of(&shape, bytes), "saturated", 9)==0);
+  /* The smallest files cannot be smaller. */
+  bloom_bloomfile_clear(&small, bytes);
+  for(set=0; set<20; set++) fill_set(bytes, 4, set, 6);
+  fill_set(bytes, 4, 3, 100);
+  assert_string_equal(note_of(&small, bytes), "");
+}
+
+static void it_is_known_but_not_made_by_name(void **state){
+  (void)state;
+  assert_null(bloom_encoding_named("bloomfile"));
+  assert_null(bloomfile->shape);
+  assert_null(bloomfile->clear);
+  assert_null(bloomfile->add);
+  assert_null(bloomfile->tenth_bits_per_key);
+  assert_non_null(bloomfile->why_no_add);
+  assert_null(bloomfile->why_unchangeable(NULL));
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(digests_are_xxh64_of_the_house_s_key_bytes),
+    cmocka_unit_test(a_file_begins_with_its_header),
+    cmocka_unit_test(the_number_of_units_is_the_next_prime),
+    cmocka_unit_test(a_unit_has_a_bit_for_every_set),
+    cmocka_unit_test(probes_follow_the_bits_per_key),
+    cmocka_unit_test(what_is_larger_than_allowed_is_too_big),
+    cmocka_unit_test(files_are_written_as_defined),
+    cmocka_unit_test(asking_gives_the_sets_of_the_definition),
+    cmocka_unit_test(a_key_s_answer_is_its_digest_s),
+    cmocka_unit_test(a_header_that_is_wrong_makes_no_bloomfile),
+    cmocka_unit_test(merging_is_building_of_all_keys),
+    cmocka_unit_test(units_are_made_wider_and_narrower),
+    cmocka_unit_test(facts_are_sums_over_the_sets_with_keys),
+    cmocka_unit_test(measuring_counts_the_sets_with_keys),
+    cmocka_unit_test(few_units_are_near_theory),
+    cmocka_unit_test(a_file_without_keys_has_no_sets),
+    cmocka_unit_test(notes_tell_of_the_fullest_set),
+    cmocka_unit_test(it_is_known_but_not_made_by_name),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}
