@@ -79,6 +79,9 @@ static const function_row function_rows[] = {
   SCALAR_WITH(bloom_open, 1, bloom_handle_pool),
   AGGREGATE(bloom_filter_block_build, 2),
   AGGREGATE(bloom_filter_block_build, 3),
+  AGGREGATE(bloom_build_sets, 2),
+  AGGREGATE(bloom_build_sets, 3),
+  AGGREGATE(bloom_build_sets, 4),
   SCALAR(bloom_version, 0),
 };
 
@@ -90,6 +93,7 @@ static const struct {
   {"bloom_info", &bloom_table_function_module, &bloom_info_function},
   {"bloom_filter_block", &bloom_table_function_module, &bloom_filter_block_function},
   {"bloom_ldb", &bloom_table_function_module, &bloom_ldb_function},
+  {"bloom_sets", &bloom_table_function_module, &bloom_sets_function},
 };
 
 static int register_function(sqlite3 *db, const function_row *row){

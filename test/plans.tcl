@@ -1,5 +1,5 @@
 #!/usr/bin/env tclsh
-# What bloom_info tells SQLite's query planner, seen in the plans: results alone would be
+# What bloom_info and bloom_sets tell SQLite's query planner, seen in the plans: results alone would be
 # the same, and only slower, without it.
 #
 #   tclsh test/plans.tcl ?EXTENSION ?SQLITE??      default: ./bloom
@@ -76,6 +76,22 @@ lacks {cheap: run more often rather than sorted after} {TEMP B-TREE} \
     {SELECT * FROM filters f, bloom_info(f.filter) i, numbers n ORDER BY n.i}
 has {the table of the filters comes first, wherever it is written} {filters.*\n.*VIRTUAL TABLE} \
     {SELECT num_bytes FROM bloom_info i, filters WHERE i.argument = filters.filter}
+
+# -- bloom_sets: few rows, so it comes before the tables that are looked up by its numbers.
+
+db eval {
+    CREATE TABLE files(part INTEGER PRIMARY KEY, file BLOB);
+    CREATE TABLE names(set_number INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE asked(k);
+}
+has {names are looked up by the numbers} {VIRTUAL TABLE.*\n.*names USING INTEGER PRIMARY KEY} \
+    {SELECT name FROM names, bloom_sets((SELECT file FROM files), 'key') b WHERE names.set_number = b.set_number}
+has {the file comes first, then the sets, then names} {files USING INTEGER PRIMARY KEY.*\n.*VIRTUAL TABLE.*\n.*names USING} \
+    {SELECT name FROM names, files, bloom_sets(file, 'key') b WHERE part = bloom_partition('key', 99) AND names.set_number = b.set_number}
+has {keys come first, each then finds its file} {asked.*\n.*files USING INTEGER PRIMARY KEY.*\n.*VIRTUAL TABLE.*\n.*names USING} \
+    {SELECT k, name FROM asked, files, bloom_sets(file, k) b, names WHERE part = bloom_partition(k, 99) AND names.set_number = b.set_number}
+has {rows are few, a call is dear: it comes before a table of 100} {^[^\n]*VIRTUAL TABLE} \
+    {SELECT * FROM bloom_sets((SELECT file FROM files), 1), sizes s WHERE s.num_bytes = set_number}
 
 puts "$num_passed passed, $num_failed failed"
 exit [expr {$num_failed > 0 || $num_passed == 0}]

@@ -62,7 +62,8 @@ static void merge_filter(sqlite3_context *context, merge_state *state, const blo
   }
   bloom_fail(context, BLOOM_ERROR_SHAPES, "bloom_merge",
              (sqlite3_int64)before->num_bits, (int)before->num_probes,
-             (sqlite3_int64)filter->shape.num_bits, (int)filter->shape.num_probes);
+             (sqlite3_int64)filter->shape.num_bits, (int)filter->shape.num_probes,
+             encoding->shape==NULL ? BLOOM_AND_SETS : "");
 }
 
 void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args){

@@ -27,13 +27,19 @@
 #define BLOOM_ERROR_FILE_UNREADABLE  "%s(): argument 1 (file) is no whole LevelDB table file: %s"
 
 /* function, what it is instead */
+#define BLOOM_ERROR_BLOOMFILE \
+  "%s(): argument 1 (file) must be a BloomFile, a BLOB or a handle from bloom_open(), not %s"
+
+/* function, what it is instead */
 #define BLOOM_ERROR_UNCHANGEABLE \
   "%s(): argument 1 (filter) must be a filter that keys can be added to, not one that is %s"
 
-/* function, bits and probes of the first filter, bits and probes of the other */
+/* function, bits and probes of the first filter, bits and probes of the other, what else
+** must be equal */
 #define BLOOM_ERROR_SHAPES \
   "%s(): filters must have one shape, not %lld bits and %d probes and then %lld bits and %d probes; " \
-  "build them with equal bits_per_key and capacity"
+  "build them with equal bits_per_key and capacity%s"
+#define BLOOM_AND_SETS " for equal sets"
 
 /* function, encoding of the first filter, encoding of the other */
 #define BLOOM_ERROR_ENCODINGS \
@@ -58,6 +64,8 @@
 #define BLOOM_ERROR_KEY_TYPE \
   "%s(): argument %d (type) must be 'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', " \
   "'big32', 'big64', 'varint32' or 'varint64', not %s"
+#define BLOOM_ERROR_SET_NUMBER \
+  "%s(): argument %d (set_number) must be an integer in 0..9223372036854775807, not %s"
 
 /* function, argument number, names of encodings, the value as an SQL literal */
 #define BLOOM_ERROR_ENCODING "%s(): argument %d (encoding) must be %s, not %s"

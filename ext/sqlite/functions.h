@@ -26,6 +26,10 @@ void bloom_merge_final(sqlite3_context *context);
 /* bloom_bits_per_key(false_positive_rate [, num_keys] [, encoding]) */
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args);
 
+/* bloom_build_sets(set_number, key [, bits_per_key [, capacity]]): aggregate. */
+void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_build_sets_final(sqlite3_context *context);
+
 /* bloom_partition(key, num_partitions) */
 void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args);
 
@@ -45,9 +49,11 @@ void bloom_version(sqlite3_context *context, int num_args, sqlite3_value **args)
 void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_filter_block_build_final(sqlite3_context *context);
 
-/* Table-valued: bloom_info(filter), bloom_filter_block(block), bloom_ldb(file) */
+/* Table-valued: bloom_info(filter), bloom_sets(file, key), bloom_filter_block(block),
+** bloom_ldb(file) */
 extern const bloom_table_function bloom_info_function;
 extern const bloom_table_function bloom_filter_block_function;
 extern const bloom_table_function bloom_ldb_function;
+extern const bloom_table_function bloom_sets_function;
 
 #endif

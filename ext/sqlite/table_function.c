@@ -94,7 +94,7 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   }
   info->idxNum = (int)((info->colUsed & (rowids_bit(function) - 1)) | (*wants_rowids ? rowids_bit(function) : 0));
   if( function->num_rows==1 ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
-  info->estimatedCost = function->num_rows;
+  info->estimatedCost = function->cost ? function->cost : function->num_rows;
   info->estimatedRows = function->num_rows;
   return SQLITE_OK;
 }

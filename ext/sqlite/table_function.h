@@ -40,6 +40,7 @@ typedef struct bloom_table_function {
   int num_columns;     /* of these, without the arguments */
   int num_args;
   int num_rows;        /* that it gives, about; 1: never more */
+  int cost;            /* of a call, beside a row of a scan; 0: as many as it gives rows */
   size_t cursor_bytes;
 
   /* The first row, if there is one: sets has_row and rowid.  columns: those that the

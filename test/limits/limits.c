@@ -133,6 +133,12 @@ static const struct {
   {"SELECT length(bloom_add(bloom_empty(?1), 'a'))", 799},
   {"SELECT length(bloom_merge(bloom_empty(?1)))", 799},
   {"SELECT num_bytes FROM bloom_info(bloom_empty(?1))", 799},
+  /* 241 units of 4 bytes: the next prime is 251.  191 units of 5 bytes. */
+  {KEYS "SELECT length(bloom_build_sets(0, i, 1)) FROM n", 241},
+  {KEYS "SELECT length(bloom_build_sets(i % 4, i, 1)) FROM n", 964},
+  {"SELECT length(bloom_build_sets(0, 'a', 1, ?1))", 241},
+  {"SELECT length(bloom_build_sets(?1, 'a'))", 39},
+  {"SELECT length(bloom_build_sets(?1, NULL, 1, 100))", 39},
 };
 
 static void check_small_limit(void){
@@ -167,6 +173,9 @@ static void check_huge_sizes(void){
     "SELECT bloom_merge(bloom_empty(?1))",
     "SELECT * FROM bloom_info(bloom_empty(?1))",
     "SELECT bloom_open(bloom_empty(?1))",
+    "SELECT bloom_build_sets(7, 'a', 10, ?1)",
+    "SELECT bloom_build_sets(?1, 'a')",
+    "SELECT bloom_build_sets(?1, NULL, 1, 1)",
   };
   size_t form, i;
   for(form=0; form<COUNT_OF(forms); form++){
@@ -189,18 +198,27 @@ static void check_huge_sizes(void){
 
 /* Too many keys are found out as they come in, not at an end that may never be. */
 static void check_endless_keys(void){
-  static const char sql[] = ENDLESS "SELECT bloom_build(i) FROM n";
-  sqlite3 *db = open_database();
-  sqlite3_int64 base;
-  int rc;
-  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 100000); /* bytes: 80,000 keys */
-  base = sqlite3_memory_used();
-  sqlite3_memory_highwater(1);
-  rc = run(db, sql, 0, NULL);
-  check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", sql, rc);
-  check(sqlite3_memory_highwater(0) - base<2000000, "it should keep few keys", sql, sqlite3_memory_highwater(0) - base);
-  check_unharmed(db, base, sql);
-  sqlite3_close(db);
+  static const char *const forms[] = {
+    ENDLESS "SELECT bloom_build(i) FROM n",
+    ENDLESS "SELECT bloom_build_sets(i % 7, i) FROM n",
+    ENDLESS "SELECT bloom_build_sets(CASE WHEN i < 4000 THEN i ELSE 5 END, i) FROM n",
+    ENDLESS "SELECT bloom_build_sets(i, i, 10, 5) FROM n",
+  };
+  size_t form;
+  for(form=0; form<COUNT_OF(forms); form++){
+    const char *sql = forms[form];
+    sqlite3 *db = open_database();
+    sqlite3_int64 base;
+    int rc;
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 100000); /* bytes: 80,000 keys */
+    base = sqlite3_memory_used();
+    sqlite3_memory_highwater(1);
+    rc = run(db, sql, 0, NULL);
+    check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", sql, rc);
+    check(sqlite3_memory_highwater(0) - base<2000000, "it should keep few keys", sql, sqlite3_memory_highwater(0) - base);
+    check_unharmed(db, base, sql);
+    sqlite3_close(db);
+  }
 }
 
 /* Handles outlive a limit: what is made of them must not pass it. */
@@ -232,6 +250,7 @@ static void check_tiny_limit(void){
   static const char *const forms[] = {
     "SELECT bloom_open(1.5)", "SELECT bloom_build('a', 1000)", "SELECT bloom_partition(1, 'x')",
     "SELECT bloom_bits_per_key(5)", "SELECT bloom_add(x'06', 1)", "SELECT * FROM bloom_info(5)",
+    "SELECT bloom_build_sets(1, 1)", "SELECT bloom_build_sets(-1, 1)",
   };
   size_t form;
   for(form=0; form<COUNT_OF(forms); form++){
@@ -260,6 +279,10 @@ static const struct {
   {KEYS "SELECT bloom_build(i) IS NULL FROM n", 270000, 4*(270000 + 65536) + 337501},
   /* With capacity the filter and 16,384 keys, in chunks that double. */
   {KEYS "SELECT bloom_build(i, 10, 4000000) IS NULL FROM n", 40000, 5000001 + 4*2*16384},
+  /* Of many sets 12 bytes a key, chunks of 8 and 4 bytes a key that are not full, counts, the
+  ** file; with capacity the file, one of half its sets while it grows, and 16,384 keys. */
+  {KEYS "SELECT bloom_build_sets(i % 10, i) IS NULL FROM n", 270000, 12*(270000 + 65536) + 4*270001 + 1000},
+  {KEYS "SELECT bloom_build_sets(i / 1000, i, 10, 1000) IS NULL FROM n", 400000, 10007*75 + 10007*50 + 12*2*16384},
   /* Small groups are small. */
   {"SELECT sum(length(f)) FROM (SELECT bloom_build(i) AS f FROM groups WHERE g <= ?1 GROUP BY g)", 10000, 0},
   /* A handle that is closed takes nothing, nor do its copies. */
@@ -372,6 +395,9 @@ static const char *const endless_statements[] = {
   ENDLESS "SELECT bloom_merge(bloom_add(bloom_empty(100), at(i))) FROM n",
   ENDLESS "SELECT sum((SELECT num_bits FROM bloom_info(bloom_empty(at(i) % 1000)))) FROM n",
   ENDLESS "SELECT sum(bloom_partition(at(i), 99)) FROM n",
+  ENDLESS "SELECT bloom_build_sets(i % 9, at(i)) FROM n",
+  ENDLESS "SELECT bloom_build_sets(i % 9, at(i), 10, 1000) FROM n",
+  ENDLESS "SELECT sum((SELECT count(*) FROM bloom_sets((SELECT bloom_open(bloom_build_sets(1, 1))), at(i)))) FROM n",
   ENDLESS "SELECT sum(bloom_bits_per_key(0.5, at(i) * 0)) FROM n",
 };
 

@@ -107,6 +107,34 @@ SELECT part, bloom_filter_block_build(id * 100, k, 12.5) FROM keys GROUP BY part
 SELECT length(bloom_filter_block_build(a.id * b.id, a.id * 225 + b.id * 15 + c.id)) FROM keys a, keys b, keys c;
 SELECT bloom_filter_block_build(id, k) FILTER (WHERE id > 99), bloom_filter_block_build(50000, NULL) FROM keys;
 
+-- Many sets: files of all sizes, one that grows to more sets while it is built, asked in joins.
+SELECT bloom_build_sets(id, k), bloom_build_sets(id % 4, k, 12), bloom_build_sets(id * 9, k, 10, 3) FROM keys;
+SELECT part, bloom_build_sets(id, k, NULL, 2) FROM keys GROUP BY part;
+SELECT bloom_build_sets(id, k) FROM keys WHERE 0;
+SELECT length(bloom_build_sets(a.id * b.id, a.id * 225 + b.id * 15 + c.id)) FROM keys a, keys b, keys c;
+SELECT length(bloom_build_sets(a.id * 100, b.id * c.id * d.id, 1, 9)) FROM keys a, keys b, keys c, keys d WHERE a.id < 11;
+SELECT k.id, b.set_number FROM (SELECT bloom_build_sets(id % 5, k) AS file FROM keys) f, keys k, bloom_sets(f.file, k.k) b;
+SELECT id, set_number FROM keys, bloom_sets((SELECT bloom_open(bloom_build_sets(id, k)) FROM keys), k);
+SELECT set_number FROM bloom_sets WHERE (argument_1 = (SELECT bloom_build_sets(id, k) FROM keys) AND argument_2 = 1) OR (argument_1 = (SELECT bloom_build_sets(id, part) FROM keys) AND argument_2 = 'a');
+SELECT bloom_merge(f), bloom_may_contain(f, 'one more') FROM (SELECT bloom_build_sets(id, k, 10, 2) AS f FROM keys UNION ALL SELECT bloom_build_sets(id, part, 10, 2) FROM keys);
+SELECT * FROM bloom_info((SELECT bloom_build_sets(id, k) FROM keys));
+-- error
+SELECT bloom_build_sets(-id, k) FROM keys;
+-- error
+SELECT bloom_build_sets(id, k, id) FROM keys;
+-- error
+SELECT bloom_build_sets(id, k, 10, nullif(id, 2)) FROM keys;
+-- error
+SELECT bloom_build_sets(id * 100000000, k) FROM keys;
+-- error
+SELECT * FROM filters, bloom_sets(filter, 'key');
+-- error
+SELECT * FROM bloom_sets;
+-- error
+SELECT * FROM bloom_sets('text', 1);
+-- error
+SELECT bloom_add(bloom_build_sets(id, k), 1) FROM keys;
+
 -- A BLOB of zeros gets its memory when it is read.
 SELECT bloom_build(zeroblob(200 + id)), bloom_build(zeroblob(200 + id), 9, 5) FROM keys WHERE id < 4;
 SELECT bloom_add(bloom_empty(9), 1, zeroblob(200)), bloom_partition(zeroblob(200), 99);
