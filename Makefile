@@ -8,6 +8,7 @@ DESTDIR  ?=
 prefix   ?= /usr/local
 libdir   ?= $(prefix)/lib
 includedir ?= $(prefix)/include
+mandir   ?= $(prefix)/share/man
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
   -Wcast-qual -Wcast-align -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
@@ -69,17 +70,25 @@ FORCE:
 demo: $(EXTENSION) ## Pre-screen a real join: this machine's package index
 	$(Q)sh examples/packages/run.sh
 
+VERSION = $(shell sed -n 's/^.define BLOOM_VERSION "\(.*\)"/\1/p' ext/bloom.h)
+INSTALLED = $(libdir)/lib$(notdir $(EXTENSION)) $(includedir)/bloom.h $(libdir)/pkgconfig/sqlite-bloom.pc \
+  $(mandir)/man7/sqlite-bloom.7
+
 .PHONY: install
 install: ## Install what make built: then `.load libbloom` works from anywhere
 	@test -e $(EXTENSION) || { echo 'There is no $(EXTENSION) to install: run make first.' >&2; exit 1; }
-	install -d "$(DESTDIR)$(libdir)" "$(DESTDIR)$(includedir)"
-	install -m 755 $(EXTENSION) "$(DESTDIR)$(libdir)/lib$(notdir $(EXTENSION))"
-	install -m 644 ext/bloom.h "$(DESTDIR)$(includedir)/bloom.h"
+	install -d $(foreach file,$(INSTALLED),"$(DESTDIR)$(dir $(file))")
+	install -m 755 $(EXTENSION) "$(DESTDIR)$(word 1,$(INSTALLED))"
+	install -m 644 ext/bloom.h "$(DESTDIR)$(word 2,$(INSTALLED))"
+	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(includedir)|; s|@version@|$(VERSION)|' \
+	  packaging/sqlite-bloom.pc.in >"$(DESTDIR)$(word 3,$(INSTALLED))"
+	awk -f packaging/manpage.awk -v version=$(VERSION) -v extension=libbloom \
+	  ext/FUNCTIONS.md packaging/sqlite-bloom.7.in >"$(DESTDIR)$(word 4,$(INSTALLED))"
 	$(if $(DESTDIR),,-ldconfig)
 
 .PHONY: uninstall
 uninstall: ## Remove what install put there
-	rm -f "$(DESTDIR)$(libdir)/lib$(notdir $(EXTENSION))" "$(DESTDIR)$(includedir)/bloom.h"
+	rm -f $(foreach file,$(INSTALLED),"$(DESTDIR)$(file)")
 
 .PHONY: amalgamation
 amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and bloom.h

@@ -172,6 +172,7 @@ int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_a
 #ifdef SQLITE_CORE
   (void)api;
 #else
+  if( api==NULL ) return SQLITE_MISUSE; /* called by a program, not by SQLite: no call would work */
   SQLITE_EXTENSION_INIT2(api)
 #endif
   /* The oldest versions lack the calls that follow: refuse before using one. */

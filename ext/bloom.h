@@ -31,8 +31,8 @@ struct sqlite3_api_routines;
 ** Registers every bloom_... function and module on db.  Returns SQLITE_OK, or
 ** an error code with *error_message (if error_message is not NULL) set to a
 ** text to be freed with sqlite3_free(); functions that were registered before it
-** failed stay.  api is for .load and ignored where the extension is linked
-** statically.
+** failed stay.  api is what SQLite gives to an extension; it is ignored where this one is
+** linked statically, and SQLITE_MISUSE is returned if it is NULL elsewhere.
 */
 BLOOM_EXPORT int sqlite3_bloom_init(
   sqlite3 *db,

@@ -24,6 +24,7 @@ test  tcl_sqlite         tcl,libsqlite3-tcl       tcl,sqlite-tcl          tcl,sq
 test  python             python3                  python3                 python3             python            python
 test  cmocka             libcmocka-dev            libcmocka-devel         cmocka-dev          cmocka            cmocka
 test  binutils           binutils                 binutils                binutils            binutils          binutils
+test  pkg_config?        pkgconf                  pkgconf-pkg-config      pkgconf             pkgconf           pkgconf
 test  leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
 test  sanitizers?        gcc                      libasan,libubsan        -                   gcc               -
 check npm?               npm                      npm                     npm                 npm               node
@@ -75,6 +76,7 @@ probe() {
                     '#include <cmocka.h>' 'int main(void){ cmocka_set_message_output(CM_OUTPUT_TAP); return 0; }' |
                     links -lcmocka ;;
   binutils)       have nm && have readelf ;;
+  pkg_config)     pkg-config --version ;;
   leveldb)        printf '%s\n' '#include <leveldb/filter_policy.h>' \
                     'int main(){ delete leveldb::NewBloomFilterPolicy(10); }' |
                     ${CXX:-c++} -x c++ - -o "$scratch/probe" -lleveldb ;;

@@ -84,7 +84,7 @@ small=$work/small
 small_project() {
   rm -rf $small
   mkdir -p $small/ext/core $small/ext/sqlite $small/test/core $small/test/corrupt &&
-    cp Makefile $small && cp ext/bloom.h $small/ext &&
+    cp -R Makefile packaging $small && cp ext/bloom.h ext/FUNCTIONS.md $small/ext &&
     echo 'extern int bloom_one; int bloom_one = 1;' >$small/ext/core/one.c &&
     echo 'extern int bloom_two; int bloom_two = 2;' >$small/ext/core/two.c &&
     echo '__attribute__((visibility("default"))) int sqlite3_bloom_init(void); int sqlite3_bloom_init(void){ return MARK; }' >$small/ext/bloom.c &&
@@ -153,6 +153,51 @@ asks_sudo_once() {
 }
 
 installed() { (cd $work/root && find . ! -type d | sort); }
+wanted='./usr/include/bloom.h
+./usr/lib/libbloom.so
+./usr/lib/pkgconfig/sqlite-bloom.pc
+./usr/share/man/man7/sqlite-bloom.7'
+installs_elsewhere() {
+  make install DESTDIR="$PWD/$work/root" prefix=/usr libdir=/usr/lib/multi includedir=/h mandir=/m &&
+    same './h/bloom.h
+./m/man7/sqlite-bloom.7
+./usr/lib/multi/libbloom.so
+./usr/lib/multi/pkgconfig/sqlite-bloom.pc' "$(installed)" && grep '^libdir=/usr/lib/multi$' $work/root/usr/lib/multi/pkgconfig/sqlite-bloom.pc &&
+    make uninstall DESTDIR="$PWD/$work/root" prefix=/usr libdir=/usr/lib/multi includedir=/h mandir=/m && same '' "$(installed)"
+}
+
+# Every function that bloom registers, and no placeholder.
+man_page_is_whole() {
+  page=$work/root/usr/share/man/man7/sqlite-bloom.7
+  ! grep @ $page | grep -v ada@example || return
+  sqlite3 :memory: '.load ./bloom' 'SELECT DISTINCT name FROM pragma_function_list UNION SELECT name FROM pragma_module_list' |
+    grep ^bloom_ >$work/names && [ -s $work/names ] || return
+  while read -r name; do grep -q "^\.B $name(" $page || { echo "no $name"; return 1; }; done <$work/names
+  ! command -v mandoc >/dev/null || mandoc -T lint -W warning $page
+}
+
+# asks_pkg_config QUESTION ...: about what is in $work/root.
+asks_pkg_config() {
+  PKG_CONFIG_SYSROOT_DIR=$PWD/$work/root PKG_CONFIG_PATH=$work/root/usr/lib/pkgconfig pkg-config "$@" sqlite-bloom
+}
+# SQLite hands on its functions to what sqlite3_auto_extension() names; a direct call has none.
+cat >$work/misuse.c <<'END'
+#include "bloom.h"
+int main(void){
+  sqlite3 *db;
+  if( sqlite3_open(":memory:", &db) || sqlite3_bloom_init(db, 0, 0)!=SQLITE_MISUSE ) return 1;
+  return sqlite3_close(db);
+}
+END
+links_by_pkg_config() {
+  same "$version" "$(asks_pkg_config --modversion)" || return
+  for program in static misuse; do
+    # shellcheck disable=SC2046 # flags
+    ${CC:-cc} $work/$program.c $(asks_pkg_config --cflags --libs) -o $work/shared_$program || return
+  done
+  same "$version" "$(LD_LIBRARY_PATH=$work/root/usr/lib $work/shared_static)" &&
+    LD_LIBRARY_PATH=$work/root/usr/lib $work/shared_misuse
+}
 
 if [ "$(uname -s)" = Linux ]; then
   check 'bloom.so exports one symbol' same sqlite3_bloom_init "$(exports)"
@@ -185,10 +230,16 @@ check 'make clean leaves nothing' cleans
 check 'a sudo that refuses is asked once' asks_sudo_once
 
 check 'make install' make install DESTDIR=$work/root prefix=/usr
-check 'installs the library and its header' same './usr/include/bloom.h
-./usr/lib/libbloom.so' "$(installed)"
+check 'installs these files' same "$wanted" "$(installed)"
 check '.load libbloom works where installed' loads $work/root/usr/lib/libbloom
+check 'the man page names every function' man_page_is_whole
+if command -v pkg-config >/dev/null 2>&1; then
+  check 'a program links it by pkg-config' links_by_pkg_config
+else
+  echo 'note: there is no pkg-config here'
+fi
 check 'make uninstall' make uninstall DESTDIR=$work/root prefix=/usr
 check 'uninstall leaves no file' same '' "$(installed)"
+check 'make install goes where it is told, and uninstall with it' installs_elsewhere
 
 finish
