@@ -11,7 +11,6 @@
 #include "bloom.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 #ifndef SQLITE_CORE
 # ifdef _WIN32
@@ -124,9 +123,9 @@ static int register_all(sqlite3 *db){
     if( rc!=SQLITE_OK ) return rc;
   }
   for(i=0; i<NUM_MODULE_ROWS; i++){
-    /* Through an integer: SQLite takes no const data, but hands on what it is given. */
-    int rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module,
-                                      (void *)(uintptr_t)module_rows[i].function, NULL);
+    /* SQLite's interface has no const data; what it is given it hands on alone. */
+    const union { const bloom_table_function *function; void *data; } given = {module_rows[i].function};
+    int rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module, given.data, NULL);
     if( rc!=SQLITE_OK ) return rc;
   }
   return SQLITE_OK;

@@ -180,14 +180,15 @@ static const block_build_state block_build_state_without_rows = {
 
 void bloom_filter_block_build_final(sqlite3_context *context){
   block_build_state *state = sqlite3_aggregate_context(context, 0);
-  uint32_t *num_keys;
   /* SQLite ends every aggregate that it began, also after an error: it drops the result. */
-  if( state && is_too_big(state) ){
+  if( bloom_is_interrupted(context) ){
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+  }else if( state && is_too_big(state) ){
     sqlite3_result_error_toobig(context);
   }else{
     const block_build_state *rows = state ? state : &block_build_state_without_rows;
     /* One at least: no memory must differ from no slots. */
-    num_keys = sqlite3_malloc64((rows->num_slots + 1) * sizeof(*num_keys));
+    uint32_t *num_keys = sqlite3_malloc64((rows->num_slots + 1) * sizeof(*num_keys));
     if( num_keys ) give_block(context, rows, num_keys);
     else sqlite3_result_error_nomem(context);
     sqlite3_free(num_keys);

@@ -141,8 +141,8 @@ static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t
 }
 
 #define INTEGERS(type, least, most, writer) \
-  {.name = type, .write = write_integer_key, .min = least, .max = most, .write_integer = writer}
-#define OTHERS(type, writer, words) {.name = type, .write = writer, .range = words}
+  {.name = (type), .write = write_integer_key, .min = (least), .max = (most), .write_integer = (writer)}
+#define OTHERS(type, writer, words) {.name = (type), .write = (writer), .range = (words)}
 
 static const key_type key_types[] = {
   INTEGERS("int32", INT32_MIN, INT32_MAX, write_fixed32),
