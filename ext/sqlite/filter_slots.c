@@ -15,10 +15,13 @@
 int bloom_slots_arg(bloom_slots_cursor *cursor, sqlite3_value *value, const char *format,
                     const uint8_t **bytes, size_t *num_bytes){
   const char *function = bloom_table_function_of(&cursor->base)->name;
+  const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
   *bytes = NULL;
   *num_bytes = 0;
   /* A handle's type is NULL: look for it first. */
-  if( sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE) ) return bloom_table_fail(&cursor->base, format, function, "a handle");
+  if( pointer && bloom_handle_find(bloom_table_db(&cursor->base), pointer) ){
+    return bloom_table_fail(&cursor->base, format, function, "a handle");
+  }
   switch( sqlite3_value_type(value) ){
     case SQLITE_NULL:
       return SQLITE_OK;

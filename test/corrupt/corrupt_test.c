@@ -246,6 +246,31 @@ static void check_as_key(const corrupt_case *c){
   check_fails(c, "SELECT * FROM bloom_info(CAST(?1 AS TEXT))", "not TEXT");
 }
 
+/* Bytes are a filter block of LevelDB's where their end says so, and no table file. */
+static void check_as_file(const corrupt_case *c){
+  const size_t n = c->num_bytes;
+  const uint8_t *end = c->bytes + (n<5 ? 0 : n - 5);
+  const uint32_t filters_bytes = n<5 ? UINT32_MAX
+    : (uint32_t)end[0] | (uint32_t)end[1]<<8 | (uint32_t)end[2]<<16 | (uint32_t)end[3]<<24;
+  if( n<5 || filters_bytes>n - 5 ){
+    check_fails(c, "SELECT * FROM bloom_filter_block(?1)", "is no LevelDB filter block: it");
+  }else{
+    check_integer(c, "SELECT count(*) FROM bloom_filter_block(?1)", (int)((n - 5 - filters_bytes) / 4));
+    check_integer(c, "SELECT count(*) = count(bloom_may_contain(filter, 'hello')) FROM bloom_filter_block(?1)", 1);
+    /* What is damaged may contain any key, and what has no bytes contains none. */
+    check_integer(c, "SELECT count(*) = 0 FROM bloom_filter_block(?1) WHERE CASE WHEN note LIKE 'damaged%'"
+                     " THEN NOT bloom_may_contain(filter, 'absent') ELSE length(filter)<2 AND bloom_may_contain(filter, 'absent') END", 1);
+  }
+  check_fails(c, "SELECT * FROM bloom_ldb(?1)", "is no whole LevelDB table file: ");
+  check_fails(c, "SELECT * FROM bloom_ldb(CAST(?1 AS TEXT))", "not TEXT");
+  check_integer(c, "SELECT bloom_may_contain(f.filter, ?1) FROM (SELECT bloom_filter_block_build(0, ?1) AS block), bloom_filter_block(block) f", 1);
+  check_fails(c, "SELECT bloom_filter_block_build(?1, 1)", "(block_offset) must be an integer");
+  check_fails(c, "SELECT bloom_filter_block_build(0, 1, ?1)", "must be a number in 1..100, not a BLOB of");
+  if( n==16 ) check_integer(c, "SELECT bloom_key(?1, 'uuid') = ?1", 1);
+  else check_fails(c, "SELECT bloom_key(?1, 'uuid')", "or a BLOB of 16 bytes, not a BLOB of");
+  check_fails(c, "SELECT bloom_key(?1, 'varint64')", "must be an integer in");
+}
+
 static void check_sql(const corrupt_case *c){
   sqlite3_stmt *statement = run(c, "DELETE FROM stored");
   statement = run(c, "INSERT INTO stored VALUES (?1)");
@@ -256,6 +281,7 @@ static void check_sql(const corrupt_case *c){
   check_info(c, "SELECT * FROM bloom_info(bloom_open(?1))");
   check_changes(c);
   check_as_key(c);
+  check_as_file(c);
 }
 
 /* -- The tables --------------------------------------------------------------- */

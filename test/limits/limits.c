@@ -120,6 +120,9 @@ static const struct {
   int fits;
 } length_rows[] = {
   {KEYS "SELECT length(bloom_build(i)) FROM n", 799},
+  {KEYS "SELECT length(bloom_filter_block_build(0, i)) FROM n", 792},
+  {"SELECT length(bloom_filter_block_build(?1 * 2048, 'a'))", 245},
+  {"SELECT length(bloom_filter_block_build(?1 * 2048, NULL))", 248},
   {KEYS "SELECT length(bloom_build(i, 100)) FROM n", 79},
   {KEYS "SELECT length(bloom_build(i, 1)) FROM n", 7992},
   {"SELECT length(bloom_build('a', 10, ?1))", 799},
@@ -168,6 +171,7 @@ static void check_huge_sizes(void){
     "SELECT bloom_empty(?1)",
     "SELECT bloom_empty(?1, 100)",
     "SELECT bloom_build('a', 10, ?1)",
+    "SELECT bloom_filter_block_build(CASE WHEN ?1 < 1 << 52 THEN ?1 * 1024 ELSE ?1 END, 'a')",
     "SELECT bloom_build('a', 99.9, ?1) OVER ()",
     "SELECT bloom_add(bloom_empty(?1), 1)",
     "SELECT bloom_merge(bloom_empty(?1))",
@@ -251,6 +255,7 @@ static void check_tiny_limit(void){
     "SELECT bloom_open(1.5)", "SELECT bloom_build('a', 1000)", "SELECT bloom_partition(1, 'x')",
     "SELECT bloom_bits_per_key(5)", "SELECT bloom_add(x'06', 1)", "SELECT * FROM bloom_info(5)",
     "SELECT bloom_build_sets(1, 1)", "SELECT bloom_build_sets(-1, 1)",
+    "SELECT bloom_key(1, 'x')", "SELECT bloom_filter_block_build(-1, 1)",
   };
   size_t form;
   for(form=0; form<COUNT_OF(forms); form++){
@@ -283,6 +288,8 @@ static const struct {
   ** file; with capacity the file, one of half its sets while it grows, and 16,384 keys. */
   {KEYS "SELECT bloom_build_sets(i % 10, i) IS NULL FROM n", 270000, 12*(270000 + 65536) + 4*270001 + 1000},
   {KEYS "SELECT bloom_build_sets(i / 1000, i, 10, 1000) IS NULL FROM n", 400000, 10007*75 + 10007*50 + 12*2*16384},
+  /* 8 bytes a key for a filter block, which has a filter for every 2,048 of these. */
+  {KEYS "SELECT bloom_filter_block_build(i, i) IS NULL FROM n", 270000, 2*4*(270000 + 65536) + 337501 + 132*(2 + 8)},
   /* Small groups are small. */
   {"SELECT sum(length(f)) FROM (SELECT bloom_build(i) AS f FROM groups WHERE g <= ?1 GROUP BY g)", 10000, 0},
   /* A handle that is closed takes nothing, nor do its copies. */
@@ -394,6 +401,9 @@ static const char *const endless_statements[] = {
   ENDLESS "SELECT max(bloom_add(bloom_empty(100), at(i))) FROM n",
   ENDLESS "SELECT bloom_merge(bloom_add(bloom_empty(100), at(i))) FROM n",
   ENDLESS "SELECT sum((SELECT num_bits FROM bloom_info(bloom_empty(at(i) % 1000)))) FROM n",
+  ENDLESS "SELECT bloom_filter_block_build(i, at(i)) FROM n",
+  ENDLESS "SELECT sum((SELECT count(filter) FROM bloom_filter_block(zeroblob(at(i) % 1000 + 5)))) FROM n",
+  ENDLESS "SELECT sum(length(bloom_key(at(i), 'varint64'))) FROM n",
   ENDLESS "SELECT sum(bloom_partition(at(i), 99)) FROM n",
   ENDLESS "SELECT bloom_build_sets(i % 9, at(i)) FROM n",
   ENDLESS "SELECT bloom_build_sets(i % 9, at(i), 10, 1000) FROM n",

@@ -42,6 +42,7 @@ __attribute__((common)) jmp_buf cmocka_end_of_test;
 #define assert_true(condition) cmocka_fail_unless(condition, "not true: %s", #condition)
 #define assert_false(condition) cmocka_fail_unless(!(condition), "not false: %s", #condition)
 #define assert_non_null(pointer) cmocka_fail_unless((pointer)!=NULL, "NULL: %s", #pointer)
+#define assert_null(pointer) cmocka_fail_unless((pointer)==NULL, "not NULL: %s", #pointer)
 #define assert_ptr_equal(a, b) \
   cmocka_fail_unless((const void *)(a)==(const void *)(b), "not one pointer: %s, %s", #a, #b)
 #define assert_int_equal(a, b) \
