@@ -8,6 +8,7 @@
 
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
+#include "../../ext/core/parquet/kernels.h"
 
 #define MAX_DIGESTS 100
 #define MAX_PROBES  30
@@ -109,6 +110,33 @@ static void check_filter(const bloom_leveldb_kernels *kernels, const kernel_case
   free(expected);
 }
 
+/* Parquet's: pairs of the digests as one of 64 bits; blocks that begin anywhere. */
+static void check_blocks(const bloom_parquet_kernels *kernels, const kernel_case *kase){
+  const uint64_t num_blocks = 1 + kase->num_bits % 9;
+  const size_t num_bytes = (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES;
+  const size_t num_digests = kase->num_digests / 2, num_added = num_digests / 2;
+  const size_t at = kase->num_bytes % 32;
+  uint64_t digests[MAX_DIGESTS/2];
+  uint8_t *memory = fuzz_exact(NULL, at + num_bytes);
+  uint8_t *expected = fuzz_exact(NULL, num_bytes);
+  uint8_t *given = memory + at;
+  size_t i;
+  for(i=0; i<num_digests; i++) digests[i] = (uint64_t)kase->digests[2*i] << 32 | kase->digests[2*i + 1];
+  for(i=0; i<num_added; i++){
+    bloom_split_block_add(expected + bloom_split_block_number(digests[i], num_blocks)*BLOOM_SPLIT_BLOCK_BYTES, digests[i]);
+  }
+  kernels->add(given, num_blocks, digests, num_added);
+  FUZZ_CHECK(memcmp(given, expected, num_bytes)==0);
+  for(i=0; i<num_digests; i++){
+    const uint8_t *block = expected + bloom_split_block_number(digests[i], num_blocks)*BLOOM_SPLIT_BLOCK_BYTES;
+    const int answer = kernels->may_contain(given, num_blocks, digests[i]);
+    FUZZ_CHECK(answer==bloom_split_block_may_contain(block, digests[i]));
+    if( i<num_added ) FUZZ_CHECK(answer==1);
+  }
+  free(memory);
+  free(expected);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   fuzz_input input = {data, num_bytes};
   kernel_case kase;
@@ -119,6 +147,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
     if( !kernels->is_supported() ) continue;
     check_positions(kernels, &kase);
     check_filter(kernels, &kase);
+  }
+  for(row=0; bloom_parquet_all_kernels[row]; row++){
+    if( bloom_parquet_all_kernels[row]->is_supported() ) check_blocks(bloom_parquet_all_kernels[row], &kase);
   }
   return 0;
 }
