@@ -88,12 +88,28 @@ static const struct {
   const char *name;
   const sqlite3_module *module;
   const bloom_table_function *function; /* that a table-valued function is */
+  /* What the module has of its own in each connection, if anything. */
+  void *(*new_data)(void);
+  void (*free_data)(void *);
 } module_rows[] = {
-  {"bloom_info", &bloom_table_function_module, &bloom_info_function},
-  {"bloom_filter_block", &bloom_table_function_module, &bloom_filter_block_function},
-  {"bloom_ldb", &bloom_table_function_module, &bloom_ldb_function},
-  {"bloom_sets", &bloom_table_function_module, &bloom_sets_function},
+  {.name = "bloom_info", .module = &bloom_table_function_module, .function = &bloom_info_function},
+  {.name = "bloom_filter_block", .module = &bloom_table_function_module, .function = &bloom_filter_block_function},
+  {.name = "bloom_ldb", .module = &bloom_table_function_module, .function = &bloom_ldb_function},
+  {.name = "bloom_sets", .module = &bloom_table_function_module, .function = &bloom_sets_function},
+  {.name = "bloom", .module = &bloom_table_module.module, .new_data = bloom_hub_new, .free_data = bloom_hub_free},
 };
+
+static int register_module(sqlite3 *db, size_t number){
+  /* SQLite's interface has no const data; what it is given it hands on alone. */
+  union { const bloom_table_function *function; void *data; } given = {module_rows[number].function};
+  if( module_rows[number].new_data ){
+    given.data = module_rows[number].new_data();
+    if( given.data==NULL ) return SQLITE_NOMEM;
+  }
+  /* Frees data, too, if it fails. */
+  return sqlite3_create_module_v2(db, module_rows[number].name, module_rows[number].module,
+                                  given.data, module_rows[number].free_data);
+}
 
 static int register_function(sqlite3 *db, const function_row *row){
   void *data = NULL;
@@ -123,9 +139,7 @@ static int register_all(sqlite3 *db){
     if( rc!=SQLITE_OK ) return rc;
   }
   for(i=0; i<NUM_MODULE_ROWS; i++){
-    /* SQLite's interface has no const data; what it is given it hands on alone. */
-    const union { const bloom_table_function *function; void *data; } given = {module_rows[i].function};
-    int rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module, given.data, NULL);
+    int rc = register_module(db, i);
     if( rc!=SQLITE_OK ) return rc;
   }
   return SQLITE_OK;

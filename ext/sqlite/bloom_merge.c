@@ -76,7 +76,7 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     return;
   }
   /* Requirement 1.  A handle's type is NULL, too. */
-  if( sqlite3_value_type(args[0])==SQLITE_NULL && bloom_handle_filter(context, args[0])==NULL ) return;
+  if( sqlite3_value_type(args[0])==SQLITE_NULL && bloom_handle_of(context, args[0])==NULL ) return;
   filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], &storage);
   if( filter ) merge_filter(context, state, filter);
 }

@@ -37,6 +37,7 @@ const char *bloom_type_name(sqlite3_value *value){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return "INTEGER";
     case SQLITE_FLOAT:   return "REAL";
+    case SQLITE_NULL:    return "a table's handle: its column filter is a BLOB";
     default:             return "TEXT";
   }
 }

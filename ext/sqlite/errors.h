@@ -95,6 +95,62 @@
   "%s(): with argument 3 (capacity) a window frame that drops rows may reach at most " \
   "%d keys ahead of its first row; leave capacity out for longer frames"
 
+/* CREATE VIRTUAL TABLE ... USING bloom(...).  The text that is wrong, or its name. */
+#define BLOOM_ERROR_TABLE_EMPTY         "bloom: %s is empty"
+#define BLOOM_ERROR_TABLE_NO_EXPRESSION "bloom: %s must be one expression, not: %s"
+#define BLOOM_ERROR_TABLE_CHANGING \
+  "bloom: %s must give the same at any time, so without %s"
+#define BLOOM_ERROR_TABLE_TWICE         "bloom: option %s is given twice"
+#define BLOOM_ERROR_TABLE_BITS_PER_KEY  "bloom: bits_per_key must be a number in 1..100, not %s"
+#define BLOOM_ERROR_TABLE_CAPACITY      "bloom: capacity must be an integer in 1..1000000000000, not %s"
+#define BLOOM_ERROR_TABLE_OPTION \
+  "bloom: there is no option %.*s; options are where, bits_per_key and capacity"
+#define BLOOM_ERROR_TABLE_NAME          "bloom: argument 1 must be the name of a table, not: %s"
+#define BLOOM_ERROR_TABLE_TOO_MANY \
+  "bloom: after table and key come options as name = value, not: %s"
+#define BLOOM_ERROR_TABLE_NO_KEY \
+  "bloom: which key of table %s?  bloom(table, column) or bloom(table, expression)"
+#define BLOOM_ERROR_TABLE_WHERE \
+  "bloom: where is for a filter that follows a table: bloom(table, key, where = ...)"
+
+/* table; database */
+#define BLOOM_ERROR_TABLE_MISSING "bloom: there is no table %s in database %s"
+#define BLOOM_ERROR_TABLE_VIEW    "bloom: %s is a view; a filter follows a table"
+/* column, table; then the collation */
+#define BLOOM_ERROR_TABLE_COLUMN  "bloom: there is no column %s in table %s"
+#define BLOOM_ERROR_TABLE_COLLATION \
+  "bloom: column %s of table %s has collation %s, of which a filter cannot know what it takes for equal; " \
+  "BINARY, NOCASE and RTRIM it knows"
+/* table */
+#define BLOOM_ERROR_TABLE_ROWID \
+  "bloom: table %s has no INTEGER PRIMARY KEY, and VACUUM may change its rowids"
+#define BLOOM_ERROR_TABLE_NO_ROW_NAME \
+  "bloom: columns of table %s have all names of the rowid, so that no trigger can find its row"
+/* type, name */
+#define BLOOM_ERROR_TABLE_NAME_IN_USE "bloom: there is a %s %s already, a name that is needed"
+
+/* name of the virtual table; what of it */
+#define BLOOM_ERROR_TABLE_DAMAGED "bloom: %s is damaged: %s"
+#define BLOOM_ERROR_TABLE_NO_REBUILD "bloom: %s has no table that it could be built from"
+#define BLOOM_ERROR_TABLE_TRIGGERS \
+  "bloom: %s lost the table that it follows, or triggers of its own: drop it and create it anew"
+/* name, keys denied, keys, name, name */
+#define BLOOM_ERROR_TABLE_DENIED \
+  "bloom: %s denies %lld of the %lld keys of its table; INSERT INTO %s(%s) VALUES ('rebuild') mends it"
+/* name */
+#define BLOOM_ERROR_TABLE_OWN_COLUMN \
+  "bloom: the table cannot be called %s: a column of it is"
+#define BLOOM_ERROR_TABLE_KEY \
+  "bloom: %s has no keys to read: ask WHERE key = ..., or FROM %s(...)"
+#define BLOOM_ERROR_TABLE_COMMAND \
+  "bloom: there is no command '%s'; commands are 'rebuild' and 'integrity-check'"
+#define BLOOM_ERROR_TABLE_FORGET \
+  "bloom: rows of %s cannot be deleted or changed: a Bloom filter cannot forget a key"
+#define BLOOM_ERROR_TABLE_HANDLES "bloom: all handles that a process can have are open"
+#define BLOOM_ERROR_TABLE_WRITE "bloom: column %s of %s cannot be written, only key"
+#define BLOOM_ERROR_TABLE_LEGACY \
+  "bloom: renaming needs PRAGMA legacy_alter_table = OFF, so that triggers keep their table"
+
 /* Where an argument stands, for the message of an error. */
 typedef struct bloom_arg {
   const char *function;

@@ -7,12 +7,14 @@
 #include "errors.h"
 
 /* Reads a BLOB as a filter. */
-static bloom_filter_arg_status blob_arg(sqlite3_value *value, bloom_filter *storage){
+static bloom_filter_arg_status blob_arg(sqlite3 *db, sqlite3_value *value, bloom_filter *storage){
   const void *bytes;
   size_t num_bytes;
   switch( sqlite3_value_type(value) ){
     case SQLITE_BLOB: break;
-    case SQLITE_NULL: return BLOOM_ARG_NULL;
+    case SQLITE_NULL:
+      return bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE)) ?
+        BLOOM_ARG_NO_FILTER : BLOOM_ARG_NULL;
     default:          return BLOOM_ARG_NO_FILTER;
   }
   bytes = sqlite3_value_blob(value);
@@ -28,10 +30,13 @@ bloom_filter_arg_status bloom_filter_arg(
   bloom_filter *storage,
   const bloom_filter **filter
 ){
+  const bloom_handle *handle = bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
   bloom_filter_arg_status status;
-  *filter = bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
-  if( *filter ) return BLOOM_ARG_FILTER;
-  status = blob_arg(value, storage);
+  if( handle && handle->ask==NULL ){
+    *filter = &handle->filter;
+    return BLOOM_ARG_FILTER;
+  }
+  status = blob_arg(db, value, storage);
   if( status==BLOOM_ARG_FILTER ) *filter = storage;
   return status;
 }
@@ -42,7 +47,7 @@ const bloom_filter *bloom_blob_arg_or_fail(
   sqlite3_value *value,
   bloom_filter *storage
 ){
-  switch( blob_arg(value, storage) ){
+  switch( blob_arg(sqlite3_context_db_handle(context), value, storage) ){
     case BLOOM_ARG_FILTER:
       return storage;
     case BLOOM_ARG_NULL:

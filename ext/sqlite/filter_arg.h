@@ -10,7 +10,7 @@
 typedef enum bloom_filter_arg_status {
   BLOOM_ARG_FILTER,
   BLOOM_ARG_NULL,      /* SQL NULL */
-  BLOOM_ARG_NO_FILTER, /* neither BLOB nor handle */
+  BLOOM_ARG_NO_FILTER, /* neither BLOB nor handle, or a table's handle */
   BLOOM_ARG_NOMEM
 } bloom_filter_arg_status;
 
@@ -26,7 +26,7 @@ bloom_filter_arg_status bloom_filter_arg(
   const bloom_filter **filter
 );
 
-/* As below, for a value that is not a handle. */
+/* As below, for a value that is not a handle with a filter. */
 const bloom_filter *bloom_blob_arg_or_fail(
   sqlite3_context *context,
   const char *function,
@@ -44,8 +44,8 @@ static inline const bloom_filter *bloom_filter_arg_or_fail(
   bloom_filter *storage
 ){
   /* A handle's type is NULL: look for it first. */
-  const bloom_filter *filter = bloom_handle_filter(context, value);
-  if( filter ) return filter;
+  const bloom_handle *handle = bloom_handle_of(context, value);
+  if( handle && handle->ask==NULL ) return &handle->filter;
   return bloom_blob_arg_or_fail(context, function, value, storage);
 }
 

@@ -56,4 +56,16 @@ extern const bloom_table_function bloom_filter_block_function;
 extern const bloom_table_function bloom_ldb_function;
 extern const bloom_table_function bloom_sets_function;
 
+/* CREATE VIRTUAL TABLE ... USING bloom(...); each connection has data of its own for it.
+** SQLite reads xIntegrity, which follows xShadowName, from 3.44 on.  Older headers lack it:
+** there it is what comes after the module. */
+typedef struct bloom_module_with_integrity {
+  sqlite3_module module;
+  int (*integrity)(sqlite3_vtab *, const char *, const char *, int, char **);
+} bloom_module_with_integrity;
+
+extern const bloom_module_with_integrity bloom_table_module;
+void *bloom_hub_new(void);
+void bloom_hub_free(void *hub);
+
 #endif

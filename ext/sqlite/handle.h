@@ -22,12 +22,19 @@
 /* The type of the pointer values: sqlite3_result_pointer(). */
 #define BLOOM_HANDLE_TYPE "bloom filter handle e2c41d57"
 
+#define BLOOM_ASK_NULL  (-1) /* NULL was asked for */
+#define BLOOM_ASK_NOMEM (-2)
+
 /* Handles open at once in a process; a power of two. */
 #define BLOOM_MAX_OPEN_HANDLES 16384
 
 /* A filter with bytes of its own.  It is opened and closed on one connection. */
 typedef struct bloom_handle {
   bloom_filter filter; /* of bytes; to be set by who fills them */
+  /* NULL, or what answers in place of filter, which is none then: 1, 0, or one of the
+  ** codes below. */
+  int (*ask)(void *data, sqlite3_value *key);
+  void *ask_data;
   uintptr_t number;
   size_t max_bytes;    /* that there is room for */
   struct bloom_handle_pool *pool;
@@ -82,20 +89,20 @@ typedef struct bloom_handle_slot {
 
 extern bloom_handle_slot bloom_handle_slots[BLOOM_MAX_OPEN_HANDLES];
 
-/* The filter of a pointer that is the number of an open handle of this connection; else
-** NULL.  Another connection may be closing its handle at this moment, so that one is
-** none here.  Inline, as all that runs once a row. */
-static inline const bloom_filter *bloom_handle_find(const sqlite3 *db, const void *pointer){
+/* The open handle of this connection that has this number; else NULL.  Another connection
+** may be closing its handle at this moment, so that one is none here.  Inline, as all that
+** runs once a row. */
+static inline const bloom_handle *bloom_handle_find(const sqlite3 *db, const void *pointer){
   const uintptr_t number = (uintptr_t)pointer;
   bloom_handle_slot *slot = &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];
   if( atomic_load_explicit(&slot->number, memory_order_relaxed)!=number ) return NULL;
   if( atomic_load_explicit(&slot->db, memory_order_relaxed)!=db ) return NULL;
-  return &slot->handle->filter;
+  return slot->handle;
 }
 
-/* The filter of a value that is an open handle, valid during the function call; else
-** NULL.  The value's type is NULL in any case. */
-static inline const bloom_filter *bloom_handle_filter(sqlite3_context *context, sqlite3_value *value){
+/* The open handle that a value is, valid during the function call; else NULL.  The
+** value's type is NULL in any case. */
+static inline const bloom_handle *bloom_handle_of(sqlite3_context *context, sqlite3_value *value){
   const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
   return pointer ? bloom_handle_find(sqlite3_context_db_handle(context), pointer) : NULL;
 }

@@ -7,7 +7,7 @@
 
 #include "../core/bytes.h"
 
-static bloom_key_kind real_key(double value, bloom_key *key){
+bloom_key_kind bloom_real_key_of(double value, bloom_key *key){
   uint64_t ieee754;
   /* Outside this range the cast would be undefined. */
   if( value>=-0x1p63 && value<0x1p63 && (double)(int64_t)value==value ){
@@ -22,7 +22,7 @@ static bloom_key_kind real_key(double value, bloom_key *key){
 }
 
 bloom_key_kind bloom_rare_key_of(sqlite3_value *value, bloom_key *key){
-  if( sqlite3_value_type(value)==SQLITE_FLOAT ) return real_key(sqlite3_value_double(value), key);
+  if( sqlite3_value_type(value)==SQLITE_FLOAT ) return bloom_real_key_of(sqlite3_value_double(value), key);
   key->bytes = sqlite3_value_blob(value);
   key->num_bytes = (size_t)sqlite3_value_bytes(value);
   /* An empty BLOB has no address. */

@@ -36,6 +36,9 @@ typedef struct bloom_key {
   uint8_t buffer[8];
 } bloom_key;
 
+/* The key of a REAL: BLOOM_KEY_INTEGER or BLOOM_KEY_BYTES. */
+bloom_key_kind bloom_real_key_of(double value, bloom_key *key);
+
 /* The key of a REAL or a BLOB: what is rarer than what bloom_key_of() does itself. */
 bloom_key_kind bloom_rare_key_of(sqlite3_value *value, bloom_key *key);
 
