@@ -15,6 +15,7 @@ INSERT INTO filters VALUES
   ('some', (SELECT bloom_build(k, 10, 100) FROM keys WHERE part = 'a')),
   ('no keys', bloom_empty(10, 20)),
   ('another shape', (SELECT bloom_build(k, 20) FROM keys)),
+  ('of Parquet', (SELECT bloom_build(k, 'parquet') FROM keys WHERE part = 'a')),
   ('on overflow pages', bloom_add(bloom_empty(20000), 1)),
   ('short', x'06'), ('reserved', x'00000000000000ff'), ('no probes', zeroblob(9)),
   ('full', x'ffffffffffffffff06'), ('nearly full', x'ffffffffffffff0006'), ('none', NULL);

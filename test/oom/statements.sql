@@ -8,12 +8,17 @@ SELECT bloom_build(k, 12.5) FROM keys;
 SELECT bloom_build(k, 10, 100) FROM keys;
 SELECT bloom_build(k, NULL, NULL) FROM keys;
 SELECT bloom_build(k, 'leveldb'), bloom_build(k, 12, 'leveldb'), bloom_build(k, 10, 100, 'leveldb') FROM keys;
+SELECT bloom_build(k, 'parquet'), bloom_build(k, 12, 'parquet'), bloom_build(k, 10, 100, 'parquet') FROM keys;
 -- error
 SELECT bloom_build(k, 'no encoding') FROM keys;
 -- error
 SELECT bloom_build(k, 10, 100, 'no encoding') FROM keys;
 -- error
 SELECT bloom_build(k, 10, iif(id = 1, 'leveldb', 100)) FROM keys;
+-- error
+SELECT bloom_build(k, iif(id = 1, 'parquet', 'leveldb')) FROM keys;
+SELECT part, bloom_build(k, part) FROM (SELECT iif(part = 'a', 'parquet', 'leveldb') AS part, k FROM keys) GROUP BY part;
+SELECT bloom_build(DISTINCT k), bloom_build(k, 'parquet') FILTER (WHERE part = 'a') FROM keys WHERE k NOT NULL;
 SELECT part, bloom_build(k), bloom_build(k, 16, 30) FROM keys GROUP BY part;
 SELECT part, bloom_build(k) FROM keys GROUP BY part ORDER BY 2;
 SELECT bloom_build(DISTINCT k) FROM keys;
@@ -27,6 +32,9 @@ SELECT * FROM built;
 SELECT bloom_build(a.id * 225 + b.id * 15 + c.id) FROM keys a, keys b, keys c;
 SELECT bloom_build(a.id * b.id + c.id * d.id, 10, 500) FROM keys a, keys b, keys c, keys d WHERE a.id < 6;
 SELECT bloom_build(a.id * b.id + c.id * d.id, 1, 9) FROM keys a, keys b, keys c, keys d WHERE a.id < 11;
+SELECT bloom_build(a.id * 15 + b.id, 'parquet') FROM keys a, keys b;
+-- long
+SELECT bloom_build(a.id * 225 + b.id * 15 + c.id, 'parquet') FROM keys a, keys b, keys c;
 
 -- Windows: growing, moving with and without capacity, excluding, partitioned.
 SELECT bloom_build(k) OVER () FROM keys;
@@ -35,15 +43,19 @@ SELECT bloom_build(k, 12) OVER (ORDER BY id ROWS 2 PRECEDING) FROM keys;
 SELECT bloom_build(k, 12, 20) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) FROM keys;
 SELECT bloom_build(k) OVER (ORDER BY id ROWS BETWEEN 2 FOLLOWING AND 4 FOLLOWING) FROM keys;
 SELECT bloom_build(k, 10, 8, 'leveldb') OVER (ORDER BY id ROWS 2 PRECEDING) FROM keys;
+SELECT bloom_build(k, 'parquet') OVER (ORDER BY id) FROM keys;
+SELECT bloom_build(k, 12, 'parquet') OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) FROM keys;
+SELECT bloom_build(k, 10, 8, 'parquet') OVER (PARTITION BY part ORDER BY id ROWS 2 PRECEDING) FROM keys;
 SELECT bloom_build(k, 10, 8) OVER (PARTITION BY part ORDER BY id RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM keys;
 SELECT bloom_build(k) OVER (ORDER BY part GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM keys;
 
 -- bloom_empty, bloom_add.
-SELECT bloom_empty(100), bloom_empty(0, 1), bloom_empty(1000, 100), bloom_empty(NULL, 7), bloom_empty(9, 12, 'leveldb');
+SELECT bloom_empty(100), bloom_empty(0, 1), bloom_empty(1000, 100), bloom_empty(NULL, 7), bloom_empty(9, 12, 'leveldb'), bloom_empty(9, 'parquet');
 SELECT bloom_add(filter, k) FROM keys, filters WHERE name = 'some';
 SELECT bloom_add(bloom_empty(50), 1, 2.5, 'text', x'00', NULL, 1e18), bloom_add(NULL, 1);
 SELECT bloom_add(filter), bloom_add(bloom_open(filter), 'key') FROM filters WHERE name = 'on overflow pages';
 UPDATE filters SET filter = bloom_add(filter, (SELECT max(k) FROM keys), 'new') WHERE name IN ('all', 'some');
+SELECT bloom_add(bloom_empty(50, 12, 'parquet'), 1, 2.5, 'text', x'00', NULL, 1e18), bloom_add(bloom_open(filter), k) FROM keys, filters WHERE name = 'of Parquet';
 
 -- bloom_merge.
 SELECT bloom_merge(filter) FROM filters WHERE name IN ('all', 'some', 'none');
@@ -55,6 +67,8 @@ SELECT bloom_merge(DISTINCT filter) FROM built;
 SELECT bloom_merge(bloom_open(filter)) FROM filters WHERE name IN ('all', 'some');
 SELECT bloom_merge(filter) FROM filters WHERE 0;
 SELECT bloom_merge(filter) FROM filters WHERE name = 'on overflow pages';
+SELECT bloom_merge(filter) FROM filters WHERE name IN ('of Parquet', 'no keys');
+SELECT bloom_merge(bloom_open(f)) FROM (SELECT bloom_build(k, 10, 50, 'parquet') AS f FROM keys GROUP BY part);
 
 -- bloom_may_contain and bloom_open: BLOBs, handles, joins.
 SELECT bloom_may_contain(filter, k) FROM filters, keys;
@@ -67,9 +81,11 @@ SELECT bloom_open(filter), bloom_open(NULL) FROM filters;
 SELECT bloom_may_contain(zeroblob(id + 90), 1), bloom_may_contain(x'0006', zeroblob(id + 90)) FROM keys;
 SELECT num_bytes FROM keys, bloom_info(zeroblob(id + 90));
 SELECT bloom_may_contain(bloom_open(bloom_open(filter)), 1.0) FROM filters;
+SELECT count(*) FROM keys WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'of Parquet'), k);
 
 -- bloom_info: constant, lateral, handles, in views; its argument, which cannot be read back.
 SELECT * FROM bloom_info(bloom_empty(10));
+SELECT * FROM bloom_info(bloom_empty(10, 'parquet'));
 SELECT i.* FROM filters f, bloom_info(f.filter) i WHERE f.name > 'short';
 -- long
 SELECT i.* FROM filters f, bloom_info(f.filter) i;
@@ -90,6 +106,7 @@ SELECT bloom_bits_per_key(0.5, 0), bloom_bits_per_key(NULL);
 -- long
 SELECT bloom_bits_per_key(0.01), bloom_bits_per_key(0.01, 100), bloom_bits_per_key(0.01, 100, 'leveldb');
 SELECT bloom_bits_per_key(0.5, 100, 'leveldb') FROM keys WHERE id < 3;
+SELECT bloom_bits_per_key(0.01, 'parquet'), bloom_bits_per_key(0.01, 100, 'parquet') FROM keys WHERE id < 3;
 SELECT bloom_version();
 
 -- bloom_key: every kind of type.
@@ -197,6 +214,10 @@ SELECT bloom_add(filter, 1) FROM filters WHERE name = 'reserved';
 SELECT bloom_add(filter, 1) FROM filters WHERE name = 'no probes';
 -- error
 SELECT bloom_merge(filter) FROM filters WHERE name IN ('all', 'another shape');
+-- error
+SELECT bloom_merge(filter) FROM filters WHERE name IN ('all', 'of Parquet');
+-- error
+SELECT bloom_bits_per_key(1e-12, 'parquet');
 -- error
 SELECT bloom_merge(name) FROM filters;
 -- error
