@@ -73,6 +73,8 @@ typedef struct bloom_facts {
 /* Nothing to tell. */
 static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NULL};
 
+#define BLOOM_NO_MARK (-1)
+
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
   const char *name;      /* as SQL writes it */
@@ -117,6 +119,10 @@ typedef struct bloom_encoding {
   uint32_t (*tenth_bits_per_key)(double fpr, uint64_t num_keys, double *best_fpr);
 
   /* -- Reading ---------------------------------------------------------------- */
+
+  /* The first byte of every filter, so that others' need not be read to be told apart;
+  ** BLOOM_NO_MARK if filters begin with any. */
+  int mark;
 
   /* Reads *filter from bytes; *filter is usable, whatever the bytes.  Returns 0,
   ** *filter untouched, if they are not this encoding's. */

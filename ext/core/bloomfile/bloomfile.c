@@ -209,6 +209,7 @@ const bloom_encoding bloom_encoding_bloomfile = {
   .may_contain_bytes = bloomfile_may_contain_bytes,
   .why_no_add = "of many sets: bloom_build_sets() makes it, with each key's set",
   .merge = bloomfile_merge,
+  .mark = BLOOM_BLOOMFILE_TAG & 0xff,
   .read = bloomfile_read,
   .why_unchangeable = bloomfile_why_unchangeable,
   .describe = bloom_bloomfile_describe,

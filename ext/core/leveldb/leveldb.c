@@ -346,6 +346,7 @@ const bloom_encoding bloom_encoding_leveldb = {
   .add = bloom_leveldb_add,
   .merge = bloom_leveldb_merge,
   .tenth_bits_per_key = bloom_tenth_bits_per_key,
+  .mark = BLOOM_NO_MARK,
   .read = leveldb_read,
   .why_unchangeable = leveldb_why_unchangeable,
   .describe = leveldb_describe,

@@ -11,6 +11,9 @@
 
 #define PARQUET_BLOCK_BITS 256
 
+/* How a header begins: Thrift's field 1, a 32-bit integer. */
+#define PARQUET_MARK 0x15
+
 static const uint8_t parquet_marks[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
 
 /* Writes the header of num_blocks blocks; gives its length in bytes. */
@@ -18,7 +21,7 @@ static size_t parquet_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_M
   /* A Thrift integer n >= 0 is written as 2n, seven bits a byte, the lowest first. */
   uint64_t rest = 2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES;
   size_t num_bytes = 0;
-  header[num_bytes++] = 0x15; /* field 1, a 32-bit integer */
+  header[num_bytes++] = PARQUET_MARK;
   for(; rest>=0x80; rest>>=7) header[num_bytes++] = (uint8_t)(rest | 0x80);
   header[num_bytes++] = (uint8_t)rest;
   memcpy(header + num_bytes, parquet_marks, sizeof(parquet_marks));
@@ -119,6 +122,7 @@ const bloom_encoding bloom_encoding_parquet = {
   .add = parquet_add,
   .merge = parquet_merge,
   .tenth_bits_per_key = bloom_parquet_tenth_bits_per_key,
+  .mark = PARQUET_MARK,
   .read = parquet_read,
   .why_unchangeable = parquet_why_unchangeable,
   .describe = bloom_parquet_describe,
