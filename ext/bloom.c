@@ -3,7 +3,7 @@
 ** A new function is one file in sqlite/, its declaration in sqlite/functions.h, and
 ** one row here for each number of arguments.  The tests ask for the rest: each
 ** function has its records (test/sql), its statements (test/oom/statements.sql) and
-** its place in the reference (README.md).
+** its place in the reference (ext/FUNCTIONS.md).
 */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE /* Dl_info, RTLD_DEFAULT; NOLINT: the name is the C library's */
