@@ -30,6 +30,7 @@ long 'make test'                                          sh test/run.sh --made
 long 'static analysis'                                    sh test/static_analysis/run.sh
 long 'coverage'                                           sh test/coverage/run.sh
 long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/mutation/mutate.py --limit 100 --minutes 2
+long 'filters that keep themselves true, for minutes'     sh test/table/run.sh --long
 long 'fuzzing'                                            sh test/fuzz/run.sh
 long 'out of memory, all statements and encodings'        sh test/oom/run.sh --long
 long 'out of memory, with sanitizers'                     sh test/oom/run.sh --sanitize

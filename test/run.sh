@@ -29,6 +29,7 @@ suite 'sqllogictest, the runner of the SQL tests'          self_test
 suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
 suite 'query plans'                                        tclsh test/plans.tcl ./bloom
 suite 'ready-made SQL'                                     tclsh test/ready_made.tcl ./bloom
+suite 'filters that keep themselves true, at random'         sh test/table/run.sh
 suite 'out of memory'                                      sh test/oom/run.sh
 suite 'loading, again and while statements run'            sh test/load/run.sh
 suite 'limits and interruption'                            sh test/limits/run.sh

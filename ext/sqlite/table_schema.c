@@ -82,6 +82,12 @@ int bloom_prepare(sqlite3 *db, sqlite3_stmt **statement, const char *format, ...
   return rc;
 }
 
+int bloom_column_text(sqlite3_stmt *row, int column, const char **text){
+  const int type = sqlite3_column_type(row, column);
+  *text = (const char *)sqlite3_column_text(row, column);
+  return *text==NULL && type!=SQLITE_NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 static int say(char **error, char *message){
   sqlite3_free(*error);
   *error = message;
@@ -114,17 +120,19 @@ static const followed_column *find_column(const followed_table *table, const cha
 /* Finds the table's name as the schema has it. */
 static int find_table(bloom_table_name name, const char *table_name, followed_table *table, char **error){
   sqlite3_stmt *query;
+  const char *text;
   int rc = bloom_prepare(name.db, &query,
-    "SELECT name, type FROM \"%w\".sqlite_master WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE",
+    "SELECT name, type = 'view' FROM \"%w\".sqlite_master WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE",
     name.schema);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_text(query, 1, table_name, -1, SQLITE_STATIC);
   if( rc==SQLITE_OK ){
     rc = sqlite3_step(query);
-    if( rc==SQLITE_ROW && strcmp((const char *)sqlite3_column_text(query, 1), "view")==0 ){
+    if( rc==SQLITE_ROW && sqlite3_column_int(query, 1) ){
       rc = say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_VIEW, table_name));
     }else if( rc==SQLITE_ROW ){
-      table->name = sqlite3_mprintf("%s", sqlite3_column_text(query, 0));
-      rc = table->name ? SQLITE_OK : SQLITE_NOMEM;
+      rc = bloom_column_text(query, 0, &text);
+      if( rc==SQLITE_OK ) table->name = sqlite3_mprintf("%s", text);
+      if( table->name==NULL ) rc = SQLITE_NOMEM;
     }else if( rc==SQLITE_DONE ){
       rc = say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_MISSING, table_name, name.schema));
     }
@@ -136,6 +144,8 @@ static int find_table(bloom_table_name name, const char *table_name, followed_ta
 
 static int add_column(followed_table *table, sqlite3_stmt *row){
   followed_column *column;
+  const char *name, *type;
+  if( bloom_column_text(row, 1, &name)!=SQLITE_OK || bloom_column_text(row, 2, &type)!=SQLITE_OK ) return SQLITE_NOMEM;
   if( table->num_columns==table->max_columns ){
     const int max_columns = table->max_columns ? 2 * table->max_columns : 16;
     followed_column *columns = sqlite3_realloc64(table->columns, (sqlite3_uint64)max_columns * sizeof(*columns));
@@ -144,9 +154,9 @@ static int add_column(followed_table *table, sqlite3_stmt *row){
     table->max_columns = max_columns;
   }
   column = &table->columns[table->num_columns];
-  column->name = sqlite3_mprintf("%s", sqlite3_column_text(row, 1));
+  column->name = sqlite3_mprintf("%s", name);
   if( column->name==NULL ) return SQLITE_NOMEM;
-  column->kind = bloom_column_kind_of((const char *)sqlite3_column_text(row, 2));
+  column->kind = bloom_column_kind_of(type);
   column->key_number = sqlite3_column_int(row, 5);
   column->is_generated = sqlite3_column_int(row, 6)!=0;
   table->num_keys += column->key_number>0;
@@ -167,20 +177,19 @@ static int read_columns(bloom_table_name name, followed_table *table){
 ** is the rowid: the one of a PRIMARY KEY that has no index. */
 static int find_row_name(bloom_table_name name, followed_table *table){
   sqlite3_stmt *query;
+  const char *origin;
   int rc, i, has_index = 0;
   for(i=0; i<3 && table->row_name==NULL; i++){
-    if( find_column(table, rowid_names[i])==NULL
-     && sqlite3_table_column_metadata(name.db, name.schema, table->name, rowid_names[i],
-                                      NULL, NULL, NULL, NULL, NULL)==SQLITE_OK ){
-      table->row_name = rowid_names[i];
-    }
+    if( find_column(table, rowid_names[i]) ) continue;
+    rc = sqlite3_table_column_metadata(name.db, name.schema, table->name, rowid_names[i], NULL, NULL, NULL, NULL, NULL);
+    if( rc==SQLITE_NOMEM ) return rc;
+    if( rc==SQLITE_OK ) table->row_name = rowid_names[i];
   }
   if( table->num_keys!=1 ) return SQLITE_OK;
   rc = bloom_prepare(name.db, &query, "PRAGMA \"%w\".index_list(\"%w\")", name.schema, table->name);
   while( rc==SQLITE_OK && (rc = sqlite3_step(query))==SQLITE_ROW ){
-    const char *origin = (const char *)sqlite3_column_text(query, 3);
+    rc = bloom_column_text(query, 3, &origin);
     has_index |= origin && strcmp(origin, "pk")==0;
-    rc = SQLITE_OK;
   }
   sqlite3_finalize(query);
   if( rc!=SQLITE_DONE ) return rc;
@@ -458,8 +467,10 @@ static int refuse_names_in_use(bloom_table_name name, char **error){
     name.table, name.table, name.table);
   if( rc==SQLITE_OK ) rc = sqlite3_step(query);
   if( rc==SQLITE_ROW ){
-    rc = say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME_IN_USE, sqlite3_column_text(query, 0),
-                                    sqlite3_column_text(query, 1)));
+    const char *type, *text;
+    rc = bloom_column_text(query, 0, &type);
+    if( rc==SQLITE_OK ) rc = bloom_column_text(query, 1, &text);
+    if( rc==SQLITE_OK ) rc = say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME_IN_USE, type, text));
   }else if( rc==SQLITE_DONE ){
     rc = SQLITE_OK;
   }

@@ -60,6 +60,9 @@ int bloom_table_schema_check_rename(
   int *is_rewritten
 );
 
+/* A column's text, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_column_text(sqlite3_stmt *row, int column, const char **text);
+
 /* Runs SQL made by a format of sqlite3_mprintf(). */
 int bloom_run(sqlite3 *db, const char *format, ...);
 

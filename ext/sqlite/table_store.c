@@ -205,9 +205,10 @@ static uint64_t config_seal(const bloom_table_config *config){
   return seal ^ bloom_encoding_parquet.hash_bytes((const uint8_t *)config->names_prefix, strlen(config->names_prefix));
 }
 
-static uint64_t layer_seal(const bloom_store *store, int layer){
-  char text[80];
-  sqlite3_snprintf(sizeof(text), text, "%d %lld %lld", layer, (sqlite3_int64)store->layers[layer].num_blocks,
+/* The last layer's says that it is the last. */
+static uint64_t layer_seal(const bloom_store *store, int layer, int is_last){
+  char text[100];
+  sqlite3_snprintf(sizeof(text), text, "%d %d %lld %lld", layer, is_last, (sqlite3_int64)store->layers[layer].num_blocks,
                    (sqlite3_int64)(store->seal >> 1));
   return bloom_encoding_parquet.hash_bytes((const uint8_t *)text, strlen(text));
 }
@@ -244,9 +245,10 @@ int bloom_store_read_config(bloom_store *store){
                      " min_capacity, blocks_per_page, names_prefix, seal FROM \"%w\".\"%w_config\"",
                      store->schema, table_name(store));
   if( rc==SQLITE_OK ) rc = sqlite3_step(row);
-  if( rc==SQLITE_ROW && config_of(row, &config) ){
-    is_nomem = config.names_prefix==NULL;
-    is_sound = !is_nomem && (uint64_t)sqlite3_column_int64(row, 9)==config_seal(&config);
+  if( rc==SQLITE_ROW ){
+    is_sound = config_of(row, &config);
+    is_nomem = sqlite3_errcode(store->db)==SQLITE_NOMEM || (is_sound && config.names_prefix==NULL);
+    is_sound = is_sound && !is_nomem && (uint64_t)sqlite3_column_int64(row, 9)==config_seal(&config);
   }
   failed(store, rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc);
   sqlite3_finalize(row);
@@ -308,13 +310,13 @@ static int size_slots(bloom_store *store){
   return SQLITE_OK;
 }
 
-/* Takes over one row of the layers; 0 if it cannot be one. */
-static int read_layer(bloom_store *store, sqlite3_stmt *row){
+/* Takes over one row of the layers, and its seal; 0 if it cannot be one. */
+static int read_layer(bloom_store *store, sqlite3_stmt *row, uint64_t *seal){
   const int number = store->num_layers;
   const sqlite3_int64 num_blocks = sqlite3_column_int64(row, 1);
-  const char *rebuilt_at = (const char *)sqlite3_column_text(row, 6);
+  const char *rebuilt_at;
   bloom_layer *layer = &store->layers[number];
-  if( number==BLOOM_MAX_LAYERS || sqlite3_column_int64(row, 0)!=number ) return 0;
+  if( bloom_column_text(row, 6, &rebuilt_at)!=SQLITE_OK || sqlite3_column_int64(row, 0)!=number ) return 0;
   layer->num_blocks = (uint64_t)num_blocks;
   layer->num_keys = sqlite3_column_int64(row, 2);
   layer->num_removed = sqlite3_column_int64(row, 3);
@@ -324,15 +326,16 @@ static int read_layer(bloom_store *store, sqlite3_stmt *row){
   if( !is_in(num_blocks, 1, BLOOM_PARQUET_MAX_BLOCKS) ) return 0;
   if( layer->num_keys<0 || layer->num_keys>=(sqlite3_int64)1 << 60 ) return 0;
   if( layer->num_removed<0 || layer->num_removed>=(sqlite3_int64)1 << 60 || layer->capacity<1 ) return 0;
-  if( (uint64_t)sqlite3_column_int64(row, 7)!=layer_seal(store, number) ) return 0;
+  *seal = (uint64_t)sqlite3_column_int64(row, 7);
   store->num_layers++;
   return 1;
 }
 
 int bloom_store_refresh(bloom_store *store){
   unsigned version = 0;
+  uint64_t seals[BLOOM_MAX_LAYERS];
   sqlite3_stmt *row;
-  int rc, is_sound = 1;
+  int i, rc, is_sound = 1;
   rc = sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &version);
   if( rc!=SQLITE_OK ) return rc;
   if( store->is_valid && store->version==version ) return SQLITE_OK;
@@ -342,9 +345,15 @@ int bloom_store_refresh(bloom_store *store){
   rc = statement(store, BLOOM_SQL_READ_LAYERS, &row);
   if( rc!=SQLITE_OK ) return rc;
   store->num_layers = 0;
-  while( is_sound && (rc = sqlite3_step(row))==SQLITE_ROW ) is_sound = read_layer(store, row);
+  while( is_sound && (rc = sqlite3_step(row))==SQLITE_ROW ){
+    is_sound = store->num_layers<BLOOM_MAX_LAYERS && read_layer(store, row, &seals[store->num_layers]);
+  }
+  if( !is_sound && sqlite3_errcode(store->db)==SQLITE_NOMEM ) rc = SQLITE_NOMEM;
   rc = done(store, row, rc);
   if( rc!=SQLITE_OK ) return rc;
+  for(i=0; i<store->num_layers && is_sound; i++){
+    is_sound = seals[i]==layer_seal(store, i, i==store->num_layers-1);
+  }
   if( !is_sound || store->num_layers==0 || (store->config.is_following && store->num_layers>1) ){
     return damaged(store, "its layers");
   }
@@ -448,7 +457,7 @@ static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   return whole ? whole : 1;
 }
 
-/* Writes the row of a layer, as one that is built now. */
+/* Writes the row of the last layer, as one that is built now. */
 static int write_layer(bloom_store *store, int layer){
   const bloom_layer *l = &store->layers[layer];
   sqlite3_stmt *sql;
@@ -461,7 +470,7 @@ static int write_layer(bloom_store *store, int layer){
     sqlite3_bind_int64(sql, 4, l->num_removed);
     sqlite3_bind_int64(sql, 5, l->capacity);
     sqlite3_bind_double(sql, 6, l->bits_per_key);
-    sqlite3_bind_int64(sql, 7, (sqlite3_int64)layer_seal(store, layer));
+    sqlite3_bind_int64(sql, 7, (sqlite3_int64)layer_seal(store, layer, 1));
     rc = sqlite3_step(sql);
   }
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
@@ -509,6 +518,11 @@ static int add_layer(bloom_store *store, sqlite3_int64 capacity){
     rc = write_page(store, number, page, NULL, 1);
   }
   if( rc==SQLITE_OK ) rc = write_layer(store, number);
+  if( rc==SQLITE_OK && number>0 ){
+    rc = failed(store, bloom_run(store->db, "UPDATE \"%w\".\"%w_layers\" SET seal = %lld WHERE layer = %d",
+                                 store->schema, table_name(store),
+                                 (sqlite3_int64)layer_seal(store, number - 1, 0), number - 1));
+  }
   if( rc!=SQLITE_OK ) return rc;
   store->num_layers++;
   store->serial++;

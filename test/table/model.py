@@ -66,8 +66,13 @@ class Run:
         self.log.append((i, sql, args))
         if self.options.verbose:
             print(i, sql, args, flush=True)
+        db = self.connections[i]
+        is_interrupted = self.random.random() < self.interrupts
+        if is_interrupted:
+            after = self.random.choice([10, 100, 1000])
+            db.set_progress_handler(lambda: 1, after)
         try:
-            return self.connections[i].execute(sql, args).fetchall()
+            return db.execute(sql, args).fetchall()
         except sqlite3.Error as error:
             message = str(error)
             self.log.append((i, "-- " + message, ()))
@@ -79,6 +84,11 @@ class Run:
                 self.savepoints[i] = []
                 self.staged[i] = [{}]
             return None
+        finally:
+            if is_interrupted:
+                db.set_progress_handler(None, 0)
+
+    interrupts = 0
 
     # -- Values ---------------------------------------------------------------------
 
@@ -375,6 +385,15 @@ class Run:
         if self.connections[i].in_transaction and self.do(i, self.random.choice(["COMMIT", "ROLLBACK"])) is None:
             self.do(i, "ROLLBACK")
 
+    def fill_disk(self, i):
+        """Leaves room for a few pages, or for all again."""
+        if self.random.random() < 0.5:
+            self.do(i, "PRAGMA max_page_count = 1000000000")
+            return
+        rows = self.do(i, "PRAGMA page_count")
+        if rows:
+            self.do(i, "PRAGMA max_page_count = %d" % (rows[0][0] + self.random.randint(0, 4)))
+
     def reopen(self, i):
         if any(db.in_transaction for db in self.connections):
             return
@@ -437,8 +456,13 @@ class Run:
         steps = [self.insert] * 6 + [self.update] * 4 + [self.delete] * 2 + [self.bulk] * 2 + [self.transaction] * 5 \
             + [self.add_to_set] * 2 + [self.command] + [self.schema] + [self.rename_and_roll_back] + [self.reopen] \
             + [self.child] + [self.check] * 4
+        if r.random() < 0.3:
+            self.interrupts = 0.1
+        if r.random() < 0.3:
+            steps += [self.fill_disk] * 2
         for _ in range(self.options.steps):
             r.choice(steps)(r.randrange(len(self.connections)))
+        self.interrupts = 0
         for i in range(len(self.connections)):
             if self.connections[i].in_transaction:
                 if self.do(i, "COMMIT") is not None:

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Filters that keep themselves true, at random: sh test/table/run.sh [--long]
+#
+# model.py drives databases through statements, savepoints, changes of the schema, full disks
+# and interrupts; processes.py has several processes write and be killed; damage.py writes to
+# the shadow tables.  The first two run a build with tiny limits, in which what takes many
+# keys happens with few, and the one that users get.  --long: for minutes.
+cd "$(dirname "$0")/../.." || exit 1
+. test/shared.sh
+work=build/table
+mkdir -p $work || exit 1
+find_python
+case ${1-} in
+  '')     runs=60 seconds=3 ;;
+  --long) runs=1500 seconds=40 ;;
+  *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
+seed=${BLOOM_TEST_SEED:-$(date +%s)}
+echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
+
+make -s -j "$jobs" && make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES || exit 1
+for extension in ./build/tiny/bloom.so ./bloom.so; do
+  adds_up "model, $extension" "$PYTHON" test/table/model.py --load $extension --runs $runs --seed "$seed"
+  check "processes, $extension" "$PYTHON" test/table/processes.py --load "$PWD/$extension" --seconds $seconds
+  sed -n 's/^note: /note: processes: /p' $work/log
+done
+adds_up 'damage' "$PYTHON" test/table/damage.py --runs $((5 * runs)) --seed "$seed"
+finish
