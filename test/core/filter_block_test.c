@@ -210,6 +210,7 @@ static void blocks_that_are_too_big(void **state){
   (void)state;
   assert_int_equal(bloom_filter_block_size(large, 1, 100, &num_bytes), BLOOM_TOO_BIG);
   assert_int_equal(bloom_filter_block_size(large, 2, 5, &num_bytes), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_filter_block_size(large, 1, 1e300, &num_bytes), BLOOM_TOO_BIG);
   assert_int_equal(num_bytes, 77);
   if( SIZE_MAX>UINT32_MAX ){
     /* The largest of one slot that 32 bits can tell the end of. */

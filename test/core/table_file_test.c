@@ -398,6 +398,10 @@ static void damaged_metaindexes(void **state){
   check_metaindex("01010061" "00000000", damaged);
   check_metaindex("00010061" "020100" "62" "00000000", damaged);
   check_metaindex("0001" "00000000", damaged);
+  check_metaindex("00" "00000000", damaged);
+  /* Keys as long as those of a policy, and as LevelDB's own. */
+  check_metaindex("000800" "66696c7465723a61" "00000000", NULL);
+  check_metaindex("002200" "66696c7465723a6c6576656c64622e4275696c74696e426c6f6f6d46696c74657232" "00000000", NULL);
   check_metaindex("80" "00000000", damaged);
   check_metaindex("000500" "61" "00000000", damaged);
   check_metaindex("000105" "61" "00000000", damaged);
@@ -441,6 +445,17 @@ static void damage_is_named(void **state){
   put_entry(&metaindex, 0, "filter." BLOOM_LEVELDB_POLICY, &(made_table){{0x80}, 1});
   put_fixed32(&metaindex, 0);
   assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the metaindex block is damaged");
+  metaindex.num_bytes = 0;
+  put_entry(&metaindex, 0, "filter." BLOOM_LEVELDB_POLICY, &(made_table){{0x05}, 1});
+  put_fixed32(&metaindex, 0);
+  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the metaindex block is damaged");
+  /* The footer's handles do not end. */
+  put_footer(&made, 0, 4);
+  memset(made.bytes, 0xff, 40);
+  assert_string_equal(bloom_table_file_read(made.bytes, made.num_bytes, &table), "its footer is damaged");
+  memset(made.bytes, 0, 2);
+  assert_string_equal(bloom_table_file_read(made.bytes, made.num_bytes, &table), "its footer is damaged");
+  made.num_bytes = 0;
   /* A metaindex without its checksum, then one that has it but holds no filter block. */
   put_bytes(&made, "\0\0\0\0\0\0\0\0\0", 9);
   put_footer(&made, 0, 4);
