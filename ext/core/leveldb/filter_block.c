@@ -62,18 +62,15 @@ static bloom_status slot_shape(uint32_t num_keys, double bits_per_key, bloom_sha
 
 bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots, double bits_per_key,
                                      size_t *num_bytes){
-  uint64_t filters_bytes = 0;
-  uint64_t block_bytes;
+  uint64_t block_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES + 4*(uint64_t)num_slots;
   size_t i;
   for(i=0; i<num_slots; i++){
     bloom_shape shape;
     if( slot_shape(num_keys[i], bits_per_key, &shape)!=BLOOM_OK ) return BLOOM_TOO_BIG;
-    filters_bytes += shape.num_bytes;
-    if( filters_bytes>UINT32_MAX ) return BLOOM_TOO_BIG;
+    block_bytes += shape.num_bytes;
+    if( block_bytes>UINT32_MAX ) return BLOOM_TOO_BIG;
   }
-  block_bytes = filters_bytes + BLOOM_FILTER_BLOCK_MIN_BYTES;
-  if( block_bytes>SIZE_MAX || num_slots > (SIZE_MAX - block_bytes) / 4 ) return BLOOM_TOO_BIG;
-  *num_bytes = (size_t)block_bytes + 4*num_slots;
+  *num_bytes = (size_t)block_bytes;
   return BLOOM_OK;
 }
 

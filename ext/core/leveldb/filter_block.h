@@ -62,8 +62,8 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom
 ** block begins; num_keys has the number of keys of each, duplicates counted.
 ** bits_per_key is a finite number > 0. */
 
-/* The bytes of the block.  BLOOM_TOO_BIG, *num_bytes untouched, if its offsets do not
-** fit in 32 bits or its bytes in size_t. */
+/* The bytes of the block.  BLOOM_TOO_BIG, *num_bytes untouched, if they are 2^32 or more,
+** which its offsets could not tell. */
 bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots, double bits_per_key,
                                      size_t *num_bytes);
 
