@@ -236,7 +236,7 @@ build/bench/false_positives build/bench/hashes build/bench/kernels: build/bench/
 
 .PHONY: core-objects
 core-objects: $(CORE_OBJECTS)
-build/bench/lookups build/bench/many_filters build/bench/partitions: test/bench/lookups.h
+build/bench/lookups build/bench/many_filters build/bench/many_sets build/bench/partitions: test/bench/lookups.h
 
 .PHONY: clean
 clean: ## Remove all that was built

@@ -1,41 +1,45 @@
--- Many filters, one key: which of thousands of shards (files, segments, days) may
--- hold it?
+-- Many sets, one key: which of thousands of shards (files, segments, days) may hold it?
 --
--- The plain way, one row a shard and WHERE bloom_may_contain(filter, ?), makes SQLite
--- copy each filter whole, though a few bytes of it are tested: overflow pages first,
--- then the bytes themselves.  Here each shard's filter is in 16 partitions, and the
--- rows of one partition of all shards lie side by side: a look-up reads a sixteenth of
--- the bytes, in one run of pages, and takes a tenth of the time where filters have
--- 12 KB (test/bench/many_filters.c).
+-- Asking a filter for each shard takes SQLite to every one of them.  Here the filters of
+-- many shards lie side by side in BloomFiles, in partitions by key: a look-up reads one
+-- file of a few hundred KB, and has the shards of all of it in one look.  10,000 shards
+-- take tens of microseconds, one row a shard milliseconds (test/bench/many_sets.c).
 --
---   shard_layout   the number of partitions: the one place that says it
---   shard_name     number and name of each shard
---   shard_part     one row a shard and partition that has keys
+--   shard_batch    shards whose filters were made together: partitions, and keys of one
+--                  shard in one of them
+--   shard_name     number and name of each shard, its batch, and its set number in there
+--   shard_file     one file for each batch and partition
 --   shard_asked    keys to look up
 --   shard_lookup   for each of these, the shards that may hold it
 --
--- Up to some hundreds of small filters the plain way is fast enough: 200 filters of 3 KB
--- take 0.1 ms.
+-- How many partitions: the keys of a shard divided by 20, at 10 bits a key.  More make
+-- shorter files, but a file has 191 units at least, and few units cost false positives:
+-- for a rate of p keep 2 / p units or more.  Fewer partitions read more.
+-- The capacity: a shard's keys divided by the partitions, and 5 % more, since some
+-- partitions have more than others.  Every shard gets this room: where sizes differ more
+-- than twofold make a batch of each size.
 --
--- Replace the 16 in shard_layout, before this file is first read, by the keys of a shard
--- divided by 500: filters of 500 to 1,000 bytes (330 to 660 keys a shard and partition at
--- 12 bits) are good; under 100 bytes the row costs more than the filter.  All else asks
--- shard_layout.  To change it later: DELETE FROM shard_part, DROP VIEW shard_layout, read
--- the file again, and fill shard_part anew, in one transaction.
--- Up to a million shards, 0 to 999999: the 1000000 stays as it is.  In a database of its
--- own, PRAGMA page_size = 16384 before the first table takes off another fifth.
+-- Keys are in shards, the table orders(shard, key) here.  To add shards 7 and 8, each of
+-- 2,000 keys or so, as batch 3 (.bail on in the shell, lest a statement that fails be
+-- passed over):
 --
--- A filter that is out of date answers "no" for keys that are there.  To add shard 7, and
--- to replace it each time its keys have changed (.bail on in the shell, lest a statement
--- that fails be passed over):
---
---   BEGIN IMMEDIATE; -- who looks up meanwhile must not find the shard without its filters
---   INSERT OR REPLACE INTO shard_name VALUES (7, 'orders of 2024-03');
---   DELETE FROM shard_part WHERE id % 1000000 = 7;
---   INSERT INTO shard_part
---   SELECT bloom_partition(key, num_partitions) * 1000000 + 7, bloom_build(key, 12)
---   FROM shard_layout, orders_2024_03 WHERE key IS NOT NULL GROUP BY 1;
+--   BEGIN IMMEDIATE; -- who looks up meanwhile must not find the shards without their files
+--   INSERT INTO shard_batch VALUES (3, 100, 21);
+--   INSERT OR REPLACE INTO shard_name VALUES (7, 'orders of 2024-03', 3, 0), (8, 'orders of 2024-04', 3, 1);
+--   INSERT INTO shard_file
+--   SELECT b.batch * 1000000 + bloom_partition(o.key, b.num_partitions),
+--          bloom_build_sets(n.set_number, o.key, 10, b.capacity)
+--   FROM shard_batch AS b JOIN shard_name AS n USING (batch) JOIN orders AS o USING (shard)
+--   WHERE b.batch = 3 AND o.key IS NOT NULL GROUP BY 1;
 --   COMMIT;
+--
+-- A shard whose keys have changed is added again in the same way, in a new batch: what its
+-- old batch says of it no longer counts.  A filter that is out of date answers "no" for keys
+-- that are there.  Each batch costs a look-up a file: once there are ten or so, put the
+-- shards of several into a new one, and delete what is empty:
+--
+--   DELETE FROM shard_batch WHERE batch NOT IN (SELECT batch FROM shard_name);
+--   DELETE FROM shard_file WHERE id / 1000000 NOT IN (SELECT batch FROM shard_batch);
 --
 -- To look keys up, so that no other program's come among them:
 --
@@ -46,32 +50,39 @@
 --
 -- One key needs no shard_asked:
 --
---   SELECT p.id % 1000000 AS shard
---   FROM (SELECT bloom_partition(?1, num_partitions) * 1000000 AS first FROM shard_layout) AS l
---   CROSS JOIN shard_part AS p ON p.id BETWEEN l.first AND l.first + 999999
---   WHERE bloom_may_contain(p.filter, ?1);
+--   SELECT n.shard
+--   FROM shard_batch AS b CROSS JOIN shard_file AS f ON f.id = b.batch * 1000000 + bloom_partition(?1, b.num_partitions)
+--   CROSS JOIN bloom_sets(f.file, ?1) AS s CROSS JOIN shard_name AS n ON n.batch = b.batch AND n.set_number = s.set_number;
+--
+-- A filter for each shard, in a table of its own, is still right where shards change all the
+-- time, or are few: 200 filters of 3 KB take 0.1 ms.  PRAGMA page_size = 16384 before the
+-- first table makes files of that size quicker to read.
 
-CREATE VIEW IF NOT EXISTS shard_layout(num_partitions) AS SELECT 16;
-
-CREATE TABLE IF NOT EXISTS shard_name(
-  shard INTEGER PRIMARY KEY CHECK (shard BETWEEN 0 AND 999999),
-  name  TEXT NOT NULL
+CREATE TABLE IF NOT EXISTS shard_batch(
+  batch          INTEGER PRIMARY KEY CHECK (batch BETWEEN 0 AND 999999),
+  num_partitions INTEGER NOT NULL CHECK (num_partitions BETWEEN 1 AND 1000000),
+  capacity       INTEGER NOT NULL CHECK (capacity >= 1)
 );
 
--- A rowid table: WITHOUT ROWID would move filters over a quarter of a page elsewhere.
-CREATE TABLE IF NOT EXISTS shard_part(
-  id     INTEGER PRIMARY KEY CHECK (id >= 0), -- partition * 1000000 + shard
-  filter BLOB NOT NULL
+CREATE TABLE IF NOT EXISTS shard_name(
+  shard      INTEGER PRIMARY KEY,
+  name       TEXT NOT NULL,
+  batch      INTEGER NOT NULL REFERENCES shard_batch,
+  set_number INTEGER NOT NULL CHECK (set_number >= 0),
+  UNIQUE (batch, set_number)
+);
+
+CREATE TABLE IF NOT EXISTS shard_file(
+  id   INTEGER PRIMARY KEY CHECK (id >= 0), -- batch * 1000000 + partition
+  file BLOB NOT NULL
 );
 
 CREATE TABLE IF NOT EXISTS shard_asked(key);
 
--- A shard without a name is found, too.
 CREATE VIEW IF NOT EXISTS shard_lookup AS
-SELECT a.key, p.id % 1000000 AS shard, n.name
+SELECT a.key, n.shard, n.name
 FROM shard_asked AS a
-CROSS JOIN shard_part AS p
-  ON p.id BETWEEN bloom_partition(a.key, (SELECT num_partitions FROM shard_layout)) * 1000000
-              AND bloom_partition(a.key, (SELECT num_partitions FROM shard_layout)) * 1000000 + 999999
-  AND bloom_may_contain(p.filter, a.key)
-LEFT JOIN shard_name AS n ON n.shard = p.id % 1000000;
+CROSS JOIN shard_batch AS b
+CROSS JOIN shard_file AS f ON f.id = b.batch * 1000000 + bloom_partition(a.key, b.num_partitions)
+CROSS JOIN bloom_sets(f.file, a.key) AS s
+CROSS JOIN shard_name AS n ON n.batch = b.batch AND n.set_number = s.set_number;

@@ -295,46 +295,69 @@ check {partitions: rows inserted while they are made} 0 \
 fresh {CREATE TABLE orders(shard INTEGER, key)} many_filters
 set n 60000
 db eval "$numbers INSERT INTO orders SELECT i % 20, 'o' || i FROM c"
-db eval {INSERT INTO shard_name SELECT DISTINCT shard, 'shard ' || shard FROM orders}
-# The statements in the file's head, for each shard and then again for one.
-foreach shard [list {*}[db eval {SELECT shard FROM shard_name}] 7] {
-    db eval [string map [list 7 $shard] {
-        DELETE FROM shard_part WHERE id % 1000000 = 7;
-        INSERT INTO shard_part
-        SELECT bloom_partition(key, num_partitions) * 1000000 + 7, bloom_build(key, 12)
-        FROM shard_layout, orders WHERE key IS NOT NULL AND shard = 7 GROUP BY 1;
-    }]
+db eval {INSERT INTO orders SELECT 100 + i % 3, 'few' || i FROM (SELECT key, row_number() OVER () AS i FROM orders LIMIT 300)}
+db eval {INSERT INTO orders VALUES (3, NULL)}
+# The statement in the file's head, for a batch.
+set fill_batch {
+    INSERT INTO shard_file
+    SELECT b.batch * 1000000 + bloom_partition(o.key, b.num_partitions),
+           bloom_build_sets(n.set_number, o.key, 10, b.capacity)
+    FROM shard_batch AS b JOIN shard_name AS n USING (batch) JOIN orders AS o USING (shard)
+    WHERE b.batch = 3 AND o.key IS NOT NULL GROUP BY 1;
 }
-check {many filters: a row a shard and partition} {320 1} {
-    SELECT count(*), max(length(filter)) < 600 FROM shard_part}
-db eval {INSERT INTO shard_asked SELECT key FROM orders WHERE shard = 3; INSERT INTO shard_asked VALUES ('absent'), (NULL)}
-check {many filters: each key is in its shard} {3000 1} {
-    SELECT sum(shard = 3), sum(shard <> 3) < 3000 * 19 * 0.006 FROM shard_lookup}
-check {many filters: what is nowhere} 0 {SELECT count(*) FROM shard_lookup WHERE key = 'absent' OR key IS NULL}
-check {many filters: one key} 5 {
-    SELECT p.id % 1000000 AS shard
-    FROM (SELECT bloom_partition('o5', num_partitions) * 1000000 AS first FROM shard_layout) AS l
-    CROSS JOIN shard_part AS p ON p.id BETWEEN l.first AND l.first + 999999
-    WHERE bloom_may_contain(p.filter, 'o5')}
-set plan [db eval {EXPLAIN QUERY PLAN SELECT * FROM shard_lookup}]
-check {many filters: a look-up reads one partition} 1 \
-    "SELECT [string match {*SEARCH * USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)*} $plan]"
-db eval [script many_filters]
-db eval {DELETE FROM shard_name WHERE shard = 3}
-check {many filters: a shard without a name is found} 3000 {
-    SELECT count(*) FROM shard_lookup WHERE shard = 3 AND name IS NULL}
-# Adapted in one place, and read again over what is there.
-db eval [string map {16; 64;} [script many_filters]]
-check {many filters: another number does not part what is there from what is asked} 3000 {
-    SELECT count(*) FROM shard_lookup WHERE shard = 3}
-db eval {DELETE FROM shard_part; DROP VIEW shard_layout}
-db eval [string map {16; 64;} [script many_filters]]
+set one_key {
+    SELECT n.shard
+    FROM shard_batch AS b CROSS JOIN shard_file AS f ON f.id = b.batch * 1000000 + bloom_partition(?1, b.num_partitions)
+    CROSS JOIN bloom_sets(f.file, ?1) AS s CROSS JOIN shard_name AS n ON n.batch = b.batch AND n.set_number = s.set_number;
+}
+foreach statement [list $fill_batch $one_key] {
+    set written [regsub -all {\s+} [regsub -all -line {^--} [script many_filters] {}] { }]
+    check {many filters: the head says what is tested} 1 \
+        "SELECT [expr {[string first [string trim [regsub -all {\s+} $statement { }]] $written] >= 0}]"
+}
+# 20 shards of 3,000 keys, and 3 of 100 in a batch of their own.
 db eval {
-    INSERT INTO shard_part
-    SELECT bloom_partition(key, num_partitions) * 1000000 + 3, bloom_build(key, 12)
-    FROM shard_layout, orders WHERE key IS NOT NULL AND shard = 3 GROUP BY 1}
-check {many filters: another number of partitions} {64 3000} {
-    SELECT (SELECT count(*) FROM shard_part), count(*) FROM shard_lookup WHERE shard = 3}
+    INSERT INTO shard_batch VALUES (3, 150, 21), (4, 5, 21);
+    INSERT INTO shard_name SELECT DISTINCT shard, 'shard ' || shard, 3, shard FROM orders WHERE shard < 100;
+    INSERT INTO shard_name SELECT DISTINCT shard, 'shard ' || shard, 4, shard - 100 FROM orders WHERE shard >= 100;
+}
+foreach batch {3 4} {db eval [string map [list "= 3" "= $batch"] $fill_batch]}
+check {many filters: a file a batch and partition} {155 876 876} {
+    SELECT count(*), min(length(file)), max(length(file)) FROM shard_file}
+db eval {INSERT INTO shard_asked SELECT key FROM orders WHERE shard = 3; INSERT INTO shard_asked VALUES ('absent'), ('few7')}
+check {many filters: each key is in its shard} {3000 1 1} {
+    SELECT sum(shard = 3), sum(shard <> 3) < 3000 * 22 * 0.013, sum(key = 'few7' AND shard = 101) FROM shard_lookup}
+check {many filters: what is nowhere} 0 {SELECT count(*) FROM shard_lookup WHERE key = 'absent' OR key IS NULL}
+check {many filters: one key} 5 [string map {?1 'o5'} $one_key]
+set plan [db eval {EXPLAIN QUERY PLAN SELECT * FROM shard_lookup}]
+check {many filters: a look-up reads a file of each batch, then the names} 1 \
+    "SELECT [regexp {SEARCH.*USING INTEGER PRIMARY KEY \(rowid=\?\).*VIRTUAL TABLE.*SEARCH.*batch=\? AND set_number=\?} $plan]"
+# A shard that has changed comes again; what was said of it before no longer counts.
+db eval {
+    DELETE FROM orders WHERE shard = 3 AND key <> 'o23';
+    INSERT INTO orders VALUES (3, 'new');
+    INSERT INTO shard_batch VALUES (5, 1, 30);
+    INSERT OR REPLACE INTO shard_name VALUES (3, 'shard 3, again', 5, 0);
+}
+db eval [string map {"= 3" "= 5"} $fill_batch]
+check {many filters: a shard that has changed} {3 {}} "
+    SELECT ([string map {?1 'new' \; {}} $one_key]), (SELECT group_concat(shard) FROM shard_lookup WHERE shard = 3 AND key = 'o43')"
+check {many filters: its name} {{shard 3, again}} {SELECT name FROM shard_lookup WHERE key = 'o23' AND shard = 3}
+# All shards in one batch again; the empty ones go.
+db eval {
+    INSERT INTO shard_batch VALUES (6, 150, 21);
+    UPDATE shard_name SET batch = 6, set_number = shard;
+}
+db eval [string map {"= 3" "= 6"} $fill_batch]
+db eval {
+    DELETE FROM shard_batch WHERE batch NOT IN (SELECT batch FROM shard_name);
+    DELETE FROM shard_file WHERE id / 1000000 NOT IN (SELECT batch FROM shard_batch);
+}
+check {many filters: one batch again} {6 150 3 101} "
+    SELECT (SELECT group_concat(batch) FROM shard_batch), (SELECT count(*) FROM shard_file), ([string map {?1 'new' \; {}} $one_key]),
+      ([string map {?1 'few7' \; {}} $one_key])"
+db eval [script many_filters]
+check {many filters: read again over what is there} 150 {SELECT count(*) FROM shard_file}
 
 # ------------------------------------------------------------------- star_join.sql
 

@@ -108,6 +108,8 @@ bench false-positives once   build/bench/false_positives $size
 bench many-keys       each   build/bench/many_keys $(pick 10000000 100000000)
 bench lookups         each   build/bench/lookups build/bench/data $(pick '--keys 512000 --repeats 3' '')
 bench many-filters    each   build/bench/many_filters build/bench/data $(pick '--filters 1000 --repeats 3' '')
+bench many-sets       each   build/bench/many_sets build/bench/data $(pick '--sets 1000 --repeats 3' '')
+bench bloomfile-units once   build/bench/bloomfile_units
 bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
 bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
 
