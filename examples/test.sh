@@ -43,6 +43,7 @@ check examples/python/seen_urls.expected "$python" examples/python/seen_urls.py
 check examples/python/slow_store.expected "$python" examples/python/slow_store.py
 check examples/shell/revoked.expected sh examples/shell/revoked.sh
 check examples/shell/shards.expected sh examples/shell/shards.sh
+check examples/bloomfile/which_logs.expected sh examples/bloomfile/which_logs.sh
 
 echo "$num_passed passed, $num_failed failed"
 [ "$num_failed" -eq 0 ]
