@@ -101,7 +101,8 @@ static const struct {
 
 static int register_module(sqlite3 *db, size_t number){
   /* SQLite's interface has no const data; what it is given it hands on alone. */
-  union { const bloom_table_function *function; void *data; } given = {module_rows[number].function};
+  union { const bloom_table_function *function; void *data; } given;
+  given.function = module_rows[number].function;
   if( module_rows[number].new_data ){
     given.data = module_rows[number].new_data();
     if( given.data==NULL ) return SQLITE_NOMEM;

@@ -29,6 +29,7 @@ typedef struct sets_cursor {
 
 static void sets_next(bloom_table_cursor *cursor){
   sets_cursor *sets = (sets_cursor *)cursor;
+  uint64_t rowid;
   unsigned bit = 0;
   while( sets->bits==0 ){
     if( sets->next_byte==sets->num_mask_bytes ) return;
@@ -37,7 +38,8 @@ static void sets_next(bloom_table_cursor *cursor){
   while( !(sets->bits >> bit & 1) ) bit++;
   sets->bits &= sets->bits - 1;
   sets->set_number = (sqlite3_int64)(sets->next_byte - 1) * 8 + bit;
-  cursor->rowid = (sqlite3_int64)(sets->first_rowid + (uint64_t)sets->set_number);
+  rowid = sets->first_rowid + (uint64_t)sets->set_number;
+  cursor->rowid = (sqlite3_int64)rowid;
   cursor->has_row = 1;
 }
 

@@ -396,12 +396,11 @@ static int kept_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 static int run_command(sqlite3_vtab *vtab, sqlite3_value *value){
   bloom_store *store = ((bloom_table *)vtab)->store;
   const char *command = (const char *)sqlite3_value_text(value);
-  char *finding;
-  int rc;
   if( command==NULL ) return SQLITE_NOMEM;
   if( sqlite3_stricmp(command, "rebuild")==0 ) return give_error(vtab, bloom_store_rebuild(store));
   if( sqlite3_stricmp(command, "integrity-check")==0 ){
-    rc = bloom_store_check(store, 0, &finding);
+    char *finding;
+    int rc = bloom_store_check(store, 0, &finding);
     if( rc!=SQLITE_OK ) return give_error(vtab, rc);
     if( finding==NULL ) return SQLITE_OK;
     kept_fail(vtab, finding);

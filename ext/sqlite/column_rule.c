@@ -201,10 +201,10 @@ static int push_texts_of_number(
 ){
   const double real = sqlite3_value_double(value);
   char decimal[32];
-  int rc = SQLITE_OK;
   if( sqlite3_value_type(value)==SQLITE_FLOAT ){
     size_t num_bytes;
     const char *text;
+    int rc;
     sqlite3_value *copy = sqlite3_value_dup(value);
     if( copy==NULL ) return SQLITE_NOMEM;
     text = text_of(copy, &num_bytes);

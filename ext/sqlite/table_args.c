@@ -59,7 +59,8 @@ static token next_token(const char *text){
   }
   t.num_chars = 1;
   if( strchr("'\"`[", *text) ){
-    const char end = *text=='[' ? ']' : *text;
+    char end = *text;
+    if( end=='[' ) end = ']';
     for(;;){
       if( text[t.num_chars]==0 ){
         t.is_closed = 0;
@@ -80,12 +81,13 @@ static token token_after(token t){
 /* A token's text without its quotes; NULL if there is no memory. */
 static char *unquoted(token t){
   char *text = sqlite3_malloc64(t.num_chars + 1);
-  size_t i, length = 0;
+  size_t length = 0;
   if( text==NULL ) return NULL;
   if( t.kind=='a' ){
     memcpy(text, t.text, t.num_chars);
     length = t.num_chars;
   }else{
+    size_t i;
     for(i=1; i+1<t.num_chars; i++){
       text[length++] = t.text[i];
       if( t.kind!='[' && t.text[i]==t.kind ) i++; /* a quote is doubled */
@@ -171,89 +173,122 @@ static int check_expression(const char *what, const char *text, char **error){
   return SQLITE_OK;
 }
 
-/* Reads a number that is nothing else: digits, a point, an exponent. */
-static int read_number(const char *text, double *number){
-  char copy[MAX_NUMBER_CHARS];
-  size_t length = 0;
-  int num_digits = 0;
+static int is_decimal_digit(char c){
+  return c>='0' && c<='9';
+}
+
+/* Adds the exponent at text to *exponent, as far as it matters.  Gives what is behind it;
+** NULL if there is nothing. */
+static const char *add_exponent(const char *text, int *exponent){
+  const int is_negative = *text=='-';
+  int power = 0;
+  if( *text=='-' || *text=='+' ) text++;
+  if( *text==0 ) return NULL;
+  for(; is_decimal_digit(*text); text++) power = power<1000 ? 10 * power + (*text - '0') : power;
+  *exponent += is_negative ? -power : power;
+  return text;
+}
+
+/* Reads a number without blanks.  Not strtod(): it reads the point as the locale has it. */
+static int read_bare_number(const char *text, double *number){
+  int num_digits = 0, exponent = 0, has_point = 0;
   double value = 0;
-  int exponent = 0, has_point = 0;
-  const char *end;
-  while( is_space(*text) ) text++;
-  for(; text[length] && length<sizeof(copy)-1; length++) copy[length] = text[length];
-  if( text[length] ) return 0;
-  while( length>0 && is_space(copy[length-1]) ) length--;
-  copy[length] = 0;
-  /* Not strtod(): it reads the point as the locale has it. */
-  for(end=copy; (*end>='0' && *end<='9') || (*end=='.' && !has_point); end++){
-    if( *end=='.' ){
+  for(; is_decimal_digit(*text) || (*text=='.' && !has_point); text++){
+    if( *text=='.' ){
       has_point = 1;
     }else{
-      value = 10 * value + (*end - '0');
+      value = 10 * value + (*text - '0');
       exponent -= has_point;
       num_digits++;
     }
   }
   if( num_digits==0 ) return 0;
-  if( *end=='e' || *end=='E' ){
-    int is_negative, power = 0;
-    end++;
-    is_negative = *end=='-';
-    if( *end=='-' || *end=='+' ) end++;
-    if( *end==0 ) return 0;
-    for(; *end>='0' && *end<='9'; end++) power = power<1000 ? 10 * power + (*end - '0') : power;
-    exponent += is_negative ? -power : power;
-  }
-  if( *end!=0 ) return 0;
+  if( *text=='e' || *text=='E' ) text = add_exponent(text + 1, &exponent);
+  if( text==NULL || *text!=0 ) return 0;
   for(; exponent>0 && value<1e300; exponent--) value *= 10;
   for(; exponent<0 && value>0; exponent++) value /= 10;
   *number = value;
   return 1;
 }
 
-static int read_option(token name, token value, bloom_table_args *args, char **error){
-  char *text;
-  double number;
-  int rc = SQLITE_OK;
+/* Reads a number that is nothing else: digits, a point, an exponent. */
+static int read_number(const char *text, double *number){
+  char copy[MAX_NUMBER_CHARS];
+  size_t length = 0;
+  while( is_space(*text) ) text++;
+  for(; length<sizeof(copy)-1 && text[length]; length++) copy[length] = text[length];
+  if( text[length] ) return 0;
+  while( length>0 && is_space(copy[length-1]) ) length--;
+  copy[length] = 0;
+  return read_bare_number(copy, number);
+}
+
+/* What an option says: a quoted text, or what stands there as it is.  NULL if there is no
+** memory. */
+static char *option_text(token value){
   const token after = token_after(value);
-  if( is_word(name, "where") ){
-    /* A quoted condition, or one that stands as it is. */
-    if( is_name(value) && value.kind!='a' && after.num_chars==0 && after.is_closed ){
-      text = unquoted(value);
-    }else{
-      text = sqlite3_mprintf("%s", value.text);
-    }
-    if( text==NULL ) return SQLITE_NOMEM;
-    if( args->where ){
-      sqlite3_free(text);
-      return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "where"));
-    }
+  const int is_quoted = is_name(value) && value.kind!='a' && after.num_chars==0 && after.is_closed;
+  return is_quoted ? unquoted(value) : sqlite3_mprintf("%s", value.text);
+}
+
+static int read_bits_per_key_option(const char *text, bloom_table_args *args, char **error){
+  double number;
+  if( args->bits_per_key>0 ) return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "bits_per_key"));
+  if( !read_number(text, &number) || !(number>=1 && number<=100) ){
+    return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_BITS_PER_KEY, text));
+  }
+  args->bits_per_key = number;
+  return SQLITE_OK;
+}
+
+static int read_capacity_option(const char *text, bloom_table_args *args, char **error){
+  double number;
+  if( args->capacity>0 ) return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "capacity"));
+  if( !read_number(text, &number) || !(number>=1 && number<=1e12) || (double)(sqlite3_int64)number!=number ){
+    return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CAPACITY, text));
+  }
+  args->capacity = (sqlite3_int64)number;
+  return SQLITE_OK;
+}
+
+static int read_option(token name, token value, bloom_table_args *args, char **error){
+  char *text = option_text(value);
+  int rc;
+  if( text==NULL ) return SQLITE_NOMEM;
+  if( is_word(name, "where") && args->where==NULL ){
     args->where = text;
     return check_expression("where", text, error);
   }
-  text = is_name(value) && value.kind!='a' && after.num_chars==0 ? unquoted(value) : sqlite3_mprintf("%s", value.text);
-  if( text==NULL ) return SQLITE_NOMEM;
-  if( is_word(name, "bits_per_key") ){
-    if( args->bits_per_key>0 ){
-      rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "bits_per_key"));
-    }else if( !read_number(text, &number) || !(number>=1 && number<=100) ){
-      rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_BITS_PER_KEY, text));
-    }else{
-      args->bits_per_key = number;
-    }
+  if( is_word(name, "where") ){
+    rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "where"));
+  }else if( is_word(name, "bits_per_key") ){
+    rc = read_bits_per_key_option(text, args, error);
   }else if( is_word(name, "capacity") ){
-    if( args->capacity>0 ){
-      rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "capacity"));
-    }else if( !read_number(text, &number) || !(number>=1 && number<=1e12) || (double)(sqlite3_int64)number!=number ){
-      rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CAPACITY, text));
-    }else{
-      args->capacity = (sqlite3_int64)number;
-    }
+    rc = read_capacity_option(text, args, error);
   }else{
     rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OPTION, (int)name.num_chars, name.text));
   }
   sqlite3_free(text);
   return rc;
+}
+
+/* The argument that is the table. */
+static int read_table_name(const char *text, token first, bloom_table_args *args, char **error){
+  const token after = token_after(first);
+  if( !is_name(first) || after.num_chars || !after.is_closed ){
+    return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME, text));
+  }
+  args->table = unquoted(first);
+  return args->table ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* The argument that is a column or an expression. */
+static int read_key(const char *text, token first, bloom_table_args *args, char **error){
+  const token after = token_after(first);
+  args->is_column = is_name(first) && after.num_chars==0 && after.is_closed;
+  args->key = args->is_column ? unquoted(first) : sqlite3_mprintf("%s", text);
+  if( args->key==NULL ) return SQLITE_NOMEM;
+  return args->is_column ? SQLITE_OK : check_expression("key", args->key, error);
 }
 
 /* An argument of the form word = value, but not word == value. */
@@ -277,22 +312,10 @@ int bloom_table_args_read(
       rc = read_option(first, token_after(token_after(first)), args, error);
       continue;
     }
-    num_positional++;
-    if( num_positional==1 ){
-      const token after = token_after(first);
-      if( !is_name(first) || after.num_chars || !after.is_closed ){
-        rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME, texts[i]));
-      }else{
-        args->table = unquoted(first);
-        if( args->table==NULL ) rc = SQLITE_NOMEM;
-      }
-    }else if( num_positional==2 ){
-      args->is_column = is_name(first) && token_after(first).num_chars==0 && token_after(first).is_closed;
-      args->key = args->is_column ? unquoted(first) : sqlite3_mprintf("%s", texts[i]);
-      if( args->key==NULL ) rc = SQLITE_NOMEM;
-      else if( !args->is_column ) rc = check_expression("key", args->key, error);
-    }else{
-      rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TOO_MANY, texts[i]));
+    switch( ++num_positional ){
+      case 1:  rc = read_table_name(texts[i], first, args, error); break;
+      case 2:  rc = read_key(texts[i], first, args, error); break;
+      default: rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TOO_MANY, texts[i])); break;
     }
   }
   if( rc==SQLITE_OK && num_positional==1 ) rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_KEY, args->table));

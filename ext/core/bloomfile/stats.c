@@ -27,6 +27,10 @@ typedef struct bloomfile_sums {
   double expected_fpr;
 } bloomfile_sums;
 
+static size_t bloomfile_lesser(size_t a, size_t b){
+  return a<b ? a : b;
+}
+
 static double bloomfile_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
   const uint64_t num_units = shape->num_places;
   return (double)num_units / shape->num_probes * bloom_log_ratio(num_units, num_units - bits_set);
@@ -100,8 +104,7 @@ void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_fa
   facts->num_probes = shape->num_probes;
   if( !count_bits ) return;
   for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_COLUMN_BYTES){
-    const size_t num_left = unit_bytes - offset;
-    bloomfile_sum_column(file, offset, num_left<BLOOMFILE_COLUMN_BYTES ? num_left : BLOOMFILE_COLUMN_BYTES, &sums);
+    bloomfile_sum_column(file, offset, bloomfile_lesser(unit_bytes - offset, BLOOMFILE_COLUMN_BYTES), &sums);
   }
   facts->num_sets = (int64_t)sums.num_sets;
   facts->bits_set = (int64_t)sums.bits_set;
@@ -121,8 +124,7 @@ static uint64_t bloomfile_num_sets(const bloom_filter *file){
   uint64_t num_sets = 0;
   size_t offset, i;
   for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_COLUMN_BYTES){
-    const size_t num_left = unit_bytes - offset;
-    const size_t num_bytes = num_left<BLOOMFILE_COLUMN_BYTES ? num_left : BLOOMFILE_COLUMN_BYTES;
+    const size_t num_bytes = bloomfile_lesser(unit_bytes - offset, BLOOMFILE_COLUMN_BYTES);
     uint8_t has_keys[BLOOMFILE_COLUMN_BYTES] = {0};
     const uint8_t *unit = file->bits + offset;
     uint64_t num_units;
@@ -143,8 +145,7 @@ static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_digest d
   size_t offset;
   bloom_bloomfile_pick(file, digest, units);
   for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
-    const size_t num_left = unit_bytes - offset;
-    const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
+    const size_t num_bytes = bloomfile_lesser(unit_bytes - offset, BLOOM_BLOOMFILE_BLOCK_BYTES);
     if( bloom_bloomfile_and(units, file->shape.num_probes, offset, num_bytes, words) ){
       num_sets += bloom_count_bits((const uint8_t *)words, (num_bytes + 7) / 8 * 8);
     }
@@ -164,10 +165,10 @@ double bloom_bloomfile_measured_fpr(const bloom_filter *file){
   const uint64_t num_sets = bloomfile_num_sets(file);
   /* No more work than a file of its size explains: fewer digests where units are long. */
   const uint64_t digest_bytes = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
-  uint64_t num_digests = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / digest_bytes + 1;
-  uint64_t num_accepted = 0;
+  uint64_t num_digests, num_accepted = 0;
   uint64_t i;
   if( num_sets==0 ) return 0;
+  num_digests = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / digest_bytes + 1;
   if( num_digests>BLOOM_BLOOMFILE_FPR_SAMPLE ) num_digests = BLOOM_BLOOMFILE_FPR_SAMPLE;
   for(i=1; i<=num_digests; i++) num_accepted += bloomfile_num_accepting(file, bloomfile_mix(i));
   return (double)num_accepted / ((double)num_digests * (double)num_sets);
