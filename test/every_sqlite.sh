@@ -71,6 +71,7 @@ for version in $supported; do
   adds_up "query plans on $version" tclsh test/plans.tcl ./bloom "$package"
   adds_up "ready-made SQL on $version" tclsh test/ready_made.tcl ./bloom "$package"
   ready_made=$passed
+  adds_up "filters that keep themselves true, every change, on $version" tclsh test/table/changes.tcl ./bloom "$package"
   adds_up "loading on $version" on "$version" build/release/test/load/load ./bloom.so
   echo "note: SQLite $version: $records SQL records, $ready_made checks of ready-made SQL, $passed of loading; files left out: $num_left_out"
 done

@@ -2,8 +2,8 @@
 """
 Shows: seen-before URLs, of which the oldest are forgotten.  A crawler keeps each
 day's URLs apart, so that a day can be dropped; a link is new if no day has it, which
-is one look-up a day.  Each day has a filter of one shape, and their union, made anew
-in a moment, tells at once which links are surely new.
+is one look-up a day.  A filter of all that was seen tells at once which links are
+surely new; it follows the table, and forgets the days that are dropped.
 
 In front of a single UNIQUE table a filter would save nothing: INSERT OR IGNORE
 searches its index in any case.
@@ -20,17 +20,14 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 NUM_DAYS = 14
 DAYS_KEPT = 7
 DAY_LINKS = 5_000
-CAPACITY = DAYS_KEPT * DAY_LINKS  # one for all days: only filters of one shape merge
 
 SCHEMA = """
     CREATE TABLE seen(day INTEGER, url TEXT, PRIMARY KEY (day, url)) WITHOUT ROWID;
-    CREATE TABLE days(day INTEGER PRIMARY KEY, filter BLOB);
+    CREATE TABLE days(day INTEGER PRIMARY KEY);
+    CREATE VIRTUAL TABLE seen_url USING bloom(seen, url, bits_per_key = 12);
     CREATE TEMP TABLE links(url TEXT PRIMARY KEY, maybe INTEGER);
 """
-SCREEN = """
-    UPDATE links SET maybe = coalesce(
-        bloom_may_contain((SELECT bloom_open(bloom_merge(filter)) FROM days), url), 0)
-"""
+SCREEN = "UPDATE links SET maybe = bloom_may_contain((SELECT handle FROM seen_url), url)"
 # Days are looked up only where the filter says "maybe".  CROSS JOIN: day after day, each by
 # its index.
 NEW = """
@@ -63,7 +60,7 @@ def main():
             num_maybe += db.execute("SELECT sum(maybe) FROM links").fetchone()[0]
             new = [url for url, in db.execute(NEW)]
             db.executemany("INSERT INTO seen VALUES (?, ?)", ((day, url) for url in new))
-            db.execute("INSERT INTO days SELECT ?1, bloom_build(url, 12, ?2) FROM seen WHERE day = ?1", (day, CAPACITY))
+            db.execute("INSERT INTO days VALUES (?)", (day,))
             db.execute("DELETE FROM days WHERE day <= ?", (day - DAYS_KEPT,))
             db.execute("DELETE FROM seen WHERE day <= ?", (day - DAYS_KEPT,))
         if set(new) != set(links).difference(*known.values()):
@@ -73,11 +70,10 @@ def main():
         num_links += len(links)
         num_new += len(new)
 
-    num_bytes, rate = db.execute(
-        "SELECT num_bytes, measured_fpr FROM bloom_info((SELECT bloom_merge(filter) FROM days))").fetchone()
+    num_keys, num_bytes = db.execute("SELECT num_keys, bytes FROM seen_url").fetchone()
     print(f"{num_links:,} links in {NUM_DAYS} days, {num_new:,} of them new")
     print(f"{num_maybe:,} links looked up among the days instead of {num_links:,}")
-    print(f"the union of {len(known)} days: {num_bytes:,} bytes, {100 * rate:.2f} % false positives")
+    print(f"the filter of {len(known)} days: {num_bytes:,} bytes for {num_keys:,} keys")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 """
 Shows: protecting a slow store from look-ups of absent keys.  A cache only keeps
 what is there, so requests for what is not (a scan of made-up ids, say) all go
-through it: cache penetration.  A filter of the store's ids stops them, and a
-trigger adds each new id to it.
+through it: cache penetration.  A filter of the store's ids stops them, and keeps
+itself true as ids come and go.
 
 Run, from the top of the project, after `make`:
     /usr/bin/python3 examples/python/slow_store.py
@@ -20,16 +20,8 @@ NUM_PRODUCTS = 20_000
 NUM_REQUESTS = 50_000
 CACHE_ROWS = 5_000
 
-# The filter is built over what is there, with room for as much again; from then
-# on the trigger keeps it true.  Ids never change here; where they do, UPDATE needs
-# a trigger too (sql/maintenance_triggers.sql).
-SCHEMA = f"""
-    CREATE TABLE product_filter(filter BLOB);
-    INSERT INTO product_filter SELECT bloom_build(id, 12, {2 * NUM_PRODUCTS}) FROM product;
-    CREATE TRIGGER product_insert AFTER INSERT ON product BEGIN
-      UPDATE product_filter SET filter = bloom_add(filter, new.id);
-    END;
-"""
+# The filter fills itself, and keeps itself true.
+SCHEMA = "CREATE VIRTUAL TABLE product_filter USING bloom(product, id, bits_per_key = 12)"
 
 
 class Store:
@@ -47,14 +39,11 @@ class Store:
 def serve(db, requests, with_filter):
     """Answers the requests; gives the titles and how often the store was asked."""
     store, cache, titles = Store(db), collections.OrderedDict(), []
-    # Kept by the program, for a bound filter is the fastest: to be read again when the
-    # store changes; PRAGMA data_version tells when another connection did that.
-    known, = db.execute("SELECT filter FROM product_filter").fetchone()
     for product_id in requests:
         title = cache.get(product_id)
         if title is None:
             may_be_there = not with_filter or db.execute(
-                "SELECT bloom_may_contain(?, ?)", (known, product_id)).fetchone()[0]
+                "SELECT count(*) FROM product_filter(?)", (product_id,)).fetchone()[0]
             title = store.get(product_id) if may_be_there else None
             if title is not None:
                 cache[product_id] = title
@@ -72,7 +61,7 @@ def main():
     db.execute("CREATE TABLE product(id TEXT PRIMARY KEY, title TEXT)")
     db.executemany("INSERT INTO product VALUES (?, ?)",
                    ((f"p{n}", f"product {n}") for n in range(NUM_PRODUCTS)))
-    db.executescript(SCHEMA)
+    db.execute(SCHEMA)
 
     # Half of the requests are for a popular product, half for ids that do not exist.
     chance = random.Random(5)

@@ -42,6 +42,7 @@ typedef struct followed_column {
   bloom_column_kind kind;
   int key_number; /* in the PRIMARY KEY, from 1; 0: not in it */
   int is_generated;
+  int has_stand_in; /* NOT NULL with a DEFAULT, which OR REPLACE puts in place of NULL */
 } followed_column;
 
 typedef struct followed_table {
@@ -159,6 +160,7 @@ static int add_column(followed_table *table, sqlite3_stmt *row){
   column->kind = bloom_column_kind_of(type);
   column->key_number = sqlite3_column_int(row, 5);
   column->is_generated = sqlite3_column_int(row, 6)!=0;
+  column->has_stand_in = sqlite3_column_int(row, 3) && sqlite3_column_type(row, 4)!=SQLITE_NULL;
   table->num_keys += column->key_number>0;
   table->num_columns++;
   return SQLITE_OK;
@@ -407,6 +409,11 @@ static int find_key_column(
   return SQLITE_OK;
 }
 
+/* 1 if SQLite may choose a column's value after BEFORE triggers have run. */
+static int is_decided_late(const followed_table *table, const followed_column *column){
+  return column->is_generated || column->has_stand_in || column==table->row_column;
+}
+
 static int create_followers(
   bloom_table_name name,
   bloom_table_args *args,
@@ -427,8 +434,8 @@ static int create_followers(
   if( rc==SQLITE_OK && !is_plain ) rc = check_as_index(name, args, &table);
   if( rc==SQLITE_OK ) rc = create_view(name, args, &table);
   for(i=0; i<NUM_TRIGGERS && rc==SQLITE_OK; i++){
-    /* Of a plain column BEFORE knows all that is stored, but for a rowid to be chosen. */
-    if( i==TRIGGER_AFTER_INSERT && is_plain && !column->is_generated && column!=table.row_column ) continue;
+    /* Of most plain columns BEFORE knows what is stored. */
+    if( i==TRIGGER_AFTER_INSERT && is_plain && !is_decided_late(&table, column) ) continue;
     rc = create_trigger(name, args, &table, (bloom_trigger)i);
     if( rc==SQLITE_OK ) config->triggers |= 1u << i;
   }

@@ -63,13 +63,14 @@ static void set_error(bloom_store *store, char *message){
 /* Fails because of what a shadow table holds. */
 static int damaged(bloom_store *store, const char *what){
   set_error(store, sqlite3_mprintf(BLOOM_ERROR_TABLE_DAMAGED, table_name(store), what));
-  return SQLITE_CORRUPT_VTAB;
+  return store->error ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
 }
 
 /* The code of a statement's failure, with SQLite's message. */
 static int failed(bloom_store *store, int rc){
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && store->error==NULL ){
     set_error(store, sqlite3_mprintf("bloom: %s: %s", table_name(store), sqlite3_errmsg(store->db)));
+    if( store->error==NULL ) return SQLITE_NOMEM;
   }
   return rc;
 }
@@ -784,7 +785,7 @@ int bloom_store_open_handle(bloom_store *store, bloom_whole *whole){
       return SQLITE_NOMEM;
     case BLOOM_HANDLE_NONE_LEFT:
       set_error(store, sqlite3_mprintf(BLOOM_ERROR_TABLE_HANDLES));
-      return SQLITE_ERROR;
+      return store->error ? SQLITE_ERROR : SQLITE_NOMEM;
   }
   whole->handle->ask = ask_whole;
   whole->handle->ask_data = whole;
@@ -904,7 +905,7 @@ int bloom_store_rebuild(bloom_store *store){
   if( rc!=SQLITE_OK ) return rc;
   if( !store->config.is_following ){
     set_error(store, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_REBUILD, table_name(store)));
-    return SQLITE_ERROR;
+    return store->error ? SQLITE_ERROR : SQLITE_NOMEM;
   }
   rc = rebuild(store, &is_unread);
   /* What was removed in this transaction is not in the new filter. */

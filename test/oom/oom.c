@@ -2,7 +2,7 @@
 ** Every allocation fails: for each statement of statements.sql, allocation N fails once,
 ** then all from N on, for N = 1, 2, 3, ... until none was left to fail.
 **
-**     oom [--long] EXTENSION SCHEMA.sql STATEMENTS.sql
+**     oom [--long] [--some] EXTENSION SCHEMA.sql STATEMENTS.sql
 **
 ** --long: the statements that take long, too, and databases of all three encodings.  Else
 ** allocations fail once in UTF-16 databases, where each text takes one more, and all from
@@ -600,14 +600,13 @@ int main(int num_args, char **args){
   static const char *const encodings[] = {"UTF-8", "UTF-16le", "UTF-16be"};
   text statements;
   void *library;
-  int num_statements = 0, i;
-  if( num_args>1 && strcmp(args[1], "--long")==0 ){
-    is_long_run = 1;
-    num_args--;
-    args++;
+  int num_statements = 0, is_some = 0, i;
+  for(; num_args>1 && args[1][0]=='-'; num_args--, args++){
+    is_long_run |= strcmp(args[1], "--long")==0;
+    is_some |= strcmp(args[1], "--some")==0;
   }
   if( num_args!=4 ){
-    fprintf(stderr, "usage: oom [--long] EXTENSION SCHEMA.sql STATEMENTS.sql\n");
+    fprintf(stderr, "usage: oom [--long] [--some] EXTENSION SCHEMA.sql STATEMENTS.sql\n");
     return 2;
   }
   install_failing_memory();
@@ -616,8 +615,10 @@ int main(int num_args, char **args){
   statements = read_file(args[3]);
 
   /* First, while nothing else keeps the library in memory. */
-  load_in_turn("sqlite3_load_extension()", load_failing, FAIL_ONCE);
-  load_in_turn("sqlite3_load_extension()", load_failing, FAIL_FROM);
+  if( !is_some ){
+    load_in_turn("sqlite3_load_extension()", load_failing, FAIL_ONCE);
+    load_in_turn("sqlite3_load_extension()", load_failing, FAIL_FROM);
+  }
 
   library = dlopen(extension_file, RTLD_NOW);
   if( library==NULL ){
@@ -625,10 +626,12 @@ int main(int num_args, char **args){
     return 1;
   }
   *(void **)&extension = dlsym(library, "sqlite3_bloom_init");
-  check_list(&statements);
+  if( !is_some ) check_list(&statements);
   must(sqlite3_auto_extension((void (*)(void))extension), "sqlite3_auto_extension()");
-  load_in_turn("sqlite3_bloom_init()", init_failing, FAIL_ONCE);
-  load_in_turn("sqlite3_bloom_init()", init_failing, FAIL_FROM);
+  if( !is_some ){
+    load_in_turn("sqlite3_bloom_init()", init_failing, FAIL_ONCE);
+    load_in_turn("sqlite3_bloom_init()", init_failing, FAIL_FROM);
+  }
   for(i=0; i<3; i++){
     sqlite3 *template = make_template(encodings[i]);
     if( is_long_run || i==1 ) num_statements = for_each_statement(&statements, fail_once, template);

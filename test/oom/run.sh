@@ -25,4 +25,11 @@ if [ $build = build/sanitize ]; then
 else
   make -j "$jobs" $extension $build/test/oom/oom || exit
 fi
-exec $build/test/oom/oom $long $extension test/oom/schema.sql test/oom/statements.sql
+work=build/oom
+mkdir -p $work || exit 1
+adds_up 'functions' $build/test/oom/oom $long $extension test/oom/schema.sql test/oom/statements.sql
+grep '^note: ' $work/log
+adds_up 'filters that keep themselves true' $build/test/oom/oom $long --some $extension \
+  test/oom/table_schema.sql test/oom/table_statements.sql
+grep '^note: ' $work/log
+finish

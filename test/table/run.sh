@@ -1,9 +1,9 @@
 #!/bin/sh
-# Filters that keep themselves true, at random: sh test/table/run.sh [--long]
+# Filters that keep themselves true, changed in every way and at random: sh test/table/run.sh [--long]
 #
-# model.py drives databases through statements, savepoints, changes of the schema, full disks
+# changes.tcl makes every change to a table; model.py drives databases through statements, savepoints, changes of the schema, full disks
 # and interrupts; processes.py has several processes write and be killed; damage.py writes to
-# the shadow tables.  The first two run a build with tiny limits, in which what takes many
+# the shadow tables.  The two in the middle run a build with tiny limits, in which what takes many
 # keys happens with few, and the one that users get.  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/shared.sh
@@ -19,6 +19,7 @@ seed=${BLOOM_TEST_SEED:-$(date +%s)}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" && make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES || exit 1
+adds_up 'changes' tclsh test/table/changes.tcl ./bloom
 for extension in ./build/tiny/bloom.so ./bloom.so; do
   adds_up "model, $extension" "$PYTHON" test/table/model.py --load $extension --runs $runs --seed "$seed"
   check "processes, $extension" "$PYTHON" test/table/processes.py --load "$PWD/$extension" --seconds $seconds

@@ -1,0 +1,47 @@
+-- As statements.sql, of filters that keep themselves true.
+
+SELECT k, (SELECT count(*) FROM followed_k(k)), (SELECT count(*) FROM followed_a(k || part)) FROM keys;
+SELECT k, bloom_may_contain((SELECT handle FROM followed_k), k) FROM keys;
+SELECT key FROM followed_k WHERE key IN (SELECT k FROM keys);
+SELECT num_keys, num_removed, capacity, bits_per_key, num_layers, num_pages, bytes, expected_fpr, hex(filter) FROM followed_k;
+SELECT i.* FROM followed_k f, bloom_info(f.filter) i;
+INSERT INTO followed(k, part) VALUES ('new', 'a'), (7, 'b'), ('0.50', 'a');
+INSERT OR REPLACE INTO followed(id, k) VALUES (1, 'replaced');
+UPDATE followed SET k = k || 'x' || id;
+DELETE FROM followed WHERE part = 'a';
+INSERT INTO seen(key) VALUES ('one more');
+INSERT INTO seen(key) SELECT k FROM keys;
+SELECT k, (SELECT count(*) FROM seen(k)), bloom_may_contain((SELECT handle FROM seen), k) FROM keys;
+INSERT INTO followed_k(followed_k) VALUES ('rebuild');
+INSERT INTO followed_a(followed_a) VALUES ('integrity-check');
+PRAGMA integrity_check;
+-- error
+CREATE VIRTUAL TABLE f USING bloom(keys, nothing);
+-- error
+CREATE VIRTUAL TABLE f USING bloom(keys, k, where = "date('now') > k");
+-- error
+CREATE VIRTUAL TABLE followed USING bloom(keys, k);
+-- error
+CREATE VIRTUAL TABLE f USING bloom(keys, k, nothing = 5);
+-- error
+DELETE FROM seen;
+-- error
+INSERT INTO seen(seen) VALUES ('rebuild');
+-- error
+SELECT key FROM followed_k;
+-- error
+SELECT bloom_open((SELECT handle FROM followed_k));
+
+-- Making, renaming and dropping take thousands of allocations each.
+-- long
+CREATE VIRTUAL TABLE f USING bloom(keys, k, bits_per_key = 12.5, capacity = 1e3);
+-- long
+CREATE VIRTUAL TABLE "f 2" USING bloom(keys, lower(k) || id, where = "part <> 'c'");
+-- long
+CREATE VIRTUAL TABLE f USING bloom(capacity = 7);
+-- long
+ALTER TABLE followed_k RENAME TO other;
+-- long
+ALTER TABLE followed RENAME TO leader;
+-- long
+DROP TABLE followed_a;
