@@ -79,3 +79,74 @@ int reference_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t dige
   }
   return 1;
 }
+
+static uint64_t read_number(const uint8_t *bytes, int num_bytes){
+  uint64_t number = 0;
+  while( num_bytes-- ) number = number*256 + bytes[num_bytes];
+  return number;
+}
+
+static uint64_t turned(uint64_t x, unsigned num_bits){
+  return x * ((uint64_t)1 << num_bits) + x / ((uint64_t)1 << (64 - num_bits));
+}
+
+static const uint64_t xxh_primes[5] = {
+  11400714785074694791u, 14029467366897019727u, 1609587929392839161u, 9650029242287828579u, 2870177450012600261u,
+};
+
+static uint64_t xxh_lane(uint64_t lane, uint64_t input){
+  return turned(lane + input * xxh_primes[1], 31) * xxh_primes[0];
+}
+
+uint64_t reference_xxh64(const uint8_t *key, size_t num_bytes){
+  const uint64_t *p = xxh_primes;
+  const uint8_t *end = key + num_bytes;
+  uint64_t h = p[4];
+  if( num_bytes>=32 ){
+    static const unsigned turns[4] = {1, 7, 12, 18};
+    uint64_t lanes[4] = {p[0] + p[1], p[1], 0, 0 - p[0]};
+    unsigned i;
+    for(; end-key>=32; key+=32){
+      for(i=0; i<4; i++) lanes[i] = xxh_lane(lanes[i], read_number(key + 8*i, 8));
+    }
+    for(h=0, i=0; i<4; i++) h += turned(lanes[i], turns[i]);
+    for(i=0; i<4; i++) h = (h ^ xxh_lane(0, lanes[i])) * p[0] + p[3];
+  }
+  h += num_bytes;
+  for(; end-key>=8; key+=8) h = turned(h ^ xxh_lane(0, read_number(key, 8)), 27) * p[0] + p[3];
+  if( end-key>=4 ){
+    h = turned(h ^ read_number(key, 4) * p[0], 23) * p[1] + p[2];
+    key += 4;
+  }
+  for(; key<end; key++) h = turned(h ^ *key * p[4], 11) * p[0];
+  h = (h ^ h / ((uint64_t)1 << 33)) * p[1];
+  h = (h ^ h / ((uint64_t)1 << 29)) * p[2];
+  return h ^ h / ((uint64_t)1 << 32);
+}
+
+uint64_t reference_num_blocks(uint64_t num_keys, uint32_t sixteenths){
+  const uint64_t num_blocks = (num_keys * sixteenths + 16*256 - 1) / (16*256);
+  return num_blocks ? num_blocks : 1;
+}
+
+size_t reference_header(uint64_t num_blocks, uint8_t *header){
+  static const uint8_t marks[] = {28, 28, 0, 0, 28, 28, 0, 0, 28, 28, 0, 0, 0};
+  uint64_t number = num_blocks * 64; /* twice the bytes */
+  size_t num = 0;
+  header[num++] = 21;
+  for(; number>127; number/=128) header[num++] = (uint8_t)(number%128 + 128);
+  header[num++] = (uint8_t)number;
+  memcpy(header + num, marks, sizeof(marks));
+  return num + sizeof(marks);
+}
+
+void reference_add_to_block(uint8_t *blocks, uint64_t num_blocks, uint64_t digest){
+  static const uint32_t salts[8] = {1203114875u, 1150766481u, 2284105051u, 2729912477u, 1884591559u, 770785867u,
+                                    2667333959u, 1550580529u};
+  uint8_t *block = blocks + 32 * ((digest / 4294967296u) * num_blocks / 4294967296u);
+  unsigned i;
+  for(i=0; i<8; i++){
+    const uint32_t bit = 32*i + (uint32_t)digest * salts[i] / 134217728u;
+    block[bit/8] = (uint8_t)(block[bit/8] | 1 << bit%8);
+  }
+}

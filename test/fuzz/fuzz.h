@@ -92,4 +92,12 @@ void reference_add(uint8_t *filter, size_t num_bytes, uint32_t digest);
 /* LevelDB's answer (util/bloom.cc, KeyMayMatch()), for any bytes: 0 or 1. */
 int reference_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t digest);
 
+/* The same for Parquet (BloomFilter.md; xxHash, doc/xxhash_spec.md): XXH64, the blocks of
+** so many keys, the header's bytes and how many there are, and adding a digest to blocks. */
+#define REFERENCE_HEADER_BYTES 24
+uint64_t reference_xxh64(const uint8_t *key, size_t num_bytes);
+uint64_t reference_num_blocks(uint64_t num_keys, uint32_t sixteenths);
+size_t reference_header(uint64_t num_blocks, uint8_t *header);
+void reference_add_to_block(uint8_t *blocks, uint64_t num_blocks, uint64_t digest);
+
 #endif

@@ -46,10 +46,11 @@ typedef struct generator {
 } generator;
 
 /* Filters to start from: no keys, {hello, world}, one of 30 probes, room for
-** keys, no probes, reserved, too short, saturated. */
+** keys, no probes, reserved, too short, saturated; of Parquet no keys, {hello}, and one
+** whose header tells of two blocks. */
 static const struct {
   size_t num_bytes;
-  uint8_t bytes[12];
+  uint8_t bytes[48];
 } filters[] = {
   {9, {0, 0, 0, 0, 0, 0, 0, 0, 6}},
   {9, {0x11, 0x40, 0, 0x41, 0x04, 0x14, 0x40, 0x10, 6}},
@@ -59,6 +60,10 @@ static const struct {
   {9, {0x11, 0x40, 0, 0x41, 0x04, 0x14, 0x40, 0x10, 0xff}},
   {1, {6}},
   {9, {255, 255, 255, 255, 255, 255, 255, 255, 1}},
+  {47, {0x15, 0x40, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c}},
+  {47, {0x15, 0x40, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0, 0, 0, 0x10, 0, 0, 0x02, 0, 0, 0, 0x04, 0, 0x00, 0x80, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0x80, 0, 0,
+        0, 0x10, 0, 0, 0, 0x08}},
+  {48, {0x15, 0x80, 0x01, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c}},
 };
 #define NUM_FILTERS (sizeof(filters)/sizeof(filters[0]))
 
@@ -67,7 +72,8 @@ static const char set_up[] =
   "CREATE TABLE mixed(k, f);"
   "INSERT INTO mixed VALUES (NULL, bloom_empty(4)), (1, (SELECT bloom_build('a'))), (1.0, x''), ('1', x'06'),"
   " (x'31', x'0000000000000000ff'), (-0.0, NULL), (0.5, x'00'), (9223372036854775807, x'ffff01'),"
-  " (-9223372036854775808, 'text'), ('', 7), (x'', bloom_add(bloom_empty(4), '', 1, 0.5)), ('a' || char(0) || 'b', x'0000');"
+  " (-9223372036854775808, 'text'), ('', 7), (x'', bloom_add(bloom_empty(4), '', 1, 0.5)), ('a' || char(0) || 'b', x'0000'),"
+  " (2.5, bloom_add(bloom_empty(4, 'parquet'), 2.5, 1)), (2, bloom_empty(90, 'parquet'));"
   "CREATE TABLE shapes(k, f);"
   "WITH v(value) AS (VALUES (1), ('a'), (2.5), (NULL), ('B'))"
   " INSERT INTO shapes SELECT value, bloom_add(bloom_empty(20), value) FROM v;"
@@ -78,7 +84,7 @@ static const char set_up[] =
   "CREATE TABLE none(k, f);"
   "CREATE TABLE kept(f BLOB);"
   "INSERT INTO kept VALUES (bloom_empty(10));"
-  "CREATE TABLE log(k, f AS (bloom_add(bloom_empty(1), k)), part AS (bloom_partition(k, 7)) STORED,"
+  "CREATE TABLE log(k, f AS (bloom_add(bloom_empty(1), k)), b AS (bloom_add(bloom_empty(1, 'parquet'), k)), part AS (bloom_partition(k, 7)) STORED,"
   " CHECK (bloom_may_contain(f, k) IS NOT 0));"
   "CREATE INDEX log_part ON log(bloom_partition(k, 16));"
   "CREATE TRIGGER log_insert AFTER INSERT ON log BEGIN UPDATE kept SET f = bloom_add(f, NEW.k); END;"
@@ -195,7 +201,7 @@ static void value(generator *g){
   }else if( kind==2 ){
     /* Literals are hoisted out of loops, parameters are not always. */
     put(g, "%s", CHOOSE_TEXT(g, "1", "NULL", "'1'", "x'31'", "1.0", "10", "0.5", "'a'", "x'00'", "x'0006'",
-                             "x'114000414410401006'", "9e999", "-1", "zeroblob(200)", "''", "x''"));
+                             "x'114000414410401006'", "9e999", "-1", "zeroblob(200)", "''", "x''", "'parquet'", "bloom_empty(2, 'parquet')"));
   }else{
     put(g, "%d", (int)(int8_t)fuzz_byte(&g->input));
   }
@@ -240,7 +246,7 @@ static void filter(generator *g, int depth){
     case 0:
     case 1:  put(g, "%s", g->has_columns ? "f" : "x'114000414410401006'"); break;
     case 2:  put(g, "bloom_open("); filter(g, depth-1); put(g, ")"); break;
-    case 3:  put(g, "bloom_empty("); value(g); put(g, ")"); break;
+    case 3:  put(g, "bloom_empty("); value(g); put(g, "%s)", CHOOSE_TEXT(g, "", "", ", 'parquet'")); break;
     case 4: /* A copy of a handle, which may outlive it. */
       put(g, "%s(bloom_open(", CHOOSE_TEXT(g, "nullif", "nullif", "coalesce", "min"));
       filter(g, depth-1);
@@ -259,7 +265,7 @@ static void bits_per_key_call(generator *g, int depth){
   /* The model that keys need takes milliseconds. */
   put(g, ", %s", g->may_be_slow ? "" : CHOOSE_TEXT(g, "0", "NULL", "-1", "'x'", "0.5"));
   if( g->may_be_slow ) expression(g, depth-1);
-  put(g, ")");
+  put(g, "%s)", CHOOSE_TEXT(g, "", "", ", 'parquet'"));
 }
 
 static void frame(generator *g){
@@ -275,10 +281,13 @@ static void any_frame(generator *g){
   put(g, "%s", CHOOSE_TEXT(g, "", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES"));
 }
 
-/* Arguments 2 and 3 of bloom_build, good ones most of the time. */
+/* Arguments 2 and more of bloom_build, good ones most of the time. */
 static void size_arguments(generator *g, int depth){
-  switch( choose(g, 5) ){
+  switch( choose(g, 8) ){
     case 0: break;
+    case 5: put(g, ", 'parquet'"); break;
+    case 6: put(g, ", %u, 'parquet'", 1 + choose(g, 100)); break;
+    case 7: put(g, ", %u, %u, 'parquet'", 1 + choose(g, 100), choose(g, 200)); break;
     case 1: put(g, ", %u", 1 + choose(g, 100)); break;
     case 2: put(g, ", %u.%u, %u", 1 + choose(g, 40), choose(g, 10), choose(g, 200)); break;
     case 3: put(g, ", NULL, "); value(g); break;
@@ -371,7 +380,7 @@ static void expression(generator *g, int depth){
       put(g, "bloom_empty(");
       value(g);
       if( choose(g, 2) ) more_arguments(g, depth, 1);
-      put(g, ")");
+      put(g, "%s)", CHOOSE_TEXT(g, "", "", ", 'parquet'"));
       break;
     case 12:
       put(g, "bloom_partition(");
@@ -464,6 +473,7 @@ static const struct { const char *before, *after; } copies[] = {
 */
 static void filter_with(generator *g, int key, int depth, int for_merge){
   static const unsigned char not_null[] = {0, 1, 3, 6, 7};
+  const char *encoding;
   unsigned form = depth>0 ? choose(g, 8) : 0;
   if( for_merge ) form = not_null[form % sizeof(not_null)];
   switch( form ){
@@ -511,11 +521,13 @@ static void filter_with(generator *g, int key, int depth, int for_merge){
       put(g, "))");
       break;
     case 6:
-      put(g, "bloom_add(bloom_empty(%u, %u), ?%d)", choose(g, 100), 1 + choose(g, 100), key);
+      put(g, "bloom_add(bloom_empty(%u, %u%s), ?%d)", choose(g, 100), 1 + choose(g, 100),
+          CHOOSE_TEXT(g, "", ", 'parquet'"), key);
       break;
     case 7:
-      put(g, "(SELECT bloom_merge(v) FROM (SELECT bloom_add(bloom_empty(9), ?%d) AS v UNION ALL SELECT ", key);
-      put(g, "bloom_add(bloom_empty(9)");
+      encoding = CHOOSE_TEXT(g, "", ", 'parquet'");
+      put(g, "(SELECT bloom_merge(v) FROM (SELECT bloom_add(bloom_empty(9%s), ?%d) AS v UNION ALL SELECT ", encoding, key);
+      put(g, "bloom_add(bloom_empty(9%s)", encoding);
       more_arguments(g, depth, choose(g, 4));
       put(g, ")))");
       break;
@@ -738,20 +750,28 @@ static void run(generator *g, sqlite3 *db){
           || rc==SQLITE_INTERRUPT || rc==SQLITE_MISMATCH);
 }
 
+static size_t reference_integer(int64_t integer, int is_parquet, uint8_t *buffer){
+  int i;
+  if( !is_parquet ) return (size_t)snprintf((char*)buffer, 24, "%" PRId64, integer);
+  for(i=0; i<8; i++) buffer[i] = (uint8_t)((uint64_t)integer >> 8*i);
+  return 8;
+}
+
 /* Key bytes as ext/FUNCTIONS.md defines them; 0 for NULL.  Room for 24 bytes. */
-static int reference_key(const bound_value *value, uint8_t *buffer, const uint8_t **bytes, size_t *num_bytes){
+static int reference_key(const bound_value *value, int is_parquet, uint8_t *buffer, const uint8_t **bytes,
+                         size_t *num_bytes){
   double real = value->real;
   uint64_t bits;
   int i;
   *bytes = buffer;
   switch( value->type ){
     case SQLITE_INTEGER:
-      *num_bytes = (size_t)snprintf((char*)buffer, 24, "%" PRId64, value->integer);
+      *num_bytes = reference_integer(value->integer, is_parquet, buffer);
       return 1;
     case SQLITE_FLOAT:
       if( real!=real ) return 0;
       if( real>=-0x1p63 && real<0x1p63 && (double)(int64_t)real==real ){
-        *num_bytes = (size_t)snprintf((char*)buffer, 24, "%" PRId64, (int64_t)real);
+        *num_bytes = reference_integer((int64_t)real, is_parquet, buffer);
         return 1;
       }
       memcpy(&bits, &real, sizeof(bits));
@@ -768,23 +788,47 @@ static int reference_key(const bound_value *value, uint8_t *buffer, const uint8_
   }
 }
 
+/* The reference's filter of these digests, which the caller frees. */
+static uint8_t *reference_filter(int is_parquet, uint64_t num_keys, uint32_t sixteenths, const uint64_t *digests,
+                                 size_t num_digests, size_t *num_bytes){
+  uint8_t *filter;
+  size_t i;
+  if( is_parquet ){
+    uint8_t header[REFERENCE_HEADER_BYTES];
+    const uint64_t num_blocks = reference_num_blocks(num_keys, sixteenths);
+    const size_t num_header_bytes = reference_header(num_blocks, header);
+    *num_bytes = num_header_bytes + (size_t)num_blocks*32;
+    filter = fuzz_exact(NULL, *num_bytes);
+    memcpy(filter, header, num_header_bytes);
+    for(i=0; i<num_digests; i++) reference_add_to_block(filter + num_header_bytes, num_blocks, digests[i]);
+  }else{
+    *num_bytes = reference_num_bytes(num_keys, sixteenths);
+    filter = fuzz_exact(NULL, *num_bytes);
+    filter[*num_bytes-1] = (uint8_t)reference_num_probes(sixteenths);
+    for(i=0; i<num_digests; i++) reference_add(filter, *num_bytes, (uint32_t)digests[i]);
+  }
+  return filter;
+}
+
 /* Binds up to 12 keys and compares with the reference. */
 static void check_exact_filter(generator *g, sqlite3 *db){
   const uint32_t sixteenths = 16 + fuzz_u16(&g->input) % (1600-16+1);
   const unsigned capacity = choose(g, 60);
   const unsigned num_keys = 1 + choose(g, 12);
   const int is_growing = capacity%2; /* bloom_add instead of bloom_build */
-  uint32_t digests[12];
+  const int is_parquet = (int)choose(g, 2);
+  const char *encoding = is_parquet ? ", 'parquet'" : "";
+  uint64_t digests[12];
   size_t num_digests = 0, num_bytes, i;
   sqlite3_stmt *statement = NULL;
   uint8_t *expected;
   const uint8_t *given;
   if( is_growing ){
-    put(g, "SELECT bloom_add(bloom_empty(%u, %u/16.0)", capacity, sixteenths);
+    put(g, "SELECT bloom_add(bloom_empty(%u, %u/16.0%s)", capacity, sixteenths, encoding);
   }else{
     put(g, "SELECT bloom_build(k, %u/16.0", sixteenths);
     if( capacity<30 ) put(g, ", %u", capacity);
-    put(g, ") FROM (");
+    put(g, "%s) FROM (", encoding);
   }
   for(i=0; i<num_keys; i++){
     bound_value *value;
@@ -795,16 +839,14 @@ static void check_exact_filter(generator *g, sqlite3 *db){
     value = &g->values[number-1];
     if( value->type==0 ) value->type = SQLITE_NULL;
     put(g, "%s ?%d%s", is_growing ? "," : i ? " UNION ALL SELECT" : "SELECT", number, is_growing || i ? "" : " AS k");
-    if( reference_key(value, buffer, &bytes, &num_key_bytes) ){
-      digests[num_digests++] = reference_hash(bytes, num_key_bytes);
+    if( reference_key(value, is_parquet, buffer, &bytes, &num_key_bytes) ){
+      digests[num_digests++] = is_parquet ? reference_xxh64(bytes, num_key_bytes) : reference_hash(bytes, num_key_bytes);
     }
   }
   put(g, ")");
-  num_bytes = reference_num_bytes(is_growing || capacity<30 ? capacity : num_digests, sixteenths);
   /* Without keys a filter is of the size that its rows asked for all the same. */
-  expected = fuzz_exact(NULL, num_bytes);
-  expected[num_bytes-1] = (uint8_t)reference_num_probes(sixteenths);
-  for(i=0; i<num_digests; i++) reference_add(expected, num_bytes, digests[i]);
+  expected = reference_filter(is_parquet, is_growing || capacity<30 ? capacity : num_digests, sixteenths,
+                              digests, num_digests, &num_bytes);
   FUZZ_CHECK(sqlite3_prepare_v2(db, g->sql, -1, &statement, NULL)==SQLITE_OK);
   bind_values(g, statement);
   FUZZ_CHECK(sqlite3_step(statement)==SQLITE_ROW);
@@ -826,6 +868,7 @@ typedef struct connection {
 
 static const char check_sql[] =
   "SELECT bloom_may_contain((SELECT f FROM kept), k) AS yes, bloom_may_contain(f, k) AS yes,"
+  " bloom_may_contain(b, k) AS yes,"
   " part = bloom_partition(k, 7) AS yes FROM log";
 
 static void run_again(sqlite3_stmt *statement, const generator *g){
