@@ -66,6 +66,6 @@ typedef struct bloom_module_with_integrity {
 
 extern const bloom_module_with_integrity bloom_table_module;
 void *bloom_hub_new(void);
-void bloom_hub_free(void *hub);
+void bloom_hub_free(void *data);
 
 #endif

@@ -14,20 +14,20 @@
 
 #ifdef BLOOM_TINY_TABLES
 /* For tests: all that takes many keys happens with few. */
-# define MAX_PENDING          16
-# define NUM_KEPT_PENDING     4
+# define MAX_PENDING          ((size_t)16)
+# define NUM_KEPT_PENDING     ((size_t)4)
 # define MAX_SEARCHED_PENDING 2
 # define FEW_DIGESTS          4
-# define MAX_CACHED_BYTES     4096
+# define MAX_CACHED_BYTES     ((size_t)4096)
 # define MIN_REMOVED_KEYS     5
 #else
 /* Digests that wait in memory until they are written, 1 MB; half of them across the start of
 ** a savepoint. */
-# define MAX_PENDING (128 * 1024)
+# define MAX_PENDING ((size_t)128 * 1024)
 
 /* The newest ones stay when the rest is written: their rows may not be in the table yet,
 ** and a trigger may ask to build from it. */
-# define NUM_KEPT_PENDING 1024
+# define NUM_KEPT_PENDING ((size_t)1024)
 
 /* So many that wait are gone through one by one for an answer. */
 # define MAX_SEARCHED_PENDING 64
@@ -36,7 +36,7 @@
 # define FEW_DIGESTS 32
 
 /* Pages kept in memory. */
-# define MAX_CACHED_BYTES (16 * 1024 * 1024)
+# define MAX_CACHED_BYTES ((size_t)16 * 1024 * 1024)
 
 /* Removed keys that a filter need not care about. */
 # define MIN_REMOVED_KEYS 200
@@ -334,7 +334,7 @@ static int read_layer(bloom_store *store, sqlite3_stmt *row, uint64_t *seal){
 
 int bloom_store_refresh(bloom_store *store){
   unsigned version = 0;
-  uint64_t seals[BLOOM_MAX_LAYERS];
+  uint64_t seals[BLOOM_MAX_LAYERS] = {0};
   sqlite3_stmt *row;
   int i, rc, is_sound = 1;
   rc = sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &version);
@@ -727,35 +727,40 @@ static int read_whole(bloom_store *store, bloom_whole *whole, const bloom_shape 
   return rc;
 }
 
-int bloom_store_whole(bloom_store *store, bloom_whole **result){
+/* Makes store->whole of the layers as they are. */
+static int make_whole(bloom_store *store){
   bloom_shape shapes[BLOOM_MAX_LAYERS];
   sqlite3_uint64 num_bytes = 0;
   bloom_whole *whole;
-  int layer, rc = bloom_store_write_pending(store);
-  if( rc==SQLITE_OK ) rc = bloom_store_refresh(store);
-  if( rc!=SQLITE_OK ) return rc;
-  if( store->whole==NULL || store->whole->serial!=store->serial ){
-    for(layer=0; layer<store->num_layers; layer++){
-      if( bloom_encoding_parquet.shape(store->layers[layer].num_blocks, 8 * BLOCK_BYTES, &shapes[layer])!=BLOOM_OK ){
-        return SQLITE_TOOBIG;
-      }
-      num_bytes += shapes[layer].num_bytes;
+  int layer, rc;
+  for(layer=0; layer<store->num_layers; layer++){
+    if( bloom_encoding_parquet.shape(store->layers[layer].num_blocks, 8 * BLOCK_BYTES, &shapes[layer])!=BLOOM_OK ){
+      return SQLITE_TOOBIG;
     }
-    whole = sqlite3_malloc64(sizeof(*whole) + num_bytes);
-    if( whole==NULL ) return SQLITE_NOMEM;
-    whole->num_users = 1;
-    whole->serial = store->serial;
-    whole->rule = store->config.rule;
-    whole->handle = NULL;
-    whole->num_layers = store->num_layers;
-    rc = read_whole(store, whole, shapes);
-    if( rc!=SQLITE_OK ){
-      sqlite3_free(whole);
-      return rc;
-    }
-    forget_whole(store);
-    store->whole = whole;
+    num_bytes += shapes[layer].num_bytes;
   }
+  whole = sqlite3_malloc64(sizeof(*whole) + num_bytes);
+  if( whole==NULL ) return SQLITE_NOMEM;
+  whole->num_users = 1;
+  whole->serial = store->serial;
+  whole->rule = store->config.rule;
+  whole->handle = NULL;
+  whole->num_layers = store->num_layers;
+  rc = read_whole(store, whole, shapes);
+  if( rc!=SQLITE_OK ){
+    sqlite3_free(whole);
+    return rc;
+  }
+  forget_whole(store);
+  store->whole = whole;
+  return SQLITE_OK;
+}
+
+int bloom_store_whole(bloom_store *store, bloom_whole **result){
+  int rc = bloom_store_write_pending(store);
+  if( rc==SQLITE_OK ) rc = bloom_store_refresh(store);
+  if( rc==SQLITE_OK && (store->whole==NULL || store->whole->serial!=store->serial) ) rc = make_whole(store);
+  if( rc!=SQLITE_OK ) return rc;
   store->whole->num_users++;
   *result = store->whole;
   return SQLITE_OK;
@@ -872,7 +877,6 @@ static int write_new_filter(bloom_store *store, const new_filter *filter, sqlite
 static int rebuild(bloom_store *store, int *is_unread){
   new_filter filter = {NULL, 0, 0};
   sqlite3_int64 num_keys = 0, capacity;
-  size_t i;
   int rc;
   *is_unread = 1;
   rc = bloom_store_refresh(store);
@@ -887,6 +891,7 @@ static int rebuild(bloom_store *store, int *is_unread){
   if( rc==SQLITE_OK ){
     /* Rows of these may be about to come. */
     const sqlite3_int64 num_visited = filter.num_keys;
+    size_t i;
     for(i=0; i<store->num_pending; i++){
       const bloom_key_digests one = {1, {store->pending[i]}};
       add_to_new_filter(store, &filter, &one);
@@ -1119,17 +1124,15 @@ void bloom_store_rollback(bloom_store *store){
 }
 
 int bloom_store_savepoint(bloom_store *store, int number){
-  int rc;
-  bloom_savepoint *savepoints;
   /* A second object of the table hears of the same savepoint. */
   if( number<store->num_savepoints ) return SQLITE_OK;
   if( store->num_pending - store->num_on_disk>=MAX_PENDING / 2 ){
-    rc = bloom_store_write_pending(store);
+    int rc = bloom_store_write_pending(store);
     if( rc!=SQLITE_OK ) return rc;
   }
   if( number>=store->max_savepoints ){
     const int max_savepoints = 2 * number + 8;
-    savepoints = sqlite3_realloc64(store->savepoints, (sqlite3_uint64)max_savepoints * sizeof(*savepoints));
+    bloom_savepoint *savepoints = sqlite3_realloc64(store->savepoints, (sqlite3_uint64)max_savepoints * sizeof(*savepoints));
     if( savepoints==NULL ) return SQLITE_NOMEM;
     store->savepoints = savepoints;
     store->max_savepoints = max_savepoints;

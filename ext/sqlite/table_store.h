@@ -140,8 +140,8 @@ int bloom_store_rebuild(bloom_store *store);
 ** says what is wrong, NULL: nothing. */
 int bloom_store_check(bloom_store *store, int is_quick, char **finding);
 
-/* Everything in one piece, to be released. */
-int bloom_store_whole(bloom_store *store, bloom_whole **whole);
+/* Sets *result: everything in one piece, to be released. */
+int bloom_store_whole(bloom_store *store, bloom_whole **result);
 void bloom_whole_release(bloom_whole *whole);
 
 /* Gives *whole, which bloom_store_whole() gave, a handle that asks by the column's rule. */

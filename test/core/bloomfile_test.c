@@ -18,7 +18,6 @@ static const bloom_encoding *const bloomfile = &bloom_encoding_bloomfile;
 
 /* A file that was made from random keys, and the keys. */
 typedef struct made_file {
-  bloom_shape shape;
   uint8_t *bytes;
   size_t num_keys;
   bloom_digest *digests;
@@ -49,7 +48,7 @@ static bloom_filter read_back(const uint8_t *bytes, size_t num_bytes){
 }
 
 static made_file make(bloom_shape shape, size_t num_sets, size_t num_keys, rng *random){
-  made_file made = {.shape = shape, .num_keys = num_keys};
+  made_file made = {.num_keys = num_keys};
   bloom_digest_run digests[2] = {{NULL, NULL, 0}}, sets[2] = {{NULL, NULL, 0}};
   size_t i;
   made.bytes = allocated(shape.num_bytes);
@@ -157,7 +156,7 @@ static void a_unit_has_a_bit_for_every_set(void **state){
   assert_int_equal(bloom_bloomfile_bytes_for_sets(UINT64_MAX), (uint64_t)1 << 61);
   assert_int_equal(shape_of(10000, 100, 10).num_bytes, 32 + 1009*1250);
   assert_int_equal(shape_of(10000, 100, 10).num_bits, 1009*10000);
-  assert_int_equal(bloom_bloomfile_unit_bytes(&(bloom_shape){.num_places = 1009, .num_bits = 1009*10000}), 1250);
+  assert_int_equal(bloom_bloomfile_unit_bytes(&(bloom_shape){.num_places = 1009, .num_bits = (uint64_t)1009*10000}), 1250);
 }
 
 static void probes_follow_the_bits_per_key(void **state){
@@ -312,12 +311,13 @@ static void a_header_that_is_wrong_makes_no_bloomfile(void **state){
   assert_int_equal(is_read_with(bytes, 56, 28, 1), 0);
   /* Any bit of the header counts, but for the number of probes, which may be another. */
   for(bit=0; bit<256; bit++){
+    const size_t probes = (size_t)16*8;
     uint8_t flipped[56];
     bloom_filter file;
     memcpy(flipped, bytes, 56);
     flipped[bit/8] ^= (uint8_t)(1u << bit%8);
     bloom_filter_read(flipped, 56, &file);
-    assert_int_equal(file.encoding==bloomfile, bit>=16*8+2 && bit<=16*8+6 ? 1 : bit==16*8 || bit==16*8+1);
+    assert_int_equal(file.encoding==bloomfile, bit>=probes+2 && bit<=probes+6 ? 1 : bit==probes || bit==probes+1);
   }
   for(num_bytes=0; num_bytes<=sizeof(bytes); num_bytes++){
     uint8_t *exact = exact_copy(bytes, num_bytes);
@@ -339,7 +339,7 @@ static void merging_is_building_of_all_keys(void **state){
   int i;
   (void)state;
   for(i=0; i<2; i++){
-    const bloom_digest_run digests = {NULL, all.digests + 1000*i, 1000}, sets = {NULL, all.sets + 1000*i, 1000};
+    const bloom_digest_run digests = {NULL, all.digests + (ptrdiff_t)1000*i, 1000}, sets = {NULL, all.sets + (ptrdiff_t)1000*i, 1000};
     bloom_bloomfile_clear(&shape, halves[i]);
     bloom_bloomfile_add(&shape, halves[i], &digests, &sets);
   }
@@ -433,7 +433,7 @@ static void few_units_are_near_theory(void **state){
   size_t i;
   (void)state;
   for(i=0; i<COUNT_OF(num_keys); i++){
-    const bloom_shape shape = shape_of(1250*8, num_keys[i], 10);
+    const bloom_shape shape = shape_of((uint64_t)1250*8, num_keys[i], 10);
     const double theory = pow(1 - exp(-6.0 * (double)num_keys[i] / (double)shape.num_places), 6);
     rng random = rng_stream(7000 + i);
     bloom_digest *digests = allocated(10000 * sizeof(*digests));
