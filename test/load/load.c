@@ -16,6 +16,7 @@
 **
 ** Prints `N passed, N failed` last.
 */
+#define _GNU_SOURCE /* Dl_info */
 #include <dlfcn.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -81,7 +82,9 @@ static void install_failing_memory(void){
 
 /* ---- What can be called -------------------------------------------------------------- */
 
-/* One statement for each row of bloom.c, and what it gives. */
+#define MODULE (-2)
+
+/* One statement for each row of bloom.c, and what it gives; is_complete() compares. */
 static const struct {
   const char *name;
   int num_args;
@@ -90,17 +93,30 @@ static const struct {
   {"bloom_build", 1, "SELECT hex(bloom_build('hello'))", "014000010410400006"},
   {"bloom_build", 2, "SELECT hex(bloom_build('hello', 10))", "014000010410400006"},
   {"bloom_build", 3, "SELECT hex(bloom_build('hello', 10, 1))", "014000010410400006"},
+  {"bloom_build", 4, "SELECT hex(bloom_build('hello', 10, 1, 'leveldb'))", "014000010410400006"},
   {"bloom_empty", 1, "SELECT hex(bloom_empty(1))", "000000000000000006"},
   {"bloom_empty", 2, "SELECT hex(bloom_empty(1, 12))", "000000000000000008"},
+  {"bloom_empty", 3, "SELECT hex(bloom_empty(1, 12, 'leveldb'))", "000000000000000008"},
   {"bloom_add", -1, "SELECT hex(bloom_add(x'000000000000000006', 'hello'))", "014000010410400006"},
   {"bloom_merge", 1, "SELECT hex(bloom_merge(x'014000010410400006'))", "014000010410400006"},
   {"bloom_bits_per_key", 1, "SELECT bloom_bits_per_key(0.99)", "1.0"},
   {"bloom_bits_per_key", 2, "SELECT bloom_bits_per_key(0.99, 10)", "1.0"},
+  {"bloom_bits_per_key", 3, "SELECT bloom_bits_per_key(0.99, 10, 'leveldb')", "1.0"},
   {"bloom_partition", 2, "SELECT bloom_partition('hello', 1)", "0"},
   {"bloom_may_contain", 2, "SELECT bloom_may_contain(x'014000010410400006', 'hello')", "1"},
   {"bloom_open", 1, "SELECT typeof(bloom_open(x'014000010410400006'))", "null"},
+  {"bloom_key", 2, "SELECT hex(bloom_key(1, 'int32'))", "01000000"},
+  {"bloom_filter_block_build", 2, "SELECT hex(bloom_filter_block_build(0, 'hello'))", "01400001041040000600000000090000000B"},
+  {"bloom_filter_block_build", 3, "SELECT hex(bloom_filter_block_build(0, 'hello', 10))", "01400001041040000600000000090000000B"},
+  {"bloom_build_sets", 2, "SELECT length(bloom_build_sets(0, 'hello'))>32", "1"},
+  {"bloom_build_sets", 3, "SELECT length(bloom_build_sets(0, 'hello', 10))>32", "1"},
+  {"bloom_build_sets", 4, "SELECT length(bloom_build_sets(0, 'hello', 10, 1))>32", "1"},
   {"bloom_version", 0, "SELECT length(bloom_version())>0", "1"},
-  {"bloom_info", -2, "SELECT num_bytes FROM bloom_info(x'014000010410400006')", "9"},
+  {"bloom_info", MODULE, "SELECT num_bytes FROM bloom_info(x'014000010410400006')", "9"},
+  {"bloom_filter_block", MODULE, "SELECT length(filter) FROM bloom_filter_block(x'01400001041040000600000000090000000B')", "9"},
+  {"bloom_ldb", MODULE, "SELECT count(*) FROM bloom_ldb(NULL)", "0"},
+  {"bloom_sets", MODULE, "SELECT count(*) FROM bloom_sets(NULL, 1)", "0"},
+  {"bloom", MODULE, "SELECT coalesce((SELECT name FROM pragma_module_list WHERE name='bloom'), 'no such module')", "bloom"},
 };
 
 /* The first column of the first row; "error: ..." if that fails.  sqlite3_free() it. */
@@ -120,7 +136,8 @@ static char *answer_of(sqlite3 *db, const char *sql){
 /* 1 if an answer says that there is no such function, in this number of arguments. */
 static int is_absent(const char *answer){
   return strstr(answer, "no such function: bloom_") || strstr(answer, "wrong number of arguments to function bloom_")
-      || strstr(answer, "no such table: bloom_info") || strstr(answer, "no such column: num_bytes");
+      || strstr(answer, "no such table: bloom_") || strstr(answer, "no such column: num_bytes")
+      || strcmp(answer, "no such module")==0;
 }
 
 /* Calls everything, but what the program has of its own.  Returns how many there are. */
@@ -204,6 +221,19 @@ static void close_connection(sqlite3 *db){
   check(sqlite3_close(db)==SQLITE_OK, "the connection closes", "busy");
 }
 
+/* The probes are all that the extension registers. */
+static void is_complete(void){
+  sqlite3 *db = open_connection();
+  char *answer, *expected = sqlite3_mprintf("%d", (int)COUNT_OF(probes));
+  load_well(db);
+  answer = answer_of(db, "SELECT (SELECT count(*) FROM pragma_function_list WHERE name GLOB 'bloom_*')"
+                         " + (SELECT count(*) FROM pragma_module_list WHERE name GLOB 'bloom*')");
+  check(expected && strcmp(answer, expected)==0, "each row of bloom.c has its statement", answer);
+  sqlite3_free(answer);
+  sqlite3_free(expected);
+  close_connection(db);
+}
+
 /* ---- Functions of the program's own ------------------------------------------------------ */
 
 static void mine(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -215,7 +245,7 @@ static const char statements_run[] = "unable to delete/modify user-function due 
 
 /* The program has one of our functions; a statement runs, which may be the one that loads. */
 static void collide(size_t probe, int by_sql){
-  static const char *const args[] = {"", "1", "1, 2", "1, 2, 3"};
+  static const char *const args[] = {"", "1", "1, 2", "1, 2, 3", "1, 2, 3, 4"};
   sqlite3 *db = open_connection();
   sqlite3_stmt *statement = NULL;
   char *sql, *answer;
@@ -257,6 +287,73 @@ static void load_again(const char *select, int by_sql){
   end(statement, 7);
   load_well(db);
   close_connection(db);
+}
+
+/* ---- Without SQLite's own loader ------------------------------------------------------------ */
+
+static void *opens_nothing(sqlite3_vfs *vfs, const char *path){
+  (void)vfs; (void)path;
+  return NULL;
+}
+
+static void (*finds_nothing(sqlite3_vfs *vfs, void *library, const char *symbol))(void){
+  (void)vfs; (void)library; (void)symbol;
+  return NULL;
+}
+
+static int knows_no_address(const void *address, Dl_info *library){
+  (void)address; (void)library;
+  return 0;
+}
+
+static void (*finds_no_address(sqlite3_vfs *vfs, void *library, const char *symbol))(void){
+  (void)vfs; (void)library; (void)symbol;
+  return (void (*)(void))knows_no_address;
+}
+
+/* Opens a connection whose extension begins by itself, where VFS is the default one. */
+static void begin_under(const char *what, sqlite3_vfs vfs, const char *cause){
+  sqlite3 *db;
+  sqlite3_vfs *plain = sqlite3_vfs_find(NULL);
+  int rc;
+  scene = what;
+  vfs.zName = "odd";
+  must(sqlite3_vfs_register(&vfs, 1), "sqlite3_vfs_register()");
+  rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE, plain->zName);
+  if( cause ){
+    check(rc!=SQLITE_OK && strstr(sqlite3_errmsg(db), cause), "beginning fails and says why", sqlite3_errmsg(db));
+  }else{
+    check(rc==SQLITE_OK, "beginning succeeds", sqlite3_errmsg(db));
+    check(call_all(db, NULL, 1)==COUNT_OF(probes), "everything is there", "less");
+  }
+  close_connection(db);
+  must(sqlite3_vfs_unregister(&vfs), "sqlite3_vfs_unregister()");
+}
+
+/* A program links the library itself, in a SQLite that has no loader or an odd one. */
+static void begin_without_loader(void){
+  static const char not_kept[] = "bloom: the library cannot be kept in memory";
+  const sqlite3_vfs plain = *sqlite3_vfs_find(NULL);
+  sqlite3_vfs vfs = plain;
+  int (*init)(sqlite3 *, char **, const void *);
+  *(void **)&init = dlsym(dlopen(extension, RTLD_LAZY), "sqlite3_bloom_init");
+  if( init==NULL ) must(SQLITE_ERROR, "dlsym()");
+  scene = "without SQLite's functions";
+  check(init(NULL, NULL, NULL)==SQLITE_MISUSE, "a call by hand is refused", "another answer");
+  must(sqlite3_auto_extension((void (*)(void))init), "sqlite3_auto_extension()");
+  begin_under("as ever", vfs, NULL);
+  vfs.xDlOpen = NULL;
+  begin_under("no xDlOpen", vfs, NULL);
+  vfs.xDlOpen = opens_nothing;
+  begin_under("an xDlOpen that opens nothing", vfs, not_kept);
+  vfs = plain;
+  vfs.xDlSym = NULL;
+  begin_under("no xDlSym", vfs, NULL);
+  vfs.xDlSym = finds_nothing;
+  begin_under("an xDlSym that finds nothing", vfs, NULL);
+  vfs.xDlSym = finds_no_address;
+  begin_under("a dladdr() that knows nothing", vfs, not_kept);
+  sqlite3_reset_auto_extension();
 }
 
 /* ---- Without memory ------------------------------------------------------------------------- */
@@ -303,8 +400,10 @@ int main(int argc, char **argv){
   }
   extension = argv[1];
   install_failing_memory();
+  scene = "all that is registered";
+  is_complete();
   for(i=0; i<COUNT_OF(probes); i++){
-    if( probes[i].num_args<-1 ) continue; /* a module collides with nothing */
+    if( probes[i].num_args==MODULE ) continue; /* a module collides with nothing */
     scene = probes[i].name;
     scene_number = probes[i].num_args;
     collide(i, 0);
@@ -315,6 +414,7 @@ int main(int argc, char **argv){
     load_again(running[i], 0);
     load_again(running[i], 1);
   }
+  begin_without_loader();
   for(is_again=0; is_again<2; is_again++){
     for(is_running=0; is_running<2; is_running++){
       for(mode=FAIL_ONCE; mode<=FAIL_FROM; mode++){
