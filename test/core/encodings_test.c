@@ -88,6 +88,25 @@ static void encodings_are_found_by_name(void **state){
   }
 }
 
+/* Filters merge bit by bit: whatever differs, they do not. */
+static void shapes_are_equal_in_every_part(void **state){
+  const bloom_shape shape = {.num_bytes = 10, .num_bits = 72, .num_places = 72, .num_probes = 6};
+  bloom_shape other = shape;
+  (void)state;
+  assert_int_equal(bloom_shapes_are_equal(&shape, &other), 1);
+  other.num_bytes++;
+  assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
+  other = shape;
+  other.num_bits++;
+  assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
+  other = shape;
+  other.num_places++;
+  assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
+  other = shape;
+  other.num_probes++;
+  assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
+}
+
 /* Digests that are all zeros or all ones, or that step by nothing. */
 static void extreme_digests_answer_like_leveldb(void **state){
   static const uint32_t digests[] = {
@@ -130,6 +149,7 @@ int main(void){
     cmocka_unit_test(no_bytes_are_an_empty_filter),
     cmocka_unit_test(one_byte_is_an_empty_filter),
     cmocka_unit_test(encodings_are_found_by_name),
+    cmocka_unit_test(shapes_are_equal_in_every_part),
     cmocka_unit_test(extreme_digests_answer_like_leveldb),
     cmocka_unit_test(setting_bits_loses_no_key),
   };

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Line and branch coverage of ext/ by gcov: sh test/coverage/run.sh, at the top of the
 # checkout (`make coverage`).  Builds without optimisation into build/coverage, runs the
-# core's tests, the SQL tests and the out-of-memory tests, and prints a table.
+# core's tests, the SQL tests, and those of failing allocations, loading and limits, and
+# prints a table.
 #
 # Names every branch that is not taken, and fails where there are more than there may be
 # (count.py: none in the core).  Branches are counted as gcc 12 sees them; another compiler
@@ -27,12 +28,16 @@ make_covered() {
 
 find $build -name '*.gcda' -exec rm {} +
 run make_covered core-tests all
-# A tenth of the random rounds take the same branches, but for the search of sizes.
+# A tenth of the random rounds take the same branches, but for the search of sizes and for
+# filters over 2^32 bits.
 BLOOM_TEST_SHARE=10 run sh test/core/run.sh $build
 run $build/test/core/leveldb_sizing_test
+run $build/test/core/leveldb_facts_test
 run tclsh test/sqllogictest.tcl --load $build/bloom test/sql
-run make_covered $build/test/oom/oom
+run make_covered $build/test/oom/oom $build/test/load/load $build/test/limits/limits
 run $build/test/oom/oom $build/bloom.so test/oom/schema.sql test/oom/statements.sql
+run $build/test/load/load $build/bloom.so
+run $build/test/limits/limits $build/bloom.so
 
 # Rows of kernels that this machine does not run, as their test says; NEON is not compiled.
 skipped=$($build/test/core/leveldb_kernels_test 2>&1 | sed -n 's/.*not run here: \(.*\)/kernels_\1.c/p' | sort -u)
