@@ -8,7 +8,8 @@
 # extension does not support must refuse it, and not crash.
 . test/shared.sh
 find_python
-supported=${*:-3.31.1 3.44.2 3.52.0 3.54.1}
+newest=3.54.1
+supported=${*:-3.31.1 3.44.2 3.52.0 $newest}
 unsupported=3.9.1
 write=test/machines/write_filters.sql
 read=test/machines/read_filters.sql
@@ -87,10 +88,12 @@ for reader in system $supported; do
 done
 echo "note: filters of each version read under each: $num_pairs pairs, $(grep -c '|' $work/expected) lines of answers and bytes compared in each"
 
-for newest in $supported; do :; done # the last
-check "shell and library are SQLite $newest" is_on "$newest"
-adds_up "README on $newest" on "$newest" tclsh test/readme.tcl
-adds_up "examples on $newest" on "$newest" sh examples/test.sh
+# The pages show what the newest prints: older shells print other plans, errors and columns.
+case " $supported " in *" $newest "*)
+  check "shell and library are SQLite $newest" is_on "$newest"
+  adds_up "README on $newest" on "$newest" tclsh test/readme.tcl
+  adds_up "examples on $newest" on "$newest" sh examples/test.sh
+esac
 
 for version in $unsupported; do
   check "SQLite $version refuses the extension, says why and goes on" refuses "$version"
