@@ -94,6 +94,10 @@ uninstall: ## Remove what install put there
 amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and bloom.h
 	$(Q)sh ext/amalgamate.sh build/amalgamation
 
+.PHONY: dist
+dist: ## Make the packages, build/dist: npm, Python, Debian, sqlpkg, archives
+	$(Q)sh packaging/dist.sh
+
 # -- Testing -----------------------------------------------------------------
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))

@@ -11,7 +11,7 @@ export WERROR=1 REQUIRE_ALL=1 # as in CI: warnings are errors, and so is what ca
 keep=
 if [ "${1-}" = --keep ]; then keep=yes; shift; fi
 words=$*
-sh test/install_packages.sh build demo test check && make -j "$jobs" || exit 1
+sh test/install_packages.sh build demo test check dist && make -j "$jobs" || exit 1
 work=build/check_all
 mkdir -p $work || exit 1
 find_python
@@ -38,6 +38,7 @@ long 'limits and interruption, newest SQLite'             sh test/limits/run.sh 
 long 'copies of handles on every SQLite'                  sh test/handles/run.sh 3.31.1 3.38.2 3.44.2 3.52.0 3.54.1
 long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/every_sqlite.sh
 long 'files that LevelDB writes, also by classic-level'   sh test/leveldb_files/run.sh --long
+long 'packages: npm, Python, Debian, sqlpkg, archives'    sh test/packages/run.sh
 long 'Node: better-sqlite3'                               sh examples/node/test.sh
 long 'a catalogue of Parquet files: Node, DuckDB'          sh examples/parquet/test.sh
 long 'Parquet files of DuckDB and hyparquet-writer'       sh test/parquet/run.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what a fresh machine lacks: sh test/install_packages.sh GROUP ...
 #
-# Groups: build, demo, test, check, bench; see the table of needs.  Each need is probed for real, by
+# Groups: build, demo, test, check, dist, bench; see the table of needs.  Each need is probed for real, by
 # compiling or running something, so what is there in any form counts, and a machine
 # that has everything installs nothing and needs no root.  Exit status 0: all is there
 # (but perhaps not the optional needs: a line says so); 1: something is missing still.
@@ -31,6 +31,11 @@ check npm?               npm                      npm                     npm   
 check tcl_headers?       tcl-dev                  tcl-devel               tcl-dev             tcl               tcl-tk
 check fast_compiler?     tcc                      tcc                     tcc                 tcc               -
 check static_analysis    gcc,clang-tidy,cppcheck  gcc,clang-tools-extra,cppcheck gcc,clang-extra-tools,cppcheck gcc,clang,cppcheck gcc,llvm,cppcheck
+dist  compilers          gcc-x86-64-linux-gnu,gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,gcc-mingw-w64-x86-64 - - - -
+dist  npm                npm                      npm                     npm                 npm               node
+dist  wheel_builder      python3-build,python3-setuptools,python3-wheel python3-build,python3-setuptools,python3-wheel py3-build,py3-setuptools,py3-wheel python-build,python-setuptools,python-wheel -
+dist  debian_packager    dpkg-dev,debhelper,fakeroot - - - -
+check packages_tested?   qemu-user,wine64,musl-tools,python3-venv,lintian,man-db,unzip - - - -
 bench python             python3                  python3                 python3             python            python
 bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
 bench rocksdb?           g++,librocksdb-dev       gcc-c++,rocksdb-devel   g++,rocksdb-dev     gcc,rocksdb       rocksdb
@@ -96,6 +101,11 @@ probe() {
   aarch64)        links_for aarch64-linux-gnu-gcc && qemu-aarch64 -L /usr/aarch64-linux-gnu "$scratch/probe" ;;
   i686)           links_for i686-linux-gnu-gcc ;;
   windows)        links_for x86_64-w64-mingw32-gcc && /usr/lib/wine/wine64 --version ;;
+  compilers)      links_for x86_64-linux-gnu-gcc && links_for aarch64-linux-gnu-gcc && links_for x86_64-w64-mingw32-gcc ;;
+  wheel_builder)  /usr/bin/python3 -c 'import build, setuptools, wheel' ;;
+  debian_packager) have dpkg-buildpackage && have dh && have fakeroot ;;
+  packages_tested) have qemu-aarch64 && /usr/lib/wine/wine64 --version && links_for musl-gcc &&
+                    /usr/bin/python3 -c 'import ensurepip' && have lintian && have man && have unzip ;;
   clang)          have clang ;;
   sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined,float-cast-overflow && "$scratch/probe" ;;
   esac >/dev/null 2>&1 </dev/null

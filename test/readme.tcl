@@ -228,7 +228,7 @@ proc saveProgram {where text document} {
 
 # What stands in for running a line of a `sh setup` block.
 proc checkSetupLine {line} {
-  if {[regexp {^sh (\S+\.sh)(?: +#.*)?$} $line -> script]} {
+  if {[regexp {^sh (\S+\.sh)(?: [a-z]+)*(?: +#.*)?$} $line -> script]} {
     if {![file exists [file join $::work $script]]} { return "no such file: $script" }
     return [run "sh -n $script"]
   }

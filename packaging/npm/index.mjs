@@ -1,0 +1,1 @@
+export { getLoadablePath, load } from './index.cjs';
