@@ -42,6 +42,9 @@
 # define MIN_REMOVED_KEYS 200
 #endif
 
+/* Blocks of a layer: what SQLite gives memory for in one piece, and less than Parquet's most. */
+#define MAX_LAYER_BLOCKS 60000000
+
 /* Pages of layer n are numbered from n * 2^32. */
 #define PAGE_NUMBER(layer, page) ((sqlite3_int64)(layer) * 0x100000000 + (sqlite3_int64)(page))
 
@@ -324,7 +327,7 @@ static int read_layer(bloom_store *store, sqlite3_stmt *row, uint64_t *seal){
   layer->capacity = sqlite3_column_int64(row, 4);
   layer->bits_per_key = sqlite3_column_double(row, 5);
   sqlite3_snprintf(sizeof(layer->rebuilt_at), layer->rebuilt_at, "%s", rebuilt_at ? rebuilt_at : "");
-  if( !is_in(num_blocks, 1, BLOOM_PARQUET_MAX_BLOCKS) ) return 0;
+  if( !is_in(num_blocks, 1, MAX_LAYER_BLOCKS) ) return 0;
   if( layer->num_keys<0 || layer->num_keys>=(sqlite3_int64)1 << 60 ) return 0;
   if( layer->num_removed<0 || layer->num_removed>=(sqlite3_int64)1 << 60 || layer->capacity<1 ) return 0;
   *seal = (uint64_t)sqlite3_column_int64(row, 7);
@@ -453,8 +456,8 @@ static int layer_may_contain(bloom_store *store, int layer, bloom_digest digest,
 
 static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   const double num_blocks = (double)capacity * bits_per_key / (8 * BLOCK_BYTES);
-  uint64_t whole = (uint64_t)(num_blocks<BLOOM_PARQUET_MAX_BLOCKS ? num_blocks : BLOOM_PARQUET_MAX_BLOCKS);
-  if( (double)whole<num_blocks && whole<BLOOM_PARQUET_MAX_BLOCKS ) whole++;
+  uint64_t whole = (uint64_t)(num_blocks<MAX_LAYER_BLOCKS ? num_blocks : MAX_LAYER_BLOCKS);
+  if( (double)whole<num_blocks && whole<MAX_LAYER_BLOCKS ) whole++;
   return whole ? whole : 1;
 }
 
@@ -1032,7 +1035,7 @@ int bloom_store_check(bloom_store *store, int is_quick, char **finding){
 static int is_worn(const bloom_store *store){
   const bloom_layer *layer = &store->layers[0];
   if( layer->num_removed>=MIN_REMOVED_KEYS && layer->num_removed>layer->num_keys / 5 ) return 1;
-  return layer->num_keys>layer->capacity && layer->num_blocks<BLOOM_PARQUET_MAX_BLOCKS;
+  return layer->num_keys>layer->capacity && layer->num_blocks<MAX_LAYER_BLOCKS;
 }
 
 /* Building anew is housekeeping: where only reading the table failed, by an interrupt or

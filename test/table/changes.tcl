@@ -56,6 +56,7 @@ proc table_of_keys {database schema name recursive} {
     $database enable_load_extension 1
     $database eval {SELECT load_extension($::extension)}
     $database eval {PRAGMA trusted_schema = OFF}
+    $database config defensive 1
     $database eval "$schema; PRAGMA recursive_triggers = $recursive;
         WITH RECURSIVE c(i) AS (VALUES (100) UNION ALL SELECT i + 1 FROM c WHERE i < 699)
         INSERT INTO t($name) SELECT i FROM c"
@@ -128,6 +129,22 @@ foreach {what schema name} {
             }
         }
     }
+}
+
+# A defensive connection writes to shadow tables by the virtual table alone.
+foreach statement {{DELETE FROM f_pages} {UPDATE f_layers SET num_blocks = 1} {DROP TABLE f_config}} {
+    if {[catch {db eval $statement} message]} {
+        incr num_passed
+    } else {
+        incr num_failed
+        puts "FAIL a defensive connection ran: $statement"
+    }
+}
+if {[catch {db eval {INSERT INTO f(f) VALUES ('integrity-check'); DROP TABLE f}} message]} {
+    incr num_failed
+    puts "FAIL defensive: $message"
+} else {
+    incr num_passed
 }
 
 puts "$num_passed passed, $num_failed failed"

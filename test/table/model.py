@@ -483,9 +483,24 @@ class Run:
         if rows != [("ok",)]:
             raise Denied("PRAGMA integrity_check: %r" % rows)
         self.connections[0].close()
+        self.open_without_extension()
         for file in os.listdir(self.folder):
             os.remove(os.path.join(self.folder, file))
         os.rmdir(self.folder)
+
+    def open_without_extension(self):
+        """Reading the table needs nothing; writing says what is missing."""
+        db = sqlite3.connect(self.path, isolation_level=None)
+        db.execute("SELECT * FROM %s" % quoted(self.table)).fetchall()
+        if self.filters:
+            try:
+                db.execute("DELETE FROM %s" % quoted(self.table))
+                if any(table == self.table for table, *_ in self.filters.values()):
+                    raise Denied("rows were deleted without the filter")
+            except sqlite3.OperationalError as error:
+                if "no such module: bloom" not in str(error):
+                    raise
+        db.close()
 
 
 def main():
