@@ -111,6 +111,7 @@ bench many-filters    each   build/bench/many_filters build/bench/data $(pick '-
 bench many-sets       each   build/bench/many_sets build/bench/data $(pick '--sets 1000 --repeats 3' '')
 bench bloomfile-units once   build/bench/bloomfile_units
 bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
+bench table           each  $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
 
 [ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }

@@ -89,6 +89,9 @@ static const char set_up[] =
   "CREATE INDEX log_part ON log(bloom_partition(k, 16));"
   "CREATE TRIGGER log_insert AFTER INSERT ON log BEGIN UPDATE kept SET f = bloom_add(f, NEW.k); END;"
   "CREATE TRIGGER log_update AFTER UPDATE ON log BEGIN UPDATE kept SET f = bloom_add(f, NEW.k); END;"
+  "CREATE VIRTUAL TABLE log_filter USING bloom(log, k);"
+  "CREATE VIRTUAL TABLE log_low USING bloom(log, lower(k), where = \"part < 4 OR k > '5'\");"
+  "CREATE VIRTUAL TABLE own_set USING bloom(capacity = 3);"
   "CREATE VIEW handles AS SELECT k, bloom_open(f) AS f FROM shapes;";
 
 /* -- Writing ---------------------------------------------------------------- */
@@ -667,8 +670,38 @@ static void any_select(generator *g){
   }
 }
 
+/* What a table's own filter is told. */
+static void any_command(generator *g){
+  const char *name = CHOOSE_TEXT(g, "log_filter", "log_low", "own_set");
+  switch( choose(g, 5) ){
+    case 0:
+      put(g, "INSERT INTO %s(%s) VALUES ('%s')", name, name, CHOOSE_TEXT(g, "rebuild", "integrity-check", "none"));
+      break;
+    case 1:
+      put(g, "INSERT INTO %s(%s) VALUES (", name, CHOOSE_TEXT(g, "key", "removed", "handle", "num_keys"));
+      expression(g, 2);
+      put(g, ")");
+      break;
+    case 2:
+      put(g, "INSERT INTO own_set(key) SELECT k FROM ");
+      source(g, 2);
+      break;
+    case 3:
+      put(g, "SELECT * FROM %s WHERE key %s ", name, CHOOSE_TEXT(g, "=", "IN (1, 2) OR key =", ">", "IS"));
+      expression(g, 2);
+      break;
+    case 4:
+      put(g, "SELECT f.*, bloom_may_contain(handle, 1), i.* FROM %s f, bloom_info(f.%s) i", name,
+          CHOOSE_TEXT(g, "filter", "handle", "key"));
+      break;
+  }
+}
+
 static void any_change(generator *g){
-  switch( choose(g, 4) ){
+  switch( choose(g, 6) ){
+    case 4: case 5:
+      any_command(g);
+      break;
     case 0:
       put(g, "INSERT INTO log(k) VALUES (");
       expression(g, 3);
@@ -869,7 +902,9 @@ typedef struct connection {
 static const char check_sql[] =
   "SELECT bloom_may_contain((SELECT f FROM kept), k) AS yes, bloom_may_contain(f, k) AS yes,"
   " bloom_may_contain(b, k) AS yes,"
-  " part = bloom_partition(k, 7) AS yes FROM log";
+  " part = bloom_partition(k, 7) AS yes, CASE WHEN k IS NOT NULL THEN (SELECT count(*) FROM log_filter(k)) END AS yes,"
+  " bloom_may_contain((SELECT handle FROM log_filter), k) AS yes, CASE WHEN (part < 4 OR k > '5') AND k IS NOT NULL"
+  " THEN (SELECT count(*) FROM log_low(lower(k))) END AS yes FROM log";
 
 static void run_again(sqlite3_stmt *statement, const generator *g){
   while( sqlite3_step(statement)==SQLITE_ROW ) read_row(g, statement);

@@ -11,7 +11,7 @@ work=build/table
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     runs=60 seconds=3 ;;
+  '')     runs=25 seconds=2 ;;
   --long) runs=1500 seconds=40 ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
