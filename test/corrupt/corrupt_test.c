@@ -51,6 +51,10 @@ static int begins_with(const char *text, const char *beginning){
   return text!=NULL && strncmp(text, beginning, strlen(beginning))==0;
 }
 
+static int is_bloomfile(const corrupt_case *c){
+  return strcmp(c->encoding, "bloomfile")==0;
+}
+
 /* -- Core -------------------------------------------------------------------- */
 
 static int answer_to(const bloom_filter *filter, const char *key, size_t num_chars){
@@ -173,6 +177,7 @@ static int is_rate(sqlite3_stmt *statement, int column, const corrupt_case *c){
   const double rate = sqlite3_column_double(statement, column);
   if( sqlite3_column_type(statement, column)!=SQLITE_FLOAT ) return 0;
   if( begins_with(c->note, "too short") ) return rate<=0;
+  if( is_bloomfile(c) ) return rate>=0 && rate<=1; /* the mean over its sets */
   if( begins_with(c->note, "no probes") || begins_with(c->note, "reserved") || strcmp(c->note, "saturated")==0 ) return rate>=1;
   return rate>=0 && rate<=1;
 }
@@ -181,7 +186,8 @@ static void check_info(const corrupt_case *c, const char *sql){
   sqlite3_stmt *statement = run(c, sql);
   const int is_reserved = begins_with(c->note, "reserved");
   const int has_bits = !is_null(c->probes) && !is_reserved && atoi(c->bits)>0;
-  const int has_keys = has_bits && atoi(c->probes)>0 && strcmp(c->bits, c->set)!=0;
+  const int has_keys = has_bits && atoi(c->probes)>0 && strcmp(c->bits, c->set)!=0
+                    && !(is_bloomfile(c) && strcmp(c->note, "saturated")==0);
   const char *note;
   if( statement==NULL ){
     check(c, sqlite3_errmsg(db), 0);
@@ -195,7 +201,7 @@ static void check_info(const corrupt_case *c, const char *sql){
   check(c, "num_probes", column_is(statement, 3, c->probes));
   check(c, "bits_set", column_is(statement, 4, c->set));
   check(c, "fill_ratio", sqlite3_column_type(statement, 5)==(has_bits ? SQLITE_FLOAT : SQLITE_NULL));
-  if( has_bits ){
+  if( has_bits && !is_bloomfile(c) ){
     const double difference = sqlite3_column_double(statement, 5) - atof(c->set) / atof(c->bits);
     check(c, "fill_ratio", difference<1e-12 && difference>-1e-12);
   }
@@ -204,13 +210,37 @@ static void check_info(const corrupt_case *c, const char *sql){
                            ==(has_keys && strcmp(c->set, "0")!=0 ? SQLITE_FLOAT : SQLITE_NULL));
   check(c, "expected_fpr", is_rate(statement, 8, c));
   check(c, "measured_fpr", is_rate(statement, 9, c));
-  check(c, "num_sets", sqlite3_column_type(statement, 10)==SQLITE_NULL);
+  check(c, "num_sets", sqlite3_column_type(statement, 10)==(is_bloomfile(c) ? SQLITE_INTEGER : SQLITE_NULL));
   check(c, "note", is_null(c->note) ? note==NULL : begins_with(note, c->note));
   check(c, "one row", sqlite3_step(statement)==SQLITE_DONE);
   sqlite3_finalize(statement);
 }
 
+/* The sets that may hold a key are there if any may: of a BloomFile, and of nothing else. */
+static void check_sets(const corrupt_case *c){
+  int i;
+  if( !is_bloomfile(c) ){
+    check_fails(c, "SELECT * FROM bloom_sets(?1, 'hello')", "(file) must be a BloomFile, a BLOB or a handle from bloom_open(), not ");
+    check_fails(c, "SELECT * FROM bloom_sets(bloom_open(?1), NULL)", " bytes that are none");
+    return;
+  }
+  for(i=0; i<NUM_KEYS; i++){
+    check_answer(c, "SELECT count(*) > 0 FROM bloom_sets(?1, ?2)", keys[i], atoi(c->answers[i]));
+    check_answer(c, "SELECT count(*) > 0 FROM stored, bloom_sets(bloom_open(f), ?2)", keys[i], atoi(c->answers[i]));
+  }
+  check_integer(c, "SELECT count(*) = 0 FROM bloom_sets(?1, 'hello') WHERE set_number NOT BETWEEN 0 AND 8 * length(?1)", 1);
+  check_integer(c, "SELECT count(*) FROM bloom_sets(?1, NULL)", 0);
+}
+
 static void check_changes(const corrupt_case *c){
+  if( is_bloomfile(c) ){
+    check_fails(c, "SELECT bloom_add(?1)", "not one that is of many sets");
+    check_fails(c, "SELECT bloom_add(bloom_open(?1), 'new')", "not one that is of many sets");
+    check_integer(c, "SELECT bloom_merge(?1) IS ?1", 1);
+    check_integer(c, "SELECT bloom_merge(f) IS ?1 FROM (SELECT ?1 AS f UNION ALL SELECT NULL UNION ALL SELECT ?1)", 1);
+    check_integer(c, "SELECT bloom_merge(bloom_open(f)) IS ?1 FROM stored", 1);
+    return;
+  }
   check_change(c, "SELECT bloom_add(?1) IS ?1");
   check_change(c, "SELECT bloom_add(?1, NULL) IS ?1");
   check_change(c, "SELECT bloom_add(bloom_open(?1), 'new') IS bloom_add(?1, 'new')");
@@ -242,6 +272,10 @@ static void check_as_key(const corrupt_case *c){
   check_fails(c, "SELECT bloom_empty(?1)", "(capacity) must be an integer");
   check_fails(c, "SELECT bloom_bits_per_key(?1)", "(false_positive_rate) must be a number");
   check_fails(c, "SELECT bloom_partition(1, ?1)", "(num_partitions) must be an integer");
+  check_integer(c, "SELECT set_number FROM bloom_sets((SELECT bloom_build_sets(40, ?1)), ?1)", 40);
+  check_fails(c, "SELECT bloom_build_sets(?1, 1)", "(set_number) must be an integer");
+  check_fails(c, "SELECT bloom_build_sets(1, 1, ?1)", "must be a number in 1..100, not a BLOB of");
+  check_fails(c, "SELECT bloom_build_sets(1, 1, 10, ?1)", "(capacity) must be an integer");
   check_fails(c, "SELECT bloom_may_contain(CAST(?1 AS TEXT), 1)", "must be a BLOB or a handle from bloom_open(), not TEXT");
   check_fails(c, "SELECT * FROM bloom_info(CAST(?1 AS TEXT))", "not TEXT");
 }
@@ -280,6 +314,7 @@ static void check_sql(const corrupt_case *c){
   check_info(c, "SELECT i.* FROM stored, bloom_info(f) AS i");
   check_info(c, "SELECT * FROM bloom_info(bloom_open(?1))");
   check_changes(c);
+  check_sets(c);
   check_as_key(c);
   check_as_file(c);
 }
@@ -348,7 +383,7 @@ int main(int num_args, char **args){
       check_label(&c);
       check_core(&c);
 #ifdef HAVE_LEVELDB
-      if( strcmp(c.encoding, "parquet")!=0 ) check_leveldb(&c);
+      if( strcmp(c.encoding, "parquet")!=0 && !is_bloomfile(&c) ) check_leveldb(&c);
 #endif
       check_sql(&c);
       free(c.bytes);

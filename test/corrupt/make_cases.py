@@ -5,11 +5,11 @@
     test/corrupt/make_cases.py --check    exits with 1 if one differs
 
 A row is a case.  What is expected is worked out here from the rules of LevelDB
-(util/bloom.cc, util/hash.cc) and Parquet (BloomFilter.md) alone, in the plainest way,
-with no help from ext/.
+(util/bloom.cc, util/hash.cc), Parquet (BloomFilter.md) and BloomFiles (ext/FORMATS.md)
+alone, in the plainest way, with no help from ext/.
 
-encoding  as bloom_info says: parquet for bytes that begin with the header of their
-          length; all others are LevelDB's
+encoding  as bloom_info says: parquet and bloomfile for bytes that begin with the header
+          of their length; all others are LevelDB's
 label   good      bytes that the encoding's own writers write for some keys
         dubious   they did not write it so, but read it as bits, and so do we:
                   a key that was in it may be lost, which no reader can see
@@ -19,7 +19,8 @@ hello world absent
 bits probes set
         num_bits, num_probes and bits_set of bloom_info; NULL where it gives NULL
 note    how the note of bloom_info begins; NULL for none
-change  yes: bloom_add and bloom_merge take it; else why not, as their error says
+change  yes: bloom_merge takes it, and bloom_add, if it is no bloomfile; else why not,
+        as their error says
 """
 
 import os
@@ -139,6 +140,60 @@ def parquet_case(filter_bytes, blocks, what, good):
     )  # fmt: skip
 
 
+# -- BloomFiles' rules --------------------------------------------------------
+
+
+def bloomfile_header(num_units, num_probes, unit_bytes, tag=0xFA9734ED, version=0x0100, zero=0):
+    return struct.pack("<IIQIIQ", tag, version, num_units, num_probes, unit_bytes, zero)
+
+
+def bloomfile_units(key, num_units, num_probes):
+    digest = XXH64[key]
+    delta = digest >> 33 | digest << 31 & 2**64 - 1
+    return [(digest + i * delta) % 2**64 % num_units for i in range(num_probes)]
+
+
+def build_bloomfile(sets, num_units=11, num_probes=3, unit_bytes=4):
+    """sets: the keys of set 0, of set 1, ..."""
+    bits = bytearray(num_units * unit_bytes)
+    for number, keys in enumerate(sets):
+        for key in keys:
+            for unit in bloomfile_units(key, num_units, num_probes):
+                bits[unit * unit_bytes + number // 8] |= 1 << number % 8
+    return bloomfile_header(num_units, num_probes, unit_bytes) + bytes(bits)
+
+
+def bloomfile_shape(content):
+    """num_units, num_probes and unit_bytes, or None if it is no BloomFile."""
+    if len(content) <= 32:
+        return None
+    tag, version, num_units, num_probes, unit_bytes, zero = struct.unpack_from("<IIQIIQ", content)
+    if (tag, version, zero) != (0xFA9734ED, 0x0100, 0) or not 1 <= num_probes <= 100 or unit_bytes == 0:
+        return None
+    return (num_units, num_probes, unit_bytes) if len(content) == 32 + num_units * unit_bytes else None
+
+
+def bloomfile_case(content, shape, what, good):
+    num_units, num_probes, unit_bytes = shape
+    units = [int.from_bytes(content[32 + i * unit_bytes:][:unit_bytes], "little") for i in range(num_units)]
+    counts = [sum(unit >> number & 1 for unit in units) for number in range(8 * unit_bytes)]
+    note = "NULL"
+    if max(counts) == num_units:
+        note = "saturated"
+    elif max(counts) > 0.75 * num_units:
+        note = "nearly saturated"
+    answers = {}
+    for key in XXH64:
+        left = 2 ** (8 * unit_bytes) - 1
+        for unit in bloomfile_units(key, num_units, num_probes):
+            left &= units[unit]
+        answers[key.decode()] = int(left > 0)
+    return dict(
+        encoding="bloomfile", label="good" if good else "dubious", bits=8 * num_units * unit_bytes, probes=num_probes,
+        set=sum(counts), note=note, change="yes", bytes=content.hex(), what=what, **answers,
+    )  # fmt: skip
+
+
 # -- A case ------------------------------------------------------------------
 
 
@@ -147,6 +202,8 @@ def case(filter_bytes, what, good=False):
     blocks = parquet_blocks(filter_bytes)
     if blocks is not None:
         return parquet_case(filter_bytes, blocks, what, good)
+    if bloomfile_shape(filter_bytes):
+        return bloomfile_case(filter_bytes, bloomfile_shape(filter_bytes), what, good)
     num_probes = filter_bytes[-1] if filter_bytes else 0
     bits = max(0, len(filter_bytes) - 1) * 8
     bits_set = sum(bin(byte).count("1") for byte in filter_bytes[:-1])
@@ -367,6 +424,54 @@ def parquet_filters():
     yield case(two[:16] + b"\xff" * 32 + bytes(32), "Parquet: one block full, the other empty")
 
 
+def bloomfiles():
+    both = [[b"hello"], [b"world"], [b"hello", b"world"]]
+    small = build_bloomfile(both)
+    bits = small[32:]
+    yield case(build_bloomfile([]), "BloomFile: no keys", True)
+    yield case(small, "BloomFile: hello, world, and both", True)
+    yield case(build_bloomfile([[]] * 31 + [[b"world"]]), "BloomFile: world, in the last of 32 sets", True)
+    for unit_bytes in (1, 2, 3, 5, 8, 9, 70):
+        yield case(build_bloomfile(both, 11, 3, unit_bytes), f"BloomFile: units of {unit_bytes} bytes", unit_bytes > 3)
+    for num_probes in (1, 2, 30, 99, 100):
+        yield case(build_bloomfile(both, 11, num_probes), f"BloomFile: {num_probes} probes", num_probes <= 30)
+    yield case(build_bloomfile(both, 1), "BloomFile: one unit")
+    yield case(build_bloomfile(both, 12), "BloomFile: a number of units that is no prime")
+    for num_bytes in range(len(small)):
+        yield case(small[:num_bytes], f"BloomFile: the first {num_bytes} of {len(small)} bytes")
+    for start in range(1, len(small)):
+        yield case(small[start:], f"BloomFile: without the first {start} of {len(small)} bytes")
+    for bit in range(256):
+        flipped = bytearray(small)
+        flipped[bit // 8] ^= 1 << bit % 8
+        yield case(bytes(flipped), f"BloomFile: bit {bit % 8} of byte {bit // 8}, of the header, flipped")
+    for name, header in (
+        ("big-endian", struct.pack(">IIQIIQ", 0xFA9734ED, 0x0100, 11, 3, 4, 0)),
+        ("another version", bloomfile_header(11, 3, 4, version=0x0200)),
+        ("no units told", bloomfile_header(0, 3, 4)),
+        ("one unit too few told", bloomfile_header(10, 3, 4)),
+        ("one unit too many told", bloomfile_header(12, 3, 4)),
+        ("units times bytes is 2^64 and what is there", bloomfile_header(2**62 + 11, 3, 4)),
+        ("the most units", bloomfile_header(2**64 - 1, 3, 4)),
+        ("no probes", bloomfile_header(11, 0, 4)),
+        ("101 probes", bloomfile_header(11, 101, 4)),
+        ("the most probes", bloomfile_header(11, 2**32 - 1, 4)),
+        ("units of no bytes", bloomfile_header(11, 3, 0)),
+        ("one unit of all bytes", bloomfile_header(1, 3, 44)),
+        ("44 units of a byte", bloomfile_header(44, 3, 1)),
+        ("one unit of the most bytes", bloomfile_header(1, 3, 2**32 - 1)),
+        ("something in the reserved place", bloomfile_header(11, 3, 4, zero=1)),
+    ):
+        yield case(header + bits, f"BloomFile: {name}")
+    yield case(small + b"\n", "BloomFile: a line feed behind it")
+    yield case(small + small[32:36], "BloomFile: one unit more behind it")
+    yield case(b"\xef\xbb\xbf" + small, "BloomFile: a byte order mark in front")
+    yield case(small.hex().encode(), "BloomFile: as hexadecimal text")
+    yield case(small[:32] + b"\xff" * 44, "BloomFile: every bit set")
+    yield case(small[:32] + b"\x01\0\0\0" * 9 + bytes(8), "BloomFile: 9 of 11 bits of a set")
+    yield case(small[:32] + b"\x01\0\0\0" * 8 + bytes(12), "BloomFile: 8 of 11 bits of a set")
+
+
 TABLES = {
     "good_filters": good_filters,
     "cut_off_filters": cut_off_filters,
@@ -376,6 +481,7 @@ TABLES = {
     "mangled_filters": mangled_filters,
     "other_formats": other_formats,
     "parquet_filters": parquet_filters,
+    "bloomfiles": bloomfiles,
 }
 
 
