@@ -171,7 +171,7 @@ $(BUILD)/test/corrupt/corrupt_test: $(BUILD)/test/corrupt/corrupt_test.o $(OBJEC
 # Linked with SQLite, not loaded by it: for a BUILD of its own, made with
 # CPPFLAGS=-DSQLITE_CORE.  FUZZER=-fsanitize=fuzzer gives libFuzzer's main, else
 # the plain one that replays files (test/fuzz/run.sh, test/fuzz/replay.sh).
-FUZZ_TARGETS = read_any_bytes read_leveldb_files build_then_probe vector_kernels sql_statements
+FUZZ_TARGETS = read_any_bytes read_leveldb_files build_then_probe bloomfiles vector_kernels sql_statements
 .PHONY: list-fuzz-targets
 list-fuzz-targets: # for the scripts
 	@echo $(FUZZ_TARGETS)

@@ -344,7 +344,7 @@ static void aggregate_select(generator *g, int depth){
 static void any_call(generator *g, int depth){
   unsigned num_args = choose(g, 4);
   put(g, "%s(", CHOOSE_TEXT(g, "bloom_may_contain", "bloom_open", "bloom_add", "bloom_empty", "bloom_partition",
-                            "bloom_version", "bloom_build", "bloom_merge", "bloom_info"));
+                            "bloom_version", "bloom_build", "bloom_merge", "bloom_info", "bloom_build_sets"));
   if( num_args ){
     expression(g, depth-1);
     more_arguments(g, depth, num_args-1);
@@ -615,6 +615,17 @@ static void yes_of_windows(generator *g){
   put(g, " ORDER BY %s ", CHOOSE_TEXT(g, "k", "f", "typeof(k)", "k DESC", "bloom_partition(k, 3)"));
   frame(g);
   put(g, ")");
+}
+
+/* A key's own set is among those that may hold it. */
+static void yes_of_sets(generator *g){
+  const unsigned set_number = choose(g, 200);
+  const int key = new_value(g), other_set = new_value(g), other_key = new_value(g), third_key = new_value(g);
+  put(g, "SELECT (?%d IS NULL OR (SELECT count(*) FROM bloom_sets((SELECT %s(bloom_build_sets(n, v", key,
+      CHOOSE_TEXT(g, "bloom_open", "", "bloom_open"));
+  size_arguments(g, 0);
+  put(g, ")) FROM (SELECT %u AS n, ?%d AS v UNION ALL SELECT ?%d, ?%d UNION ALL SELECT 70, ?%d)), ?%d)"
+      " WHERE set_number = %u) = 1) AS yes", set_number, key, other_set, other_key, third_key, key, set_number);
 }
 
 /* Lateral: a row for each filter. */
@@ -980,7 +991,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
     case 4: case 5: yes_of_rows(&g); break;
     case 6: case 7: yes_of_groups(&g); break;
     case 8: case 9: yes_of_windows(&g); break;
-    case 10: case 11: yes_of_info(&g); break;
+    case 10: yes_of_info(&g); break;
+    case 11: yes_of_sets(&g); break;
     case 12: aggregate_select(&g, MAX_DEPTH); break;
     case 13: case 14:
       sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, 1<<16);
