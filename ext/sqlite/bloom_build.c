@@ -117,7 +117,7 @@ static inline int are_same_parameters(const build_state *state, int num_args, sq
   const bloom_encoding *encoding = bloom_default_encoding;
   if( !state->has_parameters ) return 0;
   if( num_args>1 && sqlite3_value_type(args[num_args-1])==SQLITE_TEXT ){
-    const char *name = (const char *)sqlite3_value_text(args[--num_args]);
+    const char *name = bloom_name_arg(args[--num_args]);
     if( name==NULL || strcmp(name, state->encoding->name)!=0 ) return 0;
     encoding = state->encoding;
   }

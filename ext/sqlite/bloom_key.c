@@ -92,7 +92,8 @@ static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_
   (void)type;
   if( !is_number(value) ) return UNFIT;
   if( is_finite && (number<(double)-FLT_MAX || number>(double)FLT_MAX) ) return UNFIT;
-  rounded = (float)number;
+  /* An INTEGER goes straight to a float: by way of a double it would be rounded twice. */
+  rounded = sqlite3_value_type(value)==SQLITE_INTEGER ? (float)sqlite3_value_int64(value) : (float)number;
   memcpy(&ieee754, &rounded, sizeof(ieee754));
   return write_fixed32(ieee754, bytes);
 }
@@ -165,7 +166,7 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value *va
   const char *name = NULL;
   size_t i;
   if( sqlite3_value_type(value)==SQLITE_TEXT ){
-    name = (const char *)sqlite3_value_text(value);
+    name = bloom_name_arg(value);
     if( name==NULL ){
       sqlite3_result_error_nomem(context);
       return NULL;

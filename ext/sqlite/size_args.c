@@ -3,6 +3,8 @@
 */
 #include "size_args.h"
 
+#include <string.h>
+
 #include "../core/encodings.h"
 
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
@@ -20,6 +22,12 @@ int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
     }
   }
   return 0;
+}
+
+const char *bloom_name_arg(sqlite3_value *value){
+  const char *name = (const char *)sqlite3_value_text(value);
+  if( name && strlen(name)!=(size_t)sqlite3_value_bytes(value) ) return "";
+  return name;
 }
 
 int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bits_per_key){
@@ -88,7 +96,7 @@ int bloom_take_encoding(
   type = sqlite3_value_type(args[last]);
   if( type!=SQLITE_TEXT && *num_args<max_args ) return SQLITE_OK;
   if( type==SQLITE_TEXT ){
-    const char *name = (const char *)sqlite3_value_text(args[last]);
+    const char *name = bloom_name_arg(args[last]);
     if( name==NULL ){
       sqlite3_result_error_nomem(context);
       return SQLITE_NOMEM;

@@ -23,6 +23,11 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
 ** 1 with *integer set; 0 for any other value. */
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
 
+/* The TEXT that a value is, which names something: ended by its only NUL, so that it may
+** be compared as C does.  One with a NUL within names nothing: "".  NULL if there is no
+** memory. */
+const char *bloom_name_arg(sqlite3_value *value);
+
 /* The encoding that the last of *num_args arguments names, or the default: it is a
 ** TEXT, behind any number of the arguments before it.  The last of max_args can be
 ** nothing else; there NULL means the default.  SQLITE_OK with *encoding set and the
