@@ -34,6 +34,9 @@
 #define DETAIL     4
 #define MIN_DETAIL (1.0 / 64)
 
+/* 2^32 divided by the golden ratio: multiples lie evenly in 32 bits, however many. */
+#define GOLDEN_RATIO_STEP 2654435769u
+
 #define MIN_TENTH_BITS 10
 #define MAX_TENTH_BITS 1000
 
@@ -207,6 +210,12 @@ static double mean_all_set(const fpr_model *model, double detail, double enough)
     /* Even in both directions, however many they are [Roberts 2018: the plastic number]. */
     const uint32_t t = i * 49472u % PROBE2_STEP, s = i * 37345u % PROBE2_NUM_STEPS;
     const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
+    if( !model->has_probe2 ){
+      /* No multiples count here, and with them deltas could leave out a residue modulo 3. */
+      others += all_set(model, i * GOLDEN_RATIO_STEP) * others_weight;
+      if( others>enough ) return 1;
+      continue;
+    }
     if( s<window && add_mod_65537(t, max_multiple)<num_multiples ) continue;
     if( s>=PROBE2_NUM_STEPS-window && add_mod_65537(from_1, max_multiple)<num_multiples ) continue;
     others += all_set(model, delta_of(model, s, t, 0)) * others_weight;

@@ -30,7 +30,7 @@
 **
 ** Measured rates are within 10 % for 1e3..1e7 keys at 4..20 bits per key,
 ** resonances included: test/core/fpr_grid.csv, made by fpr_grid.c.
-** With fewer than 100 keys the real rate can be three times as high.
+** With fewer than 20 keys the real rate can be several times as high.
 */
 double bloom_modelled_fpr(const bloom_shape *shape, uint64_t num_keys);
 
