@@ -241,6 +241,62 @@ A piece that holds the name is never missed. Where nearly every piece holds it
 (libc6), there is little or nothing to gain.
 TEXT
 
+# sets WHAT: asks sql/sets/WHAT_rows.sql and WHAT_file.sql in turn, prints both times, and stops
+# if a set that holds a key was not found.
+sets() {
+  {
+    run=0
+    echo .timer on
+    while [ $run -lt "$num_runs" ]; do
+      for form in rows file; do
+        printf '.print @%s\n.read %s\n' $form $sql/sets/$1_$form.sql
+      done
+      run=$((run + 1))
+    done
+  } | run_sql > $out/sets_$1.txt
+  lost=$(numbers sets/$1_lost.sql)
+  [ "${lost#*,}" = 0 ] || stop "of ${lost%,*} answers ${lost#*,} were not found (sql/sets/$1_lost.sql)"
+  awk -v held="${lost%,*}" '
+    /^@/ { form = substr($0, 2); next }
+    /^Run Time:/ { ms[form, ++n[form]] = 1000 * $4; next }
+    { found[form] = $1 }
+    function median(form,    i, j, t) {
+      for (i = 2; i <= n[form]; i++)
+        for (j = i; j > 1 && ms[form, j - 1] > ms[form, j]; j--) { t = ms[form, j]; ms[form, j] = ms[form, j - 1]; ms[form, j - 1] = t }
+      return ms[form, int((n[form] + 1) / 2)]
+    }
+    END {
+      if (!n["rows"] || n["rows"] != n["file"]) exit 1
+      printf "  %-22s %12s %12s\n", "", "may hold it", "time"
+      printf "  %-22s %12d %9.1f ms\n", "a filter each", found["rows"], median("rows")
+      printf "  %-22s %12d %9.1f ms\n", "BloomFile", found["file"], median("file")
+      printf "  %d hold it really, and all of these were found.\n", held
+    }' $out/sets_$1.txt || stop "no times measured for '$1' (see $out/sets_$1.txt)"
+}
+
+cat <<'TEXT'
+
+Many names, and only the question which pieces can hold them: a filter for each
+piece, asked one by one, and one BloomFile, which answers for all pieces at once.
+
+TEXT
+run_sql < $sql/sets/build_pieces.sql
+sets pieces
+
+# Debian's package manager keeps a list of paths for each package.
+num_lists=$(ls /var/lib/dpkg/info/*.list 2> /dev/null | wc -l)
+if [ $source = machine ] && [ "$num_lists" -ge 50 ]; then
+  heading "7. Which installed packages may own this path?"
+  begin "Reading dpkg's lists of files"
+  awk '{ package = FILENAME; sub(/.*\//, "", package); sub(/\.list$/, "", package); print package "\t" $0 }' \
+    /var/lib/dpkg/info/*.list | grep -v '"' > $out/owned.tsv
+  run_sql < $sql/sets/build_owners.sql > $out/owners.txt
+  rm -f $out/owned.tsv
+  finish
+  cat $out/owners.txt
+  sets owners
+fi
+
 # -- End ----------------------------------------------------------------------
 
 heading "Done in $(($(date +%s) - started)) s: every pre-screened result equals the plain one"

@@ -59,6 +59,7 @@ check_output() { # check_output DATA
   check "$1: plans are shown" says_times 6 'Plan, '
   check "$1: pieces add up" pieces_add_up
   check "$1: a name that is nowhere" says 'no-such-package  *[0-9]*  *0 '
+  check "$1: a BloomFile finds all pieces" says '^  [1-9][0-9]* hold it really, and all of these were found'
   check "$1: ends well" says 'every pre-screened result equals the plain one'
   check "$1: no error or machine path in the output" no_noise
 }
@@ -75,6 +76,7 @@ if [ "$(apt-cache dumpavail 2> /dev/null | grep -c '^Package:')" -ge 5000 ]; the
   check "machine: runs" demo BLOOM_DEMO_DATA=machine
   check_output machine
   check "machine: says so" says "this machine's package index"
+  check "machine: owners of paths" says_times 2 'hold it really, and all of these were found'
 else
   echo "no package index on this machine: tested with the snapshot alone"
 fi

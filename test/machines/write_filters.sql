@@ -31,3 +31,8 @@ INSERT INTO filters SELECT 'large', 'built', bloom_build(a.key * 1000 + b.key, 1
   WHERE a.kind = 'odd' AND b.kind = 'odd' AND a.key BETWEEN 1 AND 999 AND b.key BETWEEN 1 AND 400;
 INSERT INTO filters SELECT 'large', 'parquet', bloom_build(a.key * 1000 + b.key, 10, 'parquet') FROM keys AS a, keys AS b
   WHERE a.kind = 'odd' AND b.kind = 'odd' AND a.key BETWEEN 1 AND 999 AND b.key BETWEEN 1 AND 400;
+-- Files of many sets: units of 4 bytes, and of a number that no word has; merged.
+INSERT INTO filters SELECT kind, 'bloomfile', bloom_build_sets(rowid % 20, key) FROM keys GROUP BY kind;
+INSERT INTO filters SELECT kind, 'bloomfile, wide', bloom_build_sets(rowid % 99, key, 9.3) FROM keys GROUP BY kind;
+INSERT INTO filters SELECT kind, 'bloomfile, merged', bloom_merge(filter) FROM
+  (SELECT kind, bloom_build_sets(rowid / 2 % 50, key, 12, 30) AS filter FROM keys GROUP BY kind, rowid % 2) GROUP BY kind;
