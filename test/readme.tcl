@@ -13,7 +13,8 @@
 #             run this test; see checkSetupLine for what is checked instead.
 #
 # Anything else fails, so no block escapes.  Local links must lead somewhere, and
-# ext/FUNCTIONS.md must have a heading for every function that bloom registers.
+# ext/FUNCTIONS.md must have a heading for every function that bloom registers, and its
+# table and the README's a row.
 #
 #     tclsh test/readme.tcl [document ...]      (default: all of them)
 #
@@ -338,6 +339,11 @@ proc checkReference {document} {
     if {[regexp "\n## \[^\n\]*$name\\(" $text]} pass else {
       fail $document $name "a heading `## $name(...)`" nothing
     }
+    foreach table [list $document README.md] {
+      if {[regexp "\n\\| \\\[$name\\\]\\(" [readFile [file join $::root $table]]]} pass else {
+        fail $table $name "a row in the table of functions" nothing
+      }
+    }
   }
 }
 
@@ -349,8 +355,8 @@ foreach name {Makefile bloom.so ext examples test sql} {
   }
 }
 set documents [expr {$argc ? $argv : {
-  README.md CHANGELOG.md ext/FUNCTIONS.md ext/FORMATS.md ext/BUILDING.md sql/README.md examples/README.md
-  test/README.md test/RELIABILITY.md test/bench/README.md
+  README.md CHANGELOG.md ext/FUNCTIONS.md ext/FORMATS.md ext/BUILDING.md ext/VIRTUAL_TABLE.md sql/README.md
+  examples/README.md examples/parquet/README.md test/README.md test/RELIABILITY.md test/bench/README.md
 }}]
 foreach document $documents { checkDocument $document }
 if {"ext/FUNCTIONS.md" in $documents} { checkReference ext/FUNCTIONS.md }
