@@ -140,10 +140,9 @@ typedef struct bloom_encoding {
   double (*measured_fpr)(const bloom_filter *filter);
 } bloom_encoding;
 
-/* 1 if filters of these shapes, of one encoding, merge. */
+/* 1 if filters of these shapes, of one encoding, merge: num_bytes decides num_bits. */
 static inline int bloom_shapes_are_equal(const bloom_shape *a, const bloom_shape *b){
-  return a->num_bytes==b->num_bytes && a->num_bits==b->num_bits
-      && a->num_places==b->num_places && a->num_probes==b->num_probes;
+  return a->num_bytes==b->num_bytes && a->num_places==b->num_places && a->num_probes==b->num_probes;
 }
 
 #endif

@@ -59,7 +59,8 @@ class Coverage:
 
 def gather(build):
     coverage = Coverage()
-    notes = sorted(glob.glob(f"{build}/ext/**/*.gcno", recursive=True))
+    # Loaded, and linked with a program.
+    notes = sorted(glob.glob(f"{build}/ext/**/*.gcno", recursive=True) + glob.glob(f"{build}/linked/ext/**/*.gcno", recursive=True))
     for note in notes:
         command = ["gcov", "--json-format", "--stdout", "--branch-probabilities", note]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

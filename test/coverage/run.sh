@@ -1,8 +1,8 @@
 #!/bin/sh
 # Line and branch coverage of ext/ by gcov: sh test/coverage/run.sh, at the top of the
 # checkout (`make coverage`).  Builds without optimisation into build/coverage, runs the
-# core's tests, the SQL tests, and those of failing allocations, loading and limits, and
-# prints a table.
+# core's tests, the SQL tests, and those of failing allocations, loading, limits, virtual
+# tables and handles, and prints a table.
 #
 # Names every branch that is not taken, and fails where there are more than there may be
 # (count.py: none in the core).  Branches are counted as gcc 12 sees them; another compiler
@@ -38,6 +38,11 @@ run make_covered $build/test/oom/oom $build/test/load/load $build/test/limits/li
 run $build/test/oom/oom $build/bloom.so test/oom/schema.sql test/oom/statements.sql
 run $build/test/load/load $build/bloom.so
 run $build/test/limits/limits $build/bloom.so
+run tclsh test/table/changes.tcl ./$build/bloom.so
+run "$PYTHON" test/table/model.py --load ./$build/bloom.so --runs 60 --seed 1
+run "$PYTHON" test/table/damage.py --load ./$build/bloom.so --runs 300 --seed 1
+run make_covered BUILD=$build/linked CPPFLAGS=-DSQLITE_CORE $build/linked/test/handles/handles
+run $build/linked/test/handles/handles $build/bloom.so
 
 # Rows of kernels that this machine does not run, as their test says; NEON is not compiled.
 skipped=$($build/test/core/leveldb_kernels_test 2>&1 | sed -n 's/.*not run here: \(.*\)/kernels_\1.c/p' | sort -u)
