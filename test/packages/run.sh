@@ -158,7 +158,7 @@ deb_is_clean() { same '' "$(lintian --no-cfg --allow-root --fail-on none "$deb" 
 
 one_file() {
   mkdir -p "$work/one" && tar -C "$work/one" -xf "$dist/sqlite-bloom-$version-amalgamation.tar.gz" &&
-    (cd "$work/one" && cc -std=c11 -O1 -fPIC -shared -Wall -Wextra -Werror bloom.c -o bloom.so &&
+    (cd "$work/one" && cc -std=c11 -O2 -fPIC -shared -Wall -Wextra -Werror bloom.c -o bloom.so &&
       same "$said" "$(sqlite3 :memory: '.load ./bloom' "$sql")")
 }
 # SQLite and bloom in one translation unit: no name of one is the other's.
