@@ -36,6 +36,10 @@ run $build/test/core/leveldb_facts_test
 run tclsh test/sqllogictest.tcl --load $build/bloom test/sql
 run make_covered $build/test/oom/oom $build/test/load/load $build/test/limits/limits
 run $build/test/oom/oom $build/bloom.so test/oom/schema.sql test/oom/statements.sql
+run $build/test/oom/oom --some $build/bloom.so test/oom/table_schema.sql test/oom/table_statements.sql
+run tclsh test/table/changes.tcl $build/bloom.so
+run "$PYTHON" test/table/model.py --load $build/bloom --runs 30
+run "$PYTHON" test/table/damage.py --load $build/bloom --runs 300
 run $build/test/load/load $build/bloom.so
 run $build/test/limits/limits $build/bloom.so
 run tclsh test/table/changes.tcl ./$build/bloom.so

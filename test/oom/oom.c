@@ -362,7 +362,8 @@ static long run_failing(sqlite3 *template, const char *sql, const expectation *e
   if( !outcome_equal(&state, &expected->state_after) ) text_print(problem, "the database is not as it should be after it\n");
   text_free(&state.rows);
   memory = memory_at_rest(db);
-  if( memory>expected->memory ){
+  /* A hash table of SQLite's that could not grow at first is two places larger in the end. */
+  if( memory>expected->memory + (failures && first_is_benign ? 32 : 0) ){
     text_print(problem, "the connection holds %lld bytes, not %lld\n", memory, expected->memory);
   }
   if( sqlite3_close(db)!=SQLITE_OK ) text_print(problem, "the connection could not be closed\n");

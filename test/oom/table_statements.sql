@@ -39,8 +39,8 @@ CREATE VIRTUAL TABLE f USING bloom(keys, k, bits_per_key = 12.5, capacity = 1e3)
 CREATE VIRTUAL TABLE "f 2" USING bloom(keys, lower(k) || id, where = "part <> 'c'");
 -- long
 CREATE VIRTUAL TABLE f USING bloom(capacity = 7);
--- long
-ALTER TABLE followed_k RENAME TO other;
+-- Not ALTER TABLE followed_k RENAME: SQLite leaves legacy_alter_table on if it has no memory
+-- to convert the new name to UTF-8.
 -- long
 ALTER TABLE followed RENAME TO leader;
 -- long
