@@ -180,14 +180,16 @@ static int check_triggers(bloom_store *store){
   sqlite3_stmt *row;
   unsigned version = 0;
   int is_there = 0, rc;
-  rc = bloom_store_read_config(store);
-  if( rc!=SQLITE_OK || !store->config.is_following ) return rc;
   rc = bloom_prepare(store->db, &row, "PRAGMA \"%w\".schema_version", store->schema);
   if( rc==SQLITE_OK ) rc = sqlite3_step(row);
   if( rc==SQLITE_ROW ) version = (unsigned)sqlite3_column_int64(row, 0);
   sqlite3_finalize(row);
   if( rc!=SQLITE_ROW ) return rc;
-  if( store->has_checked_schema && store->checked_schema==version ) return SQLITE_OK;
+  if( store->has_config && store->has_checked_schema && store->checked_schema==version ) return SQLITE_OK;
+  /* Another connection may have made the table anew. */
+  bloom_store_forget_config(store);
+  rc = bloom_store_read_config(store);
+  if( rc!=SQLITE_OK || !store->config.is_following ) return rc;
   rc = bloom_table_schema_check(bloom_store_name(store), &store->config, &is_there);
   if( rc!=SQLITE_OK ) return rc;
   if( !is_there ){
@@ -210,8 +212,14 @@ static int is_collation_known(const bloom_store *store, const char *name){
 
 static int kept_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_store *store = ((bloom_table *)vtab)->store;
-  int i, has_unusable = 0;
-  const int rc = check_triggers(store);
+  int i, has_unusable = 0, rc = bloom_store_enter(store);
+  if( rc==SQLITE_OK ){
+    rc = check_triggers(store);
+    bloom_store_leave(store);
+  }
+  /* Another connection changed the schema, which cannot be read again just now: SQLite
+  ** notices too when the statement runs, and prepares it anew. */
+  if( (rc & 0xff)==SQLITE_SCHEMA ) rc = SQLITE_OK;
   if( rc!=SQLITE_OK ) return give_error(vtab, rc);
   info->idxNum = PLAN_ALL;
   info->estimatedRows = 1;
@@ -260,21 +268,25 @@ static int kept_filter(
   kept_cursor *cursor = (kept_cursor *)base;
   bloom_store *store = ((bloom_table *)base->pVtab)->store;
   bloom_key_digests asked;
-  int may_contain, rc;
+  int may_contain = 0, rc;
   (void)text; (void)num_args;
   sqlite3_value_free(cursor->key);
   cursor->key = NULL;
   cursor->is_eof = 1;
+  rc = bloom_store_enter(store);
+  if( rc!=SQLITE_OK ) return give_error(base->pVtab, rc);
   rc = bloom_store_refresh(store);
+  if( rc==SQLITE_OK && plan==PLAN_KEY ){
+    rc = bloom_asked_digests(&bloom_encoding_parquet, store->config.rule, args[0], &asked);
+    if( rc==SQLITE_OK ) rc = bloom_store_ask(store, &asked, &may_contain);
+  }
+  bloom_store_leave(store);
   if( rc!=SQLITE_OK ) return give_error(base->pVtab, rc);
   if( plan==PLAN_ALL ){
     cursor->rowid = 1;
     cursor->is_eof = 0;
     return SQLITE_OK;
   }
-  rc = bloom_asked_digests(&bloom_encoding_parquet, store->config.rule, args[0], &asked);
-  if( rc==SQLITE_OK ) rc = bloom_store_ask(store, &asked, &may_contain);
-  if( rc!=SQLITE_OK ) return give_error(base->pVtab, rc);
   if( !may_contain ) return SQLITE_OK;
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
   cursor->rowid = (sqlite3_int64)asked.digests[0];
@@ -334,7 +346,7 @@ static int result_whole(kept_cursor *cursor, sqlite3_context *context, int colum
   return rc;
 }
 
-static int kept_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
+static int result_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   kept_cursor *cursor = (kept_cursor *)base;
   bloom_store *store = ((bloom_table *)base->pVtab)->store;
   const bloom_layer *last;
@@ -391,6 +403,15 @@ static int kept_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
   return SQLITE_OK;
 }
 
+static int kept_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
+  bloom_store *store = ((bloom_table *)base->pVtab)->store;
+  int rc = bloom_store_enter(store);
+  if( rc!=SQLITE_OK ) return give_error(base->pVtab, rc);
+  rc = result_column(base, context, column);
+  bloom_store_leave(store);
+  return rc;
+}
+
 /* -- Writing -------------------------------------------------------------------------------- */
 
 static int run_command(sqlite3_vtab *vtab, sqlite3_value *value){
@@ -410,7 +431,7 @@ static int run_command(sqlite3_vtab *vtab, sqlite3_value *value){
 }
 
 /* args: old rowid, new rowid, columns */
-static int kept_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
+static int insert_row(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
   bloom_store *store = ((bloom_table *)vtab)->store;
   sqlite3_value **columns = args + 2;
   bloom_key_digests added, removed;
@@ -427,7 +448,7 @@ static int kept_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, s
       return kept_fail(vtab, sqlite3_mprintf(BLOOM_ERROR_TABLE_WRITE, kept_columns[i], bloom_store_name(store).table));
     }
   }
-  rc = bloom_store_read_config(store);
+  rc = bloom_store_refresh(store);
   if( rc==SQLITE_OK ){
     rc = bloom_stored_digests(&bloom_encoding_parquet, store->config.rule, columns[COLUMN_TABLE_KEY], &added);
   }
@@ -436,6 +457,15 @@ static int kept_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, s
   }
   if( rc==SQLITE_OK ) rc = bloom_store_change(store, &added, &removed);
   return give_error(vtab, rc);
+}
+
+static int kept_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
+  bloom_store *store = ((bloom_table *)vtab)->store;
+  int rc = bloom_store_enter(store);
+  if( rc!=SQLITE_OK ) return give_error(vtab, rc);
+  rc = insert_row(vtab, num_args, args, rowid);
+  bloom_store_leave(store);
+  return rc;
 }
 
 static int kept_begin(sqlite3_vtab *vtab){

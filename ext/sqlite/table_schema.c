@@ -542,9 +542,11 @@ int bloom_table_schema_check(bloom_table_name name, const bloom_table_config *co
   const char *prefix = config->names_prefix;
   int i, num_triggers = 0;
   int rc = bloom_prepare(name.db, &query,
-    "SELECT count(*), count(DISTINCT tbl_name) FROM \"%w\".sqlite_master WHERE type = 'trigger' AND name IN"
-    " (%Q||'_before_insert', %Q||'_after_insert', %Q||'_before_update', %Q||'_after_update', %Q||'_before_delete')",
-    name.schema, prefix, prefix, prefix, prefix, prefix);
+    "SELECT count(*), count(DISTINCT t.tbl_name) FROM \"%w\".sqlite_master AS t, \"%w\".sqlite_master AS v"
+    " WHERE t.type = 'trigger' AND t.name IN (%Q||'_before_insert', %Q||'_after_insert', %Q||'_before_update',"
+    " %Q||'_after_update', %Q||'_before_delete') AND v.type = 'view' AND v.name = %Q||'_keys'"
+    " AND instr(lower(v.sql), lower(' FROM \"' || replace(t.tbl_name, '\"', '\"\"') || '\" WHERE '))",
+    name.schema, name.schema, prefix, prefix, prefix, prefix, prefix, prefix);
   for(i=0; i<NUM_TRIGGERS; i++) num_triggers += (config->triggers >> i & 1u)!=0;
   if( rc==SQLITE_OK ) rc = sqlite3_step(query);
   if( rc==SQLITE_ROW ){

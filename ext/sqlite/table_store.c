@@ -105,6 +105,16 @@ static int done(bloom_store *store, sqlite3_stmt *sql, int rc){
   return rc;
 }
 
+int bloom_store_enter(bloom_store *store){
+  if( store->is_inside ) return damaged(store, "its shadow tables ask for it");
+  store->is_inside = 1;
+  return SQLITE_OK;
+}
+
+void bloom_store_leave(bloom_store *store){
+  store->is_inside = 0;
+}
+
 static void forget_statements(bloom_store *store){
   int i;
   for(i=0; i<NUM_BLOOM_SQL; i++){
@@ -272,12 +282,19 @@ static void forget_whole(bloom_store *store){
   store->whole = NULL;
 }
 
-/* Forgets what was read and may have been of a table that never came to be. */
-static void forget_config(bloom_store *store){
+/* Forgets what was read and may be of another table of this name. */
+void bloom_store_forget_config(bloom_store *store){
+  size_t i;
   sqlite3_free(store->config.names_prefix);
   store->config.names_prefix = NULL;
   store->has_config = 0;
   store->has_checked_schema = 0;
+  /* Pages may have another size. */
+  for(i=0; i<store->num_slots; i++) sqlite3_free(store->slots[i].blocks);
+  sqlite3_free(store->slots);
+  store->slots = NULL;
+  store->num_slots = 0;
+  forget_cache(store);
 }
 
 /* Forgets what was read. */
@@ -343,7 +360,9 @@ int bloom_store_refresh(bloom_store *store){
   rc = sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &version);
   if( rc!=SQLITE_OK ) return rc;
   if( store->is_valid && store->version==version ) return SQLITE_OK;
-  forget_cache(store);
+  /* After another's commit the table may be a new one of the same name. */
+  if( store->version!=version ) bloom_store_forget_config(store);
+  else forget_cache(store);
   rc = bloom_store_read_config(store);
   if( rc!=SQLITE_OK ) return rc;
   rc = statement(store, BLOOM_SQL_READ_LAYERS, &row);
@@ -802,11 +821,24 @@ int bloom_store_open_handle(bloom_store *store, bloom_whole *whole){
 
 /* -- Building anew ------------------------------------------------------------------------------ */
 
+/* Prepares a SELECT of what from the view.  SQLite guards what a view does by trusted_schema;
+** a table of this name, virtual perhaps, it would read as if the user had asked for it. */
+static int prepare_keys(bloom_store *store, const char *what, sqlite3_stmt **row){
+  char *view = sqlite3_mprintf("%s_keys", store->config.names_prefix);
+  int rc;
+  *row = NULL;
+  if( view==NULL ) return SQLITE_NOMEM;
+  rc = sqlite3_table_column_metadata(store->db, store->schema, view, NULL, NULL, NULL, NULL, NULL, NULL);
+  if( rc==SQLITE_OK ) rc = damaged(store, "its view is a table");
+  else if( rc==SQLITE_ERROR ) rc = bloom_prepare(store->db, row, "SELECT %s FROM \"%w\".\"%w\"", what, store->schema, view);
+  sqlite3_free(view);
+  return rc;
+}
+
 /* Counts the keys that the view has. */
 static int count_followed_keys(bloom_store *store, sqlite3_int64 *num_keys){
   sqlite3_stmt *row;
-  int rc = bloom_prepare(store->db, &row, "SELECT count(key) FROM \"%w\".\"%w_keys\"",
-                         store->schema, store->config.names_prefix);
+  int rc = prepare_keys(store, "count(key)", &row);
   if( rc==SQLITE_OK ) rc = sqlite3_step(row);
   if( rc==SQLITE_ROW ){
     *num_keys = sqlite3_column_int64(row, 0);
@@ -822,8 +854,7 @@ typedef int (*key_visitor)(bloom_store *store, void *data, const bloom_key_diges
 
 static int visit_keys(bloom_store *store, key_visitor visitor, void *data){
   sqlite3_stmt *row;
-  int rc = bloom_prepare(store->db, &row, "SELECT key FROM \"%w\".\"%w_keys\"",
-                         store->schema, store->config.names_prefix);
+  int rc = prepare_keys(store, "key", &row);
   while( rc==SQLITE_OK && (rc = sqlite3_step(row))==SQLITE_ROW ){
     bloom_key_digests digests;
     rc = bloom_stored_digests(&bloom_encoding_parquet, store->config.rule, sqlite3_column_value(row, 0), &digests);
@@ -1046,7 +1077,7 @@ static int is_harmless(int rc){
   return code==SQLITE_ERROR || code==SQLITE_INTERRUPT || code==SQLITE_AUTH;
 }
 
-int bloom_store_sync(bloom_store *store){
+static int sync_store(bloom_store *store){
   int rc, is_unread;
   unsigned version = 0;
   if( store->is_dropped ) return SQLITE_OK;
@@ -1080,6 +1111,14 @@ int bloom_store_sync(bloom_store *store){
   if( store->num_removed>0 ) rc = write_counts(store, 0);
   if( rc==SQLITE_OK ) store->num_removed = 0;
   else forget_cache(store);
+  return rc;
+}
+
+int bloom_store_sync(bloom_store *store){
+  int rc = bloom_store_enter(store);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = sync_store(store);
+  bloom_store_leave(store);
   return rc;
 }
 
@@ -1121,8 +1160,7 @@ void bloom_store_rollback(bloom_store *store){
   if( store->name!=0 ) forget_statements(store);
   store->name = 0;
   store->is_dropped = 0;
-  forget_cache(store);
-  forget_config(store);
+  bloom_store_forget_config(store);
   end_transaction(store);
 }
 
@@ -1166,8 +1204,7 @@ void bloom_store_rollback_to(bloom_store *store, int number){
   }
   store->is_dropped = savepoint->is_dropped;
   store->num_savepoints = number + 1;
-  forget_config(store);
-  forget_cache(store);
+  bloom_store_forget_config(store);
 }
 
 int bloom_store_rename(bloom_store *store, const char *new_name){

@@ -95,6 +95,7 @@ typedef struct bloom_store {
   int is_in_transaction;    /* between xBegin and xCommit or xRollback */
   int is_in_sync;           /* the caches were looked at in xSync */
   int is_dropped;           /* its table is: nothing is written any more */
+  int is_inside;            /* between bloom_store_enter() and bloom_store_leave() */
 } bloom_store;
 
 /* All stores of a connection; the module's client data. */
@@ -114,8 +115,14 @@ bloom_table_name bloom_store_name(const bloom_store *store);
 /* Writes the configuration and an empty filter, and fills it if it follows a table. */
 int bloom_store_create(bloom_store *store, const bloom_table_config *config);
 
-/* Reads the configuration, once. */
+/* Before and after what reads or writes shadow tables: damaged if that runs already, for
+** another's schema may have made views of them, or given them triggers, that ask the table. */
+int bloom_store_enter(bloom_store *store);
+void bloom_store_leave(bloom_store *store);
+
+/* Reads the configuration, once, until it is forgotten. */
 int bloom_store_read_config(bloom_store *store);
+void bloom_store_forget_config(bloom_store *store);
 
 /* Makes layers good for the transaction that runs. */
 int bloom_store_refresh(bloom_store *store);

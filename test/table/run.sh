@@ -1,10 +1,11 @@
 #!/bin/sh
 # Filters that keep themselves true, changed in every way and at random: sh test/table/run.sh [--long]
 #
-# changes.tcl makes every change to a table; model.py drives databases through statements, savepoints, changes of the schema, full disks
-# and interrupts; processes.py has several processes write and be killed; damage.py writes to
-# the shadow tables.  The two in the middle run a build with tiny limits, in which what takes many
-# keys happens with few, and the one that users get.  --long: for minutes.
+# changes.tcl makes every change to a table; model.py drives databases through statements,
+# savepoints, changes of the schema, full disks and interrupts; processes.py has several
+# processes write and be killed; schemas.py has others change the schema; damage.py writes to
+# the shadow tables.  model.py and processes.py run a build with tiny limits, in which what
+# takes many keys happens with few, and the one that users get.  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/shared.sh
 work=build/table
@@ -25,5 +26,6 @@ for extension in ./build/tiny/bloom.so ./bloom.so; do
   check "processes, $extension" "$PYTHON" test/table/processes.py --load "$PWD/$extension" --seconds $seconds
   sed -n 's/^note: /note: processes: /p' $work/log
 done
+adds_up 'schemas' "$PYTHON" test/table/schemas.py
 adds_up 'damage' "$PYTHON" test/table/damage.py --runs $((5 * runs)) --seed "$seed"
 finish

@@ -1,0 +1,181 @@
+"""What others do to the schema: another connection, an old ALTER TABLE, a hostile file.
+
+    python3 test/table/schemas.py [--load ./bloom]
+
+Each test runs in a process of its own, so that a crash is one failure.
+"""
+import argparse
+import os
+import sqlite3
+import sys
+import tempfile
+import traceback
+
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Files:
+    def __init__(self, load, folder):
+        self.load = load
+        self.path = os.path.join(folder, "db")
+
+    def connect(self):
+        db = sqlite3.connect(self.path, isolation_level=None)
+        db.enable_load_extension(True)
+        db.load_extension(self.load)
+        return db
+
+
+def one(db, sql, *args):
+    return db.execute(sql, args).fetchone()[0]
+
+
+def fails(db, sql, words):
+    try:
+        db.execute(sql).fetchall()
+    except sqlite3.Error as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError("no error: " + sql)
+
+
+@test
+def another_connection_changes_the_schema(files):
+    a, b = files.connect(), files.connect()
+    a.execute("CREATE TABLE t(k TEXT)")
+    a.execute("INSERT INTO t VALUES ('ada')")
+    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    assert one(b, "SELECT count(*) FROM t") == 1
+    a.execute("CREATE TABLE other(x)")
+    assert one(b, "SELECT count(*) FROM f('ada')") == 1
+    a.execute("CREATE TABLE another(x)")
+    assert one(b, "SELECT 2 * count(*) FROM f WHERE key = ?", "ada") == 2
+    a.execute("CREATE TABLE third(x)")
+    assert one(b, "SELECT bloom_may_contain((SELECT handle FROM f), 'ada')") == 1
+
+
+@test
+def another_connection_makes_the_filter_anew(files):
+    a, b = files.connect(), files.connect()
+    a.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, number INTEGER)")
+    a.execute("INSERT INTO t VALUES (1, 'Ada', 3)")
+    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, name)")
+    # A prepared statement keeps b's object of the table alive.
+    assert one(b, "SELECT count(*) FROM f(?)", "ADA") == 1
+    a.execute("DROP TABLE f")
+    a.execute("PRAGMA page_size = 16384")
+    a.execute("VACUUM")
+    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, number, capacity = 100000)")
+    assert one(b, "SELECT count(*) FROM t") == 1
+    assert one(b, "SELECT 0 + count(*) FROM f('03')") == 1
+    b.execute("INSERT INTO t VALUES (2, 'Bob', 77)")
+    assert one(b, "SELECT count(*) FROM f(?)", "077") == 1
+    assert one(b, "SELECT bloom_may_contain((SELECT handle FROM f), '77.0')") == 1
+    assert one(a, "SELECT count(*) FROM f('77')") == 1
+
+
+@test
+def a_rename_that_rewrites_no_view(files):
+    db = files.connect()
+    db.execute('CREATE TABLE "it\'s ""t"""(k)')
+    db.execute('CREATE VIRTUAL TABLE f USING bloom("it\'s ""t""", k)')
+    db.execute('INSERT INTO "it\'s ""t""" VALUES (1)')
+    db.execute('ALTER TABLE "it\'s ""t""" RENAME TO "T ""2"""')
+    assert one(db, "SELECT count(*) FROM f(1)") == 1
+    db.execute("PRAGMA legacy_alter_table = ON")
+    db.execute('ALTER TABLE "T ""2""" RENAME TO old')
+    db.execute('CREATE TABLE "T ""2"""(k)')
+    db.execute('INSERT INTO "T ""2""" VALUES (2)')
+    fails(db, "SELECT * FROM f(2)", "lost the table")
+
+
+@test
+def a_table_in_place_of_the_view(files):
+    db = files.connect()
+    db.execute("CREATE TABLE t(k)")
+    db.execute("INSERT INTO t VALUES (1)")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.execute("DROP VIEW f_keys")
+    db.execute("CREATE TABLE f_keys(key)")
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "f is damaged")
+
+
+def shadow_view(table):
+    def run(files):
+        db = files.connect()
+        db.execute("CREATE TABLE t(k)")
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        db.execute("ALTER TABLE f_%s RENAME TO real_one" % table)
+        db.execute("CREATE VIEW f_%s AS SELECT real_one.* FROM real_one, f(1)" % table)
+        db.close()
+        for sql in ("SELECT * FROM f(2)", "SELECT * FROM f", "SELECT handle FROM f"):
+            db = files.connect()
+            db.execute("PRAGMA trusted_schema = OFF")
+            fails(db, sql, "f is damaged")
+            db.close()
+    run.__name__ = "a_view_in_place_of_" + table
+    return run
+
+
+for table in ("config", "layers", "pages"):
+    test(shadow_view(table))
+
+
+def shadow_trigger(what):
+    def run(files):
+        db = files.connect()
+        db.execute("CREATE TABLE t(k)")
+        db.execute("CREATE TABLE found(n)")
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        for table in ("pages", "layers"):
+            for event in ("INSERT", "UPDATE"):
+                db.execute("CREATE TRIGGER on_%s_%s AFTER %s ON f_%s BEGIN %s; END" % (table, event, event, table, what))
+        db.execute("PRAGMA trusted_schema = OFF")
+        fails(db, "INSERT INTO t VALUES (5)", "bloom: f")  # locked, if not damaged
+        fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "f is damaged")
+    run.__name__ = "a_trigger_that_says_" + what
+    return run
+
+
+for what in ("INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(key) VALUES (7)", "INSERT INTO found SELECT count(*) FROM f(7)",
+             "INSERT INTO found SELECT num_keys FROM f"):
+    test(shadow_trigger(what))
+
+
+def in_child(function, load):
+    with tempfile.TemporaryDirectory(prefix="bloom-schemas-") as folder:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                function(Files(load, folder))
+                status = 0
+            except Exception:
+                traceback.print_exc(file=sys.stdout)
+            sys.stdout.flush()
+            os._exit(status)
+        return os.waitpid(child, 0)[1]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--load", default="./bloom")
+    options = parser.parse_args()
+    failed = 0
+    for function in TESTS:
+        sys.stdout.flush()
+        status = in_child(function, options.load)
+        if status:
+            failed += 1
+            print("FAILED: %s (status %d)" % (function.__name__, status))
+    print("%d passed, %d failed" % (len(TESTS) - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
