@@ -100,9 +100,26 @@ static void push_real(const bloom_encoding *encoding, double real, bloom_key_dig
   }
 }
 
-/* Pushes the digest of the number that a text looks like, if it does to SQLite, and if it
-** is not the decimal text of an integer, unless that is wanted too.  SQLITE_OK or
-** SQLITE_NOMEM. */
+/* 1 if a text may look like a number to SQLite: of its characters alone, with a digit.  From
+** 3.52 on a NUL ends the number, whatever follows. */
+static int may_be_number(const char *text, size_t num_bytes, int *is_integer){
+  size_t i;
+  int num_digits = 0;
+  *is_integer = 1;
+  for(i=0; i<num_bytes && text[i]; i++){
+    const char c = text[i];
+    if( c>='0' && c<='9' ) num_digits++;
+    else if( c=='.' || c=='e' || c=='E' ) *is_integer = 0;
+    else if( c!='+' && c!='-' && c!=' ' && !(c>='\t' && c<='\r') ) return 0;
+  }
+  return num_digits>0;
+}
+
+/* Pushes the digest of the number that a text looks like, if it may, and if it is not the
+** decimal text of an integer, unless that is wanted too.  A text that begins with a number,
+** '1-2', gives that one, which costs a bit too much; so does a large integer, as INTEGER
+** and as REAL.  sqlite3_value_numeric_type() would say more, but of a copy it crashes
+** SQLite 3.52.0.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_number_of_text(
   const bloom_encoding *encoding,
   sqlite3_value *value,
@@ -111,34 +128,25 @@ static int push_number_of_text(
   int is_decimal_wanted,
   bloom_key_digests *digests
 ){
-  size_t i = 0;
-  int rc = SQLITE_OK;
+  int is_integer;
+  double real;
   sqlite3_value *number;
-  while( i<num_bytes && (text[i]==' ' || (text[i]>='\t' && text[i]<='\r')) ) i++;
-  if( i==num_bytes || !((text[i]>='0' && text[i]<='9') || text[i]=='+' || text[i]=='-' || text[i]=='.') ){
-    return SQLITE_OK;
-  }
+  if( !may_be_number(text, num_bytes, &is_integer) ) return SQLITE_OK;
   /* A copy: the value itself may be another's to read as TEXT. */
   number = sqlite3_value_dup(value);
   if( number==NULL ) return SQLITE_NOMEM;
-  switch( sqlite3_value_numeric_type(number) ){
-    case SQLITE_INTEGER: {
-      const sqlite3_int64 integer = sqlite3_value_int64(number);
-      char decimal[32];
-      sqlite3_snprintf(sizeof(decimal), decimal, "%lld", integer);
-      if( is_decimal_wanted || strlen(decimal)!=num_bytes || memcmp(decimal, text, num_bytes)!=0 ){
-        push(digests, encoding->hash_int64(integer));
-      }
-      break;
+  real = sqlite3_value_double(number);
+  if( is_integer ){
+    const sqlite3_int64 integer = sqlite3_value_int64(number);
+    char decimal[32];
+    sqlite3_snprintf(sizeof(decimal), decimal, "%lld", integer);
+    if( is_decimal_wanted || strlen(decimal)!=num_bytes || memcmp(decimal, text, num_bytes)!=0 ){
+      push(digests, encoding->hash_int64(integer));
     }
-    case SQLITE_FLOAT:
-      push_real(encoding, sqlite3_value_double(number), digests);
-      break;
-    default:
-      break;
   }
+  if( !is_integer || !(real>-0x1p53 && real<0x1p53) ) push_real(encoding, real, digests);
   sqlite3_value_free(number);
-  return rc;
+  return SQLITE_OK;
 }
 
 /* The bytes of a TEXT; NULL if there is no memory. */
