@@ -42,6 +42,24 @@ static int has_bits_set(const bloom_filter *filter){
   return bloom_count_bits(filter->bits, (size_t)(filter->shape.num_bits / 8))>0;
 }
 
+/* Bytes of each of a shape's places, the units of a file of sets. */
+static sqlite3_int64 place_bytes(const bloom_shape *shape){
+  return (sqlite3_int64)(shape->num_bits / 8 / shape->num_places);
+}
+
+/* Fails because filters of one encoding differ in shape. */
+static void fail_shapes(sqlite3_context *context, const bloom_filter *before, const bloom_filter *now){
+  const bloom_shape *a = &before->shape, *b = &now->shape;
+  if( now->encoding->shape ){
+    bloom_fail(context, BLOOM_ERROR_SHAPES, "bloom_merge", (sqlite3_int64)a->num_bits, (int)a->num_probes,
+               (sqlite3_int64)b->num_bits, (int)b->num_probes);
+    return;
+  }
+  bloom_fail(context, BLOOM_ERROR_SET_SHAPES, "bloom_merge",
+             (sqlite3_int64)a->num_places, place_bytes(a), (int)a->num_probes,
+             (sqlite3_int64)b->num_places, place_bytes(b), (int)b->num_probes);
+}
+
 /* Adds one filter, or sets an error on context. */
 static void merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
   const bloom_encoding *encoding = state->filter.encoding;
@@ -60,10 +78,7 @@ static void merge_filter(sqlite3_context *context, merge_state *state, const blo
     bloom_fail(context, BLOOM_ERROR_ENCODINGS, "bloom_merge", encoding->name, filter->encoding->name);
     return;
   }
-  bloom_fail(context, BLOOM_ERROR_SHAPES, "bloom_merge",
-             (sqlite3_int64)before->num_bits, (int)before->num_probes,
-             (sqlite3_int64)filter->shape.num_bits, (int)filter->shape.num_probes,
-             encoding->shape==NULL ? BLOOM_AND_SETS : "");
+  fail_shapes(context, &state->filter, filter);
 }
 
 void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args){

@@ -38,8 +38,12 @@
 ** must be equal */
 #define BLOOM_ERROR_SHAPES \
   "%s(): filters must have one shape, not %lld bits and %d probes and then %lld bits and %d probes; " \
-  "build them with equal bits_per_key and capacity%s"
-#define BLOOM_AND_SETS " for equal sets"
+  "build them with equal bits_per_key and capacity"
+
+/* function, units of the first file, bytes of each, probes, the same of the other */
+#define BLOOM_ERROR_SET_SHAPES \
+  "%s(): files must have one shape, not %lld units of %lld bytes and %d probes and then %lld units of " \
+  "%lld bytes and %d probes; build them with equal bits_per_key and capacity for equal sets"
 
 /* function, encoding of the first filter, encoding of the other */
 #define BLOOM_ERROR_ENCODINGS \
