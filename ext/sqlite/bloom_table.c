@@ -448,7 +448,7 @@ static int insert_row(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sq
       return kept_fail(vtab, sqlite3_mprintf(BLOOM_ERROR_TABLE_WRITE, kept_columns[i], bloom_store_name(store).table));
     }
   }
-  rc = bloom_store_refresh(store);
+  rc = bloom_store_refresh_to_write(store);
   if( rc==SQLITE_OK ){
     rc = bloom_stored_digests(&bloom_encoding_parquet, store->config.rule, columns[COLUMN_TABLE_KEY], &added);
   }

@@ -1122,6 +1122,14 @@ int bloom_store_sync(bloom_store *store){
   return rc;
 }
 
+int bloom_store_refresh_to_write(bloom_store *store){
+  int rc;
+  if( store->is_current && store->is_valid ) return SQLITE_OK;
+  rc = bloom_store_refresh(store);
+  store->is_current = rc==SQLITE_OK;
+  return rc;
+}
+
 static void end_transaction(bloom_store *store){
   char *name = store->names[store->name];
   size_t i;
@@ -1134,7 +1142,7 @@ static void end_transaction(bloom_store *store){
   store->num_pending = store->num_on_disk = 0;
   store->num_removed = 0;
   store->num_savepoints = 0;
-  store->is_in_sync = store->is_in_transaction = 0;
+  store->is_in_sync = store->is_in_transaction = store->is_current = 0;
   if( store->max_pending>4096 ){
     sqlite3_free(store->pending);
     store->pending = NULL;

@@ -93,6 +93,7 @@ typedef struct bloom_store {
   bloom_savepoint *savepoints;
   int num_savepoints, max_savepoints;
   int is_in_transaction;    /* between xBegin and xCommit or xRollback */
+  int is_current;           /* layers were made good in this transaction, and it writes */
   int is_in_sync;           /* the caches were looked at in xSync */
   int is_dropped;           /* its table is: nothing is written any more */
   int is_inside;            /* between bloom_store_enter() and bloom_store_leave() */
@@ -126,6 +127,10 @@ void bloom_store_forget_config(bloom_store *store);
 
 /* Makes layers good for the transaction that runs. */
 int bloom_store_refresh(bloom_store *store);
+
+/* The same where the transaction writes: nobody else can commit beside it, so it looks
+** once. */
+int bloom_store_refresh_to_write(bloom_store *store);
 
 /* Adds a key's digests, takes one for removed; each may have none. */
 int bloom_store_change(bloom_store *store, const bloom_key_digests *added, const bloom_key_digests *removed);
