@@ -175,11 +175,13 @@ static int kept_destroy(sqlite3_vtab *vtab){
 
 /* -- Reading ------------------------------------------------------------------------------ */
 
-/* Looks, once for each version of the schema, whether the triggers are there. */
+/* Looks, once for each version of the schema, whether the triggers are there and the column
+** is as it was. */
 static int check_triggers(bloom_store *store){
   sqlite3_stmt *row;
   unsigned version = 0;
-  int is_there = 0, rc;
+  char *finding;
+  int rc;
   rc = bloom_prepare(store->db, &row, "PRAGMA \"%w\".schema_version", store->schema);
   if( rc==SQLITE_OK ) rc = sqlite3_step(row);
   if( rc==SQLITE_ROW ) version = (unsigned)sqlite3_column_int64(row, 0);
@@ -190,12 +192,12 @@ static int check_triggers(bloom_store *store){
   bloom_store_forget_config(store);
   rc = bloom_store_read_config(store);
   if( rc!=SQLITE_OK || !store->config.is_following ) return rc;
-  rc = bloom_table_schema_check(bloom_store_name(store), &store->config, &is_there);
+  rc = bloom_table_schema_check(bloom_store_name(store), &store->config, &finding);
   if( rc!=SQLITE_OK ) return rc;
-  if( !is_there ){
+  if( finding ){
     sqlite3_free(store->error);
-    store->error = sqlite3_mprintf(BLOOM_ERROR_TABLE_TRIGGERS, bloom_store_name(store).table);
-    return store->error ? SQLITE_ERROR : SQLITE_NOMEM;
+    store->error = finding;
+    return SQLITE_ERROR;
   }
   store->checked_schema = version;
   store->has_checked_schema = 1;
@@ -418,7 +420,11 @@ static int run_command(sqlite3_vtab *vtab, sqlite3_value *value){
   bloom_store *store = ((bloom_table *)vtab)->store;
   const char *command = (const char *)sqlite3_value_text(value);
   if( command==NULL ) return SQLITE_NOMEM;
-  if( sqlite3_stricmp(command, "rebuild")==0 ) return give_error(vtab, bloom_store_rebuild(store));
+  if( sqlite3_stricmp(command, "rebuild")==0 ){
+    int rc = bloom_store_rebuild(store);
+    if( rc==SQLITE_OK && store->config.is_following ) rc = check_triggers(store);
+    return give_error(vtab, rc);
+  }
   if( sqlite3_stricmp(command, "integrity-check")==0 ){
     char *finding;
     int rc = bloom_store_check(store, 0, &finding);

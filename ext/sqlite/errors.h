@@ -138,6 +138,8 @@
 #define BLOOM_ERROR_TABLE_NO_REBUILD "bloom: %s has no table that it could be built from"
 #define BLOOM_ERROR_TABLE_TRIGGERS \
   "bloom: %s lost the table that it follows, or triggers of its own: drop it and create it anew"
+#define BLOOM_ERROR_TABLE_RULE \
+  "bloom: the column that %s follows changed its type or collation: drop %s and create it anew"
 /* name, keys denied, keys, name, name */
 #define BLOOM_ERROR_TABLE_DENIED \
   "bloom: %s denies %lld of the %lld keys of its table; INSERT INTO %s(%s) VALUES ('rebuild') mends it"

@@ -537,21 +537,76 @@ int bloom_table_schema_rename(bloom_table_name name, const char *new_name){
   return rc;
 }
 
-int bloom_table_schema_check(bloom_table_name name, const bloom_table_config *config, int *is_there){
+/* Reads a name in double quotes, if *text begins with one, into *name, to be freed, and puts
+** *text behind it.  SQLITE_OK or SQLITE_NOMEM. */
+static int read_quoted(const char **text, char **name){
+  const char *at = *text;
+  size_t num_chars = 0;
+  if( *at!='"' ) return SQLITE_OK;
+  *name = sqlite3_malloc64(strlen(at));
+  if( *name==NULL ) return SQLITE_NOMEM;
+  for(at++; *at; at++){
+    if( *at=='"' && *++at!='"' ) break;
+    (*name)[num_chars++] = *at;
+  }
+  (*name)[num_chars] = 0;
+  *text = at;
+  return SQLITE_OK;
+}
+
+/* Sets *is_same to whether the column that the view reads is one of this rule.  view_sql is
+** the text of create_view(), in which SQLite keeps the names true. */
+static int check_rule(bloom_table_name name, const bloom_table_config *config, const char *view_sql, int *is_same){
+  char *begin = sqlite3_mprintf("CREATE VIEW \"%w_keys\" AS SELECT ", config->names_prefix);
+  char *table = NULL, *column = NULL;
+  const char *text, *type, *collation_name;
+  bloom_collation collation;
+  int rc = SQLITE_OK;
+  *is_same = 0;
+  if( begin==NULL ) return SQLITE_NOMEM;
+  if( strncmp(view_sql, begin, strlen(begin))==0 ){
+    text = view_sql + strlen(begin);
+    rc = read_quoted(&text, &table);
+    if( rc==SQLITE_OK && *text++=='.' ) rc = read_quoted(&text, &column);
+  }
+  if( rc==SQLITE_OK && table && column ){
+    rc = sqlite3_table_column_metadata(name.db, name.schema, table, column, &type, &collation_name, NULL, NULL, NULL);
+    if( rc==SQLITE_OK ){
+      *is_same = bloom_column_kind_of(type)==config->rule.kind
+        && bloom_collation_named(collation_name, &collation) && collation==config->rule.collation;
+    }else if( rc==SQLITE_ERROR ){
+      rc = SQLITE_OK; /* no such column */
+    }
+  }
+  sqlite3_free(begin);
+  sqlite3_free(table);
+  sqlite3_free(column);
+  return rc;
+}
+
+int bloom_table_schema_check(bloom_table_name name, const bloom_table_config *config, char **finding){
   sqlite3_stmt *query;
-  const char *prefix = config->names_prefix;
-  int i, num_triggers = 0;
+  const char *prefix = config->names_prefix, *view_sql;
+  int i, num_triggers = 0, is_there = 0, is_same = 1;
   int rc = bloom_prepare(name.db, &query,
-    "SELECT count(*), count(DISTINCT t.tbl_name) FROM \"%w\".sqlite_master AS t, \"%w\".sqlite_master AS v"
+    "SELECT count(*), count(DISTINCT t.tbl_name), max(v.sql)"
+    " FROM \"%w\".sqlite_master AS t, \"%w\".sqlite_master AS v"
     " WHERE t.type = 'trigger' AND t.name IN (%Q||'_before_insert', %Q||'_after_insert', %Q||'_before_update',"
     " %Q||'_after_update', %Q||'_before_delete') AND v.type = 'view' AND v.name = %Q||'_keys'"
     " AND instr(lower(v.sql), lower(' FROM \"' || replace(t.tbl_name, '\"', '\"\"') || '\" WHERE '))",
     name.schema, name.schema, prefix, prefix, prefix, prefix, prefix, prefix);
+  *finding = NULL;
   for(i=0; i<NUM_TRIGGERS; i++) num_triggers += (config->triggers >> i & 1u)!=0;
   if( rc==SQLITE_OK ) rc = sqlite3_step(query);
   if( rc==SQLITE_ROW ){
-    *is_there = sqlite3_column_int(query, 0)==num_triggers && sqlite3_column_int(query, 1)==1;
-    rc = SQLITE_OK;
+    is_there = sqlite3_column_int(query, 0)==num_triggers && sqlite3_column_int(query, 1)==1;
+    rc = bloom_column_text(query, 2, &view_sql);
+    if( rc==SQLITE_OK && is_there && config->rule.kind!=BLOOM_COLUMN_EXPRESSION ){
+      rc = check_rule(name, config, view_sql, &is_same);
+    }
+    if( rc==SQLITE_OK && !is_there ) *finding = sqlite3_mprintf(BLOOM_ERROR_TABLE_TRIGGERS, name.table);
+    else if( rc==SQLITE_OK && !is_same ) *finding = sqlite3_mprintf(BLOOM_ERROR_TABLE_RULE, name.table, name.table);
+    if( rc==SQLITE_OK && !(is_there && is_same) && *finding==NULL ) rc = SQLITE_NOMEM;
   }
   sqlite3_finalize(query);
   return rc;

@@ -48,8 +48,9 @@ int bloom_table_schema_drop(bloom_table_name name, const char *names_prefix);
 /* Gives the shadow tables the names that go with new_name. */
 int bloom_table_schema_rename(bloom_table_name name, const char *new_name);
 
-/* Sets *is_there to whether all triggers are there, on one table. */
-int bloom_table_schema_check(bloom_table_name name, const bloom_table_config *config, int *is_there);
+/* Looks whether all triggers are there, on one table, and a followed column is still of the
+** kind and collation that it had.  Sets *finding, to be freed, if not, else to NULL. */
+int bloom_table_schema_check(bloom_table_name name, const bloom_table_config *config, char **finding);
 
 /* Sets *is_rewritten to whether SQLite gave the triggers the table's new name: it does so
 ** before it calls xRename, unless PRAGMA legacy_alter_table is on. */

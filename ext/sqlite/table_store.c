@@ -1036,15 +1036,11 @@ static int check_pages(bloom_store *store){
 
 int bloom_store_check(bloom_store *store, int is_quick, char **finding){
   key_check check = {0, 0};
-  int is_there = 1;
   int rc = check_pages(store);
   *finding = NULL;
   if( rc==SQLITE_OK && store->config.is_following ){
-    rc = bloom_table_schema_check(bloom_store_name(store), &store->config, &is_there);
-    if( rc==SQLITE_OK && !is_there ){
-      *finding = sqlite3_mprintf(BLOOM_ERROR_TABLE_TRIGGERS, table_name(store));
-      return *finding ? SQLITE_OK : SQLITE_NOMEM;
-    }
+    rc = bloom_table_schema_check(bloom_store_name(store), &store->config, finding);
+    if( *finding ) return SQLITE_OK;
     if( rc==SQLITE_OK && !is_quick ) rc = visit_keys(store, check_key, &check);
   }
   if( (rc & 0xff)==SQLITE_CORRUPT && store->error ){

@@ -94,6 +94,45 @@ def a_rename_that_rewrites_no_view(files):
     fails(db, "SELECT * FROM f(2)", "lost the table")
 
 
+def rebuilt_table(before, after):
+    def run(files):
+        db = files.connect()
+        db.execute('CREATE TABLE "it\'s ""t"""(id INTEGER PRIMARY KEY, "k ""2""" %s)' % before)
+        db.execute('CREATE VIRTUAL TABLE "f\'s ""f""" USING bloom("it\'s ""t""", "k ""2""")')
+        triggers = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'")]
+        db.execute("PRAGMA legacy_alter_table = ON")
+        db.execute("BEGIN")
+        db.execute('CREATE TABLE made_anew(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after)
+        db.execute('DROP TABLE "it\'s ""t"""')
+        db.execute('ALTER TABLE made_anew RENAME TO "it\'s ""t"""')
+        for sql in triggers:
+            db.execute(sql)
+        db.execute("COMMIT")
+        db.execute('INSERT INTO "it\'s ""t""" VALUES (1, 7)')
+        command = 'INSERT INTO "f\'s ""f"""("f\'s ""f""") VALUES (\'%s\')'
+        if before.split()[0] == after.split()[0] and ("NOCASE" in before) == ("NOCASE" in after):
+            assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
+            db.execute("PRAGMA legacy_alter_table = OFF")
+            db.execute('ALTER TABLE "it\'s ""t""" RENAME COLUMN "k ""2""" TO plain')
+            db.execute('ALTER TABLE "it\'s ""t""" RENAME TO t')
+            assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
+            db.execute(command % "rebuild")
+            return
+        words = "changed its type or collation"
+        fails(db, 'SELECT count(*) FROM "f\'s ""f"""(\'07\')', words)
+        fails(db, 'SELECT handle FROM "f\'s ""f"""', words)
+        fails(db, command % "rebuild", words)
+        fails(db, command % "integrity-check", words)
+        fails(db, 'SELECT count(*) FROM "f\'s ""f"""(\'07\')', words)
+    run.__name__ = "a_table_rebuilt_from_%s_to_%s" % (before, after)
+    return run
+
+
+for before, after in (("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT COLLATE NOCASE", "TEXT"),
+                      ("TEXT", "TEXT"), ("INTEGER", "INTEGER NOT NULL")):
+    test(rebuilt_table(before, after))
+
+
 @test
 def a_table_in_place_of_the_view(files):
     db = files.connect()
