@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs what a fresh machine lacks: sh test/install_packages.sh GROUP ...
 #
-# Groups: build, demo, test, check, dist, bench; see the table of needs.  Each need is probed for real, by
-# compiling or running something, so what is there in any form counts, and a machine
-# that has everything installs nothing and needs no root.  Exit status 0: all is there
+# Groups: build, demo, test, check, dist, bench; see the table of needs.  Each need is
+# probed for real, by compiling or running something, so what is there in any form
+# counts, and a machine that has everything installs nothing and needs no root.  Exit status 0: all is there
 # (but perhaps not the optional needs: a line says so); 1: something is missing still.
 set -u
 

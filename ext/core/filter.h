@@ -7,8 +7,9 @@
 **   digest     --an encoding's add or ask-->    bits
 **
 ** An encoding is one way of writing a filter as bytes.  Each has a folder beside
-** this file (bloomfile/, leveldb/, parquet/) and a row in the list, encodings.c, which alone
-** knows them all: no encoding knows another, and nothing here knows the list.
+** this file (bloomfile/, leveldb/, parquet/) and a row in the list, encodings.c,
+** which alone knows them all: no encoding knows another, and nothing here knows the
+** list.
 ** A new encoding is one folder and one row.
 **
 ** The core is pure C11: it knows no SQLite, allocates nothing, keeps no mutable

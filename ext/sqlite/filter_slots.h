@@ -33,9 +33,10 @@ typedef struct bloom_slots_cursor {
   const char *note;        /* of the one row, static */
 } bloom_slots_cursor;
 
-/* The bytes of the argument, a BLOB, of which rowids follow; format is the message, of function and type, for
-** another value.  SQLITE_OK with *bytes NULL for NULL: there are no rows then.  *bytes
-** is valid until the value is next used, and not NULL for a BLOB of no bytes. */
+/* The bytes of the argument, a BLOB, of which rowids follow.  format is the message for
+** another value, with a place for the function and one for the type.  SQLITE_OK with
+** *bytes NULL for NULL: there are no rows then.  *bytes is valid until the value is next
+** used, and not NULL for a BLOB of no bytes. */
 int bloom_slots_arg(bloom_slots_cursor *cursor, sqlite3_value *value, const char *format,
                     const uint8_t **bytes, size_t *num_bytes);
 
