@@ -84,6 +84,10 @@ static size_t write_double_key(const key_type *type, sqlite3_value *value, uint8
   return write_fixed64(ieee754, bytes);
 }
 
+/* Half a step above FLT_MAX: the least number that does not round to a float.  3.4028235e38,
+** as programs print FLT_MAX, is below it. */
+#define FLOAT_TOO_BIG 0x1.ffffffp127
+
 static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
   const double number = sqlite3_value_double(value);
   const int is_finite = number>=-DBL_MAX && number<=DBL_MAX;
@@ -91,9 +95,14 @@ static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_
   float rounded;
   (void)type;
   if( !is_number(value) ) return UNFIT;
-  if( is_finite && (number<(double)-FLT_MAX || number>(double)FLT_MAX) ) return UNFIT;
-  /* An INTEGER goes straight to a float: by way of a double it would be rounded twice. */
-  rounded = sqlite3_value_type(value)==SQLITE_INTEGER ? (float)sqlite3_value_int64(value) : (float)number;
+  if( is_finite && (number<=-FLOAT_TOO_BIG || number>=FLOAT_TOO_BIG) ) return UNFIT;
+  if( is_finite && (number<(double)-FLT_MAX || number>(double)FLT_MAX) ){
+    rounded = number<0 ? -FLT_MAX : FLT_MAX;  /* C leaves it open how these are rounded. */
+  }else if( sqlite3_value_type(value)==SQLITE_INTEGER ){
+    rounded = (float)sqlite3_value_int64(value);  /* By way of a double it would be rounded twice. */
+  }else{
+    rounded = (float)number;
+  }
   memcpy(&ieee754, &rounded, sizeof(ieee754));
   return write_fixed32(ieee754, bytes);
 }
@@ -148,7 +157,7 @@ static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t
 static const key_type key_types[] = {
   INTEGERS("int32", INT32_MIN, INT32_MAX, write_fixed32),
   INTEGERS("int64", INT64_MIN, INT64_MAX, write_fixed64),
-  OTHERS("float", write_float_key, "a number in -3.4028234663852886e38..3.4028234663852886e38"),
+  OTHERS("float", write_float_key, "a number in -3.4028235677973362e38..3.4028235677973362e38"),
   OTHERS("double", write_double_key, "a number"),
   OTHERS("uuid", write_uuid_key, "36 characters like '123e4567-e89b-12d3-a456-426614174000' or a BLOB of 16 bytes"),
   INTEGERS("fixed32", 0, UINT32_MAX, write_fixed32),
