@@ -113,6 +113,10 @@ test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N
 check-all: ## Run all that test/RELIABILITY.md promises: about half an hour
 	$(Q)sh test/check_all.sh
 
+.PHONY: clients
+clients: $(EXTENSION) ## One scenario in every client of SQLite: Python, Node, PHP, Go ...; installs them
+	$(Q)sh examples/clients/test.sh
+
 MUTATION_ARGS ?=
 
 .PHONY: mutation

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Installs what a fresh machine lacks: sh test/install_packages.sh GROUP ...
+# Installs what a fresh machine lacks: sh test/install_packages.sh [--check] GROUP ...
 #
-# Groups: build, demo, test, check, dist, bench; see the table of needs.  Each need is
+# Groups: build, demo, test, check, dist, bench, and one for each client of SQLite that
+# examples/clients has; see the table of needs.  Each need is
 # probed for real, by compiling or running something, so what is there in any form
 # counts, and a machine that has everything installs nothing and needs no root.  Exit status 0: all is there
 # (but perhaps not the optional needs: a line says so); 1: something is missing still.
+# --check installs nothing, and its status is 1 where an optional need is missing, too.
 set -u
 
 # A need marked ? is optional: its users do without it and say so.  A comma parts
@@ -36,6 +38,13 @@ dist  npm                npm                      npm                     npm   
 dist  wheel_builder      python3-build,python3-setuptools,python3-wheel python3-build,python3-setuptools,python3-wheel py3-build,py3-setuptools,py3-wheel python-build,python-setuptools,python-wheel -
 dist  debian_packager    dpkg-dev,debhelper,fakeroot - - - -
 check packages_tested?   qemu-user,wine64,musl-tools,python3-venv,lintian,man-db,unzip - - - -
+perl  dbd_sqlite?        libdbd-sqlite3-perl      perl-DBD-SQLite         perl-dbd-sqlite     perl-dbd-sqlite   -
+apsw  apsw?              python3-apsw             python3-apsw            py3-apsw            python-apsw       -
+php   php_sqlite?        php-cli,php-sqlite3      php-cli,php-pdo         -                   php,php-sqlite    php
+ruby  ruby_sqlite?       ruby,ruby-sqlite3        rubygem-sqlite3         -                   -                 -
+go    go_sqlite?         golang-go,golang-github-mattn-go-sqlite3-dev - - - -
+java  java_sqlite?       default-jdk-headless,libxerial-sqlite-jdbc-java - - - -
+npm   npm?               npm                      npm                     npm                 npm               node
 bench python             python3                  python3                 python3             python            python
 bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
 bench rocksdb?           g++,librocksdb-dev       gcc-c++,rocksdb-devel   g++,rocksdb-dev     gcc,rocksdb       rocksdb
@@ -94,6 +103,12 @@ probe() {
   rocksdb)        printf '%s\n' '#include <rocksdb/filter_policy.h>' 'int main(){ rocksdb::NewBloomFilterPolicy(10); }' |
                     ${CXX:-c++} -std=c++17 -x c++ - -o "$scratch/probe" -lrocksdb ;;
   gnuplot)        have gnuplot ;;
+  dbd_sqlite)     perl -MDBD::SQLite -e 1 ;;
+  apsw)           . "$here/shared.sh"; find_python; "$PYTHON" -c 'import apsw' ;;
+  php_sqlite)     php -r 'new SQLite3(":memory:");' ;;
+  ruby_sqlite)    ruby -r sqlite3 -e 1 ;;
+  go_sqlite)      go version && [ -e /usr/share/gocode/src/github.com/mattn/go-sqlite3 ] ;;
+  java_sqlite)    javac -version && [ -e /usr/share/java/sqlite-jdbc.jar ] ;;
   fuzzer)         echo 'int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long);
                     int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long num){ (void)data; return num==99; }' |
                     clang -x c - -o "$scratch/probe" -fsanitize=fuzzer,address,undefined && "$scratch/probe" -runs=1 ;;
@@ -164,6 +179,8 @@ install() {
   esac
 }
 
+is_check=
+if [ "${1-}" = --check ]; then is_check=yes; shift; fi
 groups=$*
 manager=
 for name in apt-get dnf apk pacman brew; do
@@ -172,6 +189,7 @@ done
 
 look_for
 [ -n "$required$optional" ] || exit 0
+[ -z "$is_check" ] || exit 1
 
 # Nothing to be had but what this package manager does not offer: do not try every time.
 is_root=

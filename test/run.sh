@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 . test/shared.sh
 if [ "${1-}" != --made ]; then
   # Not by `make test`: when a test fails, the sum would not stay the last line.
-  sh test/install_packages.sh build demo test && make -s -j "$jobs" || exit 1
+  sh test/install_packages.sh build demo test perl apsw && make -s -j "$jobs" || exit 1
 fi
 work=build/run
 mkdir -p $work || exit 1
@@ -37,6 +37,7 @@ suite 'threads'                                            sh test/threads/run.s
 suite 'library: symbols, compilers, linking, installing'   sh test/library.sh
 suite 'README'                                             tclsh test/readme.tcl
 suite 'examples: shell, C, Python'                         sh examples/test.sh
+suite 'clients: those that are quick to install'            sh examples/clients/test.sh --made quick
 suite 'examples: packages'                                 sh examples/packages/test.sh
 if find_sanitizers; then
   suite 'core, with sanitizers'                            sanitized_core
