@@ -230,6 +230,10 @@ bench-keep: ## Copy raw results of bench-full to test/bench/results; MACHINE=NAM
 	$(Q)for file in $$(ls build/bench/results/*.tsv | grep -v /quick-); do \
 	  cp "$$file" "test/bench/results/$(MACHINE)-$${file##*/}" || exit; done
 
+.PHONY: plots
+plots: ## Draw the plots of the results that are kept, test/bench/results/*.svg
+	$(Q)$(or $(PYTHON),/usr/bin/python3) test/bench/plots.py
+
 # Statically linked, but for SQLite: LD_LIBRARY_PATH brings another.
 build/bench/%: test/bench/%.c test/bench/bench.h $(SOURCES) $(HEADERS)
 	@mkdir -p $(@D)

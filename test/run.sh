@@ -36,6 +36,7 @@ suite 'limits and interruption'                            sh test/limits/run.sh
 suite 'threads'                                            sh test/threads/run.sh
 suite 'library: symbols, compilers, linking, installing'   sh test/library.sh
 suite 'README'                                             tclsh test/readme.tcl
+suite 'plots: of the results that are kept'                "$PYTHON" test/bench/plots.py --check
 suite 'examples: shell, C, Python'                         sh examples/test.sh
 suite 'clients: those that are quick to install'            sh examples/clients/test.sh --made quick
 suite 'examples: packages'                                 sh examples/packages/test.sh

@@ -1,6 +1,6 @@
 /*
 ** What the benchmarks in C and C++ share: the processor's time, the order in which
-** contestants take turns, quantiles, the files of raw results, and gnuplot.
+** contestants take turns, quantiles, and the files of raw results.
 */
 #ifndef BLOOM_BENCH_BENCH_H
 #define BLOOM_BENCH_BENCH_H
@@ -81,36 +81,6 @@ static inline FILE *open_results(const char *what, const char *sqlite_version, c
   setvbuf(file, NULL, _IOLBF, BUFSIZ); /* a run that is stopped leaves whole lines */
   fprintf(file, "# %s%s%s\n# %s\n%s\n", machine ? machine : "", sqlite_version ? "; SQLite " : "", version, note, columns);
   return file;
-}
-
-/*
-** gnuplot, to read a script that writes $BENCH_PLOTS/<name>.svg.  NULL where run.sh did not
-** set the variable, and where gnuplot is missing, which is said.
-*/
-static inline FILE *open_plot(const char *name){
-  const char *folder = getenv("BENCH_PLOTS");
-  FILE *gnuplot;
-  if( folder==NULL ) return NULL;
-  if( system("command -v gnuplot >/dev/null 2>&1")!=0 ){
-    printf("no %s.svg: gnuplot is missing\n", name);
-    return NULL;
-  }
-  gnuplot = popen("gnuplot", "w");
-  if( gnuplot==NULL ){
-    perror("gnuplot");
-    exit(1);
-  }
-  fprintf(gnuplot, "set terminal svg size 900,600 font 'sans,14' background rgb 'white'\nset output '%s/%s.svg'\nset grid\n", folder, name);
-  return gnuplot;
-}
-
-/* Ends the program if the plot failed. */
-static inline void close_plot(FILE *gnuplot, const char *name){
-  if( pclose(gnuplot)!=0 ){
-    fprintf(stderr, "the plot %s.svg failed\n", name);
-    exit(1);
-  }
-  printf("wrote %s.svg\n", name);
 }
 
 #endif

@@ -5,7 +5,7 @@
 //   false_positives quick|full
 //
 // Keys of three kinds, since LevelDB's hash tells them apart:
-//   hexadecimal  16 digits in no order: what theory is about; the plot
+//   hexadecimal  16 digits in no order: what theory is about
 //   consecutive  0, 1, 2, ... in decimal: hashed nearly one to one among themselves;
 //                asked for are every 61st number from 200,000,000 on
 //   numbered     'cust-%011d', even numbers present, odd ones asked for: the worst kind
@@ -354,52 +354,6 @@ void MeasurePublished(const Effort& effort) {
   }
 }
 
-// A plot of the raw results, begun: what it shows is for the caller.
-FILE* OpenPlot(const char* name, const char* title) {
-  const char* results = std::getenv("BENCH_RESULTS");
-  FILE* gnuplot = results ? open_plot(name) : nullptr;
-  if (!gnuplot) return nullptr;
-  std::fprintf(gnuplot,
-               "set datafile separator '\t'\nset logscale y\nset format y '%%g %%%%'\n"
-               "set xlabel 'bits per key'\nset ylabel 'false positive rate'\nset xrange [3.5:24.5]\n"
-               "f = '%sfalse-positives.tsv'\n"
-               "of(keys, n, rate) = strcol(1) eq keys && $2 == n ? 100 * rate : NaN\n"
-               "set title '%s'\n"
-               "plot f using 4:(of('hexadecimal', 1e6, $9)) with lines lc 'black' lw 2 title 'textbook'",
-               results, title);
-  return gnuplot;
-}
-
-void PlotSizes(size_t most_keys) {
-  const char* name = "false-positives";
-  FILE* gnuplot = OpenPlot(name, "Keys without order: LevelDB (circles), bloom (crosses), sizing.h (lines)");
-  if (!gnuplot) return;
-  int color = 1;
-  for (size_t n = 1000; n <= most_keys; n *= 10, color++) {
-    std::fprintf(gnuplot, ", f using 4:(of('hexadecimal', %zu, $10)) with lines lc %d notitle"
-                 ", f using 4:(of('hexadecimal', %zu, $11)) with points pt 6 ps 1.2 lc %d title '%.0e keys'"
-                 ", f using 4:(of('hexadecimal', %zu, $12)) with points pt 2 ps 0.6 lc %d notitle",
-                 n, color, n, color, static_cast<double>(n), n, color);
-  }
-  std::fprintf(gnuplot, "\n");
-  close_plot(gnuplot, name);
-}
-
-void PlotKinds() {
-  const char* name = "false-positives-kinds";
-  FILE* gnuplot = OpenPlot(name, "A million keys of each kind: LevelDB (circles), bloom (crosses)");
-  if (!gnuplot) return;
-  int color = 1;
-  for (const Kind& kind : kKinds) {
-    std::fprintf(gnuplot, ", f using 4:(of('%s', 1e6, $11)) with linespoints pt 6 ps 1.2 lc %d title '%s'"
-                 ", f using 4:(of('%s', 1e6, $12)) with points pt 2 ps 0.6 lc %d notitle",
-                 kind.name, color, kind.name, kind.name, color);
-    color++;
-  }
-  std::fprintf(gnuplot, "\n");
-  close_plot(gnuplot, name);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -415,7 +369,5 @@ int main(int argc, char** argv) {
   for (const Kind& kind : kKinds) MeasureParts(kind, effort);
   MeasurePublished(effort);
   if (raw) std::fclose(raw);
-  PlotSizes(effort.most_keys);
-  PlotKinds();
   return 0;
 }

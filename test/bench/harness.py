@@ -7,7 +7,7 @@ test/bench/run.sh sets the environment:
   BENCH_EXTENSION  the extension to load, built with optimisation
   BENCH_MACHINE    the CPU, and the compiler and flags the extension was built with
   BENCH_RESULTS    where raw results go: the beginning of their names
-  BENCH_PLOTS      where databases and plots go; build/bench
+  BENCH_FOLDER     where databases go; build/bench
 
 Without run.sh: ./bloom.so is measured, and nothing is kept.
 """
@@ -16,14 +16,13 @@ import os
 import random
 import sqlite3
 import statistics
-import subprocess
 import sys
 import time
 import zlib
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 EXTENSION = os.environ.get("BENCH_EXTENSION", os.path.join(ROOT, "bloom.so"))
-PLOTS = os.environ.get("BENCH_PLOTS", os.path.join(ROOT, "build", "bench"))
+FOLDER = os.environ.get("BENCH_FOLDER", os.path.join(ROOT, "build", "bench"))
 
 
 def connect(path=":memory:", cache_mb=None):
@@ -43,12 +42,12 @@ def numbers(count, first=1):
 
 
 def database(name, fill):
-    """The path of a database that fill(db) fills; it is kept in PLOTS until the program changes."""
+    """The path of a database that fill(db) fills; it is kept in FOLDER until the program changes."""
     with open(sys.argv[0], "rb") as program:
-        path = os.path.join(PLOTS, f"{name}-{zlib.crc32(program.read()):08x}.db")
+        path = os.path.join(FOLDER, f"{name}-{zlib.crc32(program.read()):08x}.db")
     if not os.path.exists(path):
-        os.makedirs(PLOTS, exist_ok=True)
-        for old in glob.glob(os.path.join(PLOTS, name + "-????????.db")):
+        os.makedirs(FOLDER, exist_ok=True)
+        for old in glob.glob(os.path.join(FOLDER, name + "-????????.db")):
             os.remove(old)
         print(f"generating {os.path.relpath(path)} ...", file=sys.stderr, flush=True)
         half_done = f"{path}.{os.getpid()}"
@@ -137,16 +136,3 @@ def race(contestants, repeats):
 def faster(plain, contestant):
     """How many times faster a contestant is: the median of the ratios within one repeat."""
     return statistics.median(p / c for p, c in zip(plain.seconds, contestant.seconds))
-
-
-def gnuplot(name, script):
-    """Writes PLOTS/name.svg; script plots.  Without gnuplot: says so, once for each plot."""
-    os.makedirs(PLOTS, exist_ok=True)
-    path = os.path.join(PLOTS, name + ".svg")
-    try:
-        subprocess.run(["gnuplot"], check=True, text=True, input=(
-            "set terminal svg size 900,600 font 'sans,14' background rgb 'white'\n"
-            f"set output '{path}'\nset grid\nset key outside right\n" + script))
-        print(f"wrote {os.path.relpath(path)}")
-    except FileNotFoundError:
-        print(f"no {name}.svg: gnuplot is missing")

@@ -122,48 +122,6 @@ double Quantile(const std::vector<double>& v, double share) {
 int repeats = 7;
 FILE* raw = nullptr;
 
-// One median, for the plots.
-struct Point {
-  std::string what, key, contestant;
-  size_t n;
-  double ns;
-};
-std::vector<Point> points;
-
-// $BENCH_PLOTS/kernels-WHAT.svg: a curve a contestant, ns a key of 16-byte text
-// against the number of keys.
-void Plot(const std::string& what) {
-  std::string name = "kernels-" + what;
-  std::replace(name.begin(), name.end(), ' ', '-');
-  FILE* gnuplot = open_plot(name.c_str());
-  if (!gnuplot) return;
-  std::vector<std::string> contestants;
-  for (const Point& p : points) {
-    if (p.what == what && p.key == "text16" &&
-        std::find(contestants.begin(), contestants.end(), p.contestant) == contestants.end()) {
-      contestants.push_back(p.contestant);
-    }
-  }
-  for (size_t i = 0; i < contestants.size(); i++) {
-    std::fprintf(gnuplot, "$d%zu << END\n", i);
-    for (const Point& p : points) {
-      if (p.what == what && p.key == "text16" && p.contestant == contestants[i]) {
-        std::fprintf(gnuplot, "%zu %.3f\n", p.n, p.ns);
-      }
-    }
-    std::fprintf(gnuplot, "END\n");
-  }
-  std::fprintf(gnuplot,
-               "set title '%s: 16-byte keys, 10 bits a key'\nset logscale x\nset yrange [0:]\n"
-               "set xlabel 'keys'\nset ylabel 'ns a key'\nset key top left inside\nplot ",
-               what.c_str());
-  for (size_t i = 0; i < contestants.size(); i++) {
-    std::fprintf(gnuplot, "%s$d%zu with linespoints title '%s'", i ? ", " : "", i, contestants[i].c_str());
-  }
-  std::fprintf(gnuplot, "\n");
-  close_plot(gnuplot, name.c_str());
-}
-
 // Runs the contestants in turns; the first one is what ratios refer to.
 void Race(const char* what, const char* key, size_t n, size_t ops, std::vector<Contestant> all) {
   // Short runs are repeated up to some milliseconds.
@@ -187,7 +145,6 @@ void Race(const char* what, const char* key, size_t n, size_t ops, std::vector<C
     }
   }
   for (const Contestant& c : all) {
-    points.push_back({what, key, c.name, n, Quantile(c.ns, 0.5)});
     std::vector<double> ratios;
     for (size_t i = 0; i < c.ns.size(); i++) ratios.push_back(all[0].ns[i] / c.ns[i]);
     std::printf("%-12s %-7s %9zu  %-14s %8.2f  %6.2f-%-6.2f  %6.2fx  %5.2f-%-5.2f\n", what, key, n, c.name.c_str(),
@@ -456,6 +413,5 @@ int main(int argc, char** argv) {
     }
   }
   if (raw) std::fclose(raw);
-  for (const char* what : {"build", "probe hits", "probe misses"}) Plot(what);
   return 0;
 }

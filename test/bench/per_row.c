@@ -13,7 +13,7 @@
 ** repeat.  Times are the processor's.
 ** It measures the loadable extension, as users run it, on the SQLite that it
 ** finds at run time (LD_LIBRARY_PATH brings another).  run.sh sets its environment:
-** BENCH_EXTENSION, BENCH_MACHINE, BENCH_RESULTS, BENCH_PLOTS.
+** BENCH_EXTENSION, BENCH_MACHINE, BENCH_RESULTS, BENCH_FOLDER.
 */
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -355,7 +355,7 @@ static void info(void){
 
 int main(int argc, char **argv){
   const char *extension = getenv("BENCH_EXTENSION");
-  const char *folder = getenv("BENCH_PLOTS");
+  const char *folder = getenv("BENCH_FOLDER");
   char *message = NULL;
   char *file;
   int is_full = 0;

@@ -5,9 +5,9 @@
 #
 # A benchmark is a command; a new one is one line at the end of this file.  It prints a
 # table (medians and spread, contestants in turns, warmed up), writes its raw results to
-# $BENCH_RESULTS*.tsv and its plots to $BENCH_PLOTS, and exits with 0 if all was right:
-# a benchmark may check, but no time ever fails one; a plot that fails does.  Results are in build/bench/results;
-# `make bench-keep MACHINE=NAME` copies those of full and medium runs to
+# $BENCH_RESULTS*.tsv, and exits with 0 if all was right: a benchmark may check, but no time
+# ever fails one.  Results are in build/bench/results, and in build/bench the pictures of them
+# (plots.py).  `make bench-keep MACHINE=NAME` copies results of full and medium runs to
 # test/bench/results/NAME-*.tsv.
 #
 # BENCH_PREFIX, if set, is put before each command: "taskset -c 1", say.
@@ -31,23 +31,23 @@ if [ "$(echo __OPTIMIZE__ | $CC $OPT ${CFLAGS-} -E -P -x c - | tail -n 1)" != 1 
 fi
 
 export CC OPT PYTHONDONTWRITEBYTECODE=1
-export BENCH_PLOTS=$PWD/build/bench
-export BENCH_EXTENSION=$BENCH_PLOTS/bloom.so
+export BENCH_FOLDER=$PWD/build/bench
+export BENCH_EXTENSION=$BENCH_FOLDER/bloom.so
 build=$(echo "$($CC --version | head -n 1) $OPT ${CFLAGS-}" | sed 's/ *$//')
 # What measured: a model's name alone is that of many machines.
 cpu=$(awk -F ': ' '/^model name/ {name=$2} /^cpu family/ {family=$2} /^model\t/ {model=$2} /^stepping/ {step=$2}
   END {if (name) print name " (" family "-" model "-" step ")"}' /proc/cpuinfo 2>/dev/null)
 export BENCH_MACHINE="${cpu:-$(uname -m)}; $(date +%Y-%m-%d); $build"
-export BENCH_RESULTS=$BENCH_PLOTS/results/
+export BENCH_RESULTS=$BENCH_FOLDER/results/
 [ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS$joins_size-
 
 sh test/install_packages.sh build bench || exit 1
-mkdir -p "$BENCH_PLOTS/results"
+mkdir -p "$BENCH_FOLDER/results"
 # Its own build, made anew when the flags change: what is measured has the flags above.
-if [ "$(cat "$BENCH_PLOTS/flags" 2>/dev/null)" != "$build" ]; then
-  find "$BENCH_PLOTS" -maxdepth 1 -type f -perm -u+x -exec rm {} +
-  rm -rf "$BENCH_PLOTS/release"
-  echo "$build" >"$BENCH_PLOTS/flags"
+if [ "$(cat "$BENCH_FOLDER/flags" 2>/dev/null)" != "$build" ]; then
+  find "$BENCH_FOLDER" -maxdepth 1 -type f -perm -u+x -exec rm {} +
+  rm -rf "$BENCH_FOLDER/release"
+  echo "$build" >"$BENCH_FOLDER/flags"
 fi
 make -s BUILD=build/bench/release EXTENSION=build/bench/bloom.so || exit 1 # make knows no path with a space
 
@@ -83,13 +83,6 @@ bench() {
   for version in $versions; do
     echo "== $name$([ "$how_often" = once ] || echo ", SQLite: $version")"
     run_on "$version" "$@" </dev/null || failed="$failed $name"
-    for plot in "$BENCH_PLOTS"/*.svg; do
-      if [ -e "$plot" ] && [ ! -s "$plot" ]; then
-        echo "an empty plot: $plot" >&2
-        rm "$plot"
-        failed="$failed $name"
-      fi
-    done
   done
 }
 
@@ -113,5 +106,8 @@ bench bloomfile-units once   build/bench/bloomfile_units
 bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
 bench table           each  $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
+
+echo "== plots"
+$python test/bench/plots.py "$BENCH_RESULTS" "$BENCH_FOLDER" || failed="$failed plots"
 
 [ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }

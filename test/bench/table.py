@@ -48,11 +48,11 @@ ONE = {
 
 
 def open_new(kind, num_rows):
-    path = os.path.join(harness.PLOTS, "table.db")
+    path = os.path.join(harness.FOLDER, "table.db")
     for suffix in ("", "-journal"):
         if os.path.exists(path + suffix):
             os.remove(path + suffix)
-    os.makedirs(harness.PLOTS, exist_ok=True)
+    os.makedirs(harness.FOLDER, exist_ok=True)
     db = harness.connect(path, 512)
     db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     db.execute("CREATE TABLE t(k TEXT PRIMARY KEY) WITHOUT ROWID" if kind == "primary key" else
@@ -109,7 +109,7 @@ def measure(kind, keys, absent, source):
         found["rebuild"] = timed(lambda: db.execute("REINDEX t_k")) / n
     db.close()
 
-    db = harness.connect(os.path.join(harness.PLOTS, "table.db"))
+    db = harness.connect(os.path.join(harness.FOLDER, "table.db"))
     db.execute("PRAGMA cache_size = -100")
     db.execute("ATTACH ? AS source", (source,))
     query = LOOKUP[kind].format("source.some_absent")
@@ -131,7 +131,7 @@ def fill(db, num_rows):
 def main():
     num_rows = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
     num_repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    results = harness.Results("table", ("kind", "what", "repeat", "value"), __doc__.strip().splitlines()[0])
+    results = harness.Results("table", ("kind", "what", "repeat", "value"), f"{num_rows} rows")
     source = harness.database(f"table-{num_rows}", lambda db: fill(db, num_rows))
     db = harness.connect(source)
     keys = db.execute("SELECT k FROM present").fetchall()

@@ -115,27 +115,7 @@ def measure(size, dimension):
                     f"{times[n].median * 1e3:>9.0f}" for n in times) + "".join(
                     f"{harness.faster(times['plain'], times[n]):>8.2f}x" for n in times if n != "plain") +
                     f"{100 * max(t.spread() for t in times.values()):>7.0f} %", flush=True)
-                yield dimension, cache, form, percent, harness.faster(times["plain"], times["kept"])
         db.close()
-
-
-def plot(points):
-    """One curve a dimension and cache: times faster against the share that matches."""
-    for form in FORMS:
-        curves = {}
-        for dimension, cache, its_form, percent, kept in points:
-            if its_form == form:
-                curves.setdefault(f"{dimension.replace('-', ', ')} rows, {cache}", []).append((percent, kept))
-        if not curves:
-            continue
-        data = "".join(f"$d{i} << END\n" + "".join(f"{x} {y}\n" for x, y in curve) + "END\n"
-                       for i, curve in enumerate(curves.values()))
-        harness.gnuplot(f"joins-{form}-sqlite-{sqlite3.sqlite_version}", data +
-                        f"set title '{form} with a filter in front, SQLite {sqlite3.sqlite_version}'\n"
-                        "set logscale xy\nset xlabel 'fact rows that match, %'\nset ylabel 'times faster'\n"
-                        "set key bottom left inside\n"
-                        "plot " + ", ".join(f"$d{i} with linespoints title '{title}'"
-                                            for i, title in enumerate(curves)) + ", 1 notitle lc 'black'\n")
 
 
 def main():
@@ -147,7 +127,8 @@ def main():
           "spread: the run furthest from its median")
     print(f"{'key':<8}{'dimension':>11} {'cache':<6}{'match':>8} {'form':<7}{'plain':>9}{'kept':>9}{'built':>9}{'kept':>9}{'built':>9} ms"
           f"{'kept':>6}{'built':>9}{'kept':>9}{'built':>9}{'spread':>9}; the second kept and built: Parquet's encoding")
-    plot([point for dimension in sys.argv[2:] or dimensions for point in measure(size, dimension)])
+    for dimension in sys.argv[2:] or dimensions:
+        measure(size, dimension)
 
 
 if __name__ == "__main__":

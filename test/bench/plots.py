@@ -1,0 +1,441 @@
+#!/usr/bin/python3
+"""
+The pictures of the benchmarks' results, drawn by gnuplot.
+
+    make plots                            test/bench/results, from the results that are kept there
+    plots.py RESULTS FOLDER               from RESULTS*.tsv, as a run of the benchmarks does
+    plots.py --check                      were the kept pictures drawn from the kept results?
+
+Each picture is a function below, which says what is shown of which results. A picture whose
+results are missing is left out, with a word. Each SVG names its results, and the checksum of
+all that gnuplot was given, by which --check knows it without gnuplot. Where the gnuplot that drew it
+is installed, the whole picture is compared.
+"""
+import glob
+import hashlib
+import math
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KEPT = os.path.join(HERE, "results")
+MACHINE = "intelr-xeonr-processor-"  # whose results the documents speak of
+
+# Light pages, dark pages. The lines' colours are those of Okabe and Ito, which all eyes can tell
+# apart; where one is hard to read as text, it is darker or lighter here.
+COLOURS = {
+    "paper": ("#ffffff", "#0d1117"),
+    "ink": ("#1f2328", "#e6edf3"),
+    "soft": ("#59636e", "#9198a1"),
+    "grid": ("#d9dee3", "#2d333b"),
+    "blue": ("#0072b2", "#56b4e9"),
+    "vermilion": ("#c04f00", "#e69f00"),
+    "green": ("#008060", "#2bbf95"),
+}
+FONT = "-apple-system, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
+WIDTH, SIZE = 720, 15  # pixels, the text's too: still legible where a page is 360 wide
+CIRCLE, SQUARE, TRIANGLE, DIAMOND = 7, 5, 9, 13  # gnuplot's filled points
+
+
+class Missing(Exception):
+    """These results were not measured."""
+
+
+class Results:
+    """The files of results whose names begin with a prefix."""
+
+    def __init__(self, prefix):
+        self.prefix = prefix
+        self.read = []  # the names of the files that were
+
+    def rows(self, what, has=None):
+        """The rows of one benchmark, as dicts: of the full run if there is one, and it has this value in a column."""
+        for size in ("", "medium-"):
+            for ending in ("", "-sqlite-[0-9]*"):
+                for path in sorted(glob.glob(glob.escape(self.prefix) + size + what + ending + ".tsv")):
+                    with open(path, encoding="utf-8") as file:
+                        lines = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+                    rows = [dict(zip(lines[0], line)) for line in lines[1:]]
+                    if has is None or any(has in row.values() for row in rows):
+                        self.read.append(os.path.basename(path))
+                        return rows
+        raise Missing(what)
+
+
+def median(rows, column, **where):
+    values = [float(row[column]) for row in rows if all(row[name] == value for name, value in where.items())]
+    if not values:
+        raise Missing(", ".join(where.values()))
+    return statistics.median(values)
+
+
+class Line:
+    def __init__(self, label, points, colour, point=CIRCLE, dashed=False, values=None):
+        self.label = label.format(points[-1][1]) if label and points else None  # {} is the last value
+        self.points, self.colour, self.point, self.dashed = points, colour, point, dashed
+        self.values = values  # (at how many points before the last the number is written, how high above them)
+
+
+class Panel:
+    """Axes with lines, or with dots alone. x and y are ranges, ticks (text, value), log the logarithmic axes."""
+
+    def __init__(self, lines, x, y, xlabel, ylabel, xticks, yticks, log="", height=240, dots=False):
+        self.lines = [line for line in lines if line.points]  # what was measured
+        if not any(line.point for line in self.lines):
+            raise Missing(ylabel)
+        self.x, self.y, self.xlabel, self.ylabel = x, y, xlabel, ylabel
+        self.xticks, self.yticks, self.log, self.height, self.dots = xticks, yticks, log, height, dots
+
+    def share(self, axis, value):
+        """How far along its axis a value is, 0 to 1."""
+        scale = math.log if axis in self.log else float
+        first, last = map(scale, getattr(self, axis))
+        return (scale(value) - first) / (last - first)
+
+
+def apart(wanted, least):
+    """Places close to those wanted, and at least so far apart."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    groups = []  # (sum of the first place each member wants, number of members)
+    for rank, i in enumerate(order):
+        groups.append([wanted[i] - rank * least, 1])
+        while len(groups) > 1 and groups[-2][0] / groups[-2][1] > groups[-1][0] / groups[-1][1]:
+            last = groups.pop()
+            groups[-1] = [groups[-1][0] + last[0], groups[-1][1] + last[1]]
+    starts = [total / count for total, count in groups for _ in range(count)]
+    places = [0.0] * len(wanted)
+    for rank, i in enumerate(order):
+        places[i] = starts[rank] + rank * least
+    return places
+
+
+def gnuplot_version():
+    """Empty if there is none."""
+    if not shutil.which("gnuplot"):
+        return ""
+    return subprocess.run(["gnuplot", "--version"], stdout=subprocess.PIPE, universal_newlines=True).stdout.strip()
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def colour(name):
+    return f"rgb '{COLOURS[name][0]}'"
+
+
+def width(texts):
+    """Pixels, in a wide font."""
+    return max(map(len, texts), default=0) * 0.575 * SIZE
+
+
+def script(title, panels):
+    """What gnuplot is given: the panels below each other."""
+    top, above, below = 36, 36, 50  # pixels: the title; of each panel
+    left = 24 + width(text for panel in panels for text, _ in panel.yticks)
+    right = 20 + width(line.label for panel in panels for line in panel.lines
+                       if line.label and line.points[-1][0] == panel.x[1])
+    height = top + sum(above + panel.height + below for panel in panels)
+    out = [f"set terminal svg size {WIDTH},{height} fixed enhanced font 'sans-serif,{SIZE}'",
+           "set encoding utf8", "set multiplot", "unset key", "set tics scale 0", "set border 0",
+           f"set grid ytics lt 1 lw 1 lc {colour('grid')}",
+           f"set lmargin at screen {left / WIDTH:.5f}", f"set rmargin at screen {1 - right / WIDTH:.5f}"]
+    base = height - top
+
+    def label(text, x, y, where, ink, more=""):
+        """At x pixels from the left, y from the bottom."""
+        out.append(f"set label {quoted(text)} at screen {x / WIDTH:.5f},{y / height:.5f} {where} textcolor {colour(ink)}{more}")
+
+    label("{/:Bold " + title + "}", 9, height - 22, "left", "ink", " font ',18'")
+    for panel in panels:
+        upper, base = base - above, base - above - panel.height
+        out += [f"set tmargin at screen {upper / height:.5f}", f"set bmargin at screen {base / height:.5f}",
+                "unset logscale", f"set logscale {panel.log}" if panel.log else "",
+                f"set xrange [{panel.x[0]}:{panel.x[1]}]", f"set yrange [{panel.y[0]}:{panel.y[1]}]"]
+        for axis, ticks in (("x", panel.xticks), ("y", panel.yticks)):
+            out.append(f"set {axis}tics (" + ", ".join(f"{quoted(text.replace('%', '%%'))} {value:g}" for text, value in ticks) +
+                       f") textcolor {colour('soft')}" + (" offset 0,0.3" if axis == "x" else ""))
+        label(panel.ylabel, 9, upper + 20, "left", "soft")
+        label(panel.xlabel, (left + WIDTH - right) / 2, base - 37, "center", "soft")
+        plots = []
+        lines = [line for line in panel.lines if line.label]
+        ends = [(left + panel.share("x", line.points[-1][0]) * (WIDTH - right - left),
+                 panel.share("y", line.points[-1][1]) * panel.height) for line in lines]
+        for line, (x, _), y in zip(lines, ends, apart([y for _, y in ends], 20)):
+            if panel.dots:
+                label(line.label, x, upper, "center", line.colour)
+            else:
+                label(line.label, x + 12, base + y, "left", line.colour)
+        for i, line in enumerate(panel.lines):
+            out += [f"$data{i} << END"] + [f"{x:.6g} {y:.6g}" for x, y in line.points] + ["END"]
+            ink = colour(line.colour)
+            if not panel.dots or not line.point:
+                plots.append(f"$data{i} with lines lw {1.5 if line.colour == 'soft' else 2.5} dt {'(8,5)' if line.dashed else 1} lc {ink}")
+            if line.point:
+                plots.append(f"$data{i} with points pt {line.point} ps 0.8 lc {ink}")
+            if line.values:
+                most, up = line.values
+                plots.append(f"$data{i} every ::{len(line.points) - 1 - most}::{len(line.points) - 2}"
+                             f" using 1:2:(sprintf('%.2gx', $2)) with labels offset 0,{up} textcolor {ink}")
+        base -= below
+        out += ["plot " + ", ".join(plots), "unset label"]
+    return "\n".join(line for line in out if line) + "\n"
+
+
+def svg(title, text, results):
+    """gnuplot's picture, for light pages and dark ones, with a title, and what it was drawn from."""
+    drawn = subprocess.run(["gnuplot"], input=text, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
+    names = {tuple(int(light[i:i + 2], 16) for i in (1, 3, 5)): name for name, (light, _) in COLOURS.items()}
+
+    def themed(match):
+        name = names.get(tuple(map(int, match.group(2).split(","))))
+        return match.group(0) if name is None else f'{match.group(0)} style="{match.group(1)}:var(--{name})"'
+
+    drawn = re.sub(r"""(stroke|fill|color)=['"]rgb\(([ \d,]+)\)['"]""", themed, drawn)
+    drawn = re.sub(r"<title>gnuplot_plot_\d+\w*</title>", "", drawn)
+    drawn = re.sub(r' font-family="sans-serif" ?', " ", drawn)
+    theme = ["".join(f"--{name}:{pair[i]};" for name, pair in COLOURS.items()) for i in (0, 1)]
+    head = (f"<title>{escaped(title)}</title>\n<desc>{escaped(description(text, results))} {gnuplot_version()}</desc>\n"
+            f"<style>svg{{{theme[0]}background:var(--paper);font-family:{FONT}}}"
+            f"@media(prefers-color-scheme:dark){{svg{{{theme[1]}}}}}</style>")
+    drawn = re.sub(r"<title>.*?</desc>", lambda _: head, drawn, count=1, flags=re.DOTALL)
+    return "\n".join(line.strip() for line in drawn.splitlines() if line.strip()) + "\n"
+
+
+def escaped(text):
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def description(text, results):
+    return (f"Drawn by test/bench/plots.py from {', '.join(sorted(set(results.read)))}."
+            f" Checksum: {hashlib.sha256(text.encode()).hexdigest()}.")
+
+
+# -- The pictures ------------------------------------------------------------------------------
+# Each returns its title and its panels.
+
+PERCENT = [("all", 100), ("50 %", 50), ("10 %", 10), ("1 %", 1), ("0.1 %", 0.1)]
+KEYS = {10**3: "1,000", 10**4: "10,000", 10**5: "100,000", 10**6: "1 million", 10**7: "10 million", 10**8: "100 million"}
+KEY_TICKS = [(text, keys) for keys, text in KEYS.items()]
+
+
+def times(*values):
+    return [(f"{value:g}x", value) for value in values]
+
+
+def level(y, x, label):
+    """A thin line across."""
+    return Line(label, [(x[0], y), (x[1], y)], "soft", point=None)
+
+
+def gains(results, dimension, contestant):
+    """Points: per cent of the rows that match, and how many times faster the join is; none if not measured."""
+    try:
+        rows = results.rows(f"joins-{dimension}")
+    except Missing:
+        return []
+    seconds = {(row["percent"], row["contestant"], row["repeat"]): float(row["seconds"])
+               for row in rows if row["cache"] == "warm" and row["form"] == "join"}
+    ratios = {}
+    for (percent, name, repeat), value in seconds.items():
+        if name == contestant:
+            ratios.setdefault(float(percent), []).append(seconds[percent, "plain", repeat] / value)
+    return sorted(((percent, statistics.median(values)) for percent, values in ratios.items()), reverse=True)
+
+
+def join_gain(results):
+    x = (130, 0.1)
+    return "The fewer rows of a join match, the more a filter gains", [Panel(
+        [Line("{:.2g}x  table of 10 million", gains(results, "hex-10000000", "kept"), "blue", CIRCLE, values=(2, 0.8)),
+         Line("{:.2g}x  table of 1 million", gains(results, "hex-1000000", "kept"), "vermilion", SQUARE, values=(2, -0.8)),
+         level(1, x, "1x  as without a filter")],
+        x=x, y=(0.8, 16), log="xy", height=210, xlabel="share of the rows that match",
+        ylabel="times faster than without a filter", xticks=PERCENT, yticks=times(1, 2, 4, 8, 16))]
+
+
+def joins(results):
+    x = (130, 0.1)
+    panels = []
+    for size, text in ((10**6, "1 million"), (10**7, "10 million")):
+        lines = []
+        for kind, its, ink, point in (("hex", "texts", "blue", CIRCLE), ("integer", "integers", "vermilion", SQUARE)):
+            for contestant in ("kept", "built"):
+                lines.append(Line(f"{{:.2g}}x  {its}, {contestant}", gains(results, f"{kind}-{size}", contestant),
+                                  ink, point, contestant == "built"))
+        panels.append(Panel(lines + [level(1, x, "1x  as without")], x=x, y=(0.7, 16), log="xy", xticks=PERCENT,
+                            yticks=times(1, 2, 4, 8, 16), xlabel="share of the rows that match",
+                            ylabel=f"times faster than without a filter, table of {text} rows"))
+    return "A small table can build its filter in the query; for a large one, keep it", panels
+
+
+SIZES = ("4", "5", "8", "10", "12", "16", "20", "24")
+
+
+def rates(results, keys, column, num_keys=None, bits=None):
+    """Points: the bits a key (or the number of keys), and the false positives in per cent. Few sizes were measured for all."""
+    of, fixed, x = ("bits_per_key", str(bits), "num_keys") if bits else ("num_keys", str(num_keys), "bits_per_key")
+    return sorted((int(row[x]), 100 * float(row[column])) for row in results.rows("false-positives")
+                  if row["keys"] == keys and row[of] == fixed and row["bits_per_key"] in SIZES)
+
+
+def rate_axis(*values):
+    return [(f"{value:g} %", value) for value in values]
+
+
+def bits_per_key(results):
+    def of(keys, num_keys, column="ours"):
+        return rates(results, keys, column, num_keys)
+
+    return "More bits help, but a large filter of LevelDB's encoding only so far", [Panel(
+        [Line("1 million numbered texts", of("numbered", 10**6), "vermilion", SQUARE),
+         Line("100 million texts", of("hexadecimal", 10**8), "blue", CIRCLE),
+         Line("1 million texts", of("hexadecimal", 10**6), "blue", TRIANGLE),
+         Line("Parquet's, any texts", of("hexadecimal", 10**6, "parquet"), "green", DIAMOND),
+         Line("10,000 texts", of("hexadecimal", 10**4), "blue", None),
+         Line("theory", of("hexadecimal", 10**4, "textbook"), "soft", None, dashed=True)],
+        x=(4, 24), y=(0.0007, 50), log="y", height=330, xlabel="bits per key",
+        ylabel="absent keys that pass; LevelDB's encoding where no other is named", xticks=[(str(bits), bits) for bits in range(4, 25, 4)],
+        yticks=rate_axis(0.001, 0.01, 0.1, 1, 10))]
+
+
+def number_of_keys(results):
+    def of(keys, column):
+        return rates(results, keys, column, bits=10)
+
+    return "LevelDB's encoding is for small filters, Parquet's for any", [Panel(
+        [Line("LevelDB's, numbered texts", of("numbered", "ours"), "vermilion", SQUARE),
+         Line("LevelDB's, random", of("hexadecimal", "ours"), "blue", CIRCLE),
+         Line(None, of("numbered", "parquet"), "green", TRIANGLE, dashed=True),
+         Line("Parquet's, both", of("hexadecimal", "parquet"), "green", DIAMOND)],
+        x=(800, 10**8), y=(0.6, 25), log="xy", height=260, xlabel="keys in the filter",
+        ylabel="absent keys that pass, at 10 bits a key", xticks=KEY_TICKS, yticks=rate_axis(1, 2, 5, 10, 20))]
+
+
+def per_row(results):
+    rows = results.rows("per-row", has="may_contain(parquet, k)")
+    panels = []
+    for column, name in (("INTEGER", "k"), ("TEXT", "s")):
+        def of(contestant):
+            points = [(size, median(rows, "time", group=f"scan: {column}, filter of {text}", contestant=contestant))
+                      for size, text in ((125, "125 KB"), (1000, "1 MB"), (12000, "12 MB"))]
+            return points
+
+        lines = [Line("Parquet's", of(f"may_contain(parquet, {name})"), "green", DIAMOND),
+                 Line("LevelDB's", of(f"may_contain(handle, {name})"), "blue", CIRCLE),
+                 Line("function that does nothing", of(f"noop(handle, {name})"), "soft", SQUARE, dashed=True),
+                 Line("scan alone", of("empty scan"), "soft", None)]
+        panels.append(Panel(lines, x=(110, 12000), y=(0, 220), log="x", height=200, xlabel="size of the filter",
+                            ylabel=f"ns for each row of a scan, {column} keys",
+                            xticks=[("125 KB", 125), ("1 MB", 1000), ("12 MB", 12000)],
+                            yticks=[(str(ns), ns) for ns in (0, 50, 100, 150, 200)]))
+    return "A filter in the cache costs no more than calling a function", panels
+
+
+def kernels(results):
+    rows = results.rows("kernels", has="parquet scalar")
+    names = {row["contestant"] for row in rows}
+    best = [next(f"{layout} {kernel}" for kernel in ("avx512", "avx2", "scalar") if f"{layout} {kernel}" in names)
+            for layout in ("bloom", "parquet")]
+    panels = []
+    for what, text, contestants in (("build", "building", best), ("probe misses", "asking for an absent key", ("bloom", "parquet"))):
+        def of(contestant):
+            its = [row for row in rows if row["what"] == what and row["key"] == "text16" and row["contestant"] == contestant]
+            return [(n, median(its, "ns_per_key", n=str(n))) for n in sorted({int(row["n"]) for row in its})]
+
+        lines = [Line("LevelDB's library", of("leveldb"), "soft", SQUARE),
+                 Line("ours, LevelDB's encoding", of(contestants[0]), "blue", CIRCLE),
+                 Line("ours, Parquet's encoding", of(contestants[1]), "green", DIAMOND)]
+        x = lines[0].points
+        most = max(y for line in lines for _, y in line.points)
+        panels.append(Panel(lines, x=(x[0][0] / 1.2, x[-1][0]), y=(0, 1.05 * most), log="x", height=180,
+                            xlabel="keys in the filter", ylabel=f"ns a key, {text}",
+                            xticks=[tick for tick in KEY_TICKS if tick[1] <= x[-1][0]],
+                            yticks=[(str(ns), ns) for ns in range(0, int(1.05 * most), 10 if most < 80 else 40)]))
+    return "Both encodings are built and asked faster than by LevelDB's library", panels
+
+
+def many_sets(results):
+    rows = results.rows("many-sets")
+
+    def of(contestant):
+        return [(sets, median(rows, "us", num_sets=str(sets), state="warm", contestant=contestant))
+                for sets in sorted({int(row["num_sets"]) for row in rows})]
+
+    return "With many sets, a BloomFile answers for all of them at once", [Panel(
+        [Line("a filter for each set", of("a filter a set"), "vermilion", SQUARE),
+         Line("a BloomFile", of("the same, pages of 16 KB"), "blue", CIRCLE),
+         Line("a BloomFile, by its handle", of("1 part, 21,001 units, a handle"), "green", DIAMOND)],
+        x=(90, 10**4), y=(0.2, 3000), log="xy", xlabel="sets",
+        ylabel="time to learn which sets may hold one absent key",
+        xticks=[("100", 100), ("1,000", 1000), ("10,000", 10000)],
+        yticks=[("1 us", 1), ("10 us", 10), ("100 us", 100), ("1 ms", 1000)])]
+
+
+def table(results):
+    rows = results.rows("table")
+    texts = {"space": "bytes of a row", "rebuild": "building anew, a key", "statement": "a statement for an absent key",
+             "cold": "absent key, small page cache", "present": "look-up of a key that is there",
+             "absent": "look-up of an absent key", "bulk": "a row of INSERT ... SELECT", "insert": "a statement that inserts a row"}
+
+    def of(kind):
+        """The median of the shares of the index's cost."""
+        values = {(row["kind"], row["what"], row["repeat"]): float(row["value"]) for row in rows}
+        shares = {}
+        for (its, what, repeat), value in values.items():
+            if its == kind and ("index", what, repeat) in values:
+                shares.setdefault(what, []).append(value / values["index", what, repeat])
+        return [(statistics.median(shares[what]), place) for place, what in enumerate(texts) if what in shares]
+
+    return "A filter that keeps itself true costs less than an index", [Panel(
+        [Line("index", [(1, -0.5), (1, len(texts) - 1)], "soft", None),
+         Line("follows a table", of("filter"), "blue", CIRCLE),
+         Line("set of its own", of("set of its own"), "green", DIAMOND)],
+        x=(0, 1.1), y=(-0.5, len(texts) - 0.5), height=260, dots=True, xlabel="share of what an index costs", ylabel="",
+        xticks=[("0", 0), ("a quarter", 0.25), ("half", 0.5), ("three quarters", 0.75), ("all", 1)],
+        yticks=[(text, place) for place, text in enumerate(texts.values())])]
+
+
+PICTURES = {"join-gain": join_gain, "joins": joins, "bits-per-key": bits_per_key, "number-of-keys": number_of_keys,
+            "per-row": per_row, "kernels": kernels, "many-sets": many_sets, "table": table}
+
+
+def main():
+    check, kept = sys.argv[1:] == ["--check"], len(sys.argv) != 3
+    if kept and sys.argv[1:] and not check:
+        sys.exit(__doc__)
+    prefix, folder = (os.path.join(KEPT, MACHINE), KEPT) if kept else sys.argv[1:]
+    if not check and not gnuplot_version():
+        print("no plots: gnuplot is missing")
+        sys.exit(kept)
+    wrong = []
+    for name, picture in PICTURES.items():
+        path, results = os.path.join(folder, name + ".svg"), Results(prefix)
+        try:
+            title, panels = picture(results)
+        except Missing as missing:
+            print(f"no {name}.svg: not measured: {missing}")
+            wrong.append(name)
+            continue
+        text = script(title, panels)
+        if check:
+            with open(path, encoding="utf-8") as file:
+                drawn = file.read()
+            if escaped(description(text, results)) not in drawn or (
+                    f"{gnuplot_version()}</desc>" in drawn and gnuplot_version() and svg(title, text, results) != drawn):
+                print(f"FAILED {os.path.relpath(path)} shows other results than those kept: make plots")
+                wrong.append(name)
+        else:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(svg(title, text, results))
+            print(f"wrote {os.path.relpath(path)}")
+    if check:
+        print(f"{len(PICTURES) - len(wrong)} passed, {len(wrong)} failed")
+    sys.exit(kept and len(wrong) > 0)
+
+
+if __name__ == "__main__":
+    main()
