@@ -41,6 +41,7 @@ check examples/static/blacklist.expected examples/static/blacklist
 check examples/python/thumbnails.expected "$python" examples/python/thumbnails.py
 check examples/python/seen_urls.expected "$python" examples/python/seen_urls.py
 check examples/python/slow_store.expected "$python" examples/python/slow_store.py
+check examples/python/coordinator.expected "$python" examples/python/coordinator.py
 check examples/shell/revoked.expected sh examples/shell/revoked.sh
 check examples/shell/shards.expected sh examples/shell/shards.sh
 check examples/bloomfile/which_logs.expected sh examples/bloomfile/which_logs.sh
