@@ -117,6 +117,10 @@ check-all: ## Run all that test/RELIABILITY.md promises: about half an hour
 clients: $(EXTENSION) ## One scenario in every client of SQLite: Python, Node, PHP, Go ...; installs them
 	$(Q)sh examples/clients/test.sh
 
+.PHONY: cluster
+cluster: $(EXTENSION) ## A cluster (dqlite) whose nodes are killed again and again; installs it
+	$(Q)sh examples/dqlite/test.sh
+
 MUTATION_ARGS ?=
 
 .PHONY: mutation

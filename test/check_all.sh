@@ -40,6 +40,7 @@ long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/every_sqlite.s
 long 'files that LevelDB writes, also by classic-level'   sh test/leveldb_files/run.sh --long
 long 'packages: npm, Python, Debian, sqlpkg, archives'    sh test/packages/run.sh
 long 'clients: one scenario in all of them'                sh examples/clients/test.sh
+long 'a cluster of dqlite, its nodes killed'              sh examples/dqlite/test.sh
 long 'Node: better-sqlite3'                               sh examples/node/test.sh
 long 'a catalogue of Parquet files: Node, DuckDB'          sh examples/parquet/test.sh
 long 'Parquet files of DuckDB and hyparquet-writer'       sh test/parquet/run.sh

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what a fresh machine lacks: sh test/install_packages.sh [--check] GROUP ...
 #
-# Groups: build, demo, test, check, dist, bench, and one for each client of SQLite that
-# examples/clients has; see the table of needs.  Each need is
+# Groups: build, demo, test, check, dist, bench, cluster, and one for each client of SQLite
+# that examples/clients has; see the table of needs.  Each need is
 # probed for real, by compiling or running something, so what is there in any form
 # counts, and a machine that has everything installs nothing and needs no root.  Exit status 0: all is there
 # (but perhaps not the optional needs: a line says so); 1: something is missing still.
@@ -44,6 +44,9 @@ php   php_sqlite?        php-cli,php-sqlite3      php-cli,php-pdo         -     
 ruby  ruby_sqlite?       ruby,ruby-sqlite3        rubygem-sqlite3         -                   -                 -
 go    go_sqlite?         golang-go,golang-github-mattn-go-sqlite3-dev - - - -
 java  java_sqlite?       default-jdk-headless,libxerial-sqlite-jdbc-java - - - -
+cluster dqlite           libdqlite-dev            -                       -                   -                 -
+cluster dqlite_shell     go-dqlite                -                       -                   -                 -
+cluster go_dqlite        golang-go,golang-github-canonical-go-dqlite-dev - - - -
 npm   npm?               npm                      npm                     npm                 npm               node
 bench python             python3                  python3                 python3             python            python
 bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
@@ -108,6 +111,10 @@ probe() {
   php_sqlite)     php -r 'new SQLite3(":memory:");' ;;
   ruby_sqlite)    ruby -r sqlite3 -e 1 ;;
   go_sqlite)      go version && [ -e /usr/share/gocode/src/github.com/mattn/go-sqlite3 ] ;;
+  dqlite)         printf '%s\n' '#include <dqlite.h>' 'int main(void){ return dqlite_version_number()==0; }' |
+                    links -ldqlite -lsqlite3 ;;
+  dqlite_shell)   dqlite --help ;;
+  go_dqlite)      go version && [ -e /usr/share/gocode/src/github.com/canonical/go-dqlite ] ;;
   java_sqlite)    javac -version && [ -e /usr/share/java/sqlite-jdbc.jar ] ;;
   fuzzer)         echo 'int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long);
                     int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long num){ (void)data; return num==99; }' |
