@@ -6,7 +6,8 @@
 // NODE is the program made of node.c.  A row and its filters change in one transaction, in two
 // ways: the transaction adds the key to a filter in a table, and a virtual table follows the
 // rows by itself.  Run it where ./bloom is: the sqlite3 shell loads it, to look into the copies
-// that the nodes have.  The last line is `N passed, N failed`.
+// that the nodes have.  BLOOM_TEST_SEED=N repeats the choices, though not the threads' race.
+// The last line is `N passed, N failed`.
 package main
 
 import (
@@ -42,7 +43,8 @@ const (
 	addUser     = "INSERT INTO users VALUES (?)"
 	addToFilter = "UPDATE filters SET filter = bloom_add(filter, ?) WHERE name = 'users'"
 	// Anew, in one statement that takes a while; with room for all that this program adds.
-	buildFilter = "INSERT OR REPLACE INTO filters SELECT 'users', bloom_build(email, 10, 100000) FROM users"
+	buildFilter = `
+INSERT OR REPLACE INTO filters SELECT 'users', bloom_build(email, 10, 100000, 'parquet') FROM users`
 
 	// Three answers for one address: the table's, the filter's, the virtual table's.
 	askForUser = `
@@ -445,6 +447,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	seed, err := strconv.ParseInt(os.Getenv("BLOOM_TEST_SEED"), 10, 64)
+	if err != nil {
+		seed = time.Now().UnixNano() % 1000000
+	}
+	rand.Seed(seed)
+	fmt.Println("note: seed", seed)
 	runtime.LockOSThread() // nodes die with the thread that started them
 	c := &cluster{program: os.Args[1], folder: os.Args[2]}
 	os.RemoveAll(c.folder)

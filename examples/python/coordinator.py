@@ -13,7 +13,8 @@ So versions travel, too, in this order:
 
 Between 1 and 3 the coordinator knows that the filter is old, and asks that shard for every key.
 So whatever is lost or late on the way makes it ask too often, and never too seldom: the last part
-loses, delays and reorders messages at random, and lets shards die before they commit.
+loses, delays and reorders messages at random, and lets shards die before they commit.  A
+coordinator that starts again has no filters yet, and asks every shard.
 
 Run, from the top of the project, after `make`:
     /usr/bin/python3 examples/python/coordinator.py
