@@ -74,7 +74,9 @@ for version in $supported; do
   ready_made=$passed
   adds_up "filters that keep themselves true, every change, on $version" tclsh test/table/changes.tcl ./bloom "$package"
   adds_up "loading on $version" on "$version" build/release/test/load/load ./bloom.so
-  echo "note: SQLite $version: $records SQL records, $ready_made checks of ready-made SQL, $passed of loading; files left out: $num_left_out"
+  loading=$passed
+  adds_up "clients on $version" on "$version" sh examples/clients/test.sh --made shell python_sqlite3 c_api
+  echo "note: SQLite $version: $records SQL records, $ready_made checks of ready-made SQL, $loading of loading; files left out: $num_left_out"
 done
 
 for writer in system $supported; do check "$writer writes filters" writes "$writer"; done
@@ -93,6 +95,7 @@ case " $supported " in *" $newest "*)
   check "shell and library are SQLite $newest" is_on "$newest"
   adds_up "README on $newest" on "$newest" tclsh test/readme.tcl
   adds_up "examples on $newest" on "$newest" sh examples/test.sh
+  adds_up "clients on $newest" on "$newest" sh examples/clients/test.sh --made quick
 esac
 
 for version in $unsupported; do

@@ -18,6 +18,7 @@ chosen=" $* "
 # What a client needs is a group of test/install_packages.sh, or a package of npm.
 #
 # client         speed needs                  program             command
+# shellcheck disable=SC2016 # for eval
 clients='
 shell            quick -                      shell.sql           ${SQLITE3:-sqlite3} <shell.sql
 python_sqlite3   quick -                      python_sqlite3.py   "$PYTHON" python_sqlite3.py
@@ -55,6 +56,7 @@ prints_the_scenario() {
 }
 
 versions=''
+num_chosen=0
 while read -r client speed needs program command; do
   case $chosen in "  " | *" $client "* | *" $speed "*) ;; *) continue ;; esac
   [ -n "$client" ] || continue
@@ -62,8 +64,9 @@ while read -r client speed needs program command; do
   mkdir -p "$folder" && cp "examples/clients/$program" "$folder" || exit 1
   case $client in
     *_static) make -s amalgamation && cp build/amalgamation/bloom.[ch] "$folder" ;;
-    *)        cp bloom.so "$folder" ;;
+    *)        cp bloom.so "$folder" || cp bloom.dylib "$folder" ;;
   esac || exit 1
+  num_chosen=$((num_chosen + 1))
   if ! brings "$needs" "$folder" >"$work/install.log" 2>&1 </dev/null; then
     tail -n 5 "$work/install.log"
     leave_out "$client" "$needs is not here"
@@ -71,10 +74,10 @@ while read -r client speed needs program command; do
   fi
   check "$client" prints_the_scenario
   echo "$client: $(head -n 1 "$folder/output")"
-  versions="$versions$(sed -n '1s/SQLite \(.*\), .*/\1/p' "$folder/output")
-"
+  versions="$versions$(sed -n '1s/^SQLite \(.*\), .*/ \1/p' "$folder/output")"
 done <<END
 $clients
 END
-echo "note: SQLite $(printf %s "$versions" | sort -Vu | paste -sd ' ' - | sed 's/ /, /g')"
+[ $num_chosen != 0 ] || { echo "There is no client$chosen" >&2; exit 1; }
+echo "note: SQLite $(printf '%s\n' $versions | sort -Vu | paste -sd ' ' - | sed 's/ /, /g')"
 finish
