@@ -120,6 +120,15 @@ wheel_works() {
 INSTALLER LICENSE LICENSE.xxHash METADATA RECORD REQUESTED WHEEL __init__.py bloom.so direct_url.json py.typed top_level.txt" \
       "$(cd "$work" && venv/bin/python "$OLDPWD/test/packages/use.py")"
 }
+# apsw of the system, for the environment has none.
+wheel_with_apsw() {
+  same "$said" "$(PYTHONPATH=$(echo "$work"/venv/lib/python3*/site-packages) "$PYTHON" -c '
+import sys, apsw, sqlite_bloom
+db = apsw.Connection(":memory:")
+db.enableloadextension(True)
+sqlite_bloom.load(db)
+print(*next(iter(db.cursor().execute(sys.argv[1]))))' "$sql")"
+}
 wheel_refuses() { ! "$work/venv/bin/pip" install --no-index --no-cache-dir "$dist"/sqlite_bloom-*-win_amd64.whl; }
 
 # -- sqlpkg -------------------------------------------------------------------
@@ -194,6 +203,11 @@ check 'npm: CommonJS, and its errors' npm_commonjs
 check 'npm: another platform is refused' npm_refuses
 check 'npm: types' npm_types
 check 'wheel: installs in an empty environment, and works' wheel_works
+if sh test/install_packages.sh --check apsw; then
+  check 'wheel: a connection of apsw' wheel_with_apsw
+else
+  leave_out 'wheel: a connection of apsw' 'apsw is not here'
+fi
 check 'wheel: another platform is refused' wheel_refuses
 check 'sqlpkg.json: files, checksums, loading' sqlpkg_holds
 check 'Debian: unpacks and loads' deb_works

@@ -21,4 +21,6 @@ def load(connection) -> None:
 
     Call connection.enable_load_extension(True) first.
     """
-    connection.load_extension(loadable_path())
+    # Older versions of apsw have the one name, sqlite3 the other.
+    load_extension = getattr(connection, "load_extension", None) or connection.loadextension
+    load_extension(loadable_path())
