@@ -49,6 +49,7 @@ cluster dqlite_shell     go-dqlite                -                       -     
 cluster go_dqlite        golang-go,golang-github-canonical-go-dqlite-dev - - - -
 npm   npm?               npm                      npm                     npm                 npm               node
 bench python             python3                  python3                 python3             python            python
+bench apsw?              python3-apsw             python3-apsw            py3-apsw            python-apsw       -
 bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
 bench rocksdb?           g++,librocksdb-dev       gcc-c++,rocksdb-devel   g++,rocksdb-dev     gcc,rocksdb       rocksdb
 bench gnuplot?           gnuplot-nox              gnuplot-minimal         gnuplot             gnuplot           gnuplot
@@ -88,6 +89,7 @@ probe() {
   # The demo's data on Debian: the lists that "apt-get update" fetches.
   package_index)  ! have apt-get || ls /var/lib/apt/lists/*_Packages* ;;
   tcl_sqlite)     echo 'exit [catch {package require Tcl 8.6; package require sqlite3}]' | tclsh ;;
+  apsw)           . "$here/shared.sh"; find_python; "$PYTHON" -c 'import apsw' ;;
   python)         . "$here/shared.sh"; find_python; "$PYTHON" -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' ;;
   cmocka)         printf '%s\n' '#include <stdarg.h>' '#include <stddef.h>' '#include <stdint.h>' '#include <setjmp.h>' \
                     '#include <cmocka.h>' 'int main(void){ cmocka_set_message_output(CM_OUTPUT_TAP); return 0; }' |

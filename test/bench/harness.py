@@ -79,6 +79,12 @@ class Results:
             self.file.write("\t".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in values) + "\n")
             self.file.flush()
 
+    def race(self, times, *columns):
+        """What race() gave: the columns, then contestant, repeat and seconds."""
+        for name, its in times.items():
+            for repeat, seconds in enumerate(its.seconds):
+                self.row(*columns, name, repeat, seconds)
+
 
 class Times:
     """Seconds of one contestant, a number a repeat."""

@@ -108,9 +108,7 @@ def measure(size, dimension):
                     return lambda: db.execute(text).fetchone()
 
                 times = harness.race({name: contestant(condition) for name, condition in CONTESTANTS.items()}, repeats)
-                for name, t in times.items():
-                    for repeat, seconds in enumerate(t.seconds):
-                        results.row(cache, percent, form, name, repeat, seconds)
+                results.race(times, cache, percent, form)
                 print(f"{kind:<8}{int(num_rows):>11,} {cache:<6}{percent:>6} % {form:<7}" + "".join(
                     f"{times[n].median * 1e3:>9.0f}" for n in times) + "".join(
                     f"{harness.faster(times['plain'], times[n]):>8.2f}x" for n in times if n != "plain") +

@@ -166,9 +166,7 @@ for inbox, condition in INBOXES.items():
 for what, plain, trap, better in TRAPS:
     times = harness.race({name: contestant(sql) for name, sql in (
         ("plain", plain), ("trap", trap), ("better", better))}, num_repeats)
-    for name, t in times.items():
-        for repeat, seconds in enumerate(t.seconds):
-            results.row(what, name, repeat, seconds)
+    results.race(times, what)
     print(f"{what:<52}{times['plain'].median * 1e3:>8.1f}" + "".join(
         f"{times[name].median * 1e3:>8.1f} ({harness.faster(times['plain'], times[name]):>6.3g}x)"
         for name in ("trap", "better")) + f"{100 * max(t.spread() for t in times.values()):>7.0f} %", flush=True)
