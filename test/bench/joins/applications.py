@@ -88,7 +88,8 @@ def by_status(clause, condition="", plus="", limit=""):
 
 
 def by_status_each_way(clause, limit=""):
-    return {"plain": by_status(clause, limit=limit), "filter": by_status(clause, opened(), limit=limit),
+    return {"plain": by_status(clause, limit=limit), "+column": by_status(clause, plus="+", limit=limit),
+            "filter": by_status(clause, opened(), limit=limit),
             "filter, +column": by_status(clause, opened(), "+", limit),
             "likelihood(filter)": by_status(clause, f"likelihood({opened()}, 0.01)", limit=limit)}
 
