@@ -32,7 +32,8 @@ db.transaction(() => {
 })();
 
 const readFilter = db.prepare("SELECT filter FROM filters WHERE name = 'api_key'").pluck();
-const mayBeKnown = db.prepare('SELECT bloom_may_contain(?, ?)').pluck();
+// IS NOT 0: without a filter any key may be known.
+const mayBeKnown = db.prepare('SELECT bloom_may_contain(?, ?) IS NOT 0').pluck();
 const lookUp = db.prepare('SELECT owner FROM api_key WHERE key = ?').pluck();
 
 let filter = readFilter.get();
@@ -44,10 +45,12 @@ function ownerOf(key) {
   return lookUp.get(key);
 }
 
-// One transaction: no other program finds the key without its bits.
+// One transaction: no other program finds the key without its bits.  An UPDATE that finds no
+// filter is no error, so ask how many it changed.
 const giveOut = db.transaction((key, owner) => {
   addKey.run(key, owner);
-  db.prepare("UPDATE filters SET filter = bloom_add(filter, ?) WHERE name = 'api_key'").run(key);
+  const { changes } = db.prepare("UPDATE filters SET filter = bloom_add(filter, ?) WHERE name = 'api_key'").run(key);
+  if (changes !== 1) throw new Error('there is no filter of api_key');
 });
 
 let numRequests = 0;
