@@ -519,7 +519,7 @@ func main() {
 		lost.transactions += atomic.LoadInt32(&clients.inTransaction)
 		lost.builds += atomic.LoadInt32(&clients.inBuild)
 		lost.joins += atomic.LoadInt32(&clients.inJoin)
-		time.Sleep(time.Duration(rand.Intn(500)) * time.Millisecond)
+		time.Sleep(time.Duration(100+rand.Intn(400)) * time.Millisecond)
 		if len(victims) > 1 {
 			// Answers that were on their way have arrived; one node alone gives no more.
 			alone := clients.numAcknowledged()
