@@ -201,7 +201,8 @@ $(BUILD)/test/handles/handles: $(BUILD)/test/handles/handles.o $(OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
 
 # Programs that load the extension into the SQLite that is installed.
-$(BUILD)/test/oom/oom $(BUILD)/test/limits/limits $(BUILD)/test/load/load: $(BUILD)/%: %.c $(BUILD)/flags
+$(BUILD)/test/oom/oom $(BUILD)/test/table/faults $(BUILD)/test/limits/limits $(BUILD)/test/load/load: $(BUILD)/%: %.c \
+    test/oom/failing_memory.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< $(LDFLAGS) $(SQLITE_LIBS) -ldl -lpthread
 

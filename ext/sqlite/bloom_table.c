@@ -120,6 +120,7 @@ static int kept_open(
 
 static int kept_disconnect(sqlite3_vtab *vtab){
   bloom_store_close(((bloom_table *)vtab)->store);
+  sqlite3_free(vtab->zErrMsg); /* SQLite takes some methods' alone */
   sqlite3_free(vtab);
   return SQLITE_OK;
 }

@@ -184,8 +184,8 @@ static int find_row_name(bloom_table_name name, followed_table *table){
   for(i=0; i<3 && table->row_name==NULL; i++){
     if( find_column(table, rowid_names[i]) ) continue;
     rc = sqlite3_table_column_metadata(name.db, name.schema, table->name, rowid_names[i], NULL, NULL, NULL, NULL, NULL);
-    if( rc==SQLITE_NOMEM ) return rc;
     if( rc==SQLITE_OK ) table->row_name = rowid_names[i];
+    else if( rc!=SQLITE_ERROR ) return rc; /* not that there is no such column */
   }
   if( table->num_keys!=1 ) return SQLITE_OK;
   rc = bloom_prepare(name.db, &query, "PRAGMA \"%w\".index_list(\"%w\")", name.schema, table->name);

@@ -78,6 +78,30 @@ static int failed(bloom_store *store, int rc){
   return rc;
 }
 
+/* What is half written must not stay.  After these errors SQLite takes back all that the
+** statement or the transaction wrote; after others it may keep the half. */
+static int take_back(bloom_store *store, int rc){
+  switch( rc & 0xff ){
+    case SQLITE_OK:
+    case SQLITE_NOMEM:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+      return rc;
+    default:
+      return sqlite3_get_autocommit(store->db) ? rc : SQLITE_IOERR;
+  }
+}
+
+/* Not while one of them runs: a rollback comes in the middle of what failed. */
+static void forget_statements(bloom_store *store){
+  int i;
+  for(i=0; i<NUM_BLOOM_SQL; i++){
+    sqlite3_finalize(store->sql[i]);
+    store->sql[i] = NULL;
+  }
+  store->is_sql_stale = 0;
+}
+
 /* A statement that is kept, compiled when it is first needed. */
 static int statement(bloom_store *store, int number, sqlite3_stmt **sql){
   static const char *const formats[NUM_BLOOM_SQL] = {
@@ -90,6 +114,7 @@ static int statement(bloom_store *store, int number, sqlite3_stmt **sql){
     [BLOOM_SQL_WRITE_COUNTS] = "UPDATE \"%w\".\"%w_layers\" SET num_keys = ?2, num_removed = ?3 WHERE layer = ?1",
   };
   int rc = SQLITE_OK;
+  if( store->is_sql_stale ) forget_statements(store);
   if( store->sql[number]==NULL ){
     rc = bloom_prepare(store->db, &store->sql[number], formats[number], store->schema, table_name(store));
   }
@@ -113,14 +138,6 @@ int bloom_store_enter(bloom_store *store){
 
 void bloom_store_leave(bloom_store *store){
   store->is_inside = 0;
-}
-
-static void forget_statements(bloom_store *store){
-  int i;
-  for(i=0; i<NUM_BLOOM_SQL; i++){
-    sqlite3_finalize(store->sql[i]);
-    store->sql[i] = NULL;
-  }
 }
 
 /* -- The stores of a connection ------------------------------------------------------ */
@@ -546,7 +563,7 @@ static int add_layer(bloom_store *store, sqlite3_int64 capacity){
                                  store->schema, table_name(store),
                                  (sqlite3_int64)layer_seal(store, number - 1, 0), number - 1));
   }
-  if( rc!=SQLITE_OK ) return rc;
+  if( rc!=SQLITE_OK ) return number>0 ? take_back(store, rc) : rc;
   store->num_layers++;
   store->serial++;
   return size_slots(store);
@@ -947,14 +964,15 @@ int bloom_store_rebuild(bloom_store *store){
     return store->error ? SQLITE_ERROR : SQLITE_NOMEM;
   }
   rc = rebuild(store, &is_unread);
+  if( rc!=SQLITE_OK ) return is_unread ? rc : take_back(store, rc);
   /* What was removed in this transaction is not in the new filter. */
-  if( rc==SQLITE_OK ) store->num_removed = 0;
-  return rc;
+  store->num_removed = 0;
+  return SQLITE_OK;
 }
 
 int bloom_store_create(bloom_store *store, const bloom_table_config *config){
   sqlite3_stmt *sql;
-  int rc;
+  int is_unread, rc;
   /* SQLite makes the table part of the transaction without calling xBegin. */
   bloom_store_begin(store);
   store->config = *config;
@@ -979,7 +997,7 @@ int bloom_store_create(bloom_store *store, const bloom_table_config *config){
   sqlite3_finalize(sql);
   if( rc==SQLITE_OK ) rc = add_layer(store, config->min_capacity);
   forget_cache(store);
-  return rc==SQLITE_OK && config->is_following ? bloom_store_rebuild(store) : rc;
+  return rc==SQLITE_OK && config->is_following ? rebuild(store, &is_unread) : rc;
 }
 
 /* -- Checking --------------------------------------------------------------------------------------- */
@@ -1161,7 +1179,7 @@ void bloom_store_begin(bloom_store *store){
 }
 
 void bloom_store_rollback(bloom_store *store){
-  if( store->name!=0 ) forget_statements(store);
+  store->is_sql_stale |= store->name!=0;
   store->name = 0;
   store->is_dropped = 0;
   bloom_store_forget_config(store);
@@ -1202,10 +1220,8 @@ void bloom_store_rollback_to(bloom_store *store, int number){
   store->num_pending = savepoint->num_pending;
   store->num_on_disk = savepoint->num_on_disk;
   store->num_removed = savepoint->num_removed;
-  if( store->name!=savepoint->name ){
-    store->name = savepoint->name;
-    forget_statements(store);
-  }
+  store->is_sql_stale |= store->name!=savepoint->name;
+  store->name = savepoint->name;
   store->is_dropped = savepoint->is_dropped;
   store->num_savepoints = number + 1;
   bloom_store_forget_config(store);
@@ -1222,21 +1238,24 @@ int bloom_store_rename(bloom_store *store, const char *new_name){
 
 int bloom_store_destroy(bloom_store *store){
   const char *prefix = NULL;
-  int i;
+  int i, rc;
   for(i=0; i<store->num_savepoints-1; i++){
     /* After ROLLBACK TO the table would be back, but nobody to write what waits. */
     if( store->savepoints[i].num_pending>store->savepoints[i].num_on_disk ){
       return SQLITE_LOCKED;
     }
   }
-  switch( bloom_store_read_config(store) & 0xff ){
-    case SQLITE_OK:    if( store->config.is_following ) prefix = store->config.names_prefix; break;
-    case SQLITE_NOMEM: return SQLITE_NOMEM;
-    default:           prefix = table_name(store); break; /* damaged: then by the names that it should have */
+  rc = bloom_store_read_config(store);
+  if( rc==SQLITE_OK ){
+    if( store->config.is_following ) prefix = store->config.names_prefix;
+  }else if( rc==SQLITE_ERROR || (rc & 0xff)==SQLITE_CORRUPT ){
+    prefix = table_name(store); /* damaged: then by the names that it should have */
+  }else{
+    return rc;
   }
   forget_statements(store);
   forget_cache(store);
-  i = failed(store, bloom_table_schema_drop(bloom_store_name(store), prefix));
-  store->is_dropped = i==SQLITE_OK;
-  return i;
+  rc = failed(store, bloom_table_schema_drop(bloom_store_name(store), prefix));
+  store->is_dropped = rc==SQLITE_OK;
+  return rc;
 }

@@ -69,6 +69,7 @@ typedef struct bloom_store {
   char *error;  /* what went wrong; whoever gives it to SQLite takes it */
 
   sqlite3_stmt *sql[NUM_BLOOM_SQL];
+  int is_sql_stale;         /* sql is of another name: to be compiled anew */
   bloom_table_config config;
   int has_config;
   uint64_t seal;            /* of the configuration */

@@ -2,9 +2,10 @@
 # Filters that keep themselves true, changed in every way and at random: sh test/table/run.sh [--long]
 #
 # changes.tcl makes every change to a table; model.py drives databases through statements,
-# savepoints, changes of the schema, full disks and interrupts; processes.py has several
+# savepoints, changes of the schema, full disks and interrupts; faults.c has memory, disk,
+# authorization and other connections fail amid statements; processes.py has several
 # processes write and be killed; schemas.py has others change the schema; damage.py writes to
-# the shadow tables.  model.py and processes.py run a build with tiny limits, in which what
+# the shadow tables.  model.py, faults.c and processes.py run a build with tiny limits, in which what
 # takes many keys happens with few, and the one that users get.  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/shared.sh
@@ -12,17 +13,19 @@ work=build/table
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     runs=25 seconds=2 ;;
-  --long) runs=1500 seconds=40 ;;
+  '')     runs=25 seconds=2 most=4 ;;
+  --long) runs=1500 seconds=40 most=100 ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 seed=${BLOOM_TEST_SEED:-$(date +%s)}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
-make -s -j "$jobs" && make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES || exit 1
+make -s -j "$jobs" bloom.so build/release/test/table/faults && make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES || exit 1
 adds_up 'changes' tclsh test/table/changes.tcl ./bloom
 for extension in ./build/tiny/bloom.so ./bloom.so; do
   adds_up "model, $extension" "$PYTHON" test/table/model.py --load $extension --runs $runs --seed "$seed"
+  adds_up "faults, $extension" build/release/test/table/faults --seed "$seed" --most $most $extension test/table/faults.sql
+  sed -n 's/^note: /note: faults: /p' $work/log
   check "processes, $extension" "$PYTHON" test/table/processes.py --load "$PWD/$extension" --seconds $seconds
   sed -n 's/^note: /note: processes: /p' $work/log
 done

@@ -1,0 +1,153 @@
+-- Parts between lines of dashes: what makes the database, scripts, and what must succeed in the
+-- end.  A statement ends with a semicolon at the end of a line, and no other line does.
+
+CREATE TABLE followed(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part TEXT);
+INSERT INTO followed(k, part) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
+  SELECT 'Key' || i, substr('abc', 1 + i % 3, 1) FROM n;
+CREATE VIRTUAL TABLE followed_k USING bloom(followed, k);
+CREATE VIRTUAL TABLE followed_a USING bloom(followed, k || part, where = "part = 'a'");
+CREATE VIRTUAL TABLE seen USING bloom(capacity = 10);
+CREATE TABLE in_set(k);
+CREATE TRIGGER to_set AFTER INSERT ON in_set BEGIN INSERT INTO seen(key) VALUES (new.k); END;
+INSERT INTO in_set VALUES (1), ('two'), (x'03'), (4.5);
+CREATE TABLE other(k INTEGER, x);
+INSERT INTO other(k) VALUES (1), (2);
+CREATE VIRTUAL TABLE other_k USING bloom(other, k);
+CREATE VIEW denied AS
+  SELECT 'followed_k denies ' || k FROM followed WHERE NOT EXISTS (SELECT 1 FROM followed_k f WHERE f.key = followed.k)
+  UNION ALL SELECT 'handle of followed_k denies ' || k FROM followed WHERE bloom_may_contain((SELECT handle FROM followed_k), k) IS NOT 1
+  UNION ALL SELECT 'followed_a denies ' || k FROM followed WHERE part = 'a' AND NOT EXISTS (SELECT 1 FROM followed_a f WHERE f.key = k || part)
+  UNION ALL SELECT 'seen denies ' || k FROM in_set WHERE NOT EXISTS (SELECT 1 FROM seen WHERE key = in_set.k);
+
+----
+SELECT * FROM denied;
+SELECT * FROM followed_k;
+SELECT hex(filter) FROM followed_k;
+SELECT key FROM seen WHERE key IN (SELECT k FROM in_set);
+
+----
+INSERT INTO followed(k, part) WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
+  SELECT i, 'a' FROM n;
+UPDATE followed SET k = k || '!', part = 'a' WHERE id % 4 = 0;
+DELETE FROM followed WHERE id % 7 = 0;
+INSERT OR REPLACE INTO followed(id, k, part) VALUES (3, 'replaced', 'a'), (1000, 'new', 'b');
+
+----
+BEGIN;
+INSERT INTO followed(k, part) VALUES ('one', 'a'), ('two', 'b');
+SAVEPOINT p;
+INSERT INTO followed(k, part) WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 130)
+  SELECT i, 'a' FROM n;
+SELECT count(*) FROM followed_k('105');
+SAVEPOINT q;
+UPDATE followed SET k = 'u' || k;
+INSERT INTO in_set VALUES ('within');
+ROLLBACK TO q;
+INSERT INTO followed(k, part) VALUES ('three', 'a');
+RELEASE q;
+ROLLBACK TO p;
+INSERT INTO followed(k, part) VALUES ('four', 'a');
+COMMIT;
+
+----
+SAVEPOINT p;
+INSERT INTO in_set WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 170) SELECT i FROM n;
+SAVEPOINT q;
+INSERT INTO in_set VALUES ('kept');
+SELECT num_keys, num_layers FROM seen;
+RELEASE q;
+INSERT INTO followed(k) VALUES ('kept');
+ROLLBACK TO p;
+INSERT INTO in_set VALUES ('last');
+RELEASE p;
+
+----
+BEGIN;
+UPDATE followed SET k = 'rolled back';
+INSERT INTO in_set VALUES ('rolled back');
+SELECT num_keys FROM followed_k;
+ROLLBACK;
+INSERT INTO followed(k, part) VALUES ('new', 'a');
+
+----
+INSERT INTO followed_k(followed_k) VALUES ('rebuild');
+INSERT INTO followed_a(followed_a) VALUES ('integrity-check');
+BEGIN;
+INSERT INTO followed(k, part) VALUES ('before', 'a');
+INSERT INTO followed_k(followed_k) VALUES ('rebuild');
+INSERT INTO followed(k, part) VALUES ('between', 'a');
+INSERT INTO followed_a(followed_a) VALUES ('rebuild');
+COMMIT;
+
+----
+BEGIN;
+INSERT INTO followed(k, part) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+  SELECT 'many' || i, 'b' FROM n;
+INSERT INTO followed_k(followed_k) VALUES ('rebuild');
+COMMIT;
+
+----
+INSERT INTO followed(k, part) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+  SELECT 'many' || i, 'b' FROM n;
+DELETE FROM followed WHERE id > 500;
+INSERT INTO followed(k, part) VALUES ('after', 'a');
+
+----
+INSERT INTO in_set WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT 'many' || i FROM n;
+SELECT num_layers, num_keys, capacity, bytes, expected_fpr FROM seen;
+
+----
+BEGIN;
+CREATE VIRTUAL TABLE new USING bloom(other, k, bits_per_key = 12.5, capacity = 1e2);
+INSERT INTO other(k) VALUES (7);
+SELECT count(*) FROM new(7);
+SAVEPOINT p;
+CREATE VIRTUAL TABLE newer USING bloom(other, k + 1, where = 'k > 0');
+INSERT INTO other(k) VALUES (8);
+ROLLBACK TO p;
+INSERT INTO other(k) VALUES (9);
+COMMIT;
+CREATE VIRTUAL TABLE newest USING bloom();
+INSERT INTO newest(key) VALUES (1);
+
+----
+BEGIN;
+INSERT INTO other(k) VALUES (5);
+ALTER TABLE other_k RENAME TO renamed;
+INSERT INTO other(k) VALUES (6);
+SAVEPOINT p;
+ALTER TABLE renamed RENAME TO again;
+INSERT INTO other(k) VALUES (7);
+ROLLBACK TO p;
+INSERT INTO other(k) VALUES (8);
+COMMIT;
+ALTER TABLE renamed RENAME TO other_k;
+INSERT INTO other(k) VALUES (9);
+
+----
+BEGIN;
+DROP TABLE other_k;
+INSERT INTO other(k) VALUES (5);
+ROLLBACK;
+INSERT INTO other(k) VALUES (6);
+SAVEPOINT p;
+DROP TABLE other_k;
+CREATE VIRTUAL TABLE other_k USING bloom(other, x);
+INSERT INTO other(x) VALUES (5);
+RELEASE p;
+DROP TABLE other_k;
+
+----
+ALTER TABLE other ADD COLUMN y;
+INSERT INTO other(k) VALUES (11);
+ALTER TABLE other RENAME TO others;
+ALTER TABLE others RENAME COLUMN k TO key;
+INSERT INTO others(key) VALUES (12);
+VACUUM;
+SELECT count(*) FROM other_k(12);
+
+----
+INSERT INTO followed(k, part) VALUES ('at last', 'a');
+UPDATE followed SET k = k || '.' WHERE id = 1;
+INSERT INTO in_set VALUES ('at last');
+INSERT INTO followed_k(followed_k) VALUES ('rebuild');
