@@ -246,6 +246,11 @@ static int kept_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   return has_unusable ? SQLITE_CONSTRAINT : SQLITE_OK;
 }
 
+/* From SQLite's pointer, whose type may need less alignment than ours. */
+static kept_cursor *kept_cursor_of(void *base){
+  return base;
+}
+
 static int kept_open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
   kept_cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
   (void)vtab;
@@ -257,7 +262,7 @@ static int kept_open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
 }
 
 static int kept_close_cursor(sqlite3_vtab_cursor *base){
-  kept_cursor *cursor = (kept_cursor *)base;
+  kept_cursor *cursor = kept_cursor_of(base);
   sqlite3_value_free(cursor->key);
   if( cursor->whole ) bloom_whole_release(cursor->whole);
   sqlite3_free(base);
@@ -268,7 +273,7 @@ static int kept_close_cursor(sqlite3_vtab_cursor *base){
 static int kept_filter(
   sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args
 ){
-  kept_cursor *cursor = (kept_cursor *)base;
+  kept_cursor *cursor = kept_cursor_of(base);
   bloom_store *store = ((bloom_table *)base->pVtab)->store;
   bloom_key_digests asked;
   int may_contain = 0, rc;
@@ -300,16 +305,16 @@ static int kept_filter(
 }
 
 static int kept_next(sqlite3_vtab_cursor *base){
-  ((kept_cursor *)base)->is_eof = 1;
+  kept_cursor_of(base)->is_eof = 1;
   return SQLITE_OK;
 }
 
 static int kept_eof(sqlite3_vtab_cursor *base){
-  return ((kept_cursor *)base)->is_eof;
+  return kept_cursor_of(base)->is_eof;
 }
 
 static int kept_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
-  *rowid = ((kept_cursor *)base)->rowid;
+  *rowid = kept_cursor_of(base)->rowid;
   return SQLITE_OK;
 }
 
@@ -350,7 +355,7 @@ static int result_whole(kept_cursor *cursor, sqlite3_context *context, int colum
 }
 
 static int result_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
-  kept_cursor *cursor = (kept_cursor *)base;
+  kept_cursor *cursor = kept_cursor_of(base);
   bloom_store *store = ((bloom_table *)base->pVtab)->store;
   const bloom_layer *last;
   sqlite3_int64 sum = 0;

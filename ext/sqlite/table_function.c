@@ -99,6 +99,11 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   return SQLITE_OK;
 }
 
+/* From SQLite's pointer, whose type may need less alignment than ours. */
+static bloom_table_cursor *table_cursor_of(void *cursor){
+  return cursor;
+}
+
 static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
   const size_t num_bytes = function_of(vtab)->cursor_bytes;
   *cursor = sqlite3_malloc64(num_bytes);
@@ -109,7 +114,7 @@ static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
 
 /* Back to a cursor without rows. */
 static void clear_cursor(sqlite3_vtab_cursor *cursor){
-  bloom_table_cursor *table_cursor = (bloom_table_cursor *)cursor;
+  bloom_table_cursor *table_cursor = table_cursor_of(cursor);
   const bloom_table_function *function = bloom_table_function_of(table_cursor);
   if( function->clear ) function->clear(table_cursor);
   memset(cursor + 1, 0, function->cursor_bytes - sizeof(*cursor));
@@ -126,7 +131,7 @@ static int table_close(sqlite3_vtab_cursor *cursor){
 static int table_filter(
   sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args, sqlite3_value **args
 ){
-  bloom_table_cursor *table_cursor = (bloom_table_cursor *)cursor;
+  bloom_table_cursor *table_cursor = table_cursor_of(cursor);
   const bloom_table_function *function = bloom_table_function_of(table_cursor);
   (void)index_text;
   clear_cursor(cursor);
@@ -139,7 +144,7 @@ static int table_filter(
 }
 
 static int table_next(sqlite3_vtab_cursor *cursor){
-  bloom_table_cursor *table_cursor = (bloom_table_cursor *)cursor;
+  bloom_table_cursor *table_cursor = table_cursor_of(cursor);
   const bloom_table_function *function = bloom_table_function_of(table_cursor);
   table_cursor->has_row = 0;
   if( function->next ) function->next(table_cursor);
@@ -147,16 +152,16 @@ static int table_next(sqlite3_vtab_cursor *cursor){
 }
 
 static int table_eof(sqlite3_vtab_cursor *cursor){
-  return !((bloom_table_cursor *)cursor)->has_row;
+  return !table_cursor_of(cursor)->has_row;
 }
 
 static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
-  *rowid = ((bloom_table_cursor *)cursor)->rowid;
+  *rowid = table_cursor_of(cursor)->rowid;
   return SQLITE_OK;
 }
 
 static int table_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column){
-  const bloom_table_cursor *table_cursor = (bloom_table_cursor *)cursor;
+  const bloom_table_cursor *table_cursor = table_cursor_of(cursor);
   const bloom_table_function *function = bloom_table_function_of(table_cursor);
   if( column<function->num_columns ){
     function->column(table_cursor, context, column);
