@@ -23,9 +23,15 @@ struct CMUnitTest {
 #define print_message(...) (printf("# "), (void)printf(__VA_ARGS__))
 #define print_error        print_message
 
-/* Where a failure jumps to; common, so that it is one for all files of a program. */
+/* Where a failure jumps to: one for all files of a program. WebAssembly has no common
+** symbols, and Windows no weak ones. */
 enum { CMOCKA_PASSED, CMOCKA_FAILED, CMOCKA_SKIPPED };
-__attribute__((common)) jmp_buf cmocka_end_of_test;
+#ifdef __wasm__
+__attribute__((weak))
+#else
+__attribute__((common))
+#endif
+jmp_buf cmocka_end_of_test;
 
 #define cmocka_fail_unless(condition, ...) \
   do{ \

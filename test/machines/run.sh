@@ -6,11 +6,13 @@
 #   aarch64  64-bit Arm under qemu-user: the NEON kernels
 #   i686     32 bits
 #   windows  the DLL that mingw-w64 builds, under wine
+#   wasm     WebAssembly under Node, 32 bits: emscripten, which Debian has
 #   builds   this machine: gcc and clang, -O0 and -O3, with and without vector code
 #
 # On each: the extension builds without a warning and passes the core's tests, golden
 # files among them, and the SQL tests, both unchanged; the sqlite3 shell loads it; and
-# filters written there and here are the same bytes and give the same answers.
+# filters written there and here are the same bytes and give the same answers. WebAssembly
+# loads nothing, so there bloom is linked with SQLite.
 . test/shared.sh
 unset CC CFLAGS CPPFLAGS
 top=build/machines
@@ -86,6 +88,28 @@ machine() {
   echo "note: $name: $core core tests with the $kernels kernels, $passed SQL records on SQLite $version"
 }
 
+# wasm: each program is one file of JavaScript, which may read the disk.
+wasm() {
+  compiler=emcc opt=-O2 defines=-DSQLITE_CORE extension='' libraries=''
+  work=$top/wasm
+  mkdir -p "$work"
+  # emcc asks node for Debian's modules, which only Debian's own node finds by itself.
+  export NODE_PATH="/usr/share/nodejs${NODE_PATH:+:$NODE_PATH}"
+  export LDFLAGS='-sSINGLE_FILE -sALLOW_MEMORY_GROWTH -sNODERAWFS -sEXIT_RUNTIME --pre-js test/machines/wasm_environment.js'
+  objects=$(for source in ext/*.c ext/*/*.c ext/*/*/*.c; do printf "%s " "$work/${source%.c}.o"; done)
+  check 'wasm: the extension builds without a warning' made $objects
+  check "wasm: the core's tests build" made core-tests
+  adds_up 'wasm: core' env BLOOM_TEST_KERNELS=scalar BLOOM_TEST_SHARE=$emulated_share sh test/core/run.sh "$work" node
+  core=$passed
+  libraries=$objects
+  [ -e "$work/sqlite3-$version.o" ] ||
+    check 'wasm: SQLite builds' emcc -w -O2 $sql_options -c $sqlite/sqlite3.c -o "$work/sqlite3-$version.o"
+  check 'wasm: the SQL process builds' made sql-process
+  adds_up 'wasm: SQL' tclsh test/sqllogictest.tcl --process "node $work/test/machines/sql_process" test/sql
+  echo "note: wasm: $core core tests with the scalar kernels, $passed SQL records on SQLite $version"
+  unset LDFLAGS
+}
+
 # builds: the core's tests and the SQL tests in this machine's own terms.
 builds() {
   run='' exe='' libraries=''
@@ -136,6 +160,7 @@ for target in "$@"; do
     aarch64) machine aarch64 aarch64-linux-gnu-gcc 'qemu-aarch64 -L /usr/aarch64-linux-gnu' '-ldl -lm -lpthread' neon ;;
     i686)    machine i686 i686-linux-gnu-gcc "$i686_loader" '-ldl -lm -lpthread' scalar ;;
     windows) machine windows x86_64-w64-mingw32-gcc /usr/lib/wine/wine64 '' "$best_kernels" ;;
+    wasm)    wasm ;;
     builds)  builds ;;
     *)       echo "unknown machine $target"; exit 1 ;;
   esac
