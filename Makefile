@@ -98,6 +98,10 @@ amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and
 dist: ## Make the packages, build/dist: npm, Python, Debian, sqlpkg, archives
 	$(Q)sh packaging/dist.sh
 
+.PHONY: wasm
+wasm: ## Make SQLite with bloom for web pages, and a page that shows it: build/playground
+	$(Q)sh packaging/wasm/build.sh && sh examples/playground/build.sh
+
 # -- Testing -----------------------------------------------------------------
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
@@ -120,6 +124,10 @@ clients: $(EXTENSION) ## One scenario in every client of SQLite: Python, Node, P
 .PHONY: cluster
 cluster: $(EXTENSION) ## A cluster (dqlite) whose nodes are killed again and again; installs it
 	$(Q)sh examples/dqlite/test.sh
+
+.PHONY: playground-test
+playground-test: ## Try what `make wasm` made, under Node and in headless Chromium
+	$(Q)sh examples/playground/test.sh
 
 MUTATION_ARGS ?=
 
@@ -261,6 +269,6 @@ clean: ## Remove all that was built
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 -include $(shell find build $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds SQLite of other versions than the system's: sh test/build_sqlite.sh VERSION ...
-# Without a VERSION it lists those that it can build.
+# Without a VERSION it lists those that it can build. With --sources before it, it
+# compiles nothing: build/sqlite/sources-VERSION/ then holds sqlite3.c and its headers.
 #
 # The sources come inside npm's packages, fetched by `npm pack`. build/sqlite/VERSION/
 # then holds sqlite3.c, sqlite3.h, sqlite3ext.h, shell.c, tclsqlite.c and, built with
@@ -60,15 +61,26 @@ unpack() {
   find "$work/npm" -name tclsqlite3.c -exec cp {} "$work/tree/tclsqlite.c" \;
 }
 
+# fetch VERSION PACKAGE: its files to $work/tree.
+fetch() {
+  mkdir "$work"
+  unpack "$2"
+  found=$(sed -n 's/^#define SQLITE_VERSION  *"\(.*\)"$/\1/p' "$work/tree/sqlite3.h")
+  [ "$found" = "$1" ] || die "$2 holds SQLite '$found', not $1"
+}
+
+# keep FOLDER: puts $work/tree there.
+keep() {
+  # Another run may have been faster.
+  [ -d "$1" ] || mv "$work/tree" "$1"
+  rm -rf "$work"
+}
+
 build() {
   version=$1 package=$2 lender=$3
-  mkdir "$work"
-  unpack "$package"
+  fetch "$version" "$package"
   cd "$work/tree"
   if [ -n "$lender" ]; then cp "$OLDPWD/build/sqlite/$lender/shell.c" "$OLDPWD/build/sqlite/$lender/tclsqlite.c" .; fi
-  found=$(sed -n 's/^#define SQLITE_VERSION  *"\(.*\)"$/\1/p' sqlite3.h)
-  [ "$found" = "$version" ] || die "$package holds SQLite '$found', not $version"
-
   compile $options -c sqlite3.c || die "sqlite3.c of $version does not compile"
   compile -shared -Wl,-soname,libsqlite3.so.0 sqlite3.o -o libsqlite3.so.0 -lpthread -ldl -lm ||
     die "libsqlite3.so.0 of $version does not link"
@@ -79,16 +91,27 @@ build() {
     -ltclstub8.6 -lpthread -ldl -lm || die "tclsqlite3.so of $version does not build (Debian: apt-get install tcl-dev)"
   rm sqlite3.o
   cd "$OLDPWD"
-  # Another run may have been faster.
-  [ -d "build/sqlite/$version" ] || mv "$work/tree" "build/sqlite/$version"
-  rm -rf "$work"
+  keep "build/sqlite/$version"
 }
 
-# make VERSION: unless it is there.
-make_version() {
-  [ ! -d "build/sqlite/$1" ] || return 0
+# Sets line to the version's row.
+look_up() {
   line=$(echo "$packages" | grep "^$1 " || :)
   [ -n "$line" ] || die "no source known for SQLite $1; there is$(echo "$packages" | sed 's/ .*//' | tr '\n' ' ')"
+}
+
+# make_sources VERSION, make_version VERSION: unless it is there.
+make_sources() {
+  [ ! -d "build/sqlite/sources-$1" ] || return 0
+  look_up "$1"
+  set -- $line
+  fetch "$1" "$2"
+  keep "build/sqlite/sources-$1"
+}
+
+make_version() {
+  [ ! -d "build/sqlite/$1" ] || return 0
+  look_up "$1"
   set -- $line
   [ -z "${3-}" ] || make_version "$3"
   # The names above were set anew by then.
@@ -97,4 +120,9 @@ make_version() {
 
 [ $# != 0 ] || echo "$packages" | sed -n 's/ .*//p'
 mkdir -p build/sqlite
-for wanted in "$@"; do make_version "$wanted"; done
+if [ "${1-}" = --sources ]; then
+  shift
+  for wanted in "$@"; do make_sources "$wanted"; done
+else
+  for wanted in "$@"; do make_version "$wanted"; done
+fi

@@ -11,11 +11,13 @@ export WERROR=1 REQUIRE_ALL=1 # as in CI: warnings are errors, and so is what ca
 keep=
 if [ "${1-}" = --keep ]; then keep=yes; shift; fi
 words=$*
-sh test/install_packages.sh build demo test perl apsw check dist && make -j "$jobs" || exit 1
+sh test/install_packages.sh build demo test perl apsw check dist wasm browser && make -j "$jobs" || exit 1
 work=build/check_all
 mkdir -p $work || exit 1
 find_python
 measured_at="$(date +%F), $(git describe --always --dirty --exclude '*')"
+
+playground() { make wasm && sh examples/playground/test.sh; }
 
 # What is not run keeps the row that it has.
 long() {
@@ -40,6 +42,7 @@ long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/every_sqlite.s
 long 'files that LevelDB writes, also by classic-level'   sh test/leveldb_files/run.sh --long
 long 'packages: npm, Python, Debian, sqlpkg, archives'    sh test/packages/run.sh
 long 'clients: one scenario in all of them'                sh examples/clients/test.sh
+long 'the playground, in Node and Chromium'                playground
 long 'a cluster of dqlite, its nodes killed'              sh examples/dqlite/test.sh
 long 'Node: better-sqlite3'                               sh examples/node/test.sh
 long 'a catalogue of Parquet files: Node, DuckDB'          sh examples/parquet/test.sh
@@ -48,6 +51,7 @@ long 'big-endian: s390x'                                  sh test/machines/run.s
 long '64-bit Arm: aarch64, NEON'                          sh test/machines/run.sh aarch64
 long '32-bit: i686'                                       sh test/machines/run.sh i686
 long 'Windows: the DLL under wine'                        sh test/machines/run.sh windows
+long '32-bit: WebAssembly under Node'                      sh test/machines/run.sh wasm
 long 'gcc and clang, -O0 and -O3, with and without SIMD'  sh test/machines/run.sh builds
 long 'threads, SQLite itself under ThreadSanitizer too'   sh test/threads/run.sh 3.54.1
 long 'filters past 2^32 bits, beside LevelDB'             sh test/limits/run.sh --big

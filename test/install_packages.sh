@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what a fresh machine lacks: sh test/install_packages.sh [--check] GROUP ...
 #
-# Groups: build, demo, test, check, dist, bench, cluster, and one for each client of SQLite
+# Groups: build, demo, test, check, dist, bench, cluster, wasm, browser, and one for each client of SQLite
 # that examples/clients has; see the table of needs.  Each need is
 # probed for real, by compiling or running something, so what is there in any form
 # counts, and a machine that has everything installs nothing and needs no root.  Exit status 0: all is there
@@ -48,6 +48,11 @@ cluster dqlite           libdqlite-dev            -                       -     
 cluster dqlite_shell     go-dqlite                -                       -                   -                 -
 cluster go_dqlite        golang-go,golang-github-canonical-go-dqlite-dev - - - -
 npm   npm?               npm                      npm                     npm                 npm               node
+wasm  emscripten         emscripten               -                       emscripten          emscripten        emscripten
+wasm  npm                npm                      npm                     npm                 npm               node
+browser chromium         chromium,chromium-driver chromium,chromedriver   chromium,chromium-chromedriver chromium -
+browser selenium         python3-selenium         python3-selenium        -                   python-selenium   -
+browser node             nodejs                   nodejs                  nodejs              nodejs            node
 bench python             python3                  python3                 python3             python            python
 bench apsw?              python3-apsw             python3-apsw            py3-apsw            python-apsw       -
 bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
@@ -131,6 +136,10 @@ probe() {
   packages_tested) have qemu-aarch64 && /usr/lib/wine/wine64 --version && links_for musl-gcc &&
                     /usr/bin/python3 -c 'import ensurepip' && have lintian && have man && have unzip ;;
   clang)          have clang ;;
+  emscripten)     emcc --version ;;
+  chromium)       /usr/bin/chromium --version && /usr/bin/chromedriver --version ;;
+  selenium)       /usr/bin/python3 -c 'import selenium' ;;
+  node)           node --version ;;
   sanitizers)     echo 'int main(void){ return 0; }' | links -fsanitize=address,undefined,float-cast-overflow && "$scratch/probe" ;;
   esac >/dev/null 2>&1 </dev/null
 }

@@ -356,7 +356,8 @@ foreach name {Makefile bloom.so ext examples test sql} {
 }
 set documents [expr {$argc ? $argv : {
   README.md CHANGELOG.md ext/FUNCTIONS.md ext/FORMATS.md ext/BUILDING.md ext/VIRTUAL_TABLE.md sql/README.md
-  examples/README.md examples/parquet/README.md test/README.md test/RELIABILITY.md test/bench/README.md
+  examples/README.md examples/parquet/README.md examples/playground/README.md
+  test/README.md test/RELIABILITY.md test/bench/README.md
 }}]
 foreach document $documents { checkDocument $document }
 if {"ext/FUNCTIONS.md" in $documents} { checkReference ext/FUNCTIONS.md }

@@ -1,0 +1,30 @@
+/* Starts the page: SQLite first, then its three parts. */
+import {startConsole} from "./console.js";
+import {byId} from "./dom.js";
+import {startFilters} from "./filters.js";
+import {startKeys} from "./keys.js";
+import {sampleTables} from "./sample.js";
+
+async function start() {
+  const {open} = await sqliteBloom();
+  const db = open();
+  db.exec(sampleTables);
+  startConsole(db);
+  const filters = startFilters(open());
+  startKeys(db, filters);
+  const [sqlite, bloom] = db.exec("SELECT sqlite_version(), bloom_version()")[0].rows[0];
+  byId("versions").textContent = `SQLite ${sqlite} with bloom ${bloom}`;
+
+  // Pictures take their colors and their width from the page.
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", filters.show);
+  let width = document.body.clientWidth;
+  new ResizeObserver(() => {
+    if (width === document.body.clientWidth) return;
+    width = document.body.clientWidth;
+    filters.show();
+  }).observe(document.body);
+}
+
+start().catch((failure) => {
+  byId("versions").textContent = `SQLite did not start: ${failure.message}`;
+});

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Makes SQLite with bloom in it for web pages: sh packaging/wasm/build.sh (`make wasm`).
+# build/playground/sqlite-bloom.js is then a program in one file, its WebAssembly in Base64
+# inside: a page loads it by one <script>, from a server or from the disk alike.
+#
+# Needs what `sh test/install_packages.sh build wasm` installs.
+set -eu
+cd "$(dirname "$0")/../.."
+work=build/wasm
+out=build/playground
+mkdir -p $work $out
+
+# The newest that build_sqlite.sh knows.
+version=$(sh test/build_sqlite.sh | tail -n 1)
+sqlite=build/sqlite/sources-$version
+sh test/build_sqlite.sh --sources "$version"
+sh ext/amalgamate.sh $work
+cp "$(echo '#include <xxhash.h>' | cc -E - | sed -n 's|^# [0-9]* "\(.*/xxhash\.h\)".*|\1|p' | sed -n 1p)" $work
+
+# emcc asks node for Debian's modules, which only Debian's own node finds by itself.
+export NODE_PATH="/usr/share/nodejs${NODE_PATH:+:$NODE_PATH}"
+
+# No threads, files that are shared, or libraries to load: a page has none. The parser is
+# left whole, as SQLite's amalgamation requires.
+sqlite_options='-DSQLITE_THREADSAFE=0 -DSQLITE_DEFAULT_MEMSTATUS=0 -DSQLITE_DQS=0 -DSQLITE_TEMP_STORE=3
+  -DSQLITE_LIKE_DOESNT_MATCH_BLOBS -DSQLITE_OMIT_DEPRECATED -DSQLITE_OMIT_LOAD_EXTENSION
+  -DSQLITE_OMIT_SHARED_CACHE -DSQLITE_OMIT_WAL -DSQLITE_ENABLE_MATH_FUNCTIONS'
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual -Wcast-align -Wshadow -Werror'
+
+# compile NAME SOURCE FLAG ...: unless the object is newer than all that it is made of.
+compile() {
+  object=$work/$1.o
+  if [ ! -e "$object" ] || [ -n "$(find "$2" "$0" $work/bloom.h -newer "$object")" ]; then
+    printf '  %-7s %s\n' EMCC "$2"
+    source=$2
+    shift 2
+    emcc "$@" -c "$source" -o "$object.new" && mv "$object.new" "$object"
+  fi
+}
+compile sqlite3 "$sqlite/sqlite3.c" -Oz -w $sqlite_options
+compile bloom $work/bloom.c -Oz -std=c11 $warnings -DSQLITE_CORE "-I$sqlite" -I$work
+compile database packaging/wasm/database.c -Oz -std=c11 $warnings -DSQLITE_CORE "-I$sqlite" -I$work
+
+functions=$(sed -n 's/.*[^a-z0-9_]\(_\(sqlite3\|database\)_[a-z0-9_]*\)(.*/\1/p' packaging/wasm/api.js | sort -u | paste -sd , -)
+printf '  %-7s %s\n' LINK $out/sqlite-bloom.js
+emcc -Oz $work/sqlite3.o $work/bloom.o $work/database.o --post-js packaging/wasm/api.js -o $out/sqlite-bloom.js \
+  -sSINGLE_FILE -sMODULARIZE -sEXPORT_NAME=sqliteBloom -sEXPORTED_FUNCTIONS="_malloc,_free,$functions" \
+  -sALLOW_MEMORY_GROWTH -sWASM_BIGINT -sENVIRONMENT=web,worker,node
