@@ -45,7 +45,7 @@ class Database {
   exec(sql, parameters = [], {maxRows = Infinity, maxMs = 0} = {}) {
     const results = [];
     const text = copyOf(utf8.encode(sql));
-    const out = _malloc(8); // the statement, and where the next one begins
+    const out = copyOf(new Uint8Array(8)); // the statement, and where the next one begins
     _database_limit_time(maxMs);
     try {
       for (let next = text; HEAPU8[next] !== 0;) {

@@ -30,7 +30,7 @@ warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual -W
 # compile NAME SOURCE FLAG ...: unless the object is newer than all that it is made of.
 compile() {
   object=$work/$1.o
-  if [ ! -e "$object" ] || [ -n "$(find "$2" "$0" $work/bloom.h -newer "$object")" ]; then
+  if [ ! -e "$object" ] || [ -n "$(find "$2" packaging/wasm/build.sh $work/bloom.h -newer "$object")" ]; then
     printf '  %-7s %s\n' EMCC "$2"
     source=$2
     shift 2

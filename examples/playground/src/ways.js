@@ -13,9 +13,9 @@ function bytesShown(bytes) {
 }
 
 function table(heads, rows) {
-  return element("div", {class: "scroll", role: "region", "aria-label": "Probes", tabindex: "0"}, element("table", {},
+  return element("table", {},
     element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", {scope: "col"}, head)))),
-    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, cell)))))));
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, cell))))));
 }
 
 /* One path for all set bits: a rectangle for each. */
