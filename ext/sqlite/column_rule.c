@@ -73,7 +73,7 @@ static int push_text(
     while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
   }
   if( collation==BLOOM_COLLATION_NOCASE ){
-    char short_text[SHORT_TEXT_BYTES];
+    char short_text[SHORT_TEXT_BYTES] = {0};
     char *folded = short_text;
     size_t i;
     if( num_bytes>sizeof(short_text) ){
