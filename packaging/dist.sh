@@ -141,9 +141,11 @@ wheel() {
     --config-setting=--build-option="$(wheel_platform "$1")" "$work/python/$1"
 }
 
-# The Debian package, for the machine that this is.
+# debian_package ARCHITECTURE: what is for another machine than this is compiled by Debian's
+# cross compiler, for which the headers here serve, and cannot be loaded here.
 debian_package() {
-  tree=$work/debian/$name-$version
+  tree=$work/debian-$1/$name-$version
+  if [ "$1" = "$(dpkg --print-architecture)" ]; then crossing=''; else crossing="--host-arch $1 --build-profiles=nocheck -d"; fi
   mkdir -p "$tree"
   cp -R Makefile LICENSE README.md ext packaging "$tree"
   cp -R packaging/debian "$tree/debian"
@@ -157,8 +159,13 @@ debian_package() {
     echo 'Comment: The library holds code of the header of xxHash:'
     sed 's/^ *$/./; s/^/ /' "$work/LICENSE.xxHash"
   } >"$tree/debian/copyright"
-  (cd "$tree" && logged dpkg-buildpackage -b -us -uc)
-  cp "$work"/debian/libsqlite3-mod-bloom_*.deb "$dist"
+  # shellcheck disable=SC2086 # options
+  (
+    cd "$tree"
+    [ -z "$crossing" ] || export DEB_BUILD_OPTIONS=nocheck
+    logged dpkg-buildpackage -b -us -uc $crossing
+  )
+  cp "$work/debian-$1"/libsqlite3-mod-bloom_*.deb "$dist"
 }
 
 for platform in $PLATFORMS; do
@@ -170,7 +177,9 @@ archive "$name-$version-amalgamation" build/amalgamation
 sqlpkg_json >"$dist/sqlpkg.json"
 npm_packages
 for platform in $PLATFORMS; do wheel "$platform"; done
-debian_package
+for platform in $PLATFORMS; do
+  case $platform in linux-*) debian_package "$(echo "${platform#*-}" | sed 's/^x64$/amd64/')" ;; esac
+done
 (cd "$dist" && sha256sum -- * >checksums.txt)
 echo "build/dist:"
 ls "$dist"

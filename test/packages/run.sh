@@ -23,10 +23,10 @@ said="$version 1 0"
 
 # -- What is made -------------------------------------------------------------
 
-architecture=$(dpkg --print-architecture)
 has_these_files() {
   same "checksums.txt
-libsqlite3-mod-bloom_${version}_$architecture.deb
+libsqlite3-mod-bloom_${version}_amd64.deb
+libsqlite3-mod-bloom_${version}_arm64.deb
 sqlite-bloom-$version-amalgamation.tar.gz
 sqlite-bloom-$version-linux-arm64.tar.gz
 sqlite-bloom-$version-linux-x64.tar.gz
@@ -152,7 +152,7 @@ END
 
 # -- Debian -------------------------------------------------------------------
 
-deb=$dist/libsqlite3-mod-bloom_${version}_$architecture.deb
+deb=$dist/libsqlite3-mod-bloom_${version}_$(dpkg --print-architecture).deb
 deb_works() {
   dpkg -x "$deb" "$work/root" || return
   folder=$work/root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
@@ -160,6 +160,13 @@ deb_works() {
     same "$said" "$(sqlite3 :memory: ".load $folder/libsqlite3_mod_bloom.so" "$sql")" &&
     grep 'Permission is hereby granted' "$work/root/usr/share/doc/libsqlite3-mod-bloom/copyright" &&
     man -l "$work/root/usr/share/man/man7/libsqlite3-mod-bloom.7.gz" | grep '\.load libsqlite3_mod_bloom'
+}
+# On the emulated machine, by the shell that its archive was tested with.
+deb_for_arm() {
+  dpkg -x "$dist/libsqlite3-mod-bloom_${version}_arm64.deb" "$work/root_arm64" &&
+    dpkg-deb -f "$dist/libsqlite3-mod-bloom_${version}_arm64.deb" Depends | grep '^libc6' &&
+    same "$said" "$(printf '%s\n' ".load $work/root_arm64/usr/lib/aarch64-linux-gnu/libsqlite3_mod_bloom" "$sql" |
+      qemu-aarch64 -L /usr/aarch64-linux-gnu "$shells/aarch64-linux-gnu-gcc.exe")"
 }
 deb_is_clean() { same '' "$(lintian --no-cfg --allow-root --fail-on none "$deb" 2>&1 | grep -v bogus-mail-host)"; }
 
@@ -211,6 +218,7 @@ fi
 check 'wheel: another platform is refused' wheel_refuses
 check 'sqlpkg.json: files, checksums, loading' sqlpkg_holds
 check 'Debian: unpacks and loads' deb_works
+check 'Debian: for 64-bit Arm' deb_for_arm
 check 'Debian: lintian' deb_is_clean
 check 'one file: loads' one_file
 check 'one file: compiled together with SQLite' with_sqlite
