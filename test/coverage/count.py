@@ -59,8 +59,8 @@ class Coverage:
 
 def gather(build):
     coverage = Coverage()
-    # Loaded, and linked with a program.
-    notes = sorted(glob.glob(f"{build}/ext/**/*.gcno", recursive=True) + glob.glob(f"{build}/linked/ext/**/*.gcno", recursive=True))
+    # Loaded, linked with a program, and with tiny limits.
+    notes = [note for part in ("", "linked/", "tiny/") for note in sorted(glob.glob(f"{build}/{part}ext/**/*.gcno", recursive=True))]
     for note in notes:
         command = ["gcov", "--json-format", "--stdout", "--branch-probabilities", note]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

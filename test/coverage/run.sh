@@ -34,17 +34,20 @@ BLOOM_TEST_SHARE=10 run sh test/core/run.sh $build
 run $build/test/core/leveldb_sizing_test
 run $build/test/core/leveldb_facts_test
 run tclsh test/sqllogictest.tcl --load $build/bloom test/sql
-run make_covered $build/test/oom/oom $build/test/load/load $build/test/limits/limits
+run make_covered $build/test/oom/oom $build/test/table/faults $build/test/load/load $build/test/limits/limits
 run $build/test/oom/oom $build/bloom.so test/oom/schema.sql test/oom/statements.sql
 run $build/test/oom/oom --some $build/bloom.so test/oom/table_schema.sql test/oom/table_statements.sql
-run tclsh test/table/changes.tcl $build/bloom.so
-run "$PYTHON" test/table/model.py --load $build/bloom --runs 30
-run "$PYTHON" test/table/damage.py --load $build/bloom --runs 300
 run $build/test/load/load $build/bloom.so
 run $build/test/limits/limits $build/bloom.so
-run tclsh test/table/changes.tcl ./$build/bloom.so
-run "$PYTHON" test/table/model.py --load ./$build/bloom.so --runs 60 --seed 1
-run "$PYTHON" test/table/damage.py --load ./$build/bloom.so --runs 300 --seed 1
+# The same with tiny limits, in which what takes many keys happens with few.
+run make_covered BUILD=$build/tiny EXTENSION=$build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES $build/tiny/bloom.so
+for extension in ./$build/bloom.so ./$build/tiny/bloom.so; do
+  run tclsh test/table/changes.tcl $extension
+  run $build/test/table/faults --most 25 $extension test/table/faults.sql
+  run "$PYTHON" test/table/model.py --load $extension --runs 60
+  run "$PYTHON" test/table/damage.py --load $extension --runs 300
+done
+run "$PYTHON" test/table/schemas.py --together --load ./$build/bloom.so
 run make_covered BUILD=$build/linked CPPFLAGS=-DSQLITE_CORE $build/linked/test/handles/handles
 run $build/linked/test/handles/handles $build/bloom.so
 

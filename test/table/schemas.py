@@ -223,10 +223,15 @@ def in_child(function, load):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--load", default="./bloom")
+    parser.add_argument("--together", action="store_true", help="all in this process, so that gcov hears of them")
     options = parser.parse_args()
     failed = 0
     for function in TESTS:
         sys.stdout.flush()
+        if options.together:
+            with tempfile.TemporaryDirectory(prefix="bloom-schemas-") as folder:
+                function(Files(options.load, folder))
+            continue
         status = in_child(function, options.load)
         if status:
             failed += 1
