@@ -8,6 +8,7 @@ CREATE VIRTUAL TABLE followed_k USING bloom(followed, k);
 CREATE VIRTUAL TABLE followed_a USING bloom(followed, k || part, where = "part = 'a'");
 CREATE VIRTUAL TABLE seen USING bloom(capacity = 4);
 INSERT INTO seen(key) VALUES ('seen'), (5);
+CREATE TABLE used_pages(x);
 
 
 -- All that statements change: it must be as before where one failed.

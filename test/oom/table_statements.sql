@@ -6,6 +6,10 @@ SELECT key FROM followed_k WHERE key IN (SELECT k FROM keys);
 SELECT num_keys, num_removed, capacity, bits_per_key, num_layers, num_pages, bytes, expected_fpr, hex(filter) FROM followed_k;
 SELECT i.* FROM followed_k f, bloom_info(f.filter) i;
 INSERT INTO followed(k, part) VALUES ('new', 'a'), (7, 'b'), ('0.50', 'a');
+-- A text too long to be folded without memory.
+INSERT INTO followed(k) VALUES (printf('Long %300s', 'Text'));
+SELECT count(*) FROM followed_k(printf('lONG %300s', 'Text'));
+SELECT count(*) FROM seen(0.1);
 INSERT OR REPLACE INTO followed(id, k) VALUES (1, 'replaced');
 UPDATE followed SET k = k || 'x' || id;
 DELETE FROM followed WHERE part = 'a';
@@ -23,6 +27,8 @@ CREATE VIRTUAL TABLE f USING bloom(keys, k, where = "date('now') > k");
 CREATE VIRTUAL TABLE followed USING bloom(keys, k);
 -- error
 CREATE VIRTUAL TABLE f USING bloom(keys, k, nothing = 5);
+-- error
+CREATE VIRTUAL TABLE used USING bloom(keys, k);
 -- error
 DELETE FROM seen;
 -- error
