@@ -587,7 +587,7 @@ static int check_rule(bloom_table_name name, const bloom_table_config *config, c
 int bloom_table_schema_check(bloom_table_name name, const bloom_table_config *config, char **finding){
   sqlite3_stmt *query;
   const char *prefix = config->names_prefix, *view_sql;
-  int i, num_triggers = 0, is_there = 0, is_same = 1;
+  int i, num_triggers = 0, is_same = 1;
   int rc = bloom_prepare(name.db, &query,
     "SELECT count(*), count(DISTINCT t.tbl_name), max(v.sql)"
     " FROM \"%w\".sqlite_master AS t, \"%w\".sqlite_master AS v"
@@ -599,7 +599,7 @@ int bloom_table_schema_check(bloom_table_name name, const bloom_table_config *co
   for(i=0; i<NUM_TRIGGERS; i++) num_triggers += (config->triggers >> i & 1u)!=0;
   if( rc==SQLITE_OK ) rc = sqlite3_step(query);
   if( rc==SQLITE_ROW ){
-    is_there = sqlite3_column_int(query, 0)==num_triggers && sqlite3_column_int(query, 1)==1;
+    const int is_there = sqlite3_column_int(query, 0)==num_triggers && sqlite3_column_int(query, 1)==1;
     rc = bloom_column_text(query, 2, &view_sql);
     if( rc==SQLITE_OK && is_there && config->rule.kind!=BLOOM_COLUMN_EXPRESSION ){
       rc = check_rule(name, config, view_sql, &is_same);
