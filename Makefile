@@ -84,7 +84,7 @@ install: ## Install what make built: then `.load libbloom` works from anywhere
 	  packaging/sqlite-bloom.pc.in >"$(DESTDIR)$(word 3,$(INSTALLED))"
 	awk -f packaging/manpage.awk -v version=$(VERSION) -v extension=libbloom \
 	  ext/FUNCTIONS.md packaging/sqlite-bloom.7.in >"$(DESTDIR)$(word 4,$(INSTALLED))"
-	$(if $(DESTDIR),,-ldconfig)
+	-@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig
 
 .PHONY: uninstall
 uninstall: ## Remove what install put there

@@ -137,6 +137,13 @@ installs_nothing() {
   small_project && ! makes 1 install DESTDIR="$PWD/$small/root" >$work/install.log 2>&1 &&
     grep 'run make first' $work/install.log && [ ! -e $small/root ] && [ ! -e $small/build ]
 }
+# A user without root, whose ldconfig may not write.
+installs_quietly() {
+  rm -rf $work/bin && mkdir -p $work/bin && printf '#!/bin/sh\necho 1000\n' >$work/bin/id &&
+    printf '#!/bin/sh\necho "ldconfig: Permission denied" >&2\nexit 1\n' >$work/bin/ldconfig && chmod +x $work/bin/* &&
+    PATH="$PWD/$work/bin:$PATH" make install prefix="$PWD/$work/user" >$work/install.log 2>&1 || return
+  ! grep 'Permission denied' $work/install.log && [ -e $work/user/lib/libbloom.so ]
+}
 cleans() {
   small_project && mkdir -p $small/examples/static && (cd $small && find . | sort) >$work/before &&
     makes 1 all core-tests && makes 2 BUILD=build/debug && touch $small/examples/static/blacklist && makes 1 clean &&
@@ -225,6 +232,7 @@ check 'a test that was removed is not run' tests_that_are_listed
 check 'LevelDB is used once it is there' leveldb_comes
 check 'make install compiles nothing' installs_what_was_built
 check 'make install says what is missing' installs_nothing
+check 'make install without root leaves ldconfig alone' installs_quietly
 check 'make clean leaves nothing' cleans
 
 check 'a sudo that refuses is asked once' asks_sudo_once
