@@ -32,7 +32,8 @@ class JavaXerial {
         filter = stored.getBytes(1);
       }
       System.out.printf("filter: %d bytes, %s%n", filter.length, HexFormat.of().formatHex(filter));
-      try (PreparedStatement ask = db.prepareStatement("SELECT bloom_may_contain(?, ?)")) {
+      // IS NOT 0: without a filter every key is a maybe.
+      try (PreparedStatement ask = db.prepareStatement("SELECT bloom_may_contain(?, ?) IS NOT 0")) {
         ask.setBytes(1, filter);
         for (long key : new long[] {1, 77, 1234567890123456789L}) {
           ask.setLong(2, key);

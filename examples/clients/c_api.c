@@ -76,7 +76,8 @@ int main(void){
   printf("filter: %d bytes, ", num_bytes);
   for(i=0; i<num_bytes; i++) printf("%02x", filter[i]);
   puts("");
-  row = prepare("SELECT bloom_may_contain(?, ?)");
+  /* IS NOT 0: without a filter every key is a maybe. */
+  row = prepare("SELECT bloom_may_contain(?, ?) IS NOT 0");
   check(sqlite3_bind_blob(row, 1, filter, num_bytes, SQLITE_STATIC));
   for(i=0; i<3; i++){
     check(sqlite3_bind_int64(row, 2, keys[i]));

@@ -23,7 +23,8 @@ db.exec(`
 // The filter is a Buffer here, to read and to bind.  Keys past 2^53 are BigInts.
 const { filter } = db.prepare("SELECT filter FROM filters WHERE name = 'customers'").get();
 console.log(`filter: ${filter.length} bytes, ${filter.toString('hex')}`);
-const ask = db.prepare('SELECT bloom_may_contain(?, ?) AS maybe');
+// IS NOT 0: without a filter every key is a maybe.
+const ask = db.prepare('SELECT bloom_may_contain(?, ?) IS NOT 0 AS maybe');
 for (const key of [1n, 77n, 1234567890123456789n]) {
   console.log(`${key}: ${ask.get(filter, key).maybe ? 'maybe' : 'no'}`);
 }

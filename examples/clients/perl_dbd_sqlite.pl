@@ -25,7 +25,8 @@ $db->do(q{
 # The filter is a string of bytes here.  Name both types: unnamed, each would be a text.
 my ($filter) = $db->selectrow_array(q{SELECT filter FROM filters WHERE name = 'customers'});
 printf "filter: %d bytes, %s\n", length $filter, unpack('H*', $filter);
-my $ask = $db->prepare('SELECT bloom_may_contain(?, ?)');
+# IS NOT 0: without a filter every key is a maybe.
+my $ask = $db->prepare('SELECT bloom_may_contain(?, ?) IS NOT 0');
 $ask->bind_param(1, $filter, SQL_BLOB);
 for my $key (1, 77, 1234567890123456789) {
   $ask->bind_param(2, $key, SQL_INTEGER);

@@ -19,7 +19,8 @@ $db->exec("
 // The filter is a string of bytes here: bind it as a BLOB, or SQLite takes it for a text.
 $filter = $db->querySingle("SELECT filter FROM filters WHERE name = 'customers'");
 printf("filter: %d bytes, %s\n", strlen($filter), bin2hex($filter));
-$ask = $db->prepare('SELECT bloom_may_contain(?, ?)');
+// IS NOT 0: without a filter every key is a maybe.
+$ask = $db->prepare('SELECT bloom_may_contain(?, ?) IS NOT 0');
 $ask->bindValue(1, $filter, SQLITE3_BLOB);
 foreach ([1, 77, 1234567890123456789] as $key) {
   $ask->bindValue(2, $key);

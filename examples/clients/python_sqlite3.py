@@ -24,8 +24,9 @@ db.executescript("""
 # The filter is bytes here, to read and to bind.
 stored, = db.execute("SELECT filter FROM filters WHERE name = 'customers'").fetchone()
 print(f"filter: {len(stored)} bytes, {stored.hex()}")
+# IS NOT 0: without a filter every key is a maybe.
 for key in 1, 77, 1234567890123456789:
-    maybe, = db.execute("SELECT bloom_may_contain(?, ?)", (stored, key)).fetchone()
+    maybe, = db.execute("SELECT bloom_may_contain(?, ?) IS NOT 0", (stored, key)).fetchone()
     print(f"{key}: {'maybe' if maybe else 'no'}")
 
 # In a join bloom_open() reads the stored filter once for all rows.

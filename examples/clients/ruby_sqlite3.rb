@@ -22,8 +22,9 @@ SQL
 # The filter is a String of binary encoding here, which is bound as a BLOB.
 filter = db.get_first_value("SELECT filter FROM filters WHERE name = 'customers'")
 puts "filter: #{filter.bytesize} bytes, #{filter.unpack1('H*')}"
+# IS NOT 0: without a filter every key is a maybe.
 [1, 77, 1234567890123456789].each do |key|
-  maybe = db.get_first_value('SELECT bloom_may_contain(?, ?)', [filter, key])
+  maybe = db.get_first_value('SELECT bloom_may_contain(?, ?) IS NOT 0', [filter, key])
   puts "#{key}: #{maybe == 1 ? 'maybe' : 'no'}" # 0 is true in Ruby
 end
 
