@@ -101,7 +101,9 @@ class Coordinator:
         self.db.executemany("INSERT INTO shards VALUES (?, 0, 0, NULL)", ((path,) for path in paths))
 
     def announce(self, path, version):
-        self.db.execute("UPDATE shards SET newest = max(newest, ?) WHERE path = ?", (version, path))
+        """An UPDATE that finds no row is no error.  But a shard without a row would never be asked."""
+        if self.db.execute("UPDATE shards SET newest = max(newest, ?) WHERE path = ?", (version, path)).rowcount != 1:
+            raise LookupError(f"{path} is no shard of this coordinator")
 
     def collect(self, path, version, filter_blob):
         """Takes a shard's filter, unless a newer one is there."""
@@ -197,6 +199,14 @@ def main():
         coordinator.add(first, first_version - 1, first_version, late)
         coordinator.collect(*filter_of(second))
         compare("both have told what", coordinator, paths, customers + late)
+
+        # A shard that nobody added to the coordinator: its rows would never be found.
+        stranger = os.path.join(folder, "stranger.db")
+        create_shard(stranger, NUM_SHARDS)
+        try:
+            insert(stranger, late, coordinator.announce)
+        except LookupError:
+            print("a shard that the coordinator does not know inserts nothing")
 
         num_inserts, num_lost = lose_and_delay(coordinator, paths)
         print(f"{num_inserts} inserts more, {num_lost} messages lost, the others late and in any order")
