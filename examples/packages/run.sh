@@ -272,11 +272,11 @@ END
       printf "  %-22s %12s %12s\n", "", "may hold it", "time"
       printf "  %-22s %12d %9.1f ms\n", "a filter each", found["rows"], median("rows")
       printf "  %-22s %12d %9.1f ms\n", "BloomFile", found["file"], median("file")
-      printf "  %d hold it really, and all of these were found.\n", held
+      printf "  %d hold it really, and all of these were found. The other maybes are wrong.\n", held
       false_alarms = found["rows"] - held
       if (false_alarms)
-        printf "  Of the %d pairs of a key and a set that do not, about 1 in %d passes by chance. Nearly\n" \
-               "  all do not, so most of the maybes are wrong.\n", absent, absent / false_alarms + 0.5
+        printf "  A filter each has %d wrong ones: about 1 in %d of the %d pairs of a key\n" \
+               "  and a set without it.\n", false_alarms, absent / false_alarms + 0.5, absent
     }' $out/sets_$1.txt || stop "no times measured for '$1' (see $out/sets_$1.txt)"
 }
 
