@@ -178,8 +178,7 @@ static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_
 }
 
 /*
-** The mean of all_set() over all digests, by a sample; 1 as soon as it is seen to be more
-** than enough.  detail, 0..1, is the share of the largest sample that is to be taken.
+** The digests of which all_set() is asked.
 **
 ** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  So all
 ** probes of a digest are values of probe 2, but for multiples of num_bits, if its delta is
@@ -187,45 +186,75 @@ static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_
 ** one more than that and w is almost i (delta is almost 2^32).  These resonant digests are
 ** rare and weigh much: they have a sample of their own.
 */
-static double mean_all_set(const fpr_model *model, double detail, double enough){
-  uint32_t num_others = MIN_OTHERS, num_pairs = 0, num_multiples = 1, window = 0, i;
-  uint32_t max_multiple = 0; /* of num_bits, by which resonant deltas differ from 0 or 1 */
-  double others_weight, weight = 0, others = 0, resonant = 0;
-  if( !model->has_probe2 && model->divisor==1 ) return all_set(model, 0);
+typedef struct digest_sample {
+  uint32_t num_others;    /* not resonant */
+  uint32_t num_pairs;     /* resonant: one with a small delta, one with a delta near 2^32 */
+  uint32_t max_multiple;  /* of num_bits, by which resonant deltas differ from 0 or 1 */
+  uint32_t num_multiples; /* 2*max_multiple + 1 */
+  uint32_t window;        /* of 65536 steps s: as far from 0 or 2^32 as resonant deltas may be */
+  double others_weight, pair_weight;
+} digest_sample;
+
+/* detail, 0..1, is the share of the largest sample that is to be taken. */
+static digest_sample choose_sample(const fpr_model *model, double detail){
+  digest_sample sample = {MIN_OTHERS, 0, 0, 1, 0, 0, 0};
   if( model->has_probe2 && model->num_keys>=RESONANCE_MIN_KEYS && model->num_bits<=RESONANCE_MAX_BITS ){
-    num_others = model->num_keys<MAX_OTHERS*KEYS_PER_OTHER ? (uint32_t)model->num_keys / KEYS_PER_OTHER : MAX_OTHERS;
-    max_multiple = (uint32_t)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2));
-    if( max_multiple>=MAX_RESONANT_PAIRS/2 ) max_multiple = MAX_RESONANT_PAIRS/2 - 1;
-    num_multiples = 2*max_multiple + 1;
-    num_pairs = (uint32_t)(detail * MAX_RESONANT_PAIRS) / num_multiples * num_multiples;
+    sample.num_others =
+      model->num_keys<MAX_OTHERS*KEYS_PER_OTHER ? (uint32_t)model->num_keys / KEYS_PER_OTHER : MAX_OTHERS;
+    sample.max_multiple = (uint32_t)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2));
+    if( sample.max_multiple>=MAX_RESONANT_PAIRS/2 ) sample.max_multiple = MAX_RESONANT_PAIRS/2 - 1;
+    sample.num_multiples = 2*sample.max_multiple + 1;
+    sample.num_pairs = (uint32_t)(detail * MAX_RESONANT_PAIRS) / sample.num_multiples * sample.num_multiples;
   }
-  num_others = (uint32_t)(detail * num_others);
-  others_weight = 1.0 / num_others;
-  if( num_pairs>0 ){
-    /* Of 65536 steps s: as far from 0 or 2^32 as delta may be. */
-    window = PROBE2_NUM_STEPS * 3 / model->num_probes;
-    weight = (double)window / PROBE2_NUM_STEPS * num_multiples / PROBE2_STEP / num_pairs;
+  sample.num_others = (uint32_t)(detail * sample.num_others);
+  sample.others_weight = 1.0 / sample.num_others;
+  if( sample.num_pairs>0 ){
+    sample.window = PROBE2_NUM_STEPS * 3 / model->num_probes;
+    sample.pair_weight =
+      (double)sample.window / PROBE2_NUM_STEPS * sample.num_multiples / PROBE2_STEP / sample.num_pairs;
   }
-  for(i=0; i<num_others; i++){
+  return sample;
+}
+
+/* Whether delta_of(model, s, t, 0) is a resonant digest's. */
+static int is_resonant(const fpr_model *model, const digest_sample *sample, uint32_t s, uint32_t t){
+  const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
+  if( s<sample->window && add_mod_65537(t, sample->max_multiple)<sample->num_multiples ) return 1;
+  return s>=PROBE2_NUM_STEPS-sample->window && add_mod_65537(from_1, sample->max_multiple)<sample->num_multiples;
+}
+
+/* The share of digests that are not resonant and have all bits set; or, as soon as it is
+** seen to be more than enough, some number that is, too. */
+static double sum_others(const fpr_model *model, const digest_sample *sample, double enough){
+  double sum = 0;
+  uint32_t i;
+  for(i=0; i<sample->num_others && sum<=enough; i++){
     /* Even in both directions, however many they are [Roberts 2018: the plastic number]. */
     const uint32_t t = i * 49472u % PROBE2_STEP, s = i * 37345u % PROBE2_NUM_STEPS;
-    const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
     if( !model->has_probe2 ){
       /* No multiples count here, and with them deltas could leave out a residue modulo 3. */
-      others += all_set(model, i * GOLDEN_RATIO_STEP) * others_weight;
-      if( others>enough ) return 1;
-      continue;
+      sum += all_set(model, i * GOLDEN_RATIO_STEP) * sample->others_weight;
+    }else if( !is_resonant(model, sample, s, t) ){
+      sum += all_set(model, delta_of(model, s, t, 0)) * sample->others_weight;
     }
-    if( s<window && add_mod_65537(t, max_multiple)<num_multiples ) continue;
-    if( s>=PROBE2_NUM_STEPS-window && add_mod_65537(from_1, max_multiple)<num_multiples ) continue;
-    others += all_set(model, delta_of(model, s, t, 0)) * others_weight;
-    if( others>enough ) return 1;
   }
-  for(i=0; i<num_pairs; i++){
-    const uint32_t t = add_mod_65537(i % num_multiples, PROBE2_STEP - max_multiple);
-    const uint32_t s = (uint32_t)((uint64_t)(i * 40503u % PROBE2_NUM_STEPS) * window >> 16); /* golden ratio */
-    resonant += weight * all_set(model, delta_of(model, s, t, 0));
-    resonant += weight * all_set(model, delta_of(model, PROBE2_NUM_STEPS-1 - s, t, 1));
+  return sum;
+}
+
+/* The mean of all_set() over all digests, by a sample; 1 as soon as it is seen to be more
+** than enough. */
+static double mean_all_set(const fpr_model *model, double detail, double enough){
+  const digest_sample sample = choose_sample(model, detail);
+  double others, resonant = 0;
+  uint32_t i;
+  if( !model->has_probe2 && model->divisor==1 ) return all_set(model, 0);
+  others = sum_others(model, &sample, enough);
+  if( others>enough ) return 1;
+  for(i=0; i<sample.num_pairs; i++){
+    const uint32_t t = add_mod_65537(i % sample.num_multiples, PROBE2_STEP - sample.max_multiple);
+    const uint32_t s = (uint32_t)((uint64_t)(i * 40503u % PROBE2_NUM_STEPS) * sample.window >> 16); /* golden ratio */
+    resonant += sample.pair_weight * all_set(model, delta_of(model, s, t, 0));
+    resonant += sample.pair_weight * all_set(model, delta_of(model, PROBE2_NUM_STEPS-1 - s, t, 1));
     if( others + resonant>enough ) return 1;
   }
   return others + resonant;
