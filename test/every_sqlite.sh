@@ -2,8 +2,8 @@
 # Tests the extension on other versions of SQLite: sh test/every_sqlite.sh [VERSION ...], at
 # the top of the checkout, after `make`. Ends with `N passed, N failed`.
 #
-# The same files run on each: the SQL tests, the query plans, the ready-made SQL, and
-# filters written under one version and read under every other; on the newest, README and
+# The same files run on each: the SQL tests, the query plans, the ready-made SQL, changes of the
+# schema, and filters written under one version and read under every other; on the newest, README and
 # the examples too. A test file NAME_3_39.test needs SQLite 3.39. Versions that the
 # extension does not support must refuse it, and not crash.
 . test/shared.sh
@@ -73,6 +73,7 @@ for version in $supported; do
   adds_up "ready-made SQL on $version" tclsh test/ready_made.tcl ./bloom "$package"
   ready_made=$passed
   adds_up "filters that keep themselves true, every change, on $version" tclsh test/table/changes.tcl ./bloom "$package"
+  adds_up "what others do to the schema, on $version" on "$version" "$PYTHON" test/table/schemas.py
   adds_up "loading on $version" on "$version" build/release/test/load/load ./bloom.so
   loading=$passed
   adds_up "clients on $version" on "$version" sh examples/clients/test.sh --made shell python_sqlite3 c_api

@@ -176,19 +176,39 @@ static int kept_destroy(sqlite3_vtab *vtab){
 
 /* -- Reading ------------------------------------------------------------------------------ */
 
-/* Looks, once for each version of the schema, whether the triggers are there and the column
-** is as it was. */
-static int check_triggers(bloom_store *store){
+/* The version of the schema that SQLite has in memory stands in the programs that it compiles;
+** -1 if not. */
+static int version_in_memory(bloom_store *store, sqlite3_int64 *version){
   sqlite3_stmt *row;
-  unsigned version = 0;
+  int rc = bloom_prepare(store->db, &row, "EXPLAIN SELECT 1 FROM \"%w\".sqlite_master", store->schema);
+  *version = -1;
+  while( rc==SQLITE_OK && (rc = sqlite3_step(row))==SQLITE_ROW ){
+    const char *opcode;
+    rc = bloom_column_text(row, 1, &opcode);
+    if( rc==SQLITE_OK && opcode && strcmp(opcode, "Transaction")==0 ) *version = (unsigned)sqlite3_column_int(row, 4);
+  }
+  sqlite3_finalize(row);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* SQLITE_SCHEMA if another connection changed the schema and SQLite has not yet noticed.  Newer
+** versions say so themselves.  Older ones read the schema anew when a statement of ours
+** notices it: the one that is being prepared would then go to the pages of old tables. */
+static int check_memory(bloom_store *store, unsigned version){
+  sqlite3_int64 in_memory;
+  int rc;
+  if( sqlite3_libversion_number()>=3038002 ) return SQLITE_OK;
+  rc = version_in_memory(store, &in_memory);
+  if( rc!=SQLITE_OK ) return rc;
+  return in_memory==version ? SQLITE_OK : SQLITE_SCHEMA;
+}
+
+static int check_schema(bloom_store *store, unsigned version){
   char *finding;
   int rc;
-  rc = bloom_prepare(store->db, &row, "PRAGMA \"%w\".schema_version", store->schema);
-  if( rc==SQLITE_OK ) rc = sqlite3_step(row);
-  if( rc==SQLITE_ROW ) version = (unsigned)sqlite3_column_int64(row, 0);
-  sqlite3_finalize(row);
-  if( rc!=SQLITE_ROW ) return rc;
   if( store->has_config && store->has_checked_schema && store->checked_schema==version ) return SQLITE_OK;
+  rc = check_memory(store, version);
+  if( rc!=SQLITE_OK ) return rc;
   /* Another connection may have made the table anew. */
   bloom_store_forget_config(store);
   rc = bloom_store_read_config(store);
@@ -203,6 +223,18 @@ static int check_triggers(bloom_store *store){
   store->checked_schema = version;
   store->has_checked_schema = 1;
   return SQLITE_OK;
+}
+
+/* Looks, once for each version of the schema, whether the triggers are there and the column
+** is as it was. */
+static int check_triggers(bloom_store *store){
+  sqlite3_stmt *row;
+  int rc = bloom_prepare(store->db, &row, "PRAGMA \"%w\".schema_version", store->schema);
+  if( rc==SQLITE_OK ) rc = sqlite3_step(row);
+  /* While it runs nobody else changes the schema. */
+  if( rc==SQLITE_ROW ) rc = check_schema(store, (unsigned)sqlite3_column_int64(row, 0));
+  sqlite3_finalize(row);
+  return rc;
 }
 
 /* 1 if a comparison by this collation is answered as the filter's rule has it: BINARY takes

@@ -60,6 +60,29 @@ def another_connection_changes_the_schema(files):
 
 
 @test
+def another_connection_moves_a_table(files):
+    # Before 3.38.2, SQLite must not read the schema anew while it compiles: the statement
+    # would go to the page where the table was.
+    a, b = files.connect(), files.connect()
+    a.execute("CREATE TABLE t(k)")
+    a.execute("INSERT INTO t VALUES (1), (2)")
+    a.execute("CREATE TABLE other(k, value)")
+    a.execute("INSERT INTO other VALUES (1, 'old'), (3, 'old')")
+    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    maybe = " WHERE EXISTS (SELECT 1 FROM f WHERE key = other.k)"
+    assert b.execute("SELECT value FROM other" + maybe).fetchall() == [("old",)]
+    for name, sql in ("new", "SELECT value FROM other" + maybe), ("newer", "UPDATE other SET value = 'written'" + maybe):
+        a.execute("BEGIN")
+        a.execute("ALTER TABLE other RENAME TO before_" + name)
+        a.execute("CREATE TABLE other(k, value)")
+        a.execute("INSERT INTO other VALUES (1, ?), (3, ?)", (name, name))
+        a.execute("COMMIT")
+        assert b.execute(sql).fetchall() == ([("new",)] if name == "new" else [])
+    assert a.execute("SELECT value FROM other").fetchall() == [("written",), ("newer",)]
+    assert a.execute("SELECT value FROM before_newer").fetchall() == [("new",), ("new",)]
+
+
+@test
 def another_connection_makes_the_filter_anew(files):
     a, b = files.connect(), files.connect()
     a.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, number INTEGER)")
