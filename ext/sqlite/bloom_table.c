@@ -191,13 +191,20 @@ static int version_in_memory(bloom_store *store, sqlite3_int64 *version){
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+/* This version locks the schema while it calls xBestIndex. */
+#ifdef BLOOM_TINY_TABLES
+# define FIRST_THAT_LOCKS 1000000000 /* for tests: none does */
+#else
+# define FIRST_THAT_LOCKS 3038002
+#endif
+
 /* SQLITE_SCHEMA if another connection changed the schema and SQLite has not yet noticed.  Newer
 ** versions say so themselves.  Older ones read the schema anew when a statement of ours
 ** notices it: the one that is being prepared would then go to the pages of old tables. */
 static int check_memory(bloom_store *store, unsigned version){
   sqlite3_int64 in_memory;
   int rc;
-  if( sqlite3_libversion_number()>=3038002 ) return SQLITE_OK;
+  if( sqlite3_libversion_number()>=FIRST_THAT_LOCKS ) return SQLITE_OK;
   rc = version_in_memory(store, &in_memory);
   if( rc!=SQLITE_OK ) return rc;
   return in_memory==version ? SQLITE_OK : SQLITE_SCHEMA;

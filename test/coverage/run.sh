@@ -46,8 +46,8 @@ for extension in ./$build/bloom.so ./$build/tiny/bloom.so; do
   run $build/test/table/faults --most 25 $extension test/table/faults.sql
   run "$PYTHON" test/table/model.py --load $extension --runs 60
   run "$PYTHON" test/table/damage.py --load $extension --runs 300
+  run "$PYTHON" test/table/schemas.py --together --load $extension
 done
-run "$PYTHON" test/table/schemas.py --together --load ./$build/bloom.so
 run make_covered BUILD=$build/linked CPPFLAGS=-DSQLITE_CORE $build/linked/test/handles/handles
 run $build/linked/test/handles/handles $build/bloom.so
 

@@ -5,7 +5,7 @@
 # savepoints, changes of the schema, full disks and interrupts; faults.c has memory, disk,
 # authorization and other connections fail amid statements; processes.py has several
 # processes write and be killed; schemas.py has others change the schema; damage.py writes to
-# the shadow tables.  model.py, faults.c and processes.py run a build with tiny limits, in which what
+# the shadow tables.  All but changes.tcl and damage.py run a build with tiny limits, in which what
 # takes many keys happens with few, and the one that users get.  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/shared.sh
@@ -26,9 +26,9 @@ for extension in ./build/tiny/bloom.so ./bloom.so; do
   adds_up "model, $extension" "$PYTHON" test/table/model.py --load $extension --runs $runs --seed "$seed"
   adds_up "faults, $extension" build/release/test/table/faults --seed "$seed" --most $most $extension test/table/faults.sql
   sed -n 's/^note: /note: faults: /p' $work/log
+  adds_up "schemas, $extension" "$PYTHON" test/table/schemas.py --load $extension
   check "processes, $extension" "$PYTHON" test/table/processes.py --load "$PWD/$extension" --seconds $seconds
   sed -n 's/^note: /note: processes: /p' $work/log
 done
-adds_up 'schemas' "$PYTHON" test/table/schemas.py
 adds_up 'damage' "$PYTHON" test/table/damage.py --runs $((5 * runs)) --seed "$seed"
 finish
