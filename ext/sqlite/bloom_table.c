@@ -72,21 +72,13 @@ static int give_error(sqlite3_vtab *vtab, int rc){
   return rc;
 }
 
-static int kept_fail(sqlite3_vtab *vtab, char *message){
-  sqlite3_free(vtab->zErrMsg);
-  vtab->zErrMsg = message;
-  return message ? SQLITE_ERROR : SQLITE_NOMEM;
-}
-
 /* -- Making and opening -------------------------------------------------------------- */
 
 static int declare(sqlite3 *db, const char *name, char **error){
   char *schema;
   int i, rc;
   for(i=0; i<COLUMN_TABLE_COMMAND; i++){
-    if( sqlite3_stricmp(name, kept_columns[i])!=0 ) continue;
-    *error = sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, name);
-    return *error ? SQLITE_ERROR : SQLITE_NOMEM;
+    if( sqlite3_stricmp(name, kept_columns[i])==0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, name));
   }
   schema = sqlite3_mprintf(
     "CREATE TABLE x(num_keys INTEGER, num_removed INTEGER, capacity INTEGER, bits_per_key REAL,"
@@ -467,7 +459,7 @@ static int run_command(sqlite3_vtab *vtab, sqlite3_value *value){
   if( command==NULL ) return SQLITE_NOMEM;
   if( sqlite3_stricmp(command, "rebuild")==0 ){
     int rc = bloom_store_rebuild(store);
-    if( rc==SQLITE_OK && store->config.is_following ) rc = check_triggers(store);
+    if( rc==SQLITE_OK ) rc = check_triggers(store);
     return give_error(vtab, rc);
   }
   if( sqlite3_stricmp(command, "integrity-check")==0 ){
@@ -475,10 +467,10 @@ static int run_command(sqlite3_vtab *vtab, sqlite3_value *value){
     int rc = bloom_store_check(store, 0, &finding);
     if( rc!=SQLITE_OK ) return give_error(vtab, rc);
     if( finding==NULL ) return SQLITE_OK;
-    kept_fail(vtab, finding);
+    bloom_say(&vtab->zErrMsg, finding);
     return SQLITE_CORRUPT_VTAB;
   }
-  return kept_fail(vtab, sqlite3_mprintf(BLOOM_ERROR_TABLE_COMMAND, command));
+  return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_COMMAND, command));
 }
 
 /* args: old rowid, new rowid, columns */
@@ -488,7 +480,7 @@ static int insert_row(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sq
   bloom_key_digests added, removed;
   int i, rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
-    return kept_fail(vtab, sqlite3_mprintf(BLOOM_ERROR_TABLE_FORGET, bloom_store_name(store).table));
+    return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_FORGET, bloom_store_name(store).table));
   }
   *rowid = sqlite3_last_insert_rowid(store->db);
   if( sqlite3_value_type(columns[COLUMN_TABLE_COMMAND])!=SQLITE_NULL ){
@@ -496,7 +488,7 @@ static int insert_row(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sq
   }
   for(i=0; i<COLUMN_TABLE_REMOVED; i++){
     if( i!=COLUMN_TABLE_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
-      return kept_fail(vtab, sqlite3_mprintf(BLOOM_ERROR_TABLE_WRITE, kept_columns[i], bloom_store_name(store).table));
+      return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_WRITE, kept_columns[i], bloom_store_name(store).table));
     }
   }
   rc = bloom_store_refresh_to_write(store);
@@ -560,10 +552,10 @@ static int kept_rename(sqlite3_vtab *vtab, const char *new_name){
     rc = bloom_table_schema_check_rename(bloom_store_name(store), &store->config, new_name, &is_rewritten);
   }
   if( rc!=SQLITE_OK ) return give_error(vtab, rc);
-  if( !is_rewritten ) return kept_fail(vtab, sqlite3_mprintf(BLOOM_ERROR_TABLE_LEGACY));
+  if( !is_rewritten ) return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_LEGACY));
   for(i=0; i<COLUMN_TABLE_COMMAND; i++){
     if( sqlite3_stricmp(new_name, kept_columns[i])==0 ){
-      return kept_fail(vtab, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, new_name));
+      return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, new_name));
     }
   }
   return give_error(vtab, bloom_store_rename(store, new_name));

@@ -40,7 +40,7 @@ bloom_column_kind bloom_column_kind_of(const char *declared_type){
 }
 
 int bloom_collation_named(const char *name, bloom_collation *collation){
-  if( name==NULL || sqlite3_stricmp(name, "BINARY")==0 ){
+  if( sqlite3_stricmp(name, "BINARY")==0 ){
     *collation = BLOOM_COLLATION_BINARY;
   }else if( sqlite3_stricmp(name, "NOCASE")==0 ){
     *collation = BLOOM_COLLATION_NOCASE;

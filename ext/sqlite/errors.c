@@ -75,3 +75,9 @@ char *bloom_literal(sqlite3_value *value){
     default:             return sqlite3_mprintf("NULL");
   }
 }
+
+int bloom_say(char **error, char *message){
+  sqlite3_free(*error);
+  *error = message;
+  return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}

@@ -182,4 +182,8 @@ char *bloom_literal(sqlite3_value *value);
 /* The same of a REAL. */
 char *bloom_real_literal(double number);
 
+/* Makes a message of sqlite3_mprintf()'s *error, in place of the one before, and gives
+** SQLITE_ERROR; SQLITE_NOMEM if message is NULL for want of memory. */
+int bloom_say(char **error, char *message);
+
 #endif

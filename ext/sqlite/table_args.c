@@ -97,8 +97,9 @@ static char *unquoted(token t){
   return text;
 }
 
+/* 1 if a token is a name.  One that SQLite took apart itself: its quotes are closed. */
 static int is_name(token t){
-  return t.num_chars>0 && t.is_closed && (t.kind=='a' || strchr("'\"`[", t.kind)!=NULL);
+  return t.num_chars>0 && (t.kind=='a' || strchr("'\"`[", t.kind)!=NULL);
 }
 
 static int is_word(token t, const char *word){
@@ -113,11 +114,6 @@ static int is_literal(token t, const char *word){
   while( begin<end && is_space(t.text[begin]) ) begin++;
   while( end>begin && is_space(t.text[end-1]) ) end--;
   return end-begin==strlen(word) && sqlite3_strnicmp(&t.text[begin], word, (int)(end-begin))==0;
-}
-
-static int fail(char **error, char *message){
-  *error = message;
-  return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
 /* What changes by itself: SQLite allows these to an index when it is made, and fails when
@@ -153,23 +149,23 @@ static int check_expression(const char *what, const char *text, char **error){
   token t = next_token(text);
   int depth = 0;
   size_t i;
-  if( t.num_chars==0 ) return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_EMPTY, what));
+  if( t.num_chars==0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_EMPTY, what));
   for(; t.num_chars; t = token_after(t)){
     depth += (t.kind=='(') - (t.kind==')');
     if( depth<0 || t.kind==';' || !t.is_closed ){
-      return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_EXPRESSION, what, text));
+      return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_EXPRESSION, what, text));
     }
     for(i=0; i<COUNT_OF(changing_words); i++){
-      if( is_word(t, changing_words[i]) ) return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, changing_words[i]));
+      if( is_word(t, changing_words[i]) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, changing_words[i]));
     }
     for(i=0; i<COUNT_OF(changing_literals); i++){
       if( is_literal(t, changing_literals[i]) ){
-        return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, changing_literals[i]));
+        return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, changing_literals[i]));
       }
     }
-    if( asks_the_clock(t) ) return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, "a date function without arguments"));
+    if( asks_the_clock(t) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, "a date function without arguments"));
   }
-  if( depth!=0 || !t.is_closed ) return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_EXPRESSION, what, text));
+  if( depth!=0 || !t.is_closed ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_EXPRESSION, what, text));
   return SQLITE_OK;
 }
 
@@ -226,16 +222,15 @@ static int read_number(const char *text, double *number){
 /* What an option says: a quoted text, or what stands there as it is.  NULL if there is no
 ** memory. */
 static char *option_text(token value){
-  const token after = token_after(value);
-  const int is_quoted = is_name(value) && value.kind!='a' && after.num_chars==0 && after.is_closed;
+  const int is_quoted = is_name(value) && value.kind!='a' && token_after(value).num_chars==0;
   return is_quoted ? unquoted(value) : sqlite3_mprintf("%s", value.text);
 }
 
 static int read_bits_per_key_option(const char *text, bloom_table_args *args, char **error){
   double number;
-  if( args->bits_per_key>0 ) return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "bits_per_key"));
+  if( args->bits_per_key>0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "bits_per_key"));
   if( !read_number(text, &number) || !(number>=1 && number<=100) ){
-    return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_BITS_PER_KEY, text));
+    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_BITS_PER_KEY, text));
   }
   args->bits_per_key = number;
   return SQLITE_OK;
@@ -243,9 +238,9 @@ static int read_bits_per_key_option(const char *text, bloom_table_args *args, ch
 
 static int read_capacity_option(const char *text, bloom_table_args *args, char **error){
   double number;
-  if( args->capacity>0 ) return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "capacity"));
+  if( args->capacity>0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "capacity"));
   if( !read_number(text, &number) || !(number>=1 && number<=1e12) || (double)(sqlite3_int64)number!=number ){
-    return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CAPACITY, text));
+    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CAPACITY, text));
   }
   args->capacity = (sqlite3_int64)number;
   return SQLITE_OK;
@@ -260,13 +255,13 @@ static int read_option(token name, token value, bloom_table_args *args, char **e
     return check_expression("where", text, error);
   }
   if( is_word(name, "where") ){
-    rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "where"));
+    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "where"));
   }else if( is_word(name, "bits_per_key") ){
     rc = read_bits_per_key_option(text, args, error);
   }else if( is_word(name, "capacity") ){
     rc = read_capacity_option(text, args, error);
   }else{
-    rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OPTION, (int)name.num_chars, name.text));
+    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OPTION, (int)name.num_chars, name.text));
   }
   sqlite3_free(text);
   return rc;
@@ -274,9 +269,8 @@ static int read_option(token name, token value, bloom_table_args *args, char **e
 
 /* The argument that is the table. */
 static int read_table_name(const char *text, token first, bloom_table_args *args, char **error){
-  const token after = token_after(first);
-  if( !is_name(first) || after.num_chars || !after.is_closed ){
-    return fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME, text));
+  if( !is_name(first) || token_after(first).num_chars ){
+    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME, text));
   }
   args->table = unquoted(first);
   return args->table ? SQLITE_OK : SQLITE_NOMEM;
@@ -284,8 +278,7 @@ static int read_table_name(const char *text, token first, bloom_table_args *args
 
 /* The argument that is a column or an expression. */
 static int read_key(const char *text, token first, bloom_table_args *args, char **error){
-  const token after = token_after(first);
-  args->is_column = is_name(first) && after.num_chars==0 && after.is_closed;
+  args->is_column = is_name(first) && token_after(first).num_chars==0;
   args->key = args->is_column ? unquoted(first) : sqlite3_mprintf("%s", text);
   if( args->key==NULL ) return SQLITE_NOMEM;
   return args->is_column ? SQLITE_OK : check_expression("key", args->key, error);
@@ -307,7 +300,6 @@ int bloom_table_args_read(
   memset(args, 0, sizeof(*args));
   for(i=0; i<num_args && rc==SQLITE_OK; i++){
     const token first = next_token(texts[i]);
-    if( first.num_chars==0 && num_args==1 ) break; /* USING bloom() */
     if( is_option(first) ){
       rc = read_option(first, token_after(token_after(first)), args, error);
       continue;
@@ -315,11 +307,11 @@ int bloom_table_args_read(
     switch( ++num_positional ){
       case 1:  rc = read_table_name(texts[i], first, args, error); break;
       case 2:  rc = read_key(texts[i], first, args, error); break;
-      default: rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TOO_MANY, texts[i])); break;
+      default: rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TOO_MANY, texts[i])); break;
     }
   }
-  if( rc==SQLITE_OK && num_positional==1 ) rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_KEY, args->table));
-  if( rc==SQLITE_OK && num_positional==0 && args->where ) rc = fail(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_WHERE));
+  if( rc==SQLITE_OK && num_positional==1 ) rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_KEY, args->table));
+  if( rc==SQLITE_OK && num_positional==0 && args->where ) rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_WHERE));
   if( args->bits_per_key==0 ) args->bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
   return rc;
 }

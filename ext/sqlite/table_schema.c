@@ -69,17 +69,38 @@ int bloom_run(sqlite3 *db, const char *format, ...){
   return run_text(db, sql);
 }
 
+static int prepare_text(sqlite3 *db, sqlite3_stmt **statement, char *sql){
+  int rc = SQLITE_NOMEM;
+  *statement = NULL;
+  if( sql ) rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+  sqlite3_free(sql);
+  return rc;
+}
+
 int bloom_prepare(sqlite3 *db, sqlite3_stmt **statement, const char *format, ...){
   va_list arguments;
   char *sql;
-  int rc;
-  *statement = NULL;
   va_start(arguments, format);
   sql = sqlite3_vmprintf(format, arguments);
   va_end(arguments);
-  if( sql==NULL ) return SQLITE_NOMEM;
-  rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-  sqlite3_free(sql);
+  return prepare_text(db, statement, sql);
+}
+
+int bloom_query_integer(sqlite3 *db, sqlite3_int64 *number, const char *format, ...){
+  va_list arguments;
+  sqlite3_stmt *row;
+  char *sql;
+  int rc;
+  va_start(arguments, format);
+  sql = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  rc = prepare_text(db, &row, sql);
+  if( rc==SQLITE_OK ) rc = sqlite3_step(row);
+  if( rc==SQLITE_ROW ){
+    *number = sqlite3_column_int64(row, 0);
+    rc = SQLITE_OK;
+  }
+  sqlite3_finalize(row);
   return rc;
 }
 
@@ -87,12 +108,6 @@ int bloom_column_text(sqlite3_stmt *row, int column, const char **text){
   const int type = sqlite3_column_type(row, column);
   *text = (const char *)sqlite3_column_text(row, column);
   return *text==NULL && type!=SQLITE_NULL ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-static int say(char **error, char *message){
-  sqlite3_free(*error);
-  *error = message;
-  return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
 /* The code of a failure, SQLite's message kept as ours. */
@@ -129,13 +144,13 @@ static int find_table(bloom_table_name name, const char *table_name, followed_ta
   if( rc==SQLITE_OK ){
     rc = sqlite3_step(query);
     if( rc==SQLITE_ROW && sqlite3_column_int(query, 1) ){
-      rc = say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_VIEW, table_name));
+      rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_VIEW, table_name));
     }else if( rc==SQLITE_ROW ){
       rc = bloom_column_text(query, 0, &text);
       if( rc==SQLITE_OK ) table->name = sqlite3_mprintf("%s", text);
       if( table->name==NULL ) rc = SQLITE_NOMEM;
     }else if( rc==SQLITE_DONE ){
-      rc = say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_MISSING, table_name, name.schema));
+      rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_MISSING, table_name, name.schema));
     }
   }
   if( rc!=SQLITE_OK ) failure(name.db, rc, error);
@@ -191,7 +206,7 @@ static int find_row_name(bloom_table_name name, followed_table *table){
   rc = bloom_prepare(name.db, &query, "PRAGMA \"%w\".index_list(\"%w\")", name.schema, table->name);
   while( rc==SQLITE_OK && (rc = sqlite3_step(query))==SQLITE_ROW ){
     rc = bloom_column_text(query, 3, &origin);
-    has_index |= origin && strcmp(origin, "pk")==0;
+    has_index |= sqlite3_stricmp(origin, "pk")==0; /* not so of NULL */
   }
   sqlite3_finalize(query);
   if( rc!=SQLITE_DONE ) return rc;
@@ -361,18 +376,15 @@ static int create_view(bloom_table_name name, const bloom_table_args *args, cons
 ** table's columns alone, without subqueries, and the same at any time.  Nothing runs. */
 static int check_as_index(bloom_table_name name, const bloom_table_args *args, const followed_table *table){
   sqlite3_str *sql = sqlite3_str_new(name.db);
-  sqlite3_stmt *unused = NULL;
-  char *text;
+  sqlite3_stmt *unused;
   int rc;
   sqlite3_str_appendf(sql, "CREATE INDEX \"%w\".\"%w_check\" ON \"%w\"(", name.schema, name.table, table->name);
   if( args->is_column ) sqlite3_str_appendf(sql, "\"%w\"", args->key);
   else sqlite3_str_appendf(sql, "(%s\n)", args->key);
   sqlite3_str_appendall(sql, ") WHERE ");
   append_where(sql, args);
-  text = sqlite3_str_finish(sql);
-  rc = text ? sqlite3_prepare_v2(name.db, text, -1, &unused, NULL) : SQLITE_NOMEM;
+  rc = prepare_text(name.db, &unused, sqlite3_str_finish(sql));
   sqlite3_finalize(unused);
-  sqlite3_free(text);
   return rc;
 }
 
@@ -382,29 +394,26 @@ static int check_as_index(bloom_table_name name, const bloom_table_args *args, c
 static int find_key_column(
   bloom_table_name name,
   const followed_table *table,
-  bloom_table_args *args,
+  const char *key,
   bloom_column_rule *rule,
   const followed_column **column,
   char **error
 ){
-  const char *type, *collation;
+  const char *collation;
   int i, rc;
-  *column = find_column(table, args->key);
+  *column = find_column(table, key);
   for(i=0; i<3 && *column==NULL; i++){
-    if( sqlite3_stricmp(args->key, rowid_names[i])!=0 || table->row_name==NULL ) continue;
+    if( sqlite3_stricmp(key, rowid_names[i])!=0 || table->row_name==NULL ) continue;
     *column = table->row_column;
-    if( *column==NULL ) return say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_ROWID, table->name));
+    if( *column==NULL ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_ROWID, table->name));
   }
-  if( *column==NULL ) return say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_COLUMN, args->key, table->name));
-  sqlite3_free(args->key);
-  args->key = sqlite3_mprintf("%s", (*column)->name);
-  if( args->key==NULL ) return SQLITE_NOMEM;
-  rc = sqlite3_table_column_metadata(name.db, name.schema, table->name, args->key,
-                                     &type, &collation, NULL, NULL, NULL);
+  if( *column==NULL ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_COLUMN, key, table->name));
+  rc = sqlite3_table_column_metadata(name.db, name.schema, table->name, (*column)->name,
+                                     NULL, &collation, NULL, NULL, NULL);
   if( rc!=SQLITE_OK ) return rc;
   rule->kind = (*column)->kind;
   if( !bloom_collation_named(collation, &rule->collation) ){
-    return say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_COLLATION, args->key, table->name, collation));
+    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_COLLATION, (*column)->name, table->name, collation));
   }
   return SQLITE_OK;
 }
@@ -416,41 +425,34 @@ static int is_decided_late(const followed_table *table, const followed_column *c
 
 static int create_followers(
   bloom_table_name name,
-  bloom_table_args *args,
+  const bloom_table_args *given,
   bloom_table_config *config,
   char **error
 ){
+  bloom_table_args args = *given;
+  const int is_plain = args.is_column && args.where==NULL;
   followed_table table = {0};
   const followed_column *column = NULL;
-  int is_plain, rc, i;
-  rc = find_table(name, args->table, &table, error);
+  int rc, i;
+  rc = find_table(name, args.table, &table, error);
   if( rc==SQLITE_OK ) rc = read_columns(name, &table);
   if( rc==SQLITE_OK ) rc = find_row_name(name, &table);
-  if( rc==SQLITE_OK && args->is_column ) rc = find_key_column(name, &table, args, &config->rule, &column, error);
-  is_plain = args->is_column && args->where==NULL;
+  if( rc==SQLITE_OK && args.is_column ) rc = find_key_column(name, &table, args.key, &config->rule, &column, error);
+  if( column ) args.key = column->name;
   if( rc==SQLITE_OK && !is_plain && table.row_name==NULL && table.num_keys==0 ){
-    rc = say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_ROW_NAME, table.name));
+    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_ROW_NAME, table.name));
   }
-  if( rc==SQLITE_OK && !is_plain ) rc = check_as_index(name, args, &table);
-  if( rc==SQLITE_OK ) rc = create_view(name, args, &table);
+  if( rc==SQLITE_OK && !is_plain ) rc = check_as_index(name, &args, &table);
+  if( rc==SQLITE_OK ) rc = create_view(name, &args, &table);
   for(i=0; i<NUM_TRIGGERS && rc==SQLITE_OK; i++){
     /* Of most plain columns BEFORE knows what is stored. */
     if( i==TRIGGER_AFTER_INSERT && is_plain && !is_decided_late(&table, column) ) continue;
-    rc = create_trigger(name, args, &table, (bloom_trigger)i);
+    rc = create_trigger(name, &args, &table, (bloom_trigger)i);
     if( rc==SQLITE_OK ) config->triggers |= 1u << i;
   }
   if( rc!=SQLITE_OK ) failure(name.db, rc, error);
   free_followed(&table);
   return rc;
-}
-
-static int page_bytes(bloom_table_name name, sqlite3_int64 *num_bytes){
-  sqlite3_stmt *query;
-  int rc = bloom_prepare(name.db, &query, "PRAGMA \"%w\".page_size", name.schema);
-  if( rc==SQLITE_OK ) rc = sqlite3_step(query);
-  if( rc==SQLITE_ROW ) *num_bytes = sqlite3_column_int64(query, 0);
-  sqlite3_finalize(query);
-  return rc==SQLITE_ROW ? SQLITE_OK : rc;
 }
 
 static int create_shadow_tables(bloom_table_name name){
@@ -477,7 +479,7 @@ static int refuse_names_in_use(bloom_table_name name, char **error){
     const char *type, *text;
     rc = bloom_column_text(query, 0, &type);
     if( rc==SQLITE_OK ) rc = bloom_column_text(query, 1, &text);
-    if( rc==SQLITE_OK ) rc = say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME_IN_USE, type, text));
+    if( rc==SQLITE_OK ) rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME_IN_USE, type, text));
   }else if( rc==SQLITE_DONE ){
     rc = SQLITE_OK;
   }
@@ -487,30 +489,27 @@ static int refuse_names_in_use(bloom_table_name name, char **error){
 
 int bloom_table_schema_create(
   bloom_table_name name,
-  const bloom_table_args *given,
+  const bloom_table_args *args,
   bloom_table_config *config,
   char **error
 ){
-  bloom_table_args args = *given;
   sqlite3_int64 num_bytes = 0;
   int rc = refuse_names_in_use(name, error);
   if( rc!=SQLITE_OK ) return failure(name.db, rc, error);
-  rc = page_bytes(name, &num_bytes);
-  args.key = given->key ? sqlite3_mprintf("%s", given->key) : NULL;
+  rc = bloom_query_integer(name.db, &num_bytes, "PRAGMA \"%w\".page_size", name.schema);
   config->names_prefix = sqlite3_mprintf("%s", name.table);
-  if( config->names_prefix==NULL || (given->key && args.key==NULL) ) rc = SQLITE_NOMEM;
-  config->is_following = args.table!=NULL;
-  config->bits_per_key = args.bits_per_key;
-  config->min_capacity = args.capacity>0 ? args.capacity : BLOOM_TABLE_MIN_CAPACITY;
+  if( config->names_prefix==NULL ) rc = SQLITE_NOMEM;
+  config->is_following = args->table!=NULL;
+  config->bits_per_key = args->bits_per_key;
+  config->min_capacity = args->capacity>0 ? args->capacity : BLOOM_TABLE_MIN_CAPACITY;
   /* With the row around it and all that may be reserved in a page, a row fits in one. */
   config->blocks_per_page = num_bytes * 7 / 8 / 32;
   if( rc==SQLITE_OK ) rc = create_shadow_tables(name);
-  if( rc==SQLITE_OK && args.table ) rc = create_followers(name, &args, config, error);
+  if( rc==SQLITE_OK && args->table ) rc = create_followers(name, args, config, error);
   if( rc!=SQLITE_OK ){
     failure(name.db, rc, error);
     bloom_table_schema_drop(name, name.table);
   }
-  sqlite3_free(args.key);
   return rc;
 }
 
@@ -604,9 +603,11 @@ int bloom_table_schema_check(bloom_table_name name, const bloom_table_config *co
     if( rc==SQLITE_OK && is_there && config->rule.kind!=BLOOM_COLUMN_EXPRESSION ){
       rc = check_rule(name, config, view_sql, &is_same);
     }
-    if( rc==SQLITE_OK && !is_there ) *finding = sqlite3_mprintf(BLOOM_ERROR_TABLE_TRIGGERS, name.table);
-    else if( rc==SQLITE_OK && !is_same ) *finding = sqlite3_mprintf(BLOOM_ERROR_TABLE_RULE, name.table, name.table);
-    if( rc==SQLITE_OK && !(is_there && is_same) && *finding==NULL ) rc = SQLITE_NOMEM;
+    if( rc==SQLITE_OK && !(is_there && is_same) ){
+      *finding = is_there ? sqlite3_mprintf(BLOOM_ERROR_TABLE_RULE, name.table, name.table)
+                          : sqlite3_mprintf(BLOOM_ERROR_TABLE_TRIGGERS, name.table);
+      if( *finding==NULL ) rc = SQLITE_NOMEM;
+    }
   }
   sqlite3_finalize(query);
   return rc;
@@ -618,15 +619,11 @@ int bloom_table_schema_check_rename(
   const char *new_name,
   int *is_rewritten
 ){
-  sqlite3_stmt *query;
-  char *quoted = sqlite3_mprintf("\"%w\"", new_name);
-  int rc = quoted==NULL ? SQLITE_NOMEM : bloom_prepare(name.db, &query,
-    "SELECT instr(sql, %Q)>0 FROM \"%w\".sqlite_master WHERE type = 'trigger' AND name = %Q||'_before_insert'",
-    quoted, name.schema, config->names_prefix);
-  sqlite3_free(quoted);
-  if( rc!=SQLITE_OK ) return rc;
-  rc = sqlite3_step(query);
-  *is_rewritten = rc==SQLITE_ROW && sqlite3_column_int(query, 0);
-  sqlite3_finalize(query);
-  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+  sqlite3_int64 count = 0;
+  int rc = bloom_query_integer(name.db, &count,
+    "SELECT count(*) FROM \"%w\".sqlite_master WHERE type = 'trigger' AND name = %Q||'_before_insert'"
+    " AND instr(sql, '\"' || replace(%Q, '\"', '\"\"') || '\"')",
+    name.schema, config->names_prefix, new_name);
+  *is_rewritten = count>0;
+  return rc;
 }

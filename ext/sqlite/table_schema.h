@@ -70,4 +70,7 @@ int bloom_run(sqlite3 *db, const char *format, ...);
 /* Compiles SQL made by a format of sqlite3_mprintf(), to be kept. */
 int bloom_prepare(sqlite3 *db, sqlite3_stmt **statement, const char *format, ...);
 
+/* Sets *number to the first column of the row that SQL made by such a format gives. */
+int bloom_query_integer(sqlite3 *db, sqlite3_int64 *number, const char *format, ...);
+
 #endif

@@ -45,6 +45,9 @@
 /* Blocks of a layer: what SQLite gives memory for in one piece, and less than Parquet's most. */
 #define MAX_LAYER_BLOCKS 60000000
 
+/* No counter of a layer comes near it, or near overflow when two are added. */
+#define MAX_COUNTED_KEYS ((sqlite3_int64)1 << 60)
+
 /* Pages of layer n are numbered from n * 2^32. */
 #define PAGE_NUMBER(layer, page) ((sqlite3_int64)(layer) * 0x100000000 + (sqlite3_int64)(page))
 
@@ -63,19 +66,21 @@ static void set_error(bloom_store *store, char *message){
   store->error = message;
 }
 
+/* Fails with a message; its NULL is want of memory. */
+static int fail(bloom_store *store, int rc, char *message){
+  set_error(store, message);
+  return message ? rc : SQLITE_NOMEM;
+}
+
 /* Fails because of what a shadow table holds. */
 static int damaged(bloom_store *store, const char *what){
-  set_error(store, sqlite3_mprintf(BLOOM_ERROR_TABLE_DAMAGED, table_name(store), what));
-  return store->error ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
+  return fail(store, SQLITE_CORRUPT_VTAB, sqlite3_mprintf(BLOOM_ERROR_TABLE_DAMAGED, table_name(store), what));
 }
 
 /* The code of a statement's failure, with SQLite's message. */
 static int failed(bloom_store *store, int rc){
-  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && store->error==NULL ){
-    set_error(store, sqlite3_mprintf("bloom: %s: %s", table_name(store), sqlite3_errmsg(store->db)));
-    if( store->error==NULL ) return SQLITE_NOMEM;
-  }
-  return rc;
+  if( rc==SQLITE_OK || rc==SQLITE_NOMEM || store->error ) return rc;
+  return fail(store, rc, sqlite3_mprintf("bloom: %s: %s", table_name(store), sqlite3_errmsg(store->db)));
 }
 
 /* What is half written must not stay.  After these errors SQLite takes back all that the
@@ -329,14 +334,13 @@ uint64_t bloom_store_pages(const bloom_store *store, int layer){
 
 /* Makes room for the pages that are kept. */
 static int size_slots(bloom_store *store){
-  const size_t page_bytes = (size_t)store->config.blocks_per_page * BLOCK_BYTES;
+  const uint64_t max_slots = 1 + MAX_CACHED_BYTES / ((size_t)store->config.blocks_per_page * BLOCK_BYTES);
   uint64_t num_slots = 0;
   size_t i;
   int layer;
   bloom_page_slot *slots;
   for(layer=0; layer<store->num_layers; layer++) num_slots += bloom_store_pages(store, layer);
-  if( num_slots>MAX_CACHED_BYTES / page_bytes ) num_slots = MAX_CACHED_BYTES / page_bytes;
-  if( num_slots==0 ) num_slots = 1;
+  if( num_slots>max_slots ) num_slots = max_slots;
   if( num_slots==store->num_slots ) return SQLITE_OK;
   for(i=0; i<store->num_slots; i++) sqlite3_free(store->slots[i].blocks);
   sqlite3_free(store->slots);
@@ -362,8 +366,8 @@ static int read_layer(bloom_store *store, sqlite3_stmt *row, uint64_t *seal){
   layer->bits_per_key = sqlite3_column_double(row, 5);
   sqlite3_snprintf(sizeof(layer->rebuilt_at), layer->rebuilt_at, "%s", rebuilt_at ? rebuilt_at : "");
   if( !is_in(num_blocks, 1, MAX_LAYER_BLOCKS) ) return 0;
-  if( layer->num_keys<0 || layer->num_keys>=(sqlite3_int64)1 << 60 ) return 0;
-  if( layer->num_removed<0 || layer->num_removed>=(sqlite3_int64)1 << 60 || layer->capacity<1 ) return 0;
+  if( !is_in(layer->num_keys, 0, MAX_COUNTED_KEYS) || !is_in(layer->num_removed, 0, MAX_COUNTED_KEYS) ) return 0;
+  if( layer->capacity<1 ) return 0;
   *seal = (uint64_t)sqlite3_column_int64(row, 7);
   store->num_layers++;
   return 1;
@@ -374,8 +378,7 @@ int bloom_store_refresh(bloom_store *store){
   uint64_t seals[BLOOM_MAX_LAYERS] = {0};
   sqlite3_stmt *row;
   int i, rc, is_sound = 1;
-  rc = sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &version);
-  if( rc!=SQLITE_OK ) return rc;
+  sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &version); /* what fails here fails below */
   if( store->is_valid && store->version==version ) return SQLITE_OK;
   /* After another's commit the table may be a new one of the same name. */
   if( store->version!=version ) bloom_store_forget_config(store);
@@ -394,9 +397,7 @@ int bloom_store_refresh(bloom_store *store){
   for(i=0; i<store->num_layers && is_sound; i++){
     is_sound = seals[i]==layer_seal(store, i, i==store->num_layers-1);
   }
-  if( !is_sound || store->num_layers==0 || (store->config.is_following && store->num_layers>1) ){
-    return damaged(store, "its layers");
-  }
+  if( !is_sound || store->num_layers==0 ) return damaged(store, "its layers");
   rc = size_slots(store);
   if( rc!=SQLITE_OK ) return rc;
   /* Reading may have begun the transaction: only now the version is that of what was read. */
@@ -425,10 +426,9 @@ static int read_page(bloom_store *store, int layer, uint64_t page, uint8_t *bloc
   rc = sqlite3_step(row);
   if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)==SQLITE_BLOB ){
     const void *bytes = sqlite3_column_blob(row, 0);
-    if( (size_t)sqlite3_column_bytes(row, 0)==num_bytes && bytes ){
-      memcpy(blocks, bytes, num_bytes);
-      is_sound = 1;
-    }
+    if( (size_t)sqlite3_column_bytes(row, 0)!=num_bytes ) bytes = NULL;
+    is_sound = bytes!=NULL;
+    if( is_sound ) memcpy(blocks, bytes, num_bytes);
   }
   rc = done(store, row, rc);
   return rc==SQLITE_OK && !is_sound ? damaged(store, "a page") : rc;
@@ -492,9 +492,10 @@ static int layer_may_contain(bloom_store *store, int layer, bloom_digest digest,
 
 static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   const double num_blocks = (double)capacity * bits_per_key / (8 * BLOCK_BYTES);
-  uint64_t whole = (uint64_t)(num_blocks<MAX_LAYER_BLOCKS ? num_blocks : MAX_LAYER_BLOCKS);
-  if( (double)whole<num_blocks && whole<MAX_LAYER_BLOCKS ) whole++;
-  return whole ? whole : 1;
+  uint64_t whole;
+  if( num_blocks>=MAX_LAYER_BLOCKS ) return MAX_LAYER_BLOCKS;
+  whole = (uint64_t)num_blocks;
+  return whole + ((double)whole<num_blocks); /* rounded up: one at least */
 }
 
 /* Writes the row of the last layer, as one that is built now. */
@@ -796,10 +797,10 @@ static int make_whole(bloom_store *store){
 }
 
 int bloom_store_whole(bloom_store *store, bloom_whole **result){
-  int rc = bloom_store_write_pending(store);
-  if( rc==SQLITE_OK ) rc = bloom_store_refresh(store);
-  if( rc==SQLITE_OK && (store->whole==NULL || store->whole->serial!=store->serial) ) rc = make_whole(store);
-  if( rc!=SQLITE_OK ) return rc;
+  if( store->whole==NULL || store->whole->serial!=store->serial ){
+    int rc = make_whole(store);
+    if( rc!=SQLITE_OK ) return rc;
+  }
   store->whole->num_users++;
   *result = store->whole;
   return SQLITE_OK;
@@ -828,8 +829,7 @@ int bloom_store_open_handle(bloom_store *store, bloom_whole *whole){
     case BLOOM_HANDLE_NOMEM:
       return SQLITE_NOMEM;
     case BLOOM_HANDLE_NONE_LEFT:
-      set_error(store, sqlite3_mprintf(BLOOM_ERROR_TABLE_HANDLES));
-      return store->error ? SQLITE_ERROR : SQLITE_NOMEM;
+      return fail(store, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_HANDLES));
   }
   whole->handle->ask = ask_whole;
   whole->handle->ask_data = whole;
@@ -960,8 +960,7 @@ int bloom_store_rebuild(bloom_store *store){
   int is_unread, rc = bloom_store_read_config(store);
   if( rc!=SQLITE_OK ) return rc;
   if( !store->config.is_following ){
-    set_error(store, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_REBUILD, table_name(store)));
-    return store->error ? SQLITE_ERROR : SQLITE_NOMEM;
+    return fail(store, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_REBUILD, table_name(store)));
   }
   rc = rebuild(store, &is_unread);
   if( rc!=SQLITE_OK ) return is_unread ? rc : take_back(store, rc);
@@ -978,8 +977,8 @@ int bloom_store_create(bloom_store *store, const bloom_table_config *config){
   store->config = *config;
   store->has_config = 1;
   store->seal = config_seal(config);
-  rc = bloom_prepare(store->db, &sql, "INSERT INTO \"%w\".\"%w_config\" VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                     store->schema, table_name(store));
+  rc = bloom_prepare(store->db, &sql, "INSERT INTO \"%w\".\"%w_config\" VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, %Q, ?8)",
+                     store->schema, table_name(store), config->names_prefix);
   if( rc==SQLITE_OK ){
     sqlite3_bind_int(sql, 1, config->is_following);
     sqlite3_bind_int(sql, 2, (int)config->rule.kind);
@@ -988,9 +987,8 @@ int bloom_store_create(bloom_store *store, const bloom_table_config *config){
     sqlite3_bind_double(sql, 5, config->bits_per_key);
     sqlite3_bind_int64(sql, 6, config->min_capacity);
     sqlite3_bind_int64(sql, 7, config->blocks_per_page);
-    rc = sqlite3_bind_text(sql, 8, config->names_prefix, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(sql, 9, (sqlite3_int64)store->seal);
-    if( rc==SQLITE_OK ) rc = sqlite3_step(sql);
+    sqlite3_bind_int64(sql, 8, (sqlite3_int64)store->seal);
+    rc = sqlite3_step(sql);
   }
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   failed(store, rc);
@@ -1008,28 +1006,21 @@ typedef struct key_check {
 
 static int check_key(bloom_store *store, void *data, const bloom_key_digests *digests){
   key_check *check = data;
-  int i, may_contain, is_denied = 0, rc = SQLITE_OK;
-  for(i=0; i<digests->num_digests && rc==SQLITE_OK; i++){
+  int i, may_contain, is_denied = 0;
+  for(i=0; i<digests->num_digests; i++){
     const bloom_key_digests one = {1, {digests->digests[i]}};
-    rc = bloom_store_ask(store, &one, &may_contain);
-    is_denied |= rc==SQLITE_OK && !may_contain;
+    int rc = bloom_store_ask(store, &one, &may_contain);
+    if( rc!=SQLITE_OK ) return rc;
+    is_denied |= !may_contain;
   }
   check->num_keys += digests->num_digests>0;
   check->num_denied += is_denied;
-  return rc;
+  return SQLITE_OK;
 }
 
 static int count_pages(bloom_store *store, sqlite3_int64 *num_pages){
-  sqlite3_stmt *row;
-  int rc = bloom_prepare(store->db, &row, "SELECT count(*) FROM \"%w\".\"%w_pages\"", store->schema, table_name(store));
-  if( rc==SQLITE_OK ) rc = sqlite3_step(row);
-  if( rc==SQLITE_ROW ){
-    *num_pages = sqlite3_column_int64(row, 0);
-    rc = SQLITE_OK;
-  }
-  failed(store, rc);
-  sqlite3_finalize(row);
-  return rc;
+  return failed(store, bloom_query_integer(store->db, num_pages, "SELECT count(*) FROM \"%w\".\"%w_pages\"",
+                                           store->schema, table_name(store)));
 }
 
 /* Reads all that is on disk. */
@@ -1097,8 +1088,8 @@ static int sync_store(bloom_store *store){
   if( store->is_dropped ) return SQLITE_OK;
   store->is_in_sync = 1;
   if( store->num_pending==store->num_on_disk && store->num_removed==0 ){
-    rc = sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &version);
-    if( rc!=SQLITE_OK || version!=store->version ) forget_cache(store);
+    sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &version);
+    if( version!=store->version ) forget_cache(store);
     /* Keys that were written before may be too many. */
     if( !store->is_valid || store->config.is_following==0 || !is_worn(store) ) return SQLITE_OK;
   }
@@ -1166,9 +1157,8 @@ static void end_transaction(bloom_store *store){
 
 void bloom_store_commit(bloom_store *store){
   /* The commit changed the data version; nobody else did since xSync looked at it. */
-  if( store->is_in_sync && store->is_valid
-   && sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &store->version)!=SQLITE_OK ){
-    forget_cache(store);
+  if( store->is_in_sync && store->is_valid ){
+    sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &store->version);
   }
   end_transaction(store);
 }

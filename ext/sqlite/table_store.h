@@ -153,7 +153,7 @@ int bloom_store_rebuild(bloom_store *store);
 ** says what is wrong, NULL: nothing. */
 int bloom_store_check(bloom_store *store, int is_quick, char **finding);
 
-/* Sets *result: everything in one piece, to be released. */
+/* Sets *result: everything that is written, in one piece, to be released.  After a refresh. */
 int bloom_store_whole(bloom_store *store, bloom_whole **result);
 void bloom_whole_release(bloom_whole *whole);
 
