@@ -154,6 +154,7 @@ static void check_later(void){
     {"SELECT bloom_merge(kept()) IS NULL", "1"},
     {"SELECT bloom_merge(coalesce(kept(), b)) IS b FROM f", "1"},
     {"SELECT 1 FROM bloom_info(kept())", "r"},
+    {"SELECT 1 FROM bloom_filter_block(kept())", "r"},
   };
   sqlite3 *db = open_database();
   size_t i;
@@ -325,6 +326,7 @@ static void check_too_many(void){
   sqlite3_str *text = sqlite3_str_new(db);
   char *many;
   int i;
+  must(sqlite3_exec(db, "CREATE VIRTUAL TABLE seen USING bloom()", NULL, NULL, NULL), db);
   sqlite3_str_appendall(text, "SELECT bloom_open(a)");
   for(i=1; i<NUM_COLUMNS; i++) sqlite3_str_appendall(text, ", bloom_open(a)");
   sqlite3_str_appendall(text, " FROM f");
@@ -336,9 +338,12 @@ static void check_too_many(void){
   }
   expect(db, "SELECT typeof(bloom_open(a)) = 'blob' FROM f", "1", "bloom_open should give the filter");
   expect(db, sql, "1", "the filter should answer");
+  expect(db, "SELECT handle FROM seen", "e", "a table's handle should be an error");
+  check(strstr(sqlite3_errmsg(db), "all handles")!=NULL, "the error should say that all are open", sqlite3_errmsg(db));
   for(i=0; i<NUM_STATEMENTS; i++) sqlite3_finalize(statements[i]);
   expect(db, "SELECT typeof(bloom_open(a)) = 'null' FROM f", "1", "bloom_open should give a handle again");
   expect(db, sql, "1", "the handle should answer");
+  expect(db, "SELECT handle IS NULL FROM seen", "1", "a table should give a handle again");
   sqlite3_free(many);
   must(sqlite3_close(db), db);
 }

@@ -214,6 +214,7 @@ static void check_huge_sizes(void){
 static void check_endless_keys(void){
   static const char *const forms[] = {
     ENDLESS "SELECT bloom_build(i) FROM n",
+    ENDLESS "SELECT bloom_filter_block_build(0, i) FROM n",
     ENDLESS "SELECT bloom_build_sets(i % 7, i) FROM n",
     ENDLESS "SELECT bloom_build_sets(CASE WHEN i < 4000 THEN i ELSE 5 END, i) FROM n",
     ENDLESS "SELECT bloom_build_sets(i, i, 10, 5) FROM n",
@@ -257,6 +258,22 @@ static void check_limit_lowered(void){
     check_unharmed(db, base, forms[form]);
     sqlite3_close(db);
   }
+}
+
+/* A filter that keeps itself true writes no page longer than the limit, and is as it was then. */
+static void check_table_limit(void){
+  static const char rebuild[] = "INSERT INTO f(f) VALUES ('rebuild')", ask[] = "SELECT count(*) FROM f(7)";
+  sqlite3 *db = open_database();
+  sqlite3_int64 answer = 0;
+  int rc, limit;
+  must(sqlite3_exec(db, "CREATE TABLE t(k); INSERT INTO t VALUES (7); CREATE VIRTUAL TABLE f USING bloom(t, k)", NULL, NULL, NULL), db);
+  limit = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, SMALL_LIMIT);
+  rc = run(db, rebuild, 0, NULL);
+  check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", rebuild, rc);
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, limit);
+  check(run(db, ask, 0, &answer)==SQLITE_OK && answer==1, "it should be found still", ask, answer);
+  check(run(db, rebuild, 0, NULL)==SQLITE_OK, "it should work again", rebuild, 0);
+  sqlite3_close(db);
 }
 
 /* Errors whose text is longer than the limit are errors still. */
@@ -520,6 +537,7 @@ int main(int num_args, char **args){
   check_huge_sizes();
   check_endless_keys();
   check_limit_lowered();
+  check_table_limit();
   check_tiny_limit();
   check_memory();
   check_rate_in_reach("leveldb");

@@ -10,6 +10,8 @@ INSERT INTO followed(k, part) VALUES ('new', 'a'), (7, 'b'), ('0.50', 'a');
 INSERT INTO followed(k) VALUES (printf('Long %300s', 'Text'));
 SELECT count(*) FROM followed_k(printf('lONG %300s', 'Text'));
 SELECT count(*) FROM seen(0.1);
+-- A text that is also a number, first of all keys.
+INSERT INTO followed(k) VALUES ('0.70');
 INSERT OR REPLACE INTO followed(id, k) VALUES (1, 'replaced');
 UPDATE followed SET k = k || 'x' || id;
 DELETE FROM followed WHERE part = 'a';
@@ -35,6 +37,18 @@ DELETE FROM seen;
 INSERT INTO seen(seen) VALUES ('rebuild');
 -- error
 SELECT key FROM followed_k;
+-- error
+SELECT count(*) FROM without_layers(1);
+-- error
+SELECT count(*) FROM without_pages(1);
+-- error
+SELECT count(*) FROM without_trigger(1);
+-- error
+SELECT count(*) FROM without_column(1);
+-- error
+INSERT INTO without_keys(without_keys) VALUES ('integrity-check');
+-- error
+CREATE VIRTUAL TABLE key USING bloom(keys, k);
 -- error
 SELECT bloom_open((SELECT handle FROM followed_k));
 

@@ -210,6 +210,21 @@ for what in ("INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(key) VALUES (
 
 
 @test
+def a_collation_of_the_program(files):
+    db = files.connect()
+    db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
+    db.execute("CREATE TABLE t(k TEXT, b TEXT COLLATE backwards)")
+    db.execute("INSERT INTO t VALUES ('ada', 'ada')")
+    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, b)", "column b of table t has collation backwards")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    assert one(db, "SELECT count(*) FROM f WHERE key = 'ada' COLLATE BINARY") == 1
+    fails(db, "SELECT count(*) FROM f WHERE key = 'ada' COLLATE backwards", "f has no keys to read")
+    db.execute("DROP VIEW f_keys")
+    db.execute('CREATE VIEW "f_keys" AS SELECT "t"."b" AS key FROM "t" WHERE 1')
+    fails(db, "SELECT count(*) FROM f('ada')", "changed its type or collation")
+
+
+@test
 def texts_that_look_like_numbers(files):
     # Versions of SQLite differ in what a NUL ends, and 3.52.0 crashed.
     db = files.connect()
