@@ -201,7 +201,7 @@ $(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%): %: %.o $(FUZZ_SUPPORT) $(OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(FUZZER) $(LDFLAGS) $(SQLITE_LIBS) -lm
 
 # Many threads: for a BUILD made with -DSQLITE_CORE, too (test/threads/run.sh).
-$(BUILD)/test/threads/threads: $(BUILD)/test/threads/threads.o $(OBJECTS)
+$(BUILD)/test/threads/threads $(BUILD)/test/threads/shared_cache: $(BUILD)/%: $(BUILD)/%.o $(OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) -lpthread -lm
 
 # Copies of handles: with -DSQLITE_CORE as well (test/handles/run.sh).

@@ -1156,9 +1156,13 @@ static void end_transaction(bloom_store *store){
 }
 
 void bloom_store_commit(bloom_store *store){
-  /* The commit changed the data version; nobody else did since xSync looked at it. */
+  /* The commit makes the data version one more.  Where connections share a cache, another may
+  ** have committed since, too. */
   if( store->is_in_sync && store->is_valid ){
-    sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &store->version);
+    unsigned version = store->version;
+    sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &version);
+    if( version==store->version + 1 ) store->version = version;
+    else forget_cache(store);
   }
   end_transaction(store);
 }

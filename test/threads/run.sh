@@ -1,6 +1,6 @@
 #!/bin/sh
 # Many threads under ThreadSanitizer: sh test/threads/run.sh [VERSION], at the top of the
-# checkout.  threads.c says what is tested.  Without VERSION the system's SQLite is linked,
+# checkout.  threads.c and shared_cache.c say what is tested.  Without VERSION the system's SQLite is linked,
 # in which ThreadSanitizer sees the locks but not the memory; with VERSION that SQLite is
 # compiled with ThreadSanitizer too (test/build_sqlite.sh).  Ends with `N passed, N failed`.
 . test/shared.sh
@@ -24,7 +24,7 @@ else
     ${CC:-cc} -w -O1 -g $sanitizer -c "build/sqlite/$1/sqlite3.c" -o "$work/sqlite3.o" || exit
 fi
 make -j "$jobs" BUILD="$work" OPT='-O1 -g' SANITIZE=$sanitizer CPPFLAGS="-DSQLITE_CORE $include" \
-  SQLITE_LIBS="$sqlite" "$work/test/threads/threads" || exit
+  SQLITE_LIBS="$sqlite" "$work/test/threads/threads" "$work/test/threads/shared_cache" || exit
 
 for mode in serialized multi-thread; do
   rm -f "$work/threads.db"
@@ -33,5 +33,10 @@ for mode in serialized multi-thread; do
   adds_up "$mode" "$work/test/threads/threads" $mode "$work/threads.db" $size
   grep '^note: ' "$work/log"
 done
-rm -f "$work/threads.db"
+rm -f "$work"/*.db*
+for database in 'file:threads?mode=memory' "$work/shared_cache.db"; do
+  adds_up "a shared cache, $database" "$work/test/threads/shared_cache" 1 "$database"
+  grep '^note: ' "$work/log"
+done
+rm -f "$work"/*.db*
 finish
