@@ -209,7 +209,7 @@ static int read_bare_number(const char *text, double *number){
 
 /* Reads a number that is nothing else: digits, a point, an exponent. */
 static int read_number(const char *text, double *number){
-  char copy[MAX_NUMBER_CHARS];
+  char copy[MAX_NUMBER_CHARS] = {0};
   size_t length = 0;
   while( is_space(*text) ) text++;
   for(; length<sizeof(copy)-1 && text[length]; length++) copy[length] = text[length];

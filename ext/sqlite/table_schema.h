@@ -37,7 +37,7 @@ typedef struct bloom_table_config {
 ** there is more to say; what was made before an error is gone again. */
 int bloom_table_schema_create(
   bloom_table_name name,
-  const bloom_table_args *given,
+  const bloom_table_args *args,
   bloom_table_config *config,
   char **error
 );
