@@ -5,7 +5,7 @@
 # tables and handles, and prints a table.
 #
 # Names every branch that is not taken, and fails where there are more than there may be
-# (count.py: none in the core).  Branches are counted as gcc 12 sees them; another compiler
+# (untaken.tsv: none in the core).  Branches are counted as gcc 12 sees them; another compiler
 # may see others.  Code for other processors is left out by name.
 # Ends with `N passed, N failed`.
 . test/shared.sh
