@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../oom/failing_memory.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *extension;
@@ -37,47 +39,6 @@ static void check(int is_right, const char *what, const char *got){
     num_failed++;
     printf("FAILED: %s %ld: %s; it was %s\n", scene, scene_number, what, got ? got : "nothing");
   }
-}
-
-static void must(int rc, const char *what){
-  if( rc!=SQLITE_OK ){
-    fprintf(stderr, "load: %s: %s\n", what, sqlite3_errstr(rc));
-    exit(1);
-  }
-}
-
-/* ---- Memory that fails --------------------------------------------------------------- */
-
-typedef enum failing { FAIL_ONCE, FAIL_FROM } failing;
-
-static sqlite3_mem_methods plain_memory;
-static long num_until_failure; /* allocations; 0: none fails */
-static failing failing_mode;
-static int has_failed;
-
-static int must_fail(void){
-  if( num_until_failure==0 || (num_until_failure>1 && num_until_failure--) ) return 0;
-  if( failing_mode==FAIL_ONCE ) num_until_failure = 0;
-  has_failed = 1;
-  return 1;
-}
-
-static void *failing_malloc(int num_bytes){
-  return must_fail() ? NULL : plain_memory.xMalloc(num_bytes);
-}
-
-static void *failing_realloc(void *old, int num_bytes){
-  return must_fail() ? NULL : plain_memory.xRealloc(old, num_bytes);
-}
-
-static void install_failing_memory(void){
-  sqlite3_mem_methods failing_memory;
-  must(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain_memory), "SQLITE_CONFIG_GETMALLOC");
-  failing_memory = plain_memory;
-  failing_memory.xMalloc = failing_malloc;
-  failing_memory.xRealloc = failing_realloc;
-  must(sqlite3_config(SQLITE_CONFIG_MALLOC, &failing_memory), "SQLITE_CONFIG_MALLOC");
-  must(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), "SQLITE_CONFIG_LOOKASIDE");
 }
 
 /* ---- What can be called -------------------------------------------------------------- */
@@ -363,14 +324,13 @@ static int load_without_memory(int is_again, const char *select, failing mode){
   sqlite3 *db = open_connection();
   sqlite3_stmt *statement = NULL;
   char *message;
-  int rc;
+  int has_failed, rc;
   if( is_again ) load_well(db);
   if( select ) statement = start(db, select);
-  failing_mode = mode;
-  has_failed = 0;
-  num_until_failure = scene_number;
+  fail_allocation(scene_number, mode);
   message = load(db, 0, &rc);
-  num_until_failure = 0;
+  fail_no_more();
+  has_failed = num_failures>0;
   num_failing_loads += has_failed;
   /* SQLite may have had no memory for its own words. */
   check(rc==SQLITE_OK || message==NULL || strstr(message, "out of memory") || strstr(message, statements_run)

@@ -13,7 +13,8 @@
 **     refusal    what an authorizer is asked for, while a statement is prepared, likewise
 **     company    another connection locks, writes or changes the schema before a statement
 **
-** --only: of these faults those whose name has the word in it.
+** --only: of these faults those whose name has the word in it.  (SQLite 3.31.1 itself
+** crashes where memory fails amid triggers: there name the others, one by one.)
 **
 ** The script goes on after an error.  Each time:
 **
