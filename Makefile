@@ -21,7 +21,7 @@ BLOOM_CXXFLAGS = -std=c++17 -Wall -Wextra $(if $(WERROR),-Werror) $(OPT) $(SANIT
 
 HEADERS        = $(wildcard ext/*.h ext/*/*.h ext/*/*/*.h)
 CORE_SOURCES   = $(sort $(wildcard ext/core/*.c ext/core/*/*.c))
-SQLITE_SOURCES = $(sort $(wildcard ext/sqlite/*.c)) ext/bloom.c
+SQLITE_SOURCES = $(sort $(wildcard ext/sqlite/*.c ext/sqlite/*/*.c)) ext/bloom.c
 SOURCES        = $(CORE_SOURCES) $(SQLITE_SOURCES)
 
 # BUILD holds one build: its own folder for every set of flags (test/shared.sh).

@@ -60,6 +60,6 @@ version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
       close(path)
     }
     BEGIN { for (i = 1; i < ARGC; i++) inline(ARGV[i]) }
-  ' core/*/*.c core/*.c sqlite/*.c bloom.c
+  ' core/*/*.c core/*.c sqlite/*/*.c sqlite/*.c bloom.c
 } > "$out/bloom.c"
 cp bloom.h ../LICENSE "$out/"

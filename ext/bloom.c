@@ -1,6 +1,6 @@
 /*
 ** Entry point: one table of the SQL functions, one of the table-valued ones.
-** A new function is one file in sqlite/, its declaration in sqlite/functions.h, and
+** A new function is one file in sqlite/functions/, its declaration in functions.h there, and
 ** one row here for each number of arguments.  The tests ask for the rest: each
 ** function has its records (test/sql), its statements (test/oom/statements.sql) and
 ** its place in the reference (ext/FUNCTIONS.md).
@@ -20,8 +20,9 @@
 # endif
 #endif
 
-#include "sqlite/functions.h"
+#include "sqlite/functions/functions.h"
 #include "sqlite/handle.h"
+#include "sqlite/vtab/vtab.h"
 
 #ifndef SQLITE_CORE
 SQLITE_EXTENSION_INIT1

@@ -154,7 +154,7 @@ void Race(const char* what, const char* key, size_t n, size_t ops, std::vector<C
   std::fflush(stdout);
 }
 
-// What digest_queue.c does: digests in chunks of 65,536, then the filter.
+// What hash_queue.c does: digests in chunks of 65,536, then the filter.
 struct OurFilter {
   bloom_shape shape{};
   uint8_t* bytes = nullptr;

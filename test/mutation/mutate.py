@@ -50,6 +50,7 @@ MAX_MEMORY = 3 << 30
 
 # Encodings have folders of their own.
 CORE_FOLDERS = ["ext/core", *sorted(path.rstrip("/") for path in glob.glob("ext/core/*/"))]
+SQLITE_FOLDERS = ["ext/sqlite", *sorted(path.rstrip("/") for path in glob.glob("ext/sqlite/*/"))]
 
 # Not of this machine.
 SKIPPED = {"kernels_neon.c"} if os.uname().machine == "x86_64" else {"kernels_avx2.c", "kernels_avx512.c"}
@@ -296,7 +297,7 @@ class ExtensionBuild(Build):
     PROGRAMS = "build/release/test"
 
     def __init__(self, name, compiler):
-        super().__init__(name, compiler, ("ext", "ext/sqlite", *CORE_FOLDERS))
+        super().__init__(name, compiler, ("ext", *SQLITE_FOLDERS, *CORE_FOLDERS))
         self.extension = f"{self.tree}/bloom.so"
         environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
         subprocess.run(["make", "-s", f"{self.PROGRAMS}/limits/limits", f"{self.PROGRAMS}/oom/oom"], check=True,
@@ -363,7 +364,7 @@ def main():
 
     paths = sorted(path for folder in CORE_FOLDERS for path in glob.glob(f"{folder}/*.[ch]")
                    if os.path.basename(path) not in SKIPPED)
-    paths += ["ext/bloom.c"] + sorted(f"ext/sqlite/{file}" for file in os.listdir("ext/sqlite"))
+    paths += ["ext/bloom.c"] + sorted(path for folder in SQLITE_FOLDERS for path in glob.glob(f"{folder}/*.[ch]"))
     mutants = [mutant for path in paths for mutant in mutants_of(path)]
     random.Random(options.seed).shuffle(mutants)
     changed = changed_since(options.since) if options.since else None

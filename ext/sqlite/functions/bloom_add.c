@@ -1,0 +1,78 @@
+/*
+** bloom_add(filter, key, ...): the filter with those keys added, as a BLOB;
+** filter is a BLOB or a handle, NULL for NULL.
+**
+** (1) NULL keys are skipped; without keys the filter comes back as it is.
+** (2) The bytes are those that bloom_build gives for the same capacity,
+**     bits_per_key and encoding, whatever the order in which the keys came.
+** (3) A filter that keys cannot be added to is an error, with its encoding's
+**     reason.
+*/
+#include <string.h>
+
+#include "../errors.h"
+#include "../filter_arg.h"
+#include "functions.h"
+#include "../key.h"
+
+/* Digests that go to the bits at once. */
+#define ADD_BATCH_DIGESTS 64
+
+/* Adds the keys that are not NULL.  SQLITE_OK or SQLITE_NOMEM. */
+static int add_keys(
+  const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *bytes, int num_keys, sqlite3_value **keys
+){
+  union { uint32_t narrow[ADD_BATCH_DIGESTS]; uint64_t wide[ADD_BATCH_DIGESTS]; } digests;
+  bloom_digest_run run = {.next = NULL, .digests = &digests, .num_digests = 0};
+  int i;
+  for(i=0; i<num_keys; i++){
+    bloom_digest digest;
+    const bloom_key_kind kind = bloom_key_digest(encoding, keys[i], &digest);
+    if( kind==BLOOM_KEY_NULL ) continue;
+    if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
+    if( run.num_digests==ADD_BATCH_DIGESTS ){
+      encoding->add(shape, bytes, &run);
+      run.num_digests = 0;
+    }
+    if( encoding->digest_bytes==sizeof(uint32_t) ){
+      digests.narrow[run.num_digests++] = (uint32_t)digest;
+    }else{
+      digests.wide[run.num_digests++] = digest;
+    }
+  }
+  encoding->add(shape, bytes, &run);
+  return SQLITE_OK;
+}
+
+void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
+  bloom_filter storage;
+  const bloom_filter *filter;
+  const bloom_encoding *encoding;
+  bloom_shape shape;
+  uint8_t *bytes;
+  if( num_args==0 ){
+    bloom_fail(context, BLOOM_ERROR_NO_ARGS, "bloom_add");
+    return;
+  }
+  filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0], &storage);
+  if( filter==NULL ) return;
+  encoding = filter->encoding;
+  if( encoding->add==NULL ){
+    bloom_fail(context, BLOOM_ERROR_UNCHANGEABLE, "bloom_add", encoding->why_no_add);
+    return;
+  }
+  shape = filter->shape;
+  bytes = sqlite3_malloc64(shape.num_bytes);
+  if( bytes==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  /* Before a key is read: a key that is the same value as the filter may move it. */
+  memcpy(bytes, filter->bytes, shape.num_bytes);
+  if( add_keys(encoding, &shape, bytes, num_args - 1, args + 1)!=SQLITE_OK ){
+    sqlite3_free(bytes);
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  sqlite3_result_blob64(context, bytes, shape.num_bytes, sqlite3_free);
+}

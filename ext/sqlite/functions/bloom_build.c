@@ -1,0 +1,294 @@
+/*
+** bloom_build(key [, bits_per_key = 10 [, capacity]] [, encoding = 'leveldb']):
+** aggregate and window function; the filter of its keys, byte for byte what
+** LevelDB's BloomFilterPolicy, or a Parquet writer, writes for them in any order.
+**
+** (1) NULL keys are skipped.  No rows: the empty filter, with the defaults.
+** (2) bits_per_key is a number in 1..100, capacity an integer >= 0; NULL means
+**     the default.  Each is the same on every row of a group or frame, rows with
+**     a NULL key included, else an error.  The encoding is the same on every row of
+**     a group or partition.
+** (3) Without capacity the keys that were seen size the filter, duplicates
+**     counted, and their digests are kept until the end.
+** (4) With capacity it alone sizes the filter.  Digests go to the bits in
+**     batches, so memory is the filter's alone; more keys are accepted.
+** (5) A window takes its oldest key back, which bits cannot: once a frame is
+**     seen to move, digests are kept with capacity too.  What is already in
+**     the bits by then cannot be taken back and is an error.
+** (6) A filter over SQLite's length limit is SQLite's own "too big" error,
+**     found as the keys come in.
+** (7) The encoding is a TEXT in last place, behind any number of the arguments
+**     before it; another name than those of core/encodings.h is an error that lists
+**     them.
+*/
+#include <string.h>
+
+#include "../../core/encodings.h"
+#include "../hash_queue.h"
+#include "../errors.h"
+#include "functions.h"
+#include "../key.h"
+#include "../size_args.h"
+
+/* Digests that go to the bits at once (Requirement 4). */
+#define BATCH_DIGESTS 16384
+
+/* What the arguments after the key say on one row. */
+typedef struct build_parameters {
+  double bits_per_key;
+  int bits_per_key_type;  /* of the argument; 0 if there was none */
+  sqlite3_int64 capacity; /* or BLOOM_NO_CAPACITY */
+} build_parameters;
+
+/* Zero bytes are an aggregate that saw no row. */
+typedef struct build_state {
+  const bloom_encoding *encoding; /* NULL before the first row */
+  bloom_digest_queue queue; /* keys that are not yet in filter */
+  uint8_t *filter;          /* with capacity, after the first batch; else NULL */
+  bloom_shape shape;        /* of filter, once that is there */
+  build_parameters parameters; /* of the latest row */
+  build_parameters earlier;    /* of the row before they last changed */
+  uint64_t num_rows;        /* in the group or frame, with a NULL key or not */
+  uint64_t num_alike;       /* latest rows that share parameters; they may have left the frame */
+  char has_parameters;      /* a row was seen */
+  char is_window;           /* a value was asked for before the end */
+} build_state;
+
+static void build_state_free(build_state *state){
+  bloom_digest_queue_clear(&state->queue);
+  sqlite3_free(state->filter);
+}
+
+/* Fails because an argument differs from before; takes over the literals of both. */
+static int fail_not_constant(sqlite3_context *context, int number, const char *name, char *before, char *now){
+  if( before && now ){
+    bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, "bloom_build", number, name, before, now);
+  }else{
+    sqlite3_result_error_nomem(context);
+  }
+  sqlite3_free(before);
+  sqlite3_free(now);
+  return SQLITE_ERROR;
+}
+
+static char *bits_per_key_literal(const build_parameters *parameters){
+  switch( parameters->bits_per_key_type ){
+    case SQLITE_FLOAT:   return bloom_real_literal(parameters->bits_per_key);
+    case SQLITE_INTEGER: return sqlite3_mprintf("%d", (int)parameters->bits_per_key);
+    default:             return sqlite3_mprintf("NULL");
+  }
+}
+
+static char *capacity_literal(const build_parameters *parameters){
+  if( parameters->capacity==BLOOM_NO_CAPACITY ) return sqlite3_mprintf("NULL");
+  return sqlite3_mprintf("%lld", parameters->capacity);
+}
+
+static char *encoding_literal(const bloom_encoding *encoding){
+  return sqlite3_mprintf("'%s'", encoding->name);
+}
+
+static inline int bits_per_key_differs(const build_parameters *a, const build_parameters *b){
+  return a->bits_per_key<b->bits_per_key || a->bits_per_key>b->bits_per_key;
+}
+
+/* An error if the rows do not agree (Requirement 2).  Not found row by row: a window may
+** take a row back before it asks for a value. */
+static int check_parameters(sqlite3_context *context, const build_state *state){
+  const build_parameters *before = &state->earlier, *now = &state->parameters;
+  if( state->num_rows<=state->num_alike ) return SQLITE_OK;
+  if( bits_per_key_differs(before, now) ){
+    return fail_not_constant(context, 2, "bits_per_key", bits_per_key_literal(before), bits_per_key_literal(now));
+  }
+  return fail_not_constant(context, 3, "capacity", capacity_literal(before), capacity_literal(now));
+}
+
+/* The shape of the filter, or an error set on context (Requirement 6). */
+static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
+  const build_parameters *parameters = &state->parameters;
+  uint64_t num_keys = parameters->capacity==BLOOM_NO_CAPACITY ?
+    state->queue.num_digests : (uint64_t)parameters->capacity;
+  return bloom_find_shape(context, state->encoding, num_keys, parameters->bits_per_key, shape);
+}
+
+/* 1 if the arguments behind the key, at most a bits_per_key and an encoding, are what
+** they were on the row before: most rows' case, and quickly found. */
+static inline int are_same_parameters(const build_state *state, int num_args, sqlite3_value **args){
+  const bloom_encoding *encoding = bloom_default_encoding;
+  if( !state->has_parameters ) return 0;
+  if( num_args>1 && sqlite3_value_type(args[num_args-1])==SQLITE_TEXT ){
+    const char *name = bloom_name_arg(args[--num_args]);
+    if( name==NULL || strcmp(name, state->encoding->name)!=0 ) return 0;
+    encoding = state->encoding;
+  }
+  if( num_args>2 || encoding!=state->encoding || state->parameters.capacity!=BLOOM_NO_CAPACITY ) return 0;
+  if( num_args==1 ) return state->parameters.bits_per_key_type==0;
+  return sqlite3_value_type(args[1])==state->parameters.bits_per_key_type
+      && sqlite3_value_double(args[1])==state->parameters.bits_per_key;
+}
+
+/* Takes the arguments behind the key. */
+static int read_parameters(
+  sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args
+){
+  build_parameters now = {BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY};
+  const bloom_encoding *encoding;
+  const int last_number = num_args;
+  bloom_shape shape;
+  int rc = bloom_take_encoding(context, "bloom_build", 4, &num_args, args, &encoding);
+  if( rc!=SQLITE_OK ) return rc;
+  if( num_args>1 ){
+    bloom_arg arg = {"bloom_build", 2, args[1]};
+    if( bloom_read_bits_per_key(context, arg, &now.bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+    now.bits_per_key_type = sqlite3_value_type(args[1]);
+  }
+  if( num_args>2 ){
+    bloom_arg arg = {"bloom_build", 3, args[2]};
+    if( bloom_read_capacity(context, arg, &now.capacity)!=SQLITE_OK ) return SQLITE_ERROR;
+  }
+  if( state->encoding==NULL ){
+    state->encoding = encoding;
+    state->queue.digest_bytes = encoding->digest_bytes;
+  }else if( encoding!=state->encoding ){
+    return fail_not_constant(context, last_number, "encoding", encoding_literal(state->encoding),
+                             encoding_literal(encoding));
+  }
+  if( state->has_parameters && !bits_per_key_differs(&state->parameters, &now)
+   && state->parameters.capacity==now.capacity ) return SQLITE_OK;
+  state->earlier = state->parameters;
+  state->parameters = now;
+  state->num_alike = 0;
+  state->has_parameters = 1;
+  /* The rows of the bits are there to stay. */
+  if( state->filter ) return check_parameters(context, state);
+  return find_shape(context, state, &shape);
+}
+
+/* A new filter with all keys so far, and its shape; NULL, the error set on
+** context, if there is no room or no memory for it. */
+static uint8_t *write_filter(sqlite3_context *context, const build_state *state, bloom_shape *shape){
+  uint8_t *filter;
+  if( find_shape(context, state, shape)!=SQLITE_OK ) return NULL;
+  filter = sqlite3_malloc64(shape->num_bytes);
+  if( filter==NULL ){
+    sqlite3_result_error_nomem(context);
+    return NULL;
+  }
+  if( state->filter ){
+    memcpy(filter, state->filter, shape->num_bytes);
+  }else{
+    state->encoding->clear(shape, filter);
+  }
+  state->encoding->add(shape, filter, bloom_digest_queue_runs(&state->queue));
+  return filter;
+}
+
+/* Moves the queue's keys to the bits (Requirement 4). */
+static int flush_batch(sqlite3_context *context, build_state *state){
+  if( state->filter ){
+    state->encoding->add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
+  }else{
+    if( check_parameters(context, state)!=SQLITE_OK ) return SQLITE_ERROR;
+    state->filter = write_filter(context, state, &state->shape);
+    if( state->filter==NULL ) return SQLITE_ERROR;
+  }
+  bloom_digest_queue_clear(&state->queue);
+  return SQLITE_OK;
+}
+
+/* One row.  Returns an error code if it failed, with the error set on context. */
+static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
+  bloom_key_kind kind;
+  bloom_digest digest;
+  if( !are_same_parameters(state, num_args, args) ){
+    int rc = read_parameters(context, state, num_args, args);
+    if( rc!=SQLITE_OK ) return rc;
+  }
+  kind = bloom_key_digest(state->encoding, args[0], &digest);
+  if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
+  if( kind==BLOOM_KEY_NOMEM || bloom_digest_queue_push(&state->queue, digest)!=SQLITE_OK ){
+    sqlite3_result_error_nomem(context);
+    return SQLITE_NOMEM;
+  }
+  if( state->queue.num_digests % BATCH_DIGESTS==0 ){
+    bloom_shape shape;
+    if( state->parameters.capacity!=BLOOM_NO_CAPACITY && !state->is_window ) return flush_batch(context, state);
+    return find_shape(context, state, &shape);
+  }
+  return SQLITE_OK;
+}
+
+void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args){
+  build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  if( state==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  if( step(context, state, num_args, args)==SQLITE_OK ){
+    state->num_rows++;
+    state->num_alike++;
+  }
+}
+
+void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args){
+  /* Never NULL, never failed: SQLite takes back what it gave, and nothing after an error. */
+  build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  (void)num_args;
+  /* Rows leave a frame in the order they came, so the key itself is not needed. */
+  state->num_rows--;
+  if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
+  if( state->filter ){
+    bloom_fail(context, BLOOM_ERROR_FRAME, "bloom_build", BATCH_DIGESTS - 1);
+  }else if( state->queue.num_digests ){
+    bloom_digest_queue_pop(&state->queue);
+  }
+}
+
+static void give_filter(sqlite3_context *context, const build_state *state){
+  bloom_shape shape;
+  uint8_t *filter;
+  /* SQLite ends every aggregate that it began, also after an error: it drops the result. */
+  if( bloom_is_interrupted(context) ){
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+    return;
+  }
+  if( check_parameters(context, state)!=SQLITE_OK ) return;
+  filter = write_filter(context, state, &shape);
+  if( filter ) sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
+}
+
+/* A group or frame without rows has no parameters but the defaults: what rows
+** outside the frame said does not count, or the first frames, which come before
+** any row, would differ from the others. */
+static void give_filter_without_rows(sqlite3_context *context){
+  const build_state state = {
+    .encoding = bloom_default_encoding,
+    .parameters = {BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
+  };
+  give_filter(context, &state);
+}
+
+void bloom_build_value(sqlite3_context *context){
+  build_state *state = sqlite3_aggregate_context(context, 0);
+  if( state==NULL || state->num_rows==0 ){
+    give_filter_without_rows(context);
+  }else{
+    state->is_window = 1;
+    give_filter(context, state);
+  }
+}
+
+void bloom_build_final(sqlite3_context *context){
+  build_state *state = sqlite3_aggregate_context(context, 0);
+  if( state==NULL || state->num_rows==0 ){
+    give_filter_without_rows(context);
+  }else if( state->filter==NULL ){
+    give_filter(context, state);
+  }else{
+    /* The filter is already there: hand it over instead of copying it. */
+    state->encoding->add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
+    sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
+    state->filter = NULL;
+  }
+  if( state ) build_state_free(state);
+}

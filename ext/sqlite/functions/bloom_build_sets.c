@@ -1,0 +1,269 @@
+/*
+** bloom_build_sets(set_number, key [, bits_per_key = 10 [, capacity]]): aggregate; the
+** BloomFile of the keys of many sets, which bloom_sets() asks.
+**
+** (1) set_number is an integer from 0 up.  Rows come in any order; those with a NULL
+**     set_number are skipped.  A NULL key is none, but the file has room for its set.  No
+**     rows: a file without keys, with the defaults.
+** (2) bits_per_key and capacity are those of bloom_build(), the same on every row of a
+**     group, skipped rows included.
+** (3) Without capacity the largest set's keys size the file, duplicates counted, and 12
+**     bytes a row are kept until the end.
+** (4) With capacity, the keys of one set, it alone sizes the file, but for the number of
+**     sets: files of equal capacity, bits_per_key and sets merge.  Memory is the file's,
+**     and that of a narrower one while it grows to more sets.
+** (5) A file over SQLite's length limit is SQLite's own "too big" error, found before
+**     there is memory for it.
+*/
+#include <string.h>
+
+#include "../../core/bloomfile/bloomfile.h"
+#include "../hash_queue.h"
+#include "../errors.h"
+#include "functions.h"
+#include "../key.h"
+#include "../size_args.h"
+
+/* Keys that go to the file at once (Requirement 4). */
+#define SETS_BATCH_KEYS 16384
+
+static const char sets_name[] = "bloom_build_sets";
+
+/* Zero bytes are an aggregate that saw no row. */
+typedef struct sets_state {
+  bloom_digest_queue digests, sets; /* keys that are not yet in the file; chained alike */
+  uint8_t *file;             /* with capacity, after the first batch; else NULL */
+  bloom_shape shape;         /* of the file; before it is there, of the narrowest one */
+  uint64_t num_sets;         /* the largest set number and one */
+  size_t max_bytes;          /* SQLite's limit; 0 before the first row */
+  double bits_per_key;
+  int bits_per_key_type;     /* of the argument; 0 if there was none */
+  sqlite3_int64 capacity;    /* or BLOOM_NO_CAPACITY */
+} sets_state;
+
+static void sets_free(sets_state *state){
+  bloom_digest_queue_clear(&state->digests);
+  bloom_digest_queue_clear(&state->sets);
+  sqlite3_free(state->file);
+}
+
+/* Fails because an argument differs from before; takes over the literal. */
+static int sets_not_constant(sqlite3_context *context, int number, const char *name, char *before,
+                             sqlite3_value *value){
+  char *now = bloom_literal(value);
+  if( before && now ){
+    bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, sets_name, number, name, before, now);
+  }else{
+    sqlite3_result_error_nomem(context);
+  }
+  sqlite3_free(before);
+  sqlite3_free(now);
+  return SQLITE_ERROR;
+}
+
+static char *sets_bits_per_key_literal(const sets_state *state){
+  switch( state->bits_per_key_type ){
+    case SQLITE_FLOAT:   return bloom_real_literal(state->bits_per_key);
+    case SQLITE_INTEGER: return sqlite3_mprintf("%d", (int)state->bits_per_key);
+    default:             return sqlite3_mprintf("NULL");
+  }
+}
+
+static char *sets_capacity_literal(const sets_state *state){
+  if( state->capacity==BLOOM_NO_CAPACITY ) return sqlite3_mprintf("NULL");
+  return sqlite3_mprintf("%lld", state->capacity);
+}
+
+/* What the first row says goes for all; an error set on context if it is too much. */
+static int sets_begin(sqlite3_context *context, sets_state *state){
+  const uint64_t num_keys = state->capacity==BLOOM_NO_CAPACITY ? 0 : (uint64_t)state->capacity;
+  const size_t max_bytes = (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, max_bytes, &state->shape)!=BLOOM_OK ){
+    sqlite3_result_error_toobig(context);
+    return SQLITE_TOOBIG;
+  }
+  state->max_bytes = max_bytes;
+  state->digests.digest_bytes = sizeof(bloom_digest);
+  state->sets.digest_bytes = sizeof(uint32_t);
+  return SQLITE_OK;
+}
+
+/* Takes the arguments behind the key (Requirement 2). */
+static int sets_parameters(sqlite3_context *context, sets_state *state, int num_args, sqlite3_value **args){
+  double bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
+  sqlite3_int64 capacity = BLOOM_NO_CAPACITY;
+  if( num_args>2 && bloom_read_bits_per_key(context, (bloom_arg){sets_name, 3, args[2]}, &bits_per_key)!=SQLITE_OK ){
+    return SQLITE_ERROR;
+  }
+  if( num_args>3 && bloom_read_capacity(context, (bloom_arg){sets_name, 4, args[3]}, &capacity)!=SQLITE_OK ){
+    return SQLITE_ERROR;
+  }
+  if( state->max_bytes==0 ){
+    state->bits_per_key = bits_per_key;
+    state->bits_per_key_type = num_args>2 ? sqlite3_value_type(args[2]) : 0;
+    state->capacity = capacity;
+    return sets_begin(context, state);
+  }
+  if( bits_per_key<state->bits_per_key || bits_per_key>state->bits_per_key ){
+    return sets_not_constant(context, 3, "bits_per_key", sets_bits_per_key_literal(state), args[2]);
+  }
+  if( capacity!=state->capacity ){
+    return sets_not_constant(context, 4, "capacity", sets_capacity_literal(state), args[3]);
+  }
+  return SQLITE_OK;
+}
+
+/* 1 if the file is too big whatever else comes: by its number of sets alone, or because
+** its largest set has at least the mean number of keys. */
+static int sets_are_too_many(const sets_state *state){
+  bloom_shape shape;
+  if( bloom_bloomfile_bytes_for_sets(state->num_sets)
+        > (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_places ) return 1;
+  return state->capacity==BLOOM_NO_CAPACITY && state->digests.num_digests%SETS_BATCH_KEYS==SETS_BATCH_KEYS-1
+      && bloom_bloomfile_shape(state->num_sets, state->digests.num_digests / state->num_sets, state->bits_per_key,
+                               state->max_bytes, &shape)!=BLOOM_OK;
+}
+
+/* A file of state->num_sets sets at least, with what is in the one before, if there is
+** one.  SQLITE_OK or SQLITE_NOMEM. */
+static int sets_widen(sets_state *state){
+  const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
+  const uint64_t max_unit_bytes = (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_places;
+  uint64_t unit_bytes = bloom_bloomfile_unit_bytes(&state->shape);
+  bloom_shape shape;
+  uint8_t *file;
+  if( state->file && needed<=unit_bytes ) return SQLITE_OK;
+  /* Twice as wide, so that sets in ascending order do not copy it each time. */
+  unit_bytes = state->file && 2*unit_bytes<=max_unit_bytes ? 2*unit_bytes : needed;
+  if( unit_bytes<needed ) unit_bytes = needed;
+  shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)unit_bytes);
+  file = sqlite3_malloc64(shape.num_bytes);
+  if( file==NULL ) return SQLITE_NOMEM;
+  if( state->file ){
+    bloom_bloomfile_copy_units(&state->shape, state->file, &shape, file);
+  }else{
+    bloom_bloomfile_clear(&shape, file);
+  }
+  sqlite3_free(state->file);
+  state->file = file;
+  state->shape = shape;
+  return SQLITE_OK;
+}
+
+/* Moves the keys that are waiting to the file, in steps that an interrupt can stop. */
+static int sets_flush(sqlite3_context *context, sets_state *state){
+  const bloom_digest_run *digests = bloom_digest_queue_runs(&state->digests);
+  const bloom_digest_run *sets = bloom_digest_queue_runs(&state->sets);
+  for(; digests; digests=digests->next, sets=sets->next){
+    bloom_digest_run run = *digests;
+    run.next = NULL;
+    if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
+    bloom_bloomfile_add(&state->shape, state->file, &run, sets);
+  }
+  bloom_digest_queue_clear(&state->digests);
+  bloom_digest_queue_clear(&state->sets);
+  return SQLITE_OK;
+}
+
+/* One row; SQLITE_OK, or the error set on context, or to be set. */
+static int sets_row(sqlite3_context *context, sets_state *state, int num_args, sqlite3_value **args){
+  sqlite3_int64 set_number;
+  bloom_digest digest;
+  bloom_key_kind kind;
+  int rc = sets_parameters(context, state, num_args, args);
+  if( rc!=SQLITE_OK || sqlite3_value_type(args[0])==SQLITE_NULL ) return rc;
+  if( !bloom_integer_arg(args[0], &set_number) || set_number<0 ){
+    bloom_fail_arg(context, BLOOM_ERROR_SET_NUMBER, (bloom_arg){sets_name, 1, args[0]});
+    return SQLITE_ERROR;
+  }
+  kind = bloom_key_digest(&bloom_encoding_bloomfile, args[1], &digest);
+  if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
+  if( state->num_sets<=(uint64_t)set_number ) state->num_sets = (uint64_t)set_number + 1;
+  if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
+  if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
+  /* The set first: after an error the file is made still, and each digest needs one. */
+  if( bloom_digest_queue_push(&state->sets, (uint32_t)set_number)!=SQLITE_OK
+   || bloom_digest_queue_push(&state->digests, digest)!=SQLITE_OK ) return SQLITE_NOMEM;
+  if( state->capacity==BLOOM_NO_CAPACITY || state->digests.num_digests<SETS_BATCH_KEYS ) return SQLITE_OK;
+  rc = sets_widen(state);
+  return rc==SQLITE_OK ? sets_flush(context, state) : rc;
+}
+
+/* Sets what SQLite has an error of its own for; the others are set. */
+static void sets_fail(sqlite3_context *context, int rc){
+  switch( rc ){
+    case SQLITE_NOMEM:     sqlite3_result_error_nomem(context); break;
+    case SQLITE_TOOBIG:    sqlite3_result_error_toobig(context); break;
+    case SQLITE_INTERRUPT: sqlite3_result_error_code(context, rc); break;
+    default: break;
+  }
+}
+
+void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value **args){
+  sets_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  sets_fail(context, state ? sets_row(context, state, num_args, args) : SQLITE_NOMEM);
+}
+
+/* The keys of the largest set, duplicates counted.  SQLITE_OK or SQLITE_NOMEM. */
+static int sets_largest(const sets_state *state, uint64_t *num_keys){
+  const bloom_digest_run *sets = bloom_digest_queue_runs(&state->sets);
+  uint32_t *counts;
+  size_t i;
+  *num_keys = 0;
+  if( sets==NULL ) return SQLITE_OK;
+  counts = sqlite3_malloc64(state->num_sets * sizeof(*counts));
+  if( counts==NULL ) return SQLITE_NOMEM;
+  memset(counts, 0, (size_t)state->num_sets * sizeof(*counts));
+  for(; sets; sets=sets->next){
+    const uint32_t *set = sets->digests;
+    for(i=0; i<sets->num_digests; i++){
+      if( ++counts[set[i]]>*num_keys ) *num_keys = counts[set[i]];
+    }
+  }
+  sqlite3_free(counts);
+  return SQLITE_OK;
+}
+
+/* Puts all keys into a file of its final shape.  SQLITE_OK or what sets_fail() takes. */
+static int sets_finish(sqlite3_context *context, sets_state *state){
+  const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
+  uint64_t num_keys;
+  uint8_t *shorter;
+  bloom_shape shape;
+  int rc;
+  /* After an error SQLite ends the aggregate, too: the row that was too much is in num_sets. */
+  if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
+  if( state->capacity==BLOOM_NO_CAPACITY ){
+    rc = sets_largest(state, &num_keys);
+    if( rc!=SQLITE_OK ) return rc;
+    if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, state->max_bytes, &state->shape)!=BLOOM_OK
+     || sets_are_too_many(state) ) return SQLITE_TOOBIG;
+  }
+  rc = sets_widen(state);
+  if( rc==SQLITE_OK ) rc = sets_flush(context, state);
+  if( rc!=SQLITE_OK || needed==bloom_bloomfile_unit_bytes(&state->shape) ) return rc;
+  shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)needed);
+  bloom_bloomfile_copy_units(&state->shape, state->file, &shape, state->file);
+  state->shape = shape;
+  shorter = sqlite3_realloc64(state->file, shape.num_bytes);
+  if( shorter ) state->file = shorter;
+  return SQLITE_OK;
+}
+
+void bloom_build_sets_final(sqlite3_context *context){
+  sets_state *state = sqlite3_aggregate_context(context, 0);
+  sets_state without_rows = {.bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY, .capacity = BLOOM_NO_CAPACITY};
+  int rc = SQLITE_OK;
+  if( state==NULL || state->max_bytes==0 ){
+    state = &without_rows;
+    rc = sets_begin(context, state);
+  }
+  if( rc==SQLITE_OK ) rc = sets_finish(context, state);
+  if( rc==SQLITE_OK ){
+    sqlite3_result_blob64(context, state->file, state->shape.num_bytes, sqlite3_free);
+    state->file = NULL;
+  }else{
+    sets_fail(context, rc);
+  }
+  sets_free(state);
+}

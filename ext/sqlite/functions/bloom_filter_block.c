@@ -1,0 +1,44 @@
+/*
+** bloom_filter_block(block): table-valued; the filters of a LevelDB filter block, one
+** row each; none for NULL.
+**
+** (1) slot counts from 0; first_offset and last_offset are the file offsets whose data
+**     blocks the filter is about; filter is as LevelDB wrote it, without bytes where no
+**     data block begins.
+** (2) Damage is read as LevelDB reads it: a filter whose offsets are none may contain
+**     every key, and its row gives one that says so.  At offsets past the last slot's
+**     any key may be.
+** (3) A block that cannot be read at all is an error: LevelDB would take every key for
+**     contained.
+*/
+#include "../errors.h"
+#include "filter_block_rows.h"
+#include "functions.h"
+
+static int filter_block_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_value **args){
+  bloom_slots_cursor *slots = (bloom_slots_cursor *)cursor;
+  bloom_filter_block block;
+  const uint8_t *bytes;
+  size_t num_bytes;
+  const char *wrong;
+  int rc = bloom_slots_arg(slots, args[0], BLOOM_ERROR_BLOCK, &bytes, &num_bytes);
+  (void)columns;
+  if( rc!=SQLITE_OK || bytes==NULL ) return rc;
+  wrong = bloom_filter_block_read(bytes, num_bytes, &block);
+  if( wrong ) return bloom_table_fail(cursor, BLOOM_ERROR_BLOCK_UNREADABLE, "bloom_filter_block", wrong);
+  return bloom_slots_start(slots, bytes, num_bytes);
+}
+
+const bloom_table_function bloom_filter_block_function = {
+  .name = "bloom_filter_block",
+  .call = "bloom_filter_block(block)",
+  .schema = "CREATE TABLE bloom_filter_block(" BLOOM_SLOT_COLUMNS ", argument HIDDEN)",
+  .num_columns = BLOOM_NUM_SLOT_COLUMNS,
+  .num_args = 1,
+  .num_rows = BLOOM_USUAL_SLOTS,
+  .cursor_bytes = sizeof(bloom_slots_cursor),
+  .start = filter_block_start,
+  .next = bloom_slots_next,
+  .column = bloom_slots_column,
+  .clear = bloom_slots_clear,
+};

@@ -1,0 +1,200 @@
+/*
+** bloom_filter_block_build(block_offset, key [, bits_per_key = 10]): aggregate; the
+** filter block of a table file whose data blocks begin at these file offsets and have
+** these keys, byte for byte what LevelDB's FilterBlockBuilder writes.
+**
+** (1) Rows come in any order.  Duplicates count for the size of their filter.
+** (2) A NULL key is no key, but its block_offset counts: LevelDB's table writer tells the
+**     builder where the data blocks end, which may add filters without keys.
+** (3) block_offset is an integer >= 0.  It may be NULL where the key is NULL, too, and
+**     the row is skipped: a key without an offset would be lost.
+** (4) bits_per_key is a number in 1..100, NULL the default, the same on every row.
+** (5) A block over SQLite's length limit is SQLite's own "too big" error, found as the
+**     rows come in: a far offset alone asks for 4 bytes for each 2 KiB of file before it.
+** (6) Memory: 8 bytes a key, 4 for each 2 KiB of file, and the block.
+**
+** No window function: a table file is written once.
+*/
+#include <string.h>
+
+#include "../../core/leveldb/filter_block.h"
+#include "../../core/leveldb/leveldb.h"
+#include "../hash_queue.h"
+#include "../errors.h"
+#include "functions.h"
+#include "../key.h"
+#include "../size_args.h"
+
+static const char block_build_name[] = "bloom_filter_block_build";
+
+/* Zero bytes are an aggregate that saw no row. */
+typedef struct block_build_state {
+  bloom_digest_queue digests;
+  bloom_digest_queue slots; /* of these digests, 32 bits each: both queues have runs of one length */
+  uint64_t num_slots;
+  double bits_per_key;      /* 0 before the first row */
+  uint64_t max_bytes;       /* SQLite's length limit */
+} block_build_state;
+
+static char *bits_literal(double bits_per_key){
+  const int whole = (int)bits_per_key;
+  return whole<bits_per_key ? bloom_real_literal(bits_per_key) : sqlite3_mprintf("%d", whole);
+}
+
+/* Requirement 4. */
+static int read_block_bits_per_key(sqlite3_context *context, block_build_state *state, int num_args, sqlite3_value **args){
+  double bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
+  char *before, *now;
+  if( num_args>2 ){
+    bloom_arg arg = {block_build_name, 3, args[2]};
+    if( bloom_read_bits_per_key(context, arg, &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+  }
+  if( state->bits_per_key<=0 ) state->bits_per_key = bits_per_key;
+  if( bits_per_key>=state->bits_per_key && bits_per_key<=state->bits_per_key ) return SQLITE_OK;
+  before = bits_literal(state->bits_per_key);
+  now = bits_literal(bits_per_key);
+  if( before && now ){
+    bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, block_build_name, 3, "bits_per_key", before, now);
+  }else{
+    sqlite3_result_error_nomem(context);
+  }
+  sqlite3_free(before);
+  sqlite3_free(now);
+  return SQLITE_ERROR;
+}
+
+/* Requirement 5: 1 if the block is larger in any case. */
+static int is_too_big(const block_build_state *state){
+  const double num_keys = (double)state->digests.num_digests;
+  return state->num_slots>state->max_bytes / 4 || num_keys * state->bits_per_key / 8>(double)state->max_bytes
+      || state->digests.num_digests>UINT32_MAX;
+}
+
+/* One row; sets the error on context if it failed. */
+static void block_build_step(sqlite3_context *context, block_build_state *state, int num_args, sqlite3_value **args){
+  sqlite3_int64 offset;
+  bloom_digest digest;
+  bloom_key_kind kind;
+  uint64_t slot, num_slots;
+  if( read_block_bits_per_key(context, state, num_args, args)!=SQLITE_OK ) return;
+  kind = bloom_key_digest(&bloom_encoding_leveldb, args[1], &digest);
+  if( kind==BLOOM_KEY_NOMEM ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  if( kind==BLOOM_KEY_NULL && sqlite3_value_type(args[0])==SQLITE_NULL ) return;
+  if( !bloom_integer_arg(args[0], &offset) || offset<0 ){
+    bloom_fail_arg(context, BLOOM_ERROR_BLOCK_OFFSET, (bloom_arg){block_build_name, 1, args[0]});
+    return;
+  }
+  slot = (uint64_t)offset >> BLOOM_FILTER_BLOCK_BASE_LG;
+  num_slots = slot + (kind!=BLOOM_KEY_NULL); /* Requirement 2 */
+  if( state->num_slots<num_slots ) state->num_slots = num_slots;
+  if( is_too_big(state) ){
+    sqlite3_result_error_toobig(context);
+    return;
+  }
+  if( kind==BLOOM_KEY_NULL ) return;
+  /* The slot first: after an error the block is made still, and each digest needs one. */
+  if( bloom_digest_queue_push(&state->slots, slot)!=SQLITE_OK
+   || bloom_digest_queue_push(&state->digests, digest)!=SQLITE_OK ){
+    sqlite3_result_error_nomem(context);
+  }
+}
+
+void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlite3_value **args){
+  block_build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  if( state==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  if( state->max_bytes==0 ){
+    state->digests.digest_bytes = state->slots.digest_bytes = 4;
+    state->max_bytes = (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  }
+  block_build_step(context, state, num_args, args);
+}
+
+static void count_keys(const bloom_digest_run *slots, uint32_t *num_keys){
+  for(; slots; slots=slots->next){
+    const uint32_t *numbers = slots->digests;
+    size_t i;
+    for(i=0; i<slots->num_digests; i++) num_keys[numbers[i]]++;
+  }
+}
+
+/* Adds the keys to a block that was made for them, those of one slot that came one after
+** the other together.  SQLITE_OK or SQLITE_INTERRUPT. */
+static int add_keys_to_block(sqlite3_context *context, const block_build_state *state, uint8_t *bytes, size_t num_bytes){
+  const bloom_digest_run *digests = bloom_digest_queue_runs(&state->digests);
+  const bloom_digest_run *slots = bloom_digest_queue_runs(&state->slots);
+  bloom_filter_block block;
+  bloom_filter_block_read(bytes, num_bytes, &block);
+  for(; digests; digests=digests->next, slots=slots->next){
+    const uint32_t *numbers = slots->digests;
+    size_t begin, end;
+    if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
+    for(begin=0; begin<digests->num_digests; begin=end){
+      bloom_digest_run run = {.next = NULL, .digests = (const uint32_t *)digests->digests + begin};
+      for(end=begin+1; end<digests->num_digests && numbers[end]==numbers[begin]; end++){}
+      run.num_digests = end - begin;
+      bloom_filter_block_add(&block, bytes, numbers[begin], &run);
+    }
+  }
+  return SQLITE_OK;
+}
+
+/* The block as context's result, by way of the number of keys of each slot. */
+static void give_block(sqlite3_context *context, const block_build_state *state, uint32_t *num_keys){
+  const size_t num_slots = (size_t)state->num_slots;
+  uint8_t *bytes;
+  size_t num_bytes;
+  int rc;
+  memset(num_keys, 0, num_slots * sizeof(*num_keys));
+  count_keys(bloom_digest_queue_runs(&state->slots), num_keys);
+  if( bloom_filter_block_size(num_keys, num_slots, state->bits_per_key, &num_bytes)!=BLOOM_OK
+   || num_bytes>state->max_bytes ){
+    sqlite3_result_error_toobig(context);
+    return;
+  }
+  bytes = sqlite3_malloc64(num_bytes);
+  if( bytes==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  bloom_filter_block_clear(num_keys, num_slots, state->bits_per_key, bytes, num_bytes);
+  rc = add_keys_to_block(context, state, bytes, num_bytes);
+  if( rc==SQLITE_OK ){
+    sqlite3_result_blob64(context, bytes, num_bytes, sqlite3_free);
+  }else{
+    sqlite3_free(bytes);
+    sqlite3_result_error_code(context, rc);
+  }
+}
+
+/* Of no rows, or none with a key. */
+static const block_build_state block_build_state_without_rows = {
+  .bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY,
+  .max_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES,
+};
+
+void bloom_filter_block_build_final(sqlite3_context *context){
+  block_build_state *state = sqlite3_aggregate_context(context, 0);
+  /* SQLite ends every aggregate that it began, also after an error: it drops the result. */
+  if( bloom_is_interrupted(context) ){
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+  }else if( state && is_too_big(state) ){
+    sqlite3_result_error_toobig(context);
+  }else{
+    const block_build_state *rows = state ? state : &block_build_state_without_rows;
+    /* One at least: no memory must differ from no slots. */
+    uint32_t *num_keys = sqlite3_malloc64((rows->num_slots + 1) * sizeof(*num_keys));
+    if( num_keys ) give_block(context, rows, num_keys);
+    else sqlite3_result_error_nomem(context);
+    sqlite3_free(num_keys);
+  }
+  if( state ){
+    bloom_digest_queue_clear(&state->digests);
+    bloom_digest_queue_clear(&state->slots);
+  }
+}

@@ -1,0 +1,109 @@
+/*
+** bloom_info(filter): table-valued; one row that tells the truth about a
+** filter, none for NULL.  filter is a BLOB or a handle.
+**
+** Nothing is kept of the filter: what the columns that the query reads tell is found
+** at once, and no unread column costs anything.
+*/
+#include "../../core/partition.h"
+#include "../errors.h"
+#include "../filter_arg.h"
+#include "functions.h"
+
+/* Column numbers, in the order of the schema. */
+enum {
+  COLUMN_ENCODING,
+  COLUMN_NUM_BYTES,
+  COLUMN_NUM_BITS,
+  COLUMN_NUM_PROBES,
+  COLUMN_BITS_SET,
+  COLUMN_FILL_RATIO,
+  COLUMN_ESTIMATED_KEYS,
+  COLUMN_BITS_PER_KEY,
+  COLUMN_EXPECTED_FPR,
+  COLUMN_MEASURED_FPR,
+  COLUMN_NUM_SETS,
+  COLUMN_NOTE,
+  NUM_COLUMNS
+};
+
+#define COLUMN_BIT(column) (1u << (column))
+
+/* Columns for which the bits must be counted. */
+#define COLUMNS_FROM_BITS_SET \
+  (COLUMN_BIT(COLUMN_BITS_SET) | COLUMN_BIT(COLUMN_FILL_RATIO) | \
+   COLUMN_BIT(COLUMN_ESTIMATED_KEYS) | COLUMN_BIT(COLUMN_BITS_PER_KEY) | \
+   COLUMN_BIT(COLUMN_EXPECTED_FPR) | COLUMN_BIT(COLUMN_NUM_SETS) | COLUMN_BIT(COLUMN_NOTE))
+
+typedef struct info_cursor {
+  bloom_table_cursor base; /* first */
+  sqlite3_int64 num_bytes;
+  bloom_facts facts;
+  double measured_fpr;     /* if COLUMN_MEASURED_FPR is read */
+} info_cursor;
+
+static int info_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_value **args){
+  info_cursor *info = (info_cursor *)cursor;
+  bloom_filter storage;
+  const bloom_filter *filter = NULL;
+  switch( bloom_filter_arg(bloom_table_db(cursor), args[0], &storage, &filter) ){
+    case BLOOM_ARG_FILTER: break;
+    case BLOOM_ARG_NULL:   return SQLITE_OK;
+    case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;
+    case BLOOM_ARG_NO_FILTER:
+      return bloom_table_fail(cursor, BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]));
+  }
+  filter->encoding->describe(filter, (columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
+  if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
+  info->num_bytes = (sqlite3_int64)filter->shape.num_bytes;
+  /* Of 2^64 - 1 partitions each has one hash, the first has two.  Only where it is wanted:
+  ** hashing 12 MB takes longer than all that the header tells. */
+  cursor->rowid = cursor->wants_rowids ?
+    (sqlite3_int64)bloom_partition_of(filter->bytes, filter->shape.num_bytes, UINT64_MAX) : 1;
+  cursor->has_row = 1;
+  return SQLITE_OK;
+}
+
+/* Negative: there is no such thing, NULL. */
+static void result_count(sqlite3_context *context, int64_t count){
+  if( count>=0 ) sqlite3_result_int64(context, count);
+}
+
+static void result_real(sqlite3_context *context, double number){
+  if( number>=0 ) sqlite3_result_double(context, number);
+}
+
+static void info_column(const bloom_table_cursor *cursor, sqlite3_context *context, int column){
+  const info_cursor *info = (const info_cursor *)cursor;
+  const bloom_facts *facts = &info->facts;
+  switch( column ){
+    case COLUMN_ENCODING:       sqlite3_result_text(context, facts->encoding, -1, SQLITE_STATIC); break;
+    case COLUMN_NUM_BYTES:      result_count(context, info->num_bytes); break;
+    case COLUMN_NUM_BITS:       result_count(context, facts->num_bits); break;
+    case COLUMN_NUM_PROBES:     result_count(context, facts->num_probes); break;
+    case COLUMN_BITS_SET:       result_count(context, facts->bits_set); break;
+    case COLUMN_FILL_RATIO:     result_real(context, facts->fill_ratio); break;
+    case COLUMN_ESTIMATED_KEYS: result_real(context, facts->estimated_keys); break;
+    case COLUMN_BITS_PER_KEY:
+      if( facts->estimated_keys>0 ) result_real(context, (double)facts->num_bits / facts->estimated_keys);
+      break;
+    case COLUMN_EXPECTED_FPR:   result_real(context, facts->expected_fpr); break;
+    case COLUMN_MEASURED_FPR:   result_real(context, info->measured_fpr); break;
+    case COLUMN_NUM_SETS:       result_count(context, facts->num_sets); break;
+    default: /* COLUMN_NOTE */  sqlite3_result_text(context, facts->note, -1, SQLITE_STATIC); break;
+  }
+}
+
+const bloom_table_function bloom_info_function = {
+  .name = "bloom_info",
+  .call = "bloom_info(filter)",
+  .schema = "CREATE TABLE bloom_info(encoding TEXT, num_bytes INTEGER, num_bits INTEGER,"
+            " num_probes INTEGER, bits_set INTEGER, fill_ratio REAL, estimated_keys REAL,"
+            " bits_per_key REAL, expected_fpr REAL, measured_fpr REAL, num_sets INTEGER, note TEXT, argument HIDDEN)",
+  .num_columns = NUM_COLUMNS,
+  .num_args = 1,
+  .num_rows = 1,
+  .cursor_bytes = sizeof(info_cursor),
+  .start = info_start,
+  .column = info_column,
+};

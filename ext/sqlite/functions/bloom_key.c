@@ -1,0 +1,219 @@
+/*
+** bloom_key(value, type): the bytes, as a BLOB, that a program keys by which does not
+** key by SQL's values; NULL where either is NULL.  For asking filters that others wrote,
+** and for building those that others ask: in every encoding a BLOB is its bytes.
+**
+**   Parquet's columns     int32 int64 float double, little-endian; uuid, 16 bytes
+**   LevelDB's integers    fixed32 fixed64, little-endian; varint32 varint64
+**   comparable ones       big32 big64, big-endian, as bytewise order needs
+**
+** (1) Integers: an INTEGER, or a REAL equal to one.  int32 is signed; of the others 32
+**     bits are unsigned, as LevelDB's uint32_t.  A negative number for 64 unsigned bits
+**     stands for 2^64 more, which SQL cannot write.
+** (2) float and double: any number, rounded to the nearest; float's range is an error.
+** (3) uuid: a TEXT of 36 characters, in either case, or a BLOB of 16 bytes.
+** (4) Another value is an error that names type and range; another type, one that names
+**     all.
+*/
+#include <float.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../../core/bytes.h"
+#include "../../core/leveldb/varint.h"
+#include "../errors.h"
+#include "functions.h"
+#include "../size_args.h"
+
+#define UUID_BYTES 16
+#define UUID_CHARS 36
+
+#define MAX_KEY_BYTES 16
+
+/* What a key_type's write returns besides the number of bytes. */
+#define UNFIT     0
+#define NO_MEMORY SIZE_MAX
+
+/* One of the names that type may have. */
+typedef struct key_type {
+  const char *name;
+  /* Writes the key of a value, not NULL, to MAX_KEY_BYTES; returns how many, UNFIT or
+  ** NO_MEMORY. */
+  size_t (*write)(const struct key_type *type, sqlite3_value *value, uint8_t *bytes);
+  const char *range; /* what the value must be, for a message; NULL: as min and max say */
+  sqlite3_int64 min, max;
+  size_t (*write_integer)(uint64_t integer, uint8_t *bytes);
+} key_type;
+
+static size_t write_fixed32(uint64_t integer, uint8_t *bytes){
+  bloom_store32_le(bytes, (uint32_t)integer);
+  return 4;
+}
+
+static size_t write_fixed64(uint64_t integer, uint8_t *bytes){
+  bloom_store64_le(bytes, integer);
+  return 8;
+}
+
+static size_t write_big32(uint64_t integer, uint8_t *bytes){
+  bloom_store32_be(bytes, (uint32_t)integer);
+  return 4;
+}
+
+static size_t write_big64(uint64_t integer, uint8_t *bytes){
+  bloom_store64_be(bytes, integer);
+  return 8;
+}
+
+static size_t write_integer_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
+  sqlite3_int64 integer;
+  if( !bloom_integer_arg(value, &integer) || integer<type->min || integer>type->max ) return UNFIT;
+  return type->write_integer((uint64_t)integer, bytes);
+}
+
+static int is_number(sqlite3_value *value){
+  return sqlite3_value_type(value)==SQLITE_INTEGER || sqlite3_value_type(value)==SQLITE_FLOAT;
+}
+
+static size_t write_double_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
+  const double number = sqlite3_value_double(value);
+  uint64_t ieee754;
+  (void)type;
+  if( !is_number(value) ) return UNFIT;
+  memcpy(&ieee754, &number, sizeof(ieee754));
+  return write_fixed64(ieee754, bytes);
+}
+
+/* Half a step above FLT_MAX: the least number that does not round to a float.  3.4028235e38,
+** as programs print FLT_MAX, is below it. */
+#define FLOAT_TOO_BIG 0x1.ffffffp127
+
+static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
+  const double number = sqlite3_value_double(value);
+  const int is_finite = number>=-DBL_MAX && number<=DBL_MAX;
+  uint32_t ieee754;
+  float rounded;
+  (void)type;
+  if( !is_number(value) ) return UNFIT;
+  if( is_finite && (number<=-FLOAT_TOO_BIG || number>=FLOAT_TOO_BIG) ) return UNFIT;
+  if( is_finite && (number<(double)-FLT_MAX || number>(double)FLT_MAX) ){
+    rounded = number<0 ? -FLT_MAX : FLT_MAX;  /* C leaves it open how these are rounded. */
+  }else if( sqlite3_value_type(value)==SQLITE_INTEGER ){
+    rounded = (float)sqlite3_value_int64(value);  /* By way of a double it would be rounded twice. */
+  }else{
+    rounded = (float)number;
+  }
+  memcpy(&ieee754, &rounded, sizeof(ieee754));
+  return write_fixed32(ieee754, bytes);
+}
+
+/* 0..15; -1 if it is no hexadecimal digit. */
+static int hex_value(uint8_t digit){
+  if( digit>='0' && digit<='9' ) return digit - '0';
+  if( digit>='a' && digit<='f' ) return digit - 'a' + 10;
+  if( digit>='A' && digit<='F' ) return digit - 'A' + 10;
+  return -1;
+}
+
+/* The bytes of 8-4-4-4-12 hexadecimal digits, or UNFIT. */
+static size_t write_uuid_text(const uint8_t *text, uint8_t *bytes){
+  size_t i, num_digits = 0;
+  for(i=0; i<UUID_CHARS; i++){
+    const int digit = hex_value(text[i]);
+    if( i==8 || i==13 || i==18 || i==23 ){
+      if( text[i]!='-' ) return UNFIT;
+      continue;
+    }
+    if( digit<0 ) return UNFIT;
+    bytes[num_digits/2] = (uint8_t)(num_digits%2 ? bytes[num_digits/2] | digit : digit<<4);
+    num_digits++;
+  }
+  return UUID_BYTES;
+}
+
+static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
+  const uint8_t *blob;
+  (void)type;
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_TEXT:
+      blob = sqlite3_value_text(value);
+      if( blob==NULL ) return NO_MEMORY;
+      return sqlite3_value_bytes(value)==UUID_CHARS ? write_uuid_text(blob, bytes) : UNFIT;
+    case SQLITE_BLOB:
+      if( sqlite3_value_bytes(value)!=UUID_BYTES ) return UNFIT;
+      blob = sqlite3_value_blob(value);
+      if( blob==NULL ) return NO_MEMORY;
+      memcpy(bytes, blob, UUID_BYTES);
+      return UUID_BYTES;
+    default:
+      return UNFIT;
+  }
+}
+
+#define INTEGERS(type, least, most, writer) \
+  {.name = (type), .write = write_integer_key, .min = (least), .max = (most), .write_integer = (writer)}
+#define OTHERS(type, writer, words) {.name = (type), .write = (writer), .range = (words)}
+
+static const key_type key_types[] = {
+  INTEGERS("int32", INT32_MIN, INT32_MAX, write_fixed32),
+  INTEGERS("int64", INT64_MIN, INT64_MAX, write_fixed64),
+  OTHERS("float", write_float_key, "a number in -3.4028235677973362e38..3.4028235677973362e38"),
+  OTHERS("double", write_double_key, "a number"),
+  OTHERS("uuid", write_uuid_key, "36 characters like '123e4567-e89b-12d3-a456-426614174000' or a BLOB of 16 bytes"),
+  INTEGERS("fixed32", 0, UINT32_MAX, write_fixed32),
+  INTEGERS("fixed64", INT64_MIN, INT64_MAX, write_fixed64),
+  INTEGERS("big32", 0, UINT32_MAX, write_big32),
+  INTEGERS("big64", INT64_MIN, INT64_MAX, write_big64),
+  INTEGERS("varint32", 0, UINT32_MAX, bloom_varint64_write),
+  INTEGERS("varint64", INT64_MIN, INT64_MAX, bloom_varint64_write),
+};
+
+#define NUM_KEY_TYPES (sizeof(key_types) / sizeof(key_types[0]))
+
+/* The type of that name; NULL, the error set on context, if it is none. */
+static const key_type *find_key_type(sqlite3_context *context, sqlite3_value *value){
+  const char *name = NULL;
+  size_t i;
+  if( sqlite3_value_type(value)==SQLITE_TEXT ){
+    name = bloom_name_arg(value);
+    if( name==NULL ){
+      sqlite3_result_error_nomem(context);
+      return NULL;
+    }
+  }
+  for(i=0; name && i<NUM_KEY_TYPES; i++){
+    if( strcmp(name, key_types[i].name)==0 ) return &key_types[i];
+  }
+  bloom_fail_arg(context, BLOOM_ERROR_KEY_TYPE, (bloom_arg){"bloom_key", 2, value});
+  return NULL;
+}
+
+static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_value *value){
+  char *literal = bloom_literal(value);
+  if( literal==NULL ){
+    sqlite3_result_error_nomem(context);
+  }else if( type->range ){
+    bloom_fail(context, BLOOM_ERROR_KEY_VALUE, type->name, type->range, literal);
+  }else{
+    bloom_fail(context, BLOOM_ERROR_KEY_INTEGER, type->name, type->min, type->max, literal);
+  }
+  sqlite3_free(literal);
+}
+
+void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args){
+  const key_type *type;
+  uint8_t bytes[MAX_KEY_BYTES];
+  size_t num_bytes;
+  (void)num_args;
+  if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
+  type = find_key_type(context, args[1]);
+  if( type==NULL || sqlite3_value_type(args[0])==SQLITE_NULL ) return;
+  num_bytes = type->write(type, args[0], bytes);
+  if( num_bytes==NO_MEMORY ){
+    sqlite3_result_error_nomem(context);
+  }else if( num_bytes==UNFIT ){
+    fail_unfit(context, type, args[0]);
+  }else{
+    sqlite3_result_blob64(context, bytes, num_bytes, SQLITE_TRANSIENT);
+  }
+}

@@ -1,0 +1,45 @@
+/*
+** bloom_may_contain(filter, key): 0 if the key is surely not in the filter, 1
+** if it may be; NULL where either is NULL.  filter is a BLOB or a handle.
+*/
+#include "../filter_arg.h"
+#include "functions.h"
+#include "../key.h"
+
+/* What a table's handle answers. */
+static void ask_table(sqlite3_context *context, const bloom_handle *handle, sqlite3_value *key){
+  const int answer = handle->ask(handle->ask_data, key);
+  if( answer>=0 ) sqlite3_result_int(context, answer);
+  else if( answer==BLOOM_ASK_NOMEM ) sqlite3_result_error_nomem(context);
+}
+
+void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args){
+  bloom_filter storage;
+  /* A handle's type is NULL: look for it first. */
+  const bloom_handle *handle = bloom_handle_of(context, args[0]);
+  const bloom_filter *filter;
+  bloom_key key;
+  (void)num_args;
+  if( handle==NULL ){
+    filter = bloom_blob_arg_or_fail(context, "bloom_may_contain", args[0], &storage);
+    if( filter==NULL ) return;
+  }else if( handle->ask ){
+    ask_table(context, handle, args[1]);
+    return;
+  }else{
+    filter = &handle->filter;
+  }
+  switch( bloom_key_of(args[1], &key) ){
+    case BLOOM_KEY_INTEGER:
+      sqlite3_result_int(context, filter->encoding->may_contain_int64(filter, key.integer));
+      break;
+    case BLOOM_KEY_BYTES:
+      sqlite3_result_int(context, filter->encoding->may_contain_bytes(filter, key.bytes, key.num_bytes));
+      break;
+    case BLOOM_KEY_NULL:
+      break;
+    case BLOOM_KEY_NOMEM:
+      sqlite3_result_error_nomem(context);
+      break;
+  }
+}

@@ -1,0 +1,103 @@
+/*
+** bloom_merge(filter): aggregate; the union of filters of one shape, as a
+** BLOB: byte for byte the filter of all their keys, built with that capacity.
+** filter is a BLOB or a handle.
+**
+** (1) NULLs are skipped; no rows, or none but NULLs: NULL.
+** (2) Filters agree in encoding, size and probes, else an error names what differs.
+** (3) A filter with no bit set has no key to lose: it merges with anything,
+**     and the shape is that of the filters with keys.  If none has any, the
+**     first filter is the union.
+** (4) A filter that keys cannot be added to is an error, with its encoding's
+**     reason.
+**
+** No window function: a union cannot take a filter back.
+*/
+#include <string.h>
+
+#include "../../core/bits.h"
+#include "../../core/encodings.h"
+#include "../errors.h"
+#include "../filter_arg.h"
+#include "functions.h"
+
+/* Zero bytes are an aggregate that saw no filter. */
+typedef struct merge_state {
+  bloom_filter filter; /* the union so far; it reads bytes */
+  uint8_t *bytes;      /* NULL before the first filter */
+} merge_state;
+
+/* Makes a copy of the filter the union.  SQLITE_OK or SQLITE_NOMEM. */
+static int start_union(merge_state *state, const bloom_filter *filter){
+  uint8_t *bytes = sqlite3_malloc64(filter->shape.num_bytes);
+  if( bytes==NULL ) return SQLITE_NOMEM;
+  memcpy(bytes, filter->bytes, filter->shape.num_bytes);
+  sqlite3_free(state->bytes);
+  state->bytes = bytes;
+  bloom_filter_read(bytes, filter->shape.num_bytes, &state->filter);
+  return SQLITE_OK;
+}
+
+static int has_bits_set(const bloom_filter *filter){
+  return bloom_count_bits(filter->bits, (size_t)(filter->shape.num_bits / 8))>0;
+}
+
+/* Bytes of each of a shape's places, the units of a file of sets. */
+static sqlite3_int64 place_bytes(const bloom_shape *shape){
+  return (sqlite3_int64)(shape->num_bits / 8 / shape->num_places);
+}
+
+/* Fails because filters of one encoding differ in shape. */
+static void fail_shapes(sqlite3_context *context, const bloom_filter *before, const bloom_filter *now){
+  const bloom_shape *a = &before->shape, *b = &now->shape;
+  if( now->encoding->shape ){
+    bloom_fail(context, BLOOM_ERROR_SHAPES, "bloom_merge", (sqlite3_int64)a->num_bits, (int)a->num_probes,
+               (sqlite3_int64)b->num_bits, (int)b->num_probes);
+    return;
+  }
+  bloom_fail(context, BLOOM_ERROR_SET_SHAPES, "bloom_merge",
+             (sqlite3_int64)a->num_places, place_bytes(a), (int)a->num_probes,
+             (sqlite3_int64)b->num_places, place_bytes(b), (int)b->num_probes);
+}
+
+/* Adds one filter, or sets an error on context. */
+static void merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
+  const bloom_encoding *encoding = state->filter.encoding;
+  const bloom_shape *before = &state->filter.shape;
+  if( state->bytes && filter->encoding==encoding && bloom_shapes_are_equal(&filter->shape, before) ){
+    encoding->merge(before, state->bytes, filter->bytes);
+    return;
+  }
+  /* Requirement 3.  Bits are counted only where shapes differ. */
+  if( state->bytes && !has_bits_set(filter) ) return;
+  if( state->bytes==NULL || !has_bits_set(&state->filter) ){
+    if( start_union(state, filter)!=SQLITE_OK ) sqlite3_result_error_nomem(context);
+    return;
+  }
+  if( filter->encoding!=encoding ){
+    bloom_fail(context, BLOOM_ERROR_ENCODINGS, "bloom_merge", encoding->name, filter->encoding->name);
+    return;
+  }
+  fail_shapes(context, &state->filter, filter);
+}
+
+void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args){
+  merge_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  bloom_filter storage;
+  const bloom_filter *filter;
+  (void)num_args;
+  if( state==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  /* Requirement 1.  A handle's type is NULL, too. */
+  if( sqlite3_value_type(args[0])==SQLITE_NULL && bloom_handle_of(context, args[0])==NULL ) return;
+  filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], &storage);
+  if( filter ) merge_filter(context, state, filter);
+}
+
+void bloom_merge_final(sqlite3_context *context){
+  merge_state *state = sqlite3_aggregate_context(context, 0);
+  if( state==NULL || state->bytes==NULL ) return;
+  sqlite3_result_blob64(context, state->bytes, state->filter.shape.num_bytes, sqlite3_free);
+}

@@ -1,0 +1,48 @@
+/*
+** bloom_open(filter): a handle that the other functions take in place of the
+** BLOB; NULL for NULL.  Its function data is the connection's handle pool.
+**
+** Why: before 3.43 SQLite copies the BLOB that a scalar subquery gives once
+** per row of the outer query.  A pointer value it never copies.
+*/
+#include <string.h>
+
+#include "../../core/encodings.h"
+#include "../filter_arg.h"
+#include "functions.h"
+#include "../handle.h"
+
+/* What a filter's bits are aligned to: a block of Parquet's lies within one cache line. */
+#define CACHE_LINE_BYTES 64
+
+/* Copies a filter into a handle that has room for it and a cache line, so that its bits
+** begin a line. */
+static void fill_handle(bloom_handle *handle, const bloom_filter *filter){
+  const size_t num_bytes = filter->shape.num_bytes;
+  const size_t bits_at = num_bytes ? (size_t)(filter->bits - filter->bytes) : 0;
+  uint8_t *bytes = handle->bytes + (size_t)(0 - (uintptr_t)handle->bytes - bits_at) % CACHE_LINE_BYTES;
+  if( num_bytes ) memcpy(bytes, filter->bytes, num_bytes);
+  bloom_filter_read(bytes, num_bytes, &handle->filter);
+}
+
+void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
+  bloom_filter storage;
+  const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], &storage);
+  bloom_handle *handle;
+  (void)num_args;
+  if( filter==NULL ) return;
+  switch( bloom_handle_open(sqlite3_user_data(context), sqlite3_context_db_handle(context),
+                            filter->shape.num_bytes + CACHE_LINE_BYTES, &handle) ){
+    case BLOOM_HANDLE_OPEN:
+      fill_handle(handle, filter);
+      bloom_handle_give_away(context, handle);
+      break;
+    case BLOOM_HANDLE_NOMEM:
+      sqlite3_result_error_nomem(context);
+      break;
+    case BLOOM_HANDLE_NONE_LEFT:
+      /* The filter itself answers the same, only slower. */
+      sqlite3_result_value(context, args[0]);
+      break;
+  }
+}

@@ -1,0 +1,109 @@
+/*
+** bloom_sets(file, key): table-valued; the sets of a BloomFile that may hold the key, one
+** row each, ascending; file is a BLOB or a handle.
+**
+** (1) No rows for a NULL file or key.
+** (2) Bytes that are no BloomFile are an error: a filter of one set has no numbers.
+*/
+#include "../../core/bloomfile/bloomfile.h"
+#include "../../core/partition.h"
+#include "../errors.h"
+#include "../filter_arg.h"
+#include "functions.h"
+#include "../key.h"
+
+/* What the planner is told: rows that are few beside a table's, and a call that reads more
+** than a row, so that it comes before what can be looked up by its rows. */
+#define SETS_USUAL_ROWS 10
+#define SETS_COST       200
+
+typedef struct sets_cursor {
+  bloom_table_cursor base; /* first */
+  uint8_t *mask;           /* bit s%8 of byte s/8 for set s; NULL if there is none */
+  size_t num_mask_bytes;
+  size_t next_byte;        /* of mask, not yet in bits */
+  unsigned bits;           /* of the byte before that, not yet given */
+  sqlite3_int64 set_number;
+  uint64_t first_rowid;    /* of set 0, if there is one */
+} sets_cursor;
+
+static void sets_next(bloom_table_cursor *cursor){
+  sets_cursor *sets = (sets_cursor *)cursor;
+  uint64_t rowid;
+  unsigned bit = 0;
+  while( sets->bits==0 ){
+    if( sets->next_byte==sets->num_mask_bytes ) return;
+    sets->bits = sets->mask[sets->next_byte++];
+  }
+  while( !(sets->bits >> bit & 1) ) bit++;
+  sets->bits &= sets->bits - 1;
+  sets->set_number = (sqlite3_int64)(sets->next_byte - 1) * 8 + bit;
+  rowid = sets->first_rowid + (uint64_t)sets->set_number;
+  cursor->rowid = (sqlite3_int64)rowid;
+  cursor->has_row = 1;
+}
+
+static int sets_file_arg(bloom_table_cursor *cursor, sqlite3_value *value, bloom_filter *storage,
+                         const bloom_filter **file){
+  char *what;
+  int rc;
+  switch( bloom_filter_arg(bloom_table_db(cursor), value, storage, file) ){
+    case BLOOM_ARG_NULL:      *file = NULL; return SQLITE_OK;
+    case BLOOM_ARG_NOMEM:     return SQLITE_NOMEM;
+    case BLOOM_ARG_NO_FILTER: return bloom_table_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", bloom_type_name(value));
+    case BLOOM_ARG_FILTER:    break;
+  }
+  if( (*file)->encoding==&bloom_encoding_bloomfile ) return SQLITE_OK;
+  what = sqlite3_mprintf("%lld bytes that are none", (sqlite3_int64)(*file)->shape.num_bytes);
+  if( what==NULL ) return SQLITE_NOMEM;
+  rc = bloom_table_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", what);
+  sqlite3_free(what);
+  return rc;
+}
+
+static int sets_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_value **args){
+  sets_cursor *sets = (sets_cursor *)cursor;
+  bloom_filter storage;
+  const bloom_filter *file;
+  bloom_digest digest;
+  int rc = sets_file_arg(cursor, args[0], &storage, &file);
+  (void)columns;
+  if( rc!=SQLITE_OK || file==NULL ) return rc;
+  switch( bloom_key_digest(file->encoding, args[1], &digest) ){
+    case BLOOM_KEY_NULL:  return SQLITE_OK;
+    case BLOOM_KEY_NOMEM: return SQLITE_NOMEM;
+    case BLOOM_KEY_INTEGER:
+    case BLOOM_KEY_BYTES: break;
+  }
+  sets->num_mask_bytes = bloom_bloomfile_unit_bytes(&file->shape);
+  sets->mask = sqlite3_malloc64(sets->num_mask_bytes);
+  if( sets->mask==NULL ) return SQLITE_NOMEM;
+  if( !bloom_bloomfile_sets(file, digest, sets->mask) ) return SQLITE_OK;
+  if( cursor->wants_rowids ) sets->first_rowid = bloom_partition_of(file->bytes, file->shape.num_bytes, UINT64_MAX) + digest;
+  sets_next(cursor);
+  return SQLITE_OK;
+}
+
+static void sets_column(const bloom_table_cursor *cursor, sqlite3_context *context, int column){
+  (void)column;
+  sqlite3_result_int64(context, ((const sets_cursor *)cursor)->set_number);
+}
+
+static void sets_clear(bloom_table_cursor *cursor){
+  sqlite3_free(((sets_cursor *)cursor)->mask);
+}
+
+const bloom_table_function bloom_sets_function = {
+  .name = "bloom_sets",
+  .call = "bloom_sets(file, key)",
+  .schema = "CREATE TABLE bloom_sets(set_number INTEGER, argument_1 HIDDEN, argument_2 HIDDEN)",
+  .num_columns = 1,
+  .num_args = 2,
+  .num_rows = SETS_USUAL_ROWS,
+  .cost = SETS_COST,
+  .cursor_bytes = sizeof(sets_cursor),
+  .start = sets_start,
+  .next = sets_next,
+  .column = sets_column,
+  .clear = sets_clear,
+};

@@ -1,0 +1,109 @@
+/*
+** The filters of a LevelDB filter block as rows.
+*/
+#include "filter_block_rows.h"
+
+#include <string.h>
+
+#include "../../core/partition.h"
+#include "../errors.h"
+#include "../handle.h"
+
+/* Rowids begin at a hash of the argument that is below this. */
+#define ROWID_SPAN ((uint64_t)1 << 62)
+
+int bloom_slots_arg(bloom_slots_cursor *cursor, sqlite3_value *value, const char *format,
+                    const uint8_t **bytes, size_t *num_bytes){
+  const char *function = bloom_table_function_of(&cursor->base)->name;
+  const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
+  *bytes = NULL;
+  *num_bytes = 0;
+  /* A handle's type is NULL: look for it first. */
+  if( pointer && bloom_handle_find(bloom_table_db(&cursor->base), pointer) ){
+    return bloom_table_fail(&cursor->base, format, function, "a handle");
+  }
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_NULL:
+      return SQLITE_OK;
+    case SQLITE_BLOB:
+      break;
+    default:
+      return bloom_table_fail(&cursor->base, format, function, bloom_type_name(value));
+  }
+  *bytes = sqlite3_value_blob(value);
+  *num_bytes = (size_t)sqlite3_value_bytes(value);
+  if( *bytes==NULL ){
+    if( *num_bytes ) return SQLITE_NOMEM;
+    *bytes = (const uint8_t *)"";
+  }
+  if( cursor->base.wants_rowids ){
+    cursor->base.rowid = (sqlite3_int64)bloom_partition_of(*bytes, *num_bytes, ROWID_SPAN);
+  }
+  return SQLITE_OK;
+}
+
+int bloom_slots_start(bloom_slots_cursor *cursor, const uint8_t *block, size_t num_bytes){
+  cursor->bytes = sqlite3_malloc64(num_bytes);
+  if( cursor->bytes==NULL ) return SQLITE_NOMEM;
+  memcpy(cursor->bytes, block, num_bytes);
+  /* It was read before: this cannot fail. */
+  bloom_filter_block_read(cursor->bytes, num_bytes, &cursor->block);
+  cursor->slot = SIZE_MAX;
+  bloom_slots_next(&cursor->base);
+  return SQLITE_OK;
+}
+
+void bloom_slots_start_without(bloom_slots_cursor *cursor, const char *note){
+  cursor->found = (bloom_filter_slot){
+    .filter = bloom_any_key_filter,
+    .num_bytes = BLOOM_ANY_KEY_FILTER_BYTES,
+    .first_offset = 0,
+    .last_offset = INT64_MAX,
+  };
+  cursor->note = note;
+  cursor->base.has_row = 1;
+}
+
+void bloom_slots_next(bloom_table_cursor *cursor){
+  bloom_slots_cursor *slots = (bloom_slots_cursor *)cursor;
+  if( slots->bytes==NULL || ++slots->slot==slots->block.num_slots ) return;
+  bloom_filter_block_slot(&slots->block, slots->slot, &slots->found);
+  cursor->rowid++;
+  cursor->has_row = 1;
+}
+
+/* What is unusual about a filter of a block; NULL if nothing is. */
+static const char *slot_note(const bloom_filter_slot *found){
+  if( found->is_damaged ) return "damaged: its offsets lie outside of the block, so it may contain every key";
+  if( found->first_offset>found->last_offset ) return "out of reach: no file offset is so large";
+  return NULL;
+}
+
+void bloom_slots_column(const bloom_table_cursor *cursor, sqlite3_context *context, int column){
+  const bloom_slots_cursor *slots = (const bloom_slots_cursor *)cursor;
+  const bloom_filter_slot *found = &slots->found;
+  const int is_somewhere = found->first_offset<=found->last_offset;
+  switch( column ){
+    case BLOOM_COLUMN_SLOT:
+      if( slots->bytes ) sqlite3_result_int64(context, (sqlite3_int64)slots->slot);
+      break;
+    case BLOOM_COLUMN_FIRST_OFFSET:
+      if( is_somewhere ) sqlite3_result_int64(context, found->first_offset);
+      break;
+    case BLOOM_COLUMN_LAST_OFFSET:
+      if( is_somewhere ) sqlite3_result_int64(context, found->last_offset);
+      break;
+    case BLOOM_COLUMN_FILTER:
+      /* No bytes come without an address, which would be NULL. */
+      sqlite3_result_blob64(context, found->num_bytes ? (const void *)found->filter : "", found->num_bytes,
+                            SQLITE_TRANSIENT);
+      break;
+    default: /* BLOOM_COLUMN_NOTE */
+      sqlite3_result_text(context, slots->bytes ? slot_note(found) : slots->note, -1, SQLITE_STATIC);
+      break;
+  }
+}
+
+void bloom_slots_clear(bloom_table_cursor *cursor){
+  sqlite3_free(((bloom_slots_cursor *)cursor)->bytes);
+}

@@ -1,0 +1,59 @@
+/*
+** What bloom.c registers: the SQL functions, each in the file of its name.
+*/
+#ifndef BLOOM_SQLITE_FUNCTIONS_H
+#define BLOOM_SQLITE_FUNCTIONS_H
+
+#include "../sqlite_api.h"
+#include "../tvf.h"
+
+/* bloom_build(key [, bits_per_key [, capacity]] [, encoding]): aggregate and window function. */
+void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_build_final(sqlite3_context *context);
+void bloom_build_value(sqlite3_context *context);
+void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_empty(capacity [, bits_per_key] [, encoding]) */
+void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_add(filter, key, ...) */
+void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_merge(filter): aggregate. */
+void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_merge_final(sqlite3_context *context);
+
+/* bloom_bits_per_key(false_positive_rate [, num_keys] [, encoding]) */
+void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_build_sets(set_number, key [, bits_per_key [, capacity]]): aggregate. */
+void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_build_sets_final(sqlite3_context *context);
+
+/* bloom_partition(key, num_partitions) */
+void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_key(value, type); bloom_key is the name of a type in C. */
+void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_may_contain(filter, key) */
+void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_open(filter) */
+void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_version() */
+void bloom_version(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* bloom_filter_block_build(block_offset, key [, bits_per_key]): aggregate. */
+void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_filter_block_build_final(sqlite3_context *context);
+
+/* Table-valued: bloom_info(filter), bloom_sets(file, key), bloom_filter_block(block),
+** bloom_ldb(file) */
+extern const bloom_table_function bloom_info_function;
+extern const bloom_table_function bloom_filter_block_function;
+extern const bloom_table_function bloom_ldb_function;
+extern const bloom_table_function bloom_sets_function;
+
+#endif

@@ -1,0 +1,187 @@
+/*
+** Table-valued functions: SQLite's module, once for all of them.
+*/
+#include "tvf.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "errors.h"
+
+/* What a plan without the arguments costs. */
+#define COST_WITHOUT_ARGUMENTS 1e99
+
+typedef struct table_function_vtab {
+  sqlite3_vtab base; /* first, for SQLite */
+  const bloom_table_function *function;
+  sqlite3 *db;
+  int wants_rowids;  /* a plan was asked for without arguments */
+} table_function_vtab;
+
+static const bloom_table_function *function_of(sqlite3_vtab *vtab){
+  return ((table_function_vtab *)vtab)->function;
+}
+
+const bloom_table_function *bloom_table_function_of(const bloom_table_cursor *cursor){
+  return function_of(cursor->base.pVtab);
+}
+
+sqlite3 *bloom_table_db(const bloom_table_cursor *cursor){
+  return ((table_function_vtab *)cursor->base.pVtab)->db;
+}
+
+/* No message is there already: SQLite takes each away as xFilter returns. */
+int bloom_table_fail(bloom_table_cursor *cursor, const char *format, ...){
+  va_list arguments;
+  char *message;
+  va_start(arguments, format);
+  message = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  cursor->base.pVtab->zErrMsg = message;
+  return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
+static int table_connect(
+  sqlite3 *db, void *data, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
+){
+  const bloom_table_function *function = data;
+  table_function_vtab *connected;
+  int rc = sqlite3_declare_vtab(db, function->schema);
+  (void)num_args; (void)args; (void)error;
+  if( rc!=SQLITE_OK ) return rc;
+  connected = sqlite3_malloc64(sizeof(*connected));
+  if( connected==NULL ) return SQLITE_NOMEM;
+  *connected = (table_function_vtab){.function = function, .db = db};
+  *vtab = &connected->base;
+  sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  return SQLITE_OK;
+}
+
+static int table_disconnect(sqlite3_vtab *vtab){
+  sqlite3_free(vtab);
+  return SQLITE_OK;
+}
+
+/* In idxNum, above the columns that are read: rowids must tell arguments apart. */
+static unsigned rowids_bit(const bloom_table_function *function){
+  return 1u << function->num_columns;
+}
+
+static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
+  const bloom_table_function *function = function_of(vtab);
+  int *wants_rowids = &((table_function_vtab *)vtab)->wants_rowids;
+  unsigned found = 0, unusable = 0; /* arguments, as bits */
+  int i;
+  for(i=0; i<info->nConstraint; i++){
+    const int arg = info->aConstraint[i].iColumn - function->num_columns;
+    const unsigned char op = info->aConstraint[i].op;
+    if( arg<0 || (op!=SQLITE_INDEX_CONSTRAINT_EQ && op!=SQLITE_INDEX_CONSTRAINT_IS) ) continue;
+    if( !info->aConstraint[i].usable ){
+      unusable |= 1u << arg;
+    }else if( !(found & 1u << arg) ){
+      found |= 1u << arg;
+      info->aConstraintUsage[i].argvIndex = arg + 1;
+      info->aConstraintUsage[i].omit = 1; /* a handle equals nothing */
+    }
+  }
+  if( found!=(1u << function->num_args) - 1 ){
+    /* They are there, but this join order would need them too early. */
+    if( unusable & ~found ) return SQLITE_CONSTRAINT;
+    for(i=0; i<info->nConstraint; i++) info->aConstraintUsage[i].argvIndex = 0;
+    *wants_rowids = 1;
+    info->estimatedCost = COST_WITHOUT_ARGUMENTS;
+    return SQLITE_OK;
+  }
+  info->idxNum = (int)((info->colUsed & (rowids_bit(function) - 1)) | (*wants_rowids ? rowids_bit(function) : 0));
+  if( function->num_rows==1 ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  info->estimatedCost = function->cost ? function->cost : function->num_rows;
+  info->estimatedRows = function->num_rows;
+  return SQLITE_OK;
+}
+
+/* From SQLite's pointer, whose type may need less alignment than ours. */
+static bloom_table_cursor *table_cursor_of(void *cursor){
+  return cursor;
+}
+
+static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
+  const size_t num_bytes = function_of(vtab)->cursor_bytes;
+  *cursor = sqlite3_malloc64(num_bytes);
+  if( *cursor==NULL ) return SQLITE_NOMEM;
+  memset(*cursor, 0, num_bytes);
+  return SQLITE_OK;
+}
+
+/* Back to a cursor without rows. */
+static void clear_cursor(sqlite3_vtab_cursor *cursor){
+  bloom_table_cursor *table_cursor = table_cursor_of(cursor);
+  const bloom_table_function *function = bloom_table_function_of(table_cursor);
+  if( function->clear ) function->clear(table_cursor);
+  memset(cursor + 1, 0, function->cursor_bytes - sizeof(*cursor));
+}
+
+static int table_close(sqlite3_vtab_cursor *cursor){
+  clear_cursor(cursor);
+  sqlite3_free(cursor);
+  return SQLITE_OK;
+}
+
+/* idxNum: the columns that are read, as bits, and rowids_bit().  No args: the query has
+** none. */
+static int table_filter(
+  sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args, sqlite3_value **args
+){
+  bloom_table_cursor *table_cursor = table_cursor_of(cursor);
+  const bloom_table_function *function = bloom_table_function_of(table_cursor);
+  (void)index_text;
+  clear_cursor(cursor);
+  if( num_args==0 ){
+    return bloom_table_fail(table_cursor, function->num_args==1 ? BLOOM_ERROR_ARGUMENT_MISSING
+                            : BLOOM_ERROR_ARGUMENTS_MISSING, function->name, function->call);
+  }
+  table_cursor->wants_rowids = ((unsigned)index_number & rowids_bit(function))!=0;
+  return function->start(table_cursor, (unsigned)index_number & (rowids_bit(function) - 1), args);
+}
+
+static int table_next(sqlite3_vtab_cursor *cursor){
+  bloom_table_cursor *table_cursor = table_cursor_of(cursor);
+  const bloom_table_function *function = bloom_table_function_of(table_cursor);
+  table_cursor->has_row = 0;
+  if( function->next ) function->next(table_cursor);
+  return SQLITE_OK;
+}
+
+static int table_eof(sqlite3_vtab_cursor *cursor){
+  return !table_cursor_of(cursor)->has_row;
+}
+
+static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
+  *rowid = table_cursor_of(cursor)->rowid;
+  return SQLITE_OK;
+}
+
+static int table_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column){
+  const bloom_table_cursor *table_cursor = table_cursor_of(cursor);
+  const bloom_table_function *function = bloom_table_function_of(table_cursor);
+  if( column<function->num_columns ){
+    function->column(table_cursor, context, column);
+  }else{
+    bloom_fail(context, BLOOM_ERROR_UNREADABLE_ARGUMENT, function->name);
+  }
+  return SQLITE_OK;
+}
+
+/* xCreate is NULL: eponymous only. */
+const sqlite3_module bloom_table_function_module = {
+  .iVersion = 0,
+  .xConnect = table_connect,
+  .xBestIndex = table_best_index,
+  .xDisconnect = table_disconnect,
+  .xOpen = table_open,
+  .xClose = table_close,
+  .xFilter = table_filter,
+  .xNext = table_next,
+  .xEof = table_eof,
+  .xColumn = table_column,
+  .xRowid = table_rowid,
+};

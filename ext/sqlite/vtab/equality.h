@@ -1,0 +1,73 @@
+/*
+** When `=` takes two values for equal: the rule of a followed column.
+**
+** A filter knows digests only, `=` knows affinities and collations.  So a value has
+** digests that it is stored by and digests that it is asked for by, and whenever
+** column = value is true, whatever column or literal the value comes from, one of
+** those asked for is one of those stored:
+**
+**   stored   its key: TEXT with its collation undone; a TEXT that looks like a number,
+**            other than an integer as SQLite writes it, that number's key too
+**   asked    its key; where the column can hold TEXT a number's text too, where it can
+**            hold numbers the number that a TEXT looks like
+**
+** Which text looks like which number is for the SQLite that runs to say.  Source:
+** sqlite.org/datatype3.html, sections 4.2 and 7.1.
+*/
+#ifndef BLOOM_SQLITE_EQUALITY_H
+#define BLOOM_SQLITE_EQUALITY_H
+
+#include "../../core/filter.h"
+#include "../sqlite_api.h"
+
+/* What values a column can hold. */
+typedef enum bloom_column_kind {
+  BLOOM_COLUMN_EXPRESSION, /* no column: keys are the encoding's, and nothing is undone */
+  BLOOM_COLUMN_NUMBER,     /* affinity INTEGER, REAL or NUMERIC: no TEXT that is a number */
+  BLOOM_COLUMN_TEXT,       /* affinity TEXT: TEXT and BLOBs */
+  BLOOM_COLUMN_ANY         /* no affinity: all */
+} bloom_column_kind;
+
+typedef enum bloom_collation {
+  BLOOM_COLLATION_BINARY,
+  BLOOM_COLLATION_NOCASE,
+  BLOOM_COLLATION_RTRIM
+} bloom_collation;
+
+typedef struct bloom_column_rule {
+  bloom_column_kind kind;
+  bloom_collation collation;
+} bloom_column_rule;
+
+#define BLOOM_MAX_KEY_DIGESTS 6
+
+/* The digests of one value. */
+typedef struct bloom_key_digests {
+  int num_digests; /* 0: NULL, which is no key and equals nothing */
+  bloom_digest digests[BLOOM_MAX_KEY_DIGESTS];
+} bloom_key_digests;
+
+/* The kind of a column by its declared type, which may be NULL.  ANY is taken for no
+** affinity, as STRICT tables have it; a rule for that answers for NUMERIC too. */
+bloom_column_kind bloom_column_kind_of(const char *declared_type);
+
+/* 1 and *collation set if it is one of SQLite's own, else 0.  The name may be NULL. */
+int bloom_collation_named(const char *name, bloom_collation *collation);
+
+/* The digests to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_stored_digests(
+  const bloom_encoding *encoding,
+  bloom_column_rule rule,
+  sqlite3_value *value,
+  bloom_key_digests *digests
+);
+
+/* The digests to ask for a value by.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_asked_digests(
+  const bloom_encoding *encoding,
+  bloom_column_rule rule,
+  sqlite3_value *value,
+  bloom_key_digests *digests
+);
+
+#endif
