@@ -81,9 +81,9 @@ install: ## Install what make built: then `.load libbloom` works from anywhere
 	install -m 755 $(EXTENSION) "$(DESTDIR)$(word 1,$(INSTALLED))"
 	install -m 644 ext/bloom.h "$(DESTDIR)$(word 2,$(INSTALLED))"
 	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(includedir)|; s|@version@|$(VERSION)|' \
-	  packaging/sqlite-bloom.pc.in >"$(DESTDIR)$(word 3,$(INSTALLED))"
-	awk -f packaging/manpage.awk -v version=$(VERSION) -v extension=libbloom \
-	  ext/FUNCTIONS.md packaging/sqlite-bloom.7.in >"$(DESTDIR)$(word 4,$(INSTALLED))"
+	  ext/packaging/sqlite-bloom.pc.in >"$(DESTDIR)$(word 3,$(INSTALLED))"
+	awk -f ext/packaging/manpage.awk -v version=$(VERSION) -v extension=libbloom \
+	  ext/FUNCTIONS.md ext/packaging/sqlite-bloom.7.in >"$(DESTDIR)$(word 4,$(INSTALLED))"
 	-@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig
 
 .PHONY: uninstall
@@ -96,11 +96,11 @@ amalgamation: ## Write the extension as one file: build/amalgamation/bloom.c and
 
 .PHONY: dist
 dist: ## Make the packages, build/dist: npm, Python, Debian, sqlpkg, archives
-	$(Q)sh packaging/dist.sh
+	$(Q)sh ext/packaging/dist.sh
 
 .PHONY: wasm
 wasm: ## Make SQLite with bloom for web pages, and a page that shows it: build/playground
-	$(Q)sh packaging/wasm/build.sh && sh examples/playground/build.sh
+	$(Q)sh examples/playground/wasm/build.sh && sh examples/playground/build.sh
 
 # -- Testing -----------------------------------------------------------------
 

@@ -84,7 +84,7 @@ small=$work/small
 small_project() {
   rm -rf $small
   mkdir -p $small/ext/core $small/ext/sqlite $small/test/core $small/test/corrupt &&
-    cp -R Makefile packaging $small && cp ext/bloom.h ext/FUNCTIONS.md $small/ext &&
+    cp Makefile $small && cp -R ext/packaging $small/ext && cp ext/bloom.h ext/FUNCTIONS.md $small/ext &&
     echo 'extern int bloom_one; int bloom_one = 1;' >$small/ext/core/one.c &&
     echo 'extern int bloom_two; int bloom_two = 2;' >$small/ext/core/two.c &&
     echo '__attribute__((visibility("default"))) int sqlite3_bloom_init(void); int sqlite3_bloom_init(void){ return MARK; }' >$small/ext/bloom.c &&

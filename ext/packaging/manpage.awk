@@ -1,6 +1,6 @@
 # Writes the man page, with the table of functions that ext/FUNCTIONS.md begins with:
 #
-#     awk -f packaging/manpage.awk -v version=V -v extension=E ext/FUNCTIONS.md packaging/sqlite-bloom.7.in
+#     awk -f ext/packaging/manpage.awk -v version=V -v extension=E ext/FUNCTIONS.md ext/packaging/sqlite-bloom.7.in
 function roff(text) { gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); return text }
 FNR == NR {
   # | [bloom_open](#bloom_openfilter)(filter) | makes asking fast |

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes SQLite with bloom in it for web pages: sh packaging/wasm/build.sh (`make wasm`).
+# Makes SQLite with bloom in it for web pages: sh examples/playground/wasm/build.sh (`make wasm`).
 # build/playground/sqlite-bloom.js is then a program in one file, its WebAssembly in Base64
 # inside: a page loads it by one <script>, from a server or from the disk alike.
 #
 # Needs what `sh test/install_packages.sh build wasm` installs.
 set -eu
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 work=build/wasm
 out=build/playground
 mkdir -p $work $out
@@ -30,7 +30,7 @@ warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual -W
 # compile NAME SOURCE FLAG ...: unless the object is newer than all that it is made of.
 compile() {
   object=$work/$1.o
-  if [ ! -e "$object" ] || [ -n "$(find "$2" packaging/wasm/build.sh $work/bloom.h -newer "$object")" ]; then
+  if [ ! -e "$object" ] || [ -n "$(find "$2" examples/playground/wasm/build.sh $work/bloom.h -newer "$object")" ]; then
     printf '  %-7s %s\n' EMCC "$2"
     source=$2
     shift 2
@@ -39,10 +39,10 @@ compile() {
 }
 compile sqlite3 "$sqlite/sqlite3.c" -Oz -w $sqlite_options
 compile bloom $work/bloom.c -Oz -std=c11 $warnings -DSQLITE_CORE "-I$sqlite" -I$work
-compile database packaging/wasm/database.c -Oz -std=c11 $warnings -DSQLITE_CORE "-I$sqlite" -I$work
+compile database examples/playground/wasm/database.c -Oz -std=c11 $warnings -DSQLITE_CORE "-I$sqlite" -I$work
 
-functions=$(sed -n 's/.*[^a-z0-9_]\(_\(sqlite3\|database\)_[a-z0-9_]*\)(.*/\1/p' packaging/wasm/api.js | sort -u | paste -sd , -)
+functions=$(sed -n 's/.*[^a-z0-9_]\(_\(sqlite3\|database\)_[a-z0-9_]*\)(.*/\1/p' examples/playground/wasm/api.js | sort -u | paste -sd , -)
 printf '  %-7s %s\n' LINK $out/sqlite-bloom.js
-emcc -Oz $work/sqlite3.o $work/bloom.o $work/database.o --post-js packaging/wasm/api.js -o $out/sqlite-bloom.js \
+emcc -Oz $work/sqlite3.o $work/bloom.o $work/database.o --post-js examples/playground/wasm/api.js -o $out/sqlite-bloom.js \
   -sSINGLE_FILE -sMODULARIZE -sEXPORT_NAME=sqliteBloom -sEXPORTED_FUNCTIONS="_malloc,_free,$functions" \
   -sALLOW_MEMORY_GROWTH -sWASM_BIGINT -sENVIRONMENT=web,worker,node

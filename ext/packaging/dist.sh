@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the packages, build/dist: sh packaging/dist.sh, from any directory (`make dist`).
+# Makes the packages, build/dist: sh ext/packaging/dist.sh, from any directory (`make dist`).
 #
 # Needs what `sh test/install_packages.sh dist` installs. ext/bloom.h has the version.
 #
@@ -8,7 +8,7 @@
 #   MAINTAINER  who stands in the Debian package: Name <address>
 #   DIST_URL    where build/dist will lie, for sqlpkg.json; a folder or an address
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MAKELEVEL BUILD EXTENSION CC CFLAGS CPPFLAGS LDFLAGS
 : "${PLATFORMS:=linux-x64 linux-arm64 windows-x64}"
 : "${MAINTAINER:=the bloom authors <bloom@example.org>}"
@@ -106,7 +106,7 @@ npm_package() { npm_quietly pack --silent --pack-destination "$dist" "$1" >/dev/
 npm_packages() {
   main=$work/npm/$name
   mkdir -p "$work/npm"
-  cp -R packaging/npm "$main"
+  cp -R ext/packaging/npm "$main"
   cp LICENSE "$main"
   (cd "$main" && npm_quietly pkg set version="$version" 'files[]=index.*')
   for platform in $PLATFORMS; do
@@ -133,7 +133,7 @@ wheel_platform() {
 }
 wheel() {
   mkdir -p "$work/python"
-  cp -R packaging/python "$work/python/$1"
+  cp -R ext/packaging/python "$work/python/$1"
   cp "$work/$1"/bloom.* "$work/python/$1/sqlite_bloom"
   cp "$work/$1"/LICENSE* "$work/python/$1"
   sed -i "s/@version@/$version/" "$work/python/$1/sqlite_bloom/__init__.py"
@@ -147,8 +147,8 @@ debian_package() {
   tree=$work/debian-$1/$name-$version
   if [ "$1" = "$(dpkg --print-architecture)" ]; then crossing=''; else crossing="--host-arch $1 --build-profiles=nocheck -d"; fi
   mkdir -p "$tree"
-  cp -R Makefile LICENSE README.md ext packaging "$tree"
-  cp -R packaging/debian "$tree/debian"
+  cp -R Makefile LICENSE README.md ext "$tree"
+  cp -R ext/packaging/debian "$tree/debian"
   sed -i "s/@maintainer@/$MAINTAINER/" "$tree/debian/control"
   printf '%s\n' "$name ($version) unstable; urgency=medium" '' "  * bloom $version." '' \
     " -- $MAINTAINER  $(date -R -d @"$SOURCE_DATE_EPOCH")" >"$tree/debian/changelog"
