@@ -2,7 +2,6 @@
 # the commands; WERROR=1 makes warnings errors.
 
 CC       ?= cc
-CXX      ?= c++
 OPT      ?= -O3 -g
 DESTDIR  ?=
 prefix   ?= /usr/local
@@ -17,17 +16,15 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 
 # Never -march or -mavx2: the binary must not depend on the machine it is built on.
 BLOOM_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
-BLOOM_CXXFLAGS = -std=c++17 -Wall -Wextra $(if $(WERROR),-Werror) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CXXFLAGS)
 
 HEADERS        = $(wildcard ext/*.h ext/*/*.h ext/*/*/*.h)
 CORE_SOURCES   = $(sort $(wildcard ext/core/*.c ext/core/*/*.c))
 SQLITE_SOURCES = $(sort $(wildcard ext/sqlite/*.c ext/sqlite/*/*.c)) ext/bloom.c
 SOURCES        = $(CORE_SOURCES) $(SQLITE_SOURCES)
 
-# BUILD holds one build: its own folder for every set of flags (test/shared.sh).
+# BUILD holds one build: its own folder for every set of flags (test/lib/shared.sh).
 BUILD ?= build/release
 OBJECTS      = $(SOURCES:%.c=$(BUILD)/%.o)
-CORE_OBJECTS = $(CORE_SOURCES:%.c=$(BUILD)/%.o)
 EXTENSION ?= $(if $(filter Darwin,$(shell uname -s)),bloom.dylib,bloom.so)
 LIBRARY = $(BUILD)/ext/$(notdir $(EXTENSION))
 
@@ -49,16 +46,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(BLOOM_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Tests against live LevelDB are left out, with a word, where it is not installed.
-HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
-CORE_SUPPORT = test/core/support.c
-CMOCKA_LIBS ?= -lcmocka
-SQLITE_LIBS ?= -lsqlite3
-FUZZER ?=
-
-# What all in BUILD is made by and of: if that changes, all is made anew.
-MADE_BY := $(CC) $(BLOOM_CFLAGS) $(CXX) $(BLOOM_CXXFLAGS) $(LDFLAGS) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(FUZZER) \
-  LevelDB: $(HAVE_LEVELDB) $(SOURCES) $(CORE_SUPPORT)
+# What all in BUILD is made by and of: if that changes, all is rebuilt.  test/test.mk adds to it.
+MADE_BY := $(CC) $(BLOOM_CFLAGS) $(LDFLAGS) $(SOURCES)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(MADE_BY))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(MADE_BY))' >$@
@@ -102,166 +91,8 @@ dist: ## Make the packages, build/dist: npm, Python, Debian, sqlpkg, archives
 wasm: ## Make SQLite with bloom for web pages, and a page that shows it: build/playground
 	$(Q)sh examples/playground/wasm/build.sh && sh examples/playground/build.sh
 
-# -- Testing -----------------------------------------------------------------
-
-CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
-ifneq ($(HAVE_LEVELDB),yes)
-CORE_TESTS := $(filter-out %/leveldb_oracle_test,$(CORE_TESTS))
-endif
-
-.PHONY: test
-test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N failed`
-	$(Q)sh test/run.sh --made
-
-.PHONY: check-all
-check-all: ## Run all that test/RELIABILITY.md promises: about an hour
-	$(Q)sh test/check_all.sh
-
-.PHONY: clients
-clients: $(EXTENSION) ## One scenario in every client of SQLite: Python, Node, PHP, Go ...; installs them
-	$(Q)sh examples/clients/test.sh
-
-.PHONY: cluster
-cluster: $(EXTENSION) ## A cluster (dqlite) whose nodes are killed again and again; installs it
-	$(Q)sh examples/dqlite/test.sh
-
-.PHONY: playground-test
-playground-test: ## Try what `make wasm` made, under Node and in headless Chromium
-	$(Q)sh examples/playground/test.sh
-
-MUTATION_ARGS ?=
-
-.PHONY: mutation
-mutation: ## Is each small change to ext noticed? (MUTATION_ARGS="--limit 100": a sample)
-	$(Q)$(or $(PYTHON),/usr/bin/python3) test/mutation/mutate.py $(MUTATION_ARGS)
-
-.PHONY: coverage
-coverage: ## Lines and branches that the tests take; fails below the bar
-	$(Q)sh test/coverage/run.sh
-
-.PHONY: analyze
-analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
-	$(Q)sh test/static_analysis/run.sh
-
-.PHONY: core-tests
-core-tests: $(CORE_TESTS) $(BUILD)/test/core/fpr_grid ## Build the core's tests (they link without SQLite)
-	@printf '%s\n' $(CORE_TESTS) >$(BUILD)/test/core/programs
-
-# The core's objects alone: a call into SQLite would not link.
-$(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(CMOCKA_LIBS) -lm
-
-# What wrote test/core/fpr_grid.csv.
-$(BUILD)/test/core/fpr_grid: $(BUILD)/test/core/fpr_grid.o $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lm
-
-$(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \
-    $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lleveldb $(CMOCKA_LIBS) -lm
-
-$(BUILD)/test/core/%.o: test/core/%.cc $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) $(BLOOM_CXXFLAGS) -MMD -MP -c -o $@ $<
-
-.PHONY: sql-process
-sql-process: $(BUILD)/test/machines/sql_process ## Build the process behind `sqllogictest.tcl --process`
-
-$(BUILD)/test/machines/sql_process: $(BUILD)/test/machines/sql_process.o
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
-
-# -- Corrupt input ------------------------------------------------------------
-
-# Linked with SQLite, not loaded by it: for a BUILD made with CPPFLAGS=-DSQLITE_CORE.
-.PHONY: corrupt-test
-corrupt-test: $(BUILD)/test/corrupt/corrupt_test ## Build the test of corrupt input (test/corrupt/run.sh says how)
-
-$(BUILD)/test/corrupt/corrupt_test.o: BLOOM_CFLAGS += $(if $(filter yes,$(HAVE_LEVELDB)),-DHAVE_LEVELDB)
-
-$(BUILD)/test/corrupt/corrupt_test: $(BUILD)/test/corrupt/corrupt_test.o $(OBJECTS) \
-    $(if $(filter yes,$(HAVE_LEVELDB)),$(BUILD)/test/core/leveldb_oracle.o)
-	$(call say,LINK,$@)$(if $(filter yes,$(HAVE_LEVELDB)),$(CXX),$(CC)) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) \
-	  $(if $(filter yes,$(HAVE_LEVELDB)),-lleveldb)
-
-# -- Fuzzing ------------------------------------------------------------------
-
-# Linked with SQLite, not loaded by it: for a BUILD of its own, made with
-# CPPFLAGS=-DSQLITE_CORE.  FUZZER=-fsanitize=fuzzer gives libFuzzer's main, else
-# the plain one that replays files (test/fuzz/run.sh, test/fuzz/replay.sh).
-FUZZ_TARGETS = read_any_bytes read_leveldb_files build_then_probe bloomfiles vector_kernels sql_statements
-.PHONY: list-fuzz-targets
-list-fuzz-targets: # for the scripts
-	@echo $(FUZZ_TARGETS)
-
-FUZZ_SUPPORT = $(BUILD)/test/fuzz/fuzz.o $(BUILD)/test/fuzz/arena.o $(if $(FUZZER),,$(BUILD)/test/fuzz/plain_main.o)
-
-.PHONY: fuzz-targets
-fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%) ## Build the fuzz targets (test/fuzz/run.sh says how)
-
-$(FUZZ_TARGETS:%=$(BUILD)/test/fuzz/%): %: %.o $(FUZZ_SUPPORT) $(OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(FUZZER) $(LDFLAGS) $(SQLITE_LIBS) -lm
-
-# Many threads: for a BUILD made with -DSQLITE_CORE, too (test/threads/run.sh).
-$(BUILD)/test/threads/threads $(BUILD)/test/threads/shared_cache: $(BUILD)/%: $(BUILD)/%.o $(OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) -lpthread -lm
-
-# Copies of handles: with -DSQLITE_CORE as well (test/handles/run.sh).
-$(BUILD)/test/handles/handles: $(BUILD)/test/handles/handles.o $(OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
-
-# Programs that load the extension into the SQLite that is installed.
-$(BUILD)/test/oom/oom $(BUILD)/test/table/faults $(BUILD)/test/limits/limits $(BUILD)/test/load/load: $(BUILD)/%: %.c \
-    test/oom/failing_memory.h $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< $(LDFLAGS) $(SQLITE_LIBS) -ldl -lpthread
-
-# Without run-time types, as LevelDB itself, whose classes it extends.
-$(BUILD)/test/leveldb_files/leveldb_files: test/leveldb_files/leveldb_files.cc $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -fno-rtti -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
-
-$(BUILD)/test/limits/big_filters: test/limits/big_filters.cc $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
-
-# Kept: make would delete the tests' objects as intermediate files.
-.PRECIOUS: $(BUILD)/%.o
-
-# -- Measuring ----------------------------------------------------------------
-
-HAVE_ROCKSDB := $(shell printf '\043include <rocksdb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
-.PHONY: bench
-bench: ## Measure everything, in a few minutes: tables; plots and raw results in build/bench
-	$(Q)sh test/bench/run.sh quick $(BENCH)
-
-.PHONY: bench-full
-bench-full: ## The same at full size, in hours (BENCH="joins star": only those)
-	$(Q)sh test/bench/run.sh full $(BENCH)
-
-.PHONY: bench-keep
-bench-keep: ## Copy raw results of bench-full to test/bench/results; MACHINE=NAME names the machine
-	$(if $(MACHINE),,$(error MACHINE=NAME is missing: results are kept as test/bench/results/NAME-*.tsv))
-	$(Q)for file in $$(ls build/bench/results/*.tsv | grep -v /quick-); do \
-	  cp "$$file" "test/bench/results/$(MACHINE)-$${file##*/}" || exit; done
-
-.PHONY: plots
-plots: ## Draw the plots of the results that are kept, test/bench/results/*.svg
-	$(Q)$(or $(PYTHON),/usr/bin/python3) test/bench/plots.py
-
-# Statically linked, but for SQLite: LD_LIBRARY_PATH brings another.
-build/bench/%: test/bench/%.c test/bench/bench.h $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm
-
-# Against live LevelDB, and RocksDB where it is installed.
-build/bench/false_positives build/bench/hashes build/bench/kernels: build/bench/%: test/bench/%.cc test/bench/bench.h $(CORE_SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(MAKE) -s BUILD=build/bench/release core-objects && \
-	  $(CXX) $(BLOOM_CXXFLAGS) $(CFLAGS) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) -o $@ $< \
-	  $(CORE_SOURCES:%.c=build/bench/release/%.o) -lleveldb $(if $(HAVE_ROCKSDB),-lrocksdb) -lm
-
-.PHONY: core-objects
-core-objects: $(CORE_OBJECTS)
-build/bench/lookups build/bench/many_filters build/bench/many_sets build/bench/partitions: test/bench/lookups.h
+# Tests and benchmarks; a package of the sources has none.
+-include test/test.mk
 
 .PHONY: clean
 clean: ## Remove all that was built

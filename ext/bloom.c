@@ -2,7 +2,7 @@
 ** Entry point: one table of the SQL functions, one of the table-valued ones.
 ** A new function is one file in sqlite/functions/, its declaration in functions.h there, and
 ** one row here for each number of arguments.  The tests ask for the rest: each
-** function has its records (test/sql), its statements (test/oom/statements.sql) and
+** function has its records (test/sql/records), its statements (test/faults/oom/statements.sql) and
 ** its place in the reference (ext/FUNCTIONS.md).
 */
 #ifndef _GNU_SOURCE

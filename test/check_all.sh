@@ -6,12 +6,12 @@
 #   WORD     only checks that have one of these words in their title
 #   --keep   their rows take the place of those in test/RELIABILITY.md
 cd "$(dirname "$0")/.." || exit 1
-. test/shared.sh
+. test/lib/shared.sh
 export WERROR=1 REQUIRE_ALL=1 # as in CI: warnings are errors, and so is what cannot run
 keep=
 if [ "${1-}" = --keep ]; then keep=yes; shift; fi
 words=$*
-sh test/install_packages.sh build demo test perl apsw check dist wasm browser && make -j "$jobs" || exit 1
+sh test/lib/install_packages.sh build demo test perl apsw check dist wasm browser && make -j "$jobs" || exit 1
 work=build/check_all
 mkdir -p $work || exit 1
 find_python
@@ -29,32 +29,32 @@ long() {
 }
 
 long 'make test'                                          sh test/run.sh --made
-long 'static analysis'                                    sh test/static_analysis/run.sh
-long 'coverage'                                           sh test/coverage/run.sh
-long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/mutation/mutate.py --limit 100 --minutes 2
-long 'filters that keep themselves true, for minutes'     sh test/table/run.sh --long
-long 'fuzzing'                                            sh test/fuzz/run.sh
-long 'out of memory, all statements and encodings'        sh test/oom/run.sh --long
-long 'out of memory, with sanitizers'                     sh test/oom/run.sh --sanitize
-long 'limits and interruption, newest SQLite'             sh test/limits/run.sh 3.54.1
-long 'copies of handles on every SQLite'                  sh test/handles/run.sh 3.31.1 3.38.2 3.44.2 3.52.0 3.54.1
-long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/every_sqlite.sh
-long 'files that LevelDB writes, also by classic-level'   sh test/leveldb_files/run.sh --long
-long 'packages: npm, Python, Debian, sqlpkg, archives'    sh test/packages/run.sh
+long 'static analysis'                                    sh test/quality/static_analysis/run.sh
+long 'coverage'                                           sh test/quality/coverage/run.sh
+long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/quality/mutation/mutate.py --limit 100 --minutes 2
+long 'filters that keep themselves true, for minutes'     sh test/vtab/run.sh --long
+long 'fuzzing'                                            sh test/hostile/fuzz/run.sh
+long 'out of memory, all statements and encodings'        sh test/faults/oom/run.sh --long
+long 'out of memory, with sanitizers'                     sh test/faults/oom/run.sh --sanitize
+long 'limits and interruption, newest SQLite'             sh test/faults/limits/run.sh 3.54.1
+long 'copies of handles on every SQLite'                  sh test/faults/handles/run.sh 3.31.1 3.38.2 3.44.2 3.52.0 3.54.1
+long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/platforms/every_sqlite.sh
+long 'files that LevelDB writes, also by classic-level'   sh test/interop/leveldb_files/run.sh --long
+long 'packages: npm, Python, Debian, sqlpkg, archives'    sh test/platforms/packages/run.sh
 long 'clients: one scenario in all of them'                sh examples/clients/test.sh
 long 'the playground, in Node and Chromium'                playground
 long 'a cluster of dqlite, its nodes killed'              sh examples/dqlite/test.sh
 long 'Node: better-sqlite3'                               sh examples/node/test.sh
 long 'a catalogue of Parquet files: Node, DuckDB'          sh examples/parquet/test.sh
-long 'Parquet files of DuckDB and hyparquet-writer'       sh test/parquet/run.sh
-long 'big-endian: s390x'                                  sh test/machines/run.sh s390x
-long '64-bit Arm: aarch64, NEON'                          sh test/machines/run.sh aarch64
-long '32-bit: i686'                                       sh test/machines/run.sh i686
-long 'Windows: the DLL under wine'                        sh test/machines/run.sh windows
-long '32-bit: WebAssembly under Node'                      sh test/machines/run.sh wasm
-long 'gcc and clang, -O0 and -O3, with and without SIMD'  sh test/machines/run.sh builds
-long 'threads, SQLite itself under ThreadSanitizer too'   sh test/threads/run.sh 3.54.1
-long 'filters past 2^32 bits, beside LevelDB'             sh test/limits/run.sh --big
+long 'Parquet files of DuckDB and hyparquet-writer'       sh test/interop/parquet/run.sh
+long 'big-endian: s390x'                                  sh test/platforms/machines/run.sh s390x
+long '64-bit Arm: aarch64, NEON'                          sh test/platforms/machines/run.sh aarch64
+long '32-bit: i686'                                       sh test/platforms/machines/run.sh i686
+long 'Windows: the DLL under wine'                        sh test/platforms/machines/run.sh windows
+long '32-bit: WebAssembly under Node'                      sh test/platforms/machines/run.sh wasm
+long 'gcc and clang, -O0 and -O3, with and without SIMD'  sh test/platforms/machines/run.sh builds
+long 'threads, SQLite itself under ThreadSanitizer too'   sh test/faults/threads/run.sh 3.54.1
+long 'filters past 2^32 bits, beside LevelDB'             sh test/faults/limits/run.sh --big
 
 {
   echo '| what | result | time | how much | measured at |'

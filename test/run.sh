@@ -5,37 +5,37 @@
 # unless --made says that this is done, as `make test` does.  Then every quick suite in turn;
 # a new one is one line at the end.  The last line is `N passed, N failed`.
 cd "$(dirname "$0")/.." || exit 1
-. test/shared.sh
+. test/lib/shared.sh
 if [ "${1-}" != --made ]; then
   # Not by `make test`: when a test fails, the sum would not stay the last line.
-  sh test/install_packages.sh build demo test perl apsw && make -s -j "$jobs" || exit 1
+  sh test/lib/install_packages.sh build demo test perl apsw && make -s -j "$jobs" || exit 1
 fi
 work=build/run
 mkdir -p $work || exit 1
 find_python
 
-self_test() { make sql-process && tclsh test/sqllogictest/self_test.tcl build/release/test/machines/sql_process; }
+self_test() { make sql-process && tclsh test/sql/runner/self_test.tcl build/release/test/platforms/machines/sql_process; }
 sanitized_core() { make_sanitized core-tests && sh test/core/run.sh build/sanitize; }
-sanitized_sql() { make_sanitized && sanitized tclsh test/sqllogictest.tcl --load build/sanitize/bloom test/sql; }
+sanitized_sql() { make_sanitized && sanitized tclsh test/sql/runner/sqllogictest.tcl --load build/sanitize/bloom test/sql/records; }
 
 suite 'core: hashes, filters, golden files, live LevelDB'  sh test/core/run.sh
 if grep -q leveldb_oracle_test build/release/test/core/programs; then
-  suite 'files that LevelDB writes'                        sh test/leveldb_files/run.sh
+  suite 'files that LevelDB writes'                        sh test/interop/leveldb_files/run.sh
 else
   leave_out 'live LevelDB' 'LevelDB is not installed; its golden answers and files are read, no live ones'
 fi
 suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
 suite 'sqllogictest, the runner of the SQL tests'          self_test
-suite 'SQL'                                                tclsh test/sqllogictest.tcl --load ./bloom test/sql
-suite 'query plans'                                        tclsh test/plans.tcl ./bloom
-suite 'ready-made SQL'                                     tclsh test/ready_made.tcl ./bloom
-suite 'filters that keep themselves true, at random'         sh test/table/run.sh
-suite 'out of memory'                                      sh test/oom/run.sh
-suite 'loading, again and while statements run'            sh test/load/run.sh
-suite 'limits and interruption'                            sh test/limits/run.sh
-suite 'threads'                                            sh test/threads/run.sh
-suite 'library: symbols, compilers, linking, installing'   sh test/library.sh
-suite 'README'                                             tclsh test/readme.tcl
+suite 'SQL'                                                tclsh test/sql/runner/sqllogictest.tcl --load ./bloom test/sql/records
+suite 'query plans'                                        tclsh test/sql/plans.tcl ./bloom
+suite 'ready-made SQL'                                     tclsh test/sql/ready_made.tcl ./bloom
+suite 'filters that keep themselves true, at random'         sh test/vtab/run.sh
+suite 'out of memory'                                      sh test/faults/oom/run.sh
+suite 'loading, again and while statements run'            sh test/faults/load/run.sh
+suite 'limits and interruption'                            sh test/faults/limits/run.sh
+suite 'threads'                                            sh test/faults/threads/run.sh
+suite 'library: symbols, compilers, linking, installing'   sh test/platforms/library.sh
+suite 'README'                                             tclsh test/docs/readme.tcl
 suite 'plots: of the results that are kept'                "$PYTHON" test/bench/plots.py --check
 suite 'examples: shell, C, Python'                         sh examples/test.sh
 suite 'clients: those that are quick to install'            sh examples/clients/test.sh --made quick
@@ -46,9 +46,9 @@ if find_sanitizers; then
 else
   leave_out 'sanitizers' "${CC:-cc} has no sanitizers here"
 fi
-suite 'copies of handles, with sanitizers'                 sh test/handles/run.sh
-suite 'corrupt input, with sanitizers'                     sh test/corrupt/run.sh
-suite 'fuzzing: the kept inputs, with sanitizers'          sh test/fuzz/replay.sh
+suite 'copies of handles, with sanitizers'                 sh test/faults/handles/run.sh
+suite 'corrupt input, with sanitizers'                     sh test/hostile/corrupt/run.sh
+suite 'fuzzing: the kept inputs, with sanitizers'          sh test/hostile/fuzz/replay.sh
 
 echo "== all suites"
 finish

@@ -7,7 +7,7 @@
 # says.  It must print scenario.expected.  What is missing is installed, unless --made.
 # Ends with `N passed, N failed`.
 cd "$(dirname "$0")/../.." || exit 1
-. test/shared.sh
+. test/lib/shared.sh
 work=build/clients
 mkdir -p $work || exit 1
 find_python
@@ -15,7 +15,7 @@ is_made=
 if [ "${1-}" = --made ]; then is_made=yes; shift; fi
 chosen=" $* "
 
-# What a client needs is a group of test/install_packages.sh, or a package of npm.
+# What a client needs is a group of test/lib/install_packages.sh, or a package of npm.
 #
 # client         speed needs                  program             command
 # shellcheck disable=SC2016 # for eval
@@ -42,9 +42,9 @@ bun              slow  bun@1.4.5              node_sqlite.mjs     node_modules/.
 brings() {
   case $1 in
     -)   ;;
-    *@*) sh test/install_packages.sh ${is_made:+--check} npm && { npm ls --prefix "$2" "$1" ||
+    *@*) sh test/lib/install_packages.sh ${is_made:+--check} npm && { npm ls --prefix "$2" "$1" ||
            npm install --prefix "$2" --no-audit --no-fund "$1"; } ;;
-    *)   sh test/install_packages.sh ${is_made:+--check} "$1" && sh test/install_packages.sh --check "$1" ;;
+    *)   sh test/lib/install_packages.sh ${is_made:+--check} "$1" && sh test/lib/install_packages.sh --check "$1" ;;
   esac
 }
 

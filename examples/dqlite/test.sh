@@ -5,8 +5,8 @@
 # Installs what is missing.  Builds node.c, join.go and kills.go, runs kills.go, and then what
 # README.md shows.  Ends with `N passed, N failed`.
 cd "$(dirname "$0")/../.." || exit 1
-. test/shared.sh
-sh test/install_packages.sh build demo test cluster || exit 1
+. test/lib/shared.sh
+sh test/lib/install_packages.sh build demo test cluster || exit 1
 work=build/dqlite
 mkdir -p $work || exit 1
 export GO111MODULE=off GOPATH=/usr/share/gocode
@@ -26,5 +26,5 @@ check 'node.c says why it does not start' refuses_to_start
 check 'join.go is built' build_go join
 check 'kills.go is built' build_go kills
 suite 'nodes are killed' $work/kills $work/node $work/nodes "${1:-30}"
-suite 'what README.md shows' tclsh test/readme.tcl examples/dqlite/README.md
+suite 'what README.md shows' tclsh test/docs/readme.tcl examples/dqlite/README.md
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the packages, build/dist: sh ext/packaging/dist.sh, from any directory (`make dist`).
 #
-# Needs what `sh test/install_packages.sh dist` installs. ext/bloom.h has the version.
+# Needs what `sh test/lib/install_packages.sh dist` installs. ext/bloom.h has the version.
 #
 #   PLATFORMS   the platforms to make packages for; darwin-x64 and darwin-arm64 take
 #               build/PLATFORM/bloom.dylib as it was made on a Mac (ext/BUILDING.md)

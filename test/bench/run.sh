@@ -41,7 +41,7 @@ export BENCH_MACHINE="${cpu:-$(uname -m)}; $(date +%Y-%m-%d); $build"
 export BENCH_RESULTS=$BENCH_FOLDER/results/
 [ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS$joins_size-
 
-sh test/install_packages.sh build bench || exit 1
+sh test/lib/install_packages.sh build bench || exit 1
 mkdir -p "$BENCH_FOLDER/results"
 # Its own build, made anew when the flags change: what is measured has the flags above.
 if [ "$(cat "$BENCH_FOLDER/flags" 2>/dev/null)" != "$build" ]; then
@@ -63,7 +63,7 @@ run_on() {
     return
   fi
   library=build/sqlite/$version
-  if [ ! -e "$library/libsqlite3.so.0" ] && ! sh test/build_sqlite.sh "$version"; then
+  if [ ! -e "$library/libsqlite3.so.0" ] && ! sh test/lib/build_sqlite.sh "$version"; then
     echo "left out: there is no SQLite $version"
     return 0
   fi

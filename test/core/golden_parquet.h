@@ -1,6 +1,6 @@
 /*
 ** The filters in Parquet files of DuckDB v1.5.6 and hyparquet-writer 0.17.0.  Written by
-**   sh test/parquet/run.sh --golden >test/core/golden_parquet.h
+**   sh test/interop/parquet/run.sh --golden >test/core/golden_parquet.h
 */
 static const golden_parquet golden_parquets[] = {
   { "DuckDB", "BIGINT", 1, 47, 0xf96b3cd1270a4d5bu,

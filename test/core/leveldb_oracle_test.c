@@ -7,7 +7,7 @@
 **
 ** BLOOM_TEST_SEED and BLOOM_TEST_CASE run one failed case again;
 ** BLOOM_TEST_SHARE (support.h) runs a part.  Filters of more than 2^32 bits that
-** LevelDB built: test/limits/big_filters.cc.
+** LevelDB built: test/faults/limits/big_filters.cc.
 */
 #include "support.h"
 

@@ -22,7 +22,7 @@ trap 'exit 1' HUP INT TERM
 headers='stddef\.h stdint\.h string\.h xxhash\.h immintrin\.h arm_neon\.h'
 symbols='memcpy memmove memset memcmp strcmp __cpu_model __stack_chk_fail _GLOBAL_OFFSET_TABLE_'
 
-. test/shared.sh
+. test/lib/shared.sh
 # is_empty TEXT: what is wrong.
 is_empty(){ [ -z "$1" ] || { printf '%s\n' "$1"; false; }; }
 

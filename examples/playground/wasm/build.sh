@@ -3,7 +3,7 @@
 # build/playground/sqlite-bloom.js is then a program in one file, its WebAssembly in Base64
 # inside: a page loads it by one <script>, from a server or from the disk alike.
 #
-# Needs what `sh test/install_packages.sh build wasm` installs.
+# Needs what `sh test/lib/install_packages.sh build wasm` installs.
 set -eu
 cd "$(dirname "$0")/../../.."
 work=build/wasm
@@ -11,9 +11,9 @@ out=build/playground
 mkdir -p $work $out
 
 # The newest that build_sqlite.sh knows.
-version=$(sh test/build_sqlite.sh | tail -n 1)
+version=$(sh test/lib/build_sqlite.sh | tail -n 1)
 sqlite=build/sqlite/sources-$version
-sh test/build_sqlite.sh --sources "$version"
+sh test/lib/build_sqlite.sh --sources "$version"
 sh ext/amalgamate.sh $work
 cp "$(echo '#include <xxhash.h>' | cc -E - | sed -n 's|^# [0-9]* "\(.*/xxhash\.h\)".*|\1|p' | sed -n 1p)" $work
 

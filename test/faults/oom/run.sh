@@ -1,0 +1,35 @@
+#!/bin/sh
+# Every allocation fails in turn: sh test/faults/oom/run.sh [--sanitize] [--long], at the top of
+# the checkout.  oom.c says what is tested.
+#
+#   --sanitize   with AddressSanitizer and UndefinedBehaviorSanitizer
+#   --long       the statements that take long, too, in all encodings of databases
+#
+# Ends with `N passed, N failed`.
+. test/lib/shared.sh
+build=build/release
+extension=./bloom.so
+long=
+for argument; do
+  case $argument in
+    --sanitize) build=build/sanitize extension=build/sanitize/bloom.so ;;
+    --long)     long=--long ;;
+    *)          sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  esac
+done
+if [ $build = build/sanitize ]; then
+  make_sanitized $extension $build/test/faults/oom/oom || exit
+  # Short stacks and little kept of what was freed: thousands of small connections come and go.
+  ASAN_OPTIONS=malloc_context_size=6:quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+  export ASAN_OPTIONS
+else
+  make -j "$jobs" $extension $build/test/faults/oom/oom || exit
+fi
+work=build/oom
+mkdir -p $work || exit 1
+adds_up 'functions' $build/test/faults/oom/oom $long $extension test/faults/oom/schema.sql test/faults/oom/statements.sql
+grep '^note: ' $work/log
+adds_up 'filters that keep themselves true' $build/test/faults/oom/oom $long --some $extension \
+  test/faults/oom/table_schema.sql test/faults/oom/table_statements.sql
+grep '^note: ' $work/log
+finish

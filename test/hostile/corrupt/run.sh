@@ -1,0 +1,8 @@
+#!/bin/sh
+# Runs every case of corrupt input, with sanitizers where there are any:
+# sh test/hostile/corrupt/run.sh, at the top of the checkout.  Ends with `N passed, N failed`.
+. test/lib/shared.sh
+find_python
+find_sanitizers
+"$PYTHON" test/hostile/corrupt/make_cases.py --check && make_linked corrupt-test >/dev/null || { echo '0 passed, 1 failed'; exit 1; }
+exec $linked/test/hostile/corrupt/corrupt_test test/hostile/corrupt/*.tsv

@@ -1,0 +1,105 @@
+#!/bin/sh
+# Tests the extension on other versions of SQLite: sh test/platforms/every_sqlite.sh [VERSION ...], at
+# the top of the checkout, after `make`. Ends with `N passed, N failed`.
+#
+# The same files run on each: the SQL tests, the query plans, the ready-made SQL, changes of the
+# schema, and filters written under one version and read under every other; on the newest, README and
+# the examples too. A test file NAME_3_39.test needs SQLite 3.39. Versions that the
+# extension does not support must refuse it, and not crash.
+. test/lib/shared.sh
+find_python
+newest=3.54.1
+supported=${*:-3.31.1 3.44.2 3.52.0 $newest}
+unsupported=3.9.1
+write=test/platforms/machines/write_filters.sql
+read=test/platforms/machines/read_filters.sql
+work=build/every_sqlite
+rm -rf $work && mkdir -p $work || exit 1
+sh test/lib/build_sqlite.sh $supported $unsupported || exit 1
+make build/release/test/faults/load/load || exit 1
+
+# Sets files and num_left_out for SQLite $1, such as 3.31.1.
+choose_files() {
+  files='' num_left_out=0
+  minor=${1#3.}
+  minor=${minor%%.*}
+  for file in test/sql/records/*.test; do
+    needed=$(expr "$file" : '.*_3_\([0-9]*\)\.test$')
+    if [ "${needed:-0}" -gt "$minor" ]; then num_left_out=$((num_left_out + 1)); else files="$files $file"; fi
+  done
+}
+
+# shell VERSION ...: its sqlite3 with the extension loaded.
+shell() {
+  case $1 in system) program=sqlite3 ;; *) program=build/sqlite/$1/sqlite3 ;; esac
+  shift
+  $program -bail -cmd '.load ./bloom' "$@"
+}
+
+# on VERSION COMMAND ...: its shell and its library in place of the system's.
+on() {
+  folder=$PWD/build/sqlite/$1
+  shift
+  env PATH="$folder:$PATH" LD_LIBRARY_PATH="$folder" "$@"
+}
+is_on() {
+  on "$1" sqlite3 -version | grep "^$1 " &&
+    [ "$(on "$1" "$PYTHON" -c 'import sqlite3; print(sqlite3.sqlite_version)')" = "$1" ]
+}
+
+writes() { shell "$1" $work/"$1".db <$write; }
+
+# What the system's SQLite says of its own filters is expected of all.
+describes_its_own() { shell system $work/system.db <$read >$work/expected && [ "$(wc -l <$work/expected)" -gt 50 ]; }
+
+# reads READER WRITER
+reads() { shell "$1" $work/"$2".db <$read >$work/got && cmp $work/got $work/expected; }
+
+# An error, no crash, and the connection goes on.
+refuses() {
+  message=$(build/sqlite/"$1"/sqlite3 :memory: '.load ./bloom' 2>&1)
+  status=$?
+  echo "exit status $status: $message"
+  [ $status -lt 128 ] && expr "$message" : "Error: .*bloom needs SQLite 3.31.0 or newer, this is $1\$" &&
+    [ "$(printf '.load ./bloom\nSELECT 6 * 7;\n' | build/sqlite/"$1"/sqlite3 :memory: 2>/dev/null)" = 42 ]
+}
+
+for version in $supported; do
+  package=build/sqlite/$version/tclsqlite3.so
+  choose_files "$version"
+  adds_up "SQL on $version" tclsh test/sql/runner/sqllogictest.tcl --sqlite "$package" --load ./bloom $files
+  records=$passed
+  adds_up "query plans on $version" tclsh test/sql/plans.tcl ./bloom "$package"
+  adds_up "ready-made SQL on $version" tclsh test/sql/ready_made.tcl ./bloom "$package"
+  ready_made=$passed
+  adds_up "filters that keep themselves true, every change, on $version" tclsh test/vtab/changes.tcl ./bloom "$package"
+  adds_up "what others do to the schema, on $version" on "$version" "$PYTHON" test/vtab/schemas.py
+  adds_up "loading on $version" on "$version" build/release/test/faults/load/load ./bloom.so
+  loading=$passed
+  adds_up "clients on $version" on "$version" sh examples/clients/test.sh --made shell python_sqlite3 c_api
+  echo "note: SQLite $version: $records SQL records, $ready_made checks of ready-made SQL, $loading of loading; files left out: $num_left_out"
+done
+
+for writer in system $supported; do check "$writer writes filters" writes "$writer"; done
+check 'the system reads its own' describes_its_own
+num_pairs=0
+for reader in system $supported; do
+  for writer in system $supported; do
+    check "filters written by $writer, read by $reader" reads "$reader" "$writer"
+    num_pairs=$((num_pairs + 1))
+  done
+done
+echo "note: filters of each version read under each: $num_pairs pairs, $(grep -c '|' $work/expected) lines of answers and bytes compared in each"
+
+# The pages show what the newest prints: older shells print other plans, errors and columns.
+case " $supported " in *" $newest "*)
+  check "shell and library are SQLite $newest" is_on "$newest"
+  adds_up "README on $newest" on "$newest" tclsh test/docs/readme.tcl
+  adds_up "examples on $newest" on "$newest" sh examples/test.sh
+  adds_up "clients on $newest" on "$newest" sh examples/clients/test.sh --made quick
+esac
+
+for version in $unsupported; do
+  check "SQLite $version refuses the extension, says why and goes on" refuses "$version"
+done
+finish

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Line and branch coverage of ext/ by gcov: sh test/quality/coverage/run.sh, at the top of the
+# checkout (`make coverage`).  Builds without optimisation into build/coverage, runs the
+# core's tests, the SQL tests, and those of failing allocations, loading, limits, virtual
+# tables and handles, and prints a table.
+#
+# Names every branch that is not taken, and fails where there are more than there may be
+# (untaken.tsv: none in the core).  Branches are counted as gcc 12 sees them; another compiler
+# may see others.  Code for other processors is left out by name.
+# Ends with `N passed, N failed`.
+. test/lib/shared.sh
+find_python
+build=build/coverage
+mkdir -p $build
+
+run() {
+  "$@" >$build/log 2>&1 </dev/null && return
+  cat $build/log
+  echo "These tests failed: what they cover says little: $*"
+  echo '0 passed, 1 failed'
+  exit 1
+}
+
+make_covered() {
+  make -j "$jobs" BUILD=$build EXTENSION=$build/bloom.so CC="${CC:-gcc}" \
+    OPT='-O0 -g --coverage' SANITIZE=--coverage "$@"
+}
+
+find $build -name '*.gcda' -exec rm {} +
+run make_covered core-tests all
+# A tenth of the random rounds take the same branches, but for the search of sizes and for
+# filters over 2^32 bits.
+BLOOM_TEST_SHARE=10 run sh test/core/run.sh $build
+run $build/test/core/leveldb_sizing_test
+run $build/test/core/leveldb_facts_test
+run tclsh test/sql/runner/sqllogictest.tcl --load $build/bloom test/sql/records
+run make_covered $build/test/faults/oom/oom $build/test/vtab/faults $build/test/faults/load/load $build/test/faults/limits/limits
+run $build/test/faults/oom/oom $build/bloom.so test/faults/oom/schema.sql test/faults/oom/statements.sql
+run $build/test/faults/oom/oom --some $build/bloom.so test/faults/oom/table_schema.sql test/faults/oom/table_statements.sql
+run $build/test/faults/load/load $build/bloom.so
+run $build/test/faults/limits/limits $build/bloom.so
+# The same with tiny limits, in which what takes many keys happens with few.
+run make_covered BUILD=$build/tiny EXTENSION=$build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES $build/tiny/bloom.so
+for extension in ./$build/bloom.so ./$build/tiny/bloom.so; do
+  run tclsh test/vtab/changes.tcl $extension
+  run $build/test/vtab/faults --most 25 $extension test/vtab/faults.sql
+  run "$PYTHON" test/vtab/model.py --load $extension --runs 60
+  run "$PYTHON" test/vtab/damage.py --load $extension --runs 300
+  run "$PYTHON" test/vtab/schemas.py --together --load $extension
+done
+run make_covered BUILD=$build/linked CPPFLAGS=-DSQLITE_CORE $build/linked/test/faults/handles/handles
+run $build/linked/test/faults/handles/handles $build/bloom.so
+
+# Rows of kernels that this machine does not run, as their test says; NEON is not compiled.
+skipped=$($build/test/core/leveldb_kernels_test 2>&1 | sed -n 's/.*not run here: \(.*\)/kernels_\1.c/p' | sort -u)
+[ "$(uname -m)" = aarch64 ] && skipped="$skipped kernels_avx2.c kernels_avx512.c" || skipped="$skipped kernels_neon.c"
+# shellcheck disable=SC2086 # a list of names
+echo "note: gcc $(${CC:-gcc} -dumpfullversion), without" $skipped "(not of this machine)"
+# shellcheck disable=SC2086
+"$PYTHON" test/quality/coverage/count.py $build $skipped

@@ -1,0 +1,174 @@
+# Tests and benchmarks, included by the Makefile at the top; test/README.md is the map.
+
+CXX      ?= c++
+BLOOM_CXXFLAGS = -std=c++17 -Wall -Wextra $(if $(WERROR),-Werror) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CXXFLAGS)
+CORE_OBJECTS = $(CORE_SOURCES:%.c=$(BUILD)/%.o)
+
+# Tests against live LevelDB are left out, with a word, where it is not installed.
+HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
+CORE_SUPPORT = test/core/support.c
+CMOCKA_LIBS ?= -lcmocka
+SQLITE_LIBS ?= -lsqlite3
+FUZZER ?=
+MADE_BY += $(CXX) $(BLOOM_CXXFLAGS) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(FUZZER) LevelDB: $(HAVE_LEVELDB) $(CORE_SUPPORT)
+
+# -- Testing -----------------------------------------------------------------
+
+CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
+ifneq ($(HAVE_LEVELDB),yes)
+CORE_TESTS := $(filter-out %/leveldb_oracle_test,$(CORE_TESTS))
+endif
+
+.PHONY: test
+test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N failed`
+	$(Q)sh test/run.sh --made
+
+.PHONY: check-all
+check-all: ## Run all that test/RELIABILITY.md promises: about an hour
+	$(Q)sh test/check_all.sh
+
+.PHONY: clients
+clients: $(EXTENSION) ## One scenario in every client of SQLite: Python, Node, PHP, Go ...; installs them
+	$(Q)sh examples/clients/test.sh
+
+.PHONY: cluster
+cluster: $(EXTENSION) ## A cluster (dqlite) whose nodes are killed again and again; installs it
+	$(Q)sh examples/dqlite/test.sh
+
+.PHONY: playground-test
+playground-test: ## Try what `make wasm` made, under Node and in headless Chromium
+	$(Q)sh examples/playground/test.sh
+
+MUTATION_ARGS ?=
+
+.PHONY: mutation
+mutation: ## Is each small change to ext noticed? (MUTATION_ARGS="--limit 100": a sample)
+	$(Q)$(or $(PYTHON),/usr/bin/python3) test/quality/mutation/mutate.py $(MUTATION_ARGS)
+
+.PHONY: coverage
+coverage: ## Lines and branches that the tests take; fails below the bar
+	$(Q)sh test/quality/coverage/run.sh
+
+.PHONY: analyze
+analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
+	$(Q)sh test/quality/static_analysis/run.sh
+
+.PHONY: core-tests
+core-tests: $(CORE_TESTS) $(BUILD)/test/core/fpr_grid ## Build the core's tests (they link without SQLite)
+	@printf '%s\n' $(CORE_TESTS) >$(BUILD)/test/core/programs
+
+# The core's objects alone: a call into SQLite would not link.
+$(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(CMOCKA_LIBS) -lm
+
+# What wrote test/core/fpr_grid.csv.
+$(BUILD)/test/core/fpr_grid: $(BUILD)/test/core/fpr_grid.o $(CORE_OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lm
+
+$(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \
+    $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
+	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lleveldb $(CMOCKA_LIBS) -lm
+
+$(BUILD)/test/core/%.o: test/core/%.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)$(CXX) $(BLOOM_CXXFLAGS) -MMD -MP -c -o $@ $<
+
+.PHONY: sql-process
+sql-process: $(BUILD)/test/platforms/machines/sql_process ## Build the process behind `sqllogictest.tcl --process`
+
+$(BUILD)/test/platforms/machines/sql_process: $(BUILD)/test/platforms/machines/sql_process.o
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
+
+# -- Corrupt input ------------------------------------------------------------
+
+# Linked with SQLite, not loaded by it: for a BUILD made with CPPFLAGS=-DSQLITE_CORE.
+.PHONY: corrupt-test
+corrupt-test: $(BUILD)/test/hostile/corrupt/corrupt_test ## Build the test of corrupt input (test/hostile/corrupt/run.sh says how)
+
+$(BUILD)/test/hostile/corrupt/corrupt_test.o: BLOOM_CFLAGS += $(if $(filter yes,$(HAVE_LEVELDB)),-DHAVE_LEVELDB)
+
+$(BUILD)/test/hostile/corrupt/corrupt_test: $(BUILD)/test/hostile/corrupt/corrupt_test.o $(OBJECTS) \
+    $(if $(filter yes,$(HAVE_LEVELDB)),$(BUILD)/test/core/leveldb_oracle.o)
+	$(call say,LINK,$@)$(if $(filter yes,$(HAVE_LEVELDB)),$(CXX),$(CC)) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) \
+	  $(if $(filter yes,$(HAVE_LEVELDB)),-lleveldb)
+
+# -- Fuzzing ------------------------------------------------------------------
+
+# Linked with SQLite, not loaded by it: for a BUILD of its own, made with
+# CPPFLAGS=-DSQLITE_CORE.  FUZZER=-fsanitize=fuzzer gives libFuzzer's main, else
+# the plain one that replays files (test/hostile/fuzz/run.sh, test/hostile/fuzz/replay.sh).
+FUZZ_TARGETS = read_any_bytes read_leveldb_files build_then_probe bloomfiles vector_kernels sql_statements
+.PHONY: list-fuzz-targets
+list-fuzz-targets: # for the scripts
+	@echo $(FUZZ_TARGETS)
+
+FUZZ_SUPPORT = $(BUILD)/test/hostile/fuzz/fuzz.o $(BUILD)/test/hostile/fuzz/arena.o $(if $(FUZZER),,$(BUILD)/test/hostile/fuzz/plain_main.o)
+
+.PHONY: fuzz-targets
+fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/test/hostile/fuzz/%) ## Build the fuzz targets (test/hostile/fuzz/run.sh says how)
+
+$(FUZZ_TARGETS:%=$(BUILD)/test/hostile/fuzz/%): %: %.o $(FUZZ_SUPPORT) $(OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(FUZZER) $(LDFLAGS) $(SQLITE_LIBS) -lm
+
+# Many threads: for a BUILD made with -DSQLITE_CORE, too (test/faults/threads/run.sh).
+$(BUILD)/test/faults/threads/threads $(BUILD)/test/faults/threads/shared_cache: $(BUILD)/%: $(BUILD)/%.o $(OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) -lpthread -lm
+
+# Copies of handles: with -DSQLITE_CORE as well (test/faults/handles/run.sh).
+$(BUILD)/test/faults/handles/handles: $(BUILD)/test/faults/handles/handles.o $(OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
+
+# Programs that load the extension into the SQLite that is installed.
+$(BUILD)/test/faults/oom/oom $(BUILD)/test/vtab/faults $(BUILD)/test/faults/limits/limits $(BUILD)/test/faults/load/load: $(BUILD)/%: %.c \
+    test/lib/failing_memory.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< $(LDFLAGS) $(SQLITE_LIBS) -ldl -lpthread
+
+# Without run-time types, as LevelDB itself, whose classes it extends.
+$(BUILD)/test/interop/leveldb_files/leveldb_files: test/interop/leveldb_files/leveldb_files.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -fno-rtti -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
+
+$(BUILD)/test/faults/limits/big_filters: test/faults/limits/big_filters.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
+
+# Kept: make would delete the tests' objects as intermediate files.
+.PRECIOUS: $(BUILD)/%.o
+
+# -- Measuring ----------------------------------------------------------------
+
+HAVE_ROCKSDB := $(shell printf '\043include <rocksdb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
+.PHONY: bench
+bench: ## Measure everything, in a few minutes: tables; plots and raw results in build/bench
+	$(Q)sh test/bench/run.sh quick $(BENCH)
+
+.PHONY: bench-full
+bench-full: ## The same at full size, in hours (BENCH="joins star": only those)
+	$(Q)sh test/bench/run.sh full $(BENCH)
+
+.PHONY: bench-keep
+bench-keep: ## Copy raw results of bench-full to test/bench/results; MACHINE=NAME names the machine
+	$(if $(MACHINE),,$(error MACHINE=NAME is missing: results are kept as test/bench/results/NAME-*.tsv))
+	$(Q)for file in $$(ls build/bench/results/*.tsv | grep -v /quick-); do \
+	  cp "$$file" "test/bench/results/$(MACHINE)-$${file##*/}" || exit; done
+
+.PHONY: plots
+plots: ## Draw the plots of the results that are kept, test/bench/results/*.svg
+	$(Q)$(or $(PYTHON),/usr/bin/python3) test/bench/plots.py
+
+# Statically linked, but for SQLite: LD_LIBRARY_PATH brings another.
+build/bench/%: test/bench/%.c test/bench/bench.h $(SOURCES) $(HEADERS)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm
+
+# Against live LevelDB, and RocksDB where it is installed.
+build/bench/false_positives build/bench/hashes build/bench/kernels: build/bench/%: test/bench/%.cc test/bench/bench.h $(CORE_SOURCES) $(HEADERS)
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)$(MAKE) -s BUILD=build/bench/release core-objects && \
+	  $(CXX) $(BLOOM_CXXFLAGS) $(CFLAGS) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) -o $@ $< \
+	  $(CORE_SOURCES:%.c=build/bench/release/%.o) -lleveldb $(if $(HAVE_ROCKSDB),-lrocksdb) -lm
+
+.PHONY: core-objects
+core-objects: $(CORE_OBJECTS)
+build/bench/lookups build/bench/many_filters build/bench/many_sets build/bench/partitions: test/bench/lookups.h

@@ -1,0 +1,151 @@
+#!/usr/bin/env tclsh
+# Every way to change a table that a filter follows.
+#
+#   tclsh test/vtab/changes.tcl ?EXTENSION ?SQLITE??      default: ./bloom
+#
+# A statement's conflict policy holds in the triggers that it fires, too; REPLACE deletes
+# rows without firing DELETE triggers; a collation may hide that a key changed, and a key
+# may change without being named.  So each change is made in two databases that trust no
+# schema, one of them without a filter: rows and errors must be the same in both, and no
+# key may be missed, by look-up or by handle, before the transaction ends or after.
+#
+# SQLITE is the Tcl package (a tclsqlite3.so) of another SQLite than the system's.
+#
+# Prints `N passed, N failed` last; exit status 1 if any failed.
+
+package require Tcl 8.6
+if {$argc > 1} {load [lindex $argv 1] Sqlite3} else {package require sqlite3}
+
+set extension [file normalize [expr {$argc ? [lindex $argv 0] : "./bloom"}]]
+set num_passed 0
+set num_failed 0
+
+# NAME is the column written to.  A digit stands for #, another one for each POLICY;
+# keys #00 to #99 are there.
+set changes {
+    {INSERT POLICY INTO t(NAME) VALUES (9#01), (9#02), (#05), (9#03)}
+    {INSERT POLICY INTO t(NAME) VALUES ('0#06'), (9#04)}
+    {INSERT POLICY INTO t(NAME) VALUES ('9#05.0'), (NULL)}
+    {INSERT POLICY INTO t(NAME) VALUES ('x#'), ('y#')}
+    {UPDATE POLICY t SET NAME = NAME + 8000 WHERE NAME BETWEEN #10 AND #14}
+    {UPDATE POLICY t SET NAME = #20 WHERE NAME = #21}
+    {UPDATE POLICY t SET NAME = NAME + 1 WHERE NAME BETWEEN #30 AND #34}
+    {UPDATE POLICY t SET NAME = upper(NAME) WHERE NAME = 'x#'}
+    {UPDATE POLICY t SET NAME = NULL WHERE NAME = #41}
+    {UPDATE POLICY t SET rowid = 9#50 WHERE NAME = #50}
+    {UPDATE POLICY t SET rowid = (SELECT rowid FROM t WHERE NAME = #52) WHERE NAME = #51}
+    {UPDATE POLICY t SET other = 1, NAME = NAME WHERE NAME BETWEEN #60 AND #69}
+    {INSERT POLICY INTO t(NAME) VALUES (#70), (9#71) ON CONFLICT DO NOTHING}
+    {INSERT POLICY INTO t(NAME) VALUES (#72), (9#72) ON CONFLICT(NAME) DO UPDATE SET NAME = excluded.NAME + 5000}
+    {INSERT POLICY INTO t(NAME) SELECT NAME + 1 FROM t WHERE NAME BETWEEN #74 AND #76}
+    {REPLACE INTO t(NAME) VALUES (#77), (9#77)}
+    {DELETE FROM t WHERE NAME BETWEEN #80 AND #99}
+}
+
+# A database with 600 keys in a table t.
+proc table_of_keys {database schema name recursive} {
+    $database eval "$schema; PRAGMA recursive_triggers = $recursive;
+        WITH RECURSIVE c(i) AS (VALUES (100) UNION ALL SELECT i + 1 FROM c WHERE i < 699)
+        INSERT INTO t($name) SELECT i FROM c"
+}
+
+# A database with 600 keys in a table t.
+proc table_of_keys {database schema name recursive} {
+    catch {$database close}
+    sqlite3 $database :memory:
+    $database enable_load_extension 1
+    $database eval {SELECT load_extension($::extension)}
+    $database eval {PRAGMA trusted_schema = OFF}
+    $database config defensive 1
+    $database eval "$schema; PRAGMA recursive_triggers = $recursive;
+        WITH RECURSIVE c(i) AS (VALUES (100) UNION ALL SELECT i + 1 FROM c WHERE i < 699)
+        INSERT INTO t($name) SELECT i FROM c"
+}
+
+# Rows of t that FILTER meets and denies.
+set missed {
+    SELECT count(*) FROM t WHERE key IS NOT NULL AND %s
+      AND (NOT EXISTS (SELECT 1 FROM f WHERE f.key = t.key) OR bloom_may_contain((SELECT handle FROM f), key) IS NOT 1)}
+
+# What goes wrong with a filter of t.
+proc wrongs {schema name recursive filter condition} {
+    table_of_keys db $schema $name $recursive
+    table_of_keys plain $schema $name $recursive
+    db eval $filter
+    set missed [format $::missed $condition]
+    set rows {SELECT quote(key) FROM t ORDER BY 1}
+    set wrong {}
+    set num_errors 0
+    set digit 0
+    foreach policy {{} {OR ABORT} {OR FAIL} {OR IGNORE} {OR REPLACE} {OR ROLLBACK}} {
+        incr digit
+        set number 0
+        foreach change $::changes {
+            set change [string map [list POLICY $policy NAME $name # $digit] $change]
+            # A row before it in the transaction, to see what is rolled back.
+            incr number
+            foreach database {db plain} {
+                set error($database) ""
+                catch {$database eval "BEGIN; INSERT INTO t($name) VALUES (77000 + 100*$digit + $number); $change"} \
+                    error($database)
+                if {$database eq "db" && $number % 3 == 0 && [set num_missed [db eval $missed]]} {
+                    lappend wrong "$change: $num_missed keys missed in the transaction"
+                }
+                catch {$database eval COMMIT}
+            }
+            incr num_errors [expr {$error(plain) ne ""}]
+            if {$error(db) ne $error(plain)} { lappend wrong "$change: $error(db), not $error(plain)" }
+            if {[db eval $rows] ne [plain eval $rows]} { lappend wrong "$change: other rows" }
+            if {[set num_missed [db eval $missed]]} { lappend wrong "$change: $num_missed keys missed" }
+        }
+    }
+    if {$num_errors < 5} { lappend wrong "only $num_errors changes failed without a filter" }
+    # The first of them; most others follow from it.
+    return [join [lrange $wrong 0 2] "\n  "]
+}
+
+foreach {what schema name} {
+    {no affinity}    {CREATE TABLE t(id INTEGER PRIMARY KEY, key UNIQUE, other)} key
+    {TEXT}           {CREATE TABLE t(key TEXT PRIMARY KEY, other) WITHOUT ROWID} key
+    {NOCASE}         {CREATE TABLE t(key TEXT COLLATE NOCASE UNIQUE, other)} key
+    {INTEGER}        {CREATE TABLE t(key INTEGER NOT NULL DEFAULT 7777 UNIQUE, other)} key
+    {REAL}           {CREATE TABLE t(key REAL UNIQUE, other)} key
+    {rowid}          {CREATE TABLE t(key INTEGER PRIMARY KEY, other)} key
+    {generated}      {CREATE TABLE t(id INTEGER PRIMARY KEY, name UNIQUE, key AS (name || '.'), other)} name
+    {REPLACE}        {CREATE TABLE t(key UNIQUE ON CONFLICT REPLACE, other)} key
+    {IGNORE}         {CREATE TABLE t(key NOT NULL UNIQUE ON CONFLICT IGNORE, other)} key
+} {
+    foreach recursive {OFF ON} {
+        foreach {form filter condition} {
+            column     {CREATE VIRTUAL TABLE f USING bloom(t, key)} 1
+            condition  {CREATE VIRTUAL TABLE f USING bloom(t, key, where = "key > 500 OR key <= 'u'")} {(key > 500 OR key <= 'u')}
+        } {
+            set wrong [wrongs $schema $name $recursive $filter $condition]
+            if {$wrong eq ""} {
+                incr num_passed
+            } else {
+                incr num_failed
+                puts "FAIL $form, key column $what, recursive_triggers $recursive\n  $wrong"
+            }
+        }
+    }
+}
+
+# A defensive connection writes to shadow tables by the virtual table alone.
+foreach statement {{DELETE FROM f_pages} {UPDATE f_layers SET num_blocks = 1} {DROP TABLE f_config}} {
+    if {[catch {db eval $statement} message]} {
+        incr num_passed
+    } else {
+        incr num_failed
+        puts "FAIL a defensive connection ran: $statement"
+    }
+}
+if {[catch {db eval {INSERT INTO f(f) VALUES ('integrity-check'); DROP TABLE f}} message]} {
+    incr num_failed
+    puts "FAIL defensive: $message"
+} else {
+    incr num_passed
+}
+
+puts "$num_passed passed, $num_failed failed"
+exit [expr {$num_failed > 0}]

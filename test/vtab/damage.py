@@ -1,0 +1,98 @@
+"""Shadow tables that something else wrote to: an error or "maybe", never a crash or a wrong "no".
+
+    python3 test/vtab/damage.py [--load ./bloom] [--runs N] [--seed N]
+
+Each run changes, deletes or adds one row of a shadow table, or drops it.  What cannot be told
+apart from a filter is left out: a page of the right size with other bits.
+"""
+import argparse
+import random
+import sqlite3
+import sys
+
+VALUES = [0, 1, -1, 2, 5, 100, 2**31, 2**32, 2**63 - 1, -2**63, 0.5, 1e300, None, "x", "", b"", b"x" * 500, b"\0" * 32]
+
+
+def database(load, r):
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.enable_load_extension(True)
+    db.load_extension(load)
+    db.execute("PRAGMA page_size = 1024")
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k)")
+    db.execute("INSERT INTO t(k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT 'key' || i FROM n")
+    if r.random() < 0.4:
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(capacity = 100)")
+        db.execute("INSERT INTO f(key) SELECT k FROM t")
+    else:
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    if r.random() < 0.5:
+        db.execute("SELECT count(*) FROM f('what is read is kept')")
+    return db
+
+
+def damage(db, r):
+    table = "f_" + r.choice(["config", "layers", "layers", "pages"])
+    columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
+    one = "(SELECT rowid FROM %s ORDER BY random() LIMIT 1)" % table
+    sql, args = r.choice([
+        ("UPDATE OR REPLACE %s SET %s = ? WHERE rowid = %s" % (table, r.choice(columns), one), [r.choice(VALUES)]),
+        ("UPDATE OR REPLACE %s SET %s = ?" % (table, r.choice(columns)), [r.choice(VALUES)]),
+        ("DELETE FROM %s WHERE rowid = %s" % (table, one), []),
+        ("INSERT OR IGNORE INTO %s(rowid) VALUES (?)" % table, [r.choice([0, 1, 2, 7, -1])]),
+        ("DROP TABLE %s" % table, []),
+    ])
+    try:
+        db.execute(sql, args)
+    except sqlite3.Error:
+        pass  # a value that the column cannot hold
+    return sql, args
+
+
+def run(load, seed):
+    r = random.Random(seed)
+    db = database(load, r)
+    what = damage(db, r)
+
+    def ask(sql):
+        try:
+            return db.execute(sql).fetchall()
+        except sqlite3.Error as error:
+            return str(error)
+
+    for sql in ("SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)",
+                "SELECT count(*) FROM t WHERE bloom_may_contain((SELECT handle FROM f), k) IS NOT 1"):
+        rows = ask(sql)
+        if isinstance(rows, list) and rows[0][0]:
+            return "%r: %d rows denied" % (what, rows[0][0])
+    for sql in ("SELECT * FROM f", "SELECT filter FROM f", "INSERT INTO t(k) VALUES ('new')", "INSERT INTO f(key) VALUES ('newer')",
+                "DELETE FROM t WHERE id < 700", "INSERT INTO f(f) VALUES ('integrity-check')", "INSERT INTO f(f) VALUES ('rebuild')",
+                "PRAGMA integrity_check"):
+        ask(sql)
+    # It can be dropped, and what SQLite itself checks is sound.
+    gone = ask("DROP TABLE f")
+    if isinstance(gone, str):
+        return "%r: DROP TABLE: %s" % (what, gone)
+    if ask("PRAGMA integrity_check") != [("ok",)]:
+        return "%r: PRAGMA integrity_check" % (what,)
+    db.close()
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--load", default="./bloom")
+    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    failed = 0
+    for seed in range(options.seed, options.seed + options.runs):
+        problem = run(options.load, seed)
+        if problem:
+            failed += 1
+            print("FAILED: seed %d: %s" % (seed, problem[:500]))
+    print("%d passed, %d failed" % (options.runs - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,556 @@
+/*
+** Whatever fails amid scripts of statements, no filter denies a row that is there:
+**
+**     faults [--seed N] [--most N] [--only WORD] EXTENSION SCRIPTS.sql
+**
+** Fails, at place 1, 2, 3 and so on of each script, or at a sample of N places:
+**
+**     memory     an allocation, alone or with all that follow
+**     disk       reading, writing, syncing, deleting a file, alone or with all that follow; in
+**                rollback and in WAL mode
+**     full disk  a write, by SQLITE_FULL, alone or with all that follow
+**     interrupt  a step of SQLite's byte code, alone or with all that follow
+**     refusal    what an authorizer is asked for, while a statement is prepared, likewise
+**     company    another connection locks, writes or changes the schema before a statement
+**
+** --only: of these faults those whose name has the word in it.  (SQLite 3.31.1 itself
+** crashes where memory fails amid triggers: there name the others, one by one.)
+**
+** The script goes on after an error.  Each time:
+**
+** (1) The first error is that of the fault, and none says that a filter is damaged.
+** (2) No key that is in a table is denied by its filters, by look-up or by handle: within the
+**     transaction that is left (every other time), after its end, and on a new connection.
+** (3) Afterwards statements succeed, 'integrity-check' and PRAGMA integrity_check find
+**     nothing, and no memory is left when the connection is closed.
+**
+** Prints `N passed, N failed` last.
+*/
+#define _DEFAULT_SOURCE /* for mkdtemp() */
+#include <dlfcn.h>
+#include <sqlite3.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/failing_memory.h"
+
+static long num_passed, num_failed; /* scripts, each once a fault */
+static long num_runs;
+static char database_file[300];
+
+/* ---- What fails ------------------------------------------------------------------------ */
+
+typedef enum fault {
+  MEMORY_ONCE, MEMORY_FROM, DISK_ONCE, DISK_FROM, FULL_ONCE, FULL_FROM, INTERRUPT_ONCE, INTERRUPT_FROM,
+  REFUSAL_ONCE, REFUSAL_FROM, COMPANY, NUM_FAULTS
+} fault;
+
+static const char *const fault_names[NUM_FAULTS] = {
+  "an allocation fails", "allocations fail from", "the disk fails once", "the disk fails from", "the disk is full once",
+  "the disk is full from", "interrupted once", "interrupted from", "not authorized once", "not authorized from",
+  "another connection"
+};
+
+/* What another connection does before a statement. */
+static const char *const company[] = {
+  "BEGIN; SELECT count(*) FROM sqlite_master",
+  "BEGIN IMMEDIATE",
+  "BEGIN EXCLUSIVE",
+  "INSERT INTO followed(k, part) VALUES ('of another', 'a')",
+  "INSERT INTO in_set VALUES ('of another')",
+  "DROP TABLE IF EXISTS of_another; CREATE TABLE of_another(x)",
+  "INSERT INTO followed_k(followed_k) VALUES ('rebuild')",
+};
+#define NUM_COMPANY ((long)(sizeof(company) / sizeof(company[0])))
+
+static fault running;
+static long num_places;  /* where it could have failed, since arm() */
+static long failing_place; /* 0: nowhere */
+static long num_faults;
+
+static void arm(fault what, long place){
+  running = what;
+  num_places = num_faults = 0;
+  failing_place = place;
+  if( what==MEMORY_ONCE || what==MEMORY_FROM ) fail_allocation(place, what==MEMORY_ONCE ? FAIL_ONCE : FAIL_FROM);
+}
+
+static void disarm(void){
+  if( running==MEMORY_ONCE || running==MEMORY_FROM ){
+    num_faults = num_failures;
+    num_places = failing_place - num_until_failure;
+  }
+  fail_no_more();
+  failing_place = 0;
+}
+
+/* 1 if what happens now is to fail. */
+static int fails_now(fault once, fault from){
+  if( failing_place==0 || (running!=once && running!=from) ) return 0;
+  num_places++;
+  if( running==from ? num_places<failing_place : num_places!=failing_place ) return 0;
+  num_faults++;
+  return 1;
+}
+
+static int fails_on_disk(int is_write){
+  return fails_now(DISK_ONCE, DISK_FROM) ? SQLITE_IOERR : is_write && fails_now(FULL_ONCE, FULL_FROM) ? SQLITE_FULL : SQLITE_OK;
+}
+
+static int on_step(void *unused){
+  (void)unused;
+  return fails_now(INTERRUPT_ONCE, INTERRUPT_FROM);
+}
+
+static int on_authorize(void *unused, int action, const char *a, const char *b, const char *c, const char *d){
+  (void)unused; (void)action; (void)a; (void)b; (void)c; (void)d;
+  return fails_now(REFUSAL_ONCE, REFUSAL_FROM) ? SQLITE_DENY : SQLITE_OK;
+}
+
+/* 1 if an error may be the fault's own.  What fails in xBestIndex SQLite makes SQLITE_ERROR, and
+** keeps the words. */
+static int is_of_fault(fault what, int rc, const char *words){
+  if( rc==SQLITE_ERROR ){
+    static const int codes[] = {SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_INTERRUPT, SQLITE_BUSY, SQLITE_LOCKED};
+    size_t i;
+    for(i=0; i<sizeof(codes) / sizeof(codes[0]); i++){
+      if( strstr(words, sqlite3_errstr(codes[i])) && is_of_fault(what, codes[i], words) ) return 1;
+    }
+  }
+  switch( what ){
+    case MEMORY_ONCE: case MEMORY_FROM:
+      return (rc & 0xff)==SQLITE_NOMEM || rc==SQLITE_IOERR_NOMEM;
+    case DISK_ONCE: case DISK_FROM:
+      return (rc & 0xff)==SQLITE_IOERR || (rc & 0xff)==SQLITE_CANTOPEN;
+    case FULL_ONCE: case FULL_FROM:
+      return (rc & 0xff)==SQLITE_FULL || (rc & 0xff)==SQLITE_IOERR;
+    case INTERRUPT_ONCE: case INTERRUPT_FROM:
+      /* SQLITE_IOERR takes a half-written filter back. */
+      return rc==SQLITE_INTERRUPT || (rc==SQLITE_IOERR && strstr(words, "interrupted"));
+    case REFUSAL_ONCE: case REFUSAL_FROM:
+      return rc==SQLITE_AUTH || rc==SQLITE_ERROR
+          || (rc==SQLITE_IOERR && (strstr(words, "not authorized") || strstr(words, "prohibited")));
+    case COMPANY:
+      return (rc & 0xff)==SQLITE_BUSY || (rc & 0xff)==SQLITE_LOCKED;
+    case NUM_FAULTS: break;
+  }
+  return 0;
+}
+
+/* ---- A file system that fails ------------------------------------------------------------ */
+
+typedef struct failing_file {
+  sqlite3_file base; /* first, for SQLite */
+  sqlite3_file *real;
+} failing_file;
+
+static sqlite3_vfs *real_vfs;
+static sqlite3_vfs failing_vfs;
+
+static sqlite3_file *real_file(sqlite3_file *file){
+  return ((failing_file *)file)->real;
+}
+
+#define OR_FAIL(is_write, code, call) \
+  int rc = fails_on_disk(is_write); \
+  if( rc!=SQLITE_OK ) return rc==SQLITE_IOERR ? code : rc; \
+  return call
+
+static int file_close(sqlite3_file *file){
+  return real_file(file)->pMethods->xClose(real_file(file));
+}
+static int file_read(sqlite3_file *file, void *bytes, int num_bytes, sqlite3_int64 offset){
+  OR_FAIL(0, SQLITE_IOERR_READ, real_file(file)->pMethods->xRead(real_file(file), bytes, num_bytes, offset));
+}
+static int file_write(sqlite3_file *file, const void *bytes, int num_bytes, sqlite3_int64 offset){
+  OR_FAIL(1, SQLITE_IOERR_WRITE, real_file(file)->pMethods->xWrite(real_file(file), bytes, num_bytes, offset));
+}
+static int file_truncate(sqlite3_file *file, sqlite3_int64 num_bytes){
+  OR_FAIL(0, SQLITE_IOERR_TRUNCATE, real_file(file)->pMethods->xTruncate(real_file(file), num_bytes));
+}
+/* The machine does not lose its power. */
+static int file_sync(sqlite3_file *file, int flags){
+  (void)file; (void)flags;
+  OR_FAIL(0, SQLITE_IOERR_FSYNC, SQLITE_OK);
+}
+static int file_size(sqlite3_file *file, sqlite3_int64 *num_bytes){
+  OR_FAIL(0, SQLITE_IOERR_FSTAT, real_file(file)->pMethods->xFileSize(real_file(file), num_bytes));
+}
+static int file_lock(sqlite3_file *file, int lock){
+  return real_file(file)->pMethods->xLock(real_file(file), lock);
+}
+static int file_unlock(sqlite3_file *file, int lock){
+  return real_file(file)->pMethods->xUnlock(real_file(file), lock);
+}
+static int file_check_reserved_lock(sqlite3_file *file, int *result){
+  return real_file(file)->pMethods->xCheckReservedLock(real_file(file), result);
+}
+static int file_control(sqlite3_file *file, int operation, void *argument){
+  return real_file(file)->pMethods->xFileControl(real_file(file), operation, argument);
+}
+static int file_sector_size(sqlite3_file *file){
+  return real_file(file)->pMethods->xSectorSize(real_file(file));
+}
+static int file_characteristics(sqlite3_file *file){
+  return real_file(file)->pMethods->xDeviceCharacteristics(real_file(file));
+}
+static int file_shm_map(sqlite3_file *file, int page, int num_bytes, int is_extended, void volatile **memory){
+  OR_FAIL(0, SQLITE_IOERR_SHMMAP, real_file(file)->pMethods->xShmMap(real_file(file), page, num_bytes, is_extended, memory));
+}
+static int file_shm_lock(sqlite3_file *file, int offset, int number, int flags){
+  return real_file(file)->pMethods->xShmLock(real_file(file), offset, number, flags);
+}
+static void file_shm_barrier(sqlite3_file *file){
+  real_file(file)->pMethods->xShmBarrier(real_file(file));
+}
+static int file_shm_unmap(sqlite3_file *file, int is_deleted){
+  return real_file(file)->pMethods->xShmUnmap(real_file(file), is_deleted);
+}
+
+static const sqlite3_io_methods failing_methods = {
+  2, file_close, file_read, file_write, file_truncate, file_sync, file_size, file_lock, file_unlock,
+  file_check_reserved_lock, file_control, file_sector_size, file_characteristics, file_shm_map, file_shm_lock,
+  file_shm_barrier, file_shm_unmap, NULL, NULL
+};
+
+static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out_flags){
+  failing_file *file = (failing_file *)base;
+  int rc;
+  (void)vfs;
+  base->pMethods = NULL;
+  rc = fails_on_disk(0);
+  if( rc!=SQLITE_OK ) return SQLITE_CANTOPEN;
+  file->real = (sqlite3_file *)(void *)(file + 1);
+  rc = real_vfs->xOpen(real_vfs, name, file->real, flags, out_flags);
+  if( file->real->pMethods ) base->pMethods = &failing_methods;
+  return rc;
+}
+static int vfs_delete(sqlite3_vfs *vfs, const char *name, int is_synced){
+  (void)vfs;
+  OR_FAIL(0, SQLITE_IOERR_DELETE, real_vfs->xDelete(real_vfs, name, is_synced));
+}
+static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *result){
+  (void)vfs;
+  OR_FAIL(0, SQLITE_IOERR_ACCESS, real_vfs->xAccess(real_vfs, name, flags, result));
+}
+static int vfs_full_pathname(sqlite3_vfs *vfs, const char *name, int num_bytes, char *path){
+  (void)vfs;
+  return real_vfs->xFullPathname(real_vfs, name, num_bytes, path);
+}
+
+static void install_failing_disk(void){
+  real_vfs = sqlite3_vfs_find(NULL);
+  failing_vfs = *real_vfs;
+  failing_vfs.szOsFile = real_vfs->szOsFile + (int)sizeof(failing_file);
+  failing_vfs.zName = "failing";
+  failing_vfs.xOpen = vfs_open;
+  failing_vfs.xDelete = vfs_delete;
+  failing_vfs.xAccess = vfs_access;
+  failing_vfs.xFullPathname = vfs_full_pathname;
+  must(sqlite3_vfs_register(&failing_vfs, 0), "sqlite3_vfs_register()");
+}
+
+/* ---- Scripts ----------------------------------------------------------------------------- */
+
+/* Of the file: parts that lines of dashes part; the first makes the database, the last is what
+** must succeed in the end. */
+static char *read_file(const char *name){
+  FILE *file = fopen(name, "r");
+  char *chars = NULL;
+  size_t num_chars = 0;
+  if( file==NULL ){
+    perror(name);
+    exit(1);
+  }
+  for(;;){
+    chars = realloc(chars, num_chars + 4096);
+    if( chars==NULL ) abort();
+    const size_t num_read = fread(chars + num_chars, 1, 4095, file);
+    num_chars += num_read;
+    if( num_read==0 ) break;
+  }
+  chars[num_chars] = 0;
+  fclose(file);
+  return chars;
+}
+
+#define MAX_SCRIPTS 40
+static char *scripts[MAX_SCRIPTS];
+static int num_scripts;
+
+static void part_scripts(char *text){
+  static const char line[] = "\n----\n";
+  while( text && num_scripts<MAX_SCRIPTS ){
+    char *end = strstr(text, line);
+    if( end ) *end = 0;
+    scripts[num_scripts++] = text;
+    text = end ? end + strlen(line) : NULL;
+  }
+}
+
+/* ---- A run --------------------------------------------------------------------------------- */
+
+typedef struct template_database {
+  char *bytes;
+  size_t num_bytes;
+} template_database;
+
+static sqlite3 *open_database(void){
+  sqlite3 *db;
+  must(sqlite3_open_v2(database_file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "failing"), "sqlite3_open_v2()");
+  return db;
+}
+
+static void remove_files(void){
+  static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
+  char name[sizeof(database_file) + 10];
+  size_t i;
+  for(i=0; i<sizeof(endings) / sizeof(endings[0]); i++){
+    snprintf(name, sizeof(name), "%s%s", database_file, endings[i]);
+    unlink(name);
+  }
+}
+
+static template_database make_template(const char *mode){
+  template_database made;
+  sqlite3 *db;
+  char *error = NULL, pragma[100];
+  FILE *file;
+  long num_bytes;
+  remove_files();
+  db = open_database();
+  snprintf(pragma, sizeof(pragma), "PRAGMA page_size = 1024; PRAGMA journal_mode = %s", mode);
+  must(sqlite3_exec(db, pragma, NULL, NULL, NULL), pragma);
+  if( sqlite3_exec(db, scripts[0], NULL, NULL, &error)!=SQLITE_OK ){
+    fprintf(stderr, "faults: %s\n", error);
+    exit(1);
+  }
+  must(sqlite3_close(db), "sqlite3_close()");
+  file = fopen(database_file, "rb");
+  if( file==NULL ) abort();
+  fseek(file, 0, SEEK_END);
+  num_bytes = ftell(file);
+  rewind(file);
+  made.num_bytes = (size_t)num_bytes;
+  made.bytes = malloc(made.num_bytes);
+  if( made.bytes==NULL || fread(made.bytes, 1, made.num_bytes, file)!=made.num_bytes ) abort();
+  fclose(file);
+  return made;
+}
+
+static void write_template(const template_database *from){
+  FILE *file;
+  remove_files();
+  file = fopen(database_file, "wb");
+  if( file==NULL || fwrite(from->bytes, 1, from->num_bytes, file)!=from->num_bytes ) abort();
+  fclose(file);
+}
+
+static char problem[1000]; /* empty: none */
+
+static void say(const char *format, const char *what, int rc, sqlite3 *db){
+  if( problem[0] ) return;
+  snprintf(problem, sizeof(problem), "%s: %d, %s: %.600s", format, rc, db ? sqlite3_errmsg(db) : "", what);
+}
+
+static int print_row(void *rows, int num_columns, char **values, char **names){
+  (void)num_columns; (void)names;
+  if( rows ) snprintf(rows, 300, "%.290s", values[0] ? values[0] : "NULL");
+  return 0;
+}
+
+/* What must give no row. */
+static void must_be_empty(sqlite3 *db, const char *when, const char *sql){
+  char row[300] = "";
+  int rc = sqlite3_exec(db, sql, print_row, row, NULL);
+  if( rc!=SQLITE_OK ) say(when, sql, rc, db);
+  else if( row[0] ) say(when, row, rc, db);
+}
+
+static void must_succeed(sqlite3 *db, const char *when, const char *sql){
+  int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+  if( rc!=SQLITE_OK ) say(when, sql, rc, db);
+}
+
+/* 'integrity-check' of each filter that there is. */
+static void check_filters(sqlite3 *db){
+  sqlite3_stmt *row;
+  must(sqlite3_prepare_v2(db, "SELECT printf('INSERT INTO \"%w\"(\"%w\") VALUES (''integrity-check'')', name, name)"
+                          " FROM sqlite_master WHERE sql LIKE '%USING bloom%'", -1, &row, NULL), "filters");
+  while( sqlite3_step(row)==SQLITE_ROW ) must_succeed(db, "integrity-check", (const char *)sqlite3_column_text(row, 0));
+  sqlite3_finalize(row);
+  must_be_empty(db, "orphans", "SELECT s.name FROM sqlite_master s WHERE s.name LIKE '%\\_config' ESCAPE '\\'"
+    " AND NOT EXISTS (SELECT 1 FROM sqlite_master v WHERE v.sql LIKE '%USING bloom%' AND v.name || '_config' = s.name)");
+  must_be_empty(db, "PRAGMA integrity_check", "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'");
+}
+
+#define DENIED "SELECT * FROM denied"
+
+static void end_transaction(sqlite3 *db){
+  if( sqlite3_get_autocommit(db) ) return;
+  if( sqlite3_exec(db, "COMMIT", NULL, NULL, NULL)!=SQLITE_OK && !sqlite3_get_autocommit(db) ){
+    must_succeed(db, "ROLLBACK", "ROLLBACK");
+  }
+}
+
+/* The company that comes before statement number, at this place; NULL if none does. */
+static sqlite3 *invite(long number){
+  const long place = failing_place - 1;
+  sqlite3 *guest;
+  if( running!=COMPANY || failing_place==0 || place / NUM_COMPANY!=number ) return NULL;
+  num_faults++;
+  guest = open_database();
+  sqlite3_exec(guest, company[place % NUM_COMPANY], NULL, NULL, NULL); /* it may meet locks itself */
+  return guest;
+}
+
+/* Runs a script, the fault armed.  Gives how many statements there were. */
+static long run_script(sqlite3 *db, const char *sql, fault what){
+  long number = 0;
+  int is_first = 1;
+  while( *sql ){
+    sqlite3_stmt *statement = NULL;
+    sqlite3 *guest = invite(number);
+    const char *end = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, &end);
+    if( rc==SQLITE_OK && statement ){
+      while( (rc = sqlite3_step(statement))==SQLITE_ROW ) {}
+      rc = sqlite3_reset(statement);
+    }
+    if( rc!=SQLITE_OK ){
+      if( is_first && !is_of_fault(what, rc, sqlite3_errmsg(db)) ) say("the error is not the fault's", sql, rc, db);
+      if( (rc & 0xff)==SQLITE_CORRUPT || strstr(sqlite3_errmsg(db), "damaged") ) say("damage", sql, rc, db);
+      is_first = 0;
+      /* SQLite does not say where a statement ends that cannot be prepared. */
+      end = strstr(sql, ";\n");
+      end = end ? end + 2 : sql + strlen(sql);
+    }
+    sqlite3_finalize(statement);
+    if( guest ) sqlite3_close(guest);
+    sql = end;
+    number++;
+  }
+  return number;
+}
+
+/* Gives 1 if the fault happened. */
+static int run(const template_database *template, const char *script, fault what, long place){
+  const sqlite3_int64 memory_before = sqlite3_memory_used();
+  sqlite3 *db;
+  long num_statements;
+  problem[0] = 0;
+  write_template(template);
+  db = open_database();
+  must_be_empty(db, "at first", DENIED);
+  if( place%2 ){
+    /* A connection that knows nothing. */
+    must(sqlite3_close(db), "sqlite3_close()");
+    db = open_database();
+  }
+  sqlite3_progress_handler(db, what==INTERRUPT_ONCE || what==INTERRUPT_FROM, on_step, NULL);
+  if( what==REFUSAL_ONCE || what==REFUSAL_FROM ) sqlite3_set_authorizer(db, on_authorize, NULL);
+  arm(what, place);
+  num_statements = run_script(db, script, what);
+  disarm();
+  if( what==COMPANY ) num_places = num_statements * NUM_COMPANY;
+  sqlite3_progress_handler(db, 0, NULL, NULL);
+  sqlite3_set_authorizer(db, NULL, NULL);
+  if( place/2%2 && !sqlite3_get_autocommit(db) ) must_be_empty(db, "within the transaction", DENIED);
+  end_transaction(db);
+  must_be_empty(db, "after the transaction", DENIED);
+  must_succeed(db, "afterwards", scripts[num_scripts-1]);
+  must_be_empty(db, "after more changes", DENIED);
+  check_filters(db);
+  if( sqlite3_close(db)!=SQLITE_OK ) say("close", "", 0, db);
+  if( sqlite3_memory_used()!=memory_before ) say("memory is left", "", (int)(sqlite3_memory_used() - memory_before), NULL);
+  db = open_database();
+  must_be_empty(db, "on a new connection", DENIED);
+  check_filters(db);
+  sqlite3_close(db);
+  return num_faults>0;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static uint32_t random_state;
+
+static long random_below(long most){
+  random_state = random_state * 1664525u + 1013904223u;
+  return (long)((random_state >> 8) % (uint32_t)most);
+}
+
+static int is_chosen(fault what, const char *only){
+  return only==NULL || strstr(fault_names[what], only)!=NULL;
+}
+
+/* One fault in all scripts, at so many places of each at most. */
+static void fail_in_turn(const template_database *template, const char *mode, fault what, long most){
+  int i;
+  for(i=1; i<num_scripts-1; i++){
+    long place = 0, first, step, total;
+    /* Far behind the end: nothing fails, and the places are counted. */
+    if( run(template, scripts[i], what, 1L << 30) ) say("a fault without end", "", 0, NULL);
+    total = num_places;
+    if( total==0 && (what==FULL_ONCE || what==FULL_FROM) ) continue; /* it only reads */
+    if( total==0 ) say("nothing can fail", "", 0, NULL);
+    step = total>most ? total / most : 1;
+    for(first=1; first<=total && problem[0]==0; first += step){
+      place = first + random_below(step);
+      num_runs += run(template, scripts[i], what, place);
+    }
+    if( problem[0] ){
+      num_failed++;
+      printf("FAILED, %s, %s %ld of %ld: %s\n  in:%.300s\n", mode, fault_names[what], place, total, problem, scripts[i]);
+    }else{
+      num_passed++;
+    }
+  }
+}
+
+int main(int num_args, char **args){
+  static const char *const modes[] = {"DELETE", "WAL"};
+  char folder[] = "/tmp/bloom-faults-XXXXXX";
+  const char *only = NULL;
+  long most = 40;
+  void *library, *init;
+  int i, what;
+  for(; num_args>2 && args[1][0]=='-'; num_args -= 2, args += 2){
+    if( strcmp(args[1], "--seed")==0 ) random_state = (uint32_t)strtoul(args[2], NULL, 10);
+    else if( strcmp(args[1], "--most")==0 ) most = strtol(args[2], NULL, 10);
+    else if( strcmp(args[1], "--only")==0 ) only = args[2];
+  }
+  if( num_args!=3 ){
+    fprintf(stderr, "usage: faults [--seed N] [--most N] [--only WORD] EXTENSION SCRIPTS.sql\n");
+    return 2;
+  }
+  install_failing_memory();
+  install_failing_disk();
+  library = dlopen(args[1], RTLD_NOW);
+  if( library==NULL ){
+    fprintf(stderr, "faults: %s\n", dlerror());
+    return 1;
+  }
+  init = dlsym(library, "sqlite3_bloom_init");
+  must(sqlite3_auto_extension(*(void (**)(void))&init), "sqlite3_auto_extension()");
+  part_scripts(read_file(args[2]));
+  if( mkdtemp(folder)==NULL ) abort();
+  snprintf(database_file, sizeof(database_file), "%s/db", folder);
+  for(i=0; i<2; i++){
+    template_database template = make_template(modes[i]);
+    for(what=0; what<NUM_FAULTS; what++){
+      /* The others are the same in WAL mode. */
+      const int is_of_disk = (what>=DISK_ONCE && what<=FULL_FROM) || what==COMPANY;
+      if( (i==0 || is_of_disk) && is_chosen((fault)what, only) ) fail_in_turn(&template, modes[i], (fault)what, most);
+    }
+    free(template.bytes);
+  }
+  remove_files();
+  rmdir(folder);
+  sqlite3_reset_auto_extension();
+  printf("note: %d scripts, %ld runs with a fault\n", num_scripts - 2, num_runs);
+  printf("%ld passed, %ld failed\n", num_passed, num_failed);
+  return num_failed>0;
+}

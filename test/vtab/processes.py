@@ -1,0 +1,177 @@
+"""Several processes on one database: filters deny no row, whoever writes, and whoever is killed.
+
+    python3 test/vtab/processes.py [--load ./bloom] [--seconds N] [--seed N]
+
+Writers insert, update and delete in transactions with savepoints and roll some back; every
+now and then one is killed by SIGKILL, in the middle of what it does, and another takes its
+place.  Readers ask at the same time, by look-up and by handle.  In WAL and in rollback mode.
+"""
+import argparse
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+DENIED = 3
+
+
+def connect(path, load):
+    db = sqlite3.connect(path, isolation_level=None, timeout=20)
+    db.enable_load_extension(True)
+    db.load_extension(load)
+    return db
+
+
+CHECKS = {
+    "look-up": "SELECT count(*) FROM t WHERE k IS NOT NULL AND NOT EXISTS (SELECT 1 FROM f WHERE key = k)",
+    "handle": "SELECT count(*) FROM t WHERE k IS NOT NULL AND bloom_may_contain((SELECT handle FROM f), k) IS NOT 1",
+    "expression": "SELECT count(*) FROM t WHERE part = 1 AND k IS NOT NULL AND NOT EXISTS (SELECT 1 FROM g WHERE key = lower(k))",
+    # The keys of the set are kept in a table beside it, by the same transactions.
+    "set": "SELECT count(*) FROM in_set AS i WHERE NOT EXISTS (SELECT 1 FROM s WHERE key = i.k)",
+}
+
+
+def check(db):
+    # One snapshot for all: and each statement for itself.
+    for name, sql in CHECKS.items():
+        denied = db.execute(sql).fetchone()[0]
+        if denied:
+            print("%s denies %d rows" % (name, denied), flush=True)
+            os._exit(DENIED)
+
+
+def write(path, load, seed):
+    r = random.Random(seed)
+    db = connect(path, load)
+    number = seed * 1000000
+    while True:
+        try:
+            db.execute(r.choice(["BEGIN IMMEDIATE", "BEGIN"]))
+            for _ in range(r.randint(1, 8)):
+                number += 1
+                choice = r.random()
+                if choice < 0.45:
+                    db.execute("INSERT OR REPLACE INTO t(id, k, part) VALUES (?, ?, ?)",
+                               (r.choice([None, r.randint(1, 400)]), "Key%d" % number, number % 2))
+                elif choice < 0.6:
+                    db.execute("INSERT INTO t(k, part) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+                               " SELECT 'bulk' || ? || '/' || i, i % 2 FROM n", (r.choice([10, 300]), number))
+                elif choice < 0.75:
+                    db.execute("UPDATE t SET k = k || 'u', part = 1 - part WHERE id % 97 = ?", (r.randint(0, 96),))
+                elif choice < 0.85:
+                    db.execute("DELETE FROM t WHERE id % 11 = ?", (r.randint(0, 10),))
+                else:
+                    db.execute("INSERT INTO in_set VALUES (?)", (number,))
+                    db.execute("INSERT INTO s(key) VALUES (?)", (number,))
+                if r.random() < 0.2:
+                    db.execute("SAVEPOINT p")
+                if r.random() < 0.1:
+                    check(db)
+            db.execute(r.choice(["COMMIT", "COMMIT", "COMMIT", "ROLLBACK"]))
+            if r.random() < 0.02:
+                db.execute("INSERT INTO f(f) VALUES ('rebuild')")
+            if r.random() < 0.02:
+                db.execute("DELETE FROM t WHERE id NOT IN (SELECT id FROM t ORDER BY id DESC LIMIT 500)")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) and "no such savepoint" not in str(error):
+                raise
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+
+
+def read(path, load):
+    db = connect(path, load)
+    while True:
+        try:
+            db.execute("BEGIN")
+            check(db)
+            db.execute("COMMIT")
+            for sql in CHECKS.values():
+                if db.execute(sql).fetchone()[0]:
+                    os._exit(DENIED)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+
+
+def run(mode, options):
+    folder = tempfile.mkdtemp(prefix="bloom-processes-")
+    path = os.path.join(folder, "db")
+    r = random.Random(options.seed)
+    db = connect(path, options.load)
+    db.execute("PRAGMA page_size = 1024")
+    db.execute("PRAGMA journal_mode = " + mode)
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part)")
+    db.execute("CREATE TABLE in_set(k)")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, lower(k), where = 'part = 1')")
+    db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 100)")
+    db.close()
+    seeds = iter(range(1, 1000000))
+    start = lambda *what: subprocess.Popen([sys.executable, __file__, "--load", options.load, "--path", path, *what])
+    writers = [start("--write", str(next(seeds))) for _ in range(2)]
+    readers = [start("--read") for _ in range(2)]
+    kills, failures = 0, []
+    end = time.monotonic() + options.seconds
+    while time.monotonic() < end and not failures:
+        time.sleep(r.random() * 0.4)
+        for process in writers + readers:
+            if process.poll() is not None:
+                failures.append("a process ended with status %d" % process.returncode)
+        victim = r.randrange(2)
+        writers[victim].send_signal(signal.SIGKILL)
+        writers[victim].wait()
+        kills += 1
+        writers[victim] = start("--write", str(next(seeds)))
+    for process in writers + readers:
+        process.kill()
+        process.wait()
+    db = connect(path, options.load)
+    for name, sql in CHECKS.items():
+        denied = db.execute(sql).fetchone()[0]
+        if denied:
+            failures.append("%s denies %d rows" % (name, denied))
+    for name in "fgs":
+        try:
+            db.execute("INSERT INTO %s(%s) VALUES ('integrity-check')" % (name, name))
+        except sqlite3.Error as error:
+            failures.append(str(error))
+    if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+        failures.append("PRAGMA integrity_check")
+    rows = db.execute("SELECT count(*) FROM t").fetchone()[0], db.execute("SELECT count(*) FROM in_set").fetchone()[0]
+    db.close()
+    shutil.rmtree(folder)
+    print("note: %s: %d writers killed, %d rows and %d keys of a set in the end" % (mode, kills, *rows))
+    for failure in failures:
+        print("FAILED: %s: %s" % (mode, failure))
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--load", default="./bloom")
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--path")
+    parser.add_argument("--write", type=int)
+    parser.add_argument("--read", action="store_true")
+    options = parser.parse_args()
+    if options.write:
+        write(options.path, options.load, options.write)
+    elif options.read:
+        read(options.path, options.load)
+    else:
+        failed = [mode for mode in ("WAL", "DELETE") if run(mode, options)]
+        print("%d passed, %d failed" % (2 - len(failed), len(failed)))
+        sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,282 @@
+"""What others do to the schema: another connection, an old ALTER TABLE, a hostile file.
+
+    python3 test/vtab/schemas.py [--load ./bloom]
+
+Each test runs in a process of its own, so that a crash is one failure.
+"""
+import argparse
+import os
+import sqlite3
+import sys
+import tempfile
+import traceback
+
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Files:
+    def __init__(self, load, folder):
+        self.load = load
+        self.path = os.path.join(folder, "db")
+
+    def connect(self):
+        db = sqlite3.connect(self.path, isolation_level=None)
+        db.enable_load_extension(True)
+        db.load_extension(self.load)
+        return db
+
+
+def one(db, sql, *args):
+    return db.execute(sql, args).fetchone()[0]
+
+
+def fails(db, sql, words):
+    try:
+        db.execute(sql).fetchall()
+    except sqlite3.Error as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError("no error: " + sql)
+
+
+@test
+def another_connection_changes_the_schema(files):
+    a, b = files.connect(), files.connect()
+    a.execute("CREATE TABLE t(k TEXT)")
+    a.execute("INSERT INTO t VALUES ('ada')")
+    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    assert one(b, "SELECT count(*) FROM t") == 1
+    a.execute("CREATE TABLE other(x)")
+    assert one(b, "SELECT count(*) FROM f('ada')") == 1
+    a.execute("CREATE TABLE another(x)")
+    assert one(b, "SELECT 2 * count(*) FROM f WHERE key = ?", "ada") == 2
+    a.execute("CREATE TABLE third(x)")
+    assert one(b, "SELECT bloom_may_contain((SELECT handle FROM f), 'ada')") == 1
+
+
+@test
+def another_connection_moves_a_table(files):
+    # Before 3.38.2, SQLite must not read the schema anew while it compiles: the statement
+    # would go to the page where the table was.
+    a, b = files.connect(), files.connect()
+    a.execute("CREATE TABLE t(k)")
+    a.execute("INSERT INTO t VALUES (1), (2)")
+    a.execute("CREATE TABLE other(k, value)")
+    a.execute("INSERT INTO other VALUES (1, 'old'), (3, 'old')")
+    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    maybe = " WHERE EXISTS (SELECT 1 FROM f WHERE key = other.k)"
+    assert b.execute("SELECT value FROM other" + maybe).fetchall() == [("old",)]
+    for name, sql in ("new", "SELECT value FROM other" + maybe), ("newer", "UPDATE other SET value = 'written'" + maybe):
+        a.execute("BEGIN")
+        a.execute("ALTER TABLE other RENAME TO before_" + name)
+        a.execute("CREATE TABLE other(k, value)")
+        a.execute("INSERT INTO other VALUES (1, ?), (3, ?)", (name, name))
+        a.execute("COMMIT")
+        assert b.execute(sql).fetchall() == ([("new",)] if name == "new" else [])
+    assert a.execute("SELECT value FROM other").fetchall() == [("written",), ("newer",)]
+    assert a.execute("SELECT value FROM before_newer").fetchall() == [("new",), ("new",)]
+
+
+@test
+def another_connection_makes_the_filter_anew(files):
+    a, b = files.connect(), files.connect()
+    a.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, number INTEGER)")
+    a.execute("INSERT INTO t VALUES (1, 'Ada', 3)")
+    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, name)")
+    # A prepared statement keeps b's object of the table alive.
+    assert one(b, "SELECT count(*) FROM f(?)", "ADA") == 1
+    a.execute("DROP TABLE f")
+    a.execute("PRAGMA page_size = 16384")
+    a.execute("VACUUM")
+    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, number, capacity = 100000)")
+    assert one(b, "SELECT count(*) FROM t") == 1
+    assert one(b, "SELECT 0 + count(*) FROM f('03')") == 1
+    b.execute("INSERT INTO t VALUES (2, 'Bob', 77)")
+    assert one(b, "SELECT count(*) FROM f(?)", "077") == 1
+    assert one(b, "SELECT bloom_may_contain((SELECT handle FROM f), '77.0')") == 1
+    assert one(a, "SELECT count(*) FROM f('77')") == 1
+
+
+@test
+def a_rename_that_rewrites_no_view(files):
+    db = files.connect()
+    db.execute('CREATE TABLE "it\'s ""t"""(k)')
+    db.execute('CREATE VIRTUAL TABLE f USING bloom("it\'s ""t""", k)')
+    db.execute('INSERT INTO "it\'s ""t""" VALUES (1)')
+    db.execute('ALTER TABLE "it\'s ""t""" RENAME TO "T ""2"""')
+    assert one(db, "SELECT count(*) FROM f(1)") == 1
+    db.execute("PRAGMA legacy_alter_table = ON")
+    db.execute('ALTER TABLE "T ""2""" RENAME TO old')
+    db.execute('CREATE TABLE "T ""2"""(k)')
+    db.execute('INSERT INTO "T ""2""" VALUES (2)')
+    fails(db, "SELECT * FROM f(2)", "lost the table")
+
+
+def rebuilt_table(before, after):
+    def run(files):
+        db = files.connect()
+        db.execute('CREATE TABLE "it\'s ""t"""(id INTEGER PRIMARY KEY, "k ""2""" %s)' % before)
+        db.execute('CREATE VIRTUAL TABLE "f\'s ""f""" USING bloom("it\'s ""t""", "k ""2""")')
+        triggers = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'")]
+        db.execute("PRAGMA legacy_alter_table = ON")
+        db.execute("BEGIN")
+        db.execute('CREATE TABLE made_anew(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after)
+        db.execute('DROP TABLE "it\'s ""t"""')
+        db.execute('ALTER TABLE made_anew RENAME TO "it\'s ""t"""')
+        for sql in triggers:
+            db.execute(sql)
+        db.execute("COMMIT")
+        db.execute('INSERT INTO "it\'s ""t""" VALUES (1, 7)')
+        command = 'INSERT INTO "f\'s ""f"""("f\'s ""f""") VALUES (\'%s\')'
+        if before.split()[0] == after.split()[0] and ("NOCASE" in before) == ("NOCASE" in after):
+            assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
+            db.execute("PRAGMA legacy_alter_table = OFF")
+            db.execute('ALTER TABLE "it\'s ""t""" RENAME COLUMN "k ""2""" TO plain')
+            db.execute('ALTER TABLE "it\'s ""t""" RENAME TO t')
+            assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
+            db.execute(command % "rebuild")
+            return
+        words = "changed its type or collation"
+        fails(db, 'SELECT count(*) FROM "f\'s ""f"""(\'07\')', words)
+        fails(db, 'SELECT handle FROM "f\'s ""f"""', words)
+        fails(db, command % "rebuild", words)
+        fails(db, command % "integrity-check", words)
+        fails(db, 'SELECT count(*) FROM "f\'s ""f"""(\'07\')', words)
+    run.__name__ = "a_table_rebuilt_from_%s_to_%s" % (before, after)
+    return run
+
+
+for before, after in (("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT COLLATE NOCASE", "TEXT"),
+                      ("TEXT", "TEXT"), ("INTEGER", "INTEGER NOT NULL")):
+    test(rebuilt_table(before, after))
+
+
+@test
+def a_table_in_place_of_the_view(files):
+    db = files.connect()
+    db.execute("CREATE TABLE t(k)")
+    db.execute("INSERT INTO t VALUES (1)")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.execute("DROP VIEW f_keys")
+    db.execute("CREATE TABLE f_keys(key)")
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "f is damaged")
+
+
+def shadow_view(table):
+    def run(files):
+        db = files.connect()
+        db.execute("CREATE TABLE t(k)")
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        db.execute("ALTER TABLE f_%s RENAME TO real_one" % table)
+        db.execute("CREATE VIEW f_%s AS SELECT real_one.* FROM real_one, f(1)" % table)
+        db.close()
+        for sql in ("SELECT * FROM f(2)", "SELECT * FROM f", "SELECT handle FROM f"):
+            db = files.connect()
+            db.execute("PRAGMA trusted_schema = OFF")
+            fails(db, sql, "f is damaged")
+            db.close()
+    run.__name__ = "a_view_in_place_of_" + table
+    return run
+
+
+for table in ("config", "layers", "pages"):
+    test(shadow_view(table))
+
+
+def shadow_trigger(what):
+    def run(files):
+        db = files.connect()
+        db.execute("CREATE TABLE t(k)")
+        db.execute("CREATE TABLE found(n)")
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        for table in ("pages", "layers"):
+            for event in ("INSERT", "UPDATE"):
+                db.execute("CREATE TRIGGER on_%s_%s AFTER %s ON f_%s BEGIN %s; END" % (table, event, event, table, what))
+        db.execute("PRAGMA trusted_schema = OFF")
+        fails(db, "INSERT INTO t VALUES (5)", "bloom: f")  # locked, if not damaged
+        fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "f is damaged")
+    run.__name__ = "a_trigger_that_says_" + what
+    return run
+
+
+for what in ("INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(key) VALUES (7)", "INSERT INTO found SELECT count(*) FROM f(7)",
+             "INSERT INTO found SELECT num_keys FROM f"):
+    test(shadow_trigger(what))
+
+
+@test
+def a_collation_of_the_program(files):
+    db = files.connect()
+    db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
+    db.execute("CREATE TABLE t(k TEXT, b TEXT COLLATE backwards)")
+    db.execute("INSERT INTO t VALUES ('ada', 'ada')")
+    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, b)", "column b of table t has collation backwards")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    assert one(db, "SELECT count(*) FROM f WHERE key = 'ada' COLLATE BINARY") == 1
+    fails(db, "SELECT count(*) FROM f WHERE key = 'ada' COLLATE backwards", "f has no keys to read")
+    db.execute("DROP VIEW f_keys")
+    db.execute('CREATE VIEW "f_keys" AS SELECT "t"."b" AS key FROM "t" WHERE 1')
+    fails(db, "SELECT count(*) FROM f('ada')", "changed its type or collation")
+
+
+@test
+def texts_that_look_like_numbers(files):
+    # Versions of SQLite differ in what a NUL ends, and 3.52.0 crashed.
+    db = files.connect()
+    num_found = 0
+    for type_ in ("INTEGER", "REAL", "NUMERIC"):
+        db.execute("CREATE TABLE t(k %s)" % type_)
+        db.execute("INSERT INTO t VALUES (0), (77), (1e18)")
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        for text in ("077", "77.0", " 77 ", "7.7e1", "+77.", "77\0", "77\0x", "77x", "0\0", "1e18", "1000000000000000000", "x", "-", "."):
+            if one(db, "SELECT count(*) FROM t WHERE k = ?", text):
+                num_found += 1
+                assert one(db, "SELECT count(*) FROM f(?)", text) == 1, (type_, text)
+                assert one(db, "SELECT bloom_may_contain((SELECT handle FROM f), ?)", text) == 1, (type_, text)
+        db.execute("DROP TABLE f")
+        db.execute("DROP TABLE t")
+    assert num_found >= 20, num_found
+
+
+def in_child(function, load):
+    with tempfile.TemporaryDirectory(prefix="bloom-schemas-") as folder:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                function(Files(load, folder))
+                status = 0
+            except Exception:
+                traceback.print_exc(file=sys.stdout)
+            sys.stdout.flush()
+            os._exit(status)
+        return os.waitpid(child, 0)[1]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--load", default="./bloom")
+    parser.add_argument("--together", action="store_true", help="all in this process, so that gcov hears of them")
+    options = parser.parse_args()
+    failed = 0
+    for function in TESTS:
+        sys.stdout.flush()
+        if options.together:
+            with tempfile.TemporaryDirectory(prefix="bloom-schemas-") as folder:
+                function(Files(options.load, folder))
+            continue
+        status = in_child(function, options.load)
+        if status:
+            failed += 1
+            print("FAILED: %s (status %d)" % (function.__name__, status))
+    print("%d passed, %d failed" % (len(TESTS) - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
