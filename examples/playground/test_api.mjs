@@ -8,7 +8,7 @@ import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import path from "node:path";
 import {gzipSync} from "node:zlib";
-import {leveldbDigest, xxh64} from "./src/hashes.js";
+import {leveldbHash, xxh64} from "./src/hashes.js";
 
 const {open} = await createRequire(import.meta.url)(path.resolve(process.argv[2]))();
 const db = open();
@@ -96,13 +96,13 @@ const tests = {
   },
   "the page's own hashes": () => {
     const bytes = (hex) => Uint8Array.from(Buffer.from(hex, "hex"));
-    for (const [key, digest] of [["", 0xbc9f1d34], ["62", 0xef1345c4], ["c397", 0x5b663814], ["e299a5", 0x323c078f],
+    for (const [key, hash] of [["", 0xbc9f1d34], ["62", 0xef1345c4], ["c397", 0x5b663814], ["e299a5", 0x323c078f],
       ["e180b932", 0xed21633a], ["68656c6c6f", 0xf795964e]]) {
-      assert.equal(leveldbDigest(bytes(key)), digest);
+      assert.equal(leveldbHash(bytes(key)), hash);
     }
-    for (const [key, digest] of [["", 0xef46db3751d8e999n], ["61", 0xd24ec4f1a98c6e5bn], ["68656c6c6f", 0x26c7827d889f6da3n],
+    for (const [key, hash] of [["", 0xef46db3751d8e999n], ["61", 0xd24ec4f1a98c6e5bn], ["68656c6c6f", 0x26c7827d889f6da3n],
       ["ffffffffffffffff", 0x85d136adb773c6c9n], [Buffer.from("0123456789".repeat(5)).toString("hex"), 0x4f7ca65914623935n]]) {
-      assert.equal(xxh64(bytes(key)), digest);
+      assert.equal(xxh64(bytes(key)), hash);
     }
   },
 };

@@ -3,8 +3,8 @@
 ** one key from SQL value to bits:
 **
 **   SQL value  --sqlite/key.h-->                integer or bytes
-**   these      --an encoding's hash-->          digest, 32 or 64 bits
-**   digest     --an encoding's add or ask-->    bits
+**   these      --an encoding's hash-->          hash, 32 or 64 bits
+**   hash     --an encoding's add or ask-->    bits
 **
 ** An encoding is one way of writing a filter as bytes.  Each has a folder beside
 ** this file (bloomfile/, leveldb/, parquet/) and a row in the list, encodings.c,
@@ -27,23 +27,23 @@ typedef enum bloom_status {
   BLOOM_TOO_BIG /* a size that does not fit in size_t */
 } bloom_status;
 
-/* The hash value of one key, in its low digest_bytes bytes.  Keys with equal
-** digests are one key to a filter. */
-typedef uint64_t bloom_digest;
+/* The hash value of one key, in its low hash_bytes bytes.  Keys with equal
+** hashes are one key to a filter. */
+typedef uint64_t bloom_hash_value;
 
-/* Digests in a chain of runs, so that a set can grow without being copied. */
-typedef struct bloom_digest_run {
-  const struct bloom_digest_run *next; /* NULL ends the chain */
-  const void *digests; /* uint32_t or uint64_t, as the encoding's digest_bytes says */
-  size_t num_digests;
-} bloom_digest_run;
+/* Hashes in a chain of runs, so that a set can grow without being copied. */
+typedef struct bloom_hash_run {
+  const struct bloom_hash_run *next; /* NULL ends the chain */
+  const void *hashes; /* uint32_t or uint64_t, as the encoding's hash_bytes says */
+  size_t num_hashes;
+} bloom_hash_run;
 
 /* All that the number of keys and the bits per key decide.  Filters of one
 ** encoding merge when their shapes are equal. */
 typedef struct bloom_shape {
   size_t num_bytes;    /* of the whole filter */
   uint64_t num_bits;   /* of its bit array */
-  uint64_t num_places; /* that a digest picks from: LevelDB's bits that probes can
+  uint64_t num_places; /* that a hash picks from: LevelDB's bits that probes can
                        ** reach, Parquet's blocks */
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
@@ -79,16 +79,16 @@ static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NUL
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
   const char *name;      /* as SQL writes it */
-  uint32_t digest_bytes; /* 4 or 8 */
+  uint32_t hash_bytes; /* 4 or 8 */
 
-  /* -- Key to digest.  bytes may be NULL if num_bytes is 0. ------------------ */
+  /* -- Key to hash.  bytes may be NULL if num_bytes is 0. ------------------ */
 
-  bloom_digest (*hash_int64)(int64_t key);
-  bloom_digest (*hash_bytes)(const uint8_t *key, size_t num_bytes);
+  bloom_hash_value (*hash_int64)(int64_t key);
+  bloom_hash_value (*hash_bytes)(const uint8_t *key, size_t num_bytes);
 
   /* -- Asking: 1 if the key may be in the filter, 0 if it surely is not ------ */
 
-  int (*may_contain)(const bloom_filter *filter, bloom_digest digest);
+  int (*may_contain)(const bloom_filter *filter, bloom_hash_value hash);
   /* The same from the key on, so that a row costs one indirect call. */
   int (*may_contain_int64)(const bloom_filter *filter, int64_t key);
   int (*may_contain_bytes)(const bloom_filter *filter, const uint8_t *key, size_t num_bytes);
@@ -104,9 +104,9 @@ typedef struct bloom_encoding {
   /* Writes a filter without keys to filter[0 .. shape->num_bytes). */
   void (*clear)(const bloom_shape *shape, uint8_t *filter);
 
-  /* Adds the keys of these digests.  The order does not matter, duplicates change
+  /* Adds the keys of these hashes.  The order does not matter, duplicates change
   ** nothing. */
-  void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs);
+  void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
 
   /* Where add is left out: why, as a message goes on after "not one that is". */
   const char *why_no_add;
@@ -136,7 +136,7 @@ typedef struct bloom_encoding {
   /* Tells about a filter; what takes reading its bits only if count_bits. */
   void (*describe)(const bloom_filter *filter, int count_bits, bloom_facts *facts);
 
-  /* The share, 0..1, that the filter accepts of many digests in no order: the false
+  /* The share, 0..1, that the filter accepts of many hashes in no order: the false
   ** positive rate with all that the encoding's probing really costs. */
   double (*measured_fpr)(const bloom_filter *filter);
 } bloom_encoding;

@@ -9,8 +9,8 @@
 **
 **   xxhash.xxh3_64_intdigest(key) * num_partitions >> 64
 **
-** It shares nothing with LevelDB's hash: keys of one digest part, and the keys
-** of one partition are still spread over all digests.
+** It shares nothing with LevelDB's hash: keys of one hash part, and the keys
+** of one partition are still spread over all hashes.
 ** Source: xxHash, doc/xxhash_spec.md.
 */
 #ifndef BLOOM_CORE_PARTITION_H

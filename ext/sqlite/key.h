@@ -61,19 +61,19 @@ static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
   }
 }
 
-/* A value's digest; 0 where there is no key. */
-static inline bloom_key_kind bloom_key_digest(
+/* A value's hash; 0 where there is no key. */
+static inline bloom_key_kind bloom_hash_of_key(
   const bloom_encoding *encoding,
   sqlite3_value *value,
-  bloom_digest *digest
+  bloom_hash_value *hash
 ){
   bloom_key key;
   const bloom_key_kind kind = bloom_key_of(value, &key);
-  *digest = 0;
+  *hash = 0;
   if( kind==BLOOM_KEY_INTEGER ){
-    *digest = encoding->hash_int64(key.integer);
+    *hash = encoding->hash_int64(key.integer);
   }else if( kind==BLOOM_KEY_BYTES ){
-    *digest = encoding->hash_bytes(key.bytes, key.num_bytes);
+    *hash = encoding->hash_bytes(key.bytes, key.num_bytes);
   }
   return kind;
 }

@@ -5,7 +5,7 @@
 **
 **     bloomfile_units
 **
-** A file has 2,000 sets, each of units / bits_per_key random digests; all sets are asked
+** A file has 2,000 sets, each of units / bits_per_key random hashes; all sets are asked
 ** for 200,000 random ones.  Prints the rate, its ratio to theory, and what it is over theory
 ** times the number of units.
 */
@@ -19,7 +19,7 @@
 #define NUM_ASKED 200000
 
 /* SplitMix64 [Steele, Lea, Flood 2014]. */
-static uint64_t next_digest(void){
+static uint64_t next_hash(void){
   static uint64_t state;
   uint64_t z = state += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -38,21 +38,21 @@ static uint64_t count_bits(const uint8_t *bytes, size_t num_bytes){
 }
 
 static double measured_rate(const bloom_shape *shape, uint8_t *bytes, int num_keys){
-  static bloom_digest digests[NUM_SETS];
+  static bloom_hash_value hashes[NUM_SETS];
   static uint32_t sets[NUM_SETS];
   static uint8_t mask[NUM_SETS/8];
-  bloom_digest_run digest_run = {NULL, digests, NUM_SETS}, set_run = {NULL, sets, NUM_SETS};
+  bloom_hash_run hash_run = {NULL, hashes, NUM_SETS}, set_run = {NULL, sets, NUM_SETS};
   bloom_filter file;
   uint64_t num_accepted = 0;
   int key, i;
   bloom_bloomfile_clear(shape, bytes);
   for(key=0; key<num_keys; key++){
-    for(i=0; i<NUM_SETS; i++) digests[i] = next_digest(), sets[i] = (uint32_t)i;
-    bloom_bloomfile_add(shape, bytes, &digest_run, &set_run);
+    for(i=0; i<NUM_SETS; i++) hashes[i] = next_hash(), sets[i] = (uint32_t)i;
+    bloom_bloomfile_add(shape, bytes, &hash_run, &set_run);
   }
   if( !bloom_encoding_bloomfile.read(bytes, shape->num_bytes, &file) ) exit(1);
   for(i=0; i<NUM_ASKED; i++){
-    if( bloom_bloomfile_sets(&file, next_digest(), mask) ) num_accepted += count_bits(mask, sizeof(mask));
+    if( bloom_bloomfile_sets(&file, next_hash(), mask) ) num_accepted += count_bits(mask, sizeof(mask));
   }
   return (double)num_accepted / NUM_ASKED / NUM_SETS;
 }
@@ -60,7 +60,7 @@ static double measured_rate(const bloom_shape *shape, uint8_t *bytes, int num_ke
 int main(void){
   static const int all_units[] = {67, 64, 127, 128, 191, 251, 256, 509, 512, 1021, 1024, 4093, 4096};
   static const int all_bits[] = {8, 10, 12, 16};
-  FILE *out = open_results("bloomfile-units", NULL, "rate of files of 2,000 sets of random digests",
+  FILE *out = open_results("bloomfile-units", NULL, "rate of files of 2,000 sets of random hashes",
                            "units\tbits_per_key\tkeys\trate_percent\ttheory_percent");
   uint8_t *bytes = (uint8_t *)malloc(32 + (size_t)4096 * (NUM_SETS/8));
   size_t u, b;

@@ -12,10 +12,10 @@
 //
 // Two theories: `textbook`, (1 - e^(-num_probes * num_keys / num_bits))^num_probes, for
 // probes that are independent, and `model`, bloom_modelled_fpr() in
-// ../../ext/core/leveldb/sizing.h, which knows of the 32-bit digest and of the probes made from it.
+// ../../ext/core/leveldb/sizing.h, which knows of the 32-bit hash and of the probes made from it.
 //
 // `parquet` is our other encoding at the same bits per key, and its own model,
-// bloom_parquet_modelled_fpr(): blocks that fill like bins, and no end of digests.
+// bloom_parquet_modelled_fpr(): blocks that fill like bins, and no end of hashes.
 //
 // So many absent keys are asked for that the model expects 1,200 false positives, which
 // gives a rate a standard error of 3 %; but from 1,000,000 to 50,000,000 (quick: from
@@ -122,34 +122,34 @@ bool IsFewBits(int bits_per_key) {
 
 const uint8_t* Bytes(const leveldb::Slice& key) { return reinterpret_cast<const uint8_t*>(key.data()); }
 
-uint32_t Digest(const leveldb::Slice& key) { return bloom_leveldb_hash(Bytes(key), key.size()); }
+uint32_t Hash(const leveldb::Slice& key) { return bloom_leveldb_hash(Bytes(key), key.size()); }
 
-// Keys end to end in one block of memory, each with its digests.  Parquet's encoding hashes
+// Keys end to end in one block of memory, each with its hashes.  Parquet's encoding hashes
 // numbers as integers.
 struct Keys {
   std::unique_ptr<char[]> memory;
   std::vector<leveldb::Slice> slices;
-  std::vector<uint32_t> digests;
-  std::vector<uint64_t> parquet_digests;
+  std::vector<uint32_t> hashes;
+  std::vector<uint64_t> parquet_hashes;
 
   Keys() = default;
   // number(i), i in 0..count-1, gives the number of key i.
   template <typename Number>
   Keys(size_t (*write)(uint64_t, char*), size_t count, Number number) : memory(new char[count * kMostChars]) {
     slices.reserve(count);
-    digests.reserve(count);
-    parquet_digests.reserve(count);
+    hashes.reserve(count);
+    parquet_hashes.reserve(count);
     char* at = memory.get();
     for (size_t i = 0; i < count; i++, at += slices.back().size()) {
       const leveldb::Slice key(at, write(number(i), at));
-      Add(key, Digest(key), write == WriteDecimal ? bloom_parquet_hash_int64(static_cast<int64_t>(number(i)))
+      Add(key, Hash(key), write == WriteDecimal ? bloom_parquet_hash_int64(static_cast<int64_t>(number(i)))
                                                   : bloom_parquet_hash_bytes(Bytes(key), key.size()));
     }
   }
-  void Add(const leveldb::Slice& key, uint32_t digest, uint64_t parquet_digest) {
+  void Add(const leveldb::Slice& key, uint32_t hash, uint64_t parquet_hash) {
     slices.push_back(key);
-    digests.push_back(digest);
-    parquet_digests.push_back(parquet_digest);
+    hashes.push_back(hash);
+    parquet_hashes.push_back(parquet_hash);
   }
 };
 
@@ -166,7 +166,7 @@ std::vector<Keys> Part(const Keys& keys, size_t num_parts) {
   std::vector<Keys> parts(num_parts);
   for (size_t i = 0; i < keys.slices.size(); i++) {
     const leveldb::Slice& key = keys.slices[i];
-    parts[bloom_partition_of(Bytes(key), key.size(), num_parts)].Add(key, keys.digests[i], keys.parquet_digests[i]);
+    parts[bloom_partition_of(Bytes(key), key.size(), num_parts)].Add(key, keys.hashes[i], keys.parquet_hashes[i]);
   }
   return parts;
 }
@@ -230,7 +230,7 @@ class Pair {
     if (bloom_leveldb_shape(count, bits_per_key, &shape) != BLOOM_OK) Die("too big");
     ours_.resize(shape.num_bytes);
     bloom_leveldb_clear(&shape, ours_.data());
-    const bloom_digest_run run = {nullptr, keys.digests.data() + first, count};
+    const bloom_hash_run run = {nullptr, keys.hashes.data() + first, count};
     bloom_leveldb_add(&shape, ours_.data(), &run);
     if (theirs_.size() != ours_.size() || std::memcmp(theirs_.data(), ours_.data(), ours_.size()) != 0) {
       Die("our filter is not LevelDB's");
@@ -241,7 +241,7 @@ class Pair {
     if (encoding.shape(count, bits_per_key, &shape) != BLOOM_OK) Die("too big");
     parquet_.resize(shape.num_bytes);
     encoding.clear(&shape, parquet_.data());
-    const bloom_digest_run parquet_run = {nullptr, keys.parquet_digests.data() + first, count};
+    const bloom_hash_run parquet_run = {nullptr, keys.parquet_hashes.data() + first, count};
     encoding.add(&shape, parquet_.data(), &parquet_run);
     bloom_filter_read(parquet_.data(), parquet_.size(), &parquet_filter_);
     if (parquet_filter_.encoding != &encoding) Die("a filter of Parquet's is not read as one");
@@ -251,11 +251,11 @@ class Pair {
     const size_t count = absent.slices.size();
     for (size_t i = 0; i < count; i++) {
       const bool leveldb = policy_->KeyMayMatch(absent.slices[i], theirs_);
-      const bool ours = filter_.encoding->may_contain(&filter_, absent.digests[i]) != 0;
+      const bool ours = filter_.encoding->may_contain(&filter_, absent.hashes[i]) != 0;
       if (leveldb != ours) Die("our answer is not LevelDB's");
       rate->leveldb += leveldb;
       rate->ours += ours;
-      rate->parquet += parquet_filter_.encoding->may_contain(&parquet_filter_, absent.parquet_digests[i]);
+      rate->parquet += parquet_filter_.encoding->may_contain(&parquet_filter_, absent.parquet_hashes[i]);
     }
     rate->asked += count;
   }
@@ -289,7 +289,7 @@ void MeasureGrid(const Kind& kind, const Effort& effort) {
   }
 }
 
-// What other numbers have the digests of consecutive ones is a matter of the range.
+// What other numbers have the hashes of consecutive ones is a matter of the range.
 void MeasureRanges() {
   constexpr size_t kKeys = 1000000, kRanges = 20;
   constexpr int kBitsPerKey = 20;

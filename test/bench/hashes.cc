@@ -189,35 +189,35 @@ KeySets MakeKeys(const Kind& kind) {
 
 // ---- what is measured ----------------------------------------------------------
 
-template <typename Digest>
-std::vector<Digest> Digests(const Hash& hash, const Keys& keys, size_t n) {
-  std::vector<Digest> digests(n);
-  for (size_t i = 0; i < n; i++) digests[i] = static_cast<Digest>(hash.of(keys.key(i), keys.length(i)));
-  return digests;
+template <typename Hash>
+std::vector<Hash> Hashes(const Hash& hash, const Keys& keys, size_t n) {
+  std::vector<Hash> hashes(n);
+  for (size_t i = 0; i < n; i++) hashes[i] = static_cast<Hash>(hash.of(keys.key(i), keys.length(i)));
+  return hashes;
 }
 
-size_t NumEqual(std::vector<uint32_t> digests) {
-  const size_t n = digests.size();
-  std::sort(digests.begin(), digests.end());
-  return n - static_cast<size_t>(std::unique(digests.begin(), digests.end()) - digests.begin());
+size_t NumEqual(std::vector<uint32_t> hashes) {
+  const size_t n = hashes.size();
+  std::sort(hashes.begin(), hashes.end());
+  return n - static_cast<size_t>(std::unique(hashes.begin(), hashes.end()) - hashes.begin());
 }
 
-template <typename Digest>
-double FalsePositiveRate(const bloom_encoding& encoding, const std::vector<Digest>& present,
-                         const std::vector<Digest>& absent, int bits_per_key) {
+template <typename Hash>
+double FalsePositiveRate(const bloom_encoding& encoding, const std::vector<Hash>& present,
+                         const std::vector<Hash>& absent, int bits_per_key) {
   bloom_shape shape;
   if (encoding.shape(present.size(), bits_per_key, &shape) != BLOOM_OK) std::exit(1);
   std::vector<uint8_t> bytes(shape.num_bytes);
   encoding.clear(&shape, bytes.data());
-  const bloom_digest_run run = {nullptr, present.data(), present.size()};
+  const bloom_hash_run run = {nullptr, present.data(), present.size()};
   encoding.add(&shape, bytes.data(), &run);
   bloom_filter filter;
   bloom_filter_read(bytes.data(), bytes.size(), &filter);
   size_t num_accepted = 0;
-  for (Digest digest : present) {
-    if (!encoding.may_contain(&filter, digest)) std::exit(1);
+  for (Hash hash : present) {
+    if (!encoding.may_contain(&filter, hash)) std::exit(1);
   }
-  for (Digest digest : absent) num_accepted += static_cast<size_t>(encoding.may_contain(&filter, digest));
+  for (Hash hash : absent) num_accepted += static_cast<size_t>(encoding.may_contain(&filter, hash));
   return static_cast<double>(num_accepted) / static_cast<double>(absent.size());
 }
 
@@ -274,16 +274,16 @@ int main(int argc, char** argv) {
     const std::vector<double> times = Times(keys.present, repeats);
     double rates[3];
     for (int h = 0; h < kNumHashes; h++) {
-      const auto present = Digests<uint32_t>(kHashes[h], keys.present, keys.present.size());
-      const auto absent = Digests<uint32_t>(kHashes[h], keys.absent, keys.absent.size());
+      const auto present = Hashes<uint32_t>(kHashes[h], keys.present, keys.present.size());
+      const auto absent = Hashes<uint32_t>(kHashes[h], keys.absent, keys.absent.size());
       for (int b = 0; b < 3; b++) rates[b] = FalsePositiveRate(bloom_encoding_leveldb, present, absent, kBits[b]);
       Report(raw, kind, kHashes[h].name, times[static_cast<size_t>(h)],
-             NumEqual(Digests<uint32_t>(kHashes[h], keys.present, kind.num_compared)), rates);
+             NumEqual(Hashes<uint32_t>(kHashes[h], keys.present, kind.num_compared)), rates);
     }
-    const auto present = Digests<uint64_t>(kHashes[3], keys.present, keys.present.size());
-    const auto absent = Digests<uint64_t>(kHashes[3], keys.absent, keys.absent.size());
+    const auto present = Hashes<uint64_t>(kHashes[3], keys.present, keys.present.size());
+    const auto absent = Hashes<uint64_t>(kHashes[3], keys.absent, keys.absent.size());
     for (int b = 0; b < 3; b++) rates[b] = FalsePositiveRate(bloom_encoding_parquet, present, absent, kBits[b]);
-    Report(raw, kind, "XXH64, in Parquet's", times[3], NumEqual(Digests<uint32_t>(kHashes[3], keys.present, kind.num_compared)),
+    Report(raw, kind, "XXH64, in Parquet's", times[3], NumEqual(Hashes<uint32_t>(kHashes[3], keys.present, kind.num_compared)),
            rates);
   }
   if (raw) std::fclose(raw);

@@ -15,7 +15,7 @@
 // hash inlined into `bloom one`, whose filter was parsed before; LevelDB and RocksDB are
 // the installed libraries, called once a key.
 //
-// Building is end to end: keys in memory -> filter bytes, our digests' memory
+// Building is end to end: keys in memory -> filter bytes, our hashes' memory
 // included.  Integers are decimal text for every contestant, rendered beforehand;
 // `hash integer int64` is ours from the number itself, rendering included.
 #include <leveldb/db.h>
@@ -104,7 +104,7 @@ Keys MakeKeys(bool decimal, size_t first, size_t n, size_t step = 1) {
   return keys;
 }
 
-uint32_t Digest(const leveldb::Slice& key) {
+uint32_t Hash(const leveldb::Slice& key) {
   return bloom_leveldb_hash(reinterpret_cast<const uint8_t*>(key.data()), key.size());
 }
 
@@ -154,7 +154,7 @@ void Race(const char* what, const char* key, size_t n, size_t ops, std::vector<C
   std::fflush(stdout);
 }
 
-// What hash_queue.c does: digests in chunks of 65,536, then the filter.
+// What hash_queue.c does: hashes in chunks of 65,536, then the filter.
 struct OurFilter {
   bloom_shape shape{};
   uint8_t* bytes = nullptr;
@@ -162,18 +162,18 @@ struct OurFilter {
 };
 
 // add(shape, bytes, runs) sets the bits.
-template <typename Digest, typename Hash, typename Add>
+template <typename Hash, typename Hash, typename Add>
 void BuildOurs(const bloom_encoding& encoding, size_t n, OurFilter* filter, Hash hash, Add add) {
   constexpr size_t kChunk = 65536;
-  std::vector<std::unique_ptr<Digest[]>> chunks;
-  std::vector<bloom_digest_run> runs((n + kChunk - 1) / kChunk);
+  std::vector<std::unique_ptr<Hash[]>> chunks;
+  std::vector<bloom_hash_run> runs((n + kChunk - 1) / kChunk);
   for (size_t i = 0; i < runs.size(); i++) {
     const size_t begin = i * kChunk;
     const size_t num = std::min(kChunk, n - begin);
-    Digest* digests = new Digest[num];
-    chunks.emplace_back(digests);
-    for (size_t k = 0; k < num; k++) digests[k] = hash(begin + k);
-    runs[i] = {i + 1 < runs.size() ? &runs[i + 1] : nullptr, digests, num};
+    Hash* hashes = new Hash[num];
+    chunks.emplace_back(hashes);
+    for (size_t k = 0; k < num; k++) hashes[k] = hash(begin + k);
+    runs[i] = {i + 1 < runs.size() ? &runs[i + 1] : nullptr, hashes, num};
   }
   std::free(filter->bytes);
   encoding.shape(n, kBitsPerKey, &filter->shape);
@@ -184,13 +184,13 @@ void BuildOurs(const bloom_encoding& encoding, size_t n, OurFilter* filter, Hash
 
 void BuildLeveldb(const bloom_leveldb_kernels* kernels, const Keys& keys, OurFilter* filter) {
   BuildOurs<uint32_t>(
-      bloom_encoding_leveldb, keys.slices.size(), filter, [&](size_t i) { return Digest(keys.slices[i]); },
-      [kernels](OurFilter* f, const bloom_digest_run* runs) {
+      bloom_encoding_leveldb, keys.slices.size(), filter, [&](size_t i) { return Hash(keys.slices[i]); },
+      [kernels](OurFilter* f, const bloom_hash_run* runs) {
         bloom_leveldb_add_by(kernels, &f->shape, f->bytes, runs);
       });
 }
 
-uint64_t ParquetDigest(const Keys& keys, size_t i) {
+uint64_t ParquetHash(const Keys& keys, size_t i) {
   if (!keys.integers.empty()) return bloom_parquet_hash_int64(keys.integers[i]);
   const leveldb::Slice& key = keys.slices[i];
   return bloom_parquet_hash_bytes(reinterpret_cast<const uint8_t*>(key.data()), key.size());
@@ -198,12 +198,12 @@ uint64_t ParquetDigest(const Keys& keys, size_t i) {
 
 void BuildParquet(const bloom_parquet_kernels* kernels, const Keys& keys, OurFilter* filter) {
   BuildOurs<uint64_t>(
-      bloom_encoding_parquet, keys.slices.size(), filter, [&](size_t i) { return ParquetDigest(keys, i); },
-      [kernels](OurFilter* f, const bloom_digest_run* runs) {
+      bloom_encoding_parquet, keys.slices.size(), filter, [&](size_t i) { return ParquetHash(keys, i); },
+      [kernels](OurFilter* f, const bloom_hash_run* runs) {
         const uint64_t num_blocks = f->shape.num_places;
         uint8_t* blocks = f->bytes + f->shape.num_bytes % BLOOM_SPLIT_BLOCK_BYTES;  // behind the header
         for (; runs; runs = runs->next) {
-          kernels->add(blocks, num_blocks, static_cast<const uint64_t*>(runs->digests), runs->num_digests);
+          kernels->add(blocks, num_blocks, static_cast<const uint64_t*>(runs->hashes), runs->num_hashes);
         }
       });
 }
@@ -330,13 +330,13 @@ void RaceProbe(bool decimal, size_t n) {
 }
 
 void RaceHash(size_t n) {
-  std::vector<uint32_t> digests(n);
+  std::vector<uint32_t> hashes(n);
   for (int decimal = 0; decimal < 2; decimal++) {
     const Keys keys = MakeKeys(decimal, decimal ? 1000000 : 1, n);
     std::vector<Contestant> all;
     all.push_back({"text", [&] {
       uint32_t sum = 0;
-      for (const leveldb::Slice& k : keys.slices) sum += Digest(k);
+      for (const leveldb::Slice& k : keys.slices) sum += Hash(k);
       sink = sum;
     }, {}});
     if (decimal) {
@@ -348,15 +348,15 @@ void RaceHash(size_t n) {
     }
     all.push_back({decimal ? "parquet int64" : "parquet", [&] {
       uint64_t sum = 0;
-      for (size_t i = 0; i < n; i++) sum += ParquetDigest(keys, i);
+      for (size_t i = 0; i < n; i++) sum += ParquetHash(keys, i);
       sink = sum;
     }, {}});
     if (!decimal) {
       OurFilter filter;
       bloom_leveldb_shape(n, kBitsPerKey, &filter.shape);
       filter.bytes = static_cast<uint8_t*>(std::calloc(filter.shape.num_bytes, 1));
-      for (size_t i = 0; i < n; i++) digests[i] = Digest(keys.slices[i]);
-      const bloom_digest_run run = {nullptr, digests.data(), n};
+      for (size_t i = 0; i < n; i++) hashes[i] = Hash(keys.slices[i]);
+      const bloom_hash_run run = {nullptr, hashes.data(), n};
       std::vector<Contestant> adders;
       for (size_t row = 0; bloom_leveldb_all_kernels[row]; row++) {
         const bloom_leveldb_kernels* kernels = bloom_leveldb_all_kernels[row];
@@ -366,19 +366,19 @@ void RaceHash(size_t n) {
         }, {}});
       }
       OurFilter parquet;
-      std::vector<uint64_t> long_digests(n);
+      std::vector<uint64_t> long_hashes(n);
       bloom_encoding_parquet.shape(n, kBitsPerKey, &parquet.shape);
       parquet.bytes = static_cast<uint8_t*>(std::calloc(parquet.shape.num_bytes, 1));
-      for (size_t i = 0; i < n; i++) long_digests[i] = ParquetDigest(keys, i);
+      for (size_t i = 0; i < n; i++) long_hashes[i] = ParquetHash(keys, i);
       for (size_t row = 0; bloom_parquet_all_kernels[row]; row++) {
         const bloom_parquet_kernels* kernels = bloom_parquet_all_kernels[row];
         if (!kernels->is_supported()) continue;
         adders.push_back({std::string("parquet ") + kernels->name, [&, kernels] {
           kernels->add(parquet.bytes + parquet.shape.num_bytes % BLOOM_SPLIT_BLOCK_BYTES, parquet.shape.num_places,
-                       long_digests.data(), n);
+                       long_hashes.data(), n);
         }, {}});
       }
-      Race("set bits", "digest", n, n, adders);
+      Race("set bits", "hash", n, n, adders);
     }
     Race("hash", decimal ? "integer" : "text16", n, n, all);
   }

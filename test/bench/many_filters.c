@@ -133,16 +133,16 @@ static void prepare(const char *folder, contestant *c){
 
 /* Reads only the bytes of a filter that are tested. */
 static int ask_by_blob_io(contestant *c, const char *key){
-  const uint32_t digest = bloom_leveldb_hash((const uint8_t *)key, KEY_CHARS);
+  const uint32_t hash = bloom_leveldb_hash((const uint8_t *)key, KEY_CHARS);
   int num_found = 0, id;
   for(id=0; id<num_filters; id++){
-    uint32_t h = digest, num_bits, probe;
+    uint32_t h = hash, num_bits, probe;
     uint8_t byte, num_probes;
     if( c->blob==NULL ) check(c->db, sqlite3_blob_open(c->db, "main", "shards", "filter", id, 0, &c->blob));
     else check(c->db, sqlite3_blob_reopen(c->blob, id));
     num_bits = 8 * (uint32_t)(sqlite3_blob_bytes(c->blob) - 1);
     num_probes = (uint8_t)bloom_leveldb_num_probes(12); /* the last byte lies on the last page */
-    for(probe=0; probe<num_probes; probe++, h+=bloom_leveldb_delta(digest)){
+    for(probe=0; probe<num_probes; probe++, h+=bloom_leveldb_delta(hash)){
       const uint32_t bit = h % num_bits;
       check(c->db, sqlite3_blob_read(c->blob, &byte, 1, (int)(bit/8)));
       if( !(byte >> bit%8 & 1) ) break;

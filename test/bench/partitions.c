@@ -20,11 +20,11 @@
 
 #define NUM_ABSENT 2000000
 
-/* Keys 0 .. num_keys-1, as the digests of each partition in turn. */
+/* Keys 0 .. num_keys-1, as the hashes of each partition in turn. */
 typedef struct grouped_keys {
   uint32_t num_parts;
-  uint32_t *digests;
-  uint64_t *ends; /* of each partition's digests */
+  uint32_t *hashes;
+  uint64_t *ends; /* of each partition's hashes */
 } grouped_keys;
 
 static void *allocate(size_t num_bytes){
@@ -37,7 +37,7 @@ static uint32_t part_of(const char *key, uint32_t num_parts){
   return (uint32_t)bloom_partition_of((const uint8_t *)key, KEY_CHARS, num_parts);
 }
 
-static uint32_t digest_of(const char *key){
+static uint32_t hash_of(const char *key){
   return bloom_leveldb_hash((const uint8_t *)key, KEY_CHARS);
 }
 
@@ -47,7 +47,7 @@ static void group_keys(grouped_keys *g, uint32_t num_parts, uint64_t num_keys){
   uint32_t part;
   char key[KEY_CHARS + 1];
   g->num_parts = num_parts;
-  g->digests = allocate(num_keys * sizeof(g->digests[0]));
+  g->hashes = allocate(num_keys * sizeof(g->hashes[0]));
   g->ends = allocate(num_parts * sizeof(g->ends[0]));
   for(i=0; i<num_keys; i++){
     write_key(i, key);
@@ -60,7 +60,7 @@ static void group_keys(grouped_keys *g, uint32_t num_parts, uint64_t num_keys){
   }
   for(i=0; i<num_keys; i++){
     write_key(i, key);
-    g->digests[g->ends[part_of(key, num_parts)]++] = digest_of(key);
+    g->hashes[g->ends[part_of(key, num_parts)]++] = hash_of(key);
   }
 }
 
@@ -77,8 +77,8 @@ static void build(parts *p, const grouped_keys *g, double bits_per_key){
   p->num_bytes = 0;
   for(part=0; part<g->num_parts; part++){
     const uint64_t begin = part ? g->ends[part-1] : 0;
-    const bloom_digest_run run = {NULL, g->digests + begin, (size_t)(g->ends[part] - begin)};
-    if( bloom_leveldb_shape(run.num_digests, bits_per_key, &p->shapes[part])!=BLOOM_OK ) exit(1);
+    const bloom_hash_run run = {NULL, g->hashes + begin, (size_t)(g->ends[part] - begin)};
+    if( bloom_leveldb_shape(run.num_hashes, bits_per_key, &p->shapes[part])!=BLOOM_OK ) exit(1);
     p->filters[part] = allocate(p->shapes[part].num_bytes);
     bloom_leveldb_clear(&p->shapes[part], p->filters[part]);
     bloom_leveldb_add(&p->shapes[part], p->filters[part], &run);
@@ -95,7 +95,7 @@ static double rate_of(const parts *p, uint32_t num_parts, uint64_t num_keys){
     write_key(num_keys + i, key);
     part = part_of(key, num_parts);
     bloom_filter_read(p->filters[part], p->shapes[part].num_bytes, &filter);
-    num_found += (uint64_t)filter.encoding->may_contain(&filter, digest_of(key));
+    num_found += (uint64_t)filter.encoding->may_contain(&filter, hash_of(key));
   }
   return (double)num_found / NUM_ABSENT;
 }
@@ -134,7 +134,7 @@ int main(int argc, char **argv){
       free(p.filters);
       free(p.shapes);
     }
-    free(g.digests);
+    free(g.hashes);
     free(g.ends);
   }
   return out ? fclose(out)!=0 : 0;

@@ -20,7 +20,7 @@ static const bloom_encoding *const bloomfile = &bloom_encoding_bloomfile;
 typedef struct made_file {
   uint8_t *bytes;
   size_t num_keys;
-  bloom_digest *digests;
+  bloom_hash_value *hashes;
   uint32_t *sets;
 } made_file;
 
@@ -49,49 +49,49 @@ static bloom_filter read_back(const uint8_t *bytes, size_t num_bytes){
 
 static made_file make(bloom_shape shape, size_t num_sets, size_t num_keys, rng *random){
   made_file made = {.num_keys = num_keys};
-  bloom_digest_run digests[2] = {{NULL, NULL, 0}}, sets[2] = {{NULL, NULL, 0}};
+  bloom_hash_run hashes[2] = {{NULL, NULL, 0}}, sets[2] = {{NULL, NULL, 0}};
   size_t i;
   made.bytes = allocated(shape.num_bytes);
-  made.digests = allocated(num_keys * sizeof(*made.digests));
+  made.hashes = allocated(num_keys * sizeof(*made.hashes));
   made.sets = allocated(num_keys * sizeof(*made.sets));
   for(i=0; i<num_keys; i++){
-    made.digests[i] = rng_next(random);
+    made.hashes[i] = rng_next(random);
     made.sets[i] = (uint32_t)rng_below(random, num_sets);
   }
   memset(made.bytes, 0xa5, shape.num_bytes); /* clear() must leave none of it */
   bloom_bloomfile_clear(&shape, made.bytes);
   i = num_keys/3;
-  digests[0] = (bloom_digest_run){&digests[1], made.digests, i};
-  sets[0] = (bloom_digest_run){&sets[1], made.sets, i};
-  digests[1] = (bloom_digest_run){NULL, made.digests + i, num_keys - i};
-  sets[1] = (bloom_digest_run){NULL, made.sets + i, num_keys - i};
-  bloom_bloomfile_add(&shape, made.bytes, digests, sets);
+  hashes[0] = (bloom_hash_run){&hashes[1], made.hashes, i};
+  sets[0] = (bloom_hash_run){&sets[1], made.sets, i};
+  hashes[1] = (bloom_hash_run){NULL, made.hashes + i, num_keys - i};
+  sets[1] = (bloom_hash_run){NULL, made.sets + i, num_keys - i};
+  bloom_bloomfile_add(&shape, made.bytes, hashes, sets);
   return made;
 }
 
 static void unmake(made_file *made){
   free(made->bytes);
-  free(made->digests);
+  free(made->hashes);
   free(made->sets);
 }
 
 /* ---- the definition, once more -------------------------------------------- */
 
-/* The unit, 0 .. num_units-1, that probe number i of a digest tests. */
-static uint64_t naive_unit(uint64_t digest, uint32_t i, uint64_t num_units){
-  const uint64_t delta = digest / 8589934592u + digest % 8589934592u * 2147483648u;
-  return (digest + i*delta) % num_units;
+/* The unit, 0 .. num_units-1, that probe number i of a hash tests. */
+static uint64_t naive_unit(uint64_t hash, uint32_t i, uint64_t num_units){
+  const uint64_t delta = hash / 8589934592u + hash % 8589934592u * 2147483648u;
+  return (hash + i*delta) % num_units;
 }
 
 static int naive_bit(const uint8_t *bytes, size_t unit_bytes, uint64_t unit, size_t set){
   return bytes[32 + unit*unit_bytes + set/8] >> set%8 & 1;
 }
 
-static int naive_has(const bloom_shape *shape, const uint8_t *bytes, uint64_t digest, size_t set){
+static int naive_has(const bloom_shape *shape, const uint8_t *bytes, uint64_t hash, size_t set){
   const size_t unit_bytes = (size_t)((shape->num_bytes - 32) / shape->num_places);
   uint32_t i;
   for(i=0; i<shape->num_probes; i++){
-    if( !naive_bit(bytes, unit_bytes, naive_unit(digest, i, shape->num_places), set) ) return 0;
+    if( !naive_bit(bytes, unit_bytes, naive_unit(hash, i, shape->num_places), set) ) return 0;
   }
   return 1;
 }
@@ -104,13 +104,13 @@ static int naive_is_prime(uint64_t number){
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void digests_are_xxh64_of_the_house_s_key_bytes(void **state){
+static void hashes_are_xxh64_of_the_house_s_key_bytes(void **state){
   (void)state;
   assert_int_equal(bloomfile->hash_bytes((const uint8_t *)"hello", 5), 0x26c7827d889f6da3u);
   assert_int_equal(bloomfile->hash_bytes(NULL, 0), 0xef46db3751d8e999u);
   assert_int_equal(bloomfile->hash_int64(1), bloom_xxh64((const uint8_t *)"1", 1));
   assert_int_equal(bloomfile->hash_int64(INT64_MIN), bloom_xxh64((const uint8_t *)"-9223372036854775808", 20));
-  assert_int_equal(bloomfile->digest_bytes, 8);
+  assert_int_equal(bloomfile->hash_bytes, 8);
 }
 
 static void a_file_begins_with_its_header(void **state){
@@ -202,7 +202,7 @@ static void files_are_written_as_defined(void **state){
     memset(expected + 32, 0, shape.num_bytes - 32);
     for(i=0; i<made.num_keys; i++){
       for(j=0; j<shape.num_probes; j++){
-        const uint64_t unit = naive_unit(made.digests[i], j, shape.num_places);
+        const uint64_t unit = naive_unit(made.hashes[i], j, shape.num_places);
         expected[32 + unit*widths[w] + made.sets[i]/8] |= (uint8_t)(1u << made.sets[i]%8);
       }
     }
@@ -225,17 +225,17 @@ static void asking_gives_the_sets_of_the_definition(void **state){
     size_t round, set;
     for(round=0; round<40; round++){
       const size_t key = rng_below(&random, made.num_keys);
-      const bloom_digest digest = round%2 ? made.digests[key] : rng_next(&random);
+      const bloom_hash_value hash = round%2 ? made.hashes[key] : rng_next(&random);
       uint8_t *mask = allocated(widths[w]);
       int is_any = 0;
       memset(mask, 0xa5, widths[w]);
-      assert_int_equal(bloom_bloomfile_sets(&file, digest, mask), bloomfile->may_contain(&file, digest));
+      assert_int_equal(bloom_bloomfile_sets(&file, hash, mask), bloomfile->may_contain(&file, hash));
       for(set=0; set<widths[w]*8; set++){
-        const int has = naive_has(&shape, made.bytes, digest, set);
+        const int has = naive_has(&shape, made.bytes, hash, set);
         assert_int_equal(mask[set/8] >> set%8 & 1, has);
         is_any |= has;
       }
-      assert_int_equal(bloomfile->may_contain(&file, digest), is_any);
+      assert_int_equal(bloomfile->may_contain(&file, hash), is_any);
       if( round%2 ) assert_int_equal(mask[made.sets[key]/8] >> made.sets[key]%8 & 1, 1);
       free(mask);
     }
@@ -245,11 +245,11 @@ static void asking_gives_the_sets_of_the_definition(void **state){
   }
 }
 
-static void a_key_s_answer_is_its_digest_s(void **state){
+static void a_key_s_answer_is_its_hash_s(void **state){
   const bloom_shape shape = shape_of(3, 20, 10);
-  const bloom_digest digests[2] = {bloomfile->hash_int64(-77), bloomfile->hash_bytes((const uint8_t *)"key", 3)};
+  const bloom_hash_value hashes[2] = {bloomfile->hash_int64(-77), bloomfile->hash_bytes((const uint8_t *)"key", 3)};
   const uint32_t sets[2] = {1, 2};
-  const bloom_digest_run digest_run = {NULL, digests, 2}, set_run = {NULL, sets, 2};
+  const bloom_hash_run hash_run = {NULL, hashes, 2}, set_run = {NULL, sets, 2};
   uint8_t *bytes = allocated(shape.num_bytes);
   bloom_filter file;
   int64_t i;
@@ -257,7 +257,7 @@ static void a_key_s_answer_is_its_digest_s(void **state){
   bloom_bloomfile_clear(&shape, bytes);
   file = read_back(bytes, shape.num_bytes);
   assert_int_equal(bloomfile->may_contain_int64(&file, -77), 0);
-  bloom_bloomfile_add(&shape, bytes, &digest_run, &set_run);
+  bloom_bloomfile_add(&shape, bytes, &hash_run, &set_run);
   assert_int_equal(bloomfile->may_contain_int64(&file, -77), 1);
   assert_int_equal(bloomfile->may_contain_bytes(&file, (const uint8_t *)"-77", 3), 1);
   assert_int_equal(bloomfile->may_contain_bytes(&file, (const uint8_t *)"key", 3), 1);
@@ -339,9 +339,9 @@ static void merging_is_building_of_all_keys(void **state){
   int i;
   (void)state;
   for(i=0; i<2; i++){
-    const bloom_digest_run digests = {NULL, all.digests + (ptrdiff_t)1000*i, 1000}, sets = {NULL, all.sets + (ptrdiff_t)1000*i, 1000};
+    const bloom_hash_run hashes = {NULL, all.hashes + (ptrdiff_t)1000*i, 1000}, sets = {NULL, all.sets + (ptrdiff_t)1000*i, 1000};
     bloom_bloomfile_clear(&shape, halves[i]);
-    bloom_bloomfile_add(&shape, halves[i], &digests, &sets);
+    bloom_bloomfile_add(&shape, halves[i], &hashes, &sets);
   }
   bloomfile->merge(&shape, halves[0], halves[1]);
   assert_memory_equal(halves[0], all.bytes, shape.num_bytes);
@@ -355,11 +355,11 @@ static void units_are_made_wider_and_narrower(void **state){
   rng random = rng_stream(4);
   made_file made = make(narrow, 32, 500, &random), expected = make(wide, 1, 0, &random);
   uint8_t *copy = allocated(wide.num_bytes);
-  const bloom_digest_run digests = {NULL, made.digests, 500}, sets = {NULL, made.sets, 500};
+  const bloom_hash_run hashes = {NULL, made.hashes, 500}, sets = {NULL, made.sets, 500};
   (void)state;
   assert_int_equal(wide.num_bytes, 32 + 193*13);
   assert_int_equal(wide.num_places, 193);
-  bloom_bloomfile_add(&wide, expected.bytes, &digests, &sets);
+  bloom_bloomfile_add(&wide, expected.bytes, &hashes, &sets);
   memset(copy, 0xa5, wide.num_bytes);
   bloom_bloomfile_copy_units(&narrow, made.bytes, &wide, copy);
   assert_memory_equal(copy, expected.bytes, wide.num_bytes);
@@ -436,21 +436,21 @@ static void few_units_are_near_theory(void **state){
     const bloom_shape shape = shape_of((uint64_t)1250*8, num_keys[i], 10);
     const double theory = pow(1 - exp(-6.0 * (double)num_keys[i] / (double)shape.num_places), 6);
     rng random = rng_stream(7000 + i);
-    bloom_digest *digests = allocated(10000 * sizeof(*digests));
+    bloom_hash_value *hashes = allocated(10000 * sizeof(*hashes));
     uint32_t *sets = allocated(10000 * sizeof(*sets));
     uint8_t *bytes = allocated(shape.num_bytes);
     bloom_filter file;
     size_t round, set;
     bloom_bloomfile_clear(&shape, bytes);
     for(round=0; round<num_keys[i]; round++){
-      const bloom_digest_run digest_run = {NULL, digests, 10000}, set_run = {NULL, sets, 10000};
-      for(set=0; set<10000; set++) digests[set] = rng_next(&random), sets[set] = (uint32_t)set;
-      bloom_bloomfile_add(&shape, bytes, &digest_run, &set_run);
+      const bloom_hash_run hash_run = {NULL, hashes, 10000}, set_run = {NULL, sets, 10000};
+      for(set=0; set<10000; set++) hashes[set] = rng_next(&random), sets[set] = (uint32_t)set;
+      bloom_bloomfile_add(&shape, bytes, &hash_run, &set_run);
     }
     file = read_back(bytes, shape.num_bytes);
     assert_in_range((uint64_t)(bloomfile->measured_fpr(&file) * 1e6), (uint64_t)(theory * 0.98e6), (uint64_t)(theory * 1.25e6));
     free(bytes);
-    free(digests);
+    free(hashes);
     free(sets);
   }
 }
@@ -523,7 +523,7 @@ static void it_is_known_but_not_made_by_name(void **state){
 
 int main(void){
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(digests_are_xxh64_of_the_house_s_key_bytes),
+    cmocka_unit_test(hashes_are_xxh64_of_the_house_s_key_bytes),
     cmocka_unit_test(a_file_begins_with_its_header),
     cmocka_unit_test(the_number_of_units_is_the_next_prime),
     cmocka_unit_test(a_unit_has_a_bit_for_every_set),
@@ -531,7 +531,7 @@ int main(void){
     cmocka_unit_test(what_is_larger_than_allowed_is_too_big),
     cmocka_unit_test(files_are_written_as_defined),
     cmocka_unit_test(asking_gives_the_sets_of_the_definition),
-    cmocka_unit_test(a_key_s_answer_is_its_digest_s),
+    cmocka_unit_test(a_key_s_answer_is_its_hash_s),
     cmocka_unit_test(a_header_that_is_wrong_makes_no_bloomfile),
     cmocka_unit_test(merging_is_building_of_all_keys),
     cmocka_unit_test(units_are_made_wider_and_narrower),

@@ -43,9 +43,9 @@ static void any_bytes_are_read_and_answer_like_leveldb(void **state){
         exact = exact_copy(bytes, num_bytes);
         check_fields(exact, num_bytes);
         for(i=0; i<4; i++){
-          const uint32_t digest = (uint32_t)rng_next(&random);
-          assert_int_equal(may_contain(exact, num_bytes, digest),
-                           naive_may_contain(exact, num_bytes, digest));
+          const uint32_t hash = (uint32_t)rng_next(&random);
+          assert_int_equal(may_contain(exact, num_bytes, hash),
+                           naive_may_contain(exact, num_bytes, hash));
         }
         if( num_bytes ) assert_memory_equal(exact, bytes, num_bytes);
         free(exact);
@@ -104,9 +104,9 @@ static void shapes_are_equal_in_every_part(void **state){
   assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
 }
 
-/* Digests that are all zeros or all ones, or that step by nothing. */
-static void extreme_digests_answer_like_leveldb(void **state){
-  static const uint32_t digests[] = {
+/* Hashes that are all zeros or all ones, or that step by nothing. */
+static void extreme_hashes_answer_like_leveldb(void **state){
+  static const uint32_t hashes[] = {
     0, 1, UINT32_MAX, 0x80000000, 0x7fffffff, 0x00008000, 0x0001ffff, 0x00020000, 0xaaaaaaaa
   };
   size_t round, i;
@@ -117,9 +117,9 @@ static void extreme_digests_answer_like_leveldb(void **state){
     const size_t num_bytes = 2 + rng_below(&random, sizeof(bytes) - 1);
     rng_bytes(&random, bytes, num_bytes);
     bytes[num_bytes-1] = (uint8_t)(round%32);
-    for(i=0; i<COUNT_OF(digests); i++){
-      assert_int_equal(may_contain(bytes, num_bytes, digests[i]),
-                       naive_may_contain(bytes, num_bytes, digests[i]));
+    for(i=0; i<COUNT_OF(hashes); i++){
+      assert_int_equal(may_contain(bytes, num_bytes, hashes[i]),
+                       naive_may_contain(bytes, num_bytes, hashes[i]));
     }
   }
 }
@@ -127,14 +127,14 @@ static void extreme_digests_answer_like_leveldb(void **state){
 /* More bits never take a key away. */
 static void setting_bits_loses_no_key(void **state){
   rng random = rng_stream(11);
-  uint32_t digests[200];
+  uint32_t hashes[200];
   size_t num_bytes, i, round;
   uint8_t *filter;
   (void)state;
-  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
-  filter = build_filter(digests, COUNT_OF(digests), 10, NULL, &num_bytes);
+  for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
+  filter = build_filter(hashes, COUNT_OF(hashes), 10, NULL, &num_bytes);
   for(round=0; round<500; round++){
-    for(i=0; i<COUNT_OF(digests); i++) assert_true(may_contain(filter, num_bytes, digests[i]));
+    for(i=0; i<COUNT_OF(hashes); i++) assert_true(may_contain(filter, num_bytes, hashes[i]));
     filter[rng_below(&random, num_bytes-1)] |= (uint8_t)(1u << rng_below(&random, 8));
   }
   free(filter);
@@ -147,7 +147,7 @@ int main(void){
     cmocka_unit_test(one_byte_is_an_empty_filter),
     cmocka_unit_test(encodings_are_found_by_name),
     cmocka_unit_test(shapes_are_equal_in_every_part),
-    cmocka_unit_test(extreme_digests_answer_like_leveldb),
+    cmocka_unit_test(extreme_hashes_answer_like_leveldb),
     cmocka_unit_test(setting_bits_loses_no_key),
   };
   return cmocka_run_group_tests(tests, print_seed, NULL);

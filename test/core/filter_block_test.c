@@ -138,10 +138,10 @@ static void random_blocks(void **state){
 
 static void the_filter_for_any_key_has_any_key(void **state){
   bloom_filter filter;
-  bloom_digest digest;
+  bloom_hash_value hash;
   (void)state;
   assert_true(bloom_encoding_leveldb.read(bloom_any_key_filter, BLOOM_ANY_KEY_FILTER_BYTES, &filter));
-  for(digest=0; digest<1000; digest++) assert_true(bloom_encoding_leveldb.may_contain(&filter, digest * 4294967));
+  for(hash=0; hash<1000; hash++) assert_true(bloom_encoding_leveldb.may_contain(&filter, hash * 4294967));
 }
 
 /* -- Writing ------------------------------------------------------------------------- */
@@ -162,8 +162,8 @@ static uint8_t *written_block(const uint32_t *num_keys, size_t num_slots, double
   for(slot=0; slot<num_slots; slot++){
     uint32_t i;
     for(i=0; i<num_keys[slot]; i++, key++){
-      const uint32_t digest = (uint32_t)bloom_encoding_leveldb.hash_int64(key);
-      const bloom_digest_run run = {NULL, &digest, 1};
+      const uint32_t hash = (uint32_t)bloom_encoding_leveldb.hash_int64(key);
+      const bloom_hash_run run = {NULL, &hash, 1};
       bloom_filter_block_add(&block, bytes, slot, &run);
     }
   }

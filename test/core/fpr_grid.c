@@ -10,7 +10,7 @@
 ** machine prints the same.  `make core-tests` builds it; fpr_grid.csv, which
 ** leveldb_sizing_test.c compares the model with, is what it wrote.
 ** A rate from 4,000 false positives is within 3.2 % in 19 cases of 20.
-** Digests are drawn, not hashed from keys: LevelDB's hash spreads well, and its
+** Hashes are drawn, not hashed from keys: LevelDB's hash spreads well, and its
 ** 32 bits are all that a filter sees of a key.
 */
 #include <math.h>
@@ -34,13 +34,13 @@ static uint64_t random64(void){
   return z ^ (z >> 31);
 }
 
-static uint32_t random_digest(void){
+static uint32_t random_hash(void){
   return (uint32_t)(random64() >> 32);
 }
 
-static void draw_digests(uint32_t *digests, size_t num_digests){
+static void draw_hashes(uint32_t *hashes, size_t num_hashes){
   size_t i;
-  for(i=0; i<num_digests; i++) digests[i] = random_digest();
+  for(i=0; i<num_hashes; i++) hashes[i] = random_hash();
 }
 
 static void measure(uint64_t num_keys, double bits_per_key){
@@ -60,13 +60,13 @@ static void measure(uint64_t num_keys, double bits_per_key){
     if( probes<100 ) probes = 100;
     bloom_leveldb_clear(&shape, bytes);
     for(j=0; j<num_keys; j+=4096){
-      uint32_t digests[4096];
-      bloom_digest_run run = {NULL, digests, num_keys-j<4096 ? (size_t)(num_keys-j) : 4096};
-      draw_digests(digests, run.num_digests);
+      uint32_t hashes[4096];
+      bloom_hash_run run = {NULL, hashes, num_keys-j<4096 ? (size_t)(num_keys-j) : 4096};
+      draw_hashes(hashes, run.num_hashes);
       bloom_leveldb_add(&shape, bytes, &run);
     }
     bloom_filter_read(bytes, shape.num_bytes, &filter);
-    for(j=0; j<probes; j++) num_accepted += (uint64_t)filter.encoding->may_contain(&filter, random_digest());
+    for(j=0; j<probes; j++) num_accepted += (uint64_t)filter.encoding->may_contain(&filter, random_hash());
     num_probed += probes;
   }
   measured_fpr = (double)num_accepted / (double)num_probed;

@@ -145,12 +145,12 @@ static void estimates_at_random(void **state){
 /* Of real filters the estimate is near the truth: 4 % is beyond chance here. */
 static void estimates_find_the_number_of_keys(void **state){
   rng random = rng_stream(22);
-  uint32_t digests[20000];
+  uint32_t hashes[20000];
   size_t i, num_keys, num_bytes;
   (void)state;
-  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
-  for(num_keys=5000; num_keys<=COUNT_OF(digests); num_keys+=5000){
-    uint8_t *bytes = build_filter(digests, num_keys, 10, NULL, &num_bytes);
+  for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
+  for(num_keys=5000; num_keys<=COUNT_OF(hashes); num_keys+=5000){
+    uint8_t *bytes = build_filter(hashes, num_keys, 10, NULL, &num_bytes);
     const bloom_filter filter = filter_of(bytes, num_bytes);
     assert_close(facts_of(&filter).estimated_keys,
                  (double)num_keys, 0.04, "keys of a real filter");
@@ -232,7 +232,7 @@ static void rates_of_filters_without_bits_to_test(void **state){
 
 /* ---- measured_fpr -------------------------------------------------------- */
 
-/* The rate over random keys, hashed as keys are: no digest of the sample. */
+/* The rate over random keys, hashed as keys are: no hash of the sample. */
 static double brute_force_fpr(const bloom_filter *filter, rng *random, size_t num_keys){
   size_t accepted = 0, i;
   for(i=0; i<num_keys; i++){
@@ -259,13 +259,13 @@ static void measured_fpr_is_that_of_random_keys(void **state){
   (void)state;
   for(i=0; i<COUNT_OF(rows); i++){
     rng random = rng_stream(31 + i);
-    uint32_t *digests = calloc(rows[i].num_keys, sizeof(uint32_t));
+    uint32_t *hashes = calloc(rows[i].num_keys, sizeof(uint32_t));
     uint8_t *bytes;
     bloom_filter filter;
     double brute_force, measured, standard_error;
-    assert_non_null(digests);
-    for(j=0; j<rows[i].num_keys; j++) digests[j] = (uint32_t)rng_next(&random);
-    bytes = build_filter(digests, rows[i].num_keys, rows[i].bits_per_key, NULL, &num_bytes);
+    assert_non_null(hashes);
+    for(j=0; j<rows[i].num_keys; j++) hashes[j] = (uint32_t)rng_next(&random);
+    bytes = build_filter(hashes, rows[i].num_keys, rows[i].bits_per_key, NULL, &num_bytes);
     filter = filter_of(bytes, num_bytes);
     brute_force = brute_force_fpr(&filter, &random, num_keys);
     measured = filter.encoding->measured_fpr(&filter);
@@ -276,12 +276,12 @@ static void measured_fpr_is_that_of_random_keys(void **state){
                rows[i].bits_per_key, measured, brute_force, standard_error);
     }
     free(bytes);
-    free(digests);
+    free(hashes);
   }
 }
 
-/* The sample is spread evenly: a bit in every 2^k-th digest range is met alike.
-** A filter of one probe and 2^16 bits accepts by digest mod 2^16, so with half
+/* The sample is spread evenly: a bit in every 2^k-th hash range is met alike.
+** A filter of one probe and 2^16 bits accepts by hash mod 2^16, so with half
 ** of its bits set the rate is exactly 1/2. */
 static void measured_fpr_samples_evenly(void **state){
   uint8_t bytes[8193];
@@ -298,13 +298,13 @@ static void measured_fpr_samples_evenly(void **state){
 /* A filter's rate is the same number wherever it is measured: the sample is fixed. */
 static void measured_fpr_samples_multiples_of_the_golden_ratio(void **state){
   rng random = rng_stream(77);
-  uint32_t digests[500];
+  uint32_t hashes[500];
   size_t num_bytes, num_accepted = 0, i;
   bloom_filter filter;
   uint8_t *bytes;
   (void)state;
-  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
-  bytes = build_filter(digests, COUNT_OF(digests), 4, NULL, &num_bytes);
+  for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
+  bytes = build_filter(hashes, COUNT_OF(hashes), 4, NULL, &num_bytes);
   filter = filter_of(bytes, num_bytes);
   for(i=0; i<BLOOM_LEVELDB_FPR_SAMPLE; i++){
     num_accepted += (size_t)naive_may_contain(bytes, num_bytes, (uint32_t)i * 0x9e3779b1u);

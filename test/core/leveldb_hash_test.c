@@ -1,5 +1,5 @@
 /*
-** Key bytes -> digest: known answers of LevelDB 1.23 (util/hash.cc with the
+** Key bytes -> hash: known answers of LevelDB 1.23 (util/hash.cc with the
 ** seed 0xbc9f1d34 of util/bloom.cc), and every length against a slow rewrite.
 ** Longer keys are pinned by the filters of golden_leveldb.h.
 */
@@ -17,22 +17,22 @@
 ** as one number, everything modulo 2^32. */
 static uint32_t naive_hash(const uint8_t *key, size_t num_bytes){
   const uint64_t multiplier = 3332679571u, two_32 = (uint64_t)1 << 32;
-  uint64_t digest = 3164544308u ^ (num_bytes*multiplier % two_32);
+  uint64_t hash = 3164544308u ^ (num_bytes*multiplier % two_32);
   size_t i, j;
   for(i=0; i<num_bytes; i+=4){
     const size_t width = num_bytes-i<4 ? num_bytes-i : 4;
     uint64_t word = 0;
     for(j=width; j>0; j--) word = word*256 + key[i+j-1];
-    digest = (digest + word) % two_32 * multiplier % two_32;
-    digest ^= digest / (width==4 ? 65536 : 16777216);
+    hash = (hash + word) % two_32 * multiplier % two_32;
+    hash ^= hash / (width==4 ? 65536 : 16777216);
   }
-  return (uint32_t)digest;
+  return (uint32_t)hash;
 }
 
 static void known_answers(void **state){
   static const struct {
     const char *key; /* hex */
-    uint32_t digest;
+    uint32_t hash;
   } answers[] = {
     { "",           0xbc9f1d34 },
     { "62",         0xef1345c4 },
@@ -47,7 +47,7 @@ static void known_answers(void **state){
   for(i=0; i<COUNT_OF(answers); i++){
     size_t num_bytes;
     uint8_t *key = bytes_of(answers[i].key, &num_bytes);
-    assert_int_equal(bloom_leveldb_hash(key, num_bytes), answers[i].digest);
+    assert_int_equal(bloom_leveldb_hash(key, num_bytes), answers[i].hash);
     free(key);
   }
 }
@@ -78,16 +78,16 @@ static void every_length_at_every_alignment(void **state){
   for(round=0; round<50; round++){
     for(num_bytes=0; num_bytes<=MAX_KEY_BYTES; num_bytes++){
       uint8_t key[MAX_KEY_BYTES], shifted[MAX_KEY_BYTES + 8], *exact;
-      uint32_t digest;
+      uint32_t hash;
       rng_bytes(&random, key, num_bytes);
       exact = exact_copy(key, num_bytes);
-      digest = bloom_leveldb_hash(exact, num_bytes);
+      hash = bloom_leveldb_hash(exact, num_bytes);
       free(exact);
-      assert_int_equal(digest, naive_hash(key, num_bytes));
+      assert_int_equal(hash, naive_hash(key, num_bytes));
       for(offset=0; offset<8; offset++){
         rng_bytes(&random, shifted, sizeof(shifted));
         memcpy(shifted + offset, key, num_bytes);
-        assert_int_equal(bloom_leveldb_hash(shifted + offset, num_bytes), digest);
+        assert_int_equal(bloom_leveldb_hash(shifted + offset, num_bytes), hash);
       }
     }
   }
@@ -100,12 +100,12 @@ static void every_bit_of_a_key_counts(void **state){
   (void)state;
   for(num_bytes=1; num_bytes<=MAX_KEY_BYTES; num_bytes++){
     uint8_t key[MAX_KEY_BYTES];
-    uint32_t digest;
+    uint32_t hash;
     rng_bytes(&random, key, num_bytes);
-    digest = bloom_leveldb_hash(key, num_bytes);
+    hash = bloom_leveldb_hash(key, num_bytes);
     for(bit=0; bit<8*num_bytes; bit++){
       key[bit/8] ^= (uint8_t)(1u << bit%8);
-      assert_int_not_equal(bloom_leveldb_hash(key, num_bytes), digest);
+      assert_int_not_equal(bloom_leveldb_hash(key, num_bytes), hash);
       key[bit/8] ^= (uint8_t)(1u << bit%8);
     }
   }
@@ -114,12 +114,12 @@ static void every_bit_of_a_key_counts(void **state){
 /* The length enters: keys that differ by trailing zeros alone are different. */
 static void lengths_of_zeros_differ(void **state){
   const uint8_t zeros[MAX_KEY_BYTES] = { 0 };
-  uint32_t digests[MAX_KEY_BYTES + 1];
+  uint32_t hashes[MAX_KEY_BYTES + 1];
   size_t i, j;
   (void)state;
-  for(i=0; i<COUNT_OF(digests); i++){
-    digests[i] = bloom_leveldb_hash(zeros, i);
-    for(j=0; j<i; j++) assert_int_not_equal(digests[i], digests[j]);
+  for(i=0; i<COUNT_OF(hashes); i++){
+    hashes[i] = bloom_leveldb_hash(zeros, i);
+    for(j=0; j<i; j++) assert_int_not_equal(hashes[i], hashes[j]);
   }
 }
 

@@ -21,24 +21,24 @@ static uint64_t random64(void){
   return random_state * 0x2545f4914f6cdd1du;
 }
 
-static void fill_random(uint32_t *digests, size_t num_digests){
+static void fill_random(uint32_t *hashes, size_t num_hashes){
   size_t i;
-  for(i=0; i<num_digests; i++) digests[i] = (uint32_t)(random64() >> 32);
+  for(i=0; i<num_hashes; i++) hashes[i] = (uint32_t)(random64() >> 32);
 }
 
 /* LevelDB's loop (util/bloom.cc, CreateFilter), positions as it computes them. */
-static uint32_t naive_position(uint32_t digest, uint32_t probe, uint64_t num_bits){
-  const uint32_t delta = (digest >> 17) | (digest << 15);
-  return (uint32_t)((uint32_t)(digest + probe * delta) % num_bits);
+static uint32_t naive_position(uint32_t hash, uint32_t probe, uint64_t num_bits){
+  const uint32_t delta = (hash >> 17) | (hash << 15);
+  return (uint32_t)((uint32_t)(hash + probe * delta) % num_bits);
 }
 
-static void naive_add(const bloom_shape *shape, uint8_t *filter, const uint32_t *digests,
-                      size_t num_digests){
+static void naive_add(const bloom_shape *shape, uint8_t *filter, const uint32_t *hashes,
+                      size_t num_hashes){
   size_t i;
   uint32_t j;
-  for(i=0; i<num_digests; i++){
+  for(i=0; i<num_hashes; i++){
     for(j=0; j<shape->num_probes; j++){
-      uint32_t position = naive_position(digests[i], j, shape->num_bits);
+      uint32_t position = naive_position(hashes[i], j, shape->num_bits);
       filter[position/8] = (uint8_t)(filter[position/8] | 1 << position%8);
     }
   }
@@ -108,7 +108,7 @@ static void test_positions(void **state){
   static const uint32_t edges[] = {0, 1, 2, 7, 8, 63, 64, 0x7fffffff, 0x80000000, 0xffffffff,
     0xfffffffe, 0xfffffff8, 0xfffffff7, 0x20000, 0x1ffff, 0xffff0000};
   enum { NUM = 64, MAX = 30 };
-  uint32_t digests[NUM];
+  uint32_t hashes[NUM];
   uint32_t given[NUM * MAX], expected[NUM * MAX];
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
@@ -122,14 +122,14 @@ static void test_positions(void **state){
       const size_t num_positions = (size_t)NUM * num_probes;
       size_t i;
       uint32_t j;
-      fill_random(digests, NUM);
-      memcpy(digests, edges, sizeof(edges));
+      fill_random(hashes, NUM);
+      memcpy(hashes, edges, sizeof(edges));
       /* Just around multiples of the size, where a quotient is off by one. */
-      for(i=16; i<32; i++) digests[i] = (uint32_t)(num_bits * (i-15)) - (uint32_t)(i%3);
+      for(i=16; i<32; i++) hashes[i] = (uint32_t)(num_bits * (i-15)) - (uint32_t)(i%3);
       for(i=0; i<NUM; i++){
-        for(j=0; j<num_probes; j++) expected[i*num_probes + j] = naive_position(digests[i], j, num_bits);
+        for(j=0; j<num_probes; j++) expected[i*num_probes + j] = naive_position(hashes[i], j, num_bits);
       }
-      kernels->positions(bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(num_bits)), num_probes, digests,
+      kernels->positions(bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(num_bits)), num_probes, hashes,
                          NUM, given);
       /* Rows give them in orders of their own. */
       qsort(expected, num_positions, sizeof(expected[0]), compare_positions);
@@ -145,7 +145,7 @@ static void test_positions_in(void **state){
     {0x7ffffff0, 1000}, {1u<<31, 1u<<31}, {0xffffff00, 256}};
   static const uint64_t sizes[] = {8, 1000, 65544, 99999992, 4294967288u, 4294967296u, 1000000000000u};
   enum { NUM = 160, MAX = 30 };
-  static uint32_t digests[NUM];
+  static uint32_t hashes[NUM];
   static uint32_t all[NUM * MAX], expected[NUM * MAX];
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
@@ -162,15 +162,15 @@ static void test_positions_in(void **state){
           uint32_t *given = malloc(num_all ? num_all * sizeof(*given) : 1);
           size_t num_expected = 0, i;
           assert_non_null(given);
-          fill_random(digests, NUM);
+          fill_random(hashes, NUM);
           /* Positions at and around both ends of the part. */
-          for(i=0; i<NUM; i+=3) digests[i] = parts[p].begin - 2 + (uint32_t)(i%5);
-          for(i=1; i<NUM; i+=3) digests[i] = parts[p].begin + parts[p].num_bits - 2 + (uint32_t)(i%5);
-          kernels->positions(divisor, num_probes, digests, num, all);
+          for(i=0; i<NUM; i+=3) hashes[i] = parts[p].begin - 2 + (uint32_t)(i%5);
+          for(i=1; i<NUM; i+=3) hashes[i] = parts[p].begin + parts[p].num_bits - 2 + (uint32_t)(i%5);
+          kernels->positions(divisor, num_probes, hashes, num, all);
           for(i=0; i<num_all; i++){
             if( all[i]>=parts[p].begin && all[i]-parts[p].begin<parts[p].num_bits ) expected[num_expected++] = all[i];
           }
-          assert_int_equal(kernels->positions_in(parts[p], divisor, num_probes, digests, num, given), num_expected);
+          assert_int_equal(kernels->positions_in(parts[p], divisor, num_probes, hashes, num, given), num_expected);
           assert_memory_equal(given, expected, num_expected * sizeof(expected[0]));
           free(given);
         }
@@ -179,11 +179,11 @@ static void test_positions_in(void **state){
   }
 }
 
-/* Shapes x numbers of digests x ways to split them into runs. */
+/* Shapes x numbers of hashes x ways to split them into runs. */
 static void test_add_and_may_contain(void **state){
   static const uint64_t byte_counts[] = {1, 2, 7, 8, 9, 31, 125, 1000, 4099, 125000};
-  enum { MAX_DIGESTS = 3000, MAX_RUNS = 40 };
-  static uint32_t digests[MAX_DIGESTS], others[MAX_DIGESTS];
+  enum { MAX_HASHES = 3000, MAX_RUNS = 40 };
+  static uint32_t hashes[MAX_HASHES], others[MAX_HASHES];
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
   (void)state;
@@ -195,20 +195,20 @@ static void test_add_and_may_contain(void **state){
         const bloom_shape shape = leveldb_shape(byte_counts[s]*8, num_probes);
         /* One byte more on each side: nothing outside may change. */
         uint8_t *expected = calloc(shape.num_bytes+2, 1), *given = calloc(shape.num_bytes+2, 1);
-        const size_t num_digests = (size_t)(random64() % (num_probes%3==0 ? 20 : MAX_DIGESTS));
-        const size_t num_others = MAX_DIGESTS - num_probes%17; /* all remainders by the lanes */
-        bloom_digest_run runs[MAX_RUNS];
+        const size_t num_hashes = (size_t)(random64() % (num_probes%3==0 ? 20 : MAX_HASHES));
+        const size_t num_others = MAX_HASHES - num_probes%17; /* all remainders by the lanes */
+        bloom_hash_run runs[MAX_RUNS];
         bloom_filter filter;
         size_t num_runs = 0, at = 0, i;
         assert_non_null(expected);
         assert_non_null(given);
-        fill_random(digests, num_digests);
-        fill_random(others, MAX_DIGESTS);
-        memcpy(others, digests, num_digests/2 * sizeof(digests[0]));
+        fill_random(hashes, num_hashes);
+        fill_random(others, MAX_HASHES);
+        memcpy(others, hashes, num_hashes/2 * sizeof(hashes[0]));
         while( num_runs<MAX_RUNS ){
-          size_t num = num_runs==MAX_RUNS-1 ? num_digests-at : (size_t)(random64() % (1 + random64()%600));
-          if( num>num_digests-at ) num = num_digests - at;
-          runs[num_runs] = (bloom_digest_run){&runs[num_runs+1], num ? digests+at : NULL, num};
+          size_t num = num_runs==MAX_RUNS-1 ? num_hashes-at : (size_t)(random64() % (1 + random64()%600));
+          if( num>num_hashes-at ) num = num_hashes - at;
+          runs[num_runs] = (bloom_hash_run){&runs[num_runs+1], num ? hashes+at : NULL, num};
           num_runs++;
           at += num;
         }
@@ -216,14 +216,14 @@ static void test_add_and_may_contain(void **state){
         bloom_leveldb_clear(&shape, given+1);
         bloom_leveldb_add_by(kernels, &shape, given+1, runs);
         bloom_leveldb_clear(&shape, expected+1);
-        naive_add(&shape, expected+1, digests, num_digests);
+        naive_add(&shape, expected+1, hashes, num_hashes);
         assert_memory_equal(given, expected, shape.num_bytes+2);
 
         bloom_filter_read(given+1, shape.num_bytes, &filter);
         for(i=0; i<num_others; i++){
           const int answer = filter.encoding->may_contain(&filter, others[i]);
           assert_int_equal(answer, naive_may_contain(given+1, shape.num_bytes, others[i]));
-          if( i<num_digests/2 ) assert_int_equal(answer, 1);
+          if( i<num_hashes/2 ) assert_int_equal(answer, 1);
         }
         free(expected);
         free(given);
@@ -236,24 +236,24 @@ static void test_add_and_may_contain(void **state){
 static void test_add_in_parts(void **state){
   enum { NUM = 300000 };
   const bloom_shape shape = leveldb_shape((uint64_t)50000001 * 8, 7);
-  uint32_t *digests = malloc(NUM * sizeof(*digests));
+  uint32_t *hashes = malloc(NUM * sizeof(*hashes));
   uint8_t *expected = malloc(shape.num_bytes), *given = malloc(shape.num_bytes);
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
   (void)state;
-  assert_non_null(digests);
+  assert_non_null(hashes);
   assert_non_null(expected);
   assert_non_null(given);
-  fill_random(digests, NUM);
+  fill_random(hashes, NUM);
   bloom_leveldb_clear(&shape, expected);
-  naive_add(&shape, expected, digests, NUM);
+  naive_add(&shape, expected, hashes, NUM);
   while( (kernels = next_kernels(&row))!=NULL ){
-    bloom_digest_run last = {NULL, digests+777, NUM-777}, first = {&last, digests, 777};
+    bloom_hash_run last = {NULL, hashes+777, NUM-777}, first = {&last, hashes, 777};
     bloom_leveldb_clear(&shape, given);
     bloom_leveldb_add_by(kernels, &shape, given, &first);
     assert_int_equal(memcmp(given, expected, shape.num_bytes), 0);
   }
-  free(digests);
+  free(hashes);
   free(expected);
   free(given);
 }
@@ -263,15 +263,15 @@ static void test_add_in_small_parts(void **state){
   static const uint32_t part_bytes[] = {1, 2, 7, 64, 100, 500, 1026, 1027, 1028};
   enum { NUM = 1500, NUM_BYTES = 1027 };
   const bloom_shape shape = leveldb_shape((uint64_t)NUM_BYTES * 8, 6);
-  static uint32_t digests[NUM];
+  static uint32_t hashes[NUM];
   static uint8_t expected[NUM_BYTES + 1], given[NUM_BYTES + 1];
-  const bloom_digest_run run = {NULL, digests, NUM};
+  const bloom_hash_run run = {NULL, hashes, NUM};
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
   (void)state;
-  fill_random(digests, NUM);
+  fill_random(hashes, NUM);
   bloom_leveldb_clear(&shape, expected);
-  naive_add(&shape, expected, digests, NUM);
+  naive_add(&shape, expected, hashes, NUM);
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t p;
     for(p=0; p<sizeof(part_bytes)/sizeof(part_bytes[0]); p++){
@@ -284,23 +284,23 @@ static void test_add_in_small_parts(void **state){
   }
 }
 
-/* 2^32 bits in two parts, and more bits, which probes do not reach.  A few digests, so
+/* 2^32 bits in two parts, and more bits, which probes do not reach.  A few hashes, so
 ** often that parts pay: 512 MiB are reserved, few pages touched. */
 static void test_add_in_large_parts(void **state){
   enum { NUM = 100, NUM_RUNS = 6000, NUM_PROBES = 30 };
   static const uint64_t sizes[] = {(uint64_t)1 << 32, ((uint64_t)1 << 32) + 800};
-  static bloom_digest_run runs[NUM_RUNS];
-  uint32_t digests[NUM];
+  static bloom_hash_run runs[NUM_RUNS];
+  uint32_t hashes[NUM];
   const char *share = getenv("BLOOM_TEST_SHARE");
   const size_t num_runs = share && strcmp(share, "100")!=0 ? 1 : NUM_RUNS; /* 1: an emulator's share */
   const bloom_leveldb_kernels *kernels;
   size_t row = 0, s, i;
   uint32_t j;
   (void)state;
-  fill_random(digests, NUM);
-  digests[0] = 0;
-  digests[1] = 0xffffffff;
-  for(i=0; i<num_runs; i++) runs[i] = (bloom_digest_run){i+1<num_runs ? &runs[i+1] : NULL, digests, NUM};
+  fill_random(hashes, NUM);
+  hashes[0] = 0;
+  hashes[1] = 0xffffffff;
+  for(i=0; i<num_runs; i++) runs[i] = (bloom_hash_run){i+1<num_runs ? &runs[i+1] : NULL, hashes, NUM};
   while( (kernels = next_kernels(&row))!=NULL ){
     bloom_leveldb_kernels in_two_parts = *kernels;
     in_two_parts.max_part_bytes = 1u << 28;
@@ -314,7 +314,7 @@ static void test_add_in_large_parts(void **state){
       bloom_leveldb_add_by(&in_two_parts, &shape, filter, runs);
       for(i=0; i<NUM; i++){
         for(j=0; j<NUM_PROBES; j++){
-          const uint32_t position = naive_position(digests[i], j, sizes[s]);
+          const uint32_t position = naive_position(hashes[i], j, sizes[s]);
           assert_true(filter[position/8] >> position%8 & 1);
         }
       }
@@ -325,7 +325,7 @@ static void test_add_in_large_parts(void **state){
 
 static void test_add_nothing(void **state){
   const bloom_shape shape = leveldb_shape(64, 6);
-  const bloom_digest_run empty = {NULL, NULL, 0};
+  const bloom_hash_run empty = {NULL, NULL, 0};
   uint8_t given[9] = {0};
   (void)state;
   bloom_leveldb_add(&shape, given, NULL);

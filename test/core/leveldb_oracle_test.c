@@ -106,8 +106,8 @@ static void check_case(uint64_t number){
   const int bits_per_key = (int)(number%100) + 1;
   key_set set = key_set_random(&random, case_size(number, &random));
   size_t num_ours, num_theirs, i;
-  uint32_t *digests = key_set_digests(&set);
-  uint8_t *ours = build_filter(digests, set.num_keys, bits_per_key, &random, &num_ours);
+  uint32_t *hashes = key_set_hashes(&set);
+  uint8_t *ours = build_filter(hashes, set.num_keys, bits_per_key, &random, &num_ours);
   uint8_t *theirs = oracle_create_filter(bits_per_key, set.keys, set.lengths, set.num_keys,
                                          &num_theirs);
   uint8_t *damaged;
@@ -134,7 +134,7 @@ static void check_case(uint64_t number){
   free(damaged);
   free(ours);
   free(theirs);
-  free(digests);
+  free(hashes);
   key_set_free(&set);
 }
 
@@ -196,7 +196,7 @@ static void filters_of_4_gigabits_read_as_in_leveldb(void **state){
     const bloom_shape shape = leveldb_shape(sizes[i], 7);
     uint8_t *filter = calloc(shape.num_bytes, 1);
     key_set set = key_set_of_fixed32(0, 200);
-    uint32_t *digests = key_set_digests(&set);
+    uint32_t *hashes = key_set_hashes(&set);
     size_t j;
     if( filter==NULL ){
       skip(); /* no room for 512 MiB here */
@@ -204,7 +204,7 @@ static void filters_of_4_gigabits_read_as_in_leveldb(void **state){
     }
     filter[shape.num_bytes-1] = 7;
     /* LevelDB must find what was written here, and no other keys. */
-    add_in_runs(&shape, filter, digests, set.num_keys, &random);
+    add_in_runs(&shape, filter, hashes, set.num_keys, &random);
     for(j=0; j<set.num_keys; j++){
       assert_true(agree("huge", i, filter, shape.num_bytes, set.keys[j], set.lengths[j]));
     }
@@ -213,7 +213,7 @@ static void filters_of_4_gigabits_read_as_in_leveldb(void **state){
       rng_bytes(&random, key, sizeof(key));
       assert_false(agree("huge", i, filter, shape.num_bytes, key, sizeof(key)));
     }
-    free(digests);
+    free(hashes);
     key_set_free(&set);
     free(filter);
   }

@@ -36,7 +36,7 @@ static double modelled_fpr(uint64_t num_keys, double bits_per_key){
 
 /*
 ** The model once more, from sizing.h's description, by going through all that the
-** core finds by arithmetic: every value of probe 2, every residue of a digest.
+** core finds by arithmetic: every value of probe 2, every residue of a hash.
 */
 
 /* Keys on a position by probe 2: of the values 65537*s - w, those that fall there. */
@@ -79,11 +79,11 @@ typedef struct naive_model {
 /* delta is taken modulo 2^32. */
 static double naive_all_set(const naive_model *model, uint64_t delta){
   const uint32_t rotated = (uint32_t)delta;
-  const uint32_t digest = rotated%32768*131072 + rotated/32768;
+  const uint32_t hash = rotated%32768*131072 + rotated/32768;
   double all_set = 1;
   uint32_t i;
   for(i=0; i<model->num_probes; i++){
-    const uint32_t probe = digest + i*rotated;
+    const uint32_t probe = hash + i*rotated;
     double miss = model->missed[probe % model->divisor];
     if( model->has_probe2 ){
       miss *= exp(-(model->loads ? model->loads[probe % model->num_bits]
@@ -223,21 +223,21 @@ static void agrees_with_the_measured_grid(void **state){
          100*least, 100*most);
 }
 
-/* The rate of one filter of random digests, from num_probed others. */
+/* The rate of one filter of random hashes, from num_probed others. */
 static double measured_fpr_of(rng *random, uint64_t num_keys, double bits_per_key, size_t num_probed){
-  uint32_t *digests = malloc((size_t)num_keys * sizeof(digests[0]));
+  uint32_t *hashes = malloc((size_t)num_keys * sizeof(hashes[0]));
   size_t num_bytes, num_accepted = 0, i;
   uint8_t *bytes;
   bloom_filter filter;
-  assert_non_null(digests);
-  for(i=0; i<num_keys; i++) digests[i] = (uint32_t)(rng_next(random) >> 32);
-  bytes = build_filter(digests, (size_t)num_keys, bits_per_key, NULL, &num_bytes);
+  assert_non_null(hashes);
+  for(i=0; i<num_keys; i++) hashes[i] = (uint32_t)(rng_next(random) >> 32);
+  bytes = build_filter(hashes, (size_t)num_keys, bits_per_key, NULL, &num_bytes);
   bloom_filter_read(bytes, num_bytes, &filter);
   for(i=0; i<num_probed; i++){
     num_accepted += (size_t)filter.encoding->may_contain(&filter, (uint32_t)(rng_next(random) >> 32));
   }
   free(bytes);
-  free(digests);
+  free(hashes);
   return (double)num_accepted / (double)num_probed;
 }
 
@@ -246,7 +246,7 @@ static double measured_fpr(uint64_t num_keys, double bits_per_key, size_t num_pr
   return measured_fpr_of(&random, num_keys, bits_per_key, num_probed);
 }
 
-/* Small sizes that 3 and 5 divide: no sample of digests leaves out one of their residues.  The
+/* Small sizes that 3 and 5 divide: no sample of hashes leaves out one of their residues.  The
 ** mean of many filters, which differ much when they are small. */
 static void agrees_where_residues_matter(void **state){
   static const struct { uint64_t num_keys; double bits_per_key; } cases[] = {
@@ -372,10 +372,10 @@ static void knows_its_limits(void **state){
   (void)state;
   /* No keys, no false positives. */
   assert_int_equal(bloom_tenth_bits_per_key(1e-9, 0, &best_fpr), 10);
-  /* 10 million keys meet one digest in 430. */
+  /* 10 million keys meet one hash in 430. */
   assert_int_equal(bloom_tenth_bits_per_key(0.001, 10000000, &best_fpr), 0);
   assert_true(best_fpr>1e7/4294967296 - 1e-5 && best_fpr<0.0024);
-  /* More keys than digests, more bits than fit. */
+  /* More keys than hashes, more bits than fit. */
   assert_int_equal(bloom_tenth_bits_per_key(0.5, (uint64_t)1 << 40, &best_fpr), 0);
   assert_true(best_fpr>0.99 && best_fpr<=1);
   assert_int_equal(bloom_tenth_bits_per_key(0.9999999999999999, 1000000000000000000, &best_fpr), 0);

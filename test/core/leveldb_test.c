@@ -78,20 +78,20 @@ static void golden_answers_for_hello(void **state){
 ** most 2 %, over 1.25 % for at most a fifth as many sizes as below it. */
 static void leveldbs_own_test(void **state){
   key_set absent = key_set_of_fixed32(FIRST_ABSENT_KEY, ABSENT_KEYS);
-  uint32_t *absent_digests = key_set_digests(&absent);
+  uint32_t *absent_hashes = key_set_hashes(&absent);
   size_t num_good = 0, num_mediocre = 0, i, j;
   (void)state;
   assert_int_equal(COUNT_OF(golden_false_positive_counts), 37);
   for(i=0; i<COUNT_OF(golden_false_positive_counts); i++){
     const golden_false_positives *row = &golden_false_positive_counts[i];
     key_set set = key_set_of_fixed32(0, row->num_keys);
-    uint32_t *digests = key_set_digests(&set);
+    uint32_t *hashes = key_set_hashes(&set);
     size_t num_bytes, num_false_positives = 0;
-    uint8_t *filter = build_filter(digests, set.num_keys, 10, NULL, &num_bytes);
+    uint8_t *filter = build_filter(hashes, set.num_keys, 10, NULL, &num_bytes);
     assert_in_range(num_bytes, 9, row->num_keys*10/8 + 40);
-    for(j=0; j<set.num_keys; j++) assert_true(may_contain(filter, num_bytes, digests[j]));
+    for(j=0; j<set.num_keys; j++) assert_true(may_contain(filter, num_bytes, hashes[j]));
     for(j=0; j<ABSENT_KEYS; j++){
-      num_false_positives += (size_t)may_contain(filter, num_bytes, absent_digests[j]);
+      num_false_positives += (size_t)may_contain(filter, num_bytes, absent_hashes[j]);
     }
     if( num_false_positives!=row->num_false_positives ){
       fail_msg("%zu keys: %zu false positives, expected %zu" HOW_TO_REGENERATE,
@@ -100,11 +100,11 @@ static void leveldbs_own_test(void **state){
     assert_in_range(num_false_positives, 0, ABSENT_KEYS/50);
     if( num_false_positives>ABSENT_KEYS/80 ) num_mediocre++; else num_good++;
     free(filter);
-    free(digests);
+    free(hashes);
     key_set_free(&set);
   }
   assert_in_range(num_mediocre, 0, num_good/5);
-  free(absent_digests);
+  free(absent_hashes);
   key_set_free(&absent);
 }
 
@@ -235,16 +235,16 @@ static void num_probes_of_fractions(void **state){
 /* ---- What holds for any filter ------------------------------------------- */
 
 /* The bits set one by one, as the layout in leveldb.h reads. */
-static uint8_t *naive_filter(const bloom_shape *shape, const uint32_t *digests,
-                             size_t num_digests){
+static uint8_t *naive_filter(const bloom_shape *shape, const uint32_t *hashes,
+                             size_t num_hashes){
   uint8_t *filter = calloc(shape->num_bytes, 1);
   size_t i;
   uint64_t j;
   assert_non_null(filter);
-  for(i=0; i<num_digests; i++){
-    const uint64_t delta = (digests[i] >> 17 | (uint64_t)digests[i] << 15) & UINT32_MAX;
+  for(i=0; i<num_hashes; i++){
+    const uint64_t delta = (hashes[i] >> 17 | (uint64_t)hashes[i] << 15) & UINT32_MAX;
     for(j=0; j<shape->num_probes; j++){
-      const uint64_t bit = ((digests[i] + j*delta) & UINT32_MAX) % shape->num_bits;
+      const uint64_t bit = ((hashes[i] + j*delta) & UINT32_MAX) % shape->num_bits;
       filter[bit/8] |= (uint8_t)(1u << bit%8);
     }
   }
@@ -258,25 +258,25 @@ static void order_and_runs_do_not_matter(void **state){
   for(number=0; number<300; number++){
     rng random = rng_stream(number);
     key_set set = key_set_random(&random, rng_below(&random, 500));
-    uint32_t *digests = key_set_digests(&set);
+    uint32_t *hashes = key_set_hashes(&set);
     const double bits_per_key = 1 + (double)rng_below(&random, 991)/10;
     size_t num_bytes, num_shuffled;
     bloom_shape shape;
-    uint8_t *filter = build_filter(digests, set.num_keys, bits_per_key, NULL, &num_bytes);
-    uint8_t *shuffled = build_filter(digests, set.num_keys, bits_per_key, &random, &num_shuffled);
+    uint8_t *filter = build_filter(hashes, set.num_keys, bits_per_key, NULL, &num_bytes);
+    uint8_t *shuffled = build_filter(hashes, set.num_keys, bits_per_key, &random, &num_shuffled);
     uint8_t *naive;
     assert_int_equal(bloom_leveldb_shape(set.num_keys, bits_per_key, &shape), BLOOM_OK);
-    naive = naive_filter(&shape, digests, set.num_keys);
+    naive = naive_filter(&shape, hashes, set.num_keys);
     assert_int_equal(num_bytes, num_shuffled);
     assert_memory_equal(filter, shuffled, num_bytes);
     assert_memory_equal(filter, naive, num_bytes);
     /* Adding keys a second time changes nothing. */
-    add_in_runs(&shape, filter, digests, set.num_keys, &random);
+    add_in_runs(&shape, filter, hashes, set.num_keys, &random);
     assert_memory_equal(filter, naive, num_bytes);
     free(naive);
     free(shuffled);
     free(filter);
-    free(digests);
+    free(hashes);
     key_set_free(&set);
   }
 }
@@ -284,7 +284,7 @@ static void order_and_runs_do_not_matter(void **state){
 static void no_runs_add_nothing(void **state){
   bloom_shape shape;
   uint8_t filter[9];
-  const bloom_digest_run empty = { NULL, NULL, 0 };
+  const bloom_hash_run empty = { NULL, NULL, 0 };
   (void)state;
   assert_int_equal(bloom_leveldb_shape(0, 10, &shape), BLOOM_OK);
   bloom_leveldb_clear(&shape, filter);
@@ -300,15 +300,15 @@ static void writing_stays_inside(void **state){
   for(number=0; number<200; number++){
     rng random = rng_stream(number + 1000);
     uint8_t buffer[1 + 700 + 8];
-    uint32_t digests[50];
+    uint32_t hashes[50];
     bloom_shape shape;
     size_t i;
-    for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
-    assert_int_equal(bloom_leveldb_shape(COUNT_OF(digests), 1 + (double)rng_below(&random, 100),
+    for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
+    assert_int_equal(bloom_leveldb_shape(COUNT_OF(hashes), 1 + (double)rng_below(&random, 100),
                                          &shape), BLOOM_OK);
     memset(buffer, 0xa5, sizeof(buffer));
     bloom_leveldb_clear(&shape, buffer + 1);
-    add_in_runs(&shape, buffer + 1, digests, COUNT_OF(digests), &random);
+    add_in_runs(&shape, buffer + 1, hashes, COUNT_OF(hashes), &random);
     assert_int_equal(buffer[shape.num_bytes], shape.num_probes);
     assert_int_equal(buffer[0], 0xa5);
     for(i=shape.num_bytes+1; i<sizeof(buffer); i++) assert_int_equal(buffer[i], 0xa5);
@@ -321,16 +321,16 @@ static void merging_gives_the_filter_of_all_keys(void **state){
   (void)state;
   for(number=0; number<200; number++){
     rng random = rng_stream(number + 2000);
-    uint32_t digests[100];
-    const size_t num_first = rng_below(&random, COUNT_OF(digests) + 1);
+    uint32_t hashes[100];
+    const size_t num_first = rng_below(&random, COUNT_OF(hashes) + 1);
     bloom_shape shape;
     uint8_t *first, *second, *all;
     size_t i;
-    for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
-    assert_int_equal(bloom_leveldb_shape(COUNT_OF(digests), 1 + (double)rng_below(&random, 30), &shape), BLOOM_OK);
-    first = naive_filter(&shape, digests, num_first);
-    second = naive_filter(&shape, digests + num_first, COUNT_OF(digests) - num_first);
-    all = naive_filter(&shape, digests, COUNT_OF(digests));
+    for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
+    assert_int_equal(bloom_leveldb_shape(COUNT_OF(hashes), 1 + (double)rng_below(&random, 30), &shape), BLOOM_OK);
+    first = naive_filter(&shape, hashes, num_first);
+    second = naive_filter(&shape, hashes + num_first, COUNT_OF(hashes) - num_first);
+    all = naive_filter(&shape, hashes, COUNT_OF(hashes));
     second[shape.num_bytes-1] = 0xff; /* the bits alone are merged */
     bloom_leveldb_merge(&shape, first, second);
     assert_memory_equal(first, all, shape.num_bytes);
@@ -366,17 +366,17 @@ static void every_probe_is_tested(void **state){
   for(num_probes=1; num_probes<=30; num_probes++){
     rng random = rng_stream(num_probes);
     const bloom_shape shape = leveldb_shape(1000, num_probes);
-    const uint32_t digest = (uint32_t)rng_next(&random);
-    const bloom_digest_run run = { NULL, &digest, 1 };
+    const uint32_t hash = (uint32_t)rng_next(&random);
+    const bloom_hash_run run = { NULL, &hash, 1 };
     uint8_t filter[126];
     for(missing=0; missing<num_probes; missing++){
-      const uint64_t delta = (digest >> 17 | (uint64_t)digest << 15) & UINT32_MAX;
-      const uint64_t bit = ((digest + missing*delta) & UINT32_MAX) % shape.num_bits;
+      const uint64_t delta = (hash >> 17 | (uint64_t)hash << 15) & UINT32_MAX;
+      const uint64_t bit = ((hash + missing*delta) & UINT32_MAX) % shape.num_bits;
       bloom_leveldb_clear(&shape, filter);
       bloom_leveldb_add(&shape, filter, &run);
-      assert_true(may_contain(filter, sizeof(filter), digest));
+      assert_true(may_contain(filter, sizeof(filter), hash));
       filter[bit/8] ^= (uint8_t)(1u << bit%8);
-      assert_false(may_contain(filter, sizeof(filter), digest));
+      assert_false(may_contain(filter, sizeof(filter), hash));
     }
   }
 }
@@ -384,17 +384,17 @@ static void every_probe_is_tested(void **state){
 /* Every prefix of a filter is some filter: the answer is LevelDB's. */
 static void truncated_filters_answer_like_leveldb(void **state){
   rng random = rng_stream(7);
-  uint32_t digests[60];
+  uint32_t hashes[60];
   size_t num_bytes, length, i, num_yes = 0, num_no = 0;
   uint8_t *filter;
   (void)state;
-  for(i=0; i<COUNT_OF(digests); i++) digests[i] = (uint32_t)rng_next(&random);
-  filter = build_filter(digests, COUNT_OF(digests)/2, 12, NULL, &num_bytes);
+  for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
+  filter = build_filter(hashes, COUNT_OF(hashes)/2, 12, NULL, &num_bytes);
   for(length=0; length<=num_bytes; length++){
     uint8_t *exact = exact_copy(filter, length);
-    for(i=0; i<COUNT_OF(digests); i++){
-      const int answer = may_contain(exact, length, digests[i]);
-      assert_int_equal(answer, naive_may_contain(exact, length, digests[i]));
+    for(i=0; i<COUNT_OF(hashes); i++){
+      const int answer = may_contain(exact, length, hashes[i]);
+      assert_int_equal(answer, naive_may_contain(exact, length, hashes[i]));
       if( answer ) num_yes++; else num_no++;
     }
     free(exact);
@@ -408,13 +408,13 @@ static void truncated_filters_answer_like_leveldb(void **state){
 ** filter are set and tested. 512 MiB are reserved, few pages touched. */
 static void positions_have_32_bits(void **state){
   static const uint64_t sizes[] = { 0x100000000u - 8, 0x100000000u, 0x100000000u + 800 };
-  const uint32_t digest = 0xfffffffb; /* its first probe is among the last bits */
-  const bloom_digest_run run = { NULL, &digest, 1 };
+  const uint32_t hash = 0xfffffffb; /* its first probe is among the last bits */
+  const bloom_hash_run run = { NULL, &hash, 1 };
   size_t i;
   (void)state;
   for(i=0; i<COUNT_OF(sizes); i++){
     const bloom_shape shape = leveldb_shape(sizes[i], 1);
-    const uint64_t bit = digest % sizes[i];
+    const uint64_t bit = hash % sizes[i];
     uint8_t *filter = calloc(shape.num_bytes, 1);
     bloom_filter read;
     if( filter==NULL ){
@@ -425,10 +425,10 @@ static void positions_have_32_bits(void **state){
     bloom_filter_read(filter, shape.num_bytes, &read);
     assert_int_equal(read.shape.num_places, sizes[i]<0x100000000u ? sizes[i] : 0x100000000u);
     assert_int_equal(read.shape.num_bits, sizes[i]);
-    assert_false(may_contain(filter, shape.num_bytes, digest));
+    assert_false(may_contain(filter, shape.num_bytes, hash));
     bloom_leveldb_add(&shape, filter, &run);
     assert_int_equal(filter[bit/8], 1u << bit%8);
-    assert_true(may_contain(filter, shape.num_bytes, digest));
+    assert_true(may_contain(filter, shape.num_bytes, hash));
     free(filter);
   }
 }

@@ -1,5 +1,5 @@
 /*
-** Parquet's hash and one block of its filter: published digests, bitsets that real
+** Parquet's hash and one block of its filter: published hashes, bitsets that real
 ** writers wrote, and the format's definition, written here once more.
 */
 #include "support.h"
@@ -17,27 +17,27 @@
 static uint64_t hash_hex(const char *hex){
   size_t num_bytes;
   uint8_t *bytes = bytes_of(hex, &num_bytes);
-  const uint64_t digest = bloom_parquet_hash_bytes(bytes, num_bytes);
+  const uint64_t hash = bloom_parquet_hash_bytes(bytes, num_bytes);
   free(bytes);
-  return digest;
+  return hash;
 }
 
-static void assert_digest(uint64_t actual, uint64_t expected){
+static void assert_hash(uint64_t actual, uint64_t expected){
   if( actual!=expected ) fail_msg("%016llx, expected %016llx", (unsigned long long)actual, (unsigned long long)expected);
 }
 
-static void known_digests(void **state){
+static void known_hashes(void **state){
   (void)state;
-  assert_digest(bloom_parquet_hash_bytes(NULL, 0), 0xef46db3751d8e999u);
-  assert_digest(hash_hex(""), 0xef46db3751d8e999u);
-  assert_digest(hash_hex("61"), 0xd24ec4f1a98c6e5bu);
-  assert_digest(hash_hex("68656c6c6f"), 0x26c7827d889f6da3u);
-  assert_digest(hash_hex("01000000"), 0xf42f94001fcb5351u);         /* INT32 1 */
-  assert_digest(hash_hex("000000000000f83f"), 0x49f7b96b6b5ccaf9u); /* DOUBLE 1.5 */
-  assert_digest(hash_hex("0000000000000080"), 0x3f425eacf01544e0u); /* DOUBLE -0.0 */
-  assert_digest(bloom_parquet_hash_int64(0), 0x34c96acdcadb1bbbu);
-  assert_digest(bloom_parquet_hash_int64(1), 0x9f29cb17a2a49995u);
-  assert_digest(bloom_parquet_hash_int64(-1), 0x85d136adb773c6c9u);
+  assert_hash(bloom_parquet_hash_bytes(NULL, 0), 0xef46db3751d8e999u);
+  assert_hash(hash_hex(""), 0xef46db3751d8e999u);
+  assert_hash(hash_hex("61"), 0xd24ec4f1a98c6e5bu);
+  assert_hash(hash_hex("68656c6c6f"), 0x26c7827d889f6da3u);
+  assert_hash(hash_hex("01000000"), 0xf42f94001fcb5351u);         /* INT32 1 */
+  assert_hash(hash_hex("000000000000f83f"), 0x49f7b96b6b5ccaf9u); /* DOUBLE 1.5 */
+  assert_hash(hash_hex("0000000000000080"), 0x3f425eacf01544e0u); /* DOUBLE -0.0 */
+  assert_hash(bloom_parquet_hash_int64(0), 0x34c96acdcadb1bbbu);
+  assert_hash(bloom_parquet_hash_int64(1), 0x9f29cb17a2a49995u);
+  assert_hash(bloom_parquet_hash_int64(-1), 0x85d136adb773c6c9u);
 }
 
 static void integers_hash_as_their_bytes(void **state){
@@ -50,7 +50,7 @@ static void integers_hash_as_their_bytes(void **state){
     uint8_t bytes[8];
     int i;
     for(i=0; i<8; i++) bytes[i] = (uint8_t)((uint64_t)key >> 8*i);
-    assert_digest(bloom_parquet_hash_int64(key), bloom_parquet_hash_bytes(bytes, 8));
+    assert_hash(bloom_parquet_hash_int64(key), bloom_parquet_hash_bytes(bytes, 8));
   }
 }
 
@@ -63,7 +63,7 @@ static void bytes_hash_as_xxhash_says(void **state){
     uint8_t bytes[300], *exact;
     rng_bytes(&random, bytes, num_bytes);
     exact = exact_copy(bytes, num_bytes);
-    assert_digest(bloom_parquet_hash_bytes(exact, num_bytes), XXH64(bytes, num_bytes, 0));
+    assert_hash(bloom_parquet_hash_bytes(exact, num_bytes), XXH64(bytes, num_bytes, 0));
     free(exact);
   }
 }
@@ -88,13 +88,13 @@ static void known_blocks(void **state){
 }
 
 /* BloomFilter.md's mask(): bit y >> 27 of word i, y = x * salt[i]. */
-static void naive_mask(uint64_t digest, uint8_t *mask){
+static void naive_mask(uint64_t hash, uint8_t *mask){
   static const uint32_t salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                    0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
   size_t i;
   memset(mask, 0, 32);
   for(i=0; i<8; i++){
-    const uint64_t product = (digest % 4294967296u) * salts[i] % 4294967296u;
+    const uint64_t product = (hash % 4294967296u) * salts[i] % 4294967296u;
     const uint64_t bit = product / 134217728;
     mask[4*i + bit/8] = (uint8_t)(1 << bit%8);
   }
@@ -106,36 +106,36 @@ static void blocks_are_as_defined(void **state){
   size_t round, i;
   (void)state;
   for(round=0; round<test_share(20000); round++){
-    const uint64_t digest = rng_next(&random);
+    const uint64_t hash = rng_next(&random);
     uint8_t mask[32], block[32], before[32], expected[32];
-    naive_mask(digest, mask);
+    naive_mask(hash, mask);
     rng_bytes(&random, block, 32);
     memcpy(before, block, 32);
     for(i=0; i<32; i++) expected[i] = before[i] | mask[i];
-    assert_int_equal(bloom_split_block_may_contain(block, digest), memcmp(before, expected, 32)==0);
-    bloom_split_block_add(block, digest);
+    assert_int_equal(bloom_split_block_may_contain(block, hash), memcmp(before, expected, 32)==0);
+    bloom_split_block_add(block, hash);
     assert_memory_equal(block, expected, 32);
-    assert_int_equal(bloom_split_block_may_contain(block, digest), 1);
+    assert_int_equal(bloom_split_block_may_contain(block, hash), 1);
     memcpy(block, mask, 32);
-    assert_int_equal(bloom_split_block_may_contain(block, digest), 1);
+    assert_int_equal(bloom_split_block_may_contain(block, hash), 1);
     for(i=0; i<8; i++){
       uint8_t *byte = block + 4*i;
       while( *byte==0 ) byte++;
       *byte = 0;
-      assert_int_equal(bloom_split_block_may_contain(block, digest), 0);
+      assert_int_equal(bloom_split_block_may_contain(block, hash), 0);
       memset(block, 0xff, 32);
-      block[4*i + bloom_split_block_bit(digest, (uint32_t)i)/8] ^= (uint8_t)(1u << bloom_split_block_bit(digest, (uint32_t)i)%8);
-      assert_int_equal(bloom_split_block_may_contain(block, digest), 0);
+      block[4*i + bloom_split_block_bit(hash, (uint32_t)i)/8] ^= (uint8_t)(1u << bloom_split_block_bit(hash, (uint32_t)i)%8);
+      assert_int_equal(bloom_split_block_may_contain(block, hash), 0);
       memcpy(block, mask, 32);
     }
   }
 }
 
 /* (upper half * num_blocks) / 2^32, in long division. */
-static uint64_t naive_number(uint64_t digest, uint64_t num_blocks){
+static uint64_t naive_number(uint64_t hash, uint64_t num_blocks){
   uint64_t rest = 0, quotient = 0;
   int bit;
-  const uint64_t upper = digest / 4294967296u;
+  const uint64_t upper = hash / 4294967296u;
   for(bit=31; bit>=0; bit--){
     rest *= 2;
     if( num_blocks >> bit & 1 ) rest += upper;
@@ -155,17 +155,17 @@ static void block_numbers(void **state){
   assert_int_equal(bloom_split_block_number(UINT64_MAX, 67108863), 67108862);
   assert_int_equal(bloom_split_block_number(UINT64_MAX, (uint64_t)1 << 32), UINT32_MAX);
   for(round=0; round<100000; round++){
-    const uint64_t digest = rng_next(&random);
+    const uint64_t hash = rng_next(&random);
     const uint64_t num_blocks = 1 + (rng_next(&random) >> (33 + round%31));
-    const uint64_t number = bloom_split_block_number(digest, num_blocks);
+    const uint64_t number = bloom_split_block_number(hash, num_blocks);
     assert_true(number<num_blocks);
-    assert_int_equal(number, naive_number(digest, num_blocks));
+    assert_int_equal(number, naive_number(hash, num_blocks));
   }
 }
 
 int main(void){
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(known_digests),
+    cmocka_unit_test(known_hashes),
     cmocka_unit_test(known_blocks),
     cmocka_unit_test(integers_hash_as_their_bytes),
     cmocka_unit_test(bytes_hash_as_xxhash_says),

@@ -65,18 +65,18 @@ static void ours_are_the_writers(void **state){
   (void)state;
   for(g=0; g<COUNT_OF(golden_parquets); g++){
     const golden_parquet *golden = &golden_parquets[g];
-    uint64_t *digests = malloc(golden->num_keys * sizeof(*digests));
-    const bloom_digest_run run = {NULL, digests, golden->num_keys};
+    uint64_t *hashes = malloc(golden->num_keys * sizeof(*hashes));
+    const bloom_hash_run run = {NULL, hashes, golden->num_keys};
     const uint64_t num_blocks = golden->num_bytes / 32;
     bloom_shape shape;
     bloom_filter read;
     uint8_t *filter;
     char *hex;
     uint32_t i;
-    assert_non_null(digests);
+    assert_non_null(hashes);
     for(i=0; i<golden->num_keys; i++){
       uint8_t key[MAX_KEY_BYTES];
-      digests[i] = parquet->hash_bytes(key, key_of(golden->type, i, key));
+      hashes[i] = parquet->hash_bytes(key, key_of(golden->type, i, key));
     }
     assert_int_equal(parquet->shape(num_blocks, 256, &shape), BLOOM_OK);
     assert_int_equal(shape.num_bytes, golden->num_bytes);
@@ -90,10 +90,10 @@ static void ours_are_the_writers(void **state){
       fail_msg("%s, %s, %u keys: another filter", golden->writer, golden->type, golden->num_keys);
     }
     assert_int_equal(parquet->read(filter, golden->num_bytes, &read), 1);
-    for(i=0; i<golden->num_keys; i++) assert_int_equal(parquet->may_contain(&read, digests[i]), 1);
+    for(i=0; i<golden->num_keys; i++) assert_int_equal(parquet->may_contain(&read, hashes[i]), 1);
     free(hex);
     free(filter);
-    free(digests);
+    free(hashes);
   }
 }
 

@@ -44,8 +44,8 @@ static uint8_t *cleared(const bloom_shape *shape){
   return filter;
 }
 
-static void add_digests(const bloom_shape *shape, uint8_t *filter, const uint64_t *digests, size_t num_digests){
-  const bloom_digest_run run = {NULL, digests, num_digests};
+static void add_hashes(const bloom_shape *shape, uint8_t *filter, const uint64_t *hashes, size_t num_hashes){
+  const bloom_hash_run run = {NULL, hashes, num_hashes};
   parquet->add(shape, filter, &run);
 }
 
@@ -55,11 +55,11 @@ static bloom_filter read_back(const uint8_t *bytes, size_t num_bytes){
   return filter;
 }
 
-static uint64_t *random_digests(rng *random, size_t num_digests){
-  uint64_t *digests = allocated(num_digests * sizeof(*digests));
+static uint64_t *random_hashes(rng *random, size_t num_hashes){
+  uint64_t *hashes = allocated(num_hashes * sizeof(*hashes));
   size_t i;
-  for(i=0; i<num_digests; i++) digests[i] = rng_next(random);
-  return digests;
+  for(i=0; i<num_hashes; i++) hashes[i] = rng_next(random);
+  return hashes;
 }
 
 static void assert_close(double actual, double expected, double relative_error, const char *what){
@@ -73,28 +73,28 @@ static void assert_close(double actual, double expected, double relative_error, 
 static const uint32_t naive_salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                        0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
-/* Bit number i, 0..7, of a digest, counted from the first bit of the first block. */
-static uint64_t naive_bit(uint64_t digest, uint64_t num_blocks, uint64_t i){
-  const uint64_t upper = digest / 4294967296u, lower = digest % 4294967296u;
+/* Bit number i, 0..7, of a hash, counted from the first bit of the first block. */
+static uint64_t naive_bit(uint64_t hash, uint64_t num_blocks, uint64_t i){
+  const uint64_t upper = hash / 4294967296u, lower = hash % 4294967296u;
   const uint64_t block = upper * num_blocks / 4294967296u;
   return 256*block + 32*i + lower * naive_salts[i] % 4294967296u / 134217728;
 }
 
-static void naive_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *digests, size_t num_digests){
+static void naive_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes, size_t num_hashes){
   size_t i;
   uint32_t j;
-  for(i=0; i<num_digests; i++){
+  for(i=0; i<num_hashes; i++){
     for(j=0; j<8; j++){
-      const uint64_t bit = naive_bit(digests[i], num_blocks, j);
+      const uint64_t bit = naive_bit(hashes[i], num_blocks, j);
       blocks[bit/8] = (uint8_t)(blocks[bit/8] | 1 << bit%8);
     }
   }
 }
 
-static int naive_ask(const uint8_t *blocks, uint64_t num_blocks, uint64_t digest){
+static int naive_ask(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
   uint32_t j;
   for(j=0; j<8; j++){
-    const uint64_t bit = naive_bit(digest, num_blocks, j);
+    const uint64_t bit = naive_bit(hash, num_blocks, j);
     if( (blocks[bit/8] >> bit%8 & 1)==0 ) return 0;
   }
   return 1;
@@ -107,7 +107,7 @@ static void the_row(void **state){
   size_t i;
   (void)state;
   assert_string_equal(parquet->name, "parquet");
-  assert_int_equal(parquet->digest_bytes, 8);
+  assert_int_equal(parquet->hash_bytes, 8);
   assert_true(parquet->hash_int64(1)==0x9f29cb17a2a49995u);
   assert_true(parquet->hash_bytes((const uint8_t*)"hello", 5)==0x26c7827d889f6da3u);
   assert_true(parquet->hash_bytes(NULL, 0)==0xef46db3751d8e999u);
@@ -347,41 +347,41 @@ static void rows_end_with_scalar(void **state){
   }
 }
 
-/* Blocks of every alignment; enough digests for all that is fetched ahead. */
+/* Blocks of every alignment; enough hashes for all that is fetched ahead. */
 static void rows_give_the_same_bits(void **state){
   static const uint64_t num_blocks[] = {1, 2, 3, 7, 64, 1000, 4097};
-  static const size_t num_digests[] = {0, 1, 2, 31, 32, 33, 34, 100, 511, 512, 513, 600, 3000};
+  static const size_t num_hashes[] = {0, 1, 2, 31, 32, 33, 34, 100, 511, 512, 513, 600, 3000};
   size_t b, n, i;
   (void)state;
   for(b=0; b<COUNT_OF(num_blocks); b++){
-    for(n=0; n<COUNT_OF(num_digests); n++){
+    for(n=0; n<COUNT_OF(num_hashes); n++){
       rng random = rng_stream(100*b + n);
       const size_t num_bytes = (size_t)num_blocks[b]*32;
       const size_t at = rng_below(&random, 32);
-      uint64_t *digests = random_digests(&random, num_digests[n]);
+      uint64_t *hashes = random_hashes(&random, num_hashes[n]);
       uint8_t *expected = allocated(num_bytes);
       uint8_t *memory = allocated(at + num_bytes);
       const bloom_parquet_kernels *kernels;
       size_t row = 0;
-      if( num_digests[n]>1 ) digests[1] = digests[0];
-      if( num_digests[n]>30 ) digests[2] = 0, digests[3] = UINT64_MAX;
+      if( num_hashes[n]>1 ) hashes[1] = hashes[0];
+      if( num_hashes[n]>30 ) hashes[2] = 0, hashes[3] = UINT64_MAX;
       memset(expected, 0, num_bytes);
-      naive_add(expected, num_blocks[b], digests, num_digests[n]);
+      naive_add(expected, num_blocks[b], hashes, num_hashes[n]);
       while( (kernels = next_kernels(&row))!=NULL ){
         uint8_t *blocks = memory + at; /* ends where its memory ends */
         memset(blocks, 0, num_bytes);
-        kernels->add(blocks, num_blocks[b], digests, num_digests[n]);
+        kernels->add(blocks, num_blocks[b], hashes, num_hashes[n]);
         assert_memory_equal(blocks, expected, num_bytes);
-        for(i=0; i<num_digests[n]; i++) assert_int_equal(kernels->may_contain(blocks, num_blocks[b], digests[i]), 1);
+        for(i=0; i<num_hashes[n]; i++) assert_int_equal(kernels->may_contain(blocks, num_blocks[b], hashes[i]), 1);
         for(i=0; i<1000; i++){
-          const uint64_t digest = rng_next(&random);
-          assert_int_equal(kernels->may_contain(blocks, num_blocks[b], digest),
-                           naive_ask(expected, num_blocks[b], digest));
+          const uint64_t hash = rng_next(&random);
+          assert_int_equal(kernels->may_contain(blocks, num_blocks[b], hash),
+                           naive_ask(expected, num_blocks[b], hash));
         }
       }
       free(memory);
       free(expected);
-      free(digests);
+      free(hashes);
     }
   }
 }
@@ -396,50 +396,50 @@ static void rows_miss_each_bit(void **state){
     size_t round;
     uint32_t j;
     for(round=0; round<test_share(2000); round++){
-      const uint64_t digest = rng_next(&random);
+      const uint64_t hash = rng_next(&random);
       uint8_t blocks[3*32];
       for(j=0; j<8; j++){
-        const uint64_t bit = naive_bit(digest, 3, j);
+        const uint64_t bit = naive_bit(hash, 3, j);
         memset(blocks, 0xff, sizeof(blocks));
-        assert_int_equal(kernels->may_contain(blocks, 3, digest), 1);
+        assert_int_equal(kernels->may_contain(blocks, 3, hash), 1);
         blocks[bit/8] = (uint8_t)(blocks[bit/8] & ~(1 << bit%8));
-        assert_int_equal(kernels->may_contain(blocks, 3, digest), 0);
+        assert_int_equal(kernels->may_contain(blocks, 3, hash), 0);
       }
     }
   }
 }
 
-/* Runs of any lengths, empty ones too: the filter of all their digests. */
+/* Runs of any lengths, empty ones too: the filter of all their hashes. */
 static void runs_come_together(void **state){
   size_t round;
   (void)state;
   for(round=0; round<test_share(200); round++){
     rng random = rng_stream(1000 + round);
-    const size_t num_digests = rng_below(&random, 3000);
+    const size_t num_hashes = rng_below(&random, 3000);
     const bloom_shape shape = blocks_of(1 + rng_below(&random, 200));
-    uint64_t *digests = random_digests(&random, num_digests);
+    uint64_t *hashes = random_hashes(&random, num_hashes);
     uint8_t *expected = cleared(&shape), *given = cleared(&shape);
-    bloom_digest_run runs[8];
+    bloom_hash_run runs[8];
     size_t num_runs, used = 0;
     for(num_runs=0; num_runs<COUNT_OF(runs); num_runs++){
-      const size_t left = num_digests - used;
+      const size_t left = num_hashes - used;
       const size_t length = num_runs==COUNT_OF(runs)-1 ? left : rng_below(&random, 4)==0 ? 0 : rng_below(&random, left + 1);
-      runs[num_runs] = (bloom_digest_run){num_runs+1<COUNT_OF(runs) ? &runs[num_runs+1] : NULL,
-                                          length ? digests + used : NULL, length};
+      runs[num_runs] = (bloom_hash_run){num_runs+1<COUNT_OF(runs) ? &runs[num_runs+1] : NULL,
+                                          length ? hashes + used : NULL, length};
       used += length;
     }
-    naive_add(expected + (shape.num_bytes - (size_t)shape.num_places*32), shape.num_places, digests, num_digests);
+    naive_add(expected + (shape.num_bytes - (size_t)shape.num_places*32), shape.num_places, hashes, num_hashes);
     parquet->add(&shape, given, runs);
     assert_memory_equal(given, expected, shape.num_bytes);
     free(given);
     free(expected);
-    free(digests);
+    free(hashes);
   }
 }
 
 static void adding_nothing(void **state){
   const bloom_shape shape = blocks_of(2);
-  const bloom_digest_run empty = {NULL, NULL, 0};
+  const bloom_hash_run empty = {NULL, NULL, 0};
   uint8_t *expected = cleared(&shape), *given = cleared(&shape);
   (void)state;
   parquet->add(&shape, given, NULL);
@@ -457,51 +457,51 @@ static void merging(void **state){
     rng random = rng_stream(2000 + round);
     const size_t num_a = rng_below(&random, 500), num_b = rng_below(&random, 500);
     const bloom_shape shape = blocks_of(1 + rng_below(&random, 40));
-    uint64_t *digests = random_digests(&random, num_a + num_b);
+    uint64_t *hashes = random_hashes(&random, num_a + num_b);
     uint8_t *a = cleared(&shape), *b = cleared(&shape), *both = cleared(&shape);
-    add_digests(&shape, a, digests, num_a);
-    add_digests(&shape, b, digests + num_a, num_b);
-    add_digests(&shape, both, digests, num_a + num_b);
+    add_hashes(&shape, a, hashes, num_a);
+    add_hashes(&shape, b, hashes + num_a, num_b);
+    add_hashes(&shape, both, hashes, num_a + num_b);
     parquet->merge(&shape, a, b);
     assert_memory_equal(a, both, shape.num_bytes);
     free(both);
     free(b);
     free(a);
-    free(digests);
+    free(hashes);
   }
 }
 
 /* From key to answer: integers and bytes, each way the same, and no wrong "no". */
 static void asking(void **state){
-  enum { NUM = 2000, NUM_DIGESTS = 2*NUM, NUM_ASKED = 10*NUM };
-  const bloom_shape shape = shape_of(NUM_DIGESTS, 10);
+  enum { NUM = 2000, NUM_HASHES = 2*NUM, NUM_ASKED = 10*NUM };
+  const bloom_shape shape = shape_of(NUM_HASHES, 10);
   uint8_t *bytes = cleared(&shape);
-  static uint64_t digests[NUM_DIGESTS];
+  static uint64_t hashes[NUM_HASHES];
   bloom_filter filter;
   size_t i, num_accepted = 0;
   (void)state;
   for(i=0; i<NUM; i++){
     char text[24];
     const int length = snprintf(text, sizeof(text), "key %zu", i);
-    digests[2*i] = parquet->hash_int64((int64_t)i - NUM/2);
-    digests[2*i + 1] = parquet->hash_bytes((const uint8_t*)text, (size_t)length);
+    hashes[2*i] = parquet->hash_int64((int64_t)i - NUM/2);
+    hashes[2*i + 1] = parquet->hash_bytes((const uint8_t*)text, (size_t)length);
   }
-  add_digests(&shape, bytes, digests, NUM_DIGESTS);
+  add_hashes(&shape, bytes, hashes, NUM_HASHES);
   filter = read_back(bytes, shape.num_bytes);
   for(i=0; i<NUM_ASKED; i++){
     char text[24];
     const int length = snprintf(text, sizeof(text), "key %zu", i);
     const int64_t number = (int64_t)i - NUM/2;
-    const int by_digest = parquet->may_contain(&filter, parquet->hash_int64(number));
-    assert_int_equal(parquet->may_contain_int64(&filter, number), by_digest);
-    assert_int_equal(by_digest, naive_ask(filter.bits, filter.shape.num_places, parquet->hash_int64(number)));
+    const int by_hash = parquet->may_contain(&filter, parquet->hash_int64(number));
+    assert_int_equal(parquet->may_contain_int64(&filter, number), by_hash);
+    assert_int_equal(by_hash, naive_ask(filter.bits, filter.shape.num_places, parquet->hash_int64(number)));
     assert_int_equal(parquet->may_contain_bytes(&filter, (const uint8_t*)text, (size_t)length),
                      parquet->may_contain(&filter, parquet->hash_bytes((const uint8_t*)text, (size_t)length)));
     if( i<NUM ){
-      assert_int_equal(by_digest, 1);
+      assert_int_equal(by_hash, 1);
       assert_int_equal(parquet->may_contain_bytes(&filter, (const uint8_t*)text, (size_t)length), 1);
     }else{
-      num_accepted += (size_t)by_digest;
+      num_accepted += (size_t)by_hash;
     }
   }
   /* 1.265 % of 18,000: 228, standard deviation 15. */
@@ -509,8 +509,8 @@ static void asking(void **state){
   /* The empty key, present and absent. */
   assert_int_equal(parquet->may_contain_bytes(&filter, NULL, 0),
                    naive_ask(filter.bits, filter.shape.num_places, 0xef46db3751d8e999u));
-  digests[0] = parquet->hash_bytes(NULL, 0);
-  add_digests(&shape, bytes, digests, 1);
+  hashes[0] = parquet->hash_bytes(NULL, 0);
+  add_hashes(&shape, bytes, hashes, 1);
   assert_int_equal(parquet->may_contain_bytes(&filter, NULL, 0), 1);
   assert_int_equal(parquet->may_contain_bytes(&filter, (const uint8_t*)"", 0), 1);
   free(bytes);
@@ -521,19 +521,19 @@ static void halves_fold(void **state){
   rng random = rng_stream(4);
   const bloom_shape whole = blocks_of(64), half = blocks_of(32);
   const size_t block_bytes = 32;
-  uint64_t *digests = random_digests(&random, 1000);
+  uint64_t *hashes = random_hashes(&random, 1000);
   uint8_t *large = cleared(&whole), *small = cleared(&half);
   size_t i;
   (void)state;
-  add_digests(&whole, large, digests, 1000);
-  add_digests(&half, small, digests, 1000);
+  add_hashes(&whole, large, hashes, 1000);
+  add_hashes(&half, small, hashes, 1000);
   for(i=0; i<32*block_bytes; i++){
     const uint8_t *pair = large + (whole.num_bytes - 64*block_bytes) + i/block_bytes*2*block_bytes + i%block_bytes;
     assert_int_equal(small[half.num_bytes - 32*block_bytes + i], pair[0] | pair[block_bytes]);
   }
   free(small);
   free(large);
-  free(digests);
+  free(hashes);
 }
 
 /* ---- what is said of a filter ------------------------------------------------ */
@@ -589,12 +589,12 @@ static void facts_of_filters(void **state){
     const bloom_shape shape = blocks_of(sizes[s]);
     for(load=0; load<100; load+=load<3 ? 1 : 13){
       rng random = rng_stream(3000 + 200*s + load);
-      uint64_t *digests = random_digests(&random, load*(size_t)sizes[s]);
+      uint64_t *hashes = random_hashes(&random, load*(size_t)sizes[s]);
       uint8_t *filter = cleared(&shape);
-      add_digests(&shape, filter, digests, load*(size_t)sizes[s]);
+      add_hashes(&shape, filter, hashes, load*(size_t)sizes[s]);
       check_facts(filter, shape.num_bytes);
       free(filter);
-      free(digests);
+      free(hashes);
     }
     /* All bits set; all but one, each of the first block's in turn; one alone. */
     {
@@ -650,16 +650,16 @@ static void keys_are_estimated(void **state){
     double sum = 0;
     for(round=0; round<num_rounds; round++){
       rng random = rng_stream(4000 + 1000*n + round);
-      uint64_t *digests = random_digests(&random, num_keys[n]);
+      uint64_t *hashes = random_hashes(&random, num_keys[n]);
       uint8_t *bytes = cleared(&shape);
       bloom_filter filter;
       bloom_facts facts;
-      add_digests(&shape, bytes, digests, num_keys[n]);
+      add_hashes(&shape, bytes, hashes, num_keys[n]);
       filter = read_back(bytes, shape.num_bytes);
       parquet->describe(&filter, 1, &facts);
       sum += facts.estimated_keys;
       free(bytes);
-      free(digests);
+      free(hashes);
     }
     assert_close(sum/(double)num_rounds, (double)num_keys[n], 0.02, "estimated keys on average");
   }
@@ -755,7 +755,7 @@ static void smallest_sizes(void **state){
   }
 }
 
-/* What filters of real digests accept: as modelled, for each kind of key, and as
+/* What filters of real hashes accept: as modelled, for each kind of key, and as
 ** measured_fpr and expected_fpr say. */
 static void rates_are_as_modelled(void **state){
   enum { HEXADECIMAL, CONSECUTIVE, NUMBERED, NUM_KINDS };
@@ -777,21 +777,21 @@ static void rates_are_as_modelled(void **state){
         bloom_filter filter;
         bloom_facts facts;
         size_t num_accepted = 0;
-        uint64_t digest;
+        uint64_t hash;
         for(i=0; i<present+num_absent; i++){
           if( kind==CONSECUTIVE ){
-            digest = parquet->hash_int64((int64_t)i);
+            hash = parquet->hash_int64((int64_t)i);
           }else{
             char text[32];
             int length = kind==HEXADECIMAL ? snprintf(text, sizeof(text), "%016llx", (unsigned long long)i * 0x9e3779b97f4a7c15u)
                                        : snprintf(text, sizeof(text), "cust-%011zu", i);
-            digest = parquet->hash_bytes((const uint8_t*)text, (size_t)length);
+            hash = parquet->hash_bytes((const uint8_t*)text, (size_t)length);
           }
           if( i<present ){
-            add_digests(&shape, bytes, &digest, 1);
+            add_hashes(&shape, bytes, &hash, 1);
           }else{
             if( i==present ) filter = read_back(bytes, shape.num_bytes);
-            num_accepted += (size_t)parquet->may_contain(&filter, digest);
+            num_accepted += (size_t)parquet->may_contain(&filter, hash);
           }
         }
         if( fabs((double)num_accepted/(double)num_absent - model)>error ){

@@ -180,11 +180,11 @@ void key_set_free(key_set *set){
   *set = (key_set){ 0 };
 }
 
-uint32_t *key_set_digests(const key_set *set){
-  uint32_t *digests = allocate(set->num_keys*sizeof(uint32_t));
+uint32_t *key_set_hashes(const key_set *set){
+  uint32_t *hashes = allocate(set->num_keys*sizeof(uint32_t));
   size_t i;
-  for(i=0; i<set->num_keys; i++) digests[i] = bloom_leveldb_hash(set->keys[i], set->lengths[i]);
-  return digests;
+  for(i=0; i<set->num_keys; i++) hashes[i] = bloom_leveldb_hash(set->keys[i], set->lengths[i]);
+  return hashes;
 }
 
 bloom_shape leveldb_shape(uint64_t num_bits, uint32_t num_probes){
@@ -196,27 +196,27 @@ bloom_shape leveldb_shape(uint64_t num_bits, uint32_t num_probes){
   };
 }
 
-void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_t *digests,
-                 size_t num_digests, rng *random){
-  bloom_digest_run runs[8];
+void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_t *hashes,
+                 size_t num_hashes, rng *random){
+  bloom_hash_run runs[8];
   size_t num_runs = 0, used = 0, i;
   while( num_runs<COUNT_OF(runs) ){
-    size_t left = num_digests - used;
+    size_t left = num_hashes - used;
     size_t length = num_runs==COUNT_OF(runs)-1 ? left : rng_below(random, left + 1);
     if( rng_below(random, 4)==0 && num_runs<COUNT_OF(runs)-1 ) length = 0;
-    runs[num_runs++] = (bloom_digest_run){ NULL, digests + used, length };
+    runs[num_runs++] = (bloom_hash_run){ NULL, hashes + used, length };
     used += length;
   }
   for(i=0; i+1<num_runs; i++) runs[i].next = &runs[i+1];
   bloom_leveldb_add(shape, filter, runs);
 }
 
-uint8_t *build_filter(uint32_t *digests, size_t num_digests, double bits_per_key,
+uint8_t *build_filter(uint32_t *hashes, size_t num_hashes, double bits_per_key,
                       rng *order, size_t *num_bytes){
   bloom_shape shape;
   uint8_t *filter;
-  if( bloom_leveldb_shape(num_digests, bits_per_key, &shape)!=BLOOM_OK ){
-    fprintf(stderr, "no shape for %zu keys at %g bits\n", num_digests, bits_per_key);
+  if( bloom_leveldb_shape(num_hashes, bits_per_key, &shape)!=BLOOM_OK ){
+    fprintf(stderr, "no shape for %zu keys at %g bits\n", num_hashes, bits_per_key);
     abort();
   }
   filter = allocate(shape.num_bytes);
@@ -224,15 +224,15 @@ uint8_t *build_filter(uint32_t *digests, size_t num_digests, double bits_per_key
   bloom_leveldb_clear(&shape, filter);
   if( order ){
     size_t i;
-    for(i=num_digests; i>1; i--){
+    for(i=num_hashes; i>1; i--){
       size_t other = rng_below(order, i);
-      uint32_t digest = digests[i-1];
-      digests[i-1] = digests[other];
-      digests[other] = digest;
+      uint32_t hash = hashes[i-1];
+      hashes[i-1] = hashes[other];
+      hashes[other] = hash;
     }
-    add_in_runs(&shape, filter, digests, num_digests, order);
+    add_in_runs(&shape, filter, hashes, num_hashes, order);
   }else{
-    bloom_digest_run run = { NULL, digests, num_digests };
+    bloom_hash_run run = { NULL, hashes, num_hashes };
     bloom_leveldb_add(&shape, filter, &run);
   }
   *num_bytes = shape.num_bytes;
@@ -240,9 +240,9 @@ uint8_t *build_filter(uint32_t *digests, size_t num_digests, double bits_per_key
 }
 
 uint8_t *build_filter_of(const key_set *set, double bits_per_key, size_t *num_bytes){
-  uint32_t *digests = key_set_digests(set);
-  uint8_t *filter = build_filter(digests, set->num_keys, bits_per_key, NULL, num_bytes);
-  free(digests);
+  uint32_t *hashes = key_set_hashes(set);
+  uint8_t *filter = build_filter(hashes, set->num_keys, bits_per_key, NULL, num_bytes);
+  free(hashes);
   return filter;
 }
 
@@ -253,22 +253,22 @@ uint64_t checksum_of(const uint8_t *bytes, size_t num_bytes){
   return sum;
 }
 
-int naive_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t digest){
+int naive_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash){
   const uint64_t two_32 = (uint64_t)1 << 32;
-  const uint64_t rotated = digest/131072 + digest%131072*32768;
+  const uint64_t rotated = hash/131072 + hash%131072*32768;
   uint64_t num_bits, j;
   if( num_bytes<2 ) return 0;
   if( filter[num_bytes-1]>30 ) return 1;
   num_bits = 8*((uint64_t)num_bytes - 1);
   for(j=0; j<filter[num_bytes-1]; j++){
-    uint64_t bit = (digest + j*rotated) % two_32 % num_bits;
+    uint64_t bit = (hash + j*rotated) % two_32 % num_bits;
     if( filter[bit/8]/(1<<bit%8)%2==0 ) return 0;
   }
   return 1;
 }
 
-int may_contain(const uint8_t *filter, size_t num_bytes, uint32_t digest){
+int may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash){
   bloom_filter parsed;
   bloom_filter_read(filter, num_bytes, &parsed);
-  return parsed.encoding->may_contain(&parsed, digest);
+  return parsed.encoding->may_contain(&parsed, hash);
 }

@@ -69,34 +69,34 @@ key_set key_set_random(rng *random, size_t num_keys);
 
 void key_set_free(key_set *set);
 
-/* The digests of a set, in its order; free() them. */
-uint32_t *key_set_digests(const key_set *set);
+/* The hashes of a set, in its order; free() them. */
+uint32_t *key_set_hashes(const key_set *set);
 
 /* The shape of a LevelDB filter of so many bits, a multiple of 8, and probes. */
 bloom_shape leveldb_shape(uint64_t num_bits, uint32_t num_probes);
 
 /*
-** Sizes, clears and fills a LevelDB filter; free() it.  With order, the digests
+** Sizes, clears and fills a LevelDB filter; free() it.  With order, the hashes
 ** are shuffled in place and arrive in runs of random lengths, empty ones too.
 */
-uint8_t *build_filter(uint32_t *digests, size_t num_digests, double bits_per_key,
+uint8_t *build_filter(uint32_t *hashes, size_t num_hashes, double bits_per_key,
                       rng *order, size_t *num_bytes);
 
 /* build_filter() of a set, in one run. */
 uint8_t *build_filter_of(const key_set *set, double bits_per_key, size_t *num_bytes);
 
-/* Adds digests to a filter of this shape in runs of random lengths. */
-void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_t *digests,
-                 size_t num_digests, rng *random);
+/* Adds hashes to a filter of this shape in runs of random lengths. */
+void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_t *hashes,
+                 size_t num_hashes, rng *random);
 
 /* FNV-1a, to pin long filters in short. */
 uint64_t checksum_of(const uint8_t *bytes, size_t num_bytes);
 
 /* LevelDB's answer, written from its rules alone: no line shared with the core. */
-int naive_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t digest);
+int naive_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash);
 
 /* The core's answer. */
-int may_contain(const uint8_t *filter, size_t num_bytes, uint32_t digest);
+int may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash);
 
 /*
 ** Rows of golden_leveldb.h, which leveldb_oracle_test --golden writes.

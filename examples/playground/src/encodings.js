@@ -1,5 +1,5 @@
 /* The two encodings: which bytes a SQL value has, which bits a key sets, and what theory says. */
-import {leveldbDigest, xxh64} from "./hashes.js";
+import {leveldbHash, xxh64} from "./hashes.js";
 
 const utf8Encoder = new TextEncoder();
 
@@ -41,11 +41,11 @@ export const leveldb = {
 
   /* A step for each probe: the sum that is taken modulo num_bits. */
   way(bytes, {numBits, numProbes}) {
-    const digest = leveldbDigest(bytes);
-    const delta = (digest >>> 17 | digest << 15) >>> 0;
+    const hash = leveldbHash(bytes);
+    const delta = (hash >>> 17 | hash << 15) >>> 0;
     const probes = [];
-    for (let i = 0, sum = digest; i < numProbes; i++, sum = (sum + delta) >>> 0) probes.push({sum, bit: sum % numBits});
-    return {digest, delta, probes};
+    for (let i = 0, sum = hash; i < numProbes; i++, sum = (sum + delta) >>> 0) probes.push({sum, bit: sum % numBits});
+    return {hash, delta, probes};
   },
 
   theory: (numKeys, {numBits, numProbes}) => (1 - (1 - 1 / numBits) ** (numKeys * numProbes)) ** numProbes,
@@ -67,14 +67,14 @@ export const parquet = {
 
   /* A step for each word of the block that the upper half picks. */
   way(bytes, {numBlocks}) {
-    const digest = xxh64(bytes);
-    const upper = Number(digest >> 32n), lower = Number(digest & 0xffffffffn);
+    const hash = xxh64(bytes);
+    const upper = Number(hash >> 32n), lower = Number(hash & 0xffffffffn);
     const block = Number(BigInt(upper) * BigInt(numBlocks) >> 32n);
     const probes = SALTS.map((salt, word) => {
       const product = Math.imul(lower, salt) >>> 0;
       return {product, bit: 256 * block + 32 * word + (product >>> 27)};
     });
-    return {digest, upper, lower, block, probes};
+    return {hash, upper, lower, block, probes};
   },
 
   /* Keys fall into blocks as balls into bins: the sum over how many a block has. */

@@ -7,7 +7,7 @@ const littleEndian = (bytes, at, num) => {
 };
 
 /* LevelDB's: a number of 32 bits. */
-export function leveldbDigest(bytes) {
+export function leveldbHash(bytes) {
   const multiplier = 0xc6a4a793;
   let h = (0xbc9f1d34 ^ Math.imul(bytes.length, multiplier)) >>> 0;
   let at = 0;

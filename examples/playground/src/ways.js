@@ -37,7 +37,7 @@ const picture = (encoding, width, height, probes, shape) => drawn("svg", {
 /* What a test reads: data-bit, and whether the filter above has it. */
 const probeAttributes = ({bit}, shape) => ({class: shape.isSet(bit) ? "probe" : "probe miss", "data-bit": bit});
 
-/* A fan from the digest to the array. */
+/* A fan from the hash to the array. */
 function drawLeveldb(encoding, width, way, shape) {
   const height = 110, top = 82, bar = 20;
   const svg = picture(encoding, width, height, way.probes, shape);
@@ -83,17 +83,17 @@ function drawParquet(encoding, width, way, shape) {
   return svg;
 }
 
-function digestSteps(encoding, way, shape) {
+function hashSteps(encoding, way, shape) {
   if (encoding.name === "leveldb") {
     return [
-      step("Digest", value(element("b", {}, hex32(way.digest))), note("LevelDB’s hash, 32 bits"),
-        value("delta ", element("b", {}, hex32(way.delta))), note("the digest, rotated by 17 bits")),
-      step("Probes", note(`Digest + i × delta, modulo the ${count(shape.numBits)} bits of the filter`),
+      step("Hash", value(element("b", {}, hex32(way.hash))), note("LevelDB’s hash, 32 bits"),
+        value("delta ", element("b", {}, hex32(way.delta))), note("the hash, rotated by 17 bits")),
+      step("Probes", note(`Hash + i × delta, modulo the ${count(shape.numBits)} bits of the filter`),
         table(["i", "sum", "bit"], way.probes.map(({sum, bit}, i) => [String(i), hex32(sum), count(bit)]))),
     ];
   }
   return [
-    step("Digest", value(element("b", {}, hex32(way.upper)), " ", element("b", {}, hex32(way.lower))), note("XXH64, 64 bits: two halves"),
+    step("Hash", value(element("b", {}, hex32(way.upper)), " ", element("b", {}, hex32(way.lower))), note("XXH64, 64 bits: two halves"),
       value("block ", element("b", {}, String(way.block))),
       note(`of 0 to ${shape.numBlocks - 1}: the upper half × ${shape.numBlocks}, without its lowest 32 bits`)),
     step("Probes", note("For each row of the block: the lower half × a constant. Its top 5 bits tell the place."),
@@ -117,7 +117,7 @@ export function waySteps(encoding, {key, shape, alone, answer, width}) {
   return [
     step("SQL value", value(element("b", {}, key.literal)), note(key.type)),
     step("Key bytes", value(element("b", {}, bytesShown(bytes))), note(how)),
-    ...digestSteps(encoding, way, shape),
+    ...hashSteps(encoding, way, shape),
     step("Bits", draw(encoding, width, way, shape),
       element("p", {class: "verdict"}, answer === 0 ? `0: surely not there. ${numMissing} of its ${bits.size} bits ${numMissing === 1 ? "is" : "are"} not set.`
         : `1: may be there. All of its ${bits.size} bits are set.`),

@@ -93,18 +93,18 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
   bloomfile_write_header(to, to_file);
 }
 
-void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_digest_run *digests,
-                         const bloom_digest_run *sets){
+void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_hash_run *hashes,
+                         const bloom_hash_run *sets){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
   const uint64_t num_units = shape->num_places;
   uint8_t *units = file + BLOOM_BLOOMFILE_HEADER_BYTES;
-  for(; digests; digests=digests->next, sets=sets->next){
-    const bloom_digest *digest = digests->digests;
-    const uint32_t *set = sets->digests;
+  for(; hashes; hashes=hashes->next, sets=sets->next){
+    const bloom_hash_value *hash = hashes->hashes;
+    const uint32_t *set = sets->hashes;
     size_t i;
-    for(i=0; i<digests->num_digests; i++){
-      const uint64_t delta = bloom_bloomfile_delta(digest[i]);
-      uint64_t probe = digest[i];
+    for(i=0; i<hashes->num_hashes; i++){
+      const uint64_t delta = bloom_bloomfile_delta(hash[i]);
+      uint64_t probe = hash[i];
       uint32_t j;
       for(j=0; j<shape->num_probes; j++, probe+=delta){
         units[(size_t)(probe % num_units) * unit_bytes + set[i]/8] |= (uint8_t)(1u << set[i]%8);
@@ -152,18 +152,18 @@ static const char *bloomfile_why_unchangeable(const bloom_filter *filter){
 
 /* -- Asking ------------------------------------------------------------------- */
 
-static bloom_digest bloomfile_hash_int64(int64_t key){
+static bloom_hash_value bloomfile_hash_int64(int64_t key){
   uint8_t text[BLOOM_DECIMAL_MAX_BYTES];
   return bloom_xxh64(text, bloom_decimal(key, text));
 }
 
-int bloom_bloomfile_sets(const bloom_filter *file, bloom_digest digest, uint8_t *mask){
+int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
   int is_any = 0;
   size_t offset;
-  bloom_bloomfile_pick(file, digest, units);
+  bloom_bloomfile_pick(file, hash, units);
   for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
     const size_t num_left = unit_bytes - offset;
     const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
@@ -177,12 +177,12 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_digest digest, uint8_t 
   return is_any;
 }
 
-static int bloomfile_may_contain(const bloom_filter *file, bloom_digest digest){
+static int bloomfile_may_contain(const bloom_filter *file, bloom_hash_value hash){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
   size_t offset;
-  bloom_bloomfile_pick(file, digest, units);
+  bloom_bloomfile_pick(file, hash, units);
   for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
     const size_t num_left = unit_bytes - offset;
     const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
@@ -201,7 +201,7 @@ static int bloomfile_may_contain_bytes(const bloom_filter *file, const uint8_t *
 
 const bloom_encoding bloom_encoding_bloomfile = {
   .name = "bloomfile",
-  .digest_bytes = 8,
+  .hash_bytes = 8,
   .hash_int64 = bloomfile_hash_int64,
   .hash_bytes = bloom_xxh64,
   .may_contain = bloomfile_may_contain,

@@ -19,9 +19,9 @@
 **   20  u32   unit_bytes
 **   24  u64   0
 **
-** A digest is XXH64 of the house's key bytes (../filter.h: an integer is its decimal
-** text).  Probe i picks unit (digest + i*delta) mod 2^64 mod num_units, delta being the
-** digest rotated left by 31 [Kirsch, Mitzenmacher 2006: one hash drives every probe].
+** A hash is XXH64 of the house's key bytes (../filter.h: an integer is its decimal
+** text).  Probe i picks unit (hash + i*delta) mod 2^64 mod num_units, delta being the
+** hash rotated left by 31 [Kirsch, Mitzenmacher 2006: one hash drives every probe].
 **
 ** Bytes are read as a BloomFile if the header says what their length says, and there are
 ** 1 .. BLOOM_BLOOMFILE_MAX_PROBES probes.  ../../FORMATS.md has all of this for readers.
@@ -75,10 +75,10 @@ bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t uni
 /* Writes a file without keys to file[0 .. shape->num_bytes). */
 void bloom_bloomfile_clear(const bloom_shape *shape, uint8_t *file);
 
-/* Adds the keys of these digests, each to its set: sets is a chain like digests, of
+/* Adds the keys of these hashes, each to its set: sets is a chain like hashes, of
 ** uint32_t, which lie below 8 * unit bytes. */
-void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_digest_run *digests,
-                         const bloom_digest_run *sets);
+void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_hash_run *hashes,
+                         const bloom_hash_run *sets);
 
 /* Copies a file's units into another of as many, whose units may be longer or shorter;
 ** what they are longer by becomes 0.  Shorter ones may lie in the same memory. */
@@ -87,6 +87,6 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
 
 /* Writes the sets that may hold a key as bits to mask[0 .. unit bytes), as in a unit;
 ** 1 if there are any. */
-int bloom_bloomfile_sets(const bloom_filter *file, bloom_digest digest, uint8_t *mask);
+int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask);
 
 #endif

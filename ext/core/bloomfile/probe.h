@@ -1,5 +1,5 @@
 /*
-** Digest -> units, and the AND of units: what asking and measuring share.
+** Hash -> units, and the AND of units: what asking and measuring share.
 */
 #ifndef BLOOM_CORE_BLOOMFILE_PROBE_H
 #define BLOOM_CORE_BLOOMFILE_PROBE_H
@@ -12,18 +12,18 @@
 #define BLOOM_BLOOMFILE_BLOCK_BYTES ((size_t)512)
 #define BLOOM_BLOOMFILE_BLOCK_WORDS (BLOOM_BLOOMFILE_BLOCK_BYTES / 8)
 
-static inline uint64_t bloom_bloomfile_delta(bloom_digest digest){
-  return digest >> 33 | digest << 31;
+static inline uint64_t bloom_bloomfile_delta(bloom_hash_value hash){
+  return hash >> 33 | hash << 31;
 }
 
-/* The units that a digest's probes pick, units[0 .. num_probes). */
-static inline void bloom_bloomfile_pick(const bloom_filter *file, bloom_digest digest, const uint8_t **units){
+/* The units that a hash's probes pick, units[0 .. num_probes). */
+static inline void bloom_bloomfile_pick(const bloom_filter *file, bloom_hash_value hash, const uint8_t **units){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   const uint64_t num_units = file->shape.num_places;
-  const uint64_t delta = bloom_bloomfile_delta(digest);
+  const uint64_t delta = bloom_bloomfile_delta(hash);
   uint32_t i;
-  for(i=0; i<file->shape.num_probes; i++, digest+=delta){
-    units[i] = file->bits + (size_t)(digest % num_units) * unit_bytes;
+  for(i=0; i<file->shape.num_probes; i++, hash+=delta){
+    units[i] = file->bits + (size_t)(hash % num_units) * unit_bytes;
   }
 }
 

@@ -136,14 +136,14 @@ static uint64_t bloomfile_num_sets(const bloom_filter *file){
   return num_sets;
 }
 
-/* The sets that accept a digest. */
-static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_digest digest){
+/* The sets that accept a hash. */
+static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_hash_value hash){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
   uint64_t num_sets = 0;
   size_t offset;
-  bloom_bloomfile_pick(file, digest, units);
+  bloom_bloomfile_pick(file, hash, units);
   for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
     const size_t num_bytes = bloomfile_lesser(unit_bytes - offset, BLOOM_BLOOMFILE_BLOCK_BYTES);
     if( bloom_bloomfile_and(units, file->shape.num_probes, offset, num_bytes, words) ){
@@ -163,13 +163,13 @@ static inline uint64_t bloomfile_mix(uint64_t i){
 
 double bloom_bloomfile_measured_fpr(const bloom_filter *file){
   const uint64_t num_sets = bloomfile_num_sets(file);
-  /* No more work than a file of its size explains: fewer digests where units are long. */
-  const uint64_t digest_bytes = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
-  uint64_t num_digests, num_accepted = 0;
+  /* No more work than a file of its size explains: fewer hashes where units are long. */
+  const uint64_t hash_bytes = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
+  uint64_t num_hashes, num_accepted = 0;
   uint64_t i;
   if( num_sets==0 ) return 0;
-  num_digests = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / digest_bytes + 1;
-  if( num_digests>BLOOM_BLOOMFILE_FPR_SAMPLE ) num_digests = BLOOM_BLOOMFILE_FPR_SAMPLE;
-  for(i=1; i<=num_digests; i++) num_accepted += bloomfile_num_accepting(file, bloomfile_mix(i));
-  return (double)num_accepted / ((double)num_digests * (double)num_sets);
+  num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / hash_bytes + 1;
+  if( num_hashes>BLOOM_BLOOMFILE_FPR_SAMPLE ) num_hashes = BLOOM_BLOOMFILE_FPR_SAMPLE;
+  for(i=1; i<=num_hashes; i++) num_accepted += bloomfile_num_accepting(file, bloomfile_mix(i));
+  return (double)num_accepted / ((double)num_hashes * (double)num_sets);
 }

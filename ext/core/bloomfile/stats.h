@@ -7,7 +7,7 @@
 
 #include "../filter.h"
 
-/* The most digests that measured_fpr tries, each of all sets at once. */
+/* The most hashes that measured_fpr tries, each of all sets at once. */
 #define BLOOM_BLOOMFILE_FPR_SAMPLE 131072
 
 void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts);

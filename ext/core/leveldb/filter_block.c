@@ -91,7 +91,7 @@ void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots, double
 }
 
 void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, size_t slot,
-                            const bloom_digest_run *runs){
+                            const bloom_hash_run *runs){
   bloom_filter_slot found;
   bloom_filter filter;
   bloom_filter_block_slot(block, slot, &found);

@@ -71,9 +71,9 @@ bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots,
 void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots, double bits_per_key,
                               uint8_t *bytes, size_t num_bytes);
 
-/* Adds the keys of these digests to a slot, which was written for some keys.  *block
+/* Adds the keys of these hashes to a slot, which was written for some keys.  *block
 ** was read from bytes.  The order does not matter. */
 void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, size_t slot,
-                            const bloom_digest_run *runs);
+                            const bloom_hash_run *runs);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** LevelDB's hash, with the seed that its filters use: key -> digest of 32 bits.
+** LevelDB's hash, with the seed that its filters use: key -> hash of 32 bits.
 ** Source: LevelDB util/hash.cc, Hash(); util/bloom.cc, BloomHash().
 */
 #ifndef BLOOM_CORE_LEVELDB_HASH_H
@@ -14,41 +14,41 @@
 #define LEVELDB_HASH_MULTIPLIER 0xc6a4a793u
 
 /* One word of a key: shift is 16 for a whole one, 24 for a tail of 1 to 3 bytes. */
-static inline uint32_t bloom_leveldb_hash_word(uint32_t digest, uint32_t word, unsigned shift){
-  digest = (digest + word) * LEVELDB_HASH_MULTIPLIER;
-  return digest ^ digest >> shift;
+static inline uint32_t bloom_leveldb_hash_word(uint32_t hash, uint32_t word, unsigned shift){
+  hash = (hash + word) * LEVELDB_HASH_MULTIPLIER;
+  return hash ^ hash >> shift;
 }
 
-/* The digest of a key of num_bytes bytes; key may be NULL if num_bytes is 0. */
+/* The hash of a key of num_bytes bytes; key may be NULL if num_bytes is 0. */
 static inline uint32_t bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
-  uint32_t digest = LEVELDB_HASH_SEED ^ ((uint32_t)num_bytes * LEVELDB_HASH_MULTIPLIER);
+  uint32_t hash = LEVELDB_HASH_SEED ^ ((uint32_t)num_bytes * LEVELDB_HASH_MULTIPLIER);
   for(; num_bytes>=4; key+=4, num_bytes-=4){
-    digest = bloom_leveldb_hash_word(digest, bloom_load32_le(key), 16);
+    hash = bloom_leveldb_hash_word(hash, bloom_load32_le(key), 16);
   }
   if( num_bytes ){
     /* Tail bytes are unsigned; RocksDB's function of this name differs here. */
     uint32_t tail = key[0];
     if( num_bytes>1 ) tail |= (uint32_t)key[1] << 8;
     if( num_bytes>2 ) tail |= (uint32_t)key[2] << 16;
-    digest = bloom_leveldb_hash_word(digest, tail, 24);
+    hash = bloom_leveldb_hash_word(hash, tail, 24);
   }
-  return digest;
+  return hash;
 }
 
-/* The digest of an integer's decimal text, rendered and hashed in registers. */
+/* The hash of an integer's decimal text, rendered and hashed in registers. */
 static inline uint32_t bloom_leveldb_hash_int64(int64_t value){
   uint64_t text[3];
   unsigned num_bytes = bloom_decimal_words(value, text);
-  uint32_t digest = LEVELDB_HASH_SEED ^ (num_bytes * LEVELDB_HASH_MULTIPLIER);
+  uint32_t hash = LEVELDB_HASH_SEED ^ (num_bytes * LEVELDB_HASH_MULTIPLIER);
   int i;
   for(i=0; i<2; i++, num_bytes-=8){
-    digest = bloom_leveldb_hash_word(digest, (uint32_t)text[i], num_bytes>=4 ? 16 : 24);
-    if( num_bytes<=4 ) return digest;
-    digest = bloom_leveldb_hash_word(digest, (uint32_t)(text[i] >> 32), num_bytes>=8 ? 16 : 24);
-    if( num_bytes<=8 ) return digest;
+    hash = bloom_leveldb_hash_word(hash, (uint32_t)text[i], num_bytes>=4 ? 16 : 24);
+    if( num_bytes<=4 ) return hash;
+    hash = bloom_leveldb_hash_word(hash, (uint32_t)(text[i] >> 32), num_bytes>=8 ? 16 : 24);
+    if( num_bytes<=8 ) return hash;
   }
   /* 20 bytes at most: the third word has four. */
-  return bloom_leveldb_hash_word(digest, (uint32_t)text[2], num_bytes>=4 ? 16 : 24);
+  return bloom_leveldb_hash_word(hash, (uint32_t)text[2], num_bytes>=4 ? 16 : 24);
 }
 
 #endif

@@ -1,11 +1,11 @@
 /*
 ** The loops of LevelDB's filter that are worth vector code, one row of functions per
-** instruction set: digests -> positions of their probes.  Setting the bits there is
+** instruction set: hashes -> positions of their probes.  Setting the bits there is
 ** plain C for every processor (leveldb.c).
 **
 ** Rows differ in speed, never in a bit of what they give: kernels_scalar.c is the
 ** reference.  A row is chosen per call, from what the processor and its system
-** support; a call handles many digests.
+** support; a call handles many hashes.
 */
 #ifndef BLOOM_CORE_LEVELDB_KERNELS_H
 #define BLOOM_CORE_LEVELDB_KERNELS_H
@@ -15,7 +15,7 @@
 
 #include "../simd.h"
 
-/* Digests side by side in the widest row; the lanes of every row divide it. */
+/* Hashes side by side in the widest row; the lanes of every row divide it. */
 #define BLOOM_LEVELDB_MAX_LANES 16
 
 /*
@@ -44,12 +44,12 @@ static inline uint32_t bloom_leveldb_mod(uint32_t x, bloom_leveldb_divisor divis
   return rest<less ? rest : less; /* less wraps around if rest < num_bits */
 }
 
-/* Double hashing: one digest drives every probe [Kirsch, Mitzenmacher 2006]. */
-static inline uint32_t bloom_leveldb_delta(uint32_t digest){
-  return digest >> 17 | digest << 15;
+/* Double hashing: one hash drives every probe [Kirsch, Mitzenmacher 2006]. */
+static inline uint32_t bloom_leveldb_delta(uint32_t hash){
+  return hash >> 17 | hash << 15;
 }
 
-/* The positions begin .. begin+num_bits-1, what one pass over the digests sets;
+/* The positions begin .. begin+num_bits-1, what one pass over the hashes sets;
 ** num_bits > 0, begin + num_bits at most 2^32. */
 typedef struct bloom_leveldb_part {
   uint32_t begin;
@@ -64,7 +64,7 @@ typedef struct bloom_leveldb_kernels {
   const char *name;
 
   /* Filters of more bytes are written part after part.  A pass costs
-  ** positions_in() of all digests and saves misses, so a row with a faster one
+  ** positions_in() of all hashes and saves misses, so a row with a faster one
   ** takes smaller parts; 8 MB, 2,048 pages, is what a large TLB reaches, and
   ** hardly slower than what an L2 holds. */
   uint32_t max_part_bytes;
@@ -72,15 +72,15 @@ typedef struct bloom_leveldb_kernels {
   /* 1 if this processor and its system run these kernels. */
   int (*is_supported)(void);
 
-  /* The positions of all probes of each digest, in any order; num_digests is a
+  /* The positions of all probes of each hash, in any order; num_hashes is a
   ** multiple of BLOOM_LEVELDB_MAX_LANES. */
-  void (*positions)(bloom_leveldb_divisor divisor, uint32_t num_probes, const uint32_t *digests,
-                    size_t num_digests, uint32_t *positions);
+  void (*positions)(bloom_leveldb_divisor divisor, uint32_t num_probes, const uint32_t *hashes,
+                    size_t num_hashes, uint32_t *positions);
 
   /* Those of them that lie in part; gives their number.  positions[] has room for
   ** all of them. */
   size_t (*positions_in)(bloom_leveldb_part part, bloom_leveldb_divisor divisor, uint32_t num_probes,
-                         const uint32_t *digests, size_t num_digests, uint32_t *positions);
+                         const uint32_t *hashes, size_t num_hashes, uint32_t *positions);
 } bloom_leveldb_kernels;
 
 extern const bloom_leveldb_kernels bloom_leveldb_kernels_scalar;

@@ -26,15 +26,15 @@ TARGET_AVX2 static inline __m256i avx2_mod(__m256i x, __m256i num_bits, __m256i 
   return _mm256_min_epu32(rest, _mm256_sub_epi32(rest, num_bits));
 }
 
-TARGET_AVX2 static void avx2_positions(bloom_leveldb_divisor divisor,                                        uint32_t num_probes, const uint32_t *digests,
-                                       size_t num_digests, uint32_t *positions){
+TARGET_AVX2 static void avx2_positions(bloom_leveldb_divisor divisor,                                        uint32_t num_probes, const uint32_t *hashes,
+                                       size_t num_hashes, uint32_t *positions){
   const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
   const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);
-  const uint32_t *end = digests + num_digests;
-  for(; digests<end; digests+=8){
-    const __m256i digest = _mm256_loadu_si256((const __m256i*)(const void*)digests);
-    const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(digest, 17), _mm256_slli_epi32(digest, 15));
-    __m256i probe = digest;
+  const uint32_t *end = hashes + num_hashes;
+  for(; hashes<end; hashes+=8){
+    const __m256i hash = _mm256_loadu_si256((const __m256i*)(const void*)hashes);
+    const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(hash, 17), _mm256_slli_epi32(hash, 15));
+    __m256i probe = hash;
     uint32_t j;
     for(j=0; j<num_probes; j++, positions+=8){
       _mm256_storeu_si256((__m256i*)(void*)positions, avx2_mod(probe, num_bits, reciprocal));
@@ -53,18 +53,18 @@ TARGET_AVX2 static inline __m256i avx2_compress(__m256i x, uint32_t is_in){
 
 /* Whole stores are safe: the vectors before filled no more than their own room. */
 TARGET_AVX2 static size_t avx2_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor,
-                                            uint32_t num_probes, const uint32_t *digests,
-                                            size_t num_digests, uint32_t *positions){
+                                            uint32_t num_probes, const uint32_t *hashes,
+                                            size_t num_hashes, uint32_t *positions){
   const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
   const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);
   const __m256i begin = _mm256_set1_epi32((int)part.begin);
   const __m256i last = _mm256_set1_epi32((int)(part.num_bits - 1));
-  const uint32_t *end = digests + num_digests;
+  const uint32_t *end = hashes + num_hashes;
   size_t num_in = 0;
-  for(; digests<end; digests+=8){
-    const __m256i digest = _mm256_loadu_si256((const __m256i*)(const void*)digests);
-    const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(digest, 17), _mm256_slli_epi32(digest, 15));
-    __m256i probe = digest;
+  for(; hashes<end; hashes+=8){
+    const __m256i hash = _mm256_loadu_si256((const __m256i*)(const void*)hashes);
+    const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(hash, 17), _mm256_slli_epi32(hash, 15));
+    __m256i probe = hash;
     uint32_t j;
     for(j=0; j<num_probes; j++){
       const __m256i x = avx2_mod(probe, num_bits, reciprocal);

@@ -26,14 +26,14 @@ TARGET_AVX512 static inline __m512i avx512_mod(__m512i x, __m512i num_bits, __m5
 }
 
 TARGET_AVX512 static void avx512_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
-                                           const uint32_t *digests, size_t num_digests, uint32_t *positions){
+                                           const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
   const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
   const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);
-  const uint32_t *end = digests + num_digests;
-  for(; digests<end; digests+=16){
-    const __m512i digest = _mm512_loadu_si512(digests);
-    const __m512i delta = _mm512_rol_epi32(digest, 15);
-    __m512i probe = digest;
+  const uint32_t *end = hashes + num_hashes;
+  for(; hashes<end; hashes+=16){
+    const __m512i hash = _mm512_loadu_si512(hashes);
+    const __m512i delta = _mm512_rol_epi32(hash, 15);
+    __m512i probe = hash;
     uint32_t j;
     for(j=0; j<num_probes; j++, positions+=16){
       _mm512_storeu_si512(positions, avx512_mod(probe, num_bits, reciprocal));
@@ -45,18 +45,18 @@ TARGET_AVX512 static void avx512_positions(bloom_leveldb_divisor divisor, uint32
 /* Compressed in a register: compressing to memory is slow on Zen 4.  Whole
 ** stores are safe: the vectors before filled no more than their own room. */
 TARGET_AVX512 static size_t avx512_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor,
-                                                uint32_t num_probes, const uint32_t *digests,
-                                                size_t num_digests, uint32_t *positions){
+                                                uint32_t num_probes, const uint32_t *hashes,
+                                                size_t num_hashes, uint32_t *positions){
   const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
   const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);
   const __m512i begin = _mm512_set1_epi32((int)part.begin);
   const __m512i part_bits = _mm512_set1_epi32((int)part.num_bits);
-  const uint32_t *end = digests + num_digests;
+  const uint32_t *end = hashes + num_hashes;
   size_t num_in = 0;
-  for(; digests<end; digests+=16){
-    const __m512i digest = _mm512_loadu_si512(digests);
-    const __m512i delta = _mm512_rol_epi32(digest, 15);
-    __m512i probe = digest;
+  for(; hashes<end; hashes+=16){
+    const __m512i hash = _mm512_loadu_si512(hashes);
+    const __m512i delta = _mm512_rol_epi32(hash, 15);
+    __m512i probe = hash;
     uint32_t j;
     for(j=0; j<num_probes; j++){
       const __m512i x = avx512_mod(probe, num_bits, reciprocal);

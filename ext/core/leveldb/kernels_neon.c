@@ -21,14 +21,14 @@ static inline uint32x4_t neon_mod(uint32x4_t x, uint32x4_t num_bits, uint32x4_t 
 }
 
 static void neon_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
-                           const uint32_t *digests, size_t num_digests, uint32_t *positions){
+                           const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
   const uint32x4_t num_bits = vdupq_n_u32(divisor.num_bits);
   const uint32x4_t reciprocal = vdupq_n_u32(divisor.reciprocal);
-  const uint32_t *end = digests + num_digests;
-  for(; digests<end; digests+=4){
-    const uint32x4_t digest = vld1q_u32(digests);
-    const uint32x4_t delta = vsriq_n_u32(vshlq_n_u32(digest, 15), digest, 17);
-    uint32x4_t probe = digest;
+  const uint32_t *end = hashes + num_hashes;
+  for(; hashes<end; hashes+=4){
+    const uint32x4_t hash = vld1q_u32(hashes);
+    const uint32x4_t delta = vsriq_n_u32(vshlq_n_u32(hash, 15), hash, 17);
+    uint32x4_t probe = hash;
     uint32_t j;
     for(j=0; j<num_probes; j++, positions+=4){
       vst1q_u32(positions, neon_mod(probe, num_bits, reciprocal));
@@ -39,11 +39,11 @@ static void neon_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
 
 /* All of them, then sifted in place: no branch depends on a position. */
 static size_t neon_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor, uint32_t num_probes,
-                                const uint32_t *digests, size_t num_digests, uint32_t *positions){
-  const size_t num_positions = num_digests * num_probes;
+                                const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
+  const size_t num_positions = num_hashes * num_probes;
   size_t num_in = 0;
   size_t i;
-  neon_positions(divisor, num_probes, digests, num_digests, positions);
+  neon_positions(divisor, num_probes, hashes, num_hashes, positions);
   for(i=0; i<num_positions; i++){
     const uint32_t position = positions[i];
     positions[num_in] = position;

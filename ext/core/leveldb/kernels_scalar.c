@@ -11,11 +11,11 @@ static int scalar_is_supported(void){
 /* Probe by probe: side by side, in arrays of lanes, gains nothing from SSE2,
 ** and such a loop is compiled wrongly by GCC 12.2 -O3. */
 static void scalar_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
-                             const uint32_t *digests, size_t num_digests, uint32_t *positions){
-  const uint32_t *end = digests + num_digests;
-  for(; digests<end; digests++){
-    const uint32_t delta = bloom_leveldb_delta(*digests);
-    uint32_t probe = *digests;
+                             const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
+  const uint32_t *end = hashes + num_hashes;
+  for(; hashes<end; hashes++){
+    const uint32_t delta = bloom_leveldb_delta(*hashes);
+    uint32_t probe = *hashes;
     uint32_t j;
     for(j=0; j<num_probes; j++, probe+=delta) *positions++ = bloom_leveldb_mod(probe, divisor);
   }
@@ -23,12 +23,12 @@ static void scalar_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
 
 /* No branch depends on a position. */
 static size_t scalar_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor, uint32_t num_probes,
-                                  const uint32_t *digests, size_t num_digests, uint32_t *positions){
-  const uint32_t *end = digests + num_digests;
+                                  const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
+  const uint32_t *end = hashes + num_hashes;
   size_t num_in = 0;
-  for(; digests<end; digests++){
-    const uint32_t delta = bloom_leveldb_delta(*digests);
-    uint32_t probe = *digests;
+  for(; hashes<end; hashes++){
+    const uint32_t delta = bloom_leveldb_delta(*hashes);
+    uint32_t probe = *hashes;
     uint32_t j;
     for(j=0; j<num_probes; j++, probe+=delta){
       positions[num_in] = bloom_leveldb_mod(probe, divisor);

@@ -10,13 +10,13 @@
 #include "hash.h"
 #include "sizing.h"
 
-/* Digests that are set together, a multiple of the lanes: enough to make the kernels'
+/* Hashes that are set together, a multiple of the lanes: enough to make the kernels'
 ** calls cheap, so few that the processor computes one batch while it still sets the
 ** bits before. */
-#define LEVELDB_ADD_DIGESTS 32
+#define LEVELDB_ADD_HASHES 32
 
-/* How far ahead digests are fetched. */
-#define LEVELDB_PREFETCH_DIGESTS 512
+/* How far ahead hashes are fetched. */
+#define LEVELDB_PREFETCH_HASHES 512
 
 /* A fill above this is unusual: a filter of the keys it is sized for has at most
 ** 0.64, at bits_per_key 1. */
@@ -66,91 +66,91 @@ static inline uint32_t get_bit(const uint8_t *bits, uint32_t position){
 }
 
 /* A processor reads ahead by itself, but only to the end of a page: without this a
-** pass over digests that lie in memory takes three times as long. */
-static inline void prefetch_digests(const uint32_t *digests, size_t num_digests){
+** pass over hashes that lie in memory takes three times as long. */
+static inline void prefetch_hashes(const uint32_t *hashes, size_t num_hashes){
 #if defined(__GNUC__)
-  if( num_digests<LEVELDB_PREFETCH_DIGESTS + LEVELDB_ADD_DIGESTS ) return;
-  __builtin_prefetch(digests + LEVELDB_PREFETCH_DIGESTS);
-  __builtin_prefetch(digests + LEVELDB_PREFETCH_DIGESTS + LEVELDB_ADD_DIGESTS/2);
+  if( num_hashes<LEVELDB_PREFETCH_HASHES + LEVELDB_ADD_HASHES ) return;
+  __builtin_prefetch(hashes + LEVELDB_PREFETCH_HASHES);
+  __builtin_prefetch(hashes + LEVELDB_PREFETCH_HASHES + LEVELDB_ADD_HASHES/2);
 #else
-  (void)digests, (void)num_digests;
+  (void)hashes, (void)num_hashes;
 #endif
 }
 
-/* Fills the kernels' last lanes with copies of one digest. */
-static size_t pad_digests(uint32_t *batch, size_t num_digests){
-  const uint32_t copy = batch[num_digests-1];
-  while( num_digests%BLOOM_LEVELDB_MAX_LANES ) batch[num_digests++] = copy;
-  return num_digests;
+/* Fills the kernels' last lanes with copies of one hash. */
+static size_t pad_hashes(uint32_t *batch, size_t num_hashes){
+  const uint32_t copy = batch[num_hashes-1];
+  while( num_hashes%BLOOM_LEVELDB_MAX_LANES ) batch[num_hashes++] = copy;
+  return num_hashes;
 }
 
-/* The next digests of the chain *runs, up to LEVELDB_ADD_DIGESTS and a multiple of
-** the lanes; 0 at its end.  *digests is where they lie, or batch, where short runs
+/* The next hashes of the chain *runs, up to LEVELDB_ADD_HASHES and a multiple of
+** the lanes; 0 at its end.  *hashes is where they lie, or batch, where short runs
 ** come together, the last lanes filled with copies.  *num_used of *runs are gone. */
-static size_t next_digests(const bloom_digest_run **runs, size_t *num_used, uint32_t *batch,
-                           const uint32_t **digests){
-  size_t num_digests = 0;
-  *digests = batch;
+static size_t next_hashes(const bloom_hash_run **runs, size_t *num_used, uint32_t *batch,
+                           const uint32_t **hashes){
+  size_t num_hashes = 0;
+  *hashes = batch;
   for(; *runs; *runs=(*runs)->next, *num_used=0){
-    const size_t num_wanted = LEVELDB_ADD_DIGESTS - num_digests;
-    const size_t num_left = (*runs)->num_digests - *num_used;
+    const size_t num_wanted = LEVELDB_ADD_HASHES - num_hashes;
+    const size_t num_left = (*runs)->num_hashes - *num_used;
     const uint32_t *front;
     if( num_left==0 ) continue;
-    front = (const uint32_t *)(*runs)->digests + *num_used;
+    front = (const uint32_t *)(*runs)->hashes + *num_used;
     if( num_left<num_wanted ){
-      memcpy(batch + num_digests, front, num_left * sizeof(*batch));
-      num_digests += num_left;
+      memcpy(batch + num_hashes, front, num_left * sizeof(*batch));
+      num_hashes += num_left;
       continue;
     }
     *num_used += num_wanted;
-    prefetch_digests(front, num_left);
-    if( num_digests==0 ){
-      *digests = front;
+    prefetch_hashes(front, num_left);
+    if( num_hashes==0 ){
+      *hashes = front;
       return num_wanted;
     }
-    memcpy(batch + num_digests, front, num_wanted * sizeof(*batch));
-    return LEVELDB_ADD_DIGESTS;
+    memcpy(batch + num_hashes, front, num_wanted * sizeof(*batch));
+    return LEVELDB_ADD_HASHES;
   }
-  return num_digests ? pad_digests(batch, num_digests) : 0;
+  return num_hashes ? pad_hashes(batch, num_hashes) : 0;
 }
 
-/* Sets the bits of all digests, or those that lie in *part if it is not NULL. */
+/* Sets the bits of all hashes, or those that lie in *part if it is not NULL. */
 static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, const bloom_leveldb_part *part,
-                     uint8_t *filter, const bloom_digest_run *run){
+                     uint8_t *filter, const bloom_hash_run *run){
   const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_places);
-  uint32_t batch[LEVELDB_ADD_DIGESTS];
-  uint32_t positions[LEVELDB_ADD_DIGESTS * BLOOM_LEVELDB_MAX_PROBES];
-  const uint32_t *digests;
+  uint32_t batch[LEVELDB_ADD_HASHES];
+  uint32_t positions[LEVELDB_ADD_HASHES * BLOOM_LEVELDB_MAX_PROBES];
+  const uint32_t *hashes;
   size_t num_used = 0;
-  size_t num_digests;
-  while( (num_digests = next_digests(&run, &num_used, batch, &digests))>0 ){
+  size_t num_hashes;
+  while( (num_hashes = next_hashes(&run, &num_used, batch, &hashes))>0 ){
     size_t num_positions, i;
     if( part ){
-      num_positions = kernels->positions_in(*part, divisor, shape->num_probes, digests, num_digests, positions);
+      num_positions = kernels->positions_in(*part, divisor, shape->num_probes, hashes, num_hashes, positions);
     }else{
-      num_positions = num_digests * shape->num_probes;
-      kernels->positions(divisor, shape->num_probes, digests, num_digests, positions);
+      num_positions = num_hashes * shape->num_probes;
+      kernels->positions(divisor, shape->num_probes, hashes, num_hashes, positions);
     }
     for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
   }
 }
 
 /* A filter larger than a cache is written part after part, each in a pass over
-** all digests: fetching lines of all of it, in any order and by any prefetching,
-** costs more than computing the positions again.  Not so if the digests are so
+** all hashes: fetching lines of all of it, in any order and by any prefetching,
+** costs more than computing the positions again.  Not so if the hashes are so
 ** few that a line is hardly fetched twice. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
-                          const bloom_digest_run *runs){
+                          const bloom_hash_run *runs){
   const uint64_t num_bits = shape->num_places;
   const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
   const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
   const uint64_t part_bits = (num_bits + num_parts - 1) / num_parts;
   const uint64_t num_lines = num_bits / 512;
-  uint64_t num_digests = 0;
-  const bloom_digest_run *run;
+  uint64_t num_hashes = 0;
+  const bloom_hash_run *run;
   uint64_t begin;
-  for(run=runs; run; run=run->next) num_digests += run->num_digests;
-  if( num_parts==1 || num_digests * shape->num_probes < 2 * num_lines ){
+  for(run=runs; run; run=run->next) num_hashes += run->num_hashes;
+  if( num_parts==1 || num_hashes * shape->num_probes < 2 * num_lines ){
     add_part(kernels, shape, NULL, filter, runs);
     return;
   }
@@ -161,7 +161,7 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
   }
 }
 
-void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs){
+void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs){
   bloom_leveldb_add_by(bloom_leveldb_best_kernels(), shape, filter, runs);
 }
 
@@ -208,12 +208,12 @@ static inline uint32_t remainder_of(uint32_t probe, uint64_t reciprocal, uint64_
 ** random: a mispredicted branch costs more than probes tested for nothing. */
 #define PROBES_PER_BRANCH 6
 
-static int leveldb_may_contain(const bloom_filter *filter, bloom_digest digest){
+static int leveldb_may_contain(const bloom_filter *filter, bloom_hash_value hash){
   const uint64_t reciprocal = filter->reciprocal;
   const uint64_t num_bits = filter->shape.num_places;
   const uint8_t *bits = filter->bits;
-  const uint32_t delta = bloom_leveldb_delta((uint32_t)digest);
-  uint32_t probe = (uint32_t)digest;
+  const uint32_t delta = bloom_leveldb_delta((uint32_t)hash);
+  uint32_t probe = (uint32_t)hash;
   uint32_t num_left = filter->shape.num_probes;
   uint32_t is_set = 1;
   uint32_t j;
@@ -231,11 +231,11 @@ static int leveldb_may_contain(const bloom_filter *filter, bloom_digest digest){
   return (int)is_set;
 }
 
-static bloom_digest leveldb_hash_int64(int64_t key){
+static bloom_hash_value leveldb_hash_int64(int64_t key){
   return bloom_leveldb_hash_int64(key);
 }
 
-static bloom_digest leveldb_hash_bytes(const uint8_t *key, size_t num_bytes){
+static bloom_hash_value leveldb_hash_bytes(const uint8_t *key, size_t num_bytes){
   return bloom_leveldb_hash(key, num_bytes);
 }
 
@@ -324,18 +324,18 @@ double bloom_leveldb_estimated_keys(uint64_t num_bits, uint32_t num_probes, uint
 }
 
 static double leveldb_measured_fpr(const bloom_filter *filter){
-  uint32_t digest = 0;
+  uint32_t hash = 0;
   uint32_t accepted = 0;
   int i;
-  for(i=0; i<BLOOM_LEVELDB_FPR_SAMPLE; i++, digest+=LEVELDB_GOLDEN_RATIO_STEP){
-    accepted += (uint32_t)leveldb_may_contain(filter, digest);
+  for(i=0; i<BLOOM_LEVELDB_FPR_SAMPLE; i++, hash+=LEVELDB_GOLDEN_RATIO_STEP){
+    accepted += (uint32_t)leveldb_may_contain(filter, hash);
   }
   return (double)accepted / BLOOM_LEVELDB_FPR_SAMPLE;
 }
 
 const bloom_encoding bloom_encoding_leveldb = {
   .name = "leveldb",
-  .digest_bytes = 4,
+  .hash_bytes = 4,
   .hash_int64 = leveldb_hash_int64,
   .hash_bytes = leveldb_hash_bytes,
   .may_contain = leveldb_may_contain,

@@ -1,12 +1,12 @@
 /*
-** LevelDB's filter, "leveldb.BuiltinBloomFilter2": digest -> bits.
+** LevelDB's filter, "leveldb.BuiltinBloomFilter2": hash -> bits.
 **
 **   +--------------------------------+------------+
 **   | bits, num_bits/8 bytes         | num_probes |
 **   +--------------------------------+------------+
 **
-** Bit i is bit i%8 of byte i/8.  Probe j of a digest tests bit
-** (digest + j*delta) mod 2^32 mod num_bits, delta = digest rotated right by 17
+** Bit i is bit i%8 of byte i/8.  Probe j of a hash tests bit
+** (hash + j*delta) mod 2^32 mod num_bits, delta = hash rotated right by 17
 ** [Kirsch, Mitzenmacher 2006: one hash drives every probe].
 ** Positions have 32 bits: bits from 2^32 on are never set.
 **
@@ -30,7 +30,7 @@
 #define BLOOM_LEVELDB_MIN_BITS   64 /* fewer would give small sets a high false positive rate */
 #define BLOOM_LEVELDB_MAX_PROBES 30 /* larger probe bytes are reserved for other encodings */
 
-/* Digests, spread evenly over all 2^32, that measured_fpr() tries. */
+/* Hashes, spread evenly over all 2^32, that measured_fpr() tries. */
 #define BLOOM_LEVELDB_FPR_SAMPLE 131072
 
 extern const bloom_encoding bloom_encoding_leveldb;
@@ -57,17 +57,17 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
 
 /*
-** Adds the keys of these digests to a filter of this shape; shape->num_probes
+** Adds the keys of these hashes to a filter of this shape; shape->num_probes
 ** is 1..30.  The order does not matter, duplicates change nothing.
 */
-void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs);
+void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
 
 /* Adds all keys of another filter of this shape. */
 void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other);
 
 /* bloom_leveldb_add() by kernels of the caller's choice, to test and compare them. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
-                          const bloom_digest_run *runs);
+                          const bloom_hash_run *runs);
 
 /*
 ** The most likely number of distinct keys in a filter of num_bits bits with

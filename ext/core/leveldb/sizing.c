@@ -6,7 +6,7 @@
 #include "../numeric.h"
 #include "leveldb.h"
 
-#define DIGESTS 4294967296.0 /* 2^32 */
+#define HASHES 4294967296.0 /* 2^32 */
 
 /* Probe 2 takes the values PROBE2_STEP*s - w. */
 #define PROBE2_STEP      65537u
@@ -18,12 +18,12 @@
 /* 3 * 5 * 17; the divisor 257 of 2^32-1 leaves no mark on probes below 30. */
 #define RESIDUE_MODULUS 255u
 
-/* Where digests resonate so that it shows. */
+/* Where hashes resonate so that it shows. */
 #define RESONANCE_MIN_KEYS 32768
 #define RESONANCE_MAX_BITS (1u << 27)
 
-/* Digests that a rate is the mean of: pairs of resonant ones, and others.  More keys need
-** more of them, where digests resonate. */
+/* Hashes that a rate is the mean of: pairs of resonant ones, and others.  More keys need
+** more of them, where hashes resonate. */
 #define MAX_RESONANT_PAIRS 768
 #define MIN_OTHERS         1024
 #define MAX_OTHERS         8192
@@ -84,7 +84,7 @@ static uint32_t inverse_mod_65537(uint32_t x){
 }
 
 /* Adds to load, by residue modulo the divisor, what probe i of all keys puts
-** on a position.  Probe i is (1 + i*2^15) * digest - w, w in 0..i the times
+** on a position.  Probe i is (1 + i*2^15) * hash - w, w in 0..i the times
 ** that it passed 2^32, and 2^32 is 1 modulo the divisor. */
 static void add_load(const fpr_model *model, uint32_t i, double *load){
   const double mean_load = model->num_keys / (double)model->num_bits;
@@ -143,14 +143,14 @@ static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multi
       count += (double)num_more;
     }
     /* Of the keys of one s, the share of each w; it is linear, so the mean height will do. */
-    height = ((double)value + (count - 1) / 2 * (double)model->num_bits) / DIGESTS;
+    height = ((double)value + (count - 1) / 2 * (double)model->num_bits) / HASHES;
     share += count * (w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2);
   }
   return share * model->keys_per_step;
 }
 
-/* The probability that all bits of the digest with this delta are set, by keys of other
-** digests. */
+/* The probability that all bits of the hash with this delta are set, by keys of other
+** hashes. */
 static double all_set(const fpr_model *model, uint32_t delta){
   const uint32_t step = multiply_mod_65537(delta % PROBE2_STEP, model->inverse);
   uint32_t probe = delta << 17 | delta >> 15;
@@ -178,26 +178,26 @@ static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_
 }
 
 /*
-** The digests of which all_set() is asked.
+** The hashes of which all_set() is asked.
 **
 ** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  So all
-** probes of a digest are values of probe 2, but for multiples of num_bits, if its delta is
+** probes of a hash are values of probe 2, but for multiples of num_bits, if its delta is
 ** a small multiple of num_bits modulo 65537 and w is 2 at most (delta is small), or if it is
-** one more than that and w is almost i (delta is almost 2^32).  These resonant digests are
+** one more than that and w is almost i (delta is almost 2^32).  These resonant hashes are
 ** rare and weigh much: they have a sample of their own.
 */
-typedef struct digest_sample {
+typedef struct hash_sample {
   uint32_t num_others;    /* not resonant */
   uint32_t num_pairs;     /* resonant: one with a small delta, one with a delta near 2^32 */
   uint32_t max_multiple;  /* of num_bits, by which resonant deltas differ from 0 or 1 */
   uint32_t num_multiples; /* 2*max_multiple + 1 */
   uint32_t window;        /* of 65536 steps s: as far from 0 or 2^32 as resonant deltas may be */
   double others_weight, pair_weight;
-} digest_sample;
+} hash_sample;
 
 /* detail, 0..1, is the share of the largest sample that is to be taken. */
-static digest_sample choose_sample(const fpr_model *model, double detail){
-  digest_sample sample = {MIN_OTHERS, 0, 0, 1, 0, 0, 0};
+static hash_sample choose_sample(const fpr_model *model, double detail){
+  hash_sample sample = {MIN_OTHERS, 0, 0, 1, 0, 0, 0};
   if( model->has_probe2 && model->num_keys>=RESONANCE_MIN_KEYS && model->num_bits<=RESONANCE_MAX_BITS ){
     sample.num_others =
       model->num_keys<MAX_OTHERS*KEYS_PER_OTHER ? (uint32_t)model->num_keys / KEYS_PER_OTHER : MAX_OTHERS;
@@ -216,16 +216,16 @@ static digest_sample choose_sample(const fpr_model *model, double detail){
   return sample;
 }
 
-/* Whether delta_of(model, s, t, 0) is a resonant digest's. */
-static int is_resonant(const fpr_model *model, const digest_sample *sample, uint32_t s, uint32_t t){
+/* Whether delta_of(model, s, t, 0) is a resonant hash's. */
+static int is_resonant(const fpr_model *model, const hash_sample *sample, uint32_t s, uint32_t t){
   const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
   if( s<sample->window && add_mod_65537(t, sample->max_multiple)<sample->num_multiples ) return 1;
   return s>=PROBE2_NUM_STEPS-sample->window && add_mod_65537(from_1, sample->max_multiple)<sample->num_multiples;
 }
 
-/* The share of digests that are not resonant and have all bits set; or, as soon as it is
+/* The share of hashes that are not resonant and have all bits set; or, as soon as it is
 ** seen to be more than enough, some number that is, too. */
-static double sum_others(const fpr_model *model, const digest_sample *sample, double enough){
+static double sum_others(const fpr_model *model, const hash_sample *sample, double enough){
   double sum = 0;
   uint32_t i;
   for(i=0; i<sample->num_others && sum<=enough; i++){
@@ -241,10 +241,10 @@ static double sum_others(const fpr_model *model, const digest_sample *sample, do
   return sum;
 }
 
-/* The mean of all_set() over all digests, by a sample; 1 as soon as it is seen to be more
+/* The mean of all_set() over all hashes, by a sample; 1 as soon as it is seen to be more
 ** than enough. */
 static double mean_all_set(const fpr_model *model, double detail, double enough){
-  const digest_sample sample = choose_sample(model, detail);
+  const hash_sample sample = choose_sample(model, detail);
   double others, resonant = 0;
   uint32_t i;
   if( !model->has_probe2 && model->divisor==1 ) return all_set(model, 0);
@@ -260,8 +260,8 @@ static double mean_all_set(const fpr_model *model, double detail, double enough)
   return others + resonant;
 }
 
-/* What shows in small filters only: digests whose delta is a multiple of
-** num_bits, so that all probes meet until the sum passes 2^32, and digests that
+/* What shows in small filters only: hashes whose delta is a multiple of
+** num_bits, so that all probes meet until the sum passes 2^32, and hashes that
 ** are a stored one shifted by a few probes.  Factors fitted to 100..3,000 keys
 ** at 16..100 bits per key; the divisor's to a size that 255 divides. */
 static double small_filter_excess(const bloom_shape *shape, double num_keys){
@@ -283,7 +283,7 @@ static double fpr_unless_over(const bloom_shape *shape, uint64_t num_keys, doubl
   if( num_keys==0 || shape->num_probes==0 ) return num_keys!=0;
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
   fill_ratio = 1 - bloom_exp_minus((double)num_keys * reached.num_probes / (double)reached.num_bits);
-  missed = bloom_exp_minus((double)num_keys / DIGESTS) * (1 - small_filter_excess(&reached, (double)num_keys));
+  missed = bloom_exp_minus((double)num_keys / HASHES) * (1 - small_filter_excess(&reached, (double)num_keys));
   if( 1-missed>enough || missed<=0 ) return 1-missed;
   /* The textbook's rate beside what is known says how closely to look at the rest. */
   detail = DETAIL / (1 - missed);

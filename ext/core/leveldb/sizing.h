@@ -4,16 +4,16 @@
 ** The textbook's (1 - e^(-num_probes/bits_per_key))^num_probes holds for
 ** probes that are independent.  These are not, above all not probe 2:
 **
-**   probe i  = digest + i*delta mod 2^32, delta = digest rotated right by 17,
-**              which is digest * 2^15 modulo 2^32-1; so
-**   probe 2  = digest * 65537 modulo 2^32-1, and 65537 divides 2^32-1.
+**   probe i  = hash + i*delta mod 2^32, delta = hash rotated right by 17,
+**              which is hash * 2^15 modulo 2^32-1; so
+**   probe 2  = hash * 65537 modulo 2^32-1, and 65537 divides 2^32-1.
 **
 ** Hence probe 2 takes only 196,608 values, 65537*s - w: s in 0..65535, w in
 ** 0..2 the times that the sum passed 2^32.  Beyond some 30,000 keys most of
 ** them are taken: probe 2 tests little, and whatever probe meets one of those
-** positions is more likely to find its bit set.  Digests whose probes all meet
+** positions is more likely to find its bit set.  Hashes whose probes all meet
 ** them, through multiples of num_bits, are the resonances.  Less of the same:
-** probes 1, 4, 7, ... keep some of the digest modulo 3, likewise for 5 and 17,
+** probes 1, 4, 7, ... keep some of the hash modulo 3, likewise for 5 and 17,
 ** which matters where num_bits is a multiple of these.
 */
 #ifndef BLOOM_CORE_SIZING_H
@@ -23,8 +23,8 @@
 
 /*
 ** The false positive rate, 0..1, of a filter of this shape with num_keys
-** different keys: the mean over at most 9,728 digests of the probability that all
-** bits of a digest are set, plus that of a key of the same digest,
+** different keys: the mean over at most 9,728 hashes of the probability that all
+** bits of a hash are set, plus that of a key of the same hash,
 ** num_keys / 2^32.  The mean is left out where the textbook's rate is less than
 ** 1/256 of the rest.  Takes up to some 3 ms.
 **

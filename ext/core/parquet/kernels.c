@@ -7,17 +7,17 @@ static int parquet_scalar_is_supported(void){
   return 1;
 }
 
-static void parquet_scalar_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *digests, size_t num_digests){
-  for(; num_digests; digests++, num_digests--){
-    const uint64_t number = bloom_split_block_number(*digests, num_blocks);
-    bloom_parquet_prefetch(blocks, num_blocks, digests, num_digests);
-    bloom_split_block_add(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, *digests);
+static void parquet_scalar_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes, size_t num_hashes){
+  for(; num_hashes; hashes++, num_hashes--){
+    const uint64_t number = bloom_split_block_number(*hashes, num_blocks);
+    bloom_parquet_prefetch(blocks, num_blocks, hashes, num_hashes);
+    bloom_split_block_add(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, *hashes);
   }
 }
 
-static int parquet_scalar_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t digest){
-  const uint64_t number = bloom_split_block_number(digest, num_blocks);
-  return bloom_split_block_may_contain(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, digest);
+static int parquet_scalar_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
+  const uint64_t number = bloom_split_block_number(hash, num_blocks);
+  return bloom_split_block_may_contain(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, hash);
 }
 
 const bloom_parquet_kernels bloom_parquet_scalar = {

@@ -1,6 +1,6 @@
 /*
 ** The two loops of Parquet's filter that are worth vector code, one row of functions
-** per instruction set: adding digests, and asking for one.
+** per instruction set: adding hashes, and asking for one.
 **
 ** Rows differ in speed, never in a bit of what they give: split_block.h is the
 ** reference.
@@ -20,11 +20,11 @@ typedef struct bloom_parquet_kernels {
   /* 1 if this processor and its system run these kernels. */
   int (*is_supported)(void);
 
-  /* Adds digests to blocks[0 .. 32*num_blocks). */
-  void (*add)(uint8_t *blocks, uint64_t num_blocks, const uint64_t *digests, size_t num_digests);
+  /* Adds hashes to blocks[0 .. 32*num_blocks). */
+  void (*add)(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes, size_t num_hashes);
 
-  /* 1 if the blocks may contain the digest, 0 if they surely do not. */
-  int (*may_contain)(const uint8_t *blocks, uint64_t num_blocks, uint64_t digest);
+  /* 1 if the blocks may contain the hash, 0 if they surely do not. */
+  int (*may_contain)(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
 } bloom_parquet_kernels;
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends. */
@@ -48,24 +48,24 @@ static inline const bloom_parquet_kernels *bloom_parquet_best_kernels(void){
 #endif
 }
 
-/* How many digests ahead their blocks are fetched, and they themselves. */
+/* How many hashes ahead their blocks are fetched, and they themselves. */
 #define BLOOM_PARQUET_FETCH_BLOCKS  32
-#define BLOOM_PARQUET_FETCH_DIGESTS 512
+#define BLOOM_PARQUET_FETCH_HASHES 512
 
 /* Where most blocks are in no cache, adding is bound by the lines that a processor
 ** waits for at once: it asks for blocks before it needs them, so that it always waits
-** for as many as it can.  It reads digests ahead by itself, but only to the end of a
-** page.  num_left digests are there from *digests on. */
+** for as many as it can.  It reads hashes ahead by itself, but only to the end of a
+** page.  num_left hashes are there from *hashes on. */
 static inline void bloom_parquet_prefetch(const uint8_t *blocks, uint64_t num_blocks,
-                                          const uint64_t *digests, size_t num_left){
+                                          const uint64_t *hashes, size_t num_left){
 #if defined(__GNUC__)
   if( num_left>BLOOM_PARQUET_FETCH_BLOCKS ){
-    const uint64_t number = bloom_split_block_number(digests[BLOOM_PARQUET_FETCH_BLOCKS], num_blocks);
+    const uint64_t number = bloom_split_block_number(hashes[BLOOM_PARQUET_FETCH_BLOCKS], num_blocks);
     __builtin_prefetch(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, 1);
   }
-  if( num_left>BLOOM_PARQUET_FETCH_DIGESTS ) __builtin_prefetch(digests + BLOOM_PARQUET_FETCH_DIGESTS);
+  if( num_left>BLOOM_PARQUET_FETCH_HASHES ) __builtin_prefetch(hashes + BLOOM_PARQUET_FETCH_HASHES);
 #else
-  (void)blocks, (void)num_blocks, (void)digests, (void)num_left;
+  (void)blocks, (void)num_blocks, (void)hashes, (void)num_left;
 #endif
 }
 

@@ -59,10 +59,10 @@ static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
   memset(filter + num_bytes, 0, shape->num_bytes - num_bytes);
 }
 
-static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_digest_run *runs){
+static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs){
   const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
   uint8_t *blocks = filter + parquet_header_bytes(shape);
-  for(; runs; runs=runs->next) kernels->add(blocks, shape->num_places, runs->digests, runs->num_digests);
+  for(; runs; runs=runs->next) kernels->add(blocks, shape->num_places, runs->hashes, runs->num_hashes);
 }
 
 static void parquet_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other){
@@ -88,12 +88,12 @@ static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
   return 1;
 }
 
-static bloom_digest parquet_hash_int64(int64_t key){
+static bloom_hash_value parquet_hash_int64(int64_t key){
   return bloom_parquet_hash_int64(key);
 }
 
-static int parquet_may_contain(const bloom_filter *filter, bloom_digest digest){
-  return bloom_parquet_best_kernels()->may_contain(filter->bits, filter->shape.num_places, digest);
+static int parquet_may_contain(const bloom_filter *filter, bloom_hash_value hash){
+  return bloom_parquet_best_kernels()->may_contain(filter->bits, filter->shape.num_places, hash);
 }
 
 static int parquet_may_contain_int64(const bloom_filter *filter, int64_t key){
@@ -111,7 +111,7 @@ static const char *parquet_why_unchangeable(const bloom_filter *filter){
 
 const bloom_encoding bloom_encoding_parquet = {
   .name = "parquet",
-  .digest_bytes = 8,
+  .hash_bytes = 8,
   .hash_int64 = parquet_hash_int64,
   .hash_bytes = bloom_parquet_hash_bytes,
   .may_contain = parquet_may_contain,

@@ -1,5 +1,5 @@
 /*
-** Parquet's filter: digest of 64 bits -> 8 bits of one block.
+** Parquet's filter: hash of 64 bits -> 8 bits of one block.
 **
 **   +---------------------+-----------------------------------+
 **   | header, 15-19 bytes | num_blocks blocks of 32 bytes     |

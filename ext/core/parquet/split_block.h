@@ -1,10 +1,10 @@
 /*
 ** One block of a split-block Bloom filter, 256 bits in which a key has 8:
 **
-**   32 bytes = 8 words of 32 bits, little-endian; a digest's low half times the
+**   32 bytes = 8 words of 32 bits, little-endian; a hash's low half times the
 **   word's salt, the upper 5 bits of that product, is its bit in the word
 **
-** The digest's upper half picks the block.  All of it is arithmetic: wherever the
+** The hash's upper half picks the block.  All of it is arithmetic: wherever the
 ** blocks lie, one after the other or in pages of their own, these are the bits.
 ** Source: apache/parquet-format, BloomFilter.md; the idea: Putze, Sanders, Singler
 ** 2007, "Cache-, hash- and space-efficient Bloom filters".
@@ -27,42 +27,42 @@
 
 static const uint32_t bloom_split_block_salts[BLOOM_SPLIT_BLOCK_WORDS] = {BLOOM_SPLIT_BLOCK_SALTS};
 
-/* The block of a digest, 0 .. num_blocks-1; num_blocks is in 1 .. 2^32.  A product
+/* The block of a hash, 0 .. num_blocks-1; num_blocks is in 1 .. 2^32.  A product
 ** in place of a remainder [Lemire 2019, "Fast random integer generation in an
-** interval"]: neighbouring digests fall in one block. */
-static inline uint64_t bloom_split_block_number(uint64_t digest, uint64_t num_blocks){
-  return (digest >> 32) * num_blocks >> 32;
+** interval"]: neighbouring hashes fall in one block. */
+static inline uint64_t bloom_split_block_number(uint64_t hash, uint64_t num_blocks){
+  return (hash >> 32) * num_blocks >> 32;
 }
 
-/* The digest's bit, 0..31, in word 0..7. */
-static inline uint32_t bloom_split_block_bit(uint64_t digest, size_t word){
-  return (uint32_t)digest * bloom_split_block_salts[word] >> 27;
+/* The hash's bit, 0..31, in word 0..7. */
+static inline uint32_t bloom_split_block_bit(uint64_t hash, size_t word){
+  return (uint32_t)hash * bloom_split_block_salts[word] >> 27;
 }
 
-/* Sets the digest's bits in its block, block[0..31].  Byte by byte: of a loop over
+/* Sets the hash's bits in its block, block[0..31].  Byte by byte: of a loop over
 ** words gcc -O3 makes vector code that is slower than none. */
-static inline void bloom_split_block_add(uint8_t *block, uint64_t digest){
+static inline void bloom_split_block_add(uint8_t *block, uint64_t hash){
   size_t word;
   for(word=0; word<BLOOM_SPLIT_BLOCK_WORDS; word++){
-    const uint32_t bit = bloom_split_block_bit(digest, word);
+    const uint32_t bit = bloom_split_block_bit(hash, word);
     block[4*word + bit/8] |= (uint8_t)(1u << bit%8);
   }
 }
 
-/* 1 if the digest's bits of four words are all set, first_word being 0 or 4. */
-static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t digest, size_t first_word){
+/* 1 if the hash's bits of four words are all set, first_word being 0 or 4. */
+static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t hash, size_t first_word){
   uint32_t is_set = 1;
   size_t word;
   for(word=first_word; word<first_word+4; word++){
-    is_set &= bloom_load32_le(block + 4*word) >> bloom_split_block_bit(digest, word);
+    is_set &= bloom_load32_le(block + 4*word) >> bloom_split_block_bit(hash, word);
   }
   return is_set & 1;
 }
 
-/* 1 if all of the digest's bits are set in its block, block[0..31], else 0.  Of the
+/* 1 if all of the hash's bits are set in its block, block[0..31], else 0.  Of the
 ** absent keys few pass the first half: one branch, nearly always the same. */
-static inline int bloom_split_block_may_contain(const uint8_t *block, uint64_t digest){
-  return bloom_split_block_half(block, digest, 0) && bloom_split_block_half(block, digest, 4);
+static inline int bloom_split_block_may_contain(const uint8_t *block, uint64_t hash){
+  return bloom_split_block_half(block, hash, 0) && bloom_split_block_half(block, hash, 4);
 }
 
 #endif

@@ -12,7 +12,7 @@
 #include "parquet.h"
 #include "split_block.h"
 
-/* A key finds all bits set by one key alone if the lower halves of their digests are
+/* A key finds all bits set by one key alone if the lower halves of their hashes are
 ** equal, too. */
 #define PARQUET_MASKS 4294967296.0 /* 2^32 */
 
@@ -92,7 +92,7 @@ static inline uint64_t parquet_popcount_halves(uint64_t x){
 }
 
 /* Gives the bits set in all blocks, and in *expected_fpr the mean over them of how
-** likely a digest's eight bits are all set. */
+** likely a hash's eight bits are all set. */
 static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
   const uint8_t *block = filter->bits;
   uint64_t bits_set = 0, i;

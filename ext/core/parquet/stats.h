@@ -7,7 +7,7 @@
 
 #include "../filter.h"
 
-/* Digests that measured_fpr tries. */
+/* Hashes that measured_fpr tries. */
 #define BLOOM_PARQUET_FPR_SAMPLE 131072
 
 uint32_t bloom_parquet_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fpr);

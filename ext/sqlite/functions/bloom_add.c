@@ -15,29 +15,29 @@
 #include "functions.h"
 #include "../key.h"
 
-/* Digests that go to the bits at once. */
-#define ADD_BATCH_DIGESTS 64
+/* Hashes that go to the bits at once. */
+#define ADD_BATCH_HASHES 64
 
 /* Adds the keys that are not NULL.  SQLITE_OK or SQLITE_NOMEM. */
 static int add_keys(
   const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *bytes, int num_keys, sqlite3_value **keys
 ){
-  union { uint32_t narrow[ADD_BATCH_DIGESTS]; uint64_t wide[ADD_BATCH_DIGESTS]; } digests;
-  bloom_digest_run run = {.next = NULL, .digests = &digests, .num_digests = 0};
+  union { uint32_t narrow[ADD_BATCH_HASHES]; uint64_t wide[ADD_BATCH_HASHES]; } hashes;
+  bloom_hash_run run = {.next = NULL, .hashes = &hashes, .num_hashes = 0};
   int i;
   for(i=0; i<num_keys; i++){
-    bloom_digest digest;
-    const bloom_key_kind kind = bloom_key_digest(encoding, keys[i], &digest);
+    bloom_hash_value hash;
+    const bloom_key_kind kind = bloom_hash_of_key(encoding, keys[i], &hash);
     if( kind==BLOOM_KEY_NULL ) continue;
     if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
-    if( run.num_digests==ADD_BATCH_DIGESTS ){
+    if( run.num_hashes==ADD_BATCH_HASHES ){
       encoding->add(shape, bytes, &run);
-      run.num_digests = 0;
+      run.num_hashes = 0;
     }
-    if( encoding->digest_bytes==sizeof(uint32_t) ){
-      digests.narrow[run.num_digests++] = (uint32_t)digest;
+    if( encoding->hash_bytes==sizeof(uint32_t) ){
+      hashes.narrow[run.num_hashes++] = (uint32_t)hash;
     }else{
-      digests.wide[run.num_digests++] = digest;
+      hashes.wide[run.num_hashes++] = hash;
     }
   }
   encoding->add(shape, bytes, &run);

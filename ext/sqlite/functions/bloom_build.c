@@ -9,11 +9,11 @@
 **     a NULL key included, else an error.  The encoding is the same on every row of
 **     a group or partition.
 ** (3) Without capacity the keys that were seen size the filter, duplicates
-**     counted, and their digests are kept until the end.
-** (4) With capacity it alone sizes the filter.  Digests go to the bits in
+**     counted, and their hashes are kept until the end.
+** (4) With capacity it alone sizes the filter.  Hashes go to the bits in
 **     batches, so memory is the filter's alone; more keys are accepted.
 ** (5) A window takes its oldest key back, which bits cannot: once a frame is
-**     seen to move, digests are kept with capacity too.  What is already in
+**     seen to move, hashes are kept with capacity too.  What is already in
 **     the bits by then cannot be taken back and is an error.
 ** (6) A filter over SQLite's length limit is SQLite's own "too big" error,
 **     found as the keys come in.
@@ -30,8 +30,8 @@
 #include "../key.h"
 #include "../size_args.h"
 
-/* Digests that go to the bits at once (Requirement 4). */
-#define BATCH_DIGESTS 16384
+/* Hashes that go to the bits at once (Requirement 4). */
+#define BATCH_HASHES 16384
 
 /* What the arguments after the key say on one row. */
 typedef struct build_parameters {
@@ -43,7 +43,7 @@ typedef struct build_parameters {
 /* Zero bytes are an aggregate that saw no row. */
 typedef struct build_state {
   const bloom_encoding *encoding; /* NULL before the first row */
-  bloom_digest_queue queue; /* keys that are not yet in filter */
+  bloom_hash_queue queue; /* keys that are not yet in filter */
   uint8_t *filter;          /* with capacity, after the first batch; else NULL */
   bloom_shape shape;        /* of filter, once that is there */
   build_parameters parameters; /* of the latest row */
@@ -55,7 +55,7 @@ typedef struct build_state {
 } build_state;
 
 static void build_state_free(build_state *state){
-  bloom_digest_queue_clear(&state->queue);
+  bloom_hash_queue_clear(&state->queue);
   sqlite3_free(state->filter);
 }
 
@@ -107,7 +107,7 @@ static int check_parameters(sqlite3_context *context, const build_state *state){
 static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
   const build_parameters *parameters = &state->parameters;
   uint64_t num_keys = parameters->capacity==BLOOM_NO_CAPACITY ?
-    state->queue.num_digests : (uint64_t)parameters->capacity;
+    state->queue.num_hashes : (uint64_t)parameters->capacity;
   return bloom_find_shape(context, state->encoding, num_keys, parameters->bits_per_key, shape);
 }
 
@@ -148,7 +148,7 @@ static int read_parameters(
   }
   if( state->encoding==NULL ){
     state->encoding = encoding;
-    state->queue.digest_bytes = encoding->digest_bytes;
+    state->queue.hash_bytes = encoding->hash_bytes;
   }else if( encoding!=state->encoding ){
     return fail_not_constant(context, last_number, "encoding", encoding_literal(state->encoding),
                              encoding_literal(encoding));
@@ -179,38 +179,38 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
   }else{
     state->encoding->clear(shape, filter);
   }
-  state->encoding->add(shape, filter, bloom_digest_queue_runs(&state->queue));
+  state->encoding->add(shape, filter, bloom_hash_queue_runs(&state->queue));
   return filter;
 }
 
 /* Moves the queue's keys to the bits (Requirement 4). */
 static int flush_batch(sqlite3_context *context, build_state *state){
   if( state->filter ){
-    state->encoding->add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
+    state->encoding->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
   }else{
     if( check_parameters(context, state)!=SQLITE_OK ) return SQLITE_ERROR;
     state->filter = write_filter(context, state, &state->shape);
     if( state->filter==NULL ) return SQLITE_ERROR;
   }
-  bloom_digest_queue_clear(&state->queue);
+  bloom_hash_queue_clear(&state->queue);
   return SQLITE_OK;
 }
 
 /* One row.  Returns an error code if it failed, with the error set on context. */
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
   bloom_key_kind kind;
-  bloom_digest digest;
+  bloom_hash_value hash;
   if( !are_same_parameters(state, num_args, args) ){
     int rc = read_parameters(context, state, num_args, args);
     if( rc!=SQLITE_OK ) return rc;
   }
-  kind = bloom_key_digest(state->encoding, args[0], &digest);
+  kind = bloom_hash_of_key(state->encoding, args[0], &hash);
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
-  if( kind==BLOOM_KEY_NOMEM || bloom_digest_queue_push(&state->queue, digest)!=SQLITE_OK ){
+  if( kind==BLOOM_KEY_NOMEM || bloom_hash_queue_push(&state->queue, hash)!=SQLITE_OK ){
     sqlite3_result_error_nomem(context);
     return SQLITE_NOMEM;
   }
-  if( state->queue.num_digests % BATCH_DIGESTS==0 ){
+  if( state->queue.num_hashes % BATCH_HASHES==0 ){
     bloom_shape shape;
     if( state->parameters.capacity!=BLOOM_NO_CAPACITY && !state->is_window ) return flush_batch(context, state);
     return find_shape(context, state, &shape);
@@ -238,9 +238,9 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   state->num_rows--;
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   if( state->filter ){
-    bloom_fail(context, BLOOM_ERROR_FRAME, "bloom_build", BATCH_DIGESTS - 1);
-  }else if( state->queue.num_digests ){
-    bloom_digest_queue_pop(&state->queue);
+    bloom_fail(context, BLOOM_ERROR_FRAME, "bloom_build", BATCH_HASHES - 1);
+  }else if( state->queue.num_hashes ){
+    bloom_hash_queue_pop(&state->queue);
   }
 }
 
@@ -286,7 +286,7 @@ void bloom_build_final(sqlite3_context *context){
     give_filter(context, state);
   }else{
     /* The filter is already there: hand it over instead of copying it. */
-    state->encoding->add(&state->shape, state->filter, bloom_digest_queue_runs(&state->queue));
+    state->encoding->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
     sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
     state->filter = NULL;
   }

@@ -31,7 +31,7 @@ static const char sets_name[] = "bloom_build_sets";
 
 /* Zero bytes are an aggregate that saw no row. */
 typedef struct sets_state {
-  bloom_digest_queue digests, sets; /* keys that are not yet in the file; chained alike */
+  bloom_hash_queue hashes, sets; /* keys that are not yet in the file; chained alike */
   uint8_t *file;             /* with capacity, after the first batch; else NULL */
   bloom_shape shape;         /* of the file; before it is there, of the narrowest one */
   uint64_t num_sets;         /* the largest set number and one */
@@ -42,8 +42,8 @@ typedef struct sets_state {
 } sets_state;
 
 static void sets_free(sets_state *state){
-  bloom_digest_queue_clear(&state->digests);
-  bloom_digest_queue_clear(&state->sets);
+  bloom_hash_queue_clear(&state->hashes);
+  bloom_hash_queue_clear(&state->sets);
   sqlite3_free(state->file);
 }
 
@@ -83,8 +83,8 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
     return SQLITE_TOOBIG;
   }
   state->max_bytes = max_bytes;
-  state->digests.digest_bytes = sizeof(bloom_digest);
-  state->sets.digest_bytes = sizeof(uint32_t);
+  state->hashes.hash_bytes = sizeof(bloom_hash_value);
+  state->sets.hash_bytes = sizeof(uint32_t);
   return SQLITE_OK;
 }
 
@@ -119,8 +119,8 @@ static int sets_are_too_many(const sets_state *state){
   bloom_shape shape;
   if( bloom_bloomfile_bytes_for_sets(state->num_sets)
         > (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_places ) return 1;
-  return state->capacity==BLOOM_NO_CAPACITY && state->digests.num_digests%SETS_BATCH_KEYS==SETS_BATCH_KEYS-1
-      && bloom_bloomfile_shape(state->num_sets, state->digests.num_digests / state->num_sets, state->bits_per_key,
+  return state->capacity==BLOOM_NO_CAPACITY && state->hashes.num_hashes%SETS_BATCH_KEYS==SETS_BATCH_KEYS-1
+      && bloom_bloomfile_shape(state->num_sets, state->hashes.num_hashes / state->num_sets, state->bits_per_key,
                                state->max_bytes, &shape)!=BLOOM_OK;
 }
 
@@ -152,23 +152,23 @@ static int sets_widen(sets_state *state){
 
 /* Moves the keys that are waiting to the file, in steps that an interrupt can stop. */
 static int sets_flush(sqlite3_context *context, sets_state *state){
-  const bloom_digest_run *digests = bloom_digest_queue_runs(&state->digests);
-  const bloom_digest_run *sets = bloom_digest_queue_runs(&state->sets);
-  for(; digests; digests=digests->next, sets=sets->next){
-    bloom_digest_run run = *digests;
+  const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
+  const bloom_hash_run *sets = bloom_hash_queue_runs(&state->sets);
+  for(; hashes; hashes=hashes->next, sets=sets->next){
+    bloom_hash_run run = *hashes;
     run.next = NULL;
     if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
     bloom_bloomfile_add(&state->shape, state->file, &run, sets);
   }
-  bloom_digest_queue_clear(&state->digests);
-  bloom_digest_queue_clear(&state->sets);
+  bloom_hash_queue_clear(&state->hashes);
+  bloom_hash_queue_clear(&state->sets);
   return SQLITE_OK;
 }
 
 /* One row; SQLITE_OK, or the error set on context, or to be set. */
 static int sets_row(sqlite3_context *context, sets_state *state, int num_args, sqlite3_value **args){
   sqlite3_int64 set_number;
-  bloom_digest digest;
+  bloom_hash_value hash;
   bloom_key_kind kind;
   int rc = sets_parameters(context, state, num_args, args);
   if( rc!=SQLITE_OK || sqlite3_value_type(args[0])==SQLITE_NULL ) return rc;
@@ -176,15 +176,15 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
     bloom_fail_arg(context, BLOOM_ERROR_SET_NUMBER, (bloom_arg){sets_name, 1, args[0]});
     return SQLITE_ERROR;
   }
-  kind = bloom_key_digest(&bloom_encoding_bloomfile, args[1], &digest);
+  kind = bloom_hash_of_key(&bloom_encoding_bloomfile, args[1], &hash);
   if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
   if( state->num_sets<=(uint64_t)set_number ) state->num_sets = (uint64_t)set_number + 1;
   if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
-  /* The set first: after an error the file is made still, and each digest needs one. */
-  if( bloom_digest_queue_push(&state->sets, (uint32_t)set_number)!=SQLITE_OK
-   || bloom_digest_queue_push(&state->digests, digest)!=SQLITE_OK ) return SQLITE_NOMEM;
-  if( state->capacity==BLOOM_NO_CAPACITY || state->digests.num_digests<SETS_BATCH_KEYS ) return SQLITE_OK;
+  /* The set first: after an error the file is made still, and each hash needs one. */
+  if( bloom_hash_queue_push(&state->sets, (uint32_t)set_number)!=SQLITE_OK
+   || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
+  if( state->capacity==BLOOM_NO_CAPACITY || state->hashes.num_hashes<SETS_BATCH_KEYS ) return SQLITE_OK;
   rc = sets_widen(state);
   return rc==SQLITE_OK ? sets_flush(context, state) : rc;
 }
@@ -206,7 +206,7 @@ void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value
 
 /* The keys of the largest set, duplicates counted.  SQLITE_OK or SQLITE_NOMEM. */
 static int sets_largest(const sets_state *state, uint64_t *num_keys){
-  const bloom_digest_run *sets = bloom_digest_queue_runs(&state->sets);
+  const bloom_hash_run *sets = bloom_hash_queue_runs(&state->sets);
   uint32_t *counts;
   size_t i;
   *num_keys = 0;
@@ -215,8 +215,8 @@ static int sets_largest(const sets_state *state, uint64_t *num_keys){
   if( counts==NULL ) return SQLITE_NOMEM;
   memset(counts, 0, (size_t)state->num_sets * sizeof(*counts));
   for(; sets; sets=sets->next){
-    const uint32_t *set = sets->digests;
-    for(i=0; i<sets->num_digests; i++){
+    const uint32_t *set = sets->hashes;
+    for(i=0; i<sets->num_hashes; i++){
       if( ++counts[set[i]]>*num_keys ) *num_keys = counts[set[i]];
     }
   }

@@ -29,8 +29,8 @@ static const char block_build_name[] = "bloom_filter_block_build";
 
 /* Zero bytes are an aggregate that saw no row. */
 typedef struct block_build_state {
-  bloom_digest_queue digests;
-  bloom_digest_queue slots; /* of these digests, 32 bits each: both queues have runs of one length */
+  bloom_hash_queue hashes;
+  bloom_hash_queue slots; /* of these hashes, 32 bits each: both queues have runs of one length */
   uint64_t num_slots;
   double bits_per_key;      /* 0 before the first row */
   uint64_t max_bytes;       /* SQLite's length limit */
@@ -65,19 +65,19 @@ static int read_block_bits_per_key(sqlite3_context *context, block_build_state *
 
 /* Requirement 5: 1 if the block is larger in any case. */
 static int is_too_big(const block_build_state *state){
-  const double num_keys = (double)state->digests.num_digests;
+  const double num_keys = (double)state->hashes.num_hashes;
   return state->num_slots>state->max_bytes / 4 || num_keys * state->bits_per_key / 8>(double)state->max_bytes
-      || state->digests.num_digests>UINT32_MAX;
+      || state->hashes.num_hashes>UINT32_MAX;
 }
 
 /* One row; sets the error on context if it failed. */
 static void block_build_step(sqlite3_context *context, block_build_state *state, int num_args, sqlite3_value **args){
   sqlite3_int64 offset;
-  bloom_digest digest;
+  bloom_hash_value hash;
   bloom_key_kind kind;
   uint64_t slot, num_slots;
   if( read_block_bits_per_key(context, state, num_args, args)!=SQLITE_OK ) return;
-  kind = bloom_key_digest(&bloom_encoding_leveldb, args[1], &digest);
+  kind = bloom_hash_of_key(&bloom_encoding_leveldb, args[1], &hash);
   if( kind==BLOOM_KEY_NOMEM ){
     sqlite3_result_error_nomem(context);
     return;
@@ -95,9 +95,9 @@ static void block_build_step(sqlite3_context *context, block_build_state *state,
     return;
   }
   if( kind==BLOOM_KEY_NULL ) return;
-  /* The slot first: after an error the block is made still, and each digest needs one. */
-  if( bloom_digest_queue_push(&state->slots, slot)!=SQLITE_OK
-   || bloom_digest_queue_push(&state->digests, digest)!=SQLITE_OK ){
+  /* The slot first: after an error the block is made still, and each hash needs one. */
+  if( bloom_hash_queue_push(&state->slots, slot)!=SQLITE_OK
+   || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ){
     sqlite3_result_error_nomem(context);
   }
 }
@@ -109,35 +109,35 @@ void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlit
     return;
   }
   if( state->max_bytes==0 ){
-    state->digests.digest_bytes = state->slots.digest_bytes = 4;
+    state->hashes.hash_bytes = state->slots.hash_bytes = 4;
     state->max_bytes = (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
   }
   block_build_step(context, state, num_args, args);
 }
 
-static void count_keys(const bloom_digest_run *slots, uint32_t *num_keys){
+static void count_keys(const bloom_hash_run *slots, uint32_t *num_keys){
   for(; slots; slots=slots->next){
-    const uint32_t *numbers = slots->digests;
+    const uint32_t *numbers = slots->hashes;
     size_t i;
-    for(i=0; i<slots->num_digests; i++) num_keys[numbers[i]]++;
+    for(i=0; i<slots->num_hashes; i++) num_keys[numbers[i]]++;
   }
 }
 
 /* Adds the keys to a block that was made for them, those of one slot that came one after
 ** the other together.  SQLITE_OK or SQLITE_INTERRUPT. */
 static int add_keys_to_block(sqlite3_context *context, const block_build_state *state, uint8_t *bytes, size_t num_bytes){
-  const bloom_digest_run *digests = bloom_digest_queue_runs(&state->digests);
-  const bloom_digest_run *slots = bloom_digest_queue_runs(&state->slots);
+  const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
+  const bloom_hash_run *slots = bloom_hash_queue_runs(&state->slots);
   bloom_filter_block block;
   bloom_filter_block_read(bytes, num_bytes, &block);
-  for(; digests; digests=digests->next, slots=slots->next){
-    const uint32_t *numbers = slots->digests;
+  for(; hashes; hashes=hashes->next, slots=slots->next){
+    const uint32_t *numbers = slots->hashes;
     size_t begin, end;
     if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
-    for(begin=0; begin<digests->num_digests; begin=end){
-      bloom_digest_run run = {.next = NULL, .digests = (const uint32_t *)digests->digests + begin};
-      for(end=begin+1; end<digests->num_digests && numbers[end]==numbers[begin]; end++){}
-      run.num_digests = end - begin;
+    for(begin=0; begin<hashes->num_hashes; begin=end){
+      bloom_hash_run run = {.next = NULL, .hashes = (const uint32_t *)hashes->hashes + begin};
+      for(end=begin+1; end<hashes->num_hashes && numbers[end]==numbers[begin]; end++){}
+      run.num_hashes = end - begin;
       bloom_filter_block_add(&block, bytes, numbers[begin], &run);
     }
   }
@@ -151,7 +151,7 @@ static void give_block(sqlite3_context *context, const block_build_state *state,
   size_t num_bytes;
   int rc;
   memset(num_keys, 0, num_slots * sizeof(*num_keys));
-  count_keys(bloom_digest_queue_runs(&state->slots), num_keys);
+  count_keys(bloom_hash_queue_runs(&state->slots), num_keys);
   if( bloom_filter_block_size(num_keys, num_slots, state->bits_per_key, &num_bytes)!=BLOOM_OK
    || num_bytes>state->max_bytes ){
     sqlite3_result_error_toobig(context);
@@ -194,7 +194,7 @@ void bloom_filter_block_build_final(sqlite3_context *context){
     sqlite3_free(num_keys);
   }
   if( state ){
-    bloom_digest_queue_clear(&state->digests);
-    bloom_digest_queue_clear(&state->slots);
+    bloom_hash_queue_clear(&state->hashes);
+    bloom_hash_queue_clear(&state->slots);
   }
 }

@@ -3,7 +3,7 @@
 ** key belongs to, 0 .. num_partitions-1; NULL where either is NULL.  Keys are
 ** equal by the house's rule (key.h): an integer is its decimal text.
 **
-** Why: a filter's 32-bit digests and its double hashing cost more the more
+** Why: a filter's 32-bit hashes and its double hashing cost more the more
 ** keys it has (core/leveldb/sizing.h).  Many filters of at most 20,000 keys each, told
 ** apart by a hash that shares nothing with LevelDB's, do not degrade.
 */

@@ -65,11 +65,11 @@ static int sets_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_valu
   sets_cursor *sets = (sets_cursor *)cursor;
   bloom_filter storage;
   const bloom_filter *file;
-  bloom_digest digest;
+  bloom_hash_value hash;
   int rc = sets_file_arg(cursor, args[0], &storage, &file);
   (void)columns;
   if( rc!=SQLITE_OK || file==NULL ) return rc;
-  switch( bloom_key_digest(file->encoding, args[1], &digest) ){
+  switch( bloom_hash_of_key(file->encoding, args[1], &hash) ){
     case BLOOM_KEY_NULL:  return SQLITE_OK;
     case BLOOM_KEY_NOMEM: return SQLITE_NOMEM;
     case BLOOM_KEY_INTEGER:
@@ -78,8 +78,8 @@ static int sets_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_valu
   sets->num_mask_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   sets->mask = sqlite3_malloc64(sets->num_mask_bytes);
   if( sets->mask==NULL ) return SQLITE_NOMEM;
-  if( !bloom_bloomfile_sets(file, digest, sets->mask) ) return SQLITE_OK;
-  if( cursor->wants_rowids ) sets->first_rowid = bloom_partition_of(file->bytes, file->shape.num_bytes, UINT64_MAX) + digest;
+  if( !bloom_bloomfile_sets(file, hash, sets->mask) ) return SQLITE_OK;
+  if( cursor->wants_rowids ) sets->first_rowid = bloom_partition_of(file->bytes, file->shape.num_bytes, UINT64_MAX) + hash;
   sets_next(cursor);
   return SQLITE_OK;
 }

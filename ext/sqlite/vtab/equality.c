@@ -1,5 +1,5 @@
 /*
-** Digests by the rules of `=`.
+** Hashes by the rules of `=`.
 */
 #include "equality.h"
 
@@ -52,21 +52,21 @@ int bloom_collation_named(const char *name, bloom_collation *collation){
   return 1;
 }
 
-static void push(bloom_key_digests *digests, bloom_digest digest){
+static void push(bloom_key_hashes *hashes, bloom_hash_value hash){
   int i;
-  for(i=0; i<digests->num_digests; i++){
-    if( digests->digests[i]==digest ) return;
+  for(i=0; i<hashes->num_hashes; i++){
+    if( hashes->hashes[i]==hash ) return;
   }
-  if( digests->num_digests<BLOOM_MAX_KEY_DIGESTS ) digests->digests[digests->num_digests++] = digest;
+  if( hashes->num_hashes<BLOOM_MAX_KEY_HASHES ) hashes->hashes[hashes->num_hashes++] = hash;
 }
 
-/* Pushes the digest of a text as its collation sees it.  SQLITE_OK or SQLITE_NOMEM. */
+/* Pushes the hash of a text as its collation sees it.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_text(
   const bloom_encoding *encoding,
   bloom_collation collation,
   const char *text,
   size_t num_bytes,
-  bloom_key_digests *digests
+  bloom_key_hashes *hashes
 ){
   const uint8_t *bytes = (const uint8_t *)text;
   if( collation==BLOOM_COLLATION_RTRIM ){
@@ -83,20 +83,20 @@ static int push_text(
     /* NOCASE compares up to a NUL that both have, and then only lengths. */
     for(i=0; i<num_bytes && text[i]; i++) folded[i] = lower(text[i]);
     if( i<num_bytes ) memset(&folded[i], 0, num_bytes - i);
-    push(digests, encoding->hash_bytes((const uint8_t *)folded, num_bytes));
+    push(hashes, encoding->hash_bytes((const uint8_t *)folded, num_bytes));
     if( folded!=short_text ) sqlite3_free(folded);
     return SQLITE_OK;
   }
-  push(digests, encoding->hash_bytes(bytes, num_bytes));
+  push(hashes, encoding->hash_bytes(bytes, num_bytes));
   return SQLITE_OK;
 }
 
-static void push_real(const bloom_encoding *encoding, double real, bloom_key_digests *digests){
+static void push_real(const bloom_encoding *encoding, double real, bloom_key_hashes *hashes){
   bloom_key key;
   if( bloom_real_key_of(real, &key)==BLOOM_KEY_INTEGER ){
-    push(digests, encoding->hash_int64(key.integer));
+    push(hashes, encoding->hash_int64(key.integer));
   }else{
-    push(digests, encoding->hash_bytes(key.bytes, key.num_bytes));
+    push(hashes, encoding->hash_bytes(key.bytes, key.num_bytes));
   }
 }
 
@@ -115,7 +115,7 @@ static int may_be_number(const char *text, size_t num_bytes, int *is_integer){
   return num_digits>0;
 }
 
-/* Pushes the digest of the number that a text looks like, if it may, and if it is not the
+/* Pushes the hash of the number that a text looks like, if it may, and if it is not the
 ** decimal text of an integer, unless that is wanted too.  A text that begins with a number,
 ** '1-2', gives that one, which costs a bit too much; so does a large integer, as INTEGER
 ** and as REAL.  sqlite3_value_numeric_type() would say more, but of a copy it crashes
@@ -126,7 +126,7 @@ static int push_number_of_text(
   const char *text,
   size_t num_bytes,
   int is_decimal_wanted,
-  bloom_key_digests *digests
+  bloom_key_hashes *hashes
 ){
   int is_integer;
   double real;
@@ -141,10 +141,10 @@ static int push_number_of_text(
     char decimal[32];
     sqlite3_snprintf(sizeof(decimal), decimal, "%lld", integer);
     if( is_decimal_wanted || strlen(decimal)!=num_bytes || memcmp(decimal, text, num_bytes)!=0 ){
-      push(digests, encoding->hash_int64(integer));
+      push(hashes, encoding->hash_int64(integer));
     }
   }
-  if( !is_integer || !(real>-0x1p53 && real<0x1p53) ) push_real(encoding, real, digests);
+  if( !is_integer || !(real>-0x1p53 && real<0x1p53) ) push_real(encoding, real, hashes);
   sqlite3_value_free(number);
   return SQLITE_OK;
 }
@@ -156,16 +156,16 @@ static const char *text_of(sqlite3_value *value, size_t *num_bytes){
   return text;
 }
 
-/* The value's own digest, as the encoding has it. */
-static int push_value(const bloom_encoding *encoding, sqlite3_value *value, bloom_key_digests *digests){
-  bloom_digest digest;
-  switch( bloom_key_digest(encoding, value, &digest) ){
+/* The value's own hash, as the encoding has it. */
+static int push_value(const bloom_encoding *encoding, sqlite3_value *value, bloom_key_hashes *hashes){
+  bloom_hash_value hash;
+  switch( bloom_hash_of_key(encoding, value, &hash) ){
     case BLOOM_KEY_NULL:  return SQLITE_OK;
     case BLOOM_KEY_NOMEM: return SQLITE_NOMEM;
     case BLOOM_KEY_INTEGER:
     case BLOOM_KEY_BYTES: break;
   }
-  push(digests, digest);
+  push(hashes, hash);
   return SQLITE_OK;
 }
 
@@ -176,26 +176,26 @@ static double rounded_to_15_digits(double real){
   return strtod(text, NULL);
 }
 
-int bloom_stored_digests(
+int bloom_insert_hashes(
   const bloom_encoding *encoding,
   bloom_column_rule rule,
   sqlite3_value *value,
-  bloom_key_digests *digests
+  bloom_key_hashes *hashes
 ){
   const int type = sqlite3_value_type(value);
   int rc;
-  digests->num_digests = 0;
+  hashes->num_hashes = 0;
   if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_EXPRESSION ){
     size_t num_bytes;
     const char *text = text_of(value, &num_bytes);
     if( text==NULL ) return SQLITE_NOMEM;
-    rc = push_text(encoding, rule.collation, text, num_bytes, digests);
+    rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
     if( rc!=SQLITE_OK ) return rc;
-    return push_number_of_text(encoding, value, text, num_bytes, 0, digests);
+    return push_number_of_text(encoding, value, text, num_bytes, 0, hashes);
   }
-  rc = push_value(encoding, value, digests);
+  rc = push_value(encoding, value, hashes);
   if( rc==SQLITE_OK && type==SQLITE_FLOAT && rule.kind==BLOOM_COLUMN_ANY ){
-    push_real(encoding, rounded_to_15_digits(sqlite3_value_double(value)), digests);
+    push_real(encoding, rounded_to_15_digits(sqlite3_value_double(value)), hashes);
   }
   return rc;
 }
@@ -205,7 +205,7 @@ static int push_texts_of_number(
   const bloom_encoding *encoding,
   bloom_column_rule rule,
   sqlite3_value *value,
-  bloom_key_digests *digests
+  bloom_key_hashes *hashes
 ){
   const double real = sqlite3_value_double(value);
   char decimal[32];
@@ -216,7 +216,7 @@ static int push_texts_of_number(
     sqlite3_value *copy = sqlite3_value_dup(value);
     if( copy==NULL ) return SQLITE_NOMEM;
     text = text_of(copy, &num_bytes);
-    rc = text ? push_text(encoding, rule.collation, text, num_bytes, digests) : SQLITE_NOMEM;
+    rc = text ? push_text(encoding, rule.collation, text, num_bytes, hashes) : SQLITE_NOMEM;
     sqlite3_value_free(copy);
     if( rc!=SQLITE_OK ) return rc;
     if( !(real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real) ){
@@ -228,43 +228,43 @@ static int push_texts_of_number(
         const uint64_t next_bits = bits + (uint64_t)(int64_t)step;
         double next;
         memcpy(&next, &next_bits, sizeof(next));
-        push_real(encoding, next, digests);
+        push_real(encoding, next, hashes);
       }
       return SQLITE_OK;
     }
   }
   sqlite3_snprintf(sizeof(decimal), decimal, "%lld", sqlite3_value_int64(value));
-  return push_text(encoding, rule.collation, decimal, strlen(decimal), digests);
+  return push_text(encoding, rule.collation, decimal, strlen(decimal), hashes);
 }
 
-int bloom_asked_digests(
+int bloom_query_hashes(
   const bloom_encoding *encoding,
   bloom_column_rule rule,
   sqlite3_value *value,
-  bloom_key_digests *digests
+  bloom_key_hashes *hashes
 ){
   const int type = sqlite3_value_type(value);
   const int can_hold_text = rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
   int rc;
-  digests->num_digests = 0;
-  if( rule.kind==BLOOM_COLUMN_EXPRESSION ) return push_value(encoding, value, digests);
+  hashes->num_hashes = 0;
+  if( rule.kind==BLOOM_COLUMN_EXPRESSION ) return push_value(encoding, value, hashes);
   if( type==SQLITE_TEXT ){
     size_t num_bytes;
     const char *text = text_of(value, &num_bytes);
     if( text==NULL ) return SQLITE_NOMEM;
-    rc = push_text(encoding, rule.collation, text, num_bytes, digests);
+    rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
     if( rc!=SQLITE_OK || rule.kind==BLOOM_COLUMN_TEXT ) return rc;
-    return push_number_of_text(encoding, value, text, num_bytes, 1, digests);
+    return push_number_of_text(encoding, value, text, num_bytes, 1, hashes);
   }
-  rc = push_value(encoding, value, digests);
+  rc = push_value(encoding, value, hashes);
   if( rc!=SQLITE_OK ) return rc;
   if( type==SQLITE_INTEGER ){
     const sqlite3_int64 integer = sqlite3_value_int64(value);
     /* An index on a REAL column is searched for the REAL next to an integer. */
-    if( integer>MAX_EXACT_INTEGER || integer<-MAX_EXACT_INTEGER ) push_real(encoding, (double)integer, digests);
+    if( integer>MAX_EXACT_INTEGER || integer<-MAX_EXACT_INTEGER ) push_real(encoding, (double)integer, hashes);
   }
   if( can_hold_text && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
-    rc = push_texts_of_number(encoding, rule, value, digests);
+    rc = push_texts_of_number(encoding, rule, value, hashes);
   }
   return rc;
 }

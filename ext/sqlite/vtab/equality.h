@@ -1,8 +1,8 @@
 /*
 ** When `=` takes two values for equal: the rule of a followed column.
 **
-** A filter knows digests only, `=` knows affinities and collations.  So a value has
-** digests that it is stored by and digests that it is asked for by, and whenever
+** A filter knows hashes only, `=` knows affinities and collations.  So a value has
+** hashes that it is stored by and hashes that it is asked for by, and whenever
 ** column = value is true, whatever column or literal the value comes from, one of
 ** those asked for is one of those stored:
 **
@@ -39,13 +39,13 @@ typedef struct bloom_column_rule {
   bloom_collation collation;
 } bloom_column_rule;
 
-#define BLOOM_MAX_KEY_DIGESTS 6
+#define BLOOM_MAX_KEY_HASHES 6
 
-/* The digests of one value. */
-typedef struct bloom_key_digests {
-  int num_digests; /* 0: NULL, which is no key and equals nothing */
-  bloom_digest digests[BLOOM_MAX_KEY_DIGESTS];
-} bloom_key_digests;
+/* The hashes of one value. */
+typedef struct bloom_key_hashes {
+  int num_hashes; /* 0: NULL, which is no key and equals nothing */
+  bloom_hash_value hashes[BLOOM_MAX_KEY_HASHES];
+} bloom_key_hashes;
 
 /* The kind of a column by its declared type, which may be NULL.  ANY is taken for no
 ** affinity, as STRICT tables have it; a rule for that answers for NUMERIC too. */
@@ -54,20 +54,20 @@ bloom_column_kind bloom_column_kind_of(const char *declared_type);
 /* 1 and *collation set if it is one of SQLite's own, else 0.  The name may be NULL. */
 int bloom_collation_named(const char *name, bloom_collation *collation);
 
-/* The digests to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_stored_digests(
+/* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_insert_hashes(
   const bloom_encoding *encoding,
   bloom_column_rule rule,
   sqlite3_value *value,
-  bloom_key_digests *digests
+  bloom_key_hashes *hashes
 );
 
-/* The digests to ask for a value by.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_asked_digests(
+/* The hashes to ask for a value by.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_query_hashes(
   const bloom_encoding *encoding,
   bloom_column_rule rule,
   sqlite3_value *value,
-  bloom_key_digests *digests
+  bloom_key_hashes *hashes
 );
 
 #endif

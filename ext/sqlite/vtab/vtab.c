@@ -306,7 +306,7 @@ static int kept_filter(
 ){
   kept_cursor *cursor = kept_cursor_of(base);
   bloom_store *store = ((bloom_table *)base->pVtab)->store;
-  bloom_key_digests asked;
+  bloom_key_hashes asked;
   int may_contain = 0, rc;
   (void)text; (void)num_args;
   sqlite3_value_free(cursor->key);
@@ -316,7 +316,7 @@ static int kept_filter(
   if( rc!=SQLITE_OK ) return give_error(base->pVtab, rc);
   rc = bloom_store_refresh(store);
   if( rc==SQLITE_OK && plan==PLAN_KEY ){
-    rc = bloom_asked_digests(&bloom_encoding_parquet, store->config.rule, args[0], &asked);
+    rc = bloom_query_hashes(&bloom_encoding_parquet, store->config.rule, args[0], &asked);
     if( rc==SQLITE_OK ) rc = bloom_store_ask(store, &asked, &may_contain);
   }
   bloom_store_leave(store);
@@ -328,7 +328,7 @@ static int kept_filter(
   }
   if( !may_contain ) return SQLITE_OK;
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
-  cursor->rowid = (sqlite3_int64)asked.digests[0];
+  cursor->rowid = (sqlite3_int64)asked.hashes[0];
   cursor->key = sqlite3_value_dup(args[0]);
   if( cursor->key==NULL ) return SQLITE_NOMEM;
   cursor->is_eof = 0;
@@ -477,7 +477,7 @@ static int run_command(sqlite3_vtab *vtab, sqlite3_value *value){
 static int insert_row(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
   bloom_store *store = ((bloom_table *)vtab)->store;
   sqlite3_value **columns = args + 2;
-  bloom_key_digests added, removed;
+  bloom_key_hashes added, removed;
   int i, rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_FORGET, bloom_store_name(store).table));
@@ -493,10 +493,10 @@ static int insert_row(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sq
   }
   rc = bloom_store_refresh_to_write(store);
   if( rc==SQLITE_OK ){
-    rc = bloom_stored_digests(&bloom_encoding_parquet, store->config.rule, columns[COLUMN_TABLE_KEY], &added);
+    rc = bloom_insert_hashes(&bloom_encoding_parquet, store->config.rule, columns[COLUMN_TABLE_KEY], &added);
   }
   if( rc==SQLITE_OK ){
-    rc = bloom_stored_digests(&bloom_encoding_parquet, store->config.rule, columns[COLUMN_TABLE_REMOVED], &removed);
+    rc = bloom_insert_hashes(&bloom_encoding_parquet, store->config.rule, columns[COLUMN_TABLE_REMOVED], &removed);
   }
   if( rc==SQLITE_OK ) rc = bloom_store_change(store, &added, &removed);
   return give_error(vtab, rc);

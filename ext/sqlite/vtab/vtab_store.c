@@ -17,11 +17,11 @@
 # define MAX_PENDING          ((size_t)16)
 # define NUM_KEPT_PENDING     ((size_t)4)
 # define MAX_SEARCHED_PENDING 2
-# define FEW_DIGESTS          4
+# define FEW_HASHES          4
 # define MAX_CACHED_BYTES     ((size_t)4096)
 # define MIN_REMOVED_KEYS     5
 #else
-/* Digests that wait in memory until they are written, 1 MB; half of them across the start of
+/* Hashes that wait in memory until they are written, 1 MB; half of them across the start of
 ** a savepoint. */
 # define MAX_PENDING ((size_t)128 * 1024)
 
@@ -33,7 +33,7 @@
 # define MAX_SEARCHED_PENDING 64
 
 /* So many are sorted without memory for it. */
-# define FEW_DIGESTS 32
+# define FEW_HASHES 32
 
 /* Pages kept in memory. */
 # define MAX_CACHED_BYTES ((size_t)16 * 1024 * 1024)
@@ -469,22 +469,22 @@ static int write_page(bloom_store *store, int layer, uint64_t page, const uint8_
   return rc;
 }
 
-/* Where a digest's block is. */
+/* Where a hash's block is. */
 typedef struct block_place {
   uint64_t page, block;
 } block_place;
 
-static block_place place_of(const bloom_store *store, int layer, bloom_digest digest){
-  const uint64_t number = bloom_split_block_number(digest, store->layers[layer].num_blocks);
+static block_place place_of(const bloom_store *store, int layer, bloom_hash_value hash){
+  const uint64_t number = bloom_split_block_number(hash, store->layers[layer].num_blocks);
   const uint64_t blocks_per_page = (uint64_t)store->config.blocks_per_page;
   return (block_place){number / blocks_per_page, number % blocks_per_page};
 }
 
-static int layer_may_contain(bloom_store *store, int layer, bloom_digest digest, int *may_contain){
-  const block_place place = place_of(store, layer, digest);
+static int layer_may_contain(bloom_store *store, int layer, bloom_hash_value hash, int *may_contain){
+  const block_place place = place_of(store, layer, hash);
   uint8_t *blocks;
   int rc = find_page(store, layer, place.page, &blocks);
-  if( rc==SQLITE_OK ) *may_contain = bloom_split_block_may_contain(blocks + place.block * BLOCK_BYTES, digest);
+  if( rc==SQLITE_OK ) *may_contain = bloom_split_block_may_contain(blocks + place.block * BLOCK_BYTES, hash);
   return rc;
 }
 
@@ -572,36 +572,36 @@ static int add_layer(bloom_store *store, sqlite3_int64 capacity){
 
 /* -- Adding --------------------------------------------------------------------------------- */
 
-static int compare_digests(const void *left, const void *right){
-  const bloom_digest a = *(const bloom_digest *)left, b = *(const bloom_digest *)right;
+static int compare_hashes(const void *left, const void *right){
+  const bloom_hash_value a = *(const bloom_hash_value *)left, b = *(const bloom_hash_value *)right;
   return (a>b) - (a<b);
 }
 
-/* Keeps of sorted digests those that no layer before the last may contain. */
-static int keep_new_digests(bloom_store *store, bloom_digest *digests, size_t *num_digests){
+/* Keeps of sorted hashes those that no layer before the last may contain. */
+static int keep_new_hashes(bloom_store *store, bloom_hash_value *hashes, size_t *num_hashes){
   int layer, rc, may_contain;
   for(layer=0; layer<store->num_layers-1; layer++){
     size_t i, num_new = 0;
-    for(i=0; i<*num_digests; i++){
-      rc = layer_may_contain(store, layer, digests[i], &may_contain);
+    for(i=0; i<*num_hashes; i++){
+      rc = layer_may_contain(store, layer, hashes[i], &may_contain);
       if( rc!=SQLITE_OK ) return rc;
-      if( !may_contain ) digests[num_new++] = digests[i];
+      if( !may_contain ) hashes[num_new++] = hashes[i];
     }
-    *num_digests = num_new;
+    *num_hashes = num_new;
   }
   return SQLITE_OK;
 }
 
-/* Adds sorted digests to the last layer. */
-static int add_to_layer(bloom_store *store, const bloom_digest *digests, size_t num_digests){
+/* Adds sorted hashes to the last layer. */
+static int add_to_layer(bloom_store *store, const bloom_hash_value *hashes, size_t num_hashes){
   const int number = store->num_layers - 1;
   bloom_layer *layer = &store->layers[number];
   uint64_t page = 0;
   uint8_t *blocks = NULL;
   int rc = SQLITE_OK, is_changed = 0;
   size_t i;
-  for(i=0; i<num_digests; i++){
-    const block_place place = place_of(store, number, digests[i]);
+  for(i=0; i<num_hashes; i++){
+    const block_place place = place_of(store, number, hashes[i]);
     uint8_t *block;
     if( blocks==NULL || place.page!=page ){
       if( is_changed ) rc = write_page(store, number, page, blocks, 0);
@@ -611,8 +611,8 @@ static int add_to_layer(bloom_store *store, const bloom_digest *digests, size_t 
       is_changed = 0;
     }
     block = blocks + place.block * BLOCK_BYTES;
-    if( bloom_split_block_may_contain(block, digests[i]) ) continue;
-    bloom_split_block_add(block, digests[i]);
+    if( bloom_split_block_may_contain(block, hashes[i]) ) continue;
+    bloom_split_block_add(block, hashes[i]);
     layer->num_keys++;
     is_changed = 1;
     store->serial++;
@@ -620,30 +620,30 @@ static int add_to_layer(bloom_store *store, const bloom_digest *digests, size_t 
   return is_changed ? write_page(store, number, page, blocks, 0) : SQLITE_OK;
 }
 
-/* Writes digests, in the order in which they came: each layer of a set of its own takes as
+/* Writes hashes, in the order in which they came: each layer of a set of its own takes as
 ** many as there is room for.  Sorted, they would all fall in its first blocks. */
-static int write_digests(bloom_store *store, bloom_digest *digests, size_t num_digests){
+static int write_hashes(bloom_store *store, bloom_hash_value *hashes, size_t num_hashes){
   int rc = SQLITE_OK;
-  while( rc==SQLITE_OK && num_digests>0 ){
+  while( rc==SQLITE_OK && num_hashes>0 ){
     const bloom_layer *last = &store->layers[store->num_layers-1];
-    size_t num_taken = num_digests, num_new;
+    size_t num_taken = num_hashes, num_new;
     if( !store->config.is_following ){
       const sqlite3_int64 room = last->capacity - last->num_keys;
       if( room<=0 ){
         /* Twice as large, and large enough for what waits. */
-        const sqlite3_int64 waiting = (sqlite3_int64)num_digests;
+        const sqlite3_int64 waiting = (sqlite3_int64)num_hashes;
         rc = add_layer(store, 2 * last->capacity>waiting ? 2 * last->capacity : waiting);
         continue;
       }
       if( (sqlite3_uint64)room<num_taken ) num_taken = (size_t)room;
     }
-    qsort(digests, num_taken, sizeof(*digests), compare_digests);
+    qsort(hashes, num_taken, sizeof(*hashes), compare_hashes);
     num_new = num_taken;
-    rc = keep_new_digests(store, digests, &num_new);
-    if( rc==SQLITE_OK ) rc = add_to_layer(store, digests, num_new);
+    rc = keep_new_hashes(store, hashes, &num_new);
+    if( rc==SQLITE_OK ) rc = add_to_layer(store, hashes, num_new);
     if( rc==SQLITE_OK ) rc = write_counts(store, store->num_layers - 1);
-    digests += num_taken;
-    num_digests -= num_taken;
+    hashes += num_taken;
+    num_hashes -= num_taken;
   }
   return rc;
 }
@@ -651,21 +651,21 @@ static int write_digests(bloom_store *store, bloom_digest *digests, size_t num_d
 /* Writes what waits in memory.  Of what is written then, memory keeps what a savepoint can
 ** take off the disk again without taking away its rows, and the newest. */
 int bloom_store_write_pending(bloom_store *store){
-  const size_t num_digests = store->num_pending - store->num_on_disk;
+  const size_t num_hashes = store->num_pending - store->num_on_disk;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(store->db);
-  bloom_digest few[FEW_DIGESTS], *digests = few;
+  bloom_hash_value few[FEW_HASHES], *hashes = few;
   size_t num_held;
   int rc;
-  if( num_digests==0 ) return SQLITE_OK;
+  if( num_hashes==0 ) return SQLITE_OK;
   rc = bloom_store_refresh(store);
   if( rc!=SQLITE_OK ) return rc;
-  if( num_digests>FEW_DIGESTS ){
-    digests = sqlite3_malloc64(num_digests * sizeof(*digests));
-    if( digests==NULL ) return SQLITE_NOMEM;
+  if( num_hashes>FEW_HASHES ){
+    hashes = sqlite3_malloc64(num_hashes * sizeof(*hashes));
+    if( hashes==NULL ) return SQLITE_NOMEM;
   }
-  memcpy(digests, &store->pending[store->num_on_disk], num_digests * sizeof(*digests));
-  rc = write_digests(store, digests, num_digests);
-  if( digests!=few ) sqlite3_free(digests);
+  memcpy(hashes, &store->pending[store->num_on_disk], num_hashes * sizeof(*hashes));
+  rc = write_hashes(store, hashes, num_hashes);
+  if( hashes!=few ) sqlite3_free(hashes);
   sqlite3_set_last_insert_rowid(store->db, rowid);
   if( rc!=SQLITE_OK ){
     forget_cache(store);
@@ -681,33 +681,33 @@ int bloom_store_write_pending(bloom_store *store){
   return SQLITE_OK;
 }
 
-static int push_pending(bloom_store *store, bloom_digest digest){
+static int push_pending(bloom_store *store, bloom_hash_value hash){
   size_t i;
   /* BEFORE and AFTER triggers say one key, and a rowid not chosen yet is -1. */
   for(i=store->num_pending; i>0 && i+4>store->num_pending; i--){
-    if( store->pending[i-1]==digest ) return SQLITE_OK;
+    if( store->pending[i-1]==hash ) return SQLITE_OK;
   }
   if( store->num_pending - store->num_on_disk>=MAX_PENDING ){
     int rc = bloom_store_write_pending(store);
     if( rc!=SQLITE_OK ) return rc;
   }
   if( store->num_pending==store->max_pending ){
-    const size_t max_pending = store->max_pending ? 2 * store->max_pending : FEW_DIGESTS;
-    bloom_digest *pending = sqlite3_realloc64(store->pending, max_pending * sizeof(*pending));
+    const size_t max_pending = store->max_pending ? 2 * store->max_pending : FEW_HASHES;
+    bloom_hash_value *pending = sqlite3_realloc64(store->pending, max_pending * sizeof(*pending));
     if( pending==NULL ) return SQLITE_NOMEM;
     store->pending = pending;
     store->max_pending = max_pending;
   }
-  store->pending[store->num_pending++] = digest;
+  store->pending[store->num_pending++] = hash;
   return SQLITE_OK;
 }
 
-int bloom_store_change(bloom_store *store, const bloom_key_digests *added, const bloom_key_digests *removed){
+int bloom_store_change(bloom_store *store, const bloom_key_hashes *added, const bloom_key_hashes *removed){
   int i, rc = SQLITE_OK;
-  for(i=0; i<added->num_digests && rc==SQLITE_OK; i++) rc = push_pending(store, added->digests[i]);
-  if( removed->num_digests>0
-   && (removed->num_digests!=added->num_digests
-    || memcmp(removed->digests, added->digests, (size_t)added->num_digests * sizeof(added->digests[0]))!=0) ){
+  for(i=0; i<added->num_hashes && rc==SQLITE_OK; i++) rc = push_pending(store, added->hashes[i]);
+  if( removed->num_hashes>0
+   && (removed->num_hashes!=added->num_hashes
+    || memcmp(removed->hashes, added->hashes, (size_t)added->num_hashes * sizeof(added->hashes[0]))!=0) ){
     store->num_removed++;
   }
   return rc;
@@ -715,7 +715,7 @@ int bloom_store_change(bloom_store *store, const bloom_key_digests *added, const
 
 /* -- Asking ----------------------------------------------------------------------------------- */
 
-int bloom_store_ask(bloom_store *store, const bloom_key_digests *asked, int *may_contain){
+int bloom_store_ask(bloom_store *store, const bloom_key_hashes *asked, int *may_contain){
   int i, layer, rc;
   size_t p;
   *may_contain = 0;
@@ -724,13 +724,13 @@ int bloom_store_ask(bloom_store *store, const bloom_key_digests *asked, int *may
     if( rc!=SQLITE_OK ) return rc;
   }
   rc = bloom_store_refresh(store);
-  for(i=0; i<asked->num_digests && rc==SQLITE_OK; i++){
-    const bloom_digest digest = asked->digests[i];
+  for(i=0; i<asked->num_hashes && rc==SQLITE_OK; i++){
+    const bloom_hash_value hash = asked->hashes[i];
     for(p=store->num_on_disk; p<store->num_pending; p++){
-      if( store->pending[p]==digest ) *may_contain = 1;
+      if( store->pending[p]==hash ) *may_contain = 1;
     }
     for(layer=0; layer<store->num_layers && rc==SQLITE_OK && !*may_contain; layer++){
-      rc = layer_may_contain(store, layer, digest, may_contain);
+      rc = layer_may_contain(store, layer, hash, may_contain);
     }
     if( *may_contain ) break;
   }
@@ -809,13 +809,13 @@ int bloom_store_whole(bloom_store *store, bloom_whole **result){
 /* What bloom_may_contain() calls for a handle. */
 static int ask_whole(void *data, sqlite3_value *key){
   const bloom_whole *whole = data;
-  bloom_key_digests asked;
+  bloom_key_hashes asked;
   int i, layer;
-  if( bloom_asked_digests(&bloom_encoding_parquet, whole->rule, key, &asked)!=SQLITE_OK ) return BLOOM_ASK_NOMEM;
-  if( asked.num_digests==0 ) return BLOOM_ASK_NULL;
-  for(i=0; i<asked.num_digests; i++){
+  if( bloom_query_hashes(&bloom_encoding_parquet, whole->rule, key, &asked)!=SQLITE_OK ) return BLOOM_ASK_NOMEM;
+  if( asked.num_hashes==0 ) return BLOOM_ASK_NULL;
+  for(i=0; i<asked.num_hashes; i++){
     for(layer=0; layer<whole->num_layers; layer++){
-      if( bloom_encoding_parquet.may_contain(&whole->filters[layer], asked.digests[i]) ) return 1;
+      if( bloom_encoding_parquet.may_contain(&whole->filters[layer], asked.hashes[i]) ) return 1;
     }
   }
   return 0;
@@ -866,16 +866,16 @@ static int count_followed_keys(bloom_store *store, sqlite3_int64 *num_keys){
   return rc;
 }
 
-/* What is done with the digests of each key of the table. */
-typedef int (*key_visitor)(bloom_store *store, void *data, const bloom_key_digests *digests);
+/* What is done with the hashes of each key of the table. */
+typedef int (*key_visitor)(bloom_store *store, void *data, const bloom_key_hashes *hashes);
 
 static int visit_keys(bloom_store *store, key_visitor visitor, void *data){
   sqlite3_stmt *row;
   int rc = prepare_keys(store, "key", &row);
   while( rc==SQLITE_OK && (rc = sqlite3_step(row))==SQLITE_ROW ){
-    bloom_key_digests digests;
-    rc = bloom_stored_digests(&bloom_encoding_parquet, store->config.rule, sqlite3_column_value(row, 0), &digests);
-    if( rc==SQLITE_OK ) rc = visitor(store, data, &digests);
+    bloom_key_hashes hashes;
+    rc = bloom_insert_hashes(&bloom_encoding_parquet, store->config.rule, sqlite3_column_value(row, 0), &hashes);
+    if( rc==SQLITE_OK ) rc = visitor(store, data, &hashes);
   }
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   failed(store, rc);
@@ -890,15 +890,15 @@ typedef struct new_filter {
   sqlite3_int64 num_keys;
 } new_filter;
 
-static int add_to_new_filter(bloom_store *store, void *data, const bloom_key_digests *digests){
+static int add_to_new_filter(bloom_store *store, void *data, const bloom_key_hashes *hashes){
   new_filter *filter = data;
   int i;
   (void)store;
-  for(i=0; i<digests->num_digests; i++){
-    const bloom_digest digest = digests->digests[i];
-    bloom_split_block_add(filter->blocks + bloom_split_block_number(digest, filter->num_blocks) * BLOCK_BYTES, digest);
+  for(i=0; i<hashes->num_hashes; i++){
+    const bloom_hash_value hash = hashes->hashes[i];
+    bloom_split_block_add(filter->blocks + bloom_split_block_number(hash, filter->num_blocks) * BLOCK_BYTES, hash);
   }
-  filter->num_keys += digests->num_digests;
+  filter->num_keys += hashes->num_hashes;
   return SQLITE_OK;
 }
 
@@ -944,7 +944,7 @@ static int rebuild(bloom_store *store, int *is_unread){
     const sqlite3_int64 num_visited = filter.num_keys;
     size_t i;
     for(i=0; i<store->num_pending; i++){
-      const bloom_key_digests one = {1, {store->pending[i]}};
+      const bloom_key_hashes one = {1, {store->pending[i]}};
       add_to_new_filter(store, &filter, &one);
     }
     filter.num_keys = num_visited;
@@ -1004,16 +1004,16 @@ typedef struct key_check {
   sqlite3_int64 num_keys, num_denied;
 } key_check;
 
-static int check_key(bloom_store *store, void *data, const bloom_key_digests *digests){
+static int check_key(bloom_store *store, void *data, const bloom_key_hashes *hashes){
   key_check *check = data;
   int i, may_contain, is_denied = 0;
-  for(i=0; i<digests->num_digests; i++){
-    const bloom_key_digests one = {1, {digests->digests[i]}};
+  for(i=0; i<hashes->num_hashes; i++){
+    const bloom_key_hashes one = {1, {hashes->hashes[i]}};
     int rc = bloom_store_ask(store, &one, &may_contain);
     if( rc!=SQLITE_OK ) return rc;
     is_denied |= !may_contain;
   }
-  check->num_keys += digests->num_digests>0;
+  check->num_keys += hashes->num_hashes>0;
   check->num_denied += is_denied;
   return SQLITE_OK;
 }

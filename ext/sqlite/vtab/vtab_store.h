@@ -3,7 +3,7 @@
 **
 ** On disk it is one layer, of a set of its own as many as it took: blocks of the 'parquet'
 ** encoding, cut into rows that each fit a page.  In memory are copies of what was read,
-** good while the database's data version stands, and the digests that a transaction added
+** good while the database's data version stands, and the hashes that a transaction added
 ** and that are not on disk yet.  All objects that SQLite makes for one virtual table on one
 ** connection, a new one after each change of the schema, share one store.
 ** ext/sqlite/vtab/README.md says what is kept when, and why no key gets lost.
@@ -86,7 +86,7 @@ typedef struct bloom_store {
   uint64_t generation;
   bloom_whole *whole;       /* NULL: none, or out of date */
 
-  bloom_digest *pending;    /* in the order in which they came */
+  bloom_hash_value *pending;    /* in the order in which they came */
   size_t num_pending, max_pending;
   size_t num_on_disk;       /* of these, from the first on */
   sqlite3_int64 num_removed;
@@ -132,8 +132,8 @@ int bloom_store_refresh(bloom_store *store);
 ** once. */
 int bloom_store_refresh_to_write(bloom_store *store);
 
-/* Adds a key's digests, takes one for removed; each may have none. */
-int bloom_store_change(bloom_store *store, const bloom_key_digests *added, const bloom_key_digests *removed);
+/* Adds a key's hashes, takes one for removed; each may have none. */
+int bloom_store_change(bloom_store *store, const bloom_key_hashes *added, const bloom_key_hashes *removed);
 
 /* Writes what waits in memory to disk.  Of what is written then, memory keeps what a
 ** savepoint can take off the disk again without taking away its rows, and the newest. */
@@ -142,8 +142,8 @@ int bloom_store_write_pending(bloom_store *store);
 /* The pages of a layer. */
 uint64_t bloom_store_pages(const bloom_store *store, int layer);
 
-/* Sets *may_contain for the digests that a key is asked by. */
-int bloom_store_ask(bloom_store *store, const bloom_key_digests *asked, int *may_contain);
+/* Sets *may_contain for the hashes that a key is asked by. */
+int bloom_store_ask(bloom_store *store, const bloom_key_hashes *asked, int *may_contain);
 
 /* Builds the filter anew from the table that it follows. */
 int bloom_store_rebuild(bloom_store *store);

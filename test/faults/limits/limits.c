@@ -393,7 +393,7 @@ static void check_sizes_are_quick(void){
   static const struct { double rate; sqlite3_int64 num_keys; } slow[] = {
     /* What took seconds once. */
     {1.10936e-06, 4098}, {1.1985050e-06, 4583}, {4.2016e-06, 17522},
-    /* What takes longest: most sizes tried, most digests each. */
+    /* What takes longest: most sizes tried, most hashes each. */
     {1.1133361e-05, 35000}, {1.9568472e-05, 66000}, {6.89946e-05, 120000}, {0.000146665589, 349766},
     {0.00076060673, 1000000}, {0.0014687895, 4700000}, {0.30829154, 1000000000},
     /* Out of reach, barely. */

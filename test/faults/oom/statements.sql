@@ -28,7 +28,7 @@ SELECT bloom_build(k) FROM keys WHERE 0;
 SELECT bloom_build(k) FROM keys GROUP BY part HAVING length(bloom_build(k, 20)) > 15;
 SELECT * FROM built;
 
--- Many keys: chunks of digests, batches that go to the bits.
+-- Many keys: chunks of hashes, batches that go to the bits.
 SELECT bloom_build(a.id * 225 + b.id * 15 + c.id) FROM keys a, keys b, keys c;
 SELECT bloom_build(a.id * b.id + c.id * d.id, 10, 500) FROM keys a, keys b, keys c, keys d WHERE a.id < 6;
 SELECT bloom_build(a.id * b.id + c.id * d.id, 1, 9) FROM keys a, keys b, keys c, keys d WHERE a.id < 11;

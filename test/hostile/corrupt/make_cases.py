@@ -36,7 +36,7 @@ COLUMNS = "encoding label hello world absent bits probes set note change bytes w
 # -- LevelDB's rules ---------------------------------------------------------
 
 
-def digest_of(key):
+def hash_of(key):
     """util/hash.cc, Hash(), with the seed of util/bloom.cc."""
     m, mask = 0xC6A4A793, 0xFFFFFFFF
     h = (0xBC9F1D34 ^ (len(key) * m)) & mask
@@ -51,9 +51,9 @@ def digest_of(key):
 
 
 def positions(key, num_bits, num_probes):
-    digest = digest_of(key)
-    delta = (digest >> 17 | digest << 15) & 0xFFFFFFFF
-    return [(digest + i * delta) % 2**32 % num_bits for i in range(num_probes)]
+    hash = hash_of(key)
+    delta = (hash >> 17 | hash << 15) & 0xFFFFFFFF
+    return [(hash + i * delta) % 2**32 % num_bits for i in range(num_probes)]
 
 
 def build(keys, bits_per_key=10):
@@ -101,9 +101,9 @@ def parquet_header(num_bytes):
 
 
 def parquet_bits(key, num_blocks):
-    digest = XXH64[key]
-    block = (digest >> 32) * num_blocks >> 32
-    return [256 * block + 32 * i + ((digest & 0xFFFFFFFF) * salt % 2**32 >> 27) for i, salt in enumerate(SALTS)]
+    hash = XXH64[key]
+    block = (hash >> 32) * num_blocks >> 32
+    return [256 * block + 32 * i + ((hash & 0xFFFFFFFF) * salt % 2**32 >> 27) for i, salt in enumerate(SALTS)]
 
 
 def build_parquet(keys, num_blocks):
@@ -148,9 +148,9 @@ def bloomfile_header(num_units, num_probes, unit_bytes, tag=0xFA9734ED, version=
 
 
 def bloomfile_units(key, num_units, num_probes):
-    digest = XXH64[key]
-    delta = digest >> 33 | digest << 31 & 2**64 - 1
-    return [(digest + i * delta) % 2**64 % num_units for i in range(num_probes)]
+    hash = XXH64[key]
+    delta = hash >> 33 | hash << 31 & 2**64 - 1
+    return [(hash + i * delta) % 2**64 % num_units for i in range(num_probes)]
 
 
 def build_bloomfile(sets, num_units=11, num_probes=3, unit_bytes=4):

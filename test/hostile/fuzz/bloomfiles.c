@@ -2,7 +2,7 @@
 ** BloomFiles: what was added is found, every answer is that of a reader written from the
 ** format's rules alone, and any bytes behind a header, or in it, are safe to read.
 **
-** Input: bytes of a unit, number of units, probes, keys; the keys' digests and sets; what
+** Input: bytes of a unit, number of units, probes, keys; the keys' hashes and sets; what
 ** is changed in the header; then bits to flip.
 */
 #include "fuzz.h"
@@ -14,29 +14,29 @@
 #define MAX_UNIT_BYTES   600
 #define HEADER_BYTES     32
 
-static int naive_has(const uint8_t *file, const bloom_shape *shape, uint64_t digest, size_t set){
+static int naive_has(const uint8_t *file, const bloom_shape *shape, uint64_t hash, size_t set){
   const size_t unit_bytes = (shape->num_bytes - HEADER_BYTES) / (size_t)shape->num_places;
   uint32_t i;
   for(i=0; i<shape->num_probes; i++){
-    const uint64_t probe = digest + i * (digest << 31 | digest >> 33);
+    const uint64_t probe = hash + i * (hash << 31 | hash >> 33);
     if( !(file[HEADER_BYTES + (size_t)(probe % shape->num_places)*unit_bytes + set/8] >> set%8 & 1) ) return 0;
   }
   return 1;
 }
 
-/* Every set's answer to a digest. */
-static void check_answer(const bloom_filter *file, uint64_t digest){
+/* Every set's answer to a hash. */
+static void check_answer(const bloom_filter *file, uint64_t hash){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint8_t *mask = fuzz_exact(NULL, unit_bytes);
-  const int is_any = bloom_bloomfile_sets(file, digest, mask);
+  const int is_any = bloom_bloomfile_sets(file, hash, mask);
   int found = 0;
   size_t set;
   for(set=0; set<8*unit_bytes; set++){
-    const int has = naive_has(file->bytes, &file->shape, digest, set);
+    const int has = naive_has(file->bytes, &file->shape, hash, set);
     FUZZ_CHECK((mask[set/8] >> set%8 & 1)==has);
     found |= has;
   }
-  FUZZ_CHECK(is_any==found && file->encoding->may_contain(file, digest)==found);
+  FUZZ_CHECK(is_any==found && file->encoding->may_contain(file, hash)==found);
   free(mask);
 }
 
@@ -77,24 +77,24 @@ static void check_copies(const bloom_filter *file){
 }
 
 /* Bytes of which some may be wrong: a BloomFile whose header says what is there, or none. */
-static void check_any_bytes(const uint8_t *bytes, size_t num_bytes, uint64_t digest){
+static void check_any_bytes(const uint8_t *bytes, size_t num_bytes, uint64_t hash){
   bloom_filter file;
   bloom_filter_read(bytes, num_bytes, &file);
   if( file.encoding!=&bloom_encoding_bloomfile ){
-    file.encoding->may_contain(&file, digest);
+    file.encoding->may_contain(&file, hash);
     return;
   }
   FUZZ_CHECK(file.shape.num_bytes==num_bytes && file.shape.num_places>=1);
   FUZZ_CHECK(file.shape.num_probes>=1 && file.shape.num_probes<=BLOOM_BLOOMFILE_MAX_PROBES);
   FUZZ_CHECK(HEADER_BYTES + file.shape.num_places*bloom_bloomfile_unit_bytes(&file.shape)==num_bytes);
-  check_answer(&file, digest);
+  check_answer(&file, hash);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   fuzz_input input = {data, num_data_bytes};
-  uint64_t digests[MAX_KEYS];
+  uint64_t hashes[MAX_KEYS];
   uint32_t sets[MAX_KEYS];
-  bloom_digest_run digest_run = {NULL, digests, 0}, set_run = {NULL, sets, 0};
+  bloom_hash_run hash_run = {NULL, hashes, 0}, set_run = {NULL, sets, 0};
   bloom_shape shape;
   bloom_filter file;
   uint8_t *bytes;
@@ -107,20 +107,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   shape.num_bytes = HEADER_BYTES + (size_t)num_units * unit_bytes;
   num_keys = fuzz_byte(&input) % MAX_KEYS;
   for(i=0; i<num_keys; i++){
-    digests[i] = fuzz_u64(&input);
+    hashes[i] = fuzz_u64(&input);
     sets[i] = fuzz_u16(&input) % (uint32_t)(8*unit_bytes);
   }
-  digest_run.num_digests = set_run.num_digests = num_keys;
+  hash_run.num_hashes = set_run.num_hashes = num_keys;
 
   bytes = fuzz_exact(NULL, shape.num_bytes);
   bloom_bloomfile_clear(&shape, bytes);
-  bloom_bloomfile_add(&shape, bytes, &digest_run, &set_run);
+  bloom_bloomfile_add(&shape, bytes, &hash_run, &set_run);
   bloom_filter_read(bytes, shape.num_bytes, &file);
   FUZZ_CHECK(file.encoding==&bloom_encoding_bloomfile);
   FUZZ_CHECK(bloom_shapes_are_equal(&file.shape, &shape));
   for(i=0; i<num_keys; i++){
-    FUZZ_CHECK(naive_has(bytes, &shape, digests[i], sets[i]));
-    if( i<4 ) check_answer(&file, digests[i]);
+    FUZZ_CHECK(naive_has(bytes, &shape, hashes[i], sets[i]));
+    if( i<4 ) check_answer(&file, hashes[i]);
   }
   check_answer(&file, fuzz_u64(&input));
   check_facts(&file, fuzz_seldom(data, num_data_bytes, 2048));
@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
     const size_t at = fuzz_u16(&input);
     bytes[at<0x8000 ? at % HEADER_BYTES : at % shape.num_bytes] ^= fuzz_byte(&input);
   }
-  check_any_bytes(bytes, shape.num_bytes, digests[0] = num_units * 0x9e3779b97f4a7c15u);
+  check_any_bytes(bytes, shape.num_bytes, hashes[0] = num_units * 0x9e3779b97f4a7c15u);
   free(bytes);
   return 0;
 }

@@ -27,26 +27,26 @@ typedef struct key_span {
 
 typedef struct key_list {
   key_span spans[MAX_KEYS];
-  uint32_t digests[MAX_KEYS]; /* the reference's */
+  uint32_t hashes[MAX_KEYS]; /* the reference's */
   size_t num_keys;
 } key_list;
 
 static void add_key(key_list *list, const uint8_t *bytes, size_t num_bytes){
   if( list->num_keys==MAX_KEYS ) return;
-  list->digests[list->num_keys] = reference_hash(bytes, num_bytes);
+  list->hashes[list->num_keys] = reference_hash(bytes, num_bytes);
   list->spans[list->num_keys].bytes = fuzz_exact(bytes, num_bytes);
   list->spans[list->num_keys].num_bytes = num_bytes;
   list->num_keys++;
 }
 
-/* The decimal text of an integer is a key; three ways to its digest. */
+/* The decimal text of an integer is a key; three ways to its hash. */
 static void add_integer(key_list *list, int64_t value){
   char text[32];
   uint8_t decimal[BLOOM_DECIMAL_MAX_BYTES];
   const size_t num_chars = (size_t)snprintf(text, sizeof(text), "%" PRId64, value);
-  const uint32_t digest = reference_hash((const uint8_t*)text, num_chars);
+  const uint32_t hash = reference_hash((const uint8_t*)text, num_chars);
   FUZZ_CHECK(bloom_decimal(value, decimal)==num_chars && memcmp(decimal, text, num_chars)==0);
-  FUZZ_CHECK(bloom_leveldb_hash_int64(value)==digest);
+  FUZZ_CHECK(bloom_leveldb_hash_int64(value)==hash);
   add_key(list, (const uint8_t*)text, num_chars);
 }
 
@@ -95,25 +95,25 @@ static uint32_t next_random(uint32_t *state){
   return *state >> 8;
 }
 
-/* Adds all digests in an order and in runs that the seed decides. */
-static void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_t *digests,
-                        size_t num_digests, uint32_t seed){
+/* Adds all hashes in an order and in runs that the seed decides. */
+static void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_t *hashes,
+                        size_t num_hashes, uint32_t seed){
   uint32_t shuffled[MAX_KEYS];
-  bloom_digest_run runs[8];
+  bloom_hash_run runs[8];
   size_t at = 0, i;
-  if( num_digests ) memcpy(shuffled, digests, num_digests * sizeof(digests[0]));
-  for(i=num_digests; i>1; i--){
+  if( num_hashes ) memcpy(shuffled, hashes, num_hashes * sizeof(hashes[0]));
+  for(i=num_hashes; i>1; i--){
     const size_t j = next_random(&seed) % i;
     const uint32_t other = shuffled[j];
     shuffled[j] = shuffled[i-1];
     shuffled[i-1] = other;
   }
   for(i=0; i<8; i++){
-    size_t num = i==7 ? num_digests - at : next_random(&seed) % (num_digests/2 + 2);
-    if( num>num_digests-at ) num = num_digests - at;
+    size_t num = i==7 ? num_hashes - at : next_random(&seed) % (num_hashes/2 + 2);
+    if( num>num_hashes-at ) num = num_hashes - at;
     runs[i].next = i==7 ? NULL : &runs[i+1];
-    runs[i].digests = num ? shuffled + at : NULL;
-    runs[i].num_digests = num;
+    runs[i].hashes = num ? shuffled + at : NULL;
+    runs[i].num_hashes = num;
     at += num;
   }
   bloom_leveldb_add(shape, filter, runs);
@@ -121,7 +121,7 @@ static void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_
 
 /* Equal to the reference; two halves merged are the whole; no key is lost. */
 static void check_build(const key_list *list, uint64_t capacity, uint32_t sixteenths, uint32_t seed){
-  uint32_t digests[MAX_KEYS];
+  uint32_t hashes[MAX_KEYS];
   bloom_shape shape = {0, 0, 0, 0};
   bloom_filter filter;
   uint8_t *built, *expected, *half;
@@ -134,31 +134,31 @@ static void check_build(const key_list *list, uint64_t capacity, uint32_t sixtee
   FUZZ_CHECK(shape.num_probes==reference_num_probes(sixteenths));
 
   for(i=0; i<num_keys; i++){
-    digests[i] = bloom_leveldb_hash(list->spans[i].bytes, list->spans[i].num_bytes);
-    FUZZ_CHECK(digests[i]==list->digests[i]);
+    hashes[i] = bloom_leveldb_hash(list->spans[i].bytes, list->spans[i].num_bytes);
+    FUZZ_CHECK(hashes[i]==list->hashes[i]);
   }
 
   expected = fuzz_exact(NULL, shape.num_bytes);
   expected[shape.num_bytes-1] = (uint8_t)shape.num_probes;
-  for(i=0; i<num_keys; i++) reference_add(expected, shape.num_bytes, digests[i]);
+  for(i=0; i<num_keys; i++) reference_add(expected, shape.num_bytes, hashes[i]);
 
   built = fuzz_exact(NULL, shape.num_bytes);
   bloom_leveldb_clear(&shape, built);
-  add_in_runs(&shape, built, digests, num_keys, seed);
+  add_in_runs(&shape, built, hashes, num_keys, seed);
   FUZZ_CHECK(memcmp(built, expected, shape.num_bytes)==0);
 
   half = fuzz_exact(NULL, shape.num_bytes);
   bloom_leveldb_clear(&shape, half);
   bloom_leveldb_clear(&shape, built);
-  add_in_runs(&shape, built, digests, num_first, seed);
-  add_in_runs(&shape, half, digests + num_first, num_keys - num_first, seed);
+  add_in_runs(&shape, built, hashes, num_first, seed);
+  add_in_runs(&shape, half, hashes + num_first, num_keys - num_first, seed);
   bloom_leveldb_merge(&shape, built, half);
   FUZZ_CHECK(memcmp(built, expected, shape.num_bytes)==0);
 
   bloom_filter_read(built, shape.num_bytes, &filter);
   FUZZ_CHECK(bloom_shapes_are_equal(&filter.shape, &shape));
   for(i=0; i<num_keys; i++){
-    FUZZ_CHECK(filter.encoding->may_contain(&filter, digests[i])==1);
+    FUZZ_CHECK(filter.encoding->may_contain(&filter, hashes[i])==1);
     FUZZ_CHECK(filter.encoding->may_contain_bytes(&filter, list->spans[i].bytes, list->spans[i].num_bytes)==1);
   }
   for(i=0; i<8; i++){

@@ -56,25 +56,25 @@ uint32_t reference_num_probes(uint32_t sixteenths){
   return num_probes<1 ? 1 : num_probes>30 ? 30 : num_probes;
 }
 
-uint32_t reference_position(uint32_t digest, uint32_t probe, uint64_t num_bits){
-  const uint32_t delta = digest / 0x20000 + digest * 0x8000;
-  return (uint32_t)((uint32_t)(digest + probe * delta) % num_bits);
+uint32_t reference_position(uint32_t hash, uint32_t probe, uint64_t num_bits){
+  const uint32_t delta = hash / 0x20000 + hash * 0x8000;
+  return (uint32_t)((uint32_t)(hash + probe * delta) % num_bits);
 }
 
-void reference_add(uint8_t *filter, size_t num_bytes, uint32_t digest){
+void reference_add(uint8_t *filter, size_t num_bytes, uint32_t hash){
   uint32_t i;
   for(i=0; i<filter[num_bytes-1]; i++){
-    const uint32_t position = reference_position(digest, i, (num_bytes-1) * (uint64_t)8);
+    const uint32_t position = reference_position(hash, i, (num_bytes-1) * (uint64_t)8);
     filter[position/8] = (uint8_t)(filter[position/8] | 1 << position%8);
   }
 }
 
-int reference_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t digest){
+int reference_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash){
   uint32_t i;
   if( num_bytes<2 ) return 0;
   if( filter[num_bytes-1]>30 ) return 1;
   for(i=0; i<filter[num_bytes-1]; i++){
-    const uint32_t position = reference_position(digest, i, (num_bytes-1) * (uint64_t)8);
+    const uint32_t position = reference_position(hash, i, (num_bytes-1) * (uint64_t)8);
     if( (filter[position/8] & 1 << position%8)==0 ) return 0;
   }
   return 1;
@@ -140,13 +140,13 @@ size_t reference_header(uint64_t num_blocks, uint8_t *header){
   return num + sizeof(marks);
 }
 
-void reference_add_to_block(uint8_t *blocks, uint64_t num_blocks, uint64_t digest){
+void reference_add_to_block(uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
   static const uint32_t salts[8] = {1203114875u, 1150766481u, 2284105051u, 2729912477u, 1884591559u, 770785867u,
                                     2667333959u, 1550580529u};
-  uint8_t *block = blocks + 32 * ((digest / 4294967296u) * num_blocks / 4294967296u);
+  uint8_t *block = blocks + 32 * ((hash / 4294967296u) * num_blocks / 4294967296u);
   unsigned i;
   for(i=0; i<8; i++){
-    const uint32_t bit = 32*i + (uint32_t)digest * salts[i] / 134217728u;
+    const uint32_t bit = 32*i + (uint32_t)hash * salts[i] / 134217728u;
     block[bit/8] = (uint8_t)(block[bit/8] | 1 << bit%8);
   }
 }

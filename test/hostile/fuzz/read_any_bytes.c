@@ -11,7 +11,7 @@
 #include "../../../ext/core/leveldb/leveldb.h"
 #include "../../../ext/core/leveldb/hash.h"
 
-#define NUM_DIGESTS 16
+#define NUM_HASHES 16
 
 static uint64_t count_bits(const uint8_t *bytes, size_t num_bytes){
   uint64_t count = 0;
@@ -57,26 +57,26 @@ static void check_facts(const bloom_filter *filter, unsigned last, int seldom){
   }
 }
 
-/* Adds the first digests; what was found before is found still. */
-static void check_add(const bloom_filter *filter, const uint32_t *digests, const uint8_t *answers){
+/* Adds the first hashes; what was found before is found still. */
+static void check_add(const bloom_filter *filter, const uint32_t *hashes, const uint8_t *answers){
   const bloom_shape shape = filter->shape;
-  const size_t num_added = digests[0] % 5;
+  const size_t num_added = hashes[0] % 5;
   uint8_t *grown = fuzz_exact(filter->bytes, filter->shape.num_bytes);
   uint8_t *expected = fuzz_exact(filter->bytes, filter->shape.num_bytes);
-  const bloom_digest_run run = {NULL, digests, num_added};
+  const bloom_hash_run run = {NULL, hashes, num_added};
   size_t i;
   bloom_leveldb_add(&shape, grown, &run);
-  for(i=0; i<num_added; i++) reference_add(expected, filter->shape.num_bytes, digests[i]);
+  for(i=0; i<num_added; i++) reference_add(expected, filter->shape.num_bytes, hashes[i]);
   FUZZ_CHECK(memcmp(grown, expected, filter->shape.num_bytes)==0);
-  for(i=0; i<NUM_DIGESTS; i++){
-    if( i<num_added || answers[i] ) FUZZ_CHECK(reference_may_contain(grown, filter->shape.num_bytes, digests[i]));
+  for(i=0; i<NUM_HASHES; i++){
+    if( i<num_added || answers[i] ) FUZZ_CHECK(reference_may_contain(grown, filter->shape.num_bytes, hashes[i]));
   }
   free(grown);
   free(expected);
 }
 
 /* Two halves of the bits with one probe byte: what either has, the union has. */
-static void check_merge(const bloom_filter *filter, const uint32_t *digests){
+static void check_merge(const bloom_filter *filter, const uint32_t *hashes){
   const size_t half = (filter->shape.num_bytes - 1) / 2;
   const bloom_shape shape = {half + 1, half * (uint64_t)8, half * (uint64_t)8, filter->shape.num_probes};
   uint8_t *left, *right, *both;
@@ -89,9 +89,9 @@ static void check_merge(const bloom_filter *filter, const uint32_t *digests){
   bloom_leveldb_merge(&shape, both, right);
   FUZZ_CHECK(both[half]==filter->shape.num_probes);
   for(i=0; i<half; i++) FUZZ_CHECK(both[i]==(left[i] | right[i]));
-  for(i=0; i<NUM_DIGESTS; i+=4){
-    if( reference_may_contain(left, half + 1, digests[i]) || reference_may_contain(right, half + 1, digests[i]) ){
-      FUZZ_CHECK(reference_may_contain(both, half + 1, digests[i]));
+  for(i=0; i<NUM_HASHES; i+=4){
+    if( reference_may_contain(left, half + 1, hashes[i]) || reference_may_contain(right, half + 1, hashes[i]) ){
+      FUZZ_CHECK(reference_may_contain(both, half + 1, hashes[i]));
     }
   }
   free(left);
@@ -111,8 +111,8 @@ static void check_other_encoding(const bloom_filter *filter, const uint8_t *key,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   fuzz_input input = {data, num_data_bytes};
-  uint32_t digests[NUM_DIGESTS];
-  uint8_t answers[NUM_DIGESTS];
+  uint32_t hashes[NUM_HASHES];
+  uint8_t answers[NUM_HASHES];
   bloom_filter filter;
   size_t num_key_bytes, num_bytes, i;
   unsigned last;
@@ -122,10 +122,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   const uint8_t *bytes = fuzz_bytes(&input, SIZE_MAX, &num_bytes);
   uint8_t *exact = fuzz_exact(bytes, num_bytes);
 
-  digests[0] = bloom_leveldb_hash(exact_key, num_key_bytes);
-  FUZZ_CHECK(digests[0]==reference_hash(exact_key, num_key_bytes));
-  /* Any digests, and some that only small filters tell apart. */
-  for(i=1; i<NUM_DIGESTS; i++) digests[i] = i<8 ? (uint32_t)i - 4 : digests[i-1] * 1664525u + 1013904223u;
+  hashes[0] = bloom_leveldb_hash(exact_key, num_key_bytes);
+  FUZZ_CHECK(hashes[0]==reference_hash(exact_key, num_key_bytes));
+  /* Any hashes, and some that only small filters tell apart. */
+  for(i=1; i<NUM_HASHES; i++) hashes[i] = i<8 ? (uint32_t)i - 4 : hashes[i-1] * 1664525u + 1013904223u;
 
   /* No bytes may come without an address. */
   bloom_filter_read(num_bytes || num_key_bytes%2 ? exact : NULL, num_bytes, &filter);
@@ -136,15 +136,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   }
   last = num_bytes ? exact[num_bytes-1] : 0;
   check_reading(&filter, num_bytes, last);
-  for(i=0; i<NUM_DIGESTS; i++){
-    answers[i] = (uint8_t)filter.encoding->may_contain(&filter, digests[i]);
-    FUZZ_CHECK(answers[i]==reference_may_contain(exact, num_bytes, digests[i]));
+  for(i=0; i<NUM_HASHES; i++){
+    answers[i] = (uint8_t)filter.encoding->may_contain(&filter, hashes[i]);
+    FUZZ_CHECK(answers[i]==reference_may_contain(exact, num_bytes, hashes[i]));
   }
   FUZZ_CHECK(filter.encoding->may_contain_bytes(&filter, exact_key, num_key_bytes)==answers[0]);
   check_facts(&filter, last, fuzz_seldom(data, num_data_bytes, 2048));
   if( filter.shape.num_probes>0 ){
-    check_add(&filter, digests, answers);
-    check_merge(&filter, digests);
+    check_add(&filter, hashes, answers);
+    check_merge(&filter, hashes);
   }
   /* Reading changes nothing. */
   FUZZ_CHECK(num_bytes==0 || memcmp(exact, bytes, num_bytes)==0);

@@ -16,7 +16,7 @@ static uint32_t fixed32_at(const uint8_t *bytes){
 }
 
 /* FilterBlockReader::KeyMayMatch(), but for base_lg of 64 and more, which it shifts by. */
-static int block_may_match(const uint8_t *bytes, size_t n, uint64_t offset, uint32_t digest){
+static int block_may_match(const uint8_t *bytes, size_t n, uint64_t offset, uint32_t hash){
   uint32_t array, start, limit;
   uint64_t slot;
   if( n<5 || (array = fixed32_at(bytes + n - 5))>n - 5 ) return 1;
@@ -24,44 +24,44 @@ static int block_may_match(const uint8_t *bytes, size_t n, uint64_t offset, uint
   if( slot>=(n - 5 - array) / 4 ) return 1;
   start = fixed32_at(bytes + array + 4*slot);
   limit = fixed32_at(bytes + array + 4*slot + 4);
-  if( start<=limit && limit<=array ) return reference_may_contain(bytes + start, limit - start, digest);
+  if( start<=limit && limit<=array ) return reference_may_contain(bytes + start, limit - start, hash);
   return start!=limit;
 }
 
 /* The same by the slots that were read. */
-static int slots_may_match(const bloom_filter_block *block, int64_t offset, uint32_t digest){
+static int slots_may_match(const bloom_filter_block *block, int64_t offset, uint32_t hash){
   size_t i;
   for(i=0; i<block->num_slots; i++){
     bloom_filter_slot slot;
     bloom_filter_block_slot(block, i, &slot);
     if( offset>=slot.first_offset && offset<=slot.last_offset ){
-      return reference_may_contain(slot.filter, slot.num_bytes, digest);
+      return reference_may_contain(slot.filter, slot.num_bytes, hash);
     }
   }
   return 1;
 }
 
-static void check_block(const uint8_t *bytes, size_t num_bytes, int64_t offset, uint32_t digest){
+static void check_block(const uint8_t *bytes, size_t num_bytes, int64_t offset, uint32_t hash){
   bloom_filter_block block;
   if( bloom_filter_block_read(bytes, num_bytes, &block)==NULL ){
     const int64_t offsets[] = {0, 1, 2047, 2048, offset, INT64_MAX};
     size_t i;
     for(i=0; i<sizeof(offsets)/sizeof(offsets[0]); i++){
-      FUZZ_CHECK(slots_may_match(&block, offsets[i], digest)
-                 ==block_may_match(bytes, num_bytes, (uint64_t)offsets[i], digest));
+      FUZZ_CHECK(slots_may_match(&block, offsets[i], hash)
+                 ==block_may_match(bytes, num_bytes, (uint64_t)offsets[i], hash));
     }
   }else{
-    FUZZ_CHECK(block_may_match(bytes, num_bytes, (uint64_t)offset, digest));
+    FUZZ_CHECK(block_may_match(bytes, num_bytes, (uint64_t)offset, hash));
   }
 }
 
-static void check_table(const uint8_t *bytes, size_t num_bytes, uint32_t digest){
+static void check_table(const uint8_t *bytes, size_t num_bytes, uint32_t hash){
   bloom_table_file table;
   if( bloom_table_file_read(bytes, num_bytes, &table) ) return;
   FUZZ_CHECK(table.policy_bytes<=BLOOM_POLICY_MAX_BYTES);
   if( table.filter==BLOOM_TABLE_HAS_FILTERS ){
     FUZZ_CHECK(table.block.bytes>=bytes && table.block.bytes + table.block_bytes<=bytes + num_bytes);
-    check_block(table.block.bytes, table.block_bytes, 0, digest);
+    check_block(table.block.bytes, table.block_bytes, 0, hash);
   }
 }
 
@@ -84,7 +84,7 @@ static void put32(uint8_t *bytes, uint32_t value){
 
 /* A table whose metaindex is any bytes, behind a filter block of one key's filter, with
 ** checksums that are right. */
-static void check_metaindex(const uint8_t *metaindex, size_t num_bytes, uint8_t compression, uint32_t digest){
+static void check_metaindex(const uint8_t *metaindex, size_t num_bytes, uint8_t compression, uint32_t hash){
   static const uint8_t block[] = {1, 2, 3, 4, 5, 6, 7, 8, 6, 0, 0, 0, 0, 9, 0, 0, 0, 11};
   const size_t begin = sizeof(block) + 5;
   const size_t size = begin + num_bytes + 5 + 48;
@@ -100,7 +100,7 @@ static void check_metaindex(const uint8_t *metaindex, size_t num_bytes, uint8_t 
   footer[2] = (uint8_t)(num_bytes >> 7);
   put32(footer + 40, 0x8b80fb57u);
   put32(footer + 44, 0xdb477524u);
-  check_table(table, size, digest);
+  check_table(table, size, hash);
   free(table);
 }
 
@@ -111,8 +111,8 @@ static void check_building(fuzz_input *input){
   uint32_t num_keys[MAX_SLOTS];
   const size_t num_slots = fuzz_byte(input) % (MAX_SLOTS + 1);
   const double bits_per_key = 1 + fuzz_byte(input) % 100;
-  uint32_t digest = fuzz_u32(input);
-  const uint32_t first = digest;
+  uint32_t hash = fuzz_u32(input);
+  const uint32_t first = hash;
   bloom_filter_block block;
   uint8_t *bytes;
   size_t num_bytes = 0, slot;
@@ -123,19 +123,19 @@ static void check_building(fuzz_input *input){
   FUZZ_CHECK(bloom_filter_block_read(bytes, num_bytes, &block)==NULL && block.num_slots==num_slots);
   for(slot=0; slot<num_slots; slot++){
     uint32_t i;
-    for(i=0; i<num_keys[slot]; i++, digest=digest*1664525u+1013904223u){
-      const bloom_digest_run run = {NULL, &digest, 1};
+    for(i=0; i<num_keys[slot]; i++, hash=hash*1664525u+1013904223u){
+      const bloom_hash_run run = {NULL, &hash, 1};
       bloom_filter_block_add(&block, bytes, slot, &run);
     }
   }
-  digest = first;
+  hash = first;
   for(slot=0; slot<num_slots; slot++){
     uint32_t i;
     bloom_filter_slot found;
     bloom_filter_block_slot(&block, slot, &found);
     FUZZ_CHECK(!found.is_damaged && (found.num_bytes==0)==(num_keys[slot]==0));
-    for(i=0; i<num_keys[slot]; i++, digest=digest*1664525u+1013904223u){
-      FUZZ_CHECK(block_may_match(bytes, num_bytes, (uint64_t)slot << 11, digest));
+    for(i=0; i<num_keys[slot]; i++, hash=hash*1664525u+1013904223u){
+      FUZZ_CHECK(block_may_match(bytes, num_bytes, (uint64_t)slot << 11, hash));
     }
   }
   free(bytes);
@@ -144,7 +144,7 @@ static void check_building(fuzz_input *input){
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   fuzz_input input = {data, num_data_bytes};
   const uint8_t what = fuzz_byte(&input);
-  const uint32_t digest = what & 4 ? fuzz_u32(&input) : 0x12345678;
+  const uint32_t hash = what & 4 ? fuzz_u32(&input) : 0x12345678;
   const int64_t offset = what & 8 ? (int64_t)(fuzz_u64(&input) >> 1) : 5000;
   const uint8_t compression = what & 16 ? fuzz_byte(&input) : 0;
   size_t num_bytes;
@@ -157,9 +157,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   bytes = fuzz_bytes(&input, 10000, &num_bytes);
   exact = fuzz_exact(bytes, num_bytes);
   switch( what % 4 ){
-    case 0:  check_block(exact, num_bytes, offset, digest); break;
-    case 1:  check_table(exact, num_bytes, digest); break;
-    default: check_metaindex(exact, num_bytes, compression, digest); break;
+    case 0:  check_block(exact, num_bytes, offset, hash); break;
+    case 1:  check_table(exact, num_bytes, hash); break;
+    default: check_metaindex(exact, num_bytes, compression, hash); break;
   }
   free(exact);
   return 0;

@@ -832,9 +832,9 @@ static int reference_key(const bound_value *value, int is_parquet, uint8_t *buff
   }
 }
 
-/* The reference's filter of these digests, which the caller frees. */
-static uint8_t *reference_filter(int is_parquet, uint64_t num_keys, uint32_t sixteenths, const uint64_t *digests,
-                                 size_t num_digests, size_t *num_bytes){
+/* The reference's filter of these hashes, which the caller frees. */
+static uint8_t *reference_filter(int is_parquet, uint64_t num_keys, uint32_t sixteenths, const uint64_t *hashes,
+                                 size_t num_hashes, size_t *num_bytes){
   uint8_t *filter;
   size_t i;
   if( is_parquet ){
@@ -844,12 +844,12 @@ static uint8_t *reference_filter(int is_parquet, uint64_t num_keys, uint32_t six
     *num_bytes = num_header_bytes + (size_t)num_blocks*32;
     filter = fuzz_exact(NULL, *num_bytes);
     memcpy(filter, header, num_header_bytes);
-    for(i=0; i<num_digests; i++) reference_add_to_block(filter + num_header_bytes, num_blocks, digests[i]);
+    for(i=0; i<num_hashes; i++) reference_add_to_block(filter + num_header_bytes, num_blocks, hashes[i]);
   }else{
     *num_bytes = reference_num_bytes(num_keys, sixteenths);
     filter = fuzz_exact(NULL, *num_bytes);
     filter[*num_bytes-1] = (uint8_t)reference_num_probes(sixteenths);
-    for(i=0; i<num_digests; i++) reference_add(filter, *num_bytes, (uint32_t)digests[i]);
+    for(i=0; i<num_hashes; i++) reference_add(filter, *num_bytes, (uint32_t)hashes[i]);
   }
   return filter;
 }
@@ -862,8 +862,8 @@ static void check_exact_filter(generator *g, sqlite3 *db){
   const int is_growing = capacity%2; /* bloom_add instead of bloom_build */
   const int is_parquet = (int)choose(g, 2);
   const char *encoding = is_parquet ? ", 'parquet'" : "";
-  uint64_t digests[12];
-  size_t num_digests = 0, num_bytes, i;
+  uint64_t hashes[12];
+  size_t num_hashes = 0, num_bytes, i;
   sqlite3_stmt *statement = NULL;
   uint8_t *expected;
   const uint8_t *given;
@@ -884,13 +884,13 @@ static void check_exact_filter(generator *g, sqlite3 *db){
     if( value->type==0 ) value->type = SQLITE_NULL;
     put(g, "%s ?%d%s", is_growing ? "," : i ? " UNION ALL SELECT" : "SELECT", number, is_growing || i ? "" : " AS k");
     if( reference_key(value, is_parquet, buffer, &bytes, &num_key_bytes) ){
-      digests[num_digests++] = is_parquet ? reference_xxh64(bytes, num_key_bytes) : reference_hash(bytes, num_key_bytes);
+      hashes[num_hashes++] = is_parquet ? reference_xxh64(bytes, num_key_bytes) : reference_hash(bytes, num_key_bytes);
     }
   }
   put(g, ")");
   /* Without keys a filter is of the size that its rows asked for all the same. */
-  expected = reference_filter(is_parquet, is_growing || capacity<30 ? capacity : num_digests, sixteenths,
-                              digests, num_digests, &num_bytes);
+  expected = reference_filter(is_parquet, is_growing || capacity<30 ? capacity : num_hashes, sixteenths,
+                              hashes, num_hashes, &num_bytes);
   FUZZ_CHECK(sqlite3_prepare_v2(db, g->sql, -1, &statement, NULL)==SQLITE_OK);
   bind_values(g, statement);
   FUZZ_CHECK(sqlite3_step(statement)==SQLITE_ROW);

@@ -2,7 +2,7 @@
 ** Every row of kernels that runs here against the scalar row's reference: the
 ** format's definition, computed bit by bit.  Rows may differ in speed alone.
 **
-** Input: which sizes and probes, then digests.
+** Input: which sizes and probes, then hashes.
 */
 #include "fuzz.h"
 
@@ -10,7 +10,7 @@
 #include "../../../ext/core/leveldb/leveldb.h"
 #include "../../../ext/core/parquet/kernels.h"
 
-#define MAX_DIGESTS 100
+#define MAX_HASHES 100
 #define MAX_PROBES  30
 #define MAX_BYTES   300
 
@@ -19,8 +19,8 @@ typedef struct kernel_case {
   size_t num_bytes;     /* of a filter that does */
   uint32_t num_probes;
   bloom_leveldb_part part;      /* what positions_in() keeps */
-  size_t num_digests;
-  uint32_t digests[MAX_DIGESTS];
+  size_t num_hashes;
+  uint32_t hashes[MAX_HASHES];
 } kernel_case;
 
 static void read_case(fuzz_input *input, kernel_case *kase){
@@ -36,11 +36,11 @@ static void read_case(fuzz_input *input, kernel_case *kase){
   if( kase->part.num_bits>UINT32_MAX-kase->part.begin ){
     kase->part.num_bits = UINT32_MAX - kase->part.begin + (kase->part.begin>0);
   }
-  kase->num_digests = input->num_left/4<MAX_DIGESTS ? input->num_left/4 : MAX_DIGESTS;
-  for(i=0; i<kase->num_digests; i++){
-    kase->digests[i] = fuzz_u32(input);
+  kase->num_hashes = input->num_left/4<MAX_HASHES ? input->num_left/4 : MAX_HASHES;
+  for(i=0; i<kase->num_hashes; i++){
+    kase->hashes[i] = fuzz_u32(input);
     /* Just around multiples of the size a quotient may be off by one. */
-    if( shift & 0x80 ) kase->digests[i] = (uint32_t)(kase->num_bits * (kase->digests[i]>>2)) - kase->digests[i]%4;
+    if( shift & 0x80 ) kase->hashes[i] = (uint32_t)(kase->num_bits * (kase->hashes[i]>>2)) - kase->hashes[i]%4;
   }
 }
 
@@ -52,7 +52,7 @@ static int compare_positions(const void *a, const void *b){
 /* positions(), whose order is its own, then positions_in() by it. */
 static void check_positions(const bloom_leveldb_kernels *kernels, const kernel_case *kase){
   const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(kase->num_bits));
-  const size_t num_padded = kase->num_digests / BLOOM_LEVELDB_MAX_LANES * BLOOM_LEVELDB_MAX_LANES;
+  const size_t num_padded = kase->num_hashes / BLOOM_LEVELDB_MAX_LANES * BLOOM_LEVELDB_MAX_LANES;
   const size_t num_positions = num_padded * kase->num_probes;
   const size_t size = num_positions * sizeof(uint32_t);
   uint32_t *positions, *expected;
@@ -62,21 +62,21 @@ static void check_positions(const bloom_leveldb_kernels *kernels, const kernel_c
   positions = malloc(size);
   expected = malloc(size);
   if( positions==NULL || expected==NULL ) abort();
-  kernels->positions(divisor, kase->num_probes, kase->digests, num_padded, positions);
+  kernels->positions(divisor, kase->num_probes, kase->hashes, num_padded, positions);
   for(i=0; i<num_positions; i++){
     if( positions[i]>=kase->part.begin && positions[i]-kase->part.begin<kase->part.num_bits ){
       expected[num_expected++] = positions[i];
     }
   }
-  FUZZ_CHECK(kernels->positions_in(kase->part, divisor, kase->num_probes, kase->digests, num_padded, positions)
+  FUZZ_CHECK(kernels->positions_in(kase->part, divisor, kase->num_probes, kase->hashes, num_padded, positions)
              ==num_expected);
   FUZZ_CHECK(memcmp(positions, expected, num_expected * sizeof(uint32_t))==0);
   for(i=0; i<num_padded; i++){
     for(j=0; j<kase->num_probes; j++){
-      expected[i*kase->num_probes + j] = reference_position(kase->digests[i], j, kase->num_bits);
+      expected[i*kase->num_probes + j] = reference_position(kase->hashes[i], j, kase->num_bits);
     }
   }
-  kernels->positions(divisor, kase->num_probes, kase->digests, num_padded, positions);
+  kernels->positions(divisor, kase->num_probes, kase->hashes, num_padded, positions);
   qsort(positions, num_positions, sizeof(*positions), compare_positions);
   qsort(expected, num_positions, sizeof(*expected), compare_positions);
   FUZZ_CHECK(memcmp(positions, expected, size)==0);
@@ -84,13 +84,13 @@ static void check_positions(const bloom_leveldb_kernels *kernels, const kernel_c
   free(expected);
 }
 
-/* Half of the digests go in, all are asked. */
+/* Half of the hashes go in, all are asked. */
 static void check_filter(const bloom_leveldb_kernels *kernels, const kernel_case *kase){
   const uint64_t num_bits = (kase->num_bytes-1) * (uint64_t)8;
   const bloom_shape shape = {kase->num_bytes, num_bits, num_bits, kase->num_probes};
-  const size_t num_added = kase->num_digests / 2;
-  const bloom_digest_run second = {NULL, kase->digests + num_added/3, num_added - num_added/3};
-  const bloom_digest_run first = {&second, kase->digests, num_added/3};
+  const size_t num_added = kase->num_hashes / 2;
+  const bloom_hash_run second = {NULL, kase->hashes + num_added/3, num_added - num_added/3};
+  const bloom_hash_run first = {&second, kase->hashes, num_added/3};
   uint8_t *given = fuzz_exact(NULL, shape.num_bytes);
   uint8_t *expected = fuzz_exact(NULL, shape.num_bytes);
   bloom_filter filter;
@@ -98,39 +98,39 @@ static void check_filter(const bloom_leveldb_kernels *kernels, const kernel_case
   bloom_leveldb_clear(&shape, given);
   bloom_leveldb_add_by(kernels, &shape, given, &first);
   expected[shape.num_bytes-1] = (uint8_t)shape.num_probes;
-  for(i=0; i<num_added; i++) reference_add(expected, shape.num_bytes, kase->digests[i]);
+  for(i=0; i<num_added; i++) reference_add(expected, shape.num_bytes, kase->hashes[i]);
   FUZZ_CHECK(memcmp(given, expected, shape.num_bytes)==0);
   bloom_filter_read(given, shape.num_bytes, &filter);
-  for(i=0; i<kase->num_digests; i++){
-    const int answer = filter.encoding->may_contain(&filter, kase->digests[i]);
-    FUZZ_CHECK(answer==reference_may_contain(expected, shape.num_bytes, kase->digests[i]));
+  for(i=0; i<kase->num_hashes; i++){
+    const int answer = filter.encoding->may_contain(&filter, kase->hashes[i]);
+    FUZZ_CHECK(answer==reference_may_contain(expected, shape.num_bytes, kase->hashes[i]));
     if( i<num_added ) FUZZ_CHECK(answer==1);
   }
   free(given);
   free(expected);
 }
 
-/* Parquet's: pairs of the digests as one of 64 bits; blocks that begin anywhere. */
+/* Parquet's: pairs of the hashes as one of 64 bits; blocks that begin anywhere. */
 static void check_blocks(const bloom_parquet_kernels *kernels, const kernel_case *kase){
   const uint64_t num_blocks = 1 + kase->num_bits % 9;
   const size_t num_bytes = (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES;
-  const size_t num_digests = kase->num_digests / 2, num_added = num_digests / 2;
+  const size_t num_hashes = kase->num_hashes / 2, num_added = num_hashes / 2;
   const size_t at = kase->num_bytes % 32;
-  uint64_t digests[MAX_DIGESTS/2];
+  uint64_t hashes[MAX_HASHES/2];
   uint8_t *memory = fuzz_exact(NULL, at + num_bytes);
   uint8_t *expected = fuzz_exact(NULL, num_bytes);
   uint8_t *given = memory + at;
   size_t i;
-  for(i=0; i<num_digests; i++) digests[i] = (uint64_t)kase->digests[2*i] << 32 | kase->digests[2*i + 1];
+  for(i=0; i<num_hashes; i++) hashes[i] = (uint64_t)kase->hashes[2*i] << 32 | kase->hashes[2*i + 1];
   for(i=0; i<num_added; i++){
-    bloom_split_block_add(expected + bloom_split_block_number(digests[i], num_blocks)*BLOOM_SPLIT_BLOCK_BYTES, digests[i]);
+    bloom_split_block_add(expected + bloom_split_block_number(hashes[i], num_blocks)*BLOOM_SPLIT_BLOCK_BYTES, hashes[i]);
   }
-  kernels->add(given, num_blocks, digests, num_added);
+  kernels->add(given, num_blocks, hashes, num_added);
   FUZZ_CHECK(memcmp(given, expected, num_bytes)==0);
-  for(i=0; i<num_digests; i++){
-    const uint8_t *block = expected + bloom_split_block_number(digests[i], num_blocks)*BLOOM_SPLIT_BLOCK_BYTES;
-    const int answer = kernels->may_contain(given, num_blocks, digests[i]);
-    FUZZ_CHECK(answer==bloom_split_block_may_contain(block, digests[i]));
+  for(i=0; i<num_hashes; i++){
+    const uint8_t *block = expected + bloom_split_block_number(hashes[i], num_blocks)*BLOOM_SPLIT_BLOCK_BYTES;
+    const int answer = kernels->may_contain(given, num_blocks, hashes[i]);
+    FUZZ_CHECK(answer==bloom_split_block_may_contain(block, hashes[i]));
     if( i<num_added ) FUZZ_CHECK(answer==1);
   }
   free(memory);
