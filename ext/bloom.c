@@ -88,21 +88,21 @@ static const function_row function_rows[] = {
 static const struct {
   const char *name;
   const sqlite3_module *module;
-  const bloom_table_function *function; /* that a table-valued function is */
+  const bloom_tvf *function; /* that a table-valued function is */
   /* What the module has of its own in each connection, if anything. */
   void *(*new_data)(void);
   void (*free_data)(void *);
 } module_rows[] = {
-  {.name = "bloom_info", .module = &bloom_table_function_module, .function = &bloom_info_function},
-  {.name = "bloom_filter_block", .module = &bloom_table_function_module, .function = &bloom_filter_block_function},
-  {.name = "bloom_ldb", .module = &bloom_table_function_module, .function = &bloom_ldb_function},
-  {.name = "bloom_sets", .module = &bloom_table_function_module, .function = &bloom_sets_function},
-  {.name = "bloom", .module = &bloom_table_module.module, .new_data = bloom_hub_new, .free_data = bloom_hub_free},
+  {.name = "bloom_info", .module = &bloom_tvf_module, .function = &bloom_info_tvf},
+  {.name = "bloom_filter_block", .module = &bloom_tvf_module, .function = &bloom_filter_block_tvf},
+  {.name = "bloom_ldb", .module = &bloom_tvf_module, .function = &bloom_ldb_tvf},
+  {.name = "bloom_sets", .module = &bloom_tvf_module, .function = &bloom_sets_tvf},
+  {.name = "bloom", .module = &bloom_vtab_module.module, .new_data = bloom_vtab_connection_new, .free_data = bloom_vtab_connection_free},
 };
 
 static int register_module(sqlite3 *db, size_t number){
   /* SQLite's interface has no const data; what it is given it hands on alone. */
-  union { const bloom_table_function *function; void *data; } given;
+  union { const bloom_tvf *function; void *data; } given;
   given.function = module_rows[number].function;
   if( module_rows[number].new_data ){
     given.data = module_rows[number].new_data();

@@ -32,7 +32,7 @@ long 'make test'                                          sh test/run.sh --made
 long 'static analysis'                                    sh test/quality/static_analysis/run.sh
 long 'coverage'                                           sh test/quality/coverage/run.sh
 long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/quality/mutation/mutate.py --limit 100 --minutes 2
-long 'filters that keep themselves true, for minutes'     sh test/vtab/run.sh --long
+long 'filters that stay up to date, for minutes'     sh test/vtab/run.sh --long
 long 'fuzzing'                                            sh test/hostile/fuzz/run.sh
 long 'out of memory, all statements and encodings'        sh test/faults/oom/run.sh --long
 long 'out of memory, with sanitizers'                     sh test/faults/oom/run.sh --sanitize

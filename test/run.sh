@@ -29,7 +29,7 @@ suite 'sqllogictest, the runner of the SQL tests'          self_test
 suite 'SQL'                                                tclsh test/sql/runner/sqllogictest.tcl --load ./bloom test/sql/records
 suite 'query plans'                                        tclsh test/sql/plans.tcl ./bloom
 suite 'ready-made SQL'                                     tclsh test/sql/ready_made.tcl ./bloom
-suite 'filters that keep themselves true, at random'         sh test/vtab/run.sh
+suite 'filters that stay up to date, at random'         sh test/vtab/run.sh
 suite 'out of memory'                                      sh test/faults/oom/run.sh
 suite 'loading, again and while statements run'            sh test/faults/load/run.sh
 suite 'limits and interruption'                            sh test/faults/limits/run.sh

@@ -63,7 +63,7 @@ const harvest = db.transaction((folder) => {
       addTable.run(file);
       addFilters.run(file, fs.readFileSync(path.join(folder, file)));
     } catch (error) {
-      if (!/no whole LevelDB table file|ENOENT/.test(error.message)) throw error;
+      if (!/not a complete LevelDB table file|ENOENT/.test(error.message)) throw error;
       forget.run(file); // not finished yet, or gone already
     }
   }

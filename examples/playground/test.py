@@ -213,7 +213,7 @@ def every_example_runs(page):
 # Of each kind the page's keys, as SQL makes them from their numbers.
 KINDS = {
     "E-mail addresses": "'user' || value || '@example.org'",
-    "Numbered texts": "printf('cust-%011d', value)",
+    "Sequential string keys": "printf('cust-%011d', value)",
     "Integers": "value",
 }
 

@@ -40,7 +40,7 @@ $sqlite "$work/server.db" <<END
 ATTACH '$work/client.db' AS client;
 SELECT 'the server is asked about ' || count(*) || ' and refuses ' || count(reason)
   FROM client.ask_server LEFT JOIN revoked USING (serial);
-SELECT 'revoked certificates that the filter let through: ' || count(*)
+SELECT 'revoked certificates that the filter accepted: ' || count(*)
   FROM client.certificate JOIN revoked USING (serial)
  WHERE serial NOT IN (SELECT serial FROM client.ask_server);
 END

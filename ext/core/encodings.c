@@ -9,7 +9,7 @@
 #include "leveldb/leveldb.h"
 #include "parquet/parquet.h"
 
-/* LevelDB's comes last: it has no mark, and takes all bytes.  All others have one. */
+/* LevelDB's comes last: it has no magic bytes, and accepts all.  All others have some. */
 const bloom_encoding *const bloom_encodings[] = {
   &bloom_encoding_bloomfile,
   &bloom_encoding_parquet,
@@ -28,10 +28,10 @@ const bloom_encoding *bloom_encoding_named(const char *name){
 }
 
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
-  const int first = num_bytes ? bytes[0] : BLOOM_NO_MARK;
+  const int first = num_bytes ? bytes[0] : BLOOM_NO_MAGIC;
   const bloom_encoding *const *row;
   for(row=bloom_encodings; row[1]; row++){
-    if( (*row)->mark==first && (*row)->read(bytes, num_bytes, filter) ) return;
+    if( (*row)->magic==first && (*row)->read(bytes, num_bytes, filter) ) return;
   }
   (void)(*row)->read(bytes, num_bytes, filter);
 }

@@ -43,7 +43,7 @@ typedef struct bloom_hash_run {
 typedef struct bloom_shape {
   size_t num_bytes;    /* of the whole filter */
   uint64_t num_bits;   /* of its bit array */
-  uint64_t num_places; /* that a hash picks from: LevelDB's bits that probes can
+  uint64_t num_slots; /* that a hash picks from: LevelDB's bits that probes can
                        ** reach, Parquet's blocks */
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
@@ -54,7 +54,7 @@ typedef struct bloom_filter {
   const uint8_t *bytes; /* the whole filter, shape.num_bytes; may be NULL if these are 0 */
   const uint8_t *bits;  /* its bit array, within bytes */
   bloom_shape shape;    /* no places, no probes: as the encoding reads them */
-  uint64_t reciprocal;  /* of num_places, if the encoding wants it */
+  uint64_t reciprocal;  /* of num_slots, if the encoding wants it */
 } bloom_filter;
 
 /* What bloom_info() tells of a filter.  Negative numbers and NULL: there is no
@@ -74,7 +74,7 @@ typedef struct bloom_facts {
 /* Nothing to tell. */
 static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NULL};
 
-#define BLOOM_NO_MARK (-1)
+#define BLOOM_NO_MAGIC (-1)
 
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
@@ -94,7 +94,7 @@ typedef struct bloom_encoding {
   int (*may_contain_bytes)(const bloom_filter *filter, const uint8_t *key, size_t num_bytes);
 
   /* -- Writing.  An encoding whose filters are not made of keys alone leaves out shape,
-  ** clear, add and tenth_bits_per_key. ---------------------------------------- */
+  ** clear, add and min_bits_per_key_x10. ---------------------------------------- */
 
   /* The shape of a filter of num_keys keys (duplicates counted) at bits_per_key
   ** bits each, a finite number > 0.  BLOOM_TOO_BIG, *shape untouched, if its bytes
@@ -108,7 +108,7 @@ typedef struct bloom_encoding {
   ** nothing. */
   void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
 
-  /* Where add is left out: why, as a message goes on after "not one that is". */
+  /* Where add is left out: why, as a message goes on after "the filter is". */
   const char *why_no_add;
 
   /* Adds all keys of another filter of this shape. */
@@ -117,21 +117,21 @@ typedef struct bloom_encoding {
   /* The smallest size, in tenths of a bit per key, 10..1000, at which num_keys keys
   ** have at most this false positive rate, 0 < fpr < 1.  0 if there is none;
   ** *best_fpr, set then only, is a rate that is in reach. */
-  uint32_t (*tenth_bits_per_key)(double fpr, uint64_t num_keys, double *best_fpr);
+  uint32_t (*min_bits_per_key_x10)(double fpr, uint64_t num_keys, double *best_fpr);
 
   /* -- Reading ---------------------------------------------------------------- */
 
   /* The first byte of every filter, so that others' need not be read to be told apart;
-  ** BLOOM_NO_MARK if filters begin with any. */
-  int mark;
+  ** BLOOM_NO_MAGIC if filters begin with any. */
+  int magic;
 
   /* Reads *filter from bytes; *filter is usable, whatever the bytes.  Returns 0,
   ** *filter untouched, if they are not this encoding's. */
   int (*read)(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
   /* NULL if keys can be added to the filter, where add is there, and others merged with
-  ** it; else what is in the way, as a message goes on after "not one that is". */
-  const char *(*why_unchangeable)(const bloom_filter *filter);
+  ** it; else what is in the way, as a message goes on after "the filter is". */
+  const char *(*readonly_reason)(const bloom_filter *filter);
 
   /* Tells about a filter; what takes reading its bits only if count_bits. */
   void (*describe)(const bloom_filter *filter, int count_bits, bloom_facts *facts);
@@ -143,7 +143,7 @@ typedef struct bloom_encoding {
 
 /* 1 if filters of these shapes, of one encoding, merge: num_bytes decides num_bits. */
 static inline int bloom_shapes_are_equal(const bloom_shape *a, const bloom_shape *b){
-  return a->num_bytes==b->num_bytes && a->num_places==b->num_places && a->num_probes==b->num_probes;
+  return a->num_bytes==b->num_bytes && a->num_slots==b->num_slots && a->num_probes==b->num_probes;
 }
 
 #endif

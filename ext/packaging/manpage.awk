@@ -3,7 +3,7 @@
 #     awk -f ext/packaging/manpage.awk -v version=V -v extension=E ext/FUNCTIONS.md ext/packaging/sqlite-bloom.7.in
 function roff(text) { gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); return text }
 FNR == NR {
-  # | [bloom_open](#bloom_openfilter)(filter) | makes asking fast |
+  # | [bloom_open](#bloom_openfilter)(filter) | parses a filter once per statement |
   if (sub(/^\| \[/, "")) {
     sub(/\]\([^)]*\)/, "")
     sub(/ \|$/, "")

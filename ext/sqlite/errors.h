@@ -24,7 +24,7 @@
 
 /* function, what is wrong with it */
 #define BLOOM_ERROR_BLOCK_UNREADABLE "%s(): argument 1 (block) is no LevelDB filter block: %s"
-#define BLOOM_ERROR_FILE_UNREADABLE  "%s(): argument 1 (file) is no whole LevelDB table file: %s"
+#define BLOOM_ERROR_FILE_UNREADABLE  "%s(): argument 1 (file) is not a complete LevelDB table file: %s"
 
 /* function, what it is instead */
 #define BLOOM_ERROR_BLOOMFILE \
@@ -32,7 +32,7 @@
 
 /* function, what it is instead */
 #define BLOOM_ERROR_UNCHANGEABLE \
-  "%s(): argument 1 (filter) must be a filter that keys can be added to, not one that is %s"
+  "%s(): argument 1 (filter) must be a filter that keys can be added to; the filter is %s"
 
 /* function, bits and probes of the first filter, bits and probes of the other, what else
 ** must be equal */

@@ -71,7 +71,7 @@ const bloom_filter *bloom_changeable_filter_or_fail(
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, storage);
   const char *reason;
   if( filter==NULL ) return NULL;
-  reason = filter->encoding->why_unchangeable(filter);
+  reason = filter->encoding->readonly_reason(filter);
   if( reason==NULL ) return filter;
   bloom_fail(context, BLOOM_ERROR_UNCHANGEABLE, function, reason);
   return NULL;

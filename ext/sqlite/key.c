@@ -21,7 +21,7 @@ bloom_key_kind bloom_real_key_of(double value, bloom_key *key){
   return BLOOM_KEY_BYTES;
 }
 
-bloom_key_kind bloom_rare_key_of(sqlite3_value *value, bloom_key *key){
+bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key){
   if( sqlite3_value_type(value)==SQLITE_FLOAT ) return bloom_real_key_of(sqlite3_value_double(value), key);
   key->bytes = sqlite3_value_blob(value);
   key->num_bytes = (size_t)sqlite3_value_bytes(value);

@@ -40,7 +40,7 @@ typedef struct bloom_key {
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key);
 
 /* The key of a REAL or a BLOB: what is rarer than what bloom_key_of() does itself. */
-bloom_key_kind bloom_rare_key_of(sqlite3_value *value, bloom_key *key);
+bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key);
 
 /* A value's key.  Inline, as all that runs once a row. */
 static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
@@ -57,7 +57,7 @@ static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
     case SQLITE_NULL:
       return BLOOM_KEY_NULL;
     default:
-      return bloom_rare_key_of(value, key);
+      return bloom_key_of_slow(value, key);
   }
 }
 

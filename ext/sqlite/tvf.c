@@ -11,27 +11,27 @@
 /* What a plan without the arguments costs. */
 #define COST_WITHOUT_ARGUMENTS 1e99
 
-typedef struct table_function_vtab {
+typedef struct tvf_vtab {
   sqlite3_vtab base; /* first, for SQLite */
-  const bloom_table_function *function;
+  const bloom_tvf *function;
   sqlite3 *db;
   int wants_rowids;  /* a plan was asked for without arguments */
-} table_function_vtab;
+} tvf_vtab;
 
-static const bloom_table_function *function_of(sqlite3_vtab *vtab){
-  return ((table_function_vtab *)vtab)->function;
+static const bloom_tvf *function_of(sqlite3_vtab *vtab){
+  return ((tvf_vtab *)vtab)->function;
 }
 
-const bloom_table_function *bloom_table_function_of(const bloom_table_cursor *cursor){
+const bloom_tvf *bloom_tvf_of(const bloom_tvf_cursor *cursor){
   return function_of(cursor->base.pVtab);
 }
 
-sqlite3 *bloom_table_db(const bloom_table_cursor *cursor){
-  return ((table_function_vtab *)cursor->base.pVtab)->db;
+sqlite3 *bloom_tvf_db(const bloom_tvf_cursor *cursor){
+  return ((tvf_vtab *)cursor->base.pVtab)->db;
 }
 
 /* No message is there already: SQLite takes each away as xFilter returns. */
-int bloom_table_fail(bloom_table_cursor *cursor, const char *format, ...){
+int bloom_tvf_fail(bloom_tvf_cursor *cursor, const char *format, ...){
   va_list arguments;
   char *message;
   va_start(arguments, format);
@@ -44,14 +44,14 @@ int bloom_table_fail(bloom_table_cursor *cursor, const char *format, ...){
 static int table_connect(
   sqlite3 *db, void *data, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
 ){
-  const bloom_table_function *function = data;
-  table_function_vtab *connected;
+  const bloom_tvf *function = data;
+  tvf_vtab *connected;
   int rc = sqlite3_declare_vtab(db, function->schema);
   (void)num_args; (void)args; (void)error;
   if( rc!=SQLITE_OK ) return rc;
   connected = sqlite3_malloc64(sizeof(*connected));
   if( connected==NULL ) return SQLITE_NOMEM;
-  *connected = (table_function_vtab){.function = function, .db = db};
+  *connected = (tvf_vtab){.function = function, .db = db};
   *vtab = &connected->base;
   sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
   return SQLITE_OK;
@@ -63,13 +63,13 @@ static int table_disconnect(sqlite3_vtab *vtab){
 }
 
 /* In idxNum, above the columns that are read: rowids must tell arguments apart. */
-static unsigned rowids_bit(const bloom_table_function *function){
+static unsigned rowids_bit(const bloom_tvf *function){
   return 1u << function->num_columns;
 }
 
 static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
-  const bloom_table_function *function = function_of(vtab);
-  int *wants_rowids = &((table_function_vtab *)vtab)->wants_rowids;
+  const bloom_tvf *function = function_of(vtab);
+  int *wants_rowids = &((tvf_vtab *)vtab)->wants_rowids;
   unsigned found = 0, unusable = 0; /* arguments, as bits */
   int i;
   for(i=0; i<info->nConstraint; i++){
@@ -100,7 +100,7 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
 }
 
 /* From SQLite's pointer, whose type may need less alignment than ours. */
-static bloom_table_cursor *table_cursor_of(void *cursor){
+static bloom_tvf_cursor *table_cursor_of(void *cursor){
   return cursor;
 }
 
@@ -114,8 +114,8 @@ static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
 
 /* Back to a cursor without rows. */
 static void clear_cursor(sqlite3_vtab_cursor *cursor){
-  bloom_table_cursor *table_cursor = table_cursor_of(cursor);
-  const bloom_table_function *function = bloom_table_function_of(table_cursor);
+  bloom_tvf_cursor *table_cursor = table_cursor_of(cursor);
+  const bloom_tvf *function = bloom_tvf_of(table_cursor);
   if( function->clear ) function->clear(table_cursor);
   memset(cursor + 1, 0, function->cursor_bytes - sizeof(*cursor));
 }
@@ -131,12 +131,12 @@ static int table_close(sqlite3_vtab_cursor *cursor){
 static int table_filter(
   sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args, sqlite3_value **args
 ){
-  bloom_table_cursor *table_cursor = table_cursor_of(cursor);
-  const bloom_table_function *function = bloom_table_function_of(table_cursor);
+  bloom_tvf_cursor *table_cursor = table_cursor_of(cursor);
+  const bloom_tvf *function = bloom_tvf_of(table_cursor);
   (void)index_text;
   clear_cursor(cursor);
   if( num_args==0 ){
-    return bloom_table_fail(table_cursor, function->num_args==1 ? BLOOM_ERROR_ARGUMENT_MISSING
+    return bloom_tvf_fail(table_cursor, function->num_args==1 ? BLOOM_ERROR_ARGUMENT_MISSING
                             : BLOOM_ERROR_ARGUMENTS_MISSING, function->name, function->call);
   }
   table_cursor->wants_rowids = ((unsigned)index_number & rowids_bit(function))!=0;
@@ -144,8 +144,8 @@ static int table_filter(
 }
 
 static int table_next(sqlite3_vtab_cursor *cursor){
-  bloom_table_cursor *table_cursor = table_cursor_of(cursor);
-  const bloom_table_function *function = bloom_table_function_of(table_cursor);
+  bloom_tvf_cursor *table_cursor = table_cursor_of(cursor);
+  const bloom_tvf *function = bloom_tvf_of(table_cursor);
   table_cursor->has_row = 0;
   if( function->next ) function->next(table_cursor);
   return SQLITE_OK;
@@ -161,8 +161,8 @@ static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
 }
 
 static int table_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column){
-  const bloom_table_cursor *table_cursor = table_cursor_of(cursor);
-  const bloom_table_function *function = bloom_table_function_of(table_cursor);
+  const bloom_tvf_cursor *table_cursor = table_cursor_of(cursor);
+  const bloom_tvf *function = bloom_tvf_of(table_cursor);
   if( column<function->num_columns ){
     function->column(table_cursor, context, column);
   }else{
@@ -172,7 +172,7 @@ static int table_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, i
 }
 
 /* xCreate is NULL: eponymous only. */
-const sqlite3_module bloom_table_function_module = {
+const sqlite3_module bloom_tvf_module = {
   .iVersion = 0,
   .xConnect = table_connect,
   .xBestIndex = table_best_index,

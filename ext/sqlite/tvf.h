@@ -25,15 +25,15 @@
 #include "sqlite_api.h"
 
 /* A cursor's beginning; zero bytes are a cursor without rows. */
-typedef struct bloom_table_cursor {
+typedef struct bloom_tvf_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int has_row;
   sqlite3_int64 rowid;      /* of the row */
   int wants_rowids;         /* that differ from argument to argument, not only among rows */
-} bloom_table_cursor;
+} bloom_tvf_cursor;
 
-/* For xCreateModule's data; bloom_table_function_module is the module of all. */
-typedef struct bloom_table_function {
+/* For xCreateModule's data; bloom_tvf_module is the module of all. */
+typedef struct bloom_tvf {
   const char *name;
   const char *call;    /* as it is written: "bloom_info(filter)" */
   const char *schema;  /* columns, at most 30, then the arguments */
@@ -45,26 +45,26 @@ typedef struct bloom_table_function {
 
   /* The first row, if there is one: sets has_row and rowid.  columns: those that the
   ** query reads, bit i for column i.  SQLITE_OK, SQLITE_NOMEM, or the result of
-  ** bloom_table_fail(). */
-  int (*start)(bloom_table_cursor *cursor, unsigned columns, sqlite3_value **args);
+  ** bloom_tvf_fail(). */
+  int (*start)(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args);
 
   /* The next row: sets has_row and rowid.  NULL where there is never more than one. */
-  void (*next)(bloom_table_cursor *cursor);
+  void (*next)(bloom_tvf_cursor *cursor);
 
   /* The row's column as context's result. */
-  void (*column)(const bloom_table_cursor *cursor, sqlite3_context *context, int column);
+  void (*column)(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column);
 
   /* Frees what start() took, if it did.  NULL if it takes nothing. */
-  void (*clear)(bloom_table_cursor *cursor);
-} bloom_table_function;
+  void (*clear)(bloom_tvf_cursor *cursor);
+} bloom_tvf;
 
-extern const sqlite3_module bloom_table_function_module;
+extern const sqlite3_module bloom_tvf_module;
 
 /* The function whose cursor this is, and the connection. */
-const bloom_table_function *bloom_table_function_of(const bloom_table_cursor *cursor);
-sqlite3 *bloom_table_db(const bloom_table_cursor *cursor);
+const bloom_tvf *bloom_tvf_of(const bloom_tvf_cursor *cursor);
+sqlite3 *bloom_tvf_db(const bloom_tvf_cursor *cursor);
 
 /* Fails start() with a message. */
-int bloom_table_fail(bloom_table_cursor *cursor, const char *format, ...);
+int bloom_tvf_fail(bloom_tvf_cursor *cursor, const char *format, ...);
 
 #endif

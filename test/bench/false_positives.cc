@@ -189,7 +189,7 @@ struct Rate {
     model = bloom_modelled_fpr(&shape, num_keys);
     bloom_shape parquet_shape;
     if (bloom_encoding_parquet.shape(num_keys, bits_per_key, &parquet_shape) != BLOOM_OK) Die("too big");
-    parquet_model = bloom_parquet_modelled_fpr(num_keys, parquet_shape.num_places);
+    parquet_model = bloom_parquet_modelled_fpr(num_keys, parquet_shape.num_slots);
   }
 
   // Absent keys for each filter.

@@ -200,7 +200,7 @@ void BuildParquet(const bloom_parquet_kernels* kernels, const Keys& keys, OurFil
   BuildOurs<uint64_t>(
       bloom_encoding_parquet, keys.slices.size(), filter, [&](size_t i) { return ParquetHash(keys, i); },
       [kernels](OurFilter* f, const bloom_hash_run* runs) {
-        const uint64_t num_blocks = f->shape.num_places;
+        const uint64_t num_blocks = f->shape.num_slots;
         uint8_t* blocks = f->bytes + f->shape.num_bytes % BLOOM_SPLIT_BLOCK_BYTES;  // behind the header
         for (; runs; runs = runs->next) {
           kernels->add(blocks, num_blocks, static_cast<const uint64_t*>(runs->hashes), runs->num_hashes);
@@ -374,7 +374,7 @@ void RaceHash(size_t n) {
         const bloom_parquet_kernels* kernels = bloom_parquet_all_kernels[row];
         if (!kernels->is_supported()) continue;
         adders.push_back({std::string("parquet ") + kernels->name, [&, kernels] {
-          kernels->add(parquet.bytes + parquet.shape.num_bytes % BLOOM_SPLIT_BLOCK_BYTES, parquet.shape.num_places,
+          kernels->add(parquet.bytes + parquet.shape.num_bytes % BLOOM_SPLIT_BLOCK_BYTES, parquet.shape.num_slots,
                        long_hashes.data(), n);
         }, {}});
       }

@@ -291,7 +291,7 @@ def bits_per_key(results):
         return rates(results, keys, column, num_keys)
 
     return "More bits help, but a large filter of LevelDB's encoding only so far", [Panel(
-        [Line("1 million numbered texts", of("numbered", 10**6), "vermilion", SQUARE),
+        [Line("1 million sequential string keys", of("numbered", 10**6), "vermilion", SQUARE),
          Line("100 million texts", of("hexadecimal", 10**8), "blue", CIRCLE),
          Line("1 million texts", of("hexadecimal", 10**6), "blue", TRIANGLE),
          Line("Parquet's, any texts", of("hexadecimal", 10**6, "parquet"), "green", DIAMOND),
@@ -307,7 +307,7 @@ def number_of_keys(results):
         return rates(results, keys, column, bits=10)
 
     return "LevelDB's encoding is for small filters, Parquet's for any", [Panel(
-        [Line("LevelDB's, numbered texts", of("numbered", "ours"), "vermilion", SQUARE),
+        [Line("LevelDB's, sequential string keys", of("numbered", "ours"), "vermilion", SQUARE),
          Line("LevelDB's, random", of("hexadecimal", "ours"), "blue", CIRCLE),
          Line(None, of("numbered", "parquet"), "green", TRIANGLE, dashed=True),
          Line("Parquet's, both", of("hexadecimal", "parquet"), "green", DIAMOND)],
@@ -390,7 +390,7 @@ def table(results):
                 shares.setdefault(what, []).append(value / values["index", what, repeat])
         return [(statistics.median(shares[what]), place) for place, what in enumerate(texts) if what in shares]
 
-    return "A filter that keeps itself true costs less than an index", [Panel(
+    return "A filter that stays up to date costs less than an index", [Panel(
         [Line("index", [(1, -0.5), (1, len(texts) - 1)], "soft", None),
          Line("follows a table", of("filter"), "blue", CIRCLE),
          Line("set of its own", of("set of its own"), "green", DIAMOND)],

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """
-What a filter that keeps itself true costs, beside an index on the same column and a
+What a filter that stays up to date costs, beside an index on the same column and a
 table whose PRIMARY KEY the column is.
 
     make bench BENCH=table

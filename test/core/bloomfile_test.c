@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../../ext/core/bloomfile/bloomfile.h"
+#include "../../ext/core/bloomfile/probe.h"
 #include "../../ext/core/bloomfile/stats.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/xxh64.h"
@@ -88,10 +89,10 @@ static int naive_bit(const uint8_t *bytes, size_t unit_bytes, uint64_t unit, siz
 }
 
 static int naive_has(const bloom_shape *shape, const uint8_t *bytes, uint64_t hash, size_t set){
-  const size_t unit_bytes = (size_t)((shape->num_bytes - 32) / shape->num_places);
+  const size_t unit_bytes = (size_t)((shape->num_bytes - 32) / shape->num_slots);
   uint32_t i;
   for(i=0; i<shape->num_probes; i++){
-    if( !naive_bit(bytes, unit_bytes, naive_unit(hash, i, shape->num_places), set) ) return 0;
+    if( !naive_bit(bytes, unit_bytes, naive_unit(hash, i, shape->num_slots), set) ) return 0;
   }
   return 1;
 }
@@ -136,13 +137,13 @@ static void the_number_of_units_is_the_next_prime(void **state){
   for(num_keys=0; num_keys<3000; num_keys+=7){
     uint64_t expected = num_keys<191 ? 191 : num_keys;
     while( !naive_is_prime(expected) ) expected++;
-    assert_int_equal(shape_of(1, num_keys, 1).num_places, expected);
+    assert_int_equal(shape_of(1, num_keys, 1).num_slots, expected);
   }
   /* Rounded up before the prime is looked for; a square of a prime is none. */
-  assert_int_equal(shape_of(1, 100, 1.9101).num_places, 193);
-  assert_int_equal(shape_of(1, 961, 1).num_places, 967);
-  assert_int_equal(shape_of(1, 2000, 10).num_places, 20011);
-  assert_int_equal(shape_of(1, 1000003, 1).num_places, 1000003);
+  assert_int_equal(shape_of(1, 100, 1.9101).num_slots, 193);
+  assert_int_equal(shape_of(1, 961, 1).num_slots, 967);
+  assert_int_equal(shape_of(1, 2000, 10).num_slots, 20011);
+  assert_int_equal(shape_of(1, 1000003, 1).num_slots, 1000003);
 }
 
 static void a_unit_has_a_bit_for_every_set(void **state){
@@ -156,7 +157,7 @@ static void a_unit_has_a_bit_for_every_set(void **state){
   assert_int_equal(bloom_bloomfile_bytes_for_sets(UINT64_MAX), (uint64_t)1 << 61);
   assert_int_equal(shape_of(10000, 100, 10).num_bytes, 32 + 1009*1250);
   assert_int_equal(shape_of(10000, 100, 10).num_bits, 1009*10000);
-  assert_int_equal(bloom_bloomfile_unit_bytes(&(bloom_shape){.num_places = 1009, .num_bits = (uint64_t)1009*10000}), 1250);
+  assert_int_equal(bloom_bloomfile_unit_bytes(&(bloom_shape){.num_slots = 1009, .num_bits = (uint64_t)1009*10000}), 1250);
 }
 
 static void probes_follow_the_bits_per_key(void **state){
@@ -202,7 +203,7 @@ static void files_are_written_as_defined(void **state){
     memset(expected + 32, 0, shape.num_bytes - 32);
     for(i=0; i<made.num_keys; i++){
       for(j=0; j<shape.num_probes; j++){
-        const uint64_t unit = naive_unit(made.hashes[i], j, shape.num_places);
+        const uint64_t unit = naive_unit(made.hashes[i], j, shape.num_slots);
         expected[32 + unit*widths[w] + made.sets[i]/8] |= (uint8_t)(1u << made.sets[i]%8);
       }
     }
@@ -358,7 +359,7 @@ static void units_are_made_wider_and_narrower(void **state){
   const bloom_hash_run hashes = {NULL, made.hashes, 500}, sets = {NULL, made.sets, 500};
   (void)state;
   assert_int_equal(wide.num_bytes, 32 + 193*13);
-  assert_int_equal(wide.num_places, 193);
+  assert_int_equal(wide.num_slots, 193);
   bloom_bloomfile_add(&wide, expected.bytes, &hashes, &sets);
   memset(copy, 0xa5, wide.num_bytes);
   bloom_bloomfile_copy_units(&narrow, made.bytes, &wide, copy);
@@ -389,22 +390,22 @@ static void facts_are_sums_over_the_sets_with_keys(void **state){
     size_t set;
     for(set=0; set<widths[w]*8; set++){
       uint64_t count = 0, unit;
-      for(unit=0; unit<shape.num_places; unit++) count += (uint64_t)naive_bit(made.bytes, widths[w], unit, set);
+      for(unit=0; unit<shape.num_slots; unit++) count += (uint64_t)naive_bit(made.bytes, widths[w], unit, set);
       if( count==0 ) continue;
       num_sets++;
-      num_full += count==shape.num_places;
+      num_full += count==shape.num_slots;
       bits_set += count;
-      expected_fpr += pow((double)count / (double)shape.num_places, shape.num_probes);
-      estimated_keys -= (double)shape.num_places / shape.num_probes * log(1 - (double)count / (double)shape.num_places);
+      expected_fpr += pow((double)count / (double)shape.num_slots, shape.num_probes);
+      estimated_keys -= (double)shape.num_slots / shape.num_probes * log(1 - (double)count / (double)shape.num_slots);
     }
     bloomfile->describe(&file, 1, &facts);
     bloomfile->describe(&file, 0, &cheap);
     assert_string_equal(facts.encoding, "bloomfile");
-    assert_int_equal(facts.num_bits, shape.num_places*widths[w]*8);
+    assert_int_equal(facts.num_bits, shape.num_slots*widths[w]*8);
     assert_int_equal(facts.num_probes, shape.num_probes);
     assert_int_equal(facts.num_sets, num_sets);
     assert_int_equal(facts.bits_set, bits_set);
-    assert_close(facts.fill_ratio, (double)bits_set / (double)(num_sets*shape.num_places), 1e-12);
+    assert_close(facts.fill_ratio, (double)bits_set / (double)(num_sets*shape.num_slots), 1e-12);
     assert_close(facts.expected_fpr, expected_fpr / (double)num_sets, 1e-9);
     if( num_full ) assert_true(facts.estimated_keys<0);
     else assert_close(facts.estimated_keys, estimated_keys, 1e-9);
@@ -434,7 +435,7 @@ static void few_units_are_near_theory(void **state){
   (void)state;
   for(i=0; i<COUNT_OF(num_keys); i++){
     const bloom_shape shape = shape_of((uint64_t)1250*8, num_keys[i], 10);
-    const double theory = pow(1 - exp(-6.0 * (double)num_keys[i] / (double)shape.num_places), 6);
+    const double theory = pow(1 - exp(-6.0 * (double)num_keys[i] / (double)shape.num_slots), 6);
     rng random = rng_stream(7000 + i);
     bloom_hash_value *hashes = allocated(10000 * sizeof(*hashes));
     uint32_t *sets = allocated(10000 * sizeof(*sets));
@@ -516,9 +517,9 @@ static void it_is_known_but_not_made_by_name(void **state){
   assert_null(bloomfile->shape);
   assert_null(bloomfile->clear);
   assert_null(bloomfile->add);
-  assert_null(bloomfile->tenth_bits_per_key);
+  assert_null(bloomfile->min_bits_per_key_x10);
   assert_non_null(bloomfile->why_no_add);
-  assert_null(bloomfile->why_unchangeable(NULL));
+  assert_null(bloomfile->readonly_reason(NULL));
 }
 
 int main(void){

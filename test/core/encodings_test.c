@@ -22,7 +22,7 @@ static void check_fields(const uint8_t *bytes, size_t num_bytes){
   assert_ptr_equal(filter.bits, bytes);
   assert_int_equal(filter.shape.num_bytes, num_bytes);
   assert_int_equal(filter.shape.num_bits, num_bytes ? (num_bytes-1)*8 : 0);
-  assert_int_equal(filter.shape.num_places, num_bytes ? (num_bytes-1)*8 : 0);
+  assert_int_equal(filter.shape.num_slots, num_bytes ? (num_bytes-1)*8 : 0);
   assert_int_equal(filter.shape.num_probes, num_bytes<2 || last>30 ? 0 : last);
 }
 
@@ -83,21 +83,21 @@ static void encodings_are_found_by_name(void **state){
   for(row=bloom_encodings; *row; row++){
     if( (*row)->shape ) assert_ptr_equal(bloom_encoding_named((*row)->name), *row);
     /* The one that takes any bytes comes last, all others are known by their first. */
-    assert_int_equal((*row)->mark==BLOOM_NO_MARK, row[1]==NULL);
+    assert_int_equal((*row)->magic==BLOOM_NO_MAGIC, row[1]==NULL);
     assert_int_equal(*row==&bloom_encoding_leveldb, row[1]==NULL);
   }
 }
 
 /* Filters merge bit by bit: whatever differs, they do not. */
 static void shapes_are_equal_in_every_part(void **state){
-  const bloom_shape shape = {.num_bytes = 10, .num_bits = 72, .num_places = 72, .num_probes = 6};
+  const bloom_shape shape = {.num_bytes = 10, .num_bits = 72, .num_slots = 72, .num_probes = 6};
   bloom_shape other = shape;
   (void)state;
   assert_int_equal(bloom_shapes_are_equal(&shape, &other), 1);
   other.num_bytes++;
   assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
   other = shape;
-  other.num_places++;
+  other.num_slots++;
   assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
   other = shape;
   other.num_probes++;

@@ -300,7 +300,7 @@ static void promises_no_better_than_a_resonance(void **state){
     double modelled = modelled_fpr(nums_of_keys[i], 10);
     double best_fpr;
     assert_true(modelled>0.0195);
-    assert_true(bloom_tenth_bits_per_key(0.0195, nums_of_keys[i], &best_fpr)!=100);
+    assert_true(bloom_min_bits_per_key_x10(0.0195, nums_of_keys[i], &best_fpr)!=100);
     /* 40,000 false positives: within 1 %; filters of other keys differ as much. */
     if( IS_WHOLE && measured>1.03*modelled ){
       fail_msg("%llu keys: measured %.4g, modelled %.4g", (unsigned long long)nums_of_keys[i], measured, modelled);
@@ -313,17 +313,17 @@ static void promises_no_better_than_a_resonance(void **state){
 
 /* All sizes, tried in full. */
 static uint32_t smallest_size(const double *rates, double fpr){
-  uint32_t tenth_bits = MIN_TENTHS;
-  while( tenth_bits<=MAX_TENTHS && rates[tenth_bits]>fpr ) tenth_bits++;
-  return tenth_bits<=MAX_TENTHS ? tenth_bits : 0;
+  uint32_t bits_per_key_x10 = MIN_TENTHS;
+  while( bits_per_key_x10<=MAX_TENTHS && rates[bits_per_key_x10]>fpr ) bits_per_key_x10++;
+  return bits_per_key_x10<=MAX_TENTHS ? bits_per_key_x10 : 0;
 }
 
 static void check_size(const double *rates, double fpr, uint64_t num_keys){
   const uint32_t expected = smallest_size(rates, fpr);
   double best_fpr = -1;
-  const uint32_t tenth_bits = bloom_tenth_bits_per_key(fpr, num_keys, &best_fpr);
-  if( tenth_bits!=expected ){
-    fail_msg("%.17g, %llu keys: %u tenths of a bit, expected %u", fpr, (unsigned long long)num_keys, tenth_bits, expected);
+  const uint32_t bits_per_key_x10 = bloom_min_bits_per_key_x10(fpr, num_keys, &best_fpr);
+  if( bits_per_key_x10!=expected ){
+    fail_msg("%.17g, %llu keys: %u tenths of a bit, expected %u", fpr, (unsigned long long)num_keys, bits_per_key_x10, expected);
   }
   if( expected ){
     assert_true(best_fpr<0); /* untouched */
@@ -371,23 +371,23 @@ static void knows_its_limits(void **state){
   double best_fpr = -1;
   (void)state;
   /* No keys, no false positives. */
-  assert_int_equal(bloom_tenth_bits_per_key(1e-9, 0, &best_fpr), 10);
+  assert_int_equal(bloom_min_bits_per_key_x10(1e-9, 0, &best_fpr), 10);
   /* 10 million keys meet one hash in 430. */
-  assert_int_equal(bloom_tenth_bits_per_key(0.001, 10000000, &best_fpr), 0);
+  assert_int_equal(bloom_min_bits_per_key_x10(0.001, 10000000, &best_fpr), 0);
   assert_true(best_fpr>1e7/4294967296 - 1e-5 && best_fpr<0.0024);
   /* More keys than hashes, more bits than fit. */
-  assert_int_equal(bloom_tenth_bits_per_key(0.5, (uint64_t)1 << 40, &best_fpr), 0);
+  assert_int_equal(bloom_min_bits_per_key_x10(0.5, (uint64_t)1 << 40, &best_fpr), 0);
   assert_true(best_fpr>0.99 && best_fpr<=1);
-  assert_int_equal(bloom_tenth_bits_per_key(0.9999999999999999, 1000000000000000000, &best_fpr), 0);
+  assert_int_equal(bloom_min_bits_per_key_x10(0.9999999999999999, 1000000000000000000, &best_fpr), 0);
   assert_true(best_fpr>=1);
-  assert_int_equal(bloom_tenth_bits_per_key(0.5, INT64_MAX, &best_fpr), 0);
+  assert_int_equal(bloom_min_bits_per_key_x10(0.5, INT64_MAX, &best_fpr), 0);
   assert_true(best_fpr>=1);
   /* Beyond 2^32 bits more of them help no more, and more probes harm. */
-  assert_int_equal(bloom_tenth_bits_per_key(0.01, 1500000000, &best_fpr), 0);
+  assert_int_equal(bloom_min_bits_per_key_x10(0.01, 1500000000, &best_fpr), 0);
   assert_true(best_fpr>0.3 && best_fpr<0.5);
   /* Where rates are close together. */
-  assert_int_equal(bloom_tenth_bits_per_key(1.10936e-06, 4098, &best_fpr), 961);
-  assert_int_equal(bloom_tenth_bits_per_key(3e-5, 100, &best_fpr), 469);
+  assert_int_equal(bloom_min_bits_per_key_x10(1.10936e-06, 4098, &best_fpr), 961);
+  assert_int_equal(bloom_min_bits_per_key_x10(3e-5, 100, &best_fpr), 469);
 }
 
 /* Sizes where the model's arithmetic could trip: 65537 divides num_bits, the
@@ -409,7 +409,7 @@ static void odd_sizes_give_rates(void **state){
     }
     assert_true(before>0.5);
   }
-  /* Without probes every key is let through, once there is one. */
+  /* Without probes every key is accepted, once there is one. */
   assert_true(bloom_modelled_fpr(&(bloom_shape){9, 64, 64, 0}, 0)<=0);
   assert_true(bloom_modelled_fpr(&(bloom_shape){9, 64, 64, 0}, 1)>=1);
 }

@@ -423,7 +423,7 @@ static void positions_have_32_bits(void **state){
     }
     filter[shape.num_bytes-1] = 1;
     bloom_filter_read(filter, shape.num_bytes, &read);
-    assert_int_equal(read.shape.num_places, sizes[i]<0x100000000u ? sizes[i] : 0x100000000u);
+    assert_int_equal(read.shape.num_slots, sizes[i]<0x100000000u ? sizes[i] : 0x100000000u);
     assert_int_equal(read.shape.num_bits, sizes[i]);
     assert_false(may_contain(filter, shape.num_bytes, hash));
     bloom_leveldb_add(&shape, filter, &run);

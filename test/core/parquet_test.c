@@ -33,7 +33,7 @@ static bloom_shape shape_of(uint64_t num_keys, double bits_per_key){
 /* A shape of so many blocks, by a size of 256 bits per key. */
 static bloom_shape blocks_of(uint64_t num_blocks){
   const bloom_shape shape = shape_of(num_blocks, 256);
-  assert_int_equal(shape.num_places, num_blocks);
+  assert_int_equal(shape.num_slots, num_blocks);
   return shape;
 }
 
@@ -131,7 +131,7 @@ static void shapes(void **state){
   (void)state;
   for(i=0; i<COUNT_OF(known); i++){
     const bloom_shape shape = shape_of(known[i].num_keys, known[i].bits_per_key);
-    assert_int_equal(shape.num_places, known[i].num_blocks);
+    assert_int_equal(shape.num_slots, known[i].num_blocks);
     assert_int_equal(shape.num_bytes, known[i].header_bytes + 32*known[i].num_blocks);
     assert_int_equal(shape.num_bits, 256*known[i].num_blocks);
     assert_int_equal(shape.num_probes, 8);
@@ -153,7 +153,7 @@ static void too_big(void **state){
     assert_true(bloom_shapes_are_equal(&shape, &before));
   }
   shape = shape_of(17179868928u, 1);
-  assert_int_equal(shape.num_places, MAX_BLOCKS);
+  assert_int_equal(shape.num_slots, MAX_BLOCKS);
   assert_int_equal(shape.num_bytes, 2147483647u - 31 + 19);
 }
 
@@ -194,7 +194,7 @@ static void what_is_written_is_read(void **state){
     assert_ptr_equal(read.bytes, filter);
     assert_ptr_equal(read.bits, filter + shape.num_bytes - 32*num_blocks);
     assert_true(bloom_shapes_are_equal(&read.shape, &shape));
-    assert_true(parquet->why_unchangeable(&read)==NULL);
+    assert_true(parquet->readonly_reason(&read)==NULL);
     free(filter);
   }
 }
@@ -211,7 +211,7 @@ static void the_largest_is_read(void **state){
     num_read += (size_t)is_read;
   }
   assert_int_equal(num_read, 1);
-  assert_int_equal(filter.shape.num_places, MAX_BLOCKS);
+  assert_int_equal(filter.shape.num_slots, MAX_BLOCKS);
   free(header);
 }
 
@@ -428,7 +428,7 @@ static void runs_come_together(void **state){
                                           length ? hashes + used : NULL, length};
       used += length;
     }
-    naive_add(expected + (shape.num_bytes - (size_t)shape.num_places*32), shape.num_places, hashes, num_hashes);
+    naive_add(expected + (shape.num_bytes - (size_t)shape.num_slots*32), shape.num_slots, hashes, num_hashes);
     parquet->add(&shape, given, runs);
     assert_memory_equal(given, expected, shape.num_bytes);
     free(given);
@@ -494,7 +494,7 @@ static void asking(void **state){
     const int64_t number = (int64_t)i - NUM/2;
     const int by_hash = parquet->may_contain(&filter, parquet->hash_int64(number));
     assert_int_equal(parquet->may_contain_int64(&filter, number), by_hash);
-    assert_int_equal(by_hash, naive_ask(filter.bits, filter.shape.num_places, parquet->hash_int64(number)));
+    assert_int_equal(by_hash, naive_ask(filter.bits, filter.shape.num_slots, parquet->hash_int64(number)));
     assert_int_equal(parquet->may_contain_bytes(&filter, (const uint8_t*)text, (size_t)length),
                      parquet->may_contain(&filter, parquet->hash_bytes((const uint8_t*)text, (size_t)length)));
     if( i<NUM ){
@@ -508,7 +508,7 @@ static void asking(void **state){
   assert_in_range(num_accepted, 228-75, 228+75);
   /* The empty key, present and absent. */
   assert_int_equal(parquet->may_contain_bytes(&filter, NULL, 0),
-                   naive_ask(filter.bits, filter.shape.num_places, 0xef46db3751d8e999u));
+                   naive_ask(filter.bits, filter.shape.num_slots, 0xef46db3751d8e999u));
   hashes[0] = parquet->hash_bytes(NULL, 0);
   add_hashes(&shape, bytes, hashes, 1);
   assert_int_equal(parquet->may_contain_bytes(&filter, NULL, 0), 1);
@@ -541,7 +541,7 @@ static void halves_fold(void **state){
 /* By counting bits one by one, with libm. */
 static void check_facts(const uint8_t *bytes, size_t num_bytes){
   const bloom_filter filter = read_back(bytes, num_bytes);
-  const uint64_t num_blocks = filter.shape.num_places, num_bits = 256*num_blocks;
+  const uint64_t num_blocks = filter.shape.num_slots, num_bits = 256*num_blocks;
   bloom_facts facts;
   double fpr = 0, expected_keys;
   uint64_t bits_set = 0, block, word, bit;
@@ -689,7 +689,7 @@ static void modelled_rates(void **state){
   (void)state;
   for(n=0; n<COUNT_OF(num_keys); n++){
     for(b=0; b<COUNT_OF(bits_per_key); b++){
-      const uint64_t num_blocks = shape_of(num_keys[n], bits_per_key[b]).num_places;
+      const uint64_t num_blocks = shape_of(num_keys[n], bits_per_key[b]).num_slots;
       const double fpr = bloom_parquet_modelled_fpr(num_keys[n], num_blocks);
       /* lgamma() of 1e8 has a relative error of some 1e-7 left in the differences. */
       assert_close(fpr, reference_fpr(num_keys[n], num_blocks), num_keys[n]>1000000 ? 1e-5 : 1e-7, "modelled rate");
@@ -708,23 +708,23 @@ static void modelled_rates(void **state){
   assert_close(bloom_parquet_modelled_fpr(UINT64_MAX, 5), 1, 1e-5, "most keys");
 }
 
-static double fpr_of_size(uint64_t num_keys, uint32_t tenth_bits){
+static double fpr_of_size(uint64_t num_keys, uint32_t bits_per_key_x10){
   bloom_shape shape;
-  if( parquet->shape(num_keys, tenth_bits/10.0, &shape)!=BLOOM_OK ) return 1;
-  return bloom_parquet_modelled_fpr(num_keys, shape.num_places);
+  if( parquet->shape(num_keys, bits_per_key_x10/10.0, &shape)!=BLOOM_OK ) return 1;
+  return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
 }
 
 /* The first of all sizes that has the rate. */
-static uint32_t naive_tenth_bits(double fpr, uint64_t num_keys){
-  uint32_t tenth_bits;
-  for(tenth_bits=10; tenth_bits<=1000; tenth_bits++){
-    if( fpr_of_size(num_keys, tenth_bits)<=fpr ) return tenth_bits;
+static uint32_t naive_bits_per_key_x10(double fpr, uint64_t num_keys){
+  uint32_t bits_per_key_x10;
+  for(bits_per_key_x10=10; bits_per_key_x10<=1000; bits_per_key_x10++){
+    if( fpr_of_size(num_keys, bits_per_key_x10)<=fpr ) return bits_per_key_x10;
   }
   return 0;
 }
 
 static void smallest_sizes(void **state){
-  static const struct { double fpr; uint64_t num_keys; uint32_t tenth_bits; } known[] = {
+  static const struct { double fpr; uint64_t num_keys; uint32_t bits_per_key_x10; } known[] = {
     {0.5, 1000000, 33}, {0.1, 1000000, 60}, {0.01, 1000000, 106}, {0.001, 1000000, 169}, {0.0001, 1000000, 264},
     {0.01, 100000000, 106}, {0.001, 100000000, 169}, {0.01, 1, 10}, {0.01, 0, 10}, {1e-9, 1, 10},
   };
@@ -735,21 +735,21 @@ static void smallest_sizes(void **state){
   (void)state;
   for(i=0; i<COUNT_OF(known); i++){
     double best = -1;
-    assert_int_equal(parquet->tenth_bits_per_key(known[i].fpr, known[i].num_keys, &best), known[i].tenth_bits);
+    assert_int_equal(parquet->min_bits_per_key_x10(known[i].fpr, known[i].num_keys, &best), known[i].bits_per_key_x10);
     assert_true(best<0);
   }
   for(i=0; i<COUNT_OF(num_keys); i++){
     for(r=0; r<COUNT_OF(rates); r++){
       double best = -1;
-      const uint32_t expected = naive_tenth_bits(rates[r], num_keys[i]);
-      const uint32_t given = parquet->tenth_bits_per_key(rates[r], num_keys[i], &best);
+      const uint32_t expected = naive_bits_per_key_x10(rates[r], num_keys[i]);
+      const uint32_t given = parquet->min_bits_per_key_x10(rates[r], num_keys[i], &best);
       assert_int_equal(given, expected);
       if( given ){
         assert_true(best<0);
       }else{
         assert_true(best>rates[r] && best<=1);
         /* It is in reach, unless no size is. */
-        if( best<1 ) assert_true(naive_tenth_bits(best, num_keys[i])>0);
+        if( best<1 ) assert_true(naive_bits_per_key_x10(best, num_keys[i])>0);
       }
     }
   }
@@ -769,9 +769,9 @@ static void rates_are_as_modelled(void **state){
         const size_t present = num_keys[n]<=20000 ? num_keys[n] : test_share(num_keys[n]);
         const size_t num_absent = test_share(1000000);
         const bloom_shape shape = shape_of(present, bits_per_key[b]);
-        const double model = bloom_parquet_modelled_fpr(present, shape.num_places);
+        const double model = bloom_parquet_modelled_fpr(present, shape.num_slots);
         /* Of a rate that is measured, and of one that varies from filter to filter. */
-        const double spread = 6*model/sqrt((double)shape.num_places);
+        const double spread = 6*model/sqrt((double)shape.num_slots);
         const double error = 5*sqrt(model/(double)num_absent) + spread;
         uint8_t *bytes = cleared(&shape);
         bloom_filter filter;

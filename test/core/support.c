@@ -191,7 +191,7 @@ bloom_shape leveldb_shape(uint64_t num_bits, uint32_t num_probes){
   return (bloom_shape){
     .num_bytes = (size_t)(num_bits/8) + 1,
     .num_bits = num_bits,
-    .num_places = bloom_leveldb_reached_bits(num_bits),
+    .num_slots = bloom_leveldb_reached_bits(num_bits),
     .num_probes = num_probes,
   };
 }

@@ -67,13 +67,13 @@ static const char *const company[] = {
 #define NUM_COMPANY ((long)(sizeof(company) / sizeof(company[0])))
 
 static fault running;
-static long num_places;  /* where it could have failed, since arm() */
+static long num_slots;  /* where it could have failed, since arm() */
 static long failing_place; /* 0: nowhere */
 static long num_faults;
 
 static void arm(fault what, long place){
   running = what;
-  num_places = num_faults = 0;
+  num_slots = num_faults = 0;
   failing_place = place;
   if( what==MEMORY_ONCE || what==MEMORY_FROM ) fail_allocation(place, what==MEMORY_ONCE ? FAIL_ONCE : FAIL_FROM);
 }
@@ -81,7 +81,7 @@ static void arm(fault what, long place){
 static void disarm(void){
   if( running==MEMORY_ONCE || running==MEMORY_FROM ){
     num_faults = num_failures;
-    num_places = failing_place - num_until_failure;
+    num_slots = failing_place - num_until_failure;
   }
   fail_no_more();
   failing_place = 0;
@@ -90,8 +90,8 @@ static void disarm(void){
 /* 1 if what happens now is to fail. */
 static int fails_now(fault once, fault from){
   if( failing_place==0 || (running!=once && running!=from) ) return 0;
-  num_places++;
-  if( running==from ? num_places<failing_place : num_places!=failing_place ) return 0;
+  num_slots++;
+  if( running==from ? num_slots<failing_place : num_slots!=failing_place ) return 0;
   num_faults++;
   return 1;
 }
@@ -455,7 +455,7 @@ static int run(const template_database *template, const char *script, fault what
   arm(what, place);
   num_statements = run_script(db, script, what);
   disarm();
-  if( what==COMPANY ) num_places = num_statements * NUM_COMPANY;
+  if( what==COMPANY ) num_slots = num_statements * NUM_COMPANY;
   sqlite3_progress_handler(db, 0, NULL, NULL);
   sqlite3_set_authorizer(db, NULL, NULL);
   if( place/2%2 && !sqlite3_get_autocommit(db) ) must_be_empty(db, "within the transaction", DENIED);
@@ -493,7 +493,7 @@ static void fail_in_turn(const template_database *template, const char *mode, fa
     long place = 0, first, step, total;
     /* Far behind the end: nothing fails, and the places are counted. */
     if( run(template, scripts[i], what, 1L << 30) ) say("a fault without end", "", 0, NULL);
-    total = num_places;
+    total = num_slots;
     if( total==0 && (what==FULL_ONCE || what==FULL_FROM) ) continue; /* it only reads */
     if( total==0 ) say("nothing can fail", "", 0, NULL);
     step = total>most ? total / most : 1;

@@ -1,4 +1,4 @@
-"""Drives random databases through all that can happen to a filter that keeps itself true.
+"""Drives random databases through all that can happen to a filter that stays up to date.
 
     python3 test/vtab/model.py [--load ./bloom] [--seed N] [--runs N] [--steps N] [--verbose]
 

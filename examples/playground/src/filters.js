@@ -23,7 +23,7 @@ function randomText(number) {
 const kinds = [
   ["Texts at random", randomText],
   ["E-mail addresses", (number) => `user${number}@example.org`],
-  ["Numbered texts", (number) => `cust-${String(number).padStart(11, "0")}`],
+  ["Sequential string keys", (number) => `cust-${String(number).padStart(11, "0")}`],
   ["Integers", (number) => number],
 ];
 

@@ -40,7 +40,7 @@ SELECT country, count(*) AS sales, sum(amount) AS amount
 SELECT count(*) AS look_ups FROM sales
  WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'customers'), email) IS NOT 0;`],
 
-  ["A filter that keeps itself true", `DROP TABLE IF EXISTS emails;
+  ["A filter that stays up to date", `DROP TABLE IF EXISTS emails;
 CREATE VIRTUAL TABLE emails USING bloom(customers, email);
 SELECT count(*) AS before FROM emails('ada@example.org');
 

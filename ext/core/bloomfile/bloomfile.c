@@ -50,7 +50,7 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
   *shape = (bloom_shape){
     .num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(num_units * unit_bytes),
     .num_bits = num_units * unit_bytes * 8,
-    .num_places = num_units,
+    .num_slots = num_units,
     .num_probes = bloomfile_num_probes(bits_per_key),
   };
   return BLOOM_OK;
@@ -58,7 +58,7 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
 
 bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes){
   bloom_shape other = *shape;
-  other.num_bits = shape->num_places * unit_bytes * 8;
+  other.num_bits = shape->num_slots * unit_bytes * 8;
   other.num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(other.num_bits / 8);
   return other;
 }
@@ -68,7 +68,7 @@ bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t uni
 static void bloomfile_write_header(const bloom_shape *shape, uint8_t *file){
   bloom_store32_le(file, BLOOM_BLOOMFILE_TAG);
   bloom_store32_le(file + 4, BLOOM_BLOOMFILE_VERSION);
-  bloom_store64_le(file + 8, shape->num_places);
+  bloom_store64_le(file + 8, shape->num_slots);
   bloom_store32_le(file + 16, shape->num_probes);
   bloom_store32_le(file + 20, (uint32_t)bloom_bloomfile_unit_bytes(shape));
   bloom_store64_le(file + 24, 0);
@@ -86,7 +86,7 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
   const uint8_t *from_unit = from_file + BLOOM_BLOOMFILE_HEADER_BYTES;
   uint8_t *to_unit = to_file + BLOOM_BLOOMFILE_HEADER_BYTES;
   uint64_t i;
-  for(i=0; i<to->num_places; i++, from_unit+=from_bytes, to_unit+=to_bytes){
+  for(i=0; i<to->num_slots; i++, from_unit+=from_bytes, to_unit+=to_bytes){
     memmove(to_unit, from_unit, num_copied);
     memset(to_unit + num_copied, 0, to_bytes - num_copied);
   }
@@ -96,7 +96,7 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
 void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_hash_run *hashes,
                          const bloom_hash_run *sets){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
-  const uint64_t num_units = shape->num_places;
+  const uint64_t num_units = shape->num_slots;
   uint8_t *units = file + BLOOM_BLOOMFILE_HEADER_BYTES;
   for(; hashes; hashes=hashes->next, sets=sets->next){
     const bloom_hash_value *hash = hashes->hashes;
@@ -138,14 +138,14 @@ static int bloomfile_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *
     .shape = {
       .num_bytes = num_bytes,
       .num_bits = (uint64_t)num_unit_bytes * 8,
-      .num_places = num_unit_bytes / unit_bytes,
+      .num_slots = num_unit_bytes / unit_bytes,
       .num_probes = num_probes,
     },
   };
   return 1;
 }
 
-static const char *bloomfile_why_unchangeable(const bloom_filter *filter){
+static const char *bloomfile_readonly_reason(const bloom_filter *filter){
   (void)filter;
   return NULL;
 }
@@ -209,9 +209,9 @@ const bloom_encoding bloom_encoding_bloomfile = {
   .may_contain_bytes = bloomfile_may_contain_bytes,
   .why_no_add = "of many sets: bloom_build_sets() makes it, with each key's set",
   .merge = bloomfile_merge,
-  .mark = BLOOM_BLOOMFILE_TAG & 0xff,
+  .magic = BLOOM_BLOOMFILE_TAG & 0xff,
   .read = bloomfile_read,
-  .why_unchangeable = bloomfile_why_unchangeable,
+  .readonly_reason = bloomfile_readonly_reason,
   .describe = bloom_bloomfile_describe,
   .measured_fpr = bloom_bloomfile_measured_fpr,
 };

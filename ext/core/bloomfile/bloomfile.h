@@ -43,11 +43,6 @@
 /* It is not made by name: a key alone does not say its set. */
 extern const bloom_encoding bloom_encoding_bloomfile;
 
-/* Bytes of a unit of a file that was read, or of a shape. */
-static inline size_t bloom_bloomfile_unit_bytes(const bloom_shape *shape){
-  return (size_t)(shape->num_bits / 8 / shape->num_places);
-}
-
 /* Bytes of a unit for sets 0 .. num_sets-1: at least 4, the width of the description. */
 static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
   return num_sets<=32 ? 4 : num_sets/8 + (num_sets%8>0);

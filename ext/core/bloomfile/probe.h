@@ -1,16 +1,21 @@
 /*
-** Hash -> units, and the AND of units: what asking and measuring share.
+** Hash -> units, and the AND of units: what probing and measuring share.
 */
 #ifndef BLOOM_CORE_BLOOMFILE_PROBE_H
 #define BLOOM_CORE_BLOOMFILE_PROBE_H
 
 #include <string.h>
 
-#include "bloomfile.h"
+#include "../filter.h"
 
 /* Bytes of each unit that are ANDed at once, in registers and L1; a multiple of 8. */
 #define BLOOM_BLOOMFILE_BLOCK_BYTES ((size_t)512)
 #define BLOOM_BLOOMFILE_BLOCK_WORDS (BLOOM_BLOOMFILE_BLOCK_BYTES / 8)
+
+/* Bytes of a unit of a file that was read, or of a shape. */
+static inline size_t bloom_bloomfile_unit_bytes(const bloom_shape *shape){
+  return (size_t)(shape->num_bits / 8 / shape->num_slots);
+}
 
 static inline uint64_t bloom_bloomfile_delta(bloom_hash_value hash){
   return hash >> 33 | hash << 31;
@@ -19,7 +24,7 @@ static inline uint64_t bloom_bloomfile_delta(bloom_hash_value hash){
 /* The units that a hash's probes pick, units[0 .. num_probes). */
 static inline void bloom_bloomfile_pick(const bloom_filter *file, bloom_hash_value hash, const uint8_t **units){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
-  const uint64_t num_units = file->shape.num_places;
+  const uint64_t num_units = file->shape.num_slots;
   const uint64_t delta = bloom_bloomfile_delta(hash);
   uint32_t i;
   for(i=0; i<file->shape.num_probes; i++, hash+=delta){

@@ -32,12 +32,12 @@ static size_t bloomfile_lesser(size_t a, size_t b){
 }
 
 static double bloomfile_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
-  const uint64_t num_units = shape->num_places;
+  const uint64_t num_units = shape->num_slots;
   return (double)num_units / shape->num_probes * bloom_log_ratio(num_units, num_units - bits_set);
 }
 
 static void bloomfile_sum_set(const bloom_shape *shape, uint64_t bits_set, bloomfile_sums *sums){
-  const double fill_ratio = (double)bits_set / (double)shape->num_places;
+  const double fill_ratio = (double)bits_set / (double)shape->num_slots;
   double fpr = 1;
   uint32_t i;
   if( bits_set==0 ) return;
@@ -46,7 +46,7 @@ static void bloomfile_sum_set(const bloom_shape *shape, uint64_t bits_set, bloom
   sums->bits_set += bits_set;
   sums->expected_fpr += fpr;
   if( sums->most_bits_set<bits_set ) sums->most_bits_set = bits_set;
-  if( bits_set<shape->num_places ) sums->estimated_keys += bloomfile_estimated_keys(shape, bits_set);
+  if( bits_set<shape->num_slots ) sums->estimated_keys += bloomfile_estimated_keys(shape, bits_set);
 }
 
 /* A byte's bits, one in each byte of a word, in some order. */
@@ -62,7 +62,7 @@ static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t
   const uint8_t *unit = file->bits + offset;
   uint64_t counts[BLOOMFILE_COLUMN_SETS] = {0};
   uint64_t lanes[BLOOMFILE_COLUMN_BYTES]; /* counts up to 255, eight in each */
-  uint64_t num_left = shape->num_places;
+  uint64_t num_left = shape->num_slots;
   size_t i;
   while( num_left ){
     uint64_t num_units = num_left<255 ? num_left : 255;
@@ -77,15 +77,15 @@ static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t
 }
 
 static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums *sums){
-  const double num_units = (double)shape->num_places, num_sets = (double)sums->num_sets;
+  const double num_units = (double)shape->num_slots, num_sets = (double)sums->num_sets;
   if( sums->num_sets==0 ) return NULL;
-  if( sums->most_bits_set==shape->num_places ){
+  if( sums->most_bits_set==shape->num_slots ){
     return "saturated: every bit of a set is set, so that set may contain every key";
   }
   if( (double)sums->most_bits_set>BLOOMFILE_NEARLY_SATURATED * num_units ){
     return "nearly saturated: over 3/4 of a set's bits are set; build it anew for more keys";
   }
-  if( shape->num_places>BLOOM_BLOOMFILE_MIN_UNITS
+  if( shape->num_slots>BLOOM_BLOOMFILE_MIN_UNITS
    && bloomfile_estimated_keys(shape, sums->most_bits_set) * num_sets>BLOOMFILE_UNEVEN * sums->estimated_keys ){
     return "uneven: the fullest set has over 4 times the keys of the mean one; "
            "a file for each size of set takes less room";
@@ -110,11 +110,11 @@ void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_fa
   facts->bits_set = (int64_t)sums.bits_set;
   facts->fill_ratio = facts->expected_fpr = 0;
   if( sums.num_sets ){
-    facts->fill_ratio = (double)sums.bits_set / ((double)shape->num_places * (double)sums.num_sets);
+    facts->fill_ratio = (double)sums.bits_set / ((double)shape->num_slots * (double)sums.num_sets);
     facts->expected_fpr = sums.expected_fpr / (double)sums.num_sets;
   }
   /* A saturated set's keys are unknown, and so their sum. */
-  if( sums.most_bits_set<shape->num_places ) facts->estimated_keys = sums.estimated_keys;
+  if( sums.most_bits_set<shape->num_slots ) facts->estimated_keys = sums.estimated_keys;
   facts->note = bloomfile_note(shape, &sums);
 }
 
@@ -128,7 +128,7 @@ static uint64_t bloomfile_num_sets(const bloom_filter *file){
     uint8_t has_keys[BLOOMFILE_COLUMN_BYTES] = {0};
     const uint8_t *unit = file->bits + offset;
     uint64_t num_units;
-    for(num_units=file->shape.num_places; num_units; num_units--, unit+=unit_bytes){
+    for(num_units=file->shape.num_slots; num_units; num_units--, unit+=unit_bytes){
       for(i=0; i<num_bytes; i++) has_keys[i] |= unit[i];
     }
     num_sets += bloom_count_bits(has_keys, num_bytes);

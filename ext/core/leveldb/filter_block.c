@@ -54,7 +54,7 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom
   found->num_bytes = limit - start;
 }
 
-/* The shape of a slot's filter: of no bytes if it has no keys. */
+/* The shape of a slot's filter: empty if it has no keys. */
 static bloom_status slot_shape(uint32_t num_keys, double bits_per_key, bloom_shape *shape){
   *shape = (bloom_shape){0};
   return num_keys ? bloom_leveldb_shape(num_keys, bits_per_key, shape) : BLOOM_OK;

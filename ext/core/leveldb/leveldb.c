@@ -46,7 +46,7 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
   *shape = (bloom_shape){
     .num_bytes = (size_t)num_bit_bytes + 1,
     .num_bits = num_bit_bytes * 8,
-    .num_places = bloom_leveldb_reached_bits(num_bit_bytes * 8),
+    .num_slots = bloom_leveldb_reached_bits(num_bit_bytes * 8),
     .num_probes = bloom_leveldb_num_probes(bits_per_key),
   };
   return BLOOM_OK;
@@ -117,7 +117,7 @@ static size_t next_hashes(const bloom_hash_run **runs, size_t *num_used, uint32_
 /* Sets the bits of all hashes, or those that lie in *part if it is not NULL. */
 static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, const bloom_leveldb_part *part,
                      uint8_t *filter, const bloom_hash_run *run){
-  const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_places);
+  const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);
   uint32_t batch[LEVELDB_ADD_HASHES];
   uint32_t positions[LEVELDB_ADD_HASHES * BLOOM_LEVELDB_MAX_PROBES];
   const uint32_t *hashes;
@@ -141,7 +141,7 @@ static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *sh
 ** few that a line is hardly fetched twice. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_hash_run *runs){
-  const uint64_t num_bits = shape->num_places;
+  const uint64_t num_bits = shape->num_slots;
   const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
   const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
   const uint64_t part_bits = (num_bits + num_parts - 1) / num_parts;
@@ -179,8 +179,8 @@ static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
   };
   if( num_bytes>=BLOOM_LEVELDB_MIN_BYTES ){
     filter->shape.num_bits = (uint64_t)(num_bytes-1) * 8;
-    filter->shape.num_places = bloom_leveldb_reached_bits(filter->shape.num_bits);
-    filter->reciprocal = UINT64_MAX / filter->shape.num_places + 1;
+    filter->shape.num_slots = bloom_leveldb_reached_bits(filter->shape.num_bits);
+    filter->reciprocal = UINT64_MAX / filter->shape.num_slots + 1;
     if( bytes[num_bytes-1]<=BLOOM_LEVELDB_MAX_PROBES ) filter->shape.num_probes = bytes[num_bytes-1];
   }
   return 1;
@@ -210,7 +210,7 @@ static inline uint32_t remainder_of(uint32_t probe, uint64_t reciprocal, uint64_
 
 static int leveldb_may_contain(const bloom_filter *filter, bloom_hash_value hash){
   const uint64_t reciprocal = filter->reciprocal;
-  const uint64_t num_bits = filter->shape.num_places;
+  const uint64_t num_bits = filter->shape.num_slots;
   const uint8_t *bits = filter->bits;
   const uint32_t delta = bloom_leveldb_delta((uint32_t)hash);
   uint32_t probe = (uint32_t)hash;
@@ -256,12 +256,12 @@ typedef enum leveldb_oddity {
 } leveldb_oddity;
 
 static leveldb_oddity leveldb_oddity_of(const bloom_filter *filter){
-  if( filter->shape.num_places==0 ) return LEVELDB_TOO_SHORT;
+  if( filter->shape.num_slots==0 ) return LEVELDB_TOO_SHORT;
   if( filter->shape.num_probes ) return LEVELDB_IS_FILTER;
   return filter->bytes[filter->shape.num_bytes-1] ? LEVELDB_RESERVED : LEVELDB_NO_PROBES;
 }
 
-static const char *leveldb_why_unchangeable(const bloom_filter *filter){
+static const char *leveldb_readonly_reason(const bloom_filter *filter){
   switch( leveldb_oddity_of(filter) ){
     case LEVELDB_TOO_SHORT: return "too short: a filter has at least 2 bytes";
     case LEVELDB_NO_PROBES: return "without probes: its last byte is 0";
@@ -279,7 +279,7 @@ static double leveldb_expected_fpr(double fill_ratio, uint32_t num_probes){
 
 /* What the bits of a filter with at least one of them tell. */
 static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts){
-  const uint64_t num_bits = filter->shape.num_places;
+  const uint64_t num_bits = filter->shape.num_slots;
   const uint64_t bits_set = bloom_count_bits(filter->bits, (size_t)(num_bits / 8));
   facts->bits_set = (int64_t)bits_set;
   facts->fill_ratio = (double)bits_set / (double)num_bits;
@@ -307,7 +307,7 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
     return;
   }
   facts->encoding = bloom_encoding_leveldb.name;
-  facts->num_bits = (int64_t)filter->shape.num_places;
+  facts->num_bits = (int64_t)filter->shape.num_slots;
   if( oddity==LEVELDB_TOO_SHORT ){
     facts->bits_set = 0;
     facts->expected_fpr = 0;
@@ -345,10 +345,10 @@ const bloom_encoding bloom_encoding_leveldb = {
   .clear = bloom_leveldb_clear,
   .add = bloom_leveldb_add,
   .merge = bloom_leveldb_merge,
-  .tenth_bits_per_key = bloom_tenth_bits_per_key,
-  .mark = BLOOM_NO_MARK,
+  .min_bits_per_key_x10 = bloom_min_bits_per_key_x10,
+  .magic = BLOOM_NO_MAGIC,
   .read = leveldb_read,
-  .why_unchangeable = leveldb_why_unchangeable,
+  .readonly_reason = leveldb_readonly_reason,
   .describe = leveldb_describe,
   .measured_fpr = leveldb_measured_fpr,
 };

@@ -300,26 +300,26 @@ double bloom_modelled_fpr(const bloom_shape *shape, uint64_t num_keys){
 
 /* The same for a size; 1 if it does not fit or has the last one's shape: small and large
 ** filters have one shape for many sizes. */
-static double size_fpr_unless_over(uint64_t num_keys, uint32_t tenth_bits, double enough, bloom_shape *last){
+static double size_fpr_unless_over(uint64_t num_keys, uint32_t bits_per_key_x10, double enough, bloom_shape *last){
   bloom_shape shape;
-  if( bloom_leveldb_shape(num_keys, tenth_bits / 10.0, &shape)!=BLOOM_OK ) return 1;
+  if( bloom_leveldb_shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) return 1;
   shape.num_bits = bloom_leveldb_reached_bits(shape.num_bits);
   if( shape.num_bits==last->num_bits && shape.num_probes==last->num_probes ) return 1;
   *last = shape;
   return fpr_unless_over(&shape, num_keys, enough);
 }
 
-uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fpr){
+uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
   bloom_shape last = {0, 0, 0, 0};
   double best = 1;
-  uint32_t tenth_bits;
-  for(tenth_bits=MIN_TENTH_BITS; tenth_bits<=MAX_TENTH_BITS; tenth_bits++){
-    if( size_fpr_unless_over(num_keys, tenth_bits, fpr, &last)<=fpr ) return tenth_bits;
+  uint32_t bits_per_key_x10;
+  for(bits_per_key_x10=MIN_TENTH_BITS; bits_per_key_x10<=MAX_TENTH_BITS; bits_per_key_x10++){
+    if( size_fpr_unless_over(num_keys, bits_per_key_x10, fpr, &last)<=fpr ) return bits_per_key_x10;
   }
   last.num_probes = 0;
   /* The other way round: the best are met soon, and the others passed over. */
-  while( tenth_bits-->MIN_TENTH_BITS ){
-    const double reached = size_fpr_unless_over(num_keys, tenth_bits, best, &last);
+  while( bits_per_key_x10-->MIN_TENTH_BITS ){
+    const double reached = size_fpr_unless_over(num_keys, bits_per_key_x10, best, &last);
     if( reached<best ) best = reached;
   }
   *best_fpr = best;

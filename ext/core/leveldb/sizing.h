@@ -41,6 +41,6 @@ double bloom_modelled_fpr(const bloom_shape *shape, uint64_t num_keys);
 ** Tries them all in turn, most of them for a moment: a few ms, 41 at the worst that was
 ** seen, with the machine busy.
 */
-uint32_t bloom_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fpr);
+uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr);
 
 #endif

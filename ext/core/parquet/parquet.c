@@ -12,20 +12,20 @@
 #define PARQUET_BLOCK_BITS 256
 
 /* How a header begins: Thrift's field 1, a 32-bit integer. */
-#define PARQUET_MARK 0x15
+#define PARQUET_MAGIC 0x15
 
-static const uint8_t parquet_marks[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
+static const uint8_t parquet_header_end[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
 
 /* Writes the header of num_blocks blocks; gives its length in bytes. */
 static size_t parquet_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]){
   /* A Thrift integer n >= 0 is written as 2n, seven bits a byte, the lowest first. */
   uint64_t rest = 2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES;
   size_t num_bytes = 0;
-  header[num_bytes++] = PARQUET_MARK;
+  header[num_bytes++] = PARQUET_MAGIC;
   for(; rest>=0x80; rest>>=7) header[num_bytes++] = (uint8_t)(rest | 0x80);
   header[num_bytes++] = (uint8_t)rest;
-  memcpy(header + num_bytes, parquet_marks, sizeof(parquet_marks));
-  return num_bytes + sizeof(parquet_marks);
+  memcpy(header + num_bytes, parquet_header_end, sizeof(parquet_header_end));
+  return num_bytes + sizeof(parquet_header_end);
 }
 
 static bloom_shape parquet_shape_of(uint64_t num_blocks){
@@ -33,7 +33,7 @@ static bloom_shape parquet_shape_of(uint64_t num_blocks){
   return (bloom_shape){
     .num_bytes = parquet_header(num_blocks, header) + (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
     .num_bits = num_blocks * PARQUET_BLOCK_BITS,
-    .num_places = num_blocks,
+    .num_slots = num_blocks,
     .num_probes = BLOOM_SPLIT_BLOCK_WORDS,
   };
 }
@@ -49,12 +49,12 @@ static bloom_status parquet_shape(uint64_t num_keys, double bits_per_key, bloom_
 }
 
 static inline size_t parquet_header_bytes(const bloom_shape *shape){
-  return shape->num_bytes - (size_t)shape->num_places * BLOOM_SPLIT_BLOCK_BYTES;
+  return shape->num_bytes - (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
 }
 
 static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
   uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
-  const size_t num_bytes = parquet_header(shape->num_places, header);
+  const size_t num_bytes = parquet_header(shape->num_slots, header);
   memcpy(filter, header, num_bytes);
   memset(filter + num_bytes, 0, shape->num_bytes - num_bytes);
 }
@@ -62,7 +62,7 @@ static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
 static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs){
   const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
   uint8_t *blocks = filter + parquet_header_bytes(shape);
-  for(; runs; runs=runs->next) kernels->add(blocks, shape->num_places, runs->hashes, runs->num_hashes);
+  for(; runs; runs=runs->next) kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
 }
 
 static void parquet_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other){
@@ -93,7 +93,7 @@ static bloom_hash_value parquet_hash_int64(int64_t key){
 }
 
 static int parquet_may_contain(const bloom_filter *filter, bloom_hash_value hash){
-  return bloom_parquet_best_kernels()->may_contain(filter->bits, filter->shape.num_places, hash);
+  return bloom_parquet_best_kernels()->may_contain(filter->bits, filter->shape.num_slots, hash);
 }
 
 static int parquet_may_contain_int64(const bloom_filter *filter, int64_t key){
@@ -104,7 +104,7 @@ static int parquet_may_contain_bytes(const bloom_filter *filter, const uint8_t *
   return parquet_may_contain(filter, bloom_parquet_hash_bytes(key, num_bytes));
 }
 
-static const char *parquet_why_unchangeable(const bloom_filter *filter){
+static const char *parquet_readonly_reason(const bloom_filter *filter){
   (void)filter;
   return NULL;
 }
@@ -121,10 +121,10 @@ const bloom_encoding bloom_encoding_parquet = {
   .clear = parquet_clear,
   .add = parquet_add,
   .merge = parquet_merge,
-  .tenth_bits_per_key = bloom_parquet_tenth_bits_per_key,
-  .mark = PARQUET_MARK,
+  .min_bits_per_key_x10 = bloom_parquet_min_bits_per_key_x10,
+  .magic = PARQUET_MAGIC,
   .read = parquet_read,
-  .why_unchangeable = parquet_why_unchangeable,
+  .readonly_reason = parquet_readonly_reason,
   .describe = bloom_parquet_describe,
   .measured_fpr = bloom_parquet_measured_fpr,
 };

@@ -56,14 +56,14 @@ double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks){
 }
 
 /* The rate of num_keys keys at this size; 1 if there is no filter so large. */
-static double parquet_fpr_at(uint64_t num_keys, uint32_t tenth_bits){
+static double parquet_fpr_at(uint64_t num_keys, uint32_t bits_per_key_x10){
   bloom_shape shape;
-  if( bloom_encoding_parquet.shape(num_keys, tenth_bits / 10.0, &shape)!=BLOOM_OK ) return 1;
-  return bloom_parquet_modelled_fpr(num_keys, shape.num_places);
+  if( bloom_encoding_parquet.shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) return 1;
+  return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
 }
 
 /* More blocks, fewer false positives: the size is found by halves. */
-uint32_t bloom_parquet_tenth_bits_per_key(double fpr, uint64_t num_keys, double *best_fpr){
+uint32_t bloom_parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
   uint32_t low = PARQUET_MIN_TENTH_BITS, high = PARQUET_MAX_TENTH_BITS;
   bloom_shape shape;
   double best;
@@ -97,7 +97,7 @@ static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
   const uint8_t *block = filter->bits;
   uint64_t bits_set = 0, i;
   double sum = 0;
-  for(i=0; i<filter->shape.num_places; i++, block+=BLOOM_SPLIT_BLOCK_BYTES){
+  for(i=0; i<filter->shape.num_slots; i++, block+=BLOOM_SPLIT_BLOCK_BYTES){
     uint64_t counts = 0;
     uint64_t product = 1; /* at most 32^8 */
     size_t pair;
@@ -111,7 +111,7 @@ static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
     bits_set += (counts & UINT32_MAX) + (counts >> 32);
     sum += (double)product;
   }
-  *expected_fpr = sum / 1099511627776.0 / (double)filter->shape.num_places; /* 32^8 */
+  *expected_fpr = sum / 1099511627776.0 / (double)filter->shape.num_slots; /* 32^8 */
   return bits_set;
 }
 

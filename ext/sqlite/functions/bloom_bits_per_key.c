@@ -25,7 +25,7 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
   sqlite3_int64 num_keys = DEFAULT_NUM_KEYS;
   const bloom_encoding *encoding;
   double fpr = 0, best_fpr;
-  uint32_t tenth_bits;
+  uint32_t bits_per_key_x10;
   if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ) fpr = sqlite3_value_double(args[0]);
   if( type!=SQLITE_NULL && !(fpr>0 && fpr<1) ){
     bloom_fail_arg(context, BLOOM_ERROR_FPR, (bloom_arg){"bloom_bits_per_key", 1, args[0]});
@@ -40,16 +40,16 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
     }
   }
   if( type==SQLITE_NULL ) return;
-  tenth_bits = encoding->tenth_bits_per_key(fpr, (uint64_t)num_keys, &best_fpr);
-  if( tenth_bits==0 && best_fpr<MIN_HOPELESS_FPR ){
+  bits_per_key_x10 = encoding->min_bits_per_key_x10(fpr, (uint64_t)num_keys, &best_fpr);
+  if( bits_per_key_x10==0 && best_fpr<MIN_HOPELESS_FPR ){
     /* Rounded up, never down: it is a promise. */
     bloom_fail(context, BLOOM_ERROR_OUT_OF_REACH, "bloom_bits_per_key", fpr, num_keys, best_fpr*1.01,
                num_keys>DEFAULT_NUM_KEYS ? ", and less with partitions: see bloom_partition()" : "");
     return;
   }
-  if( tenth_bits==0 ){
+  if( bits_per_key_x10==0 ){
     bloom_fail(context, BLOOM_ERROR_HOPELESS, "bloom_bits_per_key", fpr, num_keys, MIN_HOPELESS_FPR);
     return;
   }
-  sqlite3_result_double(context, tenth_bits / 10.0);
+  sqlite3_result_double(context, bits_per_key_x10 / 10.0);
 }

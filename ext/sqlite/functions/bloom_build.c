@@ -17,7 +17,7 @@
 **     the bits by then cannot be taken back and is an error.
 ** (6) A filter over SQLite's length limit is SQLite's own "too big" error,
 **     found as the keys come in.
-** (7) The encoding is a TEXT in last place, behind any number of the arguments
+** (7) The encoding is a TEXT as the last argument, behind any number of the arguments
 **     before it; another name than those of core/encodings.h is an error that lists
 **     them.
 */

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "../../core/bloomfile/bloomfile.h"
+#include "../../core/bloomfile/probe.h"
 #include "../hash_queue.h"
 #include "../errors.h"
 #include "functions.h"
@@ -118,7 +119,7 @@ static int sets_parameters(sqlite3_context *context, sets_state *state, int num_
 static int sets_are_too_many(const sets_state *state){
   bloom_shape shape;
   if( bloom_bloomfile_bytes_for_sets(state->num_sets)
-        > (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_places ) return 1;
+        > (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots ) return 1;
   return state->capacity==BLOOM_NO_CAPACITY && state->hashes.num_hashes%SETS_BATCH_KEYS==SETS_BATCH_KEYS-1
       && bloom_bloomfile_shape(state->num_sets, state->hashes.num_hashes / state->num_sets, state->bits_per_key,
                                state->max_bytes, &shape)!=BLOOM_OK;
@@ -128,7 +129,7 @@ static int sets_are_too_many(const sets_state *state){
 ** one.  SQLITE_OK or SQLITE_NOMEM. */
 static int sets_widen(sets_state *state){
   const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
-  const uint64_t max_unit_bytes = (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_places;
+  const uint64_t max_unit_bytes = (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots;
   uint64_t unit_bytes = bloom_bloomfile_unit_bytes(&state->shape);
   bloom_shape shape;
   uint8_t *file;

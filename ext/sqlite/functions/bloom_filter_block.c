@@ -15,30 +15,30 @@
 #include "filter_block_rows.h"
 #include "functions.h"
 
-static int filter_block_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_value **args){
-  bloom_slots_cursor *slots = (bloom_slots_cursor *)cursor;
+static int filter_block_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
+  bloom_filter_block_rows *slots = (bloom_filter_block_rows *)cursor;
   bloom_filter_block block;
   const uint8_t *bytes;
   size_t num_bytes;
   const char *wrong;
-  int rc = bloom_slots_arg(slots, args[0], BLOOM_ERROR_BLOCK, &bytes, &num_bytes);
+  int rc = bloom_filter_block_rows_arg(slots, args[0], BLOOM_ERROR_BLOCK, &bytes, &num_bytes);
   (void)columns;
   if( rc!=SQLITE_OK || bytes==NULL ) return rc;
   wrong = bloom_filter_block_read(bytes, num_bytes, &block);
-  if( wrong ) return bloom_table_fail(cursor, BLOOM_ERROR_BLOCK_UNREADABLE, "bloom_filter_block", wrong);
-  return bloom_slots_start(slots, bytes, num_bytes);
+  if( wrong ) return bloom_tvf_fail(cursor, BLOOM_ERROR_BLOCK_UNREADABLE, "bloom_filter_block", wrong);
+  return bloom_filter_block_rows_start(slots, bytes, num_bytes);
 }
 
-const bloom_table_function bloom_filter_block_function = {
+const bloom_tvf bloom_filter_block_tvf = {
   .name = "bloom_filter_block",
   .call = "bloom_filter_block(block)",
   .schema = "CREATE TABLE bloom_filter_block(" BLOOM_SLOT_COLUMNS ", argument HIDDEN)",
   .num_columns = BLOOM_NUM_SLOT_COLUMNS,
   .num_args = 1,
   .num_rows = BLOOM_USUAL_SLOTS,
-  .cursor_bytes = sizeof(bloom_slots_cursor),
+  .cursor_bytes = sizeof(bloom_filter_block_rows),
   .start = filter_block_start,
-  .next = bloom_slots_next,
-  .column = bloom_slots_column,
-  .clear = bloom_slots_clear,
+  .next = bloom_filter_block_rows_next,
+  .column = bloom_filter_block_rows_column,
+  .clear = bloom_filter_block_rows_clear,
 };

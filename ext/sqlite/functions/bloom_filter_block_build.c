@@ -3,7 +3,7 @@
 ** filter block of a table file whose data blocks begin at these file offsets and have
 ** these keys, byte for byte what LevelDB's FilterBlockBuilder writes.
 **
-** (1) Rows come in any order.  Duplicates count for the size of their filter.
+** (1) Rows come in any order.  Duplicates count toward the size of their filter.
 ** (2) A NULL key is no key, but its block_offset counts: LevelDB's table writer tells the
 **     builder where the data blocks end, which may add filters without keys.
 ** (3) block_offset is an integer >= 0.  It may be NULL where the key is NULL, too, and

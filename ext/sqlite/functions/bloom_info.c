@@ -1,5 +1,5 @@
 /*
-** bloom_info(filter): table-valued; one row that tells the truth about a
+** bloom_info(filter): table-valued; one row that describes a
 ** filter, none for NULL.  filter is a BLOB or a handle.
 **
 ** Nothing is kept of the filter: what the columns that the query reads tell is found
@@ -36,22 +36,22 @@ enum {
    COLUMN_BIT(COLUMN_EXPECTED_FPR) | COLUMN_BIT(COLUMN_NUM_SETS) | COLUMN_BIT(COLUMN_NOTE))
 
 typedef struct info_cursor {
-  bloom_table_cursor base; /* first */
+  bloom_tvf_cursor base; /* first */
   sqlite3_int64 num_bytes;
   bloom_facts facts;
   double measured_fpr;     /* if COLUMN_MEASURED_FPR is read */
 } info_cursor;
 
-static int info_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_value **args){
+static int info_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
   info_cursor *info = (info_cursor *)cursor;
   bloom_filter storage;
   const bloom_filter *filter = NULL;
-  switch( bloom_filter_arg(bloom_table_db(cursor), args[0], &storage, &filter) ){
+  switch( bloom_filter_arg(bloom_tvf_db(cursor), args[0], &storage, &filter) ){
     case BLOOM_ARG_FILTER: break;
     case BLOOM_ARG_NULL:   return SQLITE_OK;
     case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;
     case BLOOM_ARG_NO_FILTER:
-      return bloom_table_fail(cursor, BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]));
+      return bloom_tvf_fail(cursor, BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]));
   }
   filter->encoding->describe(filter, (columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
   if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
@@ -73,7 +73,7 @@ static void result_real(sqlite3_context *context, double number){
   if( number>=0 ) sqlite3_result_double(context, number);
 }
 
-static void info_column(const bloom_table_cursor *cursor, sqlite3_context *context, int column){
+static void info_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
   const info_cursor *info = (const info_cursor *)cursor;
   const bloom_facts *facts = &info->facts;
   switch( column ){
@@ -94,7 +94,7 @@ static void info_column(const bloom_table_cursor *cursor, sqlite3_context *conte
   }
 }
 
-const bloom_table_function bloom_info_function = {
+const bloom_tvf bloom_info_tvf = {
   .name = "bloom_info",
   .call = "bloom_info(filter)",
   .schema = "CREATE TABLE bloom_info(encoding TEXT, num_bytes INTEGER, num_bits INTEGER,"

@@ -7,12 +7,12 @@
 **     contain every key, at all offsets, and a note why.  So no query loses a key.  Such
 **     are a table without a filter, one of another policy, and one whose metaindex is
 **     compressed.
-** (2) Bytes that are no whole table file are an error that says what is wrong: the
+** (2) Bytes that are not a complete table file are an error that says what is wrong: the
 **     magic number, a handle, a checksum.
 */
 #include <string.h>
 
-#include "../../core/leveldb/table_file.h"
+#include "../../core/leveldb/ldb_file.h"
 #include "../errors.h"
 #include "filter_block_rows.h"
 #include "functions.h"
@@ -20,13 +20,13 @@
 enum { COLUMN_POLICY = BLOOM_NUM_SLOT_COLUMNS, NUM_LDB_COLUMNS };
 
 typedef struct ldb_cursor {
-  bloom_slots_cursor slots; /* first */
+  bloom_filter_block_rows slots; /* first */
   uint8_t policy[BLOOM_POLICY_MAX_BYTES];
   size_t policy_bytes; /* 0: NULL */
 } ldb_cursor;
 
 /* Why there is one row for a table without filters; NULL if it has them. */
-static const char *ldb_note(const bloom_table_file *table){
+static const char *ldb_note(const bloom_ldb_file *table){
   const int is_snappy = table->compression==BLOOM_COMPRESSION_SNAPPY;
   switch( table->filter ){
     case BLOOM_TABLE_NO_FILTER:
@@ -45,35 +45,35 @@ static const char *ldb_note(const bloom_table_file *table){
   return NULL;
 }
 
-static int ldb_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_value **args){
+static int ldb_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
   ldb_cursor *ldb = (ldb_cursor *)cursor;
-  bloom_table_file table;
+  bloom_ldb_file table;
   const uint8_t *bytes;
   size_t num_bytes;
   const char *wrong, *note;
-  int rc = bloom_slots_arg(&ldb->slots, args[0], BLOOM_ERROR_FILE, &bytes, &num_bytes);
+  int rc = bloom_filter_block_rows_arg(&ldb->slots, args[0], BLOOM_ERROR_FILE, &bytes, &num_bytes);
   (void)columns;
   if( rc!=SQLITE_OK || bytes==NULL ) return rc;
-  wrong = bloom_table_file_read(bytes, num_bytes, &table);
-  if( wrong ) return bloom_table_fail(cursor, BLOOM_ERROR_FILE_UNREADABLE, "bloom_ldb", wrong);
+  wrong = bloom_ldb_file_read(bytes, num_bytes, &table);
+  if( wrong ) return bloom_tvf_fail(cursor, BLOOM_ERROR_FILE_UNREADABLE, "bloom_ldb", wrong);
   ldb->policy_bytes = table.policy_bytes;
   memcpy(ldb->policy, table.policy, table.policy_bytes);
   note = ldb_note(&table);
-  if( note==NULL ) return bloom_slots_start(&ldb->slots, table.block.bytes, table.block_bytes);
-  bloom_slots_start_without(&ldb->slots, note);
+  if( note==NULL ) return bloom_filter_block_rows_start(&ldb->slots, table.block.bytes, table.block_bytes);
+  bloom_filter_block_rows_start_without(&ldb->slots, note);
   return SQLITE_OK;
 }
 
-static void ldb_column(const bloom_table_cursor *cursor, sqlite3_context *context, int column){
+static void ldb_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
   const ldb_cursor *ldb = (const ldb_cursor *)cursor;
   if( column!=COLUMN_POLICY ){
-    bloom_slots_column(cursor, context, column);
+    bloom_filter_block_rows_column(cursor, context, column);
   }else if( ldb->policy_bytes ){
     sqlite3_result_text64(context, (const char *)ldb->policy, ldb->policy_bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
   }
 }
 
-const bloom_table_function bloom_ldb_function = {
+const bloom_tvf bloom_ldb_tvf = {
   .name = "bloom_ldb",
   .call = "bloom_ldb(file)",
   .schema = "CREATE TABLE bloom_ldb(" BLOOM_SLOT_COLUMNS ", policy TEXT, argument HIDDEN)",
@@ -82,7 +82,7 @@ const bloom_table_function bloom_ldb_function = {
   .num_rows = BLOOM_USUAL_SLOTS,
   .cursor_bytes = sizeof(ldb_cursor),
   .start = ldb_start,
-  .next = bloom_slots_next,
+  .next = bloom_filter_block_rows_next,
   .column = ldb_column,
-  .clear = bloom_slots_clear,
+  .clear = bloom_filter_block_rows_clear,
 };

@@ -44,7 +44,7 @@ static int has_bits_set(const bloom_filter *filter){
 
 /* Bytes of each of a shape's places, the units of a file of sets. */
 static sqlite3_int64 place_bytes(const bloom_shape *shape){
-  return (sqlite3_int64)(shape->num_bits / 8 / shape->num_places);
+  return (sqlite3_int64)(shape->num_bits / 8 / shape->num_slots);
 }
 
 /* Fails because filters of one encoding differ in shape. */
@@ -56,8 +56,8 @@ static void fail_shapes(sqlite3_context *context, const bloom_filter *before, co
     return;
   }
   bloom_fail(context, BLOOM_ERROR_SET_SHAPES, "bloom_merge",
-             (sqlite3_int64)a->num_places, place_bytes(a), (int)a->num_probes,
-             (sqlite3_int64)b->num_places, place_bytes(b), (int)b->num_probes);
+             (sqlite3_int64)a->num_slots, place_bytes(a), (int)a->num_probes,
+             (sqlite3_int64)b->num_slots, place_bytes(b), (int)b->num_probes);
 }
 
 /* Adds one filter, or sets an error on context. */

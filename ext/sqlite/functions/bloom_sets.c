@@ -6,6 +6,7 @@
 ** (2) Bytes that are no BloomFile are an error: a filter of one set has no numbers.
 */
 #include "../../core/bloomfile/bloomfile.h"
+#include "../../core/bloomfile/probe.h"
 #include "../../core/partition.h"
 #include "../errors.h"
 #include "../filter_arg.h"
@@ -18,7 +19,7 @@
 #define SETS_COST       200
 
 typedef struct sets_cursor {
-  bloom_table_cursor base; /* first */
+  bloom_tvf_cursor base; /* first */
   uint8_t *mask;           /* bit s%8 of byte s/8 for set s; NULL if there is none */
   size_t num_mask_bytes;
   size_t next_byte;        /* of mask, not yet in bits */
@@ -27,7 +28,7 @@ typedef struct sets_cursor {
   uint64_t first_rowid;    /* of set 0, if there is one */
 } sets_cursor;
 
-static void sets_next(bloom_table_cursor *cursor){
+static void sets_next(bloom_tvf_cursor *cursor){
   sets_cursor *sets = (sets_cursor *)cursor;
   uint64_t rowid;
   unsigned bit = 0;
@@ -43,25 +44,25 @@ static void sets_next(bloom_table_cursor *cursor){
   cursor->has_row = 1;
 }
 
-static int sets_file_arg(bloom_table_cursor *cursor, sqlite3_value *value, bloom_filter *storage,
+static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, bloom_filter *storage,
                          const bloom_filter **file){
   char *what;
   int rc;
-  switch( bloom_filter_arg(bloom_table_db(cursor), value, storage, file) ){
+  switch( bloom_filter_arg(bloom_tvf_db(cursor), value, storage, file) ){
     case BLOOM_ARG_NULL:      *file = NULL; return SQLITE_OK;
     case BLOOM_ARG_NOMEM:     return SQLITE_NOMEM;
-    case BLOOM_ARG_NO_FILTER: return bloom_table_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", bloom_type_name(value));
+    case BLOOM_ARG_NO_FILTER: return bloom_tvf_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", bloom_type_name(value));
     case BLOOM_ARG_FILTER:    break;
   }
   if( (*file)->encoding==&bloom_encoding_bloomfile ) return SQLITE_OK;
   what = sqlite3_mprintf("%lld bytes that are none", (sqlite3_int64)(*file)->shape.num_bytes);
   if( what==NULL ) return SQLITE_NOMEM;
-  rc = bloom_table_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", what);
+  rc = bloom_tvf_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", what);
   sqlite3_free(what);
   return rc;
 }
 
-static int sets_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_value **args){
+static int sets_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
   sets_cursor *sets = (sets_cursor *)cursor;
   bloom_filter storage;
   const bloom_filter *file;
@@ -84,16 +85,16 @@ static int sets_start(bloom_table_cursor *cursor, unsigned columns, sqlite3_valu
   return SQLITE_OK;
 }
 
-static void sets_column(const bloom_table_cursor *cursor, sqlite3_context *context, int column){
+static void sets_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
   (void)column;
   sqlite3_result_int64(context, ((const sets_cursor *)cursor)->set_number);
 }
 
-static void sets_clear(bloom_table_cursor *cursor){
+static void sets_clear(bloom_tvf_cursor *cursor){
   sqlite3_free(((sets_cursor *)cursor)->mask);
 }
 
-const bloom_table_function bloom_sets_function = {
+const bloom_tvf bloom_sets_tvf = {
   .name = "bloom_sets",
   .call = "bloom_sets(file, key)",
   .schema = "CREATE TABLE bloom_sets(set_number INTEGER, argument_1 HIDDEN, argument_2 HIDDEN)",

@@ -12,15 +12,15 @@
 /* Rowids begin at a hash of the argument that is below this. */
 #define ROWID_SPAN ((uint64_t)1 << 62)
 
-int bloom_slots_arg(bloom_slots_cursor *cursor, sqlite3_value *value, const char *format,
+int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *format,
                     const uint8_t **bytes, size_t *num_bytes){
-  const char *function = bloom_table_function_of(&cursor->base)->name;
+  const char *function = bloom_tvf_of(&cursor->base)->name;
   const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
   *bytes = NULL;
   *num_bytes = 0;
   /* A handle's type is NULL: look for it first. */
-  if( pointer && bloom_handle_find(bloom_table_db(&cursor->base), pointer) ){
-    return bloom_table_fail(&cursor->base, format, function, "a handle");
+  if( pointer && bloom_handle_find(bloom_tvf_db(&cursor->base), pointer) ){
+    return bloom_tvf_fail(&cursor->base, format, function, "a handle");
   }
   switch( sqlite3_value_type(value) ){
     case SQLITE_NULL:
@@ -28,7 +28,7 @@ int bloom_slots_arg(bloom_slots_cursor *cursor, sqlite3_value *value, const char
     case SQLITE_BLOB:
       break;
     default:
-      return bloom_table_fail(&cursor->base, format, function, bloom_type_name(value));
+      return bloom_tvf_fail(&cursor->base, format, function, bloom_type_name(value));
   }
   *bytes = sqlite3_value_blob(value);
   *num_bytes = (size_t)sqlite3_value_bytes(value);
@@ -42,18 +42,18 @@ int bloom_slots_arg(bloom_slots_cursor *cursor, sqlite3_value *value, const char
   return SQLITE_OK;
 }
 
-int bloom_slots_start(bloom_slots_cursor *cursor, const uint8_t *block, size_t num_bytes){
+int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t *block, size_t num_bytes){
   cursor->bytes = sqlite3_malloc64(num_bytes);
   if( cursor->bytes==NULL ) return SQLITE_NOMEM;
   memcpy(cursor->bytes, block, num_bytes);
   /* It was read before: this cannot fail. */
   bloom_filter_block_read(cursor->bytes, num_bytes, &cursor->block);
   cursor->slot = SIZE_MAX;
-  bloom_slots_next(&cursor->base);
+  bloom_filter_block_rows_next(&cursor->base);
   return SQLITE_OK;
 }
 
-void bloom_slots_start_without(bloom_slots_cursor *cursor, const char *note){
+void bloom_filter_block_rows_start_without(bloom_filter_block_rows *cursor, const char *note){
   cursor->found = (bloom_filter_slot){
     .filter = bloom_any_key_filter,
     .num_bytes = BLOOM_ANY_KEY_FILTER_BYTES,
@@ -64,8 +64,8 @@ void bloom_slots_start_without(bloom_slots_cursor *cursor, const char *note){
   cursor->base.has_row = 1;
 }
 
-void bloom_slots_next(bloom_table_cursor *cursor){
-  bloom_slots_cursor *slots = (bloom_slots_cursor *)cursor;
+void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor){
+  bloom_filter_block_rows *slots = (bloom_filter_block_rows *)cursor;
   if( slots->bytes==NULL || ++slots->slot==slots->block.num_slots ) return;
   bloom_filter_block_slot(&slots->block, slots->slot, &slots->found);
   cursor->rowid++;
@@ -79,8 +79,8 @@ static const char *slot_note(const bloom_filter_slot *found){
   return NULL;
 }
 
-void bloom_slots_column(const bloom_table_cursor *cursor, sqlite3_context *context, int column){
-  const bloom_slots_cursor *slots = (const bloom_slots_cursor *)cursor;
+void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
+  const bloom_filter_block_rows *slots = (const bloom_filter_block_rows *)cursor;
   const bloom_filter_slot *found = &slots->found;
   const int is_somewhere = found->first_offset<=found->last_offset;
   switch( column ){
@@ -104,6 +104,6 @@ void bloom_slots_column(const bloom_table_cursor *cursor, sqlite3_context *conte
   }
 }
 
-void bloom_slots_clear(bloom_table_cursor *cursor){
-  sqlite3_free(((bloom_slots_cursor *)cursor)->bytes);
+void bloom_filter_block_rows_clear(bloom_tvf_cursor *cursor){
+  sqlite3_free(((bloom_filter_block_rows *)cursor)->bytes);
 }

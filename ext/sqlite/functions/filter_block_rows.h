@@ -24,32 +24,32 @@ enum {
 /* About how many rows a block gives. */
 #define BLOOM_USUAL_SLOTS 1000
 
-typedef struct bloom_slots_cursor {
-  bloom_table_cursor base; /* first */
+typedef struct bloom_filter_block_rows {
+  bloom_tvf_cursor base; /* first */
   uint8_t *bytes;          /* the block's own copy; NULL: one row, for want of filters */
   bloom_filter_block block;
   size_t slot;
   bloom_filter_slot found;
   const char *note;        /* of the one row, static */
-} bloom_slots_cursor;
+} bloom_filter_block_rows;
 
 /* The bytes of the argument, a BLOB, of which rowids follow.  format is the message for
 ** another value, with a place for the function and one for the type.  SQLITE_OK with
 ** *bytes NULL for NULL: there are no rows then.  *bytes is valid until the value is next
-** used, and not NULL for a BLOB of no bytes. */
-int bloom_slots_arg(bloom_slots_cursor *cursor, sqlite3_value *value, const char *format,
+** used, and not NULL for an empty BLOB. */
+int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *format,
                     const uint8_t **bytes, size_t *num_bytes);
 
 /* Goes to the first filter of the block, of which it keeps a copy.  SQLITE_OK or
 ** SQLITE_NOMEM. */
-int bloom_slots_start(bloom_slots_cursor *cursor, const uint8_t *block, size_t num_bytes);
+int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t *block, size_t num_bytes);
 
 /* One row: a filter that may contain every key, at all offsets, and a note why. */
-void bloom_slots_start_without(bloom_slots_cursor *cursor, const char *note);
+void bloom_filter_block_rows_start_without(bloom_filter_block_rows *cursor, const char *note);
 
-/* These are a bloom_table_function's next, column and clear. */
-void bloom_slots_next(bloom_table_cursor *cursor);
-void bloom_slots_column(const bloom_table_cursor *cursor, sqlite3_context *context, int column);
-void bloom_slots_clear(bloom_table_cursor *cursor);
+/* These are a bloom_tvf's next, column and clear. */
+void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor);
+void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column);
+void bloom_filter_block_rows_clear(bloom_tvf_cursor *cursor);
 
 #endif

@@ -51,9 +51,9 @@ void bloom_filter_block_build_final(sqlite3_context *context);
 
 /* Table-valued: bloom_info(filter), bloom_sets(file, key), bloom_filter_block(block),
 ** bloom_ldb(file) */
-extern const bloom_table_function bloom_info_function;
-extern const bloom_table_function bloom_filter_block_function;
-extern const bloom_table_function bloom_ldb_function;
-extern const bloom_table_function bloom_sets_function;
+extern const bloom_tvf bloom_info_tvf;
+extern const bloom_tvf bloom_filter_block_tvf;
+extern const bloom_tvf bloom_ldb_tvf;
+extern const bloom_tvf bloom_sets_tvf;
 
 #endif

@@ -178,7 +178,7 @@ static double rounded_to_15_digits(double real){
 
 int bloom_insert_hashes(
   const bloom_encoding *encoding,
-  bloom_column_rule rule,
+  bloom_equality rule,
   sqlite3_value *value,
   bloom_key_hashes *hashes
 ){
@@ -203,7 +203,7 @@ int bloom_insert_hashes(
 /* What a number may be equal to in a column that can hold TEXT. */
 static int push_texts_of_number(
   const bloom_encoding *encoding,
-  bloom_column_rule rule,
+  bloom_equality rule,
   sqlite3_value *value,
   bloom_key_hashes *hashes
 ){
@@ -239,7 +239,7 @@ static int push_texts_of_number(
 
 int bloom_query_hashes(
   const bloom_encoding *encoding,
-  bloom_column_rule rule,
+  bloom_equality rule,
   sqlite3_value *value,
   bloom_key_hashes *hashes
 ){

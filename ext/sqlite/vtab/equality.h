@@ -34,10 +34,10 @@ typedef enum bloom_collation {
   BLOOM_COLLATION_RTRIM
 } bloom_collation;
 
-typedef struct bloom_column_rule {
+typedef struct bloom_equality {
   bloom_column_kind kind;
   bloom_collation collation;
-} bloom_column_rule;
+} bloom_equality;
 
 #define BLOOM_MAX_KEY_HASHES 6
 
@@ -57,7 +57,7 @@ int bloom_collation_named(const char *name, bloom_collation *collation);
 /* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_insert_hashes(
   const bloom_encoding *encoding,
-  bloom_column_rule rule,
+  bloom_equality rule,
   sqlite3_value *value,
   bloom_key_hashes *hashes
 );
@@ -65,7 +65,7 @@ int bloom_insert_hashes(
 /* The hashes to ask for a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_query_hashes(
   const bloom_encoding *encoding,
-  bloom_column_rule rule,
+  bloom_equality rule,
   sqlite3_value *value,
   bloom_key_hashes *hashes
 );

@@ -1,5 +1,5 @@
 /*
-** CREATE VIRTUAL TABLE name USING bloom(...): a filter that keeps itself true.
+** CREATE VIRTUAL TABLE name USING bloom(...): a filter that stays up to date.
 **
 **   SELECT count(*) FROM name(?)             0: surely no such key, 1: there may be
 **   SELECT ... FROM name WHERE key = ?       the same: no row or one
@@ -571,7 +571,7 @@ static int kept_integrity(sqlite3_vtab *vtab, const char *schema, const char *na
   return give_error(vtab, bloom_store_check(((bloom_table *)vtab)->store, is_quick, finding));
 }
 
-const bloom_module_with_integrity bloom_table_module = {
+const bloom_module_with_integrity bloom_vtab_module = {
   .module = {
     .iVersion = 4,
     .xCreate = kept_create,

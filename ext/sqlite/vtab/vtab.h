@@ -14,8 +14,8 @@ typedef struct bloom_module_with_integrity {
   int (*integrity)(sqlite3_vtab *, const char *, const char *, int, char **);
 } bloom_module_with_integrity;
 
-extern const bloom_module_with_integrity bloom_table_module;
-void *bloom_hub_new(void);
-void bloom_hub_free(void *data);
+extern const bloom_module_with_integrity bloom_vtab_module;
+void *bloom_vtab_connection_new(void);
+void bloom_vtab_connection_free(void *data);
 
 #endif

@@ -395,7 +395,7 @@ static int find_key_column(
   bloom_table_name name,
   const followed_table *table,
   const char *key,
-  bloom_column_rule *rule,
+  bloom_equality *rule,
   const followed_column **column,
   char **error
 ){

@@ -25,7 +25,7 @@ typedef struct bloom_table_name {
 /* What is decided once, when the table is made. */
 typedef struct bloom_table_config {
   int is_following;        /* 0: a set of its own */
-  bloom_column_rule rule;
+  bloom_equality rule;
   unsigned triggers;       /* those that it has, as bits: 1 << bloom_trigger */
   double bits_per_key;
   sqlite3_int64 min_capacity;

@@ -147,7 +147,7 @@ void bloom_store_leave(bloom_store *store){
 
 /* -- The stores of a connection ------------------------------------------------------ */
 
-void *bloom_hub_new(void){
+void *bloom_vtab_connection_new(void){
   bloom_hub *hub = sqlite3_malloc64(sizeof(*hub));
   if( hub==NULL ) return NULL;
   *hub = (bloom_hub){NULL, bloom_handle_pool_new()};
@@ -156,7 +156,7 @@ void *bloom_hub_new(void){
   return NULL;
 }
 
-void bloom_hub_free(void *data){
+void bloom_vtab_connection_free(void *data){
   bloom_hub *hub = data;
   bloom_handle_pool_free(hub->pool);
   sqlite3_free(hub);
@@ -540,7 +540,7 @@ static double layer_bits_per_key(const bloom_store *store, int layer, sqlite3_in
   uint32_t tenths;
   int i;
   for(i=0; i<=layer; i++) fpr /= 2;
-  tenths = bloom_encoding_parquet.tenth_bits_per_key(fpr, (uint64_t)capacity, &best_fpr);
+  tenths = bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity, &best_fpr);
   return tenths ? tenths / 10.0 : 100;
 }
 

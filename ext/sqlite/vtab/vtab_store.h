@@ -50,7 +50,7 @@ enum {
 typedef struct bloom_whole {
   int num_users;
   uint64_t serial; /* of the store's contents */
-  bloom_column_rule rule;
+  bloom_equality rule;
   bloom_handle *handle; /* NULL until there is one */
   int num_layers;
   bloom_filter filters[BLOOM_MAX_LAYERS];

@@ -260,7 +260,7 @@ static void check_limit_lowered(void){
   }
 }
 
-/* A filter that keeps itself true writes no page longer than the limit, and is as it was then. */
+/* A filter that stays up to date writes no page longer than the limit, and is as it was then. */
 static void check_table_limit(void){
   static const char rebuild[] = "INSERT INTO f(f) VALUES ('rebuild')", ask[] = "SELECT count(*) FROM f(7)";
   sqlite3 *db = open_database();

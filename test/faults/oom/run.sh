@@ -29,7 +29,7 @@ work=build/oom
 mkdir -p $work || exit 1
 adds_up 'functions' $build/test/faults/oom/oom $long $extension test/faults/oom/schema.sql test/faults/oom/statements.sql
 grep '^note: ' $work/log
-adds_up 'filters that keep themselves true' $build/test/faults/oom/oom $long --some $extension \
+adds_up 'filters that stay up to date' $build/test/faults/oom/oom $long --some $extension \
   test/faults/oom/table_schema.sql test/faults/oom/table_statements.sql
 grep '^note: ' $work/log
 finish

@@ -1,4 +1,4 @@
--- As statements.sql, of filters that keep themselves true.
+-- As statements.sql, of filters that stay up to date.
 
 SELECT k, (SELECT count(*) FROM followed_k(k)), (SELECT count(*) FROM followed_a(k || part)) FROM keys;
 SELECT k, bloom_may_contain((SELECT handle FROM followed_k), k) FROM keys;

@@ -74,7 +74,7 @@ static void check_core(const corrupt_case *c){
   if( facts.encoding ) check(c, "num_bits", facts.num_bits==atoll(c->bits));
   if( facts.encoding ) check(c, "bits_set", facts.bits_set==atoll(c->set));
   if( !is_null(c->probes) ) check(c, "num_probes", facts.num_probes==atoi(c->probes));
-  check(c, "may be changed", (filter.encoding->why_unchangeable(&filter)==NULL)==(strcmp(c->change, "yes")==0));
+  check(c, "may be changed", (filter.encoding->readonly_reason(&filter)==NULL)==(strcmp(c->change, "yes")==0));
 }
 
 #ifdef HAVE_LEVELDB
@@ -234,8 +234,8 @@ static void check_sets(const corrupt_case *c){
 
 static void check_changes(const corrupt_case *c){
   if( is_bloomfile(c) ){
-    check_fails(c, "SELECT bloom_add(?1)", "not one that is of many sets");
-    check_fails(c, "SELECT bloom_add(bloom_open(?1), 'new')", "not one that is of many sets");
+    check_fails(c, "SELECT bloom_add(?1)", "the filter is of many sets");
+    check_fails(c, "SELECT bloom_add(bloom_open(?1), 'new')", "the filter is of many sets");
     check_integer(c, "SELECT bloom_merge(?1) IS ?1", 1);
     check_integer(c, "SELECT bloom_merge(f) IS ?1 FROM (SELECT ?1 AS f UNION ALL SELECT NULL UNION ALL SELECT ?1)", 1);
     check_integer(c, "SELECT bloom_merge(bloom_open(f)) IS ?1 FROM stored", 1);
@@ -295,7 +295,7 @@ static void check_as_file(const corrupt_case *c){
     check_integer(c, "SELECT count(*) = 0 FROM bloom_filter_block(?1) WHERE CASE WHEN note LIKE 'damaged%'"
                      " THEN NOT bloom_may_contain(filter, 'absent') ELSE length(filter)<2 AND bloom_may_contain(filter, 'absent') END", 1);
   }
-  check_fails(c, "SELECT * FROM bloom_ldb(?1)", "is no whole LevelDB table file: ");
+  check_fails(c, "SELECT * FROM bloom_ldb(?1)", "is not a complete LevelDB table file: ");
   check_fails(c, "SELECT * FROM bloom_ldb(CAST(?1 AS TEXT))", "not TEXT");
   check_integer(c, "SELECT bloom_may_contain(f.filter, ?1) FROM (SELECT bloom_filter_block_build(0, ?1) AS block), bloom_filter_block(block) f", 1);
   check_fails(c, "SELECT bloom_filter_block_build(?1, 1)", "(block_offset) must be an integer");

@@ -241,7 +241,7 @@ def good_filters():
     yield case(build([b""]), "the empty key", True)
     for bits_per_key in (1, 2, 5, 10, 20, 43, 44, 100):
         yield case(build([b"hello", b"world"], bits_per_key), f"hello and world at {bits_per_key} bits per key", True)
-    yield case(build([b"hello"] * 9), "hello nine times: duplicates count for the size", True)
+    yield case(build([b"hello"] * 9), "hello nine times: duplicates count toward the size", True)
     yield case(LARGER, "hello, world and eighteen numbers", True)
     yield case(build([str(i).encode() for i in range(300)]), "300 numbers, neither hello nor world", True)
 
@@ -456,7 +456,7 @@ def bloomfiles():
         ("no probes", bloomfile_header(11, 0, 4)),
         ("101 probes", bloomfile_header(11, 101, 4)),
         ("the most probes", bloomfile_header(11, 2**32 - 1, 4)),
-        ("units of no bytes", bloomfile_header(11, 3, 0)),
+        ("empty units", bloomfile_header(11, 3, 0)),
         ("one unit of all bytes", bloomfile_header(1, 3, 44)),
         ("44 units of a byte", bloomfile_header(44, 3, 1)),
         ("one unit of the most bytes", bloomfile_header(1, 3, 2**32 - 1)),

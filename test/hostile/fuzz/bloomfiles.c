@@ -8,6 +8,7 @@
 #include "fuzz.h"
 
 #include "../../../ext/core/bloomfile/bloomfile.h"
+#include "../../../ext/core/bloomfile/probe.h"
 #include "../../../ext/core/encodings.h"
 
 #define MAX_KEYS         40
@@ -15,11 +16,11 @@
 #define HEADER_BYTES     32
 
 static int naive_has(const uint8_t *file, const bloom_shape *shape, uint64_t hash, size_t set){
-  const size_t unit_bytes = (shape->num_bytes - HEADER_BYTES) / (size_t)shape->num_places;
+  const size_t unit_bytes = (shape->num_bytes - HEADER_BYTES) / (size_t)shape->num_slots;
   uint32_t i;
   for(i=0; i<shape->num_probes; i++){
     const uint64_t probe = hash + i * (hash << 31 | hash >> 33);
-    if( !(file[HEADER_BYTES + (size_t)(probe % shape->num_places)*unit_bytes + set/8] >> set%8 & 1) ) return 0;
+    if( !(file[HEADER_BYTES + (size_t)(probe % shape->num_slots)*unit_bytes + set/8] >> set%8 & 1) ) return 0;
   }
   return 1;
 }
@@ -50,7 +51,7 @@ static void check_facts(const bloom_filter *file, int seldom){
   file->encoding->describe(file, 1, &facts);
   for(set=0; set<8*unit_bytes; set++){
     int64_t count = 0;
-    for(unit=0; unit<shape->num_places; unit++) count += file->bits[(size_t)unit*unit_bytes + set/8] >> set%8 & 1;
+    for(unit=0; unit<shape->num_slots; unit++) count += file->bits[(size_t)unit*unit_bytes + set/8] >> set%8 & 1;
     bits_set += count;
     num_sets += count>0;
   }
@@ -84,9 +85,9 @@ static void check_any_bytes(const uint8_t *bytes, size_t num_bytes, uint64_t has
     file.encoding->may_contain(&file, hash);
     return;
   }
-  FUZZ_CHECK(file.shape.num_bytes==num_bytes && file.shape.num_places>=1);
+  FUZZ_CHECK(file.shape.num_bytes==num_bytes && file.shape.num_slots>=1);
   FUZZ_CHECK(file.shape.num_probes>=1 && file.shape.num_probes<=BLOOM_BLOOMFILE_MAX_PROBES);
-  FUZZ_CHECK(HEADER_BYTES + file.shape.num_places*bloom_bloomfile_unit_bytes(&file.shape)==num_bytes);
+  FUZZ_CHECK(HEADER_BYTES + file.shape.num_slots*bloom_bloomfile_unit_bytes(&file.shape)==num_bytes);
   check_answer(&file, hash);
 }
 
@@ -102,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   const size_t unit_bytes = 1 + fuzz_u16(&input) % MAX_UNIT_BYTES;
   const uint64_t num_units = 1 + fuzz_byte(&input);
   shape.num_probes = 1 + fuzz_byte(&input) % BLOOM_BLOOMFILE_MAX_PROBES;
-  shape.num_places = num_units;
+  shape.num_slots = num_units;
   shape.num_bits = num_units * unit_bytes * 8;
   shape.num_bytes = HEADER_BYTES + (size_t)num_units * unit_bytes;
   num_keys = fuzz_byte(&input) % MAX_KEYS;

@@ -28,7 +28,7 @@ static void check_reading(const bloom_filter *filter, size_t num_bytes, unsigned
   FUZZ_CHECK(filter->shape.num_bytes==num_bytes);
   FUZZ_CHECK(filter->shape.num_probes==(num_bytes<2 || last>30 ? 0 : last));
   FUZZ_CHECK(filter->shape.num_bits==(num_bytes ? (num_bytes-1)*8 : 0));
-  FUZZ_CHECK((filter->encoding->why_unchangeable(filter)==NULL)==(filter->shape.num_probes>0));
+  FUZZ_CHECK((filter->encoding->readonly_reason(filter)==NULL)==(filter->shape.num_probes>0));
 }
 
 static void check_facts(const bloom_filter *filter, unsigned last, int seldom){

@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 #include "../../../ext/core/leveldb/leveldb.h"
-#include "../../../ext/core/leveldb/table_file.h"
+#include "../../../ext/core/leveldb/ldb_file.h"
 
 static uint32_t fixed32_at(const uint8_t *bytes){
   return (uint32_t)bytes[0] | (uint32_t)bytes[1]<<8 | (uint32_t)bytes[2]<<16 | (uint32_t)bytes[3]<<24;
@@ -56,8 +56,8 @@ static void check_block(const uint8_t *bytes, size_t num_bytes, int64_t offset, 
 }
 
 static void check_table(const uint8_t *bytes, size_t num_bytes, uint32_t hash){
-  bloom_table_file table;
-  if( bloom_table_file_read(bytes, num_bytes, &table) ) return;
+  bloom_ldb_file table;
+  if( bloom_ldb_file_read(bytes, num_bytes, &table) ) return;
   FUZZ_CHECK(table.policy_bytes<=BLOOM_POLICY_MAX_BYTES);
   if( table.filter==BLOOM_TABLE_HAS_FILTERS ){
     FUZZ_CHECK(table.block.bytes>=bytes && table.block.bytes + table.block_bytes<=bytes + num_bytes);

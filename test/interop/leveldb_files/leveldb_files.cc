@@ -3,7 +3,7 @@
 **
 **   leveldb_files write FOLDER NUM_KEYS     databases and tables, by the installed library
 **   leveldb_files check EXTENSION FOLDER    every table below FOLDER, through SQL
-**   leveldb_files golden                    test/core/golden_tables.h, on standard output
+**   leveldb_files golden                    test/core/golden_ldb_files.h, on standard output
 **
 ** Of each table the library itself says which keys its data blocks have and where they
 ** begin.  Then, on bloom loaded into SQLite:
@@ -455,7 +455,7 @@ static int print_goldens(){
   const std::vector<std::string> few = {"hello", "world", "\xc3\xa9"};
   const std::vector<std::string> more = {"a", "b", "c", "d", "e"};
   std::printf("/*\n** Tables that LevelDB %d.%d wrote.  Written by\n"
-              "**   leveldb_files golden >test/core/golden_tables.h\n*/\n", leveldb::kMajorVersion, leveldb::kMinorVersion);
+              "**   leveldb_files golden >test/core/golden_ldb_files.h\n*/\n", leveldb::kMajorVersion, leveldb::kMinorVersion);
   print_golden("golden_one_filter", "hello, world and \\xc3\\xa9 in one data block, 10 bits a key.",
                table_of(few, 0, policy.get(), 16 << 20));
   print_golden("golden_many_blocks", "a to e with values of 1,100 bytes, two to a data block.",

@@ -1,7 +1,7 @@
 /*
-** A LevelDB table file; table_file.h has the layout.
+** A LevelDB table file; ldb_file.h has the layout.
 */
-#include "table_file.h"
+#include "ldb_file.h"
 
 #include <string.h>
 
@@ -108,7 +108,7 @@ static int is_leveldb_filter_key(const metaindex_key *key){
 
 /* Looks in the metaindex for LevelDB's policy, or else the first that there is.  Sets
 ** table->filter and its policy, and *value if the policy is LevelDB's. */
-static const char *find_filter(table_span metaindex, bloom_table_file *table, table_span *value){
+static const char *find_filter(table_span metaindex, bloom_ldb_file *table, table_span *value){
   metaindex_key key = {{0}, 0};
   uint32_t num_restarts;
   if( metaindex.num_bytes<4 ) return metaindex_damaged;
@@ -135,7 +135,7 @@ static const char *find_filter(table_span metaindex, bloom_table_file *table, ta
 }
 
 /* From the metaindex's handle to the filters. */
-static const char *read_table(table_span file, table_handle metaindex_handle, bloom_table_file *table){
+static const char *read_table(table_span file, table_handle metaindex_handle, bloom_ldb_file *table){
   table_span metaindex, filter_block, value = {NULL, 0};
   table_handle filter_handle;
   const char *wrong = read_block(file, metaindex_handle, &metaindex_words, &metaindex, &table->compression);
@@ -160,8 +160,8 @@ static const char *read_table(table_span file, table_handle metaindex_handle, bl
   return NULL;
 }
 
-const char *bloom_table_file_read(const uint8_t *bytes, size_t num_bytes, bloom_table_file *table){
-  bloom_table_file found = {.filter = BLOOM_TABLE_NO_FILTER};
+const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ldb_file *table){
+  bloom_ldb_file found = {.filter = BLOOM_TABLE_NO_FILTER};
   const uint8_t *footer;
   table_span handles;
   table_handle metaindex, index;

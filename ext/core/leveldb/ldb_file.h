@@ -21,8 +21,8 @@
 **
 ** Source: LevelDB doc/table_format.md, table/format.cc, table/block.cc.
 */
-#ifndef BLOOM_CORE_LEVELDB_TABLE_FILE_H
-#define BLOOM_CORE_LEVELDB_TABLE_FILE_H
+#ifndef BLOOM_CORE_LEVELDB_LDB_FILE_H
+#define BLOOM_CORE_LEVELDB_LDB_FILE_H
 
 #include "filter_block.h"
 
@@ -47,18 +47,18 @@ typedef enum bloom_table_filter {
 } bloom_table_filter;
 
 /* What a table file's end says of its filters. */
-typedef struct bloom_table_file {
+typedef struct bloom_ldb_file {
   bloom_table_filter filter;
   bloom_filter_block block; /* borrows the file's bytes */
   size_t block_bytes;       /* of block, all of it */
   uint8_t compression;      /* of what is compressed */
   uint8_t policy[BLOOM_POLICY_MAX_BYTES];
   size_t policy_bytes;      /* 0 if there is no policy, or it is not known */
-} bloom_table_file;
+} bloom_ldb_file;
 
 /* Reads the bytes of a whole file.  Returns NULL and sets *table; or what is wrong
 ** with them, in words that a message ends with.  Checksums are verified; of what lies
 ** before the filter block nothing is read. */
-const char *bloom_table_file_read(const uint8_t *bytes, size_t num_bytes, bloom_table_file *table);
+const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ldb_file *table);
 
 #endif

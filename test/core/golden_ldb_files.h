@@ -1,6 +1,6 @@
 /*
 ** Tables that LevelDB 1.23 wrote.  Written by
-**   leveldb_files golden >test/core/golden_tables.h
+**   leveldb_files golden >test/core/golden_ldb_files.h
 */
 
 /* hello, world and \xc3\xa9 in one data block, 10 bits a key. */

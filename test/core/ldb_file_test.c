@@ -9,9 +9,9 @@
 #include "../../ext/core/bytes.h"
 #include "../../ext/core/leveldb/crc32c.h"
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/table_file.h"
+#include "../../ext/core/leveldb/ldb_file.h"
 #include "../../ext/core/leveldb/varint.h"
-#include "golden_tables.h"
+#include "golden_ldb_files.h"
 
 /* -- Checksums and variable integers --------------------------------------------------- */
 
@@ -100,18 +100,18 @@ static const golden_table no_keys = GOLDEN(golden_no_keys);
 static const golden_table *const all_golden[] = {&one_filter, &many_blocks, &no_filter, &other_policy, &no_keys};
 
 /* A whole file in memory that ends with it; free() it. */
-static uint8_t *read_golden(const golden_table *golden, bloom_table_file *table){
+static uint8_t *read_golden(const golden_table *golden, bloom_ldb_file *table){
   uint8_t *bytes = exact_copy(golden->bytes, golden->num_bytes);
-  assert_null(bloom_table_file_read(bytes, golden->num_bytes, table));
+  assert_null(bloom_ldb_file_read(bytes, golden->num_bytes, table));
   return bytes;
 }
 
-static void check_policy(const bloom_table_file *table, const char *policy){
+static void check_policy(const bloom_ldb_file *table, const char *policy){
   assert_int_equal(table->policy_bytes, strlen(policy));
   assert_memory_equal(table->policy, policy, strlen(policy));
 }
 
-static int slot_has(const bloom_table_file *table, size_t number, const char *key){
+static int slot_has(const bloom_ldb_file *table, size_t number, const char *key){
   bloom_filter_slot slot;
   bloom_filter filter;
   bloom_filter_block_slot(&table->block, number, &slot);
@@ -123,7 +123,7 @@ static int slot_has(const bloom_table_file *table, size_t number, const char *ke
 static void tables_are_read(void **state){
   /* Data blocks begin at 0, 2240 and 4480. */
   static const char *const keys[] = {"a", "b", "c", "d", "e"};
-  bloom_table_file table;
+  bloom_ldb_file table;
   size_t i;
   uint8_t *bytes = read_golden(&one_filter, &table);
   (void)state;
@@ -150,7 +150,7 @@ static void tables_are_read(void **state){
 }
 
 static void tables_without_filters_are_told_apart(void **state){
-  bloom_table_file table;
+  bloom_ldb_file table;
   uint8_t *bytes = read_golden(&no_filter, &table);
   (void)state;
   assert_int_equal(table.filter, BLOOM_TABLE_NO_FILTER);
@@ -166,16 +166,16 @@ static void tables_that_were_cut(void **state){
   size_t i, cut;
   (void)state;
   for(i=0; i<COUNT_OF(all_golden); i++){
-    bloom_table_file table;
+    bloom_ldb_file table;
     const uint8_t *bytes = all_golden[i]->bytes;
     const size_t num_bytes = all_golden[i]->num_bytes;
     for(cut=0; cut<num_bytes; cut++){
       uint8_t *exact = exact_copy(bytes, cut);
-      assert_non_null(bloom_table_file_read(exact, cut, &table));
+      assert_non_null(bloom_ldb_file_read(exact, cut, &table));
       free(exact);
       /* Without its beginning: the handles say other places. */
       exact = exact_copy(bytes + cut + 1, num_bytes - cut - 1);
-      assert_non_null(bloom_table_file_read(exact, num_bytes - cut - 1, &table));
+      assert_non_null(bloom_ldb_file_read(exact, num_bytes - cut - 1, &table));
       free(exact);
     }
   }
@@ -187,7 +187,7 @@ static void tables_with_a_flipped_bit(void **state){
   size_t i, bit;
   (void)state;
   for(i=0; i<COUNT_OF(all_golden); i++){
-    bloom_table_file table, flipped;
+    bloom_ldb_file table, flipped;
     uint8_t *bytes = read_golden(all_golden[i], &table);
     const size_t num_bytes = all_golden[i]->num_bytes;
     const uint8_t *footer = bytes + num_bytes - BLOOM_TABLE_FOOTER_BYTES;
@@ -204,7 +204,7 @@ static void tables_with_a_flipped_bit(void **state){
                        || (byte>=num_bytes - 48 && byte<num_bytes - 48 + handle_bytes);
       const char *wrong;
       bytes[byte] ^= (uint8_t)(1 << bit%8);
-      wrong = bloom_table_file_read(bytes, num_bytes, &flipped);
+      wrong = bloom_ldb_file_read(bytes, num_bytes, &flipped);
       if( is_read ){
         assert_non_null(wrong);
       }else if( wrong==NULL ){
@@ -276,7 +276,7 @@ static void put_entry(made_table *table, uint64_t num_shared, const char *rest, 
 /* A table of this metaindex alone, behind a filter block without slots, which lies at 0
 ** and has 5 bytes. */
 static const char *read_with_metaindex(const made_table *metaindex, uint8_t compression, uint8_t filter_compression,
-                                       bloom_table_file *table){
+                                       bloom_ldb_file *table){
   made_table made = {{0}, 0};
   uint8_t *exact;
   const char *wrong;
@@ -288,7 +288,7 @@ static const char *read_with_metaindex(const made_table *metaindex, uint8_t comp
   put_trailer(&made, begin, compression);
   put_footer(&made, begin, metaindex->num_bytes);
   exact = exact_copy(made.bytes, made.num_bytes);
-  wrong = bloom_table_file_read(exact, made.num_bytes, table);
+  wrong = bloom_ldb_file_read(exact, made.num_bytes, table);
   free(exact);
   return wrong;
 }
@@ -312,7 +312,7 @@ static made_table usual_metaindex(uint64_t offset, uint64_t num_bytes){
 
 static void compressed_blocks(void **state){
   const made_table metaindex = usual_metaindex(0, 5);
-  bloom_table_file table;
+  bloom_ldb_file table;
   (void)state;
   assert_null(read_with_metaindex(&metaindex, 0, 0, &table));
   assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
@@ -331,7 +331,7 @@ static void compressed_blocks(void **state){
 static void many_entries(void **state){
   const made_table ours = handle_of(0, 5), theirs = handle_of(1, 2);
   made_table metaindex = {{0}, 0};
-  bloom_table_file table;
+  bloom_ldb_file table;
   (void)state;
   put_entry(&metaindex, 0, "aaa", &theirs);
   put_entry(&metaindex, 0, "filter.a", &theirs);
@@ -351,7 +351,7 @@ static void long_names(void **state){
   char name[200];
   const made_table handle = handle_of(0, 5);
   made_table metaindex = {{0}, 0};
-  bloom_table_file table;
+  bloom_ldb_file table;
   (void)state;
   memset(name, 'x', sizeof(name));
   memcpy(name, "filter.", 7);
@@ -369,7 +369,7 @@ static void long_names(void **state){
 
 static void check_metaindex(const char *hex, const char *wrong){
   made_table metaindex = {{0}, 0};
-  bloom_table_file table;
+  bloom_ldb_file table;
   uint8_t *bytes = bytes_of(hex, &metaindex.num_bytes);
   if( metaindex.num_bytes ) memcpy(metaindex.bytes, bytes, metaindex.num_bytes);
   free(bytes);
@@ -418,14 +418,14 @@ static void handles_that_lead_nowhere(void **state){
     for(j=0; j<COUNT_OF(sizes); j++){
       const made_table metaindex = usual_metaindex(sizes[i], sizes[j]);
       made_table made = {{0}, 0};
-      bloom_table_file table;
+      bloom_ldb_file table;
       uint8_t *exact;
       const char *wrong = read_with_metaindex(&metaindex, 0, 0, &table);
       if( sizes[i]==0 && sizes[j]==5 ) assert_null(wrong);
       else assert_non_null(wrong);
       put_footer(&made, sizes[i], sizes[j]);
       exact = exact_copy(made.bytes, made.num_bytes);
-      assert_string_equal(bloom_table_file_read(exact, made.num_bytes, &table), "the metaindex block lies outside of the file");
+      assert_string_equal(bloom_ldb_file_read(exact, made.num_bytes, &table), "the metaindex block lies outside of the file");
       free(exact);
     }
   }
@@ -433,10 +433,10 @@ static void handles_that_lead_nowhere(void **state){
 
 static void damage_is_named(void **state){
   made_table metaindex = usual_metaindex(0, 4), made = {{0}, 0};
-  bloom_table_file table = {.block_bytes = 77};
+  bloom_ldb_file table = {.block_bytes = 77};
   (void)state;
-  assert_string_equal(bloom_table_file_read(NULL, 0, &table), "it has fewer than 48 bytes");
-  assert_string_equal(bloom_table_file_read(made.bytes, 48, &table), "its last 8 bytes are not LevelDB's magic number");
+  assert_string_equal(bloom_ldb_file_read(NULL, 0, &table), "it has fewer than 48 bytes");
+  assert_string_equal(bloom_ldb_file_read(made.bytes, 48, &table), "its last 8 bytes are not LevelDB's magic number");
   assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the filter block does not have its checksum");
   metaindex = usual_metaindex(0, 5000);
   assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the filter block lies outside of the file");
@@ -452,14 +452,14 @@ static void damage_is_named(void **state){
   /* The footer's handles do not end. */
   put_footer(&made, 0, 4);
   memset(made.bytes, 0xff, 40);
-  assert_string_equal(bloom_table_file_read(made.bytes, made.num_bytes, &table), "its footer is damaged");
+  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &table), "its footer is damaged");
   memset(made.bytes, 0, 2);
-  assert_string_equal(bloom_table_file_read(made.bytes, made.num_bytes, &table), "its footer is damaged");
+  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &table), "its footer is damaged");
   made.num_bytes = 0;
   /* A metaindex without its checksum, then one that has it but holds no filter block. */
   put_bytes(&made, "\0\0\0\0\0\0\0\0\0", 9);
   put_footer(&made, 0, 4);
-  assert_string_equal(bloom_table_file_read(made.bytes, made.num_bytes, &table), "the metaindex block does not have its checksum");
+  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &table), "the metaindex block does not have its checksum");
   made.num_bytes = 0;
   put_bytes(&made, "\xff", 1);
   put_trailer(&made, 0, 0);
@@ -467,7 +467,7 @@ static void damage_is_named(void **state){
   put_bytes(&made, metaindex.bytes, metaindex.num_bytes);
   put_trailer(&made, 6, 0);
   put_footer(&made, 6, metaindex.num_bytes);
-  assert_string_equal(bloom_table_file_read(made.bytes, made.num_bytes, &table), "the filter block is damaged");
+  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &table), "the filter block is damaged");
   assert_int_equal(table.block_bytes, 77);
 }
 
