@@ -63,7 +63,7 @@ unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]);
 
 /*
 ** Writes value's text to text[], eight bytes a word, the first byte the lowest,
-** zeros behind the last; gives the number of bytes, 1..20.
+** zeros behind the last; returns the number of bytes, 1..20.
 */
 static inline unsigned bloom_decimal_words(int64_t value, uint64_t text[3]){
   /* By number of digits n: 10^(3-n), 54 bits of fraction, rounded up.  That adds
@@ -93,7 +93,7 @@ static inline unsigned bloom_decimal_words(int64_t value, uint64_t text[3]){
   return num_digits;
 }
 
-/* Writes value to text, without a terminator; gives the length, 1..20 bytes. */
+/* Writes value to text, without a terminator; returns the length, 1..20 bytes. */
 size_t bloom_decimal(int64_t value, uint8_t text[BLOOM_DECIMAL_MAX_BYTES]);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "filter.h"
 
-/* Every encoding, in the order in which they are asked whether bytes are theirs;
+/* Every encoding, in the order in which they try whether bytes are theirs;
 ** the last takes any.  NULL ends. */
 extern const bloom_encoding *const bloom_encodings[];
 

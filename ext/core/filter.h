@@ -4,7 +4,7 @@
 **
 **   SQL value  --sqlite/key.h-->                integer or bytes
 **   these      --an encoding's hash-->          hash, 32 or 64 bits
-**   hash     --an encoding's add or ask-->    bits
+**   hash     --an encoding's add or test-->    bits
 **
 ** An encoding is one way of writing a filter as bytes.  Each has a folder beside
 ** this file (bloomfile/, leveldb/, parquet/) and a row in the list, encodings.c,
@@ -86,7 +86,7 @@ typedef struct bloom_encoding {
   bloom_hash_value (*hash_int64)(int64_t key);
   bloom_hash_value (*hash_bytes)(const uint8_t *key, size_t num_bytes);
 
-  /* -- Asking: 1 if the key may be in the filter, 0 if it surely is not ------ */
+  /* -- Testing: 1 if the key may be in the filter, 0 if it surely is not ------ */
 
   int (*may_contain)(const bloom_filter *filter, bloom_hash_value hash);
   /* The same from the key on, so that a row costs one indirect call. */

@@ -172,7 +172,7 @@ void bloom_fail(sqlite3_context *context, const char *format, ...);
 void bloom_fail_arg(sqlite3_context *context, const char *format, bloom_arg arg);
 
 /* The name of the type of a value that cannot be a filter, being neither a BLOB nor
-** NULL: as typeof() gives it but in capitals. */
+** NULL: as typeof() returns it but in capitals. */
 const char *bloom_type_name(sqlite3_value *value);
 
 /* A value as an SQL literal for a message; sqlite3_free() it.  Of a long text only

@@ -32,7 +32,7 @@ bloom_filter_arg_status bloom_filter_arg(
 ){
   const bloom_handle *handle = bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
   bloom_filter_arg_status status;
-  if( handle && handle->ask==NULL ){
+  if( handle && handle->test==NULL ){
     *filter = &handle->filter;
     return BLOOM_ARG_FILTER;
   }

@@ -45,7 +45,7 @@ static inline const bloom_filter *bloom_filter_arg_or_fail(
 ){
   /* A handle's type is NULL: look for it first. */
   const bloom_handle *handle = bloom_handle_of(context, value);
-  if( handle && handle->ask==NULL ) return &handle->filter;
+  if( handle && handle->test==NULL ) return &handle->filter;
   return bloom_blob_arg_or_fail(context, function, value, storage);
 }
 

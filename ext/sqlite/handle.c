@@ -128,7 +128,7 @@ bloom_handle_status bloom_handle_open(
     return BLOOM_HANDLE_NONE_LEFT;
   }
   pool->num_users++;
-  handle->ask = NULL;
+  handle->test = NULL;
   *opened = handle;
   return BLOOM_HANDLE_OPEN;
 }

@@ -1,5 +1,5 @@
 /*
-** Handles: what bloom_open() gives in place of a filter, as a pointer value.
+** Handles: what bloom_open() returns in place of a filter, as a pointer value.
 **
 ** SQLite frees a pointer value's object with the value that it was made in, but
 ** copies such values freely: nullif() does, first_value() does, an application's
@@ -22,7 +22,7 @@
 /* The type of the pointer values: sqlite3_result_pointer(). */
 #define BLOOM_HANDLE_TYPE "bloom filter handle e2c41d57"
 
-#define BLOOM_ASK_NULL  (-1) /* NULL was asked for */
+#define BLOOM_TEST_NULL  (-1) /* the key is NULL */
 #define BLOOM_ASK_NOMEM (-2)
 
 /* Handles open at once in a process; a power of two. */
@@ -33,8 +33,8 @@ typedef struct bloom_handle {
   bloom_filter filter; /* of bytes; to be set by who fills them */
   /* NULL, or what answers in place of filter, which is none then: 1, 0, or one of the
   ** codes below. */
-  int (*ask)(void *data, sqlite3_value *key);
-  void *ask_data;
+  int (*test)(void *data, sqlite3_value *key);
+  void *test_data;
   uintptr_t number;
   size_t max_bytes;    /* that there is room for */
   struct bloom_handle_pool *pool;

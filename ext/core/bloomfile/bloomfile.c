@@ -150,7 +150,7 @@ static const char *bloomfile_readonly_reason(const bloom_filter *filter){
   return NULL;
 }
 
-/* -- Asking ------------------------------------------------------------------- */
+/* -- Testing ------------------------------------------------------------------ */
 
 static bloom_hash_value bloomfile_hash_int64(int64_t key){
   uint8_t text[BLOOM_DECIMAL_MAX_BYTES];

@@ -83,7 +83,7 @@ static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums
     return "saturated: every bit of a set is set, so that set may contain every key";
   }
   if( (double)sums->most_bits_set>BLOOMFILE_NEARLY_SATURATED * num_units ){
-    return "nearly saturated: over 3/4 of a set's bits are set; build it anew for more keys";
+    return "nearly saturated: over 3/4 of a set's bits are set; rebuild it for more keys";
   }
   if( shape->num_slots>BLOOM_BLOOMFILE_MIN_UNITS
    && bloomfile_estimated_keys(shape, sums->most_bits_set) * num_sets>BLOOMFILE_UNEVEN * sums->estimated_keys ){

@@ -294,7 +294,7 @@ static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts
   if( filter->shape.num_bits>num_bits ){
     facts->note = "too long: probes reach only its first 2^32 bits";
   }else if( facts->fill_ratio>LEVELDB_NEARLY_SATURATED ){
-    facts->note = "nearly saturated: over 3/4 of its bits are set; build it anew for more keys";
+    facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it for more keys";
   }
 }
 

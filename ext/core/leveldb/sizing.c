@@ -178,7 +178,7 @@ static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_
 }
 
 /*
-** The hashes of which all_set() is asked.
+** The hashes that all_set() tests.
 **
 ** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  So all
 ** probes of a hash are values of probe 2, but for multiples of num_bits, if its delta is

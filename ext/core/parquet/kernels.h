@@ -1,6 +1,6 @@
 /*
 ** The two loops of Parquet's filter that are worth vector code, one row of functions
-** per instruction set: adding hashes, and asking for one.
+** per instruction set: adding hashes, and testing one.
 **
 ** Rows differ in speed, never in a bit of what they give: split_block.h is the
 ** reference.

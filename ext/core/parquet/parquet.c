@@ -16,7 +16,7 @@
 
 static const uint8_t parquet_header_end[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
 
-/* Writes the header of num_blocks blocks; gives its length in bytes. */
+/* Writes the header of num_blocks blocks; returns its length in bytes. */
 static size_t parquet_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]){
   /* A Thrift integer n >= 0 is written as 2n, seven bits a byte, the lowest first. */
   uint64_t rest = 2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES;

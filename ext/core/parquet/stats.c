@@ -141,7 +141,7 @@ void bloom_parquet_describe(const bloom_filter *filter, int count_bits, bloom_fa
   }
   facts->estimated_keys = parquet_estimated_keys(shape, (uint64_t)facts->bits_set);
   if( facts->fill_ratio>PARQUET_NEARLY_SATURATED_FILL ){
-    facts->note = "nearly saturated: over 3/4 of its bits are set; build it anew with more bits";
+    facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it with more bits";
   }
 }
 

@@ -3,7 +3,7 @@
 ** filter is a BLOB or a handle, NULL for NULL.
 **
 ** (1) NULL keys are skipped; without keys the filter comes back as it is.
-** (2) The bytes are those that bloom_build gives for the same capacity,
+** (2) The bytes are those that bloom_build returns for the same capacity,
 **     bits_per_key and encoding, whatever the order in which the keys came.
 ** (3) A filter that keys cannot be added to is an error, with its encoding's
 **     reason.

@@ -1,6 +1,6 @@
 /*
 ** bloom_build_sets(set_number, key [, bits_per_key = 10 [, capacity]]): aggregate; the
-** BloomFile of the keys of many sets, which bloom_sets() asks.
+** BloomFile of the keys of many sets, which bloom_sets() reads.
 **
 ** (1) set_number is an integer from 0 up.  Rows come in any order; those with a NULL
 **     set_number are skipped.  A NULL key is none, but the file has room for its set.  No

@@ -1,7 +1,7 @@
 /*
 ** bloom_key(value, type): the bytes, as a BLOB, that a program keys by which does not
-** key by SQL's values; NULL where either is NULL.  For asking filters that others wrote,
-** and for building those that others ask: in every encoding a BLOB is its bytes.
+** key by SQL's values; NULL where either is NULL.  For testing filters that others wrote,
+** and for building those that others test: in every encoding a BLOB is its bytes.
 **
 **   Parquet's columns     int32 int64 float double, little-endian; uuid, 16 bytes
 **   LevelDB's integers    fixed32 fixed64, little-endian; varint32 varint64

@@ -8,7 +8,7 @@
 
 /* What a table's handle answers. */
 static void ask_table(sqlite3_context *context, const bloom_handle *handle, sqlite3_value *key){
-  const int answer = handle->ask(handle->ask_data, key);
+  const int answer = handle->test(handle->test_data, key);
   if( answer>=0 ) sqlite3_result_int(context, answer);
   else if( answer==BLOOM_ASK_NOMEM ) sqlite3_result_error_nomem(context);
 }
@@ -23,7 +23,7 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
   if( handle==NULL ){
     filter = bloom_blob_arg_or_fail(context, "bloom_may_contain", args[0], &storage);
     if( filter==NULL ) return;
-  }else if( handle->ask ){
+  }else if( handle->test ){
     ask_table(context, handle, args[1]);
     return;
   }else{

@@ -812,7 +812,7 @@ static int ask_whole(void *data, sqlite3_value *key){
   bloom_key_hashes asked;
   int i, layer;
   if( bloom_query_hashes(&bloom_encoding_parquet, whole->rule, key, &asked)!=SQLITE_OK ) return BLOOM_ASK_NOMEM;
-  if( asked.num_hashes==0 ) return BLOOM_ASK_NULL;
+  if( asked.num_hashes==0 ) return BLOOM_TEST_NULL;
   for(i=0; i<asked.num_hashes; i++){
     for(layer=0; layer<whole->num_layers; layer++){
       if( bloom_encoding_parquet.may_contain(&whole->filters[layer], asked.hashes[i]) ) return 1;
@@ -831,8 +831,8 @@ int bloom_store_open_handle(bloom_store *store, bloom_whole *whole){
     case BLOOM_HANDLE_NONE_LEFT:
       return fail(store, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_HANDLES));
   }
-  whole->handle->ask = ask_whole;
-  whole->handle->ask_data = whole;
+  whole->handle->test = ask_whole;
+  whole->handle->test_data = whole;
   return SQLITE_OK;
 }
 
