@@ -23,7 +23,7 @@
 #define BLOOM_HANDLE_TYPE "bloom filter handle e2c41d57"
 
 #define BLOOM_TEST_NULL  (-1) /* the key is NULL */
-#define BLOOM_ASK_NOMEM (-2)
+#define BLOOM_TEST_NOMEM (-2)
 
 /* Handles open at once in a process; a power of two. */
 #define BLOOM_MAX_OPEN_HANDLES 16384

@@ -10,7 +10,7 @@
 static void ask_table(sqlite3_context *context, const bloom_handle *handle, sqlite3_value *key){
   const int answer = handle->test(handle->test_data, key);
   if( answer>=0 ) sqlite3_result_int(context, answer);
-  else if( answer==BLOOM_ASK_NOMEM ) sqlite3_result_error_nomem(context);
+  else if( answer==BLOOM_TEST_NOMEM ) sqlite3_result_error_nomem(context);
 }
 
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args){

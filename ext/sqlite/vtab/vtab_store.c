@@ -811,7 +811,7 @@ static int ask_whole(void *data, sqlite3_value *key){
   const bloom_whole *whole = data;
   bloom_key_hashes asked;
   int i, layer;
-  if( bloom_query_hashes(&bloom_encoding_parquet, whole->rule, key, &asked)!=SQLITE_OK ) return BLOOM_ASK_NOMEM;
+  if( bloom_query_hashes(&bloom_encoding_parquet, whole->rule, key, &asked)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( asked.num_hashes==0 ) return BLOOM_TEST_NULL;
   for(i=0; i<asked.num_hashes; i++){
     for(layer=0; layer<whole->num_layers; layer++){
