@@ -27,14 +27,14 @@ typedef enum bloom_status {
   BLOOM_TOO_BIG /* a size that does not fit in size_t */
 } bloom_status;
 
-/* The hash value of one key, in its low hash_bytes bytes.  Keys with equal
+/* The hash value of one key, in its low hash_value_bytes bytes.  Keys with equal
 ** hashes are one key to a filter. */
 typedef uint64_t bloom_hash_value;
 
 /* Hashes in a chain of runs, so that a set can grow without being copied. */
 typedef struct bloom_hash_run {
   const struct bloom_hash_run *next; /* NULL ends the chain */
-  const void *hashes; /* uint32_t or uint64_t, as the encoding's hash_bytes says */
+  const void *hashes; /* uint32_t or uint64_t, as the encoding's hash_value_bytes says */
   size_t num_hashes;
 } bloom_hash_run;
 
@@ -79,7 +79,7 @@ static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NUL
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
   const char *name;      /* as SQL writes it */
-  uint32_t hash_bytes; /* 4 or 8 */
+  uint32_t hash_value_bytes; /* 4 or 8 */
 
   /* -- Key to hash.  bytes may be NULL if num_bytes is 0. ------------------ */
 

@@ -10,7 +10,7 @@ int bloom_hash_queue_add_chunk(bloom_hash_queue *queue){
   bloom_hash_chunk *chunk;
   size_t max_hashes = last ? last->max_hashes * 2 : CHUNK_MIN_HASHES;
   if( max_hashes>BLOOM_CHUNK_MAX_HASHES ) max_hashes = BLOOM_CHUNK_MAX_HASHES;
-  chunk = sqlite3_malloc64(sizeof(*chunk) + max_hashes * queue->hash_bytes);
+  chunk = sqlite3_malloc64(sizeof(*chunk) + max_hashes * queue->hash_value_bytes);
   if( chunk==NULL ) return SQLITE_NOMEM;
   chunk->run = (bloom_hash_run){.next = NULL, .hashes = chunk->hashes, .num_hashes = 0};
   chunk->next = NULL;
@@ -28,7 +28,7 @@ int bloom_hash_queue_add_chunk(bloom_hash_queue *queue){
 
 void bloom_hash_queue_pop(bloom_hash_queue *queue){
   bloom_hash_chunk *chunk = queue->first;
-  chunk->run.hashes = (const uint8_t *)chunk->run.hashes + queue->hash_bytes;
+  chunk->run.hashes = (const uint8_t *)chunk->run.hashes + queue->hash_value_bytes;
   chunk->run.num_hashes--;
   queue->num_hashes--;
   if( chunk->run.num_hashes==0 ){
@@ -49,5 +49,5 @@ void bloom_hash_queue_clear(bloom_hash_queue *queue){
     sqlite3_free(chunk);
     chunk = next;
   }
-  *queue = (bloom_hash_queue){.hash_bytes = queue->hash_bytes};
+  *queue = (bloom_hash_queue){.hash_value_bytes = queue->hash_value_bytes};
 }

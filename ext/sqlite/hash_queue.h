@@ -20,11 +20,11 @@ typedef struct bloom_hash_chunk {
   uint64_t hashes[];   /* or uint32_t, two in each */
 } bloom_hash_chunk;
 
-/* Zero bytes are an empty queue, once hash_bytes is set. */
+/* Zero bytes are an empty queue, once hash_value_bytes is set. */
 typedef struct bloom_hash_queue {
   bloom_hash_chunk *first, *last; /* last is the one to push to */
   uint64_t num_hashes;
-  uint32_t hash_bytes;            /* 4 or 8 */
+  uint32_t hash_value_bytes;            /* 4 or 8 */
 } bloom_hash_queue;
 
 /* Adds an empty chunk to push to.  SQLITE_OK or SQLITE_NOMEM, the queue unchanged. */
@@ -37,7 +37,7 @@ static inline int bloom_hash_queue_push(bloom_hash_queue *queue, bloom_hash_valu
     if( bloom_hash_queue_add_chunk(queue)!=SQLITE_OK ) return SQLITE_NOMEM;
     chunk = queue->last;
   }
-  if( queue->hash_bytes==sizeof(uint32_t) ){
+  if( queue->hash_value_bytes==sizeof(uint32_t) ){
     ((uint32_t *)chunk->hashes)[chunk->end++] = (uint32_t)hash;
   }else{
     chunk->hashes[chunk->end++] = hash;

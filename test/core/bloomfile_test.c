@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "../../ext/core/bloomfile/bloomfile.h"
-#include "../../ext/core/bloomfile/probe.h"
 #include "../../ext/core/bloomfile/stats.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/xxh64.h"
@@ -111,7 +110,7 @@ static void hashes_are_xxh64_of_the_house_s_key_bytes(void **state){
   assert_int_equal(bloomfile->hash_bytes(NULL, 0), 0xef46db3751d8e999u);
   assert_int_equal(bloomfile->hash_int64(1), bloom_xxh64((const uint8_t *)"1", 1));
   assert_int_equal(bloomfile->hash_int64(INT64_MIN), bloom_xxh64((const uint8_t *)"-9223372036854775808", 20));
-  assert_int_equal(bloomfile->hash_bytes, 8);
+  assert_int_equal(bloomfile->hash_value_bytes, 8);
 }
 
 static void a_file_begins_with_its_header(void **state){

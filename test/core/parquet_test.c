@@ -107,7 +107,7 @@ static void the_row(void **state){
   size_t i;
   (void)state;
   assert_string_equal(parquet->name, "parquet");
-  assert_int_equal(parquet->hash_bytes, 8);
+  assert_int_equal(parquet->hash_value_bytes, 8);
   assert_true(parquet->hash_int64(1)==0x9f29cb17a2a49995u);
   assert_true(parquet->hash_bytes((const uint8_t*)"hello", 5)==0x26c7827d889f6da3u);
   assert_true(parquet->hash_bytes(NULL, 0)==0xef46db3751d8e999u);

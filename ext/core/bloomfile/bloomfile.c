@@ -201,7 +201,7 @@ static int bloomfile_may_contain_bytes(const bloom_filter *file, const uint8_t *
 
 const bloom_encoding bloom_encoding_bloomfile = {
   .name = "bloomfile",
-  .hash_bytes = 8,
+  .hash_value_bytes = 8,
   .hash_int64 = bloomfile_hash_int64,
   .hash_bytes = bloom_xxh64,
   .may_contain = bloomfile_may_contain,

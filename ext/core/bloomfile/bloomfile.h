@@ -29,16 +29,11 @@
 #ifndef BLOOM_CORE_BLOOMFILE_H
 #define BLOOM_CORE_BLOOMFILE_H
 
-#include "../filter.h"
+#include "probe.h"
 
 #define BLOOM_BLOOMFILE_TAG          0xfa9734edu
 #define BLOOM_BLOOMFILE_VERSION      0x0100u
 #define BLOOM_BLOOMFILE_HEADER_BYTES 32
-#define BLOOM_BLOOMFILE_MAX_PROBES   100
-
-/* A prime, as all numbers of units that are made.  Of fewer units, one key in so many
-** finds too often that all its probes pick one unit. */
-#define BLOOM_BLOOMFILE_MIN_UNITS 191
 
 /* It is not made by name: a key alone does not say its set. */
 extern const bloom_encoding bloom_encoding_bloomfile;

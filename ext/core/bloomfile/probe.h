@@ -8,6 +8,12 @@
 
 #include "../filter.h"
 
+#define BLOOM_BLOOMFILE_MAX_PROBES 100
+
+/* A prime, as all numbers of units that are made.  Of fewer units, one key in so many
+** finds too often that all its probes pick one unit. */
+#define BLOOM_BLOOMFILE_MIN_UNITS 191
+
 /* Bytes of each unit that are ANDed at once, in registers and L1; a multiple of 8. */
 #define BLOOM_BLOOMFILE_BLOCK_BYTES ((size_t)512)
 #define BLOOM_BLOOMFILE_BLOCK_WORDS (BLOOM_BLOOMFILE_BLOCK_BYTES / 8)

@@ -164,11 +164,11 @@ static inline uint64_t bloomfile_mix(uint64_t i){
 double bloom_bloomfile_measured_fpr(const bloom_filter *file){
   const uint64_t num_sets = bloomfile_num_sets(file);
   /* No more work than a file of its size explains: fewer hashes where units are long. */
-  const uint64_t hash_bytes = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
+  const uint64_t bytes_a_hash = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
   uint64_t num_hashes, num_accepted = 0;
   uint64_t i;
   if( num_sets==0 ) return 0;
-  num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / hash_bytes + 1;
+  num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
   if( num_hashes>BLOOM_BLOOMFILE_FPR_SAMPLE ) num_hashes = BLOOM_BLOOMFILE_FPR_SAMPLE;
   for(i=1; i<=num_hashes; i++) num_accepted += bloomfile_num_accepting(file, bloomfile_mix(i));
   return (double)num_accepted / ((double)num_hashes * (double)num_sets);

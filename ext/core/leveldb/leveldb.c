@@ -335,7 +335,7 @@ static double leveldb_measured_fpr(const bloom_filter *filter){
 
 const bloom_encoding bloom_encoding_leveldb = {
   .name = "leveldb",
-  .hash_bytes = 4,
+  .hash_value_bytes = 4,
   .hash_int64 = leveldb_hash_int64,
   .hash_bytes = leveldb_hash_bytes,
   .may_contain = leveldb_may_contain,

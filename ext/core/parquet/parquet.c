@@ -111,7 +111,7 @@ static const char *parquet_readonly_reason(const bloom_filter *filter){
 
 const bloom_encoding bloom_encoding_parquet = {
   .name = "parquet",
-  .hash_bytes = 8,
+  .hash_value_bytes = 8,
   .hash_int64 = parquet_hash_int64,
   .hash_bytes = bloom_parquet_hash_bytes,
   .may_contain = parquet_may_contain,

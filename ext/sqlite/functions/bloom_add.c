@@ -34,7 +34,7 @@ static int add_keys(
       encoding->add(shape, bytes, &run);
       run.num_hashes = 0;
     }
-    if( encoding->hash_bytes==sizeof(uint32_t) ){
+    if( encoding->hash_value_bytes==sizeof(uint32_t) ){
       hashes.narrow[run.num_hashes++] = (uint32_t)hash;
     }else{
       hashes.wide[run.num_hashes++] = hash;

@@ -148,7 +148,7 @@ static int read_parameters(
   }
   if( state->encoding==NULL ){
     state->encoding = encoding;
-    state->queue.hash_bytes = encoding->hash_bytes;
+    state->queue.hash_value_bytes = encoding->hash_value_bytes;
   }else if( encoding!=state->encoding ){
     return fail_not_constant(context, last_number, "encoding", encoding_literal(state->encoding),
                              encoding_literal(encoding));

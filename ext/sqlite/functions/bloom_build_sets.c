@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "../../core/bloomfile/bloomfile.h"
-#include "../../core/bloomfile/probe.h"
 #include "../hash_queue.h"
 #include "../errors.h"
 #include "functions.h"
@@ -84,8 +83,8 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
     return SQLITE_TOOBIG;
   }
   state->max_bytes = max_bytes;
-  state->hashes.hash_bytes = sizeof(bloom_hash_value);
-  state->sets.hash_bytes = sizeof(uint32_t);
+  state->hashes.hash_value_bytes = sizeof(bloom_hash_value);
+  state->sets.hash_value_bytes = sizeof(uint32_t);
   return SQLITE_OK;
 }
 

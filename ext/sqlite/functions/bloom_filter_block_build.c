@@ -109,7 +109,7 @@ void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlit
     return;
   }
   if( state->max_bytes==0 ){
-    state->hashes.hash_bytes = state->slots.hash_bytes = 4;
+    state->hashes.hash_value_bytes = state->slots.hash_value_bytes = 4;
     state->max_bytes = (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
   }
   block_build_step(context, state, num_args, args);

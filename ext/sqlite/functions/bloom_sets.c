@@ -6,7 +6,6 @@
 ** (2) Bytes that are no BloomFile are an error: a filter of one set has no numbers.
 */
 #include "../../core/bloomfile/bloomfile.h"
-#include "../../core/bloomfile/probe.h"
 #include "../../core/partition.h"
 #include "../errors.h"
 #include "../filter_arg.h"

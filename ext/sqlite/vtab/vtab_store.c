@@ -2,6 +2,7 @@
 ** Pages, layers, what is pending, and building anew.
 */
 #include "vtab_store.h"
+#include "vtab.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "fuzz.h"
 
 #include "../../../ext/core/bloomfile/bloomfile.h"
-#include "../../../ext/core/bloomfile/probe.h"
 #include "../../../ext/core/encodings.h"
 
 #define MAX_KEYS         40
