@@ -50,7 +50,8 @@
   "%s(): filters must have one encoding, not '%s' and then '%s'"
 
 /* function */
-#define BLOOM_ERROR_NO_ARGS "%s(): argument 1 (filter) is missing"
+#define BLOOM_ERROR_NO_ARGS   "%s(): argument 1 (filter) is missing"
+#define BLOOM_ERROR_NO_VALUES "%s(): argument 1 (value) is missing"
 
 /* For bloom_fail_arg(): function, argument number, the value as an SQL literal */
 #define BLOOM_ERROR_BITS_PER_KEY \

@@ -173,7 +173,9 @@ static contestant integer_rows[] = {
   {.name = "noop(handle, k)", .sql = "SELECT sum(noop(" HANDLE ", k)) FROM t"},
   {.name = "may_contain(handle, k)", .sql = "SELECT sum(bloom_may_contain(" HANDLE ", k)) FROM t"},
   {.name = "may_contain(handle, repeated k)", .sql = "SELECT sum(bloom_may_contain(" HANDLE ", r)) FROM t"},
+  {.name = "may_contain(handle, tuple(k, r))", .sql = "SELECT sum(bloom_may_contain(" HANDLE ", bloom_tuple(k, r))) FROM t"},
   {.name = "may_contain(parquet, k)", .sql = "SELECT sum(bloom_may_contain(" PARQUET ", k)) FROM t"},
+  {.name = "may_contain(parquet, tuple(k, r))", .sql = "SELECT sum(bloom_may_contain(" PARQUET ", bloom_tuple(k, r))) FROM t"},
   {.name = "noop(?, k)", .sql = "SELECT sum(noop(?1, k)) FROM t"},
   {.name = "may_contain(?, k)", .sql = "SELECT sum(bloom_may_contain(?1, k)) FROM t"},
   {.name = "abs(k)", .sql = "SELECT sum(abs(k)) FROM t"},
@@ -188,13 +190,17 @@ static const comparison integer_comparisons[] = {
   {'/', "may_contain(handle, k)", "abs(k)"},
   {'/', "may_contain(?, k)", "abs(k)"},
   {'/', "may_contain(handle, k)", "may_contain(?, k)"},
+  {'/', "may_contain(handle, tuple(k, r))", "may_contain(handle, k)"},
+  {'/', "may_contain(parquet, tuple(k, r))", "may_contain(parquet, k)"},
 };
 
 static contestant text_rows[] = {
   {.name = "empty scan", .sql = "SELECT count(s) FROM t"},
   {.name = "noop(handle, s)", .sql = "SELECT sum(noop(" HANDLE ", s)) FROM t"},
   {.name = "may_contain(handle, s)", .sql = "SELECT sum(bloom_may_contain(" HANDLE ", s)) FROM t"},
+  {.name = "may_contain(handle, tuple(s, k))", .sql = "SELECT sum(bloom_may_contain(" HANDLE ", bloom_tuple(s, k))) FROM t"},
   {.name = "may_contain(parquet, s)", .sql = "SELECT sum(bloom_may_contain(" PARQUET ", s)) FROM t"},
+  {.name = "may_contain(parquet, tuple(s, k))", .sql = "SELECT sum(bloom_may_contain(" PARQUET ", bloom_tuple(s, k))) FROM t"},
   {.name = "noop(?, s)", .sql = "SELECT sum(noop(?1, s)) FROM t"},
   {.name = "may_contain(?, s)", .sql = "SELECT sum(bloom_may_contain(?1, s)) FROM t"},
   {.name = "length(s)", .sql = "SELECT sum(length(s)) FROM t"},
@@ -209,6 +215,8 @@ static const comparison text_comparisons[] = {
   {'/', "may_contain(handle, s)", "length(s)"},
   {'/', "may_contain(?, s)", "length(s)"},
   {'/', "may_contain(handle, s)", "may_contain(?, s)"},
+  {'/', "may_contain(handle, tuple(s, k))", "may_contain(handle, s)"},
+  {'/', "may_contain(parquet, tuple(s, k))", "may_contain(parquet, s)"},
 };
 
 static contestant build_rows[] = {

@@ -150,6 +150,7 @@ static const struct {
   {"SELECT length(bloom_build_sets(0, 'a', 1, ?1))", 241},
   {"SELECT length(bloom_build_sets(?1, 'a'))", 39},
   {"SELECT length(bloom_build_sets(?1, NULL, 1, 100))", 39},
+  {"SELECT length(bloom_tuple(zeroblob(?1), 'a'))", 989},
 };
 
 static void check_small_limit(void){
@@ -435,6 +436,7 @@ static const char *const endless_statements[] = {
   ENDLESS "SELECT sum((SELECT count(filter) FROM bloom_filter_block(zeroblob(at(i) % 1000 + 5)))) FROM n",
   ENDLESS "SELECT sum(length(bloom_key(at(i), 'varint64'))) FROM n",
   ENDLESS "SELECT sum(bloom_partition(at(i), 99)) FROM n",
+  ENDLESS "SELECT sum(length(bloom_tuple(at(i), i))) FROM n",
   ENDLESS "SELECT bloom_build_sets(i % 9, at(i)) FROM n",
   ENDLESS "SELECT bloom_build_sets(i % 9, at(i), 10, 1000) FROM n",
   ENDLESS "SELECT sum((SELECT count(*) FROM bloom_sets((SELECT bloom_open(bloom_build_sets(1, 1))), at(i)))) FROM n",

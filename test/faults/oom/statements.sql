@@ -98,6 +98,13 @@ SELECT * FROM described;
 SELECT num_probes FROM bloom_info WHERE argument = x'000000000000000006';
 SELECT f.name, i.num_bytes FROM filters f, bloom_info i WHERE i.argument = f.filter OR i.argument IS bloom_empty(length(f.name));
 
+-- bloom_tuple.
+SELECT bloom_tuple(k), bloom_tuple(id, part, k), bloom_tuple(k, zeroblob(200), k) FROM keys;
+SELECT bloom_build(bloom_tuple(part, k)), bloom_build(bloom_tuple(k, k, k), 'parquet') FROM keys;
+SELECT count(*) FROM keys WHERE bloom_may_contain((SELECT bloom_open(bloom_build(bloom_tuple(part, k))) FROM keys), bloom_tuple(part, k));
+-- error
+SELECT bloom_tuple();
+
 -- bloom_partition, bloom_bits_per_key, bloom_version.
 SELECT bloom_partition(k, 1000) FROM keys;
 SELECT bloom_partition(k, 4), bloom_build(k, 12) FROM keys GROUP BY 1;

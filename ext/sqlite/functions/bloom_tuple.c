@@ -1,0 +1,58 @@
+/*
+** bloom_tuple(value, ...): one key for several columns, a BLOB with the values' types
+** and bytes (core/tuple.h); NULL where one of them is NULL.
+**
+** Two tuples are equal just where `a = ? AND b = ?` holds for their values, compared as
+** expressions without affinity: 1 is 1.0, and '1' is another key.
+*/
+#include "../errors.h"
+#include "../tuple.h"
+#include "functions.h"
+
+/* Tuples up to this size are written on the stack, and SQLite copies them into memory
+** that it uses again for the next row. */
+#define SHORT_TUPLE_BYTES 256
+
+/* Sets what there is instead, where the values have no tuple. */
+static void finish_tuple(sqlite3_context *context, bloom_tuple_status status){
+  switch( status ){
+    case BLOOM_TUPLE_WRITTEN:  break;
+    case BLOOM_TUPLE_HAS_NULL: sqlite3_result_null(context); break;
+    case BLOOM_TUPLE_NOMEM:    sqlite3_result_error_nomem(context); break;
+  }
+}
+
+static void long_tuple(sqlite3_context *context, int num_args, sqlite3_value **args, uint64_t num_bytes){
+  const int max_bytes = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  bloom_tuple_status status;
+  uint8_t *bytes;
+  if( num_bytes>(uint64_t)max_bytes ){
+    sqlite3_result_error_toobig(context);
+    return;
+  }
+  bytes = sqlite3_malloc64(num_bytes);
+  if( bytes==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  status = bloom_tuple_write(num_args, args, bytes, num_bytes, &num_bytes);
+  sqlite3_result_blob64(context, bytes, num_bytes, sqlite3_free);
+  finish_tuple(context, status);
+}
+
+void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
+  uint8_t bytes[SHORT_TUPLE_BYTES];
+  uint64_t num_bytes = 0;
+  bloom_tuple_status status;
+  if( num_args==0 ){
+    bloom_fail(context, BLOOM_ERROR_NO_VALUES, "bloom_tuple");
+    return;
+  }
+  status = bloom_tuple_write(num_args, args, bytes, sizeof(bytes), &num_bytes);
+  if( num_bytes>sizeof(bytes) ){
+    long_tuple(context, num_args, args, num_bytes);
+    return;
+  }
+  sqlite3_result_blob(context, bytes, (int)num_bytes, SQLITE_TRANSIENT);
+  finish_tuple(context, status);
+}
