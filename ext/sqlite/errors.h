@@ -7,9 +7,12 @@
 
 #include "sqlite_api.h"
 
-/* function, type of the value */
+/* function, type of the value, what was meant */
 #define BLOOM_ERROR_FILTER \
-  "%s(): argument 1 (filter) must be a BLOB or a handle from bloom_open(), not %s"
+  "%s(): argument 1 (filter) must be a BLOB or a handle from bloom_open(), not %s%s"
+
+/* function */
+#define BLOOM_ERROR_HANDLE_AS_KEY "%s(): argument 2 (key) is a handle from bloom_open(); the filter comes first"
 
 /* function, how it is called */
 #define BLOOM_ERROR_ARGUMENT_MISSING  "%s() needs an argument: %s"

@@ -54,7 +54,7 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
     bloom_fail(context, BLOOM_ERROR_NO_ARGS, "bloom_add");
     return;
   }
-  filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0], &storage);
+  filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0], num_args>1 ? args[1] : NULL, &storage);
   if( filter==NULL ) return;
   encoding = filter->encoding;
   if( encoding->add==NULL ){

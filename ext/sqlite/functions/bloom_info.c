@@ -51,7 +51,7 @@ static int info_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
     case BLOOM_ARG_NULL:   return SQLITE_OK;
     case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;
     case BLOOM_ARG_NO_FILTER:
-      return bloom_tvf_fail(cursor, BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]));
+      return bloom_tvf_fail(cursor, BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]), "");
   }
   filter->encoding->describe(filter, (columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
   if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);

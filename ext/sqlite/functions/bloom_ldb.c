@@ -1,12 +1,12 @@
 /*
 ** bloom_ldb(file): table-valued; the filters of a LevelDB table file (.ldb, .sst), given
 ** as its bytes, one row each as bloom_filter_block() gives them, and the name of the
-** policy that wrote them; no row for NULL.
+** policy that wrote them.
 **
 ** (1) A table whose filters are none that bloom reads gives one row: a filter that may
 **     contain every key, at all offsets, and a note why.  So no query loses a key.  Such
 **     are a table without a filter, one of another policy, and one whose metaindex is
-**     compressed.
+**     compressed.  A file that is NULL is not there, and gives such a row, too.
 ** (2) Bytes that are not a complete table file are an error that says what is wrong: the
 **     magic number, a handle, a checksum.
 */
@@ -53,7 +53,11 @@ static int ldb_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value *
   const char *wrong, *note;
   int rc = bloom_filter_block_rows_arg(&ldb->slots, args[0], BLOOM_ERROR_FILE, &bytes, &num_bytes);
   (void)columns;
-  if( rc!=SQLITE_OK || bytes==NULL ) return rc;
+  if( rc!=SQLITE_OK ) return rc;
+  if( bytes==NULL ){
+    bloom_filter_block_rows_start_without(&ldb->slots, "no file: NULL, so it may contain every key");
+    return SQLITE_OK;
+  }
   wrong = bloom_ldb_file_read(bytes, num_bytes, &table);
   if( wrong ) return bloom_tvf_fail(cursor, BLOOM_ERROR_FILE_UNREADABLE, "bloom_ldb", wrong);
   ldb->policy_bytes = table.policy_bytes;

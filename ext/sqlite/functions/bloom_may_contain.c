@@ -1,16 +1,27 @@
 /*
 ** bloom_may_contain(filter, key): 0 if the key is surely not in the filter, 1
-** if it may be; NULL where either is NULL.  filter is a BLOB or a handle.
+** if it may be.  filter is a BLOB or a handle.
+**
+** (1) A key that is NULL gives NULL, whatever the filter.
+** (2) A filter that is NULL, because it is missing, may contain every other key: 1.
+** (3) What cannot be a filter is an error, which says so if the arguments are swapped.
 */
+#include "../errors.h"
 #include "../filter_arg.h"
 #include "functions.h"
 #include "../key.h"
+
+/* Requirement 1; but a handle, whose type is NULL too, is no key. */
+static void answer_null_key(sqlite3_context *context, sqlite3_value *key){
+  if( bloom_handle_of(context, key) ) bloom_fail(context, BLOOM_ERROR_HANDLE_AS_KEY, "bloom_may_contain");
+}
 
 /* What a table's handle answers. */
 static void ask_table(sqlite3_context *context, const bloom_handle *handle, sqlite3_value *key){
   const int answer = handle->test(handle->test_data, key);
   if( answer>=0 ) sqlite3_result_int(context, answer);
   else if( answer==BLOOM_TEST_NOMEM ) sqlite3_result_error_nomem(context);
+  else answer_null_key(context, key);
 }
 
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -21,7 +32,12 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
   bloom_key key;
   (void)num_args;
   if( handle==NULL ){
-    filter = bloom_blob_arg_or_fail(context, "bloom_may_contain", args[0], &storage);
+    if( sqlite3_value_type(args[0])==SQLITE_NULL ){
+      if( sqlite3_value_type(args[1])==SQLITE_NULL ) answer_null_key(context, args[1]);
+      else sqlite3_result_int(context, 1);
+      return;
+    }
+    filter = bloom_blob_arg_or_fail(context, "bloom_may_contain", args[0], args[1], &storage);
     if( filter==NULL ) return;
   }else if( handle->test ){
     ask_table(context, handle, args[1]);
@@ -37,6 +53,7 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
       sqlite3_result_int(context, filter->encoding->may_contain_bytes(filter, key.bytes, key.num_bytes));
       break;
     case BLOOM_KEY_NULL:
+      answer_null_key(context, args[1]);
       break;
     case BLOOM_KEY_NOMEM:
       sqlite3_result_error_nomem(context);

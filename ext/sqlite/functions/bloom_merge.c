@@ -3,7 +3,9 @@
 ** BLOB: byte for byte the filter of all their keys, built with that capacity.
 ** filter is a BLOB or a handle.
 **
-** (1) NULLs are skipped; no rows, or none but NULLs: NULL.
+** (1) A NULL among the filters, or no rows: NULL, of which bloom_may_contain() says
+**     "maybe".  A filter that is missing may have held any key.  The other filters are
+**     checked all the same, so that the order of the rows decides nothing.
 ** (2) Filters agree in encoding, size and probes, else an error names what differs.
 ** (3) A filter with no bit set has no key to lose: it merges with anything,
 **     and the shape is that of the filters with keys.  If none has any, the
@@ -25,6 +27,7 @@
 typedef struct merge_state {
   bloom_filter filter; /* the union so far; it reads bytes */
   uint8_t *bytes;      /* NULL before the first filter */
+  char is_missing_one; /* a filter was NULL */
 } merge_state;
 
 /* Makes a copy of the filter the union.  SQLITE_OK or SQLITE_NOMEM. */
@@ -91,13 +94,20 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     return;
   }
   /* Requirement 1.  A handle's type is NULL, too. */
-  if( sqlite3_value_type(args[0])==SQLITE_NULL && bloom_handle_of(context, args[0])==NULL ) return;
-  filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], &storage);
+  if( sqlite3_value_type(args[0])==SQLITE_NULL && bloom_handle_of(context, args[0])==NULL ){
+    state->is_missing_one = 1;
+    return;
+  }
+  filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], NULL, &storage);
   if( filter ) merge_filter(context, state, filter);
 }
 
 void bloom_merge_final(sqlite3_context *context){
   merge_state *state = sqlite3_aggregate_context(context, 0);
   if( state==NULL || state->bytes==NULL ) return;
+  if( state->is_missing_one ){
+    sqlite3_free(state->bytes);
+    return;
+  }
   sqlite3_result_blob64(context, state->bytes, state->filter.shape.num_bytes, sqlite3_free);
 }

@@ -27,7 +27,7 @@ static void fill_handle(bloom_handle *handle, const bloom_filter *filter){
 
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_filter storage;
-  const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], &storage);
+  const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], NULL, &storage);
   bloom_handle *handle;
   (void)num_args;
   if( filter==NULL ) return;
