@@ -46,8 +46,8 @@ CREATE TEMP TABLE IF NOT EXISTS star_filter(
 );
 
 -- A handle from bloom_open() is made once a query; a BLOB would be copied for
--- every row by SQLite before 3.43.  IS NOT 0: NULL, for want of a filter or of a key,
--- is left to the join.
+-- every row by SQLite before 3.43.  A filter that is missing prunes nothing.  IS NOT 0:
+-- a key that is NULL gives NULL, and its row is left to the join.
 CREATE TEMP VIEW IF NOT EXISTS sales_pruned AS
 SELECT * FROM sales
 WHERE bloom_may_contain(

@@ -32,8 +32,7 @@ class JavaXerial {
         filter = stored.getBytes(1);
       }
       System.out.printf("filter: %d bytes, %s%n", filter.length, HexFormat.of().formatHex(filter));
-      // IS NOT 0: without a filter every key is a maybe.
-      try (PreparedStatement ask = db.prepareStatement("SELECT bloom_may_contain(?, ?) IS NOT 0")) {
+      try (PreparedStatement ask = db.prepareStatement("SELECT bloom_may_contain(?, ?)")) {
         ask.setBytes(1, filter);
         for (long key : new long[] {1, 77, 1234567890123456789L}) {
           ask.setLong(2, key);
@@ -46,7 +45,7 @@ class JavaXerial {
       // In a join bloom_open() reads the stored filter once for all rows.
       try (ResultSet sales = sql.executeQuery("""
           SELECT customer_id, amount FROM sales JOIN customers ON id = customer_id
-           WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'customers'), customer_id) IS NOT 0
+           WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'customers'), customer_id)
            ORDER BY amount""")) {
         while (sales.next()) System.out.printf("customer %d: %d%n", sales.getLong(1), sales.getLong(2));
       }

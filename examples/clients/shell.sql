@@ -12,15 +12,15 @@ INSERT INTO sales VALUES (1, 10), (2, 20), (77, 30), (1234567890123456789, 40);
 CREATE TABLE filters(name TEXT PRIMARY KEY, filter BLOB);
 INSERT INTO filters SELECT 'customers', bloom_build(id) FROM customers;
 
--- A parameter of the shell keeps the filter as a BLOB.  IS NOT 0: without a filter every key is a maybe.
+-- A parameter of the shell keeps the filter as a BLOB.
 .parameter set @filter "(SELECT filter FROM filters WHERE name = 'customers')"
 SELECT printf('filter: %d bytes, %s', length(@filter), lower(hex(@filter)));
-SELECT value || ': ' || CASE WHEN bloom_may_contain(@filter, value) IS NOT 0 THEN 'maybe' ELSE 'no' END
+SELECT value || ': ' || CASE WHEN bloom_may_contain(@filter, value) THEN 'maybe' ELSE 'no' END
   FROM json_each('[1, 77, 1234567890123456789]');
 
 -- In a join bloom_open() reads the stored filter once for all rows.
 SELECT printf('customer %d: %d', customer_id, amount) FROM sales JOIN customers ON id = customer_id
- WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'customers'), customer_id) IS NOT 0
+ WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'customers'), customer_id)
  ORDER BY amount;
 SELECT printf('%d of %d sales pass the filter',
               sum(bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'customers'), customer_id)),

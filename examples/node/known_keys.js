@@ -32,8 +32,7 @@ db.transaction(() => {
 })();
 
 const readFilter = db.prepare("SELECT filter FROM filters WHERE name = 'api_key'").pluck();
-// IS NOT 0: without a filter any key may be known.
-const mayBeKnown = db.prepare('SELECT bloom_may_contain(?, ?) IS NOT 0').pluck();
+const mayBeKnown = db.prepare('SELECT bloom_may_contain(?, ?)').pluck();
 const lookUp = db.prepare('SELECT owner FROM api_key WHERE key = ?').pluck();
 
 let filter = readFilter.get();

@@ -109,7 +109,7 @@ function keysOf(file) {
 
 // -- Asking ------------------------------------------------------------------------
 
-const tablesFor = db.prepare('SELECT DISTINCT file FROM filters WHERE bloom_may_contain(filter, ?) IS NOT 0').pluck();
+const tablesFor = db.prepare('SELECT DISTINCT file FROM filters WHERE bloom_may_contain(filter, ?)').pluck();
 
 // How many tables must be opened to find these keys; throws if one were missed.
 function opened(keys, tables) {

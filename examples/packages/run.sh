@@ -313,7 +313,7 @@ Go on by yourself:
     .load ./bloom
     SELECT name, bloom_may_contain(filter, 'bash') FROM filters WHERE keys = 'text';
     SELECT kind, count(*) FROM needs n
-      WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'installed_names'), n.target) IS NOT 0
+      WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'installed_names'), n.target)
         AND n.target IN (SELECT name FROM installed)
       GROUP BY kind;
 

@@ -120,7 +120,7 @@ class Coordinator:
 
     def shards_to_ask(self, key):
         return [path for path, in self.db.execute(
-            "SELECT path FROM shards WHERE version < newest OR bloom_may_contain(filter, ?) IS NOT 0"
+            "SELECT path FROM shards WHERE version < newest OR bloom_may_contain(filter, ?)"
             " ORDER BY path", (key,))]
 
 

@@ -89,7 +89,7 @@ def main():
                     paths = [path for path, _ in archives]
                 else:
                     paths = [path for path, filter_blob in archives if index.execute(
-                        "SELECT bloom_may_contain(?, ?) IS NOT 0", (filter_blob, name)).fetchone()[0]]
+                        "SELECT bloom_may_contain(?, ?)", (filter_blob, name)).fetchone()[0]]
                 path, opened = find(paths, name)
                 places.append(path)
                 num_opened += opened
@@ -105,7 +105,7 @@ def main():
 
         # Which archives can hold one name, asked in SQL: the name is bound, the
         # filters are the table's rows.
-        maybe = index.execute("SELECT count(*) FROM archives WHERE bloom_may_contain(filter, ?) IS NOT 0",
+        maybe = index.execute("SELECT count(*) FROM archives WHERE bloom_may_contain(filter, ?)",
                               ("photo-1234.jpg",)).fetchone()[0]
         print(f"photo-1234.jpg may be in {maybe} of {NUM_ARCHIVES} archives")
 

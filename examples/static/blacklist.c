@@ -83,7 +83,7 @@ static int run(sqlite3 *db){
     status = fail(db, "blacklist");
   }else if( build_filter(db, &build)!=SQLITE_OK ){
     status = fail(db, "filter");
-  }else if( sqlite3_prepare_v2(db, "SELECT bloom_may_contain(?, ?) IS NOT 0", -1, &probe, NULL)!=SQLITE_OK
+  }else if( sqlite3_prepare_v2(db, "SELECT bloom_may_contain(?, ?)", -1, &probe, NULL)!=SQLITE_OK
          || sqlite3_prepare_v2(db, "SELECT EXISTS (SELECT 1 FROM blocked WHERE host = ?)",
                                -1, &lookup, NULL)!=SQLITE_OK ){
     status = fail(db, "prepare");

@@ -175,14 +175,14 @@ asked late {a list of keys looked up} $look_up "SELECT count(*) FROM customers W
 
 set left {SELECT v.id, c.country FROM visits v LEFT JOIN customers c ON c.visitor_id =}
 asked late {LEFT JOIN, in ON} $look_up "$left v.visitor_id AND [filter v.visitor_id]"
-asked first {LEFT JOIN, in the key} $look_up "$left CASE WHEN [filter v.visitor_id] IS NOT 0 THEN v.visitor_id END"
+asked first {LEFT JOIN, in the key} $look_up "$left CASE WHEN [filter v.visitor_id] THEN v.visitor_id END"
 set left {SELECT count(*) FROM visits_with_key v LEFT JOIN customers c ON c.visitor_id =}
 has {LEFT JOIN, the right table in WHERE: it comes first} {customers_country.*\n.*visits_key} \
     "$left v.visitor_id WHERE c.country = 'NZ'"
 has {the same with the filter in WHERE} {customers_country.*\n.*visits_key} \
     "$left v.visitor_id WHERE c.country = 'NZ' AND [filter v.visitor_id]"
 has {CASE in the key: every visit is read} {SCAN.* v.*\n.*(c|customers) USING INTEGER PRIMARY KEY} \
-    "$left CASE WHEN [filter v.visitor_id] IS NOT 0 THEN v.visitor_id END WHERE c.country = 'NZ'"
+    "$left CASE WHEN [filter v.visitor_id] THEN v.visitor_id END WHERE c.country = 'NZ'"
 
 # Around what gathers rows: from some version between 3.44 and 3.52 on SQLite pushes a filter with a subquery
 # into DISTINCT and UNION, too.

@@ -106,7 +106,7 @@ def in_days_each_way(prefix):
 
 
 IN_COUNTRY = '"app_customer"."country" = \'NZ\''  # 5,000 customers, found by an index
-CASE = f"CASE WHEN {opened()} IS NOT 0 THEN {KEY} END"
+CASE = f"CASE WHEN {opened()} THEN {KEY} END"
 COUNTRYS = 'SELECT U0."visitor_id" FROM "app_customer" U0 WHERE U0."country" = \'NZ\''
 BUILT = f'bloom_may_contain((SELECT bloom_open(bloom_build(U0."visitor_id")) FROM ({COUNTRYS}) U0), {KEY})'
 
