@@ -42,6 +42,7 @@ check examples/python/thumbnails.expected "$python" examples/python/thumbnails.p
 check examples/python/seen_urls.expected "$python" examples/python/seen_urls.py
 check examples/python/slow_store.expected "$python" examples/python/slow_store.py
 check examples/python/coordinator.expected "$python" examples/python/coordinator.py
+check examples/python/handed_out.expected "$python" examples/python/handed_out.py
 check examples/shell/revoked.expected sh examples/shell/revoked.sh
 check examples/shell/shards.expected sh examples/shell/shards.sh
 check examples/bloomfile/which_logs.expected sh examples/bloomfile/which_logs.sh

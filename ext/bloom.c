@@ -75,6 +75,7 @@ static const function_row function_rows[] = {
   SCALAR(bloom_bits_per_key, 3),
   SCALAR(bloom_partition, 2),
   {.name = "bloom_key", .num_args = 2, .function = bloom_typed_key},
+  {.name = "bloom_key", .num_args = 3, .function = bloom_secret_key},
   SCALAR(bloom_tuple, -1),
   SCALAR(bloom_may_contain, 2),
   SCALAR_WITH(bloom_open, 1, bloom_handle_pool),

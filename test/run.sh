@@ -24,6 +24,9 @@ if grep -q leveldb_oracle_test build/release/test/core/programs; then
 else
   leave_out 'live LevelDB' 'LevelDB is not installed; its golden answers and files are read, no live ones'
 fi
+if ! grep -q siphash_oracle_test build/release/test/core/programs; then
+  leave_out 'live libsodium' "libsodium is not installed; SipHash's published vectors are tried, no live answers"
+fi
 suite 'core builds and links without SQLite'               sh test/core/no_sqlite.sh
 suite 'sqllogictest, the runner of the SQL tests'          self_test
 suite 'SQL'                                                tclsh test/sql/runner/sqllogictest.tcl --load ./bloom test/sql/records

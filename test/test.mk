@@ -6,17 +6,23 @@ CORE_OBJECTS = $(CORE_SOURCES:%.c=$(BUILD)/%.o)
 
 # Tests against live LevelDB are left out, with a word, where it is not installed.
 HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
+# And those against libsodium, in the library that the compiler links with.
+HAVE_LIBSODIUM := $(shell printf '\043include <sodium/crypto_shorthash.h>\nint main(void){ return crypto_shorthash_bytes()==0; }\n' | \
+  $(CC) $(CPPFLAGS) -x c - -o /dev/null -lsodium >/dev/null 2>&1 && echo yes)
 CORE_SUPPORT = test/core/support.c
 CMOCKA_LIBS ?= -lcmocka
 SQLITE_LIBS ?= -lsqlite3
 FUZZER ?=
-MADE_BY += $(CXX) $(BLOOM_CXXFLAGS) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(FUZZER) LevelDB: $(HAVE_LEVELDB) $(CORE_SUPPORT)
+MADE_BY += $(CXX) $(BLOOM_CXXFLAGS) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(FUZZER) LevelDB: $(HAVE_LEVELDB) libsodium: $(HAVE_LIBSODIUM) $(CORE_SUPPORT)
 
 # -- Testing -----------------------------------------------------------------
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
 ifneq ($(HAVE_LEVELDB),yes)
 CORE_TESTS := $(filter-out %/leveldb_oracle_test,$(CORE_TESTS))
+endif
+ifneq ($(HAVE_LIBSODIUM),yes)
+CORE_TESTS := $(filter-out %/siphash_oracle_test,$(CORE_TESTS))
 endif
 
 .PHONY: test
@@ -68,6 +74,9 @@ $(BUILD)/test/core/fpr_grid: $(BUILD)/test/core/fpr_grid.o $(CORE_OBJECTS)
 $(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \
     $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
 	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lleveldb $(CMOCKA_LIBS) -lm
+
+$(BUILD)/test/core/siphash_oracle_test: $(BUILD)/test/core/siphash_oracle_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lsodium $(CMOCKA_LIBS) -lm
 
 $(BUILD)/test/core/%.o: test/core/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)

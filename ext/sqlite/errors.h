@@ -71,9 +71,15 @@
   "%s(): argument %d (block_offset) must be an integer in 0..9223372036854775807, not %s"
 #define BLOOM_ERROR_KEY_TYPE \
   "%s(): argument %d (type) must be 'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', " \
-  "'big32', 'big64', 'varint32' or 'varint64', not %s"
+  "'big32', 'big64', 'varint32', 'varint64' or, with a secret, 'siphash', not %s"
+#define BLOOM_ERROR_SECRET_TYPE "%s(): argument %d (type) must be 'siphash' where a secret is given, not %s"
 #define BLOOM_ERROR_SET_NUMBER \
   "%s(): argument %d (set_number) must be an integer in 0..9223372036854775807, not %s"
+
+/* function, argument number, its type or size: the secret itself must not get into a log */
+#define BLOOM_ERROR_SECRET "%s(): argument %d (secret) must be a BLOB of 16 bytes, not %s"
+/* function */
+#define BLOOM_ERROR_NO_SECRET "%s(): argument 3 (secret) is missing: 'siphash' takes a BLOB of 16 bytes"
 
 /* function, argument number, names of encodings, the value as an SQL literal */
 #define BLOOM_ERROR_ENCODING "%s(): argument %d (encoding) must be %s, not %s"

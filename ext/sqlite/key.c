@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../core/bytes.h"
+#include "../core/decimal.h"
 
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key){
   uint64_t ieee754;
@@ -27,4 +28,12 @@ bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key){
   key->num_bytes = (size_t)sqlite3_value_bytes(value);
   /* An empty BLOB has no address. */
   return key->bytes==NULL && key->num_bytes>0 ? BLOOM_KEY_NOMEM : BLOOM_KEY_BYTES;
+}
+
+bloom_key_kind bloom_key_bytes_of(sqlite3_value *value, uint8_t *decimal, bloom_key *key){
+  const bloom_key_kind kind = bloom_key_of(value, key);
+  if( kind!=BLOOM_KEY_INTEGER ) return kind;
+  key->num_bytes = bloom_decimal(key->integer, decimal);
+  key->bytes = decimal;
+  return BLOOM_KEY_BYTES;
 }

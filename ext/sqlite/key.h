@@ -42,6 +42,10 @@ bloom_key_kind bloom_real_key_of(double value, bloom_key *key);
 /* The key of a REAL or a BLOB: what is rarer than what bloom_key_of() does itself. */
 bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key);
 
+/* A value's key as bytes by the house's rule: an integer is its decimal text, which is
+** written to decimal, BLOOM_DECIMAL_MAX_BYTES.  Never BLOOM_KEY_INTEGER. */
+bloom_key_kind bloom_key_bytes_of(sqlite3_value *value, uint8_t *decimal, bloom_key *key);
+
 /* A value's key.  Inline, as all that runs once a row. */
 static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
   switch( sqlite3_value_type(value) ){

@@ -28,6 +28,7 @@ test  cmocka             libcmocka-dev            libcmocka-devel         cmocka
 test  binutils           binutils                 binutils                binutils            binutils          binutils
 test  pkg_config?        pkgconf                  pkgconf-pkg-config      pkgconf             pkgconf           pkgconf
 test  leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
+test  libsodium?         libsodium-dev            libsodium-devel         libsodium-dev       libsodium         libsodium
 test  sanitizers?        gcc                      libasan,libubsan        -                   gcc               -
 check npm?               npm                      npm                     npm                 npm               node
 check tcl_headers?       tcl-dev                  tcl-devel               tcl-dev             tcl               tcl-tk
@@ -104,6 +105,8 @@ probe() {
   leveldb)        printf '%s\n' '#include <leveldb/filter_policy.h>' \
                     'int main(){ delete leveldb::NewBloomFilterPolicy(10); }' |
                     ${CXX:-c++} -x c++ - -o "$scratch/probe" -lleveldb ;;
+  libsodium)      printf '%s\n' '#include <sodium/crypto_shorthash.h>' 'int main(void){ return crypto_shorthash_bytes()==0; }' |
+                    links -lsodium ;;
   npm)            npm --version ;;
   tcl_headers)    printf '%s\n' '#include <tcl.h>' 'int main(void){ return Tcl_InitStubs(0, "8.6", 0)==0; }' |
                     links -DUSE_TCL_STUBS -I/usr/include/tcl8.6 -ltclstub8.6 ;;

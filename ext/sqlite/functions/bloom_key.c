@@ -14,14 +14,21 @@
 ** (3) uuid: a TEXT of 36 characters, in either case, or a BLOB of 16 bytes.
 ** (4) Another value is an error that names type and range; another type, one that names
 **     all.
+**
+** bloom_key(value, 'siphash', secret): SipHash-2-4 of the value's key bytes by the house's
+** rule (key.h), little-endian, under 16 secret bytes, a BLOB; NULL where one of the three
+** is NULL.  Who has a filter of such keys but not the secret can test no guess.
 */
 #include <float.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "../../core/bytes.h"
+#include "../../core/decimal.h"
 #include "../../core/leveldb/varint.h"
+#include "../../core/siphash.h"
 #include "../errors.h"
+#include "../key.h"
 #include "functions.h"
 #include "../size_args.h"
 
@@ -170,19 +177,30 @@ static const key_type key_types[] = {
 
 #define NUM_KEY_TYPES (sizeof(key_types) / sizeof(key_types[0]))
 
-/* The type of that name; NULL, the error set on context, if it is none. */
-static const key_type *find_key_type(sqlite3_context *context, sqlite3_value *value){
-  const char *name = NULL;
-  size_t i;
+#define SIPHASH "siphash"
+
+/* The name that a value is, "" where it is none; NULL, the error set on context, if there
+** is no memory. */
+static const char *type_name_of(sqlite3_context *context, sqlite3_value *value){
+  const char *name = "";
   if( sqlite3_value_type(value)==SQLITE_TEXT ){
     name = bloom_name_arg(value);
-    if( name==NULL ){
-      sqlite3_result_error_nomem(context);
-      return NULL;
-    }
+    if( name==NULL ) sqlite3_result_error_nomem(context);
   }
-  for(i=0; name && i<NUM_KEY_TYPES; i++){
+  return name;
+}
+
+/* The type of that name; NULL, the error set on context, if it is none. */
+static const key_type *find_key_type(sqlite3_context *context, sqlite3_value *value){
+  const char *name = type_name_of(context, value);
+  size_t i;
+  if( name==NULL ) return NULL;
+  for(i=0; i<NUM_KEY_TYPES; i++){
     if( strcmp(name, key_types[i].name)==0 ) return &key_types[i];
+  }
+  if( strcmp(name, SIPHASH)==0 ){
+    bloom_fail(context, BLOOM_ERROR_NO_SECRET, "bloom_key");
+    return NULL;
   }
   bloom_fail_arg(context, BLOOM_ERROR_KEY_TYPE, (bloom_arg){"bloom_key", 2, value});
   return NULL;
@@ -216,4 +234,48 @@ void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **arg
   }else{
     sqlite3_result_blob64(context, bytes, num_bytes, SQLITE_TRANSIENT);
   }
+}
+
+/* The bytes of a secret, or NULL, the error set on context. */
+static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
+  const uint8_t *bytes = NULL;
+  if( sqlite3_value_type(value)!=SQLITE_BLOB ){
+    bloom_fail(context, BLOOM_ERROR_SECRET, "bloom_key", 3, bloom_type_name(value));
+  }else if( sqlite3_value_bytes(value)!=BLOOM_SIPHASH_SECRET_BYTES ){
+    bloom_fail_arg(context, BLOOM_ERROR_SECRET, (bloom_arg){"bloom_key", 3, value});
+  }else{
+    bytes = sqlite3_value_blob(value);
+    if( bytes==NULL ) sqlite3_result_error_nomem(context);
+  }
+  return bytes;
+}
+
+void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **args){
+  uint8_t decimal[BLOOM_DECIMAL_MAX_BYTES], bytes[BLOOM_SIPHASH_BYTES];
+  const uint8_t *secret;
+  const char *name;
+  bloom_key key;
+  (void)num_args;
+  if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
+  name = type_name_of(context, args[1]);
+  if( name==NULL ) return;
+  if( strcmp(name, SIPHASH)!=0 ){
+    bloom_fail_arg(context, BLOOM_ERROR_SECRET_TYPE, (bloom_arg){"bloom_key", 2, args[1]});
+    return;
+  }
+  if( sqlite3_value_type(args[2])==SQLITE_NULL ) return;
+  secret = secret_of(context, args[2]);
+  if( secret==NULL ) return;
+  switch( bloom_key_bytes_of(args[0], decimal, &key) ){
+    case BLOOM_KEY_NULL:
+      return;
+    case BLOOM_KEY_NOMEM:
+      sqlite3_result_error_nomem(context);
+      return;
+    case BLOOM_KEY_INTEGER:
+    case BLOOM_KEY_BYTES:
+      break;
+  }
+  bloom_store64_le(bytes, bloom_siphash(secret, key.bytes, key.num_bytes));
+  sqlite3_result_blob(context, bytes, sizeof(bytes), SQLITE_TRANSIENT);
 }

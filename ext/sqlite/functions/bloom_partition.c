@@ -23,18 +23,15 @@ void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **arg
     bloom_fail_arg(context, BLOOM_ERROR_NUM_PARTITIONS, (bloom_arg){"bloom_partition", 2, args[1]});
     return;
   }
-  switch( bloom_key_of(args[0], &key) ){
-    case BLOOM_KEY_INTEGER:
-      key.num_bytes = bloom_decimal(key.integer, decimal);
-      key.bytes = decimal;
-      break;
-    case BLOOM_KEY_BYTES:
-      break;
+  switch( bloom_key_bytes_of(args[0], decimal, &key) ){
     case BLOOM_KEY_NULL:
       return;
     case BLOOM_KEY_NOMEM:
       sqlite3_result_error_nomem(context);
       return;
+    case BLOOM_KEY_INTEGER:
+    case BLOOM_KEY_BYTES:
+      break;
   }
   sqlite3_result_int64(context, (sqlite3_int64)
     bloom_partition_of(key.bytes, key.num_bytes, (uint64_t)num_partitions));

@@ -36,6 +36,9 @@ void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **arg
 /* bloom_key(value, type); bloom_key is the name of a type in C. */
 void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args);
 
+/* bloom_key(value, 'siphash', secret) */
+void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **args);
+
 /* bloom_tuple(value, ...) */
 void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args);
 

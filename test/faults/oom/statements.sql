@@ -119,6 +119,8 @@ SELECT bloom_version();
 -- bloom_key: every kind of type.
 SELECT bloom_key(id, 'int32'), bloom_key(id, 'big64'), bloom_key(id, 'varint64'), bloom_key(id / 8.0, 'float'), bloom_key(NULL, 'double') FROM keys;
 SELECT bloom_key('123e4567-e89b-12d3-a456-42661417400' || (id % 10), 'uuid'), bloom_key(zeroblob(16), 'uuid') FROM keys;
+SELECT bloom_key(k, 'siphash', zeroblob(16)), bloom_key(id, 'siphash', x'000102030405060708090a0b0c0d0e0f') FROM keys;
+SELECT bloom_build(bloom_key(k, 'siphash', zeroblob(16))) FROM keys;
 
 -- LevelDB's files: tables, blocks, a table without a filter, each arm of an OR its own.
 SELECT * FROM tables, bloom_ldb(file);
@@ -257,6 +259,14 @@ SELECT bloom_key(k, 'int32') FROM keys;
 SELECT bloom_key(k, 'uuid') FROM keys;
 -- error
 SELECT bloom_key(1e39, 'float');
+-- error
+SELECT bloom_key(id, 'siphash', k) FROM keys;
+-- error
+SELECT bloom_key(id, 'siphash', zeroblob(id)) FROM keys;
+-- error
+SELECT bloom_key(id, name, zeroblob(16)) FROM keys, filters;
+-- error
+SELECT bloom_key(id, 'siphash') FROM keys;
 -- error
 SELECT bloom_key(id, part) FROM keys;
 -- error

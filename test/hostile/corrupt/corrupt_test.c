@@ -303,6 +303,8 @@ static void check_as_file(const corrupt_case *c){
   if( n==16 ) check_integer(c, "SELECT bloom_key(?1, 'uuid') = ?1", 1);
   else check_fails(c, "SELECT bloom_key(?1, 'uuid')", "or a BLOB of 16 bytes, not a BLOB of");
   check_fails(c, "SELECT bloom_key(?1, 'varint64')", "must be an integer in");
+  if( n==16 ) check_integer(c, "SELECT length(bloom_key(?1, 'siphash', ?1))", 8);
+  else check_fails(c, "SELECT bloom_key(?1, 'siphash', ?1)", "must be a BLOB of 16 bytes, not a BLOB of");
 }
 
 static void check_sql(const corrupt_case *c){

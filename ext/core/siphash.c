@@ -1,0 +1,55 @@
+/*
+** SipHash-2-4: 2 rounds for every 8 bytes, 4 at the end.
+*/
+#include "siphash.h"
+
+#include "bytes.h"
+
+#define WORD_BYTES 8
+
+typedef struct siphash_state {
+  uint64_t v0, v1, v2, v3;
+} siphash_state;
+
+static inline uint64_t rotate_left64(uint64_t value, int num_bits){
+  return value << num_bits | value >> (64 - num_bits);
+}
+
+static inline void siphash_rounds(siphash_state *s, int num_rounds){
+  int i;
+  for(i=0; i<num_rounds; i++){
+    s->v0 += s->v1;
+    s->v2 += s->v3;
+    s->v1 = rotate_left64(s->v1, 13) ^ s->v0;
+    s->v3 = rotate_left64(s->v3, 16) ^ s->v2;
+    s->v0 = rotate_left64(s->v0, 32);
+    s->v2 += s->v1;
+    s->v0 += s->v3;
+    s->v1 = rotate_left64(s->v1, 17) ^ s->v2;
+    s->v3 = rotate_left64(s->v3, 21) ^ s->v0;
+    s->v2 = rotate_left64(s->v2, 32);
+  }
+}
+
+static inline void siphash_word(siphash_state *s, uint64_t word){
+  s->v3 ^= word;
+  siphash_rounds(s, 2);
+  s->v0 ^= word;
+}
+
+uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_bytes){
+  const uint64_t k0 = bloom_load64_le(secret), k1 = bloom_load64_le(secret + WORD_BYTES);
+  /* "somepseudorandomlygeneratedbytes" */
+  siphash_state s = {
+    k0 ^ 0x736f6d6570736575u, k1 ^ 0x646f72616e646f6du, k0 ^ 0x6c7967656e657261u, k1 ^ 0x7465646279746573u
+  };
+  /* The last word ends in the length, of which one byte counts. */
+  uint64_t last = (uint64_t)num_bytes << 56;
+  size_t i;
+  for(i=0; num_bytes-i>=WORD_BYTES; i+=WORD_BYTES) siphash_word(&s, bloom_load64_le(bytes + i));
+  for(; i<num_bytes; i++) last |= (uint64_t)bytes[i] << (8 * (i % WORD_BYTES));
+  siphash_word(&s, last);
+  s.v2 ^= 0xff;
+  siphash_rounds(&s, 4);
+  return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
