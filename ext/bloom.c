@@ -1,9 +1,9 @@
 /*
-** Entry point: one table of the SQL functions, one of the table-valued ones.
-** A new function is one file in sqlite/functions/, its declaration in functions.h there, and
-** one row here for each number of arguments.  The tests ask for the rest: each
-** function has its records (test/sql/records), its statements (test/faults/oom/statements.sql) and
-** its place in the reference (ext/FUNCTIONS.md).
+** The entry point: one list of the SQL functions, one of the table-valued functions and
+** the virtual table.  A new function is one file in sqlite/functions/, its declaration in
+** functions.h there, and one row here for each number of arguments.  Each function also
+** needs its records (test/sql/records), its statements (test/faults/oom/statements.sql)
+** and its place in the reference (ext/FUNCTIONS.md): tests fail without them.
 */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE /* Dl_info, RTLD_DEFAULT; NOLINT: the name is the C library's */
@@ -46,7 +46,7 @@ typedef struct function_row {
   void (*final)(sqlite3_context *);
   void (*value)(sqlite3_context *);
   void (*inverse)(sqlite3_context *, int, sqlite3_value **);
-  /* What the function has of its own in each connection, if anything. */
+  /* The function's data for each connection, or NULL. */
   void *(*new_data)(void);
   void (*free_data)(void *);
 } function_row;
@@ -90,8 +90,8 @@ static const function_row function_rows[] = {
 static const struct {
   const char *name;
   const sqlite3_module *module;
-  const bloom_tvf *function; /* that a table-valued function is */
-  /* What the module has of its own in each connection, if anything. */
+  const bloom_tvf *function; /* of a table-valued function */
+  /* The module's data for each connection, or NULL. */
   void *(*new_data)(void);
   void (*free_data)(void *);
 } module_rows[] = {
@@ -103,7 +103,7 @@ static const struct {
 };
 
 static int register_module(sqlite3 *db, size_t number){
-  /* SQLite's interface has no const data; what it is given it hands on alone. */
+  /* SQLite's interface takes no const data, but it only passes the data on. */
   union { const bloom_tvf *function; void *data; } given;
   given.function = module_rows[number].function;
   if( module_rows[number].new_data ){
@@ -133,9 +133,9 @@ static int register_function(sqlite3 *db, const function_row *row){
 #define NUM_FUNCTION_ROWS (sizeof(function_rows) / sizeof(function_rows[0]))
 #define NUM_MODULE_ROWS   (sizeof(module_rows) / sizeof(module_rows[0]))
 
-/* Registers all rows, up to the first that fails.  What is registered then stays: SQLite
-** takes no function away while a statement runs, and the row may have replaced one that
-** was there before, by an earlier load or the program's own. */
+/* Registers all rows, up to the first that fails.  The functions registered until then
+** stay: SQLite does not remove a function while a statement runs, and the function may have
+** replaced an earlier one, of another load or of the program. */
 static int register_all(sqlite3 *db){
   size_t i;
   for(i=0; i<NUM_FUNCTION_ROWS; i++){
@@ -149,9 +149,9 @@ static int register_all(sqlite3 *db){
   return SQLITE_OK;
 }
 
-/* Keeps the library in memory until the process ends: SQLite unloads an extension that
-** failed, and what it registered would be called where no code is any more.  Returns 0
-** if that cannot be done. */
+/* Keeps the library in memory until the process ends.  Otherwise SQLite would unload it if
+** sqlite3_bloom_init() failed, and calls to registered functions would jump to code that
+** is gone.  Returns 0 if it cannot be kept. */
 #if defined(SQLITE_CORE)
 /* Nothing was loaded. */
 #elif defined(_WIN32)
@@ -162,15 +162,16 @@ static int stay_loaded(void){
 }
 #else
 static int stay_loaded(void){
-  /* By SQLite's own loader: older systems have dladdr() in a library that we do without. */
+  /* dladdr() is found through SQLite's own loader: on older systems it is in a library that
+  ** bloom is not linked with. */
   sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
   int (*find_library)(const void *, Dl_info *) = NULL;
   Dl_info library;
   if( vfs && vfs->xDlOpen && vfs->xDlSym ){
     find_library = (int (*)(const void *, Dl_info *))vfs->xDlSym(vfs, RTLD_DEFAULT, "dladdr");
   }
-  if( find_library==NULL ) return 1; /* nothing here could hold it, nor is that known to be needed */
-  /* A reference that is never given back. */
+  if( find_library==NULL ) return 1; /* there is no way to keep it, and perhaps no need */
+  /* This reference is never closed. */
   return find_library(function_rows, &library) && vfs->xDlOpen(vfs, library.dli_fname);
 }
 #endif
@@ -192,7 +193,7 @@ int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_a
   if( api==NULL ) return SQLITE_MISUSE; /* called by a program, not by SQLite: no call would work */
   SQLITE_EXTENSION_INIT2(api)
 #endif
-  /* The oldest versions lack the calls that follow: refuse before using one. */
+  /* Older versions lack calls that follow, so check this first. */
   if( sqlite3_libversion_number()<OLDEST_SQLITE_VERSION_NUMBER ){
     if( error_message ){
       *error_message = sqlite3_mprintf("bloom needs SQLite " OLDEST_SQLITE_VERSION
@@ -205,6 +206,6 @@ int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_a
 #endif
   rc = register_all(db);
   if( rc==SQLITE_OK ) return SQLITE_OK;
-  /* SQLite knows more than the code, if the failure was its own. */
+  /* If the failure was SQLite's own, its message says more than the code. */
   return fail_init(rc, error_message, sqlite3_errcode(db)==rc ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
 }

@@ -1,8 +1,8 @@
 /*
-** bloom: Bloom filters for SQLite, in LevelDB's format.
+** bloom: Bloom filters for SQLite, in the formats of LevelDB and Parquet.
 **
-** A program that links the extension statically (compile ext/ with
-** -DSQLITE_CORE) registers it for every connection it opens from then on with
+** A program that links the extension statically (compile ext/ with -DSQLITE_CORE)
+** registers it for every connection that it opens from then on with
 **
 **     sqlite3_auto_extension((void (*)(void))sqlite3_bloom_init);
 **
@@ -28,11 +28,11 @@ extern "C" {
 struct sqlite3_api_routines;
 
 /*
-** Registers every bloom_... function and module on db.  Returns SQLITE_OK, or
-** an error code with *error_message (if error_message is not NULL) set to a
-** text to be freed with sqlite3_free(); functions that were registered before it
-** failed stay.  api is what SQLite gives to an extension; it is ignored where this one is
-** linked statically, and SQLITE_MISUSE is returned if it is NULL elsewhere.
+** Registers every bloom_... function and module on db.  Returns SQLITE_OK, or an error
+** code with *error_message (if error_message is not NULL) set to a text that the caller
+** frees with sqlite3_free().  After a failure the functions registered until then stay.
+** api is what SQLite passes to an extension when it loads it.  It is ignored if the
+** extension is linked statically; otherwise NULL returns SQLITE_MISUSE.
 */
 BLOOM_EXPORT int sqlite3_bloom_init(
   sqlite3 *db,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Words counted before their sums, at most 8 a byte each, could overflow a byte. */
+/* So many words can be counted, at most 8 bits a byte, before a byte overflows. */
 #define POPCOUNT_WORDS ((size_t)31)
 
 static inline uint64_t load_word(const uint8_t *p, size_t num_bytes){
@@ -31,7 +31,7 @@ uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes){
   uint64_t bits_set = 0;
   uint64_t sums;
   size_t i;
-  /* No multiplication within: compilers make vector code of this loop. */
+  /* Without a multiplication compilers turn this loop into vector code. */
   for(; num_bytes>=8*POPCOUNT_WORDS; bytes+=8*POPCOUNT_WORDS, num_bytes-=8*POPCOUNT_WORDS){
     for(sums=0, i=0; i<POPCOUNT_WORDS; i++) sums += popcount_bytes(load_word(bytes + 8*i, 8));
     bits_set += sum_of_bytes(sums);

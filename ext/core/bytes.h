@@ -1,6 +1,6 @@
 /*
-** Fixed-width integers in byte order of the file, whatever the machine's.
-** Compilers make one load or store of each.
+** Reads and writes fixed-width integers in the byte order of a file, whatever the
+** machine's own is.  Compilers turn each function into one load or store.
 */
 #ifndef BLOOM_CORE_BYTES_H
 #define BLOOM_CORE_BYTES_H

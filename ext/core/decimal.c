@@ -1,5 +1,5 @@
 /*
-** Decimal text: the digits, and what has more than nine of them or a sign.
+** Decimal text: the table of digits, and values with a sign or more than nine digits.
 */
 #include "decimal.h"
 
@@ -23,7 +23,7 @@ static inline uint64_t eight_digits(uint32_t value){
   return text | (uint64_t)(bloom_three_digits(number, 45) >> 8) << 48;
 }
 
-/* Bytes '0' below the first that is not; there is one. */
+/* The number of bytes '0' below the first other byte.  There must be one. */
 static inline unsigned num_leading_zeros(uint64_t text){
   uint64_t digits = text ^ 0x3030303030303030u;
 #if defined(__GNUC__)

@@ -1,11 +1,12 @@
 /*
-** An integer's decimal text, as SQL's CAST(x AS TEXT) gives it: the key bytes of an
-** INTEGER in the house's rule.  Here alone it is rendered.
+** An integer's decimal text, as SQL's CAST(x AS TEXT) returns it: by the default rule
+** these are the key bytes of an INTEGER.  No other file renders it.
 **
-** Three digits at a time: a fixed-point number whose whole part is the first three is
-** multiplied by 1000, and the next three come up.  Few instructions matter more than
-** few cycles here: SQLite's own work goes on beside them.  The text stays in
-** registers, so that a hash of it costs no round trip through memory.
+** Three digits are rendered at a time.  A fixed-point number has the first three digits
+** as its integer part; multiplied by 1000, it has the next three there.  Few instructions
+** matter more than few cycles, because the processor does SQLite's own work at the same
+** time.  The text stays in registers, so that hashing it needs no round trip through
+** memory.
 */
 #ifndef BLOOM_CORE_DECIMAL_H
 #define BLOOM_CORE_DECIMAL_H
@@ -17,11 +18,11 @@
 
 #define BLOOM_DECIMAL_MAX_BYTES 20 /* -9223372036854775808 */
 
-/* "000\0" "001\0" ... "999\0": 4 KB, which stay in L1 while they are used. */
+/* "000\0" "001\0" ... "999\0": 4 KB, which stay in the L1 cache while they are used. */
 extern const char bloom_digit_triples[];
 
-/* The whole part, below 1000, of a fixed-point number as text of three digits,
-** the first in the lowest byte. */
+/* The integer part, below 1000, of a fixed-point number as text of three digits, the
+** first in the lowest byte. */
 static inline uint32_t bloom_three_digits(uint64_t number, unsigned num_fraction_bits){
   const size_t whole = (size_t)(number >> num_fraction_bits);
   return bloom_load32_le((const uint8_t *)bloom_digit_triples + 4*whole);
@@ -31,13 +32,13 @@ static inline uint64_t bloom_fraction_of(uint64_t number, unsigned num_fraction_
   return number & (((uint64_t)1 << num_fraction_bits) - 1);
 }
 
-/* Decimal digits of value < 10^9. */
+/* The number of decimal digits of value < 10^9. */
 static inline unsigned bloom_num_digits(uint32_t value){
 #if defined(__GNUC__)
-  /* By number of the highest bit: digits in the upper half; where a power of ten lies
-  ** among such values, less that power, so that those from it on carry into the upper
-  ** half [Willets; Lemire 2021, "Computing the number of digits of an integer even
-  ** faster"]. */
+  /* Indexed by the number of the highest bit.  The upper half is the number of digits.
+  ** Where a power of ten lies among the values with that highest bit, the power is
+  ** subtracted, so that values from the power on carry into the upper half [Willets;
+  ** Lemire 2021, "Computing the number of digits of an integer even faster"]. */
 #define BLOOM_DIGITS(d)             ((uint64_t)(d) << 32)
 #define BLOOM_DIGITS_FROM(d, power) (((uint64_t)(d) << 32) - (power))
   static const uint64_t digits[] = {
@@ -58,16 +59,16 @@ static inline unsigned bloom_num_digits(uint32_t value){
 #endif
 }
 
-/* The same as below, of values that are negative or have ten digits or more. */
+/* bloom_decimal_words() for values that are negative or have ten digits or more. */
 unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]);
 
 /*
-** Writes value's text to text[], eight bytes a word, the first byte the lowest,
-** zeros behind the last; returns the number of bytes, 1..20.
+** Writes value's text to text[], eight bytes a word, the first byte in the lowest place,
+** with zeros after the last byte.  Returns the number of bytes, 1..20.
 */
 static inline unsigned bloom_decimal_words(int64_t value, uint64_t text[3]){
-  /* By number of digits n: 10^(3-n), 54 bits of fraction, rounded up.  That adds
-  ** less than value * 2^-54: too little to reach the last digit. */
+  /* Indexed by the number of digits n: 10^(3-n) with 54 bits of fraction, rounded up.
+  ** Rounding adds less than value * 2^-54, too little to reach the last digit. */
   static const uint64_t scales[] = {
     0, 1801439850948198400u, 180143985094819840u, 18014398509481984u, 1801439850948199u,
     180143985094820u, 18014398509482u, 1801439850949u, 180143985095u, 18014398510u,

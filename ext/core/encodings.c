@@ -1,5 +1,5 @@
 /*
-** The list of encodings, and reading by it.
+** The list of encodings, and reading any bytes as a filter.
 */
 #include "encodings.h"
 
@@ -9,7 +9,7 @@
 #include "leveldb/leveldb.h"
 #include "parquet/parquet.h"
 
-/* LevelDB's comes last: it has no magic bytes, and accepts all.  All others have some. */
+/* LevelDB's comes last: it has no magic bytes and accepts any.  All others have some. */
 const bloom_encoding *const bloom_encodings[] = {
   &bloom_encoding_bloomfile,
   &bloom_encoding_parquet,

@@ -1,18 +1,17 @@
 /*
-** The ground of the core: its vocabulary, what an encoding is, and the path of
-** one key from SQL value to bits:
+** What every file of the core builds on: its vocabulary, what an encoding is, and the
+** path of one key from SQL value to bits:
 **
-**   SQL value  --sqlite/key.h-->                integer or bytes
-**   these      --an encoding's hash-->          hash, 32 or 64 bits
-**   hash     --an encoding's add or test-->    bits
+**   SQL value          --sqlite/key.h-->               integer or bytes
+**   integer or bytes   --an encoding's hash-->         hash, 32 or 64 bits
+**   hash               --an encoding's add or test-->  bits
 **
-** An encoding is one way of writing a filter as bytes.  Each has a folder beside
-** this file (bloomfile/, leveldb/, parquet/) and a row in the list, encodings.c,
-** which alone knows them all: no encoding knows another, and nothing here knows the
-** list.
-** A new encoding is one folder and one row.
+** An encoding is one way of writing a filter as bytes.  Each encoding has a folder
+** beside this file (bloomfile/, leveldb/, parquet/) and a row in the list in
+** encodings.c.  Only the list knows all encodings: no encoding knows another, and this
+** file does not know the list.  A new encoding is one folder and one row.
 **
-** The core is pure C11: it knows no SQLite, allocates nothing, keeps no mutable
+** The core is pure C11: it does not know SQLite, allocates nothing, and keeps no mutable
 ** state.  Filters are plain bytes; ../FORMATS.md has their layouts.
 */
 #ifndef BLOOM_CORE_FILTER_H
@@ -24,11 +23,11 @@
 /* Result of a core function that can fail. */
 typedef enum bloom_status {
   BLOOM_OK = 0,
-  BLOOM_TOO_BIG /* a size that does not fit in size_t */
+  BLOOM_TOO_BIG /* a size does not fit in size_t */
 } bloom_status;
 
-/* The hash value of one key, in its low hash_value_bytes bytes.  Keys with equal
-** hashes are one key to a filter. */
+/* The hash value of one key, in the low hash_value_bytes bytes.  A filter cannot tell
+** keys with equal hashes apart. */
 typedef uint64_t bloom_hash_value;
 
 /* Hashes in a chain of runs, so that a set can grow without being copied. */
@@ -38,27 +37,27 @@ typedef struct bloom_hash_run {
   size_t num_hashes;
 } bloom_hash_run;
 
-/* All that the number of keys and the bits per key decide.  Filters of one
-** encoding merge when their shapes are equal. */
+/* What follows from the number of keys and the bits per key.  Filters of one encoding
+** can be merged if their shapes are equal. */
 typedef struct bloom_shape {
   size_t num_bytes;    /* of the whole filter */
   uint64_t num_bits;   /* of its bit array */
-  uint64_t num_slots; /* that a hash picks from: LevelDB's bits that probes can
-                       ** reach, Parquet's blocks */
+  uint64_t num_slots;  /* that a hash picks from: the bits that probes can reach in
+                       ** LevelDB's filters, the blocks of Parquet's */
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
 
-/* A filter read from bytes, which it borrows: they must outlive it. */
+/* A filter that was read from bytes.  It borrows them: they must outlive it. */
 typedef struct bloom_filter {
   const struct bloom_encoding *encoding; /* never NULL */
-  const uint8_t *bytes; /* the whole filter, shape.num_bytes; may be NULL if these are 0 */
+  const uint8_t *bytes; /* the whole filter, shape.num_bytes; may be NULL if that is 0 */
   const uint8_t *bits;  /* its bit array, within bytes */
-  bloom_shape shape;    /* no places, no probes: as the encoding reads them */
-  uint64_t reciprocal;  /* of num_slots, if the encoding wants it */
+  bloom_shape shape;    /* 0 slots or 0 probes mean what the encoding says */
+  uint64_t reciprocal;  /* of num_slots, if the encoding needs it */
 } bloom_filter;
 
-/* What bloom_info() tells of a filter.  Negative numbers and NULL: there is no
-** such thing to tell. */
+/* What bloom_info() says about a filter.  A negative number or NULL: this does not apply
+** to the filter, or it is unknown. */
 typedef struct bloom_facts {
   const char *encoding;
   int64_t num_bits;      /* that keys can set */
@@ -66,19 +65,19 @@ typedef struct bloom_facts {
   int64_t bits_set;
   double fill_ratio;     /* bits_set / num_bits */
   double estimated_keys; /* the most likely number of distinct keys */
-  double expected_fpr;   /* the false positive rate, 0..1, that the bits set give if probes are independent */
-  int64_t num_sets;      /* that have keys, where one filter is of many; rates are the mean over them */
-  const char *note;      /* in plain words what is unusual */
+  double expected_fpr;   /* the false positive rate, 0..1, that follows from bits_set if probes are independent */
+  int64_t num_sets;      /* that have keys, where one file has many sets; rates are the mean over them */
+  const char *note;      /* a warning in plain words, or NULL */
 } bloom_facts;
 
-/* Nothing to tell. */
+/* Nothing is known yet. */
 static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NULL};
 
 #define BLOOM_NO_MAGIC (-1)
 
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
-  const char *name;      /* as SQL writes it */
+  const char *name;          /* as SQL writes it */
   uint32_t hash_value_bytes; /* 4 or 8 */
 
   /* -- Key to hash.  bytes may be NULL if num_bytes is 0. ------------------ */
@@ -86,62 +85,63 @@ typedef struct bloom_encoding {
   bloom_hash_value (*hash_int64)(int64_t key);
   bloom_hash_value (*hash_bytes)(const uint8_t *key, size_t num_bytes);
 
-  /* -- Testing: 1 if the key may be in the filter, 0 if it surely is not ------ */
+  /* -- Testing: 1 if the key may be in the filter, 0 if it surely is not ---- */
 
   int (*may_contain)(const bloom_filter *filter, bloom_hash_value hash);
-  /* The same from the key on, so that a row costs one indirect call. */
+  /* The same, hashing included, so that a row costs one indirect call. */
   int (*may_contain_int64)(const bloom_filter *filter, int64_t key);
   int (*may_contain_bytes)(const bloom_filter *filter, const uint8_t *key, size_t num_bytes);
 
-  /* -- Writing.  An encoding whose filters are not made of keys alone leaves out shape,
-  ** clear, add and min_bits_per_key_x10. ---------------------------------------- */
+  /* -- Writing.  An encoding whose filters need more than keys leaves out shape, clear,
+  ** add and min_bits_per_key_x10. ------------------------------------------- */
 
-  /* The shape of a filter of num_keys keys (duplicates counted) at bits_per_key
-  ** bits each, a finite number > 0.  BLOOM_TOO_BIG, *shape untouched, if its bytes
-  ** do not fit in size_t. */
+  /* The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
+  ** each, a finite number > 0.  BLOOM_TOO_BIG, with *shape untouched, if the filter's
+  ** bytes do not fit in size_t. */
   bloom_status (*shape)(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
 
   /* Writes a filter without keys to filter[0 .. shape->num_bytes). */
   void (*clear)(const bloom_shape *shape, uint8_t *filter);
 
-  /* Adds the keys of these hashes.  The order does not matter, duplicates change
-  ** nothing. */
+  /* Adds the keys that have these hashes.  Neither their order nor duplicates matter. */
   void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
 
-  /* Where add is left out: why, as a message goes on after "the filter is". */
+  /* Why there is no add, as the end of a message that begins with "the filter is". */
   const char *why_no_add;
 
   /* Adds all keys of another filter of this shape. */
   void (*merge)(const bloom_shape *shape, uint8_t *filter, const uint8_t *other);
 
-  /* The smallest size, in tenths of a bit per key, 10..1000, at which num_keys keys
-  ** have at most this false positive rate, 0 < fpr < 1.  0 if there is none;
-  ** *best_fpr, set then only, is a rate that is in reach. */
+  /* The smallest size, in tenths of a bit per key, 10..1000, at which a filter of
+  ** num_keys keys has at most this false positive rate, 0 < fpr < 1.  Returns 0 if there
+  ** is none, and only then sets *best_fpr to a rate that can be reached. */
   uint32_t (*min_bits_per_key_x10)(double fpr, uint64_t num_keys, double *best_fpr);
 
-  /* -- Reading ---------------------------------------------------------------- */
+  /* -- Reading ------------------------------------------------------------ */
 
-  /* The first byte of every filter, so that others' need not be read to be told apart;
-  ** BLOOM_NO_MAGIC if filters begin with any. */
+  /* The first byte of every filter of this encoding: bytes that begin with another one
+  ** need not be read.  BLOOM_NO_MAGIC if filters may begin with any byte. */
   int magic;
 
-  /* Reads *filter from bytes; *filter is usable, whatever the bytes.  Returns 0,
-  ** *filter untouched, if they are not this encoding's. */
+  /* Reads *filter from bytes and returns 1; *filter is usable, whatever the bytes.
+  ** Returns 0, with *filter untouched, if the bytes are not of this encoding. */
   int (*read)(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
-  /* NULL if keys can be added to the filter, where add is there, and others merged with
-  ** it; else what is in the way, as a message goes on after "the filter is". */
+  /* NULL if the filter can be merged with others and, where the encoding has add, keys
+  ** can be added to it.  Else the reason why not, as the end of a message that begins
+  ** with "the filter is". */
   const char *(*readonly_reason)(const bloom_filter *filter);
 
-  /* Tells about a filter; what takes reading its bits only if count_bits. */
+  /* Describes a filter.  What takes reading its bits is set only if count_bits is. */
   void (*describe)(const bloom_filter *filter, int count_bits, bloom_facts *facts);
 
-  /* The share, 0..1, that the filter accepts of many hashes in no order: the false
-  ** positive rate with all that the encoding's probing really costs. */
+  /* The share, 0..1, of many hashes without a pattern that the filter accepts: the real
+  ** false positive rate, with all weaknesses of the encoding's probing. */
   double (*measured_fpr)(const bloom_filter *filter);
 } bloom_encoding;
 
-/* 1 if filters of these shapes, of one encoding, merge: num_bytes decides num_bits. */
+/* 1 if filters of these shapes, of one encoding, can be merged.  num_bits need not be
+** compared: it follows from num_bytes. */
 static inline int bloom_shapes_are_equal(const bloom_shape *a, const bloom_shape *b){
   return a->num_bytes==b->num_bytes && a->num_slots==b->num_slots && a->num_probes==b->num_probes;
 }

@@ -1,6 +1,6 @@
 /*
-** The two functions of <math.h> that estimates take, written out: a loadable
-** extension that needs libm would load only where libm is found.
+** The two functions of <math.h> that estimates need, written out here: an extension that
+** needs libm would load only where libm is found.
 */
 #ifndef BLOOM_CORE_NUMERIC_H
 #define BLOOM_CORE_NUMERIC_H
@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* e^-x for x >= 0, to 1e-12 of it; 0 from 700 on.  With k = x / ln 2, rounded, and
-** r = k ln 2 - x it is 2^-k * e^r, |r| < 0.35.  Without a branch, and inline: sizing
-** takes it some 100,000 times a call. */
+/* e^-x for x >= 0, with a relative error of at most 1e-12; 0 from x = 700 on.  With
+** k = x / ln 2, rounded, and r = k ln 2 - x, it is 2^-k * e^r, |r| < 0.35.  It is inline
+** and has no branch because sizing calls it some 100,000 times. */
 static inline double bloom_exp_minus(double x){
   const double ln2 = 0.69314718055994530942;
   const uint64_t k = (uint64_t)((x<700 ? x : 700) / ln2 + 0.5);
@@ -23,7 +23,8 @@ static inline double bloom_exp_minus(double x){
   return x<700 ? power * sum : 0;
 }
 
-/* ln(whole / part) for 0 < part <= whole < 2^63; exact where the ratio is next to 1. */
+/* ln(whole / part) for 0 < part <= whole < 2^63; precise also where the ratio is close
+** to 1. */
 double bloom_log_ratio(uint64_t whole, uint64_t part);
 
 #endif

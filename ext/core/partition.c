@@ -3,12 +3,12 @@
 */
 #include "partition.h"
 
-/* The hash becomes part of this file: no library to load, no symbol to export. */
+/* Compiles xxHash into this file: no library to load, no symbol to export. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* The upper half of a * b, from the products of their 32-bit halves: not every
-** compiler has a 128-bit type. */
+/* The upper half of a * b, from the products of the 32-bit halves: not every compiler
+** has a 128-bit type. */
 static uint64_t multiply_high(uint64_t a, uint64_t b){
   const uint64_t a_low = a & UINT32_MAX, a_high = a >> 32;
   const uint64_t b_low = b & UINT32_MAX, b_high = b >> 32;

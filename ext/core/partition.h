@@ -9,8 +9,9 @@
 **
 **   xxhash.xxh3_64_intdigest(key) * num_partitions >> 64
 **
-** It shares nothing with LevelDB's hash: keys of one hash part, and the keys
-** of one partition are still spread over all hashes.
+** It shares nothing with LevelDB's hash: keys with equal LevelDB hashes go to different
+** partitions, and the LevelDB hashes of one partition's keys are as evenly spread as
+** those of all keys.
 ** Source: xxHash, doc/xxhash_spec.md.
 */
 #ifndef BLOOM_CORE_PARTITION_H
@@ -19,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 0 .. num_partitions-1 for the key of num_bytes bytes; num_partitions > 0,
-** key may be NULL if num_bytes is 0. */
+/* The partition, 0 .. num_partitions-1, of a key of num_bytes bytes; num_partitions > 0,
+** and key may be NULL if num_bytes is 0. */
 uint64_t bloom_partition_of(const uint8_t *key, size_t num_bytes, uint64_t num_partitions);
 
 #endif

@@ -3,7 +3,7 @@
 */
 #include "xxh64.h"
 
-/* The hash becomes part of this file: no library to load, no symbol to export. */
+/* Compiles xxHash into this file: no library to load, no symbol to export. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

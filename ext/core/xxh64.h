@@ -1,5 +1,5 @@
 /*
-** XXH64 with seed 0: what Parquet's filters and BloomFiles hash by.
+** XXH64 with seed 0, the hash of Parquet's filters and of BloomFiles.
 ** Source: xxHash, doc/xxhash_spec.md.
 */
 #ifndef BLOOM_CORE_XXH64_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* bytes may be NULL if num_bytes is 0. */
+/* The hash of num_bytes bytes; bytes may be NULL if num_bytes is 0. */
 uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes);
 
 #endif

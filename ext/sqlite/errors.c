@@ -1,5 +1,5 @@
 /*
-** The ways to give a message.
+** Error messages.
 */
 #include "errors.h"
 
@@ -37,14 +37,14 @@ const char *bloom_type_name(sqlite3_value *value){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return "INTEGER";
     case SQLITE_FLOAT:   return "REAL";
-    case SQLITE_NULL:    return "a table's handle: its column filter is a BLOB";
+    case SQLITE_NULL:    return "a virtual table's handle: its column filter is a BLOB";
     default:             return "TEXT";
   }
 }
 
 char *bloom_real_literal(double number){
   char *literal = sqlite3_mprintf("%!.15g", number);
-  /* As many digits as tell it from its neighbours. */
+  /* As many digits as distinguish it from the next numbers. */
   if( literal && strtod(literal, NULL)!=number ){
     sqlite3_free(literal);
     literal = sqlite3_mprintf("%!.17g", number);
@@ -52,7 +52,7 @@ char *bloom_real_literal(double number){
   return literal;
 }
 
-/* The literal of a TEXT; dots after it where it was cut. */
+/* The literal of a TEXT, with dots after it if it was cut. */
 static char *text_literal(sqlite3_value *value){
   const unsigned char *text = sqlite3_value_text(value);
   int num_bytes = 0, num_chars = 0;

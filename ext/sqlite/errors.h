@@ -1,6 +1,7 @@
 /*
-** Every message that bloom gives, and the ways to give one.
-** A message names function, argument and range; %s and %d take what they say.
+** Every error message of bloom, and the functions that set one.
+** A message names the function, the argument and the range.  The comment above a format
+** lists what its %s and %d stand for.
 */
 #ifndef BLOOM_SQLITE_ERRORS_H
 #define BLOOM_SQLITE_ERRORS_H
@@ -14,7 +15,7 @@
 /* function */
 #define BLOOM_ERROR_HANDLE_AS_KEY "%s(): argument 2 (key) is a handle from bloom_open(); the filter comes first"
 
-/* function, how it is called */
+/* function, its call as it is written */
 #define BLOOM_ERROR_ARGUMENT_MISSING  "%s() needs an argument: %s"
 #define BLOOM_ERROR_ARGUMENTS_MISSING "%s() needs its arguments: %s"
 
@@ -25,7 +26,7 @@
 #define BLOOM_ERROR_BLOCK "%s(): argument 1 (block) must be a BLOB, a LevelDB filter block, not %s"
 #define BLOOM_ERROR_FILE "%s(): argument 1 (file) must be a BLOB, the bytes of a LevelDB table file, not %s"
 
-/* function, what is wrong with it */
+/* function, what is wrong */
 #define BLOOM_ERROR_BLOCK_UNREADABLE "%s(): argument 1 (block) is no LevelDB filter block: %s"
 #define BLOOM_ERROR_FILE_UNREADABLE  "%s(): argument 1 (file) is not a complete LevelDB table file: %s"
 
@@ -90,12 +91,12 @@
 /* type, its smallest and largest value, the value as an SQL literal */
 #define BLOOM_ERROR_KEY_INTEGER "bloom_key(): argument 1 (value) for '%s' must be an integer in %lld..%lld, not %s"
 
-/* function, the rate asked for, number of keys, a rate in reach, way out */
+/* function, the rate asked for, number of keys, a rate in reach, advice */
 #define BLOOM_ERROR_OUT_OF_REACH \
   "%s(): argument 1 (false_positive_rate) %.15g is out of reach of one filter of %lld keys; " \
   "%.3g is in reach%s"
 
-/* function, the rate asked for, number of keys, the least of the rates that are of no use */
+/* function, the rate asked for, number of keys, the rate from which on a filter is of no use */
 #define BLOOM_ERROR_HOPELESS \
   "%s(): argument 1 (false_positive_rate) %.15g is out of reach of one filter of %lld keys, " \
   "as are all below %.3g; partitions have less: see bloom_partition()"
@@ -150,7 +151,7 @@
   "bloom: %s lost the table that it follows, or triggers of its own: drop it and create it anew"
 #define BLOOM_ERROR_TABLE_RULE \
   "bloom: the column that %s follows changed its type or collation: drop %s and create it anew"
-/* name, keys denied, keys, name, name */
+/* name, keys that it misses, keys, name, name */
 #define BLOOM_ERROR_TABLE_DENIED \
   "bloom: %s denies %lld of the %lld keys of its table; INSERT INTO %s(%s) VALUES ('rebuild') mends it"
 /* name */
@@ -167,33 +168,33 @@
 #define BLOOM_ERROR_TABLE_LEGACY \
   "bloom: renaming needs PRAGMA legacy_alter_table = OFF, so that triggers keep their table"
 
-/* Where an argument stands, for the message of an error. */
+/* An argument and its place, for an error message. */
 typedef struct bloom_arg {
   const char *function;
   int number; /* from 1 */
   sqlite3_value *value;
 } bloom_arg;
 
-/* Fails the running function with a message; SQLITE_NOMEM if there is no
-** memory for the text. */
+/* Fails the running function with a message, or with SQLITE_NOMEM if there is no memory
+** for the text. */
 void bloom_fail(sqlite3_context *context, const char *format, ...);
 
-/* As above, because of an argument: one of the formats that say so. */
+/* The same because of an argument: format is one of those for bloom_fail_arg(). */
 void bloom_fail_arg(sqlite3_context *context, const char *format, bloom_arg arg);
 
-/* The name of the type of a value that cannot be a filter, being neither a BLOB nor
-** NULL: as typeof() returns it but in capitals. */
+/* The type of a value that cannot be a filter, for a message: as typeof() returns it, but
+** in capitals. */
 const char *bloom_type_name(sqlite3_value *value);
 
-/* A value as an SQL literal for a message; sqlite3_free() it.  Of a long text only
-** its beginning, and dots after it.  NULL if there is no memory. */
+/* A value as an SQL literal for a message, to be freed with sqlite3_free().  A long text
+** is cut, with dots after it.  NULL if there is no memory. */
 char *bloom_literal(sqlite3_value *value);
 
-/* The same of a REAL. */
+/* The same for a REAL. */
 char *bloom_real_literal(double number);
 
-/* Makes a message of sqlite3_mprintf()'s *error, in place of the one before, and gives
-** SQLITE_ERROR; SQLITE_NOMEM if message is NULL for want of memory. */
+/* Replaces *error by message, a text of sqlite3_mprintf(), and returns SQLITE_ERROR; or
+** SQLITE_NOMEM if message is NULL because there was no memory for it. */
 int bloom_say(char **error, char *message);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** SQL value -> filter.
+** The filter that an SQL value stands for.
 */
 #include "filter_arg.h"
 

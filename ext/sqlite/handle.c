@@ -1,23 +1,23 @@
 /*
-** Numbers for handles, and the buffers that closed ones leave.
+** The numbers of open handles, and the buffers of closed ones.
 */
 #include "handle.h"
 
-/* A buffer below this costs little to allocate and is not kept. */
+/* A smaller buffer is not kept: it costs little to allocate. */
 #define KEPT_MIN_BYTES ((size_t)1 << 16)
 
-/* What all buffers that a connection keeps may come to. */
+/* The most bytes that a connection keeps in buffers. */
 #define KEPT_MAX_BYTES ((size_t)1 << 24)
 
 bloom_handle_slot bloom_handle_slots[BLOOM_MAX_OPEN_HANDLES];
 
-/* The number given last; 0 before the first. */
+/* The latest number; 0 before the first. */
 static _Atomic uintptr_t last_number;
 
 /* ---- Numbers -------------------------------------------------------------------- */
 
-/* The number before the first: anywhere in the lower half, so that those of another
-** copy of this library in the process, which counts for itself, are others. */
+/* The number before the first: a random one in the lower half, so that another copy of
+** this library in the process, which counts by itself, uses other numbers. */
 static uintptr_t start_numbers(void){
   uintptr_t none = 0, start;
   sqlite3_randomness(sizeof(start), &start);
@@ -25,7 +25,7 @@ static uintptr_t start_numbers(void){
   return atomic_compare_exchange_strong(&last_number, &none, start) ? start : none;
 }
 
-/* A number that was never given before; 0 if there is none left. */
+/* A number that was never used before; 0 if there is none left. */
 static uintptr_t new_number(void){
   uintptr_t number = atomic_load(&last_number);
   if( number==0 ) number = start_numbers();
@@ -39,7 +39,8 @@ static bloom_handle_slot *slot_of(uintptr_t number){
   return &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];
 }
 
-/* Enters an open handle into the table under a new number.  0 if there is no place. */
+/* Enters an open handle into the array under a new number.  Returns 0 if there is no free
+** slot. */
 static int number_handle(bloom_handle *handle, sqlite3 *db){
   int num_tries;
   for(num_tries=0; num_tries<BLOOM_MAX_OPEN_HANDLES; num_tries++){
@@ -58,8 +59,9 @@ static int number_handle(bloom_handle *handle, sqlite3 *db){
 
 /* ---- Buffers -------------------------------------------------------------------- */
 
-/* A buffer returned to the system costs a page fault for every 4 KB when it is next
-** asked for, which is most of what a large bloom_open() takes. */
+/* Why buffers are kept: a buffer that was returned to the system costs a page fault for
+** every 4 KB when it is allocated again, which is most of the time of a large
+** bloom_open(). */
 
 void *bloom_handle_pool_new(void){
   bloom_handle_pool *pool = sqlite3_malloc64(sizeof(*pool));
@@ -81,7 +83,8 @@ void bloom_handle_pool_free(void *data){
   sqlite3_free(pool);
 }
 
-/* A handle with room for so many bytes: the smallest that is kept, or a new one. */
+/* A handle with room for num_bytes: the smallest kept one that is large enough, or a new
+** one. */
 static bloom_handle *take_handle(bloom_handle_pool *pool, size_t num_bytes){
   bloom_handle **at, **best = NULL;
   bloom_handle *handle;
@@ -99,8 +102,8 @@ static bloom_handle *take_handle(bloom_handle_pool *pool, size_t num_bytes){
   return handle;
 }
 
-/* Keeps a handle's buffer, in place of older ones if need be, or frees it.  A program
-** that limits SQLite's memory has none to spare. */
+/* Keeps a handle's buffer, if need be in place of older ones, or frees it.  Nothing is kept
+** if the program limits SQLite's memory. */
 static void leave_handle(bloom_handle_pool *pool, bloom_handle *handle){
   if( handle->max_bytes<KEPT_MIN_BYTES || handle->max_bytes>KEPT_MAX_BYTES
    || sqlite3_soft_heap_limit64(-1)>0 ){
@@ -147,7 +150,7 @@ static void close_number(void *pointer){
   bloom_handle_close(slot_of((uintptr_t)pointer)->handle);
 }
 
-/* Never followed: bloom_handle_find() takes it for the number again. */
+/* The pointer is never dereferenced: bloom_handle_find() turns it back into a number. */
 static void *number_as_pointer(const bloom_handle *handle){
   return (void *)handle->number; /* NOLINT(performance-no-int-to-ptr) */
 }

@@ -1,7 +1,7 @@
 /*
-** The hashes of an aggregate's keys, first in, first out: steps push, a
-** window's inverse steps pop.  Memory: 4 or 8 bytes a hash, as wide as the
-** encoding's are, and at most one chunk's slack; nothing is copied as it grows.
+** The hashes of an aggregate's keys, first in, first out: a step pushes one, and a window's
+** inverse step pops one.  It takes 4 or 8 bytes a hash, as wide as the encoding's hashes
+** are, and at most one chunk's slack.  Nothing is copied as it grows.
 */
 #ifndef BLOOM_SQLITE_HASH_QUEUE_H
 #define BLOOM_SQLITE_HASH_QUEUE_H
@@ -9,28 +9,30 @@
 #include "../core/filter.h"
 #include "sqlite_api.h"
 
-/* Hashes in the largest chunk; chunks double up to it. */
+/* The number of hashes in the largest chunk.  Each chunk is twice as large as the one
+** before, up to this. */
 #define BLOOM_CHUNK_MAX_HASHES 65536
 
 typedef struct bloom_hash_chunk {
-  bloom_hash_run run; /* what is in use; first, so that runs chain as chunks do */
+  bloom_hash_run run; /* the hashes in use; first, so that runs chain as chunks do */
   struct bloom_hash_chunk *next;
   size_t end;           /* index after the newest hash */
   size_t max_hashes;
-  uint64_t hashes[];   /* or uint32_t, two in each */
+  uint64_t hashes[]; /* or uint32_t, two in each */
 } bloom_hash_chunk;
 
-/* Zero bytes are an empty queue, once hash_value_bytes is set. */
+/* Memory set to zero is an empty queue, once hash_value_bytes is set. */
 typedef struct bloom_hash_queue {
   bloom_hash_chunk *first, *last; /* last is the one to push to */
   uint64_t num_hashes;
-  uint32_t hash_value_bytes;            /* 4 or 8 */
+  uint32_t hash_value_bytes;      /* 4 or 8 */
 } bloom_hash_queue;
 
-/* Adds an empty chunk to push to.  SQLITE_OK or SQLITE_NOMEM, the queue unchanged. */
+/* Adds an empty chunk to push to.  SQLITE_OK; or SQLITE_NOMEM, with the queue unchanged. */
 int bloom_hash_queue_add_chunk(bloom_hash_queue *queue);
 
-/* SQLITE_OK or SQLITE_NOMEM, the queue unchanged.  Inline: runs once a row. */
+/* Adds a hash.  SQLITE_OK; or SQLITE_NOMEM, with the queue unchanged.  Inline because it
+** runs once a row. */
 static inline int bloom_hash_queue_push(bloom_hash_queue *queue, bloom_hash_value hash){
   bloom_hash_chunk *chunk = queue->last;
   if( chunk==NULL || chunk->end==chunk->max_hashes ){
@@ -47,13 +49,13 @@ static inline int bloom_hash_queue_push(bloom_hash_queue *queue, bloom_hash_valu
   return SQLITE_OK;
 }
 
-/* Forgets the oldest hash; the queue must not be empty. */
+/* Drops the oldest hash; the queue must not be empty. */
 void bloom_hash_queue_pop(bloom_hash_queue *queue);
 
-/* The hashes, oldest first, valid until the queue changes; NULL if none. */
+/* The hashes, oldest first, valid until the queue changes; NULL if there are none. */
 const bloom_hash_run *bloom_hash_queue_runs(const bloom_hash_queue *queue);
 
-/* Forgets all hashes and frees their memory. */
+/* Drops all hashes and frees their memory. */
 void bloom_hash_queue_clear(bloom_hash_queue *queue);
 
 #endif

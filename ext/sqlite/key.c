@@ -1,5 +1,5 @@
 /*
-** SQL value -> key: the types that are rare.
+** The keys of the rarer SQL types.
 */
 #include "key.h"
 

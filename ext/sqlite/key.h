@@ -1,5 +1,5 @@
 /*
-** Which SQL values are one key:
+** Which key an SQL value is:
 **
 **   NULL                       no key
 **   BLOB                       its bytes
@@ -8,10 +8,10 @@
 **   REAL equal to an INTEGER   that integer: 1.0, -0.0
 **   any other REAL             its 8 bytes, IEEE 754 little-endian
 **
-** What an integer's key bytes are is the encoding's own rule.  The house's, which
-** LevelDB's encoding and bloom_partition() follow, is its decimal text: there 1,
-** 1.0, '1' and x'31' are one key, and a join on columns of different types loses no
-** row.  The text of a REAL is never used: it changes with SQLite's version.
+** Each encoding decides how an integer becomes bytes.  By the default rule, that of
+** LevelDB's encoding and bloom_partition(), they are its decimal text: then 1, 1.0, '1'
+** and x'31' are one key, and a join on columns of different types loses no row.  The text
+** of a REAL is never used, because it depends on the version of SQLite.
 ** Collations are not applied.
 */
 #ifndef BLOOM_SQLITE_KEY_H
@@ -27,8 +27,8 @@ typedef enum bloom_key_kind {
   BLOOM_KEY_NOMEM /* no memory to convert the value */
 } bloom_key_kind;
 
-/* A key, valid until its value is next used or freed; its bytes may lie inside this
-** struct, which must not be copied. */
+/* A key, valid until its value is used again or freed.  Its bytes may lie inside this
+** struct, so the struct must not be copied. */
 typedef struct bloom_key {
   int64_t integer;      /* of BLOOM_KEY_INTEGER */
   const uint8_t *bytes; /* of BLOOM_KEY_BYTES; may be NULL if num_bytes is 0 */
@@ -39,14 +39,14 @@ typedef struct bloom_key {
 /* The key of a REAL: BLOOM_KEY_INTEGER or BLOOM_KEY_BYTES. */
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key);
 
-/* The key of a REAL or a BLOB: what is rarer than what bloom_key_of() does itself. */
+/* bloom_key_of() for the rarer types, REAL and BLOB. */
 bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key);
 
-/* A value's key as bytes by the house's rule: an integer is its decimal text, which is
+/* A value's key as bytes by the default rule: an integer is its decimal text, which is
 ** written to decimal, BLOOM_DECIMAL_MAX_BYTES.  Never BLOOM_KEY_INTEGER. */
 bloom_key_kind bloom_key_bytes_of(sqlite3_value *value, uint8_t *decimal, bloom_key *key);
 
-/* A value's key.  Inline, as all that runs once a row. */
+/* The key that a value is.  Inline because it runs once a row. */
 static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER:
@@ -55,7 +55,7 @@ static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
     case SQLITE_TEXT:
       key->bytes = sqlite3_value_text(value);
       if( key->bytes==NULL ) return BLOOM_KEY_NOMEM;
-      /* The length last: the call above may have converted the value. */
+      /* The length comes last because the call above may have converted the value. */
       key->num_bytes = (size_t)sqlite3_value_bytes(value);
       return BLOOM_KEY_BYTES;
     case SQLITE_NULL:
@@ -65,7 +65,7 @@ static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
   }
 }
 
-/* A value's hash; 0 where there is no key. */
+/* The hash of a value's key; 0 if it is no key. */
 static inline bloom_key_kind bloom_hash_of_key(
   const bloom_encoding *encoding,
   sqlite3_value *value,

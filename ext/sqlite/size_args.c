@@ -1,5 +1,5 @@
 /*
-** The arguments that say what filter to make.
+** The arguments that say which filter to build.
 */
 #include "size_args.h"
 
@@ -61,7 +61,7 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
   return SQLITE_ERROR;
 }
 
-/* Fails with the names of all encodings that filters are made in: 'a' or 'b'. */
+/* Fails with the names of all encodings that filters can be built in: 'a' or 'b'. */
 static int fail_encoding(sqlite3_context *context, bloom_arg arg){
   const bloom_encoding *const *row;
   char *literal = bloom_literal(arg.value);

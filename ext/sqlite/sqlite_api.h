@@ -1,6 +1,6 @@
 /*
-** SQLite's interface, as every file of this folder sees it: through the table
-** of pointers that .load hands over, or directly where linked statically.
+** SQLite's interface for every file of this folder: through the table of pointers that
+** .load passes, or directly if the extension is linked statically.
 */
 #ifndef BLOOM_SQLITE_API_H
 #define BLOOM_SQLITE_API_H
@@ -12,8 +12,8 @@
 SQLITE_EXTENSION_INIT3
 #endif
 
-/* 1 if sqlite3_interrupt() was called and the statement will not go on.  Before 3.41
-** SQLite cannot tell, nor could headers older than that: 0. */
+/* 1 if sqlite3_interrupt() was called and the statement must stop.  SQLite has this
+** question only from 3.41 on; with older libraries or headers the answer is 0. */
 static inline int bloom_is_interrupted(sqlite3_context *context){
 #if SQLITE_VERSION_NUMBER >= 3041000
   return sqlite3_libversion_number()>=3041000

@@ -1,5 +1,5 @@
 /*
-** Table-valued functions: SQLite's module, once for all of them.
+** Table-valued functions: one module for all of them.
 */
 #include "tvf.h"
 
@@ -8,14 +8,14 @@
 
 #include "errors.h"
 
-/* What a plan without the arguments costs. */
+/* The cost of a plan without the arguments. */
 #define COST_WITHOUT_ARGUMENTS 1e99
 
 typedef struct tvf_vtab {
   sqlite3_vtab base; /* first, for SQLite */
   const bloom_tvf *function;
   sqlite3 *db;
-  int wants_rowids;  /* a plan was asked for without arguments */
+  int wants_rowids;  /* SQLite asked for a plan without the arguments */
 } tvf_vtab;
 
 static const bloom_tvf *function_of(sqlite3_vtab *vtab){
@@ -30,7 +30,7 @@ sqlite3 *bloom_tvf_db(const bloom_tvf_cursor *cursor){
   return ((tvf_vtab *)cursor->base.pVtab)->db;
 }
 
-/* No message is there already: SQLite takes each away as xFilter returns. */
+/* There is no earlier message to free: SQLite takes each away when xFilter returns. */
 int bloom_tvf_fail(bloom_tvf_cursor *cursor, const char *format, ...){
   va_list arguments;
   char *message;
@@ -41,7 +41,7 @@ int bloom_tvf_fail(bloom_tvf_cursor *cursor, const char *format, ...){
   return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
-static int table_connect(
+static int tvf_connect(
   sqlite3 *db, void *data, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
 ){
   const bloom_tvf *function = data;
@@ -57,17 +57,18 @@ static int table_connect(
   return SQLITE_OK;
 }
 
-static int table_disconnect(sqlite3_vtab *vtab){
+static int tvf_disconnect(sqlite3_vtab *vtab){
   sqlite3_free(vtab);
   return SQLITE_OK;
 }
 
-/* In idxNum, above the columns that are read: rowids must tell arguments apart. */
+/* The bit of idxNum above the columns that are read: rowids must differ from argument to
+** argument. */
 static unsigned rowids_bit(const bloom_tvf *function){
   return 1u << function->num_columns;
 }
 
-static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
+static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   const bloom_tvf *function = function_of(vtab);
   int *wants_rowids = &((tvf_vtab *)vtab)->wants_rowids;
   unsigned found = 0, unusable = 0; /* arguments, as bits */
@@ -85,7 +86,7 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     }
   }
   if( found!=(1u << function->num_args) - 1 ){
-    /* They are there, but this join order would need them too early. */
+    /* The arguments are there, but this join order needs them too early. */
     if( unusable & ~found ) return SQLITE_CONSTRAINT;
     for(i=0; i<info->nConstraint; i++) info->aConstraintUsage[i].argvIndex = 0;
     *wants_rowids = 1;
@@ -99,12 +100,13 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   return SQLITE_OK;
 }
 
-/* From SQLite's pointer, whose type may need less alignment than ours. */
-static bloom_tvf_cursor *table_cursor_of(void *cursor){
+/* A cursor from SQLite's pointer to it.  The void pointer avoids a warning: the type of
+** SQLite's pointer may need less alignment than ours. */
+static bloom_tvf_cursor *tvf_cursor_of(void *cursor){
   return cursor;
 }
 
-static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
+static int tvf_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
   const size_t num_bytes = function_of(vtab)->cursor_bytes;
   *cursor = sqlite3_malloc64(num_bytes);
   if( *cursor==NULL ) return SQLITE_NOMEM;
@@ -112,76 +114,76 @@ static int table_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
   return SQLITE_OK;
 }
 
-/* Back to a cursor without rows. */
+/* Makes it a cursor without rows again. */
 static void clear_cursor(sqlite3_vtab_cursor *cursor){
-  bloom_tvf_cursor *table_cursor = table_cursor_of(cursor);
-  const bloom_tvf *function = bloom_tvf_of(table_cursor);
-  if( function->clear ) function->clear(table_cursor);
+  bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
+  const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
+  if( function->clear ) function->clear(tvf_cursor);
   memset(cursor + 1, 0, function->cursor_bytes - sizeof(*cursor));
 }
 
-static int table_close(sqlite3_vtab_cursor *cursor){
+static int tvf_close(sqlite3_vtab_cursor *cursor){
   clear_cursor(cursor);
   sqlite3_free(cursor);
   return SQLITE_OK;
 }
 
-/* idxNum: the columns that are read, as bits, and rowids_bit().  No args: the query has
-** none. */
-static int table_filter(
+/* index_number is what tvf_best_index() set: a bit for each column that is read, and
+** rowids_bit().  There are no args if the query did not pass the arguments. */
+static int tvf_filter(
   sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args, sqlite3_value **args
 ){
-  bloom_tvf_cursor *table_cursor = table_cursor_of(cursor);
-  const bloom_tvf *function = bloom_tvf_of(table_cursor);
+  bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
+  const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
   (void)index_text;
   clear_cursor(cursor);
   if( num_args==0 ){
-    return bloom_tvf_fail(table_cursor, function->num_args==1 ? BLOOM_ERROR_ARGUMENT_MISSING
+    return bloom_tvf_fail(tvf_cursor, function->num_args==1 ? BLOOM_ERROR_ARGUMENT_MISSING
                             : BLOOM_ERROR_ARGUMENTS_MISSING, function->name, function->call);
   }
-  table_cursor->wants_rowids = ((unsigned)index_number & rowids_bit(function))!=0;
-  return function->start(table_cursor, (unsigned)index_number & (rowids_bit(function) - 1), args);
+  tvf_cursor->wants_rowids = ((unsigned)index_number & rowids_bit(function))!=0;
+  return function->start(tvf_cursor, (unsigned)index_number & (rowids_bit(function) - 1), args);
 }
 
-static int table_next(sqlite3_vtab_cursor *cursor){
-  bloom_tvf_cursor *table_cursor = table_cursor_of(cursor);
-  const bloom_tvf *function = bloom_tvf_of(table_cursor);
-  table_cursor->has_row = 0;
-  if( function->next ) function->next(table_cursor);
+static int tvf_next(sqlite3_vtab_cursor *cursor){
+  bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
+  const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
+  tvf_cursor->has_row = 0;
+  if( function->next ) function->next(tvf_cursor);
   return SQLITE_OK;
 }
 
-static int table_eof(sqlite3_vtab_cursor *cursor){
-  return !table_cursor_of(cursor)->has_row;
+static int tvf_eof(sqlite3_vtab_cursor *cursor){
+  return !tvf_cursor_of(cursor)->has_row;
 }
 
-static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
-  *rowid = table_cursor_of(cursor)->rowid;
+static int tvf_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
+  *rowid = tvf_cursor_of(cursor)->rowid;
   return SQLITE_OK;
 }
 
-static int table_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column){
-  const bloom_tvf_cursor *table_cursor = table_cursor_of(cursor);
-  const bloom_tvf *function = bloom_tvf_of(table_cursor);
+static int tvf_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column){
+  const bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
+  const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
   if( column<function->num_columns ){
-    function->column(table_cursor, context, column);
+    function->column(tvf_cursor, context, column);
   }else{
     bloom_fail(context, BLOOM_ERROR_UNREADABLE_ARGUMENT, function->name);
   }
   return SQLITE_OK;
 }
 
-/* xCreate is NULL: eponymous only. */
+/* xCreate is NULL, so the module can be used as a function only. */
 const sqlite3_module bloom_tvf_module = {
   .iVersion = 0,
-  .xConnect = table_connect,
-  .xBestIndex = table_best_index,
-  .xDisconnect = table_disconnect,
-  .xOpen = table_open,
-  .xClose = table_close,
-  .xFilter = table_filter,
-  .xNext = table_next,
-  .xEof = table_eof,
-  .xColumn = table_column,
-  .xRowid = table_rowid,
+  .xConnect = tvf_connect,
+  .xBestIndex = tvf_best_index,
+  .xDisconnect = tvf_disconnect,
+  .xOpen = tvf_open,
+  .xClose = tvf_close,
+  .xFilter = tvf_filter,
+  .xNext = tvf_next,
+  .xEof = tvf_eof,
+  .xColumn = tvf_column,
+  .xRowid = tvf_rowid,
 };

@@ -1,21 +1,22 @@
 /*
-** What bloom's table-valued functions share: modules without tables of their own,
-** whose rows follow from the arguments alone.
+** What bloom's table-valued functions share: they are modules without stored data, whose
+** rows depend on the arguments alone.
 **
-** Arguments are hidden columns.  None can be read back: newer versions of SQLite
-** (3.44, not 3.31) count it as read wherever it is passed as f(x), and copying it each
-** time would cost more than the answer.  They are not named as what they hold: many
-** tables have a column `filter`, and then FROM filters, bloom_info(filter) would be
-** ambiguous.
+** Arguments are hidden columns that cannot be read back.  Newer versions of SQLite (3.44,
+** not 3.31) report such a column as read wherever a query passes it as f(x), and copying
+** it each time would cost more than the answer.  The columns are not named after what
+** they hold: many tables have a column `filter`, so that in FROM filters,
+** bloom_info(filter) the name would be ambiguous.
 **
-** Where each arm of an OR has arguments of its own, SQLite takes rows of one rowid for
-** one row: there rowids must tell arguments apart.  An arm looks like any query, but
-** before it SQLite asks for the plan of the whole, in which no argument is sure.  From
-** then on the connection's plans want such rowids.
+** If each arm of an OR passes arguments of its own, SQLite takes rows with one rowid for
+** one row, so rowids must differ from argument to argument.  The plan of an arm looks like
+** any query's.  But before the arms, SQLite asks for a plan of the whole OR, in which no
+** argument can be used.  Once this happened on a connection, all its later plans make such
+** rowids.
 **
-** A query without the arguments gets a plan, at a price that no plan pays that has
-** them, and then an error: older versions of SQLite (3.44, not 3.52) ask for the plan
-** of each arm of an OR, without what is outside it.
+** A query without the arguments gets a plan that costs more than any plan with them, and
+** fails when it runs.  The plan is needed because older versions of SQLite (3.44, not
+** 3.52) ask for the plan of each arm of an OR without the terms outside of it.
 */
 #ifndef BLOOM_SQLITE_TVF_H
 #define BLOOM_SQLITE_TVF_H
@@ -24,47 +25,49 @@
 
 #include "sqlite_api.h"
 
-/* A cursor's beginning; zero bytes are a cursor without rows. */
+/* Every cursor begins with this; memory set to zero is a cursor without rows. */
 typedef struct bloom_tvf_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int has_row;
   sqlite3_int64 rowid;      /* of the row */
-  int wants_rowids;         /* that differ from argument to argument, not only among rows */
+  int wants_rowids;         /* rowids must differ from argument to argument, too */
 } bloom_tvf_cursor;
 
-/* For xCreateModule's data; bloom_tvf_module is the module of all. */
+/* A table-valued function: the data for sqlite3_create_module_v2().  The module is
+** bloom_tvf_module for all of them. */
 typedef struct bloom_tvf {
   const char *name;
   const char *call;    /* as it is written: "bloom_info(filter)" */
   const char *schema;  /* columns, at most 30, then the arguments */
-  int num_columns;     /* of these, without the arguments */
+  int num_columns;     /* without the arguments */
   int num_args;
-  int num_rows;        /* that it gives, about; 1: never more */
-  int cost;            /* of a call, beside a row of a scan; 0: as many as it gives rows */
+  int num_rows;        /* an estimate; 1: never more */
+  int cost;            /* of a call, in rows of a scan; 0: num_rows */
   size_t cursor_bytes;
 
-  /* The first row, if there is one: sets has_row and rowid.  columns: those that the
-  ** query reads, bit i for column i.  SQLITE_OK, SQLITE_NOMEM, or the result of
+  /* Goes to the first row, if there is one: sets has_row and rowid.  columns has bit i set
+  ** if the query reads column i.  Returns SQLITE_OK, SQLITE_NOMEM, or the result of
   ** bloom_tvf_fail(). */
   int (*start)(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args);
 
-  /* The next row: sets has_row and rowid.  NULL where there is never more than one. */
+  /* Goes to the next row: sets has_row and rowid.  NULL if there is never more than one
+  ** row. */
   void (*next)(bloom_tvf_cursor *cursor);
 
-  /* The row's column as context's result. */
+  /* Sets a column of the row as context's result. */
   void (*column)(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column);
 
-  /* Frees what start() took, if it did.  NULL if it takes nothing. */
+  /* Frees what start() allocated.  NULL if it allocates nothing. */
   void (*clear)(bloom_tvf_cursor *cursor);
 } bloom_tvf;
 
 extern const sqlite3_module bloom_tvf_module;
 
-/* The function whose cursor this is, and the connection. */
+/* The function that a cursor belongs to, and its connection. */
 const bloom_tvf *bloom_tvf_of(const bloom_tvf_cursor *cursor);
 sqlite3 *bloom_tvf_db(const bloom_tvf_cursor *cursor);
 
-/* Fails start() with a message. */
+/* Fails start() with a message; start() returns the result. */
 int bloom_tvf_fail(bloom_tvf_cursor *cursor, const char *format, ...);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** Tables that LevelDB 1.23 wrote.  Written by
+** Table files that LevelDB 1.23 wrote.  Written by
 **   leveldb_files golden >test/core/golden_ldb_files.h
 */
 

@@ -1,5 +1,5 @@
 /*
-** LevelDB table files: what LevelDB wrote, what was done to it, and what nobody writes.
+** LevelDB table files: what LevelDB wrote, damaged copies of that, and files that no program writes.
 */
 #include "support.h"
 
@@ -35,7 +35,7 @@ static void crc32c_gives_the_published_answers(void **state){
   assert_int_equal(bloom_crc32c_mask(0x8000u), 0xa282ead9u);
 }
 
-/* Every entry of its table, bit by bit. */
+/* Every entry of the CRC table, bit by bit. */
 static void crc32c_of_every_byte(void **state){
   int i, bit;
   (void)state;
@@ -83,38 +83,38 @@ static void varints_that_do_not_end(void **state){
   assert_true(value==(uint64_t)1 << 63);
 }
 
-/* -- Tables that LevelDB wrote --------------------------------------------------------- */
+/* -- Files that LevelDB wrote --------------------------------------------------------- */
 
-typedef struct golden_table {
+typedef struct golden_file {
   const uint8_t *bytes;
   size_t num_bytes;
-} golden_table;
+} golden_file;
 
-#define GOLDEN(table) {table, sizeof(table)}
+#define GOLDEN(file) {file, sizeof(file)}
 
-static const golden_table one_filter = GOLDEN(golden_one_filter);
-static const golden_table many_blocks = GOLDEN(golden_many_blocks);
-static const golden_table no_filter = GOLDEN(golden_no_filter);
-static const golden_table other_policy = GOLDEN(golden_other_policy);
-static const golden_table no_keys = GOLDEN(golden_no_keys);
-static const golden_table *const all_golden[] = {&one_filter, &many_blocks, &no_filter, &other_policy, &no_keys};
+static const golden_file one_filter = GOLDEN(golden_one_filter);
+static const golden_file many_blocks = GOLDEN(golden_many_blocks);
+static const golden_file no_filter = GOLDEN(golden_no_filter);
+static const golden_file other_policy = GOLDEN(golden_other_policy);
+static const golden_file no_keys = GOLDEN(golden_no_keys);
+static const golden_file *const all_golden[] = {&one_filter, &many_blocks, &no_filter, &other_policy, &no_keys};
 
 /* A whole file in memory that ends with it; free() it. */
-static uint8_t *read_golden(const golden_table *golden, bloom_ldb_file *table){
+static uint8_t *read_golden(const golden_file *golden, bloom_ldb_file *file){
   uint8_t *bytes = exact_copy(golden->bytes, golden->num_bytes);
-  assert_null(bloom_ldb_file_read(bytes, golden->num_bytes, table));
+  assert_null(bloom_ldb_file_read(bytes, golden->num_bytes, file));
   return bytes;
 }
 
-static void check_policy(const bloom_ldb_file *table, const char *policy){
-  assert_int_equal(table->policy_bytes, strlen(policy));
-  assert_memory_equal(table->policy, policy, strlen(policy));
+static void check_policy(const bloom_ldb_file *file, const char *policy){
+  assert_int_equal(file->policy_bytes, strlen(policy));
+  assert_memory_equal(file->policy, policy, strlen(policy));
 }
 
-static int slot_has(const bloom_ldb_file *table, size_t number, const char *key){
+static int slot_has(const bloom_ldb_file *file, size_t number, const char *key){
   bloom_filter_slot slot;
   bloom_filter filter;
-  bloom_filter_block_slot(&table->block, number, &slot);
+  bloom_filter_block_slot(&file->block, number, &slot);
   assert_false(slot.is_damaged);
   bloom_encoding_leveldb.read(slot.filter, slot.num_bytes, &filter);
   return bloom_encoding_leveldb.may_contain_bytes(&filter, (const uint8_t*)key, strlen(key));
@@ -123,42 +123,42 @@ static int slot_has(const bloom_ldb_file *table, size_t number, const char *key)
 static void tables_are_read(void **state){
   /* Data blocks begin at 0, 2240 and 4480. */
   static const char *const keys[] = {"a", "b", "c", "d", "e"};
-  bloom_ldb_file table;
+  bloom_ldb_file file;
   size_t i;
-  uint8_t *bytes = read_golden(&one_filter, &table);
+  uint8_t *bytes = read_golden(&one_filter, &file);
   (void)state;
-  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
-  check_policy(&table, BLOOM_LEVELDB_POLICY);
-  assert_int_equal(table.block.num_slots, 1);
-  assert_int_equal(table.block.base_lg, 11);
-  assert_int_equal(table.block_bytes, 9 + 4 + 4 + 1);
-  assert_true(slot_has(&table, 0, "hello") && slot_has(&table, 0, "world") && slot_has(&table, 0, "\xc3\xa9"));
-  assert_false(slot_has(&table, 0, "absent"));
+  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  check_policy(&file, BLOOM_LEVELDB_POLICY);
+  assert_int_equal(file.block.num_slots, 1);
+  assert_int_equal(file.block.base_lg, 11);
+  assert_int_equal(file.block_bytes, 9 + 4 + 4 + 1);
+  assert_true(slot_has(&file, 0, "hello") && slot_has(&file, 0, "world") && slot_has(&file, 0, "\xc3\xa9"));
+  assert_false(slot_has(&file, 0, "absent"));
   free(bytes);
 
-  bytes = read_golden(&many_blocks, &table);
-  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
-  assert_int_equal(table.block.num_slots, 3);
-  for(i=0; i<COUNT_OF(keys); i++) assert_true(slot_has(&table, i/2, keys[i]));
-  for(i=0; i<3; i++) assert_false(slot_has(&table, i, "absent"));
+  bytes = read_golden(&many_blocks, &file);
+  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  assert_int_equal(file.block.num_slots, 3);
+  for(i=0; i<COUNT_OF(keys); i++) assert_true(slot_has(&file, i/2, keys[i]));
+  for(i=0; i<3; i++) assert_false(slot_has(&file, i, "absent"));
   free(bytes);
 
-  bytes = read_golden(&no_keys, &table);
-  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
-  assert_int_equal(table.block.num_slots, 0);
+  bytes = read_golden(&no_keys, &file);
+  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  assert_int_equal(file.block.num_slots, 0);
   free(bytes);
 }
 
 static void tables_without_filters_are_told_apart(void **state){
-  bloom_ldb_file table;
-  uint8_t *bytes = read_golden(&no_filter, &table);
+  bloom_ldb_file file;
+  uint8_t *bytes = read_golden(&no_filter, &file);
   (void)state;
-  assert_int_equal(table.filter, BLOOM_TABLE_NO_FILTER);
-  assert_int_equal(table.policy_bytes, 0);
+  assert_int_equal(file.filter, BLOOM_LDB_NO_FILTER);
+  assert_int_equal(file.policy_bytes, 0);
   free(bytes);
-  bytes = read_golden(&other_policy, &table);
-  assert_int_equal(table.filter, BLOOM_TABLE_OTHER_POLICY);
-  check_policy(&table, "test.OtherPolicy");
+  bytes = read_golden(&other_policy, &file);
+  assert_int_equal(file.filter, BLOOM_LDB_OTHER_POLICY);
+  check_policy(&file, "test.OtherPolicy");
   free(bytes);
 }
 
@@ -166,16 +166,16 @@ static void tables_that_were_cut(void **state){
   size_t i, cut;
   (void)state;
   for(i=0; i<COUNT_OF(all_golden); i++){
-    bloom_ldb_file table;
+    bloom_ldb_file file;
     const uint8_t *bytes = all_golden[i]->bytes;
     const size_t num_bytes = all_golden[i]->num_bytes;
     for(cut=0; cut<num_bytes; cut++){
       uint8_t *exact = exact_copy(bytes, cut);
-      assert_non_null(bloom_ldb_file_read(exact, cut, &table));
+      assert_non_null(bloom_ldb_file_read(exact, cut, &file));
       free(exact);
       /* Without its beginning: the handles say other places. */
       exact = exact_copy(bytes + cut + 1, num_bytes - cut - 1);
-      assert_non_null(bloom_ldb_file_read(exact, num_bytes - cut - 1, &table));
+      assert_non_null(bloom_ldb_file_read(exact, num_bytes - cut - 1, &file));
       free(exact);
     }
   }
@@ -187,17 +187,17 @@ static void tables_with_a_flipped_bit(void **state){
   size_t i, bit;
   (void)state;
   for(i=0; i<COUNT_OF(all_golden); i++){
-    bloom_ldb_file table, flipped;
-    uint8_t *bytes = read_golden(all_golden[i], &table);
+    bloom_ldb_file file, flipped;
+    uint8_t *bytes = read_golden(all_golden[i], &file);
     const size_t num_bytes = all_golden[i]->num_bytes;
-    const uint8_t *footer = bytes + num_bytes - BLOOM_TABLE_FOOTER_BYTES;
+    const uint8_t *footer = bytes + num_bytes - BLOOM_LDB_FOOTER_BYTES;
     uint64_t metaindex = 0, metaindex_bytes = 0;
     const size_t offset_bytes = bloom_varint64_read(footer, 40, &metaindex);
     const size_t handle_bytes = offset_bytes + bloom_varint64_read(footer + offset_bytes, 40, &metaindex_bytes);
     /* The filter block, if it is read, ends where the metaindex begins. */
     const size_t first_read = (size_t)metaindex
-      - (table.filter==BLOOM_TABLE_HAS_FILTERS ? table.block_bytes + BLOOM_TABLE_TRAILER_BYTES : 0);
-    const size_t end_read = (size_t)(metaindex + metaindex_bytes) + BLOOM_TABLE_TRAILER_BYTES;
+      - (file.filter==BLOOM_LDB_HAS_FILTERS ? file.block_bytes + BLOOM_LDB_TRAILER_BYTES : 0);
+    const size_t end_read = (size_t)(metaindex + metaindex_bytes) + BLOOM_LDB_TRAILER_BYTES;
     for(bit=0; bit<num_bytes*8; bit++){
       const size_t byte = bit/8;
       const int is_read = (byte>=first_read && byte<end_read) || byte>=num_bytes - 8
@@ -208,8 +208,8 @@ static void tables_with_a_flipped_bit(void **state){
       if( is_read ){
         assert_non_null(wrong);
       }else if( wrong==NULL ){
-        assert_int_equal(flipped.filter, table.filter);
-        assert_int_equal(flipped.block.num_slots, table.block.num_slots);
+        assert_int_equal(flipped.filter, file.filter);
+        assert_int_equal(flipped.block.num_slots, file.block.num_slots);
       }else{
         /* The handle of the index does not end any more. */
         assert_true(byte>=num_bytes - 48);
@@ -221,63 +221,63 @@ static void tables_with_a_flipped_bit(void **state){
   }
 }
 
-/* -- Tables that nobody writes --------------------------------------------------------- */
+/* -- Files that no program writes ------------------------------------------------------ */
 
 #define MAX_MADE_BYTES 1000
 
-typedef struct made_table {
+typedef struct made_file {
   uint8_t bytes[MAX_MADE_BYTES];
   size_t num_bytes;
-} made_table;
+} made_file;
 
-static void put_bytes(made_table *table, const void *bytes, size_t num_bytes){
-  assert_true(table->num_bytes + num_bytes<=MAX_MADE_BYTES);
-  memcpy(table->bytes + table->num_bytes, bytes, num_bytes);
-  table->num_bytes += num_bytes;
+static void put_bytes(made_file *file, const void *bytes, size_t num_bytes){
+  assert_true(file->num_bytes + num_bytes<=MAX_MADE_BYTES);
+  memcpy(file->bytes + file->num_bytes, bytes, num_bytes);
+  file->num_bytes += num_bytes;
 }
 
-static void put_varint(made_table *table, uint64_t value){
+static void put_varint(made_file *file, uint64_t value){
   uint8_t bytes[BLOOM_VARINT64_MAX_BYTES];
-  put_bytes(table, bytes, bloom_varint64_write(value, bytes));
+  put_bytes(file, bytes, bloom_varint64_write(value, bytes));
 }
 
-static void put_fixed32(made_table *table, uint32_t value){
+static void put_fixed32(made_file *file, uint32_t value){
   uint8_t bytes[4];
   bloom_store32_le(bytes, value);
-  put_bytes(table, bytes, 4);
+  put_bytes(file, bytes, 4);
 }
 
 /* The trailer of a block that began at this offset. */
-static void put_trailer(made_table *table, size_t begin, uint8_t compression){
-  put_bytes(table, &compression, 1);
-  put_fixed32(table, bloom_crc32c_mask(bloom_crc32c(table->bytes + begin, table->num_bytes - begin)));
+static void put_trailer(made_file *file, size_t begin, uint8_t compression){
+  put_bytes(file, &compression, 1);
+  put_fixed32(file, bloom_crc32c_mask(bloom_crc32c(file->bytes + begin, file->num_bytes - begin)));
 }
 
-static void put_footer(made_table *table, uint64_t offset, uint64_t num_bytes){
-  const size_t begin = table->num_bytes;
+static void put_footer(made_file *file, uint64_t offset, uint64_t num_bytes){
+  const size_t begin = file->num_bytes;
   static const uint8_t zeros[40];
-  put_varint(table, offset);
-  put_varint(table, num_bytes);
-  put_varint(table, 0);
-  put_varint(table, 0);
-  put_bytes(table, zeros, begin + 40 - table->num_bytes);
-  put_fixed32(table, 0x8b80fb57u);
-  put_fixed32(table, 0xdb477524u);
+  put_varint(file, offset);
+  put_varint(file, num_bytes);
+  put_varint(file, 0);
+  put_varint(file, 0);
+  put_bytes(file, zeros, begin + 40 - file->num_bytes);
+  put_fixed32(file, 0x8b80fb57u);
+  put_fixed32(file, 0xdb477524u);
 }
 
-static void put_entry(made_table *table, uint64_t num_shared, const char *rest, const made_table *value){
-  put_varint(table, num_shared);
-  put_varint(table, strlen(rest));
-  put_varint(table, value->num_bytes);
-  put_bytes(table, rest, strlen(rest));
-  put_bytes(table, value->bytes, value->num_bytes);
+static void put_entry(made_file *file, uint64_t num_shared, const char *rest, const made_file *value){
+  put_varint(file, num_shared);
+  put_varint(file, strlen(rest));
+  put_varint(file, value->num_bytes);
+  put_bytes(file, rest, strlen(rest));
+  put_bytes(file, value->bytes, value->num_bytes);
 }
 
-/* A table of this metaindex alone, behind a filter block without slots, which lies at 0
+/* A file with this metaindex alone, after a filter block without slots, which lies at 0
 ** and has 5 bytes. */
-static const char *read_with_metaindex(const made_table *metaindex, uint8_t compression, uint8_t filter_compression,
-                                       bloom_ldb_file *table){
-  made_table made = {{0}, 0};
+static const char *read_with_metaindex(const made_file *metaindex, uint8_t compression, uint8_t filter_compression,
+                                       bloom_ldb_file *file){
+  made_file made = {{0}, 0};
   uint8_t *exact;
   const char *wrong;
   size_t begin;
@@ -288,22 +288,22 @@ static const char *read_with_metaindex(const made_table *metaindex, uint8_t comp
   put_trailer(&made, begin, compression);
   put_footer(&made, begin, metaindex->num_bytes);
   exact = exact_copy(made.bytes, made.num_bytes);
-  wrong = bloom_ldb_file_read(exact, made.num_bytes, table);
+  wrong = bloom_ldb_file_read(exact, made.num_bytes, file);
   free(exact);
   return wrong;
 }
 
-static made_table handle_of(uint64_t offset, uint64_t num_bytes){
-  made_table handle = {{0}, 0};
+static made_file handle_of(uint64_t offset, uint64_t num_bytes){
+  made_file handle = {{0}, 0};
   put_varint(&handle, offset);
   put_varint(&handle, num_bytes);
   return handle;
 }
 
 /* The metaindex of one entry with the handle. */
-static made_table usual_metaindex(uint64_t offset, uint64_t num_bytes){
-  made_table metaindex = {{0}, 0};
-  const made_table handle = handle_of(offset, num_bytes);
+static made_file usual_metaindex(uint64_t offset, uint64_t num_bytes){
+  made_file metaindex = {{0}, 0};
+  const made_file handle = handle_of(offset, num_bytes);
   put_entry(&metaindex, 0, "filter." BLOOM_LEVELDB_POLICY, &handle);
   put_fixed32(&metaindex, 0);
   put_fixed32(&metaindex, 1);
@@ -311,27 +311,27 @@ static made_table usual_metaindex(uint64_t offset, uint64_t num_bytes){
 }
 
 static void compressed_blocks(void **state){
-  const made_table metaindex = usual_metaindex(0, 5);
-  bloom_ldb_file table;
+  const made_file metaindex = usual_metaindex(0, 5);
+  bloom_ldb_file file;
   (void)state;
-  assert_null(read_with_metaindex(&metaindex, 0, 0, &table));
-  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
-  assert_null(read_with_metaindex(&metaindex, 1, 0, &table));
-  assert_int_equal(table.filter, BLOOM_TABLE_METAINDEX_COMPRESSED);
-  assert_int_equal(table.compression, BLOOM_COMPRESSION_SNAPPY);
-  assert_int_equal(table.policy_bytes, 0);
-  assert_null(read_with_metaindex(&metaindex, 2, 0, &table));
-  assert_int_equal(table.filter, BLOOM_TABLE_METAINDEX_COMPRESSED);
-  assert_int_equal(table.compression, 2);
-  assert_null(read_with_metaindex(&metaindex, 0, 1, &table));
-  assert_int_equal(table.filter, BLOOM_TABLE_FILTER_COMPRESSED);
-  check_policy(&table, BLOOM_LEVELDB_POLICY);
+  assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
+  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  assert_null(read_with_metaindex(&metaindex, 1, 0, &file));
+  assert_int_equal(file.filter, BLOOM_LDB_METAINDEX_COMPRESSED);
+  assert_int_equal(file.compression, BLOOM_COMPRESSION_SNAPPY);
+  assert_int_equal(file.policy_bytes, 0);
+  assert_null(read_with_metaindex(&metaindex, 2, 0, &file));
+  assert_int_equal(file.filter, BLOOM_LDB_METAINDEX_COMPRESSED);
+  assert_int_equal(file.compression, 2);
+  assert_null(read_with_metaindex(&metaindex, 0, 1, &file));
+  assert_int_equal(file.filter, BLOOM_LDB_FILTER_COMPRESSED);
+  check_policy(&file, BLOOM_LEVELDB_POLICY);
 }
 
 static void many_entries(void **state){
-  const made_table ours = handle_of(0, 5), theirs = handle_of(1, 2);
-  made_table metaindex = {{0}, 0};
-  bloom_ldb_file table;
+  const made_file ours = handle_of(0, 5), theirs = handle_of(1, 2);
+  made_file metaindex = {{0}, 0};
+  bloom_ldb_file file;
   (void)state;
   put_entry(&metaindex, 0, "aaa", &theirs);
   put_entry(&metaindex, 0, "filter.a", &theirs);
@@ -340,18 +340,18 @@ static void many_entries(void **state){
   put_entry(&metaindex, 34, "2", &theirs);
   put_fixed32(&metaindex, 0);
   put_fixed32(&metaindex, 1);
-  assert_null(read_with_metaindex(&metaindex, 0, 0, &table));
-  assert_int_equal(table.filter, BLOOM_TABLE_HAS_FILTERS);
-  check_policy(&table, BLOOM_LEVELDB_POLICY);
-  assert_int_equal(table.block_bytes, 5);
+  assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
+  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  check_policy(&file, BLOOM_LEVELDB_POLICY);
+  assert_int_equal(file.block_bytes, 5);
 }
 
 /* A name that does not fit is cut, and equals no shorter one. */
 static void long_names(void **state){
   char name[200];
-  const made_table handle = handle_of(0, 5);
-  made_table metaindex = {{0}, 0};
-  bloom_ldb_file table;
+  const made_file handle = handle_of(0, 5);
+  made_file metaindex = {{0}, 0};
+  bloom_ldb_file file;
   (void)state;
   memset(name, 'x', sizeof(name));
   memcpy(name, "filter.", 7);
@@ -361,23 +361,23 @@ static void long_names(void **state){
   put_entry(&metaindex, 150, "z", &handle);
   put_fixed32(&metaindex, 0);
   put_fixed32(&metaindex, 1);
-  assert_null(read_with_metaindex(&metaindex, 0, 0, &table));
-  assert_int_equal(table.filter, BLOOM_TABLE_OTHER_POLICY);
-  assert_int_equal(table.policy_bytes, BLOOM_POLICY_MAX_BYTES);
-  assert_memory_equal(table.policy, name + 7, BLOOM_POLICY_MAX_BYTES);
+  assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
+  assert_int_equal(file.filter, BLOOM_LDB_OTHER_POLICY);
+  assert_int_equal(file.policy_bytes, BLOOM_POLICY_MAX_BYTES);
+  assert_memory_equal(file.policy, name + 7, BLOOM_POLICY_MAX_BYTES);
 }
 
 static void check_metaindex(const char *hex, const char *wrong){
-  made_table metaindex = {{0}, 0};
-  bloom_ldb_file table;
+  made_file metaindex = {{0}, 0};
+  bloom_ldb_file file;
   uint8_t *bytes = bytes_of(hex, &metaindex.num_bytes);
   if( metaindex.num_bytes ) memcpy(metaindex.bytes, bytes, metaindex.num_bytes);
   free(bytes);
   if( wrong ){
-    assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), wrong);
+    assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &file), wrong);
   }else{
-    assert_null(read_with_metaindex(&metaindex, 0, 0, &table));
-    assert_int_equal(table.filter, BLOOM_TABLE_NO_FILTER);
+    assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
+    assert_int_equal(file.filter, BLOOM_LDB_NO_FILTER);
   }
 }
 
@@ -416,50 +416,50 @@ static void handles_that_lead_nowhere(void **state){
   (void)state;
   for(i=0; i<COUNT_OF(sizes); i++){
     for(j=0; j<COUNT_OF(sizes); j++){
-      const made_table metaindex = usual_metaindex(sizes[i], sizes[j]);
-      made_table made = {{0}, 0};
-      bloom_ldb_file table;
+      const made_file metaindex = usual_metaindex(sizes[i], sizes[j]);
+      made_file made = {{0}, 0};
+      bloom_ldb_file file;
       uint8_t *exact;
-      const char *wrong = read_with_metaindex(&metaindex, 0, 0, &table);
+      const char *wrong = read_with_metaindex(&metaindex, 0, 0, &file);
       if( sizes[i]==0 && sizes[j]==5 ) assert_null(wrong);
       else assert_non_null(wrong);
       put_footer(&made, sizes[i], sizes[j]);
       exact = exact_copy(made.bytes, made.num_bytes);
-      assert_string_equal(bloom_ldb_file_read(exact, made.num_bytes, &table), "the metaindex block lies outside of the file");
+      assert_string_equal(bloom_ldb_file_read(exact, made.num_bytes, &file), "the metaindex block lies outside of the file");
       free(exact);
     }
   }
 }
 
 static void damage_is_named(void **state){
-  made_table metaindex = usual_metaindex(0, 4), made = {{0}, 0};
-  bloom_ldb_file table = {.block_bytes = 77};
+  made_file metaindex = usual_metaindex(0, 4), made = {{0}, 0};
+  bloom_ldb_file file = {.block_bytes = 77};
   (void)state;
-  assert_string_equal(bloom_ldb_file_read(NULL, 0, &table), "it has fewer than 48 bytes");
-  assert_string_equal(bloom_ldb_file_read(made.bytes, 48, &table), "its last 8 bytes are not LevelDB's magic number");
-  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the filter block does not have its checksum");
+  assert_string_equal(bloom_ldb_file_read(NULL, 0, &file), "it has fewer than 48 bytes");
+  assert_string_equal(bloom_ldb_file_read(made.bytes, 48, &file), "its last 8 bytes are not LevelDB's magic number");
+  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &file), "the filter block does not have its checksum");
   metaindex = usual_metaindex(0, 5000);
-  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the filter block lies outside of the file");
+  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &file), "the filter block lies outside of the file");
   /* The entry's value is no handle. */
   metaindex.num_bytes = 0;
-  put_entry(&metaindex, 0, "filter." BLOOM_LEVELDB_POLICY, &(made_table){{0x80}, 1});
+  put_entry(&metaindex, 0, "filter." BLOOM_LEVELDB_POLICY, &(made_file){{0x80}, 1});
   put_fixed32(&metaindex, 0);
-  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the metaindex block is damaged");
+  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &file), "the metaindex block is damaged");
   metaindex.num_bytes = 0;
-  put_entry(&metaindex, 0, "filter." BLOOM_LEVELDB_POLICY, &(made_table){{0x05}, 1});
+  put_entry(&metaindex, 0, "filter." BLOOM_LEVELDB_POLICY, &(made_file){{0x05}, 1});
   put_fixed32(&metaindex, 0);
-  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &table), "the metaindex block is damaged");
+  assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &file), "the metaindex block is damaged");
   /* The footer's handles do not end. */
   put_footer(&made, 0, 4);
   memset(made.bytes, 0xff, 40);
-  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &table), "its footer is damaged");
+  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &file), "its footer is damaged");
   memset(made.bytes, 0, 2);
-  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &table), "its footer is damaged");
+  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &file), "its footer is damaged");
   made.num_bytes = 0;
   /* A metaindex without its checksum, then one that has it but holds no filter block. */
   put_bytes(&made, "\0\0\0\0\0\0\0\0\0", 9);
   put_footer(&made, 0, 4);
-  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &table), "the metaindex block does not have its checksum");
+  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &file), "the metaindex block does not have its checksum");
   made.num_bytes = 0;
   put_bytes(&made, "\xff", 1);
   put_trailer(&made, 0, 0);
@@ -467,8 +467,8 @@ static void damage_is_named(void **state){
   put_bytes(&made, metaindex.bytes, metaindex.num_bytes);
   put_trailer(&made, 6, 0);
   put_footer(&made, 6, metaindex.num_bytes);
-  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &table), "the filter block is damaged");
-  assert_int_equal(table.block_bytes, 77);
+  assert_string_equal(bloom_ldb_file_read(made.bytes, made.num_bytes, &file), "the filter block is damaged");
+  assert_int_equal(file.block_bytes, 77);
 }
 
 int main(void){

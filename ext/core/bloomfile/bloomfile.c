@@ -39,7 +39,7 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
   uint64_t max_units;
   if( max_bytes<BLOOM_BLOOMFILE_HEADER_BYTES ) return BLOOM_TOO_BIG;
   max_units = (max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / unit_bytes;
-  /* Before a prime is looked for: a number that fits is not large. */
+  /* Checked before the search for a prime, which takes long only for large numbers. */
   if( num_units>max_units || wanted_units>(double)max_units ) return BLOOM_TOO_BIG;
   if( wanted_units>(double)num_units ){
     num_units = (uint64_t)wanted_units;

@@ -1,14 +1,14 @@
 /*
-** BloomFile: the filters of many sets side by side, so that one look tells which of
-** them may hold a key.
+** BloomFile: the filters of many sets side by side, so that one look-up finds all sets
+** that may hold a key.
 **
 **   +------------------+--------+--------+-----+------------------+
 **   | header, 32 bytes | unit 0 | unit 1 | ... | unit num_units-1 |
 **   +------------------+--------+--------+-----+------------------+
 **
-** A unit has a bit for every set: set s has bit s%8 of byte s/8.  What a filter keeps as
-** bit i, unit i keeps for all sets: those that may hold a key are left when the units
-** that its probes pick are ANDed.
+** A unit has a bit for every set: set s has bit s%8 of byte s/8.  Unit i holds bit i of
+** the filters of all sets.  So the AND of the units that a key's probes pick has a bit
+** for each set that may hold the key.
 **
 ** The header, little-endian:
 **
@@ -19,12 +19,13 @@
 **   20  u32   unit_bytes
 **   24  u64   0
 **
-** A hash is XXH64 of the house's key bytes (../filter.h: an integer is its decimal
-** text).  Probe i picks unit (hash + i*delta) mod 2^64 mod num_units, delta being the
-** hash rotated left by 31 [Kirsch, Mitzenmacher 2006: one hash drives every probe].
+** A hash is XXH64 of the key bytes by the default rule: an integer is its decimal text.
+** Probe i picks unit (hash + i*delta) mod 2^64 mod num_units, where delta is the hash
+** rotated left by 31 [Kirsch, Mitzenmacher 2006: one hash drives every probe].
 **
-** Bytes are read as a BloomFile if the header says what their length says, and there are
-** 1 .. BLOOM_BLOOMFILE_MAX_PROBES probes.  ../../FORMATS.md has all of this for readers.
+** Bytes are read as a BloomFile if their length is what the header says, and the header
+** says 1 .. BLOOM_BLOOMFILE_MAX_PROBES probes.  ../../FORMATS.md describes the format for
+** other programs.
 */
 #ifndef BLOOM_CORE_BLOOMFILE_H
 #define BLOOM_CORE_BLOOMFILE_H
@@ -35,10 +36,11 @@
 #define BLOOM_BLOOMFILE_VERSION      0x0100u
 #define BLOOM_BLOOMFILE_HEADER_BYTES 32
 
-/* It is not made by name: a key alone does not say its set. */
+/* No file can be built by this encoding's name: a key alone does not say its set. */
 extern const bloom_encoding bloom_encoding_bloomfile;
 
-/* Bytes of a unit for sets 0 .. num_sets-1: at least 4, the width of the description. */
+/* Bytes of a unit for sets 0 .. num_sets-1: at least 4, as the format's description has
+** it. */
 static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
   return num_sets<=32 ? 4 : num_sets/8 + (num_sets%8>0);
 }
@@ -47,36 +49,37 @@ static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
 ** The shape of a file for sets 0 .. num_sets-1, of which the largest has num_keys keys,
 ** at bits_per_key bits each, a finite number > 0:
 **
-**   units   num_keys * bits_per_key, at least BLOOM_BLOOMFILE_MIN_UNITS, and on to the
-**           next prime: with another number, keys whose delta has a divisor of it pick
-**           few units
+**   units   num_keys * bits_per_key, at least BLOOM_BLOOMFILE_MIN_UNITS, rounded up to a
+**           prime: if the number had a divisor in common with a key's delta, the key's
+**           probes would pick few units
 **   bytes   of a unit: bloom_bloomfile_bytes_for_sets()
 **   probes  bits_per_key * 0.69 rounded down, in 1..30; 0.69 =~ ln 2
 **
-** BLOOM_TOO_BIG, *shape untouched, if it has more than max_bytes.  Takes time that grows
-** with the square root of the number of units.
+** BLOOM_TOO_BIG, with *shape untouched, if the file would have more than max_bytes.  The
+** time grows with the square root of the number of units.
 */
 bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key, size_t max_bytes,
                                    bloom_shape *shape);
 
-/* The same file with units of so many bytes; *shape is one that fits in size_t. */
+/* The shape of the same file with units of unit_bytes bytes; *shape fits in size_t. */
 bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes);
 
 /* Writes a file without keys to file[0 .. shape->num_bytes). */
 void bloom_bloomfile_clear(const bloom_shape *shape, uint8_t *file);
 
-/* Adds the keys of these hashes, each to its set: sets is a chain like hashes, of
-** uint32_t, which lie below 8 * unit bytes. */
+/* Adds the keys that have these hashes, each to its set.  sets is a chain of runs as long
+** as those of hashes; its uint32_t are below 8 * unit bytes. */
 void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_hash_run *hashes,
                          const bloom_hash_run *sets);
 
-/* Copies a file's units into another of as many, whose units may be longer or shorter;
-** what they are longer by becomes 0.  Shorter ones may lie in the same memory. */
+/* Copies a file's units into another file with as many units, longer or shorter ones.
+** The bytes that longer units have more become 0.  Shorter units may be written to the
+** memory that they are read from. */
 void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_file, const bloom_shape *to,
                                 uint8_t *to_file);
 
-/* Writes the sets that may hold a key as bits to mask[0 .. unit bytes), as in a unit;
-** 1 if there are any. */
+/* Writes the sets that may hold a key to mask[0 .. unit bytes), as bits in the order of a
+** unit.  Returns 1 if there are any. */
 int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask);
 
 #endif

@@ -10,15 +10,15 @@
 
 #define BLOOM_BLOOMFILE_MAX_PROBES 100
 
-/* A prime, as all numbers of units that are made.  Of fewer units, one key in so many
-** finds too often that all its probes pick one unit. */
+/* A prime, as the number of units of every file that is built.  With fewer units, all
+** probes of a key would pick one and the same unit too often. */
 #define BLOOM_BLOOMFILE_MIN_UNITS 191
 
 /* Bytes of each unit that are ANDed at once, in registers and L1; a multiple of 8. */
 #define BLOOM_BLOOMFILE_BLOCK_BYTES ((size_t)512)
 #define BLOOM_BLOOMFILE_BLOCK_WORDS (BLOOM_BLOOMFILE_BLOCK_BYTES / 8)
 
-/* Bytes of a unit of a file that was read, or of a shape. */
+/* The bytes of each unit, from the shape of a file. */
 static inline size_t bloom_bloomfile_unit_bytes(const bloom_shape *shape){
   return (size_t)(shape->num_bits / 8 / shape->num_slots);
 }
@@ -27,7 +27,7 @@ static inline uint64_t bloom_bloomfile_delta(bloom_hash_value hash){
   return hash >> 33 | hash << 31;
 }
 
-/* The units that a hash's probes pick, units[0 .. num_probes). */
+/* Writes the addresses of the units that a hash's probes pick to units[0 .. num_probes). */
 static inline void bloom_bloomfile_pick(const bloom_filter *file, bloom_hash_value hash, const uint8_t **units){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   const uint64_t num_units = file->shape.num_slots;
@@ -38,7 +38,7 @@ static inline void bloom_bloomfile_pick(const bloom_filter *file, bloom_hash_val
   }
 }
 
-/* Fewer than 8 bytes as a word; 4 is what narrow files have. */
+/* Fewer than 8 bytes as a word.  A length known to be 4, as in narrow files, is one load. */
 static inline uint64_t bloom_bloomfile_load_rest(const uint8_t *bytes, size_t num_bytes){
   uint64_t word = 0;
   if( num_bytes==4 ) memcpy(&word, bytes, 4);
@@ -46,9 +46,10 @@ static inline uint64_t bloom_bloomfile_load_rest(const uint8_t *bytes, size_t nu
   return word;
 }
 
-/* The AND of the same 1 .. BLOOM_BLOOMFILE_BLOCK_BYTES bytes of all units as words, whose
-** bytes are in the units' order, with 0 behind the last.  Returns 0, words[] undefined, as
-** soon as no bit is left.  Compilers make vector code of the loop over words. */
+/* Writes the AND of the same 1 .. BLOOM_BLOOMFILE_BLOCK_BYTES bytes of all units to
+** words[], bytes in the order of a unit, with 0 after the last.  Returns 1; or 0, with
+** words[] undefined, as soon as no bit is left.  Compilers turn the loop over words into
+** vector code. */
 static inline int bloom_bloomfile_and(const uint8_t *const *units, uint32_t num_units, size_t offset,
                                       size_t num_bytes, uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS]){
   const size_t num_words = num_bytes / 8, num_rest = num_bytes % 8;

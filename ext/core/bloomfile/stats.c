@@ -1,5 +1,6 @@
 /*
-** What a BloomFile tells about itself: the bits of each set counted across all units.
+** What bloom_info() says about a BloomFile: the bits of each set, counted across all
+** units.
 */
 #include "stats.h"
 
@@ -7,15 +8,16 @@
 #include "../numeric.h"
 #include "probe.h"
 
-/* Sets are counted as many at a time as a line of memory holds. */
+/* As many sets are counted at a time as a cache line holds. */
 #define BLOOMFILE_COLUMN_BYTES ((size_t)64)
 #define BLOOMFILE_COLUMN_SETS  (BLOOMFILE_COLUMN_BYTES * 8)
 
-/* As in the notes: fills of one set, and keys of the fullest set by the mean one's. */
+/* Above these the notes warn: the fill of one set, and the keys of the fullest set
+** divided by the mean. */
 #define BLOOMFILE_NEARLY_SATURATED 0.75
 #define BLOOMFILE_UNEVEN           4
 
-/* Bytes of units that measuring reads, if the file has fewer. */
+/* Measuring reads about so many bytes of units, and more if the file is larger. */
 #define BLOOMFILE_MEASURED_BYTES ((uint64_t)1 << 28)
 
 /* What is summed over the sets that have keys. */
@@ -51,7 +53,8 @@ static void bloomfile_sum_set(const bloom_shape *shape, uint64_t bits_set, bloom
 
 /* A byte's bits, one in each byte of a word, in some order. */
 static inline uint64_t bloomfile_spread(uint8_t byte){
-  /* Copies 9 bits apart do not touch, and in each another bit is the highest of its byte. */
+  /* Copies that are 9 bits apart do not touch, and in each byte of the word another bit
+  ** comes to the top. */
   return (byte * 0x8040201008040201u & 0x8080808080808080u) >> 7;
 }
 
@@ -153,7 +156,8 @@ static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_hash_val
   return num_sets;
 }
 
-/* SplitMix64 [Steele, Lea, Flood 2014]: nothing that a key hashes to by rule. */
+/* SplitMix64 [Steele, Lea, Flood 2014]: numbers that have no pattern in common with the
+** hashes of keys. */
 static inline uint64_t bloomfile_mix(uint64_t i){
   i *= 0x9e3779b97f4a7c15u;
   i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
@@ -163,7 +167,7 @@ static inline uint64_t bloomfile_mix(uint64_t i){
 
 double bloom_bloomfile_measured_fpr(const bloom_filter *file){
   const uint64_t num_sets = bloomfile_num_sets(file);
-  /* No more work than a file of its size explains: fewer hashes where units are long. */
+  /* The work must fit the size of the file: fewer hashes where units are long. */
   const uint64_t bytes_a_hash = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
   uint64_t num_hashes, num_accepted = 0;
   uint64_t i;

@@ -1,5 +1,5 @@
 /*
-** What a BloomFile tells about itself: functions of bloom_encoding_bloomfile, as
+** What bloom_info() says about a BloomFile: functions of bloom_encoding_bloomfile, as
 ** ../filter.h describes them.  Rates are the mean over the sets that have keys.
 */
 #ifndef BLOOM_CORE_BLOOMFILE_STATS_H
@@ -7,7 +7,7 @@
 
 #include "../filter.h"
 
-/* The most hashes that measured_fpr tries, each of all sets at once. */
+/* The largest number of hashes that measured_fpr tests, each against all sets at once. */
 #define BLOOM_BLOOMFILE_FPR_SAMPLE 131072
 
 void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts);

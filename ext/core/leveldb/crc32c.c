@@ -1,11 +1,10 @@
 /*
-** CRC-32C, a byte at a time: a filter block is a hundredth of its file, so that
-** more speed would not show.
+** CRC-32C, a byte at a time.  A faster one would not show: a filter block is a hundredth
+** of its file.
 */
 #include "crc32c.h"
 
-/* What a byte makes of a remainder of zeros: polynomial 0x1edc6f41, the lowest bit
-** first. */
+/* The remainder of each byte by the polynomial 0x1edc6f41, the lowest bit first. */
 static const uint32_t crc32c_table[256] = {
   0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb,
   0x8ad958cf, 0x78b2dbcc, 0x6be22838, 0x9989ab3b, 0x4d43cfd0, 0xbf284cd3, 0xac78bf27, 0x5e133c24,

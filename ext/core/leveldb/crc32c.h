@@ -12,8 +12,8 @@
 /* The CRC-32C of bytes, which may be NULL if num_bytes is 0. */
 uint32_t bloom_crc32c(const uint8_t *bytes, size_t num_bytes);
 
-/* As it is stored: rotated and moved, because the CRC of bytes that hold their own
-** CRC says little. */
+/* The checksum as LevelDB stores it: rotated and shifted by a constant, because the CRC
+** of bytes that contain CRCs protects them badly. */
 static inline uint32_t bloom_crc32c_mask(uint32_t crc){
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }

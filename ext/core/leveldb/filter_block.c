@@ -32,7 +32,7 @@ static int64_t offset_of_slot(uint64_t number, uint32_t base_lg){
 }
 
 void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom_filter_slot *found){
-  /* One offset past the slot's own is there always: that of the end, or its first bytes. */
+  /* There is always one more offset: that of the next slot, or end. */
   const uint8_t *offset = block->bytes + block->filters_bytes + 4*slot;
   const uint32_t start = bloom_load32_le(offset);
   const uint32_t limit = bloom_load32_le(offset + 4);
@@ -41,8 +41,8 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom
     .first_offset = offset_of_slot(slot, block->base_lg),
     .last_offset = next==INT64_MAX ? INT64_MAX : next - 1,
   };
-  if( found->first_offset==INT64_MAX ) found->last_offset = INT64_MAX - 1; /* nowhere */
-  /* Equal offsets contain nothing, wherever they point: LevelDB's rule. */
+  if( found->first_offset==INT64_MAX ) found->last_offset = INT64_MAX - 1; /* no offset */
+  /* Equal offsets are an empty slot, wherever they point: LevelDB's rule. */
   if( start==limit ) return;
   if( start>limit || limit>block->filters_bytes ){
     found->filter = bloom_any_key_filter;

@@ -1,5 +1,5 @@
 /*
-** LevelDB's hash, with the seed that its filters use: key -> hash of 32 bits.
+** LevelDB's hash of 32 bits, with the seed that its filters use.
 ** Source: LevelDB util/hash.cc, Hash(); util/bloom.cc, BloomHash().
 */
 #ifndef BLOOM_CORE_LEVELDB_HASH_H
@@ -13,7 +13,7 @@
 #define LEVELDB_HASH_SEED       0xbc9f1d34u /* LevelDB util/bloom.cc, BloomHash() */
 #define LEVELDB_HASH_MULTIPLIER 0xc6a4a793u
 
-/* One word of a key: shift is 16 for a whole one, 24 for a tail of 1 to 3 bytes. */
+/* Hashes one word of a key: shift is 16 for a word of 4 bytes, 24 for a tail of 1 to 3. */
 static inline uint32_t bloom_leveldb_hash_word(uint32_t hash, uint32_t word, unsigned shift){
   hash = (hash + word) * LEVELDB_HASH_MULTIPLIER;
   return hash ^ hash >> shift;
@@ -26,7 +26,7 @@ static inline uint32_t bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
     hash = bloom_leveldb_hash_word(hash, bloom_load32_le(key), 16);
   }
   if( num_bytes ){
-    /* Tail bytes are unsigned; RocksDB's function of this name differs here. */
+    /* Tail bytes are unsigned here; they are signed in RocksDB's function of this name. */
     uint32_t tail = key[0];
     if( num_bytes>1 ) tail |= (uint32_t)key[1] << 8;
     if( num_bytes>2 ) tail |= (uint32_t)key[2] << 16;

@@ -1,11 +1,11 @@
 /*
-** The loops of LevelDB's filter that are worth vector code, one row of functions per
-** instruction set: hashes -> positions of their probes.  Setting the bits there is
-** plain C for every processor (leveldb.c).
+** The loops of LevelDB's filter that are worth vector code: they compute the positions of
+** the probes of many hashes.  There is one row of functions for each instruction set.
+** Setting the bits is plain C for every processor (leveldb.c).
 **
-** Rows differ in speed, never in a bit of what they give: kernels_scalar.c is the
-** reference.  A row is chosen per call, from what the processor and its system
-** support; a call handles many hashes.
+** Rows differ in speed only: all return the same bits, and kernels_scalar.c is the
+** reference.  Each call chooses a row that the processor and its system support; a call
+** handles many hashes.
 */
 #ifndef BLOOM_CORE_LEVELDB_KERNELS_H
 #define BLOOM_CORE_LEVELDB_KERNELS_H
@@ -15,15 +15,16 @@
 
 #include "../simd.h"
 
-/* Hashes side by side in the widest row; the lanes of every row divide it. */
+/* The number of hashes that the widest row handles side by side; a multiple of the lanes
+** of every row. */
 #define BLOOM_LEVELDB_MAX_LANES 16
 
 /*
 ** x mod num_bits without a division.
 ** With reciprocal = floor((2^32 - 1) / num_bits) the quotient x * reciprocal / 2^32
-** is right or one too small, so that one conditional subtraction is left to do
-** [Warren, Hacker's Delight, 10].  From 2^32 bits on positions are the probes
-** themselves: both members are 0, and x stays x.
+** is right or one too small, so that one conditional subtraction corrects it
+** [Warren, Hacker's Delight, 10].  From 2^32 bits on, positions are the probes
+** themselves: both members are 0, and the result is x.
 */
 typedef struct bloom_leveldb_divisor {
   uint32_t num_bits;
@@ -49,36 +50,36 @@ static inline uint32_t bloom_leveldb_delta(uint32_t hash){
   return hash >> 17 | hash << 15;
 }
 
-/* The positions begin .. begin+num_bits-1, what one pass over the hashes sets;
-** num_bits > 0, begin + num_bits at most 2^32. */
+/* The positions begin .. begin+num_bits-1, which one pass over the hashes sets; num_bits
+** is above 0, begin + num_bits at most 2^32. */
 typedef struct bloom_leveldb_part {
   uint32_t begin;
   uint32_t num_bits;
 } bloom_leveldb_part;
 
 static inline uint32_t bloom_leveldb_is_in(uint32_t position, bloom_leveldb_part part){
-  return position - part.begin < part.num_bits; /* below begin it wraps around */
+  return position - part.begin < part.num_bits; /* wraps around if position < begin */
 }
 
 typedef struct bloom_leveldb_kernels {
   const char *name;
 
-  /* Filters of more bytes are written part after part.  A pass costs
-  ** positions_in() of all hashes and saves misses, so a row with a faster one
-  ** takes smaller parts; 8 MB, 2,048 pages, is what a large TLB reaches, and
-  ** hardly slower than what an L2 holds. */
+  /* Larger filters are written part after part.  Each pass costs positions_in() of all
+  ** hashes but saves cache misses, so the faster positions_in() is, the smaller are the
+  ** parts.  8 MB, 2,048 pages, is what a large TLB reaches, and hardly slower than what
+  ** an L2 cache holds. */
   uint32_t max_part_bytes;
 
-  /* 1 if this processor and its system run these kernels. */
+  /* 1 if this processor and its system can run these kernels. */
   int (*is_supported)(void);
 
-  /* The positions of all probes of each hash, in any order; num_hashes is a
+  /* Writes the positions of all probes of all hashes, in any order; num_hashes is a
   ** multiple of BLOOM_LEVELDB_MAX_LANES. */
   void (*positions)(bloom_leveldb_divisor divisor, uint32_t num_probes, const uint32_t *hashes,
                     size_t num_hashes, uint32_t *positions);
 
-  /* Those of them that lie in part; gives their number.  positions[] has room for
-  ** all of them. */
+  /* Writes only those positions that lie in part, and returns their number.
+  ** positions[] has room for all positions. */
   size_t (*positions_in)(bloom_leveldb_part part, bloom_leveldb_divisor divisor, uint32_t num_probes,
                          const uint32_t *hashes, size_t num_hashes, uint32_t *positions);
 } bloom_leveldb_kernels;
@@ -92,13 +93,13 @@ extern const bloom_leveldb_kernels bloom_leveldb_kernels_avx512;
 extern const bloom_leveldb_kernels bloom_leveldb_kernels_neon;
 #endif
 
-/* Every row of this build, the fastest first, the scalar one last; NULL ends. */
+/* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
 extern const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[];
 
 /* The fastest row that is supported. */
 const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void);
 
-/* The same of any such list: its first row that is supported, or its last. */
+/* The first row of such a list that is supported, or else its last. */
 const bloom_leveldb_kernels *bloom_leveldb_kernels_among(const bloom_leveldb_kernels *const *row);
 
 #endif

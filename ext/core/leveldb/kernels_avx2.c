@@ -17,7 +17,8 @@ static int avx2_is_supported(void){
   return has_avx2 & has_bmi2 & has_popcnt;
 }
 
-/* bloom_leveldb_mod(); only even lanes multiply to 64 bits, so odd ones move there. */
+/* bloom_leveldb_mod().  Only even lanes multiply to 64 bits, so odd lanes are moved to
+** even places. */
 TARGET_AVX2 static inline __m256i avx2_mod(__m256i x, __m256i num_bits, __m256i reciprocal){
   const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(x, reciprocal), 32);
   const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), reciprocal);
@@ -43,15 +44,16 @@ TARGET_AVX2 static void avx2_positions(bloom_leveldb_divisor divisor,           
   }
 }
 
-/* The 32-bit numbers whose bits are set in is_in, moved to the front: the
-** numbers of those lanes, a byte each, are picked out of 0..7. */
+/* Moves the 32-bit numbers whose bits are set in is_in to the front: their lane numbers,
+** a byte each, are picked out of 0..7. */
 TARGET_AVX2 static inline __m256i avx2_compress(__m256i x, uint32_t is_in){
   const uint64_t bytes = _pdep_u64(is_in, 0x0101010101010101u) * 0xff;
   const uint64_t lanes = _pext_u64(0x0706050403020100u, bytes);
   return _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)lanes)));
 }
 
-/* Whole stores are safe: the vectors before filled no more than their own room. */
+/* Storing a whole vector is safe: the vectors before it filled no more than their own
+** room. */
 TARGET_AVX2 static size_t avx2_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor,
                                             uint32_t num_probes, const uint32_t *hashes,
                                             size_t num_hashes, uint32_t *positions){

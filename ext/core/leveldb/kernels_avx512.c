@@ -16,7 +16,8 @@ static int avx512_is_supported(void){
   return has_f & has_popcnt;
 }
 
-/* bloom_leveldb_mod(); only even lanes multiply to 64 bits, so odd ones move there. */
+/* bloom_leveldb_mod().  Only even lanes multiply to 64 bits, so odd lanes are moved to
+** even places. */
 TARGET_AVX512 static inline __m512i avx512_mod(__m512i x, __m512i num_bits, __m512i reciprocal){
   const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(x, reciprocal), 32);
   const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), reciprocal);
@@ -42,8 +43,8 @@ TARGET_AVX512 static void avx512_positions(bloom_leveldb_divisor divisor, uint32
   }
 }
 
-/* Compressed in a register: compressing to memory is slow on Zen 4.  Whole
-** stores are safe: the vectors before filled no more than their own room. */
+/* Compresses in a register, because compressing to memory is slow on Zen 4.  Storing a
+** whole vector is safe: the vectors before it filled no more than their own room. */
 TARGET_AVX512 static size_t avx512_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor,
                                                 uint32_t num_probes, const uint32_t *hashes,
                                                 size_t num_hashes, uint32_t *positions){

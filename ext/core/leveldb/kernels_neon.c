@@ -37,7 +37,7 @@ static void neon_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
   }
 }
 
-/* All of them, then sifted in place: no branch depends on a position. */
+/* Computes all positions, then sifts them in place: no branch depends on a position. */
 static size_t neon_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor, uint32_t num_probes,
                                 const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
   const size_t num_positions = num_hashes * num_probes;

@@ -8,8 +8,8 @@ static int scalar_is_supported(void){
   return 1;
 }
 
-/* Probe by probe: side by side, in arrays of lanes, gains nothing from SSE2,
-** and such a loop is compiled wrongly by GCC 12.2 -O3. */
+/* One probe after the other.  Arrays of lanes gain nothing from SSE2, and GCC 12.2 -O3
+** compiles such a loop wrongly. */
 static void scalar_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
                              const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
   const uint32_t *end = hashes + num_hashes;

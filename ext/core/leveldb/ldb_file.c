@@ -9,24 +9,24 @@
 #include "crc32c.h"
 #include "varint.h"
 
-#define TABLE_MAGIC_LOW  0x8b80fb57u
-#define TABLE_MAGIC_HIGH 0xdb477524u
+#define LDB_MAGIC_LOW  0x8b80fb57u
+#define LDB_MAGIC_HIGH 0xdb477524u
 
 #define FILTER_KEY_PREFIX "filter."
 #define FILTER_KEY_PREFIX_BYTES (sizeof(FILTER_KEY_PREFIX) - 1)
 #define LEVELDB_POLICY_BYTES (sizeof(BLOOM_LEVELDB_POLICY) - 1)
 
-/* What is left of a run of bytes. */
-typedef struct table_span {
+/* The bytes that are not read yet. */
+typedef struct ldb_span {
   const uint8_t *bytes;
   size_t num_bytes;
-} table_span;
+} ldb_span;
 
-typedef struct table_handle {
+typedef struct ldb_handle {
   uint64_t offset, num_bytes;
-} table_handle;
+} ldb_handle;
 
-/* What can be wrong with a block, in words. */
+/* The messages about a block. */
 typedef struct block_words {
   const char *outside, *checksum;
 } block_words;
@@ -41,25 +41,26 @@ static const block_words filter_words = {
 };
 static const char metaindex_damaged[] = "the metaindex block is damaged";
 
-/* Takes a varint off the front; 0 if there is none. */
-static int take_varint64(table_span *span, uint64_t *value){
+/* Takes a varint off the front.  Returns 0 if there is none. */
+static int take_varint64(ldb_span *span, uint64_t *value){
   const size_t num_taken = bloom_varint64_read(span->bytes, span->num_bytes, value);
   span->bytes += num_taken;
   span->num_bytes -= num_taken;
   return num_taken>0;
 }
 
-static int take_block_handle(table_span *span, table_handle *handle){
+static int take_block_handle(ldb_span *span, ldb_handle *handle){
   return take_varint64(span, &handle->offset) && take_varint64(span, &handle->num_bytes);
 }
 
-/* Finds a block by its handle and verifies its checksum.  NULL, or what is wrong. */
-static const char *read_block(table_span file, table_handle handle, const block_words *words,
-                              table_span *block, uint8_t *compression){
+/* Finds a block by its handle and verifies its checksum.  Returns NULL, or what is
+** wrong. */
+static const char *read_block(ldb_span file, ldb_handle handle, const block_words *words,
+                              ldb_span *block, uint8_t *compression){
   const uint8_t *trailer;
   uint32_t crc;
-  if( handle.offset>file.num_bytes || file.num_bytes - handle.offset<BLOOM_TABLE_TRAILER_BYTES
-   || handle.num_bytes>file.num_bytes - handle.offset - BLOOM_TABLE_TRAILER_BYTES ){
+  if( handle.offset>file.num_bytes || file.num_bytes - handle.offset<BLOOM_LDB_TRAILER_BYTES
+   || handle.num_bytes>file.num_bytes - handle.offset - BLOOM_LDB_TRAILER_BYTES ){
     return words->outside;
   }
   block->bytes = file.bytes + handle.offset;
@@ -71,14 +72,15 @@ static const char *read_block(table_span file, table_handle handle, const block_
   return NULL;
 }
 
-/* A key of the metaindex, cut to what is of interest. */
+/* A key of the metaindex, cut to the longest that is needed. */
 typedef struct metaindex_key {
   uint8_t bytes[FILTER_KEY_PREFIX_BYTES + BLOOM_POLICY_MAX_BYTES];
   uint64_t num_bytes; /* before it was cut */
 } metaindex_key;
 
-/* Takes an entry off the front: changes *key from the key before.  0 if it is damaged. */
-static int take_entry(table_span *entries, metaindex_key *key, table_span *value){
+/* Takes an entry off the front.  *key is the key before, and becomes the entry's.  Returns
+** 0 if the entry is damaged. */
+static int take_entry(ldb_span *entries, metaindex_key *key, ldb_span *value){
   uint64_t num_shared, num_unshared, num_value_bytes;
   if( !take_varint64(entries, &num_shared) || !take_varint64(entries, &num_unshared)
    || !take_varint64(entries, &num_value_bytes) ) return 0;
@@ -106,9 +108,9 @@ static int is_leveldb_filter_key(const metaindex_key *key){
       && memcmp(key->bytes, FILTER_KEY_PREFIX BLOOM_LEVELDB_POLICY, FILTER_KEY_PREFIX_BYTES + LEVELDB_POLICY_BYTES)==0;
 }
 
-/* Looks in the metaindex for LevelDB's policy, or else the first that there is.  Sets
-** table->filter and its policy, and *value if the policy is LevelDB's. */
-static const char *find_filter(table_span metaindex, bloom_ldb_file *table, table_span *value){
+/* Looks in the metaindex for LevelDB's policy, or else takes the first one.  Sets
+** ldb->filter and its policy, and *value if the policy is LevelDB's. */
+static const char *find_filter(ldb_span metaindex, bloom_ldb_file *ldb, ldb_span *value){
   metaindex_key key = {{0}, 0};
   uint32_t num_restarts;
   if( metaindex.num_bytes<4 ) return metaindex_damaged;
@@ -116,64 +118,64 @@ static const char *find_filter(table_span metaindex, bloom_ldb_file *table, tabl
   if( num_restarts>metaindex.num_bytes/4 - 1 ) return metaindex_damaged;
   metaindex.num_bytes -= 4 + 4*(size_t)num_restarts;
   while( metaindex.num_bytes ){
-    table_span entry_value;
+    ldb_span entry_value;
     if( !take_entry(&metaindex, &key, &entry_value) ) return metaindex_damaged;
     if( is_leveldb_filter_key(&key) ){
-      table->filter = BLOOM_TABLE_HAS_FILTERS;
+      ldb->filter = BLOOM_LDB_HAS_FILTERS;
       *value = entry_value;
-    }else if( table->filter==BLOOM_TABLE_NO_FILTER && is_filter_key(&key) ){
-      table->filter = BLOOM_TABLE_OTHER_POLICY;
+    }else if( ldb->filter==BLOOM_LDB_NO_FILTER && is_filter_key(&key) ){
+      ldb->filter = BLOOM_LDB_OTHER_POLICY;
     }else{
       continue;
     }
-    table->policy_bytes = (size_t)(key.num_bytes<sizeof(key.bytes) ? key.num_bytes : sizeof(key.bytes))
+    ldb->policy_bytes = (size_t)(key.num_bytes<sizeof(key.bytes) ? key.num_bytes : sizeof(key.bytes))
                         - FILTER_KEY_PREFIX_BYTES;
-    memcpy(table->policy, key.bytes + FILTER_KEY_PREFIX_BYTES, table->policy_bytes);
-    if( table->filter==BLOOM_TABLE_HAS_FILTERS ) break;
+    memcpy(ldb->policy, key.bytes + FILTER_KEY_PREFIX_BYTES, ldb->policy_bytes);
+    if( ldb->filter==BLOOM_LDB_HAS_FILTERS ) break;
   }
   return NULL;
 }
 
-/* From the metaindex's handle to the filters. */
-static const char *read_table(table_span file, table_handle metaindex_handle, bloom_ldb_file *table){
-  table_span metaindex, filter_block, value = {NULL, 0};
-  table_handle filter_handle;
-  const char *wrong = read_block(file, metaindex_handle, &metaindex_words, &metaindex, &table->compression);
+/* Reads the metaindex and then the filter block.  Returns NULL, or what is wrong. */
+static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloom_ldb_file *ldb){
+  ldb_span metaindex, filter_block, value = {NULL, 0};
+  ldb_handle filter_handle;
+  const char *wrong = read_block(file, metaindex_handle, &metaindex_words, &metaindex, &ldb->compression);
   if( wrong ) return wrong;
-  if( table->compression ){
-    table->filter = BLOOM_TABLE_METAINDEX_COMPRESSED;
+  if( ldb->compression ){
+    ldb->filter = BLOOM_LDB_METAINDEX_COMPRESSED;
     return NULL;
   }
-  wrong = find_filter(metaindex, table, &value);
-  if( wrong || table->filter!=BLOOM_TABLE_HAS_FILTERS ) return wrong;
+  wrong = find_filter(metaindex, ldb, &value);
+  if( wrong || ldb->filter!=BLOOM_LDB_HAS_FILTERS ) return wrong;
   if( !take_block_handle(&value, &filter_handle) ) return metaindex_damaged;
-  wrong = read_block(file, filter_handle, &filter_words, &filter_block, &table->compression);
+  wrong = read_block(file, filter_handle, &filter_words, &filter_block, &ldb->compression);
   if( wrong ) return wrong;
-  if( table->compression ){
-    table->filter = BLOOM_TABLE_FILTER_COMPRESSED;
+  if( ldb->compression ){
+    ldb->filter = BLOOM_LDB_FILTER_COMPRESSED;
     return NULL;
   }
-  table->block_bytes = filter_block.num_bytes;
-  if( bloom_filter_block_read(filter_block.bytes, filter_block.num_bytes, &table->block) ){
+  ldb->block_bytes = filter_block.num_bytes;
+  if( bloom_filter_block_read(filter_block.bytes, filter_block.num_bytes, &ldb->block) ){
     return "the filter block is damaged";
   }
   return NULL;
 }
 
-const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ldb_file *table){
-  bloom_ldb_file found = {.filter = BLOOM_TABLE_NO_FILTER};
+const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ldb_file *ldb){
+  bloom_ldb_file found = {.filter = BLOOM_LDB_NO_FILTER};
   const uint8_t *footer;
-  table_span handles;
-  table_handle metaindex, index;
+  ldb_span handles;
+  ldb_handle metaindex, index;
   const char *wrong;
-  if( num_bytes<BLOOM_TABLE_FOOTER_BYTES ) return "it has fewer than 48 bytes";
-  footer = bytes + num_bytes - BLOOM_TABLE_FOOTER_BYTES;
-  if( bloom_load32_le(footer + 40)!=TABLE_MAGIC_LOW || bloom_load32_le(footer + 44)!=TABLE_MAGIC_HIGH ){
+  if( num_bytes<BLOOM_LDB_FOOTER_BYTES ) return "it has fewer than 48 bytes";
+  footer = bytes + num_bytes - BLOOM_LDB_FOOTER_BYTES;
+  if( bloom_load32_le(footer + 40)!=LDB_MAGIC_LOW || bloom_load32_le(footer + 44)!=LDB_MAGIC_HIGH ){
     return "its last 8 bytes are not LevelDB's magic number";
   }
-  handles = (table_span){footer, 40};
+  handles = (ldb_span){footer, 40};
   if( !take_block_handle(&handles, &metaindex) || !take_block_handle(&handles, &index) ) return "its footer is damaged";
-  wrong = read_table((table_span){bytes, num_bytes - BLOOM_TABLE_FOOTER_BYTES}, metaindex, &found);
-  if( wrong==NULL ) *table = found;
+  wrong = read_filters((ldb_span){bytes, num_bytes - BLOOM_LDB_FOOTER_BYTES}, metaindex, &found);
+  if( wrong==NULL ) *ldb = found;
   return wrong;
 }

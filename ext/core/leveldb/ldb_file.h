@@ -1,5 +1,5 @@
 /*
-** A LevelDB table file (.ldb, .sst): the way from its end to its filter block.
+** Finds the filter block of a LevelDB table file (.ldb, .sst) from the file's end.
 **
 **   +-------------+--------------+-----------+-------------+--------+
 **   | data blocks | filter block | metaindex | index block | footer |
@@ -12,12 +12,12 @@
 **   footer, 48 bytes: handle of the metaindex, handle of the index, zeros up to byte
 **   40, magic number 0xdb4775248b80fb57
 **
-** The metaindex maps "filter." and the policy's name to the filter block's handle.
-** It is a block of entries, each with a key that may share its beginning with the key
-** before, then the offsets of entries that share nothing, and their number:
+** The metaindex maps "filter." and the policy's name to the filter block's handle.  It is
+** a block of entries, whose keys may share their beginning with the key before.  After the
+** entries come the offsets of those that share nothing, and the number of these offsets:
 **
-**   entry: shared, unshared, value_bytes (varint32 each), unshared bytes of key, value
-**   end:   offsets, fixed32 each; their number, fixed32
+**   entry: shared, unshared, value_bytes (varint32 each), unshared bytes of the key, value
+**   end:   offsets (fixed32 each), number of offsets (fixed32)
 **
 ** Source: LevelDB doc/table_format.md, table/format.cc, table/block.cc.
 */
@@ -26,39 +26,39 @@
 
 #include "filter_block.h"
 
-#define BLOOM_TABLE_FOOTER_BYTES  48
-#define BLOOM_TABLE_TRAILER_BYTES 5
+#define BLOOM_LDB_FOOTER_BYTES  48
+#define BLOOM_LDB_TRAILER_BYTES 5
 
 /* The first byte of a trailer. */
 #define BLOOM_COMPRESSION_SNAPPY 1
 
-/* Longer names of policies are cut. */
+/* Longer names of policies are cut to this. */
 #define BLOOM_POLICY_MAX_BYTES 128
 
 /* The policy that writes LevelDB's filters. */
 #define BLOOM_LEVELDB_POLICY "leveldb.BuiltinBloomFilter2"
 
-typedef enum bloom_table_filter {
-  BLOOM_TABLE_HAS_FILTERS,        /* block is set */
-  BLOOM_TABLE_NO_FILTER,          /* written without a policy */
-  BLOOM_TABLE_OTHER_POLICY,
-  BLOOM_TABLE_METAINDEX_COMPRESSED,
-  BLOOM_TABLE_FILTER_COMPRESSED   /* LevelDB never does */
-} bloom_table_filter;
+typedef enum bloom_ldb_filter {
+  BLOOM_LDB_HAS_FILTERS,        /* block is set */
+  BLOOM_LDB_NO_FILTER,          /* written without a policy */
+  BLOOM_LDB_OTHER_POLICY,
+  BLOOM_LDB_METAINDEX_COMPRESSED,
+  BLOOM_LDB_FILTER_COMPRESSED   /* LevelDB never does */
+} bloom_ldb_filter;
 
-/* What a table file's end says of its filters. */
+/* What the end of the file says about its filters. */
 typedef struct bloom_ldb_file {
-  bloom_table_filter filter;
+  bloom_ldb_filter filter;
   bloom_filter_block block; /* borrows the file's bytes */
-  size_t block_bytes;       /* of block, all of it */
-  uint8_t compression;      /* of what is compressed */
+  size_t block_bytes;       /* size of the block */
+  uint8_t compression;      /* of the block that is compressed, if filter says so */
   uint8_t policy[BLOOM_POLICY_MAX_BYTES];
   size_t policy_bytes;      /* 0 if there is no policy, or it is not known */
 } bloom_ldb_file;
 
-/* Reads the bytes of a whole file.  Returns NULL and sets *table; or what is wrong
-** with them, in words that a message ends with.  Checksums are verified; of what lies
-** before the filter block nothing is read. */
-const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ldb_file *table);
+/* Reads the bytes of a complete file.  Returns NULL and sets *ldb; or what is wrong with
+** them, as the end of a message.  Checksums are verified.  Nothing before the filter block
+** is read. */
+const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ldb_file *ldb);
 
 #endif

@@ -10,22 +10,22 @@
 #include "hash.h"
 #include "sizing.h"
 
-/* Hashes that are set together, a multiple of the lanes: enough to make the kernels'
-** calls cheap, so few that the processor computes one batch while it still sets the
-** bits before. */
+/* The number of hashes in a batch, a multiple of the lanes: so many that the kernels'
+** calls are cheap, so few that the processor computes one batch while it still sets the
+** bits of the batch before. */
 #define LEVELDB_ADD_HASHES 32
 
-/* How far ahead hashes are fetched. */
+/* How many hashes ahead the next ones are fetched into the cache. */
 #define LEVELDB_PREFETCH_HASHES 512
 
-/* A fill above this is unusual: a filter of the keys it is sized for has at most
+/* Above this fill the note warns: a filter with the keys that it is sized for has at most
 ** 0.64, at bits_per_key 1. */
 #define LEVELDB_NEARLY_SATURATED 0.75
 
 /* 2^32 / golden ratio: its multiples spread evenly [Knuth, TAOCP 3, 6.4]. */
 #define LEVELDB_GOLDEN_RATIO_STEP 0x9e3779b1u
 
-/* The last double before 2^63; where size_t is smaller, what its bytes hold. */
+/* The last double below 2^63, or, where size_t is smaller, the bits that fit in it. */
 #define LEVELDB_MAX_BITS (SIZE_MAX>UINT32_MAX ? 0x1.fffffffffffffp62 : ((double)SIZE_MAX - 1) * 8)
 
 uint32_t bloom_leveldb_num_probes(double bits_per_key){
@@ -65,8 +65,8 @@ static inline uint32_t get_bit(const uint8_t *bits, uint32_t position){
   return (uint32_t)bits[position/8] >> (position%8) & 1;
 }
 
-/* A processor reads ahead by itself, but only to the end of a page: without this a
-** pass over hashes that lie in memory takes three times as long. */
+/* A processor reads ahead by itself, but only to the end of a page.  Without this
+** prefetch a pass over hashes in main memory takes three times as long. */
 static inline void prefetch_hashes(const uint32_t *hashes, size_t num_hashes){
 #if defined(__GNUC__)
   if( num_hashes<LEVELDB_PREFETCH_HASHES + LEVELDB_ADD_HASHES ) return;
@@ -84,9 +84,10 @@ static size_t pad_hashes(uint32_t *batch, size_t num_hashes){
   return num_hashes;
 }
 
-/* The next hashes of the chain *runs, up to LEVELDB_ADD_HASHES and a multiple of
-** the lanes; 0 at its end.  *hashes is where they lie, or batch, where short runs
-** come together, the last lanes filled with copies.  *num_used of *runs are gone. */
+/* Takes the next hashes of the chain *runs, up to LEVELDB_ADD_HASHES, and returns their
+** number, a multiple of the lanes; 0 at the end of the chain.  *hashes is where they lie:
+** in the chain, or in batch, which joins short runs and has copies in the last lanes.
+** *num_used hashes of *runs were taken before. */
 static size_t next_hashes(const bloom_hash_run **runs, size_t *num_used, uint32_t *batch,
                            const uint32_t **hashes){
   size_t num_hashes = 0;
@@ -114,7 +115,7 @@ static size_t next_hashes(const bloom_hash_run **runs, size_t *num_used, uint32_
   return num_hashes ? pad_hashes(batch, num_hashes) : 0;
 }
 
-/* Sets the bits of all hashes, or those that lie in *part if it is not NULL. */
+/* Sets the bits of all hashes; only those that lie in *part, if it is not NULL. */
 static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, const bloom_leveldb_part *part,
                      uint8_t *filter, const bloom_hash_run *run){
   const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);
@@ -135,10 +136,10 @@ static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *sh
   }
 }
 
-/* A filter larger than a cache is written part after part, each in a pass over
-** all hashes: fetching lines of all of it, in any order and by any prefetching,
-** costs more than computing the positions again.  Not so if the hashes are so
-** few that a line is hardly fetched twice. */
+/* A filter larger than a cache is written part after part, each in a pass over all
+** hashes.  Computing the positions again costs less than fetching lines from all over the
+** filter, whatever the order and the prefetching.  It does not pay if the hashes are so
+** few that hardly a line is fetched twice. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_hash_run *runs){
   const uint64_t num_bits = shape->num_slots;
@@ -187,10 +188,10 @@ static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
 }
 
 /*
-** probe mod num_bits, for one key.  bloom_leveldb_mod() in its place takes 2 to 4 ns
-** a row more, and vector code has no product of 64 bits for this one.  With
-** reciprocal = floor((2^64 - 1) / num_bits) + 1 the low half of probe * reciprocal
-** is the quotient's fraction, and times num_bits the remainder: exact for every
+** probe mod num_bits, for one key.  bloom_leveldb_mod() would take 2 to 4 ns a row more,
+** but vector code cannot use this way: it has no product of 64 bits.  With
+** reciprocal = floor((2^64 - 1) / num_bits) + 1 the low half of probe * reciprocal is the
+** quotient's fraction, and the fraction times num_bits is the remainder: exact for every
 ** probe and num_bits up to 2^32 [Lemire, Kaser, Kurz 2019, "Faster remainder by
 ** direct computation"].
 */
@@ -204,8 +205,8 @@ static inline uint32_t remainder_of(uint32_t probe, uint64_t reciprocal, uint64_
 #endif
 }
 
-/* Probes tested per branch, and none after the last.  Where the answer comes is
-** random: a mispredicted branch costs more than probes tested for nothing. */
+/* How many probes are tested before a branch.  Which probe decides is random, and a
+** mispredicted branch costs more than probes tested in vain. */
 #define PROBES_PER_BRANCH 6
 
 static int leveldb_may_contain(const bloom_filter *filter, bloom_hash_value hash){
@@ -247,7 +248,7 @@ static int leveldb_may_contain_bytes(const bloom_filter *filter, const uint8_t *
   return leveldb_may_contain(filter, bloom_leveldb_hash(key, num_bytes));
 }
 
-/* The rules for bytes that are not read by their bits. */
+/* The answers for bytes whose bits are not tested. */
 typedef enum leveldb_oddity {
   LEVELDB_IS_FILTER,
   LEVELDB_TOO_SHORT,
@@ -277,14 +278,14 @@ static double leveldb_expected_fpr(double fill_ratio, uint32_t num_probes){
   return fpr;
 }
 
-/* What the bits of a filter with at least one of them tell. */
+/* What the bits say, if there is at least one. */
 static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts){
   const uint64_t num_bits = filter->shape.num_slots;
   const uint64_t bits_set = bloom_count_bits(filter->bits, (size_t)(num_bits / 8));
   facts->bits_set = (int64_t)bits_set;
   facts->fill_ratio = (double)bits_set / (double)num_bits;
   facts->expected_fpr = leveldb_expected_fpr(facts->fill_ratio, filter->shape.num_probes);
-  /* Keys leave no trace without probes, and none that tells in a full filter. */
+  /* Without probes keys leave no trace, and a full filter says nothing about them. */
   if( filter->shape.num_probes==0 ) return;
   if( bits_set==num_bits ){
     facts->note = "saturated: every bit is set, so it may contain every key";

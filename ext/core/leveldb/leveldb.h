@@ -1,5 +1,5 @@
 /*
-** LevelDB's filter, "leveldb.BuiltinBloomFilter2": hash -> bits.
+** LevelDB's filter, "leveldb.BuiltinBloomFilter2": from hash to bits.
 **
 **   +--------------------------------+------------+
 **   | bits, num_bits/8 bytes         | num_probes |
@@ -8,10 +8,10 @@
 ** Bit i is bit i%8 of byte i/8.  Probe j of a hash tests bit
 ** (hash + j*delta) mod 2^32 mod num_bits, delta = hash rotated right by 17
 ** [Kirsch, Mitzenmacher 2006: one hash drives every probe].
-** Positions have 32 bits: bits from 2^32 on are never set.
+** Positions have 32 bits, so bits from 2^32 on are never set.
 **
-** Any bytes are read.  Those that are no filter are answered as LevelDB does, the
-** same for every key:
+** Any bytes can be read.  For bytes that are no filter the answer is LevelDB's, the same
+** for every key:
 **
 **   too short   fewer than 2 bytes         0: contains nothing
 **   no probes   the last byte is 0         1
@@ -27,15 +27,15 @@
 #include "kernels.h"
 
 #define BLOOM_LEVELDB_MIN_BYTES  2  /* fewer are too short */
-#define BLOOM_LEVELDB_MIN_BITS   64 /* fewer would give small sets a high false positive rate */
+#define BLOOM_LEVELDB_MIN_BITS   64 /* fewer would mean a high false positive rate for few keys */
 #define BLOOM_LEVELDB_MAX_PROBES 30 /* larger probe bytes are reserved for other encodings */
 
-/* Hashes, spread evenly over all 2^32, that measured_fpr() tries. */
+/* The number of hashes, spread evenly over all 2^32, that measured_fpr() tests. */
 #define BLOOM_LEVELDB_FPR_SAMPLE 131072
 
 extern const bloom_encoding bloom_encoding_leveldb;
 
-/* Of num_bits bits those that keys can set. */
+/* How many of num_bits bits keys can set. */
 static inline uint64_t bloom_leveldb_reached_bits(uint64_t num_bits){
   return num_bits<=UINT32_MAX ? num_bits : (uint64_t)UINT32_MAX + 1;
 }
@@ -44,12 +44,11 @@ static inline uint64_t bloom_leveldb_reached_bits(uint64_t num_bits){
 uint32_t bloom_leveldb_num_probes(double bits_per_key);
 
 /*
-** The shape of a filter of num_keys keys (duplicates counted) at bits_per_key
-** bits each: ceil(num_keys * bits_per_key) bits, at least 64, rounded up to
-** whole bytes.  bits_per_key is a finite number > 0; for whole numbers the
-** shape is LevelDB's.  The product is a double's: exact to 2^53 bits.
-** BLOOM_TOO_BIG, *shape untouched, from 2^63 bits on, or where the bytes do
-** not fit in size_t.
+** The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
+** each: ceil(num_keys * bits_per_key) bits, at least 64, rounded up to full bytes.
+** bits_per_key is a finite number > 0; if it is an integer, the shape is LevelDB's.  The
+** product is computed as a double, exact up to 2^53 bits.  BLOOM_TOO_BIG, with *shape
+** untouched, from 2^63 bits on, or where the bytes do not fit in size_t.
 */
 bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
 
@@ -57,23 +56,23 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
 
 /*
-** Adds the keys of these hashes to a filter of this shape; shape->num_probes
-** is 1..30.  The order does not matter, duplicates change nothing.
+** Adds the keys that have these hashes to a filter of this shape; shape->num_probes is
+** 1..30.  Neither their order nor duplicates matter.
 */
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
 
 /* Adds all keys of another filter of this shape. */
 void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other);
 
-/* bloom_leveldb_add() by kernels of the caller's choice, to test and compare them. */
+/* bloom_leveldb_add() with kernels that the caller chooses, for tests and benchmarks. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_hash_run *runs);
 
 /*
-** The most likely number of distinct keys in a filter of num_bits bits with
-** bits_set of them set: -num_bits/num_probes * ln(1 - bits_set/num_bits).
-** num_bits is in 1..2^63-1, num_probes > 0, bits_set < num_bits: a filter with
-** every bit set says nothing of its keys.
+** The most likely number of distinct keys in a filter that has bits_set of its num_bits
+** bits set: -num_bits/num_probes * ln(1 - bits_set/num_bits).  num_bits is in 1..2^63-1,
+** num_probes > 0, and bits_set < num_bits, because a filter with every bit set says
+** nothing about its keys.
 ** Source: Swamidass, Baldi 2007, "Mathematical correction for fingerprint
 ** similarity measures to improve chemical retrieval".
 */

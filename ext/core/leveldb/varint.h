@@ -1,7 +1,7 @@
 /*
-** LevelDB's integers of variable width: seven bits a byte, the lowest first; the
-** top bit says that another byte follows.  At most 5 bytes hold 32 bits, 10 bytes
-** 64.  Source: LevelDB util/coding.cc.
+** LevelDB's integers of variable width: seven bits a byte, the lowest first; the top bit
+** says that another byte follows.  32 bits take at most 5 bytes, 64 bits at most 10.
+** Source: LevelDB util/coding.cc.
 */
 #ifndef BLOOM_CORE_LEVELDB_VARINT_H
 #define BLOOM_CORE_LEVELDB_VARINT_H
@@ -11,9 +11,9 @@
 
 #define BLOOM_VARINT64_MAX_BYTES 10
 
-/* Reads bytes[0 .. num_bytes).  Returns how many it took; 0, *value untouched, if
-** the bytes end within the integer, or it is still not at its end after as many
-** bytes as hold 64 bits.  Bits past the 64th are dropped, as LevelDB drops them. */
+/* Reads an integer from bytes[0 .. num_bytes).  Returns the number of bytes that it has;
+** 0, with *value untouched, if the bytes end before the integer does, or the integer has
+** more than 10 bytes.  Bits past the 64th are dropped, as LevelDB drops them. */
 static inline size_t bloom_varint64_read(const uint8_t *bytes, size_t num_bytes, uint64_t *value){
   uint64_t read = 0;
   size_t i;
@@ -27,8 +27,8 @@ static inline size_t bloom_varint64_read(const uint8_t *bytes, size_t num_bytes,
   return 0;
 }
 
-/* Writes at most BLOOM_VARINT64_MAX_BYTES; returns how many.  Of a value below 2^32
-** these are the bytes of LevelDB's varint32 as well. */
+/* Writes an integer and returns the number of bytes, at most BLOOM_VARINT64_MAX_BYTES.
+** Below 2^32 the bytes are those of LevelDB's varint32, too. */
 static inline size_t bloom_varint64_write(uint64_t value, uint8_t *bytes){
   size_t num_bytes = 0;
   for(; value>=0x80; value>>=7) bytes[num_bytes++] = (uint8_t)(value | 0x80);

@@ -1,6 +1,6 @@
 /*
 ** Parquet's hash: XXH64 with seed 0 of a value's plain bytes.  A value of type
-** INT64 is 8 bytes, little-endian; a byte array its bytes, without their number.
+** INT64 is 8 bytes, little-endian; a byte array is its bytes, without their number.
 ** Sources: apache/parquet-format, BloomFilter.md; xxHash, doc/xxhash_spec.md.
 */
 #ifndef BLOOM_CORE_PARQUET_HASH_H
@@ -11,7 +11,7 @@
 
 #include "../xxh64.h"
 
-/* Of any bytes; key may be NULL if num_bytes is 0. */
+/* The hash of any bytes; key may be NULL if num_bytes is 0. */
 static inline uint64_t bloom_parquet_hash_bytes(const uint8_t *key, size_t num_bytes){
   return bloom_xxh64(key, num_bytes);
 }
@@ -20,7 +20,7 @@ static inline uint64_t bloom_xxh64_rotate(uint64_t x, int num_bits){
   return x << num_bits | x >> (64 - num_bits);
 }
 
-/* XXH64 of the 8 bytes of an INT64, from the number: the same on every machine. */
+/* XXH64 of the 8 bytes of an INT64, computed from the number: the same on every machine. */
 static inline uint64_t bloom_parquet_hash_int64(int64_t key){
   const uint64_t prime1 = 0x9e3779b185ebca87u, prime2 = 0xc2b2ae3d27d4eb4fu, prime3 = 0x165667b19e3779f9u;
   const uint64_t prime4 = 0x85ebca77c2b2ae63u, prime5 = 0x27d4eb2f165667c5u;

@@ -1,8 +1,8 @@
 /*
-** The two loops of Parquet's filter that are worth vector code, one row of functions
-** per instruction set: adding hashes, and testing one.
+** The two loops of Parquet's filter that are worth vector code: adding hashes, and testing
+** one hash.  There is one row of functions for each instruction set.
 **
-** Rows differ in speed, never in a bit of what they give: split_block.h is the
+** Rows differ in speed only: all return the same bits, and split_block.h is the
 ** reference.
 */
 #ifndef BLOOM_CORE_PARQUET_KERNELS_H
@@ -17,7 +17,7 @@
 typedef struct bloom_parquet_kernels {
   const char *name;
 
-  /* 1 if this processor and its system run these kernels. */
+  /* 1 if this processor and its system can run these kernels. */
   int (*is_supported)(void);
 
   /* Adds hashes to blocks[0 .. 32*num_blocks). */
@@ -27,7 +27,7 @@ typedef struct bloom_parquet_kernels {
   int (*may_contain)(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
 } bloom_parquet_kernels;
 
-/* Every row of this build, the fastest first, the scalar one last; NULL ends. */
+/* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
 extern const bloom_parquet_kernels *const bloom_parquet_all_kernels[];
 
 extern const bloom_parquet_kernels bloom_parquet_scalar;
@@ -38,8 +38,8 @@ extern const bloom_parquet_kernels bloom_parquet_avx2;
 extern const bloom_parquet_kernels bloom_parquet_neon;
 #endif
 
-/* The fastest row that is supported.  For every single key, so without a branch or a
-** call: what the processor has lies in memory. */
+/* The fastest row that is supported.  It is chosen for every single key, and so without a
+** branch or a call: what the processor supports lies in memory. */
 static inline const bloom_parquet_kernels *bloom_parquet_best_kernels(void){
 #if BLOOM_SIMD_X86
   return bloom_parquet_all_kernels[__builtin_cpu_supports("avx2") ? 0 : 1];
@@ -48,14 +48,14 @@ static inline const bloom_parquet_kernels *bloom_parquet_best_kernels(void){
 #endif
 }
 
-/* How many hashes ahead their blocks are fetched, and they themselves. */
+/* How many hashes ahead blocks and hashes are fetched into the cache. */
 #define BLOOM_PARQUET_FETCH_BLOCKS  32
 #define BLOOM_PARQUET_FETCH_HASHES 512
 
-/* Where most blocks are in no cache, adding is bound by the lines that a processor
-** waits for at once: it asks for blocks before it needs them, so that it always waits
-** for as many as it can.  It reads hashes ahead by itself, but only to the end of a
-** page.  num_left hashes are there from *hashes on. */
+/* Fetches what the next hashes need.  Where most blocks are in no cache, the speed of
+** adding depends on how many cache lines a processor waits for at once, so blocks are
+** fetched long before they are needed.  The processor reads hashes ahead by itself, but
+** only to the end of a page.  There are num_left hashes from *hashes on. */
 static inline void bloom_parquet_prefetch(const uint8_t *blocks, uint64_t num_blocks,
                                           const uint64_t *hashes, size_t num_left){
 #if defined(__GNUC__)

@@ -34,7 +34,7 @@ TARGET_PARQUET_AVX2 static int parquet_avx2_may_contain(const uint8_t *blocks, u
                                                         uint64_t hash){
   const uint64_t number = bloom_split_block_number(hash, num_blocks);
   const void *block = blocks + number*BLOOM_SPLIT_BLOCK_BYTES;
-  /* 1 if no bit of the mask is missing. */
+  /* 1 if the block has every bit of the mask. */
   return _mm256_testc_si256(_mm256_loadu_si256((const __m256i*)block), parquet_avx2_mask(hash));
 }
 

@@ -1,7 +1,6 @@
 /*
-** The kernels for NEON, which every 64-bit Arm has: a block is two vectors, whose
-** bytes are read and written one by one in order, so that their words are the file's
-** on either byte order.
+** The kernels for NEON, which every 64-bit Arm has: a block is two vectors.  Their bytes
+** are loaded and stored in order, so that the words are right on either byte order.
 */
 #include "kernels.h"
 
@@ -31,7 +30,7 @@ static void parquet_neon_add(uint8_t *blocks, uint64_t num_blocks, const uint64_
 
 static int parquet_neon_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
   const uint8_t *block = blocks + bloom_split_block_number(hash, num_blocks)*BLOOM_SPLIT_BLOCK_BYTES;
-  /* Bits of the mask that are missing. */
+  /* The bits of the mask that the block does not have. */
   const uint8x16_t low = vbicq_u8(parquet_neon_mask(hash, 0), vld1q_u8(block));
   const uint8x16_t high = vbicq_u8(parquet_neon_mask(hash, 4), vld1q_u8(block + 16));
   return vmaxvq_u32(vreinterpretq_u32_u8(vorrq_u8(low, high)))==0;

@@ -70,8 +70,8 @@ static void parquet_merge(const bloom_shape *shape, uint8_t *filter, const uint8
   for(i=parquet_header_bytes(shape); i<shape->num_bytes; i++) filter[i] |= other[i];
 }
 
-/* The length alone tells how many blocks there must be, and so every byte of the
-** header: lengths of headers differ by less than a block. */
+/* The length alone says how many blocks there must be, because the lengths of headers
+** differ by less than a block.  The number of blocks says every byte of the header. */
 static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
   uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
   const size_t num_header_bytes = num_bytes % BLOOM_SPLIT_BLOCK_BYTES;

@@ -1,8 +1,9 @@
 /*
-** What a filter of Parquet's tells about itself, and how large one must be.
+** What bloom_info() says about a filter of Parquet's, and how large one must be.
 **
-** In a block of load keys a bit of a word is set with probability 1 - (31/32)^load,
-** in each of the eight words by itself: so loads tell everything.
+** The load of a block is its number of keys.  A bit of a word is set with probability
+** 1 - (31/32)^load, independently in each of the eight words, so the rate follows from
+** the loads.
 */
 #include "stats.h"
 
@@ -12,26 +13,26 @@
 #include "parquet.h"
 #include "split_block.h"
 
-/* A key finds all bits set by one key alone if the lower halves of their hashes are
-** equal, too. */
+/* One other key alone sets all bits of a key if the lower halves of their hashes are
+** equal. */
 #define PARQUET_MASKS 4294967296.0 /* 2^32 */
 
 #define PARQUET_MIN_TENTH_BITS 10
 #define PARQUET_MAX_TENTH_BITS 1000
 
-/* Loads less likely than this change no digit of a rate, which is over 2^-32. */
+/* A load that is less likely changes no digit of a rate, which is above 2^-32. */
 #define PARQUET_NEGLIGIBLE 1e-20
 
-/* Where no key at all in a block is less likely than e^-600, hardly a bit is not set. */
+/* If the probability of an empty block is below e^-600, nearly all bits are set. */
 #define PARQUET_FULL 600
 
-/* A fill above this is unusual: 6 bits per key give 0.74. */
+/* Above this fill the note warns: at 6 bits per key it is 0.74. */
 #define PARQUET_NEARLY_SATURATED_FILL 0.75
 
-/* The largest filter of which readers of Parquet agree that they take it. */
+/* The largest filter that all readers of Parquet accept. */
 #define PARQUET_CUSTOMARY_BYTES (128u << 20)
 
-/* The rate in a block of so many keys; missed is (31/32)^load. */
+/* The rate in a block of load keys; missed is (31/32)^load. */
 static double parquet_block_fpr(double load, double missed){
   const double fill_ratio = 1 - missed;
   const double square = fill_ratio * fill_ratio;
@@ -45,7 +46,7 @@ double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks){
   if( num_blocks==1 ) return parquet_block_fpr(keys, bloom_exp_minus(keys * bloom_log_ratio(32, 31)));
   none = keys * bloom_log_ratio(num_blocks, num_blocks-1);
   if( none>PARQUET_FULL ) return 1;
-  /* Of the binomial distribution each term comes from the one before. */
+  /* Each term of the binomial distribution is computed from the one before. */
   likely = bloom_exp_minus(none);
   for(load=0; load<keys/blocks || likely>PARQUET_NEGLIGIBLE; load++){
     fpr += likely * parquet_block_fpr(load, missed);
@@ -62,7 +63,7 @@ static double parquet_fpr_at(uint64_t num_keys, uint32_t bits_per_key_x10){
   return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
 }
 
-/* More blocks, fewer false positives: the size is found by halves. */
+/* More blocks mean fewer false positives, so a binary search finds the size. */
 uint32_t bloom_parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
   uint32_t low = PARQUET_MIN_TENTH_BITS, high = PARQUET_MAX_TENTH_BITS;
   bloom_shape shape;
@@ -81,7 +82,7 @@ uint32_t bloom_parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, doubl
   return high;
 }
 
-/* The bits set in each half of x, in that half. */
+/* Each half of the result counts the bits set in that half of x. */
 static inline uint64_t parquet_popcount_halves(uint64_t x){
   x -= (x >> 1) & 0x5555555555555555u;
   x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
@@ -91,8 +92,8 @@ static inline uint64_t parquet_popcount_halves(uint64_t x){
   return x & 0x0000003f0000003fu;
 }
 
-/* Gives the bits set in all blocks, and in *expected_fpr the mean over them of how
-** likely a hash's eight bits are all set. */
+/* Returns the number of bits set in all blocks, and sets *expected_fpr to the mean over
+** the blocks of the probability that a hash's eight bits are all set. */
 static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
   const uint8_t *block = filter->bits;
   uint64_t bits_set = 0, i;
@@ -103,7 +104,7 @@ static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
     size_t pair;
     for(pair=0; pair<BLOOM_SPLIT_BLOCK_BYTES; pair+=8){
       uint64_t words;
-      memcpy(&words, block + pair, sizeof(words)); /* in either byte order two words */
+      memcpy(&words, block + pair, sizeof(words)); /* two words, in either byte order */
       words = parquet_popcount_halves(words);
       counts += words;
       product *= (words & UINT32_MAX) * (words >> 32);
@@ -115,8 +116,8 @@ static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
   return bits_set;
 }
 
-/* A key sets one of the bits that its first probe can set, and so on: of all bits
-** each key leaves a share of 1 - 1/bits_of_probe as they were. */
+/* Each probe of a key sets one of bits_of_probe bits, so that each key leaves a share of
+** 1 - 1/bits_of_probe of all bits unchanged. */
 static double parquet_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
   const uint64_t bits_of_probe = shape->num_bits / shape->num_probes;
   return bloom_log_ratio(shape->num_bits, shape->num_bits - bits_set)
@@ -145,7 +146,8 @@ void bloom_parquet_describe(const bloom_filter *filter, int count_bits, bloom_fa
   }
 }
 
-/* SplitMix64 [Steele, Lea, Flood 2014]: nothing that a key hashes to by rule. */
+/* SplitMix64 [Steele, Lea, Flood 2014]: numbers that have no pattern in common with the
+** hashes of keys. */
 static inline uint64_t parquet_mix(uint64_t i){
   i *= 0x9e3779b97f4a7c15u;
   i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;

@@ -1,5 +1,5 @@
 /*
-** What a filter of Parquet's tells about itself, and how large one must be: functions
+** What bloom_info() says about a filter of Parquet's, and how large one must be: functions
 ** of bloom_encoding_parquet, as ../filter.h describes them.
 */
 #ifndef BLOOM_CORE_PARQUET_STATS_H
@@ -7,7 +7,7 @@
 
 #include "../filter.h"
 
-/* Hashes that measured_fpr tries. */
+/* The number of hashes that measured_fpr tests. */
 #define BLOOM_PARQUET_FPR_SAMPLE 131072
 
 uint32_t bloom_parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr);

@@ -1,12 +1,12 @@
 /*
-** bloom_ldb(file): table-valued; the filters of a LevelDB table file (.ldb, .sst), given
-** as its bytes, one row each as bloom_filter_block() gives them, and the name of the
-** policy that wrote them.
+** bloom_ldb(file): table-valued; the filters of a LevelDB table file (.ldb, .sst), whose
+** bytes are the argument.  It returns one row for each, like bloom_filter_block(), and the
+** name of the policy that wrote them.
 **
-** (1) A table whose filters are none that bloom reads gives one row: a filter that may
-**     contain every key, at all offsets, and a note why.  So no query loses a key.  Such
-**     are a table without a filter, one of another policy, and one whose metaindex is
-**     compressed.  A file that is NULL is not there, and gives such a row, too.
+** (1) If bloom cannot read the filters of a file, there is one row: a filter that may
+**     contain every key, at all offsets, and a note that says why.  So no query loses a
+**     key.  Such are a file without a filter, one of another policy, one whose metaindex
+**     or filter block is compressed, and a file that is missing: NULL.
 ** (2) Bytes that are not a complete table file are an error that says what is wrong: the
 **     magic number, a handle, a checksum.
 */
@@ -25,21 +25,21 @@ typedef struct ldb_cursor {
   size_t policy_bytes; /* 0: NULL */
 } ldb_cursor;
 
-/* Why there is one row for a table without filters; NULL if it has them. */
-static const char *ldb_note(const bloom_ldb_file *table){
-  const int is_snappy = table->compression==BLOOM_COMPRESSION_SNAPPY;
-  switch( table->filter ){
-    case BLOOM_TABLE_NO_FILTER:
-      return "no filter: written without one, so the table may contain every key";
-    case BLOOM_TABLE_OTHER_POLICY:
-      return "another policy: its filters are not read, so the table may contain every key";
-    case BLOOM_TABLE_METAINDEX_COMPRESSED:
-      return is_snappy ? "metaindex compressed by Snappy: it is not read, so the table may contain every key"
-                       : "metaindex compressed: it is not read, so the table may contain every key";
-    case BLOOM_TABLE_FILTER_COMPRESSED:
-      return is_snappy ? "filter block compressed by Snappy: it is not read, so the table may contain every key"
-                       : "filter block compressed: it is not read, so the table may contain every key";
-    case BLOOM_TABLE_HAS_FILTERS:
+/* Why the filters cannot be read; NULL if they can. */
+static const char *ldb_note(const bloom_ldb_file *file){
+  const int is_snappy = file->compression==BLOOM_COMPRESSION_SNAPPY;
+  switch( file->filter ){
+    case BLOOM_LDB_NO_FILTER:
+      return "no filter: written without one, so the file may contain every key";
+    case BLOOM_LDB_OTHER_POLICY:
+      return "another policy: its filters are not read, so the file may contain every key";
+    case BLOOM_LDB_METAINDEX_COMPRESSED:
+      return is_snappy ? "metaindex compressed by Snappy: it is not read, so the file may contain every key"
+                       : "metaindex compressed: it is not read, so the file may contain every key";
+    case BLOOM_LDB_FILTER_COMPRESSED:
+      return is_snappy ? "filter block compressed by Snappy: it is not read, so the file may contain every key"
+                       : "filter block compressed: it is not read, so the file may contain every key";
+    case BLOOM_LDB_HAS_FILTERS:
       break;
   }
   return NULL;
@@ -47,7 +47,7 @@ static const char *ldb_note(const bloom_ldb_file *table){
 
 static int ldb_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
   ldb_cursor *ldb = (ldb_cursor *)cursor;
-  bloom_ldb_file table;
+  bloom_ldb_file file;
   const uint8_t *bytes;
   size_t num_bytes;
   const char *wrong, *note;
@@ -58,12 +58,12 @@ static int ldb_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value *
     bloom_filter_block_rows_start_without(&ldb->slots, "no file: NULL, so it may contain every key");
     return SQLITE_OK;
   }
-  wrong = bloom_ldb_file_read(bytes, num_bytes, &table);
+  wrong = bloom_ldb_file_read(bytes, num_bytes, &file);
   if( wrong ) return bloom_tvf_fail(cursor, BLOOM_ERROR_FILE_UNREADABLE, "bloom_ldb", wrong);
-  ldb->policy_bytes = table.policy_bytes;
-  memcpy(ldb->policy, table.policy, table.policy_bytes);
-  note = ldb_note(&table);
-  if( note==NULL ) return bloom_filter_block_rows_start(&ldb->slots, table.block.bytes, table.block_bytes);
+  ldb->policy_bytes = file.policy_bytes;
+  memcpy(ldb->policy, file.policy, file.policy_bytes);
+  note = ldb_note(&file);
+  if( note==NULL ) return bloom_filter_block_rows_start(&ldb->slots, file.block.bytes, file.block_bytes);
   bloom_filter_block_rows_start_without(&ldb->slots, note);
   return SQLITE_OK;
 }

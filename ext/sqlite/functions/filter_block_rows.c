@@ -9,7 +9,7 @@
 #include "../errors.h"
 #include "../handle.h"
 
-/* Rowids begin at a hash of the argument that is below this. */
+/* Rowids begin at a hash of the argument, which is below this. */
 #define ROWID_SPAN ((uint64_t)1 << 62)
 
 int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *format,
@@ -18,7 +18,7 @@ int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *
   const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
   *bytes = NULL;
   *num_bytes = 0;
-  /* A handle's type is NULL: look for it first. */
+  /* The type of a handle is NULL, so look for a handle first. */
   if( pointer && bloom_handle_find(bloom_tvf_db(&cursor->base), pointer) ){
     return bloom_tvf_fail(&cursor->base, format, function, "a handle");
   }
@@ -46,7 +46,7 @@ int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t
   cursor->bytes = sqlite3_malloc64(num_bytes);
   if( cursor->bytes==NULL ) return SQLITE_NOMEM;
   memcpy(cursor->bytes, block, num_bytes);
-  /* It was read before: this cannot fail. */
+  /* This cannot fail: the block was read before. */
   bloom_filter_block_read(cursor->bytes, num_bytes, &cursor->block);
   cursor->slot = SIZE_MAX;
   bloom_filter_block_rows_next(&cursor->base);
@@ -72,7 +72,7 @@ void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor){
   cursor->has_row = 1;
 }
 
-/* What is unusual about a filter of a block; NULL if nothing is. */
+/* A warning about a filter of a block, or NULL. */
 static const char *slot_note(const bloom_filter_slot *found){
   if( found->is_damaged ) return "damaged: its offsets lie outside of the block, so it may contain every key";
   if( found->first_offset>found->last_offset ) return "out of reach: no file offset is so large";
@@ -94,7 +94,7 @@ void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_cont
       if( is_somewhere ) sqlite3_result_int64(context, found->last_offset);
       break;
     case BLOOM_COLUMN_FILTER:
-      /* No bytes come without an address, which would be NULL. */
+      /* An empty filter may have no address, and then the result would be NULL. */
       sqlite3_result_blob64(context, found->num_bytes ? (const void *)found->filter : "", found->num_bytes,
                             SQLITE_TRANSIENT);
       break;

@@ -1,6 +1,5 @@
 /*
-** The filters of a LevelDB filter block as rows, for the table-valued functions that
-** find one.
+** The filters of a LevelDB filter block as rows, for bloom_filter_block() and bloom_ldb().
 */
 #ifndef BLOOM_SQLITE_FILTER_BLOCK_ROWS_H
 #define BLOOM_SQLITE_FILTER_BLOCK_ROWS_H
@@ -8,7 +7,7 @@
 #include "../../core/leveldb/filter_block.h"
 #include "../tvf.h"
 
-/* Column numbers that these functions share; others follow. */
+/* The columns that these functions share; a function may have more after them. */
 enum {
   BLOOM_COLUMN_SLOT,
   BLOOM_COLUMN_FIRST_OFFSET,
@@ -21,33 +20,33 @@ enum {
 #define BLOOM_SLOT_COLUMNS \
   "slot INTEGER, first_offset INTEGER, last_offset INTEGER, filter BLOB, note TEXT"
 
-/* About how many rows a block gives. */
+/* About how many rows a block has. */
 #define BLOOM_USUAL_SLOTS 1000
 
 typedef struct bloom_filter_block_rows {
   bloom_tvf_cursor base; /* first */
-  uint8_t *bytes;          /* the block's own copy; NULL: one row, for want of filters */
+  uint8_t *bytes;          /* a copy of the block; NULL: there are no filters, but one row */
   bloom_filter_block block;
   size_t slot;
   bloom_filter_slot found;
   const char *note;        /* of the one row, static */
 } bloom_filter_block_rows;
 
-/* The bytes of the argument, a BLOB, of which rowids follow.  format is the message for
-** another value, with a place for the function and one for the type.  SQLITE_OK with
-** *bytes NULL for NULL: there are no rows then.  *bytes is valid until the value is next
-** used, and not NULL for an empty BLOB. */
+/* Reads the argument, a BLOB; rowids depend on its bytes.  format is the error message for
+** another value, with %s for the function and %s for the type.  For NULL it returns
+** SQLITE_OK with *bytes NULL.  Otherwise *bytes is not NULL, even for an empty BLOB, and
+** valid until the value is used again. */
 int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *format,
                     const uint8_t **bytes, size_t *num_bytes);
 
-/* Goes to the first filter of the block, of which it keeps a copy.  SQLITE_OK or
-** SQLITE_NOMEM. */
+/* Copies the block and goes to its first filter.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t *block, size_t num_bytes);
 
-/* One row: a filter that may contain every key, at all offsets, and a note why. */
+/* Makes one row: a filter that may contain every key, at all offsets, and a note that says
+** why. */
 void bloom_filter_block_rows_start_without(bloom_filter_block_rows *cursor, const char *note);
 
-/* These are a bloom_tvf's next, column and clear. */
+/* The members next, column and clear of a bloom_tvf. */
 void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor);
 void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column);
 void bloom_filter_block_rows_clear(bloom_tvf_cursor *cursor);

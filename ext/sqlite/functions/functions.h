@@ -1,5 +1,5 @@
 /*
-** What bloom.c registers: the SQL functions, each in the file of its name.
+** The SQL functions, which bloom.c registers.  Each is in the file of its name.
 */
 #ifndef BLOOM_SQLITE_FUNCTIONS_H
 #define BLOOM_SQLITE_FUNCTIONS_H
@@ -33,7 +33,7 @@ void bloom_build_sets_final(sqlite3_context *context);
 /* bloom_partition(key, num_partitions) */
 void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args);
 
-/* bloom_key(value, type); bloom_key is the name of a type in C. */
+/* bloom_key(value, type); in C, bloom_key is a type. */
 void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args);
 
 /* bloom_key(value, 'siphash', secret) */

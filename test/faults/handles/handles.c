@@ -342,7 +342,7 @@ static void check_too_many(void){
   }
   expect(db, "SELECT typeof(bloom_open(a)) = 'blob' FROM f", "1", "bloom_open should give the filter");
   expect(db, sql, "1", "the filter should answer");
-  expect(db, "SELECT handle FROM seen", "e", "a table's handle should be an error");
+  expect(db, "SELECT handle FROM seen", "e", "a virtual table's handle should be an error");
   check(strstr(sqlite3_errmsg(db), "all handles")!=NULL, "the error should say that all are open", sqlite3_errmsg(db));
   for(i=0; i<NUM_STATEMENTS; i++) sqlite3_finalize(statements[i]);
   expect(db, "SELECT typeof(bloom_open(a)) = 'null' FROM f", "1", "bloom_open should give a handle again");

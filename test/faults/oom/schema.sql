@@ -20,7 +20,7 @@ INSERT INTO filters VALUES
   ('short', x'06'), ('reserved', x'00000000000000ff'), ('no probes', zeroblob(9)),
   ('full', x'ffffffffffffffff06'), ('nearly full', x'ffffffffffffff0006'), ('none', NULL);
 
--- LevelDB tables of three keys, with a filter and without (test/core/golden_ldb_files.h).
+-- LevelDB table files of three keys, with a filter and without (test/core/golden_ldb_files.h).
 CREATE TABLE tables(name TEXT PRIMARY KEY, file BLOB);
 INSERT INTO tables VALUES
   ('one', x'00050068656c6c6f000500776f726c64000200c3a9000000000100000000d9420879114008416510c0100600000000090000000b0064101ae400220266696c7465722e6c6576656c64622e4275696c74696e426c6f6f6d46696c746572322212000000000100000000241b1514000102c4001d0000000001000000006416ab5c392f6d0e00000000000000000000000000000000000000000000000000000000000000000000000057fb808b247547db'),

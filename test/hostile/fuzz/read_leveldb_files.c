@@ -1,5 +1,5 @@
 /*
-** Reads any bytes as a LevelDB filter block and as a table file, and builds blocks of any
+** Reads any bytes as a LevelDB filter block and as a LevelDB table file, and builds blocks of any
 ** keys at any offsets: what is read is what table/filter_block.cc answers, nothing is read
 ** beyond the bytes, and no key is lost.
 **
@@ -55,13 +55,13 @@ static void check_block(const uint8_t *bytes, size_t num_bytes, int64_t offset, 
   }
 }
 
-static void check_table(const uint8_t *bytes, size_t num_bytes, uint32_t hash){
-  bloom_ldb_file table;
-  if( bloom_ldb_file_read(bytes, num_bytes, &table) ) return;
-  FUZZ_CHECK(table.policy_bytes<=BLOOM_POLICY_MAX_BYTES);
-  if( table.filter==BLOOM_TABLE_HAS_FILTERS ){
-    FUZZ_CHECK(table.block.bytes>=bytes && table.block.bytes + table.block_bytes<=bytes + num_bytes);
-    check_block(table.block.bytes, table.block_bytes, 0, hash);
+static void check_file(const uint8_t *bytes, size_t num_bytes, uint32_t hash){
+  bloom_ldb_file file;
+  if( bloom_ldb_file_read(bytes, num_bytes, &file) ) return;
+  FUZZ_CHECK(file.policy_bytes<=BLOOM_POLICY_MAX_BYTES);
+  if( file.filter==BLOOM_LDB_HAS_FILTERS ){
+    FUZZ_CHECK(file.block.bytes>=bytes && file.block.bytes + file.block_bytes<=bytes + num_bytes);
+    check_block(file.block.bytes, file.block_bytes, 0, hash);
   }
 }
 
@@ -82,26 +82,26 @@ static void put32(uint8_t *bytes, uint32_t value){
   for(i=0; i<4; i++) bytes[i] = (uint8_t)(value >> (8*i));
 }
 
-/* A table whose metaindex is any bytes, behind a filter block of one key's filter, with
+/* A file whose metaindex is any bytes, behind a filter block of one key's filter, with
 ** checksums that are right. */
 static void check_metaindex(const uint8_t *metaindex, size_t num_bytes, uint8_t compression, uint32_t hash){
   static const uint8_t block[] = {1, 2, 3, 4, 5, 6, 7, 8, 6, 0, 0, 0, 0, 9, 0, 0, 0, 11};
   const size_t begin = sizeof(block) + 5;
   const size_t size = begin + num_bytes + 5 + 48;
-  uint8_t *table = fuzz_exact(NULL, size);
-  uint8_t *footer = table + size - 48;
-  memcpy(table, block, sizeof(block));
-  put32(table + sizeof(block) + 1, reference_masked_crc32c(table, sizeof(block) + 1));
-  if( num_bytes ) memcpy(table + begin, metaindex, num_bytes);
-  table[begin + num_bytes] = compression;
-  put32(table + begin + num_bytes + 1, reference_masked_crc32c(table + begin, num_bytes + 1));
+  uint8_t *file = fuzz_exact(NULL, size);
+  uint8_t *footer = file + size - 48;
+  memcpy(file, block, sizeof(block));
+  put32(file + sizeof(block) + 1, reference_masked_crc32c(file, sizeof(block) + 1));
+  if( num_bytes ) memcpy(file + begin, metaindex, num_bytes);
+  file[begin + num_bytes] = compression;
+  put32(file + begin + num_bytes + 1, reference_masked_crc32c(file + begin, num_bytes + 1));
   footer[0] = (uint8_t)begin;
   footer[1] = (uint8_t)(0x80 | (num_bytes & 0x7f));
   footer[2] = (uint8_t)(num_bytes >> 7);
   put32(footer + 40, 0x8b80fb57u);
   put32(footer + 44, 0xdb477524u);
-  check_table(table, size, hash);
-  free(table);
+  check_file(file, size, hash);
+  free(file);
 }
 
 #define MAX_SLOTS 20
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_data_bytes){
   exact = fuzz_exact(bytes, num_bytes);
   switch( what % 4 ){
     case 0:  check_block(exact, num_bytes, offset, hash); break;
-    case 1:  check_table(exact, num_bytes, hash); break;
+    case 1:  check_file(exact, num_bytes, hash); break;
     default: check_metaindex(exact, num_bytes, compression, hash); break;
   }
   free(exact);

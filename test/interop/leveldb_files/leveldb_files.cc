@@ -441,7 +441,7 @@ static int check_all(const char *extension, const std::string &folder){
   return num_failed>0 || num_passed==0;
 }
 
-/* -- Golden tables ------------------------------------------------------------------- */
+/* -- Golden files -------------------------------------------------------------------- */
 
 static void print_golden(const char *name, const char *what, const std::string &file){
   std::printf("\n/* %s */\nstatic const uint8_t %s[] = {", what, name);
@@ -454,7 +454,7 @@ static int print_goldens(){
   static const OtherPolicy other;
   const std::vector<std::string> few = {"hello", "world", "\xc3\xa9"};
   const std::vector<std::string> more = {"a", "b", "c", "d", "e"};
-  std::printf("/*\n** Tables that LevelDB %d.%d wrote.  Written by\n"
+  std::printf("/*\n** Table files that LevelDB %d.%d wrote.  Written by\n"
               "**   leveldb_files golden >test/core/golden_ldb_files.h\n*/\n", leveldb::kMajorVersion, leveldb::kMinorVersion);
   print_golden("golden_one_filter", "hello, world and \\xc3\\xa9 in one data block, 10 bits a key.",
                table_of(few, 0, policy.get(), 16 << 20));
