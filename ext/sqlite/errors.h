@@ -144,9 +144,26 @@
 /* type, name */
 #define BLOOM_ERROR_TABLE_NAME_IN_USE "bloom: there is a %s %s already, a name that is needed"
 
+/* table */
+#define BLOOM_ERROR_TABLE_VIRTUAL "bloom: %s is a virtual table; a filter follows an ordinary one"
+#define BLOOM_ERROR_TABLE_SHADOW \
+  "bloom: %s is a shadow table, which its virtual table alone writes to; a filter follows an ordinary table"
+/* name */
+#define BLOOM_ERROR_TABLE_ROWID_NAME \
+  "bloom: %s names the rowid, which a trigger cannot do; name the INTEGER PRIMARY KEY column"
+
 /* name of the virtual table; what of it */
 #define BLOOM_ERROR_TABLE_DAMAGED "bloom: %s is damaged: %s"
+#define BLOOM_ERROR_TABLE_REENTERED "bloom: the database is damaged: its tables call back what reads them"
 #define BLOOM_ERROR_TABLE_NO_REBUILD "bloom: %s has no table that it could be built from"
+#define BLOOM_ERROR_TABLE_ON_THEIR_WAY \
+  "bloom: %s cannot be rebuilt by a trigger, or while another statement writes: rows are on their way"
+
+/* What a note says, and 'integrity-check' with the name before it.  name, name */
+#define BLOOM_NOTE_REPAIR "every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
+#define BLOOM_NOTE_REBUILD_PAYS "%s; INSERT INTO %s(%s) VALUES ('rebuild') makes it smaller"
+/* name, note */
+#define BLOOM_ERROR_TABLE_UNCERTAIN "bloom: %s: %s"
 #define BLOOM_ERROR_TABLE_TRIGGERS \
   "bloom: %s lost the table that it follows, or triggers of its own: drop it and create it anew"
 #define BLOOM_ERROR_TABLE_RULE \

@@ -11,14 +11,14 @@
 
 #include "../errors.h"
 
-typedef enum bloom_trigger {
+typedef enum bloom_table_trigger {
   TRIGGER_BEFORE_INSERT,
   TRIGGER_AFTER_INSERT,
   TRIGGER_BEFORE_UPDATE,
   TRIGGER_AFTER_UPDATE,
   TRIGGER_BEFORE_DELETE,
   NUM_TRIGGERS
-} bloom_trigger;
+} bloom_table_trigger;
 
 static const struct {
   const char *name, *event;
@@ -292,7 +292,7 @@ static void append_coming_key(sqlite3_str *sql, const bloom_table_args *args, co
 
 /* What the trigger of a column does. */
 static void append_column_action(
-  sqlite3_str *sql, bloom_table_name name, const char *column, bloom_trigger trigger
+  sqlite3_str *sql, bloom_table_name name, const char *column, bloom_table_trigger trigger
 ){
   switch( trigger ){
     case TRIGGER_BEFORE_INSERT:
@@ -321,7 +321,7 @@ static void append_expression_action(
   bloom_table_name name,
   const bloom_table_args *args,
   const followed_table *table,
-  bloom_trigger trigger
+  bloom_table_trigger trigger
 ){
   switch( trigger ){
     case TRIGGER_BEFORE_INSERT:
@@ -352,7 +352,7 @@ static int create_trigger(
   bloom_table_name name,
   const bloom_table_args *args,
   const followed_table *table,
-  bloom_trigger trigger
+  bloom_table_trigger trigger
 ){
   sqlite3_str *sql = sqlite3_str_new(name.db);
   sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\".\"%w_%s\" %s ON \"%w\"", name.schema, name.table,
@@ -447,7 +447,7 @@ static int create_followers(
   for(i=0; i<NUM_TRIGGERS && rc==SQLITE_OK; i++){
     /* Of most plain columns BEFORE knows what is stored. */
     if( i==TRIGGER_AFTER_INSERT && is_plain && !is_decided_late(&table, column) ) continue;
-    rc = create_trigger(name, &args, &table, (bloom_trigger)i);
+    rc = create_trigger(name, &args, &table, (bloom_table_trigger)i);
     if( rc==SQLITE_OK ) config->triggers |= 1u << i;
   }
   if( rc!=SQLITE_OK ) failure(name.db, rc, error);

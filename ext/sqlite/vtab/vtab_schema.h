@@ -12,7 +12,7 @@
 #ifndef BLOOM_SQLITE_VTAB_SCHEMA_H
 #define BLOOM_SQLITE_VTAB_SCHEMA_H
 
-#include "equality.h"
+#include "../source/equality.h"
 #include "vtab_args.h"
 
 /* The virtual table's place. */
@@ -26,7 +26,7 @@ typedef struct bloom_table_name {
 typedef struct bloom_table_config {
   int is_following;        /* 0: a set of its own */
   bloom_equality rule;
-  unsigned triggers;       /* those that it has, as bits: 1 << bloom_trigger */
+  unsigned triggers;       /* those that it has, as bits: 1 << bloom_table_trigger */
   double bits_per_key;
   sqlite3_int64 min_capacity;
   sqlite3_int64 blocks_per_page;

@@ -14,8 +14,8 @@
 ** Which text looks like which number is for the SQLite that runs to say.  Source:
 ** sqlite.org/datatype3.html, sections 4.2 and 7.1.
 */
-#ifndef BLOOM_SQLITE_EQUALITY_H
-#define BLOOM_SQLITE_EQUALITY_H
+#ifndef BLOOM_SQLITE_SOURCE_EQUALITY_H
+#define BLOOM_SQLITE_SOURCE_EQUALITY_H
 
 #include "../../core/filter.h"
 #include "../sqlite_api.h"

@@ -1,0 +1,176 @@
+/*
+** Reads a source table from the schema.
+*/
+#include "source.h"
+
+#include "../errors.h"
+
+/* What a rowid may be called. */
+static const char *const names_of_rowid[] = {"rowid", "_rowid_", "oid"};
+#define NUM_ROWID_NAMES 3
+
+int bloom_source_failure(sqlite3 *db, int rc, char **error){
+  if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
+  /* Refused by the guard: no statement of SQLite's failed. */
+  if( (rc & 0xff)==SQLITE_CORRUPT ) *error = sqlite3_mprintf("%s", BLOOM_ERROR_TABLE_REENTERED);
+  else *error = sqlite3_mprintf("bloom: %s", sqlite3_errmsg(db));
+  return rc;
+}
+
+void bloom_source_free(bloom_source *source){
+  int i;
+  for(i=0; i<source->num_columns; i++){
+    sqlite3_free(source->columns[i].name);
+    sqlite3_free(source->columns[i].default_value);
+  }
+  sqlite3_free(source->columns);
+  sqlite3_free(source->name);
+}
+
+/* 1 if table is a shadow table, as far as SQLite says: from 3.37 on. */
+static int check_is_no_shadow(bloom_source *source, char **error){
+  sqlite3_stmt *row;
+  const char *type = NULL;
+  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_list(\"%w\")", source->schema, source->name);
+  if( rc!=SQLITE_OK ) return rc;
+  while( (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW && sqlite3_column_count(row)>2 ){
+    rc = bloom_sql_column_text(row, 2, &type);
+    if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
+      rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_SHADOW, source->name));
+    }
+    if( rc!=SQLITE_OK ) break;
+  }
+  sqlite3_finalize(row);
+  return rc==SQLITE_DONE || rc==SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* Finds the table's name as the schema has it. */
+static int find_source_table(bloom_source *source, const char *table, char **error){
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(source->connection, &row,
+    "SELECT name, type = 'view', rootpage = 0 FROM \"%w\".sqlite_master"
+    " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", source->schema, table);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(source->connection, row);
+  if( rc==SQLITE_DONE ){
+    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_MISSING, table, source->schema));
+  }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 1) ){
+    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_VIEW, table));
+  }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 2) ){
+    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_VIRTUAL, table));
+  }else if( rc==SQLITE_ROW ){
+    rc = bloom_sql_copy_text(row, 0, &source->name);
+  }
+  sqlite3_finalize(row);
+  return rc==SQLITE_OK ? check_is_no_shadow(source, error) : rc;
+}
+
+static int add_source_column(bloom_source *source, sqlite3_stmt *row){
+  bloom_source_column *column;
+  const char *type;
+  if( source->num_columns==source->max_columns ){
+    const int max_columns = source->max_columns ? 2 * source->max_columns : 16;
+    bloom_source_column *columns = sqlite3_realloc64(source->columns, (sqlite3_uint64)max_columns * sizeof(*columns));
+    if( columns==NULL ) return SQLITE_NOMEM;
+    source->columns = columns;
+    source->max_columns = max_columns;
+  }
+  column = &source->columns[source->num_columns];
+  *column = (bloom_source_column){.key_number = sqlite3_column_int(row, 5), .is_generated = sqlite3_column_int(row, 6)!=0};
+  if( bloom_sql_column_text(row, 2, &type)!=SQLITE_OK ) return SQLITE_NOMEM;
+  column->kind = bloom_column_kind_of(type);
+  if( bloom_sql_copy_text(row, 1, &column->name)!=SQLITE_OK || column->name==NULL ) return SQLITE_NOMEM;
+  source->num_keys += column->key_number>0;
+  source->num_columns++;
+  return sqlite3_column_int(row, 3) ? bloom_sql_copy_text(row, 4, &column->default_value) : SQLITE_OK;
+}
+
+static int read_source_columns(bloom_source *source){
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_xinfo(\"%w\")", source->schema, source->name);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ) rc = add_source_column(source, row);
+  sqlite3_finalize(row);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static const bloom_source_column *find_source_column(const bloom_source *source, const char *name){
+  int i;
+  for(i=0; i<source->num_columns; i++){
+    if( sqlite3_stricmp(source->columns[i].name, name)==0 ) return &source->columns[i];
+  }
+  return NULL;
+}
+
+/* Finds the column that is the rowid: the one of a PRIMARY KEY that has no index. */
+static int find_source_row_column(bloom_source *source){
+  sqlite3_stmt *row;
+  const char *origin;
+  int i, has_index = 0;
+  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".index_list(\"%w\")", source->schema, source->name);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
+    rc = bloom_sql_column_text(row, 3, &origin);
+    has_index |= sqlite3_stricmp(origin, "pk")==0; /* not so of NULL */
+  }
+  sqlite3_finalize(row);
+  for(i=0; i<source->num_columns && !has_index; i++){
+    if( source->columns[i].key_number ) source->row_column = &source->columns[i];
+  }
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Finds what identifies a row. */
+static int find_source_row_name(bloom_source *source){
+  sqlite3 *db = source->connection->db;
+  int rc = SQLITE_OK, i;
+  if( source->num_keys==1 ) rc = find_source_row_column(source);
+  if( source->row_column ) source->row_name = source->row_column->name;
+  for(i=0; i<NUM_ROWID_NAMES && source->row_name==NULL && rc==SQLITE_OK; i++){
+    if( find_source_column(source, names_of_rowid[i]) ) continue;
+    rc = sqlite3_table_column_metadata(db, source->schema, source->name, names_of_rowid[i], NULL, NULL, NULL, NULL, NULL);
+    if( rc==SQLITE_OK ) source->row_name = names_of_rowid[i];
+    else if( rc==SQLITE_ERROR ) rc = SQLITE_OK; /* there is no such column */
+  }
+  return rc;
+}
+
+int bloom_source_read(
+  bloom_connection *connection, const char *schema, const char *table, bloom_source *source, char **error
+){
+  int rc;
+  *source = (bloom_source){.connection = connection, .schema = schema};
+  rc = find_source_table(source, table, error);
+  if( rc==SQLITE_OK ) rc = read_source_columns(source);
+  if( rc==SQLITE_OK ) rc = find_source_row_name(source);
+  return bloom_source_failure(connection->db, rc, error);
+}
+
+const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name){
+  const bloom_source_column *column = find_source_column(source, name);
+  int i;
+  for(i=0; i<NUM_ROWID_NAMES && column==NULL && source->row_name; i++){
+    if( sqlite3_stricmp(name, names_of_rowid[i])==0 ) column = source->row_column;
+  }
+  return column;
+}
+
+int bloom_source_equality(
+  const bloom_source *source, const bloom_source_column *column, bloom_equality *rule, char **error
+){
+  sqlite3 *db = source->connection->db;
+  const char *collation;
+  int rc = sqlite3_table_column_metadata(db, source->schema, source->name, column->name, NULL, &collation, NULL, NULL, NULL);
+  if( rc!=SQLITE_OK ) return bloom_source_failure(db, rc, error);
+  rule->kind = column->kind;
+  if( bloom_collation_named(collation, &rule->collation) ) return SQLITE_OK;
+  return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_COLLATION, column->name, source->name, collation));
+}
+
+int bloom_source_check_index(const bloom_source *source, const char *keys, const char *condition, char **error){
+  sqlite3_stmt *never_run;
+  sqlite3_uint64 random;
+  int rc;
+  sqlite3_randomness(sizeof(random), &random);
+  rc = bloom_sql_prepare(source->connection, &never_run, "CREATE INDEX \"%w\".\"bloom_check_%016llx\" ON \"%w\"(%s) WHERE %s",
+    source->schema, random, source->name, keys ? keys : "1", condition ? condition : "1");
+  sqlite3_finalize(never_run);
+  return bloom_source_failure(source->connection->db, rc, error);
+}

@@ -1,0 +1,120 @@
+/*
+** Statements of bloom's own.
+*/
+#include "sql.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql){
+  int rc = SQLITE_NOMEM;
+  *statement = NULL;
+  if( sql && connection->is_running ){
+    rc = SQLITE_CORRUPT_VTAB;
+  }else if( sql ){
+    connection->is_running = 1;
+    rc = sqlite3_prepare_v2(connection->db, sql, -1, statement, NULL);
+    connection->is_running = 0;
+  }
+  sqlite3_free(sql);
+  return rc;
+}
+
+int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...){
+  va_list arguments;
+  char *sql;
+  va_start(arguments, format);
+  sql = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  return bloom_sql_prepare_text(connection, statement, sql);
+}
+
+int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
+  int rc;
+  if( connection->is_running ) return SQLITE_CORRUPT_VTAB;
+  connection->is_running = 1;
+  rc = sqlite3_step(statement);
+  connection->is_running = 0;
+  return rc;
+}
+
+/* Runs a statement to its end and finalizes it. */
+static int run_statement(bloom_connection *connection, sqlite3_stmt *statement){
+  int rc;
+  while( (rc = bloom_sql_step(connection, statement))==SQLITE_ROW ){}
+  sqlite3_finalize(statement);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int bloom_sql_run_text(bloom_connection *connection, char *sql){
+  sqlite3_stmt *statement;
+  int rc = bloom_sql_prepare_text(connection, &statement, sql);
+  return rc==SQLITE_OK ? run_statement(connection, statement) : rc;
+}
+
+int bloom_sql_run(bloom_connection *connection, const char *format, ...){
+  va_list arguments;
+  char *sql;
+  va_start(arguments, format);
+  sql = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  return bloom_sql_run_text(connection, sql);
+}
+
+int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const char *format, ...){
+  va_list arguments;
+  sqlite3_stmt *row;
+  char *sql;
+  int rc;
+  va_start(arguments, format);
+  sql = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  rc = bloom_sql_prepare_text(connection, &row, sql);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, row);
+  if( rc==SQLITE_ROW ) *number = sqlite3_column_int64(row, 0);
+  sqlite3_finalize(row);
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text){
+  const int type = sqlite3_column_type(row, column);
+  *text = (const char *)sqlite3_column_text(row, column);
+  return *text==NULL && type!=SQLITE_NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text){
+  const char *borrowed;
+  int rc = bloom_sql_column_text(row, column, &borrowed);
+  *text = NULL;
+  if( rc!=SQLITE_OK || borrowed==NULL ) return rc;
+  *text = sqlite3_mprintf("%s", borrowed);
+  return *text ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Sets *has_triggers to whether a statement's program has programs within it, as those of
+** triggers and of foreign keys are. */
+static int has_triggers(bloom_connection *connection, sqlite3_stmt *statement, int *result){
+  sqlite3_stmt *opcode;
+  int rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", sqlite3_sql(statement));
+  *result = rc!=SQLITE_OK && rc!=SQLITE_NOMEM; /* what cannot be told may have */
+  if( rc==SQLITE_NOMEM ) return rc;
+  while( opcode && !*result && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
+    const char *name;
+    if( bloom_sql_column_text(opcode, 1, &name)!=SQLITE_OK ) break;
+    *result = name==NULL || strcmp(name, "Program")==0;
+  }
+  sqlite3_finalize(opcode);
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows){
+  sqlite3_stmt *statement = NULL, *writer = NULL;
+  *has_rows = 0;
+  while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
+    if( !sqlite3_stmt_busy(statement) || sqlite3_stmt_readonly(statement) ) continue;
+    if( writer ) *has_rows = 1;
+    writer = statement;
+  }
+  if( *has_rows || writer==NULL ) return SQLITE_OK;
+  return has_triggers(connection, writer, has_rows);
+}

@@ -1,0 +1,43 @@
+/*
+** SQL that bloom runs itself, behind one guard.
+**
+** In a hostile file a table can be a view, or have a trigger, that comes back to bloom while
+** a statement of bloom's runs.  So while one is compiled or takes a step, nothing else of
+** bloom's on that connection runs SQL: it fails with SQLITE_CORRUPT_VTAB.  Who can do
+** without looks at connection->is_running first.  What stands between two steps is bloom's
+** own code, which nothing comes back to.
+*/
+#ifndef BLOOM_SQLITE_SOURCE_SQL_H
+#define BLOOM_SQLITE_SOURCE_SQL_H
+
+#include "../connection.h"
+
+/* Compiles one statement, made by a format of sqlite3_mprintf(). */
+int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...);
+
+/* The same of text that it frees; NULL is want of memory. */
+int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql);
+
+/* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
+int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
+
+/* Runs one statement made by such a format, to its end, and ignores its rows. */
+int bloom_sql_run(bloom_connection *connection, const char *format, ...);
+
+/* The same of text that it frees; NULL is want of memory. */
+int bloom_sql_run_text(bloom_connection *connection, char *sql);
+
+/* Sets *number to the first column of the first row, if there is one. */
+int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const char *format, ...);
+
+/* A column's text, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
+
+/* As above, in memory of its own, to be freed. */
+int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
+
+/* 1 if a statement of the connection may be in the middle of writing rows, other than one
+** statement without triggers: then rows of a trigger's table may be on their way. */
+int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+** A tokenizer, and what an expression must not have.
+*/
+#include "tokens.h"
+
+#include <string.h>
+
+#include "../errors.h"
+
+static int is_space(char c){
+  return c==' ' || (c>='\t' && c<='\r');
+}
+
+static int is_name_char(char c){
+  return (c>='a' && c<='z') || (c>='A' && c<='Z') || (c>='0' && c<='9') || c=='_' || c=='$' || (c & 0x80);
+}
+
+/* The text after blanks and comments; *is_closed is unset where a comment does not end. */
+static const char *skip_blanks(const char *text, int *is_closed){
+  for(;;){
+    if( is_space(*text) ){
+      text++;
+    }else if( text[0]=='-' && text[1]=='-' ){
+      while( *text && *text!='\n' ) text++;
+    }else if( text[0]=='/' && text[1]=='*' ){
+      const char *end = strstr(text + 2, "*/");
+      if( end==NULL ){
+        *is_closed = 0;
+        return text + strlen(text);
+      }
+      text = end + 2;
+    }else{
+      return text;
+    }
+  }
+}
+
+bloom_token bloom_token_first(const char *text){
+  bloom_token t = {text, 0, 0, 1};
+  t.text = text = skip_blanks(text, &t.is_closed);
+  t.kind = *text;
+  if( *text==0 ) return t;
+  if( is_name_char(*text) ){
+    t.kind = 'a';
+    while( is_name_char(text[t.num_chars]) ) t.num_chars++;
+    return t;
+  }
+  t.num_chars = 1;
+  if( strchr("'\"`[", *text) ){
+    char end = *text;
+    if( end=='[' ) end = ']';
+    for(;;){
+      if( text[t.num_chars]==0 ){
+        t.is_closed = 0;
+        return t;
+      }
+      if( text[t.num_chars++]!=end ) continue;
+      if( end==']' || text[t.num_chars]!=end ) return t;
+      t.num_chars++;
+    }
+  }
+  return t;
+}
+
+bloom_token bloom_token_after(bloom_token t){
+  return bloom_token_first(t.text + t.num_chars);
+}
+
+char *bloom_token_unquoted(bloom_token t){
+  char *text = sqlite3_malloc64(t.num_chars + 1);
+  size_t length = 0;
+  if( text==NULL ) return NULL;
+  if( t.kind=='a' ){
+    memcpy(text, t.text, t.num_chars);
+    length = t.num_chars;
+  }else{
+    size_t i;
+    for(i=1; i+1<t.num_chars; i++){
+      text[length++] = t.text[i];
+      if( t.kind!='[' && t.text[i]==t.kind ) i++; /* a quote is doubled */
+    }
+  }
+  text[length] = 0;
+  return text;
+}
+
+/* Of one that SQLite took apart itself the quotes are closed. */
+int bloom_token_is_name(bloom_token t){
+  return t.num_chars>0 && (t.kind=='a' || strchr("'\"`[", t.kind)!=NULL);
+}
+
+int bloom_token_is(bloom_token t, const char *word){
+  return t.kind=='a' && t.num_chars==strlen(word) && sqlite3_strnicmp(t.text, word, (int)t.num_chars)==0;
+}
+
+/* 1 if a token is the TEXT literal word, but for blanks around it. */
+static int is_literal(bloom_token t, const char *word){
+  size_t begin = 1, end = t.num_chars;
+  if( t.kind!='\'' && t.kind!='"' ) return 0;
+  end--;
+  while( begin<end && is_space(t.text[begin]) ) begin++;
+  while( end>begin && is_space(t.text[end-1]) ) end--;
+  return end-begin==strlen(word) && sqlite3_strnicmp(&t.text[begin], word, (int)(end-begin))==0;
+}
+
+bloom_token bloom_token_closing(bloom_token token){
+  int depth = 0;
+  for(; token.num_chars; token = bloom_token_after(token)){
+    depth += (token.kind=='(') - (token.kind==')');
+    if( depth==0 ) break;
+  }
+  return token;
+}
+
+int bloom_token_names(bloom_token token, const char *name){
+  const size_t num_chars = strlen(name);
+  size_t i = 1, n = 0;
+  if( token.kind=='a' ) return bloom_token_is(token, name);
+  if( !bloom_token_is_name(token) || token.kind=='\'' ) return 0;
+  for(; i+1<token.num_chars && n<num_chars; i++, n++){
+    if( sqlite3_strnicmp(&token.text[i], &name[n], 1)!=0 ) return 0;
+    if( token.kind!='[' && token.text[i]==token.kind ) i++; /* a quote is doubled */
+  }
+  return n==num_chars && i+1==token.num_chars;
+}
+
+int bloom_text_names(const char *text, const char *name){
+  bloom_token token;
+  for(token=bloom_token_first(text); token.num_chars; token=bloom_token_after(token)){
+    if( bloom_token_names(token, name) ) return 1;
+  }
+  return 0;
+}
+
+/* What changes by itself: SQLite allows these to an index when it is made, and fails when
+** they are called. */
+static const char *changing_words[] = {"current_date", "current_time", "current_timestamp"};
+static const char *changing_literals[] = {"now", "localtime", "utc"};
+static const char *clock_functions[] = {"date", "time", "datetime", "julianday", "unixepoch", "strftime"};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* 1 if t is a date function's name and the clock is what it is given. */
+static int asks_the_clock(bloom_token t){
+  size_t i;
+  for(i=0; i<COUNT_OF(clock_functions); i++){
+    bloom_token open = bloom_token_after(t), argument;
+    int depth = 0, num_commas = 0;
+    if( !bloom_token_is(t, clock_functions[i]) || open.kind!='(' ) continue;
+    argument = bloom_token_after(open);
+    if( argument.kind==')' ) return 1;
+    if( sqlite3_stricmp(clock_functions[i], "strftime")!=0 ) return 0;
+    for(; argument.num_chars && (depth>0 || argument.kind!=')'); argument = bloom_token_after(argument)){
+      depth += (argument.kind=='(') - (argument.kind==')');
+      num_commas += depth==0 && argument.kind==',';
+    }
+    return num_commas==0;
+  }
+  return 0;
+}
+
+int bloom_text_check_expression(const char *what, const char *text, char **error){
+  bloom_token t = bloom_token_first(text);
+  int depth = 0;
+  size_t i;
+  if( t.num_chars==0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_EMPTY, what));
+  for(; t.num_chars; t = bloom_token_after(t)){
+    depth += (t.kind=='(') - (t.kind==')');
+    if( depth<0 || t.kind==';' || !t.is_closed ){
+      return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_EXPRESSION, what, text));
+    }
+    for(i=0; i<COUNT_OF(changing_words); i++){
+      if( bloom_token_is(t, changing_words[i]) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, changing_words[i]));
+    }
+    for(i=0; i<COUNT_OF(changing_literals); i++){
+      if( is_literal(t, changing_literals[i]) ){
+        return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, changing_literals[i]));
+      }
+    }
+    if( asks_the_clock(t) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, "a date function without arguments"));
+  }
+  if( depth!=0 || !t.is_closed ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_EXPRESSION, what, text));
+  return SQLITE_OK;
+}

@@ -1,0 +1,44 @@
+/*
+** SQL text as tokens, just well enough to tell names, options and expressions apart, to copy
+** an expression into a statement, and to find it again in a trigger's text.
+*/
+#ifndef BLOOM_SQLITE_SOURCE_TOKENS_H
+#define BLOOM_SQLITE_SOURCE_TOKENS_H
+
+#include <stddef.h>
+
+#include "../sqlite_api.h"
+
+typedef struct bloom_token {
+  const char *text;
+  size_t num_chars; /* 0: the end */
+  char kind;        /* 'a' a name or number, its first quote if quoted, else the character itself */
+  int is_closed;    /* a quote or comment that ends */
+} bloom_token;
+
+bloom_token bloom_token_first(const char *text);
+bloom_token bloom_token_after(bloom_token token);
+
+/* The ) that closes token, which is a (; the end if there is none. */
+bloom_token bloom_token_closing(bloom_token token);
+
+/* 1 if a token is this word, whatever its case, and not quoted. */
+int bloom_token_is(bloom_token token, const char *word);
+
+/* 1 if a token is a name, or a number, in whatever quotes. */
+int bloom_token_is_name(bloom_token token);
+
+/* A token's text without its quotes, to be freed; NULL if there is no memory. */
+char *bloom_token_unquoted(bloom_token token);
+
+/* 1 if a token is this name, whatever its case and quotes, other than the literal's. */
+int bloom_token_names(bloom_token token, const char *name);
+
+/* 1 if one of the text's tokens is this name. */
+int bloom_text_names(const char *text, const char *name);
+
+/* SQLITE_OK if text is one expression as far as its parentheses and quotes tell, and none
+** whose value changes by itself.  Else *error says so of what. */
+int bloom_text_check_expression(const char *what, const char *text, char **error);
+
+#endif

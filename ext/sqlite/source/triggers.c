@@ -1,0 +1,103 @@
+/*
+** Triggers, as sqlite_schema has them.
+*/
+#include "triggers.h"
+
+#include <string.h>
+
+#define GUARD_BODY " AFTER DELETE ON \"%w\" WHEN 0 BEGIN SELECT 0; END"
+
+void bloom_triggers_free(bloom_triggers *triggers){
+  int i;
+  for(i=0; i<triggers->num_rows; i++){
+    sqlite3_free(triggers->rows[i].name);
+    sqlite3_free(triggers->rows[i].table);
+    sqlite3_free(triggers->rows[i].sql);
+  }
+  sqlite3_free(triggers->rows);
+  *triggers = (bloom_triggers){NULL, 0, 0};
+}
+
+static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
+  bloom_trigger *trigger;
+  if( triggers->num_rows==triggers->max_rows ){
+    const int max_rows = 2 * triggers->max_rows + 8;
+    bloom_trigger *rows = sqlite3_realloc64(triggers->rows, (sqlite3_uint64)max_rows * sizeof(*rows));
+    if( rows==NULL ) return SQLITE_NOMEM;
+    triggers->rows = rows;
+    triggers->max_rows = max_rows;
+  }
+  trigger = &triggers->rows[triggers->num_rows++];
+  *trigger = (bloom_trigger){.order = sqlite3_column_int64(row, 0)};
+  if( bloom_sql_copy_text(row, 1, &trigger->name)!=SQLITE_OK ) return SQLITE_NOMEM;
+  if( bloom_sql_copy_text(row, 2, &trigger->table)!=SQLITE_OK ) return SQLITE_NOMEM;
+  return bloom_sql_copy_text(row, 3, &trigger->sql);
+}
+
+/* 1 if text has part in it, whatever its case.  Not by SQL, whose functions an application
+** may have replaced. */
+static int text_has(const char *text, const char *part){
+  const int num_chars = (int)strlen(part);
+  for(; text && *text; text++){
+    if( sqlite3_strnicmp(text, part, num_chars)==0 ) return 1;
+  }
+  return 0;
+}
+
+/* Reads the triggers on a table, or whose text has body_begin in it; the other is NULL. */
+static int read_triggers(
+  bloom_connection *connection, const char *schema, const char *table, const char *body_begin, bloom_triggers *triggers
+){
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(connection, &row,
+    "SELECT rowid, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger' ORDER BY rowid", schema);
+  *triggers = (bloom_triggers){NULL, 0, 0};
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
+    const char *name, *sql;
+    rc = bloom_sql_column_text(row, 2, &name);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
+    if( rc!=SQLITE_OK || sql==NULL ) continue;
+    if( table ? sqlite3_stricmp(name, table)==0 : text_has(sql, body_begin) ) rc = add_trigger(triggers, row);
+  }
+  sqlite3_finalize(row);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int bloom_triggers_read(bloom_connection *connection, const char *schema, const char *body_begin, bloom_triggers *triggers){
+  return read_triggers(connection, schema, NULL, body_begin, triggers);
+}
+
+int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers){
+  return read_triggers(connection, schema, table, NULL, triggers);
+}
+
+int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){
+  int i;
+  for(i=1; i<triggers->num_rows; i++){
+    if( sqlite3_stricmp(triggers->rows[i].table, triggers->rows[0].table)!=0 ) return 0;
+  }
+  return triggers->num_rows>0;
+}
+
+char *bloom_trigger_body_begin(const char *table){
+  return sqlite3_mprintf(" BEGIN INSERT INTO \"%w\"(", table);
+}
+
+int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *shadow_table){
+  bloom_triggers guards;
+  int i, rc = bloom_triggers_read_on(connection, schema, shadow_table, &guards);
+  for(i=0; i<guards.num_rows && rc==SQLITE_OK; i++){
+    rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, guards.rows[i].name);
+  }
+  bloom_triggers_free(&guards);
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w_guard\"" GUARD_BODY, schema, name, shadow_table);
+}
+
+int bloom_guard_find(bloom_connection *connection, const char *schema, const char *shadow_table, sqlite3_int64 *order){
+  bloom_triggers guards;
+  int rc = bloom_triggers_read_on(connection, schema, shadow_table, &guards);
+  *order = guards.num_rows>0 ? guards.rows[guards.num_rows-1].order : 0;
+  bloom_triggers_free(&guards);
+  return rc;
+}

@@ -1,0 +1,50 @@
+/*
+** The triggers by which a virtual table follows its source.
+**
+** SQLite keeps their text true when tables and columns are renamed, and guards it by
+** trusted_schema.  They are found by what they do: their bodies begin in one way, which names
+** the virtual table or a shadow table of it.  A virtual table that was renamed keeps the
+** names that they got first.
+**
+** The guard trigger does nothing.  It is made last, on a shadow table.  A source that was
+** made anew, triggers put back from their text, has triggers that come after the guard in
+** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
+*/
+#ifndef BLOOM_SQLITE_SOURCE_TRIGGERS_H
+#define BLOOM_SQLITE_SOURCE_TRIGGERS_H
+
+#include "sql.h"
+
+typedef struct bloom_trigger {
+  char *name;
+  char *table;         /* that it is on */
+  char *sql;
+  sqlite3_int64 order; /* sqlite_schema.rowid */
+} bloom_trigger;
+
+typedef struct bloom_triggers {
+  bloom_trigger *rows; /* in the order of sqlite_schema */
+  int num_rows, max_rows;
+} bloom_triggers;
+
+/* Reads all triggers of a schema whose text has body_begin in it, whatever its case, such as
+** ` BEGIN INSERT INTO "f"(`.  bloom_triggers_free() is for the caller in any case. */
+int bloom_triggers_read(bloom_connection *connection, const char *schema, const char *body_begin, bloom_triggers *triggers);
+
+/* Reads all triggers on a table. */
+int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers);
+void bloom_triggers_free(bloom_triggers *triggers);
+
+/* 1 if they are all on one table, and there is one. */
+int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
+
+/* The ` BEGIN INSERT INTO "name"(` of triggers that write to a table, to be freed. */
+char *bloom_trigger_body_begin(const char *table);
+
+/* Makes, or makes anew, the guard on a shadow table: "name_guard". */
+int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *shadow_table);
+
+/* Sets *order to the guard's place in sqlite_schema; 0 if there is none. */
+int bloom_guard_find(bloom_connection *connection, const char *schema, const char *shadow_table, sqlite3_int64 *order);
+
+#endif
