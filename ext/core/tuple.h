@@ -1,15 +1,15 @@
 /*
-** A tuple: the values of several columns as the bytes of one key.  For each value, in
-** order, a tag and what it says:
+** A tuple: the values of several columns as the bytes of one key.  Each value, in order,
+** is a tag and the bytes that the tag says:
 **
 **   01  INTEGER     8 bytes, two's complement, little-endian
 **   02  REAL        8 bytes, IEEE 754, little-endian
 **   03  TEXT        length, 4 bytes little-endian, then so many bytes of UTF-8
 **   04  BLOB        length, the same, then so many bytes
 **
-** A REAL that is equal to a 64-bit integer is written as that INTEGER, so that values
-** which `=` calls equal have the same bytes, and others have not.  NULL is equal to
-** nothing: there is no tuple with it.
+** A REAL that is equal to a 64-bit integer is written as that INTEGER.  So values have the
+** same bytes if, and only if, `=` finds them equal.  No tuple has a NULL, because NULL is
+** equal to nothing.
 */
 #ifndef BLOOM_CORE_TUPLE_H
 #define BLOOM_CORE_TUPLE_H
@@ -24,7 +24,7 @@ typedef enum bloom_tuple_tag {
   BLOOM_TUPLE_BLOB
 } bloom_tuple_tag;
 
-/* A tag, and the 8 bytes or the length after it. */
+/* The bytes of a tag and a number, and of a tag and a length. */
 #define BLOOM_TUPLE_NUMBER_BYTES 9
 #define BLOOM_TUPLE_HEADER_BYTES 5
 
@@ -38,9 +38,9 @@ typedef struct bloom_tuple_value {
 } bloom_tuple_value;
 
 /*
-** Reads the value at *next, which is before end, and moves *next past it.  Returns 0,
-** *next untouched, where the bytes are not a value that a tuple can have: another tag,
-** an end in the middle, a REAL that is no number.
+** Reads the value at *next, which is before end, and moves *next past it.  Returns 0, with
+** *next untouched, if the bytes are no value of a tuple: they have another tag, end in the
+** middle, or are a REAL that is not a number.
 */
 int bloom_tuple_read(const uint8_t **next, const uint8_t *end, bloom_tuple_value *value);
 

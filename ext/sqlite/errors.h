@@ -114,7 +114,7 @@
 #define BLOOM_ERROR_TABLE_EMPTY         "bloom: %s is empty"
 #define BLOOM_ERROR_TABLE_NO_EXPRESSION "bloom: %s must be one expression, not: %s"
 #define BLOOM_ERROR_TABLE_CHANGING \
-  "bloom: %s must give the same at any time, so without %s"
+  "bloom: %s must always return the same for a row, so it cannot have %s"
 #define BLOOM_ERROR_TABLE_TWICE         "bloom: option %s is given twice"
 #define BLOOM_ERROR_TABLE_BITS_PER_KEY  "bloom: bits_per_key must be a number in 1..100, not %s"
 #define BLOOM_ERROR_TABLE_CAPACITY      "bloom: capacity must be an integer in 1..1000000000000, not %s"
@@ -126,23 +126,23 @@
 #define BLOOM_ERROR_TABLE_NO_KEY \
   "bloom: which key of table %s?  bloom(table, column) or bloom(table, expression)"
 #define BLOOM_ERROR_TABLE_WHERE \
-  "bloom: where is for a filter that follows a table: bloom(table, key, where = ...)"
+  "bloom: where needs a source table: bloom(table, key, where = ...)"
 
 /* table; database */
 #define BLOOM_ERROR_TABLE_MISSING "bloom: there is no table %s in database %s"
-#define BLOOM_ERROR_TABLE_VIEW    "bloom: %s is a view; a filter follows a table"
+#define BLOOM_ERROR_TABLE_VIEW    "bloom: %s is a view; the source of a filter is a table"
 /* column, table; then the collation */
 #define BLOOM_ERROR_TABLE_COLUMN  "bloom: there is no column %s in table %s"
 #define BLOOM_ERROR_TABLE_COLLATION \
-  "bloom: column %s of table %s has collation %s, of which a filter cannot know what it takes for equal; " \
-  "BINARY, NOCASE and RTRIM it knows"
+  "bloom: column %s of table %s has collation %s, and a filter cannot know which values it takes for equal; " \
+  "it knows BINARY, NOCASE and RTRIM"
 /* table */
 #define BLOOM_ERROR_TABLE_ROWID \
   "bloom: table %s has no INTEGER PRIMARY KEY, and VACUUM may change its rowids"
 #define BLOOM_ERROR_TABLE_NO_ROW_NAME \
-  "bloom: columns of table %s have all names of the rowid, so that no trigger can find its row"
+  "bloom: columns of table %s take all names of the rowid, so no trigger can find its row"
 /* type, name */
-#define BLOOM_ERROR_TABLE_NAME_IN_USE "bloom: there is a %s %s already, a name that is needed"
+#define BLOOM_ERROR_TABLE_NAME_IN_USE "bloom: the name of %s %s is needed, but taken"
 
 /* table */
 #define BLOOM_ERROR_TABLE_VIRTUAL "bloom: %s is a virtual table; a filter follows an ordinary one"
@@ -155,7 +155,7 @@
 /* name of the virtual table; what of it */
 #define BLOOM_ERROR_TABLE_DAMAGED "bloom: %s is damaged: %s"
 #define BLOOM_ERROR_TABLE_REENTERED "bloom: the database is damaged: its tables call back what reads them"
-#define BLOOM_ERROR_TABLE_NO_REBUILD "bloom: %s has no table that it could be built from"
+#define BLOOM_ERROR_TABLE_NO_REBUILD "bloom: %s has no source table to rebuild it from"
 #define BLOOM_ERROR_TABLE_ON_THEIR_WAY \
   "bloom: %s cannot be rebuilt by a trigger, or while another statement writes: rows are on their way"
 
@@ -165,17 +165,17 @@
 /* name, note */
 #define BLOOM_ERROR_TABLE_UNCERTAIN "bloom: %s: %s"
 #define BLOOM_ERROR_TABLE_TRIGGERS \
-  "bloom: %s lost the table that it follows, or triggers of its own: drop it and create it anew"
+  "bloom: %s lost its source table, or triggers of its own: drop it and create it again"
 #define BLOOM_ERROR_TABLE_RULE \
-  "bloom: the column that %s follows changed its type or collation: drop %s and create it anew"
+  "bloom: the source column of %s changed its type or collation: drop %s and create it again"
 /* name, keys that it misses, keys, name, name */
 #define BLOOM_ERROR_TABLE_DENIED \
-  "bloom: %s denies %lld of the %lld keys of its table; INSERT INTO %s(%s) VALUES ('rebuild') mends it"
+  "bloom: %s misses %lld of the %lld keys of its source table; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
 /* name */
 #define BLOOM_ERROR_TABLE_OWN_COLUMN \
-  "bloom: the table cannot be called %s: a column of it is"
+  "bloom: the virtual table cannot be called %s: a column of it is"
 #define BLOOM_ERROR_TABLE_KEY \
-  "bloom: %s has no keys to read: ask WHERE key = ..., or FROM %s(...)"
+  "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM %s(...)"
 #define BLOOM_ERROR_TABLE_COMMAND \
   "bloom: there is no command '%s'; commands are 'rebuild' and 'integrity-check'"
 #define BLOOM_ERROR_TABLE_FORGET \

@@ -1,5 +1,5 @@
 /*
-** SQL values -> the bytes of a tuple (core/tuple.h, which also reads them back).
+** Writes SQL values as the bytes of a tuple.  core/tuple.h describes and reads them.
 */
 #ifndef BLOOM_SQLITE_TUPLE_H
 #define BLOOM_SQLITE_TUPLE_H
@@ -15,8 +15,8 @@ typedef enum bloom_tuple_status {
 
 /*
 ** Writes the tuple of these values to out, which has room for so many bytes.  With
-** BLOOM_TUPLE_WRITTEN *num_bytes is how many the tuple has.  If they are more than the
-** room, it was not written whole, and a second call with so much room writes it.
+** BLOOM_TUPLE_WRITTEN, *num_bytes is the size of the tuple.  If that is more than the room,
+** the tuple is incomplete, and a second call with room for *num_bytes completes it.
 */
 bloom_tuple_status bloom_tuple_write(
   int num_values,

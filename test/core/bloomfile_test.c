@@ -104,7 +104,7 @@ static int naive_is_prime(uint64_t number){
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void hashes_are_xxh64_of_the_house_s_key_bytes(void **state){
+static void hashes_are_xxh64_of_the_default_key_bytes(void **state){
   (void)state;
   assert_int_equal(bloomfile->hash_bytes((const uint8_t *)"hello", 5), 0x26c7827d889f6da3u);
   assert_int_equal(bloomfile->hash_bytes(NULL, 0), 0xef46db3751d8e999u);
@@ -523,7 +523,7 @@ static void it_is_known_but_not_made_by_name(void **state){
 
 int main(void){
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(hashes_are_xxh64_of_the_house_s_key_bytes),
+    cmocka_unit_test(hashes_are_xxh64_of_the_default_key_bytes),
     cmocka_unit_test(a_file_begins_with_its_header),
     cmocka_unit_test(the_number_of_units_is_the_next_prime),
     cmocka_unit_test(a_unit_has_a_bit_for_every_set),

@@ -322,7 +322,7 @@ class Run:
             command = self.random.choice(["rebuild", "rebuild", "integrity-check"])
             message = self.log[-1]
             if self.do(i, "INSERT INTO %s(%s) VALUES ('%s')" % (quoted(name), quoted(name), command)) is None:
-                if "denies" in self.log[-1][1]:
+                if "misses" in self.log[-1][1]:
                     raise Denied(self.log[-1][1])
 
     def schema(self, i):

@@ -114,7 +114,7 @@ def a_rename_that_rewrites_no_view(files):
     db.execute('ALTER TABLE "T ""2""" RENAME TO old')
     db.execute('CREATE TABLE "T ""2"""(k)')
     db.execute('INSERT INTO "T ""2""" VALUES (2)')
-    fails(db, "SELECT * FROM f(2)", "lost the table")
+    fails(db, "SELECT * FROM f(2)", "lost its source table")
 
 
 def rebuilt_table(before, after):

@@ -15,7 +15,7 @@
 #include "functions.h"
 #include "../key.h"
 
-/* Hashes that go to the bits at once. */
+/* The number of hashes that are added to the filter at once. */
 #define ADD_BATCH_HASHES 64
 
 /* Adds the keys that are not NULL.  SQLITE_OK or SQLITE_NOMEM. */

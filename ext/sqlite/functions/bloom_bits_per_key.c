@@ -5,19 +5,18 @@
 **
 ** (1) false_positive_rate is a number between 0 and 1, both excluded; num_keys
 **     an integer >= 0.
-** (2) The rate is the one that the encoding really has, for
-**     exactly that many keys at exactly that size.
+** (2) The rate is the encoding's real one for exactly that many keys at exactly that size.
 ** (3) Without num_keys: for 20,000 keys, the most that a partition should have.
-** (4) A rate that no size reaches is an error, which gives one that is in
-**     reach, if one below MIN_HOPELESS_FPR is, and names the way out, partitions,
-**     if they would help.
+** (4) A rate that no size reaches is an error.  The message names a rate that is in reach,
+**     if there is one below MIN_HOPELESS_FPR, and recommends partitions if they would
+**     help.
 */
 #include "functions.h"
 #include "../size_args.h"
 
 #define DEFAULT_NUM_KEYS 20000
 
-/* A filter that lets so many keys through is of no use. */
+/* A filter that accepts so large a share of absent keys is of no use. */
 #define MIN_HOPELESS_FPR 0.98
 
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -42,7 +41,7 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
   if( type==SQLITE_NULL ) return;
   bits_per_key_x10 = encoding->min_bits_per_key_x10(fpr, (uint64_t)num_keys, &best_fpr);
   if( bits_per_key_x10==0 && best_fpr<MIN_HOPELESS_FPR ){
-    /* Rounded up, never down: it is a promise. */
+    /* Rounded up, never down, because it is a promise. */
     bloom_fail(context, BLOOM_ERROR_OUT_OF_REACH, "bloom_bits_per_key", fpr, num_keys, best_fpr*1.01,
                num_keys>DEFAULT_NUM_KEYS ? ", and less with partitions: see bloom_partition()" : "");
     return;

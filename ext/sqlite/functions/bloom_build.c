@@ -8,18 +8,17 @@
 **     the default.  Each is the same on every row of a group or frame, rows with
 **     a NULL key included, else an error.  The encoding is the same on every row of
 **     a group or partition.
-** (3) Without capacity the keys that were seen size the filter, duplicates
-**     counted, and their hashes are kept until the end.
-** (4) With capacity it alone sizes the filter.  Hashes go to the bits in
-**     batches, so memory is the filter's alone; more keys are accepted.
-** (5) A window takes its oldest key back, which bits cannot: once a frame is
-**     seen to move, hashes are kept with capacity too.  What is already in
-**     the bits by then cannot be taken back and is an error.
+** (3) Without capacity the filter is sized by the keys that it got, duplicates counted,
+**     and their hashes are kept until the end.
+** (4) With capacity the filter is sized by that alone, and more keys are accepted.
+**     Hashes are added to the filter in batches, so only the filter takes memory.
+** (5) A window removes its oldest key, which a filter cannot do.  So once a frame is seen
+**     to move, hashes are kept with capacity, too.  A key that is in the filter by then
+**     cannot be removed, and that is an error.
 ** (6) A filter over SQLite's length limit is SQLite's own "too big" error,
 **     found as the keys come in.
-** (7) The encoding is a TEXT as the last argument, behind any number of the arguments
-**     before it; another name than those of core/encodings.h is an error that lists
-**     them.
+** (7) The encoding is a TEXT as the last argument, however many arguments come before
+**     it.  A name that core/encodings.h does not know is an error that lists the names.
 */
 #include <string.h>
 
@@ -30,28 +29,28 @@
 #include "../key.h"
 #include "../size_args.h"
 
-/* Hashes that go to the bits at once (Requirement 4). */
+/* The number of hashes that are added to the filter at once (Requirement 4). */
 #define BATCH_HASHES 16384
 
-/* What the arguments after the key say on one row. */
+/* The arguments after the key, on one row. */
 typedef struct build_parameters {
   double bits_per_key;
   int bits_per_key_type;  /* of the argument; 0 if there was none */
   sqlite3_int64 capacity; /* or BLOOM_NO_CAPACITY */
 } build_parameters;
 
-/* Zero bytes are an aggregate that saw no row. */
+/* Memory set to zero is an aggregate that saw no row. */
 typedef struct build_state {
   const bloom_encoding *encoding; /* NULL before the first row */
-  bloom_hash_queue queue; /* keys that are not yet in filter */
+  bloom_hash_queue queue;   /* keys that are not yet in filter */
   uint8_t *filter;          /* with capacity, after the first batch; else NULL */
-  bloom_shape shape;        /* of filter, once that is there */
+  bloom_shape shape;        /* of filter, unless that is NULL */
   build_parameters parameters; /* of the latest row */
   build_parameters earlier;    /* of the row before they last changed */
   uint64_t num_rows;        /* in the group or frame, with a NULL key or not */
-  uint64_t num_alike;       /* latest rows that share parameters; they may have left the frame */
+  uint64_t num_alike;       /* latest rows with equal parameters; they may have left the frame */
   char has_parameters;      /* a row was seen */
-  char is_window;           /* a value was asked for before the end */
+  char is_window;           /* SQLite called value before the end */
 } build_state;
 
 static void build_state_free(build_state *state){
@@ -59,7 +58,7 @@ static void build_state_free(build_state *state){
   sqlite3_free(state->filter);
 }
 
-/* Fails because an argument differs from before; takes over the literals of both. */
+/* Fails because an argument differs from that of an earlier row.  Frees both literals. */
 static int fail_not_constant(sqlite3_context *context, int number, const char *name, char *before, char *now){
   if( before && now ){
     bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, "bloom_build", number, name, before, now);
@@ -92,8 +91,8 @@ static inline int bits_per_key_differs(const build_parameters *a, const build_pa
   return a->bits_per_key<b->bits_per_key || a->bits_per_key>b->bits_per_key;
 }
 
-/* An error if the rows do not agree (Requirement 2).  Not found row by row: a window may
-** take a row back before it asks for a value. */
+/* Fails if rows differ in their parameters (Requirement 2).  This is not checked row by
+** row, because a window may remove a row before it needs a value. */
 static int check_parameters(sqlite3_context *context, const build_state *state){
   const build_parameters *before = &state->earlier, *now = &state->parameters;
   if( state->num_rows<=state->num_alike ) return SQLITE_OK;
@@ -111,8 +110,8 @@ static int find_shape(sqlite3_context *context, const build_state *state, bloom_
   return bloom_find_shape(context, state->encoding, num_keys, parameters->bits_per_key, shape);
 }
 
-/* 1 if the arguments behind the key, at most a bits_per_key and an encoding, are what
-** they were on the row before: most rows' case, and quickly found. */
+/* 1 if the arguments after the key, at most a bits_per_key and an encoding, are the same as
+** on the row before.  This is the case on most rows, and quickly checked. */
 static inline int are_same_parameters(const build_state *state, int num_args, sqlite3_value **args){
   const bloom_encoding *encoding = bloom_default_encoding;
   if( !state->has_parameters ) return 0;
@@ -127,7 +126,7 @@ static inline int are_same_parameters(const build_state *state, int num_args, sq
       && sqlite3_value_double(args[1])==state->parameters.bits_per_key;
 }
 
-/* Takes the arguments behind the key. */
+/* Reads the arguments after the key. */
 static int read_parameters(
   sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args
 ){
@@ -159,13 +158,13 @@ static int read_parameters(
   state->parameters = now;
   state->num_alike = 0;
   state->has_parameters = 1;
-  /* The rows of the bits are there to stay. */
+  /* Rows whose keys are in the filter cannot be removed. */
   if( state->filter ) return check_parameters(context, state);
   return find_shape(context, state, &shape);
 }
 
-/* A new filter with all keys so far, and its shape; NULL, the error set on
-** context, if there is no room or no memory for it. */
+/* A new filter with all keys so far, and its shape.  NULL, with the error set on context,
+** if it is too big or there is no memory for it. */
 static uint8_t *write_filter(sqlite3_context *context, const build_state *state, bloom_shape *shape){
   uint8_t *filter;
   if( find_shape(context, state, shape)!=SQLITE_OK ) return NULL;
@@ -183,7 +182,7 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
   return filter;
 }
 
-/* Moves the queue's keys to the bits (Requirement 4). */
+/* Moves the keys from the queue to the filter (Requirement 4). */
 static int flush_batch(sqlite3_context *context, build_state *state){
   if( state->filter ){
     state->encoding->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
@@ -196,7 +195,7 @@ static int flush_batch(sqlite3_context *context, build_state *state){
   return SQLITE_OK;
 }
 
-/* One row.  Returns an error code if it failed, with the error set on context. */
+/* Takes one row.  Returns an error code if it fails, with the error set on context. */
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
   bloom_key_kind kind;
   bloom_hash_value hash;
@@ -231,7 +230,8 @@ void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **ar
 }
 
 void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args){
-  /* Never NULL, never failed: SQLite takes back what it gave, and nothing after an error. */
+  /* The state exists and has not failed: SQLite removes only rows that it passed before,
+  ** and none after an error. */
   build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   (void)num_args;
   /* Rows leave a frame in the order they came, so the key itself is not needed. */
@@ -247,7 +247,7 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
 static void give_filter(sqlite3_context *context, const build_state *state){
   bloom_shape shape;
   uint8_t *filter;
-  /* SQLite ends every aggregate that it began, also after an error: it drops the result. */
+  /* SQLite ends every aggregate that it began.  After an error it drops the result. */
   if( bloom_is_interrupted(context) ){
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     return;
@@ -257,9 +257,8 @@ static void give_filter(sqlite3_context *context, const build_state *state){
   if( filter ) sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
 }
 
-/* A group or frame without rows has no parameters but the defaults: what rows
-** outside the frame said does not count, or the first frames, which come before
-** any row, would differ from the others. */
+/* A group or frame without rows has the default parameters.  Rows outside of the frame do
+** not count: otherwise the first frames, before any row, would differ from later ones. */
 static void give_filter_without_rows(sqlite3_context *context){
   const build_state state = {
     .encoding = bloom_default_encoding,
@@ -285,7 +284,7 @@ void bloom_build_final(sqlite3_context *context){
   }else if( state->filter==NULL ){
     give_filter(context, state);
   }else{
-    /* The filter is already there: hand it over instead of copying it. */
+    /* SQLite takes over the filter without a copy. */
     state->encoding->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
     sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
     state->filter = NULL;

@@ -3,17 +3,17 @@
 ** BloomFile of the keys of many sets, which bloom_sets() reads.
 **
 ** (1) set_number is an integer from 0 up.  Rows come in any order; those with a NULL
-**     set_number are skipped.  A NULL key is none, but the file has room for its set.  No
-**     rows: a file without keys, with the defaults.
+**     set_number are skipped.  A NULL key is no key, but the file has room for its set.
+**     No rows: a file without keys, with the defaults.
 ** (2) bits_per_key and capacity are those of bloom_build(), the same on every row of a
 **     group, skipped rows included.
-** (3) Without capacity the largest set's keys size the file, duplicates counted, and 12
-**     bytes a row are kept until the end.
-** (4) With capacity, the keys of one set, it alone sizes the file, but for the number of
-**     sets: files of equal capacity, bits_per_key and sets merge.  Memory is the file's,
-**     and that of a narrower one while it grows to more sets.
+** (3) Without capacity the file is sized by the keys of the largest set, duplicates
+**     counted, and 12 bytes a row are kept until the end.
+** (4) capacity is the number of keys of one set.  With it, only capacity, bits_per_key and
+**     the number of sets decide the size, and files that agree in these can be merged.
+**     Memory: the file, and a narrower one while it grows to more sets.
 ** (5) A file over SQLite's length limit is SQLite's own "too big" error, found before
-**     there is memory for it.
+**     memory is allocated for it.
 */
 #include <string.h>
 
@@ -24,17 +24,17 @@
 #include "../key.h"
 #include "../size_args.h"
 
-/* Keys that go to the file at once (Requirement 4). */
+/* The number of keys that are added to the file at once (Requirement 4). */
 #define SETS_BATCH_KEYS 16384
 
 static const char sets_name[] = "bloom_build_sets";
 
-/* Zero bytes are an aggregate that saw no row. */
+/* Memory set to zero is an aggregate that saw no row. */
 typedef struct sets_state {
   bloom_hash_queue hashes, sets; /* keys that are not yet in the file; chained alike */
   uint8_t *file;             /* with capacity, after the first batch; else NULL */
-  bloom_shape shape;         /* of the file; before it is there, of the narrowest one */
-  uint64_t num_sets;         /* the largest set number and one */
+  bloom_shape shape;         /* of the file; if that is NULL, of the narrowest one */
+  uint64_t num_sets;         /* the largest set number plus one */
   size_t max_bytes;          /* SQLite's limit; 0 before the first row */
   double bits_per_key;
   int bits_per_key_type;     /* of the argument; 0 if there was none */
@@ -47,7 +47,7 @@ static void sets_free(sets_state *state){
   sqlite3_free(state->file);
 }
 
-/* Fails because an argument differs from before; takes over the literal. */
+/* Fails because an argument differs from that of an earlier row.  Frees the literal. */
 static int sets_not_constant(sqlite3_context *context, int number, const char *name, char *before,
                              sqlite3_value *value){
   char *now = bloom_literal(value);
@@ -74,7 +74,8 @@ static char *sets_capacity_literal(const sets_state *state){
   return sqlite3_mprintf("%lld", state->capacity);
 }
 
-/* What the first row says goes for all; an error set on context if it is too much. */
+/* Takes the parameters of the first row, which all rows must share.  Sets an error on
+** context if the file would be too big. */
 static int sets_begin(sqlite3_context *context, sets_state *state){
   const uint64_t num_keys = state->capacity==BLOOM_NO_CAPACITY ? 0 : (uint64_t)state->capacity;
   const size_t max_bytes = (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
@@ -88,7 +89,7 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
   return SQLITE_OK;
 }
 
-/* Takes the arguments behind the key (Requirement 2). */
+/* Reads the arguments after the key (Requirement 2). */
 static int sets_parameters(sqlite3_context *context, sets_state *state, int num_args, sqlite3_value **args){
   double bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
   sqlite3_int64 capacity = BLOOM_NO_CAPACITY;
@@ -113,8 +114,8 @@ static int sets_parameters(sqlite3_context *context, sets_state *state, int num_
   return SQLITE_OK;
 }
 
-/* 1 if the file is too big whatever else comes: by its number of sets alone, or because
-** its largest set has at least the mean number of keys. */
+/* 1 if the file is too big, whatever rows follow: because of its number of sets alone, or
+** because its largest set has at least the mean number of keys. */
 static int sets_are_too_many(const sets_state *state){
   bloom_shape shape;
   if( bloom_bloomfile_bytes_for_sets(state->num_sets)
@@ -124,8 +125,8 @@ static int sets_are_too_many(const sets_state *state){
                                state->max_bytes, &shape)!=BLOOM_OK;
 }
 
-/* A file of state->num_sets sets at least, with what is in the one before, if there is
-** one.  SQLITE_OK or SQLITE_NOMEM. */
+/* Makes a file with room for at least state->num_sets sets, and copies the file before, if
+** there is one, into it.  SQLITE_OK or SQLITE_NOMEM. */
 static int sets_widen(sets_state *state){
   const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
   const uint64_t max_unit_bytes = (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots;
@@ -133,7 +134,7 @@ static int sets_widen(sets_state *state){
   bloom_shape shape;
   uint8_t *file;
   if( state->file && needed<=unit_bytes ) return SQLITE_OK;
-  /* Twice as wide, so that sets in ascending order do not copy it each time. */
+  /* Twice as wide, so that ascending set numbers do not copy it each time. */
   unit_bytes = state->file && 2*unit_bytes<=max_unit_bytes ? 2*unit_bytes : needed;
   if( unit_bytes<needed ) unit_bytes = needed;
   shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)unit_bytes);
@@ -150,7 +151,7 @@ static int sets_widen(sets_state *state){
   return SQLITE_OK;
 }
 
-/* Moves the keys that are waiting to the file, in steps that an interrupt can stop. */
+/* Moves the waiting keys to the file, in steps between which an interrupt can stop it. */
 static int sets_flush(sqlite3_context *context, sets_state *state){
   const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
   const bloom_hash_run *sets = bloom_hash_queue_runs(&state->sets);
@@ -165,7 +166,7 @@ static int sets_flush(sqlite3_context *context, sets_state *state){
   return SQLITE_OK;
 }
 
-/* One row; SQLITE_OK, or the error set on context, or to be set. */
+/* Takes one row.  Returns SQLITE_OK or an error code for sets_fail(). */
 static int sets_row(sqlite3_context *context, sets_state *state, int num_args, sqlite3_value **args){
   sqlite3_int64 set_number;
   bloom_hash_value hash;
@@ -181,7 +182,8 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
   if( state->num_sets<=(uint64_t)set_number ) state->num_sets = (uint64_t)set_number + 1;
   if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
-  /* The set first: after an error the file is made still, and each hash needs one. */
+  /* The set comes first: after an error the file is still built, and each hash needs a
+  ** set. */
   if( bloom_hash_queue_push(&state->sets, (uint32_t)set_number)!=SQLITE_OK
    || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
   if( state->capacity==BLOOM_NO_CAPACITY || state->hashes.num_hashes<SETS_BATCH_KEYS ) return SQLITE_OK;
@@ -189,7 +191,7 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
   return rc==SQLITE_OK ? sets_flush(context, state) : rc;
 }
 
-/* Sets what SQLite has an error of its own for; the others are set. */
+/* Sets the errors that SQLite has messages for.  Others are set on context already. */
 static void sets_fail(sqlite3_context *context, int rc){
   switch( rc ){
     case SQLITE_NOMEM:     sqlite3_result_error_nomem(context); break;
@@ -224,7 +226,8 @@ static int sets_largest(const sets_state *state, uint64_t *num_keys){
   return SQLITE_OK;
 }
 
-/* Puts all keys into a file of its final shape.  SQLITE_OK or what sets_fail() takes. */
+/* Builds the file of all keys in its final shape.  SQLITE_OK, or an error code for
+** sets_fail(). */
 static int sets_finish(sqlite3_context *context, sets_state *state){
   const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
   uint64_t num_keys;

@@ -1,8 +1,7 @@
 /*
 ** bloom_empty(capacity [, bits_per_key = 10] [, encoding = 'leveldb']): a filter
 ** with room for capacity keys and none in it; NULL for NULL.  bloom_add() fills it,
-** bloom_merge() unites it with others of the same capacity, bits_per_key and
-** encoding.
+** bloom_merge() merges it with others of the same capacity, bits_per_key and encoding.
 */
 #include "../errors.h"
 #include "functions.h"

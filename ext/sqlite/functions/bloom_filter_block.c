@@ -2,14 +2,14 @@
 ** bloom_filter_block(block): table-valued; the filters of a LevelDB filter block, one
 ** row each; none for NULL.
 **
-** (1) slot counts from 0; first_offset and last_offset are the file offsets whose data
-**     blocks the filter is about; filter is as LevelDB wrote it, without bytes where no
-**     data block begins.
-** (2) Damage is read as LevelDB reads it: a filter whose offsets are none may contain
-**     every key, and its row gives one that says so.  At offsets past the last slot's
-**     any key may be.
-** (3) A block that cannot be read at all is an error: LevelDB would take every key for
-**     contained.
+** (1) slot counts from 0.  The filter has the keys of the data blocks that begin at the
+**     file offsets first_offset .. last_offset.  It is as LevelDB wrote it, and empty if no
+**     data block begins there.
+** (2) Damage is read as LevelDB reads it: a filter whose offsets are impossible may
+**     contain every key, and so its row has a filter that says "maybe".  At offsets after
+**     those of the last slot there may be any key.
+** (3) A block that cannot be read at all is an error; LevelDB would say "maybe" to every
+**     key.
 */
 #include "../errors.h"
 #include "filter_block_rows.h"

@@ -1,7 +1,7 @@
 /*
 ** bloom_filter_block_build(block_offset, key [, bits_per_key = 10]): aggregate; the
-** filter block of a table file whose data blocks begin at these file offsets and have
-** these keys, byte for byte what LevelDB's FilterBlockBuilder writes.
+** filter block of a LevelDB table file whose data blocks begin at these file offsets and
+** have these keys, byte for byte what LevelDB's FilterBlockBuilder writes.
 **
 ** (1) Rows come in any order.  Duplicates count toward the size of their filter.
 ** (2) A NULL key is no key, but its block_offset counts: LevelDB's table writer tells the
@@ -10,10 +10,10 @@
 **     the row is skipped: a key without an offset would be lost.
 ** (4) bits_per_key is a number in 1..100, NULL the default, the same on every row.
 ** (5) A block over SQLite's length limit is SQLite's own "too big" error, found as the
-**     rows come in: a far offset alone asks for 4 bytes for each 2 KiB of file before it.
+**     rows come in: a large offset alone needs 4 bytes for each 2 KiB of file before it.
 ** (6) Memory: 8 bytes a key, 4 for each 2 KiB of file, and the block.
 **
-** No window function: a table file is written once.
+** It is not a window function, because a table file is written once.
 */
 #include <string.h>
 
@@ -27,7 +27,7 @@
 
 static const char block_build_name[] = "bloom_filter_block_build";
 
-/* Zero bytes are an aggregate that saw no row. */
+/* Memory set to zero is an aggregate that saw no row. */
 typedef struct block_build_state {
   bloom_hash_queue hashes;
   bloom_hash_queue slots; /* of these hashes, 32 bits each: both queues have runs of one length */
@@ -63,14 +63,14 @@ static int read_block_bits_per_key(sqlite3_context *context, block_build_state *
   return SQLITE_ERROR;
 }
 
-/* Requirement 5: 1 if the block is larger in any case. */
+/* Requirement 5: 1 if the block is too big, whatever rows follow. */
 static int is_too_big(const block_build_state *state){
   const double num_keys = (double)state->hashes.num_hashes;
   return state->num_slots>state->max_bytes / 4 || num_keys * state->bits_per_key / 8>(double)state->max_bytes
       || state->hashes.num_hashes>UINT32_MAX;
 }
 
-/* One row; sets the error on context if it failed. */
+/* Takes one row.  Sets the error on context if it fails. */
 static void block_build_step(sqlite3_context *context, block_build_state *state, int num_args, sqlite3_value **args){
   sqlite3_int64 offset;
   bloom_hash_value hash;
@@ -95,7 +95,8 @@ static void block_build_step(sqlite3_context *context, block_build_state *state,
     return;
   }
   if( kind==BLOOM_KEY_NULL ) return;
-  /* The slot first: after an error the block is made still, and each hash needs one. */
+  /* The slot comes first: after an error the block is still built, and each hash needs a
+  ** slot. */
   if( bloom_hash_queue_push(&state->slots, slot)!=SQLITE_OK
    || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ){
     sqlite3_result_error_nomem(context);
@@ -123,8 +124,8 @@ static void count_keys(const bloom_hash_run *slots, uint32_t *num_keys){
   }
 }
 
-/* Adds the keys to a block that was made for them, those of one slot that came one after
-** the other together.  SQLITE_OK or SQLITE_INTERRUPT. */
+/* Adds the keys to a block that was written for them.  Keys of one slot that came one after
+** the other are added together.  SQLITE_OK or SQLITE_INTERRUPT. */
 static int add_keys_to_block(sqlite3_context *context, const block_build_state *state, uint8_t *bytes, size_t num_bytes){
   const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
   const bloom_hash_run *slots = bloom_hash_queue_runs(&state->slots);
@@ -144,7 +145,7 @@ static int add_keys_to_block(sqlite3_context *context, const block_build_state *
   return SQLITE_OK;
 }
 
-/* The block as context's result, by way of the number of keys of each slot. */
+/* Counts the keys of each slot, builds the block and sets it as context's result. */
 static void give_block(sqlite3_context *context, const block_build_state *state, uint32_t *num_keys){
   const size_t num_slots = (size_t)state->num_slots;
   uint8_t *bytes;
@@ -172,7 +173,7 @@ static void give_block(sqlite3_context *context, const block_build_state *state,
   }
 }
 
-/* Of no rows, or none with a key. */
+/* The block of no rows, or of rows without keys. */
 static const block_build_state block_build_state_without_rows = {
   .bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY,
   .max_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES,
@@ -180,14 +181,14 @@ static const block_build_state block_build_state_without_rows = {
 
 void bloom_filter_block_build_final(sqlite3_context *context){
   block_build_state *state = sqlite3_aggregate_context(context, 0);
-  /* SQLite ends every aggregate that it began, also after an error: it drops the result. */
+  /* SQLite ends every aggregate that it began.  After an error it drops the result. */
   if( bloom_is_interrupted(context) ){
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
   }else if( state && is_too_big(state) ){
     sqlite3_result_error_toobig(context);
   }else{
     const block_build_state *rows = state ? state : &block_build_state_without_rows;
-    /* One at least: no memory must differ from no slots. */
+    /* At least one byte, so that NULL always means that there is no memory. */
     uint32_t *num_keys = sqlite3_malloc64((rows->num_slots + 1) * sizeof(*num_keys));
     if( num_keys ) give_block(context, rows, num_keys);
     else sqlite3_result_error_nomem(context);

@@ -1,9 +1,9 @@
 /*
-** bloom_info(filter): table-valued; one row that describes a
-** filter, none for NULL.  filter is a BLOB or a handle.
+** bloom_info(filter): table-valued; one row that describes a filter, none for NULL.
+** filter is a BLOB or a handle.
 **
-** Nothing is kept of the filter: what the columns that the query reads tell is found
-** at once, and no unread column costs anything.
+** The filter is not kept: all columns that the query reads are computed at once, and
+** columns that it does not read cost nothing.
 */
 #include "../../core/partition.h"
 #include "../errors.h"
@@ -29,7 +29,7 @@ enum {
 
 #define COLUMN_BIT(column) (1u << (column))
 
-/* Columns for which the bits must be counted. */
+/* The columns for which the bits must be counted. */
 #define COLUMNS_FROM_BITS_SET \
   (COLUMN_BIT(COLUMN_BITS_SET) | COLUMN_BIT(COLUMN_FILL_RATIO) | \
    COLUMN_BIT(COLUMN_ESTIMATED_KEYS) | COLUMN_BIT(COLUMN_BITS_PER_KEY) | \
@@ -64,7 +64,7 @@ static int info_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   return SQLITE_OK;
 }
 
-/* Negative: there is no such thing, NULL. */
+/* A negative number means that there is no value: NULL. */
 static void result_count(sqlite3_context *context, int64_t count){
   if( count>=0 ) sqlite3_result_int64(context, count);
 }

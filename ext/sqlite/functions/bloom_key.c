@@ -15,7 +15,7 @@
 ** (4) Another value is an error that names type and range; another type, one that names
 **     all.
 **
-** bloom_key(value, 'siphash', secret): SipHash-2-4 of the value's key bytes by the house's
+** bloom_key(value, 'siphash', secret): SipHash-2-4 of the value's key bytes by the default
 ** rule (key.h), little-endian, under 16 secret bytes, a BLOB; NULL where one of the three
 ** is NULL.  Who has a filter of such keys but not the secret can test no guess.
 */
@@ -44,10 +44,10 @@
 /* One of the names that type may have. */
 typedef struct key_type {
   const char *name;
-  /* Writes the key of a value, not NULL, to MAX_KEY_BYTES; returns how many, UNFIT or
-  ** NO_MEMORY. */
+  /* Writes the key of a value that is not NULL, at most MAX_KEY_BYTES.  Returns the number
+  ** of bytes, UNFIT or NO_MEMORY. */
   size_t (*write)(const struct key_type *type, sqlite3_value *value, uint8_t *bytes);
-  const char *range; /* what the value must be, for a message; NULL: as min and max say */
+  const char *range; /* what the value must be, for a message; NULL: min..max */
   sqlite3_int64 min, max;
   size_t (*write_integer)(uint64_t integer, uint8_t *bytes);
 } key_type;
@@ -114,7 +114,7 @@ static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_
   return write_fixed32(ieee754, bytes);
 }
 
-/* 0..15; -1 if it is no hexadecimal digit. */
+/* The value of a hexadecimal digit, 0..15; -1 if it is none. */
 static int hex_value(uint8_t digit){
   if( digit>='0' && digit<='9' ) return digit - '0';
   if( digit>='a' && digit<='f' ) return digit - 'a' + 10;

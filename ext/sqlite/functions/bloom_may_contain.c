@@ -2,7 +2,7 @@
 ** bloom_may_contain(filter, key): 0 if the key is surely not in the filter, 1
 ** if it may be.  filter is a BLOB or a handle.
 **
-** (1) A key that is NULL gives NULL, whatever the filter.
+** (1) For a key that is NULL it returns NULL, whatever the filter.
 ** (2) A filter that is NULL, because it is missing, may contain every other key: 1.
 ** (3) What cannot be a filter is an error, which says so if the arguments are swapped.
 */
@@ -11,13 +11,13 @@
 #include "functions.h"
 #include "../key.h"
 
-/* Requirement 1; but a handle, whose type is NULL too, is no key. */
+/* Requirement 1.  A handle, whose type is NULL, too, is an error: it is no key. */
 static void answer_null_key(sqlite3_context *context, sqlite3_value *key){
   if( bloom_handle_of(context, key) ) bloom_fail(context, BLOOM_ERROR_HANDLE_AS_KEY, "bloom_may_contain");
 }
 
-/* What a table's handle answers. */
-static void ask_table(sqlite3_context *context, const bloom_handle *handle, sqlite3_value *key){
+/* Tests the filter of a virtual table's handle. */
+static void test_vtab(sqlite3_context *context, const bloom_handle *handle, sqlite3_value *key){
   const int answer = handle->test(handle->test_data, key);
   if( answer>=0 ) sqlite3_result_int(context, answer);
   else if( answer==BLOOM_TEST_NOMEM ) sqlite3_result_error_nomem(context);
@@ -26,7 +26,7 @@ static void ask_table(sqlite3_context *context, const bloom_handle *handle, sqli
 
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_filter storage;
-  /* A handle's type is NULL: look for it first. */
+  /* The type of a handle is NULL, so look for a handle first. */
   const bloom_handle *handle = bloom_handle_of(context, args[0]);
   const bloom_filter *filter;
   bloom_key key;
@@ -40,7 +40,7 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
     filter = bloom_blob_arg_or_fail(context, "bloom_may_contain", args[0], args[1], &storage);
     if( filter==NULL ) return;
   }else if( handle->test ){
-    ask_table(context, handle, args[1]);
+    test_vtab(context, handle, args[1]);
     return;
   }else{
     filter = &handle->filter;

@@ -3,17 +3,17 @@
 ** BLOB: byte for byte the filter of all their keys, built with that capacity.
 ** filter is a BLOB or a handle.
 **
-** (1) A NULL among the filters, or no rows: NULL, of which bloom_may_contain() says
-**     "maybe".  A filter that is missing may have held any key.  The other filters are
-**     checked all the same, so that the order of the rows decides nothing.
+** (1) If one of the filters is NULL, or there are no rows, the result is NULL, for which
+**     bloom_may_contain() says "maybe": a missing filter may have had any key.  The other
+**     filters are still checked, so that the order of the rows does not matter.
 ** (2) Filters agree in encoding, size and probes, else an error names what differs.
-** (3) A filter with no bit set has no key to lose: it merges with anything,
-**     and the shape is that of the filters with keys.  If none has any, the
-**     first filter is the union.
+** (3) A filter with no bit set has no keys, so it can be merged with any shape.  The
+**     result has the shape of the filters with keys; if none has any, it is the first
+**     filter.
 ** (4) A filter that keys cannot be added to is an error, with its encoding's
 **     reason.
 **
-** No window function: a union cannot take a filter back.
+** It is not a window function, because a filter cannot be removed from a union.
 */
 #include <string.h>
 
@@ -23,14 +23,14 @@
 #include "../filter_arg.h"
 #include "functions.h"
 
-/* Zero bytes are an aggregate that saw no filter. */
+/* Memory set to zero is an aggregate that saw no filter. */
 typedef struct merge_state {
   bloom_filter filter; /* the union so far; it reads bytes */
   uint8_t *bytes;      /* NULL before the first filter */
   char is_missing_one; /* a filter was NULL */
 } merge_state;
 
-/* Makes a copy of the filter the union.  SQLITE_OK or SQLITE_NOMEM. */
+/* Starts the union with a copy of the filter.  SQLITE_OK or SQLITE_NOMEM. */
 static int start_union(merge_state *state, const bloom_filter *filter){
   uint8_t *bytes = sqlite3_malloc64(filter->shape.num_bytes);
   if( bytes==NULL ) return SQLITE_NOMEM;
@@ -45,7 +45,7 @@ static int has_bits_set(const bloom_filter *filter){
   return bloom_count_bits(filter->bits, (size_t)(filter->shape.num_bits / 8))>0;
 }
 
-/* Bytes of each of a shape's places, the units of a file of sets. */
+/* The bytes of each unit of a BloomFile. */
 static sqlite3_int64 place_bytes(const bloom_shape *shape){
   return (sqlite3_int64)(shape->num_bits / 8 / shape->num_slots);
 }

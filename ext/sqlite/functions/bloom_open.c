@@ -2,8 +2,8 @@
 ** bloom_open(filter): a handle that the other functions take in place of the
 ** BLOB; NULL for NULL.  Its function data is the connection's handle pool.
 **
-** Why: before 3.43 SQLite copies the BLOB that a scalar subquery gives once
-** per row of the outer query.  A pointer value it never copies.
+** Why: before 3.43, SQLite copies the BLOB that a scalar subquery returns for each row of
+** the outer query.  It never copies what a pointer value points to.
 */
 #include <string.h>
 
@@ -12,11 +12,12 @@
 #include "functions.h"
 #include "../handle.h"
 
-/* What a filter's bits are aligned to: a block of Parquet's lies within one cache line. */
+/* The alignment of a filter's bits, so that a block of Parquet's lies within one cache
+** line. */
 #define CACHE_LINE_BYTES 64
 
-/* Copies a filter into a handle that has room for it and a cache line, so that its bits
-** begin a line. */
+/* Copies a filter into a handle that has room for it and one cache line more, so that its
+** bits can begin a line. */
 static void fill_handle(bloom_handle *handle, const bloom_filter *filter){
   const size_t num_bytes = filter->shape.num_bytes;
   const size_t bits_at = num_bytes ? (size_t)(filter->bits - filter->bytes) : 0;
@@ -41,7 +42,7 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
       sqlite3_result_error_nomem(context);
       break;
     case BLOOM_HANDLE_NONE_LEFT:
-      /* The filter itself answers the same, only slower. */
+      /* The BLOB gets the same answers, only slower. */
       sqlite3_result_value(context, args[0]);
       break;
   }

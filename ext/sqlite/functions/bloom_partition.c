@@ -1,11 +1,11 @@
 /*
 ** bloom_partition(key, num_partitions): which of num_partitions filters the
 ** key belongs to, 0 .. num_partitions-1; NULL where either is NULL.  Keys are
-** equal by the house's rule (key.h): an integer is its decimal text.
+** equal by the default rule (key.h): an integer is its decimal text.
 **
-** Why: a filter's 32-bit hashes and its double hashing cost more the more
-** keys it has (core/leveldb/sizing.h).  Many filters of at most 20,000 keys each, told
-** apart by a hash that shares nothing with LevelDB's, do not degrade.
+** Why: the more keys a filter has, the more false positives come from its 32-bit hashes
+** and its double hashing (core/leveldb/sizing.h).  Many filters of at most 20,000 keys
+** each do not degrade, if the hash that divides the keys shares nothing with LevelDB's.
 */
 #include "../../core/decimal.h"
 #include "../../core/partition.h"

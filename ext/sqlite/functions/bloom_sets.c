@@ -12,8 +12,8 @@
 #include "functions.h"
 #include "../key.h"
 
-/* What the planner is told: rows that are few beside a table's, and a call that reads more
-** than a row, so that it comes before what can be looked up by its rows. */
+/* Estimates for SQLite's planner: few rows beside a table's, and a call that costs more
+** than a row.  So the function comes before tables that are looked up by its rows. */
 #define SETS_USUAL_ROWS 10
 #define SETS_COST       200
 
@@ -21,8 +21,8 @@ typedef struct sets_cursor {
   bloom_tvf_cursor base; /* first */
   uint8_t *mask;           /* bit s%8 of byte s/8 for set s; NULL if there is none */
   size_t num_mask_bytes;
-  size_t next_byte;        /* of mask, not yet in bits */
-  unsigned bits;           /* of the byte before that, not yet given */
+  size_t next_byte;        /* of mask, after the one in bits */
+  unsigned bits;           /* of a byte of mask, those that are not rows yet */
   sqlite3_int64 set_number;
   uint64_t first_rowid;    /* of set 0, if there is one */
 } sets_cursor;

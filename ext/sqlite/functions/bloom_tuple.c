@@ -1,9 +1,9 @@
 /*
 ** bloom_tuple(value, ...): one key for several columns, a BLOB with the values' types
-** and bytes (core/tuple.h); NULL where one of them is NULL.
+** and bytes (core/tuple.h); NULL if one of them is NULL.
 **
-** Two tuples are equal just where `a = ? AND b = ?` holds for their values, compared as
-** expressions without affinity: 1 is 1.0, and '1' is another key.
+** Two tuples are equal if, and only if, `a = ? AND b = ?` is true for their values, which
+** are compared as expressions without affinity: 1 equals 1.0, but '1' is another key.
 */
 #include "../errors.h"
 #include "../tuple.h"
@@ -13,7 +13,7 @@
 ** that it uses again for the next row. */
 #define SHORT_TUPLE_BYTES 256
 
-/* Sets what there is instead, where the values have no tuple. */
+/* Sets the result if the values have no tuple. */
 static void finish_tuple(sqlite3_context *context, bloom_tuple_status status){
   switch( status ){
     case BLOOM_TUPLE_WRITTEN:  break;
