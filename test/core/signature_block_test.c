@@ -1,0 +1,220 @@
+/*
+** Blocks of bloom_index: which bits a hash has, when a block is finished, and how often
+** it accepts what it does not hold.
+*/
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/signature/block.h"
+
+static const uint32_t sizes[] = {1024, 2048, 8192, 16384, 65536};
+
+/* ---- the definition, once more -------------------------------------------- */
+
+/* The end of XXH64 (doc/xxhash_spec.md). */
+static uint64_t naive_avalanche(uint64_t x){
+  x ^= x >> 33;
+  x *= 14029467366897019727u;
+  x ^= x >> 29;
+  x *= 1609587929392839161u;
+  x ^= x >> 32;
+  return x;
+}
+
+static uint32_t naive_bit(uint64_t hash, uint32_t probe, uint32_t bits_per_block){
+  const uint32_t word_number = probe/4;
+  const uint64_t word = word_number ? naive_avalanche(hash + word_number*11400714819323198485u) : hash;
+  return (uint32_t)(word / ((uint64_t)1 << probe%4*16) % 65536 % bits_per_block);
+}
+
+static uint32_t naive_count(const uint8_t *bytes, uint32_t bits_per_block){
+  uint32_t bit, count = 0;
+  for(bit=0; bit<bits_per_block; bit++) count += bytes[bit/8]/(1u << bit%8)%2;
+  return count;
+}
+
+/* ---- tests ------------------------------------------------------------------ */
+
+static void sizes_are_powers_of_two_in_a_range(void **state){
+  uint64_t size, num_sizes = 0;
+  (void)state;
+  for(size=0; size<=200000; size++) num_sizes += (uint64_t)bloom_signature_is_size(size);
+  assert_int_equal(num_sizes, 7);
+  for(size=1024; size<=65536; size*=2) assert_true(bloom_signature_is_size(size));
+  assert_false(bloom_signature_is_size((uint64_t)1 << 32));
+  assert_false(bloom_signature_is_size(((uint64_t)1 << 32) + 1024));
+}
+
+/* Also in ../../ext/FORMATS.md. */
+static void known_bits(void **state){
+  static const uint16_t expected[8] = {0x1ef0, 0x1abc, 0x1678, 0x1234, 3610, 4542, 4986, 3991};
+  uint16_t bits[8];
+  size_t i;
+  (void)state;
+  assert_int_equal(bloom_signature_bits(0x123456789abcdef0u, 8, 8192, bits), 8);
+  for(i=0; i<8; i++) assert_int_equal(bits[i], expected[i]);
+}
+
+static void bits_are_those_of_the_definition(void **state){
+  rng random = rng_stream(1);
+  size_t round;
+  (void)state;
+  for(round=0; round<test_share(20000); round++){
+    const uint64_t hash = rng_next(&random) >> rng_below(&random, 64);
+    const uint32_t size = sizes[rng_below(&random, COUNT_OF(sizes))];
+    uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
+    uint32_t i;
+    bloom_signature_bits(hash, BLOOM_SIGNATURE_MAX_PROBES, size, bits);
+    for(i=0; i<BLOOM_SIGNATURE_MAX_PROBES; i++) assert_int_equal(bits[i], naive_bit(hash, i, size));
+  }
+}
+
+static void a_block_has_the_bits_of_its_keys_and_counts_them(void **state){
+  rng random = rng_stream(2);
+  size_t round;
+  (void)state;
+  for(round=0; round<test_share(200); round++){
+    const uint32_t size = sizes[rng_below(&random, COUNT_OF(sizes))];
+    const uint32_t num_probes = 1 + (uint32_t)rng_below(&random, BLOOM_SIGNATURE_MAX_PROBES);
+    uint8_t *bytes = malloc(size/8), *expected = calloc(1, size/8);
+    bloom_block block, resumed;
+    memset(bytes, 0xa5, size/8);
+    bloom_block_clear(&block, bytes, size);
+    while( !bloom_block_is_finished(&block) ){
+      const uint64_t hash = rng_next(&random);
+      uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
+      uint32_t i;
+      assert_true(naive_count(bytes, size)<size/2);
+      bloom_block_add(&block, hash, num_probes);
+      for(i=0; i<num_probes; i++){
+        const uint32_t bit = naive_bit(hash, i, size);
+        expected[bit/8] = (uint8_t)(expected[bit/8] | 1u << bit%8);
+      }
+      assert_memory_equal(bytes, expected, size/8);
+      assert_int_equal(block.bits_set, naive_count(bytes, size));
+      bloom_signature_bits(hash, num_probes, size, bits);
+      assert_true(bloom_block_has_bits(bytes, bits, num_probes));
+      bloom_block_resume(&resumed, bytes, size);
+      assert_int_equal(resumed.bits_set, block.bits_set);
+    }
+    assert_true(naive_count(bytes, size)>=size/2);
+    free(bytes);
+    free(expected);
+  }
+}
+
+static void has_bits_wants_all_of_them(void **state){
+  uint8_t bytes[128] = {0};
+  static const uint16_t bits[3] = {0, 9, 1023};
+  (void)state;
+  assert_true(bloom_block_has_bits(bytes, bits, 0));
+  assert_false(bloom_block_has_bits(bytes, bits, 1));
+  bytes[0] = 1;
+  assert_true(bloom_block_has_bits(bytes, bits, 1));
+  assert_false(bloom_block_has_bits(bytes, bits, 2));
+  bytes[1] = 2;
+  bytes[127] = 0x80;
+  assert_true(bloom_block_has_bits(bytes, bits, 3));
+  bytes[1] = 0xfd;
+  assert_false(bloom_block_has_bits(bytes, bits, 3));
+}
+
+static void a_full_block_accepts_everything(void **state){
+  uint8_t bytes[1025];
+  uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
+  rng random = rng_stream(3);
+  bloom_block block;
+  int i;
+  (void)state;
+  bytes[1024] = 7;
+  bloom_block_clear(&block, bytes, 8192);
+  bloom_block_add(&block, 1, 12);
+  bloom_block_fill(&block);
+  assert_true(bloom_block_is_finished(&block));
+  assert_int_equal(block.bits_set, 8192);
+  for(i=0; i<1000; i++){
+    const uint64_t hash = rng_next(&random);
+    bloom_block_add(&block, hash, 12);
+    bloom_signature_bits(hash, 32, 8192, bits);
+    assert_true(bloom_block_has_bits(bytes, bits, 32));
+  }
+  assert_int_equal(block.bits_set, 8192);
+  assert_int_equal(bytes[1024], 7);
+}
+
+static void merging_is_adding_the_other_s_keys(void **state){
+  rng random = rng_stream(4);
+  uint8_t one[1024], other[1024], both[1024];
+  bloom_block a, b, c;
+  int i;
+  (void)state;
+  bloom_block_clear(&a, one, 8192);
+  bloom_block_clear(&b, other, 8192);
+  bloom_block_clear(&c, both, 8192);
+  for(i=0; i<200; i++){
+    const uint64_t hash = rng_next(&random);
+    bloom_block_add(i%3 ? &a : &b, hash, 12);
+    bloom_block_add(&c, hash, 12);
+  }
+  bloom_block_merge(&a, other);
+  assert_memory_equal(one, both, 1024);
+  assert_int_equal(a.bits_set, c.bits_set);
+}
+
+static void overfull_is_two_thirds(void **state){
+  (void)state;
+  assert_false(bloom_block_is_overfull(5461, 8192));
+  assert_true(bloom_block_is_overfull(5462, 8192));
+  assert_true(bloom_block_is_overfull(65536, 65536));
+}
+
+/* A block that is half full accepts an absent key at a rate of 2^-probes. */
+static void absent_keys_pass_as_theory_says(void **state){
+  static const uint32_t num_probes[] = {1, 2, 4, 5, 8, 10, 12};
+  rng random = rng_stream(5);
+  size_t i, s;
+  (void)state;
+  for(i=0; i<COUNT_OF(num_probes); i++){
+    for(s=2; s<4; s++){
+      const uint32_t size = sizes[s], probes = num_probes[i];
+      const size_t num_blocks = 8, num_asked = test_share(400000);
+      double passed = 0, expected = 0;
+      size_t b;
+      for(b=0; b<num_blocks; b++){
+        uint8_t bytes[2048];
+        bloom_block block;
+        size_t asked;
+        bloom_block_clear(&block, bytes, size);
+        while( !bloom_block_is_finished(&block) ) bloom_block_add(&block, rng_next(&random), probes);
+        expected += (double)num_asked * pow((double)block.bits_set / size, probes);
+        for(asked=0; asked<num_asked; asked++){
+          uint16_t bits[16];
+          bloom_signature_bits(rng_next(&random), probes, size, bits);
+          passed += bloom_block_has_bits(bytes, bits, probes);
+        }
+      }
+      /* Five times the spread, and a twentieth: probes may meet in one bit. */
+      if( fabs(passed - expected) > 5*sqrt(expected) + expected/20 ){
+        fail_msg("%u probes, %u bits: %.0f passed, expected %.0f", probes, size, passed, expected);
+      }
+    }
+  }
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sizes_are_powers_of_two_in_a_range),
+    cmocka_unit_test(known_bits),
+    cmocka_unit_test(bits_are_those_of_the_definition),
+    cmocka_unit_test(a_block_has_the_bits_of_its_keys_and_counts_them),
+    cmocka_unit_test(has_bits_wants_all_of_them),
+    cmocka_unit_test(a_full_block_accepts_everything),
+    cmocka_unit_test(merging_is_adding_the_other_s_keys),
+    cmocka_unit_test(overfull_is_two_thirds),
+    cmocka_unit_test(absent_keys_pass_as_theory_says),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}

@@ -1,0 +1,379 @@
+/*
+** Pieces of texts and of LIKE's and GLOB's patterns: the definition, written here once
+** more, and the promise: a text that a pattern matches has all of the pattern's pieces,
+** whatever bytes the two are of.  The matching is SQLite's, written from its rules alone.
+*/
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/signature/pattern.h"
+
+#define MAX_TEXT   300
+#define MAX_HASHES (8*MAX_TEXT)
+
+typedef struct hash_list {
+  uint64_t hashes[MAX_HASHES];
+  size_t count;
+} hash_list;
+
+static void add_hash(hash_list *list, uint64_t hash){
+  assert_true(list->count<MAX_HASHES);
+  list->hashes[list->count++] = hash;
+}
+
+static int has_hash(const hash_list *list, uint64_t hash){
+  size_t i;
+  for(i=0; i<list->count; i++) if( list->hashes[i]==hash ) return 1;
+  return 0;
+}
+
+/* Each text ends where its memory ends, so that a sanitizer sees a byte too many. */
+static hash_list pieces_of(const uint8_t *text, size_t num_bytes, int *is_ill_formed){
+  uint8_t *copy = exact_copy(text, num_bytes);
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pieces pieces;
+  hash_list list = {.count = 0};
+  size_t count, i;
+  bloom_pieces_begin(&pieces, copy, num_bytes);
+  while( (count = bloom_pieces_next(&pieces, hashes))>0 ){
+    assert_true(count<=BLOOM_PIECES_ROOM);
+    for(i=0; i<count; i++) add_hash(&list, hashes[i]);
+  }
+  if( is_ill_formed ) *is_ill_formed = pieces.is_ill_formed;
+  free(copy);
+  return list;
+}
+
+static hash_list pattern_pieces_of(bloom_pattern_syntax syntax, bloom_pattern_case cases, const uint8_t *text,
+                                   size_t num_bytes){
+  uint8_t *copy = exact_copy(text, num_bytes);
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pattern pattern;
+  hash_list list = {.count = 0};
+  size_t count, i;
+  bloom_pattern_begin(&pattern, syntax, cases, copy, num_bytes);
+  while( (count = bloom_pattern_next(&pattern, hashes))>0 ){
+    for(i=0; i<count; i++) add_hash(&list, hashes[i]);
+  }
+  free(copy);
+  return list;
+}
+
+/* ---- the definition, once more -------------------------------------------- */
+
+static uint64_t naive_hash(const uint8_t *piece, size_t length){
+  uint64_t x = (uint64_t)length * 72057594037927936u;
+  size_t i;
+  for(i=0; i<length; i++) x += (uint64_t)piece[i] << 8*(length - 1 - i);
+  x ^= x >> 33;
+  x *= 14029467366897019727u;
+  x ^= x >> 29;
+  x *= 1609587929392839161u;
+  return x ^ x >> 32;
+}
+
+/* SQLite's reading of a character of a text that ends with a 0.  U+FFFE and U+FFFF are U+FFFD
+** up to some version. */
+static uint32_t naive_read(const uint8_t **text, int is_old){
+  uint32_t c = *(*text)++;
+  if( c<0xc0 ) return c;
+  c = c<0xe0 ? c - 0xc0 : c<0xf0 ? c - 0xe0 : c<0xf8 ? c - 0xf0 : c<0xfc ? c - 0xf8 : c<0xfe ? c - 0xfc : 0;
+  while( **text>=0x80 && **text<0xc0 ) c = c*64 + (*(*text)++ - 0x80u);
+  if( c<0x80 || (c>=0xd800 && c<0xe000) || (is_old && (c==0xfffe || c==0xffff)) ) c = 0xfffd;
+  return c;
+}
+
+static uint32_t naive_lower(uint32_t c){
+  return c>='A' && c<='Z' ? c + 32 : c;
+}
+
+/* One character of a text matches [...], which begins behind the bracket; *pattern moves behind it. */
+static int naive_class(const uint8_t **pattern, uint32_t c, int is_old){
+  int is_inverted = 0, is_in = 0, is_first = 1;
+  uint32_t before = 0, member;
+  if( **pattern=='^' ){
+    is_inverted = 1;
+    (*pattern)++;
+  }
+  for(;; is_first=0){
+    if( **pattern==0 ) return 0;
+    member = naive_read(pattern, is_old);
+    if( member==']' && !is_first ) return is_in!=is_inverted;
+    if( member=='-' && !is_first && before>0 && **pattern!=']' && **pattern!=0 ){
+      member = naive_read(pattern, is_old);
+      is_in |= c>=before && c<=member;
+      before = 0;
+    }else{
+      is_in |= c==member;
+      before = is_first && member==']' ? 0 : member;
+    }
+  }
+}
+
+static int naive_match(bloom_pattern_syntax syntax, const uint8_t *pattern, const uint8_t *text, int is_old){
+  const uint32_t any = syntax==BLOOM_PATTERN_LIKE ? '%' : '*', one = syntax==BLOOM_PATTERN_LIKE ? '_' : '?';
+  const uint8_t *next = pattern, *rest = text;
+  uint32_t p = naive_read(&next, is_old), c;
+  if( p==0 ) return *text==0;
+  if( p==any ){
+    const uint8_t *after = next;
+    if( naive_match(syntax, next, text, is_old) ) return 1;
+    /* Up to 3.31 or so U+0080 was looked for as a byte. */
+    if( is_old && *after && naive_read(&after, is_old)==0x80 ){
+      for(rest=text; *rest; rest++) if( *rest==0x80 && naive_match(syntax, after, rest + 1, is_old) ) return 1;
+    }
+    while( *text ){
+      naive_read(&text, is_old);
+      if( naive_match(syntax, next, text, is_old) ) return 1;
+    }
+    return 0;
+  }
+  if( *text==0 ) return 0;
+  c = naive_read(&rest, is_old);
+  if( syntax==BLOOM_PATTERN_GLOB && p=='[' ) return naive_class(&next, c, is_old) && naive_match(syntax, next, rest, is_old);
+  if( c!=p && p!=one ){
+    if( syntax==BLOOM_PATTERN_GLOB || c>=0x80 || p>=0x80 || naive_lower(c)!=naive_lower(p) ) return 0;
+  }
+  return naive_match(syntax, next, rest, is_old);
+}
+
+/* 1 if bytes are UTF-8, by the table of its byte sequences (Unicode, table 3-7). */
+static int naive_is_utf8(const uint8_t *s, size_t n){
+  size_t i = 0;
+  while( i<n ){
+    const uint8_t a = s[i], b = i+1<n ? s[i+1] : 0;
+    size_t length = a<0x80 ? 1 : a>=0xc2 && a<0xe0 ? 2 : a>=0xe0 && a<0xf0 ? 3 : a>=0xf0 && a<0xf5 ? 4 : 0, j;
+    if( length==0 || i+length>n ) return 0;
+    if( length>1 && (b<(a==0xe0 ? 0xa0 : a==0xf0 ? 0x90 : 0x80) || b>(a==0xed ? 0x9f : a==0xf4 ? 0x8f : 0xbf)) ) return 0;
+    for(j=2; j<length; j++) if( s[i+j]<0x80 || s[i+j]>0xbf ) return 0;
+    i += length;
+  }
+  return 1;
+}
+
+/* ---- random bytes ------------------------------------------------------------- */
+
+static const char *const parts[] = {"a", "b", "c", "ab", "A", "K", "k", "%", "_", "*", "?", "[", "]", "^", "-",
+  "\xc2\xa3", "\xa3", "\xe0\x82\xa3", "\xc2\x80", "\x80", "\xe2\x82\x80", "\xe2\x80\xa3", "\xff", "\xef\xbf\xbd",
+  "\xef\xbf\xbe", "\xed\xa0\x80", "\xc3\xa4", "\xf0\x9f\x98\x80", "\xfd\x80\x83\xa4", "\xe2", "\xf4\x90\x80\x80",
+  "\xf7\xbf\xbf\xbf", "\xe2\x84\xaa"};
+
+/* Returns the bytes, a 0 behind them. */
+static size_t random_text(rng *random, size_t num_parts, uint8_t *text){
+  size_t length = 0;
+  for(; num_parts>0; num_parts--){
+    const char *part = parts[rng_below(random, rng_below(random, 3) ? COUNT_OF(parts) : 4)];
+    memcpy(text + length, part, strlen(part));
+    length += strlen(part);
+  }
+  text[length] = 0;
+  return length;
+}
+
+/* A pattern cut from a text, some bytes changed: one in some matches it. */
+static size_t random_pattern(rng *random, int is_glob, const uint8_t *text, size_t num_bytes, uint8_t *pattern){
+  const size_t begin = num_bytes ? rng_below(random, num_bytes) : 0;
+  const size_t end = begin + rng_below(random, num_bytes - begin + 1);
+  size_t length = 0, i;
+  if( begin>0 || rng_below(random, 2) ) pattern[length++] = is_glob ? '*' : '%';
+  for(i=begin; i<end; i++){
+    const size_t kind = rng_below(random, 24);
+    const char *other = parts[rng_below(random, COUNT_OF(parts))];
+    if( kind==0 ) pattern[length++] = is_glob ? '?' : '_';
+    else if( kind==1 ) pattern[length++] = is_glob ? '*' : '%';
+    else if( kind==2 && is_glob && text[i]<0x80 ) memcpy(pattern + length, (uint8_t[]){'[', text[i], ']'}, 3), length += 3;
+    else if( kind==3 ) memcpy(pattern + length, other, strlen(other)), length += strlen(other);
+    else pattern[length++] = !is_glob && text[i]=='a' && kind%2 ? 'A' : text[i];
+  }
+  if( end<num_bytes || rng_below(random, 2) ) pattern[length++] = is_glob ? '*' : '%';
+  pattern[length] = 0;
+  return length;
+}
+
+/* ---- tests ------------------------------------------------------------------ */
+
+static void assert_pieces(const hash_list *list, const char *const *expected, size_t num_expected){
+  size_t i;
+  assert_int_equal(list->count, num_expected);
+  for(i=0; i<num_expected; i++){
+    if( list->hashes[i]!=naive_hash((const uint8_t *)expected[i], strlen(expected[i])) ) fail_msg("piece %zu, %s", i, expected[i]);
+  }
+}
+
+static void assert_text(const char *text, size_t num_bytes, const char *const *expected, size_t num_expected){
+  const hash_list list = pieces_of((const uint8_t *)text, num_bytes, NULL);
+  assert_pieces(&list, expected, num_expected);
+}
+
+#define TEXT(text, ...) do{ \
+    static const char *const expected[] = {__VA_ARGS__, ""}; \
+    assert_text(text, sizeof(text) - 1, expected, COUNT_OF(expected) - 1); \
+  }while( 0 )
+
+/* Also in ../../ext/FORMATS.md. */
+static void known_hashes(void **state){
+  const hash_list list = pieces_of((const uint8_t *)"Error", 5, NULL);
+  (void)state;
+  assert_int_equal(list.count, 5);
+  assert_int_equal(list.hashes[0], 0x167db0b790db56abu);
+  assert_int_equal(list.hashes[2], 0xc6e09f98937f548cu);
+}
+
+static void pieces_of_texts(void **state){
+  hash_list list;
+  (void)state;
+  list = pieces_of(NULL, 0, NULL);
+  assert_int_equal(list.count, 0);
+  list = pieces_of((const uint8_t *)"ab", 2, NULL);
+  assert_int_equal(list.count, 0);
+  TEXT("abc", "abc");
+  TEXT("ABCd@[", "abc", "bcd", "abcd", "cd@", "bcd@", "d@[", "cd@[");
+  TEXT("abc\0def", "abc");
+  TEXT("\xc3\x84z", "\xc3\x84z");                             /* no case but ASCII's */
+  TEXT("a\xf0\x9f\x98\x80", "a\xf0\x9f", "\xf0\x9f\x98", "a\xf0\x9f\x98", "\x9f\x98\x80", "\xf0\x9f\x98\x80");
+  TEXT("abc\xef\xbf\xbd" "def", "abc", "def");
+  TEXT("abc\xff" "def", "abc", "def");
+  TEXT("abc\xef\xbf\xbf" "def", "abc", "def");
+  TEXT("abc\xed\xb0\x80" "def", "abc", "def");
+  TEXT("abc\xc1\x81" "def", "abc", "def");
+  TEXT("abc\xf4\x90\x80\x80" "def", "abc", "def");
+  TEXT("a\xa3", "a\xc2\xa3");
+  TEXT("a\xe0\x82\xa3", "a\xc2\xa3");
+  TEXT("a\xfe\x80\x82\xa3", "a\xc2\xa3");
+  TEXT("a\xf0\xbf\xbf\xbf\xbf\xbf\x80\x80\x80\x80\x82\xa3", "a\xc2\xa3"); /* shifted out */
+  list = pieces_of((const uint8_t *)"\xe2\x80\x82", 3, NULL);
+  assert_int_equal(list.count, 1);
+  list = pieces_of((const uint8_t *)"\xe0\x82", 2, NULL); /* cut off: U+0002, which is none in two bytes */
+  assert_int_equal(list.count, 0);
+}
+
+/* All pieces in their order, over the ends of what one call returns. */
+static void long_texts_come_in_parts(void **state){
+  rng random = rng_stream(1);
+  size_t round;
+  (void)state;
+  for(round=0; round<test_share(3000); round++){
+    const size_t num_bytes = rng_below(&random, MAX_TEXT + 1);
+    uint8_t text[MAX_TEXT];
+    hash_list list, expected = {.count = 0};
+    size_t i;
+    for(i=0; i<num_bytes; i++) text[i] = (uint8_t)(1 + rng_below(&random, 127));
+    list = pieces_of(text, num_bytes, NULL);
+    for(i=0; i<num_bytes; i++) text[i] = (uint8_t)naive_lower(text[i]);
+    for(i=0; i<num_bytes; i++){
+      if( i>=2 ) add_hash(&expected, naive_hash(text + i - 2, 3));
+      if( i>=3 ) add_hash(&expected, naive_hash(text + i - 3, 4));
+    }
+    assert_int_equal(list.count, expected.count);
+    assert_memory_equal(list.hashes, expected.hashes, expected.count*sizeof(uint64_t));
+  }
+}
+
+/* Well-formed texts have the pieces of their bytes, but for what U+FFFD and its neighbours touch. */
+static void well_formed_texts_are_told_apart(void **state){
+  rng random = rng_stream(2);
+  size_t round, num_well = 0;
+  (void)state;
+  for(round=0; round<test_share(300000); round++){
+    uint8_t text[128];
+    int is_ill_formed, is_expected;
+    size_t num_bytes = random_text(&random, rng_below(&random, 6), text);
+    if( rng_below(&random, 2) ) rng_bytes(&random, text, num_bytes = rng_below(&random, 5));
+    is_expected = !naive_is_utf8(text, num_bytes);
+    if( memchr(text, 0, num_bytes) ) continue;
+    pieces_of(text, num_bytes, &is_ill_formed);
+    if( is_ill_formed!=is_expected ){
+      char *hex = hex_of(text, num_bytes);
+      fail_msg("%s: %d", hex, is_ill_formed);
+    }
+    num_well += !is_expected;
+  }
+  assert_true(num_well>test_share(300000)/20);
+}
+
+#define PATTERN(syntax, cases, text, ...) do{ \
+    static const char *const expected[] = {__VA_ARGS__, ""}; \
+    const hash_list list = pattern_pieces_of(syntax, cases, (const uint8_t *)(text), sizeof(text) - 1); \
+    assert_pieces(&list, expected, COUNT_OF(expected) - 1); \
+  }while( 0 )
+#define LIKE(text, ...) PATTERN(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, text, __VA_ARGS__)
+#define GLOB(text, ...) PATTERN(BLOOM_PATTERN_GLOB, BLOOM_CASE_ASCII, text, __VA_ARGS__)
+#define UNICODE(text, ...) PATTERN(BLOOM_PATTERN_LIKE, BLOOM_CASE_UNICODE, text, __VA_ARGS__)
+
+static void pieces_of_patterns(void **state){
+  const hash_list none[] = {
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, NULL, 0),
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"%", 1),
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"ab_cd%", 6),
+    pattern_pieces_of(BLOOM_PATTERN_GLOB, BLOOM_CASE_ASCII, (const uint8_t *)"*ab[cd]ab?ab[", 13),
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"ab\0abc", 6),
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"ab\xef\xbf\xbd" "bc", 7),
+  };
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(none); i++) assert_int_equal(none[i].count, 0);
+  LIKE("%time_out%", "tim", "ime", "time", "out");
+  LIKE("ABC", "abc");
+  LIKE("%a*?[b%", "a*?", "*?[", "a*?[", "?[b", "*?[b");
+  LIKE("abc%%__def", "abc", "def");
+  GLOB("*a%_b*", "a%_", "%_b", "a%_b");
+  GLOB("abc?def", "abc", "def");
+  GLOB("ab[c]d", "abc", "bcd", "abcd");
+  GLOB("abc[[]d", "abc", "bc[", "abc[", "c[d", "bc[d");
+  GLOB("abc[*]d", "abc", "bc*", "abc*", "c*d", "bc*d");
+  GLOB("a[]]bc", "a]b", "]bc", "a]bc");
+  GLOB("abc[x-z]def[^]]ghi[]x]jkl[^x]mno", "abc", "def", "ghi", "jkl", "mno");
+  GLOB("abc[^]def]ghi", "abc", "ghi");
+  GLOB("abc[def", "abc");
+  LIKE("a\xa3%", "a\xc2\xa3");
+  /* U+0080, and what old versions may find within another character. */
+  LIKE("%abc\xc2\x80" "def%", "abc", "def");
+  LIKE("%\xc2\x80" "abc\xc2\xa3" "def\xc3\xa4g", "abc", "def", "ef\xc3", "def\xc3", "f\xc3\xa4", "ef\xc3\xa4", "\xc3\xa4g", "f\xc3\xa4g");
+  UNICODE("%abcKdef\xc3\xa4ghjsmnoixyz%", "abc", "def", "ghj", "mno", "xyz");
+}
+
+/* The promise. */
+static void a_text_that_matches_has_the_pattern_s_pieces(void **state){
+  rng random = rng_stream(3);
+  size_t round, num_matches = 0, num_with_pieces = 0, num_old = 0;
+  (void)state;
+  for(round=0; round<test_share(1000000); round++){
+    const int is_glob = (int)rng_below(&random, 2);
+    const bloom_pattern_syntax syntax = is_glob ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE;
+    uint8_t text[128], pattern[1024];
+    const size_t num_bytes = random_text(&random, rng_below(&random, 12), text);
+    const size_t pattern_bytes = rng_below(&random, 4) ? random_pattern(&random, is_glob, text, num_bytes, pattern)
+                                                       : random_text(&random, rng_below(&random, 8), pattern);
+    const int is_match = naive_match(syntax, pattern, text, 0);
+    hash_list list, wanted;
+    size_t i;
+    if( !is_match && !naive_match(syntax, pattern, text, 1) ) continue;
+    num_matches++;
+    num_old += !is_match;
+    list = pieces_of(text, num_bytes, NULL);
+    wanted = pattern_pieces_of(syntax, BLOOM_CASE_ASCII, pattern, pattern_bytes);
+    num_with_pieces += wanted.count>0;
+    for(i=0; i<wanted.count; i++){
+      if( !has_hash(&list, wanted.hashes[i]) ){
+        fail_msg("%s: pattern %s, text %s", is_glob ? "GLOB" : "LIKE", hex_of(pattern, pattern_bytes), hex_of(text, num_bytes));
+      }
+    }
+  }
+  assert_true(num_matches>test_share(1000000)/10);
+  assert_true(num_with_pieces>test_share(1000000)/100);
+  if( test_share(1000000)==1000000 ) assert_true(num_old>10);
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(known_hashes),
+    cmocka_unit_test(pieces_of_texts),
+    cmocka_unit_test(long_texts_come_in_parts),
+    cmocka_unit_test(well_formed_texts_are_told_apart),
+    cmocka_unit_test(pieces_of_patterns),
+    cmocka_unit_test(a_text_that_matches_has_the_pattern_s_pieces),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}

@@ -1,0 +1,369 @@
+/*
+** Weights of pieces: the table, what is learned from texts, and the promise that whatever
+** bytes the table has, a block with a text is found by each pattern that is cut from it.
+*/
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/signature/pattern.h"
+#include "../../ext/core/signature/weights.h"
+
+#define MAX_BITS 256
+
+static void *allocated(size_t num_bytes){
+  void *p = calloc(1, num_bytes);
+  assert_non_null(p);
+  return p;
+}
+
+/* The entry and the probes of a piece, from the definition. */
+static uint32_t naive_entry(uint64_t hash){
+  return (uint32_t)(hash * 11400714819323198485u / ((uint64_t)1 << 47));
+}
+
+static uint32_t naive_probes(const uint8_t *weights, uint64_t hash){
+  static const uint32_t probes[4] = {0, 1, 2, 4};
+  const uint32_t entry = naive_entry(hash);
+  return probes[weights[entry/4] / (1u << entry%4*2) % 4];
+}
+
+/* A text of words, of which a few are common: what a log is like. */
+static size_t random_words(rng *random, uint8_t *text, size_t max_bytes){
+  size_t length = 0;
+  while( length+24<max_bytes ){
+    const size_t kind = rng_below(random, 8);
+    if( kind<5 ){
+      static const char *const words[] = {"request ", "Finished ", "time_out ", "of user ", "na\xc3\xafve "};
+      memcpy(text + length, words[kind], strlen(words[kind]));
+      length += strlen(words[kind]);
+    }else{
+      size_t i, num_letters = 1 + rng_below(random, 12);
+      for(i=0; i<num_letters; i++) text[length++] = (uint8_t)("0123456789abcdefxyz"[rng_below(random, kind==5 ? 10 : 19)]);
+      text[length++] = ' ';
+    }
+  }
+  return length;
+}
+
+static void add_text(const uint8_t *weights, bloom_block *block, const uint8_t *text, size_t num_bytes){
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pieces pieces;
+  size_t count;
+  bloom_pieces_begin(&pieces, text, num_bytes);
+  while( (count = bloom_pieces_next(&pieces, hashes))>0 ) bloom_weights_add(weights, block, hashes, count);
+}
+
+static size_t bits_of_needle(const uint8_t *weights, uint32_t bits_per_block, const uint8_t *needle, size_t num_bytes,
+                             uint16_t *bits, size_t max_bits){
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pattern pattern;
+  size_t count, num_bits = 0;
+  bloom_pattern_begin(&pattern, BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, needle, num_bytes);
+  while( (count = bloom_pattern_next(&pattern, hashes))>0 ){
+    num_bits = bloom_weights_bits(weights, bits_per_block, hashes, count, bits, num_bits, max_bits);
+  }
+  return num_bits;
+}
+
+static void learn_row(bloom_lesson *lesson, const uint8_t *text, size_t num_bytes){
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pieces pieces;
+  size_t count;
+  bloom_pieces_begin(&pieces, text, num_bytes);
+  while( (count = bloom_pieces_next(&pieces, hashes))>0 ) bloom_lesson_add(lesson, hashes, count);
+  bloom_lesson_end_row(lesson, num_bytes);
+}
+
+/* ---- tests ------------------------------------------------------------------ */
+
+static void an_entry_says_how_many_probes(void **state){
+  rng random = rng_stream(1);
+  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  size_t round, seen[5] = {0};
+  (void)state;
+  rng_bytes(&random, weights, BLOOM_WEIGHTS_BYTES);
+  for(round=0; round<200000; round++){
+    const uint64_t hash = rng_next(&random);
+    const uint32_t probes = bloom_weights_probes(weights, hash);
+    assert_int_equal(bloom_weights_entry(hash), naive_entry(hash));
+    assert_int_equal(probes, naive_probes(weights, hash));
+    seen[probes]++;
+  }
+  assert_true(seen[0] && seen[1] && seen[2] && seen[4]);
+  assert_int_equal(bloom_weights_entry(UINT64_MAX), 50065);
+  free(weights);
+}
+
+/* Whatever the table: each needle of a row finds the row's block. */
+static void no_table_loses_a_row(void **state){
+  rng random = rng_stream(2);
+  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  size_t round, num_with_bits = 0;
+  (void)state;
+  for(round=0; round<test_share(300); round++){
+    const uint32_t bits_per_block = 1024u << rng_below(&random, 7);
+    uint8_t text[600], *bytes = allocated(bits_per_block/8);
+    const size_t num_bytes = random_words(&random, text, 30 + rng_below(&random, 570));
+    bloom_block block;
+    size_t i;
+    if( round%4==0 ) memset(weights, (int)rng_below(&random, 256), BLOOM_WEIGHTS_BYTES);
+    else rng_bytes(&random, weights, BLOOM_WEIGHTS_BYTES);
+    bloom_block_clear(&block, bytes, bits_per_block);
+    add_text(weights, &block, text, num_bytes);
+    for(i=0; i<100; i++){
+      const size_t begin = rng_below(&random, num_bytes), length = rng_below(&random, num_bytes - begin + 1);
+      const size_t max_bits = rng_below(&random, 2) ? MAX_BITS : rng_below(&random, 20);
+      uint16_t bits[MAX_BITS];
+      size_t num_bits;
+      if( (text[begin] & 0xc0)==0x80 ) continue; /* within a character */
+      num_bits = bits_of_needle(weights, bits_per_block, text + begin, length, bits, max_bits);
+      assert_true(num_bits<=max_bits);
+      assert_true(bloom_block_has_bits(bytes, bits, num_bits));
+      num_with_bits += num_bits>0;
+    }
+    free(bytes);
+  }
+  assert_true(num_with_bits>test_share(300)*20);
+  free(weights);
+}
+
+static void bits_of_rare_pieces_come_first_and_once(void **state){
+  rng random = rng_stream(3);
+  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  size_t round;
+  (void)state;
+  for(round=0; round<test_share(500); round++){
+    uint64_t hashes[20];
+    uint16_t bits[MAX_BITS], expected[MAX_BITS], few[MAX_BITS];
+    size_t num_hashes = rng_below(&random, 20), num_bits, num_expected = 0, max_bits, i, j, k;
+    uint32_t probes;
+    rng_bytes(&random, weights, BLOOM_WEIGHTS_BYTES);
+    for(i=0; i<num_hashes; i++) hashes[i] = i && rng_below(&random, 4)==0 ? hashes[i-1] : rng_next(&random);
+    for(probes=4; probes>0; probes/=2){
+      for(i=0; i<num_hashes; i++){
+        uint16_t own[4];
+        if( naive_probes(weights, hashes[i])!=probes ) continue;
+        bloom_signature_bits(hashes[i], probes, 1024, own);
+        for(j=0; j<probes; j++){
+          for(k=0; k<num_expected && expected[k]!=own[j]; k++){}
+          if( k==num_expected ) expected[num_expected++] = own[j];
+        }
+      }
+    }
+    num_bits = bloom_weights_bits(weights, 1024, hashes, num_hashes, bits, 0, MAX_BITS);
+    assert_int_equal(num_bits, num_expected);
+    if( num_bits ) assert_memory_equal(bits, expected, num_bits*sizeof(bits[0]));
+    max_bits = rng_below(&random, num_bits + 1);
+    assert_int_equal(bloom_weights_bits(weights, 1024, hashes, num_hashes, few, 0, max_bits), max_bits);
+    if( max_bits ) assert_memory_equal(few, expected, max_bits*sizeof(bits[0]));
+    /* Appended: what is there stays, and nothing is new. */
+    assert_int_equal(bloom_weights_bits(weights, 1024, hashes, num_hashes, bits, num_bits, MAX_BITS), num_bits);
+  }
+  free(weights);
+}
+
+static void chunks_are_a_ninth_and_rows_are_not_divided(void **state){
+  bloom_lesson *lesson = allocated(sizeof(*lesson));
+  const uint64_t hashes[3] = {1, 2, 1};
+  const uint32_t one = naive_entry(1), two = naive_entry(2);
+  (void)state;
+  memset(lesson, 0xa5, sizeof(*lesson));
+  bloom_lesson_begin(lesson, 1024); /* chunks of 1,152 bytes */
+  bloom_lesson_add(lesson, hashes, 3);
+  bloom_lesson_add(lesson, hashes, 1);
+  bloom_lesson_end_row(lesson, 1151);
+  bloom_lesson_add(lesson, hashes, 1);
+  bloom_lesson_end_row(lesson, 1);
+  assert_int_equal(lesson->num_chunks, 1);
+  assert_int_equal(lesson->num_with[one], 1);
+  assert_int_equal(lesson->num_with[two], 1);
+  bloom_lesson_add(lesson, hashes, 1);
+  bloom_lesson_end_row(lesson, 5000000000u);
+  bloom_lesson_end_row(lesson, 0); /* a row without pieces begins a chunk, too */
+  bloom_lesson_end_row(lesson, 1152);
+  bloom_lesson_add(lesson, hashes, 1);
+  assert_int_equal(lesson->num_chunks, 4);
+  assert_int_equal(lesson->num_with[one], 3);
+  assert_int_equal(lesson->num_with[two], 1);
+  free(lesson);
+}
+
+static void counting_ends_where_numbers_do(void **state){
+  bloom_lesson *lesson = allocated(sizeof(*lesson));
+  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  const uint64_t hash = 77;
+  int i;
+  (void)state;
+  bloom_lesson_begin(lesson, 1024);
+  for(i=0; i<BLOOM_LESSON_MAX_CHUNKS+10; i++){
+    bloom_lesson_add(lesson, &hash, 1);
+    bloom_lesson_end_row(lesson, 2000);
+  }
+  assert_int_equal(lesson->num_chunks, BLOOM_LESSON_MAX_CHUNKS);
+  assert_int_equal(lesson->num_with[naive_entry(hash)], BLOOM_LESSON_MAX_CHUNKS);
+  assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
+  assert_int_equal(bloom_weights_probes(weights, hash), 0);
+  assert_int_equal(bloom_weights_probes(weights, 78), 4);
+  free(lesson);
+  free(weights);
+}
+
+static void too_little_text_teaches_nothing(void **state){
+  bloom_lesson *lesson = allocated(sizeof(*lesson));
+  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  const uint64_t hash = 77;
+  int i;
+  (void)state;
+  bloom_lesson_begin(lesson, 8192);
+  for(i=0; i<63; i++){
+    bloom_lesson_add(lesson, &hash, 1);
+    bloom_lesson_end_row(lesson, 9216);
+  }
+  assert_int_equal(bloom_lesson_finish(lesson, weights), 0);
+  for(i=0; i<BLOOM_WEIGHTS_BYTES; i++) assert_int_equal(weights[i], 0x55);
+  bloom_lesson_end_row(lesson, 1);
+  assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
+  assert_int_equal(bloom_weights_probes(weights, hash), 0);
+  free(lesson);
+  free(weights);
+}
+
+/* Entries with given counts: by the definition, with the largest t there is room for. */
+static void the_limit_is_as_large_as_there_is_room_for(void **state){
+  rng random = rng_stream(4);
+  bloom_lesson *lesson = allocated(sizeof(*lesson));
+  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  size_t round;
+  (void)state;
+  for(round=0; round<test_share(12); round++){
+    const uint32_t num_chunks = 64 + (uint32_t)rng_below(&random, 1000);
+    const size_t num_common = round==0 ? 0 : rng_below(&random, 20000);
+    uint64_t num_probes = 0, next_probes = UINT64_MAX, room;
+    uint32_t i, most[5] = {0}, fewest[5], probes;
+    for(i=0; i<5; i++) fewest[i] = UINT32_MAX;
+    bloom_lesson_begin(lesson, 8192);
+    lesson->num_chunks = num_chunks;
+    for(i=0; i<num_common; i++){
+      lesson->num_with[rng_below(&random, BLOOM_WEIGHTS_ENTRIES)] = (uint16_t)(rng_below(&random, 1 + rng_below(&random, num_chunks + 1)));
+    }
+    assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
+    for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
+      const uint32_t num_with = lesson->num_with[i];
+      static const uint32_t values[4] = {0, 1, 2, 4};
+      probes = values[weights[i/4] >> i%4*2 & 3];
+      if( 5*num_with>4*num_chunks ){
+        assert_int_equal(probes, 0);
+        continue;
+      }
+      num_probes += (uint64_t)num_with*probes;
+      if( num_with>most[probes] ) most[probes] = num_with;
+      if( num_with<fewest[probes] ) fewest[probes] = num_with;
+    }
+    /* Rarer pieces never have fewer probes, and steps are factors of 8. */
+    assert_true(most[4]<fewest[2] && most[2]<fewest[1] && most[1]<fewest[0] && most[4]<fewest[0]);
+    if( fewest[2]<UINT32_MAX && most[4]>0 ) assert_true(most[2]<8*fewest[2] && fewest[1]>8*most[4]);
+    room = (uint64_t)8192*num_chunks*693/1000;
+    assert_true(num_probes<=room);
+    /* One step more, of any kind, would not fit, unless all have four. */
+    for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
+      const uint32_t num_with = lesson->num_with[i];
+      if( num_with && 5*num_with<=4*num_chunks && (weights[i/4] >> i%4*2 & 3)<3 ) break;
+    }
+    if( i<BLOOM_WEIGHTS_ENTRIES ){
+      uint64_t limit = UINT64_MAX, sum = 0;
+      for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){ /* the nearest limit at which something changes */
+        const uint64_t num_with = lesson->num_with[i];
+        const uint32_t value = weights[i/4] >> i%4*2 & 3;
+        const uint64_t at = value==0 ? 64*num_with : value==1 ? 64*8*num_with : 64*64*num_with;
+        if( num_with && 5*num_with<=4*num_chunks && value<3 && at<limit ) limit = at;
+      }
+      for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
+        const uint64_t num_with = lesson->num_with[i];
+        if( 5*num_with<=4*num_chunks ) sum += num_with*(64*64*num_with<=limit ? 4 : 64*8*num_with<=limit ? 2 : 64*num_with<=limit);
+      }
+      next_probes = sum;
+    }
+    assert_true(next_probes>room);
+  }
+  free(lesson);
+  free(weights);
+}
+
+/* Also in ../../ext/FORMATS.md, from the specification in Python. */
+static void a_known_table(void **state){
+  static const char *const known[4] = {"user", "st 9", "4711", "xyz"};
+  static const uint32_t probes[4] = {0, 0, 4, 4};
+  bloom_lesson *lesson = allocated(sizeof(*lesson));
+  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  int i;
+  (void)state;
+  bloom_lesson_begin(lesson, 1024);
+  for(i=0; i<2500; i++){
+    char row[64];
+    const int length = snprintf(row, sizeof(row), "request %d of user %d finished", i*7919%100000, i*31%977);
+    learn_row(lesson, (const uint8_t *)row, (size_t)length);
+  }
+  assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
+  assert_int_equal(checksum_of(weights, BLOOM_WEIGHTS_BYTES), 0xf79f84f37001f8e9u);
+  for(i=0; i<4; i++){
+    uint64_t hashes[BLOOM_PIECES_ROOM];
+    bloom_pieces pieces;
+    size_t count;
+    bloom_pieces_begin(&pieces, (const uint8_t *)known[i], strlen(known[i]));
+    count = bloom_pieces_next(&pieces, hashes);
+    assert_int_equal(bloom_weights_probes(weights, hashes[count - 1]), probes[i]);
+  }
+  free(lesson);
+  free(weights);
+}
+
+/* Of text like a log's the blocks take about a ninth, and absent needles are told. */
+static void learned_blocks_take_a_ninth(void **state){
+  const uint32_t bits_per_block = 8192;
+  rng random = rng_stream(5);
+  bloom_lesson *lesson = allocated(sizeof(*lesson));
+  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES), *bytes = allocated(64u << 10), text[100];
+  rng rows = random;
+  size_t num_text = 0, num_blocks = 0, num_passed = 0, i;
+  bloom_block block;
+  (void)state;
+  bloom_lesson_begin(lesson, bits_per_block);
+  for(i=0; i<8000; i++) learn_row(lesson, text, random_words(&rows, text, sizeof(text)));
+  assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
+  bloom_block_clear(&block, bytes, bits_per_block);
+  for(rows=random; num_blocks<60; ){
+    const size_t num_bytes = random_words(&rows, text, sizeof(text));
+    add_text(weights, &block, text, num_bytes);
+    num_text += num_bytes;
+    if( bloom_block_is_finished(&block) ) bloom_block_clear(&block, bytes + 1024 * ++num_blocks, bits_per_block);
+  }
+  assert_in_range(num_text/(num_blocks*1024), 8, 10);
+  for(i=0; i<60*100; i++){
+    static const char needle[] = "hours and days";
+    uint16_t bits[MAX_BITS];
+    const size_t begin = i%100%10, num_bits = bits_of_needle(weights, bits_per_block, (const uint8_t *)needle + begin, 4, bits, MAX_BITS);
+    num_passed += (size_t)bloom_block_has_bits(bytes + 1024*(i/100), bits, num_bits);
+  }
+  assert_true(num_passed<60*100/5);
+  free(lesson);
+  free(weights);
+  free(bytes);
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(an_entry_says_how_many_probes),
+    cmocka_unit_test(no_table_loses_a_row),
+    cmocka_unit_test(bits_of_rare_pieces_come_first_and_once),
+    cmocka_unit_test(chunks_are_a_ninth_and_rows_are_not_divided),
+    cmocka_unit_test(counting_ends_where_numbers_do),
+    cmocka_unit_test(too_little_text_teaches_nothing),
+    cmocka_unit_test(the_limit_is_as_large_as_there_is_room_for),
+    cmocka_unit_test(a_known_table),
+    cmocka_unit_test(learned_blocks_take_a_ninth),
+  };
+  return cmocka_run_group_tests(tests, print_seed, NULL);
+}
