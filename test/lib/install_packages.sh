@@ -30,6 +30,10 @@ test  pkg_config?        pkgconf                  pkgconf-pkg-config      pkgcon
 test  leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
 test  libsodium?         libsodium-dev            libsodium-devel         libsodium-dev       libsodium         libsodium
 test  sanitizers?        gcc                      libasan,libubsan        -                   gcc               -
+check django?            python3-django           python3-django           py3-django          python-django     -
+check alembic?           python3-alembic          python3-alembic          py3-alembic         python-alembic    -
+check sqlite_utils?      sqlite-utils             python3-sqlite-utils     -                   -                 sqlite-utils
+check comma_locale?      locales                  glibc-locale-source      -                   glibc             -
 check npm?               npm                      npm                     npm                 npm               node
 check tcl_headers?       tcl-dev                  tcl-devel               tcl-dev             tcl               tcl-tk
 check fast_compiler?     tcc                      tcc                     tcc                 tcc               -
@@ -107,6 +111,10 @@ probe() {
                     ${CXX:-c++} -x c++ - -o "$scratch/probe" -lleveldb ;;
   libsodium)      printf '%s\n' '#include <sodium/crypto_shorthash.h>' 'int main(void){ return crypto_shorthash_bytes()==0; }' |
                     links -lsodium ;;
+  django)         . "$here/shared.sh"; find_python; "$PYTHON" -c 'import django' ;;
+  alembic)        . "$here/shared.sh"; find_python; "$PYTHON" -c 'import alembic' ;;
+  sqlite_utils)   . "$here/shared.sh"; find_python; "$PYTHON" -c 'import sqlite_utils' ;;
+  comma_locale)   localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" ;;
   npm)            npm --version ;;
   tcl_headers)    printf '%s\n' '#include <tcl.h>' 'int main(void){ return Tcl_InitStubs(0, "8.6", 0)==0; }' |
                     links -DUSE_TCL_STUBS -I/usr/include/tcl8.6 -ltclstub8.6 ;;

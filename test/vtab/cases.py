@@ -1,0 +1,291 @@
+"""What the tests of the virtual table share; it is no test itself.
+
+A test is a function that takes a Files. Each runs in a process of its own, so that a crash or
+an endless loop is one failure.
+
+What these tests take as the interface, where it could be otherwise:
+- The row of facts has a column `note`: NULL if nothing is to be said, else a text that says
+  why every key may be in the filter, or that 'rebuild' pays, and names 'rebuild'.
+- Where every key may be in the filter, look-ups return a row for each key that is not NULL,
+  and the handle makes bloom_may_contain() return 1.
+- Objects in the schema are found there: the shadow tables of f are the tables f_*, its
+  triggers are those that a test has not made.
+"""
+import argparse
+import ctypes
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+import traceback
+
+TESTS = []
+SECONDS = 120  # for one test, sanitizers included
+SKIPPED = 77
+
+
+class Skip(Exception):
+    """Something that the test needs is not here."""
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def case(function, name, *args):
+    """Adds function(files, *args) as a test of its own."""
+    def run(files):
+        function(files, *args)
+    run.__name__ = function.__name__ + ": " + name
+    TESTS.append(run)
+
+
+class Files:
+    def __init__(self, load, folder):
+        self.load = os.path.abspath(load)
+        self.folder = folder
+        self.path = self.file("db")
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def connect(self, path=None, load=True, **options):
+        options.setdefault("isolation_level", None)
+        db = sqlite3.connect(path or self.path, **options)
+        if load:
+            self.load_into(db)
+        return db
+
+    def load_into(self, db):
+        db.enable_load_extension(True)
+        db.load_extension(self.load)
+
+    def library(self):
+        """The extension's file as another program may have it, a copy under the same name."""
+        path = self.load if os.path.exists(self.load) else self.load + ".so"
+        os.makedirs(self.file("copy"), exist_ok=True)
+        return shutil.copy(path, os.path.join(self.folder, "copy", "bloom.so"))
+
+
+def one(db, sql, *args):
+    return db.execute(sql, args).fetchone()[0]
+
+
+def column(db, sql, *args):
+    return [row[0] for row in db.execute(sql, args).fetchall()]
+
+
+def error_of(db, sql, *args):
+    """The error that SQL ends with, or None."""
+    try:
+        db.execute(sql, args).fetchall()
+    except sqlite3.Error as error:
+        return error
+    return None
+
+
+def fails(db, sql, *words):
+    error = error_of(db, sql)
+    assert error is not None, "no error: " + sql
+    for word in words:
+        assert word.lower() in str(error).lower(), "%s: %s" % (sql, error)
+    return error
+
+
+def expect(value, wanted, what=""):
+    assert value == wanted, "%s%r, not %r" % (what and what + ": ", value, wanted)
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def command(db, filter_, text):
+    name = quoted(filter_.split(".")[-1])
+    db.execute("INSERT INTO %s(%s) VALUES ('%s')" % (filter_, name, text))
+
+
+def note(db, filter_="f"):
+    return one(db, "SELECT note FROM " + filter_)
+
+
+# -- No key is lost -----------------------------------------------------------------------
+
+def lookups(db, filter_, keys):
+    """The keys to which a look-up says maybe."""
+    return [key for key in keys if one(db, "SELECT count(*) FROM %s(?)" % filter_, key)]
+
+
+def handled(db, filter_, keys):
+    """The keys to which the handle says maybe."""
+    sql = "SELECT bloom_may_contain((SELECT handle FROM %s), ?)" % filter_
+    return [key for key in keys if one(db, sql, key) == 1]
+
+
+def no_false_negative(db, keys="SELECT k FROM t", filter_="f"):
+    """Each key that the SQL text returns is tested by look-up and by handle, in a join and alone."""
+    values = [key for key in column(db, keys) if key is not None]
+    found = set(map(repr, lookups(db, filter_, values)))
+    lost = [key for key in values if repr(key) not in found]
+    assert not lost, "%s: look-ups deny %d of %d keys, such as %r" % (filter_, len(lost), len(values), lost[0])
+    found = set(map(repr, handled(db, filter_, values)))
+    lost = [key for key in values if repr(key) not in found]
+    assert not lost, "%s: its handle denies %d of %d keys, such as %r" % (filter_, len(lost), len(values), lost[0])
+    names = [each[0] for each in db.execute(keys).description]
+    lost = one(db, "SELECT count(*) FROM (%s) AS s WHERE s.%s IS NOT NULL AND NOT EXISTS (SELECT 1 FROM %s WHERE key = s.%s)"
+               % (keys, quoted(names[0]), filter_, quoted(names[0])))
+    assert not lost, "%s: look-ups of a join deny %d of %d keys" % (filter_, lost, len(values))
+
+
+ABSENT = ["surely absent %d" % i for i in range(200)]
+
+
+def denies_absent_keys(db, filter_="f", absent=ABSENT):
+    """The filter is of use: of keys that are nowhere it denies nearly all."""
+    num_maybe = len(lookups(db, filter_, absent))
+    assert num_maybe <= len(absent) // 10, "%s: look-ups say maybe to %d of %d absent keys" % (filter_, num_maybe, len(absent))
+    num_maybe = len(handled(db, filter_, absent))
+    assert num_maybe <= len(absent) // 10, "%s: its handle says maybe to %d of %d absent keys" % (filter_, num_maybe, len(absent))
+
+
+def is_whole(db, keys="SELECT k FROM t", filter_="f", absent=ABSENT):
+    """All is well: no key is lost, absent ones are denied, there is nothing to say."""
+    no_false_negative(db, keys, filter_)
+    denies_absent_keys(db, filter_, absent)
+    expect(note(db, filter_), None, filter_ + ": note")
+    command(db, filter_, "integrity-check")
+
+
+def is_uncertain(db, keys="SELECT k FROM t", filter_="f", absent=ABSENT):
+    """Every key may be in it, the facts say why and what to do, and the check finds it."""
+    no_false_negative(db, keys, filter_)
+    expect(len(lookups(db, filter_, absent)), len(absent), filter_ + ": maybe to absent keys by look-up")
+    expect(len(handled(db, filter_, absent)), len(absent), filter_ + ": maybe to absent keys by handle")
+    text = note(db, filter_)
+    assert isinstance(text, str) and "rebuild" in text, "%s: note: %r" % (filter_, text)
+    name = quoted(filter_.split(".")[-1])
+    fails(db, "INSERT INTO %s(%s) VALUES ('integrity-check')" % (filter_, name), "bloom")
+
+
+def rebuild_makes_it_whole(db, keys="SELECT k FROM t", filter_="f"):
+    command(db, filter_, "rebuild")
+    is_whole(db, keys, filter_)
+
+
+# -- The schema -----------------------------------------------------------------------------
+
+def shadow_tables(db, filter_="f"):
+    """The names of the filter's own tables."""
+    return column(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE ? ESCAPE '\\' ORDER BY rowid",
+                  filter_.replace("_", "\\_") + "\\_%")
+
+
+def triggers(db):
+    return column(db, "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid")
+
+
+def triggers_of(db, table):
+    return column(db, "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid", table)
+
+
+def fill(db, num_rows, prefix="key", table="t(k)"):
+    db.execute("INSERT INTO %s WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+               " SELECT '%s' || i FROM n" % (table, num_rows, prefix))
+
+
+# -- SQLite's C interface ------------------------------------------------------------------------
+
+class Api:
+    """A connection by ctypes, for what Python's module does not have. The library is the one that the module loads."""
+
+    def __init__(self, path, load):
+        self.lib = ctypes.CDLL("libsqlite3.so.0")
+        self.lib.sqlite3_errmsg.restype = ctypes.c_char_p
+        self.lib.sqlite3_column_text.restype = ctypes.c_char_p
+        self.lib.sqlite3_column_int64.restype = ctypes.c_int64
+        self.db = ctypes.c_void_p()
+        self.ok(self.lib.sqlite3_open(os.fsencode(path), ctypes.byref(self.db)))
+        if load:
+            self.ok(self.lib.sqlite3_enable_load_extension(self.db, 1))
+            self.ok(self.lib.sqlite3_load_extension(self.db, os.fsencode(load), None, None))
+
+    def ok(self, code):
+        assert code == 0, "code %d: %s" % (code, (self.lib.sqlite3_errmsg(self.db) or b"").decode())
+
+    def run(self, sql):
+        self.ok(self.lib.sqlite3_exec(self.db, sql.encode(), None, None, None))
+
+    def prepare(self, sql):
+        statement = ctypes.c_void_p()
+        self.ok(self.lib.sqlite3_prepare_v2(self.db, sql.encode(), -1, ctypes.byref(statement), None))
+        return statement
+
+    def close(self):
+        self.ok(self.lib.sqlite3_close(self.db))
+
+
+# -- Running -------------------------------------------------------------------------------------
+
+def in_child(function, load):
+    folder = tempfile.mkdtemp(prefix="bloom-vtab-")
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        signal.alarm(SECONDS)
+        try:
+            function(Files(load, folder))
+            status = 0
+        except Skip as reason:
+            print("note: left out: %s: %s" % (function.__name__, reason))
+            status = SKIPPED
+        except BaseException:  # not only errors: nothing of the parent's may run here
+            traceback.print_exc(file=sys.stdout)
+        sys.stdout.flush()
+        os._exit(status)
+    status = os.waitpid(child, 0)[1]
+    shutil.rmtree(folder, ignore_errors=True)
+    return status
+
+
+def reason_of(status):
+    return "signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % os.WEXITSTATUS(status)
+
+
+def main(tests=None):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--load", default="./bloom")
+    parser.add_argument("--only", default="", help="tests whose names contain this")
+    parser.add_argument("--together", action="store_true", help="all in this process, so that gcov hears of them")
+    parser.add_argument("--times", action="store_true", help="how long each took")
+    options = parser.parse_args()
+    num_passed = num_failed = 0
+    for function in TESTS if tests is None else tests:
+        if options.only not in function.__name__:
+            continue
+        start = time.time()
+        if options.together:
+            with tempfile.TemporaryDirectory(prefix="bloom-vtab-") as folder:
+                try:
+                    function(Files(options.load, folder))
+                except Skip as reason:
+                    print("note: left out: %s: %s" % (function.__name__, reason))
+                    continue
+            status = 0
+        else:
+            status = in_child(function, options.load)
+        if options.times:
+            print("%6.2f s %s" % (time.time() - start, function.__name__))
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == SKIPPED:
+            continue
+        if status:
+            num_failed += 1
+            print("FAILED: %s (%s)" % (function.__name__, reason_of(status)))
+        else:
+            num_passed += 1
+    print("%d passed, %d failed" % (num_passed, num_failed))
+    return 1 if num_failed else 0

@@ -1,0 +1,283 @@
+"""Copies of a database, by every way there is: dumps, backups, VACUUM, changesets.
+
+    python3 test/vtab/copies.py [--load ./bloom] [--only NAME]
+
+$BLOOM_TEST_SHELL: the sqlite3 shell that dumps and restores, sqlite3 unless told.
+"""
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+
+from cases import (Api, Skip, case, column, command, denies_absent_keys, expect, fill, is_whole, main, no_false_negative, note,
+                   one, test)
+
+SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
+
+KEYS = {"f": "SELECT k FROM t", "g": "SELECT lower(k) AS k FROM t WHERE n = 1", "s": "SELECT 'set' || id AS k FROM t WHERE id <= 100"}
+
+
+def make(files, path=None):
+    db = files.connect(path)
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1)")
+    db.execute("CREATE TRIGGER mine AFTER INSERT ON t BEGIN SELECT 1; END")
+    fill(db, 3000, "Ada")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, lower(k), where = 'n = 1')")
+    db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
+    db.execute("INSERT INTO s(key) SELECT 'set' || id FROM t WHERE id <= 100")
+    fill(db, 30000, "Layer")
+    db.execute("DELETE FROM t WHERE id > 3500")
+    return db
+
+
+def all_true(db):
+    for name, keys in KEYS.items():
+        no_false_negative(db, keys, name)
+
+
+def goes_on(db, is_certain=True):
+    """The copy is used as the original was. is_certain: it may not be uncertain either."""
+    all_true(db)
+    if is_certain:
+        for name in KEYS:
+            denies_absent_keys(db, name)
+            command(db, name, "integrity-check")
+    db.execute("INSERT INTO t(k) VALUES ('New')")
+    db.execute("UPDATE t SET k = k || 'X', n = 1 - n WHERE id % 9 = 0")
+    db.execute("INSERT INTO s(key) VALUES ('newer')")
+    all_true(db)
+    for name in "fg":
+        command(db, name, "rebuild")
+        is_whole(db, KEYS[name], name)
+    fill(db, 1000, "Later")
+    all_true(db)
+    expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+    for name in KEYS:
+        db.execute("DROP TABLE " + name)
+    expect(column(db, "SELECT name FROM sqlite_schema"), ["t", "mine"])
+
+
+def shell(files, path, text, load):
+    if shutil.which(SHELL) is None:
+        raise Skip("the shell " + SHELL)
+    options = ["-cmd", ".load " + files.load] if load else []
+    return subprocess.run([SHELL, *options, path], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def dumped(files, load_to_dump, load_to_restore):
+    """.dump and .read of the shell, with and without bloom there."""
+    make(files).close()
+    done = shell(files, files.path, ".dump\n", load_to_dump)
+    expect(done.returncode, 0, done.stderr)
+    restored = shell(files, files.file("copy"), done.stdout, load_to_restore)
+    expect(restored.stderr, "")
+    goes_on(files.connect(files.file("copy")))
+
+
+for load_to_dump in True, False:
+    for load_to_restore in True, False:
+        case(dumped, "dumped %s bloom, restored %s" % ("with" if load_to_dump else "without", "with" if load_to_restore else "without"),
+             load_to_dump, load_to_restore)
+
+
+@test
+def a_dump_of_the_table_alone(files):
+    """The table's rows are put into a database that has the filter already, triggers and all."""
+    db = make(files)
+    db.execute("CREATE TABLE plain AS SELECT * FROM t")
+    db.close()
+    done = shell(files, files.path, ".mode insert t\nSELECT id + 100000, 'again ' || k, n FROM t;\n", False)
+    expect(done.returncode, 0, done.stderr)
+    restored = shell(files, files.path, "BEGIN;\n" + done.stdout + "COMMIT;\n", True)
+    expect(restored.stderr, "")
+    db = files.connect()
+    expect(one(db, "SELECT count(*) FROM t"), 7000)
+    all_true(db)
+
+
+def backed_up(files, pages):
+    db = make(files)
+    all_true(db)
+    copy = files.connect(files.file("copy"))
+    db.backup(copy, pages=pages)
+    goes_on(copy)
+    all_true(db)
+    copy.close()
+
+
+case(backed_up, "at once", -1)
+case(backed_up, "page by page", 5)
+
+
+@test
+def backed_up_while_it_is_written(files):
+    db, other = make(files), files.connect()
+    copy = files.connect(files.file("copy"))
+    written = []
+
+    def progress(status, remaining, total):
+        if len(written) < 5:
+            other.execute("INSERT INTO t(k) VALUES (?)", ("while %d" % len(written),))
+            written.append(remaining)
+
+    db.backup(copy, pages=20, progress=progress)
+    goes_on(copy)
+
+
+def vacuumed(files, sql, path):
+    db = make(files)
+    held = files.connect()
+    all_true(held)
+    db.execute(sql.replace("{path}", files.file("copy")))
+    if path == "copy":
+        goes_on(files.connect(files.file("copy")))
+    is_whole_again = files.connect()
+    all_true(is_whole_again)
+    held.execute("INSERT INTO t(k) VALUES ('by the other')")
+    all_true(held)
+    all_true(db)
+    goes_on(db)
+
+
+case(vacuumed, "VACUUM", "VACUUM", "db")
+case(vacuumed, "VACUUM INTO", "VACUUM INTO '{path}'", "copy")
+
+
+def vacuumed_with(files, pragma):
+    db = make(files)
+    for _ in range(2):
+        db.execute(pragma)
+        db.execute("VACUUM")
+        all_true(db)
+        db.execute("INSERT INTO t(k) VALUES ('after ' || (SELECT count(*) FROM t))")
+        all_true(db)
+    expect(note(db, "s"), None)
+    goes_on(db)
+
+
+for pragma in ("PRAGMA page_size = 512", "PRAGMA page_size = 65536", "PRAGMA auto_vacuum = FULL", "PRAGMA auto_vacuum = INCREMENTAL",
+               "PRAGMA journal_mode = WAL"):
+    case(vacuumed_with, pragma, pragma)
+
+
+@test
+def vacuumed_without_bloom(files):
+    make(files).close()
+    db = files.connect(load=False)
+    db.execute("VACUUM")
+    db.execute("PRAGMA incremental_vacuum")
+    db.close()
+    goes_on(files.connect())
+
+
+@test
+def copied_by_hand(files):
+    """INSERT ... SELECT into another file that has a filter of its own; the filter's tables are left alone."""
+    make(files).close()
+    other = make(files, files.file("copy"))
+    other.execute("ATTACH ? AS x", (files.path,))
+    other.execute("INSERT INTO t(k, n) SELECT 'copied ' || k, n FROM x.t")
+    all_true(other)
+    other.execute("DELETE FROM x.t WHERE id % 2")
+    other.execute("INSERT INTO x.t(k) SELECT 'back ' || k FROM main.t WHERE id % 10 = 0")
+    no_false_negative(other, "SELECT k FROM x.t", "x.f")
+    all_true(other)
+
+
+# -- Changesets of the session extension -----------------------------------------------------------
+
+class Session:
+    def __init__(self, api):
+        self.api, lib = api, api.lib
+        self.session = ctypes.c_void_p()
+        api.ok(lib.sqlite3session_create(api.db, b"main", ctypes.byref(self.session)))
+        api.ok(lib.sqlite3session_attach(self.session, None))  # every table
+
+    def changeset(self, patch):
+        lib, num_bytes, bytes_ = self.api.lib, ctypes.c_int(), ctypes.c_void_p()
+        take = lib.sqlite3session_patchset if patch else lib.sqlite3session_changeset
+        self.api.ok(take(self.session, ctypes.byref(num_bytes), ctypes.byref(bytes_)))
+        changes = ctypes.string_at(bytes_, num_bytes.value)
+        lib.sqlite3_free(bytes_)
+        lib.sqlite3session_delete(self.session)
+        return changes
+
+
+def tables_of(api, changes):
+    lib, iterator, tables = api.lib, ctypes.c_void_p(), set()
+    buffer = ctypes.create_string_buffer(changes, len(changes))
+    api.ok(lib.sqlite3changeset_start(ctypes.byref(iterator), len(changes), buffer))
+    name, num_columns, operation, is_indirect = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    while lib.sqlite3changeset_next(iterator) == 100:
+        lib.sqlite3changeset_op(iterator, ctypes.byref(name), ctypes.byref(num_columns), ctypes.byref(operation), ctypes.byref(is_indirect))
+        tables.add(name.value.decode())
+    lib.sqlite3changeset_finalize(iterator)
+    return tables
+
+
+def apply(api, changes, answer):
+    """answer: what the conflict handler says, 0 omit or 1 replace; replace only where it may be said: DATA 1, CONFLICT 3."""
+    handler_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+    handler = handler_type(lambda _, conflict, iterator: answer if conflict in (1, 3) else 0)
+    buffer = ctypes.create_string_buffer(changes, len(changes))
+    api.ok(api.lib.sqlite3changeset_apply(api.db, len(changes), buffer, None, handler, None))
+
+
+def changes_travel(files, patch, answer, turns):
+    """Two databases that were one exchange their changesets of all tables, conflicts and all. What travels is the source table's
+    rows; the filter of each side hears of them by its triggers."""
+    db = make(files)
+    db.close()
+    shutil.copy(files.path, files.file("copy"))
+    sides = [Api(files.path, files.load), Api(files.file("copy"), files.load)]
+    if not hasattr(sides[0].lib, "sqlite3session_create"):
+        raise Skip("SQLite with the session extension")
+    for turn in range(turns):
+        sessions = [Session(side) for side in sides]
+        for number, side in enumerate(sides):
+            side.run("INSERT INTO t(id, k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+                     " SELECT 100000 + 10000 * %d + i %% 2000 + 5000 * (i %% 2) * %d, 'Side%d turn%d ' || i FROM n WHERE 1 ON CONFLICT DO NOTHING" % (turn, number, number, turn))
+            side.run("UPDATE t SET k = 'Changed%d by%d ' || k, n = 1 WHERE id %% 5 = %d" % (turn, number, number))
+            side.run("DELETE FROM t WHERE id %% 17 = %d" % (turn + number))
+            side.run("INSERT INTO f(f) VALUES ('rebuild')" if turn == number else "SELECT 1")
+        changes = [session.changeset(patch) for session in sessions]
+        for number, side in enumerate(sides):
+            expect(tables_of(side, changes[number]), {"t"}, "tables in the changeset")
+            apply(side, changes[1 - number], answer)
+    for side in sides:
+        side.close()
+    for path in files.path, files.file("copy"):
+        db = files.connect(path)
+        lost = one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")
+        expect(lost, 0, "denied")
+        goes_on(db)
+        db.close()
+
+
+for patch in False, True:
+    for answer in 0, 1:
+        case(changes_travel, "%s, %s" % ("patchsets" if patch else "changesets", "replace" if answer else "omit"), patch, answer, 2)
+
+
+@test
+def changes_that_carry_all_they_find(files):
+    """The same, with every table that the changeset has applied by force: no key is lost, whatever it carried."""
+    db = make(files)
+    db.close()
+    shutil.copy(files.path, files.file("copy"))
+    a, b = Api(files.path, files.load), Api(files.file("copy"), files.load)
+    if not hasattr(a.lib, "sqlite3session_create"):
+        raise Skip("SQLite with the session extension")
+    session = Session(a)
+    a.run("INSERT INTO t(id, k) VALUES (200000, 'Mine'), (200001, 'Mine too')")
+    b.run("INSERT INTO t(id, k) WITH RECURSIVE n(i) AS (SELECT 300001 UNION ALL SELECT i + 1 FROM n WHERE i < 300500) SELECT i, 'Theirs' || i FROM n")
+    apply(b, session.changeset(False), 1)
+    a.close()
+    b.close()
+    goes_on(files.connect(files.file("copy")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

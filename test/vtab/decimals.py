@@ -1,0 +1,235 @@
+"""Numbers and texts that look like numbers: locales with a decimal comma, and files that go from one SQLite to another.
+
+    python3 test/vtab/decimals.py [--load ./bloom] [--only NAME]
+
+$BLOOM_TEST_SQLITES: where test/lib/build_sqlite.sh put other SQLites, build/sqlite unless told. A file that
+one version built is read and checked by each other one.
+"""
+import argparse
+import glob
+import locale
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+from cases import Skip, case, command, error_of, expect, main, one, test
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+COMMA = "de_DE.UTF-8"
+
+
+# -- Locales ---------------------------------------------------------------------------------
+
+def use_comma(files):
+    """This process writes 1,5 from now on."""
+    if shutil.which("localedef") is None:
+        raise Skip("localedef (Debian: locales)")
+    folder = os.path.join(TOP, "build", "locales")  # made once, for all tests
+    if not os.path.exists(os.path.join(folder, COMMA)):
+        made = files.file(COMMA)
+        done = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", made], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode or not os.path.exists(made):
+            raise Skip("the locale de_DE (Debian: locales)")
+        os.makedirs(folder, exist_ok=True)
+        shutil.move(made, os.path.join(folder, COMMA))
+    os.environ["LOCPATH"] = folder
+    locale.setlocale(locale.LC_ALL, COMMA)
+    expect(locale.localeconv()["decimal_point"], ",")
+
+
+def use_point():
+    locale.setlocale(locale.LC_ALL, "C")
+
+
+TYPES = ["", "TEXT", "REAL", "NUMERIC", "INTEGER", "TEXT COLLATE NOCASE", "BLOB"]
+VALUES = [0.1 + 0.2, 0.3, "0.3", "0,3", 1.5, "1.5", "1,5", "1.50", "+1.5e0", 2.25, "2.25", 1e15 + 0.3, 123456789.123456789, "123456789.123456789", 0.1, 1 / 3,
+          "0.333333333333333", "0.3333333333333333", 1e-7, "1e-7", "0.0000001", 100.0, "100", "1e2", 5e-324, 1.7976931348623157e308, "1.234,5", "1,234.5",
+          0.30000000000000004, "0.30000000000000004", 9007199254740993, 9007199254740992.0, "9007199254740993", -0.75, "-0.75", "-0,75"]
+
+
+def make_joined(db, type_, other_type):
+    db.execute("CREATE TABLE t(k %s)" % type_)
+    db.execute("CREATE TABLE other(x %s)" % other_type)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+
+
+def insert_values(db):
+    db.executemany("INSERT INTO t VALUES (?)", [(value,) for value in VALUES])
+    db.executemany("INSERT INTO other VALUES (?)", [(value,) for value in VALUES])
+
+
+def joins_hold(db, when):
+    num_pairs = one(db, "SELECT count(*) FROM other, t WHERE t.k = other.x")
+    assert num_pairs > 0
+    for what, denied in (("look-up", "NOT EXISTS (SELECT 1 FROM f WHERE key = other.x)"),
+                         ("handle", "bloom_may_contain((SELECT handle FROM f), other.x) IS NOT 1")):
+        lost = db.execute("SELECT t.k, other.x FROM other, t WHERE t.k = other.x AND " + denied).fetchall()
+        assert not lost, "%s: the %s denies %d of %d pairs: %r" % (when, what, len(lost), num_pairs, lost[:5])
+
+
+def under_a_locale(files, type_, other_type):
+    """Written under a decimal comma, read under a point, and the other way round: always the same."""
+    use_comma(files)
+    db = files.connect()
+    make_joined(db, type_, other_type)
+    insert_values(db)
+    joins_hold(db, "written and read under a comma")
+    use_point()
+    joins_hold(db, "written under a comma, read under a point")
+    command(db, "f", "integrity-check")
+    command(db, "f", "rebuild")
+    joins_hold(db, "rebuilt under a point")
+    locale.setlocale(locale.LC_ALL, COMMA)
+    joins_hold(db, "rebuilt under a point, read under a comma")
+    command(db, "f", "integrity-check")
+    command(db, "f", "rebuild")
+    use_point()
+    joins_hold(db, "rebuilt under a comma, read under a point")
+    command(db, "f", "integrity-check")
+
+
+for type_ in TYPES:
+    for other_type in TYPES:
+        case(under_a_locale, "%s = %s" % (type_ or "no type", other_type or "no type"), type_, other_type)
+
+
+@test
+def the_same_bytes_under_every_locale(files):
+    """Filters, facts, errors: no byte depends on the locale."""
+    def everything():
+        db = files.connect(":memory:")
+        found = []
+        make_joined(db, "", "")
+        insert_values(db)
+        facts = [row[1] for row in db.execute("PRAGMA table_xinfo(f)") if row[1] not in ("rebuilt_at", "f", "key", "handle", "removed")]
+        for sql in ("SELECT %s FROM f" % ", ".join(facts), "SELECT hex(filter) FROM f", "SELECT hex(bloom_build(k, 10.5)) FROM t",
+                    "SELECT hex(bloom_build(k, 10.5, 'parquet')) FROM t", "SELECT * FROM bloom_info((SELECT bloom_build(k, 12.5) FROM t))",
+                    "SELECT bloom_bits_per_key(0.015)"):
+            found.append(db.execute(sql).fetchall() if error_of(db, sql) is None else str(error_of(db, sql)))
+        for sql in ("SELECT bloom_build(k, 0.25e-400) FROM t", "SELECT bloom_build(k, 100.5) FROM t", "SELECT bloom_build(k, -1.5) FROM t", "SELECT bloom_build(k, 10, 1.5) FROM t",
+                    "SELECT bloom_bits_per_key(1.5)", "SELECT bloom_empty(10, 1e300)", "SELECT bloom_empty(2.5)",
+                    "CREATE VIRTUAL TABLE g USING bloom(t, k, bits_per_key = 100.5)", "CREATE VIRTUAL TABLE g USING bloom(t, k, bits_per_key = '10,5')",
+                    "CREATE VIRTUAL TABLE g USING bloom(t, k, capacity = 1.5)"):
+            found.append("%s: %s" % (sql, error_of(db, sql)))
+        db.execute("CREATE VIRTUAL TABLE h USING bloom(t, k, bits_per_key = 12.5)")
+        found.append(db.execute("SELECT bits_per_key, hex(filter) FROM h").fetchall())
+        db.execute("CREATE VIRTUAL TABLE s USING bloom(bits_per_key = 12.75, capacity = 100)")
+        db.execute("INSERT INTO s(key) SELECT k FROM t")
+        found.append(db.execute("SELECT bits_per_key, hex(filter) FROM s").fetchall())
+        return found
+
+    use_comma(files)
+    with_comma = everything()
+    use_point()
+    with_point = everything()
+    for comma, point in zip(with_comma, with_point):
+        expect(comma, point)
+
+
+@test
+def nothing_in_ext_asks_the_locale(files):
+    """strtod(), printf() and their kind, isalpha(), tolower(), strcoll(): SQLite has its own of each. qsort() and strlen() may stay."""
+    import re
+    names = r"strto(d|f|ld)|ato[fl]|[vsnfd]*printf|[vsf]*scanf|is(alpha|digit|alnum|space|upper|lower|punct|print|xdigit)|to(upper|lower)|strcoll|strcasecmp|strncasecmp|strftime|localeconv"
+    call = re.compile(r"(?<![\w>.])(%s)\s*\(" % names)
+    found = []
+    for folder, _, names_of_files in os.walk(os.path.join(TOP, "ext")):
+        for name in names_of_files:
+            if name.endswith((".c", ".h")):
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(\\.|[^\"\\])*\"", " ", file.read(), flags=re.S)
+                found += ["%s: %s" % (name, match.group(0)) for match in call.finditer(text)]
+    expect(found, [])
+
+
+# -- Other versions of SQLite --------------------------------------------------------------------
+
+def decimals():
+    """Decimals of 11 to 19 digits, of which versions of SQLite read some as neighbouring REALs."""
+    r = random.Random(21)
+    texts = []
+    for i in range(20000):
+        digits = "".join(r.choice("0123456789") for _ in range(r.randint(11, 19)))
+        at = r.randint(1, len(digits))
+        texts.append(digits[:at].lstrip("0") + "." + digits[at:] + ("e%d" % r.randint(-20, 20) if i % 4 == 0 else ""))
+    return texts
+
+
+def one_version(args):
+    """Run in a process of its own, under another SQLite: writes or checks the file."""
+    db = sqlite3.connect(args.path, isolation_level=None)
+    db.enable_load_extension(True)
+    db.load_extension(args.load)
+    if args.step == "write":
+        db.execute("BEGIN")
+        for name, type_ in (("a", "TEXT"), ("b", "REAL"), ("c", ""), ("d", "NUMERIC")):
+            db.execute("CREATE TABLE %s(k %s)" % (name, type_))
+            db.executemany("INSERT INTO %s VALUES (?)" % name, [(text,) for text in decimals()])
+            db.execute("CREATE VIRTUAL TABLE f%s USING bloom(%s, k, bits_per_key = 20)" % (name, name))
+        db.execute("COMMIT")
+    else:
+        for name in "abcd":
+            f = "f" + name
+            lost = one(db, "SELECT count(*) FROM %s AS t WHERE NOT EXISTS (SELECT 1 FROM %s WHERE key = t.k)" % (name, f))
+            expect(lost, 0, f + ": denied")
+            lost = one(db, "SELECT count(*) FROM %s AS t WHERE bloom_may_contain((SELECT handle FROM %s), t.k) IS NOT 1" % (name, f))
+            expect(lost, 0, f + ": denied by the handle")
+            # By the number: what this version of SQLite takes for equal.
+            db.execute("CREATE TEMP TABLE n(x REAL)")
+            db.execute("INSERT INTO n SELECT CAST(k AS REAL) FROM " + name)
+            lost = one(db, "SELECT count(*) FROM %s AS t JOIN n ON n.rowid = t.rowid AND t.k = n.x WHERE NOT EXISTS (SELECT 1 FROM %s WHERE key = n.x)" % (name, f))
+            expect(lost, 0, f + ": numbers denied")
+            db.execute("DROP TABLE n")
+            command(db, f, "integrity-check")
+        expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        db.execute("BEGIN")
+        for name in "abcd":
+            db.executemany("INSERT INTO %s VALUES (?)" % name, [(text + "1",) for text in decimals()[:500]])
+            command(db, "f" + name, "integrity-check")
+        db.execute("COMMIT")
+    db.close()
+
+
+def versions():
+    """Folders for LD_LIBRARY_PATH, the system's first."""
+    return [""] + sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", os.path.join(TOP, "build", "sqlite")), "[0-9]*", "")))
+
+
+def under(folder, files, step):
+    env = dict(os.environ, LD_LIBRARY_PATH=folder)
+    if not folder:
+        del env["LD_LIBRARY_PATH"]
+    done = subprocess.run([sys.executable, __file__, "--load", files.load, "--step", step, "--path", files.path], env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise AssertionError("%s under %s: %s" % (step, folder or "the system's SQLite", done.stdout))
+    return done.stdout.strip()
+
+
+def goes_to_another_version(files, number, other):
+    folders = versions()
+    if max(number, other) >= len(folders):
+        raise Skip("another SQLite (sh test/lib/build_sqlite.sh 3.54.1)")
+    under(folders[number], files, "write")
+    under(folders[other], files, "check")
+    under(folders[number], files, "check")
+
+
+for number in range(max(len(versions()), 2)):
+    for other in range(max(len(versions()), 2)):
+        if number != other:
+            case(goes_to_another_version, "%s to %s" % tuple(
+                os.path.basename(os.path.dirname(versions()[n])) if 0 < n < len(versions()) else ["the system's", "another"][n > 0] for n in (number, other)), number, other)
+
+
+if __name__ == "__main__":
+    if "--step" in sys.argv:
+        parser = argparse.ArgumentParser()
+        for name in "--load", "--step", "--path":
+            parser.add_argument(name)
+        one_version(parser.parse_args())
+    else:
+        sys.exit(main())

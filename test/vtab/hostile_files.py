@@ -1,0 +1,411 @@
+"""Files that somebody prepared: views, triggers and numbers in place of what a filter's shadow tables hold.
+
+    python3 test/vtab/hostile_files.py [--load ./bloom] [--only NAME]
+
+No crash, no endless loop, no gigabyte written or taken, no function called that the schema may
+not call, and DROP TABLE works. Errors are welcome. To find misuse of memory, run it on a build
+with sanitizers (test/lib/shared.sh, make_sanitized and sanitized):
+
+    LD_PRELOAD="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \\
+      python3 test/vtab/hostile_files.py --load build/sanitize/bloom.so
+
+The shadow tables are read from sqlite_schema, whatever they are called, and each is replaced in turn.
+"""
+import os
+import sqlite3
+import sys
+
+from cases import Skip, case, column, error_of, expect, fill, main, one, quoted, shadow_tables, test, triggers_of
+
+# All that a filter does, and what its methods may be entered from: savepoints, renames, DROP TABLE.
+STATEMENTS = [
+    "SELECT count(*) FROM f('key1')", "SELECT * FROM f", "SELECT bloom_may_contain((SELECT handle FROM f), 'key1')", "SELECT length(filter) FROM f",
+    "SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM f WHERE key = k)",
+    "INSERT INTO t(k) VALUES ('new')", "UPDATE t SET k = k || 'x' WHERE id < 5", "DELETE FROM t WHERE id > 90",
+    "INSERT INTO f(key) VALUES ('newer')", "REPLACE INTO t(id, k) VALUES (3, 'replaced')",
+    "BEGIN", "SAVEPOINT s", "INSERT INTO t(k) VALUES ('a'), ('b')", "SAVEPOINT q", "INSERT INTO f(key) VALUES ('c')", "SELECT count(*) FROM f('a')",
+    "ROLLBACK TO q", "RELEASE q", "ROLLBACK TO s", "INSERT INTO t(k) VALUES ('d')", "RELEASE s", "COMMIT",
+    "INSERT INTO f(f) VALUES ('integrity-check')", "PRAGMA integrity_check", "INSERT INTO f(f) VALUES ('rebuild')", "SELECT count(*) FROM f('key1')",
+    "ALTER TABLE t RENAME COLUMN k TO kk", "ALTER TABLE t RENAME TO u", "ALTER TABLE u RENAME TO t", "ALTER TABLE t RENAME COLUMN kk TO k",
+    "ALTER TABLE f RENAME TO g", "ALTER TABLE g RENAME TO f", "BEGIN", "SAVEPOINT s", "ALTER TABLE f RENAME TO g", "INSERT INTO t(k) VALUES ('e')",
+    "ROLLBACK TO s", "ROLLBACK", "VACUUM", "INSERT INTO t(k) VALUES ('f')", "SELECT count(*) FROM f('f')", "BEGIN", "INSERT INTO t(k) VALUES ('g')",
+    "DROP TABLE f", "ROLLBACK", "ANALYZE", "REINDEX",
+]
+
+MOST_BYTES = 8 << 20  # a file of this size is large for 100 rows
+
+
+def make(files, standalone, capacity=None, name="f", path=None):
+    db = files.connect(path)
+    db.execute("CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY, k TEXT)")
+    if one(db, "SELECT count(*) FROM t") == 0:
+        fill(db, 100)
+    args = "" if standalone else "t, k"
+    if capacity:
+        args += (", " if args else "") + "capacity = %d" % capacity
+    db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s)" % (name, args))
+    if standalone:
+        db.execute("INSERT INTO %s(key) SELECT k FROM t" % name)
+    return db
+
+
+def run(db, statements=STATEMENTS):
+    """Everything, errors or not. Returns the errors' texts."""
+    errors = []
+    for sql in statements:
+        error = error_of(db, sql)
+        if error is not None:
+            errors.append("%s: %s" % (sql, error))
+            assert "out of memory" not in str(error), errors[-1]
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+    return errors
+
+
+def survives(files, standalone, is_dropped=True):
+    """The prepared file meets everything, with and without trusted_schema, all at once and each statement alone."""
+    for trusted in "OFF", "ON":
+        db = files.connect()
+        db.execute("PRAGMA trusted_schema = " + trusted)
+        run(db)
+        size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+        assert size < MOST_BYTES, "the file has grown to %d bytes" % size
+        db.close()
+    if is_dropped:
+        db = files.connect()
+        names = column(db, "SELECT name FROM sqlite_schema WHERE name IN ('f', 'g') AND type = 'table'")
+        for name in names:
+            db.execute("DROP TABLE " + name)
+        expect([sql for sql in triggers_of(db, "t") if "CREATE TRIGGER" in sql and "mine" not in sql], [])
+        db.execute("INSERT INTO t(k) VALUES ('at the end')")
+        expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+
+
+def each_alone(files):
+    """A fresh connection for each statement, as the first thing that it does."""
+    for sql in STATEMENTS:
+        if sql.startswith(("BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK", "COMMIT")):
+            continue
+        db = files.connect()
+        db.execute("PRAGMA trusted_schema = OFF")
+        db.execute("BEGIN")
+        error_of(db, "SAVEPOINT s")
+        error_of(db, sql)
+        error_of(db, "ROLLBACK TO s")
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        db.close()
+
+
+# -- Views in place of shadow tables ----------------------------------------------------------
+
+VIEWS = {
+    "the same rows and a look-up": "SELECT real_one.* FROM real_one, f('key1')",
+    "the same rows and the facts": "SELECT real_one.* FROM real_one, f",
+    "the same rows, the rowid too, and a handle": "SELECT rowid, real_one.* FROM real_one WHERE bloom_may_contain((SELECT handle FROM f), 'key1')",
+    "itself": "SELECT * FROM {table}",
+    "many rows": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT real_one.* FROM real_one, n",
+    "the filter itself": "SELECT * FROM f('key1')",
+    "of the source": "SELECT id, k, k, k, k, k, k, k, k, k FROM t, f",
+}
+
+
+def view(files, number, text, standalone, writes):
+    db = make(files, standalone)
+    tables = shadow_tables(db)
+    if number >= len(tables):
+        return
+    table = tables[number]
+    db.execute("ALTER TABLE %s RENAME TO real_one" % table)
+    db.execute("CREATE VIEW %s AS %s" % (table, text.replace("{table}", table)))
+    if writes:
+        columns = [row[1] for row in db.execute("PRAGMA table_info(real_one)")]
+        for event in "INSERT", "UPDATE", "DELETE":
+            db.execute("CREATE TRIGGER mine_%s INSTEAD OF %s ON %s BEGIN %s; END" % (event, event, table, {
+                "INSERT": "SELECT count(*) FROM f('x')", "UPDATE": "INSERT INTO f(f) VALUES ('rebuild')",
+                "DELETE": "INSERT INTO f(key) VALUES ('y')"}[event]))
+        assert columns
+    db.close()
+    each_alone(files)
+    survives(files, standalone)
+
+
+for number in range(4):
+    for name, text in VIEWS.items():
+        for standalone in False, True:
+            for writes in False, True:
+                case(view, "%s, table %d%s%s" % (name, number, ", standalone" if standalone else "", ", INSTEAD OF" if writes else ""),
+                     number, text, standalone, writes)
+
+
+# -- Triggers on shadow tables -------------------------------------------------------------------
+
+ACTIONS = ["SELECT count(*) FROM f('key1')", "SELECT num_keys FROM f", "SELECT bloom_may_contain((SELECT handle FROM f), 'x')",
+           "INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(f) VALUES ('integrity-check')", "INSERT INTO f(key) VALUES (7)",
+           "INSERT INTO t(k) VALUES ('by a trigger')", "DELETE FROM t", "SELECT RAISE(IGNORE)", "SELECT RAISE(FAIL, 'no')", "SELECT RAISE(ROLLBACK, 'no')",
+           "DELETE FROM {table}"]
+
+
+def trigger(files, number, action, standalone, recursive):
+    db = make(files, standalone)
+    tables = shadow_tables(db)
+    if number >= len(tables):
+        return
+    table = tables[number]
+    for event in "INSERT", "UPDATE", "DELETE":
+        for when in "BEFORE", "AFTER":
+            db.execute("CREATE TRIGGER mine_%s_%s %s %s ON %s BEGIN %s; END" % (when, event, when, event, table, action.replace("{table}", table)))
+    db.close()
+    each_alone(files)
+    for trusted in "OFF", "ON":
+        db = files.connect()
+        db.execute("PRAGMA trusted_schema = " + trusted)
+        db.execute("PRAGMA recursive_triggers = %d" % recursive)
+        run(db)
+        size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+        assert size < MOST_BYTES, "the file has grown to %d bytes" % size
+        db.close()
+    survives(files, standalone)
+
+
+for number in range(4):
+    for action in ACTIONS:
+        for standalone in False, True:
+            for recursive in 0, 1:
+                case(trigger, "%s, table %d%s%s" % (action, number, ", standalone" if standalone else "", ", recursive" if recursive else ""),
+                     number, action, standalone, recursive)
+
+
+# -- Numbers -----------------------------------------------------------------------------------------
+
+NUMBERS = [0, 1, -1, 2, 31, 1000, 10**8, 2**31 - 1, 2**31, 2**32, 2**40, 2**53, 2**58, 2**62, 2**63 - 1, -2**63, 0.0, 1e-300, 0.5, 1e18, 1e300,
+           float("inf"), None, "x", "", "1e9", b"", b"\0" * 8, b"\xff" * 32, b"\xff" * 70000]
+
+
+def numbers(files, number, standalone):
+    """Every column of every shadow table takes each of these numbers, in all of its rows and in one."""
+    db = make(files, standalone)
+    tables = shadow_tables(db)
+    if number >= len(tables):
+        return
+    table = tables[number]
+    with open(files.path, "rb") as file:
+        sound = file.read()
+    columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)] + ["rowid"]
+    db.close()
+    for name in columns:
+        for value in NUMBERS:
+            with open(files.path, "wb") as file:
+                file.write(sound)
+            db = files.connect()
+            try:
+                db.execute("UPDATE %s SET %s = ? WHERE rowid = (SELECT max(rowid) FROM %s)" % (table, quoted(name), table), (value,))
+            except sqlite3.Error:
+                db.close()
+                continue
+            db.close()
+            db = files.connect()
+            start = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+            run(db, STATEMENTS[:10])
+            # Seven commits: what wants to grow has all it needs.
+            for i in range(7):
+                error_of(db, "INSERT INTO %s VALUES (?)" % ("f(key)" if standalone else "t(k)"), "seventh %d" % i)
+            size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+            assert size - start < 2 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, size - start)
+            run(db, STATEMENTS[10:])
+            size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+            assert size - start < 4 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, size - start)
+            db.execute("DROP TABLE f")
+            expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+            db.close()
+
+
+for number in range(4):
+    for standalone in False, True:
+        case(numbers, "table %d%s" % (number, ", standalone" if standalone else ""), number, standalone)
+
+
+def rows_of_another(files, number, capacity, standalone):
+    """A shadow table's rows come from another filter, checksums and all: no size is believed that the file has no pages for."""
+    db = make(files, standalone)
+    tables = shadow_tables(db)
+    if number >= len(tables):
+        return
+    other = make(files, standalone, capacity, "big", files.file("big"))
+    table, source = tables[number], shadow_tables(other, "big")[number]
+    rows = other.execute("SELECT rowid, * FROM %s LIMIT 5" % source).fetchall()
+    db.execute("DELETE FROM " + table)
+    for row in rows:
+        try:
+            names = ["rowid"] + [each[1] for each in db.execute("PRAGMA table_info(%s)" % table)]
+            db.execute("INSERT OR REPLACE INTO %s(%s) VALUES (%s)" % (table, ", ".join(map(quoted, names)), ", ".join("?" * len(row))), row)
+        except sqlite3.Error:
+            pass
+    db.close()
+    other.close()
+    os.remove(files.file("big"))
+    db = files.connect()
+    start = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+    for i in range(7):
+        error_of(db, "INSERT INTO %s VALUES (?)" % ("f(key)" if standalone else "t(k)"), "seventh %d" % i)
+    size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+    assert size - start < 4 << 20, "%d bytes were written" % (size - start)
+    db.close()
+    survives(files, standalone, False)
+
+
+for number in range(4):
+    for capacity in 100, 5000000:
+        for standalone in False, True:
+            case(rows_of_another, "table %d, capacity %d%s" % (number, capacity, ", standalone" if standalone else ""), number, capacity, standalone)
+
+
+# -- Arguments and triggers' text ---------------------------------------------------------------------
+
+ARGUMENTS = ["", "t", "t, k, k", "nobody, k", "t, nobody", "t, secret(k)", "t, k, where = 'secret(k)'", "t, k, capacity = 9223372036854775807",
+             "t, k, where = '1) UNION SELECT secret(1) FROM (SELECT 1'", "t, (SELECT secret(1))", "capacity = 1000000000000", "v, k", "f_config, format",
+             "sqlite_schema, name", "t, k, where = \"k = (SELECT secret(1))\"", "t, randomblob(1000000000)", "t, k || ')'", "t, date('now')"]
+
+
+def needs_schema(db, sql, *args):
+    db.execute("PRAGMA writable_schema = ON")
+    db.execute(sql, args)
+    db.execute("PRAGMA writable_schema = OFF")
+
+
+def with_secret(files):
+    """A connection whose function secret() must not be called by a schema: it is not innocuous. Returns its calls, too."""
+    db = files.connect()
+    calls = []
+    db.create_function("secret", -1, lambda *args: calls.append(args) or 1, deterministic=True)
+    db.execute("PRAGMA trusted_schema = OFF")
+    return db, calls
+
+
+def arguments(files, text, standalone, gone):
+    """The text of CREATE VIRTUAL TABLE in the schema is another one; the triggers may be gone, so that nothing else tells the key."""
+    db = make(files, standalone)
+    db.execute("CREATE VIEW v AS SELECT k FROM t")
+    if gone:
+        for name in column(db, "SELECT name FROM sqlite_schema WHERE type = 'trigger'"):
+            db.execute("DROP TRIGGER " + quoted(name))
+    needs_schema(db, "UPDATE sqlite_schema SET sql = ? WHERE name = 'f'", "CREATE VIRTUAL TABLE f USING bloom(%s)" % text)
+    db.close()
+    db, calls = with_secret(files)
+    run(db, [sql for sql in STATEMENTS if "RENAME" not in sql])
+    expect(calls, [], "calls of secret()")
+    db.close()
+    survives(files, standalone, False)
+
+
+for text in ARGUMENTS:
+    for gone in False, True:
+        case(arguments, "%s%s" % (text, ", triggers gone" if gone else ""), text, False, gone)
+    case(arguments, text + ", standalone", text, True, False)
+
+EXPRESSIONS = ["secret(k)", "(SELECT secret(1))", "k) FROM t; SELECT secret(1); --", "(SELECT secret(k) FROM t)", "random()", "date('now')",
+               "k || (SELECT count(*) FROM f('x'))", "load_extension('nothing')", "k FROM t, (SELECT secret(1))", "max(secret(k))", "secret(k) OVER ()",
+               "?1", "k)) UNION SELECT ((secret(1)", "writefile('x', k)", "bloom_open(k)", "zeroblob(1000000000)", "/* secret(k) */ k --", "k COLLATE nobody"]
+
+
+def trigger_text(files, expression, condition):
+    """The expression in the triggers' text is another one: 'rebuild' reads it there, and must run nothing that an index could not have."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
+    fill(db, 100)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k), where = 'upper(k) > 1')")
+    before, after = ("upper(k) > 1", expression) if condition else ("lower(k)", expression)
+    count = one(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND instr(sql, ?)", before)
+    if count == 0:
+        raise Skip("no trigger has the text " + before)
+    needs_schema(db, "UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE type = 'trigger'", before, after)
+    db.close()
+    try:
+        db, calls = with_secret(files)
+        one(db, "SELECT count(*) FROM t")
+    except sqlite3.DatabaseError:
+        return  # SQLite itself cannot read such a schema
+    run(db, ["INSERT INTO f(f) VALUES ('integrity-check')", "INSERT INTO f(f) VALUES ('rebuild')", "SELECT * FROM f", "SELECT count(*) FROM f('x')",
+             "PRAGMA integrity_check"])
+    expect(calls, [], "calls of secret()")
+    run(db)
+    expect(calls, [], "calls of secret()")
+
+
+for expression in EXPRESSIONS:
+    for condition in False, True:
+        case(trigger_text, expression + (", the condition" if condition else ""), expression, condition)
+
+
+@test
+def a_view_that_calls_in_place_of_the_source(files):
+    db = make(files, False)
+    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, lower(k))")
+    db.execute("DROP TABLE t")
+    db.execute("CREATE VIEW t AS SELECT 1 AS id, secret(1) AS k")
+    db.close()
+    db, calls = with_secret(files)
+    for name in "f", "g":
+        run(db, ["INSERT INTO %s(%s) VALUES ('rebuild')" % (name, name), "INSERT INTO %s(%s) VALUES ('integrity-check')" % (name, name),
+                 "SELECT * FROM " + name, "SELECT count(*) FROM %s('x')" % name])
+    expect(calls, [], "calls of secret()")
+
+
+@test
+def a_generated_column_that_calls(files):
+    db = make(files, False)
+    db.create_function("secret", -1, lambda *args: 1, deterministic=True)
+    db.execute("CREATE TABLE u(k TEXT, g AS (secret(k)))")
+    db.execute("CREATE VIRTUAL TABLE g USING bloom(u, k)")
+    db.execute("INSERT INTO u(k) VALUES ('a')")
+    needs_schema(db, "UPDATE sqlite_schema SET sql = replace(sql, 'k TEXT, g', 'k AS (secret(1)), g TEXT, h') WHERE name = 'u'")
+    db.close()
+    try:
+        db, calls = with_secret(files)
+        one(db, "SELECT count(*) FROM t")
+    except sqlite3.DatabaseError:
+        return
+    run(db, ["INSERT INTO g(g) VALUES ('rebuild')", "INSERT INTO g(g) VALUES ('integrity-check')", "SELECT * FROM g", "SELECT count(*) FROM g('x')"])
+    expect(calls, [], "calls of secret()")
+
+
+@test
+def a_builtin_that_the_application_replaced(files):
+    """lower() is the application's now, not innocuous: a schema may not call it, and with trusted_schema off 'rebuild' does not."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(k TEXT)")
+    fill(db, 10)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k))")
+    db.close()
+    db = files.connect()
+    calls = []
+    db.create_function("lower", 1, lambda text: calls.append(text) or text, deterministic=True)
+    db.execute("PRAGMA trusted_schema = OFF")
+    run(db, ["INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(f) VALUES ('integrity-check')", "SELECT * FROM f", "SELECT count(*) FROM f('x')"])
+    expect([text for text in calls if text.startswith("key")], [], "calls of lower() with the table's keys")
+
+
+# -- Damaged pages of the file itself -------------------------------------------------------------------
+
+@test
+def bytes_of_the_file(files):
+    """Each byte of a small file is changed, one here and there at a time: no crash, whatever it meant."""
+    db = make(files, False)
+    db.close()
+    with open(files.path, "rb") as file:
+        sound = file.read()
+    for start in range(7):
+        for at in range(100 + start * 61, len(sound), 1531):
+            damaged = bytearray(sound)
+            damaged[at] ^= 0xff
+            with open(files.path, "wb") as file:
+                file.write(damaged)
+            db = files.connect()
+            db.text_factory = bytes
+            for sql in STATEMENTS[:9]:
+                error_of(db, sql)
+            db.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

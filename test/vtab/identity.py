@@ -1,0 +1,441 @@
+"""Which filter a name means: files attached one after the other, filters made anew, the extension loaded twice.
+
+    python3 test/vtab/identity.py [--load ./bloom] [--only NAME]
+
+Python's sqlite3 keeps the statements that it has prepared, and so SQLite's objects of tables
+that are gone. Nothing that such an object has read may answer for another filter.
+"""
+import hashlib
+import os
+import shutil
+import sqlite3
+import sys
+
+from cases import (case, command, denies_absent_keys, error_of, expect, fill, is_whole, lookups, main, no_false_negative, one, test)
+
+NUM_KEYS = 300
+
+
+def make_file(files, name, prefix, journal_mode="DELETE", num_keys=NUM_KEYS):
+    db = files.connect(files.file(name))
+    db.execute("PRAGMA journal_mode = " + journal_mode)
+    db.execute("CREATE TABLE t(k TEXT)")
+    fill(db, num_keys, prefix)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.close()
+    return files.file(name)
+
+
+def is_whole_on_disk(files, path, keys="SELECT k FROM t"):
+    """A fresh connection finds the file sound, and the filter whole."""
+    db = files.connect(path)
+    expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+    is_whole(db, keys)
+    db.close()
+
+
+def bytes_of(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+# -- Another database under the same name ------------------------------------------------------
+
+def look(db, schema, prefix, hold):
+    """Reads all that could be kept: a page, the facts, the whole filter. Returns cursors that live on."""
+    f = schema + ".f"
+    expect(len(lookups(db, f, ["%s%d" % (prefix, i) for i in range(1, 20)])), 19)
+    one(db, "SELECT bloom_may_contain((SELECT handle FROM %s), 'x')" % f)
+    one(db, "SELECT num_keys FROM " + f)
+    return [db.execute("SELECT count(*) FROM %s(?)" % f, (str(i),)) for i in range(5)] if hold else []
+
+
+def is_the_new_one(db, schema, old_prefix):
+    no_false_negative(db, "SELECT k FROM %s.t" % schema, schema + ".f")
+    denies_absent_keys(db, schema + ".f", ["%s%d" % (old_prefix, i) for i in range(1, NUM_KEYS + 1)])
+
+
+def attach(files, how, journal_mode):
+    a, b = make_file(files, "a", "ada", journal_mode), files.file("b")
+    if how == "another file":
+        make_file(files, "b", "bob", journal_mode)
+    else:  # a copy in which other keys are now: pages and their places are the same
+        shutil.copy(a, b)
+        db = files.connect(b)
+        db.execute("UPDATE t SET k = 'bob' || substr(k, 4)")
+        command(db, "f", "rebuild")
+        db.close()
+    bytes_of_a = bytes_of(a)
+    db = files.connect(":memory:")
+    db.execute("ATTACH ? AS x", (a,))
+    held = look(db, "x", "ada", True)
+    for cursor in held:
+        cursor.fetchall()
+    db.execute("DETACH x")
+    db.execute("ATTACH ? AS x", (b,))
+    is_the_new_one(db, "x", "ada")
+    # What is written goes to the new file, as it was before the write and after it.
+    db.execute("INSERT INTO x.t VALUES ('one more')")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO x.t VALUES ('and another')")
+    is_the_new_one(db, "x", "ada")
+    db.execute("COMMIT")
+    is_the_new_one(db, "x", "ada")
+    db.execute("DETACH x")
+    db.close()
+    is_whole_on_disk(files, b)
+    if journal_mode == "DELETE":
+        expect(bytes_of(a), bytes_of_a)
+    is_whole_on_disk(files, a)
+
+
+for mode in "DELETE", "WAL":
+    case(attach, "another file, " + mode, "another file", mode)
+    case(attach, "a copy, " + mode, "a copy", mode)
+
+
+@test
+def attach_writes_first(files):
+    """The first thing that happens to the new file is an INSERT, by a statement that was there before."""
+    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob")
+    db = files.connect(":memory:")
+    db.execute("ATTACH ? AS x", (a,))
+    insert = "INSERT INTO x.t VALUES (?)"
+    db.execute(insert, ("first",))
+    look(db, "x", "ada", True)
+    db.execute("DETACH x")
+    db.execute("ATTACH ? AS x", (b,))
+    db.execute(insert, ("second",))
+    db.execute("DETACH x")
+    db.close()
+    is_whole_on_disk(files, a)
+    is_whole_on_disk(files, b)
+
+
+@test
+def attach_turn_by_turn(files):
+    """Two files change places many times, under two names."""
+    paths = [make_file(files, "a", "ada"), make_file(files, "b", "bob", num_keys=5000)]
+    db = files.connect(":memory:")
+    for i in range(6):
+        db.execute("ATTACH ? AS x", (paths[i % 2],))
+        db.execute("ATTACH ? AS y", (paths[1 - i % 2],))
+        for schema in "x", "y":
+            db.execute("INSERT INTO %s.t VALUES (?)" % schema, ("turn %d %s" % (i, schema),))
+            lost = one(db, "SELECT count(*) FROM %s.t WHERE NOT EXISTS (SELECT 1 FROM %s.f WHERE key = k)" % (schema, schema))
+            expect(lost, 0, "turn %d, %s: denied" % (i, schema))
+            lost = one(db, "SELECT count(*) FROM %s.t WHERE bloom_may_contain((SELECT handle FROM %s.f), k) IS NOT 1" % (schema, schema))
+            expect(lost, 0, "turn %d, %s: denied by the handle" % (i, schema))
+        db.execute("DETACH x")
+        db.execute("DETACH y")
+    for path in paths:
+        is_whole_on_disk(files, path)
+
+
+@test
+def attach_a_file_without_the_filter(files):
+    """Under the old name there is no filter any more, then a standalone one, then another column's."""
+    a = make_file(files, "a", "ada")
+    db = files.connect(":memory:")
+    db.execute("ATTACH ? AS x", (a,))
+    look(db, "x", "ada", True)
+    db.execute("DETACH x")
+    db.execute("ATTACH ':memory:' AS x")
+    assert "no such table" in str(error_of(db, "SELECT count(*) FROM x.f(?)", "ada1"))
+    db.execute("CREATE VIRTUAL TABLE x.f USING bloom(capacity = 100)")
+    db.execute("INSERT INTO x.f(key) VALUES ('ada0')")
+    expect(lookups(db, "x.f", ["ada0"]), ["ada0"])
+    denies_absent_keys(db, "x.f", ["ada%d" % i for i in range(1, NUM_KEYS)])
+    db.execute("DETACH x")
+    db.execute("ATTACH ':memory:' AS x")
+    db.execute("CREATE TABLE x.t(id INTEGER, name TEXT COLLATE NOCASE)")
+    db.execute("INSERT INTO x.t VALUES (7, 'Eve')")
+    db.execute("CREATE VIRTUAL TABLE x.f USING bloom(t, name)")
+    expect(lookups(db, "x.f", ["EVE"]), ["EVE"])
+    is_whole(db, "SELECT name FROM x.t", "x.f")
+
+
+def needs_deserialize(db):
+    if not hasattr(db, "deserialize"):
+        from cases import Skip
+        raise Skip("Python 3.11's deserialize()")
+
+
+def deserialized(files, schema):
+    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob")
+    db = files.connect(":memory:")
+    needs_deserialize(db)
+    if schema != "main":
+        db.execute("ATTACH ':memory:' AS " + schema)
+    images = []
+    for path in a, b:
+        with open(path, "rb") as file:
+            images.append(file.read())
+    db.deserialize(images[0], name=schema)
+    look(db, schema, "ada", True)
+    db.deserialize(images[1], name=schema)
+    is_the_new_one(db, schema, "ada")
+    db.execute("INSERT INTO %s.t VALUES ('one more')" % schema)
+    is_the_new_one(db, schema, "ada")
+    with open(files.file("c"), "wb") as file:
+        file.write(db.serialize(name=schema))
+    is_whole_on_disk(files, files.file("c"))
+
+
+case(deserialized, "main", "main")
+case(deserialized, "attached", "x")
+
+
+def backup(files, journal_mode, holds):
+    """sqlite3_backup into a connection that has read and written the filter that is overwritten."""
+    a, b = make_file(files, "a", "ada", journal_mode), make_file(files, "b", "bob", num_keys=2 * NUM_KEYS)
+    db = files.connect(a)
+    if holds:
+        look(db, "main", "ada", True)
+    db.execute("INSERT INTO t VALUES ('before')")
+    source = sqlite3.connect(b)
+    source.backup(db)
+    source.close()
+    if holds == "reads first":
+        is_the_new_one(db, "main", "ada")
+    db.execute("INSERT INTO t VALUES ('after')")
+    is_the_new_one(db, "main", "ada")
+    db.close()
+    is_whole_on_disk(files, a)
+    is_whole_on_disk(files, b)
+
+
+for mode in "DELETE", "WAL":
+    for holds in "reads first", "writes first":
+        case(backup, "%s, %s" % (mode, holds), mode, holds)
+
+
+@test
+def backup_while_another_connection_looks(files):
+    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob")
+    db, other = files.connect(a), files.connect(a)
+    look(other, "main", "ada", True)
+    look(db, "main", "ada", True)
+    source = sqlite3.connect(b)
+    source.backup(db)
+    is_the_new_one(other, "main", "ada")
+    other.execute("INSERT INTO t VALUES ('from the other')")
+    is_the_new_one(db, "main", "ada")
+    is_the_new_one(other, "main", "ada")
+    is_whole_on_disk(files, a)
+
+
+@test
+def the_file_is_exchanged(files):
+    """A file that is moved over the open one: who has the old one open goes on with it, who opens now has the new."""
+    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob")
+    db = files.connect(a)
+    look(db, "main", "ada", True)
+    os.replace(b, a)
+    no_false_negative(db)
+    is_whole_on_disk(files, a)
+
+
+@test
+def vacuum_with_statements_held(files):
+    """VACUUM moves every page of the file, with another page size, and by another connection."""
+    a = make_file(files, "a", "ada", num_keys=5000)
+    db, other = files.connect(a), files.connect(a)
+    look(db, "main", "ada", True)
+    for page_size in 8192, 512, 65536, 1024:
+        other.execute("PRAGMA page_size = %d" % page_size)
+        other.execute("VACUUM")
+        db.execute("INSERT INTO t VALUES (?)", ("size %d" % page_size,))
+        no_false_negative(db)
+        other.execute("INSERT INTO t VALUES (?)", ("other %d" % page_size,))
+        no_false_negative(db)
+        db.execute("VACUUM")
+        no_false_negative(other)
+    is_whole_on_disk(files, a)
+
+
+# -- Two filters of one name ------------------------------------------------------------------------
+
+@test
+def made_again_after_rollback_to(files):
+    """As a plain shell does it: each statement is prepared, run and finalized."""
+    db = files.connect(cached_statements=0)
+    db.execute("CREATE TABLE t(k TEXT)")
+    for sql in ("SAVEPOINT s", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "ROLLBACK TO s", "CREATE VIRTUAL TABLE f USING bloom(t, k)",
+                "INSERT INTO t VALUES ('ada')", "ALTER TABLE t ADD COLUMN c", "INSERT INTO t VALUES ('bob', 1)", "COMMIT"):
+        db.execute(sql)
+    no_false_negative(db)
+    db.close()
+    is_whole_on_disk(files, files.path)
+
+
+def made_again_after(files, undo, hold, change):
+    """A CREATE is undone while a statement is held, the filter is made again, and the schema changes between INSERTs."""
+    db = files.connect(cached_statements=0)
+    db.execute("CREATE TABLE t(k TEXT)")
+    db.execute("INSERT INTO t VALUES ('first'), ('second')")
+    db.execute("BEGIN")
+    db.execute("SAVEPOINT s")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    fill(db, 200, "undone")
+    held = None
+    if hold:
+        held = db.execute("SELECT bloom_may_contain((SELECT handle FROM f), k) FROM t")
+        held.fetchone()
+    error = error_of(db, undo)
+    if error is not None:  # SQLite may refuse while the statement runs
+        held.fetchall()
+        db.execute(undo)
+    if not db.in_transaction:
+        db.execute("BEGIN")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 20000)")
+    fill(db, 300, "after")
+    no_false_negative(db)
+    if held is not None:
+        try:
+            held.fetchall()
+        except sqlite3.Error:
+            pass  # SQLITE_ABORT: its rows are gone
+    db.execute(change)
+    db.execute("INSERT INTO t(k) VALUES ('last')")
+    no_false_negative(db)
+    db.execute("COMMIT")
+    no_false_negative(db)
+    db.close()
+    is_whole_on_disk(files, files.path)
+
+
+for undo in "ROLLBACK TO s", "ROLLBACK":
+    for hold in False, True:
+        for change in "ALTER TABLE t ADD COLUMN c", "CREATE INDEX i ON t(k)", "SAVEPOINT other":
+            case(made_again_after, "%s, %s, %s" % (undo, "held" if hold else "not held", change), undo, hold, change)
+
+
+def made_by_another(files, journal_mode, args, inside):
+    """Another connection drops the filter and makes one of the name; this one has statements of the old one."""
+    make_file(files, "db", "ada", journal_mode)
+    db, other = files.connect(), files.connect()
+    look(db, "main", "ada", True)
+    db.execute("INSERT INTO t VALUES (?)", ("before",))
+    for i in range(4):
+        if inside:
+            other.execute("BEGIN")
+        other.execute("DROP TABLE f")
+        other.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+        if inside:
+            other.execute("COMMIT")
+        if i % 2:
+            db.execute("SELECT count(*) FROM f(?)", ("before",)).fetchall()
+        db.execute("INSERT INTO t VALUES (?)", ("by the first, %d" % i,))
+        no_false_negative(other)
+        db.execute("BEGIN")
+        db.execute("INSERT INTO t VALUES (?)", ("in a transaction, %d" % i,))
+        no_false_negative(db)
+        db.execute("COMMIT")
+        other.execute("INSERT INTO t VALUES (?)", ("by the second, %d" % i,))
+        no_false_negative(db)
+        no_false_negative(other)
+    db.close()
+    other.close()
+    is_whole_on_disk(files, files.path)
+
+
+for mode in "DELETE", "WAL":
+    for inside in False, True:
+        for args in "t, k", "t, k, bits_per_key = 20, capacity = 30000":
+            case(made_by_another, "%s, %s, %s" % (mode, args, "a transaction" if inside else "alone"), mode, args, inside)
+
+
+@test
+def dropped_and_made_again_by_itself(files):
+    """DROP and CREATE within one transaction, with savepoints, rolled back or not."""
+    make_file(files, "db", "ada")
+    db = files.connect()
+    look(db, "main", "ada", True)
+    db.execute("BEGIN")
+    db.execute("INSERT INTO t VALUES ('one')")
+    db.execute("SAVEPOINT s")
+    db.execute("DROP TABLE f")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 50000)")
+    db.execute("INSERT INTO t VALUES ('two')")
+    no_false_negative(db)
+    db.execute("ROLLBACK TO s")
+    no_false_negative(db)
+    db.execute("INSERT INTO t VALUES ('three')")
+    db.execute("ALTER TABLE t ADD COLUMN c")
+    db.execute("INSERT INTO t VALUES ('four', 4)")
+    no_false_negative(db)
+    db.execute("COMMIT")
+    no_false_negative(db)
+    db.close()
+    is_whole_on_disk(files, files.path)
+
+
+@test
+def two_filters_change_names(files):
+    make_file(files, "db", "ada")
+    db = files.connect()
+    db.execute("CREATE TABLE u(k TEXT)")
+    fill(db, 50, "eve", "u(k)")
+    db.execute("CREATE VIRTUAL TABLE g USING bloom(u, k)")
+    look(db, "main", "ada", True)
+    expect(len(lookups(db, "g", ["eve1", "eve2"])), 2)
+    db.execute("BEGIN")
+    db.execute("INSERT INTO t VALUES ('one')")
+    db.execute("INSERT INTO u VALUES ('two')")
+    for sql in "ALTER TABLE f RENAME TO h", "ALTER TABLE g RENAME TO f", "ALTER TABLE h RENAME TO g":
+        db.execute(sql)
+    db.execute("INSERT INTO t VALUES ('three')")
+    db.execute("INSERT INTO u VALUES ('four')")
+    no_false_negative(db, "SELECT k FROM t", "g")
+    no_false_negative(db, "SELECT k FROM u", "f")
+    db.execute("COMMIT")
+    is_whole(db, "SELECT k FROM t", "g")
+    is_whole(db, "SELECT k FROM u", "f")
+
+
+def loaded_twice(files, copy, inside, drops):
+    """A second load replaces the module while tables of the first one live; from the same file or a copy of it."""
+    make_file(files, "db", "ada")
+    db = files.connect()
+    look(db, "main", "ada", True)
+    if inside:
+        db.execute("BEGIN")
+    db.execute("INSERT INTO t VALUES ('before')")
+    if inside:
+        db.execute("SAVEPOINT s")
+    again = files.library() if copy else files.load
+    db.enable_load_extension(True)
+    db.load_extension(again)
+    db.execute("INSERT INTO t VALUES ('after')")
+    no_false_negative(db)
+    db.execute("ALTER TABLE t ADD COLUMN c")  # makes SQLite's objects anew
+    db.execute("INSERT INTO t VALUES ('later', 1)")
+    no_false_negative(db)
+    if drops:
+        db.execute("DROP TABLE f")
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        db.execute("INSERT INTO t VALUES ('last', 1)")
+        no_false_negative(db)
+    db.load_extension(files.load)
+    db.execute("INSERT INTO t VALUES ('very last', 1)")
+    no_false_negative(db)
+    if inside:
+        db.execute("ROLLBACK TO s")
+        no_false_negative(db)
+        db.execute("INSERT INTO t(k) VALUES ('after all')")
+        db.execute("COMMIT")
+    no_false_negative(db)
+    db.close()
+    is_whole_on_disk(files, files.path)
+
+
+for copy in False, True:
+    for inside in False, True:
+        for drops in False, True:
+            name = "%s, %s%s" % ("a copy" if copy else "the same file", "in a transaction" if inside else "alone", ", made again" if drops else "")
+            case(loaded_twice, name, copy, inside, drops)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""Triggers of the user that change a row on its way, or keep it and stop all triggers that come later.
+
+    python3 test/vtab/raise_ignore.py [--load ./bloom] [--only NAME]
+
+RAISE(IGNORE) and RAISE(FAIL) in a newer AFTER trigger keep the row and drop the triggers that
+would have come after it, so that the filter hears only of what its BEFORE triggers were told.
+One test for each way in which the row is another by then.
+
+A trigger that was made after the filter may make the filter uncertain (the guard trigger is
+not the last any more): then every key may be in it until 'rebuild'. What counts here is that
+no row is denied: after the statement, and after 'rebuild' and the statement once more.
+"""
+import sys
+
+from cases import case, command, denies_absent_keys, error_of, expect, main, no_false_negative, note, one
+
+# name, the table, the filter's arguments, triggers made after the filter, statements, the filter's keys.
+# {stop} is RAISE(IGNORE) or RAISE(FAIL, ...).
+INSERT_STOPS = "CREATE TRIGGER stop_i AFTER INSERT ON t BEGIN SELECT {stop}; END"
+UPDATE_STOPS = "CREATE TRIGGER stop_u AFTER UPDATE ON t BEGIN SELECT {stop}; END"
+
+CASES = [
+    # The row's key that SQLite chooses after BEFORE triggers have run.
+    ("a rowid that SQLite chooses", "t(id INTEGER PRIMARY KEY, x)", "t, id", [INSERT_STOPS],
+     ["INSERT INTO t(x) VALUES (1)", "INSERT INTO t(id, x) VALUES (NULL, 2)", "INSERT INTO t(id, x) VALUES (1000, 3)"], "SELECT id FROM t"),
+    ("an AUTOINCREMENT", "t(id INTEGER PRIMARY KEY AUTOINCREMENT, x)", "t, id", [INSERT_STOPS],
+     ["INSERT INTO t(x) VALUES (1)", "INSERT INTO t(x) VALUES (2)"], "SELECT id FROM t"),
+    ("a rowid in an expression", "t(id INTEGER PRIMARY KEY, x)", "t, id * 1000 + x", [INSERT_STOPS],
+     ["INSERT INTO t(x) VALUES (1)", "INSERT INTO t(x) VALUES (2)"], "SELECT id * 1000 + x AS k FROM t"),
+    ("a rowid in the condition", "t(id INTEGER PRIMARY KEY, k TEXT)", "t, k, where = 'id > 0'", [INSERT_STOPS],
+     ["INSERT INTO t(k) VALUES ('ada')", "INSERT INTO t(k) VALUES ('bob')"], "SELECT k FROM t WHERE id > 0"),
+    ("a generated column of a rowid", "t(id INTEGER PRIMARY KEY, g AS (id * 7))", "t, g", [INSERT_STOPS],
+     ["INSERT INTO t(id) VALUES (NULL)", "INSERT INTO t(id) VALUES (NULL)"], "SELECT g FROM t"),
+
+    # A DEFAULT that OR REPLACE puts in place of NULL.
+    ("a DEFAULT at INSERT OR REPLACE", "t(k TEXT NOT NULL DEFAULT 'the default', x)", "t, k", [INSERT_STOPS],
+     ["INSERT OR REPLACE INTO t VALUES (NULL, 1)"], "SELECT k FROM t"),
+    ("a DEFAULT by the column's own ON CONFLICT REPLACE", "t(k TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'the default', x)", "t, k", [INSERT_STOPS],
+     ["INSERT INTO t VALUES (NULL, 1)"], "SELECT k FROM t"),
+    ("a DEFAULT at UPDATE OR REPLACE", "t(k TEXT NOT NULL DEFAULT 'the default', x)", "t, k", [UPDATE_STOPS],
+     ["INSERT INTO t VALUES ('ada', 1)", "UPDATE OR REPLACE t SET k = NULL"], "SELECT k FROM t"),
+    ("a DEFAULT at UPDATE OR REPLACE, in an expression", "t(k TEXT NOT NULL DEFAULT 'The Default', x)", "t, lower(k)", [UPDATE_STOPS],
+     ["INSERT INTO t VALUES ('ada', 1)", "UPDATE OR REPLACE t SET k = NULL"], "SELECT lower(k) AS k FROM t"),
+    ("a DEFAULT of the condition's column at INSERT", "t(k TEXT, active INTEGER NOT NULL DEFAULT 1)", "t, k, where = 'active = 1'", [INSERT_STOPS],
+     ["INSERT OR REPLACE INTO t VALUES ('ada', NULL)"], "SELECT k FROM t WHERE active = 1"),
+    ("a DEFAULT of the condition's column at UPDATE", "t(k TEXT, active INTEGER NOT NULL DEFAULT 1)", "t, k, where = 'active = 1'", [UPDATE_STOPS],
+     ["INSERT INTO t VALUES ('ada', 0)", "UPDATE OR REPLACE t SET active = NULL"], "SELECT k FROM t WHERE active = 1"),
+    ("a DEFAULT that a generated key is made of", "t(a TEXT NOT NULL DEFAULT 'the default', g AS (a || '!'))", "t, g",
+     [INSERT_STOPS, UPDATE_STOPS], ["INSERT OR REPLACE INTO t(a) VALUES (NULL)", "INSERT INTO t(a) VALUES ('ada')", "UPDATE OR REPLACE t SET a = NULL"],
+     "SELECT g FROM t"),
+
+    # A BEFORE trigger of the user that changes the row while it is on its way.
+    ("a BEFORE UPDATE that changes the condition's column", "t(id INTEGER PRIMARY KEY, k TEXT, active INTEGER)", "t, k, where = 'active = 1'",
+     ["CREATE TRIGGER b BEFORE UPDATE OF k ON t BEGIN UPDATE t SET active = 1 WHERE id = old.id; END",
+      "CREATE TRIGGER stop_u AFTER UPDATE OF k ON t BEGIN SELECT {stop}; END"],
+     ["INSERT INTO t VALUES (1, 'ada', 0)", "UPDATE t SET k = 'bob'"], "SELECT k FROM t WHERE active = 1"),
+    ("a BEFORE UPDATE that changes what a generated key is made of", "t(id INTEGER PRIMARY KEY, a, b, g AS (a || b))", "t, g",
+     ["CREATE TRIGGER b BEFORE UPDATE OF b ON t BEGIN UPDATE t SET a = 'changed' WHERE id = old.id; END",
+      "CREATE TRIGGER stop_u AFTER UPDATE OF b ON t BEGIN SELECT {stop}; END"],
+     ["INSERT INTO t(id, a, b) VALUES (1, 'ada', 'x')", "UPDATE t SET b = 'y'"], "SELECT g FROM t"),
+    ("a BEFORE UPDATE that changes what a stored generated key is made of", "t(id INTEGER PRIMARY KEY, a, b, g AS (a || b) STORED)", "t, g",
+     ["CREATE TRIGGER b BEFORE UPDATE OF b ON t BEGIN UPDATE t SET a = 'changed' WHERE id = old.id; END",
+      "CREATE TRIGGER stop_u AFTER UPDATE OF b ON t BEGIN SELECT {stop}; END"],
+     ["INSERT INTO t(id, a, b) VALUES (1, 'ada', 'x')", "UPDATE t SET b = 'y'"], "SELECT g FROM t"),
+    ("a BEFORE UPDATE that changes a column of the expression", "t(id INTEGER PRIMARY KEY, a, b)", "t, a || b",
+     ["CREATE TRIGGER b BEFORE UPDATE OF b ON t BEGIN UPDATE t SET a = 'changed' WHERE id = old.id; END",
+      "CREATE TRIGGER stop_u AFTER UPDATE OF b ON t BEGIN SELECT {stop}; END"],
+     ["INSERT INTO t VALUES (1, 'ada', 'x')", "UPDATE t SET b = 'y'"], "SELECT a || b AS k FROM t"),
+    ("a BEFORE UPDATE that changes the key itself", "t(id INTEGER PRIMARY KEY, k, x)", "t, k",
+     ["CREATE TRIGGER b BEFORE UPDATE OF x ON t BEGIN UPDATE t SET k = 'changed' WHERE id = old.id; END",
+      "CREATE TRIGGER stop_u AFTER UPDATE ON t BEGIN SELECT {stop}; END"],
+     ["INSERT INTO t VALUES (1, 'ada', 1)", "UPDATE t SET x = 2"], "SELECT k FROM t"),
+
+    # What is another value in the row than it is before: affinity.
+    ("a BLOB in a TEXT column with a condition", "t(k TEXT)", "t, k, where = \"typeof(k) = 'blob'\"", [INSERT_STOPS, UPDATE_STOPS],
+     ["INSERT INTO t VALUES (x'616461')", "INSERT INTO t VALUES ('eve')", "UPDATE t SET k = x'626f62' WHERE k = 'eve'"],
+     "SELECT k FROM t WHERE typeof(k) = 'blob'"),
+    ("a BLOB in a TEXT column of the condition", "t(k TEXT, c TEXT)", "t, k, where = \"typeof(c) = 'blob'\"", [INSERT_STOPS, UPDATE_STOPS],
+     ["INSERT INTO t VALUES ('ada', x'01')", "INSERT INTO t VALUES ('eve', 'x')", "UPDATE t SET c = x'02' WHERE c = 'x'"],
+     "SELECT k FROM t WHERE typeof(c) = 'blob'"),
+    ("a BLOB in a TEXT column in an expression", "t(k TEXT)", "t, hex(k) || typeof(k)", [INSERT_STOPS, UPDATE_STOPS],
+     ["INSERT INTO t VALUES (x'616461')", "INSERT INTO t VALUES ('eve')", "UPDATE t SET k = x'626f62' WHERE k = 'eve'"],
+     "SELECT hex(k) || typeof(k) AS k FROM t"),
+    ("a text in an INTEGER column with a condition", "t(k INTEGER, n NUMERIC)", "t, k, where = \"typeof(n) = 'integer'\"", [INSERT_STOPS, UPDATE_STOPS],
+     ["INSERT INTO t VALUES ('7', '8.0')", "INSERT INTO t VALUES ('9', 'x')", "UPDATE t SET n = '1e3' WHERE n = 'x'"],
+     "SELECT k FROM t WHERE typeof(n) = 'integer'"),
+    ("an integer in a REAL column with a condition", "t(k TEXT, n REAL)", "t, k, where = \"typeof(n) = 'real'\"", [INSERT_STOPS, UPDATE_STOPS],
+     ["INSERT INTO t VALUES ('ada', 1)", "INSERT INTO t VALUES ('eve', 'x')", "UPDATE t SET n = '2' WHERE n = 'x'"],
+     "SELECT k FROM t WHERE typeof(n) = 'real'"),
+
+    # SET rowid = and a generated column's base: UPDATE OF would not fire.
+    ("SET rowid", "t(id INTEGER PRIMARY KEY, x)", "t, id", [UPDATE_STOPS],
+     ["INSERT INTO t VALUES (1, 1)", "UPDATE t SET rowid = 700", "UPDATE t SET _rowid_ = 800"], "SELECT id FROM t"),
+]
+
+
+def stopped(files, columns, args, triggers, statements, keys, stop):
+    db = files.connect()
+    db.execute("CREATE TABLE " + columns)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    for sql in triggers:
+        db.execute(sql.format(stop=stop))
+
+    def change():
+        for sql in statements:
+            error = error_of(db, sql)
+            assert error is None or "FAIL" in stop and "stopped" in str(error), error
+
+    change()
+    assert one(db, "SELECT count(*) FROM (%s)" % keys) > 0, "the case leaves no row"
+    no_false_negative(db, keys)
+    # Made whole once more, beside these triggers.
+    command(db, "f", "rebuild")
+    expect(note(db), None)
+    no_false_negative(db, keys)
+    denies_absent_keys(db)
+    db.execute("DELETE FROM t")
+    change()
+    no_false_negative(db, keys)
+
+
+for name, *what in CASES:
+    case(stopped, name + ", RAISE(IGNORE)", *what, "RAISE(IGNORE)")
+    case(stopped, name + ", RAISE(FAIL)", *what, "RAISE(FAIL, 'stopped')")
+
+
+def stopped_by_temp(files, columns, args, triggers, statements, keys):
+    """A TEMP trigger fires before all others, and is in no file: nothing can close that, but 'integrity-check' finds
+    what is denied, and 'rebuild' repairs it. One example for the reference: this is the list of what stays open."""
+    db = files.connect()
+    db.execute("CREATE TABLE " + columns)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    for sql in triggers:
+        db.execute(sql.replace("CREATE TRIGGER", "CREATE TEMP TRIGGER", 1).replace(" ON t ", " ON main.t ", 1).format(stop="RAISE(IGNORE)"))
+    for sql in statements:
+        db.execute(sql)
+    rows = [row[0] for row in db.execute(keys) if row[0] is not None]
+    denied = [key for key in rows if one(db, "SELECT count(*) FROM f(?)", key) == 0]
+    if denied:
+        assert error_of(db, "INSERT INTO f(f) VALUES ('integrity-check')") is not None, "nobody says that keys are denied"
+    command(db, "f", "rebuild")
+    no_false_negative(db, keys)
+
+
+for name, *what in CASES:
+    case(stopped_by_temp, name, *what)
+
+
+def unhindered(files, columns, args, triggers, statements, keys):
+    """The same rows without a trigger that stops others: nothing is denied, and the filter stays certain."""
+    db = files.connect()
+    db.execute("CREATE TABLE " + columns)
+    for sql in triggers:
+        if "{stop}" not in sql:
+            db.execute(sql)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    for sql in statements:
+        db.execute(sql)
+        no_false_negative(db, keys)
+    denies_absent_keys(db)
+    expect(note(db), None)
+    command(db, "f", "integrity-check")
+
+
+for name, *what in CASES:
+    case(unhindered, name, *what)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

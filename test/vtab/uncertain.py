@@ -1,0 +1,318 @@
+"""Where something is uncertain the answer is "maybe", the facts say why, and 'rebuild' makes it certain again.
+
+    python3 test/vtab/uncertain.py [--load ./bloom] [--only NAME]
+
+No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB.
+"""
+import sys
+
+from cases import (case, column, command, error_of, expect, fails, fill, is_uncertain, is_whole, main, no_false_negative, note, one,
+                   quoted, rebuild_makes_it_whole, shadow_tables, test, triggers, triggers_of)
+
+KINDS = {
+    "a column": ("t, k", "SELECT k FROM t"),
+    "an expression": ("t, lower(k)", "SELECT lower(k) AS k FROM t"),
+    "a condition": ("t, k, where = 'n > 0'", "SELECT k FROM t WHERE n > 0"),
+    "a generated column": ("t, g", "SELECT g FROM t"),
+    "the rowid": ("t, id", "SELECT id FROM t"),
+}
+
+
+def make(files, args):
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, g AS (k || '!'))")
+    fill(db, 200)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    return db
+
+
+def text_of(db, trigger):
+    return one(db, "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = ?", trigger)
+
+
+def triggers_on(db, table):
+    return column(db, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? ORDER BY rowid", table)
+
+
+def goes_on(db, keys):
+    """Who writes is not kept from it, in and out of a transaction."""
+    db.execute("INSERT INTO t(k) VALUES ('goes on')")
+    db.execute("BEGIN")
+    db.execute("UPDATE t SET k = 'changed ' || k, id = id + 100000 WHERE id % 10 = 0")
+    db.execute("DELETE FROM t WHERE id % 11 = 0")
+    is_uncertain(db, keys)
+    db.execute("COMMIT")
+    is_uncertain(db, keys)
+
+
+def restored(db, keys, names):
+    rebuild_makes_it_whole(db, keys)
+    expect(sorted(triggers(db)), sorted(names), "triggers after 'rebuild'")
+    for sql in ("INSERT INTO t(k) VALUES ('after')", "UPDATE t SET k = 'then ' || k, n = 1 - n WHERE id % 3 = 0",
+                "INSERT OR REPLACE INTO t(id, k) VALUES (1, 'replaced')", "DELETE FROM t WHERE id % 13 = 0", "UPDATE t SET n = 5, id = id + 500000"):
+        db.execute(sql)
+        no_false_negative(db, keys)
+    is_whole(db, keys)
+
+
+def trigger_is_gone(files, args, keys, number, how):
+    db = make(files, args)
+    other = files.connect()
+    is_whole(other, keys)
+    names = triggers(db)
+    # Who drops the guard trigger, on a shadow table, and makes it again says that all is well, as a dump does.
+    gone = triggers_on(db, "t") if how == "made again" else names
+    if number is not None:
+        gone = gone[number:number + 1]
+    if not gone:
+        return
+    for name in gone:
+        text = text_of(db, name)
+        db.execute("DROP TRIGGER " + quoted(name))
+        if how == "made again":  # and a row missed between
+            db.execute("INSERT INTO t(k) VALUES ('missed')")
+            db.execute("UPDATE t SET k = 'missed too' WHERE id = 1")
+            db.execute(text)
+        elif how == "another of its name":
+            db.execute("CREATE TRIGGER %s BEFORE INSERT ON t BEGIN SELECT 1; END" % quoted(name))
+        elif how == "on another table":
+            db.execute("CREATE TABLE IF NOT EXISTS other(k, n, id, g)")
+            db.execute("CREATE TRIGGER %s BEFORE INSERT ON other BEGIN SELECT 1; END" % quoted(name))
+    is_uncertain(db, keys)
+    is_uncertain(other, keys)
+    assert "trigger" in note(db), note(db)
+    goes_on(db, keys)
+    is_uncertain(other, keys)
+    db.execute("VACUUM")
+    is_uncertain(db, keys)
+    # A trigger of somebody else that has the name of one of ours may be in the way: then the error names it.
+    error = error_of(db, "INSERT INTO f(f) VALUES ('rebuild')")
+    if error is not None:
+        assert how in ("another of its name", "on another table") and any(name in str(error) for name in gone), error
+        is_uncertain(db, keys)
+        for name in gone:
+            db.execute("DROP TRIGGER " + quoted(name))
+    restored(db, keys, names)
+    is_whole(other, keys)
+
+
+for kind, (args, keys) in KINDS.items():
+    for how in "dropped", "made again", "another of its name", "on another table":
+        for number in [0, 1, 2, 3, 4, 5, None]:
+            case(trigger_is_gone, "%s, %s, %s" % (kind, "all" if number is None else "number %d" % number, how), args, keys, number, how)
+
+
+def rolled_back(files, args, keys):
+    """A trigger that comes back by ROLLBACK was never gone."""
+    db = make(files, args)
+    is_whole(db, keys)
+    for undo in "ROLLBACK", "ROLLBACK TO s":
+        db.execute("BEGIN")
+        db.execute("SAVEPOINT s")
+        for name in triggers(db):
+            db.execute("DROP TRIGGER " + quoted(name))
+        db.execute("INSERT INTO t(k) VALUES ('unheard')")
+        is_uncertain(db, keys)
+        db.execute(undo)
+        is_whole(db, keys)
+        db.execute("INSERT INTO t(k) VALUES ('heard')")
+        if db.in_transaction:
+            db.execute("COMMIT")
+        is_whole(db, keys)
+
+
+def rebuild_rolled_back(files, args, keys):
+    """A 'rebuild' that is rolled back has not happened."""
+    db = make(files, args)
+    names = triggers(db)
+    db.execute("DROP TRIGGER " + quoted(names[0]))
+    for undo in "ROLLBACK", "ROLLBACK TO s":
+        db.execute("BEGIN")
+        db.execute("SAVEPOINT s")
+        db.execute("INSERT INTO t(k) VALUES ('rolled back')")
+        rebuild_makes_it_whole(db, keys)
+        db.execute("INSERT INTO t(k) VALUES ('rolled back, too')")
+        is_whole(db, keys)
+        db.execute(undo)
+        is_uncertain(db, keys)
+        db.execute("INSERT INTO t(k) VALUES ('unheard %s')" % undo)
+        if db.in_transaction:
+            db.execute("COMMIT")
+        is_uncertain(db, keys)
+    restored(db, keys, names)
+
+
+for kind, (args, keys) in KINDS.items():
+    case(rolled_back, kind, args, keys)
+    case(rebuild_rolled_back, kind, args, keys)
+
+
+@test
+def changed_text_of_a_trigger(files):
+    """Through writable_schema: the trigger is there, but tells something else."""
+    db = make(files, "t, k")
+    names = triggers_of(db, "t")
+    db.execute("PRAGMA writable_schema = ON")
+    db.execute("UPDATE sqlite_schema SET sql = replace(sql, 'new.\"k\"', 'new.\"n\"') WHERE type = 'trigger' AND tbl_name = 't'")
+    db.execute("PRAGMA writable_schema = OFF")
+    db.close()
+    db = files.connect()
+    if triggers_of(db, "t") == names:
+        raise AssertionError("the triggers do not say new.\"k\"")
+    # Whether it is noticed is not promised; 'rebuild' must not read another column for it silently.
+    db.execute("INSERT INTO t(k) VALUES ('unheard')")
+    error_of(db, "INSERT INTO f(f) VALUES ('rebuild')")
+    no_false_negative(db, "SELECT k FROM t WHERE k <> 'unheard'")
+
+
+def column_changes(files, kind, before, after):
+    """The column's text in the schema is changed in place, which no trigger can tell."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k %s)" % before)
+    db.execute("INSERT INTO t(k) VALUES ('07'), ('Ada'), (8)")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, k || 'x')")
+    is_whole(db)
+    db.execute("PRAGMA writable_schema = ON")
+    db.execute("UPDATE sqlite_schema SET sql = 'CREATE TABLE t(id INTEGER PRIMARY KEY, k %s)' WHERE name = 't'" % after)
+    db.execute("PRAGMA schema_version = %d" % (one(db, "PRAGMA schema_version") + 1))
+    db.execute("PRAGMA writable_schema = OFF")
+    db.close()
+    db = files.connect()
+    is_uncertain(db)
+    assert "k" in note(db), note(db)
+    db.execute("INSERT INTO t(k) VALUES ('010')")
+    is_uncertain(db)
+    db.execute("CREATE TABLE other(x %s)" % after)
+    db.execute("INSERT INTO other VALUES ('7'), ('ada'), ('10'), (10)")
+    lost = "SELECT count(*) FROM other JOIN t ON t.k = other.x WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = other.x)"
+    expect(one(db, lost), 0)
+    command(db, "f", "rebuild")
+    expect(note(db), None)
+    expect(one(db, lost), 0)
+    no_false_negative(db)
+    no_false_negative(db, "SELECT k || 'x' AS k FROM t", "g")
+
+
+for before, after in ("TEXT", "INTEGER"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT", "BLOB"), ("INTEGER", "TEXT"), ("TEXT COLLATE RTRIM", "TEXT"):
+    case(column_changes, "%s to %s" % (before, after), "", before, after)
+
+
+@test
+def a_collation_of_the_program(files):
+    """A table made anew whose column has a collation that bloom does not know: maybe, and 'rebuild' says why not."""
+    db = files.connect()
+    db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
+    db.execute("CREATE TABLE t(k TEXT)")
+    db.execute("INSERT INTO t VALUES ('ada')")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.execute("CREATE TABLE n(k TEXT COLLATE backwards)")
+    db.execute("DROP TABLE t")
+    db.execute("ALTER TABLE n RENAME TO t")
+    db.execute("INSERT INTO t VALUES ('bob')")
+    is_uncertain(db)
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "backwards")
+    is_uncertain(db)
+
+
+@test
+def a_standalone_filter_is_never_uncertain(files):
+    db = files.connect()
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(capacity = 100)")
+    db.execute("INSERT INTO f(key) VALUES ('ada'), ('bob')")
+    db.execute("CREATE TABLE t(k)")
+    db.execute("INSERT INTO t VALUES ('ada'), ('bob')")
+    is_whole(db)
+    db.execute("VACUUM")
+    is_whole(db)
+
+
+@test
+def triggers_of_the_user(files):
+    """Triggers that were there before the filter do not make it uncertain; those that come later may, until 'rebuild'."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, g AS (k || '!'))")
+    db.execute("CREATE TABLE log(x)")
+    db.execute("CREATE TRIGGER old AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.k); END")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.execute("CREATE VIRTUAL TABLE f2 USING bloom(t, lower(k))")
+    fill(db, 100)
+    is_whole(db)
+    is_whole(db, "SELECT lower(k) AS k FROM t", "f2")
+    db.execute("CREATE TRIGGER on_log AFTER INSERT ON log BEGIN SELECT 1; END")  # another table's
+    is_whole(db)
+    db.execute("CREATE TRIGGER newer AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.k); END")
+    db.execute("INSERT INTO t(k) VALUES ('with the newer')")
+    no_false_negative(db)
+    no_false_negative(db, "SELECT lower(k) AS k FROM t", "f2")
+    command(db, "f", "rebuild")
+    command(db, "f2", "rebuild")
+    db.execute("INSERT INTO t(k) VALUES ('after the rebuild')")
+    is_whole(db, "SELECT lower(k) AS k FROM t", "f2")
+    no_false_negative(db)
+    command(db, "f", "rebuild")  # the first may say that the second's are newer; each can be certain in the end
+    no_false_negative(db, "SELECT lower(k) AS k FROM t", "f2")
+    is_whole(db)
+
+
+@test
+def two_filters_are_certain_together(files):
+    """Filters over one table, made one after the other and rebuilt in every order, do not make each other uncertain."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1)")
+    fill(db, 50)
+    filters = {"f": ("t, k", "SELECT k FROM t"), "g": ("t, lower(k)", "SELECT lower(k) AS k FROM t"), "h": ("t, id", "SELECT id FROM t")}
+    for name, (args, _) in filters.items():
+        db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s)" % (name, args))
+
+    def all_whole():
+        db.execute("INSERT INTO t(k) VALUES ('one more ' || (SELECT count(*) FROM t))")
+        for name, (_, keys) in filters.items():
+            is_whole(db, keys, name)
+
+    all_whole()
+    for order in "fgh", "hgf", "g", "f", "h":
+        for name in order:
+            command(db, name, "rebuild")
+        all_whole()
+    db.execute("DROP TABLE g")
+    del filters["g"]
+    all_whole()
+
+
+@test
+def the_codes_of_errors(files):
+    """Damage is SQLITE_CORRUPT_VTAB; what is uncertain is no error but to 'integrity-check'."""
+    db = make(files, "t, k")
+    db.execute("DROP TRIGGER " + quoted(triggers_on(db, "t")[0]))
+    error = error_of(db, "INSERT INTO f(f) VALUES ('integrity-check')")
+    assert error is not None and "rebuild" in str(error), error
+    command(db, "f", "rebuild")
+    for table in shadow_tables(db):
+        copy = files.connect(":memory:")
+        db.backup(copy)
+        copy.execute("DELETE FROM " + table)
+        errors = [error_of(copy, "SELECT count(*) FROM f('key1')"), error_of(copy, "SELECT handle FROM f"), error_of(copy, "SELECT * FROM f")]
+        for error in errors:
+            assert error is None or error.sqlite_errorname == "SQLITE_CORRUPT_VTAB", (table, error.sqlite_errorname, error)
+        if not any(errors):
+            no_false_negative(copy)
+        assert error_of(copy, "INSERT INTO f(f) VALUES ('integrity-check')") is not None, table
+
+
+@test
+def pragma_integrity_check_finds_it(files):
+    """From SQLite 3.44 on."""
+    import sqlite3
+    db = make(files, "t, k")
+    expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+    db.execute("DROP TRIGGER " + quoted(triggers_on(db, "t")[0]))
+    found = [row[0] for row in db.execute("PRAGMA integrity_check")]
+    if sqlite3.sqlite_version_info >= (3, 44):
+        assert any("rebuild" in text for text in found), found
+    else:
+        expect(found, ["ok"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
