@@ -1,5 +1,5 @@
 /*
-** Shows: a BloomFile asked without SQLite.  The file of 32 sets, written by SQL, is mapped
+** Shows: a BloomFile tested without SQLite.  The file of 32 sets, written by SQL, is mapped
 ** into memory; each key on a line of standard input is asked for all 32 at once, by the AND
 ** of a few units, as a server would for each request.  Only what is touched is read.
 **

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows: which of 32 daily logs can a visitor be in?  SQL writes one file for all of them; a
 # C program without SQLite (which_logs.c) maps it into memory and answers for the 32 logs in
-# one pass.  SQL is asked the same, and must say the same.
+# one pass.  The same look-up in SQL must return the same.
 # Run, from anywhere, after `make`; needs a C compiler and xxhash.h:
 #     sh examples/bloomfile/which_logs.sh
 # What it prints is in which_logs.expected.

@@ -32,11 +32,11 @@ class JavaXerial {
         filter = stored.getBytes(1);
       }
       System.out.printf("filter: %d bytes, %s%n", filter.length, HexFormat.of().formatHex(filter));
-      try (PreparedStatement ask = db.prepareStatement("SELECT bloom_may_contain(?, ?)")) {
-        ask.setBytes(1, filter);
+      try (PreparedStatement probe = db.prepareStatement("SELECT bloom_may_contain(?, ?)")) {
+        probe.setBytes(1, filter);
         for (long key : new long[] {1, 77, 1234567890123456789L}) {
-          ask.setLong(2, key);
-          try (ResultSet answer = ask.executeQuery()) {
+          probe.setLong(2, key);
+          try (ResultSet answer = probe.executeQuery()) {
             System.out.printf("%d: %s%n", key, answer.getBoolean(1) ? "maybe" : "no");
           }
         }

@@ -66,11 +66,11 @@ func main() {
 		fmt.Printf("customer %d: %d\n", customer, amount)
 	}
 	check(sales.Err())
-	var passed, asked int
+	var passed, tested int
 	check(db.QueryRow(`
 		SELECT sum(bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'customers'), customer_id)),
-		       count(*) FROM sales`).Scan(&passed, &asked))
-	fmt.Printf("%d of %d sales pass the filter\n", passed, asked)
+		       count(*) FROM sales`).Scan(&passed, &tested))
+	fmt.Printf("%d of %d sales pass the filter\n", passed, tested)
 
 	var encoding string
 	var numBytes int

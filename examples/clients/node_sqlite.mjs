@@ -25,9 +25,9 @@ db.exec(`
 // The filter is a Uint8Array here, to read and to bind.  Keys past 2^53 are BigInts.
 const { filter } = db.prepare("SELECT filter FROM filters WHERE name = 'customers'").get();
 console.log(`filter: ${filter.length} bytes, ${Buffer.from(filter).toString('hex')}`);
-const ask = db.prepare('SELECT bloom_may_contain(?, ?) AS maybe');
+const probe = db.prepare('SELECT bloom_may_contain(?, ?) AS maybe');
 for (const key of [1n, 77n, 1234567890123456789n]) {
-  console.log(`${key}: ${ask.get(filter, key).maybe ? 'maybe' : 'no'}`);
+  console.log(`${key}: ${probe.get(filter, key).maybe ? 'maybe' : 'no'}`);
 }
 
 // In a join bloom_open() reads the stored filter once for all rows.
@@ -39,8 +39,8 @@ join.setReadBigInts(true);
 for (const sale of join.iterate()) console.log(`customer ${sale.customer_id}: ${sale.amount}`);
 const sales = db.prepare(`
   SELECT sum(bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'customers'), customer_id)) AS passed,
-         count(*) AS asked FROM sales`).get();
-console.log(`${sales.passed} of ${sales.asked} sales pass the filter`);
+         count(*) AS tested FROM sales`).get();
+console.log(`${sales.passed} of ${sales.tested} sales pass the filter`);
 
 const info = db.prepare('SELECT i.* FROM filters, bloom_info(filter) i').get();
 console.log(`${info.encoding}, ${info.num_bytes} bytes, ${info.estimated_keys.toFixed(1)} keys, ` +

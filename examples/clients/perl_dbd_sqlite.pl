@@ -25,11 +25,11 @@ $db->do(q{
 # The filter is a string of bytes here.  Name both types: unnamed, each would be a text.
 my ($filter) = $db->selectrow_array(q{SELECT filter FROM filters WHERE name = 'customers'});
 printf "filter: %d bytes, %s\n", length $filter, unpack('H*', $filter);
-my $ask = $db->prepare('SELECT bloom_may_contain(?, ?)');
-$ask->bind_param(1, $filter, SQL_BLOB);
+my $probe = $db->prepare('SELECT bloom_may_contain(?, ?)');
+$probe->bind_param(1, $filter, SQL_BLOB);
 for my $key (1, 77, 1234567890123456789) {
-  $ask->bind_param(2, $key, SQL_INTEGER);
-  my ($maybe) = $db->selectrow_array($ask);
+  $probe->bind_param(2, $key, SQL_INTEGER);
+  my ($maybe) = $db->selectrow_array($probe);
   printf "%d: %s\n", $key, $maybe ? 'maybe' : 'no';
 }
 

@@ -19,11 +19,11 @@ $db->exec("
 // The filter is a string of bytes here: bind it as a BLOB, or SQLite takes it for a text.
 $filter = $db->querySingle("SELECT filter FROM filters WHERE name = 'customers'");
 printf("filter: %d bytes, %s\n", strlen($filter), bin2hex($filter));
-$ask = $db->prepare('SELECT bloom_may_contain(?, ?)');
-$ask->bindValue(1, $filter, SQLITE3_BLOB);
+$probe = $db->prepare('SELECT bloom_may_contain(?, ?)');
+$probe->bindValue(1, $filter, SQLITE3_BLOB);
 foreach ([1, 77, 1234567890123456789] as $key) {
-  $ask->bindValue(2, $key);
-  [$maybe] = $ask->execute()->fetchArray(SQLITE3_NUM);
+  $probe->bindValue(2, $key);
+  [$maybe] = $probe->execute()->fetchArray(SQLITE3_NUM);
   printf("%d: %s\n", $key, $maybe ? 'maybe' : 'no');
 }
 

@@ -1,5 +1,5 @@
 // Shows: a cluster of three nodes loses nothing and gives no wrong "no", while its nodes are
-// killed again and again and clients go on writing and asking.
+// killed again and again while clients go on writing and testing.
 //
 //	kills NODE FOLDER ROUNDS        kills ./node build/dqlite/nodes 30
 //
@@ -42,7 +42,7 @@ const (
 
 	addUser     = "INSERT INTO users VALUES (?)"
 	addToFilter = "UPDATE filters SET filter = bloom_add(filter, ?) WHERE name = 'users'"
-	// Anew, in one statement that takes a while; with room for all that this program adds.
+	// Builds it again, in one statement that takes a while; with room for all that this program adds.
 	buildFilter = `
 INSERT OR REPLACE INTO filters SELECT 'users', bloom_build(email, 10, 100000, 'parquet') FROM users`
 
@@ -60,8 +60,8 @@ SELECT (SELECT count(*) FROM visits v JOIN users u ON u.email = v.email),
        (SELECT count(*) FROM visits v JOIN users u ON u.email = v.email
          WHERE bloom_may_contain((SELECT handle FROM user_emails), v.email))`
 
-	// Users whom either filter denies; 0, if all is well.
-	countDenied = `
+	// Users whom either filter misses; 0 if all is well.
+	countMissed = `
 SELECT (SELECT count(*) FROM users WHERE
          bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'users'), email) IS NOT 1),
        (SELECT count(*) FROM users WHERE
@@ -293,8 +293,8 @@ func (c *clients) join(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// Asks for a user who was acknowledged, and for a stranger.
-func (c *clients) ask(ctx context.Context, conn *sql.Conn) error {
+// Looks up a user who was acknowledged, and a stranger.
+func (c *clients) lookUp(ctx context.Context, conn *sql.Conn) error {
 	email := fmt.Sprint("early ", 1+rand.Intn(numUsers))
 	c.mutex.Lock()
 	if n := len(c.acknowledged); n > 0 {
@@ -367,7 +367,7 @@ func (c *clients) runAll() {
 		})
 	}
 	for a := 0; a < numAskers; a++ {
-		c.run(c.ask)
+		c.run(c.lookUp)
 	}
 	c.run(c.build)
 	c.run(c.join)
@@ -420,7 +420,7 @@ SELECT (SELECT count(*) FROM json_each(readfile('%s')) WHERE value NOT IN (SELEC
 		c.waitForRows(i, numRows)
 		node := fmt.Sprintf("%s, the copy of node %d: ", when, i+1)
 		check(node+"it is whole", c.lookInto(i, "PRAGMA integrity_check") == "ok")
-		check(node+"its filters deny no user", c.lookInto(i, countDenied) == "0|0")
+		check(node+"its filters miss no user", c.lookInto(i, countMissed) == "0|0")
 		check(node+"no acknowledged insert is missing, no refused one is there", c.lookInto(i, lostOrUndone) == "0|0")
 	}
 	for i := range c.addresses {
@@ -436,11 +436,11 @@ SELECT (SELECT count(*) FROM json_each(readfile('%s')) WHERE value NOT IN (SELEC
 		})
 		inFilter, inVirtualTable, leads := -1, -1, -1
 		waitUntil("the new leader answers", func() bool {
-			return clients.db.QueryRow(countDenied).Scan(&inFilter, &inVirtualTable) == nil
+			return clients.db.QueryRow(countMissed).Scan(&inFilter, &inVirtualTable) == nil
 		})
 		leads, leader := c.leader()
 		leader.Close()
-		check(fmt.Sprintf("%s, node %d leads: its filters deny no user", when, i+1),
+		check(fmt.Sprintf("%s, node %d leads: its filters miss no user", when, i+1),
 			inFilter == 0 && inVirtualTable == 0 && leads == i)
 	}
 }
@@ -495,10 +495,10 @@ func main() {
 		connection.Close()
 		follower := (leads + 1 + rand.Intn(2)) % numNodes
 		c.waitForRows(follower, numUsers+before)
-		answer := c.lookInto(follower, countDenied)
+		answer := c.lookInto(follower, countMissed)
 		numCopies++
 		if answer != "0|0" {
-			check("a follower's copy, amid the work, denies no user: "+answer, false)
+			check("a follower's copy, amid the work, misses no user: "+answer, false)
 		}
 
 		aim := []*int32{&clients.inTransaction, &clients.inBuild, &clients.inJoin}[round%3]
@@ -556,7 +556,7 @@ func main() {
 		clients.numJoins, clients.numWrongCounts, numCopies)
 	check("no wrong no", clients.numWrongNo == 0 && clients.numAsked > 0)
 	check("no wrong count", clients.numWrongCounts == 0 && clients.numJoins > 0)
-	check("strangers are denied, but for about one in a hundred",
+	check("the filters say no to strangers, but for about one in a hundred",
 		clients.numStrangers > 0 && clients.numPassed*30 < clients.numStrangers)
 	check("filters were built", clients.numBuilds > 0)
 	check("no node ended by itself", c.numCrashes == 0)

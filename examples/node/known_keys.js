@@ -45,7 +45,7 @@ function ownerOf(key) {
 }
 
 // One transaction: no other program finds the key without its bits.  An UPDATE that finds no
-// filter is no error, so ask how many it changed.
+// filter is no error, so check how many it changed.
 const giveOut = db.transaction((key, owner) => {
   addKey.run(key, owner);
   const { changes } = db.prepare("UPDATE filters SET filter = bloom_add(filter, ?) WHERE name = 'api_key'").run(key);

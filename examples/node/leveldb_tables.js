@@ -1,15 +1,15 @@
 /*
 ** Shows: the filters inside another program's LevelDB store, in an SQL table, and the
-** question "which of these tables can hold this key?", asked while that program runs.
+** question "which of these tables can hold this key?", answered while that program runs.
 **
 ** The application here writes its store with classic-level, as Electron applications do,
 ** and keeps it open.  LevelDB never changes a table file (.ldb) once it is finished, so the
 ** harvest reads those alone; one that is still being written is no whole table, and waits
-** for the next harvest.  The newest keys are in the log and in memory: ask the application,
+** for the next harvest.  The newest keys are in the log and in memory: look them up in the application,
 ** or take them for there.
 **
 ** LevelDB writes a filter for each data block, of 4 KB unless told otherwise.  Who does not
-** know the block must ask all filters of a table, and one of a hundred errs: that tells small
+** know the block must test all filters of a file, and one of a hundred errs: that tells small
 ** tables apart, not large ones.  With a blockSize over the size of a table there is one
 ** filter a table.
 **
@@ -107,7 +107,7 @@ function keysOf(file) {
   return keys;
 }
 
-// -- Asking ------------------------------------------------------------------------
+// -- Testing -----------------------------------------------------------------------
 
 const tablesFor = db.prepare('SELECT DISTINCT file FROM filters WHERE bloom_may_contain(filter, ?)').pluck();
 
@@ -118,7 +118,7 @@ function opened(keys, tables) {
     const files = tablesFor.all(key);
     numOpened += files.length;
     for (const [file, held] of tables) {
-      if (held.has(key) && !files.includes(file)) throw new Error(`${file} holds ${key}, and its filters deny it`);
+      if (held.has(key) && !files.includes(file)) throw new Error(`${file} holds ${key}, and its filters miss it`);
     }
   }
   return numOpened;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The main job on real input (`make demo`): loads the machine's package index into
-# SQLite, builds filters over its columns, pre-screens joins with them, and asks
+# SQLite, builds filters over its columns, pre-screens joins with them, and looks up
 # which of many partitions can hold a key. The SQL is in sql/; this script calls
 # it, measures, and stops with a non-zero status if a result differs.
 #
@@ -241,7 +241,7 @@ A piece that holds the name is never missed. Where nearly every piece holds it
 (libc6), there is little or nothing to gain.
 TEXT
 
-# sets WHAT: asks sql/sets/WHAT_rows.sql and WHAT_file.sql in turn, prints both times, and stops
+# sets WHAT: runs sql/sets/WHAT_rows.sql and WHAT_file.sql in turn, prints both times, and stops
 # if a set that holds a key was not found.
 sets() {
   {
@@ -283,7 +283,7 @@ END
 cat <<'TEXT'
 
 Many names, and only the question which pieces can hold them: a filter for each
-piece, asked one by one, and one BloomFile, which answers for all pieces at once.
+piece, tested one by one, and one BloomFile, which answers for all pieces at once.
 
 TEXT
 run_sql < $sql/sets/build_pieces.sql

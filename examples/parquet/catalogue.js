@@ -1,5 +1,5 @@
 /*
-** Shows: which of many Parquet files can hold this key, asked before one is opened.
+** Shows: which of many Parquet files can hold this key, tested before one is opened.
 ** DuckDB writes 300 files with Bloom filters.  Their filters, taken from where
 ** parquet_metadata() says that they lie, go into one table of SQLite; a question goes
 ** to that table first, and DuckDB reads the files that are left.  README.md beside this
@@ -114,7 +114,7 @@ async function read(duckdb, files, { column, is }) {
   return { rows, bytes: JSON.parse(fs.readFileSync(profile, 'utf8')).total_bytes_read };
 }
 
-async function ask(db, question, choose) {
+async function timedAnswer(db, question, choose) {
   const times = [];
   let answer;
   for (let i = 0; i < NUM_RUNS; i++) {
@@ -147,8 +147,8 @@ async function main() {
   console.log(`${group(kept.filters)} filters in the catalogue, ${group(kept.bytes)} bytes`);
   for (const question of questions) {
     console.log(`${question.column} = ${question.is}`);
-    const without = await ask(db, question, () => all);
-    const withIt = await ask(db, question, () => filesFor(db, question));
+    const without = await timedAnswer(db, question, () => all);
+    const withIt = await timedAnswer(db, question, () => filesFor(db, question));
     line('all files', without);
     line('by the catalogue', withIt);
     if (JSON.stringify(without.rows) !== JSON.stringify(withIt.rows)) throw new Error('the catalogue changed an answer');

@@ -49,7 +49,7 @@ static int build_filter(sqlite3 *db, sqlite3_stmt **build){
 }
 
 /* 1 or 0, the first column of the statement's row; -1 if it failed. */
-static int ask(sqlite3_stmt *statement, int parameter, const char *host){
+static int look_up(sqlite3_stmt *statement, int parameter, const char *host){
   int answer = -1;
   sqlite3_bind_text(statement, parameter, host, -1, SQLITE_STATIC);
   if( sqlite3_step(statement)==SQLITE_ROW ) answer = sqlite3_column_int(statement, 0);
@@ -63,10 +63,10 @@ static int screen_requests(sqlite3_stmt *probe, sqlite3_stmt *lookup){
     char host[40];
     int may_be_blocked;
     snprintf(host, sizeof(host), i%40==0 ? "ads%d.example" : "site%d.example", i);
-    may_be_blocked = ask(probe, 2, host);
+    may_be_blocked = look_up(probe, 2, host);
     if( may_be_blocked<0 ) return SQLITE_ERROR;
     if( may_be_blocked ){
-      int is_blocked = ask(lookup, 1, host);
+      int is_blocked = look_up(lookup, 1, host);
       if( is_blocked<0 ) return SQLITE_ERROR;
       num_lookups++;
       num_refused += is_blocked;

@@ -5,7 +5,7 @@
 **
 **     bloomfile_units
 **
-** A file has 2,000 sets, each of units / bits_per_key random hashes; all sets are asked
+** A file has 2,000 sets, each of units / bits_per_key random hashes; all sets are tested
 ** for 200,000 random ones.  Prints the rate, its ratio to theory, and what it is over theory
 ** times the number of units.
 */
@@ -16,7 +16,7 @@
 #include "../../ext/core/bloomfile/bloomfile.h"
 
 #define NUM_SETS  2000
-#define NUM_ASKED 200000
+#define NUM_TESTED 200000
 
 /* SplitMix64 [Steele, Lea, Flood 2014]. */
 static uint64_t next_hash(void){
@@ -51,10 +51,10 @@ static double measured_rate(const bloom_shape *shape, uint8_t *bytes, int num_ke
     bloom_bloomfile_add(shape, bytes, &hash_run, &set_run);
   }
   if( !bloom_encoding_bloomfile.read(bytes, shape->num_bytes, &file) ) exit(1);
-  for(i=0; i<NUM_ASKED; i++){
+  for(i=0; i<NUM_TESTED; i++){
     if( bloom_bloomfile_sets(&file, next_hash(), mask) ) num_accepted += count_bits(mask, sizeof(mask));
   }
-  return (double)num_accepted / NUM_ASKED / NUM_SETS;
+  return (double)num_accepted / NUM_TESTED / NUM_SETS;
 }
 
 int main(void){

@@ -58,7 +58,7 @@ namespace {
 
 struct Effort {
   size_t most_keys, most_kind_keys;  // of hexadecimal keys, of the other kinds
-  size_t fewest_asked, most_asked;
+  size_t fewest_tested, most_tested;
   size_t fewest_keys;  // of all filters of one rate together
   size_t num_published;  // absent numbers
 };
@@ -179,7 +179,7 @@ struct Rate {
   bloom_shape shape;
   double textbook, model;
   double parquet_model;
-  size_t asked = 0, leveldb = 0, ours = 0, parquet = 0;
+  size_t tested = 0, leveldb = 0, ours = 0, parquet = 0;
 
   Rate(const std::string& keys, size_t num_filters, size_t num_keys, int bits_per_key)
       : keys(keys), num_filters(num_filters), num_keys(num_keys), bits_per_key(bits_per_key) {
@@ -193,30 +193,30 @@ struct Rate {
   }
 
   // Absent keys for each filter.
-  size_t NumToAsk(const Effort& effort) const {
+  size_t NumToTest(const Effort& effort) const {
     const double enough = kEnoughFalsePositives / model;
-    const double asked = std::clamp<double>(enough, effort.fewest_asked, effort.most_asked);
-    return static_cast<size_t>(std::ceil(asked / static_cast<double>(num_filters)));
+    const double tested = std::clamp<double>(enough, effort.fewest_tested, effort.most_tested);
+    return static_cast<size_t>(std::ceil(tested / static_cast<double>(num_filters)));
   }
 
   void Report() const {
-    const double num = static_cast<double>(asked);
+    const double num = static_cast<double>(tested);
     const double leveldb_rate = static_cast<double>(leveldb) / num, ours_rate = static_cast<double>(ours) / num;
     const double parquet_rate = static_cast<double>(parquet) / num;
     std::printf("%9zu %8zu %5d %10zu %10zu %8.4f %% %8.4f %% %8.4f %% %8.4f %% %9.2f %8.4f %% %8.4f %%\n", num_keys, num_filters,
-                bits_per_key, shape.num_bytes, asked, 100 * textbook, 100 * model, 100 * leveldb_rate,
+                bits_per_key, shape.num_bytes, tested, 100 * textbook, 100 * model, 100 * leveldb_rate,
                 100 * ours_rate, ours_rate / model, 100 * parquet_rate, 100 * parquet_model);
     std::fflush(stdout);
     if (!raw) return;
     std::fprintf(raw, "%s\t%zu\t%zu\t%d\t%u\t%zu\t%zu\t%zu\t%.4e\t%.4e\t%.4e\t%.4e\t%.4e\t%.4e\n", keys.c_str(), num_keys,
-                 num_filters, bits_per_key, shape.num_probes, shape.num_bytes, asked, ours, textbook, model,
+                 num_filters, bits_per_key, shape.num_probes, shape.num_bytes, tested, ours, textbook, model,
                  leveldb_rate, ours_rate, parquet_rate, parquet_model);
   }
 };
 
 void Heading(const char* keys) {
   std::printf("\n%s\n"
-              " num_keys  filters  bits  num_bytes      asked   textbook      model    LevelDB       ours  to model    parquet  its model\n", keys);
+              " num_keys  filters  bits  num_bytes     tested   textbook      model    LevelDB       ours  to model    parquet  its model\n", keys);
 }
 
 // The filters of the same keys by LevelDB and by us, and our other encoding's.
@@ -247,7 +247,7 @@ class Pair {
     if (parquet_filter_.encoding != &encoding) Die("a filter of Parquet's is not read as one");
   }
 
-  void Ask(const Keys& absent, Rate* rate) const {
+  void Test(const Keys& absent, Rate* rate) const {
     const size_t count = absent.slices.size();
     for (size_t i = 0; i < count; i++) {
       const bool leveldb = policy_->KeyMayMatch(absent.slices[i], theirs_);
@@ -257,7 +257,7 @@ class Pair {
       rate->ours += ours;
       rate->parquet += parquet_filter_.encoding->may_contain(&parquet_filter_, absent.parquet_hashes[i]);
     }
-    rate->asked += count;
+    rate->tested += count;
   }
 
  private:
@@ -277,11 +277,11 @@ void MeasureGrid(const Kind& kind, const Effort& effort) {
     for (int bits_per_key = 4; bits_per_key <= 24; bits_per_key++) {
       if ((!is_main || num_keys > 1000000) && !IsFewBits(bits_per_key)) continue;
       Rate rate(kind.name, num_filters, num_keys, bits_per_key);
-      const size_t num_asked = kind.is_between ? num_keys : rate.NumToAsk(effort);
+      const size_t num_tested = kind.is_between ? num_keys : rate.NumToTest(effort);
       for (size_t f = 0; f < num_filters; f++) {
         const Pair pair(keys, f * num_keys, num_keys, bits_per_key);
-        for (size_t i = 0; i < num_asked; i += kChunk) {
-          pair.Ask(Absent(kind, f * num_asked + i, std::min(kChunk, num_asked - i)), &rate);
+        for (size_t i = 0; i < num_tested; i += kChunk) {
+          pair.Test(Absent(kind, f * num_tested + i, std::min(kChunk, num_tested - i)), &rate);
         }
       }
       rate.Report();
@@ -301,7 +301,7 @@ void MeasureRanges() {
   Heading("consecutive, 0 to 999,999; asked for are the next twenty million, one by one");
   for (size_t range = 1; range <= kRanges; range++) {
     Rate rate("consecutive, asked from " + std::to_string(range * kKeys), 1, kKeys, kBitsPerKey);
-    pair.Ask(consecutive(range * kKeys), &rate);
+    pair.Test(consecutive(range * kKeys), &rate);
     rate.Report();
   }
 }
@@ -316,11 +316,11 @@ void MeasureParts(const Kind& kind, const Effort& effort) {
     Rate rate(name, kParts, kKeys / kParts, bits_per_key);
     std::vector<Pair> pairs;
     for (const Keys& part : parts) pairs.emplace_back(part, 0, part.slices.size(), bits_per_key);
-    const size_t num_asked = kind.is_between ? kKeys : kParts * rate.NumToAsk(effort);
-    for (size_t i = 0; i < num_asked; i += kParts * kChunk) {
-      const Keys absent = Absent(kind, i, std::min(kParts * kChunk, num_asked - i));
+    const size_t num_tested = kind.is_between ? kKeys : kParts * rate.NumToTest(effort);
+    for (size_t i = 0; i < num_tested; i += kParts * kChunk) {
+      const Keys absent = Absent(kind, i, std::min(kParts * kChunk, num_tested - i));
       const std::vector<Keys> absent_parts = Part(absent, kParts);
-      for (size_t part = 0; part < kParts; part++) pairs[part].Ask(absent_parts[part], &rate);
+      for (size_t part = 0; part < kParts; part++) pairs[part].Test(absent_parts[part], &rate);
     }
     rate.Report();
   }
@@ -347,7 +347,7 @@ void MeasurePublished(const Effort& effort) {
   for (const auto& p : published) {
     Rate rate("1 to 9 digits", 1, present.size(), p.bits_per_key);
     const Pair pair(keys, 0, present.size(), p.bits_per_key);
-    pair.Ask(others, &rate);
+    pair.Test(others, &rate);
     rate.Report();
     std::printf("%24s %10zu %43.3g %%  published\n", "", p.num_bytes, p.percent);
     if (rate.shape.num_bytes != p.num_bytes) Die("the size is not the published one");

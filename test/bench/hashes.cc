@@ -13,7 +13,7 @@
 // other.  `equal` counts the keys whose lower 32 bits an earlier key has, of a million
 // random keys, 45,402 names, 40,000 ids, a million numbered; about n^2 / 2^33 are
 // expected: 116.4, 0.24, 0.19, 116.4.  The other columns are false positive rates at 10, 15
-// and 20 bits per key: of LevelDB's layout, filled and asked by the lower 32 bits, and in
+// and 20 bits per key: of LevelDB's layout, filled and tested by the lower 32 bits, and in
 // the last row of Parquet's.  Filters hold a million random keys, 45,402 names, 80,000 ids,
 // a million numbered; a million others of the kind are asked for.
 #include <algorithm>

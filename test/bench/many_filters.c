@@ -8,7 +8,7 @@
 **     many_filters FOLDER [--filters N] [--repeats N] [--state NAME]
 **
 ** FOLDER gets one database a contestant, 900 MB in all with the default of 10,000
-** filters.  Contestants take turns, each asking once untimed before; printed is the median of the repeats, their
+** filters.  Contestants take turns, each once untimed before; printed is the median of the repeats, their
 ** least and most, in ns of processor time a filter, and the pages that were got a filter.
 **
 **   warm    all pages in SQLite's page cache
@@ -132,7 +132,7 @@ static void prepare(const char *folder, contestant *c){
 }
 
 /* Reads only the bytes of a filter that are tested. */
-static int ask_by_blob_io(contestant *c, const char *key){
+static int look_up_by_blob_io(contestant *c, const char *key){
   const uint32_t hash = bloom_leveldb_hash((const uint8_t *)key, KEY_CHARS);
   int num_found = 0, id;
   for(id=0; id<num_filters; id++){
@@ -152,26 +152,26 @@ static int ask_by_blob_io(contestant *c, const char *key){
   return num_found;
 }
 
-static int ask(contestant *c, const char *key){
+static int look_up(contestant *c, const char *key){
   int num_found = 0, rc;
-  if( c->kind==BLOB_IO ) return ask_by_blob_io(c, key);
+  if( c->kind==BLOB_IO ) return look_up_by_blob_io(c, key);
   sqlite3_bind_text(c->statement, 1, key, KEY_CHARS, SQLITE_STATIC);
   while( (rc = sqlite3_step(c->statement))==SQLITE_ROW ) num_found++;
   check(c->db, sqlite3_reset(c->statement));
   return num_found;
 }
 
-/* Asks for one absent key; gives ns a filter. */
+/* Looks up one absent key; returns ns a filter. */
 static double measure(contestant *c, int state, int repeat){
   char key[KEY_CHARS + 1];
   double start, ns;
   int num_found;
   write_key((sqlite3_uint64)1 << 40 | (sqlite3_uint64)repeat, key);
   exec(c->db, state==WARM ? "PRAGMA cache_size=-400000; BEGIN" : "PRAGMA cache_size=-2000; BEGIN");
-  ask(c, key); /* SQLite's pages, and the processor's caches, which are the last contestant's */
+  look_up(c, key); /* SQLite's pages, and the processor's caches, which are the last contestant's */
   cache_misses(c->db);
   start = cpu_ns();
-  num_found = ask(c, key);
+  num_found = look_up(c, key);
   ns = (cpu_ns() - start) / num_filters;
   c->pages = (double)cache_misses(c->db) / num_filters;
   exec(c->db, "COMMIT");

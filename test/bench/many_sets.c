@@ -6,7 +6,7 @@
 **     many_sets FOLDER [--sets N] [--repeats N] [--state NAME]
 **
 ** FOLDER gets one database a contestant.  --sets is the largest number of sets: 100, 1,000
-** and 10,000 are measured up to it.  Contestants take turns, each asked once untimed before;
+** and 10,000 are measured up to it.  Contestants take turns, each tested once untimed before;
 ** a repeat asks for 10 absent keys, each a statement that is reset; false sets are counted
 ** apart, with more keys.  Printed is the median of
 ** the repeats, us of processor time a look-up, least and most, and beside the time the MB
@@ -30,7 +30,7 @@ static const char *const state_names[NUM_STATES] = {"warm", "small"};
 #define NUM_DISTINCT   100
 #define MEAN_KEYS      2000
 #define NUM_CLASSES    5
-#define ASKED_A_REPEAT 10
+#define KEYS_A_REPEAT 10
 
 static const int class_keys[NUM_CLASSES] = {250, 500, 1000, 2000, 6250};
 
@@ -45,7 +45,7 @@ typedef struct contestant {
   sqlite3 *db;
   sqlite3_stmt *statement;
   double us[NUM_STATES][MAX_REPEATS];
-  double megabytes, expected_fpr, num_false, num_asked;
+  double megabytes, expected_fpr, num_false, num_tested;
 } contestant;
 
 static contestant contestants[] = {
@@ -137,7 +137,7 @@ static char *query_sql(const contestant *c){
     case FILES:
       return sqlite3_mprintf("SELECT set_number FROM files, bloom_sets(file, ?1) WHERE id = bloom_partition(?1, %d)", c->num_parts);
     case HANDLE: /* all keys in one statement */
-      return sqlite3_mprintf("SELECT set_number FROM asked CROSS JOIN bloom_sets((SELECT bloom_open(file) FROM files), k)");
+      return sqlite3_mprintf("SELECT set_number FROM probed CROSS JOIN bloom_sets((SELECT bloom_open(file) FROM files), k)");
     case FILES_BY_SIZE:
       for(class=0; class<NUM_CLASSES; class++){
         sql = sqlite3_mprintf("%z%sSELECT set_number*%d + %d FROM files, bloom_sets(file, ?1) WHERE id = %d + bloom_partition(?1, %d)",
@@ -167,13 +167,13 @@ static void prepare(const char *folder, contestant *c){
   c->db = open_database(path, SQLITE_OPEN_READONLY);
   read_file(path);
   c->megabytes = real_of(c->db, has_files ? "SELECT sum(length(file))/1e6 FROM files" : "SELECT sum(length(filter))/1e6 FROM filters");
-  /* The mean over sets, of which each file, or each partition's filters, has its share; absent keys ask
-  ** each partition of a class as often. */
+  /* The mean over all sets: each file, or the filters of each partition, has an equal share, because
+  ** absent keys are spread evenly over the partitions of a class. */
   c->expected_fpr = real_of(c->db, has_files
     ? "SELECT avg(fpr) FROM (SELECT avg(expected_fpr) AS fpr FROM files, bloom_info(file) GROUP BY id/1000)"
     : "SELECT avg(expected_fpr) FROM filters, bloom_info(filter) WHERE id < 2000");
-  c->num_false = c->num_asked = 0;
-  exec(c->db, "CREATE TEMP TABLE asked(k)");
+  c->num_false = c->num_tested = 0;
+  exec(c->db, "CREATE TEMP TABLE probed(k)");
   sql = query_sql(c);
   check(c->db, sqlite3_prepare_v2(c->db, sql, -1, &c->statement, NULL));
   sqlite3_free(sql);
@@ -187,8 +187,8 @@ static int run_statement(contestant *c){
   return num_found;
 }
 
-/* Asks for absent keys; gives the sets that came. */
-static int ask(contestant *c, sqlite3_uint64 first, int num_keys){
+/* Looks up absent keys; returns the number of sets found. */
+static int look_up(contestant *c, sqlite3_uint64 first, int num_keys){
   char key[KEY_CHARS + 1];
   int num_found = 0, i;
   if( c->kind==HANDLE ) return run_statement(c);
@@ -201,8 +201,8 @@ static int ask(contestant *c, sqlite3_uint64 first, int num_keys){
 }
 
 /* A handle is opened once a statement: for so many keys that this does not count. */
-static int num_asked_by(const contestant *c){
-  return c->kind==HANDLE ? 5000 : ASKED_A_REPEAT;
+static int num_keys_by(const contestant *c){
+  return c->kind==HANDLE ? 5000 : KEYS_A_REPEAT;
 }
 
 static double measure(contestant *c, int state, int repeat){
@@ -210,19 +210,19 @@ static double measure(contestant *c, int state, int repeat){
   double start, us;
   exec(c->db, state==WARM ? "PRAGMA cache_size=-400000; BEGIN" : "PRAGMA cache_size=-2000; BEGIN");
   if( c->kind==HANDLE ){
-    char *sql = sqlite3_mprintf("DELETE FROM asked; " NUMBERS(%d) "INSERT INTO asked SELECT key((1<<40) + %lld + i) FROM n",
-                                num_asked_by(c), (sqlite3_int64)first);
+    char *sql = sqlite3_mprintf("DELETE FROM probed; " NUMBERS(%d) "INSERT INTO probed SELECT key((1<<40) + %lld + i) FROM n",
+                                num_keys_by(c), (sqlite3_int64)first);
     exec(c->db, sql);
     sqlite3_free(sql);
   }
-  ask(c, first, ASKED_A_REPEAT);
+  look_up(c, first, KEYS_A_REPEAT);
   start = cpu_ns();
-  ask(c, first, ASKED_A_REPEAT);
-  us = (cpu_ns() - start) / 1e3 / num_asked_by(c);
+  look_up(c, first, KEYS_A_REPEAT);
+  us = (cpu_ns() - start) / 1e3 / num_keys_by(c);
   /* In few sets rates are found by many keys. */
-  if( c->num_asked<=0 ){
-    c->num_asked = c->kind==HANDLE ? num_asked_by(c) : num_sets>=1000 ? 500 : 5000;
-    c->num_false = ask(c, first, (int)c->num_asked);
+  if( c->num_tested<=0 ){
+    c->num_tested = c->kind==HANDLE ? num_keys_by(c) : num_sets>=1000 ? 500 : 5000;
+    c->num_false = look_up(c, first, (int)c->num_tested);
   }
   exec(c->db, "COMMIT");
   return us;
@@ -248,7 +248,7 @@ static void measure_sets(const options *o, FILE *out){
         if( repeat<0 ) continue;
         c->us[state][repeat] = us;
         if( out ) fprintf(out, "%d\t%s\t%s\t%d\t%.2f\t%.2f\t%.4f\t%.4f\n", num_sets, state_names[state], c->name, repeat, us,
-                          c->megabytes, 100 * c->num_false / c->num_asked / num_sets, 100 * c->expected_fpr);
+                          c->megabytes, 100 * c->num_false / c->num_tested / num_sets, 100 * c->expected_fpr);
       }
     }
     printf("\n%6d sets, %-24s %8s %8s %8s %8s %7s %8s %6s %6s\n", num_sets, state_names[state], "us", "least", "most", "faster",
@@ -259,9 +259,9 @@ static void measure_sets(const options *o, FILE *out){
       const contestant *base = &contestants[c->is_uneven ? UNEVEN_BASE : EVEN_BASE];
       spread us = spread_of(c->us[state], o->num_repeats);
       spread faster = ratios_of(base->us[state], c->us[state], o->num_repeats);
-      double fpr = c->num_false / c->num_asked / num_sets;
+      double fpr = c->num_false / c->num_tested / num_sets;
       printf("%-37s %8.1f %8.1f %8.1f %8.1f %7.2f %8.2f %6.2f %6.2f\n", c->name, us.median, us.least, us.most, faster.median,
-             c->megabytes, c->num_false / c->num_asked, fpr / c->expected_fpr, fpr / theory());
+             c->megabytes, c->num_false / c->num_tested, fpr / c->expected_fpr, fpr / theory());
     }
     fflush(stdout);
   }
@@ -283,7 +283,7 @@ int main(int argc, char **argv){
     out = open_results("many-sets", sqlite3_libversion(), "one absent key, many sets: us a look-up, bytes, false sets",
                        "num_sets\tstate\tcontestant\trepeat\tus\tmegabytes\tfalse_percent\texpected_percent");
   }
-  printf("SQLite %s, %d repeats of %d look-ups, us a look-up\n", sqlite3_libversion(), o.num_repeats, ASKED_A_REPEAT);
+  printf("SQLite %s, %d repeats of %d look-ups, us a look-up\n", sqlite3_libversion(), o.num_repeats, KEYS_A_REPEAT);
   for(num_sets=NUM_DISTINCT; num_sets<=o.num_items; num_sets*=10) measure_sets(&o, out);
   return out ? fclose(out)!=0 : 0;
 }

@@ -3,7 +3,7 @@
 **
 **     opens FOLDER [quick | full] [--repeats N]
 **
-** Opens: a filter of 1, 12 and 120 MB is read from SQLite's page cache, opened and asked
+** Opens: a filter of 1, 12 and 120 MB is read from SQLite's page cache, opened and tested
 ** for one key, beside the same BLOB read and not opened, and bound by a program that keeps
 ** it in memory: as it is (SQLITE_STATIC), and copied (SQLITE_TRANSIENT), as the bindings of
 ** most languages do.  With the page faults of each, which are most of what it can cost.

@@ -341,7 +341,7 @@ def kernels(results):
     best = [next(f"{layout} {kernel}" for kernel in ("avx512", "avx2", "scalar") if f"{layout} {kernel}" in names)
             for layout in ("bloom", "parquet")]
     panels = []
-    for what, text, contestants in (("build", "building", best), ("probe misses", "asking for an absent key", ("bloom", "parquet"))):
+    for what, text, contestants in (("build", "building", best), ("probe misses", "testing an absent key", ("bloom", "parquet"))):
         def of(contestant):
             its = [row for row in rows if row["what"] == what and row["key"] == "text16" and row["contestant"] == contestant]
             return [(n, median(its, "ns_per_key", n=str(n))) for n in sorted({int(row["n"]) for row in its})]
@@ -355,7 +355,7 @@ def kernels(results):
                             xlabel="keys in the filter", ylabel=f"ns a key, {text}",
                             xticks=[tick for tick in KEY_TICKS if tick[1] <= x[-1][0]],
                             yticks=[(str(ns), ns) for ns in range(0, int(1.05 * most), 10 if most < 80 else 40)]))
-    return "Both encodings are built and asked faster than by LevelDB's library", panels
+    return "Both encodings are built and tested faster than by LevelDB's library", panels
 
 
 def many_sets(results):

@@ -64,9 +64,9 @@ FORMS = {
 
 def contest(db, contestants, filter_blob, num_keys, num_repeats, results, what):
     """Times the queries in turns and keeps every time."""
-    def asking(sql):
+    def run_of(sql):
         return lambda: db.execute(sql, {"filter": filter_blob} if ":filter" in sql else {}).fetchone()[0]
-    times = harness.race({name: asking(sql) for name, sql in contestants.items()}, num_repeats)
+    times = harness.race({name: run_of(sql) for name, sql in contestants.items()}, num_repeats)
     for name, contestant in times.items():
         for repeat, seconds in enumerate(contestant.seconds):
             results.row(what, name, repeat, seconds * 1e9 / num_keys)

@@ -25,7 +25,7 @@ import time
 
 import harness
 
-NUM_ASKED = 20_000
+NUM_TESTED = 20_000
 KINDS = {
     "no filter": (),
     "index": ("CREATE INDEX t_k ON t(k)",),
@@ -93,15 +93,15 @@ def measure(kind, keys, absent, source):
     for what, name in (("absent", "some_absent"), ("present", "some_present")):
         query = LOOKUP[kind].format("source." + name)
         db.execute(query).fetchone()
-        found[what] = timed(lambda: db.execute(query).fetchone()) / NUM_ASKED
+        found[what] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
         answer = db.execute(query).fetchone()[0]
-        assert what == "absent" or answer == NUM_ASKED, (kind, answer)
-        assert what == "present" or answer < NUM_ASKED / 20, (kind, answer)
+        assert what == "absent" or answer == NUM_TESTED, (kind, answer)
+        assert what == "present" or answer < NUM_TESTED / 20, (kind, answer)
     found["statement"] = timed(lambda: execute_each(db, ONE[kind], absent)) / len(absent)
     if kind in ("filter", "set of its own"):
         scan = "SELECT count(*) FROM source.some_absent WHERE bloom_may_contain((SELECT handle FROM f), k)"
         db.execute(scan).fetchone()
-        found["scan"] = timed(lambda: db.execute(scan).fetchone()) / NUM_ASKED
+        found["scan"] = timed(lambda: db.execute(scan).fetchone()) / NUM_TESTED
     db.execute("COMMIT")
     if kind == "filter":
         found["rebuild"] = timed(lambda: db.execute("INSERT INTO f(f) VALUES ('rebuild')")) / n
@@ -114,7 +114,7 @@ def measure(kind, keys, absent, source):
     db.execute("ATTACH ? AS source", (source,))
     query = LOOKUP[kind].format("source.some_absent")
     # Each statement finds the filter's own pages gone, too.
-    found["cold"] = timed(lambda: db.execute(query).fetchone()) / NUM_ASKED
+    found["cold"] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
     name = {"index": "t_k", "primary key": "t"}.get(kind, "f_pages")
     found["space"] = db.execute("SELECT sum(pgsize) FROM dbstat WHERE name = ?", (name,)).fetchone()[0] / n
     db.close()
@@ -122,10 +122,10 @@ def measure(kind, keys, absent, source):
 
 
 def fill(db, num_rows):
-    for name, count in (("present", num_rows), ("some_absent", NUM_ASKED)):
+    for name, count in (("present", num_rows), ("some_absent", NUM_TESTED)):
         db.execute(f"CREATE TABLE {name}(k TEXT)")
         db.execute(f"INSERT INTO {name} " + harness.numbers(count) + " SELECT printf('%016x', random()) FROM numbers")
-    db.execute(f"CREATE TABLE some_present AS SELECT k FROM present ORDER BY random() LIMIT {NUM_ASKED}")
+    db.execute(f"CREATE TABLE some_present AS SELECT k FROM present ORDER BY random() LIMIT {NUM_TESTED}")
 
 
 def main():

@@ -213,7 +213,7 @@ static void files_are_written_as_defined(void **state){
 }
 
 /* Every set that has the key, and what any other reader finds too. */
-static void asking_gives_the_sets_of_the_definition(void **state){
+static void probing_returns_the_sets_of_the_definition(void **state){
   size_t w;
   (void)state;
   for(w=0; w<COUNT_OF(widths); w++){
@@ -530,7 +530,7 @@ int main(void){
     cmocka_unit_test(probes_follow_the_bits_per_key),
     cmocka_unit_test(what_is_larger_than_allowed_is_too_big),
     cmocka_unit_test(files_are_written_as_defined),
-    cmocka_unit_test(asking_gives_the_sets_of_the_definition),
+    cmocka_unit_test(probing_returns_the_sets_of_the_definition),
     cmocka_unit_test(a_key_s_answer_is_its_hash_s),
     cmocka_unit_test(a_header_that_is_wrong_makes_no_bloomfile),
     cmocka_unit_test(merging_is_building_of_all_keys),

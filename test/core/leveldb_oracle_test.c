@@ -30,7 +30,7 @@
 
 static size_t num_pairs, num_matches;
 
-/* Asks both about one key; num_bytes bytes of filter end their allocation. */
+/* Tests one key by both; num_bytes bytes of filter end their allocation. */
 static int agree(const char *kind, uint64_t number, const uint8_t *filter, size_t num_bytes,
                  const uint8_t *key, size_t key_bytes){
   const int theirs = oracle_may_match(filter, num_bytes, key, key_bytes);

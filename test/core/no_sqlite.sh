@@ -1,7 +1,7 @@
 #!/bin/sh
 # The core stays pure: C11 that knows no SQLite, allocates nothing, keeps no
 # mutable state.  Checks what the compiler sees, not what the source looks like:
-# every header that is read, every symbol that is asked of other libraries,
+# every header that is read, every symbol that is needed from other libraries,
 # every section that could be written to.
 #
 #   sh test/core/no_sqlite.sh [core folder]     CC and CPPFLAGS are used
@@ -62,16 +62,16 @@ for source in "$core"/*.c "$core"/*/*.c; do
   compile "$source" -c -o "$object" 2>/dev/null
 done
 
-# What the objects together ask for, minus what they give each other.
-nm -g "$work"/*.o | awk 'NF==2 && $1=="U" {print $2}' | sort -u >"$work/asked"
-nm -g "$work"/*.o | awk 'NF==3 {print $3}' | sort -u >"$work/given"
+# The symbols that the objects need, without those that they define themselves.
+nm -g "$work"/*.o | awk 'NF==2 && $1=="U" {print $2}' | sort -u >"$work/needed"
+nm -g "$work"/*.o | awk 'NF==3 {print $3}' | sort -u >"$work/defined"
 printf '%s\n' $symbols | sort -u >"$work/allowed"
 check "the core calls what it may not" is_empty \
-  "$(comm -23 "$work/asked" "$work/given" | sed "$([ "$(uname -s)" = Darwin ] && echo 's/^_//')" |
+  "$(comm -23 "$work/needed" "$work/defined" | sed "$([ "$(uname -s)" = Darwin ] && echo 's/^_//')" |
      sort | comm -23 - "$work/allowed")"
 # Else an empty list of objects would pass.
 check "the core defines too little: did it compile?" is_empty \
-  "$(grep -q bloom_filter_read "$work/given" || echo 'no bloom_filter_read')"
+  "$(grep -q bloom_filter_read "$work/defined" || echo 'no bloom_filter_read')"
 
 # .data.rel.ro is constant once the addresses in it are set.
 if size -A "$work"/*.o >"$work/sections" 2>/dev/null; then

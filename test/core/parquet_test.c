@@ -91,7 +91,7 @@ static void naive_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hash
   }
 }
 
-static int naive_ask(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
+static int naive_parquet_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
   uint32_t j;
   for(j=0; j<8; j++){
     const uint64_t bit = naive_bit(hash, num_blocks, j);
@@ -376,7 +376,7 @@ static void rows_give_the_same_bits(void **state){
         for(i=0; i<1000; i++){
           const uint64_t hash = rng_next(&random);
           assert_int_equal(kernels->may_contain(blocks, num_blocks[b], hash),
-                           naive_ask(expected, num_blocks[b], hash));
+                           naive_parquet_may_contain(expected, num_blocks[b], hash));
         }
       }
       free(memory);
@@ -472,8 +472,8 @@ static void merging(void **state){
 }
 
 /* From key to answer: integers and bytes, each way the same, and no wrong "no". */
-static void asking(void **state){
-  enum { NUM = 2000, NUM_HASHES = 2*NUM, NUM_ASKED = 10*NUM };
+static void testing_keys(void **state){
+  enum { NUM = 2000, NUM_HASHES = 2*NUM, NUM_TESTED = 10*NUM };
   const bloom_shape shape = shape_of(NUM_HASHES, 10);
   uint8_t *bytes = cleared(&shape);
   static uint64_t hashes[NUM_HASHES];
@@ -488,13 +488,13 @@ static void asking(void **state){
   }
   add_hashes(&shape, bytes, hashes, NUM_HASHES);
   filter = read_back(bytes, shape.num_bytes);
-  for(i=0; i<NUM_ASKED; i++){
+  for(i=0; i<NUM_TESTED; i++){
     char text[24];
     const int length = snprintf(text, sizeof(text), "key %zu", i);
     const int64_t number = (int64_t)i - NUM/2;
     const int by_hash = parquet->may_contain(&filter, parquet->hash_int64(number));
     assert_int_equal(parquet->may_contain_int64(&filter, number), by_hash);
-    assert_int_equal(by_hash, naive_ask(filter.bits, filter.shape.num_slots, parquet->hash_int64(number)));
+    assert_int_equal(by_hash, naive_parquet_may_contain(filter.bits, filter.shape.num_slots, parquet->hash_int64(number)));
     assert_int_equal(parquet->may_contain_bytes(&filter, (const uint8_t*)text, (size_t)length),
                      parquet->may_contain(&filter, parquet->hash_bytes((const uint8_t*)text, (size_t)length)));
     if( i<NUM ){
@@ -508,7 +508,7 @@ static void asking(void **state){
   assert_in_range(num_accepted, 228-75, 228+75);
   /* The empty key, present and absent. */
   assert_int_equal(parquet->may_contain_bytes(&filter, NULL, 0),
-                   naive_ask(filter.bits, filter.shape.num_slots, 0xef46db3751d8e999u));
+                   naive_parquet_may_contain(filter.bits, filter.shape.num_slots, 0xef46db3751d8e999u));
   hashes[0] = parquet->hash_bytes(NULL, 0);
   add_hashes(&shape, bytes, hashes, 1);
   assert_int_equal(parquet->may_contain_bytes(&filter, NULL, 0), 1);
@@ -844,7 +844,7 @@ int main(void){
     cmocka_unit_test(rows_miss_each_bit),
     cmocka_unit_test(runs_come_together),
     cmocka_unit_test(merging),
-    cmocka_unit_test(asking),
+    cmocka_unit_test(testing_keys),
     cmocka_unit_test(halves_fold),
     cmocka_unit_test(facts_without_counting),
     cmocka_unit_test(facts_of_filters),

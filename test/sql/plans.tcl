@@ -1,5 +1,5 @@
 #!/usr/bin/env tclsh
-# What bloom_info and bloom_sets tell SQLite's query planner, seen in the plans; and that SQLite asks a
+# What bloom_info and bloom_sets tell SQLite's query planner, seen in the plans; and that SQLite tests a
 # filter where sql/README.md says it does: before the look-up in the forms that it recommends, too late in
 # the others.  Results alone would be the same, and only slower.
 #
@@ -83,18 +83,18 @@ has {the table of the filters comes first, wherever it is written} {filters.*\n.
 db eval {
     CREATE TABLE files(part INTEGER PRIMARY KEY, file BLOB);
     CREATE TABLE names(set_number INTEGER PRIMARY KEY, name TEXT);
-    CREATE TABLE asked(k);
+    CREATE TABLE probed(k);
 }
 has {names are looked up by the numbers} {VIRTUAL TABLE.*\n.*names USING INTEGER PRIMARY KEY} \
     {SELECT name FROM names, bloom_sets((SELECT file FROM files), 'key') b WHERE names.set_number = b.set_number}
 has {the file comes first, then the sets, then names} {files USING INTEGER PRIMARY KEY.*\n.*VIRTUAL TABLE.*\n.*names USING} \
     {SELECT name FROM names, files, bloom_sets(file, 'key') b WHERE part = bloom_partition('key', 99) AND names.set_number = b.set_number}
-has {keys come first, each then finds its file} {asked.*\n.*files USING INTEGER PRIMARY KEY.*\n.*VIRTUAL TABLE.*\n.*names USING} \
-    {SELECT k, name FROM asked, files, bloom_sets(file, k) b, names WHERE part = bloom_partition(k, 99) AND names.set_number = b.set_number}
+has {keys come first, each then finds its file} {probed.*\n.*files USING INTEGER PRIMARY KEY.*\n.*VIRTUAL TABLE.*\n.*names USING} \
+    {SELECT k, name FROM probed, files, bloom_sets(file, k) b, names WHERE part = bloom_partition(k, 99) AND names.set_number = b.set_number}
 has {rows are few, a call is dear: it comes before a table of 100} {^[^\n]*VIRTUAL TABLE} \
     {SELECT * FROM bloom_sets((SELECT file FROM files), 1), sizes s WHERE s.num_bytes = set_number}
 
-# -- Where a filter is asked: sql/README.md.
+# -- Where a filter is tested: sql/README.md.
 
 db eval {
     CREATE TABLE opened(filter BLOB);
@@ -138,44 +138,44 @@ proc instructions {sql} {
     return $lines
 }
 
-# Is the filter asked before the first instruction that the pattern names?
-proc asked {when what pattern sql} {
+# Is the filter tested before the first instruction that the pattern names?
+proc tested {when what pattern sql} {
     set lines [instructions $sql]
-    set asked [lsearch -regexp $lines {Func.* bloom_may_contain}]
+    set test [lsearch -regexp $lines {Func.* bloom_may_contain}]
     set other [lsearch -regexp $lines $pattern]
-    check "$what: asked $when" \
-        [expr {$asked >= 0 && $other >= 0 && ($when eq "first" ? $asked < $other : $asked > $other)}] $sql [join $lines \n]
+    check "$what: tested $when" \
+        [expr {$test >= 0 && $other >= 0 && ($when eq "first" ? $test < $other : $test > $other)}] $sql [join $lines \n]
 }
 
 set look_up {^(SeekRowid|NotExists|NotFound) customers}
 set join {SELECT count(*) FROM visits v JOIN customers c ON v.visitor_id = c.visitor_id}
-asked first {a join, the column that is scanned} $look_up "$join WHERE [filter v.visitor_id]"
-asked late {a join, the column that is looked up} $look_up "$join WHERE [filter c.visitor_id]"
+tested first {a join, the column that is scanned} $look_up "$join WHERE [filter v.visitor_id]"
+tested late {a join, the column that is looked up} $look_up "$join WHERE [filter c.visitor_id]"
 set using {SELECT count(*) FROM customers JOIN visits USING (visitor_id)}
-asked late {USING, the left table's column} $look_up "$using WHERE [filter visitor_id]"
-asked first {USING, the column that is scanned} $look_up "$using WHERE [filter visits.visitor_id]"
+tested late {USING, the left table's column} $look_up "$using WHERE [filter visitor_id]"
+tested first {USING, the column that is scanned} $look_up "$using WHERE [filter visits.visitor_id]"
 
 set in {IN (SELECT visitor_id FROM customers)}
 set exists {EXISTS(SELECT 1 AS a FROM customers u WHERE u.visitor_id = v.visitor_id@ LIMIT 1)}
-asked first {the filter, then IN} $look_up "SELECT count(*) FROM visits v WHERE [filter visitor_id] AND visitor_id $in"
-asked late {IN, then the filter} $look_up "SELECT count(*) FROM visits v WHERE visitor_id $in AND [filter visitor_id]"
-asked late {IN that drives an index of the table scanned} {^Seek.. visits_key} \
+tested first {the filter, then IN} $look_up "SELECT count(*) FROM visits v WHERE [filter visitor_id] AND visitor_id $in"
+tested late {IN, then the filter} $look_up "SELECT count(*) FROM visits v WHERE visitor_id $in AND [filter visitor_id]"
+tested late {IN that drives an index of the table scanned} {^Seek.. visits_key} \
     "SELECT count(*) FROM visits_with_key WHERE [filter visitor_id] AND visitor_id $in"
-asked first {the same with + before the column} $look_up \
+tested first {the same with + before the column} $look_up \
     "SELECT count(*) FROM visits_with_key WHERE [filter visitor_id] AND +visitor_id $in"
-asked first {the same as EXISTS} $look_up \
+tested first {the same as EXISTS} $look_up \
     "SELECT count(*) FROM visits_with_key v WHERE [filter v.visitor_id] AND [string map {@ {}} $exists]"
-asked late {inside EXISTS} $look_up \
+tested late {inside EXISTS} $look_up \
     "SELECT count(*) FROM visits v WHERE [string map [list @ " AND [filter v.visitor_id]"] $exists]"
-asked first {inside EXISTS, bound} $look_up \
+tested first {inside EXISTS, bound} $look_up \
     "SELECT count(*) FROM visits v WHERE [string map [list @ " AND [bound v.visitor_id]"] $exists]"
-asked first {before EXISTS} $look_up \
+tested first {before EXISTS} $look_up \
     "SELECT count(*) FROM visits v WHERE [filter v.visitor_id] AND [string map {@ {}} $exists]"
-asked late {a list of keys looked up} $look_up "SELECT count(*) FROM customers WHERE visitor_id IN (?, ?, ?) AND [filter visitor_id]"
+tested late {a list of keys looked up} $look_up "SELECT count(*) FROM customers WHERE visitor_id IN (?, ?, ?) AND [filter visitor_id]"
 
 set left {SELECT v.id, c.country FROM visits v LEFT JOIN customers c ON c.visitor_id =}
-asked late {LEFT JOIN, in ON} $look_up "$left v.visitor_id AND [filter v.visitor_id]"
-asked first {LEFT JOIN, in the key} $look_up "$left CASE WHEN [filter v.visitor_id] THEN v.visitor_id END"
+tested late {LEFT JOIN, in ON} $look_up "$left v.visitor_id AND [filter v.visitor_id]"
+tested first {LEFT JOIN, in the key} $look_up "$left CASE WHEN [filter v.visitor_id] THEN v.visitor_id END"
 set left {SELECT count(*) FROM visits_with_key v LEFT JOIN customers c ON c.visitor_id =}
 has {LEFT JOIN, the right table in WHERE: it comes first} {customers_country.*\n.*visits_key} \
     "$left v.visitor_id WHERE c.country = 'NZ'"
@@ -195,9 +195,9 @@ foreach {what with_filter with_bound view} [list \
     DISTINCT $pushes first {SELECT DISTINCT visitor_id, seconds AS s FROM visits@} \
     UNION $pushes $pushes_bound {SELECT visitor_id, seconds AS s FROM visits@ UNION SELECT visitor_id, seconds FROM calls@}] {
     set around "SELECT count(*), sum(v.s) FROM ([string map {@ {}} $view]) v JOIN customers c ON c.visitor_id = v.visitor_id"
-    asked $with_filter "around $what" $gather "$around WHERE [filter v.visitor_id]"
-    asked $with_bound "around $what, bound" $gather "$around WHERE [bound v.visitor_id]"
-    asked first "inside $what" $gather \
+    tested $with_filter "around $what" $gather "$around WHERE [filter v.visitor_id]"
+    tested $with_bound "around $what, bound" $gather "$around WHERE [bound v.visitor_id]"
+    tested first "inside $what" $gather \
         "SELECT count(*), sum(v.s) FROM ([string map [list @ " WHERE [filter visitor_id]"] $view]) v JOIN customers c ON c.visitor_id = v.visitor_id"
 }
 
@@ -211,9 +211,9 @@ lacks {likelihood(filter) does not} {visits_status} \
 has {LIMIT walks the index} {visits_status} "SELECT v.id $by_status [filter v.visitor_id] ORDER BY status LIMIT 21"
 
 set in_days {AS v JOIN customers c ON v.visitor_id = c.visitor_id WHERE day BETWEEN 1 AND 30 AND}
-asked late {an index for the range: the row comes first} {^Column visits_with_day$} \
+tested late {an index for the range: the row comes first} {^Column visits_with_day$} \
     "SELECT sum(v.seconds) FROM visits_with_day $in_days [filter v.visitor_id]"
-asked first {an index for the range that holds the key} {^Column visits_with_both$} \
+tested first {an index for the range that holds the key} {^Column visits_with_both$} \
     "SELECT sum(v.seconds) FROM visits_with_both $in_days [filter v.visitor_id]"
 
 # -- How often a statement opens its filter.
@@ -224,12 +224,12 @@ proc counted {filter} {
 }
 db function counted -deterministic -returntype blob counted
 db eval {
-    CREATE TABLE asking(k INTEGER, other INTEGER);
-    WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 100) INSERT INTO asking SELECT i, i FROM c;
-    INSERT INTO opened SELECT bloom_build(k) FROM asking;
-    CREATE VIEW known AS SELECT k FROM asking WHERE bloom_may_contain((SELECT bloom_open(counted(filter)) FROM opened), k);
+    CREATE TABLE probed_rows(k INTEGER, other INTEGER);
+    WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 100) INSERT INTO probed_rows SELECT i, i FROM c;
+    INSERT INTO opened SELECT bloom_build(k) FROM probed_rows;
+    CREATE VIEW known AS SELECT k FROM probed_rows WHERE bloom_may_contain((SELECT bloom_open(counted(filter)) FROM opened), k);
     CREATE VIEW judged AS
-      SELECT k, bloom_may_contain((SELECT bloom_open(counted(filter)) FROM opened), k) AS is_known FROM asking;
+      SELECT k, bloom_may_contain((SELECT bloom_open(counted(filter)) FROM opened), k) AS is_known FROM probed_rows;
 }
 proc opens {what num_opens sql} {
     set ::num_opens 0
@@ -237,8 +237,8 @@ proc opens {what num_opens sql} {
     check "$what: opened $::num_opens times, not $num_opens" [expr {$rows ne "" && $::num_opens == $num_opens}] $sql $rows
 }
 set open {(SELECT bloom_open(counted(filter)) FROM opened)}
-opens {a scan} 1 "SELECT count(*) FROM asking WHERE bloom_may_contain($open, k)"
-opens {written twice} 2 "SELECT count(*) FROM asking WHERE bloom_may_contain($open, k) AND bloom_may_contain($open, other)"
+opens {a scan} 1 "SELECT count(*) FROM probed_rows WHERE bloom_may_contain($open, k)"
+opens {written twice} 2 "SELECT count(*) FROM probed_rows WHERE bloom_may_contain($open, k) AND bloom_may_contain($open, other)"
 opens {a view used once} 1 {SELECT count(*) FROM known}
 opens {a view used twice} 2 {SELECT count(*) FROM known a JOIN known b ON a.k = b.k}
 opens {an alias in WHERE} 1 {SELECT k FROM judged WHERE is_known}
@@ -246,11 +246,11 @@ opens {an alias in WHERE and in SELECT} 2 {SELECT k, is_known FROM judged WHERE 
 opens {an alias in SELECT, WHERE, GROUP BY and ORDER BY} 3 \
     {SELECT is_known, count(*) FROM judged WHERE is_known GROUP BY is_known ORDER BY is_known}
 opens {a subquery in FROM: once a row} 100 \
-    {SELECT count(*) FROM (SELECT bloom_open(counted(filter)) AS handle FROM opened), asking WHERE bloom_may_contain(handle, k)}
+    {SELECT count(*) FROM (SELECT bloom_open(counted(filter)) AS handle FROM opened), probed_rows WHERE bloom_may_contain(handle, k)}
 opens {a correlated subquery: once a row} 100 \
-    {SELECT count(*) FROM asking WHERE bloom_may_contain((SELECT bloom_open(counted(filter)) FROM opened WHERE asking.k > 0), k)}
+    {SELECT count(*) FROM probed_rows WHERE bloom_may_contain((SELECT bloom_open(counted(filter)) FROM opened WHERE probed_rows.k > 0), k)}
 opens {around UNION, pushed into both arms} [expr {$pushes eq "first" ? 3 : 1}] \
-    "SELECT count(*) FROM (SELECT k FROM asking UNION SELECT other FROM asking) v WHERE bloom_may_contain($open, k)"
+    "SELECT count(*) FROM (SELECT k FROM probed_rows UNION SELECT other FROM probed_rows) v WHERE bloom_may_contain($open, k)"
 
 puts "$num_passed passed, $num_failed failed"
 exit [expr {$num_failed > 0 || $num_passed == 0}]

@@ -16,7 +16,7 @@ INSERT INTO filters SELECT 'customers', bloom_build(email) FROM customers;
 `;
 
 export const examples = [
-  ["Ask a filter", `-- 0: surely not there.  1: may be there.
+  ["Test a filter", `-- 0: surely not there.  1: may be there.
 SELECT value AS key, bloom_may_contain(filter, value) AS answer
   FROM filters, json_each('["user77@example.org", "nobody@example.org", "somebody@example.org"]')
  WHERE name = 'customers';`],
@@ -55,7 +55,7 @@ SELECT encoding, num_bytes, num_probes, fill_ratio, measured_fpr FROM f, bloom_i
 SELECT bloom_may_contain(bloom_build(1), '1') AS leveldb,
        bloom_may_contain(bloom_build(1, 'parquet'), '1') AS parquet;`],
 
-  ["Merge the filters of shards", `-- Each country's filter has the shape that 5,000 keys need, so that they can be united.
+  ["Merge the filters of shards", `-- Each country's filter has the shape that 5,000 keys need, so that they can be merged.
 WITH shards(filter) AS (SELECT bloom_build(email, 10, 5000) FROM customers GROUP BY country)
 SELECT count(*) AS shards, bloom_may_contain(bloom_merge(filter), 'user77@example.org') AS user77,
        bloom_may_contain(bloom_merge(filter), 'nobody@example.org') AS nobody

@@ -250,7 +250,7 @@ def compete(what, contestants):
               f"{harness.faster(times['plain'], its):>10.3g}x{100 * its.spread():>7.0f} %", flush=True)
 
 
-def asking(sql, parameters):
+def run_of(sql, parameters):
     return lambda: db.execute(sql, parameters).fetchall()
 
 
@@ -262,7 +262,7 @@ def for_each(execute, sql, *more):
 print(f"SQLite {sqlite3.sqlite_version}, {num_visits:,} visits, medians of {num_repeats} runs in turns")
 print(f"{'query':<48}{'':<26}{'ms':>10}{'times':>11}{'spread':>9}")
 for what, contestants in QUERIES.items():
-    compete(what, {name: asking(sql, {"filter": filter_of("customers")} if ":filter" in sql else ())
+    compete(what, {name: run_of(sql, {"filter": filter_of("customers")} if ":filter" in sql else ())
                    for name, sql in contestants.items()})
 
 # -- Lists of keys
@@ -275,8 +275,8 @@ for num_keys in (20, 100, 500, 1000, 2000, 10000):
     IN_LIST = f"SELECT COUNT(*) FROM app_customer WHERE visitor_id IN ({', '.join('?' * num_keys)})"
     as_json = (json.dumps(listed),)
     compete(f"a list of {num_keys} keys", {
-        "plain": asking(IN_LIST, listed), "IN (?, ...) AND filter": asking(f"{IN_LIST} AND {opened('visitor_id')}", listed),
-        "json_each(?)": asking(EACH.format("1"), as_json), "json_each(?), filter": asking(EACH.format(opened("value")), as_json)})
+        "plain": run_of(IN_LIST, listed), "IN (?, ...) AND filter": run_of(f"{IN_LIST} AND {opened('visitor_id')}", listed),
+        "json_each(?)": run_of(EACH.format("1"), as_json), "json_each(?), filter": run_of(EACH.format(opened("value")), as_json)})
 
 # -- One key a statement, a filter of 12 MB
 
@@ -300,10 +300,10 @@ compete("30 statements of one key, filter of 12 MB", one_key)
 for num_keys in (100, 1000):
     as_json = json.dumps(keys[:num_keys])
     compete(f"one statement of {num_keys} keys, filter of 12 MB", {
-        "plain": asking(EACH.format("1"), (as_json,)),
-        "bound": asking(EACH.format("bloom_may_contain(?2, value)"), (as_json, large)),
-        "bloom_open": asking(EACH.format(opened("value", "large")), (as_json,)),
-        "partitions": asking(EACH.format(in_part("value")), (as_json,))})
+        "plain": run_of(EACH.format("1"), (as_json,)),
+        "bound": run_of(EACH.format("bloom_may_contain(?2, value)"), (as_json, large)),
+        "bloom_open": run_of(EACH.format(opened("value", "large")), (as_json,)),
+        "partitions": run_of(EACH.format(in_part("value")), (as_json,))})
 
 # -- Building a filter of a column that has duplicates
 
@@ -316,7 +316,7 @@ for column, num_different in ("visitor_id", num_visits), ("page", NUM_PAGES):
             db.execute(f"CREATE TEMP TABLE app_visit_of AS SELECT {column} FROM app_visit")
             db.execute(f"CREATE INDEX temp.app_visit_of_column ON app_visit_of({column})")
         compete(f"building of {column}{', indexed' if indexed else ''}", {
-            name: asking(f"SELECT bloom_may_contain({build}, ?1) FROM {rows}", known) for name, build, rows in (
+            name: run_of(f"SELECT bloom_may_contain({build}, ?1) FROM {rows}", known) for name, build, rows in (
                 ("plain", f"bloom_build(DISTINCT {column})", table),
                 ("GROUP BY", f"bloom_build({column})", f"(SELECT {column} FROM {table} GROUP BY {column})"),
                 ("capacity", f"bloom_build({column}, 10, {num_different})", table),

@@ -114,7 +114,7 @@ static char answer_of(sqlite3_stmt *statement){
   return answer;
 }
 
-static char ask(sqlite3 *db, const char *sql){
+static char result_of(sqlite3 *db, const char *sql){
   sqlite3_stmt *statement = prepare(db, sql);
   const char answer = answer_of(statement);
   sqlite3_finalize(statement);
@@ -122,7 +122,7 @@ static char ask(sqlite3 *db, const char *sql){
 }
 
 static void expect(sqlite3 *db, const char *sql, const char *answers, const char *what){
-  check(strchr(answers, ask(db, sql))!=NULL, what, sql);
+  check(strchr(answers, result_of(db, sql))!=NULL, what, sql);
 }
 
 /* Keeps a copy of a handle to a, whose statement is over. */
@@ -130,8 +130,8 @@ static void expect(sqlite3 *db, const char *sql, const char *answers, const char
 /* What a handle says: 1 if it is to a, 0 if it is to b, NULL if it is none.  A filter that is
 ** NULL may contain every key, 9 as well, which neither a nor b has. */
 #define SAYS(handle) "nullif(bloom_may_contain(" handle ", 7) + bloom_may_contain(" handle ", 9), 2)"
-/* A statement that asks the copy while a handle to b is open. */
-#define ASK  "SELECT " SAYS("kept()") " FROM f WHERE bloom_may_contain((SELECT bloom_open(b)), 8)"
+/* A statement that tests the copy while a handle to b is open. */
+#define PROBE  "SELECT " SAYS("kept()") " FROM f WHERE bloom_may_contain((SELECT bloom_open(b)), 8)"
 
 /* ---- Copies that are kept --------------------------------------------------------------- */
 
@@ -150,7 +150,7 @@ static void check_while_open(void){
 /* Later, on the same connection: NULL in every function, however many were opened since. */
 static void check_later(void){
   static const struct { const char *sql, *answer; } rows[] = {
-    {ASK, "N"},
+    {PROBE, "N"},
     {"SELECT " SAYS("kept()"), "N"},
     {"SELECT bloom_may_contain(kept(), 9)", "1"},
     {"SELECT " SAYS("bloom_open(kept())"), "N"},
@@ -179,17 +179,17 @@ static void check_later(void){
 /* A statement run again and again has a handle of its own each time. */
 static void check_same_statement(void){
   sqlite3 *db = open_database();
-  sqlite3_stmt *keeping = prepare(db, KEEP), *asking = prepare(db, ASK);
+  sqlite3_stmt *keeping = prepare(db, KEEP), *probing = prepare(db, PROBE);
   int i;
   for(i=0; i<3; i++){
     check(answer_of(keeping)=='1', "a handle should look like NULL", KEEP);
-    check(answer_of(asking)=='N', "a copy from another statement should be NULL", ASK);
+    check(answer_of(probing)=='N', "a copy from another statement should be NULL", PROBE);
   }
   /* Freed before its statement, and after its connection. */
   check(sqlite3_step(keeping)==SQLITE_ROW, "it should give a row", KEEP);
   forget();
   sqlite3_finalize(keeping);
-  sqlite3_finalize(asking);
+  sqlite3_finalize(probing);
   expect(db, KEEP, "1", "a handle should look like NULL");
   must(sqlite3_close(db), db);
   forget();
@@ -205,7 +205,7 @@ static void check_closed_connection(void){
   check(sqlite3_step(statement)==SQLITE_ROW, "it should give another row", sql);
   sqlite3_finalize(statement);
   other = open_database(); /* often at the same address */
-  expect(other, ASK, "N", "a copy from a connection that is closed should be NULL");
+  expect(other, PROBE, "N", "a copy from a connection that is closed should be NULL");
   forget();
   must(sqlite3_close(other), other);
 }
@@ -216,11 +216,11 @@ static void check_other_connection(void){
   sqlite3 *db = open_database(), *other = open_database();
   sqlite3_stmt *statement = prepare(db, "SELECT bloom_may_contain((SELECT keep(bloom_open(a)) FROM f), 7) UNION ALL SELECT 2");
   check(sqlite3_step(statement)==SQLITE_ROW && sqlite3_column_int(statement, 0)==1, "a handle should answer", sql);
-  expect(other, ASK, "N", "another connection's handle should be NULL");
+  expect(other, PROBE, "N", "another connection's handle should be NULL");
   sqlite3_finalize(statement);
-  expect(other, ASK, "N", "another connection's handle should be NULL");
+  expect(other, PROBE, "N", "another connection's handle should be NULL");
   must(sqlite3_close(db), db);
-  expect(other, ASK, "N", "another connection's handle should be NULL");
+  expect(other, PROBE, "N", "another connection's handle should be NULL");
   forget();
   must(sqlite3_close(other), other);
 }
@@ -230,10 +230,10 @@ static void check_second_load(void){
   sqlite3 *db = open_database();
   expect(db, KEEP, "1", "a handle should look like NULL");
   must(sqlite3_bloom_init(db, NULL, NULL), db);
-  expect(db, ASK, "N", "a copy from before a second load should be NULL");
+  expect(db, PROBE, "N", "a copy from before a second load should be NULL");
   expect(db, KEEP, "1", "a handle should look like NULL");
   must(sqlite3_load_extension(db, extension, NULL, NULL), db);
-  expect(db, ASK, "N", "a copy from before another copy was loaded should be NULL");
+  expect(db, PROBE, "N", "a copy from before another copy was loaded should be NULL");
   expect(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000)"
              " SELECT min(bloom_may_contain(kept(), 9 + 0 * bloom_may_contain(bloom_open(b), i))) FROM f, n", "1",
          "a copy should be NULL beside every later handle of another copy");
@@ -305,12 +305,12 @@ static void check_owned(void){
   expect(db, sql, "1", "it should answer");
   expect(db, "SELECT bloom_may_contain(keep(owned()), 7)", "1", "it should answer");
   expect(db, sql, "1", "it should answer in the next statement");
-  expect(db, ASK, "1", "its copy should answer in the next statement");
+  expect(db, PROBE, "1", "its copy should answer in the next statement");
   bloom_handle_close(owned);
-  expect(db, ASK, "N", "its copy should be NULL once it is closed");
+  expect(db, PROBE, "N", "its copy should be NULL once it is closed");
   owned = open_owned(pool, db, "SELECT b FROM f");
   expect(db, sql, "0", "the next one should answer for its own filter");
-  expect(db, ASK, "N", "the copy should be NULL beside the next one");
+  expect(db, PROBE, "N", "the copy should be NULL beside the next one");
   bloom_handle_pool_free(pool); /* before its last handle */
   expect(db, sql, "0", "it should answer without its pool");
   bloom_handle_close(owned);

@@ -5,7 +5,7 @@
 **
 ** With VERSION it refuses to run on another SQLite.
 ** A filter longer than SQLITE_LIMIT_LENGTH is SQLite's own "string or blob too big",
-** found before its memory is asked for.  An interrupt ends every statement with
+** found before memory is allocated for it.  An interrupt ends every statement with
 ** SQLITE_INTERRUPT, whether it comes from a progress handler, from the statement itself or
 ** from another thread; the statements here would not end otherwise.  After either, memory is
 ** back at its base and the connection works.  What statements take at most while they run
@@ -203,7 +203,7 @@ static void check_huge_sizes(void){
       sqlite3_memory_highwater(1);
       rc = run(db, forms[form], capacity, NULL);
       check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", forms[form], rc);
-      check(sqlite3_memory_highwater(0) - base<200000, "it should not ask for memory first", forms[form],
+      check(sqlite3_memory_highwater(0) - base<200000, "it should not allocate memory first", forms[form],
             sqlite3_memory_highwater(0) - base);
       check_unharmed(db, base, forms[form]);
     }
@@ -263,7 +263,7 @@ static void check_limit_lowered(void){
 
 /* A filter that stays up to date writes no page longer than the limit, and is as it was then. */
 static void check_table_limit(void){
-  static const char rebuild[] = "INSERT INTO f(f) VALUES ('rebuild')", ask[] = "SELECT count(*) FROM f(7)";
+  static const char rebuild[] = "INSERT INTO f(f) VALUES ('rebuild')", probe[] = "SELECT count(*) FROM f(7)";
   sqlite3 *db = open_database();
   sqlite3_int64 answer = 0;
   int rc, limit;
@@ -272,7 +272,7 @@ static void check_table_limit(void){
   rc = run(db, rebuild, 0, NULL);
   check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", rebuild, rc);
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, limit);
-  check(run(db, ask, 0, &answer)==SQLITE_OK && answer==1, "it should be found still", ask, answer);
+  check(run(db, probe, 0, &answer)==SQLITE_OK && answer==1, "it should still be found", probe, answer);
   check(run(db, rebuild, 0, NULL)==SQLITE_OK, "it should work again", rebuild, 0);
   sqlite3_close(db);
 }
@@ -351,7 +351,7 @@ static void check_memory(void){
 /* ---- Rates ---------------------------------------------------------------------------- */
 
 /* bloom_bits_per_key(rate, num_keys, encoding) */
-static int ask_for_rate(sqlite3 *db, double rate, sqlite3_int64 num_keys, const char *encoding){
+static int request_rate(sqlite3 *db, double rate, sqlite3_int64 num_keys, const char *encoding){
   char *sql = sqlite3_mprintf("SELECT bloom_bits_per_key(%!.17g, %lld, '%s')", rate, num_keys, encoding);
   int rc = run(db, sql, 0, NULL);
   sqlite3_free(sql);
@@ -375,14 +375,14 @@ static void check_rate_in_reach(const char *encoding){
     random = random * 6364136223846793005u + 1442695040888963407u; /* [Knuth's MMIX] */
     num_keys = i<COUNT_OF(numbers_of_keys) ? numbers_of_keys[i]
                                            : (sqlite3_int64)(random >> (1 + random/8%62)) + 1;
-    check(ask_for_rate(db, 1e-20, num_keys, encoding)==SQLITE_ERROR, "1e-20 should be out of reach; num_keys", sql, num_keys);
+    check(request_rate(db, 1e-20, num_keys, encoding)==SQLITE_ERROR, "1e-20 should be out of reach; num_keys", sql, num_keys);
     in_reach = strstr(sqlite3_errmsg(db), "; ");
     if( strstr(sqlite3_errmsg(db), "as are all below 0.98; ") ){
-      check(ask_for_rate(db, 0.9799, num_keys, encoding)==SQLITE_ERROR, "it should be out of reach; num_keys", sql, num_keys);
+      check(request_rate(db, 0.9799, num_keys, encoding)==SQLITE_ERROR, "it should be out of reach; num_keys", sql, num_keys);
     }else{
       const double rate = in_reach ? strtod(in_reach + 2, NULL) : 0;
-      check(ask_for_rate(db, rate, num_keys, encoding)==SQLITE_OK, "what is said to be in reach should be; num_keys", sql, num_keys);
-      check(ask_for_rate(db, rate / 1.03, num_keys, encoding)==SQLITE_ERROR, "less should not be; num_keys", sql, num_keys);
+      check(request_rate(db, rate, num_keys, encoding)==SQLITE_OK, "what is said to be in reach should be; num_keys", sql, num_keys);
+      check(request_rate(db, rate / 1.03, num_keys, encoding)==SQLITE_ERROR, "less should not be; num_keys", sql, num_keys);
     }
   }
   sqlite3_close(db);
@@ -410,7 +410,7 @@ static void check_sizes_are_quick(void){
     signal(SIGXCPU, SIG_DFL);
     lower_limit(RLIMIT_CPU, (rlim_t)rounds * COUNT_OF(slow) * 50 / 1000);
     for(i=0; i<(size_t)rounds * COUNT_OF(slow); i++){
-      ask_for_rate(db, slow[i % COUNT_OF(slow)].rate, slow[i % COUNT_OF(slow)].num_keys, "leveldb");
+      request_rate(db, slow[i % COUNT_OF(slow)].rate, slow[i % COUNT_OF(slow)].num_keys, "leveldb");
     }
     _exit(0);
   }

@@ -32,7 +32,7 @@ CREATE VIEW described AS SELECT f.name, i.* FROM filters f, bloom_info(f.filter)
 CREATE TABLE watched(k CHECK(bloom_may_contain(x'ffffffffffffffff06', k)),
                      part AS (bloom_partition(k, 8)) STORED);
 CREATE INDEX watched_part ON watched(bloom_partition(k, 3));
-CREATE TABLE answers(asked, answer);
+CREATE TABLE answers(key, answer);
 CREATE TRIGGER watched_insert AFTER INSERT ON watched BEGIN
   UPDATE filters SET filter = bloom_add(filter, NEW.k) WHERE name = 'all';
   INSERT INTO answers SELECT NEW.k, bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'all'), NEW.k);
@@ -44,4 +44,4 @@ END;
 
 -- All that statements change: it must be as before where one failed.
 CREATE VIEW state AS
-  SELECT name, hex(filter) FROM filters UNION ALL SELECT k, part FROM watched UNION ALL SELECT asked, answer FROM answers;
+  SELECT name, hex(filter) FROM filters UNION ALL SELECT k, part FROM watched UNION ALL SELECT key, answer FROM answers;

@@ -133,7 +133,7 @@ SELECT part, bloom_filter_block_build(id * 100, k, 12.5) FROM keys GROUP BY part
 SELECT length(bloom_filter_block_build(a.id * b.id, a.id * 225 + b.id * 15 + c.id)) FROM keys a, keys b, keys c;
 SELECT bloom_filter_block_build(id, k) FILTER (WHERE id > 99), bloom_filter_block_build(50000, NULL) FROM keys;
 
--- Many sets: files of all sizes, one that grows to more sets while it is built, asked in joins.
+-- Many sets: files of all sizes, one that grows to more sets while it is built, tested in joins.
 SELECT bloom_build_sets(id, k), bloom_build_sets(id % 4, k, 12), bloom_build_sets(id * 9, k, 10, 3) FROM keys;
 SELECT part, bloom_build_sets(id, k, NULL, 2) FROM keys GROUP BY part;
 SELECT bloom_build_sets(id, k) FROM keys WHERE 0;
@@ -171,7 +171,7 @@ SELECT bloom_merge(zeroblob(200)) FROM keys;
 -- error
 SELECT bloom_add(zeroblob(200), 1);
 
--- Triggers, CHECK, stored column, index on an expression, savepoints; then schemas anew.
+-- Triggers, CHECK, stored column, index on an expression, savepoints; then new schemas.
 INSERT INTO watched(k) SELECT k FROM keys WHERE k IS NOT NULL;
 INSERT INTO watched(k) VALUES ('x'), (1e9) RETURNING part, bloom_partition(k, 3);
 INSERT INTO filters SELECT part, filter FROM built WHERE 1 ON CONFLICT DO NOTHING;

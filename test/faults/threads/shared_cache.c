@@ -1,5 +1,5 @@
 /*
-** Connections that share one cache write to a table and ask its filter:
+** Connections that share one cache write to a table and test its filter:
 **
 **     shared_cache SECONDS DATABASE
 **
@@ -61,7 +61,7 @@ static void check_none_is_denied(sqlite3 *db, const char *sql){
   int num_denied = -1;
   if( !run(db, sql, &num_denied) ) return;
   if( num_denied==0 ) num_passed++;
-  else fail("rows that are there are denied", sql);
+  else fail("the filter misses rows that are there", sql);
 }
 
 /* A transaction that adds some rows, now and then removes some, and may be rolled back. */

@@ -5,7 +5,7 @@
 **   corrupt_test TABLE.tsv ...
 **
 ** Bytes are handed over in memory that ends where they end, so that a sanitizer
-** sees one read too many.  Where LevelDB is installed it is asked as well.
+** sees one read too many.  Where LevelDB is installed, its answers are compared, too.
 ** Prints what differs, and last `N passed, N failed`: a case is one test.
 */
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
-** Builds filters and asks them: equal to the reference byte for byte, whatever
+** Builds and tests filters: equal to the reference byte for byte, whatever
 ** the order and however the keys are split, and never a wrong "no".
 **
 ** Input: bits_per_key in sixteenths, capacity, a seed for the order, then keys:

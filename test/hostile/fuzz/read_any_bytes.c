@@ -99,7 +99,7 @@ static void check_merge(const bloom_filter *filter, const uint32_t *hashes){
   free(both);
 }
 
-/* Read, asked and described without harm; what it says fits together. */
+/* Reads, tests and describes a filter without harm, and the results agree with each other. */
 static void check_other_encoding(const bloom_filter *filter, const uint8_t *key, size_t num_key_bytes){
   const bloom_encoding *encoding = filter->encoding;
   bloom_facts facts;

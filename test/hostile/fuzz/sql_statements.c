@@ -553,7 +553,7 @@ static void yes_of_a_value(generator *g){
   }
 }
 
-/* The same rows twice: as keys, and to ask. */
+/* The same rows twice: as keys to add and as keys to test. */
 static void yes_of_rows(generator *g){
   size_t start, num_chars;
   put(g, "WITH t AS (SELECT k, f FROM ");

@@ -84,7 +84,7 @@ static void check_positions(const bloom_leveldb_kernels *kernels, const kernel_c
   free(expected);
 }
 
-/* Half of the hashes go in, all are asked. */
+/* Half of the hashes are added, and all are tested. */
 static void check_filter(const bloom_leveldb_kernels *kernels, const kernel_case *kase){
   const uint64_t num_bits = (kase->num_bytes-1) * (uint64_t)8;
   const bloom_shape shape = {kase->num_bytes, num_bits, num_bits, kase->num_probes};

@@ -1,20 +1,20 @@
 /*
 ** Real LevelDB files, and what bloom reads in them and writes for them.
 **
-**   leveldb_files write FOLDER NUM_KEYS     databases and tables, by the installed library
-**   leveldb_files check EXTENSION FOLDER    every table below FOLDER, through SQL
+**   leveldb_files write FOLDER NUM_KEYS     databases and table files, by the installed library
+**   leveldb_files check EXTENSION FOLDER    every table file below FOLDER, through SQL
 **   leveldb_files golden                    test/core/golden_ldb_files.h, on standard output
 **
-** Of each table the library itself says which keys its data blocks have and where they
+** Of each table file the library itself says which keys its data blocks have and where they
 ** begin.  Then, on bloom loaded into SQLite:
 **
 ** (1) the filters of bloom_ldb() are those of bloom_filter_block() on the filter block,
 **     and every data block's filter contains all its keys;
 ** (2) bloom_filter_block_build() over the keys in any order is the filter block that the
 **     library wrote, byte for byte;
-** (3) a filter that covers the whole table is bloom_build() over its keys;
+** (3) a filter that covers the whole file is bloom_build() over its keys;
 ** (4) the block we wrote, read as table/filter_block.cc reads it (by hand: it is not
-**     public) and asked by the library's KeyMayMatch(), has every key, and answers for
+**     public) and tested by the library's KeyMayMatch(), has every key, and answers for
 **     absent keys what bloom_may_contain() answers.
 **
 ** A folder's name says what is in it: bits_per_key is the number after "bits", 10 where
@@ -283,7 +283,7 @@ static bool block_may_match(const leveldb::FilterPolicy &policy, const std::stri
 /* -- SQL ----------------------------------------------------------------------------- */
 
 static sqlite3 *db;
-static long num_passed, num_failed, num_tables, num_keys_asked, num_one_filter;
+static long num_passed, num_failed, num_tables, num_keys_tested, num_one_filter;
 
 static void fail_sqlite(const char *sql){
   std::fprintf(stderr, "leveldb_files: %s: %s\n", sql, sqlite3_errmsg(db));
@@ -353,21 +353,21 @@ static void insert_keys(const std::vector<table_key> &keys, bool is_text){
 /* (4): keys that are there, and absent ones beside bloom_may_contain(). */
 static bool our_block_is_read(const std::string &ours, const std::vector<table_key> &keys){
   static const std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
-  sqlite3_stmt *ask = prepare("SELECT bloom_may_contain(filter, ?2) FROM bloom_filter_block(?1) WHERE slot = ?3");
+  sqlite3_stmt *probe = prepare("SELECT bloom_may_contain(filter, ?2) FROM bloom_filter_block(?1) WHERE slot = ?3");
   bool is_right = true;
   size_t i = 0;
   for(const table_key &k : keys) is_right &= block_may_match(*policy, ours, k.block_offset, k.key);
-  bind_bytes(ask, 1, ours);
+  bind_bytes(probe, 1, ours);
   for(const table_key &k : keys){
     if( i++ % (keys.size()/20 + 1) ) continue;
     const std::string absent = "absent " + k.key;
-    bind_bytes(ask, 2, absent);
-    sqlite3_bind_int64(ask, 3, static_cast<sqlite3_int64>(k.block_offset >> 11));
-    is_right &= sqlite3_step(ask)==SQLITE_ROW
-             && (sqlite3_column_int(ask, 0)!=0)==block_may_match(*policy, ours, k.block_offset, absent);
-    sqlite3_reset(ask);
+    bind_bytes(probe, 2, absent);
+    sqlite3_bind_int64(probe, 3, static_cast<sqlite3_int64>(k.block_offset >> 11));
+    is_right &= sqlite3_step(probe)==SQLITE_ROW
+             && (sqlite3_column_int(probe, 0)!=0)==block_may_match(*policy, ours, k.block_offset, absent);
+    sqlite3_reset(probe);
   }
-  sqlite3_finalize(ask);
+  sqlite3_finalize(probe);
   return is_right;
 }
 
@@ -389,7 +389,7 @@ static void check_table(const std::string &path, int bits_per_key, bool is_raw, 
   expect(path, "policy, note or offsets", answer(
     "SELECT count(*) = 0 FROM slots WHERE policy IS NOT 'leveldb.BuiltinBloomFilter2' OR note IS NOT NULL"
     " OR first_offset IS NOT slot << 11 OR last_offset IS NOT (slot << 11) + 2047", file, block, 0)=="1");
-  expect(path, "a key that its data block's filter denies", answer(
+  expect(path, "a key that its data block's filter misses", answer(
     "SELECT count(*) = 0 FROM keys LEFT JOIN slots ON slot = block_offset >> 11"
     " WHERE bloom_may_contain(filter, key) IS NOT 1", file, block, 0)=="1");
   const std::string ours = answer(
@@ -406,7 +406,7 @@ static void check_table(const std::string &path, int bits_per_key, bool is_raw, 
       file, block, bits_per_key)=="1");
   }
   num_tables++;
-  num_keys_asked += static_cast<long>(keys.size());
+  num_keys_tested += static_cast<long>(keys.size());
 }
 
 /* The number after "bits" in a name; 10 if there is none. */
@@ -436,7 +436,7 @@ static int check_all(const char *extension, const std::string &folder){
     }
   }
   sqlite3_close(db);
-  std::printf("note: %ld tables, %ld of them with one filter, %ld keys\n", num_tables, num_one_filter, num_keys_asked);
+  std::printf("note: %ld tables, %ld of them with one filter, %ld keys\n", num_tables, num_one_filter, num_keys_tested);
   std::printf("%ld passed, %ld failed\n", num_passed, num_failed);
   return num_failed>0 || num_passed==0;
 }

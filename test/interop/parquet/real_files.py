@@ -4,7 +4,7 @@
     real_files.py FOLDER [--golden]    (run.sh installs what it needs and runs it)
 
 DuckDB and hyparquet-writer write files of one column with its filter.  Ours of the same
-keys must be theirs, byte for byte; ours asks theirs, without a miss; and ours, put into a
+keys must be theirs, byte for byte; our functions test theirs, without a false negative; and ours, put into a
 file in place of its own, is what DuckDB then prunes by.
 
 --golden prints test/core/golden_parquet.h, what the quick tests compare with.
@@ -20,9 +20,9 @@ import sys
 NUM_KEYS = (1, 2, 10, 100, 1000, 20000, 100000)
 PRUNED_NUM_KEYS = (1000, 100000)
 
-# What DuckDB 1.5.6 does with filters: scans of the first four types ask them, and
-# parquet_bloom_probe() those of two more.  It asks none of UUIDs; and of a BLOB it asks
-# for the escaped text, by which it misses BLOBs that are there.
+# What DuckDB 1.5.6 does with filters: scans of the first four types test them, and
+# parquet_bloom_probe() those of two more.  It tests none of UUIDs; and for a BLOB it tests
+# the escaped text, and so misses BLOBs that are there.
 PRUNED_TYPES = ("BIGINT", "INTEGER", "DOUBLE", "VARCHAR")
 PROBED_TYPES = (*PRUNED_TYPES, "DATE", "TIMESTAMP")
 DUCKDB_OPTIONS = """FORMAT parquet, PARQUET_VERSION v1, DICTIONARY_SIZE_LIMIT 200000,
@@ -78,7 +78,7 @@ class Writers:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.sql("SET threads = 1")     # one row group a file
 
-    def ask(self, **request):
+    def request(self, **request):
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
@@ -87,7 +87,7 @@ class Writers:
         return answer["rows"]
 
     def sql(self, text):
-        return self.ask(sql=text)
+        return self.request(sql=text)
 
     def value(self, text):
         (value,), = self.sql(text)
@@ -99,7 +99,7 @@ class Writers:
             self.sql(f"COPY (SELECT {TYPES[type_name].sql} AS k FROM (SELECT j % {num_keys} AS i "
                      f"FROM range({2 * num_keys}) r(j))) TO '{file}' ({DUCKDB_OPTIONS})")
         else:
-            self.ask(file=file, type=type_name, num_keys=num_keys)
+            self.request(file=file, type=type_name, num_keys=num_keys)
 
     def filter_place(self, file):
         """Where in the file its only filter lies: offset and length."""
@@ -148,7 +148,7 @@ def num_blocks_of(filter):
 
 
 def compare(ours, what, type_, num_keys, theirs):
-    """Theirs and ours are one; ours asks theirs."""
+    """Their filters are ours, byte for byte, and our functions can test them."""
     ours.set_keys(type_.plain(i) for i in range(num_keys))
     built = ours.build(num_blocks_of(theirs))
     check(f"{what}: the same filter", built == theirs, f"{built[:40].hex()} {theirs[:40].hex()}")
@@ -169,7 +169,7 @@ def compare(ours, what, type_, num_keys, theirs):
 
 
 def constant(writers, type_, i):
-    """Key i as a constant of its type: DuckDB asks a filter for constants alone."""
+    """Key i as a constant of its type: DuckDB tests a filter for constants only."""
     text, name = writers.sql(f"SELECT ({type_.sql})::VARCHAR, typeof({type_.sql}) FROM (SELECT {i}::BIGINT AS i)")[0]
     return f"'{text}'::{name}"
 

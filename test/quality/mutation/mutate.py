@@ -55,7 +55,7 @@ SQLITE_FOLDERS = ["ext/sqlite", *sorted(path.rstrip("/") for path in glob.glob("
 # Not of this machine.
 SKIPPED = {"kernels_neon.c"} if os.uname().machine == "x86_64" else {"kernels_avx2.c", "kernels_avx512.c"}
 
-# A test program that is not named after the file is asked only if it takes no longer.
+# A test program that is not named after the file is run only if it takes no longer.
 MAX_SECONDS = 5
 
 TOKEN = re.compile(

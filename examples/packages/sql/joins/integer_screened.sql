@@ -1,4 +1,4 @@
--- The same: EXISTS is asked only where the filter says "maybe".
+-- The same: EXISTS is looked up only where the filter says "maybe".
 SELECT count(*)
 FROM links one
 JOIN links two ON two.package_id = one.target_id
