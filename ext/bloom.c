@@ -22,6 +22,7 @@
 
 #include "sqlite/functions/functions.h"
 #include "sqlite/handle.h"
+#include "sqlite/size_args.h"
 #include "sqlite/vtab/vtab.h"
 
 #ifndef SQLITE_CORE
@@ -56,34 +57,39 @@ typedef struct function_row {
   {.name = #sql_name, .num_args = (count), .function = (sql_name), .new_data = data##_new, .free_data = data##_free}
 #define AGGREGATE(sql_name, count) \
   {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final}
-#define WINDOW(sql_name, count) \
+/* These look rates up. */
+#define SIZED_AGGREGATE(sql_name, count) \
   {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final, \
-   .value = sql_name##_value, .inverse = sql_name##_inverse}
+   .new_data = bloom_size_cache_new, .free_data = bloom_size_cache_free}
+#define SIZED_WINDOW(sql_name, count) \
+  {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final, \
+   .value = sql_name##_value, .inverse = sql_name##_inverse, \
+   .new_data = bloom_size_cache_new, .free_data = bloom_size_cache_free}
 
 static const function_row function_rows[] = {
-  WINDOW(bloom_build, 1),
-  WINDOW(bloom_build, 2),
-  WINDOW(bloom_build, 3),
-  WINDOW(bloom_build, 4),
-  SCALAR(bloom_empty, 1),
-  SCALAR(bloom_empty, 2),
-  SCALAR(bloom_empty, 3),
+  SIZED_WINDOW(bloom_build, 1),
+  SIZED_WINDOW(bloom_build, 2),
+  SIZED_WINDOW(bloom_build, 3),
+  SIZED_WINDOW(bloom_build, 4),
+  SCALAR_WITH(bloom_empty, 1, bloom_size_cache),
+  SCALAR_WITH(bloom_empty, 2, bloom_size_cache),
+  SCALAR_WITH(bloom_empty, 3, bloom_size_cache),
   SCALAR(bloom_add, -1),
   AGGREGATE(bloom_merge, 1),
-  SCALAR(bloom_bits_per_key, 1),
-  SCALAR(bloom_bits_per_key, 2),
-  SCALAR(bloom_bits_per_key, 3),
+  SCALAR_WITH(bloom_bits_per_key, 1, bloom_size_cache),
+  SCALAR_WITH(bloom_bits_per_key, 2, bloom_size_cache),
+  SCALAR_WITH(bloom_bits_per_key, 3, bloom_size_cache),
   SCALAR(bloom_partition, 2),
   {.name = "bloom_key", .num_args = 2, .function = bloom_typed_key},
   {.name = "bloom_key", .num_args = 3, .function = bloom_secret_key},
   SCALAR(bloom_tuple, -1),
   SCALAR(bloom_may_contain, 2),
   SCALAR_WITH(bloom_open, 1, bloom_handle_pool),
-  AGGREGATE(bloom_filter_block_build, 2),
-  AGGREGATE(bloom_filter_block_build, 3),
-  AGGREGATE(bloom_build_sets, 2),
-  AGGREGATE(bloom_build_sets, 3),
-  AGGREGATE(bloom_build_sets, 4),
+  SIZED_AGGREGATE(bloom_filter_block_build, 2),
+  SIZED_AGGREGATE(bloom_filter_block_build, 3),
+  SIZED_AGGREGATE(bloom_build_sets, 2),
+  SIZED_AGGREGATE(bloom_build_sets, 3),
+  SIZED_AGGREGATE(bloom_build_sets, 4),
   SCALAR(bloom_version, 0),
 };
 
@@ -117,15 +123,15 @@ static int register_module(sqlite3 *db, size_t number){
 
 static int register_function(sqlite3 *db, const function_row *row){
   void *data = NULL;
-  if( row->value ){
-    return sqlite3_create_window_function(db, row->name, row->num_args, SCALAR_FLAGS, NULL,
-                                          row->step, row->final, row->value, row->inverse, NULL);
-  }
   if( row->new_data ){
     data = row->new_data();
     if( data==NULL ) return SQLITE_NOMEM;
   }
-  /* Frees data, too, if it fails. */
+  /* Both free data, too, if they fail. */
+  if( row->value ){
+    return sqlite3_create_window_function(db, row->name, row->num_args, SCALAR_FLAGS, data,
+                                          row->step, row->final, row->value, row->inverse, row->free_data);
+  }
   return sqlite3_create_function_v2(db, row->name, row->num_args, SCALAR_FLAGS, data,
                                     row->function, row->step, row->final, row->free_data);
 }

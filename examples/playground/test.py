@@ -180,7 +180,7 @@ def sql_in_the_editor(page):
 def errors_are_shown(page):
     page.load()
     equal([], page.run("SELECT bloom_build(email, 0) FROM customers"))
-    equal("bloom_build(): argument 2 (bits_per_key) must be a number in 1..100, not 0", page.text("sql-error"))
+    equal("bloom_build(): argument 2 (bits_per_key) must be a number in 1..100, or a rate above 0 and below 1, not 0", page.text("sql-error"))
     equal("alert", page.find("sql-error").get_attribute("role"))
     page.run("SELEC")
     assert "syntax error" in page.text("sql-error")

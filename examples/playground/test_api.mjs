@@ -65,7 +65,7 @@ const tests = {
     assert.throws(() => db.exec("CREATE TABLE v(a); SELECT no_such()"), {message: "no such function: no_such"});
     assert.deepEqual(cells("SELECT count(*) FROM v"), [0]);
     assert.throws(() => db.exec("SELECT bloom_build(1, 0)"),
-      {message: "bloom_build(): argument 2 (bits_per_key) must be a number in 1..100, not 0"});
+      {message: "bloom_build(): argument 2 (bits_per_key) must be a number in 1..100, or a rate above 0 and below 1, not 0"});
     assert.throws(() => db.exec("SELECT zeroblob(2000000000)"), {message: "string or blob too big"});
     assert.throws(() => db.exec("SELECT load_extension('x')"), {message: "no such function: load_extension"});
   },

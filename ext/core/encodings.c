@@ -3,8 +3,6 @@
 */
 #include "encodings.h"
 
-#include <string.h>
-
 #include "bloomfile/bloomfile.h"
 #include "leveldb/leveldb.h"
 #include "parquet/parquet.h"
@@ -19,10 +17,23 @@ const bloom_encoding *const bloom_encodings[] = {
 
 const bloom_encoding *const bloom_default_encoding = &bloom_encoding_leveldb;
 
+/* ASCII's letters, in any case. */
+static int encodings_lower(char letter){
+  return letter>='A' && letter<='Z' ? letter - 'A' + 'a' : letter;
+}
+
+static int encodings_are_equal(const char *a, const char *b){
+  while( *a && encodings_lower(*a)==encodings_lower(*b) ){
+    a++;
+    b++;
+  }
+  return *a==*b;
+}
+
 const bloom_encoding *bloom_encoding_named(const char *name){
   const bloom_encoding *const *row;
   for(row=bloom_encodings; *row; row++){
-    if( (*row)->shape && strcmp((*row)->name, name)==0 ) return *row;
+    if( (*row)->shape && encodings_are_equal((*row)->name, name) ) return *row;
   }
   return NULL;
 }

@@ -13,7 +13,7 @@ extern const bloom_encoding *const bloom_encodings[];
 /* The encoding of a filter for which no other was named: LevelDB's. */
 extern const bloom_encoding *const bloom_default_encoding;
 
-/* The encoding of this name, if filters can be built in it; else NULL. */
+/* The encoding of this name, in any case, if filters can be built in it; else NULL. */
 const bloom_encoding *bloom_encoding_named(const char *name);
 
 /* Reads any bytes as a filter.  *filter is usable, whatever the bytes; bytes may be NULL

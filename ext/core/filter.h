@@ -92,8 +92,8 @@ typedef struct bloom_encoding {
   int (*may_contain_int64)(const bloom_filter *filter, int64_t key);
   int (*may_contain_bytes)(const bloom_filter *filter, const uint8_t *key, size_t num_bytes);
 
-  /* -- Writing.  An encoding whose filters need more than keys leaves out shape, clear,
-  ** add and min_bits_per_key_x10. ------------------------------------------- */
+  /* -- Writing.  An encoding whose filters need more than keys leaves out shape, clear and
+  ** add. ---------------------------------------------------------------------- */
 
   /* The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
   ** each, a finite number > 0.  BLOOM_TOO_BIG, with *shape untouched, if the filter's

@@ -24,7 +24,13 @@ void bloom_fail(sqlite3_context *context, const char *format, ...){
 }
 
 void bloom_fail_arg(sqlite3_context *context, const char *format, bloom_arg arg){
+  bloom_fail_arg_hint(context, format, arg, NULL);
+}
+
+void bloom_fail_arg_hint(sqlite3_context *context, const char *format, bloom_arg arg, const char *hint){
   char *literal = bloom_literal(arg.value);
+  /* All these formats end with the value. */
+  if( literal && hint ) literal = sqlite3_mprintf("%z; %s", literal, hint);
   if( literal==NULL ){
     sqlite3_result_error_nomem(context);
     return;

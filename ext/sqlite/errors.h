@@ -30,9 +30,9 @@
 #define BLOOM_ERROR_BLOCK_UNREADABLE "%s(): argument 1 (block) is no LevelDB filter block: %s"
 #define BLOOM_ERROR_FILE_UNREADABLE  "%s(): argument 1 (file) is not a complete LevelDB table file: %s"
 
-/* function, what it is instead */
+/* function, what it is instead, what was meant */
 #define BLOOM_ERROR_BLOOMFILE \
-  "%s(): argument 1 (file) must be a BloomFile, a BLOB or a handle from bloom_open(), not %s"
+  "%s(): argument 1 (file) must be a BloomFile, a BLOB or a handle from bloom_open(), not %s%s"
 
 /* function, what it is instead */
 #define BLOOM_ERROR_UNCHANGEABLE \
@@ -59,7 +59,7 @@
 
 /* For bloom_fail_arg(): function, argument number, the value as an SQL literal */
 #define BLOOM_ERROR_BITS_PER_KEY \
-  "%s(): argument %d (bits_per_key) must be a number in 1..100, not %s"
+  "%s(): argument %d (bits_per_key) must be a number in 1..100, or a rate above 0 and below 1, not %s"
 #define BLOOM_ERROR_CAPACITY \
   "%s(): argument %d (capacity) must be an integer in 0..9223372036854775807, not %s"
 #define BLOOM_ERROR_NUM_PARTITIONS \
@@ -91,15 +91,16 @@
 /* type, its smallest and largest value, the value as an SQL literal */
 #define BLOOM_ERROR_KEY_INTEGER "bloom_key(): argument 1 (value) for '%s' must be an integer in %lld..%lld, not %s"
 
-/* function, the rate asked for, number of keys, a rate in reach, advice */
+/* function, argument number, argument name, the rate asked for, number of keys, a rate in
+** reach, advice */
 #define BLOOM_ERROR_OUT_OF_REACH \
-  "%s(): argument 1 (false_positive_rate) %.15g is out of reach of one filter of %lld keys; " \
+  "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys; " \
   "%.3g is in reach%s"
 
-/* function, the rate asked for, number of keys, the rate from which on a filter is of no use */
+/* function, argument number, argument name, the rate asked for, number of keys, the least of
+** the rates from which on a filter is of no use, advice */
 #define BLOOM_ERROR_HOPELESS \
-  "%s(): argument 1 (false_positive_rate) %.15g is out of reach of one filter of %lld keys, " \
-  "as are all below %.3g; partitions have less: see bloom_partition()"
+  "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys, as are all below %.3g%s"
 
 /* function, argument number, argument name, the first value, the other value */
 #define BLOOM_ERROR_NOT_CONSTANT \
@@ -198,6 +199,9 @@ void bloom_fail(sqlite3_context *context, const char *format, ...);
 
 /* The same because of an argument: format is one of those for bloom_fail_arg(). */
 void bloom_fail_arg(sqlite3_context *context, const char *format, bloom_arg arg);
+
+/* The same, and behind it what was probably meant; NULL: nothing. */
+void bloom_fail_arg_hint(sqlite3_context *context, const char *format, bloom_arg arg, const char *hint);
 
 /* The type of a value that cannot be a filter, for a message: as typeof() returns it, but
 ** in capitals. */

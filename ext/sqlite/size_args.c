@@ -7,6 +7,15 @@
 
 #include "../core/encodings.h"
 
+/* More than any capacity that was meant. */
+#define HUGE_CAPACITY 1e18
+
+/* The most keys that a partition should have, and an error need not mention partitions at. */
+#define PARTITION_KEYS 20000
+
+/* A filter that lets so many keys through is of no use. */
+#define MIN_HOPELESS_FPR 0.98
+
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
   int type = sqlite3_value_type(value);
   if( type==SQLITE_INTEGER ){
@@ -30,24 +39,67 @@ const char *bloom_name_arg(sqlite3_value *value){
   return name;
 }
 
-int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bits_per_key){
-  int type = sqlite3_value_type(arg.value);
-  if( type==SQLITE_NULL ){
+int bloom_is_number_in(sqlite3_value *value, double min, double max){
+  const int type = sqlite3_value_type(value);
+  const double number = sqlite3_value_double(value);
+  return (type==SQLITE_INTEGER || type==SQLITE_FLOAT) && number>min && number<=max;
+}
+
+/* The end of a number without sign and exponent, or of the spaces. */
+static const char *skip_number(const char *text){
+  while( *text>='0' && *text<='9' ) text++;
+  if( *text=='.' ) text++;
+  while( *text>='0' && *text<='9' ) text++;
+  return text;
+}
+
+static const char *skip_spaces(const char *text){
+  while( *text==' ' ) text++;
+  return text;
+}
+
+const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]){
+  const char *text = sqlite3_value_type(value)==SQLITE_TEXT ? bloom_name_arg(value) : NULL;
+  double number;
+  int is_percent;
+  if( text==NULL ) return NULL;
+  text = skip_spaces(skip_number(skip_spaces(text)));
+  is_percent = *text=='%';
+  if( *skip_spaces(text + is_percent) ) return NULL;
+  /* Of the digits in front, whatever the locale. */
+  number = sqlite3_value_double(value);
+  if( !(number>0 && number<=100) || (is_percent && number>=100) ) return NULL;
+  sqlite3_snprintf(BLOOM_HINT_BYTES, hint, is_percent ? "for %.6g %% write %.8g" : "write %.6g, without quotes",
+                   number, number / 100);
+  return hint;
+}
+
+static int is_encoding(sqlite3_value *value){
+  const char *name = sqlite3_value_type(value)==SQLITE_TEXT ? bloom_name_arg(value) : NULL;
+  return name && bloom_encoding_named(name);
+}
+
+int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, sqlite3_value *next, double *bits_per_key){
+  char hint[BLOOM_HINT_BYTES];
+  const char *meant;
+  if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
     *bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
     return SQLITE_OK;
   }
-  if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ){
-    double number = sqlite3_value_double(arg.value);
-    if( number>=1 && number<=100 ){
-      *bits_per_key = number;
-      return SQLITE_OK;
-    }
+  if( bloom_is_number_in(arg.value, 0, 100) ){
+    *bits_per_key = sqlite3_value_double(arg.value);
+    return SQLITE_OK;
   }
-  bloom_fail_arg(context, BLOOM_ERROR_BITS_PER_KEY, arg);
+  meant = bloom_number_hint(arg.value, hint);
+  if( is_encoding(arg.value) ) meant = "the encoding comes last";
+  if( next && bloom_is_number_in(arg.value, 100, HUGE_CAPACITY) && bloom_is_number_in(next, 0, 100) ){
+    meant = "the capacity comes after bits_per_key";
+  }
+  bloom_fail_arg_hint(context, BLOOM_ERROR_BITS_PER_KEY, arg, meant);
   return SQLITE_ERROR;
 }
 
-int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *capacity){
+int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint, sqlite3_int64 *capacity){
   sqlite3_int64 integer;
   if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
     *capacity = BLOOM_NO_CAPACITY;
@@ -57,15 +109,18 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
     *capacity = integer;
     return SQLITE_OK;
   }
-  bloom_fail_arg(context, BLOOM_ERROR_CAPACITY, arg);
+  bloom_fail_arg_hint(context, BLOOM_ERROR_CAPACITY, arg, hint);
   return SQLITE_ERROR;
 }
 
 /* Fails with the names of all encodings that filters can be built in: 'a' or 'b'. */
 static int fail_encoding(sqlite3_context *context, bloom_arg arg){
   const bloom_encoding *const *row;
+  char buffer[BLOOM_HINT_BYTES];
+  const char *hint = bloom_number_hint(arg.value, buffer);
   char *literal = bloom_literal(arg.value);
   char *names = NULL;
+  if( literal && hint ) literal = sqlite3_mprintf("%z; %s", literal, hint);
   for(row=bloom_encodings; literal && *row; row++){
     if( (*row)->shape==NULL ) continue;
     names = names ? sqlite3_mprintf("%z or '%s'", names, (*row)->name) : sqlite3_mprintf("'%s'", (*row)->name);
@@ -108,6 +163,266 @@ int bloom_take_encoding(
   if( *encoding==NULL ) return fail_encoding(context, (bloom_arg){function, last + 1, args[last]});
   --*num_args;
   return SQLITE_OK;
+}
+
+/* -- The same on every row ---------------------------------------------------------- */
+
+/* 1 if the arguments are, as they stand, what they were on the row before: most rows' case,
+** and quickly found. */
+static inline int are_same_size_args(
+  const bloom_sized_function *function, int num_args, sqlite3_value **args, const bloom_size_args *kept
+){
+  const int bits_at = function->bits_number - 1;
+  if( kept->encoding==NULL ) return 0;
+  if( function->encoding==NULL ){
+    const bloom_encoding *encoding = bloom_default_encoding;
+    if( num_args>1 && sqlite3_value_type(args[num_args-1])==SQLITE_TEXT ){
+      const char *name = bloom_name_arg(args[--num_args]);
+      if( name==NULL || sqlite3_stricmp(name, kept->encoding->name)!=0 ) return 0;
+      encoding = kept->encoding;
+    }
+    if( encoding!=kept->encoding ) return 0;
+  }
+  if( num_args==bits_at ) return kept->bits_per_key_type==0;
+  if( sqlite3_value_type(args[bits_at])!=kept->bits_per_key_type
+   || sqlite3_value_double(args[bits_at])!=kept->bits_per_key ) return 0;
+  if( num_args==bits_at + 1 ) return kept->capacity==BLOOM_NO_CAPACITY;
+  return sqlite3_value_type(args[bits_at+1])==SQLITE_INTEGER
+      && sqlite3_value_int64(args[bits_at+1])==kept->capacity;
+}
+
+static char *bits_per_key_literal(const bloom_size_args *size){
+  switch( size->bits_per_key_type ){
+    case SQLITE_FLOAT:   return bloom_real_literal(size->bits_per_key);
+    case SQLITE_INTEGER: return sqlite3_mprintf("%d", (int)size->bits_per_key);
+    default:             return sqlite3_mprintf("NULL");
+  }
+}
+
+static char *capacity_literal(const bloom_size_args *size){
+  if( size->capacity==BLOOM_NO_CAPACITY ) return sqlite3_mprintf("NULL");
+  return sqlite3_mprintf("%lld", size->capacity);
+}
+
+static char *encoding_literal(const bloom_size_args *size){
+  return sqlite3_mprintf("'%s'", size->encoding->name);
+}
+
+/* Fails because an argument differs from before. */
+static int fail_not_constant(
+  sqlite3_context *context,
+  const char *function,
+  int number,
+  const char *name,
+  char *(*literal)(const bloom_size_args *size),
+  const bloom_size_args *before,
+  const bloom_size_args *now
+){
+  char *old = literal(before), *new = literal(now);
+  if( old && new ){
+    bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, function, number, name, old, new);
+  }else{
+    sqlite3_result_error_nomem(context);
+  }
+  sqlite3_free(old);
+  sqlite3_free(new);
+  return SQLITE_ERROR;
+}
+
+/* Reads the arguments of one row. */
+static int read_size_args(
+  sqlite3_context *context,
+  const bloom_sized_function *function,
+  int num_args,
+  sqlite3_value **args,
+  bloom_size_args *size
+){
+  const char *name = function->name;
+  const int bits_at = function->bits_number - 1;
+  *size = (bloom_size_args){function->encoding, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY};
+  if( function->encoding==NULL ){
+    const int rc = bloom_take_encoding(context, name, function->max_args, &num_args, args, &size->encoding);
+    if( rc!=SQLITE_OK ) return rc;
+  }
+  if( num_args>bits_at ){
+    sqlite3_value *next = num_args>bits_at+1 ? args[bits_at+1] : NULL;
+    bloom_arg arg = {name, bits_at + 1, args[bits_at]};
+    if( bloom_read_bits_per_key(context, arg, next, &size->bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+    size->bits_per_key_type = sqlite3_value_type(args[bits_at]);
+  }
+  if( num_args>bits_at+1 ){
+    bloom_arg arg = {name, bits_at + 2, args[bits_at+1]};
+    return bloom_read_capacity(context, arg, NULL, &size->capacity);
+  }
+  return SQLITE_OK;
+}
+
+int bloom_keep_size_args(
+  sqlite3_context *context,
+  const bloom_sized_function *function,
+  int num_args,
+  sqlite3_value **args,
+  bloom_size_args *kept
+){
+  const char *name = function->name;
+  const int bits_number = function->bits_number;
+  bloom_size_args now;
+  int rc;
+  if( are_same_size_args(function, num_args, args, kept) ) return SQLITE_OK;
+  rc = read_size_args(context, function, num_args, args, &now);
+  if( rc!=SQLITE_OK ) return rc;
+  if( kept->encoding==NULL ){
+    *kept = now;
+    return SQLITE_OK;
+  }
+  if( now.encoding!=kept->encoding ){
+    return fail_not_constant(context, name, num_args, "encoding", encoding_literal, kept, &now);
+  }
+  if( now.bits_per_key<kept->bits_per_key || now.bits_per_key>kept->bits_per_key ){
+    return fail_not_constant(context, name, bits_number, "bits_per_key", bits_per_key_literal, kept, &now);
+  }
+  if( now.capacity!=kept->capacity ){
+    return fail_not_constant(context, name, bits_number + 1, "capacity", capacity_literal, kept, &now);
+  }
+  return SQLITE_OK;
+}
+
+/* -- Sizes --------------------------------------------------------------------------- */
+
+#define NUM_SIZE_ENTRIES 1024
+
+typedef struct size_entry {
+  const bloom_encoding *encoding; /* NULL: free */
+  double rate;
+  uint64_t num_keys;
+  uint32_t bits_per_key_x10;
+} size_entry;
+
+typedef struct size_cache {
+  size_entry *entries; /* NUM_SIZE_ENTRIES; NULL before the first rate */
+} size_cache;
+
+void *bloom_size_cache_new(void){
+  size_cache *cache = sqlite3_malloc64(sizeof(*cache));
+  if( cache ) cache->entries = NULL;
+  return cache;
+}
+
+void bloom_size_cache_free(void *data){
+  size_cache *cache = data;
+  sqlite3_free(cache->entries);
+  sqlite3_free(cache);
+}
+
+/* The place of a number of keys at a rate: neighbours, as a window has them, have places of
+** their own.  NULL if there is no memory for places. */
+static size_entry *find_size_entry(size_cache *cache, const bloom_encoding *encoding, double rate, uint64_t num_keys){
+  uint64_t rate_bits;
+  if( cache->entries==NULL ){
+    const size_t num_bytes = NUM_SIZE_ENTRIES * sizeof(*cache->entries);
+    cache->entries = sqlite3_malloc64(num_bytes);
+    if( cache->entries==NULL ) return NULL;
+    memset(cache->entries, 0, num_bytes);
+  }
+  memcpy(&rate_bits, &rate, sizeof(rate_bits));
+  /* 2^64 divided by the golden ratio. */
+  rate_bits = (rate_bits + encoding->hash_value_bytes) * 0x9e3779b97f4a7c15u >> 32;
+  return &cache->entries[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];
+}
+
+/* Tenths of a bit per key, as encoding->min_bits_per_key_x10, *best_rate set if that is 0. */
+static uint32_t min_bits_per_key_x10(
+  size_cache *cache, const bloom_encoding *encoding, double rate, uint64_t num_keys, double *best_rate
+){
+  size_entry *entry = find_size_entry(cache, encoding, rate, num_keys);
+  uint32_t bits_per_key_x10;
+  if( entry && entry->encoding==encoding && entry->num_keys==num_keys && !(entry->rate<rate || entry->rate>rate) ){
+    return entry->bits_per_key_x10;
+  }
+  bits_per_key_x10 = encoding->min_bits_per_key_x10(rate, num_keys, best_rate);
+  if( entry && bits_per_key_x10 ) *entry = (size_entry){encoding, rate, num_keys, bits_per_key_x10};
+  return bits_per_key_x10;
+}
+
+/* The name of another encoding in which a filter has this rate, or NULL. */
+static const char *encoding_in_reach(const bloom_encoding *encoding, double rate, uint64_t num_keys){
+  const bloom_encoding *const *row;
+  double best_rate;
+  if( encoding->shape==NULL ) return NULL;
+  for(row=bloom_encodings; *row; row++){
+    if( *row==encoding || (*row)->shape==NULL ) continue;
+    if( (*row)->min_bits_per_key_x10(rate, num_keys, &best_rate) ) return (*row)->name;
+  }
+  return NULL;
+}
+
+/* Fails because no filter of num_keys keys has this rate: a table grew overnight, and whoever
+** reads the message wants the way out. */
+static void fail_out_of_reach(
+  sqlite3_context *context,
+  bloom_rate_arg arg,
+  const bloom_size_args *size,
+  uint64_t num_keys,
+  double best_rate
+){
+  const double rate = size->bits_per_key;
+  const char *other = encoding_in_reach(size->encoding, rate, num_keys);
+  const int is_hopeless = best_rate>=MIN_HOPELESS_FPR;
+  const int has_many = num_keys>PARTITION_KEYS;
+  char *way_out;
+  if( size->encoding->shape==NULL ){
+    /* Few units, not many keys, are in the way. */
+    way_out = sqlite3_mprintf("%s", has_many ? "" : ", and less with more keys in a set, or a larger capacity");
+  }else if( has_many || other ){
+    way_out = sqlite3_mprintf("%s%s%s%s%s%s", is_hopeless ? "; less with " : ", and less with ",
+                              other ? "'" : "", other ? other : "", other ? "'" : "",
+                              other && has_many ? " or " : "", has_many ? "partitions: see bloom_partition()" : "");
+  }else{
+    way_out = sqlite3_mprintf("");
+  }
+  if( way_out==NULL ){
+    sqlite3_result_error_nomem(context);
+  }else if( is_hopeless ){
+    bloom_fail(context, BLOOM_ERROR_HOPELESS, arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
+               MIN_HOPELESS_FPR, way_out);
+  }else{
+    /* Rounded up, never down: it is a promise. */
+    bloom_fail(context, BLOOM_ERROR_OUT_OF_REACH, arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
+               best_rate*1.01, way_out);
+  }
+  sqlite3_free(way_out);
+}
+
+int bloom_find_bits_per_key(
+  sqlite3_context *context,
+  bloom_rate_arg arg,
+  const bloom_size_args *size,
+  uint64_t num_keys,
+  double *bits_per_key
+){
+  double best_rate = 1;
+  uint32_t bits_per_key_x10;
+  if( !bloom_is_rate(size->bits_per_key) ){
+    *bits_per_key = size->bits_per_key;
+    return SQLITE_OK;
+  }
+  bits_per_key_x10 =
+    min_bits_per_key_x10(sqlite3_user_data(context), size->encoding, size->bits_per_key, num_keys, &best_rate);
+  if( bits_per_key_x10==0 ){
+    fail_out_of_reach(context, arg, size, num_keys, best_rate);
+    return SQLITE_ERROR;
+  }
+  *bits_per_key = bits_per_key_x10 / 10.0;
+  return SQLITE_OK;
+}
+
+/* The best that n bits a key can do is 0.6185^n, probes independent and as many as they
+** should be.  A tenth is allowed for what models are wrong by. */
+double bloom_least_bits_per_key(double bits_per_key){
+  double rate = 0.6185, least = 1;
+  if( !bloom_is_rate(bits_per_key) ) return bits_per_key;
+  for(; rate*0.6185>=bits_per_key*1.1 && least<100; least++) rate *= 0.6185;
+  return least;
 }
 
 int bloom_find_shape(

@@ -1,5 +1,8 @@
 /*
-** The arguments that say which filter to build: bits_per_key, capacity and encoding.
+** The arguments that say what filter to make: bits_per_key, capacity and encoding.
+**
+** Below 1 bits_per_key is a false-positive rate.  The size is then what
+** bloom_bits_per_key() says for the keys there are, or for the capacity.
 */
 #ifndef BLOOM_SQLITE_SIZE_ARGS_H
 #define BLOOM_SQLITE_SIZE_ARGS_H
@@ -10,14 +13,44 @@
 #define BLOOM_DEFAULT_BITS_PER_KEY 10.0
 #define BLOOM_NO_CAPACITY          (-1)
 
-/* Reads a number in 1..100; NULL means the default.  SQLITE_OK with *bits_per_key set, or
-** an error that is set on context. */
-int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bits_per_key);
+/* What a filter is to be. */
+typedef struct bloom_size_args {
+  const bloom_encoding *encoding; /* of an aggregate: NULL before the first row */
+  double bits_per_key;            /* 1..100; or, below 1, a rate */
+  int bits_per_key_type;          /* of the argument; 0 if there was none */
+  sqlite3_int64 capacity;         /* or BLOOM_NO_CAPACITY */
+} bloom_size_args;
 
-/* Reads an integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL that equals an
-** integer, like 1e6, is allowed.  SQLITE_OK with *capacity set, or an error that is set on
-** context. */
-int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *capacity);
+/* Where a function has these arguments. */
+typedef struct bloom_sized_function {
+  const char *name;
+  int bits_number;                /* of argument bits_per_key, from 1; behind it, capacity */
+  int max_args;
+  const bloom_encoding *encoding; /* NULL: a TEXT as the last argument may name it */
+} bloom_sized_function;
+
+static inline int bloom_is_rate(double bits_per_key){
+  return bits_per_key<1;
+}
+
+/* A rate's argument, for the message of an error. */
+typedef struct bloom_rate_arg {
+  const char *function;
+  int number; /* from 1 */
+  const char *name;
+} bloom_rate_arg;
+
+/* -- Reading one argument ---------------------------------------------------------- */
+
+/* A number in 1..100, or a rate above 0 and below 1; NULL means the default.  next is the
+** argument behind it, NULL if there is none: the two may have been swapped.  SQLITE_OK with
+** *bits_per_key set, or the error set on context. */
+int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, sqlite3_value *next, double *bits_per_key);
+
+/* An integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL may be written
+** where it is an integer: 1e6.  SQLITE_OK with *capacity set, or the error set
+** on context, hint behind it as in bloom_fail_arg_hint(). */
+int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint, sqlite3_int64 *capacity);
 
 /* Returns 1 and sets *integer if the value is an INTEGER, or a REAL that equals a 64-bit
 ** integer; else returns 0. */int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
@@ -26,10 +59,18 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
 ** names nothing: for it this is "".  NULL if there is no memory. */
 const char *bloom_name_arg(sqlite3_value *value);
 
-/* Takes the encoding, if there is one, off the arguments.  It is a TEXT and the last of
-** *num_args arguments, however many come before it.  If there are max_args arguments, the
-** last one must be the encoding, where NULL means the default.  SQLITE_OK with *encoding
-** set and the argument taken off *num_args, or an error that is set on context. */
+/* What was meant by a TEXT in the place of a number, as in bloom_fail_arg_hint(): '1%' is
+** 0.01.  NULL if that is not known. */
+#define BLOOM_HINT_BYTES 64
+const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]);
+
+/* 1 if a value is a number above min and at most max. */
+int bloom_is_number_in(sqlite3_value *value, double min, double max);
+
+/* The encoding that the last of *num_args arguments names, in any case, or the default: it
+** is a TEXT, behind any number of the arguments before it.  The last of max_args can be
+** nothing else; there NULL means the default.  SQLITE_OK with *encoding set and the
+** argument, if there is one, taken off *num_args; or the error set on context. */
 int bloom_take_encoding(
   sqlite3_context *context,
   const char *function,
@@ -39,8 +80,44 @@ int bloom_take_encoding(
   const bloom_encoding **encoding
 );
 
-/* Finds the shape of a filter of this encoding for num_keys keys.  SQLITE_OK with *shape
-** set; or SQLite's own error "too big", set on context, if SQLITE_LIMIT_LENGTH forbids a
+/* -- The same on every row ---------------------------------------------------------- */
+
+/* Reads an aggregate's arguments on one row: *kept, empty before the first, gets that
+** row's, and those of all later rows must agree.  SQLite calls an aggregate anew for each
+** group, and for each partition of a window.  SQLITE_OK, or the error set on context. */
+int bloom_keep_size_args(
+  sqlite3_context *context,
+  const bloom_sized_function *function,
+  int num_args,
+  sqlite3_value **args,
+  bloom_size_args *kept
+);
+
+/* -- Sizes --------------------------------------------------------------------------- */
+
+/* Data of a function's own in each connection, for bloom_find_bits_per_key(): rates take
+** milliseconds to look up, and a window or a GROUP BY asks again and again for one number
+** of keys.  NULL if there is no memory. */
+void *bloom_size_cache_new(void);
+void bloom_size_cache_free(void *data);
+
+/* The bits per key of a filter of num_keys keys: size->bits_per_key, or the least that has
+** this rate.  The context's function has a bloom_size_cache_new() as its data.  SQLITE_OK
+** with *bits_per_key set; or the error set on context: the rate is out of reach. */
+int bloom_find_bits_per_key(
+  sqlite3_context *context,
+  bloom_rate_arg arg,
+  const bloom_size_args *size,
+  uint64_t num_keys,
+  double *bits_per_key
+);
+
+/* Whole bits per key that no filter with this rate does without, however many keys it has
+** (from some dozens on): quickly found.  Of a size, itself. */
+double bloom_least_bits_per_key(double bits_per_key);
+
+/* The shape of a filter for num_keys keys at so many bits.  SQLITE_OK with *shape set, or
+** SQLite's own "too big" error set on context if SQLITE_LIMIT_LENGTH forbids a
 ** BLOB of that size. */
 int bloom_find_shape(
   sqlite3_context *context,

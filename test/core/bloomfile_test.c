@@ -135,7 +135,7 @@ static void the_number_of_units_is_the_next_prime(void **state){
   assert_true(naive_is_prime(BLOOM_BLOOMFILE_MIN_UNITS));
   for(num_keys=0; num_keys<3000; num_keys+=7){
     uint64_t expected = num_keys<191 ? 191 : num_keys;
-    while( !naive_is_prime(expected) ) expected++;
+    while( !naive_is_prime(expected) || UINT64_MAX%expected==0 ) expected++;
     assert_int_equal(shape_of(1, num_keys, 1).num_slots, expected);
   }
   /* Rounded up before the prime is looked for; a square of a prime is none. */
@@ -143,6 +143,10 @@ static void the_number_of_units_is_the_next_prime(void **state){
   assert_int_equal(shape_of(1, 961, 1).num_slots, 967);
   assert_int_equal(shape_of(1, 2000, 10).num_slots, 20011);
   assert_int_equal(shape_of(1, 1000003, 1).num_slots, 1000003);
+  /* Those that divide 2^64 - 1 are passed over. */
+  assert_int_equal(shape_of(1, 257, 1).num_slots, 263);
+  assert_int_equal(shape_of(1, 64, 10).num_slots, 643);
+  assert_int_equal(shape_of(1, 65537, 1).num_slots, 65539);
 }
 
 static void a_unit_has_a_bit_for_every_set(void **state){
@@ -455,6 +459,55 @@ static void few_units_are_near_theory(void **state){
   }
 }
 
+/* The rate that a size is chosen by is at least the one that is measured, and no more than
+** it must be where that is not all of it. */
+static void the_model_is_above_what_is_measured(void **state){
+  static const struct { size_t num_keys; double fpr; } cases[] = {
+    {5, 0.01}, {20, 0.05}, {20, 0.01}, {64, 0.01}, {100, 0.2}, {100, 0.001}, {500, 0.01}, {2000, 0.001}, {2000, 0.0001},
+  };
+  enum { NUM_SETS = 8000 };
+  size_t i, round, set;
+  (void)state;
+  for(i=0; i<COUNT_OF(cases); i++){
+    double best, measured;
+    const uint32_t tenths = bloomfile->min_bits_per_key_x10(cases[i].fpr, cases[i].num_keys, &best);
+    const bloom_shape shape = shape_of(NUM_SETS, cases[i].num_keys, tenths / 10.0);
+    rng random = rng_stream(7100 + i);
+    bloom_hash_value *hashes = allocated(NUM_SETS * sizeof(*hashes));
+    uint32_t *sets = allocated(NUM_SETS * sizeof(*sets));
+    uint8_t *bytes = allocated(shape.num_bytes);
+    bloom_filter file;
+    assert_in_range(tenths, 10, 1000);
+    bloom_bloomfile_clear(&shape, bytes);
+    for(round=0; round<cases[i].num_keys; round++){
+      const bloom_hash_run hash_run = {NULL, hashes, NUM_SETS}, set_run = {NULL, sets, NUM_SETS};
+      for(set=0; set<NUM_SETS; set++) hashes[set] = rng_next(&random), sets[set] = (uint32_t)set;
+      bloom_bloomfile_add(&shape, bytes, &hash_run, &set_run);
+    }
+    file = read_back(bytes, shape.num_bytes);
+    measured = bloomfile->measured_fpr(&file);
+    if( measured>cases[i].fpr*1.03 || (tenths>10 && shape.num_slots>191 && measured<cases[i].fpr*0.4) ){
+      print_error("%zu keys at %g: %u tenths, measured %g\n", cases[i].num_keys, cases[i].fpr, tenths, measured);
+      fail();
+    }
+    /* A tenth less is not enough, by the model. */
+    assert_true(tenths==10 || bloomfile->min_bits_per_key_x10(cases[i].fpr*1.2, cases[i].num_keys, &best)<=tenths);
+    free(bytes);
+    free(hashes);
+    free(sets);
+  }
+}
+
+static void rates_of_few_keys_are_out_of_reach(void **state){
+  double best = 0;
+  (void)state;
+  assert_int_equal(bloomfile->min_bits_per_key_x10(1e-9, 100, &best), 0);
+  assert_true(best>1e-9 && best<0.001);
+  assert_true(bloomfile->min_bits_per_key_x10(best*1.01, 100, &best)>0);
+  assert_int_equal(bloomfile->min_bits_per_key_x10(1e-9, 0, &best), 10);
+  assert_true(bloomfile->min_bits_per_key_x10(0.01, (uint64_t)1<<62, &best)>0);
+}
+
 static void a_file_without_keys_has_no_sets(void **state){
   const bloom_shape shape = shape_of(100, 50, 10);
   uint8_t *bytes = allocated(shape.num_bytes);
@@ -516,7 +569,6 @@ static void it_is_known_but_not_made_by_name(void **state){
   assert_null(bloomfile->shape);
   assert_null(bloomfile->clear);
   assert_null(bloomfile->add);
-  assert_null(bloomfile->min_bits_per_key_x10);
   assert_non_null(bloomfile->why_no_add);
   assert_null(bloomfile->readonly_reason(NULL));
 }
@@ -538,6 +590,8 @@ int main(void){
     cmocka_unit_test(facts_are_sums_over_the_sets_with_keys),
     cmocka_unit_test(measuring_counts_the_sets_with_keys),
     cmocka_unit_test(few_units_are_near_theory),
+    cmocka_unit_test(the_model_is_above_what_is_measured),
+    cmocka_unit_test(rates_of_few_keys_are_out_of_reach),
     cmocka_unit_test(a_file_without_keys_has_no_sets),
     cmocka_unit_test(notes_tell_of_the_fullest_set),
     cmocka_unit_test(it_is_known_but_not_made_by_name),

@@ -79,7 +79,10 @@ static void encodings_are_found_by_name(void **state){
   assert_ptr_equal(bloom_default_encoding, &bloom_encoding_leveldb);
   assert_null(bloom_encoding_named(""));
   assert_null(bloom_encoding_named("level"));
-  assert_null(bloom_encoding_named("LEVELDB"));
+  assert_null(bloom_encoding_named("leveldb "));
+  assert_null(bloom_encoding_named("par\x11uet")); /* q, but for two bits */
+  assert_ptr_equal(bloom_encoding_named("LEVELDB"), &bloom_encoding_leveldb);
+  assert_ptr_equal(bloom_encoding_named("Parquet"), bloom_encoding_named("parquet"));
   for(row=bloom_encodings; *row; row++){
     if( (*row)->shape ) assert_ptr_equal(bloom_encoding_named((*row)->name), *row);
     /* The one that takes any bytes comes last, all others are known by their first. */

@@ -152,11 +152,11 @@ static uint8_t *written_block(const uint32_t *num_keys, size_t num_slots, double
   uint8_t *bytes;
   int64_t key = 0;
   size_t slot;
-  assert_int_equal(bloom_filter_block_size(num_keys, num_slots, bits_per_key, num_bytes), BLOOM_OK);
+  assert_int_equal(bloom_filter_block_size(num_keys, num_slots, &(bloom_filter_block_bits){bits_per_key, NULL}, num_bytes), BLOOM_OK);
   bytes = malloc(*num_bytes);
   assert_non_null(bytes);
   memset(bytes, 0xa5, *num_bytes);
-  bloom_filter_block_clear(num_keys, num_slots, bits_per_key, bytes, *num_bytes);
+  bloom_filter_block_clear(num_keys, num_slots, &(bloom_filter_block_bits){bits_per_key, NULL}, bytes, *num_bytes);
   assert_null(bloom_filter_block_read(bytes, *num_bytes, &block));
   assert_int_equal(block.num_slots, num_slots);
   for(slot=0; slot<num_slots; slot++){
@@ -208,13 +208,13 @@ static void blocks_that_are_too_big(void **state){
   static const uint32_t large[] = {UINT32_MAX, UINT32_MAX};
   size_t num_bytes = 77;
   (void)state;
-  assert_int_equal(bloom_filter_block_size(large, 1, 100, &num_bytes), BLOOM_TOO_BIG);
-  assert_int_equal(bloom_filter_block_size(large, 2, 5, &num_bytes), BLOOM_TOO_BIG);
-  assert_int_equal(bloom_filter_block_size(large, 1, 1e300, &num_bytes), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_filter_block_size(large, 1, &(bloom_filter_block_bits){100, NULL}, &num_bytes), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_filter_block_size(large, 2, &(bloom_filter_block_bits){5, NULL}, &num_bytes), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_filter_block_size(large, 1, &(bloom_filter_block_bits){1e300, NULL}, &num_bytes), BLOOM_TOO_BIG);
   assert_int_equal(num_bytes, 77);
   if( SIZE_MAX>UINT32_MAX ){
     /* The largest of one slot that 32 bits can tell the end of. */
-    assert_int_equal(bloom_filter_block_size(large, 1, 7.99, &num_bytes), BLOOM_OK);
+    assert_int_equal(bloom_filter_block_size(large, 1, &(bloom_filter_block_bits){7.99, NULL}, &num_bytes), BLOOM_OK);
     assert_true(num_bytes>4280000000u && num_bytes<=UINT32_MAX);
   }
 }

@@ -50,8 +50,9 @@ static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
 ** at bits_per_key bits each, a finite number > 0:
 **
 **   units   num_keys * bits_per_key, at least BLOOM_BLOOMFILE_MIN_UNITS, rounded up to a
-**           prime: if the number had a divisor in common with a key's delta, the key's
-**           probes would pick few units
+**           prime that does not divide 2^64 - 1: if the number had a divisor in common with
+**           a key's delta, the key's probes would pick few units; of one that divides
+**           2^64 - 1, the delta's rest follows from the hash's
 **   bytes   of a unit: bloom_bloomfile_bytes_for_sets()
 **   probes  bits_per_key * 0.69 rounded down, in 1..30; 0.69 =~ ln 2
 **
@@ -60,6 +61,9 @@ static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
 */
 bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key, size_t max_bytes,
                                    bloom_shape *shape);
+
+/* The probes of a file of so many bits per key. */
+uint32_t bloom_bloomfile_num_probes(double bits_per_key);
 
 /* The shape of the same file with units of unit_bytes bytes; *shape fits in size_t. */
 bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes);

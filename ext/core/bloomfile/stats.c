@@ -6,7 +6,11 @@
 
 #include "../bits.h"
 #include "../numeric.h"
+#include "bloomfile.h"
 #include "probe.h"
+
+#define BLOOMFILE_MIN_TENTH_BITS 10
+#define BLOOMFILE_MAX_TENTH_BITS 1000
 
 /* As many sets are counted at a time as a cache line holds. */
 #define BLOOMFILE_COLUMN_BYTES ((size_t)64)
@@ -154,6 +158,32 @@ static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_hash_val
     }
   }
   return num_sets;
+}
+
+double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes){
+  const double fill_ratio = 1 - bloom_exp_minus((double)num_keys * num_probes / num_units);
+  /* A hash of the delta, or of its opposite, that begins i probes away from a key's has all
+  ** but i of its bits in common. */
+  double shifts = 1, fpr = 1, common = 1, shifted;
+  uint32_t i;
+  for(i=0; i<num_probes; i++) fpr *= fill_ratio;
+  for(i=1; i<num_probes; i++) shifts += 2 * (common *= fill_ratio);
+  shifted = 2 * (double)num_keys / num_units / num_units * shifts;
+  return shifted<1 ? fpr + (1 - fpr) * shifted : 1;
+}
+
+uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
+  double best = 1;
+  uint32_t tenths;
+  for(tenths=BLOOMFILE_MIN_TENTH_BITS; tenths<=BLOOMFILE_MAX_TENTH_BITS; tenths++){
+    const double wanted_units = (double)num_keys * (tenths / 10.0);
+    const double num_units = wanted_units>BLOOM_BLOOMFILE_MIN_UNITS ? wanted_units : BLOOM_BLOOMFILE_MIN_UNITS;
+    const double reached = bloom_bloomfile_modelled_fpr(num_keys, num_units, bloom_bloomfile_num_probes(tenths / 10.0));
+    if( reached<=fpr ) return tenths;
+    if( reached<best ) best = reached;
+  }
+  *best_fpr = best;
+  return 0;
 }
 
 /* SplitMix64 [Steele, Lea, Flood 2014]: numbers that have no pattern in common with the

@@ -55,18 +55,19 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom
 }
 
 /* The shape of a slot's filter: empty if it has no keys. */
-static bloom_status slot_shape(uint32_t num_keys, double bits_per_key, bloom_shape *shape){
+static bloom_status slot_shape(uint32_t num_keys, const bloom_filter_block_bits *bits, bloom_shape *shape){
   *shape = (bloom_shape){0};
-  return num_keys ? bloom_leveldb_shape(num_keys, bits_per_key, shape) : BLOOM_OK;
+  if( num_keys==0 ) return BLOOM_OK;
+  return bloom_leveldb_shape(num_keys, bits->tenths ? bits->tenths[num_keys] / 10.0 : bits->bits_per_key, shape);
 }
 
-bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots, double bits_per_key,
+bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots, const bloom_filter_block_bits *bits,
                                      size_t *num_bytes){
   uint64_t block_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES + 4*(uint64_t)num_slots;
   size_t i;
   for(i=0; i<num_slots; i++){
     bloom_shape shape;
-    if( slot_shape(num_keys[i], bits_per_key, &shape)!=BLOOM_OK ) return BLOOM_TOO_BIG;
+    if( slot_shape(num_keys[i], bits, &shape)!=BLOOM_OK ) return BLOOM_TOO_BIG;
     block_bytes += shape.num_bytes;
     if( block_bytes>UINT32_MAX ) return BLOOM_TOO_BIG;
   }
@@ -74,14 +75,14 @@ bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots,
   return BLOOM_OK;
 }
 
-void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots, double bits_per_key,
+void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots, const bloom_filter_block_bits *bits,
                               uint8_t *bytes, size_t num_bytes){
   uint8_t *offset = bytes + num_bytes - BLOOM_FILTER_BLOCK_MIN_BYTES - 4*num_slots;
   size_t filters_bytes = 0;
   size_t i;
   for(i=0; i<num_slots; i++, offset+=4){
     bloom_shape shape;
-    slot_shape(num_keys[i], bits_per_key, &shape);
+    slot_shape(num_keys[i], bits, &shape);
     if( shape.num_bytes ) bloom_leveldb_clear(&shape, bytes + filters_bytes);
     bloom_store32_le(offset, (uint32_t)filters_bytes);
     filters_bytes += shape.num_bytes;

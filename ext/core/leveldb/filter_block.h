@@ -63,13 +63,19 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom
 ** the number of keys of each slot, duplicates counted.  bits_per_key is a finite
 ** number > 0. */
 
+/* What a filter of n keys has a key: tenths[n] / 10, or, without tenths, bits_per_key. */
+typedef struct bloom_filter_block_bits {
+  double bits_per_key;
+  const uint16_t *tenths; /* by number of keys; NULL: all filters have the same */
+} bloom_filter_block_bits;
+
 /* The size of the block in bytes.  BLOOM_TOO_BIG, with *num_bytes untouched, if it is 2^32
 ** or more, which its offsets of 32 bits cannot express. */
-bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots, double bits_per_key,
+bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots, const bloom_filter_block_bits *bits,
                                      size_t *num_bytes);
 
 /* Writes a block of num_bytes bytes whose filters have no keys yet. */
-void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots, double bits_per_key,
+void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots, const bloom_filter_block_bits *bits,
                               uint8_t *bytes, size_t num_bytes);
 
 /* Adds the keys that have these hashes to a slot, which was written for at least one key.

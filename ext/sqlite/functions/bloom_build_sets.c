@@ -6,7 +6,8 @@
 **     set_number are skipped.  A NULL key is no key, but the file has room for its set.
 **     No rows: a file without keys, with the defaults.
 ** (2) bits_per_key and capacity are those of bloom_build(), the same on every row of a
-**     group, skipped rows included.
+**     group, skipped rows included.  A rate is each set's, and the size is the one that the
+**     largest set needs.
 ** (3) Without capacity the file is sized by the keys of the largest set, duplicates
 **     counted, and 12 bytes a row are kept until the end.
 ** (4) capacity is the number of keys of one set.  With it, only capacity, bits_per_key and
@@ -27,7 +28,9 @@
 /* The number of keys that are added to the file at once (Requirement 4). */
 #define SETS_BATCH_KEYS 16384
 
-static const char sets_name[] = "bloom_build_sets";
+static const bloom_sized_function sets_function = {
+  .name = "bloom_build_sets", .bits_number = 3, .max_args = 4, .encoding = &bloom_encoding_bloomfile,
+};
 
 /* Memory set to zero is an aggregate that saw no row. */
 typedef struct sets_state {
@@ -36,9 +39,8 @@ typedef struct sets_state {
   bloom_shape shape;         /* of the file; if that is NULL, of the narrowest one */
   uint64_t num_sets;         /* the largest set number plus one */
   size_t max_bytes;          /* SQLite's limit; 0 before the first row */
-  double bits_per_key;
-  int bits_per_key_type;     /* of the argument; 0 if there was none */
-  sqlite3_int64 capacity;    /* or BLOOM_NO_CAPACITY */
+  bloom_size_args size;      /* of all rows */
+  double bits_per_key;       /* that a set has at least; of a rate less, until all keys are there */
 } sets_state;
 
 static void sets_free(sets_state *state){
@@ -47,38 +49,22 @@ static void sets_free(sets_state *state){
   sqlite3_free(state->file);
 }
 
-/* Fails because an argument differs from that of an earlier row.  Frees the literal. */
-static int sets_not_constant(sqlite3_context *context, int number, const char *name, char *before,
-                             sqlite3_value *value){
-  char *now = bloom_literal(value);
-  if( before && now ){
-    bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, sets_name, number, name, before, now);
-  }else{
-    sqlite3_result_error_nomem(context);
-  }
-  sqlite3_free(before);
-  sqlite3_free(now);
-  return SQLITE_ERROR;
-}
-
-static char *sets_bits_per_key_literal(const sets_state *state){
-  switch( state->bits_per_key_type ){
-    case SQLITE_FLOAT:   return bloom_real_literal(state->bits_per_key);
-    case SQLITE_INTEGER: return sqlite3_mprintf("%d", (int)state->bits_per_key);
-    default:             return sqlite3_mprintf("NULL");
-  }
-}
-
-static char *sets_capacity_literal(const sets_state *state){
-  if( state->capacity==BLOOM_NO_CAPACITY ) return sqlite3_mprintf("NULL");
-  return sqlite3_mprintf("%lld", state->capacity);
+/* The bits for num_keys keys of one set; an error set on context if there are none. */
+static int sets_find_bits(sqlite3_context *context, sets_state *state, uint64_t num_keys){
+  const bloom_rate_arg rate_arg = {sets_function.name, sets_function.bits_number, "bits_per_key"};
+  return bloom_find_bits_per_key(context, rate_arg, &state->size, num_keys, &state->bits_per_key);
 }
 
 /* Takes the parameters of the first row, which all rows must share.  Sets an error on
 ** context if the file would be too big. */
 static int sets_begin(sqlite3_context *context, sets_state *state){
-  const uint64_t num_keys = state->capacity==BLOOM_NO_CAPACITY ? 0 : (uint64_t)state->capacity;
+  const uint64_t num_keys = state->size.capacity==BLOOM_NO_CAPACITY ? 0 : (uint64_t)state->size.capacity;
   const size_t max_bytes = (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  if( state->size.capacity==BLOOM_NO_CAPACITY ){
+    state->bits_per_key = bloom_least_bits_per_key(state->size.bits_per_key);
+  }else if( sets_find_bits(context, state, num_keys)!=SQLITE_OK ){
+    return SQLITE_ERROR;
+  }
   if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, max_bytes, &state->shape)!=BLOOM_OK ){
     sqlite3_result_error_toobig(context);
     return SQLITE_TOOBIG;
@@ -89,38 +75,13 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
   return SQLITE_OK;
 }
 
-/* Reads the arguments after the key (Requirement 2). */
-static int sets_parameters(sqlite3_context *context, sets_state *state, int num_args, sqlite3_value **args){
-  double bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
-  sqlite3_int64 capacity = BLOOM_NO_CAPACITY;
-  if( num_args>2 && bloom_read_bits_per_key(context, (bloom_arg){sets_name, 3, args[2]}, &bits_per_key)!=SQLITE_OK ){
-    return SQLITE_ERROR;
-  }
-  if( num_args>3 && bloom_read_capacity(context, (bloom_arg){sets_name, 4, args[3]}, &capacity)!=SQLITE_OK ){
-    return SQLITE_ERROR;
-  }
-  if( state->max_bytes==0 ){
-    state->bits_per_key = bits_per_key;
-    state->bits_per_key_type = num_args>2 ? sqlite3_value_type(args[2]) : 0;
-    state->capacity = capacity;
-    return sets_begin(context, state);
-  }
-  if( bits_per_key<state->bits_per_key || bits_per_key>state->bits_per_key ){
-    return sets_not_constant(context, 3, "bits_per_key", sets_bits_per_key_literal(state), args[2]);
-  }
-  if( capacity!=state->capacity ){
-    return sets_not_constant(context, 4, "capacity", sets_capacity_literal(state), args[3]);
-  }
-  return SQLITE_OK;
-}
-
 /* 1 if the file is too big, whatever rows follow: because of its number of sets alone, or
 ** because its largest set has at least the mean number of keys. */
 static int sets_are_too_many(const sets_state *state){
   bloom_shape shape;
   if( bloom_bloomfile_bytes_for_sets(state->num_sets)
         > (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots ) return 1;
-  return state->capacity==BLOOM_NO_CAPACITY && state->hashes.num_hashes%SETS_BATCH_KEYS==SETS_BATCH_KEYS-1
+  return state->size.capacity==BLOOM_NO_CAPACITY && state->hashes.num_hashes%SETS_BATCH_KEYS==SETS_BATCH_KEYS-1
       && bloom_bloomfile_shape(state->num_sets, state->hashes.num_hashes / state->num_sets, state->bits_per_key,
                                state->max_bytes, &shape)!=BLOOM_OK;
 }
@@ -171,10 +132,13 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
   sqlite3_int64 set_number;
   bloom_hash_value hash;
   bloom_key_kind kind;
-  int rc = sets_parameters(context, state, num_args, args);
+  int rc = bloom_keep_size_args(context, &sets_function, num_args, args, &state->size);
+  if( rc==SQLITE_OK && state->max_bytes==0 ) rc = sets_begin(context, state);
   if( rc!=SQLITE_OK || sqlite3_value_type(args[0])==SQLITE_NULL ) return rc;
   if( !bloom_integer_arg(args[0], &set_number) || set_number<0 ){
-    bloom_fail_arg(context, BLOOM_ERROR_SET_NUMBER, (bloom_arg){sets_name, 1, args[0]});
+    bloom_fail_arg_hint(context, BLOOM_ERROR_SET_NUMBER, (bloom_arg){sets_function.name, 1, args[0]},
+                        sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER
+                          ? "the set's number comes before the key" : NULL);
     return SQLITE_ERROR;
   }
   kind = bloom_hash_of_key(&bloom_encoding_bloomfile, args[1], &hash);
@@ -186,7 +150,7 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
   ** set. */
   if( bloom_hash_queue_push(&state->sets, (uint32_t)set_number)!=SQLITE_OK
    || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
-  if( state->capacity==BLOOM_NO_CAPACITY || state->hashes.num_hashes<SETS_BATCH_KEYS ) return SQLITE_OK;
+  if( state->size.capacity==BLOOM_NO_CAPACITY || state->hashes.num_hashes<SETS_BATCH_KEYS ) return SQLITE_OK;
   rc = sets_widen(state);
   return rc==SQLITE_OK ? sets_flush(context, state) : rc;
 }
@@ -236,9 +200,10 @@ static int sets_finish(sqlite3_context *context, sets_state *state){
   int rc;
   /* After an error SQLite ends the aggregate, too: the row that was too much is in num_sets. */
   if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
-  if( state->capacity==BLOOM_NO_CAPACITY ){
+  if( state->size.capacity==BLOOM_NO_CAPACITY ){
     rc = sets_largest(state, &num_keys);
     if( rc!=SQLITE_OK ) return rc;
+    if( sets_find_bits(context, state, num_keys)!=SQLITE_OK ) return SQLITE_ERROR;
     if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, state->max_bytes, &state->shape)!=BLOOM_OK
      || sets_are_too_many(state) ) return SQLITE_TOOBIG;
   }
@@ -255,7 +220,9 @@ static int sets_finish(sqlite3_context *context, sets_state *state){
 
 void bloom_build_sets_final(sqlite3_context *context){
   sets_state *state = sqlite3_aggregate_context(context, 0);
-  sets_state without_rows = {.bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY, .capacity = BLOOM_NO_CAPACITY};
+  sets_state without_rows = {
+    .size = {&bloom_encoding_bloomfile, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
+  };
   int rc = SQLITE_OK;
   if( state==NULL || state->max_bytes==0 ){
     state = &without_rows;

@@ -8,7 +8,8 @@
 **     builder where the data blocks end, which may add filters without keys.
 ** (3) block_offset is an integer >= 0.  It may be NULL where the key is NULL, too, and
 **     the row is skipped: a key without an offset would be lost.
-** (4) bits_per_key is a number in 1..100, NULL the default, the same on every row.
+** (4) bits_per_key is that of bloom_build(), the same on every row.  A rate is each
+**     filter's, whose own keys size it.
 ** (5) A block over SQLite's length limit is SQLite's own "too big" error, found as the
 **     rows come in: a large offset alone needs 4 bytes for each 2 KiB of file before it.
 ** (6) Memory: 8 bytes a key, 4 for each 2 KiB of file, and the block.
@@ -25,48 +26,24 @@
 #include "../key.h"
 #include "../size_args.h"
 
-static const char block_build_name[] = "bloom_filter_block_build";
+static const bloom_sized_function block_build_function = {
+  .name = "bloom_filter_block_build", .bits_number = 3, .max_args = 3, .encoding = &bloom_encoding_leveldb,
+};
 
 /* Memory set to zero is an aggregate that saw no row. */
 typedef struct block_build_state {
   bloom_hash_queue hashes;
   bloom_hash_queue slots; /* of these hashes, 32 bits each: both queues have runs of one length */
   uint64_t num_slots;
-  double bits_per_key;      /* 0 before the first row */
+  bloom_size_args size;
   uint64_t max_bytes;       /* SQLite's length limit */
 } block_build_state;
-
-static char *bits_literal(double bits_per_key){
-  const int whole = (int)bits_per_key;
-  return whole<bits_per_key ? bloom_real_literal(bits_per_key) : sqlite3_mprintf("%d", whole);
-}
-
-/* Requirement 4. */
-static int read_block_bits_per_key(sqlite3_context *context, block_build_state *state, int num_args, sqlite3_value **args){
-  double bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
-  char *before, *now;
-  if( num_args>2 ){
-    bloom_arg arg = {block_build_name, 3, args[2]};
-    if( bloom_read_bits_per_key(context, arg, &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
-  }
-  if( state->bits_per_key<=0 ) state->bits_per_key = bits_per_key;
-  if( bits_per_key>=state->bits_per_key && bits_per_key<=state->bits_per_key ) return SQLITE_OK;
-  before = bits_literal(state->bits_per_key);
-  now = bits_literal(bits_per_key);
-  if( before && now ){
-    bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, block_build_name, 3, "bits_per_key", before, now);
-  }else{
-    sqlite3_result_error_nomem(context);
-  }
-  sqlite3_free(before);
-  sqlite3_free(now);
-  return SQLITE_ERROR;
-}
 
 /* Requirement 5: 1 if the block is too big, whatever rows follow. */
 static int is_too_big(const block_build_state *state){
   const double num_keys = (double)state->hashes.num_hashes;
-  return state->num_slots>state->max_bytes / 4 || num_keys * state->bits_per_key / 8>(double)state->max_bytes
+  const double least = bloom_least_bits_per_key(state->size.bits_per_key);
+  return state->num_slots>state->max_bytes / 4 || num_keys * least / 8>(double)state->max_bytes
       || state->hashes.num_hashes>UINT32_MAX;
 }
 
@@ -76,7 +53,7 @@ static void block_build_step(sqlite3_context *context, block_build_state *state,
   bloom_hash_value hash;
   bloom_key_kind kind;
   uint64_t slot, num_slots;
-  if( read_block_bits_per_key(context, state, num_args, args)!=SQLITE_OK ) return;
+  if( bloom_keep_size_args(context, &block_build_function, num_args, args, &state->size)!=SQLITE_OK ) return;
   kind = bloom_hash_of_key(&bloom_encoding_leveldb, args[1], &hash);
   if( kind==BLOOM_KEY_NOMEM ){
     sqlite3_result_error_nomem(context);
@@ -84,7 +61,9 @@ static void block_build_step(sqlite3_context *context, block_build_state *state,
   }
   if( kind==BLOOM_KEY_NULL && sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   if( !bloom_integer_arg(args[0], &offset) || offset<0 ){
-    bloom_fail_arg(context, BLOOM_ERROR_BLOCK_OFFSET, (bloom_arg){block_build_name, 1, args[0]});
+    bloom_fail_arg_hint(context, BLOOM_ERROR_BLOCK_OFFSET, (bloom_arg){block_build_function.name, 1, args[0]},
+                        sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER
+                          ? "the offset comes before the key" : NULL);
     return;
   }
   slot = (uint64_t)offset >> BLOOM_FILTER_BLOCK_BASE_LG;
@@ -145,15 +124,49 @@ static int add_keys_to_block(sqlite3_context *context, const block_build_state *
   return SQLITE_OK;
 }
 
-/* Counts the keys of each slot, builds the block and sets it as context's result. */
-static void give_block(sqlite3_context *context, const block_build_state *state, uint32_t *num_keys){
+/* Tenths of a bit by number of keys, for the numbers that slots have: Requirement 4.  Frees
+** with sqlite3_free(); NULL, the error set on context, if there is none. */
+static uint16_t *find_tenths(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys){
+  const bloom_rate_arg rate_arg = {block_build_function.name, block_build_function.bits_number, "bits_per_key"};
+  uint32_t most_keys = 0;
+  uint16_t *tenths;
+  size_t i;
+  for(i=0; i<state->num_slots; i++){
+    if( most_keys<num_keys[i] ) most_keys = num_keys[i];
+  }
+  tenths = sqlite3_malloc64(((uint64_t)most_keys + 1) * sizeof(*tenths));
+  if( tenths==NULL ){
+    sqlite3_result_error_nomem(context);
+    return NULL;
+  }
+  memset(tenths, 0, ((size_t)most_keys + 1) * sizeof(*tenths));
+  for(i=0; i<state->num_slots; i++){
+    double bits_per_key;
+    int rc = SQLITE_OK;
+    if( num_keys[i]==0 || tenths[num_keys[i]] ) continue;
+    if( bloom_is_interrupted(context) ){
+      sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+      rc = SQLITE_INTERRUPT;
+    }else{
+      rc = bloom_find_bits_per_key(context, rate_arg, &state->size, num_keys[i], &bits_per_key);
+    }
+    if( rc!=SQLITE_OK ){
+      sqlite3_free(tenths);
+      return NULL;
+    }
+    tenths[num_keys[i]] = (uint16_t)(bits_per_key * 10 + 0.5);
+  }
+  return tenths;
+}
+
+/* A block of these sizes as context's result. */
+static void write_block(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys,
+                        const bloom_filter_block_bits *bits){
   const size_t num_slots = (size_t)state->num_slots;
   uint8_t *bytes;
   size_t num_bytes;
   int rc;
-  memset(num_keys, 0, num_slots * sizeof(*num_keys));
-  count_keys(bloom_hash_queue_runs(&state->slots), num_keys);
-  if( bloom_filter_block_size(num_keys, num_slots, state->bits_per_key, &num_bytes)!=BLOOM_OK
+  if( bloom_filter_block_size(num_keys, num_slots, bits, &num_bytes)!=BLOOM_OK
    || num_bytes>state->max_bytes ){
     sqlite3_result_error_toobig(context);
     return;
@@ -163,7 +176,7 @@ static void give_block(sqlite3_context *context, const block_build_state *state,
     sqlite3_result_error_nomem(context);
     return;
   }
-  bloom_filter_block_clear(num_keys, num_slots, state->bits_per_key, bytes, num_bytes);
+  bloom_filter_block_clear(num_keys, num_slots, bits, bytes, num_bytes);
   rc = add_keys_to_block(context, state, bytes, num_bytes);
   if( rc==SQLITE_OK ){
     sqlite3_result_blob64(context, bytes, num_bytes, sqlite3_free);
@@ -173,9 +186,24 @@ static void give_block(sqlite3_context *context, const block_build_state *state,
   }
 }
 
+/* Counts the keys of each slot, builds the block and sets it as context's result. */
+static void give_block(sqlite3_context *context, const block_build_state *state, uint32_t *num_keys){
+  bloom_filter_block_bits bits = {.bits_per_key = state->size.bits_per_key};
+  uint16_t *tenths = NULL;
+  memset(num_keys, 0, (size_t)state->num_slots * sizeof(*num_keys));
+  count_keys(bloom_hash_queue_runs(&state->slots), num_keys);
+  if( bloom_is_rate(bits.bits_per_key) ){
+    tenths = find_tenths(context, state, num_keys);
+    if( tenths==NULL ) return;
+  }
+  bits.tenths = tenths;
+  write_block(context, state, num_keys, &bits);
+  sqlite3_free(tenths);
+}
+
 /* The block of no rows, or of rows without keys. */
 static const block_build_state block_build_state_without_rows = {
-  .bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY,
+  .size = {&bloom_encoding_leveldb, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
   .max_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES,
 };
 

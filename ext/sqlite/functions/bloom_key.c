@@ -190,19 +190,35 @@ static const char *type_name_of(sqlite3_context *context, sqlite3_value *value){
   return name;
 }
 
-/* The type of that name; NULL, the error set on context, if it is none. */
-static const key_type *find_key_type(sqlite3_context *context, sqlite3_value *value){
-  const char *name = type_name_of(context, value);
+/* The type of that name, in any case, or NULL. */
+static const key_type *key_type_named(const char *name){
   size_t i;
-  if( name==NULL ) return NULL;
   for(i=0; i<NUM_KEY_TYPES; i++){
-    if( strcmp(name, key_types[i].name)==0 ) return &key_types[i];
+    if( sqlite3_stricmp(name, key_types[i].name)==0 ) return &key_types[i];
   }
-  if( strcmp(name, SIPHASH)==0 ){
+  return NULL;
+}
+
+/* Fails because the second argument names no type; or the first does. */
+static void fail_key_type(sqlite3_context *context, sqlite3_value **args){
+  const char *first = type_name_of(context, args[0]);
+  if( first==NULL ) return;
+  bloom_fail_arg_hint(context, BLOOM_ERROR_KEY_TYPE, (bloom_arg){"bloom_key", 2, args[1]},
+                      key_type_named(first) ? "the value comes before the type" : NULL);
+}
+
+/* The type that the second argument names; NULL, the error set on context, if it is none. */
+static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **args){
+  const char *name = type_name_of(context, args[1]);
+  const key_type *type;
+  if( name==NULL ) return NULL;
+  type = key_type_named(name);
+  if( type ) return type;
+  if( sqlite3_stricmp(name, SIPHASH)==0 ){
     bloom_fail(context, BLOOM_ERROR_NO_SECRET, "bloom_key");
-    return NULL;
+  }else{
+    fail_key_type(context, args);
   }
-  bloom_fail_arg(context, BLOOM_ERROR_KEY_TYPE, (bloom_arg){"bloom_key", 2, value});
   return NULL;
 }
 
@@ -224,7 +240,7 @@ void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **arg
   size_t num_bytes;
   (void)num_args;
   if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
-  type = find_key_type(context, args[1]);
+  type = find_key_type(context, args);
   if( type==NULL || sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   num_bytes = type->write(type, args[0], bytes);
   if( num_bytes==NO_MEMORY ){
@@ -259,7 +275,7 @@ void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **ar
   if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
   name = type_name_of(context, args[1]);
   if( name==NULL ) return;
-  if( strcmp(name, SIPHASH)!=0 ){
+  if( sqlite3_stricmp(name, SIPHASH)!=0 ){
     bloom_fail_arg(context, BLOOM_ERROR_SECRET_TYPE, (bloom_arg){"bloom_key", 2, args[1]});
     return;
   }

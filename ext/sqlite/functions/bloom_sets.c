@@ -43,20 +43,28 @@ static void sets_next(bloom_tvf_cursor *cursor){
   cursor->has_row = 1;
 }
 
-static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, bloom_filter *storage,
+/* What was meant, if file and key are swapped. */
+static const char *sets_hint(bloom_tvf_cursor *cursor, sqlite3_value *key){
+  const void *handle = sqlite3_value_pointer(key, BLOOM_HANDLE_TYPE);
+  const int is_file = sqlite3_value_type(key)==SQLITE_BLOB || (handle && bloom_handle_find(bloom_tvf_db(cursor), handle));
+  return is_file ? "; the file comes first" : "";
+}
+
+static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, sqlite3_value *key, bloom_filter *storage,
                          const bloom_filter **file){
   char *what;
   int rc;
   switch( bloom_filter_arg(bloom_tvf_db(cursor), value, storage, file) ){
     case BLOOM_ARG_NULL:      *file = NULL; return SQLITE_OK;
     case BLOOM_ARG_NOMEM:     return SQLITE_NOMEM;
-    case BLOOM_ARG_NO_FILTER: return bloom_tvf_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", bloom_type_name(value));
+    case BLOOM_ARG_NO_FILTER: return bloom_tvf_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", bloom_type_name(value),
+                                                    sets_hint(cursor, key));
     case BLOOM_ARG_FILTER:    break;
   }
   if( (*file)->encoding==&bloom_encoding_bloomfile ) return SQLITE_OK;
   what = sqlite3_mprintf("%lld bytes that are none", (sqlite3_int64)(*file)->shape.num_bytes);
   if( what==NULL ) return SQLITE_NOMEM;
-  rc = bloom_tvf_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", what);
+  rc = bloom_tvf_fail(cursor, BLOOM_ERROR_BLOOMFILE, "bloom_sets", what, sets_hint(cursor, key));
   sqlite3_free(what);
   return rc;
 }
@@ -66,7 +74,7 @@ static int sets_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   bloom_filter storage;
   const bloom_filter *file;
   bloom_hash_value hash;
-  int rc = sets_file_arg(cursor, args[0], &storage, &file);
+  int rc = sets_file_arg(cursor, args[0], args[1], &storage, &file);
   (void)columns;
   if( rc!=SQLITE_OK || file==NULL ) return rc;
   switch( bloom_hash_of_key(file->encoding, args[1], &hash) ){

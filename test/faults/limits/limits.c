@@ -97,6 +97,10 @@ static sqlite3 *open_database(void){
   must(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL), db);
   must(sqlite3_load_extension(db, extension, NULL, NULL), db);
   must(run(db, "SELECT 1 FROM bloom_info(x'06')", 0, NULL), db); /* a table that SQLite keeps from then on */
+  /* Sizes of rates, which each of these functions keeps from then on. */
+  must(run(db, "SELECT bloom_build(1, 0.5), bloom_build(1, 0.5, 'parquet'), bloom_build(1, 0.5, 1, 'parquet'), bloom_empty(1, 0.5),"
+               " bloom_build_sets(1, 1, 0.5), bloom_build_sets(1, 1, 0.5, 1), bloom_filter_block_build(1, 1, 0.5),"
+               " bloom_bits_per_key(0.5), bloom_bits_per_key(0.5, 1), bloom_bits_per_key(0.5, 1, 'parquet')", 0, NULL), db);
   return db;
 }
 
@@ -125,6 +129,10 @@ static const struct {
   {"SELECT length(bloom_filter_block_build(?1 * 2048, NULL))", 248},
   {KEYS "SELECT length(bloom_build(i, 100)) FROM n", 79},
   {KEYS "SELECT length(bloom_build(i, 1)) FROM n", 7992},
+  /* The size of the rate, 9.7 bits a key and 1.5, decides. */
+  {KEYS "SELECT length(bloom_build(i, 0.01)) FROM n", 815},
+  {"SELECT length(bloom_empty(?1, 0.01))", 815},
+  {"SELECT length(bloom_build_sets(0, 'a', 0.5, ?1))", 160},
   {"SELECT length(bloom_build('a', 10, ?1))", 799},
   {"SELECT length(bloom_build(NULL, 9.25, ?1))", 864},
   {"SELECT length(filter) FROM (SELECT bloom_build('a', 10, ?1) OVER () AS filter)", 799},
@@ -217,6 +225,10 @@ static void check_endless_keys(void){
     ENDLESS "SELECT bloom_build(i) FROM n",
     ENDLESS "SELECT bloom_filter_block_build(0, i) FROM n",
     ENDLESS "SELECT bloom_build_sets(i % 7, i) FROM n",
+    ENDLESS "SELECT bloom_build(i, 0.01) FROM n",
+    ENDLESS "SELECT bloom_build(i, 0.001, 'parquet') FROM n",
+    ENDLESS "SELECT bloom_filter_block_build(0, i, 0.01) FROM n",
+    ENDLESS "SELECT bloom_build_sets(i % 7, i, 0.01) FROM n",
     ENDLESS "SELECT bloom_build_sets(CASE WHEN i < 4000 THEN i ELSE 5 END, i) FROM n",
     ENDLESS "SELECT bloom_build_sets(i, i, 10, 5) FROM n",
   };
@@ -418,6 +430,30 @@ static void check_sizes_are_quick(void){
   check(status==0, "sizes should be found in 50 ms each; status", sql, status);
 }
 
+/* A rate is looked up once for each number of keys: where each row did it, processor time
+** would end the process, which takes a hundredth of that. */
+static void check_rates_are_kept(void){
+  static const char *const forms[] = {
+    KEYS "SELECT max(f) IS NULL FROM (SELECT bloom_build(i, 1.9568472e-05, 66000) OVER (ORDER BY i ROWS 1 PRECEDING) AS f FROM n)",
+    KEYS "SELECT max(f) IS NULL FROM (SELECT bloom_build(i, 1.9568472e-05, 66000) AS f FROM n GROUP BY i)",
+    KEYS "SELECT max(bloom_empty(66000 + 0 * i, 1.9568472e-05)) IS NULL FROM n",
+    KEYS "SELECT max(bloom_bits_per_key(1.9568472e-05, 66000 + i % 3)) IS NULL FROM n",
+  };
+  size_t form;
+  for(form=0; form<COUNT_OF(forms); form++){
+    const pid_t child = fork();
+    int status = 0;
+    if( child==0 ){
+      sqlite3 *db = open_database();
+      signal(SIGXCPU, SIG_DFL);
+      lower_limit(RLIMIT_CPU, 10);
+      _exit(run(db, forms[form], 4000, NULL)!=SQLITE_OK);
+    }
+    if( child<0 || waitpid(child, &status, 0)!=child ) abort();
+    check(status==0, "it should look a rate up once; status", forms[form], status);
+  }
+}
+
 /* ---- Interrupts -------------------------------------------------------------------- */
 
 /* Each calls at() while it scans. */
@@ -545,6 +581,7 @@ int main(int num_args, char **args){
   check_rate_in_reach("leveldb");
   check_rate_in_reach("parquet");
   check_sizes_are_quick();
+  check_rates_are_kept();
   for(i=0; i<COUNT_OF(endless_statements); i++){
     for(by=BY_PROGRESS; by<=BY_THREAD; by++) check_interrupt(endless_statements[i], (interrupter)by);
   }

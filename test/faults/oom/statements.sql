@@ -6,6 +6,16 @@
 SELECT bloom_build(k) FROM keys;
 SELECT bloom_build(k, 12.5) FROM keys;
 SELECT bloom_build(k, 10, 100) FROM keys;
+SELECT bloom_build(k, 0.01), bloom_build(k, 0.01, 100, 'Parquet') FROM keys;
+SELECT bloom_build(k, 0.01) OVER (ORDER BY id ROWS 1 PRECEDING) FROM keys;
+-- error
+SELECT bloom_build(k, 1e-9, 100000) FROM keys;
+SELECT bloom_empty(100, 0.01), bloom_bits_per_key(0.01, 1000), bloom_build_sets(id, k, 0.05), bloom_build_sets(id, k, 0.05, 100) FROM keys;
+SELECT bloom_filter_block_build(id * 5000, k, 0.02) FROM keys;
+SELECT bloom_may_contain(NULL, k), bloom_merge(NULL) FROM keys;
+SELECT count(*) FROM bloom_ldb(NULL);
+-- error
+SELECT bloom_build(k, '1%') FROM keys;
 SELECT bloom_build(k, NULL, NULL) FROM keys;
 SELECT bloom_build(k, 'leveldb'), bloom_build(k, 12, 'leveldb'), bloom_build(k, 10, 100, 'leveldb') FROM keys;
 SELECT bloom_build(k, 'parquet'), bloom_build(k, 12, 'parquet'), bloom_build(k, 10, 100, 'parquet') FROM keys;

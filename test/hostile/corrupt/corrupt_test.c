@@ -267,14 +267,14 @@ static void check_as_key(const corrupt_case *c){
   check_integer(c, "SELECT bloom_may_contain(bloom_build(?1), ?1)", 1);
   check_integer(c, "SELECT bloom_may_contain(bloom_add(bloom_empty(100), ?1), ?1)", 1);
   check_integer(c, "SELECT bloom_partition(?1, 7) BETWEEN 0 AND 6 AND bloom_partition(?1, 1) = 0", 1);
-  check_fails(c, "SELECT bloom_build(1, ?1)", "must be a number in 1..100, not a BLOB of");
+  check_fails(c, "SELECT bloom_build(1, ?1)", "must be a number in 1..100, or a rate above 0 and below 1, not a BLOB of");
   check_fails(c, "SELECT bloom_build(1, 10, ?1)", "(capacity) must be an integer");
   check_fails(c, "SELECT bloom_empty(?1)", "(capacity) must be an integer");
   check_fails(c, "SELECT bloom_bits_per_key(?1)", "(false_positive_rate) must be a number");
   check_fails(c, "SELECT bloom_partition(1, ?1)", "(num_partitions) must be an integer");
   check_integer(c, "SELECT set_number FROM bloom_sets((SELECT bloom_build_sets(40, ?1)), ?1)", 40);
   check_fails(c, "SELECT bloom_build_sets(?1, 1)", "(set_number) must be an integer");
-  check_fails(c, "SELECT bloom_build_sets(1, 1, ?1)", "must be a number in 1..100, not a BLOB of");
+  check_fails(c, "SELECT bloom_build_sets(1, 1, ?1)", "must be a number in 1..100, or a rate above 0 and below 1, not a BLOB of");
   check_fails(c, "SELECT bloom_build_sets(1, 1, 10, ?1)", "(capacity) must be an integer");
   check_fails(c, "SELECT bloom_may_contain(CAST(?1 AS TEXT), 1)", "must be a BLOB or a handle from bloom_open(), not TEXT");
   check_fails(c, "SELECT * FROM bloom_info(CAST(?1 AS TEXT))", "not TEXT");
@@ -299,7 +299,7 @@ static void check_as_file(const corrupt_case *c){
   check_fails(c, "SELECT * FROM bloom_ldb(CAST(?1 AS TEXT))", "not TEXT");
   check_integer(c, "SELECT bloom_may_contain(f.filter, ?1) FROM (SELECT bloom_filter_block_build(0, ?1) AS block), bloom_filter_block(block) f", 1);
   check_fails(c, "SELECT bloom_filter_block_build(?1, 1)", "(block_offset) must be an integer");
-  check_fails(c, "SELECT bloom_filter_block_build(0, 1, ?1)", "must be a number in 1..100, not a BLOB of");
+  check_fails(c, "SELECT bloom_filter_block_build(0, 1, ?1)", "must be a number in 1..100, or a rate above 0 and below 1, not a BLOB of");
   if( n==16 ) check_integer(c, "SELECT bloom_key(?1, 'uuid') = ?1", 1);
   else check_fails(c, "SELECT bloom_key(?1, 'uuid')", "or a BLOB of 16 bytes, not a BLOB of");
   check_fails(c, "SELECT bloom_key(?1, 'varint64')", "must be an integer in");

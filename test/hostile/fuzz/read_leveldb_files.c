@@ -117,9 +117,9 @@ static void check_building(fuzz_input *input){
   uint8_t *bytes;
   size_t num_bytes = 0, slot;
   for(slot=0; slot<num_slots; slot++) num_keys[slot] = fuzz_byte(input) % 20;
-  FUZZ_CHECK(bloom_filter_block_size(num_keys, num_slots, bits_per_key, &num_bytes)==BLOOM_OK);
+  FUZZ_CHECK(bloom_filter_block_size(num_keys, num_slots, &(bloom_filter_block_bits){bits_per_key, NULL}, &num_bytes)==BLOOM_OK);
   bytes = fuzz_exact(NULL, num_bytes);
-  bloom_filter_block_clear(num_keys, num_slots, bits_per_key, bytes, num_bytes);
+  bloom_filter_block_clear(num_keys, num_slots, &(bloom_filter_block_bits){bits_per_key, NULL}, bytes, num_bytes);
   FUZZ_CHECK(bloom_filter_block_read(bytes, num_bytes, &block)==NULL && block.num_slots==num_slots);
   for(slot=0; slot<num_slots; slot++){
     uint32_t i;
