@@ -41,10 +41,12 @@ long 'copies of handles on every SQLite'                  sh test/faults/handles
 long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/platforms/every_sqlite.sh
 long 'files that LevelDB writes, also by classic-level'   sh test/interop/leveldb_files/run.sh --long
 long 'packages: npm, Python, Debian, sqlpkg, archives'    sh test/platforms/packages/run.sh
+long 'packages, made and used on a bare Debian 12'       sh test/platforms/packages/bare.sh
 long 'clients: one scenario in all of them'                sh examples/clients/test.sh
 long 'the playground, in Node and Chromium'                playground
 long 'a cluster of dqlite, its nodes killed'              sh examples/dqlite/test.sh
 long 'Node: better-sqlite3'                               sh examples/node/test.sh
+long 'recipes: Django, SQLAlchemy, sqlite-utils, better-sqlite3' sh examples/recipes/test.sh
 long 'a catalogue of Parquet files: Node, DuckDB'          sh examples/parquet/test.sh
 long 'Parquet files of DuckDB and hyparquet-writer'       sh test/interop/parquet/run.sh
 long 'big-endian: s390x'                                  sh test/platforms/machines/run.sh s390x

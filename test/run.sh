@@ -42,6 +42,7 @@ suite 'README'                                             tclsh test/docs/readm
 suite 'plots: of the results that are kept'                "$PYTHON" test/bench/plots.py --check
 suite 'examples: shell, C, Python'                         sh examples/test.sh
 suite 'clients: those that are quick to install'            sh examples/clients/test.sh --made quick
+suite 'recipes: frameworks that are installed'             sh examples/recipes/test.sh quick
 suite 'examples: packages'                                 sh examples/packages/test.sh
 if find_sanitizers; then
   suite 'core, with sanitizers'                            sanitized_core

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what a fresh machine lacks: sh test/lib/install_packages.sh [--check] GROUP ...
 #
-# Groups: build, demo, test, check, dist, bench, cluster, wasm, browser, and one for each client of SQLite
+# Groups: build, demo, test, check, dist, bench, cluster, wasm, browser, recipes, and one for each client of SQLite
 # that examples/clients has; see the table of needs.  Each need is
 # probed for real, by compiling or running something, so what is there in any form
 # counts, and a machine that has everything installs nothing and needs no root.  Exit status 0: all is there
@@ -39,6 +39,10 @@ check tcl_headers?       tcl-dev                  tcl-devel               tcl-de
 check fast_compiler?     tcc                      tcc                     tcc                 tcc               -
 check static_analysis    gcc,clang-tidy,cppcheck  gcc,clang-tools-extra,cppcheck gcc,clang-extra-tools,cppcheck gcc,clang,cppcheck gcc,llvm,cppcheck
 dist  compilers          gcc-x86-64-linux-gnu,gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,gcc-mingw-w64-x86-64 - - - -
+dist  make               make                     -                       -                   -                 -
+dist  sqlite_library     libsqlite3-dev           -                       -                   -                 -
+dist  xxhash             libxxhash-dev            -                       -                   -                 -
+dist  sqlite_shell       sqlite3                  -                       -                   -                 -
 dist  npm                npm                      npm                     npm                 npm               node
 dist  wheel_builder      python3-build,python3-setuptools,python3-wheel python3-build,python3-setuptools,python3-wheel py3-build,py3-setuptools,py3-wheel python-build,python-setuptools,python-wheel -
 dist  debian_packager    dpkg-dev,debhelper,fakeroot - - - -
@@ -49,6 +53,10 @@ php   php_sqlite?        php-cli,php-sqlite3      php-cli,php-pdo         -     
 ruby  ruby_sqlite?       ruby,ruby-sqlite3        rubygem-sqlite3         -                   -                 -
 go    go_sqlite?         golang-go,golang-github-mattn-go-sqlite3-dev - - - -
 java  java_sqlite?       default-jdk-headless,libxerial-sqlite-jdbc-java - - - -
+recipes django?          python3-django           python3-django          py3-django          python-django     -
+recipes sqlalchemy?      python3-sqlalchemy       python3-sqlalchemy      py3-sqlalchemy      python-sqlalchemy -
+recipes sqlite_utils?    sqlite-utils             -                       -                   -                 sqlite-utils
+recipes npm?             npm                      npm                     npm                 npm               node
 cluster dqlite           libdqlite-dev            -                       -                   -                 -
 cluster dqlite_shell     go-dqlite                -                       -                   -                 -
 cluster go_dqlite        golang-go,golang-github-canonical-go-dqlite-dev - - - -
@@ -126,6 +134,9 @@ probe() {
   gnuplot)        have gnuplot ;;
   dbd_sqlite)     perl -MDBD::SQLite -e 1 ;;
   apsw)           . "$here/shared.sh"; find_python; "$PYTHON" -c 'import apsw' ;;
+  django)         . "$here/shared.sh"; find_python; "$PYTHON" -c 'import django' ;;
+  sqlalchemy)     . "$here/shared.sh"; find_python; "$PYTHON" -c 'import sqlalchemy' ;;
+  sqlite_utils)   sqlite-utils --version ;;
   php_sqlite)     php -r 'new SQLite3(":memory:");' ;;
   ruby_sqlite)    ruby -r sqlite3 -e 1 ;;
   go_sqlite)      go version && [ -e /usr/share/gocode/src/github.com/mattn/go-sqlite3 ] ;;
@@ -142,7 +153,8 @@ probe() {
   i686)           links_for i686-linux-gnu-gcc ;;
   windows)        links_for x86_64-w64-mingw32-gcc && /usr/lib/wine/wine64 --version ;;
   compilers)      links_for x86_64-linux-gnu-gcc && links_for aarch64-linux-gnu-gcc && links_for x86_64-w64-mingw32-gcc ;;
-  wheel_builder)  /usr/bin/python3 -c 'import build, setuptools, wheel' ;;
+  # build.__main__: the folder build of a checkout passes for a module build.
+  wheel_builder)  /usr/bin/python3 -c 'import build.__main__, setuptools, wheel' ;;
   debian_packager) have dpkg-buildpackage && have dh && have fakeroot ;;
   packages_tested) have qemu-aarch64 && /usr/lib/wine/wine64 --version && links_for musl-gcc &&
                     /usr/bin/python3 -c 'import ensurepip' && have lintian && have man && have unzip ;;
