@@ -1,10 +1,11 @@
 #!/bin/sh
-# Writes the extension as one file, bloom.c, with its header bloom.h and LICENSE:
+# Writes the extension as one file, bloom.c, with its header bloom.h and the licences:
 #
 #     sh ext/amalgamate.sh DIRECTORY
 #
 # Every local #include is replaced by the file, the first time, and dropped
-# after that; so names of file scope must be unique across files.
+# after that; so names of file scope must be unique across files.  In place of
+# <xxhash.h> stands that header as the compiler finds it, without its comments.
 #
 #     cc -shared -fPIC -O3 bloom.c -o bloom.so      the loadable extension
 #     cc -DSQLITE_CORE -O3 -c bloom.c               to link with a program
@@ -14,10 +15,20 @@ mkdir -p "$1"
 out=$(CDPATH='' cd -- "$1" && pwd)
 cd "$ext"
 
+xxhash=$(echo '#include <xxhash.h>' | ${CC:-cc} ${CPPFLAGS-} -E -x c - | sed -n 's|^# [0-9]* "\(.*/xxhash\.h\)".*|\1|p' | sed -n 1p)
+[ -n "$xxhash" ] || { echo 'amalgamate: there is no xxhash.h' >&2; exit 1; }
+# Its notice ends with its first comment.
+sed -n '1,/\*\//p' "$xxhash" | sed 's/^ \*\/*//; s/^ //; /^\/\*/d' >"$out/LICENSE.xxHash"
+grep -q 'BSD 2-Clause' "$out/LICENSE.xxHash"
+
 version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
 {
   echo "/* bloom $version in one file; made by ext/amalgamate.sh, not to be edited.
-** Copyright (c) 2026 the bloom authors; MIT license, see LICENSE. */"
+** Copyright (c) 2026 the bloom authors; MIT license, see LICENSE.
+** It holds the code of xxHash's header, whose license is BSD 2-Clause: see LICENSE.xxHash. */"
+  echo '#if !defined(SQLITE_CORE) && defined(__ELF__) && defined(__GNUC__) && (defined(__PIE__) || !defined(__PIC__))'
+  echo '# error "bloom.c: to link it with a program add -DSQLITE_CORE, to make a library that SQLite loads add -fPIC -shared"'
+  echo '#endif'
   echo '#ifndef _GNU_SOURCE'
   echo '# define _GNU_SOURCE'
   echo '#endif'
@@ -31,10 +42,41 @@ version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
   echo '# define BLOOM_UNHIDE'
   echo '#endif'
   echo 'BLOOM_HIDE'
-  awk '
+  copyright=$(sed -n 's/^ \* *Copyright/Copyright/p' "$xxhash" | sed -n 1p)
+  awk -v xxhash="$xxhash" -v copyright="$copyright" '
     function normalize(path) {
       while (path ~ /[^\/]+\/\.\.\//) sub(/[^\/]+\/\.\.\//, "", path)
       return path
+    }
+    # The code of a file: no comments, no empty lines.  xxHash has no "/*" in a text.
+    function code_of(path,   line, in_comment, at, code) {
+      while ((status = (getline line < path)) > 0) {
+        code = ""
+        while (line != "") {
+          if (in_comment) {
+            at = index(line, "*/")
+            line = at ? substr(line, at + 2) : ""
+            if (at) in_comment = 0
+          } else {
+            at = index(line, "/*")
+            if (!at) { code = code line; break }
+            code = code substr(line, 1, at - 1) " "
+            line = substr(line, at + 2)
+            in_comment = 1
+          }
+        }
+        sub(/[ \t]+$/, "", code)
+        if (code != "") print code
+      }
+      close(path)
+    }
+    function include_xxhash() {
+      if (xxhash in seen) return
+      seen[xxhash] = 1
+      print "BLOOM_UNHIDE"
+      printf "\n/* ---- xxhash.h of xxHash, without its comments: %s; BSD 2-Clause License, see LICENSE.xxHash ---- */\n", copyright
+      code_of(xxhash)
+      print "\nBLOOM_HIDE"
     }
     function include(line) { print "BLOOM_UNHIDE"; print line; print "BLOOM_HIDE" }
     function inline(path,   line, folder, name) {
@@ -50,6 +92,8 @@ version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
           sub(/".*/, "", name)
           if (normalize(folder name) == "bloom.h") include("#include \"bloom.h\"")
           else inline(normalize(folder name))
+        } else if (line ~ /^#include <xxhash\.h>/) {
+          include_xxhash()
         } else if (line ~ /^# *include </) {
           include(line)
         } else {

@@ -208,7 +208,10 @@ int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_a
     return SQLITE_ERROR;
   }
 #ifndef SQLITE_CORE
-  if( !stay_loaded() ) return fail_init(SQLITE_ERROR, error_message, "the library cannot be kept in memory");
+  if( !stay_loaded() ){
+    return fail_init(SQLITE_ERROR, error_message,
+                     "the library cannot be kept in memory; linked with a program it needs -DSQLITE_CORE");
+  }
 #endif
   rc = register_all(db);
   if( rc==SQLITE_OK ) return SQLITE_OK;

@@ -5,13 +5,14 @@
 #
 #   PLATFORMS   the platforms to make packages for; darwin-x64 and darwin-arm64 take
 #               build/PLATFORM/bloom.dylib as it was made on a Mac (ext/BUILDING.md)
-#   MAINTAINER  who stands in the Debian package: Name <address>
+#   MAINTAINER  who stands in the Debian package: Name <address>; unless it is given, a name
+#               without an address
 #   DIST_URL    where build/dist will lie, for sqlpkg.json; a folder or an address
 set -eu
 cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MAKELEVEL BUILD EXTENSION CC CFLAGS CPPFLAGS LDFLAGS
 : "${PLATFORMS:=linux-x64 linux-arm64 windows-x64}"
-: "${MAINTAINER:=the bloom authors <bloom@example.org>}"
+: "${MAINTAINER:=the bloom authors}"
 : "${DIST_URL:=.}"
 : "${PYTHON:=/usr/bin/python3}"
 
@@ -35,9 +36,8 @@ header() { echo "#include <$1>" | cc -E - | sed -n "s|^# [0-9]* \"\(.*/$1\)\".*|
 cp "$(header sqlite3.h)" "$(header sqlite3ext.h)" "$(header xxhash.h)" "$work/include"
 
 # xxHash's code is in its header, so its notice goes where the library goes.
-cp LICENSE "$work/LICENSE"
-sed -n '1,/\*\//p' "$work/include/xxhash.h" | sed 's/^ \*\/*//; s/^ //; /^\/\*/d' >"$work/LICENSE.xxHash"
-grep -q 'BSD 2-Clause' "$work/LICENSE.xxHash"
+make -s amalgamation
+cp build/amalgamation/LICENSE build/amalgamation/LICENSE.xxHash "$work"
 
 library_of() { case $1 in linux-*) echo bloom.so ;; darwin-*) echo bloom.dylib ;; windows-*) echo bloom.dll ;; esac; }
 
@@ -65,6 +65,16 @@ library() {
 # archive NAME FOLDER
 archive() {
   tar -C "$2" --sort=name --mtime=@"$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -cf - . | gzip -9n >"$dist/$1.tar.gz"
+}
+
+# The one file, which a C compiler alone compiles: in a folder of its own, with SQLite's headers
+# for those who have none.
+c_archive() {
+  folder=$work/amalgamation/$name-$version
+  mkdir -p "$folder/sqlite"
+  cp build/amalgamation/* ext/packaging/amalgamation/README.md "$folder"
+  cp "$work/include/sqlite3.h" "$work/include/sqlite3ext.h" "$folder/sqlite"
+  archive "$name-$version-amalgamation" "$work/amalgamation"
 }
 
 # The spec of sqlpkg, whose names of processors are Go's.
@@ -146,16 +156,18 @@ wheel() {
 debian_package() {
   tree=$work/debian-$1/$name-$version
   if [ "$1" = "$(dpkg --print-architecture)" ]; then crossing=''; else crossing="--host-arch $1 --build-profiles=nocheck -d"; fi
+  # A changelog wants an address, be it an empty one.
+  case $MAINTAINER in *'<'*) changed_by=$MAINTAINER ;; *) changed_by="$MAINTAINER <>" ;; esac
   mkdir -p "$tree"
   cp -R Makefile LICENSE README.md ext "$tree"
   cp -R ext/packaging/debian "$tree/debian"
   sed -i "s/@maintainer@/$MAINTAINER/" "$tree/debian/control"
   printf '%s\n' "$name ($version) unstable; urgency=medium" '' "  * bloom $version." '' \
-    " -- $MAINTAINER  $(date -R -d @"$SOURCE_DATE_EPOCH")" >"$tree/debian/changelog"
+    " -- $changed_by  $(date -R -d @"$SOURCE_DATE_EPOCH")" >"$tree/debian/changelog"
   {
     printf '%s\n' 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/' \
       'Upstream-Name: bloom' '' 'Files: *' "$(sed -n 's/^Copyright (c) /Copyright: /p' LICENSE)" 'License: Expat'
-    sed '1,/^Copyright/d; /./,$!d; s/^$/./; s/^/ /' LICENSE
+    sed '1,/^Copyright/d; /./,$!d; /^---/,$d; s/^$/./; s/^/ /' LICENSE
     echo 'Comment: The library holds code of the header of xxHash:'
     sed 's/^ *$/./; s/^/ /' "$work/LICENSE.xxHash"
   } >"$tree/debian/copyright"
@@ -172,8 +184,7 @@ for platform in $PLATFORMS; do
   library "$platform"
   archive "$name-$version-$platform" "$work/$platform"
 done
-make -s amalgamation
-archive "$name-$version-amalgamation" build/amalgamation
+c_archive
 sqlpkg_json >"$dist/sqlpkg.json"
 npm_packages
 for platform in $PLATFORMS; do wheel "$platform"; done

@@ -15,7 +15,6 @@ version=$(sh test/lib/build_sqlite.sh | tail -n 1)
 sqlite=build/sqlite/sources-$version
 sh test/lib/build_sqlite.sh --sources "$version"
 sh ext/amalgamate.sh $work
-cp "$(echo '#include <xxhash.h>' | cc -E - | sed -n 's|^# [0-9]* "\(.*/xxhash\.h\)".*|\1|p' | sed -n 1p)" $work
 
 # emcc asks node for Debian's modules, which only Debian's own node finds by itself.
 export NODE_PATH="/usr/share/nodejs${NODE_PATH:+:$NODE_PATH}"

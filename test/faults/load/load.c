@@ -295,7 +295,7 @@ static void begin_under(const char *what, sqlite3_vfs vfs, const char *cause){
 
 /* A program links the library itself, in a SQLite that has no loader or an odd one. */
 static void begin_without_loader(void){
-  static const char not_kept[] = "bloom: the library cannot be kept in memory";
+  static const char not_kept[] = "bloom: the library cannot be kept in memory; linked with a program it needs -DSQLITE_CORE";
   const sqlite3_vfs plain = *sqlite3_vfs_find(NULL);
   sqlite3_vfs vfs = plain;
   int (*init)(sqlite3 *, char **, const void *);

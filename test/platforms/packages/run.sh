@@ -46,7 +46,7 @@ without_licence() {
   for file in "$dist"/*.t*gz; do tar tf "$file" | grep -q '/LICENSE$' || echo "$file"; done
   for file in "$dist"/*.whl; do unzip -l "$file" | grep -q '/LICENSE$' || echo "$file"; done
   # Where the library goes, xxHash's goes.
-  for file in "$dist"/*64*.t*gz; do tar tf "$file" | grep -q '/LICENSE.xxHash$' || echo "$file"; done
+  for file in "$dist"/*64*.t*gz "$dist"/*amalgamation.t*gz; do tar tf "$file" | grep -q '/LICENSE.xxHash$' || echo "$file"; done
   for file in "$dist"/*.whl; do unzip -l "$file" | grep -q '/LICENSE.xxHash$' || echo "$file"; done
 }
 
@@ -129,6 +129,31 @@ db.enableloadextension(True)
 sqlite_bloom.load(db)
 print(*next(iter(db.cursor().execute(sys.argv[1]))))' "$sql")"
 }
+# What load() says where it cannot: to a connection as other Pythons have it (a real one, if a
+# python3 on PATH is such), and where the line before it is missing.
+wheel_says_why() {
+  packages=$(echo "$work"/venv/lib/python3*/site-packages)
+  for python in "$PYTHON" $(which -a python3); do
+    PYTHONPATH=$packages "$python" - <<'END' || return
+import sqlite3, sqlite_bloom
+db = sqlite3.connect(":memory:")
+class Connection:
+    pass
+for connection in [Connection()] + [db] * (not hasattr(db, "enable_load_extension")):
+    try:
+        sqlite_bloom.load(connection)
+        raise SystemExit("it loaded")
+    except sqlite3.NotSupportedError as error:
+        assert all(word in str(error) for word in ("/usr/bin/python3", "apsw", "pysqlite3")), error
+if hasattr(db, "enable_load_extension"):
+    try:
+        sqlite_bloom.load(db)
+        raise SystemExit("it loaded")
+    except sqlite3.OperationalError as error:
+        assert "enable_load_extension(True)" in str(error), error
+END
+  done
+}
 wheel_refuses() { ! "$work/venv/bin/pip" install --no-index --no-cache-dir "$dist"/sqlite_bloom-*-win_amd64.whl; }
 
 # -- sqlpkg -------------------------------------------------------------------
@@ -168,18 +193,36 @@ deb_for_arm() {
     same "$said" "$(printf '%s\n' ".load $work/root_arm64/usr/lib/aarch64-linux-gnu/libsqlite3_mod_bloom" "$sql" |
       qemu-aarch64 -L /usr/aarch64-linux-gnu "$shells/aarch64-linux-gnu-gcc.exe")"
 }
-deb_is_clean() { same '' "$(lintian --no-cfg --allow-root --fail-on none "$deb" 2>&1 | grep -v bogus-mail-host)"; }
+# But for the maintainer, who has no address.
+deb_is_clean() { same '' "$(lintian --no-cfg --allow-root --fail-on none "$deb" 2>&1 | grep -v 'bogus-mail-host\|malformed-contact')"; }
+deb_has_no_made_up_address() { ! dpkg-deb -f "$deb" Maintainer | grep 'example\.org'; }
 
 # -- The one file -------------------------------------------------------------
 
+one=$work/one/sqlite-bloom-$version
 one_file() {
   mkdir -p "$work/one" && tar -C "$work/one" -xf "$dist/sqlite-bloom-$version-amalgamation.tar.gz" &&
-    (cd "$work/one" && cc -std=c11 -O2 -fPIC -shared -Wall -Wextra -Werror bloom.c -o bloom.so &&
+    same "sqlite-bloom-$version" "$(ls "$work/one")" &&
+    (cd "$one" && cc -std=c11 -O2 -fPIC -shared -Wall -Wextra -Werror -Isqlite bloom.c -o bloom.so &&
       same "$said" "$(sqlite3 :memory: '.load ./bloom' "$sql")")
+}
+# Nothing but the C library's headers, and those that lie beside it.
+one_file_needs_no_header() {
+  cc -std=c11 -fPIC -I"$one/sqlite" -M "$one/bloom.c" | tr ' ' '\n' | grep '\.h$' >"$work/headers" &&
+    grep "$one/sqlite/sqlite3ext.h" "$work/headers" && ! grep 'xxhash\|include/sqlite3' "$work/headers"
+}
+one_file_says_what_it_needs() {
+  ! cc -I"$one/sqlite" -c "$one/bloom.c" -o "$work/bloom.o" 2>"$work/core.log" && grep 'add -DSQLITE_CORE' "$work/core.log" || return
+  # As position-independent code it compiles, and says so when it runs.
+  printf '%s\n' '#include <stdio.h>' '#include "bloom.h"' 'int main(void){ sqlite3 *db;' \
+    '  sqlite3_auto_extension((void (*)(void))sqlite3_bloom_init);' \
+    '  if( sqlite3_open(":memory:", &db)!=SQLITE_OK ) puts(sqlite3_errmsg(db));' \
+    '  return 0; }' >"$work/one.c"
+  cc -I"$one" -fPIC "$work/one.c" "$one/bloom.c" -lsqlite3 -o "$work/one.program" && "$work/one.program" | grep 'needs -DSQLITE_CORE'
 }
 # SQLite and bloom in one translation unit: no name of one is the other's.
 with_sqlite() {
-  cat >"$work/one/all.c" <<'END'
+  cat >"$one/all.c" <<'END'
 #include "sqlite3.c"
 #include "bloom.c"
 int register_bloom(const char *unused){
@@ -187,8 +230,8 @@ int register_bloom(const char *unused){
   return sqlite3_auto_extension((void (*)(void))sqlite3_bloom_init);
 }
 END
-  cc -w -O0 -DSQLITE_CORE -DSQLITE_EXTRA_INIT=register_bloom "-I$sqlite" "-I$work/one" "$work/one/all.c" "$sqlite/shell.c" \
-    -o "$work/one/all" -lm && same "$said" "$("$work/one/all" :memory: "$sql")"
+  cc -w -O0 -DSQLITE_CORE -DSQLITE_EXTRA_INIT=register_bloom "-I$sqlite" "-I$one" "$one/all.c" "$sqlite/shell.c" \
+    -o "$one/all" -lm && same "$said" "$("$one/all" :memory: "$sql")"
 }
 
 check 'make dist' make dist
@@ -215,11 +258,15 @@ if sh test/lib/install_packages.sh --check apsw; then
 else
   leave_out 'wheel: a connection of apsw' 'apsw is not here'
 fi
+check 'wheel: says why it does not load, and three ways out' wheel_says_why
 check 'wheel: another platform is refused' wheel_refuses
 check 'sqlpkg.json: files, checksums, loading' sqlpkg_holds
 check 'Debian: unpacks and loads' deb_works
 check 'Debian: for 64-bit Arm' deb_for_arm
 check 'Debian: lintian' deb_is_clean
-check 'one file: loads' one_file
+check 'Debian: no made-up address' deb_has_no_made_up_address
+check 'one file: unpacks into a folder of its own, and loads' one_file
+check 'one file: needs no header but its own' one_file_needs_no_header
+check 'one file: without -DSQLITE_CORE it says what it needs' one_file_says_what_it_needs
 check 'one file: compiled together with SQLite' with_sqlite
 finish

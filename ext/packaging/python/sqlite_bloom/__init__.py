@@ -1,4 +1,5 @@
-"""Bloom filters for SQLite: bloom, a loadable extension.
+"""
+Bloom filters for SQLite: bloom, a loadable extension.
 
     db = sqlite3.connect("app.db")
     db.enable_load_extension(True)
@@ -7,8 +8,17 @@
 """
 
 import os
+import sqlite3
 
 __version__ = "@version@"
+
+
+# As pyenv, Apple and python.org (on macOS) build it.
+_NO_LOADING = (
+    "this Python was built without loading of SQLite extensions: its connections have no enable_load_extension(). "
+    "Three ways out: (1) another Python, such as Debian's /usr/bin/python3 or Homebrew's; "
+    "(2) `pip install apsw`, whose connections sqlite_bloom.load() takes; "
+    "(3) `pip install pysqlite3`, and `import pysqlite3 as sqlite3`")
 
 
 def loadable_path() -> str:
@@ -17,10 +27,19 @@ def loadable_path() -> str:
 
 
 def load(connection) -> None:
-    """Gives connection, sqlite3's or apsw's, the functions of bloom.
+    """
+    Gives connection, of sqlite3, apsw or pysqlite3, the functions of bloom.
 
-    Call connection.enable_load_extension(True) first.
+    Call connection.enable_load_extension(True) first.  Raises sqlite3.NotSupportedError
+    where this Python's sqlite3 cannot load extensions.
     """
     # Older versions of apsw have the one name, sqlite3 the other.
-    load_extension = getattr(connection, "load_extension", None) or connection.loadextension
-    load_extension(loadable_path())
+    load_extension = getattr(connection, "load_extension", None) or getattr(connection, "loadextension", None)
+    if load_extension is None:
+        raise sqlite3.NotSupportedError(_NO_LOADING)
+    try:
+        load_extension(loadable_path())
+    except Exception as error:
+        if "not authorized" not in str(error):
+            raise
+        raise type(error)("not authorized: call connection.enable_load_extension(True) before sqlite_bloom.load(connection)") from error

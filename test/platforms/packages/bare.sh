@@ -1,0 +1,113 @@
+#!/bin/sh
+# On Debian 12 as debootstrap makes it, where nothing is installed: sh test/platforms/packages/bare.sh,
+# at the top of the checkout, as root.  Ends with `N passed, N failed`.
+#
+# In one such system with build-essential the packages are made, after `make`, as BUILDING.md says.
+# In others, each with no more than its users have, they are installed and used.  Takes a quarter
+# of an hour, most of it to install, and 4 GB in /var/tmp/bloom_bare, or the folder BARE.
+. test/lib/shared.sh
+# Not in build: make reads every *.d there.
+bare=${BARE:-/var/tmp/bloom_bare}
+work=$bare/log
+mkdir -p "$work" || exit 1
+version=$(sed -n 's/#define BLOOM_VERSION "\(.*\)"/\1/p' ext/bloom.h)
+sql="SELECT bloom_version() || ' ' || bloom_may_contain(f, 3) || ' ' || bloom_may_contain(f, 4)
+  FROM (SELECT bloom_build(value) AS f FROM json_each('[2, 3, 5, 7]'));"
+said="$version 1 0"
+
+if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
+  leave_out 'packages on a bare Debian 12' 'It needs root, and debootstrap'
+  finish
+fi
+
+unmount() { for system in "$bare"/*/proc; do umount "$system" 2>/dev/null; done; }
+trap unmount EXIT
+trap 'exit 1' INT TERM
+unmount
+
+new_base() {
+  [ -e "$bare/base/made" ] && return
+  rm -rf "$bare/base" && debootstrap --variant=minbase bookworm "$bare/base" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" &&
+    touch "$bare/base/made"
+}
+
+# in_system NAME COMMAND: in sh.
+in_system() {
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+    ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} \
+    chroot "$bare/$1" sh -c "cd /root && $2"
+}
+
+# new_system NAME PACKAGE ...: the base, with these.
+new_system() {
+  name=$1
+  shift
+  umount "$bare/$name/proc" 2>/dev/null
+  rm -rf "${bare:?}/$name" && cp -a "$bare/base" "$bare/$name" && cp /etc/resolv.conf "$bare/$name/etc" &&
+    mount -t proc proc "$bare/$name/proc" &&
+    in_system "$name" "apt-get -q update && apt-get -q install -y --no-install-recommends $*"
+}
+
+checkout() { mkdir -p "$bare/maker/root/bloom" && git ls-files -z | xargs -0 cp -P --parents -t "$bare/maker/root/bloom"; }
+# With the folder build that make leaves there.
+packages_are_made() {
+  in_system maker 'cd bloom && sh test/lib/install_packages.sh build && make && sh test/lib/install_packages.sh dist && make dist' &&
+    [ "$(ls "$bare/maker/root/bloom/build/dist" | wc -l)" = 15 ]
+}
+
+# brings NAME FILE ...: packages into a system.
+brings() {
+  name=$1
+  shift
+  (cd "$bare/maker/root/bloom/build/dist" && cp "$@" "$bare/$name/root")
+}
+printed() { [ "$1" = "$said" ] || { printf 'wanted: %s\ngot: %s\n' "$said" "$1"; false; }; }
+# says NAME COMMAND: the last line that it prints is right.
+says() { printed "$(in_system "$1" "$2" | tail -n 1)"; }
+
+# Whatever else lies in the system, a C compiler is all that it is compiled by.
+c_archive() {
+  new_system c gcc libc6-dev && brings c "sqlite-bloom-$version-amalgamation.tar.gz" &&
+    in_system c "tar xf sqlite-bloom-*.tar.gz && cd sqlite-bloom-$version &&
+      cc -shared -fPIC -O3 -Isqlite bloom.c -o bloom.so && cc -O3 -DSQLITE_CORE -Isqlite -c bloom.c" &&
+    in_system c 'apt-get -q install -y --no-install-recommends sqlite3' &&
+    says c "sqlite3 :memory: '.load ./sqlite-bloom-$version/bloom' \"$sql\""
+}
+debian_package() {
+  new_system debian sqlite3 && brings debian libsqlite3-mod-bloom_*_amd64.deb &&
+    in_system debian 'apt-get -q install -y ./libsqlite3-mod-bloom_*_amd64.deb' &&
+    says debian "sqlite3 :memory: '.load libsqlite3_mod_bloom' \"$sql\""
+}
+archive() {
+  new_system archive sqlite3 && brings archive "sqlite-bloom-$version-linux-x64.tar.gz" && in_system archive 'tar xf sqlite-bloom-*.tar.gz' &&
+    says archive "sqlite3 :memory: '.load ./bloom' \"$sql\""
+}
+wheel() {
+  new_system python python3 python3-venv && brings python sqlite_bloom-*-manylinux2014_x86_64.whl &&
+    in_system python 'python3 -m venv v && v/bin/pip install --no-index ./sqlite_bloom-*.whl' &&
+    cat >"$bare/python/root/use.py" <<END &&
+import sqlite3, sqlite_bloom
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+sqlite_bloom.load(db)
+print(db.execute("""$sql""").fetchone()[0])
+END
+    says python 'v/bin/python use.py'
+}
+# Debian's Node has no SQLite, so the shell loads what the package names.
+npm_package() {
+  new_system node npm sqlite3 && brings node sqlite-bloom-[0-9]*.tgz sqlite-bloom-linux-x64-*.tgz &&
+    in_system node 'npm install --no-audit --no-fund ./sqlite-bloom-[0-9]*.tgz ./sqlite-bloom-linux-x64-*.tgz' &&
+    says node "sqlite3 :memory: \".load \$(node -p 'require(\"sqlite-bloom\").getLoadablePath()')\" \"$sql\""
+}
+
+check 'a bare Debian 12' new_base
+check 'with build-essential' new_system maker build-essential
+check 'the checkout' checkout
+check 'make, then make dist' packages_are_made
+check 'the C archive, by a C compiler alone' c_archive
+check 'the Debian package' debian_package
+check 'the archive of the library' archive
+check 'the Python wheel' wheel
+check 'the npm package' npm_package
+finish
