@@ -20,9 +20,11 @@
 # endif
 #endif
 
+#include "sqlite/connection.h"
 #include "sqlite/functions/functions.h"
 #include "sqlite/handle.h"
 #include "sqlite/size_args.h"
+#include "sqlite/index/index.h"
 #include "sqlite/vtab/vtab.h"
 
 #ifndef SQLITE_CORE
@@ -100,12 +102,14 @@ static const struct {
   /* The module's data for each connection, or NULL. */
   void *(*new_data)(void);
   void (*free_data)(void *);
+  int has_connection; /* its data is the connection's, of sqlite/connection.h */
 } module_rows[] = {
   {.name = "bloom_info", .module = &bloom_tvf_module, .function = &bloom_info_tvf},
   {.name = "bloom_filter_block", .module = &bloom_tvf_module, .function = &bloom_filter_block_tvf},
   {.name = "bloom_ldb", .module = &bloom_tvf_module, .function = &bloom_ldb_tvf},
   {.name = "bloom_sets", .module = &bloom_tvf_module, .function = &bloom_sets_tvf},
   {.name = "bloom", .module = &bloom_vtab_module.module, .new_data = bloom_vtab_connection_new, .free_data = bloom_vtab_connection_free},
+  {.name = "bloom_index", .module = &bloom_index_module.module, .free_data = bloom_connection_release, .has_connection = 1},
 };
 
 static int register_module(sqlite3 *db, size_t number){
@@ -114,6 +118,10 @@ static int register_module(sqlite3 *db, size_t number){
   given.function = module_rows[number].function;
   if( module_rows[number].new_data ){
     given.data = module_rows[number].new_data();
+    if( given.data==NULL ) return SQLITE_NOMEM;
+  }
+  if( module_rows[number].has_connection ){
+    given.data = bloom_connection_get(db);
     if( given.data==NULL ) return SQLITE_NOMEM;
   }
   /* Frees data, too, if it fails. */

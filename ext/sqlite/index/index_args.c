@@ -1,0 +1,90 @@
+/*
+** The arguments of CREATE VIRTUAL TABLE ... USING bloom_index(...):
+**
+**   table, column [LIKE] [, column [LIKE] ...] [, bits_per_block = number] [, probes = number]
+*/
+#include "index_int.h"
+
+#include <string.h>
+
+#include "../errors.h"
+#include "../source/tokens.h"
+
+/* Reads a number of digits alone, at most 9; else 0. */
+static uint32_t args_number(bloom_token token){
+  uint32_t number = 0;
+  size_t i;
+  if( token.kind!='a' || token.num_chars>9 || bloom_token_after(token).num_chars ) return 0;
+  for(i=0; i<token.num_chars; i++){
+    if( token.text[i]<'0' || token.text[i]>'9' ) return 0;
+    number = 10*number + (uint32_t)(token.text[i] - '0');
+  }
+  return number;
+}
+
+static int args_read_option(bloom_token name, index_args *args, char **error){
+  const bloom_token value = bloom_token_after(bloom_token_after(name));
+  const uint32_t number = args_number(value);
+  if( bloom_token_is(name, "bits_per_block") ){
+    if( args->bits_per_block ) return bloom_say(error, sqlite3_mprintf("bloom_index: option bits_per_block is given twice"));
+    if( !bloom_signature_is_size(number) ){
+      return bloom_say(error, sqlite3_mprintf("bloom_index: bits_per_block must be a power of two in %d..%d, not %s",
+        BLOOM_SIGNATURE_MIN_BITS, BLOOM_SIGNATURE_MAX_BITS, value.text));
+    }
+    args->bits_per_block = number;
+    return SQLITE_OK;
+  }
+  if( bloom_token_is(name, "probes") ){
+    if( args->num_probes ) return bloom_say(error, sqlite3_mprintf("bloom_index: option probes is given twice"));
+    if( number<1 || number>BLOOM_SIGNATURE_MAX_PROBES ){
+      return bloom_say(error, sqlite3_mprintf("bloom_index: probes must be an integer in 1..%d, not %s", BLOOM_SIGNATURE_MAX_PROBES, value.text));
+    }
+    args->num_probes = number;
+    return SQLITE_OK;
+  }
+  return bloom_say(error, sqlite3_mprintf("bloom_index: there is no option %.*s; options are bits_per_block and probes",
+                                          (int)name.num_chars, name.text));
+}
+
+static int args_read_column(bloom_token name, index_args *args, char **error){
+  const bloom_token like = bloom_token_after(name);
+  const int is_like = bloom_token_is(like, "like");
+  if( !bloom_token_is_name(name) || (like.num_chars && !is_like) || (is_like && bloom_token_after(like).num_chars) ){
+    return bloom_say(error, sqlite3_mprintf("bloom_index: after the table come columns, each with LIKE behind it or not, not: %s", name.text));
+  }
+  if( args->num_columns==INDEX_MAX_KEYS ){
+    return bloom_say(error, sqlite3_mprintf("bloom_index: at most %d columns can be indexed", INDEX_MAX_KEYS));
+  }
+  args->is_like[args->num_columns] = (char)is_like;
+  args->columns[args->num_columns] = bloom_token_unquoted(name);
+  return args->columns[args->num_columns++] ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int index_args_read(int num_args, const char *const *texts, index_args *args, char **error){
+  int i, rc = SQLITE_OK;
+  memset(args, 0, sizeof(*args));
+  for(i=0; i<num_args && rc==SQLITE_OK; i++){
+    const bloom_token first = bloom_token_first(texts[i]);
+    if( first.kind=='a' && bloom_token_after(first).kind=='=' ){
+      rc = args_read_option(first, args, error);
+    }else if( args->source ){
+      rc = args_read_column(first, args, error);
+    }else if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
+      rc = bloom_say(error, sqlite3_mprintf("bloom_index: argument 1 must be the name of a table, not: %s", texts[i]));
+    }else{
+      args->source = bloom_token_unquoted(first);
+      if( args->source==NULL ) rc = SQLITE_NOMEM;
+    }
+  }
+  if( rc==SQLITE_OK && args->num_columns==0 ){
+    rc = bloom_say(error, sqlite3_mprintf("bloom_index: which columns of which table?  bloom_index(table, column, column LIKE, ...)"));
+  }
+  return rc;
+}
+
+void index_args_free(index_args *args){
+  int i;
+  for(i=0; i<args->num_columns; i++) sqlite3_free(args->columns[i]);
+  sqlite3_free(args->source);
+  memset(args, 0, sizeof(*args));
+}

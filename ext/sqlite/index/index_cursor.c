@@ -1,0 +1,213 @@
+/*
+** Reading: the source's rows, in intervals of ids.
+**
+** One inner statement on the source has the conditions in it, so that rows which fail them
+** do not leave SQLite's own code.  It may be weaker than what SQLite checks afterwards, never
+** stronger: of a value alone nobody can tell the affinity that `=` gives it.
+*/
+#include "index_int.h"
+
+#include <string.h>
+
+#include "../errors.h"
+
+typedef struct index_cursor {
+  sqlite3_vtab_cursor base; /* first, for SQLite */
+  index_plan plan;
+  char *plan_text;          /* that rows was compiled for */
+  sqlite3_stmt *rows;
+  int *result_columns;      /* of rows, for each column of the source; -1: not used */
+  index_intervals intervals;
+  size_t num_read;          /* intervals that rows has begun with */
+  int is_eof;
+} index_cursor;
+
+static index_cursor *index_cursor_of(void *base){
+  return base;
+}
+
+int index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
+  index_cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
+  (void)vtab;
+  if( cursor==NULL ) return SQLITE_NOMEM;
+  memset(cursor, 0, sizeof(*cursor));
+  cursor->is_eof = 1;
+  *result = &cursor->base;
+  return SQLITE_OK;
+}
+
+static void cursor_forget_plan(index_cursor *cursor){
+  sqlite3_finalize(cursor->rows);
+  cursor->rows = NULL;
+  sqlite3_free(cursor->plan_text);
+  cursor->plan_text = NULL;
+  sqlite3_free(cursor->result_columns);
+  cursor->result_columns = NULL;
+}
+
+int index_close(sqlite3_vtab_cursor *base){
+  index_cursor *cursor = index_cursor_of(base);
+  cursor_forget_plan(cursor);
+  sqlite3_free(cursor->intervals.list);
+  sqlite3_free(cursor);
+  return SQLITE_OK;
+}
+
+/* -- The inner statement ------------------------------------------------------------------ */
+
+/* Parameters: ?1 and ?2 the interval; condition i has ?(3+2i), its value, and ?(4+2i), which
+** is 1 where the inner statement is not to check it. */
+static void cursor_append_condition(const bloom_index *index, sqlite3_str *sql, index_condition condition, int number){
+  const char *name = index->config.columns[index->config.keys[condition.key].column].name;
+  if( index_is_on_id(condition.kind) ) return; /* the interval has it */
+  /* Without the plus SQLite may compile the statement again for each value. */
+  sqlite3_str_appendf(sql, " AND (\"%w\" %s +?%d OR ?%d)", name, index_operator(condition.kind), 3 + 2*number, 4 + 2*number);
+}
+
+static int cursor_is_column_used(const index_plan *plan, int column){
+  return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
+}
+
+static int cursor_prepare(index_cursor *cursor){
+  bloom_index *index = (bloom_index *)cursor->base.pVtab;
+  const index_config *config = &index->config;
+  const char *id = config->columns[config->id_column].name;
+  sqlite3_str *sql;
+  int i, num_results = 1;
+  cursor->result_columns = sqlite3_malloc64((size_t)config->num_columns * sizeof(*cursor->result_columns));
+  if( cursor->result_columns==NULL ) return SQLITE_NOMEM;
+  sql = sqlite3_str_new(index->connection->db);
+  sqlite3_str_appendf(sql, "SELECT \"%w\"", id);
+  for(i=0; i<config->num_columns; i++){
+    cursor->result_columns[i] = i==config->id_column ? 0 : -1;
+    if( i==config->id_column || !cursor_is_column_used(&cursor->plan, i) ) continue;
+    cursor->result_columns[i] = num_results++;
+    sqlite3_str_appendf(sql, ", \"%w\"", config->columns[i].name);
+  }
+  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" BETWEEN ?1 AND ?2", index->schema, index->source_name, id);
+  for(i=0; i<cursor->plan.num_conditions; i++) cursor_append_condition(index, sql, cursor->plan.conditions[i], i);
+  sqlite3_str_appendf(sql, " ORDER BY \"%w\"%s", id, cursor->plan.is_descending ? " DESC" : "");
+  return bloom_sql_prepare_text(index->connection, &cursor->rows, sqlite3_str_finish(sql));
+}
+
+/* 1 if `column = +?` is true wherever SQLite's own comparison of column and value may be,
+** whatever affinity the value came with. */
+static int cursor_is_check_safe(const bloom_index *index, index_condition condition, sqlite3_value *value){
+  const int type = sqlite3_value_type(value);
+  if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ) return 1;
+  switch( index->config.keys[condition.key].equality.kind ){
+    case BLOOM_COLUMN_NUMBER: return 1;
+    case BLOOM_COLUMN_TEXT:   return type==SQLITE_TEXT || type==SQLITE_BLOB || type==SQLITE_NULL;
+    case BLOOM_COLUMN_ANY:
+    case BLOOM_COLUMN_EXPRESSION: break;
+  }
+  return type==SQLITE_BLOB || type==SQLITE_NULL;
+}
+
+static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
+  const bloom_index *index = (const bloom_index *)cursor->base.pVtab;
+  int i, rc = SQLITE_OK;
+  for(i=0; i<cursor->plan.num_conditions && rc==SQLITE_OK; i++){
+    const index_condition condition = cursor->plan.conditions[i];
+    if( index_is_on_id(condition.kind) ) continue;
+    rc = sqlite3_bind_value(cursor->rows, 3 + 2*i, args[i]);
+    if( rc==SQLITE_OK ) rc = sqlite3_bind_int(cursor->rows, 4 + 2*i, !cursor_is_check_safe(index, condition, args[i]));
+  }
+  return rc;
+}
+
+/* -- Stepping ----------------------------------------------------------------------------- */
+
+/* Keeps SQLite's message of an inner statement that failed. */
+static int cursor_failure(index_cursor *cursor, int rc){
+  bloom_index *index = (bloom_index *)cursor->base.pVtab;
+  cursor->is_eof = 1;
+  if( rc!=SQLITE_NOMEM && index->base.zErrMsg==NULL && sqlite3_errcode(index->connection->db)!=SQLITE_OK ){
+    index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
+  }
+  return rc;
+}
+
+/* Goes to the next row, in this interval or a later one. */
+static int cursor_advance(index_cursor *cursor){
+  const bloom_index *index = (const bloom_index *)cursor->base.pVtab;
+  const index_intervals *intervals = &cursor->intervals;
+  for(;;){
+    int rc;
+    if( cursor->num_read>0 ){
+      rc = bloom_sql_step(index->connection, cursor->rows);
+      if( rc==SQLITE_ROW ) return SQLITE_OK;
+      if( rc!=SQLITE_DONE ) return cursor_failure(cursor, rc);
+      sqlite3_reset(cursor->rows);
+    }
+    if( cursor->num_read==intervals->num_intervals ){
+      cursor->is_eof = 1;
+      return SQLITE_OK;
+    }
+    const index_interval next = intervals->list[cursor->plan.is_descending ? intervals->num_intervals - 1 - cursor->num_read : cursor->num_read];
+    cursor->num_read++;
+    rc = sqlite3_bind_int64(cursor->rows, 1, next.first);
+    if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(cursor->rows, 2, next.last);
+    if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
+  }
+}
+
+/* Looks at the source where xBestIndex could not. */
+static int cursor_check_source(index_cursor *cursor){
+  bloom_index *index = (bloom_index *)cursor->base.pVtab;
+  index_source source;
+  const int rc = index_source_check(index, &source, &index->base.zErrMsg);
+  if( source.doubt ) cursor->plan.reads_all = 1;
+  index_source_free(&source);
+  return rc;
+}
+
+int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args){
+  index_cursor *cursor = index_cursor_of(base);
+  bloom_index *index = (bloom_index *)base->pVtab;
+  int rc;
+  (void)number;
+  cursor->is_eof = 1;
+  cursor->num_read = 0;
+  if( cursor->rows ) sqlite3_reset(cursor->rows);
+  rc = index_plan_read(text, &cursor->plan);
+  if( rc==SQLITE_OK && cursor->plan.num_conditions!=num_args ) rc = SQLITE_CORRUPT_VTAB;
+  if( rc==SQLITE_OK && cursor->plan.is_unchecked ) rc = cursor_check_source(cursor);
+  if( rc==SQLITE_OK ) rc = index_candidates(index, &cursor->plan, args, &cursor->intervals);
+  if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
+  if( cursor->intervals.num_intervals==0 ) return SQLITE_OK;
+  if( cursor->plan_text==NULL || strcmp(cursor->plan_text, text)!=0 ){
+    cursor_forget_plan(cursor);
+    rc = cursor_prepare(cursor);
+    if( rc==SQLITE_OK ){
+      cursor->plan_text = sqlite3_mprintf("%s", text);
+      if( cursor->plan_text==NULL ) rc = SQLITE_NOMEM;
+    }
+  }
+  if( rc==SQLITE_OK ) rc = cursor_bind_conditions(cursor, args);
+  if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
+  cursor->is_eof = 0;
+  return cursor_advance(cursor);
+}
+
+int index_next(sqlite3_vtab_cursor *base){
+  return cursor_advance(index_cursor_of(base));
+}
+
+int index_eof(sqlite3_vtab_cursor *base){
+  return index_cursor_of(base)->is_eof;
+}
+
+int index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
+  const index_cursor *cursor = index_cursor_of(base);
+  const bloom_index *index = (const bloom_index *)base->pVtab;
+  if( column<index->config.num_columns && cursor->result_columns[column]>=0 ){
+    sqlite3_result_value(context, sqlite3_column_value(cursor->rows, cursor->result_columns[column]));
+  }
+  return SQLITE_OK;
+}
+
+int index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
+  *rowid = sqlite3_column_int64(index_cursor_of(base)->rows, 0);
+  return SQLITE_OK;
+}

@@ -1,0 +1,326 @@
+/*
+** The parts of CREATE VIRTUAL TABLE ... USING bloom_index(...), and what they offer each
+** other.  One file a subject:
+**
+**   index.c             the module: create, connect, drop, rename, commands
+**   index_args.c        the arguments
+**   index_config.c      what is decided once: columns, sizes; kept in NAME_config
+**   index_triggers.c    the triggers that note changed rows, and whether all is as it was
+**   index_layout.c      how far the blocks reach: NAME_layout, NAME_state
+**   index_like.c        texts and patterns -> bits, by weighed pieces
+**   index_blocks.c      where blocks, slices and ends of blocks are: NAME_blocks_N
+**   index_merge.c       rows -> blocks
+**   index_changes.c     changed rows -> blocks that are there
+**   index_check.c       'integrity-check'
+**   index_plan.c        xBestIndex: which conditions pick blocks
+**   index_candidates.c  conditions -> intervals of rowids
+**   index_cursor.c      intervals -> the source's rows
+**
+** README.md beside this file has the whole picture.
+*/
+#ifndef BLOOM_SQLITE_INDEX_INT_H
+#define BLOOM_SQLITE_INDEX_INT_H
+
+#include "../../core/signature/block.h"
+#include "../../core/signature/slices.h"
+#include "../connection.h"
+#include "../source/equality.h"
+#include "../source/sql.h"
+
+#define INDEX_MAX_KEYS 16
+
+/* -- Conditions --------------------------------------------------------------------- */
+
+/* A condition that picks rows; its kind is its code in a plan. */
+typedef enum index_condition_kind {
+  INDEX_EQ = '=', INDEX_IS = 'i', INDEX_LIKE = 'l', INDEX_GLOB = 'g',
+  INDEX_ID_EQ = 'e', INDEX_ID_GT = '>', INDEX_ID_GE = 'G', INDEX_ID_LT = '<', INDEX_ID_LE = 'L'
+} index_condition_kind;
+
+typedef struct index_condition {
+  index_condition_kind kind;
+  int key;       /* of the config, but for ids */
+  int is_opaque; /* the application's own LIKE or GLOB: blocks know nothing of it */
+} index_condition;
+
+/* -- index_args.c ------------------------------------------------------------------ */
+
+/* What the user wrote: bloom_index(table, column [LIKE], ... [, option = value]). */
+typedef struct index_args {
+  char *source;
+  char *columns[INDEX_MAX_KEYS];
+  char is_like[INDEX_MAX_KEYS];
+  int num_columns;
+  uint32_t bits_per_block; /* 0: not given */
+  uint32_t num_probes;     /* 0: not given; then they grow with the table */
+} index_args;
+
+/* SQLITE_OK, SQLITE_NOMEM, or SQLITE_ERROR with *error, to be freed.  index_args_free() is
+** for the caller in any case. */
+int index_args_read(int num_args, const char *const *texts, index_args *args, char **error);
+void index_args_free(index_args *args);
+
+/* -- index_config.c ---------------------------------------------------------------- */
+
+/* A column that has blocks. */
+typedef struct index_key {
+  int column;  /* of config.columns */
+  int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
+  uint32_t bits_per_block;
+  bloom_equality equality;
+} index_key;
+
+typedef struct index_source_column {
+  char *name, *type, *collation;
+} index_source_column;
+
+/* What is decided once, when the table is made. */
+typedef struct index_config {
+  char *source;   /* the table's name then; ALTER TABLE RENAME may have changed it */
+  index_source_column *columns; /* as they were */
+  int num_columns;
+  int id_column;  /* the INTEGER PRIMARY KEY */
+  index_key keys[INDEX_MAX_KEYS];
+  int num_keys;
+  uint32_t num_probes; /* of a key, for =; 0: they grow with the table */
+} index_config;
+
+/* The virtual table. */
+typedef struct bloom_index {
+  sqlite3_vtab base; /* first, for SQLite */
+  bloom_connection *connection;
+  char *schema, *name;
+  char *source_name;  /* as it was called when a statement was last compiled */
+  index_config config;
+  const char *damage; /* NULL, or why config cannot be used: all but DROP fails then */
+  double num_rows;    /* in blocks when the table was connected: what plans cost */
+} bloom_index;
+
+/* Reads the columns of a table as they are now.  SQLITE_OK; SQLITE_ERROR with *error if
+** there is no such table or it cannot be a source.  index_config_free() is for the caller. */
+int index_config_of_source(bloom_index *index, const char *source, index_config *config, char **error);
+
+/* 1 if a and b have the same columns. */
+int index_config_same_columns(const index_config *a, const index_config *b);
+
+/* The CREATE TABLE that sqlite3_declare_vtab() takes, to be freed. */
+char *index_config_declaration(const bloom_index *index);
+
+/* Sets config's keys and sizes by the arguments. */
+int index_config_set(index_config *config, const index_args *args, char **error);
+
+/* Writes index->config to NAME_config; reads it from there, or sets index->damage. */
+int index_config_write(bloom_index *index);
+int index_config_read(bloom_index *index);
+void index_config_free(index_config *config);
+
+/* -- index_triggers.c -------------------------------------------------------------- */
+
+/* Makes the triggers on the source, in place of those that there are. */
+int index_triggers_make(bloom_index *index, const char *source);
+int index_triggers_drop(bloom_index *index);
+
+/* The source as it is now. */
+typedef struct index_source {
+  char *name;  /* what it is called, NULL if it is gone */
+  char *doubt; /* NULL, or why blocks cannot be believed: the whole source is read then */
+} index_source;
+
+/* Looks at triggers and columns.  SQLITE_OK; SQLITE_ERROR with *error where there is no such
+** table any more, or it has other columns.  index_source_free() is for the caller. */
+int index_source_check(bloom_index *index, index_source *source, char **error);
+void index_source_free(index_source *source);
+
+/* -- index_layout.c ---------------------------------------------------------------- */
+
+typedef struct index_key_layout {
+  uint64_t num_blocks; /* finished */
+  uint64_t bits_set;   /* in these */
+  uint32_t open_rows;  /* in the open block */
+  uint32_t open_bits;  /* set in it */
+} index_key_layout;
+
+/* How far the blocks reach. */
+typedef struct index_layout {
+  int has_covered;       /* 0: no row is in a block */
+  int is_dirty;          /* a merge did not come to its end: no block is to be believed */
+  sqlite3_int64 covered; /* rows up to this id are in blocks, or noted as changed */
+  uint64_t num_rows;     /* that went into blocks */
+  uint32_t num_probes;   /* of a key */
+  index_key_layout keys[INDEX_MAX_KEYS];
+} index_layout;
+
+/* SQLITE_OK; SQLITE_CORRUPT_VTAB where it is damaged. */
+int index_layout_read(const bloom_index *index, index_layout *layout);
+int index_layout_write(const bloom_index *index, const index_layout *layout);
+
+/* Makes the rows that the two tables have. */
+int index_layout_insert(bloom_index *index);
+
+/* What triggers and people see is NAME_state.  Sets *is_equal to whether the same rows are
+** covered there; writes it, with a note, which may be NULL. */
+int index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal);
+int index_state_write(bloom_index *index, const index_layout *layout, const char *note);
+
+/* -- index_blocks.c ---------------------------------------------------------------- */
+
+/* Blocks are numbered from 0, and so are the groups of 64 that they are turned into slices
+** by.  A slot is a place of a block that is in no group yet, and the open one's. */
+#define INDEX_SLOTS 64
+
+/* What is known of a finished block. */
+typedef struct index_end {
+  sqlite3_int64 last; /* id of its last row; the next block begins behind it */
+  uint32_t num_rows;
+  uint32_t bits_set;
+} index_end;
+
+#define INDEX_END_BYTES  16
+#define INDEX_ENDS_BYTES (INDEX_SLOTS * INDEX_END_BYTES) /* those of a group, in one row */
+
+index_end index_end_load(const uint8_t *bytes);
+void index_end_store(uint8_t *bytes, index_end end);
+
+/* Rows of NAME_blocks_N, 1 .. n without a gap. */
+static inline sqlite3_int64 index_row_of_slot(uint32_t slot){
+  return 1 + (sqlite3_int64)slot;
+}
+#define INDEX_ROW_OF_WEIGHTS (INDEX_SLOTS + 1) /* those of a LIKE column's pieces; else empty */
+sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t group);
+
+/* Where strip number strip is of a group of a tier, whose first group of tier 0 has this
+** number.  A group of the next tier takes the place of those that it is made of. */
+sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, int tier, uint64_t group, uint32_t strip);
+
+/* The groups of tier 0 in one of a tier, and the tier of the group that begins with group
+** number group if there are num_groups. */
+uint32_t index_tier_groups(int tier);
+int index_tier_of(uint64_t group, uint64_t num_groups);
+
+/* Reads rows of a column's blocks.  Nothing is open behind index_reader_close(). */
+typedef struct index_reader {
+  const bloom_index *index;
+  int key;
+  sqlite3_blob *blob;    /* NULL before the first row */
+  sqlite3_int64 row;     /* that it is at */
+  sqlite3_int64 ends_of; /* the group whose ends are in ends[], -1: none */
+  uint8_t ends[INDEX_ENDS_BYTES];
+} index_reader;
+
+void index_reader_start(index_reader *reader, const bloom_index *index, int key);
+void index_reader_close(index_reader *reader);
+
+/* Reads bytes of a row.  SQLITE_CORRUPT_VTAB where there are none. */
+int index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset);
+int index_reader_end(index_reader *reader, uint64_t block, index_end *end);
+
+/* Writes a whole row, of the size that it has. */
+int index_blocks_write(const bloom_index *index, int key, sqlite3_int64 row, const void *bytes, uint32_t num_bytes);
+
+/* A statement that makes a row of NAME_blocks_N (?1 its number, ?2 its bytes), or gives it
+** other bytes. */
+int index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement);
+int index_blocks_prepare_update(bloom_index *index, int key, sqlite3_stmt **statement);
+
+/* -- index_like.c -------------------------------------------------------------------- */
+
+/* The weights of pieces, for each column that is indexed for LIKE. */
+typedef struct index_weights {
+  uint8_t *of_key[INDEX_MAX_KEYS];
+} index_weights;
+
+/* Reads those of one column, or of all; index_weights_free() is for the caller. */
+int index_weights_read_key(index_reader *reader, index_weights *weights);
+int index_weights_read(const bloom_index *index, index_weights *weights);
+void index_weights_free(index_weights *weights);
+
+/* Learns them from the first rows, and writes them. */
+int index_weights_learn(bloom_index *index);
+
+/* 1 if there was too little text to learn from. */
+int index_weights_are_untaught(const index_weights *weights);
+
+/* Adds the pieces of a value to a block. */
+void index_like_add(const uint8_t *weights, sqlite3_value *value, bloom_block *block);
+
+/* Writes the bits that a block must have if it has a text that matches: their number, 0 if
+** every text may. */
+int index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
+                    uint16_t *bits, size_t max_bits, size_t *num_bits);
+
+/* Sets *is_builtin to whether SQLite's own function serves the operator. */
+int index_like_is_builtin(bloom_index *index, int is_glob, int *is_builtin);
+
+/* -- index_merge.c ----------------------------------------------------------------- */
+
+#define INDEX_MERGE_ALL INT64_MAX
+
+/* Takes at most max_rows rows into blocks: first those that changed, then new ones. */
+int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error);
+
+/* Empties all tables: no row is covered then. */
+int index_reset(bloom_index *index);
+
+/* Builds all blocks again, and makes the triggers again. */
+int index_rebuild(bloom_index *index, char **error);
+
+/* Adds a value of an indexed column to a block. */
+int index_add_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key,
+                    sqlite3_value *value, bloom_block *block);
+
+/* -- index_check.c ----------------------------------------------------------------- */
+
+/* Sets *finding, to be freed, if a row is not found by the blocks that should have it; else
+** to NULL. */
+int index_check(bloom_index *index, int is_quick, char **finding);
+
+/* -- index_plan.c ------------------------------------------------------------------ */
+
+#define INDEX_MAX_CONDITIONS 12
+
+typedef struct index_plan {
+  index_condition conditions[INDEX_MAX_CONDITIONS];
+  int num_conditions;
+  int is_descending;
+  int reads_all;               /* blocks are not to be believed */
+  int is_unchecked;            /* the source could not be looked at when the plan was made */
+  sqlite3_uint64 columns_used; /* as SQLite has it: the last bit is of all from 63 on */
+} index_plan;
+
+/* 1 if the condition is on the id, which is no indexed column. */
+static inline int index_is_on_id(index_condition_kind kind){
+  return kind==INDEX_ID_EQ || kind==INDEX_ID_GT || kind==INDEX_ID_GE || kind==INDEX_ID_LT || kind==INDEX_ID_LE;
+}
+
+/* Its operator in SQL. */
+const char *index_operator(index_condition_kind kind);
+
+int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
+int index_plan_read(const char *text, index_plan *plan);
+
+/* -- index_candidates.c ------------------------------------------------------------ */
+
+typedef struct index_interval {
+  sqlite3_int64 first, last; /* both belong to it */
+} index_interval;
+
+/* In ascending order, with gaps in between. */
+typedef struct index_intervals {
+  index_interval *list;
+  size_t num_intervals, max_intervals;
+} index_intervals;
+
+/* The ids that rows may have which meet the conditions.  args are in their order. */
+int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, index_intervals *result);
+
+/* -- index_cursor.c ---------------------------------------------------------------- */
+
+int index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
+int index_close(sqlite3_vtab_cursor *cursor);
+int index_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int num_args, sqlite3_value **args);
+int index_next(sqlite3_vtab_cursor *cursor);
+int index_eof(sqlite3_vtab_cursor *cursor);
+int index_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column);
+int index_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+** LIKE and GLOB: the pieces of a text, and those that a pattern needs.
+**
+** core/signature has what a piece is and how many bits it has.  Here are the values: a TEXT
+** has pieces, NULL matches nothing, and of numbers and BLOBs blocks say nothing, so that they
+** are always read: a REAL's text depends on SQLite's version.
+*/
+#include "index_int.h"
+
+#include <string.h>
+
+#include "../../core/signature/pattern.h"
+#include "../../core/signature/weights.h"
+
+/* Texts of about so many blocks are enough to learn from. */
+#define INDEX_LESSON_CHUNKS 512
+
+/* -- Weights ----------------------------------------------------------------------------- */
+
+void index_weights_free(index_weights *weights){
+  int i;
+  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(weights->of_key[i]);
+  memset(weights, 0, sizeof(*weights));
+}
+
+int index_weights_read_key(index_reader *reader, index_weights *weights){
+  uint8_t *bytes = sqlite3_malloc64(BLOOM_WEIGHTS_BYTES);
+  if( bytes==NULL ) return SQLITE_NOMEM;
+  weights->of_key[reader->key] = bytes;
+  return index_reader_read(reader, INDEX_ROW_OF_WEIGHTS, bytes, BLOOM_WEIGHTS_BYTES, 0);
+}
+
+int index_weights_read(const bloom_index *index, index_weights *weights){
+  int i, rc = SQLITE_OK;
+  memset(weights, 0, sizeof(*weights));
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    index_reader reader;
+    if( !index->config.keys[i].is_like ) continue;
+    index_reader_start(&reader, index, i);
+    rc = index_weights_read_key(&reader, weights);
+    index_reader_close(&reader);
+  }
+  return rc;
+}
+
+int index_weights_are_untaught(const index_weights *weights){
+  int i;
+  size_t j;
+  for(i=0; i<INDEX_MAX_KEYS; i++){
+    const uint8_t *bytes = weights->of_key[i];
+    if( bytes==NULL ) continue;
+    for(j=1; j<BLOOM_WEIGHTS_BYTES && bytes[j]==bytes[0]; j++){}
+    if( j==BLOOM_WEIGHTS_BYTES ) return 1;
+  }
+  return 0;
+}
+
+static void lesson_add_text(bloom_lesson *lesson, sqlite3_value *value){
+  const uint8_t *text = sqlite3_value_text(value);
+  const size_t num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pieces pieces;
+  size_t num_hashes;
+  bloom_pieces_begin(&pieces, text, num_bytes);
+  while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ) bloom_lesson_add(lesson, hashes, num_hashes);
+  bloom_lesson_end_row(lesson, num_bytes);
+}
+
+/* Learns the weights of one column and writes them. */
+static int weights_learn_key(bloom_index *index, int key, bloom_lesson *lesson, uint8_t *bytes){
+  const index_config *config = &index->config;
+  const char *id = config->columns[config->id_column].name, *name = config->columns[config->keys[key].column].name;
+  sqlite3_stmt *rows = NULL, *update = NULL;
+  int rc = bloom_sql_prepare(index->connection, &rows, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED ORDER BY \"%w\"", name, index->schema,
+                             index->source_name, id);
+  bloom_lesson_begin(lesson, config->keys[key].bits_per_block);
+  while( rc==SQLITE_OK && lesson->num_chunks<INDEX_LESSON_CHUNKS && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
+    sqlite3_value *value = sqlite3_column_value(rows, 0);
+    if( sqlite3_value_type(value)==SQLITE_TEXT ) lesson_add_text(lesson, value);
+    rc = SQLITE_OK;
+  }
+  sqlite3_finalize(rows);
+  if( rc!=SQLITE_OK && rc!=SQLITE_DONE ) return rc;
+  bloom_lesson_finish(lesson, bytes);
+  rc = index_blocks_prepare_update(index, key, &update);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 1, INDEX_ROW_OF_WEIGHTS);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, bytes, BLOOM_WEIGHTS_BYTES, SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
+  sqlite3_finalize(update);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int index_weights_learn(bloom_index *index){
+  bloom_lesson *lesson = NULL;
+  uint8_t *bytes = NULL;
+  int i, rc = SQLITE_OK;
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    if( !index->config.keys[i].is_like ) continue;
+    if( lesson==NULL ) lesson = sqlite3_malloc64(sizeof(*lesson));
+    if( bytes==NULL ) bytes = sqlite3_malloc64(BLOOM_WEIGHTS_BYTES);
+    rc = lesson && bytes ? weights_learn_key(index, i, lesson, bytes) : SQLITE_NOMEM;
+  }
+  sqlite3_free(lesson);
+  sqlite3_free(bytes);
+  return rc;
+}
+
+/* -- Texts ------------------------------------------------------------------------------- */
+
+void index_like_add(const uint8_t *weights, sqlite3_value *value, bloom_block *block){
+  const int type = sqlite3_value_type(value);
+  const uint8_t *text = type==SQLITE_TEXT ? sqlite3_value_text(value) : NULL;
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pieces pieces;
+  size_t num_hashes;
+  if( type==SQLITE_NULL ) return;
+  if( text==NULL ){
+    bloom_block_fill(block);
+    return;
+  }
+  bloom_pieces_begin(&pieces, text, (size_t)sqlite3_value_bytes(value));
+  while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ) bloom_weights_add(weights, block, hashes, num_hashes);
+}
+
+/* -- Patterns ---------------------------------------------------------------------------- */
+
+int index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
+                    uint16_t *bits, size_t max_bits, size_t *num_bits){
+  /* A copy, as the value is SQLite's to compare with. */
+  sqlite3_value *copy = sqlite3_value_dup(pattern);
+  const uint8_t *text = copy ? sqlite3_value_text(copy) : NULL;
+  const size_t num_bytes = text ? (size_t)sqlite3_value_bytes(copy) : 0;
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pattern reading;
+  size_t num_hashes;
+  *num_bits = 0;
+  if( text==NULL ){
+    sqlite3_value_free(copy);
+    return SQLITE_NOMEM;
+  }
+  /* A longer one is an error of the function, if there is a row. */
+  if( num_bytes<=(size_t)sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1) ){
+    bloom_pattern_begin(&reading, condition.kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, text, num_bytes);
+    while( (num_hashes = bloom_pattern_next(&reading, hashes))>0 ){
+      *num_bits = bloom_weights_bits(weights, index->config.keys[condition.key].bits_per_block, hashes, num_hashes, bits, *num_bits, max_bits);
+    }
+  }
+  sqlite3_value_free(copy);
+  return SQLITE_OK;
+}
+
+int index_like_is_builtin(bloom_index *index, int is_glob, int *is_builtin){
+  sqlite3_int64 num_others = 1;
+  const int rc = bloom_sql_integer(index->connection, &num_others,
+    "SELECT count(*) FROM pragma_function_list WHERE name = '%s' COLLATE NOCASE AND builtin = 0 AND narg IN (2, -1)", is_glob ? "glob" : "like");
+  *is_builtin = rc==SQLITE_OK && num_others==0;
+  return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
+}

@@ -1,0 +1,184 @@
+/*
+** xBestIndex: which conditions pick blocks, and what a plan costs.
+**
+** The plan is text, which EXPLAIN QUERY PLAN shows.  Each argument of xFilter has a code and
+** the letter of its indexed column,
+** a capital where the blocks do not serve it.  Then come `d.` for descending ids, `a.` if everything is
+** to be read, `c.` if the source is still to be checked, and behind `u` the columns that are
+** used, in hexadecimal.  Behind a colon stands the same for people:
+**
+**   =a>au25: trace_id=? AND id>?
+*/
+#include "index_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../errors.h"
+
+/* Rows that a key has, about; and what a row costs that is read through the inner statement. */
+#define INDEX_ROWS_OF_KEY  10.0
+#define INDEX_COST_OF_ROW  1.5
+#define INDEX_COST_OF_SCAN 2.5
+
+/* 1 if a comparison by this collation finds no more than the column's blocks do. */
+static int plan_is_collation_usable(const index_key *key, const char *name){
+  bloom_collation collation;
+  if( !bloom_collation_named(name, &collation) ) return 0;
+  return collation==BLOOM_COLLATION_BINARY || collation==key->equality.collation;
+}
+
+/* The indexed column that serves a condition on a column; -1: none. */
+static int plan_find_key(const bloom_index *index, int column, int is_like){
+  int i;
+  for(i=0; i<index->config.num_keys; i++){
+    if( index->config.keys[i].column==column && index->config.keys[i].is_like==is_like ) return i;
+  }
+  return -1;
+}
+
+/* Sets *condition if the blocks, or ids, serve a constraint. */
+static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number, index_condition *condition){
+  const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
+  const int is_id = constraint->iColumn<0 || constraint->iColumn==index->config.id_column;
+  condition->key = condition->is_opaque = 0;
+  if( is_id ){
+    switch( constraint->op ){
+      case SQLITE_INDEX_CONSTRAINT_EQ: condition->kind = INDEX_ID_EQ; return 1;
+      case SQLITE_INDEX_CONSTRAINT_GT: condition->kind = INDEX_ID_GT; return 1;
+      case SQLITE_INDEX_CONSTRAINT_GE: condition->kind = INDEX_ID_GE; return 1;
+      case SQLITE_INDEX_CONSTRAINT_LT: condition->kind = INDEX_ID_LT; return 1;
+      case SQLITE_INDEX_CONSTRAINT_LE: condition->kind = INDEX_ID_LE; return 1;
+      default: return 0;
+    }
+  }
+  if( constraint->op==SQLITE_INDEX_CONSTRAINT_LIKE || constraint->op==SQLITE_INDEX_CONSTRAINT_GLOB ){
+    condition->key = plan_find_key(index, constraint->iColumn, 1);
+    condition->kind = constraint->op==SQLITE_INDEX_CONSTRAINT_LIKE ? INDEX_LIKE : INDEX_GLOB;
+    return condition->key>=0;
+  }
+  if( constraint->op!=SQLITE_INDEX_CONSTRAINT_EQ && constraint->op!=SQLITE_INDEX_CONSTRAINT_IS ) return 0;
+  condition->key = plan_find_key(index, constraint->iColumn, 0);
+  condition->kind = constraint->op==SQLITE_INDEX_CONSTRAINT_EQ ? INDEX_EQ : INDEX_IS;
+  return condition->key>=0 && plan_is_collation_usable(&index->config.keys[condition->key], sqlite3_vtab_collation(info, number));
+}
+
+const char *index_operator(index_condition_kind kind){
+  switch( kind ){
+    case INDEX_EQ:
+    case INDEX_ID_EQ: return "=";
+    case INDEX_IS:    return "IS";
+    case INDEX_LIKE:  return "LIKE";
+    case INDEX_GLOB:  return "GLOB";
+    case INDEX_ID_GT: return ">";
+    case INDEX_ID_GE: return ">=";
+    case INDEX_ID_LT: return "<";
+    case INDEX_ID_LE: return "<=";
+  }
+  return "?";
+}
+
+/* Writes the plan as text, to be freed by SQLite. */
+static char *plan_print(const bloom_index *index, const index_plan *plan, const char *doubt){
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  int i;
+  for(i=0; i<plan->num_conditions; i++){
+    sqlite3_str_appendf(text, "%c%c", (char)plan->conditions[i].kind, (char)((plan->conditions[i].is_opaque ? 'A' : 'a') + plan->conditions[i].key));
+  }
+  if( plan->is_descending ) sqlite3_str_appendall(text, "d.");
+  if( plan->reads_all ) sqlite3_str_appendall(text, "a.");
+  if( plan->is_unchecked ) sqlite3_str_appendall(text, "c.");
+  sqlite3_str_appendf(text, "u%llx: ", plan->columns_used);
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition condition = plan->conditions[i];
+    const int column = index_is_on_id(condition.kind) ? index->config.id_column : index->config.keys[condition.key].column;
+    sqlite3_str_appendf(text, "%s%s %s ?", i ? " AND " : "", index->config.columns[column].name, index_operator(condition.kind));
+  }
+  if( doubt ) sqlite3_str_appendf(text, "%s(reads the whole table: %s)", plan->num_conditions ? " " : "", doubt);
+  return sqlite3_str_finish(text);
+}
+
+int index_plan_read(const char *text, index_plan *plan){
+  memset(plan, 0, sizeof(*plan));
+  for(; text[0] && text[0]!='u'; text+=2){
+    if( text[1]==0 ) return SQLITE_CORRUPT_VTAB;
+    if( text[0]=='d' ){
+      plan->is_descending = 1;
+    }else if( text[0]=='a' ){
+      plan->reads_all = 1;
+    }else if( text[0]=='c' ){
+      plan->is_unchecked = 1;
+    }else if( plan->num_conditions<INDEX_MAX_CONDITIONS ){
+      const int is_opaque = text[1]<'a';
+      plan->conditions[plan->num_conditions++] = (index_condition){(index_condition_kind)text[0], text[1] - (is_opaque ? 'A' : 'a'), is_opaque};
+    }
+  }
+  for(text++; *text && *text!=':'; text++){
+    plan->columns_used = plan->columns_used<<4 | (sqlite3_uint64)(*text<='9' ? *text - '0' : *text - 'a' + 10);
+  }
+  return SQLITE_OK;
+}
+
+/* Sets what the plan costs. */
+static void plan_set_cost(const bloom_index *index, const index_plan *plan, sqlite3_index_info *info){
+  const double num_rows = index->num_rows<1 ? 1 : index->num_rows;
+  double rows = num_rows, shadow_reads = 0;
+  int i, has_key = 0, is_unique = 0;
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition_kind kind = plan->conditions[i].kind;
+    if( kind==INDEX_ID_EQ ){
+      is_unique = 1;
+    }else if( index_is_on_id(kind) ){
+      rows /= 4;
+    }else{
+      has_key = 1;
+      shadow_reads += 20 + num_rows/100000;
+    }
+  }
+  if( has_key && !plan->reads_all && rows>INDEX_ROWS_OF_KEY ) rows = INDEX_ROWS_OF_KEY;
+  if( is_unique ) rows = 1;
+  if( is_unique ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  info->estimatedRows = rows<1 ? 1 : (sqlite3_int64)rows;
+  info->estimatedCost = shadow_reads + rows*(rows<num_rows ? INDEX_COST_OF_ROW : INDEX_COST_OF_SCAN) + 1;
+}
+
+int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
+  bloom_index *index = (bloom_index *)vtab;
+  index_source source;
+  index_plan plan = {.num_conditions = 0};
+  int i, rc;
+  if( index->damage ) return bloom_say(&vtab->zErrMsg, sqlite3_mprintf("bloom_index: %s is damaged: %s", index->name, index->damage));
+  rc = index_source_check(index, &source, &vtab->zErrMsg);
+  if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && rc!=SQLITE_NOMEM ){
+    /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */
+    plan.is_unchecked = 1;
+    rc = SQLITE_OK;
+  }
+  plan.reads_all = source.doubt!=NULL;
+  plan.columns_used = info->colUsed;
+  for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan.num_conditions<INDEX_MAX_CONDITIONS; i++){
+    index_condition condition;
+    if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) ) continue;
+    plan.conditions[plan.num_conditions++] = condition;
+    info->aConstraintUsage[i].argvIndex = plan.num_conditions;
+    if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ){
+      int is_builtin;
+      rc = index_like_is_builtin(index, condition.kind==INDEX_GLOB, &is_builtin);
+      if( !is_builtin ) plan.conditions[plan.num_conditions-1].is_opaque = 1;
+      info->aConstraintUsage[i].omit = 1; /* the inner statement calls the same function */
+    }
+  }
+  if( rc==SQLITE_OK && info->nOrderBy==1
+   && (info->aOrderBy[0].iColumn<0 || info->aOrderBy[0].iColumn==index->config.id_column) ){
+    info->orderByConsumed = 1;
+    plan.is_descending = info->aOrderBy[0].desc!=0;
+  }
+  if( rc==SQLITE_OK ){
+    plan_set_cost(index, &plan, info);
+    info->idxStr = plan_print(index, &plan, source.doubt);
+    info->needToFreeIdxStr = 1;
+    if( info->idxStr==NULL ) rc = SQLITE_NOMEM;
+  }
+  index_source_free(&source);
+  return rc;
+}

@@ -1,0 +1,171 @@
+/*
+** The triggers that note the ids of changed rows, and whether the source is as it was.
+**
+**   NAME_changed(id)   ids at or below `covered` whose rows changed: they are read like rows
+**                      that are in no block, until 'merge' adds their keys to the block
+**
+** The triggers touch plain tables only, so that who writes needs no extension.  Who changes a
+** row is told before and after: another trigger may keep the row and stop ours by
+** RAISE(IGNORE), or change it on the way.  Before an INSERT SQLite may not have chosen the id
+** yet: it is -1 then.  (So row -1 is always read.)
+*/
+#include "index_int.h"
+
+#include <string.h>
+
+#include "../errors.h"
+#include "../source/triggers.h"
+
+#define NUM_INDEX_TRIGGERS 4
+
+/* Ours are found by what their bodies begin with, which names a table that is ours alone. */
+static char *index_trigger_body(const bloom_index *index){
+  char *changed = sqlite3_mprintf("%s_changed", index->name);
+  char *body = changed ? bloom_trigger_body_begin(changed) : NULL;
+  sqlite3_free(changed);
+  return body;
+}
+
+static int index_triggers_read(bloom_index *index, bloom_triggers *triggers){
+  char *body = index_trigger_body(index);
+  int rc = SQLITE_NOMEM;
+  memset(triggers, 0, sizeof(*triggers));
+  if( body ) rc = bloom_triggers_read(index->connection, index->schema, body, triggers);
+  sqlite3_free(body);
+  return rc;
+}
+
+/* -- Making ----------------------------------------------------------------------------- */
+
+/* Appends the condition that an indexed column, or the id, has another value.  BINARY, as
+** LIKE tells values apart that a column's collation does not. */
+static void index_append_is_changed(const bloom_index *index, sqlite3_str *sql, const char *id){
+  int i;
+  sqlite3_str_appendf(sql, "(old.\"%w\" IS NOT new.\"%w\"", id, id);
+  for(i=0; i<index->config.num_keys; i++){
+    const char *name = index->config.columns[index->config.keys[i].column].name;
+    sqlite3_str_appendf(sql, " OR old.\"%w\" COLLATE BINARY IS NOT new.\"%w\"", name, name);
+  }
+  sqlite3_str_appendall(sql, ") AND ");
+}
+
+/* Makes one: event and when are SQL, values what is noted.  Not OR IGNORE: the statement's own
+** OR clause would take its place. */
+static int index_trigger_make(bloom_index *index, const char *suffix, const char *event, const char *source, char *when, char *values){
+  char *body = index_trigger_body(index);
+  int rc = SQLITE_NOMEM;
+  if( when && values && body ){
+    rc = bloom_sql_run(index->connection, "CREATE TRIGGER \"%w\".\"%w_%s\" %s ON \"%w\" WHEN %s <= (SELECT covered FROM \"%w_state\")"
+      "%sid) VALUES %s ON CONFLICT DO NOTHING; END",
+      index->schema, index->name, suffix, event, source, when, index->name, body, values);
+  }
+  sqlite3_free(body);
+  sqlite3_free(when);
+  sqlite3_free(values);
+  return rc;
+}
+
+int index_triggers_make(bloom_index *index, const char *source){
+  const char *id = index->config.columns[index->config.id_column].name;
+  char *state = sqlite3_mprintf("%s_state", index->name);
+  sqlite3_str *sql;
+  int rc = state ? index_triggers_drop(index) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ){
+    rc = index_trigger_make(index, "before_insert", "BEFORE INSERT", source,
+      sqlite3_mprintf("new.\"%w\" <> -1 AND new.\"%w\"", id, id), sqlite3_mprintf("(new.\"%w\")", id));
+  }
+  if( rc==SQLITE_OK ){
+    rc = index_trigger_make(index, "after_insert", "AFTER INSERT", source,
+      sqlite3_mprintf("new.\"%w\"", id), sqlite3_mprintf("(new.\"%w\")", id));
+  }
+  if( rc==SQLITE_OK ){
+    sql = sqlite3_str_new(NULL);
+    index_append_is_changed(index, sql, id);
+    sqlite3_str_appendf(sql, "CASE WHEN old.\"%w\" < new.\"%w\" THEN old.\"%w\" ELSE new.\"%w\" END", id, id, id, id);
+    rc = index_trigger_make(index, "before_update", "BEFORE UPDATE", source,
+      sqlite3_str_finish(sql), sqlite3_mprintf("(old.\"%w\"), (new.\"%w\")", id, id));
+  }
+  if( rc==SQLITE_OK ){
+    sql = sqlite3_str_new(NULL);
+    index_append_is_changed(index, sql, id);
+    sqlite3_str_appendf(sql, "new.\"%w\"", id);
+    rc = index_trigger_make(index, "after_update", "AFTER UPDATE", source, sqlite3_str_finish(sql), sqlite3_mprintf("(new.\"%w\")", id));
+  }
+  if( rc==SQLITE_OK ) rc = bloom_guard_create(index->connection, index->schema, index->name, state);
+  sqlite3_free(state);
+  return rc;
+}
+
+int index_triggers_drop(bloom_index *index){
+  bloom_triggers triggers;
+  int i, rc = index_triggers_read(index, &triggers);
+  for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
+    rc = bloom_sql_run(index->connection, "DROP TRIGGER \"%w\".\"%w\"", index->schema, triggers.rows[i].name);
+  }
+  bloom_triggers_free(&triggers);
+  return rc;
+}
+
+/* -- Checking --------------------------------------------------------------------------- */
+
+void index_source_free(index_source *source){
+  sqlite3_free(source->name);
+  sqlite3_free(source->doubt);
+  memset(source, 0, sizeof(*source));
+}
+
+static int index_set_doubt(index_source *source, const char *doubt){
+  if( source->doubt ) return SQLITE_OK;
+  source->doubt = sqlite3_mprintf("%s; 'rebuild' repairs it", doubt);
+  return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Doubts what a newer trigger on the source may keep from ours, and triggers of ours that were
+** made again with the table. */
+static int index_check_order(bloom_index *index, index_source *source, const bloom_triggers *ours){
+  bloom_triggers all;
+  sqlite3_int64 guard = 0;
+  char *state = sqlite3_mprintf("%s_state", index->name);
+  int i, rc = SQLITE_NOMEM;
+  if( state ) rc = bloom_guard_find(index->connection, index->schema, state, &guard);
+  sqlite3_free(state);
+  if( rc!=SQLITE_OK ) return rc;
+  for(i=0; i<ours->num_rows && rc==SQLITE_OK; i++){
+    if( ours->rows[i].order>guard ) rc = index_set_doubt(source, "the table was made again since the last merge");
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  rc = bloom_triggers_read_on(index->connection, index->schema, source->name, &all);
+  for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
+    if( all.rows[i].order>guard ) rc = index_set_doubt(source, "the table has a trigger that is newer than the index");
+  }
+  bloom_triggers_free(&all);
+  return rc;
+}
+
+int index_source_check(bloom_index *index, index_source *source, char **error){
+  bloom_triggers ours;
+  index_config now = {.source = NULL};
+  int rc = index_triggers_read(index, &ours);
+  memset(source, 0, sizeof(*source));
+  if( rc==SQLITE_OK ){
+    source->name = sqlite3_mprintf("%s", ours.num_rows ? ours.rows[0].table : index->config.source);
+    if( source->name==NULL ) rc = SQLITE_NOMEM;
+  }
+  if( rc==SQLITE_OK ) rc = index_config_of_source(index, source->name, &now, error);
+  if( rc==SQLITE_OK && !index_config_same_columns(&now, &index->config) ){
+    rc = bloom_say(error, sqlite3_mprintf("bloom_index: table %s has other columns than when %s was made: drop %s and create it again",
+                                          source->name, index->name, index->name));
+  }
+  if( rc==SQLITE_OK && (ours.num_rows!=NUM_INDEX_TRIGGERS || !bloom_triggers_are_on_one_table(&ours)) ){
+    rc = index_set_doubt(source, "triggers on the table are gone");
+  }
+  if( rc==SQLITE_OK ) rc = index_check_order(index, source, &ours);
+  bloom_triggers_free(&ours);
+  index_config_free(&now);
+  if( rc==SQLITE_OK ){
+    sqlite3_free(index->source_name);
+    index->source_name = sqlite3_mprintf("%s", source->name);
+    if( index->source_name==NULL ) rc = SQLITE_NOMEM;
+  }
+  return rc;
+}
