@@ -165,7 +165,7 @@ static corpus read_descriptions(const char *path){
   corpus all = {"", allocate(64u << 20), allocate(2000000 * sizeof(size_t)), 0}, c = new_corpus("descriptions");
   FILE *file = fopen(path, "r");
   char *line = NULL;
-  size_t size = 0, end = 0, i;
+  size_t size = 0, end = 0, i, *order;
   ssize_t length;
   int is_in = 0;
   if( file==NULL ){
@@ -184,12 +184,17 @@ static corpus read_descriptions(const char *path){
     memcpy(all.text + end, begin, (size_t)length);
     end += (size_t)length;
   }
-  for(i=all.num_rows; i>0; i--){ /* of those that are left, one at a time */
-    const size_t row = next_random() % i, begin = all.begins[row];
-    const size_t row_end = row+1<all.num_rows || 1 ? all.begins[row + 1] : end;
-    if( row_end>begin && row_end-begin<MAX_ROW_BYTES
-     && !add_row(&c, (const char *)all.text + begin, row_end - begin) ) break;
+  order = allocate((all.num_rows + 1) * sizeof(order[0]));
+  for(i=0; i<all.num_rows; i++){
+    const size_t other = next_random() % (i + 1);
+    order[i] = order[other];
+    order[other] = i;
   }
+  for(i=0; i<all.num_rows; i++){
+    const size_t begin = all.begins[order[i]], num_bytes = all.begins[order[i] + 1] - begin;
+    if( num_bytes<MAX_ROW_BYTES && !add_row(&c, (const char *)all.text + begin, num_bytes) ) break;
+  }
+  free(order);
   free(line);
   fclose(file);
   free(all.text);
@@ -249,7 +254,7 @@ static uint64_t hash_of(const uint8_t *piece, size_t length){
   return bloom_signature_mix(number | (uint64_t)length << 56);
 }
 
-/* Every fourth chunk of the text; of the whole, if a scheme learns from its first rows. */
+/* From every fourth chunk of the text. */
 static void learn(const scheme *s, const corpus *c){
   const size_t chunk_bytes = 9 * s->bits_per_block/8;
   uint64_t hashes[BLOOM_PIECES_ROOM];
@@ -337,7 +342,6 @@ static void search(const scheme *s, const needles *n, double *shares){
     for(block=0; block<num_blocks; block++){
       num_read += (size_t)bloom_block_has_bits(blocks + block*(s->bits_per_block/8), bits, num_bits);
     }
-    if( n->is_present && num_read==0 && num_blocks>0 && i==0 ) fprintf(stderr, "%s: may be in the open block\n", s->name);
     shares[i] = (double)num_read / (double)num_blocks;
   }
 }

@@ -271,6 +271,31 @@ static void long_texts_come_in_parts(void **state){
   }
 }
 
+/* A character of four bytes is the last that a call reads, wherever its end comes. */
+static void what_a_call_returns_has_room(void **state){
+  size_t num_letters;
+  (void)state;
+  for(num_letters=0; num_letters<12; num_letters++){
+    uint8_t text[12 + 4*60];
+    uint64_t *hashes = malloc(BLOOM_PIECES_ROOM*sizeof(uint64_t) + 8*sizeof(uint64_t));
+    bloom_pieces pieces;
+    bloom_pattern pattern;
+    size_t i, count = 0, pattern_count = 0, num_calls = 0;
+    memset(text, 'a', num_letters);
+    for(i=0; i<60; i++) memcpy(text + num_letters + 4*i, "\xf0\x9f\x98\x80", 4);
+    memset(hashes, 0xa5, BLOOM_PIECES_ROOM*sizeof(uint64_t) + 8*sizeof(uint64_t));
+    bloom_pieces_begin(&pieces, text, num_letters + 240);
+    while( (i = bloom_pieces_next(&pieces, hashes))>0 ) count += i, num_calls++;
+    bloom_pattern_begin(&pattern, BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, text, num_letters + 240);
+    while( (i = bloom_pattern_next(&pattern, hashes))>0 ) pattern_count += i, num_calls++;
+    for(i=0; i<8; i++) assert_int_equal(hashes[BLOOM_PIECES_ROOM + i], 0xa5a5a5a5a5a5a5a5u);
+    assert_int_equal(count, 2*(num_letters + 240) - 5);
+    assert_int_equal(pattern_count, count);
+    assert_int_equal(num_calls, 4);
+    free(hashes);
+  }
+}
+
 /* Well-formed texts have the pieces of their bytes, but for what U+FFFD and its neighbours touch. */
 static void well_formed_texts_are_told_apart(void **state){
   rng random = rng_stream(2);
@@ -316,6 +341,7 @@ static void pieces_of_patterns(void **state){
   for(i=0; i<COUNT_OF(none); i++) assert_int_equal(none[i].count, 0);
   LIKE("%time_out%", "tim", "ime", "time", "out");
   LIKE("ABC", "abc");
+  LIKE("abc\0def", "abc");
   LIKE("%a*?[b%", "a*?", "*?[", "a*?[", "?[b", "*?[b");
   LIKE("abc%%__def", "abc", "def");
   GLOB("*a%_b*", "a%_", "%_b", "a%_b");
@@ -371,6 +397,7 @@ int main(void){
     cmocka_unit_test(known_hashes),
     cmocka_unit_test(pieces_of_texts),
     cmocka_unit_test(long_texts_come_in_parts),
+    cmocka_unit_test(what_a_call_returns_has_room),
     cmocka_unit_test(well_formed_texts_are_told_apart),
     cmocka_unit_test(pieces_of_patterns),
     cmocka_unit_test(a_text_that_matches_has_the_pattern_s_pieces),
