@@ -377,7 +377,7 @@ def many_sets(results):
 
 def table(results):
     rows = results.rows("table")
-    texts = {"space": "bytes of a row", "rebuild": "building anew, a key", "statement": "a statement for an absent key",
+    texts = {"space": "bytes of a row", "rebuild": "rebuilding, a key", "statement": "a statement for an absent key",
              "cold": "absent key, small page cache", "present": "look-up of a key that is there",
              "absent": "look-up of an absent key", "bulk": "a row of INSERT ... SELECT", "insert": "a statement that inserts a row"}
 
@@ -392,8 +392,8 @@ def table(results):
 
     return "A filter that stays up to date costs less than an index", [Panel(
         [Line("index", [(1, -0.5), (1, len(texts) - 1)], "soft", None),
-         Line("follows a table", of("filter"), "blue", CIRCLE),
-         Line("set of its own", of("set of its own"), "green", DIAMOND)],
+         Line("source table", of("filter"), "blue", CIRCLE),
+         Line("standalone", of("set of its own"), "green", DIAMOND)],
         x=(0, 1.1), y=(-0.5, len(texts) - 0.5), height=260, dots=True, xlabel="share of what an index costs", ylabel="",
         xticks=[("0", 0), ("a quarter", 0.25), ("half", 0.5), ("three quarters", 0.75), ("all", 1)],
         yticks=[(text, place) for place, text in enumerate(texts.values())])]
