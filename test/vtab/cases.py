@@ -180,16 +180,16 @@ def rebuild_makes_it_whole(db, keys="SELECT k FROM t", filter_="f"):
 
 def shadow_tables(db, filter_="f"):
     """The names of the filter's own tables."""
-    return column(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE ? ESCAPE '\\' ORDER BY rowid",
+    return column(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE ? ESCAPE '\\' ORDER BY rowid",
                   filter_.replace("_", "\\_") + "\\_%")
 
 
 def triggers(db):
-    return column(db, "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid")
+    return column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid")
 
 
 def triggers_of(db, table):
-    return column(db, "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid", table)
+    return column(db, "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid", table)
 
 
 def fill(db, num_rows, prefix="key", table="t(k)"):

@@ -56,7 +56,7 @@ def goes_on(db, is_certain=True):
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     for name in KEYS:
         db.execute("DROP TABLE " + name)
-    expect(column(db, "SELECT name FROM sqlite_schema"), ["t", "mine"])
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t", "mine"])
 
 
 def shell(files, path, text, load):

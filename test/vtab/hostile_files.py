@@ -9,7 +9,7 @@ with sanitizers (test/lib/shared.sh, make_sanitized and sanitized):
     LD_PRELOAD="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \\
       python3 test/vtab/hostile_files.py --load build/sanitize/bloom.so
 
-The shadow tables are read from sqlite_schema, whatever they are called, and each is replaced in turn.
+The shadow tables are read from sqlite_master, whatever they are called, and each is replaced in turn.
 """
 import os
 import sqlite3
@@ -73,7 +73,7 @@ def survives(files, standalone, is_dropped=True):
         db.close()
     if is_dropped:
         db = files.connect()
-        names = column(db, "SELECT name FROM sqlite_schema WHERE name IN ('f', 'g') AND type = 'table'")
+        names = column(db, "SELECT name FROM sqlite_master WHERE name IN ('f', 'g') AND type = 'table'")
         for name in names:
             db.execute("DROP TABLE " + name)
         expect([sql for sql in triggers_of(db, "t") if "CREATE TRIGGER" in sql and "mine" not in sql], [])
@@ -174,6 +174,52 @@ for number in range(4):
             for recursive in 0, 1:
                 case(trigger, "%s, table %d%s%s" % (action, number, ", standalone" if standalone else "", ", recursive" if recursive else ""),
                      number, action, standalone, recursive)
+
+
+# -- Methods that are entered while one of them runs -------------------------------------------------
+
+MANY = "INSERT INTO t(k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) SELECT 'many' || i FROM n"
+SEQUENCES = {
+    "xRename": ["INSERT INTO t(k) VALUES ('p'), ('q')", "ALTER TABLE f RENAME TO g", "INSERT INTO t(k) VALUES ('r')", "ALTER TABLE g RENAME TO f"],
+    "xSavepoint": [MANY, "SAVEPOINT s", "INSERT INTO t(k) VALUES ('r')", "SAVEPOINT q", "ROLLBACK TO s", "RELEASE s"],
+    "xDestroy": ["INSERT INTO t(k) VALUES ('p'), ('q')", "DROP TABLE f"],
+    "xSync": ["INSERT INTO t(k) VALUES ('p'), ('q')", "COMMIT"],
+}
+
+
+def entered_again(files, number, sequence, how):
+    """The transaction has keys of its own when the method is called, and what stands on the shadow table asks the filter."""
+    db = make(files, False)
+    tables = shadow_tables(db)
+    if number >= len(tables):
+        return
+    table = tables[number]
+    if how in ACTIONS:
+        for event in "INSERT", "UPDATE", "DELETE":
+            db.execute("CREATE TRIGGER mine_%s BEFORE %s ON %s BEGIN %s; END" % (event, event, table, how.replace("{table}", table)))
+    else:
+        columns = ", ".join(row[1] for row in db.execute("PRAGMA table_info(%s)" % table))
+        db.execute("ALTER TABLE %s RENAME TO real_one" % table)
+        db.execute("CREATE VIEW %s AS %s" % (table, VIEWS[how].replace("{table}", table)))
+        for event in "INSERT", "UPDATE", "DELETE":
+            body = "INSERT OR REPLACE INTO real_one(%s) SELECT %s" % (columns, ", ".join("new." + each for each in columns.split(", ")))
+            db.execute("CREATE TRIGGER mine_%s INSTEAD OF %s ON %s BEGIN SELECT count(*) FROM f('x'); %s; INSERT INTO f(f) VALUES ('rebuild'); END" % (
+                event, event, table, "SELECT 1" if event == "DELETE" else body))
+    db.close()
+    for trusted in "ON", "OFF":
+        db = files.connect()
+        db.execute("PRAGMA trusted_schema = " + trusted)
+        error_of(db, "SELECT count(*) FROM f('key1')")
+        error_of(db, "BEGIN")
+        run(db, sequence)
+        run(db, STATEMENTS[:10])
+        db.close()
+
+
+for name, sequence in SEQUENCES.items():
+    for number in range(4):
+        for how in [*list(VIEWS)[:3], *ACTIONS]:
+            case(entered_again, "%s, table %d, %s" % (name, number, how), number, sequence, how)
 
 
 # -- Numbers -----------------------------------------------------------------------------------------
@@ -287,9 +333,9 @@ def arguments(files, text, standalone, gone):
     db = make(files, standalone)
     db.execute("CREATE VIEW v AS SELECT k FROM t")
     if gone:
-        for name in column(db, "SELECT name FROM sqlite_schema WHERE type = 'trigger'"):
+        for name in column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger'"):
             db.execute("DROP TRIGGER " + quoted(name))
-    needs_schema(db, "UPDATE sqlite_schema SET sql = ? WHERE name = 'f'", "CREATE VIRTUAL TABLE f USING bloom(%s)" % text)
+    needs_schema(db, "UPDATE sqlite_master SET sql = ? WHERE name = 'f'", "CREATE VIRTUAL TABLE f USING bloom(%s)" % text)
     db.close()
     db, calls = with_secret(files)
     run(db, [sql for sql in STATEMENTS if "RENAME" not in sql])
@@ -315,10 +361,10 @@ def trigger_text(files, expression, condition):
     fill(db, 100)
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k), where = 'upper(k) > 1')")
     before, after = ("upper(k) > 1", expression) if condition else ("lower(k)", expression)
-    count = one(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND instr(sql, ?)", before)
+    count = one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND instr(sql, ?)", before)
     if count == 0:
         raise Skip("no trigger has the text " + before)
-    needs_schema(db, "UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE type = 'trigger'", before, after)
+    needs_schema(db, "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE type = 'trigger'", before, after)
     db.close()
     try:
         db, calls = with_secret(files)
@@ -358,7 +404,7 @@ def a_generated_column_that_calls(files):
     db.execute("CREATE TABLE u(k TEXT, g AS (secret(k)))")
     db.execute("CREATE VIRTUAL TABLE g USING bloom(u, k)")
     db.execute("INSERT INTO u(k) VALUES ('a')")
-    needs_schema(db, "UPDATE sqlite_schema SET sql = replace(sql, 'k TEXT, g', 'k AS (secret(1)), g TEXT, h') WHERE name = 'u'")
+    needs_schema(db, "UPDATE sqlite_master SET sql = replace(sql, 'k TEXT, g', 'k AS (secret(1)), g TEXT, h') WHERE name = 'u'")
     db.close()
     try:
         db, calls = with_secret(files)

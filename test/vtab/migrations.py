@@ -108,7 +108,7 @@ def by_hand(files, way, inside, legacy, held, other):
     for sql in way(db):
         db.execute(sql)
         # Whatever the table is called just now, who writes is not kept from it.
-        if one(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'person'"):
+        if one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'person'"):
             add_people(db, "In between, %s " % sql.split()[0], 5)
     if inside:
         db.execute("COMMIT")
@@ -372,13 +372,13 @@ def by_a_program_without_bloom(files, way):
         assert error is None or "no such module: bloom" in str(error), error
         if error is not None:
             break
-    if one(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'person'"):
+    if one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'person'"):
         error_of(db, "INSERT INTO person(email, active) VALUES ('Eve@example.org', 1)")
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     db.close()
     db = files.connect()
-    if not one(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'person'"):
-        left = one(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE '%\\_person' ESCAPE '\\'")
+    if not one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'person'"):
+        left = one(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_person' ESCAPE '\\'")
         db.execute("ALTER TABLE %s RENAME TO person" % left)
     add_people(db, "Afterwards ")
     all_true(db)

@@ -25,11 +25,11 @@ def refused_or_works(files, columns, args, keys):
     db = files.connect()
     db.execute("CREATE TABLE " + columns)
     db.execute("INSERT INTO t(k, n) VALUES ('old', 1000)")
-    before = column(db, "SELECT name FROM sqlite_schema")
+    before = column(db, "SELECT name FROM sqlite_master")
     error = error_of(db, "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
     if error is not None:
         assert str(error).startswith("bloom: "), error
-        expect(column(db, "SELECT name FROM sqlite_schema"), before)
+        expect(column(db, "SELECT name FROM sqlite_master"), before)
         db.execute("INSERT INTO t(k, n) VALUES ('ada', 5)")
         return
     for i in range(300):
@@ -66,10 +66,10 @@ def capacity(files, number, with_table):
     db = files.connect()
     db.execute("CREATE TABLE t(k TEXT)")
     db.execute("PRAGMA max_page_count = 5000")
-    before = column(db, "SELECT name FROM sqlite_schema")
+    before = column(db, "SELECT name FROM sqlite_master")
     error = error_of(db, "CREATE VIRTUAL TABLE f USING bloom(%scapacity = %s)" % ("t, k, " if with_table else "", number))
     assert error is not None
-    expect(column(db, "SELECT name FROM sqlite_schema"), before)
+    expect(column(db, "SELECT name FROM sqlite_master"), before)
     db.execute("INSERT INTO t VALUES ('ada')")
 
 
@@ -86,15 +86,15 @@ def shadow_table_of(files, other, sql):
         db.execute(sql)
     except sqlite3.OperationalError as error:
         raise Skip(error)
-    tables = column(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'other\\_%' ESCAPE '\\'")
+    tables = column(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'other\\_%' ESCAPE '\\'")
     assert tables
-    before = column(db, "SELECT name FROM sqlite_schema")
+    before = column(db, "SELECT name FROM sqlite_master")
     for table in tables:
         names = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
         fails(db, "CREATE VIRTUAL TABLE f USING bloom(%s, %s)" % (table, names[0]), "bloom: ", table, "shadow table")
         fails(db, "CREATE VIRTUAL TABLE f USING bloom(%s, 'x' || \"%s\")" % (table.upper(), names[0]), "bloom: ", "shadow table")
     fails(db, "CREATE VIRTUAL TABLE f USING bloom(other, x)", "bloom: ")
-    expect(column(db, "SELECT name FROM sqlite_schema"), before)
+    expect(column(db, "SELECT name FROM sqlite_master"), before)
 
 
 case(shadow_table_of, "FTS5", "FTS5", "CREATE VIRTUAL TABLE other USING fts5(x)")
@@ -312,7 +312,7 @@ def drop_filter(files, steps, is_there):
         db.execute(sql)
     if db.in_transaction:
         db.execute("COMMIT")
-    expect(one(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'f'"), int(is_there))
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'f'"), int(is_there))
     if is_there:
         db.execute("INSERT INTO t VALUES ('after')")
         is_whole(db)
@@ -352,7 +352,7 @@ def damaged(files, place, table_number, standalone):
     if table_number % 2:
         error_of(db, "SELECT count(*) FROM f('ada')")
     db.execute("DROP TABLE f")
-    expect(one(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'f'"), 0)
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'f'"), 0)
     expect(triggers_of(db, "t"), [])
     db.execute("INSERT INTO t VALUES ('bob')")
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
@@ -372,7 +372,7 @@ def replaced_by(*statements):
 
 def spoiled_text(db, table):
     db.execute("PRAGMA writable_schema = ON")
-    db.execute("UPDATE sqlite_schema SET sql = 'CREATE TABLE ' || name || '(x)' WHERE name = ?", (table,))
+    db.execute("UPDATE sqlite_master SET sql = 'CREATE TABLE ' || name || '(x)' WHERE name = ?", (table,))
     db.execute("PRAGMA writable_schema = OFF")
 
 
@@ -806,7 +806,7 @@ def what_is_made(files):
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
     db.execute("CREATE VIRTUAL TABLE g USING bloom(t, lower(k), where = 'n = 1')")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
-    expect(one(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), 0, "views")
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 0, "views")
     for table in shadow_tables(db) + shadow_tables(db, "g") + shadow_tables(db, "s"):
         keys = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table) if row[5]]
         expect(keys, [], table + ": a declared PRIMARY KEY")
@@ -819,7 +819,7 @@ def what_is_made(files):
             assert not re.search(r'"t"', body), sql
     for name in "f", "g", "s":
         db.execute("DROP TABLE " + name)
-    expect(column(db, "SELECT name FROM sqlite_schema"), ["t"])
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t"])
 
 
 @test

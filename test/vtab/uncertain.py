@@ -27,11 +27,11 @@ def make(files, args):
 
 
 def text_of(db, trigger):
-    return one(db, "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = ?", trigger)
+    return one(db, "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?", trigger)
 
 
 def triggers_on(db, table):
-    return column(db, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? ORDER BY rowid", table)
+    return column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? ORDER BY rowid", table)
 
 
 def goes_on(db, keys):
@@ -153,7 +153,7 @@ def changed_text_of_a_trigger(files):
     db = make(files, "t, k")
     names = triggers_of(db, "t")
     db.execute("PRAGMA writable_schema = ON")
-    db.execute("UPDATE sqlite_schema SET sql = replace(sql, 'new.\"k\"', 'new.\"n\"') WHERE type = 'trigger' AND tbl_name = 't'")
+    db.execute("UPDATE sqlite_master SET sql = replace(sql, 'new.\"k\"', 'new.\"n\"') WHERE type = 'trigger' AND tbl_name = 't'")
     db.execute("PRAGMA writable_schema = OFF")
     db.close()
     db = files.connect()
@@ -174,7 +174,7 @@ def column_changes(files, kind, before, after):
     db.execute("CREATE VIRTUAL TABLE g USING bloom(t, k || 'x')")
     is_whole(db)
     db.execute("PRAGMA writable_schema = ON")
-    db.execute("UPDATE sqlite_schema SET sql = 'CREATE TABLE t(id INTEGER PRIMARY KEY, k %s)' WHERE name = 't'" % after)
+    db.execute("UPDATE sqlite_master SET sql = 'CREATE TABLE t(id INTEGER PRIMARY KEY, k %s)' WHERE name = 't'" % after)
     db.execute("PRAGMA schema_version = %d" % (one(db, "PRAGMA schema_version") + 1))
     db.execute("PRAGMA writable_schema = OFF")
     db.close()
