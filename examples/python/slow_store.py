@@ -3,7 +3,7 @@
 Shows: protecting a slow store from look-ups of absent keys.  A cache only keeps
 what is there, so requests for what is not (a scan of made-up ids, say) all go
 through it: cache penetration.  A filter of the store's ids stops them, and keeps
-itself true as ids come and go.
+itself up to date as ids come and go.
 
 Run, from the top of the project, after `make`:
     /usr/bin/python3 examples/python/slow_store.py
@@ -20,7 +20,7 @@ NUM_PRODUCTS = 20_000
 NUM_REQUESTS = 50_000
 CACHE_ROWS = 5_000
 
-# The filter fills itself, and keeps itself true.
+# The filter fills itself, and stays up to date.
 SCHEMA = "CREATE VIRTUAL TABLE product_filter USING bloom(product, id, bits_per_key = 12)"
 
 
@@ -37,7 +37,7 @@ class Store:
 
 
 def serve(db, requests, with_filter):
-    """Answers the requests; gives the titles and how often the store was asked."""
+    """Answers the requests; returns the titles and how often the store was read."""
     store, cache, titles = Store(db), collections.OrderedDict(), []
     for product_id in requests:
         title = cache.get(product_id)

@@ -95,7 +95,7 @@ sqlpkg_json() {
     "version": "$version",
     "authors": ["the bloom authors"],
     "license": "MIT",
-    "description": "Bloom filters: built over a column, kept as a BLOB, asked before a look-up.",
+    "description": "Bloom filters: built over a column, kept as a BLOB, tested before a look-up.",
     "keywords": ["$name", "bloom-filter"],
     "assets": {
         "path": "$DIST_URL",
