@@ -42,9 +42,9 @@ static inline uint32_t bloom_tier_slice_bytes(int tier){
   return bloom_tier_blocks(tier)/8;
 }
 
-/* The groups of this tier that make one of the next; 0 for the last tier. */
+/* The groups of this tier, 0 or 1, that make one of the next. */
 static inline uint32_t bloom_tier_joined(int tier){
-  return tier==0 ? 7 : tier==1 ? 9 : 0;
+  return tier==0 ? 7 : 9;
 }
 
 /* Where bytes of a group lie. */
