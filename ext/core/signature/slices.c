@@ -64,7 +64,7 @@ int bloom_slice_and(uint8_t *candidates, const uint8_t *slice, size_t num_bytes)
 
 uint32_t bloom_slice_next(const uint8_t *candidates, uint32_t num_blocks, uint32_t from){
   while( from<num_blocks ){
-    const uint64_t word = bloom_load64_le(candidates + from/64*8) >> from%64;
+    const uint64_t word = bloom_load64_le(candidates + (size_t)(from/64)*8) >> from%64;
     if( word==0 ){
       from = (from/64 + 1) * 64;
     }else{
