@@ -83,7 +83,7 @@ void bloom_lesson_end_row(bloom_lesson *lesson, uint64_t num_bytes){
 /* The value of an entry that num_with chunks of num_chunks have; limit is t * num_chunks * 64. */
 static uint32_t lesson_value(uint64_t num_with, uint64_t num_chunks, uint64_t limit){
   if( 5*num_with>4*num_chunks || 64*num_with>limit ) return 0;
-  return 64*8*num_with>limit ? 1 : 64*64*num_with>limit ? 2 : 3;
+  return 512*num_with>limit ? 1 : 4096*num_with>limit ? 2 : 3;
 }
 
 /* 1 if blocks have room for the entries' probes: half of a block's bits are set when there
