@@ -4,9 +4,11 @@
 **     shared_cache SECONDS DATABASE
 **
 ** First one commits just after another has, before the filter hears of that.  Then there are
-** threads, each with its connection.  None of them may miss a row that it sees.  What another has locked fails, and is tried again
-** with other rows.  DATABASE may be a URI: in memory there is no file whose locks would keep
-** the threads apart.  Prints `N passed, N failed` last.
+** threads, each with its connection, which change rows, roll back to savepoints, rebuild the
+** filter and make it anew.  None of them may miss a row that it sees, neither by a fresh
+** statement nor by one that it prepared when it began.  What another has locked fails, and is
+** tried again with other rows.  DATABASE may be a URI: in memory there is no file whose locks
+** would keep the threads apart.  Prints `N passed, N failed` last.
 */
 #define _POSIX_C_SOURCE 200809L /* rand_r() */
 #include <pthread.h>
@@ -42,10 +44,9 @@ static sqlite3 *open_database(void){
   return db;
 }
 
-/* Gives 1 if it succeeds; *number is then the last row's, if there is one. */
-static int run(sqlite3 *db, const char *sql, int *number){
-  sqlite3_stmt *statement;
-  int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+/* Steps through the rows of a statement that was prepared with result rc.  Returns 1 if it
+** succeeds; *number is then the last row's, if there is one. */
+static int step_through(sqlite3 *db, sqlite3_stmt *statement, int rc, const char *sql, int *number){
   if( rc==SQLITE_OK ){
     while( (rc = sqlite3_step(statement))==SQLITE_ROW ) *number = sqlite3_column_int(statement, 0);
     if( rc==SQLITE_DONE ) rc = SQLITE_OK;
@@ -53,25 +54,52 @@ static int run(sqlite3 *db, const char *sql, int *number){
   /* In xBestIndex SQLite makes SQLITE_ERROR of it, and keeps the words. */
   if( (rc & 0xff)==SQLITE_LOCKED || (rc & 0xff)==SQLITE_BUSY || strstr(sqlite3_errmsg(db), "locked") ) num_locked++;
   else if( rc!=SQLITE_OK ) fail(sqlite3_errmsg(db), sql);
-  sqlite3_finalize(statement);
   return rc==SQLITE_OK;
 }
 
-static void check_none_is_denied(sqlite3 *db, const char *sql){
-  int num_denied = -1;
-  if( !run(db, sql, &num_denied) ) return;
+static int run(sqlite3 *db, const char *sql, int *number){
+  sqlite3_stmt *statement;
+  const int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+  const int is_fine = step_through(db, statement, rc, sql, number);
+  sqlite3_finalize(statement);
+  return is_fine;
+}
+
+static void count(int num_denied, const char *sql){
   if( num_denied==0 ) num_passed++;
   else fail("the filter misses rows that are there", sql);
 }
 
-/* A transaction that adds some rows, now and then removes some, and may be rolled back. */
+static void check_none_is_denied(sqlite3 *db, const char *sql){
+  int num_denied = -1;
+  if( run(db, sql, &num_denied) ) count(num_denied, sql);
+}
+
+/* The same with a statement that lives as long as the thread. */
+static void check_none_is_denied_by_held(sqlite3 *db, sqlite3_stmt **held, const char *sql){
+  int num_denied = -1;
+  const int rc = *held ? SQLITE_OK : sqlite3_prepare_v2(db, sql, -1, held, NULL);
+  if( step_through(db, *held, rc, sql, &num_denied) ) count(num_denied, sql);
+  sqlite3_reset(*held);
+}
+
+/* A transaction that adds some rows, now and then removes some or makes the filter anew, and may be rolled back. */
 static void change(sqlite3 *db, unsigned *seed){
   int i, unused, is_fine = run(db, "BEGIN", &unused);
   const int num_rows = 1 + rand_r(seed) % 3;
   for(i=0; i<num_rows && is_fine; i++) is_fine = run(db, "INSERT INTO t(k) VALUES (hex(randomblob(8)))", &unused);
   if( is_fine && rand_r(seed) % 30==0 ) is_fine = run(db, "DELETE FROM t WHERE id % 3 = 0", &unused);
+  if( is_fine && rand_r(seed) % 4==0 ){
+    is_fine = run(db, "SAVEPOINT s", &unused) && run(db, "INSERT INTO t(k) VALUES (hex(randomblob(8)))", &unused)
+           && run(db, "ROLLBACK TO s", &unused) && run(db, "INSERT INTO t(k) VALUES (hex(randomblob(8)))", &unused);
+  }
+  if( is_fine && rand_r(seed) % 20==0 ) is_fine = run(db, "INSERT INTO f(f) VALUES ('rebuild')", &unused);
+  if( is_fine && rand_r(seed) % 20==0 ){
+    is_fine = run(db, "DROP TABLE f", &unused) && run(db, "CREATE VIRTUAL TABLE f USING bloom(t, k)", &unused);
+  }
   if( is_fine && rand_r(seed) % 8 ) num_commits += run(db, "COMMIT", &unused);
-  if( !sqlite3_get_autocommit(db) ) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  /* While another has locked the schema, SQLite does not even prepare ROLLBACK. */
+  while( !sqlite3_get_autocommit(db) ) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 /* ---- In the middle of a commit ------------------------------------------------------------ */
@@ -139,11 +167,16 @@ static void commit_meanwhile(sqlite3 *host){
 static void *run_thread(void *number){
   unsigned seed = *(unsigned *)number;
   sqlite3 *db = open_database();
+  sqlite3_stmt *look_up = NULL, *handle = NULL;
   while( (time(NULL)<end || num_commits==0) && num_failed<MAX_FAILED ){
     change(db, &seed);
     check_none_is_denied(db, by_look_up);
     check_none_is_denied(db, by_handle);
+    check_none_is_denied_by_held(db, &look_up, by_look_up);
+    check_none_is_denied_by_held(db, &handle, by_handle);
   }
+  sqlite3_finalize(look_up);
+  sqlite3_finalize(handle);
   if( sqlite3_close(db)!=SQLITE_OK ) fail("the connection cannot be closed", "");
   return NULL;
 }
