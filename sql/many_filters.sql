@@ -1,9 +1,9 @@
 -- Many sets, one key: which of thousands of shards (files, segments, days) may hold it?
 --
--- Asking a filter for each shard takes SQLite to every one of them.  Here the filters of
--- many shards lie side by side in BloomFiles, in partitions by key: a look-up reads one
--- file of a few hundred KB, and has the shards of all of it in one look.  10,000 shards
--- take tens of microseconds, one row a shard milliseconds (test/bench/many_sets.c).
+-- With a filter for each shard SQLite reads every one of them.  Here the filters of many
+-- shards are side by side in BloomFiles, in partitions by key: a look-up reads one file of
+-- a few hundred KB, and finds all its shards at once.  With 10,000 shards that takes tens
+-- of microseconds; one row for each shard takes milliseconds (test/bench/many_sets.c).
 --
 --   shard_batch    shards whose filters were made together: partitions, and keys of one
 --                  shard in one of them
@@ -19,11 +19,11 @@
 -- partitions have more than others.  Every shard gets this room: where sizes differ more
 -- than twofold make a batch of each size.
 --
--- Keys are in shards, the table orders(shard, key) here.  To add shards 7 and 8, each of
--- 2,000 keys or so, as batch 3 (.bail on in the shell, lest a statement that fails be
--- passed over):
+-- The keys of the shards are in the table orders(shard, key) here.  To add shards 7 and 8,
+-- each of 2,000 keys or so, as batch 3 (use .bail on in the shell, so that it stops at a
+-- statement that fails):
 --
---   BEGIN IMMEDIATE; -- who looks up meanwhile must not find the shards without their files
+--   BEGIN IMMEDIATE; -- nobody must see the shards before they have their files
 --   INSERT INTO shard_batch VALUES (3, 100, 21);
 --   INSERT OR REPLACE INTO shard_name VALUES (7, 'orders of 2024-03', 3, 0), (8, 'orders of 2024-04', 3, 1);
 --   INSERT INTO shard_file
@@ -33,15 +33,15 @@
 --   WHERE b.batch = 3 AND o.key IS NOT NULL GROUP BY 1;
 --   COMMIT;
 --
--- A shard whose keys have changed is added again in the same way, in a new batch: what its
--- old batch says of it no longer counts.  A filter that is out of date answers "no" for keys
--- that are there.  Each batch costs a look-up a file: once there are ten or so, put the
--- shards of several into a new one, and delete what is empty:
+-- Add a shard whose keys have changed again in the same way, in a new batch: its set in the
+-- old batch is then ignored.  A filter that is out of date answers "no" for keys that are
+-- there.  A look-up reads one file of each batch: once there are ten or so, put the shards
+-- of several into a new one, and delete what is empty:
 --
 --   DELETE FROM shard_batch WHERE batch NOT IN (SELECT batch FROM shard_name);
 --   DELETE FROM shard_file WHERE id / 1000000 NOT IN (SELECT batch FROM shard_batch);
 --
--- To look keys up, so that no other program's come among them:
+-- To look up keys, without those that another program looks up:
 --
 --   BEGIN IMMEDIATE;
 --   INSERT INTO shard_asked VALUES ('one'), ('another');
@@ -54,7 +54,7 @@
 --   FROM shard_batch AS b CROSS JOIN shard_file AS f ON f.id = b.batch * 1000000 + bloom_partition(?1, b.num_partitions)
 --   CROSS JOIN bloom_sets(f.file, ?1) AS s CROSS JOIN shard_name AS n ON n.batch = b.batch AND n.set_number = s.set_number;
 --
--- A filter for each shard, in a table of its own, is still right where shards change all the
+-- One filter for each shard, in a table of its own, is still right if shards change all the
 -- time, or are few: 200 filters of 3 KB take 0.1 ms.  PRAGMA page_size = 16384 before the
 -- first table makes files of that size quicker to read.
 

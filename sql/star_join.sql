@@ -14,7 +14,7 @@
 --     AND c.country = 'NZ' AND p.is_organic;
 --
 -- Conditions on sales alone that are cheap come first, then the filter that
--- drops most rows, and so on: SQLite asks them in this order.  Leave out the
+-- drops most rows, and so on: SQLite tests them in this order.  Leave out the
 -- filter of a dimension that keeps more than half of its rows.
 --
 -- For many questions about one selection, keep the filters.  Both are TEMP: no other
@@ -33,12 +33,12 @@
 --   COMMIT; -- until here the dimensions are what the filters were built from
 --
 -- The join decides, the filters only save it work; but a filter of another selection, or
--- one that lacks a new key, loses rows.  A dimension without a filter prunes nothing.
--- Keys on both sides are of one type and compared as BINARY; README.md says what to build
--- with and ask for where they are not.
+-- one that misses a new key, loses rows.  A dimension without a filter prunes nothing.
+-- Keys on both sides must be of one type and compared as BINARY; otherwise README.md says
+-- what to build and test with.
 --
--- It pays where a filter drops most rows and keys are text, or ANALYZE was never
--- run.  After ANALYZE SQLite filters integer keys itself, and better.
+-- It pays if a filter drops most rows and keys are text, or ANALYZE was never run.  After
+-- ANALYZE SQLite filters integer keys by itself, and better.
 
 CREATE TEMP TABLE IF NOT EXISTS star_filter(
   dimension TEXT PRIMARY KEY NOT NULL CHECK (dimension IN ('customer', 'product')),
@@ -47,7 +47,7 @@ CREATE TEMP TABLE IF NOT EXISTS star_filter(
 
 -- A handle from bloom_open() is made once a query; a BLOB would be copied for
 -- every row by SQLite before 3.43.  A filter that is missing prunes nothing.  IS NOT 0:
--- a key that is NULL gives NULL, and its row is left to the join.
+-- for a key that is NULL the function returns NULL, and its row is left to the join.
 CREATE TEMP VIEW IF NOT EXISTS sales_pruned AS
 SELECT * FROM sales
 WHERE bloom_may_contain(

@@ -1,5 +1,5 @@
 /*
-** A recipe for better-sqlite3: bloom on each connection, a filter that follows a table, and
+** A recipe for better-sqlite3: bloom on each connection, a filter over a table, and
 ** two queries with it.  Tested with better-sqlite3 12.
 **
 ** Run, from this folder, after `make` at the top of the project and `npm install better-sqlite3`:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """
-A recipe for Django: bloom on each connection, a filter that follows a model's table, and
+A recipe for Django: bloom on each connection, a filter over a model's table, and
 two queries with it.  Tested with Django 3.2, which Debian 12 has (python3-django).
 
 Run, from the top of the project, after `make`:
