@@ -14,6 +14,7 @@
 
 /* Texts of about so many blocks are enough to learn from. */
 #define INDEX_LESSON_CHUNKS 512
+#define INDEX_LESSON_PLACES 64
 
 /* -- Weights ----------------------------------------------------------------------------- */
 
@@ -66,21 +67,47 @@ static void lesson_add_text(bloom_lesson *lesson, sqlite3_value *value){
   bloom_lesson_end_row(lesson, num_bytes);
 }
 
-/* Learns the weights of one column and writes them. */
-static int weights_learn_key(bloom_index *index, int key, bloom_lesson *lesson, uint8_t *bytes){
+/* Counts the pieces of a sample: rows from places that are spread over the ids, as texts at
+** the beginning of a table may be unlike those at its end. */
+static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
   const index_config *config = &index->config;
   const char *id = config->columns[config->id_column].name, *name = config->columns[config->keys[key].column].name;
-  sqlite3_stmt *rows = NULL, *update = NULL;
-  int rc = bloom_sql_prepare(index->connection, &rows, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED ORDER BY \"%w\"", name, index->schema,
-                             index->source_name, id);
-  bloom_lesson_begin(lesson, config->keys[key].bits_per_block);
-  while( rc==SQLITE_OK && lesson->num_chunks<INDEX_LESSON_CHUNKS && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
-    sqlite3_value *value = sqlite3_column_value(rows, 0);
-    if( sqlite3_value_type(value)==SQLITE_TEXT ) lesson_add_text(lesson, value);
-    rc = SQLITE_OK;
+  sqlite3_stmt *rows = NULL;
+  sqlite3_int64 first = 0, last = -1;
+  uint64_t step;
+  uint32_t i;
+  int rc = bloom_sql_integer(index->connection, &first, "SELECT min(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
+  if( rc!=SQLITE_OK || last<first ) return rc;
+  step = ((uint64_t)last - (uint64_t)first) / INDEX_LESSON_PLACES;
+  rc = bloom_sql_prepare(index->connection, &rows, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" BETWEEN ?1 AND ?2 ORDER BY \"%w\"",
+                         name, index->schema, index->source_name, id, id);
+  for(i=0; i<INDEX_LESSON_PLACES && rc==SQLITE_OK; i++){
+    const uint64_t from = (uint64_t)first + i*step;
+    const uint64_t to = i+1<INDEX_LESSON_PLACES ? from + step - (step>0) : (uint64_t)last;
+    const uint32_t max_chunks = lesson->num_chunks + INDEX_LESSON_CHUNKS/INDEX_LESSON_PLACES;
+    if( step==0 && i+1<INDEX_LESSON_PLACES ) continue;
+    rc = sqlite3_bind_int64(rows, 1, (sqlite3_int64)from);
+    if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, (sqlite3_int64)to);
+    while( rc==SQLITE_OK && lesson->num_chunks<=max_chunks && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
+      sqlite3_value *value = sqlite3_column_value(rows, 0);
+      if( sqlite3_value_type(value)==SQLITE_TEXT ) lesson_add_text(lesson, value);
+      rc = SQLITE_OK;
+    }
+    if( rc==SQLITE_DONE ) rc = SQLITE_OK;
+    sqlite3_reset(rows);
   }
   sqlite3_finalize(rows);
-  if( rc!=SQLITE_OK && rc!=SQLITE_DONE ) return rc;
+  return rc;
+}
+
+/* Learns the weights of one column and writes them. */
+static int weights_learn_key(bloom_index *index, int key, bloom_lesson *lesson, uint8_t *bytes){
+  sqlite3_stmt *update = NULL;
+  int rc;
+  bloom_lesson_begin(lesson, index->config.keys[key].bits_per_block);
+  rc = lesson_read(index, key, lesson);
+  if( rc!=SQLITE_OK ) return rc;
   bloom_lesson_finish(lesson, bytes);
   rc = index_blocks_prepare_update(index, key, &update);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 1, INDEX_ROW_OF_WEIGHTS);

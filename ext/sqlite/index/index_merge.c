@@ -16,6 +16,9 @@
 #include "../../core/parquet/parquet.h"
 #include "../errors.h"
 
+/* Rows of a block all of whose bits one row set. */
+#define INDEX_ROWS_OF_FULL_BLOCK 256
+
 /* So many are built again in no time. */
 #define INDEX_FEW_ROWS 20000
 
@@ -220,6 +223,13 @@ static int merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 i
   return rc;
 }
 
+/* A block that accepts everything, for a number's sake say, costs no more with more rows. */
+static int merge_is_block_finished(const index_merge_state *merge, int key){
+  const bloom_block *open = &merge->keys[key].open;
+  if( open->bits_set==open->bits_per_block && merge->layout.keys[key].open_rows<INDEX_ROWS_OF_FULL_BLOCK ) return 0;
+  return bloom_block_is_finished(open);
+}
+
 /* Adds the row that rows is at: its id, then the indexed columns. */
 static int merge_add_row(index_merge_state *merge, sqlite3_stmt *rows){
   const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
@@ -229,7 +239,7 @@ static int merge_add_row(index_merge_state *merge, sqlite3_stmt *rows){
     rc = index_add_value(merge->index, &merge->layout, &merge->weights, i, sqlite3_column_value(rows, i + 1), &of_key->open);
     merge->layout.keys[i].open_rows++;
     merge->layout.keys[i].open_bits = of_key->open.bits_set;
-    if( rc==SQLITE_OK && bloom_block_is_finished(&of_key->open) ) rc = merge_finish_block(merge, i, id);
+    if( rc==SQLITE_OK && merge_is_block_finished(merge, i) ) rc = merge_finish_block(merge, i, id);
   }
   merge->layout.covered = id;
   merge->layout.has_covered = 1;
