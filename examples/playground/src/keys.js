@@ -5,6 +5,7 @@ import {waySteps} from "./ways.js";
 
 const MAX_KEY_MS = 2000;
 const picks = ["'hello'", "42", "'42'", "42.0", "0.5", "x'ff00'", "NULL"];
+const TEXT = "?5";
 
 /* A row for each encoding: what the key is, its own filter, the answer of the filter above. */
 const QUERY = (expression) => `
@@ -15,7 +16,7 @@ const QUERY = (expression) => `
     FROM k, f GROUP BY encoding`;
 
 export function startKeys(db, filters) {
-  const input = byId("key-value"), error = byId("key-error");
+  const input = byId("key-value"), type = byId("key-type"), error = byId("key-error");
   let now = [];
 
   function fail(message) {
@@ -25,34 +26,49 @@ export function startKeys(db, filters) {
 
   function show() {
     const {bitsPerKey, capacity} = filters.setting();
+    const isText = type.value === "text";
     let rows;
+    // A text is bound, so that whatever is typed is a key: a quote, or nothing at all.
+    if (!isText && input.value.trim() === "") {
+      fail("Type an SQL value, such as 42 or 'hello'.");
+      return;
+    }
     try {
-      [{rows}] = db.exec(QUERY(input.value), [bitsPerKey, capacity, ...now.map(({filter}) => filter)], {maxMs: MAX_KEY_MS});
+      if (!isText) db.exec(`SELECT (${input.value}\n)`, [], {maxMs: MAX_KEY_MS});
+      [{rows}] = db.exec(QUERY(isText ? TEXT : input.value), [bitsPerKey, capacity, ...now.map(({filter}) => filter), input.value],
+        {maxMs: MAX_KEY_MS});
     } catch (failure) {
-      fail(/^no such column/.test(failure.message) ? `${failure.message}. Write texts in quotes: 'hello'.` : failure.message);
+      const [message] = failure.message.split("\n");
+      fail(/^no such column/.test(message) ? `${message}. Write texts in quotes: 'hello'.` : message);
+      return;
+    }
+    if (rows.length !== encodings.length) {
+      fail("That is not one SQL value.");
       return;
     }
     if (rows[0][0] === null) {
-      fail("NULL is no key: it is never added, and asking for it gives NULL.");
+      fail("NULL is no key: it is never added, and a filter's answer for it is NULL.");
       return;
     }
     fail("");
     encodings.forEach((encoding, i) => {
-      const [value, type, literal, alone, answer] = rows[i];
+      const [value, sqlType, literal, alone, answer] = rows[i];
       const place = byId(`key-${encoding.name}`);
       place.replaceChildren(...waySteps(encoding, {
-        key: {value, type, literal}, shape: now[i].shape, alone: encoding.read(alone), answer,
+        key: {value, type: sqlType, literal}, shape: now[i].shape, alone: encoding.read(alone), answer,
         width: Math.max(200, place.clientWidth - 24),
       }));
     });
   }
 
   input.addEventListener("input", show);
+  type.addEventListener("change", show);
   byId("key-form").addEventListener("submit", (event) => event.preventDefault());
   byId("key-picks").append(...picks.map((pick) => {
     const button = element("button", {type: "button"}, pick);
     button.addEventListener("click", () => {
       input.value = pick;
+      type.value = "sql";
       show();
     });
     return button;

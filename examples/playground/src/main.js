@@ -1,8 +1,10 @@
-/* Starts the page: SQLite first, then its three parts. */
+/* Starts the page: SQLite first, then its parts. */
 import {startConsole} from "./console.js";
 import {byId} from "./dom.js";
 import {startFilters} from "./filters.js";
+import {startJoin} from "./join.js";
 import {startKeys} from "./keys.js";
+import {startMany} from "./many.js";
 import {sampleTables} from "./sample.js";
 
 async function start() {
@@ -11,7 +13,12 @@ async function start() {
   db.exec(sampleTables);
   startConsole(db);
   const filters = startFilters(open());
-  startKeys(db, filters);
+  startJoin(open);
+  startMany(open());
+  // An expression may read the sample tables, as they are here, and change nothing.
+  const ownTables = open();
+  ownTables.exec(`${sampleTables} PRAGMA query_only = 1`);
+  startKeys(ownTables, filters);
   const [sqlite, bloom] = db.exec("SELECT sqlite_version(), bloom_version()")[0].rows[0];
   byId("versions").textContent = `SQLite ${sqlite} with bloom ${bloom}`;
 

@@ -119,8 +119,8 @@ export function waySteps(encoding, {key, shape, alone, answer, width}) {
     step("Key bytes", value(element("b", {}, bytesShown(bytes))), note(how)),
     ...hashSteps(encoding, way, shape),
     step("Bits", draw(encoding, width, way, shape),
-      element("p", {class: "verdict"}, answer === 0 ? `0: surely not there. ${numMissing} of its ${bits.size} bits ${numMissing === 1 ? "is" : "are"} not set.`
-        : `1: may be there. All of its ${bits.size} bits are set.`),
+      element("p", {class: "verdict"}, answer === 0 ? `no: surely not there. ${numMissing} of its ${bits.size} bits ${numMissing === 1 ? "is" : "are"} not set.`
+        : `maybe: all of its ${bits.size} bits are set.`),
       element("p", {class: "quiet", "data-check": isSame ? "same" : "different"}, isSame
         ? "✓ bloom_build sets exactly these bits for this key alone."
         : "✗ bloom_build sets other bits for this key.")),

@@ -74,7 +74,7 @@ c_archive() {
     says c "sqlite3 :memory: '.load ./sqlite-bloom-$version/bloom' \"$sql\""
 }
 debian_package() {
-  new_system debian sqlite3 && brings debian libsqlite3-mod-bloom_*_amd64.deb &&
+  new_system debian sqlite3 && brings debian "libsqlite3-mod-bloom_${version}_amd64.deb" &&
     in_system debian 'apt-get -q install -y ./libsqlite3-mod-bloom_*_amd64.deb' &&
     says debian "sqlite3 :memory: '.load libsqlite3_mod_bloom' \"$sql\""
 }
@@ -83,7 +83,7 @@ archive() {
     says archive "sqlite3 :memory: '.load ./bloom' \"$sql\""
 }
 wheel() {
-  new_system python python3 python3-venv && brings python sqlite_bloom-*-manylinux2014_x86_64.whl &&
+  new_system python python3 python3-venv && brings python "sqlite_bloom-$version-py3-none-manylinux2014_x86_64.whl" &&
     in_system python 'python3 -m venv v && v/bin/pip install --no-index ./sqlite_bloom-*.whl' &&
     cat >"$bare/python/root/use.py" <<END &&
 import sqlite3, sqlite_bloom
@@ -96,7 +96,7 @@ END
 }
 # Debian's Node has no SQLite, so the shell loads what the package names.
 npm_package() {
-  new_system node npm sqlite3 && brings node sqlite-bloom-[0-9]*.tgz sqlite-bloom-linux-x64-*.tgz &&
+  new_system node npm sqlite3 && brings node "sqlite-bloom-$version.tgz" "sqlite-bloom-linux-x64-$version.tgz" &&
     in_system node 'npm install --no-audit --no-fund ./sqlite-bloom-[0-9]*.tgz ./sqlite-bloom-linux-x64-*.tgz' &&
     says node "sqlite3 :memory: \".load \$(node -p 'require(\"sqlite-bloom\").getLoadablePath()')\" \"$sql\""
 }
