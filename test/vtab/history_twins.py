@@ -748,6 +748,9 @@ class Twins:
                 "DROP TABLE %s.%s" % (s, t),
                 "ALTER TABLE %s.%s RENAME TO %s" % (s, new, t),
                 *[sql.replace("CREATE TRIGGER ", "CREATE TRIGGER %s." % s, 1) for name, sql in triggers],
+                # Triggers that name a column which the new table has not do not fit it: nobody would keep them.
+                *["EXPLAIN %s" % sql % (s + "." + t) for sql in
+                  ("INSERT INTO %s(k) VALUES (1)", "UPDATE %s SET k = k", "DELETE FROM %s")],
             ]))
             if is_old_way:
                 world.run(c, "PRAGMA legacy_alter_table = 0")
