@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """
 Shows: filters that travel.  Sixteen shards each build a filter of their keys, in their own
-process, over their own database.  The coordinator collects the filters, and asks only the
+process, over their own database.  The coordinator collects the filters, and queries only the
 shards that may hold a key.
 
 A shard that inserts makes its collected filter old, and an old filter would say a wrong "no".
@@ -11,10 +11,10 @@ So versions travel, too, in this order:
     2. It commits the rows, and the version with them.
     3. When it likes, it sends a filter and the version that this filter covers.
 
-Between 1 and 3 the coordinator knows that the filter is old, and asks that shard for every key.
-So whatever is lost or late on the way makes it ask too often, and never too seldom: the last part
+Between 1 and 3 the coordinator knows that the filter is old, and queries that shard for every key.
+So whatever is lost or late on the way makes it query too often, and never too seldom: the last part
 loses, delays and reorders messages at random, and lets shards die before they commit.  A
-coordinator that starts again has no filters yet, and asks every shard.
+coordinator that starts again has no filters yet, and queries every shard.
 
 Run, from the top of the project, after `make`:
     /usr/bin/python3 examples/python/coordinator.py
@@ -96,12 +96,12 @@ def orders_of(path, customer):
 class Coordinator:
     def __init__(self, paths):
         self.db = connect(":memory:")
-        # A shard without a filter has NULL, and is asked for every key.
+        # A shard without a filter has NULL, and is queried for every key.
         self.db.execute("CREATE TABLE shards(path TEXT PRIMARY KEY, newest INTEGER, version INTEGER, filter BLOB)")
         self.db.executemany("INSERT INTO shards VALUES (?, 0, 0, NULL)", ((path,) for path in paths))
 
     def announce(self, path, version):
-        """An UPDATE that finds no row is no error.  But a shard without a row would never be asked."""
+        """An UPDATE that finds no row is no error.  But a shard without a row would never be queried."""
         if self.db.execute("UPDATE shards SET newest = max(newest, ?) WHERE path = ?", (version, path)).rowcount != 1:
             raise LookupError(f"{path} is no shard of this coordinator")
 
@@ -118,23 +118,23 @@ class Coordinator:
             " WHERE path = ? AND version = ?",
             (*keys, version, version, path, old_version))
 
-    def shards_to_ask(self, key):
+    def shards_to_query(self, key):
         return [path for path, in self.db.execute(
             "SELECT path FROM shards WHERE version < newest OR bloom_may_contain(filter, ?)"
             " ORDER BY path", (key,))]
 
 
 def compare(title, coordinator, paths, customers):
-    """Asks all shards for each customer, and then those that the coordinator names."""
-    num_asked = num_holding = 0
+    """Queries all shards for each customer, and then those that the coordinator names."""
+    num_queried = num_holding = 0
     for customer in customers:
         truth = [row for path in paths for row in orders_of(path, customer)]
-        asked = coordinator.shards_to_ask(customer)
-        if [row for path in asked for row in orders_of(path, customer)] != truth:
+        queried = coordinator.shards_to_query(customer)
+        if [row for path in queried for row in orders_of(path, customer)] != truth:
             sys.exit(f"{customer}: orders were missed")
-        num_asked += len(asked)
+        num_queried += len(queried)
         num_holding += len({path for path, _ in truth})
-    print(f"{title:<33}{len(customers) * len(paths):>9,}{num_asked:>9,}{num_holding:>9,}")
+    print(f"{title:<33}{len(customers) * len(paths):>9,}{num_queried:>9,}{num_holding:>9,}")
 
 
 def lose_and_delay(coordinator, paths):
@@ -168,8 +168,8 @@ def lose_and_delay(coordinator, paths):
             else:
                 num_lost += 1
         for path, key in chance.sample(inserted, min(10, len(inserted))):
-            if path not in coordinator.shards_to_ask(key):
-                sys.exit(f"{key} is in {path}, which would not be asked")
+            if path not in coordinator.shards_to_query(key):
+                sys.exit(f"{key} is in {path}, which would not be queried")
     return len(inserted), num_lost
 
 

@@ -3,7 +3,7 @@
 Shows: seen-before URLs, of which the oldest are forgotten.  A crawler keeps each
 day's URLs apart, so that a day can be dropped; a link is new if no day has it, which
 is one look-up a day.  A filter of all that was seen tells at once which links are
-surely new; it follows the table, and forgets the days that are dropped.
+surely new; it stays up to date with the table, and forgets the days that are dropped.
 
 In front of a single UNIQUE table a filter would save nothing: INSERT OR IGNORE
 searches its index in any case.

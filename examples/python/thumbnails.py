@@ -36,7 +36,7 @@ def connect(path):
 
 
 def write_archives(folder, index):
-    """Writes the archive files; gives the index a filter for each."""
+    """Writes the archive files; returns the index a filter for each."""
     index.execute("CREATE TABLE archives(path TEXT PRIMARY KEY, filter BLOB)")
     for a in range(NUM_ARCHIVES):
         path = os.path.join(folder, f"archive{a:02}.db")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """
-A recipe for SQLAlchemy: bloom on each connection of an engine, a filter that follows a
+A recipe for SQLAlchemy: bloom on each connection of an engine, a filter over a
 table, and two queries with it.  Tested with SQLAlchemy 1.4, which Debian 12 has
 (python3-sqlalchemy).
 

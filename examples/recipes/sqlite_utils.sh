@@ -1,5 +1,5 @@
 #!/bin/sh
-# A recipe for sqlite-utils: bloom in each command by --load-extension, a filter that follows
+# A recipe for sqlite-utils: bloom in each command by --load-extension, a filter over
 # a table, and two queries with it.  Tested with sqlite-utils 3.30, which Debian 12 has.
 #
 # Run, from anywhere, after `make`:  sh examples/recipes/sqlite_utils.sh

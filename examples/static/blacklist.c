@@ -14,7 +14,7 @@
 #define NUM_BLOCKED  100000
 #define NUM_REQUESTS 20000
 
-/* Prints what went wrong, under the name of what was tried; gives 1. */
+/* Prints what went wrong, under the name of what was tried; returns 1. */
 static int fail(sqlite3 *db, const char *what){
   fprintf(stderr, "%s: %s\n", what, sqlite3_errmsg(db));
   return 1;

@@ -140,7 +140,7 @@ static void prepare(const char *folder, contestant *c){
 
 static char keys[MAX_LOOKUPS][KEY_CHARS + 1];
 
-/* Looks keys[i] up; gives 1 if it may be there. */
+/* Looks keys[i] up; returns 1 if it may be there. */
 static int look_up(contestant *c, int i){
   int found = 0;
   sqlite3_bind_text(c->statement, 1, keys[i], KEY_CHARS, SQLITE_STATIC);
@@ -159,7 +159,7 @@ static void empty_caches(contestant *c, int state){
   cache_misses(c->db);
 }
 
-/* One repeat; gives ns per look-up of keys that are in no contestant: the median
+/* One repeat; returns ns per look-up of keys that are in no contestant: the median
 ** of batches, since other programs may interrupt some of them. */
 static double measure(contestant *c, int state, int repeat){
   /* A look-up takes milliseconds in one filter. */

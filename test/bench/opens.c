@@ -12,7 +12,7 @@
 **
 ** Contestants take turns within a repeat, in an order drawn anew; each is run once untimed
 ** before it is timed for some ms.  Medians and quartiles; times are the processor's.
-** Each size has a process of its own, since what malloc() gives back to the system depends
+** Each size has a process of its own, since what malloc() returns to the system depends
 ** on the sizes that a process freed before.  The database is made in FOLDER.
 ** It measures the loadable extension on the SQLite that it finds.  run.sh sets its
 ** environment: BENCH_EXTENSION, BENCH_MACHINE, BENCH_RESULTS.

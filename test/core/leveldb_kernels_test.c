@@ -131,7 +131,7 @@ static void test_positions(void **state){
       }
       kernels->positions(bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(num_bits)), num_probes, hashes,
                          NUM, given);
-      /* Rows give them in orders of their own. */
+      /* Each row returns them in its own order. */
       qsort(expected, num_positions, sizeof(expected[0]), compare_positions);
       qsort(given, num_positions, sizeof(given[0]), compare_positions);
       assert_memory_equal(given, expected, num_positions * sizeof(given[0]));

@@ -211,7 +211,7 @@ static void num_probes_of_whole_bits_per_key(void **state){
   int bits_per_key;
   (void)state;
   for(bits_per_key=1; bits_per_key<=100; bits_per_key++){
-    /* 0.69 in integers; LevelDB's doubles give the same. */
+    /* 0.69 in integers; LevelDB's doubles have the same result. */
     int num_probes = bits_per_key*69/100;
     if( num_probes<1 ) num_probes = 1;
     if( num_probes>30 ) num_probes = 30;

@@ -34,7 +34,7 @@ static size_t put_big(uint8_t *key, uint64_t value, size_t num_bytes){
   return num_bytes;
 }
 
-/* Key i of a type, as ../parquet/real_files.py says; gives its length. */
+/* Key i of a type, as ../parquet/real_files.py says; returns its length. */
 static size_t key_of(const char *type, uint32_t i, uint8_t key[MAX_KEY_BYTES]){
   const int64_t number = (int64_t)i;
   if( strcmp(type, "BIGINT")==0 ) return put_little(key, (uint64_t)(number*1000003 - 500000), 8);

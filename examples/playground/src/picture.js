@@ -9,7 +9,7 @@ export function placeOf(bit, hasBlocks) {
   return [33 * (block & 1) + (inBlock & 31), 9 * (block >> 1) + (inBlock >> 5)];
 }
 
-/* shape: what an encoding's read() gives; marked: bits to be framed. */
+/* shape: what an encoding's read() returns; marked: bits to be framed. */
 export function drawBits(canvas, shape, marked) {
   const style = getComputedStyle(canvas);
   const color = (name) => style.getPropertyValue(name);

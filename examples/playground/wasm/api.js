@@ -1,5 +1,5 @@
 /*
-** The interface for JavaScript: sqliteBloom() promises an object whose open() gives a
+** The interface for JavaScript: sqliteBloom() promises an object whose open() returns a
 ** database in memory, with bloom.
 **
 **   const {open} = await sqliteBloom();
@@ -8,7 +8,7 @@
 **   const [{columns, rows}] = db.exec("SELECT bloom_build(k) FROM t WHERE k <> ?", ["bob"]);
 **   db.close();
 **
-** exec() runs all statements of a text, and gives an array: columns and rows of each
+** exec() runs all statements of a text, and returns an array: columns and rows of each
 ** statement that has columns.  Its parameters are bound to each of them.  NULL is null, TEXT
 ** a string, BLOB a Uint8Array, REAL a number; INTEGER is a number, or a bigint where a number
 ** would not be exact.  A third argument may set maxMs, after which SQLite's error is

@@ -11,7 +11,7 @@ with the plain query's.  Keys are of three kinds:
 
   integer  with gaps: 1,000 apart, give or take
   hex      text of 16 hexadecimal digits without order, as in UUIDs
-  text     numbered, with zeros: cust-00000000042, the worst kind for LevelDB's hash
+  text     sequential, with zeros: cust-00000000042, the worst kind for LevelDB's hash
 
     lookup.py quick|medium|full [KEY-ROWS ...]      for example: full hex-10000000
 

@@ -12,11 +12,11 @@ that no query reads are left out, but for a comment that fills the rows to their
 usual length.  Keys are of three kinds:
 
   integer  as published
-  text     numbered, with zeros, as the benchmark's names are: customer-0001234
+  text     sequential, with zeros, as the benchmark's names are: customer-0001234
   hex      16 hexadecimal digits without order, as in UUIDs
 
 The last two differ because SQLite's own filter, since it hashes text at all,
-adds up the first and the last 8 bytes: numbered keys collide in it.
+adds up the first and the last 8 bytes: sequential string keys collide in it.
 
 A filter is built by the query itself from each dimension that keeps at most
 half of its rows; `hinted` has unlikely() around each, which tells SQLite to expect

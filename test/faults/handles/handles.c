@@ -53,7 +53,7 @@ static void forget(void){
   kept = NULL;
 }
 
-/* keep(value): keeps a copy of it, and gives the value on. */
+/* keep(value): keeps a copy of it, and returns the value. */
 static void keep(sqlite3_context *context, int num_args, sqlite3_value **args){
   (void)num_args;
   forget();
@@ -186,7 +186,7 @@ static void check_same_statement(void){
     check(answer_of(probing)=='N', "a copy from another statement should be NULL", PROBE);
   }
   /* Freed before its statement, and after its connection. */
-  check(sqlite3_step(keeping)==SQLITE_ROW, "it should give a row", KEEP);
+  check(sqlite3_step(keeping)==SQLITE_ROW, "it should return a row", KEEP);
   forget();
   sqlite3_finalize(keeping);
   sqlite3_finalize(probing);
@@ -200,9 +200,9 @@ static void check_closed_connection(void){
   static const char sql[] = "SELECT keep(bloom_open(a)), bloom_may_contain(kept(), 7) FROM f UNION ALL SELECT 1, 2";
   sqlite3 *db = open_database(), *other;
   sqlite3_stmt *statement = prepare(db, sql);
-  check(sqlite3_step(statement)==SQLITE_ROW, "it should give a row", sql);
+  check(sqlite3_step(statement)==SQLITE_ROW, "it should return a row", sql);
   must(sqlite3_close_v2(db), NULL);
-  check(sqlite3_step(statement)==SQLITE_ROW, "it should give another row", sql);
+  check(sqlite3_step(statement)==SQLITE_ROW, "it should return another row", sql);
   sqlite3_finalize(statement);
   other = open_database(); /* often at the same address */
   expect(other, PROBE, "N", "a copy from a connection that is closed should be NULL");
@@ -275,7 +275,7 @@ static void check_foreign_pointers(void){
 
 static bloom_handle *owned;
 
-/* owned(): the handle, as a column of a virtual table would give it. */
+/* owned(): the handle, as a column of a virtual table would return it. */
 static void give_owned(sqlite3_context *context, int num_args, sqlite3_value **args){
   (void)num_args; (void)args;
   if( owned ) bloom_handle_result(context, owned);
@@ -321,7 +321,7 @@ static void check_owned(void){
 
 /* ---- How many, and how much --------------------------------------------------------------- */
 
-/* Where as many are open as can be, bloom_open gives the filter, which answers the same. */
+/* Where as many are open as can be, bloom_open returns the filter, which gets the same answers. */
 static void check_too_many(void){
   enum { NUM_COLUMNS = 1500, NUM_STATEMENTS = BLOOM_MAX_OPEN_HANDLES / NUM_COLUMNS + 2 };
   static const char sql[] = "SELECT bloom_may_contain((SELECT bloom_open(a) FROM f), 7)";
@@ -335,19 +335,19 @@ static void check_too_many(void){
   for(i=1; i<NUM_COLUMNS; i++) sqlite3_str_appendall(text, ", bloom_open(a)");
   sqlite3_str_appendall(text, " FROM f");
   many = sqlite3_str_finish(text);
-  expect(db, "SELECT typeof(bloom_open(a)) = 'null' FROM f", "1", "bloom_open should give a handle");
+  expect(db, "SELECT typeof(bloom_open(a)) = 'null' FROM f", "1", "bloom_open should return a handle");
   for(i=0; i<NUM_STATEMENTS; i++){
     statements[i] = prepare(db, many);
     check(sqlite3_step(statements[i])==SQLITE_ROW, "many handles should open", sqlite3_errmsg(db));
   }
-  expect(db, "SELECT typeof(bloom_open(a)) = 'blob' FROM f", "1", "bloom_open should give the filter");
+  expect(db, "SELECT typeof(bloom_open(a)) = 'blob' FROM f", "1", "bloom_open should return the filter");
   expect(db, sql, "1", "the filter should answer");
   expect(db, "SELECT handle FROM seen", "e", "a virtual table's handle should be an error");
   check(strstr(sqlite3_errmsg(db), "all handles")!=NULL, "the error should say that all are open", sqlite3_errmsg(db));
   for(i=0; i<NUM_STATEMENTS; i++) sqlite3_finalize(statements[i]);
-  expect(db, "SELECT typeof(bloom_open(a)) = 'null' FROM f", "1", "bloom_open should give a handle again");
+  expect(db, "SELECT typeof(bloom_open(a)) = 'null' FROM f", "1", "bloom_open should return a handle again");
   expect(db, sql, "1", "the handle should answer");
-  expect(db, "SELECT handle IS NULL FROM seen", "1", "a table should give a handle again");
+  expect(db, "SELECT handle IS NULL FROM seen", "1", "a table should return a handle again");
   sqlite3_free(many);
   must(sqlite3_close(db), db);
 }

@@ -65,7 +65,7 @@ static void compare(sqlite3 *db, size_t capacity, bool is_too_long){
   const void *filter = sqlite3_column_blob(statement, 0);
   const size_t num_bytes = static_cast<size_t>(sqlite3_column_bytes(statement, 0));
   check(num_bytes==expected.size() && memcmp(filter, expected.data(), num_bytes)==0,
-        "bloom_build should give LevelDB's bytes", capacity);
+        "bloom_build should return LevelDB's bytes", capacity);
   sqlite3_finalize(statement);
 
   // LevelDB's filter, bound without a copy.

@@ -77,7 +77,7 @@ static void limit_itself(void){
   lower_limit(RLIMIT_AS, MAX_MEMORY);
 }
 
-/* Runs a statement, ?1 bound; gives the error or SQLITE_OK, and the last row's first column
+/* Runs a statement, ?1 bound; returns the error or SQLITE_OK, and the last row's first column
 ** in *number if it is not NULL. */
 static int run(sqlite3 *db, const char *sql, sqlite3_int64 argument, sqlite3_int64 *number){
   sqlite3_stmt *statement;
@@ -174,7 +174,7 @@ static void check_small_limit(void){
     check(length>SMALL_LIMIT-32 && length<=SMALL_LIMIT, "it should just fit", sql, length);
     base = sqlite3_memory_used();
     rc = run(db, sql, length_rows[i].fits + 1, NULL);
-    check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", sql, rc);
+    check(rc==SQLITE_TOOBIG, "it should return SQLITE_TOOBIG", sql, rc);
     check(strcmp(sqlite3_errmsg(db), "string or blob too big")==0, "it should be SQLite's own error", sql, 0);
     check_unharmed(db, base, sql);
     sqlite3_close(db);
@@ -210,7 +210,7 @@ static void check_huge_sizes(void){
       int rc;
       sqlite3_memory_highwater(1);
       rc = run(db, forms[form], capacity, NULL);
-      check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", forms[form], rc);
+      check(rc==SQLITE_TOOBIG, "it should return SQLITE_TOOBIG", forms[form], rc);
       check(sqlite3_memory_highwater(0) - base<200000, "it should not allocate memory first", forms[form],
             sqlite3_memory_highwater(0) - base);
       check_unharmed(db, base, forms[form]);
@@ -242,7 +242,7 @@ static void check_endless_keys(void){
     base = sqlite3_memory_used();
     sqlite3_memory_highwater(1);
     rc = run(db, sql, 0, NULL);
-    check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", sql, rc);
+    check(rc==SQLITE_TOOBIG, "it should return SQLITE_TOOBIG", sql, rc);
     check(sqlite3_memory_highwater(0) - base<2000000, "it should keep few keys", sql, sqlite3_memory_highwater(0) - base);
     check_unharmed(db, base, sql);
     sqlite3_close(db);
@@ -266,7 +266,7 @@ static void check_limit_lowered(void){
     check(rc==SQLITE_ROW && sqlite3_column_int(statement, 0)==6251, "the first row should come", forms[form], rc);
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, SMALL_LIMIT);
     rc = sqlite3_step(statement);
-    check(rc==SQLITE_TOOBIG, "the second row should give SQLITE_TOOBIG", forms[form], rc);
+    check(rc==SQLITE_TOOBIG, "the second row should return SQLITE_TOOBIG", forms[form], rc);
     sqlite3_finalize(statement);
     check_unharmed(db, base, forms[form]);
     sqlite3_close(db);
@@ -282,7 +282,7 @@ static void check_table_limit(void){
   must(sqlite3_exec(db, "CREATE TABLE t(k); INSERT INTO t VALUES (7); CREATE VIRTUAL TABLE f USING bloom(t, k)", NULL, NULL, NULL), db);
   limit = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, SMALL_LIMIT);
   rc = run(db, rebuild, 0, NULL);
-  check(rc==SQLITE_TOOBIG, "it should give SQLITE_TOOBIG", rebuild, rc);
+  check(rc==SQLITE_TOOBIG, "it should return SQLITE_TOOBIG", rebuild, rc);
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, limit);
   check(run(db, probe, 0, &answer)==SQLITE_OK && answer==1, "it should still be found", probe, answer);
   check(run(db, rebuild, 0, NULL)==SQLITE_OK, "it should work again", rebuild, 0);

@@ -7,7 +7,7 @@
 ** SQLite neither replaces nor deletes a function while any statement of the connection
 ** runs, so a load may fail half way; SQLite then unloads the library.  Each time:
 **
-** (1) Loading succeeds, or gives an error that names its cause.
+** (1) Loading succeeds, or fails with an error that names its cause.
 ** (2) What could be called before can be called, and answers the same; the program's own
 **     functions, too, if loading failed because of them.
 ** (3) What was registered by then works; the rest is not there.  Nothing crashes.
@@ -45,7 +45,7 @@ static void check(int is_right, const char *what, const char *got){
 
 #define MODULE (-2)
 
-/* One statement for each row of bloom.c, and what it gives; is_complete() compares. */
+/* One statement for each row of bloom.c, and what it returns; is_complete() compares. */
 static const struct {
   const char *name;
   int num_args;

@@ -10,10 +10,10 @@
 **
 ** Each time on a new connection, lookaside off:
 **
-** (1) The statement gives its exact answer or its own error, or else SQLITE_NOMEM.  (SQLite
-**     gives an error without its text where nothing but the copy of the text failed.)
+** (1) The statement returns its exact answer or its own error, or else SQLITE_NOMEM.  (SQLite
+**     returns an error without its text if only the copy of the text failed.)
 ** (2) If it failed, what is in the database is what was there before.
-** (3) The same statement, stepped again on the same connection, gives its exact answer.
+** (3) The same statement, stepped again on the same connection, returns its exact answer.
 ** (4) The connection then holds no more memory than one on which nothing failed, and
 **     once it is closed none is left.
 **
@@ -226,7 +226,7 @@ static sqlite3_int64 memory_at_rest(sqlite3 *db){
   return sqlite3_memory_used();
 }
 
-/* What a statement gives where no allocation fails. */
+/* What a statement returns if no allocation fails. */
 typedef struct expectation {
   outcome answer;
   outcome state_before, state_after;
@@ -284,7 +284,7 @@ static long run_failing(sqlite3 *template, const char *sql, const expectation *e
   }
   if( problem->num_chars ){
     text_add(problem, got.rows.chars, got.rows.num_chars);
-    text_print(problem, "\nbut it should give %d, ", expected->answer.rc);
+    text_print(problem, "\nbut it should return %d, ", expected->answer.rc);
     text_add(problem, expected->answer.rows.chars, expected->answer.rows.num_chars);
     text_print(problem, "\n");
   }
@@ -333,7 +333,7 @@ static void fail_in_turn(sqlite3 *template, const char *sql, int is_error, faili
 
 /* ---- Loading, every allocation of which fails ---------------------------------------- */
 
-/* The number that a query gives; -1 if it fails. */
+/* The number that a query returns; -1 if it fails. */
 static int number_of(sqlite3 *db, const char *sql){
   sqlite3_stmt *statement;
   int number = -1;
@@ -410,7 +410,7 @@ static void load_in_turn(const char *what, long (*load)(long, failing, text *), 
 
 static int is_long_run;
 
-/* Calls use() for each statement of the file; gives their number. */
+/* Calls use() for each statement of the file; returns their number. */
 static int for_each_statement(const text *file, void (*use)(const char *sql, int is_error, void *data), void *data){
   text sql = {NULL, 0, 0};
   const char *line = file->chars;

@@ -14,7 +14,7 @@ int fuzz_seldom(const uint8_t *data, size_t num_bytes, uint32_t period){
 }
 
 uint8_t *fuzz_exact(const uint8_t *bytes, size_t num_bytes){
-  /* malloc(0) may give NULL, which is no address to compare with. */
+  /* malloc(0) may return NULL, which is no address to compare with. */
   uint8_t *exact = malloc(num_bytes ? num_bytes : 1);
   if( exact==NULL ) abort();
   if( num_bytes==0 ) return exact;

@@ -129,7 +129,7 @@ static double double_of(uint64_t bits){
   return real;
 }
 
-/* Adds a value to bind; gives its number, from 1. */
+/* Adds a value to bind; returns its number, from 1. */
 static int new_value(generator *g){
   static const int64_t integers[] = {0, 1, 30, 31, 64, 100, 255, 1<<14, 65536, INT32_MAX, UINT32_MAX,
     (int64_t)1<<32, (int64_t)1<<53, INT64_MAX, INT64_MIN, -1};
@@ -776,7 +776,7 @@ static void show(const generator *g, sqlite3 *db, int rc){
   if( getenv("FUZZ_SHOW_SQL") ) printf("%s  -- %d %s\n", g->sql, rc, sqlite3_errmsg(db));
 }
 
-/* Runs what was generated; gives what the last step gave. */
+/* Runs what was generated; returns what the last step gave. */
 static void run(generator *g, sqlite3 *db){
   sqlite3_stmt *statement = NULL;
   int num_steps = g->may_be_slow ? 4000 : 40; /* of 1000 instructions */

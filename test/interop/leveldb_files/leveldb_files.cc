@@ -396,7 +396,7 @@ static void check_table(const std::string &path, int bits_per_key, bool is_raw, 
     "SELECT bloom_filter_block_build(block_offset, key, ?3) FROM"
     " (SELECT * FROM (SELECT block_offset, key FROM keys UNION ALL SELECT ?4, NULL) ORDER BY random())"
     " WHERE length(?1) > 0 AND length(?2) > 0", file, block, bits_per_key);
-  expect(path, "bloom_filter_block_build() gives another block", ours==block.bytes);
+  expect(path, "bloom_filter_block_build() returns another block", ours==block.bytes);
   expect(path, "LevelDB reads our block otherwise", our_block_is_read(ours, keys));
   if( is_one_filter ){
     num_one_filter++;
