@@ -189,10 +189,10 @@ KeySets MakeKeys(const Kind& kind) {
 
 // ---- what is measured ----------------------------------------------------------
 
-template <typename Hash>
-std::vector<Hash> Hashes(const Hash& hash, const Keys& keys, size_t n) {
-  std::vector<Hash> hashes(n);
-  for (size_t i = 0; i < n; i++) hashes[i] = static_cast<Hash>(hash.of(keys.key(i), keys.length(i)));
+template <typename Value>
+std::vector<Value> Hashes(const Hash& hash, const Keys& keys, size_t n) {
+  std::vector<Value> hashes(n);
+  for (size_t i = 0; i < n; i++) hashes[i] = static_cast<Value>(hash.of(keys.key(i), keys.length(i)));
   return hashes;
 }
 
@@ -202,9 +202,9 @@ size_t NumEqual(std::vector<uint32_t> hashes) {
   return n - static_cast<size_t>(std::unique(hashes.begin(), hashes.end()) - hashes.begin());
 }
 
-template <typename Hash>
-double FalsePositiveRate(const bloom_encoding& encoding, const std::vector<Hash>& present,
-                         const std::vector<Hash>& absent, int bits_per_key) {
+template <typename Value>
+double FalsePositiveRate(const bloom_encoding& encoding, const std::vector<Value>& present,
+                         const std::vector<Value>& absent, int bits_per_key) {
   bloom_shape shape;
   if (encoding.shape(present.size(), bits_per_key, &shape) != BLOOM_OK) std::exit(1);
   std::vector<uint8_t> bytes(shape.num_bytes);
@@ -214,10 +214,10 @@ double FalsePositiveRate(const bloom_encoding& encoding, const std::vector<Hash>
   bloom_filter filter;
   bloom_filter_read(bytes.data(), bytes.size(), &filter);
   size_t num_accepted = 0;
-  for (Hash hash : present) {
+  for (Value hash : present) {
     if (!encoding.may_contain(&filter, hash)) std::exit(1);
   }
-  for (Hash hash : absent) num_accepted += static_cast<size_t>(encoding.may_contain(&filter, hash));
+  for (Value hash : absent) num_accepted += static_cast<size_t>(encoding.may_contain(&filter, hash));
   return static_cast<double>(num_accepted) / static_cast<double>(absent.size());
 }
 
