@@ -162,15 +162,15 @@ struct OurFilter {
 };
 
 // add(shape, bytes, runs) sets the bits.
-template <typename Hash, typename Hash, typename Add>
+template <typename Value, typename Hash, typename Add>
 void BuildOurs(const bloom_encoding& encoding, size_t n, OurFilter* filter, Hash hash, Add add) {
   constexpr size_t kChunk = 65536;
-  std::vector<std::unique_ptr<Hash[]>> chunks;
+  std::vector<std::unique_ptr<Value[]>> chunks;
   std::vector<bloom_hash_run> runs((n + kChunk - 1) / kChunk);
   for (size_t i = 0; i < runs.size(); i++) {
     const size_t begin = i * kChunk;
     const size_t num = std::min(kChunk, n - begin);
-    Hash* hashes = new Hash[num];
+    Value* hashes = new Value[num];
     chunks.emplace_back(hashes);
     for (size_t k = 0; k < num; k++) hashes[k] = hash(begin + k);
     runs[i] = {i + 1 < runs.size() ? &runs[i + 1] : nullptr, hashes, num};
