@@ -65,7 +65,7 @@ typedef struct bloom_facts {
   int64_t bits_set;
   double fill_ratio;     /* bits_set / num_bits */
   double estimated_keys; /* the most likely number of distinct keys */
-  double expected_fpr;   /* the false positive rate, 0..1, that follows from bits_set if probes are independent */
+  double expected_fpr;   /* the false positive rate, 0..1, that follows from bits_set */
   int64_t num_sets;      /* that have keys, where one file has many sets; rates are the mean over them */
   const char *note;      /* a warning in plain words, or NULL */
 } bloom_facts;

@@ -272,26 +272,21 @@ static const char *leveldb_readonly_reason(const bloom_filter *filter){
   return NULL;
 }
 
-static double leveldb_expected_fpr(double fill_ratio, uint32_t num_probes){
-  double fpr = 1;
-  for(; num_probes; num_probes--) fpr *= fill_ratio;
-  return fpr;
-}
-
 /* What the bits say, if there is at least one. */
 static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts){
   const uint64_t num_bits = filter->shape.num_slots;
   const uint64_t bits_set = bloom_count_bits(filter->bits, (size_t)(num_bits / 8));
   facts->bits_set = (int64_t)bits_set;
   facts->fill_ratio = (double)bits_set / (double)num_bits;
-  facts->expected_fpr = leveldb_expected_fpr(facts->fill_ratio, filter->shape.num_probes);
+  facts->expected_fpr = 1;
   /* Without probes keys leave no trace, and a full filter says nothing about them. */
   if( filter->shape.num_probes==0 ) return;
   if( bits_set==num_bits ){
     facts->note = "saturated: every bit is set, so it may contain every key";
     return;
   }
-  facts->estimated_keys = bloom_leveldb_estimated_keys(num_bits, filter->shape.num_probes, bits_set);
+  facts->estimated_keys = bloom_modelled_keys(&filter->shape, bits_set);
+  facts->expected_fpr = bloom_modelled_fpr(&filter->shape, facts->estimated_keys);
   if( filter->shape.num_bits>num_bits ){
     facts->note = "too long: probes reach only its first 2^32 bits";
   }else if( facts->fill_ratio>LEVELDB_NEARLY_SATURATED ){
@@ -318,10 +313,6 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
   facts->num_probes = filter->shape.num_probes;
   if( count_bits ) leveldb_describe_bits(filter, facts);
   if( oddity==LEVELDB_NO_PROBES ) facts->note = "no probes: its last byte is 0, so it may contain every key";
-}
-
-double bloom_leveldb_estimated_keys(uint64_t num_bits, uint32_t num_probes, uint64_t bits_set){
-  return (double)num_bits / num_probes * bloom_log_ratio(num_bits, num_bits - bits_set);
 }
 
 static double leveldb_measured_fpr(const bloom_filter *filter){

@@ -68,14 +68,4 @@ void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
                           const bloom_hash_run *runs);
 
-/*
-** The most likely number of distinct keys in a filter that has bits_set of its num_bits
-** bits set: -num_bits/num_probes * ln(1 - bits_set/num_bits).  num_bits is in 1..2^63-1,
-** num_probes > 0, and bits_set < num_bits, because a filter with every bit set says
-** nothing about its keys.
-** Source: Swamidass, Baldi 2007, "Mathematical correction for fingerprint
-** similarity measures to improve chemical retrieval".
-*/
-double bloom_leveldb_estimated_keys(uint64_t num_bits, uint32_t num_probes, uint64_t bits_set);
-
 #endif

@@ -1,5 +1,6 @@
 /*
-** The model of the false positive rate; sizing.h has its reasons.
+** The model of the false positive rate and of the bits that keys set; sizing.h has its
+** reasons.
 */
 #include "sizing.h"
 
@@ -15,7 +16,7 @@
 /* Below this, values of probe 2 meet in every position: it is like any other probe. */
 #define PROBE2_MIN_BITS 65536
 
-/* 3 * 5 * 17; the divisor 257 of 2^32-1 leaves no mark on probes below 30. */
+/* 3 * 5 * 17: probes below 30 keep less of the hash modulo these. */
 #define RESIDUE_MODULUS 255u
 
 /* Where hashes resonate so that it shows. */
@@ -36,6 +37,18 @@
 
 /* 2^32 divided by the golden ratio: multiples lie evenly in 32 bits, however many. */
 #define GOLDEN_RATIO_STEP 2654435769u
+
+/* Steps s of probe 2 that the bits it sets are the mean of, even ones. */
+#define FILL_STEPS       512
+#define FILL_STEP_STRIDE 40503u /* 65536 divided by the golden ratio */
+
+/* Rounds after which keys are found, to KEYS_ACCURACY of them: each leaves at most a third
+** of the error. */
+#define MAX_KEYS_ROUNDS 40
+#define KEYS_ACCURACY   1e-9
+
+/* From this size on hashes of one class find no more positions to miss each other. */
+#define SAME_MIN_BITS 49000.0
 
 #define MIN_TENTH_BITS 10
 #define MAX_TENTH_BITS 1000
@@ -65,6 +78,11 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
     b = rest;
   }
   return a;
+}
+
+/* Of num_bits and RESIDUE_MODULUS. */
+static uint32_t residue_divisor(const bloom_shape *shape){
+  return greatest_common_divisor((uint32_t)(shape->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
 }
 
 static uint32_t add_mod_65537(uint32_t a, uint32_t b){
@@ -101,15 +119,15 @@ static void add_load(const fpr_model *model, uint32_t i, double *load){
 }
 
 /* shape->num_bits are reached bits. */
-static void fpr_model_init(fpr_model *model, const bloom_shape *shape, uint64_t num_keys){
+static void fpr_model_init(fpr_model *model, const bloom_shape *shape, double num_keys){
   double load[RESIDUE_MODULUS] = {0};
   uint32_t i, residue;
   model->num_bits = shape->num_bits;
   model->num_probes = shape->num_probes;
-  model->num_keys = (double)num_keys;
+  model->num_keys = num_keys;
   model->has_probe2 = has_probe2(shape);
   model->keys_per_step = model->num_keys / PROBE2_NUM_STEPS;
-  model->divisor = greatest_common_divisor((uint32_t)(model->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
+  model->divisor = residue_divisor(shape);
   model->residue = (uint32_t)(model->num_bits % PROBE2_STEP);
   model->inverse = inverse_mod_65537(model->residue);
   model->is_multiple = model->residue==0;
@@ -260,30 +278,42 @@ static double mean_all_set(const fpr_model *model, double detail, double enough)
   return others + resonant;
 }
 
-/* What shows in small filters only: hashes whose delta is a multiple of
-** num_bits, so that all probes meet until the sum passes 2^32, and hashes that
-** are a stored one shifted by a few probes.  Factors fitted to 100..3,000 keys
-** at 16..100 bits per key; the divisor's to a size that 255 divides. */
-static double small_filter_excess(const bloom_shape *shape, double num_keys){
-  const double num_bits = (double)shape->num_bits;
+/*
+** What hashes that resemble a stored one add, which shows in small filters and where num_bits
+** has a large divisor in common with 65535.
+**
+** stay   the delta is a multiple of num_bits, so that all probes meet until the sum passes 2^32
+** shift  a stored hash's probes, but for the first or last few
+** same   2^32-1 is 65535 * 65537, and 2^16 is 1 modulo 65535: modulo a divisor probe i is
+**        (1 + i/2) * hash - w.  Hashes that are equal modulo the divisor have all probes in
+**        the same classes of positions, as long as they pass 2^32 at the same times.
+**
+** Factors fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, those of same
+** to 320 sizes that are multiples of 51 to 65535, with 100 to 1,700,000 keys at 5..24.
+*/
+static double resemblance_excess(const bloom_shape *shape, double num_keys){
+  const double num_bits = (double)shape->num_bits, num_probes = shape->num_probes;
   const double fill_ratio = 1 - bloom_exp_minus(num_keys * (shape->num_probes - has_probe2(shape)) / num_bits);
-  const uint32_t divisor = greatest_common_divisor((uint32_t)(shape->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
-  const double stay = 2.5 / shape->num_probes * fill_ratio / (1.001 - fill_ratio);
-  const double shift = 3 * num_keys / num_bits;
-  const double excess = (stay + shift) * (1 + divisor / 140.0) / num_bits;
+  const double divisor = greatest_common_divisor((uint32_t)(shape->num_bits % 65535), 65535);
+  const double stay = 2.6 / num_probes * fill_ratio / (1.001 - fill_ratio);
+  const double shift = 3.15 * num_keys / num_bits;
+  const double same = 0.24 / (1 + num_probes*num_probes*num_probes / 390) * num_keys * (divisor - 1) / num_bits
+                    * (num_bits<SAME_MIN_BITS ? 1 : num_bits / SAME_MIN_BITS);
+  const double excess = (stay + shift + same) / num_bits;
+  if( shape->num_probes==1 ) return 0;
   return excess<1 ? excess : 1;
 }
 
 /* The modelled rate; or, as soon as it is seen to be more than enough, some number that is, too. */
-static double fpr_unless_over(const bloom_shape *shape, uint64_t num_keys, double enough){
+static double fpr_unless_over(const bloom_shape *shape, double num_keys, double enough){
   bloom_shape reached = *shape;
   double fill_ratio, missed, detail;
   uint32_t i;
   fpr_model model;
-  if( num_keys==0 || shape->num_probes==0 ) return num_keys!=0;
+  if( num_keys<=0 || shape->num_probes==0 ) return num_keys>0;
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
-  fill_ratio = 1 - bloom_exp_minus((double)num_keys * reached.num_probes / (double)reached.num_bits);
-  missed = bloom_exp_minus((double)num_keys / HASHES) * (1 - small_filter_excess(&reached, (double)num_keys));
+  fill_ratio = 1 - bloom_exp_minus(num_keys * reached.num_probes / (double)reached.num_bits);
+  missed = bloom_exp_minus(num_keys / HASHES) * (1 - resemblance_excess(&reached, num_keys));
   if( 1-missed>enough || missed<=0 ) return 1-missed;
   /* The textbook's rate beside what is known says how closely to look at the rest. */
   detail = DETAIL / (1 - missed);
@@ -294,8 +324,64 @@ static double fpr_unless_over(const bloom_shape *shape, uint64_t num_keys, doubl
   return 1 - missed * (1 - mean_all_set(&model, detail<1 ? detail : 1, 1 - (1 - enough)/missed + 1e-14));
 }
 
-double bloom_modelled_fpr(const bloom_shape *shape, uint64_t num_keys){
+double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
   return fpr_unless_over(shape, num_keys, 1);
+}
+
+/* The share of the bits that probe 2 sets and no other: of a key the share that it adds to
+** what the other keys set, (1 - e^-load) / load, times the keys. */
+static double set_by_probe2_alone(const fpr_model *model){
+  double per_key = 0;
+  uint32_t i, w;
+  for(i=0; i<FILL_STEPS; i++){
+    const uint32_t s = (i * FILL_STEP_STRIDE + PROBE2_NUM_STEPS/2) % PROBE2_NUM_STEPS;
+    for(w=0; w<3; w++){
+      const uint32_t probe = PROBE2_STEP*s - w;
+      const double height = probe / HASHES;
+      const double share = w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
+      const double load = probe2_load(model, probe, multiply_mod_65537(probe % PROBE2_STEP, model->inverse));
+      per_key += share * model->missed[probe % RESIDUE_MODULUS] * (1 - bloom_exp_minus(load)) / load;
+    }
+  }
+  return per_key / FILL_STEPS * model->num_keys / (double)model->num_bits;
+}
+
+/* The share of the bits, more than 0, that num_keys keys leave unset in a filter of this
+** shape, whose num_bits are reached bits. */
+static double modelled_unset(const bloom_shape *shape, double num_keys){
+  double unset = 0;
+  uint32_t residue;
+  fpr_model model;
+  fpr_model_init(&model, shape, num_keys);
+  for(residue=0; residue<model.divisor; residue++) unset += model.missed[residue] / model.divisor;
+  return model.has_probe2 ? unset - set_by_probe2_alone(&model) : unset;
+}
+
+/* -ln x for 0 < x <= 1, to 1e-18. */
+static double minus_log(double x){
+  const uint64_t whole = (uint64_t)1 << 62;
+  const double part = x * (double)whole;
+  return bloom_log_ratio(whole, part>1 ? (uint64_t)part : 1);
+}
+
+double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
+  bloom_shape reached = *shape;
+  double log_unset, num_keys;
+  int round;
+  reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
+  log_unset = bloom_log_ratio(reached.num_bits, reached.num_bits - bits_set);
+  /* The textbook's number, which is right where all probes set as much; else they set less,
+  ** and the more keys, the less each: so the number rises to the right one. */
+  num_keys = (double)reached.num_bits / reached.num_probes * log_unset;
+  if( bits_set==0 || (!has_probe2(&reached) && residue_divisor(&reached)==1) ){
+    return num_keys;
+  }
+  for(round=0; round<MAX_KEYS_ROUNDS; round++){
+    const double factor = log_unset / minus_log(modelled_unset(&reached, num_keys));
+    num_keys *= factor;
+    if( factor<1 + KEYS_ACCURACY ) break;
+  }
+  return num_keys;
 }
 
 /* The same for a size; 1 if it does not fit or has the last one's shape: small and large
@@ -306,7 +392,7 @@ static double size_fpr_unless_over(uint64_t num_keys, uint32_t bits_per_key_x10,
   shape.num_bits = bloom_leveldb_reached_bits(shape.num_bits);
   if( shape.num_bits==last->num_bits && shape.num_probes==last->num_probes ) return 1;
   *last = shape;
-  return fpr_unless_over(&shape, num_keys, enough);
+  return fpr_unless_over(&shape, (double)num_keys, enough);
 }
 
 uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
