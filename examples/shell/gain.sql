@@ -1,0 +1,9 @@
+-- A shop on which examples/test.sh tries gain.sh.
+CREATE TABLE customers(id INTEGER PRIMARY KEY, code TEXT UNIQUE, nocase TEXT COLLATE NOCASE UNIQUE, country TEXT);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+INSERT INTO customers SELECT i, printf('customer-%08d', i), printf('customer-%08d', i), CASE WHEN i % 200 THEN 'DE' ELSE 'NZ' END FROM n;
+CREATE TABLE orders(id INTEGER PRIMARY KEY, code TEXT, loud TEXT COLLATE NOCASE);
+WITH RECURSIVE n(i, r) AS (SELECT 1, 20201 UNION ALL SELECT i + 1, r * 48271 % 2147483647 FROM n WHERE i < 100000)
+INSERT INTO orders SELECT i, printf('customer-%08d', r % 20000 + 1), printf('%s-%08d', CASE i % 4 WHEN 0 THEN 'Customer' ELSE 'customer' END, r % 20000 + 1) FROM n;
+CREATE TABLE same_orders(id INTEGER, code TEXT, PRIMARY KEY (id, code)) WITHOUT ROWID;
+INSERT INTO same_orders SELECT id, code FROM orders;
