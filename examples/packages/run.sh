@@ -163,7 +163,7 @@ join() {
   echo "  Plan, pre-screened:"
   cat $out/$1_screened.plan
   echo
-  awk -v rows="$rows" -v own_plain="$(spared $1_plain)" -v own_screened="$(spared $1_screened)" \
+  awk -v rows="$rows" -v own_plain="$(spared $1_plain)" -v own_screened="$(spared $1_screened)" -v kind="$1" \
     -f examples/packages/table.awk $out/$1.txt ||
     stop "the pre-screened join '$1' gave another result than the plain one (see $out/$1.txt)"
 }
@@ -284,6 +284,10 @@ cat <<'TEXT'
 
 Many names, and only the question which pieces can hold them: a filter for each
 piece, tested one by one, and one BloomFile, which answers for all pieces at once.
+A BloomFile holds the filters of many sets side by side: all their first bits, then
+all their second bits, and so on. So one look at a key's bits answers for every set.
+Each set in it gets as much room as the largest, so large pieces would make it large:
+a piece of more than 128 names becomes several sets, each of 128 names at most.
 
 TEXT
 run_sql < $sql/sets/build_pieces.sql
