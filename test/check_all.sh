@@ -11,7 +11,7 @@ export WERROR=1 REQUIRE_ALL=1 # as in CI: warnings are errors, and so is what ca
 keep=
 if [ "${1-}" = --keep ]; then keep=yes; shift; fi
 words=$*
-sh test/lib/install_packages.sh build demo test perl apsw check dist wasm browser && make -j "$jobs" || exit 1
+sh test/lib/install_packages.sh build demo test perl apsw recipes check dist wasm browser && make -j "$jobs" || exit 1
 work=build/check_all
 mkdir -p $work || exit 1
 find_python

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 . test/lib/shared.sh
 if [ "${1-}" != --made ]; then
   # Not by `make test`: when a test fails, the sum would not stay the last line.
-  sh test/lib/install_packages.sh build demo test perl apsw && make -s -j "$jobs" || exit 1
+  sh test/lib/install_packages.sh build demo test perl apsw recipes && make -s -j "$jobs" || exit 1
 fi
 work=build/run
 mkdir -p $work || exit 1

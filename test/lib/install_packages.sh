@@ -46,6 +46,7 @@ dist  sqlite_shell       sqlite3                  -                       -     
 dist  npm                npm                      npm                     npm                 npm               node
 dist  wheel_builder      python3-build,python3-setuptools,python3-wheel python3-build,python3-setuptools,python3-wheel py3-build,py3-setuptools,py3-wheel python-build,python-setuptools,python-wheel -
 dist  debian_packager    dpkg-dev,debhelper,fakeroot - - - -
+check debootstrap?       debootstrap              -                       -                   -                 -
 check packages_tested?   qemu-user,wine64,musl-tools,python3-venv,lintian,man-db,unzip - - - -
 perl  dbd_sqlite?        libdbd-sqlite3-perl      perl-DBD-SQLite         perl-dbd-sqlite     perl-dbd-sqlite   -
 apsw  apsw?              python3-apsw             python3-apsw            py3-apsw            python-apsw       -
@@ -56,7 +57,6 @@ java  java_sqlite?       default-jdk-headless,libxerial-sqlite-jdbc-java - - - -
 recipes django?          python3-django           python3-django          py3-django          python-django     -
 recipes sqlalchemy?      python3-sqlalchemy       python3-sqlalchemy      py3-sqlalchemy      python-sqlalchemy -
 recipes sqlite_utils?    sqlite-utils             -                       -                   -                 sqlite-utils
-recipes npm?             npm                      npm                     npm                 npm               node
 cluster dqlite           libdqlite-dev            -                       -                   -                 -
 cluster dqlite_shell     go-dqlite                -                       -                   -                 -
 cluster go_dqlite        golang-go,golang-github-canonical-go-dqlite-dev - - - -
@@ -158,6 +158,7 @@ probe() {
   debian_packager) have dpkg-buildpackage && have dh && have fakeroot ;;
   packages_tested) have qemu-aarch64 && /usr/lib/wine/wine64 --version && links_for musl-gcc &&
                     /usr/bin/python3 -c 'import ensurepip' && have lintian && have man && have unzip ;;
+  debootstrap)    have debootstrap ;;
   clang)          have clang ;;
   emscripten)     emcc --version ;;
   chromium)       /usr/bin/chromium --version && /usr/bin/chromedriver --version ;;
