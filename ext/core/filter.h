@@ -138,6 +138,9 @@ typedef struct bloom_encoding {
   /* The share, 0..1, of many hashes without a pattern that the filter accepts: the real
   ** false positive rate, with all weaknesses of the encoding's probing. */
   double (*measured_fpr)(const bloom_filter *filter);
+
+  /* How many hashes that are. */
+  uint64_t (*num_tried)(const bloom_filter *filter);
 } bloom_encoding;
 
 /* 1 if filters of these shapes, of one encoding, can be merged.  num_bits need not be

@@ -221,4 +221,5 @@ const bloom_encoding bloom_encoding_bloomfile = {
   .readonly_reason = bloomfile_readonly_reason,
   .describe = bloom_bloomfile_describe,
   .measured_fpr = bloom_bloomfile_measured_fpr,
+  .num_tried = bloom_bloomfile_num_tried,
 };

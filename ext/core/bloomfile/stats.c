@@ -195,15 +195,18 @@ static inline uint64_t bloomfile_mix(uint64_t i){
   return i ^ i >> 31;
 }
 
+/* The work must fit the size of the file: fewer hashes where units are long. */
+uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
+  const uint64_t bytes_a_hash = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
+  const uint64_t num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
+  return num_hashes<BLOOM_BLOOMFILE_FPR_SAMPLE ? num_hashes : BLOOM_BLOOMFILE_FPR_SAMPLE;
+}
+
 double bloom_bloomfile_measured_fpr(const bloom_filter *file){
   const uint64_t num_sets = bloomfile_num_sets(file);
-  /* The work must fit the size of the file: fewer hashes where units are long. */
-  const uint64_t bytes_a_hash = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
-  uint64_t num_hashes, num_accepted = 0;
-  uint64_t i;
+  const uint64_t num_hashes = bloom_bloomfile_num_tried(file);
+  uint64_t num_accepted = 0, i;
   if( num_sets==0 ) return 0;
-  num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
-  if( num_hashes>BLOOM_BLOOMFILE_FPR_SAMPLE ) num_hashes = BLOOM_BLOOMFILE_FPR_SAMPLE;
   for(i=1; i<=num_hashes; i++) num_accepted += bloomfile_num_accepting(file, bloomfile_mix(i));
   return (double)num_accepted / ((double)num_hashes * (double)num_sets);
 }

@@ -19,5 +19,6 @@ uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, dou
 
 void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts);
 double bloom_bloomfile_measured_fpr(const bloom_filter *file);
+uint64_t bloom_bloomfile_num_tried(const bloom_filter *file);
 
 #endif

@@ -325,6 +325,11 @@ static double leveldb_measured_fpr(const bloom_filter *filter){
   return (double)accepted / BLOOM_LEVELDB_FPR_SAMPLE;
 }
 
+static uint64_t leveldb_num_tried(const bloom_filter *filter){
+  (void)filter;
+  return BLOOM_LEVELDB_FPR_SAMPLE;
+}
+
 const bloom_encoding bloom_encoding_leveldb = {
   .name = "leveldb",
   .hash_value_bytes = 4,
@@ -343,4 +348,5 @@ const bloom_encoding bloom_encoding_leveldb = {
   .readonly_reason = leveldb_readonly_reason,
   .describe = leveldb_describe,
   .measured_fpr = leveldb_measured_fpr,
+  .num_tried = leveldb_num_tried,
 };

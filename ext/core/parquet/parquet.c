@@ -127,4 +127,5 @@ const bloom_encoding bloom_encoding_parquet = {
   .readonly_reason = parquet_readonly_reason,
   .describe = bloom_parquet_describe,
   .measured_fpr = bloom_parquet_measured_fpr,
+  .num_tried = bloom_parquet_num_tried,
 };

@@ -163,3 +163,8 @@ double bloom_parquet_measured_fpr(const bloom_filter *filter){
   }
   return (double)num_accepted / BLOOM_PARQUET_FPR_SAMPLE;
 }
+
+uint64_t bloom_parquet_num_tried(const bloom_filter *filter){
+  (void)filter;
+  return BLOOM_PARQUET_FPR_SAMPLE;
+}

@@ -24,6 +24,7 @@ enum {
   COLUMN_MEASURED_FPR,
   COLUMN_NUM_SETS,
   COLUMN_NOTE,
+  COLUMN_NUM_TRIED,
   NUM_COLUMNS
 };
 
@@ -40,6 +41,7 @@ typedef struct info_cursor {
   sqlite3_int64 num_bytes;
   bloom_facts facts;
   double measured_fpr;     /* if COLUMN_MEASURED_FPR is read */
+  int64_t num_tried;       /* hashes for that */
 } info_cursor;
 
 static int info_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
@@ -55,6 +57,7 @@ static int info_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   }
   filter->encoding->describe(filter, (columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
   if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
+  info->num_tried = (int64_t)filter->encoding->num_tried(filter);
   info->num_bytes = (sqlite3_int64)filter->shape.num_bytes;
   /* Of 2^64 - 1 partitions each has one hash, the first has two.  Only where it is wanted:
   ** hashing 12 MB takes longer than all that the header tells. */
@@ -90,7 +93,8 @@ static void info_column(const bloom_tvf_cursor *cursor, sqlite3_context *context
     case COLUMN_EXPECTED_FPR:   result_real(context, facts->expected_fpr); break;
     case COLUMN_MEASURED_FPR:   result_real(context, info->measured_fpr); break;
     case COLUMN_NUM_SETS:       result_count(context, facts->num_sets); break;
-    default: /* COLUMN_NOTE */  sqlite3_result_text(context, facts->note, -1, SQLITE_STATIC); break;
+    case COLUMN_NOTE:           sqlite3_result_text(context, facts->note, -1, SQLITE_STATIC); break;
+    default: /* COLUMN_NUM_TRIED */ result_count(context, info->num_tried); break;
   }
 }
 
@@ -99,7 +103,8 @@ const bloom_tvf bloom_info_tvf = {
   .call = "bloom_info(filter)",
   .schema = "CREATE TABLE bloom_info(encoding TEXT, num_bytes INTEGER, num_bits INTEGER,"
             " num_probes INTEGER, bits_set INTEGER, fill_ratio REAL, estimated_keys REAL,"
-            " bits_per_key REAL, expected_fpr REAL, measured_fpr REAL, num_sets INTEGER, note TEXT, argument HIDDEN)",
+            " bits_per_key REAL, expected_fpr REAL, measured_fpr REAL, num_sets INTEGER, note TEXT,"
+            " num_tried INTEGER, argument HIDDEN)",
   .num_columns = NUM_COLUMNS,
   .num_args = 1,
   .num_rows = 1,
