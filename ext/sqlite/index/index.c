@@ -59,10 +59,9 @@ static int index_create_tables(bloom_index *index){
   int i, rc;
   rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_config\"(data BLOB)", index->schema, index->name);
   if( rc==SQLITE_OK ) rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_layout\"(data BLOB)", index->schema, index->name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_changed\"(id INTEGER)", index->schema, index->name);
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_run(connection, "CREATE UNIQUE INDEX \"%w\".\"%w_changed_ids\" ON \"%w_changed\"(id)", index->schema, index->name, index->name);
-  }
+  /* An id is noted once.  No PRIMARY KEY, which would take it into changesets; an index of its
+  ** own would keep the old name when the table is renamed. */
+  if( rc==SQLITE_OK ) rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_changed\"(id INTEGER UNIQUE)", index->schema, index->name);
   if( rc==SQLITE_OK ){
     sql = sqlite3_str_new(connection->db);
     sqlite3_str_appendf(sql, "CREATE TABLE \"%w\".\"%w_state\"(covered INTEGER, changed_rows INTEGER, note TEXT", index->schema, index->name);
@@ -146,13 +145,17 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
 
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
   bloom_index *index = index_new(connection, args[1], args[2]);
-  index_layout layout;
   int rc = index ? index_config_read(index) : SQLITE_NOMEM;
   (void)num_args;
   (void)db;
   (void)error;
   if( rc==SQLITE_OK ) rc = index_declare(index);
-  if( rc==SQLITE_OK && index->damage==NULL && index_layout_read(index, &layout)==SQLITE_OK ) index->num_rows = (double)layout.num_rows;
+  if( rc==SQLITE_ERROR && index->damage==NULL ){
+    /* Columns that SQLite does not take: DROP must still find a table. */
+    index_config_free(&index->config);
+    index->damage = "its table of the configuration has columns that no table has";
+    rc = index_declare(index);
+  }
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;
 }

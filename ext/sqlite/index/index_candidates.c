@@ -15,6 +15,9 @@
 /* The bits of which a block must have all, or all of one of several lists. */
 #define INDEX_MAX_BITS (BLOOM_MAX_KEY_HASHES * BLOOM_SIGNATURE_MAX_PROBES)
 
+/* So many gaps between changed rows are remembered. */
+#define INDEX_MAX_UNMERGED 1000000
+
 typedef struct index_test {
   int num_lists;
   size_t num_bits; /* of each list */
@@ -171,7 +174,7 @@ static int candidates_add_column(bloom_index *index, const index_layout *layout,
 static int candidates_test_of_value(const bloom_index *index, const index_layout *layout, int key_number, sqlite3_value *value, index_test *test){
   const index_key *key = &index->config.keys[key_number];
   bloom_key_hashes hashes;
-  int i, rc = bloom_query_hashes(&bloom_encoding_parquet, key->equality, value, &hashes);
+  int i, rc = bloom_query_hashes_as_number(&bloom_encoding_parquet, key->equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
   test->num_lists = hashes.num_hashes;
   test->num_bits = layout->num_probes;
@@ -226,6 +229,10 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
                              index->schema, index->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
+    if( unmerged.num_intervals==INDEX_MAX_UNMERGED ){
+      rc = intervals_add(&unmerged, id, INT64_MAX); /* memory has an end */
+      break;
+    }
     rc = id<=layout->covered ? intervals_add(&unmerged, id, id) : SQLITE_OK;
   }
   sqlite3_finalize(row);

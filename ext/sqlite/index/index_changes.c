@@ -331,12 +331,21 @@ int index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *
 
 int index_merge_is_worn(index_merge_state *merge, int *is_worn){
   bloom_index *index = merge->index;
-  const uint64_t num_blocks = merge->layout.keys[0].num_blocks/INDEX_SLOTS*INDEX_SLOTS;
+  uint64_t num_blocks = 0;
   const char *id = index->config.columns[index->config.id_column].name;
   sqlite3_int64 num_had = 0, num_have = 0, num_rows;
   index_reader reader;
-  int i, rc = SQLITE_OK;
-  index_reader_start(&reader, index, 0);
+  int i, key = 0, rc = SQLITE_OK;
+  for(i=0; i<index->config.num_keys; i++){
+    const uint64_t of_key = merge->layout.keys[i].num_blocks/INDEX_SLOTS*INDEX_SLOTS;
+    if( num_blocks<of_key ){
+      num_blocks = of_key;
+      key = i;
+    }
+  }
+  *is_worn = 0;
+  if( num_blocks==0 ) return SQLITE_OK;
+  index_reader_start(&reader, index, key);
   for(i=0; i<INDEX_SAMPLE_BLOCKS && rc==SQLITE_OK; i++){
     index_end before = {.last = INT64_MIN}, end = {.last = 0};
     uint64_t block;

@@ -85,6 +85,11 @@ static int config_add_column(bloom_index *index, index_config *config, sqlite3_s
   return rc==SQLITE_OK && column->collation==NULL ? SQLITE_NOMEM : rc;
 }
 
+/* ANY of a STRICT table is no affinity.  A virtual table is not STRICT, and it would be NUMERIC. */
+static void config_undeclare_any(index_source_column *column){
+  if( sqlite3_stricmp(column->type, "ANY")==0 ) column->type[0] = 0;
+}
+
 int index_config_of_source(bloom_index *index, const char *source_name, index_config *config, char **error){
   bloom_source source;
   sqlite3_stmt *row = NULL;
@@ -101,6 +106,7 @@ int index_config_of_source(bloom_index *index, const char *source_name, index_co
   if( rc==SQLITE_OK ) rc = bloom_sql_prepare(index->connection, &row, "PRAGMA \"%w\".table_xinfo(%Q)", index->schema, source.name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     rc = config_add_column(index, config, row, &max_columns);
+    if( rc==SQLITE_OK && source.is_strict ) config_undeclare_any(&config->columns[config->num_columns-1]);
     if( rc==SQLITE_OK && sqlite3_stricmp(config->columns[config->num_columns-1].name, source.row_column->name)==0 ){
       config->id_column = config->num_columns - 1;
     }

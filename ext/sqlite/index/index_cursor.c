@@ -97,7 +97,9 @@ static int cursor_is_check_safe(const bloom_index *index, index_condition condit
   if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ) return 1;
   switch( index->config.keys[condition.key].equality.kind ){
     case BLOOM_COLUMN_NUMBER: return 1;
-    case BLOOM_COLUMN_TEXT:   return type==SQLITE_TEXT || type==SQLITE_BLOB || type==SQLITE_NULL;
+    case BLOOM_COLUMN_TEXT:
+      if( type==SQLITE_TEXT ) return !bloom_text_may_be_number(value);
+      break;
     case BLOOM_COLUMN_ANY:
     case BLOOM_COLUMN_EXPRESSION: break;
   }

@@ -10,6 +10,7 @@
 **   index_like.c        texts and patterns -> bits, by weighed pieces
 **   index_blocks.c      where blocks, slices and ends of blocks are: NAME_blocks_N
 **   index_merge.c       rows -> blocks
+**   index_commands.c    'merge' and 'rebuild'
 **   index_changes.c     changed rows -> blocks that are there
 **   index_check.c       'integrity-check'
 **   index_plan.c        xBestIndex: which conditions pick blocks
@@ -93,7 +94,6 @@ typedef struct bloom_index {
   char *source_name;  /* as it was called when a statement was last compiled */
   index_config config;
   const char *damage; /* NULL, or why config cannot be used: all but DROP fails then */
-  double num_rows;    /* in blocks when the table was connected: what plans cost */
 } bloom_index;
 
 /* Reads the columns of a table as they are now.  SQLITE_OK; SQLITE_ERROR with *error if
@@ -251,7 +251,7 @@ int index_like_bits(const bloom_index *index, const uint8_t *weights, index_cond
 /* Sets *is_builtin to whether SQLite's own function serves the operator. */
 int index_like_is_builtin(bloom_index *index, int is_glob, int *is_builtin);
 
-/* -- index_merge.c ----------------------------------------------------------------- */
+/* -- index_commands.c -------------------------------------------------------------- */
 
 #define INDEX_MERGE_ALL INT64_MAX
 
@@ -263,6 +263,8 @@ int index_reset(bloom_index *index);
 
 /* Builds all blocks again, and makes the triggers again. */
 int index_rebuild(bloom_index *index, char **error);
+
+/* -- index_merge.c ----------------------------------------------------------------- */
 
 /* Adds a value of an indexed column to a block. */
 int index_add_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key,

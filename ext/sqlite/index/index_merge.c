@@ -14,13 +14,9 @@
 #include <string.h>
 
 #include "../../core/parquet/parquet.h"
-#include "../errors.h"
 
 /* Rows of a block all of whose bits one row set. */
 #define INDEX_ROWS_OF_FULL_BLOCK 256
-
-/* So many are built again in no time. */
-#define INDEX_FEW_ROWS 20000
 
 int index_merge_mark_dirty(index_merge_state *merge){
   index_layout dirty;
@@ -377,80 +373,5 @@ int index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max
     *layout = merge->layout;
   }
   if( merge ) merge_free(merge);
-  return rc;
-}
-
-/* -- Commands -------------------------------------------------------------------------------- */
-
-/* Makes a column's first rows, before any block. */
-static int merge_reset_blocks(bloom_index *index, int key){
-  sqlite3_stmt *insert = NULL;
-  int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
-  if( rc==SQLITE_OK ) rc = index_blocks_prepare_insert(index, key, &insert);
-  for(i=1; i<=INDEX_ROW_OF_WEIGHTS && rc==SQLITE_OK; i++){
-    rc = sqlite3_bind_int64(insert, 1, i);
-    if( rc==SQLITE_OK ) rc = sqlite3_bind_zeroblob(insert, 2, 0);
-    if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, insert);
-    if( rc==SQLITE_DONE ) rc = sqlite3_reset(insert);
-  }
-  sqlite3_finalize(insert);
-  return rc;
-}
-
-int index_reset(bloom_index *index){
-  static const char *const tables[] = {"layout", "state", "changed"};
-  index_layout layout;
-  int i, rc = SQLITE_OK;
-  memset(&layout, 0, sizeof(layout));
-  layout.num_probes = 1;
-  for(i=0; i<3 && rc==SQLITE_OK; i++){
-    rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s\"", index->schema, index->name, tables[i]);
-  }
-  if( rc==SQLITE_OK ) rc = index_layout_insert(index);
-  if( rc==SQLITE_OK ) rc = index_layout_write(index, &layout);
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_reset_blocks(index, i);
-  return rc==SQLITE_OK ? index_state_write(index, &layout, NULL) : rc;
-}
-
-int index_rebuild(bloom_index *index, char **error){
-  index_source source;
-  index_layout layout;
-  int ignored, rc = index_source_check(index, &source, error);
-  if( rc==SQLITE_OK && source.doubt ) rc = index_triggers_make(index, source.name);
-  if( rc==SQLITE_OK ) rc = index_reset(index);
-  memset(&layout, 0, sizeof(layout));
-  if( rc==SQLITE_OK ) rc = index_merge_core(index, &layout, INDEX_MERGE_ALL, &ignored);
-  index_source_free(&source);
-  return rc;
-}
-
-/* Sets *merge_is_untaught if the first merge had too little text to learn from. */
-static int merge_is_untaught(bloom_index *index, int *result){
-  index_weights weights;
-  const int rc = index_weights_read(index, &weights);
-  *result = rc==SQLITE_OK && index_weights_are_untaught(&weights);
-  index_weights_free(&weights);
-  return rc;
-}
-
-int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
-  index_source source;
-  index_layout layout;
-  int is_equal = 0, wants_rebuild = 0;
-  int rc = index_source_check(index, &source, error);
-  if( rc==SQLITE_OK ) rc = index_layout_read(index, &layout);
-  if( rc==SQLITE_OK ) rc = index_state_compare(index, &layout, &is_equal);
-  if( (rc & 0xff)==SQLITE_CORRUPT ){
-    rc = index_rebuild(index, error);
-  }else if( rc==SQLITE_OK && (source.doubt || layout.is_dirty || !is_equal) ){
-    const char *note = source.doubt ? source.doubt
-      : layout.is_dirty ? "a merge did not come to its end; 'rebuild' repairs it" : "covered was changed; 'rebuild' repairs it";
-    rc = index_state_write(index, &layout, note);
-  }else if( rc==SQLITE_OK ){
-    if( max_rows==INDEX_MERGE_ALL && layout.has_covered && layout.num_rows<INDEX_FEW_ROWS ) rc = merge_is_untaught(index, &wants_rebuild);
-    if( rc==SQLITE_OK && !wants_rebuild ) rc = index_merge_core(index, &layout, max_rows, &wants_rebuild);
-    if( rc==SQLITE_OK && wants_rebuild && max_rows==INDEX_MERGE_ALL ) rc = index_rebuild(index, error);
-  }
-  index_source_free(&source);
   return rc;
 }

@@ -119,9 +119,19 @@ int index_plan_read(const char *text, index_plan *plan){
   return SQLITE_OK;
 }
 
+/* Rows of a table of which nothing is known, as SQLite has it. */
+#define INDEX_UNKNOWN_ROWS 1048576.0
+
+/* About how many rows there are: the merged ones. */
+static double plan_num_rows(const bloom_index *index){
+  index_layout layout;
+  if( index_layout_read(index, &layout)!=SQLITE_OK || !layout.has_covered ) return INDEX_UNKNOWN_ROWS;
+  return layout.num_rows<1 ? 1 : (double)layout.num_rows;
+}
+
 /* Sets what the plan costs. */
 static void plan_set_cost(const bloom_index *index, const index_plan *plan, sqlite3_index_info *info){
-  const double num_rows = index->num_rows<1 ? 1 : index->num_rows;
+  const double num_rows = plan_num_rows(index);
   double rows = num_rows, shadow_reads = 0;
   int i, has_key = 0, is_unique = 0;
   for(i=0; i<plan->num_conditions; i++){

@@ -116,8 +116,18 @@ void index_source_free(index_source *source){
 
 static int index_set_doubt(index_source *source, const char *doubt){
   if( source->doubt ) return SQLITE_OK;
-  source->doubt = sqlite3_mprintf("%s; 'rebuild' repairs it", doubt);
+  source->doubt = sqlite3_mprintf("%s", doubt);
   return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* 1 if a trigger is one of another bloom_index, which cannot keep ours from firing. */
+static int index_is_trigger_of_index(const bloom_trigger *trigger){
+  static const char end[] = " ON CONFLICT DO NOTHING; END";
+  const char *body = strstr(trigger->sql, "_changed\"(id) VALUES (");
+  const size_t num_chars = strlen(trigger->sql);
+  if( body==NULL || num_chars<sizeof(end) || strcmp(trigger->sql + num_chars - (sizeof(end) - 1), end)!=0 ) return 0;
+  /* Its only statement. */
+  return strchr(trigger->sql, ';')==trigger->sql + num_chars - strlen("; END") && strstr(trigger->sql, " BEGIN INSERT INTO \"")<body;
 }
 
 /* Doubts what a newer trigger on the source may keep from ours, and triggers of ours that were
@@ -131,15 +141,24 @@ static int index_check_order(bloom_index *index, index_source *source, const blo
   sqlite3_free(state);
   if( rc!=SQLITE_OK ) return rc;
   for(i=0; i<ours->num_rows && rc==SQLITE_OK; i++){
-    if( ours->rows[i].order>guard ) rc = index_set_doubt(source, "the table was made again since the last merge");
+    if( ours->rows[i].order>guard ) rc = index_set_doubt(source, "the table was made again since the last merge; 'rebuild' repairs it");
   }
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_triggers_read_on(index->connection, index->schema, source->name, &all);
   for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
-    if( all.rows[i].order>guard ) rc = index_set_doubt(source, "the table has a trigger that is newer than the index");
+    if( all.rows[i].order>guard && !index_is_trigger_of_index(&all.rows[i]) ) rc = index_set_doubt(source, "the table has a trigger that is newer than the index; 'rebuild' repairs it");
   }
   bloom_triggers_free(&all);
   return rc;
+}
+
+/* Doubts tables that triggers write to, or read, if they are no tables any more: a view may
+** have rows without end. */
+static int index_check_tables(bloom_index *index, index_source *source){
+  sqlite3_int64 num_tables = 0;
+  const int rc = bloom_sql_integer(index->connection, &num_tables, "SELECT count(*) FROM \"%w\".sqlite_master WHERE type = 'table'"
+    " AND rootpage > 0 AND name COLLATE NOCASE IN ('%q_state', '%q_changed')", index->schema, index->name, index->name);
+  return rc==SQLITE_OK && num_tables!=2 ? index_set_doubt(source, "tables of the index are gone: drop it and create it again") : rc;
 }
 
 int index_source_check(bloom_index *index, index_source *source, char **error){
@@ -157,9 +176,10 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
                                           source->name, index->name, index->name));
   }
   if( rc==SQLITE_OK && (ours.num_rows!=NUM_INDEX_TRIGGERS || !bloom_triggers_are_on_one_table(&ours)) ){
-    rc = index_set_doubt(source, "triggers on the table are gone");
+    rc = index_set_doubt(source, "triggers on the table are gone; 'rebuild' repairs it");
   }
   if( rc==SQLITE_OK ) rc = index_check_order(index, source, &ours);
+  if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
   bloom_triggers_free(&ours);
   index_config_free(&now);
   if( rc==SQLITE_OK ){

@@ -200,6 +200,24 @@ int bloom_insert_hashes(
   return rc;
 }
 
+/* 1 if the REAL is a 64-bit integer. */
+static int is_integral(double real){
+  return real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real;
+}
+
+/* Versions of SQLite read some decimals as neighbouring REALs. */
+static void push_neighbors(const bloom_encoding *encoding, double real, bloom_key_hashes *hashes){
+  uint64_t bits;
+  int step;
+  memcpy(&bits, &real, sizeof(bits));
+  for(step=-1; step<=1; step+=2){
+    const uint64_t next_bits = bits + (uint64_t)(int64_t)step;
+    double next;
+    memcpy(&next, &next_bits, sizeof(next));
+    push_real(encoding, next, hashes);
+  }
+}
+
 /* What a number may be equal to in a column that can hold TEXT. */
 static int push_texts_of_number(
   const bloom_encoding *encoding,
@@ -219,17 +237,8 @@ static int push_texts_of_number(
     rc = text ? push_text(encoding, rule.collation, text, num_bytes, hashes) : SQLITE_NOMEM;
     sqlite3_value_free(copy);
     if( rc!=SQLITE_OK ) return rc;
-    if( !(real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real) ){
-      /* Versions of SQLite read some decimals as neighbouring REALs. */
-      uint64_t bits;
-      int step;
-      memcpy(&bits, &real, sizeof(bits));
-      for(step=-1; step<=1; step+=2){
-        const uint64_t next_bits = bits + (uint64_t)(int64_t)step;
-        double next;
-        memcpy(&next, &next_bits, sizeof(next));
-        push_real(encoding, next, hashes);
-      }
+    if( !is_integral(real) ){
+      push_neighbors(encoding, real, hashes);
       return SQLITE_OK;
     }
   }
@@ -266,5 +275,44 @@ int bloom_query_hashes(
   if( can_hold_text && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
     rc = push_texts_of_number(encoding, rule, value, hashes);
   }
+  return rc;
+}
+
+int bloom_text_may_be_number(sqlite3_value *value){
+  int is_integer;
+  size_t num_bytes;
+  const char *text = text_of(value, &num_bytes);
+  return text==NULL || may_be_number(text, num_bytes, &is_integer);
+}
+
+int bloom_query_hashes_as_number(
+  const bloom_encoding *encoding,
+  bloom_equality rule,
+  sqlite3_value *value,
+  bloom_key_hashes *hashes
+){
+  const int can_hold_text = rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
+  sqlite3_value *number;
+  size_t num_bytes;
+  const char *text;
+  double real;
+  int is_integer, rc = bloom_query_hashes(encoding, rule, value, hashes);
+  if( rc!=SQLITE_OK || !can_hold_text || sqlite3_value_type(value)!=SQLITE_TEXT ) return rc;
+  text = text_of(value, &num_bytes);
+  if( text==NULL ) return SQLITE_NOMEM;
+  if( !may_be_number(text, num_bytes, &is_integer) ) return SQLITE_OK;
+  rc = push_number_of_text(encoding, value, text, num_bytes, 1, hashes);
+  if( rc!=SQLITE_OK ) return rc;
+  number = sqlite3_value_dup(value);
+  if( number==NULL ) return SQLITE_NOMEM;
+  real = sqlite3_value_double(number);
+  if( is_integer || is_integral(real) ){
+    char decimal[32];
+    sqlite3_snprintf(sizeof(decimal), decimal, "%lld", is_integer ? sqlite3_value_int64(number) : (sqlite3_int64)real);
+    rc = push_text(encoding, rule.collation, decimal, strlen(decimal), hashes);
+  }else{
+    push_neighbors(encoding, real, hashes);
+  }
+  sqlite3_value_free(number);
   return rc;
 }

@@ -70,4 +70,16 @@ int bloom_query_hashes(
   bloom_key_hashes *hashes
 );
 
+/* The same, where nothing is known of the other side of `=`: it may have numeric affinity
+** and hold a TEXT all the same, as a column of a compound SELECT.  Then '01' is '1'. */
+int bloom_query_hashes_as_number(
+  const bloom_encoding *encoding,
+  bloom_equality rule,
+  sqlite3_value *value,
+  bloom_key_hashes *hashes
+);
+
+/* 1 if a TEXT may look like a number to SQLite. */
+int bloom_text_may_be_number(sqlite3_value *value);
+
 #endif

@@ -27,7 +27,7 @@ void bloom_source_free(bloom_source *source){
   sqlite3_free(source->name);
 }
 
-/* 1 if table is a shadow table, as far as SQLite says: from 3.37 on. */
+/* Refuses a shadow table, and notes whether it is STRICT, as far as SQLite says: from 3.37 on. */
 static int check_is_no_shadow(bloom_source *source, char **error){
   sqlite3_stmt *row;
   const char *type = NULL;
@@ -35,6 +35,7 @@ static int check_is_no_shadow(bloom_source *source, char **error){
   if( rc!=SQLITE_OK ) return rc;
   while( (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW && sqlite3_column_count(row)>2 ){
     rc = bloom_sql_column_text(row, 2, &type);
+    if( sqlite3_column_count(row)>5 ) source->is_strict = sqlite3_column_int(row, 5);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
       rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_SHADOW, source->name));
     }

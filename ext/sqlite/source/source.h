@@ -21,6 +21,7 @@ typedef struct bloom_source {
   char *name; /* as the schema has it */
   bloom_source_column *columns;
   int num_columns, max_columns;
+  int is_strict;        /* ANY has no affinity then, else NUMERIC */
   int num_keys;         /* columns of the PRIMARY KEY */
   const char *row_name; /* the rowid's; NULL: WITHOUT ROWID, or columns have all its names */
   const bloom_source_column *row_column; /* the INTEGER PRIMARY KEY, if there is one */
