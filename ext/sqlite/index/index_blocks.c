@@ -5,13 +5,14 @@
 **
 **     rows 1 .. 64     whole blocks that are in no group yet, and the open one
 **     row 65           the weights of a LIKE column's pieces, else empty
-**     then, for each 64 blocks, a group of tier 0:
-**       1 row          the ends of its blocks, 16 bytes each
-**       S rows         its strips (core/signature/slices.h)
+**     then, for each 4,032 blocks, as many as the last tier's groups have:
+**       16 rows        the ends of 252 blocks each, 16 bytes a block; empty before the first
+**       63 * S rows    the strips of each group of tier 0 (core/signature/slices.h)
 **
 ** A group of tier 1 lies in the rows of the 7 groups that it is made of, one of tier 2 in
 ** those of 9: strip s in the rows of group s % 7, or s % 9, at strip s / 7, or s / 9.  So
-** joining groups reads and writes the same rows, and no row is ever free.
+** joining groups reads and writes the same rows, and no row is ever free.  A row of ends has
+** 4,032 bytes, as a strip has: smaller rows between them would have a page each.
 */
 #include "index_int.h"
 
@@ -19,12 +20,16 @@
 
 #include "../../core/bytes.h"
 
-static uint32_t index_group_rows(const bloom_index *index, int key){
-  return 1 + bloom_tier_strips(0, index->config.keys[key].bits_per_block);
+#define BLOCKS_OF_LAST_TIER (INDEX_ENDS_BLOCKS * INDEX_ENDS_ROWS)
+#define GROUPS_OF_LAST_TIER (BLOCKS_OF_LAST_TIER / INDEX_SLOTS)
+
+sqlite3_int64 index_first_row_of_ends(const bloom_index *index, int key, uint64_t block){
+  const uint64_t num_rows = INDEX_ENDS_ROWS + GROUPS_OF_LAST_TIER * bloom_tier_strips(0, index->config.keys[key].bits_per_block);
+  return INDEX_ROW_OF_WEIGHTS + 1 + (sqlite3_int64)(block / BLOCKS_OF_LAST_TIER * num_rows);
 }
 
-sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t group){
-  return INDEX_ROW_OF_WEIGHTS + 1 + (sqlite3_int64)(group * index_group_rows(index, key));
+sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t block){
+  return index_first_row_of_ends(index, key, block) + (sqlite3_int64)(block % BLOCKS_OF_LAST_TIER / INDEX_ENDS_BLOCKS);
 }
 
 sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, int tier, uint64_t group, uint32_t strip){
@@ -33,7 +38,8 @@ sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, int tier, ui
     group += (uint64_t)(strip % num_joined) * index_tier_groups(tier - 1);
     strip /= num_joined;
   }
-  return index_row_of_ends(index, key, group) + 1 + strip;
+  return index_first_row_of_ends(index, key, group*INDEX_SLOTS) + INDEX_ENDS_ROWS + strip
+       + (sqlite3_int64)(group % GROUPS_OF_LAST_TIER * bloom_tier_strips(0, index->config.keys[key].bits_per_block));
 }
 
 uint32_t index_tier_groups(int tier){
@@ -67,7 +73,7 @@ void index_reader_start(index_reader *reader, const bloom_index *index, int key)
   reader->key = key;
   reader->blob = NULL;
   reader->row = 0;
-  reader->ends_of = -1;
+  reader->ends_of = 0;
 }
 
 void index_reader_close(index_reader *reader){
@@ -99,15 +105,15 @@ int index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint
 }
 
 int index_reader_end(index_reader *reader, uint64_t block, index_end *end){
-  const uint64_t group = block / INDEX_SLOTS;
-  if( reader->ends_of!=(sqlite3_int64)group ){
+  const sqlite3_int64 row = index_row_of_ends(reader->index, reader->key, block);
+  if( reader->ends_of!=row ){
     int rc;
-    reader->ends_of = -1;
-    rc = index_reader_read(reader, index_row_of_ends(reader->index, reader->key, group), reader->ends, sizeof(reader->ends), 0);
+    reader->ends_of = 0;
+    rc = index_reader_read(reader, row, reader->ends, sizeof(reader->ends), 0);
     if( rc!=SQLITE_OK ) return rc;
-    reader->ends_of = (sqlite3_int64)group;
+    reader->ends_of = row;
   }
-  *end = index_end_load(reader->ends + block%INDEX_SLOTS*INDEX_END_BYTES);
+  *end = index_end_load(reader->ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES);
   return SQLITE_OK;
 }
 

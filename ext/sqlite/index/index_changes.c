@@ -32,12 +32,17 @@ static int is_in_slot(const index_merge_state *merge, int key, uint64_t block){
   return block>=merge->layout.keys[key].num_blocks/INDEX_SLOTS*INDEX_SLOTS;
 }
 
-/* Reads a finished block's end, from memory if it may be newer there. */
+/* 1 if a block's end is in the open block's row of ends, which is newer in memory. */
+static int is_end_in_memory(const index_merge_state *merge, int key, uint64_t block){
+  return block/INDEX_ENDS_BLOCKS==merge->layout.keys[key].num_blocks/INDEX_ENDS_BLOCKS;
+}
+
+/* Reads a finished block's end. */
 static int changes_read_end(index_merge_state *merge, index_reader *reader, uint64_t block, index_end *end){
   int rc = SQLITE_OK;
-  if( !is_in_slot(merge, reader->key, block) ) return index_reader_end(reader, block, end);
+  if( !is_end_in_memory(merge, reader->key, block) ) return index_reader_end(reader, block, end);
   rc = index_merge_ends(merge, reader->key);
-  *end = index_end_load(merge->keys[reader->key].ends + block%INDEX_SLOTS*INDEX_END_BYTES);
+  *end = index_end_load(merge->keys[reader->key].ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES);
   return rc;
 }
 
@@ -141,10 +146,10 @@ static int changes_write_end(index_merge_state *merge, int key, uint64_t block, 
   index_merge_key *of_key = &merge->keys[key];
   uint8_t from_disk[INDEX_ENDS_BYTES];
   uint8_t *ends = of_key->ends, *entry;
-  const sqlite3_int64 row = index_row_of_ends(merge->index, key, block / INDEX_SLOTS);
+  const sqlite3_int64 row = index_row_of_ends(merge->index, key, block);
   index_end end;
   int rc;
-  if( is_in_slot(merge, key, block) ){
+  if( is_end_in_memory(merge, key, block) ){
     rc = index_merge_ends(merge, key);
     of_key->are_ends_changed = 1;
   }else{
@@ -155,7 +160,7 @@ static int changes_write_end(index_merge_state *merge, int key, uint64_t block, 
     index_reader_close(&reader);
   }
   if( rc!=SQLITE_OK ) return rc;
-  entry = ends + block%INDEX_SLOTS*INDEX_END_BYTES;
+  entry = ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES;
   end = index_end_load(entry);
   merge->layout.keys[key].bits_set += bits_set;
   merge->layout.keys[key].bits_set -= end.bits_set;

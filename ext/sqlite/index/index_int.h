@@ -175,8 +175,10 @@ typedef struct index_end {
   uint32_t bits_set;
 } index_end;
 
-#define INDEX_END_BYTES  16
-#define INDEX_ENDS_BYTES (INDEX_SLOTS * INDEX_END_BYTES) /* those of a group, in one row */
+#define INDEX_END_BYTES   16
+#define INDEX_ENDS_BLOCKS 252 /* whose ends are in one row, and fill a page */
+#define INDEX_ENDS_BYTES  (INDEX_ENDS_BLOCKS * INDEX_END_BYTES)
+#define INDEX_ENDS_ROWS   16  /* they are made together, and have the ends of 4,032 blocks */
 
 index_end index_end_load(const uint8_t *bytes);
 void index_end_store(uint8_t *bytes, index_end end);
@@ -186,7 +188,9 @@ static inline sqlite3_int64 index_row_of_slot(uint32_t slot){
   return 1 + (sqlite3_int64)slot;
 }
 #define INDEX_ROW_OF_WEIGHTS (INDEX_SLOTS + 1) /* those of a LIKE column's pieces; else empty */
-sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t group);
+/* The row that has a block's end; the first of the rows that it is made with. */
+sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t block);
+sqlite3_int64 index_first_row_of_ends(const bloom_index *index, int key, uint64_t block);
 
 /* Where strip number strip is of a group of a tier, whose first group of tier 0 has this
 ** number.  A group of the next tier takes the place of those that it is made of. */
@@ -203,7 +207,7 @@ typedef struct index_reader {
   int key;
   sqlite3_blob *blob;    /* NULL before the first row */
   sqlite3_int64 row;     /* that it is at */
-  sqlite3_int64 ends_of; /* the group whose ends are in ends[], -1: none */
+  sqlite3_int64 ends_of; /* row of the ends in ends[], 0: none */
   uint8_t ends[INDEX_ENDS_BYTES];
 } index_reader;
 

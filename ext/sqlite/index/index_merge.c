@@ -62,6 +62,15 @@ static int merge_write_row(index_merge_state *merge, int key, sqlite3_int64 row,
   return rc;
 }
 
+/* Leaves a row without bytes.  Made again, since an UPDATE would leave it its page. */
+static int merge_empty_row(index_merge_state *merge, int key, sqlite3_int64 row){
+  const bloom_index *index = merge->index;
+  int rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_blocks_%d\" WHERE rowid = %lld", index->schema, index->name, key + 1, row);
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_sql_run(index->connection, "INSERT INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES (%lld, x'')",
+                       index->schema, index->name, key + 1, row);
+}
+
 /* Writes a row of the size that it has, or had none. */
 static int merge_rewrite_row(index_merge_state *merge, int key, sqlite3_int64 row, const void *bytes, uint32_t num_bytes){
   const int rc = row<=merge->keys[key].num_rows ? index_blocks_write(merge->index, key, row, bytes, num_bytes) : SQLITE_CORRUPT_VTAB;
@@ -88,17 +97,16 @@ int index_merge_slot(index_merge_state *merge, int key, uint32_t slot, uint8_t *
   return rc;
 }
 
-/* The ends of the group that the open block will belong to, in memory. */
 int index_merge_ends(index_merge_state *merge, int key){
   index_merge_key *of_key = &merge->keys[key];
-  const uint64_t group = merge->layout.keys[key].num_blocks / INDEX_SLOTS;
+  const uint64_t num_blocks = merge->layout.keys[key].num_blocks;
   index_reader reader;
   int rc;
   if( of_key->has_ends ) return SQLITE_OK;
   memset(of_key->ends, 0, sizeof(of_key->ends));
-  if( merge->layout.keys[key].num_blocks%INDEX_SLOTS ){
+  if( num_blocks%INDEX_ENDS_BLOCKS ){
     index_reader_start(&reader, merge->index, key);
-    rc = index_reader_read(&reader, index_row_of_ends(merge->index, key, group), of_key->ends, sizeof(of_key->ends), 0);
+    rc = index_reader_read(&reader, index_row_of_ends(merge->index, key, num_blocks), of_key->ends, sizeof(of_key->ends), 0);
     index_reader_close(&reader);
     if( rc!=SQLITE_OK ) return rc;
   }
@@ -106,29 +114,36 @@ int index_merge_ends(index_merge_state *merge, int key){
   return SQLITE_OK;
 }
 
+/* Writes the row of ends that a block's is in, if it changed. */
+static int merge_write_ends(index_merge_state *merge, int key, uint64_t block){
+  index_merge_key *of_key = &merge->keys[key];
+  const sqlite3_int64 first = index_first_row_of_ends(merge->index, key, block);
+  int i, rc = SQLITE_OK;
+  if( !of_key->are_ends_changed ) return SQLITE_OK;
+  of_key->are_ends_changed = 0;
+  if( of_key->num_rows + 1==first ){
+    for(i=0; i<INDEX_ENDS_ROWS && rc==SQLITE_OK; i++) rc = merge_write_row(merge, key, first + i, "", 0);
+  }
+  return rc==SQLITE_OK ? merge_rewrite_row(merge, key, index_row_of_ends(merge->index, key, block), of_key->ends, sizeof(of_key->ends)) : rc;
+}
+
 /* Writes blocks and ends that changed. */
 static int merge_write_slots(index_merge_state *merge, int key){
   index_merge_key *of_key = &merge->keys[key];
-  const uint64_t group = merge->layout.keys[key].num_blocks / INDEX_SLOTS;
   uint32_t slot;
   int rc = SQLITE_OK;
   for(slot=0; slot<INDEX_SLOTS && rc==SQLITE_OK; slot++){
     if( (of_key->is_changed >> slot & 1)==0 ) continue;
     rc = merge_rewrite_row(merge, key, index_row_of_slot(slot), of_key->slots + (size_t)slot*block_bytes_of(merge, key), block_bytes_of(merge, key));
   }
-  if( rc==SQLITE_OK && of_key->are_ends_changed && merge->layout.keys[key].num_blocks%INDEX_SLOTS ){
-    rc = merge_rewrite_row(merge, key, index_row_of_ends(merge->index, key, group), of_key->ends, sizeof(of_key->ends));
-  }
   of_key->is_changed = 0;
-  of_key->are_ends_changed = 0;
-  return rc;
+  return rc==SQLITE_OK ? merge_write_ends(merge, key, merge->layout.keys[key].num_blocks) : rc;
 }
 
 /* -- Groups ------------------------------------------------------------------------------ */
 
-/* Turns the 64 blocks into slices: the group's ends, then its strips. */
+/* Turns the 64 blocks into slices. */
 static int merge_write_group(index_merge_state *merge, int key, uint64_t group){
-  index_merge_key *of_key = &merge->keys[key];
   const uint32_t bits_per_block = merge->index->config.keys[key].bits_per_block, num_strips = bloom_tier_strips(0, bits_per_block);
   const uint8_t *blocks[INDEX_SLOTS];
   uint8_t strip_bytes[BLOOM_SLICE_STRIP_BYTES];
@@ -139,7 +154,6 @@ static int merge_write_group(index_merge_state *merge, int key, uint64_t group){
     rc = index_merge_slot(merge, key, slot, &bytes);
     blocks[slot] = bytes;
   }
-  if( rc==SQLITE_OK ) rc = merge_write_row(merge, key, index_row_of_ends(merge->index, key, group), of_key->ends, sizeof(of_key->ends));
   for(strip=0; strip<num_strips && rc==SQLITE_OK; strip++){
     const uint32_t num_bytes = bloom_strip_of_blocks(blocks, bits_per_block, strip, strip_bytes);
     rc = merge_write_row(merge, key, index_row_of_strip(merge->index, key, 0, group, strip), strip_bytes, num_bytes);
@@ -169,7 +183,7 @@ static int merge_join_groups(index_merge_state *merge, int key, int tier, uint64
       const sqlite3_int64 row = index_row_of_strip(index, key, tier, first + (uint64_t)i*index_tier_groups(tier), strip);
       const uint32_t new_strip = strip*num_joined + i;
       const uint32_t num_bytes = new_strip<num_new ? bloom_strip_of_strips(tier, sources, bits_per_block, new_strip, out) : 0;
-      rc = merge_write_row(merge, key, row, out, num_bytes);
+      rc = num_bytes ? merge_write_row(merge, key, row, out, num_bytes) : merge_empty_row(merge, key, row);
     }
   }
   return rc;
@@ -187,7 +201,6 @@ static int merge_finish_group(index_merge_state *merge, int key){
     rc = merge_join_groups(merge, key, tier, num_groups - num_next);
   }
   of_key->in_memory = of_key->is_changed = 0;
-  of_key->has_ends = of_key->are_ends_changed = 0;
   merge->num_new_groups++;
   return rc;
 }
@@ -207,14 +220,16 @@ static void merge_open_block(index_merge_state *merge, int key){
 static int merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
   index_merge_key *of_key = &merge->keys[key];
   index_key_layout *layout = &merge->layout.keys[key];
+  const uint64_t block = layout->num_blocks;
   int rc = index_merge_ends(merge, key);
   if( rc!=SQLITE_OK ) return rc;
-  index_end_store(of_key->ends + layout->num_blocks%INDEX_SLOTS*INDEX_END_BYTES,
-                  (index_end){id, layout->open_rows, of_key->open.bits_set});
+  index_end_store(of_key->ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES, (index_end){id, layout->open_rows, of_key->open.bits_set});
   of_key->are_ends_changed = 1;
   layout->num_blocks++;
   layout->bits_set += of_key->open.bits_set;
-  if( layout->num_blocks%INDEX_SLOTS==0 ) rc = merge_finish_group(merge, key);
+  if( layout->num_blocks%INDEX_SLOTS==0 || layout->num_blocks%INDEX_ENDS_BLOCKS==0 ) rc = merge_write_ends(merge, key, block);
+  if( layout->num_blocks%INDEX_ENDS_BLOCKS==0 ) of_key->has_ends = 0;
+  if( rc==SQLITE_OK && layout->num_blocks%INDEX_SLOTS==0 ) rc = merge_finish_group(merge, key);
   if( rc==SQLITE_OK ) merge_open_block(merge, key);
   return rc;
 }

@@ -14,7 +14,7 @@ typedef struct index_merge_key {
   uint64_t in_memory;  /* bit s: slot s is what the row has, or newer */
   uint64_t is_changed; /* bit s: slot s is to be written */
   bloom_block open;    /* its bytes are in slots */
-  uint8_t ends[INDEX_ENDS_BYTES]; /* of the group that the open block will belong to */
+  uint8_t ends[INDEX_ENDS_BYTES]; /* of the open block's row of ends */
   int has_ends, are_ends_changed;
   sqlite3_int64 num_rows; /* of NAME_blocks_N */
   sqlite3_stmt *insert, *update; /* NULL until they are used */
@@ -40,7 +40,7 @@ int index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max
 /* Says on disk that blocks are not to be believed, until the merge comes to its end. */
 int index_merge_mark_dirty(index_merge_state *merge);
 
-/* A block that is in no group, as bytes in memory; the ends of its group, in memory. */
+/* A block that is in no group, as bytes in memory; the open block's row of ends, in memory. */
 int index_merge_slot(index_merge_state *merge, int key, uint32_t slot, uint8_t **bytes);
 int index_merge_ends(index_merge_state *merge, int key);
 
