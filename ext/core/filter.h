@@ -47,6 +47,12 @@ typedef struct bloom_shape {
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
 
+/* Who reads a large filter through, which takes seconds, asks now and then whether to go on. */
+typedef struct bloom_interrupt {
+  int (*is_interrupted)(void *data);
+  void *data;
+} bloom_interrupt;
+
 /* A filter that was read from bytes.  It borrows them: they must outlive it. */
 typedef struct bloom_filter {
   const struct bloom_encoding *encoding; /* never NULL */
@@ -54,7 +60,13 @@ typedef struct bloom_filter {
   const uint8_t *bits;  /* its bit array, within bytes */
   bloom_shape shape;    /* 0 slots or 0 probes mean what the encoding says */
   uint64_t reciprocal;  /* of num_slots, if the encoding needs it */
+  const bloom_interrupt *interrupt; /* of describe and measured_fpr; NULL: they are not stopped */
 } bloom_filter;
+
+/* 1 if what reads the filter through should end; its result is of no use then. */
+static inline int bloom_is_stopped(const bloom_filter *filter){
+  return filter->interrupt && filter->interrupt->is_interrupted(filter->interrupt->data);
+}
 
 /* What bloom_info() says about a filter.  A negative number or NULL: this does not apply
 ** to the filter, or it is unknown. */

@@ -508,6 +508,52 @@ static void rates_of_few_keys_are_out_of_reach(void **state){
   assert_true(bloomfile->min_bits_per_key_x10(0.01, (uint64_t)1<<62, &best)>0);
 }
 
+/* -- Reading through, and ending that ------------------------------------------- */
+
+typedef struct stopper {
+  int num_calls, stop_at;
+} stopper;
+
+static int stop_reading(void *data){
+  stopper *stops = data;
+  return ++stops->num_calls>=stops->stop_at;
+}
+
+/* It is asked at least once for each megabyte, and after the first yes not again. */
+static void reading_a_file_can_be_stopped(void **state){
+  static const struct { uint64_t num_units; size_t unit_bytes; } shapes[] = {
+    {1, 1 << 22}, {2, 1 << 21}, {1 << 22, 1}, {1000, 4000}, {1100, 4000}, {200000, 20},
+  };
+  size_t i;
+  (void)state;
+  for(i=0; i<COUNT_OF(shapes); i++){
+    const bloom_shape shape = any_shape(shapes[i].num_units, shapes[i].unit_bytes, 100);
+    uint8_t *bytes = allocated(shape.num_bytes);
+    stopper stops = {0, 1 << 30};
+    const bloom_interrupt interrupt = {stop_reading, &stops};
+    bloom_facts facts;
+    bloom_filter file;
+    bloom_bloomfile_clear(&shape, bytes);
+    memset(bytes + 32, 0x55, shape.num_bytes - 32);
+    file = read_back(bytes, shape.num_bytes);
+    file.interrupt = &interrupt;
+    bloomfile->describe(&file, 1, &facts);
+    assert_true(stops.num_calls>=(int)(shape.num_bytes >> 20));
+    assert_int_equal(facts.num_sets, 4*shapes[i].unit_bytes);
+    assert_int_equal(facts.bits_set, 4*shapes[i].unit_bytes * shapes[i].num_units);
+    stops.num_calls = 0;
+    assert_true(bloomfile->measured_fpr(&file)>=1);
+    assert_true(stops.num_calls>=(int)(shape.num_bytes >> 20));
+    stops = (stopper){0, 3};
+    bloomfile->describe(&file, 1, &facts);
+    assert_int_equal(stops.num_calls, 3);
+    stops = (stopper){0, 3};
+    (void)bloomfile->measured_fpr(&file);
+    assert_int_equal(stops.num_calls, 3);
+    free(bytes);
+  }
+}
+
 static void a_file_without_keys_has_no_sets(void **state){
   const bloom_shape shape = shape_of(100, 50, 10);
   uint8_t *bytes = allocated(shape.num_bytes);
@@ -592,6 +638,7 @@ int main(void){
     cmocka_unit_test(few_units_are_near_theory),
     cmocka_unit_test(the_model_is_above_what_is_measured),
     cmocka_unit_test(rates_of_few_keys_are_out_of_reach),
+    cmocka_unit_test(reading_a_file_can_be_stopped),
     cmocka_unit_test(a_file_without_keys_has_no_sets),
     cmocka_unit_test(notes_tell_of_the_fullest_set),
     cmocka_unit_test(it_is_known_but_not_made_by_name),

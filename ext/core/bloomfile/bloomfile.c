@@ -165,15 +165,15 @@ static bloom_hash_value bloomfile_hash_int64(int64_t key){
 
 int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
+  const uint32_t num_picked = bloom_bloomfile_pick(file, hash, units);
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
   int is_any = 0;
   size_t offset;
-  bloom_bloomfile_pick(file, hash, units);
   for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
     const size_t num_left = unit_bytes - offset;
     const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
-    if( bloom_bloomfile_and(units, file->shape.num_probes, offset, num_bytes, words) ){
+    if( bloom_bloomfile_and(units, num_picked, offset, num_bytes, words) ){
       memcpy(mask + offset, words, num_bytes);
       is_any = 1;
     }else{
@@ -185,14 +185,14 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
 
 static int bloomfile_may_contain(const bloom_filter *file, bloom_hash_value hash){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
+  const uint32_t num_picked = bloom_bloomfile_pick(file, hash, units);
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
   size_t offset;
-  bloom_bloomfile_pick(file, hash, units);
   for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
     const size_t num_left = unit_bytes - offset;
     const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
-    if( bloom_bloomfile_and(units, file->shape.num_probes, offset, num_bytes, words) ) return 1;
+    if( bloom_bloomfile_and(units, num_picked, offset, num_bytes, words) ) return 1;
   }
   return 0;
 }

@@ -27,15 +27,29 @@ static inline uint64_t bloom_bloomfile_delta(bloom_hash_value hash){
   return hash >> 33 | hash << 31;
 }
 
-/* Writes the addresses of the units that a hash's probes pick to units[0 .. num_probes). */
-static inline void bloom_bloomfile_pick(const bloom_filter *file, bloom_hash_value hash, const uint8_t **units){
+/* Writes the addresses of the units that a hash's probes pick to units[0 .. num_probes), or,
+** where there are fewer units than probes, of each of those once.  Returns how many. */
+static inline uint32_t bloom_bloomfile_pick(const bloom_filter *file, bloom_hash_value hash, const uint8_t **units){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   const uint64_t num_units = file->shape.num_slots;
   const uint64_t delta = bloom_bloomfile_delta(hash);
+  const uint32_t num_probes = file->shape.num_probes;
   uint32_t i;
-  for(i=0; i<file->shape.num_probes; i++, hash+=delta){
+  if( num_units<num_probes ){
+    uint8_t is_picked[BLOOM_BLOOMFILE_MAX_PROBES] = {0};
+    uint32_t num_picked = 0;
+    for(i=0; i<num_probes; i++, hash+=delta){
+      const size_t unit = (size_t)(hash % num_units);
+      if( is_picked[unit] ) continue;
+      is_picked[unit] = 1;
+      units[num_picked++] = file->bits + unit * unit_bytes;
+    }
+    return num_picked;
+  }
+  for(i=0; i<num_probes; i++, hash+=delta){
     units[i] = file->bits + (size_t)(hash % num_units) * unit_bytes;
   }
+  return num_probes;
 }
 
 /* Fewer than 8 bytes as a word.  A length known to be 4, as in narrow files, is one load. */

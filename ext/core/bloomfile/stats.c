@@ -12,6 +12,13 @@
 #define BLOOMFILE_MIN_TENTH_BITS 10
 #define BLOOMFILE_MAX_TENTH_BITS 1000
 
+/* With fewer units than this, sets are counted by how many of their bits are set, so that
+** what follows from that is computed once for each number. */
+#define BLOOMFILE_MAX_COUNTED 1024
+
+/* Bytes that are read between two looks at whether to go on: a few ms. */
+#define BLOOMFILE_STEP_BYTES ((size_t)1 << 19)
+
 /* As many sets are counted at a time as a cache line holds. */
 #define BLOOMFILE_COLUMN_BYTES ((size_t)64)
 #define BLOOMFILE_COLUMN_SETS  (BLOOMFILE_COLUMN_BYTES * 8)
@@ -31,7 +38,24 @@ typedef struct bloomfile_sums {
   uint64_t most_bits_set; /* of one set */
   double estimated_keys;  /* without those of saturated sets */
   double expected_fpr;
+  uint64_t num_sets_with[BLOOMFILE_MAX_COUNTED]; /* by number of bits; where units are few */
 } bloomfile_sums;
+
+/* How far a file is read. */
+typedef struct bloomfile_pace {
+  size_t num_read; /* bytes since it was last asked whether to go on */
+  int is_stopped;
+} bloomfile_pace;
+
+/* 1 if reading should end, after these bytes more. */
+static inline int bloomfile_stop(const bloom_filter *file, size_t num_bytes, bloomfile_pace *pace){
+  pace->num_read += num_bytes;
+  if( pace->num_read>=BLOOMFILE_STEP_BYTES ){
+    pace->num_read = 0;
+    pace->is_stopped = bloom_is_stopped(file);
+  }
+  return pace->is_stopped;
+}
 
 static size_t bloomfile_lesser(size_t a, size_t b){
   return a<b ? a : b;
@@ -42,17 +66,20 @@ static double bloomfile_estimated_keys(const bloom_shape *shape, uint64_t bits_s
   return (double)num_units / shape->num_probes * bloom_log_ratio(num_units, num_units - bits_set);
 }
 
-static void bloomfile_sum_set(const bloom_shape *shape, uint64_t bits_set, bloomfile_sums *sums){
+/* Adds num_sets sets with so many bits each. */
+static void bloomfile_sum_sets(const bloom_shape *shape, uint64_t bits_set, uint64_t num_sets, bloomfile_sums *sums){
   const double fill_ratio = (double)bits_set / (double)shape->num_slots;
   double fpr = 1;
   uint32_t i;
-  if( bits_set==0 ) return;
+  if( bits_set==0 || num_sets==0 ) return;
   for(i=0; i<shape->num_probes; i++) fpr *= fill_ratio;
-  sums->num_sets++;
-  sums->bits_set += bits_set;
-  sums->expected_fpr += fpr;
+  sums->num_sets += num_sets;
+  sums->bits_set += bits_set * num_sets;
+  sums->expected_fpr += fpr * (double)num_sets;
   if( sums->most_bits_set<bits_set ) sums->most_bits_set = bits_set;
-  if( bits_set<shape->num_slots ) sums->estimated_keys += bloomfile_estimated_keys(shape, bits_set);
+  if( bits_set<shape->num_slots ) {
+    sums->estimated_keys += bloomfile_estimated_keys(shape, bits_set) * (double)num_sets;
+  }
 }
 
 /* A byte's bits, one in each byte of a word, in some order. */
@@ -63,7 +90,8 @@ static inline uint64_t bloomfile_spread(uint8_t byte){
 }
 
 /* Sums the sets of num_bytes bytes of all units, at most BLOOMFILE_COLUMN_BYTES. */
-static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t num_bytes, bloomfile_sums *sums){
+static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t num_bytes, bloomfile_sums *sums,
+                                 bloomfile_pace *pace){
   const bloom_shape *shape = &file->shape;
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
   const uint8_t *unit = file->bits + offset;
@@ -79,8 +107,14 @@ static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t
       for(i=0; i<num_bytes; i++) lanes[i] += bloomfile_spread(unit[i]);
     }
     for(i=0; i<8*num_bytes; i++) counts[i] += lanes[i/8] >> 8*(i%8) & 0xff;
+    /* Eight sets of a byte take as long as many bytes that are only read. */
+    if( bloomfile_stop(file, 255*num_bytes, pace) ) return;
   }
-  for(i=0; i<8*num_bytes; i++) bloomfile_sum_set(shape, counts[i], sums);
+  if( shape->num_slots<BLOOMFILE_MAX_COUNTED ){
+    for(i=0; i<8*num_bytes; i++) sums->num_sets_with[counts[i]]++;
+  }else{
+    for(i=0; i<8*num_bytes; i++) bloomfile_sum_sets(shape, counts[i], 1, sums);
+  }
 }
 
 static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums *sums){
@@ -103,15 +137,20 @@ static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums
 void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts){
   const bloom_shape *shape = &file->shape;
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
-  bloomfile_sums sums = {0, 0, 0, 0, 0};
-  size_t offset;
+  bloomfile_sums sums;
+  bloomfile_pace pace = {0, 0};
+  size_t offset, bits_set;
   *facts = bloom_no_facts;
   facts->encoding = file->encoding->name;
   facts->num_bits = (int64_t)shape->num_bits;
   facts->num_probes = shape->num_probes;
   if( !count_bits ) return;
-  for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_COLUMN_BYTES){
-    bloomfile_sum_column(file, offset, bloomfile_lesser(unit_bytes - offset, BLOOMFILE_COLUMN_BYTES), &sums);
+  memset(&sums, 0, sizeof(sums));
+  for(offset=0; offset<unit_bytes && !pace.is_stopped; offset+=BLOOMFILE_COLUMN_BYTES){
+    bloomfile_sum_column(file, offset, bloomfile_lesser(unit_bytes - offset, BLOOMFILE_COLUMN_BYTES), &sums, &pace);
+  }
+  for(bits_set=1; bits_set<=shape->num_slots && bits_set<BLOOMFILE_MAX_COUNTED; bits_set++){
+    bloomfile_sum_sets(shape, bits_set, sums.num_sets_with[bits_set], &sums);
   }
   facts->num_sets = (int64_t)sums.num_sets;
   facts->bits_set = (int64_t)sums.bits_set;
@@ -126,7 +165,7 @@ void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_fa
 }
 
 /* The sets that have keys: bits that some unit has set. */
-static uint64_t bloomfile_num_sets(const bloom_filter *file){
+static uint64_t bloomfile_num_sets(const bloom_filter *file, bloomfile_pace *pace){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint64_t num_sets = 0;
   size_t offset, i;
@@ -137,6 +176,7 @@ static uint64_t bloomfile_num_sets(const bloom_filter *file){
     uint64_t num_units;
     for(num_units=file->shape.num_slots; num_units; num_units--, unit+=unit_bytes){
       for(i=0; i<num_bytes; i++) has_keys[i] |= unit[i];
+      if( bloomfile_stop(file, num_bytes, pace) ) return 0;
     }
     num_sets += bloom_count_bits(has_keys, num_bytes);
   }
@@ -144,18 +184,19 @@ static uint64_t bloomfile_num_sets(const bloom_filter *file){
 }
 
 /* The sets that accept a hash. */
-static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_hash_value hash){
+static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_hash_value hash, bloomfile_pace *pace){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
   uint64_t num_sets = 0;
+  const uint32_t num_picked = bloom_bloomfile_pick(file, hash, units);
   size_t offset;
-  bloom_bloomfile_pick(file, hash, units);
   for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
     const size_t num_bytes = bloomfile_lesser(unit_bytes - offset, BLOOM_BLOOMFILE_BLOCK_BYTES);
-    if( bloom_bloomfile_and(units, file->shape.num_probes, offset, num_bytes, words) ){
+    if( bloom_bloomfile_and(units, num_picked, offset, num_bytes, words) ){
       num_sets += bloom_count_bits((const uint8_t *)words, (num_bytes + 7) / 8 * 8);
     }
+    if( bloomfile_stop(file, num_bytes * num_picked, pace) ) return 0;
   }
   return num_sets;
 }
@@ -203,10 +244,13 @@ uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
 }
 
 double bloom_bloomfile_measured_fpr(const bloom_filter *file){
-  const uint64_t num_sets = bloomfile_num_sets(file);
+  bloomfile_pace pace = {0, 0};
+  const uint64_t num_sets = bloomfile_num_sets(file, &pace);
   const uint64_t num_hashes = bloom_bloomfile_num_tried(file);
   uint64_t num_accepted = 0, i;
   if( num_sets==0 ) return 0;
-  for(i=1; i<=num_hashes; i++) num_accepted += bloomfile_num_accepting(file, bloomfile_mix(i));
+  for(i=1; i<=num_hashes && !pace.is_stopped; i++){
+    num_accepted += bloomfile_num_accepting(file, bloomfile_mix(i), &pace);
+  }
   return (double)num_accepted / ((double)num_hashes * (double)num_sets);
 }

@@ -96,8 +96,9 @@ static int sets_widen(sets_state *state){
   uint8_t *file;
   if( state->file && needed<=unit_bytes ) return SQLITE_OK;
   /* Twice as wide, so that ascending set numbers do not copy it each time. */
-  unit_bytes = state->file && 2*unit_bytes<=max_unit_bytes ? 2*unit_bytes : needed;
-  if( unit_bytes<needed ) unit_bytes = needed;
+  /* The last time as wide as can be: a step for every few sets would copy it again and again. */
+  if( state->file ) unit_bytes = 2*unit_bytes<=max_unit_bytes ? 2*unit_bytes : max_unit_bytes;
+  if( state->file==NULL || unit_bytes<needed ) unit_bytes = needed;
   shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)unit_bytes);
   file = sqlite3_malloc64(shape.num_bytes);
   if( file==NULL ) return SQLITE_NOMEM;
