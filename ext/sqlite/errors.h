@@ -17,7 +17,7 @@
 
 /* function, its call as it is written */
 #define BLOOM_ERROR_ARGUMENT_MISSING  "%s() needs an argument: %s"
-#define BLOOM_ERROR_ARGUMENTS_MISSING "%s() needs its arguments: %s"
+#define BLOOM_ERROR_ARGUMENTS_MISSING "%s() needs its arguments: %s; where an OR parts them, write them in each arm, or IN"
 
 /* function */
 #define BLOOM_ERROR_UNREADABLE_ARGUMENT "%s(): its argument cannot be read back as a column"

@@ -12,6 +12,9 @@
 /* Rowids begin at a hash of the argument, which is below this. */
 #define ROWID_SPAN ((uint64_t)1 << 62)
 
+/* What filters may take together, by the bytes of their block: one wrong offset makes it two. */
+#define MAX_FILTERS_BY_BLOCK 4
+
 int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *format,
                     const uint8_t **bytes, size_t *num_bytes){
   const char *function = bloom_tvf_of(&cursor->base)->name;
@@ -49,6 +52,7 @@ int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t
   /* This cannot fail: the block was read before. */
   bloom_filter_block_read(cursor->bytes, num_bytes, &cursor->block);
   cursor->slot = SIZE_MAX;
+  cursor->num_left = MAX_FILTERS_BY_BLOCK * (uint64_t)num_bytes;
   bloom_filter_block_rows_next(&cursor->base);
   return SQLITE_OK;
 }
@@ -64,16 +68,33 @@ void bloom_filter_block_rows_start_without(bloom_filter_block_rows *cursor, cons
   cursor->base.has_row = 1;
 }
 
+/* Filters of a block that is as it should be take no more than its bytes together.  Offsets
+** that go back and forth could make each of them as long as the block. */
+static void bound_filter(bloom_filter_block_rows *slots){
+  bloom_filter_slot *found = &slots->found;
+  slots->is_used_up = found->num_bytes>slots->num_left;
+  if( slots->is_used_up ){
+    found->filter = bloom_any_key_filter;
+    found->num_bytes = BLOOM_ANY_KEY_FILTER_BYTES;
+  }else{
+    slots->num_left -= found->num_bytes;
+  }
+}
+
 void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor){
   bloom_filter_block_rows *slots = (bloom_filter_block_rows *)cursor;
   if( slots->bytes==NULL || ++slots->slot==slots->block.num_slots ) return;
   bloom_filter_block_slot(&slots->block, slots->slot, &slots->found);
+  slots->is_used_up = 0;
+  if( !slots->found.is_damaged ) bound_filter(slots);
   cursor->rowid++;
   cursor->has_row = 1;
 }
 
 /* A warning about a filter of a block, or NULL. */
-static const char *slot_note(const bloom_filter_slot *found){
+static const char *slot_note(const bloom_filter_block_rows *slots){
+  const bloom_filter_slot *found = &slots->found;
+  if( slots->is_used_up ) return "damaged: its block's filters overlap too often, so it may contain every key";
   if( found->is_damaged ) return "damaged: its offsets lie outside of the block, so it may contain every key";
   if( found->first_offset>found->last_offset ) return "out of reach: no file offset is so large";
   return NULL;
@@ -99,7 +120,7 @@ void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_cont
                             SQLITE_TRANSIENT);
       break;
     default: /* BLOOM_COLUMN_NOTE */
-      sqlite3_result_text(context, slots->bytes ? slot_note(found) : slots->note, -1, SQLITE_STATIC);
+      sqlite3_result_text(context, slots->bytes ? slot_note(slots) : slots->note, -1, SQLITE_STATIC);
       break;
   }
 }

@@ -29,6 +29,8 @@ typedef struct bloom_filter_block_rows {
   bloom_filter_block block;
   size_t slot;
   bloom_filter_slot found;
+  uint64_t num_left;       /* bytes that filters may take from here on */
+  int is_used_up;          /* found would have taken more */
   const char *note;        /* of the one row, static */
 } bloom_filter_block_rows;
 
