@@ -146,6 +146,7 @@ for connection in [Connection()] + [db] * (not hasattr(db, "enable_load_extensio
     except sqlite3.NotSupportedError as error:
         assert all(word in str(error) for word in ("/usr/bin/python3", "apsw", "pysqlite3")), error
 if hasattr(db, "enable_load_extension"):
+    db.enable_load_extension(False)  # Debian's SQLite begins with True
     try:
         sqlite_bloom.load(db)
         raise SystemExit("it loaded")
