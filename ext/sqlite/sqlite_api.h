@@ -14,6 +14,30 @@
 SQLITE_EXTENSION_INIT3
 #endif
 
+/* 1 if a constraint of xBestIndex is an IN whose list a virtual table can have as a whole,
+** which it has then.  From 3.38 on. */
+static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint){
+#if SQLITE_VERSION_NUMBER >= 3038000
+  return sqlite3_libversion_number()>=3038000 && sqlite3_vtab_in(info, constraint, 1);
+#else
+  (void)info;
+  (void)constraint;
+  return 0;
+#endif
+}
+
+/* Goes through that list in xFilter: SQLITE_OK and a value, or SQLITE_DONE. */
+static inline int bloom_vtab_list_value(sqlite3_value *list, int is_first, sqlite3_value **value){
+#if SQLITE_VERSION_NUMBER >= 3038000
+  return is_first ? sqlite3_vtab_in_first(list, value) : sqlite3_vtab_in_next(list, value);
+#else
+  (void)list;
+  (void)is_first;
+  (void)value;
+  return SQLITE_DONE;
+#endif
+}
+
 /* 1 if sqlite3_interrupt() was called and the running statement must stop. */
 static inline int bloom_db_is_interrupted(sqlite3 *db){
   sqlite3_stmt *none = NULL;

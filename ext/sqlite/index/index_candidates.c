@@ -8,6 +8,7 @@
 */
 #include "index_int.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../core/parquet/parquet.h"
@@ -15,8 +16,11 @@
 /* The bits of which a block must have all, or all of one of several lists. */
 #define INDEX_MAX_BITS (BLOOM_MAX_KEY_HASHES * BLOOM_SIGNATURE_MAX_PROBES)
 
-/* So many gaps between changed rows are remembered. */
-#define INDEX_MAX_UNMERGED 1000000
+/* More are not remembered: memory has an end. */
+#define INDEX_MAX_INTERVALS 1000000
+
+/* Values of a list between two looks at whether sqlite3_interrupt() was called. */
+#define INDEX_VALUES_PER_LOOK 64
 
 typedef struct index_test {
   int num_lists;
@@ -26,15 +30,8 @@ typedef struct index_test {
 
 /* -- Intervals ---------------------------------------------------------------------------- */
 
-static int intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
-  if( first>last ) return SQLITE_OK;
-  if( intervals->num_intervals>0 ){
-    index_interval *before = &intervals->list[intervals->num_intervals-1];
-    if( before->last==INT64_MAX || before->last + 1>=first ){
-      if( before->last<last ) before->last = last;
-      return SQLITE_OK;
-    }
-  }
+/* Appends one, whatever those before it are. */
+static int intervals_append(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
   if( intervals->num_intervals==intervals->max_intervals ){
     const size_t max_intervals = 2*intervals->max_intervals + 16;
     index_interval *list = sqlite3_realloc64(intervals->list, max_intervals * sizeof(*list));
@@ -44,6 +41,19 @@ static int intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite
   }
   intervals->list[intervals->num_intervals++] = (index_interval){first, last};
   return SQLITE_OK;
+}
+
+/* Appends one that begins at or behind the last one's first id. */
+static int intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
+  if( first>last ) return SQLITE_OK;
+  if( intervals->num_intervals>0 ){
+    index_interval *before = &intervals->list[intervals->num_intervals-1];
+    if( before->last==INT64_MAX || before->last + 1>=first ){
+      if( before->last<last ) before->last = last;
+      return SQLITE_OK;
+    }
+  }
+  return intervals_append(intervals, first, last);
 }
 
 /* What both have; result is empty before. */
@@ -67,6 +77,20 @@ static int intervals_unite(const index_intervals *a, const index_intervals *b, i
     const index_interval next = is_a ? a->list[i++] : b->list[j++];
     rc = intervals_add(result, next.first, next.last);
   }
+  return rc;
+}
+
+static int intervals_compare(const void *a, const void *b){
+  const sqlite3_int64 of_a = ((const index_interval *)a)->first, of_b = ((const index_interval *)b)->first;
+  return (of_a>of_b) - (of_a<of_b);
+}
+
+/* What any of the intervals in *several has, which are in no order; result is empty before. */
+static int intervals_sort(index_intervals *several, index_intervals *result){
+  size_t i;
+  int rc = SQLITE_OK;
+  if( several->num_intervals>0 ) qsort(several->list, several->num_intervals, sizeof(several->list[0]), intervals_compare);
+  for(i=0; i<several->num_intervals && rc==SQLITE_OK; i++) rc = intervals_add(result, several->list[i].first, several->list[i].last);
   return rc;
 }
 
@@ -198,6 +222,76 @@ static int candidates_test_of_pattern(const bloom_index *index, index_condition 
   return rc;
 }
 
+/* The largest integer at or below a REAL of -2^63 .. 2^63. */
+static sqlite3_int64 floor_of_real(double real){
+  const sqlite3_int64 integer = (sqlite3_int64)real;
+  return (double)integer>real ? integer - 1 : integer;
+}
+
+/* The ids that a condition on the id may be true of.  SQLite checks it once more: what is not
+** plain is true of all. */
+static index_interval interval_of_id(index_condition_kind kind, sqlite3_value *value){
+  const index_interval all = {INT64_MIN, INT64_MAX}, none = {INT64_MAX, INT64_MIN};
+  const int type = sqlite3_value_type(value);
+  const int is_lower = kind==INDEX_ID_GT || kind==INDEX_ID_GE, is_upper = kind==INDEX_ID_LT || kind==INDEX_ID_LE;
+  sqlite3_int64 id;
+  int is_between = 0; /* the value lies between id and id + 1 */
+  if( !is_lower && !is_upper && kind!=INDEX_ID_EQ ) return all;
+  if( type==SQLITE_NULL ) return none;
+  if( type==SQLITE_FLOAT ){
+    const double real = sqlite3_value_double(value);
+    if( real>=0x1p63 ) return is_upper ? all : none;
+    if( real<-0x1p63 ) return is_lower ? all : none;
+    id = floor_of_real(real);
+    is_between = (double)id!=real;
+  }else if( type==SQLITE_INTEGER ){
+    id = sqlite3_value_int64(value);
+  }else{
+    return all;
+  }
+  if( kind==INDEX_ID_EQ ) return is_between ? none : (index_interval){id, id};
+  if( kind==INDEX_ID_GE && !is_between ) return (index_interval){id, INT64_MAX};
+  if( is_lower ) return id==INT64_MAX ? none : (index_interval){id + 1, INT64_MAX};
+  if( kind==INDEX_ID_LT && !is_between ) return id==INT64_MIN ? none : (index_interval){INT64_MIN, id - 1};
+  return (index_interval){INT64_MIN, id};
+}
+
+/* Sets *result, which is empty, to what the blocks, or the id, have for the values of a list. */
+static int candidates_of_list(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *list,
+                              index_intervals *result){
+  index_intervals several = {0}, of_value = {0};
+  sqlite3_value *value = NULL;
+  sqlite3_int64 num_values = 0, ignored;
+  size_t i;
+  int rc = SQLITE_OK;
+  while( rc==SQLITE_OK && (rc = bloom_vtab_list_value(list, num_values==0, &value))==SQLITE_OK ){
+    if( ++num_values%INDEX_VALUES_PER_LOOK==0 ) rc = bloom_sql_integer(index->connection, &ignored, "SELECT 1");
+    if( rc!=SQLITE_OK || sqlite3_value_type(value)==SQLITE_NULL ) continue;
+    of_value.num_intervals = 0;
+    if( index_is_on_id(condition.kind) ){
+      const index_interval of_id = interval_of_id(condition.kind, value);
+      rc = intervals_add(&of_value, of_id.first, of_id.last);
+    }else{
+      index_test test;
+      rc = candidates_test_of_value(index, layout, condition.key, value, &test);
+      if( rc==SQLITE_OK ) rc = candidates_add_column(index, layout, condition.key, &test, &of_value);
+    }
+    if( rc==SQLITE_OK && several.num_intervals + of_value.num_intervals>INDEX_MAX_INTERVALS ){
+      several.num_intervals = 0;
+      rc = intervals_append(&several, INT64_MIN, INT64_MAX);
+      break;
+    }
+    for(i=0; i<of_value.num_intervals && rc==SQLITE_OK; i++){
+      rc = intervals_append(&several, of_value.list[i].first, of_value.list[i].last);
+    }
+  }
+  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
+  if( rc==SQLITE_OK ) rc = intervals_sort(&several, result);
+  sqlite3_free(several.list);
+  sqlite3_free(of_value.list);
+  return rc;
+}
+
 /* Narrows *intervals by the blocks of the condition's column.  Sets *is_none if it is true of
 ** no row. */
 static int candidates_narrow(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *value,
@@ -207,13 +301,16 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
   index_intervals of_column = {0}, both = {0};
   int rc;
   *is_none = 0;
-  if( sqlite3_value_type(value)==SQLITE_NULL ){
+  if( condition.is_list ){
+    rc = candidates_of_list(index, layout, condition, value, &of_column);
+  }else if( sqlite3_value_type(value)==SQLITE_NULL ){
     *is_none = condition.kind!=INDEX_IS; /* blocks know nothing of NULLs */
     return SQLITE_OK;
+  }else{
+    rc = is_pattern ? candidates_test_of_pattern(index, condition, value, &test) : candidates_test_of_value(index, layout, condition.key, value, &test);
+    if( rc!=SQLITE_OK || test.num_bits==0 ) return rc;
+    rc = candidates_add_column(index, layout, condition.key, &test, &of_column);
   }
-  rc = is_pattern ? candidates_test_of_pattern(index, condition, value, &test) : candidates_test_of_value(index, layout, condition.key, value, &test);
-  if( rc!=SQLITE_OK || test.num_bits==0 ) return rc;
-  rc = candidates_add_column(index, layout, condition.key, &test, &of_column);
   if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &of_column, &both);
   if( rc==SQLITE_OK ) intervals_replace(intervals, &both);
   sqlite3_free(of_column.list);
@@ -229,8 +326,8 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
                              index->schema, index->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
-    if( unmerged.num_intervals==INDEX_MAX_UNMERGED ){
-      rc = intervals_add(&unmerged, id, INT64_MAX); /* memory has an end */
+    if( unmerged.num_intervals==INDEX_MAX_INTERVALS ){
+      rc = intervals_add(&unmerged, id, INT64_MAX);
       break;
     }
     rc = id<=layout->covered ? intervals_add(&unmerged, id, id) : SQLITE_OK;
@@ -267,43 +364,19 @@ static int intervals_of_columns(bloom_index *index, const index_plan *plan, sqli
   return rc==SQLITE_OK ? candidates_add_unmerged(index, &layout, intervals) : rc;
 }
 
-/* The largest integer at or below a REAL of -2^63 .. 2^63. */
-static sqlite3_int64 floor_of_real(double real){
-  const sqlite3_int64 integer = (sqlite3_int64)real;
-  return (double)integer>real ? integer - 1 : integer;
-}
-
-/* The ids that a condition on the id may be true of.  SQLite checks it once more: what is not
-** plain is true of all. */
-static index_interval interval_of_id(index_condition_kind kind, sqlite3_value *value){
-  const index_interval all = {INT64_MIN, INT64_MAX}, none = {INT64_MAX, INT64_MIN};
-  const int type = sqlite3_value_type(value);
-  const int is_lower = kind==INDEX_ID_GT || kind==INDEX_ID_GE, is_upper = kind==INDEX_ID_LT || kind==INDEX_ID_LE;
-  sqlite3_int64 id;
-  int is_between = 0; /* the value lies between id and id + 1 */
-  if( !is_lower && !is_upper && kind!=INDEX_ID_EQ ) return all;
-  if( type==SQLITE_NULL ) return none;
-  if( type==SQLITE_FLOAT ){
-    const double real = sqlite3_value_double(value);
-    if( real>=0x1p63 ) return is_upper ? all : none;
-    if( real<-0x1p63 ) return is_lower ? all : none;
-    id = floor_of_real(real);
-    is_between = (double)id!=real;
-  }else if( type==SQLITE_INTEGER ){
-    id = sqlite3_value_int64(value);
-  }else{
-    return all;
-  }
-  if( kind==INDEX_ID_EQ ) return is_between ? none : (index_interval){id, id};
-  if( kind==INDEX_ID_GE && !is_between ) return (index_interval){id, INT64_MAX};
-  if( is_lower ) return id==INT64_MAX ? none : (index_interval){id + 1, INT64_MAX};
-  if( kind==INDEX_ID_LT && !is_between ) return id==INT64_MIN ? none : (index_interval){INT64_MIN, id - 1};
-  return (index_interval){INT64_MIN, id};
+/* Narrows *intervals by a condition on the id. */
+static int candidates_narrow_by_id(bloom_index *index, index_condition condition, sqlite3_value *value, index_intervals *intervals){
+  const index_interval of_id = interval_of_id(condition.kind, value);
+  index_intervals of_ids = {0}, both = {0};
+  int rc = condition.is_list ? candidates_of_list(index, NULL, condition, value, &of_ids) : intervals_add(&of_ids, of_id.first, of_id.last);
+  if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &of_ids, &both);
+  if( rc==SQLITE_OK ) intervals_replace(intervals, &both);
+  sqlite3_free(of_ids.list);
+  sqlite3_free(both.list);
+  return rc;
 }
 
 int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, index_intervals *result){
-  index_intervals bounds = {0}, narrowed = {0};
-  index_interval bound = {INT64_MIN, INT64_MAX};
   int i, is_none = 0, rc;
   result->num_intervals = 0;
   rc = intervals_of_columns(index, plan, args, result, &is_none);
@@ -312,15 +385,8 @@ int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value *
     rc = intervals_add(result, INT64_MIN, INT64_MAX);
   }
   if( is_none ) result->num_intervals = 0;
-  for(i=0; i<plan->num_conditions; i++){
-    const index_interval of_id = interval_of_id(plan->conditions[i].kind, args[i]);
-    if( bound.first<of_id.first ) bound.first = of_id.first;
-    if( bound.last>of_id.last ) bound.last = of_id.last;
+  for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
+    if( index_is_on_id(plan->conditions[i].kind) ) rc = candidates_narrow_by_id(index, plan->conditions[i], args[i], result);
   }
-  if( rc==SQLITE_OK ) rc = intervals_add(&bounds, bound.first, bound.last);
-  if( rc==SQLITE_OK ) rc = intervals_intersect(result, &bounds, &narrowed);
-  if( rc==SQLITE_OK ) intervals_replace(result, &narrowed);
-  sqlite3_free(bounds.list);
-  sqlite3_free(narrowed.list);
   return rc;
 }

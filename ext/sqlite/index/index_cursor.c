@@ -112,8 +112,11 @@ static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
   for(i=0; i<cursor->plan.num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = cursor->plan.conditions[i];
     if( index_is_on_id(condition.kind) ) continue;
-    rc = sqlite3_bind_value(cursor->rows, 3 + 2*i, args[i]);
-    if( rc==SQLITE_OK ) rc = sqlite3_bind_int(cursor->rows, 4 + 2*i, !cursor_is_check_safe(index, condition, args[i]));
+    /* SQLite looks for a row's value in a list. */
+    if( !condition.is_list ) rc = sqlite3_bind_value(cursor->rows, 3 + 2*i, args[i]);
+    if( rc==SQLITE_OK ){
+      rc = sqlite3_bind_int(cursor->rows, 4 + 2*i, condition.is_list || !cursor_is_check_safe(index, condition, args[i]));
+    }
   }
   return rc;
 }

@@ -41,6 +41,7 @@ typedef enum index_condition_kind {
 typedef struct index_condition {
   index_condition_kind kind;
   int key;       /* of the config, but for ids */
+  int is_list;   /* IN: its argument is a list */
   int is_opaque; /* the application's own LIKE or GLOB: blocks know nothing of it */
 } index_condition;
 

@@ -2,8 +2,8 @@
 ** xBestIndex: which conditions pick blocks, and what a plan costs.
 **
 ** The plan is text, which EXPLAIN QUERY PLAN shows.  Each argument of xFilter has a code and
-** the letter of its indexed column,
-** a capital where the blocks do not serve it.  Then come `d.` for descending ids, `a.` if everything is
+** the letter of its indexed column: a capital where the blocks do not serve it, a digit and what
+** follows it where it is a list, of IN.  Then come `d.` for descending ids, `a.` if everything is
 ** to be read, `c.` if the source is still to be checked, and behind `u` the columns that are
 ** used, in hexadecimal.  Behind a colon stands the same for people:
 **
@@ -18,6 +18,7 @@
 
 /* Rows that a key has, about; and what a row costs that is read through the inner statement. */
 #define INDEX_ROWS_OF_KEY  10.0
+#define INDEX_ROWS_OF_LIST 25.0 /* values of IN, as SQLite takes a subquery to have */
 #define INDEX_COST_OF_ROW  1.5
 #define INDEX_COST_OF_SCAN 2.5
 
@@ -41,7 +42,7 @@ static int plan_find_key(const bloom_index *index, int column, int is_like){
 static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number, index_condition *condition){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
   const int is_id = constraint->iColumn<0 || constraint->iColumn==index->config.id_column;
-  condition->key = condition->is_opaque = 0;
+  condition->key = condition->is_opaque = condition->is_list = 0;
   if( is_id ){
     switch( constraint->op ){
       case SQLITE_INDEX_CONSTRAINT_EQ: condition->kind = INDEX_ID_EQ; return 1;
@@ -83,7 +84,8 @@ static char *plan_print(const bloom_index *index, const index_plan *plan, const 
   sqlite3_str *text = sqlite3_str_new(NULL);
   int i;
   for(i=0; i<plan->num_conditions; i++){
-    sqlite3_str_appendf(text, "%c%c", (char)plan->conditions[i].kind, (char)((plan->conditions[i].is_opaque ? 'A' : 'a') + plan->conditions[i].key));
+    const index_condition condition = plan->conditions[i];
+    sqlite3_str_appendf(text, "%c%c", (char)condition.kind, (char)((condition.is_list ? '0' : condition.is_opaque ? 'A' : 'a') + condition.key));
   }
   if( plan->is_descending ) sqlite3_str_appendall(text, "d.");
   if( plan->reads_all ) sqlite3_str_appendall(text, "a.");
@@ -92,7 +94,8 @@ static char *plan_print(const bloom_index *index, const index_plan *plan, const 
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
     const int column = index_is_on_id(condition.kind) ? index->config.id_column : index->config.keys[condition.key].column;
-    sqlite3_str_appendf(text, "%s%s %s ?", i ? " AND " : "", index->config.columns[column].name, index_operator(condition.kind));
+    sqlite3_str_appendf(text, "%s%s %s ?", i ? " AND " : "", index->config.columns[column].name,
+                        condition.is_list ? "IN" : index_operator(condition.kind));
   }
   if( doubt ) sqlite3_str_appendf(text, "%s(reads the whole table: %s)", plan->num_conditions ? " " : "", doubt);
   return sqlite3_str_finish(text);
@@ -109,8 +112,10 @@ int index_plan_read(const char *text, index_plan *plan){
     }else if( text[0]=='c' ){
       plan->is_unchecked = 1;
     }else if( plan->num_conditions<INDEX_MAX_CONDITIONS ){
-      const int is_opaque = text[1]<'a';
-      plan->conditions[plan->num_conditions++] = (index_condition){(index_condition_kind)text[0], text[1] - (is_opaque ? 'A' : 'a'), is_opaque};
+      const char begin = text[1]<'A' ? '0' : text[1]<'a' ? 'A' : 'a';
+      plan->conditions[plan->num_conditions++] = (index_condition){
+        .kind = (index_condition_kind)text[0], .key = text[1] - begin, .is_list = begin=='0', .is_opaque = begin=='A'
+      };
     }
   }
   for(text++; *text && *text!=':'; text++){
@@ -133,19 +138,24 @@ static double plan_num_rows(const bloom_index *index){
 static void plan_set_cost(const bloom_index *index, const index_plan *plan, sqlite3_index_info *info){
   const double num_rows = plan_num_rows(index);
   double rows = num_rows, shadow_reads = 0;
-  int i, has_key = 0, is_unique = 0;
+  int i, has_key = 0, has_list = 0, is_unique = 0;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition_kind kind = plan->conditions[i].kind;
-    if( kind==INDEX_ID_EQ ){
+    has_list |= plan->conditions[i].is_list;
+    if( kind==INDEX_ID_EQ && plan->conditions[i].is_list ){
+      if( rows>INDEX_ROWS_OF_LIST ) rows = INDEX_ROWS_OF_LIST;
+    }else if( kind==INDEX_ID_EQ ){
       is_unique = 1;
     }else if( index_is_on_id(kind) ){
       rows /= 4;
     }else{
       has_key = 1;
-      shadow_reads += 20 + num_rows/100000;
+      shadow_reads += (plan->conditions[i].is_list ? INDEX_ROWS_OF_LIST : 1) * (20 + num_rows/100000);
     }
   }
-  if( has_key && !plan->reads_all && rows>INDEX_ROWS_OF_KEY ) rows = INDEX_ROWS_OF_KEY;
+  if( has_key && !plan->reads_all && rows>INDEX_ROWS_OF_KEY*(has_list ? INDEX_ROWS_OF_LIST : 1) ){
+    rows = INDEX_ROWS_OF_KEY * (has_list ? INDEX_ROWS_OF_LIST : 1);
+  }
   if( is_unique ) rows = 1;
   if( is_unique ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   info->estimatedRows = rows<1 ? 1 : (sqlite3_int64)rows;
@@ -169,6 +179,9 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan.num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
     if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) ) continue;
+    /* Of one value at a time SQLite would compare the column with it, without the affinity that
+    ** IN has. */
+    if( condition.kind==INDEX_EQ || condition.kind==INDEX_ID_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
     plan.conditions[plan.num_conditions++] = condition;
     info->aConstraintUsage[i].argvIndex = plan.num_conditions;
     if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ){

@@ -1,0 +1,160 @@
+"""Random queries on a table t, which is the source or the index: {t} stands for its name."""
+import values
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+COMPARED_AS = ["CAST(%s AS INTEGER)", "CAST(%s AS TEXT)", "CAST(%s AS NUMERIC)", "CAST(%s AS BLOB)", "+%s", "(SELECT %s)",
+               "%s COLLATE NOCASE", "%s COLLATE BINARY", "%s COLLATE RTRIM"]
+OTHERS = ["x", "y", "z", "w"]
+
+
+class Queries:
+    """run has random, columns (names), id, texts (bytes of rows), keys (values of rows) and ids."""
+
+    def __init__(self, run):
+        self.run = run
+
+    def parameter(self, sql, value):
+        if value is not values.NONE:
+            self.parameters.append(value)
+        return sql
+
+    def value(self, is_plain=False):
+        """SQL of a value to compare with."""
+        run, r = self.run, self.run.random
+        if run.keys and r.random() < 0.75:
+            value = r.choice(run.keys)
+            if r.random() < 0.5:
+                value = values.near(r, value)
+            if isinstance(value, run.text_type):
+                pair = values.of_pattern(r, bytes(value))
+            else:
+                pair = ("?", value)
+        else:
+            pair = values.any_value(r)
+        if isinstance(pair[1], int) and abs(pair[1]) < 2**62 and r.random() < 0.3:
+            pair = (str(pair[1]), values.NONE)
+        sql = self.parameter(*pair)
+        return r.choice(COMPARED_AS) % sql if r.random() < 0.15 and not is_plain else sql
+
+    def id_value(self):
+        r = self.run.random
+        low, high = self.run.low, self.run.high
+        return self.parameter("?", r.choice([values.random_id(r, low, high), values.random_id(r, low, high), r.choice(self.run.ids or [0]),
+                                             r.choice(self.run.ids or [0]), r.uniform(-2.5, 2.5), r.choice([1e300, -1e300, 2.0**63, -2.0**63, "5", "x", None, b"1"]),
+                                             str(r.choice(self.run.ids or [0]))]) if r.random() < 0.5 else r.choice(self.run.ids or [0]))
+
+    def condition(self, alias, depth=0):
+        run, r = self.run, self.run.random
+        kind = r.random()
+        if depth < 2 and kind < 0.35:
+            parts = [self.condition(alias, depth + 1) for _ in range(r.choice([2, 2, 3]))]
+            return "(" + r.choice([" AND ", " AND ", " OR "]).join(parts) + ")"
+        if depth < 2 and kind < 0.38:
+            return "NOT " + self.condition(alias, depth + 1)
+        if kind < 0.5:
+            column = "%s.%s" % (alias, r.choice([quoted(run.id), quoted(run.id), "rowid" if run.has_rowid else quoted(run.id)]))
+            form = r.randrange(7)
+            if form == 0:
+                return "%s BETWEEN %s AND %s" % (column, self.id_value(), self.id_value())
+            if form == 1:
+                return "%s IN (%s, %s, %s)" % (column, self.id_value(), self.id_value(), self.id_value())
+            if form == 2:
+                return "%s %% %d = %d" % (column, r.randint(1, 9), r.randint(0, 3))
+            return "%s %s %s" % (column, r.choice(["=", "<", "<=", ">", ">=", "<>", "IS"]), self.id_value())
+        name = r.choice(run.key_columns if r.random() < 0.85 and run.key_columns else run.columns)
+        column = "%s.%s" % (alias, quoted(name))
+        if kind < 0.78 and not (name in run.like_columns and r.random() < 0.7):
+            form = r.randrange(13)
+            if form < 5:
+                return "%s = %s" % (column, self.value())
+            if form == 5:
+                return "%s = %s" % (self.value(), column)
+            if form == 6:
+                return "%s IS %s" % (column, r.choice([self.value(), "NULL"]))
+            if form == 7:
+                return "%s IN (%s)" % (column, ", ".join(self.value() for _ in range(r.randint(1, 4))))
+            if form == 8:
+                return "%s IN (SELECT %s FROM o)" % (column, r.choice(OTHERS))
+            if form == 9:
+                return "%s = (SELECT %s FROM o WHERE n = %d)" % (column, r.choice(OTHERS), r.randint(0, 12))
+            if form == 10:
+                return "%s %s %s" % (column, r.choice(["<", ">", "<>", "IS NOT"]), self.value())
+            if form == 11:
+                return "%s %s" % (column, r.choice(["IS NULL", "NOT NULL", "COLLATE NOCASE = 'ABC'"]))
+            # Of a row value's IN SQLite compares a virtual table's columns without affinity.
+            return "(%s, %s.%s) IN (VALUES(%s, %s))" % (column, alias, quoted(r.choice(run.columns)), self.value(True), self.value(True))
+        is_glob = r.random() < 0.35
+        pattern = values.pattern(r, run.texts, is_glob)
+        sql = self.parameter(*values.of_pattern(r, pattern)) if r.random() < 0.95 else self.value()
+        form = r.random()
+        if form < 0.07:
+            return "%s NOT %s %s" % (column, "GLOB" if is_glob else "LIKE", sql)
+        if form < 0.12 and not is_glob:
+            return "%s LIKE %s ESCAPE '_'" % (column, sql)
+        if form < 0.16:
+            return "%s(%s, %s)" % ("glob" if is_glob else "like", sql, column)
+        if form < 0.19:
+            return "%s %s (SELECT z FROM o WHERE n = %d)" % (column, "GLOB" if is_glob else "LIKE", r.randint(0, 12))
+        return "%s %s %s" % (column, "GLOB" if is_glob else "LIKE", sql)
+
+    def column(self, alias="t"):
+        return "%s.%s" % (alias, quoted(self.run.random.choice(self.run.columns)))
+
+    def query(self):
+        """SQL, parameters, and whether the order of its rows is said."""
+        run, r = self.run, self.run.random
+        self.parameters = []
+        one_id = "t." + quoted(run.id)
+        form = r.random()
+        if form < 0.3:
+            return "SELECT * FROM {t} AS t WHERE " + self.condition("t"), self.parameters, False
+        if form < 0.45:
+            sql = "SELECT %s, %s FROM {t} AS t WHERE %s ORDER BY %s%s" % (one_id, self.column(), self.condition("t"), one_id, r.choice(["", " DESC"]))
+            if r.random() < 0.5:
+                sql += " LIMIT %d" % r.randint(0, 20)
+                if r.random() < 0.5:
+                    sql += " OFFSET %d" % r.randint(0, 20)
+            return sql, self.parameters, True
+        if form < 0.58:
+            what = r.choice(["count(*), sum(%s %% 1000)", "min(%s), count(*)", "max(%s)", "total(%s %% 7), count(DISTINCT typeof(%s))"]).replace("%s", one_id)
+            return "SELECT %s FROM {t} AS t WHERE %s" % (what.replace("%%", "%"), self.condition("t")), self.parameters, True
+        if form < 0.65:
+            column = self.column()
+            return "SELECT typeof(%s), count(*), max(%s) FROM {t} AS t WHERE %s GROUP BY typeof(%s)" % (
+                column, one_id, self.condition("t"), column), self.parameters, False
+        if form < 0.68:
+            return "SELECT DISTINCT typeof(%s) FROM {t} AS t WHERE %s" % (self.column(), self.condition("t")), self.parameters, False
+        if form < 0.85:
+            kind = r.choice(["JOIN", "CROSS JOIN", "LEFT JOIN", "LEFT JOIN"] + (["RIGHT JOIN", "FULL JOIN"] if run.has_right_join else []))
+            on = "%s %s o.%s" % (self.column(), r.choice(["=", "=", "=", "IS", "LIKE"]), r.choice(OTHERS))
+            if r.random() < 0.3:
+                on += " AND " + self.condition("t")
+            tables = ["o", "{t} AS t"]
+            if r.random() < 0.15:
+                tables[0] = "(SELECT x AS x, y, z, w, n FROM o UNION ALL SELECT %s, 2, 'x', 1.5, 99) AS o" % self.value()
+            if r.random() < 0.5:
+                tables.reverse()
+            if tables[0] != "o" and not run.is_like_safe_in_on and ("LIKE" in on or "GLOB" in on or "like(" in on or "glob(" in on):
+                kind = "JOIN"
+            where = " WHERE " + self.condition("t") if r.random() < 0.3 else ""
+            # Parameters come in the order of the text, other than where a subquery stands first.
+            if "?" in tables[0] or "?" in tables[1]:
+                return self.query()
+            return "SELECT %s, o.n, %s FROM %s %s %s ON %s%s" % (one_id, self.column(), tables[0], kind, tables[1], on, where), self.parameters, False
+        if form < 0.9:
+            return "SELECT o.n, (SELECT count(*) FROM {t} AS t WHERE %s = o.%s AND %s) FROM o" % (
+                self.column(), r.choice(OTHERS), self.condition("t")), self.parameters, False
+        if form < 0.94:
+            on = "a.%s = b.%s" % (quoted(r.choice(run.columns)), quoted(r.choice(run.columns)))
+            return "SELECT a.%s, b.%s FROM {t} AS a JOIN {t} AS b ON %s WHERE %s AND %s LIMIT 200000" % (
+                quoted(run.id), quoted(run.id), on, "a.%s < %s" % (quoted(run.id), self.parameter("?", run.low + 20)),
+                self.condition("b")), self.parameters, False
+        if form < 0.97:
+            return "SELECT o.n FROM o WHERE EXISTS (SELECT 1 FROM {t} AS t WHERE %s = o.%s AND %s)" % (
+                self.column(), r.choice(OTHERS), self.condition("t")), self.parameters, False
+        return "SELECT %s FROM {t} AS t WHERE %s UNION ALL SELECT %s FROM {t} AS t WHERE %s" % (
+            one_id, self.condition("t"), one_id, self.condition("t")), self.parameters, False
