@@ -87,14 +87,17 @@ static int index_check_all_blocks(bloom_index *index, const index_layout *layout
   int rc = SQLITE_OK;
   if( blocks->first>0 ){
     rc = index_reader_end(reader, blocks->first - 1, &end);
-    first = end.last + (end.last<INT64_MAX);
+    if( rc!=SQLITE_OK ) return rc;
+    if( end.last==INT64_MAX ) return rc; /* no id is left for an open block */
+    first = end.last + 1;
   }
   for(i=0; i<blocks->num_blocks && rc==SQLITE_OK && *finding==NULL; i++){
     end.last = layout->covered;
     if( blocks->first + i<layout->keys[reader->key].num_blocks ) rc = index_reader_end(reader, blocks->first + i, &end);
     if( rc==SQLITE_OK && end.last>layout->covered ) rc = SQLITE_CORRUPT_VTAB;
     if( rc==SQLITE_OK ) rc = index_check_block(index, layout, weights, reader->key, rows, first, end.last, blocks->bytes + (size_t)i*block_bytes, built, finding);
-    first = end.last + (end.last<INT64_MAX);
+    if( end.last==INT64_MAX ) break;
+    first = end.last + 1;
   }
   return rc;
 }
