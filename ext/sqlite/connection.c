@@ -3,12 +3,22 @@
 */
 #include "connection.h"
 
-/* Under SQLite's own mutex for applications, which is NULL where there are no threads. */
+/* Under SQLite's own mutex for applications. */
 static bloom_connection *connections;
 
-static sqlite3_mutex *connections_mutex(void){
-  return sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
+/* A SQLite without threads has no mutexes, and not even their functions: they must neither
+** be called where bloom is loaded, nor be named where it is linked. */
+#if defined(SQLITE_CORE) && defined(SQLITE_THREADSAFE) && !SQLITE_THREADSAFE
+static void lock_connections(void){}
+static void unlock_connections(void){}
+#else
+static void lock_connections(void){
+  if( sqlite3_threadsafe() ) sqlite3_mutex_enter(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
 }
+static void unlock_connections(void){
+  if( sqlite3_threadsafe() ) sqlite3_mutex_leave(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
+}
+#endif
 
 static bloom_connection *new_connection(sqlite3 *db){
   bloom_connection *connection = sqlite3_malloc64(sizeof(*connection));
@@ -21,7 +31,7 @@ static bloom_connection *new_connection(sqlite3 *db){
 
 bloom_connection *bloom_connection_get(sqlite3 *db){
   bloom_connection *connection;
-  sqlite3_mutex_enter(connections_mutex());
+  lock_connections();
   for(connection=connections; connection && connection->db!=db; connection=connection->next){}
   if( connection==NULL ){
     connection = new_connection(db);
@@ -31,20 +41,20 @@ bloom_connection *bloom_connection_get(sqlite3 *db){
     }
   }
   if( connection ) connection->num_users++;
-  sqlite3_mutex_leave(connections_mutex());
+  unlock_connections();
   return connection;
 }
 
 void bloom_connection_release(void *data){
   bloom_connection *connection = data, **link = &connections;
   int is_last;
-  sqlite3_mutex_enter(connections_mutex());
+  lock_connections();
   is_last = --connection->num_users==0;
   if( is_last ){
     while( *link!=connection ) link = &(*link)->next;
     *link = connection->next;
   }
-  sqlite3_mutex_leave(connections_mutex());
+  unlock_connections();
   if( !is_last ) return;
   bloom_handle_pool_free(connection->pool);
   sqlite3_free(connection);

@@ -38,7 +38,7 @@ compile() {
   fi
 }
 compile sqlite3 "$sqlite/sqlite3.c" -Oz -w $sqlite_options
-compile bloom $work/bloom.c -Oz -std=c11 $warnings -DSQLITE_CORE "-I$sqlite" -I$work
+compile bloom $work/bloom.c -Oz -std=c11 $warnings -DSQLITE_CORE -DSQLITE_THREADSAFE=0 "-I$sqlite" -I$work
 compile database examples/playground/wasm/database.c -Oz -std=c11 $warnings -DSQLITE_CORE "-I$sqlite" -I$work
 
 functions=$(sed -n 's/.*[^a-z0-9_]\(_\(sqlite3\|database\)_[a-z0-9_]*\)(.*/\1/p' examples/playground/wasm/api.js | sort -u | paste -sd , -)

@@ -80,6 +80,7 @@ static const struct {
   {"bloom_ldb", MODULE, "SELECT count(*) FROM bloom_ldb(NULL)", "1"},
   {"bloom_sets", MODULE, "SELECT count(*) FROM bloom_sets(NULL, 1)", "0"},
   {"bloom", MODULE, "SELECT coalesce((SELECT name FROM pragma_module_list WHERE name='bloom'), 'no such module')", "bloom"},
+  {"bloom_index", MODULE, "SELECT coalesce((SELECT name FROM pragma_module_list WHERE name='bloom_index'), 'no such module')", "bloom_index"},
 };
 
 /* The first column of the first row; "error: ..." if that fails.  sqlite3_free() it. */
