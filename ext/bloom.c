@@ -22,7 +22,6 @@
 
 #include "sqlite/connection.h"
 #include "sqlite/functions/functions.h"
-#include "sqlite/handle.h"
 #include "sqlite/size_args.h"
 #include "sqlite/index/index.h"
 #include "sqlite/vtab/vtab.h"
@@ -52,6 +51,7 @@ typedef struct function_row {
   /* The function's data for each connection, or NULL. */
   void *(*new_data)(void);
   void (*free_data)(void *);
+  int has_connection; /* its data is the connection's, of sqlite/connection.h */
 } function_row;
 
 #define SCALAR(sql_name, count) {.name = #sql_name, .num_args = (count), .function = (sql_name)}
@@ -86,7 +86,7 @@ static const function_row function_rows[] = {
   {.name = "bloom_key", .num_args = 3, .function = bloom_secret_key},
   SCALAR(bloom_tuple, -1),
   SCALAR(bloom_may_contain, 2),
-  SCALAR_WITH(bloom_open, 1, bloom_handle_pool),
+  {.name = "bloom_open", .num_args = 1, .function = bloom_open, .free_data = bloom_connection_release, .has_connection = 1},
   SIZED_AGGREGATE(bloom_filter_block_build, 2),
   SIZED_AGGREGATE(bloom_filter_block_build, 3),
   SIZED_AGGREGATE(bloom_build_sets, 2),
@@ -98,41 +98,34 @@ static const function_row function_rows[] = {
 static const struct {
   const char *name;
   const sqlite3_module *module;
-  const bloom_tvf *function; /* of a table-valued function */
-  /* The module's data for each connection, or NULL. */
-  void *(*new_data)(void);
-  void (*free_data)(void *);
-  int has_connection; /* its data is the connection's, of sqlite/connection.h */
+  const bloom_tvf *function; /* of a table-valued function; NULL: its data is the connection's */
 } module_rows[] = {
   {.name = "bloom_info", .module = &bloom_tvf_module, .function = &bloom_info_tvf},
   {.name = "bloom_filter_block", .module = &bloom_tvf_module, .function = &bloom_filter_block_tvf},
   {.name = "bloom_ldb", .module = &bloom_tvf_module, .function = &bloom_ldb_tvf},
   {.name = "bloom_sets", .module = &bloom_tvf_module, .function = &bloom_sets_tvf},
-  {.name = "bloom", .module = &bloom_vtab_module.module, .new_data = bloom_vtab_connection_new, .free_data = bloom_vtab_connection_free},
-  {.name = "bloom_index", .module = &bloom_index_module.module, .free_data = bloom_connection_release, .has_connection = 1},
+  {.name = "bloom", .module = &bloom_vtab_module.module},
+  {.name = "bloom_index", .module = &bloom_index_module.module},
 };
 
 static int register_module(sqlite3 *db, size_t number){
   /* SQLite's interface takes no const data, but it only passes the data on. */
   union { const bloom_tvf *function; void *data; } given;
+  void (*free_data)(void *) = NULL;
   given.function = module_rows[number].function;
-  if( module_rows[number].new_data ){
-    given.data = module_rows[number].new_data();
-    if( given.data==NULL ) return SQLITE_NOMEM;
-  }
-  if( module_rows[number].has_connection ){
+  if( given.function==NULL ){
     given.data = bloom_connection_get(db);
     if( given.data==NULL ) return SQLITE_NOMEM;
+    free_data = bloom_connection_release;
   }
   /* Frees data, too, if it fails. */
-  return sqlite3_create_module_v2(db, module_rows[number].name, module_rows[number].module,
-                                  given.data, module_rows[number].free_data);
+  return sqlite3_create_module_v2(db, module_rows[number].name, module_rows[number].module, given.data, free_data);
 }
 
 static int register_function(sqlite3 *db, const function_row *row){
   void *data = NULL;
-  if( row->new_data ){
-    data = row->new_data();
+  if( row->new_data || row->has_connection ){
+    data = row->new_data ? row->new_data() : bloom_connection_get(db);
     if( data==NULL ) return SQLITE_NOMEM;
   }
   /* Both free data, too, if they fail. */

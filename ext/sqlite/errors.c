@@ -5,7 +5,8 @@
 
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
+
+#include "key.h"
 
 #define LITERAL_MAX_CHARS 40
 
@@ -49,13 +50,10 @@ const char *bloom_type_name(sqlite3_value *value){
 }
 
 char *bloom_real_literal(double number){
-  char *literal = sqlite3_mprintf("%!.15g", number);
-  /* As many digits as distinguish it from the next numbers. */
-  if( literal && strtod(literal, NULL)!=number ){
-    sqlite3_free(literal);
-    literal = sqlite3_mprintf("%!.17g", number);
-  }
-  return literal;
+  int is_exact = 0;
+  const double rounded = number>=-1e308 && number<=1e308 ? bloom_real_of_15_digits(number, &is_exact) : number;
+  /* As many digits as tell it from its neighbours. */
+  return sqlite3_mprintf(rounded==number || !is_exact ? "%!.15g" : "%!.17g", number);
 }
 
 /* The literal of a TEXT, with dots after it if it was cut. */

@@ -117,7 +117,8 @@
 #define BLOOM_ERROR_TABLE_CHANGING \
   "bloom: %s must always return the same for a row, so it cannot have %s"
 #define BLOOM_ERROR_TABLE_TWICE         "bloom: option %s is given twice"
-#define BLOOM_ERROR_TABLE_BITS_PER_KEY  "bloom: bits_per_key must be a number in 1..100, not %s"
+#define BLOOM_ERROR_TABLE_BITS_PER_KEY  \
+  "bloom: bits_per_key must be a number in 1..100, or a rate above 0 and below 1, not %s"
 #define BLOOM_ERROR_TABLE_CAPACITY      "bloom: capacity must be an integer in 1..1000000000000, not %s"
 #define BLOOM_ERROR_TABLE_OPTION \
   "bloom: there is no option %.*s; options are where, bits_per_key and capacity"
@@ -160,15 +161,14 @@
 #define BLOOM_ERROR_TABLE_ON_THEIR_WAY \
   "bloom: %s cannot be rebuilt by a trigger, or while another statement writes: rows are on their way"
 
+/* name, pages, pages */
+#define BLOOM_ERROR_TABLE_TOO_LARGE "bloom: %s needs %lld pages, and its database may have %lld at most"
+
 /* What a note says, and 'integrity-check' with the name before it.  name, name */
 #define BLOOM_NOTE_REPAIR "every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
 #define BLOOM_NOTE_REBUILD_PAYS "%s; INSERT INTO %s(%s) VALUES ('rebuild') makes it smaller"
 /* name, note */
 #define BLOOM_ERROR_TABLE_UNCERTAIN "bloom: %s: %s"
-#define BLOOM_ERROR_TABLE_TRIGGERS \
-  "bloom: %s lost its source table, or triggers of its own: drop it and create it again"
-#define BLOOM_ERROR_TABLE_RULE \
-  "bloom: the source column of %s changed its type or collation: drop %s and create it again"
 /* name, keys that it misses, keys, name, name */
 #define BLOOM_ERROR_TABLE_DENIED \
   "bloom: %s misses %lld of the %lld keys of its source table; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"

@@ -36,6 +36,10 @@ typedef struct bloom_key {
   uint8_t buffer[8];
 } bloom_key;
 
+/* A finite REAL rounded to 15 significant digits, whatever the locale.  *is_exact: it is the
+** REAL that those digits are nearest to, and not one of its neighbours. */
+double bloom_real_of_15_digits(double value, int *is_exact);
+
 /* The key of a REAL: BLOOM_KEY_INTEGER or BLOOM_KEY_BYTES. */
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key);
 

@@ -31,12 +31,17 @@ def database(load, r):
 
 
 def damage(db, r):
-    table = "f_" + r.choice(["config", "layers", "layers", "pages"])
-    columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)]
-    one = "(SELECT rowid FROM %s ORDER BY random() LIMIT 1)" % table
+    table = "f_pages"
+    columns = ["bytes", "bytes", "rowid"]
+    one = "(SELECT rowid FROM %s ORDER BY %s LIMIT 1)" % (table, r.choice(["random()", "rowid"]))
     sql, args = r.choice([
         ("UPDATE OR REPLACE %s SET %s = ? WHERE rowid = %s" % (table, r.choice(columns), one), [r.choice(VALUES)]),
         ("UPDATE OR REPLACE %s SET %s = ?" % (table, r.choice(columns)), [r.choice(VALUES)]),
+        # One byte of the layout, or of a page's header.
+        ("UPDATE %s SET bytes = CAST(substr(bytes, 1, ?1) || ?2 || substr(bytes, ?1 + 2) AS BLOB) WHERE rowid = 1" % table,
+         [r.randint(0, 303), bytes([r.randint(0, 255)])]),
+        ("UPDATE %s SET bytes = CAST(substr(bytes, 1, ?1) || ?2 || substr(bytes, ?1 + 2) AS BLOB) WHERE rowid = %s AND rowid > 1" % (table, one),
+         [r.randint(0, 31), bytes([r.randint(0, 255)])]),
         ("DELETE FROM %s WHERE rowid = %s" % (table, one), []),
         ("INSERT OR IGNORE INTO %s(rowid) VALUES (?)" % table, [r.choice([0, 1, 2, 7, -1])]),
         ("DROP TABLE %s" % table, []),

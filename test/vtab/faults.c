@@ -382,8 +382,8 @@ static void check_filters(sqlite3 *db){
                           " FROM sqlite_master WHERE sql LIKE '%USING bloom%'", -1, &row, NULL), "filters");
   while( sqlite3_step(row)==SQLITE_ROW ) must_succeed(db, "integrity-check", (const char *)sqlite3_column_text(row, 0));
   sqlite3_finalize(row);
-  must_be_empty(db, "orphans", "SELECT s.name FROM sqlite_master s WHERE s.name LIKE '%\\_config' ESCAPE '\\'"
-    " AND NOT EXISTS (SELECT 1 FROM sqlite_master v WHERE v.sql LIKE '%USING bloom%' AND v.name || '_config' = s.name)");
+  must_be_empty(db, "orphans", "SELECT s.name FROM sqlite_master s WHERE s.name LIKE '%\\_pages' ESCAPE '\\'"
+    " AND NOT EXISTS (SELECT 1 FROM sqlite_master v WHERE v.sql LIKE '%USING bloom%' AND v.name || '_pages' = s.name)");
   must_be_empty(db, "PRAGMA integrity_check", "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'");
 }
 

@@ -16,8 +16,7 @@
 
 static const uint8_t parquet_header_end[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
 
-/* Writes the header of num_blocks blocks; returns its length in bytes. */
-static size_t parquet_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]){
+size_t bloom_parquet_put_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]){
   /* A Thrift integer n >= 0 is written as 2n, seven bits a byte, the lowest first. */
   uint64_t rest = 2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES;
   size_t num_bytes = 0;
@@ -31,7 +30,7 @@ static size_t parquet_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_M
 static bloom_shape parquet_shape_of(uint64_t num_blocks){
   uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
   return (bloom_shape){
-    .num_bytes = parquet_header(num_blocks, header) + (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
+    .num_bytes = bloom_parquet_put_header(num_blocks, header) + (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
     .num_bits = num_blocks * PARQUET_BLOCK_BITS,
     .num_slots = num_blocks,
     .num_probes = BLOOM_SPLIT_BLOCK_WORDS,
@@ -54,7 +53,7 @@ static inline size_t parquet_header_bytes(const bloom_shape *shape){
 
 static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
   uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
-  const size_t num_bytes = parquet_header(shape->num_slots, header);
+  const size_t num_bytes = bloom_parquet_put_header(shape->num_slots, header);
   memcpy(filter, header, num_bytes);
   memset(filter + num_bytes, 0, shape->num_bytes - num_bytes);
 }
@@ -77,7 +76,7 @@ static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
   const size_t num_header_bytes = num_bytes % BLOOM_SPLIT_BLOCK_BYTES;
   const uint64_t num_blocks = num_bytes / BLOOM_SPLIT_BLOCK_BYTES;
   if( num_blocks==0 || num_blocks>BLOOM_PARQUET_MAX_BLOCKS ) return 0;
-  if( parquet_header(num_blocks, header)!=num_header_bytes ) return 0;
+  if( bloom_parquet_put_header(num_blocks, header)!=num_header_bytes ) return 0;
   if( memcmp(bytes, header, num_header_bytes)!=0 ) return 0;
   *filter = (bloom_filter){
     .encoding = &bloom_encoding_parquet,

@@ -1,6 +1,6 @@
 /*
 ** bloom_open(filter): a handle that the other functions take in place of the
-** BLOB; NULL for NULL.  Its function data is the connection's handle pool.
+** BLOB; NULL for NULL.  Its function data is the connection's.
 **
 ** Why: before 3.43, SQLite copies the BLOB that a scalar subquery returns for each row of
 ** the outer query.  It never copies what a pointer value points to.
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "../../core/encodings.h"
+#include "../connection.h"
 #include "../filter_arg.h"
 #include "functions.h"
-#include "../handle.h"
 
 /* The alignment of a filter's bits, so that a block of Parquet's lies within one cache
 ** line. */
@@ -27,13 +27,13 @@ static void fill_handle(bloom_handle *handle, const bloom_filter *filter){
 }
 
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
+  const bloom_connection *connection = sqlite3_user_data(context);
   bloom_filter storage;
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], NULL, &storage);
   bloom_handle *handle;
   (void)num_args;
   if( filter==NULL ) return;
-  switch( bloom_handle_open(sqlite3_user_data(context), sqlite3_context_db_handle(context),
-                            filter->shape.num_bytes + CACHE_LINE_BYTES, &handle) ){
+  switch( bloom_handle_open(connection->pool, connection->db, filter->shape.num_bytes + CACHE_LINE_BYTES, &handle) ){
     case BLOOM_HANDLE_OPEN:
       fill_handle(handle, filter);
       bloom_handle_give_away(context, handle);

@@ -3,7 +3,6 @@
 */
 #include "equality.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../key.h"
@@ -100,51 +99,82 @@ static void push_real(const bloom_encoding *encoding, double real, bloom_key_has
   }
 }
 
-/* 1 if a text may look like a number to SQLite: of its characters alone, with a digit.  From
-** 3.52 on a NUL ends the number, whatever follows. */
-static int may_be_number(const char *text, size_t num_bytes, int *is_integer){
-  size_t i;
-  int num_digits = 0;
-  *is_integer = 1;
-  for(i=0; i<num_bytes && text[i]; i++){
-    const char c = text[i];
-    if( c>='0' && c<='9' ) num_digits++;
-    else if( c=='.' || c=='e' || c=='E' ) *is_integer = 0;
-    else if( c!='+' && c!='-' && c!=' ' && !(c>='\t' && c<='\r') ) return 0;
-  }
-  return num_digits>0;
+/* What a text is to numeric affinity. */
+typedef enum text_form {
+  FORM_TEXT,    /* no number */
+  FORM_INTEGER, /* of at most 18 digits: its integer alone says all that `=` tells apart */
+  FORM_DECIMAL, /* of at most 15 digits, with a point or an exponent: its REAL does */
+  FORM_NUMBER   /* another: its text and its number */
+} text_form;
+
+static int is_blank_char(char c){
+  return c==' ' || (c>='\t' && c<='\r');
 }
 
-/* Pushes the hash of the number that a text looks like, if it may, and if it is not the
-** decimal text of an integer, unless that is wanted too.  A text that begins with a number,
-** '1-2', gives that one, which costs a bit too much; so does a large integer, as INTEGER
-** and as REAL.  sqlite3_value_numeric_type() would say more, but of a copy it crashes
-** SQLite 3.52.0.  SQLITE_OK or SQLITE_NOMEM. */
+/* Steps over digits from text[i] on, and counts those that matter. */
+static size_t skip_digits(const char *text, size_t num_bytes, size_t i, int *num_digits, int *num_significant){
+  for(; i<num_bytes && text[i]>='0' && text[i]<='9'; i++){
+    ++*num_digits;
+    *num_significant += *num_significant>0 || text[i]!='0';
+  }
+  return i;
+}
+
+/* Source: sqlite.org/datatype3.html, section 3.4: blanks around a well-formed literal.  From
+** 3.52 on a NUL ends the number, whatever follows. */
+static text_form form_of(const char *text, size_t num_bytes){
+  int num_digits = 0, num_significant = 0, is_integer = 1;
+  size_t i = 0;
+  while( i<num_bytes && is_blank_char(text[i]) ) i++;
+  if( i<num_bytes && (text[i]=='+' || text[i]=='-') ) i++;
+  i = skip_digits(text, num_bytes, i, &num_digits, &num_significant);
+  if( i<num_bytes && text[i]=='.' ){
+    is_integer = 0;
+    i = skip_digits(text, num_bytes, i + 1, &num_digits, &num_significant);
+  }
+  if( num_digits==0 ) return FORM_TEXT;
+  if( i<num_bytes && (text[i]=='e' || text[i]=='E') ){
+    int num_exponent_digits = 0, unused = 0;
+    is_integer = 0;
+    if( ++i<num_bytes && (text[i]=='+' || text[i]=='-') ) i++;
+    i = skip_digits(text, num_bytes, i, &num_exponent_digits, &unused);
+    if( num_exponent_digits==0 ) return FORM_TEXT;
+  }
+  while( i<num_bytes && is_blank_char(text[i]) ) i++;
+  if( i<num_bytes ) return text[i]==0 ? FORM_NUMBER : FORM_TEXT;
+  if( is_integer ) return num_significant<=18 ? FORM_INTEGER : FORM_NUMBER;
+  return num_significant<=15 ? FORM_DECIMAL : FORM_NUMBER;
+}
+
+/* The REALs next to one that is no integer: versions of SQLite read some decimals as
+** neighbouring REALs. */
+static void push_neighbours(const bloom_encoding *encoding, double real, bloom_key_hashes *hashes){
+  uint64_t bits;
+  int step;
+  if( real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real ) return;
+  memcpy(&bits, &real, sizeof(bits));
+  for(step=-1; step<=1; step+=2){
+    const uint64_t next_bits = bits + (uint64_t)(int64_t)step;
+    double next;
+    memcpy(&next, &next_bits, sizeof(next));
+    push_real(encoding, next, hashes);
+  }
+}
+
+/* Pushes the number that a text of this form is to the SQLite that runs.  A large integer is
+** one as INTEGER and as REAL.  sqlite3_value_numeric_type() would say which, but of a copy it
+** crashes SQLite 3.52.0.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_number_of_text(
-  const bloom_encoding *encoding,
-  sqlite3_value *value,
-  const char *text,
-  size_t num_bytes,
-  int is_decimal_wanted,
-  bloom_key_hashes *hashes
+  const bloom_encoding *encoding, sqlite3_value *value, text_form form, int with_neighbours, bloom_key_hashes *hashes
 ){
-  int is_integer;
-  double real;
-  sqlite3_value *number;
-  if( !may_be_number(text, num_bytes, &is_integer) ) return SQLITE_OK;
   /* A copy: the value itself may be another's to read as TEXT. */
-  number = sqlite3_value_dup(value);
+  sqlite3_value *number = sqlite3_value_dup(value);
+  double real;
   if( number==NULL ) return SQLITE_NOMEM;
   real = sqlite3_value_double(number);
-  if( is_integer ){
-    const sqlite3_int64 integer = sqlite3_value_int64(number);
-    char decimal[32];
-    sqlite3_snprintf(sizeof(decimal), decimal, "%lld", integer);
-    if( is_decimal_wanted || strlen(decimal)!=num_bytes || memcmp(decimal, text, num_bytes)!=0 ){
-      push(hashes, encoding->hash_int64(integer));
-    }
-  }
-  if( !is_integer || !(real>-0x1p53 && real<0x1p53) ) push_real(encoding, real, hashes);
+  if( form!=FORM_DECIMAL ) push(hashes, encoding->hash_int64(sqlite3_value_int64(number)));
+  if( form==FORM_DECIMAL || !(real>-0x1p53 && real<0x1p53) || (double)sqlite3_value_int64(number)!=real ) push_real(encoding, real, hashes);
+  if( with_neighbours ) push_neighbours(encoding, real, hashes);
   sqlite3_value_free(number);
   return SQLITE_OK;
 }
@@ -169,11 +199,29 @@ static int push_value(const bloom_encoding *encoding, sqlite3_value *value, bloo
   return SQLITE_OK;
 }
 
-/* A REAL as text of 15 digits, as many as old versions compared by, read back. */
-static double rounded_to_15_digits(double real){
-  char text[64];
-  sqlite3_snprintf(sizeof(text), text, "%!.15g", real);
-  return strtod(text, NULL);
+/* Pushes what a TEXT is known by: to store it, or to look for it. */
+static int push_text_key(
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, int is_query, bloom_key_hashes *hashes
+){
+  size_t num_bytes;
+  const char *text = text_of(value, &num_bytes);
+  text_form form;
+  int rc = SQLITE_OK;
+  if( text==NULL ) return SQLITE_NOMEM;
+  form = form_of(text, num_bytes);
+  if( form==FORM_TEXT || form==FORM_NUMBER ) rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
+  if( rc!=SQLITE_OK || form==FORM_TEXT ) return rc;
+  /* In a column of TEXT its text is found by its text. */
+  if( form==FORM_NUMBER && is_query && rule.kind==BLOOM_COLUMN_TEXT ) return SQLITE_OK;
+  return push_number_of_text(encoding, value, form, is_query && form==FORM_DECIMAL, hashes);
+}
+
+/* Pushes a REAL rounded to 15 digits, which old versions write it with. */
+static void push_rounded(const bloom_encoding *encoding, double real, int with_neighbours, bloom_key_hashes *hashes){
+  int is_exact = 1;
+  const double rounded = real>=-1e308 && real<=1e308 ? bloom_real_of_15_digits(real, &is_exact) : real;
+  push_real(encoding, rounded, hashes);
+  if( with_neighbours || !is_exact ) push_neighbours(encoding, rounded, hashes);
 }
 
 int bloom_insert_hashes(
@@ -185,64 +233,47 @@ int bloom_insert_hashes(
   const int type = sqlite3_value_type(value);
   int rc;
   hashes->num_hashes = 0;
-  if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_EXPRESSION ){
-    size_t num_bytes;
-    const char *text = text_of(value, &num_bytes);
-    if( text==NULL ) return SQLITE_NOMEM;
-    rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
-    if( rc!=SQLITE_OK ) return rc;
-    return push_number_of_text(encoding, value, text, num_bytes, 0, hashes);
-  }
+  if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_EXPRESSION ) return push_text_key(encoding, rule, value, 0, hashes);
   rc = push_value(encoding, value, hashes);
   if( rc==SQLITE_OK && type==SQLITE_FLOAT && rule.kind==BLOOM_COLUMN_ANY ){
-    push_real(encoding, rounded_to_15_digits(sqlite3_value_double(value)), hashes);
+    push_rounded(encoding, sqlite3_value_double(value), 0, hashes);
   }
   return rc;
 }
 
-/* 1 if the REAL is a 64-bit integer. */
-static int is_integral(double real){
-  return real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real;
-}
-
-/* Versions of SQLite read some decimals as neighbouring REALs. */
-static void push_neighbors(const bloom_encoding *encoding, double real, bloom_key_hashes *hashes){
-  uint64_t bits;
-  int step;
-  memcpy(&bits, &real, sizeof(bits));
-  for(step=-1; step<=1; step+=2){
-    const uint64_t next_bits = bits + (uint64_t)(int64_t)step;
-    double next;
-    memcpy(&next, &next_bits, sizeof(next));
-    push_real(encoding, next, hashes);
-  }
+/* What a REAL may be equal to in a column that can hold TEXT: its text, as this SQLite writes
+** it, and the decimals that are read as the REAL or next to it. */
+static int push_texts_of_real(
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+){
+  const double real = sqlite3_value_double(value);
+  sqlite3_value *copy = sqlite3_value_dup(value);
+  size_t num_bytes;
+  const char *text;
+  int rc = SQLITE_OK;
+  if( copy==NULL ) return SQLITE_NOMEM;
+  text = text_of(copy, &num_bytes);
+  if( text==NULL ) rc = SQLITE_NOMEM;
+  else if( form_of(text, num_bytes)==FORM_DECIMAL ) push_rounded(encoding, real, 1, hashes);
+  else rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
+  sqlite3_value_free(copy);
+  push_neighbours(encoding, real, hashes);
+  return rc;
 }
 
 /* What a number may be equal to in a column that can hold TEXT. */
 static int push_texts_of_number(
-  const bloom_encoding *encoding,
-  bloom_equality rule,
-  sqlite3_value *value,
-  bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 ){
-  const double real = sqlite3_value_double(value);
   char decimal[32];
   if( sqlite3_value_type(value)==SQLITE_FLOAT ){
-    size_t num_bytes;
-    const char *text;
-    int rc;
-    sqlite3_value *copy = sqlite3_value_dup(value);
-    if( copy==NULL ) return SQLITE_NOMEM;
-    text = text_of(copy, &num_bytes);
-    rc = text ? push_text(encoding, rule.collation, text, num_bytes, hashes) : SQLITE_NOMEM;
-    sqlite3_value_free(copy);
-    if( rc!=SQLITE_OK ) return rc;
-    if( !is_integral(real) ){
-      push_neighbors(encoding, real, hashes);
-      return SQLITE_OK;
-    }
+    const double real = sqlite3_value_double(value);
+    int rc = push_texts_of_real(encoding, rule, value, hashes);
+    if( rc!=SQLITE_OK || !(real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real) ) return rc;
   }
+  /* Shorter ones are known by their integer. */
   sqlite3_snprintf(sizeof(decimal), decimal, "%lld", sqlite3_value_int64(value));
+  if( form_of(decimal, strlen(decimal))==FORM_INTEGER ) return SQLITE_OK;
   return push_text(encoding, rule.collation, decimal, strlen(decimal), hashes);
 }
 
@@ -257,14 +288,7 @@ int bloom_query_hashes(
   int rc;
   hashes->num_hashes = 0;
   if( rule.kind==BLOOM_COLUMN_EXPRESSION ) return push_value(encoding, value, hashes);
-  if( type==SQLITE_TEXT ){
-    size_t num_bytes;
-    const char *text = text_of(value, &num_bytes);
-    if( text==NULL ) return SQLITE_NOMEM;
-    rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
-    if( rc!=SQLITE_OK || rule.kind==BLOOM_COLUMN_TEXT ) return rc;
-    return push_number_of_text(encoding, value, text, num_bytes, 1, hashes);
-  }
+  if( type==SQLITE_TEXT ) return push_text_key(encoding, rule, value, 1, hashes);
   rc = push_value(encoding, value, hashes);
   if( rc!=SQLITE_OK ) return rc;
   if( type==SQLITE_INTEGER ){
@@ -279,10 +303,9 @@ int bloom_query_hashes(
 }
 
 int bloom_text_may_be_number(sqlite3_value *value){
-  int is_integer;
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
-  return text==NULL || may_be_number(text, num_bytes, &is_integer);
+  return text==NULL || form_of(text, num_bytes)!=FORM_TEXT;
 }
 
 int bloom_query_hashes_as_number(
@@ -291,28 +314,13 @@ int bloom_query_hashes_as_number(
   sqlite3_value *value,
   bloom_key_hashes *hashes
 ){
-  const int can_hold_text = rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
-  sqlite3_value *number;
   size_t num_bytes;
   const char *text;
-  double real;
-  int is_integer, rc = bloom_query_hashes(encoding, rule, value, hashes);
-  if( rc!=SQLITE_OK || !can_hold_text || sqlite3_value_type(value)!=SQLITE_TEXT ) return rc;
+  int rc = bloom_query_hashes(encoding, rule, value, hashes);
+  if( rc!=SQLITE_OK || rule.kind==BLOOM_COLUMN_EXPRESSION || sqlite3_value_type(value)!=SQLITE_TEXT ) return rc;
   text = text_of(value, &num_bytes);
   if( text==NULL ) return SQLITE_NOMEM;
-  if( !may_be_number(text, num_bytes, &is_integer) ) return SQLITE_OK;
-  rc = push_number_of_text(encoding, value, text, num_bytes, 1, hashes);
-  if( rc!=SQLITE_OK ) return rc;
-  number = sqlite3_value_dup(value);
-  if( number==NULL ) return SQLITE_NOMEM;
-  real = sqlite3_value_double(number);
-  if( is_integer || is_integral(real) ){
-    char decimal[32];
-    sqlite3_snprintf(sizeof(decimal), decimal, "%lld", is_integer ? sqlite3_value_int64(number) : (sqlite3_int64)real);
-    rc = push_text(encoding, rule.collation, decimal, strlen(decimal), hashes);
-  }else{
-    push_neighbors(encoding, real, hashes);
-  }
-  sqlite3_value_free(number);
-  return rc;
+  /* Shorter ones are known by their number in any case. */
+  if( form_of(text, num_bytes)!=FORM_NUMBER ) return SQLITE_OK;
+  return push_number_of_text(encoding, value, FORM_NUMBER, 1, hashes);
 }

@@ -6,10 +6,10 @@
 ** column = value is true, whatever column or literal the value comes from, one of
 ** those asked for is one of those stored:
 **
-**   stored   its key: TEXT with its collation undone; a TEXT that looks like a number,
-**            other than an integer as SQLite writes it, that number's key too
-**   asked    its key; where the column can hold TEXT a number's text too, where it can
-**            hold numbers the number that a TEXT looks like
+**   stored   its key: TEXT with its collation undone; a TEXT that is a number that number's
+**            key instead, or both where it has many digits
+**   asked    its key, the same; where the column can hold TEXT a number's text too, and the
+**            REALs next to a decimal
 **
 ** Which text looks like which number is for the SQLite that runs to say.  Source:
 ** sqlite.org/datatype3.html, sections 4.2 and 7.1.

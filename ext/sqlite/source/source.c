@@ -144,13 +144,21 @@ int bloom_source_read(
   return bloom_source_failure(connection->db, rc, error);
 }
 
+int bloom_source_has(const bloom_source *source, const char *name){
+  return find_source_column(source, name)!=NULL;
+}
+
+int bloom_source_is_rowid_name(const char *name){
+  int i;
+  for(i=0; i<NUM_ROWID_NAMES; i++){
+    if( sqlite3_stricmp(name, names_of_rowid[i])==0 ) return 1;
+  }
+  return 0;
+}
+
 const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name){
   const bloom_source_column *column = find_source_column(source, name);
-  int i;
-  for(i=0; i<NUM_ROWID_NAMES && column==NULL && source->row_name; i++){
-    if( sqlite3_stricmp(name, names_of_rowid[i])==0 ) column = source->row_column;
-  }
-  return column;
+  return column==NULL && bloom_source_is_rowid_name(name) ? source->row_column : column;
 }
 
 int bloom_source_equality(

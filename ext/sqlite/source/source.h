@@ -43,6 +43,10 @@ void bloom_source_free(bloom_source *source);
 ** is none. */
 const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name);
 
+/* 1 if a column has this name; if a rowid can have it. */
+int bloom_source_has(const bloom_source *source, const char *name);
+int bloom_source_is_rowid_name(const char *name);
+
 /* Sets the column's rule of `=`.  SQLITE_ERROR and *error if its collation is the
 ** application's. */
 int bloom_source_equality(

@@ -5,84 +5,44 @@
 **   SELECT ... FROM name WHERE key = ?       the same: no row or one
 **   SELECT * FROM name                       one row of what there is to know
 **   (SELECT handle FROM name)                for bloom_may_contain() in scans
-**   INSERT INTO name(key) VALUES (?)         adds: what the triggers do, and sets of their own
+**   INSERT INTO name(key) VALUES (?)         adds: what triggers do, and for standalone filters
 **   INSERT INTO name(name) VALUES ('rebuild')
 **
-** Here are the methods that SQLite calls.  What they stand on: vtab_args.c reads the
-** arguments, vtab_schema.c makes tables, view and triggers, vtab_store.c keeps the
-** filter, equality.c knows what `=` takes for equal.
+** What xUpdate is told is in the database when it returns.  So there is no xBegin, xSync,
+** xSavepoint: SQLite's own journal does all that.
 */
 #include <string.h>
 
-#include "../../core/parquet/parquet.h"
 #include "../errors.h"
-#include "vtab.h"
-#include "vtab_store.h"
+#include "vtab_int.h"
 
-/* Column numbers, in the order of declare(). */
-enum {
-  COLUMN_TABLE_NUM_KEYS,
-  COLUMN_TABLE_NUM_REMOVED,
-  COLUMN_TABLE_CAPACITY,
-  COLUMN_TABLE_BITS_PER_KEY,
-  COLUMN_TABLE_NUM_LAYERS,
-  COLUMN_TABLE_NUM_PAGES,
-  COLUMN_TABLE_BYTES,
-  COLUMN_TABLE_EXPECTED_FPR,
-  COLUMN_TABLE_REBUILT_AT,
-  /* Hidden from here on; the first is what name(?) gives. */
-  COLUMN_TABLE_KEY,
-  COLUMN_TABLE_HANDLE,
-  COLUMN_TABLE_FILTER,
-  COLUMN_TABLE_REMOVED, /* written by triggers: a key that a row had */
-  COLUMN_TABLE_COMMAND, /* has the table's own name */
-  NUM_TABLE_COLUMNS
-};
-
-static const char *const kept_columns[COLUMN_TABLE_COMMAND] = {
+const char *const bloom_vtab_columns[BLOOM_VTAB_COMMAND] = {
   "num_keys", "num_removed", "capacity", "bits_per_key", "num_layers", "num_pages", "bytes",
-  "expected_fpr", "rebuilt_at", "key", "handle", "filter", "removed"
+  "expected_fpr", "rebuilt_at", "note", "key", "handle", "filter", "removed"
 };
 
-/* xBestIndex's idxNum. */
-#define PLAN_ALL 0
-#define PLAN_KEY 1
-
-typedef struct bloom_table {
-  sqlite3_vtab base; /* first, for SQLite */
-  bloom_store *store;
-} bloom_table;
-
-typedef struct kept_cursor {
-  sqlite3_vtab_cursor base; /* first, for SQLite */
-  int is_eof;
-  sqlite3_value *key; /* that was asked for */
-  sqlite3_int64 rowid;
-  bloom_whole *whole; /* whose handle it gave: good as long as the statement runs */
-} kept_cursor;
-
-/* Hands an error on: SQLite frees the message. */
-static int give_error(sqlite3_vtab *vtab, int rc){
-  bloom_store *store = ((bloom_table *)vtab)->store;
-  if( rc!=SQLITE_OK && store->error ){
-    sqlite3_free(vtab->zErrMsg);
-    vtab->zErrMsg = store->error;
-    store->error = NULL;
-  }
-  return rc;
+static bloom_vtab *vtab_of_base(void *base){
+  return base;
 }
 
-/* -- Making and opening -------------------------------------------------------------- */
+/* -- Making and opening --------------------------------------------------------------- */
 
-static int declare(sqlite3 *db, const char *name, char **error){
-  char *schema;
-  int i, rc;
-  for(i=0; i<COLUMN_TABLE_COMMAND; i++){
-    if( sqlite3_stricmp(name, kept_columns[i])==0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, name));
+/* 1 if a name is a column's: the command has the table's. */
+static int is_own_column(const char *name){
+  int i;
+  for(i=0; i<BLOOM_VTAB_COMMAND; i++){
+    if( sqlite3_stricmp(name, bloom_vtab_columns[i])==0 ) return 1;
   }
+  return 0;
+}
+
+static int vtab_declare(sqlite3 *db, const char *name, char **error){
+  char *schema;
+  int rc;
+  if( is_own_column(name) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, name));
   schema = sqlite3_mprintf(
     "CREATE TABLE x(num_keys INTEGER, num_removed INTEGER, capacity INTEGER, bits_per_key REAL,"
-    " num_layers INTEGER, num_pages INTEGER, bytes INTEGER, expected_fpr REAL, rebuilt_at TEXT,"
+    " num_layers INTEGER, num_pages INTEGER, bytes INTEGER, expected_fpr REAL, rebuilt_at TEXT, note TEXT,"
     " key HIDDEN, handle HIDDEN, filter HIDDEN, removed HIDDEN, \"%w\" HIDDEN)", name);
   if( schema==NULL ) return SQLITE_NOMEM;
   rc = sqlite3_declare_vtab(db, schema);
@@ -91,514 +51,143 @@ static int declare(sqlite3 *db, const char *name, char **error){
   return rc;
 }
 
-/* args: module, database, table, arguments */
-static int kept_open(
-  sqlite3 *db, void *hub, const char *const *args, int is_new, sqlite3_vtab **vtab, char **error
-){
-  bloom_table *table;
-  int rc = declare(db, args[2], error);
-  if( rc!=SQLITE_OK ) return rc;
-  table = sqlite3_malloc64(sizeof(*table));
-  if( table==NULL ) return SQLITE_NOMEM;
-  memset(table, 0, sizeof(*table));
-  table->store = bloom_store_open(hub, db, args[1], args[2], is_new);
-  if( table->store==NULL ){
-    sqlite3_free(table);
-    return SQLITE_NOMEM;
-  }
-  *vtab = &table->base;
-  return SQLITE_OK;
-}
-
-static int kept_disconnect(sqlite3_vtab *vtab){
-  bloom_store_close(((bloom_table *)vtab)->store);
-  sqlite3_free(vtab->zErrMsg); /* SQLite takes some methods' alone */
+static int vtab_disconnect(sqlite3_vtab *base){
+  bloom_vtab *vtab = vtab_of_base(base);
+  bloom_vtab_args_free(&vtab->args);
+  sqlite3_free(vtab->schema);
+  sqlite3_free(vtab->name);
+  sqlite3_free(vtab->pages);
+  sqlite3_free(vtab->doubt);
+  sqlite3_free(base->zErrMsg); /* SQLite takes some methods' alone */
   sqlite3_free(vtab);
   return SQLITE_OK;
 }
 
-/* Reads nothing: a table that is damaged can be dropped. */
-static int kept_connect(
-  sqlite3 *db, void *hub, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
+/* Reads nothing: a table that is damaged can be dropped.  args: module, database, table,
+** arguments. */
+static int vtab_connect(
+  sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result, char **error
 ){
-  (void)num_args;
-  return kept_open(db, hub, args, 0, vtab, error);
+  bloom_vtab *vtab;
+  int rc = vtab_declare(db, args[2], error);
+  if( rc!=SQLITE_OK ) return rc;
+  vtab = sqlite3_malloc64(sizeof(*vtab));
+  if( vtab==NULL ) return SQLITE_NOMEM;
+  memset(vtab, 0, sizeof(*vtab));
+  vtab->connection = connection;
+  vtab->schema = sqlite3_mprintf("%s", args[1]);
+  vtab->name = sqlite3_mprintf("%s", args[2]);
+  vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
+  rc = vtab->schema && vtab->name && vtab->pages ? SQLITE_OK : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
+  if( rc==SQLITE_OK ) *result = &vtab->base;
+  else vtab_disconnect(&vtab->base);
+  return rc;
 }
 
-static int kept_create(
-  sqlite3 *db, void *hub, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
+static int vtab_create(
+  sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result, char **error
 ){
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
-  bloom_table_args given;
-  bloom_table_config config = {0};
-  bloom_store *store;
-  int rc = bloom_table_args_read(num_args - 3, args + 3, &given, error);
-  if( rc==SQLITE_OK ) rc = kept_open(db, hub, args, 1, vtab, error);
-  if( rc!=SQLITE_OK ){
-    bloom_table_args_free(&given);
-    return rc;
-  }
-  store = ((bloom_table *)*vtab)->store;
-  rc = bloom_table_schema_create(bloom_store_name(store), &given, &config, error);
-  bloom_table_args_free(&given);
-  if( rc==SQLITE_OK ){
-    rc = bloom_store_create(store, &config); /* takes the configuration over */
-    if( rc!=SQLITE_OK ){
-      sqlite3_free(*error);
-      *error = store->error;
-      store->error = NULL;
-      bloom_table_schema_drop(bloom_store_name(store), config.is_following ? config.names_prefix : NULL);
-    }
-  }else{
-    sqlite3_free(config.names_prefix);
-  }
+  int rc = vtab_connect(db, connection, num_args, args, result, error);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = bloom_vtab_make(vtab_of_base(*result), error);
   sqlite3_set_last_insert_rowid(db, rowid);
   if( rc!=SQLITE_OK ){
-    kept_disconnect(*vtab);
-    *vtab = NULL;
+    vtab_disconnect(*result);
+    *result = NULL;
   }
   return rc;
 }
 
-static int kept_destroy(sqlite3_vtab *vtab){
-  int rc = bloom_store_destroy(((bloom_table *)vtab)->store);
-  if( rc!=SQLITE_OK ) return give_error(vtab, rc);
-  return kept_disconnect(vtab);
+static int vtab_destroy(sqlite3_vtab *base){
+  bloom_vtab *vtab = vtab_of_base(base);
+  const int rc = bloom_vtab_drop(vtab);
+  return rc==SQLITE_OK ? vtab_disconnect(base) : bloom_vtab_failure(vtab, rc);
 }
 
-/* -- Reading ------------------------------------------------------------------------------ */
-
-/* The version of the schema that SQLite has in memory stands in the programs that it compiles;
-** -1 if not. */
-static int version_in_memory(bloom_store *store, sqlite3_int64 *version){
-  sqlite3_stmt *row;
-  int rc = bloom_prepare(store->db, &row, "EXPLAIN SELECT 1 FROM \"%w\".sqlite_master", store->schema);
-  *version = -1;
-  while( rc==SQLITE_OK && (rc = sqlite3_step(row))==SQLITE_ROW ){
-    const char *opcode;
-    rc = bloom_column_text(row, 1, &opcode);
-    if( rc==SQLITE_OK && opcode && strcmp(opcode, "Transaction")==0 ) *version = (unsigned)sqlite3_column_int(row, 4);
-  }
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
-}
-
-/* This version locks the schema while it calls xBestIndex. */
-#ifdef BLOOM_TINY_TABLES
-# define FIRST_THAT_LOCKS 1000000000 /* for tests: none does */
-#else
-# define FIRST_THAT_LOCKS 3038002
-#endif
-
-/* SQLITE_SCHEMA if another connection changed the schema and SQLite has not yet noticed.  Newer
-** versions say so themselves.  Older ones read the schema anew when a statement of ours
-** notices it: the one that is being prepared would then go to the pages of old tables. */
-static int check_memory(bloom_store *store, unsigned version){
-  sqlite3_int64 in_memory;
+/* The shadow table takes the new name; triggers keep their first ones, and SQLite has put the
+** filter's new name into their text, unless PRAGMA legacy_alter_table is on. */
+static int vtab_rename(sqlite3_vtab *base, const char *new_name){
+  bloom_vtab *vtab = vtab_of_base(base);
+  bloom_triggers triggers;
   int rc;
-  if( sqlite3_libversion_number()>=FIRST_THAT_LOCKS ) return SQLITE_OK;
-  rc = version_in_memory(store, &in_memory);
-  if( rc!=SQLITE_OK ) return rc;
-  return in_memory==version ? SQLITE_OK : SQLITE_SCHEMA;
+  if( is_own_column(new_name) ) return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, new_name));
+  rc = bloom_vtab_read_triggers(vtab, &triggers);
+  if( rc==SQLITE_OK && vtab->args.table && triggers.num_rows>0 && sqlite3_stricmp(vtab->name, new_name)!=0 ){
+    rc = bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_LEGACY));
+  }
+  bloom_triggers_free(&triggers);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w_pages\"", vtab->schema, vtab->pages, new_name);
+  }
+  return bloom_vtab_failure(vtab, rc);
 }
 
-static int check_schema(bloom_store *store, unsigned version){
+/* -- Writing ------------------------------------------------------------------------------- */
+
+static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
+  const char *command = (const char *)sqlite3_value_text(value);
   char *finding;
   int rc;
-  if( store->has_config && store->has_checked_schema && store->checked_schema==version ) return SQLITE_OK;
-  rc = check_memory(store, version);
-  if( rc!=SQLITE_OK ) return rc;
-  /* Another connection may have made the table anew. */
-  bloom_store_forget_config(store);
-  rc = bloom_store_read_config(store);
-  if( rc!=SQLITE_OK || !store->config.is_following ) return rc;
-  rc = bloom_table_schema_check(bloom_store_name(store), &store->config, &finding);
-  if( rc!=SQLITE_OK ) return rc;
-  if( finding ){
-    sqlite3_free(store->error);
-    store->error = finding;
-    return SQLITE_ERROR;
-  }
-  store->checked_schema = version;
-  store->has_checked_schema = 1;
-  return SQLITE_OK;
-}
-
-/* Looks, once for each version of the schema, whether the triggers are there and the column
-** is as it was. */
-static int check_triggers(bloom_store *store){
-  sqlite3_stmt *row;
-  int rc = bloom_prepare(store->db, &row, "PRAGMA \"%w\".schema_version", store->schema);
-  if( rc==SQLITE_OK ) rc = sqlite3_step(row);
-  /* While it runs nobody else changes the schema. */
-  if( rc==SQLITE_ROW ) rc = check_schema(store, (unsigned)sqlite3_column_int64(row, 0));
-  sqlite3_finalize(row);
-  return rc;
-}
-
-/* 1 if a comparison by this collation is answered as the filter's rule has it: BINARY takes
-** for equal no more than any. */
-static int is_collation_known(const bloom_store *store, const char *name){
-  bloom_collation collation;
-  if( !bloom_collation_named(name, &collation) ) return 0;
-  return collation==BLOOM_COLLATION_BINARY || collation==store->config.rule.collation;
-}
-
-static int kept_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
-  bloom_store *store = ((bloom_table *)vtab)->store;
-  int i, has_unusable = 0, rc = bloom_store_enter(store);
-  if( rc==SQLITE_OK ){
-    rc = check_triggers(store);
-    bloom_store_leave(store);
-  }
-  /* Another connection changed the schema, which cannot be read again just now: SQLite
-  ** notices too when the statement runs, and prepares it anew. */
-  if( (rc & 0xff)==SQLITE_SCHEMA ) rc = SQLITE_OK;
-  if( rc!=SQLITE_OK ) return give_error(vtab, rc);
-  info->idxNum = PLAN_ALL;
-  info->estimatedRows = 1;
-  info->estimatedCost = 10;
-  for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn!=COLUMN_TABLE_KEY ) continue;
-    if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
-    if( !info->aConstraint[i].usable ){
-      has_unusable = 1;
-      continue;
-    }
-    if( !is_collation_known(store, sqlite3_vtab_collation(info, i)) ) continue;
-    info->aConstraintUsage[i].argvIndex = 1;
-    info->aConstraintUsage[i].omit = 1; /* a key in another form does not equal itself */
-    info->idxNum = PLAN_KEY;
-    info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
-    info->estimatedCost = 1;
-    return SQLITE_OK;
-  }
-  /* The key is there, but this join order would need it too early. */
-  return has_unusable ? SQLITE_CONSTRAINT : SQLITE_OK;
-}
-
-/* From SQLite's pointer, whose type may need less alignment than ours. */
-static kept_cursor *kept_cursor_of(void *base){
-  return base;
-}
-
-static int kept_open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
-  kept_cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
-  (void)vtab;
-  if( cursor==NULL ) return SQLITE_NOMEM;
-  memset(cursor, 0, sizeof(*cursor));
-  cursor->is_eof = 1;
-  *result = &cursor->base;
-  return SQLITE_OK;
-}
-
-static int kept_close_cursor(sqlite3_vtab_cursor *base){
-  kept_cursor *cursor = kept_cursor_of(base);
-  sqlite3_value_free(cursor->key);
-  if( cursor->whole ) bloom_whole_release(cursor->whole);
-  sqlite3_free(base);
-  return SQLITE_OK;
-}
-
-/* args[0], by PLAN_KEY: the key. */
-static int kept_filter(
-  sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args
-){
-  kept_cursor *cursor = kept_cursor_of(base);
-  bloom_store *store = ((bloom_table *)base->pVtab)->store;
-  bloom_key_hashes asked;
-  int may_contain = 0, rc;
-  (void)text; (void)num_args;
-  sqlite3_value_free(cursor->key);
-  cursor->key = NULL;
-  cursor->is_eof = 1;
-  rc = bloom_store_enter(store);
-  if( rc!=SQLITE_OK ) return give_error(base->pVtab, rc);
-  rc = bloom_store_refresh(store);
-  if( rc==SQLITE_OK && plan==PLAN_KEY ){
-    rc = bloom_query_hashes(&bloom_encoding_parquet, store->config.rule, args[0], &asked);
-    if( rc==SQLITE_OK ) rc = bloom_store_ask(store, &asked, &may_contain);
-  }
-  bloom_store_leave(store);
-  if( rc!=SQLITE_OK ) return give_error(base->pVtab, rc);
-  if( plan==PLAN_ALL ){
-    cursor->rowid = 1;
-    cursor->is_eof = 0;
-    return SQLITE_OK;
-  }
-  if( !may_contain ) return SQLITE_OK;
-  /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
-  cursor->rowid = (sqlite3_int64)asked.hashes[0];
-  cursor->key = sqlite3_value_dup(args[0]);
-  if( cursor->key==NULL ) return SQLITE_NOMEM;
-  cursor->is_eof = 0;
-  return SQLITE_OK;
-}
-
-static int kept_next(sqlite3_vtab_cursor *base){
-  kept_cursor_of(base)->is_eof = 1;
-  return SQLITE_OK;
-}
-
-static int kept_eof(sqlite3_vtab_cursor *base){
-  return kept_cursor_of(base)->is_eof;
-}
-
-static int kept_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
-  *rowid = kept_cursor_of(base)->rowid;
-  return SQLITE_OK;
-}
-
-/* A key that is not there passes if one layer says so. */
-static double expected_fpr(const bloom_whole *whole){
-  double all_deny = 1;
-  int layer;
-  for(layer=0; layer<whole->num_layers; layer++){
-    bloom_facts facts;
-    bloom_encoding_parquet.describe(&whole->filters[layer], 1, &facts);
-    all_deny *= 1 - facts.expected_fpr;
-  }
-  return 1 - all_deny;
-}
-
-/* The columns for which all pages are read. */
-static int result_whole(kept_cursor *cursor, sqlite3_context *context, int column){
-  bloom_store *store = ((bloom_table *)cursor->base.pVtab)->store;
-  bloom_whole *whole;
-  int rc = bloom_store_whole(store, &whole);
-  if( rc!=SQLITE_OK ) return rc;
-  if( column==COLUMN_TABLE_EXPECTED_FPR ){
-    sqlite3_result_double(context, expected_fpr(whole));
-  }else if( column==COLUMN_TABLE_FILTER ){
-    const bloom_filter *filter = &whole->filters[0];
-    if( whole->num_layers==1 ) sqlite3_result_blob64(context, filter->bytes, filter->shape.num_bytes, SQLITE_TRANSIENT);
-  }else{
-    rc = bloom_store_open_handle(store, whole);
-    if( rc==SQLITE_OK ){
-      bloom_handle_result(context, whole->handle);
-      if( cursor->whole ) bloom_whole_release(cursor->whole);
-      cursor->whole = whole;
-      return SQLITE_OK;
-    }
-  }
-  bloom_whole_release(whole);
-  return rc;
-}
-
-static int result_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
-  kept_cursor *cursor = kept_cursor_of(base);
-  bloom_store *store = ((bloom_table *)base->pVtab)->store;
-  const bloom_layer *last;
-  sqlite3_int64 sum = 0;
-  int i, rc;
-  /* What the transaction added counts. */
-  rc = bloom_store_write_pending(store);
-  if( rc==SQLITE_OK ) rc = bloom_store_refresh(store);
-  if( rc!=SQLITE_OK ) return give_error(base->pVtab, rc);
-  last = &store->layers[store->num_layers-1];
-  switch( column ){
-    case COLUMN_TABLE_NUM_KEYS:
-      for(i=0; i<store->num_layers; i++) sum += store->layers[i].num_keys;
-      sqlite3_result_int64(context, sum);
-      break;
-    case COLUMN_TABLE_NUM_REMOVED:
-      sqlite3_result_int64(context, store->layers[0].num_removed + store->num_removed);
-      break;
-    case COLUMN_TABLE_CAPACITY:
-      for(i=0; i<store->num_layers; i++) sum += store->layers[i].capacity;
-      sqlite3_result_int64(context, sum);
-      break;
-    case COLUMN_TABLE_BITS_PER_KEY:
-      sqlite3_result_double(context, store->config.bits_per_key);
-      break;
-    case COLUMN_TABLE_NUM_LAYERS:
-      sqlite3_result_int(context, store->num_layers);
-      break;
-    case COLUMN_TABLE_NUM_PAGES:
-      for(i=0; i<store->num_layers; i++) sum += (sqlite3_int64)bloom_store_pages(store, i);
-      sqlite3_result_int64(context, sum);
-      break;
-    case COLUMN_TABLE_BYTES:
-      for(i=0; i<store->num_layers; i++) sum += (sqlite3_int64)store->layers[i].num_blocks * 32;
-      sqlite3_result_int64(context, sum);
-      break;
-    case COLUMN_TABLE_EXPECTED_FPR:
-    case COLUMN_TABLE_HANDLE:
-    case COLUMN_TABLE_FILTER:
-      return give_error(base->pVtab, result_whole(cursor, context, column));
-    case COLUMN_TABLE_REBUILT_AT:
-      sqlite3_result_text(context, last->rebuilt_at, -1, SQLITE_TRANSIENT);
-      break;
-    case COLUMN_TABLE_KEY:
-      if( cursor->key ){
-        sqlite3_result_value(context, cursor->key);
-      }else{
-        bloom_fail(context, BLOOM_ERROR_TABLE_KEY, bloom_store_name(store).table, bloom_store_name(store).table);
-      }
-      break;
-    default: /* removed, the command: written only */
-      break;
-  }
-  return SQLITE_OK;
-}
-
-static int kept_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
-  bloom_store *store = ((bloom_table *)base->pVtab)->store;
-  int rc = bloom_store_enter(store);
-  if( rc!=SQLITE_OK ) return give_error(base->pVtab, rc);
-  rc = result_column(base, context, column);
-  bloom_store_leave(store);
-  return rc;
-}
-
-/* -- Writing -------------------------------------------------------------------------------- */
-
-static int run_command(sqlite3_vtab *vtab, sqlite3_value *value){
-  bloom_store *store = ((bloom_table *)vtab)->store;
-  const char *command = (const char *)sqlite3_value_text(value);
   if( command==NULL ) return SQLITE_NOMEM;
-  if( sqlite3_stricmp(command, "rebuild")==0 ){
-    int rc = bloom_store_rebuild(store);
-    if( rc==SQLITE_OK ) rc = check_triggers(store);
-    return give_error(vtab, rc);
+  if( sqlite3_stricmp(command, "rebuild")==0 ) return bloom_vtab_rebuild(vtab);
+  if( sqlite3_stricmp(command, "integrity-check")!=0 ){
+    return bloom_say(&vtab->base.zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_COMMAND, command));
   }
-  if( sqlite3_stricmp(command, "integrity-check")==0 ){
-    char *finding;
-    int rc = bloom_store_check(store, 0, &finding);
-    if( rc!=SQLITE_OK ) return give_error(vtab, rc);
-    if( finding==NULL ) return SQLITE_OK;
-    bloom_say(&vtab->zErrMsg, finding);
-    return SQLITE_CORRUPT_VTAB;
-  }
-  return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_COMMAND, command));
+  rc = bloom_vtab_check(vtab, 0, &finding);
+  return finding ? bloom_vtab_fail(vtab, SQLITE_CORRUPT_VTAB, finding) : rc;
 }
 
 /* args: old rowid, new rowid, columns */
-static int insert_row(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
-  bloom_store *store = ((bloom_table *)vtab)->store;
+static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
+  bloom_vtab *vtab = vtab_of_base(base);
   sqlite3_value **columns = args + 2;
-  bloom_key_hashes added, removed;
-  int i, rc;
+  int i;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
-    return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_FORGET, bloom_store_name(store).table));
+    return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_FORGET, vtab->name));
   }
-  *rowid = sqlite3_last_insert_rowid(store->db);
-  if( sqlite3_value_type(columns[COLUMN_TABLE_COMMAND])!=SQLITE_NULL ){
-    return run_command(vtab, columns[COLUMN_TABLE_COMMAND]);
-  }
-  for(i=0; i<COLUMN_TABLE_REMOVED; i++){
-    if( i!=COLUMN_TABLE_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
-      return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_WRITE, kept_columns[i], bloom_store_name(store).table));
+  *rowid = sqlite3_last_insert_rowid(vtab->connection->db);
+  if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ) return vtab_command(vtab, columns[BLOOM_VTAB_COMMAND]);
+  for(i=0; i<BLOOM_VTAB_REMOVED; i++){
+    if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
+      return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_WRITE, bloom_vtab_columns[i], vtab->name));
     }
   }
-  rc = bloom_store_refresh_to_write(store);
-  if( rc==SQLITE_OK ){
-    rc = bloom_insert_hashes(&bloom_encoding_parquet, store->config.rule, columns[COLUMN_TABLE_KEY], &added);
-  }
-  if( rc==SQLITE_OK ){
-    rc = bloom_insert_hashes(&bloom_encoding_parquet, store->config.rule, columns[COLUMN_TABLE_REMOVED], &removed);
-  }
-  if( rc==SQLITE_OK ) rc = bloom_store_change(store, &added, &removed);
-  return give_error(vtab, rc);
+  return bloom_vtab_change(vtab, columns[BLOOM_VTAB_KEY], columns[BLOOM_VTAB_REMOVED]);
 }
 
-static int kept_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
-  bloom_store *store = ((bloom_table *)vtab)->store;
-  int rc = bloom_store_enter(store);
-  if( rc!=SQLITE_OK ) return give_error(vtab, rc);
-  rc = insert_row(vtab, num_args, args, rowid);
-  bloom_store_leave(store);
-  return rc;
-}
-
-static int kept_begin(sqlite3_vtab *vtab){
-  bloom_store_begin(((bloom_table *)vtab)->store);
-  return SQLITE_OK;
-}
-
-static int kept_sync(sqlite3_vtab *vtab){
-  return give_error(vtab, bloom_store_sync(((bloom_table *)vtab)->store));
-}
-
-static int kept_commit(sqlite3_vtab *vtab){
-  bloom_store_commit(((bloom_table *)vtab)->store);
-  return SQLITE_OK;
-}
-
-static int kept_rollback(sqlite3_vtab *vtab){
-  bloom_store_rollback(((bloom_table *)vtab)->store);
-  return SQLITE_OK;
-}
-
-static int kept_savepoint(sqlite3_vtab *vtab, int number){
-  return give_error(vtab, bloom_store_savepoint(((bloom_table *)vtab)->store, number));
-}
-
-static int kept_release(sqlite3_vtab *vtab, int number){
-  bloom_store_release(((bloom_table *)vtab)->store, number);
-  return SQLITE_OK;
-}
-
-static int kept_rollback_to(sqlite3_vtab *vtab, int number){
-  bloom_store_rollback_to(((bloom_table *)vtab)->store, number);
-  return SQLITE_OK;
-}
-
-static int kept_rename(sqlite3_vtab *vtab, const char *new_name){
-  bloom_store *store = ((bloom_table *)vtab)->store;
-  int i, is_rewritten = 1;
-  int rc = bloom_store_read_config(store);
-  if( rc==SQLITE_OK && store->config.is_following ){
-    rc = bloom_table_schema_check_rename(bloom_store_name(store), &store->config, new_name, &is_rewritten);
-  }
-  if( rc!=SQLITE_OK ) return give_error(vtab, rc);
-  if( !is_rewritten ) return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_LEGACY));
-  for(i=0; i<COLUMN_TABLE_COMMAND; i++){
-    if( sqlite3_stricmp(new_name, kept_columns[i])==0 ){
-      return bloom_say(&vtab->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, new_name));
-    }
-  }
-  return give_error(vtab, bloom_store_rename(store, new_name));
-}
-
-static int kept_shadow_name(const char *name){
-  return sqlite3_stricmp(name, "config")==0 || sqlite3_stricmp(name, "layers")==0 || sqlite3_stricmp(name, "pages")==0;
+static int vtab_shadow_name(const char *name){
+  return sqlite3_stricmp(name, "pages")==0;
 }
 
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */
-static int kept_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick, char **finding){
+static int vtab_integrity(sqlite3_vtab *base, const char *schema, const char *name, int is_quick, char **finding){
   (void)schema; (void)name;
-  return give_error(vtab, bloom_store_check(((bloom_table *)vtab)->store, is_quick, finding));
+  return bloom_vtab_check(vtab_of_base(base), is_quick, finding);
 }
 
 const bloom_module_with_integrity bloom_vtab_module = {
   .module = {
     .iVersion = 4,
-    .xCreate = kept_create,
-    .xConnect = kept_connect,
-    .xBestIndex = kept_best_index,
-    .xDisconnect = kept_disconnect,
-    .xDestroy = kept_destroy,
-    .xOpen = kept_open_cursor,
-    .xClose = kept_close_cursor,
-    .xFilter = kept_filter,
-    .xNext = kept_next,
-    .xEof = kept_eof,
-    .xColumn = kept_column,
-    .xRowid = kept_rowid,
-    .xUpdate = kept_update,
-    .xBegin = kept_begin,
-    .xSync = kept_sync,
-    .xCommit = kept_commit,
-    .xRollback = kept_rollback,
-    .xRename = kept_rename,
-    .xSavepoint = kept_savepoint,
-    .xRelease = kept_release,
-    .xRollbackTo = kept_rollback_to,
-    .xShadowName = kept_shadow_name,
+    .xCreate = vtab_create,
+    .xConnect = vtab_connect,
+    .xBestIndex = bloom_vtab_best_index,
+    .xDisconnect = vtab_disconnect,
+    .xDestroy = vtab_destroy,
+    .xOpen = bloom_vtab_open_cursor,
+    .xClose = bloom_vtab_close_cursor,
+    .xFilter = bloom_vtab_filter,
+    .xNext = bloom_vtab_next,
+    .xEof = bloom_vtab_eof,
+    .xColumn = bloom_vtab_column,
+    .xRowid = bloom_vtab_rowid,
+    .xUpdate = vtab_update,
+    .xRename = vtab_rename,
+    .xShadowName = vtab_shadow_name,
 #if SQLITE_VERSION_NUMBER >= 3044000
-    .xIntegrity = kept_integrity,
+    .xIntegrity = vtab_integrity,
 #endif
   },
-  .integrity = kept_integrity,
+  .integrity = vtab_integrity,
 };

@@ -1,14 +1,13 @@
 /*
 ** Arguments from tokens.
 */
-#include "vtab_args.h"
+#include "vtab_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../errors.h"
 #include "../size_args.h"
-#include "../source/tokens.h"
 
 /* Room for a number as text. */
 #define MAX_NUMBER_CHARS 40
@@ -74,17 +73,17 @@ static char *option_text(bloom_token value){
   return is_quoted ? bloom_token_unquoted(value) : sqlite3_mprintf("%s", value.text);
 }
 
-static int read_bits_per_key_option(const char *text, bloom_table_args *args, char **error){
+static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, char **error){
   double number;
-  if( args->bits_per_key>0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "bits_per_key"));
-  if( !read_number(text, &number) || !(number>=1 && number<=100) ){
+  if( args->size>0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "bits_per_key"));
+  if( !read_number(text, &number) || !(number>0 && number<=100) ){
     return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_BITS_PER_KEY, text));
   }
-  args->bits_per_key = number;
+  args->size = number;
   return SQLITE_OK;
 }
 
-static int read_capacity_option(const char *text, bloom_table_args *args, char **error){
+static int read_capacity_option(const char *text, bloom_vtab_args *args, char **error){
   double number;
   if( args->capacity>0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "capacity"));
   if( !read_number(text, &number) || !(number>=1 && number<=1e12) || (double)(sqlite3_int64)number!=number ){
@@ -94,7 +93,7 @@ static int read_capacity_option(const char *text, bloom_table_args *args, char *
   return SQLITE_OK;
 }
 
-static int read_option(bloom_token name, bloom_token value, bloom_table_args *args, char **error){
+static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *args, char **error){
   char *text = option_text(value);
   int rc;
   if( text==NULL ) return SQLITE_NOMEM;
@@ -116,7 +115,7 @@ static int read_option(bloom_token name, bloom_token value, bloom_table_args *ar
 }
 
 /* The argument that is the table. */
-static int read_table_name(const char *text, bloom_token first, bloom_table_args *args, char **error){
+static int read_table_name(const char *text, bloom_token first, bloom_vtab_args *args, char **error){
   if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
     return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME, text));
   }
@@ -125,7 +124,7 @@ static int read_table_name(const char *text, bloom_token first, bloom_table_args
 }
 
 /* The argument that is a column or an expression. */
-static int read_key(const char *text, bloom_token first, bloom_table_args *args, char **error){
+static int read_key(const char *text, bloom_token first, bloom_vtab_args *args, char **error){
   args->is_column = bloom_token_is_name(first) && bloom_token_after(first).num_chars==0;
   args->key = args->is_column ? bloom_token_unquoted(first) : sqlite3_mprintf("%s", text);
   if( args->key==NULL ) return SQLITE_NOMEM;
@@ -138,10 +137,10 @@ static int is_option(bloom_token name){
   return name.kind=='a' && equals.kind=='=' && bloom_token_after(equals).kind!='=';
 }
 
-int bloom_table_args_read(
+int bloom_vtab_args_read(
   int num_args,
   const char *const *texts,
-  bloom_table_args *args,
+  bloom_vtab_args *args,
   char **error
 ){
   int i, num_positional = 0, rc = SQLITE_OK;
@@ -160,13 +159,28 @@ int bloom_table_args_read(
   }
   if( rc==SQLITE_OK && num_positional==1 ) rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_KEY, args->table));
   if( rc==SQLITE_OK && num_positional==0 && args->where ) rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_WHERE));
-  if( args->bits_per_key==0 ) args->bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
+  if( args->size==0 ) args->size = BLOOM_DEFAULT_BITS_PER_KEY;
   return rc;
 }
 
-void bloom_table_args_free(bloom_table_args *args){
+void bloom_vtab_args_free(bloom_vtab_args *args){
   sqlite3_free(args->table);
   sqlite3_free(args->key);
   sqlite3_free(args->where);
   memset(args, 0, sizeof(*args));
+}
+
+static char *copied(const char *text, int *rc){
+  char *copy = text ? sqlite3_mprintf("%s", text) : NULL;
+  if( text && copy==NULL ) *rc = SQLITE_NOMEM;
+  return copy;
+}
+
+int bloom_vtab_args_copy(const bloom_vtab_args *args, bloom_vtab_args *copy){
+  int rc = SQLITE_OK;
+  *copy = *args;
+  copy->table = copied(args->table, &rc);
+  copy->key = copied(args->key, &rc);
+  copy->where = copied(args->where, &rc);
+  return rc;
 }

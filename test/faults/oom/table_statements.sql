@@ -38,13 +38,13 @@ INSERT INTO seen(seen) VALUES ('rebuild');
 -- error
 SELECT key FROM followed_k;
 -- error
-SELECT count(*) FROM without_layers(1);
+SELECT count(*) FROM without_layout(1);
 -- error
 SELECT count(*) FROM without_pages(1);
+SELECT count(*), bloom_may_contain((SELECT handle FROM without_trigger), 1) FROM without_trigger(1);
+SELECT note FROM without_trigger;
 -- error
-SELECT count(*) FROM without_trigger(1);
--- error
-SELECT count(*) FROM without_column(1);
+INSERT INTO without_trigger(without_trigger) VALUES ('integrity-check');
 -- error
 INSERT INTO without_keys(without_keys) VALUES ('integrity-check');
 -- error

@@ -1,0 +1,295 @@
+/*
+** Making a filter, filling it from its source, and taking it away.
+**
+** It takes two scans of the source.  The first counts the keys, the second sets bits in
+** memory, and then the pages are written.  There is room for twice the keys.
+*/
+#include "vtab_int.h"
+
+#include <string.h>
+
+#include "../../core/parquet/split_block.h"
+#include "../errors.h"
+
+/* The pages of a filter that is being built, as they will be written. */
+typedef struct page_builder {
+  const bloom_vtab_layout *layout;
+  uint8_t *pages;
+  bloom_vtab_page_header *headers;
+  uint64_t num_pages;
+} page_builder;
+
+static size_t full_page_bytes(const bloom_vtab_layout *layout){
+  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (size_t)layout->blocks_per_page;
+}
+
+static int start_pages(page_builder *builder, const bloom_vtab_layout *layout){
+  size_t num_bytes, num_header_bytes;
+  *builder = (page_builder){.layout = layout, .num_pages = bloom_vtab_num_pages(layout, 0)};
+  num_bytes = (size_t)builder->num_pages * full_page_bytes(layout);
+  num_header_bytes = (size_t)builder->num_pages * sizeof(*builder->headers);
+  builder->pages = sqlite3_malloc64(num_bytes);
+  builder->headers = sqlite3_malloc64(num_header_bytes);
+  if( builder->pages==NULL || builder->headers==NULL ) return SQLITE_NOMEM;
+  memset(builder->pages, 0, num_bytes);
+  memset(builder->headers, 0, num_header_bytes);
+  return SQLITE_OK;
+}
+
+static void free_pages(page_builder *builder){
+  sqlite3_free(builder->pages);
+  sqlite3_free(builder->headers);
+}
+
+static void add_to_pages(page_builder *builder, const bloom_key_hashes *hashes){
+  const bloom_vtab_layout *layout = builder->layout;
+  int i;
+  for(i=0; i<hashes->num_hashes; i++){
+    const uint64_t number = bloom_split_block_number(hashes->hashes[i], layout->layers[0].num_blocks);
+    const uint64_t page = number / layout->blocks_per_page, at = number % layout->blocks_per_page;
+    uint8_t *block = builder->pages + page * full_page_bytes(layout) + BLOOM_HEADER_BYTES + at * BLOOM_BLOCK_BYTES;
+    bloom_vtab_page_header *header = &builder->headers[page];
+    if( i==0 && header->num_keys<UINT32_MAX ) header->num_keys++;
+    if( bloom_split_block_may_contain(block, hashes->hashes[i]) ) continue;
+    bloom_split_block_add(block, hashes->hashes[i]);
+    header->num_filled++;
+  }
+}
+
+/* Writes all pages over those that are there, takes away what is beyond, and the layout last. */
+static int write_pages(bloom_vtab *vtab, page_builder *builder){
+  const bloom_vtab_layout *layout = builder->layout;
+  sqlite3_stmt *insert;
+  uint64_t page;
+  int rc = bloom_sql_prepare(vtab->connection, &insert, "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, bytes) VALUES (?1, ?2)",
+                             vtab->schema, vtab->pages);
+  for(page=0; page<builder->num_pages && rc==SQLITE_OK; page++){
+    uint8_t *bytes = builder->pages + page * full_page_bytes(layout);
+    const sqlite3_int64 row = 2 + (sqlite3_int64)page;
+    builder->headers[page].number = layout->number;
+    bloom_vtab_put_header(&builder->headers[page], row, bytes);
+    sqlite3_bind_int64(insert, 1, row);
+    rc = sqlite3_bind_blob(insert, 2, bytes, bloom_vtab_page_bytes(layout, 0, page), SQLITE_STATIC);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, insert);
+    if( rc==SQLITE_DONE ) rc = SQLITE_OK;
+    sqlite3_reset(insert);
+  }
+  sqlite3_finalize(insert);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\" WHERE rowid > %lld", vtab->schema, vtab->pages,
+                       (sqlite3_int64)builder->num_pages + 1);
+  }
+  return rc==SQLITE_OK ? bloom_vtab_write_first_layout(vtab, layout) : rc;
+}
+
+/* Fails if the pages are more than the database may have. */
+static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
+  sqlite3_int64 max_pages = 0;
+  const sqlite3_int64 num_pages = (sqlite3_int64)bloom_vtab_num_pages(layout, 0);
+  int rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count", vtab->schema);
+  if( rc!=SQLITE_OK || num_pages<=max_pages ) return rc;
+  return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_TOO_LARGE, vtab->name, num_pages, max_pages));
+}
+
+/* Adds all keys of the source. */
+static int add_source_keys(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, page_builder *builder){
+  sqlite3_stmt *row;
+  int rc = bloom_vtab_prepare_keys(vtab, source, args, 0, &row);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    bloom_key_hashes hashes;
+    rc = bloom_vtab_stored_hashes(builder->layout, sqlite3_column_value(row, 0), &hashes);
+    if( rc==SQLITE_OK ) add_to_pages(builder, &hashes);
+  }
+  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
+  bloom_vtab_failure(vtab, rc);
+  sqlite3_finalize(row);
+  return rc;
+}
+
+static int count_source_keys(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, sqlite3_int64 *num_keys){
+  sqlite3_stmt *row;
+  int rc = bloom_vtab_prepare_keys(vtab, source, args, 1, &row);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  if( rc==SQLITE_ROW ){
+    *num_keys = sqlite3_column_int64(row, 0);
+    rc = SQLITE_OK;
+  }
+  bloom_vtab_failure(vtab, rc);
+  sqlite3_finalize(row);
+  return rc;
+}
+
+static int set_built_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
+  sqlite3_stmt *row;
+  const char *text = NULL;
+  int rc = bloom_sql_prepare(vtab->connection, &row, "SELECT strftime('%%Y-%%m-%%d %%H:%%M:%%S', 'now')");
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &text);
+  sqlite3_snprintf(sizeof(layout->built_at), layout->built_at, "%s", text ? text : "");
+  sqlite3_finalize(row);
+  return rc;
+}
+
+/* Fills the filter from its source, which may be NULL, by a layout that has everything but its
+** number and its layers. */
+static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_layout *layout){
+  page_builder builder;
+  sqlite3_int64 num_keys = 0;
+  int rc = set_built_at(vtab, layout);
+  if( rc==SQLITE_OK && source ) rc = count_source_keys(vtab, source, args, &num_keys);
+  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  sqlite3_randomness(sizeof(layout->number), &layout->number);
+  layout->num_layers = 1;
+  layout->layers[0] = bloom_vtab_new_layer(layout->size, 0, 2 * num_keys>layout->min_capacity ? 2 * num_keys : layout->min_capacity);
+  rc = check_room(vtab, layout);
+  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  rc = start_pages(&builder, layout);
+  if( rc==SQLITE_OK && source ) rc = add_source_keys(vtab, source, args, &builder);
+  if( rc==SQLITE_OK ){
+    vtab->has_layout = 0;
+    rc = bloom_vtab_take_back(vtab, write_pages(vtab, &builder));
+  }
+  free_pages(&builder);
+  return bloom_vtab_failure(vtab, rc);
+}
+
+/* -- Making and taking away ------------------------------------------------------------------ */
+
+/* 1 if an object of one of the names that are to be made is there already: then *error. */
+static int refuse_names_in_use(bloom_vtab *vtab, char **error){
+  static const char *const suffixes[] = {"_pages", "_guard"};
+  int i, rc = SQLITE_OK;
+  for(i=0; i<BLOOM_NUM_TRIGGERS+2 && rc==SQLITE_OK; i++){
+    const char *type, *name;
+    sqlite3_stmt *row;
+    if( i<BLOOM_NUM_TRIGGERS && vtab->args.table==NULL ) continue;
+    rc = bloom_sql_prepare(vtab->connection, &row,
+      "SELECT type, name FROM \"%w\".sqlite_master WHERE name = %Q||%Q COLLATE NOCASE", vtab->schema, vtab->name,
+      i<BLOOM_NUM_TRIGGERS ? bloom_vtab_trigger_suffix(i) : suffixes[i - BLOOM_NUM_TRIGGERS]);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+    if( rc==SQLITE_ROW ){
+      rc = bloom_sql_column_text(row, 0, &type);
+      if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
+      if( rc==SQLITE_OK ) rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME_IN_USE, type, name));
+    }else if( rc==SQLITE_DONE ){
+      rc = SQLITE_OK;
+    }
+    sqlite3_finalize(row);
+  }
+  return rc;
+}
+
+/* Makes triggers, and the filter in its pages, which are there. */
+static int follow(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
+  int rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(source, args, layout, error);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, source, args, layout->triggers);
+  if( rc==SQLITE_OK ) rc = fill(vtab, source, args, layout);
+  if( rc==SQLITE_OK ) rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->pages);
+  return rc;
+}
+
+int bloom_vtab_make(bloom_vtab *vtab, char **error){
+  bloom_vtab_layout layout = {
+    .size = vtab->args.size,
+    .min_capacity = vtab->args.capacity>0 ? vtab->args.capacity : BLOOM_VTAB_DEFAULT_CAPACITY
+  };
+  bloom_source source = {.num_columns = 0};
+  sqlite3_int64 page_size = 0;
+  int rc;
+  rc = refuse_names_in_use(vtab, error);
+  if( rc!=SQLITE_OK ) return bloom_source_failure(vtab->connection->db, rc, error);
+  rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size", vtab->schema);
+  /* With the row around it and all that may be reserved in a page, a row fits in one. */
+  layout.blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_run(vtab->connection, "CREATE TABLE \"%w\".\"%w\"(bytes BLOB)", vtab->schema, vtab->pages);
+  }
+  if( rc==SQLITE_OK ) rc = vtab->args.table ? follow(vtab, &source, &vtab->args, &layout, error) : fill(vtab, NULL, NULL, &layout);
+  if( rc!=SQLITE_OK ){
+    if( *error==NULL ){
+      *error = vtab->base.zErrMsg;
+      vtab->base.zErrMsg = NULL;
+    }
+    bloom_source_failure(vtab->connection->db, rc, error);
+    bloom_vtab_drop(vtab);
+  }
+  bloom_source_free(&source);
+  return rc;
+}
+
+/* The arguments as they are now, or, where triggers do not say, as the table was made. */
+static int find_args(bloom_vtab *vtab, const bloom_triggers *triggers, bloom_vtab_args *args){
+  int rc = bloom_vtab_args_of_triggers(vtab, triggers, args);
+  if( rc!=SQLITE_NOTFOUND ) return rc;
+  bloom_vtab_args_free(args);
+  return bloom_vtab_args_copy(&vtab->args, args);
+}
+
+static int rebuild_from(bloom_vtab *vtab, bloom_triggers *triggers, int is_certain, char **error){
+  bloom_vtab_args args;
+  bloom_source source = {.num_columns = 0};
+  bloom_vtab_layout layout = vtab->layout;
+  const sqlite3_int64 capacity = layout.layers[layout.num_layers-1].capacity;
+  int i, rc = find_args(vtab, triggers, &args);
+  /* No more room than there are pages for, whatever the layout says. */
+  if( layout.min_capacity>capacity ) layout.min_capacity = capacity;
+  if( is_certain ){
+    if( rc==SQLITE_OK ) rc = bloom_source_read(vtab->connection, vtab->schema, args.table, &source, error);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(&source, &args, &layout, error);
+    if( rc==SQLITE_OK ) rc = fill(vtab, &source, &args, &layout);
+  }else{
+    for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
+      rc = bloom_sql_run(vtab->connection, "DROP TRIGGER \"%w\".\"%w\"", vtab->schema, triggers->rows[i].name);
+    }
+    if( rc==SQLITE_OK ) rc = follow(vtab, &source, &args, &layout, error);
+  }
+  bloom_source_free(&source);
+  bloom_vtab_args_free(&args);
+  return rc;
+}
+
+int bloom_vtab_rebuild(bloom_vtab *vtab){
+  sqlite3 *db = vtab->connection->db;
+  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
+  bloom_triggers triggers = {NULL, 0, 0};
+  char *error = NULL;
+  int is_certain, has_rows, rc;
+  if( vtab->args.table==NULL ) return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_REBUILD, vtab->name));
+  rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
+  if( rc==SQLITE_OK && has_rows ){
+    return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_ON_THEIR_WAY, vtab->name));
+  }
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
+  if( rc==SQLITE_OK ) rc = rebuild_from(vtab, &triggers, is_certain, &error);
+  if( error ) bloom_vtab_fail(vtab, rc, error);
+  bloom_triggers_free(&triggers);
+  vtab->is_checked = 0;
+  sqlite3_set_last_insert_rowid(db, rowid);
+  return bloom_vtab_failure(vtab, rc);
+}
+
+int bloom_vtab_drop(bloom_vtab *vtab){
+  bloom_triggers triggers;
+  sqlite3_int64 has_table = 0, has_view = 0;
+  int i, rc = bloom_vtab_read_triggers(vtab, &triggers);
+  if( vtab->args.table==NULL ) bloom_triggers_free(&triggers);
+  for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
+    rc = bloom_sql_run(vtab->connection, "DROP TRIGGER \"%w\".\"%w\"", vtab->schema, triggers.rows[i].name);
+  }
+  bloom_triggers_free(&triggers);
+  /* What stands in the place of the pages and is no ordinary table or view is another's. */
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_integer(vtab->connection, &has_table, "SELECT 1 FROM \"%w\".sqlite_master"
+      " WHERE type = 'table' AND rootpage > 0 AND name = %Q COLLATE NOCASE", vtab->schema, vtab->pages);
+  }
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_integer(vtab->connection, &has_view, "SELECT 1 FROM \"%w\".sqlite_master"
+      " WHERE type = 'view' AND name = %Q COLLATE NOCASE", vtab->schema, vtab->pages);
+  }
+  if( rc==SQLITE_OK && has_table ) rc = bloom_sql_run(vtab->connection, "DROP TABLE \"%w\".\"%w\"", vtab->schema, vtab->pages);
+  if( rc==SQLITE_OK && has_view ) rc = bloom_sql_run(vtab->connection, "DROP VIEW \"%w\".\"%w\"", vtab->schema, vtab->pages);
+  return rc;
+}

@@ -1,0 +1,204 @@
+/*
+** Whether what the filter says is certain.
+**
+** It is while the triggers that it needs are there, on one table, before the guard, and the
+** key's rules are as they were.  SQLite compiles every statement anew when the schema
+** changed, so xBestIndex looks, once for each version of it; xFilter does where xBestIndex
+** could not.  Where something is in doubt, every key may be in the filter.
+*/
+#include "vtab_int.h"
+
+#include <string.h>
+
+#include "../errors.h"
+
+/* Removed keys that a filter need not care about. */
+#define MIN_REMOVED_KEYS 1000
+
+int bloom_vtab_may_be_swapped(const bloom_vtab *vtab){
+  sqlite3_vfs *vfs = NULL;
+  /* sqlite3_deserialize() puts another file in place, and SQLite compiles nothing anew. */
+  if( sqlite3_file_control(vtab->connection->db, vtab->schema, SQLITE_FCNTL_VFS_POINTER, &vfs)!=SQLITE_OK ) return 1;
+  return vfs==NULL || vfs->zName==NULL || strcmp(vfs->zName, "memdb")==0;
+}
+
+/* 1 if a trigger is one AFTER, as far as its text tells: BEFORE is what it is without. */
+static int may_be_after(const char *sql){
+  bloom_token token = bloom_token_first(sql);
+  for(; token.num_chars && !bloom_token_is(token, "BEGIN"); token=bloom_token_after(token)){
+    if( bloom_token_is(token, "AFTER") ) return 1;
+  }
+  return 0;
+}
+
+/* Sets *doubt to what is wrong with the order of triggers on a table. */
+static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char **doubt){
+  bloom_triggers all;
+  sqlite3_int64 guard;
+  int i, rc = bloom_guard_find(vtab->connection, vtab->schema, vtab->pages, &guard);
+  if( rc!=SQLITE_OK ) return rc;
+  if( guard==0 ) *doubt = "its guard trigger is gone";
+  else if( guard<own->rows[own->num_rows-1].order ) *doubt = "its table was made anew, or triggers of its own were";
+  if( *doubt || !(vtab->layout.triggers >> BLOOM_AFTER_INSERT & 1u) ) return SQLITE_OK;
+  /* A newer AFTER trigger fires first, and can keep the row and stop those that come later. */
+  rc = bloom_triggers_read_on(vtab->connection, vtab->schema, own->rows[0].table, &all);
+  for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
+    const char *sql = all.rows[i].sql;
+    if( all.rows[i].order>guard && may_be_after(sql) && !bloom_vtab_is_filters_trigger(sql) ){
+      *doubt = "its table has an AFTER trigger that is newer";
+    }
+  }
+  bloom_triggers_free(&all);
+  return rc;
+}
+
+/* The same of the column's rule, and of what the triggers find rows by. */
+static int check_key(bloom_vtab *vtab, const bloom_triggers *triggers, const char **doubt){
+  bloom_vtab_args args;
+  bloom_source source = {.num_columns = 0};
+  bloom_vtab_layout now = vtab->layout;
+  char *error = NULL;
+  int rc = bloom_vtab_args_of_triggers(vtab, triggers, &args);
+  if( rc==SQLITE_OK ) rc = bloom_source_read(vtab->connection, vtab->schema, args.table, &source, &error);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_find_rules(&source, &args, &now, &error);
+  if( rc==SQLITE_OK && (memcmp(&now.rules[0], &vtab->layout.rules[0], sizeof(now.rules[0]))!=0 || now.triggers!=vtab->layout.triggers) ){
+    *doubt = "its column changed its type or collation";
+  }
+  if( rc==SQLITE_OK && *doubt==NULL && !(args.is_column && args.where==NULL) && !bloom_vtab_triggers_find_rows(&source, triggers) ){
+    *doubt = "a column of its table took the rowid's name";
+  }
+  if( rc==SQLITE_NOTFOUND || rc==SQLITE_ERROR ){
+    *doubt = "its column or its table is another now";
+    rc = SQLITE_OK;
+  }
+  sqlite3_free(error);
+  bloom_source_free(&source);
+  bloom_vtab_args_free(&args);
+  return rc;
+}
+
+/* Looks at the schema. */
+static int find_doubt(bloom_vtab *vtab, const char **doubt){
+  bloom_triggers triggers;
+  int rc = bloom_vtab_read_triggers(vtab, &triggers);
+  *doubt = NULL;
+  if( rc==SQLITE_OK ){
+    if( bloom_vtab_trigger_kinds(&triggers)!=vtab->layout.triggers ) *doubt = "triggers of its own are gone, or their table is";
+    else if( !bloom_triggers_are_on_one_table(&triggers) ) *doubt = "triggers of its own are on another table";
+  }
+  if( rc==SQLITE_OK && *doubt==NULL ) rc = check_order(vtab, &triggers, doubt);
+  if( rc==SQLITE_OK && *doubt==NULL ) rc = check_key(vtab, &triggers, doubt);
+  bloom_triggers_free(&triggers);
+  return rc;
+}
+
+static int set_doubt(bloom_vtab *vtab, const char *doubt){
+  sqlite3_free(vtab->doubt);
+  vtab->doubt = doubt ? sqlite3_mprintf("%s", doubt) : NULL;
+  return doubt && vtab->doubt==NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int bloom_vtab_check_source(bloom_vtab *vtab, int *is_certain){
+  sqlite3_int64 version = 0;
+  const char *doubt = NULL;
+  int rc;
+  *is_certain = 1;
+  if( vtab->args.table==NULL ) return SQLITE_OK;
+  *is_certain = 0;
+  if( vtab->connection->is_running ) return SQLITE_OK; /* not now: it may be in it */
+  rc = bloom_sql_integer(vtab->connection, &version, "PRAGMA \"%w\".schema_version", vtab->schema);
+  if( rc==SQLITE_OK && (!vtab->is_checked || vtab->checked_version!=version || bloom_vtab_may_be_swapped(vtab)) ){
+    vtab->is_checked = 0;
+    rc = bloom_vtab_read_layout(vtab);
+    if( rc!=SQLITE_OK ) return rc;
+    rc = find_doubt(vtab, &doubt);
+    if( rc==SQLITE_OK ) rc = set_doubt(vtab, doubt);
+    vtab->is_checked = rc==SQLITE_OK;
+    vtab->checked_version = version;
+  }
+  *is_certain = rc==SQLITE_OK && vtab->doubt==NULL;
+  return bloom_vtab_failure(vtab, rc);
+}
+
+int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char **note){
+  const char *why = NULL;
+  *note = NULL;
+  if( whole->is_maybe ){
+    *note = sqlite3_mprintf(BLOOM_NOTE_REPAIR, vtab->doubt ? vtab->doubt : "the schema cannot be read now", vtab->name, vtab->name);
+    return *note ? SQLITE_OK : SQLITE_NOMEM;
+  }
+  if( vtab->args.table==NULL ) return SQLITE_OK;
+  if( whole->layout.num_layers>1 ) why = "it has more than one layer";
+  else if( whole->is_full ) why = "it has more keys than room";
+  else if( whole->num_removed>=MIN_REMOVED_KEYS && whole->num_removed>whole->num_keys / 5 ) why = "more than a fifth of its keys is gone";
+  if( why==NULL ) return SQLITE_OK;
+  *note = sqlite3_mprintf(BLOOM_NOTE_REBUILD_PAYS, why, vtab->name, vtab->name);
+  return *note ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* -- Checking all of it ----------------------------------------------------------------------- */
+
+/* Counts the keys of the source that the filter denies. */
+static int count_denied(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64 *num_keys, sqlite3_int64 *num_denied){
+  bloom_triggers triggers;
+  bloom_vtab_args args = {.table = NULL};
+  bloom_source source = {.num_columns = 0};
+  bloom_vtab_layout now = whole->layout;
+  sqlite3_stmt *row = NULL;
+  char *error = NULL;
+  int rc = bloom_vtab_read_triggers(vtab, &triggers);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_args_of_triggers(vtab, &triggers, &args);
+  if( rc==SQLITE_OK ) rc = bloom_source_read(vtab->connection, vtab->schema, args.table, &source, &error);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(&source, &args, &now, &error);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_prepare_keys(vtab, &source, &args, 0, &row);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    sqlite3_value *key = sqlite3_column_value(row, 0);
+    rc = SQLITE_OK;
+    switch( bloom_vtab_whole_may_contain(whole, key) ){
+      case 0: ++*num_denied; break;
+      case BLOOM_TEST_NULL: --*num_keys; break;
+      case BLOOM_TEST_NOMEM: rc = SQLITE_NOMEM; break;
+      default: break;
+    }
+    ++*num_keys;
+  }
+  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
+  sqlite3_finalize(row);
+  if( error ) bloom_vtab_fail(vtab, rc, error);
+  bloom_source_free(&source);
+  bloom_vtab_args_free(&args);
+  bloom_triggers_free(&triggers);
+  return bloom_vtab_failure(vtab, rc);
+}
+
+/* What is found, or an error. */
+static int check_whole(bloom_vtab *vtab, int is_quick, char **finding){
+  bloom_vtab_whole *whole = NULL;
+  sqlite3_int64 num_keys = 0, num_denied = 0;
+  int is_certain, rc = bloom_vtab_read_whole(vtab, is_quick, &whole);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
+  if( rc==SQLITE_OK && !is_certain ){
+    whole->is_maybe = 1;
+    rc = bloom_vtab_note(vtab, whole, finding);
+    if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);
+    if( *finding==NULL ) rc = SQLITE_NOMEM;
+  }else if( rc==SQLITE_OK && !is_quick && vtab->args.table ){
+    rc = count_denied(vtab, whole, &num_keys, &num_denied);
+  }
+  if( rc==SQLITE_OK && num_denied>0 ){
+    *finding = sqlite3_mprintf(BLOOM_ERROR_TABLE_DENIED, vtab->name, num_denied, num_keys, vtab->name, vtab->name);
+    if( *finding==NULL ) rc = SQLITE_NOMEM;
+  }
+  bloom_vtab_whole_free(whole);
+  return rc;
+}
+
+int bloom_vtab_check(bloom_vtab *vtab, int is_quick, char **finding){
+  int rc;
+  *finding = NULL;
+  rc = check_whole(vtab, is_quick, finding);
+  if( (rc & 0xff)!=SQLITE_CORRUPT || vtab->base.zErrMsg==NULL ) return rc;
+  *finding = vtab->base.zErrMsg;
+  vtab->base.zErrMsg = NULL;
+  return SQLITE_OK;
+}

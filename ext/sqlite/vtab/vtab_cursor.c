@@ -1,0 +1,277 @@
+/*
+** Reading.  `FROM name(?)` and `WHERE key = ?` are one plan; without a key there is one row
+** of what there is to know.
+**
+** LIKE, an OR with something else, and a collation that is not the column's cannot be
+** answered: SQLite reads the column key instead, which is an error, because NULL there would
+** be a wrong "no".
+*/
+#include "vtab_int.h"
+
+#include <string.h>
+
+#include "../../core/parquet/parquet.h"
+#include "../errors.h"
+#include "../key.h"
+
+/* xBestIndex's idxNum; with UNCHECKED the schema is looked at when the statement runs. */
+#define PLAN_FACTS 0
+#define PLAN_KEY   1
+#define UNCHECKED  2
+#define WITH_NOCASE 4 /* by this collation, if it is the key's */
+#define WITH_RTRIM  8
+
+typedef struct vtab_cursor {
+  sqlite3_vtab_cursor base; /* first, for SQLite */
+  int is_eof;
+  int is_maybe;       /* every key may be in it */
+  sqlite3_value *key; /* that was looked for */
+  sqlite3_int64 rowid;
+  bloom_vtab_whole *whole; /* once a column needed it */
+} vtab_cursor;
+
+/* From SQLite's pointer, whose type may need less alignment than ours. */
+static vtab_cursor *cursor_of(void *base){
+  return base;
+}
+
+static bloom_vtab *vtab_of(void *base){
+  return base;
+}
+
+/* -- Planning ----------------------------------------------------------------------------- */
+
+/* 1 if this SQLite locks the schema while it calls xBestIndex.  Others read it anew where a
+** statement of ours notices a change, under the statement that is being compiled. */
+static int can_check_now(void){
+  return sqlite3_libversion_number()>=3038002;
+}
+
+/* 1 if it is the collation of the key, whose layout was read. */
+static int has_collation(const bloom_vtab *vtab, bloom_collation collation){
+  return vtab->layout.num_columns>0 && vtab->layout.rules[0].collation==collation;
+}
+
+/* Sets *plan's flags for a comparison by this collation; 0 if it cannot be answered.  BINARY
+** takes for equal no more than any.  Where the layout is locked xFilter knows. */
+static int plan_collation(bloom_vtab *vtab, const char *name, int *plan){
+  bloom_collation collation;
+  if( !bloom_collation_named(name, &collation) ) return 0;
+  if( collation==BLOOM_COLLATION_BINARY ) return 1;
+  if( bloom_vtab_read_layout(vtab)==SQLITE_OK ) return has_collation(vtab, collation);
+  *plan |= collation==BLOOM_COLLATION_NOCASE ? WITH_NOCASE : WITH_RTRIM;
+  return 1;
+}
+
+/* What EXPLAIN QUERY PLAN shows. */
+static const char *plan_name(const sqlite3_index_info *info){
+  if( info->idxNum & PLAN_KEY ) return "a key";
+  if( info->colUsed >> BLOOM_VTAB_HANDLE & 1u ) return "the handle";
+  if( info->colUsed >> BLOOM_VTAB_FILTER & 1u ) return "the filter";
+  return "the facts";
+}
+
+int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
+  bloom_vtab *vtab = vtab_of(base);
+  int i, is_certain, has_unusable = 0;
+  int rc = can_check_now() && !vtab->connection->is_running ? bloom_vtab_check_source(vtab, &is_certain) : SQLITE_BUSY;
+  if( rc==SQLITE_NOMEM ) return rc;
+  sqlite3_free(base->zErrMsg);
+  base->zErrMsg = NULL;
+  info->idxNum = rc==SQLITE_OK ? PLAN_FACTS : UNCHECKED;
+  info->estimatedRows = 1;
+  info->estimatedCost = 10;
+  for(i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn!=BLOOM_VTAB_KEY ) continue;
+    if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
+    if( !info->aConstraint[i].usable ){
+      has_unusable = 1;
+      continue;
+    }
+    if( !plan_collation(vtab, sqlite3_vtab_collation(info, i), &info->idxNum) ) continue;
+    info->aConstraintUsage[i].argvIndex = 1;
+    info->aConstraintUsage[i].omit = 1; /* a key in another form does not equal itself */
+    info->idxNum |= PLAN_KEY;
+    info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+    info->estimatedCost = 1;
+    has_unusable = 0;
+    break;
+  }
+  info->idxStr = sqlite3_mprintf("%s", plan_name(info));
+  info->needToFreeIdxStr = 1;
+  if( info->idxStr==NULL ) return SQLITE_NOMEM;
+  /* The key is there, but this join order would need it too early. */
+  return has_unusable ? SQLITE_CONSTRAINT : SQLITE_OK;
+}
+
+/* -- The cursor ------------------------------------------------------------------------------ */
+
+int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result){
+  vtab_cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
+  (void)base;
+  if( cursor==NULL ) return SQLITE_NOMEM;
+  memset(cursor, 0, sizeof(*cursor));
+  cursor->is_eof = 1;
+  *result = &cursor->base;
+  return SQLITE_OK;
+}
+
+/* Forgets all that the cursor read. */
+static void forget_reading(vtab_cursor *cursor){
+  sqlite3_value_free(cursor->key);
+  bloom_vtab_whole_free(cursor->whole);
+  cursor->key = NULL;
+  cursor->whole = NULL;
+  cursor->is_eof = 1;
+}
+
+int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base){
+  forget_reading(cursor_of(base));
+  sqlite3_free(base);
+  return SQLITE_OK;
+}
+
+/* args[0], by PLAN_KEY: the key. */
+int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args){
+  vtab_cursor *cursor = cursor_of(base);
+  bloom_vtab *vtab = vtab_of(base->pVtab);
+  bloom_hash_value hash = 0;
+  int is_certain = vtab->doubt==NULL, may_contain = 1, rc = SQLITE_OK;
+  (void)text; (void)num_args;
+  forget_reading(cursor);
+  if( plan & UNCHECKED || bloom_vtab_may_be_swapped(vtab) ) rc = bloom_vtab_check_source(vtab, &is_certain);
+  /* Where an authorizer keeps it from the schema, every key may be in it. */
+  if( rc!=SQLITE_OK && rc!=SQLITE_AUTH ) return rc;
+  if( plan & (WITH_NOCASE | WITH_RTRIM) ){
+    rc = bloom_vtab_read_layout(vtab);
+    if( rc!=SQLITE_OK ) return rc;
+    is_certain = is_certain && has_collation(vtab, plan & WITH_RTRIM ? BLOOM_COLLATION_RTRIM : BLOOM_COLLATION_NOCASE);
+  }
+  cursor->is_maybe = !is_certain;
+  cursor->rowid = 1;
+  cursor->is_eof = 0;
+  if( !(plan & PLAN_KEY) ) return SQLITE_OK;
+  cursor->is_eof = 1;
+  if( sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
+  if( is_certain ) rc = bloom_vtab_look_up(vtab, args[0], &may_contain, &hash);
+  else if( bloom_hash_of_key(&bloom_encoding_parquet, args[0], &hash)==BLOOM_KEY_NOMEM ) rc = SQLITE_NOMEM;
+  if( rc!=SQLITE_OK || !may_contain ) return rc;
+  /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
+  cursor->rowid = (sqlite3_int64)hash;
+  cursor->key = sqlite3_value_dup(args[0]);
+  if( cursor->key==NULL ) return SQLITE_NOMEM;
+  cursor->is_eof = 0;
+  return SQLITE_OK;
+}
+
+int bloom_vtab_next(sqlite3_vtab_cursor *base){
+  cursor_of(base)->is_eof = 1;
+  return SQLITE_OK;
+}
+
+int bloom_vtab_eof(sqlite3_vtab_cursor *base){
+  return cursor_of(base)->is_eof;
+}
+
+int bloom_vtab_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
+  *rowid = cursor_of(base)->rowid;
+  return SQLITE_OK;
+}
+
+/* -- Columns --------------------------------------------------------------------------------- */
+
+/* Reads what a column needs, once: headers alone, or everything. */
+static int need_whole(vtab_cursor *cursor, int headers_alone){
+  bloom_vtab *vtab = vtab_of(cursor->base.pVtab);
+  int rc;
+  if( cursor->whole && (headers_alone || cursor->whole->bytes || cursor->is_maybe) ) return SQLITE_OK;
+  bloom_vtab_whole_free(cursor->whole);
+  /* Where it is in doubt nobody needs its bits. */
+  rc = bloom_vtab_read_whole(vtab, headers_alone || cursor->is_maybe, &cursor->whole);
+  if( rc==SQLITE_OK ) cursor->whole->is_maybe = cursor->is_maybe;
+  return rc;
+}
+
+static int result_handle(vtab_cursor *cursor, sqlite3_context *context){
+  bloom_vtab *vtab = vtab_of(cursor->base.pVtab);
+  bloom_vtab_whole *whole = cursor->whole;
+  if( whole->handle==NULL ){
+    switch( bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0, &whole->handle) ){
+      case BLOOM_HANDLE_OPEN:
+        break;
+      case BLOOM_HANDLE_NOMEM:
+        return SQLITE_NOMEM;
+      case BLOOM_HANDLE_NONE_LEFT:
+        return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_HANDLES));
+    }
+    whole->handle->test = bloom_vtab_whole_may_contain;
+    whole->handle->test_data = whole;
+  }
+  bloom_handle_result(context, whole->handle);
+  return SQLITE_OK;
+}
+
+/* The columns for which all pages are read. */
+static int result_of_bits(vtab_cursor *cursor, sqlite3_context *context, int column){
+  const bloom_filter *filter;
+  int rc = need_whole(cursor, 0);
+  if( rc!=SQLITE_OK ) return rc;
+  if( column==BLOOM_VTAB_HANDLE ) return result_handle(cursor, context);
+  if( column==BLOOM_VTAB_EXPECTED_FPR ){
+    sqlite3_result_double(context, bloom_vtab_whole_fpr(cursor->whole));
+    return SQLITE_OK;
+  }
+  /* NULL, which says maybe, where one filter does not say all. */
+  filter = &cursor->whole->filters[0];
+  if( cursor->is_maybe || cursor->whole->layout.num_layers>1 ) return SQLITE_OK;
+  sqlite3_result_blob64(context, filter->bytes, filter->shape.num_bytes, SQLITE_TRANSIENT);
+  return SQLITE_OK;
+}
+
+/* The columns for which headers are enough. */
+static int result_fact(vtab_cursor *cursor, sqlite3_context *context, int column){
+  const bloom_vtab_layout *layout;
+  sqlite3_int64 sum = 0;
+  char *note;
+  int i, rc = need_whole(cursor, 1);
+  if( rc!=SQLITE_OK ) return rc;
+  layout = &cursor->whole->layout;
+  for(i=0; i<layout->num_layers; i++){
+    if( column==BLOOM_VTAB_CAPACITY ) sum += layout->layers[i].capacity;
+    if( column==BLOOM_VTAB_NUM_PAGES ) sum += (sqlite3_int64)bloom_vtab_num_pages(layout, i);
+    if( column==BLOOM_VTAB_BYTES ) sum += (sqlite3_int64)layout->layers[i].num_blocks * BLOOM_BLOCK_BYTES;
+  }
+  switch( column ){
+    case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, cursor->whole->num_keys); break;
+    case BLOOM_VTAB_NUM_REMOVED:  sqlite3_result_int64(context, cursor->whole->num_removed); break;
+    case BLOOM_VTAB_BITS_PER_KEY: sqlite3_result_double(context, layout->size); break;
+    case BLOOM_VTAB_NUM_LAYERS:   sqlite3_result_int(context, layout->num_layers); break;
+    case BLOOM_VTAB_REBUILT_AT:   sqlite3_result_text(context, layout->built_at, -1, SQLITE_TRANSIENT); break;
+    case BLOOM_VTAB_NOTE:
+      rc = bloom_vtab_note(vtab_of(cursor->base.pVtab), cursor->whole, &note);
+      if( note ) sqlite3_result_text(context, note, -1, sqlite3_free);
+      break;
+    default:                      sqlite3_result_int64(context, sum); break;
+  }
+  return rc;
+}
+
+int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
+  vtab_cursor *cursor = cursor_of(base);
+  const char *name = vtab_of(base->pVtab)->name;
+  switch( column ){
+    case BLOOM_VTAB_EXPECTED_FPR:
+    case BLOOM_VTAB_HANDLE:
+    case BLOOM_VTAB_FILTER:
+      return result_of_bits(cursor, context, column);
+    case BLOOM_VTAB_KEY:
+      if( cursor->key ) sqlite3_result_value(context, cursor->key);
+      else bloom_fail(context, BLOOM_ERROR_TABLE_KEY, name, name);
+      return SQLITE_OK;
+    case BLOOM_VTAB_REMOVED: /* written only */
+    case BLOOM_VTAB_COMMAND:
+      return SQLITE_OK;
+    default:
+      return result_fact(cursor, context, column);
+  }
+}

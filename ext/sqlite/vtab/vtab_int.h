@@ -1,0 +1,279 @@
+/*
+** What the files of the virtual table share.  README.md has the whole picture.
+**
+** Row 1 of the shadow table name_pages is the layout: all that was decided, under a
+** checksum.  The rows after it are pages, each with a header of 32 bytes and then blocks of
+** the 'parquet' encoding:
+**
+**    0  u64  the layout's number, drawn at random whenever the layout changes
+**    8  u32  keys: those of its keys that were new, or all there were when it was built
+**   12  u32  removed: how many of them rows no longer have, as far as triggers saw
+**   16  u32  filled: how many hashes changed bits of it
+**   20  u32  0
+**   24  u64  checksum of these and the row's number
+*/
+#ifndef BLOOM_SQLITE_VTAB_INT_H
+#define BLOOM_SQLITE_VTAB_INT_H
+
+#include "../source/blob.h"
+#include "../source/source.h"
+#include "../source/tokens.h"
+#include "../source/triggers.h"
+#include "vtab.h"
+
+#define BLOOM_VTAB_MAX_LAYERS  12
+#define BLOOM_VTAB_MAX_COLUMNS 16
+
+/* The capacity where none is given. */
+#ifdef BLOOM_TINY_TABLES
+# define BLOOM_VTAB_DEFAULT_CAPACITY 20
+#else
+# define BLOOM_VTAB_DEFAULT_CAPACITY 10000
+#endif
+
+/* -- Arguments: vtab_args.c --------------------------------------------------------- */
+
+/* [table, key] [, where = "condition"] [, bits_per_key = number] [, capacity = number] */
+typedef struct bloom_vtab_args {
+  char *table;    /* NULL: a standalone filter */
+  char *key;      /* one column's name, or an expression */
+  int is_column;
+  char *where;    /* NULL: all rows */
+  double size;    /* bits per key; below 1 a false-positive rate */
+  sqlite3_int64 capacity; /* 0: not given */
+} bloom_vtab_args;
+
+/* SQLITE_OK; SQLITE_NOMEM; SQLITE_ERROR with *error to be freed.  bloom_vtab_args_free() is
+** for the caller in any case. */
+int bloom_vtab_args_read(int num_args, const char *const *texts, bloom_vtab_args *args, char **error);
+void bloom_vtab_args_free(bloom_vtab_args *args);
+int bloom_vtab_args_copy(const bloom_vtab_args *args, bloom_vtab_args *copy);
+
+/* -- The layout: vtab_layout.c -------------------------------------------------------- */
+
+/* Blocks that have room for so many hashes. */
+typedef struct bloom_vtab_layer {
+  uint64_t num_blocks;
+  sqlite3_int64 capacity;
+} bloom_vtab_layer;
+
+typedef struct bloom_vtab_layout {
+  uint64_t number;
+  unsigned triggers;       /* that the filter has, as bits: 1 << bloom_vtab_trigger */
+  int num_columns;         /* of the key; 0: a standalone filter */
+  bloom_equality rules[BLOOM_VTAB_MAX_COLUMNS];
+  uint64_t blocks_per_page;
+  double size;
+  sqlite3_int64 min_capacity;
+  char built_at[20];       /* UTC */
+  int num_layers;          /* oldest first */
+  bloom_vtab_layer layers[BLOOM_VTAB_MAX_LAYERS];
+} bloom_vtab_layout;
+
+typedef struct bloom_vtab_page_header {
+  uint64_t number;
+  uint32_t num_keys, num_removed, num_filled;
+} bloom_vtab_page_header;
+
+/* -- The object ------------------------------------------------------------------------- */
+
+/* SQLite makes one for each connection, and a new one with each schema that it reads. */
+typedef struct bloom_vtab {
+  sqlite3_vtab base; /* first, for SQLite */
+  bloom_connection *connection;
+  char *schema, *name;
+  char *pages;       /* the shadow table's name */
+  bloom_vtab_args args; /* as the table was made; names may be others since */
+
+  /* Hints: believed where the page that was just read has layout.number. */
+  bloom_vtab_layout layout;
+  int has_layout;
+
+  /* What was found at a version of the schema: vtab_certain.c. */
+  int is_checked;
+  sqlite3_int64 checked_version;
+  char *doubt; /* why every key may be in it; NULL: what the filter says is certain */
+} bloom_vtab;
+
+#define BLOOM_BLOCK_BYTES  32
+#define BLOOM_HEADER_BYTES 32
+
+/* Blocks of a layer: what SQLite gives memory for in one piece, and less than Parquet's most. */
+#define BLOOM_VTAB_MAX_BLOCKS 60000000
+
+/* Fails with a message, which is SQLite's then; NULL is want of memory. */
+int bloom_vtab_fail(bloom_vtab *vtab, int rc, char *message);
+
+/* Fails because of what a shadow table holds, SQLITE_CORRUPT_VTAB. */
+int bloom_vtab_damaged(bloom_vtab *vtab, const char *what);
+
+/* rc, and SQLite's message for it if there is none yet. */
+int bloom_vtab_failure(bloom_vtab *vtab, int rc);
+
+/* Reads the layout from row 1, or, by the second, if there is no hint. */
+int bloom_vtab_read_layout(bloom_vtab *vtab);
+int bloom_vtab_need_layout(bloom_vtab *vtab);
+
+/* Writes row 1, which is there. */
+int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
+
+/* The same where it may not be there yet. */
+int bloom_vtab_write_first_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
+
+bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab);
+
+/* The pages of a layer; its first row; the blocks of one of its pages; that page's bytes. */
+uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer);
+sqlite3_int64 bloom_vtab_first_row(const bloom_vtab_layout *layout, int layer);
+uint64_t bloom_vtab_page_blocks(const bloom_vtab_layout *layout, int layer, uint64_t page);
+int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page);
+
+/* A page's header, to and from its bytes.  The second returns 0 if they are not one. */
+void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes);
+int bloom_vtab_get_header(const uint8_t *bytes, sqlite3_int64 row, bloom_vtab_page_header *header);
+
+/* The layer that comes after num_layers others, with room for so many keys. */
+bloom_vtab_layer bloom_vtab_new_layer(double size, int num_layers, sqlite3_int64 capacity);
+
+/* -- Keys and pages: vtab_pages.c, vtab_grow.c -------------------------------------------- */
+
+/* The hashes to store a key by, and to look for it by. */
+int bloom_vtab_stored_hashes(const bloom_vtab_layout *layout, sqlite3_value *key, bloom_key_hashes *hashes);
+int bloom_vtab_asked_hashes(const bloom_vtab_layout *layout, sqlite3_value *key, bloom_key_hashes *hashes);
+
+/* Sets *may_contain and, where it is 1, *hash, one of the key's. */
+int bloom_vtab_look_up(bloom_vtab *vtab, sqlite3_value *key, int *may_contain, bloom_hash_value *hash);
+
+/* Adds a key, takes one for removed; each may be NULL. */
+int bloom_vtab_change(bloom_vtab *vtab, sqlite3_value *added, sqlite3_value *removed);
+
+/* Adds a layer, four times the last, if that one is full; leaves all as it is where that
+** cannot be done now. */
+int bloom_vtab_grow_if_full(bloom_vtab *vtab);
+
+/* rc, or, where what is written in halves would stay, SQLITE_IOERR: after that SQLite takes
+** back the statement or the transaction. */
+int bloom_vtab_take_back(bloom_vtab *vtab, int rc);
+
+/* -- All pages at once: vtab_whole.c ---------------------------------------------------------- */
+
+typedef struct bloom_vtab_whole {
+  bloom_vtab_layout layout;
+  int is_maybe;          /* every key may be in it: nothing was read */
+  bloom_handle *handle;  /* NULL until it was asked for */
+  sqlite3_int64 num_keys, num_removed;
+  int is_full;           /* a page has more than its share */
+  uint8_t *bytes;        /* of all filters; NULL: headers alone were read */
+  bloom_filter filters[BLOOM_VTAB_MAX_LAYERS];
+} bloom_vtab_whole;
+
+/* Reads headers alone, or everything; *whole is to be freed. */
+int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole **whole);
+void bloom_vtab_whole_free(bloom_vtab_whole *whole);
+
+/* 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
+int bloom_vtab_whole_may_contain(void *whole, sqlite3_value *key);
+
+/* The chance of a key that is not there. */
+double bloom_vtab_whole_fpr(const bloom_vtab_whole *whole);
+
+/* What is to be said of a filter: *note, to be freed, NULL: nothing. */
+int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char **note);
+
+/* -- The source: vtab_follow.c, vtab_certain.c, vtab_build.c ------------------------------------ */
+
+/* Reads the arguments as they are now from the triggers' text.  SQLITE_NOTFOUND if they do
+** not say. */
+int bloom_vtab_args_of_triggers(const bloom_vtab *vtab, const bloom_triggers *triggers, bloom_vtab_args *args);
+
+typedef enum bloom_vtab_trigger {
+  BLOOM_BEFORE_INSERT,
+  BLOOM_AFTER_INSERT,
+  BLOOM_BEFORE_UPDATE,
+  BLOOM_AFTER_UPDATE,
+  BLOOM_BEFORE_DELETE,
+  BLOOM_NUM_TRIGGERS
+} bloom_vtab_trigger;
+
+/* Reads the triggers that the filter has. */
+int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_triggers *triggers);
+
+/* Their kinds as bits; 0 if there are two of one. */
+unsigned bloom_vtab_trigger_kinds(const bloom_triggers *triggers);
+const char *bloom_vtab_trigger_suffix(int kind);
+
+/* 1 if SQL text is a trigger that a filter made for itself. */
+int bloom_vtab_is_filters_trigger(const char *sql);
+
+/* Says in *layout what the key's rules are and which triggers it needs. */
+int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error);
+
+/* The same, and checks what the user wrote: each time that it is about to run. */
+int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error);
+
+/* 0 if they find rows by a name of the rowid that a column has taken since. */
+int bloom_vtab_triggers_find_rows(const bloom_source *source, const bloom_triggers *triggers);
+int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, unsigned kinds);
+
+/* Compiles a SELECT of the keys of the source, or of their number; after the check. */
+int bloom_vtab_prepare_keys(
+  bloom_vtab *vtab,
+  const bloom_source *source,
+  const bloom_vtab_args *args,
+  int is_count,
+  sqlite3_stmt **row
+);
+
+/* Finds vtab->doubt out, if the schema is another since.  *is_certain is 1 if the filter's
+** answers are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is
+** known. */
+int bloom_vtab_check_source(bloom_vtab *vtab, int *is_certain);
+
+/* 1 if a statement that was checked when it was compiled may run over another file since. */
+int bloom_vtab_may_be_swapped(const bloom_vtab *vtab);
+
+/* 'integrity-check': *finding, to be freed, says what is wrong; NULL: nothing. */
+int bloom_vtab_check(bloom_vtab *vtab, int is_quick, char **finding);
+
+/* Makes all of it; what was made before an error is gone again. */
+int bloom_vtab_make(bloom_vtab *vtab, char **error);
+int bloom_vtab_rebuild(bloom_vtab *vtab);
+
+/* Takes all of it away, whatever of it there is. */
+int bloom_vtab_drop(bloom_vtab *vtab);
+
+/* -- Methods: vtab_cursor.c ------------------------------------------------------------------------ */
+
+/* Column numbers, in the order of bloom_vtab_columns. */
+enum {
+  BLOOM_VTAB_NUM_KEYS,
+  BLOOM_VTAB_NUM_REMOVED,
+  BLOOM_VTAB_CAPACITY,
+  BLOOM_VTAB_BITS_PER_KEY,
+  BLOOM_VTAB_NUM_LAYERS,
+  BLOOM_VTAB_NUM_PAGES,
+  BLOOM_VTAB_BYTES,
+  BLOOM_VTAB_EXPECTED_FPR,
+  BLOOM_VTAB_REBUILT_AT,
+  BLOOM_VTAB_NOTE,
+  /* Hidden from here on; the first is what name(?) sets. */
+  BLOOM_VTAB_KEY,
+  BLOOM_VTAB_HANDLE,
+  BLOOM_VTAB_FILTER,
+  BLOOM_VTAB_REMOVED, /* written by triggers: a key that a row had */
+  BLOOM_VTAB_COMMAND, /* has the table's own name */
+  BLOOM_VTAB_NUM_COLUMNS
+};
+
+extern const char *const bloom_vtab_columns[BLOOM_VTAB_COMMAND];
+
+int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
+int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **cursor);
+int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base);
+int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args);
+int bloom_vtab_next(sqlite3_vtab_cursor *base);
+int bloom_vtab_eof(sqlite3_vtab_cursor *base);
+int bloom_vtab_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
+int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);
+
+#endif

@@ -1,0 +1,222 @@
+/*
+** One key and its pages: each is opened, read, perhaps written, and closed again.
+**
+** A page whose number is not the layout's is of another layout: the one in memory is read
+** anew, once.  If the page still does not fit, it is damaged.
+*/
+#include "vtab_int.h"
+
+#include "../../core/bytes.h"
+#include "../../core/parquet/parquet.h"
+#include "../../core/parquet/split_block.h"
+
+int bloom_vtab_stored_hashes(const bloom_vtab_layout *layout, sqlite3_value *key, bloom_key_hashes *hashes){
+  const bloom_equality rule = layout->num_columns ? layout->rules[0] : (bloom_equality){BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
+  return bloom_insert_hashes(&bloom_encoding_parquet, rule, key, hashes);
+}
+
+int bloom_vtab_asked_hashes(const bloom_vtab_layout *layout, sqlite3_value *key, bloom_key_hashes *hashes){
+  const bloom_equality rule = layout->num_columns ? layout->rules[0] : (bloom_equality){BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
+  return bloom_query_hashes(&bloom_encoding_parquet, rule, key, hashes);
+}
+
+/* A block in its open page. */
+typedef struct block_place {
+  sqlite3_blob *blob;
+  int layer;
+  uint64_t page;
+  int offset; /* of the block */
+} block_place;
+
+/* Opens the page of a hash.  SQLITE_NOTFOUND if it is not the layout's. */
+static int open_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int is_writable, block_place *place){
+  const bloom_vtab_layout *layout = &vtab->layout;
+  const uint64_t block = bloom_split_block_number(hash, layout->layers[layer].num_blocks);
+  uint8_t number[8];
+  int rc;
+  *place = (block_place){.layer = layer, .page = block / layout->blocks_per_page};
+  place->offset = BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(block % layout->blocks_per_page);
+  rc = bloom_blob_open(bloom_vtab_place(vtab), bloom_vtab_first_row(layout, layer) + (sqlite3_int64)place->page,
+                       is_writable, bloom_vtab_page_bytes(layout, layer, place->page), &place->blob);
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(place->blob, number, sizeof(number), 0);
+  if( rc==SQLITE_OK && bloom_load64_le(number)!=layout->number ) rc = SQLITE_NOTFOUND;
+  return rc;
+}
+
+static int close_block(block_place *place, int rc){
+  const int close_rc = sqlite3_blob_close(place->blob);
+  place->blob = NULL;
+  return rc==SQLITE_OK ? close_rc : rc;
+}
+
+static int block_may_contain(const block_place *place, bloom_hash_value hash, uint8_t *block, int *may_contain){
+  int rc = sqlite3_blob_read(place->blob, block, BLOOM_BLOCK_BYTES, place->offset);
+  if( rc==SQLITE_OK ) *may_contain = bloom_split_block_may_contain(block, hash);
+  return rc;
+}
+
+/* Tests the layers from the one below num_layers on, the newest first: it is the largest. */
+static int test_layers(bloom_vtab *vtab, int num_layers, bloom_hash_value hash, int *may_contain){
+  uint8_t block[BLOOM_BLOCK_BYTES];
+  int rc = SQLITE_OK;
+  *may_contain = 0;
+  while( rc==SQLITE_OK && num_layers-- && !*may_contain ){
+    block_place place;
+    rc = open_block(vtab, num_layers, hash, 0, &place);
+    if( rc==SQLITE_OK ) rc = block_may_contain(&place, hash, block, may_contain);
+    rc = close_block(&place, rc);
+  }
+  return rc;
+}
+
+/* What is asked or told of keys. */
+typedef struct key_change {
+  sqlite3_value *key, *removed;
+  int may_contain;
+  bloom_hash_value hash;
+} key_change;
+
+/* Runs action by the layout in memory, then, if a page is of another, by the one on disk. */
+static int by_layout(bloom_vtab *vtab, int (*action)(bloom_vtab *, key_change *), key_change *change){
+  const int is_hint = vtab->has_layout;
+  int rc = bloom_vtab_need_layout(vtab);
+  if( rc==SQLITE_OK ) rc = action(vtab, change);
+  if( rc==SQLITE_NOTFOUND && is_hint ){
+    rc = bloom_vtab_read_layout(vtab);
+    if( rc==SQLITE_OK ) rc = action(vtab, change);
+  }
+  return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page") : bloom_vtab_failure(vtab, rc);
+}
+
+/* -- Looking up ------------------------------------------------------------------------ */
+
+static int look_up_key(bloom_vtab *vtab, key_change *change){
+  bloom_key_hashes asked;
+  int i, rc = bloom_vtab_asked_hashes(&vtab->layout, change->key, &asked);
+  for(i=0; rc==SQLITE_OK && i<asked.num_hashes && !change->may_contain; i++){
+    change->hash = asked.hashes[i];
+    rc = test_layers(vtab, vtab->layout.num_layers, change->hash, &change->may_contain);
+  }
+  return rc;
+}
+
+int bloom_vtab_look_up(bloom_vtab *vtab, sqlite3_value *key, int *may_contain, bloom_hash_value *hash){
+  key_change change = {.key = key};
+  int rc = by_layout(vtab, look_up_key, &change);
+  *may_contain = change.may_contain;
+  *hash = change.hash;
+  return rc;
+}
+
+/* -- Changing ------------------------------------------------------------------------------ */
+
+static void count_one(uint32_t *count){
+  if( *count<UINT32_MAX ) ++*count;
+}
+
+static sqlite3_int64 row_of(const bloom_vtab *vtab, const block_place *place){
+  return bloom_vtab_first_row(&vtab->layout, place->layer) + (sqlite3_int64)place->page;
+}
+
+static int read_header(bloom_vtab *vtab, const block_place *place, bloom_vtab_page_header *header){
+  uint8_t bytes[BLOOM_HEADER_BYTES];
+  int rc = sqlite3_blob_read(place->blob, bytes, sizeof(bytes), 0);
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_vtab_get_header(bytes, row_of(vtab, place), header) ? SQLITE_OK : SQLITE_NOTFOUND;
+}
+
+static int write_header(bloom_vtab *vtab, const block_place *place, const bloom_vtab_page_header *header){
+  uint8_t bytes[BLOOM_HEADER_BYTES];
+  bloom_vtab_put_header(header, row_of(vtab, place), bytes);
+  return sqlite3_blob_write(place->blob, bytes, sizeof(bytes), 0);
+}
+
+/* 1 if it is time to count whether the last layer is full: where a page has its share of the
+** layer's capacity, for one hash of as many as there are pages, which all are read then. */
+static int may_be_full(
+  const bloom_vtab_layout *layout, const block_place *place, const bloom_vtab_page_header *header, bloom_hash_value hash
+){
+  const bloom_vtab_layer *layer = &layout->layers[place->layer];
+  const double share = (double)bloom_vtab_page_blocks(layout, place->layer, place->page) / (double)layer->num_blocks;
+  if( header->num_filled < (double)layer->capacity * share ) return 0;
+  return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, place->layer) >> 32==0;
+}
+
+/* Sets a hash's bits in its block of the last layer, which is open, unless they are set or an
+** older layer has the hash.  *is_refused: the layer may be full, and may_refuse. */
+static int add_to_block(
+  bloom_vtab *vtab, const block_place *place, bloom_hash_value hash, int may_refuse, int *is_refused, int *num_added
+){
+  uint8_t block[BLOOM_BLOCK_BYTES];
+  bloom_vtab_page_header header;
+  int may_contain = 0, rc = block_may_contain(place, hash, block, &may_contain);
+  if( rc==SQLITE_OK && !may_contain ) rc = test_layers(vtab, place->layer, hash, &may_contain);
+  if( rc==SQLITE_OK && !may_contain ) rc = read_header(vtab, place, &header);
+  if( rc!=SQLITE_OK || may_contain ) return rc;
+  *is_refused = may_refuse && may_be_full(&vtab->layout, place, &header, hash);
+  if( *is_refused ) return SQLITE_OK;
+  /* One key, whatever the number of its hashes. */
+  if( ++*num_added==1 ) count_one(&header.num_keys);
+  count_one(&header.num_filled);
+  bloom_split_block_add(block, hash);
+  rc = sqlite3_blob_write(place->blob, block, sizeof(block), place->offset);
+  return rc==SQLITE_OK ? write_header(vtab, place, &header) : rc;
+}
+
+static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added){
+  int may_refuse, rc = SQLITE_OK;
+  for(may_refuse=1; rc==SQLITE_OK && may_refuse>=0; may_refuse--){
+    block_place place;
+    int is_refused = 0;
+    rc = open_block(vtab, vtab->layout.num_layers - 1, hash, 1, &place);
+    if( rc==SQLITE_OK ) rc = add_to_block(vtab, &place, hash, may_refuse, &is_refused, num_added);
+    rc = close_block(&place, rc);
+    if( rc!=SQLITE_OK || !is_refused ) break;
+    rc = bloom_vtab_grow_if_full(vtab);
+  }
+  return rc;
+}
+
+/* Counts a key as removed in the page of the newest layer that may have it. */
+static int count_removed(bloom_vtab *vtab, bloom_hash_value hash){
+  int layer, rc = SQLITE_OK, may_contain = 0;
+  for(layer=vtab->layout.num_layers-1; rc==SQLITE_OK && layer>=0 && !may_contain; layer--){
+    uint8_t block[BLOOM_BLOCK_BYTES];
+    bloom_vtab_page_header header;
+    block_place place;
+    rc = open_block(vtab, layer, hash, 1, &place);
+    if( rc==SQLITE_OK ) rc = block_may_contain(&place, hash, block, &may_contain);
+    if( rc==SQLITE_OK && may_contain ){
+      rc = read_header(vtab, &place, &header);
+      count_one(&header.num_removed);
+      if( rc==SQLITE_OK ) rc = write_header(vtab, &place, &header);
+    }
+    rc = close_block(&place, rc);
+  }
+  return rc;
+}
+
+static int have_same_hashes(const bloom_key_hashes *a, const bloom_key_hashes *b){
+  int i;
+  if( a->num_hashes!=b->num_hashes ) return 0;
+  for(i=0; i<a->num_hashes; i++){
+    if( a->hashes[i]!=b->hashes[i] ) return 0;
+  }
+  return 1;
+}
+
+static int change_keys(bloom_vtab *vtab, key_change *change){
+  bloom_key_hashes added, removed;
+  int i, num_added = 0, rc = bloom_vtab_stored_hashes(&vtab->layout, change->key, &added);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_stored_hashes(&vtab->layout, change->removed, &removed);
+  for(i=0; rc==SQLITE_OK && i<added.num_hashes; i++) rc = add_hash(vtab, added.hashes[i], &num_added);
+  if( rc==SQLITE_OK && removed.num_hashes>0 && !have_same_hashes(&added, &removed) ){
+    rc = count_removed(vtab, removed.hashes[0]);
+  }
+  return rc;
+}
+
+int bloom_vtab_change(bloom_vtab *vtab, sqlite3_value *added, sqlite3_value *removed){
+  key_change change = {.key = added, .removed = removed};
+  return by_layout(vtab, change_keys, &change);
+}

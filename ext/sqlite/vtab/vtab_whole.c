@@ -1,0 +1,149 @@
+/*
+** All pages at once: for handles, for what there is to know, and for checking.
+**
+** A handle stands for the whole filter in memory and answers by the key's rule.  It is read
+** once for each statement that asks for it, and lives as long as the cursor that gave it.
+*/
+#include "vtab_int.h"
+
+#include <string.h>
+
+#include "../../core/parquet/parquet.h"
+#include "../errors.h"
+
+/* Memory is asked for as pages turn out to be there, not as the layout says. */
+#define FIRST_BYTES ((size_t)4 << 20)
+
+void bloom_vtab_whole_free(bloom_vtab_whole *whole){
+  if( whole==NULL ) return;
+  if( whole->handle ) bloom_handle_close(whole->handle);
+  sqlite3_free(whole->bytes);
+  sqlite3_free(whole);
+}
+
+/* Makes room for num_bytes in bytes of *room; at most max_bytes are ever needed. */
+static int make_room(uint8_t **bytes, size_t *room, size_t num_bytes, size_t max_bytes){
+  size_t new_room = *room ? 2 * *room : FIRST_BYTES;
+  uint8_t *new_bytes;
+  if( num_bytes<=*room ) return SQLITE_OK;
+  if( new_room>max_bytes ) new_room = max_bytes;
+  new_bytes = sqlite3_realloc64(*bytes, new_room);
+  if( new_bytes==NULL ) return SQLITE_NOMEM;
+  *bytes = new_bytes;
+  *room = new_room;
+  return SQLITE_OK;
+}
+
+/* Checks a page that is open in row, and counts its keys. */
+static int take_header(bloom_vtab_whole *whole, int layer, uint64_t page, sqlite3_int64 row, sqlite3_blob *blob){
+  const bloom_vtab_layout *layout = &whole->layout;
+  uint8_t bytes[BLOOM_HEADER_BYTES];
+  bloom_vtab_page_header header;
+  double share;
+  int rc = sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
+  if( rc!=SQLITE_OK ) return rc;
+  if( !bloom_vtab_get_header(bytes, row, &header) || header.number!=layout->number ) return SQLITE_NOTFOUND;
+  share = (double)bloom_vtab_page_blocks(layout, layer, page) / (double)layout->layers[layer].num_blocks;
+  whole->num_keys += header.num_keys;
+  whole->num_removed += header.num_removed;
+  whole->is_full |= header.num_filled>1.1 * (double)layout->layers[layer].capacity * share;
+  return SQLITE_OK;
+}
+
+/* Where the filters are in whole->bytes. */
+typedef struct whole_reader {
+  bloom_vtab *vtab;
+  bloom_vtab_whole *whole;
+  bloom_shape shapes[BLOOM_VTAB_MAX_LAYERS];
+  size_t num_bytes, room, max_bytes;
+} whole_reader;
+
+static int read_layer(whole_reader *reader, int layer, int headers_alone){
+  const bloom_vtab_layout *layout = &reader->whole->layout;
+  const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
+  const sqlite3_int64 first_row = bloom_vtab_first_row(layout, layer);
+  const bloom_shape *shape = &reader->shapes[layer];
+  const size_t head = shape->num_bytes - (size_t)layout->layers[layer].num_blocks * BLOOM_BLOCK_BYTES;
+  sqlite3_blob *blob = NULL;
+  uint64_t page;
+  int rc = SQLITE_OK;
+  reader->num_bytes += head;
+  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
+    const sqlite3_int64 row = first_row + (sqlite3_int64)page;
+    const int page_bytes = bloom_vtab_page_bytes(layout, layer, page), block_bytes = page_bytes - BLOOM_HEADER_BYTES;
+    rc = blob ? bloom_blob_move(blob, row, page_bytes)
+              : bloom_blob_open(bloom_vtab_place(reader->vtab), row, 0, page_bytes, &blob);
+    if( rc==SQLITE_OK ) rc = take_header(reader->whole, layer, page, row, blob);
+    if( headers_alone || rc!=SQLITE_OK ) continue;
+    rc = make_room(&reader->whole->bytes, &reader->room, reader->num_bytes + (size_t)block_bytes, reader->max_bytes);
+    if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, reader->whole->bytes + reader->num_bytes, block_bytes, BLOOM_HEADER_BYTES);
+    reader->num_bytes += (size_t)block_bytes;
+  }
+  sqlite3_blob_close(blob);
+  return rc;
+}
+
+/* Points the filters to their bytes, now that these stay where they are. */
+static void set_filters(const whole_reader *reader){
+  bloom_vtab_whole *whole = reader->whole;
+  uint8_t *bytes = whole->bytes;
+  int layer;
+  for(layer=0; layer<whole->layout.num_layers; layer++){
+    const bloom_shape *shape = &reader->shapes[layer];
+    bloom_parquet_put_header(shape->num_slots, bytes);
+    bloom_encoding_parquet.read(bytes, shape->num_bytes, &whole->filters[layer]);
+    bytes += shape->num_bytes;
+  }
+}
+
+int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole **result){
+  whole_reader reader = {.vtab = vtab};
+  bloom_vtab_whole *whole;
+  int layer, rc = bloom_vtab_read_layout(vtab);
+  *result = NULL;
+  if( rc!=SQLITE_OK ) return rc;
+  whole = sqlite3_malloc64(sizeof(*whole));
+  if( whole==NULL ) return SQLITE_NOMEM;
+  memset(whole, 0, sizeof(*whole));
+  whole->layout = vtab->layout;
+  reader.whole = whole;
+  for(layer=0; layer<whole->layout.num_layers; layer++){
+    bloom_encoding_parquet.shape(whole->layout.layers[layer].num_blocks, 8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
+    reader.max_bytes += reader.shapes[layer].num_bytes;
+  }
+  for(layer=0; layer<whole->layout.num_layers && rc==SQLITE_OK; layer++) rc = read_layer(&reader, layer, headers_alone);
+  if( rc==SQLITE_OK ){
+    if( !headers_alone ) set_filters(&reader);
+    *result = whole;
+    return SQLITE_OK;
+  }
+  bloom_vtab_whole_free(whole);
+  return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page") : bloom_vtab_failure(vtab, rc);
+}
+
+int bloom_vtab_whole_may_contain(void *data, sqlite3_value *key){
+  const bloom_vtab_whole *whole = data;
+  bloom_key_hashes asked;
+  int i, layer;
+  if( whole->is_maybe ) return sqlite3_value_type(key)==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
+  if( bloom_vtab_asked_hashes(&whole->layout, key, &asked)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
+  if( asked.num_hashes==0 ) return BLOOM_TEST_NULL;
+  for(i=0; i<asked.num_hashes; i++){
+    for(layer=whole->layout.num_layers-1; layer>=0; layer--){
+      if( bloom_encoding_parquet.may_contain(&whole->filters[layer], asked.hashes[i]) ) return 1;
+    }
+  }
+  return 0;
+}
+
+double bloom_vtab_whole_fpr(const bloom_vtab_whole *whole){
+  double all_deny = 1;
+  int layer;
+  if( whole->is_maybe ) return 1;
+  for(layer=0; layer<whole->layout.num_layers; layer++){
+    bloom_facts facts;
+    bloom_encoding_parquet.describe(&whole->filters[layer], 1, &facts);
+    all_deny *= 1 - facts.expected_fpr;
+  }
+  return 1 - all_deny;
+}
