@@ -16,6 +16,7 @@ typedef struct index_cursor {
   index_plan plan;
   char *plan_text;          /* that rows was compiled for */
   sqlite3_stmt *rows;
+  int is_rows_of_all;       /* rows has no interval: it reads the whole table */
   int *result_columns;      /* of rows, for each column of the source; -1: not used */
   index_intervals intervals;
   size_t num_read;          /* intervals that rows has begun with */
@@ -56,19 +57,29 @@ int index_close(sqlite3_vtab_cursor *base){
 /* -- The inner statement ------------------------------------------------------------------ */
 
 /* Parameters: ?1 and ?2 the interval; condition i has ?(3+2i), its value, and ?(4+2i), which
-** is 1 where the inner statement is not to check it. */
+** is 1 where the inner statement is not to check it.  A pattern is checked by the same
+** function, and has no second one. */
+static int cursor_is_pattern(index_condition condition){
+  return condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB;
+}
+
 static void cursor_append_condition(const bloom_index *index, sqlite3_str *sql, index_condition condition, int number){
   const char *name = index->config.columns[index->config.keys[condition.key].column].name;
   if( index_is_on_id(condition.kind) ) return; /* the interval has it */
   /* Without the plus SQLite may compile the statement again for each value. */
-  sqlite3_str_appendf(sql, " AND (\"%w\" %s +?%d OR ?%d)", name, index_operator(condition.kind), 3 + 2*number, 4 + 2*number);
+  if( cursor_is_pattern(condition) ){
+    sqlite3_str_appendf(sql, " AND \"%w\" %s +?%d", name, index_operator(condition.kind), 3 + 2*number);
+  }else{
+    sqlite3_str_appendf(sql, " AND (\"%w\" %s +?%d OR ?%d)", name, index_operator(condition.kind), 3 + 2*number, 4 + 2*number);
+  }
 }
 
 static int cursor_is_column_used(const index_plan *plan, int column){
   return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
 }
 
-static int cursor_prepare(index_cursor *cursor){
+/* is_all: without an interval, which SQLite would compare with each row's id. */
+static int cursor_prepare(index_cursor *cursor, int is_all){
   bloom_index *index = (bloom_index *)cursor->base.pVtab;
   const index_config *config = &index->config;
   const char *id = config->columns[config->id_column].name;
@@ -84,7 +95,10 @@ static int cursor_prepare(index_cursor *cursor){
     cursor->result_columns[i] = num_results++;
     sqlite3_str_appendf(sql, ", \"%w\"", config->columns[i].name);
   }
-  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" BETWEEN ?1 AND ?2", index->schema, index->source_name, id);
+  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\" NOT INDEXED WHERE ", index->schema, index->source_name);
+  if( is_all ) sqlite3_str_appendall(sql, "1");
+  else sqlite3_str_appendf(sql, "\"%w\" BETWEEN ?1 AND ?2", id);
+  cursor->is_rows_of_all = is_all;
   for(i=0; i<cursor->plan.num_conditions; i++) cursor_append_condition(index, sql, cursor->plan.conditions[i], i);
   sqlite3_str_appendf(sql, " ORDER BY \"%w\"%s", id, cursor->plan.is_descending ? " DESC" : "");
   return bloom_sql_prepare_text(index->connection, &cursor->rows, sqlite3_str_finish(sql));
@@ -94,7 +108,6 @@ static int cursor_prepare(index_cursor *cursor){
 ** whatever affinity the value came with. */
 static int cursor_is_check_safe(const bloom_index *index, index_condition condition, sqlite3_value *value){
   const int type = sqlite3_value_type(value);
-  if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ) return 1;
   switch( index->config.keys[condition.key].equality.kind ){
     case BLOOM_COLUMN_NUMBER: return 1;
     case BLOOM_COLUMN_TEXT:
@@ -114,7 +127,7 @@ static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
     if( index_is_on_id(condition.kind) ) continue;
     /* SQLite looks for a row's value in a list. */
     if( !condition.is_list ) rc = sqlite3_bind_value(cursor->rows, 3 + 2*i, args[i]);
-    if( rc==SQLITE_OK ){
+    if( rc==SQLITE_OK && !cursor_is_pattern(condition) ){
       rc = sqlite3_bind_int(cursor->rows, 4 + 2*i, condition.is_list || !cursor_is_check_safe(index, condition, args[i]));
     }
   }
@@ -151,6 +164,7 @@ static int cursor_advance(index_cursor *cursor){
     }
     const index_interval next = intervals->list[cursor->plan.is_descending ? intervals->num_intervals - 1 - cursor->num_read : cursor->num_read];
     cursor->num_read++;
+    if( cursor->is_rows_of_all ) continue;
     rc = sqlite3_bind_int64(cursor->rows, 1, next.first);
     if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(cursor->rows, 2, next.last);
     if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
@@ -170,7 +184,7 @@ static int cursor_check_source(index_cursor *cursor){
 int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
   bloom_index *index = (bloom_index *)base->pVtab;
-  int rc;
+  int is_all, rc;
   (void)number;
   cursor->is_eof = 1;
   cursor->num_read = 0;
@@ -181,9 +195,10 @@ int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int nu
   if( rc==SQLITE_OK ) rc = index_candidates(index, &cursor->plan, args, &cursor->intervals);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   if( cursor->intervals.num_intervals==0 ) return SQLITE_OK;
-  if( cursor->plan_text==NULL || strcmp(cursor->plan_text, text)!=0 ){
+  is_all = cursor->intervals.num_intervals==1 && cursor->intervals.list[0].first==INT64_MIN && cursor->intervals.list[0].last==INT64_MAX;
+  if( cursor->plan_text==NULL || is_all!=cursor->is_rows_of_all || strcmp(cursor->plan_text, text)!=0 ){
     cursor_forget_plan(cursor);
-    rc = cursor_prepare(cursor);
+    rc = cursor_prepare(cursor, is_all);
     if( rc==SQLITE_OK ){
       cursor->plan_text = sqlite3_mprintf("%s", text);
       if( cursor->plan_text==NULL ) rc = SQLITE_NOMEM;
