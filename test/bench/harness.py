@@ -41,9 +41,9 @@ def numbers(count, first=1):
             f" SELECT n + 1 FROM numbers LIMIT {count}) ")
 
 
-def database(name, fill):
-    """The path of a database that fill(db) fills; it is kept in FOLDER until the program changes."""
-    with open(sys.argv[0], "rb") as program:
+def database(name, fill, program=None):
+    """The path of a database that fill(db) fills; it is kept in FOLDER until the program that makes it changes."""
+    with open(program or sys.argv[0], "rb") as program:
         path = os.path.join(FOLDER, f"{name}-{zlib.crc32(program.read()):08x}.db")
     if not os.path.exists(path):
         os.makedirs(FOLDER, exist_ok=True)

@@ -107,6 +107,7 @@ bench many-sets       each   build/bench/many_sets build/bench/data $(pick '--se
 bench bloomfile-units once   build/bench/bloomfile_units
 bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
 bench table           each  $python test/bench/table.py $(pick '100000 3' '1000000 5')
+bench index         each   $python test/bench/index.py $size
 bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
 
 echo "== plots"
