@@ -72,6 +72,7 @@ check examples/python/coordinator.expected "$python" examples/python/coordinator
 check examples/python/handed_out.expected "$python" examples/python/handed_out.py
 check examples/shell/revoked.expected sh examples/shell/revoked.sh
 check examples/shell/shards.expected sh examples/shell/shards.sh
+check examples/shell/searched_log.expected sh examples/shell/searched_log.sh
 check examples/bloomfile/which_logs.expected sh examples/bloomfile/which_logs.sh
 
 check examples/shell/gain.few_match.expected few_match

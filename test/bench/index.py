@@ -7,8 +7,9 @@ the plain scan.
     /usr/bin/python3 test/bench/index.py quick|full [num_rows ...]
 
 The log is that of index_log.py, of a million rows or, in a full run, of 100,000 to 10 million.
-Its file is larger than SQLite's page cache, and in the system's.  All contestants are in one file, and take turns; times are the processor's.  Each
-answer is compared with the others'.  FTS5 with detail=full is part of a full run alone.
+Its file is larger than SQLite's page cache, and in the system's.  All contestants are in one
+file, and take turns; times are the processor's.  Each answer is compared with the others'.
+FTS5 with detail=full is part of a full run alone.
 $TRANSLATIONS may name Debian's package descriptions (pieces.c says where they are from).
 """
 import glob
@@ -268,9 +269,10 @@ def insert_rows(db, first, count):
 
 
 def merge_with_journal(db, name):
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    """Seconds, and bytes that the journal grew by."""
+    before = os.path.getsize(WORK + "-wal")
     seconds = timed(lambda: merge(db, name))
-    return seconds, os.path.getsize(WORK + "-wal")
+    return seconds, os.path.getsize(WORK + "-wal") - before
 
 
 def measure_small_merges(report, db):
@@ -279,6 +281,7 @@ def measure_small_merges(report, db):
     db.execute("DROP INDEX log_trace_id")
     db.execute("DROP INDEX log_user_id")
     db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA wal_autocheckpoint = 0")
     draw = harness.random.Random(10)
     absent = [f"{draw.getrandbits(64):016x}" for _ in range(50)]
     sql = "SELECT id FROM log_key WHERE trace_id = ?"
