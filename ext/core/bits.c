@@ -1,5 +1,5 @@
 /*
-** Counting the bits of a filter.
+** What goes through all bits of a filter.
 */
 #include "bits.h"
 
@@ -39,4 +39,41 @@ uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes){
   for(; num_bytes>=8; bytes+=8, num_bytes-=8) bits_set += sum_of_bytes(popcount_bytes(load_word(bytes, 8)));
   if( num_bytes ) bits_set += sum_of_bytes(popcount_bytes(load_word(bytes, num_bytes)));
   return bits_set;
+}
+
+/* Of num_left bytes those until the next look at whether to go on. */
+static inline size_t step_of(size_t num_left){
+  return num_left<BLOOM_STEP_BYTES ? num_left : BLOOM_STEP_BYTES;
+}
+
+int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64_t *bits_set){
+  uint64_t sum = 0;
+  size_t offset;
+  for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
+    if( offset && bloom_is_stopped(filter) ) return 0;
+    sum += bloom_count_bits(filter->bits + offset, step_of(num_bytes - offset));
+  }
+  *bits_set = sum;
+  return 1;
+}
+
+int bloom_has_bits_set(const bloom_filter *filter){
+  const size_t num_bytes = (size_t)(filter->shape.num_bits / 8);
+  size_t offset;
+  for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
+    if( offset && bloom_is_stopped(filter) ) return -1;
+    if( bloom_count_bits(filter->bits + offset, step_of(num_bytes - offset)) ) return 1;
+  }
+  return 0;
+}
+
+int bloom_or_filter_bits(uint8_t *bits, const bloom_filter *other, size_t num_bytes){
+  const uint8_t *others = other->bits;
+  size_t offset, i;
+  for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
+    const size_t end = offset + step_of(num_bytes - offset);
+    if( offset && bloom_is_stopped(other) ) return 0;
+    for(i=offset; i<end; i++) bits[i] |= others[i];
+  }
+  return 1;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../bits.h"
 #include "../bytes.h"
 #include "../decimal.h"
 #include "../xxh64.h"
@@ -119,9 +120,9 @@ void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_ha
   }
 }
 
-static void bloomfile_merge(const bloom_shape *shape, uint8_t *file, const uint8_t *other){
-  size_t i;
-  for(i=BLOOM_BLOOMFILE_HEADER_BYTES; i<shape->num_bytes; i++) file[i] |= other[i];
+static int bloomfile_merge(uint8_t *file, const bloom_filter *other){
+  return bloom_or_filter_bits(file + BLOOM_BLOOMFILE_HEADER_BYTES, other,
+                              other->shape.num_bytes - BLOOM_BLOOMFILE_HEADER_BYTES);
 }
 
 /* -- Reading ------------------------------------------------------------------ */

@@ -16,9 +16,6 @@
 ** what follows from that is computed once for each number. */
 #define BLOOMFILE_MAX_COUNTED 1024
 
-/* Bytes that are read between two looks at whether to go on: a few ms. */
-#define BLOOMFILE_STEP_BYTES ((size_t)1 << 19)
-
 /* As many sets are counted at a time as a cache line holds. */
 #define BLOOMFILE_COLUMN_BYTES ((size_t)64)
 #define BLOOMFILE_COLUMN_SETS  (BLOOMFILE_COLUMN_BYTES * 8)
@@ -50,7 +47,7 @@ typedef struct bloomfile_pace {
 /* 1 if reading should end, after these bytes more. */
 static inline int bloomfile_stop(const bloom_filter *file, size_t num_bytes, bloomfile_pace *pace){
   pace->num_read += num_bytes;
-  if( pace->num_read>=BLOOMFILE_STEP_BYTES ){
+  if( pace->num_read>=BLOOM_STEP_BYTES ){
     pace->num_read = 0;
     pace->is_stopped = bloom_is_stopped(file);
   }

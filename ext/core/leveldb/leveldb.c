@@ -166,9 +166,8 @@ void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_ha
   bloom_leveldb_add_by(bloom_leveldb_best_kernels(), shape, filter, runs);
 }
 
-void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other){
-  size_t i;
-  for(i=0; i<shape->num_bytes-1; i++) filter[i] |= other[i];
+int bloom_leveldb_merge(uint8_t *filter, const bloom_filter *other){
+  return bloom_or_filter_bits(filter, other, other->shape.num_bytes - 1);
 }
 
 static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
@@ -275,7 +274,8 @@ static const char *leveldb_readonly_reason(const bloom_filter *filter){
 /* What the bits say, if there is at least one. */
 static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts){
   const uint64_t num_bits = filter->shape.num_slots;
-  const uint64_t bits_set = bloom_count_bits(filter->bits, (size_t)(num_bits / 8));
+  uint64_t bits_set;
+  if( !bloom_count_filter_bits(filter, (size_t)(num_bits / 8), &bits_set) ) return;
   facts->bits_set = (int64_t)bits_set;
   facts->fill_ratio = (double)bits_set / (double)num_bits;
   facts->expected_fpr = 1;
@@ -320,6 +320,7 @@ static double leveldb_measured_fpr(const bloom_filter *filter){
   uint32_t accepted = 0;
   int i;
   for(i=0; i<BLOOM_LEVELDB_FPR_SAMPLE; i++, hash+=LEVELDB_GOLDEN_RATIO_STEP){
+    if( i%BLOOM_STEP_HASHES==0 && i && bloom_is_stopped(filter) ) return 0;
     accepted += (uint32_t)leveldb_may_contain(filter, hash);
   }
   return (double)accepted / BLOOM_LEVELDB_FPR_SAMPLE;

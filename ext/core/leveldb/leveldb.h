@@ -61,8 +61,8 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
 */
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
 
-/* Adds all keys of another filter of this shape. */
-void bloom_leveldb_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other);
+/* Adds all keys of another filter, whose shape filter has.  Returns 0 if it was stopped. */
+int bloom_leveldb_merge(uint8_t *filter, const bloom_filter *other);
 
 /* bloom_leveldb_add() with kernels that the caller chooses, for tests and benchmarks. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,

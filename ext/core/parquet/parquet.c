@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../bits.h"
 #include "hash.h"
 #include "kernels.h"
 #include "stats.h"
@@ -64,9 +65,9 @@ static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_h
   for(; runs; runs=runs->next) kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
 }
 
-static void parquet_merge(const bloom_shape *shape, uint8_t *filter, const uint8_t *other){
-  size_t i;
-  for(i=parquet_header_bytes(shape); i<shape->num_bytes; i++) filter[i] |= other[i];
+static int parquet_merge(uint8_t *filter, const bloom_filter *other){
+  const size_t num_header_bytes = parquet_header_bytes(&other->shape);
+  return bloom_or_filter_bits(filter + num_header_bytes, other, other->shape.num_bytes - num_header_bytes);
 }
 
 /* The length alone says how many blocks there must be, because the lengths of headers

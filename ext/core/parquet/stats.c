@@ -92,6 +92,8 @@ static inline uint64_t parquet_popcount_halves(uint64_t x){
   return x & 0x0000003f0000003fu;
 }
 
+#define PARQUET_STEP_BLOCKS (BLOOM_STEP_BYTES / BLOOM_SPLIT_BLOCK_BYTES)
+
 /* Returns the number of bits set in all blocks, and sets *expected_fpr to the mean over
 ** the blocks of the probability that a hash's eight bits are all set. */
 static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
@@ -102,6 +104,7 @@ static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
     uint64_t counts = 0;
     uint64_t product = 1; /* at most 32^8 */
     size_t pair;
+    if( i%PARQUET_STEP_BLOCKS==0 && i && bloom_is_stopped(filter) ) break;
     for(pair=0; pair<BLOOM_SPLIT_BLOCK_BYTES; pair+=8){
       uint64_t words;
       memcpy(&words, block + pair, sizeof(words)); /* two words, in either byte order */
@@ -159,6 +162,7 @@ double bloom_parquet_measured_fpr(const bloom_filter *filter){
   uint32_t num_accepted = 0;
   uint64_t i;
   for(i=1; i<=BLOOM_PARQUET_FPR_SAMPLE; i++){
+    if( i%BLOOM_STEP_HASHES==0 && bloom_is_stopped(filter) ) return 0;
     num_accepted += (uint32_t)filter->encoding->may_contain(filter, parquet_mix(i));
   }
   return (double)num_accepted / BLOOM_PARQUET_FPR_SAMPLE;

@@ -8,11 +8,10 @@
 ** (3) A filter that keys cannot be added to is an error, with its encoding's
 **     reason.
 */
-#include <string.h>
-
 #include "../errors.h"
 #include "../filter_arg.h"
 #include "functions.h"
+#include "../interrupt.h"
 #include "../key.h"
 
 /* The number of hashes that are added to the filter at once. */
@@ -68,7 +67,11 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
     return;
   }
   /* Before a key is read: a key that is the same value as the filter may move it. */
-  memcpy(bytes, filter->bytes, shape.num_bytes);
+  if( bloom_copy_bytes(sqlite3_context_db_handle(context), bytes, filter->bytes, shape.num_bytes)!=SQLITE_OK ){
+    sqlite3_free(bytes);
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+    return;
+  }
   if( add_keys(encoding, &shape, bytes, num_args - 1, args + 1)!=SQLITE_OK ){
     sqlite3_free(bytes);
     sqlite3_result_error_nomem(context);

@@ -5,10 +5,10 @@
 ** The filter is not kept: all columns that the query reads are computed at once, and
 ** columns that it does not read cost nothing.
 */
-#include "../../core/partition.h"
 #include "../errors.h"
 #include "../filter_arg.h"
 #include "functions.h"
+#include "../interrupt.h"
 
 /* Column numbers, in the order of the schema. */
 enum {
@@ -44,44 +44,32 @@ typedef struct info_cursor {
   int64_t num_tried;       /* hashes for that */
 } info_cursor;
 
-/* What ends the reading of a large filter, and that it did. */
-typedef struct info_stop {
-  sqlite3 *db;
-  int is_interrupted;
-} info_stop;
-
-static int info_is_interrupted(void *data){
-  info_stop *stop = data;
-  if( !stop->is_interrupted ) stop->is_interrupted = bloom_db_is_interrupted(stop->db);
-  return stop->is_interrupted;
-}
-
 static int info_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
   info_cursor *info = (info_cursor *)cursor;
-  info_stop stop = {bloom_tvf_db(cursor), 0};
-  const bloom_interrupt interrupt = {info_is_interrupted, &stop};
+  sqlite3 *db = bloom_tvf_db(cursor);
+  bloom_stoppable stoppable;
   bloom_filter storage;
   const bloom_filter *filter = NULL;
-  switch( bloom_filter_arg(bloom_tvf_db(cursor), args[0], &storage, &filter) ){
+  uint64_t rowid = 1;
+  switch( bloom_filter_arg(db, args[0], &storage, &filter) ){
     case BLOOM_ARG_FILTER: break;
     case BLOOM_ARG_NULL:   return SQLITE_OK;
     case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;
     case BLOOM_ARG_NO_FILTER:
       return bloom_tvf_fail(cursor, BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]), "");
   }
-  /* Of a handle's filter a copy, for this one reading. */
-  storage = *filter;
-  storage.interrupt = &interrupt;
-  filter = &storage;
+  bloom_stoppable_init(&stoppable, db, filter);
+  filter = &stoppable.filter;
   filter->encoding->describe(filter, (columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
   if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
-  if( stop.is_interrupted ) return SQLITE_INTERRUPT;
+  if( stoppable.is_stopped ) return SQLITE_INTERRUPT;
   info->num_tried = (int64_t)filter->encoding->num_tried(filter);
   info->num_bytes = (sqlite3_int64)filter->shape.num_bytes;
-  /* Of 2^64 - 1 partitions each has one hash, the first has two.  Only where it is wanted:
-  ** hashing 12 MB takes longer than all that the header tells. */
-  cursor->rowid = cursor->wants_rowids ?
-    (sqlite3_int64)bloom_partition_of(filter->bytes, filter->shape.num_bytes, UINT64_MAX) : 1;
+  /* Only where it is wanted: hashing 12 MB takes longer than all that the header tells. */
+  if( cursor->wants_rowids && bloom_hash_of_bytes(db, filter->bytes, filter->shape.num_bytes, &rowid)!=SQLITE_OK ){
+    return SQLITE_INTERRUPT;
+  }
+  cursor->rowid = (sqlite3_int64)rowid;
   cursor->has_row = 1;
   return SQLITE_OK;
 }

@@ -15,13 +15,12 @@
 **
 ** It is not a window function, because a filter cannot be removed from a union.
 */
-#include <string.h>
-
 #include "../../core/bits.h"
 #include "../../core/encodings.h"
 #include "../errors.h"
 #include "../filter_arg.h"
 #include "functions.h"
+#include "../interrupt.h"
 
 /* Memory set to zero is an aggregate that saw no filter. */
 typedef struct merge_state {
@@ -30,19 +29,18 @@ typedef struct merge_state {
   char is_missing_one; /* a filter was NULL */
 } merge_state;
 
-/* Starts the union with a copy of the filter.  SQLITE_OK or SQLITE_NOMEM. */
-static int start_union(merge_state *state, const bloom_filter *filter){
+/* Starts the union with a copy of the filter.  SQLITE_OK, SQLITE_NOMEM or SQLITE_INTERRUPT. */
+static int start_union(sqlite3 *db, merge_state *state, const bloom_filter *filter){
   uint8_t *bytes = sqlite3_malloc64(filter->shape.num_bytes);
   if( bytes==NULL ) return SQLITE_NOMEM;
-  memcpy(bytes, filter->bytes, filter->shape.num_bytes);
+  if( bloom_copy_bytes(db, bytes, filter->bytes, filter->shape.num_bytes)!=SQLITE_OK ){
+    sqlite3_free(bytes);
+    return SQLITE_INTERRUPT;
+  }
   sqlite3_free(state->bytes);
   state->bytes = bytes;
   bloom_filter_read(bytes, filter->shape.num_bytes, &state->filter);
   return SQLITE_OK;
-}
-
-static int has_bits_set(const bloom_filter *filter){
-  return bloom_count_bits(filter->bits, (size_t)(filter->shape.num_bits / 8))>0;
 }
 
 /* The bytes of each unit of a BloomFile. */
@@ -63,25 +61,30 @@ static void fail_shapes(sqlite3_context *context, const bloom_filter *before, co
              (sqlite3_int64)b->num_slots, place_bytes(b), (int)b->num_probes);
 }
 
-/* Adds one filter, or sets an error on context. */
-static void merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
+/* Adds one filter to the union.  SQLITE_OK, SQLITE_NOMEM, SQLITE_INTERRUPT, or SQLITE_ERROR
+** with the error set on context. */
+static int merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
+  sqlite3 *db = sqlite3_context_db_handle(context);
   const bloom_encoding *encoding = state->filter.encoding;
-  const bloom_shape *before = &state->filter.shape;
-  if( state->bytes && filter->encoding==encoding && bloom_shapes_are_equal(&filter->shape, before) ){
-    encoding->merge(before, state->bytes, filter->bytes);
-    return;
+  bloom_stoppable now, before;
+  int has_bits;
+  if( state->bytes==NULL ) return start_union(db, state, filter);
+  bloom_stoppable_init(&now, db, filter);
+  if( filter->encoding==encoding && bloom_shapes_are_equal(&filter->shape, &state->filter.shape) ){
+    return encoding->merge(state->bytes, &now.filter) ? SQLITE_OK : SQLITE_INTERRUPT;
   }
-  /* Requirement 3.  Bits are counted only where shapes differ. */
-  if( state->bytes && !has_bits_set(filter) ) return;
-  if( state->bytes==NULL || !has_bits_set(&state->filter) ){
-    if( start_union(state, filter)!=SQLITE_OK ) sqlite3_result_error_nomem(context);
-    return;
-  }
+  /* Requirement 3.  Bits are looked for only where shapes differ. */
+  has_bits = bloom_has_bits_set(&now.filter);
+  if( has_bits<=0 ) return has_bits<0 ? SQLITE_INTERRUPT : SQLITE_OK;
+  bloom_stoppable_init(&before, db, &state->filter);
+  has_bits = bloom_has_bits_set(&before.filter);
+  if( has_bits<=0 ) return has_bits<0 ? SQLITE_INTERRUPT : start_union(db, state, filter);
   if( filter->encoding!=encoding ){
     bloom_fail(context, BLOOM_ERROR_ENCODINGS, "bloom_merge", encoding->name, filter->encoding->name);
-    return;
+  }else{
+    fail_shapes(context, &state->filter, filter);
   }
-  fail_shapes(context, &state->filter, filter);
+  return SQLITE_ERROR;
 }
 
 void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -99,7 +102,12 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     return;
   }
   filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], NULL, &storage);
-  if( filter ) merge_filter(context, state, filter);
+  if( filter==NULL ) return;
+  switch( merge_filter(context, state, filter) ){
+    case SQLITE_NOMEM:     sqlite3_result_error_nomem(context); break;
+    case SQLITE_INTERRUPT: sqlite3_result_error_code(context, SQLITE_INTERRUPT); break;
+    default:               break;
+  }
 }
 
 void bloom_merge_final(sqlite3_context *context){

@@ -5,25 +5,25 @@
 ** Why: before 3.43, SQLite copies the BLOB that a scalar subquery returns for each row of
 ** the outer query.  It never copies what a pointer value points to.
 */
-#include <string.h>
-
 #include "../../core/encodings.h"
 #include "../connection.h"
 #include "../filter_arg.h"
 #include "functions.h"
+#include "../interrupt.h"
 
 /* The alignment of a filter's bits, so that a block of Parquet's lies within one cache
 ** line. */
 #define CACHE_LINE_BYTES 64
 
 /* Copies a filter into a handle that has room for it and one cache line more, so that its
-** bits can begin a line. */
-static void fill_handle(bloom_handle *handle, const bloom_filter *filter){
+** bits can begin a line.  SQLITE_OK or SQLITE_INTERRUPT. */
+static int fill_handle(sqlite3 *db, bloom_handle *handle, const bloom_filter *filter){
   const size_t num_bytes = filter->shape.num_bytes;
   const size_t bits_at = num_bytes ? (size_t)(filter->bits - filter->bytes) : 0;
   uint8_t *bytes = handle->bytes + (size_t)(0 - (uintptr_t)handle->bytes - bits_at) % CACHE_LINE_BYTES;
-  if( num_bytes ) memcpy(bytes, filter->bytes, num_bytes);
+  if( bloom_copy_bytes(db, bytes, filter->bytes, num_bytes)!=SQLITE_OK ) return SQLITE_INTERRUPT;
   bloom_filter_read(bytes, num_bytes, &handle->filter);
+  return SQLITE_OK;
 }
 
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -35,8 +35,12 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   if( filter==NULL ) return;
   switch( bloom_handle_open(connection->pool, connection->db, filter->shape.num_bytes + CACHE_LINE_BYTES, &handle) ){
     case BLOOM_HANDLE_OPEN:
-      fill_handle(handle, filter);
-      bloom_handle_give_away(context, handle);
+      if( fill_handle(connection->db, handle, filter)==SQLITE_OK ){
+        bloom_handle_give_away(context, handle);
+      }else{
+        bloom_handle_close(handle);
+        sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+      }
       break;
     case BLOOM_HANDLE_NOMEM:
       sqlite3_result_error_nomem(context);

@@ -6,10 +6,10 @@
 ** (2) Bytes that are no BloomFile are an error: a filter of one set has no numbers.
 */
 #include "../../core/bloomfile/bloomfile.h"
-#include "../../core/partition.h"
 #include "../errors.h"
 #include "../filter_arg.h"
 #include "functions.h"
+#include "../interrupt.h"
 #include "../key.h"
 
 /* Estimates for SQLite's planner: few rows beside a table's, and a call that costs more
@@ -87,7 +87,11 @@ static int sets_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   sets->mask = sqlite3_malloc64(sets->num_mask_bytes);
   if( sets->mask==NULL ) return SQLITE_NOMEM;
   if( !bloom_bloomfile_sets(file, hash, sets->mask) ) return SQLITE_OK;
-  if( cursor->wants_rowids ) sets->first_rowid = bloom_partition_of(file->bytes, file->shape.num_bytes, UINT64_MAX) + hash;
+  if( cursor->wants_rowids ){
+    rc = bloom_hash_of_bytes(bloom_tvf_db(cursor), file->bytes, file->shape.num_bytes, &sets->first_rowid);
+    if( rc!=SQLITE_OK ) return rc;
+    sets->first_rowid += hash;
+  }
   sets_next(cursor);
   return SQLITE_OK;
 }
