@@ -20,7 +20,9 @@
 #define BLOOM_ERROR_ARGUMENTS_MISSING "%s() needs its arguments: %s; where an OR parts them, write them in each arm, or IN"
 
 /* function */
-#define BLOOM_ERROR_UNREADABLE_ARGUMENT "%s(): its argument cannot be read back as a column"
+#define BLOOM_ERROR_UNREADABLE_ARGUMENT  "%s(): its argument cannot be read back as a column"
+#define BLOOM_ERROR_UNREADABLE_ARGUMENTS \
+  "%s(): its arguments cannot be read back as columns; where an OR parts them, write them in each arm, or IN"
 
 /* function, type of the value */
 #define BLOOM_ERROR_BLOCK "%s(): argument 1 (block) must be a BLOB, a LevelDB filter block, not %s"

@@ -168,7 +168,8 @@ static int tvf_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int
   if( column<function->num_columns ){
     function->column(tvf_cursor, context, column);
   }else{
-    bloom_fail(context, BLOOM_ERROR_UNREADABLE_ARGUMENT, function->name);
+    bloom_fail(context, function->num_args==1 ? BLOOM_ERROR_UNREADABLE_ARGUMENT
+                          : BLOOM_ERROR_UNREADABLE_ARGUMENTS, function->name);
   }
   return SQLITE_OK;
 }

@@ -16,7 +16,9 @@
 **
 ** A query without the arguments gets a plan that costs more than any plan with them, and
 ** fails when it runs.  The plan is needed because older versions of SQLite (3.44, not
-** 3.52) ask for the plan of each arm of an OR without the terms outside of it.
+** 3.52) ask for the plan of each arm of an OR without the terms outside of it.  Newer ones
+** pass those terms to each arm, but test them again on its rows, as columns.  So an argument
+** outside of an OR whose arms have the other one is an error in both, which says what to write.
 */
 #ifndef BLOOM_SQLITE_TVF_H
 #define BLOOM_SQLITE_TVF_H
