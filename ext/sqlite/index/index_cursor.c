@@ -17,6 +17,7 @@ typedef struct index_cursor {
   char *plan_text;          /* that rows was compiled for */
   sqlite3_stmt *rows;
   int is_rows_of_all;       /* rows has no interval: it reads the whole table */
+  uint32_t checks;          /* conditions that rows has */
   int *result_columns;      /* of rows, for each column of the source; -1: not used */
   index_intervals intervals;
   size_t num_read;          /* intervals that rows has begun with */
@@ -56,22 +57,12 @@ int index_close(sqlite3_vtab_cursor *base){
 
 /* -- The inner statement ------------------------------------------------------------------ */
 
-/* Parameters: ?1 and ?2 the interval; condition i has ?(3+2i), its value, and ?(4+2i), which
-** is 1 where the inner statement is not to check it.  A pattern is checked by the same
-** function, and has no second one. */
-static int cursor_is_pattern(index_condition condition){
-  return condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB;
-}
-
+/* Parameters: ?1 and ?2 the interval, and condition i has ?(3+i).  Checked are those conditions
+** of which checks has the bit, and others by SQLite alone. */
 static void cursor_append_condition(const bloom_index *index, sqlite3_str *sql, index_condition condition, int number){
   const char *name = index->config.columns[index->config.keys[condition.key].column].name;
-  if( index_is_on_id(condition.kind) ) return; /* the interval has it */
   /* Without the plus SQLite may compile the statement again for each value. */
-  if( cursor_is_pattern(condition) ){
-    sqlite3_str_appendf(sql, " AND \"%w\" %s +?%d", name, index_operator(condition.kind), 3 + 2*number);
-  }else{
-    sqlite3_str_appendf(sql, " AND (\"%w\" %s +?%d OR ?%d)", name, index_operator(condition.kind), 3 + 2*number, 4 + 2*number);
-  }
+  sqlite3_str_appendf(sql, " AND \"%w\" %s +?%d", name, index_operator(condition.kind), 3 + number);
 }
 
 static int cursor_is_column_used(const index_plan *plan, int column){
@@ -79,7 +70,7 @@ static int cursor_is_column_used(const index_plan *plan, int column){
 }
 
 /* is_all: without an interval, which SQLite would compare with each row's id. */
-static int cursor_prepare(index_cursor *cursor, int is_all){
+static int cursor_prepare(index_cursor *cursor, int is_all, uint32_t checks){
   bloom_index *index = (bloom_index *)cursor->base.pVtab;
   const index_config *config = &index->config;
   const char *id = config->columns[config->id_column].name;
@@ -99,7 +90,10 @@ static int cursor_prepare(index_cursor *cursor, int is_all){
   if( is_all ) sqlite3_str_appendall(sql, "1");
   else sqlite3_str_appendf(sql, "\"%w\" BETWEEN ?1 AND ?2", id);
   cursor->is_rows_of_all = is_all;
-  for(i=0; i<cursor->plan.num_conditions; i++) cursor_append_condition(index, sql, cursor->plan.conditions[i], i);
+  cursor->checks = checks;
+  for(i=0; i<cursor->plan.num_conditions; i++){
+    if( checks >> i & 1 ) cursor_append_condition(index, sql, cursor->plan.conditions[i], i);
+  }
   sqlite3_str_appendf(sql, " ORDER BY \"%w\"%s", id, cursor->plan.is_descending ? " DESC" : "");
   return bloom_sql_prepare_text(index->connection, &cursor->rows, sqlite3_str_finish(sql));
 }
@@ -108,6 +102,7 @@ static int cursor_prepare(index_cursor *cursor, int is_all){
 ** whatever affinity the value came with. */
 static int cursor_is_check_safe(const bloom_index *index, index_condition condition, sqlite3_value *value){
   const int type = sqlite3_value_type(value);
+  if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ) return 1; /* the same function */
   switch( index->config.keys[condition.key].equality.kind ){
     case BLOOM_COLUMN_NUMBER: return 1;
     case BLOOM_COLUMN_TEXT:
@@ -119,17 +114,24 @@ static int cursor_is_check_safe(const bloom_index *index, index_condition condit
   return type==SQLITE_BLOB || type==SQLITE_NULL;
 }
 
-static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
+/* The conditions that the inner statement checks, a bit each: those on ids are in the interval,
+** and in a list SQLite looks for a row's value. */
+static uint32_t cursor_checks(const index_cursor *cursor, sqlite3_value **args){
   const bloom_index *index = (const bloom_index *)cursor->base.pVtab;
+  uint32_t checks = 0;
+  int i;
+  for(i=0; i<cursor->plan.num_conditions; i++){
+    const index_condition condition = cursor->plan.conditions[i];
+    if( index_is_on_id(condition.kind) || condition.is_list ) continue;
+    if( cursor_is_check_safe(index, condition, args[i]) ) checks |= (uint32_t)1 << i;
+  }
+  return checks;
+}
+
+static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
   int i, rc = SQLITE_OK;
   for(i=0; i<cursor->plan.num_conditions && rc==SQLITE_OK; i++){
-    const index_condition condition = cursor->plan.conditions[i];
-    if( index_is_on_id(condition.kind) ) continue;
-    /* SQLite looks for a row's value in a list. */
-    if( !condition.is_list ) rc = sqlite3_bind_value(cursor->rows, 3 + 2*i, args[i]);
-    if( rc==SQLITE_OK && !cursor_is_pattern(condition) ){
-      rc = sqlite3_bind_int(cursor->rows, 4 + 2*i, condition.is_list || !cursor_is_check_safe(index, condition, args[i]));
-    }
+    if( cursor->checks >> i & 1 ) rc = sqlite3_bind_value(cursor->rows, 3 + i, args[i]);
   }
   return rc;
 }
@@ -184,6 +186,7 @@ static int cursor_check_source(index_cursor *cursor){
 int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
   bloom_index *index = (bloom_index *)base->pVtab;
+  uint32_t checks;
   int is_all, rc;
   (void)number;
   cursor->is_eof = 1;
@@ -196,9 +199,10 @@ int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int nu
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   if( cursor->intervals.num_intervals==0 ) return SQLITE_OK;
   is_all = cursor->intervals.num_intervals==1 && cursor->intervals.list[0].first==INT64_MIN && cursor->intervals.list[0].last==INT64_MAX;
-  if( cursor->plan_text==NULL || is_all!=cursor->is_rows_of_all || strcmp(cursor->plan_text, text)!=0 ){
+  checks = cursor_checks(cursor, args);
+  if( cursor->plan_text==NULL || is_all!=cursor->is_rows_of_all || checks!=cursor->checks || strcmp(cursor->plan_text, text)!=0 ){
     cursor_forget_plan(cursor);
-    rc = cursor_prepare(cursor, is_all);
+    rc = cursor_prepare(cursor, is_all, checks);
     if( rc==SQLITE_OK ){
       cursor->plan_text = sqlite3_mprintf("%s", text);
       if( cursor->plan_text==NULL ) rc = SQLITE_NOMEM;
