@@ -42,6 +42,9 @@ CREATE TRIGGER watched_delete AFTER DELETE ON watched BEGIN
   INSERT INTO answers SELECT note, measured_fpr FROM filters f, bloom_info(f.filter) WHERE name = 'full';
 END;
 
+-- Read in place of keys.
+CREATE VIRTUAL TABLE keys_by_bloom_index USING bloom_index(keys, k, part LIKE, bits_per_block = 1024);
+
 -- All that statements change: it must be as before where one failed.
 CREATE VIEW state AS
   SELECT name, hex(filter) FROM filters UNION ALL SELECT k, part FROM watched UNION ALL SELECT key, answer FROM answers;

@@ -93,6 +93,14 @@ SELECT num_bytes FROM keys, bloom_info(zeroblob(id + 90));
 SELECT bloom_may_contain(bloom_open(bloom_open(filter)), 1.0) FROM filters;
 SELECT count(*) FROM keys WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'of Parquet'), k);
 
+-- bloom_index: the table, read with blocks left out, and its commands.
+SELECT id, k FROM keys_by_bloom_index WHERE k = 'one more' OR k = 2;
+SELECT id FROM keys_by_bloom_index WHERE part LIKE '%b%' AND k IN (1, 'one more', NULL);
+INSERT INTO keys_by_bloom_index(keys_by_bloom_index) VALUES ('merge');
+INSERT INTO keys_by_bloom_index(keys_by_bloom_index) VALUES ('rebuild');
+-- error
+INSERT INTO keys_by_bloom_index(keys_by_bloom_index) VALUES ('no command');
+
 -- bloom_info: constant, lateral, handles, in views; its argument, which cannot be read back.
 SELECT * FROM bloom_info(bloom_empty(10));
 SELECT * FROM bloom_info(bloom_empty(10, 'parquet'));
@@ -194,7 +202,7 @@ WITH h AS MATERIALIZED (SELECT bloom_open(filter) AS handle FROM filters) SELECT
 -- error
 SELECT bloom_build(k, 0) FROM keys;
 -- error
-SELECT bloom_build(k, 0.1 + 0.2) FROM keys;
+SELECT bloom_build(k, 100.1 + 0.2) FROM keys;
 -- error
 SELECT bloom_build(k, 'ten') FROM keys;
 -- error
