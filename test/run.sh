@@ -39,6 +39,7 @@ suite 'limits and interruption'                            sh test/faults/limits
 suite 'threads'                                            sh test/faults/threads/run.sh
 suite 'library: symbols, compilers, linking, installing'   sh test/platforms/library.sh
 suite 'README'                                             tclsh test/docs/readme.tcl
+suite 'what breaks: each sentence of that page'            "$PYTHON" test/docs/breaks.py
 suite 'plots: of the results that are kept'                "$PYTHON" test/bench/plots.py --check
 suite 'examples: shell, C, Python'                         sh examples/test.sh
 suite 'clients: those that are quick to install'            sh examples/clients/test.sh --made quick

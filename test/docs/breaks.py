@@ -1,0 +1,876 @@
+"""What sql/BREAKS.md says, sentence by sentence. Its blocks are run by readme.tcl; the rest is here.
+
+    python3 test/docs/breaks.py [--load ./bloom] [--only NAME]
+
+Both virtual tables, called f, over table t and its column k. Where test/vtab has a longer
+test of the same, its name stands in a comment.
+
+$BLOOM_TEST_SHELL: the sqlite3 shell that dumps and restores, sqlite3 unless told.
+$BLOOM_TEST_SQLITES: other versions of SQLite, as in test/vtab/decimals.py.
+"""
+import argparse
+import glob
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(TOP, "test", "vtab"))
+from cases import (Skip, case, column, command, denies_absent_keys, error_of, expect, fails, fill, is_uncertain, is_whole,  # noqa: E402
+                   main, no_false_negative, note, one, shadow_tables, test, triggers)
+
+SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
+NO_MODULE = "no such module: bloom"
+OTHER_COLUMNS = "other columns"
+FILTER, INDEX = "bloom", "bloom_index"
+QUERY = "SELECT * FROM %s WHERE k = 'key7'"
+
+
+def page():
+    with open(os.path.join(TOP, "sql", "BREAKS.md"), encoding="utf-8") as file:
+        return file.read()
+
+
+def make(files, module, path=None, num_rows=200, declaration=None):
+    db = files.connect(path)
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, c)")
+    db.execute("CREATE TABLE other(a, b, c)")
+    fill(db, num_rows)
+    db.execute("CREATE VIRTUAL TABLE f USING " + (declaration or module + "(t, k)"))
+    if module == INDEX:
+        command(db, "f", "merge")
+    return db
+
+
+def plan(db):
+    """What EXPLAIN QUERY PLAN says of a query on the index. Python keeps statements, and SQLite compiles no EXPLAIN again."""
+    plan.num_calls += 1
+    return db.execute("EXPLAIN QUERY PLAN %s -- %d" % (QUERY % "f", plan.num_calls)).fetchall()[0][-1]
+
+
+plan.num_calls = 0
+
+
+def same_rows(db):
+    """The rows of the index are those of its source."""
+    for sql in QUERY, "SELECT * FROM %s WHERE k LIKE 'k%%'", "SELECT * FROM %s WHERE k IN ('key3', 'new', 'x') ORDER BY id":
+        sql = sql.replace("%%", "%") if "LIKE" in sql else sql
+        expect(sorted(db.execute(sql.replace("%s", "f")).fetchall()), sorted(db.execute(sql.replace("%s", "t")).fetchall()), sql)
+
+
+def is_right(db, module):
+    if module == FILTER:
+        no_false_negative(db)
+    else:
+        same_rows(db)
+
+
+def is_certain(db, module):
+    """All is well, and nothing has to be run."""
+    if module == FILTER:
+        is_whole(db)
+    else:
+        same_rows(db)
+        assert "whole table" not in plan(db), plan(db)
+        command(db, "f", "integrity-check")
+
+
+def is_doubted(db, module):
+    if module == FILTER:
+        is_uncertain(db)
+        return
+    same_rows(db)
+    assert "reads the whole table" in plan(db) and "rebuild" in plan(db), plan(db)
+    fails(db, "INSERT INTO f(f) VALUES ('integrity-check')", "rebuild")
+
+
+def goes_on(db, module):
+    """The table is used as before."""
+    db.execute("INSERT INTO t(k) VALUES ('new')")
+    db.execute("UPDATE t SET k = 'x' WHERE id = 3")
+    db.execute("DELETE FROM t WHERE id = 4")
+    is_right(db, module)
+
+
+def shell(path, text, *options):
+    if shutil.which(SHELL) is None:
+        raise Skip("the shell " + SHELL)
+    return subprocess.run([SHELL, *options, path], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def both(function):
+    for module in FILTER, INDEX:
+        case(function, module, module)
+    return function
+
+
+# -- Programs without bloom ----------------------------------------------------------------------
+
+@both
+def what_works_without_bloom(files, module):
+    make(files, module).close()
+    db = files.connect(load=False)
+    expect(one(db, "SELECT count(*) FROM t WHERE k = 'key7'"), 1)
+    for sql in ("ALTER TABLE t ADD COLUMN d", "CREATE INDEX i ON t(k)", "INSERT INTO other VALUES (1, 2, 3)", "UPDATE other SET a = 2", "VACUUM", "ANALYZE", "REINDEX"):
+        db.execute(sql)
+    expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+    copy = files.connect(files.file("copy"), load=False)
+    db.backup(copy)
+    expect(one(copy, "SELECT count(*) FROM t"), 200)
+    db.execute("DROP TABLE t")
+
+
+@test
+def who_writes_to_a_filters_source_without_bloom_fails(files):
+    make(files, FILTER).close()
+    db = files.connect(load=False)
+    before = db.execute("SELECT * FROM t").fetchall()
+    for sql in ("INSERT INTO t(k) VALUES ('x')", "REPLACE INTO t(id, k) VALUES (1, 'x')", "UPDATE t SET k = 'x'", "UPDATE t SET c = 1", "DELETE FROM t WHERE id = 1",
+                "DELETE FROM t", "SELECT * FROM f", "SELECT count(*) FROM f('x')"):
+        expect(str(error_of(db, sql)), NO_MODULE, sql)
+    expect(db.execute("SELECT * FROM t").fetchall(), before)
+
+
+RENAMES = ["ALTER TABLE other RENAME COLUMN a TO aa", "ALTER TABLE other DROP COLUMN c", "ALTER TABLE other RENAME TO another", "ALTER TABLE t RENAME COLUMN c TO cc",
+           "ALTER TABLE t RENAME TO tt"]
+
+
+@test
+def who_renames_without_bloom_fails(files):
+    make(files, FILTER).close()
+    db = files.connect(load=False)
+    for sql in RENAMES:
+        fails(db, sql, NO_MODULE)
+    db.execute("PRAGMA legacy_alter_table = ON")
+    db.execute("ALTER TABLE other RENAME TO another")
+    db.execute("ALTER TABLE t RENAME TO tt")
+    db.execute("ALTER TABLE tt RENAME TO t")
+    db.execute("PRAGMA legacy_alter_table = OFF")
+    db.close()
+    is_certain(files.connect(), FILTER)
+
+
+@test
+def an_index_needs_no_bloom_of_writers(files):
+    make(files, INDEX).close()
+    db = files.connect(load=False)
+    db.execute("INSERT INTO t(k) VALUES ('new'), ('key7')")
+    db.execute("UPDATE t SET k = 'x' WHERE id < 5")
+    db.execute("UPDATE t SET id = id + 1000 WHERE id > 100")
+    db.execute("DELETE FROM t WHERE id = 6")
+    for sql in RENAMES[:3]:
+        db.execute(sql)
+    fails(db, "SELECT * FROM f", NO_MODULE)
+    db.close()
+    db = files.connect()
+    same_rows(db)
+    command(db, "f", "merge")
+    is_certain(db, INDEX)
+
+
+@both
+def without_its_triggers_everybody_can_write(files, module):
+    """'You may stop here.'"""
+    make(files, module).close()
+    db = files.connect(load=False)
+    for name in triggers(db):
+        if not name.endswith("_guard"):
+            db.execute("DROP TRIGGER " + name)
+    db.execute("INSERT INTO t(k) VALUES ('new'), ('key7')")
+    for sql in RENAMES[:3]:
+        db.execute(sql)
+    db.execute("VACUUM")
+    db.close()
+    db = files.connect()
+    is_doubted(db, module)
+    command(db, "f", "rebuild")
+    is_certain(db, module)
+    goes_on(db, module)
+
+
+# -- Migrations: test/vtab/migrations.py has every way, with and without transactions --------------------
+
+@test
+def a_filter_follows_alter_table(files):
+    """not_in_the_way.py: drop_column; migrations.py: names_of_the_source_change"""
+    db = make(files, FILTER)
+    db.execute("ALTER TABLE t ADD COLUMN d")
+    db.execute("ALTER TABLE t DROP COLUMN c")
+    db.execute("ALTER TABLE t RENAME COLUMN n TO number")
+    is_certain(db, FILTER)
+    error = str(fails(db, "ALTER TABLE t DROP COLUMN k", "error in trigger"))
+    assert "k" in error, error
+    db.execute("ALTER TABLE t RENAME COLUMN k TO email")
+    db.execute("ALTER TABLE t RENAME TO people")
+    db.execute("INSERT INTO people(email) VALUES ('new')")
+    is_whole(db, "SELECT email FROM people")
+
+
+REDO = ("CREATE TABLE new_t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, c)", "INSERT INTO new_t SELECT * FROM t", "DROP TABLE t",
+        "ALTER TABLE new_t RENAME TO t")
+
+
+@both
+def a_table_that_is_made_again(files, module):
+    """migrations.py: by_hand"""
+    db = make(files, module)
+    for sql in REDO:
+        db.execute(sql)
+        if sql != REDO[2]:
+            db.execute("INSERT INTO t(k) VALUES ('meanwhile')")
+    goes_on(db, module)
+    is_doubted(db, module)
+    if module == INDEX:
+        expect(one(db, "SELECT note FROM f_state"), None, "note before the merge")
+        command(db, "f", "merge")
+        assert "rebuild" in one(db, "SELECT note FROM f_state")
+        is_doubted(db, module)
+    command(db, "f", "rebuild")
+    is_certain(db, module)
+    if module == INDEX:
+        expect(one(db, "SELECT note FROM f_state"), None)
+    goes_on(db, module)
+
+
+@both
+def the_column_is_called_otherwise_in_the_copy(files, module):
+    """migrations.py: the_column_is_gone"""
+    db = make(files, module)
+    db.execute("CREATE TABLE new_t(id INTEGER PRIMARY KEY, email TEXT, n, c)")
+    for sql in REDO[1:]:
+        db.execute(sql)
+    if module == FILTER:
+        is_uncertain(db, "SELECT email FROM t")
+        fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "no column k")
+    else:
+        fails(db, QUERY % "f", OTHER_COLUMNS, "drop f and create it again")
+    db.execute("DROP TABLE f")
+    db.execute("CREATE VIRTUAL TABLE f USING %s(t, email)" % module)
+    command(db, "f", "rebuild")
+    command(db, "f", "integrity-check")
+
+
+def other_columns(files, sql):
+    db = make(files, INDEX)
+    db.execute(sql)
+    db.execute("INSERT INTO t(id) VALUES (5000)")  # nobody is kept from writing
+    for statement in QUERY % "f", "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('rebuild')":
+        fails(db, statement, OTHER_COLUMNS, "drop f and create it again")
+    db.execute("DROP TABLE f")
+    expect(shadow_tables(db), [])
+    expect(triggers(db), [])
+
+
+for sql in "ALTER TABLE t ADD COLUMN d", "ALTER TABLE t RENAME COLUMN n TO number", "ALTER TABLE t RENAME COLUMN k TO email", "ALTER TABLE t DROP COLUMN c":
+    case(other_columns, sql, sql)
+
+
+# The tools. What they leave of a filter: migrations.py, django, alembic, sqlite_utils.
+
+REBUILD = "INSERT INTO people_email(people_email) VALUES ('rebuild')"
+
+
+def people(files, module=FILTER):
+    db = files.connect()
+    db.execute("CREATE TABLE people(id INTEGER PRIMARY KEY, email TEXT, active INTEGER)")
+    fill(db, 200, table="people(email)")
+    db.execute("CREATE VIRTUAL TABLE people_email USING %s(people, email)" % module)
+    return db
+
+
+def last_step(tool):
+    """What the page's table has for a tool."""
+    return re.search(r"^\| %s \|.*\| `(.*)` \|$" % tool, page(), re.M).group(1)
+
+
+def rebuilt(files):
+    is_whole(files.connect(), "SELECT email FROM people", "people_email")
+
+
+def django(files, adds, with_last_step):
+    try:
+        from django.conf import settings
+        import django as package
+    except ImportError:
+        raise Skip("Django (Debian: python3-django)")
+    if adds and package.VERSION >= (4,):
+        raise Skip("a Django before 4")
+    people(files).close()
+    settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": files.path}}, INSTALLED_APPS=[],
+                       DEFAULT_AUTO_FIELD="django.db.models.AutoField")
+    package.setup()
+    from django.db import connection, migrations, models
+    from django.db.backends.signals import connection_created
+    from django.db.migrations.migration import Migration
+    from django.db.migrations.state import ProjectState
+    connection_created.connect(lambda sender, connection, **_: files.load_into(connection.connection), weak=False)
+    migration = Migration("start", "app")
+    migration.operations = [migrations.CreateModel("Person", [("id", models.AutoField(primary_key=True)), ("email", models.TextField(null=True)),
+                                                              ("active", models.IntegerField(null=True))], options={"db_table": "people"})]
+    state = migration.mutate_state(ProjectState())
+    migration.operations = [migrations.AddField("person", "name", models.TextField(default="")) if adds
+                            else migrations.AlterField("person", "email", models.CharField(max_length=100, null=True))]
+    if with_last_step:
+        migration.operations.append(eval(last_step("Django"), {"migrations": migrations}))
+    with connection.schema_editor(atomic=True) as editor:
+        migration.apply(state, editor)
+    connection.close()
+    if with_last_step:
+        rebuilt(files)
+    else:
+        is_uncertain(files.connect(), "SELECT email FROM people", "people_email")
+
+
+for adds in False, True:
+    for with_last_step in False, True:
+        case(django, "%s%s" % ("AddField" if adds else "AlterField", ", then RunSQL" if with_last_step else ""), adds, with_last_step)
+
+
+def engine_of(files, load=True):
+    try:
+        import sqlalchemy
+        import alembic  # noqa: F401
+    except ImportError:
+        raise Skip("Alembic (Debian: python3-alembic)")
+    engine = sqlalchemy.create_engine("sqlite:///" + files.path)
+    if load:
+        sqlalchemy.event.listen(engine, "connect", lambda connection, _: files.load_into(connection))
+    return sqlalchemy, engine
+
+
+@test
+def alembics_last_step(files):
+    people(files).close()
+    sqlalchemy, engine = engine_of(files)
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+    with engine.connect() as connection:
+        op = Operations(MigrationContext.configure(connection))
+        with op.batch_alter_table("people") as batch:
+            batch.alter_column("email", type_=sqlalchemy.String(100))
+        is_uncertain(connection.connection, "SELECT email FROM people", "people_email")
+        eval(last_step("Alembic"), {"op": op})
+        if hasattr(connection, "commit"):
+            connection.commit()
+    engine.dispose()
+    rebuilt(files)
+
+
+def autogenerate(files, module):
+    people(files, module).close()
+    sqlalchemy, engine = engine_of(files)
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+    metadata = sqlalchemy.MetaData()
+    sqlalchemy.Table("people", metadata, sqlalchemy.Column("id", sqlalchemy.Integer, primary_key=True, nullable=True), sqlalchemy.Column("email", sqlalchemy.Text),
+                     sqlalchemy.Column("active", sqlalchemy.Integer))
+    include_name = eval(re.search(r"`(lambda name.*?)`", page()).group(1))
+    with engine.connect() as connection:
+        found = compare_metadata(MigrationContext.configure(connection), metadata)
+        dropped = {change[1].name for change in found if change[0] == "remove_table"}
+        assert "people_email" in dropped and len(dropped) > 1, found
+        expect(compare_metadata(MigrationContext.configure(connection, opts={"include_name": include_name}), metadata), [])
+
+
+both(autogenerate)
+
+
+@test
+def sqlite_utils_last_step(files):
+    people(files).close()
+    extension = files.library()
+
+    def run(*arguments):
+        done = subprocess.run([sys.executable, "-m", "sqlite_utils", *arguments], cwd=files.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode and "No module named" in done.stdout:
+            raise Skip("sqlite-utils (Debian: sqlite-utils)")
+        expect(done.returncode, 0, done.stdout)
+
+    run("transform", files.path, "people", "--type", "active", "text", "--load-extension", extension)
+    is_uncertain(files.connect(), "SELECT email FROM people", "people_email")
+    words = re.match(r'sqlite-utils people.db "(.*)" --load-extension ./bloom.so$', last_step("sqlite-utils"))
+    run(files.path, words.group(1), "--load-extension", extension)
+    rebuilt(files)
+
+
+# -- Copies: test/vtab/copies.py has more of each, for filters ---------------------------------------------
+
+def dumped(files, module, load_to_dump, load_to_restore):
+    make(files, module).close()
+    load = ["-cmd", ".load " + files.load]
+    done = shell(files.path, ".dump\n", *(load if load_to_dump else []))
+    expect(done.stderr, "")
+    expect(shell(files.file("copy"), done.stdout, *(load if load_to_restore else [])).stderr, "")
+    db = files.connect(files.file("copy"))
+    is_certain(db, module)
+    goes_on(db, module)
+
+
+for module in FILTER, INDEX:
+    for with_bloom in (False, False), (False, True), (True, False), (True, True):
+        case(dumped, "%s, bloom there %s" % (module, with_bloom), module, *with_bloom)
+
+
+@both
+def a_dump_of_the_table_alone(files, module):
+    make(files, module).close()
+    done = shell(files.path, ".dump t\n")
+    expect(shell(files.file("copy"), done.stdout).stderr, "")
+    db = files.connect(files.file("copy"))
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t"])
+    db.execute("INSERT INTO t(k) VALUES ('new')")
+    db.execute("CREATE VIRTUAL TABLE f USING %s(t, k)" % module)
+    command(db, "f", "rebuild")
+    is_certain(db, module)
+
+
+@both
+def copies_of_all_pages(files, module):
+    db = make(files, module)
+    expect(shell(files.path, ".backup %s\n" % files.file("backup")).stderr, "")
+    db.execute("VACUUM INTO '%s'" % files.file("into"))
+    db.execute("VACUUM")
+    is_certain(db, module)
+    db.close()
+    shutil.copy(files.path, files.file("closed"))
+    db = files.connect(load=False)
+    db.execute("VACUUM")
+    db.execute("VACUUM INTO '%s'" % files.file("into without bloom"))
+    db.close()
+    for name in "backup", "into", "closed", "into without bloom", "db":
+        db = files.connect(files.file(name))
+        is_certain(db, module)
+        goes_on(db, module)
+        db.close()
+
+
+@both
+def attached(files, module):
+    make(files, module, files.file("other")).close()
+    db = files.connect()
+    db.execute("CREATE TABLE main_t(id INTEGER PRIMARY KEY, k)")
+    db.execute("ATTACH ? AS a", (files.file("other"),))
+    db.execute("INSERT INTO a.t(k) VALUES ('into the attached')")
+    if module == FILTER:
+        expect(one(db, "SELECT count(*) FROM a.f('into the attached')"), 1)
+        expect(one(db, "SELECT count(*) FROM a.f('nobody')"), 0)
+        no_false_negative(db, "SELECT k FROM a.t", "a.f")
+    else:
+        expect(one(db, "SELECT count(*) FROM a.f WHERE k = 'into the attached'"), 1)
+    for name, table in ("main.x", "a.t"), ("a.x", "main_t"), ("temp.x", "main_t"), ("main.x", "t"):
+        fails(db, "CREATE VIRTUAL TABLE %s USING %s(%s, k)" % (name, module, table), "table")
+
+
+@both
+def pythons_iterdump(files, module):
+    db = make(files, module)
+    text = "\n".join(db.iterdump())
+    copy = files.connect(files.file("copy"))
+    try:
+        copy.executescript(text)
+        raise AssertionError("a dump of Python %s can be read again" % sys.version)
+    except sqlite3.Error:
+        pass
+    db.close()
+    db = files.connect(load=False)
+    try:
+        list(db.iterdump())
+        raise AssertionError("Python %s dumps without bloom" % sys.version)
+    except sqlite3.Error as error:
+        assert NO_MODULE in str(error), error
+
+
+# -- Upgrades ------------------------------------------------------------------------------------------
+
+DECIMAL = "0.15626124190451883"
+
+
+def versions():
+    """Folders for LD_LIBRARY_PATH, the system's first."""
+    return [""] + sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", os.path.join(TOP, "build", "sqlite")), "[0-9]*", "")))
+
+
+def under(folder, files, step):
+    env = dict(os.environ, LD_LIBRARY_PATH=folder)
+    if not folder:
+        del env["LD_LIBRARY_PATH"]
+    done = subprocess.run([sys.executable, __file__, "--load", files.load, "--step", step, "--path", files.path], env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    expect(done.returncode, 0, "%s under %s: %s" % (step, folder or "the system's SQLite", done.stdout))
+    return done.stdout.strip()
+
+
+def numbers():
+    from decimals import decimals  # here, for its tests are not ours
+    return decimals()[:6000] + [DECIMAL]
+
+
+def one_version(args):
+    """In a process of its own, under another SQLite."""
+    db = sqlite3.connect(args.path, isolation_level=None)
+    db.enable_load_extension(True)
+    db.load_extension(args.load)
+    tables = ("a", "TEXT"), ("b", "REAL"), ("c", "")
+    if args.step == "write":
+        db.execute("BEGIN")
+        for name, type_ in tables:
+            db.execute("CREATE TABLE %s(id INTEGER PRIMARY KEY, k %s)" % (name, type_))
+            db.executemany("INSERT INTO %s(k) VALUES (?)" % name, [(text,) for text in numbers()])
+            db.execute("CREATE VIRTUAL TABLE f%s USING bloom(%s, k)" % (name, name))
+            db.execute("CREATE VIRTUAL TABLE i%s USING bloom_index(%s, k)" % (name, name))
+            db.execute("INSERT INTO i%s(i%s) VALUES ('merge')" % (name, name))
+        db.execute("CREATE TABLE stored(filter)")
+        db.execute("INSERT INTO stored SELECT bloom_build(CAST(k AS REAL), 20) FROM a")
+        db.execute("COMMIT")
+        return
+    if args.step == "cast":
+        print(repr(one(db, "SELECT CAST(? AS REAL)", DECIMAL)))
+        return
+    db.execute("CREATE TEMP TABLE n(x REAL)")
+    db.executemany("INSERT INTO n VALUES (?)", [(text,) for text in numbers()])
+    for name, _ in tables:
+        for found in "SELECT 1 FROM f%s WHERE key = n.x" % name, "SELECT 1 FROM i%s AS i WHERE i.k = n.x AND i.id = t.id" % name:
+            lost = one(db, "SELECT count(*) FROM n JOIN %s AS t ON t.id = n.rowid AND t.k = n.x WHERE NOT EXISTS (%s)" % (name, found))
+            expect(lost, 0, found)
+    print(one(db, "SELECT count(*) FROM a, stored WHERE NOT bloom_may_contain(filter, CAST(k AS REAL))"))
+
+
+def another_sqlite(files, writes, reads):
+    folders = versions()
+    if max(writes, reads) >= len(folders):
+        raise Skip("another SQLite (sh test/lib/build_sqlite.sh 3.54.1)")
+    under(folders[writes], files, "write")
+    expect(under(folders[writes], files, "read"), "0")
+    under(folders[reads], files, "read")
+
+
+for writes in range(max(len(versions()), 2)):
+    for reads in range(max(len(versions()), 2)):
+        if writes != reads:
+            case(another_sqlite, "%d to %d" % (writes, reads), writes, reads)
+
+
+@test
+def stored_filters_of_casts_differ(files):
+    """Where two versions of SQLite are here that read the page's decimal otherwise."""
+    assert DECIMAL in page()
+    folders = versions()
+    under("", files, "write")
+    if all(under(folder, files, "cast") == under("", files, "cast") for folder in folders):
+        raise Skip("two SQLites that read decimals otherwise (sh test/lib/build_sqlite.sh 3.54.1)")
+    assert any(int(under(folder, files, "read")) > 0 for folder in folders)
+
+
+def made_by_1_0_0(files):
+    """A database of bloom 1.0.0, by its dump."""
+    db = files.connect(load=False)
+    with open(os.path.join(TOP, "test", "docs", "made_by_1_0_0.sql"), encoding="utf-8") as file:
+        db.executescript(file.read())
+    db.close()
+    return files.connect()
+
+
+@test
+def stored_filters_of_1_0_0_are_read(files):
+    db = made_by_1_0_0(files)
+    expect(one(db, "SELECT min(bloom_may_contain(filter, email)) FROM filters, people"), 1)
+    expect(one(db, "SELECT bloom_may_contain(filter, 'nobody@example.org') FROM filters"), 0)
+
+
+@test
+def virtual_tables_of_1_0_0_are_not_read(files):
+    db = made_by_1_0_0(files)
+    for sql in ("SELECT count(*) FROM people_email('ada@example.org')", "SELECT * FROM people_email", "SELECT handle FROM people_email", "SELECT * FROM seen",
+                "INSERT INTO people(email) VALUES ('eve@example.org')", "UPDATE people SET email = 'x'", "DELETE FROM people", "INSERT INTO seen(key) VALUES (1)",
+                "INSERT INTO people_email(people_email) VALUES ('rebuild')"):
+        fails(db, sql, "bloom: ")
+    expect(one(db, "SELECT count(*) FROM people WHERE email LIKE '%example.org'"), 2)
+
+
+@test
+def what_to_do_with_those_of_1_0_0(files):
+    """The page's lines, for each of them; then the source can be migrated as ever."""
+    lines = re.search(r"\*\*Of bloom\.\*\*.*?```sql\n(.*?)```", page(), re.S).group(1)
+    db = made_by_1_0_0(files)
+    for name, args in ("people_email", "people, email"), ("vip", "people, lower(email)"), ("seen", "capacity = 10"):
+        for line in lines.replace("people_email", name).replace("people, email", args).strip().split("\n"):
+            db.execute(line)
+    is_whole(db, "SELECT email FROM people", "people_email")
+    db.execute("INSERT INTO people(email) VALUES ('eve@example.org')")
+    is_whole(db, "SELECT email FROM people", "people_email")
+    expect(sorted(column(db, "SELECT name FROM sqlite_master WHERE name LIKE '%\\_config' ESCAPE '\\' OR name LIKE '%\\_layers' ESCAPE '\\' OR type = 'view'")), [])
+    db.execute("CREATE TABLE new_people(id INTEGER PRIMARY KEY, email TEXT)")
+    db.execute("INSERT INTO new_people SELECT * FROM people")
+    db.execute("DROP TABLE people")
+    db.execute("ALTER TABLE new_people RENAME TO people")
+
+
+# -- Taking it away ----------------------------------------------------------------------------------------
+
+@both
+def dropped_with_bloom(files, module):
+    """not_in_the_way.py: damaged"""
+    db = make(files, module)
+    rows = db.execute("SELECT * FROM t").fetchall()
+    for table in shadow_tables(db):
+        db.execute("DELETE FROM " + table)
+    db.execute("DROP TABLE f")
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t", "other"])
+    expect(db.execute("SELECT * FROM t").fetchall(), rows)
+    db.close()
+    db = files.connect(load=False)
+    for sql in RENAMES:
+        db.execute(sql)
+
+
+def lines_without_bloom(module):
+    """The statements of the page's two blocks; for an index, as the sentence after them says."""
+    blocks = re.search(r"### Without bloom(.*?)\n## ", page(), re.S).group(1)
+    statements = [sql for sql in re.findall(r"^sqlite> (.*)$", blocks, re.M) if not sql.startswith(".")]
+    if module == FILTER:
+        return statements
+    assert 'search for `INSERT INTO "log_index_changed"` instead' in blocks
+    tables = ["log_index" + suffix for suffix in re.findall(r"`(?:log_index)?(_\w+)`", blocks[blocks.index("For an index"):])]
+    expect(tables, ["log_index_config", "log_index_layout", "log_index_changed", "log_index_state", "log_index_blocks_1", "log_index_blocks_2"])
+    done = []
+    for sql in statements:
+        if sql.startswith("DROP TRIGGER"):
+            continue
+        if sql == "DROP TABLE people_email_pages;":
+            done += ["DROP TABLE %s;" % table for table in tables]
+        elif sql.startswith("SELECT 'DROP TRIGGER"):
+            done += [sql.replace('"people_email"', '"log_index_changed"')]
+        else:
+            done += [sql.replace("people_email", "log_index").replace("people(email)", "log(trace_id)")]
+    return done
+
+
+def taken_away_without_bloom(files, module, renamed):
+    """By the page's lines; another connection is open, and sees it."""
+    table, name = ("people", "people_email") if module == FILTER else ("log", "log_index")
+    db = files.connect()
+    if module == FILTER:
+        db.execute("CREATE TABLE people(id INTEGER PRIMARY KEY, email TEXT)")
+        create = "CREATE VIRTUAL TABLE %s USING bloom(people, email)"
+    else:
+        db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, trace_id TEXT, user_id INTEGER)")
+        create = "CREATE VIRTUAL TABLE %s USING bloom_index(log, trace_id, user_id)"
+    db.execute(create % ("first_name" if renamed else name))
+    if renamed:
+        db.execute("ALTER TABLE first_name RENAME TO " + name)
+    db.close()
+    db, other = files.connect(load=False), files.connect(load=False)
+    expect(one(other, "SELECT count(*) FROM sqlite_master WHERE name = '%s'" % name), 1)
+    for sql in lines_without_bloom(module):
+        if sql == "DROP TABLE %s;" % name:
+            fails(db, sql, NO_MODULE)
+        elif sql.startswith("SELECT 'DROP TRIGGER"):
+            drops = column(db, sql)
+            assert len(drops) == 4, drops
+            for drop in drops:
+                db.execute(drop)
+        elif sql.startswith("DROP TRIGGER"):
+            if not renamed:
+                assert "no such trigger" in str(error_of(db, sql))  # the line before has dropped it
+        else:
+            db.execute(sql)
+    expect(column(db, "SELECT name FROM sqlite_master"), [table])
+    expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+    expect(one(db, "SELECT count(*) FROM " + table), 1)
+    expect(one(other, "SELECT count(*) FROM " + table), 1)
+    fails(other, "SELECT * FROM " + name, "no such table")
+    db.execute("CREATE TABLE %s(x)" % name)  # the name is free
+    db.execute("DROP TABLE " + name)
+    db.close()
+    db = files.connect()
+    db.execute(create % name)
+    command(db, name, "integrity-check")
+
+
+for module in FILTER, INDEX:
+    for renamed in False, True:
+        case(taken_away_without_bloom, module + (", renamed" if renamed else ""), module, renamed)
+
+
+@test
+def a_defensive_shell(files):
+    make(files, FILTER).close()
+    lines = "PRAGMA writable_schema = ON;\nDELETE FROM sqlite_master WHERE type = 'table' AND name = 'f' AND rootpage = 0;\nSELECT changes();\n"
+    done = shell(files.path, ".dbconfig defensive on\n" + lines)
+    if "unknown" in done.stderr.lower():
+        raise Skip("a shell with .dbconfig")
+    assert "sqlite_master may not be modified" in done.stderr, done
+    done = shell(files.path, ".dbconfig defensive on\n.dbconfig defensive off\n" + lines)
+    expect(done.stderr, "")
+    assert done.stdout.rstrip().endswith("1"), done.stdout
+
+
+# -- Damage: test/vtab/damage.py and hostile_files.py have it at random -------------------------------------
+
+@test
+def a_damaged_page_of_a_filter(files):
+    db = make(files, FILTER, num_rows=5000)
+    rows = db.execute("SELECT * FROM t").fetchall()
+    db.execute("UPDATE f_pages SET bytes = zeroblob(length(bytes)) WHERE rowid = 2")
+    for sql in ("SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM f WHERE key = k)", "SELECT handle FROM f", "INSERT INTO t(k) SELECT 'new ' || k FROM t",
+                "UPDATE t SET k = 'new ' || k", "INSERT INTO f(f) VALUES ('integrity-check')"):
+        error = fails(db, sql, "bloom: f is damaged")
+        expect(error.sqlite_errorname, "SQLITE_CORRUPT_VTAB", sql)
+    expect(db.execute("SELECT * FROM t").fetchall(), rows)
+    command(db, "f", "rebuild")
+    is_certain(db, FILTER)
+
+
+@test
+def a_filter_whose_rebuild_fails(files):
+    db = make(files, FILTER)
+    db.execute("DELETE FROM f_pages")
+    fails(db, QUERY.replace("%s WHERE k", "f WHERE key"), "bloom: f is damaged")
+    error_of(db, "INSERT INTO f(f) VALUES ('rebuild')")
+    db.execute("DROP TABLE f")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    is_certain(db, FILTER)
+
+
+@test
+def a_damaged_index_reads_the_source(files):
+    for sql in "DELETE FROM f_blocks_1", "UPDATE f_blocks_1 SET data = substr(data, 1, 100)", "UPDATE f_layout SET data = x'00'":
+        db = make(files, INDEX, ":memory:", 5000)
+        db.execute(sql)
+        same_rows(db)
+        fails(db, "INSERT INTO f(f) VALUES ('integrity-check')", "damaged")
+        command(db, "f", "rebuild")
+        is_certain(db, INDEX)
+
+
+def flipped_bits(files, module):
+    db = make(files, module, num_rows=5000)
+    if module == FILTER:
+        db.execute("UPDATE f_pages SET bytes = substr(bytes, 1, 32) || zeroblob(length(bytes) - 32) WHERE rowid = 2")
+    else:
+        db.execute("UPDATE f_blocks_1 SET data = zeroblob(length(data))")
+    expect(error_of(db, "INSERT INTO f(f) VALUES ('integrity-check')").sqlite_errorname, "SQLITE_CORRUPT_VTAB")
+    found = column(db, "PRAGMA integrity_check")
+    assert (found != ["ok"]) == (sqlite3.sqlite_version_info >= (3, 44)), found
+    command(db, "f", "rebuild")
+    is_certain(db, module)
+    expect(column(db, "PRAGMA integrity_check"), ["ok"])
+
+
+both(flipped_bits)
+
+
+@test
+def a_stored_filter_has_no_checksum(files):
+    """hostile/corrupt has any bytes."""
+    db = files.connect()
+    for change in "zeroblob(length(filter) - 1) || x'06'", "substr(filter, 1, 1)", "x''":
+        changed = one(db, "SELECT CAST(%s AS BLOB) FROM (SELECT bloom_build('a') AS filter)" % change)
+        expect(one(db, "SELECT bloom_may_contain(?, 'a')", changed), 0, change)
+
+
+# -- What it takes on disk -------------------------------------------------------------------------------------
+
+def bytes_used(db):
+    return (one(db, "PRAGMA page_count") - one(db, "PRAGMA freelist_count")) * one(db, "PRAGMA page_size")
+
+
+def said(row):
+    """The bytes a key that the page's table says."""
+    return float(re.search(r"^\| %s \| (?:up to )?([\d.]+) \|$" % row, page(), re.M).group(1))
+
+
+def size(files, row, declaration, least, most):
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, m TEXT)")
+    num_rows = 100000
+    db.execute("INSERT INTO t(k, m) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+               " SELECT printf('%%016x', abs(random())), 'a message with two identifiers, ' || hex(randomblob(8)) || ' and ' || hex(randomblob(8)) FROM n" % num_rows)
+    before = bytes_used(db)
+    if declaration.startswith("bloom"):
+        db.execute("CREATE VIRTUAL TABLE f USING " + declaration)
+        command(db, "f", "rebuild")
+    else:
+        for sql in declaration.split("; "):
+            db.execute(sql)
+    num_bytes = bytes_used(db) - before
+    if "LIKE" in declaration:
+        num_bytes /= one(db, "SELECT sum(length(m)) FROM t")
+        assert row in page()
+        assert least * 0.125 <= num_bytes <= most * 0.125, num_bytes
+    else:
+        num_bytes /= num_rows
+        assert least * said(row) <= num_bytes <= most * said(row), num_bytes
+
+
+for row, declaration, least, most in (
+        ("a filter, 10 bits a key, with room for twice the keys; 20 KB at least", "bloom(t, k)", 0.9, 1.1),
+        ("an index, a column", "bloom_index(t, k)", 0.9, 1.1),
+        ("an index, a column with LIKE | an eighth of the text", "bloom_index(t, m LIKE)", 0.7, 1.2),
+        ("a stored filter, 10 bits a key", "CREATE TABLE s(filter); INSERT INTO s SELECT bloom_build(k) FROM t", 0.9, 1.1),
+        ("for comparison: CREATE INDEX on 16 hexadecimal digits", "CREATE INDEX i ON t(k)", 0.9, 1.1)):
+    case(size, declaration, row, declaration, least, most)
+
+
+@test
+def size_of_a_small_filter(files):
+    db = files.connect()
+    db.execute("CREATE TABLE t(k)")
+    before = bytes_used(db)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    num_bytes = bytes_used(db) - before
+    assert 16 << 10 <= num_bytes <= 24 << 10, num_bytes
+
+
+@test
+def size_after_growth(files):
+    db = make(files, FILTER, num_rows=20000)
+    num_rows = 20000
+    while one(db, "SELECT num_layers FROM f") == 1:
+        before = bytes_used(db)
+        fill(db, 500, "more%d-" % num_rows)
+        num_rows += 500
+    grown = bytes_used(db) - before + 20000 * 2.9
+    said_most = said("the same when it has just grown by a layer, until 'rebuild'")
+    assert 0.7 * said_most <= grown / num_rows <= said_most, grown / num_rows
+    assert "rebuild" in note(db)
+    command(db, "f", "rebuild")
+    expect(note(db), None)
+    num_bytes = one(db, "SELECT bytes FROM f")
+    db.execute("DELETE FROM t WHERE id % 10 <> 0")
+    expect(one(db, "SELECT bytes FROM f"), num_bytes, "after DELETE")
+    command(db, "f", "rebuild")
+    assert one(db, "SELECT bytes FROM f") < num_bytes / 2
+
+
+# -- Others called bloom ---------------------------------------------------------------------------------------
+
+@test
+def a_table_of_another_module_called_bloom(files):
+    db = files.connect(load=False)
+    db.execute("PRAGMA writable_schema = ON")
+    db.execute("INSERT INTO sqlite_master(type, name, tbl_name, rootpage, sql)"
+               " VALUES ('table', 'recent', 'recent', 0, 'CREATE VIRTUAL TABLE recent USING bloom(size=100000, p=0.01)')")
+    db.close()
+    db = files.connect()
+    fails(db, "SELECT * FROM recent", "bloom: there is no option size")
+
+
+@test
+def modules_that_are_not_called_bloom_are_not_ours(files):
+    """bloom_filter, sqlean's, is free."""
+    db = files.connect()
+    fails(db, "CREATE VIRTUAL TABLE plants USING bloom_filter(20)", "no such module: bloom_filter")
+
+
+if __name__ == "__main__":
+    if "--step" in sys.argv:
+        parser = argparse.ArgumentParser()
+        for name in "--load", "--step", "--path":
+            parser.add_argument(name)
+        one_version(parser.parse_args())
+    else:
+        sys.exit(main())
