@@ -5,7 +5,7 @@
 #ifndef BLOOM_SQLITE_INDEX_H
 #define BLOOM_SQLITE_INDEX_H
 
-#include "../vtab/vtab.h"
+#include "../sqlite_api.h"
 
 extern const bloom_module_with_integrity bloom_index_module;
 
