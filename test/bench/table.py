@@ -8,11 +8,12 @@ table whose PRIMARY KEY the column is.
 
 Keys are texts of 16 hexadecimal digits in no order.  The contestants take turns, each on a
 database of its own; times are the processor's, a row or a look-up, and as a share of the
-index's.
+index's, by rollback journal and by WAL.
 
   insert       a statement a row, all in one transaction
   bulk         INSERT ... SELECT of all rows
   absent, present   one key a look-up, 20,000 within one query: pages in SQLite's cache
+  grown        absent, in the layers that it grew by, before 'rebuild'
   cold         the same with a page cache of 100 KB
   statement    an absent key, one statement each, in one transaction
   scan         absent keys by the handle
@@ -25,6 +26,8 @@ import time
 
 import harness
 
+# OFF would hide the journal, which who writes pays for.
+JOURNALS = "WAL", "DELETE"
 NUM_TESTED = 20_000
 KINDS = {
     "no filter": (),
@@ -47,14 +50,14 @@ ONE = {
 }
 
 
-def open_new(kind, num_rows):
+def open_new(kind, num_rows, mode):
     path = os.path.join(harness.FOLDER, "table.db")
-    for suffix in ("", "-journal"):
+    for suffix in ("", "-journal", "-wal", "-shm"):
         if os.path.exists(path + suffix):
             os.remove(path + suffix)
     os.makedirs(harness.FOLDER, exist_ok=True)
     db = harness.connect(path, 512)
-    db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    db.executescript(f"PRAGMA journal_mode = {mode}; PRAGMA synchronous = OFF")
     db.execute("CREATE TABLE t(k TEXT PRIMARY KEY) WITHOUT ROWID" if kind == "primary key" else
                "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
     for sql in KINDS[kind]:
@@ -73,22 +76,28 @@ def execute_each(db, sql, rows):
         db.execute(sql, row).fetchone()
 
 
-def measure(kind, keys, absent, source):
+def measure(kind, mode, keys, absent, source):
     """What one contestant takes: {name: microseconds or bytes}."""
     found = {}
     n = len(keys)
     target = "f(key)" if kind == "set of its own" else "t(k)"
     insert = f"INSERT INTO {target} VALUES (?)"
-    db = open_new(kind, n)
+    db = open_new(kind, n, mode)
     db.execute("BEGIN")
     found["insert"] = timed(lambda: execute_each(db, insert, keys) or db.execute("COMMIT")) / n
     db.close()
 
-    db = open_new(kind, n)
+    db = open_new(kind, n, mode)
     db.execute("ATTACH ? AS source", (source,))
     found["bulk"] = timed(lambda: db.execute(f"INSERT INTO {target} SELECT k FROM source.present")) / n
     if kind == "no filter":
         return found
+    if kind == "filter":
+        # It grew by layers from an empty table; one is what it should have to be read.
+        query = LOOKUP[kind].format("source.some_absent")
+        db.execute(query).fetchone()
+        found["grown"] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
+        db.execute("INSERT INTO f(f) VALUES ('rebuild')")
     db.execute("BEGIN")
     for what, name in (("absent", "some_absent"), ("present", "some_present")):
         query = LOOKUP[kind].format("source." + name)
@@ -128,26 +137,12 @@ def fill(db, num_rows):
     db.execute(f"CREATE TABLE some_present AS SELECT k FROM present ORDER BY random() LIMIT {NUM_TESTED}")
 
 
-def main():
-    num_rows = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
-    num_repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    results = harness.Results("table", ("kind", "what", "repeat", "value"), f"{num_rows} rows")
-    source = harness.database(f"table-{num_rows}", lambda db: fill(db, num_rows))
-    db = harness.connect(source)
-    keys = db.execute("SELECT k FROM present").fetchall()
-    absent = db.execute("SELECT k FROM some_absent").fetchall()
-    db.close()
-
-    values = {kind: {} for kind in KINDS}
-    for repeat in range(num_repeats):
-        for kind in harness.random.Random(repeat).sample(list(KINDS), len(KINDS)):
-            for what, value in measure(kind, keys, absent, source).items():
-                values[kind].setdefault(what, []).append(value)
-                results.row(kind, what, repeat, value)
+def show(values, num_rows, num_repeats, mode):
+    """A table of medians, and as a share of the index's."""
     median = harness.statistics.median
-    print(f"SQLite {harness.sqlite3.sqlite_version}, {num_rows:,} rows, medians of {num_repeats}:"
+    print(f"SQLite {harness.sqlite3.sqlite_version}, {num_rows:,} rows, journal_mode {mode}, medians of {num_repeats}:"
           " us (space: bytes), and as a share of the index's\n")
-    for what in ("insert", "bulk", "absent", "present", "cold", "statement", "scan", "rebuild", "space"):
+    for what in ("insert", "bulk", "absent", "present", "grown", "cold", "statement", "scan", "rebuild", "space"):
         line = f"{what:10}"
         for kind in KINDS:
             if what not in values[kind]:
@@ -159,6 +154,26 @@ def main():
                 ratio = median(v / i for v, i in zip(values[kind][what], values["index"][what]))
                 line += f" ({ratio:.2f})"
         print(line)
+    print()
+
+
+def main():
+    num_rows = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
+    num_repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    results = harness.Results("table", ("kind", "what", "repeat", "value", "journal"), f"{num_rows} rows")
+    source = harness.database(f"table-{num_rows}", lambda db: fill(db, num_rows))
+    db = harness.connect(source)
+    keys = db.execute("SELECT k FROM present").fetchall()
+    absent = db.execute("SELECT k FROM some_absent").fetchall()
+    db.close()
+    for mode in JOURNALS:
+        values = {kind: {} for kind in KINDS}
+        for repeat in range(num_repeats):
+            for kind in harness.random.Random(repeat).sample(list(KINDS), len(KINDS)):
+                for what, value in measure(kind, mode, keys, absent, source).items():
+                    values[kind].setdefault(what, []).append(value)
+                    results.row(kind, what, repeat, value, mode)
+        show(values, num_rows, num_repeats, mode)
 
 
 if __name__ == "__main__":

@@ -142,15 +142,15 @@ static int may_be_full(
   return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, place->layer) >> 32==0;
 }
 
-/* Sets a hash's bits in its block of the last layer, which is open, unless they are set or an
-** older layer has the hash.  *is_refused: the layer may be full, and may_refuse. */
+/* Sets a hash's bits in its block of the last layer, which is open, unless they are set.  Older
+** layers may have the hash, too, but to read them costs more than it saves.  *is_refused: the
+** layer may be full, and may_refuse. */
 static int add_to_block(
   bloom_vtab *vtab, const block_place *place, bloom_hash_value hash, int may_refuse, int *is_refused, int *num_added
 ){
   uint8_t block[BLOOM_BLOCK_BYTES];
   bloom_vtab_page_header header;
   int may_contain = 0, rc = block_may_contain(place, hash, block, &may_contain);
-  if( rc==SQLITE_OK && !may_contain ) rc = test_layers(vtab, place->layer, hash, &may_contain);
   if( rc==SQLITE_OK && !may_contain ) rc = read_header(vtab, place, &header);
   if( rc!=SQLITE_OK || may_contain ) return rc;
   *is_refused = may_refuse && may_be_full(&vtab->layout, place, &header, hash);
