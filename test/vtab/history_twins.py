@@ -736,9 +736,13 @@ class Twins:
         if is_old_way and any(not f.is_plain for f in self.filters(c, schema)):
             return
         outcomes = []
+        # Triggers that name a column which the new table has not do not fit it: nobody would keep them.
+        gone = [row[1] for row in self.plain.run(c, "PRAGMA %s.table_xinfo(%s)" % (s, t)).rows or ()
+                if not re.search(r"(?<!\w)%s(?!\w)" % re.escape(row[1]), definition, re.I)]
         for world in (self.real, self.plain):
             triggers = [(name, sql) for name, sql in world.triggers(c, schema, table)
-                        if restored == "all" or (restored == "the user's" and name.startswith("tr"))]
+                        if (restored == "all" or (restored == "the user's" and name.startswith("tr")))
+                        and not any(re.search(r"(?<!\w)%s(?!\w)" % re.escape(column), sql, re.I) for column in gone)]
             if is_old_way:
                 world.run(c, "PRAGMA legacy_alter_table = 1")
             outcomes.append(world.run_all(c, [
@@ -748,9 +752,6 @@ class Twins:
                 "DROP TABLE %s.%s" % (s, t),
                 "ALTER TABLE %s.%s RENAME TO %s" % (s, new, t),
                 *[sql.replace("CREATE TRIGGER ", "CREATE TRIGGER %s." % s, 1) for name, sql in triggers],
-                # Triggers that name a column which the new table has not do not fit it: nobody would keep them.
-                *["EXPLAIN %s" % sql % (s + "." + t) for sql in
-                  ("INSERT INTO %s(k) VALUES (1)", "UPDATE %s SET k = k", "DELETE FROM %s")],
             ]))
             if is_old_way:
                 world.run(c, "PRAGMA legacy_alter_table = 0")

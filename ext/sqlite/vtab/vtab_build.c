@@ -16,7 +16,7 @@ typedef struct page_builder {
   const bloom_vtab_layout *layout;
   uint8_t *pages;
   bloom_vtab_page_header *headers;
-  uint64_t num_pages;
+  uint64_t num_pages, num_written;
 } page_builder;
 
 static size_t full_page_bytes(const bloom_vtab_layout *layout){
@@ -72,6 +72,7 @@ static int write_pages(bloom_vtab *vtab, page_builder *builder){
     rc = sqlite3_bind_blob(insert, 2, bytes, bloom_vtab_page_bytes(layout, 0, page), SQLITE_STATIC);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, insert);
     if( rc==SQLITE_DONE ) rc = SQLITE_OK;
+    builder->num_written += rc==SQLITE_OK;
     sqlite3_reset(insert);
   }
   sqlite3_finalize(insert);
@@ -147,7 +148,8 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
   if( rc==SQLITE_OK && source ) rc = add_source_keys(vtab, source, args, &builder);
   if( rc==SQLITE_OK ){
     vtab->has_layout = 0;
-    rc = bloom_vtab_take_back(vtab, write_pages(vtab, &builder));
+    rc = write_pages(vtab, &builder);
+    if( builder.num_written ) rc = bloom_vtab_take_back(vtab, rc);
   }
   free_pages(&builder);
   return bloom_vtab_failure(vtab, rc);
