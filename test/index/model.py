@@ -271,6 +271,10 @@ class Run:
                 self.counts["queries"] += 1
                 if source_error and index_error and source_error.replace(self.source, "") == index_error.replace(name, ""):
                     continue
+                # Without triggers nobody tells that the source was renamed.
+                if index_error and "there is no table" in index_error and not source_error:
+                    self.counts["sourceless"] += 1
+                    break
                 if source_error or index_error:
                     if any(word in str(source_error) + str(index_error) for word in ("locked", "user-defined function", "too complex")):
                         continue
@@ -312,6 +316,8 @@ class Run:
         self.integrity(0)
         for name in list(self.indexes):
             if self.do(0, "INSERT INTO %s(%s) VALUES ('rebuild')" % (self.named(name), quoted(name))) is None:
+                if "there is no table" in self.log[-1][1]:
+                    continue
                 raise Differs("rebuild: " + self.log[-1][1])
             self.check(0)
             if self.do(0, "INSERT INTO %s(%s) VALUES ('integrity-check')" % (self.named(name), quoted(name))) is None:
@@ -345,7 +351,7 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     begun = time.time()
-    counts = {"queries": 0, "believed": 0, "rows": 0}
+    counts = {"queries": 0, "believed": 0, "rows": 0, "sourceless": 0}
     passed = failed = 0
     for seed in range(options.seed, options.seed + options.runs):
         if time.time() - begun > options.seconds:

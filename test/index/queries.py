@@ -74,7 +74,7 @@ class Queries:
             if form == 5:
                 return "%s = %s" % (self.value(), column)
             if form == 6:
-                return "%s IS %s" % (column, r.choice([self.value(), "NULL"]))
+                return "%s IS %s" % (column, self.value() if r.random() < 0.5 else "NULL")
             if form == 7:
                 return "%s IN (%s)" % (column, ", ".join(self.value() for _ in range(r.randint(1, 4))))
             if form == 8:

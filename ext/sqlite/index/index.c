@@ -147,8 +147,7 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
   bloom_index *index = index_new(connection, args[1], args[2]);
   int rc = index ? index_config_read(index) : SQLITE_NOMEM;
   (void)num_args;
-  (void)db;
-  (void)error;
+  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(db));
   if( rc==SQLITE_OK ) rc = index_declare(index);
   if( rc==SQLITE_ERROR && index->damage==NULL ){
     /* Columns that SQLite does not take: DROP must still find a table. */
