@@ -162,6 +162,17 @@ static void plan_set_cost(const bloom_index *index, const index_plan *plan, sqli
   info->estimatedCost = shadow_reads + rows*(rows<num_rows ? INDEX_COST_OF_ROW : INDEX_COST_OF_SCAN) + 1;
 }
 
+/* 1 if there is a constraint < or >= on a column.  SQLite makes these of `LIKE 'begin%'` and
+** filters by them: if LIKE is omitted in an ON clause, an outer join loses its rows. */
+static int plan_has_range(const sqlite3_index_info *info, int column){
+  int i;
+  for(i=0; i<info->nConstraint; i++){
+    const int op = info->aConstraint[i].op;
+    if( info->aConstraint[i].iColumn==column && (op==SQLITE_INDEX_CONSTRAINT_GE || op==SQLITE_INDEX_CONSTRAINT_LT) ) return 1;
+  }
+  return 0;
+}
+
 int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = (bloom_index *)vtab;
   index_source source;
@@ -188,7 +199,8 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
       int is_builtin;
       rc = index_like_is_builtin(index, condition.kind==INDEX_GLOB, &is_builtin);
       if( !is_builtin ) plan.conditions[plan.num_conditions-1].is_opaque = 1;
-      info->aConstraintUsage[i].omit = 1; /* the inner statement calls the same function */
+      /* The inner statement calls the same function. */
+      info->aConstraintUsage[i].omit = !plan_has_range(info, info->aConstraint[i].iColumn);
     }
   }
   if( rc==SQLITE_OK && info->nOrderBy==1
