@@ -39,6 +39,7 @@ long 'coverage'                                           sh test/quality/covera
 long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/quality/mutation/mutate.py --limit 100 --minutes 2
 long 'filters that stay up to date, for minutes'     sh test/vtab/run.sh --long
 long 'their random histories, by SQLite 3.54.1'           histories_of_3_54_1
+long 'bloom_index beside its table, 200,000 queries'      sh test/index/run.sh --long
 long 'fuzzing'                                            sh test/hostile/fuzz/run.sh
 long 'out of memory, all statements and encodings'        sh test/faults/oom/run.sh --long
 long 'out of memory, with sanitizers'                     sh test/faults/oom/run.sh --sanitize

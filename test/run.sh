@@ -33,6 +33,7 @@ suite 'SQL'                                                tclsh test/sql/runner
 suite 'query plans'                                        tclsh test/sql/plans.tcl ./bloom
 suite 'ready-made SQL'                                     tclsh test/sql/ready_made.tcl ./bloom
 suite 'filters that stay up to date, at random'         sh test/vtab/run.sh
+suite 'bloom_index beside its table, at random'            sh test/index/run.sh
 suite 'out of memory'                                      sh test/faults/oom/run.sh
 suite 'loading, again and while statements run'            sh test/faults/load/run.sh
 suite 'limits and interruption'                            sh test/faults/limits/run.sh

@@ -152,13 +152,21 @@ static int index_check_order(bloom_index *index, index_source *source, const blo
   return rc;
 }
 
-/* Doubts tables that triggers write to, or read, if they are no tables any more: a view may
-** have rows without end. */
+/* Doubts tables of the index that are no tables any more: a view may have rows without end. */
 static int index_check_tables(bloom_index *index, index_source *source){
+  sqlite3_str *names = sqlite3_str_new(index->connection->db);
   sqlite3_int64 num_tables = 0;
-  const int rc = bloom_sql_integer(index->connection, &num_tables, "SELECT count(*) FROM \"%w\".sqlite_master WHERE type = 'table'"
-    " AND rootpage > 0 AND name COLLATE NOCASE IN ('%q_state', '%q_changed')", index->schema, index->name, index->name);
-  return rc==SQLITE_OK && num_tables!=2 ? index_set_doubt(source, "tables of the index are gone: drop it and create it again") : rc;
+  char *list;
+  int i, rc = SQLITE_NOMEM;
+  sqlite3_str_appendf(names, "'%q_layout', '%q_state', '%q_changed'", index->name, index->name, index->name);
+  for(i=1; i<=index->config.num_keys; i++) sqlite3_str_appendf(names, ", '%q_blocks_%d'", index->name, i);
+  list = sqlite3_str_finish(names);
+  if( list ){
+    rc = bloom_sql_integer(index->connection, &num_tables, "SELECT count(*) FROM \"%w\".sqlite_master WHERE type = 'table'"
+      " AND rootpage > 0 AND name COLLATE NOCASE IN (%s)", index->schema, list);
+  }
+  sqlite3_free(list);
+  return rc==SQLITE_OK && num_tables!=3 + index->config.num_keys ? index_set_doubt(source, "tables of the index are gone: drop it and create it again") : rc;
 }
 
 int index_source_check(bloom_index *index, index_source *source, char **error){

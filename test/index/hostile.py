@@ -1,0 +1,237 @@
+"""Writes anything into the tables of a bloom_index, and puts other things in their place.
+
+    python3 test/index/hostile.py [--load ./bloom] [--seed N] [--runs N]
+
+Whatever is there: a query returns rows of the source, each once and none that it does not
+ask for, or an error; commands end; 'rebuild' or DROP and CREATE bring all rows back.  While
+only tables that are under a checksum, or the end of a table, are damaged, no row is lost.
+(A bit that somebody takes from a block is not found by a query: 'integrity-check' finds it.)
+"""
+import argparse
+import random
+import sqlite3
+import struct
+import sys
+
+NUM_ROWS = 1700
+
+
+def make(load):
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.enable_load_extension(True)
+    db.load_extension(load)
+    db.executescript("""
+        CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, few INT, message TEXT);
+        WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<%d)
+        INSERT INTO log SELECT i, printf('%%08x', i*2654435761 %% 4294967296), i%%5, 'request ' || i || ' of user ' || (i*7919%%10007) FROM c;
+        CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE, bits_per_block = 1024, probes = 32);
+        INSERT INTO log_index(log_index) VALUES ('merge');
+        UPDATE log SET k = 'changed' WHERE id IN (7, 900);
+        INSERT INTO log VALUES (5000, 'behind', 1, 'behind');
+    """ % NUM_ROWS)
+    return db
+
+
+QUERIES = ["SELECT id FROM {t} WHERE k = printf('%08x', 77*2654435761 % 4294967296)", "SELECT id FROM {t} WHERE k IN ('changed', 'behind', 'x')",
+           "SELECT id FROM {t} WHERE few = 3 AND id > 100 ORDER BY id DESC", "SELECT id FROM {t} WHERE message LIKE '%quest 432 %'",
+           "SELECT id FROM {t} WHERE message GLOB '*user 99*' OR k = 'behind'", "SELECT id FROM {t} WHERE id BETWEEN 5 AND 30", "SELECT id FROM {t}"]
+ALLOWED = ("malformed", "damaged", "misses row", "no such", "cannot", "may not", "there is no table", "other columns", "is gone", "are gone",
+           "constraint failed", "did not come to its end", "no such table", "not an error", "SQL logic error", "newer", "made again", "locked",
+           "datatype mismatch", "unable to open", "vtable constructor", "interrupted", "has no column", "UPSERT not implemented", "corrupt", "unsafe use")
+
+
+def mangled(r, data):
+    """Other bytes in place of some."""
+    kind = r.randrange(9)
+    if not isinstance(data, bytes) or kind == 0:
+        return r.choice([None, 5, 1.5, "text", b"", b"\0" * 10, r.randbytes(r.choice([1, 8, 40, 100, 5000]))])
+    if kind == 1:
+        return data[:r.randint(0, len(data))]
+    if kind == 2:
+        return data + r.randbytes(r.choice([1, 8, 5000]))
+    if kind == 3:
+        return r.randbytes(len(data))
+    changed = bytearray(data)
+    for _ in range(r.choice([1, 1, 3, 20])):
+        if changed:
+            at = r.randrange(len(changed))
+            if kind < 6:
+                changed[at] = r.choice([0, 255, changed[at] ^ (1 << r.randrange(8)), r.getrandbits(8)])
+            else:
+                number = struct.pack("<Q", r.choice([0, 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**63, 2**64 - 1]))
+                changed[at:at + 8] = number[:len(changed) - at]
+    return bytes(changed)
+
+
+MASK = 2**64 - 1
+P = (11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579, 2870177450012600261)
+
+
+def xxh64(data):
+    """XXH64, seed 0: so that what is hostile carries its checksum.  From the specification."""
+    def rotl(x, n):
+        return ((x << n) | (x >> (64 - n))) & MASK
+
+    def mix(acc, lane):
+        return rotl((acc + lane * P[1]) & MASK, 31) * P[0] & MASK
+    at, length = 0, len(data)
+    if length >= 32:
+        lanes = [(P[0] + P[1]) & MASK, P[1], 0, -P[0] & MASK]
+        while at + 32 <= length:
+            lanes = [mix(lanes[i], int.from_bytes(data[at + 8 * i:at + 8 * i + 8], "little")) for i in range(4)]
+            at += 32
+        h = (rotl(lanes[0], 1) + rotl(lanes[1], 7) + rotl(lanes[2], 12) + rotl(lanes[3], 18)) & MASK
+        for lane in lanes:
+            h = ((h ^ mix(0, lane)) * P[0] + P[3]) & MASK
+    else:
+        h = P[4]
+    h = (h + length) & MASK
+    while at + 8 <= length:
+        h = (rotl(h ^ mix(0, int.from_bytes(data[at:at + 8], "little")), 27) * P[0] + P[3]) & MASK
+        at += 8
+    if at + 4 <= length:
+        h = (rotl(h ^ int.from_bytes(data[at:at + 4], "little") * P[0] & MASK, 23) * P[1] + P[2]) & MASK
+        at += 4
+    for byte in data[at:]:
+        h = rotl(h ^ byte * P[4] & MASK, 11) * P[0] & MASK
+    h = (h ^ h >> 33) * P[1] & MASK
+    h = (h ^ h >> 29) * P[2] & MASK
+    return h ^ h >> 32
+
+
+assert xxh64(b"") == 0xef46db3751d8e999 and xxh64(b"hello") == 0x26c7827d889f6da3
+
+
+def damage(r, db):
+    """SQL that was run, and whether no row may be lost by it."""
+    table = r.choice(["log_index_config", "log_index_layout", "log_index_state", "log_index_changed", "log_index_blocks_1", "log_index_blocks_2",
+                      "log_index_blocks_3"])
+    short = table[len("log_index_"):]
+    kind = r.random()
+    if kind < 0.55 and short not in ("state", "changed"):
+        rows = db.execute("SELECT rowid, data FROM %s" % table).fetchall()
+        rowid, data = r.choice(rows or [(1, b"")])
+        if short.startswith("blocks") and r.random() < 0.5:
+            rowid, data = r.choice(rows[60:] or rows)
+        new = mangled(r, data)
+        if short in ("config", "layout") and isinstance(new, bytes) and len(new) > 8 and r.random() < 0.7:
+            new = new[:-8] + struct.pack("<Q", xxh64(new[:-8]))
+            db.execute("UPDATE %s SET data = ? WHERE rowid = ?" % table, [new, rowid])
+            return "checksummed bytes in %s: %s" % (table, new[:60].hex()), False
+        db.execute("UPDATE %s SET data = ? WHERE rowid = ?" % table, [new, rowid])
+        return "bytes in row %d of %s" % (rowid, table), short in ("config", "layout")
+    if kind < 0.65:
+        if short == "state":
+            db.execute("UPDATE log_index_state SET covered = ?", [r.choice([None, 0, -2**63, 2**63 - 1, "x", 1e300, b"1"])])
+        elif short == "changed":
+            db.execute("INSERT OR IGNORE INTO log_index_changed VALUES (?)", [r.choice([None, -2**63, 2**63 - 1, "x", 1.5, b"1"])])
+        else:
+            db.execute("DELETE FROM %s WHERE rowid >= ?" % table, [r.choice([1, 1, 60, 66, 67, 70])])
+        return "rows of " + table, short != "changed"
+    if kind < 0.75:
+        db.execute("INSERT INTO %s SELECT * FROM %s" % (table, table) if short != "changed" else "DROP TABLE log_index_changed")
+        return "rows twice in " + table, short != "changed"
+    db.execute("DROP TABLE " + table)
+    columns = {"state": "covered, changed_rows, note", "changed": "id"}.get(short, "data")
+    values = ", ".join(["1"] * (columns.count(",") + 1))
+    what = r.choice([
+        "CREATE VIEW {0}({1}) AS SELECT {2}", "CREATE VIEW {0}({1}) AS WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+2 FROM c) SELECT {3} FROM c",
+        "CREATE VIEW {0}({1}) AS SELECT {3} FROM (SELECT id AS i FROM log_index WHERE k = 'changed')",
+        "CREATE VIRTUAL TABLE {0} USING bloom_index(log, k)", "CREATE TABLE {0}({1})", "CREATE TABLE {0}(other)", "",
+        "CREATE TABLE {0}({1} PRIMARY KEY) WITHOUT ROWID" if "," not in columns else "",
+        "CREATE TABLE {0}({1}); CREATE TRIGGER tr AFTER INSERT ON {0} BEGIN SELECT count(*) FROM log_index WHERE k = 'x'; END",
+    ]).format(table, columns, values, values.replace("1", "i"))
+    db.executescript(what)
+    return what or "dropped " + table, False
+
+
+def run(seed, load):
+    r = random.Random(seed)
+    db = make(load)
+    steps = []
+    is_kept = True
+    for _ in range(r.choice([1, 1, 2])):
+        try:
+            what, keeps = damage(r, db)
+            steps.append(what)
+            is_kept = is_kept and keeps
+        except sqlite3.Error as error:
+            steps.append("-- %s" % error)
+    # A copy reads it all anew; else tables stay as they were connected.
+    if r.random() < 0.7:
+        copy = sqlite3.connect(":memory:", isolation_level=None)
+        copy.enable_load_extension(True)
+        copy.load_extension(load)
+        db.backup(copy)
+        db = copy
+    num_steps = [0]
+
+    def tick():
+        num_steps[0] += 1
+        return 1 if num_steps[0] > 3000 else 0 # 30 million steps of the virtual machine: it hangs
+    db.set_progress_handler(tick, 10000)
+
+    def attempt(sql):
+        try:
+            return db.execute(sql).fetchall(), None
+        except sqlite3.Error as error:
+            if not any(word in str(error) for word in ALLOWED):
+                raise AssertionError("%s: %s; after %s" % (sql, error, steps))
+            if "interrupted" in str(error) and num_steps[0] > 3000:
+                raise AssertionError("%s does not end; after %s" % (sql, steps))
+            return None, str(error)
+
+    def look(is_complete):
+        for query in QUERIES:
+            right = db.execute(query.replace("{t}", "log")).fetchall()
+            found, error = attempt(query.replace("{t}", "log_index"))
+            if found is None:
+                assert not is_complete, "%s: %s; after %s" % (query, error, steps)
+                continue
+            assert len(set(found)) == len(found) and set(found) <= set(right), "%s has rows that log has not; after %s" % (query, steps)
+            if is_complete and found != right:
+                raise AssertionError("%s: %d of %d rows; after %s" % (query, len(found), len(right), steps))
+    if is_kept and not any("config" in step for step in steps):
+        look(True)
+    look(False)
+    for _ in range(r.choice([0, 1, 2])):
+        command = r.choice(["merge", "merge=5", "integrity-check"])
+        attempt("INSERT INTO log_index(log_index) VALUES ('%s')" % command)
+        steps.append(command)
+        look(False)
+    attempt("INSERT INTO log VALUES (3000, 'new', 1, 'new')")
+    attempt("UPDATE log SET k = 'changed' WHERE id = 8")
+    if attempt("INSERT INTO log_index(log_index) VALUES ('rebuild')")[1] is None:
+        steps.append("rebuild")
+        look(True)
+    if attempt("DROP TABLE log_index")[1] is None:
+        db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE, bits_per_block = 1024)")
+        db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+        steps.append("made again")
+        look(True)
+        db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
+    db.close()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--load", default="./bloom")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=100)
+    options = parser.parse_args()
+    passed = failed = 0
+    for seed in range(options.seed, options.seed + options.runs):
+        try:
+            run(seed, options.load)
+            passed += 1
+        except Exception as error:
+            failed += 1
+            print("seed %d: %s: %s" % (seed, type(error).__name__, str(error)[:700]))
+            if failed >= 5:
+                break
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

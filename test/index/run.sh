@@ -1,0 +1,42 @@
+#!/bin/sh
+# A table and its bloom_index, side by side: sh test/index/run.sh [--long]
+#
+# model.py changes tables at random and asks both the same; hostile.py writes anything into
+# the index's tables; kills.py ends processes that merge.  --long: 200,000 queries, both
+# SQLites, large tables, and hostile tables under sanitizers.
+cd "$(dirname "$0")/../.." || exit 1
+. test/lib/shared.sh
+work=build/index
+mkdir -p $work || exit 1
+find_python
+case ${1-} in
+  '')     runs=18 hostile=60 kills=5 long= ;;
+  --long) runs=1000 hostile=2000 kills=60 long=yes ;;
+  *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
+seed=${BLOOM_TEST_SEED:-$(date +%s)}
+echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
+
+make -s -j "$jobs" bloom.so || exit 1
+model() {
+  title=$1
+  shift
+  adds_up "model, $title" "$@" --seed "$seed"
+  sed -n "s/^note: /note: $title: /p" $work/log
+}
+model 'this SQLite' "$PYTHON" test/index/model.py --runs $runs
+adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --runs $hostile --seed "$seed"
+adds_up 'kills' "$PYTHON" test/index/kills.py --kills $kills --seed "$seed"
+if [ -n "$long" ]; then
+  model 'large tables' "$PYTHON" test/index/model.py --big --runs 30 --steps 12
+  check 'SQLite 3.54.1' sh test/lib/build_sqlite.sh 3.54.1
+  model 'SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --runs $runs
+  if find_sanitizers; then
+    check 'sanitized build' make_sanitized
+    adds_up 'hostile tables, with sanitizers' sanitized env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" test/index/hostile.py \
+      --load build/sanitize/bloom --runs $((hostile / 4)) --seed "$seed"
+    adds_up 'model, with sanitizers' sanitized env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" test/index/model.py \
+      --load build/sanitize/bloom --runs 30 --seed "$seed"
+  fi
+fi
+finish
