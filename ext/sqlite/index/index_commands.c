@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "../errors.h"
+
 /* So many are built again in no time. */
 #define INDEX_FEW_ROWS 20000
 
@@ -38,10 +40,17 @@ int index_reset(bloom_index *index){
   return rc==SQLITE_OK ? index_state_write(index, &layout, NULL) : rc;
 }
 
+/* As index_source_check(), for a command: an error where the index has no tables. */
+static int commands_check_source(bloom_index *index, index_source *source, char **error){
+  const int rc = index_source_check(index, source, error);
+  if( rc!=SQLITE_OK || source->has_tables ) return rc;
+  return bloom_say(error, sqlite3_mprintf("bloom_index: tables of %s are gone: drop it and create it again", index->name));
+}
+
 int index_rebuild(bloom_index *index, char **error){
   index_source source;
   index_layout layout;
-  int ignored, rc = index_source_check(index, &source, error);
+  int ignored, rc = commands_check_source(index, &source, error);
   if( rc==SQLITE_OK && source.doubt ) rc = index_triggers_make(index, source.name);
   if( rc==SQLITE_OK ) rc = index_reset(index);
   memset(&layout, 0, sizeof(layout));
@@ -63,7 +72,7 @@ int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
   index_source source;
   index_layout layout;
   int is_equal = 0, wants_rebuild = 0;
-  int rc = index_source_check(index, &source, error);
+  int rc = commands_check_source(index, &source, error);
   if( rc==SQLITE_OK ) rc = index_layout_read(index, &layout);
   if( rc==SQLITE_OK ) rc = index_state_compare(index, &layout, &is_equal);
   if( (rc & 0xff)==SQLITE_CORRUPT ){

@@ -125,6 +125,7 @@ int index_triggers_drop(bloom_index *index);
 typedef struct index_source {
   char *name;  /* what it is called, NULL if it is gone */
   char *doubt; /* NULL, or why blocks cannot be believed: the whole source is read then */
+  int has_tables; /* those of the index are there, as tables: else no command can run */
 } index_source;
 
 /* Looks at triggers and columns.  SQLITE_OK; SQLITE_ERROR with *error where there is no such

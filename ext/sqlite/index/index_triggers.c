@@ -166,7 +166,9 @@ static int index_check_tables(bloom_index *index, index_source *source){
       " AND rootpage > 0 AND name COLLATE NOCASE IN (%s)", index->schema, list);
   }
   sqlite3_free(list);
-  return rc==SQLITE_OK && num_tables!=3 + index->config.num_keys ? index_set_doubt(source, "tables of the index are gone: drop it and create it again") : rc;
+  source->has_tables = num_tables==3 + index->config.num_keys;
+  if( rc!=SQLITE_OK || source->has_tables ) return rc;
+  return index_set_doubt(source, "tables of the index are gone: drop it and create it again");
 }
 
 int index_source_check(bloom_index *index, index_source *source, char **error){
