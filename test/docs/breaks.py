@@ -529,6 +529,10 @@ def one_version(args):
     if args.step == "cast":
         print(repr(one(db, "SELECT CAST(? AS REAL)", DECIMAL)))
         return
+    if args.step == "rebuild":
+        for name, _ in tables:
+            for f in "f" + name, "i" + name:
+                db.execute("INSERT INTO %s(%s) VALUES ('rebuild')" % (f, f))
     db.execute("CREATE TEMP TABLE n(x REAL)")
     db.executemany("INSERT INTO n VALUES (?)", [(text,) for text in numbers()])
     for name, _ in tables:
@@ -544,7 +548,8 @@ def another_sqlite(files, writes, reads):
         raise Skip("another SQLite (sh test/lib/build_sqlite.sh 3.54.1)")
     under(folders[writes], files, "write")
     expect(under(folders[writes], files, "read"), "0")
-    under(folders[reads], files, "read")
+    is_352 = "3.52.0" in folders[writes] + folders[reads] or sqlite3.sqlite_version == "3.52.0"
+    under(folders[reads], files, "rebuild" if is_352 else "read")
 
 
 for writes in range(max(len(versions()), 2)):
@@ -561,7 +566,7 @@ def stored_filters_of_casts_differ(files):
     under("", files, "write")
     if all(under(folder, files, "cast") == under("", files, "cast") for folder in folders):
         raise Skip("two SQLites that read decimals otherwise (sh test/lib/build_sqlite.sh 3.54.1)")
-    assert any(int(under(folder, files, "read")) > 0 for folder in folders)
+    assert any(int(under(folder, files, "rebuild")) > 0 for folder in folders)
 
 
 def made_by_1_0_0(files):
