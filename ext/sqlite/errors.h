@@ -120,11 +120,17 @@
   "bloom: %s must always return the same for a row, so it cannot have %s"
 #define BLOOM_ERROR_TABLE_TWICE         "bloom: option %s is given twice"
 #define BLOOM_ERROR_TABLE_BITS_PER_KEY  \
-  "bloom: bits_per_key must be a number in 1..100, or a rate above 0 and below 1, not %s"
+  "bloom: bits_per_key must be a number in 1..100, or a rate above 0 and below 1, not %s%s"
+/* rate, keys that there is room for, rate in reach */
+#define BLOOM_ERROR_TABLE_OUT_OF_REACH \
+  "bloom: bits_per_key %.15g is out of reach of a filter with room for %lld keys; %.3g is in reach"
 #define BLOOM_ERROR_TABLE_CAPACITY      "bloom: capacity must be an integer in 1..1000000000000, not %s"
 #define BLOOM_ERROR_TABLE_OPTION \
   "bloom: there is no option %.*s; options are where, bits_per_key and capacity"
 #define BLOOM_ERROR_TABLE_NAME          "bloom: argument 1 must be the name of a table, not: %s"
+/* database.table, database, table */
+#define BLOOM_ERROR_TABLE_DATABASE \
+  "bloom: argument 1 must be the name of a table, not: %s; write CREATE VIRTUAL TABLE %.*s.name USING bloom(%.*s, ...)"
 #define BLOOM_ERROR_TABLE_TOO_MANY \
   "bloom: after table and key come options as name = value, not: %s"
 #define BLOOM_ERROR_TABLE_NO_KEY \

@@ -69,7 +69,7 @@ const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES])
   /* Of the digits in front, whatever the locale. */
   number = sqlite3_value_double(value);
   if( !(number>0 && number<=100) || (is_percent && number>=100) ) return NULL;
-  sqlite3_snprintf(BLOOM_HINT_BYTES, hint, is_percent ? "for %.6g %% write %.8g" : "write %.6g, without quotes",
+  sqlite3_snprintf(BLOOM_HINT_BYTES, hint, is_percent ? BLOOM_HINT_PERCENT : "write %.6g, without quotes",
                    number, number / 100);
   return hint;
 }

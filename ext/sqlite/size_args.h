@@ -53,7 +53,8 @@ int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, sqlite3_val
 int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint, sqlite3_int64 *capacity);
 
 /* Returns 1 and sets *integer if the value is an INTEGER, or a REAL that equals a 64-bit
-** integer; else returns 0. */int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
+** integer; else returns 0. */
+int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
 
 /* The text of a TEXT that names something, as a C string.  A text that contains a NUL
 ** names nothing: for it this is "".  NULL if there is no memory. */
@@ -62,6 +63,7 @@ const char *bloom_name_arg(sqlite3_value *value);
 /* What was meant by a TEXT in the place of a number, as in bloom_fail_arg_hint(): '1%' is
 ** 0.01.  NULL if that is not known. */
 #define BLOOM_HINT_BYTES 64
+#define BLOOM_HINT_PERCENT "for %.6g %% write %.8g"
 const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]);
 
 /* 1 if a value is a number above min and at most max. */

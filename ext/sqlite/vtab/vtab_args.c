@@ -73,12 +73,33 @@ static char *option_text(bloom_token value){
   return is_quoted ? bloom_token_unquoted(value) : sqlite3_mprintf("%s", value.text);
 }
 
+/* What was meant by `1%`, to be freed; empty if that is not known, NULL if there is no memory. */
+static char *percent_hint(const char *text){
+  const char *sign = strchr(text, '%');
+  const char *rest = sign ? sign + 1 : "none";
+  double number;
+  char *digits;
+  int is_percent;
+  while( is_blank(*rest) ) rest++;
+  if( *rest ) return sqlite3_mprintf("");
+  digits = sqlite3_mprintf("%.*s", (int)(sign - text), text);
+  if( digits==NULL ) return NULL;
+  is_percent = read_number(digits, &number) && number>0 && number<100;
+  sqlite3_free(digits);
+  return is_percent ? sqlite3_mprintf("; " BLOOM_HINT_PERCENT, number, number / 100) : sqlite3_mprintf("");
+}
+
+static int fail_bits_per_key(const char *text, char **error){
+  char *hint = percent_hint(text);
+  int rc = hint ? bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_BITS_PER_KEY, text, hint)) : SQLITE_NOMEM;
+  sqlite3_free(hint);
+  return rc;
+}
+
 static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, char **error){
   double number;
   if( args->size>0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "bits_per_key"));
-  if( !read_number(text, &number) || !(number>0 && number<=100) ){
-    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_BITS_PER_KEY, text));
-  }
+  if( !read_number(text, &number) || !(number>0 && number<=100) ) return fail_bits_per_key(text, error);
   args->size = number;
   return SQLITE_OK;
 }
@@ -116,6 +137,11 @@ static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *arg
 
 /* The argument that is the table. */
 static int read_table_name(const char *text, bloom_token first, bloom_vtab_args *args, char **error){
+  const bloom_token dot = bloom_token_after(first), table = bloom_token_after(dot);
+  if( bloom_token_is_name(first) && dot.kind=='.' && bloom_token_is_name(table) && bloom_token_after(table).num_chars==0 ){
+    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_DATABASE, text, (int)first.num_chars, first.text,
+                                            (int)table.num_chars, table.text));
+  }
   if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
     return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME, text));
   }

@@ -92,6 +92,16 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_TOO_LARGE, vtab->name, num_pages, max_pages));
 }
 
+/* Fails if no filter has the rate that was asked for.  A rebuild takes what is in reach: a table
+** that grew must not fail one night. */
+static int check_rate(bloom_vtab *vtab, const bloom_vtab_layout *layout){
+  const sqlite3_int64 capacity = layout->layers[0].capacity;
+  double best_rate;
+  if( layout->size>=1 || vtab->has_layout || bloom_vtab_has_rate(layout->size, capacity, &best_rate) ) return SQLITE_OK;
+  /* Rounded up, never down: it is a promise. */
+  return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_OUT_OF_REACH, layout->size, capacity, best_rate * 1.01));
+}
+
 /* Adds all keys of the source. */
 static int add_source_keys(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, page_builder *builder){
   sqlite3_stmt *row;
@@ -142,7 +152,8 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->num_layers = 1;
   layout->layers[0] = bloom_vtab_new_layer(layout->size, 0, 2 * num_keys>layout->min_capacity ? 2 * num_keys : layout->min_capacity);
-  rc = check_room(vtab, layout);
+  rc = check_rate(vtab, layout);
+  if( rc==SQLITE_OK ) rc = check_room(vtab, layout);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   rc = start_pages(&builder, layout);
   if( rc==SQLITE_OK && source ) rc = add_source_keys(vtab, source, args, &builder);

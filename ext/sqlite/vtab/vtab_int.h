@@ -135,6 +135,9 @@ int bloom_vtab_get_header(const uint8_t *bytes, sqlite3_int64 row, bloom_vtab_pa
 /* The layer that comes after num_layers others, with room for so many keys. */
 bloom_vtab_layer bloom_vtab_new_layer(double size, int num_layers, sqlite3_int64 capacity);
 
+/* 1 if a layer with room for so many keys can have this rate; else *best_fpr is in reach. */
+int bloom_vtab_has_rate(double fpr, sqlite3_int64 capacity, double *best_fpr);
+
 /* -- Keys and pages: vtab_pages.c, vtab_grow.c -------------------------------------------- */
 
 /* The hashes to store a key by, and to look for it by. */

@@ -102,11 +102,16 @@ static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   return whole + ((double)whole<num_blocks); /* rounded up: one at least */
 }
 
-/* The bits a key for a rate. */
+/* The bits a key for a rate, the most if it is out of reach.  A layer that cannot have them for
+** all its keys takes fewer keys. */
 static double bits_for(double fpr, sqlite3_int64 capacity){
   double best_fpr;
   const uint32_t tenths = bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity, &best_fpr);
   return tenths ? tenths / 10.0 : 100;
+}
+
+int bloom_vtab_has_rate(double fpr, sqlite3_int64 capacity, double *best_fpr){
+  return bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity, best_fpr)!=0;
 }
 
 /* The first layer has the rate that was asked for when it is full, those after it a sixteenth,
