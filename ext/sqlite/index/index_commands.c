@@ -85,6 +85,9 @@ int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
     if( max_rows==INDEX_MERGE_ALL && layout.has_covered && layout.num_rows<INDEX_FEW_ROWS ) rc = merge_is_untaught(index, &wants_rebuild);
     if( rc==SQLITE_OK && !wants_rebuild ) rc = index_merge_core(index, &layout, max_rows, &wants_rebuild);
     if( rc==SQLITE_OK && wants_rebuild && max_rows==INDEX_MERGE_ALL ) rc = index_rebuild(index, error);
+    if( (rc & 0xff)==SQLITE_CORRUPT && *error==NULL ){
+      *error = sqlite3_mprintf("bloom_index: blocks of %s are damaged; 'rebuild' repairs it", index->name);
+    }
   }
   index_source_free(&source);
   return rc;

@@ -21,7 +21,9 @@ INSERT INTO log_index(log_index) VALUES ('merge');
 INSERT INTO log_index(log_index) VALUES ('merge=1');
 INSERT INTO log_index(log_index) VALUES ('rebuild');
 INSERT INTO log_index(log_index) VALUES ('integrity-check');
+-- error
 INSERT INTO broken(broken) VALUES ('merge');
+INSERT INTO broken(broken) VALUES ('rebuild');
 INSERT INTO untold(untold) VALUES ('merge');
 INSERT INTO untold(untold) VALUES ('rebuild');
 -- error
