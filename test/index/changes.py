@@ -72,13 +72,14 @@ class Changes:
         run, r = self.run, self.run.random
         where, of_where = self.where()
         kind = r.random()
-        if kind < 0.65:
+        if kind < 0.5:
             column = r.choice(run.written)
             sql, value = values.value_for(r, run.types[column], run.is_strict)
             assignments, parameters = "%s = %s" % (quoted(column), sql), [] if value is values.NONE else [value]
         elif kind < 0.75:
             a, b = r.choice(run.written), r.choice(run.written)
-            assignments, parameters = "%s = upper(%s) || %s" % (quoted(a), quoted(b), quoted(run.id)), []
+            # Each row gets a value of its own.
+            assignments, parameters = r.choice(["%s = upper(%s) || %s", "%s = length(%s) + 48271 * (%s %% 1000003)"]) % (quoted(a), quoted(b), quoted(run.id)), []
         else:
             id = r.choice([quoted(run.id), "rowid" if run.has_rowid else quoted(run.id), "oid"])
             assignments, parameters = "%s = %s" % (id, r.choice(["%s + 1", "%s - 1", "-%s", "%s + 100000", "%s - 100000", "-1", "9223372036854775807"]).replace("%s", quoted(run.id))), []
@@ -256,7 +257,7 @@ class Changes:
                      "ALTER TABLE %s RENAME TO %s" % (run.named(name), quoted(run.source))]
             if is_back and run.schema == "main":
                 steps += [row[0].decode() for row in triggers or []]
-            if all([run.do(i, sql) is not None for sql in steps]):
+            if all(run.do(i, sql) is not None for sql in steps):
                 run.do(i, "COMMIT")
             if run.connections[i].in_transaction:
                 run.do(i, "ROLLBACK")

@@ -249,8 +249,8 @@ class Run:
                     if isinstance(value, Text):
                         self.texts.append(bytes(value))
                     self.keys.append(value)
-        rows = self.do(i, "SELECT %s FROM %s ORDER BY random() LIMIT 5" % (quoted(self.id), name)) if self.high - self.low < 5000 else []
-        self.ids = [row[0] for row in rows or []] + [self.low, self.high]
+        rows = self.do(i, "SELECT %s FROM %s LIMIT 5000" % (quoted(self.id), name)) if self.high - self.low < 5000 else []
+        self.ids = [row[0] for row in r.sample(rows or [], min(5, len(rows or [])))] + [self.low, self.high]
 
     def ask(self, i, sql, parameters):
         """Rows, or the error."""

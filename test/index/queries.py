@@ -41,10 +41,11 @@ class Queries:
         return r.choice(COMPARED_AS) % sql if r.random() < 0.15 and not is_plain else sql
 
     def id_value(self):
+        # Not -2.0**63, which SQLite compares as -2**63 but does not find as a rowid.
         r = self.run.random
         low, high = self.run.low, self.run.high
         return self.parameter("?", r.choice([values.random_id(r, low, high), values.random_id(r, low, high), r.choice(self.run.ids or [0]),
-                                             r.choice(self.run.ids or [0]), r.uniform(-2.5, 2.5), r.choice([1e300, -1e300, 2.0**63, -2.0**63, "5", "x", None, b"1"]),
+                                             r.choice(self.run.ids or [0]), r.uniform(-2.5, 2.5), r.choice([1e300, -1e300, 2.0**63, "5", "x", None, b"1"]),
                                              str(r.choice(self.run.ids or [0]))]) if r.random() < 0.5 else r.choice(self.run.ids or [0]))
 
     def condition(self, alias, depth=0):
@@ -138,7 +139,11 @@ class Queries:
                 tables[0] = "(SELECT x AS x, y, z, w, n FROM o UNION ALL SELECT %s, 2, 'x', 1.5, 99) AS o" % self.value()
             if r.random() < 0.5:
                 tables.reverse()
-            if tables[0] != "o" and not run.is_like_safe_in_on and ("LIKE" in on or "GLOB" in on or "like(" in on or "glob(" in on):
+            has_like = "LIKE" in on or "GLOB" in on or "like(" in on or "glob(" in on
+            # There SQLite 3.54.1 loses rows of a plain table that has an index.
+            if kind in ("RIGHT JOIN", "FULL JOIN") and has_like:
+                kind = "LEFT JOIN"
+            if tables[0] != "o" and not run.is_like_safe_in_on and has_like:
                 kind = "JOIN"
             where = " WHERE " + self.condition("t") if r.random() < 0.3 else ""
             # Parameters come in the order of the text, other than where a subquery stands first.
