@@ -272,7 +272,7 @@ class Run:
                 if source_error and index_error and source_error.replace(self.source, "") == index_error.replace(name, ""):
                     continue
                 # Without triggers nobody tells that the source was renamed.
-                if index_error and "there is no table" in index_error and not source_error:
+                if index_error and "there is no table" in index_error:
                     self.counts["sourceless"] += 1
                     break
                 if source_error or index_error:
