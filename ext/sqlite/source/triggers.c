@@ -83,20 +83,20 @@ char *bloom_trigger_body_begin(const char *table){
   return sqlite3_mprintf(" BEGIN INSERT INTO \"%w\"(", table);
 }
 
-int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *shadow_table){
+int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *table){
   bloom_triggers guards;
-  int i, rc = bloom_triggers_read_on(connection, schema, shadow_table, &guards);
+  int i, rc = bloom_triggers_read_on(connection, schema, table, &guards);
   for(i=0; i<guards.num_rows && rc==SQLITE_OK; i++){
     rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, guards.rows[i].name);
   }
   bloom_triggers_free(&guards);
   if( rc!=SQLITE_OK ) return rc;
-  return bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w_guard\"" GUARD_BODY, schema, name, shadow_table);
+  return bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w_guard\"" GUARD_BODY, schema, name, table);
 }
 
-int bloom_guard_find(bloom_connection *connection, const char *schema, const char *shadow_table, sqlite3_int64 *order){
+int bloom_guard_find(bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order){
   bloom_triggers guards;
-  int rc = bloom_triggers_read_on(connection, schema, shadow_table, &guards);
+  int rc = bloom_triggers_read_on(connection, schema, table, &guards);
   *order = guards.num_rows>0 ? guards.rows[guards.num_rows-1].order : 0;
   bloom_triggers_free(&guards);
   return rc;

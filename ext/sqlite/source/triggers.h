@@ -6,7 +6,8 @@
 ** the virtual table or a shadow table of it.  A virtual table that was renamed keeps the
 ** names that they got first.
 **
-** The guard trigger does nothing.  It is made last, on a shadow table.  A source that was
+** The guard trigger does nothing.  It is made last, on a table that is bloom's own, but no
+** shadow table: defensive connections refuse a schema that has a trigger on one.  A source that was
 ** made anew, triggers put back from their text, has triggers that come after the guard in
 ** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
 */
@@ -41,10 +42,10 @@ int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
 /* The ` BEGIN INSERT INTO "name"(` of triggers that write to a table, to be freed. */
 char *bloom_trigger_body_begin(const char *table);
 
-/* Makes, or makes anew, the guard on a shadow table: "name_guard". */
-int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *shadow_table);
+/* Makes the guard on a table, "name_guard", or makes it again. */
+int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *table);
 
 /* Sets *order to the guard's place in sqlite_schema; 0 if there is none. */
-int bloom_guard_find(bloom_connection *connection, const char *schema, const char *shadow_table, sqlite3_int64 *order);
+int bloom_guard_find(bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order);
 
 #endif

@@ -57,6 +57,7 @@ static int vtab_disconnect(sqlite3_vtab *base){
   sqlite3_free(vtab->schema);
   sqlite3_free(vtab->name);
   sqlite3_free(vtab->pages);
+  sqlite3_free(vtab->guard);
   sqlite3_free(vtab->doubt);
   sqlite3_free(base->zErrMsg); /* SQLite takes some methods' alone */
   sqlite3_free(vtab);
@@ -78,7 +79,8 @@ static int vtab_connect(
   vtab->schema = sqlite3_mprintf("%s", args[1]);
   vtab->name = sqlite3_mprintf("%s", args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
-  rc = vtab->schema && vtab->name && vtab->pages ? SQLITE_OK : SQLITE_NOMEM;
+  vtab->guard = sqlite3_mprintf("%s_guard", args[2]);
+  rc = vtab->schema && vtab->name && vtab->pages && vtab->guard ? SQLITE_OK : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
   if( rc==SQLITE_OK ) *result = &vtab->base;
   else vtab_disconnect(&vtab->base);
@@ -106,7 +108,7 @@ static int vtab_destroy(sqlite3_vtab *base){
   return rc==SQLITE_OK ? vtab_disconnect(base) : bloom_vtab_failure(vtab, rc);
 }
 
-/* The shadow table takes the new name; triggers keep their first ones, and SQLite has put the
+/* The tables take the new name; triggers keep their first ones, and SQLite has put the
 ** filter's new name into their text, unless PRAGMA legacy_alter_table is on. */
 static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_vtab *vtab = vtab_of_base(base);
@@ -120,6 +122,9 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_triggers_free(&triggers);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w_pages\"", vtab->schema, vtab->pages, new_name);
+  }
+  if( rc==SQLITE_OK && vtab->args.table ){
+    rc = bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w_guard\"", vtab->schema, vtab->guard, new_name);
   }
   return bloom_vtab_failure(vtab, rc);
 }

@@ -198,7 +198,9 @@ static int follow(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args,
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(source, args, layout, error);
   if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, source, args, layout->triggers);
   if( rc==SQLITE_OK ) rc = fill(vtab, source, args, layout);
-  if( rc==SQLITE_OK ) rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->pages);
+  /* No shadow table: from 3.54 on a defensive connection reads no schema that has a trigger on one. */
+  if( rc==SQLITE_OK ) rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"(unused)", vtab->schema, vtab->guard);
+  if( rc==SQLITE_OK ) rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->guard);
   return rc;
 }
 
@@ -284,25 +286,29 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   return bloom_vtab_failure(vtab, rc);
 }
 
+/* Drops a table, or the view in its place.  What is neither is another's. */
+static int drop_table(bloom_vtab *vtab, const char *table){
+  sqlite3_int64 has_table = 0, has_view = 0;
+  int rc = bloom_sql_integer(vtab->connection, &has_table, "SELECT 1 FROM \"%w\".sqlite_master"
+    " WHERE type = 'table' AND rootpage > 0 AND name = %Q COLLATE NOCASE", vtab->schema, table);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_integer(vtab->connection, &has_view, "SELECT 1 FROM \"%w\".sqlite_master"
+      " WHERE type = 'view' AND name = %Q COLLATE NOCASE", vtab->schema, table);
+  }
+  if( rc==SQLITE_OK && has_table ) rc = bloom_sql_run(vtab->connection, "DROP TABLE \"%w\".\"%w\"", vtab->schema, table);
+  if( rc==SQLITE_OK && has_view ) rc = bloom_sql_run(vtab->connection, "DROP VIEW \"%w\".\"%w\"", vtab->schema, table);
+  return rc;
+}
+
 int bloom_vtab_drop(bloom_vtab *vtab){
   bloom_triggers triggers;
-  sqlite3_int64 has_table = 0, has_view = 0;
   int i, rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( vtab->args.table==NULL ) bloom_triggers_free(&triggers);
   for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
     rc = bloom_sql_run(vtab->connection, "DROP TRIGGER \"%w\".\"%w\"", vtab->schema, triggers.rows[i].name);
   }
   bloom_triggers_free(&triggers);
-  /* What stands in the place of the pages and is no ordinary table or view is another's. */
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_integer(vtab->connection, &has_table, "SELECT 1 FROM \"%w\".sqlite_master"
-      " WHERE type = 'table' AND rootpage > 0 AND name = %Q COLLATE NOCASE", vtab->schema, vtab->pages);
-  }
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_integer(vtab->connection, &has_view, "SELECT 1 FROM \"%w\".sqlite_master"
-      " WHERE type = 'view' AND name = %Q COLLATE NOCASE", vtab->schema, vtab->pages);
-  }
-  if( rc==SQLITE_OK && has_table ) rc = bloom_sql_run(vtab->connection, "DROP TABLE \"%w\".\"%w\"", vtab->schema, vtab->pages);
-  if( rc==SQLITE_OK && has_view ) rc = bloom_sql_run(vtab->connection, "DROP VIEW \"%w\".\"%w\"", vtab->schema, vtab->pages);
+  if( rc==SQLITE_OK ) rc = drop_table(vtab, vtab->pages);
+  if( rc==SQLITE_OK && vtab->args.table ) rc = drop_table(vtab, vtab->guard);
   return rc;
 }

@@ -35,7 +35,7 @@ static int may_be_after(const char *sql){
 static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char **doubt){
   bloom_triggers all;
   sqlite3_int64 guard;
-  int i, rc = bloom_guard_find(vtab->connection, vtab->schema, vtab->pages, &guard);
+  int i, rc = bloom_guard_find(vtab->connection, vtab->schema, vtab->guard, &guard);
   if( rc!=SQLITE_OK ) return rc;
   if( guard==0 ) *doubt = "its guard trigger is gone";
   else if( guard<own->rows[own->num_rows-1].order ) *doubt = "its table was made anew, or triggers of its own were";

@@ -83,6 +83,7 @@ typedef struct bloom_vtab {
   bloom_connection *connection;
   char *schema, *name;
   char *pages;       /* the shadow table's name */
+  char *guard;       /* that of the table which the guard trigger is on */
   bloom_vtab_args args; /* as the table was made; names may be others since */
 
   /* Hints: believed where the page that was just read has layout.number. */
