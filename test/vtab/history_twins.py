@@ -739,6 +739,8 @@ class Twins:
         # Triggers that name a column which the new table has not do not fit it: nobody would keep them.
         gone = [row[1] for row in self.plain.run(c, "PRAGMA %s.table_xinfo(%s)" % (s, t)).rows or ()
                 if not re.search(r"(?<!\w)%s(?!\w)" % re.escape(row[1]), definition, re.I)]
+        if re.search(r"WITHOUT ROWID", definition, re.I):
+            gone += ["rowid", "_rowid_", "oid"]
         for world in (self.real, self.plain):
             triggers = [(name, sql) for name, sql in world.triggers(c, schema, table)
                         if (restored == "all" or (restored == "the user's" and name.startswith("tr")))
