@@ -12,6 +12,7 @@ file, and take turns; times are the processor's.  Each answer is compared with t
 FTS5 with detail=full is part of a full run alone.
 $TRANSLATIONS may name Debian's package descriptions (pieces.c says where they are from).
 """
+import atexit
 import glob
 import gzip
 import os
@@ -383,6 +384,7 @@ def measure(report, num_rows, size):
 def main():
     size = sys.argv[1] if len(sys.argv) > 1 else "quick"
     sizes = [int(arg) for arg in sys.argv[2:]] or ([1_000_000] if size == "quick" else [100_000, 1_000_000, 5_000_000, 10_000_000])
+    atexit.register(close, None)
     report = Report(size)
     print(f"SQLite {harness.sqlite3.sqlite_version}\n{'rows':>10} | {'what':42} | {'measured':44} | goal")
     report.num_rows = min(1_000_000, max(sizes))
