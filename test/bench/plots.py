@@ -413,7 +413,7 @@ def index(results):
 
     shared = {"x": (80_000, 10**7), "log": "xy", "xlabel": "rows",
               "xticks": [tick for tick in KEY_TICKS if 10**5 <= tick[1] <= 10**7]}
-    return "Blocks take a tenth of an index, and a search hardly grows with the table", [
+    return "Small as a tenth of an index, and hardly slower as the table grows", [
         Panel([Line("plain scan", of("look-up absent", "scan", 1000), "soft", SQUARE),
                Line("bloom_index, a key in one row", of("look-up present", "bloom_index", 1000), "blue", CIRCLE),
                Line("the same, by message", of("needle id12", "bloom_index", 1000), "green", DIAMOND),
