@@ -164,6 +164,8 @@
 
 /* name of the virtual table; what of it */
 #define BLOOM_ERROR_TABLE_DAMAGED "bloom: %s is damaged: %s"
+/* name of the virtual table, twice */
+#define BLOOM_ERROR_TABLE_OLD     "bloom: %s was made by bloom 1.0: DROP TABLE %s, and create it again"
 #define BLOOM_ERROR_TABLE_REENTERED "bloom: the database is damaged: its tables call back what reads them"
 #define BLOOM_ERROR_TABLE_NO_REBUILD "bloom: %s has no source table to rebuild it from"
 #define BLOOM_ERROR_TABLE_ON_THEIR_WAY \

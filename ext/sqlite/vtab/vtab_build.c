@@ -287,7 +287,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
 }
 
 /* Drops a table, or the view in its place.  What is neither is another's. */
-static int drop_table(bloom_vtab *vtab, const char *table){
+int bloom_vtab_drop_table(const bloom_vtab *vtab, const char *table){
   sqlite3_int64 has_table = 0, has_view = 0;
   int rc = bloom_sql_integer(vtab->connection, &has_table, "SELECT 1 FROM \"%w\".sqlite_master"
     " WHERE type = 'table' AND rootpage > 0 AND name = %Q COLLATE NOCASE", vtab->schema, table);
@@ -304,11 +304,12 @@ int bloom_vtab_drop(bloom_vtab *vtab){
   bloom_triggers triggers;
   int i, rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( vtab->args.table==NULL ) bloom_triggers_free(&triggers);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_old(vtab);
   for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
     rc = bloom_sql_run(vtab->connection, "DROP TRIGGER \"%w\".\"%w\"", vtab->schema, triggers.rows[i].name);
   }
   bloom_triggers_free(&triggers);
-  if( rc==SQLITE_OK ) rc = drop_table(vtab, vtab->pages);
-  if( rc==SQLITE_OK && vtab->args.table ) rc = drop_table(vtab, vtab->guard);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_table(vtab, vtab->pages);
+  if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_vtab_drop_table(vtab, vtab->guard);
   return rc;
 }

@@ -246,6 +246,17 @@ int bloom_vtab_rebuild(bloom_vtab *vtab);
 /* Takes all of it away, whatever of it there is. */
 int bloom_vtab_drop(bloom_vtab *vtab);
 
+/* Drops an ordinary table or a view; what else has the name stays. */
+int bloom_vtab_drop_table(const bloom_vtab *vtab, const char *table);
+
+/* -- Tables of bloom 1.0: vtab_old.c ------------------------------------------------------------ */
+
+/* Fails with what to do if the filter is one of bloom 1.0; SQLITE_OK if it is not. */
+int bloom_vtab_refuse_old(bloom_vtab *vtab);
+
+/* Drops what bloom 1.0 made and bloom_vtab_drop() does not know; before it. */
+int bloom_vtab_drop_old(const bloom_vtab *vtab);
+
 /* -- Methods: vtab_cursor.c ------------------------------------------------------------------------ */
 
 /* Column numbers, in the order of bloom_vtab_columns. */

@@ -206,7 +206,10 @@ int bloom_vtab_read_layout(bloom_vtab *vtab){
     vtab->has_layout = 1;
     return SQLITE_OK;
   }
-  if( rc==SQLITE_OK || rc==SQLITE_NOTFOUND ) return bloom_vtab_damaged(vtab, "its layout");
+  if( rc==SQLITE_OK || rc==SQLITE_NOTFOUND ){
+    rc = bloom_vtab_refuse_old(vtab);
+    return rc==SQLITE_OK ? bloom_vtab_damaged(vtab, "its layout") : rc;
+  }
   return bloom_vtab_failure(vtab, rc);
 }
 
