@@ -8,7 +8,7 @@ out=../../build/playground
 mkdir -p $out
 {
   echo '"use strict";'
-  for module in dom hashes encodings sample picture chart ways console filters join many keys main; do
+  for module in dom hashes encodings sample picture chart ways console filters join blocks many keys main; do
     sed '/^import /d; s/^export //' src/$module.js
   done
 } >$out/playground.js

@@ -9,6 +9,7 @@ import functools
 import http.server
 import json
 import pathlib
+import re
 import sys
 import threading
 import time
@@ -412,6 +413,95 @@ def sequential_keys_show_their_weakness(page):
     assert leveldb > 8 and parquet < 2, rates
 
 
+def squares(page):
+    """The blocks of the second picture: (first id, last id, is it filled, is it marked)."""
+    return [(*(int(word.replace(",", "")) for word in title.split(": rows ")[1].split(" to ")), "read" in names, "found" in names)
+            for title, names in page.script("""
+                return [...document.querySelectorAll('#blocks-picture > *')].map((one) => [one.title, [...one.classList]])""")]
+
+
+def searched(page, column, value):
+    """Types it.  The squares, and the numbers of the sentence: blocks read, blocks, rows found, rows looked at, rows."""
+    page.choose("blocks-column", column)
+    page.script("""
+        const field = document.getElementById('blocks-value');
+        field.value = arguments[0];
+        field.dispatchEvent(new Event('input', {bubbles: true}))""", value)
+    assert not page.find("blocks-error").is_displayed(), (value, page.text("blocks-error"))
+    verdict = page.text("blocks-verdict")
+    numbers = re.fullmatch(r"([\d,]+) of ([\d,]+) blocks read, ([\d,]+) rows? found\. SQLite looked at ([\d,]+) of ([\d,]+) rows\.", verdict)
+    assert numbers, verdict
+    return squares(page), [int(number.replace(",", "")) for number in numbers.groups()]
+
+
+# Column, what is typed, and the most of the blocks that may be read, as a share.
+SEARCHES = [("trace_id", "0123456789ABCDEF", 0.03), ("trace_id", "", 0.03), ("trace_id", "o'neil", 0.03), ("trace_id", "'", 0.03),
+            ("trace_id", "' OR 1 --", 0.03), ("trace_id", "\U0001f600", 0.03), ("message", "%request 4711 %", 0.1),
+            ("message", "%LOCKED%", 0.1), ("message", "%declined%", 0.5), ("message", "%no such words%", 0.03),
+            ("message", "request 4711 of user 5 took 1 ms", 0.1), ("message", "%it's%", 0.5), ("message", "", 1), ("message", "%", 1),
+            ("message", "%re%", 1), ("message", "%'; DROP TABLE log; --%", 0.03), ("message", "\\", 1), ("message", "%\"%", 1)]
+
+
+def blocks_are_those_that_were_read(page):
+    """Beside them a log of the same rows, which the page's own database has, without an index and with one."""
+    page.load()
+    tables = page.script("return logTables")
+    page.run(re.sub(r"note_read\(id, (\w+)\)", r"\1", tables))
+    (num_trace_blocks, num_message_blocks, num_rows), = page.run(
+        "SELECT trace_id_blocks, message_like_blocks, covered FROM log_index_state")
+    num_blocks = {"trace_id": int(num_trace_blocks), "message": int(num_message_blocks)}
+    assert min(num_blocks.values()) > 100, num_blocks
+    (known,), = page.run("SELECT trace_id FROM log WHERE id = 4242")
+    for column, value, share in [("trace_id", known, 0.03), *SEARCHES]:
+        literal = "'" + value.replace("'", "''") + "'"
+        operator = "=" if column == "trace_id" else "LIKE"
+        (ids,), = page.run(f"SELECT json_group_array(id) FROM log WHERE {column} {operator} {literal}")
+        wanted = json.loads(ids)
+        blocks, (num_read, num_squares, num_found, num_seen, num_log_rows) = searched(page, column, value)
+        equal((value, num_blocks[column], int(num_rows)), (value, num_squares, num_log_rows))
+        equal(num_squares, len(blocks))
+        equal((1, int(num_rows)), (blocks[0][0], blocks[-1][1]))
+        equal([], [pair for pair in zip(blocks, blocks[1:]) if pair[1][0] != pair[0][1] + 1])
+        read = [block for block in blocks if block[2]]
+        equal((value, num_read), (value, len(read)))
+        # SQLite looked at all rows of the blocks that are filled, and at no other.
+        equal((value, num_seen), (value, sum(last - first + 1 for first, last, _, _ in read)))
+        equal((value, num_found), (value, len(wanted)))
+        hits = {(first, last) for first, last, _, _ in blocks if any(first <= id <= last for id in wanted)}
+        equal((value, hits), (value, {(first, last) for first, last, is_read, is_found in blocks if is_read and is_found}))
+        equal((value, len(hits)), (value, sum(is_found for *_, is_found in blocks)))
+        assert len(read) - len(hits) <= share * len(blocks), (value, len(read), len(blocks))
+        equal((value, bool(wanted)), (value, page.find("blocks-rows").is_displayed()))
+        equal((value, [str(id) for id in wanted[:5]]), (value, [row[0] for row in cells(page, "blocks-rows")]))
+        if num_read == num_squares:
+            equal(1, share)
+
+
+def blocks_by_hand(page):
+    """By picks and by keyboard, and what is read aloud."""
+    page.load()
+    for button in page.browser.find_elements("css selector", "#blocks-picks button"):
+        button.click()
+        assert page.text("blocks-verdict") and not page.find("blocks-error").is_displayed(), button.text
+    page.browser.find_element("css selector", "#blocks-picks button").click()
+    known = page.find("blocks-value").get_attribute("value")
+    equal([known] * 2, [row[1] for row in cells(page, "blocks-rows")])  # its tenth row has it too
+    page.script("document.getElementById('blocks-column').focus()")
+    page.keys(Keys.ARROW_DOWN)
+    assert ", 0 rows found." in page.text("blocks-verdict"), page.text("blocks-verdict")
+    page.keys(Keys.TAB)
+    equal("blocks-value", page.focus())
+    page.keys(Keys.CONTROL + "a" + Keys.NULL, "%locked%", Keys.ENTER)
+    assert ", 5 rows found." in page.text("blocks-verdict"), page.text("blocks-verdict")
+    blocks = squares(page)
+    alternative = page.find("blocks-picture").get_attribute("aria-label")
+    assert alternative.startswith(f"{len(blocks)} blocks in the order of the rows. Read: "), alternative
+    marked = ", ".join(str(i + 1) for i, block in enumerate(blocks) if block[3])
+    assert alternative.endswith(f" With rows that were found: {marked}."), (alternative, marked)
+    searched(page, "trace_id", "0123456789ABCDEF")
+    assert page.find("blocks-picture").get_attribute("aria-label").endswith("found: none.")
+
+
 def the_picture_is_on_the_first_screen(page):
     page.size(1280, "light", 800)
     page.load()
@@ -451,8 +541,8 @@ def by_keyboard_alone(page):
         assert stop[4] > 0 and stop[5] > 0, stop
         stops.append(stop[0])
     equal(len(stops), len(set(stops)))
-    for wanted in ("bits-kind", "bits-per-key", "bits-capacity", "bits-added", "bits-add-1", "bits-empty", "join-run", "many-run",
-                   "key-type", "key-value"):
+    for wanted in ("bits-kind", "bits-per-key", "bits-capacity", "bits-added", "bits-add-1", "bits-empty", "join-run", "blocks-column",
+                   "blocks-value", "many-run", "key-type", "key-value"):
         assert wanted in stops, (wanted, stops)
     equal(sorted(("bits-kind", "bits-added", "key-value"), key=stops.index), ["bits-kind", "bits-added", "key-value"])
 
@@ -563,7 +653,8 @@ def logs_no_error(page):
 
 TESTS = [sql_in_the_editor, errors_are_shown, every_example_runs, figures_are_the_librarys, rates_follow_theory,
          keys_are_added, a_join_is_timed, sequential_keys_show_their_weakness, a_keys_bits_are_the_librarys, a_key_that_is_in_it,
-         whatever_is_typed_does_no_harm, run_twice_is_the_same, the_picture_is_on_the_first_screen, by_keyboard_alone, everything_has_a_name,
+         whatever_is_typed_does_no_harm, run_twice_is_the_same,
+         blocks_are_those_that_were_read, blocks_by_hand, the_picture_is_on_the_first_screen, by_keyboard_alone, everything_has_a_name,
          contrast_is_enough, fits_phone_and_desktop, screenshots, works_from_the_disk, asks_the_server_for_its_files_alone,
          logs_no_error]
 

@@ -1,4 +1,5 @@
 /* Starts the page: SQLite first, then its parts. */
+import {startBlocks} from "./blocks.js";
 import {startConsole} from "./console.js";
 import {byId} from "./dom.js";
 import {startFilters} from "./filters.js";
@@ -15,6 +16,7 @@ async function start() {
   const filters = startFilters(open());
   startJoin(open);
   startMany(open());
+  startBlocks(open());
   // An expression may read the sample tables, as they are here, and change nothing.
   const ownTables = open();
   ownTables.exec(`${sampleTables} PRAGMA query_only = 1`);

@@ -13,11 +13,15 @@
 ** a string, BLOB a Uint8Array, REAL a number; INTEGER is a number, or a bigint where a number
 ** would not be exact.  A third argument may set maxMs, after which SQLite's error is
 ** "interrupted", and maxRows: a statement with more rows ends there, and has isCut.
+**
+** watch(name, seen) makes a function of SQL, name(id, value): it returns the value, and calls
+** seen(id).  A generated column AS (name(id, other_column)) so tells which rows are read.
 */
 
 const SQLITE_ROW = 100, SQLITE_DONE = 101;
 const SQLITE_INTEGER = 1, SQLITE_FLOAT = 2, SQLITE_TEXT = 3, SQLITE_NULL = 5;
 const SQLITE_TRANSIENT = -1;
+const SQLITE_UTF8 = 1, SQLITE_DETERMINISTIC = 0x800, SQLITE_INNOCUOUS = 0x200000;
 
 const utf8 = new TextEncoder();
 const fromUtf8 = new TextDecoder();
@@ -67,6 +71,19 @@ class Database {
       _free(text);
     }
     return results;
+  }
+
+  watch(name, seen) {
+    const address = copyOf(utf8.encode(name));
+    const call = addFunction((context, count, values) => {
+      seen(numberOf(_sqlite3_value_int64(HEAP32[values >> 2])));
+      _sqlite3_result_value(context, HEAP32[(values >> 2) + 1]);
+    }, "viii");
+    try {
+      this.check(_sqlite3_create_function(this.handle, address, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, 0, call, 0, 0));
+    } finally {
+      _free(address);
+    }
   }
 
   close() {
@@ -125,14 +142,17 @@ class Database {
   }
 }
 
+/* A bigint, where a number would not be exact. */
+function numberOf(value) {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
 function valueOf(statement, column) {
   switch (_sqlite3_column_type(statement, column)) {
     case SQLITE_NULL:
       return null;
-    case SQLITE_INTEGER: {
-      const value = _sqlite3_column_int64(statement, column);
-      return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-    }
+    case SQLITE_INTEGER:
+      return numberOf(_sqlite3_column_int64(statement, column));
     case SQLITE_FLOAT:
       return _sqlite3_column_double(statement, column);
     case SQLITE_TEXT: {

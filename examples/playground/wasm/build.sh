@@ -45,4 +45,4 @@ functions=$(sed -n 's/.*[^a-z0-9_]\(_\(sqlite3\|database\)_[a-z0-9_]*\)(.*/\1/p'
 printf '  %-7s %s\n' LINK $out/sqlite-bloom.js
 emcc -Oz $work/sqlite3.o $work/bloom.o $work/database.o --post-js examples/playground/wasm/api.js -o $out/sqlite-bloom.js \
   -sSINGLE_FILE -sMODULARIZE -sEXPORT_NAME=sqliteBloom -sEXPORTED_FUNCTIONS="_malloc,_free,$functions" \
-  -sALLOW_MEMORY_GROWTH -sWASM_BIGINT -sENVIRONMENT=web,worker,node
+  -sALLOW_MEMORY_GROWTH -sALLOW_TABLE_GROWTH -sEXPORTED_RUNTIME_METHODS=addFunction -sWASM_BIGINT -sENVIRONMENT=web,worker,node
