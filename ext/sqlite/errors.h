@@ -146,6 +146,10 @@
 #define BLOOM_ERROR_TABLE_COLLATION \
   "bloom: column %s of table %s has collation %s, and a filter cannot know which values it takes for equal; " \
   "it knows BINARY, NOCASE and RTRIM"
+/* expression */
+#define BLOOM_ERROR_TABLE_KEY_COLLATION \
+  "bloom: %s has a collation other than BINARY, and a filter over an expression compares bytes; name the column alone, " \
+  "or write lower(...) for NOCASE, rtrim(...) for RTRIM"
 /* table */
 #define BLOOM_ERROR_TABLE_ROWID \
   "bloom: table %s has no INTEGER PRIMARY KEY, and VACUUM may change its rowids"

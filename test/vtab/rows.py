@@ -5,7 +5,8 @@
 import sqlite3
 import sys
 
-from cases import case, command, denies_absent_keys, error_of, expect, fill, is_whole, main, no_false_negative, one, test
+from cases import (case, column, command, denies_absent_keys, error_of, expect, fails, fill, is_whole, main, no_false_negative, one,
+                   test)
 
 # -- Columns that take the rowid's names ----------------------------------------------------
 
@@ -210,6 +211,71 @@ def or_clauses(files, args, keys):
 for args, keys in (("t, k", "SELECT k FROM t"), ("t, lower(k)", "SELECT lower(k) AS k FROM t"), ("t, k, where = 'n > 1'", "SELECT k FROM t WHERE n > 1"),
                    ("t, id", "SELECT id AS k FROM t")):
     case(or_clauses, args, args, keys)
+
+
+# -- What `=` does not tell apart, or takes for equal ------------------------------------------
+
+
+def integers_become_reals(files, args, keys):
+    """1 and 1.0 are equal, and IS NOT does not tell them apart; typeof(), || and hex() do."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k, n INTEGER)")
+    db.execute("INSERT INTO t(k, n) VALUES (1, 7), (2, 7), (3.0, 7), (-9223372036854775807 - 1, 7)")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    for sql in ("UPDATE t SET k = k + 0.0", "UPDATE t SET k = CAST(k AS INTEGER)", "UPDATE t SET n = -9223372036854775807 - 1",
+                "UPDATE t SET n = -9223372036854775808.0"):
+        db.execute(sql)
+        no_false_negative(db, keys)
+    is_whole(db, keys)
+
+
+for args, keys in (("t, typeof(k)", "SELECT typeof(k) AS k FROM t"), ("t, k || ''", "SELECT k || '' AS k FROM t"),
+                   ("t, hex(k)", "SELECT hex(k) AS k FROM t"), ("t, typeof(n)", "SELECT typeof(n) AS k FROM t"),
+                   ("t, k, where = \"typeof(k) = 'real'\"", "SELECT k FROM t WHERE typeof(k) = 'real'"),
+                   ("t, id, where = \"typeof(k) <> 'real'\"", "SELECT id AS k FROM t WHERE typeof(k) <> 'real'")):
+    case(integers_become_reals, args, args, keys)
+
+
+def collation_of_an_expression(files, expression, is_refused):
+    """A filter over an expression compares bytes: one that `=` compares otherwise is refused, and nothing is left."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(k TEXT COLLATE NOCASE, r TEXT COLLATE RTRIM, b TEXT)")
+    db.execute("INSERT INTO t VALUES ('ada', 'ada', 'ada')")
+    found = one(db, "SELECT count(*) FROM t WHERE %s = 'ADA' OR %s = 'ada  '" % (expression, expression))
+    expect(found > 0, is_refused, "found by `=`")
+    before = column(db, "SELECT name FROM sqlite_master")
+    if is_refused:
+        fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, %s)" % expression, "bloom: ", "collation", "lower(...)")
+        expect(column(db, "SELECT name FROM sqlite_master"), before)
+        return
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, %s)" % expression)
+    is_whole(db, "SELECT %s AS k FROM t" % expression)
+    command(db, "f", "rebuild")
+    is_whole(db, "SELECT %s AS k FROM t" % expression)
+
+
+for expression in "(k)", "+k", "CAST(k AS TEXT)", "b COLLATE NOCASE", "(r)", "+r", "CAST(b AS TEXT) COLLATE RTRIM", "lower(b COLLATE NOCASE)":
+    case(collation_of_an_expression, "%s is refused" % expression, expression, True)
+for expression in "lower(k)", "k || ''", "k COLLATE BINARY", "rtrim(r, ' ')", "+b", "CAST(b AS TEXT)":
+    case(collation_of_an_expression, "%s is followed" % expression, expression, False)
+
+
+@test
+def statements_that_return_their_changes(files):
+    """Under PRAGMA count_changes every INSERT has a row: CREATE and 'rebuild' made nothing then, without an error."""
+    db = files.connect()
+    db.execute("PRAGMA count_changes = 1")
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
+    fill(db, 100)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)").fetchall()
+    db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, k)").fetchall()
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name IN ('f', 'i')"), 2, "virtual tables")
+    fill(db, 2000, "more")
+    assert one(db, "SELECT num_layers FROM f") > 1
+    no_false_negative(db)
+    command(db, "f", "rebuild")
+    expect(one(db, "SELECT num_layers FROM f"), 1, "layers after 'rebuild'")
+    is_whole(db)
 
 
 @test

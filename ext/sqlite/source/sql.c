@@ -34,6 +34,8 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
   if( connection->is_running ) return SQLITE_CORRUPT_VTAB;
   connection->is_running = 1;
   rc = sqlite3_step(statement);
+  /* Under PRAGMA count_changes a statement that writes has a row with their number. */
+  while( rc==SQLITE_ROW && !sqlite3_stmt_readonly(statement) && !sqlite3_stmt_isexplain(statement) ) rc = sqlite3_step(statement);
   connection->is_running = 0;
   return rc;
 }

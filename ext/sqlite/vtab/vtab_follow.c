@@ -122,8 +122,10 @@ static int is_needed(const bloom_vtab_args *args, const bloom_source_column *col
   return args->where && bloom_text_names(args->where, column->name);
 }
 
-/* WHEN one of the columns that are needed is another. */
+/* WHEN one of the columns that are needed is another.  1 is 1.0 as a key, but not to an
+** expression or a condition: typeof(k), k || ''. */
 static void append_when(sqlite3_str *sql, const bloom_source *source, const bloom_vtab_args *args){
+  const int is_plain = args->is_column && args->where==NULL;
   const char *glue = " WHEN ";
   int i;
   for(i=0; i<source->num_columns; i++){
@@ -131,6 +133,8 @@ static void append_when(sqlite3_str *sql, const bloom_source *source, const bloo
     if( !is_needed(args, &source->columns[i]) ) continue;
     sqlite3_str_appendf(sql, "%snew.\"%w\" IS NOT old.\"%w\" COLLATE BINARY", glue, column, column);
     glue = " OR ";
+    if( is_plain || source->columns[i].kind==BLOOM_COLUMN_TEXT ) continue;
+    sqlite3_str_appendf(sql, " OR typeof(new.\"%w\") IS NOT typeof(old.\"%w\")", column, column);
   }
   if( glue[1]=='W' ) sqlite3_str_appendall(sql, " WHEN 0");
 }
@@ -263,6 +267,17 @@ int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, blo
   return SQLITE_OK;
 }
 
+/* Refuses an expression that `=` compares by more than its bytes.  As the first half of a
+** compound SELECT it gives its collation to a text. */
+static int refuse_coarse_collation(const bloom_source *source, const char *expression, char **error){
+  sqlite3_int64 is_coarse = 0;
+  int rc = bloom_sql_integer(source->connection, &is_coarse,
+    "SELECT value = 'A' OR value = 'a ' OR value = char(225) FROM"
+    " (SELECT (%s\n) AS value FROM \"%w\".\"%w\" WHERE 0 UNION ALL SELECT 'a')", expression, source->schema, source->name);
+  if( rc!=SQLITE_OK ) return bloom_source_failure(source->connection->db, rc, error);
+  return is_coarse ? bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_KEY_COLLATION, expression)) : SQLITE_OK;
+}
+
 int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
   char *key;
   int rc = bloom_vtab_find_rules(source, args, layout, error);
@@ -274,6 +289,7 @@ int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, blo
   key = sqlite3_mprintf(args->is_column ? "\"%w\"" : "(%s\n)", args->key);
   if( key==NULL ) return SQLITE_NOMEM;
   rc = bloom_source_check_index(source, key, args->where, error);
+  if( rc==SQLITE_OK && !args->is_column ) rc = refuse_coarse_collation(source, args->key, error);
   sqlite3_free(key);
   return rc;
 }
