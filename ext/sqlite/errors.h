@@ -116,6 +116,7 @@
 /* CREATE VIRTUAL TABLE ... USING bloom(...).  The text that is wrong, or its name. */
 #define BLOOM_ERROR_TABLE_EMPTY         "bloom: %s is empty"
 #define BLOOM_ERROR_TABLE_NO_EXPRESSION "bloom: %s must be one expression, not: %s"
+#define BLOOM_ERROR_TABLE_QUALIFIED "bloom: %s must name columns without the database: %s"
 #define BLOOM_ERROR_TABLE_CHANGING \
   "bloom: %s must always return the same for a row, so it cannot have %s"
 #define BLOOM_ERROR_TABLE_TWICE         "bloom: option %s is given twice"

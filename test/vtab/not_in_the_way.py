@@ -400,6 +400,8 @@ def replaced_by(*statements):
 
 
 def spoiled_text(db, table):
+    if table.endswith("_guard"):
+        return  # a trigger on a table with another text is SQLite's to refuse: the schema is malformed then
     db.execute("PRAGMA writable_schema = ON")
     db.execute("UPDATE sqlite_master SET sql = 'CREATE TABLE ' || name || '(x)' WHERE name = ?", (table,))
     db.execute("PRAGMA writable_schema = OFF")

@@ -159,6 +159,12 @@ static int asks_the_clock(bloom_token t){
   return 0;
 }
 
+/* 1 if t begins database.table.column, which SQLite does not find in every trigger. */
+static int names_database(bloom_token t){
+  const bloom_token dot = bloom_token_after(t), table = bloom_token_after(dot);
+  return bloom_token_is_name(t) && dot.kind=='.' && bloom_token_is_name(table) && bloom_token_after(table).kind=='.';
+}
+
 int bloom_text_check_expression(const char *what, const char *text, char **error){
   bloom_token t = bloom_token_first(text);
   int depth = 0;
@@ -177,6 +183,7 @@ int bloom_text_check_expression(const char *what, const char *text, char **error
         return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, changing_literals[i]));
       }
     }
+    if( names_database(t) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_QUALIFIED, what, text));
     if( asks_the_clock(t) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, "a date function without arguments"));
   }
   if( depth!=0 || !t.is_closed ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_EXPRESSION, what, text));
