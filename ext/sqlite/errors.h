@@ -192,6 +192,10 @@
   "bloom: the virtual table cannot be called %s: a column of it is"
 #define BLOOM_ERROR_TABLE_KEY \
   "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM %s(...)"
+/* name, columns of a key */
+#define BLOOM_ERROR_TABLE_NO_TUPLE \
+  "bloom: a key of %s has %d columns: FROM %s(...) with so many values, or key = bloom_tuple(...)"
+#define BLOOM_ERROR_TABLE_MANY_COLUMNS "bloom: a key has at most %d columns"
 #define BLOOM_ERROR_TABLE_COMMAND \
   "bloom: there is no command '%s'; commands are 'rebuild' and 'integrity-check'"
 #define BLOOM_ERROR_TABLE_FORGET \

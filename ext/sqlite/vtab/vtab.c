@@ -28,22 +28,30 @@ static bloom_vtab *vtab_of_base(void *base){
 /* -- Making and opening --------------------------------------------------------------- */
 
 /* 1 if a name is a column's: the command has the table's. */
-static int is_own_column(const char *name){
+static int is_own_column(const char *name, int num_parts){
   int i;
+  for(i=1; i<=num_parts; i++){
+    char part[16];
+    sqlite3_snprintf(sizeof(part), part, "key_%d", i);
+    if( sqlite3_stricmp(name, part)==0 ) return 1;
+  }
   for(i=0; i<BLOOM_VTAB_COMMAND; i++){
     if( sqlite3_stricmp(name, bloom_vtab_columns[i])==0 ) return 1;
   }
   return 0;
 }
 
-static int vtab_declare(sqlite3 *db, const char *name, char **error){
+static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
+  sqlite3_str *sql = sqlite3_str_new(db);
   char *schema;
-  int rc;
-  if( is_own_column(name) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, name));
-  schema = sqlite3_mprintf(
-    "CREATE TABLE x(num_keys INTEGER, num_removed INTEGER, capacity INTEGER, bits_per_key REAL,"
+  int i, rc;
+  sqlite3_str_appendall(sql, "CREATE TABLE x(");
+  for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d HIDDEN, ", i);
+  sqlite3_str_appendf(sql,
+    "num_keys INTEGER, num_removed INTEGER, capacity INTEGER, bits_per_key REAL,"
     " num_layers INTEGER, num_pages INTEGER, bytes INTEGER, expected_fpr REAL, rebuilt_at TEXT, note TEXT,"
     " key HIDDEN, handle HIDDEN, filter HIDDEN, removed HIDDEN, \"%w\" HIDDEN)", name);
+  schema = sqlite3_str_finish(sql);
   if( schema==NULL ) return SQLITE_NOMEM;
   rc = sqlite3_declare_vtab(db, schema);
   sqlite3_free(schema);
@@ -70,8 +78,7 @@ static int vtab_connect(
   sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result, char **error
 ){
   bloom_vtab *vtab;
-  int rc = vtab_declare(db, args[2], error);
-  if( rc!=SQLITE_OK ) return rc;
+  int rc;
   vtab = sqlite3_malloc64(sizeof(*vtab));
   if( vtab==NULL ) return SQLITE_NOMEM;
   memset(vtab, 0, sizeof(*vtab));
@@ -82,6 +89,10 @@ static int vtab_connect(
   vtab->guard = sqlite3_mprintf("%s_guard", args[2]);
   rc = vtab->schema && vtab->name && vtab->pages && vtab->guard ? SQLITE_OK : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
+  if( rc==SQLITE_OK && is_own_column(vtab->name, vtab->args.num_parts) ){
+    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, vtab->name));
+  }
+  if( rc==SQLITE_OK ) rc = vtab_declare(db, vtab->name, vtab->args.num_parts);
   if( rc==SQLITE_OK ) *result = &vtab->base;
   else vtab_disconnect(&vtab->base);
   return rc;
@@ -114,7 +125,7 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_vtab *vtab = vtab_of_base(base);
   bloom_triggers triggers;
   int rc;
-  if( is_own_column(new_name) ) return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, new_name));
+  if( is_own_column(new_name, vtab->args.num_parts) ) return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, new_name));
   rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK && vtab->args.table && triggers.num_rows>0 && sqlite3_stricmp(vtab->name, new_name)!=0 ){
     rc = bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_LEGACY));
@@ -147,8 +158,10 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
 /* args: old rowid, new rowid, columns */
 static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
   bloom_vtab *vtab = vtab_of_base(base);
-  sqlite3_value **columns = args + 2;
-  int i;
+  const int num_parts = vtab->args.num_parts;
+  sqlite3_value **parts = args + 2, **columns = parts + num_parts;
+  bloom_vtab_key key;
+  int i, num_given = 0;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_FORGET, vtab->name));
   }
@@ -159,7 +172,10 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, s
       return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_WRITE, bloom_vtab_columns[i], vtab->name));
     }
   }
-  return bloom_vtab_change(vtab, columns[BLOOM_VTAB_KEY], columns[BLOOM_VTAB_REMOVED]);
+  for(i=0; i<num_parts; i++) num_given += sqlite3_value_type(parts[i])!=SQLITE_NULL;
+  /* A tuple with a NULL is no key, but one that is given as a whole is. */
+  key = (bloom_vtab_key){.value = columns[BLOOM_VTAB_KEY], .parts = num_given ? parts : NULL};
+  return bloom_vtab_change(vtab, key, columns[BLOOM_VTAB_REMOVED]);
 }
 
 static int vtab_shadow_name(const char *name){

@@ -149,12 +149,38 @@ static int read_table_name(const char *text, bloom_token first, bloom_vtab_args 
   return args->table ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* The argument that is a column or an expression. */
+/* Reads (a, b) if that is what the key is: *num_parts is 0 if it is not. */
+static int read_parts(bloom_token token, bloom_vtab_args *args, char **error){
+  int num_parts = 0;
+  bloom_token each = token;
+  while( each.kind==(num_parts ? ',' : '(') && bloom_token_is_name(bloom_token_after(each)) ){
+    each = bloom_token_after(bloom_token_after(each));
+    num_parts++;
+  }
+  if( num_parts<2 || each.kind!=')' || bloom_token_after(each).num_chars ) return SQLITE_OK;
+  if( num_parts>BLOOM_VTAB_MAX_COLUMNS ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_MANY_COLUMNS, BLOOM_VTAB_MAX_COLUMNS));
+  while( args->num_parts<num_parts ){
+    token = bloom_token_after(token);
+    args->parts[args->num_parts] = bloom_token_unquoted(token);
+    if( args->parts[args->num_parts++]==NULL ) return SQLITE_NOMEM;
+    token = bloom_token_after(token);
+  }
+  return SQLITE_OK;
+}
+
+int bloom_vtab_has_columns(const bloom_vtab_args *args){
+  return args->is_column || args->num_parts>0;
+}
+
+/* The argument that is a column, columns or an expression. */
 static int read_key(const char *text, bloom_token first, bloom_vtab_args *args, char **error){
+  int rc;
   args->is_column = bloom_token_is_name(first) && bloom_token_after(first).num_chars==0;
   args->key = args->is_column ? bloom_token_unquoted(first) : sqlite3_mprintf("%s", text);
   if( args->key==NULL ) return SQLITE_NOMEM;
-  return args->is_column ? SQLITE_OK : bloom_text_check_expression("key", args->key, error);
+  if( args->is_column ) return SQLITE_OK;
+  rc = read_parts(first, args, error);
+  return rc!=SQLITE_OK || args->num_parts ? rc : bloom_text_check_expression("key", args->key, error);
 }
 
 /* An argument of the form word = value, but not word == value. */
@@ -190,6 +216,8 @@ int bloom_vtab_args_read(
 }
 
 void bloom_vtab_args_free(bloom_vtab_args *args){
+  int i;
+  for(i=0; i<args->num_parts; i++) sqlite3_free(args->parts[i]);
   sqlite3_free(args->table);
   sqlite3_free(args->key);
   sqlite3_free(args->where);
@@ -203,8 +231,9 @@ static char *copied(const char *text, int *rc){
 }
 
 int bloom_vtab_args_copy(const bloom_vtab_args *args, bloom_vtab_args *copy){
-  int rc = SQLITE_OK;
+  int i, rc = SQLITE_OK;
   *copy = *args;
+  for(i=0; i<args->num_parts; i++) copy->parts[i] = copied(args->parts[i], &rc);
   copy->table = copied(args->table, &rc);
   copy->key = copied(args->key, &rc);
   copy->where = copied(args->where, &rc);

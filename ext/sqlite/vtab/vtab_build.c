@@ -41,7 +41,7 @@ static void free_pages(page_builder *builder){
   sqlite3_free(builder->headers);
 }
 
-static void add_to_pages(page_builder *builder, const bloom_key_hashes *hashes){
+static void add_to_pages(page_builder *builder, const bloom_vtab_hashes *hashes){
   const bloom_vtab_layout *layout = builder->layout;
   int i;
   for(i=0; i<hashes->num_hashes; i++){
@@ -104,11 +104,13 @@ static int check_rate(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 
 /* Adds all keys of the source. */
 static int add_source_keys(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, page_builder *builder){
+  sqlite3_value *parts[BLOOM_VTAB_MAX_COLUMNS];
   sqlite3_stmt *row;
   int rc = bloom_vtab_prepare_keys(vtab, source, args, 0, &row);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    bloom_key_hashes hashes;
-    rc = bloom_vtab_stored_hashes(builder->layout, sqlite3_column_value(row, 0), &hashes);
+    const bloom_vtab_key key = bloom_vtab_key_of_row(builder->layout, row, parts);
+    bloom_vtab_hashes hashes;
+    rc = bloom_vtab_stored_hashes(builder->layout, NULL, key, &hashes);
     if( rc==SQLITE_OK ) add_to_pages(builder, &hashes);
   }
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;

@@ -61,10 +61,10 @@ static int check_key(bloom_vtab *vtab, const bloom_triggers *triggers, const cha
   int rc = bloom_vtab_args_of_triggers(vtab, triggers, &args);
   if( rc==SQLITE_OK ) rc = bloom_source_read(vtab->connection, vtab->schema, args.table, &source, &error);
   if( rc==SQLITE_OK ) rc = bloom_vtab_find_rules(&source, &args, &now, &error);
-  if( rc==SQLITE_OK && (memcmp(&now.rules[0], &vtab->layout.rules[0], sizeof(now.rules[0]))!=0 || now.triggers!=vtab->layout.triggers) ){
+  if( rc==SQLITE_OK && (memcmp(now.rules, vtab->layout.rules, (size_t)now.num_columns * sizeof(now.rules[0]))!=0 || now.triggers!=vtab->layout.triggers) ){
     *doubt = "its column changed its type or collation";
   }
-  if( rc==SQLITE_OK && *doubt==NULL && !(args.is_column && args.where==NULL) && !bloom_vtab_triggers_find_rows(&source, triggers) ){
+  if( rc==SQLITE_OK && *doubt==NULL && (args.where || !bloom_vtab_has_columns(&args)) && !bloom_vtab_triggers_find_rows(&source, triggers) ){
     *doubt = "a column of its table took the rowid's name";
   }
   if( rc==SQLITE_NOTFOUND || rc==SQLITE_ERROR ){
@@ -144,6 +144,7 @@ static int count_denied(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64
   bloom_vtab_args args = {.table = NULL};
   bloom_source source = {.num_columns = 0};
   bloom_vtab_layout now = whole->layout;
+  sqlite3_value *parts[BLOOM_VTAB_MAX_COLUMNS];
   sqlite3_stmt *row = NULL;
   char *error = NULL;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
@@ -152,9 +153,8 @@ static int count_denied(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(&source, &args, &now, &error);
   if( rc==SQLITE_OK ) rc = bloom_vtab_prepare_keys(vtab, &source, &args, 0, &row);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    sqlite3_value *key = sqlite3_column_value(row, 0);
     rc = SQLITE_OK;
-    switch( bloom_vtab_whole_may_contain(whole, key) ){
+    switch( bloom_vtab_whole_test(whole, bloom_vtab_key_of_row(&whole->layout, row, parts)) ){
       case 0: ++*num_denied; break;
       case BLOOM_TEST_NULL: --*num_keys; break;
       case BLOOM_TEST_NOMEM: rc = SQLITE_NOMEM; break;

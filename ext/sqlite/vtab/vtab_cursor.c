@@ -20,12 +20,15 @@
 #define UNCHECKED  2
 #define WITH_NOCASE 4 /* by this collation, if it is the key's */
 #define WITH_RTRIM  8
+#define PLAN_PARTS 16 /* the key's columns one by one; with PLAN_KEY */
+#define WITH_UNKNOWN 32 /* it is not known whether the collations are those of the columns */
 
 typedef struct vtab_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
   int is_maybe;       /* every key may be in it */
   sqlite3_value *key; /* that was looked for */
+  sqlite3_value *parts[BLOOM_VTAB_MAX_COLUMNS]; /* or its columns */
   sqlite3_int64 rowid;
   bloom_vtab_whole *whole; /* once a column needed it */
 } vtab_cursor;
@@ -63,11 +66,55 @@ static int plan_collation(bloom_vtab *vtab, const char *name, int *plan){
   return 1;
 }
 
+/* The constraint on column i of a tuple; -1 if there is none that is usable, -2 if there is one
+** that is not. */
+static int find_part(bloom_vtab *vtab, sqlite3_index_info *info, int part, int *is_known){
+  int i, found = -1;
+  for(i=0; i<info->nConstraint; i++){
+    bloom_collation collation;
+    if( info->aConstraint[i].iColumn!=part || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
+    if( !info->aConstraint[i].usable ){
+      found = -2;
+      continue;
+    }
+    if( !bloom_collation_named(sqlite3_vtab_collation(info, i), &collation) ) continue;
+    if( collation!=BLOOM_COLLATION_BINARY ){
+      const int is_read = bloom_vtab_read_layout(vtab)==SQLITE_OK;
+      if( is_read && vtab->layout.rules[part].collation!=collation ) continue;
+      *is_known &= is_read;
+    }
+    return i;
+  }
+  return found;
+}
+
+/* Plans a look-up by all columns of a tuple; 0 if they are not all there. */
+static int plan_parts(bloom_vtab *vtab, sqlite3_index_info *info, int *has_unusable){
+  int part, is_known = 1, found[BLOOM_VTAB_MAX_COLUMNS] = {0};
+  const int num_parts = vtab->args.num_parts;
+  int is_complete = num_parts>0;
+  for(part=0; part<num_parts; part++){
+    found[part] = find_part(vtab, info, part, &is_known);
+    if( found[part]<0 ) is_complete = 0;
+    if( found[part]==-2 ) *has_unusable = 1;
+  }
+  if( !is_complete ) return 0;
+  for(part=0; part<num_parts; part++){
+    info->aConstraintUsage[found[part]].argvIndex = part + 1;
+    info->aConstraintUsage[found[part]].omit = 1;
+  }
+  info->idxNum |= PLAN_KEY | PLAN_PARTS | (is_known ? 0 : WITH_UNKNOWN);
+  info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  info->estimatedCost = 1;
+  return 1;
+}
+
 /* What EXPLAIN QUERY PLAN shows. */
-static const char *plan_name(const sqlite3_index_info *info){
+static const char *plan_name(const bloom_vtab *vtab, const sqlite3_index_info *info){
+  const int num_parts = vtab->args.num_parts;
   if( info->idxNum & PLAN_KEY ) return "a key";
-  if( info->colUsed >> BLOOM_VTAB_HANDLE & 1u ) return "the handle";
-  if( info->colUsed >> BLOOM_VTAB_FILTER & 1u ) return "the filter";
+  if( info->colUsed >> (num_parts + BLOOM_VTAB_HANDLE) & 1u ) return "the handle";
+  if( info->colUsed >> (num_parts + BLOOM_VTAB_FILTER) & 1u ) return "the filter";
   return "the facts";
 }
 
@@ -81,14 +128,16 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   info->idxNum = rc==SQLITE_OK ? PLAN_FACTS : UNCHECKED;
   info->estimatedRows = 1;
   info->estimatedCost = 10;
-  for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn!=BLOOM_VTAB_KEY ) continue;
+  if( plan_parts(vtab, info, &has_unusable) ) has_unusable = 0;
+  for(i=0; i<info->nConstraint && !(info->idxNum & PLAN_KEY); i++){
+    if( info->aConstraint[i].iColumn!=vtab->args.num_parts + BLOOM_VTAB_KEY ) continue;
     if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
     if( !info->aConstraint[i].usable ){
       has_unusable = 1;
       continue;
     }
-    if( !plan_collation(vtab, sqlite3_vtab_collation(info, i), &info->idxNum) ) continue;
+    /* Of a tuple, which is a BLOB, collations say nothing. */
+    if( vtab->args.num_parts==0 && !plan_collation(vtab, sqlite3_vtab_collation(info, i), &info->idxNum) ) continue;
     info->aConstraintUsage[i].argvIndex = 1;
     info->aConstraintUsage[i].omit = 1; /* a key in another form does not equal itself */
     info->idxNum |= PLAN_KEY;
@@ -97,7 +146,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
     has_unusable = 0;
     break;
   }
-  info->idxStr = sqlite3_mprintf("%s", plan_name(info));
+  info->idxStr = sqlite3_mprintf("%s", plan_name(vtab, info));
   info->needToFreeIdxStr = 1;
   if( info->idxStr==NULL ) return SQLITE_NOMEM;
   /* The key is there, but this join order would need it too early. */
@@ -118,6 +167,11 @@ int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result){
 
 /* Forgets all that the cursor read. */
 static void forget_reading(vtab_cursor *cursor){
+  int i;
+  for(i=0; i<BLOOM_VTAB_MAX_COLUMNS; i++){
+    sqlite3_value_free(cursor->parts[i]);
+    cursor->parts[i] = NULL;
+  }
   sqlite3_value_free(cursor->key);
   bloom_vtab_whole_free(cursor->whole);
   cursor->key = NULL;
@@ -131,15 +185,31 @@ int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base){
   return SQLITE_OK;
 }
 
-/* args[0], by PLAN_KEY: the key. */
+/* Keeps the key that was found, for its columns. */
+static int keep_key(vtab_cursor *cursor, bloom_vtab_key key, int num_parts){
+  int i;
+  if( key.parts==NULL ){
+    cursor->key = sqlite3_value_dup(key.value);
+    return cursor->key ? SQLITE_OK : SQLITE_NOMEM;
+  }
+  for(i=0; i<num_parts; i++){
+    cursor->parts[i] = sqlite3_value_dup(key.parts[i]);
+    if( cursor->parts[i]==NULL ) return SQLITE_NOMEM;
+  }
+  return SQLITE_OK;
+}
+
+/* args, by PLAN_KEY: the key, by PLAN_PARTS its columns. */
 int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args){
   vtab_cursor *cursor = cursor_of(base);
   bloom_vtab *vtab = vtab_of(base->pVtab);
+  bloom_vtab_key key;
   bloom_hash_value hash = 0;
-  int is_certain = vtab->doubt==NULL, may_contain = 1, rc = SQLITE_OK;
-  (void)text; (void)num_args;
+  int i, is_certain = vtab->doubt==NULL && !(plan & WITH_UNKNOWN), may_contain = 1, rc = SQLITE_OK;
+  (void)text;
   forget_reading(cursor);
   if( plan & UNCHECKED || bloom_vtab_may_be_swapped(vtab) ) rc = bloom_vtab_check_source(vtab, &is_certain);
+  if( plan & WITH_UNKNOWN ) is_certain = 0;
   /* Where an authorizer keeps it from the schema, every key may be in it. */
   if( rc!=SQLITE_OK && rc!=SQLITE_AUTH ) return rc;
   if( plan & (WITH_NOCASE | WITH_RTRIM) ){
@@ -152,14 +222,16 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   cursor->is_eof = 0;
   if( !(plan & PLAN_KEY) ) return SQLITE_OK;
   cursor->is_eof = 1;
-  if( sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
-  if( is_certain ) rc = bloom_vtab_look_up(vtab, args[0], &may_contain, &hash);
-  else if( bloom_hash_of_key(&bloom_encoding_parquet, args[0], &hash)==BLOOM_KEY_NOMEM ) rc = SQLITE_NOMEM;
+  for(i=0; i<num_args; i++){
+    if( sqlite3_value_type(args[i])==SQLITE_NULL ) return SQLITE_OK;
+  }
+  key = (bloom_vtab_key){.value = args[0], .parts = plan & PLAN_PARTS ? args : NULL};
+  rc = is_certain ? bloom_vtab_look_up(vtab, key, &may_contain, &hash) : bloom_vtab_any_hash(vtab, key, &hash);
   if( rc!=SQLITE_OK || !may_contain ) return rc;
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
   cursor->rowid = (sqlite3_int64)hash;
-  cursor->key = sqlite3_value_dup(args[0]);
-  if( cursor->key==NULL ) return SQLITE_NOMEM;
+  rc = keep_key(cursor, key, num_args);
+  if( rc!=SQLITE_OK ) return rc;
   cursor->is_eof = 0;
   return SQLITE_OK;
 }
@@ -223,7 +295,7 @@ static int result_of_bits(vtab_cursor *cursor, sqlite3_context *context, int col
   }
   /* NULL, which says maybe, where one filter does not say all. */
   filter = &cursor->whole->filters[0];
-  if( cursor->is_maybe || cursor->whole->layout.num_layers>1 ) return SQLITE_OK;
+  if( cursor->is_maybe || cursor->whole->layout.num_layers>1 || cursor->whole->layout.num_columns>1 ) return SQLITE_OK;
   sqlite3_result_blob64(context, filter->bytes, filter->shape.num_bytes, SQLITE_TRANSIENT);
   return SQLITE_OK;
 }
@@ -259,6 +331,13 @@ static int result_fact(vtab_cursor *cursor, sqlite3_context *context, int column
 int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   vtab_cursor *cursor = cursor_of(base);
   const char *name = vtab_of(base->pVtab)->name;
+  const int num_parts = vtab_of(base->pVtab)->args.num_parts;
+  if( column<num_parts ){
+    if( cursor->parts[column] ) sqlite3_result_value(context, cursor->parts[column]);
+    else bloom_fail(context, BLOOM_ERROR_TABLE_KEY, name, name);
+    return SQLITE_OK;
+  }
+  column -= num_parts;
   switch( column ){
     case BLOOM_VTAB_EXPECTED_FPR:
     case BLOOM_VTAB_HANDLE:

@@ -99,7 +99,7 @@ static bloom_token trigger_body(const char *sql){
   token = bloom_token_after(bloom_token_after(bloom_token_after(token)));
   if( token.kind!='(' ) return bloom_token_first("");
   token = bloom_token_after(token);
-  return bloom_token_is(token, "key") || bloom_token_is(token, "removed") ? token : bloom_token_first("");
+  return bloom_token_is(token, "key") || bloom_token_is(token, "key_1") || bloom_token_is(token, "removed") ? token : bloom_token_first("");
 }
 
 int bloom_vtab_is_filters_trigger(const char *sql){
@@ -118,6 +118,11 @@ static int is_decided_late(const bloom_source *source, const bloom_source_column
 
 /* 1 if a column's name stands in the key or the condition. */
 static int is_needed(const bloom_vtab_args *args, const bloom_source_column *column){
+  int i;
+  for(i=0; i<args->num_parts; i++){
+    if( sqlite3_stricmp(args->parts[i], column->name)==0 ) return 1;
+  }
+  if( args->num_parts ) return args->where && bloom_text_names(args->where, column->name);
   if( args->is_column ? sqlite3_stricmp(args->key, column->name)==0 : bloom_text_names(args->key, column->name) ) return 1;
   return args->where && bloom_text_names(args->where, column->name);
 }
@@ -173,16 +178,65 @@ static void append_old_row(sqlite3_str *sql, const bloom_source *source, const b
   sqlite3_str_appendf(sql, " LIMIT 1) AS \"%w\"", source->name);
 }
 
-/* key FROM source WHERE condition, or from the old row.  Lines end so that a comment does. */
-static void append_key_from(sqlite3_str *sql, const bloom_source *source, const bloom_vtab_args *args, int is_old_row){
-  if( args->is_column ) sqlite3_str_appendf(sql, "\"%w\".\"%w\" FROM ", source->name, args->key);
-  else sqlite3_str_appendf(sql, "(%s\n) FROM ", args->key);
+/* A tuple's columns of a table, or of old or new: "t"."a", "t"."b". */
+static void append_parts(sqlite3_str *sql, const char *table, const bloom_vtab_args *args){
+  int i;
+  for(i=0; i<args->num_parts; i++) sqlite3_str_appendf(sql, "%s%s.\"%w\"", i ? ", " : "", table, args->parts[i]);
+}
+
+static void append_source_parts(sqlite3_str *sql, const bloom_source *source, const bloom_vtab_args *args){
+  int i;
+  for(i=0; i<args->num_parts; i++) sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", i ? ", " : "", source->name, args->parts[i]);
+}
+
+/* What a key to add is written to: key, or key_1, key_2 ... */
+static void append_names(sqlite3_str *sql, const bloom_vtab_args *args){
+  int i;
+  if( args->num_parts==0 ) sqlite3_str_appendall(sql, "key");
+  for(i=1; i<=args->num_parts; i++) sqlite3_str_appendf(sql, "%skey_%d", i>1 ? ", " : "", i);
+}
+
+/* The key of a row, a tuple's as one value. */
+static void append_whole_key(sqlite3_str *sql, const bloom_source *source, const bloom_vtab_args *args){
+  if( args->num_parts ){
+    sqlite3_str_appendall(sql, "bloom_tuple(");
+    append_source_parts(sql, source, args);
+    sqlite3_str_appendall(sql, ")");
+  }else if( args->is_column ){
+    sqlite3_str_appendf(sql, "\"%w\".\"%w\"", source->name, args->key);
+  }else{
+    sqlite3_str_appendf(sql, "(%s\n)", args->key);
+  }
+}
+
+/* FROM source WHERE condition, or from the old row.  Lines end so that a comment does. */
+static void append_from(sqlite3_str *sql, const bloom_source *source, const bloom_vtab_args *args, int is_old_row){
+  sqlite3_str_appendall(sql, " FROM ");
   if( is_old_row ) append_old_row(sql, source, args);
   else sqlite3_str_appendf(sql, "\"%w\"", source->name);
   sqlite3_str_appendf(sql, " WHERE (%s\n)", args->where ? args->where : "1");
 }
 
 /* What the trigger of a plain column says. */
+static void append_plain_parts(sqlite3_str *sql, const bloom_vtab_args *args, bloom_vtab_trigger kind){
+  if( kind==BLOOM_BEFORE_DELETE ){
+    sqlite3_str_appendall(sql, "removed) VALUES (bloom_tuple(");
+    append_parts(sql, "old", args);
+    sqlite3_str_appendall(sql, "))");
+    return;
+  }
+  append_names(sql, args);
+  sqlite3_str_appendall(sql, kind==BLOOM_BEFORE_UPDATE ? ", removed) VALUES (" : ") VALUES (");
+  append_parts(sql, "new", args);
+  if( kind==BLOOM_BEFORE_UPDATE ){
+    sqlite3_str_appendall(sql, ", bloom_tuple(");
+    append_parts(sql, "old", args);
+    sqlite3_str_appendall(sql, ")");
+  }
+  sqlite3_str_appendall(sql, ")");
+}
+
+/* The same of one column. */
 static void append_plain(sqlite3_str *sql, const char *key, bloom_vtab_trigger kind){
   if( kind==BLOOM_BEFORE_UPDATE ) sqlite3_str_appendf(sql, "key, removed) VALUES (new.\"%w\", old.\"%w\")", key, key);
   else if( kind==BLOOM_BEFORE_DELETE ) sqlite3_str_appendf(sql, "removed) VALUES (old.\"%w\")", key);
@@ -194,13 +248,35 @@ static void append_plain(sqlite3_str *sql, const char *key, bloom_vtab_trigger k
 static void append_stored(
   sqlite3_str *sql, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_trigger kind
 ){
-  const int is_update = kind==BLOOM_AFTER_UPDATE;
-  sqlite3_str_appendall(sql, kind==BLOOM_BEFORE_DELETE ? "removed) SELECT " : is_update ? "key, removed) VALUES ((SELECT " : "key) SELECT ");
-  append_key_from(sql, source, args, 0);
-  append_row_condition(sql, source, kind==BLOOM_BEFORE_DELETE ? "old" : "new");
-  if( !is_update ) return;
-  sqlite3_str_appendall(sql, "), (SELECT ");
-  append_key_from(sql, source, args, 1);
+  int i = 0;
+  if( kind==BLOOM_BEFORE_DELETE ){
+    sqlite3_str_appendall(sql, "removed) SELECT ");
+    append_whole_key(sql, source, args);
+    append_from(sql, source, args, 0);
+    append_row_condition(sql, source, "old");
+    return;
+  }
+  append_names(sql, args);
+  if( kind!=BLOOM_AFTER_UPDATE ){
+    sqlite3_str_appendall(sql, ") SELECT ");
+    if( args->num_parts ) append_source_parts(sql, source, args);
+    else append_whole_key(sql, source, args);
+    append_from(sql, source, args, 0);
+    append_row_condition(sql, source, "new");
+    return;
+  }
+  sqlite3_str_appendall(sql, ", removed) VALUES (");
+  do{
+    sqlite3_str_appendall(sql, "(SELECT ");
+    if( args->num_parts ) sqlite3_str_appendf(sql, "\"%w\".\"%w\"", source->name, args->parts[i]);
+    else append_whole_key(sql, source, args);
+    append_from(sql, source, args, 0);
+    append_row_condition(sql, source, "new");
+    sqlite3_str_appendall(sql, "), ");
+  }while( ++i<args->num_parts );
+  sqlite3_str_appendall(sql, "(SELECT ");
+  append_whole_key(sql, source, args);
+  append_from(sql, source, args, 1);
   sqlite3_str_appendall(sql, "))");
 }
 
@@ -212,7 +288,8 @@ static int create_trigger(
                       trigger_rows[kind].suffix, trigger_rows[kind].event, source->name);
   if( kind==BLOOM_BEFORE_UPDATE || kind==BLOOM_AFTER_UPDATE ) append_when(sql, source, args);
   sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w\"(", vtab->name);
-  if( args->is_column && args->where==NULL ) append_plain(sql, args->key, kind);
+  if( args->num_parts && args->where==NULL ) append_plain_parts(sql, args, kind);
+  else if( args->is_column && args->where==NULL ) append_plain(sql, args->key, kind);
   else append_stored(sql, source, args, kind);
   sqlite3_str_appendall(sql, "; END");
   return bloom_sql_run_text(vtab->connection, sqlite3_str_finish(sql));
@@ -231,39 +308,44 @@ static int refuse_rowid(const bloom_source *source, const char *text, char **err
   return SQLITE_OK;
 }
 
-/* Finds the key's column, by its own name or as the rowid. */
+/* Finds a key's column, by its own name or as the rowid; *name is then as the schema has it. */
 static int find_key_column(
-  const bloom_source *source, bloom_vtab_args *args, const bloom_source_column **column, char **error
+  const bloom_source *source, char **name, const bloom_source_column **column, char **error
 ){
-  const bloom_source_column *found = bloom_source_find(source, args->key);
+  const bloom_source_column *found = bloom_source_find(source, *name);
   char *key;
-  if( found==NULL && bloom_source_is_rowid_name(args->key) && source->row_name ){
+  if( found==NULL && bloom_source_is_rowid_name(*name) && source->row_name ){
     return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_ROWID, source->name));
   }
-  if( found==NULL ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_COLUMN, args->key, source->name));
+  if( found==NULL ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_COLUMN, *name, source->name));
   key = sqlite3_mprintf("%s", found->name);
   if( key==NULL ) return SQLITE_NOMEM;
-  sqlite3_free(args->key);
-  args->key = key;
+  sqlite3_free(*name);
+  *name = key;
   *column = found;
   return SQLITE_OK;
 }
 
 int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
-  const int is_plain = args->is_column && args->where==NULL;
+  const int is_plain = bloom_vtab_has_columns(args) && args->where==NULL;
+  const int num_columns = args->num_parts ? args->num_parts : 1;
   const bloom_source_column *column = NULL;
-  int rc = SQLITE_OK;
+  int i, is_late = 0, rc = SQLITE_OK;
   layout->rules[0] = (bloom_equality){BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
-  if( args->is_column ) rc = find_key_column(source, args, &column, error);
-  if( rc==SQLITE_OK && column ) rc = bloom_source_equality(source, column, &layout->rules[0], error);
+  for(i=0; i<num_columns && rc==SQLITE_OK && bloom_vtab_has_columns(args); i++){
+    rc = find_key_column(source, args->num_parts ? &args->parts[i] : &args->key, &column, error);
+    if( rc!=SQLITE_OK ) return rc;
+    is_late |= is_decided_late(source, column);
+    rc = bloom_source_equality(source, column, &layout->rules[i], error);
+  }
   if( rc!=SQLITE_OK ) return rc;
   if( !is_plain && source->row_name==NULL && source->num_keys==0 ){
     return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_ROW_NAME, source->name));
   }
-  layout->num_columns = 1;
+  layout->num_columns = num_columns;
   layout->triggers = 1u << BLOOM_AFTER_UPDATE | 1u << BLOOM_BEFORE_DELETE;
   if( is_plain ) layout->triggers |= 1u << BLOOM_BEFORE_INSERT | 1u << BLOOM_BEFORE_UPDATE;
-  if( !is_plain || is_decided_late(source, column) ) layout->triggers |= 1u << BLOOM_AFTER_INSERT;
+  if( !is_plain || is_late ) layout->triggers |= 1u << BLOOM_AFTER_INSERT;
   return SQLITE_OK;
 }
 
@@ -278,18 +360,28 @@ static int refuse_coarse_collation(const bloom_source *source, const char *expre
   return is_coarse ? bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_KEY_COLLATION, expression)) : SQLITE_OK;
 }
 
+static void append_index_parts(sqlite3_str *sql, const bloom_vtab_args *args){
+  int i;
+  for(i=0; i<args->num_parts; i++) sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : "", args->parts[i]);
+}
+
 int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
+  const int is_expression = !bloom_vtab_has_columns(args);
+  sqlite3_str *sql;
   char *key;
   int rc = bloom_vtab_find_rules(source, args, layout, error);
-  if( rc==SQLITE_OK && !args->is_column ) rc = bloom_text_check_expression("key", args->key, error);
-  if( rc==SQLITE_OK && !args->is_column ) rc = refuse_rowid(source, args->key, error);
+  if( rc==SQLITE_OK && is_expression ) rc = bloom_text_check_expression("key", args->key, error);
+  if( rc==SQLITE_OK && is_expression ) rc = refuse_rowid(source, args->key, error);
   if( rc==SQLITE_OK && args->where ) rc = bloom_text_check_expression("where", args->where, error);
   if( rc==SQLITE_OK ) rc = refuse_rowid(source, args->where, error);
   if( rc!=SQLITE_OK ) return rc;
-  key = sqlite3_mprintf(args->is_column ? "\"%w\"" : "(%s\n)", args->key);
+  sql = sqlite3_str_new(source->connection->db);
+  if( args->num_parts ) append_index_parts(sql, args);
+  else sqlite3_str_appendf(sql, args->is_column ? "\"%w\"" : "(%s\n)", args->key);
+  key = sqlite3_str_finish(sql);
   if( key==NULL ) return SQLITE_NOMEM;
   rc = bloom_source_check_index(source, key, args->where, error);
-  if( rc==SQLITE_OK && !args->is_column ) rc = refuse_coarse_collation(source, args->key, error);
+  if( rc==SQLITE_OK && is_expression ) rc = refuse_coarse_collation(source, args->key, error);
   sqlite3_free(key);
   return rc;
 }
@@ -319,9 +411,16 @@ int bloom_vtab_prepare_keys(
   bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count, sqlite3_stmt **row
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  int i;
   sqlite3_str_appendall(sql, is_count ? "SELECT count(" : "SELECT ");
-  if( args->is_column ) sqlite3_str_appendf(sql, "\"%w\".\"%w\"", source->name, args->key);
-  else sqlite3_str_appendf(sql, "(%s\n)", args->key);
+  if( args->num_parts && is_count ){
+    for(i=0; i<args->num_parts; i++) sqlite3_str_appendf(sql, "%s\"%w\".\"%w\" NOTNULL", i ? " AND " : "", source->name, args->parts[i]);
+    sqlite3_str_appendall(sql, " OR NULL");
+  }else if( args->num_parts ){
+    append_source_parts(sql, source, args);
+  }else{
+    append_whole_key(sql, source, args);
+  }
   sqlite3_str_appendf(sql, "%s FROM \"%w\".\"%w\" WHERE (%s\n)", is_count ? ")" : "", source->schema, source->name,
                       args->where ? args->where : "1");
   return bloom_sql_prepare_text(vtab->connection, row, sqlite3_str_finish(sql));
@@ -336,10 +435,27 @@ static char *text_within(bloom_token open){
   return sqlite3_mprintf("%.*s", (int)(end - open.text) - 1 - (end[-1]=='\n'), open.text + 1);
 }
 
+/* Reads bloom_tuple(t.a, t.b); *token is the closing parenthesis then. */
+static int read_tuple(bloom_token *token, bloom_vtab_args *args){
+  bloom_token each = bloom_token_after(*token);
+  while( each.kind==(args->num_parts ? ',' : '(') ){
+    each = bloom_token_after(bloom_token_after(bloom_token_after(each)));
+    if( !bloom_token_is_name(each) || args->num_parts==BLOOM_VTAB_MAX_COLUMNS ) return SQLITE_NOTFOUND;
+    args->parts[args->num_parts] = bloom_token_unquoted(each);
+    if( args->parts[args->num_parts++]==NULL ) return SQLITE_NOMEM;
+    each = bloom_token_after(each);
+  }
+  *token = each;
+  return each.kind==')' && args->num_parts>1 ? SQLITE_OK : SQLITE_NOTFOUND;
+}
+
 /* Reads a column under a condition, or an expression: SELECT key FROM table WHERE (condition). */
 static int read_selected(bloom_token token, int is_column, bloom_vtab_args *args){
   char *where;
-  if( is_column ){
+  if( bloom_token_is(token, "bloom_tuple") ){
+    int rc = read_tuple(&token, args);
+    if( rc!=SQLITE_OK ) return rc;
+  }else if( is_column ){
     token = bloom_token_after(bloom_token_after(token)); /* "t". */
     args->key = bloom_token_unquoted(token);
   }else if( token.kind=='(' ){
@@ -348,7 +464,7 @@ static int read_selected(bloom_token token, int is_column, bloom_vtab_args *args
   }else{
     return SQLITE_NOTFOUND;
   }
-  if( args->key==NULL ) return SQLITE_NOMEM;
+  if( args->key==NULL && args->num_parts==0 ) return SQLITE_NOMEM;
   token = bloom_token_after(token);
   if( !bloom_token_is(token, "FROM") ) return SQLITE_NOTFOUND;
   token = bloom_token_after(bloom_token_after(token));
@@ -375,7 +491,18 @@ int bloom_vtab_args_of_triggers(const bloom_vtab *vtab, const bloom_triggers *tr
   args->table = sqlite3_mprintf("%s", triggers->rows[0].table);
   if( args->table==NULL ) return SQLITE_NOMEM;
   token = bloom_token_after(bloom_token_after(trigger_body(sql))); /* removed ) */
-  if( bloom_token_is(token, "SELECT") ) return read_selected(bloom_token_after(token), args->is_column, args);
+  if( bloom_token_is(token, "SELECT") ){
+    const int rc = read_selected(bloom_token_after(token), args->is_column, args);
+    return rc==SQLITE_OK && args->num_parts!=vtab->args.num_parts ? SQLITE_NOTFOUND : rc;
+  }
+  if( vtab->args.num_parts ){
+    /* VALUES ( bloom_tuple ( */
+    const bloom_token tuple = bloom_token_after(bloom_token_after(token));
+    int rc;
+    token = tuple;
+    rc = bloom_token_is(tuple, "bloom_tuple") ? read_tuple(&token, args) : SQLITE_NOTFOUND;
+    return rc==SQLITE_OK && args->num_parts!=vtab->args.num_parts ? SQLITE_NOTFOUND : rc;
+  }
   /* VALUES ( old . "k" ) */
   for(i=0; i<4; i++) token = bloom_token_after(token);
   if( !args->is_column || !bloom_token_is_name(token) ) return SQLITE_NOTFOUND;

@@ -36,8 +36,10 @@
 /* [table, key] [, where = "condition"] [, bits_per_key = number] [, capacity = number] */
 typedef struct bloom_vtab_args {
   char *table;    /* NULL: a standalone filter */
-  char *key;      /* one column's name, or an expression */
+  char *key;      /* one column's name, or an expression; of a tuple "(a, b)" as it was written */
   int is_column;
+  char *parts[BLOOM_VTAB_MAX_COLUMNS]; /* a tuple's columns */
+  int num_parts;  /* 2 or more; 0: no tuple */
   char *where;    /* NULL: all rows */
   double size;    /* bits per key; below 1 a false-positive rate */
   sqlite3_int64 capacity; /* 0: not given */
@@ -47,6 +49,8 @@ typedef struct bloom_vtab_args {
 ** for the caller in any case. */
 int bloom_vtab_args_read(int num_args, const char *const *texts, bloom_vtab_args *args, char **error);
 void bloom_vtab_args_free(bloom_vtab_args *args);
+/* 1 if the key is a column or a tuple of some, 0 if it is an expression. */
+int bloom_vtab_has_columns(const bloom_vtab_args *args);
 int bloom_vtab_args_copy(const bloom_vtab_args *args, bloom_vtab_args *copy);
 
 /* -- The layout: vtab_layout.c -------------------------------------------------------- */
@@ -139,17 +143,50 @@ bloom_vtab_layer bloom_vtab_new_layer(double size, int num_layers, sqlite3_int64
 /* 1 if a layer with room for so many keys can have this rate; else *best_fpr is in reach. */
 int bloom_vtab_has_rate(double fpr, sqlite3_int64 capacity, double *best_fpr);
 
-/* -- Keys and pages: vtab_pages.c, vtab_grow.c -------------------------------------------- */
+/* -- Keys: vtab_keys.c ---------------------------------------------------------------------- */
+
+/* More combinations of its values' hashes than a key is stored by, and looked for by. */
+#define BLOOM_VTAB_MAX_STORED 64
+#define BLOOM_VTAB_MAX_ASKED  256
+
+/* A key: the columns of a tuple one by one, or a value, which of a tuple is bloom_tuple()'s. */
+typedef struct bloom_vtab_key {
+  sqlite3_value *value;
+  sqlite3_value **parts; /* NULL: the value counts */
+} bloom_vtab_key;
+
+typedef struct bloom_vtab_hashes {
+  int num_hashes; /* 0: NULL, which is no key */
+  int is_maybe;   /* to look for it takes too many hashes: it may be there */
+  int is_invalid; /* no tuple of so many values */
+  bloom_hash_value hashes[BLOOM_VTAB_MAX_ASKED];
+} bloom_vtab_hashes;
+
+/* What reads the values of tuples; {connection, NULL} at first. */
+typedef struct bloom_vtab_tuples {
+  bloom_connection *connection;
+  sqlite3_stmt *row;
+} bloom_vtab_tuples;
 
 /* The hashes to store a key by, and to look for it by. */
-int bloom_vtab_stored_hashes(const bloom_vtab_layout *layout, sqlite3_value *key, bloom_key_hashes *hashes);
-int bloom_vtab_asked_hashes(const bloom_vtab_layout *layout, sqlite3_value *key, bloom_key_hashes *hashes);
+int bloom_vtab_stored_hashes(
+  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
+);
+int bloom_vtab_asked_hashes(
+  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
+);
+void bloom_vtab_tuples_end(bloom_vtab_tuples *tuples);
+
+/* One for each key, where nothing more is needed of it.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_vtab_any_hash(const bloom_vtab *vtab, bloom_vtab_key key, bloom_hash_value *hash);
+
+/* -- Pages: vtab_pages.c, vtab_grow.c -------------------------------------------- */
 
 /* Sets *may_contain and, where it is 1, *hash, one of the key's. */
-int bloom_vtab_look_up(bloom_vtab *vtab, sqlite3_value *key, int *may_contain, bloom_hash_value *hash);
+int bloom_vtab_look_up(bloom_vtab *vtab, bloom_vtab_key key, int *may_contain, bloom_hash_value *hash);
 
 /* Adds a key, takes one for removed; each may be NULL. */
-int bloom_vtab_change(bloom_vtab *vtab, sqlite3_value *added, sqlite3_value *removed);
+int bloom_vtab_change(bloom_vtab *vtab, bloom_vtab_key added, sqlite3_value *removed);
 
 /* Adds a layer, four times the last, if that one is full; leaves all as it is where that
 ** cannot be done now. */
@@ -169,14 +206,16 @@ typedef struct bloom_vtab_whole {
   int is_full;           /* a page has more than its share */
   uint8_t *bytes;        /* of all filters; NULL: headers alone were read */
   bloom_filter filters[BLOOM_VTAB_MAX_LAYERS];
+  bloom_vtab_tuples tuples;
 } bloom_vtab_whole;
 
 /* Reads headers alone, or everything; *whole is to be freed. */
 int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole **whole);
 void bloom_vtab_whole_free(bloom_vtab_whole *whole);
 
-/* 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
+/* 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM.  The first is for handles. */
 int bloom_vtab_whole_may_contain(void *whole, sqlite3_value *key);
+int bloom_vtab_whole_test(bloom_vtab_whole *whole, bloom_vtab_key key);
 
 /* The chance of a key that is not there. */
 double bloom_vtab_whole_fpr(const bloom_vtab_whole *whole);
@@ -219,7 +258,8 @@ int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, blo
 int bloom_vtab_triggers_find_rows(const bloom_source *source, const bloom_triggers *triggers);
 int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, unsigned kinds);
 
-/* Compiles a SELECT of the keys of the source, or of their number; after the check. */
+/* Compiles a SELECT of the keys of the source, a tuple's columns as so many, or of their number;
+** after the check. */
 int bloom_vtab_prepare_keys(
   bloom_vtab *vtab,
   const bloom_source *source,
@@ -227,6 +267,9 @@ int bloom_vtab_prepare_keys(
   int is_count,
   sqlite3_stmt **row
 );
+
+/* The key of a row that was selected so; parts has room for a tuple's. */
+bloom_vtab_key bloom_vtab_key_of_row(const bloom_vtab_layout *layout, sqlite3_stmt *row, sqlite3_value **parts);
 
 /* Finds vtab->doubt out, if the schema is another since.  *is_certain is 1 if the filter's
 ** answers are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is
@@ -259,7 +302,8 @@ int bloom_vtab_drop_old(const bloom_vtab *vtab);
 
 /* -- Methods: vtab_cursor.c ------------------------------------------------------------------------ */
 
-/* Column numbers, in the order of bloom_vtab_columns. */
+/* Column numbers, in the order of bloom_vtab_columns.  Of a tuple, key_1, key_2 ... come before
+** all of them: what name(?, ?) sets. */
 enum {
   BLOOM_VTAB_NUM_KEYS,
   BLOOM_VTAB_NUM_REMOVED,

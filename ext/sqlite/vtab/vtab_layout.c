@@ -199,10 +199,11 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
 }
 
 int bloom_vtab_read_layout(bloom_vtab *vtab){
+  const int num_columns = vtab->args.num_parts ? vtab->args.num_parts : vtab->args.table!=NULL;
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
   int rc = bloom_blob_read_row(bloom_vtab_place(vtab), 1, bytes, sizeof(bytes));
   vtab->has_layout = 0;
-  if( rc==SQLITE_OK && get_layout(bytes, &vtab->layout) ){
+  if( rc==SQLITE_OK && get_layout(bytes, &vtab->layout) && vtab->layout.num_columns==num_columns ){
     vtab->has_layout = 1;
     return SQLITE_OK;
   }

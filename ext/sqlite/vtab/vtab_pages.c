@@ -9,16 +9,7 @@
 #include "../../core/bytes.h"
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
-
-int bloom_vtab_stored_hashes(const bloom_vtab_layout *layout, sqlite3_value *key, bloom_key_hashes *hashes){
-  const bloom_equality rule = layout->num_columns ? layout->rules[0] : (bloom_equality){BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
-  return bloom_insert_hashes(&bloom_encoding_parquet, rule, key, hashes);
-}
-
-int bloom_vtab_asked_hashes(const bloom_vtab_layout *layout, sqlite3_value *key, bloom_key_hashes *hashes){
-  const bloom_equality rule = layout->num_columns ? layout->rules[0] : (bloom_equality){BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
-  return bloom_query_hashes(&bloom_encoding_parquet, rule, key, hashes);
-}
+#include "../errors.h"
 
 /* A block in its open page. */
 typedef struct block_place {
@@ -71,7 +62,9 @@ static int test_layers(bloom_vtab *vtab, int num_layers, bloom_hash_value hash, 
 
 /* What is asked or told of keys. */
 typedef struct key_change {
-  sqlite3_value *key, *removed;
+  bloom_vtab_key key;
+  sqlite3_value *removed;
+  bloom_vtab_tuples tuples;
   int may_contain;
   bloom_hash_value hash;
 } key_change;
@@ -85,14 +78,25 @@ static int by_layout(bloom_vtab *vtab, int (*action)(bloom_vtab *, key_change *)
     rc = bloom_vtab_read_layout(vtab);
     if( rc==SQLITE_OK ) rc = action(vtab, change);
   }
+  bloom_vtab_tuples_end(&change->tuples);
   return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page") : bloom_vtab_failure(vtab, rc);
 }
 
 /* -- Looking up ------------------------------------------------------------------------ */
 
+static int fail_no_tuple(bloom_vtab *vtab){
+  const int num_columns = vtab->layout.num_columns;
+  return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_TUPLE, vtab->name, num_columns, vtab->name));
+}
+
 static int look_up_key(bloom_vtab *vtab, key_change *change){
-  bloom_key_hashes asked;
-  int i, rc = bloom_vtab_asked_hashes(&vtab->layout, change->key, &asked);
+  bloom_vtab_hashes asked;
+  int i, rc = bloom_vtab_asked_hashes(&vtab->layout, &change->tuples, change->key, &asked);
+  if( rc==SQLITE_OK && asked.is_invalid ) return fail_no_tuple(vtab);
+  if( rc==SQLITE_OK && asked.is_maybe ){
+    change->may_contain = 1;
+    return bloom_vtab_any_hash(vtab, change->key, &change->hash);
+  }
   for(i=0; rc==SQLITE_OK && i<asked.num_hashes && !change->may_contain; i++){
     change->hash = asked.hashes[i];
     rc = test_layers(vtab, vtab->layout.num_layers, change->hash, &change->may_contain);
@@ -100,8 +104,8 @@ static int look_up_key(bloom_vtab *vtab, key_change *change){
   return rc;
 }
 
-int bloom_vtab_look_up(bloom_vtab *vtab, sqlite3_value *key, int *may_contain, bloom_hash_value *hash){
-  key_change change = {.key = key};
+int bloom_vtab_look_up(bloom_vtab *vtab, bloom_vtab_key key, int *may_contain, bloom_hash_value *hash){
+  key_change change = {.key = key, .tuples.connection = vtab->connection};
   int rc = by_layout(vtab, look_up_key, &change);
   *may_contain = change.may_contain;
   *hash = change.hash;
@@ -196,7 +200,7 @@ static int count_removed(bloom_vtab *vtab, bloom_hash_value hash){
   return rc;
 }
 
-static int have_same_hashes(const bloom_key_hashes *a, const bloom_key_hashes *b){
+static int have_same_hashes(const bloom_vtab_hashes *a, const bloom_vtab_hashes *b){
   int i;
   if( a->num_hashes!=b->num_hashes ) return 0;
   for(i=0; i<a->num_hashes; i++){
@@ -206,9 +210,12 @@ static int have_same_hashes(const bloom_key_hashes *a, const bloom_key_hashes *b
 }
 
 static int change_keys(bloom_vtab *vtab, key_change *change){
-  bloom_key_hashes added, removed;
-  int i, num_added = 0, rc = bloom_vtab_stored_hashes(&vtab->layout, change->key, &added);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_stored_hashes(&vtab->layout, change->removed, &removed);
+  const bloom_vtab_key gone = {.value = change->removed};
+  bloom_vtab_hashes added, removed;
+  int i, num_added = 0, rc = bloom_vtab_stored_hashes(&vtab->layout, &change->tuples, change->key, &added);
+  if( rc==SQLITE_OK && added.is_invalid ) return fail_no_tuple(vtab);
+  if( rc==SQLITE_OK && added.is_maybe ) return SQLITE_CORRUPT_VTAB; /* SQL of bloom's own called back */
+  if( rc==SQLITE_OK ) rc = bloom_vtab_stored_hashes(&vtab->layout, &change->tuples, gone, &removed);
   for(i=0; rc==SQLITE_OK && i<added.num_hashes; i++) rc = add_hash(vtab, added.hashes[i], &num_added);
   if( rc==SQLITE_OK && removed.num_hashes>0 && !have_same_hashes(&added, &removed) ){
     rc = count_removed(vtab, removed.hashes[0]);
@@ -216,7 +223,7 @@ static int change_keys(bloom_vtab *vtab, key_change *change){
   return rc;
 }
 
-int bloom_vtab_change(bloom_vtab *vtab, sqlite3_value *added, sqlite3_value *removed){
-  key_change change = {.key = added, .removed = removed};
+int bloom_vtab_change(bloom_vtab *vtab, bloom_vtab_key added, sqlite3_value *removed){
+  key_change change = {.key = added, .removed = removed, .tuples.connection = vtab->connection};
   return by_layout(vtab, change_keys, &change);
 }

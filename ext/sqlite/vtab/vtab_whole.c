@@ -17,6 +17,7 @@
 void bloom_vtab_whole_free(bloom_vtab_whole *whole){
   if( whole==NULL ) return;
   if( whole->handle ) bloom_handle_close(whole->handle);
+  bloom_vtab_tuples_end(&whole->tuples);
   sqlite3_free(whole->bytes);
   sqlite3_free(whole);
 }
@@ -106,6 +107,7 @@ int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole 
   if( whole==NULL ) return SQLITE_NOMEM;
   memset(whole, 0, sizeof(*whole));
   whole->layout = vtab->layout;
+  whole->tuples.connection = vtab->connection;
   reader.whole = whole;
   for(layer=0; layer<whole->layout.num_layers; layer++){
     bloom_encoding_parquet.shape(whole->layout.layers[layer].num_blocks, 8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
@@ -122,11 +124,17 @@ int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole 
 }
 
 int bloom_vtab_whole_may_contain(void *data, sqlite3_value *key){
-  const bloom_vtab_whole *whole = data;
-  bloom_key_hashes asked;
-  int i, layer;
+  bloom_vtab_whole *whole = data;
   if( whole->is_maybe ) return sqlite3_value_type(key)==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
-  if( bloom_vtab_asked_hashes(&whole->layout, key, &asked)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
+  return bloom_vtab_whole_test(whole, (bloom_vtab_key){.value = key});
+}
+
+int bloom_vtab_whole_test(bloom_vtab_whole *whole, bloom_vtab_key key){
+  bloom_vtab_hashes asked;
+  int i, layer;
+  const int rc = bloom_vtab_asked_hashes(&whole->layout, &whole->tuples, key, &asked);
+  if( rc==SQLITE_NOMEM ) return BLOOM_TEST_NOMEM;
+  if( rc!=SQLITE_OK || asked.is_maybe ) return 1;
   if( asked.num_hashes==0 ) return BLOOM_TEST_NULL;
   for(i=0; i<asked.num_hashes; i++){
     for(layer=whole->layout.num_layers-1; layer>=0; layer--){

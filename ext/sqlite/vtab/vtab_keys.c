@@ -1,0 +1,218 @@
+/*
+** The hashes of keys.  A key of one column has those of its rule.  A tuple has a hash for each
+** combination of its values' hashes: where `=` holds of each column, one stored is one asked for.
+**
+** Their number is bounded.  A key that would be stored by too many is stored by one hash that
+** all keys are looked for by; one that would be looked for by too many may be there.
+*/
+#include "vtab_int.h"
+
+#include <string.h>
+
+#include "../../core/bytes.h"
+#include "../../core/parquet/parquet.h"
+#include "../key.h"
+#include "../tuple.h"
+
+/* A value has at most 4 hashes to be stored by, so a tuple of 3 has at most 64. */
+#define MAX_SURE_COLUMNS 3
+
+/* From here on an INTEGER of bloom_tuple() may have been a REAL with another text. */
+#define MIN_DOUBTFUL_INTEGER 1000000000000
+
+/* The hash of keys that would have too many. */
+#define OVERFLOW_HASH 0x6f766572666c6f77u
+
+static bloom_hash_value hash_of_two(bloom_hash_value first, bloom_hash_value second){
+  uint8_t bytes[16];
+  bloom_store64_le(bytes, first);
+  bloom_store64_le(bytes + 8, second);
+  return bloom_encoding_parquet.hash_bytes(bytes, sizeof(bytes));
+}
+
+/* -- Combinations ------------------------------------------------------------------------ */
+
+/* The hashes of one value that a tuple has, as INTEGER and as REAL. */
+typedef struct part_hashes {
+  int num_hashes;
+  bloom_hash_value hashes[2*BLOOM_MAX_KEY_HASHES];
+} part_hashes;
+
+static void add_part_hashes(part_hashes *part, const bloom_key_hashes *hashes){
+  int i, j;
+  for(i=0; i<hashes->num_hashes; i++){
+    for(j=0; j<part->num_hashes && part->hashes[j]!=hashes->hashes[i]; j++){}
+    if( j==part->num_hashes ) part->hashes[part->num_hashes++] = hashes->hashes[i];
+  }
+}
+
+/* Appends a part to each combination there is.  0 if they were too many. */
+static int combine(bloom_vtab_hashes *hashes, const part_hashes *part, int max_hashes){
+  const int num_before = hashes->num_hashes;
+  int i, j;
+  if( num_before * part->num_hashes>max_hashes ) return 0;
+  for(i=part->num_hashes-1; i>=0; i--){
+    for(j=0; j<num_before; j++) hashes->hashes[i*num_before + j] = hash_of_two(hashes->hashes[j], part->hashes[i]);
+  }
+  hashes->num_hashes = num_before * part->num_hashes;
+  return 1;
+}
+
+static int hash_value(bloom_equality rule, sqlite3_value *value, int is_query, part_hashes *part){
+  bloom_key_hashes hashes;
+  int rc = is_query ? bloom_query_hashes(&bloom_encoding_parquet, rule, value, &hashes)
+                    : bloom_insert_hashes(&bloom_encoding_parquet, rule, value, &hashes);
+  if( rc==SQLITE_OK ) add_part_hashes(part, &hashes);
+  return rc;
+}
+
+/* others[i], which may be NULL, is another value that part i may have been. */
+static int hash_parts(
+  const bloom_vtab_layout *layout, sqlite3_value **parts, sqlite3_value **others, int is_query, bloom_vtab_hashes *hashes
+){
+  const int max_hashes = is_query ? BLOOM_VTAB_MAX_ASKED - 1 : BLOOM_VTAB_MAX_STORED;
+  int i, rc = SQLITE_OK, fits = 1;
+  for(i=0; i<layout->num_columns; i++){
+    if( sqlite3_value_type(parts[i])==SQLITE_NULL ) return SQLITE_OK;
+  }
+  hashes->num_hashes = 1;
+  hashes->hashes[0] = 0;
+  for(i=0; i<layout->num_columns && rc==SQLITE_OK && fits; i++){
+    part_hashes part = {.num_hashes = 0};
+    rc = hash_value(layout->rules[i], parts[i], is_query, &part);
+    if( rc==SQLITE_OK && others && sqlite3_value_type(others[i])!=SQLITE_NULL ){
+      rc = hash_value(layout->rules[i], others[i], is_query, &part);
+    }
+    if( rc==SQLITE_OK ) fits = combine(hashes, &part, max_hashes);
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  if( !fits ){
+    hashes->is_maybe = is_query;
+    hashes->num_hashes = 1;
+    hashes->hashes[0] = OVERFLOW_HASH;
+  }else if( is_query && layout->num_columns>MAX_SURE_COLUMNS ){
+    hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
+  }
+  return SQLITE_OK;
+}
+
+/* -- Tuples ---------------------------------------------------------------------------------- */
+
+void bloom_vtab_tuples_end(bloom_vtab_tuples *tuples){
+  sqlite3_finalize(tuples->row);
+  tuples->row = NULL;
+}
+
+static int bind_value(sqlite3_stmt *row, int column, const bloom_tuple_value *value){
+  switch( value->tag ){
+    case BLOOM_TUPLE_INTEGER: return sqlite3_bind_int64(row, column, value->integer);
+    case BLOOM_TUPLE_REAL:    return sqlite3_bind_double(row, column, value->real);
+    case BLOOM_TUPLE_TEXT:    return sqlite3_bind_text(row, column, (const char *)value->bytes, (int)value->num_bytes, SQLITE_STATIC);
+    case BLOOM_TUPLE_BLOB:    break;
+  }
+  if( value->num_bytes==0 ) return sqlite3_bind_zeroblob(row, column, 0);
+  return sqlite3_bind_blob(row, column, value->bytes, (int)value->num_bytes, SQLITE_STATIC);
+}
+
+/* Compiles SELECT ?1, ?2 ...: SQLite makes values of what is bound. */
+static int prepare_row(bloom_vtab_tuples *tuples, int num_columns){
+  sqlite3_str *sql = sqlite3_str_new(tuples->connection->db);
+  int i;
+  for(i=0; i<num_columns; i++) sqlite3_str_appendf(sql, "%s?%d", i ? ", " : "SELECT ", i + 1);
+  return bloom_sql_prepare_text(tuples->connection, &tuples->row, sqlite3_str_finish(sql));
+}
+
+/* Binds the values of a tuple, and behind them the REALs that they may have been. */
+static int bind_tuple(sqlite3_stmt *row, int num_parts, const uint8_t *bytes, const uint8_t *end){
+  bloom_tuple_value value;
+  int i, rc = SQLITE_OK;
+  for(i=0; i<num_parts && rc==SQLITE_OK; i++){
+    bloom_tuple_read(&bytes, end, &value);
+    rc = bind_value(row, i + 1, &value);
+    if( rc==SQLITE_OK ) rc = sqlite3_bind_null(row, num_parts + i + 1);
+    if( rc!=SQLITE_OK || value.tag!=BLOOM_TUPLE_INTEGER ) continue;
+    if( value.integer>MIN_DOUBTFUL_INTEGER || value.integer<-MIN_DOUBTFUL_INTEGER ){
+      rc = sqlite3_bind_double(row, num_parts + i + 1, (double)value.integer);
+    }
+  }
+  return rc;
+}
+
+static int hash_tuple(
+  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, sqlite3_value *tuple, int is_query, bloom_vtab_hashes *hashes
+){
+  const int num_parts = layout->num_columns;
+  const uint8_t *bytes;
+  size_t num_bytes;
+  sqlite3_value *values[2*BLOOM_VTAB_MAX_COLUMNS];
+  int i, rc = SQLITE_OK;
+  if( sqlite3_value_type(tuple)==SQLITE_NULL ) return SQLITE_OK;
+  hashes->is_invalid = hashes->is_maybe = 1;
+  if( sqlite3_value_type(tuple)!=SQLITE_BLOB ) return SQLITE_OK;
+  bytes = sqlite3_value_blob(tuple);
+  num_bytes = (size_t)sqlite3_value_bytes(tuple);
+  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=num_parts ) return SQLITE_OK;
+  hashes->is_invalid = 0;
+  /* Where SQL cannot run now, it may be there. */
+  if( tuples->connection->is_running ) return SQLITE_OK;
+  hashes->is_maybe = 0;
+  if( tuples->row==NULL ) rc = prepare_row(tuples, 2 * num_parts);
+  if( rc==SQLITE_OK ) rc = bind_tuple(tuples->row, num_parts, bytes, bytes + num_bytes);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(tuples->connection, tuples->row);
+  if( rc==SQLITE_ROW ){
+    for(i=0; i<2*num_parts; i++) values[i] = sqlite3_column_value(tuples->row, i);
+    rc = hash_parts(layout, values, values + num_parts, is_query, hashes);
+  }
+  sqlite3_reset(tuples->row);
+  return rc;
+}
+
+/* -- Keys -------------------------------------------------------------------------------------- */
+
+static int hash_key(
+  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, int is_query, bloom_vtab_hashes *hashes
+){
+  bloom_equality rule = {BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
+  bloom_key_hashes few;
+  int rc;
+  hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
+  if( layout->num_columns>1 && key.parts ) return hash_parts(layout, key.parts, NULL, is_query, hashes);
+  if( layout->num_columns>1 ) return hash_tuple(layout, tuples, key.value, is_query, hashes);
+  if( layout->num_columns==1 ) rule = layout->rules[0];
+  rc = is_query ? bloom_query_hashes(&bloom_encoding_parquet, rule, key.value, &few)
+                : bloom_insert_hashes(&bloom_encoding_parquet, rule, key.value, &few);
+  if( rc!=SQLITE_OK ) return rc;
+  hashes->num_hashes = few.num_hashes;
+  memcpy(hashes->hashes, few.hashes, (size_t)few.num_hashes * sizeof(few.hashes[0]));
+  return SQLITE_OK;
+}
+
+int bloom_vtab_stored_hashes(
+  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
+){
+  return hash_key(layout, tuples, key, 0, hashes);
+}
+
+int bloom_vtab_asked_hashes(
+  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
+){
+  return hash_key(layout, tuples, key, 1, hashes);
+}
+
+int bloom_vtab_any_hash(const bloom_vtab *vtab, bloom_vtab_key key, bloom_hash_value *hash){
+  bloom_hash_value one;
+  int i;
+  if( key.parts==NULL ) return bloom_hash_of_key(&bloom_encoding_parquet, key.value, hash)==BLOOM_KEY_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+  for(i=0, *hash=0; i<vtab->args.num_parts; i++){
+    if( bloom_hash_of_key(&bloom_encoding_parquet, key.parts[i], &one)==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
+    *hash = hash_of_two(*hash, one);
+  }
+  return SQLITE_OK;
+}
+
+bloom_vtab_key bloom_vtab_key_of_row(const bloom_vtab_layout *layout, sqlite3_stmt *row, sqlite3_value **parts){
+  int i;
+  if( layout->num_columns<2 ) return (bloom_vtab_key){.value = sqlite3_column_value(row, 0)};
+  for(i=0; i<layout->num_columns; i++) parts[i] = sqlite3_column_value(row, i);
+  return (bloom_vtab_key){.parts = parts};
+}

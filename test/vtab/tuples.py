@@ -1,0 +1,160 @@
+"""Keys of several columns, at random: whatever SQLite's own `a = ? AND b = ?` finds, the filter may contain.
+
+    python3 test/vtab/tuples.py [--load ./bloom] [--only NAME]
+
+Tables have columns of all affinities and collations, and values that are equal in many forms. They are looked for by
+FROM f(x, y), by key = bloom_tuple(x, y) and by handle, as parameters and as columns of all affinities.
+$BLOOM_TEST_SEED draws the same again.
+"""
+import os
+import random
+import sqlite3
+import sys
+import time
+
+from cases import case, command, expect, main, one, test
+
+SEED = int(os.environ.get("BLOOM_TEST_SEED") or time.time())
+TYPES = ["", "TEXT", "REAL", "NUMERIC", "INTEGER", "BLOB", "ANY", "DATE"]
+COLLATIONS = ["", "", "COLLATE NOCASE", "COLLATE RTRIM"]
+NUMBERS = [0, -0.0, 1, 1.0, -1, 2.5, 1e15, 10**15, 1e15 + 2, 9007199254740991, 9007199254740991.0, 9007199254740993, 2**53, 1e18, 10**18,
+           1234567890123456789, 1234567890123456789.0, 1.2345678901234567e18, 2**63 - 1, -2**63, -2.0**63, 2.0**63, 0.1, 0.1 + 0.2, 0.3, 1 / 3, 1e100,
+           1e-300, 123456789.123456789]
+TEXTS = ["", "a", "A", "a ", "A  ", "é", "É", "x\0y", "X\0z", "1", "01", "1.0", " 1", "1 ", "+1", "1e0", "-0", "0.0", "2.5", "2.50", "1e15", "1.0e+15",
+         "1000000000000000", "1000000000000002", "9007199254740991", "9.00719925474099e+15", "9007199254740991.0", "9007199254740993", "1e18", "1.0e+18",
+         "1000000000000000000", "1234567890123456789", "1.23456789012346e+18", "1234567890123456789.0", "1.2345678901234567e18", "9223372036854775807",
+         "-9223372036854775808", "9223372036854775808", "9.22337203685478e+18", "0.1", "0.30000000000000004", "0.3", "0.333333333333333",
+         "0.3333333333333333", "1e100", "1.0e+100", "1e-300", "123456789.12345679", "abc", "ABC", "0x10"]
+BLOBS = [b"", b"a", b"1", b"1.0", b"\0\1"]
+
+
+def value(random_):
+    kind = random_.randrange(12)
+    if kind == 0:
+        return None
+    if kind < 5:
+        return random_.choice(NUMBERS)
+    if kind == 5:
+        return random_.choice(NUMBERS) * random_.choice((1, 1.0, 0.5)) if random_.random() < 0.5 else random_.randrange(-9, 9)
+    return random_.choice(BLOBS) if kind == 6 else random_.choice(TEXTS)
+
+
+def integer(text):
+    """The 64-bit integer of a text."""
+    number = int(text)
+    if not -2**63 <= number < 2**63:
+        raise OverflowError
+    return number
+
+
+def as_value(random_, value_):
+    """A value that may be equal, in another form."""
+    if isinstance(value_, (int, float)) and random_.random() < 0.5:
+        return random_.choice((str, repr, float, lambda x: "%.15g" % x, lambda x: "%.17g" % x, lambda x: " %r " % x))(value_)
+    if isinstance(value_, str) and random_.random() < 0.5:
+        try:
+            return random_.choice((str.upper, str.lower, lambda x: x + "  ", float, integer))(value_)
+        except (ValueError, OverflowError):
+            pass
+    return value_
+
+
+class Database(sqlite3.Connection):
+    condition, schema = "1", ""
+
+
+def names(prefix, number):
+    return ["%s%d" % (prefix, i) for i in range(number)]
+
+
+def joined(texts, glue=", "):
+    return glue.join(texts)
+
+
+def lost(db, cs, xs, asked):
+    """How many rows of `asked` SQLite finds in t, and how many of these each way to look for them denies."""
+    equal = "EXISTS (SELECT 1 FROM t WHERE (%s) AND %s)" % (db.condition, joined(("t.%s = o.%s" % each for each in zip(cs, xs)), " AND "))
+    values = joined("o.%s" % x for x in xs)
+    ways = ("EXISTS (SELECT 1 FROM f(%s))" % values, "EXISTS (SELECT 1 FROM f WHERE key = bloom_tuple(%s))" % values,
+            "bloom_may_contain((SELECT handle FROM f), bloom_tuple(%s))" % values)
+    found = one(db, "SELECT count(*) FROM %s AS o WHERE %s" % (asked, equal))
+    for way in ways:
+        denied = db.execute("SELECT * FROM %s AS o WHERE %s AND NOT %s" % (asked, equal, way)).fetchall()
+        assert not denied, "%s denies %r; t is %s; columns of %s" % (way, denied[0], db.schema, asked)
+    return found
+
+
+def lost_parameters(db, cs, rows):
+    equal = "EXISTS (SELECT 1 FROM t WHERE (%s) AND %s)" % (db.condition, joined(("t.%s = ?%d" % (c, i + 1) for i, c in enumerate(cs)), " AND "))
+    marks = joined("?%d" % (i + 1) for i in range(len(cs)))
+    query = "SELECT %s, EXISTS (SELECT 1 FROM f(%s)), EXISTS (SELECT 1 FROM f WHERE key = bloom_tuple(%s)), bloom_may_contain((SELECT handle FROM f), bloom_tuple(%s))" % (
+        equal, marks, marks, marks)
+    found = 0
+    for row in rows:
+        answer = db.execute(query, row).fetchone()
+        assert not answer[0] or answer[1:] == (1, 1, 1), "%r of %r; t is %s" % (answer, row, db.schema)
+        found += answer[0]
+    return found
+
+
+def against_equality(files, seed):
+    random_ = random.Random(seed)
+    db = files.connect(factory=Database)
+    if random_.random() < 0.2:
+        db.execute("PRAGMA encoding = 'UTF-16'")
+    number = random_.choice((2, 2, 2, 3, 4, 5))
+    cs, xs = names("c", number), names("x", number)
+    types = [(random_.choice(TYPES), random_.choice(COLLATIONS)) for _ in cs]
+    db.schema = joined("%s %s %s" % (c, type_, collation) for c, (type_, collation) in zip(cs, types))
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, %s)" % db.schema)
+    if random_.random() < 0.3:
+        db.condition = "id % 3"
+    rows = [[value(random_) for _ in cs] for _ in range(random_.choice((5, 60)))]
+    insert = "INSERT INTO t(%s) VALUES (%s)" % (joined(cs), joined("?" for _ in cs))
+    db.executemany(insert, rows[:len(rows) // 2])
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, (%s)%s)" % (joined(cs), "" if db.condition == "1" else ", where = '%s'" % db.condition))
+    expect(one(db, "SELECT note FROM f"), None)
+    db.executemany(insert, rows[len(rows) // 2:])
+    for _ in range(6):
+        db.execute("UPDATE t SET %s = ? WHERE id %% 7 = ?" % random_.choice(cs), (value(random_), random_.randrange(7)))
+    db.execute("DELETE FROM t WHERE id % 11 = 5")
+    found = 0
+    for phase in "followed", "rebuilt":
+        stored = db.execute("SELECT %s FROM t" % joined(cs)).fetchall()
+        asked = [[as_value(random_, each) for each in random_.choice(stored)] if random_.random() < 0.8 else
+                 [random_.choice(stored)[i] for i in range(number)] for _ in range(150)]
+        found += lost_parameters(db, cs, asked)
+        for kind in "any", "typed":
+            db.execute("DROP TABLE IF EXISTS other")
+            db.execute("CREATE TABLE other(%s)" % joined("%s %s" % (x, random_.choice(TYPES) if kind == "typed" else "") for x in xs))
+            db.executemany("INSERT INTO other VALUES (%s)" % joined("?" for _ in xs), asked)
+            found += lost(db, cs, xs, "other")
+        found += lost(db, cs, xs, "(SELECT %s FROM t)" % joined("+%s COLLATE BINARY AS %s" % each for each in zip(cs, xs)))
+        command(db, "f", "integrity-check")
+        if phase == "followed":
+            command(db, "f", "rebuild")
+    assert found > 0 or len(rows) < 10, "nothing is ever equal"
+
+
+for i in range(15):
+    case(against_equality, "seed %d" % (SEED + i), SEED + i)
+
+
+@test
+def absent_tuples_are_denied(files):
+    """The filter is of use: of pairs whose parts are there, but not together, it denies nearly all."""
+    for types in ("INTEGER", "INTEGER"), ("TEXT COLLATE NOCASE", "INTEGER"), ("REAL", "TEXT"), ("", "TEXT"), ("", "", "TEXT", "INTEGER", "BLOB"):
+        db = files.connect(":memory:")
+        cs = names("c", len(types))
+        db.execute("CREATE TABLE t(%s)" % joined("%s %s" % each for each in zip(cs, types)))
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, (%s))" % joined(cs))
+        more = joined(("0",) * (len(cs) - 2))
+        series = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) "
+        db.execute("INSERT INTO t %sSELECT i, i * 2%s FROM n" % (series, more and ", " + more))
+        for way in "EXISTS (SELECT 1 FROM f(i, i * 2 + 1%s))", "bloom_may_contain((SELECT handle FROM f), bloom_tuple(i, i * 2 + 1%s))":
+            num_maybe = one(db, "%sSELECT count(*) FROM n WHERE %s" % (series, way % (more and ", " + more)))
+            assert num_maybe < 150, "%r: %d of 2000 absent pairs may be in it" % (types, num_maybe)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
