@@ -172,6 +172,8 @@
 /* name of the virtual table, twice */
 #define BLOOM_ERROR_TABLE_OLD     "bloom: %s was made by bloom 1.0: DROP TABLE %s, and create it again"
 #define BLOOM_ERROR_TABLE_REENTERED "bloom: the database is damaged: its tables call back what reads them"
+#define BLOOM_ERROR_TABLE_LOST \
+  "bloom: the database of %s was detached or replaced while its cache is shared: open the connection anew"
 #define BLOOM_ERROR_TABLE_NO_REBUILD "bloom: %s has no source table to rebuild it from"
 #define BLOOM_ERROR_TABLE_ON_THEIR_WAY \
   "bloom: %s cannot be rebuilt by a trigger, or while another statement writes: rows are on their way"

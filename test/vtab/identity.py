@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 import sys
 
-from cases import (case, command, denies_absent_keys, error_of, expect, fill, is_whole, lookups, main, no_false_negative, one, test)
+from cases import (Skip, case, command, denies_absent_keys, error_of, expect, fill, is_whole, lookups, main, no_false_negative, one, test)
 
 NUM_KEYS = 300
 
@@ -110,6 +110,57 @@ def attach_writes_first(files):
     db.close()
     is_whole_on_disk(files, a)
     is_whole_on_disk(files, b)
+
+
+def attach_shared(files, what):
+    """With a shared cache SQLite keeps its object of a filter while the file is detached."""
+    paths = [make_file(files, "a", "ada"), make_file(files, "b", "bob")]
+    uris = ["file:%s?cache=shared" % path for path in paths]
+    bytes_of_b = bytes_of(paths[1])
+    other = files.connect(uris[0], uri=True)  # keeps the cache
+    look(other, "main", "ada", False)
+    db = files.connect("file::memory:", uri=True)
+    db.execute("ATTACH ? AS x", (uris[0],))
+    look(db, "x", "ada", False)
+    db.execute("DETACH x")
+    # Now the name is nobody's, or that of a file with a filter of the same name.
+    if what == "a name that is taken":
+        db.execute("ATTACH ? AS x", (uris[1],))
+        look(db, "x", "bob", False)
+    elif what == "a name that is deserialized":
+        db.execute("ATTACH ':memory:' AS x")
+        if not hasattr(db, "deserialize"):
+            raise Skip("Python has no deserialize()")
+        with open(paths[1], "rb") as file:
+            db.deserialize(file.read(), name="x")
+        look(db, "x", "bob", False)
+    db.execute("ATTACH ? AS y", (uris[0],))
+    if what == "a name that is deserialized":
+        # That object may be meant by statements from before and by new ones.
+        for sql in "SELECT count(*) FROM y.f('ada1')", "INSERT INTO y.t VALUES ('new')", "SELECT handle FROM y.f", "DROP TABLE y.f":
+            expect(isinstance(error_of(db, sql), sqlite3.OperationalError), True, sql)
+        expect("its cache is shared" in str(error_of(db, "SELECT * FROM y.f")), True)
+        no_false_negative(db, "SELECT k FROM x.t", "x.f")
+        return
+    no_false_negative(db, "SELECT k FROM y.t", "y.f")
+    denies_absent_keys(db, "y.f")
+    expect(one(db, "SELECT note FROM y.f"), None)
+    db.execute("INSERT INTO y.t VALUES ('new')")
+    no_false_negative(db, "SELECT k FROM y.t", "y.f")
+    db.execute("INSERT INTO y.f(f) VALUES ('integrity-check')")
+    db.execute("ALTER TABLE y.f RENAME TO g")
+    db.execute("INSERT INTO y.t VALUES ('newer')")
+    no_false_negative(db, "SELECT k FROM y.t", "y.g")
+    db.execute("DROP TABLE y.g")
+    db.execute("CREATE VIRTUAL TABLE y.f USING bloom(t, k)")
+    db.close()
+    other.close()
+    is_whole_on_disk(files, paths[0])
+    expect(bytes_of(paths[1]), bytes_of_b)
+
+
+for what in "a name that is free", "a name that is taken", "a name that is deserialized":
+    case(attach_shared, what, what)
 
 
 @test

@@ -59,6 +59,55 @@ static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   return rc;
 }
 
+/* SQLite's object of the file that is open by a database's name, NULL if there is none. */
+static void *open_file(sqlite3 *db, const char *schema){
+  sqlite3_file *file = NULL;
+  return sqlite3_file_control(db, schema, SQLITE_FCNTL_FILE_POINTER, &file)==SQLITE_OK ? file : NULL;
+}
+
+/* *schema is the name that the vtab's file is open by, to be freed; NULL: by none. */
+static int find_schema(bloom_vtab *vtab, char **schema){
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(vtab->connection, &row, "PRAGMA database_list");
+  *schema = NULL;
+  while( rc==SQLITE_OK && *schema==NULL && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    rc = bloom_sql_copy_text(row, 1, schema);
+    if( rc==SQLITE_OK && *schema && open_file(vtab->connection->db, *schema)!=vtab->file ){
+      sqlite3_free(*schema);
+      *schema = NULL;
+    }
+  }
+  sqlite3_finalize(row);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int bloom_vtab_locate(bloom_vtab *vtab){
+  void *file = open_file(vtab->connection->db, vtab->schema);
+  char *schema;
+  int rc;
+  if( file==vtab->file ) return SQLITE_OK;
+  rc = find_schema(vtab, &schema);
+  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  vtab->is_checked = 0;
+  vtab->has_layout = 0;
+  /* A statement from before sqlite3_deserialize() means the file that is there now. */
+  if( bloom_vtab_may_be_swapped(vtab) ){
+    if( schema==NULL && file ){
+      vtab->file = file;
+      return SQLITE_OK;
+    }
+    if( file ){
+      /* Or it is one that means the file from before, which is attached by another name. */
+      sqlite3_free(schema);
+      schema = NULL;
+    }
+  }
+  if( schema==NULL ) return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_LOST, vtab->name));
+  sqlite3_free(vtab->schema);
+  vtab->schema = schema;
+  return SQLITE_OK;
+}
+
 static int vtab_disconnect(sqlite3_vtab *base){
   bloom_vtab *vtab = vtab_of_base(base);
   bloom_vtab_args_free(&vtab->args);
@@ -84,6 +133,7 @@ static int vtab_connect(
   memset(vtab, 0, sizeof(*vtab));
   vtab->connection = connection;
   vtab->schema = sqlite3_mprintf("%s", args[1]);
+  vtab->file = open_file(db, args[1]);
   vtab->name = sqlite3_mprintf("%s", args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
   vtab->guard = sqlite3_mprintf("%s_guard", args[2]);
@@ -115,7 +165,8 @@ static int vtab_create(
 
 static int vtab_destroy(sqlite3_vtab *base){
   bloom_vtab *vtab = vtab_of_base(base);
-  const int rc = bloom_vtab_drop(vtab);
+  int rc = bloom_vtab_locate(vtab);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_drop(vtab);
   return rc==SQLITE_OK ? vtab_disconnect(base) : bloom_vtab_failure(vtab, rc);
 }
 
@@ -126,6 +177,8 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_triggers triggers;
   int rc;
   if( is_own_column(new_name, vtab->args.num_parts) ) return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, new_name));
+  rc = bloom_vtab_locate(vtab);
+  if( rc!=SQLITE_OK ) return rc;
   rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK && vtab->args.table && triggers.num_rows>0 && sqlite3_stricmp(vtab->name, new_name)!=0 ){
     rc = bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_LEGACY));
@@ -161,10 +214,12 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, s
   const int num_parts = vtab->args.num_parts;
   sqlite3_value **parts = args + 2, **columns = parts + num_parts;
   bloom_vtab_key key;
-  int i, num_given = 0;
+  int i, rc, num_given = 0;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_FORGET, vtab->name));
   }
+  rc = bloom_vtab_locate(vtab);
+  if( rc!=SQLITE_OK ) return rc;
   *rowid = sqlite3_last_insert_rowid(vtab->connection->db);
   if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ) return vtab_command(vtab, columns[BLOOM_VTAB_COMMAND]);
   for(i=0; i<BLOOM_VTAB_REMOVED; i++){
@@ -184,8 +239,11 @@ static int vtab_shadow_name(const char *name){
 
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */
 static int vtab_integrity(sqlite3_vtab *base, const char *schema, const char *name, int is_quick, char **finding){
+  bloom_vtab *vtab = vtab_of_base(base);
+  int rc = bloom_vtab_locate(vtab);
   (void)schema; (void)name;
-  return bloom_vtab_check(vtab_of_base(base), is_quick, finding);
+  *finding = NULL;
+  return rc==SQLITE_OK ? bloom_vtab_check(vtab, is_quick, finding) : rc;
 }
 
 const bloom_module_with_integrity bloom_vtab_module = {

@@ -61,7 +61,7 @@ static int plan_collation(bloom_vtab *vtab, const char *name, int *plan){
   bloom_collation collation;
   if( !bloom_collation_named(name, &collation) ) return 0;
   if( collation==BLOOM_COLLATION_BINARY ) return 1;
-  if( bloom_vtab_read_layout(vtab)==SQLITE_OK ) return has_collation(vtab, collation);
+  if( bloom_vtab_locate(vtab)==SQLITE_OK && bloom_vtab_read_layout(vtab)==SQLITE_OK ) return has_collation(vtab, collation);
   *plan |= collation==BLOOM_COLLATION_NOCASE ? WITH_NOCASE : WITH_RTRIM;
   return 1;
 }
@@ -79,7 +79,7 @@ static int find_part(bloom_vtab *vtab, sqlite3_index_info *info, int part, int *
     }
     if( !bloom_collation_named(sqlite3_vtab_collation(info, i), &collation) ) continue;
     if( collation!=BLOOM_COLLATION_BINARY ){
-      const int is_read = bloom_vtab_read_layout(vtab)==SQLITE_OK;
+      const int is_read = bloom_vtab_locate(vtab)==SQLITE_OK && bloom_vtab_read_layout(vtab)==SQLITE_OK;
       if( is_read && vtab->layout.rules[part].collation!=collation ) continue;
       *is_known &= is_read;
     }
@@ -121,7 +121,8 @@ static const char *plan_name(const bloom_vtab *vtab, const sqlite3_index_info *i
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   bloom_vtab *vtab = vtab_of(base);
   int i, is_certain, has_unusable = 0;
-  int rc = can_check_now() && !vtab->connection->is_running ? bloom_vtab_check_source(vtab, &is_certain) : SQLITE_BUSY;
+  int rc = can_check_now() && !vtab->connection->is_running ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( rc==SQLITE_NOMEM ) return rc;
   sqlite3_free(base->zErrMsg);
   base->zErrMsg = NULL;
@@ -205,9 +206,11 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   bloom_vtab *vtab = vtab_of(base->pVtab);
   bloom_vtab_key key;
   bloom_hash_value hash = 0;
-  int i, is_certain = vtab->doubt==NULL && !(plan & WITH_UNKNOWN), may_contain = 1, rc = SQLITE_OK;
+  int i, is_certain, may_contain = 1, rc = bloom_vtab_locate(vtab);
   (void)text;
   forget_reading(cursor);
+  if( rc!=SQLITE_OK ) return rc;
+  is_certain = vtab->doubt==NULL;
   if( plan & UNCHECKED || bloom_vtab_may_be_swapped(vtab) ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( plan & WITH_UNKNOWN ) is_certain = 0;
   /* Where an authorizer keeps it from the schema, every key may be in it. */

@@ -86,6 +86,7 @@ typedef struct bloom_vtab {
   sqlite3_vtab base; /* first, for SQLite */
   bloom_connection *connection;
   char *schema, *name;
+  void *file;        /* that SQLite has open for this database: bloom_vtab_locate() */
   char *pages;       /* the shadow table's name */
   char *guard;       /* that of the table which the guard trigger is on */
   bloom_vtab_args args; /* as the table was made; names may be others since */
@@ -99,6 +100,11 @@ typedef struct bloom_vtab {
   sqlite3_int64 checked_version;
   char *doubt; /* why every key may be in it; NULL: what the filter says is certain */
 } bloom_vtab;
+
+/* Sees to it that vtab->schema is the name of the vtab's database, before any of it is read or
+** written.  With a shared cache SQLite keeps this object while a database is detached, and uses
+** it again when the file is attached by another name. */
+int bloom_vtab_locate(bloom_vtab *vtab);
 
 #define BLOOM_BLOCK_BYTES  32
 #define BLOOM_HEADER_BYTES 32
