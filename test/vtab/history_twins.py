@@ -34,6 +34,7 @@ KINDS_OF_FAULTS = [FALSE_NEGATIVE, CRASH, BLOCKED, DIFFERENT, LOOK_UP_FAILS, VAG
 STAND_IN = re.compile(r"CREATE TABLE .*\(stand_in_(\d+) /\*(.*)\*/\)$", re.S)
 COLUMN = re.compile(r"/\*<\*/old\.(.*)/\*>\*/", re.S)
 EXPRESSION = re.compile(r"/\*<\*/(.*)/\*\|\*/ FROM .*/\*\|\*/(.*)/\*>\*/", re.S)
+DROP_COLUMN = re.compile(r'ALTER TABLE "([^"]*)"\."([^"]*)" DROP COLUMN "([^"]*)"$')
 IS_CHANGE = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)\b", re.I)
 
 Outcome = collections.namedtuple("Outcome", "code text rows")
@@ -60,6 +61,10 @@ class World:
         self.folder, self.name, self.setup, self.load = folder, name, setup, load
         self.connections = {}
         self.cursors = {}
+        self.num_fresh = 0
+        # Connections with a database that deserialize() put in place: SQLite may run a statement from
+        # before, and read columns and pages of the database that was there.
+        self.is_stale = set()
 
     def path(self, file):
         return os.path.join(self.folder, "%s%d.db" % (self.name, file))
@@ -72,6 +77,7 @@ class World:
         def connect():
             self.connections[c] = self.connection(file, num_kept)
             self.cursors[c] = []
+            self.is_stale.discard(c)
         return self.call(connect)
 
     def connection(self, file, num_kept):
@@ -92,7 +98,15 @@ class World:
         except ValueError as error:
             return Outcome(BUSY if str(error) == "busy" else -1, str(error), None)
 
-    def run(self, c, sql, args=()):
+    def fresh(self, sql):
+        self.num_fresh += 1
+        return "%s\n-- %d" % (sql, self.num_fresh)
+
+    def run(self, c, sql, args=(), reads_filter_alone=False):
+        """Keeps the statement, unless it is one with which SQLite itself may be wrong, or a BEGIN,
+        which locks the databases that there were when it was compiled."""
+        if (c in self.is_stale and not reads_filter_alone) or sql.startswith("BEGIN"):
+            sql = self.fresh(sql)
         return self.call(lambda: self.connections[c].execute(sql, args).fetchall())
 
     def run_all(self, c, statements):
@@ -131,7 +145,6 @@ class Twins:
         self.notes = collections.Counter()
         self.num_statements = 0
         self.number = 0            # of the step
-        self.num_fresh = 0
         self.has_note = True
         self.is_scan = {}          # by connection: of each cursor, whether its rows say what a look-up said
         self.parsed = {}
@@ -156,8 +169,10 @@ class Twins:
             self.notes["histories that end at a lock of one world"] += 1
             self.is_abandoned = True
             return
-        if real.code & 0xff == ERROR and not plain.code and self.has_rebuilding_trigger(c):
-            self.is_abandoned = True  # within a trigger 'rebuild' may be refused
+        if real.code & 0xff == ERROR and plain.code & 0xff in (0, BUSY) and self.has_rebuilding_trigger(c):
+            self.is_abandoned = True  # within a trigger 'rebuild' may be refused, before it would be locked
+        elif "after drop column" in real.text and not plain.code and self.is_of_an_expression(c, what):
+            self.is_abandoned = True  # as a column of an index cannot be dropped
         elif real.code and not plain.code:
             self.fault(BLOCKED, "with a filter this fails: %s (code %d): %s" % (real.text, real.code, what))
         elif plain.code and not real.code:
@@ -172,6 +187,15 @@ class Twins:
             # has it keep a journal of the statement.
             self.is_abandoned = True
         self.compare_transactions(c, what)
+
+    def is_of_an_expression(self, c, sql):
+        """Whether ALTER TABLE drops a column of a filter's expression or condition.  In the
+        stand-in's text it stands quoted, and without the column SQLite takes it for a text."""
+        match = DROP_COLUMN.match(sql)
+        return match is not None and any(
+            not f.is_plain and f.table.lower() == match[2].lower()
+            and re.search(r"(?<!\w)%s(?!\w)" % re.escape(match[3]), "%s %s" % (f.key, f.where), re.I)
+            for f in self.filters(c, match[1]))
 
     def compare_transactions(self, c, what):
         if c not in self.real.connections:
@@ -257,10 +281,6 @@ class Twins:
 
     # -- Looking ----------------------------------------------------------------------------
 
-    def fresh(self, sql):
-        self.num_fresh += 1
-        return "%s\n-- %d" % (sql, self.num_fresh)
-
     def check(self, c, how="", is_thorough=True):
         for schema in self.schemas(c):
             for f in self.filters(c, schema):
@@ -290,9 +310,9 @@ class Twins:
         if f.has_source and is_thorough:
             self.check_absent(c, f, name, title)
 
-    def probe(self, c, title, sql, args=()):
+    def probe(self, c, title, sql, args=(), reads_filter_alone=False):
         """The rows, or None."""
-        outcome = self.real.run(c, sql, args)
+        outcome = self.real.run(c, sql, args, reads_filter_alone)
         if outcome.code:
             if not self.is_lock_of_ours(c, outcome):
                 self.fault(LOOK_UP_FAILS, "%s: %s (code %d): %s" % (title, outcome.text, outcome.code, sql))
@@ -312,7 +332,7 @@ class Twins:
             for is_held in (True, False):
                 if not is_held and not is_thorough and (self.number + len(which)) % 4:
                     continue
-                rows = self.probe(c, title, sql if is_held else self.fresh(sql))
+                rows = self.probe(c, title, sql if is_held else self.real.fresh(sql))
                 if rows is None:
                     break
                 if rows[0][0]:
@@ -322,11 +342,13 @@ class Twins:
             return
         # The newest ones, and two of the others.
         some = keys[-2:] + [keys[self.number % len(keys)], keys[7 * self.number % len(keys)]]
+        if c in self.real.is_stale:
+            some = keys[:20] + some
         for which, sql in (("look-up", "SELECT count(*) FROM %s(?)" % name),
                            ("handle", "SELECT bloom_may_contain((SELECT handle FROM %s), ?)" % name)):
             for i, key in enumerate(some):
                 is_held = i > 0
-                rows = self.probe(c, title, sql if is_held else self.fresh(sql), (key,))
+                rows = self.probe(c, title, sql if is_held else self.real.fresh(sql), (key,), reads_filter_alone=True)
                 if rows is None:
                     break
                 if rows[0][0] == 0:
@@ -643,6 +665,8 @@ class Twins:
             outcomes.append(world.call(replace))
         self.compare(c, "deserialize", *outcomes)
         if not outcomes[0].code:
+            for world in (self.real, self.plain):
+                world.is_stale.add(c)
             self.attached[c][schema] = None
 
     def is_empty(self, world, c, schema):
@@ -671,7 +695,10 @@ class Twins:
         if not f:
             return
         for world, probe in ((self.real, "(SELECT count(*) FROM %s.%s(q))" % (quoted(schema), quoted(name))), (self.plain, "1")):
-            outcome = world.call(lambda: world.connections[c].execute("SELECT q, %s FROM (%s)" % (probe, self.source(f))))
+            sql = "SELECT q, %s FROM (%s)" % (probe, self.source(f))
+            if c in world.is_stale:
+                sql = world.fresh(sql)
+            outcome = world.call(lambda: world.connections[c].execute(sql))
             if not outcome.code:
                 world.cursors[c].append(outcome.rows)
             elif world is self.real:
