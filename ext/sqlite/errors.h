@@ -187,7 +187,7 @@
 /* name, note */
 #define BLOOM_ERROR_TABLE_UNCERTAIN "bloom: %s: %s"
 /* name, keys that it misses, keys, name, name */
-#define BLOOM_ERROR_TABLE_DENIED \
+#define BLOOM_ERROR_TABLE_MISSES \
   "bloom: %s misses %lld of the %lld keys of its source table; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
 /* name */
 #define BLOOM_ERROR_TABLE_OWN_COLUMN \

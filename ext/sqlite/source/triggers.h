@@ -8,7 +8,7 @@
 **
 ** The guard trigger does nothing.  It is made last, on a table that is bloom's own, but no
 ** shadow table: defensive connections refuse a schema that has a trigger on one.  A source that was
-** made anew, triggers put back from their text, has triggers that come after the guard in
+** made again, triggers put back from their text, has triggers that come after the guard in
 ** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
 */
 #ifndef BLOOM_SQLITE_SOURCE_TRIGGERS_H

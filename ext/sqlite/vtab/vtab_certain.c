@@ -38,7 +38,7 @@ static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char *
   int i, rc = bloom_guard_find(vtab->connection, vtab->schema, vtab->guard, &guard);
   if( rc!=SQLITE_OK ) return rc;
   if( guard==0 ) *doubt = "its guard trigger is gone";
-  else if( guard<own->rows[own->num_rows-1].order ) *doubt = "its table was made anew, or triggers of its own were";
+  else if( guard<own->rows[own->num_rows-1].order ) *doubt = "its table was made again, or triggers of its own were";
   if( *doubt || !(vtab->layout.triggers >> BLOOM_AFTER_INSERT & 1u) ) return SQLITE_OK;
   /* A newer AFTER trigger fires first, and can keep the row and stop those that come later. */
   rc = bloom_triggers_read_on(vtab->connection, vtab->schema, own->rows[0].table, &all);
@@ -139,7 +139,7 @@ int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char 
 /* -- Checking all of it ----------------------------------------------------------------------- */
 
 /* Counts the keys of the source that the filter denies. */
-static int count_denied(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64 *num_keys, sqlite3_int64 *num_denied){
+static int count_missed(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64 *num_keys, sqlite3_int64 *num_missed){
   bloom_triggers triggers;
   bloom_vtab_args args = {.table = NULL};
   bloom_source source = {.num_columns = 0};
@@ -155,7 +155,7 @@ static int count_denied(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     rc = SQLITE_OK;
     switch( bloom_vtab_whole_test(whole, bloom_vtab_key_of_row(&whole->layout, row, parts)) ){
-      case 0: ++*num_denied; break;
+      case 0: ++*num_missed; break;
       case BLOOM_TEST_NULL: --*num_keys; break;
       case BLOOM_TEST_NOMEM: rc = SQLITE_NOMEM; break;
       default: break;
@@ -174,7 +174,7 @@ static int count_denied(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64
 /* What is found, or an error. */
 static int check_whole(bloom_vtab *vtab, int is_quick, char **finding){
   bloom_vtab_whole *whole = NULL;
-  sqlite3_int64 num_keys = 0, num_denied = 0;
+  sqlite3_int64 num_keys = 0, num_missed = 0;
   int is_certain, rc = bloom_vtab_read_whole(vtab, is_quick, &whole);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( rc==SQLITE_OK && !is_certain ){
@@ -183,10 +183,10 @@ static int check_whole(bloom_vtab *vtab, int is_quick, char **finding){
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
   }else if( rc==SQLITE_OK && !is_quick && vtab->args.table ){
-    rc = count_denied(vtab, whole, &num_keys, &num_denied);
+    rc = count_missed(vtab, whole, &num_keys, &num_missed);
   }
-  if( rc==SQLITE_OK && num_denied>0 ){
-    *finding = sqlite3_mprintf(BLOOM_ERROR_TABLE_DENIED, vtab->name, num_denied, num_keys, vtab->name, vtab->name);
+  if( rc==SQLITE_OK && num_missed>0 ){
+    *finding = sqlite3_mprintf(BLOOM_ERROR_TABLE_MISSES, vtab->name, num_missed, num_keys, vtab->name, vtab->name);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
   }
   bloom_vtab_whole_free(whole);

@@ -175,10 +175,10 @@ typedef struct bloom_vtab_tuples {
 } bloom_vtab_tuples;
 
 /* The hashes to store a key by, and to look for it by. */
-int bloom_vtab_stored_hashes(
+int bloom_vtab_insert_hashes(
   const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
 );
-int bloom_vtab_asked_hashes(
+int bloom_vtab_query_hashes(
   const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
 );
 void bloom_vtab_tuples_end(bloom_vtab_tuples *tuples);

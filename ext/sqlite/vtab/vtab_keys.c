@@ -187,13 +187,13 @@ static int hash_key(
   return SQLITE_OK;
 }
 
-int bloom_vtab_stored_hashes(
+int bloom_vtab_insert_hashes(
   const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
 ){
   return hash_key(layout, tuples, key, 0, hashes);
 }
 
-int bloom_vtab_asked_hashes(
+int bloom_vtab_query_hashes(
   const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
 ){
   return hash_key(layout, tuples, key, 1, hashes);

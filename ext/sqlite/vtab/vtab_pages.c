@@ -91,7 +91,7 @@ static int fail_no_tuple(bloom_vtab *vtab){
 
 static int look_up_key(bloom_vtab *vtab, key_change *change){
   bloom_vtab_hashes asked;
-  int i, rc = bloom_vtab_asked_hashes(&vtab->layout, &change->tuples, change->key, &asked);
+  int i, rc = bloom_vtab_query_hashes(&vtab->layout, &change->tuples, change->key, &asked);
   if( rc==SQLITE_OK && asked.is_invalid ) return fail_no_tuple(vtab);
   if( rc==SQLITE_OK && asked.is_maybe ){
     change->may_contain = 1;
@@ -212,10 +212,10 @@ static int have_same_hashes(const bloom_vtab_hashes *a, const bloom_vtab_hashes 
 static int change_keys(bloom_vtab *vtab, key_change *change){
   const bloom_vtab_key gone = {.value = change->removed};
   bloom_vtab_hashes added, removed;
-  int i, num_added = 0, rc = bloom_vtab_stored_hashes(&vtab->layout, &change->tuples, change->key, &added);
+  int i, num_added = 0, rc = bloom_vtab_insert_hashes(&vtab->layout, &change->tuples, change->key, &added);
   if( rc==SQLITE_OK && added.is_invalid ) return fail_no_tuple(vtab);
   if( rc==SQLITE_OK && added.is_maybe ) return SQLITE_CORRUPT_VTAB; /* SQL of bloom's own called back */
-  if( rc==SQLITE_OK ) rc = bloom_vtab_stored_hashes(&vtab->layout, &change->tuples, gone, &removed);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_insert_hashes(&vtab->layout, &change->tuples, gone, &removed);
   for(i=0; rc==SQLITE_OK && i<added.num_hashes; i++) rc = add_hash(vtab, added.hashes[i], &num_added);
   if( rc==SQLITE_OK && removed.num_hashes>0 && !have_same_hashes(&added, &removed) ){
     rc = count_removed(vtab, removed.hashes[0]);
