@@ -147,7 +147,7 @@ def rebuilt_table(before, after):
         # In doubt, until it is rebuilt by the column's rule as it is now.
         assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'no key\')') == 1
         assert one(db, 'SELECT bloom_may_contain((SELECT handle FROM "f\'s ""f"""), \'no key\')') == 1
-        assert "its table was made anew" in one(db, 'SELECT note FROM "f\'s ""f"""')
+        assert "its table was made again" in one(db, 'SELECT note FROM "f\'s ""f"""')
         fails(db, command % "integrity-check", "every key may be in it")
         db.execute(command % "rebuild")
         db.execute(command % "integrity-check")
