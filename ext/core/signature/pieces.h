@@ -3,7 +3,7 @@
 ** or GLOB finds has all pieces of the pattern (pattern.h).
 **
 ** Pieces are cut from the text as SQLite's LIKE and GLOB read it (func.c,
-** patternCompare(); utf.c, sqlite3Utf8Read()):
+** patternCompare(); utf.c, the reader of one character):
 **
 **   - it ends at the first NUL;
 **   - ASCII letters are lower case;
