@@ -3,6 +3,9 @@
 # from any directory (`make check-all`).  Installs what is missing, runs the quick suites and
 # the long checks, and prints a table; a new check is one line below.
 #
+#   A run that was cut, or had failures, goes on where it stopped as long as the commit is the
+#   same: what passed is not run twice.  build/check_all has the rows; remove it to begin afresh.
+#
 #   WORD     only checks that have one of these words in their title
 #   --keep   their rows take the place of those in test/RELIABILITY.md
 cd "$(dirname "$0")/.." || exit 1
@@ -15,7 +18,11 @@ sh test/lib/install_packages.sh build demo test perl apsw recipes check dist was
 work=build/check_all
 mkdir -p $work || exit 1
 find_python
-measured_at="$(date +%F), $(git describe --always --dirty --exclude '*')"
+commit=$(git describe --always --dirty --exclude '*')
+measured_at="$(date +%F), $commit"
+passed_before=$work/$commit.rows
+case $commit in *-dirty) rm -f "$passed_before" ;; esac # who knows what has changed since
+touch "$passed_before"
 
 playground() { make wasm && sh examples/playground/test.sh; }
 
@@ -27,10 +34,23 @@ histories_of_3_54_1() {
 # What is not run keeps the row that it has.
 long() {
   for word in ${words:-"$1"}; do
-    case $1 in *"$word"*) suite "$@"; return ;; esac
+    case $1 in *"$word"*) once "$@"; return ;; esac
   done
   rows="$rows$(grep -F "| $1 |" test/RELIABILITY.md)
 "
+}
+
+once() {
+  if row=$(grep -F "| $1 |" "$passed_before"); then
+    echo "== $1: passed before"
+    passed=${row#"| $1 | "}
+    num_passed=$((num_passed + ${passed%% *}))
+    rows="$rows$row
+"
+    return
+  fi
+  suite "$@"
+  [ "$failed" != 0 ] || printf %s "$rows" | tail -n 1 >>"$passed_before"
 }
 
 long 'make test'                                          sh test/run.sh --made
