@@ -24,20 +24,26 @@ void bloom_fail(sqlite3_context *context, const char *format, ...){
   }
 }
 
-void bloom_fail_arg(sqlite3_context *context, const char *format, bloom_arg arg){
-  bloom_fail_arg_hint(context, format, arg, NULL);
+void bloom_fail_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint){
+  char *literal = bloom_literal(arg.value);
+  if( literal ){
+    bloom_fail(context, "%s(): argument %d (%s) must be %s, not %s%s%s", arg.function, arg.number, arg.name, what, literal,
+               hint ? "; " : "", hint ? hint : "");
+  }else{
+    sqlite3_result_error_nomem(context);
+  }
+  sqlite3_free(literal);
 }
 
-void bloom_fail_arg_hint(sqlite3_context *context, const char *format, bloom_arg arg, const char *hint){
-  char *literal = bloom_literal(arg.value);
-  /* All these formats end with the value. */
-  if( literal && hint ) literal = sqlite3_mprintf("%z; %s", literal, hint);
-  if( literal==NULL ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
-  bloom_fail(context, format, arg.function, arg.number, literal);
-  sqlite3_free(literal);
+int bloom_fail_vtab(char **error, const char *format, ...){
+  va_list arguments;
+  char *message;
+  va_start(arguments, format);
+  message = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  sqlite3_free(*error);
+  *error = message;
+  return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
 const char *bloom_type_name(sqlite3_value *value){
@@ -78,10 +84,4 @@ char *bloom_literal(sqlite3_value *value){
     case SQLITE_BLOB:    return sqlite3_mprintf("a BLOB of %d bytes", sqlite3_value_bytes(value));
     default:             return sqlite3_mprintf("NULL");
   }
-}
-
-int bloom_say(char **error, char *message){
-  sqlite3_free(*error);
-  *error = message;
-  return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }

@@ -95,7 +95,7 @@ int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, sqlite3_val
   if( next && bloom_is_number_in(arg.value, 100, HUGE_CAPACITY) && bloom_is_number_in(next, 0, 100) ){
     meant = "the capacity comes after bits_per_key";
   }
-  bloom_fail_arg_hint(context, BLOOM_ERROR_BITS_PER_KEY, arg, meant);
+  bloom_fail_arg(context, arg, "a number in 1..100, or a rate above 0 and below 1", meant);
   return SQLITE_ERROR;
 }
 
@@ -109,30 +109,26 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hin
     *capacity = integer;
     return SQLITE_OK;
   }
-  bloom_fail_arg_hint(context, BLOOM_ERROR_CAPACITY, arg, hint);
+  bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", hint);
   return SQLITE_ERROR;
 }
 
 /* Fails with the names of all encodings that filters can be built in: 'a' or 'b'. */
 static int fail_encoding(sqlite3_context *context, bloom_arg arg){
   const bloom_encoding *const *row;
-  char buffer[BLOOM_HINT_BYTES];
-  const char *hint = bloom_number_hint(arg.value, buffer);
-  char *literal = bloom_literal(arg.value);
+  char hint[BLOOM_HINT_BYTES];
   char *names = NULL;
-  if( literal && hint ) literal = sqlite3_mprintf("%z; %s", literal, hint);
-  for(row=bloom_encodings; literal && *row; row++){
+  for(row=bloom_encodings; *row; row++){
     if( (*row)->shape==NULL ) continue;
     names = names ? sqlite3_mprintf("%z or '%s'", names, (*row)->name) : sqlite3_mprintf("'%s'", (*row)->name);
     if( names==NULL ) break;
   }
   if( names ){
-    bloom_fail(context, BLOOM_ERROR_ENCODING, arg.function, arg.number, names, literal);
+    bloom_fail_arg(context, arg, names, bloom_number_hint(arg.value, hint));
   }else{
     sqlite3_result_error_nomem(context);
   }
   sqlite3_free(names);
-  sqlite3_free(literal);
   return SQLITE_ERROR;
 }
 
@@ -160,7 +156,7 @@ int bloom_take_encoding(
   }else if( type!=SQLITE_NULL ){
     *encoding = NULL;
   }
-  if( *encoding==NULL ) return fail_encoding(context, (bloom_arg){function, last + 1, args[last]});
+  if( *encoding==NULL ) return fail_encoding(context, (bloom_arg){function, last + 1, "encoding", args[last]});
   --*num_args;
   return SQLITE_OK;
 }
@@ -220,7 +216,8 @@ static int fail_not_constant(
 ){
   char *old = literal(before), *new = literal(now);
   if( old && new ){
-    bloom_fail(context, BLOOM_ERROR_NOT_CONSTANT, function, number, name, old, new);
+    bloom_fail(context, "%s(): argument %d (%s) must be the same on every row of a group, not %s and then %s",
+                        function, number, name, old, new);
   }else{
     sqlite3_result_error_nomem(context);
   }
@@ -246,12 +243,12 @@ static int read_size_args(
   }
   if( num_args>bits_at ){
     sqlite3_value *next = num_args>bits_at+1 ? args[bits_at+1] : NULL;
-    bloom_arg arg = {name, bits_at + 1, args[bits_at]};
+    bloom_arg arg = {name, bits_at + 1, "bits_per_key", args[bits_at]};
     if( bloom_read_bits_per_key(context, arg, next, &size->bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
     size->bits_per_key_type = sqlite3_value_type(args[bits_at]);
   }
   if( num_args>bits_at+1 ){
-    bloom_arg arg = {name, bits_at + 2, args[bits_at+1]};
+    bloom_arg arg = {name, bits_at + 2, "capacity", args[bits_at+1]};
     return bloom_read_capacity(context, arg, NULL, &size->capacity);
   }
   return SQLITE_OK;
@@ -360,7 +357,7 @@ static const char *encoding_in_reach(const bloom_encoding *encoding, double rate
 ** reads the message wants the way out. */
 static void fail_out_of_reach(
   sqlite3_context *context,
-  bloom_rate_arg arg,
+  bloom_arg arg,
   const bloom_size_args *size,
   uint64_t num_keys,
   double best_rate
@@ -383,11 +380,13 @@ static void fail_out_of_reach(
   if( way_out==NULL ){
     sqlite3_result_error_nomem(context);
   }else if( is_hopeless ){
-    bloom_fail(context, BLOOM_ERROR_HOPELESS, arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
+    bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys, as are all below "
+                        "%.3g%s", arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
                MIN_HOPELESS_FPR, way_out);
   }else{
     /* Rounded up, never down: it is a promise. */
-    bloom_fail(context, BLOOM_ERROR_OUT_OF_REACH, arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
+    bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys; %.3g is in reach%s",
+                        arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
                best_rate*1.01, way_out);
   }
   sqlite3_free(way_out);
@@ -395,7 +394,7 @@ static void fail_out_of_reach(
 
 int bloom_find_bits_per_key(
   sqlite3_context *context,
-  bloom_rate_arg arg,
+  bloom_arg arg,
   const bloom_size_args *size,
   uint64_t num_keys,
   double *bits_per_key

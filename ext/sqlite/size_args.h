@@ -33,13 +33,6 @@ static inline int bloom_is_rate(double bits_per_key){
   return bits_per_key<1;
 }
 
-/* A rate's argument, for the message of an error. */
-typedef struct bloom_rate_arg {
-  const char *function;
-  int number; /* from 1 */
-  const char *name;
-} bloom_rate_arg;
-
 /* -- Reading one argument ---------------------------------------------------------- */
 
 /* A number in 1..100, or a rate above 0 and below 1; NULL means the default.  next is the
@@ -49,7 +42,7 @@ int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, sqlite3_val
 
 /* An integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL may be written
 ** where it is an integer: 1e6.  SQLITE_OK with *capacity set, or the error set
-** on context, hint behind it as in bloom_fail_arg_hint(). */
+** on context, hint behind it as in bloom_fail_arg(). */
 int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint, sqlite3_int64 *capacity);
 
 /* Returns 1 and sets *integer if the value is an INTEGER, or a REAL that equals a 64-bit
@@ -60,7 +53,7 @@ int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
 ** names nothing: for it this is "".  NULL if there is no memory. */
 const char *bloom_name_arg(sqlite3_value *value);
 
-/* What was meant by a TEXT in the place of a number, as in bloom_fail_arg_hint(): '1%' is
+/* What was meant by a TEXT in the place of a number, as in bloom_fail_arg(): '1%' is
 ** 0.01.  NULL if that is not known. */
 #define BLOOM_HINT_BYTES 64
 #define BLOOM_HINT_PERCENT "for %.6g %% write %.8g"
@@ -108,7 +101,7 @@ void bloom_size_cache_free(void *data);
 ** with *bits_per_key set; or the error set on context: the rate is out of reach. */
 int bloom_find_bits_per_key(
   sqlite3_context *context,
-  bloom_rate_arg arg,
+  bloom_arg arg,
   const bloom_size_args *size,
   uint64_t num_keys,
   double *bits_per_key

@@ -3,10 +3,11 @@
 */
 #include "tvf.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "errors.h"
+
+#define IN_EACH_ARM "; where an OR parts them, write them in each arm, or IN"
 
 /* The cost of a plan without the arguments. */
 #define COST_WITHOUT_ARGUMENTS 1e99
@@ -28,17 +29,6 @@ const bloom_tvf *bloom_tvf_of(const bloom_tvf_cursor *cursor){
 
 sqlite3 *bloom_tvf_db(const bloom_tvf_cursor *cursor){
   return ((tvf_vtab *)cursor->base.pVtab)->db;
-}
-
-/* There is no earlier message to free: SQLite takes each away when xFilter returns. */
-int bloom_tvf_fail(bloom_tvf_cursor *cursor, const char *format, ...){
-  va_list arguments;
-  char *message;
-  va_start(arguments, format);
-  message = sqlite3_vmprintf(format, arguments);
-  va_end(arguments);
-  cursor->base.pVtab->zErrMsg = message;
-  return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
 static int tvf_connect(
@@ -138,8 +128,8 @@ static int tvf_filter(
   (void)index_text;
   clear_cursor(cursor);
   if( num_args==0 ){
-    return bloom_tvf_fail(tvf_cursor, function->num_args==1 ? BLOOM_ERROR_ARGUMENT_MISSING
-                            : BLOOM_ERROR_ARGUMENTS_MISSING, function->name, function->call);
+    return bloom_fail_vtab(&cursor->pVtab->zErrMsg, function->num_args==1 ? "%s() needs an argument: %s"
+                             : "%s() needs its arguments: %s" IN_EACH_ARM, function->name, function->call);
   }
   tvf_cursor->wants_rowids = ((unsigned)index_number & rowids_bit(function))!=0;
   return function->start(tvf_cursor, (unsigned)index_number & (rowids_bit(function) - 1), args);
@@ -168,8 +158,8 @@ static int tvf_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int
   if( column<function->num_columns ){
     function->column(tvf_cursor, context, column);
   }else{
-    bloom_fail(context, function->num_args==1 ? BLOOM_ERROR_UNREADABLE_ARGUMENT
-                          : BLOOM_ERROR_UNREADABLE_ARGUMENTS, function->name);
+    bloom_fail(context, function->num_args==1 ? "%s(): its argument cannot be read back as a column"
+                          : "%s(): its arguments cannot be read back as columns" IN_EACH_ARM, function->name);
   }
   return SQLITE_OK;
 }

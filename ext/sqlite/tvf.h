@@ -49,7 +49,7 @@ typedef struct bloom_tvf {
 
   /* Goes to the first row, if there is one: sets has_row and rowid.  columns has bit i set
   ** if the query reads column i.  Returns SQLITE_OK, SQLITE_NOMEM, or the result of
-  ** bloom_tvf_fail(). */
+  ** bloom_fail_vtab(). */
   int (*start)(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args);
 
   /* Goes to the next row: sets has_row and rowid.  NULL if there is never more than one
@@ -68,8 +68,5 @@ extern const sqlite3_module bloom_tvf_module;
 /* The function that a cursor belongs to, and its connection. */
 const bloom_tvf *bloom_tvf_of(const bloom_tvf_cursor *cursor);
 sqlite3 *bloom_tvf_db(const bloom_tvf_cursor *cursor);
-
-/* Fails start() with a message; start() returns the result. */
-int bloom_tvf_fail(bloom_tvf_cursor *cursor, const char *format, ...);
 
 #endif

@@ -50,7 +50,7 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_shape shape;
   uint8_t *bytes;
   if( num_args==0 ){
-    bloom_fail(context, BLOOM_ERROR_NO_ARGS, "bloom_add");
+    bloom_fail(context, "bloom_add(): argument 1 (filter) is missing");
     return;
   }
   filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0], num_args>1 ? args[1] : NULL, &storage);

@@ -17,7 +17,7 @@
 
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args){
   int type = sqlite3_value_type(args[0]);
-  const bloom_rate_arg rate_arg = {"bloom_bits_per_key", 1, "false_positive_rate"};
+  const bloom_arg rate_arg = {"bloom_bits_per_key", 1, "false_positive_rate", args[0]};
   sqlite3_int64 num_keys = DEFAULT_NUM_KEYS;
   bloom_size_args size = {NULL, 0, 0, BLOOM_NO_CAPACITY};
   double bits_per_key;
@@ -26,14 +26,15 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
     char buffer[BLOOM_HINT_BYTES];
     const char *hint = bloom_number_hint(args[0], buffer);
     if( num_args>1 && bloom_is_number_in(args[1], 0, 0.999999) ) hint = "the rate comes first";
-    bloom_fail_arg_hint(context, BLOOM_ERROR_FPR, (bloom_arg){rate_arg.function, 1, args[0]}, hint);
+    bloom_fail_arg(context, rate_arg, "a number between 0 and 1", hint);
     return;
   }
   if( bloom_take_encoding(context, rate_arg.function, 3, &num_args, args, &size.encoding)!=SQLITE_OK ) return;
   if( num_args>1 ){
     if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
     if( !bloom_integer_arg(args[1], &num_keys) || num_keys<0 ){
-      bloom_fail_arg(context, BLOOM_ERROR_NUM_KEYS, (bloom_arg){rate_arg.function, 2, args[1]});
+      const bloom_arg arg = {rate_arg.function, 2, "num_keys", args[1]};
+      bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", NULL);
       return;
     }
   }

@@ -51,7 +51,7 @@ static void build_state_free(build_state *state){
 
 /* The shape of the filter, or an error set on context (Requirement 6). */
 static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
-  const bloom_rate_arg rate_arg = {build_function.name, build_function.bits_number, "bits_per_key"};
+  const bloom_arg rate_arg = {build_function.name, build_function.bits_number, "bits_per_key", NULL};
   const bloom_size_args *size = &state->size;
   uint64_t num_keys = size->capacity==BLOOM_NO_CAPACITY ? state->queue.num_hashes : (uint64_t)size->capacity;
   double bits_per_key;
@@ -143,7 +143,8 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   state->num_rows--;
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   if( state->filter ){
-    bloom_fail(context, BLOOM_ERROR_FRAME, "bloom_build", BATCH_HASHES - 1);
+    bloom_fail(context, "bloom_build(): with argument 3 (capacity) a window frame that drops rows may reach at most %d "
+                        "keys ahead of its first row; leave capacity out for longer frames", BATCH_HASHES - 1);
   }else if( state->queue.num_hashes ){
     bloom_hash_queue_pop(&state->queue);
   }

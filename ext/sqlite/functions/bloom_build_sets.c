@@ -51,7 +51,7 @@ static void sets_free(sets_state *state){
 
 /* The bits for num_keys keys of one set; an error set on context if there are none. */
 static int sets_find_bits(sqlite3_context *context, sets_state *state, uint64_t num_keys){
-  const bloom_rate_arg rate_arg = {sets_function.name, sets_function.bits_number, "bits_per_key"};
+  const bloom_arg rate_arg = {sets_function.name, sets_function.bits_number, "bits_per_key", NULL};
   return bloom_find_bits_per_key(context, rate_arg, &state->size, num_keys, &state->bits_per_key);
 }
 
@@ -137,9 +137,9 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
   if( rc==SQLITE_OK && state->max_bytes==0 ) rc = sets_begin(context, state);
   if( rc!=SQLITE_OK || sqlite3_value_type(args[0])==SQLITE_NULL ) return rc;
   if( !bloom_integer_arg(args[0], &set_number) || set_number<0 ){
-    bloom_fail_arg_hint(context, BLOOM_ERROR_SET_NUMBER, (bloom_arg){sets_function.name, 1, args[0]},
-                        sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER
-                          ? "the set's number comes before the key" : NULL);
+    const bloom_arg arg = {sets_function.name, 1, "set_number", args[0]};
+    const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER;
+    bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", is_swapped ? "the set's number comes before the key" : NULL);
     return SQLITE_ERROR;
   }
   kind = bloom_hash_of_key(&bloom_encoding_bloomfile, args[1], &hash);

@@ -21,11 +21,14 @@ static int filter_block_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite
   const uint8_t *bytes;
   size_t num_bytes;
   const char *wrong;
-  int rc = bloom_filter_block_rows_arg(slots, args[0], BLOOM_ERROR_BLOCK, &bytes, &num_bytes);
+  int rc = bloom_filter_block_rows_arg(slots, args[0], "(block) must be a BLOB, a LevelDB filter block", &bytes, &num_bytes);
   (void)columns;
   if( rc!=SQLITE_OK || bytes==NULL ) return rc;
   wrong = bloom_filter_block_read(bytes, num_bytes, &block);
-  if( wrong ) return bloom_tvf_fail(cursor, BLOOM_ERROR_BLOCK_UNREADABLE, "bloom_filter_block", wrong);
+  if( wrong ){
+    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, "bloom_filter_block(): argument 1 (block) is no LevelDB "
+                                                         "filter block: %s", wrong);
+  }
   return bloom_filter_block_rows_start(slots, bytes, num_bytes);
 }
 

@@ -61,9 +61,9 @@ static void block_build_step(sqlite3_context *context, block_build_state *state,
   }
   if( kind==BLOOM_KEY_NULL && sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   if( !bloom_integer_arg(args[0], &offset) || offset<0 ){
-    bloom_fail_arg_hint(context, BLOOM_ERROR_BLOCK_OFFSET, (bloom_arg){block_build_function.name, 1, args[0]},
-                        sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER
-                          ? "the offset comes before the key" : NULL);
+    const bloom_arg arg = {block_build_function.name, 1, "block_offset", args[0]};
+    const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER;
+    bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", is_swapped ? "the offset comes before the key" : NULL);
     return;
   }
   slot = (uint64_t)offset >> BLOOM_FILTER_BLOCK_BASE_LG;
@@ -127,7 +127,7 @@ static int add_keys_to_block(sqlite3_context *context, const block_build_state *
 /* Tenths of a bit by number of keys, for the numbers that slots have: Requirement 4.  Frees
 ** with sqlite3_free(); NULL, the error set on context, if there is none. */
 static uint16_t *find_tenths(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys){
-  const bloom_rate_arg rate_arg = {block_build_function.name, block_build_function.bits_number, "bits_per_key"};
+  const bloom_arg rate_arg = {block_build_function.name, block_build_function.bits_number, "bits_per_key", NULL};
   uint32_t most_keys = 0;
   uint16_t *tenths;
   size_t i;

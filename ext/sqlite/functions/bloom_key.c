@@ -203,8 +203,10 @@ static const key_type *key_type_named(const char *name){
 static void fail_key_type(sqlite3_context *context, sqlite3_value **args){
   const char *first = type_name_of(context, args[0]);
   if( first==NULL ) return;
-  bloom_fail_arg_hint(context, BLOOM_ERROR_KEY_TYPE, (bloom_arg){"bloom_key", 2, args[1]},
-                      key_type_named(first) ? "the value comes before the type" : NULL);
+  bloom_fail_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
+                 "'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', 'big32', 'big64', 'varint32', "
+                 "'varint64' or, with a secret, 'siphash'",
+                 key_type_named(first) ? "the value comes before the type" : NULL);
 }
 
 /* The type that the second argument names; NULL, the error set on context, if it is none. */
@@ -215,7 +217,7 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **a
   type = key_type_named(name);
   if( type ) return type;
   if( sqlite3_stricmp(name, SIPHASH)==0 ){
-    bloom_fail(context, BLOOM_ERROR_NO_SECRET, "bloom_key");
+    bloom_fail(context, "bloom_key(): argument 3 (secret) is missing: 'siphash' takes a BLOB of 16 bytes");
   }else{
     fail_key_type(context, args);
   }
@@ -227,9 +229,11 @@ static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_v
   if( literal==NULL ){
     sqlite3_result_error_nomem(context);
   }else if( type->range ){
-    bloom_fail(context, BLOOM_ERROR_KEY_VALUE, type->name, type->range, literal);
+    bloom_fail(context, "bloom_key(): argument 1 (value) for '%s' must be %s, not %s",
+                        type->name, type->range, literal);
   }else{
-    bloom_fail(context, BLOOM_ERROR_KEY_INTEGER, type->name, type->min, type->max, literal);
+    bloom_fail(context, "bloom_key(): argument 1 (value) for '%s' must be an integer in %lld..%lld, not %s",
+                        type->name, type->min, type->max, literal);
   }
   sqlite3_free(literal);
 }
@@ -256,9 +260,10 @@ void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **arg
 static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
   const uint8_t *bytes = NULL;
   if( sqlite3_value_type(value)!=SQLITE_BLOB ){
-    bloom_fail(context, BLOOM_ERROR_SECRET, "bloom_key", 3, bloom_type_name(value));
+    /* Not the secret itself, which must not get into a log. */
+    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not %s", bloom_type_name(value));
   }else if( sqlite3_value_bytes(value)!=BLOOM_SIPHASH_SECRET_BYTES ){
-    bloom_fail_arg(context, BLOOM_ERROR_SECRET, (bloom_arg){"bloom_key", 3, value});
+    bloom_fail_arg(context, (bloom_arg){"bloom_key", 3, "secret", value}, "a BLOB of 16 bytes", NULL);
   }else{
     bytes = sqlite3_value_blob(value);
     if( bytes==NULL ) sqlite3_result_error_nomem(context);
@@ -276,7 +281,7 @@ void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **ar
   name = type_name_of(context, args[1]);
   if( name==NULL ) return;
   if( sqlite3_stricmp(name, SIPHASH)!=0 ){
-    bloom_fail_arg(context, BLOOM_ERROR_SECRET_TYPE, (bloom_arg){"bloom_key", 2, args[1]});
+    bloom_fail_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]}, "'siphash' where a secret is given", NULL);
     return;
   }
   if( sqlite3_value_type(args[2])==SQLITE_NULL ) return;

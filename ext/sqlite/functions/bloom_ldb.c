@@ -51,7 +51,8 @@ static int ldb_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value *
   const uint8_t *bytes;
   size_t num_bytes;
   const char *wrong, *note;
-  int rc = bloom_filter_block_rows_arg(&ldb->slots, args[0], BLOOM_ERROR_FILE, &bytes, &num_bytes);
+  int rc = bloom_filter_block_rows_arg(&ldb->slots, args[0],
+                                       "(file) must be a BLOB, the bytes of a LevelDB table file", &bytes, &num_bytes);
   (void)columns;
   if( rc!=SQLITE_OK ) return rc;
   if( bytes==NULL ){
@@ -59,7 +60,10 @@ static int ldb_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value *
     return SQLITE_OK;
   }
   wrong = bloom_ldb_file_read(bytes, num_bytes, &file);
-  if( wrong ) return bloom_tvf_fail(cursor, BLOOM_ERROR_FILE_UNREADABLE, "bloom_ldb", wrong);
+  if( wrong ){
+    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, "bloom_ldb(): argument 1 (file) is not a complete LevelDB "
+                                                         "table file: %s", wrong);
+  }
   ldb->policy_bytes = file.policy_bytes;
   memcpy(ldb->policy, file.policy, file.policy_bytes);
   note = ldb_note(&file);

@@ -13,7 +13,9 @@
 
 /* Requirement 1.  A handle, whose type is NULL, too, is an error: it is no key. */
 static void answer_null_key(sqlite3_context *context, sqlite3_value *key){
-  if( bloom_handle_of(context, key) ) bloom_fail(context, BLOOM_ERROR_HANDLE_AS_KEY, "bloom_may_contain");
+  if( bloom_handle_of(context, key) ){
+    bloom_fail(context, "bloom_may_contain(): argument 2 (key) is a handle from bloom_open(); the filter comes first");
+  }
 }
 
 /* Tests the filter of a virtual table's handle. */

@@ -52,11 +52,15 @@ static sqlite3_int64 place_bytes(const bloom_shape *shape){
 static void fail_shapes(sqlite3_context *context, const bloom_filter *before, const bloom_filter *now){
   const bloom_shape *a = &before->shape, *b = &now->shape;
   if( now->encoding->shape ){
-    bloom_fail(context, BLOOM_ERROR_SHAPES, "bloom_merge", (sqlite3_int64)a->num_bits, (int)a->num_probes,
+    bloom_fail(context, "bloom_merge(): filters must have one shape, not %lld bits and %d probes and then %lld bits "
+                        "and %d probes; build them with equal bits_per_key and capacity",
+                        (sqlite3_int64)a->num_bits, (int)a->num_probes,
                (sqlite3_int64)b->num_bits, (int)b->num_probes);
     return;
   }
-  bloom_fail(context, BLOOM_ERROR_SET_SHAPES, "bloom_merge",
+  bloom_fail(context, "bloom_merge(): files must have one shape, not %lld units of %lld bytes and %d probes and then "
+                      "%lld units of %lld bytes and %d probes; build them with equal bits_per_key and capacity for "
+                      "equal sets",
              (sqlite3_int64)a->num_slots, place_bytes(a), (int)a->num_probes,
              (sqlite3_int64)b->num_slots, place_bytes(b), (int)b->num_probes);
 }
@@ -80,7 +84,8 @@ static int merge_filter(sqlite3_context *context, merge_state *state, const bloo
   has_bits = bloom_has_bits_set(&before.filter);
   if( has_bits<=0 ) return has_bits<0 ? SQLITE_INTERRUPT : start_union(db, state, filter);
   if( filter->encoding!=encoding ){
-    bloom_fail(context, BLOOM_ERROR_ENCODINGS, "bloom_merge", encoding->name, filter->encoding->name);
+    bloom_fail(context, "bloom_merge(): filters must have one encoding, not '%s' and then '%s'",
+                        encoding->name, filter->encoding->name);
   }else{
     fail_shapes(context, &state->filter, filter);
   }

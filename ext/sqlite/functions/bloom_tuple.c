@@ -45,7 +45,7 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
   uint64_t num_bytes = 0;
   bloom_tuple_status status;
   if( num_args==0 ){
-    bloom_fail(context, BLOOM_ERROR_NO_VALUES, "bloom_tuple");
+    bloom_fail(context, "bloom_tuple(): argument 1 (value) is missing");
     return;
   }
   status = bloom_tuple_write(num_args, args, bytes, sizeof(bytes), &num_bytes);

@@ -15,23 +15,18 @@
 /* What filters may take together, by the bytes of their block: one wrong offset makes it two. */
 #define MAX_FILTERS_BY_BLOCK 4
 
-int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *format,
+int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *what,
                     const uint8_t **bytes, size_t *num_bytes){
-  const char *function = bloom_tvf_of(&cursor->base)->name;
+  const int type = sqlite3_value_type(value);
   const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
+  const int is_handle = pointer && bloom_handle_find(bloom_tvf_db(&cursor->base), pointer);
   *bytes = NULL;
   *num_bytes = 0;
-  /* The type of a handle is NULL, so look for a handle first. */
-  if( pointer && bloom_handle_find(bloom_tvf_db(&cursor->base), pointer) ){
-    return bloom_tvf_fail(&cursor->base, format, function, "a handle");
-  }
-  switch( sqlite3_value_type(value) ){
-    case SQLITE_NULL:
-      return SQLITE_OK;
-    case SQLITE_BLOB:
-      break;
-    default:
-      return bloom_tvf_fail(&cursor->base, format, function, bloom_type_name(value));
+  /* The type of a handle is NULL, too. */
+  if( type==SQLITE_NULL && !is_handle ) return SQLITE_OK;
+  if( type!=SQLITE_BLOB ){
+    return bloom_fail_vtab(&cursor->base.base.pVtab->zErrMsg, "%s(): argument 1 %s, not %s",
+                           bloom_tvf_of(&cursor->base)->name, what, is_handle ? "a handle" : bloom_type_name(value));
   }
   *bytes = sqlite3_value_blob(value);
   *num_bytes = (size_t)sqlite3_value_bytes(value);

@@ -34,11 +34,10 @@ typedef struct bloom_filter_block_rows {
   const char *note;        /* of the one row, static */
 } bloom_filter_block_rows;
 
-/* Reads the argument, a BLOB; rowids depend on its bytes.  format is the error message for
-** another value, with %s for the function and %s for the type.  For NULL it returns
-** SQLITE_OK with *bytes NULL.  Otherwise *bytes is not NULL, even for an empty BLOB, and
+/* Reads the argument, a BLOB; rowids depend on its bytes.  what says for another value's
+** error what it must be.  For NULL it returns SQLITE_OK with *bytes NULL.  Otherwise *bytes is not NULL, even for an empty BLOB, and
 ** valid until the value is used again. */
-int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *format,
+int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *what,
                     const uint8_t **bytes, size_t *num_bytes);
 
 /* Copies the block and goes to its first filter.  SQLITE_OK or SQLITE_NOMEM. */

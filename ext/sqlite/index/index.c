@@ -133,7 +133,7 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   if( rc==SQLITE_OK ) rc = index_config_set(&index->config, &arguments, error);
   for(i=0; i<index->config.num_columns && rc==SQLITE_OK; i++){
     if( sqlite3_stricmp(index->config.columns[i].name, index->name)==0 ){
-      rc = bloom_say(error, sqlite3_mprintf("bloom_index: the index cannot be called %s: a column of the table is", index->name));
+      rc = bloom_fail_vtab(error, "bloom_index: the index cannot be called %s: a column of the table is", index->name);
     }
   }
   index_args_free(&arguments);
@@ -180,10 +180,10 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   char *name = sqlite3_mprintf("%s", new_name), *old_name = index->name;
   index_source source;
   int i, rc = name ? SQLITE_OK : SQLITE_NOMEM;
-  if( index->damage ) rc = bloom_say(&vtab->zErrMsg, sqlite3_mprintf("bloom_index: %s is damaged: %s", index->name, index->damage));
+  if( index->damage ) rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
   for(i=0; i<index->config.num_columns && rc==SQLITE_OK; i++){
     if( sqlite3_stricmp(index->config.columns[i].name, new_name)==0 ){
-      rc = bloom_say(&vtab->zErrMsg, sqlite3_mprintf("bloom_index: the index cannot be called %s: a column of the table is", new_name));
+      rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: the index cannot be called %s: a column of the table is", new_name);
     }
   }
   memset(&source, 0, sizeof(source));
@@ -225,11 +225,11 @@ static int index_command(bloom_index *index, sqlite3_value *value){
     char *finding = NULL;
     const int rc = index_check(index, 0, &finding);
     if( rc!=SQLITE_OK || finding==NULL ) return rc;
-    bloom_say(error, finding);
+    bloom_fail_vtab(error, "%z", finding);
     return SQLITE_CORRUPT_VTAB;
   }
-  return bloom_say(error, sqlite3_mprintf("bloom_index: there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, "
-                                          "'rebuild' and 'integrity-check'", command));
+  return bloom_fail_vtab(error, "bloom_index: there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, "
+                                "'rebuild' and 'integrity-check'", command);
 }
 
 /* args: old rowid, new rowid, columns, the last of which is the command */
@@ -238,12 +238,12 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, 
   sqlite3 *db = index->connection->db;
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(db);
   int i, rc;
-  if( index->damage ) return bloom_say(&vtab->zErrMsg, sqlite3_mprintf("bloom_index: %s is damaged: %s", index->name, index->damage));
+  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
   for(i=2; i<num_args-1 && num_args>1; i++){
     if( sqlite3_value_type(args[i])!=SQLITE_NULL ) num_args = 1;
   }
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL || sqlite3_value_type(args[num_args-1])==SQLITE_NULL ){
-    return bloom_say(&vtab->zErrMsg, sqlite3_mprintf("bloom_index: %s is read only: write to table %s", index->name, index->config.source));
+    return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is read only: write to table %s", index->name, index->config.source);
   }
   rc = index_command(index, args[num_args-1]);
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && vtab->zErrMsg==NULL ){

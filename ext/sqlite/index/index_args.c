@@ -26,34 +26,34 @@ static int args_read_option(bloom_token name, index_args *args, char **error){
   const bloom_token value = bloom_token_after(bloom_token_after(name));
   const uint32_t number = args_number(value);
   if( bloom_token_is(name, "bits_per_block") ){
-    if( args->bits_per_block ) return bloom_say(error, sqlite3_mprintf("bloom_index: option bits_per_block is given twice"));
+    if( args->bits_per_block ) return bloom_fail_vtab(error, "bloom_index: option bits_per_block is given twice");
     if( !bloom_signature_is_size(number) ){
-      return bloom_say(error, sqlite3_mprintf("bloom_index: bits_per_block must be a power of two in %d..%d, not %s",
-        BLOOM_SIGNATURE_MIN_BITS, BLOOM_SIGNATURE_MAX_BITS, value.text));
+      return bloom_fail_vtab(error, "bloom_index: bits_per_block must be a power of two in %d..%d, not %s",
+        BLOOM_SIGNATURE_MIN_BITS, BLOOM_SIGNATURE_MAX_BITS, value.text);
     }
     args->bits_per_block = number;
     return SQLITE_OK;
   }
   if( bloom_token_is(name, "probes") ){
-    if( args->num_probes ) return bloom_say(error, sqlite3_mprintf("bloom_index: option probes is given twice"));
+    if( args->num_probes ) return bloom_fail_vtab(error, "bloom_index: option probes is given twice");
     if( number<1 || number>BLOOM_SIGNATURE_MAX_PROBES ){
-      return bloom_say(error, sqlite3_mprintf("bloom_index: probes must be an integer in 1..%d, not %s", BLOOM_SIGNATURE_MAX_PROBES, value.text));
+      return bloom_fail_vtab(error, "bloom_index: probes must be an integer in 1..%d, not %s", BLOOM_SIGNATURE_MAX_PROBES, value.text);
     }
     args->num_probes = number;
     return SQLITE_OK;
   }
-  return bloom_say(error, sqlite3_mprintf("bloom_index: there is no option %.*s; options are bits_per_block and probes",
-                                          (int)name.num_chars, name.text));
+  return bloom_fail_vtab(error, "bloom_index: there is no option %.*s; options are bits_per_block and probes",
+                                (int)name.num_chars, name.text);
 }
 
 static int args_read_column(bloom_token name, index_args *args, char **error){
   const bloom_token like = bloom_token_after(name);
   const int is_like = bloom_token_is(like, "like");
   if( !bloom_token_is_name(name) || (like.num_chars && !is_like) || (is_like && bloom_token_after(like).num_chars) ){
-    return bloom_say(error, sqlite3_mprintf("bloom_index: after the table come columns, each with LIKE behind it or not, not: %s", name.text));
+    return bloom_fail_vtab(error, "bloom_index: after the table come columns, each with LIKE behind it or not, not: %s", name.text);
   }
   if( args->num_columns==INDEX_MAX_KEYS ){
-    return bloom_say(error, sqlite3_mprintf("bloom_index: at most %d columns can be indexed", INDEX_MAX_KEYS));
+    return bloom_fail_vtab(error, "bloom_index: at most %d columns can be indexed", INDEX_MAX_KEYS);
   }
   args->is_like[args->num_columns] = (char)is_like;
   args->columns[args->num_columns] = bloom_token_unquoted(name);
@@ -70,14 +70,14 @@ int index_args_read(int num_args, const char *const *texts, index_args *args, ch
     }else if( args->source ){
       rc = args_read_column(first, args, error);
     }else if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
-      rc = bloom_say(error, sqlite3_mprintf("bloom_index: argument 1 must be the name of a table, not: %s", texts[i]));
+      rc = bloom_fail_vtab(error, "bloom_index: argument 1 must be the name of a table, not: %s", texts[i]);
     }else{
       args->source = bloom_token_unquoted(first);
       if( args->source==NULL ) rc = SQLITE_NOMEM;
     }
   }
   if( rc==SQLITE_OK && args->num_columns==0 ){
-    rc = bloom_say(error, sqlite3_mprintf("bloom_index: which columns of which table?  bloom_index(table, column, column LIKE, ...)"));
+    rc = bloom_fail_vtab(error, "bloom_index: which columns of which table?  bloom_index(table, column, column LIKE, ...)");
   }
   return rc;
 }

@@ -44,7 +44,7 @@ int index_reset(bloom_index *index){
 static int commands_check_source(bloom_index *index, index_source *source, char **error){
   const int rc = index_source_check(index, source, error);
   if( rc!=SQLITE_OK || source->has_tables ) return rc;
-  return bloom_say(error, sqlite3_mprintf("bloom_index: tables of %s are gone: drop it and create it again", index->name));
+  return bloom_fail_vtab(error, "bloom_index: tables of %s are gone: drop it and create it again", index->name);
 }
 
 int index_rebuild(bloom_index *index, char **error){

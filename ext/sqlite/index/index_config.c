@@ -97,7 +97,7 @@ int index_config_of_source(bloom_index *index, const char *source_name, index_co
   int rc = bloom_source_read(index->connection, index->schema, source_name, &source, error);
   memset(config, 0, sizeof(*config));
   if( rc==SQLITE_OK && source.row_column==NULL ){
-    rc = bloom_say(error, sqlite3_mprintf("bloom_index: table %s has no INTEGER PRIMARY KEY, and VACUUM may change its rowids", source.name));
+    rc = bloom_fail_vtab(error, "bloom_index: table %s has no INTEGER PRIMARY KEY, and VACUUM may change its rowids", source.name);
   }
   if( rc==SQLITE_OK ){
     config->source = sqlite3_mprintf("%s", source.name);
@@ -163,8 +163,8 @@ static int config_set_key(index_config *config, index_key *key, char **error){
   const index_source_column *column = &config->columns[key->column];
   key->equality.kind = bloom_column_kind_of(column->type);
   if( bloom_collation_named(column->collation, &key->equality.collation) || key->is_like ) return SQLITE_OK;
-  return bloom_say(error, sqlite3_mprintf("bloom_index: column %s of table %s has collation %s, of which nobody knows here what it "
-    "takes for equal; it may be BINARY, NOCASE or RTRIM", column->name, config->source, column->collation));
+  return bloom_fail_vtab(error, "bloom_index: column %s of table %s has collation %s, of which nobody knows here what it "
+    "takes for equal; it may be BINARY, NOCASE or RTRIM", column->name, config->source, column->collation);
 }
 
 int index_config_set(index_config *config, const index_args *args, char **error){
@@ -176,14 +176,14 @@ int index_config_set(index_config *config, const index_args *args, char **error)
     key->is_like = args->is_like[i];
     key->bits_per_block = args->bits_per_block ? args->bits_per_block : key->is_like ? INDEX_LIKE_BITS_PER_BLOCK : INDEX_KEY_BITS_PER_BLOCK;
     if( key->column<0 ){
-      return bloom_say(error, sqlite3_mprintf("bloom_index: there is no column %s in table %s", args->columns[i], config->source));
+      return bloom_fail_vtab(error, "bloom_index: there is no column %s in table %s", args->columns[i], config->source);
     }
     if( key->column==config->id_column && !key->is_like ){
-      return bloom_say(error, sqlite3_mprintf("bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its row by itself", args->columns[i]));
+      return bloom_fail_vtab(error, "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its row by itself", args->columns[i]);
     }
     for(j=0; j<i; j++){
       if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like ){
-        return bloom_say(error, sqlite3_mprintf("bloom_index: column %s is named twice", args->columns[i]));
+        return bloom_fail_vtab(error, "bloom_index: column %s is named twice", args->columns[i]);
       }
     }
     rc = config_set_key(config, key, error);

@@ -178,7 +178,7 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   index_source source;
   index_plan plan = {.num_conditions = 0};
   int i, rc;
-  if( index->damage ) return bloom_say(&vtab->zErrMsg, sqlite3_mprintf("bloom_index: %s is damaged: %s", index->name, index->damage));
+  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
   rc = index_source_check(index, &source, &vtab->zErrMsg);
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && rc!=SQLITE_NOMEM ){
     /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */

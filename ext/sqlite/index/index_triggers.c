@@ -182,8 +182,8 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
   }
   if( rc==SQLITE_OK ) rc = index_config_of_source(index, source->name, &now, error);
   if( rc==SQLITE_OK && !index_config_same_columns(&now, &index->config) ){
-    rc = bloom_say(error, sqlite3_mprintf("bloom_index: table %s has other columns than when %s was made: drop %s and create it again",
-                                          source->name, index->name, index->name));
+    rc = bloom_fail_vtab(error, "bloom_index: table %s has other columns than when %s was made: drop %s and create it again",
+                                source->name, index->name, index->name);
   }
   if( rc==SQLITE_OK && (ours.num_rows!=NUM_INDEX_TRIGGERS || !bloom_triggers_are_on_one_table(&ours)) ){
     rc = index_set_doubt(source, "triggers on the table are gone; 'rebuild' repairs it");

@@ -12,8 +12,8 @@ static const char *const names_of_rowid[] = {"rowid", "_rowid_", "oid"};
 int bloom_source_failure(sqlite3 *db, int rc, char **error){
   if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
   /* Refused by the guard: no statement of SQLite's failed. */
-  if( (rc & 0xff)==SQLITE_CORRUPT ) *error = sqlite3_mprintf("%s", BLOOM_ERROR_TABLE_REENTERED);
-  else *error = sqlite3_mprintf("bloom: %s", sqlite3_errmsg(db));
+  *error = sqlite3_mprintf("bloom: %s", (rc & 0xff)!=SQLITE_CORRUPT ? sqlite3_errmsg(db)
+                                        : "the database is damaged: its tables call back what reads them");
   return rc;
 }
 
@@ -37,7 +37,8 @@ static int check_is_no_shadow(bloom_source *source, char **error){
     rc = bloom_sql_column_text(row, 2, &type);
     if( sqlite3_column_count(row)>5 ) source->is_strict = sqlite3_column_int(row, 5);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
-      rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_SHADOW, source->name));
+      rc = bloom_fail_vtab(error, "bloom: %s is a shadow table, which its virtual table alone writes to; a filter "
+                                  "follows an ordinary table", source->name);
     }
     if( rc!=SQLITE_OK ) break;
   }
@@ -53,11 +54,11 @@ static int find_source_table(bloom_source *source, const char *table, char **err
     " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", source->schema, table);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(source->connection, row);
   if( rc==SQLITE_DONE ){
-    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_MISSING, table, source->schema));
+    rc = bloom_fail_vtab(error, "bloom: there is no table %s in database %s", table, source->schema);
   }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 1) ){
-    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_VIEW, table));
+    rc = bloom_fail_vtab(error, "bloom: %s is a view; the source of a filter is a table", table);
   }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 2) ){
-    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_VIRTUAL, table));
+    rc = bloom_fail_vtab(error, "bloom: %s is a virtual table; a filter follows an ordinary one", table);
   }else if( rc==SQLITE_ROW ){
     rc = bloom_sql_copy_text(row, 0, &source->name);
   }
@@ -170,7 +171,9 @@ int bloom_source_equality(
   if( rc!=SQLITE_OK ) return bloom_source_failure(db, rc, error);
   rule->kind = column->kind;
   if( bloom_collation_named(collation, &rule->collation) ) return SQLITE_OK;
-  return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_COLLATION, column->name, source->name, collation));
+  return bloom_fail_vtab(error, "bloom: column %s of table %s has collation %s, and a filter cannot know which values "
+                                "it takes for equal; it knows BINARY, NOCASE and RTRIM",
+                                column->name, source->name, collation);
 }
 
 int bloom_source_check_index(const bloom_source *source, const char *keys, const char *condition, char **error){

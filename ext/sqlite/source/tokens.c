@@ -7,6 +7,10 @@
 
 #include "../errors.h"
 
+/* what it is, the text; what it is, what it has */
+#define NO_EXPRESSION "bloom: %s must be one expression, not: %s"
+#define CHANGING      "bloom: %s must always return the same for a row, so it cannot have %s"
+
 static int is_space(char c){
   return c==' ' || (c>='\t' && c<='\r');
 }
@@ -169,23 +173,25 @@ int bloom_text_check_expression(const char *what, const char *text, char **error
   bloom_token t = bloom_token_first(text);
   int depth = 0;
   size_t i;
-  if( t.num_chars==0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_EMPTY, what));
+  if( t.num_chars==0 ) return bloom_fail_vtab(error, "bloom: %s is empty", what);
   for(; t.num_chars; t = bloom_token_after(t)){
     depth += (t.kind=='(') - (t.kind==')');
     if( depth<0 || t.kind==';' || !t.is_closed ){
-      return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_EXPRESSION, what, text));
+      return bloom_fail_vtab(error, NO_EXPRESSION, what, text);
     }
     for(i=0; i<COUNT_OF(changing_words); i++){
-      if( bloom_token_is(t, changing_words[i]) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, changing_words[i]));
+      if( bloom_token_is(t, changing_words[i]) ) return bloom_fail_vtab(error, CHANGING, what, changing_words[i]);
     }
     for(i=0; i<COUNT_OF(changing_literals); i++){
       if( is_literal(t, changing_literals[i]) ){
-        return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, changing_literals[i]));
+        return bloom_fail_vtab(error, CHANGING, what, changing_literals[i]);
       }
     }
-    if( names_database(t) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_QUALIFIED, what, text));
-    if( asks_the_clock(t) ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CHANGING, what, "a date function without arguments"));
+    if( names_database(t) ){
+      return bloom_fail_vtab(error, "bloom: %s must name columns without the database: %s", what, text);
+    }
+    if( asks_the_clock(t) ) return bloom_fail_vtab(error, CHANGING, what, "a date function without arguments");
   }
-  if( depth!=0 || !t.is_closed ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_EXPRESSION, what, text));
+  if( depth!=0 || !t.is_closed ) return bloom_fail_vtab(error, NO_EXPRESSION, what, text);
   return SQLITE_OK;
 }

@@ -16,6 +16,8 @@
 #include "../errors.h"
 #include "vtab_int.h"
 
+#define NAME_OF_COLUMN "bloom: the virtual table cannot be called %s: a column of it is"
+
 const char *const bloom_vtab_columns[BLOOM_VTAB_COMMAND] = {
   "num_keys", "num_removed", "capacity", "bits_per_key", "num_layers", "num_pages", "bytes",
   "expected_fpr", "rebuilt_at", "note", "key", "handle", "filter", "removed"
@@ -102,7 +104,10 @@ int bloom_vtab_locate(bloom_vtab *vtab){
       schema = NULL;
     }
   }
-  if( schema==NULL ) return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_LOST, vtab->name));
+  if( schema==NULL ){
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was detached or replaced while its cache is "
+                                                "shared: open the connection anew", vtab->name);
+  }
   sqlite3_free(vtab->schema);
   vtab->schema = schema;
   return SQLITE_OK;
@@ -140,7 +145,7 @@ static int vtab_connect(
   rc = vtab->schema && vtab->name && vtab->pages && vtab->guard ? SQLITE_OK : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
   if( rc==SQLITE_OK && is_own_column(vtab->name, vtab->args.num_parts) ){
-    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, vtab->name));
+    rc = bloom_fail_vtab(error, NAME_OF_COLUMN, vtab->name);
   }
   if( rc==SQLITE_OK ) rc = vtab_declare(db, vtab->name, vtab->args.num_parts);
   if( rc==SQLITE_OK ) *result = &vtab->base;
@@ -176,12 +181,13 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_vtab *vtab = vtab_of_base(base);
   bloom_triggers triggers;
   int rc;
-  if( is_own_column(new_name, vtab->args.num_parts) ) return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_OWN_COLUMN, new_name));
+  if( is_own_column(new_name, vtab->args.num_parts) ) return bloom_fail_vtab(&base->zErrMsg, NAME_OF_COLUMN, new_name);
   rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK && vtab->args.table && triggers.num_rows>0 && sqlite3_stricmp(vtab->name, new_name)!=0 ){
-    rc = bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_LEGACY));
+    rc = bloom_fail_vtab(&base->zErrMsg, "bloom: renaming needs PRAGMA legacy_alter_table = OFF, so that triggers keep "
+                                         "their table");
   }
   bloom_triggers_free(&triggers);
   if( rc==SQLITE_OK ){
@@ -202,10 +208,12 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
   if( command==NULL ) return SQLITE_NOMEM;
   if( sqlite3_stricmp(command, "rebuild")==0 ) return bloom_vtab_rebuild(vtab);
   if( sqlite3_stricmp(command, "integrity-check")!=0 ){
-    return bloom_say(&vtab->base.zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_COMMAND, command));
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: there is no command '%s'; commands are 'rebuild' and "
+                                                "'integrity-check'", command);
   }
   rc = bloom_vtab_check(vtab, 0, &finding);
-  return finding ? bloom_vtab_fail(vtab, SQLITE_CORRUPT_VTAB, finding) : rc;
+  if( finding==NULL ) return rc;
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "%z", finding)==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
 }
 
 /* args: old rowid, new rowid, columns */
@@ -216,7 +224,8 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, s
   bloom_vtab_key key;
   int i, rc, num_given = 0;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
-    return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_FORGET, vtab->name));
+    return bloom_fail_vtab(&base->zErrMsg, "bloom: rows of %s cannot be deleted or changed: a Bloom filter cannot "
+                                           "forget a key", vtab->name);
   }
   rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;
@@ -224,7 +233,8 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, s
   if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ) return vtab_command(vtab, columns[BLOOM_VTAB_COMMAND]);
   for(i=0; i<BLOOM_VTAB_REMOVED; i++){
     if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
-      return bloom_say(&base->zErrMsg, sqlite3_mprintf(BLOOM_ERROR_TABLE_WRITE, bloom_vtab_columns[i], vtab->name));
+      return bloom_fail_vtab(&base->zErrMsg, "bloom: column %s of %s cannot be written, only key",
+                                             bloom_vtab_columns[i], vtab->name);
     }
   }
   for(i=0; i<num_parts; i++) num_given += sqlite3_value_type(parts[i])!=SQLITE_NULL;

@@ -9,6 +9,8 @@
 #include "../errors.h"
 #include "../size_args.h"
 
+#define GIVEN_TWICE "bloom: option %s is given twice"
+
 /* Room for a number as text. */
 #define MAX_NUMBER_CHARS 40
 
@@ -91,14 +93,15 @@ static char *percent_hint(const char *text){
 
 static int fail_bits_per_key(const char *text, char **error){
   char *hint = percent_hint(text);
-  int rc = hint ? bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_BITS_PER_KEY, text, hint)) : SQLITE_NOMEM;
+  int rc = hint ? bloom_fail_vtab(error, "bloom: bits_per_key must be a number in 1..100, or a rate above 0 and below "
+                                         "1, not %s%s", text, hint) : SQLITE_NOMEM;
   sqlite3_free(hint);
   return rc;
 }
 
 static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, char **error){
   double number;
-  if( args->size>0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "bits_per_key"));
+  if( args->size>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "bits_per_key");
   if( !read_number(text, &number) || !(number>0 && number<=100) ) return fail_bits_per_key(text, error);
   args->size = number;
   return SQLITE_OK;
@@ -106,9 +109,9 @@ static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, cha
 
 static int read_capacity_option(const char *text, bloom_vtab_args *args, char **error){
   double number;
-  if( args->capacity>0 ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "capacity"));
+  if( args->capacity>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "capacity");
   if( !read_number(text, &number) || !(number>=1 && number<=1e12) || (double)(sqlite3_int64)number!=number ){
-    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_CAPACITY, text));
+    return bloom_fail_vtab(error, "bloom: capacity must be an integer in 1..1000000000000, not %s", text);
   }
   args->capacity = (sqlite3_int64)number;
   return SQLITE_OK;
@@ -123,13 +126,14 @@ static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *arg
     return bloom_text_check_expression("where", text, error);
   }
   if( bloom_token_is(name, "where") ){
-    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TWICE, "where"));
+    rc = bloom_fail_vtab(error, GIVEN_TWICE, "where");
   }else if( bloom_token_is(name, "bits_per_key") ){
     rc = read_bits_per_key_option(text, args, error);
   }else if( bloom_token_is(name, "capacity") ){
     rc = read_capacity_option(text, args, error);
   }else{
-    rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_OPTION, (int)name.num_chars, name.text));
+    rc = bloom_fail_vtab(error, "bloom: there is no option %.*s; options are where, bits_per_key and capacity",
+                                (int)name.num_chars, name.text);
   }
   sqlite3_free(text);
   return rc;
@@ -139,11 +143,12 @@ static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *arg
 static int read_table_name(const char *text, bloom_token first, bloom_vtab_args *args, char **error){
   const bloom_token dot = bloom_token_after(first), table = bloom_token_after(dot);
   if( bloom_token_is_name(first) && dot.kind=='.' && bloom_token_is_name(table) && bloom_token_after(table).num_chars==0 ){
-    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_DATABASE, text, (int)first.num_chars, first.text,
-                                            (int)table.num_chars, table.text));
+    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s; write CREATE VIRTUAL TABLE "
+                                  "%.*s.name USING bloom(%.*s, ...)", text, (int)first.num_chars, first.text,
+                                  (int)table.num_chars, table.text);
   }
   if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
-    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME, text));
+    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s", text);
   }
   args->table = bloom_token_unquoted(first);
   return args->table ? SQLITE_OK : SQLITE_NOMEM;
@@ -158,7 +163,9 @@ static int read_parts(bloom_token token, bloom_vtab_args *args, char **error){
     num_parts++;
   }
   if( num_parts<2 || each.kind!=')' || bloom_token_after(each).num_chars ) return SQLITE_OK;
-  if( num_parts>BLOOM_VTAB_MAX_COLUMNS ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_MANY_COLUMNS, BLOOM_VTAB_MAX_COLUMNS));
+  if( num_parts>BLOOM_VTAB_MAX_COLUMNS ){
+    return bloom_fail_vtab(error, "bloom: a key has at most %d columns", BLOOM_VTAB_MAX_COLUMNS);
+  }
   while( args->num_parts<num_parts ){
     token = bloom_token_after(token);
     args->parts[args->num_parts] = bloom_token_unquoted(token);
@@ -206,11 +213,17 @@ int bloom_vtab_args_read(
     switch( ++num_positional ){
       case 1:  rc = read_table_name(texts[i], first, args, error); break;
       case 2:  rc = read_key(texts[i], first, args, error); break;
-      default: rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_TOO_MANY, texts[i])); break;
+      default: rc = bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not: %s",
+                                           texts[i]); break;
     }
   }
-  if( rc==SQLITE_OK && num_positional==1 ) rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_KEY, args->table));
-  if( rc==SQLITE_OK && num_positional==0 && args->where ) rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_WHERE));
+  if( rc==SQLITE_OK && num_positional==1 ){
+    rc = bloom_fail_vtab(error, "bloom: which key of table %s?  bloom(table, column) or bloom(table, expression)",
+                                args->table);
+  }
+  if( rc==SQLITE_OK && num_positional==0 && args->where ){
+    rc = bloom_fail_vtab(error, "bloom: where needs a source table: bloom(table, key, where = ...)");
+  }
   if( args->size==0 ) args->size = BLOOM_DEFAULT_BITS_PER_KEY;
   return rc;
 }

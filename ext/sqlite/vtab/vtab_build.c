@@ -89,7 +89,8 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const sqlite3_int64 num_pages = (sqlite3_int64)bloom_vtab_num_pages(layout, 0);
   int rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count", vtab->schema);
   if( rc!=SQLITE_OK || num_pages<=max_pages ) return rc;
-  return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_TOO_LARGE, vtab->name, num_pages, max_pages));
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s needs %lld pages, and its database may have %lld at most",
+                                              vtab->name, num_pages, max_pages);
 }
 
 /* Fails if no filter has the rate that was asked for.  A rebuild takes what is in reach: a table
@@ -99,7 +100,8 @@ static int check_rate(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   double best_rate;
   if( layout->size>=1 || vtab->has_layout || bloom_vtab_has_rate(layout->size, capacity, &best_rate) ) return SQLITE_OK;
   /* Rounded up, never down: it is a promise. */
-  return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_OUT_OF_REACH, layout->size, capacity, best_rate * 1.01));
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: bits_per_key %.15g is out of reach of a filter with room for "
+                                              "%lld keys; %.3g is in reach", layout->size, capacity, best_rate * 1.01);
 }
 
 /* Adds all keys of the source. */
@@ -185,7 +187,7 @@ static int refuse_names_in_use(bloom_vtab *vtab, char **error){
     if( rc==SQLITE_ROW ){
       rc = bloom_sql_column_text(row, 0, &type);
       if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
-      if( rc==SQLITE_OK ) rc = bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NAME_IN_USE, type, name));
+      if( rc==SQLITE_OK ) rc = bloom_fail_vtab(error, "bloom: the name of %s %s is needed, but taken", type, name);
     }else if( rc==SQLITE_DONE ){
       rc = SQLITE_OK;
     }
@@ -272,16 +274,19 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   bloom_triggers triggers = {NULL, 0, 0};
   char *error = NULL;
   int is_certain, has_rows, rc;
-  if( vtab->args.table==NULL ) return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_REBUILD, vtab->name));
+  if( vtab->args.table==NULL ){
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has no source table to rebuild it from", vtab->name);
+  }
   rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
   if( rc==SQLITE_OK && has_rows ){
-    return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_ON_THEIR_WAY, vtab->name));
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s cannot be rebuilt by a trigger, or while another statement "
+                                                "writes: rows are on their way", vtab->name);
   }
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = rebuild_from(vtab, &triggers, is_certain, &error);
-  if( error ) bloom_vtab_fail(vtab, rc, error);
+  if( error ) bloom_fail_vtab(&vtab->base.zErrMsg, "%z", error);
   bloom_triggers_free(&triggers);
   vtab->is_checked = 0;
   sqlite3_set_last_insert_rowid(db, rowid);

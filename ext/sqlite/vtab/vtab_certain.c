@@ -124,7 +124,8 @@ int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char 
   const char *why = NULL;
   *note = NULL;
   if( whole->is_maybe ){
-    *note = sqlite3_mprintf(BLOOM_NOTE_REPAIR, vtab->doubt ? vtab->doubt : "the schema cannot be read now", vtab->name, vtab->name);
+    *note = sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it",
+                            vtab->doubt ? vtab->doubt : "the schema cannot be read now", vtab->name, vtab->name);
     return *note ? SQLITE_OK : SQLITE_NOMEM;
   }
   if( vtab->args.table==NULL ) return SQLITE_OK;
@@ -132,7 +133,7 @@ int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char 
   else if( whole->is_full ) why = "it has more keys than room";
   else if( whole->num_removed>=MIN_REMOVED_KEYS && whole->num_removed>whole->num_keys / 5 ) why = "more than a fifth of its keys is gone";
   if( why==NULL ) return SQLITE_OK;
-  *note = sqlite3_mprintf(BLOOM_NOTE_REBUILD_PAYS, why, vtab->name, vtab->name);
+  *note = sqlite3_mprintf("%s; INSERT INTO %s(%s) VALUES ('rebuild') makes it smaller", why, vtab->name, vtab->name);
   return *note ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -164,7 +165,7 @@ static int count_missed(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64
   }
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   sqlite3_finalize(row);
-  if( error ) bloom_vtab_fail(vtab, rc, error);
+  if( error ) bloom_fail_vtab(&vtab->base.zErrMsg, "%z", error);
   bloom_source_free(&source);
   bloom_vtab_args_free(&args);
   bloom_triggers_free(&triggers);
@@ -186,7 +187,8 @@ static int check_whole(bloom_vtab *vtab, int is_quick, char **finding){
     rc = count_missed(vtab, whole, &num_keys, &num_missed);
   }
   if( rc==SQLITE_OK && num_missed>0 ){
-    *finding = sqlite3_mprintf(BLOOM_ERROR_TABLE_MISSES, vtab->name, num_missed, num_keys, vtab->name, vtab->name);
+    *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table; INSERT INTO %s(%s) VALUES "
+                               "('rebuild') repairs it", vtab->name, num_missed, num_keys, vtab->name, vtab->name);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
   }
   bloom_vtab_whole_free(whole);

@@ -14,6 +14,8 @@
 #include "../errors.h"
 #include "../key.h"
 
+#define NO_KEYS_TO_READ "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM %s(...)"
+
 /* xBestIndex's idxNum; with UNCHECKED the schema is looked at when the statement runs. */
 #define PLAN_FACTS 0
 #define PLAN_KEY   1
@@ -277,7 +279,7 @@ static int result_handle(vtab_cursor *cursor, sqlite3_context *context){
       case BLOOM_HANDLE_NOMEM:
         return SQLITE_NOMEM;
       case BLOOM_HANDLE_NONE_LEFT:
-        return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_HANDLES));
+        return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: all handles that a process can have are open");
     }
     whole->handle->test = bloom_vtab_whole_may_contain;
     whole->handle->test_data = whole;
@@ -337,7 +339,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
   const int num_parts = vtab_of(base->pVtab)->args.num_parts;
   if( column<num_parts ){
     if( cursor->parts[column] ) sqlite3_result_value(context, cursor->parts[column]);
-    else bloom_fail(context, BLOOM_ERROR_TABLE_KEY, name, name);
+    else bloom_fail(context, NO_KEYS_TO_READ, name, name);
     return SQLITE_OK;
   }
   column -= num_parts;
@@ -348,7 +350,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
       return result_of_bits(cursor, context, column);
     case BLOOM_VTAB_KEY:
       if( cursor->key ) sqlite3_result_value(context, cursor->key);
-      else bloom_fail(context, BLOOM_ERROR_TABLE_KEY, name, name);
+      else bloom_fail(context, NO_KEYS_TO_READ, name, name);
       return SQLITE_OK;
     case BLOOM_VTAB_REMOVED: /* written only */
     case BLOOM_VTAB_COMMAND:

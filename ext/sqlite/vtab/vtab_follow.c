@@ -303,7 +303,10 @@ static int refuse_rowid(const bloom_source *source, const char *text, char **err
     const int is_rowid = name && token.kind!='\'' && bloom_source_is_rowid_name(name) && !bloom_source_has(source, name);
     sqlite3_free(name);
     if( name==NULL ) return SQLITE_NOMEM;
-    if( is_rowid ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_ROWID_NAME, text));
+    if( is_rowid ){
+      return bloom_fail_vtab(error, "bloom: %s names the rowid, which a trigger cannot do; name the INTEGER PRIMARY "
+                                    "KEY column", text);
+    }
   }
   return SQLITE_OK;
 }
@@ -315,9 +318,10 @@ static int find_key_column(
   const bloom_source_column *found = bloom_source_find(source, *name);
   char *key;
   if( found==NULL && bloom_source_is_rowid_name(*name) && source->row_name ){
-    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_ROWID, source->name));
+    return bloom_fail_vtab(error, "bloom: table %s has no INTEGER PRIMARY KEY, and VACUUM may change its rowids",
+                                  source->name);
   }
-  if( found==NULL ) return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_COLUMN, *name, source->name));
+  if( found==NULL ) return bloom_fail_vtab(error, "bloom: there is no column %s in table %s", *name, source->name);
   key = sqlite3_mprintf("%s", found->name);
   if( key==NULL ) return SQLITE_NOMEM;
   sqlite3_free(*name);
@@ -340,7 +344,8 @@ int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, blo
   }
   if( rc!=SQLITE_OK ) return rc;
   if( !is_plain && source->row_name==NULL && source->num_keys==0 ){
-    return bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_ROW_NAME, source->name));
+    return bloom_fail_vtab(error, "bloom: columns of table %s take all names of the rowid, so no trigger can find its "
+                                  "row", source->name);
   }
   layout->num_columns = num_columns;
   layout->triggers = 1u << BLOOM_AFTER_UPDATE | 1u << BLOOM_BEFORE_DELETE;
@@ -357,7 +362,9 @@ static int refuse_coarse_collation(const bloom_source *source, const char *expre
     "SELECT value = 'A' OR value = 'a ' OR value = char(225) FROM"
     " (SELECT (%s\n) AS value FROM \"%w\".\"%w\" WHERE 0 UNION ALL SELECT 'a')", expression, source->schema, source->name);
   if( rc!=SQLITE_OK ) return bloom_source_failure(source->connection->db, rc, error);
-  return is_coarse ? bloom_say(error, sqlite3_mprintf(BLOOM_ERROR_TABLE_KEY_COLLATION, expression)) : SQLITE_OK;
+  return is_coarse ? bloom_fail_vtab(error, "bloom: %s has a collation other than BINARY, and a filter over an "
+                                            "expression compares bytes; name the column alone, or write lower(...) for "
+                                            "NOCASE, rtrim(...) for RTRIM", expression) : SQLITE_OK;
 }
 
 static void append_index_parts(sqlite3_str *sql, const bloom_vtab_args *args){

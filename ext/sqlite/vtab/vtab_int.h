@@ -112,9 +112,6 @@ int bloom_vtab_locate(bloom_vtab *vtab);
 /* Blocks of a layer: what SQLite gives memory for in one piece, and less than Parquet's most. */
 #define BLOOM_VTAB_MAX_BLOCKS 60000000
 
-/* Fails with a message, which is SQLite's then; NULL is want of memory. */
-int bloom_vtab_fail(bloom_vtab *vtab, int rc, char *message);
-
 /* Fails because of what a shadow table holds, SQLITE_CORRUPT_VTAB. */
 int bloom_vtab_damaged(bloom_vtab *vtab, const char *what);
 

@@ -29,14 +29,9 @@ static const char layout_magic[] = "bloomvt1";
 /* No capacity comes near it, or near overflow when some are added. */
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
 
-int bloom_vtab_fail(bloom_vtab *vtab, int rc, char *message){
-  sqlite3_free(vtab->base.zErrMsg);
-  vtab->base.zErrMsg = message;
-  return message ? rc : SQLITE_NOMEM;
-}
-
 int bloom_vtab_damaged(bloom_vtab *vtab, const char *what){
-  return bloom_vtab_fail(vtab, SQLITE_CORRUPT_VTAB, sqlite3_mprintf(BLOOM_ERROR_TABLE_DAMAGED, vtab->name, what));
+  const int rc = bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s is damaged: %s", vtab->name, what);
+  return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
 
 int bloom_vtab_failure(bloom_vtab *vtab, int rc){

@@ -26,7 +26,8 @@ int bloom_vtab_refuse_old(bloom_vtab *vtab){
   char *config;
   int rc = find_config(vtab, &config);
   if( rc==SQLITE_OK && config ){
-    rc = bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_OLD, vtab->name, vtab->name));
+    rc = bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.0: DROP TABLE %s, and create it again",
+                                              vtab->name, vtab->name);
   }
   sqlite3_free(config);
   return rc;

@@ -86,7 +86,8 @@ static int by_layout(bloom_vtab *vtab, int (*action)(bloom_vtab *, key_change *)
 
 static int fail_no_tuple(bloom_vtab *vtab){
   const int num_columns = vtab->layout.num_columns;
-  return bloom_vtab_fail(vtab, SQLITE_ERROR, sqlite3_mprintf(BLOOM_ERROR_TABLE_NO_TUPLE, vtab->name, num_columns, vtab->name));
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: a key of %s has %d columns: FROM %s(...) with so many values, or "
+                                              "key = bloom_tuple(...)", vtab->name, num_columns, vtab->name);
 }
 
 static int look_up_key(bloom_vtab *vtab, key_change *change){
