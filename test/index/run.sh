@@ -2,7 +2,8 @@
 # A table and its bloom_index, side by side: sh test/index/run.sh [--long]
 #
 # model.py changes tables at random and asks both the same; hostile.py writes anything into
-# the index's tables; kills.py ends processes that merge.  --long: 200,000 queries, both
+# the index's tables; kills.py ends processes that merge; identity.py puts other files under
+# statements that are held.  --long: 200,000 queries, both
 # SQLites, large tables, and hostile tables under sanitizers.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
@@ -29,9 +30,11 @@ model() {
 model 'this SQLite' "$PYTHON" test/index/model.py --runs $runs
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --runs $hostile --seed "$seed"
 adds_up 'kills' "$PYTHON" test/index/kills.py --kills $kills --seed "$seed"
+adds_up 'identity' "$PYTHON" test/index/identity.py
 if [ -n "$long" ]; then
   model 'large tables' "$PYTHON" test/index/model.py --big --runs 30 --steps 12
   check 'SQLite 3.54.1' sh test/lib/build_sqlite.sh 3.54.1
+  adds_up 'identity, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/identity.py
   model 'SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --runs $runs
   if find_sanitizers; then
     check 'sanitized build' make_sanitized

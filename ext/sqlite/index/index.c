@@ -27,6 +27,7 @@ static void index_free(bloom_index *index){
   sqlite3_free(index->schema);
   sqlite3_free(index->name);
   sqlite3_free(index->source_name);
+  sqlite3_free(index->doubt);
   sqlite3_free(index->base.zErrMsg);
   sqlite3_free(index);
 }
@@ -37,6 +38,7 @@ static bloom_index *index_new(bloom_connection *connection, const char *schema, 
   memset(index, 0, sizeof(*index));
   index->connection = connection;
   index->schema = sqlite3_mprintf("%s", schema);
+  index->file = bloom_database_file(connection->db, schema);
   index->name = sqlite3_mprintf("%s", name);
   if( index->schema && index->name ) return index;
   index_free(index);
@@ -166,7 +168,8 @@ static int index_disconnect(sqlite3_vtab *vtab){
 
 static int index_destroy(sqlite3_vtab *vtab){
   bloom_index *index = (bloom_index *)vtab;
-  const int rc = index_drop(index);
+  int rc = index_locate_database(index);
+  if( rc==SQLITE_OK ) rc = index_drop(index);
   if( rc==SQLITE_OK ) index_free(index);
   return rc;
 }
@@ -187,6 +190,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
     }
   }
   memset(&source, 0, sizeof(source));
+  if( rc==SQLITE_OK ) rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = index_source_check(index, &source, &vtab->zErrMsg);
   /* The triggers are made again, since PRAGMA legacy_alter_table would leave them the tables' old names. */
   if( rc==SQLITE_OK ) rc = index_triggers_drop(index);
@@ -245,7 +249,8 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, 
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL || sqlite3_value_type(args[num_args-1])==SQLITE_NULL ){
     return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is read only: write to table %s", index->name, index->config.source);
   }
-  rc = index_command(index, args[num_args-1]);
+  rc = index_locate(index);
+  if( rc==SQLITE_OK ) rc = index_command(index, args[num_args-1]);
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && vtab->zErrMsg==NULL ){
     const int is_sqlites = (sqlite3_errcode(db) & 0xff)==(rc & 0xff);
     vtab->zErrMsg = sqlite3_mprintf("bloom_index: %s", is_sqlites ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
@@ -269,9 +274,12 @@ static int index_shadow_name(const char *suffix){
 
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */
 static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick, char **finding){
+  bloom_index *index = (bloom_index *)vtab;
+  const int rc = index_locate(index);
   (void)schema;
   (void)name;
-  return index_check((bloom_index *)vtab, is_quick, finding);
+  *finding = NULL;
+  return rc==SQLITE_OK ? index_check(index, is_quick, finding) : rc;
 }
 
 const bloom_module_with_integrity bloom_index_module = {

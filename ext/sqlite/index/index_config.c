@@ -205,7 +205,7 @@ static void config_append_text(sqlite3_str *out, const char *text){
   sqlite3_str_append(out, text, (int)num_bytes);
 }
 
-static void config_print(const index_config *config, sqlite3_str *out){
+static void config_print(index_config *config, sqlite3_str *out){
   uint8_t checksum[8];
   int i;
   config_append_u32(out, CONFIG_MAGIC);
@@ -223,7 +223,8 @@ static void config_print(const index_config *config, sqlite3_str *out){
     config_append_text(out, config->columns[i].type);
     config_append_text(out, config->columns[i].collation);
   }
-  bloom_store64_le(checksum, bloom_xxh64((const uint8_t *)sqlite3_str_value(out), (size_t)sqlite3_str_length(out)));
+  config->checksum = bloom_xxh64((const uint8_t *)sqlite3_str_value(out), (size_t)sqlite3_str_length(out));
+  bloom_store64_le(checksum, config->checksum);
   sqlite3_str_append(out, (const char *)checksum, 8);
 }
 
@@ -273,7 +274,8 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
   int is_nomem = 0;
   if( num_bytes<CONFIG_HEAD_BYTES + 8 || bloom_load32_le(bytes)!=CONFIG_MAGIC ) return SQLITE_CORRUPT_VTAB;
   end = bytes + num_bytes - 8;
-  if( bloom_load64_le(end)!=bloom_xxh64(bytes, num_bytes - 8) ) return SQLITE_CORRUPT_VTAB;
+  config->checksum = bloom_load64_le(end);
+  if( config->checksum!=bloom_xxh64(bytes, num_bytes - 8) ) return SQLITE_CORRUPT_VTAB;
   config->num_probes = bloom_load32_le(bytes + 4);
   num_columns = bloom_load32_le(bytes + 8);
   config->id_column = (int)(bloom_load32_le(bytes + 12) & INT32_MAX);
@@ -303,14 +305,33 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
   return config->columns==NULL || i<num_columns || bytes!=end ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
 }
 
-int index_config_read(bloom_index *index){
+static int config_open(const bloom_index *index, sqlite3_blob **blob){
   char *table = sqlite3_mprintf("%s_config", index->name);
-  uint8_t *bytes = NULL;
-  sqlite3_blob *blob = NULL;
-  size_t num_bytes = 0;
-  int i, rc = SQLITE_NOMEM;
-  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "data", 1, 0, &blob);
+  int rc = SQLITE_NOMEM;
+  *blob = NULL;
+  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "data", 1, 0, blob);
   sqlite3_free(table);
+  return rc;
+}
+
+int index_config_compare(bloom_index *index, int *is_same){
+  sqlite3_blob *blob;
+  uint8_t checksum[8];
+  int rc = config_open(index, &blob);
+  *is_same = 0;
+  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>8 ){
+    rc = sqlite3_blob_read(blob, checksum, 8, sqlite3_blob_bytes(blob) - 8);
+    *is_same = rc==SQLITE_OK && bloom_load64_le(checksum)==index->config.checksum;
+  }
+  sqlite3_blob_close(blob);
+  return rc==SQLITE_ERROR ? SQLITE_OK : rc;
+}
+
+int index_config_read(bloom_index *index){
+  uint8_t *bytes = NULL;
+  sqlite3_blob *blob;
+  size_t num_bytes = 0;
+  int i, rc = config_open(index, &blob);
   if( rc==SQLITE_OK ){
     num_bytes = (size_t)sqlite3_blob_bytes(blob);
     bytes = sqlite3_malloc64(num_bytes + 1);

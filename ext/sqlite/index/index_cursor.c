@@ -173,13 +173,19 @@ static int cursor_advance(index_cursor *cursor){
   }
 }
 
-/* Looks at the source where xBestIndex could not. */
+/* Looks at what xBestIndex could not, or what may be another since. */
 static int cursor_check_source(index_cursor *cursor){
   bloom_index *index = (bloom_index *)cursor->base.pVtab;
-  index_source source;
-  const int rc = index_source_check(index, &source, &index->base.zErrMsg);
-  if( source.doubt ) cursor->plan.reads_all = 1;
-  index_source_free(&source);
+  index_plan *plan = &cursor->plan;
+  const char *doubt;
+  int i, rc;
+  if( !plan->is_unchecked && !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return SQLITE_OK;
+  rc = index_source_doubt(index, &doubt, &index->base.zErrMsg);
+  if( doubt ) plan->reads_all = 1;
+  for(i=0; i<plan->num_conditions && plan->is_unchecked && rc==SQLITE_OK; i++){
+    const index_condition_kind kind = plan->conditions[i].kind;
+    if( kind==INDEX_LIKE || kind==INDEX_GLOB ) rc = index_like_check(index, &plan->conditions[i]);
+  }
   return rc;
 }
 
@@ -194,7 +200,8 @@ int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int nu
   if( cursor->rows ) sqlite3_reset(cursor->rows);
   rc = index_plan_read(text, &cursor->plan);
   if( rc==SQLITE_OK && cursor->plan.num_conditions!=num_args ) rc = SQLITE_CORRUPT_VTAB;
-  if( rc==SQLITE_OK && cursor->plan.is_unchecked ) rc = cursor_check_source(cursor);
+  if( rc==SQLITE_OK ) rc = index_locate(index);
+  if( rc==SQLITE_OK ) rc = cursor_check_source(cursor);
   if( rc==SQLITE_OK ) rc = index_candidates(index, &cursor->plan, args, &cursor->intervals);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   if( cursor->intervals.num_intervals==0 ) return SQLITE_OK;

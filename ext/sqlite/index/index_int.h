@@ -25,6 +25,7 @@
 #include "../../core/signature/block.h"
 #include "../../core/signature/slices.h"
 #include "../connection.h"
+#include "../source/database.h"
 #include "../source/equality.h"
 #include "../source/sql.h"
 
@@ -85,6 +86,7 @@ typedef struct index_config {
   index_key keys[INDEX_MAX_KEYS];
   int num_keys;
   uint32_t num_probes; /* of a key, for =; 0: they grow with the table */
+  uint64_t checksum;   /* of its bytes in NAME_config */
 } index_config;
 
 /* The virtual table. */
@@ -92,8 +94,15 @@ typedef struct bloom_index {
   sqlite3_vtab base; /* first, for SQLite */
   bloom_connection *connection;
   char *schema, *name;
+  void *file;         /* that SQLite has open for this database: index_locate() */
   char *source_name;  /* as it was called when a statement was last compiled */
   index_config config;
+
+  /* What was found at a version of the schema: index_source_doubt(). */
+  int is_checked;
+  sqlite3_int64 checked_version;
+  char *doubt; /* why blocks cannot be believed; NULL: they can */
+
   const char *damage; /* NULL, or why config cannot be used: all but DROP fails then */
 } bloom_index;
 
@@ -113,6 +122,9 @@ int index_config_set(index_config *config, const index_args *args, char **error)
 /* Writes index->config to NAME_config; reads it from there, or sets index->damage. */
 int index_config_write(bloom_index *index);
 int index_config_read(bloom_index *index);
+
+/* Sets *is_same to whether NAME_config still has what index->config was read from. */
+int index_config_compare(bloom_index *index, int *is_same);
 void index_config_free(index_config *config);
 
 /* -- index_triggers.c -------------------------------------------------------------- */
@@ -132,6 +144,16 @@ typedef struct index_source {
 ** table any more, or it has other columns.  index_source_free() is for the caller. */
 int index_source_check(bloom_index *index, index_source *source, char **error);
 void index_source_free(index_source *source);
+
+/* The same for queries, which need to know the doubt alone; looks once at each version of the
+** schema.  *doubt is the index's. */
+int index_source_doubt(bloom_index *index, const char **doubt, char **error);
+
+/* Sees to it that index->schema is the name of the index's database, and index->config what the
+** index there was made with, before any of it is read or written.  SQLITE_ERROR and zErrMsg if
+** that cannot be.  The first does not look at the config. */
+int index_locate_database(bloom_index *index);
+int index_locate(bloom_index *index);
 
 /* -- index_layout.c ---------------------------------------------------------------- */
 
@@ -254,8 +276,8 @@ void index_like_add(const uint8_t *weights, sqlite3_value *value, bloom_block *b
 int index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
                     uint16_t *bits, size_t max_bits, size_t *num_bits);
 
-/* Sets *is_builtin to whether SQLite's own function serves the operator. */
-int index_like_is_builtin(bloom_index *index, int is_glob, int *is_builtin);
+/* Sets condition->is_opaque if another function than SQLite's own serves the operator. */
+int index_like_check(bloom_index *index, index_condition *condition);
 
 /* -- index_commands.c -------------------------------------------------------------- */
 

@@ -176,10 +176,20 @@ int index_like_bits(const bloom_index *index, const uint8_t *weights, index_cond
   return SQLITE_OK;
 }
 
-int index_like_is_builtin(bloom_index *index, int is_glob, int *is_builtin){
-  sqlite3_int64 num_others = 1;
-  const int rc = bloom_sql_integer(index->connection, &num_others,
-    "SELECT count(*) FROM pragma_function_list WHERE name = '%s' COLLATE NOCASE AND builtin = 0 AND narg IN (2, -1)", is_glob ? "glob" : "like");
-  *is_builtin = rc==SQLITE_OK && num_others==0;
+int index_like_check(bloom_index *index, index_condition *condition){
+  const char *function = condition->kind==INDEX_GLOB ? "glob" : "like";
+  int num_builtin = 0, num_others = 0;
+  sqlite3_stmt *row;
+  /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
+  int rc = bloom_sql_prepare(index->connection, &row, "PRAGMA function_list");
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+    const char *name;
+    const int num_args = sqlite3_column_int(row, 4);
+    rc = bloom_sql_column_text(row, 0, &name);
+    if( rc!=SQLITE_OK || name==NULL || sqlite3_stricmp(name, function)!=0 || (num_args!=2 && num_args!=-1) ) continue;
+    if( sqlite3_column_int(row, 1) ) num_builtin++; else num_others++;
+  }
+  sqlite3_finalize(row);
+  condition->is_opaque = rc!=SQLITE_DONE || num_builtin==0 || num_others>0;
   return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
 }

@@ -128,15 +128,15 @@ int index_plan_read(const char *text, index_plan *plan){
 #define INDEX_UNKNOWN_ROWS 1048576.0
 
 /* About how many rows there are: the merged ones. */
-static double plan_num_rows(const bloom_index *index){
+static double plan_num_rows(const bloom_index *index, const index_plan *plan){
   index_layout layout;
-  if( index_layout_read(index, &layout)!=SQLITE_OK || !layout.has_covered ) return INDEX_UNKNOWN_ROWS;
+  if( plan->is_unchecked || index_layout_read(index, &layout)!=SQLITE_OK || !layout.has_covered ) return INDEX_UNKNOWN_ROWS;
   return layout.num_rows<1 ? 1 : (double)layout.num_rows;
 }
 
 /* Sets what the plan costs. */
 static void plan_set_cost(const bloom_index *index, const index_plan *plan, sqlite3_index_info *info){
-  const double num_rows = plan_num_rows(index);
+  const double num_rows = plan_num_rows(index, plan);
   double rows = num_rows, shadow_reads = 0;
   int i, has_key = 0, has_list = 0, is_unique = 0;
   for(i=0; i<plan->num_conditions; i++){
@@ -175,17 +175,18 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
 
 int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = (bloom_index *)vtab;
-  index_source source;
   index_plan plan = {.num_conditions = 0};
-  int i, rc;
+  const char *doubt = NULL;
+  int i, rc = SQLITE_BUSY;
   if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
-  rc = index_source_check(index, &source, &vtab->zErrMsg);
+  if( bloom_can_read_in_best_index() ) rc = index_locate(index);
+  if( rc==SQLITE_OK ) rc = index_source_doubt(index, &doubt, &vtab->zErrMsg);
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && rc!=SQLITE_NOMEM ){
     /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */
     plan.is_unchecked = 1;
     rc = SQLITE_OK;
   }
-  plan.reads_all = source.doubt!=NULL;
+  plan.reads_all = doubt!=NULL;
   plan.columns_used = info->colUsed;
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan.num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
@@ -196,9 +197,7 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     plan.conditions[plan.num_conditions++] = condition;
     info->aConstraintUsage[i].argvIndex = plan.num_conditions;
     if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ){
-      int is_builtin;
-      rc = index_like_is_builtin(index, condition.kind==INDEX_GLOB, &is_builtin);
-      if( !is_builtin ) plan.conditions[plan.num_conditions-1].is_opaque = 1;
+      if( !plan.is_unchecked ) rc = index_like_check(index, &plan.conditions[plan.num_conditions-1]);
       /* The inner statement calls the same function. */
       info->aConstraintUsage[i].omit = !plan_has_range(info, info->aConstraint[i].iColumn);
     }
@@ -210,10 +209,9 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   }
   if( rc==SQLITE_OK ){
     plan_set_cost(index, &plan, info);
-    info->idxStr = plan_print(index, &plan, source.doubt);
+    info->idxStr = plan_print(index, &plan, doubt);
     info->needToFreeIdxStr = 1;
     if( info->idxStr==NULL ) rc = SQLITE_NOMEM;
   }
-  index_source_free(&source);
   return rc;
 }

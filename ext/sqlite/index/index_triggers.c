@@ -199,3 +199,41 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
   }
   return rc;
 }
+
+int index_source_doubt(bloom_index *index, const char **doubt, char **error){
+  sqlite3_int64 version = 0;
+  int rc = bloom_sql_integer(index->connection, &version, "PRAGMA \"%w\".schema_version", index->schema);
+  *doubt = NULL;
+  if( rc!=SQLITE_OK ) return rc;
+  if( !index->is_checked || index->checked_version!=version || bloom_database_may_be_swapped(index->connection->db, index->schema) ){
+    index_source source;
+    index->is_checked = 0;
+    rc = index_source_check(index, &source, error);
+    if( rc==SQLITE_OK ){
+      sqlite3_free(index->doubt);
+      index->doubt = source.doubt;
+      source.doubt = NULL;
+      index->is_checked = 1;
+      index->checked_version = version;
+    }
+    index_source_free(&source);
+  }
+  if( rc==SQLITE_OK ) *doubt = index->doubt;
+  return rc;
+}
+
+int index_locate_database(bloom_index *index){
+  int is_changed, rc = bloom_database_locate(index->connection, &index->schema, &index->file, &is_changed);
+  if( is_changed ) index->is_checked = 0;
+  if( rc!=SQLITE_NOTFOUND ) return rc;
+  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the database of %s was detached or replaced while its cache is shared: "
+                                               "open the connection anew", index->name);
+}
+
+int index_locate(bloom_index *index){
+  int is_same = 1, rc = index_locate_database(index);
+  if( rc!=SQLITE_OK || !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return rc;
+  rc = index_config_compare(index, &is_same);
+  if( rc!=SQLITE_OK || is_same ) return rc;
+  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the database of %s was replaced by another: prepare the statement anew", index->name);
+}

@@ -61,56 +61,14 @@ static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   return rc;
 }
 
-/* SQLite's object of the file that is open by a database's name, NULL if there is none. */
-static void *open_file(sqlite3 *db, const char *schema){
-  sqlite3_file *file = NULL;
-  return sqlite3_file_control(db, schema, SQLITE_FCNTL_FILE_POINTER, &file)==SQLITE_OK ? file : NULL;
-}
-
-/* *schema is the name that the vtab's file is open by, to be freed; NULL: by none. */
-static int find_schema(bloom_vtab *vtab, char **schema){
-  sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(vtab->connection, &row, "PRAGMA database_list");
-  *schema = NULL;
-  while( rc==SQLITE_OK && *schema==NULL && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    rc = bloom_sql_copy_text(row, 1, schema);
-    if( rc==SQLITE_OK && *schema && open_file(vtab->connection->db, *schema)!=vtab->file ){
-      sqlite3_free(*schema);
-      *schema = NULL;
-    }
-  }
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
-}
-
 int bloom_vtab_locate(bloom_vtab *vtab){
-  void *file = open_file(vtab->connection->db, vtab->schema);
-  char *schema;
-  int rc;
-  if( file==vtab->file ) return SQLITE_OK;
-  rc = find_schema(vtab, &schema);
-  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
-  vtab->is_checked = 0;
-  vtab->has_layout = 0;
-  /* A statement from before sqlite3_deserialize() means the file that is there now. */
-  if( bloom_vtab_may_be_swapped(vtab) ){
-    if( schema==NULL && file ){
-      vtab->file = file;
-      return SQLITE_OK;
-    }
-    if( file ){
-      /* Or it is one that means the file from before, which is attached by another name. */
-      sqlite3_free(schema);
-      schema = NULL;
-    }
-  }
-  if( schema==NULL ){
+  int is_changed, rc = bloom_database_locate(vtab->connection, &vtab->schema, &vtab->file, &is_changed);
+  if( is_changed ) vtab->is_checked = vtab->has_layout = 0;
+  if( rc==SQLITE_NOTFOUND ){
     return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was detached or replaced while its cache is "
                                                 "shared: open the connection anew", vtab->name);
   }
-  sqlite3_free(vtab->schema);
-  vtab->schema = schema;
-  return SQLITE_OK;
+  return bloom_vtab_failure(vtab, rc);
 }
 
 static int vtab_disconnect(sqlite3_vtab *base){
@@ -138,7 +96,7 @@ static int vtab_connect(
   memset(vtab, 0, sizeof(*vtab));
   vtab->connection = connection;
   vtab->schema = sqlite3_mprintf("%s", args[1]);
-  vtab->file = open_file(db, args[1]);
+  vtab->file = bloom_database_file(db, args[1]);
   vtab->name = sqlite3_mprintf("%s", args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
   vtab->guard = sqlite3_mprintf("%s_guard", args[2]);

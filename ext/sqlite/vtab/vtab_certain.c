@@ -15,13 +15,6 @@
 /* Removed keys that a filter need not care about. */
 #define MIN_REMOVED_KEYS 1000
 
-int bloom_vtab_may_be_swapped(const bloom_vtab *vtab){
-  sqlite3_vfs *vfs = NULL;
-  /* sqlite3_deserialize() puts another file in place, and SQLite compiles nothing anew. */
-  if( sqlite3_file_control(vtab->connection->db, vtab->schema, SQLITE_FCNTL_VFS_POINTER, &vfs)!=SQLITE_OK ) return 1;
-  return vfs==NULL || vfs->zName==NULL || strcmp(vfs->zName, "memdb")==0;
-}
-
 /* 1 if a trigger is one AFTER, as far as its text tells: BEFORE is what it is without. */
 static int may_be_after(const char *sql){
   bloom_token token = bloom_token_first(sql);
@@ -107,7 +100,7 @@ int bloom_vtab_check_source(bloom_vtab *vtab, int *is_certain){
   *is_certain = 0;
   if( vtab->connection->is_running ) return SQLITE_OK; /* not now: it may be in it */
   rc = bloom_sql_integer(vtab->connection, &version, "PRAGMA \"%w\".schema_version", vtab->schema);
-  if( rc==SQLITE_OK && (!vtab->is_checked || vtab->checked_version!=version || bloom_vtab_may_be_swapped(vtab)) ){
+  if( rc==SQLITE_OK && (!vtab->is_checked || vtab->checked_version!=version || bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
     vtab->is_checked = 0;
     rc = bloom_vtab_read_layout(vtab);
     if( rc!=SQLITE_OK ) return rc;

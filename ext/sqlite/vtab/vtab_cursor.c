@@ -46,12 +46,6 @@ static bloom_vtab *vtab_of(void *base){
 
 /* -- Planning ----------------------------------------------------------------------------- */
 
-/* 1 if this SQLite locks the schema while it calls xBestIndex.  Others read it anew where a
-** statement of ours notices a change, under the statement that is being compiled. */
-static int can_check_now(void){
-  return sqlite3_libversion_number()>=3038002;
-}
-
 /* 1 if it is the collation of the key, whose layout was read. */
 static int has_collation(const bloom_vtab *vtab, bloom_collation collation){
   return vtab->layout.num_columns>0 && vtab->layout.rules[0].collation==collation;
@@ -123,7 +117,7 @@ static const char *plan_name(const bloom_vtab *vtab, const sqlite3_index_info *i
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   bloom_vtab *vtab = vtab_of(base);
   int i, is_certain, has_unusable = 0;
-  int rc = can_check_now() && !vtab->connection->is_running ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
+  int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( rc==SQLITE_NOMEM ) return rc;
   sqlite3_free(base->zErrMsg);
@@ -213,7 +207,7 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   forget_reading(cursor);
   if( rc!=SQLITE_OK ) return rc;
   is_certain = vtab->doubt==NULL;
-  if( plan & UNCHECKED || bloom_vtab_may_be_swapped(vtab) ) rc = bloom_vtab_check_source(vtab, &is_certain);
+  if( plan & UNCHECKED || bloom_database_may_be_swapped(vtab->connection->db, vtab->schema) ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( plan & WITH_UNKNOWN ) is_certain = 0;
   /* Where an authorizer keeps it from the schema, every key may be in it. */
   if( rc!=SQLITE_OK && rc!=SQLITE_AUTH ) return rc;

@@ -16,6 +16,7 @@
 #define BLOOM_SQLITE_VTAB_INT_H
 
 #include "../source/blob.h"
+#include "../source/database.h"
 #include "../source/source.h"
 #include "../source/tokens.h"
 #include "../source/triggers.h"
@@ -278,9 +279,6 @@ bloom_vtab_key bloom_vtab_key_of_row(const bloom_vtab_layout *layout, sqlite3_st
 ** answers are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is
 ** known. */
 int bloom_vtab_check_source(bloom_vtab *vtab, int *is_certain);
-
-/* 1 if a statement that was checked when it was compiled may run over another file since. */
-int bloom_vtab_may_be_swapped(const bloom_vtab *vtab);
 
 /* 'integrity-check': *finding, to be freed, says what is wrong; NULL: nothing. */
 int bloom_vtab_check(bloom_vtab *vtab, int is_quick, char **finding);
