@@ -149,7 +149,7 @@ $(BUILD)/test/faults/limits/big_filters: test/faults/limits/big_filters.cc $(BUI
 
 HAVE_ROCKSDB := $(shell printf '\043include <rocksdb/filter_policy.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
 .PHONY: bench
-bench: ## Measure everything, in a few minutes: tables; plots and raw results in build/bench
+bench: ## Measure everything, in a few minutes: tables; medians and plots in build/bench
 	$(Q)sh test/bench/run.sh quick $(BENCH)
 
 .PHONY: bench-full
@@ -157,10 +157,9 @@ bench-full: ## The same at full size, in hours (BENCH="joins star": only those)
 	$(Q)sh test/bench/run.sh full $(BENCH)
 
 .PHONY: bench-keep
-bench-keep: ## Copy raw results of bench-full to test/bench/results; MACHINE=NAME names the machine
-	$(if $(MACHINE),,$(error MACHINE=NAME is missing: results are kept as test/bench/results/NAME-*.tsv))
-	$(Q)for file in $$(ls build/bench/results/*.tsv | grep -v /quick-); do \
-	  cp "$$file" "test/bench/results/$(MACHINE)-$${file##*/}" || exit; done
+bench-keep: ## Keep what bench or bench-full measured, as medians in test/bench/results/NAME: MACHINE=NAME
+	$(if $(MACHINE),,$(error MACHINE=NAME is missing: results are kept in test/bench/results/NAME))
+	$(Q)$(or $(PYTHON),/usr/bin/python3) test/bench/fold.py build/bench/raw test/bench/results/$(MACHINE)
 
 .PHONY: plots
 plots: ## Draw the plots of the results that are kept, test/bench/results/*.svg

@@ -1,6 +1,6 @@
 /*
 ** What the benchmarks in C and C++ share: the processor's time, the order in which
-** contestants take turns, quantiles, and the files of raw results.
+** contestants take turns, quantiles, and the files of raw rows.
 */
 #ifndef BLOOM_BENCH_BENCH_H
 #define BLOOM_BENCH_BENCH_H
@@ -63,16 +63,16 @@ static inline double quantile(const double *values, int count, double share){
 }
 
 /*
-** The file for raw results, $BENCH_RESULTS<what>[-sqlite-<version>].tsv: what measured
-** them, and the names of the columns.  NULL where run.sh did not set the variable.
+** The file for raw rows, $BENCH_RESULTS/<what>[-sqlite-<version>].tsv: what measured
+** them, and the names of the columns; fold.py reads them by the column repeat.  NULL where run.sh did not set the variable.
 */
 static inline FILE *open_results(const char *what, const char *sqlite_version, const char *note, const char *columns){
-  const char *prefix = getenv("BENCH_RESULTS"), *machine = getenv("BENCH_MACHINE");
+  const char *folder = getenv("BENCH_RESULTS"), *machine = getenv("BENCH_MACHINE");
   const char *before = sqlite_version ? "-sqlite-" : "", *version = sqlite_version ? sqlite_version : "";
   char path[4096];
   FILE *file;
-  if( prefix==NULL ) return NULL;
-  snprintf(path, sizeof(path), "%s%s%s%s.tsv", prefix, what, before, version);
+  if( folder==NULL ) return NULL;
+  snprintf(path, sizeof(path), "%s/%s%s%s.tsv", folder, what, before, version);
   file = fopen(path, "w");
   if( file==NULL ){
     perror(path);

@@ -123,7 +123,7 @@ def main():
     folder, size = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
     results = harness.Results("build-partitions",
-                              ["num_keys", "way", "run", "clock_s", "processor_s", "peak_bytes", "written_bytes"],
+                              ["num_keys", "way", "repeat", "clock_s", "processor_s", "peak_bytes", "written_bytes"],
                               f"partitions of {KEYS_PER_PART} keys; each run a process of its own")
     print(f"SQLite {sqlite3.sqlite_version}, partitions of {KEYS_PER_PART:,}")
     for num_keys, num_runs, ways in SIZES[size]:

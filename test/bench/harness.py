@@ -5,8 +5,8 @@ timing contestants in turns, and keeping every time measured.
 test/bench/run.sh sets the environment:
 
   BENCH_EXTENSION  the extension to load, built with optimisation
-  BENCH_MACHINE    the CPU, and the compiler and flags the extension was built with
-  BENCH_RESULTS    where raw results go: the beginning of their names
+  BENCH_MACHINE    the CPU, the day, the commit, and the compiler and flags the extension was built with
+  BENCH_RESULTS    the folder of the raw rows
   BENCH_FOLDER     where databases go; build/bench
 
 Without run.sh: ./bloom.so is measured, and nothing is kept.
@@ -65,12 +65,12 @@ def database(name, fill, program=None):
 
 
 class Results:
-    """Raw results: one row a measurement, in $BENCH_RESULTS<what>-sqlite-<version>.tsv."""
+    """Raw rows, one a measurement, in $BENCH_RESULTS/<what>-sqlite-<version>.tsv; fold.py reads them by the column repeat."""
 
     def __init__(self, what, columns, note, keep=True):
         self.file = None
         if keep and "BENCH_RESULTS" in os.environ:
-            self.file = open(f"{os.environ['BENCH_RESULTS']}{what}-sqlite-{sqlite3.sqlite_version}.tsv", "w", encoding="utf-8")
+            self.file = open(f"{os.environ['BENCH_RESULTS']}/{what}-sqlite-{sqlite3.sqlite_version}.tsv", "w", encoding="utf-8")
             self.file.write(f"# {os.environ.get('BENCH_MACHINE', '')}; SQLite {sqlite3.sqlite_version}\n# {note}\n")
             self.row(*columns)
 

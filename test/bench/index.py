@@ -71,7 +71,7 @@ def merge(db, name):
 
 
 class Report:
-    """Writes raw results, and prints lines with what is to be reached."""
+    """Writes raw rows, and prints lines with what is to be reached."""
 
     def __init__(self, size):
         self.results = harness.Results("index", ("rows", "what", "contestant", "repeat", "value"),

@@ -30,7 +30,7 @@
 #define TIMED_NS        1e7
 
 static sqlite3 *db;
-static FILE *out; /* raw results, or NULL */
+static FILE *out; /* raw rows, or NULL */
 static int num_repeats;
 
 static void check(int rc){

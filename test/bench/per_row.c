@@ -24,7 +24,7 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static sqlite3 *db;
-static FILE *out; /* raw results, or NULL */
+static FILE *out; /* raw rows, or NULL */
 static const char *only = "";
 static int num_rows, num_repeats;
 

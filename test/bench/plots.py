@@ -3,7 +3,7 @@
 The pictures of the benchmarks' results, drawn by gnuplot.
 
     make plots                            test/bench/results, from the results that are kept there
-    plots.py RESULTS FOLDER               from RESULTS*.tsv, as a run of the benchmarks does
+    plots.py RESULTS FOLDER               from RESULTS/*.tsv, as a run of the benchmarks does
     plots.py --check                      were the kept pictures drawn from the kept results?
 
 Each picture is a function below, which says what is shown of which results. A picture whose
@@ -11,20 +11,18 @@ results are missing is left out, with a word. Each SVG names its results, and th
 all that gnuplot was given, by which --check knows it without gnuplot. Where the gnuplot that drew it
 is installed, the whole picture is compared.
 """
-import glob
 import hashlib
 import math
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KEPT = os.path.join(HERE, "results")
-MACHINE = "intelr-xeonr-processor-"  # whose results the documents speak of
-MACHINES = {"index": "amd-epyc-"}  # where a picture's results are of another one
+MACHINE = "xeon"  # whose results the documents speak of
+MACHINES = {"index": "epyc"}  # where a picture's results are of another one
 
 # Light pages, dark pages. The lines' colours are those of Okabe and Ito, which all eyes can tell
 # apart; where one is hard to read as text, it is darker or lighter here.
@@ -47,31 +45,38 @@ class Missing(Exception):
 
 
 class Results:
-    """The files of results whose names begin with a prefix."""
+    """The medians that fold.py wrote into a folder."""
 
-    def __init__(self, prefix):
-        self.prefix = prefix
+    def __init__(self, folder):
+        self.folder = folder
         self.read = []  # the names of the files that were
 
-    def rows(self, what, has=None):
-        """The rows of one benchmark, as dicts: of the full run if there is one, and it has this value in a column."""
-        for size in ("", "medium-"):
-            for ending in ("", "-sqlite-[0-9]*"):
-                for path in sorted(glob.glob(glob.escape(self.prefix) + size + what + ending + ".tsv")):
-                    with open(path, encoding="utf-8") as file:
-                        lines = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-                    rows = [dict(zip(lines[0], line)) for line in lines[1:]]
-                    if has is None or any(has in row.values() for row in rows):
-                        self.read.append(os.path.basename(path))
-                        return rows
-        raise Missing(what)
+    def rows(self, what, has=None, **where):
+        """
+        The rows of one benchmark where columns have these values, as dicts: of one run and SQLite, the
+        full run if there is one, and it has this value in a column.
+        """
+        path = os.path.join(self.folder, what + ".tsv")
+        if not os.path.exists(path):
+            raise Missing(what)
+        with open(path, encoding="utf-8") as file:
+            lines = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+        runs = {}
+        for row in (dict(zip(lines[0], line)) for line in lines[1:]):
+            if all(row[name] == value for name, value in where.items()):
+                runs.setdefault((("full", "medium", "quick").index(row["run"]), row["sqlite"]), []).append(row)
+        for _, rows in sorted(runs.items()):
+            if has is None or any(has in row.values() for row in rows):
+                self.read.append(os.path.relpath(path, os.path.dirname(self.folder)))
+                return rows
+        raise Missing(" ".join([what, *where.values()]))
 
 
-def median(rows, column, **where):
+def median(rows, column, /, **where):
     values = [float(row[column]) for row in rows if all(row[name] == value for name, value in where.items())]
-    if not values:
+    if len(values) != 1:
         raise Missing(", ".join(where.values()))
-    return statistics.median(values)
+    return values[0]
 
 
 class Line:
@@ -166,10 +171,11 @@ def script(title, panels):
         lines = [line for line in panel.lines if line.label]
         ends = [(left + panel.share("x", line.points[-1][0]) * (WIDTH - right - left),
                  panel.share("y", line.points[-1][1]) * panel.height) for line in lines]
-        for line, (x, _), y in zip(lines, ends, apart([y for _, y in ends], 20)):
-            if panel.dots:
+        if panel.dots:
+            for line, x in zip(lines, apart([x for x, _ in ends], 100)):
                 label(line.label, x, upper, "center", line.colour)
-            else:
+        else:
+            for line, (x, _), y in zip(lines, ends, apart([y for _, y in ends], 20)):
                 label(line.label, x + 12, base + y, "left", line.colour)
         for i, line in enumerate(panel.lines):
             out += [f"$data{i} << END"] + [f"{x:.6g} {y:.6g}" for x, y in line.points] + ["END"]
@@ -233,26 +239,22 @@ def level(y, x, label):
     return Line(label, [(x[0], y), (x[1], y)], "soft", point=None)
 
 
-def gains(results, dimension, contestant):
+def gains(results, keys, size, contestant):
     """Points: per cent of the rows that match, and how many times faster the join is; none if not measured."""
     try:
-        rows = results.rows(f"joins-{dimension}")
+        rows = results.rows("joins", keys=keys, rows=str(size), cache="warm", form="join")
     except Missing:
         return []
-    seconds = {(row["percent"], row["contestant"], row["repeat"]): float(row["seconds"])
-               for row in rows if row["cache"] == "warm" and row["form"] == "join"}
-    ratios = {}
-    for (percent, name, repeat), value in seconds.items():
-        if name == contestant:
-            ratios.setdefault(float(percent), []).append(seconds[percent, "plain", repeat] / value)
-    return sorted(((percent, statistics.median(values)) for percent, values in ratios.items()), reverse=True)
+    return [(float(percent), median(rows, "seconds", percent=percent, contestant="plain") /
+             median(rows, "seconds", percent=percent, contestant=contestant))
+            for percent in sorted({row["percent"] for row in rows}, key=float, reverse=True)]
 
 
 def join_gain(results):
     x = (130, 0.1)
     return "The fewer rows of a join match, the more a filter gains", [Panel(
-        [Line("{:.2g}x  table of 10 million", gains(results, "hex-10000000", "kept"), "blue", CIRCLE, values=(2, 0.8)),
-         Line("{:.2g}x  table of 1 million", gains(results, "hex-1000000", "kept"), "vermilion", SQUARE, values=(2, -0.8)),
+        [Line("{:.2g}x  table of 10 million", gains(results, "hex", 10**7, "kept"), "blue", CIRCLE, values=(2, 0.8)),
+         Line("{:.2g}x  table of 1 million", gains(results, "hex", 10**6, "kept"), "vermilion", SQUARE, values=(2, -0.8)),
          level(1, x, "1x  as without a filter")],
         x=x, y=(0.8, 16), log="xy", height=210, xlabel="share of the rows that match",
         ylabel="times faster than without a filter", xticks=PERCENT, yticks=times(1, 2, 4, 8, 16))]
@@ -265,7 +267,7 @@ def joins(results):
         lines = []
         for kind, its, ink, point in (("hex", "texts", "blue", CIRCLE), ("integer", "integers", "vermilion", SQUARE)):
             for contestant in ("kept", "built"):
-                lines.append(Line(f"{{:.2g}}x  {its}, {contestant}", gains(results, f"{kind}-{size}", contestant),
+                lines.append(Line(f"{{:.2g}}x  {its}, {contestant}", gains(results, kind, size, contestant),
                                   ink, point, contestant == "built"))
         panels.append(Panel(lines + [level(1, x, "1x  as without")], x=x, y=(0.7, 16), log="xy", xticks=PERCENT,
                             yticks=times(1, 2, 4, 8, 16), xlabel="share of the rows that match",
@@ -377,27 +379,33 @@ def many_sets(results):
 
 
 def table(results):
-    rows = results.rows("table")
     texts = {"space": "bytes of a row", "rebuild": "rebuilding, a key", "statement": "a statement for an absent key",
              "cold": "absent key, small page cache", "present": "look-up of a key that is there",
              "absent": "look-up of an absent key", "bulk": "a row of INSERT ... SELECT", "insert": "a statement that inserts a row"}
+    some = results.rows("table")
+    most = max((row["rows"] for row in some), key=int)
+    panels = []
+    for journal, text in (("WAL", "in WAL mode"), ("DELETE", "with a rollback journal"), ("OFF", "without a journal")):
+        rows = [row for row in some if row["journal"] == journal and row["rows"] == most]
 
-    def of(kind):
-        """The median of the shares of the index's cost."""
-        values = {(row["kind"], row["what"], row["repeat"]): float(row["value"]) for row in rows}
-        shares = {}
-        for (its, what, repeat), value in values.items():
-            if its == kind and ("index", what, repeat) in values:
-                shares.setdefault(what, []).append(value / values["index", what, repeat])
-        return [(statistics.median(shares[what]), place) for place, what in enumerate(texts) if what in shares]
+        def of(kind):
+            """The shares of the index's cost."""
+            cost = {row["what"]: float(row["value"]) for row in rows if row["kind"] == kind}
+            index = {row["what"]: float(row["value"]) for row in rows if row["kind"] == "index"}
+            return [(cost[what] / index[what], place) for place, what in enumerate(texts) if what in cost and what in index]
 
-    return "A filter that stays up to date: cheaper than the index, and on top of it", [Panel(
-        [Line("index", [(1, -0.5), (1, len(texts) - 1)], "soft", None),
-         Line("source table", of("filter"), "blue", CIRCLE),
-         Line("standalone", of("set of its own"), "green", DIAMOND)],
-        x=(0, 1.1), y=(-0.5, len(texts) - 0.5), height=260, dots=True, xlabel="share of what an index costs", ylabel="",
-        xticks=[("0", 0), ("a quarter", 0.25), ("half", 0.5), ("three quarters", 0.75), ("all", 1)],
-        yticks=[(text, place) for place, text in enumerate(texts.values())])]
+        lines = [Line("source table", of("filter"), "blue", CIRCLE), Line("standalone", of("set of its own"), "green", DIAMOND)]
+        if lines[0].points:
+            far = max(1.1, 1.1 * max(x for line in lines for x, _ in line.points))
+            panels.append(Panel(
+                [Line(None, [(1, -0.5), (1, len(texts) - 1)], "soft", None)] + lines,
+                x=(0, far), y=(-0.5, len(texts) - 0.5), height=260, dots=True, ylabel="",
+                xlabel=f"share of what an index costs, {text}",
+                xticks=[("0", 0), ("the index", 1)] + [(f"{i} times", i) for i in range(2, int(far) + 1)] + [("half", 0.5)] * (far < 2),
+                yticks=[(text, place) for place, text in enumerate(texts.values())]))
+    if not panels:
+        raise Missing("table")
+    return "What a filter that stays up to date costs, beside an index", panels
 
 
 def index(results):
@@ -406,7 +414,7 @@ def index(results):
 
     def of(what, contestant, factor=1):
         its = [row for row in rows if row["what"] == what and row["contestant"] == contestant]
-        return [(n, factor * median([row for row in its if row["rows"] == str(n)], "value")) for n in sizes]
+        return [(n, factor * median(its, "value", rows=str(n))) for n in sizes if any(row["rows"] == str(n) for row in its)]
 
     def megabytes(what, contestant):
         return [(n, n * value / 1e6) for n, value in of(what, contestant)]
@@ -434,14 +442,14 @@ def main():
     check, kept = sys.argv[1:] == ["--check"], len(sys.argv) != 3
     if kept and sys.argv[1:] and not check:
         sys.exit(__doc__)
-    prefix, folder = (os.path.join(KEPT, MACHINE), KEPT) if kept else sys.argv[1:]
+    results_folder, folder = (os.path.join(KEPT, MACHINE), KEPT) if kept else sys.argv[1:]
     if not check and not gnuplot_version():
         print("no plots: gnuplot is missing")
         sys.exit(kept)
     wrong = []
     for name, picture in PICTURES.items():
         path = os.path.join(folder, name + ".svg")
-        results = Results(os.path.join(KEPT, MACHINES[name]) if kept and name in MACHINES else prefix)
+        results = Results(os.path.join(KEPT, MACHINES[name]) if kept and name in MACHINES else results_folder)
         try:
             title, panels = picture(results)
         except Missing as missing:

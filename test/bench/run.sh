@@ -4,11 +4,11 @@
 # large data with few runs for the joins, and else quick.
 #
 # A benchmark is a command; a new one is one line at the end of this file.  It prints a
-# table (medians and spread, contestants in turns, warmed up), writes its raw results to
-# $BENCH_RESULTS*.tsv, and exits with 0 if all was right: a benchmark may check, but no time
-# ever fails one.  Results are in build/bench/results, and in build/bench the pictures of them
-# (plots.py).  `make bench-keep MACHINE=NAME` copies results of full and medium runs to
-# test/bench/results/NAME-*.tsv.
+# table (medians and spread, contestants in turns, warmed up), writes its raw rows to a file in
+# $BENCH_RESULTS, which is build/bench/raw/quick, medium or full, and exits with 0 if all was
+# right: a benchmark may check, but no time ever fails one.  At the end fold.py writes their
+# medians to build/bench/results, and plots.py pictures of these to build/bench.
+# `make bench-keep MACHINE=NAME` folds all of build/bench/raw to test/bench/results/NAME.
 #
 # BENCH_PREFIX, if set, is put before each command: "taskset -c 1", say.
 # SQLITE_VERSIONS: on which SQLite the benchmarks marked `each` run.
@@ -37,12 +37,12 @@ build=$(echo "$($CC --version | head -n 1) $OPT ${CFLAGS-}" | sed 's/ *$//')
 # What measured: a model's name alone is that of many machines.
 cpu=$(awk -F ': ' '/^model name/ {name=$2} /^cpu family/ {family=$2} /^model\t/ {model=$2} /^stepping/ {step=$2}
   END {if (name) print name " (" family "-" model "-" step ")"}' /proc/cpuinfo 2>/dev/null)
-export BENCH_MACHINE="${cpu:-$(uname -m)}; $(date +%Y-%m-%d); $build"
-export BENCH_RESULTS=$BENCH_FOLDER/results/
-[ $size = full ] || BENCH_RESULTS=$BENCH_RESULTS$joins_size-
+commit=$(git describe --always --dirty 2>/dev/null)
+export BENCH_MACHINE="${cpu:-$(uname -m)}; $(date +%Y-%m-%d); ${commit:+bloom $commit; }$build"
+export BENCH_RESULTS=$BENCH_FOLDER/raw/$joins_size
 
 sh test/lib/install_packages.sh build bench || exit 1
-mkdir -p "$BENCH_FOLDER/results"
+mkdir -p "$BENCH_RESULTS"
 # Its own build, made anew when the flags change: what is measured has the flags above.
 if [ "$(cat "$BENCH_FOLDER/flags" 2>/dev/null)" != "$build" ]; then
   find "$BENCH_FOLDER" -maxdepth 1 -type f -perm -u+x -exec rm {} +
@@ -111,6 +111,7 @@ bench index         each   $python test/bench/index.py $size
 bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
 
 echo "== plots"
-$python test/bench/plots.py "$BENCH_RESULTS" "$BENCH_FOLDER" || failed="$failed plots"
+$python test/bench/fold.py "$BENCH_FOLDER/raw" "$BENCH_FOLDER/results" || failed="$failed fold"
+$python test/bench/plots.py "$BENCH_FOLDER/results" "$BENCH_FOLDER" || failed="$failed plots"
 
 [ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }

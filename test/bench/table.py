@@ -163,7 +163,8 @@ def show(values, num_rows, num_repeats, mode):
 def main():
     num_rows = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
     num_repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    results = harness.Results("table", ("kind", "what", "repeat", "value", "journal"), f"{num_rows} rows")
+    results = harness.Results("table", ("rows", "journal", "kind", "what", "repeat", "value"),
+                              "seconds (space: bytes), a row or a look-up")
     source = harness.database(f"table-{num_rows}", lambda db: fill(db, num_rows))
     db = harness.connect(source)
     keys = db.execute("SELECT k FROM present").fetchall()
@@ -175,7 +176,7 @@ def main():
             for kind in harness.random.Random(repeat).sample(list(KINDS), len(KINDS)):
                 for what, value in measure(kind, mode, keys, absent, source).items():
                     values[kind].setdefault(what, []).append(value)
-                    results.row(kind, what, repeat, value, mode)
+                    results.row(num_rows, mode, kind, what, repeat, value)
         show(values, num_rows, num_repeats, mode)
 
 

@@ -90,12 +90,10 @@ def filler(kind, num_rows, num_facts, percents):
     return fill
 
 
-def measure(size, dimension):
+def measure(results, size, dimension):
     num_facts, repeats, percents, _ = SIZES[size]
     kind, num_rows = dimension.split("-")
     path = harness.database(f"joins-{dimension}-{num_facts}", filler(kind, int(num_rows), num_facts, percents))
-    results = harness.Results(f"joins-{dimension}", ["cache", "percent", "form", "contestant", "repeat", "seconds"],
-                              f"{num_facts} facts; cache: {CACHE_MB} MB")
     for cache, cache_mb in CACHE_MB.items():
         db = harness.connect(path, cache_mb)
         for percent in percents:
@@ -108,7 +106,7 @@ def measure(size, dimension):
                     return lambda: db.execute(text).fetchone()
 
                 times = harness.race({name: contestant(condition) for name, condition in CONTESTANTS.items()}, repeats)
-                results.race(times, cache, percent, form)
+                results.race(times, kind, num_rows, cache, percent, form)
                 print(f"{kind:<8}{int(num_rows):>11,} {cache:<6}{percent:>6} % {form:<7}" + "".join(
                     f"{times[n].median * 1e3:>9.0f}" for n in times) + "".join(
                     f"{harness.faster(times['plain'], times[n]):>8.2f}x" for n in times if n != "plain") +
@@ -125,8 +123,10 @@ def main():
           "spread: the run furthest from its median")
     print(f"{'key':<8}{'dimension':>11} {'cache':<6}{'match':>8} {'form':<7}{'plain':>9}{'kept':>9}{'built':>9}{'kept':>9}{'built':>9} ms"
           f"{'kept':>6}{'built':>9}{'kept':>9}{'built':>9}{'spread':>9}; the second kept and built: Parquet's encoding")
+    results = harness.Results("joins", ["keys", "rows", "cache", "percent", "form", "contestant", "repeat", "seconds"],
+                              f"{num_facts} facts; cache: {CACHE_MB} MB", keep=not sys.argv[2:])
     for dimension in sys.argv[2:] or dimensions:
-        measure(size, dimension)
+        measure(results, size, dimension)
 
 
 if __name__ == "__main__":

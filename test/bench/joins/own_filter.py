@@ -127,10 +127,8 @@ def contestant(db, address, sql, is_on):
     return run
 
 
-def measure(kind, num_facts, repeats):
+def measure(results, kind, num_facts, repeats):
     path = harness.database(f"own-filter-{kind}-{num_facts}", filler(kind, num_facts))
-    results = harness.Results(f"own-filter-{kind}-{num_facts}", ["per_mille", "own_filter_in_plan", "contestant", "repeat", "seconds"],
-                              f"{num_facts} facts; cache: 2048 MB")
     analyzed, address = connect(path)
     # Never committed: the statistics are gone for this connection alone.
     bare, bare_address = connect(path)
@@ -146,7 +144,7 @@ def measure(kind, num_facts, repeats):
             if has_own_filter(db, query(kind, "plain", per_mille) + (" -- off" if not is_on else "")):
                 plans.append(state)
         times = harness.race(contestants, repeats)
-        results.race(times, per_mille, "+".join(plans) or "none")
+        results.race(times, kind, num_facts, per_mille, "+".join(plans) or "none")
         own = times["plain, own"]
         gain = {name: harness.faster(own, its) for name, its in times.items()}
         worst[per_mille] = min(gain["kept, own"], gain["built, own"])
@@ -165,9 +163,11 @@ def main():
         sys.exit(f"usage: own_filter.py quick|medium|full [{'|'.join(KINDS)} ...]")
     print(f"SQLite {sqlite3.sqlite_version}, ms of plain, kept and built: own filter on, off, without ANALYZE;"
           " then the gain of kept, of built, and of plain without its own filter; medians of runs in turns")
+    results = harness.Results("own-filter", ["keys", "facts", "per_mille", "own_filter_in_plan", "contestant", "repeat", "seconds"],
+                              "cache: 2048 MB", keep=not sys.argv[2:])
     for num_facts, repeats in SIZES[sys.argv[1]]:
         for kind in sys.argv[2:] or KINDS:
-            measure(kind, num_facts, repeats)
+            measure(results, kind, num_facts, repeats)
 
 
 if __name__ == "__main__":

@@ -184,12 +184,10 @@ def filler(key_type, num_facts):
     return fill
 
 
-def measure(size, key_type, analyzed, chosen):
+def measure(results, size, key_type, analyzed, chosen):
     num_facts, repeats = SIZES[size]
     path = harness.database(f"star-{key_type}-{num_facts}", filler(key_type, num_facts))
     state = "ANALYZE" if analyzed else "no ANALYZE"
-    results = harness.Results(f"star-{key_type}-{state.replace(' ', '-')}", ["query", "contestant", "repeat", "seconds"],
-                              f"{num_facts} rows in lineorder; cache: 2048 MB", keep=not chosen)
     db = harness.connect(path, 2048)
     if not analyzed:
         # Never committed: the statistics are gone for this connection alone.
@@ -204,10 +202,9 @@ def measure(size, key_type, analyzed, chosen):
         times = harness.race({form: lambda sql=sql: db.execute(sql).fetchall() for form, sql in forms.items()}, repeats)
         if not times["plain"].result or times["plain"].result[0][0] is None:
             sys.exit(f"{name} gives no rows: the data is wrong")
+        results.race(times, key_type, state, name)
         for contestant, t in times.items():
             total[contestant] += t.median
-            for repeat, seconds in enumerate(t.seconds):
-                results.row(name, contestant, repeat, seconds)
         print(f"Q{name:<6}{times['plain'].median * 1e3:>9.0f}{times['filtered'].median * 1e3:>10.0f}"
               f"{times['hinted'].median * 1e3:>8.0f}{times['parquet'].median * 1e3:>8.0f}{harness.faster(times['plain'], times['filtered']):>11.2f}x"
               f"{harness.faster(times['plain'], times['hinted']):>8.2f}x{harness.faster(times['plain'], times['parquet']):>8.2f}x"
@@ -224,10 +221,12 @@ def main():
     size, chosen = sys.argv[1], sys.argv[3:]
     key_types = sys.argv[2:3] or (["text", "integer"] if size == "quick" else ["text", "hex", "integer"])
     print(f"SQLite {sqlite3.sqlite_version}, star schema, medians of {SIZES[size][1]} runs in turns")
+    results = harness.Results("star", ["keys", "statistics", "query", "contestant", "repeat", "seconds"],
+                              f"{SIZES[size][0]} rows in lineorder; cache: 2048 MB", keep=not sys.argv[2:])
     for key_type in key_types:
-        measure(size, key_type, True, chosen)
+        measure(results, size, key_type, True, chosen)
     if "integer" in key_types:
-        measure(size, "integer", False, chosen)
+        measure(results, size, "integer", False, chosen)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ def fill(db):
 num_facts = int(float(sys.argv[1])) if len(sys.argv) > 1 else 200_000
 num_repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 db = harness.connect(harness.database(f"traps-{num_facts}", fill), 1024)
-results = harness.Results("join-traps", ["trap", "contestant", "repeat", "seconds"], f"{num_facts} facts")
+results = harness.Results("traps", ["trap", "contestant", "repeat", "seconds"], f"{num_facts} facts")
 print(f"SQLite {sqlite3.sqlite_version}, {num_facts:,} facts, medians of {num_repeats} runs in turns, ms;"
       " times faster than plain in brackets")
 print(f"{'':<52}{'plain':>8}{'in the trap':>18}{'as it should be':>18}{'spread':>9}")
