@@ -1,5 +1,5 @@
 /*
-** Every case of this folder's tables, through the core and through every SQL
+** Every case of the tables that make_cases.py writes, through the core and through every SQL
 ** function that reads a BLOB; make_cases.py explains the tables.
 **
 **   corrupt_test TABLE.tsv ...

@@ -4,5 +4,7 @@
 . test/lib/shared.sh
 find_python
 find_sanitizers
-"$PYTHON" test/hostile/corrupt/make_cases.py --check && make_linked corrupt-test >/dev/null || { echo '0 passed, 1 failed'; exit 1; }
-exec $linked/test/hostile/corrupt/corrupt_test test/hostile/corrupt/*.tsv
+cases=build/test/corrupt
+rm -rf $cases
+"$PYTHON" test/hostile/corrupt/make_cases.py $cases && make_linked corrupt-test >/dev/null || { echo '0 passed, 1 failed'; exit 1; }
+exec $linked/test/hostile/corrupt/corrupt_test $cases/*.tsv
