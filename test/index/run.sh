@@ -1,10 +1,10 @@
 #!/bin/sh
 # A table and its bloom_index, side by side: sh test/index/run.sh [--long]
 #
-# model.py changes tables at random and asks both the same; hostile.py writes anything into
-# the index's tables; kills.py ends processes that merge; identity.py puts other files under
-# statements that are held.  --long: 200,000 queries, both
-# SQLites, large tables, and hostile tables under sanitizers.
+# model.py changes tables at random and asks both the same; real_data.py searches texts of the
+# system; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
+# identity.py puts other files under statements that are held.  --long: 200,000 queries and
+# 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/index
@@ -27,7 +27,20 @@ model() {
   adds_up "model, $title" "$@" --seed "$seed"
   sed -n "s/^note: /note: $title: /p" $work/log
 }
+# SQLite's ICU extension, which its amalgamation has, as a library to load.
+make_icu() {
+  sed -n '/ Begin file icu.c /,/ End of icu.c /p' build/sqlite/3.54.1/sqlite3.c >$work/icu.c
+  ${CC:-cc} -w -O1 -fPIC -shared -Ibuild/sqlite/3.54.1 -include assert.h -include sqlite3ext.h -DSQLITE_API= -DSQLITE_PRIVATE=static \
+    $work/icu.c -o $work/icu.so -licui18n -licuuc 2>$work/icu.log
+}
 model 'this SQLite' "$PYTHON" test/index/model.py --runs $runs
+real_data() {
+  title=$1
+  shift
+  adds_up "real data, $title" "$@" --seed "$seed"
+  sed -n "s/^note: /note: $title: /p" $work/log
+}
+real_data 'this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --runs $hostile --seed "$seed"
 adds_up 'kills' "$PYTHON" test/index/kills.py --kills $kills --seed "$seed"
 adds_up 'identity' "$PYTHON" test/index/identity.py
@@ -36,6 +49,13 @@ if [ -n "$long" ]; then
   check 'SQLite 3.54.1' sh test/lib/build_sqlite.sh 3.54.1
   adds_up 'identity, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/identity.py
   model 'SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --runs $runs
+  real_data 'SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --patterns 10000 --mb 9
+  if make_icu; then
+    real_data 'ICU' "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
+    real_data 'ICU, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
+  else
+    leave_out "ICU's like()" 'libicu-dev is not installed'
+  fi
   if find_sanitizers; then
     check 'sanitized build' make_sanitized
     adds_up 'hostile tables, with sanitizers' sanitized env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" test/index/hostile.py \

@@ -36,6 +36,7 @@ check sqlite_utils?      sqlite-utils             python3-sqlite-utils     -    
 check comma_locale?      locales                  glibc-locale-source      -                   glibc             -
 check npm?               npm                      npm                     npm                 npm               node
 check tcl_headers?       tcl-dev                  tcl-devel               tcl-dev             tcl               tcl-tk
+check icu?               libicu-dev               libicu-devel            icu-dev             icu               -
 check fast_compiler?     tcc                      tcc                     tcc                 tcc               -
 check static_analysis    gcc,clang-tidy,cppcheck  gcc,clang-tools-extra,cppcheck gcc,clang-extra-tools,cppcheck gcc,clang,cppcheck gcc,llvm,cppcheck
 dist  compilers          gcc-x86-64-linux-gnu,gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,gcc-mingw-w64-x86-64 - - - -
@@ -126,6 +127,8 @@ probe() {
   npm)            npm --version ;;
   tcl_headers)    printf '%s\n' '#include <tcl.h>' 'int main(void){ return Tcl_InitStubs(0, "8.6", 0)==0; }' |
                     links -DUSE_TCL_STUBS -I/usr/include/tcl8.6 -ltclstub8.6 ;;
+  icu)            printf '%s\n' '#include <unicode/uversion.h>' 'int main(void){ UVersionInfo version; u_getVersion(version); return version[0]==0; }' |
+                    links -licui18n -licuuc ;;
   # Mutants are compiled by the hundred.
   fast_compiler)  tcc -v ;;
   static_analysis) gcc --version && clang-tidy --version && cppcheck --version ;;
