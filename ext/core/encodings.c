@@ -15,6 +15,8 @@ const bloom_encoding *const bloom_encodings[] = {
   NULL
 };
 
+const bloom_encoding *const bloom_written_encodings[] = {&bloom_encoding_parquet, &bloom_encoding_leveldb, NULL};
+
 const bloom_encoding *const bloom_default_encoding = &bloom_encoding_leveldb;
 
 /* ASCII's letters, in any case. */
@@ -32,10 +34,8 @@ static int encodings_are_equal(const char *a, const char *b){
 
 const bloom_encoding *bloom_encoding_named(const char *name){
   const bloom_encoding *const *row;
-  for(row=bloom_encodings; *row; row++){
-    if( (*row)->shape && encodings_are_equal((*row)->name, name) ) return *row;
-  }
-  return NULL;
+  for(row=bloom_written_encodings; *row && !encodings_are_equal((*row)->name, name); row++){}
+  return *row;
 }
 
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){

@@ -10,6 +10,9 @@
 ** accepts any bytes.  NULL ends the list. */
 extern const bloom_encoding *const bloom_encodings[];
 
+/* Those of them that have a writer. */
+extern const bloom_encoding *const bloom_written_encodings[];
+
 /* The encoding of a filter for which no other was named: LevelDB's. */
 extern const bloom_encoding *const bloom_default_encoding;
 

@@ -93,6 +93,20 @@ static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NUL
 
 #define BLOOM_NO_MAGIC (-1)
 
+/* The writing half of an encoding. */
+typedef struct bloom_writer {
+  /* The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
+  ** each, a finite number > 0.  BLOOM_TOO_BIG, with *shape untouched, if the filter's
+  ** bytes do not fit in size_t. */
+  bloom_status (*shape)(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
+
+  /* Writes a filter without keys to filter[0 .. shape->num_bytes). */
+  void (*clear)(const bloom_shape *shape, uint8_t *filter);
+
+  /* Adds the keys that have these hashes.  Neither their order nor duplicates matter. */
+  void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
+} bloom_writer;
+
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
   const char *name;          /* as SQL writes it */
@@ -110,22 +124,12 @@ typedef struct bloom_encoding {
   int (*may_contain_int64)(const bloom_filter *filter, int64_t key);
   int (*may_contain_bytes)(const bloom_filter *filter, const uint8_t *key, size_t num_bytes);
 
-  /* -- Writing.  An encoding whose filters need more than keys leaves out shape, clear and
-  ** add. ---------------------------------------------------------------------- */
+  /* -- Writing --------------------------------------------------------------- */
 
-  /* The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
-  ** each, a finite number > 0.  BLOOM_TOO_BIG, with *shape untouched, if the filter's
-  ** bytes do not fit in size_t. */
-  bloom_status (*shape)(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
+  const bloom_writer *writer; /* NULL: filters need more than keys */
 
-  /* Writes a filter without keys to filter[0 .. shape->num_bytes). */
-  void (*clear)(const bloom_shape *shape, uint8_t *filter);
-
-  /* Adds the keys that have these hashes.  Neither their order nor duplicates matter. */
-  void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
-
-  /* Why there is no add, as the end of a message that begins with "the filter is". */
-  const char *why_no_add;
+  /* Why there is no writer, as the end of a message that begins with "the filter is". */
+  const char *why_no_writer;
 
   /* Adds all keys of another filter, whose shape filter has.  Returns 0 if other's interrupt
   ** stopped it half-way, else 1. */
@@ -146,8 +150,8 @@ typedef struct bloom_encoding {
   ** Returns 0, with *filter untouched, if the bytes are not of this encoding. */
   int (*read)(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
-  /* NULL if the filter can be merged with others and, where the encoding has add, keys
-  ** can be added to it.  Else the reason why not, as the end of a message that begins
+  /* NULL if the filter can be merged with others and, where the encoding has a writer,
+  ** keys can be added to it.  Else the reason why not, as the end of a message that begins
   ** with "the filter is". */
   const char *(*readonly_reason)(const bloom_filter *filter);
 

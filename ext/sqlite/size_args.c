@@ -118,8 +118,7 @@ static int fail_encoding(sqlite3_context *context, bloom_arg arg){
   const bloom_encoding *const *row;
   char hint[BLOOM_HINT_BYTES];
   char *names = NULL;
-  for(row=bloom_encodings; *row; row++){
-    if( (*row)->shape==NULL ) continue;
+  for(row=bloom_written_encodings; *row; row++){
     names = names ? sqlite3_mprintf("%z or '%s'", names, (*row)->name) : sqlite3_mprintf("'%s'", (*row)->name);
     if( names==NULL ) break;
   }
@@ -345,10 +344,8 @@ static uint32_t min_bits_per_key_x10(
 static const char *encoding_in_reach(const bloom_encoding *encoding, double rate, uint64_t num_keys){
   const bloom_encoding *const *row;
   double best_rate;
-  if( encoding->shape==NULL ) return NULL;
-  for(row=bloom_encodings; *row; row++){
-    if( *row==encoding || (*row)->shape==NULL ) continue;
-    if( (*row)->min_bits_per_key_x10(rate, num_keys, &best_rate) ) return (*row)->name;
+  for(row=bloom_written_encodings; *row; row++){
+    if( *row!=encoding && (*row)->min_bits_per_key_x10(rate, num_keys, &best_rate) ) return (*row)->name;
   }
   return NULL;
 }
@@ -367,7 +364,7 @@ static void fail_out_of_reach(
   const int is_hopeless = best_rate>=MIN_HOPELESS_FPR;
   const int has_many = num_keys>PARTITION_KEYS;
   char *way_out;
-  if( size->encoding->shape==NULL ){
+  if( size->encoding->writer==NULL ){
     /* Few units, not many keys, are in the way. */
     way_out = sqlite3_mprintf("%s", has_many ? "" : ", and less with more keys in a set, or a larger capacity");
   }else if( has_many || other ){
@@ -432,10 +429,7 @@ int bloom_find_shape(
   bloom_shape *shape
 ){
   int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
-  if( encoding->shape(num_keys, bits_per_key, shape)==BLOOM_OK
-   && shape->num_bytes<=(size_t)limit ){
-    return SQLITE_OK;
-  }
+  if( encoding->writer->shape(num_keys, bits_per_key, shape)==BLOOM_OK && shape->num_bytes<=(size_t)limit ) return SQLITE_OK;
   sqlite3_result_error_toobig(context);
   return SQLITE_TOOBIG;
 }

@@ -188,7 +188,7 @@ struct Rate {
     textbook = std::pow(1 - std::exp(-k * static_cast<double>(num_keys) / static_cast<double>(shape.num_bits)), k);
     model = bloom_modelled_fpr(&shape, num_keys);
     bloom_shape parquet_shape;
-    if (bloom_encoding_parquet.shape(num_keys, bits_per_key, &parquet_shape) != BLOOM_OK) Die("too big");
+    if (bloom_encoding_parquet.writer->shape(num_keys, bits_per_key, &parquet_shape) != BLOOM_OK) Die("too big");
     parquet_model = bloom_parquet_modelled_fpr(num_keys, parquet_shape.num_slots);
   }
 
@@ -238,11 +238,11 @@ class Pair {
     bloom_filter_read(ours_.data(), ours_.size(), &filter_);
 
     const bloom_encoding& encoding = bloom_encoding_parquet;
-    if (encoding.shape(count, bits_per_key, &shape) != BLOOM_OK) Die("too big");
+    if (encoding.writer->shape(count, bits_per_key, &shape) != BLOOM_OK) Die("too big");
     parquet_.resize(shape.num_bytes);
-    encoding.clear(&shape, parquet_.data());
+    encoding.writer->clear(&shape, parquet_.data());
     const bloom_hash_run parquet_run = {nullptr, keys.parquet_hashes.data() + first, count};
-    encoding.add(&shape, parquet_.data(), &parquet_run);
+    encoding.writer->add(&shape, parquet_.data(), &parquet_run);
     bloom_filter_read(parquet_.data(), parquet_.size(), &parquet_filter_);
     if (parquet_filter_.encoding != &encoding) Die("a filter of Parquet's is not read as one");
   }

@@ -206,11 +206,11 @@ template <typename Value>
 double FalsePositiveRate(const bloom_encoding& encoding, const std::vector<Value>& present,
                          const std::vector<Value>& absent, int bits_per_key) {
   bloom_shape shape;
-  if (encoding.shape(present.size(), bits_per_key, &shape) != BLOOM_OK) std::exit(1);
+  if (encoding.writer->shape(present.size(), bits_per_key, &shape) != BLOOM_OK) std::exit(1);
   std::vector<uint8_t> bytes(shape.num_bytes);
-  encoding.clear(&shape, bytes.data());
+  encoding.writer->clear(&shape, bytes.data());
   const bloom_hash_run run = {nullptr, present.data(), present.size()};
-  encoding.add(&shape, bytes.data(), &run);
+  encoding.writer->add(&shape, bytes.data(), &run);
   bloom_filter filter;
   bloom_filter_read(bytes.data(), bytes.size(), &filter);
   size_t num_accepted = 0;

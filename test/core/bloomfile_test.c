@@ -614,10 +614,8 @@ static void notes_tell_of_the_fullest_set(void **state){
 static void it_is_known_but_not_made_by_name(void **state){
   (void)state;
   assert_null(bloom_encoding_named("bloomfile"));
-  assert_null(bloomfile->shape);
-  assert_null(bloomfile->clear);
-  assert_null(bloomfile->add);
-  assert_non_null(bloomfile->why_no_add);
+  assert_null(bloomfile->writer);
+  assert_non_null(bloomfile->why_no_writer);
   assert_null(bloomfile->readonly_reason(NULL));
 }
 

@@ -84,7 +84,7 @@ static void encodings_are_found_by_name(void **state){
   assert_ptr_equal(bloom_encoding_named("LEVELDB"), &bloom_encoding_leveldb);
   assert_ptr_equal(bloom_encoding_named("Parquet"), bloom_encoding_named("parquet"));
   for(row=bloom_encodings; *row; row++){
-    if( (*row)->shape ) assert_ptr_equal(bloom_encoding_named((*row)->name), *row);
+    assert_ptr_equal(bloom_encoding_named((*row)->name), (*row)->writer ? *row : NULL);
     /* The one that takes any bytes comes last, all others are known by their first. */
     assert_int_equal((*row)->magic==BLOOM_NO_MAGIC, row[1]==NULL);
     assert_int_equal(*row==&bloom_encoding_leveldb, row[1]==NULL);

@@ -78,12 +78,12 @@ static void ours_are_the_writers(void **state){
       uint8_t key[MAX_KEY_BYTES];
       hashes[i] = parquet->hash_bytes(key, key_of(golden->type, i, key));
     }
-    assert_int_equal(parquet->shape(num_blocks, 256, &shape), BLOOM_OK);
+    assert_int_equal(parquet->writer->shape(num_blocks, 256, &shape), BLOOM_OK);
     assert_int_equal(shape.num_bytes, golden->num_bytes);
     filter = malloc(shape.num_bytes);
     assert_non_null(filter);
-    parquet->clear(&shape, filter);
-    parquet->add(&shape, filter, &run);
+    parquet->writer->clear(&shape, filter);
+    parquet->writer->add(&shape, filter, &run);
     hex = hex_of(filter, golden->num_bytes);
     if( golden->filter ) assert_string_equal(hex, golden->filter);
     if( checksum_of(filter, golden->num_bytes)!=golden->checksum ){

@@ -26,7 +26,7 @@ static void *allocated(size_t num_bytes){
 
 static bloom_shape shape_of(uint64_t num_keys, double bits_per_key){
   bloom_shape shape = {0};
-  assert_int_equal(parquet->shape(num_keys, bits_per_key, &shape), BLOOM_OK);
+  assert_int_equal(parquet->writer->shape(num_keys, bits_per_key, &shape), BLOOM_OK);
   return shape;
 }
 
@@ -40,13 +40,13 @@ static bloom_shape blocks_of(uint64_t num_blocks){
 static uint8_t *cleared(const bloom_shape *shape){
   uint8_t *filter = allocated(shape->num_bytes);
   memset(filter, 0xa5, shape->num_bytes); /* clear() must leave none of it */
-  parquet->clear(shape, filter);
+  parquet->writer->clear(shape, filter);
   return filter;
 }
 
 static void add_hashes(const bloom_shape *shape, uint8_t *filter, const uint64_t *hashes, size_t num_hashes){
   const bloom_hash_run run = {NULL, hashes, num_hashes};
-  parquet->add(shape, filter, &run);
+  parquet->writer->add(shape, filter, &run);
 }
 
 static bloom_filter read_back(const uint8_t *bytes, size_t num_bytes){
@@ -149,7 +149,7 @@ static void too_big(void **state){
   (void)state;
   for(i=0; i<COUNT_OF(too_many); i++){
     shape = before;
-    assert_int_equal(parquet->shape(too_many[i].num_keys, too_many[i].bits_per_key, &shape), BLOOM_TOO_BIG);
+    assert_int_equal(parquet->writer->shape(too_many[i].num_keys, too_many[i].bits_per_key, &shape), BLOOM_TOO_BIG);
     assert_true(bloom_shapes_are_equal(&shape, &before));
   }
   shape = shape_of(17179868928u, 1);
@@ -429,7 +429,7 @@ static void runs_come_together(void **state){
       used += length;
     }
     naive_add(expected + (shape.num_bytes - (size_t)shape.num_slots*32), shape.num_slots, hashes, num_hashes);
-    parquet->add(&shape, given, runs);
+    parquet->writer->add(&shape, given, runs);
     assert_memory_equal(given, expected, shape.num_bytes);
     free(given);
     free(expected);
@@ -442,8 +442,8 @@ static void adding_nothing(void **state){
   const bloom_hash_run empty = {NULL, NULL, 0};
   uint8_t *expected = cleared(&shape), *given = cleared(&shape);
   (void)state;
-  parquet->add(&shape, given, NULL);
-  parquet->add(&shape, given, &empty);
+  parquet->writer->add(&shape, given, NULL);
+  parquet->writer->add(&shape, given, &empty);
   assert_memory_equal(given, expected, shape.num_bytes);
   free(given);
   free(expected);
@@ -712,7 +712,7 @@ static void modelled_rates(void **state){
 
 static double fpr_of_size(uint64_t num_keys, uint32_t bits_per_key_x10){
   bloom_shape shape;
-  if( parquet->shape(num_keys, bits_per_key_x10/10.0, &shape)!=BLOOM_OK ) return 1;
+  if( parquet->writer->shape(num_keys, bits_per_key_x10/10.0, &shape)!=BLOOM_OK ) return 1;
   return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
 }
 

@@ -331,6 +331,12 @@ static uint64_t leveldb_num_tried(const bloom_filter *filter){
   return BLOOM_LEVELDB_FPR_SAMPLE;
 }
 
+static const bloom_writer leveldb_writer = {
+  .shape = bloom_leveldb_shape,
+  .clear = bloom_leveldb_clear,
+  .add = bloom_leveldb_add,
+};
+
 const bloom_encoding bloom_encoding_leveldb = {
   .name = "leveldb",
   .hash_value_bytes = 4,
@@ -339,9 +345,7 @@ const bloom_encoding bloom_encoding_leveldb = {
   .may_contain = leveldb_may_contain,
   .may_contain_int64 = leveldb_may_contain_int64,
   .may_contain_bytes = leveldb_may_contain_bytes,
-  .shape = bloom_leveldb_shape,
-  .clear = bloom_leveldb_clear,
-  .add = bloom_leveldb_add,
+  .writer = &leveldb_writer,
   .merge = bloom_leveldb_merge,
   .min_bits_per_key_x10 = bloom_min_bits_per_key_x10,
   .magic = BLOOM_NO_MAGIC,

@@ -109,6 +109,12 @@ static const char *parquet_readonly_reason(const bloom_filter *filter){
   return NULL;
 }
 
+static const bloom_writer parquet_writer = {
+  .shape = parquet_shape,
+  .clear = parquet_clear,
+  .add = parquet_add,
+};
+
 const bloom_encoding bloom_encoding_parquet = {
   .name = "parquet",
   .hash_value_bytes = 8,
@@ -117,9 +123,7 @@ const bloom_encoding bloom_encoding_parquet = {
   .may_contain = parquet_may_contain,
   .may_contain_int64 = parquet_may_contain_int64,
   .may_contain_bytes = parquet_may_contain_bytes,
-  .shape = parquet_shape,
-  .clear = parquet_clear,
-  .add = parquet_add,
+  .writer = &parquet_writer,
   .merge = parquet_merge,
   .min_bits_per_key_x10 = bloom_parquet_min_bits_per_key_x10,
   .magic = PARQUET_MAGIC,

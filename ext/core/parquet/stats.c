@@ -59,7 +59,7 @@ double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks){
 /* The rate of num_keys keys at this size; 1 if there is no filter so large. */
 static double parquet_fpr_at(uint64_t num_keys, uint32_t bits_per_key_x10){
   bloom_shape shape;
-  if( bloom_encoding_parquet.shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) return 1;
+  if( bloom_encoding_parquet.writer->shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) return 1;
   return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
 }
 
@@ -68,7 +68,7 @@ uint32_t bloom_parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, doubl
   uint32_t low = PARQUET_MIN_TENTH_BITS, high = PARQUET_MAX_TENTH_BITS;
   bloom_shape shape;
   double best;
-  while( high>low && bloom_encoding_parquet.shape(num_keys, high / 10.0, &shape)!=BLOOM_OK ) high--;
+  while( high>low && bloom_encoding_parquet.writer->shape(num_keys, high / 10.0, &shape)!=BLOOM_OK ) high--;
   best = parquet_fpr_at(num_keys, high);
   if( best>fpr ){
     *best_fpr = best;

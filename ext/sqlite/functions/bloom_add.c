@@ -30,7 +30,7 @@ static int add_keys(
     if( kind==BLOOM_KEY_NULL ) continue;
     if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
     if( run.num_hashes==ADD_BATCH_HASHES ){
-      encoding->add(shape, bytes, &run);
+      encoding->writer->add(shape, bytes, &run);
       run.num_hashes = 0;
     }
     if( encoding->hash_value_bytes==sizeof(uint32_t) ){
@@ -39,7 +39,7 @@ static int add_keys(
       hashes.wide[run.num_hashes++] = hash;
     }
   }
-  encoding->add(shape, bytes, &run);
+  encoding->writer->add(shape, bytes, &run);
   return SQLITE_OK;
 }
 
@@ -56,8 +56,8 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0], num_args>1 ? args[1] : NULL, &storage);
   if( filter==NULL ) return;
   encoding = filter->encoding;
-  if( encoding->add==NULL ){
-    bloom_fail(context, BLOOM_ERROR_UNCHANGEABLE, "bloom_add", encoding->why_no_add);
+  if( encoding->writer==NULL ){
+    bloom_fail(context, BLOOM_ERROR_UNCHANGEABLE, "bloom_add", encoding->why_no_writer);
     return;
   }
   shape = filter->shape;

@@ -82,16 +82,16 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
   if( state->filter ){
     memcpy(filter, state->filter, shape->num_bytes);
   }else{
-    state->size.encoding->clear(shape, filter);
+    state->size.encoding->writer->clear(shape, filter);
   }
-  state->size.encoding->add(shape, filter, bloom_hash_queue_runs(&state->queue));
+  state->size.encoding->writer->add(shape, filter, bloom_hash_queue_runs(&state->queue));
   return filter;
 }
 
 /* Moves the keys from the queue to the filter (Requirement 4). */
 static int flush_batch(sqlite3_context *context, build_state *state){
   if( state->filter ){
-    state->size.encoding->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
+    state->size.encoding->writer->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
   }else{
     state->filter = write_filter(context, state, &state->shape);
     if( state->filter==NULL ) return SQLITE_ERROR;
@@ -189,7 +189,7 @@ void bloom_build_final(sqlite3_context *context){
     give_filter(context, state);
   }else{
     /* SQLite takes over the filter without a copy. */
-    state->size.encoding->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
+    state->size.encoding->writer->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
     sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
     state->filter = NULL;
   }

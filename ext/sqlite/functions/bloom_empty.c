@@ -27,6 +27,6 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
     sqlite3_result_error_nomem(context);
     return;
   }
-  size.encoding->clear(&shape, filter);
+  size.encoding->writer->clear(&shape, filter);
   sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
 }

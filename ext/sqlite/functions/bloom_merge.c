@@ -51,7 +51,7 @@ static sqlite3_int64 place_bytes(const bloom_shape *shape){
 /* Fails because filters of one encoding differ in shape. */
 static void fail_shapes(sqlite3_context *context, const bloom_filter *before, const bloom_filter *now){
   const bloom_shape *a = &before->shape, *b = &now->shape;
-  if( now->encoding->shape ){
+  if( now->encoding->writer ){
     bloom_fail(context, "bloom_merge(): filters must have one shape, not %lld bits and %d probes and then %lld bits "
                         "and %d probes; build them with equal bits_per_key and capacity",
                         (sqlite3_int64)a->num_bits, (int)a->num_probes,

@@ -110,7 +110,7 @@ int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole 
   whole->tuples.connection = vtab->connection;
   reader.whole = whole;
   for(layer=0; layer<whole->layout.num_layers; layer++){
-    bloom_encoding_parquet.shape(whole->layout.layers[layer].num_blocks, 8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
+    bloom_encoding_parquet.writer->shape(whole->layout.layers[layer].num_blocks, 8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
     reader.max_bytes += reader.shapes[layer].num_bytes;
   }
   for(layer=0; layer<whole->layout.num_layers && rc==SQLITE_OK; layer++) rc = read_layer(&reader, layer, headers_alone);
