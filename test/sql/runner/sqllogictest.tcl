@@ -8,29 +8,30 @@
 # records parted by blank lines, each a statement, a query, hash-threshold or halt,
 # under any number of skipif and onlyif lines. Added to it:
 #   statement error REGULAR-EXPRESSION    the message must match
-#   load EXTENSION ?ENTRY-POINT?          as .load does in the sqlite3 shell
+#   query                                 a row may stand on one line: its values parted by " | "
+#   each ?TYPES?                          each line below is a query, " => " and its one row; without
+#                                         TYPES all values are T, and there may be any number of them
+#   each error                            each line is a statement, " => " and a regular expression
 #   encodings NAME ...                    at the top of a file: it runs once for each, on a
 #                                         database of that encoding
-#   $SEED in SQL                          an integer, drawn anew in each run and printed at
+#   $SEED in SQL                          an integer, drawn again in each run and printed at
 #                                         its end; BLOOM_TEST_SEED sets it
-# Stricter than SQLite's own runner: a query that fails after its first row fails, and
-# too few or too many expected values fail; so does any line that means nothing, also in
-# a record that is skipped, and a file of which no record ran, whether it has none, skips
-# all or halts first.
+# SQL above a ---- in `each` is a template: what stands before " => " takes the place of $1 in
+# it, or, parted by " | ", the places of $1, $2 ... Of the statements of a query one has columns.
+# Stricter than SQLite's own runner: a query that fails after its first row fails, and too few
+# or too many expected values fail; so does any line that means nothing, also in a record that
+# is skipped, and a file of which no record ran. A hash is compared where one is expected,
+# whatever the threshold.
 
 package require Tcl 8.6
 
 namespace eval slt {
-    variable engine sqlite
     # Stands for NULL on the way from SQLite to Tcl and back: new in each run, so that no
     # test can write it as a text.
     variable null "\x01NULL [pid] [clock clicks] [expr {rand()}]"
-    variable max_lines_shown 20
-    variable max_chars_shown 200
 
     # Options.
     variable extensions {}
-    variable database :memory:
     variable process {}
 
     # The whole run.
@@ -39,8 +40,8 @@ namespace eval slt {
     variable seed [expr {[info exists ::env(BLOOM_TEST_SEED)] ? wide($::env(BLOOM_TEST_SEED)) : [clock microseconds] % 1000000000}]
     variable seed_is_used no
 
-    # The file being run; a label maps to its digest and line.
-    variable hash_threshold
+    # The file being run: its name and, if it has several, encoding; a label maps to its hash and line.
+    variable name
     variable labels
     variable line_number
 }
@@ -51,62 +52,31 @@ namespace eval slt {
 # text. Decoding UTF-8 would not do: Tcl 8.6 breaks characters above U+FFFF into two.
 set slt::sqlite_encoding [expr {"identity" in [encoding names] ? "identity" : "utf-8"}]
 
-proc slt::text_of_bytes {bytes} {
-    variable sqlite_encoding
-    encoding convertfrom $sqlite_encoding $bytes
-}
+proc slt::text_of_bytes {bytes} {encoding convertfrom $slt::sqlite_encoding $bytes}
+proc slt::bytes_of_text {text} {encoding convertto $slt::sqlite_encoding $text}
 
-proc slt::bytes_of_text {text} {
-    variable sqlite_encoding
-    encoding convertto $sqlite_encoding $text
-}
-
-# Writes the 64 steps of MD5 out as one procedure of plain arithmetic: 5 MB/s, where
-# large results are nothing but hashing. Source: RFC 1321, section 3.4.
-proc slt::define_md5_block {} {
-    # What is mixed, the shifts, and the stride and start of the way through the words.
-    set rounds {
-        {{($b & $c) | (~$b & $d)}  {7 12 17 22}  1 0}
-        {{($b & $d) | ($c & ~$d)}  {5  9 14 20}  5 1}
-        {{$b ^ $c ^ $d}            {4 11 16 23}  3 5}
-        {{$c ^ ($b | (~$d & $m))}  {6 10 15 21}  7 0}
-    }
-    set step_body {
-        set a [expr {($a + (MIX) + $wWORD + SINE) & $m}]
-        set a [expr {((($a << LEFT) | ($a >> RIGHT)) + $b) & $m}]}
-    set body {
-        set m 0xffffffff
-        lassign [list $a0 $b0 $c0 $d0] a b c d}
-    # The registers turn by one each step: they change names instead of values.
-    set turn [list a b c d]
-    for {set step 0} {$step < 64} {incr step} {
-        lassign [lindex $rounds [expr {$step / 16}]] mix shifts stride start
-        set left [lindex $shifts [expr {$step % 4}]]
-        set text [string map [list MIX $mix LEFT $left RIGHT [expr {32 - $left}] \
-            WORD [expr {($start + $stride * $step) % 16}] \
-            SINE [expr {wide(abs(sin($step + 1)) * 4294967296.0)}]] $step_body]
-        lassign $turn a b c d
-        append body [string map \
-            [list "set a" "set $a" \$a \$$a \$b \$$b \$c \$$c \$d \$$d] $text]
-        set turn [list $d $a $b $c]
-    }
-    append body {
-        list [expr {($a0 + $a) & $m}] [expr {($b0 + $b) & $m}] \
-            [expr {($c0 + $c) & $m}] [expr {($d0 + $d) & $m}]}
-    proc md5_block {a0 b0 c0 d0
-        w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w10 w11 w12 w13 w14 w15} $body
-}
-slt::define_md5_block
-
+# Source: RFC 1321, section 3.4.
 proc slt::md5 {bytes} {
     set num_bytes [string length $bytes]
-    append bytes \x80 [string repeat \0 [expr {(55 - $num_bytes) % 64}]] \
-        [binary format w [expr {$num_bytes * 8}]]
+    append bytes \x80 [string repeat \0 [expr {(55 - $num_bytes) % 64}]] [binary format w [expr {$num_bytes * 8}]]
     set state {0x67452301 0xefcdab89 0x98badcfe 0x10325476}
-    set num_padded [string length $bytes]
-    for {set i 0} {$i < $num_padded} {incr i 64} {
-        binary scan $bytes @${i}iu16 words
-        set state [md5_block {*}$state {*}$words]
+    set shifts {7 12 17 22 5 9 14 20 4 11 16 23 6 10 15 21}
+    for {set at 0} {$at < [string length $bytes]} {incr at 64} {
+        binary scan $bytes @${at}iu16 words
+        lassign $state a b c d
+        for {set i 0} {$i < 64} {incr i} {
+            switch [expr {$i / 16}] {
+                0 {set mix [expr {($b & $c) | (~$b & $d)}]; set word $i}
+                1 {set mix [expr {($b & $d) | ($c & ~$d)}]; set word [expr {5 * $i + 1}]}
+                2 {set mix [expr {$b ^ $c ^ $d}]; set word [expr {3 * $i + 5}]}
+                3 {set mix [expr {$c ^ ($b | (~$d & 0xffffffff))}]; set word [expr {7 * $i}]}
+            }
+            set sine [expr {wide(abs(sin($i + 1)) * 4294967296.0)}]
+            set sum [expr {($a + $mix + [lindex $words [expr {$word % 16}]] + $sine) & 0xffffffff}]
+            set shift [lindex $shifts [expr {$i / 16 * 4 + $i % 4}]]
+            lassign [list $d [expr {($b + (($sum << $shift) | ($sum >> (32 - $shift)))) & 0xffffffff}] $b $c] a b c d
+        }
+        set state [lmap old $state new [list $a $b $c $d] {expr {($old + $new) & 0xffffffff}}]
     }
     binary encode hex [binary format i4 $state]
 }
@@ -120,9 +90,7 @@ proc slt::md5 {bytes} {
 proc slt::execute {{{the sql}}} {
     if {$slt::process ne ""} {
         request execute [bytes_of_text ${the sql}]
-        return
-    }
-    if {[catch {db eval "\n${the sql}"} {the message}]} {
+    } elseif {[catch {db eval "\n${the sql}"} {the message}]} {
         raise_sql_error ${the message}
     }
 }
@@ -140,25 +108,31 @@ proc slt::raise_sql_error {message} {
     throw {SLT SQL} [bytes_of_text $message]
 }
 
-# The values of a query, row by row, rendered as the types of their columns.
+# The values of a query, row by row, rendered as the types of their columns; * is all of type T.
+# Sets the variable num_columns.
 proc slt::query_values {types sql} {
     variable process
     variable column_names {}
     variable column 0
     variable column_counts {}
     variable values {}
+    variable num_columns
     if {$process ne ""} {
-        request query [join $types ""]\n[bytes_of_text $sql]
+        request query [string map {* T} $types]\n[bytes_of_text $sql]
     } else {
-        # Tcl objects that keep SQLite's type.
         execute_query $sql
     }
+    # CREATE, INSERT and the like have no columns.
+    set column_counts [lsearch -all -inline -not $column_counts 0]
     if {[llength $column_counts] != 1} {
-        fail "a query must be one statement, this is [llength $column_counts]"
+        fail "one statement of a query must have columns, not [llength $column_counts]"
     }
-    if {$column_counts != [llength $types]} {
-        fail "wrong number of columns: expected [llength $types], got $column_counts"
+    set num_columns [lindex $column_counts 0]
+    if {$types eq "*"} {set types [string repeat T $num_columns]}
+    if {$num_columns != [string length $types]} {
+        fail "wrong number of columns: expected [string length $types], got $num_columns"
     }
+    # No `expr` may choose: a value such as 0001 would become a number.
     if {$process ne ""} {return $values}
     render $types $values
 }
@@ -212,27 +186,24 @@ proc slt::request {operation bytes} {
 
 # SQLite renders, for Tcl would print other digits: a value is bound again, in a
 # connection of our own. No string operation may touch it before, or it becomes text.
-set slt::render_sql(I) {SELECT CASE WHEN $value = $null THEN 'NULL'
-    ELSE CAST(CAST($value AS INTEGER) AS TEXT) END}
-set slt::render_sql(R) {SELECT CASE WHEN $value = $null THEN 'NULL'
-    ELSE printf('%.3f', CAST($value AS REAL)) END}
-set slt::render_sql(T) {SELECT CASE WHEN $value = $null THEN 'NULL'
-    ELSE CAST($value AS TEXT) END}
+array set slt::rendered_as {
+    I {CAST(CAST($value AS INTEGER) AS TEXT)} R {printf('%.3f', CAST($value AS REAL))} T {CAST($value AS TEXT)}
+}
 
 proc slt::render {types values} {
     variable null
-    variable render_sql
-    set sql_of_column [lmap type $types {set render_sql($type)}]
-    set num_columns [llength $types]
+    variable rendered_as
+    set types [split $types ""]
     set column 0
     set rendered {}
     foreach value $values {
-        set text [renderer onecolumn [lindex $sql_of_column $column]]
+        set as $rendered_as([lindex $types $column])
+        set text [renderer onecolumn "SELECT CASE WHEN \$value = \$null THEN 'NULL' ELSE $as END"]
         if {[regexp {[^ -~]} $text]} {
             set text [renderer onecolumn {SELECT CAST(CAST($value AS TEXT) AS BLOB)}]
         }
         lappend rendered [printable $text]
-        if {[incr column] == $num_columns} {set column 0}
+        if {[incr column] == [llength $types]} {set column 0}
     }
     return $rendered
 }
@@ -244,17 +215,23 @@ proc slt::printable {bytes} {
     regsub -all {[^ -~]} $bytes @
 }
 
+# Rows as texts, their values parted by this.
+proc slt::rows_of {values num_columns separator} {
+    set rows {}
+    for {set i 0} {$i < [llength $values]} {incr i $num_columns} {
+        lappend rows [join [lrange $values $i $i+[expr {$num_columns - 1}]] $separator]
+    }
+    return $rows
+}
+
 # In the order of strcmp, column by column. Rendered values are printable ASCII, so rows
 # compare as strings with \x01, lower than all of it, between the values.
 proc slt::sort_values {sort num_columns values} {
-    if {$sort eq "nosort"} {return $values}
-    if {$sort eq "valuesort"} {return [lsort $values]}
-    set rows {}
-    set last [expr {$num_columns - 1}]
-    for {set i 0} {$i < [llength $values]} {incr i $num_columns} {
-        lappend rows [join [lrange $values $i $i+$last] \x01]
+    switch $sort {
+        nosort    {return $values}
+        valuesort {return [lsort $values]}
+        rowsort   {return [concat {*}[lmap row [lsort [rows_of $values $num_columns \x01]] {split $row \x01}]]}
     }
-    concat {*}[lmap row [lsort $rows] {split $row \x01}]
 }
 
 # ---------------------------------------------------------------- records
@@ -271,17 +248,10 @@ proc slt::check_rest {words} {
     }
 }
 
-proc slt::check_no_body {directive body} {
-    if {[llength $body]} {
-        fail "unexpected line below $directive: [lindex $body 0]"
-    }
-}
-
 # Runs a record, given as its lines without comments and their numbers. Returns what
-# became of it: passed, skipped, set (no test) or halt. A record that is skipped must
+# became of it: passed, set (no test, or skipped) or halt. A record that is skipped must
 # mean something all the same.
 proc slt::run_record {lines numbers} {
-    variable engine
     variable line_number
     set skipped no
     while {1} {
@@ -289,20 +259,26 @@ proc slt::run_record {lines numbers} {
         set numbers [lassign $numbers line_number]
         set words [lassign [regexp -all -inline {[^ \t]+} $line] directive]
         if {$directive ni {skipif onlyif}} break
-        if {[llength $words] == 0 || [string match #* [lindex $words 0]]} {
-            fail "$directive names no engine"
-        }
+        if {[regexp {^(#|$)} [lindex $words 0]]} {fail "$directive names no engine"}
         check_rest [lrange $words 1 end]
-        if {![llength $lines]} {
-            fail "$directive has no record below it"
+        if {![llength $lines]} {fail "$directive has no record below it"}
+        if {[string equal -nocase [lindex $words 0] sqlite] == ($directive eq "skipif")} {set skipped yes}
+    }
+    switch $directive {
+        statement - query - each {
+            if {![llength $lines]} {fail "$directive without SQL"}
+            return [run_$directive $line $words $lines $skipped $numbers]
         }
-        set is_ours [string equal -nocase [lindex $words 0] $engine]
-        if {$is_ours == ($directive eq "skipif")} {set skipped yes}
+        hash-threshold {
+            if {![regexp {^\d+$} [lindex $words 0]]} {fail "hash-threshold must be a number, not '[lindex $words 0]'"}
+            check_rest [lrange $words 1 end]
+        }
+        halt      {check_rest $words}
+        encodings {}
+        default   {fail "unknown directive '$directive'"}
     }
-    if {$directive ni {statement query hash-threshold halt load encodings}} {
-        fail "unknown directive '$directive'"
-    }
-    run_$directive $line $words $lines $skipped
+    if {[llength $lines]} {fail "unexpected line below $directive: [lindex $lines 0]"}
+    expr {$directive eq "halt" && !$skipped ? "halt" : "set"}
 }
 
 proc slt::sql_of {lines} {
@@ -313,39 +289,75 @@ proc slt::sql_of {lines} {
     text_of_bytes [string map [list {$SEED} $seed] $sql]
 }
 
-proc slt::run_statement {line words body skipped} {
-    set expectation [lindex $words 0]
-    switch -- $expectation {
-        ok      {check_rest [lrange $words 1 end]}
-        error   {
-            regexp {^[ \t]*statement[ \t]+error[ \t]*(.*?)[ \t]*$} $line -> pattern
-            if {[string match #* $pattern]} {set pattern ""}
-            if {[catch {regexp -- $pattern ""} message]} {fail "bad regular expression: $message"}
-        }
-        default {fail "statement must be 'ok' or 'error', not '$expectation'"}
-    }
-    if {![llength $body]} {fail "statement without SQL"}
-    if {$skipped} {return skipped}
+proc slt::check_pattern {pattern} {
+    if {[catch {regexp -- $pattern ""} message]} {fail "bad regular expression: $message"}
+}
 
+# Fails unless the statement succeeds or, if an error is expected, its message matches.
+proc slt::check_statement {expectation pattern sql} {
     set failed no
     try {
-        execute [sql_of $body]
+        execute $sql
     } trap {SLT SQL} message {
         set failed yes
     }
     if {$expectation eq "ok"} {
         if {$failed} {fail "statement failed" "got error: $message"}
-        return passed
-    }
-    if {!$failed} {fail "statement did not fail" "expected error: $pattern"}
-    if {![regexp -- $pattern $message]} {
+    } elseif {!$failed} {
+        fail "statement did not fail" "expected error: $pattern"
+    } elseif {![regexp -- $pattern $message]} {
         fail "wrong error message" "expected error: $pattern" "got error:      $message"
     }
+}
+
+proc slt::run_statement {line words body skipped numbers} {
+    set pattern ""
+    switch -- [lindex $words 0] {
+        ok      {check_rest [lrange $words 1 end]}
+        error   {
+            regexp {^[ \t]*statement[ \t]+error[ \t]*(.*?)[ \t]*$} $line -> pattern
+            if {[string match #* $pattern]} {set pattern ""}
+            check_pattern $pattern
+        }
+        default {fail "statement must be 'ok' or 'error', not '[lindex $words 0]'"}
+    }
+    if {$skipped} {return set}
+    check_statement [lindex $words 0] $pattern [sql_of $body]
     return passed
 }
 
-proc slt::run_query {line words body skipped} {
-    variable hash_threshold
+proc slt::check_types {types} {
+    if {[regexp {[^TIR]} $types type]} {fail "unknown column type '$type'"}
+}
+
+proc slt::hash_of {values} {md5 [join [concat $values [list ""]] \n]}
+
+# Fails unless the query has the values that are expected; returns them.
+proc slt::check_query {types sort expected sql} {
+    variable num_columns
+    try {
+        set values [query_values $types $sql]
+    } trap {SLT SQL} message {
+        fail "query failed" "got error: $message"
+    }
+    set values [sort_values $sort $num_columns $values]
+    set got $values
+    if {[regexp {^\d+ values hashing to } [lindex $expected 0]]} {
+        set got [list "[llength $values] values hashing to [hash_of $values]"]
+    } elseif {[join $expected \n] ne [join $got \n] && [string match "* | *" [lindex $expected 0]]} {
+        set got [rows_of $values $num_columns " | "]
+    }
+    if {[join $expected \n] ne [join $got \n]} {
+        set first 0
+        while {[lrange $expected $first $first] eq [lrange $got $first $first]} {incr first}
+        set from [expr {max(0, $first - 3)}]
+        fail "wrong result" "expected [llength $expected] lines, got [llength $got]; line [incr first] is the first to differ" \
+            {*}[clip "expected: " [lrange $expected $from end]] {*}[clip "got:      " [lrange $got $from end]]
+    }
+    return $values
+}
+
+proc slt::run_query {line words body skipped numbers} {
     variable labels
     variable line_number
 
@@ -354,260 +366,168 @@ proc slt::run_query {line words body skipped} {
     if {$comment >= 0} {set words [lrange $words 0 $comment-1]}
     lassign $words types sort label
     if {$types eq ""} {fail "query without column types"}
-    if {[regexp {[^TIR]} $types type]} {fail "unknown column type '$type'"}
+    check_types $types
     if {$sort eq ""} {set sort nosort}
     if {$sort ni {nosort rowsort valuesort}} {fail "unknown sort mode '$sort'"}
     check_rest [lrange $words 3 end]
-    set types [split $types ""]
 
     # Without the dashes no value is expected either, as in SQLite's runner.
     set dashes [lsearch -exact $body ----]
     if {$dashes < 0} {set dashes [llength $body]}
-    set sql [lrange $body 0 $dashes-1]
-    set expected [lrange $body $dashes+1 end]
-    if {![llength $sql]} {fail "query without SQL"}
-    if {$skipped} {return skipped}
+    if {!$dashes} {fail "query without SQL"}
+    if {$skipped} {return set}
 
-    try {
-        set values [query_values $types [sql_of $sql]]
-    } trap {SLT SQL} message {
-        fail "query failed" "got error: $message"
-    }
-    set values [sort_values $sort [llength $types] $values]
-
-    set num_values [llength $values]
-    set by_hash [expr {$hash_threshold > 0 && $num_values > $hash_threshold}]
-    if {$by_hash || $label ne ""} {
-        set digest [md5 [join [concat $values [list ""]] \n]]
-    }
-    if {$by_hash} {
-        check_hash $expected "$num_values values hashing to $digest" $values
-    } else {
-        check_values $expected $values
-    }
+    set values [check_query $types $sort [lrange $body $dashes+1 end] [sql_of [lrange $body 0 $dashes-1]]]
     if {$label ne ""} {
-        if {![info exists labels($label)]} {set labels($label) [list $digest $line_number]}
-        lassign $labels($label) first_digest first_line
-        if {$digest ne $first_digest} {
-            fail "result differs from line $first_line, which has the same label $label"
-        }
+        set hash [hash_of $values]
+        if {![info exists labels($label)]} {set labels($label) [list $hash $line_number]}
+        lassign $labels($label) first_hash first_line
+        if {$hash ne $first_hash} {fail "result differs from line $first_line, which has the same label $label"}
     }
     return passed
 }
 
-proc slt::run_hash-threshold {line words body skipped} {
-    variable hash_threshold
-    set number [lindex $words 0]
-    if {![regexp {^\d+$} $number]} {fail "hash-threshold must be a number, not '$number'"}
+# Each case is a test of its own, which passes or fails here.
+proc slt::run_each {line words body skipped numbers} {
+    variable line_number
+    variable num_passed
+    set types [lindex $words 0]
     check_rest [lrange $words 1 end]
-    check_no_body hash-threshold $body
-    if {$skipped} {return skipped}
-    scan $number %lld hash_threshold
-    return set
-}
-
-# run_file heeds it.
-proc slt::run_encodings {line words body skipped} {
-    check_no_body encodings $body
-    return set
-}
-
-proc slt::run_halt {line words body skipped} {
-    check_rest $words
-    check_no_body halt $body
-    if {$skipped} {return skipped}
-    return halt
-}
-
-proc slt::run_load {line words body skipped} {
-    lassign $words path entry_point
-    if {$path eq ""} {fail "load names no extension"}
-    if {[string match #* $entry_point]} {
-        set entry_point ""
-    } else {
-        check_rest [lrange $words 2 end]
-    }
-    check_no_body load $body
-    if {$skipped} {return skipped}
-    load_extension [text_of_bytes $path] [text_of_bytes $entry_point]
-    return passed
-}
-
-# Loading is allowed for this one call: tests see the connection as SQLite opens it.
-proc slt::load_extension {path entry_point} {
-    if {$slt::process ne ""} {
+    if {$types eq ""} {set types *}
+    if {$types ni {* error}} {check_types $types}
+    set dashes [lsearch -exact $body ----]
+    set template {$1}
+    if {$dashes >= 0} {set template [join [lrange $body 0 $dashes-1] \n]}
+    set places [lsort -unique [regexp -all -inline {\$\d} $template]]
+    if {$dashes == [llength $body] - 1} {fail "each without a case"}
+    foreach case [lrange $body $dashes+1 end] line_number [lrange $numbers $dashes+1 end] {
+        set sql ""
         try {
-            request load [bytes_of_text $path\n$entry_point]
-        } trap {SLT SQL} message {
-            fail "cannot load [bytes_of_text $path]" "got error: $message"
-        }
-        return
-    }
-    db enable_load_extension 1
-    try {
-        if {$entry_point eq ""} {
-            db eval {SELECT load_extension($path)}
-        } else {
-            db eval {SELECT load_extension($path, $entry_point)}
-        }
-    } on error message {
-        fail "cannot load [bytes_of_text $path]" "got error: [bytes_of_text $message]"
-    } finally {
-        db enable_load_extension 0
-    }
-}
-
-# ---------------------------------------------------------------- comparing, reporting
-
-proc slt::check_hash {expected hash_line values} {
-    variable hash_threshold
-    if {$expected eq [list $hash_line]} return
-    set details [concat \
-        [clip "expected: " $expected] [list "got:      $hash_line"] [clip "          " $values]]
-    if {![regexp {^\d+ values hashing to } [lindex $expected 0]]} {
-        lappend details "(more than $hash_threshold values: the hash is expected;\
-            see hash-threshold)"
-    }
-    fail "wrong result hash" {*}$details
-}
-
-proc slt::check_values {expected values} {
-    variable max_lines_shown
-    if {[join $expected \n] eq [join $values \n]} return
-
-    set num_lines [expr {max([llength $expected], [llength $values])}]
-    set first 0
-    while {$first < min([llength $expected], [llength $values])
-            && [lindex $expected $first] eq [lindex $values $first]} {incr first}
-    set from [expr {max(0, $first - 3)}]
-    set end [expr {min($num_lines, $from + $max_lines_shown)}]
-
-    set details [list "expected [llength $expected] values (-), got [llength $values] (+);\
-        value [expr {$first + 1}] is the first to differ:"]
-    if {$from > 0} {lappend details "    ... $from equal"}
-    for {set i $from} {$i < $end} {incr i} {
-        set old [lrange $expected $i $i]
-        set new [lrange $values $i $i]
-        if {$old eq $new} {
-            lappend details {*}[clip "    " $old]
-        } else {
-            lappend details {*}[clip "  - " $old] {*}[clip "  + " $new]
+            if {![regexp {^(.*) =>(?: (.*))?$} $case -> arguments expected]} {fail "a case has no ' => '"}
+            if {[llength $places] < 2} {
+                set arguments [list $arguments]
+            } else {
+                set arguments [split [string map [list " | " \x01] $arguments] \x01]
+            }
+            if {[llength $places] != [llength $arguments]} {
+                fail "the template has [llength $places] places, the case [llength $arguments] values"
+            }
+            set sql [string map [concat {*}[lmap place $places argument $arguments {list $place $argument}]] $template]
+            if {$types eq "error"} {check_pattern $expected}
+            if {$skipped} continue
+            if {$types eq "error"} {
+                check_statement error $expected [sql_of [list $sql]]
+            } else {
+                check_query $types nosort [list $expected] [sql_of [list $sql]]
+            }
+            incr num_passed
+        } trap {SLT FAIL} {title options} {
+            report_failure $line_number $title [split $sql \n] [lindex [dict get $options -errorcode] 2]
         }
     }
-    if {$end < $num_lines} {lappend details "    ... [expr {$num_lines - $end}] more"}
-    fail "wrong result" {*}$details
+    return set
 }
+
+# ---------------------------------------------------------------- reporting
 
 # Lines for a report: the first gets the prefix, the others stand below it.
 proc slt::clip {prefix lines} {
-    variable max_lines_shown
-    variable max_chars_shown
     set clipped {}
-    foreach line [lrange $lines 0 $max_lines_shown-1] {
-        set num_more [expr {[string length $line] - $max_chars_shown}]
-        if {$num_more > 0} {
-            set line "[string range $line 0 $max_chars_shown-1]... ($num_more bytes more)"
-        }
-        lappend clipped $prefix$line
+    foreach line [lrange $lines 0 19] {
+        lappend clipped $prefix[string range $line 0 199][expr {[string length $line] > 200 ? "..." : ""}]
         set prefix [string repeat " " [string length $prefix]]
     }
-    set num_more [expr {[llength $lines] - $max_lines_shown}]
-    if {$num_more > 0} {lappend clipped "$prefix... ($num_more lines more)"}
+    if {[llength $lines] > 20} {lappend clipped "$prefix... ([expr {[llength $lines] - 20}] lines more)"}
     return $clipped
 }
 
-proc slt::report_failure {place title sql details} {
+proc slt::report_failure {line title sql details} {
+    variable name
     variable num_failed
     incr num_failed
-    puts "$place: $title"
+    puts "$name[expr {$line eq "" ? "" : ":$line"}]: $title"
     foreach line [concat [clip "" $sql] $details] {puts "    $line"}
 }
 
 # ---------------------------------------------------------------- files
 
-proc slt::read_bytes {path} {
-    set channel [open $path rb]
+# Loading is allowed for this one call: tests see the connection as SQLite opens it.
+proc slt::load_extension {path} {
     try {
-        return [read $channel]
-    } finally {
-        close $channel
+        if {$slt::process ne ""} {
+            request load [bytes_of_text $path]\n
+        } else {
+            db enable_load_extension 1
+            db eval {SELECT load_extension($path)}
+            db enable_load_extension 0
+        }
+    } on error message {
+        fail "cannot load [bytes_of_text $path]" "got error: [bytes_of_text $message]"
     }
 }
 
 proc slt::open_database {encoding} {
-    variable database
-    variable null
     variable extensions
     variable process
     variable channel
     if {$process ne ""} {
-        if {[catch {open "|[list {*}$process $database 2>@ stderr]" r+b} channel]} {
+        if {[catch {open "|[list {*}$process :memory: 2>@ stderr]" r+b} channel]} {
             set message $channel
             set channel ""
             fail "cannot run $process" "got error: $message"
         }
     } else {
-        sqlite3 db $database
-        db nullvalue $null
+        sqlite3 db :memory:
+        db nullvalue $slt::null
     }
-    foreach extension $extensions {load_extension $extension ""}
-    if {$encoding eq ""} return
-    try {
-        execute "PRAGMA encoding = '$encoding'"
-    } trap {SLT SQL} message {
-        fail "no encoding '$encoding'" "got error: $message"
-    }
+    foreach extension $extensions {load_extension $extension}
+    if {$encoding ne ""} {check_statement ok "" "PRAGMA encoding = '$encoding'"}
 }
 
-proc slt::close_database {name} {
-    variable database
+proc slt::close_database {} {
     variable process
     variable channel
-    if {$process ne ""} {
-        if {$channel ne "" && [catch {close $channel} message]} {
-            report_failure $name "the process ended badly" {} [list $message]
-        }
-    } else {
+    if {$process eq ""} {
         db close
-    }
-    if {$database ne ":memory:"} {
-        file delete $database $database-journal $database-wal $database-shm
+    } elseif {$channel ne "" && [catch {close $channel} message]} {
+        report_failure "" "the process ended badly" {} [list $message]
     }
 }
 
 proc slt::run_file {path} {
-    variable line_number 0
-    variable hash_threshold 8
+    variable name [encoding convertto utf-8 $path]
     variable labels
     variable num_passed
     variable num_failed
     array unset labels
     set num_before [expr {$num_passed + $num_failed}]
-    set name [encoding convertto utf-8 $path]
 
-    if {[catch {read_bytes $path} content]} {
-        report_failure $name "cannot read: [encoding convertto utf-8 $content]" {} {}
+    set file_name $name
+    if {[catch {open $path rb} channel]} {
+        report_failure "" "cannot read: [encoding convertto utf-8 $channel]" {} {}
         return
     }
     # The last record may lack its blank line, and the last line its newline.
-    set lines [split [string map {\r\n \n} $content\n] \n]
+    set lines [split [string map {\r\n \n} [read $channel]\n] \n]
+    close $channel
     set encodings [lrange [lsearch -inline $lines "encodings *"] 1 end]
     if {![llength $encodings]} {set encodings [list ""]}
     foreach encoding $encodings {
+        set name [string trimright "$file_name $encoding"]
         try {
             open_database $encoding
-            run_records [string trimright "$name $encoding"] $lines
+            run_records $lines
         } trap {SLT FAIL} {title options} {
-            report_failure $name $title {} [lindex [dict get $options -errorcode] 2]
+            report_failure "" $title {} [lindex [dict get $options -errorcode] 2]
         } finally {
-            close_database $name
+            close_database
         }
     }
-    if {$num_passed + $num_failed == $num_before} {report_failure $name "no record ran" {} {}}
+    if {$num_passed + $num_failed == $num_before} {report_failure "" "no record ran" {} {}}
 }
 
 # A record is a run of lines that are not blank; comment lines do not count at all.
-proc slt::run_records {name lines} {
+proc slt::run_records {lines} {
     variable num_passed
     variable line_number
     set number 0
@@ -626,13 +546,10 @@ proc slt::run_records {name lines} {
         try {
             set outcome [run_record $record $numbers]
         } trap {SLT FAIL} {title options} {
-            report_failure $name:$line_number $title $record \
-                [lindex [dict get $options -errorcode] 2]
+            report_failure $line_number $title $record [lindex [dict get $options -errorcode] 2]
         }
-        switch $outcome {
-            passed {incr num_passed}
-            halt   return
-        }
+        if {$outcome eq "passed"} {incr num_passed}
+        if {$outcome eq "halt"} return
         set record {}
         set numbers {}
     }
@@ -640,11 +557,8 @@ proc slt::run_records {name lines} {
 
 proc slt::test_files {path} {
     if {![file isdirectory $path]} {return [list $path]}
-    set files [lsort [glob -nocomplain -directory $path -types f *.test]]
-    foreach directory [lsort [glob -nocomplain -directory $path -types d *]] {
-        lappend files {*}[test_files $directory]
-    }
-    return $files
+    concat [lsort [glob -nocomplain -directory $path -types f *.test]] \
+        {*}[lmap folder [lsort [glob -nocomplain -directory $path -types d *]] {test_files $folder}]
 }
 
 # ---------------------------------------------------------------- command line
@@ -656,24 +570,19 @@ The exit status is 0 if records ran and none failed, 1 if not, 2 for bad argumen
 
   --load EXTENSION   load it before every file; may be repeated
   --sqlite LIBRARY   use the SQLite of this Tcl package (a tclsqlite3.so)
-  --process COMMAND  use the SQLite of this program, which is run with the database's
-                     path as its last argument (see test/platforms/machines/sql_process.c)
-  --db FILE          keep the database in this file, which must not exist and is
-                     deleted after each test file; without it the database is in memory
-  --help             print this
+  --process COMMAND  use the SQLite of this program, which is run with :memory: as its
+                     last argument (see test/platforms/machines/sql_process.c)
 }
 
 proc slt::bad_arguments {message} {
-    variable usage
-    puts stderr "sqllogictest.tcl: $message\n\n$usage"
+    puts stderr "sqllogictest.tcl: $message\n\n$slt::usage"
     exit 2
 }
 
 proc slt::main {arguments} {
-    variable usage
     variable extensions
-    variable database
     variable process
+    variable name
     variable num_passed
     variable num_failed
 
@@ -681,7 +590,7 @@ proc slt::main {arguments} {
     set paths {}
     while {[llength $arguments]} {
         set arguments [lassign $arguments argument]
-        if {$argument in {--load --sqlite --process --db}} {
+        if {$argument in {--load --sqlite --process}} {
             if {![llength $arguments]} {bad_arguments "$argument needs a value"}
             set arguments [lassign $arguments value]
         }
@@ -689,29 +598,22 @@ proc slt::main {arguments} {
             --load    {lappend extensions $value}
             --sqlite  {set sqlite $value}
             --process {set process $value}
-            --db      {set database $value}
-            --help    {puts -nonewline $usage; exit 0}
             -*        {bad_arguments "unknown option $argument"}
             default   {lappend paths $argument}
         }
     }
     if {![llength $paths]} {bad_arguments "no test file given"}
-    if {$database ne ":memory:" && [file exists $database]} {
-        bad_arguments "$database exists; --db would delete it"
+    if {$process eq ""} {
+        if {[catch {if {$sqlite ne ""} {load $sqlite Sqlite3} else {package require sqlite3}} message]} {
+            bad_arguments "$message (Debian has SQLite's Tcl package as libsqlite3-tcl)"
+        }
+        sqlite3 ::slt::renderer :memory:
     }
-    if {$process ne ""} {
-        # Its own.
-    } elseif {$sqlite ne ""} {
-        if {[catch {load $sqlite Sqlite3} message]} {bad_arguments $message}
-    } elseif {[catch {package require sqlite3} message]} {
-        bad_arguments "$message (Debian has it as libsqlite3-tcl)"
-    }
-
-    if {$process eq ""} {sqlite3 ::slt::renderer :memory:}
     fconfigure stdout -translation binary
     foreach path $paths {
         set files [test_files $path]
-        if {![llength $files]} {report_failure $path "no *.test file in it" {} {}}
+        set name $path
+        if {![llength $files]} {report_failure "" "no *.test file in it" {} {}}
         foreach file $files {run_file $file}
     }
     if {$slt::seed_is_used} {puts "note: seed $slt::seed; BLOOM_TEST_SEED=$slt::seed draws the same"}
