@@ -11,6 +11,7 @@ typedef struct bloom_connection {
   sqlite3 *db;
   bloom_handle_pool *pool;
   int is_running; /* a statement of bloom's own is compiled or takes a step: source/sql.h */
+  uint32_t decimals; /* how SQLite reads decimals; 0: not known yet: vtab/vtab_decimals.c */
   int num_users;
   struct bloom_connection *next;
 } bloom_connection;

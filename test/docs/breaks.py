@@ -548,8 +548,7 @@ def another_sqlite(files, writes, reads):
         raise Skip("another SQLite (sh test/lib/build_sqlite.sh 3.54.1)")
     under(folders[writes], files, "write")
     expect(under(folders[writes], files, "read"), "0")
-    is_352 = "3.52.0" in folders[writes] + folders[reads] or sqlite3.sqlite_version == "3.52.0"
-    under(folders[reads], files, "rebuild" if is_352 else "read")
+    under(folders[reads], files, "read")
 
 
 for writes in range(max(len(versions()), 2)):

@@ -158,6 +158,47 @@ def decimals():
     return texts
 
 
+EXPRESSIONS = [("e1", "CAST(k AS NUMERIC)"), ("e2", "CAST(k AS INTEGER)"), ("e3", "substr(k, 1, 9)"), ("e4", "CAST(k AS NUMERIC)")]
+
+
+def insert_decimals(db, name):
+    # Those of e4 are read as integers: none of them is stored as a REAL.
+    texts = [text for text in decimals() if "e" not in text] if name != "e4" else ["%d.5" % (2**52 + 977 * i) for i in range(1000)]
+    db.executemany("INSERT INTO %s VALUES (?)" % name, [(text,) for text in texts])
+
+
+def check_expressions(db):
+    """Where this SQLite reads decimals otherwise than when REALs were stored, every key may be in it, and it says so."""
+    num_others = one(db, "SELECT count(*) FROM as_read JOIN e1 ON e1.rowid = as_read.rowid WHERE x IS NOT CAST(k AS NUMERIC)")
+    for name, key in EXPRESSIONS:
+        f = "f" + name
+        equal = "CAST(k AS NUMERIC)" if name == "e4" else key
+        for way in "EXISTS (SELECT 1 FROM %s WHERE key = %s)", "bloom_may_contain((SELECT handle FROM %s), %s)":
+            expect(one(db, "SELECT count(*) FROM %s WHERE NOT %s" % (name, way % (f, equal))), 0, f + ": denied")
+        num_found = one(db, "SELECT count(*) FROM e1 WHERE EXISTS (SELECT 1 FROM %s WHERE key = 'x' || k)" % f)
+        note = one(db, "SELECT note FROM " + f)
+        if name == "e1" and num_others:
+            assert note and "decimals" in note and "'rebuild'" in note, note
+            assert num_found == one(db, "SELECT count(*) FROM e1"), num_found
+            expect(one(db, "SELECT filter FROM " + f), None)
+            expect(one(db, "SELECT expected_fpr FROM " + f), 1.0)
+            expect("decimals" in str(error_of(db, "INSERT INTO %s(%s) VALUES ('integrity-check')" % (f, f))), True)
+        elif name != "e1":
+            expect(note, None, f)
+            assert num_found < 1000, num_found
+            command(db, f, "integrity-check")
+    if num_others:
+        # What this version stores the other one does not know, and the other way round: till 'rebuild'.
+        db.execute("BEGIN")
+        insert_decimals(db, "e1")
+        assert "decimals" in one(db, "SELECT note FROM fe1")
+        db.execute("ROLLBACK")
+        command(db, "fe1", "rebuild")
+        expect(one(db, "SELECT note FROM fe1"), None)
+        command(db, "fe1", "integrity-check")
+        db.execute("UPDATE as_read SET x = (SELECT CAST(k AS NUMERIC) FROM e1 WHERE e1.rowid = as_read.rowid)")
+
+
 def one_version(args):
     """Run in a process of its own, under another SQLite: writes or checks the file."""
     db = sqlite3.connect(args.path, isolation_level=None)
@@ -169,8 +210,15 @@ def one_version(args):
             db.execute("CREATE TABLE %s(k %s)" % (name, type_))
             db.executemany("INSERT INTO %s VALUES (?)" % name, [(text,) for text in decimals()])
             db.execute("CREATE VIRTUAL TABLE f%s USING bloom(%s, k, bits_per_key = 20)" % (name, name))
+        for name, key in EXPRESSIONS:
+            db.execute("CREATE TABLE %s(k TEXT)" % name)
+            insert_decimals(db, name)
+            db.execute("CREATE VIRTUAL TABLE f%s USING bloom(%s, %s)" % (name, name, key))
+        db.execute("CREATE TABLE as_read(x)")
+        db.execute("INSERT INTO as_read SELECT CAST(k AS NUMERIC) FROM e1")
         db.execute("COMMIT")
     else:
+        check_expressions(db)
         for name in "abcd":
             f = "f" + name
             lost = one(db, "SELECT count(*) FROM %s AS t WHERE NOT EXISTS (SELECT 1 FROM %s WHERE key = t.k)" % (name, f))

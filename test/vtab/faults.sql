@@ -13,10 +13,20 @@ INSERT INTO in_set VALUES (1), ('two'), (x'03'), (4.5);
 CREATE TABLE other(k INTEGER, x);
 INSERT INTO other(k) VALUES (1), (2);
 CREATE VIRTUAL TABLE other_k USING bloom(other, k);
+CREATE TABLE pairs(a TEXT COLLATE NOCASE, b INTEGER, x TEXT);
+INSERT INTO pairs VALUES ('Ada', 1, '0.5'), ('bob', 2, 'no number'), (NULL, 3, '7');
+CREATE VIRTUAL TABLE pairs_ab USING bloom(pairs, (a, b));
+CREATE VIRTUAL TABLE pairs_x USING bloom(pairs, CAST(x AS NUMERIC));
+CREATE VIRTUAL TABLE pairs_b USING bloom(pairs, b / 4.0);
 CREATE VIEW denied AS
   SELECT 'followed_k denies ' || k FROM followed WHERE NOT EXISTS (SELECT 1 FROM followed_k f WHERE f.key = followed.k)
   UNION ALL SELECT 'handle of followed_k denies ' || k FROM followed WHERE bloom_may_contain((SELECT handle FROM followed_k), k) IS NOT 1
   UNION ALL SELECT 'followed_a denies ' || k FROM followed WHERE part = 'a' AND NOT EXISTS (SELECT 1 FROM followed_a f WHERE f.key = k || part)
+  UNION ALL SELECT 'pairs_ab denies ' || a || b FROM pairs WHERE a || b NOT NULL AND NOT EXISTS (SELECT 1 FROM pairs_ab(a, b))
+  UNION ALL SELECT 'pairs_ab denies the tuple ' || a || b FROM pairs WHERE a || b NOT NULL AND NOT EXISTS (SELECT 1 FROM pairs_ab f WHERE f.key = bloom_tuple(a, b))
+  UNION ALL SELECT 'handle of pairs_ab denies ' || a || b FROM pairs WHERE bloom_may_contain((SELECT handle FROM pairs_ab), bloom_tuple(a, b)) = 0
+  UNION ALL SELECT 'pairs_x denies ' || x FROM pairs WHERE NOT EXISTS (SELECT 1 FROM pairs_x f WHERE f.key = CAST(pairs.x AS NUMERIC))
+  UNION ALL SELECT 'pairs_b denies ' || b FROM pairs WHERE b NOT NULL AND bloom_may_contain((SELECT handle FROM pairs_b), b / 4.0) IS NOT 1
   UNION ALL SELECT 'seen denies ' || k FROM in_set WHERE NOT EXISTS (SELECT 1 FROM seen WHERE key = in_set.k);
 
 ----
@@ -95,6 +105,28 @@ INSERT INTO followed(k, part) VALUES ('after', 'a');
 ----
 INSERT INTO in_set WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT 'many' || i FROM n;
 SELECT num_layers, num_keys, capacity, bytes, expected_fpr FROM seen;
+
+----
+BEGIN;
+INSERT INTO pairs WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 60) SELECT 'pair' || i, i, i || '.25' FROM n;
+SELECT count(*) FROM pairs_ab('PAIR20', '20');
+SELECT count(*) FROM pairs_ab WHERE key = bloom_tuple('PAIR20', 20.0);
+UPDATE pairs SET a = 'new' || b, x = b WHERE b % 3 = 0;
+SAVEPOINT p;
+INSERT INTO pairs_ab(pairs_ab) VALUES ('rebuild');
+DELETE FROM pairs WHERE b > 50;
+ROLLBACK TO p;
+INSERT INTO pairs_b(pairs_b) VALUES ('rebuild');
+COMMIT;
+INSERT INTO pairs VALUES ('last', 9007199254740993, '0.1');
+
+----
+DELETE FROM pairs;
+INSERT INTO pairs_b(pairs_b) VALUES ('rebuild');
+INSERT INTO pairs_x(pairs_x) VALUES ('rebuild');
+INSERT INTO pairs VALUES ('an integer', 4, '1');
+INSERT INTO pairs VALUES ('a decimal', 5, '1.5');
+SELECT bloom_may_contain((SELECT handle FROM pairs_x), 1.5), bloom_may_contain((SELECT handle FROM pairs_ab), bloom_tuple('A DECIMAL', 5));
 
 ----
 BEGIN;

@@ -146,19 +146,27 @@ static text_form form_of(const char *text, size_t num_bytes){
   return num_significant<=15 ? FORM_DECIMAL : FORM_NUMBER;
 }
 
-/* The REALs next to one that is no integer: versions of SQLite read some decimals as
-** neighbouring REALs. */
-static void push_neighbours(const bloom_encoding *encoding, double real, bloom_key_hashes *hashes){
+/* The REALs next to one, since versions of SQLite read some decimals as neighbouring REALs; of
+** those next to an integer of less than 2^52, which all read right, none, and perhaps integers
+** alone. */
+static void push_neighbours(const bloom_encoding *encoding, double real, int integers_alone, bloom_key_hashes *hashes){
   uint64_t bits;
   int step;
-  if( real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real ) return;
+  if( real>-0x1p52 && real<0x1p52 && (double)(sqlite3_int64)real==real ) return;
   memcpy(&bits, &real, sizeof(bits));
   for(step=-1; step<=1; step+=2){
     const uint64_t next_bits = bits + (uint64_t)(int64_t)step;
+    bloom_key key;
     double next;
     memcpy(&next, &next_bits, sizeof(next));
-    push_real(encoding, next, hashes);
+    if( bloom_real_key_of(next, &key)==BLOOM_KEY_INTEGER || !integers_alone ) push_real(encoding, next, hashes);
   }
+}
+
+/* The same of an INTEGER that a decimal may have been read as: one that is a REAL. */
+static void push_next_integers(const bloom_encoding *encoding, sqlite3_int64 integer, bloom_key_hashes *hashes){
+  bloom_key key;
+  if( bloom_real_key_of((double)integer, &key)==BLOOM_KEY_INTEGER && key.integer==integer ) push_neighbours(encoding, (double)integer, 1, hashes);
 }
 
 /* Pushes the number that a text of this form is to the SQLite that runs.  A large integer is
@@ -174,7 +182,7 @@ static int push_number_of_text(
   real = sqlite3_value_double(number);
   if( form!=FORM_DECIMAL ) push(hashes, encoding->hash_int64(sqlite3_value_int64(number)));
   if( form==FORM_DECIMAL || !(real>-0x1p53 && real<0x1p53) || (double)sqlite3_value_int64(number)!=real ) push_real(encoding, real, hashes);
-  if( with_neighbours ) push_neighbours(encoding, real, hashes);
+  if( with_neighbours ) push_neighbours(encoding, real, 0, hashes);
   sqlite3_value_free(number);
   return SQLITE_OK;
 }
@@ -221,7 +229,7 @@ static void push_rounded(const bloom_encoding *encoding, double real, int with_n
   int is_exact = 1;
   const double rounded = real>=-1e308 && real<=1e308 ? bloom_real_of_15_digits(real, &is_exact) : real;
   push_real(encoding, rounded, hashes);
-  if( with_neighbours || !is_exact ) push_neighbours(encoding, rounded, hashes);
+  if( with_neighbours || !is_exact ) push_neighbours(encoding, rounded, 0, hashes);
 }
 
 int bloom_insert_hashes(
@@ -257,7 +265,7 @@ static int push_texts_of_real(
   else if( form_of(text, num_bytes)==FORM_DECIMAL ) push_rounded(encoding, real, 1, hashes);
   else rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
   sqlite3_value_free(copy);
-  push_neighbours(encoding, real, hashes);
+  push_neighbours(encoding, real, 0, hashes);
   return rc;
 }
 
@@ -271,6 +279,7 @@ static int push_texts_of_number(
     int rc = push_texts_of_real(encoding, rule, value, hashes);
     if( rc!=SQLITE_OK || !(real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real) ) return rc;
   }
+  push_next_integers(encoding, sqlite3_value_int64(value), hashes);
   /* Shorter ones are known by their integer. */
   sqlite3_snprintf(sizeof(decimal), decimal, "%lld", sqlite3_value_int64(value));
   if( form_of(decimal, strlen(decimal))==FORM_INTEGER ) return SQLITE_OK;
@@ -287,7 +296,12 @@ int bloom_query_hashes(
   const int can_hold_text = rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
   int rc;
   hashes->num_hashes = 0;
-  if( rule.kind==BLOOM_COLUMN_EXPRESSION ) return push_value(encoding, value, hashes);
+  if( rule.kind==BLOOM_COLUMN_EXPRESSION ){
+    rc = push_value(encoding, value, hashes);
+    if( type==SQLITE_INTEGER ) push_next_integers(encoding, sqlite3_value_int64(value), hashes);
+    if( type==SQLITE_FLOAT ) push_neighbours(encoding, sqlite3_value_double(value), 1, hashes);
+    return rc;
+  }
   if( type==SQLITE_TEXT ) return push_text_key(encoding, rule, value, 1, hashes);
   rc = push_value(encoding, value, hashes);
   if( rc!=SQLITE_OK ) return rc;

@@ -39,7 +39,7 @@ typedef struct bloom_equality {
   bloom_collation collation;
 } bloom_equality;
 
-#define BLOOM_MAX_KEY_HASHES 6
+#define BLOOM_MAX_KEY_HASHES 9
 
 /* The hashes of one value. */
 typedef struct bloom_key_hashes {

@@ -17,6 +17,7 @@ typedef struct page_builder {
   uint8_t *pages;
   bloom_vtab_page_header *headers;
   uint64_t num_pages, num_written;
+  int has_decimals; /* a key is one */
 } page_builder;
 
 static size_t full_page_bytes(const bloom_vtab_layout *layout){
@@ -44,6 +45,7 @@ static void free_pages(page_builder *builder){
 static void add_to_pages(page_builder *builder, const bloom_vtab_hashes *hashes){
   const bloom_vtab_layout *layout = builder->layout;
   int i;
+  builder->has_decimals |= hashes->is_decimal;
   for(i=0; i<hashes->num_hashes; i++){
     const uint64_t number = bloom_split_block_number(hashes->hashes[i], layout->layers[0].num_blocks);
     const uint64_t page = number / layout->blocks_per_page, at = number % layout->blocks_per_page;
@@ -154,6 +156,7 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
   if( rc==SQLITE_OK && source ) rc = count_source_keys(vtab, source, args, &num_keys);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   sqlite3_randomness(sizeof(layout->number), &layout->number);
+  layout->decimals = 0;
   layout->num_layers = 1;
   layout->layers[0] = bloom_vtab_new_layer(layout->size, 0, 2 * num_keys>layout->min_capacity ? 2 * num_keys : layout->min_capacity);
   rc = check_rate(vtab, layout);
@@ -161,6 +164,7 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   rc = start_pages(&builder, layout);
   if( rc==SQLITE_OK && source ) rc = add_source_keys(vtab, source, args, &builder);
+  if( rc==SQLITE_OK && builder.has_decimals ) rc = bloom_vtab_set_decimals(vtab->connection, layout);
   if( rc==SQLITE_OK ){
     vtab->has_layout = 0;
     rc = write_pages(vtab, &builder);

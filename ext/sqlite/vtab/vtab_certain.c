@@ -117,8 +117,8 @@ int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char 
   const char *why = NULL;
   *note = NULL;
   if( whole->is_maybe ){
-    *note = sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it",
-                            vtab->doubt ? vtab->doubt : "the schema cannot be read now", vtab->name, vtab->name);
+    why = vtab->doubt ? vtab->doubt : whole->reads_otherwise ? "SQLite reads decimals otherwise now" : "the schema cannot be read now";
+    *note = sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it", why, vtab->name, vtab->name);
     return *note ? SQLITE_OK : SQLITE_NOMEM;
   }
   if( vtab->args.table==NULL ) return SQLITE_OK;
@@ -171,7 +171,7 @@ static int check_whole(bloom_vtab *vtab, int is_quick, char **finding){
   sqlite3_int64 num_keys = 0, num_missed = 0;
   int is_certain, rc = bloom_vtab_read_whole(vtab, is_quick, &whole);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
-  if( rc==SQLITE_OK && !is_certain ){
+  if( rc==SQLITE_OK && (!is_certain || whole->is_maybe) ){
     whole->is_maybe = 1;
     rc = bloom_vtab_note(vtab, whole, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);

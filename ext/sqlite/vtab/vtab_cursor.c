@@ -259,7 +259,7 @@ static int need_whole(vtab_cursor *cursor, int headers_alone){
   bloom_vtab_whole_free(cursor->whole);
   /* Where it is in doubt nobody needs its bits. */
   rc = bloom_vtab_read_whole(vtab, headers_alone || cursor->is_maybe, &cursor->whole);
-  if( rc==SQLITE_OK ) cursor->whole->is_maybe = cursor->is_maybe;
+  if( rc==SQLITE_OK ) cursor->whole->is_maybe |= cursor->is_maybe;
   return rc;
 }
 
@@ -294,7 +294,7 @@ static int result_of_bits(vtab_cursor *cursor, sqlite3_context *context, int col
   }
   /* NULL, which says maybe, where one filter does not say all. */
   filter = &cursor->whole->filters[0];
-  if( cursor->is_maybe || cursor->whole->layout.num_layers>1 || cursor->whole->layout.num_columns>1 ) return SQLITE_OK;
+  if( cursor->whole->is_maybe || cursor->whole->layout.num_layers>1 || cursor->whole->layout.num_columns>1 ) return SQLITE_OK;
   sqlite3_result_blob64(context, filter->bytes, filter->shape.num_bytes, SQLITE_TRANSIENT);
   return SQLITE_OK;
 }

@@ -3,7 +3,6 @@
 */
 #include "vtab_int.h"
 
-
 int bloom_vtab_take_back(bloom_vtab *vtab, int rc){
   switch( rc & 0xff ){
     case SQLITE_OK:
@@ -17,10 +16,10 @@ int bloom_vtab_take_back(bloom_vtab *vtab, int rc){
   }
 }
 
-/* Gives every page of a layout its number; those of the last layer are empty yet. */
-static int number_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
-  const sqlite3_int64 first_new = bloom_vtab_first_row(layout, layout->num_layers - 1);
-  const sqlite3_int64 end = first_new + (sqlite3_int64)bloom_vtab_num_pages(layout, layout->num_layers - 1);
+/* Gives every page of a layout its number; those of layers from num_written on are empty yet. */
+static int number_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout, int num_written){
+  const sqlite3_int64 first_new = bloom_vtab_first_row(layout, num_written);
+  const sqlite3_int64 end = bloom_vtab_first_row(layout, layout->num_layers);
   sqlite3_blob *blob = NULL;
   sqlite3_int64 row;
   int rc = bloom_blob_open(bloom_vtab_place(vtab), 2, 1, 0, &blob), close_rc;
@@ -37,6 +36,17 @@ static int number_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   }
   close_rc = sqlite3_blob_close(blob);
   return rc==SQLITE_OK ? close_rc : rc;
+}
+
+int bloom_vtab_renumber(bloom_vtab *vtab, bloom_vtab_layout *layout, int num_written){
+  int rc;
+  sqlite3_randomness(sizeof(layout->number), &layout->number);
+  rc = number_pages(vtab, layout, num_written);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, layout);
+  if( rc==SQLITE_NOTFOUND ) rc = bloom_vtab_damaged(vtab, "a page");
+  if( rc==SQLITE_OK ) vtab->layout = *layout;
+  else vtab->has_layout = 0;
+  return bloom_vtab_take_back(vtab, rc);
 }
 
 /* Makes room for the pages of the last layer: all, or none if it fails, for SQLite keeps a
@@ -64,17 +74,11 @@ static int grow(bloom_vtab *vtab){
   if( vtab->connection->is_running ) return SQLITE_OK;
   layout.layers[layout.num_layers] = bloom_vtab_new_layer(layout.size, layout.num_layers, 4 * last->capacity);
   layout.num_layers++;
-  sqlite3_randomness(sizeof(layout.number), &layout.number);
   rc = insert_pages(vtab, &layout);
   sqlite3_set_last_insert_rowid(db, rowid);
   /* Nothing was written: the last layer takes more than its share. */
   if( rc!=SQLITE_OK ) return (rc & 0xff)==SQLITE_IOERR || (rc & 0xff)==SQLITE_INTERRUPT ? rc : SQLITE_OK;
-  rc = number_pages(vtab, &layout);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, &layout);
-  if( rc==SQLITE_NOTFOUND ) rc = bloom_vtab_damaged(vtab, "a page");
-  if( rc==SQLITE_OK ) vtab->layout = layout;
-  else vtab->has_layout = 0;
-  return bloom_vtab_take_back(vtab, rc);
+  return bloom_vtab_renumber(vtab, &layout, layout.num_layers - 1);
 }
 
 /* Sums up what fills the last layer. */

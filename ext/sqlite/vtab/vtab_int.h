@@ -71,6 +71,7 @@ typedef struct bloom_vtab_layout {
   double size;
   sqlite3_int64 min_capacity;
   char built_at[20];       /* UTC */
+  uint32_t decimals;       /* how they were read when a REAL was stored; 0: none was: vtab_decimals.c */
   int num_layers;          /* oldest first */
   bloom_vtab_layer layers[BLOOM_VTAB_MAX_LAYERS];
 } bloom_vtab_layout;
@@ -163,6 +164,7 @@ typedef struct bloom_vtab_hashes {
   int num_hashes; /* 0: NULL, which is no key */
   int is_maybe;   /* to look for it takes too many hashes: it may be there */
   int is_invalid; /* no tuple of so many values */
+  int is_decimal; /* an expression's REAL that is no integer */
   bloom_hash_value hashes[BLOOM_VTAB_MAX_ASKED];
 } bloom_vtab_hashes;
 
@@ -196,15 +198,30 @@ int bloom_vtab_change(bloom_vtab *vtab, bloom_vtab_key added, sqlite3_value *rem
 ** cannot be done now. */
 int bloom_vtab_grow_if_full(bloom_vtab *vtab);
 
+/* Gives the pages of the first layers the number drawn anew for a layout, those of others are
+** empty yet, and writes the layout. */
+int bloom_vtab_renumber(bloom_vtab *vtab, bloom_vtab_layout *layout, int num_written_layers);
+
 /* rc, or, where what is written in halves would stay, SQLITE_IOERR: after that SQLite takes
 ** back the statement or the transaction. */
 int bloom_vtab_take_back(bloom_vtab *vtab, int rc);
+
+/* -- Decimals: vtab_decimals.c -------------------------------------------------------------------- */
+
+/* Sets *is_other to whether the SQLite that runs reads decimals otherwise than one under which
+** keys were stored. */
+int bloom_vtab_reads_otherwise(bloom_connection *connection, const bloom_vtab_layout *layout, int *is_other);
+
+/* Says in *layout that it stores a REAL; the second in the database, too. */
+int bloom_vtab_set_decimals(bloom_connection *connection, bloom_vtab_layout *layout);
+int bloom_vtab_store_decimal(bloom_vtab *vtab);
 
 /* -- All pages at once: vtab_whole.c ---------------------------------------------------------- */
 
 typedef struct bloom_vtab_whole {
   bloom_vtab_layout layout;
-  int is_maybe;          /* every key may be in it: nothing was read */
+  int is_maybe;          /* every key may be in it */
+  int reads_otherwise;   /* because SQLite reads decimals otherwise */
   bloom_handle *handle;  /* NULL until it was asked for */
   sqlite3_int64 num_keys, num_removed;
   int is_full;           /* a page has more than its share */

@@ -175,10 +175,14 @@ static int hash_key(
   bloom_equality rule = {BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
   bloom_key_hashes few;
   int rc;
-  hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
+  hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = hashes->is_decimal = 0;
   if( layout->num_columns>1 && key.parts ) return hash_parts(layout, key.parts, NULL, is_query, hashes);
   if( layout->num_columns>1 ) return hash_tuple(layout, tuples, key.value, is_query, hashes);
   if( layout->num_columns==1 ) rule = layout->rules[0];
+  if( layout->num_columns==1 && rule.kind==BLOOM_COLUMN_EXPRESSION && sqlite3_value_type(key.value)==SQLITE_FLOAT ){
+    bloom_key real;
+    hashes->is_decimal = bloom_real_key_of(sqlite3_value_double(key.value), &real)==BLOOM_KEY_BYTES;
+  }
   rc = is_query ? bloom_query_hashes(&bloom_encoding_parquet, rule, key.value, &few)
                 : bloom_insert_hashes(&bloom_encoding_parquet, rule, key.value, &few);
   if( rc!=SQLITE_OK ) return rc;

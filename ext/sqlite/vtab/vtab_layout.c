@@ -6,7 +6,7 @@
 **    16  u32  triggers         20  u32  num_columns
 **    24  u32  blocks_per_page  28  u32  num_layers
 **    32  f64  size             40  i64  min_capacity
-**    48  20 bytes, built_at    68  4 bytes 0
+**    48  20 bytes, built_at    68  u32  decimals
 **    72  layers: u64 num_blocks, i64 capacity
 **   264  columns: u8 kind, u8 collation
 **   296  u64  checksum of what is before it
@@ -149,6 +149,7 @@ static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   bloom_store64_le(bytes + 32, bits_of_real(layout->size));
   bloom_store64_le(bytes + 40, (uint64_t)layout->min_capacity);
   memcpy(bytes + 48, layout->built_at, sizeof(layout->built_at));
+  bloom_store32_le(bytes + 68, layout->decimals);
   for(i=0; i<layout->num_layers; i++){
     bloom_store64_le(bytes + LAYERS_AT + 16*i, layout->layers[i].num_blocks);
     bloom_store64_le(bytes + LAYERS_AT + 16*i + 8, (uint64_t)layout->layers[i].capacity);
@@ -176,6 +177,7 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   };
   memcpy(&layout->size, &size, sizeof(size));
   memcpy(layout->built_at, bytes + 48, sizeof(layout->built_at) - 1);
+  layout->decimals = bloom_load32_le(bytes + 68);
   if( !is_in(layout->num_columns, 0, BLOOM_VTAB_MAX_COLUMNS) || !is_in(layout->num_layers, 1, BLOOM_VTAB_MAX_LAYERS) ) return 0;
   if( !is_in((sqlite3_int64)layout->blocks_per_page, 1, 2048) || !is_in(layout->min_capacity, 1, MAX_CAPACITY) ) return 0;
   if( !(layout->size>0 && layout->size<=100) ) return 0;

@@ -92,9 +92,14 @@ static int fail_no_tuple(bloom_vtab *vtab){
 
 static int look_up_key(bloom_vtab *vtab, key_change *change){
   bloom_vtab_hashes asked;
-  int i, rc = bloom_vtab_query_hashes(&vtab->layout, &change->tuples, change->key, &asked);
+  int i, is_other, rc = bloom_vtab_reads_otherwise(vtab->connection, &vtab->layout, &is_other);
+  /* A rebuild since then changed neither the schema nor a page that was read. */
+  if( rc==SQLITE_OK && is_other ) rc = bloom_vtab_read_layout(vtab);
+  if( rc==SQLITE_OK && is_other ) rc = bloom_vtab_reads_otherwise(vtab->connection, &vtab->layout, &is_other);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = bloom_vtab_query_hashes(&vtab->layout, &change->tuples, change->key, &asked);
   if( rc==SQLITE_OK && asked.is_invalid ) return fail_no_tuple(vtab);
-  if( rc==SQLITE_OK && asked.is_maybe ){
+  if( rc==SQLITE_OK && (asked.is_maybe || is_other) ){
     change->may_contain = 1;
     return bloom_vtab_any_hash(vtab, change->key, &change->hash);
   }
@@ -216,6 +221,7 @@ static int change_keys(bloom_vtab *vtab, key_change *change){
   int i, num_added = 0, rc = bloom_vtab_insert_hashes(&vtab->layout, &change->tuples, change->key, &added);
   if( rc==SQLITE_OK && added.is_invalid ) return fail_no_tuple(vtab);
   if( rc==SQLITE_OK && added.is_maybe ) return SQLITE_CORRUPT_VTAB; /* SQL of bloom's own called back */
+  if( rc==SQLITE_OK && added.is_decimal ) rc = bloom_vtab_store_decimal(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_insert_hashes(&vtab->layout, &change->tuples, gone, &removed);
   for(i=0; rc==SQLITE_OK && i<added.num_hashes; i++) rc = add_hash(vtab, added.hashes[i], &num_added);
   if( rc==SQLITE_OK && removed.num_hashes>0 && !have_same_hashes(&added, &removed) ){

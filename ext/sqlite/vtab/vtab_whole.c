@@ -109,6 +109,8 @@ int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole 
   whole->layout = vtab->layout;
   whole->tuples.connection = vtab->connection;
   reader.whole = whole;
+  rc = bloom_vtab_reads_otherwise(vtab->connection, &whole->layout, &whole->reads_otherwise);
+  whole->is_maybe = whole->reads_otherwise;
   for(layer=0; layer<whole->layout.num_layers; layer++){
     bloom_encoding_parquet.writer->shape(whole->layout.layers[layer].num_blocks, 8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
     reader.max_bytes += reader.shapes[layer].num_bytes;
