@@ -419,19 +419,19 @@ def index(results):
     def megabytes(what, contestant):
         return [(n, n * value / 1e6) for n, value in of(what, contestant)]
 
-    shared = {"x": (80_000, 10**7), "log": "xy", "xlabel": "rows",
-              "xticks": [tick for tick in KEY_TICKS if 10**5 <= tick[1] <= 10**7]}
+    shared = {"x": (80_000, sizes[-1]), "log": "xy", "xlabel": "rows",
+              "xticks": [tick for tick in KEY_TICKS if 10**5 <= tick[1] <= sizes[-1]]}
     return "Small as a tenth of an index, and hardly slower as the table grows", [
         Panel([Line("plain scan", of("look-up absent", "scan", 1000), "soft", SQUARE),
                Line("bloom_index, a key in one row", of("look-up present", "bloom_index", 1000), "blue", CIRCLE),
                Line("the same, by message", of("needle id12", "bloom_index", 1000), "green", DIAMOND),
                Line("B-tree index", of("look-up present", "index", 1000), "vermilion", TRIANGLE)],
-              y=(0.003, 1500), ylabel="time of a look-up",
+              y=(0.003, sizes[-1] / 6000), ylabel="time of a look-up",
               yticks=[("10 us", 0.01), ("100 us", 0.1), ("1 ms", 1), ("10 ms", 10), ("100 ms", 100), ("1 s", 1000)], **shared),
         Panel([Line("B-tree index of texts", megabytes("space text", "index"), "vermilion", TRIANGLE),
                Line("bloom_index", megabytes("space text, 12 probes", "bloom_index"), "blue", CIRCLE)],
-              y=(0.1, 400), ylabel="size, 16 hexadecimal digits",
-              yticks=[("100 KB", 0.1), ("1 MB", 1), ("10 MB", 10), ("100 MB", 100)], height=180, **shared)]
+              y=(0.1, 4e-5 * sizes[-1]), ylabel="size, 16 hexadecimal digits",
+              yticks=[("100 KB", 0.1), ("1 MB", 1), ("10 MB", 10), ("100 MB", 100), ("1 GB", 1000)], height=180, **shared)]
 
 
 PICTURES = {"join-gain": join_gain, "joins": joins, "bits-per-key": bits_per_key, "number-of-keys": number_of_keys,

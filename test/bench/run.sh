@@ -12,6 +12,7 @@
 #
 # BENCH_PREFIX, if set, is put before each command: "taskset -c 1", say.
 # SQLITE_VERSIONS: on which SQLite the benchmarks marked `each` run.
+# ROWS: how many rows bloom_index is measured with, such as "100000 100000000".
 set -u
 unset MAKEFLAGS MAKELEVEL
 
@@ -106,8 +107,8 @@ bench many-filters    each   build/bench/many_filters build/bench/data $(pick '-
 bench many-sets       each   build/bench/many_sets build/bench/data $(pick '--sets 1000 --repeats 3' '')
 bench bloomfile-units once   build/bench/bloomfile_units
 bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
-bench table           each  $python test/bench/table.py $(pick '100000 3' '1000000 5')
-bench index         each   $python test/bench/index.py $size
+bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
+bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}
 bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
 
 echo "== plots"
