@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""
+Two runs side by side: what | 1.0.0 | now | ratio.
+
+    make bench >build/bench/now.txt
+    compare.py test/bench/results/epyc-1.0.0-make-bench.txt build/bench/now.txt [PERCENT]
+
+Reads what `make bench` printed.  First comes a line a benchmark, with the geometric mean of all
+ratios; then the figures that differ by more than PERCENT (20).  Below 1 it takes less now.
+The figures of table are those of 1.0.0 without a journal, and of the first journal mode now, WAL.
+"""
+import math
+import re
+import sys
+
+RENAMED = {"digest": "hash"}
+# The first figures of a line, where it has several that are times; else the first one is.
+FIGURES = {"joins": ("plain", "kept", "built", "kept parquet", "built parquet"),
+           "traps": ("plain", "in the trap", "as it should be"), "star": ("plain", "filtered", "hinted", "parquet")}
+
+
+def figures(path):
+    """{(section, what): value}"""
+    found, seen, section, group, query, is_first = {}, {}, "", "", "", True
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith(("== ", "#", "generating ", "\n")):
+                section = line[3:].strip() if line.startswith("== ") else section
+                group, query, is_first = "", "", True
+                continue
+            its = {f"{line.split()[0]}, {name}": value for name, value in re.findall(r"\| ([^|]*?): ([\d.]+)", line)}
+            if not its:
+                words = re.sub(r"\(\s*([\d.]+x?)\)", r"\1", line).split()
+                last = max((i for i, word in enumerate(words) if not re.fullmatch(r"[\d.,-]+[x%]?|%", word)), default=-1)
+                values = [word for word in words[last + 1:] if re.fullmatch(r"[\d.]+", word) and word.count(".") < 2]
+                what = " ".join(RENAMED.get(word, word) for word in words[:last + 1])
+                if is_first and (last < 0 or not values):
+                    group = re.split(r"\s{2,}", line.strip())[0]
+                if section.startswith("applications") and not line.startswith(" "):
+                    query = re.split(r"\s{2,}", line)[0]
+                elif query:
+                    what = f"{query} {what}"
+                names = FIGURES.get(section.split(",")[0], ("",))
+                its = {f"{what} {name}".strip(): value for name, value in zip(names, values)} if last >= 0 and values else {}
+            is_first = False
+            for what, value in its.items():
+                name = section, f"{group}: {what}" if group and not group.startswith("SQLite") else what
+                seen[name] = seen.get(name, 0) + 1
+                found[(*name, seen[name])] = float(value)
+    return found
+
+
+before, now = map(figures, sys.argv[1:3])
+both = {name: now[name] / before[name] for name in before if now.get(name, 0) > 0 and before[name] > 0}
+for section in dict.fromkeys(name[0] for name in both):
+    ratios = [ratio for name, ratio in both.items() if name[0] == section]
+    print(f"{section:32} | {len(ratios):4} figures | ratio {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
+for name, ratio in both.items():
+    if abs(ratio - 1) > float((sys.argv[3:] or ["20"])[0]) / 100:
+        print(f"{name[0]}: {name[1]} | {before[name]:g} | {now[name]:g} | {ratio:.2f}")
