@@ -13,7 +13,7 @@ scan once: 100 million rows take 25 GB of disk, and less than half an hour.
 Its file is larger than SQLite's page cache, and in the system's.  All contestants are in one
 file, and take turns; times are the processor's.  Each answer is compared with the others'.
 FTS5 has a million rows at most, and detail=full is part of a full run alone.
-$TRANSLATIONS may name Debian's package descriptions (pieces.c says where they are from).
+$TRANSLATIONS names a file with Debian's descriptions of packages, which run.sh fetches.
 """
 import atexit
 import glob
@@ -168,8 +168,8 @@ def descriptions(path):
 
 def measure_other_texts(report, details):
     corpora = {"changelogs": changelogs()}
-    path = os.environ.get("TRANSLATIONS") or next(iter(glob.glob("/var/lib/apt/lists/*_main_i18n_Translation-en")), None)
-    if path:
+    path = os.environ.get("TRANSLATIONS", "")
+    if os.path.exists(path):
         corpora["descriptions"] = descriptions(path)
     for what, texts in corpora.items():
         close(None)

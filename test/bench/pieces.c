@@ -6,8 +6,7 @@
 **
 ** Three corpora of at most 15 MB: a log that is made here, messages with random ids; the
 ** lines of this machine's changelogs; and package descriptions in random order, from
-** TRANSLATIONS, a file of Debian's that `apt-get update -o Acquire::Languages=en` brings
-** (main_i18n_Translation-en; /usr/lib/apt/apt-helper cat-file unpacks it).
+** TRANSLATIONS, a file of Debian's (main_i18n_Translation-en) that run.sh fetches.
 **
 ** Needles of 3 to 12 bytes are made of two halves, each a piece of some row, and stand in no
 ** row: the hard kind of absent ones.  Others stand in exactly one row.  The last scheme is what

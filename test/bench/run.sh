@@ -87,6 +87,19 @@ bench() {
   done
 }
 
+# Debian's long descriptions of packages, for pieces and index, by lists of apt's beside the
+# system's own.
+export TRANSLATIONS="${TRANSLATIONS:-$BENCH_FOLDER/data/Translation-en}"
+fetch_translations() {
+  lists=$BENCH_FOLDER/data/lists
+  mkdir -p "$lists/partial"
+  apt-get -q update -o Dir::State::Lists="$lists" -o Acquire::Languages=en &&
+    /usr/lib/apt/apt-helper cat-file "$(ls -S "$lists"/*_main_i18n_Translation-en* | head -n 1)" >"$TRANSLATIONS"
+}
+case " $chosen " in
+  *" pieces "*|*" index "*|"  ") [ -s "$TRANSLATIONS" ] || fetch_translations >/dev/null 2>&1 || echo "left out: descriptions of packages" ;;
+esac
+
 if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 
 #     name            SQLite command                                     (pick QUICK FULL)
@@ -109,6 +122,8 @@ bench bloomfile-units once   build/bench/bloomfile_units
 bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}
+[ ! -s "$TRANSLATIONS" ] ||
+bench pieces          once   build/bench/pieces "$TRANSLATIONS" $(pick 50 400)
 bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
 
 echo "== plots"

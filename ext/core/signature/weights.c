@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-/* Of a chunk's text, blocks take one part in so many. */
-#define WEIGHTS_SHARE 9
+/* Bytes of text that a block is meant for, so that the blocks, with all that is stored beside
+** them, take at most 12 % of it. */
+#define WEIGHTS_CHUNK_BYTES(bits_per_block) (7*(uint64_t)(bits_per_block)/6)
 
 /* Value 1 in every entry. */
 #define WEIGHTS_ONE_PROBE 0x55
@@ -77,7 +78,7 @@ void bloom_lesson_add(bloom_lesson *lesson, const uint64_t *hashes, size_t num_h
 void bloom_lesson_end_row(bloom_lesson *lesson, uint64_t num_bytes){
   if( lesson_chunk(lesson)==0 ) return;
   lesson->chunk_bytes += num_bytes;
-  if( lesson->chunk_bytes >= WEIGHTS_SHARE*(uint64_t)(lesson->bits_per_block/8) ) lesson->is_chunk_open = 0;
+  if( lesson->chunk_bytes>=WEIGHTS_CHUNK_BYTES(lesson->bits_per_block) ) lesson->is_chunk_open = 0;
 }
 
 /* The value of an entry that num_with chunks of num_chunks have; limit is t * num_chunks * 64. */

@@ -9,9 +9,10 @@
 ** it, no block is wrongly left out: who adds and who tests read the same.
 **
 ** Learning counts in how many chunks of text an entry's pieces stand.  A chunk is the text
-** that a block is meant for, so that the blocks take a ninth of the text's bytes.  A
-** piece has one probe if at most t of the chunks have it, two below t / 8, four below t / 64,
-** and none if more than four fifths have it.  t is as large as a block's room allows.
+** that a block is meant for: 7 bytes for each 6 bits, so that the blocks take 10.7 % of the
+** text's bytes.  A piece has one probe if at most t of the chunks have it, two below t / 8,
+** four below t / 64, and none if more than four fifths have it.  t is as large as a block's
+** room allows.
 */
 #ifndef BLOOM_CORE_SIGNATURE_WEIGHTS_H
 #define BLOOM_CORE_SIGNATURE_WEIGHTS_H
