@@ -3,8 +3,6 @@
 */
 #include "decimal.h"
 
-#include <string.h>
-
 #define ONES(tens) tens "0\0" tens "1\0" tens "2\0" tens "3\0" tens "4\0" \
                    tens "5\0" tens "6\0" tens "7\0" tens "8\0" tens "9\0"
 #define TENS(hundreds) ONES(hundreds "0") ONES(hundreds "1") ONES(hundreds "2") ONES(hundreds "3") \
@@ -21,18 +19,6 @@ static inline uint64_t eight_digits(uint32_t value){
   text |= (uint64_t)bloom_three_digits(number, 45) << 24;
   number = bloom_fraction_of(number, 45) * 100;
   return text | (uint64_t)(bloom_three_digits(number, 45) >> 8) << 48;
-}
-
-/* The number of bytes '0' below the first other byte.  There must be one. */
-static inline unsigned num_leading_zeros(uint64_t text){
-  uint64_t digits = text ^ 0x3030303030303030u;
-#if defined(__GNUC__)
-  return (unsigned)__builtin_ctzll(digits) / 8;
-#else
-  unsigned num_zeros = 0;
-  for(; (digits & 0xff)==0; digits>>=8) num_zeros++;
-  return num_zeros;
-#endif
 }
 
 unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]){
@@ -57,7 +43,7 @@ unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]){
       num_bytes = 24;
     }
   }
-  num_leading = num_leading_zeros(text[0]);
+  num_leading = bloom_leading_zeros(text[0]);
   num_bytes -= num_leading;
   /* Two shifts: one by 64 would be undefined. */
   text[0] = text[0] >> 8*num_leading | text[1] << 8 << (56 - 8*num_leading);
@@ -74,11 +60,9 @@ unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]){
 
 size_t bloom_decimal(int64_t value, uint8_t text[BLOOM_DECIMAL_MAX_BYTES]){
   uint64_t words[3];
-  uint8_t bytes[sizeof(words)];
   const size_t num_bytes = bloom_decimal_words(value, words);
-  bloom_store64_le(bytes, words[0]);
-  bloom_store64_le(bytes + 8, words[1]);
-  bloom_store64_le(bytes + 16, words[2]);
-  memcpy(text, bytes, num_bytes);
+  bloom_store64_le(text, words[0]);
+  bloom_store64_le(text + 8, words[1]);
+  bloom_store64_le(text + 16, words[2]);
   return num_bytes;
 }

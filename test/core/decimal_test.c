@@ -23,8 +23,8 @@ static void check(int64_t value){
     fail_msg("%s is written as %zu bytes %.*s", expected, num_bytes,
              (int)(num_bytes<sizeof(text) ? num_bytes : sizeof(text)), (const char*)text);
   }
-  for(i=length; i<sizeof(text); i++){
-    if( text[i]!='#' ) fail_msg("%s: byte %zu after its end is written", expected, i - length);
+  for(i=BLOOM_DECIMAL_MAX_BYTES; i<sizeof(text); i++){
+    if( text[i]!='#' ) fail_msg("%s: byte %zu after its room is written", expected, i - BLOOM_DECIMAL_MAX_BYTES);
   }
 }
 
@@ -35,7 +35,7 @@ static void ends_of_the_range(void **state){
     check(INT64_MIN + i);
     check(INT64_MAX - i);
   }
-  assert_int_equal(BLOOM_DECIMAL_MAX_BYTES, strlen("-9223372036854775808"));
+  assert_true(BLOOM_DECIMAL_MAX_BYTES>=strlen("-9223372036854775808"));
 }
 
 static void small_numbers(void **state){
