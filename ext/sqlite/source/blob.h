@@ -1,6 +1,6 @@
 /*
 ** Rows of a shadow table as bytes, by sqlite3_blob: no view, trigger or CHECK of a hostile
-** file runs, and nothing stays open when the call ends.
+** file runs.  What is opened to be written is closed again within the call.
 */
 #ifndef BLOOM_SQLITE_SOURCE_BLOB_H
 #define BLOOM_SQLITE_SOURCE_BLOB_H

@@ -29,8 +29,8 @@ typedef struct vtab_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
   int is_maybe;       /* every key may be in it */
-  sqlite3_value *key; /* that was looked for */
-  sqlite3_value *parts[BLOOM_VTAB_MAX_COLUMNS]; /* or its columns */
+  sqlite3_value *values[BLOOM_VTAB_MAX_COLUMNS]; /* the key that was looked for, or its columns */
+  int num_values;
   sqlite3_int64 rowid;
   bloom_vtab_whole *whole; /* once a column needed it */
 } vtab_cursor;
@@ -154,44 +154,36 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
 
 int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result){
   vtab_cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
-  (void)base;
   if( cursor==NULL ) return SQLITE_NOMEM;
   memset(cursor, 0, sizeof(*cursor));
   cursor->is_eof = 1;
+  vtab_of(base)->num_cursors++;
   *result = &cursor->base;
   return SQLITE_OK;
 }
 
 /* Forgets all that the cursor read. */
 static void forget_reading(vtab_cursor *cursor){
-  int i;
-  for(i=0; i<BLOOM_VTAB_MAX_COLUMNS; i++){
-    sqlite3_value_free(cursor->parts[i]);
-    cursor->parts[i] = NULL;
-  }
-  sqlite3_value_free(cursor->key);
+  while( cursor->num_values>0 ) sqlite3_value_free(cursor->values[--cursor->num_values]);
   bloom_vtab_whole_free(cursor->whole);
-  cursor->key = NULL;
   cursor->whole = NULL;
   cursor->is_eof = 1;
 }
 
 int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base){
+  bloom_vtab *vtab = vtab_of(base->pVtab);
   forget_reading(cursor_of(base));
   sqlite3_free(base);
+  if( --vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   return SQLITE_OK;
 }
 
 /* Keeps the key that was found, for its columns. */
-static int keep_key(vtab_cursor *cursor, bloom_vtab_key key, int num_parts){
-  int i;
-  if( key.parts==NULL ){
-    cursor->key = sqlite3_value_dup(key.value);
-    return cursor->key ? SQLITE_OK : SQLITE_NOMEM;
-  }
-  for(i=0; i<num_parts; i++){
-    cursor->parts[i] = sqlite3_value_dup(key.parts[i]);
-    if( cursor->parts[i]==NULL ) return SQLITE_NOMEM;
+static int keep_values(vtab_cursor *cursor, sqlite3_value **values, int num_values){
+  while( cursor->num_values<num_values ){
+    sqlite3_value *copy = sqlite3_value_dup(values[cursor->num_values]);
+    if( copy==NULL ) return SQLITE_NOMEM;
+    cursor->values[cursor->num_values++] = copy;
   }
   return SQLITE_OK;
 }
@@ -202,12 +194,14 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   bloom_vtab *vtab = vtab_of(base->pVtab);
   bloom_vtab_key key;
   bloom_hash_value hash = 0;
-  int i, is_certain, may_contain = 1, rc = bloom_vtab_locate(vtab);
+  int i, is_certain, may_contain = 1, rc = vtab->reader ? SQLITE_OK : bloom_vtab_locate(vtab);
   (void)text;
   forget_reading(cursor);
   if( rc!=SQLITE_OK ) return rc;
   is_certain = vtab->doubt==NULL;
-  if( plan & UNCHECKED || bloom_database_may_be_swapped(vtab->connection->db, vtab->schema) ) rc = bloom_vtab_check_source(vtab, &is_certain);
+  if( plan & UNCHECKED || (vtab->reader==NULL && bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
+    rc = bloom_vtab_check_source(vtab, &is_certain);
+  }
   if( plan & WITH_UNKNOWN ) is_certain = 0;
   /* Where an authorizer keeps it from the schema, every key may be in it. */
   if( rc!=SQLITE_OK && rc!=SQLITE_AUTH ) return rc;
@@ -229,7 +223,7 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   if( rc!=SQLITE_OK || !may_contain ) return rc;
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
   cursor->rowid = (sqlite3_int64)hash;
-  rc = keep_key(cursor, key, num_args);
+  rc = keep_values(cursor, args, num_args);
   if( rc!=SQLITE_OK ) return rc;
   cursor->is_eof = 0;
   return SQLITE_OK;
@@ -332,7 +326,8 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
   const char *name = vtab_of(base->pVtab)->name;
   const int num_parts = vtab_of(base->pVtab)->args.num_parts;
   if( column<num_parts ){
-    if( cursor->parts[column] ) sqlite3_result_value(context, cursor->parts[column]);
+    /* One value is the whole key. */
+    if( cursor->num_values>1 ) sqlite3_result_value(context, cursor->values[column]);
     else bloom_fail(context, NO_KEYS_TO_READ, name, name);
     return SQLITE_OK;
   }
@@ -343,7 +338,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     case BLOOM_VTAB_FILTER:
       return result_of_bits(cursor, context, column);
     case BLOOM_VTAB_KEY:
-      if( cursor->key ) sqlite3_result_value(context, cursor->key);
+      if( cursor->num_values==1 ) sqlite3_result_value(context, cursor->values[0]);
       else bloom_fail(context, NO_KEYS_TO_READ, name, name);
       return SQLITE_OK;
     case BLOOM_VTAB_REMOVED: /* written only */

@@ -97,6 +97,11 @@ typedef struct bloom_vtab {
   bloom_vtab_layout layout;
   int has_layout;
 
+  /* What look-ups read pages by, NULL: not open.  Closed with the last cursor, so it outlives no
+  ** statement; and while one runs, its database is neither detached nor replaced. */
+  sqlite3_blob *reader;
+  int num_cursors;
+
   /* What was found at a version of the schema: vtab_certain.c. */
   int is_checked;
   sqlite3_int64 checked_version;
@@ -190,6 +195,8 @@ int bloom_vtab_any_hash(const bloom_vtab *vtab, bloom_vtab_key key, bloom_hash_v
 
 /* Sets *may_contain and, where it is 1, *hash, one of the key's. */
 int bloom_vtab_look_up(bloom_vtab *vtab, bloom_vtab_key key, int *may_contain, bloom_hash_value *hash);
+
+void bloom_vtab_close_reader(bloom_vtab *vtab);
 
 /* Adds a key, takes one for removed; each may be NULL. */
 int bloom_vtab_change(bloom_vtab *vtab, bloom_vtab_key added, sqlite3_value *removed);

@@ -1,5 +1,6 @@
 /*
-** One key and its pages: each is opened, read, perhaps written, and closed again.
+** One key and its pages: each is opened, read, written, and closed again.  Look-ups move one
+** reader from page to page.
 **
 ** A page whose number is not the layout's is of another layout: the one in memory is read
 ** anew, once.  If the page still does not fit, it is damaged.
@@ -16,27 +17,44 @@ typedef struct block_place {
   sqlite3_blob *blob;
   int layer;
   uint64_t page;
+  sqlite3_int64 row;
   int offset; /* of the block */
+  uint8_t header[BLOOM_HEADER_BYTES];
 } block_place;
+
+void bloom_vtab_close_reader(bloom_vtab *vtab){
+  sqlite3_blob_close(vtab->reader);
+  vtab->reader = NULL;
+}
+
+/* Moves the reader, or opens it, to a row.  A ROLLBACK can stop the one that is open. */
+static int move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
+  if( vtab->reader && bloom_blob_move(vtab->reader, row, num_bytes)==SQLITE_OK ) return SQLITE_OK;
+  bloom_vtab_close_reader(vtab);
+  return bloom_blob_open(bloom_vtab_place(vtab), row, 0, num_bytes, &vtab->reader);
+}
 
 /* Opens the page of a hash.  SQLITE_NOTFOUND if it is not the layout's. */
 static int open_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int is_writable, block_place *place){
   const bloom_vtab_layout *layout = &vtab->layout;
   const uint64_t block = bloom_split_block_number(hash, layout->layers[layer].num_blocks);
-  uint8_t number[8];
-  int rc;
-  *place = (block_place){.layer = layer, .page = block / layout->blocks_per_page};
+  int num_bytes, rc;
+  place->layer = layer;
+  place->page = block / layout->blocks_per_page;
+  place->row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)place->page;
   place->offset = BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(block % layout->blocks_per_page);
-  rc = bloom_blob_open(bloom_vtab_place(vtab), bloom_vtab_first_row(layout, layer) + (sqlite3_int64)place->page,
-                       is_writable, bloom_vtab_page_bytes(layout, layer, place->page), &place->blob);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(place->blob, number, sizeof(number), 0);
-  if( rc==SQLITE_OK && bloom_load64_le(number)!=layout->number ) rc = SQLITE_NOTFOUND;
+  num_bytes = bloom_vtab_page_bytes(layout, layer, place->page);
+  rc = is_writable ? bloom_blob_open(bloom_vtab_place(vtab), place->row, 1, num_bytes, &place->blob)
+                   : move_reader(vtab, place->row, num_bytes);
+  if( !is_writable ) place->blob = vtab->reader;
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(place->blob, place->header, is_writable ? BLOOM_HEADER_BYTES : 8, 0);
+  if( rc==SQLITE_OK && bloom_load64_le(place->header)!=layout->number ) rc = SQLITE_NOTFOUND;
   return rc;
 }
 
+/* Closes what was opened to be written. */
 static int close_block(block_place *place, int rc){
   const int close_rc = sqlite3_blob_close(place->blob);
-  place->blob = NULL;
   return rc==SQLITE_OK ? close_rc : rc;
 }
 
@@ -55,7 +73,6 @@ static int test_layers(bloom_vtab *vtab, int num_layers, bloom_hash_value hash, 
     block_place place;
     rc = open_block(vtab, num_layers, hash, 0, &place);
     if( rc==SQLITE_OK ) rc = block_may_contain(&place, hash, block, may_contain);
-    rc = close_block(&place, rc);
   }
   return rc;
 }
@@ -124,21 +141,13 @@ static void count_one(uint32_t *count){
   if( *count<UINT32_MAX ) ++*count;
 }
 
-static sqlite3_int64 row_of(const bloom_vtab *vtab, const block_place *place){
-  return bloom_vtab_first_row(&vtab->layout, place->layer) + (sqlite3_int64)place->page;
+static int read_header(const block_place *place, bloom_vtab_page_header *header){
+  return bloom_vtab_get_header(place->header, place->row, header) ? SQLITE_OK : SQLITE_NOTFOUND;
 }
 
-static int read_header(bloom_vtab *vtab, const block_place *place, bloom_vtab_page_header *header){
-  uint8_t bytes[BLOOM_HEADER_BYTES];
-  int rc = sqlite3_blob_read(place->blob, bytes, sizeof(bytes), 0);
-  if( rc!=SQLITE_OK ) return rc;
-  return bloom_vtab_get_header(bytes, row_of(vtab, place), header) ? SQLITE_OK : SQLITE_NOTFOUND;
-}
-
-static int write_header(bloom_vtab *vtab, const block_place *place, const bloom_vtab_page_header *header){
-  uint8_t bytes[BLOOM_HEADER_BYTES];
-  bloom_vtab_put_header(header, row_of(vtab, place), bytes);
-  return sqlite3_blob_write(place->blob, bytes, sizeof(bytes), 0);
+static int write_header(block_place *place, const bloom_vtab_page_header *header){
+  bloom_vtab_put_header(header, place->row, place->header);
+  return sqlite3_blob_write(place->blob, place->header, BLOOM_HEADER_BYTES, 0);
 }
 
 /* 1 if it is time to count whether the last layer is full: where a page has its share of the
@@ -156,12 +165,12 @@ static int may_be_full(
 ** layers may have the hash, too, but to read them costs more than it saves.  *is_refused: the
 ** layer may be full, and may_refuse. */
 static int add_to_block(
-  bloom_vtab *vtab, const block_place *place, bloom_hash_value hash, int may_refuse, int *is_refused, int *num_added
+  bloom_vtab *vtab, block_place *place, bloom_hash_value hash, int may_refuse, int *is_refused, int *num_added
 ){
   uint8_t block[BLOOM_BLOCK_BYTES];
   bloom_vtab_page_header header;
   int may_contain = 0, rc = block_may_contain(place, hash, block, &may_contain);
-  if( rc==SQLITE_OK && !may_contain ) rc = read_header(vtab, place, &header);
+  if( rc==SQLITE_OK && !may_contain ) rc = read_header(place, &header);
   if( rc!=SQLITE_OK || may_contain ) return rc;
   *is_refused = may_refuse && may_be_full(&vtab->layout, place, &header, hash);
   if( *is_refused ) return SQLITE_OK;
@@ -170,7 +179,7 @@ static int add_to_block(
   count_one(&header.num_filled);
   bloom_split_block_add(block, hash);
   rc = sqlite3_blob_write(place->blob, block, sizeof(block), place->offset);
-  return rc==SQLITE_OK ? write_header(vtab, place, &header) : rc;
+  return rc==SQLITE_OK ? write_header(place, &header) : rc;
 }
 
 static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added){
@@ -197,9 +206,9 @@ static int count_removed(bloom_vtab *vtab, bloom_hash_value hash){
     rc = open_block(vtab, layer, hash, 1, &place);
     if( rc==SQLITE_OK ) rc = block_may_contain(&place, hash, block, &may_contain);
     if( rc==SQLITE_OK && may_contain ){
-      rc = read_header(vtab, &place, &header);
+      rc = read_header(&place, &header);
       count_one(&header.num_removed);
-      if( rc==SQLITE_OK ) rc = write_header(vtab, &place, &header);
+      if( rc==SQLITE_OK ) rc = write_header(&place, &header);
     }
     rc = close_block(&place, rc);
   }

@@ -1,0 +1,203 @@
+"""What happens while a statement that looks keys up is running, between two of its rows.
+
+    python3 test/vtab/running.py [--load ./bloom] [--only NAME]
+
+Look-ups keep a page open for as long as the statement runs. It has to see what is written
+meanwhile, and must keep nobody from anything once the statement has ended.
+"""
+import json
+import sqlite3
+import sys
+
+from cases import ABSENT, case, column, command, expect, fails, fill, is_whole, main, no_false_negative, one, test
+
+NUM_KEYS = 300
+SUBQUERY = "SELECT v.value, (SELECT count(*) FROM f(v.value)) FROM json_each(?) AS v"
+JOIN = "SELECT v.value, 1 FROM json_each(?) AS v CROSS JOIN f ON f.key = v.value"
+MODES = {"DELETE": (), "WAL": (), "WAL, mapped": ("PRAGMA mmap_size = 100000000",)}
+
+
+def make(files, mode):
+    db = files.connect()
+    for sql in ("PRAGMA journal_mode = " + mode.split(",")[0], *MODES[mode]):
+        db.execute(sql)
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = %d)" % (2 * NUM_KEYS))
+    fill(db, NUM_KEYS, "ada")
+    return db
+
+
+def keys(db):
+    return column(db, "SELECT k FROM t")
+
+
+class Running:
+    """A statement that has looked some keys up, and is to look more up: keys is what it says maybe to."""
+    def __init__(self, db, query, first, then):
+        self.rows = db.execute(query, (json.dumps(first + then),))
+        self.seen = [next(self.rows) for _ in first[:-1]]  # sqlite3 is a row ahead
+        self.first, self.then = first, then
+
+    def goes_on(self):
+        maybe = {value for value, count in self.seen + self.rows.fetchall() if count}
+        lost = [key for key in self.first + self.then if key not in maybe]
+        expect(lost, [], "denied while a statement runs")
+
+
+# -- What is written meanwhile is seen -----------------------------------------------------------
+
+def insert(db, files):
+    fill(db, NUM_KEYS, "bob")
+
+
+def commit(db, files):
+    db.execute("BEGIN")
+    insert(db, files)
+    db.execute("COMMIT")
+
+
+def roll_back(db, files):
+    db.execute("BEGIN")
+    insert(db, files)
+    db.execute("ROLLBACK")
+    insert(db, files)
+
+
+def roll_back_schema(db, files):
+    db.execute("BEGIN")
+    db.execute("CREATE TABLE other(x)")
+    insert(db, files)
+    db.execute("SAVEPOINT s")
+    db.execute("CREATE TABLE another(x)")
+    fill(db, NUM_KEYS, "eve")
+    db.execute("ROLLBACK TO s")
+    db.execute("COMMIT")
+
+
+def grow(db, files):
+    for i in range(3):
+        fill(db, 700, "grown%d" % i)
+    insert(db, files)
+    assert one(db, "SELECT num_layers FROM f") > 1
+
+
+def grow_and_roll_back(db, files):
+    db.execute("BEGIN")
+    grow(db, files)
+    db.execute("ROLLBACK")
+    grow(db, files)
+
+
+def rebuild(db, files):
+    insert(db, files)
+    command(db, "f", "rebuild")
+
+
+def index(db, files):
+    """The schema changes, and other statements have another object of the table."""
+    db.execute("CREATE INDEX t_k ON t(k)")
+    grow(db, files)
+
+
+def goes_on_after(files, query, mode, change):
+    db = make(files, mode)
+    first = keys(db)[:20]
+    then = ["%s%d" % (prefix, i) for prefix in ("ada", "bob") for i in range(1, NUM_KEYS + 1)]
+    expect(set(first) <= set(then), True)
+    running = Running(db, query, first, then)
+    # And one that is not at its first row, and ends before the other one.
+    other = Running(db, query, first[:5], first)
+    change(db, files)
+    other.goes_on()
+    running.goes_on()
+    no_false_negative(db)
+    fresh = files.connect()
+    expect(set(then) <= set(keys(fresh)), True, "what was written is committed")
+    is_whole(fresh)
+
+
+for change in insert, commit, roll_back, roll_back_schema, grow, grow_and_roll_back, rebuild, index:
+    for what, query in ("subquery", SUBQUERY), ("join", JOIN):
+        for mode in MODES:
+            case(goes_on_after, "%s, %s, %s" % (change.__name__, what, mode), query, mode, change)
+
+
+def pages_gone(files, sql):
+    """Damage under a statement that runs is an error, never a wrong "no"."""
+    db = make(files, "DELETE")
+    running = Running(db, SUBQUERY, ["ada1", "ada2"], ["ada%d" % i for i in range(1, 200)])
+    db.execute(sql)
+    try:
+        running.goes_on()
+    except sqlite3.DatabaseError as error:
+        assert "damaged" in str(error), error
+    else:
+        raise AssertionError("no error")
+
+
+case(pages_gone, "deleted", "DELETE FROM f_pages")
+case(pages_gone, "others", "UPDATE f_pages SET bytes = randomblob(length(bytes))")
+case(pages_gone, "shorter", "UPDATE f_pages SET bytes = zeroblob(100)")
+case(pages_gone, "no blobs", "UPDATE f_pages SET bytes = 7")
+
+
+# -- Who has to wait, and until when ---------------------------------------------------------------
+
+def ends(files, query, mode, how):
+    """Once it has ended, nothing of it is left: another connection writes, checkpoints, the file is detached."""
+    make(files, mode).close()
+    db = files.connect(":memory:")
+    db.execute("ATTACH ? AS x", (files.path,))
+    running = Running(db, query.replace(" f", " x.f"), ["ada1", "ada2", "ada3"], ["ada4", "ada5"])
+    fails(db, "DETACH x", "locked")
+    fails(db, "DROP TABLE x.f", "locked")
+    if how == "run to its end":
+        running.goes_on()
+    elif how == "stopped":
+        running.rows.close()
+    else:
+        fails(db, "SELECT v.value, (SELECT count(*) FROM x.f(v.value)), abs(-9223372036854775808) FROM json_each('[1]') AS v", "overflow")
+        running.rows.close()
+    other = files.connect(timeout=0)
+    other.execute("BEGIN EXCLUSIVE")
+    fill(other, 10, "bob")
+    other.execute("COMMIT")
+    if mode != "DELETE":
+        expect(other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone(), (0, 0, 0))
+    no_false_negative(db, "SELECT k FROM x.t", "x.f")
+    db.execute("DROP TABLE x.f")
+    db.execute("DETACH x")
+
+
+for how in "run to its end", "stopped", "beside one that failed":
+    for what, query in ("subquery", SUBQUERY), ("join", JOIN):
+        for mode in "DELETE", "WAL":
+            case(ends, "%s, %s, %s" % (how, what, mode), query, mode, how)
+
+
+@test
+def autocommit(files):
+    """A statement that writes and looks keys up commits at its own end."""
+    db = make(files, "DELETE")
+    other = files.connect(timeout=0)
+    for _ in range(2):
+        db.execute("INSERT INTO t(k) SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM f(value))", (json.dumps(ABSENT),))
+        expect(db.in_transaction, False)
+        expect(set(ABSENT) - set(keys(other)), set())
+        other.execute("INSERT INTO t(k) VALUES ('one more')")
+    no_false_negative(db)
+
+
+@test
+def a_trigger_that_looks_up(files):
+    """The look-ups of a trigger see what the statement around it has written so far."""
+    db = make(files, "DELETE")
+    db.execute("CREATE TABLE seen(k, n)")
+    db.execute("CREATE TRIGGER look AFTER INSERT ON t BEGIN INSERT INTO seen SELECT new.k, count(*) FROM f(new.k); END")
+    fill(db, 3000, "bob")
+    expect(one(db, "SELECT sum(n) FROM seen"), 3000)
+    no_false_negative(db)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
