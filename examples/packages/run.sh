@@ -307,6 +307,40 @@ if [ $source = machine ] && [ "$num_lists" -ge 50 ]; then
   sets owners
 fi
 
+# -- Pieces of text ---------------------------------------------------------------
+
+if [ $source = machine ]; then
+  heading "8. Which descriptions have these words in them?"
+  # Parted as .mode ascii has it, which knows no quotes.
+  apt-cache dumpavail | awk '/^Package: / { package = $2 }
+    /^Description(-en)?: / { sub(/^[^ ]* /, ""); printf "%d\037%s\037%s\036", ++n, package, $0 }' > $out/descriptions.txt
+  run_sql < $sql/descriptions/build.sql
+  rm -f $out/descriptions.txt
+  echo
+  printf '  %-28s %8s %12s %12s  %s\n' "line LIKE" packages "table" "bloom_index" "results equal"
+  for words in 'bloom filter' 'sqlite3 extension' 'approximate member' 'library'; do
+    run=0
+    {
+      echo .timer on
+      while [ $run -lt "$num_runs" ]; do
+        for table in descriptions descriptions_index; do
+          printf ".print @%s\nSELECT count(*), total(id) FROM %s WHERE line LIKE '%%%s%%';\n" $table $table "$words"
+        done
+        run=$((run + 1))
+      done
+    } | run_sql | awk -v words="$words" '
+      /^@/ { table = substr($0, 2); next }
+      /^Run Time:/ { ms = 1000 * ($6 + $8); if (!(table in least) || ms < least[table]) least[table] = ms; next }
+      found == "" { found = $0 }
+      $0 != found { differs = 1 }
+      END {
+        printf "  %-28s %8d %9.1f ms %9.2f ms  %s\n", "'"'%"'" words "'"%'"'", found + 0, least["descriptions"],
+               least["descriptions_index"], differs ? "DIFFER" : "yes"
+        exit differs + 0
+      }' || stop "bloom_index found other descriptions than the table for '$words'"
+  done
+fi
+
 # -- End ----------------------------------------------------------------------
 
 heading "Done in $(($(date +%s) - started)) s: every pre-screened result equals the plain one"

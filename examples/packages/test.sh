@@ -84,6 +84,7 @@ if [ "$(apt-cache dumpavail 2> /dev/null | grep -c '^Package:')" -ge 5000 ]; the
   check "machine: runs" demo BLOOM_DEMO_DATA=machine
   check_output machine
   check "machine: says so" says "this machine's package index"
+  check "machine: LIKE finds the same by blocks" says_times 4 "^  '%.*%'  *[0-9]* .* ms .* ms  yes"
   check "machine: owners of paths" says_times 2 'hold it really, and all of these were found'
 else
   echo "no package index on this machine: tested with the snapshot alone"
