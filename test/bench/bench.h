@@ -1,6 +1,6 @@
 /*
-** What the benchmarks in C and C++ share: the processor's time, the order in which
-** contestants take turns, quantiles, and the files of raw rows.
+** What the benchmarks in C and C++ share: the processor's time, random numbers, the order
+** in which contestants take turns, quantiles, and the files of raw rows.
 */
 #ifndef BLOOM_BENCH_BENCH_H
 #define BLOOM_BENCH_BENCH_H
@@ -23,10 +23,29 @@
 
 /* The processor's time spent on this thread, user and system: other programs do not
 ** count, and files are in the system's cache, so there is no disk to wait for. */
-static inline double cpu_ns(void){
+static inline double clock_ns(clockid_t clock){
   struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static inline double cpu_ns(void){
+  return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Zeros; free() them. */
+static inline void *allocate(size_t num_bytes){
+  void *bytes = calloc(1, num_bytes);
+  if( bytes==NULL ) exit(1);
+  return bytes;
+}
+
+/* Another number for each i, in no order: SplitMix64 [Steele, Lea, Flood 2014]. */
+static inline uint64_t random_of(uint64_t i){
+  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
 }
 
 /* An order of 0 .. count-1: another one each time, so that none always follows the

@@ -18,13 +18,9 @@
 #define NUM_SETS  2000
 #define NUM_TESTED 200000
 
-/* SplitMix64 [Steele, Lea, Flood 2014]. */
 static uint64_t next_hash(void){
-  static uint64_t state;
-  uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
+  static uint64_t number;
+  return random_of(number++);
 }
 
 static uint64_t count_bits(const uint8_t *bytes, size_t num_bytes){

@@ -74,18 +74,10 @@ FILE* raw = nullptr;  // the file of results
   std::exit(1);
 }
 
-// SplitMix64 [Steele, Lea, Flood 2014]: another number for each i.
-uint64_t Mix(uint64_t i) {
-  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 constexpr size_t kMostChars = 16;
 
 size_t WriteHexadecimal(uint64_t number, char* text) {
-  const uint64_t mixed = Mix(number);
+  const uint64_t mixed = random_of(number);
   for (int i = 0; i < 16; i++) text[i] = "0123456789abcdef"[mixed >> (60 - 4 * i) & 15];
   return 16;
 }
@@ -332,7 +324,7 @@ void MeasurePublished(const Effort& effort) {
   std::vector<bool> is_seen(1000000000);
   for (uint64_t i = 0; absent.size() < effort.num_published; i++) {
     // As many numbers of one digit as there are, and so on: first how long, then which.
-    const uint64_t mixed = Mix(i);
+    const uint64_t mixed = random_of(i);
     const int digits = 1 + static_cast<int>((mixed >> 32) % 9);
     const uint32_t number = static_cast<uint32_t>((mixed & 0xffffffff) % static_cast<uint64_t>(std::pow(10, digits)));
     if (is_seen[number]) continue;

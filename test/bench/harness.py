@@ -64,6 +64,19 @@ def database(name, fill, program=None):
     return path
 
 
+def remove_database(path):
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.remove(path + suffix)
+
+
+def timed(run):
+    """Seconds of the processor."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
 class Results:
     """Raw rows, one a measurement, in $BENCH_RESULTS/<what>-sqlite-<version>.tsv; fold.py reads them by the column repeat."""
 

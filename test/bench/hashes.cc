@@ -90,26 +90,18 @@ constexpr int kNumHashes = static_cast<int>(std::size(kHashes));
 
 // ---- keys ---------------------------------------------------------------------
 
-// SplitMix64 [Steele, Lea, Flood 2014]: another number for each i.
-uint64_t Mix(uint64_t i) {
-  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 std::string Printed(const char* format, unsigned long long number) {
   char text[32];
   return std::string(text, static_cast<size_t>(std::snprintf(text, sizeof(text), format, number)));
 }
 
-std::string Random(uint64_t i) { return Printed("%016llx", Mix(i)); }
+std::string Random(uint64_t i) { return Printed("%016llx", random_of(i)); }
 
 // Two or three syllables, a dot or nothing, two more, and often a year or a small number.
 std::string Name(uint64_t i) {
   static const char* const syllables[] = {"an", "ber", "ca", "da", "el", "fi", "gor", "ha", "in", "jo", "ka",
                                           "li", "mar", "na", "ol", "pe", "ra", "sa", "to", "ul", "vi", "wen"};
-  uint64_t r = Mix(i);
+  uint64_t r = random_of(i);
   const auto pick = [&r](uint64_t n) {
     const uint64_t picked = r % n;
     r /= n;
@@ -126,7 +118,7 @@ std::string Name(uint64_t i) {
 }
 
 std::string Id(uint64_t i) {
-  const uint64_t r = Mix(i);
+  const uint64_t r = random_of(i);
   static const uint64_t bounds[] = {10000, 100000, 1000000, 10000000, 100000000, 1000000000};
   const uint64_t low = bounds[(r >> 40) % 5], high = low * 10;
   return std::to_string(low + (r & 0xffffffffff) % (high - low));

@@ -26,6 +26,7 @@ import time
 
 import harness
 import index_log
+from harness import timed
 
 median = harness.statistics.median
 WORK = os.path.join(harness.FOLDER, f"index-work-{os.getpid()}.db")
@@ -51,15 +52,7 @@ def open_copy(num_rows, path=WORK):
 def close(db, path=WORK):
     if db:
         db.close()
-    for suffix in ("", "-journal", "-wal", "-shm"):
-        if os.path.exists(path + suffix):
-            os.remove(path + suffix)
-
-
-def timed(run):
-    start = time.process_time()
-    run()
-    return time.process_time() - start
+    harness.remove_database(path)
 
 
 def size_of(db, *names):

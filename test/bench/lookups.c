@@ -120,21 +120,17 @@ static char *query_sql(const contestant *c){
 }
 
 static void prepare(const char *folder, contestant *c){
-  char *sql, *at;
+  char *at;
   if( c->is_mapped ){
     c->path = contestant_of(c->source)->path;
   }else{
     c->path = sqlite3_mprintf("%s/%s %lld.db", folder, c->name, num_keys);
     for(at=c->path+strlen(folder)+1; *at; at++) if( strchr(" :,", *at) ) *at = '-';
-    sql = setup_sql(c);
-    build_database(c->path, c->page_bytes, sql);
-    sqlite3_free(sql);
+    build_database(c->path, c->page_bytes, setup_sql(c));
   }
   c->db = open_database(c->path, SQLITE_OPEN_READONLY);
   if( c->is_mapped ) exec(c->db, "PRAGMA mmap_size=2000000000");
-  sql = query_sql(c);
-  check(c->db, sqlite3_prepare_v2(c->db, sql, -1, &c->statement, NULL));
-  sqlite3_free(sql);
+  c->statement = prepared(c->db, query_sql(c));
   read_file(c->path);
 }
 
@@ -241,9 +237,6 @@ int main(int argc, char **argv){
     }
     fflush(stdout);
   }
-  for(n=0; n<NUM_CONTESTANTS; n++){
-    sqlite3_finalize(contestants[n].statement);
-    check(contestants[n].db, sqlite3_close(contestants[n].db));
-  }
+  for(n=0; n<NUM_CONTESTANTS; n++) close_database(contestants[n].db, contestants[n].statement);
   return out ? fclose(out)!=0 : 0;
 }

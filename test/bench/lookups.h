@@ -28,20 +28,14 @@ static inline void exec(sqlite3 *db, const char *sql){
 }
 
 static inline double now_ns(void){
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+  return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Key i: 16 hexadecimal digits, a different text for each i, in no order.
-** SplitMix64 [Steele, Lea, Flood 2014]. */
+/* Key i: 16 hexadecimal digits, a different text for each i, in no order. */
 static inline void write_key(sqlite3_uint64 i, char text[KEY_CHARS + 1]){
   static const char digits[] = "0123456789abcdef";
-  sqlite3_uint64 z = (i + 1) * 0x9e3779b97f4a7c15u;
+  const uint64_t z = random_of(i);
   int n;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  z ^= z >> 31;
   for(n=0; n<KEY_CHARS; n++) text[n] = digits[z >> (60 - 4*n) & 15];
   text[KEY_CHARS] = 0;
 }
@@ -61,6 +55,19 @@ static inline sqlite3 *open_database(const char *path, int flags){
   check(db, sqlite3_bloom_init(db, NULL, NULL));
   check(db, sqlite3_create_function(db, "key", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, key_function, NULL, NULL));
   return db;
+}
+
+/* The statement of sql, which is freed. */
+static inline sqlite3_stmt *prepared(sqlite3 *db, char *sql){
+  sqlite3_stmt *statement;
+  check(db, sqlite3_prepare_v2(db, sql, -1, &statement, NULL));
+  sqlite3_free(sql);
+  return statement;
+}
+
+static inline void close_database(sqlite3 *db, sqlite3_stmt *statement){
+  sqlite3_finalize(statement);
+  check(db, sqlite3_close(db));
 }
 
 /* What a command line says: FOLDER [ITEMS N] [--repeats N] [--state NAME]. */
@@ -104,12 +111,15 @@ static inline int file_exists(const char *path){
   return access(path, R_OK)==0;
 }
 
-/* Makes a database by SQL, in pages of page_bytes, unless it is there. */
-static inline void build_database(const char *path, int page_bytes, const char *sql){
+/* Makes a database by SQL, which is freed, in pages of page_bytes, unless it is there. */
+static inline void build_database(const char *path, int page_bytes, char *sql){
   char *temporary, *pragmas;
   double start = now_ns();
   sqlite3 *db;
-  if( file_exists(path) ) return;
+  if( file_exists(path) ){
+    sqlite3_free(sql);
+    return;
+  }
   temporary = sqlite3_mprintf("%s.new", path);
   pragmas = sqlite3_mprintf("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
                             "PRAGMA cache_size=-500000", page_bytes);
@@ -122,6 +132,7 @@ static inline void build_database(const char *path, int page_bytes, const char *
   fprintf(stderr, "built %s in %.1f s\n", path, (now_ns() - start)/1e9);
   sqlite3_free(pragmas);
   sqlite3_free(temporary);
+  sqlite3_free(sql);
 }
 
 /* Drops a file, none of it dirty, from the system's cache. */

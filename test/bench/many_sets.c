@@ -161,9 +161,7 @@ static double real_of(sqlite3 *db, const char *sql){
 static void prepare(const char *folder, contestant *c){
   const int has_files = c->kind!=ROWS && c->kind!=PARTS;
   char *path = sqlite3_mprintf("%s/sets-%d-%d-%d-%d-%d.db", folder, num_sets, (int)c->kind, c->num_parts, c->page_bytes, c->is_uneven);
-  char *sql = setup_sql(c);
-  build_database(path, c->page_bytes, sql);
-  sqlite3_free(sql);
+  build_database(path, c->page_bytes, setup_sql(c));
   c->db = open_database(path, SQLITE_OPEN_READONLY);
   read_file(path);
   c->megabytes = real_of(c->db, has_files ? "SELECT sum(length(file))/1e6 FROM files" : "SELECT sum(length(filter))/1e6 FROM filters");
@@ -174,9 +172,7 @@ static void prepare(const char *folder, contestant *c){
     : "SELECT avg(expected_fpr) FROM filters, bloom_info(filter) WHERE id < 2000");
   c->num_false = c->num_tested = 0;
   exec(c->db, "CREATE TEMP TABLE probed(k)");
-  sql = query_sql(c);
-  check(c->db, sqlite3_prepare_v2(c->db, sql, -1, &c->statement, NULL));
-  sqlite3_free(sql);
+  c->statement = prepared(c->db, query_sql(c));
   sqlite3_free(path);
 }
 
@@ -265,10 +261,7 @@ static void measure_sets(const options *o, FILE *out){
     }
     fflush(stdout);
   }
-  for(n=0; n<NUM_CONTESTANTS; n++){
-    sqlite3_finalize(contestants[n].statement);
-    check(contestants[n].db, sqlite3_close(contestants[n].db));
-  }
+  for(n=0; n<NUM_CONTESTANTS; n++) close_database(contestants[n].db, contestants[n].statement);
 }
 
 int main(int argc, char **argv){

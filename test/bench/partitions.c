@@ -27,12 +27,6 @@ typedef struct grouped_keys {
   uint64_t *ends; /* of each partition's hashes */
 } grouped_keys;
 
-static void *allocate(size_t num_bytes){
-  void *bytes = calloc(1, num_bytes);
-  if( bytes==NULL ) exit(1);
-  return bytes;
-}
-
 static uint32_t part_of(const char *key, uint32_t num_parts){
   return (uint32_t)bloom_partition_of((const uint8_t *)key, KEY_CHARS, num_parts);
 }

@@ -66,19 +66,9 @@ static uint8_t threshold_probes[BLOOM_WEIGHTS_ENTRIES];
 static uint8_t *blocks;
 static size_t num_blocks;
 
-static void *allocate(size_t num_bytes){
-  void *bytes = calloc(1, num_bytes);
-  if( bytes==NULL ) exit(1);
-  return bytes;
-}
-
-/* SplitMix64 [Steele, Lea, Flood 2014]. */
 static uint64_t next_random(void){
-  static uint64_t state;
-  uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
+  static uint64_t number;
+  return random_of(number++);
 }
 
 static unsigned below(unsigned limit){

@@ -22,9 +22,9 @@ index's, by rollback journal and by WAL.
 """
 import os
 import sys
-import time
 
 import harness
+from harness import timed
 
 # OFF would hide the journal, which who writes pays for.
 JOURNALS = "WAL", "DELETE"
@@ -55,9 +55,7 @@ ONE = {
 
 def open_new(kind, num_rows, mode):
     path = os.path.join(harness.FOLDER, "table.db")
-    for suffix in ("", "-journal", "-wal", "-shm"):
-        if os.path.exists(path + suffix):
-            os.remove(path + suffix)
+    harness.remove_database(path)
     os.makedirs(harness.FOLDER, exist_ok=True)
     db = harness.connect(path, 512)
     db.executescript(f"PRAGMA journal_mode = {mode}; PRAGMA synchronous = OFF")
@@ -66,12 +64,6 @@ def open_new(kind, num_rows, mode):
     for sql in KINDS[kind]:
         db.execute(sql.format(num_rows))
     return db
-
-
-def timed(run):
-    start = time.process_time()
-    run()
-    return time.process_time() - start
 
 
 def execute_each(db, sql, rows):
