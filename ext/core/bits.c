@@ -14,13 +14,6 @@ static inline uint64_t load_word(const uint8_t *p, size_t num_bytes){
   return word;
 }
 
-/* The bits set in each byte of x. */
-static inline uint64_t popcount_bytes(uint64_t x){
-  x -= (x >> 1) & 0x5555555555555555u;
-  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
-  return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-}
-
 /* The sum of x's bytes, which may be up to 255 each. */
 static inline uint64_t sum_of_bytes(uint64_t x){
   x = (x & 0x00ff00ff00ff00ffu) + ((x >> 8) & 0x00ff00ff00ff00ffu);
@@ -33,17 +26,12 @@ uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes){
   size_t i;
   /* Without a multiplication compilers turn this loop into vector code. */
   for(; num_bytes>=8*POPCOUNT_WORDS; bytes+=8*POPCOUNT_WORDS, num_bytes-=8*POPCOUNT_WORDS){
-    for(sums=0, i=0; i<POPCOUNT_WORDS; i++) sums += popcount_bytes(load_word(bytes + 8*i, 8));
+    for(sums=0, i=0; i<POPCOUNT_WORDS; i++) sums += bloom_popcount_bytes(load_word(bytes + 8*i, 8));
     bits_set += sum_of_bytes(sums);
   }
-  for(; num_bytes>=8; bytes+=8, num_bytes-=8) bits_set += sum_of_bytes(popcount_bytes(load_word(bytes, 8)));
-  if( num_bytes ) bits_set += sum_of_bytes(popcount_bytes(load_word(bytes, num_bytes)));
+  for(; num_bytes>=8; bytes+=8, num_bytes-=8) bits_set += sum_of_bytes(bloom_popcount_bytes(load_word(bytes, 8)));
+  if( num_bytes ) bits_set += sum_of_bytes(bloom_popcount_bytes(load_word(bytes, num_bytes)));
   return bits_set;
-}
-
-/* Of num_left bytes those until the next look at whether to go on. */
-static inline size_t step_of(size_t num_left){
-  return num_left<BLOOM_STEP_BYTES ? num_left : BLOOM_STEP_BYTES;
 }
 
 int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64_t *bits_set){
@@ -51,7 +39,7 @@ int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64
   size_t offset;
   for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
     if( offset && bloom_is_stopped(filter) ) return 0;
-    sum += bloom_count_bits(filter->bits + offset, step_of(num_bytes - offset));
+    sum += bloom_count_bits(filter->bits + offset, bloom_step_of(num_bytes - offset));
   }
   *bits_set = sum;
   return 1;
@@ -62,16 +50,18 @@ int bloom_has_bits_set(const bloom_filter *filter){
   size_t offset;
   for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
     if( offset && bloom_is_stopped(filter) ) return -1;
-    if( bloom_count_bits(filter->bits + offset, step_of(num_bytes - offset)) ) return 1;
+    if( bloom_count_bits(filter->bits + offset, bloom_step_of(num_bytes - offset)) ) return 1;
   }
   return 0;
 }
 
-int bloom_or_filter_bits(uint8_t *bits, const bloom_filter *other, size_t num_bytes){
+int bloom_merge_filter(uint8_t *filter, const bloom_filter *other){
+  const size_t num_bytes = (size_t)(other->shape.num_bits / 8);
   const uint8_t *others = other->bits;
+  uint8_t *bits = filter + (others - other->bytes);
   size_t offset, i;
   for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
-    const size_t end = offset + step_of(num_bytes - offset);
+    const size_t end = offset + bloom_step_of(num_bytes - offset);
     if( offset && bloom_is_stopped(other) ) return 0;
     for(i=offset; i<end; i++) bits[i] |= others[i];
   }

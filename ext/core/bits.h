@@ -9,6 +9,13 @@
 
 #include "filter.h"
 
+/* The bits set in each byte of x. */
+static inline uint64_t bloom_popcount_bytes(uint64_t x){
+  x -= (x >> 1) & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+  return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+}
+
 /* Bits set in num_bytes bytes. */
 uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes);
 
@@ -19,8 +26,8 @@ int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64
 /* 1 if a filter has a bit set; -1 if its interrupt stopped the search. */
 int bloom_has_bits_set(const bloom_filter *filter);
 
-/* ORs num_bytes bytes of other's bit array to bits.  Returns 0 if other's interrupt stopped
-** it half-way, else 1. */
-int bloom_or_filter_bits(uint8_t *bits, const bloom_filter *other, size_t num_bytes);
+/* Adds all keys of another filter, whose encoding and shape filter has.  Returns 0 if other's
+** interrupt stopped it half-way, else 1. */
+int bloom_merge_filter(uint8_t *filter, const bloom_filter *other);
 
 #endif

@@ -51,6 +51,11 @@ typedef struct bloom_shape {
 ** each time that it has read so many bytes, which takes a few ms at most. */
 #define BLOOM_STEP_BYTES ((size_t)1 << 19)
 
+/* Of num_left bytes those until the next look at whether to go on. */
+static inline size_t bloom_step_of(size_t num_left){
+  return num_left<BLOOM_STEP_BYTES ? num_left : BLOOM_STEP_BYTES;
+}
+
 /* Or each time that it has tested so many hashes, none of whose bits are in a cache. */
 #define BLOOM_STEP_HASHES 8192
 
@@ -66,7 +71,7 @@ typedef struct bloom_filter {
   const uint8_t *bits;  /* its bit array, within bytes */
   bloom_shape shape;    /* 0 slots or 0 probes mean what the encoding says */
   uint64_t reciprocal;  /* of num_slots, if the encoding needs it */
-  const bloom_interrupt *interrupt; /* of describe, measured_fpr and merge; NULL: they are not stopped */
+  const bloom_interrupt *interrupt; /* of describe, measured_fpr and bits.h; NULL: they are not stopped */
 } bloom_filter;
 
 /* 1 if what reads the filter through should end; its result is of no use then. */
@@ -130,10 +135,6 @@ typedef struct bloom_encoding {
 
   /* Why there is no writer, as the end of a message that begins with "the filter is". */
   const char *why_no_writer;
-
-  /* Adds all keys of another filter, whose shape filter has.  Returns 0 if other's interrupt
-  ** stopped it half-way, else 1. */
-  int (*merge)(uint8_t *filter, const bloom_filter *other);
 
   /* The smallest size, in tenths of a bit per key, 10..1000, at which a filter of
   ** num_keys keys has at most this false positive rate, 0 < fpr < 1.  Returns 0 if there

@@ -1,12 +1,31 @@
 /*
-** The two functions of <math.h> that estimates need, written out here: an extension that
-** needs libm would load only where libm is found.
+** Numbers that several encodings need.  The two functions of <math.h> are written out here:
+** an extension that needs libm would load only where libm is found.
 */
 #ifndef BLOOM_CORE_NUMERIC_H
 #define BLOOM_CORE_NUMERIC_H
 
 #include <stdint.h>
 #include <string.h>
+
+/* 2^64 divided by the golden ratio: its multiples spread evenly [Knuth, TAOCP 3, 6.4]. */
+#define BLOOM_GOLDEN_RATIO 0x9e3779b97f4a7c15u
+
+/* bits_per_key * 0.69 rounded down, in 1..30; 0.69 =~ ln 2.
+** Source: LevelDB util/bloom.cc, BloomFilterPolicy(). */
+static inline uint32_t bloom_num_probes(double bits_per_key){
+  const double num_probes = bits_per_key * 0.69;
+  return num_probes<1 ? 1 : num_probes>30 ? 30 : (uint32_t)num_probes;
+}
+
+/* The i-th of hashes that have no pattern in common with those of keys: SplitMix64 [Steele,
+** Lea, Flood 2014]. */
+static inline uint64_t bloom_sample_hash(uint64_t i){
+  i *= BLOOM_GOLDEN_RATIO;
+  i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
+  i = (i ^ i >> 27) * 0x94d049bb133111ebu;
+  return i ^ i >> 31;
+}
 
 /* e^-x for x >= 0, with a relative error of at most 1e-12; 0 from x = 700 on.  With
 ** k = x / ln 2, rounded, and r = k ln 2 - x, it is 2^-k * e^r, |r| < 0.35.  It is inline

@@ -18,16 +18,11 @@ void bloom_stoppable_init(bloom_stoppable *stoppable, sqlite3 *db, const bloom_f
   stoppable->filter.interrupt = &stoppable->interrupt;
 }
 
-/* Of num_left bytes those until the next look at whether to go on. */
-static size_t step_bytes(size_t num_left){
-  return num_left<BLOOM_STEP_BYTES ? num_left : BLOOM_STEP_BYTES;
-}
-
 int bloom_copy_bytes(sqlite3 *db, uint8_t *to, const uint8_t *from, size_t num_bytes){
   size_t offset;
   for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
     if( offset && bloom_db_is_interrupted(db) ) return SQLITE_INTERRUPT;
-    memcpy(to + offset, from + offset, step_bytes(num_bytes - offset));
+    memcpy(to + offset, from + offset, bloom_step_of(num_bytes - offset));
   }
   return SQLITE_OK;
 }
@@ -36,10 +31,10 @@ int bloom_hash_of_bytes(sqlite3 *db, const uint8_t *bytes, size_t num_bytes, uin
   uint64_t hashes[2]; /* of what came before, and of a step */
   size_t offset;
   /* Of 2^64 - 1 partitions each has one hash, the first has two. */
-  hashes[0] = bloom_partition_of(bytes, step_bytes(num_bytes), UINT64_MAX);
+  hashes[0] = bloom_partition_of(bytes, bloom_step_of(num_bytes), UINT64_MAX);
   for(offset=BLOOM_STEP_BYTES; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
     if( bloom_db_is_interrupted(db) ) return SQLITE_INTERRUPT;
-    hashes[1] = bloom_partition_of(bytes + offset, step_bytes(num_bytes - offset), UINT64_MAX);
+    hashes[1] = bloom_partition_of(bytes + offset, bloom_step_of(num_bytes - offset), UINT64_MAX);
     hashes[0] = bloom_partition_of((const uint8_t *)hashes, sizeof(hashes), UINT64_MAX);
   }
   *hash = hashes[0];

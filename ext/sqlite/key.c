@@ -10,11 +10,7 @@
 
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key){
   uint64_t ieee754;
-  /* Outside this range the cast would be undefined. */
-  if( value>=-0x1p63 && value<0x1p63 && (double)(int64_t)value==value ){
-    key->integer = (int64_t)value;
-    return BLOOM_KEY_INTEGER;
-  }
+  if( bloom_real_is_integer(value, &key->integer) ) return BLOOM_KEY_INTEGER;
   memcpy(&ieee754, &value, sizeof(ieee754));
   bloom_store64_le(key->buffer, ieee754);
   key->bytes = key->buffer;
@@ -36,6 +32,12 @@ bloom_key_kind bloom_key_bytes_of(sqlite3_value *value, uint8_t *decimal, bloom_
   key->num_bytes = bloom_decimal(key->integer, decimal);
   key->bytes = decimal;
   return BLOOM_KEY_BYTES;
+}
+
+int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal, bloom_key *key){
+  const bloom_key_kind kind = bloom_key_bytes_of(value, decimal, key);
+  if( kind==BLOOM_KEY_NOMEM ) sqlite3_result_error_nomem(context);
+  return kind==BLOOM_KEY_BYTES;
 }
 
 /* 10^22 is the largest power of ten that a double holds exactly, and 15 digits are fewer than

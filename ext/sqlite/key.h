@@ -36,6 +36,14 @@ typedef struct bloom_key {
   uint8_t buffer[8];
 } bloom_key;
 
+/* Returns 1 and sets *integer if a REAL equals a 64-bit integer, else returns 0.  Outside of
+** the range the cast would be undefined. */
+static inline int bloom_real_is_integer(double real, int64_t *integer){
+  if( !(real>=-0x1p63 && real<0x1p63 && (double)(int64_t)real==real) ) return 0;
+  *integer = (int64_t)real;
+  return 1;
+}
+
 /* A finite REAL rounded to 15 significant digits, whatever the locale.  *is_exact: it is the
 ** REAL that those digits are nearest to, and not one of its neighbours. */
 double bloom_real_of_15_digits(double value, int *is_exact);
@@ -49,6 +57,10 @@ bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key);
 /* A value's key as bytes by the default rule: an integer is its decimal text, which is
 ** written to decimal, BLOOM_DECIMAL_MAX_BYTES.  Never BLOOM_KEY_INTEGER. */
 bloom_key_kind bloom_key_bytes_of(sqlite3_value *value, uint8_t *decimal, bloom_key *key);
+
+/* The same for a function's argument: 1 if it is a key; 0 if it is NULL, or if there is no
+** memory, which is context's error then. */
+int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal, bloom_key *key);
 
 /* The key that a value is.  Inline because it runs once a row. */
 static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "../core/encodings.h"
+#include "../core/numeric.h"
+#include "key.h"
 
 /* More than any capacity that was meant. */
 #define HUGE_CAPACITY 1e18
@@ -17,20 +19,11 @@
 #define MIN_HOPELESS_FPR 0.98
 
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
-  int type = sqlite3_value_type(value);
-  if( type==SQLITE_INTEGER ){
-    *integer = sqlite3_value_int64(value);
-    return 1;
-  }
-  if( type==SQLITE_FLOAT ){
-    double number = sqlite3_value_double(value);
-    /* Outside this range the cast would be undefined. */
-    if( number>=-0x1p63 && number<0x1p63 && (double)(sqlite3_int64)number==number ){
-      *integer = (sqlite3_int64)number;
-      return 1;
-    }
-  }
-  return 0;
+  int64_t exact = sqlite3_value_int64(value);
+  const int type = sqlite3_value_type(value);
+  if( type!=SQLITE_INTEGER && (type!=SQLITE_FLOAT || !bloom_real_is_integer(sqlite3_value_double(value), &exact)) ) return 0;
+  *integer = exact;
+  return 1;
 }
 
 const char *bloom_name_arg(sqlite3_value *value){
@@ -321,8 +314,7 @@ static size_entry *find_size_entry(size_cache *cache, const bloom_encoding *enco
     memset(cache->entries, 0, num_bytes);
   }
   memcpy(&rate_bits, &rate, sizeof(rate_bits));
-  /* 2^64 divided by the golden ratio. */
-  rate_bits = (rate_bits + encoding->hash_value_bytes) * 0x9e3779b97f4a7c15u >> 32;
+  rate_bits = (rate_bits + encoding->hash_value_bytes) * BLOOM_GOLDEN_RATIO >> 32;
   return &cache->entries[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];
 }
 

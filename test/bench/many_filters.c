@@ -26,6 +26,7 @@
 */
 #include "lookups.h"
 
+#include "../../ext/core/numeric.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
 
@@ -136,7 +137,7 @@ static int look_up_by_blob_io(contestant *c, const char *key){
     if( c->blob==NULL ) check(c->db, sqlite3_blob_open(c->db, "main", "shards", "filter", id, 0, &c->blob));
     else check(c->db, sqlite3_blob_reopen(c->blob, id));
     num_bits = 8 * (uint32_t)(sqlite3_blob_bytes(c->blob) - 1);
-    num_probes = (uint8_t)bloom_leveldb_num_probes(12); /* the last byte lies on the last page */
+    num_probes = (uint8_t)bloom_num_probes(12); /* the last byte lies on the last page */
     for(probe=0; probe<num_probes; probe++, h+=bloom_leveldb_delta(hash)){
       const uint32_t bit = h % num_bits;
       check(c->db, sqlite3_blob_read(c->blob, &byte, 1, (int)(bit/8)));

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "../../ext/core/numeric.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
@@ -112,7 +113,7 @@ int main(int argc, char **argv){
     grouped_keys g;
     group_keys(&g, nums_of_parts[n], num_keys);
     for(s=0; s<sizeof(sizes)/sizeof(sizes[0]); s++){
-      const double probes = bloom_leveldb_num_probes(sizes[s]);
+      const double probes = bloom_num_probes(sizes[s]);
       const double textbook = pow(1 - exp(-probes/sizes[s]), probes);
       double rate;
       uint32_t part;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../ext/core/bits.h"
+#include "../../ext/core/numeric.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
@@ -121,7 +123,7 @@ static void check_shape(uint64_t num_keys, double bits_per_key, uint64_t wanted_
     fail_msg("%" PRIu64 " keys at %g bits: %" PRIu64 " bits in %zu bytes, expected %" PRIu64
              " bits", num_keys, bits_per_key, shape.num_bits, shape.num_bytes, num_bytes*8);
   }
-  assert_int_equal(shape.num_probes, bloom_leveldb_num_probes(bits_per_key));
+  assert_int_equal(shape.num_probes, bloom_num_probes(bits_per_key));
 }
 
 static void check_too_big(uint64_t num_keys, double bits_per_key){
@@ -215,21 +217,21 @@ static void num_probes_of_whole_bits_per_key(void **state){
     int num_probes = bits_per_key*69/100;
     if( num_probes<1 ) num_probes = 1;
     if( num_probes>30 ) num_probes = 30;
-    assert_int_equal(bloom_leveldb_num_probes(bits_per_key), num_probes);
+    assert_int_equal(bloom_num_probes(bits_per_key), num_probes);
   }
 }
 
 static void num_probes_of_fractions(void **state){
   (void)state;
-  assert_int_equal(bloom_leveldb_num_probes(0.001), 1);
-  assert_int_equal(bloom_leveldb_num_probes(1.45), 1);
-  assert_int_equal(bloom_leveldb_num_probes(2.89), 1);
-  assert_int_equal(bloom_leveldb_num_probes(2.9), 2);
-  assert_int_equal(bloom_leveldb_num_probes(10.1), 6);
-  assert_int_equal(bloom_leveldb_num_probes(10.15), 7);
-  assert_int_equal(bloom_leveldb_num_probes(43.4), 29);
-  assert_int_equal(bloom_leveldb_num_probes(43.5), 30);
-  assert_int_equal(bloom_leveldb_num_probes(1e300), 30);
+  assert_int_equal(bloom_num_probes(0.001), 1);
+  assert_int_equal(bloom_num_probes(1.45), 1);
+  assert_int_equal(bloom_num_probes(2.89), 1);
+  assert_int_equal(bloom_num_probes(2.9), 2);
+  assert_int_equal(bloom_num_probes(10.1), 6);
+  assert_int_equal(bloom_num_probes(10.15), 7);
+  assert_int_equal(bloom_num_probes(43.4), 29);
+  assert_int_equal(bloom_num_probes(43.5), 30);
+  assert_int_equal(bloom_num_probes(1e300), 30);
 }
 
 /* ---- What holds for any filter ------------------------------------------- */
@@ -334,7 +336,7 @@ static void merging_gives_the_filter_of_all_keys(void **state){
     all = naive_filter(&shape, hashes, COUNT_OF(hashes));
     second[shape.num_bytes-1] = 0xff; /* the bits alone are merged */
     bloom_encoding_leveldb.read(second, shape.num_bytes, &other);
-    assert_int_equal(bloom_leveldb_merge(first, &other), 1);
+    assert_int_equal(bloom_merge_filter(first, &other), 1);
     assert_memory_equal(first, all, shape.num_bytes);
     free(first);
     free(second);

@@ -5,14 +5,12 @@
 
 #include <string.h>
 
-#include "../bits.h"
 #include "../bytes.h"
 #include "../decimal.h"
+#include "../numeric.h"
 #include "../xxh64.h"
 #include "probe.h"
 #include "stats.h"
-
-#define BLOOMFILE_MAX_MADE_PROBES 30
 
 /* -- Shape -------------------------------------------------------------------- */
 
@@ -29,13 +27,6 @@ static int bloomfile_is_prime(uint64_t number){
 ** hash's, so that keys of one rest pick nearly the same units: 3 times the false positives. */
 static int bloomfile_is_bad_prime(uint64_t number){
   return UINT64_MAX % number==0;
-}
-
-uint32_t bloom_bloomfile_num_probes(double bits_per_key){
-  const double num_probes = bits_per_key * 0.69;
-  if( num_probes<1 ) return 1;
-  if( num_probes>BLOOMFILE_MAX_MADE_PROBES ) return BLOOMFILE_MAX_MADE_PROBES;
-  return (uint32_t)num_probes;
 }
 
 bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key, size_t max_bytes,
@@ -58,7 +49,7 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
     .num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(num_units * unit_bytes),
     .num_bits = num_units * unit_bytes * 8,
     .num_slots = num_units,
-    .num_probes = bloom_bloomfile_num_probes(bits_per_key),
+    .num_probes = bloom_num_probes(bits_per_key),
   };
   return BLOOM_OK;
 }
@@ -120,11 +111,6 @@ void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_ha
   }
 }
 
-static int bloomfile_merge(uint8_t *file, const bloom_filter *other){
-  return bloom_or_filter_bits(file + BLOOM_BLOOMFILE_HEADER_BYTES, other,
-                              other->shape.num_bytes - BLOOM_BLOOMFILE_HEADER_BYTES);
-}
-
 /* -- Reading ------------------------------------------------------------------ */
 
 static int bloomfile_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
@@ -175,9 +161,10 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
     const size_t num_left = unit_bytes - offset;
     const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
     if( bloom_bloomfile_and(units, num_picked, offset, num_bytes, words) ){
+      if( mask==NULL ) return 1;
       memcpy(mask + offset, words, num_bytes);
       is_any = 1;
-    }else{
+    }else if( mask ){
       memset(mask + offset, 0, num_bytes);
     }
   }
@@ -185,17 +172,7 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
 }
 
 static int bloomfile_may_contain(const bloom_filter *file, bloom_hash_value hash){
-  const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
-  const uint32_t num_picked = bloom_bloomfile_pick(file, hash, units);
-  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
-  uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
-  size_t offset;
-  for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
-    const size_t num_left = unit_bytes - offset;
-    const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
-    if( bloom_bloomfile_and(units, num_picked, offset, num_bytes, words) ) return 1;
-  }
-  return 0;
+  return bloom_bloomfile_sets(file, hash, NULL);
 }
 
 static int bloomfile_may_contain_int64(const bloom_filter *file, int64_t key){
@@ -216,7 +193,6 @@ const bloom_encoding bloom_encoding_bloomfile = {
   .may_contain_bytes = bloomfile_may_contain_bytes,
   .min_bits_per_key_x10 = bloom_bloomfile_min_bits_per_key_x10,
   .why_no_writer = "of many sets: bloom_build_sets() makes it, with each key's set",
-  .merge = bloomfile_merge,
   .magic = BLOOM_BLOOMFILE_TAG & 0xff,
   .read = bloomfile_read,
   .readonly_reason = bloomfile_readonly_reason,

@@ -62,9 +62,6 @@ static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
 bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key, size_t max_bytes,
                                    bloom_shape *shape);
 
-/* The probes of a file of so many bits per key. */
-uint32_t bloom_bloomfile_num_probes(double bits_per_key);
-
 /* The shape of the same file with units of unit_bytes bytes; *shape fits in size_t. */
 bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes);
 
@@ -83,7 +80,7 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
                                 uint8_t *to_file);
 
 /* Writes the sets that may hold a key to mask[0 .. unit bytes), as bits in the order of a
-** unit.  Returns 1 if there are any. */
+** unit, unless mask is NULL.  Returns 1 if there are any. */
 int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask);
 
 #endif

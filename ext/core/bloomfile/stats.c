@@ -216,21 +216,12 @@ uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, dou
   for(tenths=BLOOMFILE_MIN_TENTH_BITS; tenths<=BLOOMFILE_MAX_TENTH_BITS; tenths++){
     const double wanted_units = (double)num_keys * (tenths / 10.0);
     const double num_units = wanted_units>BLOOM_BLOOMFILE_MIN_UNITS ? wanted_units : BLOOM_BLOOMFILE_MIN_UNITS;
-    const double reached = bloom_bloomfile_modelled_fpr(num_keys, num_units, bloom_bloomfile_num_probes(tenths / 10.0));
+    const double reached = bloom_bloomfile_modelled_fpr(num_keys, num_units, bloom_num_probes(tenths / 10.0));
     if( reached<=fpr ) return tenths;
     if( reached<best ) best = reached;
   }
   *best_fpr = best;
   return 0;
-}
-
-/* SplitMix64 [Steele, Lea, Flood 2014]: numbers that have no pattern in common with the
-** hashes of keys. */
-static inline uint64_t bloomfile_mix(uint64_t i){
-  i *= 0x9e3779b97f4a7c15u;
-  i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
-  i = (i ^ i >> 27) * 0x94d049bb133111ebu;
-  return i ^ i >> 31;
 }
 
 /* The work must fit the size of the file: fewer hashes where units are long. */
@@ -247,7 +238,7 @@ double bloom_bloomfile_measured_fpr(const bloom_filter *file){
   uint64_t num_accepted = 0, i;
   if( num_sets==0 ) return 0;
   for(i=1; i<=num_hashes && !pace.is_stopped; i++){
-    num_accepted += bloomfile_num_accepting(file, bloomfile_mix(i), &pace);
+    num_accepted += bloomfile_num_accepting(file, bloom_sample_hash(i), &pace);
   }
   return (double)num_accepted / ((double)num_hashes * (double)num_sets);
 }

@@ -28,13 +28,6 @@
 /* The last double below 2^63, or, where size_t is smaller, the bits that fit in it. */
 #define LEVELDB_MAX_BITS (SIZE_MAX>UINT32_MAX ? 0x1.fffffffffffffp62 : ((double)SIZE_MAX - 1) * 8)
 
-uint32_t bloom_leveldb_num_probes(double bits_per_key){
-  double num_probes = bits_per_key * 0.69;
-  if( num_probes<1 ) return 1;
-  if( num_probes>BLOOM_LEVELDB_MAX_PROBES ) return BLOOM_LEVELDB_MAX_PROBES;
-  return (uint32_t)num_probes;
-}
-
 bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape){
   const double wanted_bits = (double)num_keys * bits_per_key;
   uint64_t num_bits, num_bit_bytes;
@@ -47,7 +40,7 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
     .num_bytes = (size_t)num_bit_bytes + 1,
     .num_bits = num_bit_bytes * 8,
     .num_slots = bloom_leveldb_reached_bits(num_bit_bytes * 8),
-    .num_probes = bloom_leveldb_num_probes(bits_per_key),
+    .num_probes = bloom_num_probes(bits_per_key),
   };
   return BLOOM_OK;
 }
@@ -164,10 +157,6 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
 
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs){
   bloom_leveldb_add_by(bloom_leveldb_best_kernels(), shape, filter, runs);
-}
-
-int bloom_leveldb_merge(uint8_t *filter, const bloom_filter *other){
-  return bloom_or_filter_bits(filter, other, other->shape.num_bytes - 1);
 }
 
 static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
@@ -346,7 +335,6 @@ const bloom_encoding bloom_encoding_leveldb = {
   .may_contain_int64 = leveldb_may_contain_int64,
   .may_contain_bytes = leveldb_may_contain_bytes,
   .writer = &leveldb_writer,
-  .merge = bloom_leveldb_merge,
   .min_bits_per_key_x10 = bloom_min_bits_per_key_x10,
   .magic = BLOOM_NO_MAGIC,
   .read = leveldb_read,

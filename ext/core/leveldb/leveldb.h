@@ -40,9 +40,6 @@ static inline uint64_t bloom_leveldb_reached_bits(uint64_t num_bits){
   return num_bits<=UINT32_MAX ? num_bits : (uint64_t)UINT32_MAX + 1;
 }
 
-/* bits_per_key * 0.69 rounded down, clamped to 1..30; 0.69 =~ ln 2. */
-uint32_t bloom_leveldb_num_probes(double bits_per_key);
-
 /*
 ** The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
 ** each: ceil(num_keys * bits_per_key) bits, at least 64, rounded up to full bytes.
@@ -60,9 +57,6 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
 ** 1..30.  Neither their order nor duplicates matter.
 */
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
-
-/* Adds all keys of another filter, whose shape filter has.  Returns 0 if it was stopped. */
-int bloom_leveldb_merge(uint8_t *filter, const bloom_filter *other);
 
 /* bloom_leveldb_add() with kernels that the caller chooses, for tests and benchmarks. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,

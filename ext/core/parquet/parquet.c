@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "../bits.h"
 #include "hash.h"
 #include "kernels.h"
 #include "stats.h"
@@ -65,11 +64,6 @@ static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_h
   for(; runs; runs=runs->next) kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
 }
 
-static int parquet_merge(uint8_t *filter, const bloom_filter *other){
-  const size_t num_header_bytes = parquet_header_bytes(&other->shape);
-  return bloom_or_filter_bits(filter + num_header_bytes, other, other->shape.num_bytes - num_header_bytes);
-}
-
 /* The length alone says how many blocks there must be, because the lengths of headers
 ** differ by less than a block.  The number of blocks says every byte of the header. */
 static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
@@ -124,7 +118,6 @@ const bloom_encoding bloom_encoding_parquet = {
   .may_contain_int64 = parquet_may_contain_int64,
   .may_contain_bytes = parquet_may_contain_bytes,
   .writer = &parquet_writer,
-  .merge = parquet_merge,
   .min_bits_per_key_x10 = bloom_parquet_min_bits_per_key_x10,
   .magic = PARQUET_MAGIC,
   .read = parquet_read,

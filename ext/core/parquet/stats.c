@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "../bits.h"
 #include "../numeric.h"
 #include "parquet.h"
 #include "split_block.h"
@@ -84,9 +85,7 @@ uint32_t bloom_parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, doubl
 
 /* Each half of the result counts the bits set in that half of x. */
 static inline uint64_t parquet_popcount_halves(uint64_t x){
-  x -= (x >> 1) & 0x5555555555555555u;
-  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
-  x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  x = bloom_popcount_bytes(x);
   x += x >> 8;
   x += x >> 16;
   return x & 0x0000003f0000003fu;
@@ -149,21 +148,12 @@ void bloom_parquet_describe(const bloom_filter *filter, int count_bits, bloom_fa
   }
 }
 
-/* SplitMix64 [Steele, Lea, Flood 2014]: numbers that have no pattern in common with the
-** hashes of keys. */
-static inline uint64_t parquet_mix(uint64_t i){
-  i *= 0x9e3779b97f4a7c15u;
-  i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
-  i = (i ^ i >> 27) * 0x94d049bb133111ebu;
-  return i ^ i >> 31;
-}
-
 double bloom_parquet_measured_fpr(const bloom_filter *filter){
   uint32_t num_accepted = 0;
   uint64_t i;
   for(i=1; i<=BLOOM_PARQUET_FPR_SAMPLE; i++){
     if( i%BLOOM_STEP_HASHES==0 && bloom_is_stopped(filter) ) return 0;
-    num_accepted += (uint32_t)filter->encoding->may_contain(filter, parquet_mix(i));
+    num_accepted += (uint32_t)filter->encoding->may_contain(filter, bloom_sample_hash(i));
   }
   return (double)num_accepted / BLOOM_PARQUET_FPR_SAMPLE;
 }

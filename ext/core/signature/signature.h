@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../numeric.h"
+
 /* bits_per_block is a power of two in this range: bits are numbers of 16 bits. */
 #define BLOOM_SIGNATURE_MIN_BITS 1024
 #define BLOOM_SIGNATURE_MAX_BITS 65536
@@ -61,7 +63,7 @@ static inline bloom_probes bloom_probes_of(uint64_t hash, uint32_t bits_per_bloc
 static inline uint32_t bloom_probes_next(bloom_probes *probes){
   uint32_t bit;
   if( probes->num_had%4==0 && probes->num_had ){
-    probes->word = bloom_signature_mix(probes->hash + probes->num_had/4 * 0x9e3779b97f4a7c15u);
+    probes->word = bloom_signature_mix(probes->hash + probes->num_had/4 * BLOOM_GOLDEN_RATIO);
   }
   bit = (uint32_t)probes->word & probes->mask;
   probes->word >>= 16;

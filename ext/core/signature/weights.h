@@ -17,13 +17,14 @@
 #ifndef BLOOM_CORE_SIGNATURE_WEIGHTS_H
 #define BLOOM_CORE_SIGNATURE_WEIGHTS_H
 
+#include "../numeric.h"
 #include "block.h"
 
 #define BLOOM_WEIGHTS_ENTRIES 131072
 #define BLOOM_WEIGHTS_BYTES   32768
 
 static inline uint32_t bloom_weights_entry(uint64_t hash){
-  return (uint32_t)(hash * 0x9e3779b97f4a7c15u >> 47);
+  return (uint32_t)(hash * BLOOM_GOLDEN_RATIO >> 47);
 }
 
 /* The probes of a piece: 0, 1, 2 or 4. */

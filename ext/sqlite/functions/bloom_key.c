@@ -287,16 +287,7 @@ void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **ar
   if( sqlite3_value_type(args[2])==SQLITE_NULL ) return;
   secret = secret_of(context, args[2]);
   if( secret==NULL ) return;
-  switch( bloom_key_bytes_of(args[0], decimal, &key) ){
-    case BLOOM_KEY_NULL:
-      return;
-    case BLOOM_KEY_NOMEM:
-      sqlite3_result_error_nomem(context);
-      return;
-    case BLOOM_KEY_INTEGER:
-    case BLOOM_KEY_BYTES:
-      break;
-  }
+  if( !bloom_key_bytes_arg(context, args[0], decimal, &key) ) return;
   bloom_store64_le(bytes, bloom_siphash(secret, key.bytes, key.num_bytes));
   sqlite3_result_blob(context, bytes, sizeof(bytes), SQLITE_TRANSIENT);
 }

@@ -75,7 +75,7 @@ static int merge_filter(sqlite3_context *context, merge_state *state, const bloo
   if( state->bytes==NULL ) return start_union(db, state, filter);
   bloom_stoppable_init(&now, db, filter);
   if( filter->encoding==encoding && bloom_shapes_are_equal(&filter->shape, &state->filter.shape) ){
-    return encoding->merge(state->bytes, &now.filter) ? SQLITE_OK : SQLITE_INTERRUPT;
+    return bloom_merge_filter(state->bytes, &now.filter) ? SQLITE_OK : SQLITE_INTERRUPT;
   }
   /* Requirement 3.  Bits are looked for only where shapes differ. */
   has_bits = bloom_has_bits_set(&now.filter);

@@ -25,16 +25,7 @@ void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **arg
     bloom_fail_arg(context, arg, "an integer in 1..9223372036854775807", is_swapped ? "the key comes first" : NULL);
     return;
   }
-  switch( bloom_key_bytes_of(args[0], decimal, &key) ){
-    case BLOOM_KEY_NULL:
-      return;
-    case BLOOM_KEY_NOMEM:
-      sqlite3_result_error_nomem(context);
-      return;
-    case BLOOM_KEY_INTEGER:
-    case BLOOM_KEY_BYTES:
-      break;
-  }
+  if( !bloom_key_bytes_arg(context, args[0], decimal, &key) ) return;
   sqlite3_result_int64(context, (sqlite3_int64)
     bloom_partition_of(key.bytes, key.num_bytes, (uint64_t)num_partitions));
 }

@@ -12,6 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "../../../ext/core/bits.h"
 #include "../../../ext/core/decimal.h"
 #include "../../../ext/core/encodings.h"
 #include "../../../ext/core/leveldb/leveldb.h"
@@ -153,7 +154,7 @@ static void check_build(const key_list *list, uint64_t capacity, uint32_t sixtee
   add_in_runs(&shape, built, hashes, num_first, seed);
   add_in_runs(&shape, half, hashes + num_first, num_keys - num_first, seed);
   bloom_encoding_leveldb.read(half, shape.num_bytes, &filter);
-  FUZZ_CHECK(bloom_leveldb_merge(built, &filter)==1);
+  FUZZ_CHECK(bloom_merge_filter(built, &filter)==1);
   FUZZ_CHECK(memcmp(built, expected, shape.num_bytes)==0);
 
   bloom_filter_read(built, shape.num_bytes, &filter);

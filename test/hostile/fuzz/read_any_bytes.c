@@ -7,6 +7,7 @@
 */
 #include "fuzz.h"
 
+#include "../../../ext/core/bits.h"
 #include "../../../ext/core/encodings.h"
 #include "../../../ext/core/leveldb/leveldb.h"
 #include "../../../ext/core/leveldb/hash.h"
@@ -87,7 +88,7 @@ static void check_merge(const bloom_filter *filter, const uint32_t *hashes){
   left[half] = right[half] = (uint8_t)filter->shape.num_probes;
   both = fuzz_exact(left, half + 1);
   bloom_encoding_leveldb.read(right, half + 1, &other);
-  FUZZ_CHECK(bloom_leveldb_merge(both, &other)==1);
+  FUZZ_CHECK(bloom_merge_filter(both, &other)==1);
   FUZZ_CHECK(both[half]==filter->shape.num_probes);
   for(i=0; i<half; i++) FUZZ_CHECK(both[i]==(left[i] | right[i]));
   for(i=0; i<NUM_HASHES; i+=4){
