@@ -44,6 +44,7 @@ export BENCH_RESULTS=$BENCH_FOLDER/raw/$joins_size
 
 sh test/lib/install_packages.sh build bench || exit 1
 mkdir -p "$BENCH_RESULTS"
+[ -n "$chosen" ] || rm -f "$BENCH_RESULTS"/*.tsv # a whole run keeps nothing of an earlier one
 # Its own build, made anew when the flags change: what is measured has the flags above.
 if [ "$(cat "$BENCH_FOLDER/flags" 2>/dev/null)" != "$build" ]; then
   find "$BENCH_FOLDER" -maxdepth 1 -type f -perm -u+x -exec rm {} +
