@@ -3,8 +3,8 @@
 #
 # model.py changes tables at random and asks both the same; real_data.py searches texts of the
 # system; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
-# identity.py puts other files under statements that are held.  --long: 200,000 queries and
-# 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
+# identity.py puts other files under statements that are held; writers.py and damage.py have a
+# case for each thing that fell once.  --long: 200,000 queries and 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/index
@@ -43,11 +43,15 @@ real_data() {
 real_data 'this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --runs $hostile --seed "$seed"
 adds_up 'kills' "$PYTHON" test/index/kills.py --kills $kills --seed "$seed"
-adds_up 'identity' "$PYTHON" test/index/identity.py
+for each in identity writers damage; do
+  adds_up $each "$PYTHON" test/index/$each.py
+done
 if [ -n "$long" ]; then
   model 'large tables' "$PYTHON" test/index/model.py --big --runs 30 --steps 12
   check 'SQLite 3.54.1' sh test/lib/build_sqlite.sh 3.54.1
-  adds_up 'identity, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/identity.py
+  for each in identity writers damage; do
+    adds_up "$each, SQLite 3.54.1" env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/$each.py
+  done
   model 'SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --runs $runs
   real_data 'SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --patterns 10000 --mb 9
   if make_icu; then

@@ -252,8 +252,7 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, 
   rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = index_command(index, args[num_args-1]);
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && vtab->zErrMsg==NULL ){
-    const int is_sqlites = (sqlite3_errcode(db) & 0xff)==(rc & 0xff);
-    vtab->zErrMsg = sqlite3_mprintf("bloom_index: %s", is_sqlites ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+    vtab->zErrMsg = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
   }
   sqlite3_set_last_insert_rowid(db, last_rowid);
   *rowid = last_rowid;

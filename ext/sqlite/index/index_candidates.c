@@ -155,20 +155,14 @@ static int candidates_add_group(index_reader *reader, const index_layout *layout
 /* The blocks that are in no group, the open one too. */
 static int candidates_add_whole_blocks(index_reader *reader, const index_layout *layout, const index_test *test, index_intervals *result){
   const uint64_t num_blocks = layout->keys[reader->key].num_blocks, first = num_blocks/INDEX_SLOTS*INDEX_SLOTS;
+  uint8_t bytes[BLOOM_SIGNATURE_MAX_BITS/8];
   uint64_t block;
   int rc = SQLITE_OK;
   for(block=first; block<=num_blocks && rc==SQLITE_OK; block++){
-    const sqlite3_int64 row = index_row_of_slot((uint32_t)(block - first));
     int list, has_all = 0;
+    rc = index_reader_read(reader, index_row_of_slot((uint32_t)(block - first)), bytes, reader->index->config.keys[reader->key].bits_per_block/8, 0);
     for(list=0; list<test->num_lists && !has_all && rc==SQLITE_OK; list++){
-      size_t i;
-      has_all = 1;
-      for(i=0; i<test->num_bits && has_all && rc==SQLITE_OK; i++){
-        const uint16_t bit = test->bits[(size_t)list*test->num_bits + i];
-        uint8_t byte = 0;
-        rc = index_reader_read(reader, row, &byte, 1, bit/8);
-        has_all = byte >> bit%8 & 1;
-      }
+      has_all = bloom_block_has_bits(bytes, test->bits + (size_t)list*test->num_bits, test->num_bits);
     }
     if( rc==SQLITE_OK && has_all ) rc = candidates_add_blocks(reader, layout, block, block, result);
   }
@@ -381,6 +375,7 @@ int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value *
   result->num_intervals = 0;
   rc = intervals_of_columns(index, plan, args, result, &is_none);
   if( (rc & 0xff)==SQLITE_CORRUPT ){
+    index->damaged_number = index->number;
     result->num_intervals = 0;
     rc = intervals_add(result, INT64_MIN, INT64_MAX);
   }

@@ -81,15 +81,15 @@ static uint64_t changes_group_of(const index_merge_state *merge, int key, uint64
 /* ORs a block's bits into its slices: those that bytes[] has.  *num_new counts them. */
 static int changes_or_into_group(index_merge_state *merge, int key, uint64_t block, const uint8_t *bytes, uint32_t *num_new){
   const bloom_index *index = merge->index;
-  char *table = sqlite3_mprintf("%s_blocks_%d", index->name, key + 1);
   sqlite3_blob *blob = NULL;
+  index_part part = {.num_bytes = 0};
   uint32_t in_group, i;
-  int tier, rc = table ? SQLITE_OK : SQLITE_NOMEM;
+  int tier, is_changed = 0, rc = SQLITE_OK;
   const uint64_t group = changes_group_of(merge, key, block, &tier, &in_group);
   sqlite3_int64 at = 0;
   *num_new = 0;
   for(i=0; i<index->config.keys[key].bits_per_block && rc==SQLITE_OK; i++){
-    uint8_t mask, byte;
+    uint8_t mask, *byte;
     bloom_slice_place place;
     sqlite3_int64 row;
     if( i%8==0 && bytes[i/8]==0 ){
@@ -99,19 +99,23 @@ static int changes_or_into_group(index_merge_state *merge, int key, uint64_t blo
     if( (bytes[i/8] >> i%8 & 1)==0 ) continue;
     place = bloom_slice_find_block(tier, i, in_group, &mask);
     row = index_row_of_strip(index, key, tier, group, place.strip);
-    if( blob==NULL ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "data", row, 1, &blob);
-    else if( row!=at ) rc = sqlite3_blob_reopen(blob, row);
-    at = row;
-    if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)<=(int)place.offset ) rc = SQLITE_CORRUPT_VTAB;
-    if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, &byte, 1, (int)place.offset);
-    if( rc!=SQLITE_OK || (byte & mask) ) continue;
-    byte |= mask;
+    if( row!=at || place.offset - part.first>=part.num_bytes ){
+      if( is_changed ) rc = index_part_write(index, key, blob, at, &part);
+      is_changed = 0;
+      if( rc==SQLITE_OK && row!=at ) rc = index_blocks_move(index, key, row, 1, &blob);
+      at = row;
+      if( rc==SQLITE_OK ) rc = index_part_read(index, key, blob, row, place.offset, &part);
+      if( rc!=SQLITE_OK ) break;
+    }
+    byte = &part.bytes[place.offset - part.first];
+    if( *byte & mask ) continue;
+    *byte |= mask;
+    is_changed = 1;
     ++*num_new;
-    rc = sqlite3_blob_write(blob, &byte, 1, (int)place.offset);
   }
+  if( rc==SQLITE_OK && is_changed ) rc = index_part_write(index, key, blob, at, &part);
   sqlite3_blob_close(blob);
-  sqlite3_free(table);
-  return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
+  return rc;
 }
 
 /* Makes a block in a group what bytes[] says. */

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "../../core/parquet/parquet.h"
 #include "index_merge.h"
 
 /* Blocks in memory, those of a group or those that are in none. */
@@ -54,19 +55,36 @@ static int index_check_read_slots(index_reader *reader, const index_layout *layo
   return rc;
 }
 
+/* Sets *is_found to whether a look-up of the value finds the block: versions of SQLite read some
+** decimals as neighbouring REALs, so that one made by another has other bits. */
+static int index_check_look_up(const bloom_index *index, const index_layout *layout, int key, sqlite3_value *value, const uint8_t *bytes, int *is_found){
+  const index_key *of_key = &index->config.keys[key];
+  uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
+  bloom_key_hashes hashes = {0};
+  int i, rc = SQLITE_OK;
+  *is_found = 0;
+  if( !of_key->is_like ) rc = bloom_query_hashes_as_number(&bloom_encoding_parquet, of_key->equality, value, &hashes);
+  for(i=0; i<hashes.num_hashes && rc==SQLITE_OK && !*is_found; i++){
+    bloom_signature_bits(hashes.hashes[i], layout->num_probes, of_key->bits_per_block, bits);
+    *is_found = bloom_block_has_bits(bytes, bits, layout->num_probes);
+  }
+  return rc;
+}
+
 /* Compares a block with its rows: statement's parameters are the first and last id. */
 static int index_check_block(bloom_index *index, const index_layout *layout, const index_weights *weights, int key, sqlite3_stmt *rows, sqlite3_int64 first,
                        sqlite3_int64 last, const uint8_t *bytes, bloom_block *built, char **finding){
   const uint32_t block_bytes = index->config.keys[key].bits_per_block/8;
   uint32_t i;
-  int rc = sqlite3_bind_int64(rows, 1, first);
+  int is_found = 0, rc = sqlite3_bind_int64(rows, 1, first);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, last);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
     bloom_block_clear(built, built->bytes, index->config.keys[key].bits_per_block);
     rc = index_add_value(index, layout, weights, key, sqlite3_column_value(rows, key + 1), built);
-    for(i=0; i<block_bytes && rc==SQLITE_OK; i++){
-      if( (built->bytes[i] & ~bytes[i])==0 ) continue;
+    for(i=0; i<block_bytes && (built->bytes[i] & ~bytes[i])==0; i++){}
+    if( rc==SQLITE_OK && i<block_bytes ) rc = index_check_look_up(index, layout, key, sqlite3_column_value(rows, key + 1), bytes, &is_found);
+    if( rc==SQLITE_OK && i<block_bytes && !is_found ){
       *finding = sqlite3_mprintf("bloom_index: %s misses row %lld by column %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it", index->name, id,
                                  index->config.columns[index->config.keys[key].column].name, index->name, index->name);
       rc = *finding ? SQLITE_DONE : SQLITE_NOMEM;
@@ -167,11 +185,11 @@ int index_check(bloom_index *index, int is_quick, char **finding){
   if( rc==SQLITE_OK && *finding==NULL ) rc = index_layout_read(index, &layout);
   if( rc==SQLITE_OK && *finding==NULL ) rc = index_state_compare(index, &layout, &is_equal);
   if( rc==SQLITE_OK && *finding==NULL && (!is_equal || layout.is_dirty) ){
-    rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: a merge did not come to its end, or covered was changed; 'rebuild' repairs it", index->name));
+    rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: a merge did not come to its end, or covered was changed; 'merge' repairs it", index->name));
   }
   if( rc==SQLITE_OK && *finding==NULL && layout.has_covered && !is_quick ) rc = index_check_rows(index, &layout, finding);
   if( (rc & 0xff)==SQLITE_CORRUPT && *finding==NULL ){
-    rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s is damaged: bytes of its blocks; 'rebuild' repairs it", index->name));
+    rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s is damaged: a page of it; 'rebuild' repairs it", index->name));
   }
   return rc;
 }

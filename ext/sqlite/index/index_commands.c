@@ -31,6 +31,7 @@ int index_reset(bloom_index *index){
   int i, rc = SQLITE_OK;
   memset(&layout, 0, sizeof(layout));
   layout.num_probes = 1;
+  sqlite3_randomness(sizeof(layout.number), &layout.number);
   for(i=0; i<3 && rc==SQLITE_OK; i++){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s\"", index->schema, index->name, tables[i]);
   }
@@ -47,14 +48,19 @@ static int commands_check_source(bloom_index *index, index_source *source, char 
   return bloom_fail_vtab(error, "bloom_index: tables of %s are gone: drop it and create it again", index->name);
 }
 
+/* Builds all blocks again, of at most max_rows rows. */
+static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
+  index_layout layout;
+  int ignored, rc = index_reset(index);
+  if( rc==SQLITE_OK ) rc = index_layout_read(index, &layout);
+  return rc==SQLITE_OK ? index_merge_core(index, &layout, max_rows, &ignored) : rc;
+}
+
 int index_rebuild(bloom_index *index, char **error){
   index_source source;
-  index_layout layout;
-  int ignored, rc = commands_check_source(index, &source, error);
+  int rc = commands_check_source(index, &source, error);
   if( rc==SQLITE_OK && source.doubt ) rc = index_triggers_make(index, source.name);
-  if( rc==SQLITE_OK ) rc = index_reset(index);
-  memset(&layout, 0, sizeof(layout));
-  if( rc==SQLITE_OK ) rc = index_merge_core(index, &layout, INDEX_MERGE_ALL, &ignored);
+  if( rc==SQLITE_OK ) rc = commands_start_over(index, INDEX_MERGE_ALL);
   index_source_free(&source);
   return rc;
 }
@@ -68,26 +74,35 @@ static int merge_is_untaught(bloom_index *index, int *result){
   return rc;
 }
 
+/* Sets *is_damaged if blocks cannot be believed, though the source's triggers are as they were. */
+static int merge_is_damaged(bloom_index *index, index_layout *layout, int *is_damaged){
+  int is_equal = 0, rc = index_layout_read(index, layout);
+  if( rc==SQLITE_OK ) rc = index_state_compare(index, layout, &is_equal);
+  *is_damaged = (rc & 0xff)==SQLITE_CORRUPT || layout->is_dirty || !is_equal || layout->number==index->damaged_number;
+  return (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
+}
+
 int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
   index_source source;
   index_layout layout;
-  int is_equal = 0, wants_rebuild = 0;
+  int is_damaged = 0, wants_rebuild = 0;
   int rc = commands_check_source(index, &source, error);
-  if( rc==SQLITE_OK ) rc = index_layout_read(index, &layout);
-  if( rc==SQLITE_OK ) rc = index_state_compare(index, &layout, &is_equal);
-  if( (rc & 0xff)==SQLITE_CORRUPT ){
-    rc = index_rebuild(index, error);
-  }else if( rc==SQLITE_OK && (source.doubt || layout.is_dirty || !is_equal) ){
-    const char *note = source.doubt ? source.doubt
-      : layout.is_dirty ? "a merge did not come to its end; 'rebuild' repairs it" : "covered was changed; 'rebuild' repairs it";
-    rc = index_state_write(index, &layout, note);
+  if( rc==SQLITE_OK ) rc = merge_is_damaged(index, &layout, &is_damaged);
+  if( rc==SQLITE_OK && source.doubt ){
+    /* Triggers and what changed without them are for 'rebuild'. */
+    if( is_damaged ) rc = index_reset(index);
+    if( rc==SQLITE_OK && is_damaged ) rc = index_layout_read(index, &layout);
+    if( rc==SQLITE_OK ) rc = index_state_write(index, &layout, source.doubt);
   }else if( rc==SQLITE_OK ){
-    if( max_rows==INDEX_MERGE_ALL && layout.has_covered && layout.num_rows<INDEX_FEW_ROWS ) rc = merge_is_untaught(index, &wants_rebuild);
-    if( rc==SQLITE_OK && !wants_rebuild ) rc = index_merge_core(index, &layout, max_rows, &wants_rebuild);
-    if( rc==SQLITE_OK && wants_rebuild && max_rows==INDEX_MERGE_ALL ) rc = index_rebuild(index, error);
-    if( (rc & 0xff)==SQLITE_CORRUPT && *error==NULL ){
-      *error = sqlite3_mprintf("bloom_index: blocks of %s are damaged; 'rebuild' repairs it", index->name);
+    if( !is_damaged && max_rows==INDEX_MERGE_ALL && layout.has_covered && layout.num_rows<INDEX_FEW_ROWS ){
+      rc = merge_is_untaught(index, &wants_rebuild);
     }
+    if( rc==SQLITE_OK && !is_damaged && !wants_rebuild ) rc = index_merge_core(index, &layout, max_rows, &wants_rebuild);
+    if( (rc & 0xff)==SQLITE_CORRUPT ){
+      is_damaged = 1;
+      rc = SQLITE_OK;
+    }
+    if( rc==SQLITE_OK && (is_damaged || (wants_rebuild && max_rows==INDEX_MERGE_ALL)) ) rc = commands_start_over(index, max_rows);
   }
   index_source_free(&source);
   return rc;

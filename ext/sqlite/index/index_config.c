@@ -95,6 +95,11 @@ int index_config_of_source(bloom_index *index, const char *source_name, index_co
   sqlite3_stmt *row = NULL;
   int max_columns = 0;
   int rc = bloom_source_read(index->connection, index->schema, source_name, &source, error);
+  if( *error && strncmp(*error, "bloom: ", 7)==0 ){
+    char *with_name = sqlite3_mprintf("bloom_index: %s", *error + 7);
+    sqlite3_free(*error);
+    *error = with_name;
+  }
   memset(config, 0, sizeof(*config));
   if( rc==SQLITE_OK && source.row_column==NULL ){
     rc = bloom_fail_vtab(error, "bloom_index: table %s has no INTEGER PRIMARY KEY, and VACUUM may change its rowids", source.name);

@@ -142,8 +142,8 @@ static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
 static int cursor_failure(index_cursor *cursor, int rc){
   bloom_index *index = (bloom_index *)cursor->base.pVtab;
   cursor->is_eof = 1;
-  if( rc!=SQLITE_NOMEM && index->base.zErrMsg==NULL && sqlite3_errcode(index->connection->db)!=SQLITE_OK ){
-    index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
+  if( rc!=SQLITE_NOMEM && index->base.zErrMsg==NULL ){
+    index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(index->connection->db, rc));
   }
   return rc;
 }

@@ -104,6 +104,8 @@ typedef struct bloom_index {
   char *doubt; /* why blocks cannot be believed; NULL: they can */
 
   const char *damage; /* NULL, or why config cannot be used: all but DROP fails then */
+  uint64_t number;    /* of the layout, as it was read or written last: checksums are under it */
+  uint64_t damaged_number; /* of one with blocks that a query found damaged; 0: none */
 } bloom_index;
 
 /* Reads the columns of a table as they are now.  SQLITE_OK; SQLITE_ERROR with *error if
@@ -171,12 +173,13 @@ typedef struct index_layout {
   sqlite3_int64 covered; /* rows up to this id are in blocks, or noted as changed */
   uint64_t num_rows;     /* that went into blocks */
   uint32_t num_probes;   /* of a key */
+  uint64_t number;       /* drawn at random when all blocks are made again */
   index_key_layout keys[INDEX_MAX_KEYS];
 } index_layout;
 
 /* SQLITE_OK; SQLITE_CORRUPT_VTAB where it is damaged. */
-int index_layout_read(const bloom_index *index, index_layout *layout);
-int index_layout_write(const bloom_index *index, const index_layout *layout);
+int index_layout_read(bloom_index *index, index_layout *layout);
+int index_layout_write(bloom_index *index, const index_layout *layout);
 
 /* Makes the rows that the two tables have. */
 int index_layout_insert(bloom_index *index);
@@ -238,9 +241,29 @@ typedef struct index_reader {
 void index_reader_start(index_reader *reader, const bloom_index *index, int key);
 void index_reader_close(index_reader *reader);
 
-/* Reads bytes of a row.  SQLITE_CORRUPT_VTAB where there are none. */
+/* Reads bytes of a row.  SQLITE_CORRUPT_VTAB where there are none, or they are not those that
+** were written there. */
 int index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset);
 int index_reader_end(index_reader *reader, uint64_t block, index_end *end);
+
+/* A row's bytes as they are stored, with checksums: out has room for index_stored_bytes(), at
+** most INDEX_MAX_STORED_BYTES for a block, a strip or a row of ends. */
+#define INDEX_MAX_STORED_BYTES (BLOOM_SIGNATURE_MAX_BITS/8 + 64)
+uint32_t index_stored_bytes(uint32_t num_bytes);
+void index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out);
+
+/* A part of a row, which has a checksum. */
+typedef struct index_part {
+  uint32_t number, first, num_bytes; /* first: its place in the row's bytes */
+  uint8_t bytes[2048];
+} index_part;
+
+/* Opens a row, or moves an open blob there.  SQLITE_CORRUPT_VTAB where there is none. */
+int index_blocks_move(const bloom_index *index, int key, sqlite3_int64 row, int is_writable, sqlite3_blob **blob);
+
+/* Reads the part of an open row that has the byte at offset; writes it. */
+int index_part_read(const bloom_index *index, int key, sqlite3_blob *blob, sqlite3_int64 row, uint32_t offset, index_part *part);
+int index_part_write(const bloom_index *index, int key, sqlite3_blob *blob, sqlite3_int64 row, index_part *part);
 
 /* Writes a whole row, of the size that it has. */
 int index_blocks_write(const bloom_index *index, int key, sqlite3_int64 row, const void *bytes, uint32_t num_bytes);

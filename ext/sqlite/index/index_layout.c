@@ -3,12 +3,14 @@
 **
 ** NAME_layout is for the code: one row, one BLOB, under a checksum.  Little-endian:
 **
-**   0   u32   magic "BIX1"
+**   0   u32   magic "BIX2"
 **   4   u32   1: rows are covered; 2: a merge did not come to its end
 **   8   i64   covered
 **   16  u64   rows that went into blocks
 **   24  u32   probes of a key
-**   28  u32   number of indexed columns, then for each of them
+**   28  u32   number of indexed columns
+**   32  u64   a number drawn at random when all blocks are made again
+**   40  then for each indexed column
 **       u64   finished blocks
 **       u64   bits set in them
 **       u32   rows in the open block
@@ -24,10 +26,10 @@
 #include "../../core/bytes.h"
 #include "../../core/xxh64.h"
 
-#define LAYOUT_MAGIC      0x31584942u
+#define LAYOUT_MAGIC      0x32584942u
 #define LAYOUT_HAS        1u
 #define LAYOUT_DIRTY      2u
-#define LAYOUT_HEAD_BYTES 32
+#define LAYOUT_HEAD_BYTES 40
 #define LAYOUT_KEY_BYTES  24
 #define LAYOUT_MAX_BYTES  (LAYOUT_HEAD_BYTES + LAYOUT_KEY_BYTES*INDEX_MAX_KEYS + 8)
 
@@ -60,6 +62,7 @@ static int layout_parse(const bloom_index *index, const uint8_t *bytes, index_la
   layout->covered = (sqlite3_int64)bloom_load64_le(bytes + 8);
   layout->num_rows = bloom_load64_le(bytes + 16);
   layout->num_probes = bloom_load32_le(bytes + 24);
+  layout->number = bloom_load64_le(bytes + 32);
   if( layout->num_probes<1 || layout->num_probes>BLOOM_SIGNATURE_MAX_PROBES ) return SQLITE_CORRUPT_VTAB;
   for(i=0, bytes+=LAYOUT_HEAD_BYTES; i<index->config.num_keys; i++, bytes+=LAYOUT_KEY_BYTES){
     index_key_layout *key = &layout->keys[i];
@@ -72,14 +75,16 @@ static int layout_parse(const bloom_index *index, const uint8_t *bytes, index_la
   return SQLITE_OK;
 }
 
-int index_layout_read(const bloom_index *index, index_layout *layout){
+int index_layout_read(bloom_index *index, index_layout *layout){
   uint8_t bytes[LAYOUT_MAX_BYTES];
   sqlite3_blob *blob;
   int rc = layout_open(index, 0, &blob);
   memset(layout, 0, sizeof(*layout));
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, (int)layout_bytes(index), 0);
   sqlite3_blob_close(blob);
-  return rc==SQLITE_OK ? layout_parse(index, bytes, layout) : rc;
+  if( rc==SQLITE_OK ) rc = layout_parse(index, bytes, layout);
+  index->number = layout->number;
+  return rc;
 }
 
 static void layout_print(const bloom_index *index, const index_layout *layout, uint8_t *bytes){
@@ -92,6 +97,7 @@ static void layout_print(const bloom_index *index, const index_layout *layout, u
   bloom_store64_le(bytes + 16, layout->num_rows);
   bloom_store32_le(bytes + 24, layout->num_probes);
   bloom_store32_le(bytes + 28, (uint32_t)index->config.num_keys);
+  bloom_store64_le(bytes + 32, layout->number);
   for(i=0; i<index->config.num_keys; i++, key+=LAYOUT_KEY_BYTES){
     bloom_store64_le(key, layout->keys[i].num_blocks);
     bloom_store64_le(key + 8, layout->keys[i].bits_set);
@@ -101,12 +107,13 @@ static void layout_print(const bloom_index *index, const index_layout *layout, u
   bloom_store64_le(bytes + num_bytes - 8, bloom_xxh64(bytes, num_bytes - 8));
 }
 
-int index_layout_write(const bloom_index *index, const index_layout *layout){
+int index_layout_write(bloom_index *index, const index_layout *layout){
   uint8_t bytes[LAYOUT_MAX_BYTES];
   sqlite3_blob *blob;
   int rc = layout_open(index, 1, &blob);
   layout_print(index, layout, bytes);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, (int)layout_bytes(index), 0);
+  index->number = layout->number;
   sqlite3_blob_close(blob);
   return rc;
 }

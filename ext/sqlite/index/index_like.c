@@ -104,6 +104,7 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
 /* Learns the weights of one column and writes them. */
 static int weights_learn_key(bloom_index *index, int key, bloom_lesson *lesson, uint8_t *bytes){
   sqlite3_stmt *update = NULL;
+  uint8_t *stored;
   int rc;
   bloom_lesson_begin(lesson, index->config.keys[key].bits_per_block);
   rc = lesson_read(index, key, lesson);
@@ -111,9 +112,13 @@ static int weights_learn_key(bloom_index *index, int key, bloom_lesson *lesson, 
   bloom_lesson_finish(lesson, bytes);
   rc = index_blocks_prepare_update(index, key, &update);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 1, INDEX_ROW_OF_WEIGHTS);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, bytes, BLOOM_WEIGHTS_BYTES, SQLITE_STATIC);
+  stored = sqlite3_malloc64(index_stored_bytes(BLOOM_WEIGHTS_BYTES));
+  if( stored ) index_row_store(index, key, INDEX_ROW_OF_WEIGHTS, bytes, BLOOM_WEIGHTS_BYTES, stored);
+  else rc = SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, stored, (int)index_stored_bytes(BLOOM_WEIGHTS_BYTES), SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
   sqlite3_finalize(update);
+  sqlite3_free(stored);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 

@@ -50,12 +50,14 @@ static int merge_write_row(index_merge_state *merge, int key, sqlite3_int64 row,
   index_merge_key *of_key = &merge->keys[key];
   const int is_new = row>of_key->num_rows;
   sqlite3_stmt **statement = is_new ? &of_key->insert : &of_key->update;
+  uint8_t stored[INDEX_MAX_STORED_BYTES];
   int rc = SQLITE_OK;
   if( is_new && row!=of_key->num_rows + 1 ) return SQLITE_CORRUPT_VTAB;
   if( *statement==NULL && is_new ) rc = index_blocks_prepare_insert(merge->index, key, statement);
   if( *statement==NULL && !is_new ) rc = index_blocks_prepare_update(merge->index, key, statement);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*statement, 1, row);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, bytes, (int)num_bytes, SQLITE_STATIC);
+  index_row_store(merge->index, key, row, bytes, num_bytes, stored);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, stored, (int)index_stored_bytes(num_bytes), SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(merge->index->connection, *statement);
   if( rc==SQLITE_DONE ) rc = sqlite3_reset(*statement);
   if( rc==SQLITE_OK && is_new ) of_key->num_rows = row;

@@ -127,16 +127,21 @@ int index_plan_read(const char *text, index_plan *plan){
 /* Rows of a table of which nothing is known, as SQLite has it. */
 #define INDEX_UNKNOWN_ROWS 1048576.0
 
-/* About how many rows there are: the merged ones. */
-static double plan_num_rows(const bloom_index *index, const index_plan *plan){
+/* Sets *num_rows to about how many rows there are, the merged ones, and *doubt, if there is none
+** yet, to why blocks cannot be believed.  It may be repaired before the plan runs, so that xFilter
+** finds it by itself. */
+static int plan_read_layout(bloom_index *index, double *num_rows, const char **doubt){
   index_layout layout;
-  if( plan->is_unchecked || index_layout_read(index, &layout)!=SQLITE_OK || !layout.has_covered ) return INDEX_UNKNOWN_ROWS;
-  return layout.num_rows<1 ? 1 : (double)layout.num_rows;
+  const int rc = index_layout_read(index, &layout);
+  const int is_damaged = (rc & 0xff)==SQLITE_CORRUPT || (rc==SQLITE_OK && layout.number==index->damaged_number);
+  if( rc==SQLITE_OK && layout.has_covered ) *num_rows = layout.num_rows<1 ? 1 : (double)layout.num_rows;
+  if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
+  if( *doubt==NULL && rc==SQLITE_OK && layout.is_dirty ) *doubt = "a merge did not come to its end; 'merge' repairs it";
+  return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
 /* Sets what the plan costs. */
-static void plan_set_cost(const bloom_index *index, const index_plan *plan, sqlite3_index_info *info){
-  const double num_rows = plan_num_rows(index, plan);
+static void plan_set_cost(const index_plan *plan, double num_rows, int reads_all, sqlite3_index_info *info){
   double rows = num_rows, shadow_reads = 0;
   int i, has_key = 0, has_list = 0, is_unique = 0;
   for(i=0; i<plan->num_conditions; i++){
@@ -153,7 +158,7 @@ static void plan_set_cost(const bloom_index *index, const index_plan *plan, sqli
       shadow_reads += (plan->conditions[i].is_list ? INDEX_ROWS_OF_LIST : 1) * (20 + num_rows/100000);
     }
   }
-  if( has_key && !plan->reads_all && rows>INDEX_ROWS_OF_KEY*(has_list ? INDEX_ROWS_OF_LIST : 1) ){
+  if( has_key && !reads_all && rows>INDEX_ROWS_OF_KEY*(has_list ? INDEX_ROWS_OF_LIST : 1) ){
     rows = INDEX_ROWS_OF_KEY * (has_list ? INDEX_ROWS_OF_LIST : 1);
   }
   if( is_unique ) rows = 1;
@@ -177,6 +182,7 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = (bloom_index *)vtab;
   index_plan plan = {.num_conditions = 0};
   const char *doubt = NULL;
+  double num_rows = INDEX_UNKNOWN_ROWS;
   int i, rc = SQLITE_BUSY;
   if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
   if( bloom_can_read_in_best_index() ) rc = index_locate(index);
@@ -207,8 +213,9 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     info->orderByConsumed = 1;
     plan.is_descending = info->aOrderBy[0].desc!=0;
   }
+  if( rc==SQLITE_OK && !plan.is_unchecked ) rc = plan_read_layout(index, &num_rows, &doubt);
   if( rc==SQLITE_OK ){
-    plan_set_cost(index, &plan, info);
+    plan_set_cost(&plan, num_rows, doubt!=NULL, info);
     info->idxStr = plan_print(index, &plan, doubt);
     info->needToFreeIdxStr = 1;
     if( info->idxStr==NULL ) rc = SQLITE_NOMEM;

@@ -171,6 +171,17 @@ static int index_check_tables(bloom_index *index, index_source *source){
   return index_set_doubt(source, "tables of the index are gone: drop it and create it again");
 }
 
+/* Says more of a source that is not there by its name. */
+static int index_say_lost(bloom_index *index, char **error){
+  sqlite3_int64 num_sources = 1;
+  const char *source = index->config.source;
+  const int rc = bloom_sql_integer(index->connection, &num_sources, "SELECT count(*) FROM \"%w\".sqlite_master WHERE type IN ('table', 'view')"
+    " AND name = %Q COLLATE NOCASE", index->schema, source);
+  if( rc!=SQLITE_OK || num_sources ) return rc==SQLITE_OK ? SQLITE_ERROR : rc;
+  return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s that would know its new name: "
+                                "drop %s and create it again", source, index->name, index->name);
+}
+
 int index_source_check(bloom_index *index, index_source *source, char **error){
   bloom_triggers ours;
   index_config now = {.source = NULL};
@@ -181,6 +192,7 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
     if( source->name==NULL ) rc = SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK ) rc = index_config_of_source(index, source->name, &now, error);
+  if( rc==SQLITE_ERROR && ours.num_rows==0 ) rc = index_say_lost(index, error);
   if( rc==SQLITE_OK && !index_config_same_columns(&now, &index->config) ){
     rc = bloom_fail_vtab(error, "bloom_index: table %s has other columns than when %s was made: drop %s and create it again",
                                 source->name, index->name, index->name);

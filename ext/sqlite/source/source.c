@@ -12,7 +12,7 @@ static const char *const names_of_rowid[] = {"rowid", "_rowid_", "oid"};
 int bloom_source_failure(sqlite3 *db, int rc, char **error){
   if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
   /* Refused by the guard: no statement of SQLite's failed. */
-  *error = sqlite3_mprintf("bloom: %s", (rc & 0xff)!=SQLITE_CORRUPT ? sqlite3_errmsg(db)
+  *error = sqlite3_mprintf("bloom: %s", (rc & 0xff)!=SQLITE_CORRUPT ? bloom_sql_message(db, rc)
                                         : "the database is damaged: its tables call back what reads them");
   return rc;
 }

@@ -78,6 +78,10 @@ int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+const char *bloom_sql_message(sqlite3 *db, int rc){
+  return (sqlite3_errcode(db) & 0xff)==(rc & 0xff) ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
+}
+
 int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text){
   const int type = sqlite3_column_type(row, column);
   *text = (const char *)sqlite3_column_text(row, column);

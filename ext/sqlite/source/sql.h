@@ -30,6 +30,9 @@ int bloom_sql_run_text(bloom_connection *connection, char *sql);
 /* Sets *number to the first column of the first row, if there is one. */
 int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const char *format, ...);
 
+/* SQLite's message for an error of one of its calls: the last one's, where that failed so. */
+const char *bloom_sql_message(sqlite3 *db, int rc);
+
 /* A column's text, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 

@@ -1,0 +1,131 @@
+"""Writers that one trigger alone hears of, and changesets of the session extension.
+
+    python3 test/index/writers.py [--load ./bloom] [--only NAME]
+"""
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+import cases  # noqa: E402
+from cases import Skip, case, expect, main, one, test  # noqa: E402
+import copies  # noqa: E402
+cases.TESTS.clear()  # those of copies.py
+
+NUM_ROWS = 3000
+
+
+def make(db, columns="k TEXT, n INTEGER", values="'key' || i, i % 100", indexed="k, n", first=1):
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, %s)" % columns)
+    db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i, %s FROM c WHERE i <> -1" % (first, NUM_ROWS, values))
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s, bits_per_block = 1024, probes = 20)" % indexed)
+    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+
+
+def finds(db, id, condition, *args):
+    """The row is found, changed as it is, merged, and made again."""
+    for then in "merge=1", "merge", "rebuild", None:
+        expect(db.execute("SELECT id FROM log_index WHERE " + condition, args).fetchall(), [(id,)], "before " + str(then))
+        if then:
+            db.execute("INSERT INTO log_index(log_index) VALUES (?)", (then,))
+    db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
+
+
+@test
+def only_after_update_sees_it(files):
+    """A generated column whose base gets its DEFAULT by OR REPLACE, between BEFORE and AFTER."""
+    db = files.connect()
+    make(db, "b TEXT NOT NULL DEFAULT 'the default', g TEXT AS (coalesce(b, 'none'))", "'none'", "g")
+    db.execute("UPDATE OR REPLACE log SET b = NULL WHERE id = 77")
+    expect(one(db, "SELECT g FROM log WHERE id = 77"), "the default")
+    finds(db, 77, "g = ?", "the default")
+
+
+@test
+def only_before_update_sees_it(files):
+    """A TEMP trigger fires before all others, keeps the row and stops them."""
+    db = files.connect()
+    make(db)
+    db.execute("CREATE TEMP TRIGGER t AFTER UPDATE ON log BEGIN SELECT RAISE(IGNORE); END")
+    db.execute("UPDATE log SET k = 'late' WHERE id = 77")
+    finds(db, 77, "k = ?", "late")
+    db.execute("UPDATE log SET id = -5 WHERE id = 77")
+    finds(db, -5, "k = ?", "late")
+
+
+@test
+def only_before_insert_sees_it(files):
+    db = files.connect()
+    make(db, first=-500)
+    db.execute("DELETE FROM log WHERE id = 55")
+    db.execute("CREATE TEMP TRIGGER t AFTER INSERT ON log BEGIN SELECT RAISE(IGNORE); END")
+    for verb in "INSERT", "REPLACE", "INSERT OR IGNORE":
+        db.execute(verb + " INTO log VALUES (55, 'late', 1)")
+    finds(db, 55, "k = ?", "late")
+
+
+@test
+def nobody_sees_row_minus_1(files):
+    """BEFORE INSERT cannot tell the id -1 from one that SQLite is yet to choose, so that row is always read."""
+    db = files.connect()
+    make(db, first=-500)
+    db.execute("CREATE TEMP TRIGGER t AFTER INSERT ON log BEGIN SELECT RAISE(IGNORE); END")
+    db.execute("INSERT INTO log VALUES (-1, 'late', 1234567)")
+    expect(one(db, "SELECT count(*) FROM log_index_changed"), 0)
+    finds(db, -1, "k = ?", "late")
+    db.execute("REPLACE INTO log VALUES (-1, 'later', 7654321)")
+    finds(db, -1, "n = ?", 7654321)
+
+
+@test
+def only_after_insert_sees_it(files):
+    """The id that SQLite chooses is at or below what is covered, where the last rows are gone."""
+    db = files.connect()
+    make(db)
+    db.execute("DELETE FROM log WHERE id > 2000")
+    db.execute("INSERT INTO log(k, n) VALUES ('late', 5)")
+    finds(db, 2001, "k = ?", "late")
+
+
+# -- Changesets of the session extension -----------------------------------------------------------
+
+def changes_travel(files, patch, answer):
+    """Two databases that were one exchange their changesets of all tables, conflicts and all, between merges."""
+    db = files.connect()
+    make(db)
+    db.close()
+    shutil.copy(files.path, files.file("copy"))
+    sides = [copies.Api(files.path, files.load), copies.Api(files.file("copy"), files.load)]
+    if not hasattr(sides[0].lib, "sqlite3session_create"):
+        raise Skip("SQLite with the session extension")
+    for turn in range(3):
+        sessions = [copies.Session(side) for side in sides]
+        for number, side in enumerate(sides):
+            side.run("INSERT INTO log(id, k, n) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)"
+                     " SELECT 10000 * %d + 1500 * %d + i, 'side%d turn%d ' || i, 7 FROM n WHERE 1 ON CONFLICT DO NOTHING" % (turn, number, number, turn))
+            side.run("UPDATE log SET k = 'changed%d by%d ' || k, n = -1 WHERE id %% 5 = %d" % (turn, number, number))
+            side.run("DELETE FROM log WHERE id %% 17 = %d" % (turn + number))
+            side.run("INSERT INTO log_index(log_index) VALUES ('%s')" % ["merge=500", "merge", "rebuild"][(turn + number) % 3])
+        changes = [session.changeset(patch) for session in sessions]
+        for number, side in enumerate(sides):
+            expect(copies.tables_of(side, changes[number]), {"log"}, "tables in the changeset")
+            copies.apply(side, changes[1 - number], answer)
+    for side in sides:
+        side.close()
+    for path in files.path, files.file("copy"):
+        db = files.connect(path)
+        for merge in "SELECT 1", "INSERT INTO log_index(log_index) VALUES ('merge')":
+            db.execute(merge)
+            expect(one(db, "SELECT count(*) FROM log WHERE NOT EXISTS (SELECT 1 FROM log_index i WHERE i.k = log.k AND i.id = log.id)"), 0)
+            expect(one(db, "SELECT note FROM log_index_state"), None)
+        db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
+        db.close()
+
+
+for patch in False, True:
+    for answer in 0, 1:
+        case(changes_travel, "%s, %s" % ("patchsets" if patch else "changesets", "replace" if answer else "omit"), patch, answer)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
