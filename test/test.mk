@@ -10,10 +10,9 @@ HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX
 HAVE_LIBSODIUM := $(shell printf '\043include <sodium/crypto_shorthash.h>\nint main(void){ return crypto_shorthash_bytes()==0; }\n' | \
   $(CC) $(CPPFLAGS) -x c - -o /dev/null -lsodium >/dev/null 2>&1 && echo yes)
 CORE_SUPPORT = test/core/support.c
-CMOCKA_LIBS ?= -lcmocka
 SQLITE_LIBS ?= -lsqlite3
 FUZZER ?=
-MADE_BY += $(CXX) $(BLOOM_CXXFLAGS) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(FUZZER) LevelDB: $(HAVE_LEVELDB) libsodium: $(HAVE_LIBSODIUM) $(CORE_SUPPORT)
+MADE_BY += $(CXX) $(BLOOM_CXXFLAGS) $(SQLITE_LIBS) $(FUZZER) LevelDB: $(HAVE_LEVELDB) libsodium: $(HAVE_LIBSODIUM) $(CORE_SUPPORT)
 
 # -- Testing -----------------------------------------------------------------
 
@@ -60,23 +59,23 @@ analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
 	$(Q)sh test/quality/static_analysis/run.sh
 
 .PHONY: core-tests
-core-tests: $(CORE_TESTS) $(BUILD)/test/core/fpr_grid $(BUILD)/test/core/info_grid ## Build the core's tests (they link without SQLite)
+core-tests: $(CORE_TESTS) $(BUILD)/test/core/fpr_grid ## Build the core's tests (they link without SQLite)
 	@printf '%s\n' $(CORE_TESTS) >$(BUILD)/test/core/programs
 
 # The core's objects alone: a call into SQLite would not link.
 $(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(CMOCKA_LIBS) -lm
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lm
 
 # What wrote test/core/fpr_grid.csv, and what checks the same of bloom_info's columns.
-$(BUILD)/test/core/fpr_grid $(BUILD)/test/core/info_grid: %: %.o $(CORE_OBJECTS)
+$(BUILD)/test/core/fpr_grid: %: %.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lm
 
 $(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \
     $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lleveldb $(CMOCKA_LIBS) -lm
+	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lleveldb -lm
 
 $(BUILD)/test/core/siphash_oracle_test: $(BUILD)/test/core/siphash_oracle_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lsodium $(CMOCKA_LIBS) -lm
+	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lsodium -lm
 
 $(BUILD)/test/core/%.o: test/core/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -129,16 +128,16 @@ $(BUILD)/test/faults/handles/handles: $(BUILD)/test/faults/handles/handles.o $(O
 
 # Programs that load the extension into the SQLite that is installed.
 $(BUILD)/test/faults/oom/oom $(BUILD)/test/vtab/faults $(BUILD)/test/faults/limits/limits $(BUILD)/test/faults/load/load: $(BUILD)/%: %.c \
-    test/lib/failing_memory.h $(BUILD)/flags
+    test/lib/failing_memory.h test/lib/test.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< $(LDFLAGS) $(SQLITE_LIBS) -ldl -lpthread
 
 # Without run-time types, as LevelDB itself, whose classes it extends.
-$(BUILD)/test/interop/leveldb_files/leveldb_files: test/interop/leveldb_files/leveldb_files.cc $(BUILD)/flags
+$(BUILD)/test/interop/leveldb_files/leveldb_files: test/interop/leveldb_files/leveldb_files.cc test/lib/test.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -fno-rtti -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
 
-$(BUILD)/test/faults/limits/big_filters: test/faults/limits/big_filters.cc $(BUILD)/flags
+$(BUILD)/test/faults/limits/big_filters: test/faults/limits/big_filters.cc test/lib/test.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
 

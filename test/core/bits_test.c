@@ -43,9 +43,8 @@ static const size_t lengths[] = {
   2*BLOOM_STEP_BYTES, 2*BLOOM_STEP_BYTES + 9, 5*BLOOM_STEP_BYTES - 1,
 };
 
-static void steps_do_what_one_pass_does(void **state){
+TEST(steps_do_what_one_pass_does){
   size_t i, j;
-  (void)state;
   for(i=0; i<COUNT_OF(lengths); i++){
     const size_t num_bytes = lengths[i];
     uint8_t *a = random_bytes(num_bytes, 2*i), *b = random_bytes(num_bytes, 2*i + 1), *all = malloc(num_bytes + 1);
@@ -82,14 +81,13 @@ static void steps_do_what_one_pass_does(void **state){
 }
 
 /* After the first yes nothing is asked or read any more. */
-static void each_can_be_stopped(void **state){
+TEST(each_can_be_stopped){
   const size_t num_bytes = 5*BLOOM_STEP_BYTES;
   uint8_t *bytes = calloc(num_bytes + 1, 1), *into = calloc(num_bytes + 1, 1);
   stopper stops = {0, 3};
   const bloom_interrupt interrupt = {stop_reading, &stops};
   bloom_filter filter;
   uint64_t bits_set;
-  (void)state;
   assert_non_null(bytes);
   assert_non_null(into);
   bytes[num_bytes] = 6;
@@ -110,9 +108,8 @@ static void each_can_be_stopped(void **state){
 }
 
 /* Describing, measuring and merging, of each encoding that keys are added to. */
-static void filters_can_be_stopped(void **state){
+TEST(filters_can_be_stopped){
   const bloom_encoding *const *encoding;
-  (void)state;
   for(encoding=bloom_written_encodings; *encoding; encoding++){
     stopper stops = {0, 1 << 30};
     const bloom_interrupt interrupt = {stop_reading, &stops};
@@ -153,11 +150,4 @@ static void filters_can_be_stopped(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(steps_do_what_one_pass_does),
-    cmocka_unit_test(each_can_be_stopped),
-    cmocka_unit_test(filters_can_be_stopped),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -105,8 +105,7 @@ static int naive_is_prime(uint64_t number){
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void hashes_are_xxh64_of_the_default_key_bytes(void **state){
-  (void)state;
+TEST(hashes_are_xxh64_of_the_default_key_bytes){
   assert_int_equal(bloomfile->hash_bytes((const uint8_t *)"hello", 5), 0x26c7827d889f6da3u);
   assert_int_equal(bloomfile->hash_bytes(NULL, 0), 0xef46db3751d8e999u);
   assert_int_equal(bloomfile->hash_int64(1), bloom_xxh64((const uint8_t *)"1", 1));
@@ -114,11 +113,10 @@ static void hashes_are_xxh64_of_the_default_key_bytes(void **state){
   assert_int_equal(bloomfile->hash_value_bytes, 8);
 }
 
-static void a_file_begins_with_its_header(void **state){
+TEST(a_file_begins_with_its_header){
   const bloom_shape narrow = shape_of(5, 0, 10), wide = shape_of(33, 1000, 16);
   uint8_t *file = allocated(wide.num_bytes);
   char *hex;
-  (void)state;
   bloom_bloomfile_clear(&narrow, file);
   hex = hex_of(file, 36);
   assert_string_equal(hex, "ed3497fa" "00010000" "bf00000000000000" "06000000" "04000000" "0000000000000000" "00000000");
@@ -130,9 +128,8 @@ static void a_file_begins_with_its_header(void **state){
   free(file);
 }
 
-static void the_number_of_units_is_the_next_prime(void **state){
+TEST(the_number_of_units_is_the_next_prime){
   uint64_t num_keys;
-  (void)state;
   assert_true(naive_is_prime(BLOOM_BLOOMFILE_MIN_UNITS));
   for(num_keys=0; num_keys<3000; num_keys+=7){
     uint64_t expected = num_keys<191 ? 191 : num_keys;
@@ -150,8 +147,7 @@ static void the_number_of_units_is_the_next_prime(void **state){
   assert_int_equal(shape_of(1, 65537, 1).num_slots, 65539);
 }
 
-static void a_unit_has_a_bit_for_every_set(void **state){
-  (void)state;
+TEST(a_unit_has_a_bit_for_every_set){
   assert_int_equal(bloom_bloomfile_bytes_for_sets(0), 4);
   assert_int_equal(bloom_bloomfile_bytes_for_sets(32), 4);
   assert_int_equal(bloom_bloomfile_bytes_for_sets(33), 5);
@@ -164,8 +160,7 @@ static void a_unit_has_a_bit_for_every_set(void **state){
   assert_int_equal(bloom_bloomfile_unit_bytes(&(bloom_shape){.num_slots = 1009, .num_bits = (uint64_t)1009*10000}), 1250);
 }
 
-static void probes_follow_the_bits_per_key(void **state){
-  (void)state;
+TEST(probes_follow_the_bits_per_key){
   assert_int_equal(shape_of(1, 1, 1).num_probes, 1);
   assert_int_equal(shape_of(1, 1, 2.8).num_probes, 1);
   assert_int_equal(shape_of(1, 1, 10).num_probes, 6);
@@ -173,10 +168,9 @@ static void probes_follow_the_bits_per_key(void **state){
   assert_int_equal(shape_of(1, 1, 100).num_probes, 30);
 }
 
-static void what_is_larger_than_allowed_is_too_big(void **state){
+TEST(what_is_larger_than_allowed_is_too_big){
   bloom_shape shape = {.num_bytes = 7};
   const size_t smallest = 32 + 4*191;
-  (void)state;
   assert_int_equal(bloom_bloomfile_shape(1, 0, 10, smallest - 1, &shape), BLOOM_TOO_BIG);
   assert_int_equal(bloom_bloomfile_shape(1, 0, 10, 31, &shape), BLOOM_TOO_BIG);
   assert_int_equal(bloom_bloomfile_shape(1, UINT64_MAX, 100, 1000000000, &shape), BLOOM_TOO_BIG);
@@ -193,9 +187,8 @@ static void what_is_larger_than_allowed_is_too_big(void **state){
 /* Widths on both sides of a word, of a block that is ANDed at once, of two. */
 static const size_t widths[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 63, 64, 65, 511, 512, 513, 516, 1023, 1024, 1030, 1250};
 
-static void files_are_written_as_defined(void **state){
+TEST(files_are_written_as_defined){
   size_t w;
-  (void)state;
   for(w=0; w<COUNT_OF(widths); w++){
     rng random = rng_stream(1000 + w);
     const bloom_shape shape = any_shape(1 + rng_below(&random, 300), widths[w], 1 + (uint32_t)rng_below(&random, 12));
@@ -218,9 +211,8 @@ static void files_are_written_as_defined(void **state){
 }
 
 /* Every set that has the key, and what any other reader finds too. */
-static void probing_returns_the_sets_of_the_definition(void **state){
+TEST(probing_returns_the_sets_of_the_definition){
   size_t w;
-  (void)state;
   for(w=0; w<COUNT_OF(widths); w++){
     rng random = rng_stream(2000 + w);
     const bloom_shape shape = any_shape(191, widths[w], w%5==0 ? 1 : (uint32_t)(2 + w%7));
@@ -250,7 +242,7 @@ static void probing_returns_the_sets_of_the_definition(void **state){
   }
 }
 
-static void a_key_s_answer_is_its_hash_s(void **state){
+TEST(a_key_s_answer_is_its_hash_s){
   const bloom_shape shape = shape_of(3, 20, 10);
   const bloom_hash_value hashes[2] = {bloomfile->hash_int64(-77), bloomfile->hash_bytes((const uint8_t *)"key", 3)};
   const uint32_t sets[2] = {1, 2};
@@ -258,7 +250,6 @@ static void a_key_s_answer_is_its_hash_s(void **state){
   uint8_t *bytes = allocated(shape.num_bytes);
   bloom_filter file;
   int64_t i;
-  (void)state;
   bloom_bloomfile_clear(&shape, bytes);
   file = read_back(bytes, shape.num_bytes);
   assert_int_equal(bloomfile->may_contain_int64(&file, -77), 0);
@@ -291,11 +282,10 @@ static int is_read_with(const uint8_t *bytes, size_t num_bytes, size_t offset, u
   return is_read;
 }
 
-static void a_header_that_is_wrong_makes_no_bloomfile(void **state){
+TEST(a_header_that_is_wrong_makes_no_bloomfile){
   const bloom_shape shape = any_shape(6, 4, 3);
   uint8_t bytes[56 + 8] = {0};
   size_t num_bytes, bit;
-  (void)state;
   bloom_bloomfile_clear(&shape, bytes);
   assert_int_equal(is_read_with(bytes, 56, 0, 0xfa9734ed), 1);
   assert_int_equal(is_read_with(bytes, 56, 0, 0xed3497fa), 0);
@@ -336,14 +326,13 @@ static void a_header_that_is_wrong_makes_no_bloomfile(void **state){
   assert_int_equal(is_read_with(bytes, 32, 24, 0), 0);
 }
 
-static void merging_is_building_of_all_keys(void **state){
+TEST(merging_is_building_of_all_keys){
   const bloom_shape shape = shape_of(77, 30, 10);
   rng random = rng_stream(3);
   made_file all = make(shape, 77, 2000, &random);
   uint8_t *halves[2] = {allocated(shape.num_bytes), allocated(shape.num_bytes)};
   bloom_filter other;
   int i;
-  (void)state;
   for(i=0; i<2; i++){
     const bloom_hash_run hashes = {NULL, all.hashes + (ptrdiff_t)1000*i, 1000}, sets = {NULL, all.sets + (ptrdiff_t)1000*i, 1000};
     bloom_bloomfile_clear(&shape, halves[i]);
@@ -357,13 +346,12 @@ static void merging_is_building_of_all_keys(void **state){
   unmake(&all);
 }
 
-static void units_are_made_wider_and_narrower(void **state){
+TEST(units_are_made_wider_and_narrower){
   const bloom_shape narrow = any_shape(193, 4, 6), wide = bloom_bloomfile_with_unit_bytes(&narrow, 13);
   rng random = rng_stream(4);
   made_file made = make(narrow, 32, 500, &random), expected = make(wide, 1, 0, &random);
   uint8_t *copy = allocated(wide.num_bytes);
   const bloom_hash_run hashes = {NULL, made.hashes, 500}, sets = {NULL, made.sets, 500};
-  (void)state;
   assert_int_equal(wide.num_bytes, 32 + 193*13);
   assert_int_equal(wide.num_slots, 193);
   bloom_bloomfile_add(&wide, expected.bytes, &hashes, &sets);
@@ -381,9 +369,8 @@ static void assert_close(double actual, double expected, double relative_error){
   if( !(fabs(actual - expected)<=relative_error*fabs(expected)) ) fail_msg("%.17g, expected %.17g", actual, expected);
 }
 
-static void facts_are_sums_over_the_sets_with_keys(void **state){
+TEST(facts_are_sums_over_the_sets_with_keys){
   size_t w;
-  (void)state;
   for(w=0; w<COUNT_OF(widths); w++){
     rng random = rng_stream(5000 + w);
     const bloom_shape shape = any_shape(rng_below(&random, 2) ? 1021 : 257, widths[w], 1 + (uint32_t)(w%8));
@@ -421,13 +408,12 @@ static void facts_are_sums_over_the_sets_with_keys(void **state){
   }
 }
 
-static void measuring_counts_the_sets_with_keys(void **state){
+TEST(measuring_counts_the_sets_with_keys){
   const bloom_shape shape = any_shape(10007, 13, 6);
   rng random = rng_stream(6);
   made_file made = make(shape, 50, 50000, &random);
   const bloom_filter file = read_back(made.bytes, shape.num_bytes);
   bloom_facts facts;
-  (void)state;
   bloomfile->describe(&file, 1, &facts);
   assert_int_equal(facts.num_sets, 50);
   assert_close(bloomfile->measured_fpr(&file), facts.expected_fpr, 0.03);
@@ -435,10 +421,9 @@ static void measuring_counts_the_sets_with_keys(void **state){
 }
 
 /* At 10 bits per key as few units as there can be are within 1.25 of theory. */
-static void few_units_are_near_theory(void **state){
+TEST(few_units_are_near_theory){
   static const size_t num_keys[] = {19, 20, 25, 40, 100};
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(num_keys); i++){
     const bloom_shape shape = shape_of((uint64_t)1250*8, num_keys[i], 10);
     const double theory = pow(1 - exp(-6.0 * (double)num_keys[i] / (double)shape.num_slots), 6);
@@ -464,13 +449,12 @@ static void few_units_are_near_theory(void **state){
 
 /* The rate that a size is chosen by is at least the one that is measured, and no more than
 ** it must be where that is not all of it. */
-static void the_model_is_above_what_is_measured(void **state){
+TEST(the_model_is_above_what_is_measured){
   static const struct { size_t num_keys; double fpr; } cases[] = {
     {5, 0.01}, {20, 0.05}, {20, 0.01}, {64, 0.01}, {100, 0.2}, {100, 0.001}, {500, 0.01}, {2000, 0.001}, {2000, 0.0001},
   };
   enum { NUM_SETS = 8000 };
   size_t i, round, set;
-  (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
     double best, measured;
     const uint32_t tenths = bloomfile->min_bits_per_key_x10(cases[i].fpr, cases[i].num_keys, &best);
@@ -490,8 +474,7 @@ static void the_model_is_above_what_is_measured(void **state){
     file = read_back(bytes, shape.num_bytes);
     measured = bloomfile->measured_fpr(&file);
     if( measured>cases[i].fpr*1.03 || (tenths>10 && shape.num_slots>191 && measured<cases[i].fpr*0.4) ){
-      print_error("%zu keys at %g: %u tenths, measured %g\n", cases[i].num_keys, cases[i].fpr, tenths, measured);
-      fail();
+      fail_msg("%zu keys at %g: %u tenths, measured %g", cases[i].num_keys, cases[i].fpr, tenths, measured);
     }
     /* A tenth less is not enough, by the model. */
     assert_true(tenths==10 || bloomfile->min_bits_per_key_x10(cases[i].fpr*1.2, cases[i].num_keys, &best)<=tenths);
@@ -501,9 +484,8 @@ static void the_model_is_above_what_is_measured(void **state){
   }
 }
 
-static void rates_of_few_keys_are_out_of_reach(void **state){
+TEST(rates_of_few_keys_are_out_of_reach){
   double best = 0;
-  (void)state;
   assert_int_equal(bloomfile->min_bits_per_key_x10(1e-9, 100, &best), 0);
   assert_true(best>1e-9 && best<0.001);
   assert_true(bloomfile->min_bits_per_key_x10(best*1.01, 100, &best)>0);
@@ -523,12 +505,11 @@ static int stop_reading(void *data){
 }
 
 /* It is asked at least once for each megabyte, and after the first yes not again. */
-static void reading_a_file_can_be_stopped(void **state){
+TEST(reading_a_file_can_be_stopped){
   static const struct { uint64_t num_units; size_t unit_bytes; } shapes[] = {
     {1, 1 << 22}, {2, 1 << 21}, {1 << 22, 1}, {1000, 4000}, {1100, 4000}, {200000, 20},
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(shapes); i++){
     const bloom_shape shape = any_shape(shapes[i].num_units, shapes[i].unit_bytes, 100);
     uint8_t *bytes = allocated(shape.num_bytes);
@@ -557,12 +538,11 @@ static void reading_a_file_can_be_stopped(void **state){
   }
 }
 
-static void a_file_without_keys_has_no_sets(void **state){
+TEST(a_file_without_keys_has_no_sets){
   const bloom_shape shape = shape_of(100, 50, 10);
   uint8_t *bytes = allocated(shape.num_bytes);
   bloom_facts facts;
   bloom_filter file;
-  (void)state;
   bloom_bloomfile_clear(&shape, bytes);
   file = read_back(bytes, shape.num_bytes);
   bloomfile->describe(&file, 1, &facts);
@@ -589,11 +569,10 @@ static const char *note_of(const bloom_shape *shape, const uint8_t *bytes){
   return facts.note ? facts.note : "";
 }
 
-static void notes_tell_of_the_fullest_set(void **state){
+TEST(notes_tell_of_the_fullest_set){
   const bloom_shape shape = any_shape(400, 4, 6), small = any_shape(191, 4, 6);
   uint8_t bytes[32 + 4*400];
   size_t set;
-  (void)state;
   bloom_bloomfile_clear(&shape, bytes);
   for(set=0; set<20; set++) fill_set(bytes, 4, set, 40);
   assert_string_equal(note_of(&shape, bytes), "");
@@ -612,37 +591,11 @@ static void notes_tell_of_the_fullest_set(void **state){
   assert_string_equal(note_of(&small, bytes), "");
 }
 
-static void it_is_known_but_not_made_by_name(void **state){
-  (void)state;
+TEST(it_is_known_but_not_made_by_name){
   assert_null(bloom_encoding_named("bloomfile"));
   assert_null(bloomfile->writer);
   assert_non_null(bloomfile->why_no_writer);
   assert_null(bloomfile->readonly_reason(NULL));
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(hashes_are_xxh64_of_the_default_key_bytes),
-    cmocka_unit_test(a_file_begins_with_its_header),
-    cmocka_unit_test(the_number_of_units_is_the_next_prime),
-    cmocka_unit_test(a_unit_has_a_bit_for_every_set),
-    cmocka_unit_test(probes_follow_the_bits_per_key),
-    cmocka_unit_test(what_is_larger_than_allowed_is_too_big),
-    cmocka_unit_test(files_are_written_as_defined),
-    cmocka_unit_test(probing_returns_the_sets_of_the_definition),
-    cmocka_unit_test(a_key_s_answer_is_its_hash_s),
-    cmocka_unit_test(a_header_that_is_wrong_makes_no_bloomfile),
-    cmocka_unit_test(merging_is_building_of_all_keys),
-    cmocka_unit_test(units_are_made_wider_and_narrower),
-    cmocka_unit_test(facts_are_sums_over_the_sets_with_keys),
-    cmocka_unit_test(measuring_counts_the_sets_with_keys),
-    cmocka_unit_test(few_units_are_near_theory),
-    cmocka_unit_test(the_model_is_above_what_is_measured),
-    cmocka_unit_test(rates_of_few_keys_are_out_of_reach),
-    cmocka_unit_test(reading_a_file_can_be_stopped),
-    cmocka_unit_test(a_file_without_keys_has_no_sets),
-    cmocka_unit_test(notes_tell_of_the_fullest_set),
-    cmocka_unit_test(it_is_known_but_not_made_by_name),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

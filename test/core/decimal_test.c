@@ -28,9 +28,8 @@ static void check(int64_t value){
   }
 }
 
-static void ends_of_the_range(void **state){
+TEST(ends_of_the_range){
   int64_t i;
-  (void)state;
   for(i=0; i<1000; i++){
     check(INT64_MIN + i);
     check(INT64_MAX - i);
@@ -38,16 +37,14 @@ static void ends_of_the_range(void **state){
   assert_true(BLOOM_DECIMAL_MAX_BYTES>=strlen("-9223372036854775808"));
 }
 
-static void small_numbers(void **state){
+TEST(small_numbers){
   int64_t value;
-  (void)state;
   for(value=-100000; value<=100000; value++) check(value);
 }
 
-static void powers_of_ten_and_neighbours(void **state){
+TEST(powers_of_ten_and_neighbours){
   int64_t power = 1, distance;
   int exponent;
-  (void)state;
   for(exponent=0; exponent<=18; exponent++){
     for(distance=-2; distance<=2; distance++){
       check(power + distance);
@@ -58,9 +55,8 @@ static void powers_of_ten_and_neighbours(void **state){
   assert_true(power==INT64_C(1000000000000000000));
 }
 
-static void powers_of_two_and_neighbours(void **state){
+TEST(powers_of_two_and_neighbours){
   int exponent;
-  (void)state;
   for(exponent=0; exponent<63; exponent++){
     int64_t power = (int64_t)((uint64_t)1 << exponent);
     check(power - 1);
@@ -71,23 +67,13 @@ static void powers_of_two_and_neighbours(void **state){
 }
 
 /* All magnitudes alike: a random 64-bit number nearly always has 19 digits. */
-static void random_numbers(void **state){
+TEST(random_numbers){
   rng random = rng_stream(3);
   size_t i, num_numbers = test_share(NUM_RANDOM);
-  (void)state;
   for(i=0; i<num_numbers; i++){
     int64_t value = (int64_t)(rng_next(&random) >> (1 + rng_below(&random, 63)));
     check(i%2 ? value : -value);
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ends_of_the_range),
-    cmocka_unit_test(small_numbers),
-    cmocka_unit_test(powers_of_ten_and_neighbours),
-    cmocka_unit_test(powers_of_two_and_neighbours),
-    cmocka_unit_test(random_numbers),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -26,11 +26,10 @@ static void check_fields(const uint8_t *bytes, size_t num_bytes){
   assert_int_equal(filter.shape.num_probes, num_bytes<2 || last>30 ? 0 : last);
 }
 
-static void any_bytes_are_read_and_answer_like_leveldb(void **state){
+TEST(any_bytes_are_read_and_answer_like_leveldb){
   const size_t num_rounds = test_share(20);
   size_t round, num_bytes, i;
   unsigned last;
-  (void)state;
   for(round=0; round<num_rounds; round++){
     for(num_bytes=0; num_bytes<=64; num_bytes++){
       for(last=0; last<256; last++){
@@ -54,17 +53,15 @@ static void any_bytes_are_read_and_answer_like_leveldb(void **state){
   }
 }
 
-static void no_bytes_are_an_empty_filter(void **state){
-  (void)state;
+TEST(no_bytes_are_an_empty_filter){
   check_fields(NULL, 0);
   assert_false(may_contain(NULL, 0, 0));
   assert_false(may_contain(NULL, 0, UINT32_MAX));
 }
 
 /* The length counts before the probe byte: one reserved byte is still empty. */
-static void one_byte_is_an_empty_filter(void **state){
+TEST(one_byte_is_an_empty_filter){
   unsigned byte;
-  (void)state;
   for(byte=0; byte<256; byte++){
     const uint8_t bytes[1] = { (uint8_t)byte };
     check_fields(bytes, 1);
@@ -72,9 +69,8 @@ static void one_byte_is_an_empty_filter(void **state){
   }
 }
 
-static void encodings_are_found_by_name(void **state){
+TEST(encodings_are_found_by_name){
   const bloom_encoding *const *row;
-  (void)state;
   assert_ptr_equal(bloom_encoding_named("leveldb"), &bloom_encoding_leveldb);
   assert_ptr_equal(bloom_default_encoding, &bloom_encoding_leveldb);
   assert_null(bloom_encoding_named(""));
@@ -92,10 +88,9 @@ static void encodings_are_found_by_name(void **state){
 }
 
 /* Filters merge bit by bit: whatever differs, they do not. */
-static void shapes_are_equal_in_every_part(void **state){
+TEST(shapes_are_equal_in_every_part){
   const bloom_shape shape = {.num_bytes = 10, .num_bits = 72, .num_slots = 72, .num_probes = 6};
   bloom_shape other = shape;
-  (void)state;
   assert_int_equal(bloom_shapes_are_equal(&shape, &other), 1);
   other.num_bytes++;
   assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
@@ -108,12 +103,11 @@ static void shapes_are_equal_in_every_part(void **state){
 }
 
 /* Hashes that are all zeros or all ones, or that step by nothing. */
-static void extreme_hashes_answer_like_leveldb(void **state){
+TEST(extreme_hashes_answer_like_leveldb){
   static const uint32_t hashes[] = {
     0, 1, UINT32_MAX, 0x80000000, 0x7fffffff, 0x00008000, 0x0001ffff, 0x00020000, 0xaaaaaaaa
   };
   size_t round, i;
-  (void)state;
   for(round=0; round<2000; round++){
     rng random = rng_stream(round);
     uint8_t bytes[40];
@@ -128,12 +122,11 @@ static void extreme_hashes_answer_like_leveldb(void **state){
 }
 
 /* More bits never take a key away. */
-static void setting_bits_loses_no_key(void **state){
+TEST(setting_bits_loses_no_key){
   rng random = rng_stream(11);
   uint32_t hashes[200];
   size_t num_bytes, i, round;
   uint8_t *filter;
-  (void)state;
   for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
   filter = build_filter(hashes, COUNT_OF(hashes), 10, NULL, &num_bytes);
   for(round=0; round<500; round++){
@@ -143,15 +136,4 @@ static void setting_bits_loses_no_key(void **state){
   free(filter);
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(any_bytes_are_read_and_answer_like_leveldb),
-    cmocka_unit_test(no_bytes_are_an_empty_filter),
-    cmocka_unit_test(one_byte_is_an_empty_filter),
-    cmocka_unit_test(encodings_are_found_by_name),
-    cmocka_unit_test(shapes_are_equal_in_every_part),
-    cmocka_unit_test(extreme_hashes_answer_like_leveldb),
-    cmocka_unit_test(setting_bits_loses_no_key),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -18,7 +18,7 @@ static const char *read_hex(const char *hex, uint8_t **bytes, bloom_filter_block
   return bloom_filter_block_read(*bytes, num_bytes, block);
 }
 
-static void blocks_that_cannot_be_read(void **state){
+TEST(blocks_that_cannot_be_read){
   static const struct { const char *hex, *wrong; } cases[] = {
     { "",             "it has fewer than 5 bytes" },
     { "0000000b",     "it has fewer than 5 bytes" },
@@ -27,7 +27,6 @@ static void blocks_that_cannot_be_read(void **state){
     { "00fbffffff0b", "its offsets begin past its end" },
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
     bloom_filter_block block = {.num_slots = 77};
     uint8_t *bytes;
@@ -64,33 +63,30 @@ static void check_slots(const char *hex, const expected_slot *expected, size_t n
 
 #define NOWHERE INT64_MAX, INT64_MAX - 1
 
-static void slots_are_read(void **state){
+TEST(slots_are_read){
   static const expected_slot three[] = {{"aa06", 0, 2047}, {"", 2048, 4095}, {"bbcc06", 4096, 6143}};
-  (void)state;
   check_slots("000000000b", NULL, 0);
   check_slots("aa06bbcc06" "00000000" "02000000" "02000000" "05000000" "0b", three, 3);
 }
 
-static void offsets_that_are_none(void **state){
+TEST(offsets_that_are_none){
   /* Backward, past the filters, equal and past them, all ones. */
   static const expected_slot backward[] = {{"bb06", 0, 0}, {NULL, 1, 1}, {"aa06bb06", 2, 2}};
   static const expected_slot past[] = {{NULL, 0, 2047}, {"", 2048, 4095}, {NULL, 4096, 6143}};
   static const expected_slot ones[] = {{NULL, 0, 2047}, {"", 2048, 4095}, {NULL, 4096, 6143}};
-  (void)state;
   check_slots("aa06bb06" "02000000" "04000000" "00000000" "04000000" "00", backward, 3);
   check_slots("aa06bb06" "00000000" "05000000" "05000000" "04000000" "0b", past, 3);
   check_slots("aa06bb06" "02000000" "ffffffff" "ffffffff" "04000000" "0b", ones, 3);
 }
 
 /* LevelDB takes whole offsets from the front, so the last limit is read across two. */
-static void offsets_that_do_not_come_out_even(void **state){
+TEST(offsets_that_do_not_come_out_even){
   static const expected_slot one[] = {{NULL, 0, 2047}};
-  (void)state;
   check_slots("aa06" "00000000" "ee" "02000000" "0b", one, 1);
   check_slots("aa06" "eeeeee" "02000000" "0b", NULL, 0);
 }
 
-static void any_base_lg(void **state){
+TEST(any_base_lg){
   static const expected_slot small[] = {{"", 0, 0}, {"", 1, 1}, {"", 2, 2}};
   static const expected_slot at_61[] = {{"", 0, 0x1fffffffffffffff}, {"", 0x2000000000000000, 0x3fffffffffffffff},
                                         {"", 0x4000000000000000, 0x5fffffffffffffff}};
@@ -98,7 +94,6 @@ static void any_base_lg(void **state){
   static const expected_slot over[] = {{"", 0, INT64_MAX}, {"", NOWHERE}, {"", NOWHERE}};
   char hex[64];
   int base_lg;
-  (void)state;
   for(base_lg=0; base_lg<256; base_lg++){
     snprintf(hex, sizeof(hex), "00000000" "00000000" "00000000" "00000000" "%02x", (unsigned)base_lg);
     if( base_lg==0 ) check_slots(hex, small, 3);
@@ -109,10 +104,9 @@ static void any_base_lg(void **state){
 }
 
 /* Any bytes: what lies in a slot lies in the block. */
-static void random_blocks(void **state){
+TEST(random_blocks){
   rng random = rng_stream(1500);
   size_t round;
-  (void)state;
   for(round=0; round<test_share(200000); round++){
     uint8_t bytes[40];
     uint8_t *exact;
@@ -136,10 +130,9 @@ static void random_blocks(void **state){
   }
 }
 
-static void the_filter_for_any_key_has_any_key(void **state){
+TEST(the_filter_for_any_key_has_any_key){
   bloom_filter filter;
   bloom_hash_value hash;
-  (void)state;
   assert_true(bloom_encoding_leveldb.read(bloom_any_key_filter, BLOOM_ANY_KEY_FILTER_BYTES, &filter));
   for(hash=0; hash<1000; hash++) assert_true(bloom_encoding_leveldb.may_contain(&filter, hash * 4294967));
 }
@@ -170,14 +163,13 @@ static uint8_t *written_block(const uint32_t *num_keys, size_t num_slots, double
   return bytes;
 }
 
-static void blocks_are_written(void **state){
+TEST(blocks_are_written){
   /* Of the keys 0; 1, 2; 3 at 10 bits a key, with LevelDB 1.23's filters. */
   static const uint32_t num_keys[] = {1, 0, 2, 0, 0, 1};
   size_t num_bytes, slot;
   uint8_t *bytes = written_block(num_keys, COUNT_OF(num_keys), 10, &num_bytes);
   bloom_filter_block block;
   int64_t key = 0;
-  (void)state;
   assert_int_equal(num_bytes, 3*9 + 6*4 + 5);
   assert_int_equal(bytes[num_bytes-1], BLOOM_FILTER_BLOCK_BASE_LG);
   assert_null(bloom_filter_block_read(bytes, num_bytes, &block));
@@ -194,20 +186,18 @@ static void blocks_are_written(void **state){
   free(bytes);
 }
 
-static void a_block_of_no_slots(void **state){
+TEST(a_block_of_no_slots){
   size_t num_bytes;
   uint8_t *bytes = written_block(NULL, 0, 10, &num_bytes);
   char *hex = hex_of(bytes, num_bytes);
-  (void)state;
   assert_string_equal(hex, "000000000b");
   free(hex);
   free(bytes);
 }
 
-static void blocks_that_are_too_big(void **state){
+TEST(blocks_that_are_too_big){
   static const uint32_t large[] = {UINT32_MAX, UINT32_MAX};
   size_t num_bytes = 77;
-  (void)state;
   assert_int_equal(bloom_filter_block_size(large, 1, &(bloom_filter_block_bits){100, NULL}, &num_bytes), BLOOM_TOO_BIG);
   assert_int_equal(bloom_filter_block_size(large, 2, &(bloom_filter_block_bits){5, NULL}, &num_bytes), BLOOM_TOO_BIG);
   assert_int_equal(bloom_filter_block_size(large, 1, &(bloom_filter_block_bits){1e300, NULL}, &num_bytes), BLOOM_TOO_BIG);
@@ -219,18 +209,4 @@ static void blocks_that_are_too_big(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(blocks_that_cannot_be_read),
-    cmocka_unit_test(slots_are_read),
-    cmocka_unit_test(offsets_that_are_none),
-    cmocka_unit_test(offsets_that_do_not_come_out_even),
-    cmocka_unit_test(any_base_lg),
-    cmocka_unit_test(random_blocks),
-    cmocka_unit_test(the_filter_for_any_key_has_any_key),
-    cmocka_unit_test(blocks_are_written),
-    cmocka_unit_test(a_block_of_no_slots),
-    cmocka_unit_test(blocks_that_are_too_big),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -15,10 +15,9 @@
 
 /* -- Checksums and variable integers --------------------------------------------------- */
 
-static void crc32c_gives_the_published_answers(void **state){
+TEST(crc32c_gives_the_published_answers){
   uint8_t bytes[32];
   int i;
-  (void)state;
   /* RFC 3720, appendix B.4. */
   memset(bytes, 0, sizeof(bytes));
   assert_int_equal(bloom_crc32c(bytes, 32), 0x8a9136aau);
@@ -36,9 +35,8 @@ static void crc32c_gives_the_published_answers(void **state){
 }
 
 /* Every entry of the CRC table, bit by bit. */
-static void crc32c_of_every_byte(void **state){
+TEST(crc32c_of_every_byte){
   int i, bit;
-  (void)state;
   for(i=0; i<256; i++){
     const uint8_t byte = (uint8_t)i;
     uint32_t crc = UINT32_MAX ^ byte;
@@ -47,13 +45,12 @@ static void crc32c_of_every_byte(void **state){
   }
 }
 
-static void varints_are_written_and_read(void **state){
+TEST(varints_are_written_and_read){
   static const struct { uint64_t value; const char *hex; } cases[] = {
     { 0, "00" }, { 1, "01" }, { 127, "7f" }, { 128, "8001" }, { 300, "ac02" }, { 16383, "ff7f" }, { 16384, "808001" },
     { UINT32_MAX, "ffffffff0f" }, { (uint64_t)1 << 63, "80808080808080808001" }, { UINT64_MAX, "ffffffffffffffffff01" },
   };
   size_t i, cut;
-  (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
     uint8_t bytes[BLOOM_VARINT64_MAX_BYTES];
     const size_t num_bytes = bloom_varint64_write(cases[i].value, bytes);
@@ -70,11 +67,10 @@ static void varints_are_written_and_read(void **state){
   }
 }
 
-static void varints_that_do_not_end(void **state){
+TEST(varints_that_do_not_end){
   static const uint8_t ones[12] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0};
   static const uint8_t high[10] = {128, 128, 128, 128, 128, 128, 128, 128, 128, 0x7f};
   uint64_t value = 77;
-  (void)state;
   assert_int_equal(bloom_varint64_read(ones, sizeof(ones), &value), 0);
   assert_int_equal(bloom_varint64_read(NULL, 0, &value), 0);
   assert_true(value==77);
@@ -85,24 +81,15 @@ static void varints_that_do_not_end(void **state){
 
 /* -- Files that LevelDB wrote --------------------------------------------------------- */
 
-typedef struct golden_file {
-  const uint8_t *bytes;
-  size_t num_bytes;
-} golden_file;
-
-#define GOLDEN(file) {file, sizeof(file)}
-
-static const golden_file one_filter = GOLDEN(golden_one_filter);
-static const golden_file many_blocks = GOLDEN(golden_many_blocks);
-static const golden_file no_filter = GOLDEN(golden_no_filter);
-static const golden_file other_policy = GOLDEN(golden_other_policy);
-static const golden_file no_keys = GOLDEN(golden_no_keys);
-static const golden_file *const all_golden[] = {&one_filter, &many_blocks, &no_filter, &other_policy, &no_keys};
+static const char *const all_golden[] = {
+  golden_one_filter, golden_many_blocks, golden_no_filter, golden_other_policy, golden_no_keys
+};
 
 /* A whole file in memory that ends with it; free() it. */
-static uint8_t *read_golden(const golden_file *golden, bloom_ldb_file *file){
-  uint8_t *bytes = exact_copy(golden->bytes, golden->num_bytes);
-  assert_null(bloom_ldb_file_read(bytes, golden->num_bytes, file));
+static uint8_t *read_golden(const char *hex, bloom_ldb_file *file){
+  size_t num_bytes;
+  uint8_t *bytes = bytes_of(hex, &num_bytes);
+  assert_null(bloom_ldb_file_read(bytes, num_bytes, file));
   return bytes;
 }
 
@@ -120,13 +107,12 @@ static int slot_has(const bloom_ldb_file *file, size_t number, const char *key){
   return bloom_encoding_leveldb.may_contain_bytes(&filter, (const uint8_t*)key, strlen(key));
 }
 
-static void tables_are_read(void **state){
+TEST(tables_are_read){
   /* Data blocks begin at 0, 2240 and 4480. */
   static const char *const keys[] = {"a", "b", "c", "d", "e"};
   bloom_ldb_file file;
   size_t i;
-  uint8_t *bytes = read_golden(&one_filter, &file);
-  (void)state;
+  uint8_t *bytes = read_golden(golden_one_filter, &file);
   assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
   check_policy(&file, BLOOM_LEVELDB_POLICY);
   assert_int_equal(file.block.num_slots, 1);
@@ -136,39 +122,37 @@ static void tables_are_read(void **state){
   assert_false(slot_has(&file, 0, "absent"));
   free(bytes);
 
-  bytes = read_golden(&many_blocks, &file);
+  bytes = read_golden(golden_many_blocks, &file);
   assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
   assert_int_equal(file.block.num_slots, 3);
   for(i=0; i<COUNT_OF(keys); i++) assert_true(slot_has(&file, i/2, keys[i]));
   for(i=0; i<3; i++) assert_false(slot_has(&file, i, "absent"));
   free(bytes);
 
-  bytes = read_golden(&no_keys, &file);
+  bytes = read_golden(golden_no_keys, &file);
   assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
   assert_int_equal(file.block.num_slots, 0);
   free(bytes);
 }
 
-static void tables_without_filters_are_told_apart(void **state){
+TEST(tables_without_filters_are_told_apart){
   bloom_ldb_file file;
-  uint8_t *bytes = read_golden(&no_filter, &file);
-  (void)state;
+  uint8_t *bytes = read_golden(golden_no_filter, &file);
   assert_int_equal(file.filter, BLOOM_LDB_NO_FILTER);
   assert_int_equal(file.policy_bytes, 0);
   free(bytes);
-  bytes = read_golden(&other_policy, &file);
+  bytes = read_golden(golden_other_policy, &file);
   assert_int_equal(file.filter, BLOOM_LDB_OTHER_POLICY);
   check_policy(&file, "test.OtherPolicy");
   free(bytes);
 }
 
-static void tables_that_were_cut(void **state){
+TEST(tables_that_were_cut){
   size_t i, cut;
-  (void)state;
   for(i=0; i<COUNT_OF(all_golden); i++){
     bloom_ldb_file file;
-    const uint8_t *bytes = all_golden[i]->bytes;
-    const size_t num_bytes = all_golden[i]->num_bytes;
+    size_t num_bytes;
+    uint8_t *bytes = bytes_of(all_golden[i], &num_bytes);
     for(cut=0; cut<num_bytes; cut++){
       uint8_t *exact = exact_copy(bytes, cut);
       assert_non_null(bloom_ldb_file_read(exact, cut, &file));
@@ -178,18 +162,18 @@ static void tables_that_were_cut(void **state){
       assert_non_null(bloom_ldb_file_read(exact, num_bytes - cut - 1, &file));
       free(exact);
     }
+    free(bytes);
   }
 }
 
 /* Every flipped bit is found, but in what is not read: data blocks, the index block, and
 ** of the footer the index's handle and what fills it up. */
-static void tables_with_a_flipped_bit(void **state){
+TEST(tables_with_a_flipped_bit){
   size_t i, bit;
-  (void)state;
   for(i=0; i<COUNT_OF(all_golden); i++){
     bloom_ldb_file file, flipped;
     uint8_t *bytes = read_golden(all_golden[i], &file);
-    const size_t num_bytes = all_golden[i]->num_bytes;
+    const size_t num_bytes = strlen(all_golden[i]) / 2;
     const uint8_t *footer = bytes + num_bytes - BLOOM_LDB_FOOTER_BYTES;
     uint64_t metaindex = 0, metaindex_bytes = 0;
     const size_t offset_bytes = bloom_varint64_read(footer, 40, &metaindex);
@@ -310,10 +294,9 @@ static made_file usual_metaindex(uint64_t offset, uint64_t num_bytes){
   return metaindex;
 }
 
-static void compressed_blocks(void **state){
+TEST(compressed_blocks){
   const made_file metaindex = usual_metaindex(0, 5);
   bloom_ldb_file file;
-  (void)state;
   assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
   assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
   assert_null(read_with_metaindex(&metaindex, 1, 0, &file));
@@ -328,11 +311,10 @@ static void compressed_blocks(void **state){
   check_policy(&file, BLOOM_LEVELDB_POLICY);
 }
 
-static void many_entries(void **state){
+TEST(many_entries){
   const made_file ours = handle_of(0, 5), theirs = handle_of(1, 2);
   made_file metaindex = {{0}, 0};
   bloom_ldb_file file;
-  (void)state;
   put_entry(&metaindex, 0, "aaa", &theirs);
   put_entry(&metaindex, 0, "filter.a", &theirs);
   put_entry(&metaindex, 7, "leveldb.BuiltinBloomFilter", &theirs);
@@ -347,12 +329,11 @@ static void many_entries(void **state){
 }
 
 /* A name that does not fit is cut, and equals no shorter one. */
-static void long_names(void **state){
+TEST(long_names){
   char name[200];
   const made_file handle = handle_of(0, 5);
   made_file metaindex = {{0}, 0};
   bloom_ldb_file file;
-  (void)state;
   memset(name, 'x', sizeof(name));
   memcpy(name, "filter.", 7);
   name[sizeof(name)-1] = 0;
@@ -381,9 +362,8 @@ static void check_metaindex(const char *hex, const char *wrong){
   }
 }
 
-static void damaged_metaindexes(void **state){
+TEST(damaged_metaindexes){
   static const char damaged[] = "the metaindex block is damaged";
-  (void)state;
   /* No number of offsets, too many of them. */
   check_metaindex("", damaged);
   check_metaindex("000000", damaged);
@@ -410,10 +390,9 @@ static void damaged_metaindexes(void **state){
   check_metaindex("ffffffffffffffffff010100" "61" "00000000", damaged);
 }
 
-static void handles_that_lead_nowhere(void **state){
+TEST(handles_that_lead_nowhere){
   static const uint64_t sizes[] = {0, 1, 4, 5, 6, 100, 2000, UINT32_MAX, (uint64_t)1 << 63, UINT64_MAX - 5, UINT64_MAX - 4, UINT64_MAX};
   size_t i, j;
-  (void)state;
   for(i=0; i<COUNT_OF(sizes); i++){
     for(j=0; j<COUNT_OF(sizes); j++){
       const made_file metaindex = usual_metaindex(sizes[i], sizes[j]);
@@ -431,10 +410,9 @@ static void handles_that_lead_nowhere(void **state){
   }
 }
 
-static void damage_is_named(void **state){
+TEST(damage_is_named){
   made_file metaindex = usual_metaindex(0, 4), made = {{0}, 0};
   bloom_ldb_file file = {.block_bytes = 77};
-  (void)state;
   assert_string_equal(bloom_ldb_file_read(NULL, 0, &file), "it has fewer than 48 bytes");
   assert_string_equal(bloom_ldb_file_read(made.bytes, 48, &file), "its last 8 bytes are not LevelDB's magic number");
   assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &file), "the filter block does not have its checksum");
@@ -471,22 +449,4 @@ static void damage_is_named(void **state){
   assert_int_equal(file.block_bytes, 77);
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(crc32c_gives_the_published_answers),
-    cmocka_unit_test(crc32c_of_every_byte),
-    cmocka_unit_test(varints_are_written_and_read),
-    cmocka_unit_test(varints_that_do_not_end),
-    cmocka_unit_test(tables_are_read),
-    cmocka_unit_test(tables_without_filters_are_told_apart),
-    cmocka_unit_test(tables_that_were_cut),
-    cmocka_unit_test(tables_with_a_flipped_bit),
-    cmocka_unit_test(compressed_blocks),
-    cmocka_unit_test(many_entries),
-    cmocka_unit_test(long_names),
-    cmocka_unit_test(damaged_metaindexes),
-    cmocka_unit_test(handles_that_lead_nowhere),
-    cmocka_unit_test(damage_is_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -41,9 +41,8 @@ static uint64_t naive_bits_set(const uint8_t *bytes, size_t num_bit_bytes){
   return count;
 }
 
-static void bits_set_at_every_length(void **state){
+TEST(bits_set_at_every_length){
   size_t num_bytes, round;
-  (void)state;
   /* More than twice the bytes that are counted at once. */
   for(num_bytes=0; num_bytes<=520; num_bytes++){
     for(round=0; round<10; round++){
@@ -64,11 +63,10 @@ static void bits_set_at_every_length(void **state){
   }
 }
 
-static void every_single_bit_is_counted(void **state){
+TEST(every_single_bit_is_counted){
   uint8_t bytes[270] = { 0 };
   const size_t num_bits = 8*(sizeof(bytes)-1);
   size_t bit;
-  (void)state;
   bytes[sizeof(bytes)-1] = 6;
   for(bit=0; bit<num_bits; bit++){
     const bloom_filter filter = filter_of(bytes, sizeof(bytes));
@@ -79,10 +77,9 @@ static void every_single_bit_is_counted(void **state){
 }
 
 /* Its bits are not understood: none is claimed. */
-static void reserved_filters_have_no_bits_set(void **state){
+TEST(reserved_filters_have_no_bits_set){
   const uint8_t bytes[9] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 31 };
   const bloom_filter filter = filter_of(bytes, sizeof(bytes));
-  (void)state;
   assert_int_equal(facts_of(&filter).bits_set, -1);
 }
 
@@ -109,18 +106,16 @@ static void check_estimate(uint64_t num_bits, uint32_t num_probes, uint64_t bits
   assert_close(bloom_modelled_keys(&shape, bits_set), expected_keys(num_bits, num_probes, bits_set), 1e-12, "estimated_keys");
 }
 
-static void estimates_of_small_filters(void **state){
+TEST(estimates_of_small_filters){
   uint64_t num_bits, bits_set;
-  (void)state;
   for(num_bits=8; num_bits<=512; num_bits+=8){
     for(bits_set=0; bits_set<num_bits; bits_set++) check_estimate(num_bits, 6, bits_set);
   }
 }
 
-static void estimates_at_the_ends(void **state){
+TEST(estimates_at_the_ends){
   unsigned lg;
   uint32_t num_probes;
-  (void)state;
   for(lg=3; lg<=32; lg++){
     const uint64_t num_bits = (uint64_t)1 << lg;
     for(num_probes=1; num_probes<=30; num_probes++){
@@ -139,10 +134,9 @@ static void estimates_at_the_ends(void **state){
   }
 }
 
-static void estimates_at_random(void **state){
+TEST(estimates_at_random){
   rng random = rng_stream(21);
   size_t i, num_estimates = test_share(500000);
-  (void)state;
   for(i=0; i<num_estimates; i++){
     const uint64_t num_bits = (rng_next(&random) >> (32 + rng_below(&random, 29))) / 8 * 8 + 8;
     uint64_t bits_set = rng_next(&random) % num_bits;
@@ -153,11 +147,10 @@ static void estimates_at_random(void **state){
 }
 
 /* Of real filters the estimate is near the truth: 4 % is beyond chance here. */
-static void estimates_find_the_number_of_keys(void **state){
+TEST(estimates_find_the_number_of_keys){
   rng random = rng_stream(22);
   uint32_t hashes[20000];
   size_t i, num_keys, num_bytes;
-  (void)state;
   for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
   for(num_keys=5000; num_keys<=COUNT_OF(hashes); num_keys+=5000){
     uint8_t *bytes = build_filter(hashes, num_keys, 10, NULL, &num_bytes);
@@ -171,10 +164,9 @@ static void estimates_find_the_number_of_keys(void **state){
 /* ---- expected_fpr -------------------------------------------------------- */
 
 /* With one probe the rate is the fill; with more it is the model's, for those keys. */
-static void expected_fpr_is_that_of_the_keys(void **state){
+TEST(expected_fpr_is_that_of_the_keys){
   uint32_t num_probes;
   size_t num_ones;
-  (void)state;
   for(num_probes=1; num_probes<=30; num_probes++){
     for(num_ones=0; num_ones<=64; num_ones++){
       const bloom_shape shape = leveldb_shape(64, num_probes);
@@ -193,11 +185,10 @@ static void expected_fpr_is_that_of_the_keys(void **state){
 }
 
 /* Bits that no probe reaches count for nothing, set or not. */
-static void bits_out_of_reach_do_not_count(void **state){
+TEST(bits_out_of_reach_do_not_count){
   const size_t num_bytes = ((size_t)1 << 29) + 1000;
   uint8_t *bytes = calloc(num_bytes, 1);
   bloom_filter filter;
-  (void)state;
   if( bytes==NULL ){
     skip(); /* no room for 512 MiB here */
     return;
@@ -218,7 +209,7 @@ static void bits_out_of_reach_do_not_count(void **state){
 }
 
 /* Both rates of filters whose answer needs no bits. */
-static void rates_of_filters_without_bits_to_test(void **state){
+TEST(rates_of_filters_without_bits_to_test){
   static const struct {
     const char *filter; /* hex */
     int rate;
@@ -230,7 +221,6 @@ static void rates_of_filters_without_bits_to_test(void **state){
     { "ff01", 1 }, { "ffffffffffffffff1e", 1 },                  /* every bit set */
   };
   size_t i, num_bytes;
-  (void)state;
   for(i=0; i<COUNT_OF(rows); i++){
     uint8_t *bytes = bytes_of(rows[i].filter, &num_bytes);
     const bloom_filter filter = filter_of(bytes, num_bytes);
@@ -260,7 +250,7 @@ static double brute_force_fpr(const bloom_filter *filter, rng *random, size_t nu
 
 /* Two samples of one rate: they differ by 5 standard errors about once in a
 ** million. Sizes where double hashing does worse than theory are among them. */
-static void measured_fpr_is_that_of_random_keys(void **state){
+TEST(measured_fpr_is_that_of_random_keys){
   static const struct {
     size_t num_keys;
     double bits_per_key;
@@ -270,7 +260,6 @@ static void measured_fpr_is_that_of_random_keys(void **state){
   };
   const size_t num_keys = 200000;
   size_t i, j, num_bytes;
-  (void)state;
   for(i=0; i<COUNT_OF(rows); i++){
     rng random = rng_stream(31 + i);
     uint32_t *hashes = calloc(rows[i].num_keys, sizeof(uint32_t));
@@ -297,11 +286,10 @@ static void measured_fpr_is_that_of_random_keys(void **state){
 /* The sample is spread evenly: a bit in every 2^k-th hash range is met alike.
 ** A filter of one probe and 2^16 bits accepts by hash mod 2^16, so with half
 ** of its bits set the rate is exactly 1/2. */
-static void measured_fpr_samples_evenly(void **state){
+TEST(measured_fpr_samples_evenly){
   uint8_t bytes[8193];
   bloom_filter filter;
   size_t i;
-  (void)state;
   assert_in_range(BLOOM_LEVELDB_FPR_SAMPLE, 65536, UINT32_MAX);
   for(i=0; i<sizeof(bytes)-1; i++) bytes[i] = i%2 ? 0xff : 0;
   bytes[sizeof(bytes)-1] = 1;
@@ -310,13 +298,12 @@ static void measured_fpr_samples_evenly(void **state){
 }
 
 /* A filter's rate is the same number wherever it is measured: the sample is fixed. */
-static void measured_fpr_samples_multiples_of_the_golden_ratio(void **state){
+TEST(measured_fpr_samples_multiples_of_the_golden_ratio){
   rng random = rng_stream(77);
   uint32_t hashes[500];
   size_t num_bytes, num_accepted = 0, i;
   bloom_filter filter;
   uint8_t *bytes;
-  (void)state;
   for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
   bytes = build_filter(hashes, COUNT_OF(hashes), 4, NULL, &num_bytes);
   filter = filter_of(bytes, num_bytes);
@@ -327,21 +314,4 @@ static void measured_fpr_samples_multiples_of_the_golden_ratio(void **state){
   free(bytes);
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bits_set_at_every_length),
-    cmocka_unit_test(every_single_bit_is_counted),
-    cmocka_unit_test(reserved_filters_have_no_bits_set),
-    cmocka_unit_test(estimates_of_small_filters),
-    cmocka_unit_test(estimates_at_the_ends),
-    cmocka_unit_test(estimates_at_random),
-    cmocka_unit_test(estimates_find_the_number_of_keys),
-    cmocka_unit_test(expected_fpr_is_that_of_the_keys),
-    cmocka_unit_test(bits_out_of_reach_do_not_count),
-    cmocka_unit_test(rates_of_filters_without_bits_to_test),
-    cmocka_unit_test(measured_fpr_is_that_of_random_keys),
-    cmocka_unit_test(measured_fpr_samples_evenly),
-    cmocka_unit_test(measured_fpr_samples_multiples_of_the_golden_ratio),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

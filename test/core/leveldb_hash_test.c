@@ -29,7 +29,7 @@ static uint32_t naive_hash(const uint8_t *key, size_t num_bytes){
   return (uint32_t)hash;
 }
 
-static void known_answers(void **state){
+TEST(known_answers){
   static const struct {
     const char *key; /* hex */
     uint32_t hash;
@@ -43,7 +43,6 @@ static void known_answers(void **state){
     { "776f726c64", 0x42c4e8fc }, /* world */
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(answers); i++){
     size_t num_bytes;
     uint8_t *key = bytes_of(answers[i].key, &num_bytes);
@@ -52,16 +51,14 @@ static void known_answers(void **state){
   }
 }
 
-static void empty_key_may_be_null(void **state){
-  (void)state;
+TEST(empty_key_may_be_null){
   assert_int_equal(bloom_leveldb_hash(NULL, 0), 0xbc9f1d34);
 }
 
 /* Bytes from 0x80 on in every tail position: RocksDB's function of the same
 ** name sign-extends them, LevelDB's does not. */
-static void high_tail_bytes_are_unsigned(void **state){
+TEST(high_tail_bytes_are_unsigned){
   unsigned first, position;
-  (void)state;
   for(first=0; first<256; first++){
     for(position=0; position<3; position++){
       uint8_t key[7] = { 1, 2, 3, 4, 5, 6, 7 };
@@ -71,10 +68,9 @@ static void high_tail_bytes_are_unsigned(void **state){
   }
 }
 
-static void every_length_at_every_alignment(void **state){
+TEST(every_length_at_every_alignment){
   rng random = rng_stream(1);
   size_t num_bytes, offset, round;
-  (void)state;
   for(round=0; round<50; round++){
     for(num_bytes=0; num_bytes<=MAX_KEY_BYTES; num_bytes++){
       uint8_t key[MAX_KEY_BYTES], shifted[MAX_KEY_BYTES + 8], *exact;
@@ -94,10 +90,9 @@ static void every_length_at_every_alignment(void **state){
 }
 
 /* Each word goes through one-to-one steps: one changed bit always shows. */
-static void every_bit_of_a_key_counts(void **state){
+TEST(every_bit_of_a_key_counts){
   rng random = rng_stream(2);
   size_t num_bytes, bit;
-  (void)state;
   for(num_bytes=1; num_bytes<=MAX_KEY_BYTES; num_bytes++){
     uint8_t key[MAX_KEY_BYTES];
     uint32_t hash;
@@ -112,11 +107,10 @@ static void every_bit_of_a_key_counts(void **state){
 }
 
 /* The length enters: keys that differ by trailing zeros alone are different. */
-static void lengths_of_zeros_differ(void **state){
+TEST(lengths_of_zeros_differ){
   const uint8_t zeros[MAX_KEY_BYTES] = { 0 };
   uint32_t hashes[MAX_KEY_BYTES + 1];
   size_t i, j;
-  (void)state;
   for(i=0; i<COUNT_OF(hashes); i++){
     hashes[i] = bloom_leveldb_hash(zeros, i);
     for(j=0; j<i; j++) assert_int_not_equal(hashes[i], hashes[j]);
@@ -130,12 +124,11 @@ static void check_int64(int64_t value){
   assert_int_equal(bloom_leveldb_hash_int64(value), expected);
 }
 
-static void integers_are_hashed_as_their_text(void **state){
+TEST(integers_are_hashed_as_their_text){
   rng random = rng_stream(4);
   uint64_t power = 1;
   int64_t i;
   int shift;
-  (void)state;
   for(i=-20000; i<=20000; i++){
     check_int64(i);
     check_int64(INT64_MAX - 20000 + i);
@@ -160,15 +153,4 @@ static void integers_are_hashed_as_their_text(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(known_answers),
-    cmocka_unit_test(empty_key_may_be_null),
-    cmocka_unit_test(high_tail_bytes_are_unsigned),
-    cmocka_unit_test(every_length_at_every_alignment),
-    cmocka_unit_test(every_bit_of_a_key_counts),
-    cmocka_unit_test(lengths_of_zeros_differ),
-    cmocka_unit_test(integers_are_hashed_as_their_text),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

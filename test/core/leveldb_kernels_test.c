@@ -49,14 +49,13 @@ static const bloom_leveldb_kernels *next_kernels(size_t *row){
   const bloom_leveldb_kernels *kernels;
   while( (kernels = bloom_leveldb_all_kernels[(*row)++])!=NULL ){
     if( kernels->is_supported() ) return kernels;
-    print_message("not run here: %s\n", kernels->name);
+    printf("not run here: %s\n", kernels->name);
   }
   return NULL;
 }
 
-static void test_rows_end_with_scalar(void **state){
+TEST(test_rows_end_with_scalar){
   size_t num_rows = 0;
-  (void)state;
   while( bloom_leveldb_all_kernels[num_rows] ) num_rows++;
   assert_ptr_equal(bloom_leveldb_all_kernels[num_rows-1], &bloom_leveldb_kernels_scalar);
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(BLOOM_NO_SIMD)
@@ -79,14 +78,13 @@ static void test_rows_end_with_scalar(void **state){
 static int yes(void){ return 1; }
 static int no(void){ return 0; }
 
-static void test_first_supported_row(void **state){
+TEST(test_first_supported_row){
   static const bloom_leveldb_kernels able = {.name = "able", .is_supported = yes};
   static const bloom_leveldb_kernels unable = {.name = "unable", .is_supported = no};
   static const bloom_leveldb_kernels *const first[] = {&able, &unable, &bloom_leveldb_kernels_scalar, NULL};
   static const bloom_leveldb_kernels *const second[] = {&unable, &able, &bloom_leveldb_kernels_scalar, NULL};
   static const bloom_leveldb_kernels *const last[] = {&unable, &unable, &bloom_leveldb_kernels_scalar, NULL};
   static const bloom_leveldb_kernels *const only[] = {&unable, NULL};
-  (void)state;
   assert_ptr_equal(bloom_leveldb_kernels_among(first), &able);
   assert_ptr_equal(bloom_leveldb_kernels_among(second), &able);
   assert_ptr_equal(bloom_leveldb_kernels_among(last), &bloom_leveldb_kernels_scalar);
@@ -99,7 +97,7 @@ static int compare_positions(const void *a, const void *b){
 }
 
 /* No filter is allocated: sizes may lie on both sides of 2^31 and 2^32 bits. */
-static void test_positions(void **state){
+TEST(test_positions){
   static const uint64_t sizes[] = {
     8, 16, 24, 64, 72, 80, 1000, 1016, 65536, 65544, 1000000, 8388608, 99999992, 2147483640u,
     2147483648u, 2147483656u, 2863311528u, 4294967280u, 4294967288u, 4294967295u, 4294967296u, 4294967304u,
@@ -112,7 +110,6 @@ static void test_positions(void **state){
   uint32_t given[NUM * MAX], expected[NUM * MAX];
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
-  (void)state;
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t s;
     for(s=0; s<sizeof(sizes)/sizeof(sizes[0])+200; s++){
@@ -140,7 +137,7 @@ static void test_positions(void **state){
 }
 
 /* Parts at both ends, across 2^31, of one bit, larger than the filter. */
-static void test_positions_in(void **state){
+TEST(test_positions_in){
   static const bloom_leveldb_part parts[] = {{0, 1}, {0, 1000}, {0, UINT32_MAX}, {500, 1}, {300, 300}, {8, 100000},
     {0x7ffffff0, 1000}, {1u<<31, 1u<<31}, {0xffffff00, 256}};
   static const uint64_t sizes[] = {8, 1000, 65544, 99999992, 4294967288u, 4294967296u, 1000000000000u};
@@ -149,7 +146,6 @@ static void test_positions_in(void **state){
   static uint32_t all[NUM * MAX], expected[NUM * MAX];
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
-  (void)state;
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t p, s, num;
     for(p=0; p<sizeof(parts)/sizeof(parts[0]); p++){
@@ -180,13 +176,12 @@ static void test_positions_in(void **state){
 }
 
 /* Shapes x numbers of hashes x ways to split them into runs. */
-static void test_add_and_may_contain(void **state){
+TEST(test_add_and_may_contain){
   static const uint64_t byte_counts[] = {1, 2, 7, 8, 9, 31, 125, 1000, 4099, 125000};
   enum { MAX_HASHES = 3000, MAX_RUNS = 40 };
   static uint32_t hashes[MAX_HASHES], others[MAX_HASHES];
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
-  (void)state;
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t s;
     uint32_t num_probes;
@@ -233,14 +228,13 @@ static void test_add_and_may_contain(void **state){
 }
 
 /* Larger than the parts of every row, with enough keys for them to pay. */
-static void test_add_in_parts(void **state){
+TEST(test_add_in_parts){
   enum { NUM = 300000 };
   const bloom_shape shape = leveldb_shape((uint64_t)50000001 * 8, 7);
   uint32_t *hashes = malloc(NUM * sizeof(*hashes));
   uint8_t *expected = malloc(shape.num_bytes), *given = malloc(shape.num_bytes);
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
-  (void)state;
   assert_non_null(hashes);
   assert_non_null(expected);
   assert_non_null(given);
@@ -259,7 +253,7 @@ static void test_add_in_parts(void **state){
 }
 
 /* So many keys and so small parts that a bit left out at an edge is missed. */
-static void test_add_in_small_parts(void **state){
+TEST(test_add_in_small_parts){
   static const uint32_t part_bytes[] = {1, 2, 7, 64, 100, 500, 1026, 1027, 1028};
   enum { NUM = 1500, NUM_BYTES = 1027 };
   const bloom_shape shape = leveldb_shape((uint64_t)NUM_BYTES * 8, 6);
@@ -268,7 +262,6 @@ static void test_add_in_small_parts(void **state){
   const bloom_hash_run run = {NULL, hashes, NUM};
   const bloom_leveldb_kernels *kernels;
   size_t row = 0;
-  (void)state;
   fill_random(hashes, NUM);
   bloom_leveldb_clear(&shape, expected);
   naive_add(&shape, expected, hashes, NUM);
@@ -286,7 +279,7 @@ static void test_add_in_small_parts(void **state){
 
 /* 2^32 bits in two parts, and more bits, which probes do not reach.  A few hashes, so
 ** often that parts pay: 512 MiB are reserved, few pages touched. */
-static void test_add_in_large_parts(void **state){
+TEST(test_add_in_large_parts){
   enum { NUM = 100, NUM_RUNS = 6000, NUM_PROBES = 30 };
   static const uint64_t sizes[] = {(uint64_t)1 << 32, ((uint64_t)1 << 32) + 800};
   static bloom_hash_run runs[NUM_RUNS];
@@ -296,7 +289,6 @@ static void test_add_in_large_parts(void **state){
   const bloom_leveldb_kernels *kernels;
   size_t row = 0, s, i;
   uint32_t j;
-  (void)state;
   fill_random(hashes, NUM);
   hashes[0] = 0;
   hashes[1] = 0xffffffff;
@@ -323,28 +315,14 @@ static void test_add_in_large_parts(void **state){
   }
 }
 
-static void test_add_nothing(void **state){
+TEST(test_add_nothing){
   const bloom_shape shape = leveldb_shape(64, 6);
   const bloom_hash_run empty = {NULL, NULL, 0};
   uint8_t given[9] = {0};
-  (void)state;
   bloom_leveldb_add(&shape, given, NULL);
   bloom_leveldb_add(&shape, given, &empty);
   assert_memory_equal(given, ((uint8_t[9]){0}), 9);
 }
 
 /* The quickest first: the check of mutants stops at the first that fails. */
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_rows_end_with_scalar),
-    cmocka_unit_test(test_first_supported_row),
-    cmocka_unit_test(test_positions),
-    cmocka_unit_test(test_positions_in),
-    cmocka_unit_test(test_add_nothing),
-    cmocka_unit_test(test_add_in_small_parts),
-    cmocka_unit_test(test_add_and_may_contain),
-    cmocka_unit_test(test_add_in_parts),
-    cmocka_unit_test(test_add_in_large_parts),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -38,7 +38,7 @@ static int agree(const char *kind, uint64_t number, const uint8_t *filter, size_
   if( ours!=theirs ){
     char *filter_hex = hex_of(filter, num_bytes>4096 ? 0 : num_bytes);
     char *key_hex = hex_of(key, key_bytes);
-    print_error("%s, BLOOM_TEST_SEED=%" PRIu64 " BLOOM_TEST_CASE=%" PRIu64 "\n"
+    printf("%s, BLOOM_TEST_SEED=%" PRIu64 " BLOOM_TEST_CASE=%" PRIu64 "\n"
                 "  filter: %zu bytes %s\n  key: %s\n  LevelDB: %d, here: %d\n",
                 kind, test_seed(), number, num_bytes, filter_hex, key_hex, theirs, ours);
     free(filter_hex);
@@ -113,7 +113,7 @@ static void check_case(uint64_t number){
   uint8_t *damaged;
   if( num_ours!=num_theirs || memcmp(ours, theirs, num_ours)!=0 ){
     for(i=0; i<num_ours && i<num_theirs && ours[i]==theirs[i]; i++){}
-    print_error("BLOOM_TEST_SEED=%" PRIu64 " BLOOM_TEST_CASE=%" PRIu64 "\n"
+    printf("BLOOM_TEST_SEED=%" PRIu64 " BLOOM_TEST_CASE=%" PRIu64 "\n"
                 "  %zu keys, bits_per_key %d\n"
                 "  LevelDB: %zu bytes, here: %zu bytes, first difference at byte %zu\n",
                 test_seed(), number, set.num_keys, bits_per_key, num_theirs, num_ours, i);
@@ -138,18 +138,17 @@ static void check_case(uint64_t number){
   key_set_free(&set);
 }
 
-static void filters_are_leveldbs_byte_for_byte(void **state){
+TEST(filters_are_leveldbs_byte_for_byte){
   const uint64_t one_case = env_number("BLOOM_TEST_CASE", UINT64_MAX);
   const size_t num_cases = test_share(NUM_CASES);
   uint64_t number;
-  (void)state;
   assert_in_range(NUM_CASES, MIN_KEY_SETS, UINT32_MAX);
   if( one_case!=UINT64_MAX ){
     check_case(one_case);
     return;
   }
   for(number=0; number<num_cases; number++) check_case(number);
-  print_message("%zu key sets: every filter is LevelDB's\n", num_cases);
+  printf("%zu key sets: every filter is LevelDB's\n", num_cases);
 }
 
 /* Random bytes of 0..40 bytes, every probe byte, few bits or many. */
@@ -170,27 +169,25 @@ static void check_small_blob(uint64_t number){
   agree_on_keys("random", number, blob, num_bytes, &none, &random);
 }
 
-static void answers_are_leveldbs(void **state){
+TEST(answers_are_leveldbs){
   const uint64_t one_case = env_number("BLOOM_TEST_CASE", UINT64_MAX);
   const size_t num_blobs = test_share(NUM_SMALL_BLOBS);
   uint64_t number;
-  (void)state;
   if( one_case!=UINT64_MAX ){
     check_small_blob(one_case);
     return;
   }
   for(number=0; number<num_blobs; number++) check_small_blob(number);
-  print_message("%zu answers are LevelDB's, %zu of them maybe\n", num_pairs, num_matches);
+  printf("%zu answers are LevelDB's, %zu of them maybe\n", num_pairs, num_matches);
   assert_in_range(num_pairs, test_share(MIN_PAIRS), SIZE_MAX);
   /* Both answers must be common, or agreeing would say little. */
   assert_in_range(num_matches, num_pairs/5, num_pairs*4/5);
 }
 
 /* A sparse filter just above, at and below 2^32 bits: few pages are touched. */
-static void filters_of_4_gigabits_read_as_in_leveldb(void **state){
+TEST(filters_of_4_gigabits_read_as_in_leveldb){
   static const uint64_t sizes[] = { 0x100000000u - 8, 0x100000000u, 0x100000000u + 64 };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(sizes); i++){
     rng random = rng_stream(i + ((uint64_t)2 << 32));
     const bloom_shape shape = leveldb_shape(sizes[i], 7);
@@ -300,15 +297,10 @@ static void write_golden(void){
 }
 
 int main(int argc, char **argv){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(filters_are_leveldbs_byte_for_byte),
-    cmocka_unit_test(answers_are_leveldbs),
-    cmocka_unit_test(filters_of_4_gigabits_read_as_in_leveldb),
-  };
   if( argc==2 && strcmp(argv[1], "--golden")==0 ){
     write_golden();
     return 0;
   }
-  print_message("LevelDB %s, seed %" PRIu64 "\n", oracle_version(), test_seed());
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  printf("LevelDB %s, seed %" PRIu64 "\n", oracle_version(), test_seed());
+  return run_tests();
 }

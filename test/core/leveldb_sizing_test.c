@@ -14,7 +14,7 @@
 #include "../../ext/core/leveldb/sizing.h"
 
 #define GRID_FILE "test/core/fpr_grid.csv"
-#define GRID_ROWS 425
+#define GRID_RATES 425
 
 /* A rate takes 1 ms to model, ten times that with a sanitizer. */
 #ifdef __SANITIZE_ADDRESS__
@@ -169,7 +169,7 @@ static double naive_fpr(uint64_t num_bits, uint32_t num_probes, double num_keys)
   return 1 - (1 - mean) * missed;
 }
 
-static void follows_its_description(void **state){
+TEST(follows_its_description){
   static const struct { uint64_t num_bits; uint32_t num_probes; uint64_t num_keys; } cases[] = {
     {64, 6, 6}, {64, 1, 1}, {65528, 6, 6000}, {65536, 6, 6000}, {131074, 7, 12000}, {64, 1, 210}, {72, 30, 1000000}, {2040, 7, 200}, {4088, 6, 400}, {4096, 3, 500},
     {32640, 4, 3000}, {200000, 6, 20000}, {524296, 6, 52429}, {1000000, 2, 100000},
@@ -179,7 +179,6 @@ static void follows_its_description(void **state){
     {0x7fffff8, 6, 10000000}, {0x8000008, 6, 10000000}, {20400000, 17, 600000}, {0xfffffff8, 6, 100000000}, {0x100000000, 3, 1000000000},
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
     const bloom_shape shape = leveldb_shape(cases[i].num_bits, cases[i].num_probes);
     double modelled, expected;
@@ -198,14 +197,13 @@ static void follows_its_description(void **state){
 
 /* The keys of as many bits as the description says that they set: by going through all
 ** positions. */
-static void keys_follow_the_same_description(void **state){
+TEST(keys_follow_the_same_description){
   static const struct { uint64_t num_bits; uint32_t num_probes; uint64_t num_keys; } cases[] = {
     {64, 6, 6}, {72, 30, 5}, {2040, 7, 200}, {4112, 8, 316}, {65528, 6, 6000}, {65536, 6, 6000}, {65536, 6, 1}, {65544, 3, 60000},
     {524296, 6, 52429}, {524280, 6, 52428}, {524296, 30, 100000}, {1000000, 2, 100000}, {1000000, 6, 100000}, {1000000, 6, 1000000},
     {2400000, 16, 100000}, {3000000, 3, 600000}, {5000000, 6, 10}, {10000000, 6, 1000000}, {50000000, 3, 10000000},
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
     const uint64_t num_bits = cases[i].num_bits;
     const bloom_shape shape = leveldb_shape(num_bits, cases[i].num_probes);
@@ -230,14 +228,13 @@ static void keys_follow_the_same_description(void **state){
 }
 
 /* What bloom_info() says is so: of random keys the mean over many filters, and from 10,000
-** keys on each filter.  info_grid.c tries many more. */
-static void what_filters_tell_is_so(void **state){
+** keys on each filter.  fpr_grid.c tries many more. */
+TEST(what_filters_tell_is_so){
   static const struct { uint64_t num_keys; double bits_per_key; size_t num_filters; } cases[] = {
     {100, 5, 200}, {100, 10, 200}, {100, 16, 200}, {316, 13, 200}, {1000, 12, 200}, {1285, 16, 100}, {31623, 21, 1}, {52428, 10, 2}, {20000, 10, 3}, {20000, 20, 1}, {60000, 5, 2},
     {300000, 10, 1}, {1000000, 10, 1}, {1000000, 5, 1}, {1000000, 24, 1},
   };
   size_t i, j, k;
-  (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
     rng random = rng_stream(4000 + i);
     const uint64_t num_keys = cases[i].num_keys;
@@ -274,37 +271,40 @@ static void what_filters_tell_is_so(void **state){
 
 /* Every measured rate within 10 %.  Prints measured over modelled, a row a number of
 ** keys: 4 to 20 bits per key. */
-static void agrees_with_the_measured_grid(void **state){
+TEST(agrees_with_the_measured_grid){
   const size_t one_in = 100 / SHARE(100);
   FILE *file = fopen(GRID_FILE, "r");
-  char line[200];
-  size_t num_rows = 0;
-  unsigned long long last_num_keys = 0;
+  char line[400];
+  size_t num_rates = 0;
   double least = 0, most = 0;
-  (void)state;
   if( file==NULL ) fail_msg("no file %s: run from the top of the checkout", GRID_FILE);
   do{
     assert_non_null(fgets(line, sizeof(line), file));
-  }while( line[0]=='#' ); /* then the names of the columns */
+  }while( line[0]=='#' );
+  assert_string_equal(line, "num_keys,4.0,5.0,6.0,7.0,8.0,9.0,10.0,11.0,12.0,13.0,14.0,15.0,16.0,17.0,18.0,19.0,20.0\n");
   while( fgets(line, sizeof(line), file) ){
-    unsigned long long num_keys;
-    double bits_per_key, measured, modelled, error;
-    assert_int_equal(sscanf(line, "%llu,%lf,%lf", &num_keys, &bits_per_key, &measured), 3);
-    if( num_rows++ % one_in ) continue;
-    modelled = modelled_fpr(num_keys, bits_per_key);
-    error = measured/modelled - 1;
-    if( error<least ) least = error;
-    if( error>most ) most = error;
-    if( num_keys!=last_num_keys ) printf("\n%8llu", num_keys);
-    last_num_keys = num_keys;
-    printf(" %.2f", measured/modelled);
-    if( fabs(error)>MAX_RELATIVE_ERROR ){
-      fail_msg("%llu keys at %.1f bits per key: measured %.4g, modelled %.4g",
-               num_keys, bits_per_key, measured, modelled);
+    char *rest;
+    const unsigned long long num_keys = strtoull(line, &rest, 10);
+    double bits_per_key;
+    printf("\n%8llu", num_keys);
+    for(bits_per_key=4; *rest==','; bits_per_key++){
+      const double measured = strtod(rest + 1, &rest);
+      double modelled, error;
+      if( num_rates++ % one_in ) continue;
+      modelled = modelled_fpr(num_keys, bits_per_key);
+      error = measured/modelled - 1;
+      if( error<least ) least = error;
+      if( error>most ) most = error;
+      printf(" %.2f", measured/modelled);
+      if( fabs(error)>MAX_RELATIVE_ERROR ){
+        fail_msg("%llu keys at %.1f bits per key: measured %.4g, modelled %.4g",
+                 num_keys, bits_per_key, measured, modelled);
+      }
     }
+    assert_string_equal(rest, "\n");
   }
   fclose(file);
-  assert_int_equal(num_rows, GRID_ROWS);
+  assert_int_equal(num_rates, GRID_RATES);
   printf("\nnote: measured over modelled false positive rates, 1e3..1e7 keys, 4..20 bits: %+.1f..%+.1f %%\n",
          100*least, 100*most);
 }
@@ -334,13 +334,12 @@ static double measured_fpr(uint64_t num_keys, double bits_per_key, size_t num_pr
 
 /* Small sizes that 3 and 5 divide: no sample of hashes leaves out one of their residues.  The
 ** mean of many filters, which differ much when they are small. */
-static void agrees_where_residues_matter(void **state){
+TEST(agrees_where_residues_matter){
   static const struct { uint64_t num_keys; double bits_per_key; } cases[] = {
     {300, 4.4}, {200, 6.6}, {150, 8.8}, {800, 6.6}, {600, 8.8}, {300, 4.5}, {3000, 10},
   };
   const size_t num_filters = SHARE(200);
   size_t i, j;
-  (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
     rng random = rng_stream(1320 + i);
     const double modelled = modelled_fpr(cases[i].num_keys, cases[i].bits_per_key);
@@ -357,13 +356,12 @@ static void agrees_where_residues_matter(void **state){
 
 /* Sizes that are not in the grid: fractions of a bit, sizes that 3, 5, 17 divide
 ** or that resonate most at 10 bits per key. */
-static void agrees_off_the_grid(void **state){
+TEST(agrees_off_the_grid){
   static const struct { uint64_t num_keys; double bits_per_key; } cases[] = {
     {20400, 10}, {27000, 8.5}, {77777, 7.7}, {150000, 10}, {300000, 10}, {419430, 10},
     {300001, 9.9}, {500000, 12.3}, {510000, 4}, {1020000, 6}, {1000000, 10},
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(cases); i++){
     double measured, modelled;
     if( !IS_WHOLE && cases[i].num_keys>100000 ) continue;
@@ -377,10 +375,9 @@ static void agrees_off_the_grid(void **state){
 }
 
 /* Where the format resonates, at about twice the usual rate, the model knows it too. */
-static void promises_no_better_than_a_resonance(void **state){
+TEST(promises_no_better_than_a_resonance){
   static const uint64_t nums_of_keys[] = {150000, 300000, 300000, 419430};
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(nums_of_keys); i++){
     double measured = measured_fpr(nums_of_keys[i], 10, SHARE(2000000));
     double modelled = modelled_fpr(nums_of_keys[i], 10);
@@ -423,14 +420,13 @@ static void check_size(const double *rates, double fpr, uint64_t num_keys){
 
 /* The first of all sizes at which the model reaches the rate: for rates at and beside those of
 ** sizes, where there are most to be told apart, rates barely in reach, and rates that are not. */
-static void gives_the_smallest_size(void **state){
+TEST(gives_the_smallest_size){
   static const uint64_t nums_of_keys[] = {
     40, 1, 7, 100, 1000, 4098, 4583, 17522, 20400, 34, 80, 340, 35000, UINT64_C(65537)*8, 300000, 1000000, 10000000,
     134217728, 1500000000, 5000000000,
   };
   rng random = rng_stream(991);
   size_t i, j;
-  (void)state;
   for(i=0; i<COUNT_OF(nums_of_keys); i++){
     const uint64_t num_keys = nums_of_keys[i];
     double rates[MAX_TENTHS + 1], best = 1;
@@ -453,9 +449,8 @@ static void gives_the_smallest_size(void **state){
   }
 }
 
-static void knows_its_limits(void **state){
+TEST(knows_its_limits){
   double best_fpr = -1;
-  (void)state;
   /* No keys, no false positives. */
   assert_int_equal(bloom_min_bits_per_key_x10(1e-9, 0, &best_fpr), 10);
   /* 10 million keys meet one hash in 430. */
@@ -478,14 +473,13 @@ static void knows_its_limits(void **state){
 
 /* Sizes where the model's arithmetic could trip: 65537 divides num_bits, the
 ** smallest filters, 2^32 bits and beyond. */
-static void odd_sizes_give_rates(void **state){
+TEST(odd_sizes_give_rates){
   static const bloom_shape shapes[] = {
     {65538, 524296, 524296, 6}, {9, 64, 64, 1}, {9, 64, 64, 30}, {4098, 32776, 32776, 3}, {511, 4080, 4080, 7},
     {0, 4294967296, 4294967296, 6}, {0, 4294967288, 4294967288, 30}, {0, 17179869184, 17179869184, 6},
   };
   static const uint64_t nums_of_keys[] = {0, 1, 100, 52429, 100000000, 10000000000};
   size_t i, j;
-  (void)state;
   for(i=0; i<COUNT_OF(shapes); i++){
     double before = 0;
     for(j=0; j<COUNT_OF(nums_of_keys); j++){
@@ -501,18 +495,4 @@ static void odd_sizes_give_rates(void **state){
 }
 
 /* The quickest first: the check of mutants stops at the first that fails. */
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(follows_its_description),
-    cmocka_unit_test(keys_follow_the_same_description),
-    cmocka_unit_test(what_filters_tell_is_so),
-    cmocka_unit_test(gives_the_smallest_size),
-    cmocka_unit_test(agrees_where_residues_matter),
-    cmocka_unit_test(agrees_off_the_grid),
-    cmocka_unit_test(promises_no_better_than_a_resonance),
-    cmocka_unit_test(odd_sizes_give_rates),
-    cmocka_unit_test(agrees_with_the_measured_grid),
-    cmocka_unit_test(knows_its_limits),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -20,9 +20,8 @@
 
 /* ---- Golden values ------------------------------------------------------- */
 
-static void golden_filters_byte_for_byte(void **state){
+TEST(golden_filters_byte_for_byte){
   size_t i, num_bytes;
-  (void)state;
   for(i=0; i<COUNT_OF(golden_filters); i++){
     const golden_filter *row = &golden_filters[i];
     key_set set = key_set_of_texts(row->keys, row->num_keys);
@@ -39,10 +38,9 @@ static void golden_filters_byte_for_byte(void **state){
   }
 }
 
-static void golden_long_filters_at_every_bits_per_key(void **state){
+TEST(golden_long_filters_at_every_bits_per_key){
   key_set set = key_set_of_decimals(1, GOLDEN_LONG_KEYS);
   size_t i;
-  (void)state;
   assert_int_equal(COUNT_OF(golden_long_filters), 100);
   for(i=0; i<COUNT_OF(golden_long_filters); i++){
     const golden_long_filter *row = &golden_long_filters[i];
@@ -60,10 +58,9 @@ static void golden_long_filters_at_every_bits_per_key(void **state){
   key_set_free(&set);
 }
 
-static void golden_answers_for_hello(void **state){
+TEST(golden_answers_for_hello){
   const uint32_t hello = bloom_leveldb_hash((const uint8_t*)"hello", 5);
   size_t i, num_bytes;
-  (void)state;
   for(i=0; i<COUNT_OF(golden_answers); i++){
     uint8_t *filter = bytes_of(golden_answers[i].filter, &num_bytes);
     uint8_t *exact = exact_copy(filter, num_bytes);
@@ -78,11 +75,10 @@ static void golden_answers_for_hello(void **state){
 
 /* LevelDB's util/bloom_test.cc: sizes, no false negatives, and a rate of at
 ** most 2 %, over 1.25 % for at most a fifth as many sizes as below it. */
-static void leveldbs_own_test(void **state){
+TEST(leveldbs_own_test){
   key_set absent = key_set_of_fixed32(FIRST_ABSENT_KEY, ABSENT_KEYS);
   uint32_t *absent_hashes = key_set_hashes(&absent);
   size_t num_good = 0, num_mediocre = 0, i, j;
-  (void)state;
   assert_int_equal(COUNT_OF(golden_false_positive_counts), 37);
   for(i=0; i<COUNT_OF(golden_false_positive_counts); i++){
     const golden_false_positives *row = &golden_false_positive_counts[i];
@@ -136,9 +132,8 @@ static void check_too_big(uint64_t num_keys, double bits_per_key){
   assert_memory_equal(&shape, &before, sizeof(shape));
 }
 
-static void shapes_of_whole_bits_per_key(void **state){
+TEST(shapes_of_whole_bits_per_key){
   uint64_t num_keys, bits_per_key;
-  (void)state;
   for(num_keys=0; num_keys<=300; num_keys++){
     for(bits_per_key=1; bits_per_key<=100; bits_per_key++){
       check_shape(num_keys, (double)bits_per_key, num_keys*bits_per_key);
@@ -146,8 +141,7 @@ static void shapes_of_whole_bits_per_key(void **state){
   }
 }
 
-static void shapes_have_64_bits_at_least(void **state){
-  (void)state;
+TEST(shapes_have_64_bits_at_least){
   check_shape(0, 10, 64);
   check_shape(0, 100, 64);
   check_shape(6, 10, 64);
@@ -156,9 +150,8 @@ static void shapes_have_64_bits_at_least(void **state){
   check_shape(7, 10, 72);
 }
 
-static void shapes_of_fractions_round_up(void **state){
+TEST(shapes_of_fractions_round_up){
   uint64_t num_keys, eighths;
-  (void)state;
   /* Eighths are exact in binary: the same in integers. */
   for(num_keys=0; num_keys<=200; num_keys++){
     for(eighths=8; eighths<=800; eighths++){
@@ -173,9 +166,8 @@ static void shapes_of_fractions_round_up(void **state){
   check_shape(72, 1 + 0x1p-40, 73); /* the smallest excess asks for one more bit */
 }
 
-static void shapes_around_32_bits(void **state){
+TEST(shapes_around_32_bits){
   const uint64_t two_32 = (uint64_t)1 << 32;
-  (void)state;
   check_shape(two_32/8 - 1, 8, two_32 - 8);
   check_shape(two_32/8, 8, two_32);
   check_shape(two_32/8 + 1, 8, two_32 + 8);
@@ -189,9 +181,8 @@ static void shapes_around_32_bits(void **state){
 #endif
 }
 
-static void shapes_too_big_for_an_address(void **state){
+TEST(shapes_too_big_for_an_address){
   const uint64_t two_60 = (uint64_t)1 << 60;
-  (void)state;
 #if SIZE_MAX > UINT32_MAX
   /* 2^63 bits are not counted any more; the last double below it is 2^63-1024. */
   check_shape(two_60 - 128, 8, (two_60 - 128)*8);
@@ -209,9 +200,8 @@ static void shapes_too_big_for_an_address(void **state){
   check_too_big(UINT64_MAX/100, 100); /* 2^64 bits */
 }
 
-static void num_probes_of_whole_bits_per_key(void **state){
+TEST(num_probes_of_whole_bits_per_key){
   int bits_per_key;
-  (void)state;
   for(bits_per_key=1; bits_per_key<=100; bits_per_key++){
     /* 0.69 in integers; LevelDB's doubles have the same result. */
     int num_probes = bits_per_key*69/100;
@@ -221,8 +211,7 @@ static void num_probes_of_whole_bits_per_key(void **state){
   }
 }
 
-static void num_probes_of_fractions(void **state){
-  (void)state;
+TEST(num_probes_of_fractions){
   assert_int_equal(bloom_num_probes(0.001), 1);
   assert_int_equal(bloom_num_probes(1.45), 1);
   assert_int_equal(bloom_num_probes(2.89), 1);
@@ -254,9 +243,8 @@ static uint8_t *naive_filter(const bloom_shape *shape, const uint32_t *hashes,
   return filter;
 }
 
-static void order_and_runs_do_not_matter(void **state){
+TEST(order_and_runs_do_not_matter){
   uint64_t number;
-  (void)state;
   for(number=0; number<300; number++){
     rng random = rng_stream(number);
     key_set set = key_set_random(&random, rng_below(&random, 500));
@@ -283,11 +271,10 @@ static void order_and_runs_do_not_matter(void **state){
   }
 }
 
-static void no_runs_add_nothing(void **state){
+TEST(no_runs_add_nothing){
   bloom_shape shape;
   uint8_t filter[9];
   const bloom_hash_run empty = { NULL, NULL, 0 };
-  (void)state;
   assert_int_equal(bloom_leveldb_shape(0, 10, &shape), BLOOM_OK);
   bloom_leveldb_clear(&shape, filter);
   bloom_leveldb_add(&shape, filter, NULL);
@@ -296,9 +283,8 @@ static void no_runs_add_nothing(void **state){
 }
 
 /* Clearing and adding stay inside num_bytes; the probe byte stays as written. */
-static void writing_stays_inside(void **state){
+TEST(writing_stays_inside){
   uint64_t number;
-  (void)state;
   for(number=0; number<200; number++){
     rng random = rng_stream(number + 1000);
     uint8_t buffer[1 + 700 + 8];
@@ -318,9 +304,8 @@ static void writing_stays_inside(void **state){
 }
 
 /* Filters of one shape, each of some keys, merge to the filter of all, byte for byte. */
-static void merging_gives_the_filter_of_all_keys(void **state){
+TEST(merging_gives_the_filter_of_all_keys){
   uint64_t number;
-  (void)state;
   for(number=0; number<200; number++){
     rng random = rng_stream(number + 2000);
     uint32_t hashes[100];
@@ -344,10 +329,9 @@ static void merging_gives_the_filter_of_all_keys(void **state){
   }
 }
 
-static void reserved_probe_bytes_say_maybe(void **state){
+TEST(reserved_probe_bytes_say_maybe){
   size_t num_bytes;
   unsigned probes, number;
-  (void)state;
   for(probes=31; probes<=255; probes++){
     for(num_bytes=2; num_bytes<=70; num_bytes++){
       rng random = rng_stream((uint64_t)probes*100 + num_bytes);
@@ -364,9 +348,8 @@ static void reserved_probe_bytes_say_maybe(void **state){
 
 /* 30 is the last probe count that is not reserved, and all 30 are tested: a
 ** filter that lacks one bit of a key says no, whichever it is. */
-static void every_probe_is_tested(void **state){
+TEST(every_probe_is_tested){
   uint32_t num_probes, missing;
-  (void)state;
   for(num_probes=1; num_probes<=30; num_probes++){
     rng random = rng_stream(num_probes);
     const bloom_shape shape = leveldb_shape(1000, num_probes);
@@ -386,12 +369,11 @@ static void every_probe_is_tested(void **state){
 }
 
 /* Every prefix of a filter is some filter: the answer is LevelDB's. */
-static void truncated_filters_answer_like_leveldb(void **state){
+TEST(truncated_filters_answer_like_leveldb){
   rng random = rng_stream(7);
   uint32_t hashes[60];
   size_t num_bytes, length, i, num_yes = 0, num_no = 0;
   uint8_t *filter;
-  (void)state;
   for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
   filter = build_filter(hashes, COUNT_OF(hashes)/2, 12, NULL, &num_bytes);
   for(length=0; length<=num_bytes; length++){
@@ -410,12 +392,11 @@ static void truncated_filters_answer_like_leveldb(void **state){
 
 /* Positions from 2^32 on do not exist: only the first 2^32 bits of a larger
 ** filter are set and tested. 512 MiB are reserved, few pages touched. */
-static void positions_have_32_bits(void **state){
+TEST(positions_have_32_bits){
   static const uint64_t sizes[] = { 0x100000000u - 8, 0x100000000u, 0x100000000u + 800 };
   const uint32_t hash = 0xfffffffb; /* its first probe is among the last bits */
   const bloom_hash_run run = { NULL, &hash, 1 };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(sizes); i++){
     const bloom_shape shape = leveldb_shape(sizes[i], 1);
     const uint64_t bit = hash % sizes[i];
@@ -437,27 +418,4 @@ static void positions_have_32_bits(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(golden_filters_byte_for_byte),
-    cmocka_unit_test(golden_long_filters_at_every_bits_per_key),
-    cmocka_unit_test(golden_answers_for_hello),
-    cmocka_unit_test(leveldbs_own_test),
-    cmocka_unit_test(shapes_of_whole_bits_per_key),
-    cmocka_unit_test(shapes_have_64_bits_at_least),
-    cmocka_unit_test(shapes_of_fractions_round_up),
-    cmocka_unit_test(shapes_around_32_bits),
-    cmocka_unit_test(shapes_too_big_for_an_address),
-    cmocka_unit_test(num_probes_of_whole_bits_per_key),
-    cmocka_unit_test(num_probes_of_fractions),
-    cmocka_unit_test(order_and_runs_do_not_matter),
-    cmocka_unit_test(no_runs_add_nothing),
-    cmocka_unit_test(writing_stays_inside),
-    cmocka_unit_test(merging_gives_the_filter_of_all_keys),
-    cmocka_unit_test(reserved_probe_bytes_say_maybe),
-    cmocka_unit_test(every_probe_is_tested),
-    cmocka_unit_test(truncated_filters_answer_like_leveldb),
-    cmocka_unit_test(positions_have_32_bits),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

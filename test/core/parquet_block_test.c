@@ -26,8 +26,7 @@ static void assert_hash(uint64_t actual, uint64_t expected){
   if( actual!=expected ) fail_msg("%016llx, expected %016llx", (unsigned long long)actual, (unsigned long long)expected);
 }
 
-static void known_hashes(void **state){
-  (void)state;
+TEST(known_hashes){
   assert_hash(bloom_parquet_hash_bytes(NULL, 0), 0xef46db3751d8e999u);
   assert_hash(hash_hex(""), 0xef46db3751d8e999u);
   assert_hash(hash_hex("61"), 0xd24ec4f1a98c6e5bu);
@@ -40,11 +39,10 @@ static void known_hashes(void **state){
   assert_hash(bloom_parquet_hash_int64(-1), 0x85d136adb773c6c9u);
 }
 
-static void integers_hash_as_their_bytes(void **state){
+TEST(integers_hash_as_their_bytes){
   static const int64_t edges[] = {0, 1, -1, 255, 256, INT64_MAX, INT64_MIN, INT32_MAX, INT32_MIN};
   rng random = rng_stream(1);
   size_t round;
-  (void)state;
   for(round=0; round<100000; round++){
     const int64_t key = round<COUNT_OF(edges) ? edges[round] : (int64_t)(rng_next(&random) >> round%64);
     uint8_t bytes[8];
@@ -55,10 +53,9 @@ static void integers_hash_as_their_bytes(void **state){
 }
 
 /* Each key ends where its memory ends, so that a sanitizer sees a byte too many. */
-static void bytes_hash_as_xxhash_says(void **state){
+TEST(bytes_hash_as_xxhash_says){
   rng random = rng_stream(2);
   size_t num_bytes;
-  (void)state;
   for(num_bytes=0; num_bytes<300; num_bytes++){
     uint8_t bytes[300], *exact;
     rng_bytes(&random, bytes, num_bytes);
@@ -69,14 +66,13 @@ static void bytes_hash_as_xxhash_says(void **state){
 }
 
 /* What a writer writes for a column with this one value: the bitset of one block. */
-static void known_blocks(void **state){
+TEST(known_blocks){
   static const struct { const char *key, *block; } known[] = {
     {"0100000000000000", "0000000800000002000000020000020000000004000000084000000000010000"},
     {"01000000", "0400000000000004004000000400000000000004002000000000000200080000"},
     {"68656c6c6f", "0000100000020000000400008000000000020000000000800000001000000008"},
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(known); i++){
     uint8_t block[BLOOM_SPLIT_BLOCK_BYTES] = {0};
     char *hex;
@@ -101,10 +97,9 @@ static void naive_mask(uint64_t hash, uint8_t *mask){
 }
 
 /* Added: these eight bits and no others.  Contained: only if none of the eight misses. */
-static void blocks_are_as_defined(void **state){
+TEST(blocks_are_as_defined){
   rng random = rng_stream(3);
   size_t round, i;
-  (void)state;
   for(round=0; round<test_share(20000); round++){
     const uint64_t hash = rng_next(&random);
     uint8_t mask[32], block[32], before[32], expected[32];
@@ -145,10 +140,9 @@ static uint64_t naive_number(uint64_t hash, uint64_t num_blocks){
   return quotient;
 }
 
-static void block_numbers(void **state){
+TEST(block_numbers){
   rng random = rng_stream(4);
   size_t round;
-  (void)state;
   assert_int_equal(bloom_split_block_number(UINT64_MAX, 1), 0);
   assert_int_equal(bloom_split_block_number(UINT64_MAX, 3), 2);
   assert_int_equal(bloom_split_block_number(UINT32_MAX, 3), 0);
@@ -163,14 +157,4 @@ static void block_numbers(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(known_hashes),
-    cmocka_unit_test(known_blocks),
-    cmocka_unit_test(integers_hash_as_their_bytes),
-    cmocka_unit_test(bytes_hash_as_xxhash_says),
-    cmocka_unit_test(blocks_are_as_defined),
-    cmocka_unit_test(block_numbers),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -59,10 +59,9 @@ static size_t key_of(const char *type, uint32_t i, uint8_t key[MAX_KEY_BYTES]){
   return 10 + put_big(key + 10, (uint64_t)i*7919, 6);
 }
 
-static void ours_are_the_writers(void **state){
+TEST(ours_are_the_writers){
   const bloom_encoding *parquet = &bloom_encoding_parquet;
   size_t g;
-  (void)state;
   for(g=0; g<COUNT_OF(golden_parquets); g++){
     const golden_parquet *golden = &golden_parquets[g];
     uint64_t *hashes = malloc(golden->num_keys * sizeof(*hashes));
@@ -97,9 +96,4 @@ static void ours_are_the_writers(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ours_are_the_writers),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -103,10 +103,9 @@ static int naive_parquet_may_contain(const uint8_t *blocks, uint64_t num_blocks,
 
 /* ---- shape and header ------------------------------------------------------- */
 
-static void the_row(void **state){
+TEST(the_row){
   rng random = rng_stream(1);
   size_t i;
-  (void)state;
   assert_string_equal(parquet->name, "parquet");
   assert_int_equal(parquet->hash_value_bytes, 8);
   assert_true(parquet->hash_int64(1)==0x9f29cb17a2a49995u);
@@ -118,7 +117,7 @@ static void the_row(void **state){
   }
 }
 
-static void shapes(void **state){
+TEST(shapes){
   static const struct { uint64_t num_keys; double bits_per_key; uint64_t num_blocks; size_t header_bytes; } known[] = {
     {0, 10, 1, 15}, {1, 1, 1, 15}, {1, 100, 1, 15}, {25, 10, 1, 15}, {26, 10, 2, 16},
     {256, 1, 1, 15}, {257, 1, 2, 16}, {128, 2, 1, 15}, {128, 2.0000001, 2, 16},
@@ -129,7 +128,6 @@ static void shapes(void **state){
     {1000000, 10, 39063, 18}, {100000000, 10.5, 4101563, 18},
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(known); i++){
     const bloom_shape shape = shape_of(known[i].num_keys, known[i].bits_per_key);
     assert_int_equal(shape.num_slots, known[i].num_blocks);
@@ -140,14 +138,13 @@ static void shapes(void **state){
 }
 
 /* The header's 31 bits are the limit: 2 GiB less 32 bytes. */
-static void too_big(void **state){
+TEST(too_big){
   static const struct { uint64_t num_keys; double bits_per_key; } too_many[] = {
     {67108864, 256}, {67108863, 256.00001}, {UINT64_MAX, 100}, {UINT64_MAX, 1e300}, {1, 1e300}, {17179868929u, 1},
   };
   bloom_shape shape;
   const bloom_shape before = {1, 2, 3, 4};
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(too_many); i++){
     shape = before;
     assert_int_equal(parquet->writer->shape(too_many[i].num_keys, too_many[i].bits_per_key, &shape), BLOOM_TOO_BIG);
@@ -160,14 +157,13 @@ static void too_big(void **state){
 
 #define MARKS "1c1c00001c1c00001c1c000000"
 
-static void headers(void **state){
+TEST(headers){
   static const struct { uint64_t num_blocks; const char *header; } known[] = {
     {1, "1540" MARKS}, {2, "158001" MARKS}, {3, "15c001" MARKS}, {128, "158040" MARKS},
     {255, "15c07f" MARKS}, {256, "15808001" MARKS}, {32768, "1580808001" MARKS},
     {4194304, "158080808001" MARKS}, {67108863, "15c0ffffff0f" MARKS},
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(known); i++){
     const bloom_shape shape = blocks_of(known[i].num_blocks);
     const size_t num_header = strlen(known[i].header)/2;
@@ -184,9 +180,8 @@ static void headers(void **state){
   }
 }
 
-static void what_is_written_is_read(void **state){
+TEST(what_is_written_is_read){
   uint64_t num_blocks;
-  (void)state;
   for(num_blocks=1; num_blocks<3000; num_blocks++){
     const bloom_shape shape = blocks_of(num_blocks);
     uint8_t *filter = cleared(&shape);
@@ -201,11 +196,10 @@ static void what_is_written_is_read(void **state){
 }
 
 /* Reading looks at the header alone: the blocks need not be there. */
-static void the_largest_is_read(void **state){
+TEST(the_largest_is_read){
   size_t num_bytes, num_read = 0;
   uint8_t *header = bytes_of("15c0ffffff0f" MARKS, &num_bytes);
   bloom_filter filter = {0};
-  (void)state;
   for(num_bytes=19+((size_t)MAX_BLOCKS-1)*32; num_bytes<=19+((size_t)MAX_BLOCKS+1)*32; num_bytes++){
     const int is_read = parquet->read(header, num_bytes, &filter);
     assert_int_equal(is_read, num_bytes==19+MAX_BLOCKS*32);
@@ -228,10 +222,9 @@ static void assert_not_read(const uint8_t *bytes, size_t num_bytes, const char *
   free(exact);
 }
 
-static void cut_and_longer(void **state){
+TEST(cut_and_longer){
   static const uint64_t sizes[] = {1, 2, 3, 128, 300};
   size_t s, num_bytes;
-  (void)state;
   for(s=0; s<COUNT_OF(sizes); s++){
     const bloom_shape shape = blocks_of(sizes[s]);
     uint8_t *filter = cleared(&shape);
@@ -246,11 +239,10 @@ static void cut_and_longer(void **state){
   }
 }
 
-static void every_byte_of_the_header_counts(void **state){
+TEST(every_byte_of_the_header_counts){
   static const uint64_t sizes[] = {1, 2, 3, 4, 128, 256, 40000};
   size_t s, i;
   int value;
-  (void)state;
   for(s=0; s<COUNT_OF(sizes); s++){
     const bloom_shape shape = blocks_of(sizes[s]);
     uint8_t *filter = cleared(&shape);
@@ -270,7 +262,7 @@ static void every_byte_of_the_header_counts(void **state){
 
 /* Headers that lie, or are not the shortest of their number; zeros behind them to each
 ** length from none to the one that they tell and some more. */
-static void headers_that_lie(void **state){
+TEST(headers_that_lie){
   static const char *const lying[] = {
     "1500" MARKS,             /* no blocks */
     "158000" MARKS,           /* none, in two bytes */
@@ -293,7 +285,6 @@ static void headers_that_lie(void **state){
   };
   uint8_t bytes[400];
   size_t i, num_bytes, num_header;
-  (void)state;
   for(i=0; i<COUNT_OF(lying); i++){
     uint8_t *header = bytes_of(lying[i], &num_header);
     memset(bytes, 0, sizeof(bytes));
@@ -303,9 +294,8 @@ static void headers_that_lie(void **state){
   }
 }
 
-static void nothing_is_not_read(void **state){
+TEST(nothing_is_not_read){
   bloom_filter filter;
-  (void)state;
   assert_int_equal(parquet->read(NULL, 0, &filter), 0);
   assert_not_read((const uint8_t*)"", 0, "nothing");
 }
@@ -317,15 +307,14 @@ static const bloom_parquet_kernels *next_kernels(size_t *row){
   const bloom_parquet_kernels *kernels;
   while( (kernels = bloom_parquet_all_kernels[(*row)++])!=NULL ){
     if( kernels->is_supported() ) return kernels;
-    print_message("not run here: %s\n", kernels->name);
+    printf("not run here: %s\n", kernels->name);
   }
   return NULL;
 }
 
-static void rows_end_with_scalar(void **state){
+TEST(rows_end_with_scalar){
   const char *expected = getenv("BLOOM_TEST_KERNELS");
   size_t num_rows = 0;
-  (void)state;
   while( bloom_parquet_all_kernels[num_rows] ) num_rows++;
   assert_ptr_equal(bloom_parquet_all_kernels[num_rows-1], &bloom_parquet_scalar);
   assert_int_equal(bloom_parquet_scalar.is_supported(), 1);
@@ -349,11 +338,10 @@ static void rows_end_with_scalar(void **state){
 }
 
 /* Blocks of every alignment; enough hashes for all that is fetched ahead. */
-static void rows_give_the_same_bits(void **state){
+TEST(rows_give_the_same_bits){
   static const uint64_t num_blocks[] = {1, 2, 3, 7, 64, 1000, 4097};
   static const size_t num_hashes[] = {0, 1, 2, 31, 32, 33, 34, 100, 511, 512, 513, 600, 3000};
   size_t b, n, i;
-  (void)state;
   for(b=0; b<COUNT_OF(num_blocks); b++){
     for(n=0; n<COUNT_OF(num_hashes); n++){
       rng random = rng_stream(100*b + n);
@@ -388,10 +376,9 @@ static void rows_give_the_same_bits(void **state){
 }
 
 /* One bit of a key missing, each in turn: no row may pass it. */
-static void rows_miss_each_bit(void **state){
+TEST(rows_miss_each_bit){
   const bloom_parquet_kernels *kernels;
   size_t row = 0;
-  (void)state;
   while( (kernels = next_kernels(&row))!=NULL ){
     rng random = rng_stream(7);
     size_t round;
@@ -411,9 +398,8 @@ static void rows_miss_each_bit(void **state){
 }
 
 /* Runs of any lengths, empty ones too: the filter of all their hashes. */
-static void runs_come_together(void **state){
+TEST(runs_come_together){
   size_t round;
-  (void)state;
   for(round=0; round<test_share(200); round++){
     rng random = rng_stream(1000 + round);
     const size_t num_hashes = rng_below(&random, 3000);
@@ -438,11 +424,10 @@ static void runs_come_together(void **state){
   }
 }
 
-static void adding_nothing(void **state){
+TEST(adding_nothing){
   const bloom_shape shape = blocks_of(2);
   const bloom_hash_run empty = {NULL, NULL, 0};
   uint8_t *expected = cleared(&shape), *given = cleared(&shape);
-  (void)state;
   parquet->writer->add(&shape, given, NULL);
   parquet->writer->add(&shape, given, &empty);
   assert_memory_equal(given, expected, shape.num_bytes);
@@ -451,9 +436,8 @@ static void adding_nothing(void **state){
 }
 
 /* Merged: the filter of the union.  Headers stay. */
-static void merging(void **state){
+TEST(merging){
   size_t round;
-  (void)state;
   for(round=0; round<test_share(200); round++){
     rng random = rng_stream(2000 + round);
     const size_t num_a = rng_below(&random, 500), num_b = rng_below(&random, 500);
@@ -475,14 +459,13 @@ static void merging(void **state){
 }
 
 /* From key to answer: integers and bytes, each way the same, and no wrong "no". */
-static void testing_keys(void **state){
+TEST(testing_keys){
   enum { NUM = 2000, NUM_HASHES = 2*NUM, NUM_TESTED = 10*NUM };
   const bloom_shape shape = shape_of(NUM_HASHES, 10);
   uint8_t *bytes = cleared(&shape);
   static uint64_t hashes[NUM_HASHES];
   bloom_filter filter;
   size_t i, num_accepted = 0;
-  (void)state;
   for(i=0; i<NUM; i++){
     char text[24];
     const int length = snprintf(text, sizeof(text), "key %zu", i);
@@ -520,14 +503,13 @@ static void testing_keys(void **state){
 }
 
 /* Two neighbouring blocks' OR is the filter of half the size [a power of two of blocks]. */
-static void halves_fold(void **state){
+TEST(halves_fold){
   rng random = rng_stream(4);
   const bloom_shape whole = blocks_of(64), half = blocks_of(32);
   const size_t block_bytes = 32;
   uint64_t *hashes = random_hashes(&random, 1000);
   uint8_t *large = cleared(&whole), *small = cleared(&half);
   size_t i;
-  (void)state;
   add_hashes(&whole, large, hashes, 1000);
   add_hashes(&half, small, hashes, 1000);
   for(i=0; i<32*block_bytes; i++){
@@ -584,10 +566,9 @@ static void check_facts(const uint8_t *bytes, size_t num_bytes){
   }
 }
 
-static void facts_of_filters(void **state){
+TEST(facts_of_filters){
   static const uint64_t sizes[] = {1, 2, 3, 10, 128, 1000};
   size_t s, load, i;
-  (void)state;
   for(s=0; s<COUNT_OF(sizes); s++){
     const bloom_shape shape = blocks_of(sizes[s]);
     for(load=0; load<100; load+=load<3 ? 1 : 13){
@@ -619,13 +600,12 @@ static void facts_of_filters(void **state){
 }
 
 /* The bits are not read unless they are asked for: here they are not there. */
-static void facts_without_counting(void **state){
+TEST(facts_without_counting){
   static const struct { const char *header; uint64_t num_blocks; int is_large; } known[] = {
     {"1540" MARKS, 1, 0}, {"158080808001" MARKS, 4194304, 0}, {"15c080808001" MARKS, 4194305, 1},
     {"15c0ffffff0f" MARKS, 67108863, 1},
   };
   size_t i, num_header;
-  (void)state;
   for(i=0; i<COUNT_OF(known); i++){
     uint8_t *header = bytes_of(known[i].header, &num_header);
     const bloom_filter filter = read_back(header, num_header + (size_t)known[i].num_blocks*32);
@@ -643,10 +623,9 @@ static void facts_without_counting(void **state){
 }
 
 /* One standard deviation of the estimate is some 0.2 % at 100,000 keys. */
-static void keys_are_estimated(void **state){
+TEST(keys_are_estimated){
   static const size_t num_keys[] = {1, 5, 20, 100, 1000, 100000};
   size_t n, round;
-  (void)state;
   for(n=0; n<COUNT_OF(num_keys); n++){
     const bloom_shape shape = shape_of(num_keys[n], 10);
     const size_t num_rounds = num_keys[n]<1000 ? 400 : 4;
@@ -685,11 +664,10 @@ static double reference_fpr(uint64_t num_keys, uint64_t num_blocks){
   return sum;
 }
 
-static void modelled_rates(void **state){
+TEST(modelled_rates){
   static const uint64_t num_keys[] = {0, 1, 2, 3, 25, 26, 100, 1000, 20000, 1000000, 100000000};
   static const double bits_per_key[] = {1, 2, 4, 7.3, 10, 16, 33, 100};
   size_t n, b;
-  (void)state;
   for(n=0; n<COUNT_OF(num_keys); n++){
     for(b=0; b<COUNT_OF(bits_per_key); b++){
       const uint64_t num_blocks = shape_of(num_keys[n], bits_per_key[b]).num_slots;
@@ -726,7 +704,7 @@ static uint32_t naive_bits_per_key_x10(double fpr, uint64_t num_keys){
   return 0;
 }
 
-static void smallest_sizes(void **state){
+TEST(smallest_sizes){
   static const struct { double fpr; uint64_t num_keys; uint32_t bits_per_key_x10; } known[] = {
     {0.5, 1000000, 33}, {0.1, 1000000, 60}, {0.01, 1000000, 106}, {0.001, 1000000, 169}, {0.0001, 1000000, 264},
     {0.01, 100000000, 106}, {0.001, 100000000, 169}, {0.01, 1, 10}, {0.01, 0, 10}, {1e-9, 1, 10},
@@ -735,7 +713,6 @@ static void smallest_sizes(void **state){
   static const uint64_t num_keys[] = {0, 1, 2, 10, 26, 100, 1234, 20000, 1000000, 100000000, 1000000000, 5000000000u,
                                       17179868928u, 17179868929u, 100000000000u, UINT64_MAX};
   size_t i, r;
-  (void)state;
   for(i=0; i<COUNT_OF(known); i++){
     double best = -1;
     assert_int_equal(parquet->min_bits_per_key_x10(known[i].fpr, known[i].num_keys, &best), known[i].bits_per_key_x10);
@@ -760,12 +737,11 @@ static void smallest_sizes(void **state){
 
 /* What filters of real hashes accept: as modelled, for each kind of key, and as
 ** measured_fpr and expected_fpr say. */
-static void rates_are_as_modelled(void **state){
+TEST(rates_are_as_modelled){
   enum { HEXADECIMAL, CONSECUTIVE, NUMBERED, NUM_KINDS };
   static const size_t num_keys[] = {100, 20000, 1000000};
   static const double bits_per_key[] = {6, 10, 16};
   size_t n, b, kind, i;
-  (void)state;
   for(n=0; n<COUNT_OF(num_keys); n++){
     for(b=0; b<COUNT_OF(bits_per_key); b++){
       for(kind=0; kind<NUM_KINDS; kind++){
@@ -810,13 +786,12 @@ static void rates_are_as_modelled(void **state){
   }
 }
 
-static void rates_of_extremes(void **state){
+TEST(rates_of_extremes){
   const size_t block_bytes = 32;
   const bloom_shape shape = blocks_of(5);
   uint8_t *bytes = cleared(&shape);
   bloom_filter filter = read_back(bytes, shape.num_bytes);
   bloom_facts facts;
-  (void)state;
   assert_true(parquet->measured_fpr(&filter)<=0);
   parquet->describe(&filter, 1, &facts);
   assert_true(facts.expected_fpr<=0 && facts.expected_fpr>=0);
@@ -830,33 +805,4 @@ static void rates_of_extremes(void **state){
 }
 
 /* The quickest first: the check of mutants stops at the first that fails. */
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_row),
-    cmocka_unit_test(rows_end_with_scalar),
-    cmocka_unit_test(shapes),
-    cmocka_unit_test(too_big),
-    cmocka_unit_test(nothing_is_not_read),
-    cmocka_unit_test(the_largest_is_read),
-    cmocka_unit_test(headers_that_lie),
-    cmocka_unit_test(every_byte_of_the_header_counts),
-    cmocka_unit_test(cut_and_longer),
-    cmocka_unit_test(what_is_written_is_read),
-    cmocka_unit_test(adding_nothing),
-    cmocka_unit_test(rows_give_the_same_bits),
-    cmocka_unit_test(rows_miss_each_bit),
-    cmocka_unit_test(runs_come_together),
-    cmocka_unit_test(merging),
-    cmocka_unit_test(testing_keys),
-    cmocka_unit_test(halves_fold),
-    cmocka_unit_test(facts_without_counting),
-    cmocka_unit_test(facts_of_filters),
-    cmocka_unit_test(rates_of_extremes),
-    cmocka_unit_test(modelled_rates),
-    cmocka_unit_test(smallest_sizes),
-    cmocka_unit_test(keys_are_estimated),
-    cmocka_unit_test(headers),
-    cmocka_unit_test(rates_are_as_modelled),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -10,8 +10,7 @@
 #define POWER_63 ((uint64_t)1 << 63)
 
 /* 2^63 partitions show all bits of the hash but the last. */
-static void known_hashes(void **state){
-  (void)state;
+TEST(known_hashes){
   assert_int_equal(bloom_partition_of(NULL, 0, POWER_63), 0x2d06800538d394c2u >> 1);
   assert_int_equal(bloom_partition_of((const uint8_t *)"hello", 5, POWER_63), 0x9555e8555c62dcfdu >> 1);
 }
@@ -31,11 +30,10 @@ static uint64_t slow_multiply_high(uint64_t hash, uint64_t num_partitions){
   return high;
 }
 
-static void all_numbers_of_partitions(void **state){
+TEST(all_numbers_of_partitions){
   const uint64_t hash = 0x9555e8555c62dcfdu; /* of hello */
   rng random = rng_stream(1);
   int i;
-  (void)state;
   for(i=0; i<100000; i++){
     uint64_t num_partitions = rng_next(&random) >> rng_below(&random, 64);
     uint64_t partition = bloom_partition_of((const uint8_t *)"hello", 5, num_partitions);
@@ -48,11 +46,10 @@ static void all_numbers_of_partitions(void **state){
 
 /* XXH3 has a path of its own for 0, 1-3, 4-8, 9-16, 17-128, 129-240 and longer
 ** keys; none may depend on where the key lies.  A sanitizer sees reads past it. */
-static void every_length_and_alignment(void **state){
+TEST(every_length_and_alignment){
   rng random = rng_stream(2);
   uint8_t bytes[600 + 8];
   size_t num_bytes, offset, i;
-  (void)state;
   for(num_bytes=0; num_bytes<=600; num_bytes++){
     uint8_t key[600], *exact;
     uint64_t partition;
@@ -67,11 +64,4 @@ static void every_length_and_alignment(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(known_hashes),
-    cmocka_unit_test(all_numbers_of_partitions),
-    cmocka_unit_test(every_length_and_alignment),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -38,9 +38,8 @@ static uint32_t naive_count(const uint8_t *bytes, uint32_t bits_per_block){
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void sizes_are_powers_of_two_in_a_range(void **state){
+TEST(sizes_are_powers_of_two_in_a_range){
   uint64_t size, num_sizes = 0;
-  (void)state;
   for(size=0; size<=200000; size++) num_sizes += (uint64_t)bloom_signature_is_size(size);
   assert_int_equal(num_sizes, 7);
   for(size=1024; size<=65536; size*=2) assert_true(bloom_signature_is_size(size));
@@ -49,19 +48,17 @@ static void sizes_are_powers_of_two_in_a_range(void **state){
 }
 
 /* Also in ../../ext/FORMATS.md. */
-static void known_bits(void **state){
+TEST(known_bits){
   static const uint16_t expected[8] = {0x1ef0, 0x1abc, 0x1678, 0x1234, 3610, 4542, 4986, 3991};
   uint16_t bits[8];
   size_t i;
-  (void)state;
   assert_int_equal(bloom_signature_bits(0x123456789abcdef0u, 8, 8192, bits), 8);
   for(i=0; i<8; i++) assert_int_equal(bits[i], expected[i]);
 }
 
-static void bits_are_those_of_the_definition(void **state){
+TEST(bits_are_those_of_the_definition){
   rng random = rng_stream(1);
   size_t round;
-  (void)state;
   for(round=0; round<test_share(20000); round++){
     const uint64_t hash = rng_next(&random) >> rng_below(&random, 64);
     const uint32_t size = sizes[rng_below(&random, COUNT_OF(sizes))];
@@ -72,10 +69,9 @@ static void bits_are_those_of_the_definition(void **state){
   }
 }
 
-static void a_block_has_the_bits_of_its_keys_and_counts_them(void **state){
+TEST(a_block_has_the_bits_of_its_keys_and_counts_them){
   rng random = rng_stream(2);
   size_t round;
-  (void)state;
   for(round=0; round<test_share(200); round++){
     const uint32_t size = sizes[rng_below(&random, COUNT_OF(sizes))];
     const uint32_t num_probes = 1 + (uint32_t)rng_below(&random, BLOOM_SIGNATURE_MAX_PROBES);
@@ -106,10 +102,9 @@ static void a_block_has_the_bits_of_its_keys_and_counts_them(void **state){
   }
 }
 
-static void has_bits_wants_all_of_them(void **state){
+TEST(has_bits_wants_all_of_them){
   uint8_t bytes[128] = {0};
   static const uint16_t bits[3] = {0, 9, 1023};
-  (void)state;
   assert_true(bloom_block_has_bits(bytes, bits, 0));
   assert_false(bloom_block_has_bits(bytes, bits, 1));
   bytes[0] = 1;
@@ -122,13 +117,12 @@ static void has_bits_wants_all_of_them(void **state){
   assert_false(bloom_block_has_bits(bytes, bits, 3));
 }
 
-static void a_full_block_accepts_everything(void **state){
+TEST(a_full_block_accepts_everything){
   uint8_t bytes[1025];
   uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
   rng random = rng_stream(3);
   bloom_block block;
   int i;
-  (void)state;
   bytes[1024] = 7;
   bloom_block_clear(&block, bytes, 8192);
   bloom_block_add(&block, 1, 12);
@@ -145,12 +139,11 @@ static void a_full_block_accepts_everything(void **state){
   assert_int_equal(bytes[1024], 7);
 }
 
-static void merging_is_adding_the_other_s_keys(void **state){
+TEST(merging_is_adding_the_other_s_keys){
   rng random = rng_stream(4);
   uint8_t one[1024], other[1024], both[1024];
   bloom_block a, b, c;
   int i;
-  (void)state;
   bloom_block_clear(&a, one, 8192);
   bloom_block_clear(&b, other, 8192);
   bloom_block_clear(&c, both, 8192);
@@ -164,19 +157,17 @@ static void merging_is_adding_the_other_s_keys(void **state){
   assert_int_equal(a.bits_set, c.bits_set);
 }
 
-static void overfull_is_two_thirds(void **state){
-  (void)state;
+TEST(overfull_is_two_thirds){
   assert_false(bloom_block_is_overfull(5461, 8192));
   assert_true(bloom_block_is_overfull(5462, 8192));
   assert_true(bloom_block_is_overfull(65536, 65536));
 }
 
 /* A block that is half full accepts an absent key at a rate of 2^-probes. */
-static void absent_keys_pass_as_theory_says(void **state){
+TEST(absent_keys_pass_as_theory_says){
   static const uint32_t num_probes[] = {1, 2, 4, 5, 8, 10, 12};
   rng random = rng_stream(5);
   size_t i, s;
-  (void)state;
   for(i=0; i<COUNT_OF(num_probes); i++){
     for(s=2; s<4; s++){
       const uint32_t size = sizes[s], probes = num_probes[i];
@@ -204,17 +195,4 @@ static void absent_keys_pass_as_theory_says(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sizes_are_powers_of_two_in_a_range),
-    cmocka_unit_test(known_bits),
-    cmocka_unit_test(bits_are_those_of_the_definition),
-    cmocka_unit_test(a_block_has_the_bits_of_its_keys_and_counts_them),
-    cmocka_unit_test(has_bits_wants_all_of_them),
-    cmocka_unit_test(a_full_block_accepts_everything),
-    cmocka_unit_test(merging_is_adding_the_other_s_keys),
-    cmocka_unit_test(overfull_is_two_thirds),
-    cmocka_unit_test(absent_keys_pass_as_theory_says),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -213,17 +213,15 @@ static void assert_text(const char *text, size_t num_bytes, const char *const *e
   }while( 0 )
 
 /* Also in ../../ext/FORMATS.md. */
-static void known_hashes(void **state){
+TEST(known_hashes){
   const hash_list list = pieces_of((const uint8_t *)"Error", 5, NULL);
-  (void)state;
   assert_int_equal(list.count, 5);
   assert_int_equal(list.hashes[0], 0x167db0b790db56abu);
   assert_int_equal(list.hashes[2], 0xc6e09f98937f548cu);
 }
 
-static void pieces_of_texts(void **state){
+TEST(pieces_of_texts){
   hash_list list;
-  (void)state;
   list = pieces_of(NULL, 0, NULL);
   assert_int_equal(list.count, 0);
   list = pieces_of((const uint8_t *)"ab", 2, NULL);
@@ -250,10 +248,9 @@ static void pieces_of_texts(void **state){
 }
 
 /* All pieces in their order, over the ends of what one call returns. */
-static void long_texts_come_in_parts(void **state){
+TEST(long_texts_come_in_parts){
   rng random = rng_stream(1);
   size_t round;
-  (void)state;
   for(round=0; round<test_share(3000); round++){
     const size_t num_bytes = rng_below(&random, MAX_TEXT + 1);
     uint8_t text[MAX_TEXT];
@@ -272,9 +269,8 @@ static void long_texts_come_in_parts(void **state){
 }
 
 /* A character of four bytes is the last that a call reads, wherever its end comes. */
-static void what_a_call_returns_has_room(void **state){
+TEST(what_a_call_returns_has_room){
   size_t num_letters;
-  (void)state;
   for(num_letters=0; num_letters<12; num_letters++){
     uint8_t text[12 + 4*60];
     uint64_t *hashes = malloc(BLOOM_PIECES_ROOM*sizeof(uint64_t) + 8*sizeof(uint64_t));
@@ -297,10 +293,9 @@ static void what_a_call_returns_has_room(void **state){
 }
 
 /* Well-formed texts have the pieces of their bytes, but for what U+FFFD and its neighbours touch. */
-static void well_formed_texts_are_told_apart(void **state){
+TEST(well_formed_texts_are_told_apart){
   rng random = rng_stream(2);
   size_t round, num_well = 0;
-  (void)state;
   for(round=0; round<test_share(300000); round++){
     uint8_t text[128];
     int is_ill_formed, is_expected;
@@ -327,7 +322,7 @@ static void well_formed_texts_are_told_apart(void **state){
 #define GLOB(text, ...) PATTERN(BLOOM_PATTERN_GLOB, BLOOM_CASE_ASCII, text, __VA_ARGS__)
 #define UNICODE(text, ...) PATTERN(BLOOM_PATTERN_LIKE, BLOOM_CASE_UNICODE, text, __VA_ARGS__)
 
-static void pieces_of_patterns(void **state){
+TEST(pieces_of_patterns){
   const hash_list none[] = {
     pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, NULL, 0),
     pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"%", 1),
@@ -337,7 +332,6 @@ static void pieces_of_patterns(void **state){
     pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"ab\xef\xbf\xbd" "bc", 7),
   };
   size_t i;
-  (void)state;
   for(i=0; i<COUNT_OF(none); i++) assert_int_equal(none[i].count, 0);
   LIKE("%time_out%", "tim", "ime", "time", "out");
   LIKE("ABC", "abc");
@@ -361,10 +355,9 @@ static void pieces_of_patterns(void **state){
 }
 
 /* The promise. */
-static void a_text_that_matches_has_the_pattern_s_pieces(void **state){
+TEST(a_text_that_matches_has_the_pattern_s_pieces){
   rng random = rng_stream(3);
   size_t round, num_matches = 0, num_with_pieces = 0, num_old = 0;
-  (void)state;
   for(round=0; round<test_share(1000000); round++){
     const int is_glob = (int)rng_below(&random, 2);
     const bloom_pattern_syntax syntax = is_glob ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE;
@@ -392,15 +385,4 @@ static void a_text_that_matches_has_the_pattern_s_pieces(void **state){
   if( test_share(1000000)==1000000 ) assert_true(num_old>10);
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(known_hashes),
-    cmocka_unit_test(pieces_of_texts),
-    cmocka_unit_test(long_texts_come_in_parts),
-    cmocka_unit_test(what_a_call_returns_has_room),
-    cmocka_unit_test(well_formed_texts_are_told_apart),
-    cmocka_unit_test(pieces_of_patterns),
-    cmocka_unit_test(a_text_that_matches_has_the_pattern_s_pieces),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -94,9 +94,8 @@ static uint8_t *group_of_groups(int tier, uint8_t *const *groups, uint32_t bits_
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void tiers_fill_strips(void **state){
+TEST(tiers_fill_strips){
   int tier;
-  (void)state;
   for(tier=0; tier<BLOOM_SLICE_TIERS; tier++){
     assert_int_equal(bloom_tier_blocks(tier), tier_blocks[tier]);
     assert_int_equal(bloom_tier_slice_bytes(tier), tier_blocks[tier]/8);
@@ -114,10 +113,9 @@ static void tiers_fill_strips(void **state){
   assert_int_equal(bloom_strip_bytes(2, 65536, 8191), 4032);
 }
 
-static void slices_lie_one_after_the_other(void **state){
+TEST(slices_lie_one_after_the_other){
   uint32_t bits_per_block, bit, block;
   int tier;
-  (void)state;
   for(tier=0; tier<BLOOM_SLICE_TIERS; tier++){
     for(bits_per_block=1024; bits_per_block<=65536; bits_per_block*=2){
       for(bit=0; bit<bits_per_block; bit++){
@@ -136,10 +134,9 @@ static void slices_lie_one_after_the_other(void **state){
   }
 }
 
-static void blocks_are_turned_over(void **state){
+TEST(blocks_are_turned_over){
   rng random = rng_stream(1);
   uint32_t bits_per_block;
-  (void)state;
   for(bits_per_block=1024; bits_per_block<=65536; bits_per_block*=2){
     uint8_t *blocks = random_blocks(&random, 64, bits_per_block);
     uint8_t *group = group_of_blocks(blocks, bits_per_block), *expected = naive_group(blocks, 64, bits_per_block);
@@ -151,11 +148,10 @@ static void blocks_are_turned_over(void **state){
 }
 
 /* One bit in one block: known bytes. */
-static void known_strips(void **state){
+TEST(known_strips){
   uint8_t blocks[64][128] = {{0}}, strip[BLOOM_SLICE_STRIP_BYTES];
   const uint8_t *each[64];
   uint32_t i, j, sum = 0;
-  (void)state;
   for(i=0; i<64; i++) each[i] = blocks[i];
   blocks[10][63] = 0x20; /* block 10, bit 509: slice 5 of strip 1 */
   assert_int_equal(bloom_strip_of_blocks(each, 1024, 0, strip), 4032);
@@ -169,11 +165,10 @@ static void known_strips(void **state){
 }
 
 /* Also in ../../ext/FORMATS.md, from the specification in Python. */
-static void a_known_group(void **state){
+TEST(a_known_group){
   static uint8_t blocks[64*128];
   uint8_t *group;
   uint64_t b, i;
-  (void)state;
   for(b=0; b<64; b++){
     bloom_block block;
     bloom_block_clear(&block, blocks + b*128, 1024);
@@ -185,11 +180,10 @@ static void a_known_group(void **state){
   free(group);
 }
 
-static void groups_are_joined_side_by_side(void **state){
+TEST(groups_are_joined_side_by_side){
   static const uint32_t joined_sizes[] = {1024, 2048, 8192};
   rng random = rng_stream(2);
   size_t s;
-  (void)state;
   for(s=0; s<COUNT_OF(joined_sizes); s++){
     const uint32_t bits_per_block = joined_sizes[s];
     uint8_t *blocks = random_blocks(&random, 4032, bits_per_block), *tops[9], *top, *expected;
@@ -213,12 +207,11 @@ static void groups_are_joined_side_by_side(void **state){
   }
 }
 
-static void a_search_finds_the_blocks_that_have_all_bits(void **state){
+TEST(a_search_finds_the_blocks_that_have_all_bits){
   const uint32_t bits_per_block = 1024;
   rng random = rng_stream(3);
   size_t round, num_found = 0, num_stops = 0;
   int tier;
-  (void)state;
   for(tier=0; tier<BLOOM_SLICE_TIERS; tier++){
     const uint32_t num_blocks = tier_blocks[tier], slice_bytes = num_blocks/8;
     uint8_t *blocks = random_blocks(&random, num_blocks, bits_per_block);
@@ -256,9 +249,8 @@ static void a_search_finds_the_blocks_that_have_all_bits(void **state){
   assert_true(num_stops>0);
 }
 
-static void next_stops_at_the_last_block(void **state){
+TEST(next_stops_at_the_last_block){
   uint8_t candidates[16] = {0};
-  (void)state;
   assert_int_equal(bloom_slice_next(candidates, 128, 0), 128);
   candidates[15] = 0x80;
   assert_int_equal(bloom_slice_next(candidates, 128, 0), 127);
@@ -270,16 +262,4 @@ static void next_stops_at_the_last_block(void **state){
   assert_int_equal(bloom_slice_next(candidates, 128, 1), 127);
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(tiers_fill_strips),
-    cmocka_unit_test(slices_lie_one_after_the_other),
-    cmocka_unit_test(blocks_are_turned_over),
-    cmocka_unit_test(known_strips),
-    cmocka_unit_test(a_known_group),
-    cmocka_unit_test(groups_are_joined_side_by_side),
-    cmocka_unit_test(a_search_finds_the_blocks_that_have_all_bits),
-    cmocka_unit_test(next_stops_at_the_last_block),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -79,11 +79,10 @@ static void learn_row(bloom_lesson *lesson, const uint8_t *text, size_t num_byte
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void an_entry_says_how_many_probes(void **state){
+TEST(an_entry_says_how_many_probes){
   rng random = rng_stream(1);
   uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
   size_t round, seen[5] = {0};
-  (void)state;
   rng_bytes(&random, weights, BLOOM_WEIGHTS_BYTES);
   for(round=0; round<200000; round++){
     const uint64_t hash = rng_next(&random);
@@ -98,11 +97,10 @@ static void an_entry_says_how_many_probes(void **state){
 }
 
 /* Whatever the table: each needle of a row finds the row's block. */
-static void no_table_loses_a_row(void **state){
+TEST(no_table_loses_a_row){
   rng random = rng_stream(2);
   uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
   size_t round, num_with_bits = 0;
-  (void)state;
   for(round=0; round<test_share(300); round++){
     const uint32_t bits_per_block = 1024u << rng_below(&random, 7);
     uint8_t text[600], *bytes = allocated(bits_per_block/8);
@@ -130,11 +128,10 @@ static void no_table_loses_a_row(void **state){
   free(weights);
 }
 
-static void bits_of_rare_pieces_come_first_and_once(void **state){
+TEST(bits_of_rare_pieces_come_first_and_once){
   rng random = rng_stream(3);
   uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
   size_t round;
-  (void)state;
   for(round=0; round<test_share(500); round++){
     uint64_t hashes[20];
     uint16_t bits[MAX_BITS], expected[MAX_BITS], few[MAX_BITS];
@@ -165,11 +162,10 @@ static void bits_of_rare_pieces_come_first_and_once(void **state){
   free(weights);
 }
 
-static void chunks_have_their_size_and_rows_are_not_divided(void **state){
+TEST(chunks_have_their_size_and_rows_are_not_divided){
   bloom_lesson *lesson = allocated(sizeof(*lesson));
   const uint64_t hashes[3] = {1, 2, 1};
   const uint32_t one = naive_entry(1), two = naive_entry(2);
-  (void)state;
   memset(lesson, 0xa5, sizeof(*lesson));
   bloom_lesson_begin(lesson, 1024); /* chunks of 1,194 bytes */
   bloom_lesson_add(lesson, hashes, 3);
@@ -191,12 +187,11 @@ static void chunks_have_their_size_and_rows_are_not_divided(void **state){
   free(lesson);
 }
 
-static void counting_ends_where_numbers_do(void **state){
+TEST(counting_ends_where_numbers_do){
   bloom_lesson *lesson = allocated(sizeof(*lesson));
   uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
   const uint64_t hash = 77;
   int i;
-  (void)state;
   bloom_lesson_begin(lesson, 1024);
   for(i=0; i<BLOOM_LESSON_MAX_CHUNKS+10; i++){
     bloom_lesson_add(lesson, &hash, 1);
@@ -211,12 +206,11 @@ static void counting_ends_where_numbers_do(void **state){
   free(weights);
 }
 
-static void too_little_text_teaches_nothing(void **state){
+TEST(too_little_text_teaches_nothing){
   bloom_lesson *lesson = allocated(sizeof(*lesson));
   uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
   const uint64_t hash = 77;
   int i;
-  (void)state;
   bloom_lesson_begin(lesson, 8192);
   for(i=0; i<63; i++){
     bloom_lesson_add(lesson, &hash, 1);
@@ -232,12 +226,11 @@ static void too_little_text_teaches_nothing(void **state){
 }
 
 /* Entries with given counts: by the definition, with the largest t there is room for. */
-static void the_limit_is_as_large_as_there_is_room_for(void **state){
+TEST(the_limit_is_as_large_as_there_is_room_for){
   rng random = rng_stream(4);
   bloom_lesson *lesson = allocated(sizeof(*lesson));
   uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
   size_t round;
-  (void)state;
   for(round=0; round<test_share(12); round++){
     const uint32_t num_chunks = 64 + (uint32_t)rng_below(&random, 1000);
     const size_t num_common = round==0 ? 0 : rng_below(&random, 20000);
@@ -293,13 +286,12 @@ static void the_limit_is_as_large_as_there_is_room_for(void **state){
 }
 
 /* Also in ../../ext/FORMATS.md, from the specification in Python. */
-static void a_known_table(void **state){
+TEST(a_known_table){
   static const char *const known[4] = {"user", "st 9", "4711", "xyz"};
   static const uint32_t probes[4] = {0, 0, 4, 4};
   bloom_lesson *lesson = allocated(sizeof(*lesson));
   uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
   int i;
-  (void)state;
   bloom_lesson_begin(lesson, 1024);
   for(i=0; i<2500; i++){
     char row[64];
@@ -321,7 +313,7 @@ static void a_known_table(void **state){
 }
 
 /* Of text like a log's the blocks take a ninth or less, and absent needles are told. */
-static void learned_blocks_take_their_share(void **state){
+TEST(learned_blocks_take_their_share){
   const uint32_t bits_per_block = 8192;
   rng random = rng_stream(5);
   bloom_lesson *lesson = allocated(sizeof(*lesson));
@@ -329,7 +321,6 @@ static void learned_blocks_take_their_share(void **state){
   rng rows = random;
   size_t num_text = 0, num_blocks = 0, num_passed = 0, i;
   bloom_block block;
-  (void)state;
   bloom_lesson_begin(lesson, bits_per_block);
   for(i=0; i<8000; i++) learn_row(lesson, text, random_words(&rows, text, sizeof(text)));
   assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
@@ -353,17 +344,4 @@ static void learned_blocks_take_their_share(void **state){
   free(bytes);
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(an_entry_says_how_many_probes),
-    cmocka_unit_test(no_table_loses_a_row),
-    cmocka_unit_test(bits_of_rare_pieces_come_first_and_once),
-    cmocka_unit_test(chunks_have_their_size_and_rows_are_not_divided),
-    cmocka_unit_test(counting_ends_where_numbers_do),
-    cmocka_unit_test(too_little_text_teaches_nothing),
-    cmocka_unit_test(the_limit_is_as_large_as_there_is_room_for),
-    cmocka_unit_test(a_known_table),
-    cmocka_unit_test(learned_blocks_take_their_share),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

@@ -13,11 +13,10 @@
 #define NUM_MESSAGES 20000u /* at BLOOM_TEST_SHARE=100 */
 #define MAX_BYTES    1200u
 
-static void libsodium_agrees(void **state){
+TEST(libsodium_agrees){
   const size_t num_messages = test_share(NUM_MESSAGES);
   rng random = rng_stream(2524);
   size_t i;
-  (void)state;
   assert_int_equal(crypto_shorthash_keybytes(), BLOOM_SIPHASH_SECRET_BYTES);
   assert_int_equal(crypto_shorthash_bytes(), BLOOM_SIPHASH_BYTES);
   for(i=0; i<num_messages; i++){
@@ -35,9 +34,4 @@ static void libsodium_agrees(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(libsodium_agrees),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

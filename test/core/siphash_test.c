@@ -38,10 +38,9 @@ static char *hex_of_hash(uint64_t hash){
   return hex_of(bytes, sizeof(bytes));
 }
 
-static void published_vectors(void **state){
+TEST(published_vectors){
   uint8_t message[64];
   size_t num_bytes;
-  (void)state;
   for(num_bytes=0; num_bytes<64; num_bytes++){
     /* Ends where its allocation ends: a sanitizer sees a read past it. */
     uint8_t *exact = exact_copy(message, num_bytes);
@@ -53,20 +52,18 @@ static void published_vectors(void **state){
   }
 }
 
-static void no_bytes_at_no_address(void **state){
+TEST(no_bytes_at_no_address){
   char *hex = hex_of_hash(bloom_siphash(published_secret, NULL, 0));
-  (void)state;
   assert_string_equal(hex, published[0]);
   free(hex);
 }
 
 /* The length enters by one byte: 256 bytes more must differ by more than that. */
-static void every_bit_counts(void **state){
+TEST(every_bit_counts){
   uint8_t secret[BLOOM_SIPHASH_SECRET_BYTES], message[600] = {0};
   rng random = rng_stream(25);
   uint64_t hash;
   size_t i;
-  (void)state;
   rng_bytes(&random, secret, sizeof(secret));
   hash = bloom_siphash(secret, message, sizeof(message));
   for(i=0; i<8*sizeof(secret); i++){
@@ -82,11 +79,4 @@ static void every_bit_counts(void **state){
   for(i=0; i<sizeof(message); i++) assert_true(bloom_siphash(secret, message, i)!=hash);
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(published_vectors),
-    cmocka_unit_test(no_bytes_at_no_address),
-    cmocka_unit_test(every_bit_counts),
-  };
-  return cmocka_run_group_tests(tests, print_seed, NULL);
-}
+RUN_TESTS()

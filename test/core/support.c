@@ -34,12 +34,6 @@ uint64_t test_seed(void){
   return env_number("BLOOM_TEST_SEED", DEFAULT_SEED);
 }
 
-int print_seed(void **state){
-  (void)state;
-  print_message("seed %" PRIu64 "\n", test_seed());
-  return 0;
-}
-
 size_t test_share(size_t count){
   size_t share = count * (size_t)env_number("BLOOM_TEST_SHARE", 100) / 100;
   return share ? share : 1;

@@ -10,14 +10,11 @@
 #ifndef BLOOM_TEST_SUPPORT_H
 #define BLOOM_TEST_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "../../ext/core/filter.h"
+#include "../lib/test.h"
 
 #define COUNT_OF(array) (sizeof(array)/sizeof((array)[0]))
 
@@ -26,9 +23,6 @@ uint64_t env_number(const char *name, uint64_t fallback);
 
 /* The seed of all random tests: fixed, or BLOOM_TEST_SEED. */
 uint64_t test_seed(void);
-
-/* Set-up of a group of tests: says which seed it runs with. */
-int print_seed(void **state);
 
 /* count scaled by BLOOM_TEST_SHARE, at least 1. */
 size_t test_share(size_t count);

@@ -12,12 +12,11 @@
 #define ALL_KINDS \
   "010700000000000000" "03040000004f736c6f" "020000000000000440" "040100000001" "0300000000" "01ffffffffffffffff"
 
-static void values_come_back(void **state){
+TEST(values_come_back){
   size_t num_bytes;
   uint8_t *bytes = bytes_of(ALL_KINDS, &num_bytes);
   const uint8_t *next = bytes, *const end = bytes + num_bytes;
   bloom_tuple_value value;
-  (void)state;
   assert_int_equal(bloom_tuple_num_values(bytes, num_bytes), 6);
   assert_true(bloom_tuple_read(&next, end, &value));
   assert_true(value.tag==BLOOM_TUPLE_INTEGER && value.integer==7);
@@ -38,11 +37,10 @@ static void values_come_back(void **state){
 
 /* Cut off anywhere but between two values it is no tuple; a value that is refused moves
 ** nothing. */
-static void cut_tuples_are_refused(void **state){
+TEST(cut_tuples_are_refused){
   static const size_t borders[] = {9, 18, 27, 33, 38, 47};
   size_t num_bytes, cut, i = 0;
   uint8_t *bytes = bytes_of(ALL_KINDS, &num_bytes);
-  (void)state;
   assert_int_equal(num_bytes, 47);
   for(cut=0; cut<=num_bytes; cut++){
     uint8_t *exact = exact_copy(bytes, cut);
@@ -56,7 +54,7 @@ static void cut_tuples_are_refused(void **state){
   free(bytes);
 }
 
-static void other_bytes_are_refused(void **state){
+TEST(other_bytes_are_refused){
   static const char *const rows[] = {
     "000000000000000000", "050000000000000000", "ff", "0104", /* tags, and a length that is none */
     "02000000000000f87f", "02010000000000f0ff", /* NaN */
@@ -64,7 +62,6 @@ static void other_bytes_are_refused(void **state){
   };
   const uint8_t *next;
   size_t i, num_bytes;
-  (void)state;
   assert_int_equal(bloom_tuple_num_values(NULL, 0), -1);
   for(i=0; i<COUNT_OF(rows); i++){
     bloom_tuple_value value = {BLOOM_TUPLE_BLOB, 77, 0, NULL, 77};
@@ -78,13 +75,12 @@ static void other_bytes_are_refused(void **state){
   }
 }
 
-static void extremes_come_back(void **state){
+TEST(extremes_come_back){
   static const struct { const char *bytes; int64_t integer; double real; } rows[] = {
     {"01ffffffffffffff7f", INT64_MAX, 0}, {"010000000000000080", INT64_MIN, 0},
     {"02ffffffffffffef7f", 0, 0x1.fffffffffffffp1023}, {"020100000000000080", 0, -0x1p-1074},
   };
   size_t i, num_bytes;
-  (void)state;
   for(i=0; i<COUNT_OF(rows); i++){
     uint8_t *bytes = bytes_of(rows[i].bytes, &num_bytes);
     const uint8_t *next = bytes;
@@ -96,12 +92,4 @@ static void extremes_come_back(void **state){
   }
 }
 
-int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(values_come_back),
-    cmocka_unit_test(cut_tuples_are_refused),
-    cmocka_unit_test(other_bytes_are_refused),
-    cmocka_unit_test(extremes_come_back),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -24,7 +24,6 @@ demo  gzip               gzip                     gzip                    gzip  
 demo  package_index?     -                        -                       -                   -                 -
 test  tcl_sqlite         tcl,libsqlite3-tcl       tcl,sqlite-tcl          tcl,sqlite-tcl      tcl,sqlite-tcl    tcl-tk
 test  python             python3                  python3                 python3             python            python
-test  cmocka             libcmocka-dev            libcmocka-devel         cmocka-dev          cmocka            cmocka
 test  binutils           binutils                 binutils                binutils            binutils          binutils
 test  pkg_config?        pkgconf                  pkgconf-pkg-config      pkgconf             pkgconf           pkgconf
 test  leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
@@ -110,9 +109,6 @@ probe() {
   tcl_sqlite)     echo 'exit [catch {package require Tcl 8.6; package require sqlite3}]' | tclsh ;;
   apsw)           . "$here/shared.sh"; find_python; "$PYTHON" -c 'import apsw' ;;
   python)         . "$here/shared.sh"; find_python; "$PYTHON" -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' ;;
-  cmocka)         printf '%s\n' '#include <stdarg.h>' '#include <stddef.h>' '#include <stdint.h>' '#include <setjmp.h>' \
-                    '#include <cmocka.h>' 'int main(void){ cmocka_set_message_output(CM_OUTPUT_TAP); return 0; }' |
-                    links -lcmocka ;;
   binutils)       have nm && have readelf ;;
   pkg_config)     pkg-config --version ;;
   leveldb)        printf '%s\n' '#include <leveldb/filter_policy.h>' \

@@ -37,7 +37,7 @@ adds_up() {
   shift
   "$@" >"$work/log" 2>&1 </dev/null
   status=$?
-  sum=$(tail -n 1 "$work/log" | sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/passed=\1 failed=\2/p')
+  sum=$(tail -n 1 "$work/log" | tr -d '\r' | sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/passed=\1 failed=\2/p')
   eval "${sum:-passed=0 failed=0}"
   if [ "$failed" = 0 ] && { [ $status != 0 ] || [ "$passed" = 0 ]; }; then failed=1; fi
   if [ "$failed" != 0 ]; then
@@ -73,7 +73,7 @@ leave_out() {
 # finish: the sum, and the end of the script.
 finish() {
   echo "$num_passed passed, $num_failed failed"
-  [ "$num_failed" = 0 ]
+  [ "$num_failed" = 0 ] && [ "$num_passed" != 0 ]
   exit
 }
 

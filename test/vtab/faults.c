@@ -36,8 +36,8 @@
 #include <unistd.h>
 
 #include "../lib/failing_memory.h"
+#include "../lib/test.h"
 
-static long num_passed, num_failed; /* scripts, each once a fault */
 static long num_runs;
 static char database_file[300];
 
@@ -501,12 +501,7 @@ static void fail_in_turn(const template_database *template, const char *mode, fa
       place = first + random_below(step);
       num_runs += run(template, scripts[i], what, place);
     }
-    if( problem[0] ){
-      num_failed++;
-      printf("FAILED, %s, %s %ld of %ld: %s\n  in:%.300s\n", mode, fault_names[what], place, total, problem, scripts[i]);
-    }else{
-      num_passed++;
-    }
+    tally(problem[0]==0, "%s, %s %ld of %ld: %s\n  in:%.300s", mode, fault_names[what], place, total, problem, scripts[i]);
   }
 }
 
@@ -551,6 +546,5 @@ int main(int num_args, char **args){
   rmdir(folder);
   sqlite3_reset_auto_extension();
   printf("note: %d scripts, %ld runs with a fault\n", num_scripts - 2, num_runs);
-  printf("%ld passed, %ld failed\n", num_passed, num_failed);
-  return num_failed>0;
+  return end_of_tests();
 }

@@ -31,7 +31,7 @@
 ** Measured rates are within 10 % for 1e3..1e7 keys at 4..20 bits per key,
 ** resonances included: test/core/fpr_grid.csv, made by fpr_grid.c.
 ** So are those of other numbers from 100 on at 5..24 bits, in the mean over many filters
-** of a size (info_grid.c), and from 10,000 on for each filter.  Below 20 keys the real rate
+** of a size (fpr_grid.c), and from 10,000 on for each filter.  Below 20 keys the real rate
 ** is higher: for 0.1 % it is 5 times that with 1 key, 3.6 with 5, 1.3 with 10, in the mean.
 */
 double bloom_modelled_fpr(const bloom_shape *shape, double num_keys);

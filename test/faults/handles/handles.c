@@ -19,20 +19,13 @@
 #include "../../../ext/bloom.h"
 #include "../../../ext/core/encodings.h"
 #include "../../../ext/sqlite/handle.h"
+#include "../../lib/test.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *extension;
-static int num_passed, num_failed;
 
-static void check(int is_right, const char *what, const char *sql){
-  if( is_right ){
-    num_passed++;
-  }else{
-    num_failed++;
-    printf("FAILED: %s\n  %s\n", what, sql);
-  }
-}
+#define check(is_right, what, sql) tally(is_right, "%s\n  %s", what, sql)
 
 static void must(int rc, sqlite3 *db){
   if( rc!=SQLITE_OK ){
@@ -408,6 +401,5 @@ int main(int num_args, char **args){
   check_kept_buffers();
   check(sqlite3_memory_used()==0, "no memory should be left", "");
   printf("note: SQLite %s\n", sqlite3_libversion());
-  printf("%d passed, %d failed\n", num_passed, num_failed);
-  return num_failed!=0;
+  return end_of_tests();
 }

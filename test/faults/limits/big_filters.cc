@@ -17,18 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "../../lib/test.h"
+
 static const int kBitsPerKey = 100;
 static const int kNumKeys = 64; // different ones: the texts 1 .. 64
-static int num_passed, num_failed;
 
-static void check(bool is_right, const char *what, size_t num_keys){
-  if( is_right ){
-    num_passed++;
-  }else{
-    num_failed++;
-    printf("FAILED with a capacity of %zu: %s\n", num_keys, what);
-  }
-}
+#define check(is_right, what, num_keys) tally(is_right, "with a capacity of %zu: %s", num_keys, what)
 
 static void must(int rc, sqlite3 *db){
   if( rc!=SQLITE_OK ){
@@ -119,6 +113,5 @@ int main(int num_args, char **args){
   for(size_t capacity : capacities) compare(db, capacity, capacity>42949672);
   sqlite3_close(db);
   printf("note: filters of 4,294,967,200, 4,294,967,304 and 4,800,000,000 bits\n");
-  printf("%d passed, %d failed\n", num_passed, num_failed);
-  return num_failed>0;
+  return end_of_tests();
 }

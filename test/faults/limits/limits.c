@@ -26,6 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../lib/test.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Keys without end. */
@@ -34,16 +36,8 @@
 #define KEYS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?1) "
 
 static const char *extension;
-static int num_passed, num_failed;
 
-static void check(int is_right, const char *what, const char *sql, sqlite3_int64 got){
-  if( is_right ){
-    num_passed++;
-  }else{
-    num_failed++;
-    printf("FAILED: %s; it was %lld\n  %s\n", what, got, sql);
-  }
-}
+#define check(is_right, what, sql, got) tally(is_right, "%s; it was %lld\n  %s", what, (long long)(got), sql)
 
 static void must(int rc, sqlite3 *db){
   if( rc!=SQLITE_OK ){
@@ -670,6 +664,5 @@ int main(int num_args, char **args){
   check_large_filters();
   printf("note: SQLite %s, %zu statements that would not end, each interrupted in 3 ways\n",
          sqlite3_libversion(), COUNT_OF(endless_statements));
-  printf("%d passed, %d failed\n", num_passed, num_failed);
-  return num_failed>0;
+  return end_of_tests();
 }

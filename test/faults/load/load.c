@@ -24,21 +24,17 @@
 #include <string.h>
 
 #include "../../lib/failing_memory.h"
+#include "../../lib/test.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *extension;
-static long num_passed, num_failed, num_failing_loads;
+static long num_failing_loads;
 static const char *scene; /* what is tried, for the reports */
 static long scene_number;
 
 static void check(int is_right, const char *what, const char *got){
-  if( is_right ){
-    num_passed++;
-  }else{
-    num_failed++;
-    printf("FAILED: %s %ld: %s; it was %s\n", scene, scene_number, what, got ? got : "nothing");
-  }
+  tally(is_right, "%s %ld: %s; it was %s", scene, scene_number, what, got ? got : "nothing");
 }
 
 /* ---- What can be called -------------------------------------------------------------- */
@@ -118,7 +114,7 @@ static size_t call_all(sqlite3 *db, const char *own, int all_must_be_there){
     }
     sqlite3_free(answer);
   }
-  num_passed++;
+  tally(1, "all are called");
   return num_there;
 }
 
@@ -394,6 +390,5 @@ int main(int argc, char **argv){
   load_well(db);
   close_connection(db);
   printf("note: SQLite %s, %ld loads with failing allocations\n", sqlite3_libversion(), num_failing_loads);
-  printf("%ld passed, %ld failed\n", num_passed, num_failed);
-  return num_failed>0;
+  return end_of_tests();
 }

@@ -29,10 +29,10 @@
 #include <string.h>
 
 #include "../../lib/failing_memory.h"
+#include "../../lib/test.h"
 
 typedef int (*extension_init)(sqlite3 *, char **, const struct sqlite3_api_routines *);
 
-static long num_passed, num_failed;         /* checks */
 /* Runs of statements in which an allocation failed: each ended in one of three ways. */
 static long num_nomem, num_exact, num_textless;
 static long num_loads; /* likewise, of loading */
@@ -321,12 +321,8 @@ static void fail_in_turn(sqlite3 *template, const char *sql, int is_error, faili
   }
   /* A statement that allocates nothing would be none. */
   if( problem.num_chars==0 && number==1 ) text_print(&problem, "no allocation could fail\n");
-  if( problem.num_chars ){
-    num_failed++;
-    printf("FAILED, allocation %ld %s fails:\n  %s\n%s\n", number, failing_names[mode], sql, problem.chars);
-  }else{
-    num_passed++;
-  }
+  tally(problem.num_chars==0, "allocation %ld %s fails:\n  %s\n%s", number, failing_names[mode], sql,
+        problem.num_chars ? problem.chars : "");
   text_free(&problem);
   expectation_free(&expected);
 }
@@ -396,13 +392,8 @@ static void load_in_turn(const char *what, long (*load)(long, failing, text *), 
       text_print(&problem, "%lld bytes are left\n", sqlite3_memory_used() - memory_before);
     }
   }
-  if( problem.num_chars || number==1 ){
-    num_failed++;
-    printf("FAILED %s, allocation %ld %s fails:\n%s\n", what, number, failing_names[mode],
-           number==1 ? "none could fail" : problem.chars);
-  }else{
-    num_passed++;
-  }
+  tally(problem.num_chars==0 && number>1, "%s, allocation %ld %s fails:\n%s", what, number, failing_names[mode],
+        number==1 ? "none could fail" : problem.num_chars ? problem.chars : "");
   text_free(&problem);
 }
 
@@ -434,8 +425,7 @@ static int for_each_statement(const text *file, void (*use)(const char *sql, int
     line += num_chars + (line[num_chars]!=0);
   }
   if( sql.num_chars ){
-    printf("FAILED: no end of %s\n", sql.chars);
-    num_failed++;
+    tally(0, "no end of %s", sql.chars);
     text_free(&sql);
   }
   return num_statements;
@@ -487,8 +477,7 @@ static void note_calls(const char *sql, int is_error, void *data){
 
 static int print_missing(void *unused, int num_columns, char **values, char **names){
   (void)unused; (void)num_columns; (void)names;
-  printf("FAILED: %s\n", values[0]);
-  num_failed++;
+  tally(0, "%s", values[0]);
   return 0;
 }
 
@@ -505,7 +494,6 @@ static void check_list(const text *file){
     "DELETE FROM modules; INSERT INTO modules SELECT * FROM our_modules WHERE name NOT LIKE 'pragma%';";
   sqlite3 *db;
   sqlite3_stmt *count;
-  long failed_before = num_failed;
   must(sqlite3_open(":memory:", &db), "sqlite3_open()");
   must(sqlite3_exec(db, prepare, NULL, NULL, NULL), "functions before");
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL);
@@ -517,15 +505,11 @@ static void check_list(const text *file){
   must(sqlite3_prepare_v2(db, "SELECT (SELECT count(*) FROM functions), (SELECT count(*) FROM modules)", -1,
                           &count, NULL), "count");
   sqlite3_step(count);
-  if( sqlite3_column_int(count, 0)==0 || sqlite3_column_int(count, 1)==0 ){
-    printf("FAILED: the extension has no functions or no modules\n");
-    num_failed++;
-  }
+  tally(sqlite3_column_int(count, 0)>0 && sqlite3_column_int(count, 1)>0, "the extension has no functions or no modules");
   printf("note: %d functions and %d modules, each in every role\n", sqlite3_column_int(count, 0),
          sqlite3_column_int(count, 1));
   sqlite3_finalize(count);
   sqlite3_close(db);
-  num_passed += num_failed==failed_before;
 }
 
 /* ---------------------------------------------------------------------------------------- */
@@ -581,6 +565,5 @@ int main(int num_args, char **args){
   sqlite3_shutdown();
   text_free(&schema);
   text_free(&statements);
-  printf("%ld passed, %ld failed\n", num_passed, num_failed);
-  return num_failed>0;
+  return end_of_tests();
 }

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "../../../ext/bloom.h"
+#include "../../lib/test.h"
 
 enum { NUM_THREADS = 6, MAX_FAILED = 5 };
 
@@ -30,11 +31,10 @@ static const char by_handle[] = "SELECT count(*) FROM t WHERE bloom_may_contain(
 
 static const char *database;
 static time_t end;
-static atomic_long num_commits, num_locked, num_passed, num_failed;
+static atomic_long num_commits, num_locked;
 
 static void fail(const char *what, const char *sql){
-  printf("FAILED: %s\n  %s\n", what, sql);
-  num_failed++;
+  tally(0, "%s\n  %s", what, sql);
 }
 
 static sqlite3 *open_database(void){
@@ -65,21 +65,20 @@ static int run(sqlite3 *db, const char *sql, int *number){
   return is_fine;
 }
 
-static void count(int num_denied, const char *sql){
-  if( num_denied==0 ) num_passed++;
-  else fail("the filter misses rows that are there", sql);
+static void count(int num_lost, const char *sql){
+  tally(num_lost==0, "false negatives: %d rows\n  %s", num_lost, sql);
 }
 
-static void check_none_is_denied(sqlite3 *db, const char *sql){
-  int num_denied = -1;
-  if( run(db, sql, &num_denied) ) count(num_denied, sql);
+static void check_none_is_lost(sqlite3 *db, const char *sql){
+  int num_lost = -1;
+  if( run(db, sql, &num_lost) ) count(num_lost, sql);
 }
 
 /* The same with a statement that lives as long as the thread. */
-static void check_none_is_denied_by_held(sqlite3 *db, sqlite3_stmt **held, const char *sql){
-  int num_denied = -1;
+static void check_none_is_lost_by_held(sqlite3 *db, sqlite3_stmt **held, const char *sql){
+  int num_lost = -1;
   const int rc = *held ? SQLITE_OK : sqlite3_prepare_v2(db, sql, -1, held, NULL);
-  if( step_through(db, *held, rc, sql, &num_denied) ) count(num_denied, sql);
+  if( step_through(db, *held, rc, sql, &num_lost) ) count(num_lost, sql);
   sqlite3_reset(*held);
 }
 
@@ -153,12 +152,12 @@ static void commit_meanwhile(sqlite3 *host){
     if( i==1 ) guest = open_database();
     if( !run(host, statements[i], &unused) ) fail(sqlite3_errmsg(host), statements[i]);
   }
-  check_none_is_denied(host, by_look_up);
-  check_none_is_denied(host, by_handle);
+  check_none_is_lost(host, by_look_up);
+  check_none_is_lost(host, by_handle);
   if( !run(host, "INSERT INTO t(k) VALUES ('of the host again')", &unused) ) fail(sqlite3_errmsg(host), "again");
   sqlite3_close(guest);
   guest = NULL;
-  check_none_is_denied(host, by_look_up);
+  check_none_is_lost(host, by_look_up);
   if( !run(host, "DROP TABLE meanwhile", &unused) ) fail(sqlite3_errmsg(host), "DROP TABLE");
 }
 
@@ -168,12 +167,12 @@ static void *run_thread(void *number){
   unsigned seed = *(unsigned *)number;
   sqlite3 *db = open_database();
   sqlite3_stmt *look_up = NULL, *handle = NULL;
-  while( (time(NULL)<end || num_commits==0) && num_failed<MAX_FAILED ){
+  while( (time(NULL)<end || num_commits==0) && test_num_failed<MAX_FAILED ){
     change(db, &seed);
-    check_none_is_denied(db, by_look_up);
-    check_none_is_denied(db, by_handle);
-    check_none_is_denied_by_held(db, &look_up, by_look_up);
-    check_none_is_denied_by_held(db, &handle, by_handle);
+    check_none_is_lost(db, by_look_up);
+    check_none_is_lost(db, by_handle);
+    check_none_is_lost_by_held(db, &look_up, by_look_up);
+    check_none_is_lost_by_held(db, &handle, by_handle);
   }
   sqlite3_finalize(look_up);
   sqlite3_finalize(handle);
@@ -206,9 +205,8 @@ int main(int num_args, char **args){
   for(i=0; i<NUM_THREADS; i++) pthread_join(threads[i], NULL);
   /* Nobody is left who locks. */
   if( !run(db, "INSERT INTO f(f) VALUES ('integrity-check')", &unused) ) fail(sqlite3_errmsg(db), "integrity-check");
-  check_none_is_denied(db, by_handle);
+  check_none_is_lost(db, by_handle);
   if( sqlite3_close(db)!=SQLITE_OK ) fail("the connection cannot be closed", "");
   printf("note: shared cache: %ld transactions, %ld statements met a lock\n", (long)num_commits, (long)num_locked);
-  printf("%ld passed, %ld failed\n", (long)num_passed, (long)num_failed);
-  return num_failed>0;
+  return end_of_tests();
 }

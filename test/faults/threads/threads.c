@@ -12,7 +12,6 @@
 #define _POSIX_C_SOURCE 200809L /* barriers */
 #include <pthread.h>
 #include <sqlite3.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "../../../ext/bloom.h"
+#include "../../lib/test.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -55,7 +55,6 @@ static const char *database;
 static int is_serialized, num_threads = 8, num_rounds = 3;
 static sqlite3 *shared; /* by all threads, where SQLite is serialized */
 static pthread_barrier_t start; /* of all threads */
-static atomic_long num_passed, num_failed;
 
 static void must(int rc, sqlite3 *db){
   if( rc!=SQLITE_OK ){
@@ -64,10 +63,7 @@ static void must(int rc, sqlite3 *db){
   }
 }
 
-static void check(int is_right, const char *what, const char *sql){
-  atomic_fetch_add(is_right ? &num_passed : &num_failed, 1);
-  if( !is_right ) printf("FAILED: %s\n  %s\n", what, sql);
-}
+#define check(is_right, what, sql) tally(is_right, "%s\n  %s", what, sql)
 
 static sqlite3 *open_database(void){
   sqlite3 *db;
@@ -198,6 +194,5 @@ int main(int num_args, char **args){
   for(i=0; i<COUNT_OF(statements); i++) sqlite3_free(answers[i]);
   printf("note: SQLite %s, %s: %d threads, %d connections, %ld statements\n", sqlite3_libversion(), args[1],
          num_threads, num_threads * num_rounds, (long)num_threads * num_rounds * (long)COUNT_OF(statements));
-  printf("%ld passed, %ld failed\n", atomic_load(&num_passed), atomic_load(&num_failed));
-  return atomic_load(&num_failed)>0;
+  return end_of_tests();
 }

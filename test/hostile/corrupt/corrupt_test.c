@@ -17,6 +17,7 @@
 
 #include "../../../ext/bloom.h"
 #include "../../../ext/core/encodings.h"
+#include "../../lib/test.h"
 #ifdef HAVE_LEVELDB
 #include "../../core/leveldb_oracle.h"
 #endif
@@ -369,7 +370,6 @@ static void read_case(char *line, corrupt_case *c){
 }
 
 int main(int num_args, char **args){
-  size_t num_passed = 0, num_failed = 0;
   int i;
   if( sqlite3_open(":memory:", &db)!=SQLITE_OK || sqlite3_bloom_init(db, NULL, NULL)!=SQLITE_OK
    || sqlite3_exec(db, "PRAGMA trusted_schema = OFF; CREATE TABLE stored(f)", NULL, NULL, NULL)!=SQLITE_OK ) return 1;
@@ -389,20 +389,15 @@ int main(int num_args, char **args){
 #endif
       check_sql(&c);
       free(c.bytes);
-      if( num_differences ) num_failed++;
-      else num_passed++;
+      tally(num_differences==0, "%d differences", num_differences);
     }
     fclose(table);
   }
-  if( sqlite3_close(db)!=SQLITE_OK ){
-    printf("a statement was left open\n");
-    num_failed++;
-  }
+  if( sqlite3_close(db)!=SQLITE_OK ) tally(0, "a statement was left open");
 #ifdef HAVE_LEVELDB
   printf("note: %lu answers compared with live LevelDB %s\n", (unsigned long)num_oracle_answers, oracle_version());
 #else
   printf("note: LevelDB is not installed; answers are compared with its rules alone\n");
 #endif
-  printf("%lu passed, %lu failed\n", (unsigned long)num_passed, (unsigned long)num_failed);
-  return num_failed>0 || num_passed==0;
+  return end_of_tests();
 }

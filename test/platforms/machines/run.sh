@@ -32,7 +32,7 @@ prepare() {
 # made TARGET ...: by make, for this machine. Programs hold the SQLite that prepare brought.
 made() {
   make -j "$jobs" CC="$compiler" CXX=false BUILD="$work" EXTENSION="$extension" OPT="$opt" \
-    CPPFLAGS="-I$include -Itest/platforms/machines $defines" CMOCKA_LIBS= SQLITE_LIBS="$work/sqlite3-$version.o $libraries" WERROR=1 "$@"
+    CPPFLAGS="-I$include $defines" SQLITE_LIBS="$work/sqlite3-$version.o $libraries" WERROR=1 "$@"
 }
 
 sql_options='-DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_FTS5

@@ -287,7 +287,7 @@ class CoreBuild(Build):
         objects = {**self.objects, **changed}
         inputs = [objects[path] for path in objects
                   if path.startswith("ext/") or path in (f"test/core/{test}_test.c", "test/core/support.c")]
-        subprocess.run([*self.compiler, "-o", program, *inputs, "-lcmocka", "-lm"], check=True)
+        subprocess.run([*self.compiler, "-o", program, *inputs, "-lm"], check=True)
         return passes([program], cpu_seconds, self.sanitized)
 
 

@@ -137,8 +137,9 @@ proc test_command_line {} {
     }
     set extension $::folder/../../../bloom.so
     if {[file exists $extension]} {
-        set version [new_file version.test "each\nSELECT bloom_version() IS NOT NULL => 1\n"]
-        check_run "--load" "0 2 passed, 0 failed" --load $extension $version $version
+        # Loading is allowed for that call only.
+        set version [new_file version.test "each\nSELECT bloom_version() IS NOT NULL => 1\n\neach error\nSELECT load_extension('x') => not authorized\n"]
+        check_run "--load" "0 4 passed, 0 failed" --load $extension $version $version
     } else {
         puts "note: --load is not tested: bloom.so has not been built"
     }
