@@ -1,9 +1,10 @@
 /*
-** bloom in Node, by better-sqlite3.  Run it in the folder of bloom.so, after
-** `npm install better-sqlite3`:
+** bloom in Node, by better-sqlite3, or by libsql, a fork of SQLite with the same interface.
+** Run it in the folder of bloom.so, after `npm install better-sqlite3` or `npm install libsql`:
 **     node better_sqlite3.mjs
+**     node better_sqlite3.mjs libsql
 */
-import Database from 'better-sqlite3';
+const { default: Database } = await import(process.argv[2] ?? 'better-sqlite3');
 
 const db = new Database(':memory:');
 db.loadExtension('./bloom');

@@ -32,7 +32,7 @@ ruby_sqlite3     slow  ruby                   ruby_sqlite3.rb     ruby ruby_sqli
 go_mattn         slow  go                     go_mattn.go         GO111MODULE=off GOPATH=/usr/share/gocode go run go_mattn.go
 JavaXerial       slow  java                   JavaXerial.java     java -cp /usr/share/java/sqlite-jdbc.jar JavaXerial.java
 better_sqlite3   slow  better-sqlite3@12.11.1 better_sqlite3.mjs  node better_sqlite3.mjs
-libsql           slow  libsql@0.5.29          libsql.mjs          node libsql.mjs
+libsql           slow  libsql@0.5.29          better_sqlite3.mjs  node better_sqlite3.mjs libsql
 node_sqlite      slow  node@22.23.3           node_sqlite.mjs     node_modules/.bin/node --no-warnings node_sqlite.mjs
 deno             slow  deno@2.9.6             node_sqlite.mjs     node_modules/.bin/deno run -A node_sqlite.mjs
 bun              slow  bun@1.4.5              node_sqlite.mjs     node_modules/.bin/bun node_sqlite.mjs
