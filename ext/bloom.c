@@ -22,7 +22,6 @@
 
 #include "sqlite/connection.h"
 #include "sqlite/functions/functions.h"
-#include "sqlite/size_args.h"
 #include "sqlite/index/index.h"
 #include "sqlite/vtab/vtab.h"
 
@@ -39,7 +38,7 @@ SQLITE_EXTENSION_INIT1
 #define OLDEST_SQLITE_VERSION        "3.31.0"
 
 /* Aggregates have step and final, window functions value and inverse as well;
-** scalars have function. */
+** scalars have function.  The data of all is the connection's, of sqlite/connection.h. */
 typedef struct function_row {
   const char *name;
   int num_args; /* -1: any number */
@@ -48,50 +47,39 @@ typedef struct function_row {
   void (*final)(sqlite3_context *);
   void (*value)(sqlite3_context *);
   void (*inverse)(sqlite3_context *, int, sqlite3_value **);
-  /* The function's data for each connection, or NULL. */
-  void *(*new_data)(void);
-  void (*free_data)(void *);
-  int has_connection; /* its data is the connection's, of sqlite/connection.h */
 } function_row;
 
 #define SCALAR(sql_name, count) {.name = #sql_name, .num_args = (count), .function = (sql_name)}
-#define SCALAR_WITH(sql_name, count, data) \
-  {.name = #sql_name, .num_args = (count), .function = (sql_name), .new_data = data##_new, .free_data = data##_free}
 #define AGGREGATE(sql_name, count) \
   {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final}
-/* These look rates up. */
-#define SIZED_AGGREGATE(sql_name, count) \
+#define WINDOWED(sql_name, count) \
   {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final, \
-   .new_data = bloom_size_cache_new, .free_data = bloom_size_cache_free}
-#define SIZED_WINDOW(sql_name, count) \
-  {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final, \
-   .value = sql_name##_value, .inverse = sql_name##_inverse, \
-   .new_data = bloom_size_cache_new, .free_data = bloom_size_cache_free}
+   .value = sql_name##_value, .inverse = sql_name##_inverse}
 
 static const function_row function_rows[] = {
-  SIZED_WINDOW(bloom_build, 1),
-  SIZED_WINDOW(bloom_build, 2),
-  SIZED_WINDOW(bloom_build, 3),
-  SIZED_WINDOW(bloom_build, 4),
-  SCALAR_WITH(bloom_empty, 1, bloom_size_cache),
-  SCALAR_WITH(bloom_empty, 2, bloom_size_cache),
-  SCALAR_WITH(bloom_empty, 3, bloom_size_cache),
+  WINDOWED(bloom_build, 1),
+  WINDOWED(bloom_build, 2),
+  WINDOWED(bloom_build, 3),
+  WINDOWED(bloom_build, 4),
+  SCALAR(bloom_empty, 1),
+  SCALAR(bloom_empty, 2),
+  SCALAR(bloom_empty, 3),
   SCALAR(bloom_add, -1),
   AGGREGATE(bloom_merge, 1),
-  SCALAR_WITH(bloom_bits_per_key, 1, bloom_size_cache),
-  SCALAR_WITH(bloom_bits_per_key, 2, bloom_size_cache),
-  SCALAR_WITH(bloom_bits_per_key, 3, bloom_size_cache),
+  SCALAR(bloom_bits_per_key, 1),
+  SCALAR(bloom_bits_per_key, 2),
+  SCALAR(bloom_bits_per_key, 3),
   SCALAR(bloom_partition, 2),
   {.name = "bloom_key", .num_args = 2, .function = bloom_typed_key},
   {.name = "bloom_key", .num_args = 3, .function = bloom_secret_key},
   SCALAR(bloom_tuple, -1),
   SCALAR(bloom_may_contain, 2),
-  {.name = "bloom_open", .num_args = 1, .function = bloom_open, .free_data = bloom_connection_release, .has_connection = 1},
-  SIZED_AGGREGATE(bloom_filter_block_build, 2),
-  SIZED_AGGREGATE(bloom_filter_block_build, 3),
-  SIZED_AGGREGATE(bloom_build_sets, 2),
-  SIZED_AGGREGATE(bloom_build_sets, 3),
-  SIZED_AGGREGATE(bloom_build_sets, 4),
+  SCALAR(bloom_open, 1),
+  AGGREGATE(bloom_filter_block_build, 2),
+  AGGREGATE(bloom_filter_block_build, 3),
+  AGGREGATE(bloom_build_sets, 2),
+  AGGREGATE(bloom_build_sets, 3),
+  AGGREGATE(bloom_build_sets, 4),
   SCALAR(bloom_version, 0),
 };
 
@@ -123,18 +111,15 @@ static int register_module(sqlite3 *db, size_t number){
 }
 
 static int register_function(sqlite3 *db, const function_row *row){
-  void *data = NULL;
-  if( row->new_data || row->has_connection ){
-    data = row->new_data ? row->new_data() : bloom_connection_get(db);
-    if( data==NULL ) return SQLITE_NOMEM;
-  }
+  void *data = bloom_connection_get(db);
+  if( data==NULL ) return SQLITE_NOMEM;
   /* Both free data, too, if they fail. */
   if( row->value ){
     return sqlite3_create_window_function(db, row->name, row->num_args, SCALAR_FLAGS, data,
-                                          row->step, row->final, row->value, row->inverse, row->free_data);
+                                          row->step, row->final, row->value, row->inverse, bloom_connection_release);
   }
   return sqlite3_create_function_v2(db, row->name, row->num_args, SCALAR_FLAGS, data,
-                                    row->function, row->step, row->final, row->free_data);
+                                    row->function, row->step, row->final, bloom_connection_release);
 }
 
 #define NUM_FUNCTION_ROWS (sizeof(function_rows) / sizeof(function_rows[0]))

@@ -41,11 +41,6 @@ bloom_filter_arg_status bloom_filter_arg(
   return status;
 }
 
-void bloom_fail_filter(sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next){
-  const int is_swapped = next && (sqlite3_value_type(next)==SQLITE_BLOB || bloom_handle_of(context, next));
-  bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_type_name(value), is_swapped ? "; the filter comes first" : "");
-}
-
 const bloom_filter *bloom_blob_arg_or_fail(
   sqlite3_context *context,
   const char *function,
@@ -53,13 +48,16 @@ const bloom_filter *bloom_blob_arg_or_fail(
   sqlite3_value *next,
   bloom_filter *storage
 ){
+  int is_swapped;
   switch( blob_arg(sqlite3_context_db_handle(context), value, storage) ){
     case BLOOM_ARG_FILTER:
       return storage;
     case BLOOM_ARG_NULL:
       break;
     case BLOOM_ARG_NO_FILTER:
-      bloom_fail_filter(context, function, value, next);
+      is_swapped = next && (sqlite3_value_type(next)==SQLITE_BLOB || bloom_handle_of(context, next));
+      bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_type_name(value),
+                 is_swapped ? "; the filter comes first" : "");
       break;
     case BLOOM_ARG_NOMEM:
       sqlite3_result_error_nomem(context);

@@ -14,10 +14,6 @@ typedef enum bloom_filter_arg_status {
   BLOOM_ARG_NOMEM
 } bloom_filter_arg_status;
 
-/* Fails because value cannot be a filter.  The message says so if next, the argument after
-** it, looks like a filter: then the two were swapped.  next is NULL if there is none. */
-void bloom_fail_filter(sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next);
-
 /*
 ** Finds the filter that a value stands for on a connection.  Only with BLOOM_ARG_FILTER
 ** *filter is set: to the handle's filter, or to *storage, which was read from the BLOB.  It
@@ -40,8 +36,9 @@ const bloom_filter *bloom_blob_arg_or_fail(
 );
 
 /* The filter of a scalar function's first argument.  NULL if the argument is NULL, or, with
-** an error in the function's name set on context, if it cannot be a filter.  next is as in
-** bloom_fail_filter().  Inline because it runs once a row. */
+** an error in the function's name set on context, if it cannot be a filter.  next is the
+** argument after it, or NULL: the message says so if that looks like a filter, because then
+** the two were swapped.  Inline because it runs once a row. */
 static inline const bloom_filter *bloom_filter_arg_or_fail(
   sqlite3_context *context,
   const char *function,

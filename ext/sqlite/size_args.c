@@ -7,6 +7,7 @@
 
 #include "../core/encodings.h"
 #include "../core/numeric.h"
+#include "connection.h"
 #include "key.h"
 
 /* More than any capacity that was meant. */
@@ -280,55 +281,43 @@ int bloom_keep_size_args(
 
 #define NUM_SIZE_ENTRIES 1024
 
-typedef struct size_entry {
+/* Rates take milliseconds to look up, and a window or a GROUP BY asks again and again for one
+** number of keys. */
+typedef struct bloom_size_entry {
   const bloom_encoding *encoding; /* NULL: free */
   double rate;
   uint64_t num_keys;
   uint32_t bits_per_key_x10;
-} size_entry;
-
-typedef struct size_cache {
-  size_entry *entries; /* NUM_SIZE_ENTRIES; NULL before the first rate */
-} size_cache;
-
-void *bloom_size_cache_new(void){
-  size_cache *cache = sqlite3_malloc64(sizeof(*cache));
-  if( cache ) cache->entries = NULL;
-  return cache;
-}
-
-void bloom_size_cache_free(void *data){
-  size_cache *cache = data;
-  sqlite3_free(cache->entries);
-  sqlite3_free(cache);
-}
+} bloom_size_entry;
 
 /* The place of a number of keys at a rate: neighbours, as a window has them, have places of
 ** their own.  NULL if there is no memory for places. */
-static size_entry *find_size_entry(size_cache *cache, const bloom_encoding *encoding, double rate, uint64_t num_keys){
+static bloom_size_entry *find_size_entry(
+  bloom_connection *connection, const bloom_encoding *encoding, double rate, uint64_t num_keys
+){
   uint64_t rate_bits;
-  if( cache->entries==NULL ){
-    const size_t num_bytes = NUM_SIZE_ENTRIES * sizeof(*cache->entries);
-    cache->entries = sqlite3_malloc64(num_bytes);
-    if( cache->entries==NULL ) return NULL;
-    memset(cache->entries, 0, num_bytes);
+  if( connection->sizes==NULL ){
+    const size_t num_bytes = NUM_SIZE_ENTRIES * sizeof(*connection->sizes);
+    connection->sizes = sqlite3_malloc64(num_bytes);
+    if( connection->sizes==NULL ) return NULL;
+    memset(connection->sizes, 0, num_bytes);
   }
   memcpy(&rate_bits, &rate, sizeof(rate_bits));
   rate_bits = (rate_bits + encoding->hash_value_bytes) * BLOOM_GOLDEN_RATIO >> 32;
-  return &cache->entries[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];
+  return &connection->sizes[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];
 }
 
 /* Tenths of a bit per key, as encoding->min_bits_per_key_x10, *best_rate set if that is 0. */
 static uint32_t min_bits_per_key_x10(
-  size_cache *cache, const bloom_encoding *encoding, double rate, uint64_t num_keys, double *best_rate
+  bloom_connection *connection, const bloom_encoding *encoding, double rate, uint64_t num_keys, double *best_rate
 ){
-  size_entry *entry = find_size_entry(cache, encoding, rate, num_keys);
+  bloom_size_entry *entry = find_size_entry(connection, encoding, rate, num_keys);
   uint32_t bits_per_key_x10;
   if( entry && entry->encoding==encoding && entry->num_keys==num_keys && !(entry->rate<rate || entry->rate>rate) ){
     return entry->bits_per_key_x10;
   }
   bits_per_key_x10 = encoding->min_bits_per_key_x10(rate, num_keys, best_rate);
-  if( entry && bits_per_key_x10 ) *entry = (size_entry){encoding, rate, num_keys, bits_per_key_x10};
+  if( entry && bits_per_key_x10 ) *entry = (bloom_size_entry){encoding, rate, num_keys, bits_per_key_x10};
   return bits_per_key_x10;
 }
 

@@ -90,15 +90,9 @@ int bloom_keep_size_args(
 
 /* -- Sizes --------------------------------------------------------------------------- */
 
-/* Data of a function's own in each connection, for bloom_find_bits_per_key(): rates take
-** milliseconds to look up, and a window or a GROUP BY asks again and again for one number
-** of keys.  NULL if there is no memory. */
-void *bloom_size_cache_new(void);
-void bloom_size_cache_free(void *data);
-
 /* The bits per key of a filter of num_keys keys: size->bits_per_key, or the least that has
-** this rate.  The context's function has a bloom_size_cache_new() as its data.  SQLITE_OK
-** with *bits_per_key set; or the error set on context: the rate is out of reach. */
+** this rate.  SQLITE_OK with *bits_per_key set; or the error set on context: the rate is out
+** of reach. */
 int bloom_find_bits_per_key(
   sqlite3_context *context,
   bloom_arg arg,
