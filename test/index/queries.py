@@ -1,4 +1,6 @@
 """Random queries on a table t, which is the source or the index: {t} stands for its name."""
+import sqlite3
+
 import values
 
 
@@ -105,6 +107,11 @@ class Queries:
     def column(self, alias="t"):
         return "%s.%s" % (alias, quoted(self.run.random.choice(self.run.columns)))
 
+    def plus(self, name):
+        """Before o.x, where SQLite 3.40 would make an automatic index on it: with a Bloom filter over that, which hashes
+        without the collation, it loses rows of plain tables, too, such as ' ' = '' under RTRIM."""
+        return "+" if (3, 38) <= sqlite3.sqlite_version_info < (3, 44) and "RTRIM" in self.run.types[name] else ""
+
     def query(self):
         """SQL, parameters, and whether the order of its rows is said."""
         run, r = self.run, self.run.random
@@ -131,7 +138,8 @@ class Queries:
             return "SELECT DISTINCT typeof(%s) FROM {t} AS t WHERE %s" % (self.column(), self.condition("t")), self.parameters, False
         if form < 0.85:
             kind = r.choice(["JOIN", "CROSS JOIN", "LEFT JOIN", "LEFT JOIN"] + (["RIGHT JOIN", "FULL JOIN"] if run.has_right_join else []))
-            on = "%s %s o.%s" % (self.column(), r.choice(["=", "=", "=", "IS", "LIKE"]), r.choice(OTHERS))
+            name = r.choice(run.columns)
+            on = "t.%s %s %so.%s" % (quoted(name), r.choice(["=", "=", "=", "IS", "LIKE"]), self.plus(name), r.choice(OTHERS))
             if r.random() < 0.3:
                 on += " AND " + self.condition("t")
             tables = ["o", "{t} AS t"]
