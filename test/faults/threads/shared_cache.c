@@ -5,7 +5,7 @@
 **
 ** First one commits just after another has, before the filter hears of that.  Then there are
 ** threads, each with its connection, which change rows, roll back to savepoints, rebuild the
-** filter and make it anew.  None of them may miss a row that it sees, neither by a fresh
+** filter and make it again.  None of them may miss a row that it sees, neither by a fresh
 ** statement nor by one that it prepared when it began.  What another has locked fails, and is
 ** tried again with other rows.  DATABASE may be a URI: in memory there is no file whose locks
 ** would keep the threads apart.  Prints `N passed, N failed` last.
@@ -82,7 +82,7 @@ static void check_none_is_lost_by_held(sqlite3 *db, sqlite3_stmt **held, const c
   sqlite3_reset(*held);
 }
 
-/* A transaction that adds some rows, now and then removes some or makes the filter anew, and may be rolled back. */
+/* A transaction that adds some rows, now and then removes some or makes the filter again, and may be rolled back. */
 static void change(sqlite3 *db, unsigned *seed){
   int i, unused, is_fine = run(db, "BEGIN", &unused);
   const int num_rows = 1 + rand_r(seed) % 3;
