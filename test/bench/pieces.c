@@ -306,7 +306,7 @@ static size_t bits_of(const scheme *s, const uint8_t *needle, size_t num_bytes, 
     uint64_t hashes[BLOOM_PIECES_ROOM];
     bloom_pattern pattern;
     size_t count;
-    bloom_pattern_begin(&pattern, BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, needle, num_bytes);
+    bloom_pattern_begin(&pattern, BLOOM_PATTERN_LIKE, needle, num_bytes);
     while( (count = bloom_pattern_next(&pattern, hashes))>0 ){
       num_bits = bloom_weights_bits(weights, s->bits_per_block, hashes, count, bits, num_bits, MAX_BITS);
     }

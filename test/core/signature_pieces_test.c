@@ -30,7 +30,7 @@ static int has_hash(const hash_list *list, uint64_t hash){
 }
 
 /* Each text ends where its memory ends, so that a sanitizer sees a byte too many. */
-static hash_list pieces_of(const uint8_t *text, size_t num_bytes, int *is_ill_formed){
+static hash_list pieces_of(const uint8_t *text, size_t num_bytes){
   uint8_t *copy = exact_copy(text, num_bytes);
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pieces pieces;
@@ -41,19 +41,17 @@ static hash_list pieces_of(const uint8_t *text, size_t num_bytes, int *is_ill_fo
     assert_true(count<=BLOOM_PIECES_ROOM);
     for(i=0; i<count; i++) add_hash(&list, hashes[i]);
   }
-  if( is_ill_formed ) *is_ill_formed = pieces.is_ill_formed;
   free(copy);
   return list;
 }
 
-static hash_list pattern_pieces_of(bloom_pattern_syntax syntax, bloom_pattern_case cases, const uint8_t *text,
-                                   size_t num_bytes){
+static hash_list pattern_pieces_of(bloom_pattern_syntax syntax, const uint8_t *text, size_t num_bytes){
   uint8_t *copy = exact_copy(text, num_bytes);
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pattern pattern;
   hash_list list = {.count = 0};
   size_t count, i;
-  bloom_pattern_begin(&pattern, syntax, cases, copy, num_bytes);
+  bloom_pattern_begin(&pattern, syntax, copy, num_bytes);
   while( (count = bloom_pattern_next(&pattern, hashes))>0 ){
     for(i=0; i<count; i++) add_hash(&list, hashes[i]);
   }
@@ -139,20 +137,6 @@ static int naive_match(bloom_pattern_syntax syntax, const uint8_t *pattern, cons
   return naive_match(syntax, next, rest, is_old);
 }
 
-/* 1 if bytes are UTF-8, by the table of its byte sequences (Unicode, table 3-7). */
-static int naive_is_utf8(const uint8_t *s, size_t n){
-  size_t i = 0;
-  while( i<n ){
-    const uint8_t a = s[i], b = i+1<n ? s[i+1] : 0;
-    size_t length = a<0x80 ? 1 : a>=0xc2 && a<0xe0 ? 2 : a>=0xe0 && a<0xf0 ? 3 : a>=0xf0 && a<0xf5 ? 4 : 0, j;
-    if( length==0 || i+length>n ) return 0;
-    if( length>1 && (b<(a==0xe0 ? 0xa0 : a==0xf0 ? 0x90 : 0x80) || b>(a==0xed ? 0x9f : a==0xf4 ? 0x8f : 0xbf)) ) return 0;
-    for(j=2; j<length; j++) if( s[i+j]<0x80 || s[i+j]>0xbf ) return 0;
-    i += length;
-  }
-  return 1;
-}
-
 /* ---- random bytes ------------------------------------------------------------- */
 
 static const char *const parts[] = {"a", "b", "c", "ab", "A", "K", "k", "%", "_", "*", "?", "[", "]", "^", "-",
@@ -203,7 +187,7 @@ static void assert_pieces(const hash_list *list, const char *const *expected, si
 }
 
 static void assert_text(const char *text, size_t num_bytes, const char *const *expected, size_t num_expected){
-  const hash_list list = pieces_of((const uint8_t *)text, num_bytes, NULL);
+  const hash_list list = pieces_of((const uint8_t *)text, num_bytes);
   assert_pieces(&list, expected, num_expected);
 }
 
@@ -214,7 +198,7 @@ static void assert_text(const char *text, size_t num_bytes, const char *const *e
 
 /* Also in ../../ext/FORMATS.md. */
 TEST(known_hashes){
-  const hash_list list = pieces_of((const uint8_t *)"Error", 5, NULL);
+  const hash_list list = pieces_of((const uint8_t *)"Error", 5);
   assert_int_equal(list.count, 5);
   assert_int_equal(list.hashes[0], 0x167db0b790db56abu);
   assert_int_equal(list.hashes[2], 0xc6e09f98937f548cu);
@@ -222,9 +206,9 @@ TEST(known_hashes){
 
 TEST(pieces_of_texts){
   hash_list list;
-  list = pieces_of(NULL, 0, NULL);
+  list = pieces_of(NULL, 0);
   assert_int_equal(list.count, 0);
-  list = pieces_of((const uint8_t *)"ab", 2, NULL);
+  list = pieces_of((const uint8_t *)"ab", 2);
   assert_int_equal(list.count, 0);
   TEXT("abc", "abc");
   TEXT("ABCd@[", "abc", "bcd", "abcd", "cd@", "bcd@", "d@[", "cd@[");
@@ -241,9 +225,9 @@ TEST(pieces_of_texts){
   TEXT("a\xe0\x82\xa3", "a\xc2\xa3");
   TEXT("a\xfe\x80\x82\xa3", "a\xc2\xa3");
   TEXT("a\xf0\xbf\xbf\xbf\xbf\xbf\x80\x80\x80\x80\x82\xa3", "a\xc2\xa3"); /* shifted out */
-  list = pieces_of((const uint8_t *)"\xe2\x80\x82", 3, NULL);
+  list = pieces_of((const uint8_t *)"\xe2\x80\x82", 3);
   assert_int_equal(list.count, 1);
-  list = pieces_of((const uint8_t *)"\xe0\x82", 2, NULL); /* cut off: U+0002, which is none in two bytes */
+  list = pieces_of((const uint8_t *)"\xe0\x82", 2); /* cut off: U+0002, which is none in two bytes */
   assert_int_equal(list.count, 0);
 }
 
@@ -257,7 +241,7 @@ TEST(long_texts_come_in_parts){
     hash_list list, expected = {.count = 0};
     size_t i;
     for(i=0; i<num_bytes; i++) text[i] = (uint8_t)(1 + rng_below(&random, 127));
-    list = pieces_of(text, num_bytes, NULL);
+    list = pieces_of(text, num_bytes);
     for(i=0; i<num_bytes; i++) text[i] = (uint8_t)naive_lower(text[i]);
     for(i=0; i<num_bytes; i++){
       if( i>=2 ) add_hash(&expected, naive_hash(text + i - 2, 3));
@@ -282,7 +266,7 @@ TEST(what_a_call_returns_has_room){
     memset(hashes, 0xa5, BLOOM_PIECES_ROOM*sizeof(uint64_t) + 8*sizeof(uint64_t));
     bloom_pieces_begin(&pieces, text, num_letters + 240);
     while( (i = bloom_pieces_next(&pieces, hashes))>0 ) count += i, num_calls++;
-    bloom_pattern_begin(&pattern, BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, text, num_letters + 240);
+    bloom_pattern_begin(&pattern, BLOOM_PATTERN_LIKE, text, num_letters + 240);
     while( (i = bloom_pattern_next(&pattern, hashes))>0 ) pattern_count += i, num_calls++;
     for(i=0; i<8; i++) assert_int_equal(hashes[BLOOM_PIECES_ROOM + i], 0xa5a5a5a5a5a5a5a5u);
     assert_int_equal(count, 2*(num_letters + 240) - 5);
@@ -292,44 +276,22 @@ TEST(what_a_call_returns_has_room){
   }
 }
 
-/* Well-formed texts have the pieces of their bytes, but for what U+FFFD and its neighbours touch. */
-TEST(well_formed_texts_are_told_apart){
-  rng random = rng_stream(2);
-  size_t round, num_well = 0;
-  for(round=0; round<test_share(300000); round++){
-    uint8_t text[128];
-    int is_ill_formed, is_expected;
-    size_t num_bytes = random_text(&random, rng_below(&random, 6), text);
-    if( rng_below(&random, 2) ) rng_bytes(&random, text, num_bytes = rng_below(&random, 5));
-    is_expected = !naive_is_utf8(text, num_bytes);
-    if( memchr(text, 0, num_bytes) ) continue;
-    pieces_of(text, num_bytes, &is_ill_formed);
-    if( is_ill_formed!=is_expected ){
-      char *hex = hex_of(text, num_bytes);
-      fail_msg("%s: %d", hex, is_ill_formed);
-    }
-    num_well += !is_expected;
-  }
-  assert_true(num_well>test_share(300000)/20);
-}
-
-#define PATTERN(syntax, cases, text, ...) do{ \
+#define PATTERN(syntax, text, ...) do{ \
     static const char *const expected[] = {__VA_ARGS__, ""}; \
-    const hash_list list = pattern_pieces_of(syntax, cases, (const uint8_t *)(text), sizeof(text) - 1); \
+    const hash_list list = pattern_pieces_of(syntax, (const uint8_t *)(text), sizeof(text) - 1); \
     assert_pieces(&list, expected, COUNT_OF(expected) - 1); \
   }while( 0 )
-#define LIKE(text, ...) PATTERN(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, text, __VA_ARGS__)
-#define GLOB(text, ...) PATTERN(BLOOM_PATTERN_GLOB, BLOOM_CASE_ASCII, text, __VA_ARGS__)
-#define UNICODE(text, ...) PATTERN(BLOOM_PATTERN_LIKE, BLOOM_CASE_UNICODE, text, __VA_ARGS__)
+#define LIKE(text, ...) PATTERN(BLOOM_PATTERN_LIKE, text, __VA_ARGS__)
+#define GLOB(text, ...) PATTERN(BLOOM_PATTERN_GLOB, text, __VA_ARGS__)
 
 TEST(pieces_of_patterns){
   const hash_list none[] = {
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, NULL, 0),
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"%", 1),
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"ab_cd%", 6),
-    pattern_pieces_of(BLOOM_PATTERN_GLOB, BLOOM_CASE_ASCII, (const uint8_t *)"*ab[cd]ab?ab[", 13),
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"ab\0abc", 6),
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, (const uint8_t *)"ab\xef\xbf\xbd" "bc", 7),
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, NULL, 0),
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, (const uint8_t *)"%", 1),
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, (const uint8_t *)"ab_cd%", 6),
+    pattern_pieces_of(BLOOM_PATTERN_GLOB, (const uint8_t *)"*ab[cd]ab?ab[", 13),
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, (const uint8_t *)"ab\0abc", 6),
+    pattern_pieces_of(BLOOM_PATTERN_LIKE, (const uint8_t *)"ab\xef\xbf\xbd" "bc", 7),
   };
   size_t i;
   for(i=0; i<COUNT_OF(none); i++) assert_int_equal(none[i].count, 0);
@@ -351,7 +313,6 @@ TEST(pieces_of_patterns){
   /* U+0080, and what old versions may find within another character. */
   LIKE("%abc\xc2\x80" "def%", "abc", "def");
   LIKE("%\xc2\x80" "abc\xc2\xa3" "def\xc3\xa4g", "abc", "def", "ef\xc3", "def\xc3", "f\xc3\xa4", "ef\xc3\xa4", "\xc3\xa4g", "f\xc3\xa4g");
-  UNICODE("%abcKdef\xc3\xa4ghjsmnoixyz%", "abc", "def", "ghj", "mno", "xyz");
 }
 
 /* The promise. */
@@ -371,8 +332,8 @@ TEST(a_text_that_matches_has_the_pattern_s_pieces){
     if( !is_match && !naive_match(syntax, pattern, text, 1) ) continue;
     num_matches++;
     num_old += !is_match;
-    list = pieces_of(text, num_bytes, NULL);
-    wanted = pattern_pieces_of(syntax, BLOOM_CASE_ASCII, pattern, pattern_bytes);
+    list = pieces_of(text, num_bytes);
+    wanted = pattern_pieces_of(syntax, pattern, pattern_bytes);
     num_with_pieces += wanted.count>0;
     for(i=0; i<wanted.count; i++){
       if( !has_hash(&list, wanted.hashes[i]) ){

@@ -61,7 +61,7 @@ static size_t bits_of_needle(const uint8_t *weights, uint32_t bits_per_block, co
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pattern pattern;
   size_t count, num_bits = 0;
-  bloom_pattern_begin(&pattern, BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, needle, num_bytes);
+  bloom_pattern_begin(&pattern, BLOOM_PATTERN_LIKE, needle, num_bytes);
   while( (count = bloom_pattern_next(&pattern, hashes))>0 ){
     num_bits = bloom_weights_bits(weights, bits_per_block, hashes, count, bits, num_bits, max_bits);
   }

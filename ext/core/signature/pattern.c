@@ -5,10 +5,9 @@
 
 /* The next character, BLOOM_NO_CHARACTER if it is none, 0 at the end. */
 static uint32_t pattern_read(bloom_pattern *pattern){
-  int is_ill_formed = 0;
   if( pattern->text==pattern->end || *pattern->text==0 ) return 0;
   if( *pattern->text<0x80 ) return *pattern->text++;
-  return bloom_character_read(&pattern->text, pattern->end, &is_ill_formed);
+  return bloom_character_read(&pattern->text, pattern->end);
 }
 
 /* Reads what is behind a [ of GLOB.  Returns the character that it stands for, or
@@ -37,24 +36,17 @@ static int pattern_is_wildcard(const bloom_pattern *pattern, uint32_t character)
 /* 1 if a character may match others, or bytes that are no character of their own. */
 static int pattern_is_loose(bloom_pattern *pattern, uint32_t character){
   if( character==BLOOM_NO_CHARACTER ) return 1;
-  if( pattern->cases==BLOOM_CASE_UNICODE ){
-    const uint32_t lower = character<0x80 ? bloom_ascii_lower((uint8_t)character) : 0;
-    /* Of ASCII: the Kelvin sign is a K, U+017F an s, and the Turks' i has two more. */
-    if( character>=0x80 || lower=='k' || lower=='s' || lower=='i' ) return 1;
-  }
   /* Old versions of SQLite look for U+0080 behind a % byte by byte, go on within another
   ** character, and take its bytes for characters. */
   if( character==0x80 ) pattern->is_after_80 = 1;
   return pattern->is_after_80 && character>=0x80 && character<0xc0;
 }
 
-void bloom_pattern_begin(bloom_pattern *pattern, bloom_pattern_syntax syntax, bloom_pattern_case cases,
-                         const uint8_t *text, size_t num_bytes){
+void bloom_pattern_begin(bloom_pattern *pattern, bloom_pattern_syntax syntax, const uint8_t *text, size_t num_bytes){
   *pattern = (bloom_pattern){
     .text = text,
     .end = num_bytes ? text + num_bytes : text,
     .syntax = syntax,
-    .cases = cases,
   };
 }
 

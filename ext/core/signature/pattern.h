@@ -7,7 +7,8 @@
 **   GLOB   * and ? are wildcards, and [...] unless it is one character in brackets
 **
 ** A pattern may match bytes that are not its own (pieces.h): what that could touch is in
-** no piece.  So the pieces hold for both, and whatever PRAGMA case_sensitive_like says.
+** no piece.  So the pieces hold for both, and whatever PRAGMA case_sensitive_like says; but
+** not for functions that an application put in their place, such as ICU's.
 */
 #ifndef BLOOM_CORE_SIGNATURE_PATTERN_H
 #define BLOOM_CORE_SIGNATURE_PATTERN_H
@@ -19,25 +20,16 @@ typedef enum bloom_pattern_syntax {
   BLOOM_PATTERN_GLOB
 } bloom_pattern_syntax;
 
-/* Which characters may match others than themselves. */
-typedef enum bloom_pattern_case {
-  BLOOM_CASE_ASCII,  /* SQLite's own LIKE: a matches A */
-  BLOOM_CASE_UNICODE /* ICU's: also U+00E4 matches U+00C4, k the Kelvin sign.  True only of
-                     ** texts that are well-formed */
-} bloom_pattern_case;
-
 /* A pattern that is being read. */
 typedef struct bloom_pattern {
   const uint8_t *text, *end;
   bloom_piece_window window;
   bloom_pattern_syntax syntax;
-  bloom_pattern_case cases;
   int is_after_80; /* U+0080 was in the pattern */
 } bloom_pattern;
 
 /* text may be NULL if num_bytes is 0; it must live as long as it is read. */
-void bloom_pattern_begin(bloom_pattern *pattern, bloom_pattern_syntax syntax, bloom_pattern_case cases,
-                         const uint8_t *text, size_t num_bytes);
+void bloom_pattern_begin(bloom_pattern *pattern, bloom_pattern_syntax syntax, const uint8_t *text, size_t num_bytes);
 
 /* Writes the hashes of the next pieces, duplicates included.  Returns how many, 0 at the
 ** end of the pattern.  No pieces at all: every text may match. */

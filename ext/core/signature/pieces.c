@@ -24,7 +24,7 @@ static uint8_t pieces_first_byte(uint32_t character){
   return character<0x10000 ? (uint8_t)(0xe0 | character >> 12) : (uint8_t)(0xf0 | character >> 18);
 }
 
-uint32_t bloom_character_read(const uint8_t **text, const uint8_t *end, int *is_ill_formed){
+uint32_t bloom_character_read(const uint8_t **text, const uint8_t *end){
   const uint8_t *const begin = *text;
   const uint8_t *next = begin + 1;
   uint32_t character = *begin; /* a byte within a character, alone, stands for itself */
@@ -34,11 +34,7 @@ uint32_t bloom_character_read(const uint8_t **text, const uint8_t *end, int *is_
     for(; next<end && (*next & 0xc0)==0x80; next++) character = character << 6 | (*next & 0x3fu);
   }
   *text = next;
-  if( character<0x80 || (character & 0xfffff800u)==0xd800 || character>0x10ffff ){
-    *is_ill_formed = 1;
-    return BLOOM_NO_CHARACTER;
-  }
-  if( (size_t)(next - begin)!=pieces_num_bytes(character) || *begin!=pieces_first_byte(character) ) *is_ill_formed = 1;
+  if( character<0x80 || (character & 0xfffff800u)==0xd800 || character>0x10ffff ) return BLOOM_NO_CHARACTER;
   return character>=0xfffd && character<=0xffff ? BLOOM_NO_CHARACTER : character;
 }
 
@@ -68,7 +64,7 @@ size_t bloom_pieces_next(bloom_pieces *pieces, uint64_t hashes[BLOOM_PIECES_ROOM
     }else if( *text<0x80 ){
       num_hashes += bloom_piece_window_add_byte(&window, bloom_ascii_lower(*text++), hashes + num_hashes);
     }else{
-      const uint32_t character = bloom_character_read(&text, end, &pieces->is_ill_formed);
+      const uint32_t character = bloom_character_read(&text, end);
       if( character==BLOOM_NO_CHARACTER ) window.num_bytes = 0;
       else num_hashes += bloom_piece_window_add(&window, character, hashes + num_hashes);
     }

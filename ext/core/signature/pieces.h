@@ -34,8 +34,6 @@ typedef struct bloom_piece_window {
 typedef struct bloom_pieces {
   const uint8_t *text, *end;
   bloom_piece_window window;
-  int is_ill_formed; /* some bytes so far were no UTF-8: a LIKE that is not SQLite's own may
-                     ** read them as something else */
 } bloom_pieces;
 
 /* text may be NULL if num_bytes is 0; it must live as long as it is read. */
@@ -53,9 +51,8 @@ size_t bloom_pieces_next(bloom_pieces *pieces, uint64_t hashes[BLOOM_PIECES_ROOM
 #define BLOOM_NO_CHARACTER 0xfffdu
 
 /* Reads a character, which begins with a byte of 0x80 or more, as SQLite does; *text moves
-** behind it.  BLOOM_NO_CHARACTER if it is none. *is_ill_formed becomes 1 if the bytes are
-** not those that UTF-8 has for it. */
-uint32_t bloom_character_read(const uint8_t **text, const uint8_t *end, int *is_ill_formed);
+** behind it.  BLOOM_NO_CHARACTER if it is none. */
+uint32_t bloom_character_read(const uint8_t **text, const uint8_t *end);
 
 /* Appends a character, not BLOOM_NO_CHARACTER, to what a window is at; letters are in lower
 ** case.  Returns the number of hashes that it wrote. */

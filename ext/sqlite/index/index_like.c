@@ -172,7 +172,7 @@ int index_like_bits(const bloom_index *index, const uint8_t *weights, index_cond
   }
   /* A longer one is an error of the function, if there is a row. */
   if( num_bytes<=(size_t)sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1) ){
-    bloom_pattern_begin(&reading, condition.kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE, BLOOM_CASE_ASCII, text, num_bytes);
+    bloom_pattern_begin(&reading, condition.kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE, text, num_bytes);
     while( (num_hashes = bloom_pattern_next(&reading, hashes))>0 ){
       *num_bits = bloom_weights_bits(weights, index->config.keys[condition.key].bits_per_block, hashes, num_hashes, bits, *num_bits, max_bits);
     }

@@ -89,7 +89,7 @@ static void check_match(const uint8_t *text, size_t num_bytes, bloom_pattern_syn
   num_of_text = text_hashes(text, num_bytes, of_text);
   bloom_block_clear(&block, block_bytes, BITS_PER_BLOCK);
   bloom_weights_add(weights, &block, of_text, num_of_text);
-  bloom_pattern_begin(&reading, syntax, BLOOM_CASE_ASCII, pattern, pattern_bytes);
+  bloom_pattern_begin(&reading, syntax, pattern, pattern_bytes);
   while( (num_hashes = bloom_pattern_next(&reading, hashes))>0 ){
     for(i=0; i<num_hashes; i++) FUZZ_CHECK(has_hash(of_text, num_of_text, hashes[i]));
     num_bits = bloom_weights_bits(weights, BITS_PER_BLOCK, hashes, num_hashes, bits, num_bits, 64);
