@@ -262,7 +262,7 @@ class CoreBuild(Build):
     """The core and its tests: each test is a program, linked with the changed objects."""
 
     def __init__(self, name, compiler):
-        super().__init__(name, compiler, (*CORE_FOLDERS, "test/core"))
+        super().__init__(name, compiler, (*CORE_FOLDERS, "test/core", "test/lib"))
         self.tests = [os.path.basename(path)[: -len("_test.c")] for path in self.objects if path.endswith("_test.c")]
 
     def tests_of(self, path):
