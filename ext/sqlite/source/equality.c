@@ -316,6 +316,18 @@ int bloom_query_hashes(
   return rc;
 }
 
+int bloom_plain_text_hash(
+  const bloom_encoding *encoding,
+  bloom_equality rule,
+  const uint8_t *text,
+  size_t num_bytes,
+  bloom_key_hashes *hashes
+){
+  hashes->num_hashes = 0;
+  if( form_of((const char *)text, num_bytes)!=FORM_TEXT ) return SQLITE_OK;
+  return push_text(encoding, rule.collation, (const char *)text, num_bytes, hashes);
+}
+
 int bloom_text_may_be_number(sqlite3_value *value){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);

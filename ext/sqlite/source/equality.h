@@ -79,6 +79,16 @@ int bloom_query_hashes_as_number(
   bloom_key_hashes *hashes
 );
 
+/* The hash of a TEXT that is no number, to store it and to look for it, without an object of
+** SQLite's; none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_plain_text_hash(
+  const bloom_encoding *encoding,
+  bloom_equality rule,
+  const uint8_t *text,
+  size_t num_bytes,
+  bloom_key_hashes *hashes
+);
+
 /* 1 if a TEXT may look like a number to SQLite. */
 int bloom_text_may_be_number(sqlite3_value *value);
 

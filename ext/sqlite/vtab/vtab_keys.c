@@ -96,6 +96,47 @@ static int hash_parts(
   return SQLITE_OK;
 }
 
+/* -- Tuples of plain values ----------------------------------------------------------------- */
+
+/* The hash of a value that has one, whatever its column; none if it may have others. */
+static int hash_plain(bloom_equality rule, const bloom_tuple_value *value, bloom_key_hashes *hashes){
+  hashes->num_hashes = 0;
+  switch( value->tag ){
+    case BLOOM_TUPLE_INTEGER:
+      if( value->integer>MIN_DOUBTFUL_INTEGER || value->integer<-MIN_DOUBTFUL_INTEGER ) return SQLITE_OK;
+      hashes->hashes[hashes->num_hashes++] = bloom_encoding_parquet.hash_int64(value->integer);
+      return SQLITE_OK;
+    case BLOOM_TUPLE_TEXT:
+      return bloom_plain_text_hash(&bloom_encoding_parquet, rule, value->bytes, value->num_bytes, hashes);
+    case BLOOM_TUPLE_BLOB:
+      hashes->hashes[hashes->num_hashes++] = bloom_encoding_parquet.hash_bytes(value->bytes, value->num_bytes);
+      return SQLITE_OK;
+    case BLOOM_TUPLE_REAL:
+      break;
+  }
+  return SQLITE_OK;
+}
+
+/* The hash of a tuple of such values, in a fifth of the time that SQLite's objects take; none
+** if not all are such. */
+static int hash_plain_tuple(
+  const bloom_vtab_layout *layout, const uint8_t *bytes, const uint8_t *end, int is_query, bloom_vtab_hashes *hashes
+){
+  bloom_tuple_value value;
+  bloom_key_hashes part;
+  bloom_hash_value hash = 0;
+  int i, rc;
+  for(i=0; i<layout->num_columns; i++){
+    bloom_tuple_read(&bytes, end, &value);
+    rc = hash_plain(layout->rules[i], &value, &part);
+    if( rc!=SQLITE_OK || part.num_hashes==0 ) return rc;
+    hash = hash_of_two(hash, part.hashes[0]);
+  }
+  hashes->hashes[hashes->num_hashes++] = hash;
+  if( is_query && layout->num_columns>MAX_SURE_COLUMNS ) hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
+  return SQLITE_OK;
+}
+
 /* -- Tuples ---------------------------------------------------------------------------------- */
 
 void bloom_vtab_tuples_end(bloom_vtab_tuples *tuples){
@@ -152,10 +193,12 @@ static int hash_tuple(
   bytes = sqlite3_value_blob(tuple);
   num_bytes = (size_t)sqlite3_value_bytes(tuple);
   if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=num_parts ) return SQLITE_OK;
-  hashes->is_invalid = 0;
+  hashes->is_invalid = hashes->is_maybe = 0;
+  rc = hash_plain_tuple(layout, bytes, bytes + num_bytes, is_query, hashes);
+  if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
   /* Where SQL cannot run now, it may be there. */
-  if( tuples->connection->is_running ) return SQLITE_OK;
-  hashes->is_maybe = 0;
+  hashes->is_maybe = tuples->connection->is_running;
+  if( hashes->is_maybe ) return SQLITE_OK;
   if( tuples->row==NULL ) rc = prepare_row(tuples, 2 * num_parts);
   if( rc==SQLITE_OK ) rc = bind_tuple(tuples->row, num_parts, bytes, bytes + num_bytes);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(tuples->connection, tuples->row);
