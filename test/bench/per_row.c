@@ -219,6 +219,22 @@ static const comparison text_comparisons[] = {
   {'/', "may_contain(parquet, tuple(s, k))", "may_contain(parquet, s)"},
 };
 
+/* Virtual tables over v, of one column and of two. */
+static contestant table_rows[] = {
+  {.name = "may_contain(handle of k, k)", .sql = "SELECT sum(bloom_may_contain((SELECT handle FROM v_k), k)) FROM t"},
+  {.name = "may_contain(handle of (k, r), tuple)", .sql = "SELECT sum(bloom_may_contain((SELECT handle FROM v_kr), bloom_tuple(k, r))) FROM t"},
+  {.name = "may_contain(handle of (s, r), tuple)", .sql = "SELECT sum(bloom_may_contain((SELECT handle FROM v_sr), bloom_tuple(s, r))) FROM t"},
+  {.name = "v_k(k)", .sql = "SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM v_k(k))"},
+  {.name = "v_kr(k, r)", .sql = "SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM v_kr(k, r))"},
+  {.name = "v_kr WHERE key = tuple", .sql = "SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM v_kr WHERE key = bloom_tuple(k, r))"},
+};
+static const comparison table_comparisons[] = {
+  {'/', "may_contain(handle of (k, r), tuple)", "may_contain(handle of k, k)"},
+  {'/', "may_contain(handle of (s, r), tuple)", "may_contain(handle of k, k)"},
+  {'/', "v_kr(k, r)", "v_k(k)"},
+  {'/', "v_kr WHERE key = tuple", "v_k(k)"},
+};
+
 static contestant build_rows[] = {
   {.name = "count(k)", .sql = "SELECT count(k) FROM t"},
   {.name = "bloom_build(k)", .sql = "SELECT length(bloom_build(k)) FROM t"},
@@ -354,6 +370,14 @@ static void build(void){
   report_memory("bloom_build(k, 10, 1000000)", "SELECT length(bloom_build(k, 10, 1000000)) FROM t");
 }
 
+static void tables(void){
+  const char *group = "scan: virtual tables";
+  if( !is_wanted(group) ) return;
+  run("CREATE TABLE v AS SELECT k, s, r FROM t LIMIT 100000; CREATE VIRTUAL TABLE v_k USING bloom(v, k);"
+      "CREATE VIRTUAL TABLE v_kr USING bloom(v, (k, r)); CREATE VIRTUAL TABLE v_sr USING bloom(v, (s, r))");
+  COMPETE(group, "", "ns a row", num_rows, num_repeats<5 ? num_repeats : 5, table_rows, table_comparisons);
+}
+
 static void info(void){
   const char *group = "bloom_info, filter of 12 MB";
   if( !is_wanted(group) ) return;
@@ -406,6 +430,7 @@ int main(int argc, char **argv){
     /* A filter that misses the caches takes long: fewer repeats. */
     scan(filter_sizes[i].name, filter_sizes[i].num_keys, i==0 || num_repeats<5 ? num_repeats : 5);
   }
+  tables();
   build();
   compare_with_index("build: beside an index in memory", num_rows<2000000 ? num_rows : 2000000, 5, "");
   if( is_full ){
