@@ -120,15 +120,19 @@ def note(db, filter_="f"):
 
 # -- No key is lost -----------------------------------------------------------------------
 
+def mark(filter_, key):
+    """A parameter for the key; of the filter named pair, which has tuples, a text alone is a tuple's first value."""
+    return "bloom_tuple(?, 0)" if bare(filter_) == '"pair"' and isinstance(key, str) else "?"
+
+
 def lookups(db, filter_, keys):
     """The keys to which a look-up says maybe."""
-    return [key for key in keys if one(db, "SELECT count(*) FROM %s(?)" % filter_, key)]
+    return [key for key in keys if one(db, "SELECT count(*) FROM %s WHERE key = %s" % (filter_, mark(filter_, key)), key)]
 
 
 def handled(db, filter_, keys):
     """The keys to which the handle says maybe."""
-    sql = "SELECT bloom_may_contain((SELECT handle FROM %s), ?)" % filter_
-    return [key for key in keys if one(db, sql, key) == 1]
+    return [key for key in keys if one(db, "SELECT bloom_may_contain((SELECT handle FROM %s), %s)" % (filter_, mark(filter_, key)), key) == 1]
 
 
 def no_false_negative(db, keys="SELECT k FROM t", filter_="f"):

@@ -91,6 +91,7 @@ static const char set_up[] =
   "CREATE TRIGGER log_update AFTER UPDATE ON log BEGIN UPDATE kept SET f = bloom_add(f, NEW.k); END;"
   "CREATE VIRTUAL TABLE log_filter USING bloom(log, k);"
   "CREATE VIRTUAL TABLE log_low USING bloom(log, lower(k), where = \"part < 4 OR k > '5'\");"
+  "CREATE VIRTUAL TABLE log_pair USING bloom(log, (k, part));"
   "CREATE VIRTUAL TABLE own_set USING bloom(capacity = 3);"
   "CREATE VIEW handles AS SELECT k, bloom_open(f) AS f FROM shapes;";
 
@@ -683,7 +684,7 @@ static void any_select(generator *g){
 
 /* What a table's own filter is told. */
 static void any_command(generator *g){
-  const char *name = CHOOSE_TEXT(g, "log_filter", "log_low", "own_set");
+  const char *name = CHOOSE_TEXT(g, "log_filter", "log_low", "own_set", "log_pair");
   switch( choose(g, 5) ){
     case 0:
       put(g, "INSERT INTO %s(%s) VALUES ('%s')", name, name, CHOOSE_TEXT(g, "rebuild", "integrity-check", "none"));
@@ -698,7 +699,7 @@ static void any_command(generator *g){
       source(g, 2);
       break;
     case 3:
-      put(g, "SELECT * FROM %s WHERE key %s ", name, CHOOSE_TEXT(g, "=", "IN (1, 2) OR key =", ">", "IS"));
+      put(g, "SELECT * FROM %s WHERE key %s ", name, CHOOSE_TEXT(g, "=", "IN (1, 2) OR key =", "= bloom_tuple(1.5, 2) AND key >", "IS"));
       expression(g, 2);
       break;
     case 4:
@@ -914,6 +915,8 @@ static const char check_sql[] =
   "SELECT bloom_may_contain((SELECT f FROM kept), k) AS yes, bloom_may_contain(f, k) AS yes,"
   " bloom_may_contain(b, k) AS yes,"
   " part = bloom_partition(k, 7) AS yes, CASE WHEN k IS NOT NULL THEN (SELECT count(*) FROM log_filter(k)) END AS yes,"
+  " CASE WHEN k IS NOT NULL THEN (SELECT count(*) FROM log_pair WHERE key = bloom_tuple(k, part)) END AS yes,"
+  " bloom_may_contain((SELECT handle FROM log_pair), bloom_tuple(k, part)) AS yes,"
   " bloom_may_contain((SELECT handle FROM log_filter), k) AS yes, CASE WHEN (part < 4 OR k > '5') AND k IS NOT NULL"
   " THEN (SELECT count(*) FROM log_low(lower(k))) END AS yes FROM log";
 
