@@ -40,32 +40,49 @@ int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t 
   return kind==BLOOM_KEY_BYTES;
 }
 
+static int is_digit(char c){
+  return c>='0' && c<='9';
+}
+
 /* 10^22 is the largest power of ten that a double holds exactly, and 15 digits are fewer than
 ** its 53 bits: one product, or one quotient, of the two is rounded once. */
-double bloom_real_of_15_digits(double value, int *is_exact){
+int bloom_read_number(const char *text, double *number, int *is_exact){
   static const double powers[] = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22
   };
   const int max_power = 22;
-  char text[32];
-  const char *at = text;
   double digits = 0;
-  int power = 0, sign = 1;
-  sqlite3_snprintf(sizeof(text), text, "%.14e", value);
-  if( *at=='-' ) at++;
-  for(; *at && *at!='e'; at++){
-    if( *at>='0' && *at<='9' ) digits = 10 * digits + (*at - '0');
+  int num_digits = 0, has_point = 0, sign = 1, exponent = 0, power = 0;
+  for(; is_digit(*text) || (*text=='.' && !has_point); text++){
+    if( *text=='.' ){
+      has_point = 1;
+      continue;
+    }
+    digits = 10 * digits + (*text - '0');
+    power -= has_point;
+    num_digits++;
   }
-  if( *at ) at++;
-  if( *at=='-' ) sign = -1;
-  for(; *at; at++){
-    if( *at>='0' && *at<='9' ) power = 10 * power + (*at - '0');
+  if( num_digits==0 ) return 0;
+  if( *text=='e' || *text=='E' ){
+    if( *++text=='-' ) sign = -1;
+    if( *text=='-' || *text=='+' ) text++;
+    if( *text==0 ) return 0;
+    for(; is_digit(*text); text++) exponent = exponent<1000 ? 10 * exponent + (*text - '0') : exponent;
   }
-  power = sign * power - 14;
+  if( *text ) return 0;
+  power += sign * exponent;
   *is_exact = power>=-max_power && power<=max_power;
   for(; power>max_power; power-=max_power) digits *= powers[max_power];
   for(; power<-max_power; power+=max_power) digits /= powers[max_power];
-  digits = power<0 ? digits / powers[-power] : digits * powers[power];
-  return text[0]=='-' ? -digits : digits;
+  *number = power<0 ? digits / powers[-power] : digits * powers[power];
+  return 1;
+}
+
+double bloom_real_of_15_digits(double value, int *is_exact){
+  char text[32];
+  double number = 0;
+  sqlite3_snprintf(sizeof(text), text, "%.14e", value);
+  bloom_read_number(text + (text[0]=='-'), &number, is_exact);
+  return text[0]=='-' ? -number : number;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../errors.h"
+#include "../key.h"
 #include "../size_args.h"
 
 #define GIVEN_TWICE "bloom: option %s is given twice"
@@ -18,54 +19,17 @@ static int is_blank(char c){
   return c==' ' || (c>='\t' && c<='\r');
 }
 
-static int is_decimal_digit(char c){
-  return c>='0' && c<='9';
-}
-
-/* Adds the exponent at text to *exponent, as far as it matters.  Gives what is behind it;
-** NULL if there is nothing. */
-static const char *add_exponent(const char *text, int *exponent){
-  const int is_negative = *text=='-';
-  int power = 0;
-  if( *text=='-' || *text=='+' ) text++;
-  if( *text==0 ) return NULL;
-  for(; is_decimal_digit(*text); text++) power = power<1000 ? 10 * power + (*text - '0') : power;
-  *exponent += is_negative ? -power : power;
-  return text;
-}
-
-/* Reads a number without blanks.  Not strtod(): it reads the point as the locale has it. */
-static int read_bare_number(const char *text, double *number){
-  int num_digits = 0, exponent = 0, has_point = 0;
-  double value = 0;
-  for(; is_decimal_digit(*text) || (*text=='.' && !has_point); text++){
-    if( *text=='.' ){
-      has_point = 1;
-    }else{
-      value = 10 * value + (*text - '0');
-      exponent -= has_point;
-      num_digits++;
-    }
-  }
-  if( num_digits==0 ) return 0;
-  if( *text=='e' || *text=='E' ) text = add_exponent(text + 1, &exponent);
-  if( text==NULL || *text!=0 ) return 0;
-  for(; exponent>0 && value<1e300; exponent--) value *= 10;
-  for(; exponent<0 && value>0; exponent++) value /= 10;
-  *number = value;
-  return 1;
-}
-
-/* Reads a number that is nothing else: digits, a point, an exponent. */
+/* Reads a number with blanks around it. */
 static int read_number(const char *text, double *number){
   char copy[MAX_NUMBER_CHARS] = {0};
   size_t length = 0;
+  int is_exact;
   while( is_blank(*text) ) text++;
   for(; length<sizeof(copy)-1 && text[length]; length++) copy[length] = text[length];
   if( text[length] ) return 0;
   while( length>0 && is_blank(copy[length-1]) ) length--;
   copy[length] = 0;
-  return read_bare_number(copy, number);
+  return bloom_read_number(copy, number, &is_exact);
 }
 
 /* What an option says: a quoted text, or what stands there as it is.  NULL if there is no
