@@ -14,8 +14,6 @@
 #include "../errors.h"
 #include "../key.h"
 
-#define NO_KEYS_TO_READ "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM %s(...)"
-
 /* xBestIndex's idxNum; with UNCHECKED the schema is looked at when the statement runs. */
 #define PLAN_FACTS 0
 #define PLAN_KEY   1
@@ -339,7 +337,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
       return result_of_bits(cursor, context, column);
     case BLOOM_VTAB_KEY:
       if( cursor->num_values==1 ) sqlite3_result_value(context, cursor->values[0]);
-      else bloom_fail(context, NO_KEYS_TO_READ, name, name);
+      else bloom_fail(context, "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM %s(...)", name, name);
       return SQLITE_OK;
     case BLOOM_VTAB_REMOVED: /* written only */
     case BLOOM_VTAB_COMMAND:
