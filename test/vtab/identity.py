@@ -10,6 +10,7 @@ import os
 import shutil
 import sqlite3
 import sys
+from random import Random
 
 from cases import (Skip, case, command, denies_absent_keys, error_of, expect, fill, is_whole, lookups, main, no_false_negative, one, test)
 
@@ -486,6 +487,47 @@ for copy in False, True:
         for drops in False, True:
             name = "%s, %s%s" % ("a copy" if copy else "the same file", "in a transaction" if inside else "alone", ", made again" if drops else "")
             case(loaded_twice, name, copy, inside, drops)
+
+
+# -- A layer more, step by step ----------------------------------------------------------------------
+
+def grown_by_several(files, journal_mode, capacity, page_size):
+    """Connections that remember how many layers there were find what others add, whenever that is."""
+    db = files.connect()
+    db.execute("PRAGMA page_size = %d" % page_size)
+    db.execute("PRAGMA journal_mode = " + journal_mode)
+    db.execute("CREATE TABLE t(k TEXT)")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = %d)" % capacity)
+    fill(db, capacity * 9 // 10, "ada")
+    writers, numbers, random = [db, files.connect(), files.connect()], set(), Random(capacity)
+    for writer in writers:
+        writer.execute("PRAGMA synchronous = OFF")
+    reader = files.connect()
+    for i in range(capacity // 2):
+        key, writer = "bob%d" % i, random.choice(writers)
+        writer.execute("BEGIN")
+        if random.random() < 0.3:
+            writer.execute("SAVEPOINT s")
+            fill(writer, random.randint(1, 40), "eve%d" % i)
+            expect(len(lookups(writer, "f", ["eve%d1" % i, key])) >= 1, True)
+            writer.execute("ROLLBACK TO s")
+        writer.execute("INSERT INTO t VALUES (?)", (key,))
+        writer.execute("ROLLBACK" if random.random() < 0.1 else "COMMIT")
+        for each in random.sample(writers, 2) + [reader]:
+            there = [row[0] for row in each.execute("SELECT k FROM t ORDER BY rowid DESC LIMIT 5").fetchall()]
+            expect(lookups(each, "f", there), there, "denied after %d" % i)
+        numbers.add(one(db, "SELECT count(DISTINCT substr(bytes, 1, 8)) FROM f_pages WHERE rowid > 1"))
+    expect(one(db, "SELECT num_layers FROM f") > 1, True)
+    # While it grows there are pages of two numbers, if there are more pages than a step takes.
+    expect(numbers, {1, 2})
+    for each in *writers, reader:
+        no_false_negative(each)
+    is_whole_on_disk(files, files.path)
+
+
+for mode in "DELETE", "WAL":
+    case(grown_by_several, "from few pages, " + mode, mode, 2000, 512)
+    case(grown_by_several, "from many pages, " + mode, mode, 7000, 512)
 
 
 if __name__ == "__main__":

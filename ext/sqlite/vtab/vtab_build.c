@@ -157,6 +157,7 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->decimals = 0;
+  layout->next_row = 0;
   layout->num_layers = 1;
   layout->layers[0] = bloom_vtab_new_layer(layout->size, 0, 2 * num_keys>layout->min_capacity ? 2 * num_keys : layout->min_capacity);
   rc = check_rate(vtab, layout);

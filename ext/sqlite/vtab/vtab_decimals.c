@@ -68,5 +68,5 @@ int bloom_vtab_store_decimal(bloom_vtab *vtab){
   layout = vtab->layout;
   if( rc==SQLITE_OK ) rc = bloom_vtab_set_decimals(vtab->connection, &layout);
   if( rc!=SQLITE_OK || layout.decimals==vtab->layout.decimals ) return rc;
-  return bloom_vtab_renumber(vtab, &layout, layout.num_layers);
+  return bloom_vtab_renumber(vtab, &layout);
 }

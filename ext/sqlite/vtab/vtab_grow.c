@@ -1,8 +1,17 @@
 /*
-** One more layer, within the statement that found a page full.
+** One more layer.  All pages have to get the number of the new layout, or who has the old one in
+** memory would not look at the new layer.  Statements that add keys do that a few pages at a time,
+** because SQLite keeps a statement's journal in memory while it has fewer than 16 pages, and one
+** that did not fit slows the whole transaction down.  Until the last page has it, a page may have
+** the number or the next one; who finds the next one does not trust the layout in memory.
 */
 #include "vtab_int.h"
 
+#ifdef BLOOM_TINY_TABLES
+# define PAGES_A_STEP 1
+#else
+# define PAGES_A_STEP 4
+#endif
 int bloom_vtab_take_back(bloom_vtab *vtab, int rc){
   switch( rc & 0xff ){
     case SQLITE_OK:
@@ -16,21 +25,19 @@ int bloom_vtab_take_back(bloom_vtab *vtab, int rc){
   }
 }
 
-/* Gives every page of a layout its number; those of layers from num_written on are empty yet. */
-static int number_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout, int num_written){
-  const sqlite3_int64 first_new = bloom_vtab_first_row(layout, num_written);
-  const sqlite3_int64 end = bloom_vtab_first_row(layout, layout->num_layers);
+/* Gives the pages from first to before end a number.  Those from first_new on are new. */
+static int number_pages(bloom_vtab *vtab, uint64_t number, sqlite3_int64 first, sqlite3_int64 first_new, sqlite3_int64 end){
   sqlite3_blob *blob = NULL;
   sqlite3_int64 row;
-  int rc = bloom_blob_open(bloom_vtab_place(vtab), 2, 1, 0, &blob), close_rc;
-  for(row=2; row<end && rc==SQLITE_OK; row++){
+  int rc = bloom_blob_open(bloom_vtab_place(vtab), first, 1, 0, &blob), close_rc;
+  for(row=first; row<end && rc==SQLITE_OK; row++){
     uint8_t bytes[BLOOM_HEADER_BYTES];
     bloom_vtab_page_header header = {0, 0, 0, 0};
-    if( row>2 ) rc = bloom_blob_move(blob, row, 0);
+    if( row>first ) rc = bloom_blob_move(blob, row, 0);
     if( rc==SQLITE_OK && row<first_new ) rc = sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
     if( rc==SQLITE_OK && row<first_new && !bloom_vtab_get_header(bytes, row, &header) ) rc = SQLITE_NOTFOUND;
     if( rc!=SQLITE_OK ) break;
-    header.number = layout->number;
+    header.number = number;
     bloom_vtab_put_header(&header, row, bytes);
     rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
   }
@@ -38,15 +45,25 @@ static int number_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout, int n
   return rc==SQLITE_OK ? close_rc : rc;
 }
 
-int bloom_vtab_renumber(bloom_vtab *vtab, bloom_vtab_layout *layout, int num_written){
-  int rc;
-  sqlite3_randomness(sizeof(layout->number), &layout->number);
-  rc = number_pages(vtab, layout, num_written);
+/* The row after the last page. */
+static sqlite3_int64 end_row(const bloom_vtab_layout *layout){
+  return bloom_vtab_first_row(layout, layout->num_layers);
+}
+
+/* Makes a layout the filter's, after rc. */
+static int set_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout, int rc){
   if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, layout);
   if( rc==SQLITE_NOTFOUND ) rc = bloom_vtab_damaged(vtab, "a page");
   if( rc==SQLITE_OK ) vtab->layout = *layout;
   else vtab->has_layout = 0;
   return bloom_vtab_take_back(vtab, rc);
+}
+
+int bloom_vtab_renumber(bloom_vtab *vtab, bloom_vtab_layout *layout){
+  const sqlite3_int64 end = end_row(layout);
+  sqlite3_randomness(sizeof(layout->number), &layout->number);
+  layout->next_row = 0;
+  return set_layout(vtab, layout, number_pages(vtab, layout->number, 2, end, end));
 }
 
 /* Makes room for the pages of the last layer: all, or none if it fails, for SQLite keeps a
@@ -63,22 +80,38 @@ static int insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
     last_row, bloom_vtab_page_bytes(layout, layer, last_page), bloom_vtab_page_bytes(layout, layer, 0));
 }
 
-/* Adds a layer, four times the last; leaves all as it is where that cannot be done now. */
+/* 1 if there can be a layer more. */
+static int can_grow(const bloom_vtab *vtab){
+  const bloom_vtab_layout *layout = &vtab->layout;
+  return layout->num_layers<BLOOM_VTAB_MAX_LAYERS && layout->layers[layout->num_layers-1].num_blocks<BLOOM_VTAB_MAX_BLOCKS / 4
+      && !vtab->connection->is_running;
+}
+
+/* Gives some more pages the next number. */
+static int prepare_pages(bloom_vtab *vtab){
+  bloom_vtab_layout layout = vtab->layout;
+  const sqlite3_int64 first = layout.next_row, end = end_row(&layout);
+  int rc;
+  layout.next_row = end - first>PAGES_A_STEP ? first + PAGES_A_STEP : end;
+  rc = number_pages(vtab, bloom_vtab_next_number(&layout), first, layout.next_row, layout.next_row);
+  return set_layout(vtab, &layout, rc);
+}
+
+/* Adds a layer, four times the last; all other pages have the next number. */
 static int grow(bloom_vtab *vtab){
   sqlite3 *db = vtab->connection->db;
-  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
+  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db), first_new = end_row(&vtab->layout);
   bloom_vtab_layout layout = vtab->layout;
-  const bloom_vtab_layer *last = &layout.layers[layout.num_layers-1];
   int rc;
-  if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last->num_blocks>=BLOOM_VTAB_MAX_BLOCKS / 4 ) return SQLITE_OK;
-  if( vtab->connection->is_running ) return SQLITE_OK;
-  layout.layers[layout.num_layers] = bloom_vtab_new_layer(layout.size, layout.num_layers, 4 * last->capacity);
+  layout.layers[layout.num_layers] = bloom_vtab_new_layer(layout.size, layout.num_layers, 4 * layout.layers[layout.num_layers-1].capacity);
   layout.num_layers++;
+  layout.number = bloom_vtab_next_number(&layout);
+  layout.next_row = 0;
   rc = insert_pages(vtab, &layout);
   sqlite3_set_last_insert_rowid(db, rowid);
   /* Nothing was written: the last layer takes more than its share. */
   if( rc!=SQLITE_OK ) return (rc & 0xff)==SQLITE_IOERR || (rc & 0xff)==SQLITE_INTERRUPT ? rc : SQLITE_OK;
-  return bloom_vtab_renumber(vtab, &layout, layout.num_layers - 1);
+  return set_layout(vtab, &layout, number_pages(vtab, layout.number, first_new, first_new, end_row(&layout)));
 }
 
 /* Sums up what fills the last layer. */
@@ -103,8 +136,19 @@ static int count_filled(bloom_vtab *vtab, sqlite3_int64 *num_filled){
 }
 
 int bloom_vtab_grow_if_full(bloom_vtab *vtab){
+  bloom_vtab_layout layout;
   sqlite3_int64 num_filled = 0;
-  int rc = count_filled(vtab, &num_filled);
-  if( rc!=SQLITE_OK || num_filled<vtab->layout.layers[vtab->layout.num_layers-1].capacity ) return rc;
-  return grow(vtab);
+  /* A ROLLBACK changes next_row, but no page's number tells. */
+  int rc = bloom_vtab_read_layout(vtab);
+  vtab->is_hint = 0;
+  if( rc!=SQLITE_OK || !can_grow(vtab) ) return rc;
+  layout = vtab->layout;
+  if( layout.next_row==0 ){
+    rc = count_filled(vtab, &num_filled);
+    if( rc!=SQLITE_OK || num_filled<layout.layers[layout.num_layers-1].capacity ) return rc;
+    layout.next_row = 2;
+    return set_layout(vtab, &layout, SQLITE_OK);
+  }
+  if( layout.next_row<end_row(&layout) ) rc = prepare_pages(vtab);
+  return rc==SQLITE_OK && vtab->layout.next_row==end_row(&vtab->layout) ? grow(vtab) : rc;
 }

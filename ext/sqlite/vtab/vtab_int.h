@@ -64,6 +64,7 @@ typedef struct bloom_vtab_layer {
 
 typedef struct bloom_vtab_layout {
   uint64_t number;
+  sqlite3_int64 next_row;  /* 0; else pages before it have the next number already: vtab_grow.c */
   unsigned triggers;       /* that the filter has, as bits: 1 << bloom_vtab_trigger */
   int num_columns;         /* of the key; 0: a standalone filter */
   bloom_equality rules[BLOOM_VTAB_MAX_COLUMNS];
@@ -96,6 +97,7 @@ typedef struct bloom_vtab {
   /* Hints: believed where the page that was just read has layout.number. */
   bloom_vtab_layout layout;
   int has_layout;
+  int is_hint; /* it was not read within this call */
 
   /* What look-ups read pages by, NULL: not open.  Closed with the last cursor, so it outlives no
   ** statement; and while one runs, its database is neither detached nor replaced. */
@@ -146,6 +148,10 @@ int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t p
 /* A page's header, to and from its bytes.  The second returns 0 if they are not one. */
 void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes);
 int bloom_vtab_get_header(const uint8_t *bytes, sqlite3_int64 row, bloom_vtab_page_header *header);
+
+/* The number of the layout with one layer more; 1 if a page may have a number. */
+uint64_t bloom_vtab_next_number(const bloom_vtab_layout *layout);
+int bloom_vtab_has_number(const bloom_vtab_layout *layout, uint64_t number);
 
 /* The layer that comes after num_layers others, with room for so many keys. */
 bloom_vtab_layer bloom_vtab_new_layer(double size, int num_layers, sqlite3_int64 capacity);
@@ -201,13 +207,12 @@ void bloom_vtab_close_reader(bloom_vtab *vtab);
 /* Adds a key, takes one for removed; each may be NULL. */
 int bloom_vtab_change(bloom_vtab *vtab, bloom_vtab_key added, sqlite3_value *removed);
 
-/* Adds a layer, four times the last, if that one is full; leaves all as it is where that
-** cannot be done now. */
+/* Takes a step towards one more layer, four times the last, if that one is full; leaves all as
+** it is where that cannot be done now. */
 int bloom_vtab_grow_if_full(bloom_vtab *vtab);
 
-/* Gives the pages of the first layers the number drawn anew for a layout, those of others are
-** empty yet, and writes the layout. */
-int bloom_vtab_renumber(bloom_vtab *vtab, bloom_vtab_layout *layout, int num_written_layers);
+/* Draws the number of a layout anew, gives it to all pages and writes the layout. */
+int bloom_vtab_renumber(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
 /* rc, or, where what is written in halves would stay, SQLITE_IOERR: after that SQLite takes
 ** back the statement or the transaction. */

@@ -7,7 +7,7 @@
 **    24  u32  blocks_per_page  28  u32  num_layers
 **    32  f64  size             40  i64  min_capacity
 **    48  20 bytes, built_at    68  u32  decimals
-**    72  layers: u64 num_blocks, i64 capacity
+**    72  layers: u64 num_blocks, i64 capacity; after the last one u64 next_row
 **   264  columns: u8 kind, u8 collation
 **   296  u64  checksum of what is before it
 */
@@ -87,6 +87,16 @@ int bloom_vtab_get_header(const uint8_t *bytes, sqlite3_int64 row, bloom_vtab_pa
   return bloom_load64_le(bytes + 24)==header_checksum(bytes, row);
 }
 
+uint64_t bloom_vtab_next_number(const bloom_vtab_layout *layout){
+  uint8_t bytes[8];
+  bloom_store64_le(bytes, layout->number);
+  return bloom_checksum(bytes, sizeof(bytes));
+}
+
+int bloom_vtab_has_number(const bloom_vtab_layout *layout, uint64_t number){
+  return number==layout->number || (layout->next_row && number==bloom_vtab_next_number(layout));
+}
+
 /* -- Sizes ------------------------------------------------------------------------------- */
 
 static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
@@ -154,6 +164,7 @@ static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
     bloom_store64_le(bytes + LAYERS_AT + 16*i, layout->layers[i].num_blocks);
     bloom_store64_le(bytes + LAYERS_AT + 16*i + 8, (uint64_t)layout->layers[i].capacity);
   }
+  if( i<BLOOM_VTAB_MAX_LAYERS ) bloom_store64_le(bytes + LAYERS_AT + 16*i, (uint64_t)layout->next_row);
   for(i=0; i<layout->num_columns; i++){
     bytes[COLUMNS_AT + 2*i] = (uint8_t)layout->rules[i].kind;
     bytes[COLUMNS_AT + 2*i + 1] = (uint8_t)layout->rules[i].collation;
@@ -187,6 +198,8 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
     layer->capacity = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*i + 8);
     if( layer->num_blocks<1 || layer->num_blocks>BLOOM_VTAB_MAX_BLOCKS || !is_in(layer->capacity, 1, MAX_CAPACITY) ) return 0;
   }
+  if( i<BLOOM_VTAB_MAX_LAYERS ) layout->next_row = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*i);
+  if( !is_in(layout->next_row, 0, MAX_CAPACITY) ) return 0;
   for(i=0; i<layout->num_columns; i++){
     const uint8_t kind = bytes[COLUMNS_AT + 2*i], collation = bytes[COLUMNS_AT + 2*i + 1];
     if( kind>BLOOM_COLUMN_ANY || collation>BLOOM_COLLATION_RTRIM ) return 0;

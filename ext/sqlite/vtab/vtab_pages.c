@@ -48,8 +48,9 @@ static int open_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int is
                    : move_reader(vtab, place->row, num_bytes);
   if( !is_writable ) place->blob = vtab->reader;
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(place->blob, place->header, is_writable ? BLOOM_HEADER_BYTES : 8, 0);
-  if( rc==SQLITE_OK && bloom_load64_le(place->header)!=layout->number ) rc = SQLITE_NOTFOUND;
-  return rc;
+  if( rc!=SQLITE_OK || bloom_load64_le(place->header)==layout->number ) return rc;
+  /* The next number may be that of a layout with one layer more. */
+  return vtab->is_hint || !bloom_vtab_has_number(layout, bloom_load64_le(place->header)) ? SQLITE_NOTFOUND : SQLITE_OK;
 }
 
 /* Closes what was opened to be written. */
@@ -88,10 +89,12 @@ typedef struct key_change {
 
 /* Runs action by the layout in memory, then, if a page is of another, by the one on disk. */
 static int by_layout(bloom_vtab *vtab, int (*action)(bloom_vtab *, key_change *), key_change *change){
-  const int is_hint = vtab->has_layout;
-  int rc = bloom_vtab_need_layout(vtab);
+  int rc;
+  vtab->is_hint = vtab->has_layout;
+  rc = bloom_vtab_need_layout(vtab);
   if( rc==SQLITE_OK ) rc = action(vtab, change);
-  if( rc==SQLITE_NOTFOUND && is_hint ){
+  if( rc==SQLITE_NOTFOUND && vtab->is_hint ){
+    vtab->is_hint = 0;
     rc = bloom_vtab_read_layout(vtab);
     if( rc==SQLITE_OK ) rc = action(vtab, change);
   }
@@ -150,13 +153,15 @@ static int write_header(block_place *place, const bloom_vtab_page_header *header
   return sqlite3_blob_write(place->blob, place->header, BLOOM_HEADER_BYTES, 0);
 }
 
-/* 1 if it is time to count whether the last layer is full: where a page has its share of the
-** layer's capacity, for one hash of as many as there are pages, which all are read then. */
+/* 1 if a layer more is on its way, or it is time to count whether the last one is full: where a page
+** has its share of the layer's capacity, for one hash of as many as there are pages, which all are
+** read then. */
 static int may_be_full(
   const bloom_vtab_layout *layout, const block_place *place, const bloom_vtab_page_header *header, bloom_hash_value hash
 ){
   const bloom_vtab_layer *layer = &layout->layers[place->layer];
   const double share = (double)bloom_vtab_page_blocks(layout, place->layer, place->page) / (double)layer->num_blocks;
+  if( layout->next_row && layout->next_row<bloom_vtab_first_row(layout, layout->num_layers) ) return 1;
   if( header->num_filled < (double)layer->capacity * share ) return 0;
   return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, place->layer) >> 32==0;
 }

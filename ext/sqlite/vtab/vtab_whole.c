@@ -43,7 +43,7 @@ static int take_header(bloom_vtab_whole *whole, int layer, uint64_t page, sqlite
   double share;
   int rc = sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
   if( rc!=SQLITE_OK ) return rc;
-  if( !bloom_vtab_get_header(bytes, row, &header) || header.number!=layout->number ) return SQLITE_NOTFOUND;
+  if( !bloom_vtab_get_header(bytes, row, &header) || !bloom_vtab_has_number(layout, header.number) ) return SQLITE_NOTFOUND;
   share = (double)bloom_vtab_page_blocks(layout, layer, page) / (double)layout->layers[layer].num_blocks;
   whole->num_keys += header.num_keys;
   whole->num_removed += header.num_removed;
