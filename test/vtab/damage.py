@@ -1,8 +1,9 @@
 """Shadow tables that something else wrote to: an error or "maybe", never a crash or a wrong "no".
+The source can be written to all the same, and 'rebuild' repairs the filter.
 
     python3 test/vtab/damage.py [--load ./bloom] [--runs N] [--seed N]
 
-Each run changes, deletes or adds one row of a shadow table, or drops it.  What cannot be told
+Each run changes, deletes or adds rows of a shadow table, renames it or drops it.  What cannot be told
 apart from a filter is left out: a page of the right size with other bits.
 """
 import argparse
@@ -13,18 +14,18 @@ import sys
 VALUES = [0, 1, -1, 2, 5, 100, 2**31, 2**32, 2**63 - 1, -2**63, 0.5, 1e300, None, "x", "", b"", b"x" * 500, b"\0" * 32]
 
 
-def database(load, r):
+def database(load, r, is_standalone):
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.enable_load_extension(True)
     db.load_extension(load)
     db.execute("PRAGMA page_size = 1024")
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k)")
     db.execute("INSERT INTO t(k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT 'key' || i FROM n")
-    if r.random() < 0.4:
+    if is_standalone:
         db.execute("CREATE VIRTUAL TABLE f USING bloom(capacity = 100)")
         db.execute("INSERT INTO f(key) SELECT k FROM t")
     else:
-        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k%s)" % r.choice(["", ", where = 'id > 0'"]))
     if r.random() < 0.5:
         db.execute("SELECT count(*) FROM f('what is read is kept')")
     return db
@@ -43,8 +44,11 @@ def damage(db, r):
         ("UPDATE %s SET bytes = CAST(substr(bytes, 1, ?1) || ?2 || substr(bytes, ?1 + 2) AS BLOB) WHERE rowid = %s AND rowid > 1" % (table, one),
          [r.randint(0, 31), bytes([r.randint(0, 255)])]),
         ("DELETE FROM %s WHERE rowid = %s" % (table, one), []),
+        ("DELETE FROM " + table, []),
+        ("UPDATE %s SET rowid = rowid + ?" % table, [r.choice([-10000, 10000])]),
         ("INSERT OR IGNORE INTO %s(rowid) VALUES (?)" % table, [r.choice([0, 1, 2, 7, -1])]),
         ("DROP TABLE %s" % table, []),
+        ("ALTER TABLE %s RENAME TO %s_before" % (table, table), []),
     ])
     try:
         db.execute(sql, args)
@@ -55,7 +59,8 @@ def damage(db, r):
 
 def run(load, seed):
     r = random.Random(seed)
-    db = database(load, r)
+    is_standalone = r.random() < 0.4
+    db = database(load, r, is_standalone)
     what = damage(db, r)
 
     def ask(sql):
@@ -69,10 +74,21 @@ def run(load, seed):
         rows = ask(sql)
         if isinstance(rows, list) and rows[0][0]:
             return "%r: %d rows denied" % (what, rows[0][0])
-    for sql in ("SELECT * FROM f", "SELECT filter FROM f", "INSERT INTO t(k) VALUES ('new')", "INSERT INTO f(key) VALUES ('newer')",
-                "DELETE FROM t WHERE id < 700", "INSERT INTO f(f) VALUES ('integrity-check')", "INSERT INTO f(f) VALUES ('rebuild')",
-                "PRAGMA integrity_check"):
-        ask(sql)
+    in_transaction = r.random() < 0.5
+    if in_transaction:
+        db.execute("BEGIN")
+    for sql in ("SELECT * FROM f", "SELECT filter FROM f", "INSERT INTO t(k) VALUES ('new')", "INSERT INTO t(k) SELECT 'newer' || k FROM t",
+                "UPDATE t SET k = 'changed' || k WHERE id % 5 = 0", "DELETE FROM t WHERE id < 700", "INSERT INTO f(f) VALUES ('integrity-check')",
+                "INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(key) VALUES ('newest')", "PRAGMA integrity_check"):
+        answer = ask(sql)
+        if isinstance(answer, str) and not is_standalone and "SELECT * " not in sql and "filter" not in sql and "check" not in sql:
+            return "%r: %s: %s" % (what, sql, answer)
+    if in_transaction:
+        db.execute("COMMIT")
+    if not is_standalone:
+        denied = ask("SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")
+        if denied != [(0,)] or ask("SELECT count(*) < 20 FROM t WHERE EXISTS (SELECT 1 FROM f WHERE key = 'absent' || k)") != [(1,)]:
+            return "%r: after 'rebuild' %r rows denied, or absent keys found" % (what, denied)
     # It can be dropped, and what SQLite itself checks is sound.
     gone = ask("DROP TABLE f")
     if isinstance(gone, str):

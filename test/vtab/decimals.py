@@ -151,7 +151,12 @@ def decimals():
     """Decimals of 11 to 19 digits, of which versions of SQLite read some as neighbouring REALs."""
     r = random.Random(21)
     texts = []
-    for i in range(20000):
+    for i in range(2000):
+        # Halfway between two REALs, as integers are when they have 15 or 16 digits.
+        bits = r.randint(46, 53)
+        number = r.randrange(2**bits, 2**(bits + 1))
+        texts.append("%d.%s" % (number, str((2 * r.randrange(2**max(52 - bits, 0)) + 1) / 2**max(53 - bits, 1))[2:][:19 - len(str(number))]))
+    for i in range(18000):
         digits = "".join(r.choice("0123456789") for _ in range(r.randint(11, 19)))
         at = r.randint(1, len(digits))
         texts.append(digits[:at].lstrip("0") + "." + digits[at:] + ("e%d" % r.randint(-20, 20) if i % 4 == 0 else ""))

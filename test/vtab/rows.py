@@ -6,7 +6,7 @@ import sqlite3
 import sys
 
 from cases import (case, column, command, denies_absent_keys, error_of, expect, fails, fill, is_whole, main, no_false_negative, one,
-                   test)
+                   quoted, test)
 
 # -- Columns that take the rowid's names ----------------------------------------------------
 
@@ -258,6 +258,41 @@ for expression in "(k)", "+k", "CAST(k AS TEXT)", "b COLLATE NOCASE", "(r)", "+r
     case(collation_of_an_expression, "%s is refused" % expression, expression, True)
 for expression in "lower(k)", "k || ''", "k COLLATE BINARY", "rtrim(r, ' ')", "+b", "CAST(b AS TEXT)":
     case(collation_of_an_expression, "%s is followed" % expression, expression, False)
+
+
+LONG_NUMBERS = "1234567890123456789", "01234567890123456789", "0100", "100", "9007199254740993.5", "009007199254740993.5", "0.15626124190451883", "00.15626124190451883"
+
+
+def column_of_a_compound(files, type_):
+    """A column of UNION has the affinity of its first SELECT, and TEXT of the other: '0100' is 100 then."""
+    db = files.connect(":memory:")
+    for other in "INTEGER", "REAL", "NUMERIC", "TEXT", "BLOB":
+        db.execute("CREATE TABLE %s(a %s)" % (quoted("x " + other), other))
+    db.execute("CREATE TABLE y(b TEXT)")
+    num_found = 0
+    for stored in LONG_NUMBERS:
+        db.execute("CREATE TABLE t(k %s)" % type_)
+        db.execute("INSERT INTO t VALUES (?)", (stored,))
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        for asked in LONG_NUMBERS:
+            db.execute("DELETE FROM y")
+            db.execute("INSERT INTO y VALUES (?)", (asked,))
+            for other in "INTEGER", "REAL", "NUMERIC", "TEXT", "BLOB":
+                for compound in 'SELECT a AS v FROM "x %s" UNION ALL SELECT b FROM y', 'SELECT b AS v FROM y UNION SELECT a FROM "x %s"':
+                    s = "(%s) AS s" % (compound % other)
+                    for source, found in (("s CROSS JOIN t ON t.k = s.v", "s CROSS JOIN f ON f.key = s.v"),
+                                          ("s WHERE EXISTS (SELECT 1 FROM t WHERE k = s.v)", "s WHERE EXISTS (SELECT 1 FROM f WHERE key = s.v)"),
+                                          ("s WHERE EXISTS (SELECT 1 FROM t WHERE k = s.v)", "s WHERE bloom_may_contain((SELECT handle FROM f), s.v)")):
+                        if one(db, "SELECT count(*) FROM " + source.replace("s", s, 1)):
+                            num_found += 1
+                            expect(one(db, "SELECT count(*) FROM " + found.replace("s", s, 1)), 1, "%s in %s of %s: %s" % (stored, type_, s, found))
+        db.execute("DROP TABLE f")
+        db.execute("DROP TABLE t")
+    assert num_found > 200, num_found
+
+
+for type_ in "TEXT", "BLOB", "INTEGER", "REAL":
+    case(column_of_a_compound, type_, type_)
 
 
 @test

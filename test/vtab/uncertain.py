@@ -4,9 +4,10 @@
 
 No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB.
 """
+import os
 import sys
 
-from cases import (case, column, command, error_of, expect, fails, fill, is_uncertain, is_whole, main, no_false_negative, note, one,
+from cases import (case, column, command, denies_absent_keys, error_of, expect, fails, fill, is_uncertain, is_whole, main, no_false_negative, note, one,
                    quoted, rebuild_makes_it_whole, shadow_tables, test, triggers, triggers_of)
 
 KINDS = {
@@ -299,6 +300,73 @@ def the_codes_of_errors(files):
             no_false_negative(copy)
         if not table.endswith("_guard"):  # which has no rows
             assert error_of(copy, "INSERT INTO f(f) VALUES ('integrity-check')") is not None, table
+
+
+def denied(db, key):
+    return one(db, "SELECT count(*) FROM (SELECT %s AS v FROM t), (SELECT handle FROM f) WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = v)"
+               " OR NOT bloom_may_contain(handle, v)" % key)
+
+
+def given_up(files, damage, *back):
+    """Who writes to the source writes on, whatever became of the pages; putting them back tells no lie; 'rebuild' repairs all."""
+    for arguments, key in (("t, k", "kk"), ("t, lower(k), where = 'id > 0'", "lower(kk)"), ("t, (id, k)", "bloom_tuple(id, kk)")):
+        db = make(files, arguments)
+        db.execute("ALTER TABLE t RENAME COLUMN k TO kk")
+        held = files.connect()  # with a hint of its own
+        for each in db, held:
+            expect(denied(each, key), 0)
+        db.execute("BEGIN")
+        db.execute("SAVEPOINT s")
+        db.execute(damage)
+        for sql in ("INSERT INTO t(kk) VALUES ('late')", "UPDATE t SET kk = 'changed' || kk WHERE id < 5", "DELETE FROM t WHERE id = 9",
+                    "INSERT OR REPLACE INTO t(id, kk) VALUES (7, 'replaced')"):
+            before = one(db, "SELECT last_insert_rowid()")
+            db.execute(sql)
+            assert "INSERT" in sql or one(db, "SELECT last_insert_rowid()") == before, sql
+        db.execute("ROLLBACK TO s")
+        expect(denied(db, key), 0)
+        db.execute(damage)
+        db.execute("INSERT INTO t(kk) VALUES ('late')")
+        db.execute("COMMIT")
+        for sql in back:
+            error_of(db, sql)
+        for each in db, held, files.connect():
+            for sql in "SELECT count(*) FROM f WHERE key = ?", "SELECT bloom_may_contain((SELECT handle FROM f), ?)":
+                for value in column(each, "SELECT %s FROM t ORDER BY id DESC LIMIT 3" % key):
+                    error = error_of(each, sql, value)
+                    if error is None:
+                        expect(one(each, sql, value), 1, sql)
+                    else:
+                        assert error.sqlite_errorname == "SQLITE_CORRUPT_VTAB" and "rebuild" in str(error), error
+        error_of(db, "DROP INDEX mine")
+        command(db, "f", "rebuild")
+        expect((denied(db, key), denied(held, key)), (0, 0))
+        command(db, "f", "integrity-check")
+        db.execute("DROP TABLE t")
+        db.execute("DROP TABLE f")
+        db.close()
+        held.close()
+        os.remove(files.path)
+
+
+for damage, *back in (("DELETE FROM f_pages",), ("DELETE FROM f_pages WHERE rowid > 1",),
+                      ("UPDATE f_pages SET rowid = rowid + 1000", "UPDATE f_pages SET rowid = rowid - 1000"), ("DROP TABLE f_pages",),
+                      ("ALTER TABLE f_pages RENAME TO gone", "ALTER TABLE gone RENAME TO f_pages"), ("CREATE INDEX mine ON f_pages(bytes)",),
+                      ("UPDATE f_pages SET bytes = zeroblob(length(bytes)) WHERE rowid > 1",)):
+    case(given_up, damage, damage, *back)
+
+
+@test
+def pages_and_guard_are_gone(files):
+    """Where nothing can say that a key passed by, the write fails and says what repairs it."""
+    db = make(files, "t, k")
+    db.execute("DROP TABLE f_pages")
+    db.execute("DROP TABLE f_guard")
+    fails(db, "INSERT INTO t(k) VALUES ('late')", "f is damaged", "rebuild")
+    command(db, "f", "rebuild")
+    db.execute("INSERT INTO t(k) VALUES ('late')")
+    no_false_negative(db)
+    denies_absent_keys(db)
 
 
 @test

@@ -192,7 +192,7 @@ static int candidates_add_column(bloom_index *index, const index_layout *layout,
 static int candidates_test_of_value(const bloom_index *index, const index_layout *layout, int key_number, sqlite3_value *value, index_test *test){
   const index_key *key = &index->config.keys[key_number];
   bloom_key_hashes hashes;
-  int i, rc = bloom_query_hashes_as_number(&bloom_encoding_parquet, key->equality, value, &hashes);
+  int i, rc = bloom_query_hashes(&bloom_encoding_parquet, key->equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
   test->num_lists = hashes.num_hashes;
   test->num_bits = layout->num_probes;

@@ -63,7 +63,7 @@ static int index_check_look_up(const bloom_index *index, const index_layout *lay
   bloom_key_hashes hashes = {0};
   int i, rc = SQLITE_OK;
   *is_found = 0;
-  if( !of_key->is_like ) rc = bloom_query_hashes_as_number(&bloom_encoding_parquet, of_key->equality, value, &hashes);
+  if( !of_key->is_like ) rc = bloom_query_hashes(&bloom_encoding_parquet, of_key->equality, value, &hashes);
   for(i=0; i<hashes.num_hashes && rc==SQLITE_OK && !*is_found; i++){
     bloom_signature_bits(hashes.hashes[i], layout->num_probes, of_key->bits_per_block, bits);
     *is_found = bloom_block_has_bits(bytes, bits, layout->num_probes);

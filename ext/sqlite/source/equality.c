@@ -146,13 +146,16 @@ static text_form form_of(const char *text, size_t num_bytes){
   return num_significant<=15 ? FORM_DECIMAL : FORM_NUMBER;
 }
 
+/* Below this no decimal of 19 digits is halfway between an integer and the REAL next to it. */
+#define MAX_LONE_INTEGER 0x1p49
+
 /* The REALs next to one, since versions of SQLite read some decimals as neighbouring REALs; of
-** those next to an integer of less than 2^52, which all read right, none, and perhaps integers
+** those next to an integer in common use, which all read right, none, and perhaps integers
 ** alone. */
 static void push_neighbours(const bloom_encoding *encoding, double real, int integers_alone, bloom_key_hashes *hashes){
   uint64_t bits;
   int step;
-  if( real>-0x1p52 && real<0x1p52 && (double)(sqlite3_int64)real==real ) return;
+  if( real>-MAX_LONE_INTEGER && real<MAX_LONE_INTEGER && (double)(sqlite3_int64)real==real ) return;
   memcpy(&bits, &real, sizeof(bits));
   for(step=-1; step<=1; step+=2){
     const uint64_t next_bits = bits + (uint64_t)(int64_t)step;
@@ -219,9 +222,9 @@ static int push_text_key(
   form = form_of(text, num_bytes);
   if( form==FORM_TEXT || form==FORM_NUMBER ) rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
   if( rc!=SQLITE_OK || form==FORM_TEXT ) return rc;
-  /* In a column of TEXT its text is found by its text. */
-  if( form==FORM_NUMBER && is_query && rule.kind==BLOOM_COLUMN_TEXT ) return SQLITE_OK;
-  return push_number_of_text(encoding, value, form, is_query && form==FORM_DECIMAL, hashes);
+  /* Of a long number, too: the other side may have numeric affinity and hold a TEXT all the same, as
+  ** a column of a compound SELECT. */
+  return push_number_of_text(encoding, value, form, is_query && form!=FORM_INTEGER, hashes);
 }
 
 /* Pushes a REAL rounded to 15 digits, which old versions write it with. */
@@ -332,21 +335,4 @@ int bloom_text_may_be_number(sqlite3_value *value){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
   return text==NULL || form_of(text, num_bytes)!=FORM_TEXT;
-}
-
-int bloom_query_hashes_as_number(
-  const bloom_encoding *encoding,
-  bloom_equality rule,
-  sqlite3_value *value,
-  bloom_key_hashes *hashes
-){
-  size_t num_bytes;
-  const char *text;
-  int rc = bloom_query_hashes(encoding, rule, value, hashes);
-  if( rc!=SQLITE_OK || rule.kind==BLOOM_COLUMN_EXPRESSION || sqlite3_value_type(value)!=SQLITE_TEXT ) return rc;
-  text = text_of(value, &num_bytes);
-  if( text==NULL ) return SQLITE_NOMEM;
-  /* Shorter ones are known by their number in any case. */
-  if( form_of(text, num_bytes)!=FORM_NUMBER ) return SQLITE_OK;
-  return push_number_of_text(encoding, value, FORM_NUMBER, 1, hashes);
 }

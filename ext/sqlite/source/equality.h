@@ -70,15 +70,6 @@ int bloom_query_hashes(
   bloom_key_hashes *hashes
 );
 
-/* The same, where nothing is known of the other side of `=`: it may have numeric affinity
-** and hold a TEXT all the same, as a column of a compound SELECT.  Then '01' is '1'. */
-int bloom_query_hashes_as_number(
-  const bloom_encoding *encoding,
-  bloom_equality rule,
-  sqlite3_value *value,
-  bloom_key_hashes *hashes
-);
-
 /* The hash of a TEXT that is no number, to store it and to look for it, without an object of
 ** SQLite's; none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_plain_text_hash(

@@ -198,7 +198,7 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, s
   for(i=0; i<num_parts; i++) num_given += sqlite3_value_type(parts[i])!=SQLITE_NULL;
   /* A tuple with a NULL is no key, but one that is given as a whole is. */
   key = (bloom_vtab_key){.value = columns[BLOOM_VTAB_KEY], .parts = num_given ? parts : NULL};
-  return bloom_vtab_change(vtab, key, columns[BLOOM_VTAB_REMOVED]);
+  return bloom_vtab_give_up(vtab, bloom_vtab_change(vtab, key, columns[BLOOM_VTAB_REMOVED]));
 }
 
 static int vtab_shadow_name(const char *name){

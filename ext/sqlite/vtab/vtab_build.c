@@ -79,7 +79,7 @@ static int write_pages(bloom_vtab *vtab, page_builder *builder){
   }
   sqlite3_finalize(insert);
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\" WHERE rowid > %lld", vtab->schema, vtab->pages,
+    rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\" WHERE rowid NOT BETWEEN 1 AND %lld", vtab->schema, vtab->pages,
                        (sqlite3_int64)builder->num_pages + 1);
   }
   return rc==SQLITE_OK ? bloom_vtab_write_first_layout(vtab, layout) : rc;
@@ -152,7 +152,8 @@ static int set_built_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
 static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_layout *layout){
   page_builder builder;
   sqlite3_int64 num_keys = 0;
-  int rc = set_built_at(vtab, layout);
+  int rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"(bytes BLOB)", vtab->schema, vtab->pages);
+  if( rc==SQLITE_OK ) rc = set_built_at(vtab, layout);
   if( rc==SQLITE_OK && source ) rc = count_source_keys(vtab, source, args, &num_keys);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   sqlite3_randomness(sizeof(layout->number), &layout->number);
@@ -201,7 +202,7 @@ static int refuse_names_in_use(bloom_vtab *vtab, char **error){
   return rc;
 }
 
-/* Makes triggers, and the filter in its pages, which are there. */
+/* Makes triggers, and the filter in its pages. */
 static int follow(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
   int rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(source, args, layout, error);
@@ -209,26 +210,17 @@ static int follow(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args,
   if( rc==SQLITE_OK ) rc = fill(vtab, source, args, layout);
   /* No shadow table: from 3.54 on a defensive connection reads no schema that has a trigger on one. */
   if( rc==SQLITE_OK ) rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"(unused)", vtab->schema, vtab->guard);
+  if( rc==SQLITE_OK ) rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->guard);
   if( rc==SQLITE_OK ) rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->guard);
   return rc;
 }
 
 int bloom_vtab_make(bloom_vtab *vtab, char **error){
-  bloom_vtab_layout layout = {
-    .size = vtab->args.size,
-    .min_capacity = vtab->args.capacity>0 ? vtab->args.capacity : BLOOM_VTAB_DEFAULT_CAPACITY
-  };
+  bloom_vtab_layout layout;
   bloom_source source = {.num_columns = 0};
-  sqlite3_int64 page_size = 0;
-  int rc;
-  rc = refuse_names_in_use(vtab, error);
+  int rc = refuse_names_in_use(vtab, error);
   if( rc!=SQLITE_OK ) return bloom_source_failure(vtab->connection->db, rc, error);
-  rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size", vtab->schema);
-  /* With the row around it and all that may be reserved in a page, a row fits in one. */
-  layout.blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_run(vtab->connection, "CREATE TABLE \"%w\".\"%w\"(bytes BLOB)", vtab->schema, vtab->pages);
-  }
+  rc = bloom_vtab_first_layout(vtab, &layout);
   if( rc==SQLITE_OK ) rc = vtab->args.table ? follow(vtab, &source, &vtab->args, &layout, error) : fill(vtab, NULL, NULL, &layout);
   if( rc!=SQLITE_OK ){
     if( *error==NULL ){
@@ -273,6 +265,16 @@ static int rebuild_from(bloom_vtab *vtab, bloom_triggers *triggers, int is_certa
   return rc;
 }
 
+/* Of a column that has an index sqlite3_blob writes nothing. */
+static int refuse_indexed_pages(bloom_vtab *vtab){
+  sqlite3_int64 is_indexed = 0;
+  int rc = bloom_sql_integer(vtab->connection, &is_indexed, "SELECT 1 FROM \"%w\".sqlite_master"
+    " WHERE type = 'index' AND tbl_name = %Q COLLATE NOCASE", vtab->schema, vtab->pages);
+  if( rc!=SQLITE_OK || !is_indexed ) return rc;
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has an index, which keeps bloom from writing to it: drop the index first",
+                         vtab->pages);
+}
+
 int bloom_vtab_rebuild(bloom_vtab *vtab){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
@@ -287,8 +289,17 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
     return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s cannot be rebuilt by a trigger, or while another statement "
                                                 "writes: rows are on their way", vtab->name);
   }
+  if( rc==SQLITE_OK ) rc = refuse_indexed_pages(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
+  if( rc==SQLITE_CORRUPT_VTAB && !vtab->connection->is_running ){
+    bloom_vtab_forget_message(vtab);
+    rc = bloom_vtab_first_layout(vtab, &vtab->layout);
+  }
+  if( rc==SQLITE_OK && vtab->layout.number==0 ){
+    is_certain = 0;
+    vtab->has_layout = 1; /* so that a rate is made of what is in reach */
+  }
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = rebuild_from(vtab, &triggers, is_certain, &error);
   if( error ) bloom_fail_vtab(&vtab->base.zErrMsg, "%z", error);
@@ -296,6 +307,35 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   vtab->is_checked = 0;
   sqlite3_set_last_insert_rowid(db, rowid);
   return bloom_vtab_failure(vtab, rc);
+}
+
+/* The layout in memory may be another connection's, too, and the damage another page's than this one's
+** alone: so all pages go, and none fits any layout. */
+static int remove_pages(bloom_vtab *vtab){
+  int rc = vtab->has_layout ? SQLITE_OK : bloom_vtab_first_layout(vtab, &vtab->layout);
+  vtab->layout.number = 0;
+  vtab->layout.next_row = 0;
+  vtab->has_layout = 0;
+  if( rc==SQLITE_OK ) rc = bloom_vtab_write_first_layout(vtab, &vtab->layout);
+  if( rc==SQLITE_OK || rc==SQLITE_NOTFOUND ){
+    rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\" WHERE rowid <> 1", vtab->schema, vtab->pages);
+  }
+  /* There is no such table: it may come back. */
+  if( rc!=SQLITE_ERROR ) return rc;
+  return bloom_sql_run(vtab->connection, "INSERT OR IGNORE INTO \"%w\".\"%w\"(rowid, unused) VALUES (1, x'00')", vtab->schema, vtab->guard);
+}
+
+int bloom_vtab_give_up(bloom_vtab *vtab, int rc){
+  sqlite3 *db = vtab->connection->db;
+  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
+  if( rc!=SQLITE_CORRUPT_VTAB || vtab->args.table==NULL || vtab->connection->is_running ) return rc;
+  if( !vtab->has_layout || vtab->layout.number!=0 ){
+    rc = remove_pages(vtab);
+    sqlite3_set_last_insert_rowid(db, rowid);
+    if( rc!=SQLITE_OK ) return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
+  }
+  bloom_vtab_forget_message(vtab);
+  return SQLITE_OK;
 }
 
 /* Drops a table, or the view in its place.  What is neither is another's. */

@@ -27,11 +27,16 @@ static int may_be_after(const char *sql){
 /* Sets *doubt to what is wrong with the order of triggers on a table. */
 static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char **doubt){
   bloom_triggers all;
+  const bloom_blob_place mark_place = {vtab->connection->db, vtab->schema, vtab->guard, "unused"};
   sqlite3_int64 guard;
+  uint8_t mark;
   int i, rc = bloom_guard_find(vtab->connection, vtab->schema, vtab->guard, &guard);
   if( rc!=SQLITE_OK ) return rc;
   if( guard==0 ) *doubt = "its guard trigger is gone";
   else if( guard<own->rows[own->num_rows-1].order ) *doubt = "its table was made again, or triggers of its own were";
+  else if( (rc = bloom_blob_read_row(mark_place, 1, &mark, 1))==SQLITE_OK ) *doubt = "keys came while its pages were gone";
+  if( rc!=SQLITE_OK && rc!=SQLITE_NOTFOUND ) return rc;
+  rc = SQLITE_OK;
   if( *doubt || !(vtab->layout.triggers >> BLOOM_AFTER_INSERT & 1u) ) return SQLITE_OK;
   /* A newer AFTER trigger fires first, and can keep the row and stop those that come later. */
   rc = bloom_triggers_read_on(vtab->connection, vtab->schema, own->rows[0].table, &all);
@@ -73,8 +78,10 @@ static int check_key(bloom_vtab *vtab, const bloom_triggers *triggers, const cha
 /* Looks at the schema. */
 static int find_doubt(bloom_vtab *vtab, const char **doubt){
   bloom_triggers triggers;
-  int rc = bloom_vtab_read_triggers(vtab, &triggers);
+  int rc;
   *doubt = NULL;
+  if( vtab->layout.number==0 ) return SQLITE_OK; /* it has no pages, which is damage */
+  rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ){
     if( bloom_vtab_trigger_kinds(&triggers)!=vtab->layout.triggers ) *doubt = "triggers of its own are gone, or their table is";
     else if( !bloom_triggers_are_on_one_table(&triggers) ) *doubt = "triggers of its own are on another table";

@@ -44,9 +44,9 @@ static bloom_vtab *vtab_of(void *base){
 
 /* -- Planning ----------------------------------------------------------------------------- */
 
-/* 1 if it is the collation of the key, whose layout was read. */
+/* 1 if it is the collation of the key, whose layout was read, or may be. */
 static int has_collation(const bloom_vtab *vtab, bloom_collation collation){
-  return vtab->layout.num_columns>0 && vtab->layout.rules[0].collation==collation;
+  return vtab->layout.number==0 || (vtab->layout.num_columns>0 && vtab->layout.rules[0].collation==collation);
 }
 
 /* Sets *plan's flags for a comparison by this collation; 0 if it cannot be answered.  BINARY
@@ -118,8 +118,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( rc==SQLITE_NOMEM ) return rc;
-  sqlite3_free(base->zErrMsg);
-  base->zErrMsg = NULL;
+  bloom_vtab_forget_message(vtab);
   info->idxNum = rc==SQLITE_OK ? PLAN_FACTS : UNCHECKED;
   info->estimatedRows = 1;
   info->estimatedCost = 10;

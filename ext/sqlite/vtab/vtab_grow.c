@@ -56,7 +56,8 @@ static int set_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout, int rc)
   if( rc==SQLITE_NOTFOUND ) rc = bloom_vtab_damaged(vtab, "a page");
   if( rc==SQLITE_OK ) vtab->layout = *layout;
   else vtab->has_layout = 0;
-  return bloom_vtab_take_back(vtab, rc);
+  /* Of damage a source's filter is given up, halves and all. */
+  return rc==SQLITE_CORRUPT_VTAB && vtab->args.table ? rc : bloom_vtab_take_back(vtab, rc);
 }
 
 int bloom_vtab_renumber(bloom_vtab *vtab, bloom_vtab_layout *layout){

@@ -63,7 +63,7 @@ typedef struct bloom_vtab_layer {
 } bloom_vtab_layer;
 
 typedef struct bloom_vtab_layout {
-  uint64_t number;
+  uint64_t number;         /* 0: the filter was given up, and has no pages */
   sqlite3_int64 next_row;  /* 0; else pages before it have the next number already: vtab_grow.c */
   unsigned triggers;       /* that the filter has, as bits: 1 << bloom_vtab_trigger */
   int num_columns;         /* of the key; 0: a standalone filter */
@@ -121,6 +121,9 @@ int bloom_vtab_locate(bloom_vtab *vtab);
 /* Blocks of a layer: what SQLite gives memory for in one piece, and less than Parquet's most. */
 #define BLOOM_VTAB_MAX_BLOCKS 60000000
 
+/* For who goes on after a failure. */
+void bloom_vtab_forget_message(bloom_vtab *vtab);
+
 /* Fails because of what a shadow table holds, SQLITE_CORRUPT_VTAB. */
 int bloom_vtab_damaged(bloom_vtab *vtab, const char *what);
 
@@ -130,6 +133,9 @@ int bloom_vtab_failure(bloom_vtab *vtab, int rc);
 /* Reads the layout from row 1, or, by the second, if there is no hint. */
 int bloom_vtab_read_layout(bloom_vtab *vtab);
 int bloom_vtab_need_layout(bloom_vtab *vtab);
+
+/* The layout that a filter is made with: an empty one, whose number is 0. */
+int bloom_vtab_first_layout(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
 /* Writes row 1, which is there. */
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
@@ -315,6 +321,10 @@ int bloom_vtab_check(bloom_vtab *vtab, int is_quick, char **finding);
 /* Makes all of it; what was made before an error is gone again. */
 int bloom_vtab_make(bloom_vtab *vtab, char **error);
 int bloom_vtab_rebuild(bloom_vtab *vtab);
+
+/* rc; of damage SQLITE_OK where a source must be written to all the same: then the filter is empty
+** of pages, and every look-up is an error until 'rebuild'. */
+int bloom_vtab_give_up(bloom_vtab *vtab, int rc);
 
 /* Takes all of it away, whatever of it there is. */
 int bloom_vtab_drop(bloom_vtab *vtab);

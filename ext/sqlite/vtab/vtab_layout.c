@@ -29,8 +29,15 @@ static const char layout_magic[] = "bloomvt1";
 /* No capacity comes near it, or near overflow when some are added. */
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
 
+void bloom_vtab_forget_message(bloom_vtab *vtab){
+  sqlite3_free(vtab->base.zErrMsg);
+  vtab->base.zErrMsg = NULL;
+}
+
 int bloom_vtab_damaged(bloom_vtab *vtab, const char *what){
-  const int rc = bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s is damaged: %s", vtab->name, what);
+  const char *name = vtab->name;
+  const int rc = bloom_fail_vtab(&vtab->base.zErrMsg, vtab->args.table
+    ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it" : "bloom: %s is damaged: %s", name, what, name, name);
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
 
@@ -208,20 +215,37 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   return 1;
 }
 
+static int num_key_columns(const bloom_vtab *vtab){
+  return vtab->args.num_parts ? vtab->args.num_parts : vtab->args.table!=NULL;
+}
+
 int bloom_vtab_read_layout(bloom_vtab *vtab){
-  const int num_columns = vtab->args.num_parts ? vtab->args.num_parts : vtab->args.table!=NULL;
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
   int rc = bloom_blob_read_row(bloom_vtab_place(vtab), 1, bytes, sizeof(bytes));
   vtab->has_layout = 0;
-  if( rc==SQLITE_OK && get_layout(bytes, &vtab->layout) && vtab->layout.num_columns==num_columns ){
-    vtab->has_layout = 1;
-    return SQLITE_OK;
+  if( rc==SQLITE_OK && get_layout(bytes, &vtab->layout) ){
+    vtab->has_layout = vtab->layout.num_columns==num_key_columns(vtab);
+    if( vtab->has_layout ) return SQLITE_OK;
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was replaced: open the connection anew", vtab->name);
   }
   if( rc==SQLITE_OK || rc==SQLITE_NOTFOUND ){
     rc = bloom_vtab_refuse_old(vtab);
     return rc==SQLITE_OK ? bloom_vtab_damaged(vtab, "its layout") : rc;
   }
   return bloom_vtab_failure(vtab, rc);
+}
+
+int bloom_vtab_first_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
+  sqlite3_int64 page_size = 0;
+  const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size", vtab->schema);
+  *layout = (bloom_vtab_layout){
+    .num_columns = num_key_columns(vtab), .size = vtab->args.size, .num_layers = 1,
+    .min_capacity = vtab->args.capacity>0 ? vtab->args.capacity : BLOOM_VTAB_DEFAULT_CAPACITY
+  };
+  /* With the row around it and all that may be reserved in a page, a row fits in one. */
+  layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;
+  layout->layers[0] = bloom_vtab_new_layer(layout->size, 0, layout->min_capacity);
+  return rc;
 }
 
 int bloom_vtab_need_layout(bloom_vtab *vtab){
