@@ -7,6 +7,7 @@ $BLOOM_TEST_SQLITES: where test/lib/build_sqlite.sh put other SQLites, build/sql
 import glob
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 
@@ -34,6 +35,9 @@ def is_right(db):
         message = "request %d" % (i * 797 * 7919 % 100003)
         sql = "SELECT id FROM %s WHERE message LIKE ?"
         expect(db.execute(sql % "log_index", (message,)).fetchall(), db.execute(sql % "log", (message,)).fetchall(), message)
+
+
+PLANS_SAY = sqlite3.sqlite_version_info >= (3, 38, 2)  # older ones are not to be read in while they plan
 
 
 def plan(db, number=[0]):
@@ -109,7 +113,7 @@ def rows_are_gone(files, sql, reopens, repair):
         db.close()
         db = files.connect()
     is_right(db)
-    assert "reads the whole table: a page of the index is damaged; 'merge' repairs it" in plan(db), plan(db)
+    assert not PLANS_SAY or "reads the whole table: a page of the index is damaged; 'merge' repairs it" in plan(db), plan(db)
     assert error_of(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')") is not None
     db.execute("INSERT INTO log VALUES (100000, 'new', 'new')")
     while True:
@@ -151,7 +155,7 @@ def the_source_is_lost(files):
     for name in names:
         db.execute("DROP TRIGGER " + name)
     is_right(db)
-    assert "triggers on the table are gone" in plan(db), plan(db)
+    assert not PLANS_SAY or "triggers on the table are gone" in plan(db), plan(db)
     command(db, "merge")
     expect(one(db, "SELECT note FROM log_index_state"), "triggers on the table are gone; 'rebuild' repairs it")
     db.execute("ALTER TABLE log RENAME TO journal")
