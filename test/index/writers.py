@@ -87,6 +87,22 @@ def only_after_insert_sees_it(files):
     finds(db, 2001, "k = ?", "late")
 
 
+def begins_with_a_mark(files, encoding):
+    """U+FEFF and U+FFFE are characters there, and SQLite takes them for byte-order marks where a value is bound."""
+    db = files.connect()
+    db.execute("PRAGMA encoding = '%s'" % encoding)
+    make(db, values="char(65279 + 255 * (i % 2)) || 'key' || i, i", indexed="k, k LIKE")
+    for condition in "k = char(65279) || 'key500'", "k = char(65534) || 'key501'", "k LIKE char(65279) || 'key50_'", "k LIKE char(65534) || '%'", \
+                     "k LIKE '%' || char(65279) || 'key50_'", "k = 'key500'":
+        sql = "SELECT id FROM {t} WHERE " + condition
+        on_index, on_log = (db.execute(sql.replace("{t}", t)).fetchall() for t in ("log_index", "log"))
+        expect(on_index, on_log, condition)
+
+
+for encoding in "UTF-8", "UTF-16le", "UTF-16be":
+    case(begins_with_a_mark, encoding, encoding)
+
+
 # -- Changesets of the session extension -----------------------------------------------------------
 
 def changes_travel(files, patch, answer):

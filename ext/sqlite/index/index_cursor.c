@@ -128,10 +128,26 @@ static uint32_t cursor_checks(const index_cursor *cursor, sqlite3_value **args){
   return checks;
 }
 
+/* Binds a value as it is: of a UTF-16 text that begins with U+FEFF or U+FFFE sqlite3_bind_value()
+** would take that for a byte-order mark. */
+static int cursor_bind_value(sqlite3_stmt *rows, int number, sqlite3_value *value){
+  sqlite3_value *copy;
+  const unsigned char *text;
+  int rc;
+  if( sqlite3_value_type(value)!=SQLITE_TEXT ) return sqlite3_bind_value(rows, number, value);
+  copy = sqlite3_value_dup(value);
+  text = copy ? sqlite3_value_text(copy) : NULL;
+  if( text==NULL ) rc = SQLITE_NOMEM;
+  else if( text[0]!=0xef || (memcmp(text, "\xef\xbb\xbf", 3)!=0 && memcmp(text, "\xef\xbf\xbe", 3)!=0) ) rc = sqlite3_bind_value(rows, number, value);
+  else rc = sqlite3_bind_text64(rows, number, (const char *)text, (sqlite3_uint64)sqlite3_value_bytes(copy), SQLITE_TRANSIENT, SQLITE_UTF8);
+  sqlite3_value_free(copy);
+  return rc;
+}
+
 static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
   int i, rc = SQLITE_OK;
   for(i=0; i<cursor->plan.num_conditions && rc==SQLITE_OK; i++){
-    if( cursor->checks >> i & 1 ) rc = sqlite3_bind_value(cursor->rows, 3 + i, args[i]);
+    if( cursor->checks >> i & 1 ) rc = cursor_bind_value(cursor->rows, 3 + i, args[i]);
   }
   return rc;
 }
