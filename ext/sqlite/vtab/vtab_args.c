@@ -118,7 +118,18 @@ static int read_table_name(const char *text, bloom_token first, bloom_vtab_args 
   return args->table ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Reads (a, b) if that is what the key is: *num_parts is 0 if it is not. */
+/* Whether all of a text is (a, ...), with anything as a. */
+static int is_list(bloom_token open){
+  const bloom_token closing = bloom_token_closing(open);
+  bloom_token each = bloom_token_after(open);
+  if( closing.num_chars==0 || bloom_token_after(closing).num_chars ) return 0;
+  while( each.text<closing.text && each.kind!=',' ){
+    each = bloom_token_after(each.kind=='(' ? bloom_token_closing(each) : each);
+  }
+  return each.text<closing.text;
+}
+
+/* Reads (a, b) if that is what the key is: args->num_parts is 0 if it is not. */
 static int read_parts(bloom_token token, bloom_vtab_args *args, char **error){
   int num_parts = 0;
   bloom_token each = token;
@@ -126,7 +137,11 @@ static int read_parts(bloom_token token, bloom_vtab_args *args, char **error){
     each = bloom_token_after(bloom_token_after(each));
     num_parts++;
   }
-  if( num_parts<2 || each.kind!=')' || bloom_token_after(each).num_chars ) return SQLITE_OK;
+  if( token.kind!='(' || !is_list(token) ) return SQLITE_OK;
+  if( num_parts<2 || each.kind!=')' || bloom_token_after(each).num_chars ){
+    return bloom_fail_vtab(error, "bloom: argument 2 (key) must have columns alone in parentheses, not: %s; write "
+                                  "bloom_tuple%s", args->key, args->key);
+  }
   if( num_parts>BLOOM_VTAB_MAX_COLUMNS ){
     return bloom_fail_vtab(error, "bloom: a key has at most %d columns", BLOOM_VTAB_MAX_COLUMNS);
   }

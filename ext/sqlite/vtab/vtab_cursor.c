@@ -82,8 +82,8 @@ static int find_part(bloom_vtab *vtab, sqlite3_index_info *info, int part, int *
   return found;
 }
 
-/* Plans a look-up by all columns of a tuple; 0 if they are not all there. */
-static int plan_parts(bloom_vtab *vtab, sqlite3_index_info *info, int *has_unusable){
+/* Plans a look-up by all columns of a tuple, if they are all there. */
+static void plan_parts(bloom_vtab *vtab, sqlite3_index_info *info, int *has_unusable){
   int part, is_known = 1, found[BLOOM_VTAB_MAX_COLUMNS] = {0};
   const int num_parts = vtab->args.num_parts;
   int is_complete = num_parts>0;
@@ -92,7 +92,7 @@ static int plan_parts(bloom_vtab *vtab, sqlite3_index_info *info, int *has_unusa
     if( found[part]<0 ) is_complete = 0;
     if( found[part]==-2 ) *has_unusable = 1;
   }
-  if( !is_complete ) return 0;
+  if( !is_complete ) return;
   for(part=0; part<num_parts; part++){
     info->aConstraintUsage[found[part]].argvIndex = part + 1;
     info->aConstraintUsage[found[part]].omit = 1;
@@ -100,7 +100,6 @@ static int plan_parts(bloom_vtab *vtab, sqlite3_index_info *info, int *has_unusa
   info->idxNum |= PLAN_KEY | PLAN_PARTS | (is_known ? 0 : WITH_UNKNOWN);
   info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   info->estimatedCost = 1;
-  return 1;
 }
 
 /* What EXPLAIN QUERY PLAN shows. */
@@ -122,14 +121,17 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   info->idxNum = rc==SQLITE_OK ? PLAN_FACTS : UNCHECKED;
   info->estimatedRows = 1;
   info->estimatedCost = 10;
-  if( plan_parts(vtab, info, &has_unusable) ) has_unusable = 0;
-  for(i=0; i<info->nConstraint && !(info->idxNum & PLAN_KEY); i++){
-    if( info->aConstraint[i].iColumn!=vtab->args.num_parts + BLOOM_VTAB_KEY ) continue;
+  plan_parts(vtab, info, &has_unusable);
+  for(i=0; i<info->nConstraint; i++){
+    const int column = info->aConstraint[i].iColumn - vtab->args.num_parts;
     if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
-    if( !info->aConstraint[i].usable ){
-      has_unusable = 1;
-      continue;
+    /* The argument behind the key's last one: a handle equals nothing, and no row would be a wrong "no". */
+    if( column==BLOOM_VTAB_HANDLE || (column==BLOOM_VTAB_KEY && info->idxNum & PLAN_PARTS) ){
+      return bloom_fail_vtab(&base->zErrMsg, "bloom: %s(...) has more arguments than its key has values", vtab->name);
     }
+    if( column!=BLOOM_VTAB_KEY || info->idxNum & PLAN_KEY ) continue;
+    has_unusable |= !info->aConstraint[i].usable;
+    if( !info->aConstraint[i].usable ) continue;
     /* Of a tuple, which is a BLOB, collations say nothing. */
     if( vtab->args.num_parts==0 && !plan_collation(vtab, sqlite3_vtab_collation(info, i), &info->idxNum) ) continue;
     info->aConstraintUsage[i].argvIndex = 1;
@@ -137,9 +139,8 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
     info->idxNum |= PLAN_KEY;
     info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
     info->estimatedCost = 1;
-    has_unusable = 0;
-    break;
   }
+  if( info->idxNum & PLAN_KEY ) has_unusable = 0;
   info->idxStr = sqlite3_mprintf("%s", plan_name(vtab, info));
   info->needToFreeIdxStr = 1;
   if( info->idxStr==NULL ) return SQLITE_NOMEM;
