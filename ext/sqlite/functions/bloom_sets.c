@@ -112,7 +112,7 @@ static void sets_clear(bloom_tvf_cursor *cursor){
 const bloom_tvf bloom_sets_tvf = {
   .name = "bloom_sets",
   .call = "bloom_sets(file, key)",
-  .schema = "CREATE TABLE bloom_sets(set_number INTEGER, argument_1 HIDDEN, argument_2 HIDDEN)",
+  .schema = "CREATE TABLE bloom_sets(set_number INTEGER, argument_1 BLOB HIDDEN, argument_2 BLOB HIDDEN)",
   .num_columns = 1,
   .num_args = 2,
   .num_rows = SETS_USUAL_ROWS,

@@ -43,16 +43,17 @@ static int is_own_column(const char *name, int num_parts){
   return 0;
 }
 
+/* Of a type HIDDEN alone SQLite makes numeric affinity, by which key IN ('01', ...) would look for 1. */
 static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   sqlite3_str *sql = sqlite3_str_new(db);
   char *schema;
   int i, rc;
   sqlite3_str_appendall(sql, "CREATE TABLE x(");
-  for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d HIDDEN, ", i);
+  for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d BLOB HIDDEN, ", i);
   sqlite3_str_appendf(sql,
     "num_keys INTEGER, num_removed INTEGER, capacity INTEGER, bits_per_key REAL,"
     " num_layers INTEGER, num_pages INTEGER, bytes INTEGER, expected_fpr REAL, rebuilt_at TEXT, note TEXT,"
-    " key HIDDEN, handle HIDDEN, filter HIDDEN, removed HIDDEN, \"%w\" HIDDEN)", name);
+    " key BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed BLOB HIDDEN, \"%w\" BLOB HIDDEN)", name);
   schema = sqlite3_str_finish(sql);
   if( schema==NULL ) return SQLITE_NOMEM;
   rc = sqlite3_declare_vtab(db, schema);
