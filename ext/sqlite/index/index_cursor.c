@@ -57,12 +57,15 @@ int index_close(sqlite3_vtab_cursor *base){
 
 /* -- The inner statement ------------------------------------------------------------------ */
 
+static const char *cursor_key_name(const bloom_index *index, index_condition condition){
+  return index->config.columns[index->config.keys[condition.key].column].name;
+}
+
 /* Parameters: ?1 and ?2 the interval, and condition i has ?(3+i).  Checked are those conditions
 ** of which checks has the bit, and others by SQLite alone. */
 static void cursor_append_condition(const bloom_index *index, sqlite3_str *sql, index_condition condition, int number){
-  const char *name = index->config.columns[index->config.keys[condition.key].column].name;
   /* Without the plus SQLite may compile the statement again for each value. */
-  sqlite3_str_appendf(sql, " AND \"%w\" %s +?%d", name, index_operator(condition.kind), 3 + number);
+  sqlite3_str_appendf(sql, " AND \"%w\" %s +?%d", cursor_key_name(index, condition), index_operator(condition.kind), 3 + number);
 }
 
 static int cursor_is_column_used(const index_plan *plan, int column){
@@ -92,7 +95,10 @@ static int cursor_prepare(index_cursor *cursor, int is_all, uint32_t checks){
   cursor->is_rows_of_all = is_all;
   cursor->checks = checks;
   for(i=0; i<cursor->plan.num_conditions; i++){
-    if( checks >> i & 1 ) cursor_append_condition(index, sql, cursor->plan.conditions[i], i);
+    const index_condition condition = cursor->plan.conditions[i];
+    if( checks >> i & 1 ) cursor_append_condition(index, sql, condition, i);
+    /* Of one value of IN at a time SQLite 3.31 lets rows with NULL pass. */
+    else if( condition.kind==INDEX_EQ ) sqlite3_str_appendf(sql, " AND \"%w\" IS NOT NULL", cursor_key_name(index, condition));
   }
   sqlite3_str_appendf(sql, " ORDER BY \"%w\"%s", id, cursor->plan.is_descending ? " DESC" : "");
   return bloom_sql_prepare_text(index->connection, &cursor->rows, sqlite3_str_finish(sql));
