@@ -120,7 +120,7 @@ static double naive_mean(const naive_model *model, double detail){
     pairs += naive_all_set(model, (65535 - s)*65537 + (multiple + 1)%65537);
   }
   num_others = (uint64_t)(detail * (double)num_others);
-  for(i=0; i<num_others; i++){
+  for(i=1; i<=num_others; i++){
     const uint64_t t = (uint32_t)(i*49472) % 65537, s = i*37345 % 65536;
     if( s<window && is_near(t, most) ) continue;
     if( s>=65536-window && is_near(t + 65537 - inverse, most) ) continue;
@@ -157,7 +157,9 @@ static double naive_fpr(uint64_t num_bits, uint32_t num_probes, double num_keys)
   fill_ratio = 1 - exp(-num_keys * (num_probes - (uint32_t)model.has_probe2) / (double)num_bits);
   stay = 2.6 / num_probes * fill_ratio / (1.001 - fill_ratio);
   shift = 3.15 * num_keys / (double)num_bits;
-  same = 0.24 / (1 + pow(num_probes, 3)/390) * num_keys * (double)(divisor - 1) / fmin((double)num_bits, 49000);
+  same = fmin(0.137, 4.5/pow(num_probes, 2) + 17.5/pow(num_probes, 3)) * (double)(divisor - 1);
+  if( num_bits%65537==0 ) same += fmin(0.07, 3.5/pow(num_probes, 2)) * 65536;
+  same *= num_keys / fmin((double)num_bits, 40000);
   excess = num_probes==1 ? 0 : (stay + shift + same) / (double)num_bits;
   missed = (excess<1 ? 1 - excess : 0) * exp(-num_keys / 0x1p32);
   detail = fmin(1, 4 * pow(1 - exp(-num_keys * num_probes / (double)num_bits), num_probes) / (1 - missed));
@@ -233,6 +235,8 @@ TEST(what_filters_tell_is_so){
   static const struct { uint64_t num_keys; double bits_per_key; size_t num_filters; } cases[] = {
     {100, 5, 200}, {100, 10, 200}, {100, 16, 200}, {316, 13, 200}, {1000, 12, 200}, {1285, 16, 100}, {31623, 21, 1}, {52428, 10, 2}, {20000, 10, 3}, {20000, 20, 1}, {60000, 5, 2},
     {300000, 10, 1}, {1000000, 10, 1}, {1000000, 5, 1}, {1000000, 24, 1},
+    /* 65535 and 65537 divide the size. */
+    {21845, 24, 20}, {43690, 12, 2}, {104856, 5, 2}, {52429, 10, 2}, {131074, 12, 1},
   };
   size_t i, j, k;
   for(i=0; i<COUNT_OF(cases); i++){
@@ -467,7 +471,7 @@ TEST(knows_its_limits){
   assert_int_equal(bloom_min_bits_per_key_x10(0.01, 1500000000, &best_fpr), 0);
   assert_true(best_fpr>0.3 && best_fpr<0.5);
   /* Where rates are close together. */
-  assert_int_equal(bloom_min_bits_per_key_x10(1.10936e-06, 4098, &best_fpr), 984);
+  assert_int_equal(bloom_min_bits_per_key_x10(1.10936e-06, 4098, &best_fpr), 986);
   assert_int_equal(bloom_min_bits_per_key_x10(3e-5, 100, &best_fpr), 477);
 }
 

@@ -48,7 +48,7 @@
 #define KEYS_ACCURACY   1e-9
 
 /* From this size on hashes of one class find no more positions to miss each other. */
-#define SAME_MIN_BITS 49000.0
+#define SAME_MIN_BITS 40000.0
 
 #define MIN_TENTH_BITS 10
 #define MAX_TENTH_BITS 1000
@@ -246,7 +246,8 @@ static int is_resonant(const fpr_model *model, const hash_sample *sample, uint32
 static double sum_others(const fpr_model *model, const hash_sample *sample, double enough){
   double sum = 0;
   uint32_t i;
-  for(i=0; i<sample->num_others && sum<=enough; i++){
+  /* Not from 0, the hash whose probes all meet. */
+  for(i=1; i<=sample->num_others && sum<=enough; i++){
     /* Even in both directions, however many they are [Roberts 2018: the plastic number]. */
     const uint32_t t = i * 49472u % PROBE2_STEP, s = i * 37345u % PROBE2_NUM_STEPS;
     if( !model->has_probe2 ){
@@ -278,18 +279,23 @@ static double mean_all_set(const fpr_model *model, double detail, double enough)
   return others + resonant;
 }
 
+static double at_most(double number, double most){
+  return number<most ? number : most;
+}
+
 /*
 ** What hashes that resemble a stored one add, which shows in small filters and where num_bits
-** has a large divisor in common with 65535.
+** has a large divisor in common with 2^32-1.
 **
 ** stay   the delta is a multiple of num_bits, so that all probes meet until the sum passes 2^32
 ** shift  a stored hash's probes, but for the first or last few
 ** same   2^32-1 is 65535 * 65537, and 2^16 is 1 modulo 65535: modulo a divisor probe i is
 **        (1 + i/2) * hash - w.  Hashes that are equal modulo the divisor have all probes in
-**        the same classes of positions, as long as they pass 2^32 at the same times.
+**        the same classes of positions, as long as they pass 2^32 at the same times.  Modulo
+**        65537 probe i is (i-2)*delta - w, and the same is so of equal deltas.
 **
 ** Factors fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, those of same
-** to 320 sizes that are multiples of 51 to 65535, with 100 to 1,700,000 keys at 5..24.
+** to 40 sizes of 2,040 to 4,718,664 bits at 3..44, multiples of 255 to 65535 and of 65537.
 */
 static double resemblance_excess(const bloom_shape *shape, double num_keys){
   const double num_bits = (double)shape->num_bits, num_probes = shape->num_probes;
@@ -297,11 +303,12 @@ static double resemblance_excess(const bloom_shape *shape, double num_keys){
   const double divisor = greatest_common_divisor((uint32_t)(shape->num_bits % 65535), 65535);
   const double stay = 2.6 / num_probes * fill_ratio / (1.001 - fill_ratio);
   const double shift = 3.15 * num_keys / num_bits;
-  const double same = 0.24 / (1 + num_probes*num_probes*num_probes / 390) * num_keys * (divisor - 1) / num_bits
-                    * (num_bits<SAME_MIN_BITS ? 1 : num_bits / SAME_MIN_BITS);
-  const double excess = (stay + shift + same) / num_bits;
+  double same = at_most((4.5 + 17.5 / num_probes) / num_probes / num_probes, 0.137) * (divisor - 1), excess;
   if( shape->num_probes==1 ) return 0;
-  return excess<1 ? excess : 1;
+  if( shape->num_bits%PROBE2_STEP==0 ) same += at_most(3.5 / num_probes / num_probes, 0.07) * PROBE2_NUM_STEPS;
+  same *= num_keys / at_most(num_bits, SAME_MIN_BITS);
+  excess = (stay + shift + same) / num_bits;
+  return at_most(excess, 1);
 }
 
 /* The modelled rate; or, as soon as it is seen to be more than enough, some number that is, too. */
