@@ -59,6 +59,9 @@ static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
 int index_rebuild(bloom_index *index, char **error){
   index_source source;
   int rc = commands_check_source(index, &source, error);
+  if( rc==SQLITE_OK && source.is_view ){
+    rc = bloom_fail_vtab(error, "bloom_index: %s is a view now, and blocks are a table's: drop %s, or make the table again", source.name, index->name);
+  }
   if( rc==SQLITE_OK && source.doubt ) rc = index_triggers_make(index, source.name);
   if( rc==SQLITE_OK ) rc = commands_start_over(index, INDEX_MERGE_ALL);
   index_source_free(&source);

@@ -101,9 +101,7 @@ int index_config_of_source(bloom_index *index, const char *source_name, index_co
     *error = with_name;
   }
   memset(config, 0, sizeof(*config));
-  if( rc==SQLITE_OK && source.row_column==NULL ){
-    rc = bloom_fail_vtab(error, "bloom_index: table %s has no INTEGER PRIMARY KEY, and VACUUM may change its rowids", source.name);
-  }
+  config->id_column = -1;
   if( rc==SQLITE_OK ){
     config->source = sqlite3_mprintf("%s", source.name);
     if( config->source==NULL ) rc = SQLITE_NOMEM;
@@ -112,7 +110,7 @@ int index_config_of_source(bloom_index *index, const char *source_name, index_co
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     rc = config_add_column(index, config, row, &max_columns);
     if( rc==SQLITE_OK && source.is_strict ) config_undeclare_any(&config->columns[config->num_columns-1]);
-    if( rc==SQLITE_OK && sqlite3_stricmp(config->columns[config->num_columns-1].name, source.row_column->name)==0 ){
+    if( rc==SQLITE_OK && source.row_column && sqlite3_stricmp(config->columns[config->num_columns-1].name, source.row_column->name)==0 ){
       config->id_column = config->num_columns - 1;
     }
   }
@@ -175,6 +173,9 @@ static int config_set_key(index_config *config, index_key *key, char **error){
 int index_config_set(index_config *config, const index_args *args, char **error){
   int i, j, rc = SQLITE_OK;
   config->num_probes = args->num_probes;
+  if( config->id_column<0 ){
+    return bloom_fail_vtab(error, "bloom_index: table %s has no INTEGER PRIMARY KEY, and VACUUM may change its rowids", config->source);
+  }
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
     index_key *key = &config->keys[config->num_keys++];
     key->column = config_find(config, args->columns[i]);

@@ -89,11 +89,13 @@ static int cursor_prepare(index_cursor *cursor, int is_all, uint32_t checks){
     cursor->result_columns[i] = num_results++;
     sqlite3_str_appendf(sql, ", \"%w\"", config->columns[i].name);
   }
-  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\" NOT INDEXED WHERE ", index->schema, index->source_name);
-  if( is_all ) sqlite3_str_appendall(sql, "1");
-  else sqlite3_str_appendf(sql, "\"%w\" BETWEEN ?1 AND ?2", id);
+  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\"", index->schema, index->source_name);
   cursor->is_rows_of_all = is_all;
   cursor->checks = checks;
+  if( cursor->plan.is_view ) return bloom_sql_prepare_text(index->connection, &cursor->rows, sqlite3_str_finish(sql));
+  sqlite3_str_appendall(sql, " NOT INDEXED WHERE ");
+  if( is_all ) sqlite3_str_appendall(sql, "1");
+  else sqlite3_str_appendf(sql, "\"%w\" BETWEEN ?1 AND ?2", id);
   for(i=0; i<cursor->plan.num_conditions; i++){
     const index_condition condition = cursor->plan.conditions[i];
     if( checks >> i & 1 ) cursor_append_condition(index, sql, condition, i);
@@ -165,7 +167,9 @@ static int cursor_failure(index_cursor *cursor, int rc){
   bloom_index *index = (bloom_index *)cursor->base.pVtab;
   cursor->is_eof = 1;
   if( rc!=SQLITE_NOMEM && index->base.zErrMsg==NULL ){
-    index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(index->connection->db, rc));
+    index->base.zErrMsg = index->is_view && (rc & 0xff)==SQLITE_CORRUPT
+      ? sqlite3_mprintf("bloom_index: %s is a view now, and reads a virtual table of bloom's: drop %s", index->source_name, index->name)
+      : sqlite3_mprintf("bloom_index: %s", bloom_sql_message(index->connection->db, rc));
   }
   return rc;
 }
@@ -204,6 +208,10 @@ static int cursor_check_source(index_cursor *cursor){
   if( !plan->is_unchecked && !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return SQLITE_OK;
   rc = index_source_doubt(index, &doubt, &index->base.zErrMsg);
   if( doubt ) plan->reads_all = 1;
+  if( rc==SQLITE_OK && index->is_view && !plan->is_view ){
+    return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is a view now, which this plan does not read: prepare the statement anew, or drop %s",
+                           index->source_name, index->name);
+  }
   for(i=0; i<plan->num_conditions && plan->is_unchecked && rc==SQLITE_OK; i++){
     const index_condition_kind kind = plan->conditions[i].kind;
     if( kind==INDEX_LIKE || kind==INDEX_GLOB ) rc = index_like_check(index, &plan->conditions[i]);

@@ -82,7 +82,7 @@ typedef struct index_config {
   char *source;   /* the table's name then; ALTER TABLE RENAME may have changed it */
   index_source_column *columns; /* as they were */
   int num_columns;
-  int id_column;  /* the INTEGER PRIMARY KEY */
+  int id_column;  /* the INTEGER PRIMARY KEY; -1: there is none */
   index_key keys[INDEX_MAX_KEYS];
   int num_keys;
   uint32_t num_probes; /* of a key, for =; 0: they grow with the table */
@@ -102,6 +102,7 @@ typedef struct bloom_index {
   int is_checked;
   sqlite3_int64 checked_version;
   char *doubt; /* why blocks cannot be believed; NULL: they can */
+  int is_view; /* a view has the source's name and columns */
 
   const char *damage; /* NULL, or why config cannot be used: all but DROP fails then */
   uint64_t number;    /* of the layout, as it was read or written last: checksums are under it */
@@ -139,6 +140,7 @@ int index_triggers_drop(bloom_index *index);
 typedef struct index_source {
   char *name;  /* what it is called, NULL if it is gone */
   char *doubt; /* NULL, or why blocks cannot be believed: the whole source is read then */
+  int is_view; /* a view has its name and its columns */
   int has_tables; /* those of the index are there, as tables: else no command can run */
 } index_source;
 
@@ -336,6 +338,7 @@ typedef struct index_plan {
   int num_conditions;
   int is_descending;
   int reads_all;               /* blocks are not to be believed */
+  int is_view;                 /* the source is a view: SQLite does all but reading */
   int is_unchecked;            /* the source could not be looked at when the plan was made */
   sqlite3_uint64 columns_used; /* as SQLite has it: the last bit is of all from 63 on */
 } index_plan;

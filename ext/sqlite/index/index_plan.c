@@ -4,8 +4,8 @@
 ** The plan is text, which EXPLAIN QUERY PLAN shows.  Each argument of xFilter has a code and
 ** the letter of its indexed column: a capital where the blocks do not serve it, a digit and what
 ** follows it where it is a list, of IN.  Then come `d.` for descending ids, `a.` if everything is
-** to be read, `c.` if the source is still to be checked, and behind `u` the columns that are
-** used, in hexadecimal.  Behind a colon stands the same for people:
+** to be read, `v.` of a view, `c.` if the source is still to be checked, and behind `u` the columns
+** that are used, in hexadecimal.  Behind a colon stands the same for people:
 **
 **   =a>au25: trace_id=? AND id>?
 */
@@ -89,6 +89,7 @@ static char *plan_print(const bloom_index *index, const index_plan *plan, const 
   }
   if( plan->is_descending ) sqlite3_str_appendall(text, "d.");
   if( plan->reads_all ) sqlite3_str_appendall(text, "a.");
+  if( plan->is_view ) sqlite3_str_appendall(text, "v.");
   if( plan->is_unchecked ) sqlite3_str_appendall(text, "c.");
   sqlite3_str_appendf(text, "u%llx: ", plan->columns_used);
   for(i=0; i<plan->num_conditions; i++){
@@ -109,6 +110,8 @@ int index_plan_read(const char *text, index_plan *plan){
       plan->is_descending = 1;
     }else if( text[0]=='a' ){
       plan->reads_all = 1;
+    }else if( text[0]=='v' ){
+      plan->is_view = 1;
     }else if( text[0]=='c' ){
       plan->is_unchecked = 1;
     }else if( plan->num_conditions<INDEX_MAX_CONDITIONS ){
@@ -193,8 +196,10 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     rc = SQLITE_OK;
   }
   plan.reads_all = doubt!=NULL;
+  /* Nobody knows of a view's ids that they are integers, or those of one row each. */
+  plan.is_view = rc==SQLITE_OK && !plan.is_unchecked && index->is_view;
   plan.columns_used = info->colUsed;
-  for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan.num_conditions<INDEX_MAX_CONDITIONS; i++){
+  for(i=0; i<info->nConstraint && rc==SQLITE_OK && !plan.is_view && plan.num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
     if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) ) continue;
     /* Of one value at a time SQLite would compare the column with it, without the affinity that
@@ -208,7 +213,7 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
       info->aConstraintUsage[i].omit = !plan_has_range(info, info->aConstraint[i].iColumn);
     }
   }
-  if( rc==SQLITE_OK && info->nOrderBy==1
+  if( rc==SQLITE_OK && info->nOrderBy==1 && !plan.is_view
    && (info->aOrderBy[0].iColumn<0 || info->aOrderBy[0].iColumn==index->config.id_column) ){
     info->orderByConsumed = 1;
     plan.is_descending = info->aOrderBy[0].desc!=0;

@@ -171,39 +171,114 @@ static int index_check_tables(bloom_index *index, index_source *source){
   return index_set_doubt(source, "tables of the index are gone: drop it and create it again");
 }
 
-/* Says more of a source that is not there by its name. */
-static int index_say_lost(bloom_index *index, char **error){
-  sqlite3_int64 num_sources = 1;
-  const char *source = index->config.source;
-  const int rc = bloom_sql_integer(index->connection, &num_sources, "SELECT count(*) FROM \"%w\".sqlite_master WHERE type IN ('table', 'view')"
-    " AND name = %Q COLLATE NOCASE", index->schema, source);
-  if( rc!=SQLITE_OK || num_sources ) return rc==SQLITE_OK ? SQLITE_ERROR : rc;
-  return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s that would know its new name: "
-                                "drop %s and create it again", source, index->name, index->name);
+/* Looks for what has the source's name.  A virtual table may be one that SQLite keeps from views
+** and triggers, to which this one would open it. */
+static int index_check_name(bloom_index *index, index_source *source, char **error){
+  sqlite3_stmt *row;
+  int is_virtual = 0, rc = bloom_sql_prepare(index->connection, &row, "SELECT type = 'view', rootpage = 0 FROM \"%w\".sqlite_master"
+    " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", index->schema, source->name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ){
+    source->is_view = sqlite3_column_int(row, 0);
+    is_virtual = !source->is_view && sqlite3_column_int(row, 1);
+  }
+  sqlite3_finalize(row);
+  if( rc==SQLITE_DONE ){
+    return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s that would know its new name: "
+                                  "drop %s and create it again", source->name, index->name, index->name);
+  }
+  if( is_virtual ) return bloom_fail_vtab(error, "bloom_index: %s is a virtual table now, which an index does not read: drop %s", source->name, index->name);
+  return rc==SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* The statement by which a view tells the collations of its columns, to be freed: 0 for BINARY,
+** 1 for NOCASE, 2 for RTRIM.  SQLite has no other way to ask, and a SELECT's columns are those of
+** its first part. */
+static char *index_collations_of_view(const bloom_index *index, const char *view){
+  sqlite3_str *tried = sqlite3_str_new(NULL), *names = sqlite3_str_new(NULL), *texts = sqlite3_str_new(NULL);
+  char *of_tried, *of_names, *of_texts, *sql = NULL;
+  int i;
+  for(i=0; i<index->config.num_columns; i++){
+    const char *name = index->config.columns[i].name, *comma = i ? ", " : "";
+    sqlite3_str_appendf(tried, "%s(\"%w\" = 'A') + 2*(\"%w\" = 'a ')", comma, name, name);
+    sqlite3_str_appendf(names, "%s\"%w\"", comma, name);
+    sqlite3_str_appendf(texts, "%s'a'", comma);
+  }
+  of_tried = sqlite3_str_finish(tried);
+  of_names = sqlite3_str_finish(names);
+  of_texts = sqlite3_str_finish(texts);
+  if( of_tried && of_names && of_texts ){
+    sql = sqlite3_mprintf("SELECT %s FROM (SELECT %s FROM \"%w\".\"%w\" WHERE 0 UNION ALL SELECT %s LIMIT 1)", of_tried, of_names, index->schema, view, of_texts);
+  }
+  sqlite3_free(of_tried);
+  sqlite3_free(of_names);
+  sqlite3_free(of_texts);
+  return sql;
+}
+
+/* Sets *is_same to whether the columns of a view are those of the index, and compare like them. */
+static int index_compare_view(bloom_index *index, const char *view, int *is_same){
+  const index_config *config = &index->config;
+  sqlite3_stmt *row;
+  int num_columns = 0, rc = bloom_sql_prepare(index->connection, &row, "PRAGMA \"%w\".table_xinfo(%Q)", index->schema, view);
+  *is_same = 1;
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+    const index_source_column *column = &config->columns[num_columns++];
+    const char *name, *type;
+    rc = bloom_sql_column_text(row, 1, &name);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &type);
+    if( rc==SQLITE_OK && num_columns<=config->num_columns && sqlite3_stricmp(name, column->name)==0 && bloom_column_kind_of(type)==bloom_column_kind_of(column->type) ) continue;
+    *is_same = 0;
+    break;
+  }
+  sqlite3_finalize(row);
+  if( num_columns<config->num_columns ) *is_same = 0;
+  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
+  if( rc!=SQLITE_OK || !*is_same ) return rc;
+  rc = bloom_sql_prepare_text(index->connection, &row, index_collations_of_view(index, view));
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  while( rc==SQLITE_ROW && *is_same && num_columns-->0 ){
+    bloom_collation collation;
+    if( !bloom_collation_named(config->columns[num_columns].collation, &collation) || sqlite3_column_int(row, num_columns)!=(int)collation ) *is_same = 0;
+  }
+  sqlite3_finalize(row);
+  return rc==SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* Compares the source's columns with those of the index. */
+static int index_check_columns(bloom_index *index, index_source *source, char **error){
+  index_config now = {.source = NULL};
+  int is_same = 0, rc;
+  if( source->is_view ){
+    rc = index_compare_view(index, source->name, &is_same);
+    if( rc==SQLITE_ERROR ) return bloom_fail_vtab(error, "bloom_index: view %s: %s", source->name, bloom_sql_message(index->connection->db, rc));
+    if( rc==SQLITE_OK && is_same ) return index_set_doubt(source, "the table is a view now; 'rebuild' repairs it once it is a table again");
+  }else{
+    rc = index_config_of_source(index, source->name, &now, error);
+    if( rc==SQLITE_OK ) is_same = index_config_same_columns(&now, &index->config);
+    index_config_free(&now);
+  }
+  if( rc!=SQLITE_OK || is_same ) return rc;
+  return bloom_fail_vtab(error, "bloom_index: %s %s has other columns than when %s was made: drop %s and create it again",
+                                source->is_view ? "view" : "table", source->name, index->name, index->name);
 }
 
 int index_source_check(bloom_index *index, index_source *source, char **error){
   bloom_triggers ours;
-  index_config now = {.source = NULL};
   int rc = index_triggers_read(index, &ours);
   memset(source, 0, sizeof(*source));
   if( rc==SQLITE_OK ){
     source->name = sqlite3_mprintf("%s", ours.num_rows ? ours.rows[0].table : index->config.source);
     if( source->name==NULL ) rc = SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK ) rc = index_config_of_source(index, source->name, &now, error);
-  if( rc==SQLITE_ERROR && ours.num_rows==0 ) rc = index_say_lost(index, error);
-  if( rc==SQLITE_OK && !index_config_same_columns(&now, &index->config) ){
-    rc = bloom_fail_vtab(error, "bloom_index: table %s has other columns than when %s was made: drop %s and create it again",
-                                source->name, index->name, index->name);
-  }
+  if( rc==SQLITE_OK ) rc = index_check_name(index, source, error);
+  if( rc==SQLITE_OK ) rc = index_check_columns(index, source, error);
   if( rc==SQLITE_OK && (ours.num_rows!=NUM_INDEX_TRIGGERS || !bloom_triggers_are_on_one_table(&ours)) ){
     rc = index_set_doubt(source, "triggers on the table are gone; 'rebuild' repairs it");
   }
   if( rc==SQLITE_OK ) rc = index_check_order(index, source, &ours);
   if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
   bloom_triggers_free(&ours);
-  index_config_free(&now);
   if( rc==SQLITE_OK ){
     sqlite3_free(index->source_name);
     index->source_name = sqlite3_mprintf("%s", source->name);
@@ -224,6 +299,7 @@ int index_source_doubt(bloom_index *index, const char **doubt, char **error){
     if( rc==SQLITE_OK ){
       sqlite3_free(index->doubt);
       index->doubt = source.doubt;
+      index->is_view = source.is_view;
       source.doubt = NULL;
       index->is_checked = 1;
       index->checked_version = version;

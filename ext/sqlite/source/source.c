@@ -37,8 +37,8 @@ static int check_is_no_shadow(bloom_source *source, char **error){
     rc = bloom_sql_column_text(row, 2, &type);
     if( sqlite3_column_count(row)>5 ) source->is_strict = sqlite3_column_int(row, 5);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
-      rc = bloom_fail_vtab(error, "bloom: %s is a shadow table, which its virtual table alone writes to; a filter "
-                                  "follows an ordinary table", source->name);
+      rc = bloom_fail_vtab(error, "bloom: %s is a shadow table, which its virtual table alone writes to; a source "
+                                  "is an ordinary table", source->name);
     }
     if( rc!=SQLITE_OK ) break;
   }
@@ -56,9 +56,9 @@ static int find_source_table(bloom_source *source, const char *table, char **err
   if( rc==SQLITE_DONE ){
     rc = bloom_fail_vtab(error, "bloom: there is no table %s in database %s", table, source->schema);
   }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 1) ){
-    rc = bloom_fail_vtab(error, "bloom: %s is a view; the source of a filter is a table", table);
+    rc = bloom_fail_vtab(error, "bloom: %s is a view; a source is an ordinary table", table);
   }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 2) ){
-    rc = bloom_fail_vtab(error, "bloom: %s is a virtual table; a filter follows an ordinary one", table);
+    rc = bloom_fail_vtab(error, "bloom: %s is a virtual table; a source is an ordinary one", table);
   }else if( rc==SQLITE_ROW ){
     rc = bloom_sql_copy_text(row, 0, &source->name);
   }
