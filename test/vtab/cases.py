@@ -4,7 +4,7 @@ A test is a function that takes a Files. Each runs in a process of its own, so t
 an endless loop is one failure.
 
 What these tests take as the interface, where it could be otherwise:
-- The row of facts has a column `note`: NULL if nothing is to be said, else a text that says
+- The row of facts has a column `note`: NULL if there is nothing to say, else a text that says
   why every key may be in the filter, or that 'rebuild' pays, and names 'rebuild'.
 - Where every key may be in the filter, look-ups return a row for each key that is not NULL,
   and the handle makes bloom_may_contain() return 1.
@@ -25,6 +25,10 @@ import traceback
 TESTS = []
 SECONDS = 120  # for one test, sanitizers included
 SKIPPED = 77
+
+# No test here is about the disk, and SQLite waits for it after each statement.
+MEMORY = "/dev/shm"
+FOLDER = MEMORY if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 1 << 30 else None
 
 
 class Skip(Exception):
@@ -243,7 +247,7 @@ class Api:
 # -- Running -------------------------------------------------------------------------------------
 
 def in_child(function, load):
-    folder = tempfile.mkdtemp(prefix="bloom-vtab-")
+    folder = tempfile.mkdtemp(prefix="bloom-vtab-", dir=FOLDER)
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -281,7 +285,7 @@ def main(tests=None):
             continue
         start = time.time()
         if options.together:
-            with tempfile.TemporaryDirectory(prefix="bloom-vtab-") as folder:
+            with tempfile.TemporaryDirectory(prefix="bloom-vtab-", dir=FOLDER) as folder:
                 try:
                     function(Files(options.load, folder))
                 except Skip as reason:

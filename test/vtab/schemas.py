@@ -1,47 +1,13 @@
 """What others do to the schema: another connection, an old ALTER TABLE, a hostile file.
 
-    python3 test/vtab/schemas.py [--load ./bloom]
+    python3 test/vtab/schemas.py [--load ./bloom] [--only NAME]
 
 Each test runs in a process of its own, so that a crash is one failure.
 """
-import argparse
-import os
 import sqlite3
 import sys
-import tempfile
-import traceback
 
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-class Files:
-    def __init__(self, load, folder):
-        self.load = load
-        self.path = os.path.join(folder, "db")
-
-    def connect(self):
-        db = sqlite3.connect(self.path, isolation_level=None)
-        db.enable_load_extension(True)
-        db.load_extension(self.load)
-        return db
-
-
-def one(db, sql, *args):
-    return db.execute(sql, args).fetchone()[0]
-
-
-def fails(db, sql, words):
-    try:
-        db.execute(sql).fetchall()
-    except sqlite3.Error as error:
-        assert words in str(error), error
-    else:
-        raise AssertionError("no error: " + sql)
+from cases import fails, main, one, test
 
 
 @test
@@ -240,41 +206,6 @@ def texts_that_look_like_numbers(files):
         db.execute("DROP TABLE f")
         db.execute("DROP TABLE t")
     assert num_found >= 20, num_found
-
-
-def in_child(function, load):
-    with tempfile.TemporaryDirectory(prefix="bloom-schemas-") as folder:
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                function(Files(load, folder))
-                status = 0
-            except Exception:
-                traceback.print_exc(file=sys.stdout)
-            sys.stdout.flush()
-            os._exit(status)
-        return os.waitpid(child, 0)[1]
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--load", default="./bloom")
-    parser.add_argument("--together", action="store_true", help="all in this process, so that gcov hears of them")
-    options = parser.parse_args()
-    failed = 0
-    for function in TESTS:
-        sys.stdout.flush()
-        if options.together:
-            with tempfile.TemporaryDirectory(prefix="bloom-schemas-") as folder:
-                function(Files(options.load, folder))
-            continue
-        status = in_child(function, options.load)
-        if status:
-            failed += 1
-            print("FAILED: %s (status %d)" % (function.__name__, status))
-    print("%d passed, %d failed" % (len(TESTS) - failed, failed))
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":
