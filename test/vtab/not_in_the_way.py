@@ -183,6 +183,48 @@ def rows_under_a_limit(files, inside):
 case(rows_under_a_limit, "alone", False)
 case(rows_under_a_limit, "in a transaction", True)
 
+# SQLite's advice for hostile SQL (sqlite.org/security.html), and what fits it.
+LIMITS = {"LENGTH": 1000000, "SQL_LENGTH": 100000, "COLUMN": 100, "EXPR_DEPTH": 10, "COMPOUND_SELECT": 3, "VDBE_OP": 25000, "FUNCTION_ARG": 8,
+          "ATTACHED": 0, "LIKE_PATTERN_LENGTH": 50, "VARIABLE_NUMBER": 10, "TRIGGER_DEPTH": 10}
+ALL = ", ".join("c%d" % i for i in range(8))
+
+
+def lowered_limits(files, args, values):
+    """Under limits as low as these a filter is made, its table is written to, and all that is read of it."""
+    db = files.connect(":memory:")
+    for name, limit in LIMITS.items():
+        db.setlimit(getattr(sqlite3, "SQLITE_LIMIT_" + name), limit)
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n NUMERIC, %s)" % ALL)
+    insert = "INSERT OR REPLACE INTO t(id, k, n, %s) SELECT %%s, 'key' || %%s, %%s, %s FROM n" % (ALL, ", ".join(["%s"] * 8))
+    insert = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) " + insert
+    db.execute(insert % (("i",) * 11))
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s, capacity = 100)" % args)
+    db.execute(insert % (("i + 250",) + ("i / 4.0",) * 10))
+    db.execute("UPDATE t SET k = 'u' || k, c1 = c0 || 'x', c7 = c7 / 8 WHERE id % 3")
+    db.execute("UPDATE t SET c7 = c7 || '' WHERE id % 3 = 1")
+    db.execute(insert % (("i * 5",) + ("i * 10000000000000",) * 10))
+    db.execute("DELETE FROM t WHERE id % 7 = 0")
+    where = "WHERE c0 IN (%s)" % ALL if "where" in args else ""
+    for phase in "followed", "rebuilt":
+        assert one(db, "SELECT count(*) FROM t " + where) > 100
+        expect(one(db, "SELECT count(*) FROM (SELECT * FROM t %s) WHERE NOT EXISTS (SELECT 1 FROM f(%s))" % (where, values)), 0, phase)
+        key = "bloom_tuple(%s)" % values if values == ALL else values
+        expect(one(db, "SELECT count(*) FROM (SELECT * FROM t %s) WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = %s)" % (where, key)), 0, phase)
+        expect(one(db, "SELECT count(*) FROM (SELECT * FROM t %s) WHERE bloom_may_contain((SELECT handle FROM f), %s) = 0" % (where, key)), 0, phase)
+        command(db, "f", "integrity-check")
+        command(db, "f", "rebuild")
+        expect(note(db), None)
+    db.execute("ALTER TABLE t RENAME TO u")
+    db.execute("ALTER TABLE f RENAME TO g")
+    db.execute("DROP TABLE g")
+
+
+if hasattr(sqlite3.Connection, "setlimit"):
+    for args, values in (("t, k", "k"), ("t, coalesce(%s)" % ALL, "c0"), ("t, k, where = 'c0 IN (%s)'" % ALL, "k"), ("t, (%s)" % ALL, ALL),
+                         ("t, (%s), where = 'c0 IN (%s)'" % (ALL, ALL), ALL)):
+        case(lowered_limits, args, args, values)
+
+
 
 def full_disk(files, filtered, inside, journal_mode):
     """Rows until the disk is full. Returns how it ended: with an index in the filter's place it is the same."""

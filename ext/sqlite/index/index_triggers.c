@@ -30,7 +30,7 @@ static int index_triggers_read(bloom_index *index, bloom_triggers *triggers){
   char *body = index_trigger_body(index);
   int rc = SQLITE_NOMEM;
   memset(triggers, 0, sizeof(*triggers));
-  if( body ) rc = bloom_triggers_read(index->connection, index->schema, body, triggers);
+  if( body ) rc = bloom_triggers_read(index->connection, index->schema, body, NULL, triggers);
   sqlite3_free(body);
   return rc;
 }
@@ -98,10 +98,8 @@ int index_triggers_make(bloom_index *index, const char *source){
 
 int index_triggers_drop(bloom_index *index){
   bloom_triggers triggers;
-  int i, rc = index_triggers_read(index, &triggers);
-  for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
-    rc = bloom_sql_run(index->connection, "DROP TRIGGER \"%w\".\"%w\"", index->schema, triggers.rows[i].name);
-  }
+  int rc = index_triggers_read(index, &triggers);
+  if( rc==SQLITE_OK ) rc = bloom_triggers_drop(index->connection, index->schema, &triggers);
   bloom_triggers_free(&triggers);
   return rc;
 }

@@ -44,31 +44,38 @@ static int text_has(const char *text, const char *part){
   return 0;
 }
 
-/* Reads the triggers on a table, or whose text has body_begin in it; the other is NULL. */
+/* Reads the triggers on a table, or, where that is NULL, whose text has body_begin in it and that are
+** the virtual table's own; is_own may be NULL. */
 static int read_triggers(
-  bloom_connection *connection, const char *schema, const char *table, const char *body_begin, bloom_triggers *triggers
+  bloom_connection *connection, const char *schema, const char *table, const char *body_begin,
+  int (*is_own)(const char *name, const char *sql), bloom_triggers *triggers
 ){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(connection, &row,
     "SELECT rowid, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger' ORDER BY rowid", schema);
   *triggers = (bloom_triggers){NULL, 0, 0};
   while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
-    const char *name, *sql;
-    rc = bloom_sql_column_text(row, 2, &name);
+    const char *name, *its_table, *sql;
+    rc = bloom_sql_column_text(row, 1, &name);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &its_table);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
-    if( rc!=SQLITE_OK || sql==NULL ) continue;
-    if( table ? sqlite3_stricmp(name, table)==0 : text_has(sql, body_begin) ) rc = add_trigger(triggers, row);
+    if( rc!=SQLITE_OK || name==NULL || its_table==NULL || sql==NULL ) continue;
+    if( table ? sqlite3_stricmp(its_table, table)!=0 : !text_has(sql, body_begin) || (is_own && !is_own(name, sql)) ) continue;
+    rc = add_trigger(triggers, row);
   }
   sqlite3_finalize(row);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int bloom_triggers_read(bloom_connection *connection, const char *schema, const char *body_begin, bloom_triggers *triggers){
-  return read_triggers(connection, schema, NULL, body_begin, triggers);
+int bloom_triggers_read(
+  bloom_connection *connection, const char *schema, const char *body_begin,
+  int (*is_own)(const char *name, const char *sql), bloom_triggers *triggers
+){
+  return read_triggers(connection, schema, NULL, body_begin, is_own, triggers);
 }
 
 int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers){
-  return read_triggers(connection, schema, table, NULL, triggers);
+  return read_triggers(connection, schema, table, NULL, NULL, triggers);
 }
 
 int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){
@@ -83,12 +90,18 @@ char *bloom_trigger_body_begin(const char *table){
   return sqlite3_mprintf(" BEGIN INSERT INTO \"%w\"(", table);
 }
 
+int bloom_triggers_drop(bloom_connection *connection, const char *schema, const bloom_triggers *triggers){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
+    rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, triggers->rows[i].name);
+  }
+  return rc;
+}
+
 int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *table){
   bloom_triggers guards;
-  int i, rc = bloom_triggers_read_on(connection, schema, table, &guards);
-  for(i=0; i<guards.num_rows && rc==SQLITE_OK; i++){
-    rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, guards.rows[i].name);
-  }
+  int rc = bloom_triggers_read_on(connection, schema, table, &guards);
+  if( rc==SQLITE_OK ) rc = bloom_triggers_drop(connection, schema, &guards);
   bloom_triggers_free(&guards);
   if( rc!=SQLITE_OK ) return rc;
   return bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w_guard\"" GUARD_BODY, schema, name, table);

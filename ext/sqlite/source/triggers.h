@@ -29,12 +29,19 @@ typedef struct bloom_triggers {
 } bloom_triggers;
 
 /* Reads all triggers of a schema whose text has body_begin in it, whatever its case, such as
-** ` BEGIN INSERT INTO "f"(`.  bloom_triggers_free() is for the caller in any case. */
-int bloom_triggers_read(bloom_connection *connection, const char *schema, const char *body_begin, bloom_triggers *triggers);
+** ` BEGIN INSERT INTO "f"(`, and for which is_own, if it is not NULL, returns 1.
+** bloom_triggers_free() is for the caller in any case. */
+int bloom_triggers_read(
+  bloom_connection *connection, const char *schema, const char *body_begin,
+  int (*is_own)(const char *name, const char *sql), bloom_triggers *triggers
+);
 
 /* Reads all triggers on a table. */
 int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers);
 void bloom_triggers_free(bloom_triggers *triggers);
+
+/* Drops those that were read. */
+int bloom_triggers_drop(bloom_connection *connection, const char *schema, const bloom_triggers *triggers);
 
 /* 1 if they are all on one table, and there is one. */
 int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);

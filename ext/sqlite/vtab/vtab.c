@@ -103,10 +103,10 @@ static int vtab_connect(
   vtab->guard = sqlite3_mprintf("%s_guard", args[2]);
   rc = vtab->schema && vtab->name && vtab->pages && vtab->guard ? SQLITE_OK : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
-  if( rc==SQLITE_OK && is_own_column(vtab->name, vtab->args.num_parts) ){
+  if( rc==SQLITE_OK && is_own_column(vtab->name, bloom_vtab_num_parts(vtab)) ){
     rc = bloom_fail_vtab(error, NAME_OF_COLUMN, vtab->name);
   }
-  if( rc==SQLITE_OK ) rc = vtab_declare(db, vtab->name, vtab->args.num_parts);
+  if( rc==SQLITE_OK ) rc = vtab_declare(db, vtab->name, bloom_vtab_num_parts(vtab));
   if( rc==SQLITE_OK ) *result = &vtab->base;
   else vtab_disconnect(&vtab->base);
   return rc;
@@ -140,7 +140,7 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_vtab *vtab = vtab_of_base(base);
   bloom_triggers triggers;
   int rc;
-  if( is_own_column(new_name, vtab->args.num_parts) ) return bloom_fail_vtab(&base->zErrMsg, NAME_OF_COLUMN, new_name);
+  if( is_own_column(new_name, bloom_vtab_num_parts(vtab)) ) return bloom_fail_vtab(&base->zErrMsg, NAME_OF_COLUMN, new_name);
   rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_vtab_read_triggers(vtab, &triggers);
@@ -178,7 +178,7 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
 /* args: old rowid, new rowid, columns */
 static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
   bloom_vtab *vtab = vtab_of_base(base);
-  const int num_parts = vtab->args.num_parts;
+  const int num_parts = bloom_vtab_num_parts(vtab);
   sqlite3_value **parts = args + 2, **columns = parts + num_parts;
   bloom_vtab_key key;
   int i, rc, num_given = 0;

@@ -129,44 +129,38 @@ static int is_list(bloom_token open){
   return each.text<closing.text;
 }
 
-/* Reads (a, b) if that is what the key is: args->num_parts is 0 if it is not. */
-static int read_parts(bloom_token token, bloom_vtab_args *args, char **error){
-  int num_parts = 0;
+/* Reads a or (a, b) if that is what the key is: args has no columns if it is not. */
+static int read_columns(bloom_token token, bloom_vtab_args *args, char **error){
+  const int is_alone = bloom_token_is_name(token) && bloom_token_after(token).num_chars==0;
+  int num_columns = is_alone;
   bloom_token each = token;
-  while( each.kind==(num_parts ? ',' : '(') && bloom_token_is_name(bloom_token_after(each)) ){
+  while( each.kind==(num_columns ? ',' : '(') && bloom_token_is_name(bloom_token_after(each)) ){
     each = bloom_token_after(bloom_token_after(each));
-    num_parts++;
+    num_columns++;
   }
-  if( token.kind!='(' || !is_list(token) ) return SQLITE_OK;
-  if( num_parts<2 || each.kind!=')' || bloom_token_after(each).num_chars ){
+  if( !is_alone && (token.kind!='(' || !is_list(token)) ) return SQLITE_OK;
+  if( !is_alone && (num_columns<2 || each.kind!=')' || bloom_token_after(each).num_chars) ){
     return bloom_fail_vtab(error, "bloom: argument 2 (key) must have columns alone in parentheses, not: %s; write "
-                                  "bloom_tuple%s", args->key, args->key);
+                                  "bloom_tuple%s", token.text, token.text);
   }
-  if( num_parts>BLOOM_VTAB_MAX_COLUMNS ){
+  if( num_columns>BLOOM_VTAB_MAX_COLUMNS ){
     return bloom_fail_vtab(error, "bloom: a key has at most %d columns", BLOOM_VTAB_MAX_COLUMNS);
   }
-  while( args->num_parts<num_parts ){
-    token = bloom_token_after(token);
-    args->parts[args->num_parts] = bloom_token_unquoted(token);
-    if( args->parts[args->num_parts++]==NULL ) return SQLITE_NOMEM;
+  while( args->num_columns<num_columns ){
+    if( !is_alone ) token = bloom_token_after(token);
+    args->columns[args->num_columns] = bloom_token_unquoted(token);
+    if( args->columns[args->num_columns++]==NULL ) return SQLITE_NOMEM;
     token = bloom_token_after(token);
   }
   return SQLITE_OK;
 }
 
-int bloom_vtab_has_columns(const bloom_vtab_args *args){
-  return args->is_column || args->num_parts>0;
-}
-
 /* The argument that is a column, columns or an expression. */
 static int read_key(const char *text, bloom_token first, bloom_vtab_args *args, char **error){
-  int rc;
-  args->is_column = bloom_token_is_name(first) && bloom_token_after(first).num_chars==0;
-  args->key = args->is_column ? bloom_token_unquoted(first) : sqlite3_mprintf("%s", text);
-  if( args->key==NULL ) return SQLITE_NOMEM;
-  if( args->is_column ) return SQLITE_OK;
-  rc = read_parts(first, args, error);
-  return rc!=SQLITE_OK || args->num_parts ? rc : bloom_text_check_expression("key", args->key, error);
+  int rc = read_columns(first, args, error);
+  if( rc!=SQLITE_OK || args->num_columns ) return rc;
+  args->key = sqlite3_mprintf("%s", text);
+  return args->key ? bloom_text_check_expression("key", text, error) : SQLITE_NOMEM;
 }
 
 /* An argument of the form word = value, but not word == value. */
@@ -209,7 +203,7 @@ int bloom_vtab_args_read(
 
 void bloom_vtab_args_free(bloom_vtab_args *args){
   int i;
-  for(i=0; i<args->num_parts; i++) sqlite3_free(args->parts[i]);
+  for(i=0; i<args->num_columns; i++) sqlite3_free(args->columns[i]);
   sqlite3_free(args->table);
   sqlite3_free(args->key);
   sqlite3_free(args->where);
@@ -225,7 +219,7 @@ static char *copied(const char *text, int *rc){
 int bloom_vtab_args_copy(const bloom_vtab_args *args, bloom_vtab_args *copy){
   int i, rc = SQLITE_OK;
   *copy = *args;
-  for(i=0; i<args->num_parts; i++) copy->parts[i] = copied(args->parts[i], &rc);
+  for(i=0; i<args->num_columns; i++) copy->columns[i] = copied(args->columns[i], &rc);
   copy->table = copied(args->table, &rc);
   copy->key = copied(args->key, &rc);
   copy->where = copied(args->where, &rc);

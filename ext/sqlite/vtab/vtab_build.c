@@ -1,5 +1,5 @@
 /*
-** Making a filter, filling it from its source, and taking it away.
+** Making a filter, filling it from its source, and giving it up where it is damaged.
 **
 ** It takes two scans of the source.  The first counts the keys, the second sets bits in
 ** memory, and then the pages are written.  There is room for twice the keys.
@@ -247,7 +247,7 @@ static int rebuild_from(bloom_vtab *vtab, bloom_triggers *triggers, int is_certa
   bloom_source source = {.num_columns = 0};
   bloom_vtab_layout layout = vtab->layout;
   const sqlite3_int64 capacity = layout.layers[layout.num_layers-1].capacity;
-  int i, rc = find_args(vtab, triggers, &args);
+  int rc = find_args(vtab, triggers, &args);
   /* No more room than there are pages for, whatever the layout says. */
   if( layout.min_capacity>capacity ) layout.min_capacity = capacity;
   if( is_certain ){
@@ -255,9 +255,7 @@ static int rebuild_from(bloom_vtab *vtab, bloom_triggers *triggers, int is_certa
     if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(&source, &args, &layout, error);
     if( rc==SQLITE_OK ) rc = fill(vtab, &source, &args, &layout);
   }else{
-    for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
-      rc = bloom_sql_run(vtab->connection, "DROP TRIGGER \"%w\".\"%w\"", vtab->schema, triggers->rows[i].name);
-    }
+    if( rc==SQLITE_OK ) rc = bloom_triggers_drop(vtab->connection, vtab->schema, triggers);
     if( rc==SQLITE_OK ) rc = follow(vtab, &source, &args, &layout, error);
   }
   bloom_source_free(&source);
@@ -336,32 +334,4 @@ int bloom_vtab_give_up(bloom_vtab *vtab, int rc){
   }
   bloom_vtab_forget_message(vtab);
   return SQLITE_OK;
-}
-
-/* Drops a table, or the view in its place.  What is neither is another's. */
-int bloom_vtab_drop_table(const bloom_vtab *vtab, const char *table){
-  sqlite3_int64 has_table = 0, has_view = 0;
-  int rc = bloom_sql_integer(vtab->connection, &has_table, "SELECT 1 FROM \"%w\".sqlite_master"
-    " WHERE type = 'table' AND rootpage > 0 AND name = %Q COLLATE NOCASE", vtab->schema, table);
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_integer(vtab->connection, &has_view, "SELECT 1 FROM \"%w\".sqlite_master"
-      " WHERE type = 'view' AND name = %Q COLLATE NOCASE", vtab->schema, table);
-  }
-  if( rc==SQLITE_OK && has_table ) rc = bloom_sql_run(vtab->connection, "DROP TABLE \"%w\".\"%w\"", vtab->schema, table);
-  if( rc==SQLITE_OK && has_view ) rc = bloom_sql_run(vtab->connection, "DROP VIEW \"%w\".\"%w\"", vtab->schema, table);
-  return rc;
-}
-
-int bloom_vtab_drop(bloom_vtab *vtab){
-  bloom_triggers triggers;
-  int i, rc = bloom_vtab_read_triggers(vtab, &triggers);
-  if( vtab->args.table==NULL ) bloom_triggers_free(&triggers);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_old(vtab);
-  for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
-    rc = bloom_sql_run(vtab->connection, "DROP TRIGGER \"%w\".\"%w\"", vtab->schema, triggers.rows[i].name);
-  }
-  bloom_triggers_free(&triggers);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_table(vtab, vtab->pages);
-  if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_vtab_drop_table(vtab, vtab->guard);
-  return rc;
 }

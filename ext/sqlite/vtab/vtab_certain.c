@@ -62,7 +62,7 @@ static int check_key(bloom_vtab *vtab, const bloom_triggers *triggers, const cha
   if( rc==SQLITE_OK && (memcmp(now.rules, vtab->layout.rules, (size_t)now.num_columns * sizeof(now.rules[0]))!=0 || now.triggers!=vtab->layout.triggers) ){
     *doubt = "its column changed its type or collation";
   }
-  if( rc==SQLITE_OK && *doubt==NULL && (args.where || !bloom_vtab_has_columns(&args)) && !bloom_vtab_triggers_find_rows(&source, triggers) ){
+  if( rc==SQLITE_OK && *doubt==NULL && (args.where || args.key) && !bloom_vtab_triggers_find_rows(&source, triggers) ){
     *doubt = "a column of its table took the rowid's name";
   }
   if( rc==SQLITE_NOTFOUND || rc==SQLITE_ERROR ){

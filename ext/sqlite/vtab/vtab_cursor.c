@@ -85,7 +85,7 @@ static int find_part(bloom_vtab *vtab, sqlite3_index_info *info, int part, int *
 /* Plans a look-up by all columns of a tuple, if they are all there. */
 static void plan_parts(bloom_vtab *vtab, sqlite3_index_info *info, int *has_unusable){
   int part, is_known = 1, found[BLOOM_VTAB_MAX_COLUMNS] = {0};
-  const int num_parts = vtab->args.num_parts;
+  const int num_parts = bloom_vtab_num_parts(vtab);
   int is_complete = num_parts>0;
   for(part=0; part<num_parts; part++){
     found[part] = find_part(vtab, info, part, &is_known);
@@ -104,7 +104,7 @@ static void plan_parts(bloom_vtab *vtab, sqlite3_index_info *info, int *has_unus
 
 /* What EXPLAIN QUERY PLAN shows. */
 static const char *plan_name(const bloom_vtab *vtab, const sqlite3_index_info *info){
-  const int num_parts = vtab->args.num_parts;
+  const int num_parts = bloom_vtab_num_parts(vtab);
   if( info->idxNum & PLAN_KEY ) return "a key";
   if( info->colUsed >> (num_parts + BLOOM_VTAB_HANDLE) & 1u ) return "the handle";
   if( info->colUsed >> (num_parts + BLOOM_VTAB_FILTER) & 1u ) return "the filter";
@@ -123,7 +123,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   info->estimatedCost = 10;
   plan_parts(vtab, info, &has_unusable);
   for(i=0; i<info->nConstraint; i++){
-    const int column = info->aConstraint[i].iColumn - vtab->args.num_parts;
+    const int column = info->aConstraint[i].iColumn - bloom_vtab_num_parts(vtab);
     if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
     /* The argument behind the key's last one: a handle equals nothing, and no row would be a wrong "no". */
     if( column==BLOOM_VTAB_HANDLE || (column==BLOOM_VTAB_KEY && info->idxNum & PLAN_PARTS) ){
@@ -133,7 +133,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
     has_unusable |= !info->aConstraint[i].usable;
     if( !info->aConstraint[i].usable ) continue;
     /* Of a tuple, which is a BLOB, collations say nothing. */
-    if( vtab->args.num_parts==0 && !plan_collation(vtab, sqlite3_vtab_collation(info, i), &info->idxNum) ) continue;
+    if( vtab->args.num_columns<2 && !plan_collation(vtab, sqlite3_vtab_collation(info, i), &info->idxNum) ) continue;
     info->aConstraintUsage[i].argvIndex = 1;
     info->aConstraintUsage[i].omit = 1; /* a key in another form does not equal itself */
     info->idxNum |= PLAN_KEY;
@@ -322,7 +322,7 @@ static int result_fact(vtab_cursor *cursor, sqlite3_context *context, int column
 int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   vtab_cursor *cursor = cursor_of(base);
   const char *name = vtab_of(base->pVtab)->name;
-  const int num_parts = vtab_of(base->pVtab)->args.num_parts;
+  const int num_parts = bloom_vtab_num_parts(vtab_of(base->pVtab));
   if( column<num_parts ){
     /* One value is the whole key. */
     if( cursor->num_values>1 ) sqlite3_result_value(context, cursor->values[column]);

@@ -37,10 +37,9 @@
 /* [table, key] [, where = "condition"] [, bits_per_key = number] [, capacity = number] */
 typedef struct bloom_vtab_args {
   char *table;    /* NULL: a standalone filter */
-  char *key;      /* one column's name, or an expression; of a tuple "(a, b)" as it was written */
-  int is_column;
-  char *parts[BLOOM_VTAB_MAX_COLUMNS]; /* a tuple's columns */
-  int num_parts;  /* 2 or more; 0: no tuple */
+  char *columns[BLOOM_VTAB_MAX_COLUMNS]; /* the key's; of a tuple 2 or more */
+  int num_columns;
+  char *key;      /* an expression in their place; else NULL */
   char *where;    /* NULL: all rows */
   double size;    /* bits per key; below 1 a false-positive rate */
   sqlite3_int64 capacity; /* 0: not given */
@@ -50,8 +49,6 @@ typedef struct bloom_vtab_args {
 ** for the caller in any case. */
 int bloom_vtab_args_read(int num_args, const char *const *texts, bloom_vtab_args *args, char **error);
 void bloom_vtab_args_free(bloom_vtab_args *args);
-/* 1 if the key is a column or a tuple of some, 0 if it is an expression. */
-int bloom_vtab_has_columns(const bloom_vtab_args *args);
 int bloom_vtab_args_copy(const bloom_vtab_args *args, bloom_vtab_args *copy);
 
 /* -- The layout: vtab_layout.c -------------------------------------------------------- */
@@ -114,6 +111,11 @@ typedef struct bloom_vtab {
 ** written.  With a shared cache SQLite keeps this object while a database is detached, and uses
 ** it again when the file is attached by another name. */
 int bloom_vtab_locate(bloom_vtab *vtab);
+
+/* The hidden columns key_1, key_2 ...: a tuple's. */
+static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
+  return vtab->args.num_columns>1 ? vtab->args.num_columns : 0;
+}
 
 #define BLOOM_BLOCK_BYTES  32
 #define BLOOM_HEADER_BYTES 32
@@ -262,7 +264,7 @@ double bloom_vtab_whole_fpr(const bloom_vtab_whole *whole);
 /* What is to be said of a filter: *note, to be freed, NULL: nothing. */
 int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char **note);
 
-/* -- The source: vtab_follow.c, vtab_certain.c, vtab_build.c ------------------------------------ */
+/* -- The source: vtab_follow.c, vtab_rules.c, vtab_certain.c, vtab_build.c ----------------------- */
 
 /* Reads the arguments as they are now from the triggers' text.  SQLITE_NOTFOUND if they do
 ** not say. */
@@ -326,19 +328,13 @@ int bloom_vtab_rebuild(bloom_vtab *vtab);
 ** of pages, and every look-up is an error until 'rebuild'. */
 int bloom_vtab_give_up(bloom_vtab *vtab, int rc);
 
-/* Takes all of it away, whatever of it there is. */
-int bloom_vtab_drop(bloom_vtab *vtab);
+/* -- Taking it away: vtab_drop.c ---------------------------------------------------------------- */
 
-/* Drops an ordinary table or a view; what else has the name stays. */
-int bloom_vtab_drop_table(const bloom_vtab *vtab, const char *table);
-
-/* -- Tables of bloom 1.0: vtab_old.c ------------------------------------------------------------ */
+/* Drops all of it, whatever of it there is. */
+int bloom_vtab_drop(const bloom_vtab *vtab);
 
 /* Fails with what to do if the filter is one of bloom 1.0; SQLITE_OK if it is not. */
 int bloom_vtab_refuse_old(bloom_vtab *vtab);
-
-/* Drops what bloom 1.0 made and bloom_vtab_drop() does not know; before it. */
-int bloom_vtab_drop_old(const bloom_vtab *vtab);
 
 /* -- Methods: vtab_cursor.c ------------------------------------------------------------------------ */
 

@@ -66,11 +66,20 @@ static int hash_value(bloom_equality rule, sqlite3_value *value, int is_query, p
   return rc;
 }
 
-/* others[i], which may be NULL, is another value that part i may have been. */
-static int hash_parts(
-  const bloom_vtab_layout *layout, sqlite3_value **parts, sqlite3_value **others, int is_query, bloom_vtab_hashes *hashes
-){
-  const int max_hashes = is_query ? BLOOM_VTAB_MAX_ASKED - 1 : BLOOM_VTAB_MAX_STORED;
+/* What is said of all combinations, once every column has been combined or they were too many. */
+static void end_combining(const bloom_vtab_layout *layout, int fits, int is_query, bloom_vtab_hashes *hashes){
+  if( !fits ){
+    hashes->is_maybe = is_query;
+    hashes->num_hashes = 0;
+  }
+  if( !fits || (is_query && layout->num_columns>MAX_SURE_COLUMNS) ) hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
+}
+
+static int max_combined(int is_query){
+  return is_query ? BLOOM_VTAB_MAX_ASKED - 1 : BLOOM_VTAB_MAX_STORED;
+}
+
+static int hash_parts(const bloom_vtab_layout *layout, sqlite3_value **parts, int is_query, bloom_vtab_hashes *hashes){
   int i, rc = SQLITE_OK, fits = 1;
   for(i=0; i<layout->num_columns; i++){
     if( sqlite3_value_type(parts[i])==SQLITE_NULL ) return SQLITE_OK;
@@ -80,20 +89,10 @@ static int hash_parts(
   for(i=0; i<layout->num_columns && rc==SQLITE_OK && fits; i++){
     part_hashes part = {.num_hashes = 0};
     rc = hash_value(layout->rules[i], parts[i], is_query, &part);
-    if( rc==SQLITE_OK && others && sqlite3_value_type(others[i])!=SQLITE_NULL ){
-      rc = hash_value(layout->rules[i], others[i], is_query, &part);
-    }
-    if( rc==SQLITE_OK ) fits = combine(hashes, &part, max_hashes);
+    if( rc==SQLITE_OK ) fits = combine(hashes, &part, max_combined(is_query));
   }
-  if( rc!=SQLITE_OK ) return rc;
-  if( !fits ){
-    hashes->is_maybe = is_query;
-    hashes->num_hashes = 1;
-    hashes->hashes[0] = OVERFLOW_HASH;
-  }else if( is_query && layout->num_columns>MAX_SURE_COLUMNS ){
-    hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
-  }
-  return SQLITE_OK;
+  if( rc==SQLITE_OK ) end_combining(layout, fits, is_query, hashes);
+  return rc;
 }
 
 /* -- Tuples of plain values ----------------------------------------------------------------- */
@@ -144,49 +143,42 @@ void bloom_vtab_tuples_end(bloom_vtab_tuples *tuples){
   tuples->row = NULL;
 }
 
-static int bind_value(sqlite3_stmt *row, int column, const bloom_tuple_value *value){
+static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
   switch( value->tag ){
-    case BLOOM_TUPLE_INTEGER: return sqlite3_bind_int64(row, column, value->integer);
-    case BLOOM_TUPLE_REAL:    return sqlite3_bind_double(row, column, value->real);
-    case BLOOM_TUPLE_TEXT:    return sqlite3_bind_text(row, column, (const char *)value->bytes, (int)value->num_bytes, SQLITE_STATIC);
+    case BLOOM_TUPLE_INTEGER: return sqlite3_bind_int64(row, 1, value->integer);
+    case BLOOM_TUPLE_REAL:    return sqlite3_bind_double(row, 1, value->real);
+    case BLOOM_TUPLE_TEXT:    return sqlite3_bind_text(row, 1, (const char *)value->bytes, (int)value->num_bytes, SQLITE_STATIC);
     case BLOOM_TUPLE_BLOB:    break;
   }
-  if( value->num_bytes==0 ) return sqlite3_bind_zeroblob(row, column, 0);
-  return sqlite3_bind_blob(row, column, value->bytes, (int)value->num_bytes, SQLITE_STATIC);
+  if( value->num_bytes==0 ) return sqlite3_bind_zeroblob(row, 1, 0);
+  return sqlite3_bind_blob(row, 1, value->bytes, (int)value->num_bytes, SQLITE_STATIC);
 }
 
-/* Compiles SELECT ?1, ?2 ...: SQLite makes values of what is bound. */
-static int prepare_row(bloom_vtab_tuples *tuples, int num_columns){
-  sqlite3_str *sql = sqlite3_str_new(tuples->connection->db);
-  int i;
-  for(i=0; i<num_columns; i++) sqlite3_str_appendf(sql, "%s?%d", i ? ", " : "SELECT ", i + 1);
-  return bloom_sql_prepare_text(tuples->connection, &tuples->row, sqlite3_str_finish(sql));
-}
-
-/* Binds the values of a tuple, and behind them the REALs that they may have been. */
-static int bind_tuple(sqlite3_stmt *row, int num_parts, const uint8_t *bytes, const uint8_t *end){
-  bloom_tuple_value value;
-  int i, rc = SQLITE_OK;
-  for(i=0; i<num_parts && rc==SQLITE_OK; i++){
-    bloom_tuple_read(&bytes, end, &value);
-    rc = bind_value(row, i + 1, &value);
-    if( rc==SQLITE_OK ) rc = sqlite3_bind_null(row, num_parts + i + 1);
-    if( rc!=SQLITE_OK || value.tag!=BLOOM_TUPLE_INTEGER ) continue;
-    if( value.integer>MIN_DOUBTFUL_INTEGER || value.integer<-MIN_DOUBTFUL_INTEGER ){
-      rc = sqlite3_bind_double(row, num_parts + i + 1, (double)value.integer);
-    }
-  }
-  return rc;
+/* Hashes what SELECT ?1 makes of a value; of a large INTEGER the REAL that it may have been, too. */
+static int hash_read_value(
+  bloom_vtab_tuples *tuples, bloom_equality rule, bloom_tuple_value value, int is_query, part_hashes *part
+){
+  const int is_doubtful = value.tag==BLOOM_TUPLE_INTEGER
+    && (value.integer>MIN_DOUBTFUL_INTEGER || value.integer<-MIN_DOUBTFUL_INTEGER);
+  int rc = tuples->row ? SQLITE_OK : bloom_sql_prepare(tuples->connection, &tuples->row, "SELECT ?1");
+  if( rc==SQLITE_OK ) rc = bind_value(tuples->row, &value);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(tuples->connection, tuples->row);
+  if( rc==SQLITE_ROW ) rc = hash_value(rule, sqlite3_column_value(tuples->row, 0), is_query, part);
+  sqlite3_reset(tuples->row);
+  if( rc!=SQLITE_OK || !is_doubtful ) return rc;
+  value.tag = BLOOM_TUPLE_REAL;
+  value.real = (double)value.integer;
+  return hash_read_value(tuples, rule, value, is_query, part);
 }
 
 static int hash_tuple(
   const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, sqlite3_value *tuple, int is_query, bloom_vtab_hashes *hashes
 ){
   const int num_parts = layout->num_columns;
-  const uint8_t *bytes;
+  const uint8_t *bytes, *end;
   size_t num_bytes;
-  sqlite3_value *values[2*BLOOM_VTAB_MAX_COLUMNS];
-  int i, rc = SQLITE_OK;
+  bloom_tuple_value value;
+  int i, fits = 1, rc = SQLITE_OK;
   if( sqlite3_value_type(tuple)==SQLITE_NULL ) return SQLITE_OK;
   hashes->is_invalid = hashes->is_maybe = 1;
   if( sqlite3_value_type(tuple)!=SQLITE_BLOB ) return SQLITE_OK;
@@ -194,19 +186,21 @@ static int hash_tuple(
   num_bytes = (size_t)sqlite3_value_bytes(tuple);
   if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=num_parts ) return SQLITE_OK;
   hashes->is_invalid = hashes->is_maybe = 0;
-  rc = hash_plain_tuple(layout, bytes, bytes + num_bytes, is_query, hashes);
+  end = bytes + num_bytes;
+  rc = hash_plain_tuple(layout, bytes, end, is_query, hashes);
   if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
   /* Where SQL cannot run now, it may be there. */
   hashes->is_maybe = tuples->connection->is_running;
   if( hashes->is_maybe ) return SQLITE_OK;
-  if( tuples->row==NULL ) rc = prepare_row(tuples, 2 * num_parts);
-  if( rc==SQLITE_OK ) rc = bind_tuple(tuples->row, num_parts, bytes, bytes + num_bytes);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(tuples->connection, tuples->row);
-  if( rc==SQLITE_ROW ){
-    for(i=0; i<2*num_parts; i++) values[i] = sqlite3_column_value(tuples->row, i);
-    rc = hash_parts(layout, values, values + num_parts, is_query, hashes);
+  hashes->num_hashes = 1;
+  hashes->hashes[0] = 0;
+  for(i=0; i<num_parts && rc==SQLITE_OK && fits; i++){
+    part_hashes part = {.num_hashes = 0};
+    bloom_tuple_read(&bytes, end, &value);
+    rc = hash_read_value(tuples, layout->rules[i], value, is_query, &part);
+    if( rc==SQLITE_OK ) fits = combine(hashes, &part, max_combined(is_query));
   }
-  sqlite3_reset(tuples->row);
+  if( rc==SQLITE_OK ) end_combining(layout, fits, is_query, hashes);
   return rc;
 }
 
@@ -219,7 +213,7 @@ static int hash_key(
   bloom_key_hashes few;
   int rc;
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = hashes->is_decimal = 0;
-  if( layout->num_columns>1 && key.parts ) return hash_parts(layout, key.parts, NULL, is_query, hashes);
+  if( layout->num_columns>1 && key.parts ) return hash_parts(layout, key.parts, is_query, hashes);
   if( layout->num_columns>1 ) return hash_tuple(layout, tuples, key.value, is_query, hashes);
   if( layout->num_columns==1 ) rule = layout->rules[0];
   if( layout->num_columns==1 && rule.kind==BLOOM_COLUMN_EXPRESSION && sqlite3_value_type(key.value)==SQLITE_FLOAT ){
@@ -250,7 +244,7 @@ int bloom_vtab_any_hash(const bloom_vtab *vtab, bloom_vtab_key key, bloom_hash_v
   bloom_hash_value one;
   int i;
   if( key.parts==NULL ) return bloom_hash_of_key(&bloom_encoding_parquet, key.value, hash)==BLOOM_KEY_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
-  for(i=0, *hash=0; i<vtab->args.num_parts; i++){
+  for(i=0, *hash=0; i<vtab->args.num_columns; i++){
     if( bloom_hash_of_key(&bloom_encoding_parquet, key.parts[i], &one)==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
     *hash = hash_of_two(*hash, one);
   }

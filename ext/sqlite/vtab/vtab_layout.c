@@ -216,7 +216,7 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
 }
 
 static int num_key_columns(const bloom_vtab *vtab){
-  return vtab->args.num_parts ? vtab->args.num_parts : vtab->args.table!=NULL;
+  return vtab->args.num_columns ? vtab->args.num_columns : vtab->args.table!=NULL;
 }
 
 int bloom_vtab_read_layout(bloom_vtab *vtab){
