@@ -154,13 +154,19 @@ static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
   return sqlite3_bind_blob(row, 1, value->bytes, (int)value->num_bytes, SQLITE_STATIC);
 }
 
-/* Hashes what SELECT ?1 makes of a value; of a large INTEGER the REAL that it may have been, too. */
+/* Hashes a plain value, or what SELECT ?1 makes of it; of a large INTEGER the REAL that it may have
+** been, too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
+** surrogates, and some versions of U+FFFE. */
 static int hash_read_value(
   bloom_vtab_tuples *tuples, bloom_equality rule, bloom_tuple_value value, int is_query, part_hashes *part
 ){
   const int is_doubtful = value.tag==BLOOM_TUPLE_INTEGER
     && (value.integer>MIN_DOUBTFUL_INTEGER || value.integer<-MIN_DOUBTFUL_INTEGER);
-  int rc = tuples->row ? SQLITE_OK : bloom_sql_prepare(tuples->connection, &tuples->row, "SELECT ?1");
+  bloom_key_hashes plain;
+  int rc = hash_plain(rule, &value, &plain);
+  add_part_hashes(part, &plain);
+  if( rc!=SQLITE_OK || plain.num_hashes>0 ) return rc;
+  if( tuples->row==NULL ) rc = bloom_sql_prepare(tuples->connection, &tuples->row, "SELECT ?1");
   if( rc==SQLITE_OK ) rc = bind_value(tuples->row, &value);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(tuples->connection, tuples->row);
   if( rc==SQLITE_ROW ) rc = hash_value(rule, sqlite3_column_value(tuples->row, 0), is_query, part);
