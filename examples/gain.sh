@@ -150,6 +150,12 @@ one() {
 
 # -- How many rows there are --------------------------------------------------
 
+# sample_step AT-LEAST: the next step without divisors that periods of generated keys often have,
+# of which a sample would see one value.
+sample_step() {
+  awk -v step="$1" 'BEGIN { while (!(step % 2 && step % 3 && step % 5 && step % 7)) step++; print step }'
+}
+
 echo 'Counting the rows ...'
 step=1
 num_keys=$(one "SELECT count(*) FROM $passing")
@@ -162,15 +168,15 @@ if range=$(printf 'SELECT min(rowid), max(rowid) FROM %s;\n' "$facts" | run_sql 
     where="f.rowid >= $first"
     sample="the last $max_scanned rows of $facts"
   fi
-  # What the join takes for a tenth of the sample says how much there is time for.
-  step=$(((last - first) / sample_rows + 1))
-  pilot=$((step * 10))
+  # What the join takes for an eleventh of the sample says how much there is time for.
+  step=$(sample_step $(((last - first) / sample_rows + 1)))
+  pilot=$((step * 11))
   pilot="SELECT count(*) FROM $facts f JOIN $partners ON $matched WHERE f.rowid % $pilot = 0${where:+ AND $where};"
   pilot_seconds=$(printf '%s\n.timer on\n%s\n' "$pilot" "$pilot" | run_sql 2>"$work/error" |
     awk "/^Run Time:/ { print $seconds }") || :
   [ -n "$pilot_seconds" ] || stop "$(reason)"
   # A form should take at most 2 s a run.
-  step=$(awk -v step=$step -v seconds="$pilot_seconds" 'BEGIN { n = int(seconds * 10 / 2) + 1; print step * n }')
+  step=$(sample_step "$(awk -v step=$step -v seconds="$pilot_seconds" 'BEGIN { print step * (int(seconds * 11 / 2) + 1) }')")
   if [ "$step" -gt 1 ]; then
     where="f.rowid % $step = 0${where:+ AND $where}"
     sample="one in $step of $sample"

@@ -59,6 +59,7 @@ few_match() { gain orders.code customers.code "country = 'NZ'"; }
 # Which form is the best is close here.
 all_match() { gain 'same_orders.(id, code)' 'orders.(id, code)' | grep 'match: 100 %\|bytes'; }
 loses_rows() { gain orders.loud customers.nocase | sed '/^printed$/,$d; /^    /d'; }
+sampled() { GAIN_SAMPLE=1010 gain even_orders.code customers.code "country = 'NZ'" | grep 'facts match:'; }
 in_place() { GAIN_COPY_MB=0 gain orders.code customers.code "country = 'NZ'" | grep -v 'megabytes\|MB'; }
 mistaken() { { gain orders.code customers.kode; gain orders 'customers.code'; gain 'orders.(id, code)' customers.code; } 2>&1 | grep '^gain:'; }
 
@@ -78,6 +79,7 @@ check examples/bloomfile/which_logs.expected sh examples/bloomfile/which_logs.sh
 check examples/shell/gain.few_match.expected few_match
 check examples/shell/gain.all_match.expected all_match
 check examples/shell/gain.loses_rows.expected loses_rows
+check examples/shell/gain.sampled.expected sampled
 check examples/shell/gain.in_place.expected in_place
 check examples/shell/gain.mistaken.expected mistaken
 

@@ -7,3 +7,6 @@ WITH RECURSIVE n(i, r) AS (SELECT 1, 20201 UNION ALL SELECT i + 1, r * 48271 % 2
 INSERT INTO orders SELECT i, printf('customer-%08d', r % 20000 + 1), printf('%s-%08d', CASE i % 4 WHEN 0 THEN 'Customer' ELSE 'customer' END, r % 20000 + 1) FROM n;
 CREATE TABLE same_orders(id INTEGER, code TEXT, PRIMARY KEY (id, code)) WITHOUT ROWID;
 INSERT INTO same_orders SELECT id, code FROM orders;
+-- One in 200 is of NZ, in a period that one row in 100 would meet again and again.
+CREATE TABLE even_orders(id INTEGER PRIMARY KEY, code TEXT);
+INSERT INTO even_orders SELECT id, printf('customer-%08d', (id + 99) % 20000 + 1) FROM orders;

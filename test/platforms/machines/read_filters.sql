@@ -11,3 +11,5 @@ SELECT f.form, sum(bloom_may_contain(f.filter, a.key * 1000 + b.key)), count(*) 
  GROUP BY f.form ORDER BY f.form;
 SELECT f.kind, f.form, count(*), sum(b.set_number), sum(b.set_number = k.rowid % 20), sum(b.set_number = k.rowid % 99) FROM filters AS f, keys AS k, bloom_sets(f.filter, k.key) AS b
  WHERE f.form LIKE 'bloomfile%' AND k.kind = f.kind GROUP BY f.kind, f.form ORDER BY f.kind, f.form;
+SELECT f.kind, f.form, sum(bloom_may_contain(f.filter, bloom_tuple(k.kind, k.key, k.rowid))), sum(bloom_may_contain(f.filter, bloom_tuple(k.kind, k.key, -k.rowid))), count(k.key)
+  FROM filters AS f, keys AS k WHERE f.form LIKE 'tuples%' AND k.kind = f.kind GROUP BY f.kind, f.form ORDER BY f.kind, f.form;

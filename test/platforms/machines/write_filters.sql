@@ -26,6 +26,8 @@ INSERT INTO filters SELECT kind, 'parquet, merged', bloom_merge(filter) FROM
   GROUP BY kind;
 INSERT INTO filters SELECT kind, 'parquet, grown', bloom_add(bloom_empty(1000, 'parquet'), min(key), max(key)) FROM keys GROUP BY kind;
 INSERT INTO filters SELECT 'no', 'empty', bloom_build(key) FROM keys WHERE 0;
+INSERT INTO filters SELECT kind, 'tuples', bloom_build(bloom_tuple(kind, key, rowid)) FROM keys GROUP BY kind;
+INSERT INTO filters SELECT kind, 'tuples, parquet', bloom_build(bloom_tuple(kind, key, rowid), 'parquet') FROM keys GROUP BY kind;
 -- Large enough for every vector kernel and for building in passes.
 INSERT INTO filters SELECT 'large', 'built', bloom_build(a.key * 1000 + b.key, 10) FROM keys AS a, keys AS b
   WHERE a.kind = 'odd' AND b.kind = 'odd' AND a.key BETWEEN 1 AND 999 AND b.key BETWEEN 1 AND 400;
