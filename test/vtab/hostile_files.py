@@ -12,6 +12,7 @@ with sanitizers (test/lib/shared.sh, make_sanitized and sanitized):
 The shadow tables are read from sqlite_master, whatever they are called, and each is replaced in turn.
 """
 import os
+import re
 import sqlite3
 import sys
 
@@ -429,6 +430,93 @@ def a_builtin_that_the_application_replaced(files):
     db.execute("PRAGMA trusted_schema = OFF")
     run(db, ["INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(f) VALUES ('integrity-check')", "SELECT * FROM f", "SELECT count(*) FROM f('x')"])
     expect([text for text in calls if text.startswith("key")], [], "calls of lower() with the table's keys")
+
+
+# -- Keys of several columns ----------------------------------------------------------------------------
+
+PAIR = [re.sub(r"f\('(\w+)'\)", r"f('\1', 1)", sql).replace("WHERE key = k", "WHERE key = bloom_tuple(k, id)").replace("'key1')", "bloom_tuple('key1', 1))")
+        .replace("f(key) VALUES ('", "f(key_1, key_2) VALUES (1, '") for sql in STATEMENTS]
+
+
+def make_pair(files):
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
+    fill(db, 100)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, (k, id))")
+    return db
+
+
+def meets_all(files):
+    for trusted in "OFF", "ON":
+        db = files.connect()
+        db.execute("PRAGMA trusted_schema = " + trusted)
+        run(db, PAIR)
+        size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+        assert size < MOST_BYTES, "the file has grown to %d bytes" % size
+        db.close()
+
+
+@test
+def bytes_that_are_no_tuple(files):
+    """A tuple that was cut, and one with each of its bytes changed, looked up by key and by handle."""
+    db = make_pair(files)
+    whole = one(db, "SELECT bloom_tuple('key1', 1)")
+    expect(one(db, "SELECT count(*) FROM f WHERE key = ?", whole), 1)
+    keys = [whole[:end] for end in range(len(whole))] + [whole + b"\0", whole * 2, whole * 9]
+    for at in range(len(whole)):
+        keys += [whole[:at] + bytes([byte]) + whole[at + 1:] for byte in (0, 2, 3, 4, 5, 127, 128, 255) if byte != whole[at]]
+    for key in keys:
+        error_of(db, "SELECT count(*), count(key) FROM f WHERE key = ?", key)
+        error_of(db, "SELECT bloom_may_contain((SELECT handle FROM f), ?)", key)
+        error_of(db, "INSERT INTO f(key) VALUES (?)", key)
+    expect(one(db, "SELECT count(*) FROM f('key1', 1)"), 1)
+
+
+def pair_of_another(files, key, gives):
+    """The pages of a filter over other columns, checksums and all, in one direction and the other."""
+    db = make_pair(files)
+    db.execute("CREATE VIRTUAL TABLE big USING bloom(t, %s)" % key)
+    to, source = (shadow_tables(db, name)[0] for name in (("big", "f") if gives else ("f", "big")))
+    db.execute("DELETE FROM " + to)
+    db.execute("INSERT INTO %s SELECT * FROM %s" % (to, source))
+    db.close()
+    meets_all(files)
+    db = files.connect()
+    run(db, ["SELECT count(*) FROM big('key1')", "SELECT count(*) FROM big('key1', 1, 2)", "SELECT bloom_may_contain((SELECT handle FROM big), 'key1')", "SELECT * FROM big",
+             "INSERT INTO big(big) VALUES ('integrity-check')", "INSERT INTO big(big) VALUES ('rebuild')", "DROP TABLE big"])
+
+
+for key in "k", "(id, k)", "(k, id, k)", "lower(k)", "(k, id, k, id, k, id, k, id, k, id, k, id, k, id, k, id)":
+    for gives in False, True:
+        case(pair_of_another, "%s%s" % (key, ", gives" if gives else ""), key, gives)
+
+
+def pair_arguments(files, text):
+    """The text of CREATE VIRTUAL TABLE in the schema is another one."""
+    db = make_pair(files)
+    needs_schema(db, "UPDATE sqlite_master SET sql = ? WHERE name = 'f'", "CREATE VIRTUAL TABLE f USING bloom(%s)" % text)
+    db.close()
+    meets_all(files)
+
+
+for text in "t, k", "t, (id, k)", "t, (k, id, k)", "t, (k, nobody)", "t, (k, rowid)", "t, (k, (id))", "t, bloom_tuple(k, id)", "":
+    case(pair_arguments, text, text)
+
+
+def pair_triggers(files, old, new):
+    """The columns in the triggers' text are others."""
+    db = make_pair(files)
+    needs_schema(db, "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE type = 'trigger'", old, new)
+    db.close()
+    try:
+        one(files.connect(), "SELECT count(*) FROM t")
+    except sqlite3.DatabaseError:
+        return
+    meets_all(files)
+
+
+for old, new in ("key_2", "key_1"), ("key_1, key_2", "key"), ("key_1", "handle"), ('"id"', '"k"'), ('"k"', "'k'"), ("new.", "old."):
+    case(pair_triggers, "%s is %s" % (old, new), old, new)
 
 
 # -- Damaged pages of the file itself -------------------------------------------------------------------
