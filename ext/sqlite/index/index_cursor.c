@@ -114,7 +114,8 @@ static int cursor_is_check_safe(const bloom_index *index, index_condition condit
   switch( index->config.keys[condition.key].equality.kind ){
     case BLOOM_COLUMN_NUMBER: return 1;
     case BLOOM_COLUMN_TEXT:
-      if( type==SQLITE_TEXT ) return !bloom_text_may_be_number(value);
+      /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
+      if( type==SQLITE_TEXT ) return !bloom_text_may_be_number(value) && sqlite3_value_text(value)[0]!=0xEF;
       break;
     case BLOOM_COLUMN_ANY:
     case BLOOM_COLUMN_EXPRESSION: break;
@@ -219,10 +220,28 @@ static int cursor_check_source(index_cursor *cursor){
   return rc;
 }
 
+/* Finds what is to be read, and the conditions that the inner statement checks. */
+static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, uint32_t *checks){
+  sqlite3_value *copies[INDEX_MAX_CONDITIONS] = {NULL};
+  sqlite3_value *values[INDEX_MAX_CONDITIONS] = {NULL};
+  int i, rc = SQLITE_OK;
+  for(i=0; i<cursor->plan.num_conditions && rc==SQLITE_OK; i++){
+    values[i] = args[i];
+    if( sqlite3_value_type(args[i])!=SQLITE_TEXT ) continue;
+    /* Reading UTF-16 as UTF-8 converts a value, and one that is ill-formed would be another then. */
+    values[i] = copies[i] = sqlite3_value_dup(args[i]);
+    if( copies[i]==NULL ) rc = SQLITE_NOMEM;
+  }
+  if( rc==SQLITE_OK ) rc = index_candidates((bloom_index *)cursor->base.pVtab, &cursor->plan, values, &cursor->intervals);
+  if( rc==SQLITE_OK ) *checks = cursor_checks(cursor, values);
+  while( i>0 ) sqlite3_value_free(copies[--i]);
+  return rc;
+}
+
 int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
   bloom_index *index = (bloom_index *)base->pVtab;
-  uint32_t checks;
+  uint32_t checks = 0;
   int is_all, rc;
   (void)number;
   cursor->is_eof = 1;
@@ -232,11 +251,10 @@ int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int nu
   if( rc==SQLITE_OK && cursor->plan.num_conditions!=num_args ) rc = SQLITE_CORRUPT_VTAB;
   if( rc==SQLITE_OK ) rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = cursor_check_source(cursor);
-  if( rc==SQLITE_OK ) rc = index_candidates(index, &cursor->plan, args, &cursor->intervals);
+  if( rc==SQLITE_OK ) rc = cursor_look_up(cursor, args, &checks);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   if( cursor->intervals.num_intervals==0 ) return SQLITE_OK;
   is_all = cursor->intervals.num_intervals==1 && cursor->intervals.list[0].first==INT64_MIN && cursor->intervals.list[0].last==INT64_MAX;
-  checks = cursor_checks(cursor, args);
   if( cursor->plan_text==NULL || is_all!=cursor->is_rows_of_all || checks!=cursor->checks || strcmp(cursor->plan_text, text)!=0 ){
     cursor_forget_plan(cursor);
     rc = cursor_prepare(cursor, is_all, checks);
