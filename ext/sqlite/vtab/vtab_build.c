@@ -114,7 +114,7 @@ static int add_source_keys(bloom_vtab *vtab, const bloom_source *source, const b
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const bloom_vtab_key key = bloom_vtab_key_of_row(builder->layout, row, parts);
     bloom_vtab_hashes hashes;
-    rc = bloom_vtab_insert_hashes(builder->layout, NULL, key, &hashes);
+    rc = bloom_vtab_hash_key(builder->layout, NULL, key, 0, &hashes);
     if( rc==SQLITE_OK ) add_to_pages(builder, &hashes);
   }
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;

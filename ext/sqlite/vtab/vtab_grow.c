@@ -12,6 +12,7 @@
 #else
 # define PAGES_A_STEP 4
 #endif
+
 int bloom_vtab_take_back(bloom_vtab *vtab, int rc){
   switch( rc & 0xff ){
     case SQLITE_OK:
@@ -25,11 +26,14 @@ int bloom_vtab_take_back(bloom_vtab *vtab, int rc){
   }
 }
 
-/* Gives the pages from first to before end a number.  Those from first_new on are new. */
-static int number_pages(bloom_vtab *vtab, uint64_t number, sqlite3_int64 first, sqlite3_int64 first_new, sqlite3_int64 end){
+/* Gives the pages from first to before end a number; those from first_new on are new.  Where num_filled
+** is not NULL, it only sums up what fills them. */
+static int number_pages(
+  bloom_vtab *vtab, uint64_t number, sqlite3_int64 first, sqlite3_int64 first_new, sqlite3_int64 end, sqlite3_int64 *num_filled
+){
   sqlite3_blob *blob = NULL;
   sqlite3_int64 row;
-  int rc = bloom_blob_open(bloom_vtab_place(vtab), first, 1, 0, &blob), close_rc;
+  int rc = bloom_blob_open(bloom_vtab_place(vtab), first, num_filled==NULL, 0, &blob), close_rc;
   for(row=first; row<end && rc==SQLITE_OK; row++){
     uint8_t bytes[BLOOM_HEADER_BYTES];
     bloom_vtab_page_header header = {0, 0, 0, 0};
@@ -37,6 +41,10 @@ static int number_pages(bloom_vtab *vtab, uint64_t number, sqlite3_int64 first, 
     if( rc==SQLITE_OK && row<first_new ) rc = sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
     if( rc==SQLITE_OK && row<first_new && !bloom_vtab_get_header(bytes, row, &header) ) rc = SQLITE_NOTFOUND;
     if( rc!=SQLITE_OK ) break;
+    if( num_filled ){
+      *num_filled += header.num_filled;
+      continue;
+    }
     header.number = number;
     bloom_vtab_put_header(&header, row, bytes);
     rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
@@ -64,7 +72,7 @@ int bloom_vtab_renumber(bloom_vtab *vtab, bloom_vtab_layout *layout){
   const sqlite3_int64 end = end_row(layout);
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->next_row = 0;
-  return set_layout(vtab, layout, number_pages(vtab, layout->number, 2, end, end));
+  return set_layout(vtab, layout, number_pages(vtab, layout->number, 2, end, end, NULL));
 }
 
 /* Makes room for the pages of the last layer: all, or none if it fails, for SQLite keeps a
@@ -94,7 +102,7 @@ static int prepare_pages(bloom_vtab *vtab){
   const sqlite3_int64 first = layout.next_row, end = end_row(&layout);
   int rc;
   layout.next_row = end - first>PAGES_A_STEP ? first + PAGES_A_STEP : end;
-  rc = number_pages(vtab, bloom_vtab_next_number(&layout), first, layout.next_row, layout.next_row);
+  rc = number_pages(vtab, bloom_vtab_next_number(&layout), first, layout.next_row, layout.next_row, NULL);
   return set_layout(vtab, &layout, rc);
 }
 
@@ -112,28 +120,7 @@ static int grow(bloom_vtab *vtab){
   sqlite3_set_last_insert_rowid(db, rowid);
   /* Nothing was written: the last layer takes more than its share. */
   if( rc!=SQLITE_OK ) return (rc & 0xff)==SQLITE_IOERR || (rc & 0xff)==SQLITE_INTERRUPT ? rc : SQLITE_OK;
-  return set_layout(vtab, &layout, number_pages(vtab, layout.number, first_new, first_new, end_row(&layout)));
-}
-
-/* Sums up what fills the last layer. */
-static int count_filled(bloom_vtab *vtab, sqlite3_int64 *num_filled){
-  const bloom_vtab_layout *layout = &vtab->layout;
-  const int layer = layout->num_layers - 1;
-  const sqlite3_int64 first_row = bloom_vtab_first_row(layout, layer);
-  const sqlite3_int64 end = first_row + (sqlite3_int64)bloom_vtab_num_pages(layout, layer);
-  sqlite3_blob *blob = NULL;
-  sqlite3_int64 row;
-  int rc = bloom_blob_open(bloom_vtab_place(vtab), first_row, 0, 0, &blob);
-  for(row=first_row; row<end && rc==SQLITE_OK; row++){
-    uint8_t bytes[BLOOM_HEADER_BYTES];
-    bloom_vtab_page_header header = {0, 0, 0, 0};
-    if( row>first_row ) rc = bloom_blob_move(blob, row, 0);
-    if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
-    if( rc==SQLITE_OK && !bloom_vtab_get_header(bytes, row, &header) ) rc = SQLITE_NOTFOUND;
-    *num_filled += header.num_filled;
-  }
-  sqlite3_blob_close(blob);
-  return rc;
+  return set_layout(vtab, &layout, number_pages(vtab, layout.number, first_new, first_new, end_row(&layout), NULL));
 }
 
 int bloom_vtab_grow_if_full(bloom_vtab *vtab){
@@ -145,8 +132,10 @@ int bloom_vtab_grow_if_full(bloom_vtab *vtab){
   if( rc!=SQLITE_OK || !can_grow(vtab) ) return rc;
   layout = vtab->layout;
   if( layout.next_row==0 ){
-    rc = count_filled(vtab, &num_filled);
-    if( rc!=SQLITE_OK || num_filled<layout.layers[layout.num_layers-1].capacity ) return rc;
+    const int last = layout.num_layers - 1;
+    const sqlite3_int64 end = end_row(&layout);
+    rc = number_pages(vtab, 0, bloom_vtab_first_row(&layout, last), end, end, &num_filled);
+    if( rc!=SQLITE_OK || num_filled<layout.layers[last].capacity ) return rc;
     layout.next_row = 2;
     return set_layout(vtab, &layout, SQLITE_OK);
   }

@@ -25,13 +25,6 @@
 #define BLOOM_VTAB_MAX_LAYERS  12
 #define BLOOM_VTAB_MAX_COLUMNS 16
 
-/* The capacity where none is given. */
-#ifdef BLOOM_TINY_TABLES
-# define BLOOM_VTAB_DEFAULT_CAPACITY 20
-#else
-# define BLOOM_VTAB_DEFAULT_CAPACITY 10000
-#endif
-
 /* -- Arguments: vtab_args.c --------------------------------------------------------- */
 
 /* [table, key] [, where = "condition"] [, bits_per_key = number] [, capacity = number] */
@@ -139,10 +132,8 @@ int bloom_vtab_need_layout(bloom_vtab *vtab);
 /* The layout that a filter is made with: an empty one, whose number is 0. */
 int bloom_vtab_first_layout(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
-/* Writes row 1, which is there. */
+/* Writes row 1, which is there, or, by the second, may not be there yet. */
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
-
-/* The same where it may not be there yet. */
 int bloom_vtab_write_first_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 
 bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab);
@@ -169,9 +160,8 @@ int bloom_vtab_has_rate(double fpr, sqlite3_int64 capacity, double *best_fpr);
 
 /* -- Keys: vtab_keys.c ---------------------------------------------------------------------- */
 
-/* More combinations of its values' hashes than a key is stored by, and looked for by. */
-#define BLOOM_VTAB_MAX_STORED 64
-#define BLOOM_VTAB_MAX_ASKED  256
+/* More combinations of its values' hashes than a key is looked for by. */
+#define BLOOM_VTAB_MAX_ASKED 256
 
 /* A key: the columns of a tuple one by one, or a value, which of a tuple is bloom_tuple()'s. */
 typedef struct bloom_vtab_key {
@@ -193,12 +183,9 @@ typedef struct bloom_vtab_tuples {
   sqlite3_stmt *row;
 } bloom_vtab_tuples;
 
-/* The hashes to store a key by, and to look for it by. */
-int bloom_vtab_insert_hashes(
-  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
-);
-int bloom_vtab_query_hashes(
-  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
+/* The hashes to store a key by or, is_query, to look for it by. */
+int bloom_vtab_hash_key(
+  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, int is_query, bloom_vtab_hashes *hashes
 );
 void bloom_vtab_tuples_end(bloom_vtab_tuples *tuples);
 
@@ -271,12 +258,7 @@ int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char 
 int bloom_vtab_args_of_triggers(const bloom_vtab *vtab, const bloom_triggers *triggers, bloom_vtab_args *args);
 
 typedef enum bloom_vtab_trigger {
-  BLOOM_BEFORE_INSERT,
-  BLOOM_AFTER_INSERT,
-  BLOOM_BEFORE_UPDATE,
-  BLOOM_AFTER_UPDATE,
-  BLOOM_BEFORE_DELETE,
-  BLOOM_NUM_TRIGGERS
+  BLOOM_BEFORE_INSERT, BLOOM_AFTER_INSERT, BLOOM_BEFORE_UPDATE, BLOOM_AFTER_UPDATE, BLOOM_BEFORE_DELETE, BLOOM_NUM_TRIGGERS
 } bloom_vtab_trigger;
 
 /* Reads the triggers that the filter has. */
@@ -302,11 +284,7 @@ int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, con
 /* Compiles a SELECT of the keys of the source, a tuple's columns as so many, or of their number;
 ** after the check. */
 int bloom_vtab_prepare_keys(
-  bloom_vtab *vtab,
-  const bloom_source *source,
-  const bloom_vtab_args *args,
-  int is_count,
-  sqlite3_stmt **row
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count, sqlite3_stmt **row
 );
 
 /* The key of a row that was selected so; parts has room for a tuple's. */
@@ -341,16 +319,8 @@ int bloom_vtab_refuse_old(bloom_vtab *vtab);
 /* Column numbers, in the order of bloom_vtab_columns.  Of a tuple, key_1, key_2 ... come before
 ** all of them: what name(?, ?) sets. */
 enum {
-  BLOOM_VTAB_NUM_KEYS,
-  BLOOM_VTAB_NUM_REMOVED,
-  BLOOM_VTAB_CAPACITY,
-  BLOOM_VTAB_BITS_PER_KEY,
-  BLOOM_VTAB_NUM_LAYERS,
-  BLOOM_VTAB_NUM_PAGES,
-  BLOOM_VTAB_BYTES,
-  BLOOM_VTAB_EXPECTED_FPR,
-  BLOOM_VTAB_REBUILT_AT,
-  BLOOM_VTAB_NOTE,
+  BLOOM_VTAB_NUM_KEYS, BLOOM_VTAB_NUM_REMOVED, BLOOM_VTAB_CAPACITY, BLOOM_VTAB_BITS_PER_KEY, BLOOM_VTAB_NUM_LAYERS,
+  BLOOM_VTAB_NUM_PAGES, BLOOM_VTAB_BYTES, BLOOM_VTAB_EXPECTED_FPR, BLOOM_VTAB_REBUILT_AT, BLOOM_VTAB_NOTE,
   /* Hidden from here on; the first is what name(?) sets. */
   BLOOM_VTAB_KEY,
   BLOOM_VTAB_HANDLE,

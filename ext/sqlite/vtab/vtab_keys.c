@@ -20,6 +20,9 @@
 /* From here on an INTEGER of bloom_tuple() may have been a REAL with another text. */
 #define MIN_DOUBTFUL_INTEGER 1000000000000
 
+/* More combinations than a key is stored by. */
+#define MAX_STORED 64
+
 /* The hash of keys that would have too many. */
 #define OVERFLOW_HASH 0x6f766572666c6f77u
 
@@ -76,7 +79,7 @@ static void end_combining(const bloom_vtab_layout *layout, int fits, int is_quer
 }
 
 static int max_combined(int is_query){
-  return is_query ? BLOOM_VTAB_MAX_ASKED - 1 : BLOOM_VTAB_MAX_STORED;
+  return is_query ? BLOOM_VTAB_MAX_ASKED - 1 : MAX_STORED;
 }
 
 static int hash_parts(const bloom_vtab_layout *layout, sqlite3_value **parts, int is_query, bloom_vtab_hashes *hashes){
@@ -212,7 +215,7 @@ static int hash_tuple(
 
 /* -- Keys -------------------------------------------------------------------------------------- */
 
-static int hash_key(
+int bloom_vtab_hash_key(
   const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, int is_query, bloom_vtab_hashes *hashes
 ){
   bloom_equality rule = {BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
@@ -232,18 +235,6 @@ static int hash_key(
   hashes->num_hashes = few.num_hashes;
   memcpy(hashes->hashes, few.hashes, (size_t)few.num_hashes * sizeof(few.hashes[0]));
   return SQLITE_OK;
-}
-
-int bloom_vtab_insert_hashes(
-  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
-){
-  return hash_key(layout, tuples, key, 0, hashes);
-}
-
-int bloom_vtab_query_hashes(
-  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, bloom_vtab_hashes *hashes
-){
-  return hash_key(layout, tuples, key, 1, hashes);
 }
 
 int bloom_vtab_any_hash(const bloom_vtab *vtab, bloom_vtab_key key, bloom_hash_value *hash){

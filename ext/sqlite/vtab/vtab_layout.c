@@ -24,6 +24,13 @@
 #define COLUMNS_AT  264
 #define CHECKSUM_AT 296
 
+/* The capacity where none is given. */
+#ifdef BLOOM_TINY_TABLES
+# define DEFAULT_CAPACITY 20
+#else
+# define DEFAULT_CAPACITY 10000
+#endif
+
 static const char layout_magic[] = "bloomvt1";
 
 /* No capacity comes near it, or near overflow when some are added. */
@@ -240,7 +247,7 @@ int bloom_vtab_first_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size", vtab->schema);
   *layout = (bloom_vtab_layout){
     .num_columns = num_key_columns(vtab), .size = vtab->args.size, .num_layers = 1,
-    .min_capacity = vtab->args.capacity>0 ? vtab->args.capacity : BLOOM_VTAB_DEFAULT_CAPACITY
+    .min_capacity = vtab->args.capacity>0 ? vtab->args.capacity : DEFAULT_CAPACITY
   };
   /* With the row around it and all that may be reserved in a page, a row fits in one. */
   layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;

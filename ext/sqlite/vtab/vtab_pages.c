@@ -117,7 +117,7 @@ static int look_up_key(bloom_vtab *vtab, key_change *change){
   if( rc==SQLITE_OK && is_other ) rc = bloom_vtab_read_layout(vtab);
   if( rc==SQLITE_OK && is_other ) rc = bloom_vtab_reads_otherwise(vtab->connection, &vtab->layout, &is_other);
   if( rc!=SQLITE_OK ) return rc;
-  rc = bloom_vtab_query_hashes(&vtab->layout, &change->tuples, change->key, &asked);
+  rc = bloom_vtab_hash_key(&vtab->layout, &change->tuples, change->key, 1, &asked);
   if( rc==SQLITE_OK && asked.is_invalid ) return fail_no_tuple(vtab);
   if( rc==SQLITE_OK && (asked.is_maybe || is_other) ){
     change->may_contain = 1;
@@ -232,11 +232,11 @@ static int have_same_hashes(const bloom_vtab_hashes *a, const bloom_vtab_hashes 
 static int change_keys(bloom_vtab *vtab, key_change *change){
   const bloom_vtab_key gone = {.value = change->removed};
   bloom_vtab_hashes added, removed;
-  int i, num_added = 0, rc = bloom_vtab_insert_hashes(&vtab->layout, &change->tuples, change->key, &added);
+  int i, num_added = 0, rc = bloom_vtab_hash_key(&vtab->layout, &change->tuples, change->key, 0, &added);
   if( rc==SQLITE_OK && added.is_invalid ) return fail_no_tuple(vtab);
   if( rc==SQLITE_OK && added.is_maybe ) return SQLITE_CORRUPT_VTAB; /* SQL of bloom's own called back */
   if( rc==SQLITE_OK && added.is_decimal ) rc = bloom_vtab_store_decimal(vtab);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_insert_hashes(&vtab->layout, &change->tuples, gone, &removed);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_hash_key(&vtab->layout, &change->tuples, gone, 0, &removed);
   for(i=0; rc==SQLITE_OK && i<added.num_hashes; i++) rc = add_hash(vtab, added.hashes[i], &num_added);
   if( rc==SQLITE_OK && removed.num_hashes>0 && !have_same_hashes(&added, &removed) ){
     rc = count_removed(vtab, removed.hashes[0]);

@@ -134,7 +134,7 @@ int bloom_vtab_whole_may_contain(void *data, sqlite3_value *key){
 int bloom_vtab_whole_test(bloom_vtab_whole *whole, bloom_vtab_key key){
   bloom_vtab_hashes asked;
   int i, layer;
-  const int rc = bloom_vtab_query_hashes(&whole->layout, &whole->tuples, key, &asked);
+  const int rc = bloom_vtab_hash_key(&whole->layout, &whole->tuples, key, 1, &asked);
   if( rc==SQLITE_NOMEM ) return BLOOM_TEST_NOMEM;
   if( rc!=SQLITE_OK || asked.is_maybe ) return 1;
   if( asked.num_hashes==0 ) return BLOOM_TEST_NULL;
