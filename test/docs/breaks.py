@@ -19,7 +19,7 @@ import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(TOP, "test", "vtab"))
-from cases import (Skip, case, column, command, denies_absent_keys, error_of, expect, fails, fill, is_uncertain, is_whole,  # noqa: E402
+from cases import (Skip, case, column, command, rules_out_absent_keys, error_of, expect, fails, fill, is_uncertain, is_whole,  # noqa: E402
                    main, no_false_negative, note, one, shadow_tables, test, triggers)
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")

@@ -144,21 +144,21 @@ def no_false_negative(db, keys="SELECT k FROM t", filter_="f"):
     values = [key for key in column(db, keys) if key is not None]
     found = set(map(repr, lookups(db, filter_, values)))
     lost = [key for key in values if repr(key) not in found]
-    assert not lost, "%s: look-ups deny %d of %d keys, such as %r" % (filter_, len(lost), len(values), lost[0])
+    assert not lost, "%s: look-ups miss %d of %d keys, such as %r" % (filter_, len(lost), len(values), lost[0])
     found = set(map(repr, handled(db, filter_, values)))
     lost = [key for key in values if repr(key) not in found]
-    assert not lost, "%s: its handle denies %d of %d keys, such as %r" % (filter_, len(lost), len(values), lost[0])
+    assert not lost, "%s: its handle misses %d of %d keys, such as %r" % (filter_, len(lost), len(values), lost[0])
     names = [each[0] for each in db.execute(keys).description]
     lost = one(db, "SELECT count(*) FROM (%s) AS s WHERE s.%s IS NOT NULL AND NOT EXISTS (SELECT 1 FROM %s WHERE key = s.%s)"
                % (keys, quoted(names[0]), filter_, quoted(names[0])))
-    assert not lost, "%s: look-ups of a join deny %d of %d keys" % (filter_, lost, len(values))
+    assert not lost, "%s: look-ups of a join miss %d of %d keys" % (filter_, lost, len(values))
 
 
 ABSENT = ["surely absent %d" % i for i in range(200)]
 
 
-def denies_absent_keys(db, filter_="f", absent=ABSENT):
-    """The filter is of use: of keys that are nowhere it denies nearly all."""
+def rules_out_absent_keys(db, filter_="f", absent=ABSENT):
+    """The filter is of use: of keys that are nowhere it rules out nearly all."""
     num_maybe = len(lookups(db, filter_, absent))
     assert num_maybe <= len(absent) // 10, "%s: look-ups say maybe to %d of %d absent keys" % (filter_, num_maybe, len(absent))
     num_maybe = len(handled(db, filter_, absent))
@@ -166,9 +166,9 @@ def denies_absent_keys(db, filter_="f", absent=ABSENT):
 
 
 def is_whole(db, keys="SELECT k FROM t", filter_="f", absent=ABSENT):
-    """All is well: no key is lost, absent ones are denied, there is nothing to say."""
+    """All is well: no key is lost, absent ones are ruled out, there is nothing to say."""
     no_false_negative(db, keys, filter_)
-    denies_absent_keys(db, filter_, absent)
+    rules_out_absent_keys(db, filter_, absent)
     why = note(db, filter_)
     # More than one layer: all is certain, and a 'rebuild' pays.
     if why is None or not why.endswith("makes it smaller"):

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-from cases import (Api, Skip, case, column, command, denies_absent_keys, expect, fill, is_whole, main, no_false_negative, note,
+from cases import (Api, Skip, case, column, command, rules_out_absent_keys, expect, fill, is_whole, main, no_false_negative, note,
                    one, test)
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
@@ -42,7 +42,7 @@ def goes_on(db, is_certain=True):
     all_true(db)
     if is_certain:
         for name in KEYS:
-            denies_absent_keys(db, name)
+            rules_out_absent_keys(db, name)
             command(db, name, "integrity-check")
     db.execute("INSERT INTO t(k) VALUES ('New')")
     db.execute("UPDATE t SET k = k || 'X', n = 1 - n WHERE id % 9 = 0")
@@ -251,7 +251,7 @@ def changes_travel(files, patch, answer, turns):
     for path in files.path, files.file("copy"):
         db = files.connect(path)
         lost = one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")
-        expect(lost, 0, "denied")
+        expect(lost, 0, "missed")
         goes_on(db)
         db.close()
 

@@ -73,7 +73,7 @@ def run(load, seed):
                 "SELECT count(*) FROM t WHERE bloom_may_contain((SELECT handle FROM f), k) IS NOT 1"):
         rows = ask(sql)
         if isinstance(rows, list) and rows[0][0]:
-            return "%r: %d rows denied" % (what, rows[0][0])
+            return "%r: %d rows missed" % (what, rows[0][0])
     in_transaction = r.random() < 0.5
     if in_transaction:
         db.execute("BEGIN")
@@ -86,9 +86,9 @@ def run(load, seed):
     if in_transaction:
         db.execute("COMMIT")
     if not is_standalone:
-        denied = ask("SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")
-        if denied != [(0,)] or ask("SELECT count(*) < 20 FROM t WHERE EXISTS (SELECT 1 FROM f WHERE key = 'absent' || k)") != [(1,)]:
-            return "%r: after 'rebuild' %r rows denied, or absent keys found" % (what, denied)
+        missed = ask("SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")
+        if missed != [(0,)] or ask("SELECT count(*) < 20 FROM t WHERE EXISTS (SELECT 1 FROM f WHERE key = 'absent' || k)") != [(1,)]:
+            return "%r: after 'rebuild' %r rows missed, or absent keys found" % (what, missed)
     # It can be dropped, and what SQLite itself checks is sound.
     gone = ask("DROP TABLE f")
     if isinstance(gone, str):

@@ -64,10 +64,10 @@ def insert_values(db):
 def joins_hold(db, when):
     num_pairs = one(db, "SELECT count(*) FROM other, t WHERE t.k = other.x")
     assert num_pairs > 0
-    for what, denied in (("look-up", "NOT EXISTS (SELECT 1 FROM f WHERE key = other.x)"),
+    for what, missed in (("look-up", "NOT EXISTS (SELECT 1 FROM f WHERE key = other.x)"),
                          ("handle", "bloom_may_contain((SELECT handle FROM f), other.x) IS NOT 1")):
-        lost = db.execute("SELECT t.k, other.x FROM other, t WHERE t.k = other.x AND " + denied).fetchall()
-        assert not lost, "%s: the %s denies %d of %d pairs: %r" % (when, what, len(lost), num_pairs, lost[:5])
+        lost = db.execute("SELECT t.k, other.x FROM other, t WHERE t.k = other.x AND " + missed).fetchall()
+        assert not lost, "%s: the %s misses %d of %d pairs: %r" % (when, what, len(lost), num_pairs, lost[:5])
 
 
 def under_a_locale(files, type_, other_type):
@@ -179,7 +179,7 @@ def check_expressions(db):
         f = "f" + name
         equal = "CAST(k AS NUMERIC)" if name == "e4" else key
         for way in "EXISTS (SELECT 1 FROM %s WHERE key = %s)", "bloom_may_contain((SELECT handle FROM %s), %s)":
-            expect(one(db, "SELECT count(*) FROM %s WHERE NOT %s" % (name, way % (f, equal))), 0, f + ": denied")
+            expect(one(db, "SELECT count(*) FROM %s WHERE NOT %s" % (name, way % (f, equal))), 0, f + ": missed")
         num_found = one(db, "SELECT count(*) FROM e1 WHERE EXISTS (SELECT 1 FROM %s WHERE key = 'x' || k)" % f)
         note = one(db, "SELECT note FROM " + f)
         if name == "e1" and num_others:
@@ -227,14 +227,14 @@ def one_version(args):
         for name in "abcd":
             f = "f" + name
             lost = one(db, "SELECT count(*) FROM %s AS t WHERE NOT EXISTS (SELECT 1 FROM %s WHERE key = t.k)" % (name, f))
-            expect(lost, 0, f + ": denied")
+            expect(lost, 0, f + ": missed")
             lost = one(db, "SELECT count(*) FROM %s AS t WHERE bloom_may_contain((SELECT handle FROM %s), t.k) IS NOT 1" % (name, f))
-            expect(lost, 0, f + ": denied by the handle")
+            expect(lost, 0, f + ": missed by the handle")
             # By the number: what this version of SQLite takes for equal.
             db.execute("CREATE TEMP TABLE n(x REAL)")
             db.execute("INSERT INTO n SELECT CAST(k AS REAL) FROM " + name)
             lost = one(db, "SELECT count(*) FROM %s AS t JOIN n ON n.rowid = t.rowid AND t.k = n.x WHERE NOT EXISTS (SELECT 1 FROM %s WHERE key = n.x)" % (name, f))
-            expect(lost, 0, f + ": numbers denied")
+            expect(lost, 0, f + ": numbers missed")
             db.execute("DROP TABLE n")
             command(db, f, "integrity-check")
         expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])

@@ -1,5 +1,5 @@
 /*
-** Whatever fails amid scripts of statements, no filter denies a row that is there:
+** Whatever fails amid scripts of statements, no filter misses a row that is there:
 **
 **     faults [--seed N] [--most N] [--only WORD] EXTENSION SCRIPTS.sql
 **
@@ -19,7 +19,7 @@
 ** The script goes on after an error.  Each time:
 **
 ** (1) The first error is that of the fault, and none says that a filter is damaged.
-** (2) No key that is in a table is denied by its filters, by look-up or by handle: within the
+** (2) No key that is in a table is missed by its filters, by look-up or by handle: within the
 **     transaction that is left (every other time), after its end, and on a new connection.
 ** (3) Afterwards statements succeed, 'integrity-check' and PRAGMA integrity_check find
 **     nothing, and no memory is left when the connection is closed.
@@ -387,7 +387,7 @@ static void check_filters(sqlite3 *db){
   must_be_empty(db, "PRAGMA integrity_check", "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'");
 }
 
-#define DENIED "SELECT * FROM denied"
+#define MISSED "SELECT * FROM missed"
 
 static void end_transaction(sqlite3 *db){
   if( sqlite3_get_autocommit(db) ) return;
@@ -444,7 +444,7 @@ static int run(const template_database *template, const char *script, fault what
   problem[0] = 0;
   write_template(template);
   db = open_database();
-  must_be_empty(db, "at first", DENIED);
+  must_be_empty(db, "at first", MISSED);
   if( place%2 ){
     /* A connection that knows nothing. */
     must(sqlite3_close(db), "sqlite3_close()");
@@ -458,16 +458,16 @@ static int run(const template_database *template, const char *script, fault what
   if( what==COMPANY ) num_slots = num_statements * NUM_COMPANY;
   sqlite3_progress_handler(db, 0, NULL, NULL);
   sqlite3_set_authorizer(db, NULL, NULL);
-  if( place/2%2 && !sqlite3_get_autocommit(db) ) must_be_empty(db, "within the transaction", DENIED);
+  if( place/2%2 && !sqlite3_get_autocommit(db) ) must_be_empty(db, "within the transaction", MISSED);
   end_transaction(db);
-  must_be_empty(db, "after the transaction", DENIED);
+  must_be_empty(db, "after the transaction", MISSED);
   must_succeed(db, "afterwards", scripts[num_scripts-1]);
-  must_be_empty(db, "after more changes", DENIED);
+  must_be_empty(db, "after more changes", MISSED);
   check_filters(db);
   if( sqlite3_close(db)!=SQLITE_OK ) say("close", "", 0, db);
   if( sqlite3_memory_used()!=memory_before ) say("memory is left", "", (int)(sqlite3_memory_used() - memory_before), NULL);
   db = open_database();
-  must_be_empty(db, "on a new connection", DENIED);
+  must_be_empty(db, "on a new connection", MISSED);
   check_filters(db);
   sqlite3_close(db);
   return num_faults>0;

@@ -18,19 +18,19 @@ INSERT INTO pairs VALUES ('Ada', 1, '0.5'), ('bob', 2, 'no number'), (NULL, 3, '
 CREATE VIRTUAL TABLE pairs_ab USING bloom(pairs, (a, b));
 CREATE VIRTUAL TABLE pairs_x USING bloom(pairs, CAST(x AS NUMERIC));
 CREATE VIRTUAL TABLE pairs_b USING bloom(pairs, b / 4.0);
-CREATE VIEW denied AS
-  SELECT 'followed_k denies ' || k FROM followed WHERE NOT EXISTS (SELECT 1 FROM followed_k f WHERE f.key = followed.k)
-  UNION ALL SELECT 'handle of followed_k denies ' || k FROM followed WHERE bloom_may_contain((SELECT handle FROM followed_k), k) IS NOT 1
-  UNION ALL SELECT 'followed_a denies ' || k FROM followed WHERE part = 'a' AND NOT EXISTS (SELECT 1 FROM followed_a f WHERE f.key = k || part)
-  UNION ALL SELECT 'pairs_ab denies ' || a || b FROM pairs WHERE a || b NOT NULL AND NOT EXISTS (SELECT 1 FROM pairs_ab(a, b))
-  UNION ALL SELECT 'pairs_ab denies the tuple ' || a || b FROM pairs WHERE a || b NOT NULL AND NOT EXISTS (SELECT 1 FROM pairs_ab f WHERE f.key = bloom_tuple(a, b))
-  UNION ALL SELECT 'handle of pairs_ab denies ' || a || b FROM pairs WHERE bloom_may_contain((SELECT handle FROM pairs_ab), bloom_tuple(a, b)) = 0
-  UNION ALL SELECT 'pairs_x denies ' || x FROM pairs WHERE NOT EXISTS (SELECT 1 FROM pairs_x f WHERE f.key = CAST(pairs.x AS NUMERIC))
-  UNION ALL SELECT 'pairs_b denies ' || b FROM pairs WHERE b NOT NULL AND bloom_may_contain((SELECT handle FROM pairs_b), b / 4.0) IS NOT 1
-  UNION ALL SELECT 'seen denies ' || k FROM in_set WHERE NOT EXISTS (SELECT 1 FROM seen WHERE key = in_set.k);
+CREATE VIEW missed AS
+  SELECT 'followed_k misses ' || k FROM followed WHERE NOT EXISTS (SELECT 1 FROM followed_k f WHERE f.key = followed.k)
+  UNION ALL SELECT 'handle of followed_k misses ' || k FROM followed WHERE bloom_may_contain((SELECT handle FROM followed_k), k) IS NOT 1
+  UNION ALL SELECT 'followed_a misses ' || k FROM followed WHERE part = 'a' AND NOT EXISTS (SELECT 1 FROM followed_a f WHERE f.key = k || part)
+  UNION ALL SELECT 'pairs_ab misses ' || a || b FROM pairs WHERE a || b NOT NULL AND NOT EXISTS (SELECT 1 FROM pairs_ab(a, b))
+  UNION ALL SELECT 'pairs_ab misses the tuple ' || a || b FROM pairs WHERE a || b NOT NULL AND NOT EXISTS (SELECT 1 FROM pairs_ab f WHERE f.key = bloom_tuple(a, b))
+  UNION ALL SELECT 'handle of pairs_ab misses ' || a || b FROM pairs WHERE bloom_may_contain((SELECT handle FROM pairs_ab), bloom_tuple(a, b)) = 0
+  UNION ALL SELECT 'pairs_x misses ' || x FROM pairs WHERE NOT EXISTS (SELECT 1 FROM pairs_x f WHERE f.key = CAST(pairs.x AS NUMERIC))
+  UNION ALL SELECT 'pairs_b misses ' || b FROM pairs WHERE b NOT NULL AND bloom_may_contain((SELECT handle FROM pairs_b), b / 4.0) IS NOT 1
+  UNION ALL SELECT 'seen misses ' || k FROM in_set WHERE NOT EXISTS (SELECT 1 FROM seen WHERE key = in_set.k);
 
 ----
-SELECT * FROM denied;
+SELECT * FROM missed;
 SELECT * FROM followed_k;
 SELECT hex(filter) FROM followed_k;
 SELECT key FROM seen WHERE key IN (SELECT k FROM in_set);

@@ -7,7 +7,7 @@
 
 A history makes databases and connections, and mixes all that may happen to a filter: rows
 change with every OR clause and in triggers of every kind; savepoints, rollbacks; tables, columns
-and filters are made, renamed, dropped and made anew; files are attached, detached, copied,
+and filters are made, renamed, dropped and made again; files are attached, detached, copied,
 deserialized and restored under names that are in use; statements and queries stay
 open; the extension is loaded again.  The connections may share a cache, and some of them
 keep their statements (Python does so by itself), others none.
@@ -16,7 +16,7 @@ After each step every key of every source table must be found, by look-up and by
 through statements that are new and through those that were prepared long before, in this
 connection and in another; now and then, and in the end, in a fresh one.  Every statement of
 the user's must do what it does without a filter: see history_twins.py.  Absent keys
-must be denied, unless the filter's note says why not.
+must be ruled out, unless the filter's note says why not.
 
 A history that fails is shortened to the steps that matter, and written to
 build/histories/, from where --replay plays it again.  --ignore passes over what is known

@@ -315,7 +315,7 @@ def drop_table(g, c):
     return steps
 
 
-def make_anew(g, c):
+def make_again(g, c):
     at = g.table(c)
     if not at:
         return None
@@ -328,7 +328,7 @@ def make_anew(g, c):
     meanwhile = [(sql, args) for sql, args in (
         ("INSERT OR IGNORE INTO %s(k) VALUES (?)", [g.value()]), ("UPDATE OR IGNORE %s SET k = k || 'm'", []),
         ("DELETE FROM %s WHERE v > ?", [g.value("v")])) if g.chance(0.25)]
-    steps = [("make_anew", c, schema, table, definition, ", ".join(map(quoted, common)), meanwhile,
+    steps = [("make_again", c, schema, table, definition, ", ".join(map(quoted, common)), meanwhile,
               g.random.choice(["no", "the user's", "all", "all"]), g.chance(0.2))]
     filters = [f for f in g.twins.filters(c, schema) if f.table == table]
     if filters and g.chance(0.6):
@@ -487,7 +487,7 @@ def uncursor(g, c):
 KINDS = [
     (14, insert), (3, insert_select), (6, update), (4, delete), (14, transaction), (3, end_transaction),
     (4, create_filter), (1, drop_filter), (2, rename_filter), (3, command), (5, take_back),
-    (1, create_table), (1, drop_table), (2, make_anew), (4, alter_table), (2, create_trigger), (2, drop_trigger),
+    (1, create_table), (1, drop_table), (2, make_again), (4, alter_table), (2, create_trigger), (2, drop_trigger),
     (7, attach), (1, copy), (2, deserialize), (2, backup), (2, reopen), (1, load), (1, vacuum), (1, pragma),
     (0.5, journal_mode), (1, cursor), (2, fetch), (2, uncursor),
 ]

@@ -769,7 +769,7 @@ class Twins:
         for world in (self.real, self.plain):
             world.run(c, "PRAGMA legacy_alter_table = 0")
 
-    def do_make_anew(self, c, schema, table, definition, columns, meanwhile, restored, is_old_way):
+    def do_make_again(self, c, schema, table, definition, columns, meanwhile, restored, is_old_way):
         """sqlite.org's twelve steps.  restored: which triggers are put back from their text."""
         s, t, new = quoted(schema), quoted(table), quoted("new_" + table)
         if schema not in self.schemas(c):
@@ -805,7 +805,7 @@ class Twins:
             if is_old_way:
                 world.run(c, "PRAGMA legacy_alter_table = 0")
         self.same_rowid[c] = False
-        self.compare(c, "%s.%s is made anew" % (s, t), *(outcome._replace(rows=None) for outcome in outcomes))
+        self.compare(c, "%s.%s is made again" % (s, t), *(outcome._replace(rows=None) for outcome in outcomes))
 
 
 def shown(number, step):

@@ -1,4 +1,4 @@
-"""Which filter a name means: files attached one after the other, filters made anew, the extension loaded twice.
+"""Which filter a name means: files attached one after the other, filters made again, the extension loaded twice.
 
     python3 test/vtab/identity.py [--load ./bloom] [--only NAME]
 
@@ -12,7 +12,7 @@ import sqlite3
 import sys
 from random import Random
 
-from cases import (Skip, case, column, command, denies_absent_keys, error_of, expect, fill, is_whole, lookups, main, no_false_negative, one, test)
+from cases import (Skip, case, column, command, rules_out_absent_keys, error_of, expect, fill, is_whole, lookups, main, no_false_negative, one, test)
 
 NUM_KEYS = 300
 
@@ -53,7 +53,7 @@ def look(db, schema, prefix, hold):
 
 def is_the_new_one(db, schema, old_prefix):
     no_false_negative(db, "SELECT k FROM %s.t" % schema, schema + ".f")
-    denies_absent_keys(db, schema + ".f", ["%s%d" % (old_prefix, i) for i in range(1, NUM_KEYS + 1)])
+    rules_out_absent_keys(db, schema + ".f", ["%s%d" % (old_prefix, i) for i in range(1, NUM_KEYS + 1)])
 
 
 def attach(files, how, journal_mode):
@@ -144,7 +144,7 @@ def attach_shared(files, what):
         no_false_negative(db, "SELECT k FROM x.t", "x.f")
         return
     no_false_negative(db, "SELECT k FROM y.t", "y.f")
-    denies_absent_keys(db, "y.f")
+    rules_out_absent_keys(db, "y.f")
     expect(one(db, "SELECT note FROM y.f"), None)
     db.execute("INSERT INTO y.t VALUES ('new')")
     no_false_negative(db, "SELECT k FROM y.t", "y.f")
@@ -175,9 +175,9 @@ def attach_turn_by_turn(files):
         for schema in "x", "y":
             db.execute("INSERT INTO %s.t VALUES (?)" % schema, ("turn %d %s" % (i, schema),))
             lost = one(db, "SELECT count(*) FROM %s.t WHERE NOT EXISTS (SELECT 1 FROM %s.f WHERE key = k)" % (schema, schema))
-            expect(lost, 0, "turn %d, %s: denied" % (i, schema))
+            expect(lost, 0, "turn %d, %s: missed" % (i, schema))
             lost = one(db, "SELECT count(*) FROM %s.t WHERE bloom_may_contain((SELECT handle FROM %s.f), k) IS NOT 1" % (schema, schema))
-            expect(lost, 0, "turn %d, %s: denied by the handle" % (i, schema))
+            expect(lost, 0, "turn %d, %s: missed by the handle" % (i, schema))
         db.execute("DETACH x")
         db.execute("DETACH y")
     for path in paths:
@@ -197,7 +197,7 @@ def attach_a_file_without_the_filter(files):
     db.execute("CREATE VIRTUAL TABLE x.f USING bloom(capacity = 100)")
     db.execute("INSERT INTO x.f(key) VALUES ('ada0')")
     expect(lookups(db, "x.f", ["ada0"]), ["ada0"])
-    denies_absent_keys(db, "x.f", ["ada%d" % i for i in range(1, NUM_KEYS)])
+    rules_out_absent_keys(db, "x.f", ["ada%d" % i for i in range(1, NUM_KEYS)])
     db.execute("DETACH x")
     db.execute("ATTACH ':memory:' AS x")
     db.execute("CREATE TABLE x.t(id INTEGER, name TEXT COLLATE NOCASE)")
@@ -511,7 +511,7 @@ def loaded_twice(files, copy, inside, drops):
     db.load_extension(again)
     db.execute("INSERT INTO t VALUES ('after')")
     no_false_negative(db)
-    db.execute("ALTER TABLE t ADD COLUMN c")  # makes SQLite's objects anew
+    db.execute("ALTER TABLE t ADD COLUMN c")  # makes SQLite's objects again
     db.execute("INSERT INTO t VALUES ('later', 1)")
     no_false_negative(db)
     if drops:
@@ -565,7 +565,7 @@ def grown_by_several(files, journal_mode, capacity, page_size):
         writer.execute("ROLLBACK" if random.random() < 0.1 else "COMMIT")
         for each in random.sample(writers, 2) + [reader]:
             there = [row[0] for row in each.execute("SELECT k FROM t ORDER BY rowid DESC LIMIT 5").fetchall()]
-            expect(lookups(each, "f", there), there, "denied after %d" % i)
+            expect(lookups(each, "f", there), there, "missed after %d" % i)
         numbers.add(one(db, "SELECT count(DISTINCT substr(bytes, 1, 8)) FROM f_pages WHERE rowid > 1"))
     expect(one(db, "SELECT num_layers FROM f") > 1, True)
     # While it grows there are pages of two numbers, if there are more pages than a step takes.

@@ -1,4 +1,4 @@
-"""The followed table is made anew, as migrations do it: by hand and by the tools that people use.
+"""The followed table is made again, as migrations do it: by hand and by the tools that people use.
 
     python3 test/vtab/migrations.py [--load ./bloom] [--only NAME]
 
@@ -237,10 +237,10 @@ def another_column(files, before, after, with_triggers):
     db.execute('CREATE VIRTUAL TABLE %s USING bloom(%s, "k ""2""")' % (f, table))
     texts = triggers_of(db, 'it\'s "t"')
     db.execute("BEGIN")
-    db.execute('CREATE TABLE made_anew(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after)
-    db.execute("INSERT INTO made_anew SELECT * FROM " + table)
+    db.execute('CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after)
+    db.execute("INSERT INTO made_again SELECT * FROM " + table)
     db.execute("DROP TABLE " + table)
-    db.execute("ALTER TABLE made_anew RENAME TO " + table)
+    db.execute("ALTER TABLE made_again RENAME TO " + table)
     for sql in texts if with_triggers else ():
         db.execute(sql)
     db.execute("COMMIT")
@@ -250,9 +250,9 @@ def another_column(files, before, after, with_triggers):
 
     def joined():
         sql = 'SELECT count(*) FROM other JOIN %s AS t ON t."k ""2""" = other.x WHERE NOT EXISTS (SELECT 1 FROM %s WHERE key = other.x)' % (table, f)
-        expect(one(db, sql), 0, "rows denied")
+        expect(one(db, sql), 0, "rows missed")
         sql = 'SELECT count(*) FROM other JOIN %s AS t ON t."k ""2""" = other.x WHERE bloom_may_contain((SELECT handle FROM %s), other.x) IS NOT 1' % (table, f)
-        expect(one(db, sql), 0, "rows denied by the handle")
+        expect(one(db, sql), 0, "rows missed by the handle")
 
     joined()
     is_uncertain(db, keys, f)
@@ -333,7 +333,7 @@ case(something_else_in_its_place, "another filter", "CREATE VIRTUAL TABLE person
 
 @test
 def names_of_the_source_change(files):
-    """ALTER TABLE ... RENAME of the table and of the column, then the table is made anew under the new names."""
+    """ALTER TABLE ... RENAME of the table and of the column, then the table is made again under the new names."""
     db = files.connect()
     people(db)
     make_filters(db)
@@ -362,7 +362,7 @@ def names_of_the_source_change(files):
 
 
 def by_a_program_without_bloom(files, way):
-    """Its DROP TABLE works, its ALTER TABLE ... RENAME may fail as the reference says, and no filter denies a key."""
+    """Its DROP TABLE works, its ALTER TABLE ... RENAME may fail as the reference says, and no filter misses a key."""
     db = files.connect()
     people(db)
     make_filters(db)
@@ -391,7 +391,7 @@ for way in drop_and_rename, drop_and_create:
 
 
 @test
-def another_table_is_made_anew(files):
+def another_table_is_made_again(files):
     """No ALTER TABLE of a table that has nothing to do with a filter is kept from working."""
     db = files.connect()
     people(db)

@@ -5,7 +5,7 @@
 Each run makes a database, a table of random columns, several filters that follow it and a
 set of its own, and one or two connections that do what comes: statements of all kinds,
 savepoints, commands, changes of the schema, closing and opening.  The model is SQLite
-itself: whenever `SELECT ... WHERE column = value` finds a row, the filter must not deny
+itself: whenever `SELECT ... WHERE column = value` finds a row, the filter must not miss
 that value.  A run is repeated by its seed.
 """
 import argparse
@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 
-class Denied(Exception):
+class Missed(Exception):
     pass
 
 
@@ -323,7 +323,7 @@ class Run:
             message = self.log[-1]
             if self.do(i, "INSERT INTO %s(%s) VALUES ('%s')" % (quoted(name), quoted(name), command)) is None:
                 if "misses" in self.log[-1][1]:
-                    raise Denied(self.log[-1][1])
+                    raise Missed(self.log[-1][1])
 
     def schema(self, i):
         """Changes the schema, in or out of a transaction."""
@@ -409,11 +409,11 @@ class Run:
             rows = self.do(i, "SELECT count(*) FROM %s WHERE (%s) AND (%s\n) IS NOT NULL AND NOT EXISTS"
                               " (SELECT 1 FROM %s AS f WHERE f.key = (%s\n) COLLATE BINARY)" % (t, condition, key, f, key))
             if rows is not None and rows[0][0] != 0:
-                raise Denied("%s denies %d rows of (%s) of %s" % (name, rows[0][0], key, table))
+                raise Missed("%s misses %d rows of (%s) of %s" % (name, rows[0][0], key, table))
             rows = self.do(i, "SELECT count(*) FROM %s WHERE (%s) AND (%s\n) IS NOT NULL"
                               " AND bloom_may_contain((SELECT handle FROM %s), (%s\n)) IS NOT 1" % (t, condition, key, f, key))
             if rows is not None and rows[0][0] != 0:
-                raise Denied("handle of %s denies %d rows of (%s) of %s" % (name, rows[0][0], key, table))
+                raise Missed("handle of %s misses %d rows of (%s) of %s" % (name, rows[0][0], key, table))
             if not is_column:
                 continue
             for _ in range(3):
@@ -422,9 +422,9 @@ class Run:
                 found = self.do(i, "SELECT count(*) FROM %s(?)" % f, [value])
                 by_handle = self.do(i, "SELECT bloom_may_contain((SELECT handle FROM %s), ?)" % f, [value])
                 if found and by_handle and value is not None and found != by_handle:
-                    raise Denied("%s and its handle differ about %r" % (name, value))
+                    raise Missed("%s and its handle differ about %r" % (name, value))
                 if there and found and there[0][0] and not found[0][0]:
-                    raise Denied("%s denies %r, which %s = finds in %s" % (name, value, key, table))
+                    raise Missed("%s misses %r, which %s = finds in %s" % (name, value, key, table))
             # Columns of other tables, compared with their own affinities.
             value = self.value()
             for column in ("x", "y", "z"):
@@ -436,7 +436,7 @@ class Run:
                     shown = self.do(i, "SELECT t.%s, typeof(t.%s), o.%s, typeof(o.%s) FROM %s AS t JOIN other AS o ON t.%s = o.%s"
                                        " WHERE NOT EXISTS (SELECT 1 FROM %s AS f WHERE f.key = +o.%s)"
                                     % (key, key, column, column, t, key, column, f, column))
-                    raise Denied("%s denies what joins %s with other.%s: %r" % (name, key, column, shown[:5]))
+                    raise Missed("%s misses what joins %s with other.%s: %r" % (name, key, column, shown[:5]))
         for name, keys in self.sets.items():
             if self.connections[i].in_transaction and len(self.connections) > 1:
                 continue  # it may see an older state than the other committed
@@ -446,7 +446,7 @@ class Run:
             for key in r.sample(sorted(here), min(50, len(here))):
                 rows = self.do(i, "SELECT count(*) FROM %s(?)" % quoted(name), [key])
                 if rows is not None and rows[0][0] == 0:
-                    raise Denied("set %s denies %s" % (name, key))
+                    raise Missed("set %s misses %s" % (name, key))
 
     def run(self):
         self.start()
@@ -478,10 +478,10 @@ class Run:
         self.check(0)
         for name in self.filters:
             if self.do(0, "INSERT INTO %s(%s) VALUES ('integrity-check')" % (quoted(name), quoted(name))) is None:
-                raise Denied(self.log[-1][1])
+                raise Missed(self.log[-1][1])
         rows = self.do(0, "PRAGMA integrity_check")
         if rows != [("ok",)]:
-            raise Denied("PRAGMA integrity_check: %r" % rows)
+            raise Missed("PRAGMA integrity_check: %r" % rows)
         self.connections[0].close()
         self.open_without_extension()
         for file in os.listdir(self.folder):
@@ -496,7 +496,7 @@ class Run:
             try:
                 db.execute("DELETE FROM %s" % quoted(self.table))
                 if any(table == self.table for table, *_ in self.filters.values()):
-                    raise Denied("rows were deleted without the filter")
+                    raise Missed("rows were deleted without the filter")
             except sqlite3.OperationalError as error:
                 if "no such module: bloom" not in str(error):
                     raise

@@ -7,7 +7,7 @@ import re
 import sqlite3
 import sys
 
-from cases import (Api, Skip, case, column, command, denies_absent_keys, error_of, expect, fails, fill, is_whole, main,
+from cases import (Api, Skip, case, column, command, rules_out_absent_keys, error_of, expect, fails, fill, is_whole, main,
                    no_false_negative, note, one, shadow_tables, test, triggers_of)
 
 # -- CREATE refuses what its triggers could not do ---------------------------------------------
@@ -171,13 +171,13 @@ def rows_under_a_limit(files, inside):
             db.execute("COMMIT")
     expect(one(db, "SELECT count(*) FROM t"), 60003)
     lost = one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")
-    expect(lost, 0, "denied")
+    expect(lost, 0, "missed")
     expect(one(db, "SELECT count(*) FROM f('x')"), 1)
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1000000000)
     lost = one(db, "SELECT count(*) FROM t WHERE bloom_may_contain((SELECT handle FROM f), k) IS NOT 1")
-    expect(lost, 0, "denied by the handle")
+    expect(lost, 0, "missed by the handle")
     command(db, "f", "rebuild")
-    denies_absent_keys(db)
+    rules_out_absent_keys(db)
 
 
 case(rows_under_a_limit, "alone", False)
@@ -419,7 +419,7 @@ def damaged(files, place, table_number, standalone):
     place(db, table)
     db.close()
     db = files.connect()
-    # The filter may be asked first, or not.
+    # The filter may be probed first, or not.
     if table_number % 2:
         error_of(db, "SELECT count(*) FROM f('ada')")
     db.execute("DROP TABLE f")
@@ -665,7 +665,7 @@ def reads_without_writing(files, how):
     for sql in reads_that_work(db):
         db.execute(sql).fetchall()
     no_false_negative(db)
-    denies_absent_keys(db)
+    rules_out_absent_keys(db)
     error_of(db, "INSERT INTO f(f) VALUES ('integrity-check')")
     no_false_negative(db)
 
@@ -758,7 +758,7 @@ def counted_once(files, name, type_):
         before = db.total_changes
         db.execute("INSERT INTO t(k) SELECT %s" % text(name, str(i)))
         writes = max(writes, db.total_changes - before)
-    assert writes <= 12, "one row made %d changes: the filter is written anew" % writes
+    assert writes <= 12, "one row made %d changes: the filter is written again" % writes
     db.execute("INSERT INTO t(k) " + numbers % (20201, 39000) + "SELECT %s FROM n" % text(name, "i"))
     expect(one(db, "SELECT num_layers FROM f"), 1, "layers, with room left: ")
     counted = one(db, "SELECT num_keys FROM f")
@@ -845,7 +845,7 @@ def a_note_says_when_a_rebuild_pays(files):
     db.execute("DELETE FROM t WHERE rowid > 500")
     assert "rebuild" in (note(db) or ""), note(db)
     no_false_negative(db)
-    denies_absent_keys(db)
+    rules_out_absent_keys(db)
     command(db, "f", "integrity-check")
     expect(one(db, "SELECT count(*) FROM f('key900')"), 1)
     command(db, "f", "rebuild")

@@ -1,4 +1,4 @@
-"""Several processes on one database: filters deny no row, whoever writes, and whoever is killed.
+"""Several processes on one database: filters miss no row, whoever writes, and whoever is killed.
 
     python3 test/vtab/processes.py [--load ./bloom] [--seconds N] [--seed N]
 
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-DENIED = 3
+MISSED = 3
 
 
 def connect(path, load):
@@ -39,10 +39,10 @@ CHECKS = {
 def check(db):
     # One snapshot for all: and each statement for itself.
     for name, sql in CHECKS.items():
-        denied = db.execute(sql).fetchone()[0]
-        if denied:
-            print("%s denies %d rows" % (name, denied), flush=True)
-            os._exit(DENIED)
+        missed = db.execute(sql).fetchone()[0]
+        if missed:
+            print("%s misses %d rows" % (name, missed), flush=True)
+            os._exit(MISSED)
 
 
 def write(path, load, seed):
@@ -93,7 +93,7 @@ def read(path, load):
             db.execute("COMMIT")
             for sql in CHECKS.values():
                 if db.execute(sql).fetchone()[0]:
-                    os._exit(DENIED)
+                    os._exit(MISSED)
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise
@@ -135,9 +135,9 @@ def run(mode, options):
         process.wait()
     db = connect(path, options.load)
     for name, sql in CHECKS.items():
-        denied = db.execute(sql).fetchone()[0]
-        if denied:
-            failures.append("%s denies %d rows" % (name, denied))
+        missed = db.execute(sql).fetchone()[0]
+        if missed:
+            failures.append("%s misses %d rows" % (name, missed))
     for name in "fgs":
         try:
             db.execute("INSERT INTO %s(%s) VALUES ('integrity-check')" % (name, name))

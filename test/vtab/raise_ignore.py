@@ -8,11 +8,11 @@ One test for each way in which the row is another by then.
 
 A trigger that was made after the filter may make the filter uncertain (the guard trigger is
 not the last any more): then every key may be in it until 'rebuild'. What counts here is that
-no row is denied: after the statement, and after 'rebuild' and the statement once more.
+no row is missed: after the statement, and after 'rebuild' and the statement once more.
 """
 import sys
 
-from cases import case, command, denies_absent_keys, error_of, expect, main, no_false_negative, note, one
+from cases import case, command, rules_out_absent_keys, error_of, expect, main, no_false_negative, note, one
 
 # name, the table, the filter's arguments, triggers made after the filter, statements, the filter's keys.
 # {stop} is RAISE(IGNORE) or RAISE(FAIL, ...).
@@ -113,7 +113,7 @@ def stopped(files, columns, args, triggers, statements, keys, stop):
     command(db, "f", "rebuild")
     expect(note(db), None)
     no_false_negative(db, keys)
-    denies_absent_keys(db)
+    rules_out_absent_keys(db)
     db.execute("DELETE FROM t")
     change()
     no_false_negative(db, keys)
@@ -126,7 +126,7 @@ for name, *what in CASES:
 
 def stopped_by_temp(files, columns, args, triggers, statements, keys):
     """A TEMP trigger fires before all others, and is in no file: nothing can close that, but 'integrity-check' finds
-    what is denied, and 'rebuild' repairs it. One example for the reference: this is the list of what stays open."""
+    what is missed, and 'rebuild' repairs it. One example for the reference: this is the list of what stays open."""
     db = files.connect()
     db.execute("CREATE TABLE " + columns)
     db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
@@ -135,9 +135,9 @@ def stopped_by_temp(files, columns, args, triggers, statements, keys):
     for sql in statements:
         db.execute(sql)
     rows = [row[0] for row in db.execute(keys) if row[0] is not None]
-    denied = [key for key in rows if one(db, "SELECT count(*) FROM f(?)", key) == 0]
-    if denied:
-        assert error_of(db, "INSERT INTO f(f) VALUES ('integrity-check')") is not None, "nobody says that keys are denied"
+    missed = [key for key in rows if one(db, "SELECT count(*) FROM f(?)", key) == 0]
+    if missed:
+        assert error_of(db, "INSERT INTO f(f) VALUES ('integrity-check')") is not None, "nobody says that keys are missed"
     command(db, "f", "rebuild")
     no_false_negative(db, keys)
 
@@ -147,7 +147,7 @@ for name, *what in CASES:
 
 
 def unhindered(files, columns, args, triggers, statements, keys):
-    """The same rows without a trigger that stops others: nothing is denied, and the filter stays certain."""
+    """The same rows without a trigger that stops others: nothing is missed, and the filter stays certain."""
     db = files.connect()
     db.execute("CREATE TABLE " + columns)
     for sql in triggers:
@@ -157,7 +157,7 @@ def unhindered(files, columns, args, triggers, statements, keys):
     for sql in statements:
         db.execute(sql)
         no_false_negative(db, keys)
-    denies_absent_keys(db)
+    rules_out_absent_keys(db)
     expect(note(db), None)
     command(db, "f", "integrity-check")
 

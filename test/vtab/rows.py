@@ -5,7 +5,7 @@
 import sqlite3
 import sys
 
-from cases import (case, column, command, denies_absent_keys, error_of, expect, fails, fill, is_whole, main, no_false_negative, one,
+from cases import (case, column, command, rules_out_absent_keys, error_of, expect, fails, fill, is_whole, main, no_false_negative, one,
                    quoted, test)
 
 # -- Columns that take the rowid's names ----------------------------------------------------
@@ -46,7 +46,7 @@ def renamed_to_rowid(files, columns, args, renamed, name, keys):
     db.close()
     db = files.connect()
     no_false_negative(db, keys)
-    denies_absent_keys(db)
+    rules_out_absent_keys(db)
 
 
 COLUMNS = "k TEXT, c INTEGER, d", "id INTEGER PRIMARY KEY, k TEXT, c INTEGER, d", "k TEXT, c INTEGER, d, PRIMARY KEY (c)"
@@ -122,7 +122,7 @@ def rebuild_in_recursion(files, event, when, depth, columns, args, keys, texts):
     no_false_negative(db, keys)
     command(db, "f", "rebuild")
     no_false_negative(db, keys)
-    denies_absent_keys(db)
+    rules_out_absent_keys(db)
 
 
 for event in "INSERT", "UPDATE":
@@ -201,7 +201,7 @@ def or_clauses(files, args, keys):
                 text = sql % ((clause,) + (number,) * sql.count("%d"))
                 error_of(db, text)
                 lost = one(db, "SELECT count(*) FROM (%s) AS s WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = s.k)" % keys)
-                expect(lost, 0, text + ": denied")
+                expect(lost, 0, text + ": missed")
         if db.in_transaction:
             db.execute("COMMIT")
     no_false_negative(db, keys)
@@ -274,9 +274,9 @@ def column_of_a_compound(files, type_):
         db.execute("CREATE TABLE t(k %s)" % type_)
         db.execute("INSERT INTO t VALUES (?)", (stored,))
         db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-        for asked in LONG_NUMBERS:
+        for wanted in LONG_NUMBERS:
             db.execute("DELETE FROM y")
-            db.execute("INSERT INTO y VALUES (?)", (asked,))
+            db.execute("INSERT INTO y VALUES (?)", (wanted,))
             for other in "INTEGER", "REAL", "NUMERIC", "TEXT", "BLOB":
                 for compound in 'SELECT a AS v FROM "x %s" UNION ALL SELECT b FROM y', 'SELECT b AS v FROM y UNION SELECT a FROM "x %s"':
                     s = "(%s) AS s" % (compound % other)

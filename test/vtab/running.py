@@ -41,7 +41,7 @@ class Running:
     def goes_on(self):
         maybe = {value for value, count in self.seen + self.rows.fetchall() if count}
         lost = [key for key in self.first + self.then if key not in maybe]
-        expect(lost, [], "denied while a statement runs")
+        expect(lost, [], "missed while a statement runs")
 
 
 # -- What is written meanwhile is seen -----------------------------------------------------------

@@ -49,7 +49,7 @@ def another_connection_moves_a_table(files):
 
 
 @test
-def another_connection_makes_the_filter_anew(files):
+def another_connection_makes_the_filter_again(files):
     a, b = files.connect(), files.connect()
     a.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, number INTEGER)")
     a.execute("INSERT INTO t VALUES (1, 'Ada', 3)")
@@ -93,9 +93,9 @@ def rebuilt_table(before, after):
         triggers = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'it''s \"t\"'")]
         db.execute("PRAGMA legacy_alter_table = ON")
         db.execute("BEGIN")
-        db.execute('CREATE TABLE made_anew(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after)
+        db.execute('CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after)
         db.execute('DROP TABLE "it\'s ""t"""')
-        db.execute('ALTER TABLE made_anew RENAME TO "it\'s ""t"""')
+        db.execute('ALTER TABLE made_again RENAME TO "it\'s ""t"""')
         for sql in triggers:
             db.execute(sql)
         db.execute("COMMIT")

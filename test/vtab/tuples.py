@@ -72,16 +72,16 @@ def joined(texts, glue=", "):
     return glue.join(texts)
 
 
-def lost(db, cs, xs, asked):
-    """How many rows of `asked` SQLite finds in t, and how many of these each way to look for them denies."""
+def lost(db, cs, xs, wanted):
+    """How many rows of `wanted` SQLite finds in t, and how many of these each way to look for them misses."""
     equal = "EXISTS (SELECT 1 FROM t WHERE (%s) AND %s)" % (db.condition, joined(("t.%s = o.%s" % each for each in zip(cs, xs)), " AND "))
     values = joined("o.%s" % x for x in xs)
     ways = ("EXISTS (SELECT 1 FROM f(%s))" % values, "EXISTS (SELECT 1 FROM f WHERE key = bloom_tuple(%s))" % values,
             "bloom_may_contain((SELECT handle FROM f), bloom_tuple(%s))" % values)
-    found = one(db, "SELECT count(*) FROM %s AS o WHERE %s" % (asked, equal))
+    found = one(db, "SELECT count(*) FROM %s AS o WHERE %s" % (wanted, equal))
     for way in ways:
-        denied = db.execute("SELECT * FROM %s AS o WHERE %s AND NOT %s" % (asked, equal, way)).fetchall()
-        assert not denied, "%s denies %r; t is %s; columns of %s" % (way, denied[0], db.schema, asked)
+        missed = db.execute("SELECT * FROM %s AS o WHERE %s AND NOT %s" % (wanted, equal, way)).fetchall()
+        assert not missed, "%s misses %r; t is %s; columns of %s" % (way, missed[0], db.schema, wanted)
     return found
 
 
@@ -122,13 +122,13 @@ def against_equality(files, seed):
     found = 0
     for phase in "followed", "rebuilt":
         stored = db.execute("SELECT %s FROM t" % joined(cs)).fetchall()
-        asked = [[as_value(random_, each) for each in random_.choice(stored)] if random_.random() < 0.8 else
+        wanted = [[as_value(random_, each) for each in random_.choice(stored)] if random_.random() < 0.8 else
                  [random_.choice(stored)[i] for i in range(number)] for _ in range(150)]
-        found += lost_parameters(db, cs, asked)
+        found += lost_parameters(db, cs, wanted)
         for kind in "any", "typed":
             db.execute("DROP TABLE IF EXISTS other")
             db.execute("CREATE TABLE other(%s)" % joined("%s %s" % (x, random_.choice(TYPES) if kind == "typed" else "") for x in xs))
-            db.executemany("INSERT INTO other VALUES (%s)" % joined("?" for _ in xs), asked)
+            db.executemany("INSERT INTO other VALUES (%s)" % joined("?" for _ in xs), wanted)
             found += lost(db, cs, xs, "other")
         found += lost(db, cs, xs, "(SELECT %s FROM t)" % joined("+%s COLLATE BINARY AS %s" % each for each in zip(cs, xs)))
         command(db, "f", "integrity-check")
@@ -162,8 +162,8 @@ for encoding in "UTF-8", "UTF-16le", "UTF-16be":
 
 
 @test
-def absent_tuples_are_denied(files):
-    """The filter is of use: of pairs whose parts are there, but not together, it denies nearly all."""
+def absent_tuples_are_ruled_out(files):
+    """The filter is of use: of pairs whose parts are there, but not together, it rules out nearly all."""
     for types in ("INTEGER", "INTEGER"), ("TEXT COLLATE NOCASE", "INTEGER"), ("REAL", "TEXT"), ("", "TEXT"), ("", "", "TEXT", "INTEGER", "BLOB"):
         db = files.connect(":memory:")
         cs = names("c", len(types))

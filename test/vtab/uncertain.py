@@ -7,7 +7,7 @@ No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB.
 import os
 import sys
 
-from cases import (case, column, command, denies_absent_keys, error_of, expect, fails, fill, is_uncertain, is_whole, main, no_false_negative, note, one,
+from cases import (case, column, command, rules_out_absent_keys, error_of, expect, fails, fill, is_uncertain, is_whole, main, no_false_negative, note, one,
                    quoted, rebuild_makes_it_whole, shadow_tables, test, triggers, triggers_of)
 
 KINDS = {
@@ -201,7 +201,7 @@ for before, after in ("TEXT", "INTEGER"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEX
 
 @test
 def a_collation_of_the_program(files):
-    """A table made anew whose column has a collation that bloom does not know: maybe, and 'rebuild' says why not."""
+    """A table made again whose column has a collation that bloom does not know: maybe, and 'rebuild' says why not."""
     db = files.connect()
     db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
     db.execute("CREATE TABLE t(k TEXT)")
@@ -302,7 +302,7 @@ def the_codes_of_errors(files):
             assert error_of(copy, "INSERT INTO f(f) VALUES ('integrity-check')") is not None, table
 
 
-def denied(db, key):
+def missed(db, key):
     return one(db, "SELECT count(*) FROM (SELECT %s AS v FROM t), (SELECT handle FROM f) WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = v)"
                " OR NOT bloom_may_contain(handle, v)" % key)
 
@@ -314,7 +314,7 @@ def given_up(files, damage, *back):
         db.execute("ALTER TABLE t RENAME COLUMN k TO kk")
         held = files.connect()  # with a hint of its own
         for each in db, held:
-            expect(denied(each, key), 0)
+            expect(missed(each, key), 0)
         db.execute("BEGIN")
         db.execute("SAVEPOINT s")
         db.execute(damage)
@@ -324,7 +324,7 @@ def given_up(files, damage, *back):
             db.execute(sql)
             assert "INSERT" in sql or one(db, "SELECT last_insert_rowid()") == before, sql
         db.execute("ROLLBACK TO s")
-        expect(denied(db, key), 0)
+        expect(missed(db, key), 0)
         db.execute(damage)
         db.execute("INSERT INTO t(kk) VALUES ('late')")
         db.execute("COMMIT")
@@ -340,7 +340,7 @@ def given_up(files, damage, *back):
                         assert error.sqlite_errorname == "SQLITE_CORRUPT_VTAB" and "rebuild" in str(error), error
         error_of(db, "DROP INDEX mine")
         command(db, "f", "rebuild")
-        expect((denied(db, key), denied(held, key)), (0, 0))
+        expect((missed(db, key), missed(held, key)), (0, 0))
         command(db, "f", "integrity-check")
         db.execute("DROP TABLE t")
         db.execute("DROP TABLE f")
@@ -366,7 +366,7 @@ def pages_and_guard_are_gone(files):
     command(db, "f", "rebuild")
     db.execute("INSERT INTO t(k) VALUES ('late')")
     no_false_negative(db)
-    denies_absent_keys(db)
+    rules_out_absent_keys(db)
 
 
 @test
