@@ -71,7 +71,7 @@ typedef struct bloom_filter {
   const uint8_t *bits;  /* its bit array, within bytes */
   bloom_shape shape;    /* 0 slots or 0 probes mean what the encoding says */
   uint64_t reciprocal;  /* of num_slots, if the encoding needs it */
-  const bloom_interrupt *interrupt; /* of describe, measured_fpr and bits.h; NULL: they are not stopped */
+  const bloom_interrupt *interrupt; /* of describe, measured_fpr, a BloomFile's sets and bits.h; NULL: they are not stopped */
 } bloom_filter;
 
 /* 1 if what reads the filter through should end; its result is of no use then. */

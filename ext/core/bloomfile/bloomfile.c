@@ -150,6 +150,9 @@ static bloom_hash_value bloomfile_hash_int64(int64_t key){
   return bloom_xxh64(text, bloom_decimal(key, text));
 }
 
+/* Bytes of each unit, of which there may be 100, between looks for an interrupt. */
+#define BLOOMFILE_STOP_BYTES (128*BLOOM_BLOOMFILE_BLOCK_BYTES)
+
 int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
   const uint32_t num_picked = bloom_bloomfile_pick(file, hash, units);
@@ -160,6 +163,7 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
   for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
     const size_t num_left = unit_bytes - offset;
     const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
+    if( offset && offset%BLOOMFILE_STOP_BYTES==0 && bloom_is_stopped(file) ) return -1;
     if( bloom_bloomfile_and(units, num_picked, offset, num_bytes, words) ){
       if( mask==NULL ) return 1;
       memcpy(mask + offset, words, num_bytes);

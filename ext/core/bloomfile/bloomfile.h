@@ -80,7 +80,8 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
                                 uint8_t *to_file);
 
 /* Writes the sets that may hold a key to mask[0 .. unit bytes), as bits in the order of a
-** unit, unless mask is NULL.  Returns 1 if there are any. */
+** unit, unless mask is NULL.  Returns 1 if there are any, 0 if there are none, and -1 if the
+** file's interrupt stopped it. */
 int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask);
 
 #endif

@@ -5,6 +5,8 @@
 ** (1) No rows for a NULL file or key.
 ** (2) Bytes that are no BloomFile are an error: a filter of one set has no numbers.
 */
+#include <string.h>
+
 #include "../../core/bloomfile/bloomfile.h"
 #include "../errors.h"
 #include "../filter_arg.h"
@@ -36,6 +38,12 @@ static void sets_next(bloom_tvf_cursor *cursor){
   uint64_t rowid;
   unsigned bit = 0;
   while( sets->bits==0 ){
+    uint64_t word;
+    while( sets->num_mask_bytes - sets->next_byte>=8 ){ /* of a huge file most are 0 */
+      memcpy(&word, sets->mask + sets->next_byte, 8);
+      if( word ) break;
+      sets->next_byte += 8;
+    }
     if( sets->next_byte==sets->num_mask_bytes ) return;
     sets->bits = sets->mask[sets->next_byte++];
   }
@@ -77,6 +85,7 @@ static int sets_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   sets_cursor *sets = (sets_cursor *)cursor;
   bloom_filter storage;
   const bloom_filter *file;
+  bloom_stoppable stoppable;
   bloom_hash_value hash;
   int rc = sets_file_arg(cursor, args[0], args[1], &storage, &file);
   (void)columns;
@@ -90,7 +99,9 @@ static int sets_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   sets->num_mask_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   sets->mask = sqlite3_malloc64(sets->num_mask_bytes);
   if( sets->mask==NULL ) return SQLITE_NOMEM;
-  if( !bloom_bloomfile_sets(file, hash, sets->mask) ) return SQLITE_OK;
+  bloom_stoppable_init(&stoppable, bloom_tvf_db(cursor), file);
+  rc = bloom_bloomfile_sets(&stoppable.filter, hash, sets->mask);
+  if( rc<=0 ) return rc<0 ? SQLITE_INTERRUPT : SQLITE_OK;
   if( cursor->wants_rowids ){
     rc = bloom_hash_of_bytes(bloom_tvf_db(cursor), file->bytes, file->shape.num_bytes, &sets->first_rowid);
     if( rc!=SQLITE_OK ) return rc;
