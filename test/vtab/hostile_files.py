@@ -352,7 +352,7 @@ for text in ARGUMENTS:
 
 EXPRESSIONS = ["secret(k)", "(SELECT secret(1))", "k) FROM t; SELECT secret(1); --", "(SELECT secret(k) FROM t)", "random()", "date('now')",
                "k || (SELECT count(*) FROM f('x'))", "load_extension('nothing')", "k FROM t, (SELECT secret(1))", "max(secret(k))", "secret(k) OVER ()",
-               "?1", "k)) UNION SELECT ((secret(1)", "writefile('x', k)", "bloom_open(k)", "zeroblob(10000000)", "/* secret(k) */ k --", "k COLLATE nobody"]
+               "?1", "k)) UNION SELECT ((secret(1)", "writefile('x', k)", "bloom_open(k)", "zeroblob(1000000)", "/* secret(k) */ k --", "k COLLATE nobody"]
 
 
 def trigger_text(files, expression, condition):
