@@ -392,6 +392,9 @@ def create_trigger(g, c):
         "AFTER INSERT ON %s WHEN new.v > 60 BEGIN INSERT INTO %s(k, v) VALUES (new.k || 'r', new.v - 1);"
         " SELECT RAISE(%s) WHERE new.v = 61; END" % (t, t, body),
     ])
+    count_down = "new.v - 1)"
+    if count_down in text and any(row[0] == "trigger" and row[2] == table and count_down in row[3] for row in g.twins.objects(c, schema) or []):
+        return None  # with two of them each row would make two, and each of these two, down to 0
     return [("sql", c, "CREATE TRIGGER %s %s" % (name, text))]
 
 

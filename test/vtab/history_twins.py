@@ -208,8 +208,13 @@ class Twins:
         match = DROP_COLUMN.match(sql)
         return match is not None and any(
             not f.is_plain and f.table.lower() == match[2].lower()
-            and re.search(r"(?<!\w)%s(?!\w)" % re.escape(match[3]), "%s %s" % (f.key, f.where), re.I)
-            for f in self.filters(c, match[1]))
+            and (re.search(r"(?<!\w)%s(?!\w)" % re.escape(match[3]), "%s %s" % (f.key, f.where), re.I)
+                 or self.finds_rows_by_a_column(c, f)) for f in self.filters(c, match[1]))
+
+    def finds_rows_by_a_column(self, c, f):
+        """Whether a column had the name rowid, and took it along from the triggers' text when it was renamed again."""
+        name = "%s.%s" % (quoted(f.schema), quoted(f.name))
+        return "took the rowid's name" in (self.note(c, name, name) or "")
 
     def compare_transactions(self, c, what):
         if c not in self.real.connections:
@@ -512,6 +517,8 @@ class Twins:
         is_change = IS_CHANGE.match(sql)
         if not is_change and not sql.startswith("SELECT"):
             real, plain = (outcome._replace(rows=None) for outcome in (real, plain))
+        if "from within a transaction" in real.text + plain.text and bool(real.code) != bool(plain.code):
+            return  # journal_mode stays as it is, which SQLite says only of a transaction that has written nothing
         if real.code and plain.code:
             self.notes["statements that fail in both worlds"] += 1
         if sql.startswith("VACUUM"):
@@ -622,6 +629,11 @@ class Twins:
         sql = "DETACH " + quoted(schema)
         real = self.real.run(c, sql)
         plain = self.plain.run(c, sql)
+        if bool(real.code) != bool(plain.code) and "is locked" in real.text + plain.text and self.has_other_locks():
+            # What ATTACH read stays locked if two queries or more run then, and a filter's reader is one.
+            self.notes["histories that end at a lock of one world"] += 1
+            self.is_abandoned = True
+            return
         self.compare(c, sql, real, plain)
         if not real.code:
             del self.attached[c][schema]
