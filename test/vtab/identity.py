@@ -494,6 +494,19 @@ def two_filters_change_names(files):
     db.execute("COMMIT")
     is_whole(db, "SELECT k FROM t", "g")
     is_whole(db, "SELECT k FROM u", "f")
+    # Each has triggers named after the other, and has to make its own again beside them.
+    for t, f in ("t", "g"), ("u", "f"):
+        texts = [sql for sql, in db.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?", (t,))]
+        for sql in ["CREATE TABLE new(k TEXT)", "INSERT INTO new SELECT k FROM " + t, "DROP TABLE " + t, "ALTER TABLE new RENAME TO " + t] + texts:
+            db.execute(sql)
+        db.execute("INSERT INTO %s(%s) VALUES ('rebuild')" % (f, f))
+        expect(db.execute("SELECT note FROM " + f).fetchone()[0], None)
+    db.execute("CREATE VIRTUAL TABLE h USING bloom(t, k)")
+    is_whole(db, "SELECT k FROM t", "h")
+    is_whole(db, "SELECT k FROM u", "f")
+    for f in "f", "g", "h":
+        db.execute("DROP TABLE " + f)
+    expect(db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall(), [])
 
 
 def loaded_twice(files, copy, inside, drops):

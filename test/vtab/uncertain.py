@@ -86,13 +86,8 @@ def trigger_is_gone(files, args, keys, number, how):
     is_uncertain(other, keys)
     db.execute("VACUUM")
     is_uncertain(db, keys)
-    # A trigger of somebody else that has the name of one of ours may be in the way: then the error names it.
-    error = error_of(db, "INSERT INTO f(f) VALUES ('rebuild')")
-    if error is not None:
-        assert how in ("another of its name", "on another table") and any(name in str(error) for name in gone), error
-        is_uncertain(db, keys)
-        for name in gone:
-            db.execute("DROP TRIGGER " + quoted(name))
+    if how in ("another of its name", "on another table"):
+        names = names + [name.replace("f_", "f_2_") for name in gone]  # somebody else's stays
     restored(db, keys, names)
     is_whole(other, keys)
 

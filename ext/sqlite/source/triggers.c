@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define GUARD_BODY " AFTER DELETE ON \"%w\" WHEN 0 BEGIN SELECT 0; END"
+/* Names of triggers that are tried. */
+#define MAX_NAMES 100
 
 void bloom_triggers_free(bloom_triggers *triggers){
   int i;
@@ -98,13 +99,31 @@ int bloom_triggers_drop(bloom_connection *connection, const char *schema, const 
   return rc;
 }
 
+int bloom_trigger_create(bloom_connection *connection, const char *schema, const char *table, const char *suffix, char *definition){
+  sqlite3_int64 is_taken = 1;
+  char *name = NULL;
+  int number, rc = definition ? SQLITE_OK : SQLITE_NOMEM;
+  for(number=1; rc==SQLITE_OK && is_taken && number<=MAX_NAMES; number++){
+    sqlite3_free(name);
+    name = number==1 ? sqlite3_mprintf("%s%s", table, suffix) : sqlite3_mprintf("%s_%d%s", table, number, suffix);
+    is_taken = 0;
+    rc = name ? bloom_sql_integer(connection, &is_taken, "SELECT 1 FROM \"%w\".sqlite_master"
+                                  " WHERE type = 'trigger' AND name = %Q COLLATE NOCASE", schema, name) : SQLITE_NOMEM;
+  }
+  if( rc==SQLITE_OK ) rc = bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w\" %s", schema, name, definition);
+  sqlite3_free(name);
+  sqlite3_free(definition);
+  return rc;
+}
+
 int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *table){
   bloom_triggers guards;
   int rc = bloom_triggers_read_on(connection, schema, table, &guards);
   if( rc==SQLITE_OK ) rc = bloom_triggers_drop(connection, schema, &guards);
   bloom_triggers_free(&guards);
   if( rc!=SQLITE_OK ) return rc;
-  return bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w_guard\"" GUARD_BODY, schema, name, table);
+  return bloom_trigger_create(connection, schema, name, "_guard",
+                              sqlite3_mprintf("AFTER DELETE ON \"%w\" WHEN 0 BEGIN SELECT 0; END", table));
 }
 
 int bloom_guard_find(bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order){

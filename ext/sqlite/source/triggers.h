@@ -49,6 +49,11 @@ int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
 /* The ` BEGIN INSERT INTO "name"(` of triggers that write to a table, to be freed. */
 char *bloom_trigger_body_begin(const char *table);
 
+/* Makes a trigger of a virtual table's.  definition, from BEFORE or AFTER on, is freed; NULL:
+** SQLITE_NOMEM.  Its name is table and suffix, or, as a table that was renamed keeps its triggers'
+** names, one with a number in between. */
+int bloom_trigger_create(bloom_connection *connection, const char *schema, const char *table, const char *suffix, char *definition);
+
 /* Makes the guard on a table, "name_guard", or makes it again. */
 int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *table);
 

@@ -178,17 +178,16 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
 
 /* -- Making and taking away ------------------------------------------------------------------ */
 
-/* 1 if an object of one of the names that are to be made is there already: then *error. */
+/* Fails if the name of a table that is to be made is in use. */
 static int refuse_names_in_use(bloom_vtab *vtab, char **error){
   static const char *const suffixes[] = {"_pages", "_guard"};
   int i, rc = SQLITE_OK;
-  for(i=0; i<BLOOM_NUM_TRIGGERS+2 && rc==SQLITE_OK; i++){
+  for(i=0; i<2 && rc==SQLITE_OK; i++){
     const char *type, *name;
     sqlite3_stmt *row;
-    if( i<BLOOM_NUM_TRIGGERS && vtab->args.table==NULL ) continue;
     rc = bloom_sql_prepare(vtab->connection, &row,
-      "SELECT type, name FROM \"%w\".sqlite_master WHERE name = %Q||%Q COLLATE NOCASE", vtab->schema, vtab->name,
-      i<BLOOM_NUM_TRIGGERS ? bloom_vtab_trigger_suffix(i) : suffixes[i - BLOOM_NUM_TRIGGERS]);
+      "SELECT type, name FROM \"%w\".sqlite_master WHERE type <> 'trigger' AND name = %Q||%Q COLLATE NOCASE", vtab->schema,
+      vtab->name, suffixes[i]);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
     if( rc==SQLITE_ROW ){
       rc = bloom_sql_column_text(row, 0, &type);

@@ -34,10 +34,6 @@ static const struct {
   [BLOOM_BEFORE_DELETE] = {"_before_delete", "BEFORE DELETE"},
 };
 
-const char *bloom_vtab_trigger_suffix(int kind){
-  return trigger_rows[kind].suffix;
-}
-
 /* The kind of a trigger by its name; BLOOM_NUM_TRIGGERS if it is none. */
 static int trigger_kind(const char *name){
   const size_t num_chars = strlen(name);
@@ -227,8 +223,7 @@ static int create_trigger(
   const int has_removed = !has_added || kind==(is_plain ? BLOOM_BEFORE_UPDATE : BLOOM_AFTER_UPDATE);
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
-  sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\".\"%w%s\" %s ON \"%w\"", vtab->schema, vtab->name,
-                      trigger_rows[kind].suffix, trigger_rows[kind].event, source->name);
+  sqlite3_str_appendf(sql, "%s ON \"%w\"", trigger_rows[kind].event, source->name);
   if( kind==BLOOM_BEFORE_UPDATE || kind==BLOOM_AFTER_UPDATE ){
     sqlite3_str_appendall(sql, " WHEN ");
     append_version(sql, source, args, "new");
@@ -242,7 +237,7 @@ static int create_trigger(
   if( is_plain ) append_plain(sql, args, has_added, has_removed);
   else append_stored(sql, source, args, has_added, has_removed);
   sqlite3_str_appendall(sql, "; END");
-  return bloom_sql_run_text(vtab->connection, sqlite3_str_finish(sql));
+  return bloom_trigger_create(vtab->connection, vtab->schema, vtab->name, trigger_rows[kind].suffix, sqlite3_str_finish(sql));
 }
 
 int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, unsigned kinds){

@@ -266,7 +266,6 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_triggers *triggers);
 
 /* Their kinds as bits; 0 if there are two of one. */
 unsigned bloom_vtab_trigger_kinds(const bloom_triggers *triggers);
-const char *bloom_vtab_trigger_suffix(int kind);
 
 /* 1 if SQL text is a trigger that a filter made for itself. */
 int bloom_vtab_is_filters_trigger(const char *sql);
