@@ -178,7 +178,10 @@ class Changes:
             before = run.source, dict(run.indexes)
             if run.do(i, "BEGIN IMMEDIATE") is None:
                 return
+            # An interrupt may end the transaction, and what comes next would stay.
+            interrupts, run.interrupts = run.interrupts, 0
             change()
+            run.interrupts = interrupts
             run.random.choice([self.insert, self.update, self.command])(i)
             is_seen = i == 0 or i < len(run.connections) - 1 # by a connection that can look
             if is_seen and run.connections[i].in_transaction and run.random.random() < 0.5:
