@@ -4,11 +4,12 @@
 """
 import os
 import shutil
+import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import cases  # noqa: E402
-from cases import Skip, case, expect, main, one, test  # noqa: E402
+from cases import Skip, case, expect, fails, main, one, test  # noqa: E402
 import copies  # noqa: E402
 cases.TESTS.clear()  # those of copies.py
 
@@ -85,6 +86,37 @@ def only_after_insert_sees_it(files):
     db.execute("DELETE FROM log WHERE id > 2000")
     db.execute("INSERT INTO log(k, n) VALUES ('late', 5)")
     finds(db, 2001, "k = ?", "late")
+
+
+@test
+def who_writes_to_the_index_is_told_where(files):
+    """By the table's name of today; and making an index is no INSERT."""
+    db = files.connect()
+    make(db)
+    db.execute("INSERT INTO log VALUES (5000, 'x', 1)")
+    db.execute("CREATE VIRTUAL TABLE other USING bloom_index(log, k)")
+    expect(one(db, "SELECT last_insert_rowid()"), 5000)
+    for table in "log", "journal":
+        for db in db, files.connect():
+            for sql in "INSERT INTO log_index VALUES (1, 'a', 1)", "INSERT INTO log_index(id) VALUES (1)", "DELETE FROM log_index", "UPDATE log_index SET n = 1", \
+                       "REPLACE INTO log_index(id, k) VALUES (1, 'a')", "UPDATE log_index SET log_index = 'merge'", "INSERT INTO log_index(log_index) VALUES (NULL)":
+                fails(db, sql, "bloom_index: log_index is read only: write to table %s" % table)
+        if table == "log":
+            db.execute("ALTER TABLE log RENAME TO journal")
+
+
+@test
+def an_indexed_column_stays(files):
+    """SQLite reads the triggers, in programs without bloom, too."""
+    for load in True, False:
+        db = files.connect(":memory:" if load else None)
+        make(db)
+        if not load:
+            db.close()
+            db = files.connect(load=False)
+        fails(db, "ALTER TABLE log DROP COLUMN k", "log_index_before_update" if sqlite3.sqlite_version_info >= (3, 35) else "syntax error")
+        db.execute("UPDATE log SET k = 'late' WHERE id = 5")
+        expect(one(db, "SELECT count(*) FROM log_index_changed"), 1)
 
 
 def begins_with_a_mark(files, encoding):

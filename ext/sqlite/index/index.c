@@ -110,6 +110,7 @@ static int index_drop(bloom_index *index){
 
 /* Makes all of an index of which config and declaration are good. */
 static int index_make(bloom_index *index, char **error){
+  const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
   int rc = index_create_tables(index);
   if( rc==SQLITE_OK ) rc = index_config_write(index);
   if( rc==SQLITE_OK ){
@@ -121,6 +122,7 @@ static int index_make(bloom_index *index, char **error){
     if( rc!=SQLITE_NOMEM && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
     index_drop(index);
   }
+  sqlite3_set_last_insert_rowid(index->connection->db, last_rowid);
   return rc;
 }
 
@@ -236,6 +238,17 @@ static int index_command(bloom_index *index, sqlite3_value *value){
                                 "'rebuild' and 'integrity-check'", command);
 }
 
+/* Names the table to write to, which may have been renamed. */
+static int index_say_read_only(bloom_index *index){
+  const char *doubt;
+  char *ignored = NULL;
+  const int rc = index_source_doubt(index, &doubt, &ignored);
+  sqlite3_free(ignored);
+  if( rc==SQLITE_NOMEM ) return rc;
+  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is read only: write to table %s", index->name,
+                         index->source_name ? index->source_name : index->config.source);
+}
+
 /* args: old rowid, new rowid, columns, the last of which is the command */
 static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
   bloom_index *index = (bloom_index *)vtab;
@@ -246,10 +259,10 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, 
   for(i=2; i<num_args-1 && num_args>1; i++){
     if( sqlite3_value_type(args[i])!=SQLITE_NULL ) num_args = 1;
   }
-  if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL || sqlite3_value_type(args[num_args-1])==SQLITE_NULL ){
-    return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is read only: write to table %s", index->name, index->config.source);
-  }
   rc = index_locate(index);
+  if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL || sqlite3_value_type(args[num_args-1])==SQLITE_NULL ){
+    return rc==SQLITE_OK ? index_say_read_only(index) : rc;
+  }
   if( rc==SQLITE_OK ) rc = index_command(index, args[num_args-1]);
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && vtab->zErrMsg==NULL ){
     vtab->zErrMsg = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
