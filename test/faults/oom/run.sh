@@ -34,7 +34,9 @@ adds_up 'filters that stay up to date' $build/test/faults/oom/oom $long --some $
 grep '^note: ' $work/log
 # Plans of bloom_index allocate thousands of times.
 if [ -n "$long" ]; then
-  adds_up 'bloom_index' $build/test/faults/oom/oom --some $extension test/faults/oom/index_schema.sql test/faults/oom/index_statements.sql
-  grep '^note: ' $work/log
+  for each in index index_renamed index_view; do
+    adds_up $each $build/test/faults/oom/oom --some $extension test/faults/oom/${each}_schema.sql test/faults/oom/${each}_statements.sql
+    grep '^note: ' $work/log
+  done
 fi
 finish

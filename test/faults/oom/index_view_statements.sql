@@ -1,0 +1,10 @@
+-- As statements.sql, of a bloom_index whose source became a view.
+
+SELECT id FROM log_index WHERE k = 'a' ORDER BY id;
+INSERT INTO log_index(log_index) VALUES ('merge');
+-- error
+INSERT INTO log_index(log_index) VALUES ('rebuild');
+-- error
+INSERT INTO log_index(log_index) VALUES ('integrity-check');
+-- error
+DELETE FROM log_index;
