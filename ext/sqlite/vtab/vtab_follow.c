@@ -281,7 +281,7 @@ static char *text_within(bloom_token open){
 
 /* Reads "t"."k", bloom_tuple("t"."a", "t"."b") or (expression), as the filter has it; *token is then
 ** what comes after it. */
-static int read_key(bloom_token *token, int num_columns, bloom_vtab_args *args){
+static int read_key_back(bloom_token *token, int num_columns, bloom_vtab_args *args){
   if( num_columns==0 ){
     if( token->kind!='(' ) return SQLITE_NOTFOUND;
     args->key = text_within(*token);
@@ -337,6 +337,6 @@ int bloom_vtab_args_of_triggers(const bloom_vtab *vtab, const bloom_triggers *tr
   is_stored = bloom_token_is(token, "SELECT");
   token = bloom_token_after(token);
   if( !is_stored ) token = bloom_token_after(token);
-  rc = read_key(&token, vtab->args.num_columns, args);
+  rc = read_key_back(&token, vtab->args.num_columns, args);
   return rc==SQLITE_OK && is_stored ? read_condition(token, args) : rc;
 }
