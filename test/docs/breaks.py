@@ -9,7 +9,6 @@ $BLOOM_TEST_SHELL: the sqlite3 shell that dumps and restores, sqlite3 unless tol
 $BLOOM_TEST_SQLITES: other versions of SQLite, as in test/vtab/decimals.py.
 """
 import argparse
-import glob
 import os
 import re
 import shutil
@@ -20,7 +19,7 @@ import sys
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(TOP, "test", "vtab"))
 from cases import (Skip, case, column, command, rules_out_absent_keys, error_of, expect, fails, fill, is_uncertain, is_whole,  # noqa: E402
-                   main, no_false_negative, note, one, shadow_tables, test, triggers)
+                   main, no_false_negative, note, one, shadow_tables, test, triggers, under, versions)
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
 NO_MODULE = "no such module: bloom"
@@ -486,21 +485,6 @@ def pythons_iterdump(files, module):
 # -- Upgrades ------------------------------------------------------------------------------------------
 
 DECIMAL = "0.15626124190451883"
-
-
-def versions():
-    """Folders for LD_LIBRARY_PATH, the system's first."""
-    return [""] + sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", os.path.join(TOP, "build", "sqlite")), "[0-9]*", "")))
-
-
-def under(folder, files, step):
-    env = dict(os.environ, LD_LIBRARY_PATH=folder)
-    if not folder:
-        del env["LD_LIBRARY_PATH"]
-    done = subprocess.run([sys.executable, __file__, "--load", files.load, "--step", step, "--path", files.path], env=env,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    expect(done.returncode, 0, "%s under %s: %s" % (step, folder or "the system's SQLite", done.stdout))
-    return done.stdout.strip()
 
 
 def numbers():

@@ -6,7 +6,6 @@ $BLOOM_TEST_SQLITES: where test/lib/build_sqlite.sh put other SQLites, build/sql
 one version built is read and checked by each other one.
 """
 import argparse
-import glob
 import locale
 import os
 import random
@@ -15,7 +14,7 @@ import sqlite3
 import subprocess
 import sys
 
-from cases import Skip, case, command, error_of, expect, main, one, test
+from cases import Skip, case, command, error_of, expect, main, one, test, under, versions
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 COMMA = "de_DE.UTF-8"
@@ -244,22 +243,6 @@ def one_version(args):
             command(db, "f" + name, "integrity-check")
         db.execute("COMMIT")
     db.close()
-
-
-def versions():
-    """Folders for LD_LIBRARY_PATH, the system's first."""
-    return [""] + sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", os.path.join(TOP, "build", "sqlite")), "[0-9]*", "")))
-
-
-def under(folder, files, step):
-    env = dict(os.environ, LD_LIBRARY_PATH=folder)
-    if not folder:
-        del env["LD_LIBRARY_PATH"]
-    done = subprocess.run([sys.executable, __file__, "--load", files.load, "--step", step, "--path", files.path], env=env,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        raise AssertionError("%s under %s: %s" % (step, folder or "the system's SQLite", done.stdout))
-    return done.stdout.strip()
 
 
 def goes_to_another_version(files, number, other):
