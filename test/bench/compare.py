@@ -3,10 +3,12 @@
 Two runs side by side: what | 1.0.0 | now | ratio.
 
     make bench >build/bench/now.txt
-    compare.py test/bench/results/epyc-1.0.0-make-bench.txt build/bench/now.txt [PERCENT]
+    compare.py test/bench/results/epyc/make-bench-1.0.0.tsv build/bench/now.txt [PERCENT]
 
-Reads what `make bench` printed.  First comes a line a benchmark, with the geometric mean of all
-ratios; then the figures that differ by more than PERCENT (20).  Below 1 it takes less now.
+Reads what `make bench` printed, and of 1.0.0 its figures alone: a line of the .tsv has a section,
+what was measured, and `contestant: value` of each.  First comes a line a benchmark, with the
+geometric mean of all ratios; then the figures that differ by more than PERCENT (20).  Below 1 it
+takes less now.
 The figures of table are those of 1.0.0 without a journal, and of the first journal mode now, WAL.
 """
 import math
@@ -29,7 +31,10 @@ def figures(path):
                 group, query, is_first = "", "", True
                 continue
             its = {f"{line.split()[0]}, {name}": value for name, value in re.findall(r"\| ([^|]*?): ([\d.]+)", line)}
-            if not its:
+            if "\t" in line:
+                section, what, *cells = line.rstrip("\n").split("\t")
+                its = {f"{what} {name}".strip(): value for name, value in (cell.rsplit(": ", 1) for cell in cells)}
+            elif not its:
                 words = re.sub(r"\(\s*([\d.]+x?)\)", r"\1", line).split()
                 last = max((i for i, word in enumerate(words) if not re.fullmatch(r"[\d.,-]+[x%]?|%", word)), default=-1)
                 values = [word for word in words[last + 1:] if re.fullmatch(r"[\d.]+", word) and word.count(".") < 2]
