@@ -203,14 +203,28 @@ def svg(title, text, results):
         return match.group(0) if name is None else f'{match.group(0)} style="{match.group(1)}:var(--{name})"'
 
     drawn = re.sub(r"""(stroke|fill|color)=['"]rgb\(([ \d,]+)\)['"]""", themed, drawn)
-    drawn = re.sub(r"<title>gnuplot_plot_\d+\w*</title>", "", drawn)
     drawn = re.sub(r' font-family="sans-serif" ?', " ", drawn)
     theme = ["".join(f"--{name}:{pair[i]};" for name, pair in COLOURS.items()) for i in (0, 1)]
     head = (f"<title>{escaped(title)}</title>\n<desc>{escaped(description(text, results))} {gnuplot_version()}</desc>\n"
             f"<style>svg{{{theme[0]}background:var(--paper);font-family:{FONT}}}"
             f"@media(prefers-color-scheme:dark){{svg{{{theme[1]}}}}}</style>")
-    drawn = re.sub(r"<title>.*?</desc>", lambda _: head, drawn, count=1, flags=re.DOTALL)
-    return "\n".join(line.strip() for line in drawn.splitlines() if line.strip()) + "\n"
+    drawn = re.sub(r"<title>.*?</desc>", lambda _: head, tidy(drawn), count=1, flags=re.DOTALL)
+    return drawn
+
+
+def tidy(drawn):
+    """The same without what draws nothing, and each line a text, a path or all points of a line."""
+    drawn = re.sub(r"\s*\n\s*", " ", re.sub(r">\s+<", "><", drawn.strip()))
+    nothing = (r"<title>(\$data|gnuplot_plot_)\w*</title>|<filter .*?</filter>|<g\b[^>]*></g>|<text></text>"
+               r"|<path [^>]*d='(M[\d.,]+ +)+'/>")
+    before = None
+    while before != drawn:
+        before = drawn
+        drawn = re.sub(nothing, "", drawn)
+        for element, name in re.findall(r"(<[^<>]* id='(gp\w+)'[^<>]*/>)", drawn):
+            if f"#{name}'" not in drawn:
+                drawn = drawn.replace(element, "")
+    return re.sub(r"(/>|</\w+>|\?>)(?=<(?!/|tspan|use))", r"\1\n", drawn) + "\n"
 
 
 def escaped(text):
