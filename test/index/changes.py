@@ -167,7 +167,7 @@ class Changes:
         run.do(i, "PRAGMA %s.max_page_count = %d" % (run.schema, rows[0][0] + r.randint(0, 6)))
         for _ in range(3):
             r.choice([self.insert, self.update, self.command, self.command])(i)
-        run.do(i, "PRAGMA %s.max_page_count = 1000000" % run.schema)
+        run.connections[i].execute("PRAGMA %s.max_page_count = 1000000" % run.schema)  # no interrupt comes between
 
     # -- The schema -------------------------------------------------------------------------
 

@@ -252,12 +252,18 @@ class Run:
         rows = self.do(i, "SELECT %s FROM %s LIMIT 5000" % (quoted(self.id), name)) if self.high - self.low < 5000 else []
         self.ids = [row[0] for row in r.sample(rows or [], min(5, len(rows or [])))] + [self.low, self.high]
 
-    def ask(self, i, sql, parameters):
+    def ask(self, i, sql, parameters, with_automatic_indexes=True):
         """Rows, or the error."""
+        db = self.connections[i]
         try:
-            return self.connections[i].execute(sql, parameters).fetchall(), None
+            if not with_automatic_indexes:
+                db.execute("PRAGMA automatic_index = OFF")
+            return db.execute(sql, parameters).fetchall(), None
         except (sqlite3.Error, OverflowError) as error:
             return None, str(error).replace("bloom_index: ", "")
+        finally:
+            if not with_automatic_indexes:
+                db.execute("PRAGMA automatic_index = ON")
 
     def check(self, i, num_queries=8):
         if i == len(self.connections) - 1 and i > 0:
@@ -266,7 +272,9 @@ class Run:
         for name in list(self.indexes):
             for _ in range(num_queries):
                 sql, parameters, is_ordered = self.queries.query()
-                on_source, source_error = self.ask(i, sql.replace("{t}", self.named(self.source)), parameters)
+                # In 3.40.1 the Bloom filter of an automatic index loses texts that differ in trailing spaces alone, which RTRIM ignores.
+                on_source, source_error = self.ask(i, sql.replace("{t}", self.named(self.source)), parameters,
+                                                   sqlite3.sqlite_version_info >= (3, 41))
                 on_index, index_error = self.ask(i, sql.replace("{t}", self.named(name)), parameters)
                 self.counts["queries"] += 1
                 if source_error and index_error and source_error.replace(self.source, "") == index_error.replace(name, ""):
