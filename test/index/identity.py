@@ -157,6 +157,61 @@ def needs_deserialize(db):
         raise Skip("Python 3.11's deserialize()")
 
 
+def deserialized_shared(files, also):
+    """Statements from before deserialize() share SQLite's object with those on the old file, attached again by another name."""
+    paths = [make_file(files, name, prefix) for name, prefix in (("a", "ada"), ("b", "bob"), ("c", "cy"))]
+    images = []
+    for path in paths:
+        with open(path, "rb") as file:
+            images.append(file.read())
+    uri = "file:%s?cache=shared" % paths[0]
+    other = files.connect(uri, uri=True)  # keeps the cache
+    db = files.connect(uri, uri=True)
+    needs_deserialize(db)
+    merge = "INSERT INTO %s.log_index(log_index) VALUES ('merge')"
+    rows = "SELECT id, (SELECT group_concat(id) FROM main.log_index AS i WHERE i.k = log.k) FROM main.log WHERE id < 50"
+    is_right(db)
+    db.execute(merge % "main")
+    assert all(str(row[0]) == row[1] for row in db.execute(rows))
+    db.deserialize(images[1])
+    is_right(db)
+    db.execute("UPDATE log SET k = 'late' WHERE id = 5")
+    is_right(db)
+    half = db.execute(rows)
+    expect(half.fetchone(), (1, "1"))
+    db.execute("ATTACH ? AS two", (uri,))
+    for _ in range(2):
+        for schema in "two", "main":
+            is_right(db, schema, may_fail=True)
+            error = error_of(db, merge % schema)
+            assert error is None or "replaced" in str(error), error
+    try:
+        assert all(str(row[0]) == row[1] for row in half)
+    except sqlite3.Error as error:
+        assert "replaced" in str(error), error
+    half.close()
+    if also == "the other name":
+        db.deserialize(images[2], name="two")
+        for schema in "main", "two", "main":
+            is_right(db, schema, ("bob", "cy"), may_fail=True)
+            error = error_of(db, merge % schema)
+            assert error is None or "replaced" in str(error), error
+    elif also == "a third name":
+        db.execute("DETACH two")  # SQLite compiles all statements anew
+        is_sound(db)
+    for schema in ["main"] + ["two"] * (also == "the other name"):
+        with open(files.file("now"), "wb") as file:
+            file.write(db.serialize(name=schema))
+        is_sound_on_disk(files, files.file("now"))
+    db.close()
+    other.close()
+    is_sound_on_disk(files, paths[0])
+
+
+for also in "once", "the other name", "a third name":
+    case(deserialized_shared, also, also)
+
+
 OTHERS = {
     "the same columns": (COLUMNS, INDEXED),
     "other columns": ("id INTEGER PRIMARY KEY, message TEXT, n INTEGER, k TEXT", "log, message LIKE, n, k, bits_per_block = 1024"),

@@ -238,6 +238,113 @@ case(deserialized, "main", "main")
 case(deserialized, "attached", "x")
 
 
+def deserialized_shared(files, also):
+    """Statements from before deserialize() share SQLite's object with those on the old file, attached again by another name."""
+    paths = [make_file(files, name, prefix) for name, prefix in (("a", "ada"), ("b", "bob"), ("c", "cy"))]
+    images = []
+    for path in paths:
+        with open(path, "rb") as file:
+            images.append(file.read())
+    uri = "file:%s?cache=shared" % paths[0]
+    other = files.connect(uri, uri=True)  # keeps the cache
+    db = files.connect(uri, uri=True)
+    needs_deserialize(db)
+    num_right = 0
+
+    def is_never_wrong(schema, prefix):
+        """The statements are those of before, as Python keeps them."""
+        right = 0
+        for sql in "SELECT count(*) FROM %s.f WHERE key = ?", "SELECT bloom_may_contain((SELECT handle FROM %s.f), ?)":
+            for i in range(1, 20):
+                try:
+                    expect(one(db, sql % schema, "%s%d" % (prefix, i)), 1, "%s, %s%d" % (sql % schema, prefix, i))
+                    right += 1
+                except sqlite3.OperationalError as error:
+                    assert "its cache is shared" in str(error), error
+        return right
+
+    def insert(schema, key):
+        error = error_of(db, "INSERT INTO %s.t VALUES (?)" % schema, key)
+        assert error is None or "its cache is shared" in str(error), error
+
+    def is_whole_now(schema):
+        with open(files.file("now"), "wb") as file:
+            file.write(db.serialize(name=schema))
+        is_whole_on_disk(files, files.file("now"))
+
+    expect(is_never_wrong("main", "ada"), 38)
+    insert("main", "before")
+    rows = "SELECT k, (SELECT count(*) FROM main.f WHERE key = k) FROM main.t"
+    expect(set(row[1] for row in db.execute(rows)), {1})
+    db.deserialize(images[1])
+    expect(is_never_wrong("main", "bob"), 38)
+    insert("main", "after")
+    expect(one(db, "SELECT count(*) FROM t WHERE k = 'after'"), 1)
+    half = db.execute(rows)
+    is_half = half.fetchone() == ("bob1", 1)
+    db.execute("ATTACH ? AS two", (uri,))
+    for _ in range(2):
+        is_never_wrong("two", "ada")
+        insert("two", "two")
+        is_never_wrong("main", "bob")
+        insert("main", "main")
+    try:
+        expect(is_half, True)
+        expect(set(row[1] for row in half), {1})
+    except sqlite3.OperationalError as error:
+        assert "its cache is shared" in str(error), error
+    half.close()
+    is_whole_now("main")
+    if also == "the other name":
+        db.deserialize(images[2], name="two")
+        for _ in range(2):
+            is_never_wrong("main", "bob")
+            insert("main", "main again")
+            is_never_wrong("two", "cy")
+            insert("two", "two again")
+        is_whole_now("two")
+    elif also == "a third name":
+        db.execute("DETACH two")  # SQLite compiles all statements anew
+        db.execute("ATTACH ? AS three", (uri,))
+        is_never_wrong("three", "ada")
+        insert("three", "three")
+        expect(is_never_wrong("main", "bob"), 38)
+        insert("main", "main again")
+    is_whole_now("main")
+    db.close()
+    other.close()
+    is_whole_on_disk(files, paths[0])
+
+
+for also in "once", "the other name", "a third name":
+    case(deserialized_shared, also, also)
+
+
+@test
+def deserialized_and_back(files):
+    """A name gets another file, and then the first one again: nothing that was found of the other counts."""
+    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob")
+    uri = "file:%s?cache=shared" % a
+    other = files.connect(uri, uri=True)  # keeps the cache
+    db = files.connect(":memory:", uri=True)
+    needs_deserialize(db)
+    other.execute("DROP TRIGGER f_before_insert")
+    other.execute("INSERT INTO t VALUES ('late')")
+    versions = [one(other, "PRAGMA schema_version"), 0]
+    with files.connect(b) as whole:
+        whole.execute("PRAGMA schema_version = %d" % versions[0])
+    with open(b, "rb") as file:
+        image = file.read()
+    for _ in range(2):
+        db.execute("ATTACH ? AS x", (uri,))
+        no_false_negative(db, "SELECT k FROM x.t", "x.f")
+        assert "repairs" in one(db, "SELECT note FROM x.f")
+        db.deserialize(image, name="x")
+        no_false_negative(db, "SELECT k FROM x.t", "x.f")
+        db.execute("DETACH x")
+
+
+
 KINDS = {"standalone": ("capacity = 50", "k"), "a column": ("t, k", "k"), "another column": ("t, n", "n"), "an expression": ("t, lower(k)", "lower(k)"),
          "columns": ("t, (k, n)", None), "no triggers": ("t, k", "k")}
 

@@ -94,7 +94,8 @@ typedef struct bloom_index {
   sqlite3_vtab base; /* first, for SQLite */
   bloom_connection *connection;
   char *schema, *name;
-  void *file;         /* that SQLite has open for this database: index_locate() */
+  void *file;         /* that SQLite had open for this database: index_locate() */
+  bloom_database_state state;
   char *source_name;  /* as it was called when a statement was last compiled */
   index_config config;
 

@@ -309,7 +309,7 @@ int index_source_doubt(bloom_index *index, const char **doubt, char **error){
 }
 
 int index_locate_database(bloom_index *index){
-  int is_changed, rc = bloom_database_locate(index->connection, &index->schema, &index->file, &is_changed);
+  int is_changed, rc = bloom_database_locate(index->connection, &index->schema, index->file, &index->state, &is_changed);
   if( is_changed ) index->is_checked = 0;
   if( rc!=SQLITE_NOTFOUND ) return rc;
   return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the database of %s was detached or replaced while its cache is shared: "

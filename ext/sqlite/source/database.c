@@ -10,22 +10,6 @@ void *bloom_database_file(sqlite3 *db, const char *schema){
   return sqlite3_file_control(db, schema, SQLITE_FCNTL_FILE_POINTER, &file)==SQLITE_OK ? file : NULL;
 }
 
-/* *schema is the name that a file is open by, to be freed; NULL: by none. */
-static int find_schema(bloom_connection *connection, const void *file, char **schema){
-  sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(connection, &row, "PRAGMA database_list");
-  *schema = NULL;
-  while( rc==SQLITE_OK && *schema==NULL && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
-    rc = bloom_sql_copy_text(row, 1, schema);
-    if( rc==SQLITE_OK && *schema && bloom_database_file(connection->db, *schema)!=file ){
-      sqlite3_free(*schema);
-      *schema = NULL;
-    }
-  }
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
-}
-
 int bloom_database_may_be_swapped(sqlite3 *db, const char *schema){
   sqlite3_vfs *vfs = NULL;
   /* sqlite3_deserialize() puts another file in place, and SQLite compiles nothing anew. */
@@ -33,26 +17,65 @@ int bloom_database_may_be_swapped(sqlite3 *db, const char *schema){
   return vfs==NULL || vfs->zName==NULL || strcmp(vfs->zName, "memdb")==0;
 }
 
-int bloom_database_locate(bloom_connection *connection, char **schema, void **file, int *is_changed){
-  void *file_now = bloom_database_file(connection->db, *schema);
-  char *found;
-  int rc;
-  *is_changed = file_now!=*file;
-  if( !*is_changed ) return SQLITE_OK;
-  rc = find_schema(connection, *file, &found);
-  if( rc!=SQLITE_OK ) return rc;
-  /* A statement from before sqlite3_deserialize() means the file that is there now. */
-  if( file_now && bloom_database_may_be_swapped(connection->db, *schema) ){
-    if( found==NULL ){
-      *file = file_now;
-      return SQLITE_OK;
-    }
-    /* Or it is one that means the file from before, which is attached by another name. */
-    sqlite3_free(found);
-    found = NULL;
+/* Names of databases, each NULL or to be freed. */
+typedef struct found_names {
+  char *name;    /* that a file is open by */
+  char *swapped; /* one of others that sqlite3_deserialize() may have put a file under */
+  int num_swapped;
+} found_names;
+
+static int find_names(bloom_connection *connection, const void *file, found_names *found){
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(connection, &row, "PRAGMA database_list");
+  *found = (found_names){.name = NULL};
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
+    char *schema, **place = NULL;
+    rc = bloom_sql_copy_text(row, 1, &schema);
+    if( rc!=SQLITE_OK || schema==NULL ) continue;
+    if( bloom_database_file(connection->db, schema)==file ) place = found->name ? NULL : &found->name;
+    else if( bloom_database_may_be_swapped(connection->db, schema) && ++found->num_swapped==1 ) place = &found->swapped;
+    if( place ) *place = schema;
+    else sqlite3_free(schema);
   }
-  if( found==NULL ) return SQLITE_NOTFOUND;
+  sqlite3_finalize(row);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Gives *schema a name out of *found. */
+static void take_name(char **schema, char **found){
   sqlite3_free(*schema);
-  *schema = found;
-  return SQLITE_OK;
+  *schema = *found;
+  *found = NULL;
+}
+
+int bloom_database_locate(
+  bloom_connection *connection, char **schema, const void *file, bloom_database_state *state, int *is_changed
+){
+  const void *file_now = bloom_database_file(connection->db, *schema);
+  found_names found;
+  int rc;
+  *is_changed = *state!=BLOOM_DATABASE_SAME || file_now!=file;
+  if( !*is_changed ) return SQLITE_OK;
+  rc = find_names(connection, file, &found);
+  if( rc!=SQLITE_OK ){
+    /* Nothing is known. */
+  }else if( found.name && found.num_swapped==0 ){
+    *state = BLOOM_DATABASE_SAME;
+    take_name(schema, &found.name);
+  }else if( found.name ){
+    /* A new statement means the file, and one from before sqlite3_deserialize() another. */
+    *state = BLOOM_DATABASE_UNSURE;
+    rc = SQLITE_NOTFOUND;
+  }else if( *state==BLOOM_DATABASE_UNSURE && found.num_swapped==1 ){
+    take_name(schema, &found.swapped);
+  }else if( *state!=BLOOM_DATABASE_UNSURE && file_now && bloom_database_may_be_swapped(connection->db, *schema) ){
+    /* All statements are from before sqlite3_deserialize(). */
+    *is_changed = *state!=BLOOM_DATABASE_REPLACED;
+    *state = BLOOM_DATABASE_REPLACED;
+  }else{
+    rc = SQLITE_NOTFOUND;
+  }
+  sqlite3_free(found.name);
+  sqlite3_free(found.swapped);
+  return rc;
 }

@@ -63,8 +63,11 @@ static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
 }
 
 int bloom_vtab_locate(bloom_vtab *vtab){
-  int is_changed, rc = bloom_database_locate(vtab->connection, &vtab->schema, &vtab->file, &is_changed);
-  if( is_changed ) vtab->is_checked = vtab->has_layout = 0;
+  int is_changed, rc = bloom_database_locate(vtab->connection, &vtab->schema, vtab->file, &vtab->state, &is_changed);
+  if( is_changed ){
+    vtab->is_checked = vtab->has_layout = 0;
+    bloom_vtab_close_reader(vtab);
+  }
   if( rc==SQLITE_NOTFOUND ){
     return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was detached or replaced while its cache is "
                                                 "shared: open the connection anew", vtab->name);

@@ -192,7 +192,9 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   bloom_vtab *vtab = vtab_of(base->pVtab);
   bloom_vtab_key key;
   bloom_hash_value hash = 0;
-  int i, is_certain, may_contain = 1, rc = vtab->reader ? SQLITE_OK : bloom_vtab_locate(vtab);
+  int i, is_certain, may_contain = 1, rc = SQLITE_OK;
+  /* While its statement runs, the file that the reader is on keeps its name. */
+  if( vtab->reader==NULL || vtab->state!=BLOOM_DATABASE_SAME ) rc = bloom_vtab_locate(vtab);
   (void)text;
   forget_reading(cursor);
   if( rc!=SQLITE_OK ) return rc;

@@ -79,7 +79,8 @@ typedef struct bloom_vtab {
   sqlite3_vtab base; /* first, for SQLite */
   bloom_connection *connection;
   char *schema, *name;
-  void *file;        /* that SQLite has open for this database: bloom_vtab_locate() */
+  void *file;        /* that SQLite had open for this database: bloom_vtab_locate() */
+  bloom_database_state state;
   char *pages;       /* the shadow table's name */
   char *guard;       /* that of the table which the guard trigger is on */
   bloom_vtab_args args; /* as the table was made; names may be others since */
