@@ -215,6 +215,19 @@ def fill(db, num_rows, prefix="key", table="t(k)"):
                " SELECT '%s' || i FROM n" % (table, num_rows, prefix))
 
 
+def filtered(files, args="t, k", columns="k TEXT", rows=None, journal_mode="DELETE", path=None, **options):
+    """A connection to a new file with a table t and a filter f of bloom(args); rows: how many t has before, or the VALUES."""
+    db = files.connect(path, **options)
+    db.execute("PRAGMA journal_mode = " + journal_mode)
+    db.execute("CREATE TABLE t(%s)" % columns)
+    if isinstance(rows, int):
+        fill(db, rows)
+    elif rows:
+        db.execute("INSERT INTO t VALUES " + rows)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    return db
+
+
 # -- SQLite's C interface ------------------------------------------------------------------------
 
 class Api:

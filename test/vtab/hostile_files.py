@@ -16,7 +16,7 @@ import re
 import sqlite3
 import sys
 
-from cases import Skip, case, column, error_of, expect, fill, main, one, quoted, shadow_tables, test, triggers_of
+from cases import case, column, error_of, expect, fill, filtered, main, one, quoted, shadow_tables, Skip, test, triggers_of
 
 # All that a filter does, and what its methods may be entered from: savepoints, renames, DROP TABLE.
 STATEMENTS = [
@@ -357,10 +357,7 @@ EXPRESSIONS = ["secret(k)", "(SELECT secret(1))", "k) FROM t; SELECT secret(1); 
 
 def trigger_text(files, expression, condition):
     """The expression in the triggers' text is another one: 'rebuild' reads it there, and must run nothing that an index could not have."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
-    fill(db, 100)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k), where = 'upper(k) > 1')")
+    db = filtered(files, "t, lower(k), where = 'upper(k) > 1'", columns="id INTEGER PRIMARY KEY, k TEXT", rows=100)
     before, after = ("upper(k) > 1", expression) if condition else ("lower(k)", expression)
     count = one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND instr(sql, ?)", before)
     if count == 0:
@@ -419,10 +416,7 @@ def a_generated_column_that_calls(files):
 @test
 def a_builtin_that_the_application_replaced(files):
     """lower() is the application's now, not innocuous: a schema may not call it, and with trusted_schema off 'rebuild' does not."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    fill(db, 10)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k))")
+    db = filtered(files, "t, lower(k)", rows=10)
     db.close()
     db = files.connect()
     calls = []
@@ -439,10 +433,7 @@ PAIR = [re.sub(r"f\('(\w+)'\)", r"f('\1', 1)", sql).replace("WHERE key = k", "WH
 
 
 def make_pair(files):
-    db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
-    fill(db, 100)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, (k, id))")
+    db = filtered(files, "t, (k, id)", columns="id INTEGER PRIMARY KEY, k TEXT", rows=100)
     return db
 
 

@@ -7,7 +7,7 @@ import re
 import sqlite3
 import sys
 
-from cases import (Api, Skip, case, column, command, rules_out_absent_keys, error_of, expect, fails, fill, is_whole, main,
+from cases import (Api, Skip, case, column, command, rules_out_absent_keys, error_of, expect, fails, filtered, fill, is_whole, main,
                    no_false_negative, note, one, shadow_tables, test, triggers_of)
 
 # -- CREATE refuses what its triggers could not do ---------------------------------------------
@@ -120,10 +120,7 @@ def names_like_shadow_tables(files):
 
 def commit_writes_nothing(files, journal_mode, spoil, unspoil):
     """After the last INSERT something makes writing impossible: COMMIT has nothing to write but what is there already."""
-    db = files.connect()
-    db.execute("PRAGMA journal_mode = " + journal_mode)
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)")
+    db = filtered(files, "t, k, capacity = 10", journal_mode=journal_mode)
     db.execute("BEGIN")
     fill(db, 5000)
     spoil(db)
@@ -158,9 +155,7 @@ for mode in "DELETE", "WAL":
 
 def rows_under_a_limit(files, inside):
     """SQLITE_LIMIT_LENGTH below a page: rows that are shorter are written as without the filter, also where it would grow."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)")
+    db = filtered(files, "t, k, capacity = 10")
     limit_length(db)
     for i in range(3):
         if inside:
@@ -297,10 +292,7 @@ def growth_on_a_full_disk(files):
 
 def defensive(files, is_loaded_first):
     """SQLITE_DBCONFIG_DEFENSIVE, which newer shells have by default: a trigger on a shadow table would be a malformed schema."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    fill(db, 10)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files, rows=10)
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
     db.close()
     api = Api(files.path, files.load if is_loaded_first else None)
@@ -324,10 +316,7 @@ case(defensive, "bloom loaded later", False)
 # -- Columns and tables come and go -------------------------------------------------------------------
 
 def drop_column(files, args, keys):
-    db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER, c, d, e)")
-    db.execute("INSERT INTO t VALUES (1, 'Ada', 1, 2, 3, 4)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    db = filtered(files, args, columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER, c, d, e", rows="(1, 'Ada', 1, 2, 3, 4)")
     for name in "dce":
         db.execute("ALTER TABLE t DROP COLUMN " + name)
         db.execute("INSERT INTO t(k, n) VALUES (?, 1)", ("After " + name,))
@@ -359,10 +348,7 @@ for args, keys in (("t, k", "SELECT k FROM t"), ("t, lower(k)", "SELECT lower(k)
 @test
 def legacy_rename_of_the_table(files):
     """With legacy_alter_table SQLite rewrites no trigger's text: a plain column's has nothing to be rewritten."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
-    db.execute("INSERT INTO t VALUES (1, 'ada')")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files, columns="id INTEGER PRIMARY KEY, k TEXT", rows="(1, 'ada')")
     db.execute("PRAGMA legacy_alter_table = ON")
     db.execute("ALTER TABLE t RENAME TO u")
     db.execute("INSERT INTO u VALUES (2, 'bob')")
@@ -375,9 +361,7 @@ def legacy_rename_of_the_table(files):
 
 
 def drop_filter(files, steps, is_there):
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files)
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
     for sql in steps:
         db.execute(sql)
@@ -408,10 +392,7 @@ for steps, is_there in (
 
 def damaged(files, place, table_number, standalone):
     """DROP TABLE works whatever stands in the place of a shadow table, and takes the triggers away."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("INSERT INTO t VALUES ('ada')")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % ("capacity = 10" if standalone else "t, k"))
+    db = filtered(files, "capacity = 10" if standalone else "t, k", rows="('ada')")
     tables = shadow_tables(db)
     if table_number >= len(tables):
         return
@@ -490,10 +471,7 @@ STATEMENTS = {
 
 def busy(files, sql, state):
     """What finds the database locked ends with SQLITE_BUSY, which retry loops know, and works a moment later."""
-    db = files.connect(timeout=0)
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("INSERT INTO t VALUES ('ada')")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files, rows="('ada')", timeout=0)
     other = files.connect(timeout=0)
     if state != "nothing read":
         one(other, "SELECT count(*) FROM t")
@@ -519,10 +497,7 @@ for state in "nothing read", "schema read", "used", "changed since":
 def locked(files, sql):
     """The same with a shared cache, where it is SQLITE_LOCKED."""
     uri = "file:%s?cache=shared" % files.path
-    db = files.connect(uri, uri=True, timeout=0)
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("INSERT INTO t VALUES ('ada')")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files, rows="('ada')", path=uri, uri=True, timeout=0)
     other = files.connect(uri, uri=True, timeout=0)
     one(other, "SELECT count(*) FROM f('x')")
     db.execute("BEGIN")
@@ -594,9 +569,7 @@ case(counts, "a condition", "t, lower(k), where = 'id % 2', capacity = 10")
 
 @test
 def changes_after_commit(files):
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files)
     for i in range(10):
         db.execute("BEGIN")
         db.execute("INSERT INTO t VALUES (?), (?), (?)", ("a%d" % i, "b%d" % i, "c%d" % i))
@@ -618,10 +591,7 @@ def reads_that_work(db):
 
 def after_many_deletions(files, journal_mode):
     """A file in which housekeeping would pay: layers, removed keys."""
-    db = files.connect()
-    db.execute("PRAGMA journal_mode = " + journal_mode)
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)")
+    db = filtered(files, "t, k, capacity = 10", journal_mode=journal_mode)
     fill(db, 30000)
     db.execute("DELETE FROM t WHERE rowid > 2000")
     db.close()
@@ -688,9 +658,7 @@ def query_only_after_others_wrote(files):
 @test
 def commit_runs_nothing(files):
     """What xUpdate was told is in the database when xUpdate returns: COMMIT prepares no statement and changes no row."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)")
+    db = filtered(files, "t, k, capacity = 10")
     for i in range(5):
         db.execute("BEGIN")
         fill(db, 3000, "key %d " % i)
@@ -806,10 +774,7 @@ def they_write_as_much_as_plain_texts(files):
 @test
 def growth_by_layers(files):
     """Room for twice the keys and for 10,000 at least; each layer is four times the last at least; the rate is kept."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    fill(db, 100)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files, rows=100)
     assert one(db, "SELECT capacity FROM f") >= 10000
     promised = 0.0145  # 10 bits a key: 1.27 %
     fill(db, 9000, "more ")
@@ -837,10 +802,7 @@ def growth_by_layers(files):
 @test
 def a_note_says_when_a_rebuild_pays(files):
     """Deleted keys stay in the filter until 'rebuild': the facts say so, and that is no uncertainty."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    fill(db, 20000)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files, rows=20000)
     expect(note(db), None)
     db.execute("DELETE FROM t WHERE rowid > 500")
     assert "rebuild" in (note(db) or ""), note(db)
@@ -862,9 +824,7 @@ def plan(db, sql):
 @test
 def plans_have_names(files):
     """EXPLAIN QUERY PLAN names what the virtual table does: a key, the facts, the handle, the filter."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files)
     for sql, word in (("SELECT count(*) FROM f('ada')", "key"), ("SELECT count(*) FROM f WHERE key = ?", "key"),
                       ("SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM f WHERE key = t.k)", "key"),
                       ("SELECT * FROM f", "facts"), ("SELECT num_keys FROM f", "facts"), ("SELECT note FROM f", "facts"),
@@ -878,9 +838,7 @@ def plans_have_names(files):
 
 @test
 def what_is_made(files):
-    db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files, columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER")
     db.execute("CREATE VIRTUAL TABLE g USING bloom(t, lower(k), where = 'n = 1')")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
     expect(one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 0, "views")
@@ -902,9 +860,7 @@ def what_is_made(files):
 @test
 def pages_are_rows_without_gaps(files):
     """Rows 1..n of the pages, before and after growth, 'rebuild' and VACUUM."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)")
+    db = filtered(files, "t, k, capacity = 10")
 
     def look():
         for table in shadow_tables(db):

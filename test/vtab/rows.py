@@ -5,7 +5,7 @@
 import sqlite3
 import sys
 
-from cases import (case, column, command, rules_out_absent_keys, error_of, expect, fails, fill, is_whole, main, no_false_negative, one,
+from cases import (case, column, command, rules_out_absent_keys, error_of, expect, fails, filtered, fill, is_whole, main, no_false_negative, one,
                    quoted, test)
 
 # -- Columns that take the rowid's names ----------------------------------------------------
@@ -61,10 +61,7 @@ for name in NAMES:
 
 @test
 def all_three_names_are_taken(files):
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT, a, b, c)")
-    db.execute("INSERT INTO t VALUES ('Ada', 5, 6, 7)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k))")
+    db = filtered(files, "t, lower(k)", columns="k TEXT, a, b, c", rows="('Ada', 5, 6, 7)")
     for column, name in zip("abc", NAMES):
         error_of(db, "ALTER TABLE t RENAME COLUMN %s TO %s" % (column, name))
         db.execute("INSERT INTO t VALUES (?, 70, 80, 90)", ("Before" + name,))
@@ -74,9 +71,7 @@ def all_three_names_are_taken(files):
 
 @test
 def a_filter_over_the_rowid_whose_name_is_taken(files):
-    db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, c)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, rowid)")
+    db = filtered(files, "t, rowid", columns="id INTEGER PRIMARY KEY, c")
     db.execute("INSERT INTO t VALUES (100, 1), (NULL, 2)")
     assert error_of(db, "ALTER TABLE t RENAME COLUMN c TO rowid") is None or sqlite3.sqlite_version_info > (3, 41)
     db.execute("INSERT INTO t VALUES (200, 77), (NULL, 88)")
@@ -156,10 +151,7 @@ def rebuild_amid_a_long_statement(files):
 @test
 def rebuild_that_fails_half_way(files):
     """An interrupt amid 'rebuild' in a transaction leaves the filter as it was, or takes all back."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    fill(db, 3000)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db = filtered(files, rows=3000)
     for after in 1, 2, 5, 20, 100, 500:
         db.execute("BEGIN")
         db.execute("INSERT INTO t VALUES (?)", ("new %d" % after,))
@@ -182,9 +174,7 @@ def rebuild_that_fails_half_way(files):
 # -- OR clauses: the outer statement's replaces that of the statements inside triggers --------------
 
 def or_clauses(files, args, keys):
-    db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT UNIQUE, n INTEGER NOT NULL DEFAULT 5 CHECK (n < 100))")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    db = filtered(files, args, columns="id INTEGER PRIMARY KEY, k TEXT UNIQUE, n INTEGER NOT NULL DEFAULT 5 CHECK (n < 100)")
     number = 0
     for inside in False, True:
         for clause in "", "OR IGNORE", "OR REPLACE", "OR FAIL", "OR ABORT", "OR ROLLBACK":
@@ -330,9 +320,7 @@ def upserts(files):
 @test
 def pages_that_savepoints_take_back(files):
     """Keys of rows that stay must not go with savepoints of rows that do not, at every depth."""
-    db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)")
+    db = filtered(files, "t, k, capacity = 10")
     fill(db, 30, "base")
     db.execute("BEGIN")
     for depth in range(12):

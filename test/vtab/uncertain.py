@@ -7,7 +7,7 @@ No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB.
 import os
 import sys
 
-from cases import (case, column, command, rules_out_absent_keys, error_of, expect, fails, fill, is_uncertain, is_whole, main, no_false_negative, note, one,
+from cases import (case, column, command, rules_out_absent_keys, error_of, expect, fails, filtered, fill, is_uncertain, is_whole, main, no_false_negative, note, one,
                    quoted, rebuild_makes_it_whole, shadow_tables, test, triggers, triggers_of)
 
 KINDS = {
@@ -20,10 +20,7 @@ KINDS = {
 
 
 def make(files, args):
-    db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, g AS (k || '!'))")
-    fill(db, 200)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    db = filtered(files, args, columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, g AS (k || '!')", rows=200)
     return db
 
 
