@@ -25,12 +25,6 @@ typedef struct made_file {
   uint32_t *sets;
 } made_file;
 
-static void *allocated(size_t num_bytes){
-  void *p = malloc(num_bytes ? num_bytes : 1);
-  assert_non_null(p);
-  return p;
-}
-
 static bloom_shape shape_of(uint64_t num_sets, uint64_t num_keys, double bits_per_key){
   bloom_shape shape = {0};
   assert_int_equal(bloom_bloomfile_shape(num_sets, num_keys, bits_per_key, SIZE_MAX, &shape), BLOOM_OK);
@@ -365,10 +359,6 @@ TEST(units_are_made_wider_and_narrower){
   unmake(&expected);
 }
 
-static void assert_close(double actual, double expected, double relative_error){
-  if( !(fabs(actual - expected)<=relative_error*fabs(expected)) ) fail_msg("%.17g, expected %.17g", actual, expected);
-}
-
 TEST(facts_are_sums_over_the_sets_with_keys){
   size_t w;
   for(w=0; w<COUNT_OF(widths); w++){
@@ -398,10 +388,10 @@ TEST(facts_are_sums_over_the_sets_with_keys){
     assert_int_equal(facts.num_probes, shape.num_probes);
     assert_int_equal(facts.num_sets, num_sets);
     assert_int_equal(facts.bits_set, bits_set);
-    assert_close(facts.fill_ratio, (double)bits_set / (double)(num_sets*shape.num_slots), 1e-12);
-    assert_close(facts.expected_fpr, expected_fpr / (double)num_sets, 1e-9);
+    assert_close(facts.fill_ratio, (double)bits_set / (double)(num_sets*shape.num_slots), 1e-12, "fill_ratio");
+    assert_close(facts.expected_fpr, expected_fpr / (double)num_sets, 1e-9, "expected_fpr");
     if( num_full ) assert_true(facts.estimated_keys<0);
-    else assert_close(facts.estimated_keys, estimated_keys, 1e-9);
+    else assert_close(facts.estimated_keys, estimated_keys, 1e-9, "estimated_keys");
     assert_int_equal(cheap.num_bits, facts.num_bits);
     assert_int_equal(cheap.num_sets, -1);
     unmake(&made);
@@ -416,8 +406,31 @@ TEST(measuring_counts_the_sets_with_keys){
   bloom_facts facts;
   bloomfile->describe(&file, 1, &facts);
   assert_int_equal(facts.num_sets, 50);
-  assert_close(bloomfile->measured_fpr(&file), facts.expected_fpr, 0.03);
+  assert_close(bloomfile->measured_fpr(&file), facts.expected_fpr, 0.03, "measured_fpr");
   unmake(&made);
+}
+
+/* The measured rate of a file whose num_sets sets have num_keys random keys each. */
+static double rate_of_random_keys(bloom_shape shape, size_t num_sets, size_t num_keys, uint64_t stream){
+  rng random = rng_stream(stream);
+  bloom_hash_value *hashes = allocated(num_sets * sizeof(*hashes));
+  uint32_t *sets = allocated(num_sets * sizeof(*sets));
+  uint8_t *bytes = allocated(shape.num_bytes);
+  const bloom_hash_run hash_run = {NULL, hashes, num_sets}, set_run = {NULL, sets, num_sets};
+  bloom_filter file;
+  size_t round, set;
+  double rate;
+  bloom_bloomfile_clear(&shape, bytes);
+  for(round=0; round<num_keys; round++){
+    for(set=0; set<num_sets; set++) hashes[set] = rng_next(&random), sets[set] = (uint32_t)set;
+    bloom_bloomfile_add(&shape, bytes, &hash_run, &set_run);
+  }
+  file = read_back(bytes, shape.num_bytes);
+  rate = bloomfile->measured_fpr(&file);
+  free(bytes);
+  free(hashes);
+  free(sets);
+  return rate;
 }
 
 /* At 10 bits per key as few units as there can be are within 1.25 of theory. */
@@ -427,23 +440,8 @@ TEST(few_units_are_near_theory){
   for(i=0; i<COUNT_OF(num_keys); i++){
     const bloom_shape shape = shape_of((uint64_t)1250*8, num_keys[i], 10);
     const double theory = pow(1 - exp(-6.0 * (double)num_keys[i] / (double)shape.num_slots), 6);
-    rng random = rng_stream(7000 + i);
-    bloom_hash_value *hashes = allocated(10000 * sizeof(*hashes));
-    uint32_t *sets = allocated(10000 * sizeof(*sets));
-    uint8_t *bytes = allocated(shape.num_bytes);
-    bloom_filter file;
-    size_t round, set;
-    bloom_bloomfile_clear(&shape, bytes);
-    for(round=0; round<num_keys[i]; round++){
-      const bloom_hash_run hash_run = {NULL, hashes, 10000}, set_run = {NULL, sets, 10000};
-      for(set=0; set<10000; set++) hashes[set] = rng_next(&random), sets[set] = (uint32_t)set;
-      bloom_bloomfile_add(&shape, bytes, &hash_run, &set_run);
-    }
-    file = read_back(bytes, shape.num_bytes);
-    assert_in_range((uint64_t)(bloomfile->measured_fpr(&file) * 1e6), (uint64_t)(theory * 0.98e6), (uint64_t)(theory * 1.25e6));
-    free(bytes);
-    free(hashes);
-    free(sets);
+    const double measured = rate_of_random_keys(shape, 10000, num_keys[i], 7000 + i);
+    assert_in_range((uint64_t)(measured * 1e6), (uint64_t)(theory * 0.98e6), (uint64_t)(theory * 1.25e6));
   }
 }
 
@@ -454,33 +452,18 @@ TEST(the_model_is_above_what_is_measured){
     {5, 0.01}, {20, 0.05}, {20, 0.01}, {64, 0.01}, {100, 0.2}, {100, 0.001}, {500, 0.01}, {2000, 0.001}, {2000, 0.0001},
   };
   enum { NUM_SETS = 8000 };
-  size_t i, round, set;
+  size_t i;
   for(i=0; i<COUNT_OF(cases); i++){
-    double best, measured;
+    double best;
     const uint32_t tenths = bloomfile->min_bits_per_key_x10(cases[i].fpr, cases[i].num_keys, &best);
     const bloom_shape shape = shape_of(NUM_SETS, cases[i].num_keys, tenths / 10.0);
-    rng random = rng_stream(7100 + i);
-    bloom_hash_value *hashes = allocated(NUM_SETS * sizeof(*hashes));
-    uint32_t *sets = allocated(NUM_SETS * sizeof(*sets));
-    uint8_t *bytes = allocated(shape.num_bytes);
-    bloom_filter file;
+    const double measured = rate_of_random_keys(shape, NUM_SETS, cases[i].num_keys, 7100 + i);
     assert_in_range(tenths, 10, 1000);
-    bloom_bloomfile_clear(&shape, bytes);
-    for(round=0; round<cases[i].num_keys; round++){
-      const bloom_hash_run hash_run = {NULL, hashes, NUM_SETS}, set_run = {NULL, sets, NUM_SETS};
-      for(set=0; set<NUM_SETS; set++) hashes[set] = rng_next(&random), sets[set] = (uint32_t)set;
-      bloom_bloomfile_add(&shape, bytes, &hash_run, &set_run);
-    }
-    file = read_back(bytes, shape.num_bytes);
-    measured = bloomfile->measured_fpr(&file);
     if( measured>cases[i].fpr*1.03 || (tenths>10 && shape.num_slots>191 && measured<cases[i].fpr*0.4) ){
       fail_msg("%zu keys at %g: %u tenths, measured %g", cases[i].num_keys, cases[i].fpr, tenths, measured);
     }
     /* A tenth less is not enough, by the model. */
     assert_true(tenths==10 || bloomfile->min_bits_per_key_x10(cases[i].fpr*1.2, cases[i].num_keys, &best)<=tenths);
-    free(bytes);
-    free(hashes);
-    free(sets);
   }
 }
 

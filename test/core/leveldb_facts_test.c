@@ -13,12 +13,6 @@
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/sizing.h"
 
-static void assert_close(double actual, double expected, double relative_error, const char *what){
-  if( !(fabs(actual - expected) <= relative_error*fabs(expected)) ){
-    fail_msg("%s: %.17g, expected %.17g", what, actual, expected);
-  }
-}
-
 /* A filter over bytes that it borrows. */
 static bloom_filter filter_of(const uint8_t *bytes, size_t num_bytes){
   bloom_filter filter;

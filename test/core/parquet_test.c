@@ -19,12 +19,6 @@ static const bloom_encoding *const parquet = &bloom_encoding_parquet;
 
 #define MAX_BLOCKS ((uint64_t)BLOOM_PARQUET_MAX_BLOCKS)
 
-static void *allocated(size_t num_bytes){
-  void *p = malloc(num_bytes ? num_bytes : 1);
-  assert_non_null(p);
-  return p;
-}
-
 static bloom_shape shape_of(uint64_t num_keys, double bits_per_key){
   bloom_shape shape = {0};
   assert_int_equal(parquet->writer->shape(num_keys, bits_per_key, &shape), BLOOM_OK);
@@ -61,12 +55,6 @@ static uint64_t *random_hashes(rng *random, size_t num_hashes){
   size_t i;
   for(i=0; i<num_hashes; i++) hashes[i] = rng_next(random);
   return hashes;
-}
-
-static void assert_close(double actual, double expected, double relative_error, const char *what){
-  if( !(fabs(actual - expected) <= relative_error*fabs(expected)) ){
-    fail_msg("%s: %.17g, expected %.17g", what, actual, expected);
-  }
 }
 
 /* ---- the definition, once more -------------------------------------------- */

@@ -12,12 +12,6 @@
 
 static const uint32_t tier_blocks[3] = {64, 448, 4032};
 
-static uint8_t *allocated(size_t num_bytes){
-  uint8_t *bytes = malloc(num_bytes);
-  assert_non_null(bytes);
-  return bytes;
-}
-
 /* Random blocks, sparse, half full or dense. */
 static uint8_t *random_blocks(rng *random, size_t num_blocks, uint32_t bits_per_block){
   const size_t num_bytes = num_blocks*(bits_per_block/8);

@@ -13,7 +13,7 @@
 
 #define MAX_BITS 256
 
-static void *allocated(size_t num_bytes){
+static void *zeros(size_t num_bytes){
   void *p = calloc(1, num_bytes);
   assert_non_null(p);
   return p;
@@ -81,7 +81,7 @@ static void learn_row(bloom_lesson *lesson, const uint8_t *text, size_t num_byte
 
 TEST(an_entry_says_how_many_probes){
   rng random = rng_stream(1);
-  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   size_t round, seen[5] = {0};
   rng_bytes(&random, weights, BLOOM_WEIGHTS_BYTES);
   for(round=0; round<200000; round++){
@@ -99,11 +99,11 @@ TEST(an_entry_says_how_many_probes){
 /* Whatever the table: each needle of a row finds the row's block. */
 TEST(no_table_loses_a_row){
   rng random = rng_stream(2);
-  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   size_t round, num_with_bits = 0;
   for(round=0; round<test_share(300); round++){
     const uint32_t bits_per_block = 1024u << rng_below(&random, 7);
-    uint8_t text[600], *bytes = allocated(bits_per_block/8);
+    uint8_t text[600], *bytes = zeros(bits_per_block/8);
     const size_t num_bytes = random_words(&random, text, 30 + rng_below(&random, 570));
     bloom_block block;
     size_t i;
@@ -130,7 +130,7 @@ TEST(no_table_loses_a_row){
 
 TEST(bits_of_rare_pieces_come_first_and_once){
   rng random = rng_stream(3);
-  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   size_t round;
   for(round=0; round<test_share(500); round++){
     uint64_t hashes[20];
@@ -163,7 +163,7 @@ TEST(bits_of_rare_pieces_come_first_and_once){
 }
 
 TEST(chunks_have_their_size_and_rows_are_not_divided){
-  bloom_lesson *lesson = allocated(sizeof(*lesson));
+  bloom_lesson *lesson = zeros(sizeof(*lesson));
   const uint64_t hashes[3] = {1, 2, 1};
   const uint32_t one = naive_entry(1), two = naive_entry(2);
   memset(lesson, 0xa5, sizeof(*lesson));
@@ -188,8 +188,8 @@ TEST(chunks_have_their_size_and_rows_are_not_divided){
 }
 
 TEST(counting_ends_where_numbers_do){
-  bloom_lesson *lesson = allocated(sizeof(*lesson));
-  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  bloom_lesson *lesson = zeros(sizeof(*lesson));
+  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   const uint64_t hash = 77;
   int i;
   bloom_lesson_begin(lesson, 1024);
@@ -207,8 +207,8 @@ TEST(counting_ends_where_numbers_do){
 }
 
 TEST(too_little_text_teaches_nothing){
-  bloom_lesson *lesson = allocated(sizeof(*lesson));
-  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  bloom_lesson *lesson = zeros(sizeof(*lesson));
+  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   const uint64_t hash = 77;
   int i;
   bloom_lesson_begin(lesson, 8192);
@@ -228,8 +228,8 @@ TEST(too_little_text_teaches_nothing){
 /* Entries with given counts: by the definition, with the largest t there is room for. */
 TEST(the_limit_is_as_large_as_there_is_room_for){
   rng random = rng_stream(4);
-  bloom_lesson *lesson = allocated(sizeof(*lesson));
-  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  bloom_lesson *lesson = zeros(sizeof(*lesson));
+  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   size_t round;
   for(round=0; round<test_share(12); round++){
     const uint32_t num_chunks = 64 + (uint32_t)rng_below(&random, 1000);
@@ -289,8 +289,8 @@ TEST(the_limit_is_as_large_as_there_is_room_for){
 TEST(a_known_table){
   static const char *const known[4] = {"user", "st 9", "4711", "xyz"};
   static const uint32_t probes[4] = {0, 0, 4, 4};
-  bloom_lesson *lesson = allocated(sizeof(*lesson));
-  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES);
+  bloom_lesson *lesson = zeros(sizeof(*lesson));
+  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   int i;
   bloom_lesson_begin(lesson, 1024);
   for(i=0; i<2500; i++){
@@ -316,8 +316,8 @@ TEST(a_known_table){
 TEST(learned_blocks_take_their_share){
   const uint32_t bits_per_block = 8192;
   rng random = rng_stream(5);
-  bloom_lesson *lesson = allocated(sizeof(*lesson));
-  uint8_t *weights = allocated(BLOOM_WEIGHTS_BYTES), *bytes = allocated(64u << 10), text[100];
+  bloom_lesson *lesson = zeros(sizeof(*lesson));
+  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES), *bytes = zeros(64u << 10), text[100];
   rng rows = random;
   size_t num_text = 0, num_blocks = 0, num_passed = 0, i;
   bloom_block block;

@@ -15,8 +15,7 @@
 
 #define DEFAULT_SEED 0xb100f11735eedu
 
-/* A test without memory can say nothing. */
-static void *allocate(size_t num_bytes){
+void *allocated(size_t num_bytes){
   void *p = malloc(num_bytes ? num_bytes : 1);
   if( p==NULL ){
     fprintf(stderr, "out of memory: %zu bytes\n", num_bytes);
@@ -67,7 +66,7 @@ void rng_bytes(rng *random, uint8_t *bytes, size_t num_bytes){
 }
 
 char *hex_of(const uint8_t *bytes, size_t num_bytes){
-  char *hex = allocate(2*num_bytes + 1);
+  char *hex = allocated(2*num_bytes + 1);
   size_t i;
   for(i=0; i<num_bytes; i++){
     hex[2*i] = "0123456789abcdef"[bytes[i] >> 4];
@@ -81,7 +80,7 @@ uint8_t *bytes_of(const char *hex, size_t *num_bytes){
   uint8_t *bytes;
   size_t i;
   *num_bytes = strlen(hex)/2;
-  bytes = allocate(*num_bytes);
+  bytes = allocated(*num_bytes);
   for(i=0; i<*num_bytes; i++){
     char pair[3] = { hex[2*i], hex[2*i + 1], 0 };
     bytes[i] = (uint8_t)strtoul(pair, NULL, 16);
@@ -90,7 +89,7 @@ uint8_t *bytes_of(const char *hex, size_t *num_bytes){
 }
 
 uint8_t *exact_copy(const uint8_t *bytes, size_t num_bytes){
-  uint8_t *copy = malloc(num_bytes); /* not allocate(): 0 bytes are none */
+  uint8_t *copy = malloc(num_bytes); /* not allocated(): 0 bytes are none */
   if( num_bytes ){
     if( copy==NULL ) abort();
     memcpy(copy, bytes, num_bytes);
@@ -100,10 +99,10 @@ uint8_t *exact_copy(const uint8_t *bytes, size_t num_bytes){
 
 static key_set key_set_new(size_t num_keys, size_t num_owned_bytes){
   return (key_set){
-    .keys = allocate(num_keys*sizeof(uint8_t*)),
-    .lengths = allocate(num_keys*sizeof(size_t)),
+    .keys = allocated(num_keys*sizeof(uint8_t*)),
+    .lengths = allocated(num_keys*sizeof(size_t)),
     .num_keys = num_keys,
-    .owned = allocate(num_owned_bytes),
+    .owned = allocated(num_owned_bytes),
   };
 }
 
@@ -175,7 +174,7 @@ void key_set_free(key_set *set){
 }
 
 uint32_t *key_set_hashes(const key_set *set){
-  uint32_t *hashes = allocate(set->num_keys*sizeof(uint32_t));
+  uint32_t *hashes = allocated(set->num_keys*sizeof(uint32_t));
   size_t i;
   for(i=0; i<set->num_keys; i++) hashes[i] = bloom_leveldb_hash(set->keys[i], set->lengths[i]);
   return hashes;
@@ -213,7 +212,7 @@ uint8_t *build_filter(uint32_t *hashes, size_t num_hashes, double bits_per_key,
     fprintf(stderr, "no shape for %zu keys at %g bits\n", num_hashes, bits_per_key);
     abort();
   }
-  filter = allocate(shape.num_bytes);
+  filter = allocated(shape.num_bytes);
   memset(filter, 0xa5, shape.num_bytes); /* bloom_leveldb_clear() must leave none of it */
   bloom_leveldb_clear(&shape, filter);
   if( order ){

@@ -10,6 +10,7 @@
 #ifndef BLOOM_TEST_SUPPORT_H
 #define BLOOM_TEST_SUPPORT_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,9 @@ uint64_t rng_next(rng *random);
 size_t rng_below(rng *random, size_t limit); /* 0 .. limit-1 */
 void rng_bytes(rng *random, uint8_t *bytes, size_t num_bytes);
 
+/* free() it; a test without memory can say nothing, and ends. */
+void *allocated(size_t num_bytes);
+
 /* Lower case, terminated; free() it. */
 char *hex_of(const uint8_t *bytes, size_t num_bytes);
 
@@ -46,6 +50,12 @@ uint8_t *bytes_of(const char *hex, size_t *num_bytes);
 
 /* A copy that ends where its allocation ends; free() it. */
 uint8_t *exact_copy(const uint8_t *bytes, size_t num_bytes);
+
+static inline void assert_close(double actual, double expected, double relative_error, const char *what){
+  if( !(fabs(actual - expected) <= relative_error*fabs(expected)) ){
+    fail_msg("%s: %.17g, expected %.17g", what, actual, expected);
+  }
+}
 
 typedef struct key_set {
   const uint8_t **keys;
