@@ -55,31 +55,8 @@ set slt::sqlite_encoding [expr {"identity" in [encoding names] ? "identity" : "u
 proc slt::text_of_bytes {bytes} {encoding convertfrom $slt::sqlite_encoding $bytes}
 proc slt::bytes_of_text {text} {encoding convertto $slt::sqlite_encoding $text}
 
-# Source: RFC 1321, section 3.4.
-proc slt::md5 {bytes} {
-    set num_bytes [string length $bytes]
-    append bytes \x80 [string repeat \0 [expr {(55 - $num_bytes) % 64}]] [binary format w [expr {$num_bytes * 8}]]
-    set state {0x67452301 0xefcdab89 0x98badcfe 0x10325476}
-    set shifts {7 12 17 22 5 9 14 20 4 11 16 23 6 10 15 21}
-    for {set at 0} {$at < [string length $bytes]} {incr at 64} {
-        binary scan $bytes @${at}iu16 words
-        lassign $state a b c d
-        for {set i 0} {$i < 64} {incr i} {
-            switch [expr {$i / 16}] {
-                0 {set mix [expr {($b & $c) | (~$b & $d)}]; set word $i}
-                1 {set mix [expr {($b & $d) | ($c & ~$d)}]; set word [expr {5 * $i + 1}]}
-                2 {set mix [expr {$b ^ $c ^ $d}]; set word [expr {3 * $i + 5}]}
-                3 {set mix [expr {$c ^ ($b | (~$d & 0xffffffff))}]; set word [expr {7 * $i}]}
-            }
-            set sine [expr {wide(abs(sin($i + 1)) * 4294967296.0)}]
-            set sum [expr {($a + $mix + [lindex $words [expr {$word % 16}]] + $sine) & 0xffffffff}]
-            set shift [lindex $shifts [expr {$i / 16 * 4 + $i % 4}]]
-            lassign [list $d [expr {($b + (($sum << $shift) | ($sum >> (32 - $shift)))) & 0xffffffff}] $b $c] a b c d
-        }
-        set state [lmap old $state new [list $a $b $c $d] {expr {($old + $new) & 0xffffffff}}]
-    }
-    binary encode hex [binary format i4 $state]
-}
+# Of rendered values, which are ASCII.
+proc slt::hash_of {values} {lindex [exec md5sum << [join [concat $values [list ""]] \n]] 0}
 
 # ---------------------------------------------------------------- running SQL
 
@@ -329,8 +306,6 @@ proc slt::run_statement {line words body skipped numbers} {
 proc slt::check_types {types} {
     if {[regexp {[^TIR]} $types type]} {fail "unknown column type '$type'"}
 }
-
-proc slt::hash_of {values} {md5 [join [concat $values [list ""]] \n]}
 
 # Fails unless the query has the values that are expected; returns them.
 proc slt::check_query {types sort expected sql} {
