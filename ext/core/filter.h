@@ -98,6 +98,16 @@ static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NUL
 
 #define BLOOM_NO_MAGIC (-1)
 
+/* The sizes that a rate may ask for, in tenths of a bit per key. */
+#define BLOOM_MIN_TENTH_BITS 10
+#define BLOOM_MAX_TENTH_BITS 1000
+
+/* The number of hashes that measured_fpr() tests, at most. */
+#define BLOOM_FPR_SAMPLE 131072
+
+/* Above this fill bloom_info()'s note warns. */
+#define BLOOM_NEARLY_SATURATED 0.75
+
 /* The writing half of an encoding. */
 typedef struct bloom_writer {
   /* The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
@@ -153,7 +163,7 @@ typedef struct bloom_encoding {
 
   /* NULL if the filter can be merged with others and, where the encoding has a writer,
   ** keys can be added to it.  Else the reason why not, as the end of a message that begins
-  ** with "the filter is". */
+  ** with "the filter is".  NULL instead of a function: that is so of every filter. */
   const char *(*readonly_reason)(const bloom_filter *filter);
 
   /* Describes a filter.  What takes reading its bits is set only if count_bits is. */
@@ -163,7 +173,7 @@ typedef struct bloom_encoding {
   ** false positive rate, with all weaknesses of the encoding's probing. */
   double (*measured_fpr)(const bloom_filter *filter);
 
-  /* How many hashes that are. */
+  /* How many hashes that are; NULL: BLOOM_FPR_SAMPLE. */
   uint64_t (*num_tried)(const bloom_filter *filter);
 } bloom_encoding;
 

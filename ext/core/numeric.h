@@ -18,6 +18,10 @@ static inline uint32_t bloom_num_probes(double bits_per_key){
   return num_probes<1 ? 1 : num_probes>30 ? 30 : (uint32_t)num_probes;
 }
 
+static inline uint64_t bloom_rotate_left64(uint64_t x, int num_bits){
+  return x << num_bits | x >> (64 - num_bits);
+}
+
 /* The i-th of hashes that have no pattern in common with those of keys: SplitMix64 [Steele,
 ** Lea, Flood 2014]. */
 static inline uint64_t bloom_sample_hash(uint64_t i){

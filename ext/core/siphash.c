@@ -4,6 +4,7 @@
 #include "siphash.h"
 
 #include "bytes.h"
+#include "numeric.h"
 
 #define WORD_BYTES 8
 
@@ -11,23 +12,19 @@ typedef struct siphash_state {
   uint64_t v0, v1, v2, v3;
 } siphash_state;
 
-static inline uint64_t rotate_left64(uint64_t value, int num_bits){
-  return value << num_bits | value >> (64 - num_bits);
-}
-
 static inline void siphash_rounds(siphash_state *s, int num_rounds){
   int i;
   for(i=0; i<num_rounds; i++){
     s->v0 += s->v1;
     s->v2 += s->v3;
-    s->v1 = rotate_left64(s->v1, 13) ^ s->v0;
-    s->v3 = rotate_left64(s->v3, 16) ^ s->v2;
-    s->v0 = rotate_left64(s->v0, 32);
+    s->v1 = bloom_rotate_left64(s->v1, 13) ^ s->v0;
+    s->v3 = bloom_rotate_left64(s->v3, 16) ^ s->v2;
+    s->v0 = bloom_rotate_left64(s->v0, 32);
     s->v2 += s->v1;
     s->v0 += s->v3;
-    s->v1 = rotate_left64(s->v1, 17) ^ s->v2;
-    s->v3 = rotate_left64(s->v3, 21) ^ s->v0;
-    s->v2 = rotate_left64(s->v2, 32);
+    s->v1 = bloom_rotate_left64(s->v1, 17) ^ s->v2;
+    s->v3 = bloom_rotate_left64(s->v3, 21) ^ s->v0;
+    s->v2 = bloom_rotate_left64(s->v2, 32);
   }
 }
 

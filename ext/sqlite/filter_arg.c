@@ -76,7 +76,7 @@ const bloom_filter *bloom_changeable_filter_or_fail(
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, next, storage);
   const char *reason;
   if( filter==NULL ) return NULL;
-  reason = filter->encoding->readonly_reason(filter);
+  reason = filter->encoding->readonly_reason ? filter->encoding->readonly_reason(filter) : NULL;
   if( reason==NULL ) return filter;
   bloom_fail(context, BLOOM_ERROR_UNCHANGEABLE, function, reason);
   return NULL;

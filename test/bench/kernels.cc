@@ -241,7 +241,7 @@ void RaceBuild(bool decimal, size_t n) {
 #endif
   for (size_t row = 0; bloom_leveldb_all_kernels[row]; row++) {
     const bloom_leveldb_kernels* kernels = bloom_leveldb_all_kernels[row];
-    if (!kernels->is_supported()) continue;
+    if (kernels->is_supported && !kernels->is_supported()) continue;
     OurFilter filter;
     BuildLeveldb(kernels, keys, &filter);
     if (filter.shape.num_bytes != expected.size() ||
@@ -256,7 +256,7 @@ void RaceBuild(bool decimal, size_t n) {
   }
   for (size_t row = 0; bloom_parquet_all_kernels[row]; row++) {
     const bloom_parquet_kernels* kernels = bloom_parquet_all_kernels[row];
-    if (!kernels->is_supported()) continue;
+    if (kernels->is_supported && !kernels->is_supported()) continue;
     all.push_back({std::string("parquet ") + kernels->name, [&keys, kernels] {
       OurFilter built;
       BuildParquet(kernels, keys, &built);
@@ -360,7 +360,7 @@ void RaceHash(size_t n) {
       std::vector<Contestant> adders;
       for (size_t row = 0; bloom_leveldb_all_kernels[row]; row++) {
         const bloom_leveldb_kernels* kernels = bloom_leveldb_all_kernels[row];
-        if (!kernels->is_supported()) continue;
+        if (kernels->is_supported && !kernels->is_supported()) continue;
         adders.push_back({kernels->name, [&, kernels] {
           bloom_leveldb_add_by(kernels, &filter.shape, filter.bytes, &run);
         }, {}});
@@ -372,7 +372,7 @@ void RaceHash(size_t n) {
       for (size_t i = 0; i < n; i++) long_hashes[i] = ParquetHash(keys, i);
       for (size_t row = 0; bloom_parquet_all_kernels[row]; row++) {
         const bloom_parquet_kernels* kernels = bloom_parquet_all_kernels[row];
-        if (!kernels->is_supported()) continue;
+        if (kernels->is_supported && !kernels->is_supported()) continue;
         adders.push_back({std::string("parquet ") + kernels->name, [&, kernels] {
           kernels->add(parquet.bytes + parquet.shape.num_bytes % BLOOM_SPLIT_BLOCK_BYTES, parquet.shape.num_slots,
                        long_hashes.data(), n);

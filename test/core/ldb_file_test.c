@@ -10,7 +10,7 @@
 #include "../../ext/core/leveldb/crc32c.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/ldb_file.h"
-#include "../../ext/core/leveldb/varint.h"
+#include "../../ext/core/varint.h"
 #include "golden_ldb_files.h"
 
 /* -- Checksums and variable integers --------------------------------------------------- */

@@ -266,7 +266,7 @@ TEST(measured_fpr_is_that_of_random_keys){
     filter = filter_of(bytes, num_bytes);
     brute_force = brute_force_fpr(&filter, &random, num_keys);
     measured = filter.encoding->measured_fpr(&filter);
-    standard_error = sqrt(brute_force*(1 - brute_force)*(1.0/(double)num_keys + 1.0/BLOOM_LEVELDB_FPR_SAMPLE))
+    standard_error = sqrt(brute_force*(1 - brute_force)*(1.0/(double)num_keys + 1.0/BLOOM_FPR_SAMPLE))
                      + 1.0/(double)num_keys;
     if( !(fabs(measured - brute_force) <= 5*standard_error) ){
       fail_msg("%zu keys at %g bits: measured %g, random keys %g +- %g", rows[i].num_keys,
@@ -284,7 +284,7 @@ TEST(measured_fpr_samples_evenly){
   uint8_t bytes[8193];
   bloom_filter filter;
   size_t i;
-  assert_in_range(BLOOM_LEVELDB_FPR_SAMPLE, 65536, UINT32_MAX);
+  assert_in_range(BLOOM_FPR_SAMPLE, 65536, UINT32_MAX);
   for(i=0; i<sizeof(bytes)-1; i++) bytes[i] = i%2 ? 0xff : 0;
   bytes[sizeof(bytes)-1] = 1;
   filter = filter_of(bytes, sizeof(bytes));
@@ -301,10 +301,10 @@ TEST(measured_fpr_samples_multiples_of_the_golden_ratio){
   for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
   bytes = build_filter(hashes, COUNT_OF(hashes), 4, NULL, &num_bytes);
   filter = filter_of(bytes, num_bytes);
-  for(i=0; i<BLOOM_LEVELDB_FPR_SAMPLE; i++){
+  for(i=0; i<BLOOM_FPR_SAMPLE; i++){
     num_accepted += (size_t)naive_may_contain(bytes, num_bytes, (uint32_t)i * 0x9e3779b1u);
   }
-  assert_true(filter.encoding->measured_fpr(&filter)==(double)num_accepted/BLOOM_LEVELDB_FPR_SAMPLE);
+  assert_true(filter.encoding->measured_fpr(&filter)==(double)num_accepted/BLOOM_FPR_SAMPLE);
   free(bytes);
 }
 

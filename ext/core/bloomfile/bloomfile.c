@@ -138,11 +138,6 @@ static int bloomfile_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *
   return 1;
 }
 
-static const char *bloomfile_readonly_reason(const bloom_filter *filter){
-  (void)filter;
-  return NULL;
-}
-
 /* -- Testing ------------------------------------------------------------------ */
 
 static bloom_hash_value bloomfile_hash_int64(int64_t key){
@@ -199,7 +194,6 @@ const bloom_encoding bloom_encoding_bloomfile = {
   .why_no_writer = "of many sets: bloom_build_sets() makes it, with each key's set",
   .magic = BLOOM_BLOOMFILE_TAG & 0xff,
   .read = bloomfile_read,
-  .readonly_reason = bloomfile_readonly_reason,
   .describe = bloom_bloomfile_describe,
   .measured_fpr = bloom_bloomfile_measured_fpr,
   .num_tried = bloom_bloomfile_num_tried,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../filter.h"
+#include "../numeric.h"
 
 #define BLOOM_BLOOMFILE_MAX_PROBES 100
 
@@ -24,7 +25,7 @@ static inline size_t bloom_bloomfile_unit_bytes(const bloom_shape *shape){
 }
 
 static inline uint64_t bloom_bloomfile_delta(bloom_hash_value hash){
-  return hash >> 33 | hash << 31;
+  return bloom_rotate_left64(hash, 31);
 }
 
 /* Writes the addresses of the units that a hash's probes pick to units[0 .. num_probes), or,

@@ -9,9 +9,6 @@
 #include "bloomfile.h"
 #include "probe.h"
 
-#define BLOOMFILE_MIN_TENTH_BITS 10
-#define BLOOMFILE_MAX_TENTH_BITS 1000
-
 /* With fewer units than this, sets are counted by how many of their bits are set, so that
 ** what follows from that is computed once for each number. */
 #define BLOOMFILE_MAX_COUNTED 1024
@@ -20,10 +17,8 @@
 #define BLOOMFILE_COLUMN_BYTES ((size_t)64)
 #define BLOOMFILE_COLUMN_SETS  (BLOOMFILE_COLUMN_BYTES * 8)
 
-/* Above these the notes warn: the fill of one set, and the keys of the fullest set
-** divided by the mean. */
-#define BLOOMFILE_NEARLY_SATURATED 0.75
-#define BLOOMFILE_UNEVEN           4
+/* Above this the note warns: the keys of the fullest set divided by the mean. */
+#define BLOOMFILE_UNEVEN 4
 
 /* Measuring reads about so many bytes of units, and more if the file is larger. */
 #define BLOOMFILE_MEASURED_BYTES ((uint64_t)1 << 28)
@@ -120,7 +115,7 @@ static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums
   if( sums->most_bits_set==shape->num_slots ){
     return "saturated: every bit of a set is set, so that set may contain every key";
   }
-  if( (double)sums->most_bits_set>BLOOMFILE_NEARLY_SATURATED * num_units ){
+  if( (double)sums->most_bits_set>BLOOM_NEARLY_SATURATED * num_units ){
     return "nearly saturated: over 3/4 of a set's bits are set; rebuild it for more keys";
   }
   if( shape->num_slots>BLOOM_BLOOMFILE_MIN_UNITS
@@ -213,7 +208,7 @@ double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_
 uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
   double best = 1;
   uint32_t tenths;
-  for(tenths=BLOOMFILE_MIN_TENTH_BITS; tenths<=BLOOMFILE_MAX_TENTH_BITS; tenths++){
+  for(tenths=BLOOM_MIN_TENTH_BITS; tenths<=BLOOM_MAX_TENTH_BITS; tenths++){
     const double wanted_units = (double)num_keys * (tenths / 10.0);
     const double num_units = wanted_units>BLOOM_BLOOMFILE_MIN_UNITS ? wanted_units : BLOOM_BLOOMFILE_MIN_UNITS;
     const double reached = bloom_bloomfile_modelled_fpr(num_keys, num_units, bloom_num_probes(tenths / 10.0));
@@ -228,7 +223,7 @@ uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, dou
 uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
   const uint64_t bytes_a_hash = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
   const uint64_t num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
-  return num_hashes<BLOOM_BLOOMFILE_FPR_SAMPLE ? num_hashes : BLOOM_BLOOMFILE_FPR_SAMPLE;
+  return num_hashes<BLOOM_FPR_SAMPLE ? num_hashes : BLOOM_FPR_SAMPLE;
 }
 
 double bloom_bloomfile_measured_fpr(const bloom_filter *file){

@@ -1,6 +1,7 @@
 /*
 ** What bloom_info() says about a BloomFile: functions of bloom_encoding_bloomfile, as
-** ../filter.h describes them.  Rates are the mean over the sets that have keys.
+** ../filter.h describes them.  Rates are the mean over the sets that have keys,
+** and measured_fpr tests each hash against all sets at once.
 */
 #ifndef BLOOM_CORE_BLOOMFILE_STATS_H
 #define BLOOM_CORE_BLOOMFILE_STATS_H
@@ -13,9 +14,6 @@
 double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes);
 
 uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr);
-
-/* The largest number of hashes that measured_fpr tests, each against all sets at once. */
-#define BLOOM_BLOOMFILE_FPR_SAMPLE 131072
 
 void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts);
 double bloom_bloomfile_measured_fpr(const bloom_filter *file);

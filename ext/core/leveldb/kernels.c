@@ -16,8 +16,7 @@ const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[] = {
 };
 
 const bloom_leveldb_kernels *bloom_leveldb_kernels_among(const bloom_leveldb_kernels *const *row){
-  /* The last row runs anywhere and need not be checked. */
-  while( row[1] && !row[0]->is_supported() ) row++;
+  while( row[1] && row[0]->is_supported && !row[0]->is_supported() ) row++;
   return row[0];
 }
 

@@ -64,24 +64,21 @@ static inline uint32_t bloom_leveldb_is_in(uint32_t position, bloom_leveldb_part
 typedef struct bloom_leveldb_kernels {
   const char *name;
 
-  /* Larger filters are written part after part.  Each pass costs positions_in() of all
-  ** hashes but saves cache misses, so the faster positions_in() is, the smaller are the
+  /* Larger filters are written part after part.  Each pass costs positions() of all
+  ** hashes but saves cache misses, so the faster positions() is, the smaller are the
   ** parts.  8 MB, 2,048 pages, is what a large TLB reaches, and hardly slower than what
   ** an L2 cache holds. */
   uint32_t max_part_bytes;
 
-  /* 1 if this processor and its system can run these kernels. */
+  /* 1 if this processor and its system can run this row; NULL: every one that it is built
+  ** for can. */
   int (*is_supported)(void);
 
-  /* Writes the positions of all probes of all hashes, in any order; num_hashes is a
-  ** multiple of BLOOM_LEVELDB_MAX_LANES. */
-  void (*positions)(bloom_leveldb_divisor divisor, uint32_t num_probes, const uint32_t *hashes,
-                    size_t num_hashes, uint32_t *positions);
-
-  /* Writes only those positions that lie in part, and returns their number.
-  ** positions[] has room for all positions. */
-  size_t (*positions_in)(bloom_leveldb_part part, bloom_leveldb_divisor divisor, uint32_t num_probes,
-                         const uint32_t *hashes, size_t num_hashes, uint32_t *positions);
+  /* Writes the positions of all probes of all hashes, in an order of its own: those that lie
+  ** in *part, or, if that is NULL, all.  Returns their number.  num_hashes is a multiple of
+  ** BLOOM_LEVELDB_MAX_LANES; positions[] has room for all positions. */
+  size_t (*positions)(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor, uint32_t num_probes,
+                      const uint32_t *hashes, size_t num_hashes, uint32_t *positions);
 } bloom_leveldb_kernels;
 
 extern const bloom_leveldb_kernels bloom_leveldb_kernels_scalar;

@@ -27,23 +27,6 @@ TARGET_AVX2 static inline __m256i avx2_mod(__m256i x, __m256i num_bits, __m256i 
   return _mm256_min_epu32(rest, _mm256_sub_epi32(rest, num_bits));
 }
 
-TARGET_AVX2 static void avx2_positions(bloom_leveldb_divisor divisor,                                        uint32_t num_probes, const uint32_t *hashes,
-                                       size_t num_hashes, uint32_t *positions){
-  const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
-  const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);
-  const uint32_t *end = hashes + num_hashes;
-  for(; hashes<end; hashes+=8){
-    const __m256i hash = _mm256_loadu_si256((const __m256i*)(const void*)hashes);
-    const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(hash, 17), _mm256_slli_epi32(hash, 15));
-    __m256i probe = hash;
-    uint32_t j;
-    for(j=0; j<num_probes; j++, positions+=8){
-      _mm256_storeu_si256((__m256i*)(void*)positions, avx2_mod(probe, num_bits, reciprocal));
-      probe = _mm256_add_epi32(probe, delta);
-    }
-  }
-}
-
 /* Moves the 32-bit numbers whose bits are set in is_in to the front: their lane numbers,
 ** a byte each, are picked out of 0..7. */
 TARGET_AVX2 static inline __m256i avx2_compress(__m256i x, uint32_t is_in){
@@ -82,12 +65,31 @@ TARGET_AVX2 static size_t avx2_positions_in(bloom_leveldb_part part, bloom_level
   return num_in;
 }
 
+TARGET_AVX2 static size_t avx2_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
+                                         uint32_t num_probes, const uint32_t *hashes, size_t num_hashes,
+                                         uint32_t *positions){
+  const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
+  const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);
+  const uint32_t *end = hashes + num_hashes;
+  if( part ) return avx2_positions_in(*part, divisor, num_probes, hashes, num_hashes, positions);
+  for(; hashes<end; hashes+=8){
+    const __m256i hash = _mm256_loadu_si256((const __m256i*)(const void*)hashes);
+    const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(hash, 17), _mm256_slli_epi32(hash, 15));
+    __m256i probe = hash;
+    uint32_t j;
+    for(j=0; j<num_probes; j++, positions+=8){
+      _mm256_storeu_si256((__m256i*)(void*)positions, avx2_mod(probe, num_bits, reciprocal));
+      probe = _mm256_add_epi32(probe, delta);
+    }
+  }
+  return num_hashes * num_probes;
+}
+
 const bloom_leveldb_kernels bloom_leveldb_kernels_avx2 = {
   .name = "avx2",
   .max_part_bytes = 8 << 20,
   .is_supported = avx2_is_supported,
   .positions = avx2_positions,
-  .positions_in = avx2_positions_in,
 };
 
 #else

@@ -26,23 +26,6 @@ TARGET_AVX512 static inline __m512i avx512_mod(__m512i x, __m512i num_bits, __m5
   return _mm512_min_epu32(rest, _mm512_sub_epi32(rest, num_bits));
 }
 
-TARGET_AVX512 static void avx512_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
-                                           const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
-  const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
-  const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);
-  const uint32_t *end = hashes + num_hashes;
-  for(; hashes<end; hashes+=16){
-    const __m512i hash = _mm512_loadu_si512(hashes);
-    const __m512i delta = _mm512_rol_epi32(hash, 15);
-    __m512i probe = hash;
-    uint32_t j;
-    for(j=0; j<num_probes; j++, positions+=16){
-      _mm512_storeu_si512(positions, avx512_mod(probe, num_bits, reciprocal));
-      probe = _mm512_add_epi32(probe, delta);
-    }
-  }
-}
-
 /* Compresses in a register, because compressing to memory is slow on Zen 4.  Storing a
 ** whole vector is safe: the vectors before it filled no more than their own room. */
 TARGET_AVX512 static size_t avx512_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor,
@@ -70,12 +53,31 @@ TARGET_AVX512 static size_t avx512_positions_in(bloom_leveldb_part part, bloom_l
   return num_in;
 }
 
+TARGET_AVX512 static size_t avx512_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
+                                             uint32_t num_probes, const uint32_t *hashes, size_t num_hashes,
+                                             uint32_t *positions){
+  const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
+  const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);
+  const uint32_t *end = hashes + num_hashes;
+  if( part ) return avx512_positions_in(*part, divisor, num_probes, hashes, num_hashes, positions);
+  for(; hashes<end; hashes+=16){
+    const __m512i hash = _mm512_loadu_si512(hashes);
+    const __m512i delta = _mm512_rol_epi32(hash, 15);
+    __m512i probe = hash;
+    uint32_t j;
+    for(j=0; j<num_probes; j++, positions+=16){
+      _mm512_storeu_si512(positions, avx512_mod(probe, num_bits, reciprocal));
+      probe = _mm512_add_epi32(probe, delta);
+    }
+  }
+  return num_hashes * num_probes;
+}
+
 const bloom_leveldb_kernels bloom_leveldb_kernels_avx512 = {
   .name = "avx512",
   .max_part_bytes = 8 << 20,
   .is_supported = avx512_is_supported,
   .positions = avx512_positions,
-  .positions_in = avx512_positions_in,
 };
 
 #else

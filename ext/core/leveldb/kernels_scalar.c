@@ -4,26 +4,10 @@
 */
 #include "kernels.h"
 
-static int scalar_is_supported(void){
-  return 1;
-}
-
-/* One probe after the other.  Arrays of lanes gain nothing from SSE2, and GCC 12.2 -O3
-** compiles such a loop wrongly. */
-static void scalar_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
-                             const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
-  const uint32_t *end = hashes + num_hashes;
-  for(; hashes<end; hashes++){
-    const uint32_t delta = bloom_leveldb_delta(*hashes);
-    uint32_t probe = *hashes;
-    uint32_t j;
-    for(j=0; j<num_probes; j++, probe+=delta) *positions++ = bloom_leveldb_mod(probe, divisor);
-  }
-}
-
-/* No branch depends on a position. */
-static size_t scalar_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor, uint32_t num_probes,
-                                  const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
+/* One probe after the other; no branch depends on a position.  Arrays of lanes gain nothing
+** from SSE2, and GCC 12.2 -O3 compiles such a loop wrongly. */
+static size_t scalar_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor, uint32_t num_probes,
+                               const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
   const uint32_t *end = hashes + num_hashes;
   size_t num_in = 0;
   for(; hashes<end; hashes++){
@@ -32,7 +16,7 @@ static size_t scalar_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor
     uint32_t j;
     for(j=0; j<num_probes; j++, probe+=delta){
       positions[num_in] = bloom_leveldb_mod(probe, divisor);
-      num_in += bloom_leveldb_is_in(positions[num_in], part);
+      num_in += part ? bloom_leveldb_is_in(positions[num_in], *part) : 1;
     }
   }
   return num_in;
@@ -41,7 +25,5 @@ static size_t scalar_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor
 const bloom_leveldb_kernels bloom_leveldb_kernels_scalar = {
   .name = "scalar",
   .max_part_bytes = 16 << 20,
-  .is_supported = scalar_is_supported,
   .positions = scalar_positions,
-  .positions_in = scalar_positions_in,
 };

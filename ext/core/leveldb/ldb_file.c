@@ -7,7 +7,7 @@
 
 #include "../bytes.h"
 #include "crc32c.h"
-#include "varint.h"
+#include "../varint.h"
 
 #define LDB_MAGIC_LOW  0x8b80fb57u
 #define LDB_MAGIC_HIGH 0xdb477524u

@@ -18,10 +18,6 @@
 /* How many hashes ahead the next ones are fetched into the cache. */
 #define LEVELDB_PREFETCH_HASHES 512
 
-/* Above this fill the note warns: a filter with the keys that it is sized for has at most
-** 0.64, at bits_per_key 1. */
-#define LEVELDB_NEARLY_SATURATED 0.75
-
 /* 2^32 / golden ratio: its multiples spread evenly [Knuth, TAOCP 3, 6.4]. */
 #define LEVELDB_GOLDEN_RATIO_STEP 0x9e3779b1u
 
@@ -118,13 +114,9 @@ static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *sh
   size_t num_used = 0;
   size_t num_hashes;
   while( (num_hashes = next_hashes(&run, &num_used, batch, &hashes))>0 ){
-    size_t num_positions, i;
-    if( part ){
-      num_positions = kernels->positions_in(*part, divisor, shape->num_probes, hashes, num_hashes, positions);
-    }else{
-      num_positions = num_hashes * shape->num_probes;
-      kernels->positions(divisor, shape->num_probes, hashes, num_hashes, positions);
-    }
+    const size_t num_positions =
+      kernels->positions(part, divisor, shape->num_probes, hashes, num_hashes, positions);
+    size_t i;
     for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
   }
 }
@@ -278,7 +270,7 @@ static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts
   facts->expected_fpr = bloom_modelled_fpr(&filter->shape, facts->estimated_keys);
   if( filter->shape.num_bits>num_bits ){
     facts->note = "too long: probes reach only its first 2^32 bits";
-  }else if( facts->fill_ratio>LEVELDB_NEARLY_SATURATED ){
+  }else if( facts->fill_ratio>BLOOM_NEARLY_SATURATED ){ /* as sized at most 0.64, at bits_per_key 1 */
     facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it for more keys";
   }
 }
@@ -304,20 +296,16 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
   if( oddity==LEVELDB_NO_PROBES ) facts->note = "no probes: its last byte is 0, so it may contain every key";
 }
 
+/* By hashes that are spread evenly over all 2^32. */
 static double leveldb_measured_fpr(const bloom_filter *filter){
   uint32_t hash = 0;
   uint32_t accepted = 0;
   int i;
-  for(i=0; i<BLOOM_LEVELDB_FPR_SAMPLE; i++, hash+=LEVELDB_GOLDEN_RATIO_STEP){
+  for(i=0; i<BLOOM_FPR_SAMPLE; i++, hash+=LEVELDB_GOLDEN_RATIO_STEP){
     if( i%BLOOM_STEP_HASHES==0 && i && bloom_is_stopped(filter) ) return 0;
     accepted += (uint32_t)leveldb_may_contain(filter, hash);
   }
-  return (double)accepted / BLOOM_LEVELDB_FPR_SAMPLE;
-}
-
-static uint64_t leveldb_num_tried(const bloom_filter *filter){
-  (void)filter;
-  return BLOOM_LEVELDB_FPR_SAMPLE;
+  return (double)accepted / BLOOM_FPR_SAMPLE;
 }
 
 static const bloom_writer leveldb_writer = {
@@ -341,5 +329,4 @@ const bloom_encoding bloom_encoding_leveldb = {
   .readonly_reason = leveldb_readonly_reason,
   .describe = leveldb_describe,
   .measured_fpr = leveldb_measured_fpr,
-  .num_tried = leveldb_num_tried,
 };

@@ -30,9 +30,6 @@
 #define BLOOM_LEVELDB_MIN_BITS   64 /* fewer would mean a high false positive rate for few keys */
 #define BLOOM_LEVELDB_MAX_PROBES 30 /* larger probe bytes are reserved for other encodings */
 
-/* The number of hashes, spread evenly over all 2^32, that measured_fpr() tests. */
-#define BLOOM_LEVELDB_FPR_SAMPLE 131072
-
 extern const bloom_encoding bloom_encoding_leveldb;
 
 /* How many of num_bits bits keys can set. */

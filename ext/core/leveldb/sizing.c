@@ -50,9 +50,6 @@
 /* From this size on hashes of one class find no more positions to miss each other. */
 #define SAME_MIN_BITS 40000.0
 
-#define MIN_TENTH_BITS 10
-#define MAX_TENTH_BITS 1000
-
 typedef struct fpr_model {
   uint64_t num_bits; /* that probes reach: at most 2^32 */
   uint32_t num_probes;
@@ -406,12 +403,12 @@ uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_
   bloom_shape last = {0, 0, 0, 0};
   double best = 1;
   uint32_t bits_per_key_x10;
-  for(bits_per_key_x10=MIN_TENTH_BITS; bits_per_key_x10<=MAX_TENTH_BITS; bits_per_key_x10++){
+  for(bits_per_key_x10=BLOOM_MIN_TENTH_BITS; bits_per_key_x10<=BLOOM_MAX_TENTH_BITS; bits_per_key_x10++){
     if( size_fpr_unless_over(num_keys, bits_per_key_x10, fpr, &last)<=fpr ) return bits_per_key_x10;
   }
   last.num_probes = 0;
   /* The other way round: the best are met soon, and the others passed over. */
-  while( bits_per_key_x10-->MIN_TENTH_BITS ){
+  while( bits_per_key_x10-->BLOOM_MIN_TENTH_BITS ){
     const double reached = size_fpr_unless_over(num_keys, bits_per_key_x10, best, &last);
     if( reached<best ) best = reached;
   }

@@ -3,10 +3,6 @@
 */
 #include "kernels.h"
 
-static int parquet_scalar_is_supported(void){
-  return 1;
-}
-
 static void parquet_scalar_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes, size_t num_hashes){
   for(; num_hashes; hashes++, num_hashes--){
     const uint64_t number = bloom_split_block_number(*hashes, num_blocks);
@@ -22,7 +18,6 @@ static int parquet_scalar_may_contain(const uint8_t *blocks, uint64_t num_blocks
 
 const bloom_parquet_kernels bloom_parquet_scalar = {
   .name = "scalar",
-  .is_supported = parquet_scalar_is_supported,
   .add = parquet_scalar_add,
   .may_contain = parquet_scalar_may_contain,
 };

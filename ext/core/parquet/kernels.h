@@ -17,7 +17,8 @@
 typedef struct bloom_parquet_kernels {
   const char *name;
 
-  /* 1 if this processor and its system can run these kernels. */
+  /* 1 if this processor and its system can run this row; NULL: every one that it is built
+  ** for can. */
   int (*is_supported)(void);
 
   /* Adds hashes to blocks[0 .. 32*num_blocks). */

@@ -8,10 +8,6 @@
 
 #include <arm_neon.h>
 
-static int parquet_neon_is_supported(void){
-  return 1;
-}
-
 /* The hash's bit in each of four words, first_word being 0 or 4. */
 static inline uint8x16_t parquet_neon_mask(uint64_t hash, uint32_t first_word){
   const uint32x4_t salts = vld1q_u32(bloom_split_block_salts + first_word);
@@ -38,7 +34,6 @@ static int parquet_neon_may_contain(const uint8_t *blocks, uint64_t num_blocks, 
 
 const bloom_parquet_kernels bloom_parquet_neon = {
   .name = "neon",
-  .is_supported = parquet_neon_is_supported,
   .add = parquet_neon_add,
   .may_contain = parquet_neon_may_contain,
 };

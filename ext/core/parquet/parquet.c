@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../varint.h"
 #include "hash.h"
 #include "kernels.h"
 #include "stats.h"
@@ -17,12 +18,9 @@
 static const uint8_t parquet_header_end[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
 
 size_t bloom_parquet_put_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]){
-  /* A Thrift integer n >= 0 is written as 2n, seven bits a byte, the lowest first. */
-  uint64_t rest = 2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES;
-  size_t num_bytes = 0;
-  header[num_bytes++] = PARQUET_MAGIC;
-  for(; rest>=0x80; rest>>=7) header[num_bytes++] = (uint8_t)(rest | 0x80);
-  header[num_bytes++] = (uint8_t)rest;
+  /* A Thrift integer n >= 0 is written as 2n. */
+  const size_t num_bytes = 1 + bloom_varint64_write(2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES, header + 1);
+  header[0] = PARQUET_MAGIC;
   memcpy(header + num_bytes, parquet_header_end, sizeof(parquet_header_end));
   return num_bytes + sizeof(parquet_header_end);
 }
@@ -98,11 +96,6 @@ static int parquet_may_contain_bytes(const bloom_filter *filter, const uint8_t *
   return parquet_may_contain(filter, bloom_parquet_hash_bytes(key, num_bytes));
 }
 
-static const char *parquet_readonly_reason(const bloom_filter *filter){
-  (void)filter;
-  return NULL;
-}
-
 static const bloom_writer parquet_writer = {
   .shape = parquet_shape,
   .clear = parquet_clear,
@@ -121,8 +114,6 @@ const bloom_encoding bloom_encoding_parquet = {
   .min_bits_per_key_x10 = bloom_parquet_min_bits_per_key_x10,
   .magic = PARQUET_MAGIC,
   .read = parquet_read,
-  .readonly_reason = parquet_readonly_reason,
   .describe = bloom_parquet_describe,
   .measured_fpr = bloom_parquet_measured_fpr,
-  .num_tried = bloom_parquet_num_tried,
 };

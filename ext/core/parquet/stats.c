@@ -18,17 +18,11 @@
 ** equal. */
 #define PARQUET_MASKS 4294967296.0 /* 2^32 */
 
-#define PARQUET_MIN_TENTH_BITS 10
-#define PARQUET_MAX_TENTH_BITS 1000
-
 /* A load that is less likely changes no digit of a rate, which is above 2^-32. */
 #define PARQUET_NEGLIGIBLE 1e-20
 
 /* If the probability of an empty block is below e^-600, nearly all bits are set. */
 #define PARQUET_FULL 600
-
-/* Above this fill the note warns: at 6 bits per key it is 0.74. */
-#define PARQUET_NEARLY_SATURATED_FILL 0.75
 
 /* The largest filter that all readers of Parquet accept. */
 #define PARQUET_CUSTOMARY_BYTES (128u << 20)
@@ -66,7 +60,7 @@ static double parquet_fpr_at(uint64_t num_keys, uint32_t bits_per_key_x10){
 
 /* More blocks mean fewer false positives, so a binary search finds the size. */
 uint32_t bloom_parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
-  uint32_t low = PARQUET_MIN_TENTH_BITS, high = PARQUET_MAX_TENTH_BITS;
+  uint32_t low = BLOOM_MIN_TENTH_BITS, high = BLOOM_MAX_TENTH_BITS;
   bloom_shape shape;
   double best;
   while( high>low && bloom_encoding_parquet.writer->shape(num_keys, high / 10.0, &shape)!=BLOOM_OK ) high--;
@@ -143,7 +137,7 @@ void bloom_parquet_describe(const bloom_filter *filter, int count_bits, bloom_fa
     return;
   }
   facts->estimated_keys = parquet_estimated_keys(shape, (uint64_t)facts->bits_set);
-  if( facts->fill_ratio>PARQUET_NEARLY_SATURATED_FILL ){
+  if( facts->fill_ratio>BLOOM_NEARLY_SATURATED ){ /* at 6 bits per key it is 0.74 */
     facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it with more bits";
   }
 }
@@ -151,14 +145,9 @@ void bloom_parquet_describe(const bloom_filter *filter, int count_bits, bloom_fa
 double bloom_parquet_measured_fpr(const bloom_filter *filter){
   uint32_t num_accepted = 0;
   uint64_t i;
-  for(i=1; i<=BLOOM_PARQUET_FPR_SAMPLE; i++){
+  for(i=1; i<=BLOOM_FPR_SAMPLE; i++){
     if( i%BLOOM_STEP_HASHES==0 && bloom_is_stopped(filter) ) return 0;
     num_accepted += (uint32_t)filter->encoding->may_contain(filter, bloom_sample_hash(i));
   }
-  return (double)num_accepted / BLOOM_PARQUET_FPR_SAMPLE;
-}
-
-uint64_t bloom_parquet_num_tried(const bloom_filter *filter){
-  (void)filter;
-  return BLOOM_PARQUET_FPR_SAMPLE;
+  return (double)num_accepted / BLOOM_FPR_SAMPLE;
 }

@@ -7,12 +7,8 @@
 
 #include "../filter.h"
 
-/* The number of hashes that measured_fpr tests. */
-#define BLOOM_PARQUET_FPR_SAMPLE 131072
-
 uint32_t bloom_parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr);
 void bloom_parquet_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts);
 double bloom_parquet_measured_fpr(const bloom_filter *filter);
-uint64_t bloom_parquet_num_tried(const bloom_filter *filter);
 
 #endif

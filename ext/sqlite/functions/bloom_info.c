@@ -63,7 +63,7 @@ static int info_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   filter->encoding->describe(filter, (columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
   if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
   if( stoppable.is_stopped ) return SQLITE_INTERRUPT;
-  info->num_tried = (int64_t)filter->encoding->num_tried(filter);
+  info->num_tried = filter->encoding->num_tried ? (int64_t)filter->encoding->num_tried(filter) : BLOOM_FPR_SAMPLE;
   info->num_bytes = (sqlite3_int64)filter->shape.num_bytes;
   /* Only where it is wanted: hashing 12 MB takes longer than all that the header tells. */
   if( cursor->wants_rowids && bloom_hash_of_bytes(db, filter->bytes, filter->shape.num_bytes, &rowid)!=SQLITE_OK ){

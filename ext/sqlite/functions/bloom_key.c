@@ -25,7 +25,7 @@
 
 #include "../../core/bytes.h"
 #include "../../core/decimal.h"
-#include "../../core/leveldb/varint.h"
+#include "../../core/varint.h"
 #include "../../core/siphash.h"
 #include "../errors.h"
 #include "../key.h"
