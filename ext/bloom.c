@@ -1,9 +1,9 @@
 /*
 ** The entry point: one list of the SQL functions, one of the table-valued functions and
 ** the virtual table.  A new function is one file in sqlite/functions/, its declaration in
-** functions.h there, and one row here for each number of arguments.  Each function also
-** needs its records (test/sql/records), its statements (test/faults/oom/statements.sql)
-** and its place in the reference (ext/FUNCTIONS.md): tests fail without them.
+** functions.h there, and one row here.  Each function also needs its records (test/sql/records),
+** its statements (test/faults/oom/statements.sql) and its place in the reference
+** (ext/FUNCTIONS.md): tests fail without them.
 */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE /* Dl_info, RTLD_DEFAULT; NOLINT: the name is the C library's */
@@ -41,7 +41,7 @@ SQLITE_EXTENSION_INIT1
 ** scalars have function.  The data of all is the connection's, of sqlite/connection.h. */
 typedef struct function_row {
   const char *name;
-  int num_args; /* -1: any number */
+  int min_args, max_args; /* -1: any number */
   void (*function)(sqlite3_context *, int, sqlite3_value **);
   void (*step)(sqlite3_context *, int, sqlite3_value **);
   void (*final)(sqlite3_context *);
@@ -49,38 +49,27 @@ typedef struct function_row {
   void (*inverse)(sqlite3_context *, int, sqlite3_value **);
 } function_row;
 
-#define SCALAR(sql_name, count) {.name = #sql_name, .num_args = (count), .function = (sql_name)}
-#define AGGREGATE(sql_name, count) \
-  {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final}
-#define WINDOWED(sql_name, count) \
-  {.name = #sql_name, .num_args = (count), .step = sql_name##_step, .final = sql_name##_final, \
-   .value = sql_name##_value, .inverse = sql_name##_inverse}
+#define SCALAR(sql_name, min, max) \
+  {.name = #sql_name, .min_args = (min), .max_args = (max), .function = (sql_name)}
+#define AGGREGATE(sql_name, min, max) \
+  {.name = #sql_name, .min_args = (min), .max_args = (max), .step = sql_name##_step, .final = sql_name##_final}
 
 static const function_row function_rows[] = {
-  WINDOWED(bloom_build, 1),
-  WINDOWED(bloom_build, 2),
-  WINDOWED(bloom_build, 3),
-  WINDOWED(bloom_build, 4),
-  SCALAR(bloom_empty, 1),
-  SCALAR(bloom_empty, 2),
-  SCALAR(bloom_empty, 3),
-  SCALAR(bloom_add, -1),
-  AGGREGATE(bloom_merge, 1),
-  SCALAR(bloom_bits_per_key, 1),
-  SCALAR(bloom_bits_per_key, 2),
-  SCALAR(bloom_bits_per_key, 3),
-  SCALAR(bloom_partition, 2),
-  {.name = "bloom_key", .num_args = 2, .function = bloom_typed_key},
-  {.name = "bloom_key", .num_args = 3, .function = bloom_secret_key},
-  SCALAR(bloom_tuple, -1),
-  SCALAR(bloom_may_contain, 2),
-  SCALAR(bloom_open, 1),
-  AGGREGATE(bloom_filter_block_build, 2),
-  AGGREGATE(bloom_filter_block_build, 3),
-  AGGREGATE(bloom_build_sets, 2),
-  AGGREGATE(bloom_build_sets, 3),
-  AGGREGATE(bloom_build_sets, 4),
-  SCALAR(bloom_version, 0),
+  {.name = "bloom_build", .min_args = 1, .max_args = 4, .step = bloom_build_step, .final = bloom_build_final,
+   .value = bloom_build_value, .inverse = bloom_build_inverse},
+  SCALAR(bloom_empty, 1, 3),
+  SCALAR(bloom_add, -1, -1),
+  AGGREGATE(bloom_merge, 1, 1),
+  SCALAR(bloom_bits_per_key, 1, 3),
+  SCALAR(bloom_partition, 2, 2),
+  {.name = "bloom_key", .min_args = 2, .max_args = 2, .function = bloom_typed_key},
+  {.name = "bloom_key", .min_args = 3, .max_args = 3, .function = bloom_secret_key},
+  SCALAR(bloom_tuple, -1, -1),
+  SCALAR(bloom_may_contain, 2, 2),
+  SCALAR(bloom_open, 1, 1),
+  AGGREGATE(bloom_filter_block_build, 2, 3),
+  AGGREGATE(bloom_build_sets, 2, 4),
+  SCALAR(bloom_version, 0, 0),
 };
 
 static const struct {
@@ -110,15 +99,15 @@ static int register_module(sqlite3 *db, size_t number){
   return sqlite3_create_module_v2(db, module_rows[number].name, module_rows[number].module, given.data, free_data);
 }
 
-static int register_function(sqlite3 *db, const function_row *row){
+static int register_function(sqlite3 *db, const function_row *row, int num_args){
   void *data = bloom_connection_get(db);
   if( data==NULL ) return SQLITE_NOMEM;
   /* Both free data, too, if they fail. */
   if( row->value ){
-    return sqlite3_create_window_function(db, row->name, row->num_args, SCALAR_FLAGS, data,
+    return sqlite3_create_window_function(db, row->name, num_args, SCALAR_FLAGS, data,
                                           row->step, row->final, row->value, row->inverse, bloom_connection_release);
   }
-  return sqlite3_create_function_v2(db, row->name, row->num_args, SCALAR_FLAGS, data,
+  return sqlite3_create_function_v2(db, row->name, num_args, SCALAR_FLAGS, data,
                                     row->function, row->step, row->final, bloom_connection_release);
 }
 
@@ -130,9 +119,12 @@ static int register_function(sqlite3 *db, const function_row *row){
 ** replaced an earlier one, of another load or of the program. */
 static int register_all(sqlite3 *db){
   size_t i;
+  int num_args;
   for(i=0; i<NUM_FUNCTION_ROWS; i++){
-    int rc = register_function(db, &function_rows[i]);
-    if( rc!=SQLITE_OK ) return rc;
+    for(num_args=function_rows[i].min_args; num_args<=function_rows[i].max_args; num_args++){
+      int rc = register_function(db, &function_rows[i], num_args);
+      if( rc!=SQLITE_OK ) return rc;
+    }
   }
   for(i=0; i<NUM_MODULE_ROWS; i++){
     int rc = register_module(db, i);

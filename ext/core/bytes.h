@@ -20,11 +20,6 @@ static inline void bloom_store32_le(uint8_t *p, uint32_t value){
   for(i=0; i<4; i++) p[i] = (uint8_t)(value >> (8*i));
 }
 
-static inline void bloom_store32_be(uint8_t *p, uint32_t value){
-  int i;
-  for(i=0; i<4; i++) p[i] = (uint8_t)(value >> (24 - 8*i));
-}
-
 static inline void bloom_store64_le(uint8_t *p, uint64_t value){
   int i;
   for(i=0; i<8; i++) p[i] = (uint8_t)(value >> (8*i));

@@ -10,6 +10,17 @@
 
 #define LITERAL_MAX_CHARS 40
 
+void bloom_fail_code(sqlite3_context *context, int rc){
+  if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(context);
+  else if( rc!=SQLITE_OK && rc!=SQLITE_ERROR ) sqlite3_result_error_code(context, rc);
+}
+
+void *bloom_malloc_or_fail(sqlite3_context *context, uint64_t num_bytes){
+  void *memory = sqlite3_malloc64(num_bytes);
+  if( memory==NULL ) sqlite3_result_error_nomem(context);
+  return memory;
+}
+
 void bloom_fail(sqlite3_context *context, const char *format, ...){
   va_list arguments;
   char *message;

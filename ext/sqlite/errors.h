@@ -7,6 +7,8 @@
 #ifndef BLOOM_SQLITE_ERRORS_H
 #define BLOOM_SQLITE_ERRORS_H
 
+#include <stdint.h>
+
 #include "sqlite_api.h"
 
 /* function, type of the value, what was meant */
@@ -24,6 +26,14 @@ typedef struct bloom_arg {
   const char *name;
   sqlite3_value *value;
 } bloom_arg;
+
+/* Fails the running function with SQLite's own error for rc, unless that is SQLITE_OK, or
+** SQLITE_ERROR, which has a message already. */
+void bloom_fail_code(sqlite3_context *context, int rc);
+
+/* Memory, more than 0 bytes, to be freed with sqlite3_free(); or NULL, with SQLITE_NOMEM set on
+** context. */
+void *bloom_malloc_or_fail(sqlite3_context *context, uint64_t num_bytes);
 
 /* Fails the running function with a message, or with SQLITE_NOMEM if there is no memory
 ** for the text. */

@@ -69,9 +69,10 @@ void *bloom_handle_pool_new(void){
   return pool;
 }
 
-static bloom_handle *take_first(bloom_handle_pool *pool){
-  bloom_handle *handle = pool->first;
-  pool->first = handle->next;
+/* Takes a kept handle out of the list, which has it at *at. */
+static bloom_handle *take_out(bloom_handle_pool *pool, bloom_handle **at){
+  bloom_handle *handle = *at;
+  *at = handle->next;
   pool->num_kept_bytes -= handle->max_bytes;
   return handle;
 }
@@ -79,7 +80,7 @@ static bloom_handle *take_first(bloom_handle_pool *pool){
 void bloom_handle_pool_free(void *data){
   bloom_handle_pool *pool = data;
   if( --pool->num_users ) return;
-  while( pool->first ) sqlite3_free(take_first(pool));
+  while( pool->first ) sqlite3_free(take_out(pool, &pool->first));
   sqlite3_free(pool);
 }
 
@@ -91,12 +92,7 @@ static bloom_handle *take_handle(bloom_handle_pool *pool, size_t num_bytes){
   for(at=&pool->first; num_bytes>=KEPT_MIN_BYTES && *at; at=&(*at)->next){
     if( (*at)->max_bytes>=num_bytes && (best==NULL || (*at)->max_bytes<(*best)->max_bytes) ) best = at;
   }
-  if( best ){
-    handle = *best;
-    *best = handle->next;
-    pool->num_kept_bytes -= handle->max_bytes;
-    return handle;
-  }
+  if( best ) return take_out(pool, best);
   handle = sqlite3_malloc64(sizeof(*handle) + num_bytes);
   if( handle ) *handle = (bloom_handle){.max_bytes = num_bytes, .pool = pool};
   return handle;
@@ -110,7 +106,7 @@ static void leave_handle(bloom_handle_pool *pool, bloom_handle *handle){
     sqlite3_free(handle);
     return;
   }
-  while( pool->num_kept_bytes>KEPT_MAX_BYTES - handle->max_bytes ) sqlite3_free(take_first(pool));
+  while( pool->num_kept_bytes>KEPT_MAX_BYTES - handle->max_bytes ) sqlite3_free(take_out(pool, &pool->first));
   handle->next = pool->first;
   pool->first = handle;
   pool->num_kept_bytes += handle->max_bytes;

@@ -42,6 +42,19 @@ const bloom_hash_run *bloom_hash_queue_runs(const bloom_hash_queue *queue){
   return queue->first ? &queue->first->run : NULL;
 }
 
+uint32_t bloom_hash_queue_count(const bloom_hash_queue *queue, uint32_t *counts){
+  const bloom_hash_run *run = bloom_hash_queue_runs(queue);
+  uint32_t most = 0;
+  for(; run; run=run->next){
+    const uint32_t *hashes = run->hashes;
+    size_t i;
+    for(i=0; i<run->num_hashes; i++){
+      if( ++counts[hashes[i]]>most ) most = counts[hashes[i]];
+    }
+  }
+  return most;
+}
+
 void bloom_hash_queue_clear(bloom_hash_queue *queue){
   bloom_hash_chunk *chunk = queue->first;
   while( chunk ){

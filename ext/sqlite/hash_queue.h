@@ -55,6 +55,10 @@ void bloom_hash_queue_pop(bloom_hash_queue *queue);
 /* The hashes, oldest first, valid until the queue changes; NULL if there are none. */
 const bloom_hash_run *bloom_hash_queue_runs(const bloom_hash_queue *queue);
 
+/* Counts the hashes of a queue of 32 bits each, which are indices of counts[], all 0 before:
+** counts[hash] is how often the queue has it.  Returns the largest count. */
+uint32_t bloom_hash_queue_count(const bloom_hash_queue *queue, uint32_t *counts);
+
 /* Drops all hashes and frees their memory. */
 void bloom_hash_queue_clear(bloom_hash_queue *queue);
 

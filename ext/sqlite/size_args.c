@@ -197,20 +197,12 @@ static char *encoding_literal(const bloom_size_args *size){
   return sqlite3_mprintf("'%s'", size->encoding->name);
 }
 
-/* Fails because an argument differs from before. */
-static int fail_not_constant(
-  sqlite3_context *context,
-  const char *function,
-  int number,
-  const char *name,
-  char *(*literal)(const bloom_size_args *size),
-  const bloom_size_args *before,
-  const bloom_size_args *now
-){
-  char *old = literal(before), *new = literal(now);
+/* Fails because an argument differs from before.  Frees both literals, of which one may be NULL
+** for want of memory. */
+static int fail_not_constant(sqlite3_context *context, bloom_arg arg, char *old, char *new){
   if( old && new ){
     bloom_fail(context, "%s(): argument %d (%s) must be the same on every row of a group, not %s and then %s",
-                        function, number, name, old, new);
+                        arg.function, arg.number, arg.name, old, new);
   }else{
     sqlite3_result_error_nomem(context);
   }
@@ -266,13 +258,16 @@ int bloom_keep_size_args(
     return SQLITE_OK;
   }
   if( now.encoding!=kept->encoding ){
-    return fail_not_constant(context, name, num_args, "encoding", encoding_literal, kept, &now);
+    return fail_not_constant(context, (bloom_arg){name, num_args, "encoding", NULL},
+                             encoding_literal(kept), encoding_literal(&now));
   }
   if( now.bits_per_key<kept->bits_per_key || now.bits_per_key>kept->bits_per_key ){
-    return fail_not_constant(context, name, bits_number, "bits_per_key", bits_per_key_literal, kept, &now);
+    return fail_not_constant(context, (bloom_arg){name, bits_number, "bits_per_key", NULL},
+                             bits_per_key_literal(kept), bits_per_key_literal(&now));
   }
   if( now.capacity!=kept->capacity ){
-    return fail_not_constant(context, name, bits_number + 1, "capacity", capacity_literal, kept, &now);
+    return fail_not_constant(context, (bloom_arg){name, bits_number + 1, "capacity", NULL},
+                             capacity_literal(kept), capacity_literal(&now));
   }
   return SQLITE_OK;
 }

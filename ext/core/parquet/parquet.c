@@ -80,10 +80,6 @@ static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
   return 1;
 }
 
-static bloom_hash_value parquet_hash_int64(int64_t key){
-  return bloom_parquet_hash_int64(key);
-}
-
 static int parquet_may_contain(const bloom_filter *filter, bloom_hash_value hash){
   return bloom_parquet_best_kernels()->may_contain(filter->bits, filter->shape.num_slots, hash);
 }
@@ -105,7 +101,7 @@ static const bloom_writer parquet_writer = {
 const bloom_encoding bloom_encoding_parquet = {
   .name = "parquet",
   .hash_value_bytes = 8,
-  .hash_int64 = parquet_hash_int64,
+  .hash_int64 = bloom_parquet_hash_int64,
   .hash_bytes = bloom_parquet_hash_bytes,
   .may_contain = parquet_may_contain,
   .may_contain_int64 = parquet_may_contain_int64,

@@ -49,6 +49,7 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   const bloom_encoding *encoding;
   bloom_shape shape;
   uint8_t *bytes;
+  int rc;
   if( num_args==0 ){
     bloom_fail(context, "bloom_add(): argument 1 (filter) is missing");
     return;
@@ -61,21 +62,15 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
     return;
   }
   shape = filter->shape;
-  bytes = sqlite3_malloc64(shape.num_bytes);
-  if( bytes==NULL ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
+  bytes = bloom_malloc_or_fail(context, shape.num_bytes);
+  if( bytes==NULL ) return;
   /* Before a key is read: a key that is the same value as the filter may move it. */
-  if( bloom_copy_bytes(sqlite3_context_db_handle(context), bytes, filter->bytes, shape.num_bytes)!=SQLITE_OK ){
+  rc = bloom_copy_bytes(sqlite3_context_db_handle(context), bytes, filter->bytes, shape.num_bytes);
+  if( rc==SQLITE_OK ) rc = add_keys(encoding, &shape, bytes, num_args - 1, args + 1);
+  if( rc==SQLITE_OK ){
+    sqlite3_result_blob64(context, bytes, shape.num_bytes, sqlite3_free);
+  }else{
     sqlite3_free(bytes);
-    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
-    return;
+    bloom_fail_code(context, rc);
   }
-  if( add_keys(encoding, &shape, bytes, num_args - 1, args + 1)!=SQLITE_OK ){
-    sqlite3_free(bytes);
-    sqlite3_result_error_nomem(context);
-    return;
-  }
-  sqlite3_result_blob64(context, bytes, shape.num_bytes, sqlite3_free);
 }

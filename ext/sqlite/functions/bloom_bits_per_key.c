@@ -31,12 +31,9 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
   }
   if( bloom_take_encoding(context, rate_arg.function, 3, &num_args, args, &size.encoding)!=SQLITE_OK ) return;
   if( num_args>1 ){
-    if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
-    if( !bloom_integer_arg(args[1], &num_keys) || num_keys<0 ){
-      const bloom_arg arg = {rate_arg.function, 2, "num_keys", args[1]};
-      bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", NULL);
-      return;
-    }
+    const bloom_arg num_keys_arg = {rate_arg.function, 2, "num_keys", args[1]};
+    if( bloom_read_capacity(context, num_keys_arg, NULL, &num_keys)!=SQLITE_OK ) return;
+    if( num_keys==BLOOM_NO_CAPACITY ) return;
   }
   if( type==SQLITE_NULL ) return;
   if( bloom_find_bits_per_key(context, rate_arg, &size, (uint64_t)num_keys, &bits_per_key)!=SQLITE_OK ) return;

@@ -74,11 +74,8 @@ static int check_size(sqlite3_context *context, const build_state *state){
 static uint8_t *write_filter(sqlite3_context *context, const build_state *state, bloom_shape *shape){
   uint8_t *filter;
   if( find_shape(context, state, shape)!=SQLITE_OK ) return NULL;
-  filter = sqlite3_malloc64(shape->num_bytes);
-  if( filter==NULL ){
-    sqlite3_result_error_nomem(context);
-    return NULL;
-  }
+  filter = bloom_malloc_or_fail(context, shape->num_bytes);
+  if( filter==NULL ) return NULL;
   if( state->filter ){
     memcpy(filter, state->filter, shape->num_bytes);
   }else{

@@ -55,8 +55,8 @@ static int sets_find_bits(sqlite3_context *context, sets_state *state, uint64_t 
   return bloom_find_bits_per_key(context, rate_arg, &state->size, num_keys, &state->bits_per_key);
 }
 
-/* Takes the parameters of the first row, which all rows must share.  Sets an error on
-** context if the file would be too big. */
+/* Takes the parameters of the first row, which all rows must share.  Returns SQLITE_OK or an
+** error code for bloom_fail_code(). */
 static int sets_begin(sqlite3_context *context, sets_state *state){
   const uint64_t num_keys = state->size.capacity==BLOOM_NO_CAPACITY ? 0 : (uint64_t)state->size.capacity;
   const size_t max_bytes = (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
@@ -65,10 +65,7 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
   }else if( sets_find_bits(context, state, num_keys)!=SQLITE_OK ){
     return SQLITE_ERROR;
   }
-  if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, max_bytes, &state->shape)!=BLOOM_OK ){
-    sqlite3_result_error_toobig(context);
-    return SQLITE_TOOBIG;
-  }
+  if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, max_bytes, &state->shape)!=BLOOM_OK ) return SQLITE_TOOBIG;
   state->max_bytes = max_bytes;
   state->hashes.hash_value_bytes = sizeof(bloom_hash_value);
   state->sets.hash_value_bytes = sizeof(uint32_t);
@@ -128,7 +125,7 @@ static int sets_flush(sqlite3_context *context, sets_state *state){
   return SQLITE_OK;
 }
 
-/* Takes one row.  Returns SQLITE_OK or an error code for sets_fail(). */
+/* Takes one row.  Returns SQLITE_OK or an error code for bloom_fail_code(). */
 static int sets_row(sqlite3_context *context, sets_state *state, int num_args, sqlite3_value **args){
   sqlite3_int64 set_number;
   bloom_hash_value hash;
@@ -156,43 +153,26 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
   return rc==SQLITE_OK ? sets_flush(context, state) : rc;
 }
 
-/* Sets the errors that SQLite has messages for.  Others are set on context already. */
-static void sets_fail(sqlite3_context *context, int rc){
-  switch( rc ){
-    case SQLITE_NOMEM:     sqlite3_result_error_nomem(context); break;
-    case SQLITE_TOOBIG:    sqlite3_result_error_toobig(context); break;
-    case SQLITE_INTERRUPT: sqlite3_result_error_code(context, rc); break;
-    default: break;
-  }
-}
-
 void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value **args){
   sets_state *state = sqlite3_aggregate_context(context, sizeof(*state));
-  sets_fail(context, state ? sets_row(context, state, num_args, args) : SQLITE_NOMEM);
+  bloom_fail_code(context, state ? sets_row(context, state, num_args, args) : SQLITE_NOMEM);
 }
 
 /* The keys of the largest set, duplicates counted.  SQLITE_OK or SQLITE_NOMEM. */
 static int sets_largest(const sets_state *state, uint64_t *num_keys){
-  const bloom_hash_run *sets = bloom_hash_queue_runs(&state->sets);
   uint32_t *counts;
-  size_t i;
   *num_keys = 0;
-  if( sets==NULL ) return SQLITE_OK;
+  if( state->sets.num_hashes==0 ) return SQLITE_OK;
   counts = sqlite3_malloc64(state->num_sets * sizeof(*counts));
   if( counts==NULL ) return SQLITE_NOMEM;
   memset(counts, 0, (size_t)state->num_sets * sizeof(*counts));
-  for(; sets; sets=sets->next){
-    const uint32_t *set = sets->hashes;
-    for(i=0; i<sets->num_hashes; i++){
-      if( ++counts[set[i]]>*num_keys ) *num_keys = counts[set[i]];
-    }
-  }
+  *num_keys = bloom_hash_queue_count(&state->sets, counts);
   sqlite3_free(counts);
   return SQLITE_OK;
 }
 
 /* Builds the file of all keys in its final shape.  SQLITE_OK, or an error code for
-** sets_fail(). */
+** bloom_fail_code(). */
 static int sets_finish(sqlite3_context *context, sets_state *state){
   const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
   uint64_t num_keys;
@@ -233,8 +213,7 @@ void bloom_build_sets_final(sqlite3_context *context){
   if( rc==SQLITE_OK ){
     sqlite3_result_blob64(context, state->file, state->shape.num_bytes, sqlite3_free);
     state->file = NULL;
-  }else{
-    sets_fail(context, rc);
   }
+  bloom_fail_code(context, rc);
   sets_free(state);
 }

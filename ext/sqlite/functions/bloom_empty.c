@@ -22,11 +22,8 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
   if( size.capacity==BLOOM_NO_CAPACITY ) return;
   if( bloom_find_bits_per_key(context, bits_per_key_arg, &size, (uint64_t)size.capacity, &bits_per_key)!=SQLITE_OK ) return;
   if( bloom_find_shape(context, size.encoding, (uint64_t)size.capacity, bits_per_key, &shape)!=SQLITE_OK ) return;
-  filter = sqlite3_malloc64(shape.num_bytes);
-  if( filter==NULL ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
+  filter = bloom_malloc_or_fail(context, shape.num_bytes);
+  if( filter==NULL ) return;
   size.encoding->writer->clear(&shape, filter);
   sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
 }

@@ -47,64 +47,47 @@ static int is_too_big(const block_build_state *state){
       || state->hashes.num_hashes>UINT32_MAX;
 }
 
-/* Takes one row.  Sets the error on context if it fails. */
-static void block_build_step(sqlite3_context *context, block_build_state *state, int num_args, sqlite3_value **args){
+/* Takes one row.  Returns SQLITE_OK or an error code for bloom_fail_code(), as the functions
+** below do. */
+static int block_build_row(sqlite3_context *context, block_build_state *state, int num_args, sqlite3_value **args){
   sqlite3_int64 offset;
   bloom_hash_value hash;
   bloom_key_kind kind;
   uint64_t slot, num_slots;
-  if( bloom_keep_size_args(context, &block_build_function, num_args, args, &state->size)!=SQLITE_OK ) return;
+  const int rc = bloom_keep_size_args(context, &block_build_function, num_args, args, &state->size);
+  if( rc!=SQLITE_OK ) return rc;
   kind = bloom_hash_of_key(&bloom_encoding_leveldb, args[1], &hash);
-  if( kind==BLOOM_KEY_NOMEM ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
-  if( kind==BLOOM_KEY_NULL && sqlite3_value_type(args[0])==SQLITE_NULL ) return;
+  if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
+  if( kind==BLOOM_KEY_NULL && sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
   if( !bloom_integer_arg(args[0], &offset) || offset<0 ){
     const bloom_arg arg = {block_build_function.name, 1, "block_offset", args[0]};
     const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER;
     bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", is_swapped ? "the offset comes before the key" : NULL);
-    return;
+    return SQLITE_ERROR;
   }
   slot = (uint64_t)offset >> BLOOM_FILTER_BLOCK_BASE_LG;
   num_slots = slot + (kind!=BLOOM_KEY_NULL); /* Requirement 2 */
   if( state->num_slots<num_slots ) state->num_slots = num_slots;
-  if( is_too_big(state) ){
-    sqlite3_result_error_toobig(context);
-    return;
-  }
-  if( kind==BLOOM_KEY_NULL ) return;
+  if( is_too_big(state) ) return SQLITE_TOOBIG;
+  if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
   /* The slot comes first: after an error the block is still built, and each hash needs a
   ** slot. */
   if( bloom_hash_queue_push(&state->slots, slot)!=SQLITE_OK
-   || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ){
-    sqlite3_result_error_nomem(context);
-  }
+   || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
+  return SQLITE_OK;
 }
 
 void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlite3_value **args){
   block_build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
-  if( state==NULL ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
-  if( state->max_bytes==0 ){
+  if( state && state->max_bytes==0 ){
     state->hashes.hash_value_bytes = state->slots.hash_value_bytes = 4;
     state->max_bytes = (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
   }
-  block_build_step(context, state, num_args, args);
-}
-
-static void count_keys(const bloom_hash_run *slots, uint32_t *num_keys){
-  for(; slots; slots=slots->next){
-    const uint32_t *numbers = slots->hashes;
-    size_t i;
-    for(i=0; i<slots->num_hashes; i++) num_keys[numbers[i]]++;
-  }
+  bloom_fail_code(context, state ? block_build_row(context, state, num_args, args) : SQLITE_NOMEM);
 }
 
 /* Adds the keys to a block that was written for them.  Keys of one slot that came one after
-** the other are added together.  SQLITE_OK or SQLITE_INTERRUPT. */
+** the other are added together. */
 static int add_keys_to_block(sqlite3_context *context, const block_build_state *state, uint8_t *bytes, size_t num_bytes){
   const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
   const bloom_hash_run *slots = bloom_hash_queue_runs(&state->slots);
@@ -124,81 +107,64 @@ static int add_keys_to_block(sqlite3_context *context, const block_build_state *
   return SQLITE_OK;
 }
 
-/* Tenths of a bit by number of keys, for the numbers that slots have: Requirement 4.  Frees
-** with sqlite3_free(); NULL, the error set on context, if there is none. */
-static uint16_t *find_tenths(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys){
+/* Sets *found to tenths of a bit by number of keys, for the numbers that slots have
+** (Requirement 4), to be freed with sqlite3_free(), also after an error. */
+static int find_tenths(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys,
+                       uint32_t most_keys, uint16_t **found){
   const bloom_arg rate_arg = {block_build_function.name, block_build_function.bits_number, "bits_per_key", NULL};
-  uint32_t most_keys = 0;
   uint16_t *tenths;
   size_t i;
-  for(i=0; i<state->num_slots; i++){
-    if( most_keys<num_keys[i] ) most_keys = num_keys[i];
-  }
-  tenths = sqlite3_malloc64(((uint64_t)most_keys + 1) * sizeof(*tenths));
-  if( tenths==NULL ){
-    sqlite3_result_error_nomem(context);
-    return NULL;
-  }
+  *found = tenths = sqlite3_malloc64(((uint64_t)most_keys + 1) * sizeof(*tenths));
+  if( tenths==NULL ) return SQLITE_NOMEM;
   memset(tenths, 0, ((size_t)most_keys + 1) * sizeof(*tenths));
   for(i=0; i<state->num_slots; i++){
     double bits_per_key;
-    int rc = SQLITE_OK;
     if( num_keys[i]==0 || tenths[num_keys[i]] ) continue;
-    if( bloom_is_interrupted(context) ){
-      sqlite3_result_error_code(context, SQLITE_INTERRUPT);
-      rc = SQLITE_INTERRUPT;
-    }else{
-      rc = bloom_find_bits_per_key(context, rate_arg, &state->size, num_keys[i], &bits_per_key);
-    }
-    if( rc!=SQLITE_OK ){
-      sqlite3_free(tenths);
-      return NULL;
-    }
+    if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
+    if( bloom_find_bits_per_key(context, rate_arg, &state->size, num_keys[i], &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
     tenths[num_keys[i]] = (uint16_t)(bits_per_key * 10 + 0.5);
   }
-  return tenths;
+  return SQLITE_OK;
 }
 
 /* A block of these sizes as context's result. */
-static void write_block(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys,
-                        const bloom_filter_block_bits *bits){
+static int write_block(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys,
+                       const bloom_filter_block_bits *bits){
   const size_t num_slots = (size_t)state->num_slots;
   uint8_t *bytes;
   size_t num_bytes;
   int rc;
   if( bloom_filter_block_size(num_keys, num_slots, bits, &num_bytes)!=BLOOM_OK
-   || num_bytes>state->max_bytes ){
-    sqlite3_result_error_toobig(context);
-    return;
-  }
+   || num_bytes>state->max_bytes ) return SQLITE_TOOBIG;
   bytes = sqlite3_malloc64(num_bytes);
-  if( bytes==NULL ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
+  if( bytes==NULL ) return SQLITE_NOMEM;
   bloom_filter_block_clear(num_keys, num_slots, bits, bytes, num_bytes);
   rc = add_keys_to_block(context, state, bytes, num_bytes);
-  if( rc==SQLITE_OK ){
-    sqlite3_result_blob64(context, bytes, num_bytes, sqlite3_free);
-  }else{
-    sqlite3_free(bytes);
-    sqlite3_result_error_code(context, rc);
-  }
+  if( rc==SQLITE_OK ) sqlite3_result_blob64(context, bytes, num_bytes, sqlite3_free);
+  else sqlite3_free(bytes);
+  return rc;
 }
 
 /* Counts the keys of each slot, builds the block and sets it as context's result. */
-static void give_block(sqlite3_context *context, const block_build_state *state, uint32_t *num_keys){
+static int give_block(sqlite3_context *context, const block_build_state *state){
   bloom_filter_block_bits bits = {.bits_per_key = state->size.bits_per_key};
   uint16_t *tenths = NULL;
+  uint32_t *num_keys, most_keys;
+  int rc = SQLITE_OK;
+  /* SQLite ends every aggregate that it began.  After an error it drops the result. */
+  if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
+  if( is_too_big(state) ) return SQLITE_TOOBIG;
+  /* At least one byte, so that NULL always means that there is no memory. */
+  num_keys = sqlite3_malloc64((state->num_slots + 1) * sizeof(*num_keys));
+  if( num_keys==NULL ) return SQLITE_NOMEM;
   memset(num_keys, 0, (size_t)state->num_slots * sizeof(*num_keys));
-  count_keys(bloom_hash_queue_runs(&state->slots), num_keys);
-  if( bloom_is_rate(bits.bits_per_key) ){
-    tenths = find_tenths(context, state, num_keys);
-    if( tenths==NULL ) return;
-  }
+  most_keys = bloom_hash_queue_count(&state->slots, num_keys);
+  if( bloom_is_rate(bits.bits_per_key) ) rc = find_tenths(context, state, num_keys, most_keys, &tenths);
   bits.tenths = tenths;
-  write_block(context, state, num_keys, &bits);
+  if( rc==SQLITE_OK ) rc = write_block(context, state, num_keys, &bits);
   sqlite3_free(tenths);
+  sqlite3_free(num_keys);
+  return rc;
 }
 
 /* The block of no rows, or of rows without keys. */
@@ -209,19 +175,7 @@ static const block_build_state block_build_state_without_rows = {
 
 void bloom_filter_block_build_final(sqlite3_context *context){
   block_build_state *state = sqlite3_aggregate_context(context, 0);
-  /* SQLite ends every aggregate that it began.  After an error it drops the result. */
-  if( bloom_is_interrupted(context) ){
-    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
-  }else if( state && is_too_big(state) ){
-    sqlite3_result_error_toobig(context);
-  }else{
-    const block_build_state *rows = state ? state : &block_build_state_without_rows;
-    /* At least one byte, so that NULL always means that there is no memory. */
-    uint32_t *num_keys = sqlite3_malloc64((rows->num_slots + 1) * sizeof(*num_keys));
-    if( num_keys ) give_block(context, rows, num_keys);
-    else sqlite3_result_error_nomem(context);
-    sqlite3_free(num_keys);
-  }
+  bloom_fail_code(context, give_block(context, state ? state : &block_build_state_without_rows));
   if( state ){
     bloom_hash_queue_clear(&state->hashes);
     bloom_hash_queue_clear(&state->slots);

@@ -49,33 +49,17 @@ typedef struct key_type {
   size_t (*write)(const struct key_type *type, sqlite3_value *value, uint8_t *bytes);
   const char *range; /* what the value must be, for a message; NULL: min..max */
   sqlite3_int64 min, max;
-  size_t (*write_integer)(uint64_t integer, uint8_t *bytes);
+  size_t num_bytes; /* of an integer's key; 0: a varint */
+  int is_big_endian;
 } key_type;
-
-static size_t write_fixed32(uint64_t integer, uint8_t *bytes){
-  bloom_store32_le(bytes, (uint32_t)integer);
-  return 4;
-}
-
-static size_t write_fixed64(uint64_t integer, uint8_t *bytes){
-  bloom_store64_le(bytes, integer);
-  return 8;
-}
-
-static size_t write_big32(uint64_t integer, uint8_t *bytes){
-  bloom_store32_be(bytes, (uint32_t)integer);
-  return 4;
-}
-
-static size_t write_big64(uint64_t integer, uint8_t *bytes){
-  bloom_store64_be(bytes, integer);
-  return 8;
-}
 
 static size_t write_integer_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
   sqlite3_int64 integer;
   if( !bloom_integer_arg(value, &integer) || integer<type->min || integer>type->max ) return UNFIT;
-  return type->write_integer((uint64_t)integer, bytes);
+  if( type->num_bytes==0 ) return bloom_varint64_write((uint64_t)integer, bytes);
+  if( type->is_big_endian ) bloom_store64_be(bytes, (uint64_t)integer << (64 - 8*type->num_bytes));
+  else bloom_store64_le(bytes, (uint64_t)integer);
+  return type->num_bytes;
 }
 
 static int is_number(sqlite3_value *value){
@@ -88,7 +72,8 @@ static size_t write_double_key(const key_type *type, sqlite3_value *value, uint8
   (void)type;
   if( !is_number(value) ) return UNFIT;
   memcpy(&ieee754, &number, sizeof(ieee754));
-  return write_fixed64(ieee754, bytes);
+  bloom_store64_le(bytes, ieee754);
+  return 8;
 }
 
 /* Half a step above FLT_MAX: the least number that does not round to a float.  3.4028235e38,
@@ -111,7 +96,8 @@ static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_
     rounded = (float)number;
   }
   memcpy(&ieee754, &rounded, sizeof(ieee754));
-  return write_fixed32(ieee754, bytes);
+  bloom_store32_le(bytes, ieee754);
+  return 4;
 }
 
 /* The value of a hexadecimal digit, 0..15; -1 if it is none. */
@@ -157,22 +143,23 @@ static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t
   }
 }
 
-#define INTEGERS(type, least, most, writer) \
-  {.name = (type), .write = write_integer_key, .min = (least), .max = (most), .write_integer = (writer)}
+#define INTEGERS(type, least, most, bytes, is_big) \
+  {.name = (type), .write = write_integer_key, .min = (least), .max = (most), .num_bytes = (bytes), \
+   .is_big_endian = (is_big)}
 #define OTHERS(type, writer, words) {.name = (type), .write = (writer), .range = (words)}
 
 static const key_type key_types[] = {
-  INTEGERS("int32", INT32_MIN, INT32_MAX, write_fixed32),
-  INTEGERS("int64", INT64_MIN, INT64_MAX, write_fixed64),
+  INTEGERS("int32", INT32_MIN, INT32_MAX, 4, 0),
+  INTEGERS("int64", INT64_MIN, INT64_MAX, 8, 0),
   OTHERS("float", write_float_key, "a number in -3.4028235677973362e38..3.4028235677973362e38"),
   OTHERS("double", write_double_key, "a number"),
   OTHERS("uuid", write_uuid_key, "36 characters like '123e4567-e89b-12d3-a456-426614174000' or a BLOB of 16 bytes"),
-  INTEGERS("fixed32", 0, UINT32_MAX, write_fixed32),
-  INTEGERS("fixed64", INT64_MIN, INT64_MAX, write_fixed64),
-  INTEGERS("big32", 0, UINT32_MAX, write_big32),
-  INTEGERS("big64", INT64_MIN, INT64_MAX, write_big64),
-  INTEGERS("varint32", 0, UINT32_MAX, bloom_varint64_write),
-  INTEGERS("varint64", INT64_MIN, INT64_MAX, bloom_varint64_write),
+  INTEGERS("fixed32", 0, UINT32_MAX, 4, 0),
+  INTEGERS("fixed64", INT64_MIN, INT64_MAX, 8, 0),
+  INTEGERS("big32", 0, UINT32_MAX, 4, 1),
+  INTEGERS("big64", INT64_MIN, INT64_MAX, 8, 1),
+  INTEGERS("varint32", 0, UINT32_MAX, 0, 0),
+  INTEGERS("varint64", INT64_MIN, INT64_MAX, 0, 0),
 };
 
 #define NUM_KEY_TYPES (sizeof(key_types) / sizeof(key_types[0]))

@@ -108,11 +108,7 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
   }
   filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], NULL, &storage);
   if( filter==NULL ) return;
-  switch( merge_filter(context, state, filter) ){
-    case SQLITE_NOMEM:     sqlite3_result_error_nomem(context); break;
-    case SQLITE_INTERRUPT: sqlite3_result_error_code(context, SQLITE_INTERRUPT); break;
-    default:               break;
-  }
+  bloom_fail_code(context, merge_filter(context, state, filter));
 }
 
 void bloom_merge_final(sqlite3_context *context){

@@ -14,9 +14,8 @@
 #include "../interrupt.h"
 #include "../key.h"
 
-/* what it is instead, what was meant */
-#define NO_BLOOMFILE \
-  "bloom_sets(): argument 1 (file) must be a BloomFile, a BLOB or a handle from bloom_open(), not %s%s"
+/* Behind it: what it is instead, what was meant. */
+#define NO_BLOOMFILE "bloom_sets(): argument 1 (file) must be a BloomFile, a BLOB or a handle from bloom_open(), not "
 
 /* Estimates for SQLite's planner: few rows beside a table's, and a call that costs more
 ** than a row.  So the function comes before tables that are looked up by its rows. */
@@ -64,21 +63,16 @@ static const char *sets_hint(bloom_tvf_cursor *cursor, sqlite3_value *key){
 
 static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, sqlite3_value *key, bloom_filter *storage,
                          const bloom_filter **file){
-  char *what;
-  int rc;
+  char **error = &cursor->base.pVtab->zErrMsg;
   switch( bloom_filter_arg(bloom_tvf_db(cursor), value, storage, file) ){
     case BLOOM_ARG_NULL:      *file = NULL; return SQLITE_OK;
     case BLOOM_ARG_NOMEM:     return SQLITE_NOMEM;
-    case BLOOM_ARG_NO_FILTER: return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, NO_BLOOMFILE, bloom_type_name(value),
-                                                    sets_hint(cursor, key));
+    case BLOOM_ARG_NO_FILTER: return bloom_fail_vtab(error, NO_BLOOMFILE "%s%s", bloom_type_name(value), sets_hint(cursor, key));
     case BLOOM_ARG_FILTER:    break;
   }
   if( (*file)->encoding==&bloom_encoding_bloomfile ) return SQLITE_OK;
-  what = sqlite3_mprintf("%lld bytes that are none", (sqlite3_int64)(*file)->shape.num_bytes);
-  if( what==NULL ) return SQLITE_NOMEM;
-  rc = bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, NO_BLOOMFILE, what, sets_hint(cursor, key));
-  sqlite3_free(what);
-  return rc;
+  return bloom_fail_vtab(error, NO_BLOOMFILE "%lld bytes that are none%s", (sqlite3_int64)(*file)->shape.num_bytes,
+                         sets_hint(cursor, key));
 }
 
 static int sets_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){

@@ -15,11 +15,8 @@
 
 /* Sets the result if the values have no tuple. */
 static void finish_tuple(sqlite3_context *context, bloom_tuple_status status){
-  switch( status ){
-    case BLOOM_TUPLE_WRITTEN:  break;
-    case BLOOM_TUPLE_HAS_NULL: sqlite3_result_null(context); break;
-    case BLOOM_TUPLE_NOMEM:    sqlite3_result_error_nomem(context); break;
-  }
+  if( status==BLOOM_TUPLE_HAS_NULL ) sqlite3_result_null(context);
+  if( status==BLOOM_TUPLE_NOMEM ) sqlite3_result_error_nomem(context);
 }
 
 static void long_tuple(sqlite3_context *context, int num_args, sqlite3_value **args, uint64_t num_bytes){
@@ -30,11 +27,8 @@ static void long_tuple(sqlite3_context *context, int num_args, sqlite3_value **a
     sqlite3_result_error_toobig(context);
     return;
   }
-  bytes = sqlite3_malloc64(num_bytes);
-  if( bytes==NULL ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
+  bytes = bloom_malloc_or_fail(context, num_bytes);
+  if( bytes==NULL ) return;
   status = bloom_tuple_write(num_args, args, bytes, num_bytes, &num_bytes);
   sqlite3_result_blob64(context, bytes, num_bytes, sqlite3_free);
   finish_tuple(context, status);
