@@ -21,6 +21,6 @@ typedef struct bloom_connection {
 /* The connection's data, made if there is none, to be released; NULL if there is no
 ** memory. */
 bloom_connection *bloom_connection_get(sqlite3 *db);
-void bloom_connection_release(void *connection);
+void bloom_connection_release(void *data);
 
 #endif

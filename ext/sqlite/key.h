@@ -39,7 +39,8 @@ typedef struct bloom_key {
 /* Returns 1 and sets *integer if a REAL equals a 64-bit integer, else returns 0.  Outside of
 ** the range the cast would be undefined. */
 static inline int bloom_real_is_integer(double real, int64_t *integer){
-  if( !(real>=-0x1p63 && real<0x1p63 && (double)(int64_t)real==real) ) return 0;
+  const double two_63 = 9223372036854775808.0;
+  if( !(real>=-two_63 && real<two_63 && (double)(int64_t)real==real) ) return 0;
   *integer = (int64_t)real;
   return 1;
 }

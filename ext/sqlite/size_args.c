@@ -110,13 +110,13 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hin
 /* Fails with the names of all encodings that filters can be built in: 'a' or 'b'. */
 static int fail_encoding(sqlite3_context *context, bloom_arg arg){
   const bloom_encoding *const *row;
-  char hint[BLOOM_HINT_BYTES];
   char *names = NULL;
   for(row=bloom_written_encodings; *row; row++){
     names = names ? sqlite3_mprintf("%z or '%s'", names, (*row)->name) : sqlite3_mprintf("'%s'", (*row)->name);
     if( names==NULL ) break;
   }
   if( names ){
+    char hint[BLOOM_HINT_BYTES];
     bloom_fail_arg(context, arg, names, bloom_number_hint(arg.value, hint));
   }else{
     sqlite3_result_error_nomem(context);
@@ -252,7 +252,7 @@ int bloom_keep_size_args(
   int rc;
   if( are_same_size_args(function, num_args, args, kept) ) return SQLITE_OK;
   rc = read_size_args(context, function, num_args, args, &now);
-  if( rc!=SQLITE_OK ) return rc;
+  if( rc!=SQLITE_OK || now.encoding==NULL ) return rc;
   if( kept->encoding==NULL ){
     *kept = now;
     return SQLITE_OK;

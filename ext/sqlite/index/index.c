@@ -57,7 +57,6 @@ static int index_declare(bloom_index *index){
 static int index_create_tables(bloom_index *index){
   const index_config *config = &index->config;
   bloom_connection *connection = index->connection;
-  sqlite3_str *sql;
   int i, rc;
   rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_config\"(data BLOB)", index->schema, index->name);
   if( rc==SQLITE_OK ) rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_layout\"(data BLOB)", index->schema, index->name);
@@ -65,7 +64,7 @@ static int index_create_tables(bloom_index *index){
   ** own would keep the old name when the table is renamed. */
   if( rc==SQLITE_OK ) rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_changed\"(id INTEGER UNIQUE)", index->schema, index->name);
   if( rc==SQLITE_OK ){
-    sql = sqlite3_str_new(connection->db);
+    sqlite3_str *sql = sqlite3_str_new(connection->db);
     sqlite3_str_appendf(sql, "CREATE TABLE \"%w\".\"%w_state\"(covered INTEGER, changed_rows INTEGER, note TEXT", index->schema, index->name);
     for(i=0; i<config->num_keys; i++){
       const char *name = config->columns[config->keys[i].column].name, *like = config->keys[i].is_like ? "like_" : "";

@@ -55,7 +55,7 @@ static int args_read_column(bloom_token name, index_args *args, char **error){
   if( args->num_columns==INDEX_MAX_KEYS ){
     return bloom_fail_vtab(error, "bloom_index: at most %d columns can be indexed", INDEX_MAX_KEYS);
   }
-  args->is_like[args->num_columns] = (char)is_like;
+  args->is_like[args->num_columns] = (uint8_t)is_like;
   args->columns[args->num_columns] = bloom_token_unquoted(name);
   return args->columns[args->num_columns++] ? SQLITE_OK : SQLITE_NOMEM;
 }

@@ -26,7 +26,7 @@
 #include "../../core/bytes.h"
 #include "../../core/xxh64.h"
 
-#define BLOCKS_OF_LAST_TIER (INDEX_ENDS_BLOCKS * INDEX_ENDS_ROWS)
+#define BLOCKS_OF_LAST_TIER ((uint64_t)INDEX_ENDS_BLOCKS * INDEX_ENDS_ROWS)
 #define GROUPS_OF_LAST_TIER (BLOCKS_OF_LAST_TIER / INDEX_SLOTS)
 
 #define PART_BYTES     1008

@@ -14,7 +14,7 @@
 #include "../../core/parquet/parquet.h"
 
 /* The bits of which a block must have all, or all of one of several lists. */
-#define INDEX_MAX_BITS (BLOOM_MAX_KEY_HASHES * BLOOM_SIGNATURE_MAX_PROBES)
+#define INDEX_MAX_BITS ((size_t)BLOOM_MAX_KEY_HASHES * BLOOM_SIGNATURE_MAX_PROBES)
 
 /* More are not remembered: memory has an end. */
 #define INDEX_MAX_INTERVALS 1000000
@@ -222,32 +222,33 @@ static sqlite3_int64 floor_of_real(double real){
   return (double)integer>real ? integer - 1 : integer;
 }
 
+/* The ids that a condition is true of whose value is id, or, is_between, lies between id and id + 1. */
+static index_interval interval_beside_id(index_condition_kind kind, sqlite3_int64 id, int is_between){
+  const index_interval none = {INT64_MAX, INT64_MIN};
+  if( kind==INDEX_ID_EQ ) return is_between ? none : (index_interval){id, id};
+  if( kind==INDEX_ID_GE && !is_between ) return (index_interval){id, INT64_MAX};
+  if( kind==INDEX_ID_GT || kind==INDEX_ID_GE ) return id==INT64_MAX ? none : (index_interval){id + 1, INT64_MAX};
+  if( kind==INDEX_ID_LT && !is_between ) return id==INT64_MIN ? none : (index_interval){INT64_MIN, id - 1};
+  return (index_interval){INT64_MIN, id};
+}
+
 /* The ids that a condition on the id may be true of.  SQLite checks it once more: what is not
 ** plain is true of all. */
 static index_interval interval_of_id(index_condition_kind kind, sqlite3_value *value){
   const index_interval all = {INT64_MIN, INT64_MAX}, none = {INT64_MAX, INT64_MIN};
   const int type = sqlite3_value_type(value);
   const int is_lower = kind==INDEX_ID_GT || kind==INDEX_ID_GE, is_upper = kind==INDEX_ID_LT || kind==INDEX_ID_LE;
-  sqlite3_int64 id;
-  int is_between = 0; /* the value lies between id and id + 1 */
   if( !is_lower && !is_upper && kind!=INDEX_ID_EQ ) return all;
   if( type==SQLITE_NULL ) return none;
   if( type==SQLITE_FLOAT ){
     const double real = sqlite3_value_double(value);
+    sqlite3_int64 id;
     if( real>=0x1p63 ) return is_upper ? all : none;
     if( real<-0x1p63 ) return is_lower ? all : none;
     id = floor_of_real(real);
-    is_between = (double)id!=real;
-  }else if( type==SQLITE_INTEGER ){
-    id = sqlite3_value_int64(value);
-  }else{
-    return all;
+    return interval_beside_id(kind, id, (double)id!=real);
   }
-  if( kind==INDEX_ID_EQ ) return is_between ? none : (index_interval){id, id};
-  if( kind==INDEX_ID_GE && !is_between ) return (index_interval){id, INT64_MAX};
-  if( is_lower ) return id==INT64_MAX ? none : (index_interval){id + 1, INT64_MAX};
-  if( kind==INDEX_ID_LT && !is_between ) return id==INT64_MIN ? none : (index_interval){INT64_MIN, id - 1};
-  return (index_interval){INT64_MIN, id};
+  return type==SQLITE_INTEGER ? interval_beside_id(kind, sqlite3_value_int64(value), 0) : all;
 }
 
 /* Sets *result, which is empty, to what the blocks, or the id, have for the values of a list. */

@@ -78,9 +78,16 @@ static uint64_t changes_group_of(const index_merge_state *merge, int key, uint64
   return group;
 }
 
+/* The first bit of bytes[] at i or after it; num_bits if there is none. */
+static uint32_t changes_next_bit(const uint8_t *bytes, uint32_t i, uint32_t num_bits){
+  while( i<num_bits && (bytes[i/8] >> i%8 & 1)==0 ) i += i%8==0 && bytes[i/8]==0 ? 8 : 1;
+  return i<num_bits ? i : num_bits;
+}
+
 /* ORs a block's bits into its slices: those that bytes[] has.  *num_new counts them. */
 static int changes_or_into_group(index_merge_state *merge, int key, uint64_t block, const uint8_t *bytes, uint32_t *num_new){
   const bloom_index *index = merge->index;
+  const uint32_t num_bits = index->config.keys[key].bits_per_block;
   sqlite3_blob *blob = NULL;
   index_part part = {.num_bytes = 0};
   uint32_t in_group, i;
@@ -88,15 +95,10 @@ static int changes_or_into_group(index_merge_state *merge, int key, uint64_t blo
   const uint64_t group = changes_group_of(merge, key, block, &tier, &in_group);
   sqlite3_int64 at = 0;
   *num_new = 0;
-  for(i=0; i<index->config.keys[key].bits_per_block && rc==SQLITE_OK; i++){
+  for(i=changes_next_bit(bytes, 0, num_bits); i<num_bits && rc==SQLITE_OK; i=changes_next_bit(bytes, i + 1, num_bits)){
     uint8_t mask, *byte;
     bloom_slice_place place;
     sqlite3_int64 row;
-    if( i%8==0 && bytes[i/8]==0 ){
-      i += 7;
-      continue;
-    }
-    if( (bytes[i/8] >> i%8 & 1)==0 ) continue;
     place = bloom_slice_find_block(tier, i, in_group, &mask);
     row = index_row_of_strip(index, key, tier, group, place.strip);
     if( row!=at || place.offset - part.first>=part.num_bytes ){

@@ -273,6 +273,16 @@ static char *config_take_text(const uint8_t **bytes, const uint8_t *end, int *is
   return text;
 }
 
+/* Reads what is known of one more column; 0 if it is not all there. */
+static int config_take_column(index_config *config, const uint8_t **bytes, const uint8_t *end, int *is_nomem){
+  index_source_column *column = &config->columns[config->num_columns++];
+  memset(column, 0, sizeof(*column));
+  column->name = config_take_text(bytes, end, is_nomem);
+  if( column->name ) column->type = config_take_text(bytes, end, is_nomem);
+  if( column->type ) column->collation = config_take_text(bytes, end, is_nomem);
+  return column->collation!=NULL;
+}
+
 /* SQLITE_OK; SQLITE_NOMEM; SQLITE_CORRUPT_VTAB, config half read. */
 static int config_parse(index_config *config, const uint8_t *bytes, size_t num_bytes){
   const uint8_t *end;
@@ -299,14 +309,7 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
   config->source = config_take_text(&bytes, end, &is_nomem);
   if( config->source ) config->columns = sqlite3_malloc64(num_columns * sizeof(*config->columns));
   if( config->source && config->columns==NULL ) is_nomem = 1;
-  for(i=0; config->columns && i<num_columns; i++){
-    index_source_column *column = &config->columns[config->num_columns++];
-    memset(column, 0, sizeof(*column));
-    column->name = config_take_text(&bytes, end, &is_nomem);
-    if( column->name ) column->type = config_take_text(&bytes, end, &is_nomem);
-    if( column->type ) column->collation = config_take_text(&bytes, end, &is_nomem);
-    if( column->collation==NULL ) break;
-  }
+  for(i=0; config->columns && i<num_columns && config_take_column(config, &bytes, end, &is_nomem); i++){}
   if( is_nomem ) return SQLITE_NOMEM;
   return config->columns==NULL || i<num_columns || bytes!=end ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
 }
@@ -322,10 +325,10 @@ static int config_open(const bloom_index *index, sqlite3_blob **blob){
 
 int index_config_compare(bloom_index *index, int *is_same){
   sqlite3_blob *blob;
-  uint8_t checksum[8];
   int rc = config_open(index, &blob);
   *is_same = 0;
   if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>8 ){
+    uint8_t checksum[8];
     rc = sqlite3_blob_read(blob, checksum, 8, sqlite3_blob_bytes(blob) - 8);
     *is_same = rc==SQLITE_OK && bloom_load64_le(checksum)==index->config.checksum;
   }

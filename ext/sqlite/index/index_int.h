@@ -52,7 +52,7 @@ typedef struct index_condition {
 typedef struct index_args {
   char *source;
   char *columns[INDEX_MAX_KEYS];
-  char is_like[INDEX_MAX_KEYS];
+  uint8_t is_like[INDEX_MAX_KEYS];
   int num_columns;
   uint32_t bits_per_block; /* 0: not given */
   uint32_t num_probes;     /* 0: not given; then they grow with the table */
@@ -112,7 +112,7 @@ typedef struct bloom_index {
 
 /* Reads the columns of a table as they are now.  SQLITE_OK; SQLITE_ERROR with *error if
 ** there is no such table or it cannot be a source.  index_config_free() is for the caller. */
-int index_config_of_source(bloom_index *index, const char *source, index_config *config, char **error);
+int index_config_of_source(bloom_index *index, const char *source_name, index_config *config, char **error);
 
 /* 1 if a and b have the same columns. */
 int index_config_same_columns(const index_config *a, const index_config *b);
@@ -373,11 +373,11 @@ int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value *
 /* -- index_cursor.c ---------------------------------------------------------------- */
 
 int index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
-int index_close(sqlite3_vtab_cursor *cursor);
-int index_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int num_args, sqlite3_value **args);
-int index_next(sqlite3_vtab_cursor *cursor);
-int index_eof(sqlite3_vtab_cursor *cursor);
-int index_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column);
-int index_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
+int index_close(sqlite3_vtab_cursor *base);
+int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args);
+int index_next(sqlite3_vtab_cursor *base);
+int index_eof(sqlite3_vtab_cursor *base);
+int index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);
+int index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
 
 #endif

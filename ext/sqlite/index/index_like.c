@@ -162,9 +162,7 @@ int index_like_bits(const bloom_index *index, const uint8_t *weights, index_cond
   sqlite3_value *copy = sqlite3_value_dup(pattern);
   const uint8_t *text = copy ? sqlite3_value_text(copy) : NULL;
   const size_t num_bytes = text ? (size_t)sqlite3_value_bytes(copy) : 0;
-  uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pattern reading;
-  size_t num_hashes;
   *num_bits = 0;
   if( text==NULL ){
     sqlite3_value_free(copy);
@@ -172,6 +170,8 @@ int index_like_bits(const bloom_index *index, const uint8_t *weights, index_cond
   }
   /* A longer one is an error of the function, if there is a row. */
   if( num_bytes<=(size_t)sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1) ){
+    uint64_t hashes[BLOOM_PIECES_ROOM];
+    size_t num_hashes;
     bloom_pattern_begin(&reading, condition.kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE, text, num_bytes);
     while( (num_hashes = bloom_pattern_next(&reading, hashes))>0 ){
       *num_bits = bloom_weights_bits(weights, index->config.keys[condition.key].bits_per_block, hashes, num_hashes, bits, *num_bits, max_bits);

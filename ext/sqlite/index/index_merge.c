@@ -102,11 +102,11 @@ int index_merge_slot(index_merge_state *merge, int key, uint32_t slot, uint8_t *
 int index_merge_ends(index_merge_state *merge, int key){
   index_merge_key *of_key = &merge->keys[key];
   const uint64_t num_blocks = merge->layout.keys[key].num_blocks;
-  index_reader reader;
-  int rc;
   if( of_key->has_ends ) return SQLITE_OK;
   memset(of_key->ends, 0, sizeof(of_key->ends));
   if( num_blocks%INDEX_ENDS_BLOCKS ){
+    index_reader reader;
+    int rc;
     index_reader_start(&reader, merge->index, key);
     rc = index_reader_read(&reader, index_row_of_ends(merge->index, key, num_blocks), of_key->ends, sizeof(of_key->ends), 0);
     index_reader_close(&reader);
@@ -120,10 +120,11 @@ int index_merge_ends(index_merge_state *merge, int key){
 static int merge_write_ends(index_merge_state *merge, int key, uint64_t block){
   index_merge_key *of_key = &merge->keys[key];
   const sqlite3_int64 first = index_first_row_of_ends(merge->index, key, block);
-  int i, rc = SQLITE_OK;
+  int rc = SQLITE_OK;
   if( !of_key->are_ends_changed ) return SQLITE_OK;
   of_key->are_ends_changed = 0;
   if( of_key->num_rows + 1==first ){
+    int i;
     for(i=0; i<INDEX_ENDS_ROWS && rc==SQLITE_OK; i++) rc = merge_write_row(merge, key, first + i, "", 0);
   }
   return rc==SQLITE_OK ? merge_rewrite_row(merge, key, index_row_of_ends(merge->index, key, block), of_key->ends, sizeof(of_key->ends)) : rc;
@@ -309,7 +310,7 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
   memset(merge, 0, sizeof(*merge));
   merge->index = index;
   merge->layout = *layout;
-  merge->strips = sqlite3_malloc64(BLOOM_SLICE_MAX_JOINED * BLOOM_SLICE_STRIP_BYTES);
+  merge->strips = sqlite3_malloc64((sqlite3_uint64)BLOOM_SLICE_MAX_JOINED * BLOOM_SLICE_STRIP_BYTES);
   rc = merge->strips ? index_weights_read(index, &merge->weights) : SQLITE_NOMEM;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     index_merge_key *of_key = &merge->keys[i];

@@ -115,7 +115,7 @@ int index_plan_read(const char *text, index_plan *plan){
     }else if( text[0]=='c' ){
       plan->is_unchecked = 1;
     }else if( plan->num_conditions<INDEX_MAX_CONDITIONS ){
-      const char begin = text[1]<'A' ? '0' : text[1]<'a' ? 'A' : 'a';
+      const int begin = text[1]<'A' ? '0' : text[1]<'a' ? 'A' : 'a';
       plan->conditions[plan->num_conditions++] = (index_condition){
         .kind = (index_condition_kind)text[0], .key = text[1] - begin, .is_list = begin=='0', .is_opaque = begin=='A'
       };
@@ -164,8 +164,10 @@ static void plan_set_cost(const index_plan *plan, double num_rows, int reads_all
   if( has_key && !reads_all && rows>INDEX_ROWS_OF_KEY*(has_list ? INDEX_ROWS_OF_LIST : 1) ){
     rows = INDEX_ROWS_OF_KEY * (has_list ? INDEX_ROWS_OF_LIST : 1);
   }
-  if( is_unique ) rows = 1;
-  if( is_unique ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  if( is_unique ){
+    rows = 1;
+    info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  }
   info->estimatedRows = rows<1 ? 1 : (sqlite3_int64)rows;
   info->estimatedCost = shadow_reads + rows*(rows<num_rows ? INDEX_COST_OF_ROW : INDEX_COST_OF_SCAN) + 1;
 }
@@ -181,12 +183,32 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
   return 0;
 }
 
+/* Takes the constraints that can be answered. */
+static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
+    index_condition condition;
+    if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) ) continue;
+    /* Of one value at a time SQLite would compare the column with it, without the affinity that
+    ** IN has. */
+    if( condition.kind==INDEX_EQ || condition.kind==INDEX_ID_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
+    plan->conditions[plan->num_conditions++] = condition;
+    info->aConstraintUsage[i].argvIndex = plan->num_conditions;
+    if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ){
+      if( !plan->is_unchecked ) rc = index_like_check(index, &plan->conditions[plan->num_conditions-1]);
+      /* The inner statement calls the same function. */
+      info->aConstraintUsage[i].omit = !plan_has_range(info, info->aConstraint[i].iColumn);
+    }
+  }
+  return rc;
+}
+
 int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = (bloom_index *)vtab;
   index_plan plan = {.num_conditions = 0};
   const char *doubt = NULL;
   double num_rows = INDEX_UNKNOWN_ROWS;
-  int i, rc = SQLITE_BUSY;
+  int rc = SQLITE_BUSY;
   if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
   if( bloom_can_read_in_best_index() ) rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = index_source_doubt(index, &doubt, &vtab->zErrMsg);
@@ -199,20 +221,7 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   /* Nobody knows of a view's ids that they are integers, or those of one row each. */
   plan.is_view = rc==SQLITE_OK && !plan.is_unchecked && index->is_view;
   plan.columns_used = info->colUsed;
-  for(i=0; i<info->nConstraint && rc==SQLITE_OK && !plan.is_view && plan.num_conditions<INDEX_MAX_CONDITIONS; i++){
-    index_condition condition;
-    if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) ) continue;
-    /* Of one value at a time SQLite would compare the column with it, without the affinity that
-    ** IN has. */
-    if( condition.kind==INDEX_EQ || condition.kind==INDEX_ID_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
-    plan.conditions[plan.num_conditions++] = condition;
-    info->aConstraintUsage[i].argvIndex = plan.num_conditions;
-    if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ){
-      if( !plan.is_unchecked ) rc = index_like_check(index, &plan.conditions[plan.num_conditions-1]);
-      /* The inner statement calls the same function. */
-      info->aConstraintUsage[i].omit = !plan_has_range(info, info->aConstraint[i].iColumn);
-    }
-  }
+  if( rc==SQLITE_OK && !plan.is_view ) rc = plan_conditions(index, info, &plan);
   if( rc==SQLITE_OK && info->nOrderBy==1 && !plan.is_view
    && (info->aOrderBy[0].iColumn<0 || info->aOrderBy[0].iColumn==index->config.id_column) ){
     info->orderByConsumed = 1;

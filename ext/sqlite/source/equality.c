@@ -120,14 +120,17 @@ static size_t skip_digits(const char *text, size_t num_bytes, size_t i, int *num
   return i;
 }
 
+static size_t skip_sign(const char *text, size_t num_bytes, size_t i){
+  return i<num_bytes && (text[i]=='+' || text[i]=='-') ? i + 1 : i;
+}
+
 /* Source: sqlite.org/datatype3.html, section 3.4: blanks around a well-formed literal.  From
 ** 3.52 on a NUL ends the number, whatever follows. */
 static text_form form_of(const char *text, size_t num_bytes){
   int num_digits = 0, num_significant = 0, is_integer = 1;
   size_t i = 0;
   while( i<num_bytes && is_blank_char(text[i]) ) i++;
-  if( i<num_bytes && (text[i]=='+' || text[i]=='-') ) i++;
-  i = skip_digits(text, num_bytes, i, &num_digits, &num_significant);
+  i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i), &num_digits, &num_significant);
   if( i<num_bytes && text[i]=='.' ){
     is_integer = 0;
     i = skip_digits(text, num_bytes, i + 1, &num_digits, &num_significant);
@@ -136,8 +139,7 @@ static text_form form_of(const char *text, size_t num_bytes){
   if( i<num_bytes && (text[i]=='e' || text[i]=='E') ){
     int num_exponent_digits = 0, unused = 0;
     is_integer = 0;
-    if( ++i<num_bytes && (text[i]=='+' || text[i]=='-') ) i++;
-    i = skip_digits(text, num_bytes, i, &num_exponent_digits, &unused);
+    i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i + 1), &num_exponent_digits, &unused);
     if( num_exponent_digits==0 ) return FORM_TEXT;
   }
   while( i<num_bytes && is_blank_char(text[i]) ) i++;

@@ -66,22 +66,22 @@ bloom_token bloom_token_first(const char *text){
   return t;
 }
 
-bloom_token bloom_token_after(bloom_token t){
-  return bloom_token_first(t.text + t.num_chars);
+bloom_token bloom_token_after(bloom_token token){
+  return bloom_token_first(token.text + token.num_chars);
 }
 
-char *bloom_token_unquoted(bloom_token t){
-  char *text = sqlite3_malloc64(t.num_chars + 1);
+char *bloom_token_unquoted(bloom_token token){
+  char *text = sqlite3_malloc64(token.num_chars + 1);
   size_t length = 0;
   if( text==NULL ) return NULL;
-  if( t.kind=='a' ){
-    memcpy(text, t.text, t.num_chars);
-    length = t.num_chars;
+  if( token.kind=='a' ){
+    memcpy(text, token.text, token.num_chars);
+    length = token.num_chars;
   }else{
     size_t i;
-    for(i=1; i+1<t.num_chars; i++){
-      text[length++] = t.text[i];
-      if( t.kind!='[' && t.text[i]==t.kind ) i++; /* a quote is doubled */
+    for(i=1; i+1<token.num_chars; i++){
+      text[length++] = token.text[i];
+      if( token.kind!='[' && token.text[i]==token.kind ) i++; /* a quote is doubled */
     }
   }
   text[length] = 0;
@@ -89,22 +89,22 @@ char *bloom_token_unquoted(bloom_token t){
 }
 
 /* Of one that SQLite took apart itself the quotes are closed. */
-int bloom_token_is_name(bloom_token t){
-  return t.num_chars>0 && (t.kind=='a' || strchr("'\"`[", t.kind)!=NULL);
+int bloom_token_is_name(bloom_token token){
+  return token.num_chars>0 && (token.kind=='a' || strchr("'\"`[", token.kind)!=NULL);
 }
 
-int bloom_token_is(bloom_token t, const char *word){
-  return t.kind=='a' && t.num_chars==strlen(word) && sqlite3_strnicmp(t.text, word, (int)t.num_chars)==0;
+int bloom_token_is(bloom_token token, const char *word){
+  return token.kind=='a' && token.num_chars==strlen(word) && sqlite3_strnicmp(token.text, word, (int)token.num_chars)==0;
 }
 
 /* 1 if a token is the TEXT literal word, but for blanks around it. */
-static int is_literal(bloom_token t, const char *word){
-  size_t begin = 1, end = t.num_chars;
-  if( t.kind!='\'' && t.kind!='"' ) return 0;
+static int is_literal(bloom_token token, const char *word){
+  size_t begin = 1, end = token.num_chars;
+  if( token.kind!='\'' && token.kind!='"' ) return 0;
   end--;
-  while( begin<end && is_space(t.text[begin]) ) begin++;
-  while( end>begin && is_space(t.text[end-1]) ) end--;
-  return end-begin==strlen(word) && sqlite3_strnicmp(&t.text[begin], word, (int)(end-begin))==0;
+  while( begin<end && is_space(token.text[begin]) ) begin++;
+  while( end>begin && is_space(token.text[end-1]) ) end--;
+  return end-begin==strlen(word) && sqlite3_strnicmp(&token.text[begin], word, (int)(end-begin))==0;
 }
 
 bloom_token bloom_token_closing(bloom_token token){

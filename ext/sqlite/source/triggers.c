@@ -38,8 +38,8 @@ static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
 /* 1 if text has part in it, whatever its case.  Not by SQL, whose functions an application
 ** may have replaced. */
 static int text_has(const char *text, const char *part){
-  const int num_chars = (int)strlen(part);
-  for(; text && *text; text++){
+  const int num_chars = part ? (int)strlen(part) : 0;
+  for(; part && text && *text; text++){
     if( sqlite3_strnicmp(text, part, num_chars)==0 ) return 1;
   }
   return 0;
@@ -56,7 +56,7 @@ static int read_triggers(
     "SELECT rowid, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger' ORDER BY rowid", schema);
   *triggers = (bloom_triggers){NULL, 0, 0};
   while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
-    const char *name, *its_table, *sql;
+    const char *name, *its_table = NULL, *sql = NULL;
     rc = bloom_sql_column_text(row, 1, &name);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &its_table);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);

@@ -277,7 +277,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
   bloom_triggers triggers = {NULL, 0, 0};
   char *error = NULL;
-  int is_certain, has_rows, rc;
+  int is_certain = 0, has_rows, rc;
   if( vtab->args.table==NULL ){
     return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has no source table to rebuild it from", vtab->name);
   }

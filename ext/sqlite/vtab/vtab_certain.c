@@ -36,7 +36,6 @@ static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char *
   else if( guard<own->rows[own->num_rows-1].order ) *doubt = "its table was made again, or triggers of its own were";
   else if( (rc = bloom_blob_read_row(mark_place, 1, &mark, 1))==SQLITE_OK ) *doubt = "keys came while its pages were gone";
   if( rc!=SQLITE_OK && rc!=SQLITE_NOTFOUND ) return rc;
-  rc = SQLITE_OK;
   if( *doubt || !(vtab->layout.triggers >> BLOOM_AFTER_INSERT & 1u) ) return SQLITE_OK;
   /* A newer AFTER trigger fires first, and can keep the row and stop those that come later. */
   rc = bloom_triggers_read_on(vtab->connection, vtab->schema, own->rows[0].table, &all);

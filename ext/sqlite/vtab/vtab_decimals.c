@@ -24,13 +24,14 @@
 
 /* Finds connection->decimals out: more than SEVERAL_READINGS. */
 static int read_samples(bloom_connection *connection){
-  uint8_t bytes[8*24];
   sqlite3_stmt *row;
-  int i, rc = bloom_sql_prepare(connection, &row, "SELECT " SAMPLES);
+  int rc = bloom_sql_prepare(connection, &row, "SELECT " SAMPLES);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, row);
   if( rc==SQLITE_ROW ){
-    for(i=0; i<(int)sizeof(bytes)/8; i++){
-      const double real = sqlite3_column_double(row, i);
+    uint8_t bytes[8*24];
+    size_t i;
+    for(i=0; i<sizeof(bytes)/8; i++){
+      const double real = sqlite3_column_double(row, (int)i);
       uint64_t bits;
       memcpy(&bits, &real, sizeof(bits));
       bloom_store64_le(bytes + 8*i, bits);

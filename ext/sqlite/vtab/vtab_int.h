@@ -238,12 +238,12 @@ typedef struct bloom_vtab_whole {
   bloom_vtab_tuples tuples;
 } bloom_vtab_whole;
 
-/* Reads headers alone, or everything; *whole is to be freed. */
-int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole **whole);
+/* Reads headers alone, or everything; *result is to be freed. */
+int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole **result);
 void bloom_vtab_whole_free(bloom_vtab_whole *whole);
 
 /* 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM.  The first is for handles. */
-int bloom_vtab_whole_may_contain(void *whole, sqlite3_value *key);
+int bloom_vtab_whole_may_contain(void *data, sqlite3_value *key);
 int bloom_vtab_whole_test(bloom_vtab_whole *whole, bloom_vtab_key key);
 
 /* The chance of a key that is not there. */
@@ -333,7 +333,7 @@ enum {
 extern const char *const bloom_vtab_columns[BLOOM_VTAB_COMMAND];
 
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
-int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **cursor);
+int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result);
 int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base);
 int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args);
 int bloom_vtab_next(sqlite3_vtab_cursor *base);

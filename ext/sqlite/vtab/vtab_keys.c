@@ -127,8 +127,9 @@ static int hash_plain_tuple(
   bloom_tuple_value value;
   bloom_key_hashes part;
   bloom_hash_value hash = 0;
-  int i, rc;
+  int i;
   for(i=0; i<layout->num_columns; i++){
+    int rc;
     bloom_tuple_read(&bytes, end, &value);
     rc = hash_plain(layout->rules[i], &value, &part);
     if( rc!=SQLITE_OK || part.num_hashes==0 ) return rc;
@@ -157,6 +158,19 @@ static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
   return sqlite3_bind_blob(row, 1, value->bytes, (int)value->num_bytes, SQLITE_STATIC);
 }
 
+/* Hashes what SELECT ?1 makes of a value. */
+static int hash_selected_value(
+  bloom_vtab_tuples *tuples, bloom_equality rule, const bloom_tuple_value *value, int is_query, part_hashes *part
+){
+  int rc = SQLITE_OK;
+  if( tuples->row==NULL ) rc = bloom_sql_prepare(tuples->connection, &tuples->row, "SELECT ?1");
+  if( rc==SQLITE_OK ) rc = bind_value(tuples->row, value);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(tuples->connection, tuples->row);
+  if( rc==SQLITE_ROW ) rc = hash_value(rule, sqlite3_column_value(tuples->row, 0), is_query, part);
+  sqlite3_reset(tuples->row);
+  return rc;
+}
+
 /* Hashes a plain value, or what SELECT ?1 makes of it; of a large INTEGER the REAL that it may have
 ** been, too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
 ** surrogates, and some versions of U+FFFE. */
@@ -169,15 +183,11 @@ static int hash_read_value(
   int rc = hash_plain(rule, &value, &plain);
   add_part_hashes(part, &plain);
   if( rc!=SQLITE_OK || plain.num_hashes>0 ) return rc;
-  if( tuples->row==NULL ) rc = bloom_sql_prepare(tuples->connection, &tuples->row, "SELECT ?1");
-  if( rc==SQLITE_OK ) rc = bind_value(tuples->row, &value);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(tuples->connection, tuples->row);
-  if( rc==SQLITE_ROW ) rc = hash_value(rule, sqlite3_column_value(tuples->row, 0), is_query, part);
-  sqlite3_reset(tuples->row);
+  rc = hash_selected_value(tuples, rule, &value, is_query, part);
   if( rc!=SQLITE_OK || !is_doubtful ) return rc;
   value.tag = BLOOM_TUPLE_REAL;
   value.real = (double)value.integer;
-  return hash_read_value(tuples, rule, value, is_query, part);
+  return hash_selected_value(tuples, rule, &value, is_query, part);
 }
 
 static int hash_tuple(

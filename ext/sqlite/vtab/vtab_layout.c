@@ -31,7 +31,7 @@
 # define DEFAULT_CAPACITY 10000
 #endif
 
-static const char layout_magic[] = "bloomvt1";
+static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '1'};
 
 /* No capacity comes near it, or near overflow when some are added. */
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
@@ -164,7 +164,7 @@ static uint64_t bits_of_real(double real){
 static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   int i;
   memset(bytes, 0, BLOOM_LAYOUT_BYTES);
-  memcpy(bytes, layout_magic, 8);
+  memcpy(bytes, layout_magic, sizeof(layout_magic));
   bloom_store64_le(bytes + 8, layout->number);
   bloom_store32_le(bytes + 16, layout->triggers);
   bloom_store32_le(bytes + 20, (uint32_t)layout->num_columns);
@@ -175,10 +175,10 @@ static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   memcpy(bytes + 48, layout->built_at, sizeof(layout->built_at));
   bloom_store32_le(bytes + 68, layout->decimals);
   for(i=0; i<layout->num_layers; i++){
-    bloom_store64_le(bytes + LAYERS_AT + 16*i, layout->layers[i].num_blocks);
-    bloom_store64_le(bytes + LAYERS_AT + 16*i + 8, (uint64_t)layout->layers[i].capacity);
+    bloom_store64_le(bytes + LAYERS_AT + 16*(size_t)i, layout->layers[i].num_blocks);
+    bloom_store64_le(bytes + LAYERS_AT + 16*(size_t)i + 8, (uint64_t)layout->layers[i].capacity);
   }
-  if( i<BLOOM_VTAB_MAX_LAYERS ) bloom_store64_le(bytes + LAYERS_AT + 16*i, (uint64_t)layout->next_row);
+  if( i<BLOOM_VTAB_MAX_LAYERS ) bloom_store64_le(bytes + LAYERS_AT + 16*(size_t)i, (uint64_t)layout->next_row);
   for(i=0; i<layout->num_columns; i++){
     bytes[COLUMNS_AT + 2*i] = (uint8_t)layout->rules[i].kind;
     bytes[COLUMNS_AT + 2*i + 1] = (uint8_t)layout->rules[i].collation;
@@ -194,7 +194,7 @@ static int is_in(sqlite3_int64 number, sqlite3_int64 least, sqlite3_int64 most){
 static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   const uint64_t size = bloom_load64_le(bytes + 32);
   int i;
-  if( memcmp(bytes, layout_magic, 8)!=0 || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT) ) return 0;
+  if( memcmp(bytes, layout_magic, sizeof(layout_magic))!=0 || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT) ) return 0;
   *layout = (bloom_vtab_layout){
     .number = bloom_load64_le(bytes + 8), .triggers = bloom_load32_le(bytes + 16),
     .num_columns = (int)(bloom_load32_le(bytes + 20) & 0xff), .blocks_per_page = bloom_load32_le(bytes + 24),
@@ -208,11 +208,11 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   if( !(layout->size>0 && layout->size<=100) ) return 0;
   for(i=0; i<layout->num_layers; i++){
     bloom_vtab_layer *layer = &layout->layers[i];
-    layer->num_blocks = bloom_load64_le(bytes + LAYERS_AT + 16*i);
-    layer->capacity = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*i + 8);
+    layer->num_blocks = bloom_load64_le(bytes + LAYERS_AT + 16*(size_t)i);
+    layer->capacity = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*(size_t)i + 8);
     if( layer->num_blocks<1 || layer->num_blocks>BLOOM_VTAB_MAX_BLOCKS || !is_in(layer->capacity, 1, MAX_CAPACITY) ) return 0;
   }
-  if( i<BLOOM_VTAB_MAX_LAYERS ) layout->next_row = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*i);
+  if( i<BLOOM_VTAB_MAX_LAYERS ) layout->next_row = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*(size_t)i);
   if( !is_in(layout->next_row, 0, MAX_CAPACITY) ) return 0;
   for(i=0; i<layout->num_columns; i++){
     const uint8_t kind = bytes[COLUMNS_AT + 2*i], collation = bytes[COLUMNS_AT + 2*i + 1];

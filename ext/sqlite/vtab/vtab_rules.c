@@ -37,7 +37,7 @@ int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, blo
   layout->rules[0] = (bloom_equality){BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
     rc = find_key_column(source, &args->columns[i], &column, error);
-    if( rc!=SQLITE_OK ) return rc;
+    if( rc!=SQLITE_OK || column==NULL ) return rc;
     is_late |= is_decided_late(source, column);
     rc = bloom_source_equality(source, column, &layout->rules[i], error);
   }
