@@ -37,7 +37,7 @@ fi
 [ $# != 0 ] || set -- $(make -s list-fuzz-targets)
 for target in "$@"; do
   case $target in
-    sql_statements) max_bytes=64 ;; # 100 to 500 characters of SQL
+    sql_statements) max_bytes=96 ;; # a statement, or a history of a dozen
     *)              max_bytes=200 ;;
   esac
   log=$build/$target.log

@@ -1,15 +1,19 @@
 /*
-** Whole SQL statements over our functions, with values of all types, in all
-** orders, roles and arities.  They may fail; they may not crash, leak, exceed
-** their limits, or answer a wrong "no".
+** Whole SQL statements over our functions and virtual tables, with values of all
+** types, in all orders, roles and arities.  They may fail; they may not crash, leak,
+** exceed their limits, or answer a wrong "no".
 **
-** The input's bytes are decisions of a small grammar.  Random SQL has no answer
+** The input's bytes are decisions of a grammar, sql_grammar.h.  Random SQL has no answer
 ** to compare with, so some forms are true whatever fills their gaps, such as
 **
 **   bloom_may_contain(<filter that ?1 was put into>, ?1) AS yes
 **
 ** A column named yes may be NULL or fail, but never 0.  Where all keys are bound
-** values, the filter is compared with the reference's, byte for byte.
+** values, the filter is compared with the reference's, byte for byte.  A history makes
+** a table and virtual tables over it, and after anything that happened to them their
+** filters have the table's keys, and an index has its rows.
+**
+** Every function and module that the extension registers must be called by the grammar.
 */
 #include "fuzz.h"
 
@@ -21,10 +25,12 @@
 #include <sqlite3.h>
 
 #include "../../../ext/bloom.h"
+#include "sql_grammar.h"
 
 #define MAX_SQL_BYTES 6000
 #define MAX_VALUES    40
-#define MAX_DEPTH     3
+#define MAX_DEPTH     4
+#define MAX_TEXTS     10
 
 /* A value that is bound to ?1, ?2, ... */
 typedef struct bound_value {
@@ -39,8 +45,11 @@ typedef struct generator {
   fuzz_input input;
   int may_be_slow;  /* what takes milliseconds may be called: one input in many */
   int has_columns;  /* k and f can be named here */
+  int is_damaged;   /* bloom's own tables were written to */
+  int depth;
   size_t num_chars;
   char sql[MAX_SQL_BYTES];
+  struct { size_t first, num_chars; int is_set; } texts[MAX_TEXTS]; /* {1:rule} ... in sql */
   int num_values;
   bound_value values[MAX_VALUES];
 } generator;
@@ -82,6 +91,15 @@ static const char set_up[] =
   "CREATE TABLE many(k INTEGER PRIMARY KEY, f);"
   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 33000) INSERT INTO many(k) SELECT i FROM n;"
   "CREATE TABLE none(k, f);"
+  "CREATE TABLE files(k, f);"
+  /* A LevelDB table file with a filter and one without, a filter block, BloomFiles. */
+  "INSERT INTO files VALUES ('hello', x'00050068656c6c6f000500776f726c64000200c3a9000000000100000000d9420879114008416510c01006000000000900"
+  "00000b0064101ae400220266696c7465722e6c6576656c64622e4275696c74696e426c6f6f6d46696c746572322212000000000100000000241b1514000102c4001d"
+  "0000000001000000006416ab5c392f6d0e00000000000000000000000000000000000000000000000000000000000000000000000057fb808b247547db'),"
+  " ('world', x'00050068656c6c6f000500776f726c64000200c3a9000000000100000000d9420879000000000100000000c0f2a1b0000102c4001d0000000001000000"
+  "006416ab5c22082f0e00000000000000000000000000000000000000000000000000000000000000000000000057fb808b247547db'),"
+  " (3, (SELECT bloom_filter_block_build(k * 3000, k) FROM numbers)), (4, (SELECT bloom_build_sets(k % 9, k, 0.01) FROM numbers)),"
+  " (5, (SELECT bloom_build_sets(k, 'a', 10, 1) FROM numbers));"
   "CREATE TABLE kept(f BLOB);"
   "INSERT INTO kept VALUES (bloom_empty(10));"
   "CREATE TABLE log(k, f AS (bloom_add(bloom_empty(1), k)), b AS (bloom_add(bloom_empty(1, 'parquet'), k)), part AS (bloom_partition(k, 7)) STORED,"
@@ -94,6 +112,29 @@ static const char set_up[] =
   "CREATE VIRTUAL TABLE log_pair USING bloom(log, (k, part));"
   "CREATE VIRTUAL TABLE own_set USING bloom(capacity = 3);"
   "CREATE VIEW handles AS SELECT k, bloom_open(f) AS f FROM shapes;";
+
+
+/* v has values to write, said the keys that the standalone filter was told. */
+static const char set_up_history[] =
+  "PRAGMA trusted_schema = OFF;"
+  "CREATE TABLE v(k);"
+  "INSERT INTO v VALUES (NULL), (1), (1.0), ('1'), (x'31'), ('01'), (0.5), ('0.5'), ('Ada'), ('ADA '), ('ada'), (9223372036854775807), (''), (x'616461');"
+  "CREATE VIRTUAL TABLE alone USING bloom(capacity = 3);"
+  "CREATE TABLE said(k);"
+  "CREATE TRIGGER said_insert AFTER INSERT ON said BEGIN INSERT INTO alone(key) VALUES (new.k); END;"
+  "CREATE TEMP TABLE checks(kind, sql);";
+
+/* For each virtual table: how it is rebuilt and checked, and its name; and what is to be true of it.  ?1 is
+** a condition of the grammar.  Of two tables that it may follow, its triggers say which. */
+static const char list_of_checks[] =
+  "WITH virtual(name, source) AS (SELECT name, coalesce((SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('s', 'r')"
+  "  AND (instr(sql, 'INTO \"' || v.name || '\"(') OR instr(sql, 'INTO \"' || v.name || '_changed\"('))),"
+  " (SELECT CASE count(*) WHEN 1 THEN max(name) END FROM sqlite_schema WHERE type = 'table' AND name IN ('s', 'r')))"
+  "  FROM sqlite_schema v WHERE sql LIKE 'CREATE VIRTUAL%')"
+  "SELECT printf('INSERT INTO %s(%s) VALUES (''rebuild'')', name, name), printf('INSERT INTO %s(%s) VALUES (''integrity-check'')', name, name),"
+  " replace(replace(replace(replace(replace(checks.sql, '%C', ?1), '%F', virtual.name), '%T', source),"
+  " '%A', (SELECT '\"' || name || '\"' FROM pragma_table_info(source) WHERE cid = 1)), '%B', (SELECT '\"' || name || '\"' FROM pragma_table_info(source) WHERE cid = 2))"
+  " FROM virtual JOIN checks ON kind = rtrim(virtual.name, '2')";
 
 /* -- Writing ---------------------------------------------------------------- */
 
@@ -114,13 +155,6 @@ static void put(generator *g, const char *format, ...){
 static unsigned choose(generator *g, unsigned limit){
   return fuzz_byte(&g->input) % limit;
 }
-
-static const char *choose_text(generator *g, const char *const *texts, unsigned num_texts){
-  return texts[choose(g, num_texts)];
-}
-#define CHOOSE_TEXT(g, ...) \
-  choose_text(g, (const char *const[]){__VA_ARGS__}, \
-              (unsigned)(sizeof((const char *const[]){__VA_ARGS__})/sizeof(char*)))
 
 /* -- Values ----------------------------------------------------------------- */
 
@@ -192,558 +226,99 @@ static void bind_values(const generator *g, sqlite3_stmt *statement){
   }
 }
 
-/* -- The grammar: any expression, of any value ------------------------------ */
+/* -- The grammar ------------------------------------------------------------ */
 
-static void expression(generator *g, int depth);
+/* Which alternatives ran without an error: libFuzzer keeps inputs that reach one more. */
+#if defined(__linux__)
+__attribute__((section("__libfuzzer_extra_counters")))
+#endif
+static uint8_t has_run[NUM_RULES][MAX_ALTERNATIVES];
+static uint8_t is_used[NUM_RULES][MAX_ALTERNATIVES]; /* in this statement */
 
-static void value(generator *g){
-  const unsigned kind = choose(g, 4);
-  if( kind==0 || (kind==1 && !g->has_columns) ){
-    put(g, "?%d", new_value(g));
-  }else if( kind==1 ){
-    put(g, "%s", CHOOSE_TEXT(g, "k", "f"));
-  }else if( kind==2 ){
-    /* Literals are hoisted out of loops, parameters are not always. */
-    put(g, "%s", CHOOSE_TEXT(g, "1", "NULL", "'1'", "x'31'", "1.0", "10", "0.5", "'a'", "x'00'", "x'0006'",
-                             "x'114000414410401006'", "9e999", "-1", "zeroblob(200)", "''", "x''", "'parquet'", "bloom_empty(2, 'parquet')"));
-  }else{
-    put(g, "%d", (int)(int8_t)fuzz_byte(&g->input));
+static const rule *find_rule(const char *name, size_t num_chars){
+  size_t i;
+  for(i=0; i<NUM_RULES; i++){
+    if( strncmp(grammar[i].name, name, num_chars)==0 && grammar[i].name[num_chars]==0 ) return &grammar[i];
   }
+  fprintf(stderr, "no rule {%.*s}\n", (int)num_chars, name);
+  abort();
 }
 
-/* Rows of any k and f. */
-static void source(generator *g, int depth){
-  const int had_columns = g->has_columns;
-  unsigned num_rows;
-  switch( choose(g, 8) ){
-    case 0:  put(g, "mixed"); return;
-    case 1:  put(g, "shapes"); return;
-    case 2:  put(g, "numbers"); return;
-    case 3:  put(g, "none"); return;
-    case 4:  put(g, "handles"); return;
-    case 5:  put(g, g->may_be_slow ? "many" : "mixed"); return;
-    default: break;
-  }
-  g->has_columns = 0;
-  put(g, "(SELECT NULL AS k, NULL AS f");
-  for(num_rows=choose(g, 4); num_rows; num_rows--){
-    put(g, " UNION ALL SELECT ");
-    expression(g, depth-1);
-    put(g, ", ");
-    expression(g, depth-1);
-  }
-  put(g, ")");
-  g->has_columns = had_columns;
-}
+static void expand(generator *g, const rule *r);
 
-/* Comma-separated, each behind a comma. */
-static void more_arguments(generator *g, int depth, unsigned num){
-  for(; num; num--){
-    put(g, ", ");
-    expression(g, depth-1);
-  }
-}
-
-/* An expression that often is a filter. */
-static void filter(generator *g, int depth){
-  switch( choose(g, 7) ){
-    case 0:
-    case 1:  put(g, "%s", g->has_columns ? "f" : "x'114000414410401006'"); break;
-    case 2:  put(g, "bloom_open("); filter(g, depth-1); put(g, ")"); break;
-    case 3:  put(g, "bloom_empty("); value(g); put(g, "%s)", CHOOSE_TEXT(g, "", "", ", 'parquet'")); break;
-    case 4: /* A copy of a handle, which may outlive it. */
-      put(g, "%s(bloom_open(", CHOOSE_TEXT(g, "nullif", "nullif", "coalesce", "min"));
-      filter(g, depth-1);
-      put(g, ")");
-      more_arguments(g, depth, 1);
-      put(g, ")");
-      break;
-    default: expression(g, depth-1);
-  }
-}
-
-static void bits_per_key_call(generator *g, int depth){
-  put(g, "bloom_bits_per_key(");
-  if( !g->may_be_slow ) depth = 0;
-  expression(g, depth-1);
-  /* The model that keys need takes milliseconds. */
-  put(g, ", %s", g->may_be_slow ? "" : CHOOSE_TEXT(g, "0", "NULL", "-1", "'x'", "0.5"));
-  if( g->may_be_slow ) expression(g, depth-1);
-  put(g, "%s)", CHOOSE_TEXT(g, "", "", ", 'parquet'"));
-}
-
-static void frame(generator *g){
-  put(g, "%s BETWEEN ", CHOOSE_TEXT(g, "ROWS", "RANGE", "GROUPS"));
-  put(g, "%s", CHOOSE_TEXT(g, "UNBOUNDED PRECEDING", "2 PRECEDING", "CURRENT ROW", "0 PRECEDING", "1.5 PRECEDING"));
-  put(g, " AND %s", CHOOSE_TEXT(g, "CURRENT ROW", "1 FOLLOWING", "UNBOUNDED FOLLOWING", "3 FOLLOWING", "0 FOLLOWING"));
-}
-
-static void any_frame(generator *g){
-  put(g, "%s BETWEEN ", CHOOSE_TEXT(g, "ROWS", "RANGE", "GROUPS"));
-  put(g, "%s", CHOOSE_TEXT(g, "3 PRECEDING", "1 FOLLOWING", "UNBOUNDED PRECEDING", "CURRENT ROW"));
-  put(g, " AND %s", CHOOSE_TEXT(g, "2 FOLLOWING", "1 PRECEDING", "CURRENT ROW", "UNBOUNDED FOLLOWING"));
-  put(g, "%s", CHOOSE_TEXT(g, "", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES"));
-}
-
-/* Arguments 2 and more of bloom_build, good ones most of the time. */
-static void size_arguments(generator *g, int depth){
-  switch( choose(g, 8) ){
-    case 0: break;
-    case 5: put(g, ", 'parquet'"); break;
-    case 6: put(g, ", %u, 'parquet'", 1 + choose(g, 100)); break;
-    case 7: put(g, ", %u, %u, 'parquet'", 1 + choose(g, 100), choose(g, 200)); break;
-    case 1: put(g, ", %u", 1 + choose(g, 100)); break;
-    case 2: put(g, ", %u.%u, %u", 1 + choose(g, 40), choose(g, 10), choose(g, 200)); break;
-    case 3: put(g, ", NULL, "); value(g); break;
-    case 4: more_arguments(g, depth, 1 + choose(g, 2)); break;
-  }
-}
-
-/* Over rows whose columns are k and f. */
-static void aggregate(generator *g, int depth){
-  switch( choose(g, 6) ){
-    case 0:
-    case 1:
-      put(g, "bloom_build(%s", CHOOSE_TEXT(g, "", "", "DISTINCT "));
-      expression(g, depth-1);
-      size_arguments(g, depth);
-      put(g, ")");
-      break;
-    case 2:
-    case 3:
-      put(g, "bloom_merge(%s", CHOOSE_TEXT(g, "", "", "DISTINCT "));
-      filter(g, depth-1);
-      put(g, ")");
-      break;
-    case 4:
-      put(g, "%s(", CHOOSE_TEXT(g, "count", "max", "min", "group_concat"));
-      expression(g, depth-1);
-      put(g, ")");
-      break;
-    case 5:
-      put(g, "bloom_build(k) FILTER (WHERE ");
-      value(g);
-      put(g, ")");
-      break;
-  }
-}
-
-static void aggregate_select(generator *g, int depth){
-  const int had_columns = g->has_columns;
-  g->has_columns = 1;
-  put(g, "SELECT ");
-  aggregate(g, depth);
-  put(g, " FROM ");
-  source(g, depth);
-  if( choose(g, 5)==4 ){
-    put(g, " WHERE ");
-    expression(g, depth-1);
-  }
-  g->has_columns = had_columns;
-}
-
-static void any_call(generator *g, int depth){
-  unsigned num_args = choose(g, 4);
-  put(g, "%s(", CHOOSE_TEXT(g, "bloom_may_contain", "bloom_open", "bloom_add", "bloom_empty", "bloom_partition",
-                            "bloom_version", "bloom_build", "bloom_merge", "bloom_info", "bloom_build_sets"));
-  if( num_args ){
-    expression(g, depth-1);
-    more_arguments(g, depth, num_args-1);
-  }
-  put(g, ")");
-}
-
-static void expression(generator *g, int depth){
-  /* Zeros, which follow the input's end, choose a value. */
-  const unsigned kind = depth>0 ? choose(g, 24) : 0;
-  unsigned num;
-  switch( kind ){
-    case 6: case 7:
-      put(g, "bloom_may_contain(");
-      filter(g, depth-1);
-      more_arguments(g, depth, 1);
-      put(g, ")");
-      break;
-    case 8:
-      put(g, "bloom_open(");
-      filter(g, depth-1);
-      put(g, ")");
-      break;
-    case 9: case 10:
-      put(g, "bloom_add(");
-      filter(g, depth-1);
-      num = choose(g, 8);
-      more_arguments(g, depth, num%4);
-      /* More than go to the bits at once, at times more than SQLite allows. */
-      if( num==7 && g->num_values ){
-        for(num=choose(g, 140); num; num--) put(g, ",?1");
-      }
-      put(g, ")");
-      break;
-    case 11:
-      put(g, "bloom_empty(");
-      value(g);
-      if( choose(g, 2) ) more_arguments(g, depth, 1);
-      put(g, "%s)", CHOOSE_TEXT(g, "", "", ", 'parquet'"));
-      break;
-    case 12:
-      put(g, "bloom_partition(");
-      expression(g, depth-1);
-      more_arguments(g, 1, 1);
-      put(g, ")");
-      break;
-    case 13:
-      bits_per_key_call(g, depth);
-      break;
-    case 14: case 15:
-      put(g, "(");
-      aggregate_select(g, depth-1);
-      put(g, ")");
-      break;
-    case 16:
-      put(g, "(SELECT %s FROM bloom_info(", CHOOSE_TEXT(g, "argument", "note", "bits_set", "estimated_keys",
-          "encoding", "num_bytes", "fill_ratio", "bits_per_key", "expected_fpr", "num_probes", "num_bits"));
-      filter(g, depth-1);
-      put(g, "))");
-      break;
-    case 17:
-      put(g, "%s(", CHOOSE_TEXT(g, "typeof", "hex", "length", "abs", "quote", "lower"));
-      expression(g, depth-1);
-      put(g, ")");
-      break;
-    case 18:
-      put(g, "CAST(");
-      expression(g, depth-1);
-      put(g, " AS %s)", CHOOSE_TEXT(g, "TEXT", "BLOB", "INTEGER", "REAL", "NUMERIC"));
-      break;
-    case 19:
-      put(g, "(");
-      expression(g, depth-1);
-      put(g, " %s ", CHOOSE_TEXT(g, "=", "||", "+", "<", "IS", "AND", "*"));
-      expression(g, depth-1);
-      put(g, ")");
-      break;
-    case 20:
-      put(g, "CASE WHEN ");
-      expression(g, depth-1);
-      put(g, " THEN ");
-      expression(g, depth-1);
-      put(g, " ELSE ");
-      expression(g, depth-1);
-      put(g, " END");
-      break;
-    case 21: /* iif() takes three: a wrong arity now and then */
-      put(g, "%s(", CHOOSE_TEXT(g, "coalesce", "nullif", "max", "substr", "iif"));
-      expression(g, depth-1);
-      more_arguments(g, depth, 1);
-      put(g, ")");
-      break;
-    case 22:
-      any_call(g, depth);
-      break;
-    case 23:
-      put(g, "bloom_version()");
-      break;
+/* What stands between { and }. */
+static void expand_item(generator *g, const char *item, size_t num_chars){
+  switch( item[0] ){
+    case '?': put(g, "?%d", new_value(g)); break;
+    case '*': new_value(g); break;
+    case '+': g->has_columns = 1; break;
+    case '-': g->has_columns = 0; break;
+    case '!': g->is_damaged = 1; break;
+    case '~': put(g, "%d", (int)(int8_t)fuzz_byte(&g->input)); break;
+    case '#': put(g, "%u", choose(g, (unsigned)atoi(item + 1))); break;
     default:
-      value(g);
-  }
-}
-
-/* -- Forms that are true whatever fills them -------------------------------- */
-
-/* Around a handle: what SQLite hands on or copies, so that it may be the same filter or NULL. */
-static const struct { const char *before, *after; } copies[] = {
-  {"", ""},
-  {"nullif(", ", 7)"},
-  {"nullif(", ", (SELECT f FROM kept))"},
-  {"nullif(", ", bloom_may_contain(bloom_open(x'114000414410401006'), 1))"},
-  {"coalesce(NULL, ", ")"},
-  {"iif(1, ", ", bloom_open(x'000006'))"},
-  {"CASE WHEN bloom_may_contain(bloom_open(x'000006'), 1) THEN bloom_open(x'000006') ELSE ", " END"},
-  {"max(", ", bloom_open(x'000006'))"},
-  {"(SELECT max(h) FROM (SELECT ", " AS h))"},
-  {"(SELECT first_value(h) OVER () FROM (SELECT ", " AS h UNION ALL SELECT NULL))"},
-  {"(SELECT lag(h, 0) OVER (ORDER BY i) FROM (SELECT ", " AS h, 1 AS i UNION ALL SELECT NULL, 2))"},
-  {"(SELECT nth_value(h, 1) OVER () FROM (SELECT ", " AS h))"},
-  {"(SELECT nullif(", ", 7))"},
-};
-#define NUM_COPIES (sizeof(copies)/sizeof(copies[0]))
-
-/*
-** A filter that parameter number key, if it is not NULL, was put into.
-** for_merge: never NULL, for bloom_merge() skips NULLs and then rightly knows
-** nothing of the key.  So no handle, which compound and sorted subqueries turn
-** into NULL (ext/FUNCTIONS.md, bloom_open), nor what is NULL for a filter that is.
-*/
-static void filter_with(generator *g, int key, int depth, int for_merge){
-  static const unsigned char not_null[] = {0, 1, 3, 6, 7};
-  const char *encoding;
-  unsigned form = depth>0 ? choose(g, 8) : 0;
-  if( for_merge ) form = not_null[form % sizeof(not_null)];
-  switch( form ){
-    default:
-      if( choose(g, 2) ){
-        put(g, "(SELECT bloom_build(DISTINCT v");
+      if( item[0]>='1' && item[0]<='9' ){
+        const int number = item[0] - '0';
+        const size_t first = g->num_chars;
+        if( g->texts[number].is_set ){
+          put(g, "%.*s", (int)g->texts[number].num_chars, g->sql + g->texts[number].first);
+        }else{
+          expand(g, find_rule(item + 2, num_chars - 2));
+          g->texts[number].first = first;
+          g->texts[number].num_chars = g->num_chars - first;
+          g->texts[number].is_set = 1;
+        }
+      }else if( num_chars==1 && item[0]=='k' ){
+        if( g->has_columns ) put(g, "%s", choose(g, 2) ? "f" : "k");
+        else put(g, "?%d", new_value(g));
       }else{
-        put(g, "(SELECT bloom_build(v");
-        size_arguments(g, 0);
+        expand(g, find_rule(item, num_chars));
       }
-      put(g, ") FROM (SELECT ?%d AS v UNION ALL SELECT ", key);
-      expression(g, depth-1);
-      put(g, "%s", CHOOSE_TEXT(g, "))", " UNION ALL SELECT 'other'))", " ORDER BY 1))", " LIMIT 9))"));
-      break;
-    case 1:
-      put(g, "bloom_add(");
-      filter_with(g, key, depth-1, for_merge);
-      more_arguments(g, depth, choose(g, 3));
-      put(g, ")");
-      break;
-    case 2:
-      put(g, "bloom_add(");
-      filter(g, depth-1);
-      more_arguments(g, depth, choose(g, 2));
-      put(g, ", ?%d", key);
-      more_arguments(g, depth, choose(g, 2));
-      put(g, ")");
-      break;
-    case 3:
-      put(g, "(SELECT bloom_merge(v) FROM (SELECT ");
-      filter_with(g, key, depth-1, 1);
-      put(g, " AS v UNION ALL SELECT ");
-      filter(g, depth-1);
-      put(g, "))");
-      break;
-    case 4:
-      form = choose(g, NUM_COPIES);
-      put(g, "%sbloom_open(", copies[form].before);
-      filter_with(g, key, depth-1, 0);
-      put(g, ")%s", copies[form].after);
-      break;
-    case 5:
-      put(g, "(SELECT argument FROM bloom_info(");
-      filter_with(g, key, depth-1, 0);
-      put(g, "))");
-      break;
-    case 6:
-      put(g, "bloom_add(bloom_empty(%u, %u%s), ?%d)", choose(g, 100), 1 + choose(g, 100),
-          CHOOSE_TEXT(g, "", ", 'parquet'"), key);
-      break;
-    case 7:
-      encoding = CHOOSE_TEXT(g, "", ", 'parquet'");
-      put(g, "(SELECT bloom_merge(v) FROM (SELECT bloom_add(bloom_empty(9%s), ?%d) AS v UNION ALL SELECT ", encoding, key);
-      put(g, "bloom_add(bloom_empty(9%s)", encoding);
-      more_arguments(g, depth, choose(g, 4));
-      put(g, ")))");
-      break;
   }
 }
 
-static void yes_of_a_value(generator *g){
-  const int key = new_value(g);
-  put(g, "SELECT bloom_may_contain(");
-  filter_with(g, key, MAX_DEPTH - 1, 0);
-  if( choose(g, 2) ){
-    /* The same key, once other filters were opened; f is of a table, or all would be
-    ** computed beforehand. */
-    g->has_columns = 1;
-    put(g, ", CASE WHEN bloom_may_contain((SELECT bloom_open(f)), bloom_may_contain(bloom_open(f), ");
-    expression(g, 1);
-    put(g, ")) THEN ?%d ELSE ?%d END) AS yes FROM (SELECT f AS k, f FROM kept)", key, key);
-  }else{
-    put(g, ", ?%d) AS yes", key);
-  }
-}
-
-/* The same rows twice: as keys to add and as keys to test. */
-static void yes_of_rows(generator *g){
-  size_t start, num_chars;
-  put(g, "WITH t AS (SELECT k, f FROM ");
-  source(g, 2);
-  put(g, ") SELECT bloom_may_contain((SELECT %s(bloom_build(k", CHOOSE_TEXT(g, "", "bloom_open"));
-  size_arguments(g, 0);
-  put(g, ")) FROM t");
-  start = g->num_chars;
-  switch( choose(g, 4) ){
-    case 0: break;
-    case 1: put(g, " WHERE typeof(k) %s 'text'", CHOOSE_TEXT(g, "=", "<>", "<")); break;
-    case 2: put(g, " WHERE k >= "); put(g, "?%d", new_value(g)); break;
-    case 3: put(g, " WHERE bloom_partition(k, 3) = %u", choose(g, 3)); break;
-  }
-  num_chars = g->num_chars - start;
-  put(g, "), k) AS yes FROM t");
-  put(g, "%.*s", (int)num_chars, g->sql + start);
-}
-
-/* The smallest, the largest and any key of a group were put into its filter. */
-static void yes_of_groups(generator *g){
-  const char *key = CHOOSE_TEXT(g, "min(k)", "max(k)", "k");
-  const char *distinct = CHOOSE_TEXT(g, "", "DISTINCT ");
-  put(g, "SELECT bloom_may_contain(bloom_build(%sk", distinct);
-  if( distinct[0]==0 ) size_arguments(g, 0);
-  put(g, "), %s) AS yes, ", key);
-  g->has_columns = 1;
-  aggregate(g, 2);
-  put(g, " FROM ");
-  source(g, 2);
-  put(g, " GROUP BY ");
-  expression(g, 2);
-  if( choose(g, 3)==2 ){
-    put(g, " HAVING ");
-    expression(g, 1);
-  }
-  if( choose(g, 3)==2 ){
-    put(g, " ORDER BY ");
-    expression(g, 1);
-  }
-}
-
-/* Every frame here has its own row in it. */
-static void yes_of_windows(generator *g){
-  put(g, "SELECT bloom_may_contain(bloom_build(k");
-  size_arguments(g, 0);
-  put(g, ") OVER w, k) AS yes, ");
-  g->has_columns = 1;
-  aggregate(g, 1);
-  put(g, " OVER (ORDER BY k ");
-  any_frame(g);
-  put(g, ") FROM ");
-  source(g, 2);
-  put(g, " WINDOW w AS (");
-  if( choose(g, 2) ){
-    put(g, "PARTITION BY ");
-    expression(g, 1);
-  }
-  put(g, " ORDER BY %s ", CHOOSE_TEXT(g, "k", "f", "typeof(k)", "k DESC", "bloom_partition(k, 3)"));
-  frame(g);
-  put(g, ")");
-}
-
-/* A key's own set is among those that may hold it. */
-static void yes_of_sets(generator *g){
-  const unsigned set_number = choose(g, 200);
-  const int key = new_value(g), other_set = new_value(g), other_key = new_value(g), third_key = new_value(g);
-  put(g, "SELECT (?%d IS NULL OR (SELECT count(*) FROM bloom_sets((SELECT %s(bloom_build_sets(n, v", key,
-      CHOOSE_TEXT(g, "bloom_open", "", "bloom_open"));
-  size_arguments(g, 0);
-  put(g, ")) FROM (SELECT %u AS n, ?%d AS v UNION ALL SELECT ?%d, ?%d UNION ALL SELECT 70, ?%d)), ?%d)"
-      " WHERE set_number = %u) = 1) AS yes", set_number, key, other_set, other_key, third_key, key, set_number);
-}
-
-/* Lateral: a row for each filter. */
-static void yes_of_info(generator *g){
-  put(g, "SELECT i.num_bytes = length(s.f) AS yes, ");
-  put(g, "%s", g->may_be_slow ? "i.*" : CHOOSE_TEXT(g, "i.note", "i.bits_set", "i.argument", "i.estimated_keys",
-      "i.bits_per_key", "i.fill_ratio", "bloom_may_contain(i.argument, s.k)", "i.expected_fpr", "i.rowid"));
-  g->has_columns = 0;
-  put(g, " FROM ");
-  source(g, 2);
-  put(g, " AS s %s bloom_info(s.f) AS i", CHOOSE_TEXT(g, ",", "LEFT JOIN", "CROSS JOIN"));
-  if( choose(g, 3)==2 ){
-    g->has_columns = 1;
-    put(g, " WHERE ");
-    expression(g, 2);
-  }
-  if( choose(g, 3)==2 ) put(g, " ORDER BY %s", CHOOSE_TEXT(g, "i.num_bits", "i.argument", "s.f", "i.note DESC"));
-}
-
-static void any_select(generator *g){
-  put(g, "SELECT %s", CHOOSE_TEXT(g, "", "", "DISTINCT "));
-  g->has_columns = 1;
-  expression(g, MAX_DEPTH);
-  put(g, ", ");
-  if( choose(g, 3)==2 ){
-    aggregate(g, 2);
-    put(g, " OVER (");
-    if( choose(g, 2) ){
-      put(g, "PARTITION BY ");
-      expression(g, 2);
+static void expand(generator *g, const rule *r){
+  const int had_columns = g->has_columns;
+  const int is_recursive = r->name[0]>='A' && r->name[0]<='Z';
+  unsigned num = 0, number;
+  const char *at;
+  g->depth += is_recursive;
+  while( num<MAX_ALTERNATIVES && r->alternatives[num] ) num++;
+  number = num>1 && !(is_recursive && g->depth>MAX_DEPTH) ? choose(g, num) : 0;
+  if( r->alternatives[number][0]=='!' && !g->may_be_slow ) number = 0;
+  is_used[r - grammar][number] = 1;
+  at = r->alternatives[number];
+  if( *at=='!' ) at++;
+  while( *at ){
+    const size_t num_chars = strcspn(at, "{");
+    put(g, "%.*s", (int)num_chars, at);
+    at += num_chars;
+    if( *at=='{' ){
+      const size_t num_item = strcspn(at, "}");
+      expand_item(g, at + 1, num_item - 1);
+      at += num_item + 1;
     }
-    put(g, " ORDER BY ");
-    expression(g, 2);
-    put(g, " ");
-    any_frame(g);
-    put(g, ")");
-  }else{
-    expression(g, 2);
   }
-  put(g, " FROM ");
-  source(g, 2);
-  if( choose(g, 3)==2 ){
-    put(g, " WHERE ");
-    expression(g, 2);
-  }
-  if( choose(g, 3)==2 ){
-    put(g, " ORDER BY ");
-    expression(g, 2);
-  }
-  if( choose(g, 4)==3 ){
-    put(g, " LIMIT ");
-    value(g);
-  }
+  g->depth -= is_recursive;
+  g->has_columns = had_columns;
 }
-
-/* What a table's own filter is told. */
-static void any_command(generator *g){
-  const char *name = CHOOSE_TEXT(g, "log_filter", "log_low", "own_set", "log_pair");
-  switch( choose(g, 5) ){
-    case 0:
-      put(g, "INSERT INTO %s(%s) VALUES ('%s')", name, name, CHOOSE_TEXT(g, "rebuild", "integrity-check", "none"));
-      break;
-    case 1:
-      put(g, "INSERT INTO %s(%s) VALUES (", name, CHOOSE_TEXT(g, "key", "removed", "handle", "num_keys"));
-      expression(g, 2);
-      put(g, ")");
-      break;
-    case 2:
-      put(g, "INSERT INTO own_set(key) SELECT k FROM ");
-      source(g, 2);
-      break;
-    case 3:
-      put(g, "SELECT * FROM %s WHERE key %s ", name, CHOOSE_TEXT(g, "=", "IN (1, 2) OR key =", "= bloom_tuple(1.5, 2) AND key >", "IS"));
-      expression(g, 2);
-      break;
-    case 4:
-      put(g, "SELECT f.*, bloom_may_contain(handle, 1), i.* FROM %s f, bloom_info(f.%s) i", name,
-          CHOOSE_TEXT(g, "filter", "handle", "key"));
-      break;
-  }
-}
-
-static void any_change(generator *g){
-  switch( choose(g, 6) ){
-    case 4: case 5:
-      any_command(g);
-      break;
-    case 0:
-      put(g, "INSERT INTO log(k) VALUES (");
-      expression(g, 3);
-      put(g, ")");
-      break;
-    case 1:
-      put(g, "INSERT INTO log(k) SELECT k FROM ");
-      source(g, 2);
-      break;
-    case 2:
-      g->has_columns = 1;
-      put(g, "UPDATE log SET k = ");
-      expression(g, 3);
-      break;
-    case 3:
-      g->has_columns = 1;
-      put(g, "DELETE FROM log WHERE ");
-      expression(g, 3);
-      break;
-  }
-}
-
-/* -- Running ---------------------------------------------------------------- */
 
 static void start(generator *g){
   g->num_chars = 0;
   g->num_values = 0;
   g->has_columns = 0;
+  g->depth = 0;
   g->sql[0] = 0;
+  memset(g->texts, 0, sizeof(g->texts));
+  memset(is_used, 0, sizeof(is_used));
 }
+
+static void generate(generator *g, const char *rule_name){
+  start(g);
+  expand(g, find_rule(rule_name, strlen(rule_name)));
+}
+
+/* -- Running ---------------------------------------------------------------- */
 
 /* Stands in for sqlite3_interrupt(): long statements end early. */
 static int count_down(void *num_left){
@@ -751,7 +326,7 @@ static int count_down(void *num_left){
 }
 
 /* Reads every value as what it is. */
-static void read_row(const generator *g, sqlite3_stmt *statement){
+static void read_row(sqlite3_stmt *statement){
   static volatile uint8_t sum;
   const int num_columns = sqlite3_column_count(statement);
   int i;
@@ -760,7 +335,7 @@ static void read_row(const generator *g, sqlite3_stmt *statement){
     const uint8_t *bytes = NULL;
     if( type==SQLITE_INTEGER && strcmp(sqlite3_column_name(statement, i), "yes")==0
      && sqlite3_column_int64(statement, i)==0 ){
-      fprintf(stderr, "a wrong no: %s\n", g->sql);
+      fprintf(stderr, "a wrong no, column %d: %s\n", i, sqlite3_sql(statement));
       abort();
     }
     if( type==SQLITE_BLOB ) bytes = sqlite3_column_blob(statement, i);
@@ -772,27 +347,39 @@ static void read_row(const generator *g, sqlite3_stmt *statement){
   }
 }
 
-/* With FUZZ_SHOW_SQL in the environment a replay prints what it runs. */
-static void show(const generator *g, sqlite3 *db, int rc){
-  if( getenv("FUZZ_SHOW_SQL") ) printf("%s  -- %d %s\n", g->sql, rc, sqlite3_errmsg(db));
+/* With FUZZ_SHOW_SQL in the environment a replay prints what it runs, before that. */
+static void show(sqlite3_stmt *statement){
+  char *sql = fuzz_is_replay && getenv("FUZZ_SHOW_SQL") ? sqlite3_expanded_sql(statement) : NULL;
+  if( sql ) printf("%s\n", sql);
+  fflush(stdout);
+  sqlite3_free(sql);
 }
 
-/* Runs what was generated; returns what the last step gave. */
-static void run(generator *g, sqlite3 *db){
+/* Runs a statement with g's values; returns what the last step returned. */
+static int run_sql(generator *g, sqlite3 *db, const char *sql){
   sqlite3_stmt *statement = NULL;
-  int num_steps = g->may_be_slow ? 4000 : 40; /* of 1000 instructions */
-  int rc = sqlite3_prepare_v2(db, g->sql, (int)g->num_chars, &statement, NULL);
-  if( fuzz_is_replay ) show(g, db, rc);
+  int num_steps = g->may_be_slow ? 4000 : 100; /* of 1000 instructions */
+  int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
   if( rc==SQLITE_OK && statement ){
     bind_values(g, statement);
+    show(statement);
     sqlite3_progress_handler(db, 1000, count_down, &num_steps);
-    while( (rc = sqlite3_step(statement))==SQLITE_ROW ) read_row(g, statement);
+    while( (rc = sqlite3_step(statement))==SQLITE_ROW ) read_row(statement);
     sqlite3_progress_handler(db, 0, NULL, NULL);
-    if( fuzz_is_replay ) show(g, db, rc);
   }
+  if( fuzz_is_replay && getenv("FUZZ_SHOW_SQL") && rc!=SQLITE_DONE ) printf("-- %d %s: %s\n", rc, sqlite3_errmsg(db), sql);
   sqlite3_finalize(statement);
   FUZZ_CHECK(rc==SQLITE_OK || rc==SQLITE_DONE || rc==SQLITE_ERROR || rc==SQLITE_TOOBIG || rc==SQLITE_CONSTRAINT
-          || rc==SQLITE_INTERRUPT || rc==SQLITE_MISMATCH);
+          || rc==SQLITE_INTERRUPT || rc==SQLITE_MISMATCH || (rc==SQLITE_CORRUPT && (g->is_damaged || strstr(sql, "integrity"))));
+  return rc;
+}
+
+/* Runs what was generated. */
+static int run(generator *g, sqlite3 *db){
+  size_t i;
+  const int rc = run_sql(g, db, g->sql);
+  for(i=0; rc==SQLITE_DONE && i<sizeof(has_run); i++) ((uint8_t*)has_run)[i] |= ((uint8_t*)is_used)[i];
+  return rc;
 }
 
 static size_t reference_integer(int64_t integer, int is_parquet, uint8_t *buffer){
@@ -905,25 +492,22 @@ static void check_exact_filter(generator *g, sqlite3 *db){
   free(expected);
 }
 
-/* A connection and what is run on it again and again. */
+/* -- Connections and what is run on them again and again -------------------- */
+
 typedef struct connection {
   sqlite3 *db;
-  sqlite3_stmt *begin, *check, *rollback;
+  sqlite3_stmt *check; /* of log, or which checks a history needs */
 } connection;
 
-static const char check_sql[] =
+static const char check_log[] =
   "SELECT bloom_may_contain((SELECT f FROM kept), k) AS yes, bloom_may_contain(f, k) AS yes,"
   " bloom_may_contain(b, k) AS yes,"
   " part = bloom_partition(k, 7) AS yes, CASE WHEN k IS NOT NULL THEN (SELECT count(*) FROM log_filter(k)) END AS yes,"
   " CASE WHEN k IS NOT NULL THEN (SELECT count(*) FROM log_pair WHERE key = bloom_tuple(k, part)) END AS yes,"
+  " CASE WHEN k IS NOT NULL THEN (SELECT count(*) FROM log_pair(k, part)) END AS yes,"
   " bloom_may_contain((SELECT handle FROM log_pair), bloom_tuple(k, part)) AS yes,"
   " bloom_may_contain((SELECT handle FROM log_filter), k) AS yes, CASE WHEN (part < 4 OR k > '5') AND k IS NOT NULL"
   " THEN (SELECT count(*) FROM log_low(lower(k))) END AS yes FROM log";
-
-static void run_again(sqlite3_stmt *statement, const generator *g){
-  while( sqlite3_step(statement)==SQLITE_ROW ) read_row(g, statement);
-  FUZZ_CHECK(sqlite3_reset(statement)==SQLITE_OK);
-}
 
 static void run_plain(sqlite3 *db, const char *sql){
   if( sqlite3_exec(db, sql, NULL, NULL, NULL)==SQLITE_OK ) return;
@@ -931,46 +515,133 @@ static void run_plain(sqlite3 *db, const char *sql){
   abort();
 }
 
-/* Changes, triggers, then every key of the table is in the filter they keep. */
-static void check_changes(generator *g, connection *c){
-  sqlite3 *db = c->db;
-  unsigned num;
-  run_again(c->begin, g);
-  for(num=1+choose(g, 3); num; num--){
-    start(g);
-    any_change(g);
-    run(g, db);
-  }
-  run_again(c->check, g);
-  /* No error of these ends a transaction by itself. */
-  run_again(c->rollback, g);
+static void roll_back(sqlite3 *db){
+  /* An interrupt or OR ROLLBACK has ended the transaction. */
+  if( !sqlite3_get_autocommit(db) ) run_plain(db, "ROLLBACK");
 }
 
-static connection open_connection(const char *encoding){
+/* Changes, triggers, then every key of the table is in the filter they keep. */
+static void check_changes(generator *g, connection *c){
+  unsigned num;
+  run_plain(c->db, "BEGIN");
+  for(num=1+choose(g, 3); num && !sqlite3_get_autocommit(c->db); num--){
+    generate(g, "change");
+    run(g, c->db);
+  }
+  while( sqlite3_step(c->check)==SQLITE_ROW ) read_row(c->check);
+  FUZZ_CHECK(sqlite3_reset(c->check)==SQLITE_OK);
+  roll_back(c->db);
+}
+
+/* All that history_checks knows of the virtual tables that there are.  With rebuild each is built
+** again first, whatever was done to it, and then its integrity-check has nothing to say. */
+static void check_tables(generator *g, connection *c, int rebuild){
+  char *statements[3][40];
+  int num = 0, i;
+  generate(g, "index_where");
+  while( g->num_values<2 ) new_value(g);
+  sqlite3_bind_text(c->check, 1, g->sql, -1, SQLITE_TRANSIENT);
+  while( sqlite3_step(c->check)==SQLITE_ROW && num<40 ){
+    if( sqlite3_column_type(c->check, 2)==SQLITE_NULL ) continue;
+    for(i=0; i<3; i++) statements[i][num] = sqlite3_mprintf("%s", sqlite3_column_text(c->check, i));
+    num++;
+  }
+  FUZZ_CHECK(sqlite3_reset(c->check)==SQLITE_OK);
+  for(i=0; i<num; i++){
+    /* Not of one that cannot be repaired. */
+    if( !rebuild || run_sql(g, c->db, statements[0][i])==SQLITE_DONE ){
+      if( rebuild ) FUZZ_CHECK(run_sql(g, c->db, statements[1][i])==SQLITE_DONE);
+      run_sql(g, c->db, statements[2][i]);
+    }
+    sqlite3_free(statements[0][i]);
+    sqlite3_free(statements[1][i]);
+    sqlite3_free(statements[2][i]);
+  }
+}
+
+/* A table, virtual tables over it, and what may happen to them. */
+static void check_history(generator *g, connection *c){
+  static const char *const first_steps[] = {"table", "write", "create", "write", "create"};
+  const unsigned num_steps = 4 + choose(g, 10);
+  unsigned i;
+  run_plain(c->db, "BEGIN");
+  for(i=0; i<num_steps && !sqlite3_get_autocommit(c->db); i++){
+    generate(g, i<5 ? first_steps[i] : "step");
+    run(g, c->db);
+  }
+  if( !sqlite3_get_autocommit(c->db) && !g->is_damaged ) check_tables(g, c, 0);
+  if( !sqlite3_get_autocommit(c->db) && choose(g, 4)==3 ) check_tables(g, c, 1);
+  roll_back(c->db);
+}
+
+/* Every rule that is named exists, and the grammar calls what the extension registered. */
+static void check_grammar(sqlite3 *db){
+  sqlite3_stmt *names = NULL;
+  char *all = sqlite3_mprintf("%s", "");
+  size_t i, j;
+  int num = 0;
+  for(i=0; i<NUM_RULES; i++){
+    for(j=0; j<MAX_ALTERNATIVES && grammar[i].alternatives[j]; j++){
+      const char *at = grammar[i].alternatives[j];
+      char *longer = sqlite3_mprintf("%s\n%s", all, at);
+      sqlite3_free(all);
+      all = longer;
+      while( (at = strchr(at, '{'))!=NULL ){
+        at++;
+        if( at[1]==':' ) at += 2;
+        if( strchr("?*+-!~#", *at)==NULL && strncmp(at, "k}", 2)!=0 ) find_rule(at, strcspn(at, "}"));
+      }
+    }
+  }
+  FUZZ_CHECK(all && sqlite3_prepare_v2(db,
+    "SELECT name, instr(?1, name || '(') FROM (SELECT name FROM pragma_function_list UNION SELECT name FROM pragma_module_list)"
+    " WHERE name NOT IN (SELECT name FROM known) AND name NOT LIKE 'pragma%'", -1, &names, NULL)==SQLITE_OK);
+  sqlite3_bind_text(names, 1, all, -1, sqlite3_free);
+  while( sqlite3_step(names)==SQLITE_ROW ){
+    num++;
+    if( sqlite3_column_int(names, 1)==0 ){
+      fprintf(stderr, "sql_grammar.h never calls %s()\n", sqlite3_column_text(names, 0));
+      abort();
+    }
+  }
+  FUZZ_CHECK(num>10);
+  sqlite3_finalize(names);
+}
+
+static connection open_connection(const char *encoding, const char *schema, const char *check){
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   connection c;
   sqlite3 *db = NULL;
   FUZZ_CHECK(sqlite3_open_v2(":memory:", &db, flags, NULL)==SQLITE_OK);
   /* Values in lookaside memory could be read past their end unseen. */
   FUZZ_CHECK(sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 0, 0)==SQLITE_OK);
-  FUZZ_CHECK(sqlite3_bloom_init(db, NULL, NULL)==SQLITE_OK);
   run_plain(db, encoding);
-  run_plain(db, set_up);
+  run_plain(db, "CREATE TEMP TABLE known AS SELECT name FROM pragma_function_list UNION SELECT name FROM pragma_module_list");
+  FUZZ_CHECK(sqlite3_bloom_init(db, NULL, NULL)==SQLITE_OK);
+  check_grammar(db);
+  run_plain(db, "DROP TABLE known");
+  run_plain(db, schema);
+  if( schema==set_up_history ){
+    size_t i;
+    for(i=0; i<NUM_HISTORY_CHECKS; i++){
+      char *sql = sqlite3_mprintf("INSERT INTO checks VALUES (%Q, %Q)", history_checks[i][0], history_checks[i][1]);
+      run_plain(db, sql);
+      sqlite3_free(sql);
+    }
+  }
   c.db = db;
-  FUZZ_CHECK(sqlite3_prepare_v2(db, "BEGIN", -1, &c.begin, NULL)==SQLITE_OK);
-  FUZZ_CHECK(sqlite3_prepare_v2(db, "ROLLBACK", -1, &c.rollback, NULL)==SQLITE_OK);
-  FUZZ_CHECK(sqlite3_prepare_v2(db, check_sql, -1, &c.check, NULL)==SQLITE_OK);
+  FUZZ_CHECK(sqlite3_prepare_v2(db, check, -1, &c.check, NULL)==SQLITE_OK);
   return c;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
-  static connection utf8, utf16;
+  static connection connections[4];
   static generator g;
   static long num_allocations;
   static const int length_limits[] = {1<<16, 1<<16, 1<<20, 1<<12, 400, 60};
   uint8_t form;
   connection *c;
-  if( utf8.db==NULL ){
+  if( connections[0].db==NULL ){
     /* A replay may be slow and so has malloc() itself, which sees most. */
     if( !fuzz_is_replay ) arena_install();
     /* What else makes small statements slow: mutexes, counters, and 88 kB for
@@ -978,35 +649,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
     sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
-    utf8 = open_connection("PRAGMA encoding = 'UTF-8'");
-    utf16 = open_connection("PRAGMA encoding = 'UTF-16le'");
+    connections[0] = open_connection("PRAGMA encoding = 'UTF-8'", set_up, check_log);
+    connections[1] = open_connection("PRAGMA encoding = 'UTF-16le'", set_up, check_log);
+    connections[2] = open_connection("PRAGMA encoding = 'UTF-8'", set_up_history, list_of_checks);
+    connections[3] = open_connection("PRAGMA encoding = 'UTF-16le'", set_up_history, list_of_checks);
     num_allocations = arena_num_allocations();
   }
   g.input = (fuzz_input){data, num_bytes};
   g.may_be_slow = fuzz_seldom(data, num_bytes, 32768);
+  g.is_damaged = 0;
   start(&g);
   form = fuzz_byte(&g.input);
-  c = form & 0x80 ? &utf16 : &utf8;
-  sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, length_limits[(form >> 4) % 8 % 6]);
+  c = &connections[form % 16==10 ? 0 : form >> 7];
+  sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, form % 16<10 ? length_limits[(form >> 4) % 8 % 6] : 1<<16);
   switch( form % 16 ){
-    case 0: case 1: any_select(&g); break;
-    case 2: case 3: yes_of_a_value(&g); break;
-    case 4: case 5: yes_of_rows(&g); break;
-    case 6: case 7: yes_of_groups(&g); break;
-    case 8: case 9: yes_of_windows(&g); break;
-    case 10: yes_of_info(&g); break;
-    case 11: yes_of_sets(&g); break;
-    case 12: aggregate_select(&g, MAX_DEPTH); break;
-    case 13: case 14:
-      sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, 1<<16);
+    case 10:
+      check_exact_filter(&g, c->db);
+      return 0;
+    case 11: case 12:
       check_changes(&g, c);
       return 0;
+    case 13: case 14: case 15:
+      check_history(&g, c + 2);
+      break;
     default:
-      sqlite3_limit(utf8.db, SQLITE_LIMIT_LENGTH, 1<<16);
-      check_exact_filter(&g, utf8.db);
-      return 0;
+      generate(&g, "statement");
+      run(&g, c->db);
   }
-  run(&g, c->db);
   /* SQLite's caches grow to a limit. */
   FUZZ_CHECK(arena_num_allocations() < num_allocations + 5000);
   return 0;
