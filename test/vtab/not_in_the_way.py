@@ -86,7 +86,7 @@ def shadow_table_of(files, other, sql):
         db.execute(sql)
     except sqlite3.OperationalError as error:
         raise Skip(error)
-    # other_guard is empty, and no shadow table.
+    # other_guard is no shadow table.
     tables = column(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'other\\_%' ESCAPE '\\' AND name <> 'other_guard'")
     assert tables
     before = column(db, "SELECT name FROM sqlite_master")

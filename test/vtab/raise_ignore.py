@@ -12,7 +12,8 @@ no row is missed: after the statement, and after 'rebuild' and the statement onc
 """
 import sys
 
-from cases import case, command, rules_out_absent_keys, error_of, expect, main, no_false_negative, note, one
+from cases import (case, column, command, rules_out_absent_keys, error_of, expect, is_uncertain, is_whole, main, no_false_negative,
+                   note, one, rebuild_makes_it_whole)
 
 # name, the table, the filter's arguments, triggers made after the filter, statements, the filter's keys.
 # {stop} is RAISE(IGNORE) or RAISE(FAIL, ...).
@@ -122,6 +123,124 @@ def stopped(files, columns, args, triggers, statements, keys, stop):
 for name, *what in CASES:
     case(stopped, name + ", RAISE(IGNORE)", *what, "RAISE(IGNORE)")
     case(stopped, name + ", RAISE(FAIL)", *what, "RAISE(FAIL, 'stopped')")
+
+
+def dropped(files, columns, args, triggers, statements, keys, stop):
+    """The triggers that kept rows are dropped again: nothing in the schema tells, but what a filter may not have heard
+    of leaves a mark until 'rebuild'."""
+    db, other = files.connect(), files.connect()
+    db.execute("CREATE TABLE " + columns)
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    expect([note(other), note(db)], [None, None])
+    for sql in triggers:
+        db.execute(sql.format(stop=stop))
+    for sql in statements:
+        error_of(db, sql)
+    for name in column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name IN ('stop_i', 'stop_u', 'b')"):
+        db.execute("DROP TRIGGER " + name)
+    assert one(db, "SELECT count(*) FROM (%s)" % keys) > 0, "the case leaves no row"
+    for each in db, other, files.connect():
+        if note(each) is None:
+            no_false_negative(each, keys)
+        else:
+            is_uncertain(each, keys)
+    if note(db):
+        db.execute("VACUUM")
+        db.execute("ALTER TABLE f RENAME TO g")
+        is_uncertain(db, keys, "g")
+        is_uncertain(other, keys, "g")
+        db.execute("ALTER TABLE g RENAME TO f")
+    rebuild_makes_it_whole(db, keys)
+    is_whole(other, keys)
+
+
+for name, *what in CASES:
+    case(dropped, name + ", RAISE(IGNORE)", *what, "RAISE(IGNORE)")
+    case(dropped, name + ", RAISE(FAIL)", *what, "RAISE(FAIL, 'stopped')")
+
+
+# The filter, and a statement that changes a row of which it may not hear: all kinds of statements. The table t(id, k, x) has
+# the row 'Ada' of id 1; child refers to it.
+UNHEARD = {
+    "INSERT": "INSERT INTO t(k) VALUES ('Eve')",
+    "INSERT ... SELECT": "INSERT INTO t(k) SELECT k || 'x' FROM t",
+    "REPLACE": "REPLACE INTO t(id, k) VALUES (1, 'Eve')",
+    "INSERT OR IGNORE": "INSERT OR IGNORE INTO t(id, k) VALUES (1, 'Bob'), (2, 'Eve')",
+    "UPSERT": "INSERT INTO t(id, k) VALUES (1, 'Eve') ON CONFLICT(id) DO UPDATE SET k = excluded.k",
+    "UPDATE": "UPDATE t SET k = 'Eve'",
+    "UPDATE OR FAIL": "UPDATE OR FAIL t SET k = 'Eve', id = 7",
+    "a foreign key": "UPDATE parent SET name = 'Eve'",
+    "a trigger on another table": "INSERT INTO log VALUES ('Eve')",
+}
+
+
+def unheard(files, args, key, sql):
+    db = files.connect()
+    db.execute("PRAGMA foreign_keys = ON")
+    db.execute("CREATE TABLE parent(name PRIMARY KEY)")
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT REFERENCES parent(name) ON UPDATE CASCADE, x)")
+    db.execute("CREATE TABLE log(k)")
+    db.execute("CREATE TRIGGER logged AFTER INSERT ON log BEGIN INSERT INTO t(k) VALUES (new.k); END")
+    db.execute("INSERT INTO parent VALUES ('Ada')")
+    db.execute("INSERT INTO t(k) VALUES ('Ada')")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    if sql != UNHEARD["a foreign key"]:
+        db.execute("PRAGMA foreign_keys = OFF")
+    stops = [text.format(stop="RAISE(IGNORE)") for text in (INSERT_STOPS, UPDATE_STOPS)]
+    keys = "SELECT %s AS k FROM t" % key
+
+    def stop_and_drop(*statements):
+        for text in stops:
+            db.execute(text)
+        for text in statements:
+            db.execute(text)
+        db.execute("DROP TRIGGER stop_i")
+        db.execute("DROP TRIGGER stop_u")
+
+    # Where no row came, or it was rolled back, and where another column alone changed, nothing is in doubt.
+    stop_and_drop("UPDATE t SET x = 1")
+    is_whole(db, keys)
+    db.execute("BEGIN")
+    stop_and_drop(sql)
+    is_uncertain(db, keys)
+    db.execute("ROLLBACK")
+    is_whole(db, keys)
+    stop_and_drop("SAVEPOINT s", sql, "ROLLBACK TO s", "RELEASE s")
+    is_whole(db, keys)
+    # A statement that was compiled before there was a newer trigger is compiled anew.
+    db.execute(sql + " -- kept")
+    is_whole(db, keys)
+    db.execute("UPDATE parent SET name = 'Ada'")
+    db.execute("DELETE FROM t")
+    db.execute("INSERT INTO t(id, k) VALUES (1, 'Ada')")
+    stop_and_drop(sql + " -- kept")
+    is_uncertain(db, keys)
+    rebuild_makes_it_whole(db, keys)
+
+
+for name, sql in UNHEARD.items():
+    case(unheard, "an expression, " + name, "t, lower(k)", "lower(k)", sql)
+    case(unheard, "a condition, " + name, "t, k, where = 'k > 1'", "k", sql)
+
+
+def guard_is_emptied(files):
+    """The mark's row: without it nobody knows."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(k TEXT)")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k))")
+    db.execute("DELETE FROM f_guard")
+    db.execute("CREATE TABLE another(x)")
+    is_uncertain(db)
+    rebuild_makes_it_whole(db)
+    # Of a column that has an index sqlite3_blob writes nothing.
+    db.execute("CREATE INDEX i ON f_guard(unused)")
+    db.execute(INSERT_STOPS.format(stop="RAISE(IGNORE)"))
+    db.execute("INSERT INTO t VALUES ('Ada')")
+    db.execute("DROP TRIGGER stop_i")
+    is_uncertain(db, "SELECT lower(k) AS k FROM t")
+
+
+case(guard_is_emptied, "a row of the guard's table")
 
 
 def stopped_by_temp(files, columns, args, triggers, statements, keys):

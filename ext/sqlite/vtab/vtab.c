@@ -20,7 +20,7 @@
 
 const char *const bloom_vtab_columns[BLOOM_VTAB_COMMAND] = {
   "num_keys", "num_removed", "capacity", "bits_per_key", "num_layers", "num_pages", "bytes",
-  "expected_fpr", "rebuilt_at", "note", "key", "handle", "filter", "removed"
+  "expected_fpr", "rebuilt_at", "note", "key", "handle", "filter", "removed", "unheard"
 };
 
 static bloom_vtab *vtab_of_base(void *base){
@@ -53,7 +53,7 @@ static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   sqlite3_str_appendf(sql,
     "num_keys INTEGER, num_removed INTEGER, capacity INTEGER, bits_per_key REAL,"
     " num_layers INTEGER, num_pages INTEGER, bytes INTEGER, expected_fpr REAL, rebuilt_at TEXT, note TEXT,"
-    " key BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed BLOB HIDDEN, \"%w\" BLOB HIDDEN)", name);
+    " key BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed BLOB HIDDEN, unheard BLOB HIDDEN, \"%w\" BLOB HIDDEN)", name);
   schema = sqlite3_str_finish(sql);
   if( schema==NULL ) return SQLITE_NOMEM;
   rc = sqlite3_declare_vtab(db, schema);
@@ -199,6 +199,8 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, s
                                              bloom_vtab_columns[i], vtab->name);
     }
   }
+  if( sqlite3_value_int(columns[BLOOM_VTAB_UNHEARD]) ) rc = bloom_vtab_mark_unheard(vtab);
+  if( rc!=SQLITE_OK ) return rc;
   for(i=0; i<num_parts; i++) num_given += sqlite3_value_type(parts[i])!=SQLITE_NULL;
   /* A tuple with a NULL is no key, but one that is given as a whole is. */
   key = (bloom_vtab_key){.value = columns[BLOOM_VTAB_KEY], .parts = num_given ? parts : NULL};

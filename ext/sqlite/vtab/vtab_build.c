@@ -210,6 +210,7 @@ static int follow(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args,
   /* No shadow table: from 3.54 on a defensive connection reads no schema that has a trigger on one. */
   if( rc==SQLITE_OK ) rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"(unused)", vtab->schema, vtab->guard);
   if( rc==SQLITE_OK ) rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->guard);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_write_mark(vtab, BLOOM_MARK_NONE);
   if( rc==SQLITE_OK ) rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->guard);
   return rc;
 }
@@ -319,7 +320,7 @@ static int remove_pages(bloom_vtab *vtab){
   }
   /* There is no such table: it may come back. */
   if( rc!=SQLITE_ERROR ) return rc;
-  return bloom_sql_run(vtab->connection, "INSERT OR IGNORE INTO \"%w\".\"%w\"(rowid, unused) VALUES (1, x'00')", vtab->schema, vtab->guard);
+  return bloom_vtab_write_mark(vtab, BLOOM_MARK_DAMAGED);
 }
 
 int bloom_vtab_give_up(bloom_vtab *vtab, int rc){

@@ -15,38 +15,37 @@
 /* Removed keys that a filter need not care about. */
 #define MIN_REMOVED_KEYS 1000
 
-/* 1 if a trigger is one AFTER, as far as its text tells: BEFORE is what it is without. */
-static int may_be_after(const char *sql){
-  bloom_token token = bloom_token_first(sql);
-  for(; token.num_chars && !bloom_token_is(token, "BEGIN"); token=bloom_token_after(token)){
-    if( bloom_token_is(token, "AFTER") ) return 1;
-  }
-  return 0;
-}
-
-/* Sets *doubt to what is wrong with the order of triggers on a table. */
+/* Sets *doubt to what is wrong with the order of triggers on a table, or with what the mark says. */
 static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char **doubt){
-  bloom_triggers all;
-  const bloom_blob_place mark_place = {vtab->connection->db, vtab->schema, vtab->guard, "unused"};
+  const int may_be_outrun = (int)(vtab->layout.triggers >> BLOOM_AFTER_INSERT & 1u);
+  bloom_vtab_mark mark = BLOOM_MARK_NONE;
   sqlite3_int64 guard;
-  uint8_t mark;
-  int i, rc = bloom_guard_find(vtab->connection, vtab->schema, vtab->guard, &guard);
+  int rc = bloom_guard_find(vtab->connection, vtab->schema, vtab->guard, &guard);
   if( rc!=SQLITE_OK ) return rc;
   if( guard==0 ) *doubt = "its guard trigger is gone";
   else if( guard<own->rows[own->num_rows-1].order ) *doubt = "its table was made again, or triggers of its own were";
-  else if( (rc = bloom_blob_read_row(mark_place, 1, &mark, 1))==SQLITE_OK ) *doubt = "keys came while its pages were gone";
-  if( rc!=SQLITE_OK && rc!=SQLITE_NOTFOUND ) return rc;
-  if( *doubt || !(vtab->layout.triggers >> BLOOM_AFTER_INSERT & 1u) ) return SQLITE_OK;
-  /* A newer AFTER trigger fires first, and can keep the row and stop those that come later. */
-  rc = bloom_triggers_read_on(vtab->connection, vtab->schema, own->rows[0].table, &all);
-  for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
-    const char *sql = all.rows[i].sql;
-    if( all.rows[i].order>guard && may_be_after(sql) && !bloom_vtab_is_filters_trigger(sql) ){
-      *doubt = "its table has an AFTER trigger that is newer";
-    }
+  else rc = bloom_vtab_read_mark(vtab, &mark);
+  if( rc==SQLITE_NOTFOUND ){
+    rc = SQLITE_OK;
+    if( may_be_outrun ) *doubt = "the row of its guard is gone";
   }
-  bloom_triggers_free(&all);
+  if( mark==BLOOM_MARK_UNHEARD ) *doubt = "its table had an AFTER trigger that was newer";
+  else if( mark!=BLOOM_MARK_NONE ) *doubt = "keys came while its pages were gone";
+  if( rc!=SQLITE_OK || *doubt || !may_be_outrun ) return rc;
+  rc = bloom_vtab_find_newer_trigger(vtab, own->rows[0].table, guard);
+  if( vtab->is_outrun ) *doubt = "its table has an AFTER trigger that is newer";
   return rc;
+}
+
+/* 0 if they find rows by a name of the rowid that a column has taken since. */
+static int triggers_find_rows(const bloom_source *source, const bloom_triggers *triggers){
+  char *condition;
+  int is_found = 1;
+  if( source->row_name==NULL || source->row_column || triggers->num_rows==0 ) return 1;
+  condition = sqlite3_mprintf(" = old.\"%w\"", source->row_name);
+  if( condition ) is_found = strstr(triggers->rows[triggers->num_rows-1].sql, condition)!=NULL;
+  sqlite3_free(condition);
+  return is_found;
 }
 
 /* The same of the column's rule, and of what the triggers find rows by. */
@@ -58,10 +57,11 @@ static int check_key(bloom_vtab *vtab, const bloom_triggers *triggers, const cha
   int rc = bloom_vtab_args_of_triggers(vtab, triggers, &args);
   if( rc==SQLITE_OK ) rc = bloom_source_read(vtab->connection, vtab->schema, args.table, &source, &error);
   if( rc==SQLITE_OK ) rc = bloom_vtab_find_rules(&source, &args, &now, &error);
-  if( rc==SQLITE_OK && (memcmp(now.rules, vtab->layout.rules, (size_t)now.num_columns * sizeof(now.rules[0]))!=0 || now.triggers!=vtab->layout.triggers) ){
+  if( rc==SQLITE_OK && (memcmp(now.rules, vtab->layout.rules, (size_t)now.num_columns * sizeof(now.rules[0]))!=0) ){
     *doubt = "its column changed its type or collation";
   }
-  if( rc==SQLITE_OK && *doubt==NULL && (args.where || args.key) && !bloom_vtab_triggers_find_rows(&source, triggers) ){
+  if( rc==SQLITE_OK && *doubt==NULL && now.triggers!=vtab->layout.triggers ) *doubt = "it needs triggers that it has not";
+  if( rc==SQLITE_OK && *doubt==NULL && (args.where || args.key) && !triggers_find_rows(&source, triggers) ){
     *doubt = "a column of its table took the rowid's name";
   }
   if( rc==SQLITE_NOTFOUND || rc==SQLITE_ERROR ){
@@ -79,6 +79,7 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
   bloom_triggers triggers;
   int rc;
   *doubt = NULL;
+  vtab->is_outrun = 0;
   if( vtab->layout.number==0 ) return SQLITE_OK; /* it has no pages, which is damage */
   rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ){

@@ -21,12 +21,15 @@
 #define WITH_NOCASE 4 /* by this collation, if it is the key's */
 #define WITH_RTRIM  8
 #define PLAN_PARTS 16 /* the key's columns one by one; with PLAN_KEY */
+#define ONLY_UNHEARD 128 /* nothing else is asked */
+#define WITH_UNHEARD 64 /* the statement has an AFTER trigger that is newer than the filter's */
 #define WITH_UNKNOWN 32 /* it is not known whether the collations are those of the columns */
 
 typedef struct vtab_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
   int is_maybe;       /* every key may be in it */
+  int is_unheard;     /* it may not hear of the statement's rows */
   sqlite3_value *values[BLOOM_VTAB_MAX_COLUMNS]; /* the key that was looked for, or its columns */
   int num_values;
   sqlite3_int64 rowid;
@@ -108,6 +111,7 @@ static const char *plan_name(const bloom_vtab *vtab, const sqlite3_index_info *i
   if( info->idxNum & PLAN_KEY ) return "a key";
   if( info->colUsed >> (num_parts + BLOOM_VTAB_HANDLE) & 1u ) return "the handle";
   if( info->colUsed >> (num_parts + BLOOM_VTAB_FILTER) & 1u ) return "the filter";
+  if( info->idxNum & ONLY_UNHEARD ) return "newer triggers";
   return "the facts";
 }
 
@@ -118,7 +122,8 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( rc==SQLITE_NOMEM ) return rc;
   bloom_vtab_forget_message(vtab);
-  info->idxNum = rc==SQLITE_OK ? PLAN_FACTS : UNCHECKED;
+  info->idxNum = (rc==SQLITE_OK ? PLAN_FACTS : UNCHECKED) | (vtab->is_outrun ? WITH_UNHEARD : 0);
+  if( info->colUsed==(sqlite3_uint64)1 << (bloom_vtab_num_parts(vtab) + BLOOM_VTAB_UNHEARD) ) info->idxNum |= ONLY_UNHEARD;
   info->estimatedRows = 1;
   info->estimatedCost = 10;
   plan_parts(vtab, info, &has_unusable);
@@ -186,6 +191,21 @@ static int keep_values(vtab_cursor *cursor, sqlite3_value **values, int num_valu
   return SQLITE_OK;
 }
 
+/* For a trigger of the statement: the plan knows, unless the schema was locked. */
+static int filter_unheard(vtab_cursor *cursor, int plan){
+  bloom_vtab *vtab = vtab_of(cursor->base.pVtab);
+  int is_certain, rc = SQLITE_OK;
+  cursor->is_unheard = (plan & WITH_UNHEARD)!=0;
+  if( plan & UNCHECKED ){
+    rc = bloom_vtab_locate(vtab);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
+    cursor->is_unheard = rc!=SQLITE_OK || !vtab->is_checked || vtab->is_outrun;
+    bloom_vtab_forget_message(vtab);
+  }
+  cursor->is_eof = 0;
+  return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
 /* args, by PLAN_KEY: the key, by PLAN_PARTS its columns. */
 int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args){
   vtab_cursor *cursor = cursor_of(base);
@@ -193,10 +213,11 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   bloom_vtab_key key;
   bloom_hash_value hash = 0;
   int i, is_certain, may_contain = 1, rc = SQLITE_OK;
-  /* While its statement runs, the file that the reader is on keeps its name. */
-  if( vtab->reader==NULL || vtab->state!=BLOOM_DATABASE_SAME ) rc = bloom_vtab_locate(vtab);
   (void)text;
   forget_reading(cursor);
+  if( plan & ONLY_UNHEARD ) return filter_unheard(cursor, plan);
+  /* While its statement runs, the file that the reader is on keeps its name. */
+  if( vtab->reader==NULL || vtab->state!=BLOOM_DATABASE_SAME ) rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;
   is_certain = vtab->doubt==NULL;
   if( plan & UNCHECKED || (vtab->reader==NULL && bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
@@ -224,9 +245,8 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
   cursor->rowid = (sqlite3_int64)hash;
   rc = keep_values(cursor, args, num_args);
-  if( rc!=SQLITE_OK ) return rc;
-  cursor->is_eof = 0;
-  return SQLITE_OK;
+  cursor->is_eof = rc!=SQLITE_OK;
+  return rc;
 }
 
 int bloom_vtab_next(sqlite3_vtab_cursor *base){
@@ -295,30 +315,8 @@ static int result_of_bits(vtab_cursor *cursor, sqlite3_context *context, int col
 
 /* The columns for which headers are enough. */
 static int result_fact(vtab_cursor *cursor, sqlite3_context *context, int column){
-  const bloom_vtab_layout *layout;
-  sqlite3_int64 sum = 0;
-  char *note;
-  int i, rc = need_whole(cursor, 1);
-  if( rc!=SQLITE_OK ) return rc;
-  layout = &cursor->whole->layout;
-  for(i=0; i<layout->num_layers; i++){
-    if( column==BLOOM_VTAB_CAPACITY ) sum += layout->layers[i].capacity;
-    if( column==BLOOM_VTAB_NUM_PAGES ) sum += (sqlite3_int64)bloom_vtab_num_pages(layout, i);
-    if( column==BLOOM_VTAB_BYTES ) sum += (sqlite3_int64)layout->layers[i].num_blocks * BLOOM_BLOCK_BYTES;
-  }
-  switch( column ){
-    case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, cursor->whole->num_keys); break;
-    case BLOOM_VTAB_NUM_REMOVED:  sqlite3_result_int64(context, cursor->whole->num_removed); break;
-    case BLOOM_VTAB_BITS_PER_KEY: sqlite3_result_double(context, layout->size); break;
-    case BLOOM_VTAB_NUM_LAYERS:   sqlite3_result_int(context, layout->num_layers); break;
-    case BLOOM_VTAB_REBUILT_AT:   sqlite3_result_text(context, layout->built_at, -1, SQLITE_TRANSIENT); break;
-    case BLOOM_VTAB_NOTE:
-      rc = bloom_vtab_note(vtab_of(cursor->base.pVtab), cursor->whole, &note);
-      if( note ) sqlite3_result_text(context, note, -1, sqlite3_free);
-      break;
-    default:                      sqlite3_result_int64(context, sum); break;
-  }
-  return rc;
+  int rc = need_whole(cursor, 1);
+  return rc==SQLITE_OK ? bloom_vtab_whole_fact(vtab_of(cursor->base.pVtab), cursor->whole, context, column) : rc;
 }
 
 int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
@@ -332,6 +330,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     return SQLITE_OK;
   }
   column -= num_parts;
+  if( column==BLOOM_VTAB_UNHEARD ) sqlite3_result_int(context, cursor->is_unheard);
   switch( column ){
     case BLOOM_VTAB_EXPECTED_FPR:
     case BLOOM_VTAB_HANDLE:
@@ -341,6 +340,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
       if( cursor->num_values==1 ) sqlite3_result_value(context, cursor->values[0]);
       else bloom_fail(context, "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM %s(...)", name, name);
       return SQLITE_OK;
+    case BLOOM_VTAB_UNHEARD:
     case BLOOM_VTAB_REMOVED: /* written only */
     case BLOOM_VTAB_COMMAND:
       return SQLITE_OK;

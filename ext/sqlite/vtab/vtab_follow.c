@@ -12,11 +12,7 @@
 **
 **   BEGIN INSERT INTO "f"(key) SELECT "t"."k" FROM "t" WHERE (condition) AND "t"."id" = new."id"; END
 **
-** That is what a look-up sees, exactly, but AFTER triggers that are newer fire before it, and
-** can keep the row and stop it: vtab_certain.c looks for them.
-**
-** Of both kinds the WHEN of UPDATE names the columns that are needed, and never UPDATE OF,
-** which SET rowid = and generated columns pass by.
+** That is what a look-up sees, exactly.  AFTER triggers that are newer can stop it: vtab_unheard.c.
 */
 #include "vtab_int.h"
 
@@ -69,7 +65,8 @@ static bloom_token trigger_body(const char *sql){
   token = bloom_token_after(bloom_token_after(bloom_token_after(token)));
   if( token.kind!='(' ) return bloom_token_first("");
   token = bloom_token_after(token);
-  return bloom_token_is(token, "key") || bloom_token_is(token, "key_1") || bloom_token_is(token, "removed") ? token : bloom_token_first("");
+  if( bloom_token_is(token, "key") || bloom_token_is(token, "key_1") || bloom_token_is(token, "removed") ) return token;
+  return bloom_token_is(token, "unheard") ? token : bloom_token_first("");
 }
 
 int bloom_vtab_is_filters_trigger(const char *sql){
@@ -102,6 +99,15 @@ static int is_needed(const bloom_vtab_args *args, const bloom_source_column *col
     if( sqlite3_stricmp(args->columns[i], column->name)==0 ) return 1;
   }
   return (args->key && bloom_text_names(args->key, column->name)) || (args->where && bloom_text_names(args->where, column->name));
+}
+
+/* 1 if one that is needed is generated: to BEFORE it may look as it did, and be another afterwards. */
+static int needs_generated(const bloom_source *source, const bloom_vtab_args *args){
+  int i;
+  for(i=0; i<source->num_columns; i++){
+    if( source->columns[i].is_generated && is_needed(args, &source->columns[i]) ) return 1;
+  }
+  return 0;
 }
 
 /* The columns that are needed, as they are before or after.  1 is 1.0 as a key, but not to an
@@ -177,13 +183,12 @@ static void append_from(sqlite3_str *sql, const bloom_source *source, const bloo
   sqlite3_str_appendf(sql, " WHERE (%s\n)", args->where ? args->where : "1");
 }
 
-/* What is written of new and old, where the source need not be read. */
+/* What is written of new and old, where the source need not be read; without the parenthesis at its end. */
 static void append_plain(sqlite3_str *sql, const bloom_vtab_args *args, int has_added, int has_removed){
   sqlite3_str_appendall(sql, "VALUES (");
   if( has_added ) append_key_parts(sql, "new", args);
   if( has_added && has_removed ) sqlite3_str_appendall(sql, ", ");
   if( has_removed ) append_key(sql, "old", args);
-  sqlite3_str_appendall(sql, ")");
 }
 
 /* The same of the row that is stored.  The key that an UPDATE removed only counts, so the old row will
@@ -215,35 +220,48 @@ static void append_stored(
   sqlite3_str_appendall(sql, "))");
 }
 
-static int create_trigger(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_trigger kind
-){
+static char *trigger_text(const bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, unsigned kinds, int kind){
   const int is_plain = args->num_columns>0 && args->where==NULL;
+  const int is_before = kind==BLOOM_BEFORE_INSERT || kind==BLOOM_BEFORE_UPDATE;
+  const int is_late = is_plain && is_before && kinds >> BLOOM_AFTER_INSERT & 1u;
+  const int is_blind = kind==BLOOM_BEFORE_UPDATE && needs_generated(source, args);
   const int has_added = kind!=BLOOM_BEFORE_DELETE;
   const int has_removed = !has_added || kind==(is_plain ? BLOOM_BEFORE_UPDATE : BLOOM_AFTER_UPDATE);
+  const char *glue = " WHEN ";
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
   sqlite3_str_appendf(sql, "%s ON \"%w\"", trigger_rows[kind].event, source->name);
-  if( kind==BLOOM_BEFORE_UPDATE || kind==BLOOM_AFTER_UPDATE ){
-    sqlite3_str_appendall(sql, " WHEN ");
+  if( kind==BLOOM_AFTER_UPDATE || (kind==BLOOM_BEFORE_UPDATE && (is_plain || !is_blind)) ){
+    sqlite3_str_appendall(sql, glue);
     append_version(sql, source, args, "new");
     sqlite3_str_appendall(sql, " IS NOT ");
     append_version(sql, source, args, "old");
+    glue = is_plain ? " OR " : " AND ";
+  }
+  if( is_before && (!is_plain || is_blind) ){
+    sqlite3_str_appendall(sql, glue);
+    bloom_vtab_append_unheard(sql, vtab);
   }
   sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w\"(", vtab->name);
+  if( is_before && !is_plain ){
+    sqlite3_str_appendall(sql, "unheard) VALUES (1); END");
+    return sqlite3_str_finish(sql);
+  }
   if( has_added && args->num_columns<2 ) sqlite3_str_appendall(sql, "key");
   for(i=1; has_added && args->num_columns>1 && i<=args->num_columns; i++) sqlite3_str_appendf(sql, "%skey_%d", i>1 ? ", " : "", i);
-  sqlite3_str_appendall(sql, has_added && has_removed ? ", removed) " : has_removed ? "removed) " : ") ");
+  sqlite3_str_appendf(sql, "%s%s) ", !has_removed ? "" : has_added ? ", removed" : "removed", is_late ? ", unheard" : "");
   if( is_plain ) append_plain(sql, args, has_added, has_removed);
   else append_stored(sql, source, args, has_added, has_removed);
-  sqlite3_str_appendall(sql, "; END");
-  return bloom_trigger_create(vtab->connection, vtab->schema, vtab->name, trigger_rows[kind].suffix, sqlite3_str_finish(sql));
+  if( is_late ) bloom_vtab_append_late_watch(sql, vtab, source, args, kind==BLOOM_BEFORE_INSERT);
+  sqlite3_str_appendf(sql, "%s; END", is_plain ? ")" : "");
+  return sqlite3_str_finish(sql);
 }
 
 int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, unsigned kinds){
   int kind, rc = SQLITE_OK;
   for(kind=0; kind<BLOOM_NUM_TRIGGERS && rc==SQLITE_OK; kind++){
-    if( kinds >> kind & 1u ) rc = create_trigger(vtab, source, args, (bloom_vtab_trigger)kind);
+    if( !(kinds >> kind & 1u) ) continue;
+    rc = bloom_trigger_create(vtab->connection, vtab->schema, vtab->name, trigger_rows[kind].suffix, trigger_text(vtab, source, args, kinds, kind));
   }
   return rc;
 }
@@ -261,16 +279,6 @@ int bloom_vtab_prepare_keys(
 }
 
 /* -- Reading back ----------------------------------------------------------------------- */
-
-int bloom_vtab_triggers_find_rows(const bloom_source *source, const bloom_triggers *triggers){
-  char *condition;
-  int is_found = 1;
-  if( source->row_name==NULL || source->row_column || triggers->num_rows==0 ) return 1;
-  condition = sqlite3_mprintf(" = old.\"%w\"", source->row_name);
-  if( condition ) is_found = strstr(triggers->rows[triggers->num_rows-1].sql, condition)!=NULL;
-  sqlite3_free(condition);
-  return is_found;
-}
 
 /* The text within parentheses that begin with open, but for the line's end that was put after
 ** it; to be freed. */

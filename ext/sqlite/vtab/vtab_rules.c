@@ -6,8 +6,7 @@
 
 #include "../errors.h"
 
-/* 1 if the row's key is not decided before BEFORE triggers run. */
-static int is_decided_late(const bloom_source *source, const bloom_source_column *column){
+int bloom_vtab_is_decided_late(const bloom_source *source, const bloom_source_column *column){
   return column->is_generated || column->default_value || column==source->row_column;
 }
 
@@ -38,7 +37,7 @@ int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, blo
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
     rc = find_key_column(source, &args->columns[i], &column, error);
     if( rc!=SQLITE_OK || column==NULL ) return rc;
-    is_late |= is_decided_late(source, column);
+    is_late |= bloom_vtab_is_decided_late(source, column);
     rc = bloom_source_equality(source, column, &layout->rules[i], error);
   }
   if( rc!=SQLITE_OK ) return rc;
@@ -47,9 +46,8 @@ int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, blo
                                   "row", source->name);
   }
   layout->num_columns = args->num_columns ? args->num_columns : 1;
-  layout->triggers = 1u << BLOOM_AFTER_UPDATE | 1u << BLOOM_BEFORE_DELETE;
-  if( is_plain ) layout->triggers |= 1u << BLOOM_BEFORE_INSERT | 1u << BLOOM_BEFORE_UPDATE;
-  if( !is_plain || is_late ) layout->triggers |= 1u << BLOOM_AFTER_INSERT;
+  layout->triggers = (1u << BLOOM_NUM_TRIGGERS) - 1;
+  if( is_plain && !is_late ) layout->triggers &= ~(1u << BLOOM_AFTER_INSERT);
   return SQLITE_OK;
 }
 

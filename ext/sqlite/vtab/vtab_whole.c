@@ -157,3 +157,28 @@ double bloom_vtab_whole_fpr(const bloom_vtab_whole *whole){
   }
   return 1 - all_deny;
 }
+
+int bloom_vtab_whole_fact(const bloom_vtab *vtab, const bloom_vtab_whole *whole, sqlite3_context *context, int column){
+  const bloom_vtab_layout *layout = &whole->layout;
+  sqlite3_int64 sum = 0;
+  char *note;
+  int i, rc = SQLITE_OK;
+  for(i=0; i<layout->num_layers; i++){
+    if( column==BLOOM_VTAB_CAPACITY ) sum += layout->layers[i].capacity;
+    if( column==BLOOM_VTAB_NUM_PAGES ) sum += (sqlite3_int64)bloom_vtab_num_pages(layout, i);
+    if( column==BLOOM_VTAB_BYTES ) sum += (sqlite3_int64)layout->layers[i].num_blocks * BLOOM_BLOCK_BYTES;
+  }
+  switch( column ){
+    case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, whole->num_keys); break;
+    case BLOOM_VTAB_NUM_REMOVED:  sqlite3_result_int64(context, whole->num_removed); break;
+    case BLOOM_VTAB_BITS_PER_KEY: sqlite3_result_double(context, layout->size); break;
+    case BLOOM_VTAB_NUM_LAYERS:   sqlite3_result_int(context, layout->num_layers); break;
+    case BLOOM_VTAB_REBUILT_AT:   sqlite3_result_text(context, layout->built_at, -1, SQLITE_TRANSIENT); break;
+    case BLOOM_VTAB_NOTE:
+      rc = bloom_vtab_note(vtab, whole, &note);
+      if( note ) sqlite3_result_text(context, note, -1, sqlite3_free);
+      break;
+    default:                      sqlite3_result_int64(context, sum); break;
+  }
+  return rc;
+}
