@@ -109,18 +109,16 @@ static int cursor_prepare(index_cursor *cursor, int is_all, uint32_t checks){
 /* 1 if `column = +?` is true wherever SQLite's own comparison of column and value may be,
 ** whatever affinity the value came with. */
 static int cursor_is_check_safe(const bloom_index *index, index_condition condition, sqlite3_value *value){
+  const bloom_column_kind kind = index->config.keys[condition.key].equality.kind;
   const int type = sqlite3_value_type(value);
   if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ) return 1; /* the same function */
-  switch( index->config.keys[condition.key].equality.kind ){
-    case BLOOM_COLUMN_NUMBER: return 1;
-    case BLOOM_COLUMN_TEXT:
-      /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
-      if( type==SQLITE_TEXT ) return !bloom_text_may_be_number(value) && sqlite3_value_text(value)[0]!=0xEF;
-      break;
-    case BLOOM_COLUMN_ANY:
-    case BLOOM_COLUMN_EXPRESSION: break;
+  if( type==SQLITE_TEXT ){
+    /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
+    const unsigned char *text = sqlite3_value_text(value);
+    if( text==NULL || text[0]==0xEF ) return 0;
+    return kind==BLOOM_COLUMN_NUMBER || (kind==BLOOM_COLUMN_TEXT && !bloom_text_may_be_number(value));
   }
-  return type==SQLITE_BLOB || type==SQLITE_NULL;
+  return kind==BLOOM_COLUMN_NUMBER || type==SQLITE_BLOB || type==SQLITE_NULL;
 }
 
 /* The conditions that the inner statement checks, a bit each: those on ids are in the interval,
@@ -137,9 +135,9 @@ static uint32_t cursor_checks(const index_cursor *cursor, sqlite3_value **args){
   return checks;
 }
 
-/* Binds a value as it is: of a UTF-16 text that begins with U+FEFF or U+FFFE sqlite3_bind_value()
-** would take that for a byte-order mark. */
-static int cursor_bind_value(sqlite3_stmt *rows, int number, sqlite3_value *value){
+/* Binds a pattern: of UTF-16 that begins with U+FEFF or U+FFFE sqlite3_bind_value() would take
+** that for a byte order mark.  What UTF-8 cannot say LIKE and GLOB do not tell apart. */
+static int cursor_bind_pattern(sqlite3_stmt *rows, int number, sqlite3_value *value){
   sqlite3_value *copy;
   const unsigned char *text;
   int rc;
@@ -147,7 +145,7 @@ static int cursor_bind_value(sqlite3_stmt *rows, int number, sqlite3_value *valu
   copy = sqlite3_value_dup(value);
   text = copy ? sqlite3_value_text(copy) : NULL;
   if( text==NULL ) rc = SQLITE_NOMEM;
-  else if( text[0]!=0xef || (memcmp(text, "\xef\xbb\xbf", 3)!=0 && memcmp(text, "\xef\xbf\xbe", 3)!=0) ) rc = sqlite3_bind_value(rows, number, value);
+  else if( text[0]!=0xEF ) rc = sqlite3_bind_value(rows, number, value);
   else rc = sqlite3_bind_text64(rows, number, (const char *)text, (sqlite3_uint64)sqlite3_value_bytes(copy), SQLITE_TRANSIENT, SQLITE_UTF8);
   sqlite3_value_free(copy);
   return rc;
@@ -156,7 +154,10 @@ static int cursor_bind_value(sqlite3_stmt *rows, int number, sqlite3_value *valu
 static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
   int i, rc = SQLITE_OK;
   for(i=0; i<cursor->plan.num_conditions && rc==SQLITE_OK; i++){
-    if( cursor->checks >> i & 1 ) rc = cursor_bind_value(cursor->rows, 3 + i, args[i]);
+    const index_condition_kind kind = cursor->plan.conditions[i].kind;
+    if( !(cursor->checks >> i & 1) ) continue;
+    if( kind==INDEX_LIKE || kind==INDEX_GLOB ) rc = cursor_bind_pattern(cursor->rows, 3 + i, args[i]);
+    else rc = sqlite3_bind_value(cursor->rows, 3 + i, args[i]);
   }
   return rc;
 }
