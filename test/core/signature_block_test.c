@@ -27,6 +27,7 @@ static uint64_t naive_avalanche(uint64_t x){
 static uint32_t naive_bit(uint64_t hash, uint32_t probe, uint32_t bits_per_block){
   const uint32_t word_number = probe/4;
   const uint64_t word = word_number ? naive_avalanche(hash + word_number*11400714819323198485u) : hash;
+  assert_true(bits_per_block>0);
   return (uint32_t)(word / ((uint64_t)1 << probe%4*16) % 65536 % bits_per_block);
 }
 
@@ -75,13 +76,14 @@ TEST(a_block_has_the_bits_of_its_keys_and_counts_them){
   for(round=0; round<test_share(200); round++){
     const uint32_t size = sizes[rng_below(&random, COUNT_OF(sizes))];
     const uint32_t num_probes = 1 + (uint32_t)rng_below(&random, BLOOM_SIGNATURE_MAX_PROBES);
-    uint8_t *bytes = malloc(size/8), *expected = calloc(1, size/8);
+    uint8_t *bytes = allocated(size/8), *expected = allocated(size/8);
     bloom_block block, resumed;
     memset(bytes, 0xa5, size/8);
+    memset(expected, 0, size/8);
     bloom_block_clear(&block, bytes, size);
     while( !bloom_block_is_finished(&block) ){
       const uint64_t hash = rng_next(&random);
-      uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
+      uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES] = {0};
       uint32_t i;
       assert_true(naive_count(bytes, size)<size/2);
       bloom_block_add(&block, hash, num_probes);

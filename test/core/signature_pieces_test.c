@@ -11,7 +11,7 @@
 #include "../../ext/core/signature/pattern.h"
 
 #define MAX_TEXT   300
-#define MAX_HASHES (8*MAX_TEXT)
+#define MAX_HASHES ((size_t)8*MAX_TEXT)
 
 typedef struct hash_list {
   uint64_t hashes[MAX_HASHES];
@@ -90,12 +90,13 @@ static uint32_t naive_lower(uint32_t c){
 /* One character of a text matches [...], which begins behind the bracket; *pattern moves behind it. */
 static int naive_class(const uint8_t **pattern, uint32_t c, int is_old){
   int is_inverted = 0, is_in = 0, is_first = 1;
-  uint32_t before = 0, member;
+  uint32_t before = 0;
   if( **pattern=='^' ){
     is_inverted = 1;
     (*pattern)++;
   }
   for(;; is_first=0){
+    uint32_t member;
     if( **pattern==0 ) return 0;
     member = naive_read(pattern, is_old);
     if( member==']' && !is_first ) return is_in!=is_inverted;
@@ -110,7 +111,7 @@ static int naive_class(const uint8_t **pattern, uint32_t c, int is_old){
   }
 }
 
-static int naive_match(bloom_pattern_syntax syntax, const uint8_t *pattern, const uint8_t *text, int is_old){
+static int naive_match(bloom_pattern_syntax syntax, const uint8_t *pattern, const uint8_t *text, int is_old){ /* NOLINT(misc-no-recursion) */
   const uint32_t any = syntax==BLOOM_PATTERN_LIKE ? '%' : '*', one = syntax==BLOOM_PATTERN_LIKE ? '_' : '?';
   const uint8_t *next = pattern, *rest = text;
   uint32_t p = naive_read(&next, is_old), c;
@@ -254,6 +255,7 @@ TEST(long_texts_come_in_parts){
 
 /* A character of four bytes is the last that a call reads, wherever its end comes. */
 TEST(what_a_call_returns_has_room){
+  static const uint8_t smiley[4] = {0xf0, 0x9f, 0x98, 0x80};
   size_t num_letters;
   for(num_letters=0; num_letters<12; num_letters++){
     uint8_t text[12 + 4*60];
@@ -262,7 +264,7 @@ TEST(what_a_call_returns_has_room){
     bloom_pattern pattern;
     size_t i, count = 0, pattern_count = 0, num_calls = 0;
     memset(text, 'a', num_letters);
-    for(i=0; i<60; i++) memcpy(text + num_letters + 4*i, "\xf0\x9f\x98\x80", 4);
+    for(i=0; i<60; i++) memcpy(text + num_letters + 4*i, smiley, 4);
     memset(hashes, 0xa5, BLOOM_PIECES_ROOM*sizeof(uint64_t) + 8*sizeof(uint64_t));
     bloom_pieces_begin(&pieces, text, num_letters + 240);
     while( (i = bloom_pieces_next(&pieces, hashes))>0 ) count += i, num_calls++;
@@ -322,7 +324,7 @@ TEST(a_text_that_matches_has_the_pattern_s_pieces){
   for(round=0; round<test_share(1000000); round++){
     const int is_glob = (int)rng_below(&random, 2);
     const bloom_pattern_syntax syntax = is_glob ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE;
-    uint8_t text[128], pattern[1024];
+    uint8_t text[128] = {0}, pattern[1024];
     const size_t num_bytes = random_text(&random, rng_below(&random, 12), text);
     const size_t pattern_bytes = rng_below(&random, 4) ? random_pattern(&random, is_glob, text, num_bytes, pattern)
                                                        : random_text(&random, rng_below(&random, 8), pattern);

@@ -20,7 +20,8 @@ static uint8_t *random_blocks(rng *random, size_t num_blocks, uint32_t bits_per_
   size_t i;
   rng_bytes(random, bytes, num_bytes);
   for(i=0; kind!=1 && i<num_bytes; i++){
-    const uint8_t other = (uint8_t)(rng_next(random) & rng_next(random));
+    const uint64_t word = rng_next(random);
+    const uint8_t other = (uint8_t)(word & rng_next(random));
     bytes[i] = (uint8_t)(kind==0 ? bytes[i] & other : bytes[i] | other);
   }
   return bytes;
@@ -44,11 +45,11 @@ static uint8_t *naive_group(const uint8_t *blocks, size_t num_blocks, uint32_t b
 
 /* The core's group of tier 0, its strips one after the other. */
 static uint8_t *group_of_blocks(const uint8_t *blocks, uint32_t bits_per_block){
-  uint8_t *group = allocated(bits_per_block*8);
+  uint8_t *group = allocated((size_t)bits_per_block*8);
   const uint8_t *each[64];
   uint8_t strip_bytes[BLOOM_SLICE_STRIP_BYTES + 1];
   uint32_t i, strip, at = 0;
-  for(i=0; i<64; i++) each[i] = blocks + i*(bits_per_block/8);
+  for(i=0; i<64; i++) each[i] = blocks + (size_t)i*(bits_per_block/8);
   for(strip=0; strip<bloom_tier_strips(0, bits_per_block); strip++){
     uint32_t num_bytes;
     memset(strip_bytes, 0xa5, sizeof(strip_bytes));
@@ -134,7 +135,7 @@ TEST(blocks_are_turned_over){
   for(bits_per_block=1024; bits_per_block<=65536; bits_per_block*=2){
     uint8_t *blocks = random_blocks(&random, 64, bits_per_block);
     uint8_t *group = group_of_blocks(blocks, bits_per_block), *expected = naive_group(blocks, 64, bits_per_block);
-    assert_memory_equal(group, expected, bits_per_block*8);
+    assert_memory_equal(group, expected, (size_t)bits_per_block*8);
     free(blocks);
     free(group);
     free(expected);
@@ -146,8 +147,8 @@ TEST(known_strips){
   uint8_t blocks[64][128] = {{0}}, strip[BLOOM_SLICE_STRIP_BYTES];
   const uint8_t *each[64];
   uint32_t i, j, sum = 0;
-  for(i=0; i<64; i++) each[i] = blocks[i];
   blocks[10][63] = 0x20; /* block 10, bit 509: slice 5 of strip 1 */
+  for(i=0; i<64; i++) each[i] = blocks[i];
   assert_int_equal(bloom_strip_of_blocks(each, 1024, 0, strip), 4032);
   for(j=0; j<4032; j++) sum += strip[j];
   assert_int_equal(sum, 0);
@@ -180,20 +181,21 @@ TEST(groups_are_joined_side_by_side){
   size_t s;
   for(s=0; s<COUNT_OF(joined_sizes); s++){
     const uint32_t bits_per_block = joined_sizes[s];
+    const size_t block_bytes = bits_per_block/8;
     uint8_t *blocks = random_blocks(&random, 4032, bits_per_block), *tops[9], *top, *expected;
-    uint32_t i, j;
+    size_t i, j;
     for(i=0; i<9; i++){
       uint8_t *lows[7];
-      for(j=0; j<7; j++) lows[j] = group_of_blocks(blocks + (i*448 + j*64)*(bits_per_block/8), bits_per_block);
+      for(j=0; j<7; j++) lows[j] = group_of_blocks(blocks + (i*448 + j*64)*block_bytes, bits_per_block);
       tops[i] = group_of_groups(0, lows, bits_per_block);
-      expected = naive_group(blocks + i*448*(bits_per_block/8), 448, bits_per_block);
-      assert_memory_equal(tops[i], expected, bits_per_block*56);
+      expected = naive_group(blocks + i*448*block_bytes, 448, bits_per_block);
+      assert_memory_equal(tops[i], expected, 448*block_bytes);
       free(expected);
       for(j=0; j<7; j++) free(lows[j]);
     }
     top = group_of_groups(1, tops, bits_per_block);
     expected = naive_group(blocks, 4032, bits_per_block);
-    assert_memory_equal(top, expected, bits_per_block*504);
+    assert_memory_equal(top, expected, 4032*block_bytes);
     free(top);
     free(expected);
     for(i=0; i<9; i++) free(tops[i]);
@@ -220,13 +222,13 @@ TEST(a_search_finds_the_blocks_that_have_all_bits){
       for(i=0; i<num_bits; i++) bits[i] = (uint16_t)rng_below(&random, bits_per_block);
       for(i=0; i<num_bits && is_any; i++){
         const bloom_slice_place place = bloom_slice_find(tier, bits[i]);
-        uint8_t *slice = exact_copy(group + place.strip*4032u + place.offset, slice_bytes);
+        uint8_t *slice = exact_copy(group + place.strip*(size_t)4032 + place.offset, slice_bytes);
         is_any = bloom_slice_and(candidates, slice, slice_bytes);
         free(slice);
       }
       num_stops += i<num_bits;
       for(block=0; block<num_blocks; block++){
-        if( bloom_block_has_bits(blocks + block*(bits_per_block/8), bits, num_bits) ){
+        if( bloom_block_has_bits(blocks + (size_t)block*(bits_per_block/8), bits, num_bits) ){
           assert_true(is_any);
           next = bloom_slice_next(candidates, num_blocks, next);
           assert_int_equal(next++, block);

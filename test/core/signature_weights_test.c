@@ -21,7 +21,7 @@ static void *zeros(size_t num_bytes){
 
 /* The entry and the probes of a piece, from the definition. */
 static uint32_t naive_entry(uint64_t hash){
-  return (uint32_t)(hash * 11400714819323198485u / ((uint64_t)1 << 47));
+  return (uint32_t)(hash * 11400714819323198485u >> 47);
 }
 
 static uint32_t naive_probes(const uint8_t *weights, uint64_t hash){
@@ -235,7 +235,8 @@ TEST(the_limit_is_as_large_as_there_is_room_for){
     const uint32_t num_chunks = 64 + (uint32_t)rng_below(&random, 1000);
     const size_t num_common = round==0 ? 0 : rng_below(&random, 20000);
     uint64_t num_probes = 0, next_probes = UINT64_MAX, room;
-    uint32_t i, most[5] = {0}, fewest[5], probes;
+    const uint32_t common = 4*num_chunks/5; /* an entry that more chunks have has no probes */
+    uint32_t i, most[5] = {0}, fewest[5];
     for(i=0; i<5; i++) fewest[i] = UINT32_MAX;
     bloom_lesson_begin(lesson, 8192);
     lesson->num_chunks = num_chunks;
@@ -246,8 +247,8 @@ TEST(the_limit_is_as_large_as_there_is_room_for){
     for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
       const uint32_t num_with = lesson->num_with[i];
       static const uint32_t values[4] = {0, 1, 2, 4};
-      probes = values[weights[i/4] >> i%4*2 & 3];
-      if( 5*num_with>4*num_chunks ){
+      const uint32_t probes = values[weights[i/4] >> i%4*2 & 3];
+      if( num_with>common ){
         assert_int_equal(probes, 0);
         continue;
       }
@@ -263,19 +264,19 @@ TEST(the_limit_is_as_large_as_there_is_room_for){
     /* One step more, of any kind, would not fit, unless all have four. */
     for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
       const uint32_t num_with = lesson->num_with[i];
-      if( num_with && 5*num_with<=4*num_chunks && (weights[i/4] >> i%4*2 & 3)<3 ) break;
+      if( num_with && num_with<=common && (weights[i/4] >> i%4*2 & 3)<3 ) break;
     }
     if( i<BLOOM_WEIGHTS_ENTRIES ){
       uint64_t limit = UINT64_MAX, sum = 0;
       for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){ /* the nearest limit at which something changes */
         const uint64_t num_with = lesson->num_with[i];
         const uint32_t value = weights[i/4] >> i%4*2 & 3;
-        const uint64_t at = value==0 ? 64*num_with : value==1 ? 64*8*num_with : 64*64*num_with;
-        if( num_with && 5*num_with<=4*num_chunks && value<3 && at<limit ) limit = at;
+        const uint64_t at = value==0 ? 64*num_with : value==1 ? 512*num_with : 4096*num_with;
+        if( num_with && num_with<=common && value<3 && at<limit ) limit = at;
       }
       for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
         const uint64_t num_with = lesson->num_with[i];
-        if( 5*num_with<=4*num_chunks ) sum += num_with*(64*64*num_with<=limit ? 4 : 64*8*num_with<=limit ? 2 : 64*num_with<=limit);
+        if( num_with<=common ) sum += num_with*(4096*num_with<=limit ? 4 : 512*num_with<=limit ? 2 : 64*num_with<=limit);
       }
       next_probes = sum;
     }
@@ -315,6 +316,7 @@ TEST(a_known_table){
 /* Of text like a log's the blocks take a ninth or less, and absent needles are told. */
 TEST(learned_blocks_take_their_share){
   const uint32_t bits_per_block = 8192;
+  const size_t num_needles = 6000; /* a hundred for each of 60 blocks */
   rng random = rng_stream(5);
   bloom_lesson *lesson = zeros(sizeof(*lesson));
   uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES), *bytes = zeros(64u << 10), text[100];
@@ -332,13 +334,13 @@ TEST(learned_blocks_take_their_share){
     if( bloom_block_is_finished(&block) ) bloom_block_clear(&block, bytes + 1024 * ++num_blocks, bits_per_block);
   }
   assert_in_range(num_text/(num_blocks*1024), 9, 10);
-  for(i=0; i<60*100; i++){
+  for(i=0; i<num_needles; i++){
     static const char needle[] = "hours and days";
     uint16_t bits[MAX_BITS];
     const size_t begin = i%100%10, num_bits = bits_of_needle(weights, bits_per_block, (const uint8_t *)needle + begin, 4, bits, MAX_BITS);
     num_passed += (size_t)bloom_block_has_bits(bytes + 1024*(i/100), bits, num_bits);
   }
-  assert_true(num_passed<60*100/5);
+  assert_true(num_passed<num_needles/5);
   free(lesson);
   free(weights);
   free(bytes);

@@ -372,7 +372,7 @@ int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value *
 
 /* -- index_cursor.c ---------------------------------------------------------------- */
 
-int index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
+int index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result);
 int index_close(sqlite3_vtab_cursor *base);
 int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args);
 int index_next(sqlite3_vtab_cursor *base);
