@@ -223,6 +223,40 @@ for name, sql in UNHEARD.items():
     case(unheard, "a condition, " + name, "t, k, where = 'k > 1'", "k", sql)
 
 
+# Newer AFTER triggers that look as a filter's do, or hide that they are AFTER.
+DISGUISED = {
+    "called begin": "CREATE TRIGGER begin AFTER INSERT ON t BEGIN SELECT RAISE(IGNORE); END",
+    "called main.begin": "CREATE TRIGGER main.begin AFTER INSERT ON t BEGIN SELECT RAISE(IGNORE); END",
+    "a table that refuses the row": "CREATE TRIGGER begin_log AFTER INSERT ON t BEGIN INSERT INTO log(key) VALUES (new.x); END",
+    "a filter, and RAISE": "CREATE TRIGGER tell AFTER INSERT ON t BEGIN INSERT INTO seen(key) VALUES (RAISE(IGNORE)); END",
+    "a filter, and RAISE in WHEN": "CREATE TRIGGER tell AFTER INSERT ON t WHEN RAISE(IGNORE) BEGIN INSERT INTO seen(key) VALUES (new.x); END",
+}
+
+
+def disguised(files, trigger):
+    db = files.connect()
+    db.execute("CREATE TABLE t(k TEXT, x)")
+    db.execute("CREATE TABLE log(key UNIQUE)")
+    db.execute("INSERT INTO log VALUES (7)")
+    db.execute("CREATE VIRTUAL TABLE seen USING bloom(capacity = 10)")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k))")
+    db.execute("CREATE VIRTUAL TABLE \"another f\" USING bloom(t, upper(k))")
+    db.execute("CREATE TRIGGER told AFTER INSERT ON t BEGIN INSERT INTO seen(key) VALUES (new.x); END")
+    is_whole(db, "SELECT lower(k) AS k FROM t")
+    db.execute(trigger)
+    error_of(db, "INSERT OR FAIL INTO t VALUES ('Ada', 7)")
+    expect(one(db, "SELECT k FROM t"), "Ada")
+    is_uncertain(db, "SELECT lower(k) AS k FROM t")
+    for name in column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name IN ('begin', 'begin_log', 'tell')"):
+        db.execute("DROP TRIGGER \"%s\"" % name)
+    is_uncertain(db, "SELECT lower(k) AS k FROM t")
+    rebuild_makes_it_whole(db, "SELECT lower(k) AS k FROM t")
+
+
+for name, trigger in DISGUISED.items():
+    case(disguised, name, trigger)
+
+
 def guard_is_emptied(files):
     """The mark's row: without it nobody knows."""
     db = files.connect()

@@ -13,21 +13,58 @@
 */
 #include "vtab_int.h"
 
-/* 1 if a trigger is one AFTER, as far as its text tells: BEFORE is what it is without. */
+/* 1 if a trigger is one AFTER, as far as its text tells: BEFORE is what it is without. A trigger may be called
+** begin without quotes, but not on. */
 static int may_be_after(const char *sql){
   bloom_token token = bloom_token_first(sql);
-  for(; token.num_chars && !bloom_token_is(token, "BEGIN"); token=bloom_token_after(token)){
+  for(; token.num_chars && !bloom_token_is(token, "ON"); token=bloom_token_after(token)){
     if( bloom_token_is(token, "AFTER") ) return 1;
   }
   return 0;
+}
+
+/* 1 if a table's text is a filter's: CREATE VIRTUAL TABLE name USING bloom. */
+static int is_filter(const char *sql){
+  bloom_token token = bloom_token_after(bloom_token_first(sql));
+  if( !bloom_token_is(token, "VIRTUAL") ) return 0;
+  while( token.num_chars && !bloom_token_is(token, "USING") ) token = bloom_token_after(token);
+  return bloom_token_names(bloom_token_after(token), "bloom");
+}
+
+/* Whether a trigger only tells another filter of a key.  One that looks so may be the user's, and write to
+** a table that refuses the row, or stop by itself. */
+static int find_can_stop(const bloom_vtab *vtab, const char *sql, int *can_stop){
+  bloom_token token, into = bloom_token_first("");
+  sqlite3_stmt *row = NULL;
+  const char *text = NULL;
+  char *name;
+  int rc;
+  *can_stop = 1;
+  if( !bloom_vtab_is_filters_trigger(sql) ) return SQLITE_OK;
+  for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
+    if( bloom_token_is(token, "RAISE") && bloom_token_after(token).kind=='(' ) return SQLITE_OK;
+    if( bloom_token_is(token, "INTO") ) into = token;
+  }
+  name = bloom_token_unquoted(bloom_token_after(into));
+  if( name==NULL ) return SQLITE_NOMEM;
+  rc = bloom_sql_prepare(vtab->connection, &row, "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'table' AND name = %Q COLLATE NOCASE",
+                         vtab->schema, name);
+  sqlite3_free(name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &text);
+  *can_stop = text==NULL || !is_filter(text);
+  sqlite3_finalize(row);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 int bloom_vtab_find_newer_trigger(bloom_vtab *vtab, const char *table, sqlite3_int64 guard){
   bloom_triggers all;
   int i, rc = bloom_triggers_read_on(vtab->connection, vtab->schema, table, &all);
   for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
-    const char *sql = all.rows[i].sql;
-    vtab->is_outrun |= all.rows[i].order>guard && may_be_after(sql) && !bloom_vtab_is_filters_trigger(sql);
+    int can_stop;
+    if( all.rows[i].order<=guard || !may_be_after(all.rows[i].sql) ) continue;
+    rc = find_can_stop(vtab, all.rows[i].sql, &can_stop);
+    vtab->is_outrun |= can_stop;
   }
   bloom_triggers_free(&all);
   return rc;
