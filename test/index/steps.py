@@ -1,0 +1,107 @@
+"""How much a query reads: every kind of condition on every place among the indexed columns takes few of SQLite's steps.
+
+    python3 test/index/steps.py [--load ./bloom] [--only NAME]
+
+Rows are right, too, where everything is read, so the other tests do not hear of it.
+BLOOM_TEST_STEPS=1 prints all of them.
+"""
+import os
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import case, expect, main  # noqa: E402
+
+NUM_ROWS = 6000
+SHARE = 3  # at most a third of the table's; most take a twentieth
+CONDITIONS = {
+    "k": ["k = 'key77'", "k IS 'key77'", "k IN ('key77', 'key4001', 'absent')", "k = 'key77' OR k = 'absent'", "k = 'key77' AND id < 5000"],
+    "n": ["n = 539", "n IS 539", "n IN (539, 28007, 1)", "n = 539 OR n = 1", "n = 539 AND id < 5000"],
+    "message": ["message LIKE '%of key77 %'", "message GLOB '*of key77 *'", "message LIKE '%of key77 %' OR message GLOB '*absent*'",
+                "message LIKE '%of key77 %' AND id < 5000"],
+    # Each of the first two alone leaves half of the rows.
+    "k, n": ["k = 'first' AND n = -2", "n = 539 OR k = 'key4001'"],
+    "k, message": ["k = 'last' AND message LIKE '%of key77 %'"],
+    "n, message": ["n = -2 AND message GLOB '*of key77 *'"],
+    # The blocks that are made again; the others would hide them.
+    "changed": ["k = 'absent' AND id BETWEEN 1001 AND 1400"],
+}
+JOINS = {"k": ["SELECT i.id FROM (SELECT 'key77' AS v UNION ALL SELECT 'absent') CROSS JOIN %s i ON i.k = v"],
+         "n": ["SELECT i.id FROM (SELECT 539 AS v UNION ALL SELECT 1) CROSS JOIN %s i ON i.n = v"]}
+# An index's columns in turn are the first; the first column of the table is one of them.
+INDEXES = {"by_k": "k, n, message LIKE", "by_n": "n, k", "by_message": "message LIKE, k", "by_both": "message LIKE, n, k"}
+
+
+def make(db):
+    db.execute("CREATE TABLE log(k TEXT, n INTEGER, message TEXT, id INTEGER PRIMARY KEY)")
+    db.execute("INSERT INTO log SELECT CASE WHEN id % 20 = 0 THEN half ELSE 'key' || id END,"
+               " CASE WHEN id % 20 = 10 THEN (CASE half WHEN 'first' THEN -1 ELSE -2 END) ELSE id * 7 END,"
+               " 'request ' || (id * 7919) || ' of key' || id || ' ', id"
+               " FROM (WITH RECURSIVE c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c WHERE id < {0})"
+               " SELECT id, CASE WHEN id <= {0} / 2 THEN 'first' ELSE 'last' END AS half FROM c)".format(NUM_ROWS))
+    for name, columns in INDEXES.items():
+        db.execute("CREATE VIRTUAL TABLE %s USING bloom_index(log, %s, bits_per_block = 1024)" % (name, columns))
+        command(db, name, "merge")
+
+
+def command(db, index, text):
+    db.execute("INSERT INTO {0}({0}) VALUES (?)".format(index), (text,))
+
+
+def steps_of(db, sql):
+    """The rows, and about how many tens of steps it took."""
+    steps = [0]
+
+    def step():
+        steps[0] += 1
+    db.set_progress_handler(step, 10)
+    rows = db.execute(sql).fetchall()
+    db.set_progress_handler(None, 0)
+    return sorted(rows), steps[0]
+
+
+def is_fast(db, then):
+    db.execute("PRAGMA automatic_index = OFF")
+    for index, indexed in INDEXES.items():
+        for columns, conditions in CONDITIONS.items():
+            needed = ["k"] if columns == "changed" else columns.split(", ")
+            if not all(column in indexed.replace(" LIKE", "").split(", ") for column in needed):
+                continue
+            queries = ["SELECT id FROM %%s WHERE %s" % condition.replace("%", "%%") for condition in conditions]
+            for sql in queries + JOINS.get(columns, []):
+                wanted, most = steps_of(db, sql % "log")
+                rows, steps = steps_of(db, sql % index)
+                expect(rows, wanted, sql % index)
+                if os.environ.get("BLOOM_TEST_STEPS"):
+                    print("note: %6d of %6d: %s" % (steps, most, sql % index))
+                assert SHARE * steps < most, "%s, %s: %d of %d steps" % (then, sql % index, 10 * steps, 10 * most)
+
+
+def update(db):
+    """More new keys than blocks of groups take; a merge makes these blocks again."""
+    for part in range(4):
+        db.execute("UPDATE log SET k = 'late%d-' || id WHERE id BETWEEN 1001 AND 1400" % part)
+        for index in INDEXES:
+            command(db, index, "merge")
+
+
+def few_steps(files, then):
+    db = files.connect()
+    make(db)
+    if then == "updated":
+        update(db)
+    elif then == "rebuilt":
+        for index in INDEXES:
+            command(db, index, "rebuild")
+    elif then == "opened anew":
+        db.close()
+        db = files.connect()
+    is_fast(db, then)
+
+
+for then in "merged", "updated", "rebuilt", "opened anew":
+    case(few_steps, then, then)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
