@@ -125,20 +125,30 @@ static int index_make(bloom_index *index, char **error){
   return rc;
 }
 
+/* The command's column has the index's name, and must hide neither a column nor the rowid. */
+static int index_name_check(const bloom_index *index, const char *name, char **error){
+  int i;
+  for(i=0; i<index->config.num_columns; i++){
+    if( sqlite3_stricmp(index->config.columns[i].name, name)==0 ){
+      return bloom_fail_vtab(error, "bloom_index: the index cannot be called %s: a column of the table is", name);
+    }
+  }
+  if( sqlite3_stricmp(name, "rowid")==0 || sqlite3_stricmp(name, "_rowid_")==0 || sqlite3_stricmp(name, "oid")==0 ){
+    return bloom_fail_vtab(error, "bloom_index: the index cannot be called %s: the rowid is", name);
+  }
+  return SQLITE_OK;
+}
+
 /* args: module, database, table, arguments */
 static int index_create(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
   index_args arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
-  int i, rc = index ? index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
+  int rc = index ? index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
   (void)db;
   if( index==NULL ) return rc;
   if( rc==SQLITE_OK ) rc = index_config_of_source(index, arguments.source, &index->config, error);
   if( rc==SQLITE_OK ) rc = index_config_set(&index->config, &arguments, error);
-  for(i=0; i<index->config.num_columns && rc==SQLITE_OK; i++){
-    if( sqlite3_stricmp(index->config.columns[i].name, index->name)==0 ){
-      rc = bloom_fail_vtab(error, "bloom_index: the index cannot be called %s: a column of the table is", index->name);
-    }
-  }
+  if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
   index_args_free(&arguments);
   if( rc==SQLITE_OK ) rc = index_declare(index);
   if( rc==SQLITE_OK ) rc = index_make(index, error);
@@ -185,11 +195,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   index_source source;
   int i, rc = name ? SQLITE_OK : SQLITE_NOMEM;
   if( index->damage ) rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
-  for(i=0; i<index->config.num_columns && rc==SQLITE_OK; i++){
-    if( sqlite3_stricmp(index->config.columns[i].name, new_name)==0 ){
-      rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: the index cannot be called %s: a column of the table is", new_name);
-    }
-  }
+  if( rc==SQLITE_OK ) rc = index_name_check(index, new_name, &vtab->zErrMsg);
   memset(&source, 0, sizeof(source));
   if( rc==SQLITE_OK ) rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = index_source_check(index, &source, &vtab->zErrMsg);
