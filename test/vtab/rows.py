@@ -2,6 +2,7 @@
 
     python3 test/vtab/rows.py [--load ./bloom] [--only NAME]
 """
+import ctypes
 import sqlite3
 import sys
 
@@ -335,6 +336,28 @@ def pages_that_savepoints_take_back(files):
     db.execute("COMMIT")
     no_false_negative(db)
     command(db, "f", "integrity-check")
+
+
+def nothing_is_left(files, sql, word):
+    """SQLite's memory is as before once the connection is closed, also where it takes no message: from xDestroy."""
+    memory_used = ctypes.CDLL("libsqlite3.so.0").sqlite3_memory_used
+    memory_used.restype = ctypes.c_int64
+    left = []
+    for _ in range(3):
+        db = filtered(files, path=":memory:", rows=10, cached_statements=0)
+        db.execute("PRAGMA legacy_alter_table = ON")
+        pages = db.execute("SELECT * FROM f_pages")
+        pages.fetchone()
+        fails(db, sql, word)
+        pages.close()
+        assert memory_used() > 0
+        db.close()
+        left.append(memory_used())
+    expect(left[2], left[0], "bytes in use")
+
+
+case(nothing_is_left, "DROP", "DROP TABLE f", "locked")
+case(nothing_is_left, "RENAME", "ALTER TABLE f RENAME TO g", "legacy_alter_table")
 
 
 if __name__ == "__main__":
