@@ -193,9 +193,7 @@ static void append_plain(sqlite3_str *sql, const bloom_vtab_args *args, int has_
 
 /* The same of the row that is stored.  The key that an UPDATE removed only counts, so the old row will
 ** do, in which a BLOB of a TEXT column is a text. */
-static void append_stored(
-  sqlite3_str *sql, const bloom_source *source, const bloom_vtab_args *args, int has_added, int has_removed
-){
+static void append_stored(sqlite3_str *sql, const bloom_source *source, const bloom_vtab_args *args, int has_added, int has_removed){
   int i = 0;
   if( !has_added || !has_removed ){
     sqlite3_str_appendall(sql, "SELECT ");
@@ -220,6 +218,14 @@ static void append_stored(
   sqlite3_str_appendall(sql, "))");
 }
 
+/* The vtab's columns that a trigger writes. */
+static void append_targets(sqlite3_str *sql, const bloom_vtab_args *args, int has_added, int has_removed, int is_late){
+  int i;
+  if( has_added && args->num_columns<2 ) sqlite3_str_appendall(sql, "key");
+  for(i=1; has_added && args->num_columns>1 && i<=args->num_columns; i++) sqlite3_str_appendf(sql, "%skey_%d", i>1 ? ", " : "", i);
+  sqlite3_str_appendf(sql, "%s%s) ", !has_removed ? "" : has_added ? ", removed" : "removed", is_late ? ", unheard" : "");
+}
+
 static char *trigger_text(const bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, unsigned kinds, int kind){
   const int is_plain = args->num_columns>0 && args->where==NULL;
   const int is_before = kind==BLOOM_BEFORE_INSERT || kind==BLOOM_BEFORE_UPDATE;
@@ -229,7 +235,6 @@ static char *trigger_text(const bloom_vtab *vtab, const bloom_source *source, co
   const int has_removed = !has_added || kind==(is_plain ? BLOOM_BEFORE_UPDATE : BLOOM_AFTER_UPDATE);
   const char *glue = " WHEN ";
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  int i;
   sqlite3_str_appendf(sql, "%s ON \"%w\"", trigger_rows[kind].event, source->name);
   if( kind==BLOOM_AFTER_UPDATE || (kind==BLOOM_BEFORE_UPDATE && (is_plain || !is_blind)) ){
     sqlite3_str_appendall(sql, glue);
@@ -247,9 +252,7 @@ static char *trigger_text(const bloom_vtab *vtab, const bloom_source *source, co
     sqlite3_str_appendall(sql, "unheard) VALUES (1); END");
     return sqlite3_str_finish(sql);
   }
-  if( has_added && args->num_columns<2 ) sqlite3_str_appendall(sql, "key");
-  for(i=1; has_added && args->num_columns>1 && i<=args->num_columns; i++) sqlite3_str_appendf(sql, "%skey_%d", i>1 ? ", " : "", i);
-  sqlite3_str_appendf(sql, "%s%s) ", !has_removed ? "" : has_added ? ", removed" : "removed", is_late ? ", unheard" : "");
+  append_targets(sql, args, has_added, has_removed, is_late);
   if( is_plain ) append_plain(sql, args, has_added, has_removed);
   else append_stored(sql, source, args, has_added, has_removed);
   if( is_late ) bloom_vtab_append_late_watch(sql, vtab, source, args, kind==BLOOM_BEFORE_INSERT);
@@ -266,15 +269,12 @@ int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, con
   return rc;
 }
 
-int bloom_vtab_prepare_keys(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count, sqlite3_stmt **row
-){
+int bloom_vtab_prepare_keys(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count, sqlite3_stmt **row){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   sqlite3_str_appendall(sql, is_count ? "SELECT count(" : "SELECT ");
   if( is_count ) append_key(sql, source->name, args);
   else append_key_parts(sql, source->name, args);
-  sqlite3_str_appendf(sql, "%s FROM \"%w\".\"%w\" WHERE (%s\n)", is_count ? ")" : "", source->schema, source->name,
-                      args->where ? args->where : "1");
+  sqlite3_str_appendf(sql, "%s FROM \"%w\".\"%w\" WHERE (%s\n)", is_count ? ")" : "", source->schema, source->name, args->where ? args->where : "1");
   return bloom_sql_prepare_text(vtab->connection, row, sqlite3_str_finish(sql));
 }
 
