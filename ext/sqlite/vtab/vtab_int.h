@@ -114,24 +114,20 @@ static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
 
 #define BLOOM_BLOCK_BYTES  32
 #define BLOOM_HEADER_BYTES 32
+
 /* Blocks of a layer: what SQLite gives memory for in one piece, and less than Parquet's most. */
 #define BLOOM_VTAB_MAX_BLOCKS 60000000
 
-/* Fails because of what a shadow table holds, SQLITE_CORRUPT_VTAB; returns rc, with SQLite's message
-** for it if there is none yet; is for who goes on after a failure. */
-int bloom_vtab_damaged(bloom_vtab *vtab, const char *what);
-int bloom_vtab_failure(bloom_vtab *vtab, int rc);
-void bloom_vtab_forget_message(bloom_vtab *vtab);
+int bloom_vtab_damaged(bloom_vtab *vtab, const char *what); /* what a shadow table holds: SQLITE_CORRUPT_VTAB */
+int bloom_vtab_failure(bloom_vtab *vtab, int rc);           /* rc, and SQLite's message if there is none yet */
+void bloom_vtab_forget_message(bloom_vtab *vtab);           /* for who goes on after a failure */
 
-/* Reads the layout from row 1, or, by the second, if there is no hint.  The one that a filter is made
-** with is empty, and its number is 0. */
+/* Row 1 is the layout. */
 int bloom_vtab_read_layout(bloom_vtab *vtab);
-int bloom_vtab_need_layout(bloom_vtab *vtab);
-int bloom_vtab_first_layout(bloom_vtab *vtab, bloom_vtab_layout *layout);
-
-/* Writes row 1, which is there, or, by the second, may not be there yet. */
+int bloom_vtab_need_layout(bloom_vtab *vtab); /* reads it if there is no hint */
+int bloom_vtab_first_layout(bloom_vtab *vtab, bloom_vtab_layout *layout); /* an empty one, number 0: CREATE's */
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
-int bloom_vtab_write_first_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
+int bloom_vtab_write_first_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout); /* row 1 may not be there yet */
 bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab);
 
 /* The pages of a layer; its first row; the blocks of one of its pages; that page's bytes. */
@@ -148,9 +144,9 @@ int bloom_vtab_get_header(const uint8_t *bytes, sqlite3_int64 row, bloom_vtab_pa
 uint64_t bloom_vtab_next_number(const bloom_vtab_layout *layout);
 int bloom_vtab_has_number(const bloom_vtab_layout *layout, uint64_t number);
 
-/* The layer that comes after num_layers others, with room for so many keys; 1 if one can have this
-** rate, else *best_fpr is in reach. */
+/* The layer that comes after num_layers others, with room for so many keys. */
 bloom_vtab_layer bloom_vtab_new_layer(double size, int num_layers, sqlite3_int64 capacity);
+/* 1 if a layer with room for so many keys can have this rate; else *best_fpr is in reach. */
 int bloom_vtab_has_rate(double fpr, sqlite3_int64 capacity, double *best_fpr);
 
 /* -- Keys: vtab_keys.c ---------------------------------------------------------------------- */
@@ -178,11 +174,11 @@ typedef struct bloom_vtab_tuples {
   sqlite3_stmt *row;
 } bloom_vtab_tuples;
 
-/* The hashes to store a key by or, is_query, to look for it by; one for each key, where nothing more
-** is needed of it.  SQLITE_OK or SQLITE_NOMEM. */
+/* The hashes to store a key by or, is_query, to look for it by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_vtab_hash_key(
   const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, int is_query, bloom_vtab_hashes *hashes
 );
+/* One hash, where nothing more is needed of a key. */
 int bloom_vtab_any_hash(const bloom_vtab *vtab, bloom_vtab_key key, bloom_hash_value *hash);
 void bloom_vtab_tuples_end(bloom_vtab_tuples *tuples);
 
@@ -237,8 +233,9 @@ void bloom_vtab_whole_free(bloom_vtab_whole *whole);
 /* 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM.  The first is for handles. */
 int bloom_vtab_whole_may_contain(void *data, sqlite3_value *key);
 int bloom_vtab_whole_test(bloom_vtab_whole *whole, bloom_vtab_key key);
-/* The chance of a key that is not there; the columns for which headers are enough. */
-double bloom_vtab_whole_fpr(const bloom_vtab_whole *whole);
+double bloom_vtab_whole_fpr(const bloom_vtab_whole *whole); /* the chance of a key that is not there */
+
+/* The result of a column for which headers are enough. */
 int bloom_vtab_whole_fact(const bloom_vtab *vtab, const bloom_vtab_whole *whole, sqlite3_context *context, int column);
 
 /* What is to be said of a filter: *note, to be freed, NULL: nothing. */
@@ -246,19 +243,17 @@ int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char 
 
 /* -- The source: vtab_follow.c, vtab_rules.c, vtab_certain.c, vtab_build.c ----------------------- */
 
-/* Reads the arguments as they are now from the triggers' text.  SQLITE_NOTFOUND if they do
-** not say. */
+/* Reads the arguments as they are now from the triggers' text.  SQLITE_NOTFOUND if it does not say. */
 int bloom_vtab_args_of_triggers(const bloom_vtab *vtab, const bloom_triggers *triggers, bloom_vtab_args *args);
 
 typedef enum bloom_vtab_trigger {
   BLOOM_BEFORE_INSERT, BLOOM_AFTER_INSERT, BLOOM_BEFORE_UPDATE, BLOOM_AFTER_UPDATE, BLOOM_BEFORE_DELETE, BLOOM_NUM_TRIGGERS
 } bloom_vtab_trigger;
 
-/* Reads the triggers that the filter has; their kinds as bits, 0 if there are two of one; 1 if SQL
-** text is a trigger that a filter made for itself. */
+/* Reads the triggers that the filter has. */
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_triggers *triggers);
-unsigned bloom_vtab_trigger_kinds(const bloom_triggers *triggers);
-int bloom_vtab_is_filters_trigger(const char *sql);
+unsigned bloom_vtab_trigger_kinds(const bloom_triggers *triggers); /* as bits; 0 if there are two of one */
+int bloom_vtab_is_filters_trigger(const char *sql); /* 1 if it is one that a filter made for itself */
 
 /* 1 if a column of a row is not decided before BEFORE triggers run. */
 int bloom_vtab_is_decided_late(const bloom_source *source, const bloom_source_column *column);
@@ -271,10 +266,9 @@ int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, blo
 int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, unsigned kinds);
 
 /* Compiles a SELECT of the keys of the source, a tuple's columns as so many, or of their number;
-** after the check.  The key of a row of it; parts has room for a tuple's. */
-int bloom_vtab_prepare_keys(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count, sqlite3_stmt **row
-);
+** after the check. */
+int bloom_vtab_prepare_keys(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count, sqlite3_stmt **row);
+/* The key of a row of it; parts has room for a tuple's. */
 bloom_vtab_key bloom_vtab_key_of_row(const bloom_vtab_layout *layout, sqlite3_stmt *row, sqlite3_value **parts);
 
 /* Finds vtab->doubt out, if the schema is another since.  *is_certain is 1 if the filter's
@@ -290,11 +284,12 @@ typedef enum bloom_vtab_mark {
 } bloom_vtab_mark;
 int bloom_vtab_read_mark(const bloom_vtab *vtab, bloom_vtab_mark *mark);
 int bloom_vtab_write_mark(bloom_vtab *vtab, bloom_vtab_mark mark);
-/* Leaves the mark that a row comes of which the filter may not hear.  Sets vtab->is_outrun if a
-** newer AFTER trigger is on the table.  What is SELECTed in triggers; the value of `unheard` in one
-** that tells a key, where that may be decided later. */
-int bloom_vtab_mark_unheard(bloom_vtab *vtab);
+int bloom_vtab_mark_unheard(bloom_vtab *vtab); /* for a BEFORE trigger that found a newer one */
+
+/* Sets vtab->is_outrun if a newer AFTER trigger is on the table. */
 int bloom_vtab_find_newer_trigger(bloom_vtab *vtab, const char *table, sqlite3_int64 guard);
+
+/* The SELECT by which a trigger finds that out; the same where only a key that may be decided later needs it. */
 void bloom_vtab_append_unheard(sqlite3_str *sql, const bloom_vtab *vtab);
 void bloom_vtab_append_late_watch(
   sqlite3_str *sql, const bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_insert
