@@ -808,12 +808,13 @@ class Twins:
                 if not re.search(r"(?<!\w)%s(?!\w)" % re.escape(row[1]), definition, re.I)]
         if re.search(r"WITHOUT ROWID", definition, re.I):
             gone += ["rowid", "_rowid_", "oid"]
+        patterns = [r'"select"' if column == "select" else r"(?<!\w)%s(?!\w)" % re.escape(column) for column in gone]  # not the keyword
         filters = {"stand_in_%d" % f.number: f.name for f in self.filters(c, schema)}
         kept = None  # the triggers that are put back in the real world
         for world in (self.real, self.plain):
             triggers = [(name, sql) for name, sql in world.triggers(c, schema, table)
                         if (restored == "all" or (restored == "the user's" and name.startswith("tr")))
-                        and not any(re.search(r"(?<!\w)%s(?!\w)" % re.escape(column), sql, re.I) for column in gone)
+                        and not any(re.search(pattern, sql, re.I) for pattern in patterns)
                         # A filter's name the rowid as well: where they are gone, 'rebuild' knows the table's first name alone.
                         and (name not in filters or kept is None
                              or any("BEFORE DELETE" in text and "INSERT INTO %s(" % quoted(filters[name]) in text for _, text in kept))]
