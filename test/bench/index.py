@@ -56,8 +56,10 @@ def close(db, path=WORK):
 
 
 def size_of(db, *names):
+    """Bytes, by pages: of more than 2 GiB dbstat's pgsize overflows."""
     marks = ", ".join("?" * len(names))
-    return db.execute(f"SELECT sum(pgsize) FROM dbstat WHERE name IN ({marks}) AND aggregate = TRUE", names).fetchone()[0]
+    pages = db.execute(f"SELECT sum(pageno) FROM dbstat WHERE name IN ({marks}) AND aggregate = TRUE", names).fetchone()[0]
+    return pages * db.execute("PRAGMA page_size").fetchone()[0]
 
 
 def blocks_of(name, num_columns=1):
