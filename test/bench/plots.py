@@ -435,13 +435,13 @@ def index(results):
 
     shared = {"x": (80_000, sizes[-1]), "log": "xy", "xlabel": "rows",
               "xticks": [tick for tick in KEY_TICKS if 10**5 <= tick[1] <= sizes[-1]]}
-    return "Small as a tenth of an index, and hardly slower as the table grows", [
+    return "A tenth of the size of an index, and far faster than a scan", [
         Panel([Line("plain scan", of("look-up absent", "scan", 1000), "soft", SQUARE),
                Line("bloom_index, a key in one row", of("look-up present", "bloom_index", 1000), "blue", CIRCLE),
                Line("the same, by message", of("needle id12", "bloom_index", 1000), "green", DIAMOND),
                Line("B-tree index", of("look-up present", "index", 1000), "vermilion", TRIANGLE)],
-              y=(0.003, sizes[-1] / 6000), ylabel="time of a look-up",
-              yticks=[("10 us", 0.01), ("100 us", 0.1), ("1 ms", 1), ("10 ms", 10), ("100 ms", 100), ("1 s", 1000)], **shared),
+              y=(0.003, sizes[-1] / 4000), ylabel="time of a look-up",
+              yticks=[("10 us", 0.01), ("100 us", 0.1), ("1 ms", 1), ("10 ms", 10), ("100 ms", 100), ("1 s", 1000), ("10 s", 10000)], **shared),
         Panel([Line("B-tree index of texts", megabytes("space text", "index"), "vermilion", TRIANGLE),
                Line("bloom_index", megabytes("space text, 12 probes", "bloom_index"), "blue", CIRCLE)],
               y=(0.1, 4e-5 * sizes[-1]), ylabel="size, 16 hexadecimal digits",
