@@ -249,7 +249,7 @@ static int index_say_read_only(bloom_index *index){
   char *ignored = NULL;
   const int rc = index_source_doubt(index, &doubt, &ignored);
   sqlite3_free(ignored);
-  if( rc==SQLITE_NOMEM ) return rc;
+  if( bloom_sql_is_fatal(rc) ) return rc;
   return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is read only: write to table %s", index->name,
                          index->source_name ? index->source_name : index->config.source);
 }

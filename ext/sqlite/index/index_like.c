@@ -196,5 +196,5 @@ int index_like_check(bloom_index *index, index_condition *condition){
   }
   sqlite3_finalize(row);
   condition->is_opaque = rc!=SQLITE_DONE || num_builtin==0 || num_others>0;
-  return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }

@@ -140,7 +140,7 @@ static int plan_read_layout(bloom_index *index, double *num_rows, const char **d
   if( rc==SQLITE_OK && layout.has_covered ) *num_rows = layout.num_rows<1 ? 1 : (double)layout.num_rows;
   if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
   if( *doubt==NULL && rc==SQLITE_OK && layout.is_dirty ) *doubt = "a merge did not come to its end; 'merge' repairs it";
-  return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
 /* Sets what the plan costs. */
@@ -212,7 +212,7 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
   if( bloom_can_read_in_best_index() ) rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = index_source_doubt(index, &doubt, &vtab->zErrMsg);
-  if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && rc!=SQLITE_NOMEM ){
+  if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
     /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */
     plan.is_unchecked = 1;
     rc = SQLITE_OK;

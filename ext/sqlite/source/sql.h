@@ -30,6 +30,12 @@ int bloom_sql_run_text(bloom_connection *connection, char *sql);
 /* Sets *number to the first column of the first row, if there is one. */
 int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const char *format, ...);
 
+/* 1 if the transaction may be rolled back since a statement failed with rc, even one that reads:
+** who goes on as if nothing had happened would lose what the user wrote. */
+static inline int bloom_sql_is_fatal(int rc){
+  return (rc & 0xff)==SQLITE_NOMEM || (rc & 0xff)==SQLITE_IOERR || (rc & 0xff)==SQLITE_FULL;
+}
+
 /* SQLite's message for an error of one of its calls: the last one's, where that failed so. */
 const char *bloom_sql_message(sqlite3 *db, int rc);
 

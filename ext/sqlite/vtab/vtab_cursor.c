@@ -120,7 +120,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   int i, is_certain, has_unusable = 0;
   int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
-  if( rc==SQLITE_NOMEM ) return rc;
+  if( bloom_sql_is_fatal(rc) ) return rc;
   bloom_vtab_forget_message(vtab);
   info->idxNum = (rc==SQLITE_OK ? PLAN_FACTS : UNCHECKED) | (vtab->is_outrun ? WITH_UNHEARD : 0);
   if( info->colUsed==(sqlite3_uint64)1 << (bloom_vtab_num_parts(vtab) + BLOOM_VTAB_UNHEARD) ) info->idxNum |= ONLY_UNHEARD;
@@ -203,7 +203,7 @@ static int filter_unheard(vtab_cursor *cursor, int plan){
     bloom_vtab_forget_message(vtab);
   }
   cursor->is_eof = 0;
-  return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
 /* args, by PLAN_KEY: the key, by PLAN_PARTS its columns. */

@@ -56,7 +56,7 @@ static int drop_view(const bloom_vtab *vtab, const char *config){
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ) rc = bloom_sql_copy_text(row, 0, &name);
   sqlite3_finalize(row);
-  if( rc==SQLITE_NOMEM ) return rc;
+  if( bloom_sql_is_fatal(rc) ) return rc;
   /* A damaged config does not keep the rest from being dropped. */
   rc = name ? bloom_sql_run(vtab->connection, "DROP VIEW \"%w\".\"%w\"", vtab->schema, name) : SQLITE_OK;
   sqlite3_free(name);
