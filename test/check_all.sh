@@ -56,7 +56,7 @@ once() {
 long 'make test'                                          sh test/run.sh --made
 long 'static analysis'                                    sh test/quality/static_analysis/run.sh
 long 'coverage'                                           sh test/quality/coverage/run.sh
-long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/quality/mutation/mutate.py --limit 100 --minutes 2
+long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/quality/mutation/mutate.py --limit 100 --minutes 15
 long 'filters that stay up to date, for minutes'     sh test/vtab/run.sh --long
 long 'their random histories, by SQLite 3.54.1'           histories_of_3_54_1
 long 'bloom_index beside its table, 200,000 queries'      sh test/index/run.sh --long
