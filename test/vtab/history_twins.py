@@ -423,7 +423,13 @@ class Twins:
             if real != plain and not self.is_lock_of_ours(c, real):
                 if real.code or plain.code:
                     self.compare(c, sql, real._replace(rows=None), plain._replace(rows=None))
-                elif sorted(map(repr, real.rows)) != sorted(map(repr, plain.rows)):  # by another index
+                elif sorted(map(repr, real.rows)) == sorted(map(repr, plain.rows)):
+                    pass  # by another index
+                elif self.real.cursors[c] and self.setup["journal"] == "WAL":
+                    # The page that a look-up keeps open is one more reader, and where there are two, ATTACH keeps its snapshot.
+                    self.notes["histories that end at a snapshot of one world"] += 1
+                    self.is_abandoned = True
+                else:
                     self.fault(DIFFERENT, "%s.%s has not the rows that it has without a filter" % (schema, table))
 
     def check_in_a_fresh_connection(self, is_last=False):
