@@ -231,6 +231,7 @@ class Changes:
         run, r = self.run, self.run.random
         if r.random() < 0.5:
             run.do(i, "PRAGMA legacy_alter_table = %d" % r.randint(0, 1))
+        interrupts, run.interrupts = run.interrupts, 0  # a rename that says it was interrupted may be done
 
         def change():
             if r.random() < 0.5 or not run.indexes:
@@ -242,6 +243,7 @@ class Changes:
                 if run.do(i, "ALTER TABLE %s RENAME TO %s" % (run.named(old), quoted(name))) is not None:
                     run.indexes[name] = run.indexes.pop(old)
         self.undo_or_keep(i, change)
+        run.interrupts = interrupts
 
     def migrate(self, i):
         """The twelve steps of sqlite.org/lang_altertable.html, with our triggers put back or not."""

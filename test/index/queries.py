@@ -148,8 +148,9 @@ class Queries:
             if r.random() < 0.5:
                 tables.reverse()
             has_like = "LIKE" in on or "GLOB" in on or "like(" in on or "glob(" in on
-            # There SQLite 3.54.1 loses rows of a plain table that has an index.
-            if kind in ("RIGHT JOIN", "FULL JOIN") and has_like:
+            # There SQLite 3.54.1 loses rows of a plain table that has an index, and before 3.54 generated columns are of another row.
+            is_known = has_like or ("made" in run.columns and sqlite3.sqlite_version_info < (3, 54))
+            if kind in ("RIGHT JOIN", "FULL JOIN") and is_known:
                 kind = "LEFT JOIN"
             if tables[0] != "o" and not run.is_like_safe_in_on and has_like:
                 kind = "JOIN"
