@@ -1,5 +1,6 @@
 /*
 ** The filters of a LevelDB filter block as rows, for bloom_filter_block() and bloom_ldb().
+** They are in bloom_filter_block.c.
 */
 #ifndef BLOOM_SQLITE_FILTER_BLOCK_ROWS_H
 #define BLOOM_SQLITE_FILTER_BLOCK_ROWS_H
