@@ -9,15 +9,16 @@
 # under any number of skipif and onlyif lines. Added to it:
 #   statement error REGULAR-EXPRESSION    the message must match
 #   query                                 a row may stand on one line: its values parted by " | "
-#   each ?TYPES?                          each line below is a query, " => " and its one row; without
+#   each ?TYPES?                          each case below is a query, " => " and its one row; without
 #                                         TYPES all values are T, and there may be any number of them
-#   each error                            each line is a statement, " => " and a regular expression
+#   each error                            each case is a statement, " => " and a regular expression
 #   encodings NAME ...                    at the top of a file: it runs once for each, on a
 #                                         database of that encoding
 #   $SEED in SQL                          an integer, drawn again in each run and printed at
 #                                         its end; BLOOM_TEST_SEED sets it
 # SQL above a ---- in `each` is a template: what stands before " => " takes the place of $1 in
 # it, or, parted by " | ", the places of $1, $2 ... Of the statements of a query one has columns.
+# A case ends with the line that has the " => ": statements may stand on lines of their own before it.
 # Stricter than SQLite's own runner: a query that fails after its first row fails, and too few
 # or too many expected values fail; so does any line that means nothing, also in a record that
 # is skipped, and a file of which no record ran. A hash is compared where one is expected,
@@ -375,10 +376,14 @@ proc slt::run_each {line words body skipped numbers} {
     if {$dashes >= 0} {set template [join [lrange $body 0 $dashes-1] \n]}
     set places [lsort -unique [regexp -all -inline {\$\d} $template]]
     if {$dashes == [llength $body] - 1} {fail "each without a case"}
-    foreach case [lrange $body $dashes+1 end] line_number [lrange $numbers $dashes+1 end] {
+    set case {}
+    foreach line [lrange $body $dashes+1 end] line_number [lrange $numbers $dashes+1 end] {
+        lappend case $line
+        if {![regexp { =>( |$)} $line]} continue
+        regexp {^(.*) =>(?: (.*))?$} [join $case \n] -> arguments expected
+        set case {}
         set sql ""
         try {
-            if {![regexp {^(.*) =>(?: (.*))?$} $case -> arguments expected]} {fail "a case has no ' => '"}
             if {[llength $places] < 2} {
                 set arguments [list $arguments]
             } else {
@@ -400,6 +405,7 @@ proc slt::run_each {line words body skipped numbers} {
             report_failure $line_number $title [split $sql \n] [lindex [dict get $options -errorcode] 2]
         }
     }
+    if {[llength $case]} {report_failure $line_number "a case has no ' => '" $case {}}
     return set
 }
 
