@@ -19,22 +19,15 @@ const bloom_encoding *const bloom_written_encodings[] = {&bloom_encoding_parquet
 
 const bloom_encoding *const bloom_default_encoding = &bloom_encoding_leveldb;
 
-/* ASCII's letters, in any case. */
-static int encodings_lower(char letter){
-  return letter>='A' && letter<='Z' ? letter - 'A' + 'a' : letter;
-}
-
-static int encodings_are_equal(const char *a, const char *b){
-  while( *a && encodings_lower(*a)==encodings_lower(*b) ){
-    a++;
-    b++;
-  }
-  return *a==*b;
+/* 1 if text is name, which has small letters alone, in any case: a capital is the letter without 0x20. */
+static int encodings_is_name(const char *name, const char *text){
+  for(; *name && *name==(*text | 0x20); name++) text++;
+  return *name==*text;
 }
 
 const bloom_encoding *bloom_encoding_named(const char *name){
   const bloom_encoding *const *row;
-  for(row=bloom_written_encodings; *row && !encodings_are_equal((*row)->name, name); row++){}
+  for(row=bloom_written_encodings; *row && !encodings_is_name((*row)->name, name); row++){}
   return *row;
 }
 

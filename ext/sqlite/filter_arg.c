@@ -10,13 +10,10 @@
 static bloom_filter_arg_status blob_arg(sqlite3 *db, sqlite3_value *value, bloom_filter *storage){
   const void *bytes;
   size_t num_bytes;
-  switch( sqlite3_value_type(value) ){
-    case SQLITE_BLOB: break;
-    case SQLITE_NULL:
-      return bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE)) ?
-        BLOOM_ARG_NO_FILTER : BLOOM_ARG_NULL;
-    default:          return BLOOM_ARG_NO_FILTER;
-  }
+  const int type = sqlite3_value_type(value);
+  const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
+  if( type==SQLITE_NULL && !bloom_handle_find(db, pointer) ) return BLOOM_ARG_NULL;
+  if( type!=SQLITE_BLOB ) return BLOOM_ARG_NO_FILTER;
   bytes = sqlite3_value_blob(value);
   num_bytes = (size_t)sqlite3_value_bytes(value);
   if( bytes==NULL && num_bytes>0 ) return BLOOM_ARG_NOMEM;

@@ -3,18 +3,14 @@
 */
 #include "key.h"
 
-#include <string.h>
-
 #include "../core/bytes.h"
 #include "../core/decimal.h"
 
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key){
-  uint64_t ieee754;
   if( bloom_real_is_integer(value, &key->integer) ) return BLOOM_KEY_INTEGER;
-  memcpy(&ieee754, &value, sizeof(ieee754));
-  bloom_store64_le(key->buffer, ieee754);
+  bloom_store_real_le(key->buffer, value);
   key->bytes = key->buffer;
-  key->num_bytes = sizeof(ieee754);
+  key->num_bytes = sizeof(key->buffer);
   return BLOOM_KEY_BYTES;
 }
 
@@ -44,6 +40,10 @@ static int is_digit(char c){
   return c>='0' && c<='9';
 }
 
+int bloom_is_space(char c){
+  return c==' ' || (c>='\t' && c<='\r');
+}
+
 /* 10^22 is the largest power of ten that a double holds exactly, and 15 digits are fewer than
 ** its 53 bits: one product, or one quotient, of the two is rounded once. */
 int bloom_read_number(const char *text, double *number, int *is_exact){
@@ -54,6 +54,7 @@ int bloom_read_number(const char *text, double *number, int *is_exact){
   const int max_power = 22;
   double digits = 0;
   int num_digits = 0, has_point = 0, sign = 1, exponent = 0, power = 0;
+  while( bloom_is_space(*text) ) text++;
   for(; is_digit(*text) || (*text=='.' && !has_point); text++){
     if( *text=='.' ){
       has_point = 1;
@@ -67,9 +68,10 @@ int bloom_read_number(const char *text, double *number, int *is_exact){
   if( *text=='e' || *text=='E' ){
     if( *++text=='-' ) sign = -1;
     if( *text=='-' || *text=='+' ) text++;
-    if( *text==0 ) return 0;
+    if( !is_digit(*text) ) return 0;
     for(; is_digit(*text); text++) exponent = exponent<1000 ? 10 * exponent + (*text - '0') : exponent;
   }
+  while( bloom_is_space(*text) ) text++;
   if( *text ) return 0;
   power += sign * exponent;
   *is_exact = power>=-max_power && power<=max_power;

@@ -45,8 +45,11 @@ static inline int bloom_real_is_integer(double real, int64_t *integer){
   return 1;
 }
 
-/* Reads a text that is a number and nothing else: digits, a point, an exponent.  Not strtod(),
-** which reads the point as the locale has it.  *is_exact: of at most 15 digits, it is the
+/* 1 if a character is a blank, as SQLite has them. */
+int bloom_is_space(char c);
+
+/* Reads a text that is a number, blanks around it, and nothing else: digits, a point, an exponent.
+** Not strtod(), which reads the point as the locale has it.  *is_exact: of at most 15 digits, it is the
 ** REAL that they are nearest to.  Returns 0 if the text is no number. */
 int bloom_read_number(const char *text, double *number, int *is_exact);
 

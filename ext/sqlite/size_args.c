@@ -39,33 +39,24 @@ int bloom_is_number_in(sqlite3_value *value, double min, double max){
   return (type==SQLITE_INTEGER || type==SQLITE_FLOAT) && number>min && number<=max;
 }
 
-/* The end of a number without sign and exponent, or of the spaces. */
-static const char *skip_number(const char *text){
-  while( *text>='0' && *text<='9' ) text++;
-  if( *text=='.' ) text++;
-  while( *text>='0' && *text<='9' ) text++;
-  return text;
-}
-
-static const char *skip_spaces(const char *text){
-  while( *text==' ' ) text++;
-  return text;
+const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]){
+  const size_t num_chars = strcspn(text, "%");
+  const int is_percent = text[num_chars]=='%';
+  const char *rest = &text[num_chars + (size_t)is_percent];
+  double number;
+  int is_exact;
+  if( num_chars>=BLOOM_HINT_BYTES || rest[strspn(rest, " ")] ) return NULL;
+  sqlite3_snprintf(BLOOM_HINT_BYTES, hint, "%.*s", (int)num_chars, text);
+  if( !bloom_read_number(hint, &number, &is_exact) ) return NULL;
+  if( !(number>0 && number<=100) || (is_percent && number>=100) ) return NULL;
+  sqlite3_snprintf(BLOOM_HINT_BYTES, hint,
+                   is_percent ? "for %.6g %% write %.8g" : "write %.6g, without quotes", number, number / 100);
+  return hint;
 }
 
 const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]){
   const char *text = sqlite3_value_type(value)==SQLITE_TEXT ? bloom_name_arg(value) : NULL;
-  double number;
-  int is_percent;
-  if( text==NULL ) return NULL;
-  text = skip_spaces(skip_number(skip_spaces(text)));
-  is_percent = *text=='%';
-  if( *skip_spaces(text + is_percent) ) return NULL;
-  /* Of the digits in front, whatever the locale. */
-  number = sqlite3_value_double(value);
-  if( !(number>0 && number<=100) || (is_percent && number>=100) ) return NULL;
-  sqlite3_snprintf(BLOOM_HINT_BYTES, hint, is_percent ? BLOOM_HINT_PERCENT : "write %.6g, without quotes",
-                   number, number / 100);
-  return hint;
+  return text ? bloom_text_hint(text, hint) : NULL;
 }
 
 static int is_encoding(sqlite3_value *value){
@@ -339,28 +330,25 @@ static void fail_out_of_reach(
   const char *other = encoding_in_reach(size->encoding, rate, num_keys);
   const int is_hopeless = best_rate>=MIN_HOPELESS_FPR;
   const int has_many = num_keys>PARTITION_KEYS;
+  const char *less = is_hopeless ? "; less with " : ", and less with ";
+  const char *partitions = has_many ? "partitions: see bloom_partition()" : "";
   char *way_out;
   if( size->encoding->writer==NULL ){
     /* Few units, not many keys, are in the way. */
     way_out = sqlite3_mprintf("%s", has_many ? "" : ", and less with more keys in a set, or a larger capacity");
-  }else if( has_many || other ){
-    way_out = sqlite3_mprintf("%s%s%s%s%s%s", is_hopeless ? "; less with " : ", and less with ",
-                              other ? "'" : "", other ? other : "", other ? "'" : "",
-                              other && has_many ? " or " : "", has_many ? "partitions: see bloom_partition()" : "");
+  }else if( other ){
+    way_out = sqlite3_mprintf("%s'%s'%s%s", less, other, has_many ? " or " : "", partitions);
   }else{
-    way_out = sqlite3_mprintf("");
+    way_out = sqlite3_mprintf("%s%s", has_many ? less : "", partitions);
   }
   if( way_out==NULL ){
     sqlite3_result_error_nomem(context);
-  }else if( is_hopeless ){
-    bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys, as are all below "
-                        "%.3g%s", arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
-               MIN_HOPELESS_FPR, way_out);
   }else{
-    /* Rounded up, never down: it is a promise. */
-    bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys; %.3g is in reach%s",
+    /* What is in reach is rounded up, never down: it is a promise. */
+    bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys%s %.3g%s%s",
                         arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
-               best_rate*1.01, way_out);
+               is_hopeless ? ", as are all below" : ";", is_hopeless ? MIN_HOPELESS_FPR : best_rate*1.01,
+               is_hopeless ? "" : " is in reach", way_out);
   }
   sqlite3_free(way_out);
 }

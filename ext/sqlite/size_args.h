@@ -53,10 +53,10 @@ int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
 ** names nothing: for it this is "".  NULL if there is no memory. */
 const char *bloom_name_arg(sqlite3_value *value);
 
-/* What was meant by a TEXT in the place of a number, as in bloom_fail_arg(): '1%' is
-** 0.01.  NULL if that is not known. */
+/* What was meant by a text in the place of a number, as in bloom_fail_arg(): '1%' is 0.01.  NULL
+** if that is not known.  The second is for an argument, which may be no TEXT. */
 #define BLOOM_HINT_BYTES 64
-#define BLOOM_HINT_PERCENT "for %.6g %% write %.8g"
+const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]);
 const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]);
 
 /* 1 if a value is a number above min and at most max. */

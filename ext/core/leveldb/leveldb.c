@@ -228,28 +228,14 @@ static int leveldb_may_contain_bytes(const bloom_filter *filter, const uint8_t *
   return leveldb_may_contain(filter, bloom_leveldb_hash(key, num_bytes));
 }
 
-/* The answers for bytes whose bits are not tested. */
-typedef enum leveldb_oddity {
-  LEVELDB_IS_FILTER,
-  LEVELDB_TOO_SHORT,
-  LEVELDB_NO_PROBES,
-  LEVELDB_RESERVED
-} leveldb_oddity;
-
-static leveldb_oddity leveldb_oddity_of(const bloom_filter *filter){
-  if( filter->shape.num_slots==0 ) return LEVELDB_TOO_SHORT;
-  if( filter->shape.num_probes ) return LEVELDB_IS_FILTER;
-  return filter->bytes[filter->shape.num_bytes-1] ? LEVELDB_RESERVED : LEVELDB_NO_PROBES;
+static int leveldb_is_reserved(const bloom_filter *filter){
+  return filter->shape.num_slots>0 && filter->bytes[filter->shape.num_bytes-1]>BLOOM_LEVELDB_MAX_PROBES;
 }
 
 static const char *leveldb_readonly_reason(const bloom_filter *filter){
-  switch( leveldb_oddity_of(filter) ){
-    case LEVELDB_TOO_SHORT: return "too short: a filter has at least 2 bytes";
-    case LEVELDB_NO_PROBES: return "without probes: its last byte is 0";
-    case LEVELDB_RESERVED:  return "of a reserved encoding: its last byte is over 30";
-    case LEVELDB_IS_FILTER: break;
-  }
-  return NULL;
+  if( filter->shape.num_slots==0 ) return "too short: a filter has at least 2 bytes";
+  if( leveldb_is_reserved(filter) ) return "of a reserved encoding: its last byte is over 30";
+  return filter->shape.num_probes==0 ? "without probes: its last byte is 0" : NULL;
 }
 
 /* What the bits say, if there is at least one. */
@@ -276,16 +262,15 @@ static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts
 }
 
 static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
-  const leveldb_oddity oddity = leveldb_oddity_of(filter);
   *facts = bloom_no_facts;
-  if( oddity==LEVELDB_RESERVED ){
+  if( leveldb_is_reserved(filter) ){
     facts->expected_fpr = 1;
     facts->note = "reserved encoding: its last byte is over 30, so it may contain every key";
     return;
   }
   facts->encoding = bloom_encoding_leveldb.name;
   facts->num_bits = (int64_t)filter->shape.num_slots;
-  if( oddity==LEVELDB_TOO_SHORT ){
+  if( filter->shape.num_slots==0 ){
     facts->bits_set = 0;
     facts->expected_fpr = 0;
     facts->note = "too short: a filter has at least 2 bytes; this one contains nothing";
@@ -293,7 +278,7 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
   }
   facts->num_probes = filter->shape.num_probes;
   if( count_bits ) leveldb_describe_bits(filter, facts);
-  if( oddity==LEVELDB_NO_PROBES ) facts->note = "no probes: its last byte is 0, so it may contain every key";
+  if( filter->shape.num_probes==0 ) facts->note = "no probes: its last byte is 0, so it may contain every key";
 }
 
 /* By hashes that are spread evenly over all 2^32. */

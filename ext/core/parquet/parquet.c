@@ -50,9 +50,7 @@ static inline size_t parquet_header_bytes(const bloom_shape *shape){
 }
 
 static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
-  uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
-  const size_t num_bytes = bloom_parquet_put_header(shape->num_slots, header);
-  memcpy(filter, header, num_bytes);
+  const size_t num_bytes = bloom_parquet_put_header(shape->num_slots, filter);
   memset(filter + num_bytes, 0, shape->num_bytes - num_bytes);
 }
 

@@ -67,12 +67,9 @@ static int is_number(sqlite3_value *value){
 }
 
 static size_t write_double_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
-  const double number = sqlite3_value_double(value);
-  uint64_t ieee754;
   (void)type;
   if( !is_number(value) ) return UNFIT;
-  memcpy(&ieee754, &number, sizeof(ieee754));
-  bloom_store64_le(bytes, ieee754);
+  bloom_store_real_le(bytes, sqlite3_value_double(value));
   return 8;
 }
 

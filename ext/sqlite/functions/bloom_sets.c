@@ -81,15 +81,13 @@ static int sets_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   const bloom_filter *file;
   bloom_stoppable stoppable;
   bloom_hash_value hash;
+  bloom_key_kind kind;
   int rc = sets_file_arg(cursor, args[0], args[1], &storage, &file);
   (void)columns;
   if( rc!=SQLITE_OK || file==NULL ) return rc;
-  switch( bloom_hash_of_key(file->encoding, args[1], &hash) ){
-    case BLOOM_KEY_NULL:  return SQLITE_OK;
-    case BLOOM_KEY_NOMEM: return SQLITE_NOMEM;
-    case BLOOM_KEY_INTEGER:
-    case BLOOM_KEY_BYTES: break;
-  }
+  kind = bloom_hash_of_key(file->encoding, args[1], &hash);
+  if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
+  if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
   sets->num_mask_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   sets->mask = sqlite3_malloc64(sets->num_mask_bytes);
   if( sets->mask==NULL ) return SQLITE_NOMEM;

@@ -30,7 +30,7 @@ static int index_triggers_read(bloom_index *index, bloom_triggers *triggers){
   char *body = index_trigger_body(index);
   int rc = SQLITE_NOMEM;
   memset(triggers, 0, sizeof(*triggers));
-  if( body ) rc = bloom_triggers_read(index->connection, index->schema, body, NULL, triggers);
+  if( body ) rc = bloom_triggers_read(index->connection, index->schema, NULL, body, NULL, triggers);
   sqlite3_free(body);
   return rc;
 }

@@ -23,6 +23,11 @@ int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes){
   return check_blob(sqlite3_blob_reopen(blob, row), blob, num_bytes);
 }
 
+int bloom_blob_close(sqlite3_blob *blob, int rc){
+  const int close_rc = sqlite3_blob_close(blob);
+  return rc==SQLITE_OK ? close_rc : rc;
+}
+
 int bloom_blob_read_row(bloom_blob_place place, sqlite3_int64 row, void *bytes, int num_bytes){
   sqlite3_blob *blob;
   int rc = bloom_blob_open(place, row, 0, num_bytes, &blob);
@@ -33,10 +38,9 @@ int bloom_blob_read_row(bloom_blob_place place, sqlite3_int64 row, void *bytes, 
 
 int bloom_blob_write_row(bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes){
   sqlite3_blob *blob;
-  int rc = bloom_blob_open(place, row, 1, num_bytes, &blob), close_rc;
+  int rc = bloom_blob_open(place, row, 1, num_bytes, &blob);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, num_bytes, 0);
-  close_rc = sqlite3_blob_close(blob);
-  return rc==SQLITE_OK ? close_rc : rc;
+  return bloom_blob_close(blob, rc);
 }
 
 uint64_t bloom_checksum(const void *bytes, size_t num_bytes){

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../key.h"
+#include "tokens.h"
 
 /* A text of this size needs no memory to be changed in. */
 #define SHORT_TEXT_BYTES 256
@@ -17,24 +18,14 @@ static char lower(char letter){
   return (char)(letter>='A' && letter<='Z' ? letter + ('a' - 'A') : letter);
 }
 
-/* 1 if word, in capitals, occurs in text whatever its case. */
-static int has_word(const char *text, const char *word){
-  const size_t num_chars = strlen(word);
-  for(; *text; text++){
-    if( sqlite3_strnicmp(text, word, (int)num_chars)==0 ) return 1;
-  }
-  return 0;
-}
-
 bloom_column_kind bloom_column_kind_of(const char *declared_type){
   /* Source: sqlite.org/datatype3.html, section 3.1, in this order. */
   if( declared_type==NULL || declared_type[0]==0 ) return BLOOM_COLUMN_ANY;
   if( sqlite3_stricmp(declared_type, "ANY")==0 ) return BLOOM_COLUMN_ANY;
-  if( has_word(declared_type, "INT") ) return BLOOM_COLUMN_NUMBER;
-  if( has_word(declared_type, "CHAR") || has_word(declared_type, "CLOB") || has_word(declared_type, "TEXT") ){
-    return BLOOM_COLUMN_TEXT;
-  }
-  if( has_word(declared_type, "BLOB") ) return BLOOM_COLUMN_ANY;
+  if( bloom_text_has(declared_type, "INT") ) return BLOOM_COLUMN_NUMBER;
+  if( bloom_text_has(declared_type, "CHAR") || bloom_text_has(declared_type, "CLOB")
+   || bloom_text_has(declared_type, "TEXT") ) return BLOOM_COLUMN_TEXT;
+  if( bloom_text_has(declared_type, "BLOB") ) return BLOOM_COLUMN_ANY;
   return BLOOM_COLUMN_NUMBER;
 }
 
@@ -107,10 +98,6 @@ typedef enum text_form {
   FORM_NUMBER   /* another: its text and its number */
 } text_form;
 
-static int is_blank_char(char c){
-  return c==' ' || (c>='\t' && c<='\r');
-}
-
 /* Steps over digits from text[i] on, and counts those that matter. */
 static size_t skip_digits(const char *text, size_t num_bytes, size_t i, int *num_digits, int *num_significant){
   for(; i<num_bytes && text[i]>='0' && text[i]<='9'; i++){
@@ -129,7 +116,7 @@ static size_t skip_sign(const char *text, size_t num_bytes, size_t i){
 static text_form form_of(const char *text, size_t num_bytes){
   int num_digits = 0, num_significant = 0, is_integer = 1;
   size_t i = 0;
-  while( i<num_bytes && is_blank_char(text[i]) ) i++;
+  while( i<num_bytes && bloom_is_space(text[i]) ) i++;
   i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i), &num_digits, &num_significant);
   if( i<num_bytes && text[i]=='.' ){
     is_integer = 0;
@@ -142,7 +129,7 @@ static text_form form_of(const char *text, size_t num_bytes){
     i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i + 1), &num_exponent_digits, &unused);
     if( num_exponent_digits==0 ) return FORM_TEXT;
   }
-  while( i<num_bytes && is_blank_char(text[i]) ) i++;
+  while( i<num_bytes && bloom_is_space(text[i]) ) i++;
   if( i<num_bytes ) return text[i]==0 ? FORM_NUMBER : FORM_TEXT;
   if( is_integer ) return num_significant<=18 ? FORM_INTEGER : FORM_NUMBER;
   return num_significant<=15 ? FORM_DECIMAL : FORM_NUMBER;
@@ -202,13 +189,9 @@ static const char *text_of(sqlite3_value *value, size_t *num_bytes){
 /* The value's own hash, as the encoding has it. */
 static int push_value(const bloom_encoding *encoding, sqlite3_value *value, bloom_key_hashes *hashes){
   bloom_hash_value hash;
-  switch( bloom_hash_of_key(encoding, value, &hash) ){
-    case BLOOM_KEY_NULL:  return SQLITE_OK;
-    case BLOOM_KEY_NOMEM: return SQLITE_NOMEM;
-    case BLOOM_KEY_INTEGER:
-    case BLOOM_KEY_BYTES: break;
-  }
-  push(hashes, hash);
+  const bloom_key_kind kind = bloom_hash_of_key(encoding, value, &hash);
+  if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
+  if( kind!=BLOOM_KEY_NULL ) push(hashes, hash);
   return SQLITE_OK;
 }
 

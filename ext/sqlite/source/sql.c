@@ -40,18 +40,12 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
   return rc;
 }
 
-/* Runs a statement to its end and finalizes it. */
-static int run_statement(bloom_connection *connection, sqlite3_stmt *statement){
-  int rc;
-  while( (rc = bloom_sql_step(connection, statement))==SQLITE_ROW ){}
-  sqlite3_finalize(statement);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
-}
-
 int bloom_sql_run_text(bloom_connection *connection, char *sql){
   sqlite3_stmt *statement;
   int rc = bloom_sql_prepare_text(connection, &statement, sql);
-  return rc==SQLITE_OK ? run_statement(connection, statement) : rc;
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, statement))==SQLITE_ROW ) rc = SQLITE_OK;
+  sqlite3_finalize(statement);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 int bloom_sql_run(bloom_connection *connection, const char *format, ...){

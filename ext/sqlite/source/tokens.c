@@ -6,14 +6,11 @@
 #include <string.h>
 
 #include "../errors.h"
+#include "../key.h"
 
 /* what it is, the text; what it is, what it has */
 #define NO_EXPRESSION "bloom: %s must be one expression, not: %s"
 #define CHANGING      "bloom: %s must always return the same for a row, so it cannot have %s"
-
-static int is_space(char c){
-  return c==' ' || (c>='\t' && c<='\r');
-}
 
 static int is_name_char(char c){
   return (c>='a' && c<='z') || (c>='A' && c<='Z') || (c>='0' && c<='9') || c=='_' || c=='$' || (c & 0x80);
@@ -22,7 +19,7 @@ static int is_name_char(char c){
 /* The text after blanks and comments; *is_closed is unset where a comment does not end. */
 static const char *skip_blanks(const char *text, int *is_closed){
   for(;;){
-    if( is_space(*text) ){
+    if( bloom_is_space(*text) ){
       text++;
     }else if( text[0]=='-' && text[1]=='-' ){
       while( *text && *text!='\n' ) text++;
@@ -102,8 +99,8 @@ static int is_literal(bloom_token token, const char *word){
   size_t begin = 1, end = token.num_chars;
   if( token.kind!='\'' && token.kind!='"' ) return 0;
   end--;
-  while( begin<end && is_space(token.text[begin]) ) begin++;
-  while( end>begin && is_space(token.text[end-1]) ) end--;
+  while( begin<end && bloom_is_space(token.text[begin]) ) begin++;
+  while( end>begin && bloom_is_space(token.text[end-1]) ) end--;
   return end-begin==strlen(word) && sqlite3_strnicmp(&token.text[begin], word, (int)(end-begin))==0;
 }
 
@@ -126,6 +123,14 @@ int bloom_token_names(bloom_token token, const char *name){
     if( token.kind!='[' && token.text[i]==token.kind ) i++; /* a quote is doubled */
   }
   return n==num_chars && i+1==token.num_chars;
+}
+
+int bloom_text_has(const char *text, const char *part){
+  const int num_chars = (int)strlen(part);
+  for(; *text; text++){
+    if( sqlite3_strnicmp(text, part, num_chars)==0 ) return 1;
+  }
+  return 0;
 }
 
 int bloom_text_names(const char *text, const char *name){

@@ -34,6 +34,10 @@ char *bloom_token_unquoted(bloom_token token);
 /* 1 if a token is this name, whatever its case and quotes, other than the literal's. */
 int bloom_token_names(bloom_token token, const char *name);
 
+/* 1 if text has part in it, whatever its case.  Not by SQL, whose functions an application may
+** have replaced. */
+int bloom_text_has(const char *text, const char *part);
+
 /* 1 if one of the text's tokens is this name. */
 int bloom_text_names(const char *text, const char *name);
 

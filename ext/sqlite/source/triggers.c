@@ -3,7 +3,7 @@
 */
 #include "triggers.h"
 
-#include <string.h>
+#include "tokens.h"
 
 /* Names of triggers that are tried. */
 #define MAX_NAMES 100
@@ -35,19 +35,7 @@ static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
   return bloom_sql_copy_text(row, 3, &trigger->sql);
 }
 
-/* 1 if text has part in it, whatever its case.  Not by SQL, whose functions an application
-** may have replaced. */
-static int text_has(const char *text, const char *part){
-  const int num_chars = part ? (int)strlen(part) : 0;
-  for(; part && text && *text; text++){
-    if( sqlite3_strnicmp(text, part, num_chars)==0 ) return 1;
-  }
-  return 0;
-}
-
-/* Reads the triggers on a table, or, where that is NULL, whose text has body_begin in it and that are
-** the virtual table's own; is_own may be NULL. */
-static int read_triggers(
+int bloom_triggers_read(
   bloom_connection *connection, const char *schema, const char *table, const char *body_begin,
   int (*is_own)(const char *name, const char *sql), bloom_triggers *triggers
 ){
@@ -61,22 +49,15 @@ static int read_triggers(
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &its_table);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
     if( rc!=SQLITE_OK || name==NULL || its_table==NULL || sql==NULL ) continue;
-    if( table ? sqlite3_stricmp(its_table, table)!=0 : !text_has(sql, body_begin) || (is_own && !is_own(name, sql)) ) continue;
+    if( table ? sqlite3_stricmp(its_table, table)!=0 : !bloom_text_has(sql, body_begin) || (is_own && !is_own(name, sql)) ) continue;
     rc = add_trigger(triggers, row);
   }
   sqlite3_finalize(row);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int bloom_triggers_read(
-  bloom_connection *connection, const char *schema, const char *body_begin,
-  int (*is_own)(const char *name, const char *sql), bloom_triggers *triggers
-){
-  return read_triggers(connection, schema, NULL, body_begin, is_own, triggers);
-}
-
 int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers){
-  return read_triggers(connection, schema, table, NULL, NULL, triggers);
+  return bloom_triggers_read(connection, schema, table, NULL, NULL, triggers);
 }
 
 int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){

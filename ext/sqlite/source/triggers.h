@@ -28,15 +28,14 @@ typedef struct bloom_triggers {
   int num_rows, max_rows;
 } bloom_triggers;
 
-/* Reads all triggers of a schema whose text has body_begin in it, whatever its case, such as
-** ` BEGIN INSERT INTO "f"(`, and for which is_own, if it is not NULL, returns 1.
-** bloom_triggers_free() is for the caller in any case. */
+/* Reads all triggers on a table; or, where that is NULL, those of a schema whose text has body_begin
+** in it, whatever its case, such as ` BEGIN INSERT INTO "f"(`, and for which is_own, if it is not
+** NULL, returns 1.  bloom_triggers_free() is for the caller in any case. */
 int bloom_triggers_read(
-  bloom_connection *connection, const char *schema, const char *body_begin,
+  bloom_connection *connection, const char *schema, const char *table, const char *body_begin,
   int (*is_own)(const char *name, const char *sql), bloom_triggers *triggers
 );
 
-/* Reads all triggers on a table. */
 int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers);
 void bloom_triggers_free(bloom_triggers *triggers);
 

@@ -3,7 +3,6 @@
 */
 #include "vtab_int.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../errors.h"
@@ -12,26 +11,6 @@
 
 #define GIVEN_TWICE "bloom: option %s is given twice"
 
-/* Room for a number as text. */
-#define MAX_NUMBER_CHARS 40
-
-static int is_blank(char c){
-  return c==' ' || (c>='\t' && c<='\r');
-}
-
-/* Reads a number with blanks around it. */
-static int read_number(const char *text, double *number){
-  char copy[MAX_NUMBER_CHARS] = {0};
-  size_t length = 0;
-  int is_exact;
-  while( is_blank(*text) ) text++;
-  for(; length<sizeof(copy)-1 && text[length]; length++) copy[length] = text[length];
-  if( text[length] ) return 0;
-  while( length>0 && is_blank(copy[length-1]) ) length--;
-  copy[length] = 0;
-  return bloom_read_number(copy, number, &is_exact);
-}
-
 /* What an option says: a quoted text, or what stands there as it is.  NULL if there is no
 ** memory. */
 static char *option_text(bloom_token value){
@@ -39,42 +18,27 @@ static char *option_text(bloom_token value){
   return is_quoted ? bloom_token_unquoted(value) : sqlite3_mprintf("%s", value.text);
 }
 
-/* What was meant by `1%`, to be freed; empty if that is not known, NULL if there is no memory. */
-static char *percent_hint(const char *text){
-  const char *sign = strchr(text, '%');
-  const char *rest = sign ? sign + 1 : "none";
-  double number;
-  char *digits;
-  int is_percent;
-  while( is_blank(*rest) ) rest++;
-  if( *rest ) return sqlite3_mprintf("");
-  digits = sqlite3_mprintf("%.*s", (int)(sign - text), text);
-  if( digits==NULL ) return NULL;
-  is_percent = read_number(digits, &number) && number>0 && number<100;
-  sqlite3_free(digits);
-  return is_percent ? sqlite3_mprintf("; " BLOOM_HINT_PERCENT, number, number / 100) : sqlite3_mprintf("");
-}
-
-static int fail_bits_per_key(const char *text, char **error){
-  char *hint = percent_hint(text);
-  int rc = hint ? bloom_fail_vtab(error, "bloom: bits_per_key must be a number in 1..100, or a rate above 0 and below "
-                                         "1, not %s%s", text, hint) : SQLITE_NOMEM;
-  sqlite3_free(hint);
-  return rc;
-}
-
 static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, char **error){
+  char buffer[BLOOM_HINT_BYTES];
+  const char *hint;
   double number;
+  int is_exact;
   if( args->size>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "bits_per_key");
-  if( !read_number(text, &number) || !(number>0 && number<=100) ) return fail_bits_per_key(text, error);
+  if( !bloom_read_number(text, &number, &is_exact) || !(number>0 && number<=100) ){
+    hint = bloom_text_hint(text, buffer);
+    return bloom_fail_vtab(error, "bloom: bits_per_key must be a number in 1..100, or a rate above 0 and below 1, "
+                                  "not %s%s%s", text, hint ? "; " : "", hint ? hint : "");
+  }
   args->size = number;
   return SQLITE_OK;
 }
 
 static int read_capacity_option(const char *text, bloom_vtab_args *args, char **error){
   double number;
+  int is_exact;
   if( args->capacity>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "capacity");
-  if( !read_number(text, &number) || !(number>=1 && number<=1e12) || (double)(sqlite3_int64)number!=number ){
+  if( !bloom_read_number(text, &number, &is_exact) || !(number>=1 && number<=1e12)
+   || (double)(sqlite3_int64)number!=number ){
     return bloom_fail_vtab(error, "bloom: capacity must be an integer in 1..1000000000000, not %s", text);
   }
   args->capacity = (sqlite3_int64)number;

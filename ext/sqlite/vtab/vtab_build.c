@@ -180,25 +180,19 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
 
 /* Fails if the name of a table that is to be made is in use. */
 static int refuse_names_in_use(bloom_vtab *vtab, char **error){
-  static const char *const suffixes[] = {"_pages", "_guard"};
-  int i, rc = SQLITE_OK;
-  for(i=0; i<2 && rc==SQLITE_OK; i++){
-    const char *type, *name;
-    sqlite3_stmt *row;
-    rc = bloom_sql_prepare(vtab->connection, &row,
-      "SELECT type, name FROM \"%w\".sqlite_master WHERE type <> 'trigger' AND name = %Q||%Q COLLATE NOCASE", vtab->schema,
-      vtab->name, suffixes[i]);
-    if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
-    if( rc==SQLITE_ROW ){
-      rc = bloom_sql_column_text(row, 0, &type);
-      if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
-      if( rc==SQLITE_OK ) rc = bloom_fail_vtab(error, "bloom: the name of %s %s is needed, but taken", type, name);
-    }else if( rc==SQLITE_DONE ){
-      rc = SQLITE_OK;
-    }
-    sqlite3_finalize(row);
+  const char *type, *name;
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(vtab->connection, &row,
+    "SELECT type, name FROM \"%w\".sqlite_master WHERE type <> 'trigger' AND name COLLATE NOCASE IN (%Q, %Q)",
+    vtab->schema, vtab->pages, vtab->guard);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  if( rc==SQLITE_ROW ){
+    rc = bloom_sql_column_text(row, 0, &type);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
+    if( rc==SQLITE_OK ) rc = bloom_fail_vtab(error, "bloom: the name of %s %s is needed, but taken", type, name);
   }
-  return rc;
+  sqlite3_finalize(row);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 /* Makes triggers, and the filter in its pages. */

@@ -123,17 +123,17 @@ int bloom_vtab_check_source(bloom_vtab *vtab, int *is_certain){
 int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char **note){
   const char *why = NULL;
   *note = NULL;
-  if( whole->is_maybe ){
-    why = vtab->doubt ? vtab->doubt : whole->reads_otherwise ? "SQLite reads decimals otherwise now" : "the schema cannot be read now";
-    *note = sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it", why, vtab->name, vtab->name);
-    return *note ? SQLITE_OK : SQLITE_NOMEM;
-  }
-  if( vtab->args.table==NULL ) return SQLITE_OK;
-  if( whole->layout.num_layers>1 ) why = "it has more than one layer";
+  if( whole->is_maybe && vtab->doubt ) why = vtab->doubt;
+  else if( whole->is_maybe && whole->reads_otherwise ) why = "SQLite reads decimals otherwise now";
+  else if( whole->is_maybe ) why = "the schema cannot be read now";
+  else if( vtab->args.table==NULL ) return SQLITE_OK;
+  else if( whole->layout.num_layers>1 ) why = "it has more than one layer";
   else if( whole->is_full ) why = "it has more keys than room";
   else if( whole->num_removed>=MIN_REMOVED_KEYS && whole->num_removed>whole->num_keys / 5 ) why = "more than a fifth of its keys is gone";
   if( why==NULL ) return SQLITE_OK;
-  *note = sqlite3_mprintf("%s; INSERT INTO %s(%s) VALUES ('rebuild') makes it smaller", why, vtab->name, vtab->name);
+  *note = sqlite3_mprintf("%s%s; INSERT INTO %s(%s) VALUES ('rebuild') %s",
+                          whole->is_maybe ? "every key may be in it, because " : "", why, vtab->name, vtab->name,
+                          whole->is_maybe ? "repairs it" : "makes it smaller");
   return *note ? SQLITE_OK : SQLITE_NOMEM;
 }
 

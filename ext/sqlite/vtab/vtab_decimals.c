@@ -8,8 +8,6 @@
 */
 #include "vtab_int.h"
 
-#include <string.h>
-
 #include "../../core/bytes.h"
 
 /* More than one way to read them: keys were stored under several SQLites. */
@@ -30,12 +28,7 @@ static int read_samples(bloom_connection *connection){
   if( rc==SQLITE_ROW ){
     uint8_t bytes[8*24];
     size_t i;
-    for(i=0; i<sizeof(bytes)/8; i++){
-      const double real = sqlite3_column_double(row, (int)i);
-      uint64_t bits;
-      memcpy(&bits, &real, sizeof(bits));
-      bloom_store64_le(bytes + 8*i, bits);
-    }
+    for(i=0; i<sizeof(bytes)/8; i++) bloom_store_real_le(bytes + 8*i, sqlite3_column_double(row, (int)i));
     connection->decimals = (uint32_t)bloom_checksum(bytes, sizeof(bytes)) | 2u;
     rc = SQLITE_OK;
   }

@@ -9,50 +9,43 @@
 
 #include "../errors.h"
 
-/* Drops a table, or the view in its place.  What is neither is another's. */
-static int drop_table(const bloom_vtab *vtab, const char *table){
+/* Drops the table of the filter's name and suffix, or the view in its place.  What is neither is
+** another's. */
+static int drop_table(const bloom_vtab *vtab, const char *suffix){
   sqlite3_int64 is_view = -1;
   const int rc = bloom_sql_integer(vtab->connection, &is_view, "SELECT type = 'view' FROM \"%w\".sqlite_master"
-    " WHERE (type = 'view' OR (type = 'table' AND rootpage > 0)) AND name = %Q COLLATE NOCASE", vtab->schema, table);
+    " WHERE (type = 'view' OR (type = 'table' AND rootpage > 0)) AND name = '%q%s' COLLATE NOCASE",
+    vtab->schema, vtab->name, suffix);
   if( rc!=SQLITE_OK || is_view<0 ) return rc;
-  return bloom_sql_run(vtab->connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE", vtab->schema, table);
+  return bloom_sql_run(vtab->connection, "DROP %s \"%w\".\"%w%s\"", is_view ? "VIEW" : "TABLE", vtab->schema,
+                       vtab->name, suffix);
 }
 
-/* Sets *config to the name of 1.0's table if it is there, to be freed; NULL: the filter is not
-** one of 1.0. */
-static int find_config(const bloom_vtab *vtab, char **config){
-  char *name = sqlite3_mprintf("%s_config", vtab->name);
-  sqlite3_int64 is_old = 0;
-  int rc = SQLITE_NOMEM;
-  if( name ){
-    rc = bloom_sql_integer(vtab->connection, &is_old, "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND rootpage > 0"
-      " AND name = %Q COLLATE NOCASE AND sql LIKE '%%(format INTEGER PRIMARY KEY, is_following, %%, names_prefix, seal)'", vtab->schema, name);
-  }
-  *config = rc==SQLITE_OK && is_old ? name : NULL;
-  if( *config==NULL ) sqlite3_free(name);
-  return rc;
+/* Sets *is_old to whether the filter is one of 1.0, by its table name_config. */
+static int find_old(const bloom_vtab *vtab, sqlite3_int64 *is_old){
+  *is_old = 0;
+  return bloom_sql_integer(vtab->connection, is_old, "SELECT 1 FROM \"%w\".sqlite_master"
+    " WHERE type = 'table' AND rootpage > 0 AND name = '%q_config' COLLATE NOCASE"
+    " AND sql LIKE '%%(format INTEGER PRIMARY KEY, is_following, %%, names_prefix, seal)'", vtab->schema, vtab->name);
 }
 
 int bloom_vtab_refuse_old(bloom_vtab *vtab){
-  char *config;
-  int rc = find_config(vtab, &config);
-  if( rc==SQLITE_OK && config ){
-    rc = bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.0: DROP TABLE %s, and create it again",
+  sqlite3_int64 is_old;
+  const int rc = find_old(vtab, &is_old);
+  if( rc!=SQLITE_OK || !is_old ) return rc;
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.0: DROP TABLE %s, and create it again",
                                               vtab->name, vtab->name);
-  }
-  sqlite3_free(config);
-  return rc;
 }
 
 /* Drops the view of the keys, which would stand in the way of ALTER TABLE.  It is 1.0's if its
 ** text begins like that. */
-static int drop_view(const bloom_vtab *vtab, const char *config){
+static int drop_view(const bloom_vtab *vtab){
   sqlite3_stmt *row;
   char *name = NULL;
   int rc = bloom_sql_prepare(vtab->connection, &row,
-    "SELECT v.name FROM \"%w\".\"%w\" AS c JOIN \"%w\".sqlite_master AS v ON v.name = c.names_prefix||'_keys'"
+    "SELECT v.name FROM \"%w\".\"%w_config\" AS c JOIN \"%w\".sqlite_master AS v ON v.name = c.names_prefix||'_keys'"
     " WHERE v.type = 'view' AND v.sql LIKE 'CREATE VIEW \"%%\" AS SELECT %% AS key FROM %%'",
-    vtab->schema, config, vtab->schema);
+    vtab->schema, vtab->name, vtab->schema);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ) rc = bloom_sql_copy_text(row, 0, &name);
   sqlite3_finalize(row);
@@ -65,16 +58,12 @@ static int drop_view(const bloom_vtab *vtab, const char *config){
 
 /* Drops what bloom 1.0 made and later versions do not. */
 static int drop_old(const bloom_vtab *vtab){
-  char *config, *layers;
-  int rc = find_config(vtab, &config);
-  if( rc!=SQLITE_OK || config==NULL ) return rc;
-  layers = sqlite3_mprintf("%s_layers", vtab->name);
-  rc = layers ? drop_view(vtab, config) : SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = drop_table(vtab, layers);
-  if( rc==SQLITE_OK ) rc = drop_table(vtab, config);
-  sqlite3_free(layers);
-  sqlite3_free(config);
-  return rc;
+  sqlite3_int64 is_old;
+  int rc = find_old(vtab, &is_old);
+  if( rc!=SQLITE_OK || !is_old ) return rc;
+  rc = drop_view(vtab);
+  if( rc==SQLITE_OK ) rc = drop_table(vtab, "_layers");
+  return rc==SQLITE_OK ? drop_table(vtab, "_config") : rc;
 }
 
 int bloom_vtab_drop(const bloom_vtab *vtab){
@@ -83,7 +72,7 @@ int bloom_vtab_drop(const bloom_vtab *vtab){
   if( rc==SQLITE_OK ) rc = drop_old(vtab);
   if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_triggers_drop(vtab->connection, vtab->schema, &triggers);
   bloom_triggers_free(&triggers);
-  if( rc==SQLITE_OK ) rc = drop_table(vtab, vtab->pages);
-  if( rc==SQLITE_OK && vtab->args.table ) rc = drop_table(vtab, vtab->guard);
+  if( rc==SQLITE_OK ) rc = drop_table(vtab, "_pages");
+  if( rc==SQLITE_OK && vtab->args.table ) rc = drop_table(vtab, "_guard");
   return rc;
 }

@@ -85,7 +85,7 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_triggers *triggers){
   char *body_begin = bloom_trigger_body_begin(vtab->name);
   int rc = SQLITE_NOMEM;
   *triggers = (bloom_triggers){NULL, 0, 0};
-  if( body_begin ) rc = bloom_triggers_read(vtab->connection, vtab->schema, body_begin, is_own_trigger, triggers);
+  if( body_begin ) rc = bloom_triggers_read(vtab->connection, vtab->schema, NULL, body_begin, is_own_trigger, triggers);
   sqlite3_free(body_begin);
   return rc;
 }

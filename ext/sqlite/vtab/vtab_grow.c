@@ -33,7 +33,7 @@ static int number_pages(
 ){
   sqlite3_blob *blob = NULL;
   sqlite3_int64 row;
-  int rc = bloom_blob_open(bloom_vtab_place(vtab), first, num_filled==NULL, 0, &blob), close_rc;
+  int rc = bloom_blob_open(bloom_vtab_place(vtab), first, num_filled==NULL, 0, &blob);
   for(row=first; row<end && rc==SQLITE_OK; row++){
     uint8_t bytes[BLOOM_HEADER_BYTES];
     bloom_vtab_page_header header = {0, 0, 0, 0};
@@ -49,8 +49,7 @@ static int number_pages(
     bloom_vtab_put_header(&header, row, bytes);
     rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
   }
-  close_rc = sqlite3_blob_close(blob);
-  return rc==SQLITE_OK ? close_rc : rc;
+  return bloom_blob_close(blob, rc);
 }
 
 /* The row after the last page. */

@@ -155,12 +155,6 @@ bloom_vtab_layer bloom_vtab_new_layer(double size, int num_layers, sqlite3_int64
 
 /* -- Bytes --------------------------------------------------------------------------------- */
 
-static uint64_t bits_of_real(double real){
-  uint64_t bits;
-  memcpy(&bits, &real, sizeof(bits));
-  return bits;
-}
-
 static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   int i;
   memset(bytes, 0, BLOOM_LAYOUT_BYTES);
@@ -170,7 +164,7 @@ static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   bloom_store32_le(bytes + 20, (uint32_t)layout->num_columns);
   bloom_store32_le(bytes + 24, (uint32_t)layout->blocks_per_page);
   bloom_store32_le(bytes + 28, (uint32_t)layout->num_layers);
-  bloom_store64_le(bytes + 32, bits_of_real(layout->size));
+  bloom_store_real_le(bytes + 32, layout->size);
   bloom_store64_le(bytes + 40, (uint64_t)layout->min_capacity);
   memcpy(bytes + 48, layout->built_at, sizeof(layout->built_at));
   bloom_store32_le(bytes + 68, layout->decimals);

@@ -53,12 +53,6 @@ static int open_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int is
   return vtab->is_hint || !bloom_vtab_has_number(layout, bloom_load64_le(place->header)) ? SQLITE_NOTFOUND : SQLITE_OK;
 }
 
-/* Closes what was opened to be written. */
-static int close_block(block_place *place, int rc){
-  const int close_rc = sqlite3_blob_close(place->blob);
-  return rc==SQLITE_OK ? close_rc : rc;
-}
-
 static int block_may_contain(const block_place *place, bloom_hash_value hash, uint8_t *block, int *may_contain){
   int rc = sqlite3_blob_read(place->blob, block, BLOOM_BLOCK_BYTES, place->offset);
   if( rc==SQLITE_OK ) *may_contain = bloom_split_block_may_contain(block, hash);
@@ -194,7 +188,7 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added){
     int is_refused = 0;
     rc = open_block(vtab, vtab->layout.num_layers - 1, hash, 1, &place);
     if( rc==SQLITE_OK ) rc = add_to_block(vtab, &place, hash, may_refuse, &is_refused, num_added);
-    rc = close_block(&place, rc);
+    rc = bloom_blob_close(place.blob, rc);
     if( rc!=SQLITE_OK || !is_refused ) break;
     rc = bloom_vtab_grow_if_full(vtab);
   }
@@ -217,7 +211,7 @@ static int count_removed(bloom_vtab *vtab, bloom_hash_value hash){
       count_one(&header.num_removed);
       if( rc==SQLITE_OK ) rc = write_header(&place, &header);
     }
-    rc = close_block(&place, rc);
+    rc = bloom_blob_close(place.blob, rc);
   }
   return rc;
 }
