@@ -218,6 +218,11 @@ TEST(filters_of_4_gigabits_read_as_in_leveldb){
 
 /* ---- --golden ------------------------------------------------------------ */
 
+/* Before row number i: several rows stand on a line. */
+static void begin_row(size_t i, size_t rows_per_line){
+  printf("%s", i%rows_per_line ? " " : i ? "\n  " : "  ");
+}
+
 static void write_golden_filters(void){
   size_t i, j, num_bytes;
   printf("static const golden_filter golden_filters[] = {\n");
@@ -229,7 +234,7 @@ static void write_golden_filters(void){
     char *hex = hex_of(filter, num_bytes);
     printf("  { %d, %zu, { ", row->bits_per_key, row->num_keys);
     for(j=0; j<row->num_keys; j++) printf("%s\"%s\"", j ? ", " : "", row->keys[j]);
-    printf("%s },\n    \"%s\" },\n", row->num_keys ? "" : "NULL", hex);
+    printf("%s }, \"%s\" },\n", row->num_keys ? "" : "NULL", hex);
     free(hex);
     free(filter);
     key_set_free(&set);
@@ -242,11 +247,12 @@ static void write_golden_answers(void){
   printf("static const golden_answer golden_answers[] = {\n");
   for(i=0; i<COUNT_OF(golden_answers); i++){
     uint8_t *filter = bytes_of(golden_answers[i].filter, &num_bytes);
-    printf("  { \"%s\", %d },\n", golden_answers[i].filter,
+    begin_row(i, 5);
+    printf("{ \"%s\", %d },", golden_answers[i].filter,
            oracle_may_match(filter, num_bytes, (const uint8_t*)"hello", 5));
     free(filter);
   }
-  printf("};\n\n");
+  printf("\n};\n\n");
 }
 
 static void write_golden_long_filters(void){
@@ -257,17 +263,17 @@ static void write_golden_long_filters(void){
     size_t num_bytes;
     uint8_t *filter = oracle_create_filter(bits_per_key, set.keys, set.lengths, set.num_keys,
                                            &num_bytes);
-    printf("  { %d, %zu, 0x%016" PRIx64 "u },\n", bits_per_key, num_bytes,
-           checksum_of(filter, num_bytes));
+    begin_row((size_t)bits_per_key - 1, 3);
+    printf("{ %d, %zu, 0x%016" PRIx64 "u },", bits_per_key, num_bytes, checksum_of(filter, num_bytes));
     free(filter);
   }
   key_set_free(&set);
-  printf("};\n\n");
+  printf("\n};\n\n");
 }
 
 static void write_golden_false_positives(void){
   key_set absent = key_set_of_fixed32(FIRST_ABSENT_KEY, ABSENT_KEYS);
-  size_t num_keys, step;
+  size_t num_keys, step, row = 0;
   printf("static const golden_false_positives golden_false_positive_counts[] = {\n");
   for(num_keys=1; num_keys<=10000; num_keys+=step){
     key_set set = key_set_of_fixed32(0, num_keys);
@@ -276,13 +282,14 @@ static void write_golden_false_positives(void){
     for(i=0; i<absent.num_keys; i++){
       count += (size_t)oracle_may_match(filter, num_bytes, absent.keys[i], absent.lengths[i]);
     }
-    printf("  { %zu, %zu },\n", num_keys, count);
+    begin_row(row++, 7);
+    printf("{ %zu, %zu },", num_keys, count);
     free(filter);
     key_set_free(&set);
     step = num_keys<10 ? 1 : num_keys<100 ? 10 : num_keys<1000 ? 100 : 1000;
   }
   key_set_free(&absent);
-  printf("};\n");
+  printf("\n};\n");
 }
 
 static void write_golden(void){
