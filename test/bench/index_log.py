@@ -84,8 +84,8 @@ def needles():
     with open(NEEDLES, encoding="utf-8") as lines:
         for line in lines:
             if not line.startswith("#"):
-                kind, needle = line.rstrip("\n").split("\t")
-                found.setdefault(kind, []).append(needle)
+                kind, *some = line.rstrip("\n").split("\t")
+                found.setdefault(kind, []).extend(some)
     return found
 
 
@@ -132,10 +132,10 @@ def write_needles(num_rows):
         "third": [b"user "],
     }
     with open(NEEDLES, "w", encoding="utf-8") as out:
-        out.write(f"# kind, needle; made by index_log.py {num_rows}, which says what the kinds are\n")
+        out.write(f"# kind, needle ...; made by index_log.py {num_rows}, which says what the kinds are\n")
         for kind, its in found.items():
-            for needle in its:
-                out.write(f"{kind}\t{needle.decode()}\n")
+            for i in range(0, len(its), 10):
+                out.write("\t".join([kind] + [needle.decode() for needle in its[i:i + 10]]) + "\n")
 
 
 if __name__ == "__main__":
