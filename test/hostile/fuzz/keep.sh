@@ -9,7 +9,7 @@ for target in $(make -s list-fuzz-targets); do
   merged=build/fuzz/merged/$target
   rm -rf "$merged"
   mkdir -p "$merged"
-  "build/fuzz/test/hostile/fuzz/$target" -merge=1 -use_counters=0 "$merged" "build/fuzz/kept/$target" "build/fuzz/corpus/$target" 2>/dev/null
+  "build/fuzz/test/hostile/fuzz/$target" -set_cover_merge=1 -use_counters=0 "$merged" "build/fuzz/kept/$target" "build/fuzz/corpus/$target" 2>/dev/null
   sed '/^# -- mark$/q' "$kept" >"$merged.hex"
   for input in "$merged"/*; do
     od -An -v -tx1 "$input" | tr -d ' \n'
