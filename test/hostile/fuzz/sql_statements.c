@@ -46,6 +46,7 @@ typedef struct generator {
   int may_be_slow;  /* what takes milliseconds may be called: one input in many */
   int has_columns;  /* k and f can be named here */
   int is_damaged;   /* bloom's own tables were written to */
+  int is_checking;  /* a trigger runs 'integrity-check', which may find something when it fires */
   int depth;
   size_t num_chars;
   char sql[MAX_SQL_BYTES];
@@ -370,7 +371,7 @@ static int run_sql(generator *g, sqlite3 *db, const char *sql){
   if( fuzz_is_replay && getenv("FUZZ_SHOW_SQL") && rc!=SQLITE_DONE ) printf("-- %d %s: %s\n", rc, sqlite3_errmsg(db), sql);
   sqlite3_finalize(statement);
   FUZZ_CHECK(rc==SQLITE_OK || rc==SQLITE_DONE || rc==SQLITE_ERROR || rc==SQLITE_TOOBIG || rc==SQLITE_CONSTRAINT
-          || rc==SQLITE_INTERRUPT || rc==SQLITE_MISMATCH || (rc==SQLITE_CORRUPT && (g->is_damaged || strstr(sql, "integrity"))));
+          || rc==SQLITE_INTERRUPT || rc==SQLITE_MISMATCH || (rc==SQLITE_CORRUPT && (g->is_damaged || g->is_checking || strstr(sql, "integrity"))));
   return rc;
 }
 
@@ -378,6 +379,7 @@ static int run_sql(generator *g, sqlite3 *db, const char *sql){
 static int run(generator *g, sqlite3 *db){
   size_t i;
   const int rc = run_sql(g, db, g->sql);
+  if( strstr(g->sql, "CREATE TRIGGER") && strstr(g->sql, "integrity") ) g->is_checking = 1;
   for(i=0; rc==SQLITE_DONE && i<sizeof(has_run); i++) ((uint8_t*)has_run)[i] |= ((uint8_t*)is_used)[i];
   return rc;
 }
@@ -658,6 +660,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   g.input = (fuzz_input){data, num_bytes};
   g.may_be_slow = fuzz_seldom(data, num_bytes, 32768);
   g.is_damaged = 0;
+  g.is_checking = 0;
   start(&g);
   form = fuzz_byte(&g.input);
   c = &connections[form % 16==10 ? 0 : form >> 7];
