@@ -11,14 +11,14 @@
 #   query                                 a row may stand on one line: its values parted by " | "
 #   each ?TYPES?                          each case below is a query, " => " and its one row; without
 #                                         TYPES all values are T, and there may be any number of them
-#   each error                            each case is a statement, " => " and a regular expression
+#                                         " =! " instead, and a regular expression: the statement fails
 #   encodings NAME ...                    at the top of a file: it runs once for each, on a
 #                                         database of that encoding
 #   $SEED in SQL                          an integer, drawn again in each run and printed at
 #                                         its end; BLOOM_TEST_SEED sets it
-# SQL above a ---- in `each` is a template: what stands before " => " takes the place of $1 in
+# SQL above a ---- in `each` is a template: what stands before the arrow takes the place of $1 in
 # it, or, parted by " | ", the places of $1, $2 ... Of the statements of a query one has columns.
-# A case ends with the line that has the " => ": statements may stand on lines of their own before it.
+# A case ends with the line that has the arrow: statements may stand on lines of their own before it.
 # Stricter than SQLite's own runner: a query that fails after its first row fails, and too few
 # or too many expected values fail; so does any line that means nothing, also in a record that
 # is skipped, and a file of which no record ran. A hash is compared where one is expected,
@@ -370,7 +370,7 @@ proc slt::run_each {line words body skipped numbers} {
     set types [lindex $words 0]
     check_rest [lrange $words 1 end]
     if {$types eq ""} {set types *}
-    if {$types ni {* error}} {check_types $types}
+    if {$types ne "*"} {check_types $types}
     set dashes [lsearch -exact $body ----]
     set template {$1}
     if {$dashes >= 0} {set template [join [lrange $body 0 $dashes-1] \n]}
@@ -379,8 +379,8 @@ proc slt::run_each {line words body skipped numbers} {
     set case {}
     foreach line [lrange $body $dashes+1 end] line_number [lrange $numbers $dashes+1 end] {
         lappend case $line
-        if {![regexp { =>( |$)} $line]} continue
-        regexp {^(.*) =>(?: (.*))?$} [join $case \n] -> arguments expected
+        if {![regexp { =[>!]( |$)} $line]} continue
+        regexp {^(.*) =([>!])(?: (.*))?$} [join $case \n] -> arguments arrow expected
         set case {}
         set sql ""
         try {
@@ -393,9 +393,9 @@ proc slt::run_each {line words body skipped numbers} {
                 fail "the template has [llength $places] places, the case [llength $arguments] values"
             }
             set sql [string map [concat {*}[lmap place $places argument $arguments {list $place $argument}]] $template]
-            if {$types eq "error"} {check_pattern $expected}
+            if {$arrow eq "!"} {check_pattern $expected}
             if {$skipped} continue
-            if {$types eq "error"} {
+            if {$arrow eq "!"} {
                 check_statement error $expected [sql_of [list $sql]]
             } else {
                 check_query $types nosort [list $expected] [sql_of [list $sql]]
@@ -405,7 +405,7 @@ proc slt::run_each {line words body skipped numbers} {
             report_failure $line_number $title [split $sql \n] [lindex [dict get $options -errorcode] 2]
         }
     }
-    if {[llength $case]} {report_failure $line_number "a case has no ' => '" $case {}}
+    if {[llength $case]} {report_failure $line_number "a case has no arrow" $case {}}
     return set
 }
 
