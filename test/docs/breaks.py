@@ -18,8 +18,8 @@ import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(TOP, "test", "vtab"))
-from cases import (Skip, case, column, command, rules_out_absent_keys, error_of, expect, fails, fill, is_uncertain, is_whole,  # noqa: E402
-                   main, no_false_negative, note, one, shadow_tables, test, triggers, under, versions)
+from cases import (Skip, case, column, command, error_of, execute, expect, fails, fill, is_uncertain,  # noqa: E402
+                   is_whole, main, no_false_negative, note, one, shadow_tables, test, triggers, under, versions)
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
 NO_MODULE = "no such module: bloom"
@@ -35,8 +35,7 @@ def page():
 
 def make(files, module, path=None, num_rows=200, declaration=None):
     db = files.connect(path)
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, c)")
-    db.execute("CREATE TABLE other(a, b, c)")
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, c)", "CREATE TABLE other(a, b, c)")
     fill(db, num_rows)
     db.execute("CREATE VIRTUAL TABLE f USING " + (declaration or module + "(t, k)"))
     if module == INDEX:
@@ -88,9 +87,7 @@ def is_doubted(db, module):
 
 def goes_on(db, module):
     """The table is used as before."""
-    db.execute("INSERT INTO t(k) VALUES ('new')")
-    db.execute("UPDATE t SET k = 'x' WHERE id = 3")
-    db.execute("DELETE FROM t WHERE id = 4")
+    execute(db, "INSERT INTO t(k) VALUES ('new')", "UPDATE t SET k = 'x' WHERE id = 3", "DELETE FROM t WHERE id = 4")
     is_right(db, module)
 
 
@@ -143,11 +140,8 @@ def who_renames_without_bloom_fails(files):
     db = files.connect(load=False)
     for sql in RENAMES:
         fails(db, sql, NO_MODULE)
-    db.execute("PRAGMA legacy_alter_table = ON")
-    db.execute("ALTER TABLE other RENAME TO another")
-    db.execute("ALTER TABLE t RENAME TO tt")
-    db.execute("ALTER TABLE tt RENAME TO t")
-    db.execute("PRAGMA legacy_alter_table = OFF")
+    execute(db, "PRAGMA legacy_alter_table = ON", "ALTER TABLE other RENAME TO another", "ALTER TABLE t RENAME TO tt",
+            "ALTER TABLE tt RENAME TO t", "PRAGMA legacy_alter_table = OFF")
     db.close()
     is_certain(files.connect(), FILTER)
 
@@ -156,10 +150,8 @@ def who_renames_without_bloom_fails(files):
 def an_index_needs_no_bloom_of_writers(files):
     make(files, INDEX).close()
     db = files.connect(load=False)
-    db.execute("INSERT INTO t(k) VALUES ('new'), ('key7')")
-    db.execute("UPDATE t SET k = 'x' WHERE id < 5")
-    db.execute("UPDATE t SET id = id + 1000 WHERE id > 100")
-    db.execute("DELETE FROM t WHERE id = 6")
+    execute(db, "INSERT INTO t(k) VALUES ('new'), ('key7')", "UPDATE t SET k = 'x' WHERE id < 5",
+            "UPDATE t SET id = id + 1000 WHERE id > 100", "DELETE FROM t WHERE id = 6")
     for sql in RENAMES[:3]:
         db.execute(sql)
     fails(db, "SELECT * FROM f", NO_MODULE)
@@ -196,15 +188,12 @@ def without_its_triggers_everybody_can_write(files, module):
 def a_filter_follows_alter_table(files):
     """not_in_the_way.py: drop_column; migrations.py: names_of_the_source_change"""
     db = make(files, FILTER)
-    db.execute("ALTER TABLE t ADD COLUMN d")
-    db.execute("ALTER TABLE t DROP COLUMN c")
-    db.execute("ALTER TABLE t RENAME COLUMN n TO number")
+    execute(db, "ALTER TABLE t ADD COLUMN d", "ALTER TABLE t DROP COLUMN c", "ALTER TABLE t RENAME COLUMN n TO number")
     is_certain(db, FILTER)
     error = str(fails(db, "ALTER TABLE t DROP COLUMN k", "error in trigger"))
     assert "k" in error, error
-    db.execute("ALTER TABLE t RENAME COLUMN k TO email")
-    db.execute("ALTER TABLE t RENAME TO people")
-    db.execute("INSERT INTO people(email) VALUES ('new')")
+    execute(db, "ALTER TABLE t RENAME COLUMN k TO email", "ALTER TABLE t RENAME TO people",
+            "INSERT INTO people(email) VALUES ('new')")
     is_whole(db, "SELECT email FROM people")
 
 
@@ -246,8 +235,7 @@ def the_column_is_called_otherwise_in_the_copy(files, module):
         fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "no column k")
     else:
         fails(db, QUERY % "f", OTHER_COLUMNS, "drop f and create it again")
-    db.execute("DROP TABLE f")
-    db.execute("CREATE VIRTUAL TABLE f USING %s(t, email)" % module)
+    execute(db, "DROP TABLE f", "CREATE VIRTUAL TABLE f USING %s(t, email)" % module)
     command(db, "f", "rebuild")
     command(db, "f", "integrity-check")
 
@@ -420,8 +408,7 @@ def a_dump_of_the_table_alone(files, module):
     expect(shell(files.file("copy"), done.stdout).stderr, "")
     db = files.connect(files.file("copy"))
     expect(column(db, "SELECT name FROM sqlite_master"), ["t"])
-    db.execute("INSERT INTO t(k) VALUES ('new')")
-    db.execute("CREATE VIRTUAL TABLE f USING %s(t, k)" % module)
+    execute(db, "INSERT INTO t(k) VALUES ('new')", "CREATE VIRTUAL TABLE f USING %s(t, k)" % module)
     command(db, "f", "rebuild")
     is_certain(db, module)
 
@@ -506,9 +493,8 @@ def one_version(args):
             db.execute("CREATE VIRTUAL TABLE f%s USING bloom(%s, k)" % (name, name))
             db.execute("CREATE VIRTUAL TABLE i%s USING bloom_index(%s, k)" % (name, name))
             db.execute("INSERT INTO i%s(i%s) VALUES ('merge')" % (name, name))
-        db.execute("CREATE TABLE stored(filter)")
-        db.execute("INSERT INTO stored SELECT bloom_build(CAST(k AS REAL), 20) FROM a")
-        db.execute("COMMIT")
+        execute(db, "CREATE TABLE stored(filter)", "INSERT INTO stored SELECT bloom_build(CAST(k AS REAL), 20) FROM a",
+                "COMMIT")
         return
     if args.step == "cast":
         print(repr(one(db, "SELECT CAST(? AS REAL)", DECIMAL)))
@@ -590,10 +576,9 @@ def what_to_do_with_those_of_1_0_0(files):
     is_whole(db, "SELECT email FROM people", "people_email")
     db.execute("INSERT INTO people(email) VALUES ('eve@example.org')")
     is_whole(db, "SELECT email FROM people", "people_email")
-    db.execute("CREATE TABLE new_people(id INTEGER PRIMARY KEY, email TEXT)")
-    db.execute("INSERT INTO new_people SELECT * FROM people")
-    db.execute("DROP TABLE people")
-    db.execute("ALTER TABLE new_people RENAME TO people")
+    execute(db, "CREATE TABLE new_people(id INTEGER PRIMARY KEY, email TEXT)",
+            "INSERT INTO new_people SELECT * FROM people", "DROP TABLE people",
+            "ALTER TABLE new_people RENAME TO people")
 
 
 # -- Taking it away ----------------------------------------------------------------------------------------
@@ -702,13 +687,10 @@ def a_defensive_shell(files):
 def a_migration_of_a_table_that_was_renamed(files):
     """The triggers go with the table, and its first name is all that is left: it is gone."""
     db = make(files, FILTER)
-    db.execute("ALTER TABLE t RENAME TO u")
-    db.execute("CREATE TABLE new AS SELECT * FROM u")
-    db.execute("DROP TABLE u")
-    db.execute("ALTER TABLE new RENAME TO u")
+    execute(db, "ALTER TABLE t RENAME TO u", "CREATE TABLE new AS SELECT * FROM u", "DROP TABLE u",
+            "ALTER TABLE new RENAME TO u")
     fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "there is no table t")
-    db.execute("DROP TABLE f")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(u, k)")
+    execute(db, "DROP TABLE f", "CREATE VIRTUAL TABLE f USING bloom(u, k)")
     no_false_negative(db, "SELECT k FROM u")
 
 
@@ -751,8 +733,7 @@ for damage, repairs in (("UPDATE f_pages SET bytes = zeroblob(length(bytes))", N
 @test
 def pages_and_guard_are_gone(files):
     db = make(files, FILTER)
-    db.execute("DROP TABLE f_pages")
-    db.execute("DROP TABLE f_guard")
+    execute(db, "DROP TABLE f_pages", "DROP TABLE f_guard")
     fails(db, "INSERT INTO t(k) VALUES ('new')", "bloom: f is damaged", "rebuild")
     command(db, "f", "rebuild")
     db.execute("INSERT INTO t(k) VALUES ('new')")
@@ -762,11 +743,9 @@ def pages_and_guard_are_gone(files):
 @test
 def a_filter_whose_rebuild_fails(files):
     db = make(files, FILTER)
-    db.execute("DROP TABLE f_pages")
-    db.execute("CREATE TABLE f_pages(x)")
+    execute(db, "DROP TABLE f_pages", "CREATE TABLE f_pages(x)")
     fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "bytes")
-    db.execute("DROP TABLE f")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(db, "DROP TABLE f", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
     is_certain(db, FILTER)
 
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import Skip, case, error_of, expect, fails, main, one, test  # noqa: E402
+from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 NUM_ROWS = 4000
@@ -107,8 +107,7 @@ def rows_of_an_older_build(files):
 
 def rows_are_gone(files, sql, reopens, repair):
     db = make(files.connect())
-    db.execute("UPDATE log SET k = 'key' || id WHERE id % 500 = 0")
-    db.execute(sql)
+    execute(db, "UPDATE log SET k = 'key' || id WHERE id % 500 = 0", sql)
     if reopens:
         db.close()
         db = files.connect()
@@ -170,9 +169,8 @@ def the_source_is_lost(files):
 def errors_are_the_indexs(files):
     """No message begins with the name of the other virtual table."""
     db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k)")
-    db.execute("CREATE VIEW v AS SELECT * FROM t")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k)", "CREATE VIEW v AS SELECT * FROM t",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k)")
     for source in "absent", "v", "f", "f_pages":
         error = str(fails(db, "CREATE VIRTUAL TABLE i USING bloom_index(%s, k)" % source))
         assert error.startswith("bloom_index: "), error
@@ -192,10 +190,9 @@ OF_VIEWS = ["SELECT id FROM {t} WHERE k = 'key77x'", "SELECT * FROM {t} WHERE id
 
 def becomes_a_view(db, view, collation=""):
     make(db)
-    db.execute("CREATE TABLE other(id INTEGER PRIMARY KEY, k TEXT %s, message TEXT)" % collation)
-    db.execute("INSERT INTO other SELECT id + 1, k || 'x', message FROM log WHERE id < 2000")
-    db.execute("DROP TABLE log")
-    db.execute("CREATE VIEW log AS " + view)
+    execute(db, "CREATE TABLE other(id INTEGER PRIMARY KEY, k TEXT %s, message TEXT)" % collation,
+            "INSERT INTO other SELECT id + 1, k || 'x', message FROM log WHERE id < 2000", "DROP TABLE log",
+            "CREATE VIEW log AS " + view)
     return db
 
 
@@ -214,8 +211,7 @@ def a_view_is_read(files, view):
         expect(one(db, "SELECT note FROM log_index_state"), why)
     fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "bloom_index: log is a view now", "drop log_index, or make the table again")
     fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", why)
-    db.execute("DROP VIEW log")
-    db.execute("ALTER TABLE other RENAME TO log")
+    execute(db, "DROP VIEW log", "ALTER TABLE other RENAME TO log")
     expect(one(db, "SELECT id FROM log_index WHERE k = 'key77x'"), 78)
     command(db, "rebuild")
     expect(one(db, "SELECT id FROM log_index WHERE k = 'key77x'"), 78)
@@ -245,17 +241,14 @@ def a_view_opens_nothing(files):
     """What SQLite keeps from the schema's views, the index does not read for them."""
     db = becomes_a_view(files.connect(), "SELECT id, k, own(message) AS message FROM other")
     db.create_function("own", 1, lambda text: text)
-    db.execute("DROP VIEW log")
-    db.execute("CREATE VIEW log AS SELECT * FROM other WHERE own(id) > 0")
-    db.execute("CREATE VIEW outer AS SELECT id FROM log_index")
+    execute(db, "DROP VIEW log", "CREATE VIEW log AS SELECT * FROM other WHERE own(id) > 0",
+            "CREATE VIEW outer AS SELECT id FROM log_index")
     if PLANS_SAY:
         expect(len(db.execute("SELECT * FROM outer").fetchall()), 1999)
     db.execute("PRAGMA trusted_schema = 0")
     for sql in "SELECT * FROM log", "SELECT * FROM log_index", "SELECT * FROM outer":
         fails(db, sql, "unsafe use of own()")
-    db.execute("PRAGMA trusted_schema = 1")
-    db.execute("DROP VIEW log")
-    db.execute("CREATE VIRTUAL TABLE log USING fts5(id, k, message)")
+    execute(db, "PRAGMA trusted_schema = 1", "DROP VIEW log", "CREATE VIRTUAL TABLE log USING fts5(id, k, message)")
     for sql in "SELECT * FROM log_index", "INSERT INTO log_index(log_index) VALUES ('merge')":
         fails(db, sql, "bloom_index: log is a virtual table now", "drop log_index")
     db.execute("DROP TABLE log_index")
@@ -266,9 +259,8 @@ def a_view_reads_an_index(files):
     """Itself, or another one: an error, and no endless loop."""
     for view in "SELECT * FROM log_index", "SELECT * FROM other_index", "SELECT * FROM other WHERE k IN (SELECT k FROM log_index)":
         db = becomes_a_view(files.connect(":memory:"), "SELECT 1")
-        db.execute("CREATE VIRTUAL TABLE other_index USING bloom_index(other, k)")
-        db.execute("DROP VIEW log")
-        db.execute("CREATE VIEW log AS " + view)
+        execute(db, "CREATE VIRTUAL TABLE other_index USING bloom_index(other, k)", "DROP VIEW log",
+                "CREATE VIEW log AS " + view)
         for sql in "SELECT * FROM log_index", "SELECT * FROM log_index WHERE k = 'key5x' AND id = 6", "SELECT count(*) FROM log_index a, log_index b":
             fails(db, sql, "log is a view now", "drop log_index")
         error_of(db, "INSERT INTO log_index(log_index) VALUES ('merge')")
@@ -292,9 +284,7 @@ def an_endless_view_is_interrupted(files):
 @test
 def the_primary_key_is_lost(files):
     db = make(files.connect())
-    db.execute("CREATE TABLE copy AS SELECT * FROM log")
-    db.execute("DROP TABLE log")
-    db.execute("ALTER TABLE copy RENAME TO log")
+    execute(db, "CREATE TABLE copy AS SELECT * FROM log", "DROP TABLE log", "ALTER TABLE copy RENAME TO log")
     for sql in "SELECT * FROM log_index", "INSERT INTO log_index(log_index) VALUES ('rebuild')":
         fails(db, sql, "bloom_index: table log has other columns than when log_index was made: drop log_index and create it again")
     fails(db, "CREATE VIRTUAL TABLE i USING bloom_index(log, k)", "bloom_index: table log has no INTEGER PRIMARY KEY")

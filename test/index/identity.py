@@ -11,7 +11,7 @@ import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import Skip, case, error_of, expect, fails, main, one, test  # noqa: E402
+from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
 
 NUM_ROWS = 3000
 COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT"
@@ -139,8 +139,7 @@ def attached_shared(files, name):
         is_sound(db, "x")
     db.execute("ALTER TABLE y.log_index RENAME TO other")
     is_sound(db, "y", "other")
-    db.execute("DROP TABLE y.other")
-    db.execute("CREATE VIRTUAL TABLE y.log_index USING bloom_index(%s)" % INDEXED)
+    execute(db, "DROP TABLE y.other", "CREATE VIRTUAL TABLE y.log_index USING bloom_index(%s)" % INDEXED)
     change(db, "y")
     db.close()
     other.close()
@@ -235,9 +234,8 @@ def deserialized(files, schema, other):
             db.execute("DROP TRIGGER log_index_" + name)
         db.execute("UPDATE log SET k = 'late' WHERE id = 9")
     elif other == "renamed":
-        db.execute("CREATE TABLE spare(%s)" % COLUMNS)
-        db.execute("ALTER TABLE log RENAME TO old_log")
-        db.execute("ALTER TABLE spare RENAME TO log")
+        execute(db, "CREATE TABLE spare(%s)" % COLUMNS, "ALTER TABLE log RENAME TO old_log",
+                "ALTER TABLE spare RENAME TO log")
     # The same schema version in both: SQLite has no other way to tell.
     versions = [one(db, "PRAGMA schema_version")]
     first = files.connect(a)
@@ -335,10 +333,9 @@ def the_file_is_exchanged(files):
 def two_indexes_change_names(files):
     make_file(files, "db", "ada")
     db = files.connect()
-    db.execute("CREATE TABLE log2(%s)" % COLUMNS)
-    db.execute("INSERT INTO log2 SELECT id, 'bob' || id, n, message FROM log")
-    db.execute("CREATE VIRTUAL TABLE log2_index USING bloom_index(log2, k)")
-    db.execute("INSERT INTO log2_index(log2_index) VALUES ('merge')")
+    execute(db, "CREATE TABLE log2(%s)" % COLUMNS, "INSERT INTO log2 SELECT id, 'bob' || id, n, message FROM log",
+            "CREATE VIRTUAL TABLE log2_index USING bloom_index(log2, k)",
+            "INSERT INTO log2_index(log2_index) VALUES ('merge')")
     queries = [("SELECT id FROM %s WHERE k = ?" % index, value) for index in ("log_index", "log2_index") for value in ("ada7", "bob7")]
     expect([len(db.execute(sql, (value,)).fetchall()) for sql, value in queries], [1, 0, 0, 1])
     for sql in "BEGIN", "ALTER TABLE log_index RENAME TO aside", "ALTER TABLE log2_index RENAME TO log_index", "ALTER TABLE aside RENAME TO log2_index":
@@ -356,8 +353,7 @@ def made_by_another(files, inside):
     for i, indexed in enumerate(["log, n, message LIKE", "log, k, bits_per_block = 4096", INDEXED]):
         if inside:
             other.execute("BEGIN")
-        other.execute("DROP TABLE log_index")
-        other.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(%s)" % indexed)
+        execute(other, "DROP TABLE log_index", "CREATE VIRTUAL TABLE log_index USING bloom_index(%s)" % indexed)
         if i != 1:
             other.execute("INSERT INTO log_index(log_index) VALUES ('merge=1000')")
         if inside:
@@ -379,20 +375,17 @@ def the_schema_is_rolled_back(files):
     is_sound(db)
     for _ in range(2):
         # What was certain at a version that is undone, then the trigger is gone at that version.
-        db.execute("BEGIN")
-        db.execute("CREATE INDEX i ON log(n)")
+        execute(db, "BEGIN", "CREATE INDEX i ON log(n)")
         is_right(db)
         version = one(db, "PRAGMA schema_version")
         db.execute("ROLLBACK")
-        other.execute("DROP TRIGGER log_index_before_update")
-        other.execute("UPDATE log SET k = 'late' WHERE id = 10")
+        execute(other, "DROP TRIGGER log_index_before_update", "UPDATE log SET k = 'late' WHERE id = 10")
         expect(one(db, "PRAGMA schema_version"), version)
         is_right(db)
         other.execute("INSERT INTO log_index(log_index) VALUES ('rebuild')")
         is_sound(db)
         for undo in "ROLLBACK", "ROLLBACK TO s":
-            db.execute("BEGIN")
-            db.execute("SAVEPOINT s")
+            execute(db, "BEGIN", "SAVEPOINT s")
             for name in "before_update", "after_update":
                 db.execute("DROP TRIGGER log_index_" + name)
             db.execute("UPDATE log SET k = 'late' WHERE id = 11")
@@ -436,9 +429,7 @@ def dropped_by_another_under_a_cursor(files):
     for drop in "DROP TABLE log_index", "DROP TABLE log":
         cursor = db.execute("SELECT id FROM log_index WHERE n > 0 ORDER BY id")
         rows = [cursor.fetchone()]
-        other.execute("BEGIN")
-        other.execute(drop)
-        other.execute("COMMIT")
+        execute(other, "BEGIN", drop, "COMMIT")
         rows += cursor.fetchall()
         expect(len(rows), NUM_ROWS, drop)
         assert error_of(db, "SELECT id FROM log_index WHERE n > 0") is not None

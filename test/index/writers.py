@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import cases  # noqa: E402
-from cases import Skip, case, expect, fails, main, one, test  # noqa: E402
+from cases import Skip, case, execute, expect, fails, main, one, test  # noqa: E402
 import copies  # noqa: E402
 cases.TESTS.clear()  # those of copies.py
 
@@ -83,8 +83,7 @@ def only_after_insert_sees_it(files):
     """The id that SQLite chooses is at or below what is covered, where the last rows are gone."""
     db = files.connect()
     make(db)
-    db.execute("DELETE FROM log WHERE id > 2000")
-    db.execute("INSERT INTO log(k, n) VALUES ('late', 5)")
+    execute(db, "DELETE FROM log WHERE id > 2000", "INSERT INTO log(k, n) VALUES ('late', 5)")
     finds(db, 2001, "k = ?", "late")
 
 
@@ -93,8 +92,7 @@ def who_writes_to_the_index_is_told_where(files):
     """By the table's name of today; and making an index is no INSERT."""
     db = files.connect()
     make(db)
-    db.execute("INSERT INTO log VALUES (5000, 'x', 1)")
-    db.execute("CREATE VIRTUAL TABLE other USING bloom_index(log, k)")
+    execute(db, "INSERT INTO log VALUES (5000, 'x', 1)", "CREATE VIRTUAL TABLE other USING bloom_index(log, k)")
     expect(one(db, "SELECT last_insert_rowid()"), 5000)
     for table in "log", "journal":
         for db in db, files.connect():

@@ -85,6 +85,11 @@ def column(db, sql, *args):
     return [row[0] for row in db.execute(sql, args).fetchall()]
 
 
+def execute(db, *statements):
+    for sql in statements:
+        db.execute(sql)
+
+
 def error_of(db, sql, *args):
     """The error that SQL ends with, or None."""
     try:
@@ -144,12 +149,10 @@ def handled(db, filter_, keys):
 def no_false_negative(db, keys="SELECT k FROM t", filter_="f"):
     """Each key that the SQL text returns is tested by look-up and by handle, in a join and alone."""
     values = [key for key in column(db, keys) if key is not None]
-    found = set(map(repr, lookups(db, filter_, values)))
-    lost = [key for key in values if repr(key) not in found]
-    assert not lost, "%s: look-ups miss %d of %d keys, such as %r" % (filter_, len(lost), len(values), lost[0])
-    found = set(map(repr, handled(db, filter_, values)))
-    lost = [key for key in values if repr(key) not in found]
-    assert not lost, "%s: its handle misses %d of %d keys, such as %r" % (filter_, len(lost), len(values), lost[0])
+    for way in lookups, handled:
+        found = set(map(repr, way(db, filter_, values)))
+        lost = [key for key in values if repr(key) not in found]
+        assert not lost, "%s: %s: %d of %d keys missed, such as %r" % (filter_, way.__name__, len(lost), len(values), lost[0])
     names = [each[0] for each in db.execute(keys).description]
     lost = one(db, "SELECT count(*) FROM (%s) AS s WHERE s.%s IS NOT NULL AND NOT EXISTS (SELECT 1 FROM %s WHERE key = s.%s)"
                % (keys, quoted(names[0]), filter_, quoted(names[0])))
@@ -161,10 +164,9 @@ ABSENT = ["surely absent %d" % i for i in range(200)]
 
 def rules_out_absent_keys(db, filter_="f", absent=ABSENT):
     """The filter is of use: of keys that are nowhere it rules out nearly all."""
-    num_maybe = len(lookups(db, filter_, absent))
-    assert num_maybe <= len(absent) // 10, "%s: look-ups say maybe to %d of %d absent keys" % (filter_, num_maybe, len(absent))
-    num_maybe = len(handled(db, filter_, absent))
-    assert num_maybe <= len(absent) // 10, "%s: its handle says maybe to %d of %d absent keys" % (filter_, num_maybe, len(absent))
+    for way in lookups, handled:
+        num_maybe = len(way(db, filter_, absent))
+        assert num_maybe <= len(absent) // 10, "%s: %s: maybe to %d of %d absent keys" % (filter_, way.__name__, num_maybe, len(absent))
 
 
 def is_whole(db, keys="SELECT k FROM t", filter_="f", absent=ABSENT):

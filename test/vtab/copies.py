@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import sys
 
-from cases import (Api, Skip, case, column, command, rules_out_absent_keys, expect, fill, is_whole, main, no_false_negative, note,
-                   one, test)
+from cases import (Api, Skip, case, column, command, execute, expect, fill, is_whole, main, no_false_negative, note,
+                   one, rules_out_absent_keys, test)
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
 
@@ -44,9 +44,8 @@ def goes_on(db, is_certain=True):
         for name in KEYS:
             rules_out_absent_keys(db, name)
             command(db, name, "integrity-check")
-    db.execute("INSERT INTO t(k) VALUES ('New')")
-    db.execute("UPDATE t SET k = k || 'X', n = 1 - n WHERE id % 9 = 0")
-    db.execute("INSERT INTO s(key) VALUES ('newer')")
+    execute(db, "INSERT INTO t(k) VALUES ('New')", "UPDATE t SET k = k || 'X', n = 1 - n WHERE id % 9 = 0",
+            "INSERT INTO s(key) VALUES ('newer')")
     all_true(db)
     for name in "fg":
         command(db, name, "rebuild")
@@ -148,8 +147,7 @@ case(vacuumed, "VACUUM INTO", "VACUUM INTO '{path}'", "copy")
 def vacuumed_with(files, pragma):
     db = make(files)
     for _ in range(2):
-        db.execute(pragma)
-        db.execute("VACUUM")
+        execute(db, pragma, "VACUUM")
         all_true(db)
         db.execute("INSERT INTO t(k) VALUES ('after ' || (SELECT count(*) FROM t))")
         all_true(db)
@@ -166,8 +164,7 @@ for pragma in ("PRAGMA page_size = 512", "PRAGMA page_size = 65536", "PRAGMA aut
 def vacuumed_without_bloom(files):
     make(files).close()
     db = files.connect(load=False)
-    db.execute("VACUUM")
-    db.execute("PRAGMA incremental_vacuum")
+    execute(db, "VACUUM", "PRAGMA incremental_vacuum")
     db.close()
     goes_on(files.connect())
 

@@ -16,7 +16,8 @@ import re
 import sqlite3
 import sys
 
-from cases import case, column, error_of, expect, fill, filtered, main, one, quoted, shadow_tables, Skip, test, triggers_of
+from cases import (Skip, case, column, error_of, execute, expect, fill, filtered, main, one, quoted, shadow_tables,
+                   test, triggers_of)
 
 # All that a filter does, and what its methods may be entered from: savepoints, renames, DROP TABLE.
 STATEMENTS = [
@@ -88,8 +89,7 @@ def each_alone(files):
         if sql.startswith(("BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK", "COMMIT")):
             continue
         db = files.connect()
-        db.execute("PRAGMA trusted_schema = OFF")
-        db.execute("BEGIN")
+        execute(db, "PRAGMA trusted_schema = OFF", "BEGIN")
         error_of(db, "SAVEPOINT s")
         error_of(db, sql)
         error_of(db, "ROLLBACK TO s")
@@ -160,8 +160,7 @@ def trigger(files, number, action, standalone, recursive):
     each_alone(files)
     for trusted in "OFF", "ON":
         db = files.connect()
-        db.execute("PRAGMA trusted_schema = " + trusted)
-        db.execute("PRAGMA recursive_triggers = %d" % recursive)
+        execute(db, "PRAGMA trusted_schema = " + trusted, "PRAGMA recursive_triggers = %d" % recursive)
         run(db)
         size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
         assert size < MOST_BYTES, "the file has grown to %d bytes" % size
@@ -384,9 +383,8 @@ for expression in EXPRESSIONS:
 @test
 def a_view_that_calls_in_place_of_the_source(files):
     db = make(files, False)
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, lower(k))")
-    db.execute("DROP TABLE t")
-    db.execute("CREATE VIEW t AS SELECT 1 AS id, secret(1) AS k")
+    execute(db, "CREATE VIRTUAL TABLE g USING bloom(t, lower(k))", "DROP TABLE t",
+            "CREATE VIEW t AS SELECT 1 AS id, secret(1) AS k")
     db.close()
     db, calls = with_secret(files)
     for name in "f", "g":
@@ -399,9 +397,8 @@ def a_view_that_calls_in_place_of_the_source(files):
 def a_generated_column_that_calls(files):
     db = make(files, False)
     db.create_function("secret", -1, lambda *args: 1, deterministic=True)
-    db.execute("CREATE TABLE u(k TEXT, g AS (secret(k)))")
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(u, k)")
-    db.execute("INSERT INTO u(k) VALUES ('a')")
+    execute(db, "CREATE TABLE u(k TEXT, g AS (secret(k)))", "CREATE VIRTUAL TABLE g USING bloom(u, k)",
+            "INSERT INTO u(k) VALUES ('a')")
     needs_schema(db, "UPDATE sqlite_master SET sql = replace(sql, 'k TEXT, g', 'k AS (secret(1)), g TEXT, h') WHERE name = 'u'")
     db.close()
     try:
@@ -468,8 +465,7 @@ def pair_of_another(files, key, gives):
     db = make_pair(files)
     db.execute("CREATE VIRTUAL TABLE big USING bloom(t, %s)" % key)
     to, source = (shadow_tables(db, name)[0] for name in (("big", "f") if gives else ("f", "big")))
-    db.execute("DELETE FROM " + to)
-    db.execute("INSERT INTO %s SELECT * FROM %s" % (to, source))
+    execute(db, "DELETE FROM " + to, "INSERT INTO %s SELECT * FROM %s" % (to, source))
     db.close()
     meets_all(files)
     db = files.connect()

@@ -12,15 +12,15 @@ import sqlite3
 import sys
 from random import Random
 
-from cases import (Skip, case, column, command, rules_out_absent_keys, error_of, expect, fill, is_whole, lookups, main, no_false_negative, one, test)
+from cases import (Skip, case, column, command, error_of, execute, expect, fill, is_whole, lookups, main,
+                   no_false_negative, one, rules_out_absent_keys, test)
 
 NUM_KEYS = 300
 
 
 def make_file(files, name, prefix, journal_mode="DELETE", num_keys=NUM_KEYS):
     db = files.connect(files.file(name))
-    db.execute("PRAGMA journal_mode = " + journal_mode)
-    db.execute("CREATE TABLE t(k TEXT)")
+    execute(db, "PRAGMA journal_mode = " + journal_mode, "CREATE TABLE t(k TEXT)")
     fill(db, num_keys, prefix)
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
     db.close()
@@ -76,9 +76,7 @@ def attach(files, how, journal_mode):
     db.execute("ATTACH ? AS x", (b,))
     is_the_new_one(db, "x", "ada")
     # What is written goes to the new file, as it was before the write and after it.
-    db.execute("INSERT INTO x.t VALUES ('one more')")
-    db.execute("BEGIN")
-    db.execute("INSERT INTO x.t VALUES ('and another')")
+    execute(db, "INSERT INTO x.t VALUES ('one more')", "BEGIN", "INSERT INTO x.t VALUES ('and another')")
     is_the_new_one(db, "x", "ada")
     db.execute("COMMIT")
     is_the_new_one(db, "x", "ada")
@@ -148,12 +146,10 @@ def attach_shared(files, what):
     expect(one(db, "SELECT note FROM y.f"), None)
     db.execute("INSERT INTO y.t VALUES ('new')")
     no_false_negative(db, "SELECT k FROM y.t", "y.f")
-    db.execute("INSERT INTO y.f(f) VALUES ('integrity-check')")
-    db.execute("ALTER TABLE y.f RENAME TO g")
-    db.execute("INSERT INTO y.t VALUES ('newer')")
+    execute(db, "INSERT INTO y.f(f) VALUES ('integrity-check')", "ALTER TABLE y.f RENAME TO g",
+            "INSERT INTO y.t VALUES ('newer')")
     no_false_negative(db, "SELECT k FROM y.t", "y.g")
-    db.execute("DROP TABLE y.g")
-    db.execute("CREATE VIRTUAL TABLE y.f USING bloom(t, k)")
+    execute(db, "DROP TABLE y.g", "CREATE VIRTUAL TABLE y.f USING bloom(t, k)")
     db.close()
     other.close()
     is_whole_on_disk(files, paths[0])
@@ -178,8 +174,7 @@ def attach_turn_by_turn(files):
             expect(lost, 0, "turn %d, %s: missed" % (i, schema))
             lost = one(db, "SELECT count(*) FROM %s.t WHERE bloom_may_contain((SELECT handle FROM %s.f), k) IS NOT 1" % (schema, schema))
             expect(lost, 0, "turn %d, %s: missed by the handle" % (i, schema))
-        db.execute("DETACH x")
-        db.execute("DETACH y")
+        execute(db, "DETACH x", "DETACH y")
     for path in paths:
         is_whole_on_disk(files, path)
 
@@ -191,18 +186,13 @@ def attach_a_file_without_the_filter(files):
     db = files.connect(":memory:")
     db.execute("ATTACH ? AS x", (a,))
     look(db, "x", "ada", True)
-    db.execute("DETACH x")
-    db.execute("ATTACH ':memory:' AS x")
+    execute(db, "DETACH x", "ATTACH ':memory:' AS x")
     assert "no such table" in str(error_of(db, "SELECT count(*) FROM x.f(?)", "ada1"))
-    db.execute("CREATE VIRTUAL TABLE x.f USING bloom(capacity = 100)")
-    db.execute("INSERT INTO x.f(key) VALUES ('ada0')")
+    execute(db, "CREATE VIRTUAL TABLE x.f USING bloom(capacity = 100)", "INSERT INTO x.f(key) VALUES ('ada0')")
     expect(lookups(db, "x.f", ["ada0"]), ["ada0"])
     rules_out_absent_keys(db, "x.f", ["ada%d" % i for i in range(1, NUM_KEYS)])
-    db.execute("DETACH x")
-    db.execute("ATTACH ':memory:' AS x")
-    db.execute("CREATE TABLE x.t(id INTEGER, name TEXT COLLATE NOCASE)")
-    db.execute("INSERT INTO x.t VALUES (7, 'Eve')")
-    db.execute("CREATE VIRTUAL TABLE x.f USING bloom(t, name)")
+    execute(db, "DETACH x", "ATTACH ':memory:' AS x", "CREATE TABLE x.t(id INTEGER, name TEXT COLLATE NOCASE)",
+            "INSERT INTO x.t VALUES (7, 'Eve')", "CREATE VIRTUAL TABLE x.f USING bloom(t, name)")
     expect(lookups(db, "x.f", ["EVE"]), ["EVE"])
     is_whole(db, "SELECT name FROM x.t", "x.f")
 
@@ -328,8 +318,7 @@ def deserialized_and_back(files):
     other = files.connect(uri, uri=True)  # keeps the cache
     db = files.connect(":memory:", uri=True)
     needs_deserialize(db)
-    other.execute("DROP TRIGGER f_before_insert")
-    other.execute("INSERT INTO t VALUES ('late')")
+    execute(other, "DROP TRIGGER f_before_insert", "INSERT INTO t VALUES ('late')")
     versions = [one(other, "PRAGMA schema_version"), 0]
     with files.connect(b) as whole:
         whole.execute("PRAGMA schema_version = %d" % versions[0])
@@ -452,8 +441,7 @@ def vacuum_with_statements_held(files):
     db, other = files.connect(a), files.connect(a)
     look(db, "main", "ada", True)
     for page_size in 8192, 512, 65536, 1024:
-        other.execute("PRAGMA page_size = %d" % page_size)
-        other.execute("VACUUM")
+        execute(other, "PRAGMA page_size = %d" % page_size, "VACUUM")
         db.execute("INSERT INTO t VALUES (?)", ("size %d" % page_size,))
         no_false_negative(db)
         other.execute("INSERT INTO t VALUES (?)", ("other %d" % page_size,))
@@ -481,11 +469,8 @@ def made_again_after_rollback_to(files):
 def made_again_after(files, undo, hold, change):
     """A CREATE is undone while a statement is held, the filter is made again, and the schema changes between INSERTs."""
     db = files.connect(cached_statements=0)
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("INSERT INTO t VALUES ('first'), ('second')")
-    db.execute("BEGIN")
-    db.execute("SAVEPOINT s")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(db, "CREATE TABLE t(k TEXT)", "INSERT INTO t VALUES ('first'), ('second')", "BEGIN", "SAVEPOINT s",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k)")
     fill(db, 200, "undone")
     held = None
     if hold:
@@ -505,8 +490,7 @@ def made_again_after(files, undo, hold, change):
             held.fetchall()
         except sqlite3.Error:
             pass  # SQLITE_ABORT: its rows are gone
-    db.execute(change)
-    db.execute("INSERT INTO t(k) VALUES ('last')")
+    execute(db, change, "INSERT INTO t(k) VALUES ('last')")
     no_false_negative(db)
     db.execute("COMMIT")
     no_false_negative(db)
@@ -529,8 +513,7 @@ def made_by_another(files, journal_mode, args, inside):
     for i in range(4):
         if inside:
             other.execute("BEGIN")
-        other.execute("DROP TABLE f")
-        other.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+        execute(other, "DROP TABLE f", "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
         if inside:
             other.execute("COMMIT")
         if i % 2:
@@ -561,18 +544,12 @@ def dropped_and_made_again_by_itself(files):
     make_file(files, "db", "ada")
     db = files.connect()
     look(db, "main", "ada", True)
-    db.execute("BEGIN")
-    db.execute("INSERT INTO t VALUES ('one')")
-    db.execute("SAVEPOINT s")
-    db.execute("DROP TABLE f")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 50000)")
-    db.execute("INSERT INTO t VALUES ('two')")
+    execute(db, "BEGIN", "INSERT INTO t VALUES ('one')", "SAVEPOINT s", "DROP TABLE f",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 50000)", "INSERT INTO t VALUES ('two')")
     no_false_negative(db)
     db.execute("ROLLBACK TO s")
     no_false_negative(db)
-    db.execute("INSERT INTO t VALUES ('three')")
-    db.execute("ALTER TABLE t ADD COLUMN c")
-    db.execute("INSERT INTO t VALUES ('four', 4)")
+    execute(db, "INSERT INTO t VALUES ('three')", "ALTER TABLE t ADD COLUMN c", "INSERT INTO t VALUES ('four', 4)")
     no_false_negative(db)
     db.execute("COMMIT")
     no_false_negative(db)
@@ -589,13 +566,10 @@ def two_filters_change_names(files):
     db.execute("CREATE VIRTUAL TABLE g USING bloom(u, k)")
     look(db, "main", "ada", True)
     expect(len(lookups(db, "g", ["eve1", "eve2"])), 2)
-    db.execute("BEGIN")
-    db.execute("INSERT INTO t VALUES ('one')")
-    db.execute("INSERT INTO u VALUES ('two')")
+    execute(db, "BEGIN", "INSERT INTO t VALUES ('one')", "INSERT INTO u VALUES ('two')")
     for sql in "ALTER TABLE f RENAME TO h", "ALTER TABLE g RENAME TO f", "ALTER TABLE h RENAME TO g":
         db.execute(sql)
-    db.execute("INSERT INTO t VALUES ('three')")
-    db.execute("INSERT INTO u VALUES ('four')")
+    execute(db, "INSERT INTO t VALUES ('three')", "INSERT INTO u VALUES ('four')")
     no_false_negative(db, "SELECT k FROM t", "g")
     no_false_negative(db, "SELECT k FROM u", "f")
     db.execute("COMMIT")
@@ -635,9 +609,7 @@ def loaded_twice(files, copy, inside, drops):
     db.execute("INSERT INTO t VALUES ('later', 1)")
     no_false_negative(db)
     if drops:
-        db.execute("DROP TABLE f")
-        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-        db.execute("INSERT INTO t VALUES ('last', 1)")
+        execute(db, "DROP TABLE f", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "INSERT INTO t VALUES ('last', 1)")
         no_false_negative(db)
     db.load_extension(files.load)
     db.execute("INSERT INTO t VALUES ('very last', 1)")
@@ -645,8 +617,7 @@ def loaded_twice(files, copy, inside, drops):
     if inside:
         db.execute("ROLLBACK TO s")
         no_false_negative(db)
-        db.execute("INSERT INTO t(k) VALUES ('after all')")
-        db.execute("COMMIT")
+        execute(db, "INSERT INTO t(k) VALUES ('after all')", "COMMIT")
     no_false_negative(db)
     db.close()
     is_whole_on_disk(files, files.path)
@@ -664,10 +635,8 @@ for copy in False, True:
 def grown_by_several(files, journal_mode, capacity, page_size):
     """Connections that remember how many layers there were find what others add, whenever that is."""
     db = files.connect()
-    db.execute("PRAGMA page_size = %d" % page_size)
-    db.execute("PRAGMA journal_mode = " + journal_mode)
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = %d)" % capacity)
+    execute(db, "PRAGMA page_size = %d" % page_size, "PRAGMA journal_mode = " + journal_mode, "CREATE TABLE t(k TEXT)",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = %d)" % capacity)
     fill(db, capacity * 9 // 10, "ada")
     writers, numbers, random = [db, files.connect(), files.connect()], set(), Random(capacity)
     for writer in writers:

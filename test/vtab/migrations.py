@@ -14,8 +14,8 @@ import sqlite3
 import subprocess
 import sys
 
-from cases import (Skip, case, command, error_of, expect, is_uncertain, is_whole, lookups, main, no_false_negative, note, one,
-                   rebuild_makes_it_whole, test, triggers_of)
+from cases import (Skip, case, command, error_of, execute, expect, is_uncertain, is_whole, lookups, main,
+                   no_false_negative, note, one, rebuild_makes_it_whole, test, triggers_of)
 
 # The filters over a table of people, and the keys of each.
 FILTERS = {
@@ -114,8 +114,7 @@ def by_hand(files, way, inside, legacy, held, other):
     if inside:
         db.execute("COMMIT")
     add_people(db, "Afterwards ")
-    db.execute("UPDATE person SET email = 'New ' || email WHERE id % 3 = 0")
-    db.execute("DELETE FROM person WHERE id % 7 = 0")
+    execute(db, "UPDATE person SET email = 'New ' || email WHERE id % 3 = 0", "DELETE FROM person WHERE id % 7 = 0")
     all_uncertain(db)
     if watcher is not None:
         all_uncertain(watcher)
@@ -158,8 +157,7 @@ def a_migration_that_is_rolled_back(files):
         for name in FILTERS:
             is_whole(db, FILTERS[name][1], name)
         add_people(db, "Stays %d " % num_steps)
-        db.execute("BEGIN")
-        db.execute("SAVEPOINT s")
+        execute(db, "BEGIN", "SAVEPOINT s")
         for sql, _ in zip(drop_and_rename(db), range(num_steps)):
             db.execute(sql)
         db.execute("ROLLBACK TO s")
@@ -195,14 +193,12 @@ def twelve_steps(files, changed, held, vacuumed):
     if held:
         all_true(db)
     # 1 to 3: the triggers' text, in the order in which they were made.
-    db.execute("PRAGMA foreign_keys = OFF")
-    db.execute("BEGIN")
+    execute(db, "PRAGMA foreign_keys = OFF", "BEGIN")
     texts = triggers_of(db, "person")
     assert texts
-    db.execute("CREATE TABLE new_person(%s)" % COLUMNS)
-    db.execute("INSERT INTO new_person SELECT %s FROM person" % ("id + 5000, 'Copied ' || email, 1 - active" if changed else "id, email, active"))
-    db.execute("DROP TABLE person")
-    db.execute("ALTER TABLE new_person RENAME TO person")
+    execute(db, "CREATE TABLE new_person(%s)" % COLUMNS,
+            "INSERT INTO new_person SELECT %s FROM person" % ("id + 5000, 'Copied ' || email, 1 - active" if changed else "id, email, active"),
+            "DROP TABLE person", "ALTER TABLE new_person RENAME TO person")
     for sql in texts:
         db.execute(sql)
     db.execute("COMMIT")
@@ -236,17 +232,14 @@ def another_column(files, before, after, with_triggers):
     db.execute("INSERT INTO %s VALUES (1, '07'), (2, 'Ada'), (3, '8.0')" % table)
     db.execute('CREATE VIRTUAL TABLE %s USING bloom(%s, "k ""2""")' % (f, table))
     texts = triggers_of(db, 'it\'s "t"')
-    db.execute("BEGIN")
-    db.execute('CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after)
-    db.execute("INSERT INTO made_again SELECT * FROM " + table)
-    db.execute("DROP TABLE " + table)
-    db.execute("ALTER TABLE made_again RENAME TO " + table)
+    execute(db, "BEGIN", 'CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after,
+            "INSERT INTO made_again SELECT * FROM " + table, "DROP TABLE " + table,
+            "ALTER TABLE made_again RENAME TO " + table)
     for sql in texts if with_triggers else ():
         db.execute(sql)
-    db.execute("COMMIT")
-    db.execute("INSERT INTO %s VALUES (4, '0x'), (5, '0010'), (6, 'BOB')" % table)
-    db.execute("CREATE TABLE other(x %s)" % after)
-    db.execute("INSERT INTO other VALUES ('7'), ('ADA'), ('ada'), ('8'), ('10'), (10), ('bob')")
+    execute(db, "COMMIT", "INSERT INTO %s VALUES (4, '0x'), (5, '0010'), (6, 'BOB')" % table,
+            "CREATE TABLE other(x %s)" % after,
+            "INSERT INTO other VALUES ('7'), ('ADA'), ('ada'), ('8'), ('10'), (10), ('bob')")
 
     def joined():
         sql = 'SELECT count(*) FROM other JOIN %s AS t ON t."k ""2""" = other.x WHERE NOT EXISTS (SELECT 1 FROM %s WHERE key = other.x)' % (table, f)
@@ -261,9 +254,8 @@ def another_column(files, before, after, with_triggers):
     joined()
     no_false_negative(db, keys, f)
     expect(note(db, f), None)
-    db.execute("INSERT INTO %s(%s) VALUES ('integrity-check')" % (f, f))
-    db.execute("INSERT INTO %s VALUES (7, '0077'), (8, 'Eve')" % table)
-    db.execute("INSERT INTO other VALUES ('77'), ('EVE')")
+    execute(db, "INSERT INTO %s(%s) VALUES ('integrity-check')" % (f, f),
+            "INSERT INTO %s VALUES (7, '0077'), (8, 'Eve')" % table, "INSERT INTO other VALUES ('77'), ('EVE')")
     joined()
 
 
@@ -280,10 +272,8 @@ def the_column_is_gone(files):
     db = files.connect()
     people(db)
     make_filters(db, ["f", "by_id"])
-    db.execute("CREATE TABLE new_person(id INTEGER PRIMARY KEY, name TEXT)")
-    db.execute("DROP TABLE person")
-    db.execute("ALTER TABLE new_person RENAME TO person")
-    db.execute("INSERT INTO person(name) VALUES ('ada')")
+    execute(db, "CREATE TABLE new_person(id INTEGER PRIMARY KEY, name TEXT)", "DROP TABLE person",
+            "ALTER TABLE new_person RENAME TO person", "INSERT INTO person(name) VALUES ('ada')")
     is_uncertain(db, "SELECT name FROM person", "f")
     error = error_of(db, "INSERT INTO f(f) VALUES ('rebuild')")
     assert error is not None and "email" in str(error), error
@@ -337,18 +327,16 @@ def names_of_the_source_change(files):
     db = files.connect()
     people(db)
     make_filters(db)
-    db.execute("ALTER TABLE person RENAME TO people")
-    db.execute("ALTER TABLE people RENAME COLUMN email TO mail")
-    db.execute("INSERT INTO people(mail, active) VALUES ('New@example.org', 1)")
+    execute(db, "ALTER TABLE person RENAME TO people", "ALTER TABLE people RENAME COLUMN email TO mail",
+            "INSERT INTO people(mail, active) VALUES ('New@example.org', 1)")
     keys = {name: sql.replace("person", "people").replace("email", "mail") for name, (_, sql) in FILTERS.items()}
     for name in FILTERS:
         is_whole(db, keys[name], name)
     for name in FILTERS:  # read back from where SQLite keeps the names right
         rebuild_makes_it_whole(db, keys[name], name)
-    db.execute("CREATE TABLE new(id INTEGER PRIMARY KEY, mail TEXT, active INTEGER)")
-    db.execute("INSERT INTO new SELECT id, 'Copied ' || mail, active FROM people")
-    db.execute("DROP TABLE people")
-    db.execute("ALTER TABLE new RENAME TO people")
+    execute(db, "CREATE TABLE new(id INTEGER PRIMARY KEY, mail TEXT, active INTEGER)",
+            "INSERT INTO new SELECT id, 'Copied ' || mail, active FROM people", "DROP TABLE people",
+            "ALTER TABLE new RENAME TO people")
     for name in FILTERS:
         is_uncertain(db, keys[name], name)
         # The names of today may be gone with the triggers: then 'rebuild' says so, and nothing is worse than before.
@@ -396,20 +384,13 @@ def another_table_is_made_again(files):
     db = files.connect()
     people(db)
     make_filters(db)
-    db.execute("CREATE TABLE other(a, b, c)")
-    db.execute("CREATE VIEW over_other AS SELECT a FROM other")
-    db.execute("ALTER TABLE other DROP COLUMN c")
-    db.execute("ALTER TABLE other RENAME COLUMN b TO d")
-    db.execute("ALTER TABLE other RENAME TO another")
-    db.execute("DROP VIEW over_other")
-    db.execute("CREATE TABLE new(a, d)")
-    db.execute("DROP TABLE another")
-    db.execute("ALTER TABLE new RENAME TO another")
-    db.execute("DROP TABLE person")
+    execute(db, "CREATE TABLE other(a, b, c)", "CREATE VIEW over_other AS SELECT a FROM other",
+            "ALTER TABLE other DROP COLUMN c", "ALTER TABLE other RENAME COLUMN b TO d",
+            "ALTER TABLE other RENAME TO another", "DROP VIEW over_other", "CREATE TABLE new(a, d)",
+            "DROP TABLE another", "ALTER TABLE new RENAME TO another", "DROP TABLE person")
     # Nor while a filter's own table is missing.
-    db.execute("ALTER TABLE another RENAME TO other")
-    db.execute("ALTER TABLE other DROP COLUMN d")
-    db.execute("ALTER TABLE lower RENAME TO lower_email")
+    execute(db, "ALTER TABLE another RENAME TO other", "ALTER TABLE other DROP COLUMN d",
+            "ALTER TABLE lower RENAME TO lower_email")
 
 
 # -- By tools ---------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ import re
 import sqlite3
 import sys
 
-from cases import (Api, Skip, case, column, command, rules_out_absent_keys, error_of, expect, fails, filtered, fill, is_whole, main,
-                   no_false_negative, note, one, shadow_tables, test, triggers_of)
+from cases import (Api, Skip, case, column, command, error_of, execute, expect, fails, fill, filtered, is_whole, main,
+                   no_false_negative, note, one, rules_out_absent_keys, shadow_tables, test, triggers_of)
 
 # -- CREATE refuses what its triggers could not do ---------------------------------------------
 
@@ -23,8 +23,7 @@ TABLES = {
 def refused_or_works(files, columns, args, keys):
     """What CREATE accepts, every later statement can do. What it refuses, it refuses with a reason, and leaves nothing."""
     db = files.connect()
-    db.execute("CREATE TABLE " + columns)
-    db.execute("INSERT INTO t(k, n) VALUES ('old', 1000)")
+    execute(db, "CREATE TABLE " + columns, "INSERT INTO t(k, n) VALUES ('old', 1000)")
     before = column(db, "SELECT name FROM sqlite_master")
     error = error_of(db, "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
     if error is not None:
@@ -35,9 +34,8 @@ def refused_or_works(files, columns, args, keys):
     for i in range(300):
         db.execute("INSERT INTO t(k, n) VALUES (?, ?)", ("Ada%d" % i, i))
     no_false_negative(db, keys)
-    db.execute("UPDATE t SET k = 'Bob' || n WHERE n % 2")
-    db.execute("UPDATE t SET n = n + 2000 WHERE n % 3 = 0")
-    db.execute("DELETE FROM t WHERE n % 5 = 0")
+    execute(db, "UPDATE t SET k = 'Bob' || n WHERE n % 2", "UPDATE t SET n = n + 2000 WHERE n % 3 = 0",
+            "DELETE FROM t WHERE n % 5 = 0")
     no_false_negative(db, keys)
     is_whole(db, keys)
     command(db, "f", "rebuild")
@@ -64,8 +62,7 @@ for args in ("t, k, where = 'new.n > 1'", "t, k, where = 'old.n > 1'", "t, new.k
 def capacity(files, number, with_table):
     """A number that no file has room for is refused in words, and nothing overflows or is left."""
     db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("PRAGMA max_page_count = 5000")
+    execute(db, "CREATE TABLE t(k TEXT)", "PRAGMA max_page_count = 5000")
     before = column(db, "SELECT name FROM sqlite_master")
     error = error_of(db, "CREATE VIRTUAL TABLE f USING bloom(%scapacity = %s)" % ("t, k, " if with_table else "", number))
     assert error is not None
@@ -108,8 +105,7 @@ case(shadow_table_of, "a standalone filter", "bloom", "CREATE VIRTUAL TABLE othe
 def names_like_shadow_tables(files):
     """An ordinary table that is called like another's shadow table would be, beside no such virtual table, is followed."""
     db = files.connect()
-    db.execute("CREATE TABLE my_config(k TEXT)")
-    db.execute("CREATE TABLE docs_content(k TEXT)")
+    execute(db, "CREATE TABLE my_config(k TEXT)", "CREATE TABLE docs_content(k TEXT)")
     for name, table in ("f", "my_config"), ("g", "docs_content"):
         db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s, k)" % (name, table))
         db.execute("INSERT INTO %s VALUES ('ada')" % table)
@@ -192,13 +188,11 @@ def lowered_limits(files, args, values):
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n NUMERIC, %s)" % ALL)
     insert = "INSERT OR REPLACE INTO t(id, k, n, %s) SELECT %%s, 'key' || %%s, %%s, %s FROM n" % (ALL, ", ".join(["%s"] * 8))
     insert = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) " + insert
-    db.execute(insert % (("i",) * 11))
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s, capacity = 100)" % args)
-    db.execute(insert % (("i + 250",) + ("i / 4.0",) * 10))
-    db.execute("UPDATE t SET k = 'u' || k, c1 = c0 || 'x', c7 = c7 / 8 WHERE id % 3")
-    db.execute("UPDATE t SET c7 = c7 || '' WHERE id % 3 = 1")
-    db.execute(insert % (("i * 5",) + ("i * 10000000000000",) * 10))
-    db.execute("DELETE FROM t WHERE id % 7 = 0")
+    execute(db, insert % (("i",) * 11), "CREATE VIRTUAL TABLE f USING bloom(%s, capacity = 100)" % args,
+            insert % (("i + 250",) + ("i / 4.0",) * 10),
+            "UPDATE t SET k = 'u' || k, c1 = c0 || 'x', c7 = c7 / 8 WHERE id % 3",
+            "UPDATE t SET c7 = c7 || '' WHERE id % 3 = 1", insert % (("i * 5",) + ("i * 10000000000000",) * 10),
+            "DELETE FROM t WHERE id % 7 = 0")
     where = "WHERE c0 IN (%s)" % ALL if "where" in args else ""
     for phase in "followed", "rebuilt":
         assert one(db, "SELECT count(*) FROM t " + where) > 100
@@ -209,9 +203,7 @@ def lowered_limits(files, args, values):
         command(db, "f", "integrity-check")
         command(db, "f", "rebuild")
         expect(note(db), None)
-    db.execute("ALTER TABLE t RENAME TO u")
-    db.execute("ALTER TABLE f RENAME TO g")
-    db.execute("DROP TABLE g")
+    execute(db, "ALTER TABLE t RENAME TO u", "ALTER TABLE f RENAME TO g", "DROP TABLE g")
 
 
 if hasattr(sqlite3.Connection, "setlimit"):
@@ -225,9 +217,8 @@ def full_disk(files, filtered, inside, journal_mode):
     """Rows until the disk is full. Returns how it ended: with an index in the filter's place it is the same."""
     path = files.file("%s%s%s.db" % (filtered, inside, journal_mode))
     db = files.connect(path)
-    db.execute("PRAGMA journal_mode = " + journal_mode)
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)" if filtered else "CREATE INDEX i ON t(k)")
+    execute(db, "PRAGMA journal_mode = " + journal_mode, "CREATE TABLE t(k TEXT)",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)" if filtered else "CREATE INDEX i ON t(k)")
     if inside:
         db.execute("BEGIN")
     fill(db, 5000)
@@ -246,8 +237,7 @@ def full_disk(files, filtered, inside, journal_mode):
     num_rows = one(db, "SELECT count(*) FROM t")
     if filtered:
         no_false_negative(db)
-        db.execute("PRAGMA max_page_count = 1073741823")
-        db.execute("INSERT INTO t VALUES ('there is room again')")
+        execute(db, "PRAGMA max_page_count = 1073741823", "INSERT INTO t VALUES ('there is room again')")
         is_whole(db)
     db.close()
     return survived, num_rows >= 5000, codes
@@ -269,11 +259,9 @@ def growth_on_a_full_disk(files):
     """The filter is due to grow when the disk is full, but the rows have room: they are written, and nothing is lost.
     A filter that cannot grow goes on with the layers that it has: more "maybe", no error."""
     db = files.connect()
-    db.execute("PRAGMA page_size = 4096")
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
-    db.execute("CREATE TABLE room(b)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)")
-    db.execute("INSERT INTO t(k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) SELECT 'key' || i FROM n")
+    execute(db, "PRAGMA page_size = 4096", "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)", "CREATE TABLE room(b)",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)",
+            "INSERT INTO t(k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) SELECT 'key' || i FROM n")
     # The rows stay as many as they are, their pages too: UPDATEs bring new keys.
     db.execute("PRAGMA max_page_count = %d" % one(db, "PRAGMA page_count"))
     db.execute("BEGIN")
@@ -281,8 +269,7 @@ def growth_on_a_full_disk(files):
     for i in range(20):
         num_failed += error_of(db, "UPDATE t SET k = 'k%02d' || substr(k, 4) WHERE id %% 2 = %d" % (i, i % 2)) is not None
         assert db.in_transaction, "the whole transaction was taken back"
-        db.execute("SAVEPOINT s")
-        db.execute("RELEASE s")
+        execute(db, "SAVEPOINT s", "RELEASE s")
     db.execute("COMMIT")
     no_false_negative(db, "SELECT k FROM t WHERE id % 50 < 2")
     expect(num_failed, 0, "UPDATEs that failed for want of room for the filter")
@@ -322,18 +309,15 @@ def drop_column(files, args, keys):
         db.execute("INSERT INTO t(k, n) VALUES (?, 1)", ("After " + name,))
         db.execute("UPDATE t SET k = k || 'x' WHERE id = 1")
         is_whole(db, keys)
-    db.execute("ALTER TABLE t ADD COLUMN z DEFAULT 5")
-    db.execute("INSERT INTO t(k, n, z) VALUES ('Late', 1, 1)")
-    db.execute("ALTER TABLE t RENAME COLUMN z TO y")
-    db.execute("ALTER TABLE t RENAME COLUMN k TO name")
+    execute(db, "ALTER TABLE t ADD COLUMN z DEFAULT 5", "INSERT INTO t(k, n, z) VALUES ('Late', 1, 1)",
+            "ALTER TABLE t RENAME COLUMN z TO y", "ALTER TABLE t RENAME COLUMN k TO name")
     keys = keys.replace("k", "name").replace("AS name", "AS k")
     db.execute("INSERT INTO t(name, n) VALUES ('Later', 1)")
     is_whole(db, keys)
     db.execute("ALTER TABLE t DROP COLUMN y")
     command(db, "f", "rebuild")
     is_whole(db, keys)
-    db.execute("ALTER TABLE t RENAME TO u")
-    db.execute("INSERT INTO u(name, n) VALUES ('Last', 1)")
+    execute(db, "ALTER TABLE t RENAME TO u", "INSERT INTO u(name, n) VALUES ('Last', 1)")
     is_whole(db, keys.replace(" t", " u"))
     if "name" in args.replace("k", "name"):  # the key's own column: refused by SQLite, or the filter is uncertain
         if error_of(db, "ALTER TABLE u DROP COLUMN name") is None:
@@ -349,12 +333,9 @@ for args, keys in (("t, k", "SELECT k FROM t"), ("t, lower(k)", "SELECT lower(k)
 def legacy_rename_of_the_table(files):
     """With legacy_alter_table SQLite rewrites no trigger's text: a plain column's has nothing to be rewritten."""
     db = filtered(files, columns="id INTEGER PRIMARY KEY, k TEXT", rows="(1, 'ada')")
-    db.execute("PRAGMA legacy_alter_table = ON")
-    db.execute("ALTER TABLE t RENAME TO u")
-    db.execute("INSERT INTO u VALUES (2, 'bob')")
-    db.execute("UPDATE u SET k = 'cy' WHERE id = 1")
-    db.execute("INSERT OR REPLACE INTO u VALUES (2, 'dee')")
-    db.execute("DELETE FROM u WHERE id = 1")
+    execute(db, "PRAGMA legacy_alter_table = ON", "ALTER TABLE t RENAME TO u", "INSERT INTO u VALUES (2, 'bob')",
+            "UPDATE u SET k = 'cy' WHERE id = 1", "INSERT OR REPLACE INTO u VALUES (2, 'dee')",
+            "DELETE FROM u WHERE id = 1")
     no_false_negative(db, "SELECT k FROM u")
     command(db, "f", "rebuild")
     is_whole(db, "SELECT k FROM u")
@@ -410,8 +391,7 @@ def damaged(files, place, table_number, standalone):
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     db.close()
     db = files.connect(load=False)
-    db.execute("INSERT INTO t VALUES ('cy')")
-    db.execute("ALTER TABLE t RENAME TO u")
+    execute(db, "INSERT INTO t VALUES ('cy')", "ALTER TABLE t RENAME TO u")
 
 
 def replaced_by(*statements):
@@ -517,13 +497,11 @@ for name in "a look-up", "the facts", "the handle", "INSERT":
 def a_lock_that_comes_while_a_statement_is_kept(files):
     """Python keeps the statement; the second run meets the lock in xFilter and not in xBestIndex."""
     db, other = files.connect(timeout=0), files.connect(timeout=0)
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(db, "CREATE TABLE t(k TEXT)", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
     sql = "SELECT count(*) FROM f(?)"
     expect(one(other, sql, "ada"), 0)
     for _ in range(3):
-        db.execute("BEGIN EXCLUSIVE")
-        db.execute("INSERT INTO t VALUES ('ada')")
+        execute(db, "BEGIN EXCLUSIVE", "INSERT INTO t VALUES ('ada')")
         expect(error_of(other, sql, "ada").sqlite_errorname, "SQLITE_BUSY")
         db.execute("COMMIT")
         expect(one(other, sql, "ada"), 1)
@@ -677,9 +655,7 @@ def what_is_told_is_in_the_database(files):
     db = files.connect(":memory:")
     if not hasattr(db, "serialize"):
         raise Skip("Python 3.11's serialize()")
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)")
-    db.execute("BEGIN")
+    execute(db, "CREATE TABLE t(k TEXT)", "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)", "BEGIN")
     for i in range(4):
         fill(db, 100 if i < 2 else 8000, "key %d " % i)
         db.execute("SAVEPOINT s%d" % i)
@@ -752,9 +728,7 @@ def wal_bytes(files, name):
             if os.path.exists(files.file(name) + suffix):
                 os.remove(files.file(name) + suffix)
     db = files.connect(files.file(name))
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA wal_autocheckpoint = 0")
-    db.execute("CREATE TABLE t(k TEXT)")
+    execute(db, "PRAGMA journal_mode = WAL", "PRAGMA wal_autocheckpoint = 0", "CREATE TABLE t(k TEXT)")
     db.execute("INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT %s FROM n" % text(name, "i"))
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
     start = os.path.getsize(files.file(name) + "-wal")

@@ -12,8 +12,8 @@ no row is missed: after the statement, and after 'rebuild' and the statement onc
 """
 import sys
 
-from cases import (case, column, command, rules_out_absent_keys, error_of, expect, is_uncertain, is_whole, main, no_false_negative,
-                   note, one, rebuild_makes_it_whole)
+from cases import (case, column, command, error_of, execute, expect, is_uncertain, is_whole, main, no_false_negative,
+                   note, one, rebuild_makes_it_whole, rules_out_absent_keys)
 
 # name, the table, the filter's arguments, triggers made after the filter, statements, the filter's keys.
 # {stop} is RAISE(IGNORE) or RAISE(FAIL, ...).
@@ -97,8 +97,7 @@ CASES = [
 
 def stopped(files, columns, args, triggers, statements, keys, stop):
     db = files.connect()
-    db.execute("CREATE TABLE " + columns)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    execute(db, "CREATE TABLE " + columns, "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
     for sql in triggers:
         db.execute(sql.format(stop=stop))
 
@@ -129,8 +128,7 @@ def dropped(files, columns, args, triggers, statements, keys, stop):
     """The triggers that kept rows are dropped again: nothing in the schema tells, but what a filter may not have heard
     of leaves a mark until 'rebuild'."""
     db, other = files.connect(), files.connect()
-    db.execute("CREATE TABLE " + columns)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    execute(db, "CREATE TABLE " + columns, "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
     expect([note(other), note(db)], [None, None])
     for sql in triggers:
         db.execute(sql.format(stop=stop))
@@ -145,8 +143,7 @@ def dropped(files, columns, args, triggers, statements, keys, stop):
         else:
             is_uncertain(each, keys)
     if note(db):
-        db.execute("VACUUM")
-        db.execute("ALTER TABLE f RENAME TO g")
+        execute(db, "VACUUM", "ALTER TABLE f RENAME TO g")
         is_uncertain(db, keys, "g")
         is_uncertain(other, keys, "g")
         db.execute("ALTER TABLE g RENAME TO f")
@@ -176,14 +173,12 @@ UNHEARD = {
 
 def unheard(files, args, key, sql):
     db = files.connect()
-    db.execute("PRAGMA foreign_keys = ON")
-    db.execute("CREATE TABLE parent(name PRIMARY KEY)")
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT REFERENCES parent(name) ON UPDATE CASCADE, x)")
-    db.execute("CREATE TABLE log(k)")
-    db.execute("CREATE TRIGGER logged AFTER INSERT ON log BEGIN INSERT INTO t(k) VALUES (new.k); END")
-    db.execute("INSERT INTO parent VALUES ('Ada')")
-    db.execute("INSERT INTO t(k) VALUES ('Ada')")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    execute(db, "PRAGMA foreign_keys = ON", "CREATE TABLE parent(name PRIMARY KEY)",
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT REFERENCES parent(name) ON UPDATE CASCADE, x)",
+            "CREATE TABLE log(k)",
+            "CREATE TRIGGER logged AFTER INSERT ON log BEGIN INSERT INTO t(k) VALUES (new.k); END",
+            "INSERT INTO parent VALUES ('Ada')", "INSERT INTO t(k) VALUES ('Ada')",
+            "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
     if sql != UNHEARD["a foreign key"]:
         db.execute("PRAGMA foreign_keys = OFF")
     stops = [text.format(stop="RAISE(IGNORE)") for text in (INSERT_STOPS, UPDATE_STOPS)]
@@ -194,8 +189,7 @@ def unheard(files, args, key, sql):
             db.execute(text)
         for text in statements:
             db.execute(text)
-        db.execute("DROP TRIGGER stop_i")
-        db.execute("DROP TRIGGER stop_u")
+        execute(db, "DROP TRIGGER stop_i", "DROP TRIGGER stop_u")
 
     # Where no row came, or it was rolled back, and where another column alone changed, nothing is in doubt.
     stop_and_drop("UPDATE t SET x = 1")
@@ -210,9 +204,7 @@ def unheard(files, args, key, sql):
     # A statement that was compiled before there was a newer trigger is compiled anew.
     db.execute(sql + " -- kept")
     is_whole(db, keys)
-    db.execute("UPDATE parent SET name = 'Ada'")
-    db.execute("DELETE FROM t")
-    db.execute("INSERT INTO t(id, k) VALUES (1, 'Ada')")
+    execute(db, "UPDATE parent SET name = 'Ada'", "DELETE FROM t", "INSERT INTO t(id, k) VALUES (1, 'Ada')")
     stop_and_drop(sql + " -- kept")
     is_uncertain(db, keys)
     rebuild_makes_it_whole(db, keys)
@@ -235,13 +227,10 @@ DISGUISED = {
 
 def disguised(files, trigger):
     db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT, x)")
-    db.execute("CREATE TABLE log(key UNIQUE)")
-    db.execute("INSERT INTO log VALUES (7)")
-    db.execute("CREATE VIRTUAL TABLE seen USING bloom(capacity = 10)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k))")
-    db.execute("CREATE VIRTUAL TABLE \"another f\" USING bloom(t, upper(k))")
-    db.execute("CREATE TRIGGER told AFTER INSERT ON t BEGIN INSERT INTO seen(key) VALUES (new.x); END")
+    execute(db, "CREATE TABLE t(k TEXT, x)", "CREATE TABLE log(key UNIQUE)", "INSERT INTO log VALUES (7)",
+            "CREATE VIRTUAL TABLE seen USING bloom(capacity = 10)", "CREATE VIRTUAL TABLE f USING bloom(t, lower(k))",
+            "CREATE VIRTUAL TABLE \"another f\" USING bloom(t, upper(k))",
+            "CREATE TRIGGER told AFTER INSERT ON t BEGIN INSERT INTO seen(key) VALUES (new.x); END")
     is_whole(db, "SELECT lower(k) AS k FROM t")
     db.execute(trigger)
     error_of(db, "INSERT OR FAIL INTO t VALUES ('Ada', 7)")
@@ -260,17 +249,14 @@ for name, trigger in DISGUISED.items():
 def guard_is_emptied(files):
     """The mark's row: without it nobody knows."""
     db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, lower(k))")
-    db.execute("DELETE FROM f_guard")
-    db.execute("CREATE TABLE another(x)")
+    execute(db, "CREATE TABLE t(k TEXT)", "CREATE VIRTUAL TABLE f USING bloom(t, lower(k))", "DELETE FROM f_guard",
+            "CREATE TABLE another(x)")
     is_uncertain(db)
     rebuild_makes_it_whole(db)
     # Of a column that has an index sqlite3_blob writes nothing.
     db.execute("CREATE INDEX i ON f_guard(unused)")
     db.execute(INSERT_STOPS.format(stop="RAISE(IGNORE)"))
-    db.execute("INSERT INTO t VALUES ('Ada')")
-    db.execute("DROP TRIGGER stop_i")
+    execute(db, "INSERT INTO t VALUES ('Ada')", "DROP TRIGGER stop_i")
     is_uncertain(db, "SELECT lower(k) AS k FROM t")
 
 
@@ -281,8 +267,7 @@ def stopped_by_temp(files, columns, args, triggers, statements, keys):
     """A TEMP trigger fires before all others, and is in no file: nothing can close that, but 'integrity-check' finds
     what is missed, and 'rebuild' repairs it. One example for the reference: this is the list of what stays open."""
     db = files.connect()
-    db.execute("CREATE TABLE " + columns)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    execute(db, "CREATE TABLE " + columns, "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
     for sql in triggers:
         db.execute(sql.replace("CREATE TRIGGER", "CREATE TEMP TRIGGER", 1).replace(" ON t ", " ON main.t ", 1).format(stop="RAISE(IGNORE)"))
     for sql in statements:

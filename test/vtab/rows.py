@@ -6,8 +6,8 @@ import ctypes
 import sqlite3
 import sys
 
-from cases import (case, column, command, rules_out_absent_keys, error_of, expect, fails, filtered, fill, is_whole, main, no_false_negative, one,
-                   quoted, test)
+from cases import (case, column, command, error_of, execute, expect, fails, fill, filtered, is_whole, main,
+                   no_false_negative, one, quoted, rules_out_absent_keys, test)
 
 # -- Columns that take the rowid's names ----------------------------------------------------
 
@@ -16,9 +16,8 @@ NAMES = "rowid", "_rowid_", "oid"
 
 def renamed_to_rowid(files, columns, args, renamed, name, keys):
     db = files.connect()
-    db.execute("CREATE TABLE t(%s)" % columns)
-    db.execute("INSERT INTO t(k, c) VALUES ('Ada', 50), ('Bob', 60)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    execute(db, "CREATE TABLE t(%s)" % columns, "INSERT INTO t(k, c) VALUES ('Ada', 50), ('Bob', 60)",
+            "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
     error = error_of(db, "ALTER TABLE t RENAME COLUMN %s TO %s" % (renamed, name))
     if error is not None:
         # SQLite may be unable to; it says so, and nothing has changed.
@@ -36,8 +35,7 @@ def renamed_to_rowid(files, columns, args, renamed, name, keys):
     no_false_negative(db, keys)
     db.execute("UPDATE t SET %s = %s || 'x' WHERE %s > 55" % (k, k, c))
     no_false_negative(db, keys)
-    db.execute("INSERT OR REPLACE INTO t(%s, %s) VALUES ('Zoe', 7)" % (k, c))
-    db.execute("UPDATE t SET %s = %s + 5000" % (c, c))
+    execute(db, "INSERT OR REPLACE INTO t(%s, %s) VALUES ('Zoe', 7)" % (k, c), "UPDATE t SET %s = %s + 5000" % (c, c))
     no_false_negative(db, keys)
     command(db, "f", "rebuild")
     no_false_negative(db, keys)
@@ -89,9 +87,8 @@ def rebuild_in_recursion(files, event, when, depth, columns, args, keys, texts):
     """Triggers nest, and the innermost one rebuilds: rows of all levels have been told but are not in the table yet,
     or the other way round. It may be refused; then what was there before the statement stays true."""
     db = files.connect()
-    db.execute("PRAGMA recursive_triggers = ON")
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, %s)" % columns)
-    db.execute("INSERT INTO t(id, k) WITH RECURSIVE n(i) AS (SELECT -1 UNION ALL SELECT i - 1 FROM n WHERE i > -500) SELECT i, 'old' || i FROM n")
+    execute(db, "PRAGMA recursive_triggers = ON", "CREATE TABLE t(id INTEGER PRIMARY KEY, %s)" % columns,
+            "INSERT INTO t(id, k) WITH RECURSIVE n(i) AS (SELECT -1 UNION ALL SELECT i - 1 FROM n WHERE i > -500) SELECT i, 'old' || i FROM n")
     key = "'%s' || (%d + %%s)" % (texts, 10000)
     if event == "INSERT":
         step = "INSERT INTO t(id, k) VALUES (new.id + 1, %s)" % (key % "new.id + 1")
@@ -104,15 +101,12 @@ def rebuild_in_recursion(files, event, when, depth, columns, args, keys, texts):
     deeper = "CREATE TRIGGER deeper %s %s ON t WHEN new.id BETWEEN 1 AND %d BEGIN %s; END" % (when, event, depth - 1, step)
     rebuilds = "CREATE TRIGGER rebuilds %s %s ON t WHEN new.id = %d BEGIN SELECT count(*) FROM f('x'); INSERT INTO f(f) VALUES ('rebuild'); END" % (when, event, depth)
     # Older than the filter, so that its own BEFORE triggers fire first.
-    db.execute(deeper)
-    db.execute(rebuilds)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    execute(db, deeper, rebuilds, "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
     no_false_negative(db, keys)
     error_of(db, start)
     no_false_negative(db, keys)
     command(db, "f", "integrity-check")
-    db.execute("BEGIN")
-    db.execute("DELETE FROM t WHERE id > 0 AND id % 2")
+    execute(db, "BEGIN", "DELETE FROM t WHERE id > 0 AND id % 2")
     error_of(db, start.replace("INSERT", "INSERT OR REPLACE"))
     db.execute("COMMIT")
     no_false_negative(db, keys)
@@ -143,8 +137,7 @@ def rebuild_amid_a_long_statement(files):
         keys = "SELECT g FROM t" if "g AS" in columns else "SELECT k FROM t"
         error_of(db, "INSERT INTO t(k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT 'key' || i FROM n")
         no_false_negative(db, keys)
-        db.execute("DROP TRIGGER a")
-        db.execute("DROP TRIGGER b")
+        execute(db, "DROP TRIGGER a", "DROP TRIGGER b")
         command(db, "f", "rebuild")
         is_whole(db, keys)
 
@@ -277,8 +270,7 @@ def column_of_a_compound(files, type_):
                         if one(db, "SELECT count(*) FROM " + source.replace("s", s, 1)):
                             num_found += 1
                             expect(one(db, "SELECT count(*) FROM " + found.replace("s", s, 1)), 1, "%s in %s of %s: %s" % (stored, type_, s, found))
-        db.execute("DROP TABLE f")
-        db.execute("DROP TABLE t")
+        execute(db, "DROP TABLE f", "DROP TABLE t")
     assert num_found > 200, num_found
 
 
@@ -290,8 +282,7 @@ for type_ in "TEXT", "BLOB", "INTEGER", "REAL":
 def statements_that_return_their_changes(files):
     """Under PRAGMA count_changes every INSERT has a row: CREATE and 'rebuild' made nothing then, without an error."""
     db = files.connect()
-    db.execute("PRAGMA count_changes = 1")
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
+    execute(db, "PRAGMA count_changes = 1", "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
     fill(db, 100)
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 10)").fetchall()
     db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, k)").fetchall()
@@ -307,9 +298,8 @@ def statements_that_return_their_changes(files):
 @test
 def upserts(files):
     db = files.connect()
-    db.execute("CREATE TABLE t(k TEXT PRIMARY KEY, n INTEGER DEFAULT 0) WITHOUT ROWID")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, k || n)")
+    execute(db, "CREATE TABLE t(k TEXT PRIMARY KEY, n INTEGER DEFAULT 0) WITHOUT ROWID",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k)", "CREATE VIRTUAL TABLE g USING bloom(t, k || n)")
     for i in range(40):
         db.execute("INSERT INTO t(k) VALUES ('a' || ?), ('b'), ('c' || ?) ON CONFLICT (k) DO UPDATE SET k = excluded.k || '+' || ?, n = n + 1", (i % 7, i % 5, i))
         db.execute("INSERT INTO t(k) VALUES ('a' || ?), ('d') ON CONFLICT DO NOTHING", (i,))

@@ -9,7 +9,8 @@ import json
 import sqlite3
 import sys
 
-from cases import ABSENT, case, column, command, expect, fails, fill, is_whole, main, no_false_negative, one, test
+from cases import (ABSENT, case, column, command, execute, expect, fails, fill, is_whole, main, no_false_negative, one,
+                   test)
 
 NUM_KEYS = 300
 SUBQUERY = "SELECT v.value, (SELECT count(*) FROM f(v.value)) FROM json_each(?) AS v"
@@ -64,14 +65,11 @@ def roll_back(db, files):
 
 
 def roll_back_schema(db, files):
-    db.execute("BEGIN")
-    db.execute("CREATE TABLE other(x)")
+    execute(db, "BEGIN", "CREATE TABLE other(x)")
     insert(db, files)
-    db.execute("SAVEPOINT s")
-    db.execute("CREATE TABLE another(x)")
+    execute(db, "SAVEPOINT s", "CREATE TABLE another(x)")
     fill(db, NUM_KEYS, "eve")
-    db.execute("ROLLBACK TO s")
-    db.execute("COMMIT")
+    execute(db, "ROLLBACK TO s", "COMMIT")
 
 
 def grow(db, files):
@@ -165,8 +163,7 @@ def ends(files, query, mode, how):
     if mode != "DELETE":
         expect(other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone(), (0, 0, 0))
     no_false_negative(db, "SELECT k FROM x.t", "x.f")
-    db.execute("DROP TABLE x.f")
-    db.execute("DETACH x")
+    execute(db, "DROP TABLE x.f", "DETACH x")
 
 
 for how in "run to its end", "stopped", "beside one that failed":

@@ -7,15 +7,13 @@ Each test runs in a process of its own, so that a crash is one failure.
 import sqlite3
 import sys
 
-from cases import fails, main, one, test
+from cases import execute, fails, main, one, test
 
 
 @test
 def another_connection_changes_the_schema(files):
     a, b = files.connect(), files.connect()
-    a.execute("CREATE TABLE t(k TEXT)")
-    a.execute("INSERT INTO t VALUES ('ada')")
-    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(a, "CREATE TABLE t(k TEXT)", "INSERT INTO t VALUES ('ada')", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
     assert one(b, "SELECT count(*) FROM t") == 1
     a.execute("CREATE TABLE other(x)")
     assert one(b, "SELECT count(*) FROM f('ada')") == 1
@@ -30,17 +28,12 @@ def another_connection_moves_a_table(files):
     # Before 3.38.2, SQLite must not read the schema anew while it compiles: the statement
     # would go to the page where the table was.
     a, b = files.connect(), files.connect()
-    a.execute("CREATE TABLE t(k)")
-    a.execute("INSERT INTO t VALUES (1), (2)")
-    a.execute("CREATE TABLE other(k, value)")
-    a.execute("INSERT INTO other VALUES (1, 'old'), (3, 'old')")
-    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(a, "CREATE TABLE t(k)", "INSERT INTO t VALUES (1), (2)", "CREATE TABLE other(k, value)",
+            "INSERT INTO other VALUES (1, 'old'), (3, 'old')", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
     maybe = " WHERE EXISTS (SELECT 1 FROM f WHERE key = other.k)"
     assert b.execute("SELECT value FROM other" + maybe).fetchall() == [("old",)]
     for name, sql in ("new", "SELECT value FROM other" + maybe), ("newer", "UPDATE other SET value = 'written'" + maybe):
-        a.execute("BEGIN")
-        a.execute("ALTER TABLE other RENAME TO before_" + name)
-        a.execute("CREATE TABLE other(k, value)")
+        execute(a, "BEGIN", "ALTER TABLE other RENAME TO before_" + name, "CREATE TABLE other(k, value)")
         a.execute("INSERT INTO other VALUES (1, ?), (3, ?)", (name, name))
         a.execute("COMMIT")
         assert b.execute(sql).fetchall() == ([("new",)] if name == "new" else [])
@@ -51,15 +44,12 @@ def another_connection_moves_a_table(files):
 @test
 def another_connection_makes_the_filter_again(files):
     a, b = files.connect(), files.connect()
-    a.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, number INTEGER)")
-    a.execute("INSERT INTO t VALUES (1, 'Ada', 3)")
-    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, name)")
+    execute(a, "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, number INTEGER)",
+            "INSERT INTO t VALUES (1, 'Ada', 3)", "CREATE VIRTUAL TABLE f USING bloom(t, name)")
     # A prepared statement keeps b's object of the table alive.
     assert one(b, "SELECT count(*) FROM f(?)", "ADA") == 1
-    a.execute("DROP TABLE f")
-    a.execute("PRAGMA page_size = 16384")
-    a.execute("VACUUM")
-    a.execute("CREATE VIRTUAL TABLE f USING bloom(t, number, capacity = 100000)")
+    execute(a, "DROP TABLE f", "PRAGMA page_size = 16384", "VACUUM",
+            "CREATE VIRTUAL TABLE f USING bloom(t, number, capacity = 100000)")
     assert one(b, "SELECT count(*) FROM t") == 1
     assert one(b, "SELECT 0 + count(*) FROM f('03')") == 1
     b.execute("INSERT INTO t VALUES (2, 'Bob', 77)")
@@ -71,16 +61,11 @@ def another_connection_makes_the_filter_again(files):
 @test
 def a_rename_that_rewrites_no_trigger(files):
     db = files.connect()
-    db.execute('CREATE TABLE "it\'s ""t"""(k)')
-    db.execute('CREATE VIRTUAL TABLE f USING bloom("it\'s ""t""", k)')
-    db.execute('INSERT INTO "it\'s ""t""" VALUES (1)')
-    db.execute('ALTER TABLE "it\'s ""t""" RENAME TO "T ""2"""')
+    execute(db, 'CREATE TABLE "it\'s ""t"""(k)', 'CREATE VIRTUAL TABLE f USING bloom("it\'s ""t""", k)',
+            'INSERT INTO "it\'s ""t""" VALUES (1)', 'ALTER TABLE "it\'s ""t""" RENAME TO "T ""2"""')
     assert one(db, "SELECT count(*) FROM f(1)") == 1
-    db.execute("PRAGMA legacy_alter_table = ON")
-    db.execute('ALTER TABLE "T ""2""" RENAME TO old')
-    db.execute('CREATE TABLE "T ""2"""(k)')
-    db.execute('INSERT INTO "T ""2""" VALUES (2)')
-    db.execute("INSERT INTO old VALUES (3)")
+    execute(db, "PRAGMA legacy_alter_table = ON", 'ALTER TABLE "T ""2""" RENAME TO old', 'CREATE TABLE "T ""2"""(k)',
+            'INSERT INTO "T ""2""" VALUES (2)', "INSERT INTO old VALUES (3)")
     assert db.execute("SELECT count(*), note FROM f(3)").fetchall() == [(1, None)]
     assert one(db, "SELECT count(*) FROM f(2)") == 0
 
@@ -91,21 +76,17 @@ def rebuilt_table(before, after):
         db.execute('CREATE TABLE "it\'s ""t"""(id INTEGER PRIMARY KEY, "k ""2""" %s)' % before)
         db.execute('CREATE VIRTUAL TABLE "f\'s ""f""" USING bloom("it\'s ""t""", "k ""2""")')
         triggers = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'it''s \"t\"'")]
-        db.execute("PRAGMA legacy_alter_table = ON")
-        db.execute("BEGIN")
-        db.execute('CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after)
-        db.execute('DROP TABLE "it\'s ""t"""')
-        db.execute('ALTER TABLE made_again RENAME TO "it\'s ""t"""')
+        execute(db, "PRAGMA legacy_alter_table = ON", "BEGIN",
+                'CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after, 'DROP TABLE "it\'s ""t"""',
+                'ALTER TABLE made_again RENAME TO "it\'s ""t"""')
         for sql in triggers:
             db.execute(sql)
-        db.execute("COMMIT")
-        db.execute('INSERT INTO "it\'s ""t""" VALUES (1, 7)')
+        execute(db, "COMMIT", 'INSERT INTO "it\'s ""t""" VALUES (1, 7)')
         command = 'INSERT INTO "f\'s ""f"""("f\'s ""f""") VALUES (\'%s\')'
         if before.split()[0] == after.split()[0] and ("NOCASE" in before) == ("NOCASE" in after):
             assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
-            db.execute("PRAGMA legacy_alter_table = OFF")
-            db.execute('ALTER TABLE "it\'s ""t""" RENAME COLUMN "k ""2""" TO plain')
-            db.execute('ALTER TABLE "it\'s ""t""" RENAME TO t')
+            execute(db, "PRAGMA legacy_alter_table = OFF", 'ALTER TABLE "it\'s ""t""" RENAME COLUMN "k ""2""" TO plain',
+                    'ALTER TABLE "it\'s ""t""" RENAME TO t')
             assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
             db.execute(command % "rebuild")
             assert one(db, 'SELECT note FROM "f\'s ""f"""') is None
@@ -115,8 +96,7 @@ def rebuilt_table(before, after):
         assert one(db, 'SELECT bloom_may_contain((SELECT handle FROM "f\'s ""f"""), \'no key\')') == 1
         assert "its table was made again" in one(db, 'SELECT note FROM "f\'s ""f"""')
         fails(db, command % "integrity-check", "every key may be in it")
-        db.execute(command % "rebuild")
-        db.execute(command % "integrity-check")
+        execute(db, command % "rebuild", command % "integrity-check")
         assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'no key\')') == 0
         is_found = one(db, 'SELECT count(*) FROM "it\'s ""t""" WHERE "k ""2""" = \'07\'')
         assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'07\')') >= is_found
@@ -132,10 +112,9 @@ for before, after in (("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("TEXT", "TEXT C
 def shadow_view(table):
     def run(files):
         db = files.connect()
-        db.execute("CREATE TABLE t(k)")
-        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-        db.execute("ALTER TABLE f_%s RENAME TO real_one" % table)
-        db.execute("CREATE VIEW f_%s AS SELECT real_one.* FROM real_one, f(1)" % table)
+        execute(db, "CREATE TABLE t(k)", "CREATE VIRTUAL TABLE f USING bloom(t, k)",
+                "ALTER TABLE f_%s RENAME TO real_one" % table,
+                "CREATE VIEW f_%s AS SELECT real_one.* FROM real_one, f(1)" % table)
         db.close()
         for sql in ("SELECT * FROM f(2)", "SELECT * FROM f", "SELECT handle FROM f"):
             db = files.connect()
@@ -153,9 +132,8 @@ def shadow_trigger(what):
     """Triggers on the pages come back to the filter while it writes them: no crash, and no wrong "no"."""
     def run(files):
         db = files.connect()
-        db.execute("CREATE TABLE t(k)")
-        db.execute("CREATE TABLE found(n)")
-        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 20)")
+        execute(db, "CREATE TABLE t(k)", "CREATE TABLE found(n)",
+                "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 20)")
         for event in ("INSERT", "UPDATE", "DELETE"):
             db.execute("CREATE TRIGGER on_%s AFTER %s ON f_pages BEGIN %s; END" % (event, event, what))
         db.execute("PRAGMA trusted_schema = OFF")
@@ -181,8 +159,7 @@ for what in ("INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(key) VALUES (
 def a_collation_of_the_program(files):
     db = files.connect()
     db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
-    db.execute("CREATE TABLE t(k TEXT, b TEXT COLLATE backwards)")
-    db.execute("INSERT INTO t VALUES ('ada', 'ada')")
+    execute(db, "CREATE TABLE t(k TEXT, b TEXT COLLATE backwards)", "INSERT INTO t VALUES ('ada', 'ada')")
     fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, b)", "column b of table t has collation backwards")
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
     assert one(db, "SELECT count(*) FROM f WHERE key = 'ada' COLLATE BINARY") == 1
@@ -195,16 +172,14 @@ def texts_that_look_like_numbers(files):
     db = files.connect()
     num_found = 0
     for type_ in ("INTEGER", "REAL", "NUMERIC"):
-        db.execute("CREATE TABLE t(k %s)" % type_)
-        db.execute("INSERT INTO t VALUES (0), (77), (1e18)")
-        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        execute(db, "CREATE TABLE t(k %s)" % type_, "INSERT INTO t VALUES (0), (77), (1e18)",
+                "CREATE VIRTUAL TABLE f USING bloom(t, k)")
         for text in ("077", "77.0", " 77 ", "7.7e1", "+77.", "77\0", "77\0x", "77x", "0\0", "1e18", "1000000000000000000", "x", "-", "."):
             if one(db, "SELECT count(*) FROM t WHERE k = ?", text):
                 num_found += 1
                 assert one(db, "SELECT count(*) FROM f(?)", text) == 1, (type_, text)
                 assert one(db, "SELECT bloom_may_contain((SELECT handle FROM f), ?)", text) == 1, (type_, text)
-        db.execute("DROP TABLE f")
-        db.execute("DROP TABLE t")
+        execute(db, "DROP TABLE f", "DROP TABLE t")
     assert num_found >= 20, num_found
 
 

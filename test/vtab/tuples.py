@@ -13,7 +13,7 @@ import sqlite3
 import sys
 import time
 
-from cases import case, command, expect, main, one, test
+from cases import case, command, execute, expect, main, one, test
 
 SEED = int(os.environ.get("BLOOM_TEST_SEED") or time.time())
 TYPES = ["", "TEXT", "REAL", "NUMERIC", "INTEGER", "BLOB", "ANY", "DATE"]
@@ -145,9 +145,8 @@ def halves_of_characters(files, encoding):
     """Texts that SQLite cannot make UTF-8 of and UTF-16 again, and those that begin with a byte-order mark, beside
     a REAL, of which only SQLite knows the keys."""
     db = files.connect(factory=Database)
-    db.execute("PRAGMA encoding = '%s'" % encoding)
-    db.execute("CREATE TABLE t(a TEXT, b)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, (a, b))")
+    execute(db, "PRAGMA encoding = '%s'" % encoding, "CREATE TABLE t(a TEXT, b)",
+            "CREATE VIRTUAL TABLE f USING bloom(t, (a, b))")
     for units in itertools.product("\ufeff \ufffe \uffff \ud800 \udbff \udc00 \udfff 1 a \0".split(" "), repeat=2):
         text = "".join(units).encode(encoding, "surrogatepass").hex()
         db.execute("INSERT INTO t VALUES (CAST(x'%s' AS TEXT), 2.5), (CAST(x'%s' AS TEXT), 1 << 60)" % (text, text))

@@ -7,8 +7,9 @@ No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB.
 import os
 import sys
 
-from cases import (case, column, command, rules_out_absent_keys, error_of, expect, fails, filtered, fill, is_uncertain, is_whole, main, no_false_negative, note, one,
-                   quoted, rebuild_makes_it_whole, shadow_tables, test, triggers, triggers_of)
+from cases import (case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole,
+                   main, no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys,
+                   shadow_tables, test, triggers, triggers_of)
 
 KINDS = {
     "a column": ("t, k", "SELECT k FROM t"),
@@ -34,10 +35,8 @@ def triggers_on(db, table):
 
 def goes_on(db, keys):
     """Who writes is not kept from it, in and out of a transaction."""
-    db.execute("INSERT INTO t(k) VALUES ('goes on')")
-    db.execute("BEGIN")
-    db.execute("UPDATE t SET k = 'changed ' || k, id = id + 100000 WHERE id % 10 = 0")
-    db.execute("DELETE FROM t WHERE id % 11 = 0")
+    execute(db, "INSERT INTO t(k) VALUES ('goes on')", "BEGIN",
+            "UPDATE t SET k = 'changed ' || k, id = id + 100000 WHERE id % 10 = 0", "DELETE FROM t WHERE id % 11 = 0")
     is_uncertain(db, keys)
     db.execute("COMMIT")
     is_uncertain(db, keys)
@@ -68,9 +67,7 @@ def trigger_is_gone(files, args, keys, number, how):
         text = text_of(db, name)
         db.execute("DROP TRIGGER " + quoted(name))
         if how == "made again":  # and a row missed between
-            db.execute("INSERT INTO t(k) VALUES ('missed')")
-            db.execute("UPDATE t SET k = 'missed too' WHERE id = 1")
-            db.execute(text)
+            execute(db, "INSERT INTO t(k) VALUES ('missed')", "UPDATE t SET k = 'missed too' WHERE id = 1", text)
         elif how == "another of its name":
             db.execute("CREATE TRIGGER %s BEFORE INSERT ON t BEGIN SELECT 1; END" % quoted(name))
         elif how == "on another table":
@@ -100,8 +97,7 @@ def rolled_back(files, args, keys):
     db = make(files, args)
     is_whole(db, keys)
     for undo in "ROLLBACK", "ROLLBACK TO s":
-        db.execute("BEGIN")
-        db.execute("SAVEPOINT s")
+        execute(db, "BEGIN", "SAVEPOINT s")
         for name in triggers(db):
             db.execute("DROP TRIGGER " + quoted(name))
         db.execute("INSERT INTO t(k) VALUES ('unheard')")
@@ -120,9 +116,7 @@ def rebuild_rolled_back(files, args, keys):
     names = triggers(db)
     db.execute("DROP TRIGGER " + quoted(names[0]))
     for undo in "ROLLBACK", "ROLLBACK TO s":
-        db.execute("BEGIN")
-        db.execute("SAVEPOINT s")
-        db.execute("INSERT INTO t(k) VALUES ('rolled back')")
+        execute(db, "BEGIN", "SAVEPOINT s", "INSERT INTO t(k) VALUES ('rolled back')")
         rebuild_makes_it_whole(db, keys)
         db.execute("INSERT INTO t(k) VALUES ('rolled back, too')")
         is_whole(db, keys)
@@ -161,10 +155,8 @@ def changed_text_of_a_trigger(files):
 def column_changes(files, kind, before, after):
     """The column's text in the schema is changed in place, which no trigger can tell."""
     db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k %s)" % before)
-    db.execute("INSERT INTO t(k) VALUES ('07'), ('Ada'), (8)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, k || 'x')")
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k %s)" % before, "INSERT INTO t(k) VALUES ('07'), ('Ada'), (8)",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k)", "CREATE VIRTUAL TABLE g USING bloom(t, k || 'x')")
     is_whole(db)
     db.execute("PRAGMA writable_schema = ON")
     db.execute("UPDATE sqlite_master SET sql = 'CREATE TABLE t(id INTEGER PRIMARY KEY, k %s)' WHERE name = 't'" % after)
@@ -176,8 +168,7 @@ def column_changes(files, kind, before, after):
     assert "k" in note(db), note(db)
     db.execute("INSERT INTO t(k) VALUES ('010')")
     is_uncertain(db)
-    db.execute("CREATE TABLE other(x %s)" % after)
-    db.execute("INSERT INTO other VALUES ('7'), ('ada'), ('10'), (10)")
+    execute(db, "CREATE TABLE other(x %s)" % after, "INSERT INTO other VALUES ('7'), ('ada'), ('10'), (10)")
     lost = "SELECT count(*) FROM other JOIN t ON t.k = other.x WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = other.x)"
     expect(one(db, lost), 0)
     command(db, "f", "rebuild")
@@ -196,13 +187,9 @@ def a_collation_of_the_program(files):
     """A table made again whose column has a collation that bloom does not know: maybe, and 'rebuild' says why not."""
     db = files.connect()
     db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
-    db.execute("CREATE TABLE t(k TEXT)")
-    db.execute("INSERT INTO t VALUES ('ada')")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    db.execute("CREATE TABLE n(k TEXT COLLATE backwards)")
-    db.execute("DROP TABLE t")
-    db.execute("ALTER TABLE n RENAME TO t")
-    db.execute("INSERT INTO t VALUES ('bob')")
+    execute(db, "CREATE TABLE t(k TEXT)", "INSERT INTO t VALUES ('ada')", "CREATE VIRTUAL TABLE f USING bloom(t, k)",
+            "CREATE TABLE n(k TEXT COLLATE backwards)", "DROP TABLE t", "ALTER TABLE n RENAME TO t",
+            "INSERT INTO t VALUES ('bob')")
     is_uncertain(db)
     fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "backwards")
     is_uncertain(db)
@@ -211,10 +198,8 @@ def a_collation_of_the_program(files):
 @test
 def a_standalone_filter_is_never_uncertain(files):
     db = files.connect()
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(capacity = 100)")
-    db.execute("INSERT INTO f(key) VALUES ('ada'), ('bob')")
-    db.execute("CREATE TABLE t(k)")
-    db.execute("INSERT INTO t VALUES ('ada'), ('bob')")
+    execute(db, "CREATE VIRTUAL TABLE f USING bloom(capacity = 100)", "INSERT INTO f(key) VALUES ('ada'), ('bob')",
+            "CREATE TABLE t(k)", "INSERT INTO t VALUES ('ada'), ('bob')")
     is_whole(db)
     db.execute("VACUUM")
     is_whole(db)
@@ -224,11 +209,9 @@ def a_standalone_filter_is_never_uncertain(files):
 def triggers_of_the_user(files):
     """Triggers that were there before the filter do not make it uncertain; those that come later may, until 'rebuild'."""
     db = files.connect()
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, g AS (k || '!'))")
-    db.execute("CREATE TABLE log(x)")
-    db.execute("CREATE TRIGGER old AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.k); END")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    db.execute("CREATE VIRTUAL TABLE f2 USING bloom(t, lower(k))")
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, g AS (k || '!'))",
+            "CREATE TABLE log(x)", "CREATE TRIGGER old AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.k); END",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k)", "CREATE VIRTUAL TABLE f2 USING bloom(t, lower(k))")
     fill(db, 100)
     is_whole(db)
     is_whole(db, "SELECT lower(k) AS k FROM t", "f2")
@@ -307,9 +290,7 @@ def given_up(files, damage, *back):
         held = files.connect()  # with a hint of its own
         for each in db, held:
             expect(missed(each, key), 0)
-        db.execute("BEGIN")
-        db.execute("SAVEPOINT s")
-        db.execute(damage)
+        execute(db, "BEGIN", "SAVEPOINT s", damage)
         for sql in ("INSERT INTO t(kk) VALUES ('late')", "UPDATE t SET kk = 'changed' || kk WHERE id < 5", "DELETE FROM t WHERE id = 9",
                     "INSERT OR REPLACE INTO t(id, kk) VALUES (7, 'replaced')"):
             before = one(db, "SELECT last_insert_rowid()")
@@ -317,9 +298,7 @@ def given_up(files, damage, *back):
             assert "INSERT" in sql or one(db, "SELECT last_insert_rowid()") == before, sql
         db.execute("ROLLBACK TO s")
         expect(missed(db, key), 0)
-        db.execute(damage)
-        db.execute("INSERT INTO t(kk) VALUES ('late')")
-        db.execute("COMMIT")
+        execute(db, damage, "INSERT INTO t(kk) VALUES ('late')", "COMMIT")
         for sql in back:
             error_of(db, sql)
         for each in db, held, files.connect():
@@ -334,8 +313,7 @@ def given_up(files, damage, *back):
         command(db, "f", "rebuild")
         expect((missed(db, key), missed(held, key)), (0, 0))
         command(db, "f", "integrity-check")
-        db.execute("DROP TABLE t")
-        db.execute("DROP TABLE f")
+        execute(db, "DROP TABLE t", "DROP TABLE f")
         db.close()
         held.close()
         os.remove(files.path)
@@ -352,8 +330,7 @@ for damage, *back in (("DELETE FROM f_pages",), ("DELETE FROM f_pages WHERE rowi
 def pages_and_guard_are_gone(files):
     """Where nothing can say that a key passed by, the write fails and says what repairs it."""
     db = make(files, "t, k")
-    db.execute("DROP TABLE f_pages")
-    db.execute("DROP TABLE f_guard")
+    execute(db, "DROP TABLE f_pages", "DROP TABLE f_guard")
     fails(db, "INSERT INTO t(k) VALUES ('late')", "f is damaged", "rebuild")
     command(db, "f", "rebuild")
     db.execute("INSERT INTO t(k) VALUES ('late')")
