@@ -8,7 +8,6 @@ test of the same, its name stands in a comment.
 $BLOOM_TEST_SHELL: the sqlite3 shell that dumps and restores, sqlite3 unless told.
 $BLOOM_TEST_SQLITES: other versions of SQLite, as in test/vtab/decimals.py.
 """
-import argparse
 import os
 import re
 import shutil
@@ -18,7 +17,7 @@ import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(TOP, "test", "vtab"))
-from cases import (Skip, case, column, command, error_of, execute, expect, fails, fill, is_uncertain,  # noqa: E402
+from cases import (Skip, case, column, command, connect, error_of, execute, expect, fails, fill, is_uncertain,  # noqa: E402
                    is_whole, main, no_false_negative, note, one, shadow_tables, test, triggers, under, versions)
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
@@ -481,9 +480,7 @@ def numbers():
 
 def one_version(args):
     """In a process of its own, under another SQLite."""
-    db = sqlite3.connect(args.path, isolation_level=None)
-    db.enable_load_extension(True)
-    db.load_extension(args.load)
+    db = connect(args.path, args.load)
     tables = ("a", "TEXT"), ("b", "REAL"), ("c", "")
     if args.step == "write":
         db.execute("BEGIN")
@@ -881,10 +878,4 @@ def modules_that_are_not_called_bloom_are_not_ours(files):
 
 
 if __name__ == "__main__":
-    if "--step" in sys.argv:
-        parser = argparse.ArgumentParser()
-        for name in "--load", "--step", "--path":
-            parser.add_argument(name)
-        one_version(parser.parse_args())
-    else:
-        sys.exit(main())
+    sys.exit(main(one_version))

@@ -6,19 +6,20 @@ Whatever is there: a query returns rows of the source, each once and none that i
 ask for, or an error; commands end; 'rebuild' or DROP and CREATE bring all rows back.  Unless
 bytes carry a right checksum, no row is lost, and 'merge' repairs what a query found.
 """
-import argparse
+import os
 import random
 import sqlite3
 import struct
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import arguments, connect, draw, sum_up  # noqa: E402
+
 NUM_ROWS = 1700
 
 
 def make(load):
-    db = sqlite3.connect(":memory:", isolation_level=None)
-    db.enable_load_extension(True)
-    db.load_extension(load)
+    db = connect(":memory:", load)
     db.executescript("""
         CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, few INT, message TEXT);
         WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<%d)
@@ -151,9 +152,9 @@ def damage(r, db):
     return what or "dropped " + table, False
 
 
-def run(seed, load):
+def run(seed, options):
     r = random.Random(seed)
-    db = make(load)
+    db = make(options.load)
     steps = []
     is_kept = True
     for _ in range(r.choice([1, 1, 2])):
@@ -165,9 +166,7 @@ def run(seed, load):
             steps.append("-- %s" % error)
     # A copy reads it all anew; else tables stay as they were connected.
     if r.random() < 0.7:
-        copy = sqlite3.connect(":memory:", isolation_level=None)
-        copy.enable_load_extension(True)
-        copy.load_extension(load)
+        copy = connect(":memory:", options.load)
         db.backup(copy)
         db = copy
     num_steps = [0]
@@ -220,25 +219,5 @@ def run(seed, load):
     db.close()
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--load", default="./bloom")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--runs", type=int, default=100)
-    options = parser.parse_args()
-    passed = failed = 0
-    for seed in range(options.seed, options.seed + options.runs):
-        try:
-            run(seed, options.load)
-            passed += 1
-        except Exception as error:
-            failed += 1
-            print("seed %d: %s: %s" % (seed, type(error).__name__, str(error)[:700]))
-            if failed >= 5:
-                break
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(sum_up(*draw(run, arguments(runs=100))))

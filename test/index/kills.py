@@ -6,7 +6,6 @@ A child inserts, updates and merges, in transactions or not, until it is killed;
 goes on with the file.  After each kill the rows of the index are the rows of the table,
 and 'integrity-check' finds nothing.
 """
-import argparse
 import os
 import random
 import shutil
@@ -17,17 +16,13 @@ import sys
 import tempfile
 import time
 
-
-def connect(path, load):
-    db = sqlite3.connect(path, isolation_level=None, timeout=10)
-    db.enable_load_extension(True)
-    db.load_extension(load)
-    return db
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import arguments, connect, sum_up  # noqa: E402
 
 
 def child(path, load, seed):
     r = random.Random(seed)
-    db = connect(path, load)
+    db = connect(path, load, timeout=10)
     db.execute("PRAGMA synchronous = OFF")
     print("ready", flush=True)
     while True:
@@ -50,7 +45,7 @@ def child(path, load, seed):
 
 
 def look(path, load):
-    db = connect(path, load)
+    db = connect(path, load, timeout=10)
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
     keys = [row[0] for row in db.execute("SELECT k FROM log ORDER BY random() LIMIT 20")] + ["changed"]
@@ -64,18 +59,13 @@ def look(path, load):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--load", default="./bloom")
-    parser.add_argument("--kills", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--child")
-    options = parser.parse_args()
+    options = arguments(kills=5, child="")
     if options.child:
         child(options.child, options.load, options.seed)
     r = random.Random(options.seed)
     folder = tempfile.mkdtemp(prefix="bloom-index-kills-")
     path = os.path.join(folder, "db")
-    db = connect(path, options.load)
+    db = connect(path, options.load, timeout=10)
     db.execute("PRAGMA journal_mode = %s" % r.choice(["WAL", "DELETE"]))
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT)")
     db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, message LIKE, bits_per_block = 1024, probes = 32)")
@@ -97,8 +87,7 @@ def main():
             print("kill %d of seed %d: %s" % (number, options.seed, error))
             break
     shutil.rmtree(folder)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+    return sum_up(passed, failed)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Drives random tables with a bloom_index, and asks table and index the same.
 
-    python3 test/index/model.py [--load ./bloom] [--seed N] [--runs N] [--seconds N] [--big] [--verbose]
+    python3 test/index/model.py [--load ./bloom] [--seed N] [--runs N] [--big] [--verbose]
 
 Each run makes a database, a source table of random columns and one or two indexes, then does
 what comes, from connections with and without the extension: statements of all kinds,
@@ -9,19 +9,20 @@ the index are the rows of the source, as values, in order where ORDER BY says on
 repeated by its seed; --big makes tables large enough for the last tier of groups.  A history
 that fails is printed as SQL.
 """
-import argparse
 import os
 import random
 import shutil
 import sqlite3
 import sys
 import tempfile
-import time
 
 import changes
 import queries
 import values
 from queries import quoted
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import arguments, connect, draw, sum_up  # noqa: E402
 
 
 class Differs(Exception):
@@ -79,11 +80,9 @@ class Run:
 
     def connect(self, has_extension):
         r = self.random
-        db = sqlite3.connect(os.path.join(self.folder, "db"), isolation_level=None, timeout=0, cached_statements=r.choice([0, 100]))
+        db = connect(os.path.join(self.folder, "db"), self.options.load if has_extension else None, timeout=0,
+                     cached_statements=r.choice([0, 100]))
         db.text_factory = Text
-        if has_extension:
-            db.enable_load_extension(True)
-            db.load_extension(self.options.load)
         db.execute("PRAGMA synchronous = OFF")
         db.execute("PRAGMA recursive_triggers = %d" % r.randint(0, 1))
         db.execute("PRAGMA foreign_keys = %d" % (r.random() < 0.8))
@@ -349,35 +348,21 @@ class Run:
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--load", default="./bloom")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--seconds", type=float, default=1e9, help="no run begins after them")
-    parser.add_argument("--big", action="store_true")
-    parser.add_argument("--verbose", action="store_true")
-    options = parser.parse_args()
-    begun = time.time()
+    options = arguments(runs=20, steps=40, big=False, verbose=False)
     counts = {"queries": 0, "believed": 0, "rows": 0, "sourceless": 0}
-    passed = failed = 0
-    for seed in range(options.seed, options.seed + options.runs):
-        if time.time() - begun > options.seconds:
-            break
+
+    def one_run(seed, options):
         run = Run(seed, options, counts)
         try:
             run.run(options.steps)
-            passed += 1
-        except Exception as error:
-            failed += 1
+        except Exception:
             for i, sql, parameters in run.log[-400:]:
                 print("/* %d */ %s" % (i, as_sql(sql, parameters)[:1000]))
-            print("seed %d, SQLite %s: %s: %s" % (seed, sqlite3.sqlite_version, type(error).__name__, error))
-            if failed >= 3:
-                break
+            raise
+
+    num_passed, num_failed = draw(one_run, options, most_failures=3)
     print("note: %d queries, %d of them with blocks that were believed; %d rows" % (counts["queries"], counts["believed"], counts["rows"]))
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+    return sum_up(num_passed, num_failed)
 
 
 if __name__ == "__main__":

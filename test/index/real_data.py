@@ -7,7 +7,6 @@ descriptions of its packages, in one of UTF-16.  Where these are not, examples/p
 stands in.  Patterns are cut from the rows and changed, and come alone and with AND, OR and other
 columns.  --icu names SQLite's ICU extension, whose like() takes the place of SQLite's own.
 """
-import argparse
 import glob
 import gzip
 import os
@@ -18,6 +17,9 @@ import subprocess
 import sys
 
 import values
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import arguments, connect, sum_up  # noqa: E402
 
 
 def changelogs(r):
@@ -54,9 +56,7 @@ class Corpus:
     def __init__(self, name, rows, encoding, options):
         self.random = random.Random(options.seed)
         self.name, self.options = name, options
-        self.db = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
-        self.db.enable_load_extension(True)
-        self.db.load_extension(options.load)
+        self.db = connect(":memory:", options.load, cached_statements=0)
         self.db.execute("PRAGMA encoding = '%s'" % encoding)
         self.db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, package TEXT, line TEXT)")
         self.texts, num_bytes = [], 0
@@ -172,13 +172,7 @@ class Corpus:
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--load", default="./bloom")
-    parser.add_argument("--icu")
-    parser.add_argument("--patterns", type=int, default=300)
-    parser.add_argument("--mb", type=float, default=1, help="of each text")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = arguments(icu="", patterns=300, mb=1.0)  # --mb: of each text
     r = random.Random(options.seed)
     corpora = [("changelogs", changelogs(r), "UTF-8"), ("descriptions", descriptions(r), "UTF-16le")]
     passed = failed = 0
@@ -199,8 +193,7 @@ def main():
                 failed += 1
                 print("FAILED: %s" % str(error)[:3000])
         print("note: %s: %d of %d conditions found rows" % (name, corpus.num_found, options.patterns // 2))
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+    return sum_up(passed, failed)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ Rows are right, too, where everything is read, so the other tests do not hear of
 BLOOM_TEST_STEPS=1 prints all of them.
 """
 import os
-import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))

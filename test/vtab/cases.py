@@ -50,6 +50,15 @@ def case(function, name, *args):
     TESTS.append(run)
 
 
+def connect(path, load=None, **options):
+    options.setdefault("isolation_level", None)
+    db = sqlite3.connect(path, **options)
+    if load:
+        db.enable_load_extension(True)
+        db.load_extension(load)
+    return db
+
+
 class Files:
     def __init__(self, load, folder):
         self.load = os.path.abspath(load)
@@ -60,11 +69,7 @@ class Files:
         return os.path.join(self.folder, name)
 
     def connect(self, path=None, load=True, **options):
-        options.setdefault("isolation_level", None)
-        db = sqlite3.connect(path or self.path, **options)
-        if load:
-            self.load_into(db)
-        return db
+        return connect(path or self.path, self.load if load else None, **options)
 
     def load_into(self, db):
         db.enable_load_extension(True)
@@ -75,6 +80,16 @@ class Files:
         path = self.load if os.path.exists(self.load) else self.load + ".so"
         os.makedirs(self.file("copy"), exist_ok=True)
         return shutil.copy(path, os.path.join(self.folder, "copy", "bloom.so"))
+
+
+def image(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def needs_deserialize(db):
+    if not hasattr(db, "deserialize"):
+        raise Skip("Python 3.11's deserialize()")
 
 
 def one(db, sql, *args):
@@ -306,7 +321,40 @@ def under(folder, files, step):
     return done.stdout.strip()
 
 
-def main(tests=None):
+def arguments(**defaults):
+    """The options of a test that draws at random: --load, --seed and these."""
+    parser = argparse.ArgumentParser()
+    for name, default in dict(load="./bloom", seed=1, **defaults).items():
+        kind = {"action": "store_true"} if default is False else {"type": type(default), "default": default}
+        parser.add_argument("--" + name, **kind)
+    return parser.parse_args()
+
+
+def draw(run, options, most_failures=5):
+    """run(seed, options) for --runs seeds, or until so many have failed; how many passed and failed."""
+    num_passed = num_failed = 0
+    for seed in range(options.seed, options.seed + options.runs):
+        try:
+            run(seed, options)
+            num_passed += 1
+        except Exception as error:
+            num_failed += 1
+            print("FAILED: seed %d, SQLite %s: %s: %s" % (
+                seed, sqlite3.sqlite_version, type(error).__name__, str(error)[:3000]))
+            if num_failed >= most_failures:
+                break
+    return num_passed, num_failed
+
+
+def sum_up(num_passed, num_failed):
+    print("%d passed, %d failed" % (num_passed, num_failed))
+    return 1 if num_failed else 0
+
+
+def main(step=None):
+    """step: what a test runs in a process of its own, under another SQLite: see under()."""
+    if step is not None and "--step" in sys.argv:
+        return step(arguments(step="", path=""))
     parser = argparse.ArgumentParser()
     parser.add_argument("--load", default="./bloom")
     parser.add_argument("--only", default="", help="tests whose names contain this")
@@ -314,7 +362,7 @@ def main(tests=None):
     parser.add_argument("--times", action="store_true", help="how long each took")
     options = parser.parse_args()
     num_passed = num_failed = 0
-    for function in TESTS if tests is None else tests:
+    for function in TESTS:
         if options.only not in function.__name__:
             continue
         start = time.time()
@@ -337,5 +385,4 @@ def main(tests=None):
             print("FAILED: %s (%s)" % (function.__name__, reason_of(status)))
         else:
             num_passed += 1
-    print("%d passed, %d failed" % (num_passed, num_failed))
-    return 1 if num_failed else 0
+    return sum_up(num_passed, num_failed)

@@ -6,18 +6,17 @@ The source can be written to all the same, and 'rebuild' repairs the filter.
 Each run changes, deletes or adds rows of a shadow table, renames it or drops it.  What cannot be told
 apart from a filter is left out: a page of the right size with other bits.
 """
-import argparse
 import random
 import sqlite3
 import sys
+
+from cases import arguments, connect, draw, sum_up
 
 VALUES = [0, 1, -1, 2, 5, 100, 2**31, 2**32, 2**63 - 1, -2**63, 0.5, 1e300, None, "x", "", b"", b"x" * 500, b"\0" * 32]
 
 
 def database(load, r, is_standalone):
-    db = sqlite3.connect(":memory:", isolation_level=None)
-    db.enable_load_extension(True)
-    db.load_extension(load)
+    db = connect(":memory:", load)
     db.execute("PRAGMA page_size = 1024")
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k)")
     db.execute("INSERT INTO t(k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT 'key' || i FROM n")
@@ -57,10 +56,10 @@ def damage(db, r):
     return sql, args
 
 
-def run(load, seed):
+def run(seed, options):
     r = random.Random(seed)
     is_standalone = r.random() < 0.4
-    db = database(load, r, is_standalone)
+    db = database(options.load, r, is_standalone)
     what = damage(db, r)
 
     def ask(sql):
@@ -73,7 +72,7 @@ def run(load, seed):
                 "SELECT count(*) FROM t WHERE bloom_may_contain((SELECT handle FROM f), k) IS NOT 1"):
         rows = ask(sql)
         if isinstance(rows, list) and rows[0][0]:
-            return "%r: %d rows missed" % (what, rows[0][0])
+            raise AssertionError("%r: %d rows missed" % (what, rows[0][0]))
     in_transaction = r.random() < 0.5
     if in_transaction:
         db.execute("BEGIN")
@@ -82,38 +81,19 @@ def run(load, seed):
                 "INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(key) VALUES ('newest')", "PRAGMA integrity_check"):
         answer = ask(sql)
         if isinstance(answer, str) and not is_standalone and "SELECT * " not in sql and "filter" not in sql and "check" not in sql:
-            return "%r: %s: %s" % (what, sql, answer)
+            raise AssertionError("%r: %s: %s" % (what, sql, answer))
     if in_transaction:
         db.execute("COMMIT")
     if not is_standalone:
         missed = ask("SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")
         if missed != [(0,)] or ask("SELECT count(*) < 20 FROM t WHERE EXISTS (SELECT 1 FROM f WHERE key = 'absent' || k)") != [(1,)]:
-            return "%r: after 'rebuild' %r rows missed, or absent keys found" % (what, missed)
+            raise AssertionError("%r: after 'rebuild' %r rows missed, or absent keys found" % (what, missed))
     # It can be dropped, and what SQLite itself checks is sound.
-    gone = ask("DROP TABLE f")
-    if isinstance(gone, str):
-        return "%r: DROP TABLE: %s" % (what, gone)
-    if ask("PRAGMA integrity_check") != [("ok",)]:
-        return "%r: PRAGMA integrity_check" % (what,)
+    for sql, right in ("DROP TABLE f", []), ("PRAGMA integrity_check", [("ok",)]):
+        answer = ask(sql)
+        assert answer == right, "%r: %s: %s" % (what, sql, answer)
     db.close()
-    return None
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--load", default="./bloom")
-    parser.add_argument("--runs", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    failed = 0
-    for seed in range(options.seed, options.seed + options.runs):
-        problem = run(options.load, seed)
-        if problem:
-            failed += 1
-            print("FAILED: seed %d: %s" % (seed, problem[:500]))
-    print("%d passed, %d failed" % (options.runs - failed, failed))
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(sum_up(*draw(run, arguments(runs=300), most_failures=300)))

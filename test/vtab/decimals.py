@@ -5,16 +5,14 @@
 $BLOOM_TEST_SQLITES: where test/lib/build_sqlite.sh put other SQLites, build/sqlite unless told. A file that
 one version built is read and checked by each other one.
 """
-import argparse
 import locale
 import os
 import random
 import shutil
-import sqlite3
 import subprocess
 import sys
 
-from cases import Skip, case, command, error_of, expect, main, one, test, under, versions
+from cases import Skip, case, command, connect, error_of, expect, main, one, test, under, versions
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 COMMA = "de_DE.UTF-8"
@@ -205,9 +203,7 @@ def check_expressions(db):
 
 def one_version(args):
     """Run in a process of its own, under another SQLite: writes or checks the file."""
-    db = sqlite3.connect(args.path, isolation_level=None)
-    db.enable_load_extension(True)
-    db.load_extension(args.load)
+    db = connect(args.path, args.load)
     if args.step == "write":
         db.execute("BEGIN")
         for name, type_ in (("a", "TEXT"), ("b", "REAL"), ("c", ""), ("d", "NUMERIC")):
@@ -262,10 +258,4 @@ for number in range(max(len(versions()), 2)):
 
 
 if __name__ == "__main__":
-    if "--step" in sys.argv:
-        parser = argparse.ArgumentParser()
-        for name in "--load", "--step", "--path":
-            parser.add_argument(name)
-        one_version(parser.parse_args())
-    else:
-        sys.exit(main())
+    sys.exit(main(one_version))

@@ -239,7 +239,6 @@ def deserialized_shared(files, also):
     other = files.connect(uri, uri=True)  # keeps the cache
     db = files.connect(uri, uri=True)
     needs_deserialize(db)
-    num_right = 0
 
     def is_never_wrong(schema, prefix):
         """The statements are those of before, as Python keeps them."""

@@ -8,20 +8,17 @@ savepoints, commands, changes of the schema, closing and opening.  The model is 
 itself: whenever `SELECT ... WHERE column = value` finds a row, the filter must not miss
 that value.  A run is repeated by its seed.
 """
-import argparse
 import os
 import random
 import sqlite3
 import sys
 import tempfile
 
+from cases import arguments, connect, draw, quoted, sum_up
+
 
 class Missed(Exception):
     pass
-
-
-def quoted(name):
-    return '"' + name.replace('"', '""') + '"'
 
 
 TYPES = ["INTEGER", "TEXT", "REAL", "NUMERIC", "BLOB", "", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM",
@@ -49,9 +46,7 @@ class Run:
     # -- Connections ---------------------------------------------------------------
 
     def connect(self):
-        db = sqlite3.connect(self.path, isolation_level=None, timeout=0, cached_statements=self.random.choice([0, 128]))
-        db.enable_load_extension(True)
-        db.load_extension(self.options.load)
+        db = connect(self.path, self.options.load, timeout=0, cached_statements=self.random.choice([0, 128]))
         db.execute("PRAGMA synchronous = OFF")
         db.execute("PRAGMA recursive_triggers = %d" % self.random.randint(0, 1))
         db.execute("PRAGMA foreign_keys = 1")
@@ -503,27 +498,6 @@ class Run:
         db.close()
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--load", default="./bloom")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=120)
-    parser.add_argument("--verbose", action="store_true")
-    options = parser.parse_args()
-    failed = 0
-    for seed in range(options.seed, options.seed + options.runs):
-        run = Run(seed, options)
-        try:
-            run.run()
-        except Exception as error:
-            failed += 1
-            print("seed %d: %s: %s" % (seed, type(error).__name__, error))
-            if failed >= 5:
-                break
-    print("%d passed, %d failed" % (options.runs - failed, failed))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    options = arguments(runs=20, steps=120, verbose=False)
+    sys.exit(sum_up(*draw(lambda seed, options: Run(seed, options).run(), options)))

@@ -6,7 +6,6 @@ Writers insert, update and delete in transactions with savepoints and roll some 
 now and then one is killed by SIGKILL, in the middle of what it does, and another takes its
 place.  Readers ask at the same time, by look-up and by handle.  In WAL and in rollback mode.
 """
-import argparse
 import os
 import random
 import shutil
@@ -17,14 +16,9 @@ import sys
 import tempfile
 import time
 
+from cases import arguments, connect, sum_up
+
 MISSED = 3
-
-
-def connect(path, load):
-    db = sqlite3.connect(path, isolation_level=None, timeout=20)
-    db.enable_load_extension(True)
-    db.load_extension(load)
-    return db
 
 
 CHECKS = {
@@ -47,7 +41,7 @@ def check(db):
 
 def write(path, load, seed):
     r = random.Random(seed)
-    db = connect(path, load)
+    db = connect(path, load, timeout=20)
     number = seed * 1000000
     while True:
         try:
@@ -85,7 +79,7 @@ def write(path, load, seed):
 
 
 def read(path, load):
-    db = connect(path, load)
+    db = connect(path, load, timeout=20)
     while True:
         try:
             db.execute("BEGIN")
@@ -105,7 +99,7 @@ def run(mode, options):
     folder = tempfile.mkdtemp(prefix="bloom-processes-")
     path = os.path.join(folder, "db")
     r = random.Random(options.seed)
-    db = connect(path, options.load)
+    db = connect(path, options.load, timeout=20)
     db.execute("PRAGMA page_size = 1024")
     db.execute("PRAGMA journal_mode = " + mode)
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part)")
@@ -133,7 +127,7 @@ def run(mode, options):
     for process in writers + readers:
         process.kill()
         process.wait()
-    db = connect(path, options.load)
+    db = connect(path, options.load, timeout=20)
     for name, sql in CHECKS.items():
         missed = db.execute(sql).fetchone()[0]
         if missed:
@@ -155,22 +149,14 @@ def run(mode, options):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--load", default="./bloom")
-    parser.add_argument("--seconds", type=float, default=5)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--path")
-    parser.add_argument("--write", type=int)
-    parser.add_argument("--read", action="store_true")
-    options = parser.parse_args()
+    options = arguments(seconds=5.0, path="", write=0, read=False)
     if options.write:
         write(options.path, options.load, options.write)
     elif options.read:
         read(options.path, options.load)
     else:
         failed = [mode for mode in ("WAL", "DELETE") if run(mode, options)]
-        print("%d passed, %d failed" % (2 - len(failed), len(failed)))
-        sys.exit(1 if failed else 0)
+        sys.exit(sum_up(2 - len(failed), len(failed)))
 
 
 if __name__ == "__main__":
