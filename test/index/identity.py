@@ -11,7 +11,7 @@ import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
+from cases import case, error_of, execute, expect, fails, image, main, needs_deserialize, one, test  # noqa: E402
 
 NUM_ROWS = 3000
 COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT"
@@ -122,8 +122,7 @@ def attached_shared(files, name):
     elif name == "deserialized":
         db.execute("ATTACH ':memory:' AS x")
         needs_deserialize(db)
-        with open(paths[1], "rb") as file:
-            db.deserialize(file.read(), name="x")
+        db.deserialize(image(paths[1]), name="x")
         is_right(db, "x")
     db.execute("ATTACH ? AS y", (uris[0],))
     if name == "deserialized":
@@ -151,18 +150,10 @@ for name in "free", "taken", "deserialized":
     case(attached_shared, "a name that is " + name, name)
 
 
-def needs_deserialize(db):
-    if not hasattr(db, "deserialize"):
-        raise Skip("Python 3.11's deserialize()")
-
-
 def deserialized_shared(files, also):
     """Statements from before deserialize() share SQLite's object with those on the old file, attached again by another name."""
     paths = [make_file(files, name, prefix) for name, prefix in (("a", "ada"), ("b", "bob"), ("c", "cy"))]
-    images = []
-    for path in paths:
-        with open(path, "rb") as file:
-            images.append(file.read())
+    images = [image(path) for path in paths]
     uri = "file:%s?cache=shared" % paths[0]
     other = files.connect(uri, uri=True)  # keeps the cache
     db = files.connect(uri, uri=True)
@@ -247,10 +238,7 @@ def deserialized(files, schema, other):
     needs_deserialize(db)
     if schema != "main":
         db.execute("ATTACH ':memory:' AS " + schema)
-    images = []
-    for path in a, b:
-        with open(path, "rb") as file:
-            images.append(file.read())
+    images = [image(path) for path in (a, b)]
     for i in 0, 1, 0, 1:
         db.deserialize(images[i], name=schema)
         if other == "renamed" and i == 1:

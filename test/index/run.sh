@@ -21,10 +21,11 @@ seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so || exit 1
-model() {
+# A random test, and its notes.
+random() {
   title=$1
   shift
-  adds_up "model, $title" "$@" --seed "$seed"
+  adds_up "$title" "$@" --seed "$seed"
   sed -n "s/^note: /note: $title: /p" $work/log
 }
 # SQLite's ICU extension, which its amalgamation has, as a library to load.
@@ -33,30 +34,24 @@ make_icu() {
   ${CC:-cc} -w -O1 -fPIC -shared -Ibuild/sqlite/3.54.1 -include assert.h -include sqlite3ext.h -DSQLITE_API= -DSQLITE_PRIVATE=static \
     $work/icu.c -o $work/icu.so -licui18n -licuuc 2>$work/icu.log
 }
-model 'this SQLite' "$PYTHON" test/index/model.py --runs $runs
-real_data() {
-  title=$1
-  shift
-  adds_up "real data, $title" "$@" --seed "$seed"
-  sed -n "s/^note: /note: $title: /p" $work/log
-}
-real_data 'this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
+random 'model, this SQLite' "$PYTHON" test/index/model.py --runs $runs
+random 'real data, this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --runs $hostile --seed "$seed"
 adds_up 'kills' "$PYTHON" test/index/kills.py --kills $kills --seed "$seed"
 for each in identity writers damage steps; do
   adds_up $each "$PYTHON" test/index/$each.py
 done
 if [ -n "$long" ]; then
-  model 'large tables' "$PYTHON" test/index/model.py --big --runs 30 --steps 12
+  random 'model, large tables' "$PYTHON" test/index/model.py --big --runs 30 --steps 12
   check 'SQLite 3.54.1' sh test/lib/build_sqlite.sh 3.54.1
   for each in identity writers damage steps; do
     adds_up "$each, SQLite 3.54.1" env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/$each.py
   done
-  model 'SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --runs $runs
-  real_data 'SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --patterns 10000 --mb 9
+  random 'model, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --runs $runs
+  random 'real data, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --patterns 10000 --mb 9
   if make_icu; then
-    real_data 'ICU' "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
-    real_data 'ICU, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
+    random 'real data, ICU' "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
+    random 'real data, ICU, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
   else
     leave_out "ICU's like()" 'libicu-dev is not installed'
   fi

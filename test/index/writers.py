@@ -3,13 +3,12 @@
     python3 test/index/writers.py [--load ./bloom] [--only NAME]
 """
 import os
-import shutil
 import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import cases  # noqa: E402
-from cases import Skip, case, execute, expect, fails, main, one, test  # noqa: E402
+from cases import case, execute, expect, fails, main, one, test  # noqa: E402
 import copies  # noqa: E402
 cases.TESTS.clear()  # those of copies.py
 
@@ -146,36 +145,25 @@ for encoding in "UTF-8", "UTF-16le", "UTF-16be":
 # -- Changesets of the session extension -----------------------------------------------------------
 
 def changes_travel(files, patch, answer):
-    """Two databases that were one exchange their changesets of all tables, conflicts and all, between merges."""
+    """Changes of two databases that were one, between merges."""
     db = files.connect()
     make(db)
     db.close()
-    shutil.copy(files.path, files.file("copy"))
-    sides = [copies.Api(files.path, files.load), copies.Api(files.file("copy"), files.load)]
-    if not hasattr(sides[0].lib, "sqlite3session_create"):
-        raise Skip("SQLite with the session extension")
-    for turn in range(3):
-        sessions = [copies.Session(side) for side in sides]
-        for number, side in enumerate(sides):
-            side.run("INSERT INTO log(id, k, n) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)"
-                     " SELECT 10000 * %d + 1500 * %d + i, 'side%d turn%d ' || i, 7 FROM n WHERE 1 ON CONFLICT DO NOTHING" % (turn, number, number, turn))
-            side.run("UPDATE log SET k = 'changed%d by%d ' || k, n = -1 WHERE id %% 5 = %d" % (turn, number, number))
-            side.run("DELETE FROM log WHERE id %% 17 = %d" % (turn + number))
-            side.run("INSERT INTO log_index(log_index) VALUES ('%s')" % ["merge=500", "merge", "rebuild"][(turn + number) % 3])
-        changes = [session.changeset(patch) for session in sessions]
-        for number, side in enumerate(sides):
-            expect(copies.tables_of(side, changes[number]), {"log"}, "tables in the changeset")
-            copies.apply(side, changes[1 - number], answer)
-    for side in sides:
-        side.close()
-    for path in files.path, files.file("copy"):
-        db = files.connect(path)
+
+    def changes_of(turn, number):
+        yield ("INSERT INTO log(id, k, n) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)"
+               " SELECT 10000 * %d + 1500 * %d + i, 'side%d turn%d ' || i, 7 FROM n WHERE 1 ON CONFLICT DO NOTHING" % (
+                   turn, number, number, turn))
+        yield "UPDATE log SET k = 'changed%d by%d ' || k, n = -1 WHERE id %% 5 = %d" % (turn, number, number)
+        yield "DELETE FROM log WHERE id %% 17 = %d" % (turn + number)
+        yield "INSERT INTO log_index(log_index) VALUES ('%s')" % ["merge=500", "merge", "rebuild"][(turn + number) % 3]
+
+    for db in copies.exchange(files, patch, answer, "log", changes_of):
         for merge in "SELECT 1", "INSERT INTO log_index(log_index) VALUES ('merge')":
             db.execute(merge)
             expect(one(db, "SELECT count(*) FROM log WHERE NOT EXISTS (SELECT 1 FROM log_index i WHERE i.k = log.k AND i.id = log.id)"), 0)
             expect(one(db, "SELECT note FROM log_index_state"), None)
         db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
-        db.close()
 
 
 for patch in False, True:

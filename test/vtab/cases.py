@@ -211,6 +211,10 @@ def rebuild_makes_it_whole(db, keys="SELECT k FROM t", filter_="f"):
     is_whole(db, keys, filter_)
 
 
+# What f has, and whether it is standalone then.
+SHADOW_TABLES = [("f_pages", False), ("f_guard", False), ("f_pages", True)]
+
+
 # -- The schema -----------------------------------------------------------------------------
 
 def shadow_tables(db, filter_="f"):

@@ -222,58 +222,52 @@ def apply(api, changes, answer):
     api.ok(api.lib.sqlite3changeset_apply(api.db, len(changes), buffer, None, handler, None))
 
 
-def changes_travel(files, patch, answer, turns):
-    """Two databases that were one exchange their changesets of all tables, conflicts and all. What travels is the source table's
-    rows; the filter of each side hears of them by its triggers."""
-    db = make(files)
-    db.close()
+def exchange(files, patch, answer, table, changes_of):
+    """Two databases that were one exchange their changesets of all tables, conflicts and all, and only the source's rows travel;
+    changes_of(turn, number): the statements of that side. Yields a new connection to each."""
     shutil.copy(files.path, files.file("copy"))
     sides = [Api(files.path, files.load), Api(files.file("copy"), files.load)]
     if not hasattr(sides[0].lib, "sqlite3session_create"):
         raise Skip("SQLite with the session extension")
-    for turn in range(turns):
+    for turn in range(3):
         sessions = [Session(side) for side in sides]
         for number, side in enumerate(sides):
-            side.run("INSERT INTO t(id, k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
-                     " SELECT 100000 + 10000 * %d + i %% 2000 + 5000 * (i %% 2) * %d, 'Side%d turn%d ' || i FROM n WHERE 1 ON CONFLICT DO NOTHING" % (turn, number, number, turn))
-            side.run("UPDATE t SET k = 'Changed%d by%d ' || k, n = 1 WHERE id %% 5 = %d" % (turn, number, number))
-            side.run("DELETE FROM t WHERE id %% 17 = %d" % (turn + number))
-            side.run("INSERT INTO f(f) VALUES ('rebuild')" if turn == number else "SELECT 1")
+            for sql in changes_of(turn, number):
+                side.run(sql)
         changes = [session.changeset(patch) for session in sessions]
         for number, side in enumerate(sides):
-            expect(tables_of(side, changes[number]), {"t"}, "tables in the changeset")
+            expect(tables_of(side, changes[number]), {table}, "tables in the changeset")
             apply(side, changes[1 - number], answer)
     for side in sides:
         side.close()
     for path in files.path, files.file("copy"):
         db = files.connect(path)
+        yield db
+        db.close()
+
+
+def changes_travel(files, patch, answer):
+    """The filter of each side hears of the other's rows by its triggers."""
+    make(files).close()
+
+    def changes_of(turn, number):
+        yield ("INSERT INTO t(id, k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+               " SELECT 100000 + 10000 * %d + i %% 2000 + 5000 * (i %% 2) * %d, 'Side%d turn%d ' || i"
+               " FROM n WHERE 1 ON CONFLICT DO NOTHING" % (turn, number, number, turn))
+        yield "UPDATE t SET k = 'Changed%d by%d ' || k, n = 1 WHERE id %% 5 = %d" % (turn, number, number)
+        yield "DELETE FROM t WHERE id %% 17 = %d" % (turn + number)
+        if turn == number:
+            yield "INSERT INTO f(f) VALUES ('rebuild')"
+
+    for db in exchange(files, patch, answer, "t", changes_of):
         lost = one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")
         expect(lost, 0, "missed")
         goes_on(db)
-        db.close()
 
 
 for patch in False, True:
     for answer in 0, 1:
-        case(changes_travel, "%s, %s" % ("patchsets" if patch else "changesets", "replace" if answer else "omit"), patch, answer, 2)
-
-
-@test
-def changes_that_carry_all_they_find(files):
-    """The same, with every table that the changeset has applied by force: no key is lost, whatever it carried."""
-    db = make(files)
-    db.close()
-    shutil.copy(files.path, files.file("copy"))
-    a, b = Api(files.path, files.load), Api(files.file("copy"), files.load)
-    if not hasattr(a.lib, "sqlite3session_create"):
-        raise Skip("SQLite with the session extension")
-    session = Session(a)
-    a.run("INSERT INTO t(id, k) VALUES (200000, 'Mine'), (200001, 'Mine too')")
-    b.run("INSERT INTO t(id, k) WITH RECURSIVE n(i) AS (SELECT 300001 UNION ALL SELECT i + 1 FROM n WHERE i < 300500) SELECT i, 'Theirs' || i FROM n")
-    apply(b, session.changeset(False), 1)
-    a.close()
-    b.close()
-    goes_on(files.connect(files.file("copy")))
+        case(changes_travel, "%s, %s" % ("patchsets" if patch else "changesets", "replace" if answer else "omit"), patch, answer)
 
 
 if __name__ == "__main__":

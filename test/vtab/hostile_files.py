@@ -9,15 +9,15 @@ with sanitizers (test/lib/shared.sh, make_sanitized and sanitized):
     LD_PRELOAD="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \\
       python3 test/vtab/hostile_files.py --load build/sanitize/bloom.so
 
-The shadow tables are read from sqlite_master, whatever they are called, and each is replaced in turn.
+Each shadow table is replaced in turn; not_in_the_way.py looks which there are.
 """
 import os
 import re
 import sqlite3
 import sys
 
-from cases import (Skip, case, column, error_of, execute, expect, fill, filtered, main, one, quoted, shadow_tables,
-                   test, triggers_of)
+from cases import (SHADOW_TABLES, Skip, case, column, error_of, execute, expect, fill, filtered, image, main, one,
+                   quoted, shadow_tables, test, triggers_of)
 
 # All that a filter does, and what its methods may be entered from: savepoints, renames, DROP TABLE.
 STATEMENTS = [
@@ -64,15 +64,23 @@ def run(db, statements=STATEMENTS):
     return errors
 
 
-def survives(files, standalone, is_dropped=True):
-    """The prepared file meets everything, with and without trusted_schema, all at once and each statement alone."""
+def num_bytes(db):
+    return one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+
+
+def meets_all(files, statements=STATEMENTS, recursive=0):
+    """The prepared file meets everything, with and without trusted_schema."""
     for trusted in "OFF", "ON":
         db = files.connect()
-        db.execute("PRAGMA trusted_schema = " + trusted)
-        run(db)
-        size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
-        assert size < MOST_BYTES, "the file has grown to %d bytes" % size
+        execute(db, "PRAGMA trusted_schema = " + trusted, "PRAGMA recursive_triggers = %d" % recursive)
+        run(db, statements)
+        assert num_bytes(db) < MOST_BYTES, "the file has grown to %d bytes" % num_bytes(db)
         db.close()
+
+
+def survives(files, is_dropped=True):
+    """It meets everything all at once, and can be dropped."""
+    meets_all(files)
     if is_dropped:
         db = files.connect()
         names = column(db, "SELECT name FROM sqlite_master WHERE name IN ('f', 'g') AND type = 'table'")
@@ -111,32 +119,25 @@ VIEWS = {
 }
 
 
-def view(files, number, text, standalone, writes):
+def view(files, table, text, standalone, writes):
     db = make(files, standalone)
-    tables = shadow_tables(db)
-    if number >= len(tables):
-        return
-    table = tables[number]
     db.execute("ALTER TABLE %s RENAME TO real_one" % table)
     db.execute("CREATE VIEW %s AS %s" % (table, text.replace("{table}", table)))
     if writes:
-        columns = [row[1] for row in db.execute("PRAGMA table_info(real_one)")]
         for event in "INSERT", "UPDATE", "DELETE":
             db.execute("CREATE TRIGGER mine_%s INSTEAD OF %s ON %s BEGIN %s; END" % (event, event, table, {
                 "INSERT": "SELECT count(*) FROM f('x')", "UPDATE": "INSERT INTO f(f) VALUES ('rebuild')",
                 "DELETE": "INSERT INTO f(key) VALUES ('y')"}[event]))
-        assert columns
     db.close()
     each_alone(files)
-    survives(files, standalone)
+    survives(files)
 
 
-for number in range(4):
+for table, standalone in SHADOW_TABLES:
     for name, text in VIEWS.items():
-        for standalone in False, True:
-            for writes in False, True:
-                case(view, "%s, table %d%s%s" % (name, number, ", standalone" if standalone else "", ", INSTEAD OF" if writes else ""),
-                     number, text, standalone, writes)
+        for writes in False, True:
+            case(view, "%s, %s%s%s" % (name, table, ", standalone" if standalone else "", ", INSTEAD OF" if writes else ""),
+                 table, text, standalone, writes)
 
 
 # -- Triggers on shadow tables -------------------------------------------------------------------
@@ -147,33 +148,22 @@ ACTIONS = ["SELECT count(*) FROM f('key1')", "SELECT num_keys FROM f", "SELECT b
            "DELETE FROM {table}"]
 
 
-def trigger(files, number, action, standalone, recursive):
+def trigger(files, table, action, standalone, recursive):
     db = make(files, standalone)
-    tables = shadow_tables(db)
-    if number >= len(tables):
-        return
-    table = tables[number]
     for event in "INSERT", "UPDATE", "DELETE":
         for when in "BEFORE", "AFTER":
             db.execute("CREATE TRIGGER mine_%s_%s %s %s ON %s BEGIN %s; END" % (when, event, when, event, table, action.replace("{table}", table)))
     db.close()
     each_alone(files)
-    for trusted in "OFF", "ON":
-        db = files.connect()
-        execute(db, "PRAGMA trusted_schema = " + trusted, "PRAGMA recursive_triggers = %d" % recursive)
-        run(db)
-        size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
-        assert size < MOST_BYTES, "the file has grown to %d bytes" % size
-        db.close()
-    survives(files, standalone)
+    meets_all(files, STATEMENTS, recursive)
+    survives(files)
 
 
-for number in range(4):
+for table, standalone in SHADOW_TABLES:
     for action in ACTIONS:
-        for standalone in False, True:
-            for recursive in 0, 1:
-                case(trigger, "%s, table %d%s%s" % (action, number, ", standalone" if standalone else "", ", recursive" if recursive else ""),
-                     number, action, standalone, recursive)
+        for recursive in 0, 1:
+            case(trigger, "%s, %s%s%s" % (action, table, ", standalone" if standalone else "", ", recursive" if recursive else ""),
+                 table, action, standalone, recursive)
 
 
 # -- Methods that are entered while one of them runs -------------------------------------------------
@@ -187,13 +177,9 @@ SEQUENCES = {
 }
 
 
-def entered_again(files, number, sequence, how):
+def entered_again(files, table, sequence, how):
     """The transaction has keys of its own when the method is called, and what stands on the shadow table asks the filter."""
     db = make(files, False)
-    tables = shadow_tables(db)
-    if number >= len(tables):
-        return
-    table = tables[number]
     if how in ACTIONS:
         for event in "INSERT", "UPDATE", "DELETE":
             db.execute("CREATE TRIGGER mine_%s BEFORE %s ON %s BEGIN %s; END" % (event, event, table, how.replace("{table}", table)))
@@ -217,9 +203,9 @@ def entered_again(files, number, sequence, how):
 
 
 for name, sequence in SEQUENCES.items():
-    for number in range(4):
+    for table in "f_pages", "f_guard":
         for how in [*list(VIEWS)[:3], *ACTIONS]:
-            case(entered_again, "%s, table %d, %s" % (name, number, how), number, sequence, how)
+            case(entered_again, "%s, %s, %s" % (name, table, how), table, sequence, how)
 
 
 # -- Numbers -----------------------------------------------------------------------------------------
@@ -228,15 +214,10 @@ NUMBERS = [0, 1, -1, 2, 31, 1000, 10**8, 2**31 - 1, 2**31, 2**32, 2**40, 2**53, 
            float("inf"), None, "x", "", "1e9", b"", b"\0" * 8, b"\xff" * 32, b"\xff" * 70000]
 
 
-def numbers(files, number, standalone):
+def numbers(files, table, standalone):
     """Every column of every shadow table takes each of these numbers, in all of its rows and in one."""
     db = make(files, standalone)
-    tables = shadow_tables(db)
-    if number >= len(tables):
-        return
-    table = tables[number]
-    with open(files.path, "rb") as file:
-        sound = file.read()
+    sound = image(files.path)
     columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)] + ["rowid"]
     db.close()
     for name in columns:
@@ -251,34 +232,30 @@ def numbers(files, number, standalone):
                 continue
             db.close()
             db = files.connect()
-            start = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+            start = num_bytes(db)
             run(db, STATEMENTS[:10])
             # Seven commits: what wants to grow has all it needs.
             for i in range(7):
                 error_of(db, "INSERT INTO %s VALUES (?)" % ("f(key)" if standalone else "t(k)"), "seventh %d" % i)
-            size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
-            assert size - start < 2 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, size - start)
+            written = num_bytes(db) - start
+            assert written < 2 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, written)
             run(db, STATEMENTS[10:])
-            size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
-            assert size - start < 4 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, size - start)
+            written = num_bytes(db) - start
+            assert written < 4 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, written)
             db.execute("DROP TABLE f")
             expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
             db.close()
 
 
-for number in range(4):
-    for standalone in False, True:
-        case(numbers, "table %d%s" % (number, ", standalone" if standalone else ""), number, standalone)
+for table, standalone in SHADOW_TABLES:
+    case(numbers, "%s%s" % (table, ", standalone" if standalone else ""), table, standalone)
 
 
-def rows_of_another(files, number, capacity, standalone):
+def rows_of_another(files, table, capacity, standalone):
     """A shadow table's rows come from another filter, checksums and all: no size is believed that the file has no pages for."""
     db = make(files, standalone)
-    tables = shadow_tables(db)
-    if number >= len(tables):
-        return
     other = make(files, standalone, capacity, "big", files.file("big"))
-    table, source = tables[number], shadow_tables(other, "big")[number]
+    source = table.replace("f_", "big_")
     rows = other.execute("SELECT rowid, * FROM %s LIMIT 5" % source).fetchall()
     db.execute("DELETE FROM " + table)
     for row in rows:
@@ -291,19 +268,17 @@ def rows_of_another(files, number, capacity, standalone):
     other.close()
     os.remove(files.file("big"))
     db = files.connect()
-    start = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
+    start = num_bytes(db)
     for i in range(7):
         error_of(db, "INSERT INTO %s VALUES (?)" % ("f(key)" if standalone else "t(k)"), "seventh %d" % i)
-    size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
-    assert size - start < 4 << 20, "%d bytes were written" % (size - start)
+    assert num_bytes(db) - start < 4 << 20, "%d bytes were written" % (num_bytes(db) - start)
     db.close()
-    survives(files, standalone, False)
+    survives(files, False)
 
 
-for number in range(4):
+for table, standalone in SHADOW_TABLES:
     for capacity in 100, 5000000:
-        for standalone in False, True:
-            case(rows_of_another, "table %d, capacity %d%s" % (number, capacity, ", standalone" if standalone else ""), number, capacity, standalone)
+        case(rows_of_another, "%s, capacity %d%s" % (table, capacity, ", standalone" if standalone else ""), table, capacity, standalone)
 
 
 # -- Arguments and triggers' text ---------------------------------------------------------------------
@@ -341,7 +316,7 @@ def arguments(files, text, standalone, gone):
     run(db, [sql for sql in STATEMENTS if "RENAME" not in sql])
     expect(calls, [], "calls of secret()")
     db.close()
-    survives(files, standalone, False)
+    survives(files, False)
 
 
 for text in ARGUMENTS:
@@ -430,18 +405,7 @@ PAIR = [re.sub(r"f\('(\w+)'\)", r"f('\1', 1)", sql).replace("WHERE key = k", "WH
 
 
 def make_pair(files):
-    db = filtered(files, "t, (k, id)", columns="id INTEGER PRIMARY KEY, k TEXT", rows=100)
-    return db
-
-
-def meets_all(files):
-    for trusted in "OFF", "ON":
-        db = files.connect()
-        db.execute("PRAGMA trusted_schema = " + trusted)
-        run(db, PAIR)
-        size = one(db, "PRAGMA page_count") * one(db, "PRAGMA page_size")
-        assert size < MOST_BYTES, "the file has grown to %d bytes" % size
-        db.close()
+    return filtered(files, "t, (k, id)", columns="id INTEGER PRIMARY KEY, k TEXT", rows=100)
 
 
 @test
@@ -467,7 +431,7 @@ def pair_of_another(files, key, gives):
     to, source = (shadow_tables(db, name)[0] for name in (("big", "f") if gives else ("f", "big")))
     execute(db, "DELETE FROM " + to, "INSERT INTO %s SELECT * FROM %s" % (to, source))
     db.close()
-    meets_all(files)
+    meets_all(files, PAIR)
     db = files.connect()
     run(db, ["SELECT count(*) FROM big('key1')", "SELECT count(*) FROM big('key1', 1, 2)", "SELECT bloom_may_contain((SELECT handle FROM big), 'key1')", "SELECT * FROM big",
              "INSERT INTO big(big) VALUES ('integrity-check')", "INSERT INTO big(big) VALUES ('rebuild')", "DROP TABLE big"])
@@ -483,7 +447,7 @@ def pair_arguments(files, text):
     db = make_pair(files)
     needs_schema(db, "UPDATE sqlite_master SET sql = ? WHERE name = 'f'", "CREATE VIRTUAL TABLE f USING bloom(%s)" % text)
     db.close()
-    meets_all(files)
+    meets_all(files, PAIR)
 
 
 for text in "t, k", "t, (id, k)", "t, (k, id, k)", "t, (k, nobody)", "t, (k, rowid)", "t, (k, (id))", "t, bloom_tuple(k, id)", "":
@@ -499,7 +463,7 @@ def pair_triggers(files, old, new):
         one(files.connect(), "SELECT count(*) FROM t")
     except sqlite3.DatabaseError:
         return
-    meets_all(files)
+    meets_all(files, PAIR)
 
 
 for old, new in ("key_2", "key_1"), ("key_1, key_2", "key"), ("key_1", "handle"), ('"id"', '"k"'), ('"k"', "'k'"), ("new.", "old."):
@@ -513,8 +477,7 @@ def bytes_of_the_file(files):
     """Each byte of a small file is changed, one here and there at a time: no crash, whatever it meant."""
     db = make(files, False)
     db.close()
-    with open(files.path, "rb") as file:
-        sound = file.read()
+    sound = image(files.path)
     for start in range(7):
         for at in range(100 + start * 61, len(sound), 1531):
             damaged = bytearray(sound)

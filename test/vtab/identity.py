@@ -12,8 +12,8 @@ import sqlite3
 import sys
 from random import Random
 
-from cases import (Skip, case, column, command, error_of, execute, expect, fill, is_whole, lookups, main,
-                   no_false_negative, one, rules_out_absent_keys, test)
+from cases import (case, column, command, error_of, execute, expect, fill, image, is_whole, lookups, main,
+                   needs_deserialize, no_false_negative, one, rules_out_absent_keys, test)
 
 NUM_KEYS = 300
 
@@ -35,9 +35,15 @@ def is_whole_on_disk(files, path, keys="SELECT k FROM t"):
     db.close()
 
 
+def is_whole_in_memory(files, db, schema):
+    path = files.file("now")
+    with open(path, "wb") as file:
+        file.write(db.serialize(name=schema))
+    is_whole_on_disk(files, path)
+
+
 def bytes_of(path):
-    with open(path, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
+    return hashlib.sha256(image(path)).hexdigest()
 
 
 # -- Another database under the same name ------------------------------------------------------
@@ -128,10 +134,8 @@ def attach_shared(files, what):
         look(db, "x", "bob", False)
     elif what == "a name that is deserialized":
         db.execute("ATTACH ':memory:' AS x")
-        if not hasattr(db, "deserialize"):
-            raise Skip("Python has no deserialize()")
-        with open(paths[1], "rb") as file:
-            db.deserialize(file.read(), name="x")
+        needs_deserialize(db)
+        db.deserialize(image(paths[1]), name="x")
         look(db, "x", "bob", False)
     db.execute("ATTACH ? AS y", (uris[0],))
     if what == "a name that is deserialized":
@@ -197,31 +201,19 @@ def attach_a_file_without_the_filter(files):
     is_whole(db, "SELECT name FROM x.t", "x.f")
 
 
-def needs_deserialize(db):
-    if not hasattr(db, "deserialize"):
-        from cases import Skip
-        raise Skip("Python 3.11's deserialize()")
-
-
 def deserialized(files, schema):
-    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob")
+    images = [image(make_file(files, name, prefix)) for name, prefix in (("a", "ada"), ("b", "bob"))]
     db = files.connect(":memory:")
     needs_deserialize(db)
     if schema != "main":
         db.execute("ATTACH ':memory:' AS " + schema)
-    images = []
-    for path in a, b:
-        with open(path, "rb") as file:
-            images.append(file.read())
     db.deserialize(images[0], name=schema)
     look(db, schema, "ada", True)
     db.deserialize(images[1], name=schema)
     is_the_new_one(db, schema, "ada")
     db.execute("INSERT INTO %s.t VALUES ('one more')" % schema)
     is_the_new_one(db, schema, "ada")
-    with open(files.file("c"), "wb") as file:
-        file.write(db.serialize(name=schema))
-    is_whole_on_disk(files, files.file("c"))
+    is_whole_in_memory(files, db, schema)
 
 
 case(deserialized, "main", "main")
@@ -231,10 +223,7 @@ case(deserialized, "attached", "x")
 def deserialized_shared(files, also):
     """Statements from before deserialize() share SQLite's object with those on the old file, attached again by another name."""
     paths = [make_file(files, name, prefix) for name, prefix in (("a", "ada"), ("b", "bob"), ("c", "cy"))]
-    images = []
-    for path in paths:
-        with open(path, "rb") as file:
-            images.append(file.read())
+    images = [image(path) for path in paths]
     uri = "file:%s?cache=shared" % paths[0]
     other = files.connect(uri, uri=True)  # keeps the cache
     db = files.connect(uri, uri=True)
@@ -255,11 +244,6 @@ def deserialized_shared(files, also):
     def insert(schema, key):
         error = error_of(db, "INSERT INTO %s.t VALUES (?)" % schema, key)
         assert error is None or "its cache is shared" in str(error), error
-
-    def is_whole_now(schema):
-        with open(files.file("now"), "wb") as file:
-            file.write(db.serialize(name=schema))
-        is_whole_on_disk(files, files.file("now"))
 
     expect(is_never_wrong("main", "ada"), 38)
     insert("main", "before")
@@ -283,7 +267,7 @@ def deserialized_shared(files, also):
     except sqlite3.OperationalError as error:
         assert "its cache is shared" in str(error), error
     half.close()
-    is_whole_now("main")
+    is_whole_in_memory(files, db, "main")
     if also == "the other name":
         db.deserialize(images[2], name="two")
         for _ in range(2):
@@ -291,7 +275,7 @@ def deserialized_shared(files, also):
             insert("main", "main again")
             is_never_wrong("two", "cy")
             insert("two", "two again")
-        is_whole_now("two")
+        is_whole_in_memory(files, db, "two")
     elif also == "a third name":
         db.execute("DETACH two")  # SQLite compiles all statements anew
         db.execute("ATTACH ? AS three", (uri,))
@@ -299,7 +283,7 @@ def deserialized_shared(files, also):
         insert("three", "three")
         expect(is_never_wrong("main", "bob"), 38)
         insert("main", "main again")
-    is_whole_now("main")
+    is_whole_in_memory(files, db, "main")
     db.close()
     other.close()
     is_whole_on_disk(files, paths[0])
@@ -321,13 +305,12 @@ def deserialized_and_back(files):
     versions = [one(other, "PRAGMA schema_version"), 0]
     with files.connect(b) as whole:
         whole.execute("PRAGMA schema_version = %d" % versions[0])
-    with open(b, "rb") as file:
-        image = file.read()
+    of_b = image(b)
     for _ in range(2):
         db.execute("ATTACH ? AS x", (uri,))
         no_false_negative(db, "SELECT k FROM x.t", "x.f")
         assert "repairs" in one(db, "SELECT note FROM x.f")
-        db.deserialize(image, name="x")
+        db.deserialize(of_b, name="x")
         no_false_negative(db, "SELECT k FROM x.t", "x.f")
         db.execute("DETACH x")
 
@@ -350,8 +333,7 @@ def image_of(files, name, kind):
         db.execute("INSERT INTO t(k) VALUES ('late')")
     db.execute("PRAGMA schema_version = 50")  # SQLite takes the two for one, and compiles nothing anew
     db.close()
-    with open(files.file(name), "rb") as file:
-        return file.read()
+    return image(files.file(name))
 
 
 def another_kind(files, first, second):

@@ -43,9 +43,21 @@ def make_filters(db, names=FILTERS):
         db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s)" % (name, FILTERS[name][0]))
 
 
+def peopled(files, **options):
+    db = files.connect(**options)
+    people(db)
+    make_filters(db)
+    return db
+
+
 def all_true(db, names=FILTERS):
     for name in names:
         no_false_negative(db, FILTERS[name][1], name)
+
+
+def all_whole(db, names=FILTERS):
+    for name in names:
+        is_whole(db, FILTERS[name][1], name)
 
 
 def all_uncertain(db, names=FILTERS):
@@ -58,8 +70,7 @@ def all_rebuilt(db, names=FILTERS):
         rebuild_makes_it_whole(db, FILTERS[name][1], name)
     add_people(db, "after the rebuild ")
     db.execute("UPDATE person SET email = 'changed ' || email WHERE id % 5 = 0")
-    for name in names:
-        is_whole(db, FILTERS[name][1], name)
+    all_whole(db, names)
 
 
 # -- By hand --------------------------------------------------------------------------------
@@ -93,9 +104,7 @@ def drop_and_create(db):
 
 
 def by_hand(files, way, inside, legacy, held, other):
-    db = files.connect(cached_statements=128 if held else 0)
-    people(db)
-    make_filters(db)
+    db = peopled(files, cached_statements=128 if held else 0)
     all_true(db)
     watcher = files.connect() if other else None
     if watcher is not None:
@@ -124,8 +133,7 @@ def by_hand(files, way, inside, legacy, held, other):
     all_uncertain(db)
     all_rebuilt(db)
     if watcher is not None:
-        for name in FILTERS:
-            is_whole(watcher, FILTERS[name][1], name)
+        all_whole(watcher)
     for name in FILTERS:
         db.execute("DROP TABLE " + name)
     expect(triggers_of(db, "person"), [])
@@ -143,9 +151,7 @@ for way in drop_and_rename, rename_away, drop_and_create:
 @test
 def a_migration_that_is_rolled_back(files):
     """At every step of it: then nothing has happened, and the filters are as they were."""
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     for num_steps in range(1, 5):
         db.execute("BEGIN")
         for sql, _ in zip(drop_and_rename(db), range(num_steps)):
@@ -154,8 +160,7 @@ def a_migration_that_is_rolled_back(files):
             add_people(db, "Rolled back ")
             all_true(db)
         db.execute("ROLLBACK")
-        for name in FILTERS:
-            is_whole(db, FILTERS[name][1], name)
+        all_whole(db)
         add_people(db, "Stays %d " % num_steps)
         execute(db, "BEGIN", "SAVEPOINT s")
         for sql, _ in zip(drop_and_rename(db), range(num_steps)):
@@ -163,16 +168,13 @@ def a_migration_that_is_rolled_back(files):
         db.execute("ROLLBACK TO s")
         add_people(db, "Stays too %d " % num_steps)
         db.execute("COMMIT")
-        for name in FILTERS:
-            is_whole(db, FILTERS[name][1], name)
+        all_whole(db)
 
 
 @test
 def a_migration_that_rebuilds_at_its_end(files):
     """'rebuild' as the last statement of the same transaction."""
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     db.execute("BEGIN")
     for sql in drop_and_rename(db):
         db.execute(sql)
@@ -180,16 +182,13 @@ def a_migration_that_rebuilds_at_its_end(files):
         command(db, name, "rebuild")
     add_people(db, "In the transaction ")
     db.execute("COMMIT")
-    for name in FILTERS:
-        is_whole(db, FILTERS[name][1], name)
+    all_whole(db)
 
 
 def twelve_steps(files, changed, held, vacuumed):
     """The triggers are put back from their text, as the twelve steps say. Keys that were changed on the way are in no
     filter; that the triggers are there again must deceive nobody."""
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     if held:
         all_true(db)
     # 1 to 3: the triggers' text, in the order in which they were made.
@@ -213,8 +212,7 @@ def twelve_steps(files, changed, held, vacuumed):
     all_uncertain(db)
     all_rebuilt(db)
     db.execute("VACUUM")
-    for name in FILTERS:
-        is_whole(db, FILTERS[name][1], name)
+    all_whole(db)
 
 
 for changed in True, False:
@@ -284,9 +282,7 @@ def the_column_is_gone(files):
 
 @test
 def the_table_is_gone(files):
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     db.execute("DROP TABLE person")
     for name in FILTERS:
         is_uncertain(db, "SELECT 'whatever' AS k", name)
@@ -300,9 +296,7 @@ def the_table_is_gone(files):
 
 def something_else_in_its_place(files, sql):
     """'rebuild' reads only a real table: a view or a virtual table of that name could do anything."""
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     db.execute("DROP TABLE person")
     try:
         db.execute(sql)
@@ -324,9 +318,7 @@ case(something_else_in_its_place, "another filter", "CREATE VIRTUAL TABLE person
 @test
 def names_of_the_source_change(files):
     """ALTER TABLE ... RENAME of the table and of the column, then the table is made again under the new names."""
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     execute(db, "ALTER TABLE person RENAME TO people", "ALTER TABLE people RENAME COLUMN email TO mail",
             "INSERT INTO people(mail, active) VALUES ('New@example.org', 1)")
     keys = {name: sql.replace("person", "people").replace("email", "mail") for name, (_, sql) in FILTERS.items()}
@@ -351,9 +343,7 @@ def names_of_the_source_change(files):
 
 def by_a_program_without_bloom(files, way):
     """Its DROP TABLE works, its ALTER TABLE ... RENAME may fail as the reference says, and no filter misses a key."""
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     db.close()
     db = files.connect(load=False)
     for sql in way(db):
@@ -381,9 +371,7 @@ for way in drop_and_rename, drop_and_create:
 @test
 def another_table_is_made_again(files):
     """No ALTER TABLE of a table that has nothing to do with a filter is kept from working."""
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     execute(db, "CREATE TABLE other(a, b, c)", "CREATE VIEW over_other AS SELECT a FROM other",
             "ALTER TABLE other DROP COLUMN c", "ALTER TABLE other RENAME COLUMN b TO d",
             "ALTER TABLE other RENAME TO another", "DROP VIEW over_other", "CREATE TABLE new(a, d)",
@@ -395,10 +383,8 @@ def another_table_is_made_again(files):
 
 # -- By tools ---------------------------------------------------------------------------------
 
-def after_a_tool(files, check=None):
+def after_a_tool(files):
     db = files.connect()
-    if check is not None:
-        check(db)
     add_people(db, "Between ")
     all_uncertain(db)
     all_rebuilt(db)
@@ -450,13 +436,10 @@ def django(files, operations, in_between):
     expect(person.objects.get(id=3).email, "Updated@example.org")
     connection.close()
 
-    def check(db):
-        if "nick" in [row[1] for row in db.execute("PRAGMA table_info(person)")]:
-            db.execute("CREATE TRIGGER nick AFTER INSERT ON person BEGIN SELECT 1; END")  # nothing of the tool's stands in its way
-            db.execute("DROP TRIGGER nick")
-
     db = files.connect()
-    check(db)
+    if "nick" in [row[1] for row in db.execute("PRAGMA table_info(person)")]:
+        db.execute("CREATE TRIGGER nick AFTER INSERT ON person BEGIN SELECT 1; END")  # nothing of the tool's stands in its way
+        db.execute("DROP TRIGGER nick")
     all_true(db)
     if any(note(db, name) is not None for name in FILTERS):
         db.close()
@@ -469,8 +452,7 @@ def django(files, operations, in_between):
     with contextlib.suppress(sqlite3.IntegrityError):
         add_people(db, "After ")
     db.execute("UPDATE person SET email = 'changed ' || email WHERE id % 5 = 0")
-    for name in FILTERS:
-        is_whole(db, FILTERS[name][1], name)
+    all_whole(db)
 
 
 def alter_field(migrations, models):
@@ -500,9 +482,7 @@ def alembic(files, change, in_between):
         from alembic.operations import Operations
     except ImportError:
         raise Skip("Alembic (Debian: python3-alembic)")
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     db.close()
     engine = sqlalchemy.create_engine("sqlite:///" + files.path)
     sqlalchemy.event.listen(engine, "connect", lambda connection, _: files.load_into(connection))
@@ -541,9 +521,7 @@ def sqlite_utils(files, arguments, by_program):
         import sqlite_utils as package
     except ImportError:
         raise Skip("sqlite-utils (Debian: sqlite-utils)")
-    db = files.connect()
-    people(db)
-    make_filters(db)
+    db = peopled(files)
     if not by_program:
         all_true(db)
         table = package.Database(db)["person"]

@@ -19,6 +19,8 @@ from cases import (case, column, command, error_of, execute, expect, is_uncertai
 # {stop} is RAISE(IGNORE) or RAISE(FAIL, ...).
 INSERT_STOPS = "CREATE TRIGGER stop_i AFTER INSERT ON t BEGIN SELECT {stop}; END"
 UPDATE_STOPS = "CREATE TRIGGER stop_u AFTER UPDATE ON t BEGIN SELECT {stop}; END"
+CHANGES_A = ["CREATE TRIGGER b BEFORE UPDATE OF b ON t BEGIN UPDATE t SET a = 'changed' WHERE id = old.id; END",
+             "CREATE TRIGGER stop_u AFTER UPDATE OF b ON t BEGIN SELECT {stop}; END"]
 
 CASES = [
     # The row's key that SQLite chooses after BEFORE triggers have run.
@@ -56,16 +58,13 @@ CASES = [
       "CREATE TRIGGER stop_u AFTER UPDATE OF k ON t BEGIN SELECT {stop}; END"],
      ["INSERT INTO t VALUES (1, 'ada', 0)", "UPDATE t SET k = 'bob'"], "SELECT k FROM t WHERE active = 1"),
     ("a BEFORE UPDATE that changes what a generated key is made of", "t(id INTEGER PRIMARY KEY, a, b, g AS (a || b))", "t, g",
-     ["CREATE TRIGGER b BEFORE UPDATE OF b ON t BEGIN UPDATE t SET a = 'changed' WHERE id = old.id; END",
-      "CREATE TRIGGER stop_u AFTER UPDATE OF b ON t BEGIN SELECT {stop}; END"],
+     CHANGES_A,
      ["INSERT INTO t(id, a, b) VALUES (1, 'ada', 'x')", "UPDATE t SET b = 'y'"], "SELECT g FROM t"),
     ("a BEFORE UPDATE that changes what a stored generated key is made of", "t(id INTEGER PRIMARY KEY, a, b, g AS (a || b) STORED)", "t, g",
-     ["CREATE TRIGGER b BEFORE UPDATE OF b ON t BEGIN UPDATE t SET a = 'changed' WHERE id = old.id; END",
-      "CREATE TRIGGER stop_u AFTER UPDATE OF b ON t BEGIN SELECT {stop}; END"],
+     CHANGES_A,
      ["INSERT INTO t(id, a, b) VALUES (1, 'ada', 'x')", "UPDATE t SET b = 'y'"], "SELECT g FROM t"),
     ("a BEFORE UPDATE that changes a column of the expression", "t(id INTEGER PRIMARY KEY, a, b)", "t, a || b",
-     ["CREATE TRIGGER b BEFORE UPDATE OF b ON t BEGIN UPDATE t SET a = 'changed' WHERE id = old.id; END",
-      "CREATE TRIGGER stop_u AFTER UPDATE OF b ON t BEGIN SELECT {stop}; END"],
+     CHANGES_A,
      ["INSERT INTO t VALUES (1, 'ada', 'x')", "UPDATE t SET b = 'y'"], "SELECT a || b AS k FROM t"),
     ("a BEFORE UPDATE that changes the key itself", "t(id INTEGER PRIMARY KEY, k, x)", "t, k",
      ["CREATE TRIGGER b BEFORE UPDATE OF x ON t BEGIN UPDATE t SET k = 'changed' WHERE id = old.id; END",
@@ -119,11 +118,6 @@ def stopped(files, columns, args, triggers, statements, keys, stop):
     no_false_negative(db, keys)
 
 
-for name, *what in CASES:
-    case(stopped, name + ", RAISE(IGNORE)", *what, "RAISE(IGNORE)")
-    case(stopped, name + ", RAISE(FAIL)", *what, "RAISE(FAIL, 'stopped')")
-
-
 def dropped(files, columns, args, triggers, statements, keys, stop):
     """The triggers that kept rows are dropped again: nothing in the schema tells, but what a filter may not have heard
     of leaves a mark until 'rebuild'."""
@@ -149,11 +143,6 @@ def dropped(files, columns, args, triggers, statements, keys, stop):
         db.execute("ALTER TABLE g RENAME TO f")
     rebuild_makes_it_whole(db, keys)
     is_whole(other, keys)
-
-
-for name, *what in CASES:
-    case(dropped, name + ", RAISE(IGNORE)", *what, "RAISE(IGNORE)")
-    case(dropped, name + ", RAISE(FAIL)", *what, "RAISE(FAIL, 'stopped')")
 
 
 # The filter, and a statement that changes a row of which it may not hear: all kinds of statements. The table t(id, k, x) has
@@ -280,10 +269,6 @@ def stopped_by_temp(files, columns, args, triggers, statements, keys):
     no_false_negative(db, keys)
 
 
-for name, *what in CASES:
-    case(stopped_by_temp, name, *what)
-
-
 def unhindered(files, columns, args, triggers, statements, keys):
     """The same rows without a trigger that stops others: nothing is missed, and the filter stays certain."""
     db = files.connect()
@@ -301,6 +286,10 @@ def unhindered(files, columns, args, triggers, statements, keys):
 
 
 for name, *what in CASES:
+    for function in stopped, dropped:
+        case(function, name + ", RAISE(IGNORE)", *what, "RAISE(IGNORE)")
+        case(function, name + ", RAISE(FAIL)", *what, "RAISE(FAIL, 'stopped')")
+    case(stopped_by_temp, name, *what)
     case(unhindered, name, *what)
 
 
