@@ -17,6 +17,7 @@ import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(TOP, "test", "vtab"))
+import tools  # noqa: E402
 from cases import (Skip, case, column, command, connect, error_of, execute, expect, fails, fill,  # noqa: E402
                    is_uncertain, is_whole, main, no_false_negative, note, one, shadow_tables, test, triggers, under,
                    versions)
@@ -266,32 +267,19 @@ def rebuilt(files):
 
 
 def django(files, adds, with_last_step):
-    try:
-        from django.conf import settings
-        import django as package
-    except ImportError:
-        raise Skip("Django (Debian: python3-django)")
+    package, connection, migrations, models, migrate = tools.django(files)
     if adds and package.VERSION >= (4,):
         raise Skip("a Django before 4")
     people(files).close()
-    settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": files.path}}, INSTALLED_APPS=[],
-                       DEFAULT_AUTO_FIELD="django.db.models.AutoField")
-    package.setup()
-    from django.db import connection, migrations, models
-    from django.db.backends.signals import connection_created
-    from django.db.migrations.migration import Migration
     from django.db.migrations.state import ProjectState
-    connection_created.connect(lambda sender, connection, **_: files.load_into(connection.connection), weak=False)
-    migration = Migration("start", "app")
-    migration.operations = [migrations.CreateModel("Person", [("id", models.AutoField(primary_key=True)), ("email", models.TextField(null=True)),
-                                                              ("active", models.IntegerField(null=True))], options={"db_table": "people"})]
-    state = migration.mutate_state(ProjectState())
-    migration.operations = [migrations.AddField("person", "name", models.TextField(default="")) if adds
-                            else migrations.AlterField("person", "email", models.CharField(max_length=100, null=True))]
+    state = ProjectState()
+    migrations.CreateModel("Person", [("id", models.AutoField(primary_key=True)), ("email", models.TextField(null=True)),
+                                      ("active", models.IntegerField(null=True))], options={"db_table": "people"}).state_forwards("app", state)
+    operations = [migrations.AddField("person", "name", models.TextField(default="")) if adds
+                  else migrations.AlterField("person", "email", models.CharField(max_length=100, null=True))]
     if with_last_step:
-        migration.operations.append(eval(last_step("Django"), {"migrations": migrations}))
-    with connection.schema_editor(atomic=True) as editor:
-        migration.apply(state, editor)
+        operations.append(eval(last_step("Django"), {"migrations": migrations}))
+    migrate(state, *operations)
     connection.close()
     if with_last_step:
         rebuilt(files)
@@ -304,24 +292,10 @@ for adds in False, True:
         case(django, "%s%s" % ("AddField" if adds else "AlterField", ", then RunSQL" if with_last_step else ""), adds, with_last_step)
 
 
-def engine_of(files, load=True):
-    try:
-        import sqlalchemy
-        import alembic  # noqa: F401
-    except ImportError:
-        raise Skip("Alembic (Debian: python3-alembic)")
-    engine = sqlalchemy.create_engine("sqlite:///" + files.path)
-    if load:
-        sqlalchemy.event.listen(engine, "connect", lambda connection, _: files.load_into(connection))
-    return sqlalchemy, engine
-
-
 @test
 def alembics_last_step(files):
     people(files).close()
-    sqlalchemy, engine = engine_of(files)
-    from alembic.migration import MigrationContext
-    from alembic.operations import Operations
+    sqlalchemy, engine, MigrationContext, Operations = tools.alembic(files)
     with engine.connect() as connection:
         op = Operations(MigrationContext.configure(connection))
         with op.batch_alter_table("people") as batch:
@@ -336,9 +310,8 @@ def alembics_last_step(files):
 
 def autogenerate(files, module):
     people(files, module).close()
-    sqlalchemy, engine = engine_of(files)
+    sqlalchemy, engine, MigrationContext, _ = tools.alembic(files)
     from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
     metadata = sqlalchemy.MetaData()
     sqlalchemy.Table("people", metadata, sqlalchemy.Column("id", sqlalchemy.Integer, primary_key=True, nullable=True), sqlalchemy.Column("email", sqlalchemy.Text),
                      sqlalchemy.Column("active", sqlalchemy.Integer))

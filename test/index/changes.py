@@ -1,6 +1,6 @@
 """What happens to a table that has a bloom_index, at random; model.py runs it."""
 import values
-from queries import quoted
+from cases import quoted
 
 
 class Changes:

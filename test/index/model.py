@@ -16,13 +16,11 @@ import sqlite3
 import sys
 import tempfile
 
-import changes
-import queries
-import values
-from queries import quoted
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import arguments, connect, draw, sum_up  # noqa: E402
+import changes  # noqa: E402
+import queries  # noqa: E402
+import values  # noqa: E402
+from cases import arguments, as_sql, connect, draw, quoted, sum_up  # noqa: E402
 
 
 class Differs(Exception):
@@ -31,23 +29,6 @@ class Differs(Exception):
 
 class Text(bytes):
     """A TEXT as SQLite has its bytes, beside bytes, which are a BLOB."""
-
-
-def literal(value):
-    if value is None:
-        return "NULL"
-    if isinstance(value, bytes):
-        return "x'%s'" % value.hex()
-    if isinstance(value, str):
-        return "CAST(x'%s' AS TEXT)" % value.encode().hex() if "\0" in value else "'" + value.replace("'", "''") + "'"
-    return repr(value)
-
-
-def as_sql(sql, parameters):
-    parts = sql.split("?")
-    if len(parts) != len(parameters) + 1:
-        return "%s; -- %r" % (sql, parameters)
-    return "".join(part + (literal(parameters[i]) if i < len(parameters) else "") for i, part in enumerate(parts)) + ";"
 
 
 def row_of(row):

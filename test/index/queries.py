@@ -2,10 +2,7 @@
 import sqlite3
 
 import values
-
-
-def quoted(name):
-    return '"' + name.replace('"', '""') + '"'
+from cases import quoted
 
 
 COMPARED_AS = ["CAST(%s AS INTEGER)", "CAST(%s AS TEXT)", "CAST(%s AS NUMERIC)", "CAST(%s AS BLOB)", "+%s", "(SELECT %s)",

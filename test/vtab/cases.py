@@ -130,6 +130,24 @@ def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
+def literal(value):
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return "x'%s'" % value.hex()
+    if isinstance(value, str):
+        return "CAST(x'%s' AS TEXT)" % value.encode().hex() if "\0" in value else "'" + value.replace("'", "''") + "'"
+    return repr(value)
+
+
+def as_sql(sql, parameters):
+    """A statement to print, with its parameters in place."""
+    parts = sql.split("?")
+    if len(parts) != len(parameters) + 1:
+        return "%s; -- %r" % (sql, parameters)
+    return "".join(part + (literal(parameters[i]) if i < len(parameters) else "") for i, part in enumerate(parts)) + ";"
+
+
 def bare(filter_):
     """A filter's name without its schema's, in quotes."""
     return filter_ if filter_.startswith('"') else quoted(filter_.split(".")[-1])

@@ -5,7 +5,7 @@ steps: tuples that are complete in themselves.  None, or an empty list, where it
 apply.  Steps of one kind that belong together come one after the other, with those of other
 connections in between.
 """
-from history_twins import quoted
+from cases import quoted
 
 SCHEMAS = ["aux", "two"]
 TABLES = ["t", "u", "t t"]

@@ -17,6 +17,8 @@ import re
 import sqlite3
 import subprocess
 
+from cases import as_sql, quoted
+
 ERROR, BUSY, LOCKED, MISMATCH, BUSY_SNAPSHOT = 1, 5, 6, 20, 517
 NUM_ABSENT = 30
 MAX_ROWS = 1200  # of a table of more rows, not all are read into Python
@@ -48,10 +50,6 @@ class Fault(Exception):
         super().__init__(kind, text)
         self.kind = kind
         self.text = text
-
-
-def quoted(name):
-    return '"' + name.replace('"', '""') + '"'
 
 
 class World:
@@ -846,11 +844,7 @@ def shown(number, step):
     """A step as a line of SQL, as far as SQL has a word for it."""
     kind, c, *args = step
     if kind == "sql":
-        sql, values = args[0], list(args[1]) if len(args) > 1 else []
-        parts = sql.split("?")
-        if len(parts) == len(values) + 1:
-            sql = "".join(part + (literal(values[i]) if i < len(values) else "") for i, part in enumerate(parts))
-        text = sql + ";"
+        text = as_sql(args[0], args[1] if len(args) > 1 else ())
     elif kind == "create_filter":
         schema, name, _, table, key, where, _, options = args
         text = "CREATE VIRTUAL TABLE %s.%s USING bloom(%s, %s%s%s);" % (
@@ -866,13 +860,3 @@ def shown(number, step):
     else:
         text = "-- %s%r" % (kind, tuple(args))
     return "/* %4d, %s */ %s" % (number, "the files" if c is None else "connection %d" % c, text)
-
-
-def literal(value):
-    if value is None:
-        return "NULL"
-    if isinstance(value, bytes):
-        return "x'%s'" % value.hex()
-    if isinstance(value, str):
-        return "'%s'" % value.replace("'", "''")
-    return repr(value)

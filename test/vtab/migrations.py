@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 
+import tools
 from cases import (Skip, case, command, error_of, execute, expect, is_uncertain, is_whole, lookups, main,
                    no_false_negative, note, one, rebuild_makes_it_whole, test, triggers_of)
 
@@ -392,30 +393,8 @@ def after_a_tool(files):
 
 
 def django(files, operations, in_between):
-    try:
-        from django.conf import settings
-        import django as package
-    except ImportError:
-        raise Skip("Django (Debian: python3-django)")
-    settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": files.path}}, INSTALLED_APPS=[],
-                       DEFAULT_AUTO_FIELD="django.db.models.AutoField", USE_TZ=True)
-    package.setup()
-    from django.db import connection, migrations, models
-    from django.db.backends.signals import connection_created
-    from django.db.migrations.migration import Migration
+    _, connection, migrations, models, migrate = tools.django(files)
     from django.db.migrations.state import ProjectState
-
-    def load(sender, connection, **_):
-        files.load_into(connection.connection)
-
-    connection_created.connect(load)
-
-    def migrate(state, *steps):
-        migration = Migration("step", "app")
-        migration.operations = list(steps)
-        with connection.schema_editor(atomic=True) as editor:
-            return migration.apply(state, editor)
-
     state = migrate(ProjectState(), migrations.CreateModel("Person", [
         ("id", models.AutoField(primary_key=True)), ("email", models.TextField(null=True)), ("active", models.IntegerField(default=0))],
         options={"db_table": "person"}))
@@ -476,16 +455,8 @@ for operations in alter_field, add_field, add_and_alter_and_remove:
 
 
 def alembic(files, change, in_between):
-    try:
-        import sqlalchemy
-        from alembic.migration import MigrationContext
-        from alembic.operations import Operations
-    except ImportError:
-        raise Skip("Alembic (Debian: python3-alembic)")
-    db = peopled(files)
-    db.close()
-    engine = sqlalchemy.create_engine("sqlite:///" + files.path)
-    sqlalchemy.event.listen(engine, "connect", lambda connection, _: files.load_into(connection))
+    sqlalchemy, engine, MigrationContext, Operations = tools.alembic(files)
+    peopled(files).close()
     with engine.connect() as connection:
         all_true(connection.connection)
         operations = Operations(MigrationContext.configure(connection))

@@ -7,7 +7,7 @@ Each test runs in a process of its own, so that a crash is one failure.
 import sqlite3
 import sys
 
-from cases import execute, fails, main, one, test
+from cases import case, execute, fails, main, one, test
 
 
 @test
@@ -70,89 +70,78 @@ def a_rename_that_rewrites_no_trigger(files):
     assert one(db, "SELECT count(*) FROM f(2)") == 0
 
 
-def rebuilt_table(before, after):
-    def run(files):
-        db = files.connect()
-        db.execute('CREATE TABLE "it\'s ""t"""(id INTEGER PRIMARY KEY, "k ""2""" %s)' % before)
-        db.execute('CREATE VIRTUAL TABLE "f\'s ""f""" USING bloom("it\'s ""t""", "k ""2""")')
-        triggers = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'it''s \"t\"'")]
-        execute(db, "PRAGMA legacy_alter_table = ON", "BEGIN",
-                'CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after, 'DROP TABLE "it\'s ""t"""',
-                'ALTER TABLE made_again RENAME TO "it\'s ""t"""')
-        for sql in triggers:
-            db.execute(sql)
-        execute(db, "COMMIT", 'INSERT INTO "it\'s ""t""" VALUES (1, 7)')
-        command = 'INSERT INTO "f\'s ""f"""("f\'s ""f""") VALUES (\'%s\')'
-        if before.split()[0] == after.split()[0] and ("NOCASE" in before) == ("NOCASE" in after):
-            assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
-            execute(db, "PRAGMA legacy_alter_table = OFF", 'ALTER TABLE "it\'s ""t""" RENAME COLUMN "k ""2""" TO plain',
-                    'ALTER TABLE "it\'s ""t""" RENAME TO t')
-            assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
-            db.execute(command % "rebuild")
-            assert one(db, 'SELECT note FROM "f\'s ""f"""') is None
-            return
-        # In doubt, until it is rebuilt by the column's rule as it is now.
-        assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'no key\')') == 1
-        assert one(db, 'SELECT bloom_may_contain((SELECT handle FROM "f\'s ""f"""), \'no key\')') == 1
-        assert "its table was made again" in one(db, 'SELECT note FROM "f\'s ""f"""')
-        fails(db, command % "integrity-check", "every key may be in it")
-        execute(db, command % "rebuild", command % "integrity-check")
-        assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'no key\')') == 0
-        is_found = one(db, 'SELECT count(*) FROM "it\'s ""t""" WHERE "k ""2""" = \'07\'')
-        assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'07\')') >= is_found
-    run.__name__ = "a_table_rebuilt_from_%s_to_%s" % (before, after)
-    return run
+def rebuilt_table(files, before, after):
+    db = files.connect()
+    db.execute('CREATE TABLE "it\'s ""t"""(id INTEGER PRIMARY KEY, "k ""2""" %s)' % before)
+    db.execute('CREATE VIRTUAL TABLE "f\'s ""f""" USING bloom("it\'s ""t""", "k ""2""")')
+    triggers = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'it''s \"t\"'")]
+    execute(db, "PRAGMA legacy_alter_table = ON", "BEGIN",
+            'CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after, 'DROP TABLE "it\'s ""t"""',
+            'ALTER TABLE made_again RENAME TO "it\'s ""t"""')
+    for sql in triggers:
+        db.execute(sql)
+    execute(db, "COMMIT", 'INSERT INTO "it\'s ""t""" VALUES (1, 7)')
+    command = 'INSERT INTO "f\'s ""f"""("f\'s ""f""") VALUES (\'%s\')'
+    if before.split()[0] == after.split()[0] and ("NOCASE" in before) == ("NOCASE" in after):
+        assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
+        execute(db, "PRAGMA legacy_alter_table = OFF", 'ALTER TABLE "it\'s ""t""" RENAME COLUMN "k ""2""" TO plain',
+                'ALTER TABLE "it\'s ""t""" RENAME TO t')
+        assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
+        db.execute(command % "rebuild")
+        assert one(db, 'SELECT note FROM "f\'s ""f"""') is None
+        return
+    # In doubt, until it is rebuilt by the column's rule as it is now.
+    assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'no key\')') == 1
+    assert one(db, 'SELECT bloom_may_contain((SELECT handle FROM "f\'s ""f"""), \'no key\')') == 1
+    assert "its table was made again" in one(db, 'SELECT note FROM "f\'s ""f"""')
+    fails(db, command % "integrity-check", "every key may be in it")
+    execute(db, command % "rebuild", command % "integrity-check")
+    assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'no key\')') == 0
+    is_found = one(db, 'SELECT count(*) FROM "it\'s ""t""" WHERE "k ""2""" = \'07\'')
+    assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'07\')') >= is_found
 
 
 for before, after in (("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT COLLATE NOCASE", "TEXT"),
                       ("TEXT", "TEXT"), ("INTEGER", "INTEGER NOT NULL")):
-    test(rebuilt_table(before, after))
+    case(rebuilt_table, "%s to %s" % (before, after), before, after)
 
 
-def shadow_view(table):
-    def run(files):
+@test
+def a_view_in_place_of_pages(files):
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k)", "CREATE VIRTUAL TABLE f USING bloom(t, k)",
+            "ALTER TABLE f_pages RENAME TO real_one",
+            "CREATE VIEW f_pages AS SELECT real_one.* FROM real_one, f(1)")
+    db.close()
+    for sql in ("SELECT * FROM f(2)", "SELECT * FROM f", "SELECT handle FROM f"):
         db = files.connect()
-        execute(db, "CREATE TABLE t(k)", "CREATE VIRTUAL TABLE f USING bloom(t, k)",
-                "ALTER TABLE f_%s RENAME TO real_one" % table,
-                "CREATE VIEW f_%s AS SELECT real_one.* FROM real_one, f(1)" % table)
-        db.close()
-        for sql in ("SELECT * FROM f(2)", "SELECT * FROM f", "SELECT handle FROM f"):
-            db = files.connect()
-            db.execute("PRAGMA trusted_schema = OFF")
-            fails(db, sql, "f is damaged")
-            db.close()
-    run.__name__ = "a_view_in_place_of_" + table
-    return run
-
-
-test(shadow_view("pages"))
-
-
-def shadow_trigger(what):
-    """Triggers on the pages come back to the filter while it writes them: no crash, and no wrong "no"."""
-    def run(files):
-        db = files.connect()
-        execute(db, "CREATE TABLE t(k)", "CREATE TABLE found(n)",
-                "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 20)")
-        for event in ("INSERT", "UPDATE", "DELETE"):
-            db.execute("CREATE TRIGGER on_%s AFTER %s ON f_pages BEGIN %s; END" % (event, event, what))
         db.execute("PRAGMA trusted_schema = OFF")
-        for sql in ("INSERT INTO t VALUES (5)", "INSERT INTO f(f) VALUES ('rebuild')",
-                    "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT i FROM n",
-                    "INSERT INTO f(f) VALUES ('rebuild')"):
-            try:
-                db.execute(sql)
-            except sqlite3.Error as error:
-                assert "bloom: " in str(error), error
-        assert one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = t.k)") == 0
-        db.execute("DROP TABLE f")
-    run.__name__ = "a_trigger_that_says_" + what
-    return run
+        fails(db, sql, "f is damaged")
+        db.close()
+
+
+def shadow_trigger(files, what):
+    """Triggers on the pages come back to the filter while it writes them: no crash, and no wrong "no"."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k)", "CREATE TABLE found(n)",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 20)")
+    for event in ("INSERT", "UPDATE", "DELETE"):
+        db.execute("CREATE TRIGGER on_%s AFTER %s ON f_pages BEGIN %s; END" % (event, event, what))
+    db.execute("PRAGMA trusted_schema = OFF")
+    for sql in ("INSERT INTO t VALUES (5)", "INSERT INTO f(f) VALUES ('rebuild')",
+                "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT i FROM n",
+                "INSERT INTO f(f) VALUES ('rebuild')"):
+        try:
+            db.execute(sql)
+        except sqlite3.Error as error:
+            assert "bloom: " in str(error), error
+    assert one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = t.k)") == 0
+    db.execute("DROP TABLE f")
 
 
 for what in ("INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(key) VALUES (7)", "INSERT INTO found SELECT count(*) FROM f(7)",
              "INSERT INTO found SELECT num_keys FROM f", "INSERT INTO t VALUES (8)"):
-    test(shadow_trigger(what))
+    case(shadow_trigger, what, what)
 
 
 @test
