@@ -9,7 +9,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import case, expect, main  # noqa: E402
+from cases import case, expect, main, one, test  # noqa: E402
 
 NUM_ROWS = 6000
 SHARE = 3  # at most a third of the table's; most take a twentieth
@@ -96,6 +96,56 @@ def few_steps(files, then):
         db.close()
         db = files.connect()
     is_fast(db, then)
+
+
+@test
+def it_grows(files):
+    """Merged again and again, past the numbers of blocks at which groups are joined.  A text of 19 digits is looked for as a number, too."""
+    db = files.connect()
+    db.execute("PRAGMA automatic_index = OFF")
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, big INTEGER)")
+    db.execute("CREATE VIRTUAL TABLE by_big USING bloom_index(log, big, bits_per_block = 1024, probes = 20)")
+    groups = set()
+    for size in range(1000, 20001, 1000):
+        db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT {0} UNION ALL SELECT i + 1 FROM c WHERE i < {0} + 999)"
+                   " SELECT i, 1000000000000000000 + i * 7 FROM c".format(size - 999))
+        command(db, "by_big", "merge")
+        blocks, fill = db.execute("SELECT big_blocks, big_fill FROM by_big_state").fetchall()[0]
+        groups.add(blocks // 64)
+        assert 0.4 < fill < 0.55, "%d blocks, of which %f is filled" % (blocks, fill)
+        for quote in "", "'":
+            for i in 1, size // 2, size - 500, size:
+                sql = "SELECT id FROM by_big WHERE big = %s%d%s" % (quote, 10**18 + i * 7, quote)
+                rows, steps = steps_of(db, sql)
+                expect(rows, [(i,)], sql)
+                assert size < 3000 or steps * 10 < size, "%d blocks, %s: %d steps" % (blocks, sql, 10 * steps)
+        if size % 5000 == 0:
+            command(db, "by_big", "integrity-check")
+    assert 7 in groups, groups
+    for condition in "id < 101", "id <= 100", "id > 19900", "id >= 19901", "id IN (7, 77)":
+        rows, steps = steps_of(db, "SELECT id FROM by_big WHERE " + condition)
+        expect(rows, db.execute("SELECT id FROM log WHERE " + condition).fetchall(), condition)
+        assert steps * 10 < size, "%s: %d steps" % (condition, 10 * steps)
+    # Where most rows of its blocks are gone, a merge that finishes a group makes all of them again.
+    db.execute("DELETE FROM log WHERE id % 10")
+    db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 30001 UNION ALL SELECT i + 1 FROM c WHERE i < 33000) SELECT i, i FROM c")
+    command(db, "by_big", "merge")
+    assert one(db, "SELECT big_blocks FROM by_big_state") < blocks // 2
+
+
+@test
+def nothing_is_done_in_vain(files):
+    """A merge that finds no new row, and columns that nobody asks for."""
+    db = files.connect()
+    make(db)
+    for index in INDEXES:
+        steps = steps_of(db, "INSERT INTO {0}({0}) VALUES ('merge')".format(index))[1]
+        assert steps < 500, "%s: %d steps" % (index, 10 * steps)
+    db.execute("CREATE TABLE wide(id INTEGER PRIMARY KEY, %s)" % ", ".join("c%d" % i for i in range(60)))
+    db.execute("INSERT INTO wide(id) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000) SELECT i FROM c")
+    db.execute("CREATE VIRTUAL TABLE by_c0 USING bloom_index(wide, c0)")
+    steps = steps_of(db, "SELECT max(c1) FROM by_c0")[1]
+    assert steps < 3000, "%d steps for 1000 rows" % (10 * steps)
 
 
 for then in "merged", "updated", "rebuilt", "opened anew":

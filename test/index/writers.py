@@ -96,7 +96,7 @@ def who_writes_to_the_index_is_told_where(files):
     for table in "log", "journal":
         for db in db, files.connect():
             for sql in "INSERT INTO log_index VALUES (1, 'a', 1)", "INSERT INTO log_index(id) VALUES (1)", "DELETE FROM log_index", "UPDATE log_index SET n = 1", \
-                       "REPLACE INTO log_index(id, k) VALUES (1, 'a')", "UPDATE log_index SET log_index = 'merge'", "INSERT INTO log_index(log_index) VALUES (NULL)":
+                       "REPLACE INTO log_index(id, k) VALUES (1, 'a')", "INSERT INTO log_index(id, log_index) VALUES (1, 'merge')", "UPDATE log_index SET log_index = 'merge'", "INSERT INTO log_index(log_index) VALUES (NULL)":
                 fails(db, sql, "bloom_index: log_index is read only: write to table %s" % table)
         if table == "log":
             db.execute("ALTER TABLE log RENAME TO journal")
