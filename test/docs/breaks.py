@@ -654,20 +654,7 @@ def a_migration_of_a_table_that_was_renamed(files):
 
 
 # -- Damage: test/vtab/damage.py and hostile_files.py have it at random ----------------------------------
-# Who writes to the source of a damaged filter: vtab/uncertain.py, given_up and pages_and_guard_are_gone.
-
-@test
-def a_damaged_page_of_a_filter(files):
-    db = make(files, FILTER, num_rows=5000)
-    rows = db.execute("SELECT * FROM t").fetchall()
-    db.execute("UPDATE f_pages SET bytes = zeroblob(length(bytes)) WHERE rowid = 2")
-    for sql in ("SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM f WHERE key = k)", "SELECT handle FROM f", "INSERT INTO f(f) VALUES ('integrity-check')"):
-        error = fails(db, sql, "bloom: f is damaged")
-        expect(error.sqlite_errorname, "SQLITE_CORRUPT_VTAB", sql)
-    expect(db.execute("SELECT * FROM t").fetchall(), rows)
-    command(db, "f", "rebuild")
-    is_certain(db, FILTER)
-
+# Who reads a damaged filter, or writes to its source: vtab/uncertain.py, given_up and pages_and_guard_are_gone.
 
 @test
 def a_filter_whose_rebuild_fails(files):

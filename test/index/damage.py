@@ -4,17 +4,15 @@
 
 $BLOOM_TEST_SQLITES: where test/lib/build_sqlite.sh put other SQLites, build/sqlite unless told.
 """
-import glob
 import os
 import random
 import sqlite3
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
+from cases import (Skip, case, connect, error_of, execute, expect, fails, main, one, stop_after, test,  # noqa: E402
+                   under, versions)
 
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 NUM_ROWS = 4000
 KEYS = ["key%d" % (i * i % NUM_ROWS + 1) for i in range(1, 40)]
 
@@ -271,12 +269,7 @@ def a_view_reads_an_index(files):
 def an_endless_view_is_interrupted(files):
     db = becomes_a_view(files.connect(), "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT o.* FROM other o, c")
     for sql in "SELECT count(*) FROM log_index", "SELECT * FROM log_index ORDER BY k":
-        left = [50]
-
-        def tick():
-            left[0] -= 1
-            return left[0] <= 0
-        db.set_progress_handler(tick, 10000)
+        stop_after(db, 50, 10000)
         fails(db, sql, "interrupted" if PLANS_SAY else "")
         db.set_progress_handler(None, 0)
 
@@ -297,12 +290,7 @@ def a_check_is_interrupted(files):
     for sql in "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "SELECT count(*) FROM log_index WHERE k > 'key'", \
                "INSERT INTO log_index(log_index) VALUES ('rebuild')":
         for num_steps in list(range(1, 90)) + [10**n for n in range(2, 6)]:
-            left = [num_steps]
-
-            def tick():
-                left[0] -= 1
-                return left[0] <= 0
-            db.set_progress_handler(tick, 1)
+            stop_after(db, num_steps, 1)
             error = error_of(db, sql)
             db.set_progress_handler(None, 0)
             assert error is None or str(error) in ("interrupted", "bloom_index: interrupted"), "%s, %d steps: %s" % (sql, num_steps, error)
@@ -311,50 +299,37 @@ def a_check_is_interrupted(files):
 
 # -- Files that go from one SQLite to another ------------------------------------------------------
 
-DECIMALS = """
-import random, sqlite3, sys
-load, path, what = sys.argv[1:]
-db = sqlite3.connect(path, isolation_level=None)
-db.enable_load_extension(True)
-db.load_extension(load)
-if what == "make":
-    r = random.Random(3) # below 2^53: beyond it 3.52.0 differs by more, and sql/BREAKS.md says so
-    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, t TEXT, a, n NUMERIC)")
-    db.execute("BEGIN")
-    for i in range(3000):
-        text = "%s0.%d%s" % (r.choice(["", "-"]), r.randrange(10**r.randint(10, 19)), r.choice(["", "", "e%d" % r.randint(-30, 2)]))
-        db.execute("INSERT INTO log(t, a, n) VALUES (?, ?, ?)", (text, text, text))
-    db.execute("COMMIT")
-    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, t, a, n, bits_per_block = 1024, probes = 32)")
-    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
-else:
-    db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
+def one_version(args):
+    """In a process of its own, under another SQLite."""
+    db = connect(args.path, args.load)
+    if args.step == "make":
+        r = random.Random(3)  # below 2^53: beyond it 3.52.0 differs by more, and sql/BREAKS.md says so
+        execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, t TEXT, a, n NUMERIC)", "BEGIN")
+        for i in range(3000):
+            text = "%s0.%d%s" % (r.choice(["", "-"]), r.randrange(10**r.randint(10, 19)), r.choice(["", "", "e%d" % r.randint(-30, 2)]))
+            db.execute("INSERT INTO log(t, a, n) VALUES (?, ?, ?)", (text, text, text))
+        execute(db, "COMMIT", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, t, a, n, bits_per_block = 1024, probes = 32)")
+        command(db, "merge")
+        return
+    command(db, "integrity-check")
     for column in "t", "a", "n":
         for id, value in db.execute("SELECT id, {0} FROM log WHERE id % 50 = 0".format(column)).fetchall():
             assert (id,) in db.execute("SELECT id FROM log_index WHERE {0} = ?".format(column), (value,)).fetchall(), (column, value)
-"""
 
 
 @test
 def another_sqlite_checks(files):
     """Versions read some decimals as neighbouring REALs: neither a false alarm nor a lost row."""
-    sqlites = [None] + sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", os.path.join(TOP, "build", "sqlite")), "*", "libsqlite3.so.0")))
-    if len(sqlites) == 1:
+    folders = versions()
+    if len(folders) == 1:
         raise Skip("another SQLite (test/lib/build_sqlite.sh)")
-
-    def run(library, path, what):
-        environment = dict(os.environ)
-        if library:
-            environment["LD_LIBRARY_PATH"] = os.path.dirname(library)
-        done = subprocess.run([sys.executable, "-c", DECIMALS, files.load, path, what], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        expect(done.returncode, 0, "%s by %s: %s" % (what, library, done.stdout.decode()[-400:]))
-    for number, maker in enumerate(sqlites):
-        path = files.file("by %d" % number)
-        run(maker, path, "make")
-        for checker in sqlites:
-            if maker is None or checker is None or maker == checker:
-                run(checker, path, "check")
+    for number, maker in enumerate(folders):
+        files.path = files.file("by %d" % number)
+        under(maker, files, "make")
+        for checker in folders:
+            if "" in (maker, checker) or maker == checker:
+                under(checker, files, "check")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(one_version))

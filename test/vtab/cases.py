@@ -114,6 +114,17 @@ def error_of(db, sql, *args):
     return None
 
 
+def stop_after(db, num_calls, num_steps):
+    """Interrupts what runs when the progress handler, called each num_steps, is called for the num_calls-th time."""
+    left = [num_calls]
+
+    def tick():
+        left[0] -= 1
+        return left[0] <= 0
+
+    db.set_progress_handler(tick, num_steps)
+
+
 def fails(db, sql, *words):
     error = error_of(db, sql)
     assert error is not None, "no error: " + sql

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from cases import Skip, case, command, connect, error_of, expect, main, one, test, under, versions
+from cases import Skip, case, command, connect, error_of, execute, expect, main, one, test, under, versions
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 COMMA = "de_DE.UTF-8"
@@ -48,9 +48,8 @@ VALUES = [0.1 + 0.2, 0.3, "0.3", "0,3", 1.5, "1.5", "1,5", "1.50", "+1.5e0", 2.2
 
 
 def make_joined(db, type_, other_type):
-    db.execute("CREATE TABLE t(k %s)" % type_)
-    db.execute("CREATE TABLE other(x %s)" % other_type)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(db, "CREATE TABLE t(k %s)" % type_, "CREATE TABLE other(x %s)" % other_type,
+            "CREATE VIRTUAL TABLE f USING bloom(t, k)")
 
 
 def insert_values(db):
@@ -214,9 +213,7 @@ def one_version(args):
             db.execute("CREATE TABLE %s(k TEXT)" % name)
             insert_decimals(db, name)
             db.execute("CREATE VIRTUAL TABLE f%s USING bloom(%s, %s)" % (name, name, key))
-        db.execute("CREATE TABLE as_read(x)")
-        db.execute("INSERT INTO as_read SELECT CAST(k AS NUMERIC) FROM e1")
-        db.execute("COMMIT")
+        execute(db, "CREATE TABLE as_read(x)", "INSERT INTO as_read SELECT CAST(k AS NUMERIC) FROM e1", "COMMIT")
     else:
         check_expressions(db)
         for name in "abcd":
@@ -226,8 +223,7 @@ def one_version(args):
             lost = one(db, "SELECT count(*) FROM %s AS t WHERE bloom_may_contain((SELECT handle FROM %s), t.k) IS NOT 1" % (name, f))
             expect(lost, 0, f + ": missed by the handle")
             # By the number: what this version of SQLite takes for equal.
-            db.execute("CREATE TEMP TABLE n(x REAL)")
-            db.execute("INSERT INTO n SELECT CAST(k AS REAL) FROM " + name)
+            execute(db, "CREATE TEMP TABLE n(x REAL)", "INSERT INTO n SELECT CAST(k AS REAL) FROM " + name)
             lost = one(db, "SELECT count(*) FROM %s AS t JOIN n ON n.rowid = t.rowid AND t.k = n.x WHERE NOT EXISTS (SELECT 1 FROM %s WHERE key = n.x)" % (name, f))
             expect(lost, 0, f + ": numbers missed")
             db.execute("DROP TABLE n")

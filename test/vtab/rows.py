@@ -7,7 +7,7 @@ import sqlite3
 import sys
 
 from cases import (case, column, command, error_of, execute, expect, fails, fill, filtered, is_whole, main,
-                   no_false_negative, one, quoted, rules_out_absent_keys, test)
+                   no_false_negative, one, quoted, rules_out_absent_keys, stop_after, test)
 
 # -- Columns that take the rowid's names ----------------------------------------------------
 
@@ -149,13 +149,7 @@ def rebuild_that_fails_half_way(files):
     for after in 1, 2, 5, 20, 100, 500:
         db.execute("BEGIN")
         db.execute("INSERT INTO t VALUES (?)", ("new %d" % after,))
-        count = [0]
-
-        def stop():
-            count[0] += 1
-            return count[0] >= after
-
-        db.set_progress_handler(stop, 20)
+        stop_after(db, after, 20)
         error_of(db, "INSERT INTO f(f) VALUES ('rebuild')")
         db.set_progress_handler(None, 0)
         if db.in_transaction:
