@@ -124,6 +124,8 @@ proc slt::take_value {array element operation} {
     variable values
     upvar 1 $array row
     if {$element eq "*" && $column == 0 && [lindex $column_names 0] ne "*"} {
+        # In old SQLite, 3.31 among them, ALTER TABLE ... RENAME has a column "1" and never a row.
+        if {$column_names eq "1" && $values eq ""} {set column_counts [lrange $column_counts 0 end-1]}
         set column_names $row(*)
         lappend column_counts [llength $column_names]
         return
