@@ -10,16 +10,6 @@
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 
-/* Says so when it is called for the stop_at-th time. */
-typedef struct stopper {
-  int num_calls, stop_at;
-} stopper;
-
-static int stop_reading(void *data){
-  stopper *stops = data;
-  return ++stops->num_calls>=stops->stop_at;
-}
-
 /* A filter of LevelDB's of these bytes and one for the probes, stopped by interrupt. */
 static bloom_filter filter_of(const uint8_t *bytes, size_t num_bytes, const bloom_interrupt *interrupt){
   bloom_filter filter;

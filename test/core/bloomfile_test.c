@@ -478,15 +478,6 @@ TEST(rates_of_few_keys_are_out_of_reach){
 
 /* -- Reading through, and ending that ------------------------------------------- */
 
-typedef struct stopper {
-  int num_calls, stop_at;
-} stopper;
-
-static int stop_reading(void *data){
-  stopper *stops = data;
-  return ++stops->num_calls>=stops->stop_at;
-}
-
 /* It is asked at least once for each megabyte, and after the first yes not again. */
 TEST(reading_a_file_can_be_stopped){
   static const struct { uint64_t num_units; size_t unit_bytes; } shapes[] = {

@@ -11,19 +11,11 @@
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 
-static uint64_t random_state = 88172645463325252u;
-
-/* xorshift64 [Marsaglia 2003]: the same numbers in every run. */
-static uint64_t random64(void){
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return random_state * 0x2545f4914f6cdd1du;
-}
+static rng random = { 88172645463325252u }; /* the same numbers in every run */
 
 static void fill_random(uint32_t *hashes, size_t num_hashes){
   size_t i;
-  for(i=0; i<num_hashes; i++) hashes[i] = (uint32_t)(random64() >> 32);
+  for(i=0; i<num_hashes; i++) hashes[i] = (uint32_t)(rng_next(&random) >> 32);
 }
 
 /* LevelDB's loop (util/bloom.cc, CreateFilter), positions as it computes them. */
@@ -112,9 +104,9 @@ TEST(test_positions){
   size_t row = 0;
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t s;
-    for(s=0; s<sizeof(sizes)/sizeof(sizes[0])+200; s++){
-      const int is_listed = s<sizeof(sizes)/sizeof(sizes[0]);
-      const uint64_t num_bits = is_listed ? sizes[s] : (random64() >> (31 + s%29)) / 8 * 8 + 8;
+    for(s=0; s<COUNT_OF(sizes)+200; s++){
+      const int is_listed = s<COUNT_OF(sizes);
+      const uint64_t num_bits = is_listed ? sizes[s] : (rng_next(&random) >> (31 + s%29)) / 8 * 8 + 8;
       const uint32_t num_probes = (uint32_t)(s % MAX) + 1;
       const size_t num_positions = (size_t)NUM * num_probes;
       size_t i;
@@ -148,8 +140,8 @@ TEST(test_positions_in_part){
   size_t row = 0;
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t p, s, num;
-    for(p=0; p<sizeof(parts)/sizeof(parts[0]); p++){
-      for(s=0; s<sizeof(sizes)/sizeof(sizes[0]); s++){
+    for(p=0; p<COUNT_OF(parts); p++){
+      for(s=0; s<COUNT_OF(sizes); s++){
         const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(sizes[s]));
         const uint32_t num_probes = (uint32_t)(1 + (p*7 + s*5) % MAX);
         for(num=0; num<=NUM; num+=BLOOM_LEVELDB_MAX_LANES){
@@ -185,12 +177,12 @@ TEST(test_add_and_may_contain){
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t s;
     uint32_t num_probes;
-    for(s=0; s<sizeof(byte_counts)/sizeof(byte_counts[0]); s++){
+    for(s=0; s<COUNT_OF(byte_counts); s++){
       for(num_probes=1; num_probes<=30; num_probes++){
         const bloom_shape shape = leveldb_shape(byte_counts[s]*8, num_probes);
         /* One byte more on each side: nothing outside may change. */
         uint8_t *expected = calloc(shape.num_bytes+2, 1), *given = calloc(shape.num_bytes+2, 1);
-        const size_t num_hashes = (size_t)(random64() % (num_probes%3==0 ? 20 : MAX_HASHES));
+        const size_t num_hashes = (size_t)(rng_next(&random) % (num_probes%3==0 ? 20 : MAX_HASHES));
         const size_t num_others = MAX_HASHES - num_probes%17; /* all remainders by the lanes */
         bloom_hash_run runs[MAX_RUNS];
         bloom_filter filter;
@@ -201,7 +193,7 @@ TEST(test_add_and_may_contain){
         fill_random(others, MAX_HASHES);
         memcpy(others, hashes, num_hashes/2 * sizeof(hashes[0]));
         while( num_runs<MAX_RUNS ){
-          size_t num = num_runs==MAX_RUNS-1 ? num_hashes-at : (size_t)(random64() % (1 + random64()%600));
+          size_t num = num_runs==MAX_RUNS-1 ? num_hashes-at : (size_t)(rng_next(&random) % (1 + rng_next(&random)%600));
           if( num>num_hashes-at ) num = num_hashes - at;
           runs[num_runs] = (bloom_hash_run){&runs[num_runs+1], num ? hashes+at : NULL, num};
           num_runs++;
@@ -267,7 +259,7 @@ TEST(test_add_in_small_parts){
   naive_add(&shape, expected, hashes, NUM);
   while( (kernels = next_kernels(&row))!=NULL ){
     size_t p;
-    for(p=0; p<sizeof(part_bytes)/sizeof(part_bytes[0]); p++){
+    for(p=0; p<COUNT_OF(part_bytes); p++){
       bloom_leveldb_kernels in_small_parts = *kernels;
       in_small_parts.max_part_bytes = part_bytes[p];
       bloom_leveldb_clear(&shape, given);
@@ -296,7 +288,7 @@ TEST(test_add_in_large_parts){
   while( (kernels = next_kernels(&row))!=NULL ){
     bloom_leveldb_kernels in_two_parts = *kernels;
     in_two_parts.max_part_bytes = 1u << 28;
-    for(s=0; s<sizeof(sizes)/sizeof(sizes[0]); s++){
+    for(s=0; s<COUNT_OF(sizes); s++){
       const bloom_shape shape = leveldb_shape(sizes[s], NUM_PROBES);
       uint8_t *filter = sizes[s]/8<SIZE_MAX ? calloc(shape.num_bytes, 1) : NULL;
       if( filter==NULL ){

@@ -13,6 +13,10 @@
 
 #define MAX_BITS 256
 
+/* What each test learns, and the table that it fills. */
+static bloom_lesson the_lesson, *const lesson = &the_lesson;
+static uint8_t weights[BLOOM_WEIGHTS_BYTES];
+
 static void *zeros(size_t num_bytes){
   void *p = calloc(1, num_bytes);
   assert_non_null(p);
@@ -24,7 +28,7 @@ static uint32_t naive_entry(uint64_t hash){
   return (uint32_t)(hash * 11400714819323198485u >> 47);
 }
 
-static uint32_t naive_probes(const uint8_t *weights, uint64_t hash){
+static uint32_t naive_probes(uint64_t hash){
   static const uint32_t probes[4] = {0, 1, 2, 4};
   const uint32_t entry = naive_entry(hash);
   return probes[weights[entry/4] / (1u << entry%4*2) % 4];
@@ -48,7 +52,7 @@ static size_t random_words(rng *random, uint8_t *text, size_t max_bytes){
   return length;
 }
 
-static void add_text(const uint8_t *weights, bloom_block *block, const uint8_t *text, size_t num_bytes){
+static void add_text(bloom_block *block, const uint8_t *text, size_t num_bytes){
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pieces pieces;
   size_t count;
@@ -56,8 +60,8 @@ static void add_text(const uint8_t *weights, bloom_block *block, const uint8_t *
   while( (count = bloom_pieces_next(&pieces, hashes))>0 ) bloom_weights_add(weights, block, hashes, count);
 }
 
-static size_t bits_of_needle(const uint8_t *weights, uint32_t bits_per_block, const uint8_t *needle, size_t num_bytes,
-                             uint16_t *bits, size_t max_bits){
+static size_t bits_of_needle(uint32_t bits_per_block, const uint8_t *needle, size_t num_bytes, uint16_t *bits,
+                             size_t max_bits){
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pattern pattern;
   size_t count, num_bits = 0;
@@ -68,7 +72,7 @@ static size_t bits_of_needle(const uint8_t *weights, uint32_t bits_per_block, co
   return num_bits;
 }
 
-static void learn_row(bloom_lesson *lesson, const uint8_t *text, size_t num_bytes){
+static void learn_row(const uint8_t *text, size_t num_bytes){
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pieces pieces;
   size_t count;
@@ -81,25 +85,22 @@ static void learn_row(bloom_lesson *lesson, const uint8_t *text, size_t num_byte
 
 TEST(an_entry_says_how_many_probes){
   rng random = rng_stream(1);
-  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   size_t round, seen[5] = {0};
   rng_bytes(&random, weights, BLOOM_WEIGHTS_BYTES);
   for(round=0; round<200000; round++){
     const uint64_t hash = rng_next(&random);
     const uint32_t probes = bloom_weights_probes(weights, hash);
     assert_int_equal(bloom_weights_entry(hash), naive_entry(hash));
-    assert_int_equal(probes, naive_probes(weights, hash));
+    assert_int_equal(probes, naive_probes(hash));
     seen[probes]++;
   }
   assert_true(seen[0] && seen[1] && seen[2] && seen[4]);
   assert_int_equal(bloom_weights_entry(UINT64_MAX), 50065);
-  free(weights);
 }
 
 /* Whatever the table: each needle of a row finds the row's block. */
 TEST(no_table_loses_a_row){
   rng random = rng_stream(2);
-  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   size_t round, num_with_bits = 0;
   for(round=0; round<test_share(300); round++){
     const uint32_t bits_per_block = 1024u << rng_below(&random, 7);
@@ -110,14 +111,14 @@ TEST(no_table_loses_a_row){
     if( round%4==0 ) memset(weights, (int)rng_below(&random, 256), BLOOM_WEIGHTS_BYTES);
     else rng_bytes(&random, weights, BLOOM_WEIGHTS_BYTES);
     bloom_block_clear(&block, bytes, bits_per_block);
-    add_text(weights, &block, text, num_bytes);
+    add_text(&block, text, num_bytes);
     for(i=0; i<100; i++){
       const size_t begin = rng_below(&random, num_bytes), length = rng_below(&random, num_bytes - begin + 1);
       const size_t max_bits = rng_below(&random, 2) ? MAX_BITS : rng_below(&random, 20);
       uint16_t bits[MAX_BITS];
       size_t num_bits;
       if( (text[begin] & 0xc0)==0x80 ) continue; /* within a character */
-      num_bits = bits_of_needle(weights, bits_per_block, text + begin, length, bits, max_bits);
+      num_bits = bits_of_needle(bits_per_block, text + begin, length, bits, max_bits);
       assert_true(num_bits<=max_bits);
       assert_true(bloom_block_has_bits(bytes, bits, num_bits));
       num_with_bits += num_bits>0;
@@ -125,12 +126,10 @@ TEST(no_table_loses_a_row){
     free(bytes);
   }
   assert_true(num_with_bits>test_share(300)*20);
-  free(weights);
 }
 
 TEST(bits_of_rare_pieces_come_first_and_once){
   rng random = rng_stream(3);
-  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   size_t round;
   for(round=0; round<test_share(500); round++){
     uint64_t hashes[20];
@@ -142,7 +141,7 @@ TEST(bits_of_rare_pieces_come_first_and_once){
     for(probes=4; probes>0; probes/=2){
       for(i=0; i<num_hashes; i++){
         uint16_t own[4];
-        if( naive_probes(weights, hashes[i])!=probes ) continue;
+        if( naive_probes(hashes[i])!=probes ) continue;
         bloom_signature_bits(hashes[i], probes, 1024, own);
         for(j=0; j<probes; j++){
           for(k=0; k<num_expected && expected[k]!=own[j]; k++){}
@@ -159,11 +158,9 @@ TEST(bits_of_rare_pieces_come_first_and_once){
     /* Appended: what is there stays, and nothing is new. */
     assert_int_equal(bloom_weights_bits(weights, 1024, hashes, num_hashes, bits, num_bits, MAX_BITS), num_bits);
   }
-  free(weights);
 }
 
 TEST(chunks_have_their_size_and_rows_are_not_divided){
-  bloom_lesson *lesson = zeros(sizeof(*lesson));
   const uint64_t hashes[3] = {1, 2, 1};
   const uint32_t one = naive_entry(1), two = naive_entry(2);
   memset(lesson, 0xa5, sizeof(*lesson));
@@ -184,12 +181,9 @@ TEST(chunks_have_their_size_and_rows_are_not_divided){
   assert_int_equal(lesson->num_chunks, 4);
   assert_int_equal(lesson->num_with[one], 3);
   assert_int_equal(lesson->num_with[two], 1);
-  free(lesson);
 }
 
 TEST(counting_ends_where_numbers_do){
-  bloom_lesson *lesson = zeros(sizeof(*lesson));
-  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   const uint64_t hash = 77;
   int i;
   bloom_lesson_begin(lesson, 1024);
@@ -202,13 +196,9 @@ TEST(counting_ends_where_numbers_do){
   assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
   assert_int_equal(bloom_weights_probes(weights, hash), 0);
   assert_int_equal(bloom_weights_probes(weights, 78), 4);
-  free(lesson);
-  free(weights);
 }
 
 TEST(too_little_text_teaches_nothing){
-  bloom_lesson *lesson = zeros(sizeof(*lesson));
-  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   const uint64_t hash = 77;
   int i;
   bloom_lesson_begin(lesson, 8192);
@@ -221,15 +211,11 @@ TEST(too_little_text_teaches_nothing){
   bloom_lesson_end_row(lesson, 1);
   assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
   assert_int_equal(bloom_weights_probes(weights, hash), 0);
-  free(lesson);
-  free(weights);
 }
 
 /* Entries with given counts: by the definition, with the largest t there is room for. */
 TEST(the_limit_is_as_large_as_there_is_room_for){
   rng random = rng_stream(4);
-  bloom_lesson *lesson = zeros(sizeof(*lesson));
-  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   size_t round;
   for(round=0; round<test_share(12); round++){
     const uint32_t num_chunks = 64 + (uint32_t)rng_below(&random, 1000);
@@ -282,22 +268,18 @@ TEST(the_limit_is_as_large_as_there_is_room_for){
     }
     assert_true(next_probes>room);
   }
-  free(lesson);
-  free(weights);
 }
 
 /* Also in ../../ext/FORMATS.md, from the specification in Python. */
 TEST(a_known_table){
   static const char *const known[4] = {"user", "st 9", "4711", "xyz"};
   static const uint32_t probes[4] = {0, 0, 4, 4};
-  bloom_lesson *lesson = zeros(sizeof(*lesson));
-  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES);
   int i;
   bloom_lesson_begin(lesson, 1024);
   for(i=0; i<2500; i++){
     char row[64];
     const int length = snprintf(row, sizeof(row), "request %d of user %d finished", i*7919%100000, i*31%977);
-    learn_row(lesson, (const uint8_t *)row, (size_t)length);
+    learn_row((const uint8_t *)row, (size_t)length);
   }
   assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
   assert_int_equal(checksum_of(weights, BLOOM_WEIGHTS_BYTES), 0x827df1c0e09dc373u);
@@ -309,8 +291,6 @@ TEST(a_known_table){
     count = bloom_pieces_next(&pieces, hashes);
     assert_int_equal(bloom_weights_probes(weights, hashes[count - 1]), probes[i]);
   }
-  free(lesson);
-  free(weights);
 }
 
 /* Of text like a log's the blocks take a ninth or less, and absent needles are told. */
@@ -318,18 +298,17 @@ TEST(learned_blocks_take_their_share){
   const uint32_t bits_per_block = 8192;
   const size_t num_needles = 6000; /* a hundred for each of 60 blocks */
   rng random = rng_stream(5);
-  bloom_lesson *lesson = zeros(sizeof(*lesson));
-  uint8_t *weights = zeros(BLOOM_WEIGHTS_BYTES), *bytes = zeros(64u << 10), text[100];
+  uint8_t *bytes = zeros(64u << 10), text[100];
   rng rows = random;
   size_t num_text = 0, num_blocks = 0, num_passed = 0, i;
   bloom_block block;
   bloom_lesson_begin(lesson, bits_per_block);
-  for(i=0; i<8000; i++) learn_row(lesson, text, random_words(&rows, text, sizeof(text)));
+  for(i=0; i<8000; i++) learn_row(text, random_words(&rows, text, sizeof(text)));
   assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
   bloom_block_clear(&block, bytes, bits_per_block);
   for(rows=random; num_blocks<60; ){
     const size_t num_bytes = random_words(&rows, text, sizeof(text));
-    add_text(weights, &block, text, num_bytes);
+    add_text(&block, text, num_bytes);
     num_text += num_bytes;
     if( bloom_block_is_finished(&block) ) bloom_block_clear(&block, bytes + 1024 * ++num_blocks, bits_per_block);
   }
@@ -337,12 +316,10 @@ TEST(learned_blocks_take_their_share){
   for(i=0; i<num_needles; i++){
     static const char needle[] = "hours and days";
     uint16_t bits[MAX_BITS];
-    const size_t begin = i%100%10, num_bits = bits_of_needle(weights, bits_per_block, (const uint8_t *)needle + begin, 4, bits, MAX_BITS);
+    const size_t begin = i%100%10, num_bits = bits_of_needle(bits_per_block, (const uint8_t *)needle + begin, 4, bits, MAX_BITS);
     num_passed += (size_t)bloom_block_has_bits(bytes + 1024*(i/100), bits, num_bits);
   }
   assert_true(num_passed<num_needles/5);
-  free(lesson);
-  free(weights);
   free(bytes);
 }
 

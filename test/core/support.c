@@ -97,6 +97,11 @@ uint8_t *exact_copy(const uint8_t *bytes, size_t num_bytes){
   return copy;
 }
 
+int stop_reading(void *data){
+  stopper *stops = data;
+  return ++stops->num_calls>=stops->stop_at;
+}
+
 static key_set key_set_new(size_t num_keys, size_t num_owned_bytes){
   return (key_set){
     .keys = allocated(num_keys*sizeof(uint8_t*)),

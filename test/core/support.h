@@ -57,6 +57,13 @@ static inline void assert_close(double actual, double expected, double relative_
   }
 }
 
+/* The data of a bloom_interrupt that says so when it is called for the stop_at-th time. */
+typedef struct stopper {
+  int num_calls, stop_at;
+} stopper;
+
+int stop_reading(void *stops);
+
 typedef struct key_set {
   const uint8_t **keys;
   size_t *lengths; /* in bytes */
