@@ -22,10 +22,7 @@ static bloom_filter_arg_status blob_arg(sqlite3 *db, sqlite3_value *value, bloom
 }
 
 bloom_filter_arg_status bloom_filter_arg(
-  sqlite3 *db,
-  sqlite3_value *value,
-  bloom_filter *storage,
-  const bloom_filter **filter
+  sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
 ){
   const bloom_handle *handle = bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
   bloom_filter_arg_status status;
@@ -39,10 +36,7 @@ bloom_filter_arg_status bloom_filter_arg(
 }
 
 const bloom_filter *bloom_blob_arg_or_fail(
-  sqlite3_context *context,
-  const char *function,
-  sqlite3_value *value,
-  sqlite3_value *next,
+  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 ){
   int is_swapped;
@@ -64,10 +58,7 @@ const bloom_filter *bloom_blob_arg_or_fail(
 }
 
 const bloom_filter *bloom_changeable_filter_or_fail(
-  sqlite3_context *context,
-  const char *function,
-  sqlite3_value *value,
-  sqlite3_value *next,
+  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 ){
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, next, storage);

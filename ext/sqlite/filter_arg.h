@@ -20,18 +20,12 @@ typedef enum bloom_filter_arg_status {
 ** is valid during the function call; a BLOB's only until the value is used again.
 */
 bloom_filter_arg_status bloom_filter_arg(
-  sqlite3 *db,
-  sqlite3_value *value,
-  bloom_filter *storage,
-  const bloom_filter **filter
+  sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
 );
 
 /* bloom_filter_arg_or_fail() for a value that is not a handle with a filter. */
 const bloom_filter *bloom_blob_arg_or_fail(
-  sqlite3_context *context,
-  const char *function,
-  sqlite3_value *value,
-  sqlite3_value *next,
+  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 );
 
@@ -40,10 +34,7 @@ const bloom_filter *bloom_blob_arg_or_fail(
 ** argument after it, or NULL: the message says so if that looks like a filter, because then
 ** the two were swapped.  Inline because it runs once a row. */
 static inline const bloom_filter *bloom_filter_arg_or_fail(
-  sqlite3_context *context,
-  const char *function,
-  sqlite3_value *value,
-  sqlite3_value *next,
+  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 ){
   /* The type of a handle is NULL, so look for a handle first. */
@@ -55,10 +46,7 @@ static inline const bloom_filter *bloom_filter_arg_or_fail(
 /* The same, but it also fails, with the encoding's reason, if keys cannot be added to the
 ** filter. */
 const bloom_filter *bloom_changeable_filter_or_fail(
-  sqlite3_context *context,
-  const char *function,
-  sqlite3_value *value,
-  sqlite3_value *next,
+  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 );
 

@@ -115,10 +115,7 @@ static void leave_handle(bloom_handle_pool *pool, bloom_handle *handle){
 /* ---- Handles -------------------------------------------------------------------- */
 
 bloom_handle_status bloom_handle_open(
-  bloom_handle_pool *pool,
-  sqlite3 *db,
-  size_t num_bytes,
-  bloom_handle **opened
+  bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes, bloom_handle **opened
 ){
   bloom_handle *handle = take_handle(pool, num_bytes);
   if( handle==NULL ) return BLOOM_HANDLE_NOMEM;

@@ -64,10 +64,7 @@ typedef enum bloom_handle_status {
 /* Opens a handle on a connection, with room for num_bytes that the caller fills and
 ** reads into its filter.  *opened is set on BLOOM_HANDLE_OPEN. */
 bloom_handle_status bloom_handle_open(
-  bloom_handle_pool *pool,
-  sqlite3 *db,
-  size_t num_bytes,
-  bloom_handle **opened
+  bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes, bloom_handle **opened
 );
 
 /* Closes a handle: from then on all its copies are NULL. */

@@ -92,9 +92,7 @@ static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
 
 /* The hash of a value's key; 0 if it is no key. */
 static inline bloom_key_kind bloom_hash_of_key(
-  const bloom_encoding *encoding,
-  sqlite3_value *value,
-  bloom_hash_value *hash
+  const bloom_encoding *encoding, sqlite3_value *value, bloom_hash_value *hash
 ){
   bloom_key key;
   const bloom_key_kind kind = bloom_key_of(value, &key);

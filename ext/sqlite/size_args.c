@@ -117,11 +117,7 @@ static int fail_encoding(sqlite3_context *context, bloom_arg arg){
 }
 
 int bloom_take_encoding(
-  sqlite3_context *context,
-  const char *function,
-  int max_args,
-  int *num_args,
-  sqlite3_value **args,
+  sqlite3_context *context, const char *function, int max_args, int *num_args, sqlite3_value **args,
   const bloom_encoding **encoding
 ){
   const int last = *num_args - 1;
@@ -204,10 +200,7 @@ static int fail_not_constant(sqlite3_context *context, bloom_arg arg, char *old,
 
 /* Reads the arguments of one row. */
 static int read_size_args(
-  sqlite3_context *context,
-  const bloom_sized_function *function,
-  int num_args,
-  sqlite3_value **args,
+  sqlite3_context *context, const bloom_sized_function *function, int num_args, sqlite3_value **args,
   bloom_size_args *size
 ){
   const char *name = function->name;
@@ -231,10 +224,7 @@ static int read_size_args(
 }
 
 int bloom_keep_size_args(
-  sqlite3_context *context,
-  const bloom_sized_function *function,
-  int num_args,
-  sqlite3_value **args,
+  sqlite3_context *context, const bloom_sized_function *function, int num_args, sqlite3_value **args,
   bloom_size_args *kept
 ){
   const char *name = function->name;
@@ -320,11 +310,7 @@ static const char *encoding_in_reach(const bloom_encoding *encoding, double rate
 /* Fails because no filter of num_keys keys has this rate: a table grew overnight, and whoever
 ** reads the message wants the way out. */
 static void fail_out_of_reach(
-  sqlite3_context *context,
-  bloom_arg arg,
-  const bloom_size_args *size,
-  uint64_t num_keys,
-  double best_rate
+  sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys, double best_rate
 ){
   const double rate = size->bits_per_key;
   const char *other = encoding_in_reach(size->encoding, rate, num_keys);
@@ -354,10 +340,7 @@ static void fail_out_of_reach(
 }
 
 int bloom_find_bits_per_key(
-  sqlite3_context *context,
-  bloom_arg arg,
-  const bloom_size_args *size,
-  uint64_t num_keys,
+  sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
   double *bits_per_key
 ){
   double best_rate = 1;
@@ -386,10 +369,7 @@ double bloom_least_bits_per_key(double bits_per_key){
 }
 
 int bloom_find_shape(
-  sqlite3_context *context,
-  const bloom_encoding *encoding,
-  uint64_t num_keys,
-  double bits_per_key,
+  sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys, double bits_per_key,
   bloom_shape *shape
 ){
   int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);

@@ -67,11 +67,7 @@ int bloom_is_number_in(sqlite3_value *value, double min, double max);
 ** nothing else; there NULL means the default.  SQLITE_OK with *encoding set and the
 ** argument, if there is one, taken off *num_args; or the error set on context. */
 int bloom_take_encoding(
-  sqlite3_context *context,
-  const char *function,
-  int max_args,
-  int *num_args,
-  sqlite3_value **args,
+  sqlite3_context *context, const char *function, int max_args, int *num_args, sqlite3_value **args,
   const bloom_encoding **encoding
 );
 
@@ -81,10 +77,7 @@ int bloom_take_encoding(
 ** row's, and those of all later rows must agree.  SQLite calls an aggregate anew for each
 ** group, and for each partition of a window.  SQLITE_OK, or the error set on context. */
 int bloom_keep_size_args(
-  sqlite3_context *context,
-  const bloom_sized_function *function,
-  int num_args,
-  sqlite3_value **args,
+  sqlite3_context *context, const bloom_sized_function *function, int num_args, sqlite3_value **args,
   bloom_size_args *kept
 );
 
@@ -94,10 +87,7 @@ int bloom_keep_size_args(
 ** this rate.  SQLITE_OK with *bits_per_key set; or the error set on context: the rate is out
 ** of reach. */
 int bloom_find_bits_per_key(
-  sqlite3_context *context,
-  bloom_arg arg,
-  const bloom_size_args *size,
-  uint64_t num_keys,
+  sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
   double *bits_per_key
 );
 
@@ -109,10 +99,7 @@ double bloom_least_bits_per_key(double bits_per_key);
 ** SQLite's own "too big" error set on context if SQLITE_LIMIT_LENGTH forbids a
 ** BLOB of that size. */
 int bloom_find_shape(
-  sqlite3_context *context,
-  const bloom_encoding *encoding,
-  uint64_t num_keys,
-  double bits_per_key,
+  sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys, double bits_per_key,
   bloom_shape *shape
 );
 

@@ -19,11 +19,7 @@ typedef enum bloom_tuple_status {
 ** the tuple is incomplete, and a second call with room for *num_bytes completes it.
 */
 bloom_tuple_status bloom_tuple_write(
-  int num_values,
-  sqlite3_value **values,
-  uint8_t *out,
-  uint64_t room,
-  uint64_t *num_bytes
+  int num_values, sqlite3_value **values, uint8_t *out, uint64_t room, uint64_t *num_bytes
 );
 
 #endif

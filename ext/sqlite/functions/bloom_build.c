@@ -147,7 +147,13 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   }
 }
 
+/* A group or frame without rows, which may have no state, has the default parameters.  Rows outside
+** of the frame do not count: otherwise the first frames, before any row, would differ from later
+** ones. */
 static void give_filter(sqlite3_context *context, const build_state *state){
+  const build_state without_rows = {
+    .size = {bloom_default_encoding, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
+  };
   bloom_shape shape;
   uint8_t *filter;
   /* SQLite ends every aggregate that it began.  After an error it drops the result. */
@@ -155,34 +161,19 @@ static void give_filter(sqlite3_context *context, const build_state *state){
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     return;
   }
-  filter = write_filter(context, state, &shape);
+  filter = write_filter(context, state && state->num_rows ? state : &without_rows, &shape);
   if( filter ) sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
-}
-
-/* A group or frame without rows has the default parameters.  Rows outside of the frame do
-** not count: otherwise the first frames, before any row, would differ from later ones. */
-static void give_filter_without_rows(sqlite3_context *context){
-  const build_state state = {
-    .size = {bloom_default_encoding, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
-  };
-  give_filter(context, &state);
 }
 
 void bloom_build_value(sqlite3_context *context){
   build_state *state = sqlite3_aggregate_context(context, 0);
-  if( state==NULL || state->num_rows==0 ){
-    give_filter_without_rows(context);
-  }else{
-    state->is_window = 1;
-    give_filter(context, state);
-  }
+  if( state && state->num_rows ) state->is_window = 1;
+  give_filter(context, state);
 }
 
 void bloom_build_final(sqlite3_context *context){
   build_state *state = sqlite3_aggregate_context(context, 0);
-  if( state==NULL || state->num_rows==0 ){
-    give_filter_without_rows(context);
-  }else if( state->filter==NULL ){
+  if( state==NULL || state->num_rows==0 || state->filter==NULL ){
     give_filter(context, state);
   }else{
     /* SQLite takes over the filter without a copy. */

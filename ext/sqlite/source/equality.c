@@ -52,13 +52,9 @@ static void push(bloom_key_hashes *hashes, bloom_hash_value hash){
 
 /* Pushes the hash of a text as its collation sees it.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_text(
-  const bloom_encoding *encoding,
-  bloom_collation collation,
-  const char *text,
-  size_t num_bytes,
+  const bloom_encoding *encoding, bloom_collation collation, const char *text, size_t num_bytes,
   bloom_key_hashes *hashes
 ){
-  const uint8_t *bytes = (const uint8_t *)text;
   if( collation==BLOOM_COLLATION_RTRIM ){
     while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
   }
@@ -77,7 +73,7 @@ static int push_text(
     if( folded!=short_text ) sqlite3_free(folded);
     return SQLITE_OK;
   }
-  push(hashes, encoding->hash_bytes(bytes, num_bytes));
+  push(hashes, encoding->hash_bytes((const uint8_t *)text, num_bytes));
   return SQLITE_OK;
 }
 
@@ -221,10 +217,7 @@ static void push_rounded(const bloom_encoding *encoding, double real, int with_n
 }
 
 int bloom_insert_hashes(
-  const bloom_encoding *encoding,
-  bloom_equality rule,
-  sqlite3_value *value,
-  bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 ){
   const int type = sqlite3_value_type(value);
   int rc;
@@ -275,10 +268,7 @@ static int push_texts_of_number(
 }
 
 int bloom_query_hashes(
-  const bloom_encoding *encoding,
-  bloom_equality rule,
-  sqlite3_value *value,
-  bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 ){
   const int type = sqlite3_value_type(value);
   const int can_hold_text = rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
@@ -305,10 +295,7 @@ int bloom_query_hashes(
 }
 
 int bloom_plain_text_hash(
-  const bloom_encoding *encoding,
-  bloom_equality rule,
-  const uint8_t *text,
-  size_t num_bytes,
+  const bloom_encoding *encoding, bloom_equality rule, const uint8_t *text, size_t num_bytes,
   bloom_key_hashes *hashes
 ){
   hashes->num_hashes = 0;

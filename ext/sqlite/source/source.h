@@ -31,11 +31,7 @@ typedef struct bloom_source {
 ** it is a view, a virtual table or the shadow table of one.  bloom_source_free() is for the
 ** caller in any case; schema must outlive the source. */
 int bloom_source_read(
-  bloom_connection *connection,
-  const char *schema,
-  const char *table,
-  bloom_source *source,
-  char **error
+  bloom_connection *connection, const char *schema, const char *table, bloom_source *source, char **error
 );
 void bloom_source_free(bloom_source *source);
 
@@ -50,10 +46,7 @@ int bloom_source_is_rowid_name(const char *name);
 /* Sets the column's rule of `=`.  SQLITE_ERROR and *error if its collation is the
 ** application's. */
 int bloom_source_equality(
-  const bloom_source *source,
-  const bloom_source_column *column,
-  bloom_equality *rule,
-  char **error
+  const bloom_source *source, const bloom_source_column *column, bloom_equality *rule, char **error
 );
 
 /*

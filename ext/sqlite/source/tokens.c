@@ -154,14 +154,14 @@ static int asks_the_clock(bloom_token t){
   size_t i;
   for(i=0; i<COUNT_OF(clock_functions); i++){
     bloom_token open = bloom_token_after(t), argument;
-    int depth = 0, num_commas = 0;
+    int num_commas = 0;
     if( !bloom_token_is(t, clock_functions[i]) || open.kind!='(' ) continue;
     argument = bloom_token_after(open);
     if( argument.kind==')' ) return 1;
     if( sqlite3_stricmp(clock_functions[i], "strftime")!=0 ) return 0;
-    for(; argument.num_chars && (depth>0 || argument.kind!=')'); argument = bloom_token_after(argument)){
-      depth += (argument.kind=='(') - (argument.kind==')');
-      num_commas += depth==0 && argument.kind==',';
+    for(; argument.num_chars && argument.kind!=')'; argument = bloom_token_after(argument)){
+      if( argument.kind=='(' ) argument = bloom_token_closing(argument);
+      num_commas += argument.kind==',';
     }
     return num_commas==0;
   }

@@ -133,12 +133,7 @@ static int is_option(bloom_token name){
   return name.kind=='a' && equals.kind=='=' && bloom_token_after(equals).kind!='=';
 }
 
-int bloom_vtab_args_read(
-  int num_args,
-  const char *const *texts,
-  bloom_vtab_args *args,
-  char **error
-){
+int bloom_vtab_args_read(int num_args, const char *const *texts, bloom_vtab_args *args, char **error){
   int i, num_positional = 0, rc = SQLITE_OK;
   memset(args, 0, sizeof(*args));
   for(i=0; i<num_args && rc==SQLITE_OK; i++){

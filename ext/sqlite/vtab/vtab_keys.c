@@ -69,35 +69,6 @@ static int hash_value(bloom_equality rule, sqlite3_value *value, int is_query, p
   return rc;
 }
 
-/* What is said of all combinations, once every column has been combined or they were too many. */
-static void end_combining(const bloom_vtab_layout *layout, int fits, int is_query, bloom_vtab_hashes *hashes){
-  if( !fits ){
-    hashes->is_maybe = is_query;
-    hashes->num_hashes = 0;
-  }
-  if( !fits || (is_query && layout->num_columns>MAX_SURE_COLUMNS) ) hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
-}
-
-static int max_combined(int is_query){
-  return is_query ? BLOOM_VTAB_MAX_ASKED - 1 : MAX_STORED;
-}
-
-static int hash_parts(const bloom_vtab_layout *layout, sqlite3_value **parts, int is_query, bloom_vtab_hashes *hashes){
-  int i, rc = SQLITE_OK, fits = 1;
-  for(i=0; i<layout->num_columns; i++){
-    if( sqlite3_value_type(parts[i])==SQLITE_NULL ) return SQLITE_OK;
-  }
-  hashes->num_hashes = 1;
-  hashes->hashes[0] = 0;
-  for(i=0; i<layout->num_columns && rc==SQLITE_OK && fits; i++){
-    part_hashes part = {.num_hashes = 0};
-    rc = hash_value(layout->rules[i], parts[i], is_query, &part);
-    if( rc==SQLITE_OK ) fits = combine(hashes, &part, max_combined(is_query));
-  }
-  if( rc==SQLITE_OK ) end_combining(layout, fits, is_query, hashes);
-  return rc;
-}
-
 /* -- Tuples of plain values ----------------------------------------------------------------- */
 
 /* The hash of a value that has one, whatever its column; none if it may have others. */
@@ -190,37 +161,66 @@ static int hash_read_value(
   return hash_selected_value(tuples, rule, &value, is_query, part);
 }
 
+/* Combines the hashes of all columns' values: of parts, or, where that is NULL, of a tuple's bytes. */
+static int hash_columns(
+  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, sqlite3_value **parts, const uint8_t *bytes,
+  const uint8_t *end, int is_query, bloom_vtab_hashes *hashes
+){
+  const int max_hashes = is_query ? BLOOM_VTAB_MAX_ASKED - 1 : MAX_STORED;
+  bloom_tuple_value value;
+  int i, fits = 1, rc = SQLITE_OK;
+  hashes->num_hashes = 1;
+  hashes->hashes[0] = 0;
+  for(i=0; i<layout->num_columns && fits; i++){
+    part_hashes part = {.num_hashes = 0};
+    if( parts ){
+      rc = hash_value(layout->rules[i], parts[i], is_query, &part);
+    }else{
+      bloom_tuple_read(&bytes, end, &value);
+      rc = hash_read_value(tuples, layout->rules[i], value, is_query, &part);
+    }
+    if( rc!=SQLITE_OK ) return rc;
+    fits = combine(hashes, &part, max_hashes);
+  }
+  if( !fits ){
+    hashes->is_maybe = is_query;
+    hashes->num_hashes = 0;
+  }
+  if( !fits || (is_query && layout->num_columns>MAX_SURE_COLUMNS) ){
+    hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
+  }
+  return SQLITE_OK;
+}
+
+static int hash_parts(
+  const bloom_vtab_layout *layout, sqlite3_value **parts, int is_query, bloom_vtab_hashes *hashes
+){
+  int i;
+  for(i=0; i<layout->num_columns; i++){
+    if( sqlite3_value_type(parts[i])==SQLITE_NULL ) return SQLITE_OK;
+  }
+  return hash_columns(layout, NULL, parts, NULL, NULL, is_query, hashes);
+}
+
 static int hash_tuple(
   const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, sqlite3_value *tuple, int is_query, bloom_vtab_hashes *hashes
 ){
-  const int num_parts = layout->num_columns;
   const uint8_t *bytes, *end;
   size_t num_bytes;
-  bloom_tuple_value value;
-  int i, fits = 1, rc = SQLITE_OK;
+  int rc;
   if( sqlite3_value_type(tuple)==SQLITE_NULL ) return SQLITE_OK;
   hashes->is_invalid = hashes->is_maybe = 1;
   if( sqlite3_value_type(tuple)!=SQLITE_BLOB ) return SQLITE_OK;
   bytes = sqlite3_value_blob(tuple);
   num_bytes = (size_t)sqlite3_value_bytes(tuple);
-  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=num_parts ) return SQLITE_OK;
+  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=layout->num_columns ) return SQLITE_OK;
   hashes->is_invalid = hashes->is_maybe = 0;
   end = bytes + num_bytes;
   rc = hash_plain_tuple(layout, bytes, end, is_query, hashes);
   if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
   /* Where SQL cannot run now, it may be there. */
   hashes->is_maybe = tuples->connection->is_running;
-  if( hashes->is_maybe ) return SQLITE_OK;
-  hashes->num_hashes = 1;
-  hashes->hashes[0] = 0;
-  for(i=0; i<num_parts && rc==SQLITE_OK && fits; i++){
-    part_hashes part = {.num_hashes = 0};
-    bloom_tuple_read(&bytes, end, &value);
-    rc = hash_read_value(tuples, layout->rules[i], value, is_query, &part);
-    if( rc==SQLITE_OK ) fits = combine(hashes, &part, max_combined(is_query));
-  }
-  if( rc==SQLITE_OK ) end_combining(layout, fits, is_query, hashes);
-  return rc;
+  return hashes->is_maybe ? SQLITE_OK : hash_columns(layout, tuples, NULL, bytes, end, is_query, hashes);
 }
 
 /* -- Keys -------------------------------------------------------------------------------------- */

@@ -199,13 +199,11 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added){
 static int count_removed(bloom_vtab *vtab, bloom_hash_value hash){
   int layer, rc = SQLITE_OK, may_contain = 0;
   for(layer=vtab->layout.num_layers-1; rc==SQLITE_OK && layer>=0 && !may_contain; layer--){
+    uint8_t block[BLOOM_BLOCK_BYTES];
     bloom_vtab_page_header header;
     block_place place;
     rc = open_block(vtab, layer, hash, 1, &place);
-    if( rc==SQLITE_OK ){
-      uint8_t block[BLOOM_BLOCK_BYTES];
-      rc = block_may_contain(&place, hash, block, &may_contain);
-    }
+    if( rc==SQLITE_OK ) rc = block_may_contain(&place, hash, block, &may_contain);
     if( rc==SQLITE_OK && may_contain ){
       rc = read_header(&place, &header);
       count_one(&header.num_removed);

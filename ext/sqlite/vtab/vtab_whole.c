@@ -22,19 +22,6 @@ void bloom_vtab_whole_free(bloom_vtab_whole *whole){
   sqlite3_free(whole);
 }
 
-/* Makes room for num_bytes in bytes of *room; at most max_bytes are ever needed. */
-static int make_room(uint8_t **bytes, size_t *room, size_t num_bytes, size_t max_bytes){
-  size_t new_room = *room ? 2 * *room : FIRST_BYTES;
-  uint8_t *new_bytes;
-  if( num_bytes<=*room ) return SQLITE_OK;
-  if( new_room>max_bytes ) new_room = max_bytes;
-  new_bytes = sqlite3_realloc64(*bytes, new_room);
-  if( new_bytes==NULL ) return SQLITE_NOMEM;
-  *bytes = new_bytes;
-  *room = new_room;
-  return SQLITE_OK;
-}
-
 /* Checks a page that is open in row, and counts its keys. */
 static int take_header(bloom_vtab_whole *whole, int layer, uint64_t page, sqlite3_int64 row, sqlite3_blob *blob){
   const bloom_vtab_layout *layout = &whole->layout;
@@ -59,6 +46,18 @@ typedef struct whole_reader {
   size_t num_bytes, room, max_bytes;
 } whole_reader;
 
+/* Makes room for so many bytes more. */
+static int make_room(whole_reader *reader, size_t num_more){
+  const size_t room = reader->room ? 2 * reader->room : FIRST_BYTES;
+  uint8_t *bytes;
+  if( reader->num_bytes + num_more<=reader->room ) return SQLITE_OK;
+  reader->room = room<reader->max_bytes ? room : reader->max_bytes;
+  bytes = sqlite3_realloc64(reader->whole->bytes, reader->room);
+  if( bytes==NULL ) return SQLITE_NOMEM;
+  reader->whole->bytes = bytes;
+  return SQLITE_OK;
+}
+
 static int read_layer(whole_reader *reader, int layer, int headers_alone){
   const bloom_vtab_layout *layout = &reader->whole->layout;
   const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
@@ -76,7 +75,7 @@ static int read_layer(whole_reader *reader, int layer, int headers_alone){
               : bloom_blob_open(bloom_vtab_place(reader->vtab), row, 0, page_bytes, &blob);
     if( rc==SQLITE_OK ) rc = take_header(reader->whole, layer, page, row, blob);
     if( headers_alone || rc!=SQLITE_OK ) continue;
-    rc = make_room(&reader->whole->bytes, &reader->room, reader->num_bytes + (size_t)block_bytes, reader->max_bytes);
+    rc = make_room(reader, (size_t)block_bytes);
     if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, reader->whole->bytes + reader->num_bytes, block_bytes, BLOOM_HEADER_BYTES);
     reader->num_bytes += (size_t)block_bytes;
   }
