@@ -29,10 +29,10 @@ make_covered() {
 # with_python EXTENSION TEST ...: a test whose children are counted, too (python/sitecustomize.py).
 # What SIGKILL ends is not, so those that kill are left out.
 with_python() {
-  extension=$1 script=$2
+  library=$1 script=$2
   shift 2
-  run env PYTHONPATH="$PWD/test/quality/coverage/python" BLOOM_COVERED="$PWD/$extension" \
-    "$PYTHON" "test/$script" --load "$PWD/$extension" "$@"
+  run env PYTHONPATH="$PWD/test/quality/coverage/python" BLOOM_COVERED="$PWD/$library" \
+    "$PYTHON" "test/$script" --load "$PWD/$library" "$@"
 }
 
 find $build -name '*.gcda' -exec rm {} +
