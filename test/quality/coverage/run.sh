@@ -51,12 +51,12 @@ run $build/test/faults/limits/limits $build/bloom.so
 # The same with tiny limits, in which what takes many keys happens with few.
 run make_covered BUILD=$build/tiny EXTENSION=$build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES $build/tiny/bloom.so
 for extension in $build/bloom.so $build/tiny/bloom.so; do
-  run $build/test/vtab/faults --seed 5 --most 25 $extension test/vtab/faults.sql
-  with_python $extension vtab/model.py --runs 60 --seed 5
-  with_python $extension vtab/damage.py --runs 300 --seed 5
-  with_python $extension vtab/schemas.py
-  with_python $extension vtab/histories.py --seed 5 --statements 3000
-  run tclsh test/vtab/changes.tcl ./$extension
+  run $build/test/vtab/faults --seed 5 --most 25 "$extension" test/vtab/faults.sql
+  with_python "$extension" vtab/model.py --runs 60 --seed 5
+  with_python "$extension" vtab/damage.py --runs 300 --seed 5
+  with_python "$extension" vtab/schemas.py
+  with_python "$extension" vtab/histories.py --seed 5 --statements 3000
+  run tclsh test/vtab/changes.tcl ./"$extension"
 done
 for each in vtab/identity vtab/rows vtab/raise_ignore vtab/uncertain vtab/tuples vtab/running \
     index/identity index/writers index/damage index/steps; do
