@@ -6,9 +6,11 @@ CORE_OBJECTS = $(CORE_SOURCES:%.c=$(BUILD)/%.o)
 
 # Tests against live LevelDB are left out, with a word, where it is not installed.
 HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
-# And those against libsodium, in the library that the compiler links with.
-HAVE_LIBSODIUM := $(shell printf '\043include <sodium/crypto_shorthash.h>\nint main(void){ return crypto_shorthash_bytes()==0; }\n' | \
-  $(CC) $(CPPFLAGS) -x c - -o /dev/null -lsodium >/dev/null 2>&1 && echo yes)
+# And those against libsodium, in the library that the compiler links with.  Not linked to /dev/null:
+# tcc, which tests of changes compile with, would replace the device by a file where root runs it.
+HAVE_LIBSODIUM := $(shell program=$$(mktemp) && \
+  printf '\043include <sodium/crypto_shorthash.h>\nint main(void){ return crypto_shorthash_bytes()==0; }\n' | \
+  $(CC) $(CPPFLAGS) -x c - -o $$program -lsodium >/dev/null 2>&1 && echo yes; rm -f "$$program")
 CORE_SUPPORT = test/core/support.c
 SQLITE_LIBS ?= -lsqlite3
 FUZZER ?=
