@@ -474,6 +474,8 @@ TEST(rates_of_few_keys_are_out_of_reach){
   assert_true(bloomfile->min_bits_per_key_x10(best*1.01, 100, &best)>0);
   assert_int_equal(bloomfile->min_bits_per_key_x10(1e-9, 0, &best), 10);
   assert_true(bloomfile->min_bits_per_key_x10(0.01, (uint64_t)1<<62, &best)>0);
+  /* So many keys in so few units that each hash is some key's, shifted. */
+  assert_true(bloom_bloomfile_modelled_fpr(1000000, 191, 6)>=1 && bloom_bloomfile_modelled_fpr(1000000, 191, 6)<=1);
 }
 
 /* -- Reading through, and ending that ------------------------------------------- */
@@ -489,6 +491,7 @@ TEST(reading_a_file_can_be_stopped){
     uint8_t *bytes = allocated(shape.num_bytes);
     stopper stops = {0, 1 << 30};
     const bloom_interrupt interrupt = {stop_reading, &stops};
+    int num_measuring;
     bloom_facts facts;
     bloom_filter file;
     bloom_bloomfile_clear(&shape, bytes);
@@ -502,14 +505,52 @@ TEST(reading_a_file_can_be_stopped){
     stops.num_calls = 0;
     assert_true(bloomfile->measured_fpr(&file)>=1);
     assert_true(stops.num_calls>=(int)(shape.num_bytes >> 20));
+    num_measuring = stops.num_calls;
     stops = (stopper){0, 3};
     bloomfile->describe(&file, 1, &facts);
     assert_int_equal(stops.num_calls, 3);
     stops = (stopper){0, 3};
     (void)bloomfile->measured_fpr(&file);
     assert_int_equal(stops.num_calls, 3);
+    /* Halfway: the sets are counted, and hashes are tested. */
+    stops = (stopper){0, num_measuring/2};
+    (void)bloomfile->measured_fpr(&file);
+    assert_int_equal(stops.num_calls, num_measuring/2);
     free(bytes);
   }
+}
+
+/* Of each unit, 65536 bytes at a time. */
+TEST(looking_for_the_sets_can_be_stopped){
+  const size_t unit_bytes = 5 << 16;
+  const bloom_shape shape = any_shape(3, unit_bytes, 2);
+  uint8_t *bytes = allocated(shape.num_bytes), *mask = allocated(unit_bytes), *expected = allocated(unit_bytes);
+  stopper stops = {0, 1 << 30};
+  const bloom_interrupt interrupt = {stop_reading, &stops};
+  bloom_filter file;
+  bloom_bloomfile_clear(&shape, bytes);
+  memset(bytes + 32, 0x55, shape.num_bytes - 32);
+  memset(expected, 0x55, unit_bytes);
+  file = read_back(bytes, shape.num_bytes);
+  file.interrupt = &interrupt;
+  assert_int_equal(bloom_bloomfile_sets(&file, 12345, mask), 1);
+  assert_memory_equal(mask, expected, unit_bytes);
+  assert_int_equal(stops.num_calls, 4);
+  stops = (stopper){0, 3};
+  assert_int_equal(bloom_bloomfile_sets(&file, 12345, mask), -1);
+  assert_int_equal(stops.num_calls, 3);
+  free(bytes);
+  free(mask);
+  free(expected);
+}
+
+/* More hashes than that would take too long; a file without probes has nothing to read. */
+TEST(hashes_are_tested_by_the_size_of_the_file){
+  const bloom_filter small = {.shape = any_shape(191, 4, 6)}, wide = {.shape = any_shape(1, 1 << 28, 100)},
+    without_probes = {.shape = any_shape(191, 4, 0)};
+  assert_int_equal(bloomfile->num_tried(&small), BLOOM_FPR_SAMPLE);
+  assert_int_equal(bloomfile->num_tried(&wide), 1);
+  assert_int_equal(bloomfile->num_tried(&without_probes), 1);
 }
 
 TEST(a_file_without_keys_has_no_sets){

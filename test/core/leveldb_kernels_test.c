@@ -77,10 +77,12 @@ TEST(test_first_supported_row){
   static const bloom_leveldb_kernels *const second[] = {&unable, &able, &bloom_leveldb_kernels_scalar, NULL};
   static const bloom_leveldb_kernels *const last[] = {&unable, &unable, &bloom_leveldb_kernels_scalar, NULL};
   static const bloom_leveldb_kernels *const only[] = {&unable, NULL};
+  static const bloom_leveldb_kernels *const anywhere[] = {&unable, &bloom_leveldb_kernels_scalar, &able, NULL};
   assert_ptr_equal(bloom_leveldb_kernels_among(first), &able);
   assert_ptr_equal(bloom_leveldb_kernels_among(second), &able);
   assert_ptr_equal(bloom_leveldb_kernels_among(last), &bloom_leveldb_kernels_scalar);
   assert_ptr_equal(bloom_leveldb_kernels_among(only), &unable);
+  assert_ptr_equal(bloom_leveldb_kernels_among(anywhere), &bloom_leveldb_kernels_scalar);
 }
 
 static int compare_positions(const void *a, const void *b){

@@ -42,10 +42,8 @@
 #define FILL_STEPS       512
 #define FILL_STEP_STRIDE 40503u /* 65536 divided by the golden ratio */
 
-/* Rounds after which keys are found, to KEYS_ACCURACY of them: each leaves at most a third
-** of the error. */
-#define MAX_KEYS_ROUNDS 40
-#define KEYS_ACCURACY   1e-9
+/* To which part of them keys are found, in 3 to 21 rounds. */
+#define KEYS_ACCURACY 1e-9
 
 /* From this size on hashes of one class find no more positions to miss each other. */
 #define SAME_MIN_BITS 40000.0
@@ -361,17 +359,15 @@ static double modelled_unset(const bloom_shape *shape, double num_keys){
   return model.has_probe2 ? unset - set_by_probe2_alone(&model) : unset;
 }
 
-/* -ln x for 0 < x <= 1, to 1e-18. */
+/* -ln x for 2^-62 <= x <= 1, to 1e-18. */
 static double minus_log(double x){
   const uint64_t whole = (uint64_t)1 << 62;
-  const double part = x * (double)whole;
-  return bloom_log_ratio(whole, part>1 ? (uint64_t)part : 1);
+  return bloom_log_ratio(whole, (uint64_t)(x * (double)whole));
 }
 
 double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
   bloom_shape reached = *shape;
-  double log_unset, num_keys;
-  int round;
+  double log_unset, num_keys, factor;
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
   log_unset = bloom_log_ratio(reached.num_bits, reached.num_bits - bits_set);
   /* The textbook's number, which is right where all probes set as much; else they set less,
@@ -380,11 +376,11 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
   if( bits_set==0 || (!has_probe2(&reached) && residue_divisor(&reached)==1) ){
     return num_keys;
   }
-  for(round=0; round<MAX_KEYS_ROUNDS; round++){
-    const double factor = log_unset / minus_log(modelled_unset(&reached, num_keys));
+  /* It rises as long as the model leaves more bits unset, of 2^32 at least one. */
+  do{
+    factor = log_unset / minus_log(modelled_unset(&reached, num_keys));
     num_keys *= factor;
-    if( factor<1 + KEYS_ACCURACY ) break;
-  }
+  }while( factor>=1 + KEYS_ACCURACY );
   return num_keys;
 }
 
