@@ -5,6 +5,7 @@
 No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB.
 """
 import os
+import struct
 import sys
 
 from cases import (case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole,
@@ -355,6 +356,102 @@ def pragma_integrity_check_finds_it(files):
         assert any("rebuild" in text for text in found), found
     else:
         expect(found, ["ok"])
+
+
+# -- Numbers that somebody wrote, under checksums that are right ---------------------------------------------
+
+def checksum(data):
+    """XXH64 with the seed 0."""
+    p1, p2, p3, p4, p5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+    bits = 2**64 - 1
+
+    def rotated(x, n):
+        return (x << n | x >> (64 - n)) & bits
+
+    def round_(lane, word):
+        return rotated((lane + word * p2) & bits, 31) * p1 & bits
+
+    words = struct.unpack("<%dQ" % (len(data) // 8), data)  # of whole words alone
+    h = p5
+    if len(words) >= 4:
+        lanes = [(p1 + p2) & bits, p2, 0, -p1 & bits]
+        for i in range(len(words) // 4 * 4):
+            lanes[i % 4] = round_(lanes[i % 4], words[i])
+        h = sum(map(rotated, lanes, (1, 7, 12, 18))) & bits
+        for lane in lanes:
+            h = ((h ^ round_(0, lane)) * p1 + p4) & bits
+    h = (h + len(data)) & bits
+    for word in words[len(words) // 4 * 4:]:
+        h = (rotated(h ^ round_(0, word), 27) * p1 + p4) & bits
+    for shift, prime in (33, p2), (29, p3), (32, 1):
+        h = (h ^ h >> shift) * prime & bits
+    return h
+
+
+def write_layout(db, at, form, *numbers):
+    """Writes numbers into the layout of f, and its checksum."""
+    layout = bytearray(one(db, "SELECT bytes FROM f_pages WHERE rowid = 1"))
+    expect(checksum(bytes(layout[:296])), struct.unpack_from("<Q", layout, 296)[0], "the layout's checksum")
+    struct.pack_into("<" + form, layout, at, *numbers)
+    struct.pack_into("<Q", layout, 296, checksum(bytes(layout[:296])))
+    db.execute("UPDATE f_pages SET bytes = ? WHERE rowid = 1", (bytes(layout),))
+
+
+def out_of_bounds(files, at, form, number):
+    db = filtered(files, rows=200)
+    write_layout(db, at, form, number)
+    for sql in "SELECT count(*) FROM f('key1')", "SELECT * FROM f", "SELECT handle FROM f":
+        fails(files.connect(), sql, "bloom: f is damaged: its layout")
+    db.execute("INSERT INTO t VALUES ('goes on')")
+    fails(db, "SELECT count(*) FROM f('goes on')", "damaged")
+    rebuild_makes_it_whole(db)
+
+
+for at, form, numbers in ((20, "I", [17]), (24, "I", [0, 2049]), (28, "I", [0, 13]), (32, "d", [0.0, -1.0, 100.5, float("nan")]), (40, "q", [0, -1, 2**50 + 1]),
+                          (72, "Q", [0, 60000001]), (80, "q", [0, 2**63 - 1]), (88, "q", [-1, 2**50 + 1]), (264, "B", [255]), (265, "B", [3])):
+    for number in numbers:
+        case(out_of_bounds, "%r at %d" % (number, at), at, form, number)
+
+
+@test
+def decimals_of_another_sqlite(files):
+    """The layout says that the keys were stored by a SQLite that reads decimals in another way."""
+    db = filtered(files, "t, CAST(k AS NUMERIC)", rows="('0.5'), ('1')")
+    keys = "SELECT CAST(k AS NUMERIC) AS k FROM t"
+    is_whole(db, keys)
+    write_layout(db, 68, "I", 12346)
+    db = files.connect()
+    is_uncertain(db, keys)
+    assert "decimals" in note(db), note(db)
+    db.execute("INSERT INTO t VALUES ('2.5')")  # now of two ways
+    is_uncertain(db, keys)
+    db.execute("INSERT INTO t VALUES ('3.5')")
+    is_uncertain(files.connect(), keys)
+    rebuild_makes_it_whole(db, keys)
+
+
+@test
+def twelve_layers_and_full_counts(files):
+    """There is no thirteenth layer, whatever the last one holds; and counts end at their largest number."""
+    db = filtered(files, "t, CAST(k AS NUMERIC)", rows="('1')")
+    keys = "SELECT CAST(k AS NUMERIC) AS k FROM t"
+    number = struct.unpack_from("<Q", one(db, "SELECT bytes FROM f_pages WHERE rowid = 1"), 8)[0]
+    write_layout(db, 28, "I", 12)
+    write_layout(db, 72, "Qq" * 12, *[1, 1] * 12)
+    db.execute("DELETE FROM f_pages WHERE rowid > 1")
+    for row in range(2, 14):
+        header = struct.pack("<QIIII", number, 2**32 - 1, 2**32 - 1, 2**32 - 1, 0)
+        header += struct.pack("<Q", checksum(header + struct.pack("<Q", row)))
+        db.execute("INSERT INTO f_pages(rowid, bytes) VALUES (?, ?)", (row, header + bytes(32)))
+    db = files.connect()
+    expect(one(db, "SELECT num_layers FROM f"), 12)
+    db.execute("DELETE FROM t")
+    db.executemany("INSERT INTO t VALUES (?)", [("2",), ("3.5",), ("4",)])
+    no_false_negative(db, keys)
+    db.execute("DELETE FROM t WHERE k = '4'")
+    expect(db.execute("SELECT num_layers, num_keys, num_removed FROM f").fetchone(), (12, 12 * (2**32 - 1), 12 * (2**32 - 1)))
+    command(db, "f", "integrity-check")
+    rebuild_makes_it_whole(db, keys)
 
 
 if __name__ == "__main__":
