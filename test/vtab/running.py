@@ -9,7 +9,7 @@ import json
 import sqlite3
 import sys
 
-from cases import (ABSENT, case, column, command, execute, expect, fails, fill, is_whole, main, no_false_negative, one,
+from cases import (ABSENT, Api, case, column, command, execute, expect, fails, fill, is_whole, main, no_false_negative, one,
                    test)
 
 NUM_KEYS = 300
@@ -194,6 +194,68 @@ def a_trigger_that_looks_up(files):
     fill(db, 3000, "bob")
     expect(one(db, "SELECT sum(n) FROM seen"), 3000)
     no_false_negative(db)
+
+
+# -- Compiled while the database was locked ---------------------------------------------------------------
+
+def text_rows(api, statement):
+    """What a statement returns, a text or NULL for each row's first column."""
+    rows = []
+    code = api.lib.sqlite3_step(statement)
+    while code == 100:
+        rows.append(api.lib.sqlite3_column_text(statement, 0))
+        code = api.lib.sqlite3_step(statement)
+    expect(code, 101, "the statement's end")
+    api.lib.sqlite3_finalize(statement)
+    return [row and row.decode() for row in rows]
+
+
+def compiled_under_a_lock(files, columns, args, way, wanted):
+    """The plan cannot know then which collation the key has: where it is another's, every key may be in the filter."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(%s)" % columns, "INSERT INTO t VALUES ('ada', 1)", "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+    api = Api(files.path, files.load)
+    expect(text_rows(api, api.prepare("SELECT num_keys FROM f")), ["1"])
+    db.execute("BEGIN EXCLUSIVE")
+    statements = [api.prepare("SELECT count(*) FROM f WHERE " + way % key) for key in ("'ADA '", "'nobody'")]
+    db.execute("COMMIT")
+    expect([text_rows(api, each) for each in statements], [[each] for each in wanted])
+    api.close()
+
+
+for name, collation, way, wanted in (
+        ("NOCASE of NOCASE", "COLLATE NOCASE", "key = trim(%s) COLLATE NOCASE", "10"), ("RTRIM of RTRIM", "COLLATE RTRIM", "key = lower(%s) COLLATE RTRIM", "10"),
+        ("NOCASE of BINARY", "", "key = %s COLLATE NOCASE", "11"), ("RTRIM of NOCASE", "COLLATE NOCASE", "key = %s COLLATE RTRIM", "11"),
+        ("BINARY of BINARY", "", "key = lower(trim(%s))", "10")):
+    case(compiled_under_a_lock, name, "k TEXT %s, n INTEGER" % collation, "t, k", way, wanted)
+case(compiled_under_a_lock, "an expression", "k TEXT, n INTEGER", "t, lower(k)", "key = %s COLLATE NOCASE", "11")
+case(compiled_under_a_lock, "a tuple", "k TEXT COLLATE NOCASE, n INTEGER", "t, (k, n)", "key_1 = %s COLLATE NOCASE AND key_2 = 1", "11")
+case(compiled_under_a_lock, "a tuple, BINARY", "k TEXT, n INTEGER", "t, (k, n)", "key_1 = lower(trim(%s)) AND key_2 = 1", "10")
+
+
+def unheard_under_a_lock(files, is_newer):
+    """A trigger's own look at newer triggers, in an INSERT that was compiled while the database was locked."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k TEXT)", "CREATE VIRTUAL TABLE f USING bloom(t, lower(k))", "CREATE TABLE seen(k)")
+    if is_newer:
+        db.execute("CREATE TRIGGER newer AFTER INSERT ON t BEGIN INSERT INTO seen VALUES (new.k); END")
+    api = Api(files.path, files.load)
+    api.run("SELECT num_keys FROM f")
+    db.execute("BEGIN EXCLUSIVE")
+    insert = api.prepare("INSERT INTO t VALUES ('Ada')")
+    db.execute("COMMIT")
+    expect(text_rows(api, insert), [])
+    api.close()
+    expect(one(db, "SELECT count(*) FROM f('ada')"), 1)
+    if is_newer:
+        db.execute("DROP TRIGGER newer")
+        expect(one(db, "SELECT note LIKE '%AFTER trigger that was newer%' FROM f"), 1)
+    else:
+        is_whole(db, "SELECT lower(k) AS k FROM t")
+
+
+case(unheard_under_a_lock, "none", False)
+case(unheard_under_a_lock, "a newer one", True)
 
 
 if __name__ == "__main__":
