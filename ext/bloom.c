@@ -91,8 +91,7 @@ static int register_module(sqlite3 *db, size_t number){
   void (*free_data)(void *) = NULL;
   given.function = module_rows[number].function;
   if( given.function==NULL ){
-    given.data = bloom_connection_get(db);
-    if( given.data==NULL ) return SQLITE_NOMEM;
+    given.data = bloom_connection_get(db); /* never NULL: the functions have it */
     free_data = bloom_connection_release;
   }
   /* Frees data, too, if it fails. */

@@ -99,7 +99,7 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hin
 }
 
 /* Fails with the names of all encodings that filters can be built in: 'a' or 'b'. */
-static int fail_encoding(sqlite3_context *context, bloom_arg arg){
+static void fail_encoding(sqlite3_context *context, bloom_arg arg){
   const bloom_encoding *const *row;
   char *names = NULL;
   for(row=bloom_written_encodings; *row; row++){
@@ -113,7 +113,6 @@ static int fail_encoding(sqlite3_context *context, bloom_arg arg){
     sqlite3_result_error_nomem(context);
   }
   sqlite3_free(names);
-  return SQLITE_ERROR;
 }
 
 int bloom_take_encoding(
@@ -136,7 +135,10 @@ int bloom_take_encoding(
   }else if( type!=SQLITE_NULL ){
     *encoding = NULL;
   }
-  if( *encoding==NULL ) return fail_encoding(context, (bloom_arg){function, last + 1, "encoding", args[last]});
+  if( *encoding==NULL ){
+    fail_encoding(context, (bloom_arg){function, last + 1, "encoding", args[last]});
+    return SQLITE_ERROR;
+  }
   --*num_args;
   return SQLITE_OK;
 }
@@ -233,7 +235,7 @@ int bloom_keep_size_args(
   int rc;
   if( are_same_size_args(function, num_args, args, kept) ) return SQLITE_OK;
   rc = read_size_args(context, function, num_args, args, &now);
-  if( rc!=SQLITE_OK || now.encoding==NULL ) return rc;
+  if( rc!=SQLITE_OK ) return rc;
   if( kept->encoding==NULL ){
     *kept = now;
     return SQLITE_OK;

@@ -357,10 +357,14 @@ static void check_memory(void){
 /* A file whose sets come in ascending order is copied some dozens of times at most while it
 ** grows, also between a half and all of the length limit: allocations of half of it and more. */
 static int num_large;
+static sqlite3 *large_interrupts; /* is interrupted by such an allocation, if not NULL */
 static sqlite3_mem_methods system_memory, counting_memory;
 
 static void *count_large(int num_bytes){
-  num_large += num_bytes>=2000000;
+  if( num_bytes>=2000000 ){
+    num_large++;
+    if( large_interrupts ) sqlite3_interrupt(large_interrupts);
+  }
   return system_memory.xMalloc(num_bytes);
 }
 
@@ -570,6 +574,27 @@ static void check_nothing_is_built(void){
   sqlite3_close(db);
 }
 
+/* A block of filters whose memory is had already is not written on: neither the sizes of a rate,
+** of which there is one for up to 1,000,001 keys, nor the bits are looked for. */
+static void check_block_in_vain(void){
+  static const char *const forms[] = {
+    KEYS "SELECT length(bloom_filter_block_build(0, i, 0.02)) FROM n",
+    "SELECT length(bloom_filter_block_build(2000000000, 1))",
+  };
+  size_t i;
+  for(i=0; i<COUNT_OF(forms); i++){
+    sqlite3 *db = open_database();
+    const sqlite3_int64 base = sqlite3_memory_used();
+    int rc;
+    large_interrupts = db;
+    rc = run(db, forms[i], 1000001, NULL);
+    large_interrupts = NULL;
+    check(rc==SQLITE_INTERRUPT, "it should be interrupted", forms[i], rc);
+    check_unharmed(db, base, forms[i]);
+    sqlite3_close(db);
+  }
+}
+
 /* ---- Large filters --------------------------------------------------------------------- */
 
 /* A BloomFile of one unit, a filter of LevelDB's and one of Parquet's, each of 16 MB and with
@@ -589,11 +614,14 @@ static const struct {
 static const char *const large_statements[] = {
   "SELECT bits_set FROM bloom_info(substr(?1, at(30000) - 29999))",
   "SELECT measured_fpr FROM bloom_info(substr(?1, at(30000) - 29999))",
+  "SELECT bits_set, measured_fpr FROM bloom_info(substr(?1, at(30000) - 29999))",
+  "SELECT num_bytes FROM bloom_info WHERE argument = substr(?1, at(30000) - 29999) AND num_bytes > 1 OR argument = x'06' AND num_bytes > 2",
   "SELECT bloom_open(substr(?1, at(30000) - 29999)) IS NULL",
   "SELECT bloom_merge(substr(?1, at(30000) - 29999)) IS NULL",
-  /* The second filter: of one shape, and one without bits. */
+  /* The second filter: of one shape, one without bits, and one after such a one. */
   "SELECT bloom_merge(substr(?1, at(29999 + column1) - 29998 - column1)) IS NULL FROM (VALUES (0), (1))",
   "SELECT bloom_merge(CASE at(29999 + column1) WHEN 29999 THEN ?1 ELSE bloom_empty(9000000) END) IS NULL FROM (VALUES (0), (1))",
+  "SELECT bloom_merge(CASE at(29999 + column1) WHEN 29999 THEN bloom_empty(9000000) ELSE ?1 END) IS NULL FROM (VALUES (0), (1))",
 };
 
 static void check_large_filter(const char *sql, size_t which){
@@ -625,6 +653,13 @@ static void check_large_filters(void){
   for(i=0; i<COUNT_OF(large_statements); i++){
     for(which=0; which<COUNT_OF(large_filters); which++) check_large_filter(large_statements[i], which);
   }
+  /* Keys are added to what can be changed. */
+  for(which=1; which<COUNT_OF(large_filters); which++){
+    check_large_filter("SELECT bloom_add(substr(?1, at(30000) - 29999), 5) IS NULL", which);
+  }
+  /* Short units are read before a look for an interrupt, and then the whole file for its rowids. */
+  check_large_filter("SELECT set_number FROM (SELECT bloom_build_sets(0, 1, 1, 300000) AS file WHERE length(?1)), bloom_sets"
+                     " WHERE argument_1 = substr(file, at(30000) - 29999) AND argument_2 = 1 OR argument_1 = file AND argument_2 = 2", 0);
   /* A BloomFile without a bit has no row after which SQLite would look for the interrupt. */
   check_large_filter("SELECT set_number FROM"
                      " bloom_sets(CAST(substr(?1, at(30000) - 29999, 32) || zeroblob(16777216) AS BLOB), 5)", 0);
@@ -664,6 +699,7 @@ int main(int num_args, char **args){
     for(by=BY_PROGRESS; by<=BY_THREAD; by++) check_interrupt(endless_statements[i], (interrupter)by);
   }
   check_nothing_is_built();
+  check_block_in_vain();
   check_large_filters();
   printf("note: SQLite %s, %zu statements that would not end, each interrupted in 3 ways\n",
          sqlite3_libversion(), COUNT_OF(endless_statements));

@@ -288,6 +288,8 @@ SELECT bloom_key(id, 'siphash') FROM keys;
 -- error
 SELECT bloom_key(id, part) FROM keys;
 -- error
+SELECT bloom_key(k, part) FROM keys WHERE typeof(k) = 'text';
+-- error
 SELECT * FROM tables, bloom_ldb(substr(file, 2));
 -- error
 SELECT * FROM tables, bloom_ldb(name);
