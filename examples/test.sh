@@ -46,7 +46,7 @@ gain() {
     s/ *[0-9]* ms *[0-9.]*x/ N/
     s/done in [0-9]* s/done in N s/
     s/database, [0-9]* MB/database, N MB/
-    s/\(looked up\)[,;] .*/\1/
+    s/match: \(a filter keeps the others from being looked up\|write IN\)[,;] .*/match: a filter or IN/
     /^$/d' "$work/printed"
   [ "$before" = "$(cksum <"$work/shop.db")" ] && ls "$work" &&
     { echo '.load ./bloom'; sed -n '/^    [ A-Z][^ ]/p' "$work/printed"; } | ${SQLITE3:-sqlite3} -batch "$work/shop.db"

@@ -173,12 +173,12 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
 }
 
 static int index_disconnect(sqlite3_vtab *vtab){
-  index_free((bloom_index *)vtab);
+  index_free(index_of(vtab));
   return SQLITE_OK;
 }
 
 static int index_destroy(sqlite3_vtab *vtab){
-  bloom_index *index = (bloom_index *)vtab;
+  bloom_index *index = index_of(vtab);
   int rc = index_locate_database(index);
   if( rc==SQLITE_OK ) rc = index_drop(index);
   if( rc==SQLITE_OK ) index_free(index);
@@ -190,7 +190,7 @@ static int index_rename_table(bloom_index *index, const char *suffix, const char
 }
 
 static int index_rename(sqlite3_vtab *vtab, const char *new_name){
-  bloom_index *index = (bloom_index *)vtab;
+  bloom_index *index = index_of(vtab);
   char *name = sqlite3_mprintf("%s", new_name), *old_name = index->name;
   index_source source;
   int i, rc = name ? SQLITE_OK : SQLITE_NOMEM;
@@ -256,7 +256,7 @@ static int index_say_read_only(bloom_index *index){
 
 /* args: old rowid, new rowid, columns, the last of which is the command */
 static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
-  bloom_index *index = (bloom_index *)vtab;
+  bloom_index *index = index_of(vtab);
   sqlite3 *db = index->connection->db;
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(db);
   int i, rc;
@@ -291,7 +291,7 @@ static int index_shadow_name(const char *suffix){
 
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */
 static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick, char **finding){
-  bloom_index *index = (bloom_index *)vtab;
+  bloom_index *index = index_of(vtab);
   const int rc = index_locate(index);
   (void)schema;
   (void)name;

@@ -74,7 +74,7 @@ static int cursor_is_column_used(const index_plan *plan, int column){
 
 /* is_all: without an interval, which SQLite would compare with each row's id. */
 static int cursor_prepare(index_cursor *cursor, int is_all, uint32_t checks){
-  bloom_index *index = (bloom_index *)cursor->base.pVtab;
+  bloom_index *index = index_of(cursor->base.pVtab);
   const index_config *config = &index->config;
   const char *id = config->columns[config->id_column].name;
   sqlite3_str *sql;
@@ -124,7 +124,7 @@ static int cursor_is_check_safe(const bloom_index *index, index_condition condit
 /* The conditions that the inner statement checks, a bit each: those on ids are in the interval,
 ** and in a list SQLite looks for a row's value. */
 static uint32_t cursor_checks(const index_cursor *cursor, sqlite3_value **args){
-  const bloom_index *index = (const bloom_index *)cursor->base.pVtab;
+  const bloom_index *index = index_of(cursor->base.pVtab);
   uint32_t checks = 0;
   int i;
   for(i=0; i<cursor->plan.num_conditions; i++){
@@ -166,7 +166,7 @@ static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
 
 /* Keeps SQLite's message of an inner statement that failed. */
 static int cursor_failure(index_cursor *cursor, int rc){
-  bloom_index *index = (bloom_index *)cursor->base.pVtab;
+  bloom_index *index = index_of(cursor->base.pVtab);
   cursor->is_eof = 1;
   if( rc!=SQLITE_NOMEM && index->base.zErrMsg==NULL ){
     index->base.zErrMsg = index->is_view && (rc & 0xff)==SQLITE_CORRUPT
@@ -178,7 +178,7 @@ static int cursor_failure(index_cursor *cursor, int rc){
 
 /* Goes to the next row, in this interval or a later one. */
 static int cursor_advance(index_cursor *cursor){
-  const bloom_index *index = (const bloom_index *)cursor->base.pVtab;
+  const bloom_index *index = index_of(cursor->base.pVtab);
   const index_intervals *intervals = &cursor->intervals;
   for(;;){
     int rc;
@@ -203,7 +203,7 @@ static int cursor_advance(index_cursor *cursor){
 
 /* Looks at what xBestIndex could not, or what may be another since. */
 static int cursor_check_source(index_cursor *cursor){
-  bloom_index *index = (bloom_index *)cursor->base.pVtab;
+  bloom_index *index = index_of(cursor->base.pVtab);
   index_plan *plan = &cursor->plan;
   const char *doubt;
   int i, rc;
@@ -233,7 +233,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, uint32_t *
     values[i] = copies[i] = sqlite3_value_dup(args[i]);
     if( copies[i]==NULL ) rc = SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK ) rc = index_candidates((bloom_index *)cursor->base.pVtab, &cursor->plan, values, &cursor->intervals);
+  if( rc==SQLITE_OK ) rc = index_candidates(index_of(cursor->base.pVtab), &cursor->plan, values, &cursor->intervals);
   if( rc==SQLITE_OK ) *checks = cursor_checks(cursor, values);
   while( i>0 ) sqlite3_value_free(copies[--i]);
   return rc;
@@ -241,7 +241,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, uint32_t *
 
 int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
-  bloom_index *index = (bloom_index *)base->pVtab;
+  bloom_index *index = index_of(base->pVtab);
   uint32_t checks = 0;
   int is_all, rc;
   (void)number;
@@ -280,7 +280,7 @@ int index_eof(sqlite3_vtab_cursor *base){
 
 int index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   const index_cursor *cursor = index_cursor_of(base);
-  const bloom_index *index = (const bloom_index *)base->pVtab;
+  const bloom_index *index = index_of(base->pVtab);
   if( column<index->config.num_columns && cursor->result_columns[column]>=0 ){
     sqlite3_result_value(context, sqlite3_column_value(cursor->rows, cursor->result_columns[column]));
   }

@@ -110,6 +110,11 @@ typedef struct bloom_index {
   uint64_t damaged_number; /* of one with blocks that a query found damaged; 0: none */
 } bloom_index;
 
+/* SQLite's pointer to it, which is aligned for what SQLite knows of it alone. */
+static inline bloom_index *index_of(void *base){
+  return base;
+}
+
 /* Reads the columns of a table as they are now.  SQLITE_OK; SQLITE_ERROR with *error if
 ** there is no such table or it cannot be a source.  index_config_free() is for the caller. */
 int index_config_of_source(bloom_index *index, const char *source_name, index_config *config, char **error);

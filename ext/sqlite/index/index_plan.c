@@ -204,7 +204,7 @@ static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_p
 }
 
 int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
-  bloom_index *index = (bloom_index *)vtab;
+  bloom_index *index = index_of(vtab);
   index_plan plan = {.num_conditions = 0};
   const char *doubt = NULL;
   double num_rows = INDEX_UNKNOWN_ROWS;
