@@ -338,9 +338,10 @@ def reason_of(status):
 
 
 def versions():
-    """Folders for LD_LIBRARY_PATH that have another SQLite each, the system's first: ""."""
+    """Folders for LD_LIBRARY_PATH that have another SQLite each, from 3.31 on, the system's first: ""."""
     built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "sqlite")
-    return [""] + sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", built), "[0-9]*", "")))
+    folders = sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", built), "[0-9]*", "")))
+    return [""] + [folder for folder in folders if int(folder.split(os.sep)[-2].split(".")[1]) >= 31]
 
 
 def under(folder, files, step):
