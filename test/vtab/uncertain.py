@@ -5,6 +5,7 @@
 No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB.
 """
 import os
+import sqlite3
 import struct
 import sys
 
@@ -182,6 +183,84 @@ for before, after in ("TEXT", "INTEGER"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEX
     case(column_changes, "%s to %s" % (before, after), "", before, after)
 
 
+def change_schema(db, sql, is_read_again=True):
+    """Writes to sqlite_master. Bloom sees it, and SQLite unless it would refuse it."""
+    again = "PRAGMA schema_version = %d" % (one(db, "PRAGMA schema_version") + 1)
+    execute(db, "PRAGMA writable_schema = ON", sql, again if is_read_again else "CREATE TABLE aside(x)", "PRAGMA writable_schema = OFF")
+
+
+@test
+def column_gets_a_default(files):
+    """In place: now an AFTER trigger is needed that is not there."""
+    db = filtered(files, rows=100)
+    change_schema(db, "UPDATE sqlite_master SET sql = 'CREATE TABLE t(k TEXT NOT NULL DEFAULT ''x'')' WHERE name = 't'")
+    db.close()
+    db = files.connect()
+    is_uncertain(db)
+    assert "it needs triggers" in note(db), note(db)
+    rebuild_makes_it_whole(db)
+    db.execute("INSERT OR REPLACE INTO t VALUES (NULL)")
+    is_whole(db)
+    expect(one(db, "SELECT count(*) FROM f('x')"), 1)
+
+
+def half_a_row_of_the_schema(files, column_of_it):
+    """A trigger without a name, or without its table's, is not the filter's any more."""
+    db = filtered(files, rows=100)
+    change_schema(db, "UPDATE sqlite_master SET %s = NULL WHERE name = 'f_before_insert'" % column_of_it, False)
+    is_uncertain(db)
+
+
+case(half_a_row_of_the_schema, "name", "name")
+case(half_a_row_of_the_schema, "table", "tbl_name")
+
+
+@test
+def an_index_that_calls_itself_a_trigger(files):
+    """It has no text."""
+    db = filtered(files, columns="k TEXT UNIQUE", rows=100)
+    change_schema(db, "UPDATE sqlite_master SET type = 'trigger' WHERE type = 'index' AND sql IS NULL AND tbl_name = 't'")
+    db.close()
+    db = files.connect()
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND sql IS NULL"), 1)
+    db.execute("INSERT INTO t VALUES ('one more')")
+    is_whole(db)
+
+
+@test
+def its_triggers_on_two_tables(files):
+    db = make(files, "t, k")
+    text = text_of(db, "f_before_insert")
+    execute(db, "CREATE TABLE other(k)", "DROP TRIGGER f_before_insert", text.replace('ON "t"', "ON other"))
+    is_uncertain(db)
+    expect(note(db).split(";")[0], "every key may be in it, because triggers of its own are on another table")
+    goes_on(db, "SELECT k FROM t")
+
+
+@test
+def all_names_of_a_trigger_are_taken(files):
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k TEXT)", "CREATE TABLE other(k)")
+    for i in range(1, 101):
+        db.execute("CREATE TRIGGER %s_before_insert AFTER INSERT ON other BEGIN SELECT 1; END" % ("f" if i == 1 else "f_%d" % i))
+    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, k)", "trigger \"f_100_before_insert\" already exists")
+    db.execute("DROP TRIGGER f_100_before_insert")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    is_whole(db)
+    expect(one(db, "SELECT tbl_name FROM sqlite_master WHERE name = 'f_100_before_insert'"), "t")
+
+
+@test
+def removed_keys(files):
+    """It says so where they are many, and more than a fifth."""
+    db = filtered(files, "t, k", rows=6000)
+    for upto, wanted in (999, None), (1150, None), (1300, "more than a fifth of its keys is gone; INSERT INTO f(f) VALUES ('rebuild') makes it smaller"):
+        db.execute("DELETE FROM t WHERE rowid <= %d" % upto)
+        expect((one(db, "SELECT num_removed FROM f"), note(db)), (upto, wanted))
+    command(db, "f", "rebuild")
+    expect(note(db), None)
+
+
 @test
 def a_collation_of_the_program(files):
     """A table made again whose column has a collation that bloom does not know: maybe, and 'rebuild' says why not."""
@@ -229,6 +308,29 @@ def triggers_of_the_user(files):
     command(db, "f", "rebuild")  # the first may say that the second's are newer; each can be certain in the end
     no_false_negative(db, "SELECT lower(k) AS k FROM t", "f2")
     is_whole(db)
+
+
+def newer_trigger(files, is_certain, *statements):
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k TEXT, raise TEXT)", "INSERT INTO t VALUES ('Ada', 'x')", "CREATE VIRTUAL TABLE f USING bloom(t, lower(k))")
+    is_whole(db, "SELECT lower(k) AS k FROM t")
+    for sql in statements:
+        if sql.startswith("UPDATE"):
+            change_schema(db, sql, False)
+        else:
+            db.execute(sql)
+    db.execute("INSERT INTO t(k) VALUES ('Bob')")
+    (is_whole if is_certain else is_uncertain)(db, "SELECT lower(k) AS k FROM t")
+
+
+# One that only tells another filter of a key; one that may write to whatever stands behind a view; and texts that tell nothing.
+ANOTHER_FILTER = "CREATE VIRTUAL TABLE g USING bloom()", "CREATE TRIGGER newer AFTER INSERT ON t BEGIN INSERT INTO g(key) VALUES (new.raise); END"
+case(newer_trigger, "another filter's", True, *ANOTHER_FILTER)
+case(newer_trigger, "like another filter's, on a view", False, "CREATE VIEW g AS SELECT 1 AS key",
+     "CREATE TRIGGER instead INSTEAD OF INSERT ON g BEGIN SELECT 1; END", "CREATE TRIGGER newer AFTER INSERT ON t BEGIN INSERT INTO g(key) VALUES (new.k); END")
+case(newer_trigger, "without a text", False, "CREATE TRIGGER newer AFTER INSERT ON t BEGIN SELECT 1; END",
+     "UPDATE sqlite_master SET sql = 'CREATE nothing' WHERE name = 'newer'")
+case(newer_trigger, "another filter's, which says no module", False, *ANOTHER_FILTER, "UPDATE sqlite_master SET sql = 'CREATE VIRTUAL TABLE g' WHERE name = 'g'")
 
 
 @test
@@ -333,6 +435,28 @@ for damage, *back in (("DELETE FROM f_pages",), ("DELETE FROM f_pages WHERE rowi
 
 
 @test
+def unheard_by_hand(files):
+    """What the triggers write may come from anybody: a standalone filter has no mark, and no guard keeps none."""
+    db = make(files, "t, k")
+    execute(db, "CREATE VIRTUAL TABLE seen USING bloom()", "INSERT INTO seen(key, unheard) VALUES ('ada', 1)")
+    expect((one(db, "SELECT num_keys FROM seen"), note(db, "seen")), (1, None))
+    rules_out_absent_keys(db, "seen")
+    execute(db, "DROP TABLE f_guard", "INSERT INTO f(unheard) VALUES (1)")
+    is_uncertain(db)
+    rebuild_makes_it_whole(db)
+
+
+@test
+def header_of_a_page(files):
+    """Its counts, under a checksum that is wrong: who deletes writes on, and the filter is damaged from then on."""
+    db = make(files, "t, k")
+    db.execute("UPDATE f_pages SET bytes = CAST(substr(bytes, 1, 8) || x'ffffffff' || substr(bytes, 13) AS BLOB) WHERE rowid > 1")
+    db.execute("DELETE FROM t WHERE id = 1")
+    fails(db, "SELECT count(*) FROM f('key2')", "bloom: f is damaged")
+    rebuild_makes_it_whole(db)
+
+
+@test
 def pages_and_guard_are_gone(files):
     """Where nothing can say that a key passed by, the write fails and says what repairs it."""
     db = make(files, "t, k")
@@ -347,7 +471,6 @@ def pages_and_guard_are_gone(files):
 @test
 def pragma_integrity_check_finds_it(files):
     """From SQLite 3.44 on."""
-    import sqlite3
     db = make(files, "t, k")
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     db.execute("DROP TRIGGER " + quoted(triggers_on(db, "t")[0]))
@@ -428,6 +551,52 @@ def decimals_of_another_sqlite(files):
     db.execute("INSERT INTO t VALUES ('3.5')")
     is_uncertain(files.connect(), keys)
     rebuild_makes_it_whole(db, keys)
+
+
+@test
+def decimals_of_another_sqlite_and_no_layout(files):
+    db = filtered(files, "t, CAST(k AS NUMERIC)", rows="('0.5'), ('1')")
+    write_layout(db, 68, "I", 12346)
+    expect(one(db, "SELECT count(*) FROM f(7.5)"), 1)
+    files.connect().execute("DELETE FROM f_pages WHERE rowid = 1")
+    fails(db, "SELECT count(*) FROM f(7.5)", "damaged: its layout")
+
+
+@test
+def decimals_of_two_connections(files):
+    """One has its first decimal when another has written one."""
+    db = filtered(files, "t, CAST(k AS NUMERIC)", rows="('1')")
+    other = files.connect()
+    for each, key in (db, "2"), (other, "2.5"), (db, "3.5"), (other, "4.5"):
+        each.execute("INSERT INTO t VALUES (?)", (key,))
+    for each in db, other:
+        is_whole(each, "SELECT CAST(k AS NUMERIC) AS k FROM t")
+
+
+@test
+def decimals_that_may_not_be_read(files):
+    """An authorizer keeps bloom from a SELECT of its own: maybe, until it may."""
+    filtered(files, "t, CAST(k AS NUMERIC)", rows="('0.5')").close()
+    db = files.connect()
+    refused = []
+    db.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action in refused else sqlite3.SQLITE_OK)
+    sql = "SELECT CASE WHEN ? THEN (SELECT count(*) FROM f(?)) END"
+    expect(one(db, sql, 0, 0.25), None)
+    refused.append(sqlite3.SQLITE_SELECT)
+    expect(one(db, sql, 1, 0.25), 1)
+    refused.clear()
+    expect((one(db, sql, 1, 0.25), one(db, sql, 1, 0.5)), (0, 1))
+
+
+@test
+def a_page_of_neither_layout(files):
+    """While a layer more is on its way, pages may have the next layout's number, and no third one."""
+    db = filtered(files, rows=200)
+    write_layout(db, 88, "q", 3)
+    no_false_negative(files.connect())
+    db.execute("UPDATE f_pages SET bytes = CAST(x'0102030405060708' || substr(bytes, 9) AS BLOB) WHERE rowid > 1")
+    fails(files.connect(), "SELECT count(*) FROM f('key1')", "damaged: a page")
+    rebuild_makes_it_whole(db)
 
 
 @test

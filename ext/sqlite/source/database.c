@@ -13,8 +13,8 @@ void *bloom_database_file(sqlite3 *db, const char *schema){
 int bloom_database_may_be_swapped(sqlite3 *db, const char *schema){
   sqlite3_vfs *vfs = NULL;
   /* sqlite3_deserialize() puts another file in place, and SQLite compiles nothing anew. */
-  if( sqlite3_file_control(db, schema, SQLITE_FCNTL_VFS_POINTER, &vfs)!=SQLITE_OK ) return 1;
-  return vfs==NULL || vfs->zName==NULL || strcmp(vfs->zName, "memdb")==0;
+  sqlite3_file_control(db, schema, SQLITE_FCNTL_VFS_POINTER, &vfs);
+  return vfs==NULL || strcmp(vfs->zName, "memdb")==0;
 }
 
 /* Names of databases, each NULL or to be freed. */
@@ -31,10 +31,14 @@ static int find_names(bloom_connection *connection, const void *file, found_name
   while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
     char *schema, **place = NULL;
     rc = bloom_sql_copy_text(row, 1, &schema);
-    if( rc!=SQLITE_OK || schema==NULL ) continue;
-    if( bloom_database_file(connection->db, schema)==file ) place = found->name ? NULL : &found->name;
-    else if( bloom_database_may_be_swapped(connection->db, schema) && ++found->num_swapped==1 ) place = &found->swapped;
-    if( place ) *place = schema;
+    if( rc!=SQLITE_OK ) continue;
+    if( bloom_database_file(connection->db, schema)==file ){
+      place = &found->name;
+    }else if( bloom_database_may_be_swapped(connection->db, schema) ){
+      place = &found->swapped;
+      found->num_swapped++;
+    }
+    if( place && *place==NULL ) *place = schema;
     else sqlite3_free(schema);
   }
   sqlite3_finalize(row);

@@ -32,18 +32,16 @@ static int check_is_no_shadow(bloom_source *source, char **error){
   sqlite3_stmt *row;
   const char *type = NULL;
   int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_list(\"%w\")", source->schema, source->name);
-  if( rc!=SQLITE_OK ) return rc;
-  while( (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW && sqlite3_column_count(row)>2 ){
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 2, &type);
-    if( sqlite3_column_count(row)>5 ) source->is_strict = sqlite3_column_int(row, 5);
+    source->is_strict = sqlite3_column_int(row, 5);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
       rc = bloom_fail_vtab(error, "bloom: %s is a shadow table, which its virtual table alone writes to; a source "
                                   "is an ordinary table", source->name);
     }
-    if( rc!=SQLITE_OK ) break;
   }
   sqlite3_finalize(row);
-  return rc==SQLITE_DONE || rc==SQLITE_ROW ? SQLITE_OK : rc;
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 /* Finds the table's name as the schema has it. */
@@ -80,7 +78,7 @@ static int add_source_column(bloom_source *source, sqlite3_stmt *row){
   *column = (bloom_source_column){.key_number = sqlite3_column_int(row, 5), .is_generated = sqlite3_column_int(row, 6)!=0};
   if( bloom_sql_column_text(row, 2, &type)!=SQLITE_OK ) return SQLITE_NOMEM;
   column->kind = bloom_column_kind_of(type);
-  if( bloom_sql_copy_text(row, 1, &column->name)!=SQLITE_OK || column->name==NULL ) return SQLITE_NOMEM;
+  if( bloom_sql_copy_text(row, 1, &column->name)!=SQLITE_OK ) return SQLITE_NOMEM;
   source->num_keys += column->key_number>0;
   source->num_columns++;
   return sqlite3_column_int(row, 3) ? bloom_sql_copy_text(row, 4, &column->default_value) : SQLITE_OK;
@@ -182,7 +180,7 @@ int bloom_source_check_index(const bloom_source *source, const char *keys, const
   int rc;
   sqlite3_randomness(sizeof(random), &random);
   rc = bloom_sql_prepare(source->connection, &never_run, "CREATE INDEX \"%w\".\"bloom_check_%016llx\" ON \"%w\"(%s) WHERE %s",
-    source->schema, random, source->name, keys ? keys : "1", condition ? condition : "1");
+    source->schema, random, source->name, keys, condition ? condition : "1");
   sqlite3_finalize(never_run);
   return bloom_source_failure(source->connection->db, rc, error);
 }

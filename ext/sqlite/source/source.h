@@ -50,7 +50,7 @@ int bloom_source_equality(
 );
 
 /*
-** SQLITE_OK if SQLite would make an index of these keys and this condition, either of which
+** SQLITE_OK if SQLite would make an index of these keys and this condition, which
 ** may be NULL: they have this table's columns alone, no subquery, and functions that the
 ** schema may call, and the table is no view and no virtual table.  CREATE INDEX is compiled
 ** for that and never run.  keys is SQL text, more than one separated by commas.

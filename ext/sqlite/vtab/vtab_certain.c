@@ -41,7 +41,7 @@ static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char *
 static int triggers_find_rows(const bloom_source *source, const bloom_triggers *triggers){
   char *condition;
   int is_found = 1;
-  if( source->row_name==NULL || source->row_column || triggers->num_rows==0 ) return 1;
+  if( source->row_name==NULL || source->row_column ) return 1;
   condition = sqlite3_mprintf(" = old.\"%w\"", source->row_name);
   if( condition ) is_found = strstr(triggers->rows[triggers->num_rows-1].sql, condition)!=NULL;
   sqlite3_free(condition);

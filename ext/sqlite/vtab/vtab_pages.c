@@ -183,7 +183,7 @@ static int add_to_block(
 
 static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added){
   int may_refuse, rc = SQLITE_OK;
-  for(may_refuse=1; rc==SQLITE_OK && may_refuse>=0; may_refuse--){
+  for(may_refuse=1; rc==SQLITE_OK; may_refuse=0){
     block_place place;
     int is_refused = 0;
     rc = open_block(vtab, vtab->layout.num_layers - 1, hash, 1, &place);

@@ -13,14 +13,14 @@
 */
 #include "vtab_int.h"
 
-/* 1 if a trigger is one AFTER, as far as its text tells: BEFORE is what it is without. A trigger may be called
-** begin without quotes, but not on. */
+/* 1 if a trigger is one AFTER, as far as its text tells: BEFORE is what it is without, and a text without ON tells
+** nothing. A trigger may be called begin without quotes, but not on. */
 static int may_be_after(const char *sql){
   bloom_token token = bloom_token_first(sql);
   for(; token.num_chars && !bloom_token_is(token, "ON"); token=bloom_token_after(token)){
     if( bloom_token_is(token, "AFTER") ) return 1;
   }
-  return 0;
+  return token.num_chars==0;
 }
 
 /* 1 if a table's text is a filter's: CREATE VIRTUAL TABLE name USING bloom. */
