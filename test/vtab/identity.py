@@ -145,6 +145,9 @@ def attach_shared(files, what):
         expect("its cache is shared" in str(error_of(db, "SELECT * FROM y.f")), True)
         no_false_negative(db, "SELECT k FROM x.t", "x.f")
         return
+    db.set_authorizer(lambda action, name, *_: sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_PRAGMA, "database_list") else sqlite3.SQLITE_OK)
+    expect("not authorized" in str(error_of(db, "SELECT count(*) FROM y.f('ada1')")), True)
+    db.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
     no_false_negative(db, "SELECT k FROM y.t", "y.f")
     rules_out_absent_keys(db, "y.f")
     expect(one(db, "SELECT note FROM y.f"), None)
