@@ -42,8 +42,10 @@
 #define FILL_STEPS       512
 #define FILL_STEP_STRIDE 40503u /* 65536 divided by the golden ratio */
 
-/* To which part of them keys are found, in 3 to 21 rounds. */
-#define KEYS_ACCURACY 1e-9
+/* To which part of them keys are found, in 3 to 21 rounds: the first round's, and how it grows with
+** each, so that the search ends whatever bits are set. */
+#define KEYS_ACCURACY        1e-9
+#define KEYS_ACCURACY_GROWTH 1.25
 
 /* From this size on hashes of one class find no more positions to miss each other. */
 #define SAME_MIN_BITS 40000.0
@@ -359,15 +361,15 @@ static double modelled_unset(const bloom_shape *shape, double num_keys){
   return model.has_probe2 ? unset - set_by_probe2_alone(&model) : unset;
 }
 
-/* -ln x for 2^-62 <= x <= 1, to 1e-18. */
+/* -ln x for x <= 1, to 1e-18; of less than 2^-62, which bits of no filter may lead to, that of 2^-62. */
 static double minus_log(double x){
   const uint64_t whole = (uint64_t)1 << 62;
-  return bloom_log_ratio(whole, (uint64_t)(x * (double)whole));
+  return bloom_log_ratio(whole, (uint64_t)-at_most(-x * (double)whole, -1));
 }
 
 double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
   bloom_shape reached = *shape;
-  double log_unset, num_keys, factor;
+  double log_unset, num_keys, factor, accuracy = KEYS_ACCURACY;
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
   log_unset = bloom_log_ratio(reached.num_bits, reached.num_bits - bits_set);
   /* The textbook's number, which is right where all probes set as much; else they set less,
@@ -380,7 +382,8 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
   do{
     factor = log_unset / minus_log(modelled_unset(&reached, num_keys));
     num_keys *= factor;
-  }while( factor>=1 + KEYS_ACCURACY );
+    accuracy *= KEYS_ACCURACY_GROWTH;
+  }while( factor>=1 + accuracy );
   return num_keys;
 }
 
