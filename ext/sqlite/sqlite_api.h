@@ -56,6 +56,18 @@ static inline int bloom_db_is_interrupted(sqlite3 *db){
   return sqlite3_prepare_v2(db, " ", -1, &none, NULL)==SQLITE_INTERRUPT;
 }
 
+/* 1 if the connection has a transaction that may write to a database, as far as SQLite says:
+** from 3.34 on. */
+static inline int bloom_db_is_writing(sqlite3 *db, const char *schema){
+#if SQLITE_VERSION_NUMBER >= 3034000
+  return sqlite3_libversion_number()>=3034000 && sqlite3_txn_state(db, schema)==SQLITE_TXN_WRITE;
+#else
+  (void)db;
+  (void)schema;
+  return 0;
+#endif
+}
+
 static inline int bloom_is_interrupted(sqlite3_context *context){
   return bloom_db_is_interrupted(sqlite3_context_db_handle(context));
 }

@@ -4,15 +4,16 @@
 # model.py changes tables at random and asks both the same; real_data.py searches texts of the
 # system; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
 # identity.py puts other files under statements that are held; writers.py and damage.py have a
-# case for each thing that fell once; steps.py counts how much is read.  --long: 200,000 queries and 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
+# case for each thing that fell once; steps.py counts how much is read; faults.sql is for
+# test/vtab/faults.c, which fails memory, disk and what else there is.  --long: 200,000 queries and 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/index
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     runs=18 hostile=60 kills=5 long= ;;
-  --long) runs=1000 hostile=2000 kills=60 long=yes ;;
+  '')     runs=18 hostile=60 kills=5 most=5 long= ;;
+  --long) runs=1000 hostile=2000 kills=60 most=60 long=yes ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 # The quick ones are always the same; --long draws others.
@@ -20,7 +21,7 @@ if [ -n "$long" ]; then drawn=$(date +%s); else drawn=5; fi
 seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
-make -s -j "$jobs" bloom.so || exit 1
+make -s -j "$jobs" bloom.so build/release/test/vtab/faults || exit 1
 # A random test, and its notes.
 random() {
   title=$1
@@ -38,6 +39,7 @@ random 'model, this SQLite' "$PYTHON" test/index/model.py --runs $runs
 random 'real data, this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --runs $hostile --seed "$seed"
 adds_up 'kills' "$PYTHON" test/index/kills.py --kills $kills --seed "$seed"
+adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
 for each in identity writers damage steps; do
   adds_up $each "$PYTHON" test/index/$each.py
 done

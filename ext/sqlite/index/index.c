@@ -162,6 +162,7 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
   (void)num_args;
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(db));
   if( rc==SQLITE_OK ) rc = index_declare(index);
+  if( rc==SQLITE_ERROR && strcmp(sqlite3_errmsg(db), "not authorized")==0 ) rc = SQLITE_AUTH;
   if( rc==SQLITE_ERROR && index->damage==NULL ){
     /* Columns that SQLite does not take: DROP must still find a table. */
     index_config_free(&index->config);

@@ -31,7 +31,15 @@ void bloom_source_free(bloom_source *source){
 static int check_is_no_shadow(bloom_source *source, char **error){
   sqlite3_stmt *row;
   const char *type = NULL;
+  sqlite3 *db = source->connection->db;
+  const int was_writing = bloom_db_is_writing(db, source->schema);
   int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_list(\"%w\")", source->schema, source->name);
+  /* SQLite compiles the schema's views here, and keeps to itself what fails.  CREATE VIRTUAL TABLE
+  ** must not go on then: its own table is gone from memory. */
+  if( rc==SQLITE_OK && was_writing && !bloom_db_is_writing(db, source->schema) ){
+    *error = sqlite3_mprintf("bloom: interrupted, or a disk failed, while SQLite read the schema's views: the transaction is rolled back");
+    rc = SQLITE_IOERR;
+  }
   while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 2, &type);
     source->is_strict = sqlite3_column_int(row, 5);

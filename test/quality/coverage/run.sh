@@ -61,6 +61,7 @@ for extension in $build/bloom.so $build/tiny/bloom.so; do
   with_python "$extension" vtab/histories.py --seed 5 --statements 3000
   run tclsh test/vtab/changes.tcl ./"$extension"
 done
+run $build/test/vtab/faults --seed 5 --most 12 $build/bloom.so test/index/faults.sql
 for each in vtab/identity vtab/rows vtab/raise_ignore vtab/uncertain vtab/tuples vtab/running \
     index/identity index/writers index/damage index/steps; do
   with_python $build/bloom.so $each.py

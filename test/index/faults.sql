@@ -1,0 +1,92 @@
+-- As test/vtab/faults.sql, of bloom_index.  Each text of part fills a block of its own, so that
+-- few rows make a group.
+
+CREATE VIEW texts AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 90),
+  w(j) AS (SELECT 1 UNION ALL SELECT j + 1 FROM w WHERE j < 70)
+  SELECT i, group_concat(printf('%x', (i*1000 + j)*2654435761 % 4294967296), '') AS part FROM n, w GROUP BY i;
+CREATE TABLE followed(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part TEXT);
+INSERT INTO followed SELECT i, 'Key' || i, part FROM texts WHERE i <= 70;
+CREATE VIRTUAL TABLE followed_k USING bloom_index(followed, k, part LIKE, bits_per_block = 1024, probes = 32);
+INSERT INTO followed_k(followed_k) VALUES ('merge');
+CREATE TABLE in_set(k INTEGER PRIMARY KEY);
+CREATE TABLE other(id INTEGER PRIMARY KEY, k);
+INSERT INTO other(k) VALUES (1), ('two'), (2.5);
+CREATE VIRTUAL TABLE other_k USING bloom_index(other, k);
+CREATE VIEW missed AS
+  SELECT 'followed_k misses ' || k FROM followed f WHERE NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.k = f.k AND i.id = f.id)
+  UNION ALL SELECT 'followed_k misses the text of ' || id FROM followed f WHERE id % 9 = 6
+    AND NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.part LIKE '%' || substr(f.part, 100, 20) || '%' AND i.id = f.id);
+
+----
+SELECT * FROM missed;
+SELECT count(*) FROM followed_k WHERE k IN (SELECT 'key' || id FROM followed);
+SELECT id, k FROM followed_k WHERE part GLOB '*abc*' AND id > 5 ORDER BY id DESC;
+SELECT * FROM followed_k WHERE id = 7;
+
+----
+INSERT INTO followed SELECT i + 5, 'KEY' || i, part FROM texts WHERE i > 70;
+UPDATE followed SET k = k || '!' WHERE id % 20 = 0;
+INSERT INTO followed_k(followed_k) VALUES ('merge=5');
+INSERT INTO followed_k(followed_k) VALUES ('merge');
+DELETE FROM followed WHERE id > 50;
+INSERT OR REPLACE INTO followed(id, k, part) VALUES (3, 'replaced', 'a'), (1000, 'new', 'b');
+INSERT INTO followed_k(followed_k) VALUES ('integrity-check');
+
+----
+UPDATE followed SET part = (SELECT part FROM texts WHERE i = 80) WHERE id IN (3, 64, 67);
+INSERT INTO followed_k(followed_k) VALUES ('merge');
+SELECT id FROM followed_k WHERE part LIKE '%' || (SELECT substr(part, 40, 30) FROM texts WHERE i = 80) || '%';
+
+----
+BEGIN;
+UPDATE followed SET k = 'first' WHERE id < 3;
+INSERT INTO followed_k(followed_k) VALUES ('merge');
+SAVEPOINT p;
+UPDATE followed SET part = 'second', id = id + 300 WHERE id > 60;
+INSERT INTO followed_k(followed_k) VALUES ('rebuild');
+ROLLBACK TO p;
+UPDATE followed SET part = part || k WHERE id IN (4, 70);
+INSERT INTO followed_k(followed_k) VALUES ('merge=1');
+COMMIT;
+
+----
+INSERT INTO followed_k(followed_k) VALUES ('rebuild');
+INSERT INTO followed_k(followed_k) VALUES ('integrity-check');
+
+----
+BEGIN;
+CREATE VIRTUAL TABLE new USING bloom_index(other, k, bits_per_block = 2048);
+INSERT INTO new(new) VALUES ('merge');
+INSERT INTO other(k) VALUES (7);
+SELECT count(*) FROM new WHERE k = 7;
+SAVEPOINT p;
+CREATE VIRTUAL TABLE newer USING bloom_index(other, k LIKE);
+INSERT INTO other(k) VALUES (8);
+ROLLBACK TO p;
+INSERT INTO other(k) VALUES (9);
+COMMIT;
+
+----
+BEGIN;
+INSERT INTO other(k) VALUES (5);
+ALTER TABLE other_k RENAME TO renamed;
+INSERT INTO renamed(renamed) VALUES ('merge');
+SAVEPOINT p;
+ALTER TABLE renamed RENAME TO again;
+INSERT INTO other(k) VALUES (7);
+ROLLBACK TO p;
+INSERT INTO other(k) VALUES (8);
+COMMIT;
+SELECT id FROM renamed WHERE k = 8;
+DROP TABLE renamed;
+
+----
+ALTER TABLE other RENAME TO others;
+INSERT INTO others(k) VALUES (12);
+VACUUM;
+INSERT INTO followed_k(followed_k) VALUES ('merge');
+
+----
+INSERT INTO followed(k, part) VALUES ('at last', 'a');
+UPDATE followed SET k = k || '.' WHERE id IN (1, 69);
+INSERT INTO followed_k(followed_k) VALUES ('merge');
