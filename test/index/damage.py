@@ -7,11 +7,13 @@ $BLOOM_TEST_SQLITES: where test/lib/build_sqlite.sh put other SQLites, build/sql
 import os
 import random
 import sqlite3
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 from cases import (Skip, case, connect, error_of, execute, expect, fails, main, one, stop_after, test,  # noqa: E402
                    under, versions)
+from hostile import xxh64  # noqa: E402
 
 NUM_ROWS = 4000
 KEYS = ["key%d" % (i * i % NUM_ROWS + 1) for i in range(1, 40)]
@@ -128,6 +130,94 @@ for sql in ("DELETE FROM log_index_blocks_1 WHERE rowid > 66", "DELETE FROM log_
     for repair in "merge", "merge=700", "rebuild":
         for reopens in False, True:
             case(rows_are_gone, "%s, %s%s" % (sql, repair, ", reopened" if reopens else ""), sql, reopens, repair)
+
+
+# -- What is written under a right checksum ---------------------------------------------------------
+
+def u32(data, at, number):
+    return data[:at] + struct.pack("<I", number) + data[at + 4:]
+
+
+def checksummed(data):
+    return data + struct.pack("<Q", xxh64(data))
+
+
+# Of a configuration with two keys: its head, then 8 bytes a key, the source's name, the columns.
+CONFIGS = {
+    "short": lambda data: data[:12], "probes": lambda data: u32(data, 4, 33), "columns": lambda data: u32(data, 8, 2**31),
+    "id": lambda data: u32(data, 12, 3), "no key": lambda data: u32(data, 16, 0), "17 keys": lambda data: u32(data, 16, 17),
+    "keys without bytes": lambda data: u32(data[:40], 16, 16), "key's column": lambda data: u32(data, 20, 3),
+    "bits of a block": lambda data: u32(data, 24, 1000), "name's length": lambda data: u32(data, 36, 2**32 - 1),
+    "NUL in a name": lambda data: data[:41] + b"\0" + data[42:], "no name": lambda data: data[:36], "half a name": lambda data: data[:38],
+    "a column less": lambda data: u32(u32(data, 8, 2), 12, 0), "a column more": lambda data: u32(data, 8, 4),
+    "collation": lambda data: data.replace(b"BINARY", b"OF_OWN"),
+    "no collation": lambda data: data[:-3],
+}
+
+
+def config_is_damaged(files, changed):
+    db = make(files.connect(), 100)
+    before = one(db, "SELECT data FROM log_index_config")[:-8]
+    expect(before[36:43], b"\3\0\0\0log")
+    db.execute("UPDATE log_index_config SET data = ?", (checksummed(changed(before)),))
+    db.close()
+    db = files.connect()
+    for sql in "SELECT count(*) FROM log_index", "INSERT INTO log_index(log_index) VALUES ('merge')", "ALTER TABLE log_index RENAME TO other":
+        fails(db, sql, "bloom_index: log_index is damaged: its table of the configuration is damaged")
+    execute(db, "DROP TABLE log_index", "INSERT INTO log VALUES (200, 'a', 'b')")
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
+
+
+for name in CONFIGS:
+    case(config_is_damaged, name, CONFIGS[name])
+
+
+@test
+def config_without_bytes(files):
+    """Of a BLOB that is too short to have a checksum, read while the statement is held, too."""
+    for data in b"", b"1234567", b"12345678", bytes(27):
+        db = make(files.connect(files.file("db %d" % len(data))), 100)
+        db.execute("UPDATE log_index_config SET data = ?", (data,))
+        error_of(db, "SELECT * FROM log_index WHERE k = 'x'")
+        db.close()
+        db = files.connect(files.file("db %d" % len(data)))
+        fails(db, "SELECT count(*) FROM log_index", "configuration is damaged")
+
+
+LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (28, "<I", 3), "no probes": (24, "<I", 0), "probes": (24, "<I", 33),
+           "blocks": (40, "<Q", 2**40 + 1), "open bits": (60, "<I", 1025)}
+
+
+def layout_is_damaged(files, at, form, number):
+    db = make(files.connect())
+    data = one(db, "SELECT data FROM log_index_layout")[:-8]
+    new = struct.pack(form, number)
+    data = data[:at] + new + data[at + len(new):]
+    for bytes_now in checksummed(data), data + bytes(8):
+        db.execute("UPDATE log_index_layout SET data = ?", (bytes_now,))
+        is_right(db)
+        fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "bloom_index: log_index is damaged")
+    command(db, "merge")
+    is_sound(db)
+
+
+for name in LAYOUTS:
+    case(layout_is_damaged, name, *LAYOUTS[name])
+
+
+@test
+def rows_of_blocks_are_too_long_or_short(files):
+    """A row of one part or of two, that is none of these sizes."""
+    db = make(files.connect())
+    for rowid, data in [row for row in rows_of(db, "log_index_blocks_1") if row[0] in (1, 66, 70)]:
+        for num_bytes in 1, 6, 7, 100, 1013, 1014, 1015, 2027, 2028, 5000, 9000:
+            db.execute("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", ((data + bytes(9000))[:num_bytes], rowid))
+            is_right(db)
+            if num_bytes < len(data):
+                fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "damaged")
+        db.execute("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", (data, rowid))
+    command(db, "rebuild")
+    is_sound(db)
 
 
 @test

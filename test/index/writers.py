@@ -116,6 +116,30 @@ def an_indexed_column_stays(files):
         expect(one(db, "SELECT count(*) FROM log_index_changed"), 1)
 
 
+TEXTS = ("WITH RECURSIVE n(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d), w(j) AS (SELECT 1 UNION ALL SELECT j + 1 FROM w WHERE j < 70)"
+         " SELECT i, group_concat(printf('%%x', (i*1000 + j)*2654435761 %% 4294967296), '') AS text FROM n, w GROUP BY i")
+
+
+def blocks_get_too_full(files, num_changed):
+    """Few are built again in their place, many with all others; each text fills one."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, text)", "INSERT INTO t " + TEXTS % (1, 150),
+            "CREATE VIRTUAL TABLE t_index USING bloom_index(t, text LIKE, bits_per_block = 1024)", "INSERT INTO t_index(t_index) VALUES ('merge')")
+    assert one(db, "SELECT text_like_blocks FROM t_index_state") > 140
+    db.execute("CREATE TABLE others AS " + TEXTS % (1001, 1150))
+    db.execute("UPDATE t SET text = (SELECT text FROM others WHERE i = t.id + 1000) WHERE id % 2 = 0 AND id <= ?", (2*num_changed,))
+    for command in "merge", "integrity-check":
+        db.execute("INSERT INTO t_index(t_index) VALUES ('%s')" % command)
+        for id, text in db.execute("SELECT id, substr(text, 200, 20) FROM t WHERE id % 10 < 2").fetchall():
+            expect(db.execute("SELECT id FROM t_index WHERE text LIKE '%' || ? || '%'", (text,)).fetchall(), [(id,)], text)
+    fill = one(db, "SELECT text_like_fill FROM t_index_state")
+    assert 0.4 < fill < 0.8, fill
+
+
+for num_changed in 3, 20, 40, 74:
+    case(blocks_get_too_full, str(num_changed), num_changed)
+
+
 def begins_with_a_mark(files, encoding, column):
     """U+FEFF and U+FFFE are characters there, and SQLite takes them for byte-order marks where a value is bound.
 

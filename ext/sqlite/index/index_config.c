@@ -119,16 +119,31 @@ int index_config_of_source(bloom_index *index, const char *source_name, index_co
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* A type that sqlite3_declare_vtab() reads as it is: words, numbers and parentheses.  Others
-** are replaced by one that has their affinity. */
-static const char *config_declared_type(const char *type){
-  const char *c;
-  int depth = 0;
-  for(c=type; *c; c++){
-    depth += (*c=='(') - (*c==')');
-    if( !((*c>='a' && *c<='z') || (*c>='A' && *c<='Z') || (*c>='0' && *c<='9') || strchr("_ ,()+-.", *c)) || depth<0 || depth>1 ) break;
+static int is_number(bloom_token token){
+  return token.kind=='a' && strspn(token.text, "0123456789")>=token.num_chars;
+}
+
+/* 1 if a type is words, and one or two numbers in parentheses.  In quotes a source's may be any
+** text: one with a comma would make a column of its own, NOT NULL a constraint. */
+static int is_plain_type(const char *type){
+  bloom_token token = bloom_token_first(type);
+  for(; token.kind=='a'; token = bloom_token_after(token)){
+    if( strchr("0123456789$", *token.text) || sqlite3_keyword_check(token.text, (int)token.num_chars) || bloom_token_is(token, "hidden") ) return 0;
   }
-  if( *c==0 && depth==0 && !bloom_text_names(type, "hidden") ) return type;
+  if( token.kind=='(' ){
+    token = bloom_token_after(token);
+    if( !is_number(token) ) return 0;
+    token = bloom_token_after(token);
+    if( token.kind==',' && is_number(bloom_token_after(token)) ) token = bloom_token_after(bloom_token_after(token));
+    if( token.kind!=')' ) return 0;
+    token = bloom_token_after(token);
+  }
+  return token.num_chars==0 && strpbrk(type, "-/")==NULL; /* no comment */
+}
+
+/* A type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */
+static const char *config_declared_type(const char *type){
+  if( is_plain_type(type) ) return type;
   switch( bloom_column_kind_of(type) ){
     case BLOOM_COLUMN_TEXT: return "TEXT";
     case BLOOM_COLUMN_NUMBER: return "NUMERIC";
