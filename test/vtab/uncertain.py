@@ -447,6 +447,26 @@ def unheard_by_hand(files):
 
 
 @test
+def layers_of_a_rate(files):
+    """Where a rate is asked for, all layers together keep it."""
+    db = filtered(files, "t, k, bits_per_key = 0.01, capacity = 100", rows=50)
+    fill(db, 2000, "more")
+    no_false_negative(db)
+    num_layers, rate = db.execute("SELECT num_layers, expected_fpr FROM f").fetchone()
+    assert num_layers > 1 and 0 < rate < 0.012, (num_layers, rate)
+
+
+@test
+def as_many_blocks_as_there_may_be(files):
+    """The database may not have their pages, and nothing of them is left."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k TEXT)", "PRAGMA max_page_count = 50")
+    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 1000000000000)", "bloom: f needs", "50 at most")
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t"])
+    expect(one(db, "PRAGMA integrity_check"), "ok")
+
+
+@test
 def header_of_a_page(files):
     """Its counts, under a checksum that is wrong: who deletes writes on, and the filter is damaged from then on."""
     db = make(files, "t, k")

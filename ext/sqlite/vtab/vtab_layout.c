@@ -141,7 +141,6 @@ bloom_vtab_layer bloom_vtab_new_layer(double size, int num_layers, sqlite3_int64
   double bits_per_key = size, fpr = size;
   int i;
   bloom_vtab_layer layer;
-  if( capacity>MAX_CAPACITY ) capacity = MAX_CAPACITY;
   if( num_layers>0 && size>=1 ) fpr = bloom_parquet_modelled_fpr((uint64_t)many, blocks_for(many, size));
   for(i=0; i<num_layers; i++) fpr /= i==0 ? 16 : 4;
   if( num_layers>0 || size<1 ) bits_per_key = bits_for(fpr, capacity);

@@ -19,6 +19,13 @@ CREATE TABLE bare(k PRIMARY KEY) WITHOUT ROWID;
 INSERT INTO bare VALUES ('a'), ('b');
 CREATE VIRTUAL TABLE without_keys USING bloom(bare, k);
 UPDATE without_keys_pages SET bytes = CAST(substr(bytes, 1, 32) || zeroblob(length(bytes) - 32) AS BLOB) WHERE rowid > 1;
+-- One of bloom 1.0, by what it is known by.
+CREATE TABLE aged(k);
+CREATE VIRTUAL TABLE old USING bloom();
+ALTER TABLE old_pages RENAME TO old_layers;
+CREATE TABLE old_config(format INTEGER PRIMARY KEY, is_following, kind, names_prefix, seal);
+INSERT INTO old_config(names_prefix) VALUES ('old');
+CREATE VIEW "old_keys" AS SELECT "k" AS key FROM aged WHERE 1;
 -- In doubt.
 CREATE TABLE made_anew(k TEXT);
 CREATE VIRTUAL TABLE without_trigger USING bloom(made_anew, k);

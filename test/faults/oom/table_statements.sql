@@ -48,9 +48,13 @@ INSERT INTO without_trigger(without_trigger) VALUES ('integrity-check');
 -- error
 INSERT INTO without_keys(without_keys) VALUES ('integrity-check');
 -- error
+SELECT count(*) FROM old(1);
+-- error
 CREATE VIRTUAL TABLE key USING bloom(keys, k);
 -- error
 SELECT bloom_open((SELECT handle FROM followed_k));
+
+DROP TABLE old;
 
 -- Making, renaming and dropping take thousands of allocations each.
 -- long

@@ -62,10 +62,12 @@ for extension in $build/bloom.so $build/tiny/bloom.so; do
   run tclsh test/vtab/changes.tcl ./"$extension"
 done
 run $build/test/vtab/faults --seed 5 --most 12 $build/bloom.so test/index/faults.sql
-for each in vtab/identity vtab/rows vtab/raise_ignore vtab/uncertain vtab/tuples vtab/running \
+for each in vtab/identity vtab/rows vtab/raise_ignore vtab/uncertain vtab/tuples vtab/running vtab/hostile_files \
     index/identity index/writers index/damage index/steps; do
   with_python $build/bloom.so $each.py
 done
+# Virtual tables of bloom 1.0.
+with_python $build/bloom.so docs/breaks.py --only 1_0_0
 with_python $build/bloom.so index/model.py --runs 18 --seed 5
 with_python $build/bloom.so index/hostile.py --runs 60 --seed 5
 with_python $build/bloom.so index/real_data.py --seed 5
