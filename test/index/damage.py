@@ -269,6 +269,193 @@ def errors_are_the_indexs(files):
         assert "filter" not in str(fails(db, "CREATE VIRTUAL TABLE i USING bloom_index(%s, k)" % source, "a source is an ordinary"))
 
 
+def more_rows(db, num_rows):
+    db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)"
+               " SELECT i + m, 'key' || (i + m), 'request ' || ((i + m) * 7919 %% 100003) FROM c, (SELECT max(id) AS m FROM log)" % num_rows)
+
+
+def a_merge_meets_damage(files, columns, sql, num_rows):
+    """Nothing but new rows to merge: what it meets on its way makes it build all blocks again."""
+    db = make(files.connect(), columns=columns)
+    number = bytes_of_layout(db)[32:40]
+    db.execute(sql)
+    more_rows(db, num_rows)
+    command(db, "merge")
+    assert bytes_of_layout(db)[32:40] != number, "all blocks are made again"
+    is_sound(db)
+
+
+for name, columns, sql, num_rows in (
+        ("the last row is gone", "k", "DELETE FROM log_index_blocks_1 WHERE rowid = (SELECT max(rowid) FROM log_index_blocks_1)", 3000),
+        ("a block", "k", "DELETE FROM log_index_blocks_1 WHERE rowid = 3", 3000),
+        ("the ends", "k", "DELETE FROM log_index_blocks_1 WHERE rowid = 66", 3000),
+        ("a strip of a group that is joined", "k", "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 82", 14000),
+        ("weights of the first column", "message LIKE, k", "DELETE FROM log_index_blocks_1 WHERE rowid = 65", 10)):
+    case(a_merge_meets_damage, name, columns, sql, num_rows)
+
+
+@test
+def rows_of_no_block_are_gone(files):
+    """The first block is open still, and rows for later ones are missing."""
+    db = make(files.connect(), 5, "k")
+    db.execute("DELETE FROM log_index_blocks_1 WHERE rowid > 1")
+    more_rows(db, NUM_ROWS - 5)
+    command(db, "merge")
+    is_sound(db)
+
+
+@test
+def strips_of_several_groups(files):
+    """A value that is looked for as a text and as a number, where the first of two groups is damaged."""
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, big)",
+            "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 6000) SELECT i, 1000000000000000000 + i * 7 FROM c",
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, big, bits_per_block = 1024, probes = 20)")
+    command(db, "merge")
+    assert one(db, "SELECT big_blocks FROM log_index_state") > 128
+    db.execute("UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid > 81")
+    for i in 1, 77, 5999:
+        for quote in "", "'":
+            expect(db.execute("SELECT id FROM log_index WHERE big = %s%d%s" % (quote, 10**18 + i * 7, quote)).fetchall(),
+                   db.execute("SELECT id FROM log WHERE big = %s%d%s" % (quote, 10**18 + i * 7, quote)).fetchall())
+    command(db, "merge")
+    command(db, "integrity-check")
+
+
+# -- Bytes with a right checksum --------------------------------------------------------------------
+
+def bytes_of_layout(db):
+    return one(db, "SELECT data FROM log_index_layout")
+
+
+def with_checksum(data):
+    return data + struct.pack("<Q", xxh64(data))
+
+
+@test
+def a_merge_did_not_end(files):
+    db = make(files.connect())
+    data = bytes_of_layout(db)
+    db.execute("UPDATE log_index_layout SET data = ?", (with_checksum(data[:4] + struct.pack("<I", 3) + data[8:-8]),))
+    is_right(db)
+    assert not PLANS_SAY or "reads the whole table: a merge did not come to its end; 'merge' repairs it" in plan(db), plan(db)
+    fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "did not come to its end")
+    command(db, "merge")
+    is_sound(db)
+
+
+def covered_is_less(files, merges):
+    """So much less that ends of blocks are beyond it; then merged, so that they do not ascend."""
+    db = make(files.connect(), columns="k")
+    data = bytes_of_layout(db)
+    db.execute("UPDATE log_index_layout SET data = ?", (with_checksum(data[:8] + struct.pack("<q", 100) + data[16:-8]),))
+    db.execute("UPDATE log_index_state SET covered = 100")
+    for then in merges + [None]:
+        if then:
+            command(db, then)
+        db.close()  # what a query found is forgotten
+        db = files.connect()
+    for i in range(1, NUM_ROWS + 1, 7):
+        expect(db.execute("SELECT id FROM log_index WHERE k = 'key%d'" % i).fetchall(), [(i,)])
+    command(db, "merge")
+    is_sound(db)
+
+
+for merges in [], ["merge=1500"], ["merge=1500", "merge"]:
+    case(covered_is_less, ", ".join(merges) or "not merged", merges)
+
+
+@test
+def a_configuration_of_no_table(files):
+    """Two columns of one name, or none at all: it can be dropped."""
+    for rows in "twice", "gone":
+        db = make(files.connect(), 10)
+        if rows == "twice":
+            data = one(db, "SELECT data FROM log_index_config")
+            two = struct.pack("<I", 2) + b"id", struct.pack("<I", 1) + b"k"
+            assert two[0] in data
+            db.execute("UPDATE log_index_config SET data = ?", (with_checksum(data[:-8].replace(*two)),))
+        else:
+            db.execute("DELETE FROM log_index_config")
+        db.close()
+        db = files.connect()
+        for sql in "SELECT count(*) FROM log_index", "INSERT INTO log_index(log_index) VALUES ('rebuild')", "ALTER TABLE log_index RENAME TO other":
+            fails(db, sql, "bloom_index: log_index is damaged: its table of the configuration")
+        execute(db, "DROP TABLE log_index", "DROP TABLE log")
+        expect(one(db, "SELECT count(*) FROM sqlite_master"), 0)
+
+
+# -- What is around it ------------------------------------------------------------------------------
+
+@test
+def a_name_is_taken(files):
+    """The index is not made, and the table in its way stays."""
+    for inside in False, True:
+        db = files.connect(":memory:")
+        execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k)", *["BEGIN"] * inside)
+        for suffix in "config", "changed", "blocks_1":
+            execute(db, "CREATE TABLE log_index_%s(x)" % suffix, "INSERT INTO log_index_%s VALUES (77)" % suffix)
+            fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)", "bloom_index: table \"log_index_%s\" already exists" % suffix)
+            expect(one(db, "SELECT x FROM log_index_" + suffix), 77)
+            db.execute("DROP TABLE log_index_" + suffix)
+        db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+
+
+@test
+def renamed_in_doubt(files):
+    """The triggers that are left are not made whole by it: changes were missed."""
+    db = make(files.connect())
+    execute(db, "DROP TRIGGER log_index_before_update", "DROP TRIGGER log_index_after_update", "UPDATE log SET k = 'late' WHERE id = 5",
+            "ALTER TABLE log_index RENAME TO other")
+    expect(one(db, "SELECT id FROM other WHERE k = 'late'"), 5)
+    db.execute("INSERT INTO other(other) VALUES ('rebuild')")
+    expect(one(db, "SELECT id FROM other WHERE k = 'late'"), 5)
+    db.execute("INSERT INTO other(other) VALUES ('integrity-check')")
+
+
+@test
+def triggers_on_two_tables(files):
+    """One of the four was dropped, and one with its body made on another table."""
+    db = make(files.connect())
+    execute(db, "DROP TRIGGER log_index_after_update", "CREATE TABLE other(id INTEGER PRIMARY KEY)",
+            "CREATE TRIGGER stray AFTER INSERT ON other BEGIN INSERT INTO \"log_index_changed\"(id) VALUES (new.id) ON CONFLICT DO NOTHING; END")
+    is_right(db)
+    assert not PLANS_SAY or "triggers on the table are gone" in plan(db), plan(db)
+    command(db, "rebuild")
+    is_sound(db)
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'stray'"), 0)
+
+
+@test
+def newer_triggers(files):
+    """One that may keep the index's own from firing is a doubt, whatever it looks like; another index's is none."""
+    ending = "INSERT INTO \"x_changed\"(id) VALUES (1) ON CONFLICT DO NOTHING; END"
+    for when, body, is_doubt in (
+            ("", "BEGIN " + ending, False),
+            ("", "BEGIN INSERT INTO \"x_changed\"(id) VALUES (1); END", True),
+            ("", "BEGIN INSERT INTO \"x_changed\"(id) VALUES (2) ON CONFLICT DO NOTHING; " + ending, True),
+            ("", "BEGIN INSERT INTO x_changed SELECT RAISE(IGNORE) WHERE '_changed\"(id) VALUES (' <> '' ON CONFLICT DO NOTHING; END", True),
+            ("", "BEGIN INSERT INTO \"x_changed\" SELECT RAISE ( ignore) WHERE '_changed\"(id) VALUES (' <> '' ON CONFLICT DO NOTHING; END", True),
+            ("WHEN RAISE(IGNORE)", "BEGIN " + ending, True)):
+        db = make(files.connect(":memory:"))
+        db.execute("CREATE TABLE x_changed(id INTEGER UNIQUE)")
+        db.execute("CREATE TRIGGER a AFTER INSERT ON log %s %s" % (when, body))
+        assert not PLANS_SAY or ("newer than the index" in plan(db)) == is_doubt, (when, body, plan(db))
+        # Before an INSERT nobody knows the id, which is below what is covered.
+        execute(db, "DELETE FROM log WHERE id > 3990", "INSERT INTO log(k) VALUES ('late')")
+        expect(db.execute("SELECT id FROM log_index WHERE k = 'late'").fetchall(), [(3991,)], body)
+
+
+@test
+def the_source_is_lost_and_written_to(files):
+    """Opened anew, the index can tell nobody but the name that it was made with."""
+    db = make(files.connect())
+    execute(db, "DROP TABLE log")
+    db.close()
+    db = files.connect()
+    fails(db, "INSERT INTO log_index(id) VALUES (1)", "bloom_index: log_index is read only: write to table log")
+
+
 # -- A view in the source's place ------------------------------------------------------------------
 
 OF_VIEWS = ["SELECT id FROM {t} WHERE k = 'key77x'", "SELECT * FROM {t} WHERE id = 5 OR k = 'KEY8X'", "SELECT count(*) FROM {t} WHERE message LIKE 'request 7%' OR k IN ('key6x', 'key7x') OR id < 3",
@@ -353,6 +540,24 @@ def a_view_reads_an_index(files):
             fails(db, sql, "log is a view now", "drop log_index")
         error_of(db, "INSERT INTO log_index(log_index) VALUES ('merge')")
         db.execute("DROP TABLE log_index")
+
+
+@test
+def views_of_other_kinds(files):
+    """One that cannot be read, one all of whose values are NULL, and columns with a collation that is a program's."""
+    db = becomes_a_view(files.connect(":memory:"), "SELECT * FROM absent")
+    for sql in "SELECT * FROM log_index", "INSERT INTO log_index(log_index) VALUES ('merge')":
+        fails(db, sql, "bloom_index: view log: no such table: main.absent")
+    execute(db, "DROP VIEW log", "CREATE VIEW log AS SELECT p.* FROM other o LEFT JOIN other p ON p.id = o.id + 9999")
+    for column in "log_index", "k":
+        fails(db, "UPDATE log_index SET %s = 'merge'" % column, "bloom_index: log_index is read only: write to table log" if PLANS_SAY else "log is a view now")
+    db = files.connect(":memory:")
+    db.create_collation("own", lambda a, b: (a > b) - (a < b))
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, x TEXT COLLATE own)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)",
+            "ALTER TABLE log RENAME TO old_log", "DROP TABLE log_index", "ALTER TABLE old_log RENAME TO log",
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)", "CREATE TABLE other(id INTEGER PRIMARY KEY, k TEXT, x TEXT COLLATE own)",
+            "DROP TABLE log", "CREATE VIEW log AS SELECT * FROM other")
+    fails(db, "SELECT * FROM log_index", "bloom_index: view log has other columns")
 
 
 @test

@@ -11,7 +11,7 @@ import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import case, error_of, execute, expect, fails, image, main, needs_deserialize, one, test  # noqa: E402
+from cases import Skip, case, error_of, execute, expect, fails, image, main, needs_deserialize, one, test  # noqa: E402
 
 NUM_ROWS = 3000
 COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT"
@@ -129,6 +129,7 @@ def attached_shared(files, name):
         # The object may be meant by statements from before and by new ones.
         assert is_right(db, "y", may_fail=True) > 0
         fails(db, "INSERT INTO y.log_index(log_index) VALUES ('merge')", "detached or replaced")
+        fails(db, "INSERT INTO y.log_index(id) VALUES (1)", "detached or replaced")
         fails(db, "DROP TABLE y.log_index")
         is_right(db, "x")
         return
@@ -315,6 +316,24 @@ def the_file_is_exchanged(files):
     is_sound_on_disk(files, a)
     other = files.connect(a)
     expect(one(other, "SELECT count(*) FROM log_index WHERE k = 'bob7'"), 1)
+
+
+@test
+def locked_in_memory(files):
+    """A database that may be another since is looked at each time, and its lock is no damage."""
+    if sqlite3.sqlite_version_info < (3, 36):
+        raise Skip("memdb, of SQLite 3.36")
+    db, other = (files.connect("file:/%s?vfs=memdb" % files.file("m").replace("/", "."), uri=True) for _ in range(2))
+    execute(db, "CREATE TABLE log(%s)" % COLUMNS, "CREATE VIRTUAL TABLE log_index USING bloom_index(%s)" % INDEXED)
+    fill(db, "main", "ada")
+    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    is_right(other)
+    for lock in "BEGIN EXCLUSIVE", "BEGIN IMMEDIATE; UPDATE log SET n = 1 WHERE id = 1":
+        db.executescript(lock)
+        error = error_of(other, "SELECT id FROM log_index WHERE k = 'ada8'")
+        assert error is None or "locked" in str(error), error
+        db.execute("ROLLBACK")
+    is_sound(other)
 
 
 @test

@@ -9,7 +9,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import case, expect, main, one, test  # noqa: E402
+from cases import case, error_of, execute, expect, main, one, stop_after, test  # noqa: E402
 
 NUM_ROWS = 6000
 SHARE = 3  # at most a third of the table's; most take a twentieth
@@ -131,6 +131,66 @@ def it_grows(files):
     db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 30001 UNION ALL SELECT i + 1 FROM c WHERE i < 33000) SELECT i, i FROM c")
     command(db, "by_big", "merge")
     assert one(db, "SELECT big_blocks FROM by_big_state") < blocks // 2
+
+
+@test
+def the_last_tier(files):
+    """Texts of which each fills a block, in as many blocks as the largest groups take; and a table that looks large."""
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, message TEXT)",
+            "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4700) SELECT i, i || ' ' || hex(randomblob(700)) FROM c",
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, message LIKE, bits_per_block = 1024)")
+    command(db, "log_index", "merge")
+    num_blocks = one(db, "SELECT message_like_blocks FROM log_index_state")
+    assert num_blocks > 4032, num_blocks
+    for i in 1, 77, 4100:
+        pattern = one(db, "SELECT '%' || substr(message, 300, 60) || '%' FROM log WHERE id = ?", i)
+        rows, steps = steps_of(db, "SELECT id FROM log_index WHERE message LIKE '%s'" % pattern)
+        expect(rows, [(i,)])
+        assert steps < 500, steps
+    command(db, "log_index", "integrity-check")
+
+
+@test
+def pages_of_many_rows(files):
+    """How many probes a key gets goes by the size of the file where ids are far apart."""
+    db = files.connect(":memory:")
+    execute(db, "PRAGMA page_size = 65536", "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)", "INSERT INTO log VALUES (1, 'one'), (9000000000, 'last')",
+            "CREATE TABLE large(x)", "INSERT INTO large VALUES (zeroblob(140000000))", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+    command(db, "log_index", "merge")
+    expect(one(db, "SELECT data FROM log_index_layout")[24], 13)
+    expect(db.execute("SELECT id FROM log_index WHERE k = 'last'").fetchall(), [(9000000000,)])
+
+
+@test
+def more_than_is_remembered(files):
+    """A million intervals are all that a query remembers: it reads the rest."""
+    db = files.connect(":memory:")
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)", "INSERT INTO log VALUES (1, 'one'), (2000003, 'last'), (3000000, 'beyond')",
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+    command(db, "log_index", "merge")
+    ids = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 2 FROM c WHERE i < 2000200) SELECT i FROM c"
+    expect(db.execute("SELECT id FROM log_index WHERE id IN (%s)" % ids).fetchall(), [(1,), (2000003,)])
+    execute(db, "BEGIN", "INSERT INTO log_index_changed " + ids, "COMMIT", "DELETE FROM log WHERE id = 2000003")
+    for key, rows in ("one", [(1,)]), ("last", []), ("beyond", [(3000000,)]):
+        expect(db.execute("SELECT id FROM log_index WHERE k = ?", (key,)).fetchall(), rows)
+
+
+@test
+def many_conditions(files):
+    """More of them than a plan takes, in lists of many values, by another order and another collation."""
+    db = files.connect(":memory:")
+    make(db)
+    db.create_collation("own", lambda a, b: (a > b) - (a < b))
+    values = ", ".join("'key%d'" % i for i in range(70, 260))
+    for condition in " AND ".join(["k = 'key77'"] + ["id > %d" % i for i in range(20)]), "k IN (%s)" % values, "k = 'key77' COLLATE own", \
+                     "k > 'key5990' ORDER BY rowid DESC", "k IN (%s) AND id > 5 ORDER BY rowid" % values, "k = 'key77' OR n = 28 OR id = 9":
+        expect(sorted(db.execute("SELECT id FROM by_k WHERE " + condition).fetchall(), reverse="DESC" in condition), db.execute("SELECT id FROM log WHERE " + condition).fetchall(), condition)
+    for num_calls in range(1, 700):
+        stop_after(db, num_calls, 1)
+        error = error_of(db, "SELECT count(*) FROM by_k WHERE id IN (%s)" % ", ".join(map(str, range(1, 140, 2))))
+        db.set_progress_handler(None, 0)
+        assert error is None or "interrupted" in str(error), error
 
 
 @test

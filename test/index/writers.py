@@ -140,6 +140,129 @@ for num_changed in 3, 20, 40, 74:
     case(blocks_get_too_full, str(num_changed), num_changed)
 
 
+@test
+def commands_that_there_are_not(files):
+    db = files.connect(":memory:")
+    make(db)
+    for text in "merge=", "merge=0", "merge=-5", "merge=5x", "merge=5:", "merge=99999999999999999999", "merge 5":
+        fails(db, "INSERT INTO log_index(log_index) VALUES ('%s')" % text, "bloom_index: there is no command '%s'" % text)
+
+
+# When a row of the index's tables is written: nothing is lost by a merge that is refused there.
+REFUSALS = {
+    "the first ends": (3000, "BEFORE INSERT ON log_index_blocks_1 WHEN new.rowid > 65"),
+    "a group": (3000, "BEFORE INSERT ON log_index_blocks_1 WHEN new.rowid > 82"),
+    "groups that are joined": (17000, "BEFORE UPDATE ON log_index_blocks_1"),
+    "a row that has no bytes then": (17000, "BEFORE DELETE ON log_index_blocks_1"),
+}
+
+
+def a_merge_is_refused(files, num_rows, when):
+    db = files.connect()
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)")
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, bits_per_block = 1024, probes = 20)")
+    db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i, 'key' || i FROM c" % num_rows)
+    db.execute("CREATE TRIGGER refusal %s BEGIN SELECT RAISE(ABORT, 'refused'); END" % when)
+    for verb in "INSERT", "INSERT OR FAIL", "INSERT OR IGNORE":
+        fails(db, verb + " INTO log_index(log_index) VALUES ('merge')", "constraint failed" if "DELETE" in when else "refused")
+        for id in 1, 77, num_rows:
+            expect(db.execute("SELECT id FROM log_index WHERE k = 'key%d'" % id).fetchall(), [(id,)], verb)
+    db.execute("DROP TRIGGER refusal")
+    finds(db, 77, "k = 'key77'")
+
+
+for name, (num_rows, when) in REFUSALS.items():
+    case(a_merge_is_refused, name, num_rows, when)
+
+
+@test
+def the_layout_is_lost_on_the_way(files):
+    """By a trigger that fires while a merge writes."""
+    db = files.connect()
+    make(db, indexed="k")
+    db.execute("CREATE TRIGGER t AFTER INSERT ON log_index_blocks_1 WHEN new.rowid > 65 BEGIN DELETE FROM log_index_layout; END")
+    for command in "rebuild", "merge":
+        db.execute("UPDATE log SET k = 'late' WHERE id = 77")
+        cases.error_of(db, "INSERT INTO log_index(log_index) VALUES ('%s')" % command)
+        expect(db.execute("SELECT id FROM log_index WHERE k = 'late'").fetchall(), [(77,)])
+    db.execute("DROP TRIGGER t")
+    finds(db, 77, "k = 'late'")
+
+
+@test
+def the_last_id(files):
+    """There is none behind it."""
+    db = files.connect()
+    make(db)
+    db.execute("INSERT INTO log VALUES (9223372036854775807, 'last', 1)")
+    finds(db, 2**63 - 1, "k = ?", "last")
+    db.execute("INSERT INTO log VALUES (5000, 'late', 1)")
+    finds(db, 5000, "k = ?", "late")
+
+
+@test
+def more_changes_than_blocks_take(files):
+    """A merge of N rows leaves it to the next whole one to build the blocks again, and says so."""
+    db = files.connect()
+    make(db, indexed="k")
+    db.execute("UPDATE log SET k = 'new' || id")
+    db.execute("INSERT INTO log(k) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 5000) SELECT 'behind' || i FROM c")
+    db.execute("INSERT INTO log_index(log_index) VALUES ('merge=100000')")
+    assert one(db, "SELECT note FROM log_index_state") is not None
+    expect(one(db, "SELECT covered FROM log_index_state"), NUM_ROWS + 5000)
+    finds(db, 77, "k = 'new77'")
+
+
+@test
+def functions_of_the_program(files):
+    """Another LIKE in place of SQLite's, of any number of arguments; and a program that may not be told which there are."""
+    db = files.connect(":memory:")
+    make(db)
+    db.create_function("like", -1, lambda pattern, text, *escape: text == "key" + pattern)
+    expect(db.execute("SELECT id FROM log_index WHERE k LIKE '77'").fetchall(), [(77,)])
+    db = files.connect()
+    make(db, indexed="k LIKE")
+    db.create_function("like", -1, lambda pattern, text, *escape: text == "key" + pattern)
+    expect(db.execute("SELECT id FROM log_index WHERE k LIKE '77'").fetchall(), db.execute("SELECT id FROM log WHERE k LIKE '77'").fetchall())
+    db.close()
+    db = files.connect()
+    db.set_authorizer(lambda action, name, *rest: sqlite3.SQLITE_IGNORE if (action, name) == (sqlite3.SQLITE_PRAGMA, "function_list") else sqlite3.SQLITE_OK)
+    expect(db.execute("SELECT id FROM log_index WHERE k LIKE 'key77'").fetchall(), [(77,)])
+    expect(db.execute("SELECT id FROM log_index WHERE k GLOB 'key77'").fetchall(), [(77,)])
+
+
+def compiled_under_a_lock(files, then):
+    """What the plan could not look at is looked at when it runs."""
+    db = files.connect()
+    make(db, indexed="k, k LIKE")
+    api = cases.Api(files.path, files.load)
+    if then != "not connected":
+        api.run("SELECT k FROM log_index WHERE id = 1")
+    else:
+        api.run("SELECT 1 FROM sqlite_master")
+    db.execute("BEGIN EXCLUSIVE")
+    sql = ["SELECT id FROM log_index WHERE " + condition for condition in ("k = 'key77'", "k LIKE 'key77'", "k GLOB '*key77'", "id = 77 AND k IN ('key77', 'x')")]
+    if then == "not connected":
+        statement = cases.ctypes.c_void_p()
+        expect(api.lib.sqlite3_prepare_v2(api.db, sql[0].encode(), -1, cases.ctypes.byref(statement), None), 5)
+        expect(api.lib.sqlite3_errmsg(api.db), b"bloom_index: database is locked")
+        db.execute("COMMIT")
+        statements = []
+    else:
+        statements = [api.prepare(each) for each in sql]
+        db.execute("COMMIT")
+    for statement in statements:
+        expect(api.lib.sqlite3_step(statement), 100)
+        expect(api.lib.sqlite3_column_int64(statement, 0), 77)
+        expect(api.lib.sqlite3_step(statement), 101)
+        api.lib.sqlite3_finalize(statement)
+    api.close()
+
+
+for then in "connected", "not connected":
+    case(compiled_under_a_lock, then, then)
+
+
 def begins_with_a_mark(files, encoding, column):
     """U+FEFF and U+FFFE are characters there, and SQLite takes them for byte-order marks where a value is bound.
 

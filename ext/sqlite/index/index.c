@@ -118,7 +118,7 @@ static int index_make(bloom_index *index, char **error){
   }
   if( rc==SQLITE_OK ) rc = index_reset(index);
   if( rc!=SQLITE_OK ){
-    if( rc!=SQLITE_NOMEM && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
+    if( rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
     index_drop(index);
   }
   sqlite3_set_last_insert_rowid(index->connection->db, last_rowid);
@@ -163,7 +163,7 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(db));
   if( rc==SQLITE_OK ) rc = index_declare(index);
   if( rc==SQLITE_ERROR && strcmp(sqlite3_errmsg(db), "not authorized")==0 ) rc = SQLITE_AUTH;
-  if( rc==SQLITE_ERROR && index->damage==NULL ){
+  if( rc==SQLITE_ERROR ){
     /* Columns that SQLite does not take: DROP must still find a table. */
     index_config_free(&index->config);
     index->damage = "its table of the configuration has columns that no table has";
@@ -262,7 +262,7 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, 
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(db);
   int i, rc;
   if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
-  for(i=2; i<num_args-1 && num_args>1; i++){
+  for(i=2; i<num_args-1; i++){
     if( sqlite3_value_type(args[i])!=SQLITE_NULL ) num_args = 1;
   }
   rc = index_locate(index);

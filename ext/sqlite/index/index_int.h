@@ -358,7 +358,7 @@ static inline int index_is_on_id(index_condition_kind kind){
 const char *index_operator(index_condition_kind kind);
 
 int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
-int index_plan_read(const char *text, index_plan *plan);
+void index_plan_read(const char *text, index_plan *plan);
 
 /* -- index_candidates.c ------------------------------------------------------------ */
 

@@ -73,12 +73,12 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
   const index_config *config = &index->config;
   const char *id = config->columns[config->id_column].name, *name = config->columns[config->keys[key].column].name;
   sqlite3_stmt *rows = NULL;
-  sqlite3_int64 first = 0, last = -1;
+  sqlite3_int64 first = 0, last = 0;
   uint64_t step;
   uint32_t i;
   int rc = bloom_sql_integer(index->connection, &first, "SELECT min(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
   if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
-  if( rc!=SQLITE_OK || last<first ) return rc;
+  if( rc!=SQLITE_OK ) return rc;
   step = ((uint64_t)last - (uint64_t)first) / INDEX_LESSON_PLACES;
   rc = bloom_sql_prepare(index->connection, &rows, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" BETWEEN ?1 AND ?2 ORDER BY \"%w\"",
                          name, index->schema, index->source_name, id, id);
@@ -87,9 +87,9 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
     const uint64_t to = i+1<INDEX_LESSON_PLACES ? from + step - (step>0) : (uint64_t)last;
     const uint32_t max_chunks = lesson->num_chunks + INDEX_LESSON_CHUNKS/INDEX_LESSON_PLACES;
     if( step==0 && i+1<INDEX_LESSON_PLACES ) continue;
-    rc = sqlite3_bind_int64(rows, 1, (sqlite3_int64)from);
-    if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, (sqlite3_int64)to);
-    while( rc==SQLITE_OK && lesson->num_chunks<=max_chunks && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
+    sqlite3_bind_int64(rows, 1, (sqlite3_int64)from);
+    sqlite3_bind_int64(rows, 2, (sqlite3_int64)to);
+    while( lesson->num_chunks<=max_chunks && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
       sqlite3_value *value = sqlite3_column_value(rows, 0);
       if( sqlite3_value_type(value)==SQLITE_TEXT ) lesson_add_text(lesson, value);
       rc = SQLITE_OK;
@@ -191,7 +191,7 @@ int index_like_check(bloom_index *index, index_condition *condition){
     const char *name;
     const int num_args = sqlite3_column_int(row, 4);
     rc = bloom_sql_column_text(row, 0, &name);
-    if( rc!=SQLITE_OK || name==NULL || sqlite3_stricmp(name, function)!=0 || (num_args!=2 && num_args!=-1) ) continue;
+    if( rc!=SQLITE_OK || sqlite3_stricmp(name, function)!=0 || (num_args!=2 && num_args!=-1) ) continue;
     if( sqlite3_column_int(row, 1) ) num_builtin++; else num_others++;
   }
   sqlite3_finalize(row);

@@ -39,8 +39,9 @@ int index_add_value(const bloom_index *index, const index_layout *layout, const 
     return SQLITE_OK;
   }
   rc = bloom_insert_hashes(&bloom_encoding_parquet, index->config.keys[key].equality, value, &hashes);
-  for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++) bloom_block_add(block, hashes.hashes[i], layout->num_probes);
-  return rc;
+  if( rc!=SQLITE_OK ) return rc;
+  for(i=0; i<hashes.num_hashes; i++) bloom_block_add(block, hashes.hashes[i], layout->num_probes);
+  return SQLITE_OK;
 }
 
 /* -- Rows of NAME_blocks_N ------------------------------------------------------------- */
@@ -271,12 +272,12 @@ int index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char
   return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
 }
 
-/* Adds at most max_rows rows behind what is covered. */
+/* Adds at most max_rows rows, 1 or more, behind what is covered. */
 static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   const sqlite3_int64 covered = merge->layout.covered;
   sqlite3_stmt *rows = NULL;
   int rc;
-  if( max_rows<=0 || (merge->layout.has_covered && covered==INT64_MAX) ) return SQLITE_OK;
+  if( merge->layout.has_covered && covered==INT64_MAX ) return SQLITE_OK;
   rc = index_merge_prepare_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, merge->layout.has_covered ? covered + 1 : INT64_MIN);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, INT64_MAX);

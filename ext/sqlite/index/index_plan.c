@@ -102,10 +102,9 @@ static char *plan_print(const bloom_index *index, const index_plan *plan, const 
   return sqlite3_str_finish(text);
 }
 
-int index_plan_read(const char *text, index_plan *plan){
+void index_plan_read(const char *text, index_plan *plan){
   memset(plan, 0, sizeof(*plan));
-  for(; text[0] && text[0]!='u'; text+=2){
-    if( text[1]==0 ) return SQLITE_CORRUPT_VTAB;
+  for(; text[0]!='u'; text+=2){
     if( text[0]=='d' ){
       plan->is_descending = 1;
     }else if( text[0]=='a' ){
@@ -114,17 +113,16 @@ int index_plan_read(const char *text, index_plan *plan){
       plan->is_view = 1;
     }else if( text[0]=='c' ){
       plan->is_unchecked = 1;
-    }else if( plan->num_conditions<INDEX_MAX_CONDITIONS ){
+    }else{
       const int begin = text[1]<'A' ? '0' : text[1]<'a' ? 'A' : 'a';
       plan->conditions[plan->num_conditions++] = (index_condition){
         .kind = (index_condition_kind)text[0], .key = text[1] - begin, .is_list = begin=='0', .is_opaque = begin=='A'
       };
     }
   }
-  for(text++; *text && *text!=':'; text++){
+  for(text++; *text!=':'; text++){
     plan->columns_used = plan->columns_used<<4 | (sqlite3_uint64)(*text<='9' ? *text - '0' : *text - 'a' + 10);
   }
-  return SQLITE_OK;
 }
 
 /* Rows of a table of which nothing is known, as SQLite has it. */
@@ -137,7 +135,7 @@ static int plan_read_layout(bloom_index *index, double *num_rows, const char **d
   index_layout layout;
   const int rc = index_layout_read(index, &layout);
   const int is_damaged = (rc & 0xff)==SQLITE_CORRUPT || (rc==SQLITE_OK && layout.number==index->damaged_number);
-  if( rc==SQLITE_OK && layout.has_covered ) *num_rows = layout.num_rows<1 ? 1 : (double)layout.num_rows;
+  if( rc==SQLITE_OK && layout.has_covered ) *num_rows = (double)layout.num_rows;
   if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
   if( *doubt==NULL && rc==SQLITE_OK && layout.is_dirty ) *doubt = "a merge did not come to its end; 'merge' repairs it";
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;

@@ -118,14 +118,16 @@ static int index_set_doubt(index_source *source, const char *doubt){
   return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* 1 if a trigger is one of another bloom_index, which cannot keep ours from firing. */
+/* 1 if a trigger is one of another bloom_index, or does no more: it cannot keep ours from firing,
+** as one with RAISE(IGNORE) does. */
 static int index_is_trigger_of_index(const bloom_trigger *trigger){
   static const char end[] = " ON CONFLICT DO NOTHING; END";
-  const char *body = strstr(trigger->sql, "_changed\"(id) VALUES (");
-  const size_t num_chars = strlen(trigger->sql);
-  if( body==NULL || num_chars<sizeof(end) || strcmp(trigger->sql + num_chars - (sizeof(end) - 1), end)!=0 ) return 0;
+  const char *sql = trigger->sql;
+  const size_t num_chars = strlen(sql);
+  if( sqlite3_strlike("% BEGIN INSERT INTO \"%\\_changed\"(id) VALUES (%", sql, '\\')!=0 || sqlite3_strlike("%RAISE%IGNORE%", sql, 0)==0 ) return 0;
+  if( strcmp(sql + num_chars - (sizeof(end) - 1), end)!=0 ) return 0;
   /* Its only statement. */
-  return strchr(trigger->sql, ';')==trigger->sql + num_chars - strlen("; END") && strstr(trigger->sql, " BEGIN INSERT INTO \"")<body;
+  return strchr(sql, ';')==sql + num_chars - strlen("; END");
 }
 
 /* Doubts what a newer trigger on the source may keep from ours, and triggers of ours that were

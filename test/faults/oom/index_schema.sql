@@ -3,6 +3,7 @@
 CREATE TABLE log(id INTEGER PRIMARY KEY, trace TEXT COLLATE NOCASE, n, message TEXT);
 WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<120)
 INSERT INTO log SELECT i, printf('%08x', i*2654435761 % 4294967296), i%7, 'request ' || i || ' of user ' || i%10 FROM c;
+UPDATE log SET trace = 'twice' WHERE id IN (1, 110);
 CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace, n, message LIKE, bits_per_block = 1024, probes = 32);
 INSERT INTO log_index(log_index) VALUES ('merge');
 UPDATE log SET trace = 'changed', message = 'all new' WHERE id IN (3, 60);
@@ -26,3 +27,5 @@ CREATE VIRTUAL TABLE headless USING bloom_index(many, k);
 DELETE FROM headless_config;
 CREATE VIRTUAL TABLE untold USING bloom_index(many, k);
 DROP TRIGGER untold_after_insert;
+CREATE VIRTUAL TABLE unguarded USING bloom_index(many, k);
+DROP TRIGGER unguarded_guard;

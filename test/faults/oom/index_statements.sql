@@ -9,6 +9,9 @@ SELECT s.k, i.id FROM small s JOIN many_index i ON i.k = s.k;
 SELECT id FROM many_index WHERE k IN (SELECT k FROM small) AND id BETWEEN 2 AND 1e3;
 SELECT id FROM many_index WHERE k = printf('%08x', 59*2654435761 % 4294967296);
 SELECT count(*) FROM broken WHERE k = 'absent';
+SELECT id FROM log_index WHERE message LIKE '%new' AND message GLOB '*new' AND trace = 'changed';
+SELECT id FROM log_index WHERE trace IN ('twice', 'absent', NULL);
+SELECT count(*) FROM unguarded WHERE k = 'absent';
 EXPLAIN QUERY PLAN SELECT * FROM untold WHERE k = 'absent';
 -- error
 SELECT * FROM headless;
