@@ -33,7 +33,7 @@ INSERT OR REPLACE INTO followed(id, k, part) VALUES (3, 'replaced', 'a'), (1000,
 INSERT INTO followed_k(followed_k) VALUES ('integrity-check');
 
 ----
-UPDATE followed SET part = (SELECT part FROM texts WHERE i = 80) WHERE id IN (3, 64, 67);
+UPDATE followed SET part = (SELECT group_concat(part, '') FROM texts WHERE i > 79) WHERE id IN (3, 64, 67);
 INSERT INTO followed_k(followed_k) VALUES ('merge');
 SELECT id FROM followed_k WHERE part LIKE '%' || (SELECT substr(part, 40, 30) FROM texts WHERE i = 80) || '%';
 
