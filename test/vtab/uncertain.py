@@ -643,5 +643,40 @@ def twelve_layers_and_full_counts(files):
     rebuild_makes_it_whole(db, keys)
 
 
+# -- Pages amid growth -----------------------------------------------------------------------------------------
+
+def page_amid_growth(files, what, args):
+    """A page is damaged while the pages get their next number."""
+    db = filtered(files, args, rows=3000)
+    if args == "capacity = 6000":
+        db.execute("INSERT INTO f(key) SELECT k FROM t")
+    layout, bytes_ = (one(db, "SELECT bytes FROM f_pages WHERE rowid = ?", row) for row in (1, 3))
+    number = struct.unpack_from("<Q", layout, 8)[0]
+    if what != "deletion":
+        write_layout(db, 88, "q", 2)
+    page = bytearray(bytes_)
+    if what == "another number":
+        struct.pack_into("<Q", page, 0, number ^ 1)
+        struct.pack_into("<Q", page, 24, checksum(bytes(page[:24]) + struct.pack("<Q", 3)))
+    else:
+        page[25] ^= 1
+    db.execute("UPDATE f_pages SET bytes = ? WHERE rowid = 3", (bytes(page),))
+    db = files.connect()
+    if what == "deletion":
+        db.execute("DELETE FROM t")
+    elif args == "capacity = 6000":
+        fails(db, "INSERT INTO f(key) SELECT 'new' || k FROM t", "bloom: f is damaged: a page")
+        return
+    else:
+        db.execute("INSERT INTO t SELECT 'new' || k FROM t")
+    fails(db, "SELECT handle FROM f", "damaged")
+    fails(db, "SELECT count(*) FROM f WHERE key = 'key1' COLLATE NOCASE", "damaged")
+    rebuild_makes_it_whole(db)
+
+
+for what, args in (("its checksum", "t, k"), ("another number", "t, k"), ("its checksum", "capacity = 6000"), ("deletion", "t, k")):
+    case(page_amid_growth, "%s, %s" % (what, args), what, args)
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -26,8 +26,8 @@ int bloom_vtab_take_back(bloom_vtab *vtab, int rc){
   }
 }
 
-/* Gives the pages from first to before end a number; those from first_new on are new.  Where num_filled
-** is not NULL, it only sums up what fills them. */
+/* Gives the pages from first to before end, which must be of the layout, a number; those from first_new
+** on are new.  Where num_filled is not NULL, it only sums up what fills them. */
 static int number_pages(
   bloom_vtab *vtab, uint64_t number, sqlite3_int64 first, sqlite3_int64 first_new, sqlite3_int64 end, sqlite3_int64 *num_filled
 ){
@@ -39,8 +39,11 @@ static int number_pages(
     bloom_vtab_page_header header = {0, 0, 0, 0};
     if( row>first ) rc = bloom_blob_move(blob, row, 0);
     if( rc==SQLITE_OK && row<first_new ) rc = sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
-    if( rc==SQLITE_OK && row<first_new && !bloom_vtab_get_header(bytes, row, &header) ) rc = SQLITE_NOTFOUND;
     if( rc!=SQLITE_OK ) break;
+    if( row<first_new && !(bloom_vtab_get_header(bytes, row, &header) && bloom_vtab_has_number(&vtab->layout, header.number)) ){
+      rc = SQLITE_NOTFOUND;
+      break;
+    }
     if( num_filled ){
       *num_filled += header.num_filled;
       continue;

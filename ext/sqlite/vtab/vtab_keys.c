@@ -118,15 +118,11 @@ void bloom_vtab_tuples_end(bloom_vtab_tuples *tuples){
   tuples->row = NULL;
 }
 
+/* A BLOB has its plain hash. */
 static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
-  switch( value->tag ){
-    case BLOOM_TUPLE_INTEGER: return sqlite3_bind_int64(row, 1, value->integer);
-    case BLOOM_TUPLE_REAL:    return sqlite3_bind_double(row, 1, value->real);
-    case BLOOM_TUPLE_TEXT:    return sqlite3_bind_text(row, 1, (const char *)value->bytes, (int)value->num_bytes, SQLITE_STATIC);
-    case BLOOM_TUPLE_BLOB:    break;
-  }
-  if( value->num_bytes==0 ) return sqlite3_bind_zeroblob(row, 1, 0);
-  return sqlite3_bind_blob(row, 1, value->bytes, (int)value->num_bytes, SQLITE_STATIC);
+  if( value->tag==BLOOM_TUPLE_INTEGER ) return sqlite3_bind_int64(row, 1, value->integer);
+  if( value->tag==BLOOM_TUPLE_REAL ) return sqlite3_bind_double(row, 1, value->real);
+  return sqlite3_bind_text(row, 1, (const char *)value->bytes, (int)value->num_bytes, SQLITE_STATIC);
 }
 
 /* Hashes what SELECT ?1 makes of a value. */

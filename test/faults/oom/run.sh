@@ -29,9 +29,11 @@ work=build/oom
 mkdir -p $work || exit 1
 adds_up 'functions' $build/test/faults/oom/oom $long $extension test/faults/oom/schema.sql test/faults/oom/statements.sql
 grep '^note: ' $work/log
-adds_up 'filters that stay up to date' $build/test/faults/oom/oom $long --some $extension \
-  test/faults/oom/table_schema.sql test/faults/oom/table_statements.sql
-grep '^note: ' $work/log
+for each in table tuples; do
+  adds_up "filters that stay up to date: $each" $build/test/faults/oom/oom $long --some $extension \
+    test/faults/oom/${each}_schema.sql test/faults/oom/${each}_statements.sql
+  grep '^note: ' $work/log
+done
 # Plans of bloom_index allocate thousands of times.
 if [ -n "$long" ]; then
   for each in index index_renamed index_view; do
