@@ -172,6 +172,77 @@ for name in CONFIGS:
     case(config_is_damaged, name, CONFIGS[name])
 
 
+def write_config(db, id_column, source, columns):
+    """One key, the column numbered 1."""
+    text = lambda words: struct.pack("<I", len(words)) + words.encode()  # noqa: E731
+    data = b"BIC1" + struct.pack("<IIIIII", 0, len(columns), id_column, 1, 1, 1024) + text(source)
+    db.execute("UPDATE log_index_config SET data = ?", (checksummed(data + b"".join(text(part) for column in columns for part in column)),))
+
+
+PLAIN = [("id", "INTEGER", "BINARY"), ("k", "TEXT", "BINARY")]
+UNDECLARED = {
+    "a name twice": [("K", "", "BINARY")],
+    "the index's name": [("LOG_INDEX", "", "BINARY")],
+    "too many": [("c%d" % i, "", "NOCASE") for i in range(1998)],
+}
+
+
+def columns_that_no_table_has(files, more):
+    """Under a right checksum: DROP finds a table."""
+    db = make(files.connect(), 100)
+    write_config(db, 0, "log", PLAIN + [("message", "TEXT", "BINARY")])
+    db.close()
+    db = files.connect()
+    expect(db.execute("SELECT id FROM log_index WHERE k = 'key77'").fetchall(), [(77,)])
+    write_config(db, 0, "log", PLAIN + more)
+    db.close()
+    db = files.connect()
+    fails(db, "SELECT count(*) FROM log_index", "its table of the configuration has columns that no table has")
+    db.execute("DROP TABLE log_index")
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
+
+
+for name in UNDECLARED:
+    case(columns_that_no_table_has, name, UNDECLARED[name])
+
+
+@test
+def a_collation_is_not_here(files):
+    """One of the program that made the index: another program may drop it all the same."""
+    db = files.connect()
+    db.create_collation("own", lambda a, b: (a > b) - (a < b))
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, x TEXT COLLATE own)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)",
+            "INSERT INTO log VALUES (1, 'a', 'b')")
+    expect(one(db, "SELECT id FROM log_index WHERE x = 'b'"), 1)
+    db.close()
+    db = files.connect()
+    fails(db, "SELECT count(*) FROM log_index", "a column of the table has a collation that this connection does not have")
+    db.execute("DROP TABLE log_index")
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
+
+
+@test
+def opening_is_refused(files):
+    """By an authorizer, once or always: that is no damage, and passes with it."""
+    make(files.connect(), 100).close()
+    for more_refusals in 0, 10**9:
+        for place in range(1, 40):
+            db = files.connect()
+            calls = []
+
+            def refuse(action, name, *rest):
+                calls.append(action)
+                return sqlite3.SQLITE_DENY if place <= len(calls) <= place + more_refusals else sqlite3.SQLITE_OK
+            db.set_authorizer(refuse)
+            error = error_of(db, "SELECT id FROM log_index WHERE k = 'key77'")
+            assert error is None or "not authorized" in str(error) or "prohibited" in str(error), (place, error)
+            db.set_authorizer(None)
+            is_open = db.execute("SELECT id FROM log_index WHERE k = 'key76'").fetchall()
+            expect(is_open, [(76,)], place)
+            command(db, "integrity-check")
+            db.close()
+
+
 @test
 def config_without_bytes(files):
     """Of a BLOB that is too short to have a checksum, read while the statement is held, too."""

@@ -45,10 +45,12 @@ static bloom_index *index_new(bloom_connection *connection, const char *schema, 
   return NULL;
 }
 
-static int index_declare(bloom_index *index){
+/* SQLite makes an authorizer's refusal, too, SQLITE_ERROR. */
+static int index_declare(bloom_index *index, char **error){
   char *declaration = index_config_declaration(index);
   int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
   sqlite3_free(declaration);
+  if( rc==SQLITE_ERROR ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
   if( rc==SQLITE_OK ) sqlite3_vtab_config(index->connection->db, SQLITE_VTAB_INNOCUOUS);
   return rc;
 }
@@ -150,7 +152,7 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   if( rc==SQLITE_OK ) rc = index_config_set(&index->config, &arguments, error);
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
   index_args_free(&arguments);
-  if( rc==SQLITE_OK ) rc = index_declare(index);
+  if( rc==SQLITE_OK ) rc = index_declare(index, error);
   if( rc==SQLITE_OK ) rc = index_make(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;
@@ -161,14 +163,7 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
   int rc = index ? index_config_read(index) : SQLITE_NOMEM;
   (void)num_args;
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(db));
-  if( rc==SQLITE_OK ) rc = index_declare(index);
-  if( rc==SQLITE_ERROR && strcmp(sqlite3_errmsg(db), "not authorized")==0 ) rc = SQLITE_AUTH;
-  if( rc==SQLITE_ERROR ){
-    /* Columns that SQLite does not take: DROP must still find a table. */
-    index_config_free(&index->config);
-    index->damage = "its table of the configuration has columns that no table has";
-    rc = index_declare(index);
-  }
+  if( rc==SQLITE_OK ) rc = index_declare(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;
 }

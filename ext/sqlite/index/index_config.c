@@ -351,7 +351,28 @@ int index_config_compare(bloom_index *index, int *is_same){
   return rc==SQLITE_ERROR ? SQLITE_OK : rc;
 }
 
+/* Sets *damage, and returns SQLITE_CORRUPT_VTAB, where SQLite would not declare such columns: DROP
+** must find a table all the same.  If it does not declare others, an authorizer refused it, say. */
+static int config_check_columns(bloom_index *index, const char **damage){
+  const index_config *config = &index->config;
+  int i, rc = SQLITE_OK;
+  *damage = "its table of the configuration has columns that no table has";
+  if( config->num_columns>=sqlite3_limit(index->connection->db, SQLITE_LIMIT_COLUMN, -1) ) return SQLITE_CORRUPT_VTAB;
+  for(i=0; i<config->num_columns && rc==SQLITE_OK; i++){
+    const index_source_column *column = &config->columns[i];
+    bloom_collation ignored;
+    sqlite3_stmt *probe;
+    if( config_find(config, column->name)!=i || sqlite3_stricmp(column->name, index->name)==0 ) return SQLITE_CORRUPT_VTAB;
+    if( bloom_collation_named(column->collation, &ignored) ) continue;
+    rc = bloom_sql_prepare(index->connection, &probe, "SELECT '' = '' COLLATE \"%w\"", column->collation);
+    sqlite3_finalize(probe);
+    if( rc==SQLITE_ERROR ) *damage = "a column of the table has a collation that this connection does not have";
+  }
+  return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
+}
+
 int index_config_read(bloom_index *index){
+  const char *damage = "its table of the configuration is damaged";
   uint8_t *bytes = NULL;
   sqlite3_blob *blob;
   size_t num_bytes = 0;
@@ -370,9 +391,10 @@ int index_config_read(bloom_index *index){
     sqlite3_free(error);
     if( rc==SQLITE_ERROR ) rc = SQLITE_CORRUPT_VTAB;
   }
+  if( rc==SQLITE_OK ) rc = config_check_columns(index, &damage);
   if( rc==SQLITE_ERROR || (rc & 0xff)==SQLITE_CORRUPT ){
     index_config_free(&index->config);
-    index->damage = "its table of the configuration is damaged";
+    index->damage = damage;
     return SQLITE_OK;
   }
   return rc;

@@ -285,6 +285,11 @@ static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
     rc = merge_add_row(merge, rows);
     if( max_rows!=INDEX_MERGE_ALL ) max_rows--;
   }
+  if( (rc & 0xff)==SQLITE_CONSTRAINT ){
+    /* A trigger's words, which SQLite forgets with the rows. */
+    sqlite3_free(merge->index->base.zErrMsg);
+    merge->index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(merge->index->connection->db));
+  }
   sqlite3_finalize(rows);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
@@ -340,8 +345,9 @@ static int merge_finish(index_merge_state *merge, const char *note){
   if( rc==SQLITE_OK && merge->layout.has_covered ){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\" WHERE id <= %lld", index->schema, index->name, merge->done_until);
   }
-  if( rc==SQLITE_OK ) rc = index_layout_write(index, &merge->layout);
+  /* The layout last: an authorizer that refuses the other leaves both as they were, and SQLite undoes no VALUES ('merge'). */
   if( rc==SQLITE_OK ) rc = index_state_write(index, &merge->layout, note);
+  if( rc==SQLITE_OK ) rc = index_layout_write(index, &merge->layout);
   return rc;
 }
 
