@@ -507,14 +507,55 @@ def newer_triggers(files):
             ("", "BEGIN INSERT INTO \"x_changed\"(id) VALUES (2) ON CONFLICT DO NOTHING; " + ending, True),
             ("", "BEGIN INSERT INTO x_changed SELECT RAISE(IGNORE) WHERE '_changed\"(id) VALUES (' <> '' ON CONFLICT DO NOTHING; END", True),
             ("", "BEGIN INSERT INTO \"x_changed\" SELECT RAISE ( ignore) WHERE '_changed\"(id) VALUES (' <> '' ON CONFLICT DO NOTHING; END", True),
-            ("WHEN RAISE(IGNORE)", "BEGIN " + ending, True)):
+            ("WHEN RAISE(IGNORE)", "BEGIN " + ending, True),
+            ("WHEN RAISE(FAIL, 'stopped')", "BEGIN " + ending, True),
+            ("", "BEGIN " + ending.replace("(1)", "(length('RAISE'))"), False),
+            ("", "BEGIN " + ending.replace("x_", "checked_"), True),
+            ("", "BEGIN " + ending.replace("x_", "no_"), True)):
         db = make(files.connect(":memory:"))
-        db.execute("CREATE TABLE x_changed(id INTEGER UNIQUE)")
+        execute(db, "CREATE TABLE x_changed(id INTEGER UNIQUE)", "CREATE TABLE checked_changed(id INTEGER UNIQUE CHECK(id > 5))")
         db.execute("CREATE TRIGGER a AFTER INSERT ON log %s %s" % (when, body))
         assert not PLANS_SAY or ("newer than the index" in plan(db)) == is_doubt, (when, body, plan(db))
         # Before an INSERT nobody knows the id, which is below what is covered.
-        execute(db, "DELETE FROM log WHERE id > 3990", "INSERT INTO log(k) VALUES ('late')")
-        expect(db.execute("SELECT id FROM log_index WHERE k = 'late'").fetchall(), [(3991,)], body)
+        execute(db, "DELETE FROM log WHERE id > 3990")
+        error_of(db, "INSERT OR FAIL INTO log(k) VALUES ('late')")
+        expect(db.execute("SELECT id FROM log_index WHERE k = 'late'").fetchall(),
+               db.execute("SELECT id FROM log WHERE k = 'late'").fetchall(), body)
+
+
+@test
+def types_in_quotes(files):
+    """A column compares as the source's does, whatever text its type is."""
+    for declared in ("", " ", "\v", "\ufeff", "(5)", "TEXT\vB", "TEXT(5)\v", "é", "1a", "INT(5, 6)", "INT(5) x", "BLOB--", "KEY", "REAL, x TEXT"):
+        db = files.connect(":memory:")
+        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, a \"%s\", k TEXT)" % declared)
+        execute(db, "CREATE VIRTUAL TABLE i USING bloom_index(t, k)", "INSERT INTO t VALUES (1, '5', 'x'), (2, 5, 'x'), (3, 'a', 'x')")
+        for value in "5", "'5'", "5.0", "'5.0'", "'a'":
+            sql = "SELECT id, typeof(a), a = %s FROM %%s WHERE k = 'x'" % value
+            expect(db.execute(sql % "i").fetchall(), db.execute(sql % "t").fetchall(), repr(declared) + " " + value)
+
+
+def denied_once(files, verdict):
+    """An authorizer that says no once makes one statement fail, and no crash and no damage."""
+    path = files.file("denied")
+    db = make(files.connect(path), 100)
+    db.close()
+    number = 0
+    while True:
+        db, seen = files.connect(path), []
+        db.set_authorizer(lambda *of_what: seen.append(of_what) or (verdict if len(seen) == number else sqlite3.SQLITE_OK))
+        error_of(db, "SELECT count(*) FROM log_index WHERE k = 'key7'")
+        db.set_authorizer(None)
+        expect(db.execute("SELECT id FROM log_index WHERE k = 'key7'").fetchall(), [(7,)], seen[number - 1:number])
+        db.close()
+        if len(seen) < number:
+            break
+        number += 1
+    assert number > 50, number
+
+
+case(denied_once, "deny", sqlite3.SQLITE_DENY)
+case(denied_once, "ignore", sqlite3.SQLITE_IGNORE)
 
 
 @test

@@ -58,9 +58,9 @@ int index_config_same_columns(const index_config *a, const index_config *b){
 
 /* -- The source's columns --------------------------------------------------------------- */
 
-/* Appends the column of a row of PRAGMA table_xinfo: cid, name, type, ... */
+/* Appends the column of a row of PRAGMA table_xinfo: cid, name, ... */
 static int config_add_column(bloom_index *index, index_config *config, sqlite3_stmt *row, int *max_columns){
-  const char *collation = NULL;
+  const char *type = NULL, *collation = NULL;
   index_source_column *column;
   int rc;
   if( config->num_columns==*max_columns ){
@@ -73,16 +73,13 @@ static int config_add_column(bloom_index *index, index_config *config, sqlite3_s
   column = &config->columns[config->num_columns++];
   memset(column, 0, sizeof(*column));
   rc = bloom_sql_copy_text(row, 1, &column->name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_copy_text(row, 2, &column->type);
-  if( rc==SQLITE_OK && column->type==NULL ){
-    column->type = sqlite3_mprintf("");
-    if( column->type==NULL ) rc = SQLITE_NOMEM;
-  }
   if( rc!=SQLITE_OK ) return rc;
-  rc = sqlite3_table_column_metadata(index->connection->db, index->schema, config->source, column->name, NULL, &collation,
+  rc = sqlite3_table_column_metadata(index->connection->db, index->schema, config->source, column->name, &type, &collation,
                                      NULL, NULL, NULL);
+  /* PRAGMA table_xinfo does not tell no type from "", which has the affinity of NUMERIC. */
+  column->type = sqlite3_mprintf("%s", type==NULL ? "" : type[0] ? type : "NUMERIC");
   column->collation = sqlite3_mprintf("%s", collation ? collation : "BINARY");
-  return rc==SQLITE_OK && column->collation==NULL ? SQLITE_NOMEM : rc;
+  return rc==SQLITE_OK && (column->type==NULL || column->collation==NULL) ? SQLITE_NOMEM : rc;
 }
 
 /* ANY of a STRICT table is no affinity.  A virtual table is not STRICT, and it would be NUMERIC. */
@@ -123,12 +120,14 @@ static int is_number(bloom_token token){
   return token.kind=='a' && strspn(token.text, "0123456789")>=token.num_chars;
 }
 
-/* 1 if a type is words, and one or two numbers in parentheses.  In quotes a source's may be any
-** text: one with a comma would make a column of its own, NOT NULL a constraint. */
+/* 1 if a type is words, and behind them one or two numbers in parentheses.  In quotes a source's may
+** be any text: one with a comma would make a column of its own, NOT NULL a constraint. */
 static int is_plain_type(const char *type){
+  static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (,)";
   bloom_token token = bloom_token_first(type);
+  if( token.kind!='a' || type[strspn(type, chars)] ) return *type==0; /* blanks alone would be none */
   for(; token.kind=='a'; token = bloom_token_after(token)){
-    if( strchr("0123456789$", *token.text) || sqlite3_keyword_check(token.text, (int)token.num_chars) || bloom_token_is(token, "hidden") ) return 0;
+    if( strchr("0123456789", *token.text) || sqlite3_keyword_check(token.text, (int)token.num_chars) || bloom_token_is(token, "hidden") ) return 0;
   }
   if( token.kind=='(' ){
     token = bloom_token_after(token);
@@ -138,7 +137,7 @@ static int is_plain_type(const char *type){
     if( token.kind!=')' ) return 0;
     token = bloom_token_after(token);
   }
-  return token.num_chars==0 && strpbrk(type, "-/")==NULL; /* no comment */
+  return token.num_chars==0;
 }
 
 /* A type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */

@@ -118,16 +118,24 @@ static int index_set_doubt(index_source *source, const char *doubt){
   return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* 1 if a trigger is one of another bloom_index, or does no more: it cannot keep ours from firing,
-** as one with RAISE(IGNORE) does. */
-static int index_is_trigger_of_index(const bloom_trigger *trigger){
-  static const char end[] = " ON CONFLICT DO NOTHING; END";
-  const char *sql = trigger->sql;
-  const size_t num_chars = strlen(sql);
-  if( sqlite3_strlike("% BEGIN INSERT INTO \"%\\_changed\"(id) VALUES (%", sql, '\\')!=0 || sqlite3_strlike("%RAISE%IGNORE%", sql, 0)==0 ) return 0;
-  if( strcmp(sql + num_chars - (sizeof(end) - 1), end)!=0 ) return 0;
+static int index_ends_with(const char *text, const char *end){
+  const size_t num_chars = strlen(text), num_end = strlen(end);
+  return num_chars>=num_end && strcmp(text + num_chars - num_end, end)==0;
+}
+
+/* Sets *can_stop to whether a trigger may keep ours from firing, as RAISE(IGNORE) does, and what fails
+** under OR FAIL: one of another bloom_index, or that does no more, cannot. */
+static int index_find_can_stop(bloom_index *index, const char *sql, int *can_stop){
+  char *target;
+  int rc;
+  *can_stop = 1;
+  if( sqlite3_strlike("% BEGIN INSERT INTO \"%\\_changed\"(id) VALUES (%", sql, '\\')!=0 ) return SQLITE_OK;
   /* Its only statement. */
-  return strchr(sql, ';')==sql + num_chars - strlen("; END");
+  if( !index_ends_with(sql, " ON CONFLICT DO NOTHING; END") || strcmp(strchr(sql, ';'), "; END")!=0 ) return SQLITE_OK;
+  rc = bloom_trigger_target(index->connection, index->schema, sql, &target);
+  *can_stop = target==NULL || !index_ends_with(target, "(id INTEGER UNIQUE)");
+  sqlite3_free(target);
+  return rc;
 }
 
 /* Doubts what a newer trigger on the source may keep from ours, and triggers of ours that were
@@ -146,7 +154,9 @@ static int index_check_order(bloom_index *index, index_source *source, const blo
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_triggers_read_on(index->connection, index->schema, source->name, &all);
   for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
-    if( all.rows[i].order>guard && !index_is_trigger_of_index(&all.rows[i]) ) rc = index_set_doubt(source, "the table has a trigger that is newer than the index; 'rebuild' repairs it");
+    int can_stop = 0;
+    if( all.rows[i].order>guard ) rc = index_find_can_stop(index, all.rows[i].sql, &can_stop);
+    if( rc==SQLITE_OK && can_stop ) rc = index_set_doubt(source, "the table has a trigger that is newer than the index; 'rebuild' repairs it");
   }
   bloom_triggers_free(&all);
   return rc;

@@ -67,6 +67,7 @@ static int find_source_table(bloom_source *source, const char *table, char **err
     rc = bloom_fail_vtab(error, "bloom: %s is a virtual table; a source is an ordinary one", table);
   }else if( rc==SQLITE_ROW ){
     rc = bloom_sql_copy_text(row, 0, &source->name);
+    if( rc==SQLITE_OK && source->name==NULL ) rc = SQLITE_AUTH; /* an authorizer made NULL of it */
   }
   sqlite3_finalize(row);
   return rc==SQLITE_OK ? check_is_no_shadow(source, error) : rc;

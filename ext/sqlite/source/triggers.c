@@ -68,6 +68,27 @@ int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){
   return triggers->num_rows>0;
 }
 
+int bloom_trigger_target(bloom_connection *connection, const char *schema, const char *sql, char **target){
+  bloom_token token, into = bloom_token_first("");
+  sqlite3_stmt *row;
+  char *name;
+  int rc;
+  *target = NULL;
+  for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
+    if( bloom_token_is(token, "RAISE") && bloom_token_after(token).kind=='(' ) return SQLITE_OK;
+    if( bloom_token_is(token, "INTO") ) into = token;
+  }
+  name = bloom_token_unquoted(bloom_token_after(into));
+  if( name==NULL ) return SQLITE_NOMEM;
+  rc = bloom_sql_prepare(connection, &row, "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'table' AND name = %Q COLLATE NOCASE",
+                         schema, name);
+  sqlite3_free(name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, row);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_copy_text(row, 0, target);
+  sqlite3_finalize(row);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
 char *bloom_trigger_body_begin(const char *table){
   return sqlite3_mprintf(" BEGIN INSERT INTO \"%w\"(", table);
 }

@@ -39,6 +39,10 @@ int bloom_triggers_read(
 int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers);
 void bloom_triggers_free(bloom_triggers *triggers);
 
+/* Sets *target to the text of the table that a trigger's last INSERT writes to, to be freed; NULL: the
+** trigger has RAISE(), or there is no such table. */
+int bloom_trigger_target(bloom_connection *connection, const char *schema, const char *sql, char **target);
+
 /* Drops those that were read. */
 int bloom_triggers_drop(bloom_connection *connection, const char *schema, const bloom_triggers *triggers);
 

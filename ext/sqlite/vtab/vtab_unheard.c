@@ -34,27 +34,14 @@ static int is_filter(const char *sql){
 /* Whether a trigger only tells another filter of a key.  One that looks so may be the user's, and write to
 ** a table that refuses the row, or stop by itself. */
 static int find_can_stop(const bloom_vtab *vtab, const char *sql, int *can_stop){
-  bloom_token token, into = bloom_token_first("");
-  sqlite3_stmt *row = NULL;
-  const char *text = NULL;
-  char *name;
+  char *target;
   int rc;
   *can_stop = 1;
   if( !bloom_vtab_is_filters_trigger(sql) ) return SQLITE_OK;
-  for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
-    if( bloom_token_is(token, "RAISE") && bloom_token_after(token).kind=='(' ) return SQLITE_OK;
-    if( bloom_token_is(token, "INTO") ) into = token;
-  }
-  name = bloom_token_unquoted(bloom_token_after(into));
-  if( name==NULL ) return SQLITE_NOMEM;
-  rc = bloom_sql_prepare(vtab->connection, &row, "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'table' AND name = %Q COLLATE NOCASE",
-                         vtab->schema, name);
-  sqlite3_free(name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
-  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &text);
-  *can_stop = text==NULL || !is_filter(text);
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  rc = bloom_trigger_target(vtab->connection, vtab->schema, sql, &target);
+  *can_stop = target==NULL || !is_filter(target);
+  sqlite3_free(target);
+  return rc;
 }
 
 int bloom_vtab_find_newer_trigger(bloom_vtab *vtab, const char *table, sqlite3_int64 guard){
