@@ -118,22 +118,16 @@ static int index_set_doubt(index_source *source, const char *doubt){
   return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int index_ends_with(const char *text, const char *end){
-  const size_t num_chars = strlen(text), num_end = strlen(end);
-  return num_chars>=num_end && strcmp(text + num_chars - num_end, end)==0;
-}
-
 /* Sets *can_stop to whether a trigger may keep ours from firing, as RAISE(IGNORE) does, and what fails
 ** under OR FAIL: one of another bloom_index, or that does no more, cannot. */
 static int index_find_can_stop(bloom_index *index, const char *sql, int *can_stop){
   char *target;
   int rc;
   *can_stop = 1;
-  if( sqlite3_strlike("% BEGIN INSERT INTO \"%\\_changed\"(id) VALUES (%", sql, '\\')!=0 ) return SQLITE_OK;
-  /* Its only statement. */
-  if( !index_ends_with(sql, " ON CONFLICT DO NOTHING; END") || strcmp(strchr(sql, ';'), "; END")!=0 ) return SQLITE_OK;
+  if( sqlite3_strglob("* BEGIN INSERT INTO \"*_changed\"(id) VALUES (* ON CONFLICT DO NOTHING; END", sql)!=0 ) return SQLITE_OK;
+  if( strcmp(strchr(sql, ';'), "; END")!=0 ) return SQLITE_OK; /* it has another statement */
   rc = bloom_trigger_target(index->connection, index->schema, sql, &target);
-  *can_stop = target==NULL || !index_ends_with(target, "(id INTEGER UNIQUE)");
+  *can_stop = target==NULL || sqlite3_strglob("*(id INTEGER UNIQUE)", target)!=0;
   sqlite3_free(target);
   return rc;
 }
