@@ -733,6 +733,22 @@ def a_check_misses_no_row(files):
     command(db, "integrity-check")
 
 
+@test
+def a_check_cannot_read(files):
+    """A limit of the program's forbids its statements: that is an error, and no finding."""
+    db = make(files.connect(":memory:"), 100)
+    if not hasattr(db, "setlimit"):
+        raise Skip("Python 3.11's setlimit()")
+    check = "INSERT INTO log_index(log_index) VALUES ('integrity-check')"
+    db.execute(check)
+    for category, limit, words in ((sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 1, "Expression tree is too large"),
+                                   (sqlite3.SQLITE_LIMIT_COLUMN, 1, "too many columns"), (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 90, "too big")):
+        before = db.setlimit(category, limit)
+        fails(db, check, "bloom_index: " + words)
+        db.setlimit(category, before)
+        db.execute(check)
+
+
 # -- Files that go from one SQLite to another ------------------------------------------------------
 
 def one_version(args):

@@ -78,8 +78,8 @@ static int config_add_column(bloom_index *index, index_config *config, sqlite3_s
                                      NULL, NULL, NULL);
   /* PRAGMA table_xinfo does not tell no type from "", which has the affinity of NUMERIC. */
   column->type = sqlite3_mprintf("%s", type==NULL ? "" : type[0] ? type : "NUMERIC");
-  column->collation = sqlite3_mprintf("%s", collation ? collation : "BINARY");
-  return rc==SQLITE_OK && (column->type==NULL || column->collation==NULL) ? SQLITE_NOMEM : rc;
+  column->collation = sqlite3_mprintf("%s", collation);
+  return column->type && column->collation ? rc : SQLITE_NOMEM;
 }
 
 /* ANY of a STRICT table is no affinity.  A virtual table is not STRICT, and it would be NUMERIC. */
