@@ -742,7 +742,7 @@ def a_check_cannot_read(files):
     check = "INSERT INTO log_index(log_index) VALUES ('integrity-check')"
     db.execute(check)
     for category, limit, words in ((sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 1, "Expression tree is too large"),
-                                   (sqlite3.SQLITE_LIMIT_COLUMN, 1, "too many columns"), (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 90, "too big")):
+                                   (sqlite3.SQLITE_LIMIT_COLUMN, 1, "too many columns"), (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 90, "string or blob too big")):
         before = db.setlimit(category, limit)
         fails(db, check, "bloom_index: " + words)
         db.setlimit(category, before)
