@@ -11,7 +11,7 @@ import sys
 
 from cases import (case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole,
                    main, no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys,
-                   shadow_tables, test, triggers, triggers_of)
+                   shadow_tables, stop_after, test, triggers, triggers_of)
 
 KINDS = {
     "a column": ("t, k", "SELECT k FROM t"),
@@ -275,6 +275,73 @@ def a_collation_of_the_program(files):
 
 
 @test
+def a_collation_of_the_program_in_a_tuple(files):
+    db = files.connect()
+    db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
+    db.execute("CREATE TABLE t(a TEXT COLLATE backwards, b)")
+    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, (a, b))", "column a of table t has collation backwards")
+
+
+def trigger_says_no_key(files, args, keys, body):
+    """What the key was is not to be read from a trigger that somebody made: then it is as the filter was made."""
+    db = make(files, args)
+    execute(db, "DROP TRIGGER f_before_delete", "CREATE TRIGGER f_before_delete BEFORE DELETE ON t BEGIN INSERT INTO \"f\"(removed) %s; END" % body)
+    fails(db, "INSERT INTO f(f) VALUES ('integrity-check')", "every key may be in it, because its table was made again")
+    no_false_negative(db, keys)
+    command(db, "f", "rebuild")
+    expect(note(db), None)
+    no_false_negative(db, keys)
+    expect("old" in text_of(db, "f_before_delete"), True)
+
+
+for args, keys, bodies in (
+        ("t, k", "SELECT k FROM t", ("VALUES (1 + (5))", 'SELECT "t"."k", 5', 'SELECT "t"."k" FROM "t"', 'SELECT "t"."k" FROM "t" WHERE 5')),
+        ("t, (k, n)", "SELECT bloom_tuple(k, n) AS k FROM t", ("VALUES (1)", 'VALUES (bloom_tuple("old"."k"))'))):
+    for body in bodies:
+        case(trigger_says_no_key, "%s, %s" % (args, body), args, keys, body)
+
+
+@test
+def a_layout_that_comes_back(files):
+    """A plan by a collation of a filter whose layout could not be read."""
+    db = filtered(files, columns="k TEXT COLLATE NOCASE", rows=50)
+    sql = "SELECT count(*) FROM f WHERE key = ? COLLATE NOCASE"
+    for is_certain in True, False:
+        db.execute("CREATE TEMP TABLE kept AS SELECT * FROM f_pages WHERE rowid = 1")
+        if not is_certain:
+            db.execute("DROP TRIGGER f_before_insert")
+            expect(note(db).split(";")[0], "every key may be in it, because triggers of its own are gone, or their table is")
+        db.execute("DELETE FROM f_pages WHERE rowid = 1")
+        # Compiled now, and stepped again later.
+        statement = db.cursor()
+        error = None
+        try:
+            statement.execute(sql, ("KEY1",)).fetchall()
+        except sqlite3.DatabaseError as raised:
+            error = raised
+        assert "damaged: its layout" in str(error), error
+        db.execute("INSERT INTO f_pages(rowid, bytes) SELECT 1, bytes FROM kept")
+        expect([one(db, sql, key) for key in ("KEY1", "absent")], [1, 0 if is_certain else 1])
+        db.execute("DROP TABLE kept")
+
+
+@test
+def interrupted_handle(files):
+    """A handle that is interrupted while it takes a tuple apart says maybe, or fails."""
+    db = filtered(files, "t, (a, b)", columns="a, b")
+    db.execute("INSERT INTO t VALUES (0.25, 1)")
+    answers = []
+    for calls in range(1, 400):
+        stop_after(db, calls, 1)
+        try:
+            answers.append(one(db, "SELECT bloom_may_contain((SELECT handle FROM f), bloom_tuple(0.25, 1.0))"))
+        except sqlite3.OperationalError as error:
+            assert "interrupted" in str(error), error
+        db.set_progress_handler(None, 0)
+    expect(set(answers), {1})
+
+
+@test
 def a_standalone_filter_is_never_uncertain(files):
     db = files.connect()
     execute(db, "CREATE VIRTUAL TABLE f USING bloom(capacity = 100)", "INSERT INTO f(key) VALUES ('ada'), ('bob')",
@@ -330,6 +397,7 @@ case(newer_trigger, "like another filter's, on a view", False, "CREATE VIEW g AS
      "CREATE TRIGGER instead INSTEAD OF INSERT ON g BEGIN SELECT 1; END", "CREATE TRIGGER newer AFTER INSERT ON t BEGIN INSERT INTO g(key) VALUES (new.k); END")
 case(newer_trigger, "without a text", False, "CREATE TRIGGER newer AFTER INSERT ON t BEGIN SELECT 1; END",
      "UPDATE sqlite_master SET sql = 'CREATE nothing' WHERE name = 'newer'")
+case(newer_trigger, "another filter's, with more behind it", False, *ANOTHER_FILTER, "UPDATE sqlite_master SET sql = sql || '; SELECT 1' WHERE name = 'newer'")
 case(newer_trigger, "another filter's, which says no module", False, *ANOTHER_FILTER, "UPDATE sqlite_master SET sql = 'CREATE VIRTUAL TABLE g' WHERE name = 'g'")
 
 
@@ -668,7 +736,7 @@ def page_amid_growth(files, what, args):
         fails(db, "INSERT INTO f(key) SELECT 'new' || k FROM t", "bloom: f is damaged: a page")
         return
     else:
-        db.execute("INSERT INTO t SELECT 'new' || k FROM t")
+        db.execute("INSERT INTO t SELECT 'newer' || k FROM t")
     fails(db, "SELECT handle FROM f", "damaged")
     fails(db, "SELECT count(*) FROM f WHERE key = 'key1' COLLATE NOCASE", "damaged")
     rebuild_makes_it_whole(db)

@@ -306,5 +306,5 @@ int bloom_plain_text_hash(
 int bloom_text_may_be_number(sqlite3_value *value){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
-  return text==NULL || form_of(text, num_bytes)!=FORM_TEXT;
+  return form_of(text, num_bytes)!=FORM_TEXT;
 }

@@ -43,7 +43,7 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
 int bloom_sql_run_text(bloom_connection *connection, char *sql){
   sqlite3_stmt *statement;
   int rc = bloom_sql_prepare_text(connection, &statement, sql);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, statement))==SQLITE_ROW ) rc = SQLITE_OK;
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, statement);
   sqlite3_finalize(statement);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
@@ -99,8 +99,7 @@ static int has_triggers(bloom_connection *connection, sqlite3_stmt *statement, i
   *result = rc!=SQLITE_OK && rc!=SQLITE_NOMEM; /* what cannot be told may have */
   if( rc==SQLITE_NOMEM ) return rc;
   while( opcode && !*result && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
-    const char *name;
-    if( bloom_sql_column_text(opcode, 1, &name)!=SQLITE_OK ) break;
+    const char *name = (const char *)sqlite3_column_text(opcode, 1);
     *result = name==NULL || strcmp(name, "Program")==0;
   }
   sqlite3_finalize(opcode);

@@ -147,7 +147,7 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_vtab_read_triggers(vtab, &triggers);
-  if( rc==SQLITE_OK && vtab->args.table && triggers.num_rows>0 && sqlite3_stricmp(vtab->name, new_name)!=0 ){
+  if( rc==SQLITE_OK && vtab->args.table && triggers.num_rows>0 ){
     rc = bloom_fail_vtab(&base->zErrMsg, "bloom: renaming needs PRAGMA legacy_alter_table = OFF, so that triggers keep "
                                          "their table");
   }

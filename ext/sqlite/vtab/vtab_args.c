@@ -86,7 +86,7 @@ static int read_table_name(const char *text, bloom_token first, bloom_vtab_args 
 static int is_list(bloom_token open){
   const bloom_token closing = bloom_token_closing(open);
   bloom_token each = bloom_token_after(open);
-  if( closing.num_chars==0 || bloom_token_after(closing).num_chars ) return 0;
+  if( bloom_token_after(closing).num_chars ) return 0;
   while( each.text<closing.text && each.kind!=',' ){
     each = bloom_token_after(each.kind=='(' ? bloom_token_closing(each) : each);
   }
@@ -103,7 +103,7 @@ static int read_columns(bloom_token token, bloom_vtab_args *args, char **error){
     num_columns++;
   }
   if( !is_alone && (token.kind!='(' || !is_list(token)) ) return SQLITE_OK;
-  if( !is_alone && (num_columns<2 || each.kind!=')' || bloom_token_after(each).num_chars) ){
+  if( !is_alone && (num_columns<2 || each.kind!=')') ){
     return bloom_fail_vtab(error, "bloom: argument 2 (key) must have columns alone in parentheses, not: %s; write "
                                   "bloom_tuple%s", token.text, token.text);
   }

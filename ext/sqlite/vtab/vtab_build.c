@@ -284,7 +284,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   if( rc==SQLITE_OK ) rc = refuse_indexed_pages(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
-  if( rc==SQLITE_CORRUPT_VTAB && !vtab->connection->is_running ){
+  if( rc==SQLITE_CORRUPT_VTAB ){
     bloom_vtab_forget_message(vtab);
     rc = bloom_vtab_first_layout(vtab, &vtab->layout);
   }

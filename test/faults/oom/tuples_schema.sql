@@ -11,10 +11,13 @@ CREATE VIRTUAL TABLE whole_half USING bloom(whole, n / 2.0);
 -- In doubt: without triggers, behind a newer trigger, without pages.
 CREATE TABLE doubted(a, b);
 CREATE VIRTUAL TABLE doubted_ab USING bloom(doubted, (a, b));
-DROP TRIGGER doubted_ab_before_insert;
+DROP TRIGGER doubted_ab_before_delete;
 CREATE TABLE outrun(k);
 CREATE VIRTUAL TABLE outrun_k USING bloom(outrun, lower(k));
 CREATE TRIGGER newer AFTER INSERT ON outrun BEGIN SELECT 1; END;
+CREATE TABLE followed(k);
+CREATE VIRTUAL TABLE followed_k USING bloom(followed, lower(k));
+CREATE VIRTUAL TABLE followed_late USING bloom(followed, upper(k));
 CREATE TABLE lost(k);
 CREATE VIRTUAL TABLE lost_k USING bloom(lost, k);
 DELETE FROM lost_k_pages;

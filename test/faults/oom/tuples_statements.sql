@@ -13,5 +13,8 @@ INSERT INTO pairs VALUES (0.75, 'Cy');
 INSERT INTO whole VALUES (0.5);
 -- A newer trigger; pages that are gone; triggers that say nothing of the key.
 INSERT INTO outrun VALUES ('x');
+INSERT INTO followed VALUES ('x');
+SELECT count(*) FROM followed_k('x');
+SELECT count(*) FROM outrun_k('a text');
 INSERT INTO lost VALUES ('x');
 INSERT INTO doubted_ab(doubted_ab) VALUES ('rebuild');
