@@ -11,7 +11,7 @@ import sys
 
 from cases import (case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole,
                    main, no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys,
-                   shadow_tables, stop_after, test, triggers, triggers_of)
+                   shadow_tables, test, triggers, triggers_of)
 
 KINDS = {
     "a column": ("t, k", "SELECT k FROM t"),
@@ -332,7 +332,8 @@ def interrupted_handle(files):
     db.execute("INSERT INTO t VALUES (0.25, 1)")
     answers = []
     for calls in range(1, 400):
-        stop_after(db, calls, 1)
+        ticks = iter(range(1, 1 << 30))
+        db.set_progress_handler(lambda: next(ticks) == calls, 1)
         try:
             answers.append(one(db, "SELECT bloom_may_contain((SELECT handle FROM f), bloom_tuple(0.25, 1.0))"))
         except sqlite3.OperationalError as error:
@@ -736,7 +737,7 @@ def page_amid_growth(files, what, args):
         fails(db, "INSERT INTO f(key) SELECT 'new' || k FROM t", "bloom: f is damaged: a page")
         return
     else:
-        db.execute("INSERT INTO t SELECT 'newer' || k FROM t")
+        db.execute("INSERT INTO t SELECT 'newest' || k FROM t")
     fails(db, "SELECT handle FROM f", "damaged")
     fails(db, "SELECT count(*) FROM f WHERE key = 'key1' COLLATE NOCASE", "damaged")
     rebuild_makes_it_whole(db)
