@@ -212,6 +212,8 @@ OTHERS = {
     "no merge": (COLUMNS, INDEXED),
     "no triggers": (COLUMNS, INDEXED),
     "renamed": (COLUMNS, INDEXED),
+    "a short configuration": (COLUMNS, INDEXED),
+    "no configuration": (COLUMNS, INDEXED),
 }
 
 
@@ -225,6 +227,8 @@ def deserialized(files, schema, other):
         for name in "before_update", "after_update":
             db.execute("DROP TRIGGER log_index_" + name)
         db.execute("UPDATE log SET k = 'late' WHERE id = 9")
+    elif other.endswith(" configuration"):
+        db.execute("DELETE FROM log_index_config" if other.startswith("no") else "UPDATE log_index_config SET data = x'01'")
     elif other == "renamed":
         execute(db, "CREATE TABLE spare(%s)" % COLUMNS, "ALTER TABLE log RENAME TO old_log",
                 "ALTER TABLE spare RENAME TO log")
@@ -247,6 +251,11 @@ def deserialized(files, schema, other):
             for value in "bob7", "late":
                 rows = db.execute("SELECT k FROM %s.log_index WHERE k = ?" % schema, (value,)).fetchall()
                 expect(rows, db.execute("SELECT k FROM %s.old_log WHERE k = ?" % schema, (value,)).fetchall())
+            continue
+        if other.endswith(" configuration") and i == 1:
+            for query in QUERIES:
+                error = str(error_of(db, query.format(s=schema, t="log_index"), "ada7"))
+                assert ("replaced by another" if query == QUERIES[0] else "no such column") in error, error  # the others are compiled anew
             continue
         num_errors = is_right(db, schema, may_fail=True)
         if other == "the same columns":

@@ -46,17 +46,23 @@ static int changes_read_end(index_merge_state *merge, index_reader *reader, uint
   return rc;
 }
 
-/* Sets *block to the first block, at or after it, that ends at or behind id. */
-static int changes_find_block(index_merge_state *merge, int key, sqlite3_int64 id, uint64_t *block){
+/* Sets *block to the first block, at or after it, that ends at or behind id, and *end to its end if
+** it is finished. */
+static int changes_find_block(index_merge_state *merge, int key, sqlite3_int64 id, uint64_t *block, index_end *end){
   uint64_t first = *block, last = merge->layout.keys[key].num_blocks; /* the open one ends behind all */
   index_reader reader;
   int rc = SQLITE_OK;
   index_reader_start(&reader, merge->index, key);
   while( first<last && rc==SQLITE_OK ){
     const uint64_t middle = first + (last - first)/2;
-    index_end end;
-    rc = changes_read_end(merge, &reader, middle, &end);
-    if( rc==SQLITE_OK && end.last<id ) first = middle + 1; else last = middle;
+    index_end of_middle;
+    rc = changes_read_end(merge, &reader, middle, &of_middle);
+    if( rc==SQLITE_OK && of_middle.last<id ){
+      first = middle + 1;
+    }else{
+      last = middle;
+      *end = of_middle;
+    }
   }
   index_reader_close(&reader);
   *block = first;
@@ -95,7 +101,7 @@ static int changes_or_into_group(index_merge_state *merge, int key, uint64_t blo
   const uint64_t group = changes_group_of(merge, key, block, &tier, &in_group);
   sqlite3_int64 at = 0;
   *num_new = 0;
-  for(i=changes_next_bit(bytes, 0, num_bits); i<num_bits && rc==SQLITE_OK; i=changes_next_bit(bytes, i + 1, num_bits)){
+  for(i=changes_next_bit(bytes, 0, num_bits); i<num_bits; i=changes_next_bit(bytes, i + 1, num_bits)){
     uint8_t mask, *byte;
     bloom_slice_place place;
     sqlite3_int64 row;
@@ -187,19 +193,13 @@ static void changes_note_overfull(index_changes *changes, int key, uint64_t bloc
   else changes->overfull[changes->num_overfull++] = (overfull_block){key, block};
 }
 
-/* Adds the value of a row to its finished block. */
-static int changes_add_value(index_changes *changes, int key, uint64_t block, sqlite3_value *value){
+/* Adds the value of a row to its finished block, which has this end. */
+static int changes_add_value(index_changes *changes, int key, uint64_t block, index_end end, sqlite3_value *value){
   index_merge_state *merge = changes->merge;
   const uint32_t bits_per_block = merge->index->config.keys[key].bits_per_block;
-  index_reader reader;
   bloom_block of_value;
-  index_end end;
   uint32_t num_new = 0;
   int rc;
-  index_reader_start(&reader, merge->index, key);
-  rc = changes_read_end(merge, &reader, block, &end);
-  index_reader_close(&reader);
-  if( rc!=SQLITE_OK ) return rc;
   bloom_block_clear(&of_value, changes->bytes, bits_per_block);
   rc = index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_value);
   if( rc==SQLITE_OK && is_in_slot(merge, key, block) ){
@@ -229,10 +229,11 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
   if( rc==SQLITE_ROW ) rc = SQLITE_OK;
   for(i=0; i<merge->index->config.num_keys && rc==SQLITE_OK; i++){
     sqlite3_value *value = sqlite3_column_value(changes->row, i + 1);
-    rc = changes_find_block(merge, i, id, &changes->found[i]);
+    index_end end = {.last = 0};
+    rc = changes_find_block(merge, i, id, &changes->found[i], &end);
     if( rc!=SQLITE_OK ) break;
     if( changes->found[i]<merge->layout.keys[i].num_blocks ){
-      rc = changes_add_value(changes, i, changes->found[i], value);
+      rc = changes_add_value(changes, i, changes->found[i], end, value);
     }else{
       rc = index_add_value(merge->index, &merge->layout, &merge->weights, i, value, &merge->keys[i].open);
       merge->layout.keys[i].open_bits = merge->keys[i].open.bits_set;
@@ -355,7 +356,6 @@ int index_merge_is_worn(index_merge_state *merge, int *is_worn){
     }
   }
   *is_worn = 0;
-  if( num_blocks==0 ) return SQLITE_OK;
   index_reader_start(&reader, index, key);
   for(i=0; i<INDEX_SAMPLE_BLOCKS && rc==SQLITE_OK; i++){
     index_end before = {.last = INT64_MIN}, end = {.last = 0};

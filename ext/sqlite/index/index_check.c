@@ -14,18 +14,30 @@ typedef struct index_check_blocks {
   uint32_t num_blocks;
 } index_check_blocks;
 
+static int index_check_say(char **finding, char *message){
+  *finding = message;
+  return message ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Makes room for blocks without a bit. */
+static int index_check_make_room(index_check_blocks *blocks, uint32_t block_bytes){
+  const sqlite3_uint64 num_bytes = (sqlite3_uint64)blocks->num_blocks * block_bytes;
+  blocks->bytes = sqlite3_malloc64(num_bytes);
+  if( blocks->bytes==NULL ) return SQLITE_NOMEM;
+  memset(blocks->bytes, 0, (size_t)num_bytes);
+  return SQLITE_OK;
+}
+
 /* Reads a group's strips, and turns them back into blocks. */
 static int index_check_read_group(index_reader *reader, int tier, uint64_t group, index_check_blocks *blocks){
   const uint32_t bits_per_block = reader->index->config.keys[reader->key].bits_per_block, block_bytes = bits_per_block/8;
   const uint32_t num_strips = bloom_tier_strips(tier, bits_per_block), slice_bytes = bloom_tier_slice_bytes(tier);
   uint8_t strip_bytes[BLOOM_SLICE_STRIP_BYTES];
   uint32_t strip, bit = 0;
-  int rc = SQLITE_OK;
+  int rc;
   blocks->first = group * INDEX_SLOTS;
   blocks->num_blocks = bloom_tier_blocks(tier);
-  blocks->bytes = sqlite3_malloc64((sqlite3_uint64)blocks->num_blocks * block_bytes);
-  if( blocks->bytes==NULL ) return SQLITE_NOMEM;
-  memset(blocks->bytes, 0, (size_t)blocks->num_blocks * block_bytes);
+  rc = index_check_make_room(blocks, block_bytes);
   for(strip=0; strip<num_strips && rc==SQLITE_OK; strip++){
     const uint32_t num_bytes = bloom_strip_bytes(tier, bits_per_block, strip);
     uint32_t at, block;
@@ -44,11 +56,10 @@ static int index_check_read_slots(index_reader *reader, const index_layout *layo
   const uint32_t block_bytes = reader->index->config.keys[reader->key].bits_per_block/8;
   const uint64_t num_blocks = layout->keys[reader->key].num_blocks;
   uint32_t slot;
-  int rc = SQLITE_OK;
+  int rc;
   blocks->first = num_blocks/INDEX_SLOTS*INDEX_SLOTS;
   blocks->num_blocks = (uint32_t)(num_blocks - blocks->first) + 1;
-  blocks->bytes = sqlite3_malloc64((sqlite3_uint64)blocks->num_blocks * block_bytes);
-  if( blocks->bytes==NULL ) return SQLITE_NOMEM;
+  rc = index_check_make_room(blocks, block_bytes);
   for(slot=0; slot<blocks->num_blocks && rc==SQLITE_OK; slot++){
     rc = index_reader_read(reader, index_row_of_slot(slot), blocks->bytes + (size_t)slot*block_bytes, block_bytes, 0);
   }
@@ -64,7 +75,7 @@ static int index_check_look_up(const bloom_index *index, const index_layout *lay
   int i, rc = SQLITE_OK;
   *is_found = 0;
   if( !of_key->is_like ) rc = bloom_query_hashes(&bloom_encoding_parquet, of_key->equality, value, &hashes);
-  for(i=0; i<hashes.num_hashes && rc==SQLITE_OK && !*is_found; i++){
+  for(i=0; i<hashes.num_hashes && !*is_found; i++){
     bloom_signature_bits(hashes.hashes[i], layout->num_probes, of_key->bits_per_block, bits);
     *is_found = bloom_block_has_bits(bytes, bits, layout->num_probes);
   }
@@ -85,37 +96,31 @@ static int index_check_block(bloom_index *index, const index_layout *layout, con
     for(i=0; i<block_bytes && (built->bytes[i] & ~bytes[i])==0; i++){}
     if( rc==SQLITE_OK && i<block_bytes ) rc = index_check_look_up(index, layout, key, sqlite3_column_value(rows, key + 1), bytes, &is_found);
     if( rc==SQLITE_OK && i<block_bytes && !is_found ){
-      *finding = sqlite3_mprintf("bloom_index: %s misses row %lld by column %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it", index->name, id,
-                                 index->config.columns[index->config.keys[key].column].name, index->name, index->name);
-      rc = *finding ? SQLITE_DONE : SQLITE_NOMEM;
+      rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by column %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it",
+                           index->name, id, index->config.columns[index->config.keys[key].column].name, index->name, index->name));
+      break;
     }
-    if( rc==SQLITE_DONE ) break;
   }
   sqlite3_reset(rows);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Compares blocks that are in memory; the last one may be open. */
+/* Compares blocks that are in memory, of which the last one may be open; *first is the first id that
+** may be in them, and then in those behind.  SQLITE_DONE: no id is left for these. */
 static int index_check_all_blocks(bloom_index *index, const index_layout *layout, const index_weights *weights, index_reader *reader, sqlite3_stmt *rows,
-                            const index_check_blocks *blocks, bloom_block *built, char **finding){
+                            const index_check_blocks *blocks, sqlite3_int64 *first, bloom_block *built, char **finding){
   const uint32_t block_bytes = index->config.keys[reader->key].bits_per_block/8;
-  sqlite3_int64 first = INT64_MIN;
   index_end end;
   uint32_t i;
   int rc = SQLITE_OK;
-  if( blocks->first>0 ){
-    rc = index_reader_end(reader, blocks->first - 1, &end);
-    if( rc!=SQLITE_OK ) return rc;
-    if( end.last==INT64_MAX ) return rc; /* no id is left for an open block */
-    first = end.last + 1;
-  }
-  for(i=0; i<blocks->num_blocks && rc==SQLITE_OK && *finding==NULL; i++){
+  for(i=0; i<blocks->num_blocks && *finding==NULL; i++){
     end.last = layout->covered;
     if( blocks->first + i<layout->keys[reader->key].num_blocks ) rc = index_reader_end(reader, blocks->first + i, &end);
     if( rc==SQLITE_OK && end.last>layout->covered ) rc = SQLITE_CORRUPT_VTAB;
-    if( rc==SQLITE_OK ) rc = index_check_block(index, layout, weights, reader->key, rows, first, end.last, blocks->bytes + (size_t)i*block_bytes, built, finding);
-    if( end.last==INT64_MAX ) break;
-    first = end.last + 1;
+    if( rc==SQLITE_OK ) rc = index_check_block(index, layout, weights, reader->key, rows, *first, end.last, blocks->bytes + (size_t)i*block_bytes, built, finding);
+    if( rc!=SQLITE_OK ) break;
+    if( end.last==INT64_MAX ) return SQLITE_DONE;
+    *first = end.last + 1;
   }
   return rc;
 }
@@ -123,6 +128,7 @@ static int index_check_all_blocks(bloom_index *index, const index_layout *layout
 static int index_check_key(bloom_index *index, const index_layout *layout, const index_weights *weights, int key, sqlite3_stmt *rows, bloom_block *built, char **finding){
   const uint64_t num_groups = layout->keys[key].num_blocks / INDEX_SLOTS;
   index_reader reader;
+  sqlite3_int64 first = INT64_MIN;
   uint64_t group = 0;
   int rc = SQLITE_OK;
   index_reader_start(&reader, index, key);
@@ -136,11 +142,11 @@ static int index_check_key(bloom_index *index, const index_layout *layout, const
       rc = index_check_read_slots(&reader, layout, &blocks);
       group++;
     }
-    if( rc==SQLITE_OK ) rc = index_check_all_blocks(index, layout, weights, &reader, rows, &blocks, built, finding);
+    if( rc==SQLITE_OK ) rc = index_check_all_blocks(index, layout, weights, &reader, rows, &blocks, &first, built, finding);
     sqlite3_free(blocks.bytes);
   }
   index_reader_close(&reader);
-  return rc;
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 static int index_check_rows(bloom_index *index, const index_layout *layout, char **finding){
@@ -158,11 +164,6 @@ static int index_check_rows(bloom_index *index, const index_layout *layout, char
   sqlite3_free(bytes);
   sqlite3_free(condition);
   return rc;
-}
-
-static int index_check_say(char **finding, char *message){
-  *finding = message;
-  return message ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 int index_check(bloom_index *index, int is_quick, char **finding){
@@ -188,7 +189,7 @@ int index_check(bloom_index *index, int is_quick, char **finding){
     rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: a merge did not come to its end, or covered was changed; 'merge' repairs it", index->name));
   }
   if( rc==SQLITE_OK && *finding==NULL && layout.has_covered && !is_quick ) rc = index_check_rows(index, &layout, finding);
-  if( (rc & 0xff)==SQLITE_CORRUPT && *finding==NULL ){
+  if( (rc & 0xff)==SQLITE_CORRUPT ){
     rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s is damaged: a page of it; 'rebuild' repairs it", index->name));
   }
   return rc;

@@ -92,8 +92,8 @@ int index_config_of_source(bloom_index *index, const char *source_name, index_co
   sqlite3_stmt *row = NULL;
   int max_columns = 0;
   int rc = bloom_source_read(index->connection, index->schema, source_name, &source, error);
-  if( *error && strncmp(*error, "bloom: ", 7)==0 ){
-    char *with_name = sqlite3_mprintf("bloom_index: %s", *error + 7);
+  if( *error ){
+    char *with_name = sqlite3_mprintf("bloom_index: %s", *error + strlen("bloom: "));
     sqlite3_free(*error);
     *error = with_name;
   }
@@ -342,9 +342,9 @@ int index_config_compare(bloom_index *index, int *is_same){
   int rc = config_open(index, &blob);
   *is_same = 0;
   if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>8 ){
-    uint8_t checksum[8];
+    uint8_t checksum[8] = {0};
     rc = sqlite3_blob_read(blob, checksum, 8, sqlite3_blob_bytes(blob) - 8);
-    *is_same = rc==SQLITE_OK && bloom_load64_le(checksum)==index->config.checksum;
+    *is_same = bloom_load64_le(checksum)==index->config.checksum;
   }
   sqlite3_blob_close(blob);
   return rc==SQLITE_ERROR ? SQLITE_OK : rc;
