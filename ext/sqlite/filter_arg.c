@@ -39,20 +39,12 @@ const bloom_filter *bloom_blob_arg_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 ){
-  int is_swapped;
-  switch( blob_arg(sqlite3_context_db_handle(context), value, storage) ){
-    case BLOOM_ARG_FILTER:
-      return storage;
-    case BLOOM_ARG_NULL:
-      break;
-    case BLOOM_ARG_NO_FILTER:
-      is_swapped = next && (sqlite3_value_type(next)==SQLITE_BLOB || bloom_handle_of(context, next));
-      bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_type_name(value),
-                 is_swapped ? "; the filter comes first" : "");
-      break;
-    case BLOOM_ARG_NOMEM:
-      sqlite3_result_error_nomem(context);
-      break;
+  const bloom_filter_arg_status status = blob_arg(sqlite3_context_db_handle(context), value, storage);
+  if( status==BLOOM_ARG_FILTER ) return storage;
+  if( status==BLOOM_ARG_NOMEM ) sqlite3_result_error_nomem(context);
+  if( status==BLOOM_ARG_NO_FILTER ){
+    const int is_swapped = next && (sqlite3_value_type(next)==SQLITE_BLOB || bloom_handle_of(context, next));
+    bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_type_name(value), is_swapped ? "; the filter comes first" : "");
   }
   return NULL;
 }

@@ -54,8 +54,7 @@ static void fail_shapes(sqlite3_context *context, const bloom_filter *before, co
   if( now->encoding->writer ){
     bloom_fail(context, "bloom_merge(): filters must have one shape, not %lld bits and %d probes and then %lld bits "
                         "and %d probes; build them with equal bits_per_key and capacity",
-                        (sqlite3_int64)a->num_bits, (int)a->num_probes,
-               (sqlite3_int64)b->num_bits, (int)b->num_probes);
+               (sqlite3_int64)a->num_bits, (int)a->num_probes, (sqlite3_int64)b->num_bits, (int)b->num_probes);
     return;
   }
   bloom_fail(context, "bloom_merge(): files must have one shape, not %lld units of %lld bytes and %d probes and then "
