@@ -323,7 +323,7 @@ static int read_condition(bloom_token token, bloom_vtab_args *args){
   if( token.kind!='(' ) return SQLITE_NOTFOUND;
   where = text_within(token);
   if( where==NULL ) return SQLITE_NOMEM;
-  if( strcmp(where, "1")!=0 ) args->where = where;
+  if( args->num_columns || strcmp(where, "1")!=0 ) args->where = where;
   else sqlite3_free(where);
   return SQLITE_OK;
 }
