@@ -116,7 +116,7 @@ int index_config_of_source(bloom_index *index, const char *source_name, index_co
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int is_number(bloom_token token){
+static int is_number_token(bloom_token token){
   return token.kind=='a' && strspn(token.text, "0123456789")>=token.num_chars;
 }
 
@@ -131,9 +131,9 @@ static int is_plain_type(const char *type){
   }
   if( token.kind=='(' ){
     token = bloom_token_after(token);
-    if( !is_number(token) ) return 0;
+    if( !is_number_token(token) ) return 0;
     token = bloom_token_after(token);
-    if( token.kind==',' && is_number(bloom_token_after(token)) ) token = bloom_token_after(bloom_token_after(token));
+    if( token.kind==',' && is_number_token(bloom_token_after(token)) ) token = bloom_token_after(bloom_token_after(token));
     if( token.kind!=')' ) return 0;
     token = bloom_token_after(token);
   }
