@@ -715,7 +715,7 @@ def twelve_layers_and_full_counts(files):
 # -- Pages amid growth -----------------------------------------------------------------------------------------
 
 def page_amid_growth(files, what, args):
-    """A page is damaged while the pages get their next number."""
+    """A page is damaged while the pages get their next number, for a key of another page."""
     db = filtered(files, args, rows=3000)
     if args == "capacity = 6000":
         db.execute("INSERT INTO f(key) SELECT k FROM t")
@@ -734,10 +734,10 @@ def page_amid_growth(files, what, args):
     if what == "deletion":
         db.execute("DELETE FROM t")
     elif args == "capacity = 6000":
-        fails(db, "INSERT INTO f(key) SELECT 'new' || k FROM t", "bloom: f is damaged: a page")
+        fails(db, "INSERT INTO f(key) VALUES ('zetakey0')", "bloom: f is damaged: a page")
         return
     else:
-        db.execute("INSERT INTO t SELECT 'newest' || k FROM t")
+        db.execute("INSERT INTO t VALUES ('zetakey0')")
     fails(db, "SELECT handle FROM f", "damaged")
     fails(db, "SELECT count(*) FROM f WHERE key = 'key1' COLLATE NOCASE", "damaged")
     rebuild_makes_it_whole(db)
