@@ -155,16 +155,24 @@ CONFIGS = {
 }
 
 
+def dropped_as_damaged(files, damage):
+    """A new connection, in which the index of a damaged configuration takes nothing but DROP TABLE."""
+    db = files.connect()
+    for sql in ("SELECT count(*) FROM log_index", "INSERT INTO log_index(log_index) VALUES ('merge')",
+                "INSERT INTO log_index(log_index) VALUES ('rebuild')", "ALTER TABLE log_index RENAME TO other"):
+        fails(db, sql, "bloom_index: log_index is damaged: its table of the configuration " + damage)
+    db.execute("DROP TABLE log_index")
+    return db
+
+
 def config_is_damaged(files, changed):
     db = make(files.connect(), 100)
     before = one(db, "SELECT data FROM log_index_config")[:-8]
     expect(before[36:43], b"\3\0\0\0log")
     db.execute("UPDATE log_index_config SET data = ?", (checksummed(changed(before)),))
     db.close()
-    db = files.connect()
-    for sql in "SELECT count(*) FROM log_index", "INSERT INTO log_index(log_index) VALUES ('merge')", "ALTER TABLE log_index RENAME TO other":
-        fails(db, sql, "bloom_index: log_index is damaged: its table of the configuration is damaged")
-    execute(db, "DROP TABLE log_index", "INSERT INTO log VALUES (200, 'a', 'b')")
+    db = dropped_as_damaged(files, "is damaged")
+    db.execute("INSERT INTO log VALUES (200, 'a', 'b')")
     expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
 
 
@@ -465,10 +473,8 @@ def a_configuration_of_no_table(files):
         else:
             db.execute("DELETE FROM log_index_config")
         db.close()
-        db = files.connect()
-        for sql in "SELECT count(*) FROM log_index", "INSERT INTO log_index(log_index) VALUES ('rebuild')", "ALTER TABLE log_index RENAME TO other":
-            fails(db, sql, "bloom_index: log_index is damaged: its table of the configuration")
-        execute(db, "DROP TABLE log_index", "DROP TABLE log")
+        db = dropped_as_damaged(files, "has columns that no table has" if rows == "twice" else "is damaged")
+        db.execute("DROP TABLE log")
         expect(one(db, "SELECT count(*) FROM sqlite_master"), 0)
 
 
