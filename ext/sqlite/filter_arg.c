@@ -44,7 +44,8 @@ const bloom_filter *bloom_blob_arg_or_fail(
   if( status==BLOOM_ARG_NOMEM ) sqlite3_result_error_nomem(context);
   if( status==BLOOM_ARG_NO_FILTER ){
     const int is_swapped = next && (sqlite3_value_type(next)==SQLITE_BLOB || bloom_handle_of(context, next));
-    bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_type_name(value), is_swapped ? "; the filter comes first" : "");
+    bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_type_name(value),
+               is_swapped ? "; the filter comes first" : "");
   }
   return NULL;
 }

@@ -345,7 +345,8 @@ static int merge_finish(index_merge_state *merge, const char *note){
   if( rc==SQLITE_OK && merge->layout.has_covered ){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\" WHERE id <= %lld", index->schema, index->name, merge->done_until);
   }
-  /* The layout last: an authorizer that refuses the other leaves both as they were, and SQLite undoes no VALUES ('merge'). */
+  /* The layout is written last: where an authorizer refuses the other, both are as they were.  SQLite
+  ** does not undo VALUES ('merge'). */
   if( rc==SQLITE_OK ) rc = index_state_write(index, &merge->layout, note);
   if( rc==SQLITE_OK ) rc = index_layout_write(index, &merge->layout);
   return rc;
