@@ -281,7 +281,7 @@ static bloom_size_entry *find_size_entry(
     memset(connection->sizes, 0, num_bytes);
   }
   memcpy(&rate_bits, &rate, sizeof(rate_bits));
-  rate_bits = (rate_bits + encoding->hash_value_bytes) * BLOOM_GOLDEN_RATIO >> 32;
+  rate_bits = (rate_bits + encoding->hash_value_bytes) * BLOOM_GOLDEN_RATIO >> 54; /* the product's top bits depend on all bits */
   return &connection->sizes[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];
 }
 

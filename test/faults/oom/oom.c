@@ -37,6 +37,9 @@ typedef int (*extension_init)(sqlite3 *, char **, const struct sqlite3_api_routi
 static long num_nomem, num_exact, num_textless;
 static long num_loads; /* likewise, of loading */
 
+static int is_long_run;
+static int is_connected; /* 1 once a statement was failed as it connected its virtual tables */
+
 /* ---- Texts, not by SQLite's allocator ---------------------------------------------- */
 
 typedef struct text {
@@ -197,9 +200,11 @@ static sqlite3 *make_template(const char *encoding){
   return db;
 }
 
-/* A new connection to a copy of it. */
-static sqlite3 *open_copy(sqlite3 *template){
+/* A new connection to a copy of it.  It has the virtual tables of sql connected: only the long
+** run fails that for more than the first statement. */
+static sqlite3 *open_copy(sqlite3 *template, const char *sql){
   sqlite3 *db;
+  sqlite3_stmt *statement;
   sqlite3_backup *backup;
   must(sqlite3_open(":memory:", &db), "sqlite3_open()");
   backup = sqlite3_backup_init(db, "main", template, "main");
@@ -210,6 +215,9 @@ static sqlite3 *open_copy(sqlite3 *template){
   sqlite3_backup_finish(backup);
   /* That SQLite fails as it reads the schema is not of interest. */
   must(sqlite3_exec(db, "SELECT 1 FROM keys", NULL, NULL, NULL), "keys");
+  if( is_connected && sqlite3_prepare_v2(db, sql, -1, &statement, NULL)==SQLITE_OK ){
+    sqlite3_finalize(statement);
+  }
   return db;
 }
 
@@ -235,7 +243,7 @@ typedef struct expectation {
 
 static expectation expect(sqlite3 *template, const char *sql){
   expectation expected;
-  sqlite3 *db = open_copy(template);
+  sqlite3 *db = open_copy(template, sql);
   expected.state_before = run_once(db, STATE);
   expected.answer = run_once(db, sql);
   expected.state_after = run_once(db, STATE);
@@ -257,7 +265,7 @@ static void expectation_free(expectation *expected){
 static long run_failing(sqlite3 *template, const char *sql, const expectation *expected,
                         long number, failing mode, text *problem){
   const sqlite3_int64 memory_before = sqlite3_memory_used();
-  sqlite3 *db = open_copy(template);
+  sqlite3 *db = open_copy(template, sql);
   sqlite3_stmt *statement = NULL;
   outcome got, state;
   long failures;
@@ -325,6 +333,7 @@ static void fail_in_turn(sqlite3 *template, const char *sql, int is_error, faili
         problem.num_chars ? problem.chars : "");
   text_free(&problem);
   expectation_free(&expected);
+  is_connected = !is_long_run;
 }
 
 /* ---- Loading, every allocation of which fails ---------------------------------------- */
@@ -398,8 +407,6 @@ static void load_in_turn(const char *what, long (*load)(long, failing, text *), 
 }
 
 /* ---- The list of statements ----------------------------------------------------------- */
-
-static int is_long_run;
 
 /* Calls use() for each statement of the file; returns their number. */
 static int for_each_statement(const text *file, void (*use)(const char *sql, int is_error, void *data), void *data){
