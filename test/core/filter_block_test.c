@@ -92,6 +92,7 @@ TEST(any_base_lg){
                                         {"", 0x4000000000000000, 0x5fffffffffffffff}};
   static const expected_slot at_62[] = {{"", 0, 0x3fffffffffffffff}, {"", 0x4000000000000000, INT64_MAX}, {"", NOWHERE}};
   static const expected_slot over[] = {{"", 0, INT64_MAX}, {"", NOWHERE}, {"", NOWHERE}};
+  static const expected_slot undefined[] = {{NULL, 0, INT64_MAX}, {NULL, NOWHERE}, {NULL, NOWHERE}};
   char hex[64];
   int base_lg;
   for(base_lg=0; base_lg<256; base_lg++){
@@ -99,7 +100,8 @@ TEST(any_base_lg){
     if( base_lg==0 ) check_slots(hex, small, 3);
     else if( base_lg==61 ) check_slots(hex, at_61, 3);
     else if( base_lg==62 ) check_slots(hex, at_62, 3);
-    else if( base_lg>62 ) check_slots(hex, over, 3);
+    else if( base_lg==63 ) check_slots(hex, over, 3);
+    else if( base_lg>63 ) check_slots(hex, undefined, 3);
   }
 }
 

@@ -43,8 +43,8 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom
   };
   if( found->first_offset==INT64_MAX ) found->last_offset = INT64_MAX - 1; /* no offset */
   /* Equal offsets are an empty slot, wherever they point: LevelDB's rule. */
-  if( start==limit ) return;
-  if( start>limit || limit>block->filters_bytes ){
+  if( start==limit && block->base_lg<64 ) return;
+  if( start>limit || limit>block->filters_bytes || block->base_lg>=64 ){
     found->filter = bloom_any_key_filter;
     found->num_bytes = BLOOM_ANY_KEY_FILTER_BYTES;
     found->is_damaged = 1;

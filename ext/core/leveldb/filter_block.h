@@ -11,7 +11,9 @@
 **
 ** Filter i is slot i: it has the keys of the data blocks that begin at file offsets
 ** i << base_lg .. ((i+1) << base_lg) - 1.  If no data block begins there, the slot is
-** empty: it has 0 bytes and contains nothing.  LevelDB writes base_lg 11, 2 KiB.
+** empty: it has 0 bytes and contains nothing.  LevelDB writes base_lg 11, 2 KiB.  It
+** shifts by base_lg, and what 64 and more would shift depends on the processor, so that a
+** block of such a base_lg may contain every key.
 ** Source: LevelDB table/filter_block.cc, doc/table_format.md.
 */
 #ifndef BLOOM_CORE_LEVELDB_FILTER_BLOCK_H
@@ -42,7 +44,7 @@ typedef struct bloom_filter_block {
 typedef struct bloom_filter_slot {
   const uint8_t *filter; /* within the block, or bloom_any_key_filter */
   size_t num_bytes;
-  int is_damaged;        /* its offsets are impossible, so it may contain every key */
+  int is_damaged;        /* its offsets or base_lg are impossible, so it may contain every key */
   /* The filter has the keys of the data blocks that begin at these file offsets, clamped
   ** to an int64; first > last if no offset is left. */
   int64_t first_offset, last_offset;

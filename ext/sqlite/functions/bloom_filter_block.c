@@ -101,6 +101,7 @@ void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor){
 static const char *slot_note(const bloom_filter_block_rows *slots){
   const bloom_filter_slot *found = &slots->found;
   if( slots->is_used_up ) return "damaged: its block's filters overlap too often, so it may contain every key";
+  if( slots->block.base_lg>=64 ) return "damaged: base_lg is 64 or more, so it may contain every key";
   if( found->is_damaged ) return "damaged: its offsets lie outside of the block, so it may contain every key";
   if( found->first_offset>found->last_offset ) return "out of reach: no file offset is so large";
   return NULL;

@@ -15,12 +15,13 @@ static uint32_t fixed32_at(const uint8_t *bytes){
   return (uint32_t)bytes[0] | (uint32_t)bytes[1]<<8 | (uint32_t)bytes[2]<<16 | (uint32_t)bytes[3]<<24;
 }
 
-/* FilterBlockReader::KeyMayMatch(), but for base_lg of 64 and more, which it shifts by. */
+/* FilterBlockReader::KeyMayMatch(), but "maybe" for base_lg of 64 and more, which it shifts by. */
 static int block_may_match(const uint8_t *bytes, size_t n, uint64_t offset, uint32_t hash){
   uint32_t array, start, limit;
   uint64_t slot;
   if( n<5 || (array = fixed32_at(bytes + n - 5))>n - 5 ) return 1;
-  slot = bytes[n-1]<64 ? offset >> bytes[n-1] : 0;
+  if( bytes[n-1]>=64 ) return 1;
+  slot = offset >> bytes[n-1];
   if( slot>=(n - 5 - array) / 4 ) return 1;
   start = fixed32_at(bytes + array + 4*slot);
   limit = fixed32_at(bytes + array + 4*slot + 4);
