@@ -311,6 +311,32 @@ TEST(compressed_blocks){
   check_policy(&file, BLOOM_LEVELDB_POLICY);
 }
 
+/* A filter block of empty slots at this offset, after data blocks. */
+TEST(filters_that_are_too_few){
+  static const struct { uint64_t offset; size_t num_slots; uint8_t base_lg; int is_too_few; } cases[] = {
+    { 0, 0, 11, 0 }, { 1, 0, 11, 1 }, { 127, 1, 6, 0 }, { 128, 1, 6, 1 }, { 128, 2, 6, 0 }, { 128, 1, 7, 0 }, { 128, 1, 64, 0 },
+  };
+  static const uint8_t zeros[128];
+  size_t i;
+  for(i=0; i<COUNT_OF(cases); i++){
+    const size_t block_bytes = 4*cases[i].num_slots + 5;
+    const made_file metaindex = usual_metaindex(cases[i].offset, block_bytes);
+    made_file made = {{0}, 0};
+    bloom_ldb_file file;
+    size_t begin;
+    put_bytes(&made, zeros, (size_t)cases[i].offset);
+    put_bytes(&made, zeros, block_bytes - 1);
+    put_bytes(&made, &cases[i].base_lg, 1);
+    put_trailer(&made, (size_t)cases[i].offset, 0);
+    begin = made.num_bytes;
+    put_bytes(&made, metaindex.bytes, metaindex.num_bytes);
+    put_trailer(&made, begin, 0);
+    put_footer(&made, begin, metaindex.num_bytes);
+    assert_null(bloom_ldb_file_read(made.bytes, made.num_bytes, &file));
+    assert_int_equal(file.filter, cases[i].is_too_few ? BLOOM_LDB_TOO_FEW_FILTERS : BLOOM_LDB_HAS_FILTERS);
+  }
+}
+
 TEST(many_entries){
   const made_file ours = handle_of(0, 5), theirs = handle_of(1, 2);
   made_file metaindex = {{0}, 0};

@@ -6,7 +6,8 @@
 ** (1) If bloom cannot read the filters of a file, there is one row: a filter that may
 **     contain every key, at all offsets, and a note that says why.  So no query loses a
 **     key.  Such are a file without a filter, one of another policy, one whose metaindex
-**     or filter block is compressed, and a file that is missing: NULL.
+**     or filter block is compressed, one with fewer filters than its data blocks need, and a
+**     file that is missing: NULL.
 ** (2) Bytes that are not a complete table file are an error that says what is wrong: the
 **     magic number, a handle, a checksum.
 */
@@ -39,6 +40,8 @@ static const char *ldb_note(const bloom_ldb_file *file){
     case BLOOM_LDB_FILTER_COMPRESSED:
       return is_snappy ? "filter block compressed by Snappy: it is not read, so the file may contain every key"
                        : "filter block compressed: it is not read, so the file may contain every key";
+    case BLOOM_LDB_TOO_FEW_FILTERS:
+      return "too few filters: data blocks have none, so the file may contain every key";
     case BLOOM_LDB_HAS_FILTERS:
       break;
   }
