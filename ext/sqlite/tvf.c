@@ -66,7 +66,7 @@ static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   for(i=0; i<info->nConstraint; i++){
     const int arg = info->aConstraint[i].iColumn - function->num_columns;
     const unsigned char op = info->aConstraint[i].op;
-    if( arg<0 || (op!=SQLITE_INDEX_CONSTRAINT_EQ && op!=SQLITE_INDEX_CONSTRAINT_IS) ) continue;
+    if( arg<0 || (op!=SQLITE_INDEX_CONSTRAINT_EQ && op!=SQLITE_INDEX_CONSTRAINT_IS && op!=SQLITE_INDEX_CONSTRAINT_ISNULL) ) continue;
     if( !info->aConstraint[i].usable ){
       unusable |= 1u << arg;
     }else if( !(found & 1u << arg) ){
