@@ -64,7 +64,9 @@ static int is_encoding(sqlite3_value *value){
   return name && bloom_encoding_named(name);
 }
 
-int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, sqlite3_value *next, double *bits_per_key){
+int bloom_read_bits_per_key(
+  sqlite3_context *context, bloom_arg arg, sqlite3_value *next, int has_encoding, double *bits_per_key
+){
   char hint[BLOOM_HINT_BYTES];
   const char *meant;
   if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
@@ -76,7 +78,7 @@ int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, sqlite3_val
     return SQLITE_OK;
   }
   meant = bloom_number_hint(arg.value, hint);
-  if( is_encoding(arg.value) ) meant = "the encoding comes last";
+  if( has_encoding && is_encoding(arg.value) ) meant = "the encoding comes last";
   if( next && bloom_is_number_in(arg.value, 100, HUGE_CAPACITY) && bloom_is_number_in(next, 0, 100) ){
     meant = "the capacity comes after bits_per_key";
   }
@@ -215,7 +217,7 @@ static int read_size_args(
   if( num_args>bits_at ){
     sqlite3_value *next = num_args>bits_at+1 ? args[bits_at+1] : NULL;
     bloom_arg arg = {name, bits_at + 1, "bits_per_key", args[bits_at]};
-    if( bloom_read_bits_per_key(context, arg, next, &size->bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+    if( bloom_read_bits_per_key(context, arg, next, function->encoding==NULL, &size->bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
     size->bits_per_key_type = sqlite3_value_type(args[bits_at]);
   }
   if( num_args>bits_at+1 ){

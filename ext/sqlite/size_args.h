@@ -37,8 +37,11 @@ static inline int bloom_is_rate(double bits_per_key){
 
 /* A number in 1..100, or a rate above 0 and below 1; NULL means the default.  next is the
 ** argument behind it, NULL if there is none: the two may have been swapped.  SQLITE_OK with
-** *bits_per_key set, or the error set on context. */
-int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, sqlite3_value *next, double *bits_per_key);
+** *bits_per_key set, or the error set on context, which speaks of the encoding if the function
+** has one. */
+int bloom_read_bits_per_key(
+  sqlite3_context *context, bloom_arg arg, sqlite3_value *next, int has_encoding, double *bits_per_key
+);
 
 /* An integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL may be written
 ** where it is an integer: 1e6.  SQLITE_OK with *capacity set, or the error set
