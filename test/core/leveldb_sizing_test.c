@@ -151,8 +151,9 @@ static naive_model naive_model_of(uint64_t num_bits, uint32_t num_probes, double
 
 static double naive_fpr(uint64_t num_bits, uint32_t num_probes, double num_keys){
   naive_model model = naive_model_of(num_bits, num_probes, num_keys);
-  double fill_ratio, stay, shift, same, excess, missed, detail, mean = 0;
-  uint64_t divisor = 65535;
+  double fill_ratio, stay, shift, same, cycles = 0, excess, missed, detail, mean = 0;
+  uint64_t divisor = 65535, odd = num_bits, j;
+  while( odd%2==0 ) odd /= 2;
   while( num_bits%divisor!=0 || 65535%divisor!=0 ) divisor--;
   fill_ratio = 1 - exp(-num_keys * (num_probes - (uint32_t)model.has_probe2) / (double)num_bits);
   stay = 2.6 / num_probes * fill_ratio / (1.001 - fill_ratio);
@@ -160,7 +161,11 @@ static double naive_fpr(uint64_t num_bits, uint32_t num_probes, double num_keys)
   same = fmin(0.137, 4.5/pow(num_probes, 2) + 17.5/pow(num_probes, 3)) * (double)(divisor - 1);
   if( num_bits%65537==0 ) same += fmin(0.07, 3.5/pow(num_probes, 2)) * 65536;
   same *= num_keys / fmin((double)num_bits, 40000);
-  excess = num_probes==1 ? 0 : (stay + shift + same) / (double)num_bits;
+  for(j=0; odd<=7 && odd<<j<num_probes; j++){
+    const double num_positions = (double)(odd << j);
+    cycles += (odd==1 ? 1 : 0.6) * (j==0 ? num_positions : num_positions/2) * pow(fill_ratio, num_positions);
+  }
+  excess = num_probes==1 ? 0 : (stay + cycles + shift + same) / (double)num_bits;
   missed = (excess<1 ? 1 - excess : 0) * exp(-num_keys / 0x1p32);
   detail = fmin(1, 4 * pow(1 - exp(-num_keys * num_probes / (double)num_bits), num_probes) / (1 - missed));
   if( detail>=1.0/64 ){
@@ -178,6 +183,7 @@ TEST(follows_its_description){
     {3000000, 11, 300000}, {3000000, 30, 100},
     {4112, 8, 316}, {20560, 11, 1285}, {524280, 6, 52428}, {8, 2, 100},
     {409600, 6, 32760}, {409600, 6, 32768}, {524296, 3, 100000}, {1000000, 18, 40000}, {5000000, 11, 300000},
+    {4096, 16, 171}, {512, 10, 29}, {3072, 16, 128}, {2560, 11, 160}, {3584, 16, 149}, {4608, 16, 190},
     {0x7fffff8, 6, 10000000}, {0x8000008, 6, 10000000}, {20400000, 17, 600000}, {0xfffffff8, 6, 100000000}, {0x100000000, 3, 1000000000},
   };
   size_t i;
@@ -237,6 +243,8 @@ TEST(what_filters_tell_is_so){
     {300000, 10, 1}, {1000000, 10, 1}, {1000000, 5, 1}, {1000000, 24, 1},
     /* 65535 and 65537 divide the size. */
     {21845, 24, 20}, {43690, 12, 2}, {104856, 5, 2}, {52429, 10, 2}, {131074, 12, 1},
+    /* The size is a power of two, or three, five or seven times one. */
+    {171, 23.953, 400}, {128, 16, 400}, {1024, 16, 40}, {128, 24, 400}, {1371, 23.9, 40}, {107, 24, 400}, {149, 24, 400},
   };
   size_t i, j, k;
   for(i=0; i<COUNT_OF(cases); i++){

@@ -47,6 +47,9 @@
 #define KEYS_ACCURACY        1e-9
 #define KEYS_ACCURACY_GROWTH 1.25
 
+/* A size with a larger odd divisor has too many positions for hashes to run round in. */
+#define CYCLE_MAX_ODD 7
+
 /* From this size on hashes of one class find no more positions to miss each other. */
 #define SAME_MIN_BITS 40000.0
 
@@ -280,19 +283,36 @@ static double at_most(double number, double most){
   return number<most ? number : most;
 }
 
+/* What hashes whose probes run round in few positions add, times num_bits, which is more than 0
+** and odd * 2^a: modulo 2^a the sum passes 2^32 without a trace. */
+static double cycles(const bloom_shape *shape, double fill_ratio){
+  uint64_t odd = shape->num_bits, num_positions;
+  double sum = 0, are_set = 1;
+  while( odd%2==0 ) odd /= 2;
+  if( odd>CYCLE_MAX_ODD ) return 0;
+  for(num_positions=0; num_positions<odd; num_positions++) are_set *= fill_ratio;
+  for(; num_positions<shape->num_probes; num_positions*=2, are_set*=are_set){
+    sum += (double)num_positions / (num_positions==odd ? 1 : 2) * are_set;
+  }
+  return odd==1 ? sum : 0.6 * sum;
+}
+
 /*
-** What hashes that resemble a stored one add, which shows in small filters and where num_bits
-** has a large divisor in common with 2^32-1.
+** What hashes that resemble themselves or a stored one add, which shows in small filters and
+** where num_bits has a large divisor in common with 2^32-1.
 **
 ** stay   the delta is a multiple of num_bits, so that all probes meet until the sum passes 2^32
+** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes
+**        meet in odd * 2^j positions
 ** shift  a stored hash's probes, but for the first or last few
 ** same   2^32-1 is 65535 * 65537, and 2^16 is 1 modulo 65535: modulo a divisor probe i is
 **        (1 + i/2) * hash - w.  Hashes that are equal modulo the divisor have all probes in
 **        the same classes of positions, as long as they pass 2^32 at the same times.  Modulo
 **        65537 probe i is (i-2)*delta - w, and the same is so of equal deltas.
 **
-** Factors fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, those of same
-** to 40 sizes of 2,040 to 4,718,664 bits at 3..44, multiples of 255 to 65535 and of 65537.
+** Factors fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, that of cycles
+** to 38 pairs of 512 to 131,072 bits and 29 to 5,000 keys, those of same to 40 sizes of 2,040
+** to 4,718,664 bits at 3..44, multiples of 255 to 65535 and of 65537.
 */
 static double resemblance_excess(const bloom_shape *shape, double num_keys){
   const double num_bits = (double)shape->num_bits, num_probes = shape->num_probes;
@@ -304,7 +324,7 @@ static double resemblance_excess(const bloom_shape *shape, double num_keys){
   if( shape->num_probes==1 ) return 0;
   if( shape->num_bits%PROBE2_STEP==0 ) same += at_most(3.5 / num_probes / num_probes, 0.07) * PROBE2_NUM_STEPS;
   same *= num_keys / at_most(num_bits, SAME_MIN_BITS);
-  excess = (stay + shift + same) / num_bits;
+  excess = (stay + cycles(shape, fill_ratio) + shift + same) / num_bits;
   return at_most(excess, 1);
 }
 
