@@ -217,7 +217,7 @@ class Twins:
     def finds_rows_by_a_column(self, c, f):
         """Whether a column had the name rowid, and took it along from the triggers' text when it was renamed again."""
         name = "%s.%s" % (quoted(f.schema), quoted(f.name))
-        return "took the rowid's name" in (self.note(c, name, name) or "")
+        return "its triggers may find other rows" in (self.note(c, name, name) or "")
 
     def compare_transactions(self, c, what):
         if c not in self.real.connections:

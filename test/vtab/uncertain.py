@@ -190,6 +190,39 @@ def change_schema(db, sql, is_read_again=True):
 
 
 @test
+def key_of_a_finer_collation(files):
+    """PRIMARY KEY(k COLLATE BINARY) has rows that k COLLATE NOCASE takes for one, which a trigger without that did, too."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(pk TEXT COLLATE NOCASE, n INTEGER, k TEXT, PRIMARY KEY(n, pk COLLATE BINARY)) WITHOUT ROWID",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k, where = k <> '')", "INSERT INTO t VALUES ('A', 1, 'x'), ('a', 1, 'y')")
+    command(db, "f", "rebuild")
+    db.execute("UPDATE t SET k = 'then ' || pk")
+    is_whole(db)
+    change_schema(db, "UPDATE sqlite_master SET sql = replace(sql, '.\"pk\" COLLATE BINARY', '.\"pk\"') WHERE type = 'trigger'")
+    db.close()
+    db = files.connect()
+    db.execute("UPDATE t SET k = 'last ' || pk")
+    is_uncertain(db)
+    rebuild_makes_it_whole(db)
+
+
+def renamed_to_a_row(files, name):
+    """In a trigger on the table "new", new."id" would be any row's."""
+    db = make(files, "t, lower(k)")
+    keys = "SELECT lower(k) AS k FROM "
+    execute(db, "ALTER TABLE t RENAME TO " + name, "INSERT INTO %s(k) VALUES ('meanwhile')" % name, "UPDATE %s SET k = 'was ' || k WHERE id > 9" % name)
+    is_uncertain(db, keys + name)
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "a trigger cannot tell the table")
+    db.execute("ALTER TABLE %s RENAME TO t" % name)
+    is_uncertain(db, keys + "t")
+    rebuild_makes_it_whole(db, keys + "t")
+
+
+case(renamed_to_a_row, "new", "NEW")
+case(renamed_to_a_row, "old", "old")
+
+
+@test
 def column_gets_a_default(files):
     """In place: now an AFTER trigger is needed that is not there."""
     db = filtered(files, rows=100)

@@ -89,6 +89,7 @@ static int add_source_column(bloom_source *source, sqlite3_stmt *row){
   column->kind = bloom_column_kind_of(type);
   if( bloom_sql_copy_text(row, 1, &column->name)!=SQLITE_OK ) return SQLITE_NOMEM;
   source->num_keys += column->key_number>0;
+  source->num_null_keys += column->key_number>0 && !sqlite3_column_int(row, 3);
   source->num_columns++;
   return sqlite3_column_int(row, 3) ? bloom_sql_copy_text(row, 4, &column->default_value) : SQLITE_OK;
 }
@@ -109,28 +110,46 @@ static const bloom_source_column *find_source_column(const bloom_source *source,
   return NULL;
 }
 
-/* Finds the column that is the rowid: the one of a PRIMARY KEY that has no index. */
-static int find_source_row_column(bloom_source *source){
+/* Finds the PRIMARY KEY's index, and the column that is the rowid: the one of a PRIMARY KEY that has no index. */
+static int find_source_row_column(bloom_source *source, char **index){
   sqlite3_stmt *row;
   const char *origin;
-  int i, has_index = 0;
+  int i;
   int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".index_list(\"%w\")", source->schema, source->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 3, &origin);
-    has_index |= sqlite3_stricmp(origin, "pk")==0; /* not so of NULL */
+    if( sqlite3_stricmp(origin, "pk")==0 ) rc = bloom_sql_copy_text(row, 1, index); /* not so of NULL */
   }
   sqlite3_finalize(row);
-  for(i=0; i<source->num_columns && !has_index; i++){
+  for(i=0; i<source->num_columns && source->num_keys==1 && *index==NULL; i++){
     if( source->columns[i].key_number ) source->row_column = &source->columns[i];
   }
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* PRIMARY KEY(k COLLATE BINARY) tells rows apart that k COLLATE NOCASE takes for one. */
+static int compare_key_collations(bloom_source *source, const char *index){
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".index_xinfo(\"%w\")", source->schema, index);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
+    const int column = sqlite3_column_int(row, 1);
+    const char *key_collation, *collation;
+    rc = bloom_sql_column_text(row, 4, &key_collation);
+    if( rc!=SQLITE_OK || column<0 || !source->columns[column].key_number ) continue;
+    rc = sqlite3_table_column_metadata(source->connection->db, source->schema, source->name, source->columns[column].name, NULL,
+                                       &collation, NULL, NULL, NULL);
+    if( rc==SQLITE_OK ) source->columns[column].has_other_collation |= sqlite3_stricmp(key_collation, collation)!=0;
+  }
+  sqlite3_finalize(row);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 /* Finds what identifies a row. */
 static int find_source_row_name(bloom_source *source){
   sqlite3 *db = source->connection->db;
+  char *index = NULL;
   int rc = SQLITE_OK, i;
-  if( source->num_keys==1 ) rc = find_source_row_column(source);
+  if( source->num_keys>0 ) rc = find_source_row_column(source, &index);
   if( source->row_column ) source->row_name = source->row_column->name;
   for(i=0; i<NUM_ROWID_NAMES && source->row_name==NULL && rc==SQLITE_OK; i++){
     if( find_source_column(source, names_of_rowid[i]) ) continue;
@@ -138,6 +157,8 @@ static int find_source_row_name(bloom_source *source){
     if( rc==SQLITE_OK ) source->row_name = names_of_rowid[i];
     else if( rc==SQLITE_ERROR ) rc = SQLITE_OK; /* there is no such column */
   }
+  if( rc==SQLITE_OK && source->row_name==NULL && index ) rc = compare_key_collations(source, index);
+  sqlite3_free(index);
   return rc;
 }
 

@@ -12,6 +12,7 @@ typedef struct bloom_source_column {
   char *default_value; /* of a NOT NULL column its DEFAULT, which OR REPLACE puts in place of NULL; else NULL */
   bloom_column_kind kind;
   int key_number;      /* in the PRIMARY KEY, from 1; 0: not in it */
+  int has_other_collation; /* in the PRIMARY KEY than by itself; known where the source has no row_name */
   int is_generated;
 } bloom_source_column;
 
@@ -23,6 +24,7 @@ typedef struct bloom_source {
   int num_columns, max_columns;
   int is_strict;        /* ANY has no affinity then, else NUMERIC */
   int num_keys;         /* columns of the PRIMARY KEY */
+  int num_null_keys;    /* those of them that may be NULL; of an INTEGER PRIMARY KEY, too */
   const char *row_name; /* the rowid's; NULL: WITHOUT ROWID, or columns have all its names */
   const bloom_source_column *row_column; /* the INTEGER PRIMARY KEY, if there is one */
 } bloom_source;

@@ -37,15 +37,21 @@ static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char *
   return rc;
 }
 
-/* 0 if they find rows by a name of the rowid that a column has taken since. */
-static int triggers_find_rows(const bloom_source *source, const bloom_triggers *triggers){
-  char *condition;
-  int is_found = 1;
-  if( source->row_name==NULL || source->row_column ) return 1;
-  condition = sqlite3_mprintf(" = old.\"%w\"", source->row_name);
-  if( condition ) is_found = strstr(triggers->rows[triggers->num_rows-1].sql, condition)!=NULL;
-  sqlite3_free(condition);
-  return is_found;
+/* Sets *doubt unless each that reads the source finds its row as it would be made to now: a column may have
+** taken the rowid's name, and the table that of new or old for a time. */
+static int check_rows_are_found(const bloom_source *source, const bloom_triggers *triggers, const char **doubt){
+  static const bloom_vtab_trigger reading[] = {BLOOM_AFTER_INSERT, BLOOM_AFTER_UPDATE, BLOOM_BEFORE_DELETE};
+  size_t i;
+  for(i=0; i<sizeof(reading)/sizeof(reading[0]); i++){
+    sqlite3_str *sql = sqlite3_str_new(source->connection->db);
+    char *condition;
+    bloom_vtab_append_row_condition(sql, source, reading[i]==BLOOM_BEFORE_DELETE ? "old" : "new");
+    condition = sqlite3_str_finish(sql);
+    if( condition==NULL ) return SQLITE_NOMEM;
+    if( strstr(triggers->rows[reading[i]].sql, condition)==NULL ) *doubt = "its triggers may find other rows of its table now";
+    sqlite3_free(condition);
+  }
+  return SQLITE_OK;
 }
 
 /* The same of the column's rule, and of what the triggers find rows by. */
@@ -61,9 +67,7 @@ static int check_key(bloom_vtab *vtab, const bloom_triggers *triggers, const cha
     *doubt = "its column changed its type or collation";
   }
   if( rc==SQLITE_OK && *doubt==NULL && now.triggers!=vtab->layout.triggers ) *doubt = "it needs triggers that it has not";
-  if( rc==SQLITE_OK && *doubt==NULL && (args.where || args.key) && !triggers_find_rows(&source, triggers) ){
-    *doubt = "a column of its table took the rowid's name";
-  }
+  if( rc==SQLITE_OK && *doubt==NULL && (args.where || args.key) ) rc = check_rows_are_found(&source, triggers, doubt);
   if( rc==SQLITE_NOTFOUND || rc==SQLITE_ERROR ){
     *doubt = "its column or its table is another now";
     rc = SQLITE_OK;

@@ -127,8 +127,7 @@ static void append_version(sqlite3_str *sql, const bloom_source *source, const b
   sqlite3_str_appendall(sql, glue[0]=='(' ? "(0)" : ")");
 }
 
-/* A condition that finds the row of new or old: "t"."id" = new."id". */
-static void append_row_condition(sqlite3_str *sql, const bloom_source *source, const char *version){
+void bloom_vtab_append_row_condition(sqlite3_str *sql, const bloom_source *source, const char *version){
   int i;
   if( source->row_name ){
     sqlite3_str_appendf(sql, " AND \"%w\".\"%w\" = %s.\"%w\"", source->name, source->row_name, version, source->row_name);
@@ -137,7 +136,8 @@ static void append_row_condition(sqlite3_str *sql, const bloom_source *source, c
   for(i=0; i<source->num_columns; i++){
     const char *column = source->columns[i].name;
     if( source->columns[i].key_number==0 ) continue;
-    sqlite3_str_appendf(sql, " AND \"%w\".\"%w\" = %s.\"%w\"", source->name, column, version, column);
+    sqlite3_str_appendf(sql, " AND \"%w\".\"%w\" = %s.\"%w\"%s", source->name, column, version, column,
+                        source->columns[i].has_other_collation ? " COLLATE BINARY" : "");
   }
 }
 
@@ -200,7 +200,7 @@ static void append_stored(sqlite3_str *sql, const bloom_source *source, const bl
     if( has_removed ) append_key(sql, source->name, args);
     else append_key_parts(sql, source->name, args);
     append_from(sql, source, args, 0);
-    append_row_condition(sql, source, has_removed ? "old" : "new");
+    bloom_vtab_append_row_condition(sql, source, has_removed ? "old" : "new");
     return;
   }
   sqlite3_str_appendall(sql, "VALUES (");
@@ -209,7 +209,7 @@ static void append_stored(sqlite3_str *sql, const bloom_source *source, const bl
     if( args->key ) append_key_parts(sql, source->name, args);
     else sqlite3_str_appendf(sql, "\"%w\".\"%w\"", source->name, args->columns[i]);
     append_from(sql, source, args, 0);
-    append_row_condition(sql, source, "new");
+    bloom_vtab_append_row_condition(sql, source, "new");
     sqlite3_str_appendall(sql, "), ");
   }while( ++i<args->num_columns );
   sqlite3_str_appendall(sql, "(SELECT ");

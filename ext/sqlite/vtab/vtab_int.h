@@ -263,6 +263,8 @@ int bloom_vtab_is_decided_late(const bloom_source *source, const bloom_source_co
 int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error);
 int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error);
 
+/* A condition that finds the row of new or old: AND "t"."id" = new."id". */
+void bloom_vtab_append_row_condition(sqlite3_str *sql, const bloom_source *source, const char *version);
 int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, unsigned kinds);
 
 /* Compiles a SELECT of the keys of the source, a tuple's columns as so many, or of their number;

@@ -41,7 +41,11 @@ int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, blo
     rc = bloom_source_equality(source, column, &layout->rules[i], error);
   }
   if( rc!=SQLITE_OK ) return rc;
-  if( !is_plain && source->row_name==NULL && source->num_keys==0 ){
+  if( !is_plain && (sqlite3_stricmp(source->name, "new")==0 || sqlite3_stricmp(source->name, "old")==0) ){
+    return bloom_fail_vtab(error, "bloom: a trigger cannot tell the table %s from the row that it calls so; rename the "
+                                  "table", source->name);
+  }
+  if( !is_plain && source->row_name==NULL && (source->num_keys==0 || source->num_null_keys>0) ){
     return bloom_fail_vtab(error, "bloom: columns of table %s take all names of the rowid, so no trigger can find its "
                                   "row", source->name);
   }
