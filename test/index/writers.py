@@ -5,6 +5,7 @@
 import os
 import sqlite3
 import sys
+import unicodedata
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import cases  # noqa: E402
@@ -271,8 +272,37 @@ def functions_of_the_program(files):
     expect(db.execute("SELECT id FROM log_index WHERE k GLOB 'key77'").fetchall(), [(77,)])
 
 
+def a_collation_of_the_program(files, name, when):
+    """It has the name of one of SQLite's own, and takes more texts for equal."""
+    def compare(a, b):
+        a, b = (unicodedata.normalize("NFC", text).casefold().strip() for text in (a, b))
+        return (a > b) - (a < b)
+    conditions = ["k = 'ä77'", "k IS 'ä77'", "k IN ('ä77', 'x')", "k = 'ä77' COLLATE " + name, "n = 77 AND k = 'ä77'"]
+    db = files.connect(":memory:")
+    if when == "before":
+        db.create_collation(name, compare)
+    make(db, "k TEXT COLLATE %s, n INTEGER" % name, "'A\u0308' || i || char(10), i")
+    for each in conditions:
+        if when == "after":
+            expect(db.execute("SELECT id FROM log_index WHERE " + each).fetchall(), [])
+    if when == "after":
+        db.create_collation(name, compare)
+    for each in conditions:
+        expect(db.execute("SELECT id FROM log_index WHERE " + each).fetchall(), [(77,)], each)
+
+
+for name in "BINARY", "NOCASE", "RTRIM":
+    for when in "before", "after":
+        case(a_collation_of_the_program, "%s, %s" % (name, when), name, when)
+
+
 def compiled_under_a_lock(files, then):
     """What the plan could not look at is looked at when it runs."""
+    @cases.ctypes.CFUNCTYPE(*[cases.ctypes.c_int, cases.ctypes.c_void_p] + [cases.ctypes.c_int, cases.ctypes.c_void_p] * 2)
+    def ignores_case(data, a_bytes, a, b_bytes, b):
+        a, b = cases.ctypes.string_at(a, a_bytes).lower(), cases.ctypes.string_at(b, b_bytes).lower()
+        return (a > b) - (a < b)
+    key = "KEY77" if then == "another collation" else "key77"
     db = files.connect()
     make(db, indexed="k, k LIKE")
     api = cases.Api(files.path, files.load)
@@ -280,8 +310,10 @@ def compiled_under_a_lock(files, then):
         api.run("SELECT k FROM log_index WHERE id = 1")
     else:
         api.run("SELECT 1 FROM sqlite_master")
+    if then == "another collation":
+        api.ok(api.lib.sqlite3_create_collation(api.db, b"BINARY", 1, None, ignores_case))
     db.execute("BEGIN EXCLUSIVE")
-    sql = ["SELECT id FROM log_index WHERE " + condition for condition in ("k = 'key77'", "k LIKE 'key77'", "k GLOB '*key77'", "id = 77 AND k IN ('key77', 'x')")]
+    sql = ["SELECT id FROM log_index WHERE " + each for each in ("k = '%s'" % key, "k LIKE 'key77'", "k GLOB '*key77'", "id = 77 AND k IN ('%s', 'x')" % key)]
     if then == "not connected":
         statement = cases.ctypes.c_void_p()
         expect(api.lib.sqlite3_prepare_v2(api.db, sql[0].encode(), -1, cases.ctypes.byref(statement), None), 5)
@@ -299,7 +331,7 @@ def compiled_under_a_lock(files, then):
     api.close()
 
 
-for then in "connected", "not connected":
+for then in "connected", "not connected", "another collation":
     case(compiled_under_a_lock, then, then)
 
 

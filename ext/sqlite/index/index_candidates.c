@@ -288,7 +288,7 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
 ** no row. */
 static int candidates_narrow(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *value,
                             index_intervals *intervals, int *is_none){
-  const int is_pattern = condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB;
+  const int is_pattern = index_is_pattern(condition.kind);
   index_test test;
   index_intervals of_column = {0}, both = {0};
   int rc;

@@ -111,7 +111,7 @@ static int cursor_prepare(index_cursor *cursor, int is_all, uint32_t checks){
 static int cursor_is_check_safe(const bloom_index *index, index_condition condition, sqlite3_value *value){
   const bloom_column_kind kind = index->config.keys[condition.key].equality.kind;
   const int type = sqlite3_value_type(value);
-  if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ) return 1; /* the same function */
+  if( index_is_pattern(condition.kind) ) return 1; /* the same function */
   if( type==SQLITE_TEXT ){
     /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
     const unsigned char *text = sqlite3_value_text(value);
@@ -130,6 +130,8 @@ static uint32_t cursor_checks(const index_cursor *cursor, sqlite3_value **args){
   for(i=0; i<cursor->plan.num_conditions; i++){
     const index_condition condition = cursor->plan.conditions[i];
     if( index_is_on_id(condition.kind) || condition.is_list ) continue;
+    /* Nobody knows here by which of two collations SQLite compares, where one is not its own. */
+    if( condition.is_opaque && !index_is_pattern(condition.kind) ) continue;
     if( cursor_is_check_safe(index, condition, args[i]) ) checks |= (uint32_t)1 << i;
   }
   return checks;
@@ -154,9 +156,8 @@ static int cursor_bind_pattern(sqlite3_stmt *rows, int number, sqlite3_value *va
 static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
   int i, rc = SQLITE_OK;
   for(i=0; i<cursor->plan.num_conditions && rc==SQLITE_OK; i++){
-    const index_condition_kind kind = cursor->plan.conditions[i].kind;
     if( !(cursor->checks >> i & 1) ) continue;
-    if( kind==INDEX_LIKE || kind==INDEX_GLOB ) rc = cursor_bind_pattern(cursor->rows, 3 + i, args[i]);
+    if( index_is_pattern(cursor->plan.conditions[i].kind) ) rc = cursor_bind_pattern(cursor->rows, 3 + i, args[i]);
     else rc = sqlite3_bind_value(cursor->rows, 3 + i, args[i]);
   }
   return rc;
@@ -204,6 +205,7 @@ static int cursor_advance(index_cursor *cursor){
 static int cursor_check_source(index_cursor *cursor){
   bloom_index *index = index_of(cursor->base.pVtab);
   index_plan *plan = &cursor->plan;
+  index_collations collations = {.is_known = {0}};
   const char *doubt;
   int i, rc;
   if( !plan->is_unchecked && !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return SQLITE_OK;
@@ -214,8 +216,7 @@ static int cursor_check_source(index_cursor *cursor){
                            index->source_name, index->name);
   }
   for(i=0; i<plan->num_conditions && plan->is_unchecked && rc==SQLITE_OK; i++){
-    const index_condition_kind kind = plan->conditions[i].kind;
-    if( kind==INDEX_LIKE || kind==INDEX_GLOB ) rc = index_like_check(index, &plan->conditions[i]);
+    rc = index_check_condition(index, &collations, &plan->conditions[i]);
   }
   return rc;
 }

@@ -43,7 +43,7 @@ typedef struct index_condition {
   index_condition_kind kind;
   int key;       /* of the config, but for ids */
   int is_list;   /* IN: its argument is a list */
-  int is_opaque; /* the application's own LIKE or GLOB: blocks know nothing of it */
+  int is_opaque; /* the application's own LIKE, GLOB or collation: blocks know nothing of it */
 } index_condition;
 
 /* -- index_args.c ------------------------------------------------------------------ */
@@ -353,6 +353,18 @@ typedef struct index_plan {
 static inline int index_is_on_id(index_condition_kind kind){
   return kind==INDEX_ID_EQ || kind==INDEX_ID_GT || kind==INDEX_ID_GE || kind==INDEX_ID_LT || kind==INDEX_ID_LE;
 }
+
+static inline int index_is_pattern(index_condition_kind kind){
+  return kind==INDEX_LIKE || kind==INDEX_GLOB;
+}
+
+/* What is known of SQLite's own collations, whether they are its own; at first nothing. */
+typedef struct index_collations {
+  int is_known[3], is_built_in[3]; /* by bloom_collation */
+} index_collations;
+
+/* Sets condition->is_opaque if something that is not SQLite's own serves the operator. */
+int index_check_condition(bloom_index *index, index_collations *collations, index_condition *condition);
 
 /* Its operator in SQL. */
 const char *index_operator(index_condition_kind kind);

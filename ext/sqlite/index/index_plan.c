@@ -29,6 +29,24 @@ static int plan_is_collation_usable(const index_key *key, const char *name){
   return collation==BLOOM_COLLATION_BINARY || collation==key->equality.collation;
 }
 
+/* Sets condition->is_opaque if a collation that is not SQLite's own may serve the operator. */
+static int plan_check_collations(bloom_index *index, index_collations *collations, index_condition *condition){
+  const bloom_collation both[] = {BLOOM_COLLATION_BINARY, index->config.keys[condition->key].equality.collation};
+  int i, rc = SQLITE_OK;
+  for(i=0; i<2 && rc==SQLITE_OK; i++){
+    int *is_built_in = &collations->is_built_in[both[i]];
+    if( !collations->is_known[both[i]] ) rc = bloom_collation_is_built_in(index->connection, both[i], is_built_in);
+    collations->is_known[both[i]] = 1;
+    condition->is_opaque |= !*is_built_in;
+  }
+  return rc;
+}
+
+int index_check_condition(bloom_index *index, index_collations *collations, index_condition *condition){
+  if( index_is_on_id(condition->kind) ) return SQLITE_OK;
+  return index_is_pattern(condition->kind) ? index_like_check(index, condition) : plan_check_collations(index, collations, condition);
+}
+
 /* The indexed column that serves a condition on a column; -1: none. */
 static int plan_find_key(const bloom_index *index, int column, int is_like){
   int i;
@@ -183,20 +201,20 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
 
 /* Takes the constraints that can be answered. */
 static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
+  index_collations collations = {.is_known = {0}};
   int i, rc = SQLITE_OK;
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
     if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) ) continue;
+    if( !plan->is_unchecked ) rc = index_check_condition(index, &collations, &condition);
+    if( condition.is_opaque && !index_is_pattern(condition.kind) ) continue;
     /* Of one value at a time SQLite would compare the column with it, without the affinity that
     ** IN has. */
     if( condition.kind==INDEX_EQ || condition.kind==INDEX_ID_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
     plan->conditions[plan->num_conditions++] = condition;
     info->aConstraintUsage[i].argvIndex = plan->num_conditions;
-    if( condition.kind==INDEX_LIKE || condition.kind==INDEX_GLOB ){
-      if( !plan->is_unchecked ) rc = index_like_check(index, &plan->conditions[plan->num_conditions-1]);
-      /* The inner statement calls the same function. */
-      info->aConstraintUsage[i].omit = !plan_has_range(info, info->aConstraint[i].iColumn);
-    }
+    /* The inner statement calls the same function. */
+    if( index_is_pattern(condition.kind) ) info->aConstraintUsage[i].omit = !plan_has_range(info, info->aConstraint[i].iColumn);
   }
   return rc;
 }

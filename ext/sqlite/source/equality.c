@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../key.h"
+#include "sql.h"
 #include "tokens.h"
 
 /* A text of this size needs no memory to be changed in. */
@@ -40,6 +41,43 @@ int bloom_collation_named(const char *name, bloom_collation *collation){
     return 0;
   }
   return 1;
+}
+
+/* Texts that SQLite's own collations tell apart, and others may not; but for what undoes them. */
+static const struct {
+  const char *a, *b;
+  bloom_collation undone_by; /* BINARY: none */
+} collation_samples[] = {
+  {"a", "A", BLOOM_COLLATION_NOCASE},
+  {"a", "a ", BLOOM_COLLATION_RTRIM},
+  {"a", "a\t", 0}, {"a", "a\n", 0}, {"a", "a\xC2\xA0", 0}, {"a", " a", 0},    /* blanks of all kinds */
+  {"\xC3\xA4", "\xC3\x84", 0}, {"\xCF\x89", "\xCE\xA9", 0}, {"\xD1\x8F", "\xD0\xAF", 0}, /* case: Latin, Greek, Cyrillic, */
+  {"k", "\xE2\x84\xAA", 0}, {"s", "\xC5\xBF", 0}, {"ss", "\xC3\x9F", 0},   /* Kelvin, long s, sharp s, */
+  {"I", "\xC4\xB1", 0}, {"i", "\xC4\xB0", 0},                              /* and Turkish */
+  {"e", "\xC3\xA9", 0}, {"\xC3\xA9", "e\xCC\x81", 0},                      /* accents, NFC and NFD */
+  {"a", "\xEF\xBD\x81", 0}, {"\xE3\x81\x82", "\xE3\x82\xA2", 0},          /* width, kana */
+  {"ab", "a b", 0}, {"ab", "a-b", 0}, {"ab", "a\xC2\xAD" "b", 0},            /* what some leave out */
+  {"1", "01", 0}, {"1", "1.0", 0}, {"1", "x1", 0}, {"a", "b", 0},            /* numbers, marks */
+  {"0123456789012345678901234567890123456789a", "0123456789012345678901234567890123456789b", 0} /* a beginning alone */
+};
+#define NUM_COLLATION_SAMPLES (sizeof(collation_samples) / sizeof(collation_samples[0]))
+
+int bloom_collation_is_built_in(bloom_connection *connection, bloom_collation collation, int *is_built_in){
+  static const char *const names[] = {"BINARY", "NOCASE", "RTRIM"};
+  sqlite3_stmt *row;
+  size_t i;
+  int rc = bloom_sql_prepare(connection, &row, "SELECT ?1 = ?2 COLLATE %s", names[collation]);
+  *is_built_in = rc==SQLITE_OK;
+  for(i=0; i<NUM_COLLATION_SAMPLES && *is_built_in; i++){
+    if( collation!=BLOOM_COLLATION_BINARY && collation_samples[i].undone_by==collation ) continue;
+    rc = sqlite3_bind_text(row, 1, collation_samples[i].a, -1, SQLITE_STATIC);
+    if( rc==SQLITE_OK ) rc = sqlite3_bind_text(row, 2, collation_samples[i].b, -1, SQLITE_STATIC);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, row);
+    *is_built_in = rc==SQLITE_ROW && sqlite3_column_int(row, 0)==0;
+    sqlite3_reset(row);
+  }
+  sqlite3_finalize(row);
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
 static void push(bloom_key_hashes *hashes, bloom_hash_value hash){

@@ -18,7 +18,7 @@
 #define BLOOM_SQLITE_SOURCE_EQUALITY_H
 
 #include "../../core/filter.h"
-#include "../sqlite_api.h"
+#include "../connection.h"
 
 /* What values a column can hold. */
 typedef enum bloom_column_kind {
@@ -53,6 +53,11 @@ bloom_column_kind bloom_column_kind_of(const char *declared_type);
 
 /* 1 and *collation set if it is one of SQLite's own, else 0.  The name may be NULL. */
 int bloom_collation_named(const char *name, bloom_collation *collation);
+
+/* Sets *is_built_in to 0 if a collation finds more texts equal than SQLite's own of that name, as
+** samples show: an application may have put another in its place.  SQLite compiles statements anew
+** then, so one look for each plan is enough.  SQLITE_OK, or an error that is fatal (sql.h). */
+int bloom_collation_is_built_in(bloom_connection *connection, bloom_collation collation, int *is_built_in);
 
 /* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_insert_hashes(
