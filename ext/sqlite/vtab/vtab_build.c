@@ -294,7 +294,10 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   }
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = rebuild_from(vtab, &triggers, is_certain, &error);
-  if( error ) bloom_fail_vtab(&vtab->base.zErrMsg, "%z", error);
+  if( error ){
+    bloom_fail_vtab(&vtab->base.zErrMsg, vtab->is_lost ? "%z; if its table or column was renamed, drop %s and create it again" : "%z",
+                    error, vtab->name);
+  }
   bloom_triggers_free(&triggers);
   vtab->is_checked = 0;
   sqlite3_set_last_insert_rowid(db, rowid);

@@ -83,12 +83,15 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
   bloom_triggers triggers;
   int rc;
   *doubt = NULL;
-  vtab->is_outrun = 0;
+  vtab->is_outrun = vtab->is_lost = 0;
   if( vtab->layout.number==0 ) return SQLITE_OK; /* it has no pages, which is damage */
   rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ){
-    if( bloom_vtab_trigger_kinds(&triggers)!=vtab->layout.triggers ) *doubt = "triggers of its own are gone, or their table is";
-    else if( !bloom_triggers_are_on_one_table(&triggers) ) *doubt = "triggers of its own are on another table";
+    const unsigned kinds = bloom_vtab_trigger_kinds(&triggers);
+    const int is_one_table = bloom_triggers_are_on_one_table(&triggers);
+    if( kinds!=vtab->layout.triggers ) *doubt = "triggers of its own are gone, or their table is";
+    else if( !is_one_table ) *doubt = "triggers of its own are on another table";
+    vtab->is_lost = !is_one_table || !(kinds >> BLOOM_BEFORE_DELETE & 1u);
   }
   if( rc==SQLITE_OK && *doubt==NULL ) rc = check_order(vtab, &triggers, doubt);
   if( rc==SQLITE_OK && *doubt==NULL ) rc = check_key(vtab, &triggers, doubt);
@@ -125,6 +128,7 @@ int bloom_vtab_check_source(bloom_vtab *vtab, int *is_certain){
 }
 
 int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char **note){
+  const int is_lost = whole->is_maybe && vtab->doubt && vtab->is_lost;
   const char *why = NULL;
   *note = NULL;
   if( whole->is_maybe && vtab->doubt ) why = vtab->doubt;
@@ -135,9 +139,10 @@ int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char 
   else if( whole->is_full ) why = "it has more keys than room";
   else if( whole->num_removed>=MIN_REMOVED_KEYS && whole->num_removed>whole->num_keys / 5 ) why = "more than a fifth of its keys is gone";
   if( why==NULL ) return SQLITE_OK;
-  *note = sqlite3_mprintf("%s%s; INSERT INTO %s(%s) VALUES ('rebuild') %s",
+  *note = sqlite3_mprintf("%s%s; INSERT INTO %s(%s) VALUES ('rebuild') %s%s%s%s",
                           whole->is_maybe ? "every key may be in it, because " : "", why, vtab->name, vtab->name,
-                          whole->is_maybe ? "repairs it" : "makes it smaller");
+                          whole->is_maybe ? "repairs it" : "makes it smaller", is_lost ? ", if its table is still called " : "",
+                          is_lost ? vtab->args.table : "", is_lost ? "; else drop it and create it again" : "");
   return *note ? SQLITE_OK : SQLITE_NOMEM;
 }
 

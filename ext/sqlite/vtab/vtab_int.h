@@ -100,6 +100,7 @@ typedef struct bloom_vtab {
   sqlite3_int64 checked_version;
   char *doubt; /* why every key may be in it; NULL: what the filter says is certain */
   int is_outrun; /* because an AFTER trigger is newer, and no mark says so yet */
+  int is_lost;   /* no trigger says which table it follows: 'rebuild' can only take the names of CREATE */
 } bloom_vtab;
 
 /* Sees to it that vtab->schema is the name of the vtab's database, before any of it is read or
