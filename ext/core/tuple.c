@@ -11,7 +11,7 @@ int bloom_tuple_read(const uint8_t **next, const uint8_t *end, bloom_tuple_value
   const uint8_t *bytes = *next;
   const size_t num_left = (size_t)(end - bytes);
   const uint8_t tag = bytes[0];
-  bloom_tuple_value found = {.tag = BLOOM_TUPLE_INTEGER};
+  bloom_tuple_value found = {.tag = (bloom_tuple_tag)tag};
   size_t num_bytes = BLOOM_TUPLE_NUMBER_BYTES;
   if( tag==BLOOM_TUPLE_INTEGER || tag==BLOOM_TUPLE_REAL ){
     uint64_t bits;
@@ -20,13 +20,11 @@ int bloom_tuple_read(const uint8_t **next, const uint8_t *end, bloom_tuple_value
     if( tag==BLOOM_TUPLE_INTEGER ){
       found.integer = (int64_t)bits;
     }else{
-      found.tag = BLOOM_TUPLE_REAL;
       memcpy(&found.real, &bits, sizeof(found.real));
       if( found.real!=found.real ) return 0; /* SQLite has no NaN */
     }
   }else if( tag==BLOOM_TUPLE_TEXT || tag==BLOOM_TUPLE_BLOB ){
     if( num_left<BLOOM_TUPLE_HEADER_BYTES ) return 0;
-    found.tag = tag==BLOOM_TUPLE_TEXT ? BLOOM_TUPLE_TEXT : BLOOM_TUPLE_BLOB;
     found.num_bytes = bloom_load32_le(bytes + 1);
     found.bytes = bytes + BLOOM_TUPLE_HEADER_BYTES;
     if( num_left-BLOOM_TUPLE_HEADER_BYTES<found.num_bytes ) return 0;

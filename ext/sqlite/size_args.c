@@ -59,16 +59,11 @@ const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES])
   return text ? bloom_text_hint(text, hint) : NULL;
 }
 
-static int is_encoding(sqlite3_value *value){
-  const char *name = sqlite3_value_type(value)==SQLITE_TEXT ? bloom_name_arg(value) : NULL;
-  return name && bloom_encoding_named(name);
-}
-
 int bloom_read_bits_per_key(
   sqlite3_context *context, bloom_arg arg, sqlite3_value *next, int has_encoding, double *bits_per_key
 ){
   char hint[BLOOM_HINT_BYTES];
-  const char *meant;
+  const char *name, *meant;
   if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
     *bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
     return SQLITE_OK;
@@ -77,8 +72,9 @@ int bloom_read_bits_per_key(
     *bits_per_key = sqlite3_value_double(arg.value);
     return SQLITE_OK;
   }
-  meant = bloom_number_hint(arg.value, hint);
-  if( has_encoding && is_encoding(arg.value) ) meant = "the encoding comes last";
+  name = sqlite3_value_type(arg.value)==SQLITE_TEXT ? bloom_name_arg(arg.value) : NULL;
+  meant = name ? bloom_text_hint(name, hint) : NULL;
+  if( has_encoding && name && bloom_encoding_named(name) ) meant = "the encoding comes last";
   if( next && bloom_is_number_in(arg.value, 100, HUGE_CAPACITY) && bloom_is_number_in(next, 0, 100) ){
     meant = "the capacity comes after bits_per_key";
   }

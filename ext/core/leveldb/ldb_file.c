@@ -26,19 +26,6 @@ typedef struct ldb_handle {
   uint64_t offset, num_bytes;
 } ldb_handle;
 
-/* The messages about a block. */
-typedef struct block_words {
-  const char *outside, *checksum;
-} block_words;
-
-static const block_words metaindex_words = {
-  "the metaindex block lies outside of the file",
-  "the metaindex block does not have its checksum",
-};
-static const block_words filter_words = {
-  "the filter block lies outside of the file",
-  "the filter block does not have its checksum",
-};
 static const char metaindex_damaged[] = "the metaindex block is damaged";
 
 /* Takes a varint off the front.  Returns 0 if there is none. */
@@ -53,21 +40,21 @@ static int take_block_handle(ldb_span *span, ldb_handle *handle){
   return take_varint64(span, &handle->offset) && take_varint64(span, &handle->num_bytes);
 }
 
-/* Finds a block by its handle and verifies its checksum.  Returns NULL, or what is
-** wrong. */
-static const char *read_block(ldb_span file, ldb_handle handle, const block_words *words,
+/* Finds a block by its handle and verifies its checksum.  Returns NULL, or what is wrong:
+** outside or damaged. */
+static const char *read_block(ldb_span file, ldb_handle handle, const char *outside, const char *damaged,
                               ldb_span *block, uint8_t *compression){
   const uint8_t *trailer;
   uint32_t crc;
   if( handle.offset>file.num_bytes || file.num_bytes - handle.offset<BLOOM_LDB_TRAILER_BYTES
    || handle.num_bytes>file.num_bytes - handle.offset - BLOOM_LDB_TRAILER_BYTES ){
-    return words->outside;
+    return outside;
   }
   block->bytes = file.bytes + handle.offset;
   block->num_bytes = (size_t)handle.num_bytes;
   trailer = block->bytes + block->num_bytes;
   crc = bloom_crc32c(block->bytes, block->num_bytes + 1);
-  if( bloom_crc32c_mask(crc)!=bloom_load32_le(trailer + 1) ) return words->checksum;
+  if( bloom_crc32c_mask(crc)!=bloom_load32_le(trailer + 1) ) return damaged;
   *compression = trailer[0];
   return NULL;
 }
@@ -147,7 +134,8 @@ static int has_too_few_slots(const bloom_filter_block *block, uint64_t offset){
 static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloom_ldb_file *ldb){
   ldb_span metaindex, filter_block, value = {NULL, 0};
   ldb_handle filter_handle;
-  const char *wrong = read_block(file, metaindex_handle, &metaindex_words, &metaindex, &ldb->compression);
+  const char *wrong = read_block(file, metaindex_handle, "the metaindex block lies outside of the file",
+                                 "the metaindex block does not have its checksum", &metaindex, &ldb->compression);
   if( wrong ) return wrong;
   if( ldb->compression ){
     ldb->filter = BLOOM_LDB_METAINDEX_COMPRESSED;
@@ -156,7 +144,8 @@ static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloo
   wrong = find_filter(metaindex, ldb, &value);
   if( wrong || ldb->filter!=BLOOM_LDB_HAS_FILTERS ) return wrong;
   if( !take_block_handle(&value, &filter_handle) ) return metaindex_damaged;
-  wrong = read_block(file, filter_handle, &filter_words, &filter_block, &ldb->compression);
+  wrong = read_block(file, filter_handle, "the filter block lies outside of the file",
+                     "the filter block does not have its checksum", &filter_block, &ldb->compression);
   if( wrong ) return wrong;
   if( ldb->compression ){
     ldb->filter = BLOOM_LDB_FILTER_COMPRESSED;

@@ -11,36 +11,25 @@
 #include "../errors.h"
 #include "../filter_arg.h"
 #include "functions.h"
+#include "../hash_queue.h"
 #include "../interrupt.h"
 #include "../key.h"
-
-/* The number of hashes that are added to the filter at once. */
-#define ADD_BATCH_HASHES 64
 
 /* Adds the keys that are not NULL.  SQLITE_OK or SQLITE_NOMEM. */
 static int add_keys(
   const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *bytes, int num_keys, sqlite3_value **keys
 ){
-  union { uint32_t narrow[ADD_BATCH_HASHES]; uint64_t wide[ADD_BATCH_HASHES]; } hashes;
-  bloom_hash_run run = {.next = NULL, .hashes = &hashes, .num_hashes = 0};
-  int i;
-  for(i=0; i<num_keys; i++){
+  bloom_hash_queue queue = {.hash_value_bytes = encoding->hash_value_bytes};
+  int i, rc = SQLITE_OK;
+  for(i=0; i<num_keys && rc==SQLITE_OK; i++){
     bloom_hash_value hash;
     const bloom_key_kind kind = bloom_hash_of_key(encoding, keys[i], &hash);
-    if( kind==BLOOM_KEY_NULL ) continue;
-    if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
-    if( run.num_hashes==ADD_BATCH_HASHES ){
-      encoding->writer->add(shape, bytes, &run);
-      run.num_hashes = 0;
-    }
-    if( encoding->hash_value_bytes==sizeof(uint32_t) ){
-      hashes.narrow[run.num_hashes++] = (uint32_t)hash;
-    }else{
-      hashes.wide[run.num_hashes++] = hash;
-    }
+    if( kind==BLOOM_KEY_NOMEM ) rc = SQLITE_NOMEM;
+    else if( kind!=BLOOM_KEY_NULL ) rc = bloom_hash_queue_push(&queue, hash);
   }
-  encoding->writer->add(shape, bytes, &run);
-  return SQLITE_OK;
+  if( rc==SQLITE_OK ) encoding->writer->add(shape, bytes, bloom_hash_queue_runs(&queue));
+  bloom_hash_queue_clear(&queue);
+  return rc;
 }
 
 void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){

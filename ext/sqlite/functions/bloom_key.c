@@ -183,28 +183,24 @@ static const key_type *key_type_named(const char *name){
   return NULL;
 }
 
-/* Fails because the second argument names no type; or the first does. */
-static void fail_key_type(sqlite3_context *context, sqlite3_value **args){
-  const char *first = type_name_of(context, args[0]);
-  if( first==NULL ) return;
-  bloom_fail_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
-                 "'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', 'big32', 'big64', 'varint32', "
-                 "'varint64' or, with a secret, 'siphash'",
-                 key_type_named(first) ? "the value comes before the type" : NULL);
-}
-
 /* The type that the second argument names; NULL, the error set on context, if it is none. */
 static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **args){
   const char *name = type_name_of(context, args[1]);
+  const char *first;
   const key_type *type;
   if( name==NULL ) return NULL;
   type = key_type_named(name);
   if( type ) return type;
   if( sqlite3_stricmp(name, SIPHASH)==0 ){
     bloom_fail(context, "bloom_key(): argument 3 (secret) is missing: 'siphash' takes a BLOB of 16 bytes");
-  }else{
-    fail_key_type(context, args);
+    return NULL;
   }
+  first = type_name_of(context, args[0]);
+  if( first==NULL ) return NULL;
+  bloom_fail_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
+                 "'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', 'big32', 'big64', 'varint32', "
+                 "'varint64' or, with a secret, 'siphash'",
+                 key_type_named(first) ? "the value comes before the type" : NULL);
   return NULL;
 }
 

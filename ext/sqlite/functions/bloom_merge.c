@@ -16,6 +16,7 @@
 ** It is not a window function, because a filter cannot be removed from a union.
 */
 #include "../../core/bits.h"
+#include "../../core/bloomfile/bloomfile.h"
 #include "../../core/encodings.h"
 #include "../errors.h"
 #include "../filter_arg.h"
@@ -43,11 +44,6 @@ static int start_union(sqlite3 *db, merge_state *state, const bloom_filter *filt
   return SQLITE_OK;
 }
 
-/* The bytes of each unit of a BloomFile. */
-static sqlite3_int64 place_bytes(const bloom_shape *shape){
-  return (sqlite3_int64)(shape->num_bits / 8 / shape->num_slots);
-}
-
 /* Fails because filters of one encoding differ in shape. */
 static void fail_shapes(sqlite3_context *context, const bloom_filter *before, const bloom_filter *now){
   const bloom_shape *a = &before->shape, *b = &now->shape;
@@ -60,8 +56,8 @@ static void fail_shapes(sqlite3_context *context, const bloom_filter *before, co
   bloom_fail(context, "bloom_merge(): files must have one shape, not %lld units of %lld bytes and %d probes and then "
                       "%lld units of %lld bytes and %d probes; build them with equal bits_per_key and capacity for "
                       "equal sets",
-             (sqlite3_int64)a->num_slots, place_bytes(a), (int)a->num_probes,
-             (sqlite3_int64)b->num_slots, place_bytes(b), (int)b->num_probes);
+             (sqlite3_int64)a->num_slots, (sqlite3_int64)bloom_bloomfile_unit_bytes(a), (int)a->num_probes,
+             (sqlite3_int64)b->num_slots, (sqlite3_int64)bloom_bloomfile_unit_bytes(b), (int)b->num_probes);
 }
 
 /* Adds one filter to the union.  SQLITE_OK, SQLITE_NOMEM, SQLITE_INTERRUPT, or SQLITE_ERROR

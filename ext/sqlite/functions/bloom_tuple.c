@@ -13,40 +13,25 @@
 ** that it uses again for the next row. */
 #define SHORT_TUPLE_BYTES 256
 
-/* Sets the result if the values have no tuple. */
-static void finish_tuple(sqlite3_context *context, bloom_tuple_status status){
-  if( status==BLOOM_TUPLE_HAS_NULL ) sqlite3_result_null(context);
-  if( status==BLOOM_TUPLE_NOMEM ) sqlite3_result_error_nomem(context);
-}
-
-static void long_tuple(sqlite3_context *context, int num_args, sqlite3_value **args, uint64_t num_bytes){
-  const int max_bytes = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
-  bloom_tuple_status status;
-  uint8_t *bytes;
-  if( num_bytes>(uint64_t)max_bytes ){
-    sqlite3_result_error_toobig(context);
-    return;
-  }
-  bytes = bloom_malloc_or_fail(context, num_bytes);
-  if( bytes==NULL ) return;
-  status = bloom_tuple_write(num_args, args, bytes, num_bytes, &num_bytes);
-  sqlite3_result_blob64(context, bytes, num_bytes, sqlite3_free);
-  finish_tuple(context, status);
-}
-
 void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
-  uint8_t bytes[SHORT_TUPLE_BYTES];
+  uint8_t short_bytes[SHORT_TUPLE_BYTES], *bytes = short_bytes;
   uint64_t num_bytes = 0;
   bloom_tuple_status status;
   if( num_args==0 ){
     bloom_fail(context, "bloom_tuple(): argument 1 (value) is missing");
     return;
   }
-  status = bloom_tuple_write(num_args, args, bytes, sizeof(bytes), &num_bytes);
-  if( num_bytes>sizeof(bytes) ){
-    long_tuple(context, num_args, args, num_bytes);
-    return;
+  status = bloom_tuple_write(num_args, args, bytes, sizeof(short_bytes), &num_bytes);
+  if( num_bytes>sizeof(short_bytes) ){
+    if( num_bytes>(uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1) ){
+      sqlite3_result_error_toobig(context);
+      return;
+    }
+    bytes = bloom_malloc_or_fail(context, num_bytes);
+    if( bytes==NULL ) return;
+    status = bloom_tuple_write(num_args, args, bytes, num_bytes, &num_bytes);
   }
-  sqlite3_result_blob(context, bytes, (int)num_bytes, SQLITE_TRANSIENT);
-  finish_tuple(context, status);
+  sqlite3_result_blob64(context, bytes, num_bytes, bytes==short_bytes ? SQLITE_TRANSIENT : sqlite3_free);
+  if( status==BLOOM_TUPLE_HAS_NULL ) sqlite3_result_null(context);
+  if( status==BLOOM_TUPLE_NOMEM ) sqlite3_result_error_nomem(context);
 }
