@@ -222,6 +222,27 @@ case(renamed_to_a_row, "new", "NEW")
 case(renamed_to_a_row, "old", "old")
 
 
+def replaced_collation(files, name):
+    """The application puts another in place of one of SQLite's own: its connection cannot use the filter."""
+    def compare(a, b):
+        return (a.casefold().strip() > b.casefold().strip()) - (a.casefold().strip() < b.casefold().strip())
+    db = filtered(files, columns="k TEXT COLLATE " + name, rows=50)
+    db.execute("INSERT INTO t VALUES ('\u00c477')")
+    sql = "SELECT count(*) FROM t WHERE k = '\u00e477\n'", "SELECT count(*) FROM f('\u00e477\n')"
+    expect([one(db, each) for each in sql], [0, 0])
+    db.create_collation(name, compare)
+    expect([one(db, each) for each in sql], [1, 1])
+    expect(one(db, "SELECT bloom_may_contain((SELECT handle FROM f), 'absent') + (filter IS NULL) FROM f"), 2)
+    assert "collation %s is not SQLite's own" % name in note(db), note(db)
+    for each in "INSERT INTO f(f) VALUES ('integrity-check')", "INSERT INTO f(f) VALUES ('rebuild')", "CREATE VIRTUAL TABLE g USING bloom(t, k)":
+        fails(db, each, name)
+    is_whole(files.connect())
+
+
+for name in "BINARY", "NOCASE", "RTRIM":
+    case(replaced_collation, name, name)
+
+
 @test
 def column_gets_a_default(files):
     """In place: now an AFTER trigger is needed that is not there."""

@@ -131,6 +131,10 @@ int bloom_vtab_note(const bloom_vtab *vtab, const bloom_vtab_whole *whole, char 
   const int is_lost = whole->is_maybe && vtab->doubt && vtab->is_lost;
   const char *why = NULL;
   *note = NULL;
+  if( whole->is_maybe && vtab->replaced ){
+    *note = sqlite3_mprintf("every key may be in it on this connection, because collation %s is not SQLite's own", vtab->replaced);
+    return *note ? SQLITE_OK : SQLITE_NOMEM;
+  }
   if( whole->is_maybe && vtab->doubt ) why = vtab->doubt;
   else if( whole->is_maybe && whole->reads_otherwise ) why = "SQLite reads decimals otherwise now";
   else if( whole->is_maybe ) why = "the schema cannot be read now";
@@ -186,7 +190,7 @@ static int check_whole(bloom_vtab *vtab, int is_quick, char **finding){
   bloom_vtab_whole *whole = NULL;
   sqlite3_int64 num_keys = 0, num_missed = 0;
   int is_certain, rc = bloom_vtab_read_whole(vtab, is_quick, &whole);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_answers(vtab, &is_certain);
   if( rc==SQLITE_OK && (!is_certain || whole->is_maybe) ){
     whole->is_maybe = 1;
     rc = bloom_vtab_note(vtab, whole, finding);

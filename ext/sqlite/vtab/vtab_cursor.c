@@ -23,7 +23,7 @@
 #define PLAN_PARTS 16 /* the key's columns one by one; with PLAN_KEY */
 #define ONLY_UNHEARD 128 /* nothing else is asked */
 #define WITH_UNHEARD 64 /* the statement has an AFTER trigger that is newer than the filter's */
-#define WITH_UNKNOWN 32 /* it is not known whether the collations are those of the columns */
+#define WITH_UNKNOWN 32 /* it is not known whether the collations are those of the columns, or one is the application's */
 
 typedef struct vtab_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
@@ -119,10 +119,10 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   bloom_vtab *vtab = vtab_of(base);
   int i, is_certain, has_unusable = 0;
   int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_answers(vtab, &is_certain);
   if( bloom_sql_is_fatal(rc) ) return rc;
   bloom_vtab_forget_message(vtab);
-  info->idxNum = (rc==SQLITE_OK ? PLAN_FACTS : UNCHECKED) | (vtab->is_outrun ? WITH_UNHEARD : 0);
+  info->idxNum = (rc!=SQLITE_OK ? UNCHECKED : vtab->replaced ? WITH_UNKNOWN : PLAN_FACTS) | (vtab->is_outrun ? WITH_UNHEARD : 0);
   if( info->colUsed==(sqlite3_uint64)1 << (bloom_vtab_num_parts(vtab) + BLOOM_VTAB_UNHEARD) ) info->idxNum |= ONLY_UNHEARD;
   info->estimatedRows = 1;
   info->estimatedCost = 10;
@@ -221,7 +221,7 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   if( rc!=SQLITE_OK ) return rc;
   is_certain = vtab->doubt==NULL;
   if( plan & UNCHECKED || (vtab->reader==NULL && bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
-    rc = bloom_vtab_check_source(vtab, &is_certain);
+    rc = bloom_vtab_check_answers(vtab, &is_certain);
   }
   if( plan & WITH_UNKNOWN ) is_certain = 0;
   /* Where an authorizer keeps it from the schema, every key may be in it. */

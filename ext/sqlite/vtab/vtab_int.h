@@ -100,6 +100,7 @@ typedef struct bloom_vtab {
   sqlite3_int64 checked_version;
   char *doubt; /* why every key may be in it; NULL: what the filter says is certain */
   int is_outrun; /* because an AFTER trigger is newer, and no mark says so yet */
+  const char *replaced; /* a collation of the key that is the application's, when a plan was made */
   int is_lost;   /* no trigger says which table it follows: 'rebuild' can only take the names of CREATE */
 } bloom_vtab;
 
@@ -278,6 +279,7 @@ bloom_vtab_key bloom_vtab_key_of_row(const bloom_vtab_layout *layout, sqlite3_st
 ** answers are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is
 ** known. */
 int bloom_vtab_check_source(bloom_vtab *vtab, int *is_certain);
+int bloom_vtab_check_answers(bloom_vtab *vtab, int *is_certain); /* vtab->replaced, too */
 
 /* A byte in the table that the guard trigger is on: vtab_unheard.c. */
 typedef enum bloom_vtab_mark {

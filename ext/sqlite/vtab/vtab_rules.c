@@ -84,10 +84,41 @@ static int refuse_coarse_collation(const bloom_source *source, const char *expre
                                             "NOCASE, rtrim(...) for RTRIM", expression) : SQLITE_OK;
 }
 
+/* Finds a collation of the key that the application has put in place of SQLite's own; *name is NULL if there is none. */
+static int find_replaced_collation(bloom_connection *connection, const bloom_vtab_layout *layout, const char **name){
+  static const char *const names[] = {"BINARY", "NOCASE", "RTRIM"};
+  int i, is_own, rc = SQLITE_OK;
+  unsigned seen = 0;
+  *name = NULL;
+  for(i=0; i<layout->num_columns && rc==SQLITE_OK && *name==NULL; i++){
+    const bloom_collation collation = layout->rules[i].collation;
+    if( seen >> collation & 1u ) continue;
+    seen |= 1u << collation;
+    rc = bloom_collation_is_built_in(connection, collation, &is_own);
+    if( rc==SQLITE_OK && !is_own ) *name = names[collation];
+  }
+  return rc;
+}
+
+int bloom_vtab_check_answers(bloom_vtab *vtab, int *is_certain){
+  int rc = bloom_vtab_check_source(vtab, is_certain);
+  vtab->replaced = NULL;
+  if( rc!=SQLITE_OK || !*is_certain ) return rc;
+  rc = find_replaced_collation(vtab->connection, &vtab->layout, &vtab->replaced);
+  *is_certain = rc==SQLITE_OK && vtab->replaced==NULL;
+  return rc;
+}
+
 int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
   sqlite3_str *sql;
   char *keys;
+  const char *replaced = NULL;
   int i, rc = bloom_vtab_find_rules(source, args, layout, error);
+  if( rc==SQLITE_OK ) rc = find_replaced_collation(source->connection, layout, &replaced);
+  if( replaced ){
+    return bloom_fail_vtab(error, "bloom: the application has put a collation of its own in place of SQLite's %s, and a "
+                                  "filter cannot know which values it takes for equal", replaced);
+  }
   if( rc==SQLITE_OK && args->key ) rc = bloom_text_check_expression("key", args->key, error);
   if( rc==SQLITE_OK && args->where ) rc = bloom_text_check_expression("where", args->where, error);
   if( rc==SQLITE_OK ) rc = refuse_rowid(source, args->key, error);
