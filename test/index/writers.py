@@ -272,6 +272,16 @@ def functions_of_the_program(files):
     expect(db.execute("SELECT id FROM log_index WHERE k GLOB 'key77'").fetchall(), [(77,)])
 
 
+@test
+def hidden_notes(files):
+    """By an authorizer, from a program that reads: then all is read."""
+    db = files.connect()
+    make(db)
+    db.execute("UPDATE log SET k = 'late' WHERE id IN (77, 78)")
+    db.set_authorizer(lambda action, name, *rest: sqlite3.SQLITE_IGNORE if (action, name) == (sqlite3.SQLITE_READ, "log_index_changed") else sqlite3.SQLITE_OK)
+    expect(db.execute("SELECT id FROM log_index WHERE k = 'late'").fetchall(), [(77,), (78,)])
+
+
 def a_collation_of_the_program(files, name, when):
     """It has the name of one of SQLite's own, and takes more texts for equal."""
     def compare(a, b):

@@ -318,8 +318,10 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
                              index->schema, index->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
-    if( unmerged.num_intervals==INDEX_MAX_INTERVALS ){
-      rc = intervals_add(&unmerged, id, INT64_MAX);
+    /* NULL comes first, and is an id that an authorizer hides. */
+    const int is_hidden = sqlite3_column_type(row, 0)==SQLITE_NULL;
+    if( is_hidden || unmerged.num_intervals==INDEX_MAX_INTERVALS ){
+      rc = intervals_add(&unmerged, is_hidden ? INT64_MIN : id, INT64_MAX);
       break;
     }
     rc = id<=layout->covered ? intervals_add(&unmerged, id, id) : SQLITE_OK;
