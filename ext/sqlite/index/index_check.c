@@ -178,7 +178,7 @@ int index_check(bloom_index *index, int is_quick, char **finding){
     *finding = error;
     error = NULL;
     rc = SQLITE_OK;
-  }else if( rc==SQLITE_OK && source.doubt ){
+  }else if( rc==SQLITE_OK && source.doubt && !source.may_be_well ){
     rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name, source.doubt));
   }
   index_source_free(&source);

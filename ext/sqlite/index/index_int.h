@@ -146,6 +146,7 @@ int index_triggers_drop(bloom_index *index);
 typedef struct index_source {
   char *name;  /* what it is called, NULL if it is gone */
   char *doubt; /* NULL, or why blocks cannot be believed: the whole source is read then */
+  int may_be_well; /* the doubt is a trigger of the user's alone, and no damage */
   int is_view; /* a view has its name and its columns */
   int has_tables; /* those of the index are there, as tables: else no command can run */
 } index_source;

@@ -150,7 +150,9 @@ static int index_check_order(bloom_index *index, index_source *source, const blo
   for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
     int can_stop = 0;
     if( all.rows[i].order>guard ) rc = index_find_can_stop(index, all.rows[i].sql, &can_stop);
-    if( rc==SQLITE_OK && can_stop ) rc = index_set_doubt(source, "the table has a trigger that is newer than the index; 'rebuild' repairs it");
+    if( rc!=SQLITE_OK || !can_stop ) continue;
+    source->may_be_well |= source->doubt==NULL;
+    rc = index_set_doubt(source, "the table has a trigger that is newer than the index; 'rebuild' repairs it");
   }
   bloom_triggers_free(&all);
   return rc;
@@ -280,8 +282,8 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
   if( rc==SQLITE_OK && (ours.num_rows!=NUM_INDEX_TRIGGERS || !bloom_triggers_are_on_one_table(&ours)) ){
     rc = index_set_doubt(source, "triggers on the table are gone; 'rebuild' repairs it");
   }
-  if( rc==SQLITE_OK ) rc = index_check_order(index, source, &ours);
   if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
+  if( rc==SQLITE_OK ) rc = index_check_order(index, source, &ours);
   bloom_triggers_free(&ours);
   if( rc==SQLITE_OK ){
     sqlite3_free(index->source_name);
