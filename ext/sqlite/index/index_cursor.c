@@ -212,8 +212,9 @@ static int cursor_check_source(index_cursor *cursor){
   rc = index_source_doubt(index, &doubt, &index->base.zErrMsg);
   if( doubt ) plan->reads_all = 1;
   if( rc==SQLITE_OK && index->is_view && !plan->is_view ){
-    return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is a view now, which this plan does not read: prepare the statement anew, or drop %s",
-                           index->source_name, index->name);
+    return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is a view now, which %s, or drop %s", index->source_name,
+                           bloom_can_read_in_best_index() ? "this plan does not read: prepare the statement anew"
+                                                          : "an index reads from SQLite 3.38.2 on: read the view itself", index->name);
   }
   for(i=0; i<plan->num_conditions && plan->is_unchecked && rc==SQLITE_OK; i++){
     rc = index_check_condition(index, &collations, &plan->conditions[i]);
