@@ -677,6 +677,16 @@ def a_damaged_index_reads_the_source(files):
         is_certain(db, INDEX)
 
 
+@test
+def an_index_whose_config_is_gone(files):
+    make(files, INDEX).execute("DROP TABLE f_config").connection.close()
+    db = files.connect()
+    for sql, why in ("SELECT * FROM f", "no tables specified"), ("SELECT k FROM f", "no such column"), ("INSERT INTO f(f) VALUES ('rebuild')", "damaged"):
+        fails(db, sql, why)
+    execute(db, "DROP TABLE f", "CREATE VIRTUAL TABLE f USING bloom_index(t, k)")
+    is_certain(db, INDEX)
+
+
 def flipped_bits(files, module):
     db = make(files, module, num_rows=5000)
     if module == FILTER:
