@@ -225,14 +225,16 @@ def is_whole(db, keys="SELECT k FROM t", filter_="f", absent=ABSENT):
 
 
 def is_uncertain(db, keys="SELECT k FROM t", filter_="f", absent=ABSENT):
-    """Every key may be in it, the facts say why and what to do, and the check finds it."""
+    """Every key may be in it, the facts say why and what to do, and the check finds it, or what came of it."""
     no_false_negative(db, keys, filter_)
     expect(len(lookups(db, filter_, absent)), len(absent), filter_ + ": maybe to absent keys by look-up")
     expect(len(handled(db, filter_, absent)), len(absent), filter_ + ": maybe to absent keys by handle")
     text = note(db, filter_)
     assert isinstance(text, str) and "rebuild" in text, "%s: note: %r" % (filter_, text)
     name = bare(filter_)
-    fails(db, "INSERT INTO %s(%s) VALUES ('integrity-check')" % (filter_, name), "bloom")
+    error = error_of(db, "INSERT INTO %s(%s) VALUES ('integrity-check')" % (filter_, name))
+    # A trigger that may be harmless is no fault, but what it kept from the filter is.
+    assert "misses" in str(error) or (error is None if "AFTER trigger" in text else "every key" in str(error)), error
 
 
 def rebuild_makes_it_whole(db, keys="SELECT k FROM t", filter_="f"):

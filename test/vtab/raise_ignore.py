@@ -186,6 +186,7 @@ def unheard(files, args, key, sql):
     db.execute("BEGIN")
     stop_and_drop(sql)
     is_uncertain(db, keys)
+    assert "misses" in str(error_of(db, "INSERT INTO f(f) VALUES ('integrity-check')"))
     db.execute("ROLLBACK")
     is_whole(db, keys)
     stop_and_drop("SAVEPOINT s", sql, "ROLLBACK TO s", "RELEASE s")

@@ -29,7 +29,8 @@ static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char *
     rc = SQLITE_OK;
     if( may_be_outrun ) *doubt = "the row of its guard is gone";
   }
-  if( mark==BLOOM_MARK_UNHEARD ) *doubt = "its table had an AFTER trigger that was newer";
+  vtab->is_unheard = mark==BLOOM_MARK_UNHEARD;
+  if( vtab->is_unheard ) *doubt = "its table had an AFTER trigger that was newer";
   else if( mark!=BLOOM_MARK_NONE ) *doubt = "keys came while its pages were gone";
   if( rc!=SQLITE_OK || *doubt || !may_be_outrun ) return rc;
   rc = bloom_vtab_find_newer_trigger(vtab, own->rows[0].table, guard);
@@ -83,7 +84,7 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
   bloom_triggers triggers;
   int rc;
   *doubt = NULL;
-  vtab->is_outrun = vtab->is_lost = 0;
+  vtab->is_outrun = vtab->is_unheard = vtab->is_lost = 0;
   if( vtab->layout.number==0 ) return SQLITE_OK; /* it has no pages, which is damage */
   rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ){
@@ -191,7 +192,8 @@ static int check_whole(bloom_vtab *vtab, int is_quick, char **finding){
   sqlite3_int64 num_keys = 0, num_missed = 0;
   int is_certain, rc = bloom_vtab_read_whole(vtab, is_quick, &whole);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_answers(vtab, &is_certain);
-  if( rc==SQLITE_OK && (!is_certain || whole->is_maybe) ){
+  /* A newer trigger may be a harmless one: what it kept from the filter is counted. */
+  if( rc==SQLITE_OK && ((!is_certain && !vtab->is_outrun && !vtab->is_unheard) || whole->is_maybe) ){
     whole->is_maybe = 1;
     rc = bloom_vtab_note(vtab, whole, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);
