@@ -23,7 +23,7 @@
 #define PLAN_PARTS 16 /* the key's columns one by one; with PLAN_KEY */
 #define ONLY_UNHEARD 128 /* nothing else is asked */
 #define WITH_UNHEARD 64 /* the statement has an AFTER trigger that is newer than the filter's */
-#define WITH_UNKNOWN 32 /* it is not known whether the collations are those of the columns, or one is the application's */
+#define WITH_UNKNOWN 32 /* it is not known whether the collations are those of the columns */
 
 typedef struct vtab_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
@@ -122,7 +122,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_answers(vtab, &is_certain);
   if( bloom_sql_is_fatal(rc) ) return rc;
   bloom_vtab_forget_message(vtab);
-  info->idxNum = (rc!=SQLITE_OK ? UNCHECKED : vtab->replaced ? WITH_UNKNOWN : PLAN_FACTS) | (vtab->is_outrun ? WITH_UNHEARD : 0);
+  info->idxNum = (rc!=SQLITE_OK || vtab->replaced ? UNCHECKED : PLAN_FACTS) | (vtab->is_outrun ? WITH_UNHEARD : 0);
   if( info->colUsed==(sqlite3_uint64)1 << (bloom_vtab_num_parts(vtab) + BLOOM_VTAB_UNHEARD) ) info->idxNum |= ONLY_UNHEARD;
   info->estimatedRows = 1;
   info->estimatedCost = 10;
