@@ -180,10 +180,6 @@ static char *capacity_literal(const bloom_size_args *size){
   return sqlite3_mprintf("%lld", size->capacity);
 }
 
-static char *encoding_literal(const bloom_size_args *size){
-  return sqlite3_mprintf("'%s'", size->encoding->name);
-}
-
 /* Fails because an argument differs from before.  Frees both literals, of which one may be NULL
 ** for want of memory. */
 static int fail_not_constant(sqlite3_context *context, bloom_arg arg, char *old, char *new){
@@ -240,7 +236,7 @@ int bloom_keep_size_args(
   }
   if( now.encoding!=kept->encoding ){
     return fail_not_constant(context, (bloom_arg){name, num_args, "encoding", NULL},
-                             encoding_literal(kept), encoding_literal(&now));
+                             sqlite3_mprintf("'%s'", kept->encoding->name), sqlite3_mprintf("'%s'", now.encoding->name));
   }
   if( now.bits_per_key<kept->bits_per_key || now.bits_per_key>kept->bits_per_key ){
     return fail_not_constant(context, (bloom_arg){name, bits_number, "bits_per_key", NULL},

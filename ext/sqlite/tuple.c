@@ -50,11 +50,8 @@ static void tuple_put_bytes(tuple_writer *writer, bloom_tuple_tag tag, const voi
 bloom_tuple_status bloom_tuple_write(
   int num_values, sqlite3_value **values, uint8_t *out, uint64_t room, uint64_t *num_bytes
 ){
-  tuple_writer writer;
+  tuple_writer writer = {out, room, 0};
   int i;
-  writer.out = out;
-  writer.room = room;
-  writer.num_bytes = 0;
   for(i=0; i<num_values; i++){
     const int type = sqlite3_value_type(values[i]);
     const void *bytes;

@@ -14,19 +14,15 @@
 
 /* -- Shape -------------------------------------------------------------------- */
 
-static int bloomfile_is_prime(uint64_t number){
+/* 257, 641, 65537 and 6700417 divide 2^64 - 1.  There the delta's rest follows from the
+** hash's, so that keys of one rest pick nearly the same units: 3 times the false positives. */
+static int bloomfile_is_good_prime(uint64_t number){
   uint64_t divisor;
-  if( number%2==0 ) return 0;
+  if( number%2==0 || UINT64_MAX%number==0 ) return 0;
   for(divisor=3; divisor<=number/divisor; divisor+=2){
     if( number%divisor==0 ) return 0;
   }
   return 1;
-}
-
-/* 257, 641, 65537 and 6700417 divide 2^64 - 1.  There the delta's rest follows from the
-** hash's, so that keys of one rest pick nearly the same units: 3 times the false positives. */
-static int bloomfile_is_bad_prime(uint64_t number){
-  return UINT64_MAX % number==0;
 }
 
 bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key, size_t max_bytes,
@@ -42,7 +38,7 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
   if( wanted_units>(double)num_units ){
     num_units = (uint64_t)wanted_units;
     if( (double)num_units<wanted_units ) num_units++;
-    while( !bloomfile_is_prime(num_units) || bloomfile_is_bad_prime(num_units) ) num_units++;
+    while( !bloomfile_is_good_prime(num_units) ) num_units++;
     if( num_units>max_units ) return BLOOM_TOO_BIG;
   }
   *shape = (bloom_shape){

@@ -50,6 +50,4 @@ const bloom_leveldb_kernels bloom_leveldb_kernels_neon = {
   .positions = neon_positions,
 };
 
-#else
-typedef int bloom_leveldb_no_neon; /* a translation unit must declare something */
 #endif

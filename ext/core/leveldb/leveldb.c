@@ -66,13 +66,6 @@ static inline void prefetch_hashes(const uint32_t *hashes, size_t num_hashes){
 #endif
 }
 
-/* Fills the kernels' last lanes with copies of one hash. */
-static size_t pad_hashes(uint32_t *batch, size_t num_hashes){
-  const uint32_t copy = batch[num_hashes-1];
-  while( num_hashes%BLOOM_LEVELDB_MAX_LANES ) batch[num_hashes++] = copy;
-  return num_hashes;
-}
-
 /* Takes the next hashes of the chain *runs, up to LEVELDB_ADD_HASHES, and returns their
 ** number, a multiple of the lanes; 0 at the end of the chain.  *hashes is where they lie:
 ** in the chain, or in batch, which joins short runs and has copies in the last lanes.
@@ -101,7 +94,9 @@ static size_t next_hashes(const bloom_hash_run **runs, size_t *num_used, uint32_
     memcpy(batch + num_hashes, front, num_wanted * sizeof(*batch));
     return LEVELDB_ADD_HASHES;
   }
-  return num_hashes ? pad_hashes(batch, num_hashes) : 0;
+  /* The kernels' last lanes are copies of the last hash. */
+  for(; num_hashes%BLOOM_LEVELDB_MAX_LANES; num_hashes++) batch[num_hashes] = batch[num_hashes-1];
+  return num_hashes;
 }
 
 /* Sets the bits of all hashes; only those that lie in *part, if it is not NULL. */

@@ -38,6 +38,4 @@ const bloom_parquet_kernels bloom_parquet_neon = {
   .may_contain = parquet_neon_may_contain,
 };
 
-#else
-typedef int bloom_parquet_no_neon; /* a translation unit must declare something */
 #endif

@@ -44,11 +44,6 @@ typedef struct build_state {
   char is_window;           /* SQLite called value before the end */
 } build_state;
 
-static void build_state_free(build_state *state){
-  bloom_hash_queue_clear(&state->queue);
-  sqlite3_free(state->filter);
-}
-
 /* The shape of the filter, or an error set on context (Requirement 6). */
 static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
   const bloom_arg rate_arg = {build_function.name, build_function.bits_number, "bits_per_key", NULL};
@@ -181,5 +176,7 @@ void bloom_build_final(sqlite3_context *context){
     sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
     state->filter = NULL;
   }
-  if( state ) build_state_free(state);
+  if( state==NULL ) return;
+  bloom_hash_queue_clear(&state->queue);
+  sqlite3_free(state->filter);
 }

@@ -43,12 +43,6 @@ typedef struct sets_state {
   double bits_per_key;       /* that a set has at least; of a rate less, until all keys are there */
 } sets_state;
 
-static void sets_free(sets_state *state){
-  bloom_hash_queue_clear(&state->hashes);
-  bloom_hash_queue_clear(&state->sets);
-  sqlite3_free(state->file);
-}
-
 /* The bits for num_keys keys of one set; an error set on context if there are none. */
 static int sets_find_bits(sqlite3_context *context, sets_state *state, uint64_t num_keys){
   const bloom_arg rate_arg = {sets_function.name, sets_function.bits_number, "bits_per_key", NULL};
@@ -92,8 +86,8 @@ static int sets_widen(sets_state *state){
   bloom_shape shape;
   uint8_t *file;
   if( state->file && needed<=unit_bytes ) return SQLITE_OK;
-  /* Twice as wide, so that ascending set numbers do not copy it each time. */
-  /* The last time as wide as can be: a step for every few sets would copy it again and again. */
+  /* Twice as wide, so that ascending set numbers do not copy it each time; the last time as wide as
+  ** can be: a step for every few sets would copy it again and again. */
   if( state->file ) unit_bytes = 2*unit_bytes<=max_unit_bytes ? 2*unit_bytes : max_unit_bytes;
   if( state->file==NULL || unit_bytes<needed ) unit_bytes = needed;
   shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)unit_bytes);
@@ -215,5 +209,7 @@ void bloom_build_sets_final(sqlite3_context *context){
     state->file = NULL;
   }
   bloom_fail_code(context, rc);
-  sets_free(state);
+  bloom_hash_queue_clear(&state->hashes);
+  bloom_hash_queue_clear(&state->sets);
+  sqlite3_free(state->file);
 }
