@@ -9,5 +9,5 @@
 
 uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes){
   static const uint8_t no_bytes[1] = {0};
-  return XXH64(bytes ? bytes : no_bytes, num_bytes, 0);
+  return bytes ? XXH64(bytes, num_bytes, 0) : XXH64(no_bytes, 0, 0);
 }

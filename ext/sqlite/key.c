@@ -44,6 +44,16 @@ int bloom_is_space(char c){
   return c==' ' || (c>='\t' && c<='\r');
 }
 
+/* What follows the e of a number; NULL if that is none. */
+static const char *read_exponent(const char *text, int *exponent){
+  const int sign = *text=='-' ? -1 : 1;
+  if( *text=='-' || *text=='+' ) text++;
+  if( !is_digit(*text) ) return NULL;
+  for(; is_digit(*text); text++) *exponent = *exponent<1000 ? 10 * *exponent + (*text - '0') : *exponent;
+  *exponent *= sign;
+  return text;
+}
+
 /* 10^22 is the largest power of ten that a double holds exactly, and 15 digits are fewer than
 ** its 53 bits: one product, or one quotient, of the two is rounded once. */
 int bloom_read_number(const char *text, double *number, int *is_exact){
@@ -53,7 +63,7 @@ int bloom_read_number(const char *text, double *number, int *is_exact){
   };
   const int max_power = 22;
   double digits = 0;
-  int num_digits = 0, has_point = 0, sign = 1, exponent = 0, power = 0;
+  int num_digits = 0, has_point = 0, exponent = 0, power = 0;
   while( bloom_is_space(*text) ) text++;
   for(; is_digit(*text) || (*text=='.' && !has_point); text++){
     if( *text=='.' ){
@@ -65,15 +75,11 @@ int bloom_read_number(const char *text, double *number, int *is_exact){
     num_digits++;
   }
   if( num_digits==0 ) return 0;
-  if( *text=='e' || *text=='E' ){
-    if( *++text=='-' ) sign = -1;
-    if( *text=='-' || *text=='+' ) text++;
-    if( !is_digit(*text) ) return 0;
-    for(; is_digit(*text); text++) exponent = exponent<1000 ? 10 * exponent + (*text - '0') : exponent;
-  }
+  if( *text=='e' || *text=='E' ) text = read_exponent(text + 1, &exponent);
+  if( text==NULL ) return 0;
   while( bloom_is_space(*text) ) text++;
   if( *text ) return 0;
-  power += sign * exponent;
+  power += exponent;
   *is_exact = power>=-max_power && power<=max_power;
   for(; power>max_power; power-=max_power) digits *= powers[max_power];
   for(; power<-max_power; power+=max_power) digits /= powers[max_power];

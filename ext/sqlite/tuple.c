@@ -50,8 +50,9 @@ static void tuple_put_bytes(tuple_writer *writer, bloom_tuple_tag tag, const voi
 bloom_tuple_status bloom_tuple_write(
   int num_values, sqlite3_value **values, uint8_t *out, uint64_t room, uint64_t *num_bytes
 ){
-  tuple_writer writer = {out, room, 0};
+  tuple_writer writer = {NULL, room, 0};
   int i;
+  writer.out = out;
   for(i=0; i<num_values; i++){
     const int type = sqlite3_value_type(values[i]);
     const void *bytes;

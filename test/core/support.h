@@ -62,7 +62,7 @@ typedef struct stopper {
   int num_calls, stop_at;
 } stopper;
 
-int stop_reading(void *stops);
+int stop_reading(void *data);
 
 typedef struct key_set {
   const uint8_t **keys;

@@ -343,7 +343,7 @@ int index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *
 
 int index_merge_is_worn(index_merge_state *merge, int *is_worn){
   bloom_index *index = merge->index;
-  uint64_t num_blocks = 0;
+  uint64_t num_blocks = INDEX_SLOTS; /* the least that was merged */
   const char *id = index->config.columns[index->config.id_column].name;
   sqlite3_int64 num_had = 0, num_have = 0, num_rows;
   index_reader reader;

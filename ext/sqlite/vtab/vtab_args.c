@@ -19,13 +19,12 @@ static char *option_text(bloom_token value){
 }
 
 static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, char **error){
-  char buffer[BLOOM_HINT_BYTES];
-  const char *hint;
   double number;
   int is_exact;
   if( args->size>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "bits_per_key");
   if( !bloom_read_number(text, &number, &is_exact) || !(number>0 && number<=100) ){
-    hint = bloom_text_hint(text, buffer);
+    char buffer[BLOOM_HINT_BYTES];
+    const char *hint = bloom_text_hint(text, buffer);
     return bloom_fail_vtab(error, "bloom: bits_per_key must be a number in 1..100, or a rate above 0 and below 1, "
                                   "not %s%s%s", text, hint ? "; " : "", hint ? hint : "");
   }

@@ -115,6 +115,20 @@ static const char *plan_name(const bloom_vtab *vtab, const sqlite3_index_info *i
   return "the facts";
 }
 
+/* Plans to look up what a constraint compares the key with. */
+static void plan_key(bloom_vtab *vtab, sqlite3_index_info *info, int constraint, int *has_unusable){
+  if( info->idxNum & PLAN_KEY ) return;
+  *has_unusable |= !info->aConstraint[constraint].usable;
+  if( !info->aConstraint[constraint].usable ) return;
+  /* Of a tuple, which is a BLOB, collations say nothing. */
+  if( vtab->args.num_columns<2 && !plan_collation(vtab, sqlite3_vtab_collation(info, constraint), &info->idxNum) ) return;
+  info->aConstraintUsage[constraint].argvIndex = 1;
+  info->aConstraintUsage[constraint].omit = 1; /* a key in another form does not equal itself */
+  info->idxNum |= PLAN_KEY;
+  info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  info->estimatedCost = 1;
+}
+
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   bloom_vtab *vtab = vtab_of(base);
   int i, is_certain, has_unusable = 0;
@@ -134,16 +148,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
     if( column==BLOOM_VTAB_HANDLE || (column==BLOOM_VTAB_KEY && info->idxNum & PLAN_PARTS) ){
       return bloom_fail_vtab(&base->zErrMsg, "bloom: %s(...) has more arguments than its key has values", vtab->name);
     }
-    if( column!=BLOOM_VTAB_KEY || info->idxNum & PLAN_KEY ) continue;
-    has_unusable |= !info->aConstraint[i].usable;
-    if( !info->aConstraint[i].usable ) continue;
-    /* Of a tuple, which is a BLOB, collations say nothing. */
-    if( vtab->args.num_columns<2 && !plan_collation(vtab, sqlite3_vtab_collation(info, i), &info->idxNum) ) continue;
-    info->aConstraintUsage[i].argvIndex = 1;
-    info->aConstraintUsage[i].omit = 1; /* a key in another form does not equal itself */
-    info->idxNum |= PLAN_KEY;
-    info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
-    info->estimatedCost = 1;
+    if( column==BLOOM_VTAB_KEY ) plan_key(vtab, info, i, &has_unusable);
   }
   if( info->idxNum & PLAN_KEY ) has_unusable = 0;
   info->idxStr = sqlite3_mprintf("%s", plan_name(vtab, info));

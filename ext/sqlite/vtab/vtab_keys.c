@@ -164,11 +164,12 @@ static int hash_columns(
 ){
   const int max_hashes = is_query ? BLOOM_VTAB_MAX_ASKED - 1 : MAX_STORED;
   bloom_tuple_value value;
-  int i, fits = 1, rc = SQLITE_OK;
+  int i, fits = 1;
   hashes->num_hashes = 1;
   hashes->hashes[0] = 0;
   for(i=0; i<layout->num_columns && fits; i++){
     part_hashes part = {.num_hashes = 0};
+    int rc;
     if( parts ){
       rc = hash_value(layout->rules[i], parts[i], is_query, &part);
     }else{

@@ -197,9 +197,9 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added){
 
 /* Counts a key as removed in the page of the newest layer that may have it. */
 static int count_removed(bloom_vtab *vtab, bloom_hash_value hash){
+  uint8_t block[BLOOM_BLOCK_BYTES];
   int layer, rc = SQLITE_OK, may_contain = 0;
   for(layer=vtab->layout.num_layers-1; rc==SQLITE_OK && layer>=0 && !may_contain; layer--){
-    uint8_t block[BLOOM_BLOCK_BYTES];
     bloom_vtab_page_header header;
     block_place place;
     rc = open_block(vtab, layer, hash, 1, &place);
