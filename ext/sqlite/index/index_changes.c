@@ -350,7 +350,7 @@ int index_merge_is_worn(index_merge_state *merge, int *is_worn){
   int i, key = 0, rc = SQLITE_OK;
   for(i=0; i<index->config.num_keys; i++){
     const uint64_t of_key = merge->layout.keys[i].num_blocks/INDEX_SLOTS*INDEX_SLOTS;
-    if( num_blocks<of_key ){
+    if( num_blocks<=of_key ){
       num_blocks = of_key;
       key = i;
     }
