@@ -77,7 +77,7 @@ int bloom_collation_is_built_in(bloom_connection *connection, bloom_collation co
     sqlite3_reset(row);
   }
   sqlite3_finalize(row);
-  return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ? rc : SQLITE_OK;
+  return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT || rc==SQLITE_AUTH ? rc : SQLITE_OK;
 }
 
 static void push(bloom_key_hashes *hashes, bloom_hash_value hash){
