@@ -132,10 +132,10 @@ static int compare_key_collations(bloom_source *source, const char *index){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".index_xinfo(\"%w\")", source->schema, index);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
-    const int column = sqlite3_column_int(row, 1);
+    const unsigned column = (unsigned)sqlite3_column_int(row, 1); /* of the rowid more than any */
     const char *key_collation, *collation;
     rc = bloom_sql_column_text(row, 4, &key_collation);
-    if( rc!=SQLITE_OK || column<0 || !source->columns[column].key_number ) continue;
+    if( rc!=SQLITE_OK || column>=(unsigned)source->num_columns || !source->columns[column].key_number ) continue;
     rc = sqlite3_table_column_metadata(source->connection->db, source->schema, source->name, source->columns[column].name, NULL,
                                        &collation, NULL, NULL, NULL);
     if( rc==SQLITE_OK ) source->columns[column].has_other_collation |= sqlite3_stricmp(key_collation, collation)!=0;
