@@ -347,7 +347,8 @@ def errors_are_the_indexs(files):
     make(db)
     db.execute("DROP TABLE log")
     assert str(error_of(db, "SELECT * FROM log_index")).startswith("bloom_index: there is no table log")
-    for source in "v", "f", "f_pages":
+    # Shadow tables are known to be that from 3.37 on.
+    for source in ("v", "f", "f_pages")[:3 if sqlite3.sqlite_version_info >= (3, 37) else 2]:
         assert "filter" not in str(fails(db, "CREATE VIRTUAL TABLE i USING bloom_index(%s, k)" % source, "a source is an ordinary"))
 
 
