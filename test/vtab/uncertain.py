@@ -206,6 +206,16 @@ def key_of_a_finer_collation(files):
     rebuild_makes_it_whole(db)
 
 
+@test
+def dropped_column_leaves_its_name_to_the_rowid(files):
+    db = filtered(files, "t, k, where = 'rowid > 20'", columns='id INTEGER PRIMARY KEY, k TEXT, "rowid" INTEGER')
+    db.execute("INSERT INTO t VALUES (77, 'low', 1), (78, 'high', 99)")
+    if error_of(db, "ALTER TABLE t DROP COLUMN rowid"):
+        return  # there is no DROP COLUMN, or not of this name
+    is_uncertain(db, "SELECT k FROM t WHERE rowid > 20")
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "rowid")
+
+
 def renamed_to_a_row(files, name):
     """In a trigger on the table "new", new."id" would be any row's."""
     db = make(files, "t, lower(k)")

@@ -29,32 +29,6 @@ static int find_key_column(
   return SQLITE_OK;
 }
 
-int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
-  const int is_plain = args->num_columns>0 && args->where==NULL;
-  const bloom_source_column *column = NULL;
-  int i, is_late = 0, rc = SQLITE_OK;
-  layout->rules[0] = (bloom_equality){BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
-  for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
-    rc = find_key_column(source, &args->columns[i], &column, error);
-    if( rc!=SQLITE_OK || column==NULL ) return rc;
-    is_late |= bloom_vtab_is_decided_late(source, column);
-    rc = bloom_source_equality(source, column, &layout->rules[i], error);
-  }
-  if( rc!=SQLITE_OK ) return rc;
-  if( !is_plain && (sqlite3_stricmp(source->name, "new")==0 || sqlite3_stricmp(source->name, "old")==0) ){
-    return bloom_fail_vtab(error, "bloom: a trigger cannot tell the table %s from the row that it calls so; rename the "
-                                  "table", source->name);
-  }
-  if( !is_plain && source->row_name==NULL && (source->num_keys==0 || source->num_null_keys>0) ){
-    return bloom_fail_vtab(error, "bloom: columns of table %s take all names of the rowid, so no trigger can find its "
-                                  "row", source->name);
-  }
-  layout->num_columns = args->num_columns ? args->num_columns : 1;
-  layout->triggers = (1u << BLOOM_NUM_TRIGGERS) - 1;
-  if( is_plain && !is_late ) layout->triggers &= ~(1u << BLOOM_AFTER_INSERT);
-  return SQLITE_OK;
-}
-
 /* The rowid by a name that no column has: VACUUM may change it, and a column may take the name. */
 static int refuse_rowid(const bloom_source *source, const char *text, char **error){
   bloom_token token = bloom_token_first(text ? text : "");
@@ -68,6 +42,35 @@ static int refuse_rowid(const bloom_source *source, const char *text, char **err
                                     "KEY column", text);
     }
   }
+  return SQLITE_OK;
+}
+
+int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
+  const int is_plain = args->num_columns>0 && args->where==NULL;
+  const bloom_source_column *column = NULL;
+  int i, is_late = 0, rc = SQLITE_OK;
+  layout->rules[0] = (bloom_equality){BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
+  for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
+    rc = find_key_column(source, &args->columns[i], &column, error);
+    if( rc!=SQLITE_OK || column==NULL ) return rc;
+    is_late |= bloom_vtab_is_decided_late(source, column);
+    rc = bloom_source_equality(source, column, &layout->rules[i], error);
+  }
+  /* A column that was dropped or renamed may have left its name to the rowid. */
+  if( rc==SQLITE_OK ) rc = refuse_rowid(source, args->key, error);
+  if( rc==SQLITE_OK ) rc = refuse_rowid(source, args->where, error);
+  if( rc!=SQLITE_OK ) return rc;
+  if( !is_plain && (sqlite3_stricmp(source->name, "new")==0 || sqlite3_stricmp(source->name, "old")==0) ){
+    return bloom_fail_vtab(error, "bloom: a trigger cannot tell the table %s from the row that it calls so; rename the "
+                                  "table", source->name);
+  }
+  if( !is_plain && source->row_name==NULL && (source->num_keys==0 || source->num_null_keys>0) ){
+    return bloom_fail_vtab(error, "bloom: columns of table %s take all names of the rowid, so no trigger can find its "
+                                  "row", source->name);
+  }
+  layout->num_columns = args->num_columns ? args->num_columns : 1;
+  layout->triggers = (1u << BLOOM_NUM_TRIGGERS) - 1;
+  if( is_plain && !is_late ) layout->triggers &= ~(1u << BLOOM_AFTER_INSERT);
   return SQLITE_OK;
 }
 
@@ -121,8 +124,6 @@ int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, blo
   }
   if( rc==SQLITE_OK && args->key ) rc = bloom_text_check_expression("key", args->key, error);
   if( rc==SQLITE_OK && args->where ) rc = bloom_text_check_expression("where", args->where, error);
-  if( rc==SQLITE_OK ) rc = refuse_rowid(source, args->key, error);
-  if( rc==SQLITE_OK ) rc = refuse_rowid(source, args->where, error);
   if( rc!=SQLITE_OK ) return rc;
   sql = sqlite3_str_new(source->connection->db);
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : "", args->columns[i]);
