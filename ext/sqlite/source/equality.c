@@ -67,17 +67,19 @@ int bloom_collation_is_built_in(bloom_connection *connection, bloom_collation co
   sqlite3_stmt *row;
   size_t i;
   int rc = bloom_sql_prepare(connection, &row, "SELECT ?1 = ?2 COLLATE %s", names[collation]);
-  *is_built_in = rc==SQLITE_OK;
-  for(i=0; i<NUM_COLLATION_SAMPLES && *is_built_in; i++){
+  *is_built_in = 1;
+  for(i=0; i<NUM_COLLATION_SAMPLES && *is_built_in && (rc==SQLITE_OK || rc==SQLITE_ROW); i++){
     if( collation!=BLOOM_COLLATION_BINARY && collation_samples[i].undone_by==collation ) continue;
     rc = sqlite3_bind_text(row, 1, collation_samples[i].a, -1, SQLITE_STATIC);
     if( rc==SQLITE_OK ) rc = sqlite3_bind_text(row, 2, collation_samples[i].b, -1, SQLITE_STATIC);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, row);
-    *is_built_in = rc==SQLITE_ROW && sqlite3_column_int(row, 0)==0;
+    *is_built_in = rc!=SQLITE_ROW || sqlite3_column_int(row, 0)==0;
     sqlite3_reset(row);
   }
   sqlite3_finalize(row);
-  return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT || rc==SQLITE_AUTH ? rc : SQLITE_OK;
+  if( rc==SQLITE_ROW ) return SQLITE_OK;
+  *is_built_in = 0;
+  return rc==SQLITE_DONE ? SQLITE_AUTH : rc; /* done: an authorizer keeps the row back */
 }
 
 static void push(bloom_key_hashes *hashes, bloom_hash_value hash){

@@ -56,8 +56,8 @@ int bloom_collation_named(const char *name, bloom_collation *collation);
 
 /* Sets *is_built_in to 0 if a collation finds more texts equal than SQLite's own of that name, as
 ** samples show: an application may have put another in its place.  SQLite compiles statements anew
-** then, so one look for each plan is enough.  SQLITE_OK, SQLITE_INTERRUPT,
-** SQLITE_AUTH, or an error that is fatal (sql.h). */
+** then, so one look for each plan is enough.  SQLITE_OK or an error of
+** SQLite's. */
 int bloom_collation_is_built_in(bloom_connection *connection, bloom_collation collation, int *is_built_in);
 
 /* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */

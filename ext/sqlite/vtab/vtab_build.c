@@ -195,11 +195,14 @@ static int refuse_names_in_use(bloom_vtab *vtab, char **error){
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+static int read_source(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
+  const int rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
+  return rc==SQLITE_OK ? bloom_vtab_check_args(source, args, layout, error) : rc;
+}
+
 /* Makes triggers, and the filter in its pages. */
-static int follow(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
-  int rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(source, args, layout, error);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, source, args, layout->triggers);
+static int follow(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout){
+  int rc = bloom_vtab_create_triggers(vtab, source, args, layout->triggers);
   if( rc==SQLITE_OK ) rc = fill(vtab, source, args, layout);
   /* No shadow table: from 3.54 on a defensive connection reads no schema that has a trigger on one. */
   if( rc==SQLITE_OK ) rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"(unused)", vtab->schema, vtab->guard);
@@ -215,7 +218,8 @@ int bloom_vtab_make(bloom_vtab *vtab, char **error){
   int rc = refuse_names_in_use(vtab, error);
   if( rc!=SQLITE_OK ) return bloom_source_failure(vtab->connection->db, rc, error);
   rc = bloom_vtab_first_layout(vtab, &layout);
-  if( rc==SQLITE_OK ) rc = vtab->args.table ? follow(vtab, &source, &vtab->args, &layout, error) : fill(vtab, NULL, NULL, &layout);
+  if( rc==SQLITE_OK && vtab->args.table==NULL ) rc = fill(vtab, NULL, NULL, &layout);
+  else if( rc==SQLITE_OK && (rc = read_source(vtab, &source, &vtab->args, &layout, error))==SQLITE_OK ) rc = follow(vtab, &source, &vtab->args, &layout);
   if( rc!=SQLITE_OK ){
     if( *error==NULL ){
       *error = vtab->base.zErrMsg;
@@ -244,14 +248,10 @@ static int rebuild_from(bloom_vtab *vtab, bloom_triggers *triggers, int is_certa
   int rc = find_args(vtab, triggers, &args);
   /* No more room than there are pages for, whatever the layout says. */
   if( layout.min_capacity>capacity ) layout.min_capacity = capacity;
-  if( is_certain ){
-    if( rc==SQLITE_OK ) rc = bloom_source_read(vtab->connection, vtab->schema, args.table, &source, error);
-    if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(&source, &args, &layout, error);
-    if( rc==SQLITE_OK ) rc = fill(vtab, &source, &args, &layout);
-  }else{
-    if( rc==SQLITE_OK ) rc = bloom_triggers_drop(vtab->connection, vtab->schema, triggers);
-    if( rc==SQLITE_OK ) rc = follow(vtab, &source, &args, &layout, error);
-  }
+  /* What is refused is so before anything changes: in a transaction nothing takes it back. */
+  if( rc==SQLITE_OK ) rc = read_source(vtab, &source, &args, &layout, error);
+  if( rc==SQLITE_OK && is_certain ) rc = fill(vtab, &source, &args, &layout);
+  else if( rc==SQLITE_OK && (rc = bloom_triggers_drop(vtab->connection, vtab->schema, triggers))==SQLITE_OK ) rc = follow(vtab, &source, &args, &layout);
   bloom_source_free(&source);
   bloom_vtab_args_free(&args);
   return rc;

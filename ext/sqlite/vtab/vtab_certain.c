@@ -29,12 +29,13 @@ static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char *
     rc = SQLITE_OK;
     if( may_be_outrun ) *doubt = "the row of its guard is gone";
   }
-  vtab->is_unheard = mark==BLOOM_MARK_UNHEARD;
-  if( vtab->is_unheard ) *doubt = "its table had an AFTER trigger that was newer";
+  vtab->is_of_trigger = mark==BLOOM_MARK_UNHEARD;
+  if( vtab->is_of_trigger ) *doubt = "its table had an AFTER trigger that was newer";
   else if( mark!=BLOOM_MARK_NONE ) *doubt = "keys came while its pages were gone";
   if( rc!=SQLITE_OK || *doubt || !may_be_outrun ) return rc;
   rc = bloom_vtab_find_newer_trigger(vtab, own->rows[0].table, guard);
   if( vtab->is_outrun ) *doubt = "its table has an AFTER trigger that is newer";
+  vtab->is_of_trigger = vtab->is_outrun;
   return rc;
 }
 
@@ -83,8 +84,9 @@ static int check_key(bloom_vtab *vtab, const bloom_triggers *triggers, const cha
 static int find_doubt(bloom_vtab *vtab, const char **doubt){
   bloom_triggers triggers;
   int rc;
+  const char *of_key = NULL;
   *doubt = NULL;
-  vtab->is_outrun = vtab->is_unheard = vtab->is_lost = 0;
+  vtab->is_outrun = vtab->is_of_trigger = vtab->is_lost = 0;
   if( vtab->layout.number==0 ) return SQLITE_OK; /* it has no pages, which is damage */
   rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ){
@@ -95,7 +97,11 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
     vtab->is_lost = !is_one_table || !(kinds >> BLOOM_BEFORE_DELETE & 1u);
   }
   if( rc==SQLITE_OK && *doubt==NULL ) rc = check_order(vtab, &triggers, doubt);
-  if( rc==SQLITE_OK && *doubt==NULL ) rc = check_key(vtab, &triggers, doubt);
+  if( rc==SQLITE_OK && (*doubt==NULL || vtab->is_of_trigger) ) rc = check_key(vtab, &triggers, &of_key);
+  if( of_key ){
+    *doubt = of_key;
+    vtab->is_of_trigger = 0;
+  }
   bloom_triggers_free(&triggers);
   return rc;
 }
@@ -165,7 +171,7 @@ static int count_missed(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_args_of_triggers(vtab, &triggers, &args);
   if( rc==SQLITE_OK ) rc = bloom_source_read(vtab->connection, vtab->schema, args.table, &source, &error);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(&source, &args, &now, &error);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_find_rules(&source, &args, &now, &error);
   if( rc==SQLITE_OK ) rc = bloom_vtab_prepare_keys(vtab, &source, &args, 0, &row);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     rc = SQLITE_OK;
@@ -192,13 +198,14 @@ static int check_whole(bloom_vtab *vtab, int is_quick, char **finding){
   sqlite3_int64 num_keys = 0, num_missed = 0;
   int is_certain, rc = bloom_vtab_read_whole(vtab, is_quick, &whole);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_answers(vtab, &is_certain);
-  /* A newer trigger may be a harmless one: what it kept from the filter is counted. */
-  if( rc==SQLITE_OK && ((!is_certain && !vtab->is_outrun && !vtab->is_unheard) || whole->is_maybe) ){
+  /* A newer trigger may be a harmless one: what it kept from the filter is counted.  By a collation that is
+  ** the application's the keys would be others. */
+  if( rc==SQLITE_OK && ((!is_certain && !vtab->is_of_trigger && vtab->replaced==NULL) || whole->is_maybe) ){
     whole->is_maybe = 1;
     rc = bloom_vtab_note(vtab, whole, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
-  }else if( rc==SQLITE_OK && !is_quick && vtab->args.table ){
+  }else if( rc==SQLITE_OK && !is_quick && vtab->args.table && vtab->replaced==NULL ){
     rc = count_missed(vtab, whole, &num_keys, &num_missed);
   }
   if( rc==SQLITE_OK && num_missed>0 ){

@@ -99,7 +99,8 @@ typedef struct bloom_vtab {
   int is_checked;
   sqlite3_int64 checked_version;
   char *doubt; /* why every key may be in it; NULL: what the filter says is certain */
-  int is_outrun, is_unheard; /* because an AFTER trigger is newer, and no mark says so yet; because one does */
+  int is_outrun;     /* because an AFTER trigger is newer, and no mark says so yet */
+  int is_of_trigger; /* because of that or such a mark, and of nothing else */
   const char *replaced; /* a collation of the key that is the application's, when a plan was made */
   int is_lost;   /* no trigger says which table it follows: 'rebuild' can only take the names of CREATE */
 } bloom_vtab;

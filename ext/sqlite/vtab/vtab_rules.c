@@ -87,18 +87,21 @@ static int refuse_coarse_collation(const bloom_source *source, const char *expre
                                             "NOCASE, rtrim(...) for RTRIM", expression) : SQLITE_OK;
 }
 
-/* Finds a collation of the key that the application has put in place of SQLite's own; *name is NULL if there is none. */
-static int find_replaced_collation(bloom_connection *connection, const bloom_vtab_layout *layout, const char **name){
+/* Finds a collation that the application has put in place of SQLite's own, if keys or what they are compared
+** with need it; else *name is NULL. */
+static int find_replaced_collation(
+  bloom_connection *connection, const bloom_vtab_args *args, const bloom_vtab_layout *layout, const char **name
+){
   static const char *const names[] = {"BINARY", "NOCASE", "RTRIM"};
+  unsigned needed = args->key || args->where ? 7u : 1u << BLOOM_COLLATION_BINARY;
   int i, is_own, rc = SQLITE_OK;
-  unsigned seen = 0;
   *name = NULL;
-  for(i=0; i<layout->num_columns && rc==SQLITE_OK && *name==NULL; i++){
-    const bloom_collation collation = layout->rules[i].collation;
-    if( seen >> collation & 1u ) continue;
-    seen |= 1u << collation;
-    rc = bloom_collation_is_built_in(connection, collation, &is_own);
-    if( rc==SQLITE_OK && !is_own ) *name = names[collation];
+  if( args->table==NULL ) return SQLITE_OK;
+  for(i=0; i<layout->num_columns; i++) needed |= 1u << layout->rules[i].collation;
+  for(i=0; i<3 && rc==SQLITE_OK && *name==NULL; i++){
+    if( !(needed >> i & 1u) ) continue;
+    rc = bloom_collation_is_built_in(connection, (bloom_collation)i, &is_own);
+    if( rc==SQLITE_OK && !is_own ) *name = names[i];
   }
   return rc;
 }
@@ -107,7 +110,7 @@ int bloom_vtab_check_answers(bloom_vtab *vtab, int *is_certain){
   int rc = bloom_vtab_check_source(vtab, is_certain);
   vtab->replaced = NULL;
   if( rc!=SQLITE_OK || !*is_certain ) return rc;
-  rc = find_replaced_collation(vtab->connection, &vtab->layout, &vtab->replaced);
+  rc = find_replaced_collation(vtab->connection, &vtab->args, &vtab->layout, &vtab->replaced);
   *is_certain = rc==SQLITE_OK && vtab->replaced==NULL;
   return rc;
 }
@@ -117,7 +120,7 @@ int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, blo
   char *keys;
   const char *replaced = NULL;
   int i, rc = bloom_vtab_find_rules(source, args, layout, error);
-  if( rc==SQLITE_OK ) rc = find_replaced_collation(source->connection, layout, &replaced);
+  if( rc==SQLITE_OK ) rc = find_replaced_collation(source->connection, args, layout, &replaced);
   if( replaced ){
     return bloom_fail_vtab(error, "bloom: the application has put a collation of its own in place of SQLite's %s, and a "
                                   "filter cannot know which values it takes for equal", replaced);
