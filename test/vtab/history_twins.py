@@ -242,11 +242,10 @@ class Twins:
 
     def lock_alike(self, c, schema):
         """A statement that fails in the real world alone may lock the file until the transaction
-        ends, and have the schema read again: so does this in the other."""
+        ends, and have the schema read again: so does this in the other.  It fails by itself, since
+        a ROLLBACK of what changed the schema would end the queries of this world alone."""
         self.is_uneven = True
-        end = "ROLLBACK TO alike" if self.plain.connections[c].in_transaction else "ROLLBACK"
-        for sql in ("SAVEPOINT alike", "CREATE TABLE %s.alike(x)" % quoted(schema), end, "RELEASE alike"):
-            self.plain.run(c, sql)
+        self.plain.run(c, "CREATE VIRTUAL TABLE %s.alike USING no_module" % quoted(schema))
 
     # -- What is there ----------------------------------------------------------------------
 
@@ -564,10 +563,11 @@ class Twins:
             where and ", where = '%s'" % where.replace("'", "''"), options)
         self.same_rowid[c] = False
         real = self.real.run(c, sql)
-        if real.code:
+        # Locked, the twin has to be as well: SQLite then reads all schemas of the connection again, and may not be let.
+        if real.code and real.code & 0xff not in (BUSY, LOCKED):
             # It may say no to what it cannot follow, and names of its own may be taken.
             self.notes["CREATE VIRTUAL TABLE is refused: " + real.text[:60]] += 1
-            if "already exists" not in real.text and real.code & 0xff not in (BUSY, LOCKED):
+            if "already exists" not in real.text:
                 self.lock_alike(c, schema)
             self.compare_transactions(c, sql)
             return
