@@ -306,6 +306,43 @@ for name in "BINARY", "NOCASE", "RTRIM":
         case(a_collation_of_the_program, "%s, %s" % (name, when), name, when)
 
 
+@test
+def a_plan_is_stopped(files):
+    """By an interrupt or an authorizer, at each place: the error says so, and a statement that comes about finds its row."""
+    db = files.connect(cached_statements=0)
+    make(db, "k TEXT COLLATE NOCASE, n INTEGER", "'key' || i, i")
+
+    def find():
+        return db.execute("SELECT id FROM log_index WHERE k = 'KEY77' AND n = 77").fetchall()
+
+    def interrupt(place):
+        cases.stop_after(db, place, 1)
+        return "SQLITE_INTERRUPT", "interrupted"
+
+    def refuse(place, last):
+        calls = []
+        db.set_authorizer(lambda action, *rest: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_SELECT and (calls.append(1) or place <= len(calls) <= last) else sqlite3.SQLITE_OK)
+        return "SQLITE_AUTH", "not authorized"
+
+    for stop in interrupt, lambda place: refuse(place, place), lambda place: refuse(place, 1000):
+        num_errors = num_found = 0
+        for place in range(1, 3000):
+            name, message = stop(place)
+            try:
+                expect(find(), [(77,)], "stopped at %d" % place)
+                num_found += 1
+            except sqlite3.Error as error:
+                num_errors += 1
+                expect(str(error)[-len(message):], message, "stopped at %d" % place)
+                expect(getattr(error, "sqlite_errorname", name), name, "stopped at %d" % place)  # Python 3.11
+            db.set_authorizer(None)
+            db.set_progress_handler(None, 0)
+            expect(find(), [(77,)])
+            if num_found > 2:
+                break
+        assert num_found > 2 and num_errors > 4, (num_found, num_errors)
+
+
 def compiled_under_a_lock(files, then):
     """What the plan could not look at is looked at when it runs."""
     @cases.ctypes.CFUNCTYPE(*[cases.ctypes.c_int, cases.ctypes.c_void_p] + [cases.ctypes.c_int, cases.ctypes.c_void_p] * 2)

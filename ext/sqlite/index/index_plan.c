@@ -32,14 +32,18 @@ static int plan_is_collation_usable(const index_key *key, const char *name){
 /* Sets condition->is_opaque if a collation that is not SQLite's own may serve the operator. */
 static int plan_check_collations(bloom_index *index, index_collations *collations, index_condition *condition){
   const bloom_collation both[] = {BLOOM_COLLATION_BINARY, index->config.keys[condition->key].equality.collation};
-  int i, rc = SQLITE_OK;
-  for(i=0; i<2 && rc==SQLITE_OK; i++){
+  int i;
+  for(i=0; i<2; i++){
     int *is_built_in = &collations->is_built_in[both[i]];
-    if( !collations->is_known[both[i]] ) rc = bloom_collation_is_built_in(index->connection, both[i], is_built_in);
-    collations->is_known[both[i]] = 1;
+    if( !collations->is_known[both[i]] ){
+      const int rc = bloom_collation_is_built_in(index->connection, both[i], is_built_in);
+      if( bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT || rc==SQLITE_AUTH ) return rc;
+      *is_built_in &= rc==SQLITE_OK; /* what cannot be told is not SQLite's own */
+      collations->is_known[both[i]] = 1;
+    }
     condition->is_opaque |= !*is_built_in;
   }
-  return rc;
+  return SQLITE_OK;
 }
 
 int index_check_condition(bloom_index *index, index_collations *collations, index_condition *condition){
@@ -207,6 +211,11 @@ static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_p
     index_condition condition;
     if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) ) continue;
     if( !plan->is_unchecked ) rc = index_check_condition(index, &collations, &condition);
+    if( rc!=SQLITE_OK && !bloom_sql_is_fatal(rc) ){
+      /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
+      plan->is_unchecked = 1;
+      rc = SQLITE_OK;
+    }
     if( condition.is_opaque && !index_is_pattern(condition.kind) ) continue;
     /* Of one value at a time SQLite would compare the column with it, without the affinity that
     ** IN has. */
