@@ -307,6 +307,27 @@ for name in "BINARY", "NOCASE", "RTRIM":
 
 
 @test
+def a_collation_comes_amid_a_statement(files):
+    """SQLite refuses it, so that one look for each cursor is enough."""
+    db = files.connect(":memory:")
+    make(db, "k TEXT COLLATE NOCASE, n INTEGER", "'key' || i, i")
+    refusals = []
+
+    def swap(key):
+        for name in "BINARY", "NOCASE", "RTRIM":
+            try:
+                db.create_collation(name, lambda a, b: 0)
+            except sqlite3.OperationalError as error:
+                refusals.append(str(error))
+        return key
+
+    db.create_function("swap", 1, swap)
+    keys = "WITH keys(key) AS (VALUES ('KEY5'), ('absent'), ('key77')) SELECT id FROM keys CROSS JOIN log_index ON k = swap(key)"
+    expect(db.execute(keys).fetchall(), [(5,), (77,)])
+    expect(len(refusals) >= 9 and {"active statements" in each for each in refusals}, {True}, refusals)
+
+
+@test
 def a_plan_is_stopped(files):
     """By an interrupt or an authorizer, at each place: the error says so, and a statement that comes about finds its row."""
     db = files.connect(cached_statements=0)

@@ -21,6 +21,7 @@ typedef struct index_cursor {
   int *result_columns;      /* of rows, for each column of the source; -1: not used */
   index_intervals intervals;
   size_t num_read;          /* intervals that rows has begun with */
+  index_collations collations; /* SQLite replaces none while the cursor is open */
   int is_eof;
 } index_cursor;
 
@@ -205,7 +206,6 @@ static int cursor_advance(index_cursor *cursor){
 static int cursor_check_source(index_cursor *cursor){
   bloom_index *index = index_of(cursor->base.pVtab);
   index_plan *plan = &cursor->plan;
-  index_collations collations = {.is_known = {0}};
   const char *doubt;
   int i, rc;
   if( !plan->is_unchecked && !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return SQLITE_OK;
@@ -217,7 +217,7 @@ static int cursor_check_source(index_cursor *cursor){
                                                           : "an index reads from SQLite 3.38.2 on: read the view itself", index->name);
   }
   for(i=0; i<plan->num_conditions && plan->is_unchecked && rc==SQLITE_OK; i++){
-    rc = index_check_condition(index, &collations, &plan->conditions[i]);
+    rc = index_check_condition(index, &cursor->collations, &plan->conditions[i]);
   }
   return rc;
 }
