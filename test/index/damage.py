@@ -615,8 +615,13 @@ def a_view_is_read(files, view):
     if not PLANS_SAY:
         fails(db, "SELECT * FROM log_index", "log is a view now, which an index reads from SQLite 3.38.2 on: read the view itself, or drop log_index")
         return
-    for sql in OF_VIEWS:
-        expect(db.execute(sql.format(t="log_index")).fetchall(), db.execute(sql.format(t="log")).fetchall(), sql)
+    readers = [db]
+    if hasattr(db, "deserialize"):  # Python 3.11; there each query looks once more
+        readers.append(files.connect(":memory:"))
+        readers[1].deserialize(db.serialize())
+    for each in readers:
+        for sql in OF_VIEWS:
+            expect(each.execute(sql.format(t="log_index")).fetchall(), each.execute(sql.format(t="log")).fetchall(), sql)
     why = "the table is a view now; 'rebuild' repairs it once it is a table again"
     assert why in plan(db), plan(db)
     for text in "merge", "merge=5":

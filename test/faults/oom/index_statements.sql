@@ -28,6 +28,7 @@ INSERT INTO broken(broken) VALUES ('merge');
 INSERT INTO broken(broken) VALUES ('rebuild');
 INSERT INTO untold(untold) VALUES ('merge');
 INSERT INTO untold(untold) VALUES ('rebuild');
+INSERT INTO unguarded(unguarded) VALUES ('merge');
 -- error
 INSERT INTO log_index(log_index) VALUES ('optimize');
 -- error
