@@ -265,6 +265,8 @@ def replaced_beside_the_key(files, name, args, rows, key):
     db.create_collation(name, lambda a, b: 0 if a.casefold() == b.casefold() else 1 if a > b else -1)
     expect(one(db, "SELECT count(*) FROM f(?)", key), 1)
     command(db, "f", "integrity-check")
+    execute(db, "CREATE TABLE log(x)", "CREATE TRIGGER newer AFTER INSERT ON t BEGIN INSERT INTO log VALUES (1); END")
+    command(db, "f", "integrity-check")
 
 
 IN_A_CONDITION = "t, email, where = \"seg = '\u00e4'\""

@@ -109,9 +109,9 @@ static int find_replaced_collation(
 int bloom_vtab_check_answers(bloom_vtab *vtab, int *is_certain){
   int rc = bloom_vtab_check_source(vtab, is_certain);
   vtab->replaced = NULL;
-  if( rc!=SQLITE_OK || !*is_certain ) return rc;
+  if( rc!=SQLITE_OK || vtab->connection->is_running || !(*is_certain || vtab->is_of_trigger) ) return rc;
   rc = find_replaced_collation(vtab->connection, &vtab->args, &vtab->layout, &vtab->replaced);
-  *is_certain = rc==SQLITE_OK && vtab->replaced==NULL;
+  *is_certain &= rc==SQLITE_OK && vtab->replaced==NULL;
   return rc;
 }
 
