@@ -828,7 +828,10 @@ def page_amid_growth(files, what, args):
         struct.pack_into("<Q", page, 24, checksum(bytes(page[:24]) + struct.pack("<Q", 3)))
     else:
         page[25] ^= 1
-    db.execute("UPDATE f_pages SET bytes = ? WHERE rowid = 3", (bytes(page),))
+    if what == "a gap":
+        db.execute("DELETE FROM f_pages WHERE rowid = 3")
+    else:
+        db.execute("UPDATE f_pages SET bytes = ? WHERE rowid = 3", (bytes(page),))
     db = files.connect()
     if what == "deletion":
         db.execute("DELETE FROM t")
@@ -842,7 +845,7 @@ def page_amid_growth(files, what, args):
     rebuild_makes_it_whole(db)
 
 
-for what, args in (("its checksum", "t, k"), ("another number", "t, k"), ("its checksum", "capacity = 6000"), ("deletion", "t, k")):
+for what, args in (("its checksum", "t, k"), ("another number", "t, k"), ("its checksum", "capacity = 6000"), ("deletion", "t, k"), ("a gap", "t, k")):
     case(page_amid_growth, "%s, %s" % (what, args), what, args)
 
 
