@@ -504,6 +504,25 @@ def a_lock_that_comes_while_a_statement_is_kept(files):
         expect(one(other, sql, "ada"), 1)
 
 
+@test
+def a_drop_that_an_open_query_refuses(files):
+    """It changes nothing, to a query that is open and to a statement that is compiled already, either."""
+    db = filtered(files, args="t, k, where = 'length(k) > 1'", rows=100)
+    execute(db, "ALTER TABLE f RENAME TO g", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.close()
+    db = files.connect()
+    query = db.execute("SELECT k, (SELECT count(*) FROM f(k)) FROM t")
+    insert = "INSERT INTO t VALUES (?)"
+    expect(error_of(db, insert, "first"), None)
+    db.execute("SAVEPOINT s")
+    fails(db, "DROP TABLE g", "locked")
+    expect(error_of(db, insert, "second"), None)
+    expect({found for _, found in query}, {1})
+    for filter_ in "f", "g":
+        is_whole(db, filter_=filter_)
+    execute(db, "DROP TABLE g", "RELEASE s")
+
+
 # -- Counts ----------------------------------------------------------------------------------------------
 
 SCRIPT = [

@@ -84,7 +84,7 @@ static int index_create_tables(bloom_index *index){
 /* Drops what there is of the index, whatever stands in its tables' place. */
 static int index_drop(bloom_index *index){
   sqlite3_stmt *row;
-  int i, rc = index_triggers_drop(index);
+  int i, rc = SQLITE_OK;
   for(i=0; i<(int)(sizeof(index_tables)/sizeof(index_tables[0])) + INDEX_MAX_KEYS && rc==SQLITE_OK; i++){
     char *name = i<4 ? sqlite3_mprintf("%s_%s", index->name, index_tables[i]) : sqlite3_mprintf("%s_blocks_%d", index->name, i - 3);
     const char *type = NULL;
@@ -106,7 +106,7 @@ static int index_drop(bloom_index *index){
     if( rc==SQLITE_DONE ) rc = SQLITE_OK;
     sqlite3_free(name);
   }
-  return rc;
+  return rc==SQLITE_OK ? index_triggers_drop(index) : rc;
 }
 
 /* Makes all of an index of which config and declaration are good. */

@@ -134,7 +134,10 @@ static int vtab_destroy(sqlite3_vtab *base){
   bloom_vtab *vtab = vtab_of_base(base);
   int rc = bloom_vtab_locate(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop(vtab);
-  return rc==SQLITE_OK ? vtab_disconnect(base) : bloom_vtab_failure(vtab, rc);
+  if( rc==SQLITE_OK ) return vtab_disconnect(base);
+  sqlite3_free(base->zErrMsg); /* SQLite would take it for that of a later method */
+  base->zErrMsg = NULL;
+  return rc;
 }
 
 /* The tables take the new name; triggers keep their first ones, and SQLite has put the

@@ -66,13 +66,15 @@ static int drop_old(const bloom_vtab *vtab){
   return rc==SQLITE_OK ? drop_table(vtab, "_config") : rc;
 }
 
+/* First a table: where a query is open SQLite refuses to drop one, and by then nothing must have changed
+** that a statement would notice which is compiled already. */
 int bloom_vtab_drop(const bloom_vtab *vtab){
   bloom_triggers triggers;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = drop_old(vtab);
-  if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_triggers_drop(vtab->connection, vtab->schema, &triggers);
-  bloom_triggers_free(&triggers);
   if( rc==SQLITE_OK ) rc = drop_table(vtab, "_pages");
   if( rc==SQLITE_OK && vtab->args.table ) rc = drop_table(vtab, "_guard");
+  if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_triggers_drop(vtab->connection, vtab->schema, &triggers);
+  bloom_triggers_free(&triggers);
   return rc;
 }
