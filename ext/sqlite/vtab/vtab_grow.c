@@ -14,16 +14,9 @@
 #endif
 
 int bloom_vtab_take_back(bloom_vtab *vtab, int rc){
-  switch( rc & 0xff ){
-    case SQLITE_OK:
-    case SQLITE_NOMEM:
-    case SQLITE_FULL:
-    case SQLITE_IOERR:
-      return rc;
-    default:
-      bloom_vtab_failure(vtab, rc);
-      return sqlite3_get_autocommit(vtab->connection->db) ? rc : SQLITE_IOERR;
-  }
+  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) ) return rc;
+  bloom_vtab_failure(vtab, rc);
+  return sqlite3_get_autocommit(vtab->connection->db) ? rc : SQLITE_IOERR;
 }
 
 /* Gives the pages from first to before end, which must be of the layout, a number; those from first_new
