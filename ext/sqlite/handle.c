@@ -143,15 +143,8 @@ static void close_number(void *pointer){
   bloom_handle_close(slot_of((uintptr_t)pointer)->handle);
 }
 
-/* The pointer is never dereferenced: bloom_handle_find() turns it back into a number. */
-static void *number_as_pointer(const bloom_handle *handle){
-  return (void *)handle->number; /* NOLINT(performance-no-int-to-ptr) */
-}
-
-void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle){
-  sqlite3_result_pointer(context, number_as_pointer(handle), BLOOM_HANDLE_TYPE, NULL);
-}
-
-void bloom_handle_give_away(sqlite3_context *context, bloom_handle *handle){
-  sqlite3_result_pointer(context, number_as_pointer(handle), BLOOM_HANDLE_TYPE, close_number);
+void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle, int is_given_away){
+  /* The pointer is never dereferenced: bloom_handle_find() turns it back into a number. */
+  void *pointer = (void *)handle->number; /* NOLINT(performance-no-int-to-ptr) */
+  sqlite3_result_pointer(context, pointer, BLOOM_HANDLE_TYPE, is_given_away ? close_number : NULL);
 }

@@ -70,13 +70,10 @@ bloom_handle_status bloom_handle_open(
 /* Closes a handle: from then on all its copies are NULL. */
 void bloom_handle_close(bloom_handle *handle);
 
-/* Sets a handle as the result of a function or a column.  Its owner keeps it and closes
-** it, and so it may be the result many times. */
-void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle);
-
-/* Sets a handle as the result, which owns it from then on: SQLite closes it with the
-** value. */
-void bloom_handle_give_away(sqlite3_context *context, bloom_handle *handle);
+/* Sets a handle as the result of a function or a column.  One that is given away the result
+** owns from then on: SQLite closes it with the value.  Else its owner keeps it and closes it,
+** and so it may be the result many times. */
+void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle, int is_given_away);
 
 /* A slot of the array of open handles.  A number's slot is its remainder. */
 typedef struct bloom_handle_slot {

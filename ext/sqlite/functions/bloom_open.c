@@ -36,7 +36,7 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   switch( bloom_handle_open(connection->pool, connection->db, filter->shape.num_bytes + CACHE_LINE_BYTES, &handle) ){
     case BLOOM_HANDLE_OPEN:
       if( fill_handle(connection->db, handle, filter)==SQLITE_OK ){
-        bloom_handle_give_away(context, handle);
+        bloom_handle_result(context, handle, 1);
       }else{
         bloom_handle_close(handle);
         sqlite3_result_error_code(context, SQLITE_INTERRUPT);

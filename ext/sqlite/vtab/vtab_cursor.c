@@ -297,7 +297,7 @@ static int result_handle(vtab_cursor *cursor, sqlite3_context *context){
     whole->handle->test = bloom_vtab_whole_may_contain;
     whole->handle->test_data = whole;
   }
-  bloom_handle_result(context, whole->handle);
+  bloom_handle_result(context, whole->handle, 0);
   return SQLITE_OK;
 }
 

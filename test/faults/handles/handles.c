@@ -271,7 +271,7 @@ static bloom_handle *owned;
 /* owned(): the handle, as a column of a virtual table would return it. */
 static void give_owned(sqlite3_context *context, int num_args, sqlite3_value **args){
   (void)num_args; (void)args;
-  if( owned ) bloom_handle_result(context, owned);
+  if( owned ) bloom_handle_result(context, owned, 0);
 }
 
 /* A handle to filter a or b. */
