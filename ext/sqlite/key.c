@@ -22,18 +22,13 @@ bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key){
   return key->bytes==NULL && key->num_bytes>0 ? BLOOM_KEY_NOMEM : BLOOM_KEY_BYTES;
 }
 
-bloom_key_kind bloom_key_bytes_of(sqlite3_value *value, uint8_t *decimal, bloom_key *key){
+int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal, bloom_key *key){
   const bloom_key_kind kind = bloom_key_of(value, key);
-  if( kind!=BLOOM_KEY_INTEGER ) return kind;
+  if( kind==BLOOM_KEY_NOMEM ) sqlite3_result_error_nomem(context);
+  if( kind!=BLOOM_KEY_INTEGER ) return kind==BLOOM_KEY_BYTES;
   key->num_bytes = bloom_decimal(key->integer, decimal);
   key->bytes = decimal;
-  return BLOOM_KEY_BYTES;
-}
-
-int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal, bloom_key *key){
-  const bloom_key_kind kind = bloom_key_bytes_of(value, decimal, key);
-  if( kind==BLOOM_KEY_NOMEM ) sqlite3_result_error_nomem(context);
-  return kind==BLOOM_KEY_BYTES;
+  return 1;
 }
 
 static int is_digit(char c){

@@ -63,12 +63,9 @@ bloom_key_kind bloom_real_key_of(double value, bloom_key *key);
 /* bloom_key_of() for the rarer types, REAL and BLOB. */
 bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key);
 
-/* A value's key as bytes by the default rule: an integer is its decimal text, which is
-** written to decimal, BLOOM_DECIMAL_MAX_BYTES.  Never BLOOM_KEY_INTEGER. */
-bloom_key_kind bloom_key_bytes_of(sqlite3_value *value, uint8_t *decimal, bloom_key *key);
-
-/* The same for a function's argument: 1 if it is a key; 0 if it is NULL, or if there is no
-** memory, which is context's error then. */
+/* The key of a function's argument as bytes by the default rule: an integer is its decimal
+** text, which is written to decimal, BLOOM_DECIMAL_MAX_BYTES.  1 if it is a key; 0 if it is
+** NULL, or if there is no memory, which is context's error then. */
 int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal, bloom_key *key);
 
 /* The key that a value is.  Inline because it runs once a row. */
