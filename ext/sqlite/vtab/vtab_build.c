@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
 #include "../errors.h"
 
@@ -100,7 +101,8 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 static int check_rate(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const sqlite3_int64 capacity = layout->layers[0].capacity;
   double best_rate;
-  if( layout->size>=1 || vtab->has_layout || bloom_vtab_has_rate(layout->size, capacity, &best_rate) ) return SQLITE_OK;
+  if( layout->size>=1 || vtab->has_layout ) return SQLITE_OK;
+  if( bloom_encoding_parquet.min_bits_per_key_x10(layout->size, (uint64_t)capacity, &best_rate) ) return SQLITE_OK;
   /* Rounded up, never down: it is a promise. */
   return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: bits_per_key %.15g is out of reach of a filter with room for "
                                               "%lld keys; %.3g is in reach", layout->size, capacity, best_rate * 1.01);

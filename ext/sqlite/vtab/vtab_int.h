@@ -149,8 +149,6 @@ int bloom_vtab_has_number(const bloom_vtab_layout *layout, uint64_t number);
 
 /* The layer that comes after num_layers others, with room for so many keys. */
 bloom_vtab_layer bloom_vtab_new_layer(double size, int num_layers, sqlite3_int64 capacity);
-/* 1 if a layer with room for so many keys can have this rate; else *best_fpr is in reach. */
-int bloom_vtab_has_rate(double fpr, sqlite3_int64 capacity, double *best_fpr);
 
 /* -- Keys: vtab_keys.c ---------------------------------------------------------------------- */
 

@@ -129,10 +129,6 @@ static double bits_for(double fpr, sqlite3_int64 capacity){
   return tenths ? tenths / 10.0 : 100;
 }
 
-int bloom_vtab_has_rate(double fpr, sqlite3_int64 capacity, double *best_fpr){
-  return bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity, best_fpr)!=0;
-}
-
 /* The first layer has the rate that was asked for when it is full, those after it a sixteenth,
 ** then a quarter of the last one's: all together keep it, but for a twelfth [Almeida, Baquero,
 ** Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
