@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "key.h"
 
@@ -18,6 +19,12 @@ void bloom_fail_code(sqlite3_context *context, int rc){
 void *bloom_malloc_or_fail(sqlite3_context *context, uint64_t num_bytes){
   void *memory = sqlite3_malloc64(num_bytes);
   if( memory==NULL ) sqlite3_result_error_nomem(context);
+  return memory;
+}
+
+void *bloom_malloc_zeros(uint64_t num_bytes){
+  void *memory = sqlite3_malloc64(num_bytes);
+  if( memory ) memset(memory, 0, (size_t)num_bytes);
   return memory;
 }
 

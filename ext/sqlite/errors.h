@@ -35,6 +35,9 @@ void bloom_fail_code(sqlite3_context *context, int rc);
 ** context. */
 void *bloom_malloc_or_fail(sqlite3_context *context, uint64_t num_bytes);
 
+/* Memory of zeros, more than 0 bytes, to be freed with sqlite3_free(); NULL if there is none. */
+void *bloom_malloc_zeros(uint64_t num_bytes);
+
 /* Fails the running function with a message, or with SQLITE_NOMEM if there is no memory
 ** for the text. */
 void bloom_fail(sqlite3_context *context, const char *format, ...);

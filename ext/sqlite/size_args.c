@@ -268,12 +268,8 @@ static bloom_size_entry *find_size_entry(
   bloom_connection *connection, const bloom_encoding *encoding, double rate, uint64_t num_keys
 ){
   uint64_t rate_bits;
-  if( connection->sizes==NULL ){
-    const size_t num_bytes = NUM_SIZE_ENTRIES * sizeof(*connection->sizes);
-    connection->sizes = sqlite3_malloc64(num_bytes);
-    if( connection->sizes==NULL ) return NULL;
-    memset(connection->sizes, 0, num_bytes);
-  }
+  if( connection->sizes==NULL ) connection->sizes = bloom_malloc_zeros(NUM_SIZE_ENTRIES * sizeof(*connection->sizes));
+  if( connection->sizes==NULL ) return NULL;
   memcpy(&rate_bits, &rate, sizeof(rate_bits));
   rate_bits = (rate_bits + encoding->hash_value_bytes) * BLOOM_GOLDEN_RATIO >> 54; /* the product's top bits depend on all bits */
   return &connection->sizes[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];

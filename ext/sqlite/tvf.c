@@ -97,11 +97,8 @@ static bloom_tvf_cursor *tvf_cursor_of(void *cursor){
 }
 
 static int tvf_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
-  const size_t num_bytes = function_of(vtab)->cursor_bytes;
-  *cursor = sqlite3_malloc64(num_bytes);
-  if( *cursor==NULL ) return SQLITE_NOMEM;
-  memset(*cursor, 0, num_bytes);
-  return SQLITE_OK;
+  *cursor = bloom_malloc_zeros(function_of(vtab)->cursor_bytes);
+  return *cursor ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* Makes it a cursor without rows again. */

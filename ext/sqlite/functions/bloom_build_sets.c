@@ -16,8 +16,6 @@
 ** (5) A file over SQLite's length limit is SQLite's own "too big" error, found before
 **     memory is allocated for it.
 */
-#include <string.h>
-
 #include "../../core/bloomfile/bloomfile.h"
 #include "../hash_queue.h"
 #include "../errors.h"
@@ -157,9 +155,8 @@ static int sets_largest(const sets_state *state, uint64_t *num_keys){
   uint32_t *counts;
   *num_keys = 0;
   if( state->sets.num_hashes==0 ) return SQLITE_OK;
-  counts = sqlite3_malloc64(state->num_sets * sizeof(*counts));
+  counts = bloom_malloc_zeros(state->num_sets * sizeof(*counts));
   if( counts==NULL ) return SQLITE_NOMEM;
-  memset(counts, 0, (size_t)state->num_sets * sizeof(*counts));
   *num_keys = bloom_hash_queue_count(&state->sets, counts);
   sqlite3_free(counts);
   return SQLITE_OK;

@@ -16,8 +16,6 @@
 **
 ** It is not a window function, because a table file is written once.
 */
-#include <string.h>
-
 #include "../../core/leveldb/filter_block.h"
 #include "../../core/leveldb/leveldb.h"
 #include "../hash_queue.h"
@@ -114,9 +112,8 @@ static int find_tenths(sqlite3_context *context, const block_build_state *state,
   const bloom_arg rate_arg = {block_build_function.name, block_build_function.bits_number, "bits_per_key", NULL};
   uint16_t *tenths;
   size_t i;
-  *found = tenths = sqlite3_malloc64(((uint64_t)most_keys + 1) * sizeof(*tenths));
+  *found = tenths = bloom_malloc_zeros(((uint64_t)most_keys + 1) * sizeof(*tenths));
   if( tenths==NULL ) return SQLITE_NOMEM;
-  memset(tenths, 0, ((size_t)most_keys + 1) * sizeof(*tenths));
   for(i=0; i<state->num_slots; i++){
     double bits_per_key;
     if( num_keys[i]==0 || tenths[num_keys[i]] ) continue;
@@ -155,9 +152,8 @@ static int give_block(sqlite3_context *context, const block_build_state *state){
   if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
   if( is_too_big(state) ) return SQLITE_TOOBIG;
   /* At least one byte, so that NULL always means that there is no memory. */
-  num_keys = sqlite3_malloc64((state->num_slots + 1) * sizeof(*num_keys));
+  num_keys = bloom_malloc_zeros((state->num_slots + 1) * sizeof(*num_keys));
   if( num_keys==NULL ) return SQLITE_NOMEM;
-  memset(num_keys, 0, (size_t)state->num_slots * sizeof(*num_keys));
   most_keys = bloom_hash_queue_count(&state->slots, num_keys);
   if( bloom_is_rate(bits.bits_per_key) ) rc = find_tenths(context, state, num_keys, most_keys, &tenths);
   bits.tenths = tenths;

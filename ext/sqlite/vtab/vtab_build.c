@@ -6,8 +6,6 @@
 */
 #include "vtab_int.h"
 
-#include <string.h>
-
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
 #include "../errors.h"
@@ -26,16 +24,10 @@ static size_t full_page_bytes(const bloom_vtab_layout *layout){
 }
 
 static int start_pages(page_builder *builder, const bloom_vtab_layout *layout){
-  size_t num_bytes, num_header_bytes;
   *builder = (page_builder){.layout = layout, .num_pages = bloom_vtab_num_pages(layout, 0)};
-  num_bytes = (size_t)builder->num_pages * full_page_bytes(layout);
-  num_header_bytes = (size_t)builder->num_pages * sizeof(*builder->headers);
-  builder->pages = sqlite3_malloc64(num_bytes);
-  builder->headers = sqlite3_malloc64(num_header_bytes);
-  if( builder->pages==NULL || builder->headers==NULL ) return SQLITE_NOMEM;
-  memset(builder->pages, 0, num_bytes);
-  memset(builder->headers, 0, num_header_bytes);
-  return SQLITE_OK;
+  builder->pages = bloom_malloc_zeros(builder->num_pages * full_page_bytes(layout));
+  builder->headers = bloom_malloc_zeros(builder->num_pages * sizeof(*builder->headers));
+  return builder->pages && builder->headers ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static void free_pages(page_builder *builder){

@@ -8,8 +8,6 @@
 */
 #include "vtab_int.h"
 
-#include <string.h>
-
 #include "../../core/parquet/parquet.h"
 #include "../errors.h"
 #include "../key.h"
@@ -163,8 +161,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
 int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result){
   vtab_cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
   if( cursor==NULL ) return SQLITE_NOMEM;
-  memset(cursor, 0, sizeof(*cursor));
-  cursor->is_eof = 1;
+  *cursor = (vtab_cursor){.is_eof = 1};
   vtab_of(base)->num_cursors++;
   *result = &cursor->base;
   return SQLITE_OK;

@@ -6,8 +6,6 @@
 */
 #include "vtab_int.h"
 
-#include <string.h>
-
 #include "../../core/parquet/parquet.h"
 #include "../errors.h"
 
@@ -102,9 +100,8 @@ int bloom_vtab_read_whole(bloom_vtab *vtab, int headers_alone, bloom_vtab_whole 
   int layer, rc = bloom_vtab_read_layout(vtab);
   *result = NULL;
   if( rc!=SQLITE_OK ) return rc;
-  whole = sqlite3_malloc64(sizeof(*whole));
+  whole = bloom_malloc_zeros(sizeof(*whole));
   if( whole==NULL ) return SQLITE_NOMEM;
-  memset(whole, 0, sizeof(*whole));
   whole->layout = vtab->layout;
   whole->tuples.connection = vtab->connection;
   reader.whole = whole;
