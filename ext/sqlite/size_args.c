@@ -275,20 +275,6 @@ static bloom_size_entry *find_size_entry(
   return &connection->sizes[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];
 }
 
-/* Tenths of a bit per key, as encoding->min_bits_per_key_x10, *best_rate set if that is 0. */
-static uint32_t min_bits_per_key_x10(
-  bloom_connection *connection, const bloom_encoding *encoding, double rate, uint64_t num_keys, double *best_rate
-){
-  bloom_size_entry *entry = find_size_entry(connection, encoding, rate, num_keys);
-  uint32_t bits_per_key_x10;
-  if( entry && entry->encoding==encoding && entry->num_keys==num_keys && !(entry->rate<rate || entry->rate>rate) ){
-    return entry->bits_per_key_x10;
-  }
-  bits_per_key_x10 = encoding->min_bits_per_key_x10(rate, num_keys, best_rate);
-  if( entry && bits_per_key_x10 ) *entry = (bloom_size_entry){encoding, rate, num_keys, bits_per_key_x10};
-  return bits_per_key_x10;
-}
-
 /* The name of another encoding in which a filter has this rate, or NULL. */
 static const char *encoding_in_reach(const bloom_encoding *encoding, double rate, uint64_t num_keys){
   const bloom_encoding *const *row;
@@ -335,19 +321,21 @@ int bloom_find_bits_per_key(
   sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
   double *bits_per_key
 ){
+  const bloom_encoding *encoding = size->encoding;
+  const double rate = size->bits_per_key;
+  bloom_size_entry *entry, now = {encoding, rate, num_keys, 0};
   double best_rate = 1;
-  uint32_t bits_per_key_x10;
-  if( !bloom_is_rate(size->bits_per_key) ){
-    *bits_per_key = size->bits_per_key;
-    return SQLITE_OK;
-  }
-  bits_per_key_x10 =
-    min_bits_per_key_x10(sqlite3_user_data(context), size->encoding, size->bits_per_key, num_keys, &best_rate);
-  if( bits_per_key_x10==0 ){
+  *bits_per_key = rate;
+  if( !bloom_is_rate(rate) ) return SQLITE_OK;
+  entry = find_size_entry(sqlite3_user_data(context), encoding, rate, num_keys);
+  if( entry && entry->encoding==encoding && entry->num_keys==num_keys && !(entry->rate<rate || entry->rate>rate) ) now = *entry;
+  else now.bits_per_key_x10 = encoding->min_bits_per_key_x10(rate, num_keys, &best_rate);
+  if( now.bits_per_key_x10==0 ){
     fail_out_of_reach(context, arg, size, num_keys, best_rate);
     return SQLITE_ERROR;
   }
-  *bits_per_key = bits_per_key_x10 / 10.0;
+  if( entry ) *entry = now;
+  *bits_per_key = now.bits_per_key_x10 / 10.0;
   return SQLITE_OK;
 }
 
