@@ -291,30 +291,20 @@ static void fail_out_of_reach(
   sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys, double best_rate
 ){
   const double rate = size->bits_per_key;
-  const char *other = encoding_in_reach(size->encoding, rate, num_keys);
   const int is_hopeless = best_rate>=MIN_HOPELESS_FPR;
   const int has_many = num_keys>PARTITION_KEYS;
+  const int is_of_sets = size->encoding->writer==NULL; /* few units, not many keys, are in the way */
+  const char *other = is_of_sets ? NULL : encoding_in_reach(size->encoding, rate, num_keys);
   const char *less = is_hopeless ? "; less with " : ", and less with ";
-  const char *partitions = has_many ? "partitions: see bloom_partition()" : "";
-  char *way_out;
-  if( size->encoding->writer==NULL ){
-    /* Few units, not many keys, are in the way. */
-    way_out = sqlite3_mprintf("%s", has_many ? "" : ", and less with more keys in a set, or a larger capacity");
-  }else if( other ){
-    way_out = sqlite3_mprintf("%s'%s'%s%s", less, other, has_many ? " or " : "", partitions);
-  }else{
-    way_out = sqlite3_mprintf("%s%s", has_many ? less : "", partitions);
-  }
-  if( way_out==NULL ){
-    sqlite3_result_error_nomem(context);
-  }else{
-    /* What is in reach is rounded up, never down: it is a promise. */
-    bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys%s %.3g%s%s",
-                        arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
-               is_hopeless ? ", as are all below" : ";", is_hopeless ? MIN_HOPELESS_FPR : best_rate*1.01,
-               is_hopeless ? "" : " is in reach", way_out);
-  }
-  sqlite3_free(way_out);
+  const char *partitions = has_many && !is_of_sets ? "partitions: see bloom_partition()" : "";
+  const char *quote = other ? "'" : "", *glue = other && has_many ? " or " : "";
+  if( is_of_sets ) less = has_many ? "" : ", and less with more keys in a set, or a larger capacity";
+  else if( other==NULL && !has_many ) less = "";
+  /* What is in reach is rounded up, never down: it is a promise. */
+  bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys%s %.3g%s%s%s%s%s%s%s",
+                      arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
+             is_hopeless ? ", as are all below" : ";", is_hopeless ? MIN_HOPELESS_FPR : best_rate*1.01,
+             is_hopeless ? "" : " is in reach", less, quote, other ? other : "", quote, glue, partitions);
 }
 
 int bloom_find_bits_per_key(
