@@ -148,7 +148,7 @@ int bloom_take_encoding(
 static inline int are_same_size_args(
   const bloom_sized_function *function, int num_args, sqlite3_value **args, const bloom_size_args *kept
 ){
-  const int bits_at = function->bits_number - 1;
+  const int bits_at = function->bits.number - 1;
   if( kept->encoding==NULL ) return 0;
   if( function->encoding==NULL ){
     const bloom_encoding *encoding = bloom_default_encoding;
@@ -199,21 +199,21 @@ static int read_size_args(
   sqlite3_context *context, const bloom_sized_function *function, int num_args, sqlite3_value **args,
   bloom_size_args *size
 ){
-  const char *name = function->name;
-  const int bits_at = function->bits_number - 1;
+  const int bits_at = function->bits.number - 1;
   *size = (bloom_size_args){function->encoding, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY};
   if( function->encoding==NULL ){
-    const int rc = bloom_take_encoding(context, name, function->max_args, &num_args, args, &size->encoding);
+    const int rc = bloom_take_encoding(context, function->bits.function, function->max_args, &num_args, args, &size->encoding);
     if( rc!=SQLITE_OK ) return rc;
   }
   if( num_args>bits_at ){
     sqlite3_value *next = num_args>bits_at+1 ? args[bits_at+1] : NULL;
-    bloom_arg arg = {name, bits_at + 1, "bits_per_key", args[bits_at]};
+    bloom_arg arg = function->bits;
+    arg.value = args[bits_at];
     if( bloom_read_bits_per_key(context, arg, next, function->encoding==NULL, &size->bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
     size->bits_per_key_type = sqlite3_value_type(args[bits_at]);
   }
   if( num_args>bits_at+1 ){
-    bloom_arg arg = {name, bits_at + 2, "capacity", args[bits_at+1]};
+    bloom_arg arg = {function->bits.function, bits_at + 2, "capacity", args[bits_at+1]};
     return bloom_read_capacity(context, arg, NULL, &size->capacity);
   }
   return SQLITE_OK;
@@ -223,8 +223,7 @@ int bloom_keep_size_args(
   sqlite3_context *context, const bloom_sized_function *function, int num_args, sqlite3_value **args,
   bloom_size_args *kept
 ){
-  const char *name = function->name;
-  const int bits_number = function->bits_number;
+  const char *name = function->bits.function;
   bloom_size_args now;
   int rc;
   if( are_same_size_args(function, num_args, args, kept) ) return SQLITE_OK;
@@ -239,11 +238,10 @@ int bloom_keep_size_args(
                              sqlite3_mprintf("'%s'", kept->encoding->name), sqlite3_mprintf("'%s'", now.encoding->name));
   }
   if( now.bits_per_key<kept->bits_per_key || now.bits_per_key>kept->bits_per_key ){
-    return fail_not_constant(context, (bloom_arg){name, bits_number, "bits_per_key", NULL},
-                             bits_per_key_literal(kept), bits_per_key_literal(&now));
+    return fail_not_constant(context, function->bits, bits_per_key_literal(kept), bits_per_key_literal(&now));
   }
   if( now.capacity!=kept->capacity ){
-    return fail_not_constant(context, (bloom_arg){name, bits_number + 1, "capacity", NULL},
+    return fail_not_constant(context, (bloom_arg){name, function->bits.number + 1, "capacity", NULL},
                              capacity_literal(kept), capacity_literal(&now));
   }
   return SQLITE_OK;

@@ -23,8 +23,7 @@ typedef struct bloom_size_args {
 
 /* Where a function has these arguments. */
 typedef struct bloom_sized_function {
-  const char *name;
-  int bits_number;                /* of argument bits_per_key, from 1; behind it, capacity */
+  bloom_arg bits;                 /* bits_per_key; behind it, capacity */
   int max_args;
   const bloom_encoding *encoding; /* NULL: a TEXT as the last argument may name it */
 } bloom_sized_function;

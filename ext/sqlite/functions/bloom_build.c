@@ -32,7 +32,7 @@
 /* The number of hashes that are added to the filter at once (Requirement 4). */
 #define BATCH_HASHES 16384
 
-static const bloom_sized_function build_function = {.name = "bloom_build", .bits_number = 2, .max_args = 4};
+static const bloom_sized_function build_function = {.bits = {"bloom_build", 2, "bits_per_key", NULL}, .max_args = 4};
 
 /* Memory set to zero is an aggregate that saw no row. */
 typedef struct build_state {
@@ -46,11 +46,10 @@ typedef struct build_state {
 
 /* The shape of the filter, or an error set on context (Requirement 6). */
 static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
-  const bloom_arg rate_arg = {build_function.name, build_function.bits_number, "bits_per_key", NULL};
   const bloom_size_args *size = &state->size;
   uint64_t num_keys = size->capacity==BLOOM_NO_CAPACITY ? state->queue.num_hashes : (uint64_t)size->capacity;
   double bits_per_key;
-  int rc = bloom_find_bits_per_key(context, rate_arg, size, num_keys, &bits_per_key);
+  int rc = bloom_find_bits_per_key(context, build_function.bits, size, num_keys, &bits_per_key);
   return rc==SQLITE_OK ? bloom_find_shape(context, size->encoding, num_keys, bits_per_key, shape) : rc;
 }
 

@@ -27,7 +27,7 @@
 #define SETS_BATCH_KEYS 16384
 
 static const bloom_sized_function sets_function = {
-  .name = "bloom_build_sets", .bits_number = 3, .max_args = 4, .encoding = &bloom_encoding_bloomfile,
+  .bits = {"bloom_build_sets", 3, "bits_per_key", NULL}, .max_args = 4, .encoding = &bloom_encoding_bloomfile,
 };
 
 /* Memory set to zero is an aggregate that saw no row. */
@@ -43,8 +43,7 @@ typedef struct sets_state {
 
 /* The bits for num_keys keys of one set; an error set on context if there are none. */
 static int sets_find_bits(sqlite3_context *context, sets_state *state, uint64_t num_keys){
-  const bloom_arg rate_arg = {sets_function.name, sets_function.bits_number, "bits_per_key", NULL};
-  return bloom_find_bits_per_key(context, rate_arg, &state->size, num_keys, &state->bits_per_key);
+  return bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys, &state->bits_per_key);
 }
 
 /* Takes the parameters of the first row, which all rows must share.  Returns SQLITE_OK or an
@@ -126,7 +125,7 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
   if( rc==SQLITE_OK && state->max_bytes==0 ) rc = sets_begin(context, state);
   if( rc!=SQLITE_OK || sqlite3_value_type(args[0])==SQLITE_NULL ) return rc;
   if( !bloom_integer_arg(args[0], &set_number) || set_number<0 ){
-    const bloom_arg arg = {sets_function.name, 1, "set_number", args[0]};
+    const bloom_arg arg = {sets_function.bits.function, 1, "set_number", args[0]};
     const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER;
     bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", is_swapped ? "the set's number comes before the key" : NULL);
     return SQLITE_ERROR;

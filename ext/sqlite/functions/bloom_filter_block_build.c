@@ -25,7 +25,7 @@
 #include "../size_args.h"
 
 static const bloom_sized_function block_build_function = {
-  .name = "bloom_filter_block_build", .bits_number = 3, .max_args = 3, .encoding = &bloom_encoding_leveldb,
+  .bits = {"bloom_filter_block_build", 3, "bits_per_key", NULL}, .max_args = 3, .encoding = &bloom_encoding_leveldb,
 };
 
 /* Memory set to zero is an aggregate that saw no row. */
@@ -58,7 +58,7 @@ static int block_build_row(sqlite3_context *context, block_build_state *state, i
   if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
   if( kind==BLOOM_KEY_NULL && sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
   if( !bloom_integer_arg(args[0], &offset) || offset<0 ){
-    const bloom_arg arg = {block_build_function.name, 1, "block_offset", args[0]};
+    const bloom_arg arg = {block_build_function.bits.function, 1, "block_offset", args[0]};
     const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER;
     bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", is_swapped ? "the offset comes before the key" : NULL);
     return SQLITE_ERROR;
@@ -109,7 +109,6 @@ static int add_keys_to_block(sqlite3_context *context, const block_build_state *
 ** (Requirement 4), to be freed with sqlite3_free(), also after an error. */
 static int find_tenths(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys,
                        uint32_t most_keys, uint16_t **found){
-  const bloom_arg rate_arg = {block_build_function.name, block_build_function.bits_number, "bits_per_key", NULL};
   uint16_t *tenths;
   size_t i;
   *found = tenths = bloom_malloc_zeros(((uint64_t)most_keys + 1) * sizeof(*tenths));
@@ -118,7 +117,7 @@ static int find_tenths(sqlite3_context *context, const block_build_state *state,
     double bits_per_key;
     if( num_keys[i]==0 || tenths[num_keys[i]] ) continue;
     if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
-    if( bloom_find_bits_per_key(context, rate_arg, &state->size, num_keys[i], &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+    if( bloom_find_bits_per_key(context, block_build_function.bits, &state->size, num_keys[i], &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
     tenths[num_keys[i]] = (uint16_t)(bits_per_key * 10 + 0.5);
   }
   return SQLITE_OK;
