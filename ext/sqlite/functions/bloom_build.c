@@ -118,11 +118,8 @@ static int step(sqlite3_context *context, build_state *state, int num_args, sqli
 
 void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args){
   build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
-  if( state==NULL ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
-  if( step(context, state, num_args, args)==SQLITE_OK ) state->num_rows++;
+  if( state==NULL ) sqlite3_result_error_nomem(context);
+  else if( step(context, state, num_args, args)==SQLITE_OK ) state->num_rows++;
 }
 
 void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args){
