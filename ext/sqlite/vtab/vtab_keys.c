@@ -144,14 +144,12 @@ static int hash_selected_value(
 static int hash_read_value(
   bloom_vtab_tuples *tuples, bloom_equality rule, bloom_tuple_value value, int is_query, part_hashes *part
 ){
-  const int is_doubtful = value.tag==BLOOM_TUPLE_INTEGER
-    && (value.integer>MIN_DOUBTFUL_INTEGER || value.integer<-MIN_DOUBTFUL_INTEGER);
   bloom_key_hashes plain;
   int rc = hash_plain(rule, &value, &plain);
   add_part_hashes(part, &plain);
   if( rc!=SQLITE_OK || plain.num_hashes>0 ) return rc;
   rc = hash_selected_value(tuples, rule, &value, is_query, part);
-  if( rc!=SQLITE_OK || !is_doubtful ) return rc;
+  if( rc!=SQLITE_OK || value.tag!=BLOOM_TUPLE_INTEGER ) return rc;
   value.tag = BLOOM_TUPLE_REAL;
   value.real = (double)value.integer;
   return hash_selected_value(tuples, rule, &value, is_query, part);
