@@ -30,17 +30,13 @@ bloom_column_kind bloom_column_kind_of(const char *declared_type){
   return BLOOM_COLUMN_NUMBER;
 }
 
+const char *const bloom_collation_names[BLOOM_NUM_COLLATIONS] = {"BINARY", "NOCASE", "RTRIM"};
+
 int bloom_collation_named(const char *name, bloom_collation *collation){
-  if( sqlite3_stricmp(name, "BINARY")==0 ){
-    *collation = BLOOM_COLLATION_BINARY;
-  }else if( sqlite3_stricmp(name, "NOCASE")==0 ){
-    *collation = BLOOM_COLLATION_NOCASE;
-  }else if( sqlite3_stricmp(name, "RTRIM")==0 ){
-    *collation = BLOOM_COLLATION_RTRIM;
-  }else{
-    return 0;
-  }
-  return 1;
+  int i = 0;
+  while( i<BLOOM_NUM_COLLATIONS && sqlite3_stricmp(name, bloom_collation_names[i])!=0 ) i++;
+  if( i<BLOOM_NUM_COLLATIONS ) *collation = (bloom_collation)i;
+  return i<BLOOM_NUM_COLLATIONS;
 }
 
 /* Texts that SQLite's own collations tell apart, and others may not; but for what undoes them. */
@@ -63,10 +59,9 @@ static const struct {
 #define NUM_COLLATION_SAMPLES (sizeof(collation_samples) / sizeof(collation_samples[0]))
 
 int bloom_collation_is_built_in(bloom_connection *connection, bloom_collation collation, int *is_built_in){
-  static const char *const names[] = {"BINARY", "NOCASE", "RTRIM"};
   sqlite3_stmt *row;
   size_t i;
-  int rc = bloom_sql_prepare(connection, &row, "SELECT ?1 = ?2 COLLATE %s", names[collation]);
+  int rc = bloom_sql_prepare(connection, &row, "SELECT ?1 = ?2 COLLATE %s", bloom_collation_names[collation]);
   *is_built_in = 1;
   for(i=0; i<NUM_COLLATION_SAMPLES && *is_built_in && (rc==SQLITE_OK || rc==SQLITE_ROW); i++){
     if( collation!=BLOOM_COLLATION_BINARY && collation_samples[i].undone_by==collation ) continue;

@@ -34,6 +34,10 @@ typedef enum bloom_collation {
   BLOOM_COLLATION_RTRIM
 } bloom_collation;
 
+/* Their names, which are all that SQLite has of its own. */
+#define BLOOM_NUM_COLLATIONS 3
+extern const char *const bloom_collation_names[BLOOM_NUM_COLLATIONS];
+
 typedef struct bloom_equality {
   bloom_column_kind kind;
   bloom_collation collation;

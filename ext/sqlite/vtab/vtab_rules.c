@@ -34,7 +34,7 @@ static int refuse_rowid(const bloom_source *source, const char *text, char **err
   bloom_token token = bloom_token_first(text ? text : "");
   for(; token.num_chars; token=bloom_token_after(token)){
     char *name = bloom_token_unquoted(token);
-    const int is_rowid = name && token.kind!='\'' && bloom_source_is_rowid_name(name) && !bloom_source_has(source, name);
+    const int is_rowid = name && token.kind!='\'' && bloom_source_is_rowid_name(name) && !bloom_source_column_named(source, name);
     sqlite3_free(name);
     if( name==NULL ) return SQLITE_NOMEM;
     if( is_rowid ){
@@ -92,16 +92,15 @@ static int refuse_coarse_collation(const bloom_source *source, const char *expre
 static int find_replaced_collation(
   bloom_connection *connection, const bloom_vtab_args *args, const bloom_vtab_layout *layout, const char **name
 ){
-  static const char *const names[] = {"BINARY", "NOCASE", "RTRIM"};
   unsigned needed = args->key || args->where ? 7u : 1u << BLOOM_COLLATION_BINARY;
   int i, is_own, rc = SQLITE_OK;
   *name = NULL;
   if( args->table==NULL ) return SQLITE_OK;
   for(i=0; i<layout->num_columns; i++) needed |= 1u << layout->rules[i].collation;
-  for(i=0; i<3 && rc==SQLITE_OK && *name==NULL; i++){
+  for(i=0; i<BLOOM_NUM_COLLATIONS && rc==SQLITE_OK && *name==NULL; i++){
     if( !(needed >> i & 1u) ) continue;
     rc = bloom_collation_is_built_in(connection, (bloom_collation)i, &is_own);
-    if( rc==SQLITE_OK && !is_own ) *name = names[i];
+    if( rc==SQLITE_OK && !is_own ) *name = bloom_collation_names[i];
   }
   return rc;
 }
