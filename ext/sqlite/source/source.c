@@ -102,7 +102,7 @@ static int read_source_columns(bloom_source *source){
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static const bloom_source_column *find_source_column(const bloom_source *source, const char *name){
+const bloom_source_column *bloom_source_column_named(const bloom_source *source, const char *name){
   int i;
   for(i=0; i<source->num_columns; i++){
     if( sqlite3_stricmp(source->columns[i].name, name)==0 ) return &source->columns[i];
@@ -152,7 +152,7 @@ static int find_source_row_name(bloom_source *source){
   if( source->num_keys>0 ) rc = find_source_row_column(source, &index);
   if( source->row_column ) source->row_name = source->row_column->name;
   for(i=0; i<NUM_ROWID_NAMES && source->row_name==NULL && rc==SQLITE_OK; i++){
-    if( find_source_column(source, names_of_rowid[i]) ) continue;
+    if( bloom_source_column_named(source, names_of_rowid[i]) ) continue;
     rc = sqlite3_table_column_metadata(db, source->schema, source->name, names_of_rowid[i], NULL, NULL, NULL, NULL, NULL);
     if( rc==SQLITE_OK ) source->row_name = names_of_rowid[i];
     else if( rc==SQLITE_ERROR ) rc = SQLITE_OK; /* there is no such column */
@@ -173,10 +173,6 @@ int bloom_source_read(
   return bloom_source_failure(connection->db, rc, error);
 }
 
-int bloom_source_has(const bloom_source *source, const char *name){
-  return find_source_column(source, name)!=NULL;
-}
-
 int bloom_source_is_rowid_name(const char *name){
   int i;
   for(i=0; i<NUM_ROWID_NAMES; i++){
@@ -186,7 +182,7 @@ int bloom_source_is_rowid_name(const char *name){
 }
 
 const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name){
-  const bloom_source_column *column = find_source_column(source, name);
+  const bloom_source_column *column = bloom_source_column_named(source, name);
   return column==NULL && bloom_source_is_rowid_name(name) ? source->row_column : column;
 }
 

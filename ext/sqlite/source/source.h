@@ -41,8 +41,10 @@ void bloom_source_free(bloom_source *source);
 ** is none. */
 const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name);
 
-/* 1 if a column has this name; if a rowid can have it. */
-int bloom_source_has(const bloom_source *source, const char *name);
+/* The same by the name that it was declared with alone. */
+const bloom_source_column *bloom_source_column_named(const bloom_source *source, const char *name);
+
+/* 1 if a rowid can have this name. */
 int bloom_source_is_rowid_name(const char *name);
 
 /* Sets the column's rule of `=`.  SQLITE_ERROR and *error if its collation is the
