@@ -110,22 +110,19 @@ static int register_function(sqlite3 *db, const function_row *row, int num_args)
                                     row->function, row->step, row->final, bloom_connection_release);
 }
 
-#define NUM_FUNCTION_ROWS (sizeof(function_rows) / sizeof(function_rows[0]))
-#define NUM_MODULE_ROWS   (sizeof(module_rows) / sizeof(module_rows[0]))
-
 /* Registers all rows, up to the first that fails.  The functions registered until then
 ** stay: SQLite does not remove a function while a statement runs, and the function may have
 ** replaced an earlier one, of another load or of the program. */
 static int register_all(sqlite3 *db){
   size_t i;
   int num_args;
-  for(i=0; i<NUM_FUNCTION_ROWS; i++){
+  for(i=0; i<BLOOM_COUNT_OF(function_rows); i++){
     for(num_args=function_rows[i].min_args; num_args<=function_rows[i].max_args; num_args++){
       int rc = register_function(db, &function_rows[i], num_args);
       if( rc!=SQLITE_OK ) return rc;
     }
   }
-  for(i=0; i<NUM_MODULE_ROWS; i++){
+  for(i=0; i<BLOOM_COUNT_OF(module_rows); i++){
     int rc = register_module(db, i);
     if( rc!=SQLITE_OK ) return rc;
   }

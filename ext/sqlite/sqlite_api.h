@@ -14,6 +14,9 @@
 SQLITE_EXTENSION_INIT3
 #endif
 
+/* The number of an array's elements. */
+#define BLOOM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 /* 1 if a constraint of xBestIndex is an IN whose list a virtual table can have as a whole,
 ** which it has then.  From 3.38 on. */
 static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint){

@@ -159,8 +159,6 @@ static const key_type key_types[] = {
   INTEGERS("varint64", INT64_MIN, INT64_MAX, 0, 0),
 };
 
-#define NUM_KEY_TYPES (sizeof(key_types) / sizeof(key_types[0]))
-
 #define SIPHASH "siphash"
 
 /* The name that a value is, "" where it is none; NULL, the error set on context, if there
@@ -177,7 +175,7 @@ static const char *type_name_of(sqlite3_context *context, sqlite3_value *value){
 /* The type of that name, in any case, or NULL. */
 static const key_type *key_type_named(const char *name){
   size_t i;
-  for(i=0; i<NUM_KEY_TYPES; i++){
+  for(i=0; i<BLOOM_COUNT_OF(key_types); i++){
     if( sqlite3_stricmp(name, key_types[i].name)==0 ) return &key_types[i];
   }
   return NULL;

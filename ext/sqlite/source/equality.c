@@ -56,14 +56,13 @@ static const struct {
   {"1", "01", 0}, {"1", "1.0", 0}, {"1", "x1", 0}, {"a", "b", 0},            /* numbers, marks */
   {"0123456789012345678901234567890123456789a", "0123456789012345678901234567890123456789b", 0} /* a beginning alone */
 };
-#define NUM_COLLATION_SAMPLES (sizeof(collation_samples) / sizeof(collation_samples[0]))
 
 int bloom_collation_is_built_in(bloom_connection *connection, bloom_collation collation, int *is_built_in){
   sqlite3_stmt *row;
   size_t i;
   int rc = bloom_sql_prepare(connection, &row, "SELECT ?1 = ?2 COLLATE %s", bloom_collation_names[collation]);
   *is_built_in = 1;
-  for(i=0; i<NUM_COLLATION_SAMPLES && *is_built_in && (rc==SQLITE_OK || rc==SQLITE_ROW); i++){
+  for(i=0; i<BLOOM_COUNT_OF(collation_samples) && *is_built_in && (rc==SQLITE_OK || rc==SQLITE_ROW); i++){
     if( collation!=BLOOM_COLLATION_BINARY && collation_samples[i].undone_by==collation ) continue;
     rc = sqlite3_bind_text(row, 1, collation_samples[i].a, -1, SQLITE_STATIC);
     if( rc==SQLITE_OK ) rc = sqlite3_bind_text(row, 2, collation_samples[i].b, -1, SQLITE_STATIC);

@@ -147,12 +147,10 @@ static const char *changing_words[] = {"current_date", "current_time", "current_
 static const char *changing_literals[] = {"now", "localtime", "utc"};
 static const char *clock_functions[] = {"date", "time", "datetime", "julianday", "unixepoch", "strftime"};
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* 1 if t is a date function's name and the clock is what it is given. */
 static int asks_the_clock(bloom_token t){
   size_t i;
-  for(i=0; i<COUNT_OF(clock_functions); i++){
+  for(i=0; i<BLOOM_COUNT_OF(clock_functions); i++){
     bloom_token open = bloom_token_after(t), argument;
     int num_commas = 0;
     if( !bloom_token_is(t, clock_functions[i]) || open.kind!='(' ) continue;
@@ -184,10 +182,10 @@ int bloom_text_check_expression(const char *what, const char *text, char **error
     if( depth<0 || t.kind==';' || !t.is_closed ){
       return bloom_fail_vtab(error, NO_EXPRESSION, what, text);
     }
-    for(i=0; i<COUNT_OF(changing_words); i++){
+    for(i=0; i<BLOOM_COUNT_OF(changing_words); i++){
       if( bloom_token_is(t, changing_words[i]) ) return bloom_fail_vtab(error, CHANGING, what, changing_words[i]);
     }
-    for(i=0; i<COUNT_OF(changing_literals); i++){
+    for(i=0; i<BLOOM_COUNT_OF(changing_literals); i++){
       if( is_literal(t, changing_literals[i]) ){
         return bloom_fail_vtab(error, CHANGING, what, changing_literals[i]);
       }

@@ -44,7 +44,7 @@ static int check_order(bloom_vtab *vtab, const bloom_triggers *own, const char *
 static int check_rows_are_found(const bloom_source *source, const bloom_triggers *triggers, const char **doubt){
   static const bloom_vtab_trigger reading[] = {BLOOM_AFTER_INSERT, BLOOM_AFTER_UPDATE, BLOOM_BEFORE_DELETE};
   size_t i;
-  for(i=0; i<sizeof(reading)/sizeof(reading[0]); i++){
+  for(i=0; i<BLOOM_COUNT_OF(reading); i++){
     sqlite3_str *sql = sqlite3_str_new(source->connection->db);
     char *condition;
     bloom_vtab_append_row_condition(sql, source, reading[i]==BLOOM_BEFORE_DELETE ? "old" : "new");
