@@ -45,10 +45,6 @@ static bloom_status parquet_shape(uint64_t num_keys, double bits_per_key, bloom_
   return BLOOM_OK;
 }
 
-static inline size_t parquet_header_bytes(const bloom_shape *shape){
-  return shape->num_bytes - (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
-}
-
 static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
   const size_t num_bytes = bloom_parquet_put_header(shape->num_slots, filter);
   memset(filter + num_bytes, 0, shape->num_bytes - num_bytes);
@@ -56,7 +52,7 @@ static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
 
 static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs){
   const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
-  uint8_t *blocks = filter + parquet_header_bytes(shape);
+  uint8_t *blocks = filter + shape->num_bytes - (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
   for(; runs; runs=runs->next) kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
 }
 
