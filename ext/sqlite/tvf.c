@@ -128,8 +128,9 @@ static int tvf_filter(
     return bloom_fail_vtab(&cursor->pVtab->zErrMsg, function->num_args==1 ? "%s() needs an argument: %s"
                              : "%s() needs its arguments: %s" IN_EACH_ARM, function->name, function->call);
   }
+  tvf_cursor->columns = (unsigned)index_number & (rowids_bit(function) - 1);
   tvf_cursor->wants_rowids = ((unsigned)index_number & rowids_bit(function))!=0;
-  return function->start(tvf_cursor, (unsigned)index_number & (rowids_bit(function) - 1), args);
+  return function->start(tvf_cursor, args);
 }
 
 static int tvf_next(sqlite3_vtab_cursor *cursor){

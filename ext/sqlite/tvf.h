@@ -32,6 +32,7 @@ typedef struct bloom_tvf_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int has_row;
   sqlite3_int64 rowid;      /* of the row */
+  unsigned columns;         /* bit i: the query reads column i */
   int wants_rowids;         /* rowids must differ from argument to argument, too */
 } bloom_tvf_cursor;
 
@@ -47,10 +48,9 @@ typedef struct bloom_tvf {
   int cost;            /* of a call, in rows of a scan; 0: num_rows */
   size_t cursor_bytes;
 
-  /* Goes to the first row, if there is one: sets has_row and rowid.  columns has bit i set
-  ** if the query reads column i.  Returns SQLITE_OK, SQLITE_NOMEM, or the result of
-  ** bloom_fail_vtab(). */
-  int (*start)(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args);
+  /* Goes to the first row, if there is one: sets has_row and rowid.  Returns SQLITE_OK,
+  ** SQLITE_NOMEM, or the result of bloom_fail_vtab(). */
+  int (*start)(bloom_tvf_cursor *cursor, sqlite3_value **args);
 
   /* Goes to the next row: sets has_row and rowid.  NULL if there is never more than one
   ** row. */

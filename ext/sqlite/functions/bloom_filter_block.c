@@ -136,14 +136,13 @@ void bloom_filter_block_rows_clear(bloom_tvf_cursor *cursor){
   sqlite3_free(((bloom_filter_block_rows *)cursor)->bytes);
 }
 
-static int filter_block_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
+static int filter_block_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   bloom_filter_block_rows *slots = (bloom_filter_block_rows *)cursor;
   bloom_filter_block block;
   const uint8_t *bytes;
   size_t num_bytes;
   const char *wrong;
   int rc = bloom_filter_block_rows_arg(slots, args[0], "(block) must be a BLOB, a LevelDB filter block", &bytes, &num_bytes);
-  (void)columns;
   if( rc!=SQLITE_OK || bytes==NULL ) return rc;
   wrong = bloom_filter_block_read(bytes, num_bytes, &block);
   if( wrong ){

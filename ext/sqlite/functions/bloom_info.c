@@ -44,7 +44,7 @@ typedef struct info_cursor {
   int64_t num_tried;       /* hashes for that */
 } info_cursor;
 
-static int info_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
+static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   info_cursor *info = (info_cursor *)cursor;
   sqlite3 *db = bloom_tvf_db(cursor);
   bloom_stoppable stoppable;
@@ -60,8 +60,8 @@ static int info_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   }
   bloom_stoppable_init(&stoppable, db, filter);
   filter = &stoppable.filter;
-  filter->encoding->describe(filter, (columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
-  if( columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
+  filter->encoding->describe(filter, (cursor->columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
+  if( cursor->columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
   if( stoppable.is_stopped ) return SQLITE_INTERRUPT;
   info->num_tried = filter->encoding->num_tried ? (int64_t)filter->encoding->num_tried(filter) : BLOOM_FPR_SAMPLE;
   info->num_bytes = (sqlite3_int64)filter->shape.num_bytes;

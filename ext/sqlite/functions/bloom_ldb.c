@@ -48,7 +48,7 @@ static const char *ldb_note(const bloom_ldb_file *file){
   return NULL;
 }
 
-static int ldb_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
+static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   ldb_cursor *ldb = (ldb_cursor *)cursor;
   bloom_ldb_file file;
   const uint8_t *bytes;
@@ -56,7 +56,6 @@ static int ldb_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value *
   const char *wrong, *note;
   int rc = bloom_filter_block_rows_arg(&ldb->slots, args[0],
                                        "(file) must be a BLOB, the bytes of a LevelDB table file", &bytes, &num_bytes);
-  (void)columns;
   if( rc!=SQLITE_OK ) return rc;
   if( bytes==NULL ){
     bloom_filter_block_rows_start_without(&ldb->slots, "no file: NULL, so it may contain every key");

@@ -75,7 +75,7 @@ static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, sqlite3
                          sets_hint(cursor, key));
 }
 
-static int sets_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value **args){
+static int sets_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   sets_cursor *sets = (sets_cursor *)cursor;
   bloom_filter storage;
   const bloom_filter *file;
@@ -83,7 +83,6 @@ static int sets_start(bloom_tvf_cursor *cursor, unsigned columns, sqlite3_value 
   bloom_hash_value hash;
   bloom_key_kind kind;
   int rc = sets_file_arg(cursor, args[0], args[1], &storage, &file);
-  (void)columns;
   if( rc!=SQLITE_OK || file==NULL ) return rc;
   kind = bloom_hash_of_key(file->encoding, args[1], &hash);
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
