@@ -87,18 +87,19 @@ static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
   }
 }
 
-/* The hash of a value's key; 0 if it is no key. */
+/* The hash of a key of this kind; 0 if it is none. */
+static inline bloom_hash_value bloom_hash_of(const bloom_encoding *encoding, bloom_key_kind kind, const bloom_key *key){
+  if( kind==BLOOM_KEY_INTEGER ) return encoding->hash_int64(key->integer);
+  return kind==BLOOM_KEY_BYTES ? encoding->hash_bytes(key->bytes, key->num_bytes) : 0;
+}
+
+/* The same of a value's key. */
 static inline bloom_key_kind bloom_hash_of_key(
   const bloom_encoding *encoding, sqlite3_value *value, bloom_hash_value *hash
 ){
   bloom_key key;
   const bloom_key_kind kind = bloom_key_of(value, &key);
-  *hash = 0;
-  if( kind==BLOOM_KEY_INTEGER ){
-    *hash = encoding->hash_int64(key.integer);
-  }else if( kind==BLOOM_KEY_BYTES ){
-    *hash = encoding->hash_bytes(key.bytes, key.num_bytes);
-  }
+  *hash = bloom_hash_of(encoding, kind, &key);
   return kind;
 }
 

@@ -113,11 +113,8 @@ static int push_text(
 
 static void push_real(const bloom_encoding *encoding, double real, bloom_key_hashes *hashes){
   bloom_key key;
-  if( bloom_real_key_of(real, &key)==BLOOM_KEY_INTEGER ){
-    push(hashes, encoding->hash_int64(key.integer));
-  }else{
-    push(hashes, encoding->hash_bytes(key.bytes, key.num_bytes));
-  }
+  const bloom_key_kind kind = bloom_real_key_of(real, &key);
+  push(hashes, bloom_hash_of(encoding, kind, &key));
 }
 
 /* What a text is to numeric affinity. */
