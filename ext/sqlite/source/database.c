@@ -41,8 +41,7 @@ static int find_names(bloom_connection *connection, const void *file, found_name
     if( place && *place==NULL ) *place = schema;
     else sqlite3_free(schema);
   }
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(row, rc);
 }
 
 /* Gives *schema a name out of *found. */

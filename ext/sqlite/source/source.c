@@ -48,8 +48,7 @@ static int check_is_no_shadow(bloom_source *source, char **error){
                                   "is an ordinary table", source->name);
     }
   }
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(row, rc);
 }
 
 /* Finds the table's name as the schema has it. */
@@ -98,8 +97,7 @@ static int read_source_columns(bloom_source *source){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_xinfo(\"%w\")", source->schema, source->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ) rc = add_source_column(source, row);
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(row, rc);
 }
 
 const bloom_source_column *bloom_source_column_named(const bloom_source *source, const char *name){
@@ -140,8 +138,7 @@ static int compare_key_collations(bloom_source *source, const char *index){
                                        &collation, NULL, NULL, NULL);
     if( rc==SQLITE_OK ) source->columns[column].has_other_collation |= sqlite3_stricmp(key_collation, collation)!=0;
   }
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(row, rc);
 }
 
 /* Finds what identifies a row. */

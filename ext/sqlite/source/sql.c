@@ -40,6 +40,11 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
   return rc;
 }
 
+int bloom_sql_end(sqlite3_stmt *statement, int rc){
+  sqlite3_finalize(statement);
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
 int bloom_sql_run_text(bloom_connection *connection, char *sql){
   sqlite3_stmt *statement;
   int rc = bloom_sql_prepare_text(connection, &statement, sql);
@@ -68,8 +73,7 @@ int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const
   rc = bloom_sql_prepare_text(connection, &row, sql);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, row);
   if( rc==SQLITE_ROW ) *number = sqlite3_column_int64(row, 0);
-  sqlite3_finalize(row);
-  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(row, rc);
 }
 
 const char *bloom_sql_message(sqlite3 *db, int rc){
@@ -102,8 +106,7 @@ static int has_triggers(bloom_connection *connection, sqlite3_stmt *statement, i
     const char *name = (const char *)sqlite3_column_text(opcode, 1);
     *result = name==NULL || strcmp(name, "Program")==0;
   }
-  sqlite3_finalize(opcode);
-  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(opcode, rc);
 }
 
 int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows){

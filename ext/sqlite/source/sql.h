@@ -21,6 +21,10 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
 
+/* Ends a statement whose last step, or what was done with its row, returned rc.  SQLITE_OK if
+** that was SQLITE_ROW or SQLITE_DONE, else rc. */
+int bloom_sql_end(sqlite3_stmt *statement, int rc);
+
 /* Runs one statement made by such a format, to its end, and ignores its rows. */
 int bloom_sql_run(bloom_connection *connection, const char *format, ...);
 

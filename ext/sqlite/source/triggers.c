@@ -52,8 +52,7 @@ int bloom_triggers_read(
     if( table ? sqlite3_stricmp(its_table, table)!=0 : !bloom_text_has(sql, body_begin) || (is_own && !is_own(name, sql)) ) continue;
     rc = add_trigger(triggers, row);
   }
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(row, rc);
 }
 
 int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers){
@@ -85,8 +84,7 @@ int bloom_trigger_target(bloom_connection *connection, const char *schema, const
   sqlite3_free(name);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, row);
   if( rc==SQLITE_ROW ) rc = bloom_sql_copy_text(row, 0, target);
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(row, rc);
 }
 
 char *bloom_trigger_body_begin(const char *table){

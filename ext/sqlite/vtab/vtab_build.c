@@ -185,8 +185,7 @@ static int refuse_names_in_use(bloom_vtab *vtab, char **error){
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
     if( rc==SQLITE_OK ) rc = bloom_fail_vtab(error, "bloom: the name of %s %s is needed, but taken", type, name);
   }
-  sqlite3_finalize(row);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(row, rc);
 }
 
 static int read_source(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){

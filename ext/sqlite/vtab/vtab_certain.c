@@ -183,8 +183,7 @@ static int count_missed(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64
     }
     ++*num_keys;
   }
-  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
-  sqlite3_finalize(row);
+  rc = bloom_sql_end(row, rc);
   if( error ) bloom_fail_vtab(&vtab->base.zErrMsg, "%z", error);
   bloom_source_free(&source);
   bloom_vtab_args_free(&args);
