@@ -127,7 +127,6 @@ void bloom_vtab_forget_message(bloom_vtab *vtab);           /* for who goes on a
 
 /* Row 1 is the layout. */
 int bloom_vtab_read_layout(bloom_vtab *vtab);
-int bloom_vtab_need_layout(bloom_vtab *vtab); /* reads it if there is no hint */
 int bloom_vtab_first_layout(bloom_vtab *vtab, bloom_vtab_layout *layout); /* an empty one, number 0: CREATE's */
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 int bloom_vtab_write_first_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout); /* row 1 may not be there yet */

@@ -244,10 +244,6 @@ int bloom_vtab_first_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return rc;
 }
 
-int bloom_vtab_need_layout(bloom_vtab *vtab){
-  return vtab->has_layout ? SQLITE_OK : bloom_vtab_read_layout(vtab);
-}
-
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
   put_layout(layout, bytes);

@@ -85,7 +85,7 @@ typedef struct key_change {
 static int by_layout(bloom_vtab *vtab, int (*action)(bloom_vtab *, key_change *), key_change *change){
   int rc;
   vtab->is_hint = vtab->has_layout;
-  rc = bloom_vtab_need_layout(vtab);
+  rc = vtab->has_layout ? SQLITE_OK : bloom_vtab_read_layout(vtab);
   if( rc==SQLITE_OK ) rc = action(vtab, change);
   if( rc==SQLITE_NOTFOUND && vtab->is_hint ){
     vtab->is_hint = 0;
