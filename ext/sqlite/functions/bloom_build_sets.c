@@ -41,11 +41,6 @@ typedef struct sets_state {
   double bits_per_key;       /* that a set has at least; of a rate less, until all keys are there */
 } sets_state;
 
-/* The bits for num_keys keys of one set; an error set on context if there are none. */
-static int sets_find_bits(sqlite3_context *context, sets_state *state, uint64_t num_keys){
-  return bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys, &state->bits_per_key);
-}
-
 /* Takes the parameters of the first row, which all rows must share.  Returns SQLITE_OK or an
 ** error code for bloom_fail_code(). */
 static int sets_begin(sqlite3_context *context, sets_state *state){
@@ -53,7 +48,7 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
   const size_t max_bytes = (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
   if( state->size.capacity==BLOOM_NO_CAPACITY ){
     state->bits_per_key = bloom_least_bits_per_key(state->size.bits_per_key);
-  }else if( sets_find_bits(context, state, num_keys)!=SQLITE_OK ){
+  }else if( bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys, &state->bits_per_key)!=SQLITE_OK ){
     return SQLITE_ERROR;
   }
   if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, max_bytes, &state->shape)!=BLOOM_OK ) return SQLITE_TOOBIG;
@@ -174,7 +169,8 @@ static int sets_finish(sqlite3_context *context, sets_state *state){
   if( state->size.capacity==BLOOM_NO_CAPACITY ){
     rc = sets_largest(state, &num_keys);
     if( rc!=SQLITE_OK ) return rc;
-    if( sets_find_bits(context, state, num_keys)!=SQLITE_OK ) return SQLITE_ERROR;
+    rc = bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys, &state->bits_per_key);
+    if( rc!=SQLITE_OK ) return rc;
     if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, state->max_bytes, &state->shape)!=BLOOM_OK
      || sets_are_too_many(state) ) return SQLITE_TOOBIG;
   }
