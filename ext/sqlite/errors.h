@@ -15,10 +15,6 @@
 #define BLOOM_ERROR_FILTER \
   "%s(): argument 1 (filter) must be a BLOB or a handle from bloom_open(), not %s%s"
 
-/* function, what it is instead */
-#define BLOOM_ERROR_UNCHANGEABLE \
-  "%s(): argument 1 (filter) must be a filter that keys can be added to; the filter is %s"
-
 /* An argument and its place. */
 typedef struct bloom_arg {
   const char *function;

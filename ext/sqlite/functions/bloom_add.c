@@ -43,13 +43,9 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
     bloom_fail(context, "bloom_add(): argument 1 (filter) is missing");
     return;
   }
-  filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0], num_args>1 ? args[1] : NULL, &storage);
+  filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0], num_args>1 ? args[1] : NULL, 1, &storage);
   if( filter==NULL ) return;
   encoding = filter->encoding;
-  if( encoding->writer==NULL ){
-    bloom_fail(context, BLOOM_ERROR_UNCHANGEABLE, "bloom_add", encoding->why_no_writer);
-    return;
-  }
   shape = filter->shape;
   bytes = bloom_malloc_or_fail(context, shape.num_bytes);
   if( bytes==NULL ) return;

@@ -101,7 +101,7 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     state->is_missing_one = 1;
     return;
   }
-  filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], NULL, &storage);
+  filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], NULL, 0, &storage);
   if( filter==NULL ) return;
   bloom_fail_code(context, merge_filter(context, state, filter));
 }
