@@ -315,16 +315,12 @@ static int result_of_bits(vtab_cursor *cursor, sqlite3_context *context, int col
   return SQLITE_OK;
 }
 
-/* The columns for which headers are enough. */
-static int result_fact(vtab_cursor *cursor, sqlite3_context *context, int column){
-  int rc = need_whole(cursor, 1);
-  return rc==SQLITE_OK ? bloom_vtab_whole_fact(vtab_of(cursor->base.pVtab), cursor->whole, context, column) : rc;
-}
-
 int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   vtab_cursor *cursor = cursor_of(base);
-  const char *name = vtab_of(base->pVtab)->name;
-  const int num_parts = bloom_vtab_num_parts(vtab_of(base->pVtab));
+  const bloom_vtab *vtab = vtab_of(base->pVtab);
+  const char *name = vtab->name;
+  const int num_parts = bloom_vtab_num_parts(vtab);
+  int rc;
   if( column<num_parts ){
     /* One value is the whole key. */
     if( cursor->num_values>1 ) sqlite3_result_value(context, cursor->values[column]);
@@ -346,7 +342,8 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     case BLOOM_VTAB_REMOVED: /* written only */
     case BLOOM_VTAB_COMMAND:
       return SQLITE_OK;
-    default:
-      return result_fact(cursor, context, column);
+    default: /* headers are enough */
+      rc = need_whole(cursor, 1);
+      return rc==SQLITE_OK ? bloom_vtab_whole_fact(vtab, cursor->whole, context, column) : rc;
   }
 }
