@@ -22,7 +22,7 @@
 static const int kBitsPerKey = 100;
 static const int kNumKeys = 64; // different ones: the texts 1 .. 64
 
-#define check(is_right, what, num_keys) tally(is_right, "with a capacity of %zu: %s", num_keys, what)
+#define check(is_right, what, num_keys) tally((is_right)!=0, "with a capacity of %zu: %s", num_keys, what)
 
 static void must(int rc, sqlite3 *db){
   if( rc!=SQLITE_OK ){
