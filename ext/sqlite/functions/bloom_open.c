@@ -30,24 +30,19 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   const bloom_connection *connection = sqlite3_user_data(context);
   bloom_filter storage;
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], NULL, &storage);
+  bloom_handle_status status;
   bloom_handle *handle;
   (void)num_args;
   if( filter==NULL ) return;
-  switch( bloom_handle_open(connection->pool, connection->db, filter->shape.num_bytes + CACHE_LINE_BYTES, &handle) ){
-    case BLOOM_HANDLE_OPEN:
-      if( fill_handle(connection->db, handle, filter)==SQLITE_OK ){
-        bloom_handle_result(context, handle, 1);
-      }else{
-        bloom_handle_close(handle);
-        sqlite3_result_error_code(context, SQLITE_INTERRUPT);
-      }
-      break;
-    case BLOOM_HANDLE_NOMEM:
-      sqlite3_result_error_nomem(context);
-      break;
-    case BLOOM_HANDLE_NONE_LEFT:
-      /* The BLOB gets the same answers, only slower. */
-      sqlite3_result_value(context, args[0]);
-      break;
+  status = bloom_handle_open(connection->pool, connection->db, filter->shape.num_bytes + CACHE_LINE_BYTES, &handle);
+  if( status==BLOOM_HANDLE_NOMEM ){
+    sqlite3_result_error_nomem(context);
+  }else if( status==BLOOM_HANDLE_NONE_LEFT ){
+    sqlite3_result_value(context, args[0]); /* the BLOB gets the same answers, only slower */
+  }else if( fill_handle(connection->db, handle, filter)==SQLITE_OK ){
+    bloom_handle_result(context, handle, 1);
+  }else{
+    bloom_handle_close(handle);
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
   }
 }

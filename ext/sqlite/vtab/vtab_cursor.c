@@ -283,13 +283,10 @@ static int result_handle(vtab_cursor *cursor, sqlite3_context *context){
   bloom_vtab *vtab = vtab_of(cursor->base.pVtab);
   bloom_vtab_whole *whole = cursor->whole;
   if( whole->handle==NULL ){
-    switch( bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0, &whole->handle) ){
-      case BLOOM_HANDLE_OPEN:
-        break;
-      case BLOOM_HANDLE_NOMEM:
-        return SQLITE_NOMEM;
-      case BLOOM_HANDLE_NONE_LEFT:
-        return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: all handles that a process can have are open");
+    const bloom_handle_status status = bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0, &whole->handle);
+    if( status==BLOOM_HANDLE_NOMEM ) return SQLITE_NOMEM;
+    if( status==BLOOM_HANDLE_NONE_LEFT ){
+      return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: all handles that a process can have are open");
     }
     whole->handle->test = bloom_vtab_whole_may_contain;
     whole->handle->test_data = whole;
