@@ -188,11 +188,6 @@ static int refuse_names_in_use(bloom_vtab *vtab, char **error){
   return bloom_sql_end(row, rc);
 }
 
-static int read_source(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
-  const int rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
-  return rc==SQLITE_OK ? bloom_vtab_check_args(source, args, layout, error) : rc;
-}
-
 /* Makes triggers, and the filter in its pages. */
 static int follow(bloom_vtab *vtab, bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout){
   int rc = bloom_vtab_create_triggers(vtab, source, args, layout->triggers);
@@ -212,7 +207,7 @@ int bloom_vtab_make(bloom_vtab *vtab, char **error){
   if( rc!=SQLITE_OK ) return bloom_source_failure(vtab->connection->db, rc, error);
   rc = bloom_vtab_first_layout(vtab, &layout);
   if( rc==SQLITE_OK && vtab->args.table==NULL ) rc = fill(vtab, NULL, NULL, &layout);
-  else if( rc==SQLITE_OK && (rc = read_source(vtab, &source, &vtab->args, &layout, error))==SQLITE_OK ) rc = follow(vtab, &source, &vtab->args, &layout);
+  else if( rc==SQLITE_OK && (rc = bloom_vtab_read_source(vtab, &vtab->args, &source, &layout, error))==SQLITE_OK ) rc = follow(vtab, &source, &vtab->args, &layout);
   if( rc!=SQLITE_OK ){
     if( *error==NULL ){
       *error = vtab->base.zErrMsg;
@@ -242,7 +237,7 @@ static int rebuild_from(bloom_vtab *vtab, bloom_triggers *triggers, int is_certa
   /* No more room than there are pages for, whatever the layout says. */
   if( layout.min_capacity>capacity ) layout.min_capacity = capacity;
   /* What is refused is so before anything changes: in a transaction nothing takes it back. */
-  if( rc==SQLITE_OK ) rc = read_source(vtab, &source, &args, &layout, error);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &args, &source, &layout, error);
   if( rc==SQLITE_OK && is_certain ) rc = fill(vtab, &source, &args, &layout);
   else if( rc==SQLITE_OK && (rc = bloom_triggers_drop(vtab->connection, vtab->schema, triggers))==SQLITE_OK ) rc = follow(vtab, &source, &args, &layout);
   bloom_source_free(&source);

@@ -170,8 +170,7 @@ static int count_missed(bloom_vtab *vtab, bloom_vtab_whole *whole, sqlite3_int64
   char *error = NULL;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_args_of_triggers(vtab, &triggers, &args);
-  if( rc==SQLITE_OK ) rc = bloom_source_read(vtab->connection, vtab->schema, args.table, &source, &error);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_args(&source, &args, &now, &error); /* text of a hostile file, too */
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &args, &source, &now, &error); /* text of a hostile file, too */
   if( rc==SQLITE_OK ) rc = bloom_vtab_prepare_keys(vtab, &source, &args, 0, &row);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     rc = SQLITE_OK;

@@ -258,10 +258,10 @@ int bloom_vtab_is_filters_trigger(const char *sql); /* 1 if it is one that a fil
 /* 1 if a column of a row is not decided before BEFORE triggers run. */
 int bloom_vtab_is_decided_late(const bloom_source *source, const bloom_source_column *column);
 
-/* Says in *layout what the key's rules are and which triggers it needs.  The second checks what the
-** user wrote, too: each time that it is about to run. */
+/* Says in *layout what the key's rules are and which triggers it needs.  The second reads the source
+** before, and checks what the user wrote, too: each time that it is about to run. */
 int bloom_vtab_find_rules(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error);
-int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error);
+int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout, char **error);
 
 /* A condition that finds the row of new or old: AND "t"."id" = new."id". */
 void bloom_vtab_append_row_condition(sqlite3_str *sql, const bloom_source *source, const char *version);

@@ -114,11 +114,12 @@ int bloom_vtab_check_answers(bloom_vtab *vtab, int *is_certain){
   return rc;
 }
 
-int bloom_vtab_check_args(const bloom_source *source, bloom_vtab_args *args, bloom_vtab_layout *layout, char **error){
+int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout, char **error){
   sqlite3_str *sql;
   char *keys;
   const char *replaced = NULL;
-  int i, rc = bloom_vtab_find_rules(source, args, layout, error);
+  int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_find_rules(source, args, layout, error);
   if( rc==SQLITE_OK ) rc = find_replaced_collation(source->connection, args, layout, &replaced);
   if( replaced ){
     return bloom_fail_vtab(error, "bloom: the application has put a collation of its own in place of SQLite's %s, and a "
