@@ -112,7 +112,7 @@ def damage(r, db):
         rows = db.execute("SELECT rowid, data FROM %s LIMIT 1000" % table).fetchall()  # it may be an endless view
         rowid, data = r.choice(rows or [(1, b"")])
         if short.startswith("blocks") and r.random() < 0.5:
-            rowid, data = r.choice(rows[60:] or rows)
+            rowid, data = r.choice(rows[60:] or rows or [(1, b"")])
         new = mangled(r, data)
         if short in ("config", "layout") and isinstance(new, bytes) and len(new) > 8 and r.random() < 0.7:
             new = new[:-8] + struct.pack("<Q", xxh64(new[:-8]))

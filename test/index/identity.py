@@ -255,7 +255,9 @@ def deserialized(files, schema, other):
         if other.endswith(" configuration") and i == 1:
             for query in QUERIES:
                 error = str(error_of(db, query.format(s=schema, t="log_index"), "ada7"))
-                assert ("replaced by another" if query == QUERIES[0] else "no such column") in error, error  # the others are compiled anew
+                # The first is a held one, which newer versions compile anew, as all do the others.
+                words = ("replaced by another", "no tables specified") if query == QUERIES[0] else ("no such column",)
+                assert any(each in error for each in words), error
             continue
         num_errors = is_right(db, schema, may_fail=True)
         if other == "the same columns":
