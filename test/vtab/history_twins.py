@@ -184,8 +184,11 @@ class Twins:
             # one world alone is another since this transaction began to read.
             self.notes["histories that end at a snapshot of one world"] += 1
             self.is_abandoned = True
-        elif real.code & 0xff == ERROR and plain.code & 0xff != ERROR and self.has_rebuilding_trigger(c):
-            self.is_abandoned = True  # 'rebuild' is refused before the statement would be locked, or meet a constraint
+        elif real.code & 0xff == ERROR and plain.code & 0xff != ERROR and (
+                "cannot be rebuilt by a trigger" in real.text or self.has_rebuilding_trigger(c)):
+            # 'rebuild' is refused before the statement would be locked, or meet a constraint, whose ROLLBACK
+            # takes that trigger away.
+            self.is_abandoned = True
         elif "after drop column" in real.text and not plain.code and self.is_of_an_expression(c, what):
             self.is_abandoned = True  # as a column of an index cannot be dropped
         elif real.code and not plain.code:
