@@ -88,4 +88,6 @@ def main(kept, run, option="20", release=None):
             print(f"{name[0]}: {name[1]} | {before[name]:g} | {now[name]:g} | {ratio:.2f}")
 
 
+if len(sys.argv) not in (3, 4, 5):
+    sys.exit(__doc__)
 main(*sys.argv[1:])

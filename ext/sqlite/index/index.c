@@ -81,7 +81,8 @@ static int index_create_tables(bloom_index *index){
   return rc;
 }
 
-/* Drops what there is of the index, whatever stands in its tables' place. */
+/* Drops what there is of the index, whatever stands in its tables' place: tables first, for the reason that
+** vtab/vtab_drop.c gives. */
 static int index_drop(bloom_index *index){
   sqlite3_stmt *row;
   int i, rc = SQLITE_OK;

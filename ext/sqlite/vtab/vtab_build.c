@@ -206,8 +206,12 @@ int bloom_vtab_make(bloom_vtab *vtab, char **error){
   int rc = refuse_names_in_use(vtab, error);
   if( rc!=SQLITE_OK ) return bloom_source_failure(vtab->connection->db, rc, error);
   rc = bloom_vtab_first_layout(vtab, &layout);
-  if( rc==SQLITE_OK && vtab->args.table==NULL ) rc = fill(vtab, NULL, NULL, &layout);
-  else if( rc==SQLITE_OK && (rc = bloom_vtab_read_source(vtab, &vtab->args, &source, &layout, error))==SQLITE_OK ) rc = follow(vtab, &source, &vtab->args, &layout);
+  if( rc==SQLITE_OK && vtab->args.table==NULL ){
+    rc = fill(vtab, NULL, NULL, &layout);
+  }else if( rc==SQLITE_OK ){
+    rc = bloom_vtab_read_source(vtab, &vtab->args, &source, &layout, error);
+    if( rc==SQLITE_OK ) rc = follow(vtab, &source, &vtab->args, &layout);
+  }
   if( rc!=SQLITE_OK ){
     if( *error==NULL ){
       *error = vtab->base.zErrMsg;
@@ -238,8 +242,12 @@ static int rebuild_from(bloom_vtab *vtab, bloom_triggers *triggers, int is_certa
   if( layout.min_capacity>capacity ) layout.min_capacity = capacity;
   /* What is refused is so before anything changes: in a transaction nothing takes it back. */
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &args, &source, &layout, error);
-  if( rc==SQLITE_OK && is_certain ) rc = fill(vtab, &source, &args, &layout);
-  else if( rc==SQLITE_OK && (rc = bloom_triggers_drop(vtab->connection, vtab->schema, triggers))==SQLITE_OK ) rc = follow(vtab, &source, &args, &layout);
+  if( rc==SQLITE_OK && is_certain ){
+    rc = fill(vtab, &source, &args, &layout);
+  }else if( rc==SQLITE_OK ){
+    rc = bloom_triggers_drop(vtab->connection, vtab->schema, triggers);
+    if( rc==SQLITE_OK ) rc = follow(vtab, &source, &args, &layout);
+  }
   bloom_source_free(&source);
   bloom_vtab_args_free(&args);
   return rc;

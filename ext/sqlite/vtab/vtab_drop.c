@@ -66,8 +66,8 @@ static int drop_old(const bloom_vtab *vtab){
   return rc==SQLITE_OK ? drop_table(vtab, "_config") : rc;
 }
 
-/* First a table: where a query is open SQLite refuses to drop one, and by then nothing must have changed
-** that a statement would notice which is compiled already. */
+/* Tables go before triggers: SQLite refuses to drop a table while a query is open.  Were triggers gone by
+** then, it would put them back, but read the schema anew in the middle of a later statement. */
 int bloom_vtab_drop(const bloom_vtab *vtab){
   bloom_triggers triggers;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
