@@ -1,4 +1,6 @@
 """What happens to a table that has a bloom_index, at random; model.py runs it."""
+import sqlite3
+
 import values
 from cases import quoted
 
@@ -167,7 +169,14 @@ class Changes:
         run.do(i, "PRAGMA %s.max_page_count = %d" % (run.schema, rows[0][0] + r.randint(0, 6)))
         for _ in range(3):
             r.choice([self.insert, self.update, self.command, self.command])(i)
-        run.connections[i].execute("PRAGMA %s.max_page_count = 1000000" % run.schema)  # no interrupt comes between
+        enough = "PRAGMA %s.max_page_count = 1000000" % run.schema
+        try:
+            run.connections[i].execute(enough)  # no interrupt comes between
+        except sqlite3.OperationalError:  # the schema is to be read, and another connection holds the file
+            for other, db in enumerate(run.connections):
+                run.log.append((other, "ROLLBACK", ()))
+                db.rollback()
+            run.connections[i].execute(enough)
 
     # -- The schema -------------------------------------------------------------------------
 
