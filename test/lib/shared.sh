@@ -48,7 +48,8 @@ adds_up() {
   num_failed=$((num_failed + failed))
 }
 
-# suite TITLE COMMAND ...: the same, with a headline and the command's notes. Adds a row to $rows.
+# suite TITLE COMMAND ...: the same, with a headline and the command's notes.  Adds a row to $rows,
+# without seeds, which what has passed does not need.
 suite() {
   echo "== $1"
   suite_start=$(date +%s)
@@ -56,7 +57,7 @@ suite() {
   seconds=$(($(date +%s) - suite_start))
   [ "$failed" != 0 ] || grep '^note: ' "$work/log"
   echo "$passed passed, $failed failed, $seconds s"
-  notes=$(sed -n 's/^note: //p' "$work/log" | paste -sd '|' - | sed 's/|/; /g')
+  notes=$(sed -n '/BLOOM_TEST_SEED/d; s/^note: //p' "$work/log" | awk '!is_there[$0]++' | paste -sd '|' - | sed 's/|/; /g')
   rows="$rows| $title | $passed passed, $failed failed | $seconds s | $notes | $measured_at |
 "
 }

@@ -242,7 +242,7 @@ def play_many(options):
             print("FAILED: seed %d, step %d: %s: %s" % (seed, len(steps), *result["fault"]), flush=True)
             keep(seed, child.setup, steps)
     for what, count in sorted(notes.items()):
-        print("note: %d %s" % (count, what))
+        print("%d %s" % (count, what))
     print("note: %d statements in %.0f s (%.0f s of processor time)%s" % (
         num_statements, time.monotonic() - start, processor_seconds(),
         num_abandoned and "; %d histories were given up at a fault that is passed over" % num_abandoned or ""))

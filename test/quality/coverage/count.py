@@ -133,7 +133,7 @@ def main(build, skipped):
             print(f"not taken: {path}:{line}: {function}, {what}: {code(path, line)}")
     for (path, function), most in sorted(allowed.items()):
         if os.path.basename(path) not in skipped and numbers_untaken[path, function] < most:
-            print(f"note: {path}: {function}: {most} branches may be untaken, {numbers_untaken[path, function]} are")
+            print(f"{path}: {function}: {most} branches may be untaken, {numbers_untaken[path, function]} are")
     num_lines, num_run, num_branches, num_taken = row("**all**", set(files))
     print(f"note: {percent(num_run, num_lines)} of {num_lines} lines, {percent(num_taken, num_branches)} of "
           f"{num_branches} branches, {len(untaken)} not taken")
