@@ -69,7 +69,7 @@ TINY = [*PLAIN, "-DBLOOM_TINY_TABLES"]
 # Not of this machine.
 SKIPPED = {"kernels_neon.c"} if os.uname().machine == "x86_64" else {"kernels_avx2.c", "kernels_avx512.c"}
 
-# A test program that is not named after the file is run only if it takes no longer.
+# A test program that is not named after the file or its folder is run only if it takes no longer.
 MAX_SECONDS = 5
 
 TOKEN = re.compile(
@@ -280,10 +280,11 @@ class CoreBuild(Build):
         self.tests = [os.path.basename(path)[: -len("_test.c")] for path in self.objects if path.endswith("_test.c")]
 
     def tests_of(self, path):
-        """Those named after the file, then the others, if they are quick."""
+        """Those named after the file or its folder, then the others, if they are quick."""
         stem = re.match("[a-z]+", os.path.basename(path)).group()
-        yield from (test for test in self.tests if test.endswith(stem))
-        yield from (test for test in self.tests if not test.endswith(stem) and self.time_of(test) <= MAX_SECONDS)
+        its = [test for test in self.tests if test.endswith(stem) or test == os.path.basename(os.path.dirname(path))]
+        yield from its
+        yield from (test for test in self.tests if test not in its and self.time_of(test) <= MAX_SECONDS)
 
     def compiler_of(self, path):
         # The tests' own loops are long: they are compiled once, and well.
