@@ -174,8 +174,9 @@ class Changes:
             run.connections[i].execute(enough)  # no interrupt comes between
         except sqlite3.OperationalError:  # the schema is to be read, and another connection holds the file
             for other, db in enumerate(run.connections):
-                run.log.append((other, "ROLLBACK", ()))
-                db.rollback()
+                if db.in_transaction:
+                    run.log.append((other, "ROLLBACK", ()))
+                    db.rollback()
             run.connections[i].execute(enough)
 
     # -- The schema -------------------------------------------------------------------------

@@ -245,7 +245,7 @@ def play_many(options):
         print("%d %s" % (count, what))
     print("note: %d statements in %.0f s (%.0f s of processor time)%s" % (
         num_statements, time.monotonic() - start, processor_seconds(),
-        num_abandoned and "; %d histories were given up at a fault that is passed over" % num_abandoned or ""))
+        num_abandoned and "; %d histories ended early, where the two worlds may differ" % num_abandoned or ""))
     return num_passed, num_failed
 
 

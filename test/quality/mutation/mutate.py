@@ -7,10 +7,10 @@
 Each mutant is one file of ext/ with one token changed: an operator, a bound, a constant, a
 condition negated; in the SQLite layer also with one statement deleted.  It is killed if what
 it compiles into does not pass the tests: one fails, crashes, or takes far more time than
-before.  A mutant of the core meets the core's tests of its file; one of the SQLite layer the
-SQL tests of its file, the suites of its folder (SUITES), then all SQL tests, the query plans,
-the limits and the failing allocations.  Mutants that do not compile, or into the very same
-code (gcc -O2), are not counted.
+before.  A mutant of the core meets the core's tests of its file and folder, and the quick
+ones; one of the SQLite layer the SQL tests of its file, the suites of its folder (SUITES), then
+all SQL tests, the query plans, the limits and the failing allocations.  Mutants that do not
+compile, or into the very same code (gcc -O2), are not counted.
 
 Survivors are printed.  Most change speed, or nothing at all; each of the others is a test to
 write.  Nobody keeps a list of them, which every edit of the source would outdate.  Instead:
