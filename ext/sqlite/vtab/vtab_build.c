@@ -274,12 +274,14 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
 
 /* Sets *wants_room to whether all keys need more room than there is, and now is the time to make it. */
 static int find_room(bloom_vtab *vtab, int *wants_room){
-  sqlite3_int64 num_rows = 0;
-  int has_rows, rc = bloom_vtab_count_unmerged(vtab, &num_rows);
+  sqlite3_int64 num_rows = 0, is_intact = 0;
+  int has_rows = 1, rc = bloom_vtab_count_unmerged(vtab, &num_rows);
   *wants_room = 0;
   if( rc!=SQLITE_OK || vtab->layout.num_filled + num_rows<=vtab->layout.layers[0].capacity ) return rc;
-  rc = bloom_sql_has_rows_on_their_way(vtab->connection, 0, &has_rows);
-  *wants_room = rc==SQLITE_OK && !has_rows;
+  rc = bloom_sql_integer(vtab->connection, &is_intact, "SELECT r = %lld FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1",
+                         vtab->layout.journal_mark, vtab->schema, vtab->journal);
+  if( rc==SQLITE_OK ) rc = bloom_sql_has_rows_on_their_way(vtab->connection, 0, &has_rows);
+  *wants_room = is_intact && !has_rows;
   return rc;
 }
 
@@ -288,7 +290,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
-  int is_certain, is_intact = 0, wants_room = 0, rc;
+  int is_certain, wants_room = 0, rc;
   if( vtab->args.table==NULL ){
     return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has no source table, so there is nothing to merge", vtab->name);
   }
@@ -297,9 +299,8 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   /* What is in doubt is for 'rebuild', and its note says so. */
   if( rc!=SQLITE_OK || vtab->doubt || !vtab->is_checked ) return bloom_vtab_failure(vtab, rc);
   if( max_rows==0 ) rc = find_room(vtab, &wants_room);
-  if( rc==SQLITE_OK && wants_room ) rc = bloom_vtab_read_journal(vtab, &is_intact);
-  if( rc==SQLITE_OK && is_intact ) return bloom_vtab_rebuild(vtab);
-  if( rc!=SQLITE_OK || wants_room ) return rc;
+  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  if( wants_room ) return bloom_vtab_rebuild(vtab);
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
   rc = bloom_vtab_take_unmerged(vtab, max_rows, &batch);

@@ -90,7 +90,6 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
-  vtab->random_state = BLOOM_RANDOM_UNKNOWN; /* a random() in place of SQLite's has statements compiled anew */
   if( bloom_sql_is_fatal(rc) ) return rc;
   bloom_vtab_forget_message(vtab);
   info->idxNum = rc!=SQLITE_OK ? UNCHECKED : PLAN_FACTS;

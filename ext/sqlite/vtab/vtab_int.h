@@ -66,9 +66,9 @@ typedef struct bloom_vtab_unmerged {
   int is_known;       /* what follows is that of the journal, if its first and last row still are the same */
   sqlite3_int64 first_rowid, first_mark, last_rowid, last_mark;
   bloom_hash_set hashes;
+  int random_checked_at; /* how often the statement had been compiled; 0: never */
+  int is_random_own;     /* random() is SQLite's own */
 } bloom_vtab_unmerged;
-
-typedef enum bloom_random_state { BLOOM_RANDOM_UNKNOWN, BLOOM_RANDOM_OWN, BLOOM_RANDOM_REPLACED } bloom_random_state;
 
 /* SQLite makes one for each connection, and a new one with each schema that it reads. */
 typedef struct bloom_vtab {
@@ -91,7 +91,6 @@ typedef struct bloom_vtab {
   int num_cursors;
 
   bloom_vtab_unmerged unmerged;
-  bloom_random_state random_state; /* whether random() is SQLite's own, since a plan was made */
 
   /* What was found at these versions of the schema and of the TEMP one: vtab_source.c. */
   int is_checked;

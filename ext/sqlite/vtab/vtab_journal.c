@@ -13,10 +13,6 @@
 
 #include "../errors.h"
 
-#ifndef SQLITE_PREPARE_PERSISTENT
-# define SQLITE_PREPARE_PERSISTENT 1
-#endif
-
 /* Appends "key", or "key_1, key_2 ...". */
 static void append_key_columns(sqlite3_str *sql, const bloom_vtab *vtab){
   int i;
@@ -52,21 +48,27 @@ bloom_key_values bloom_vtab_key_of_row(const bloom_key_rules *rules, sqlite3_stm
 
 /* -- Looking up ---------------------------------------------------------------------------- */
 
-/* An application may have put a random() of its own in place of SQLite's, which proves nothing. */
-static int find_random_state(bloom_vtab *vtab){
+/* Sets *is_own to 0 if the application has put a random() of its own in place of SQLite's, which proves nothing.
+** SQLite compiles all statements anew then, the one that reads the journal, too. */
+static int check_random(bloom_vtab *vtab, int *is_own){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  const int num_compiled = 1 + sqlite3_stmt_status(unmerged->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
   sqlite3_stmt *row;
   int rc;
-  if( vtab->random_state!=BLOOM_RANDOM_UNKNOWN ) return SQLITE_OK;
-  vtab->random_state = BLOOM_RANDOM_OWN;
+  *is_own = unmerged->is_random_own;
+  if( unmerged->random_checked_at==num_compiled ) return SQLITE_OK;
+  *is_own = 1;
   /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
   rc = bloom_sql_prepare(vtab->connection, &row, "PRAGMA function_list");
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const char *name;
     rc = bloom_sql_column_text(row, 0, &name);
-    if( rc==SQLITE_OK && sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ) vtab->random_state = BLOOM_RANDOM_REPLACED;
+    if( rc==SQLITE_OK && sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ) *is_own = 0;
   }
   rc = bloom_sql_end(row, rc);
-  if( rc!=SQLITE_OK ) vtab->random_state = BLOOM_RANDOM_REPLACED; /* kept from it */
+  if( rc!=SQLITE_OK ) *is_own = 0; /* kept from it */
+  unmerged->is_random_own = *is_own;
+  unmerged->random_checked_at = num_compiled;
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
@@ -79,6 +81,7 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
   bloom_vtab_forget_journal(vtab);
   sqlite3_finalize(vtab->unmerged.rows);
   vtab->unmerged.rows = NULL;
+  vtab->unmerged.random_checked_at = 0;
 }
 
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
@@ -121,25 +124,28 @@ static int read_rows(bloom_vtab *vtab){
   return has_row ? SQLITE_OK : SQLITE_EMPTY;
 }
 
+/* Reads the journal, into what is known of it unless is_anew. */
+static int read_all(bloom_vtab *vtab, int is_anew){
+  int rc;
+  if( is_anew ) bloom_vtab_forget_journal(vtab);
+  rc = read_rows(vtab);
+  sqlite3_reset(vtab->unmerged.rows);
+  return rc;
+}
+
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  int rc = unmerged->rows ? SQLITE_OK : prepare_rows(vtab, &unmerged->rows);
+  const int has_rows = unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid;
+  int is_own = 1, rc = unmerged->rows ? SQLITE_OK : prepare_rows(vtab, &unmerged->rows);
   *is_intact = 0;
-  if( rc==SQLITE_OK ) rc = find_random_state(vtab);
-  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
-  if( !unmerged->is_known || vtab->random_state!=BLOOM_RANDOM_OWN ) bloom_vtab_forget_journal(vtab);
-  rc = read_rows(vtab);
-  sqlite3_reset(unmerged->rows);
-  if( rc==SQLITE_NOTFOUND ){
-    bloom_vtab_forget_journal(vtab);
-    rc = read_rows(vtab);
-    sqlite3_reset(unmerged->rows);
-  }
+  if( rc==SQLITE_OK ) rc = read_all(vtab, !has_rows);
+  if( rc==SQLITE_OK && has_rows ) rc = check_random(vtab, &is_own);
+  if( rc==SQLITE_NOTFOUND || (rc==SQLITE_OK && !is_own) ) rc = read_all(vtab, 1);
   if( rc==SQLITE_OK ){
     *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
     return SQLITE_OK;
   }
-  bloom_vtab_failure(vtab, rc);
+  if( rc!=SQLITE_EMPTY ) bloom_vtab_failure(vtab, rc);
   bloom_vtab_forget_journal(vtab);
   return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
 }
@@ -166,7 +172,7 @@ int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
 
 /* Adds the keys of rows to a batch.  *last is the last row, *num_rows their number with the journal's first;
 ** SQLITE_EMPTY if that is not the one which the layout means. */
-static int read_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch, sqlite3_int64 *last, sqlite3_int64 *num_rows){
+static int add_journal_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch, sqlite3_int64 *last, sqlite3_int64 *num_rows){
   const bloom_key_rules *rules = &batch->layout->rules;
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   sqlite3_stmt *row;
@@ -189,7 +195,7 @@ static int read_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_ba
 
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch){
   sqlite3_int64 last = 0, num_rows;
-  int rc = read_unmerged(vtab, max_rows, batch, &last, &num_rows);
+  int rc = add_journal_keys(vtab, max_rows, batch, &last, &num_rows);
   if( rc==SQLITE_EMPTY ) return SQLITE_OK; /* every key may be in it, as its note says, until 'rebuild' */
   if( rc==SQLITE_OK ) rc = bloom_vtab_batch_finish(batch);
   if( rc!=SQLITE_OK || num_rows==1 ) return rc;

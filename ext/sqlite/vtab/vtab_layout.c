@@ -73,9 +73,7 @@ int bloom_vtab_locate(bloom_vtab *vtab){
   if( is_changed ){
     vtab->is_checked = vtab->has_layout = 0;
     bloom_vtab_close_reader(vtab);
-    /* Its text has the old name. */
-    sqlite3_finalize(vtab->unmerged.rows);
-    vtab->unmerged.rows = NULL;
+    bloom_vtab_close_journal(vtab); /* its statement has the old name */
   }
   if( rc==SQLITE_NOTFOUND ){
     return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was detached or replaced while its cache is "

@@ -14,9 +14,9 @@
 
 /* Hashes that a batch holds. */
 #ifdef BLOOM_TINY_TABLES
-# define BATCH_HASHES 50
+# define PAGE_BATCH_HASHES 50
 #else
-# define BATCH_HASHES 1000000
+# define PAGE_BATCH_HASHES 1000000
 #endif
 
 /* Where a hash is. */
@@ -27,13 +27,20 @@ typedef struct block_place {
   int offset;    /* of the block in it */
 } block_place;
 
+static inline uint64_t page_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
+  return bloom_split_block_number(hash, layout->layers[layer].num_blocks) / layout->blocks_per_page;
+}
+
+/* Of the block in its page. */
+static inline int offset_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
+  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(bloom_split_block_number(hash, layout->layers[layer].num_blocks) % layout->blocks_per_page);
+}
+
 static block_place find_block(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
-  const uint64_t block = bloom_split_block_number(hash, layout->layers[layer].num_blocks);
-  const uint64_t page = block / layout->blocks_per_page;
+  const uint64_t page = page_of(layout, layer, hash);
   return (block_place){
     .page = page, .row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page,
-    .num_bytes = bloom_vtab_page_bytes(layout, layer, page),
-    .offset = BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(block % layout->blocks_per_page)
+    .num_bytes = bloom_vtab_page_bytes(layout, layer, page), .offset = offset_of(layout, layer, hash)
   };
 }
 
@@ -193,13 +200,13 @@ static int order_by_page(const bloom_vtab_layout *layout, const bloom_hash_value
   *ordered = sqlite3_malloc64((num_hashes + 1) * sizeof(**ordered));
   *ends = bloom_malloc_zeros(num_pages * sizeof(**ends));
   if( *ordered==NULL || *ends==NULL ) return SQLITE_NOMEM;
-  for(i=0; i<num_hashes; i++) (*ends)[find_block(layout, 0, hashes[i]).page]++;
+  for(i=0; i<num_hashes; i++) (*ends)[page_of(layout, 0, hashes[i])]++;
   for(page=0; page<num_pages; page++){
     const size_t num_here = (*ends)[page];
     (*ends)[page] = sum; /* where it begins, and its end once all are in their places */
     sum += num_here;
   }
-  for(i=0; i<num_hashes; i++) (*ordered)[(*ends)[find_block(layout, 0, hashes[i]).page]++] = hashes[i];
+  for(i=0; i<num_hashes; i++) (*ordered)[(*ends)[page_of(layout, 0, hashes[i])]++] = hashes[i];
   return SQLITE_OK;
 }
 
@@ -214,7 +221,7 @@ static int fill_page(bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page,
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
   if( rc==SQLITE_OK && !bloom_vtab_get_header(layout, bytes, row, &header) ) rc = SQLITE_NOTFOUND;
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
-    uint8_t *block = bytes + find_block(layout, 0, hashes[i]).offset;
+    uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
     const int is_there = bloom_split_block_may_contain(block, hashes[i]);
     if( are_first && (batch->is_new || !is_there) && header.num_keys<UINT32_MAX ) header.num_keys++;
     if( is_there ) continue;
@@ -258,7 +265,7 @@ static int push_hash(bloom_vtab_batch *batch, int kind, bloom_hash_value hash){
     batch->hashes[kind] = hashes;
   }
   batch->hashes[kind][batch->num_hashes[kind]++] = hash;
-  return batch->num_hashes[kind]<BATCH_HASHES ? SQLITE_OK : write_hashes(batch, kind);
+  return batch->num_hashes[kind]<PAGE_BATCH_HASHES ? SQLITE_OK : write_hashes(batch, kind);
 }
 
 int bloom_vtab_batch_add(bloom_vtab_batch *batch, const bloom_combined_hashes *key){
