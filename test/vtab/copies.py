@@ -15,20 +15,23 @@ from cases import (Api, Skip, case, column, command, execute, expect, fill, is_w
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
 
-KEYS = {"f": "SELECT k FROM t", "g": "SELECT lower(k) AS k FROM t WHERE n = 1", "s": "SELECT 'set' || id AS k FROM t WHERE id <= 100"}
+KEYS = {"f": "SELECT k FROM t", "g": "SELECT bloom_tuple(k, n) AS k FROM t", "s": "SELECT 'set' || id AS k FROM t WHERE id <= 100"}
 
 
 def make(files, path=None):
     db = files.connect(path)
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1)")
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)")
     db.execute("CREATE TRIGGER mine AFTER INSERT ON t BEGIN SELECT 1; END")
     fill(db, 3000, "Ada")
+    db.execute("UPDATE t SET n = id % 2")
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, lower(k), where = 'n = 1')")
+    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, (k, n))")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
     db.execute("INSERT INTO s(key) SELECT 'set' || id FROM t WHERE id <= 100")
-    fill(db, 30000, "Layer")
+    fill(db, 10000, "Layer")
+    command(db, "f", "merge=9000")
     db.execute("DELETE FROM t WHERE id > 3500")
+    db.execute("UPDATE t SET n = 2 WHERE id > 3000")
     return db
 
 
@@ -44,10 +47,12 @@ def goes_on(db, is_certain=True):
         for name in KEYS:
             rules_out_absent_keys(db, name)
             command(db, name, "integrity-check")
-    execute(db, "INSERT INTO t(k) VALUES ('New')", "UPDATE t SET k = k || 'X', n = 1 - n WHERE id % 9 = 0",
+    execute(db, "INSERT INTO t(k) VALUES ('New')", "UPDATE t SET k = k || 'X', n = 3 WHERE id % 9 = 0",
             "INSERT INTO s(key) VALUES ('newer')")
     all_true(db)
     for name in "fg":
+        command(db, name, "merge")
+        all_true(db)
         command(db, name, "rebuild")
         is_whole(db, KEYS[name], name)
     fill(db, 1000, "Later")
@@ -256,8 +261,7 @@ def changes_travel(files, patch, answer):
                " FROM n WHERE 1 ON CONFLICT DO NOTHING" % (turn, number, number, turn))
         yield "UPDATE t SET k = 'Changed%d by%d ' || k, n = 1 WHERE id %% 5 = %d" % (turn, number, number)
         yield "DELETE FROM t WHERE id %% 17 = %d" % (turn + number)
-        if turn == number:
-            yield "INSERT INTO f(f) VALUES ('rebuild')"
+        yield "INSERT INTO f(f) VALUES ('%s')" % ("rebuild" if turn == number else "merge")
 
     for db in exchange(files, patch, answer, "t", changes_of):
         lost = one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")

@@ -6,12 +6,10 @@ SQLite can change little of a table, so tools create another one, copy, DROP the
 RENAME the new one. That takes the filter's triggers away. From then on every key may be in
 the filter, nobody is kept from writing, `note` says why, and 'rebuild' makes it whole.
 
-Debian: python3-django, python3-alembic, sqlite-utils. What is not there is left out.
+Debian: python3-django, python3-alembic. What is not there is left out. sqlite-utils: ../docs/breaks.py.
 """
 import contextlib
-import os
 import sqlite3
-import subprocess
 import sys
 
 import tools
@@ -219,48 +217,6 @@ for changed in True, False:
         for vacuumed in False, True:
             case(twelve_steps, "%s%s%s" % ("keys changed" if changed else "keys as they were", ", statements held" if held else "",
                                           ", VACUUM" if vacuumed else ""), changed, held, vacuumed)
-
-
-def another_column(files, before, after, with_triggers):
-    """The column has another type or collation afterwards, so its old rule does not hold; 'rebuild' takes the new one."""
-    db = files.connect()
-    db.execute('CREATE TABLE "it\'s ""t"""(id INTEGER PRIMARY KEY, "k ""2""" %s)' % before)
-    table, f, keys = '"it\'s ""t"""', '"f\'s ""f"""', 'SELECT "k ""2""" AS k FROM "it\'s ""t"""'
-    db.execute("INSERT INTO %s VALUES (1, '07'), (2, 'Ada'), (3, '8.0')" % table)
-    db.execute('CREATE VIRTUAL TABLE %s USING bloom(%s, "k ""2""")' % (f, table))
-    texts = triggers_of(db, 'it\'s "t"')
-    execute(db, "BEGIN", 'CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after,
-            "INSERT INTO made_again SELECT * FROM " + table, "DROP TABLE " + table,
-            "ALTER TABLE made_again RENAME TO " + table)
-    for sql in texts if with_triggers else ():
-        db.execute(sql)
-    execute(db, "COMMIT", "INSERT INTO %s VALUES (4, '0x'), (5, '0010'), (6, 'BOB')" % table,
-            "CREATE TABLE other(x %s)" % after,
-            "INSERT INTO other VALUES ('7'), ('ADA'), ('ada'), ('8'), ('10'), (10), ('bob')")
-
-    def joined():
-        sql = 'SELECT count(*) FROM other JOIN %s AS t ON t."k ""2""" = other.x WHERE NOT EXISTS (SELECT 1 FROM %s WHERE key = other.x)' % (table, f)
-        expect(one(db, sql), 0, "rows missed")
-        sql = 'SELECT count(*) FROM other JOIN %s AS t ON t."k ""2""" = other.x WHERE bloom_may_contain((SELECT handle FROM %s), other.x) IS NOT 1' % (table, f)
-        expect(one(db, sql), 0, "rows missed by the handle")
-
-    joined()
-    is_uncertain(db, keys, f)
-    joined()
-    db.execute("INSERT INTO %s(%s) VALUES ('rebuild')" % (f, f))
-    joined()
-    no_false_negative(db, keys, f)
-    expect(note(db, f), None)
-    execute(db, "INSERT INTO %s(%s) VALUES ('integrity-check')" % (f, f),
-            "INSERT INTO %s VALUES (7, '0077'), (8, 'Eve')" % table, "INSERT INTO other VALUES ('77'), ('EVE')")
-    joined()
-
-
-for before, after in (("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT COLLATE NOCASE", "TEXT"),
-                      ("TEXT", "TEXT COLLATE RTRIM"), ("TEXT", "REAL"), ("", "TEXT"), ("TEXT", "TEXT"), ("INTEGER", "INTEGER NOT NULL")):
-    for with_triggers in False, True:
-        after = after.replace("INTEGER NOT NULL", "BIGINT")
-        case(another_column, "%s to %s%s" % (before or "no type", after, ", triggers put back" if with_triggers else ""), before, after, with_triggers)
 
 
 @test
@@ -474,43 +430,6 @@ def add_constraint(sqlalchemy, batch, i):
 for change in alter_column, add_column, add_constraint:
     for in_between in False, True:
         case(alembic, "%s%s" % (change.__name__, ", twice, rows in between" if in_between else ""), change, in_between)
-
-
-def sqlite_utils(files, arguments, by_program):
-    try:
-        import sqlite_utils as package
-    except ImportError:
-        raise Skip("sqlite-utils (Debian: sqlite-utils)")
-    db = peopled(files)
-    if not by_program:
-        all_true(db)
-        table = package.Database(db)["person"]
-        table.transform(**arguments)
-        db.execute("INSERT INTO person(email, active) VALUES ('In between', 1)")
-        table.transform(**arguments)
-        if db.in_transaction:
-            db.commit()
-        db.close()
-    else:
-        db.close()
-        options = []
-        for name, value in arguments.items():
-            if name == "types":
-                options += [word for key, type_ in value.items() for word in ("--type", key, {int: "integer", str: "text"}[type_])]
-            elif name == "not_null":
-                options += [word for key in value for word in ("--not-null", key)]
-        extension = files.load if os.path.exists(files.load) else files.load + ".so"
-        done = subprocess.run([sys.executable, "-m", "sqlite_utils", "transform", files.path, "person", *options, "--load-extension", extension],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode and "No module named" in done.stdout:
-            raise Skip("sqlite-utils as a program")
-        expect(done.returncode, 0, done.stdout)
-    after_a_tool(files)
-
-
-for by_program in False, True:
-    for name, arguments in (("types", {"types": {"active": str}}), ("not null", {"not_null": {"active"}})):
-        case(sqlite_utils, "%s, %s" % (name, "the program" if by_program else "the library"), arguments, by_program)
 
 
 if __name__ == "__main__":

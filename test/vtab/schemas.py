@@ -4,10 +4,9 @@
 
 Each test runs in a process of its own, so that a crash is one failure.
 """
-import sqlite3
 import sys
 
-from cases import case, execute, fails, main, one, test
+from cases import execute, main, one, test
 
 
 @test
@@ -68,91 +67,6 @@ def a_rename_that_rewrites_no_trigger(files):
             'INSERT INTO "T ""2""" VALUES (2)', "INSERT INTO old VALUES (3)")
     assert db.execute("SELECT count(*), note FROM f(3)").fetchall() == [(1, None)]
     assert one(db, "SELECT count(*) FROM f(2)") == 0
-
-
-def rebuilt_table(files, before, after):
-    db = files.connect()
-    db.execute('CREATE TABLE "it\'s ""t"""(id INTEGER PRIMARY KEY, "k ""2""" %s)' % before)
-    db.execute('CREATE VIRTUAL TABLE "f\'s ""f""" USING bloom("it\'s ""t""", "k ""2""")')
-    triggers = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'it''s \"t\"'")]
-    execute(db, "PRAGMA legacy_alter_table = ON", "BEGIN",
-            'CREATE TABLE made_again(id INTEGER PRIMARY KEY, "K ""2""" %s)' % after, 'DROP TABLE "it\'s ""t"""',
-            'ALTER TABLE made_again RENAME TO "it\'s ""t"""')
-    for sql in triggers:
-        db.execute(sql)
-    execute(db, "COMMIT", 'INSERT INTO "it\'s ""t""" VALUES (1, 7)')
-    command = 'INSERT INTO "f\'s ""f"""("f\'s ""f""") VALUES (\'%s\')'
-    if before.split()[0] == after.split()[0] and ("NOCASE" in before) == ("NOCASE" in after):
-        assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
-        execute(db, "PRAGMA legacy_alter_table = OFF", 'ALTER TABLE "it\'s ""t""" RENAME COLUMN "k ""2""" TO plain',
-                'ALTER TABLE "it\'s ""t""" RENAME TO t')
-        assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(7)') == 1
-        db.execute(command % "rebuild")
-        assert one(db, 'SELECT note FROM "f\'s ""f"""') is None
-        return
-    # In doubt, until it is rebuilt by the column's rule as it is now.
-    assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'no key\')') == 1
-    assert one(db, 'SELECT bloom_may_contain((SELECT handle FROM "f\'s ""f"""), \'no key\')') == 1
-    assert "its table was made again" in one(db, 'SELECT note FROM "f\'s ""f"""')
-    fails(db, command % "integrity-check", "every key may be in it")
-    execute(db, command % "rebuild", command % "integrity-check")
-    assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'no key\')') == 0
-    is_found = one(db, 'SELECT count(*) FROM "it\'s ""t""" WHERE "k ""2""" = \'07\'')
-    assert one(db, 'SELECT count(*) FROM "f\'s ""f"""(\'07\')') >= is_found
-
-
-for before, after in (("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT COLLATE NOCASE", "TEXT"),
-                      ("TEXT", "TEXT"), ("INTEGER", "INTEGER NOT NULL")):
-    case(rebuilt_table, "%s to %s" % (before, after), before, after)
-
-
-@test
-def a_view_in_place_of_pages(files):
-    db = files.connect()
-    execute(db, "CREATE TABLE t(k)", "CREATE VIRTUAL TABLE f USING bloom(t, k)",
-            "ALTER TABLE f_pages RENAME TO real_one",
-            "CREATE VIEW f_pages AS SELECT real_one.* FROM real_one, f(1)")
-    db.close()
-    for sql in ("SELECT * FROM f(2)", "SELECT * FROM f", "SELECT handle FROM f"):
-        db = files.connect()
-        db.execute("PRAGMA trusted_schema = OFF")
-        fails(db, sql, "f is damaged")
-        db.close()
-
-
-def shadow_trigger(files, what):
-    """Triggers on the pages come back to the filter while it writes them: no crash, and no wrong "no"."""
-    db = files.connect()
-    execute(db, "CREATE TABLE t(k)", "CREATE TABLE found(n)",
-            "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 20)")
-    for event in ("INSERT", "UPDATE", "DELETE"):
-        db.execute("CREATE TRIGGER on_%s AFTER %s ON f_pages BEGIN %s; END" % (event, event, what))
-    db.execute("PRAGMA trusted_schema = OFF")
-    for sql in ("INSERT INTO t VALUES (5)", "INSERT INTO f(f) VALUES ('rebuild')",
-                "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT i FROM n",
-                "INSERT INTO f(f) VALUES ('rebuild')"):
-        try:
-            db.execute(sql)
-        except sqlite3.Error as error:
-            assert "bloom: " in str(error), error
-    assert one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = t.k)") == 0
-    db.execute("DROP TABLE f")
-
-
-for what in ("INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(key) VALUES (7)", "INSERT INTO found SELECT count(*) FROM f(7)",
-             "INSERT INTO found SELECT num_keys FROM f", "INSERT INTO t VALUES (8)"):
-    case(shadow_trigger, what, what)
-
-
-@test
-def a_collation_of_the_program(files):
-    db = files.connect()
-    db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
-    execute(db, "CREATE TABLE t(k TEXT, b TEXT COLLATE backwards)", "INSERT INTO t VALUES ('ada', 'ada')")
-    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, b)", "column b of table t has collation backwards")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    assert one(db, "SELECT count(*) FROM f WHERE key = 'ada' COLLATE BINARY") == 1
-    fails(db, "SELECT count(*) FROM f WHERE key = 'ada' COLLATE backwards", "f has no keys to read")
 
 
 @test
