@@ -194,6 +194,56 @@ def a_trigger_that_looks_up(files):
     no_false_negative(db)
 
 
+# -- Another connection changes the schema ---------------------------------------------------------------
+
+@test
+def another_connection_changes_the_schema(files):
+    a, b = files.connect(), files.connect()
+    execute(a, "CREATE TABLE t(k TEXT)", "INSERT INTO t VALUES ('ada')", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    assert one(b, "SELECT count(*) FROM t") == 1
+    a.execute("CREATE TABLE other(x)")
+    assert one(b, "SELECT count(*) FROM f('ada')") == 1
+    a.execute("CREATE TABLE another(x)")
+    assert one(b, "SELECT 2 * count(*) FROM f WHERE key = ?", "ada") == 2
+    a.execute("CREATE TABLE third(x)")
+    assert one(b, "SELECT bloom_may_contain((SELECT handle FROM f), 'ada')") == 1
+
+
+@test
+def another_connection_moves_a_table(files):
+    # Before 3.38.2, SQLite must not read the schema anew while it compiles: the statement
+    # would go to the page where the table was.
+    a, b = files.connect(), files.connect()
+    execute(a, "CREATE TABLE t(k)", "INSERT INTO t VALUES (1), (2)", "CREATE TABLE other(k, value)",
+            "INSERT INTO other VALUES (1, 'old'), (3, 'old')", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    maybe = " WHERE EXISTS (SELECT 1 FROM f WHERE key = other.k)"
+    assert b.execute("SELECT value FROM other" + maybe).fetchall() == [("old",)]
+    for name, sql in ("new", "SELECT value FROM other" + maybe), ("newer", "UPDATE other SET value = 'written'" + maybe):
+        execute(a, "BEGIN", "ALTER TABLE other RENAME TO before_" + name, "CREATE TABLE other(k, value)")
+        a.execute("INSERT INTO other VALUES (1, ?), (3, ?)", (name, name))
+        a.execute("COMMIT")
+        assert b.execute(sql).fetchall() == ([("new",)] if name == "new" else [])
+    assert a.execute("SELECT value FROM other").fetchall() == [("written",), ("newer",)]
+    assert a.execute("SELECT value FROM before_newer").fetchall() == [("new",), ("new",)]
+
+
+@test
+def another_connection_makes_the_filter_again(files):
+    a, b = files.connect(), files.connect()
+    execute(a, "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, number INTEGER)",
+            "INSERT INTO t VALUES (1, 'Ada', 3)", "CREATE VIRTUAL TABLE f USING bloom(t, name)")
+    # A prepared statement keeps b's object of the table alive.
+    assert one(b, "SELECT count(*) FROM f(?)", "ADA") == 1
+    execute(a, "DROP TABLE f", "PRAGMA page_size = 16384", "VACUUM",
+            "CREATE VIRTUAL TABLE f USING bloom(t, number, capacity = 100000)")
+    assert one(b, "SELECT count(*) FROM t") == 1
+    assert one(b, "SELECT 0 + count(*) FROM f('03')") == 1
+    b.execute("INSERT INTO t VALUES (2, 'Bob', 77)")
+    assert one(b, "SELECT count(*) FROM f(?)", "077") == 1
+    assert one(b, "SELECT bloom_may_contain((SELECT handle FROM f), '77.0')") == 1
+    assert one(a, "SELECT count(*) FROM f('77')") == 1
+
+
 # -- Compiled while the database was locked ---------------------------------------------------------------
 
 def text_rows(api, statement):
