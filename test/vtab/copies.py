@@ -86,21 +86,6 @@ for load_to_dump in True, False:
              load_to_dump, load_to_restore)
 
 
-@test
-def a_dump_of_the_table_alone(files):
-    """The table's rows are put into a database that has the filter already, triggers and all."""
-    db = make(files)
-    db.execute("CREATE TABLE plain AS SELECT * FROM t")
-    db.close()
-    done = shell(files, files.path, ".mode insert t\nSELECT id + 100000, 'again ' || k, n FROM t;\n", False)
-    expect(done.returncode, 0, done.stderr)
-    restored = shell(files, files.path, "BEGIN;\n" + done.stdout + "COMMIT;\n", True)
-    expect(restored.stderr, "")
-    db = files.connect()
-    expect(one(db, "SELECT count(*) FROM t"), 7000)
-    all_true(db)
-
-
 def backed_up(files, pages):
     db = make(files)
     all_true(db)
@@ -172,20 +157,6 @@ def vacuumed_without_bloom(files):
     execute(db, "VACUUM", "PRAGMA incremental_vacuum")
     db.close()
     goes_on(files.connect())
-
-
-@test
-def copied_by_hand(files):
-    """INSERT ... SELECT into another file that has a filter of its own; the filter's tables are left alone."""
-    make(files).close()
-    other = make(files, files.file("copy"))
-    other.execute("ATTACH ? AS x", (files.path,))
-    other.execute("INSERT INTO t(k, n) SELECT 'copied ' || k, n FROM x.t")
-    all_true(other)
-    other.execute("DELETE FROM x.t WHERE id % 2")
-    other.execute("INSERT INTO x.t(k) SELECT 'back ' || k FROM main.t WHERE id % 10 = 0")
-    no_false_negative(other, "SELECT k FROM x.t", "x.f")
-    all_true(other)
 
 
 # -- Changesets of the session extension -----------------------------------------------------------

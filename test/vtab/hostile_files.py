@@ -17,7 +17,7 @@ import sqlite3
 import sys
 
 from cases import (SHADOW_TABLES, case, column, error_of, execute, expect, fill, filtered, image, main, one,
-                   quoted, shadow_tables, test, triggers_of)
+                   quoted, test, triggers_of)
 
 # All that a filter does, and what its methods may be entered from: savepoints, renames, DROP TABLE.
 STATEMENTS = [
@@ -168,46 +168,6 @@ for table, standalone in SHADOW_TABLES:
 
 # -- Numbers -----------------------------------------------------------------------------------------
 
-NUMBERS = [0, 1, -1, 2, 31, 1000, 10**8, 2**31 - 1, 2**31, 2**32, 2**40, 2**53, 2**58, 2**62, 2**63 - 1, -2**63, 0.0, 1e-300, 0.5, 1e18, 1e300,
-           float("inf"), None, "x", "", "1e9", b"", b"\0" * 8, b"\xff" * 32, b"\xff" * 70000]
-
-
-def numbers(files, table, standalone):
-    """Every column of every shadow table takes each of these numbers, in all of its rows and in one."""
-    db = make(files, standalone)
-    sound = image(files.path)
-    columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)] + ["rowid"]
-    db.close()
-    for name in columns:
-        for value in NUMBERS:
-            with open(files.path, "wb") as file:
-                file.write(sound)
-            db = files.connect()
-            try:
-                db.execute("UPDATE %s SET %s = ? WHERE rowid = (SELECT max(rowid) FROM %s)" % (table, quoted(name), table), (value,))
-            except sqlite3.Error:
-                db.close()
-                continue
-            db.close()
-            db = files.connect()
-            start = num_bytes(db)
-            run(db, STATEMENTS[:10])
-            # Seven commits: what wants to grow has all it needs.
-            for i in range(7):
-                error_of(db, "INSERT INTO %s VALUES (?)" % ("f(key)" if standalone else "t(k)"), "seventh %d" % i)
-            written = num_bytes(db) - start
-            assert written < 2 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, written)
-            run(db, STATEMENTS[10:])
-            written = num_bytes(db) - start
-            assert written < 4 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, written)
-            db.execute("DROP TABLE f")
-            expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
-            db.close()
-
-
-for table, standalone in SHADOW_TABLES:
-    case(numbers, "%s%s" % (table, ", standalone" if standalone else ""), table, standalone)
-
 
 def rows_of_another(files, table, capacity, standalone):
     """A shadow table's rows come from another filter, checksums and all: no size is believed that the file has no pages for."""
@@ -339,52 +299,6 @@ def bytes_that_are_no_tuple(files):
         error_of(db, "SELECT bloom_may_contain((SELECT handle FROM f), ?)", key)
         error_of(db, "INSERT INTO f(key) VALUES (?)", key)
     expect(one(db, "SELECT count(*) FROM f('key1', 1)"), 1)
-
-
-def pair_of_another(files, key, gives):
-    """The pages of a filter over other columns, checksums and all, in one direction and the other."""
-    db = make_pair(files)
-    db.execute("CREATE VIRTUAL TABLE big USING bloom(t, %s)" % key)
-    to, source = (shadow_tables(db, name)[0] for name in (("big", "f") if gives else ("f", "big")))
-    execute(db, "DELETE FROM " + to, "INSERT INTO %s SELECT * FROM %s" % (to, source))
-    db.close()
-    meets_all(files, PAIR)
-    db = files.connect()
-    run(db, ["SELECT count(*) FROM big('key1')", "SELECT count(*) FROM big('key1', 1, 2)", "SELECT bloom_may_contain((SELECT handle FROM big), 'key1')", "SELECT * FROM big",
-             "INSERT INTO big(big) VALUES ('integrity-check')", "INSERT INTO big(big) VALUES ('rebuild')", "DROP TABLE big"])
-
-
-for key in "k", "(id, k)", "(k, id, k)", "lower(k)", "(k, id, k, id, k, id, k, id, k, id, k, id, k, id, k, id)":
-    for gives in False, True:
-        case(pair_of_another, "%s%s" % (key, ", gives" if gives else ""), key, gives)
-
-
-def pair_arguments(files, text):
-    """The text of CREATE VIRTUAL TABLE in the schema is another one."""
-    db = make_pair(files)
-    needs_schema(db, "UPDATE sqlite_master SET sql = ? WHERE name = 'f'", "CREATE VIRTUAL TABLE f USING bloom(%s)" % text)
-    db.close()
-    meets_all(files, PAIR)
-
-
-for text in "t, k", "t, (id, k)", "t, (k, id, k)", "t, (k, nobody)", "t, (k, rowid)", "t, (k, (id))", "t, bloom_tuple(k, n)", "":
-    case(pair_arguments, text, text)
-
-
-def pair_triggers(files, old, new):
-    """The columns in the triggers' text are others."""
-    db = make_pair(files)
-    needs_schema(db, "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE type = 'trigger'", old, new)
-    db.close()
-    try:
-        one(files.connect(), "SELECT count(*) FROM t")
-    except sqlite3.DatabaseError:
-        return
-    meets_all(files, PAIR)
-
-
-for old, new in ("key_2", "key_1"), ("key_1, key_2", "key"), ("key_1", "handle"), ('"id"', '"k"'), ('"k"', "'k'"), ("new.", "old."):
-    case(pair_triggers, "%s is %s" % (old, new), old, new)
 
 
 # -- Damaged pages of the file itself -------------------------------------------------------------------

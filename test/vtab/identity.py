@@ -11,7 +11,7 @@ import sqlite3
 import sys
 from random import Random
 
-from cases import (case, column, command, error_of, execute, expect, fill, image, is_whole, lookups, main,
+from cases import (case, command, error_of, execute, expect, fill, image, is_whole, lookups, main,
                    needs_deserialize, no_false_negative, one, rules_out_absent_keys, test)
 
 NUM_KEYS = 300
@@ -189,56 +189,6 @@ def deserialized(files, schema):
 
 case(deserialized, "main", "main")
 case(deserialized, "attached", "x")
-
-
-
-KINDS = {"standalone": ("capacity = 50", "k"), "a column": ("t, k", "k"), "another column": ("t, n", "n"),
-         "columns": ("t, (k, n)", None), "no triggers": ("t, k", "k")}
-
-
-def image_of(files, name, kind):
-    db = files.connect(files.file(name))
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n TEXT)")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(%s)" % KINDS[kind][0])
-    db.executemany("INSERT INTO t(k, n) VALUES (?, ?)", [("%s %d" % (name, i), "%s n%d" % (name, i)) for i in range(100)])
-    if kind == "standalone":
-        db.execute("INSERT INTO f(key) SELECT k FROM t")
-    if kind == "no triggers":
-        for each in column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger'"):
-            db.execute("DROP TRIGGER " + each)
-        db.execute("INSERT INTO t(k) VALUES ('late')")
-    db.execute("PRAGMA schema_version = 50")  # SQLite takes the two for one, and compiles nothing anew
-    db.close()
-    return image(files.file(name))
-
-
-def another_kind(files, first, second):
-    """Statements that are held meet a file whose f is of another kind: no wrong "no", and what the file has stays whole."""
-    db = files.connect(":memory:")
-    needs_deserialize(db)
-    images = image_of(files, "a", first), image_of(files, "b", second)
-    key = KINDS[second][1]
-    looks = "SELECT count(*) FROM f WHERE key = ?", "SELECT bloom_may_contain((SELECT handle FROM f), ?)"
-    writes = ("INSERT INTO f(key) VALUES (?)", "new"), ("INSERT INTO t(k, n) VALUES (?, ?)", "newer", "newest")
-    db.deserialize(images[0])
-    for sql, *args in [*((sql, "a 5") for sql in looks), *writes]:
-        error_of(db, sql, *args)
-    db.deserialize(images[1])
-    for sql in looks if key else ():
-        for value in column(db, "SELECT %s FROM t" % key):
-            error = error_of(db, sql, value)
-            assert error is None and one(db, sql, value) or "was replaced" in str(error), (sql, value, error)
-    for sql, *args in writes:
-        error_of(db, sql, *args)
-    fresh = files.connect(":memory:")
-    fresh.deserialize(db.serialize())
-    if key:
-        no_false_negative(fresh, "SELECT %s AS k FROM t%s" % (key, " WHERE id <= 100" if second == "standalone" else ""))
-
-
-for first in KINDS:
-    for second in KINDS:
-        case(another_kind, "%s to %s" % (first, second), first, second)
 
 
 def backup(files, journal_mode, holds):

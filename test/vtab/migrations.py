@@ -13,7 +13,7 @@ import sqlite3
 import sys
 
 import tools
-from cases import (Skip, case, command, error_of, execute, expect, is_uncertain, is_whole, lookups, main,
+from cases import (case, command, error_of, execute, expect, is_uncertain, is_whole, main,
                    no_false_negative, note, one, rebuild_makes_it_whole, test, triggers_of)
 
 # The filters over a table of people, and the keys of each.
@@ -247,27 +247,6 @@ def the_table_is_gone(files):
     people(db)
     all_uncertain(db)
     all_rebuilt(db)
-
-
-def something_else_in_its_place(files, sql):
-    """'rebuild' reads only a real table: a view or a virtual table of that name could do anything."""
-    db = peopled(files)
-    db.execute("DROP TABLE person")
-    try:
-        db.execute(sql)
-    except sqlite3.OperationalError as error:
-        raise Skip(error)
-    for name in FILTERS:
-        expect(len(lookups(db, name, ["whatever"])), 1)
-        error = error_of(db, "INSERT INTO %s(%s) VALUES ('rebuild')" % (name, name))
-        assert error is not None and "person" in str(error), error
-        expect(len(lookups(db, name, ["whatever"])), 1)
-        db.execute("DROP TABLE " + name)
-
-
-case(something_else_in_its_place, "a view", "CREATE VIEW person AS SELECT 1 AS id, 'ada' AS email, 1 AS active")
-case(something_else_in_its_place, "a virtual table", "CREATE VIRTUAL TABLE person USING fts5(email, active)")
-case(something_else_in_its_place, "another filter", "CREATE VIRTUAL TABLE person USING bloom(capacity = 10)")
 
 
 @test

@@ -313,20 +313,6 @@ for name in "a look-up", "the facts", "the handle", "INSERT":
 
 
 @test
-def a_lock_that_comes_while_a_statement_is_kept(files):
-    """Python keeps the statement; the second run meets the lock in xFilter and not in xBestIndex."""
-    db, other = files.connect(timeout=0), files.connect(timeout=0)
-    execute(db, "CREATE TABLE t(k TEXT)", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    sql = "SELECT count(*) FROM f(?)"
-    expect(one(other, sql, "ada"), 0)
-    for _ in range(3):
-        execute(db, "BEGIN EXCLUSIVE", "INSERT INTO t VALUES ('ada')")
-        expect(error_of(other, sql, "ada").sqlite_errorname, "SQLITE_BUSY")
-        db.execute("COMMIT")
-        expect(one(other, sql, "ada"), 1)
-
-
-@test
 def a_drop_that_an_open_query_refuses(files):
     """It changes nothing, to a query that is open and to a statement that is compiled already, either."""
     db = filtered(files, rows=100)
@@ -381,16 +367,6 @@ def counts(files, args):
 
 case(counts, "a column", "t, k, capacity = 10")
 case(counts, "columns", "t, (k, k2), capacity = 10")
-
-
-@test
-def changes_after_commit(files):
-    db = filtered(files)
-    for i in range(10):
-        db.execute("BEGIN")
-        db.execute("INSERT INTO t VALUES (?), (?), (?)", ("a%d" % i, "b%d" % i, "c%d" % i))
-        db.execute("COMMIT")
-        expect(one(db, "SELECT changes()"), 3)
 
 
 # -- Nothing is written by a SELECT or by COMMIT ------------------------------------------------------------
@@ -450,17 +426,6 @@ def reads_without_writing(files, how):
 
 for how in "query_only", "mode=ro", "immutable":
     case(reads_without_writing, how, how)
-
-
-@test
-def query_only_after_others_wrote(files):
-    after_many_deletions(files, "WAL")
-    db, other = files.connect(), files.connect()
-    db.execute("PRAGMA query_only = ON")
-    for i in range(5):
-        other.execute("INSERT INTO t VALUES (?)", ("new %d" % i,))
-        expect(one(db, "SELECT count(*) FROM f(?)", "new %d" % i), 1)
-        expect(one(db, "SELECT bloom_may_contain((SELECT handle FROM f), ?)", "new %d" % i), 1)
 
 
 # -- Query plans -----------------------------------------------------------------------------------------------
