@@ -175,19 +175,20 @@ def note(db, filter_="f"):
 
 # -- No key is lost -----------------------------------------------------------------------
 
-def mark(filter_, key):
-    """A parameter for the key; of the filter named pair, which has tuples, a text alone is a tuple's first value."""
-    return "bloom_tuple(?, 0)" if bare(filter_) == '"pair"' and isinstance(key, str) else "?"
+def mark(db, filter_, key):
+    """A parameter for the key; of a filter over two columns a text alone is a tuple's first value."""
+    is_pair = isinstance(key, str) and db.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE name = 'key_2'", [bare(filter_)[1:-1].replace('""', '"')]).fetchone()
+    return "bloom_tuple(?, 0)" if is_pair else "?"
 
 
 def lookups(db, filter_, keys):
     """The keys to which a look-up says maybe."""
-    return [key for key in keys if one(db, "SELECT count(*) FROM %s WHERE key = %s" % (filter_, mark(filter_, key)), key)]
+    return [key for key in keys if one(db, "SELECT count(*) FROM %s WHERE key = %s" % (filter_, mark(db, filter_, key)), key)]
 
 
 def handled(db, filter_, keys):
     """The keys to which the handle says maybe."""
-    return [key for key in keys if one(db, "SELECT bloom_may_contain((SELECT handle FROM %s), %s)" % (filter_, mark(filter_, key)), key) == 1]
+    return [key for key in keys if one(db, "SELECT bloom_may_contain((SELECT handle FROM %s), %s)" % (filter_, mark(db, filter_, key)), key) == 1]
 
 
 def no_false_negative(db, keys="SELECT k FROM t", filter_="f"):

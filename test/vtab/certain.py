@@ -389,7 +389,6 @@ def default_of_a_column(files, declaration, default, has_not_null):
     db = files.connect()
     execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k %s DEFAULT %s)" % (declaration, default), "CREATE VIRTUAL TABLE f USING bloom(t, k)")
     execute(db, "INSERT OR REPLACE INTO t VALUES (1, NULL)", "INSERT INTO t(id) VALUES (2)", "REPLACE INTO t SELECT 3, NULL", "UPDATE OR REPLACE t SET k = NULL WHERE id = 2")
-    expect(one(db, "SELECT count(k) FROM t") > 0, True)
     no_false_negative(db)
     rules_out_absent_keys(db)
     command(db, "f", "merge")
@@ -451,7 +450,7 @@ def names(files, table, columns_, filter_):
         writer.execute("UPDATE %s SET %s = 'then ' || %s" % (t, quoted(columns_[1]), quoted(columns_[1])))
 
 
-for table, columns_, filter_ in (("new", ["new", "old", "key", "r"], "f"), ("old", ["random", "typeof", "lower"], "random"), ("f_new", ["k", "key_1", "key_2"], "f"),
+for table, columns_, filter_ in (("new", ["new", "old", "key", "r"], "f"), ("old", ["random", "typeof", "lower"], "random"), ("g_new", ["k", "key_1", "key_2"], "f"),
                                  ('t"', ['"f"', "f_new", "'f'", "INSERT INTO f_new"], 'f"'), ("t'", ["vip", "'vip'", "new.k"], "'"),
                                  ("t", ["a", "b"], "t_x"), ("größe ü", ["größe", "GRÖSSE x"], "ß")):
     case(names, "%s(%s), %s" % (table, ", ".join(columns_), filter_), table, columns_, filter_)
