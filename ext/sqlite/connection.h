@@ -13,7 +13,6 @@ typedef struct bloom_connection {
   bloom_handle_pool *pool;
   struct bloom_size_entry *sizes; /* that rates take: size_args.c; NULL before the first */
   int is_running; /* a statement of bloom's own is compiled or takes a step: source/sql.h */
-  uint32_t decimals; /* how SQLite reads decimals; 0: not known yet: vtab/vtab_decimals.c */
   int num_users;
   struct bloom_connection *next;
 } bloom_connection;

@@ -90,7 +90,7 @@ static int add_source_column(bloom_source *source, sqlite3_stmt *row){
   source->num_keys += column->key_number>0;
   source->num_null_keys += column->key_number>0 && !sqlite3_column_int(row, 3);
   source->num_columns++;
-  return sqlite3_column_int(row, 3) ? bloom_sql_copy_text(row, 4, &column->default_value) : SQLITE_OK;
+  return bloom_sql_copy_text(row, 4, &column->default_value);
 }
 
 static int read_source_columns(bloom_source *source){

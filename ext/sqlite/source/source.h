@@ -9,7 +9,7 @@
 
 typedef struct bloom_source_column {
   char *name;
-  char *default_value; /* of a NOT NULL column its DEFAULT, which OR REPLACE puts in place of NULL; else NULL */
+  char *default_value; /* the text of its DEFAULT, or NULL */
   bloom_column_kind kind;
   int key_number;      /* in the PRIMARY KEY, from 1; 0: not in it */
   int has_other_collation; /* in the PRIMARY KEY than by itself; known where the source has no row_name */

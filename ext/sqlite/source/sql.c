@@ -109,7 +109,7 @@ static int has_triggers(bloom_connection *connection, sqlite3_stmt *statement, i
   return bloom_sql_end(opcode, rc);
 }
 
-int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows){
+int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int is_create, int *has_rows){
   sqlite3_stmt *statement = NULL, *writer = NULL;
   *has_rows = 0;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
@@ -117,6 +117,6 @@ int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows)
     if( writer ) *has_rows = 1;
     writer = statement;
   }
-  if( *has_rows || writer==NULL ) return SQLITE_OK;
+  if( *has_rows || writer==NULL || is_create ) return SQLITE_OK;
   return has_triggers(connection, writer, has_rows);
 }

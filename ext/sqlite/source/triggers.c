@@ -123,7 +123,11 @@ int bloom_guard_create(bloom_connection *connection, const char *schema, const c
   bloom_triggers_free(&guards);
   if( rc!=SQLITE_OK ) return rc;
   return bloom_trigger_create(connection, schema, name, "_guard",
-                              sqlite3_mprintf("AFTER DELETE ON \"%w\" WHEN 0 BEGIN SELECT 0; END", table));
+                              sqlite3_mprintf("AFTER UPDATE ON \"%w\" WHEN 0 BEGIN SELECT 0; END", table));
+}
+
+int bloom_guard_is(const char *sql){
+  return sqlite3_strglob("CREATE TRIGGER * AFTER UPDATE ON * WHEN 0 BEGIN SELECT 0; END", sql)==0;
 }
 
 int bloom_guard_find(bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order){

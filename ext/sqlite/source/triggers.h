@@ -60,6 +60,9 @@ int bloom_trigger_create(bloom_connection *connection, const char *schema, const
 /* Makes the guard on a table, "name_guard", or makes it again. */
 int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *table);
 
+/* 1 if a trigger's text is a guard's. */
+int bloom_guard_is(const char *sql);
+
 /* Sets *order to the guard's place in sqlite_schema; 0 if there is none. */
 int bloom_guard_find(bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order);
 

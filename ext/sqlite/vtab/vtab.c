@@ -5,8 +5,8 @@
 **   SELECT ... FROM name WHERE key = ?       the same: no row or one
 **   SELECT * FROM name                       one row of what there is to know
 **   (SELECT handle FROM name)                for bloom_may_contain() in scans
-**   INSERT INTO name(key) VALUES (?)         adds: what triggers do, and for standalone filters
-**   INSERT INTO name(name) VALUES ('rebuild')
+**   INSERT INTO name(name) VALUES ('merge')  takes the journal into the pages
+**   INSERT INTO name(key) VALUES (?)         adds to a standalone filter
 **
 ** What xUpdate is told is in the database when it returns.  So there is no xBegin, xSync,
 ** xSavepoint: SQLite's own journal does all that.
@@ -18,9 +18,9 @@
 
 #define NAME_OF_COLUMN "bloom: the virtual table cannot be called %s: a column of it is"
 
-const char *const bloom_vtab_columns[BLOOM_VTAB_COMMAND] = {
-  "num_keys", "num_removed", "capacity", "bits_per_key", "num_layers", "num_pages", "bytes",
-  "expected_fpr", "rebuilt_at", "note", "key", "handle", "filter", "removed", "unheard"
+static const char *const column_names[BLOOM_VTAB_COMMAND] = {
+  "num_keys", "unmerged", "capacity", "bits_per_key", "bytes", "expected_fpr", "merged_at", "note",
+  "key", "handle", "filter", "removed", "unheard"
 };
 
 static bloom_vtab *vtab_of_base(void *base){
@@ -38,7 +38,7 @@ static int is_own_column(const char *name, int num_parts){
     if( sqlite3_stricmp(name, part)==0 ) return 1;
   }
   for(i=0; i<BLOOM_VTAB_COMMAND; i++){
-    if( sqlite3_stricmp(name, bloom_vtab_columns[i])==0 ) return 1;
+    if( sqlite3_stricmp(name, column_names[i])==0 ) return 1;
   }
   return 0;
 }
@@ -50,10 +50,9 @@ static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   int i, rc;
   sqlite3_str_appendall(sql, "CREATE TABLE x(");
   for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d BLOB HIDDEN, ", i);
-  sqlite3_str_appendf(sql,
-    "num_keys INTEGER, num_removed INTEGER, capacity INTEGER, bits_per_key REAL,"
-    " num_layers INTEGER, num_pages INTEGER, bytes INTEGER, expected_fpr REAL, rebuilt_at TEXT, note TEXT,"
-    " key BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed BLOB HIDDEN, unheard BLOB HIDDEN, \"%w\" BLOB HIDDEN)", name);
+  sqlite3_str_appendf(sql, "num_keys INTEGER, unmerged INTEGER, capacity INTEGER, bits_per_key REAL, bytes INTEGER, expected_fpr REAL,"
+    " merged_at TEXT, note TEXT, key BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed BLOB HIDDEN, unheard BLOB HIDDEN,"
+    " \"%w\" BLOB HIDDEN)", name);
   schema = sqlite3_str_finish(sql);
   if( schema==NULL ) return SQLITE_NOMEM;
   rc = sqlite3_declare_vtab(db, schema);
@@ -62,26 +61,21 @@ static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   return rc;
 }
 
-int bloom_vtab_locate(bloom_vtab *vtab){
-  int is_changed, rc = bloom_database_locate(vtab->connection, &vtab->schema, vtab->file, &vtab->state, &is_changed);
-  if( is_changed ){
-    vtab->is_checked = vtab->has_layout = 0;
-    bloom_vtab_close_reader(vtab);
-  }
-  if( rc==SQLITE_NOTFOUND ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was detached or replaced while its cache is "
-                                                "shared: open the connection anew", vtab->name);
-  }
-  return bloom_vtab_failure(vtab, rc);
+/* At the end of a method: outside of a cursor the reader would outlive the statement. */
+static int vtab_end(bloom_vtab *vtab, int rc){
+  if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
+  return rc;
 }
 
 static int vtab_disconnect(sqlite3_vtab *base){
   bloom_vtab *vtab = vtab_of_base(base);
+  bloom_vtab_close_journal(vtab);
+  bloom_vtab_close_reader(vtab);
   bloom_vtab_args_free(&vtab->args);
   sqlite3_free(vtab->schema);
   sqlite3_free(vtab->name);
   sqlite3_free(vtab->pages);
-  sqlite3_free(vtab->guard);
+  sqlite3_free(vtab->journal);
   sqlite3_free(vtab->doubt);
   sqlite3_free(base->zErrMsg); /* SQLite takes some methods' alone */
   sqlite3_free(vtab);
@@ -103,8 +97,8 @@ static int vtab_connect(
   vtab->file = bloom_database_file(db, args[1]);
   vtab->name = sqlite3_mprintf("%s", args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
-  vtab->guard = sqlite3_mprintf("%s_guard", args[2]);
-  rc = vtab->schema && vtab->name && vtab->pages && vtab->guard ? SQLITE_OK : SQLITE_NOMEM;
+  vtab->journal = sqlite3_mprintf("%s_new", args[2]);
+  rc = vtab->schema && vtab->name && vtab->pages && vtab->journal ? SQLITE_OK : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
   if( rc==SQLITE_OK && is_own_column(vtab->name, bloom_vtab_num_parts(vtab)) ){
     rc = bloom_fail_vtab(error, NAME_OF_COLUMN, vtab->name);
@@ -119,9 +113,12 @@ static int vtab_create(
   sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result, char **error
 ){
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
+  bloom_vtab *vtab;
   int rc = vtab_connect(db, connection, num_args, args, result, error);
   if( rc!=SQLITE_OK ) return rc;
-  rc = bloom_vtab_make(vtab_of_base(*result), error);
+  vtab = vtab_of_base(*result);
+  rc = vtab->args.refusal ? bloom_fail_vtab(error, "%s", vtab->args.refusal) : bloom_vtab_make(vtab, error);
+  vtab_end(vtab, rc);
   sqlite3_set_last_insert_rowid(db, rowid);
   if( rc!=SQLITE_OK ){
     vtab_disconnect(*result);
@@ -140,54 +137,90 @@ static int vtab_destroy(sqlite3_vtab *base){
   return rc;
 }
 
-/* The tables take the new name; triggers keep their first ones, and SQLite has put the
-** filter's new name into their text, unless PRAGMA legacy_alter_table is on. */
+static int rename_table(const bloom_vtab *vtab, const char *table, const char *new_name, const char *suffix){
+  return bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%s\"", vtab->schema, table, new_name, suffix);
+}
+
+/* SQLite renames as under PRAGMA legacy_alter_table here, so triggers are made again.  Where they were in doubt
+** they only go: who writes would not find the journal. */
+static int rename_journal(bloom_vtab *vtab, const char *new_name){
+  bloom_vtab renamed = *vtab;
+  bloom_vtab_triggers triggers;
+  bloom_source source = {.num_columns = 0};
+  int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
+  renamed.name = sqlite3_mprintf("%s", new_name);
+  renamed.journal = sqlite3_mprintf("%s_new", new_name);
+  if( renamed.name==NULL || renamed.journal==NULL ) rc = SQLITE_NOMEM;
+  triggers.args = (bloom_vtab_args){.table = NULL};
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab);
+  if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");
+  if( rc==SQLITE_OK && vtab->doubt==NULL ){
+    source.name = triggers.args.table;
+    rc = bloom_vtab_create_triggers(&renamed, &source, &triggers.args);
+    if( rc==SQLITE_OK ) rc = bloom_guard_create(vtab->connection, vtab->schema, new_name, renamed.journal);
+  }
+  bloom_vtab_args_free(&triggers.args);
+  sqlite3_free(renamed.name);
+  sqlite3_free(renamed.journal);
+  vtab->is_checked = 0;
+  return rc;
+}
+
 static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_vtab *vtab = vtab_of_base(base);
-  bloom_triggers triggers;
   int rc;
   if( is_own_column(new_name, bloom_vtab_num_parts(vtab)) ) return bloom_fail_vtab(&base->zErrMsg, NAME_OF_COLUMN, new_name);
   rc = bloom_vtab_locate(vtab);
-  if( rc!=SQLITE_OK ) return rc;
-  rc = bloom_vtab_read_triggers(vtab, &triggers);
-  if( rc==SQLITE_OK && vtab->args.table && triggers.num_rows>0 ){
-    rc = bloom_fail_vtab(&base->zErrMsg, "bloom: renaming needs PRAGMA legacy_alter_table = OFF, so that triggers keep "
-                                         "their table");
-  }
-  bloom_triggers_free(&triggers);
+  if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w_pages\"", vtab->schema, vtab->pages, new_name);
+    bloom_vtab_close_reader(vtab);
+    rc = rename_table(vtab, vtab->pages, new_name, "_pages");
   }
-  if( rc==SQLITE_OK && vtab->args.table ){
-    rc = bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w_guard\"", vtab->schema, vtab->guard, new_name);
-  }
-  return bloom_vtab_failure(vtab, rc);
+  return vtab_end(vtab, bloom_vtab_failure(vtab, rc));
 }
 
 /* -- Writing ------------------------------------------------------------------------------- */
+
+/* The N of 'merge=N', 1 or more; else 0. */
+static sqlite3_int64 merge_limit(const char *command){
+  sqlite3_int64 number = 0;
+  if( sqlite3_strnicmp(command, "merge=", 6)!=0 ) return 0;
+  for(command+=6; *command>='0' && *command<='9' && number<INT64_MAX/20; command++) number = 10*number + (*command - '0');
+  return *command ? 0 : number;
+}
 
 static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
   const char *command = (const char *)sqlite3_value_text(value);
   char *finding;
   int rc;
   if( command==NULL ) return SQLITE_NOMEM;
+  if( sqlite3_stricmp(command, "merge")==0 ) return bloom_vtab_merge(vtab, 0);
+  if( merge_limit(command)>0 ) return bloom_vtab_merge(vtab, merge_limit(command));
   if( sqlite3_stricmp(command, "rebuild")==0 ) return bloom_vtab_rebuild(vtab);
   if( sqlite3_stricmp(command, "integrity-check")!=0 ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: there is no command '%s'; commands are 'rebuild' and "
-                                                "'integrity-check'", command);
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, "
+                                                "'rebuild' and 'integrity-check'", command);
   }
   rc = bloom_vtab_check(vtab, 0, &finding);
   if( finding==NULL ) return rc;
   return bloom_fail_vtab(&vtab->base.zErrMsg, "%z", finding)==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
 }
 
+/* A key comes, to a standalone filter; or a trigger of bloom 1.1 writes. */
+static int vtab_add(bloom_vtab *vtab, sqlite3_value *key){
+  int rc;
+  if( vtab->args.table==NULL ) return bloom_vtab_add_key(vtab, (bloom_key_values){.value = key});
+  rc = bloom_vtab_read_layout(vtab);
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: keys of %s come from its source table alone", vtab->name);
+}
+
 /* args: old rowid, new rowid, columns */
 static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
   bloom_vtab *vtab = vtab_of_base(base);
-  const int num_parts = bloom_vtab_num_parts(vtab);
-  sqlite3_value **parts = args + 2, **columns = parts + num_parts;
-  bloom_vtab_key key;
-  int i, rc, num_given = 0;
+  sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
+  int i, rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return bloom_fail_vtab(&base->zErrMsg, "bloom: rows of %s cannot be deleted or changed: a Bloom filter cannot "
                                            "forget a key", vtab->name);
@@ -195,19 +228,15 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, s
   rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;
   *rowid = sqlite3_last_insert_rowid(vtab->connection->db);
-  if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ) return vtab_command(vtab, columns[BLOOM_VTAB_COMMAND]);
+  if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ){
+    return vtab_end(vtab, vtab_command(vtab, columns[BLOOM_VTAB_COMMAND]));
+  }
   for(i=0; i<BLOOM_VTAB_REMOVED; i++){
     if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
-      return bloom_fail_vtab(&base->zErrMsg, "bloom: column %s of %s cannot be written, only key",
-                                             bloom_vtab_columns[i], vtab->name);
+      return bloom_fail_vtab(&base->zErrMsg, "bloom: column %s of %s cannot be written, only key", column_names[i], vtab->name);
     }
   }
-  if( sqlite3_value_int(columns[BLOOM_VTAB_UNHEARD]) ) rc = bloom_vtab_mark_unheard(vtab);
-  if( rc!=SQLITE_OK ) return rc;
-  for(i=0; i<num_parts; i++) num_given += sqlite3_value_type(parts[i])!=SQLITE_NULL;
-  /* A tuple with a NULL is no key, but one that is given as a whole is. */
-  key = (bloom_vtab_key){.value = columns[BLOOM_VTAB_KEY], .parts = num_given ? parts : NULL};
-  return bloom_vtab_give_up(vtab, bloom_vtab_change(vtab, key, columns[BLOOM_VTAB_REMOVED]));
+  return vtab_end(vtab, vtab_add(vtab, columns[BLOOM_VTAB_KEY]));
 }
 
 static int vtab_shadow_name(const char *name){
@@ -220,7 +249,7 @@ static int vtab_integrity(sqlite3_vtab *base, const char *schema, const char *na
   int rc = bloom_vtab_locate(vtab);
   (void)schema; (void)name;
   *finding = NULL;
-  return rc==SQLITE_OK ? bloom_vtab_check(vtab, is_quick, finding) : rc;
+  return rc==SQLITE_OK ? vtab_end(vtab, bloom_vtab_check(vtab, is_quick, finding)) : rc;
 }
 
 const bloom_module_with_integrity bloom_vtab_module = {

@@ -2,36 +2,32 @@
 ** Reading.  `FROM name(?)` and `WHERE key = ?` are one plan; without a key there is one row
 ** of what there is to know.
 **
-** LIKE, an OR with something else, and a collation that is not the column's cannot be
-** answered: SQLite reads the column key instead, which is an error, because NULL there would
-** be a wrong "no".
+** LIKE and an OR with something else cannot be answered: SQLite reads the column key instead, which
+** is an error, because NULL there would be a wrong "no".  By a collation that is not the column's
+** every key may be in the filter.
 */
 #include "vtab_int.h"
 
-#include "../../core/parquet/parquet.h"
 #include "../errors.h"
-#include "../key.h"
 
 /* xBestIndex's idxNum; with UNCHECKED the schema is looked at when the statement runs. */
 #define PLAN_FACTS 0
 #define PLAN_KEY   1
 #define UNCHECKED  2
-#define WITH_NOCASE 4 /* by this collation, if it is the key's */
-#define WITH_RTRIM  8
-#define PLAN_PARTS 16 /* the key's columns one by one; with PLAN_KEY */
-#define ONLY_UNHEARD 128 /* nothing else is asked */
-#define WITH_UNHEARD 64 /* the statement has an AFTER trigger that is newer than the filter's */
-#define WITH_UNKNOWN 32 /* it is not known whether the collations are those of the columns */
+#define PLAN_PARTS 4 /* the key's columns one by one; with PLAN_KEY */
+
+/* Where in idxStr, behind what EXPLAIN QUERY PLAN shows of a plan for a key, there is a letter for each
+** collation: that of bloom_collation_names, or ? for another. */
+#define KEY_PLAN "a key by "
 
 typedef struct vtab_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
   int is_maybe;       /* every key may be in it */
-  int is_unheard;     /* it may not hear of the statement's rows */
-  sqlite3_value *values[BLOOM_VTAB_MAX_COLUMNS]; /* the key that was looked for, or its columns */
+  sqlite3_value *values[BLOOM_MAX_KEY_COLUMNS]; /* the key that was looked for, or its columns */
   int num_values;
   sqlite3_int64 rowid;
-  bloom_vtab_whole *whole; /* once a column needed it */
+  bloom_vtab_snapshot *snapshot; /* once a column needed it */
 } vtab_cursor;
 
 /* From SQLite's pointer, whose type may need less alignment than ours. */
@@ -45,111 +41,69 @@ static bloom_vtab *vtab_of(void *base){
 
 /* -- Planning ----------------------------------------------------------------------------- */
 
-/* 1 if it is the collation of the key, whose layout was read, or may be. */
-static int has_collation(const bloom_vtab *vtab, bloom_collation collation){
-  return vtab->layout.number==0 || (vtab->layout.num_columns>0 && vtab->layout.rules[0].collation==collation);
-}
-
-/* Sets *plan's flags for a comparison by this collation; 0 if it cannot be answered.  BINARY
-** takes for equal no more than any.  Where the layout is locked xFilter knows. */
-static int plan_collation(bloom_vtab *vtab, const char *name, int *plan){
-  bloom_collation collation;
-  if( !bloom_collation_named(name, &collation) ) return 0;
-  if( collation==BLOOM_COLLATION_BINARY ) return 1;
-  if( bloom_vtab_locate(vtab)==SQLITE_OK && bloom_vtab_read_layout(vtab)==SQLITE_OK ) return has_collation(vtab, collation);
-  *plan |= collation==BLOOM_COLLATION_NOCASE ? WITH_NOCASE : WITH_RTRIM;
-  return 1;
-}
-
-/* The constraint on column i of a tuple; -1 if there is none that is usable, -2 if there is one
-** that is not. */
-static int find_part(bloom_vtab *vtab, sqlite3_index_info *info, int part, int *is_known){
+/* The constraint `=` on a column; -1 if there is none that is usable, -2 if there is one that is not. */
+static int find_equal(const sqlite3_index_info *info, int column){
   int i, found = -1;
   for(i=0; i<info->nConstraint; i++){
-    bloom_collation collation;
-    if( info->aConstraint[i].iColumn!=part || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
-    if( !info->aConstraint[i].usable ){
-      found = -2;
-      continue;
-    }
-    if( !bloom_collation_named(sqlite3_vtab_collation(info, i), &collation) ) continue;
-    if( collation!=BLOOM_COLLATION_BINARY ){
-      const int is_read = bloom_vtab_locate(vtab)==SQLITE_OK && bloom_vtab_read_layout(vtab)==SQLITE_OK;
-      if( is_read && vtab->layout.rules[part].collation!=collation ) continue;
-      *is_known &= is_read;
-    }
-    return i;
+    if( info->aConstraint[i].iColumn!=column || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
+    if( info->aConstraint[i].usable ) return i;
+    found = -2;
   }
   return found;
 }
 
-/* Plans a look-up by all columns of a tuple, if they are all there. */
-static void plan_parts(bloom_vtab *vtab, sqlite3_index_info *info, int *has_unusable){
-  int part, is_known = 1, found[BLOOM_VTAB_MAX_COLUMNS] = {0};
-  const int num_parts = bloom_vtab_num_parts(vtab);
-  int is_complete = num_parts>0;
-  for(part=0; part<num_parts; part++){
-    found[part] = find_part(vtab, info, part, &is_known);
-    if( found[part]<0 ) is_complete = 0;
-    if( found[part]==-2 ) *has_unusable = 1;
+/* Plans to look up what the constraints on num_columns columns from first on compare with, if they are all
+** there. */
+static void plan_key(sqlite3_index_info *info, int first, int num_columns, char *collations, int *has_unusable){
+  int i, found[BLOOM_MAX_KEY_COLUMNS] = {0}, is_complete = num_columns>0;
+  for(i=0; i<num_columns; i++){
+    found[i] = find_equal(info, first + i);
+    is_complete &= found[i]>=0;
+    *has_unusable |= found[i]==-2;
   }
-  if( !is_complete ) return;
-  for(part=0; part<num_parts; part++){
-    info->aConstraintUsage[found[part]].argvIndex = part + 1;
-    info->aConstraintUsage[found[part]].omit = 1;
+  if( !is_complete || info->idxNum & PLAN_KEY ) return;
+  for(i=0; i<num_columns; i++){
+    bloom_collation collation;
+    collations[i] = bloom_collation_named(sqlite3_vtab_collation(info, found[i]), &collation) ? bloom_collation_names[collation][0] : '?';
+    info->aConstraintUsage[found[i]].argvIndex = i + 1;
+    info->aConstraintUsage[found[i]].omit = 1; /* a key in another form does not equal itself */
   }
-  info->idxNum |= PLAN_KEY | PLAN_PARTS | (is_known ? 0 : WITH_UNKNOWN);
-  info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
-  info->estimatedCost = 1;
-}
-
-/* What EXPLAIN QUERY PLAN shows. */
-static const char *plan_name(const bloom_vtab *vtab, const sqlite3_index_info *info){
-  const int num_parts = bloom_vtab_num_parts(vtab);
-  if( info->idxNum & PLAN_KEY ) return "a key";
-  if( info->colUsed >> (num_parts + BLOOM_VTAB_HANDLE) & 1u ) return "the handle";
-  if( info->colUsed >> (num_parts + BLOOM_VTAB_FILTER) & 1u ) return "the filter";
-  if( info->idxNum & ONLY_UNHEARD ) return "newer triggers";
-  return "the facts";
-}
-
-/* Plans to look up what a constraint compares the key with. */
-static void plan_key(bloom_vtab *vtab, sqlite3_index_info *info, int constraint, int *has_unusable){
-  if( info->idxNum & PLAN_KEY ) return;
-  *has_unusable |= !info->aConstraint[constraint].usable;
-  if( !info->aConstraint[constraint].usable ) return;
-  /* Of a tuple, which is a BLOB, collations say nothing. */
-  if( vtab->args.num_columns<2 && !plan_collation(vtab, sqlite3_vtab_collation(info, constraint), &info->idxNum) ) return;
-  info->aConstraintUsage[constraint].argvIndex = 1;
-  info->aConstraintUsage[constraint].omit = 1; /* a key in another form does not equal itself */
   info->idxNum |= PLAN_KEY;
   info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   info->estimatedCost = 1;
 }
 
+/* What EXPLAIN QUERY PLAN shows. */
+static char *plan_name(const bloom_vtab *vtab, const sqlite3_index_info *info, const char *collations){
+  const int num_parts = bloom_vtab_num_parts(vtab);
+  if( info->idxNum & PLAN_KEY ) return sqlite3_mprintf(KEY_PLAN "%s", collations);
+  if( info->colUsed >> (num_parts + BLOOM_VTAB_HANDLE) & 1u ) return sqlite3_mprintf("the handle");
+  if( info->colUsed >> (num_parts + BLOOM_VTAB_FILTER) & 1u ) return sqlite3_mprintf("the filter");
+  return sqlite3_mprintf("the facts");
+}
+
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   bloom_vtab *vtab = vtab_of(base);
-  int i, is_certain, has_unusable = 0;
+  const int num_parts = bloom_vtab_num_parts(vtab), key = num_parts + BLOOM_VTAB_KEY;
+  char collations[BLOOM_MAX_KEY_COLUMNS + 1] = {0};
+  int is_certain, has_unusable = 0;
   int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_answers(vtab, &is_certain);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
+  if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   if( bloom_sql_is_fatal(rc) ) return rc;
   bloom_vtab_forget_message(vtab);
-  info->idxNum = (rc!=SQLITE_OK || vtab->replaced ? UNCHECKED : PLAN_FACTS) | (vtab->is_outrun ? WITH_UNHEARD : 0);
-  if( info->colUsed==(sqlite3_uint64)1 << (bloom_vtab_num_parts(vtab) + BLOOM_VTAB_UNHEARD) ) info->idxNum |= ONLY_UNHEARD;
+  info->idxNum = rc!=SQLITE_OK ? UNCHECKED : PLAN_FACTS;
   info->estimatedRows = 1;
   info->estimatedCost = 10;
-  plan_parts(vtab, info, &has_unusable);
-  for(i=0; i<info->nConstraint; i++){
-    const int column = info->aConstraint[i].iColumn - bloom_vtab_num_parts(vtab);
-    if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
-    /* The argument behind the key's last one: a handle equals nothing, and no row would be a wrong "no". */
-    if( column==BLOOM_VTAB_HANDLE || (column==BLOOM_VTAB_KEY && info->idxNum & PLAN_PARTS) ){
-      return bloom_fail_vtab(&base->zErrMsg, "bloom: %s(...) has more arguments than its key has values", vtab->name);
-    }
-    if( column==BLOOM_VTAB_KEY ) plan_key(vtab, info, i, &has_unusable);
+  plan_key(info, 0, num_parts, collations, &has_unusable);
+  if( info->idxNum & PLAN_KEY ) info->idxNum |= PLAN_PARTS;
+  /* The argument behind the key's last one: a handle equals nothing, and no row would be a wrong "no". */
+  if( find_equal(info, key + 1)!=-1 || (info->idxNum & PLAN_KEY && find_equal(info, key)!=-1) ){
+    return bloom_fail_vtab(&base->zErrMsg, "bloom: %s(...) has more arguments than its key has values", vtab->name);
   }
+  plan_key(info, key, 1, collations, &has_unusable);
   if( info->idxNum & PLAN_KEY ) has_unusable = 0;
-  info->idxStr = sqlite3_mprintf("%s", plan_name(vtab, info));
+  info->idxStr = plan_name(vtab, info, collations);
   info->needToFreeIdxStr = 1;
   if( info->idxStr==NULL ) return SQLITE_NOMEM;
   /* The key is there, but this join order would need it too early. */
@@ -170,8 +124,8 @@ int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result){
 /* Forgets all that the cursor read. */
 static void forget_reading(vtab_cursor *cursor){
   while( cursor->num_values>0 ) sqlite3_value_free(cursor->values[--cursor->num_values]);
-  bloom_vtab_whole_free(cursor->whole);
-  cursor->whole = NULL;
+  bloom_vtab_snapshot_free(cursor->snapshot);
+  cursor->snapshot = NULL;
   cursor->is_eof = 1;
 }
 
@@ -193,46 +147,63 @@ static int keep_values(vtab_cursor *cursor, sqlite3_value **values, int num_valu
   return SQLITE_OK;
 }
 
-/* For a trigger of the statement: the plan knows, unless the schema was locked. */
-static int filter_unheard(vtab_cursor *cursor, int plan){
-  bloom_vtab *vtab = vtab_of(cursor->base.pVtab);
-  int is_certain, rc = SQLITE_OK;
-  cursor->is_unheard = (plan & WITH_UNHEARD)!=0;
-  if( plan & UNCHECKED ){
-    rc = bloom_vtab_locate(vtab);
-    if( rc==SQLITE_OK ) rc = bloom_vtab_check_source(vtab, &is_certain);
-    cursor->is_unheard = rc!=SQLITE_OK || !vtab->is_checked || vtab->is_outrun;
-    bloom_vtab_forget_message(vtab);
+/* 1 if the key's columns compare by these collations, or by BINARY, which takes for equal no more than any.
+** Of a tuple's one value, a BLOB, they say nothing. */
+static int have_collations(const bloom_key_rules *rules, const char *collations, int num_values){
+  int i;
+  if( num_values<rules->num_columns ) return 1;
+  for(i=0; collations[i]; i++){
+    const char own = i<rules->num_columns ? bloom_collation_names[rules->columns[i].collation][0] : 'B';
+    if( collations[i]!='B' && collations[i]!=own ) return 0;
   }
-  cursor->is_eof = 0;
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
+  return 1;
+}
+
+/* Looks a key up in the pages, then in the journal.  Every key may be there unless is_certain. */
+static int look_up(bloom_vtab *vtab, bloom_key_values key, int is_certain, const char *collations, int *may_contain, sqlite3_int64 *rowid){
+  bloom_tuple_reader tuples = {vtab->connection, NULL};
+  bloom_combined_hashes asked;
+  bloom_hash_value hash = 0;
+  int i, is_intact = 1, rc = bloom_vtab_read_layout(vtab);
+  *may_contain = 0;
+  if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, 1, &asked);
+  bloom_tuple_reader_end(&tuples);
+  if( rc==SQLITE_OK && asked.is_invalid ){
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: a key of %s has %d columns: FROM %s(...) with so many values, or "
+                                                "key = bloom_tuple(...)", vtab->name, vtab->layout.rules.num_columns, vtab->name);
+  }
+  if( rc!=SQLITE_OK || (asked.num_hashes==0 && !asked.is_maybe) ) return rc;
+  if( asked.num_hashes>0 ) hash = asked.hashes[0];
+  *may_contain = !is_certain || asked.is_maybe || !have_collations(&vtab->layout.rules, collations, key.parts ? vtab->layout.rules.num_columns : 1);
+  if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain, &hash);
+  if( rc==SQLITE_OK && !*may_contain && vtab->args.table ){
+    /* SQL of bloom's own calls back: the journal cannot be read. */
+    if( vtab->connection->is_running ) is_intact = 0;
+    else rc = bloom_vtab_read_journal(vtab, &is_intact);
+    *may_contain = !is_intact;
+    for(i=0; i<asked.num_hashes && !*may_contain; i++) *may_contain = bloom_hash_set_has(&vtab->unmerged.hashes, asked.hashes[i]);
+  }
+  /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
+  *rowid = (sqlite3_int64)hash;
+  return rc;
 }
 
 /* args, by PLAN_KEY: the key, by PLAN_PARTS its columns. */
 int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args){
   vtab_cursor *cursor = cursor_of(base);
   bloom_vtab *vtab = vtab_of(base->pVtab);
-  bloom_vtab_key key;
-  bloom_hash_value hash = 0;
-  int i, is_certain, may_contain = 1, rc = SQLITE_OK;
-  (void)text;
+  int i, is_certain, may_contain, rc = SQLITE_OK;
   forget_reading(cursor);
-  if( plan & ONLY_UNHEARD ) return filter_unheard(cursor, plan);
   /* While its statement runs, the file that the reader is on keeps its name. */
   if( vtab->reader==NULL || vtab->state!=BLOOM_DATABASE_SAME ) rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;
-  is_certain = vtab->doubt==NULL;
+  is_certain = bloom_vtab_doubt(vtab)==NULL;
   if( plan & UNCHECKED || (vtab->reader==NULL && bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
-    rc = bloom_vtab_check_answers(vtab, &is_certain);
+    rc = bloom_vtab_check_schema(vtab, &is_certain);
   }
-  if( plan & WITH_UNKNOWN ) is_certain = 0;
   /* Where an authorizer keeps it from the schema, every key may be in it. */
   if( rc!=SQLITE_OK && rc!=SQLITE_AUTH ) return rc;
-  if( plan & (WITH_NOCASE | WITH_RTRIM) ){
-    rc = bloom_vtab_read_layout(vtab);
-    if( rc!=SQLITE_OK ) return rc;
-    is_certain = is_certain && has_collation(vtab, plan & WITH_RTRIM ? BLOOM_COLLATION_RTRIM : BLOOM_COLLATION_NOCASE);
-  }
+  bloom_vtab_forget_message(vtab);
   cursor->is_maybe = !is_certain;
   cursor->rowid = 1;
   cursor->is_eof = 0;
@@ -241,11 +212,9 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   for(i=0; i<num_args; i++){
     if( sqlite3_value_type(args[i])==SQLITE_NULL ) return SQLITE_OK;
   }
-  key = (bloom_vtab_key){.value = args[0], .parts = plan & PLAN_PARTS ? args : NULL};
-  rc = is_certain ? bloom_vtab_look_up(vtab, key, &may_contain, &hash) : bloom_vtab_any_hash(vtab, key, &hash);
+  rc = look_up(vtab, (bloom_key_values){.value = args[0], .parts = plan & PLAN_PARTS ? args : NULL}, is_certain,
+               text + sizeof(KEY_PLAN) - 1, &may_contain, &cursor->rowid);
   if( rc!=SQLITE_OK || !may_contain ) return rc;
-  /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
-  cursor->rowid = (sqlite3_int64)hash;
   rc = keep_values(cursor, args, num_args);
   cursor->is_eof = rc!=SQLITE_OK;
   return rc;
@@ -267,54 +236,17 @@ int bloom_vtab_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
 
 /* -- Columns --------------------------------------------------------------------------------- */
 
-/* Reads what a column needs, once: headers alone, or everything. */
-static int need_whole(vtab_cursor *cursor, int headers_alone){
-  bloom_vtab *vtab = vtab_of(cursor->base.pVtab);
-  int rc;
-  if( cursor->whole && (headers_alone || cursor->whole->bytes || cursor->is_maybe) ) return SQLITE_OK;
-  bloom_vtab_whole_free(cursor->whole);
-  /* Where it is in doubt nobody needs its bits. */
-  rc = bloom_vtab_read_whole(vtab, headers_alone || cursor->is_maybe, &cursor->whole);
-  if( rc==SQLITE_OK ) cursor->whole->is_maybe |= cursor->is_maybe;
-  return rc;
-}
-
-static int result_handle(vtab_cursor *cursor, sqlite3_context *context){
-  bloom_vtab *vtab = vtab_of(cursor->base.pVtab);
-  bloom_vtab_whole *whole = cursor->whole;
-  if( whole->handle==NULL ){
-    const bloom_handle_status status = bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0, &whole->handle);
-    if( status==BLOOM_HANDLE_NOMEM ) return SQLITE_NOMEM;
-    if( status==BLOOM_HANDLE_NONE_LEFT ){
-      return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: all handles that a process can have are open");
-    }
-    whole->handle->test = bloom_vtab_whole_may_contain;
-    whole->handle->test_data = whole;
-  }
-  bloom_handle_result(context, whole->handle, 0);
-  return SQLITE_OK;
-}
-
-/* The columns for which all pages are read. */
-static int result_of_bits(vtab_cursor *cursor, sqlite3_context *context, int column){
-  const bloom_filter *filter;
-  int rc = need_whole(cursor, 0);
-  if( rc!=SQLITE_OK ) return rc;
-  if( column==BLOOM_VTAB_HANDLE ) return result_handle(cursor, context);
-  if( column==BLOOM_VTAB_EXPECTED_FPR ){
-    sqlite3_result_double(context, bloom_vtab_whole_fpr(cursor->whole));
-    return SQLITE_OK;
-  }
-  /* NULL, which says maybe, where one filter does not say all. */
-  filter = &cursor->whole->filters[0];
-  if( cursor->whole->is_maybe || cursor->whole->layout.num_layers>1 || cursor->whole->layout.num_columns>1 ) return SQLITE_OK;
-  sqlite3_result_blob64(context, filter->bytes, filter->shape.num_bytes, SQLITE_TRANSIENT);
-  return SQLITE_OK;
+/* Reads what a column needs, once: headers alone, or everything.  Where it is in doubt nobody needs its bits. */
+static int need_snapshot(vtab_cursor *cursor, int headers_alone){
+  if( cursor->snapshot && (headers_alone || cursor->snapshot->bytes || cursor->is_maybe) ) return SQLITE_OK;
+  bloom_vtab_snapshot_free(cursor->snapshot);
+  cursor->snapshot = NULL;
+  return bloom_vtab_read_snapshot(vtab_of(cursor->base.pVtab), !cursor->is_maybe, headers_alone || cursor->is_maybe, &cursor->snapshot);
 }
 
 int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   vtab_cursor *cursor = cursor_of(base);
-  const bloom_vtab *vtab = vtab_of(base->pVtab);
+  bloom_vtab *vtab = vtab_of(base->pVtab);
   const char *name = vtab->name;
   const int num_parts = bloom_vtab_num_parts(vtab);
   int rc;
@@ -325,22 +257,14 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     return SQLITE_OK;
   }
   column -= num_parts;
-  if( column==BLOOM_VTAB_UNHEARD ) sqlite3_result_int(context, cursor->is_unheard);
-  switch( column ){
-    case BLOOM_VTAB_EXPECTED_FPR:
-    case BLOOM_VTAB_HANDLE:
-    case BLOOM_VTAB_FILTER:
-      return result_of_bits(cursor, context, column);
-    case BLOOM_VTAB_KEY:
-      if( cursor->num_values==1 ) sqlite3_result_value(context, cursor->values[0]);
-      else bloom_fail(context, "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM %s(...)", name, name);
-      return SQLITE_OK;
-    case BLOOM_VTAB_UNHEARD:
-    case BLOOM_VTAB_REMOVED: /* written only */
-    case BLOOM_VTAB_COMMAND:
-      return SQLITE_OK;
-    default: /* headers are enough */
-      rc = need_whole(cursor, 1);
-      return rc==SQLITE_OK ? bloom_vtab_whole_fact(vtab, cursor->whole, context, column) : rc;
+  if( column==BLOOM_VTAB_KEY ){
+    if( cursor->num_values==1 ) sqlite3_result_value(context, cursor->values[0]);
+    else bloom_fail(context, "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM %s(...)", name, name);
+    return SQLITE_OK;
   }
+  if( column>BLOOM_VTAB_FILTER ) return SQLITE_OK; /* written only */
+  rc = need_snapshot(cursor, column!=BLOOM_VTAB_EXPECTED_FPR && column!=BLOOM_VTAB_HANDLE && column!=BLOOM_VTAB_FILTER);
+  if( rc!=SQLITE_OK ) return rc;
+  return column==BLOOM_VTAB_HANDLE ? bloom_vtab_snapshot_handle(vtab, cursor->snapshot, context)
+                                   : bloom_vtab_snapshot_column(vtab, cursor->snapshot, context, column);
 }

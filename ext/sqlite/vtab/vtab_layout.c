@@ -1,15 +1,21 @@
 /*
-** The layout, row 1 of the pages: BLOOM_LAYOUT_BYTES, little-endian.
+** The layout, row 1 of the pages, and the pages' headers, little-endian.
 **
-**     0  8 bytes "bloomvt1"
+**     0  8 bytes "bloomvt2"
 **     8  u64  number
-**    16  u32  triggers         20  u32  num_columns
-**    24  u32  blocks_per_page  28  u32  num_layers
-**    32  f64  size             40  i64  min_capacity
-**    48  20 bytes, built_at    68  u32  decimals
-**    72  layers: u64 num_blocks, i64 capacity; after the last one u64 next_row
-**   264  columns: u8 kind, u8 collation
-**   296  u64  checksum of what is before it
+**    16  u32  num_columns      20  u32  blocks_per_page
+**    24  u32  num_layers       28  u32  0
+**    32  i64  num_filled       40  i64  journal_mark
+**    48  u64  default_checksum
+**    56  20 bytes, merged_at   76  u32  0
+**    80  12 layers: u64 num_blocks, i64 capacity
+**   272  16 columns: u8 kind, u8 collation
+**   304  16 bytes 0            320  u64  checksum of what is before it
+**
+** A page is a header, and then blocks of the 'parquet' encoding:
+**
+**     0  u64  number            8  u32  num_keys      12  u32  num_filled
+**    16  u64  0                24  u64  checksum of these and the row's number
 */
 #include "vtab_int.h"
 
@@ -19,22 +25,16 @@
 #include "../../core/parquet/parquet.h"
 #include "../errors.h"
 
-#define BLOOM_LAYOUT_BYTES 304
-#define LAYERS_AT   72
-#define COLUMNS_AT  264
-#define CHECKSUM_AT 296
+#define LAYERS_AT   80
+#define COLUMNS_AT  272
+#define CHECKSUM_AT 320
 
-/* The capacity where none is given. */
-#ifdef BLOOM_TINY_TABLES
-# define DEFAULT_CAPACITY 20
-#else
-# define DEFAULT_CAPACITY 10000
-#endif
-
-static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '1'};
+static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '2'};
 
 /* No capacity comes near it, or near overflow when some are added. */
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
+
+/* -- Failures and places -------------------------------------------------------------- */
 
 void bloom_vtab_forget_message(bloom_vtab *vtab){
   sqlite3_free(vtab->base.zErrMsg);
@@ -54,6 +54,32 @@ int bloom_vtab_failure(bloom_vtab *vtab, int rc){
 
 bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab){
   return (bloom_blob_place){vtab->connection->db, vtab->schema, vtab->pages, "bytes"};
+}
+
+void bloom_vtab_close_reader(bloom_vtab *vtab){
+  sqlite3_blob_close(vtab->reader);
+  vtab->reader = NULL;
+}
+
+/* A ROLLBACK can stop the one that is open. */
+int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
+  if( vtab->reader && bloom_blob_move(vtab->reader, row, num_bytes)==SQLITE_OK ) return SQLITE_OK;
+  bloom_vtab_close_reader(vtab);
+  return bloom_blob_open(bloom_vtab_place(vtab), row, 0, num_bytes, &vtab->reader);
+}
+
+int bloom_vtab_locate(bloom_vtab *vtab){
+  int is_changed, rc = bloom_database_locate(vtab->connection, &vtab->schema, vtab->file, &vtab->state, &is_changed);
+  if( is_changed ){
+    vtab->is_checked = vtab->has_layout = 0;
+    bloom_vtab_close_reader(vtab);
+    bloom_vtab_close_journal(vtab); /* its statement has the old name */
+  }
+  if( rc==SQLITE_NOTFOUND ){
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was detached or replaced while its cache is "
+                                                "shared: open the connection anew", vtab->name);
+  }
+  return bloom_vtab_failure(vtab, rc);
 }
 
 /* -- Arithmetic ----------------------------------------------------------------------- */
@@ -77,6 +103,8 @@ int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t p
   return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)bloom_vtab_page_blocks(layout, layer, page);
 }
 
+/* -- Headers of pages ------------------------------------------------------------------- */
+
 static uint64_t header_checksum(const uint8_t *bytes, sqlite3_int64 row){
   uint8_t text[32];
   memcpy(text, bytes, 24);
@@ -87,28 +115,18 @@ static uint64_t header_checksum(const uint8_t *bytes, sqlite3_int64 row){
 void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes){
   bloom_store64_le(bytes, header->number);
   bloom_store32_le(bytes + 8, header->num_keys);
-  bloom_store32_le(bytes + 12, header->num_removed);
-  bloom_store32_le(bytes + 16, header->num_filled);
-  bloom_store32_le(bytes + 20, 0);
+  bloom_store32_le(bytes + 12, header->num_filled);
+  bloom_store64_le(bytes + 16, 0);
   bloom_store64_le(bytes + 24, header_checksum(bytes, row));
 }
 
-int bloom_vtab_get_header(const uint8_t *bytes, sqlite3_int64 row, bloom_vtab_page_header *header){
+int bloom_vtab_get_header(
+  const bloom_vtab_layout *layout, const uint8_t *bytes, sqlite3_int64 row, bloom_vtab_page_header *header
+){
   header->number = bloom_load64_le(bytes);
   header->num_keys = bloom_load32_le(bytes + 8);
-  header->num_removed = bloom_load32_le(bytes + 12);
-  header->num_filled = bloom_load32_le(bytes + 16);
-  return bloom_load64_le(bytes + 24)==header_checksum(bytes, row);
-}
-
-uint64_t bloom_vtab_next_number(const bloom_vtab_layout *layout){
-  uint8_t bytes[8];
-  bloom_store64_le(bytes, layout->number);
-  return bloom_checksum(bytes, sizeof(bytes));
-}
-
-int bloom_vtab_has_number(const bloom_vtab_layout *layout, uint64_t number){
-  return number==layout->number || (layout->next_row && number==bloom_vtab_next_number(layout));
+  header->num_filled = bloom_load32_le(bytes + 12);
+  return header->number==layout->number && bloom_load64_le(bytes + 24)==header_checksum(bytes, row);
 }
 
 /* -- Sizes ------------------------------------------------------------------------------- */
@@ -132,20 +150,30 @@ static double bits_for(double fpr, sqlite3_int64 capacity){
 /* The first layer has the rate that was asked for when it is full, those after it a sixteenth,
 ** then a quarter of the last one's: all together keep it, but for a twelfth [Almeida, Baquero,
 ** Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
-bloom_vtab_layer bloom_vtab_new_layer(double size, int num_layers, sqlite3_int64 capacity){
+void bloom_vtab_add_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity){
   const sqlite3_int64 many = 1000000;
-  double bits_per_key = size, fpr = size;
+  const int num_layers = layout->num_layers++;
+  double bits_per_key = vtab->args.size, fpr = vtab->args.size;
+  bloom_vtab_layer *layer = &layout->layers[num_layers];
   int i;
-  bloom_vtab_layer layer;
-  if( num_layers>0 && size>=1 ) fpr = bloom_parquet_modelled_fpr((uint64_t)many, blocks_for(many, size));
+  if( num_layers>0 && fpr>=1 ) fpr = bloom_parquet_modelled_fpr((uint64_t)many, blocks_for(many, bits_per_key));
   for(i=0; i<num_layers; i++) fpr /= i==0 ? 16 : 4;
-  if( num_layers>0 || size<1 ) bits_per_key = bits_for(fpr, capacity);
-  layer.num_blocks = blocks_for(capacity, bits_per_key);
-  layer.capacity = capacity;
-  if( layer.num_blocks==BLOOM_VTAB_MAX_BLOCKS ){
-    layer.capacity = (sqlite3_int64)(BLOOM_VTAB_MAX_BLOCKS * (8.0 * BLOOM_BLOCK_BYTES) / bits_per_key);
+  if( num_layers>0 || vtab->args.size<1 ) bits_per_key = bits_for(fpr, capacity);
+  layer->num_blocks = blocks_for(capacity, bits_per_key);
+  layer->capacity = capacity;
+  if( layer->num_blocks==BLOOM_VTAB_MAX_BLOCKS ){
+    layer->capacity = (sqlite3_int64)(BLOOM_VTAB_MAX_BLOCKS * (8.0 * BLOOM_BLOCK_BYTES) / bits_per_key);
   }
-  return layer;
+}
+
+int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
+  sqlite3_int64 page_size = 0;
+  const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size", vtab->schema);
+  *layout = (bloom_vtab_layout){.rules.num_columns = vtab->args.num_columns};
+  sqlite3_randomness(sizeof(layout->number), &layout->number);
+  /* With the row around it and all that may be reserved in a page, a row fits in one. */
+  layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;
+  return bloom_vtab_failure(vtab, rc);
 }
 
 /* -- Bytes --------------------------------------------------------------------------------- */
@@ -155,103 +183,102 @@ static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   memset(bytes, 0, BLOOM_LAYOUT_BYTES);
   memcpy(bytes, layout_magic, sizeof(layout_magic));
   bloom_store64_le(bytes + 8, layout->number);
-  bloom_store32_le(bytes + 16, layout->triggers);
-  bloom_store32_le(bytes + 20, (uint32_t)layout->num_columns);
-  bloom_store32_le(bytes + 24, (uint32_t)layout->blocks_per_page);
-  bloom_store32_le(bytes + 28, (uint32_t)layout->num_layers);
-  bloom_store_real_le(bytes + 32, layout->size);
-  bloom_store64_le(bytes + 40, (uint64_t)layout->min_capacity);
-  memcpy(bytes + 48, layout->built_at, sizeof(layout->built_at));
-  bloom_store32_le(bytes + 68, layout->decimals);
+  bloom_store32_le(bytes + 16, (uint32_t)layout->rules.num_columns);
+  bloom_store32_le(bytes + 20, (uint32_t)layout->blocks_per_page);
+  bloom_store32_le(bytes + 24, (uint32_t)layout->num_layers);
+  bloom_store64_le(bytes + 32, (uint64_t)layout->num_filled);
+  bloom_store64_le(bytes + 40, (uint64_t)layout->journal_mark);
+  bloom_store64_le(bytes + 48, layout->default_checksum);
+  memcpy(bytes + 56, layout->merged_at, sizeof(layout->merged_at) - 1);
   for(i=0; i<layout->num_layers; i++){
-    bloom_store64_le(bytes + LAYERS_AT + 16*(size_t)i, layout->layers[i].num_blocks);
-    bloom_store64_le(bytes + LAYERS_AT + 16*(size_t)i + 8, (uint64_t)layout->layers[i].capacity);
+    bloom_store64_le(bytes + LAYERS_AT + 16*i, layout->layers[i].num_blocks);
+    bloom_store64_le(bytes + LAYERS_AT + 16*i + 8, (uint64_t)layout->layers[i].capacity);
   }
-  if( i<BLOOM_VTAB_MAX_LAYERS ) bloom_store64_le(bytes + LAYERS_AT + 16*(size_t)i, (uint64_t)layout->next_row);
-  for(i=0; i<layout->num_columns; i++){
-    bytes[COLUMNS_AT + 2*i] = (uint8_t)layout->rules[i].kind;
-    bytes[COLUMNS_AT + 2*i + 1] = (uint8_t)layout->rules[i].collation;
+  for(i=0; i<layout->rules.num_columns; i++){
+    bytes[COLUMNS_AT + 2*i] = (uint8_t)layout->rules.columns[i].kind;
+    bytes[COLUMNS_AT + 2*i + 1] = (uint8_t)layout->rules.columns[i].collation;
   }
   bloom_store64_le(bytes + CHECKSUM_AT, bloom_checksum(bytes, CHECKSUM_AT));
 }
 
-static int is_in(sqlite3_int64 number, sqlite3_int64 least, sqlite3_int64 most){
-  return number>=least && number<=most;
+static int is_in(uint64_t number, uint64_t min, uint64_t max){
+  return number>=min && number<=max;
 }
 
-/* Reads and bounds every number; 0 if the bytes are no layout. */
+/* 0 if the bytes are no layout.  Each number is in bounds before any of it is used. */
 static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
-  const uint64_t size = bloom_load64_le(bytes + 32);
-  int i;
+  const uint32_t num_columns = bloom_load32_le(bytes + 16), num_layers = bloom_load32_le(bytes + 24);
+  size_t i;
   if( memcmp(bytes, layout_magic, sizeof(layout_magic))!=0 || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT) ) return 0;
+  if( num_columns>BLOOM_MAX_KEY_COLUMNS || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ) return 0;
   *layout = (bloom_vtab_layout){
-    .number = bloom_load64_le(bytes + 8), .triggers = bloom_load32_le(bytes + 16),
-    .num_columns = (int)(bloom_load32_le(bytes + 20) & 0xff), .blocks_per_page = bloom_load32_le(bytes + 24),
-    .num_layers = (int)(bloom_load32_le(bytes + 28) & 0xff), .min_capacity = (sqlite3_int64)bloom_load64_le(bytes + 40)
+    .number = bloom_load64_le(bytes + 8), .blocks_per_page = bloom_load32_le(bytes + 20), .num_layers = (int)num_layers,
+    .num_filled = (sqlite3_int64)bloom_load64_le(bytes + 32), .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),
+    .default_checksum = bloom_load64_le(bytes + 48), .rules.num_columns = (int)num_columns
   };
-  memcpy(&layout->size, &size, sizeof(size));
-  memcpy(layout->built_at, bytes + 48, sizeof(layout->built_at) - 1);
-  layout->decimals = bloom_load32_le(bytes + 68);
-  if( !is_in(layout->num_columns, 0, BLOOM_VTAB_MAX_COLUMNS) || !is_in(layout->num_layers, 1, BLOOM_VTAB_MAX_LAYERS) ) return 0;
-  if( !is_in((sqlite3_int64)layout->blocks_per_page, 1, 2048) || !is_in(layout->min_capacity, 1, MAX_CAPACITY) ) return 0;
-  if( !(layout->size>0 && layout->size<=100) ) return 0;
-  for(i=0; i<layout->num_layers; i++){
+  memcpy(layout->merged_at, bytes + 56, sizeof(layout->merged_at) - 1);
+  if( !is_in(layout->blocks_per_page, 1, 2048) || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ) return 0;
+  for(i=0; i<num_layers; i++){
     bloom_vtab_layer *layer = &layout->layers[i];
-    layer->num_blocks = bloom_load64_le(bytes + LAYERS_AT + 16*(size_t)i);
-    layer->capacity = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*(size_t)i + 8);
-    if( layer->num_blocks<1 || layer->num_blocks>BLOOM_VTAB_MAX_BLOCKS || !is_in(layer->capacity, 1, MAX_CAPACITY) ) return 0;
+    layer->num_blocks = bloom_load64_le(bytes + LAYERS_AT + 16*i);
+    layer->capacity = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*i + 8);
+    if( !is_in(layer->num_blocks, 1, BLOOM_VTAB_MAX_BLOCKS) || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ) return 0;
   }
-  if( i<BLOOM_VTAB_MAX_LAYERS ) layout->next_row = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*(size_t)i);
-  if( !is_in(layout->next_row, 0, MAX_CAPACITY) ) return 0;
-  for(i=0; i<layout->num_columns; i++){
+  for(i=0; i<num_columns; i++){
     const uint8_t kind = bytes[COLUMNS_AT + 2*i], collation = bytes[COLUMNS_AT + 2*i + 1];
     if( kind>BLOOM_COLUMN_ANY || collation>BLOOM_COLLATION_RTRIM ) return 0;
-    layout->rules[i] = (bloom_equality){(bloom_column_kind)kind, (bloom_collation)collation};
+    layout->rules.columns[i] = (bloom_equality){(bloom_column_kind)kind, (bloom_collation)collation};
   }
   return 1;
 }
 
-static int num_key_columns(const bloom_vtab *vtab){
-  return vtab->args.num_columns ? vtab->args.num_columns : vtab->args.table!=NULL;
+static int fail_old(bloom_vtab *vtab){
+  const char *name = vtab->name;
+  if( vtab->args.table==NULL ){
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, create it again and insert its keys", name, name);
+  }
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create it again with the same "
+                                              "CREATE VIRTUAL TABLE", name, name);
+}
+
+/* Sets *is_old to whether the filter is of an older version: 1.1 had row 1, 1.0 a table of its own. */
+static int find_old(bloom_vtab *vtab, sqlite3_int64 *is_old){
+  uint8_t bytes[8];
+  *is_old = bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK && sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0)==SQLITE_OK
+         && memcmp(bytes, "bloomvt1", sizeof(bytes))==0;
+  if( *is_old || vtab->connection->is_running ) return SQLITE_OK;
+  return bloom_sql_integer(vtab->connection, is_old, "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table'"
+    " AND name = '%q_config' COLLATE NOCASE AND sql LIKE '%%(format INTEGER PRIMARY KEY, is_following, %%)'", vtab->schema, vtab->name);
+}
+
+int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
+  uint8_t bytes[BLOOM_LAYOUT_BYTES];
+  bloom_vtab_layout layout;
+  const int rc = sqlite3_blob_read(row_1, bytes, sizeof(bytes), 0);
+  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  if( vtab->has_layout && memcmp(bytes, vtab->layout_bytes, sizeof(bytes))==0 ) return SQLITE_OK;
+  vtab->has_layout = 0;
+  if( !get_layout(bytes, &layout) ) return bloom_vtab_damaged(vtab, "its layout");
+  if( layout.rules.num_columns!=vtab->args.num_columns ){
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was replaced: open the connection anew", vtab->name);
+  }
+  vtab->layout = layout;
+  memcpy(vtab->layout_bytes, bytes, sizeof(bytes));
+  vtab->has_layout = 1;
+  return SQLITE_OK;
 }
 
 int bloom_vtab_read_layout(bloom_vtab *vtab){
-  uint8_t bytes[BLOOM_LAYOUT_BYTES];
-  int rc = bloom_blob_read_row(bloom_vtab_place(vtab), 1, bytes, sizeof(bytes));
-  vtab->has_layout = 0;
-  if( rc==SQLITE_OK && get_layout(bytes, &vtab->layout) ){
-    vtab->has_layout = vtab->layout.num_columns==num_key_columns(vtab);
-    if( vtab->has_layout ) return SQLITE_OK;
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was replaced: open the connection anew", vtab->name);
-  }
-  if( rc==SQLITE_OK || rc==SQLITE_NOTFOUND ){
-    rc = bloom_vtab_refuse_old(vtab);
-    return rc==SQLITE_OK ? bloom_vtab_damaged(vtab, "its layout") : rc;
-  }
-  return bloom_vtab_failure(vtab, rc);
-}
-
-int bloom_vtab_first_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
-  sqlite3_int64 page_size = 0;
-  const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size", vtab->schema);
-  *layout = (bloom_vtab_layout){
-    .num_columns = num_key_columns(vtab), .size = vtab->args.size, .num_layers = 1,
-    .min_capacity = vtab->args.capacity>0 ? vtab->args.capacity : DEFAULT_CAPACITY
-  };
-  /* With the row around it and all that may be reserved in a page, a row fits in one. */
-  layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;
-  layout->layers[0] = bloom_vtab_new_layer(layout->size, 0, layout->min_capacity);
-  return rc;
+  sqlite3_int64 is_old = 0;
+  int rc = bloom_vtab_move_reader(vtab, 1, BLOOM_LAYOUT_BYTES);
+  if( rc==SQLITE_OK ) return bloom_vtab_take_layout(vtab, vtab->reader);
+  if( rc==SQLITE_NOTFOUND ) rc = find_old(vtab, &is_old);
+  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  return is_old ? fail_old(vtab) : bloom_vtab_damaged(vtab, "its layout");
 }
 
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
   put_layout(layout, bytes);
   return bloom_blob_write_row(bloom_vtab_place(vtab), 1, bytes, sizeof(bytes));
-}
-
-int bloom_vtab_write_first_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
-  int rc = bloom_sql_run(vtab->connection, "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, bytes) VALUES (1, zeroblob(%d))",
-                         vtab->schema, vtab->pages, BLOOM_LAYOUT_BYTES);
-  return rc==SQLITE_OK ? bloom_vtab_write_layout(vtab, layout) : rc;
 }

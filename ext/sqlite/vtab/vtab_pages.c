@@ -1,244 +1,288 @@
 /*
-** One key and its pages: each is opened, read, written, and closed again.  Look-ups move one
-** reader from page to page.
+** Hashes and their pages: testing one key, adding one key, adding many.
 **
-** A page whose number is not the layout's is of another layout: the one in memory is read
-** anew, once.  If the page still does not fit, it is damaged.
+** Row 1 is read first, each time, so that nothing which is in memory has to be believed.  Many
+** hashes are put in the order of pages, so that each page is read and written once.
 */
 #include "vtab_int.h"
 
-#include "../../core/bytes.h"
+#include <string.h>
+
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
 #include "../errors.h"
 
-/* A block in its open page. */
+/* Hashes that a batch holds. */
+#ifdef BLOOM_TINY_TABLES
+# define PAGE_BATCH_HASHES 50
+#else
+# define PAGE_BATCH_HASHES 1000000
+#endif
+
+/* Where a hash is. */
 typedef struct block_place {
-  sqlite3_blob *blob;
-  int layer;
-  uint64_t page;
+  uint64_t page; /* of its layer */
   sqlite3_int64 row;
-  int offset; /* of the block */
-  uint8_t header[BLOOM_HEADER_BYTES];
+  int num_bytes; /* the page's */
+  int offset;    /* of the block in it */
 } block_place;
 
-void bloom_vtab_close_reader(bloom_vtab *vtab){
-  sqlite3_blob_close(vtab->reader);
-  vtab->reader = NULL;
+static inline uint64_t page_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
+  return bloom_split_block_number(hash, layout->layers[layer].num_blocks) / layout->blocks_per_page;
 }
 
-/* Moves the reader, or opens it, to a row.  A ROLLBACK can stop the one that is open. */
-static int move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
-  if( vtab->reader && bloom_blob_move(vtab->reader, row, num_bytes)==SQLITE_OK ) return SQLITE_OK;
-  bloom_vtab_close_reader(vtab);
-  return bloom_blob_open(bloom_vtab_place(vtab), row, 0, num_bytes, &vtab->reader);
+/* Of the block in its page. */
+static inline int offset_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
+  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(bloom_split_block_number(hash, layout->layers[layer].num_blocks) % layout->blocks_per_page);
 }
 
-/* Opens the page of a hash.  SQLITE_NOTFOUND if it is not the layout's. */
-static int open_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int is_writable, block_place *place){
-  const bloom_vtab_layout *layout = &vtab->layout;
-  const uint64_t block = bloom_split_block_number(hash, layout->layers[layer].num_blocks);
-  int num_bytes, rc;
-  place->layer = layer;
-  place->page = block / layout->blocks_per_page;
-  place->row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)place->page;
-  place->offset = BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(block % layout->blocks_per_page);
-  num_bytes = bloom_vtab_page_bytes(layout, layer, place->page);
-  rc = is_writable ? bloom_blob_open(bloom_vtab_place(vtab), place->row, 1, num_bytes, &place->blob)
-                   : move_reader(vtab, place->row, num_bytes);
-  if( !is_writable ) place->blob = vtab->reader;
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(place->blob, place->header, is_writable ? BLOOM_HEADER_BYTES : 8, 0);
-  if( rc!=SQLITE_OK || bloom_load64_le(place->header)==layout->number ) return rc;
-  /* The next number may be that of a layout with one layer more. */
-  return vtab->is_hint || !bloom_vtab_has_number(layout, bloom_load64_le(place->header)) ? SQLITE_NOTFOUND : SQLITE_OK;
+static block_place find_block(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
+  const uint64_t page = page_of(layout, layer, hash);
+  return (block_place){
+    .page = page, .row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page,
+    .num_bytes = bloom_vtab_page_bytes(layout, layer, page), .offset = offset_of(layout, layer, hash)
+  };
 }
 
-static int block_may_contain(const block_place *place, bloom_hash_value hash, uint8_t *block, int *may_contain){
-  int rc = sqlite3_blob_read(place->blob, block, BLOOM_BLOCK_BYTES, place->offset);
-  if( rc==SQLITE_OK ) *may_contain = bloom_split_block_may_contain(block, hash);
-  return rc;
-}
-
-/* Tests the layers from the one below num_layers on, the newest first: it is the largest. */
-static int test_layers(bloom_vtab *vtab, int num_layers, bloom_hash_value hash, int *may_contain){
-  uint8_t block[BLOOM_BLOCK_BYTES];
-  int rc = SQLITE_OK;
-  *may_contain = 0;
-  while( rc==SQLITE_OK && num_layers-- && !*may_contain ){
-    block_place place;
-    rc = open_block(vtab, num_layers, hash, 0, &place);
-    if( rc==SQLITE_OK ) rc = block_may_contain(&place, hash, block, may_contain);
-  }
-  return rc;
-}
-
-/* What is asked or told of keys. */
-typedef struct key_change {
-  bloom_vtab_key key;
-  sqlite3_value *removed;
-  bloom_vtab_tuples tuples;
-  int may_contain;
-  bloom_hash_value hash;
-} key_change;
-
-/* Runs action by the layout in memory, then, if a page is of another, by the one on disk. */
-static int by_layout(bloom_vtab *vtab, int (*action)(bloom_vtab *, key_change *), key_change *change){
-  int rc;
-  vtab->is_hint = vtab->has_layout;
-  rc = vtab->has_layout ? SQLITE_OK : bloom_vtab_read_layout(vtab);
-  if( rc==SQLITE_OK ) rc = action(vtab, change);
-  if( rc==SQLITE_NOTFOUND && vtab->is_hint ){
-    vtab->is_hint = 0;
-    rc = bloom_vtab_read_layout(vtab);
-    if( rc==SQLITE_OK ) rc = action(vtab, change);
-  }
-  bloom_vtab_tuples_end(&change->tuples);
+/* Of damage; what else fails has SQLite's own message. */
+static int page_failure(bloom_vtab *vtab, int rc){
   return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page") : bloom_vtab_failure(vtab, rc);
 }
 
 /* -- Looking up ------------------------------------------------------------------------ */
 
-static int fail_no_tuple(bloom_vtab *vtab){
-  const int num_columns = vtab->layout.num_columns;
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: a key of %s has %d columns: FROM %s(...) with so many values, or "
-                                              "key = bloom_tuple(...)", vtab->name, num_columns, vtab->name);
-}
-
-static int look_up_key(bloom_vtab *vtab, key_change *change){
-  bloom_vtab_hashes asked;
-  int i, is_other, rc = bloom_vtab_reads_otherwise(vtab->connection, &vtab->layout, &is_other);
-  /* A rebuild since then changed neither the schema nor a page that was read. */
-  if( rc==SQLITE_OK && is_other ) rc = bloom_vtab_read_layout(vtab);
-  if( rc==SQLITE_OK && is_other ) rc = bloom_vtab_reads_otherwise(vtab->connection, &vtab->layout, &is_other);
-  if( rc!=SQLITE_OK ) return rc;
-  rc = bloom_vtab_hash_key(&vtab->layout, &change->tuples, change->key, 1, &asked);
-  if( rc==SQLITE_OK && asked.is_invalid ) return fail_no_tuple(vtab);
-  if( rc==SQLITE_OK && (asked.is_maybe || is_other) ){
-    change->may_contain = 1;
-    return bloom_vtab_any_hash(vtab, change->key, &change->hash);
-  }
-  for(i=0; rc==SQLITE_OK && i<asked.num_hashes && !change->may_contain; i++){
-    change->hash = asked.hashes[i];
-    rc = test_layers(vtab, vtab->layout.num_layers, change->hash, &change->may_contain);
-  }
+static int test_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int *may_contain){
+  const block_place place = find_block(&vtab->layout, layer, hash);
+  uint8_t number[8], block[BLOOM_BLOCK_BYTES];
+  int rc = bloom_vtab_move_reader(vtab, place.row, place.num_bytes);
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(vtab->reader, number, sizeof(number), 0);
+  if( rc==SQLITE_OK && bloom_load64_le(number)!=vtab->layout.number ) rc = SQLITE_NOTFOUND;
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(vtab->reader, block, sizeof(block), place.offset);
+  if( rc==SQLITE_OK ) *may_contain = bloom_split_block_may_contain(block, hash);
   return rc;
 }
 
-int bloom_vtab_look_up(bloom_vtab *vtab, bloom_vtab_key key, int *may_contain, bloom_hash_value *hash){
-  key_change change = {.key = key, .tuples.connection = vtab->connection};
-  int rc = by_layout(vtab, look_up_key, &change);
-  *may_contain = change.may_contain;
-  *hash = change.hash;
-  return rc;
-}
-
-/* -- Changing ------------------------------------------------------------------------------ */
-
-static void count_one(uint32_t *count){
-  if( *count<UINT32_MAX ) ++*count;
-}
-
-static int read_header(const block_place *place, bloom_vtab_page_header *header){
-  return bloom_vtab_get_header(place->header, place->row, header) ? SQLITE_OK : SQLITE_NOTFOUND;
-}
-
-static int write_header(block_place *place, const bloom_vtab_page_header *header){
-  bloom_vtab_put_header(header, place->row, place->header);
-  return sqlite3_blob_write(place->blob, place->header, BLOOM_HEADER_BYTES, 0);
-}
-
-/* 1 if a layer more is on its way, or it is time to count whether the last one is full: where a page
-** has its share of the layer's capacity, for one hash of as many as there are pages, which all are
-** read then. */
-static int may_be_full(
-  const bloom_vtab_layout *layout, const block_place *place, const bloom_vtab_page_header *header, bloom_hash_value hash
+int bloom_vtab_test_pages(
+  bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain, bloom_hash_value *hash
 ){
-  const bloom_vtab_layer *layer = &layout->layers[place->layer];
-  const double share = (double)bloom_vtab_page_blocks(layout, place->layer, place->page) / (double)layer->num_blocks;
-  if( layout->next_row && layout->next_row<bloom_vtab_first_row(layout, layout->num_layers) ) return 1;
-  if( header->num_filled < (double)layer->capacity * share ) return 0;
-  return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, place->layer) >> 32==0;
-}
-
-/* Sets a hash's bits in its block of the last layer, which is open, unless they are set.  Older
-** layers may have the hash, too, but to read them costs more than it saves.  *is_refused: the
-** layer may be full, and may_refuse. */
-static int add_to_block(
-  bloom_vtab *vtab, block_place *place, bloom_hash_value hash, int may_refuse, int *is_refused, int *num_added
-){
-  uint8_t block[BLOOM_BLOCK_BYTES];
-  bloom_vtab_page_header header;
-  int may_contain = 0, rc = block_may_contain(place, hash, block, &may_contain);
-  if( rc==SQLITE_OK && !may_contain ) rc = read_header(place, &header);
-  if( rc!=SQLITE_OK || may_contain ) return rc;
-  *is_refused = may_refuse && may_be_full(&vtab->layout, place, &header, hash);
-  if( *is_refused ) return SQLITE_OK;
-  /* One key, whatever the number of its hashes. */
-  if( ++*num_added==1 ) count_one(&header.num_keys);
-  count_one(&header.num_filled);
-  bloom_split_block_add(block, hash);
-  rc = sqlite3_blob_write(place->blob, block, sizeof(block), place->offset);
-  return rc==SQLITE_OK ? write_header(place, &header) : rc;
-}
-
-static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added){
-  int may_refuse, rc = SQLITE_OK;
-  for(may_refuse=1; rc==SQLITE_OK; may_refuse=0){
-    block_place place;
-    int is_refused = 0;
-    rc = open_block(vtab, vtab->layout.num_layers - 1, hash, 1, &place);
-    if( rc==SQLITE_OK ) rc = add_to_block(vtab, &place, hash, may_refuse, &is_refused, num_added);
-    rc = bloom_blob_close(place.blob, rc);
-    if( rc!=SQLITE_OK || !is_refused ) break;
-    rc = bloom_vtab_grow_if_full(vtab);
-  }
-  return rc;
-}
-
-/* Counts a key as removed in the page of the newest layer that may have it. */
-static int count_removed(bloom_vtab *vtab, bloom_hash_value hash){
-  uint8_t block[BLOOM_BLOCK_BYTES];
-  int layer, rc = SQLITE_OK, may_contain = 0;
-  for(layer=vtab->layout.num_layers-1; rc==SQLITE_OK && layer>=0 && !may_contain; layer--){
-    bloom_vtab_page_header header;
-    block_place place;
-    rc = open_block(vtab, layer, hash, 1, &place);
-    if( rc==SQLITE_OK ) rc = block_may_contain(&place, hash, block, &may_contain);
-    if( rc==SQLITE_OK && may_contain ){
-      rc = read_header(&place, &header);
-      count_one(&header.num_removed);
-      if( rc==SQLITE_OK ) rc = write_header(&place, &header);
+  int i, layer, rc = SQLITE_OK;
+  *may_contain = 0;
+  for(i=0; i<hashes->num_hashes; i++){
+    *hash = hashes->hashes[i];
+    /* The newest first: it is the largest. */
+    for(layer=vtab->layout.num_layers-1; layer>=0; layer--){
+      rc = test_block(vtab, layer, *hash, may_contain);
+      if( rc!=SQLITE_OK || *may_contain ) return page_failure(vtab, rc);
     }
-    rc = bloom_blob_close(place.blob, rc);
   }
   return rc;
 }
 
-static int have_same_hashes(const bloom_vtab_hashes *a, const bloom_vtab_hashes *b){
-  int i;
-  if( a->num_hashes!=b->num_hashes ) return 0;
-  for(i=0; i<a->num_hashes; i++){
-    if( a->hashes[i]!=b->hashes[i] ) return 0;
+/* -- Making room --------------------------------------------------------------------------- */
+
+/* Writes the headers of the last layer's pages, or sums up what fills them. */
+static int go_through_headers(bloom_vtab *vtab, const bloom_vtab_layout *layout, int is_new, sqlite3_int64 *num_filled){
+  const int layer = layout->num_layers - 1;
+  const sqlite3_int64 first = bloom_vtab_first_row(layout, layer), end = first + (sqlite3_int64)bloom_vtab_num_pages(layout, layer);
+  sqlite3_blob *blob = NULL;
+  sqlite3_int64 row;
+  int rc = bloom_blob_open(bloom_vtab_place(vtab), first, is_new, 0, &blob);
+  for(row=first; row<end && rc==SQLITE_OK; row++){
+    uint8_t bytes[BLOOM_HEADER_BYTES];
+    bloom_vtab_page_header header = {layout->number, 0, 0};
+    if( row>first ) rc = bloom_blob_move(blob, row, 0);
+    if( is_new ) bloom_vtab_put_header(&header, row, bytes);
+    if( rc==SQLITE_OK ) rc = is_new ? sqlite3_blob_write(blob, bytes, sizeof(bytes), 0) : sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
+    if( rc==SQLITE_OK && !bloom_vtab_get_header(layout, bytes, row, &header) ) rc = SQLITE_NOTFOUND;
+    if( rc==SQLITE_OK ) *num_filled += header.num_filled;
   }
-  return 1;
+  return bloom_blob_close(blob, rc);
 }
 
-static int change_keys(bloom_vtab *vtab, key_change *change){
-  const bloom_vtab_key gone = {.value = change->removed};
-  bloom_vtab_hashes added, removed;
-  int i, num_added = 0, rc = bloom_vtab_hash_key(&vtab->layout, &change->tuples, change->key, 0, &added);
-  if( rc==SQLITE_OK && added.is_invalid ) return fail_no_tuple(vtab);
-  if( rc==SQLITE_OK && added.is_maybe ) return SQLITE_CORRUPT_VTAB; /* SQL of bloom's own called back */
-  if( rc==SQLITE_OK && added.is_decimal ) rc = bloom_vtab_store_decimal(vtab);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_hash_key(&vtab->layout, &change->tuples, gone, 0, &removed);
-  for(i=0; rc==SQLITE_OK && i<added.num_hashes; i++) rc = add_hash(vtab, added.hashes[i], &num_added);
-  if( rc==SQLITE_OK && removed.num_hashes>0 && !have_same_hashes(&added, &removed) ){
-    rc = count_removed(vtab, removed.hashes[0]);
+int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
+  const int layer = layout->num_layers - 1;
+  const sqlite3_int64 first_row = bloom_vtab_first_row(layout, layer);
+  const uint64_t last_page = bloom_vtab_num_pages(layout, layer) - 1;
+  const sqlite3_int64 last_row = first_row + (sqlite3_int64)last_page;
+  sqlite3_int64 none = 0;
+  const int rc = bloom_sql_run(vtab->connection,
+    "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, bytes)"
+    " WITH RECURSIVE pages(i) AS (SELECT %lld UNION ALL SELECT i + 1 FROM pages WHERE i < %lld)"
+    " SELECT i, zeroblob(CASE i WHEN %lld THEN %d ELSE %d END) FROM pages", vtab->schema, vtab->pages, first_row, last_row,
+    last_row, bloom_vtab_page_bytes(layout, layer, last_page), bloom_vtab_page_bytes(layout, layer, 0));
+  return rc==SQLITE_OK ? go_through_headers(vtab, layout, 1, &none) : rc;
+}
+
+/* Adds a layer if the last one is full.  The new layout is written last: what was before an error counts for
+** nothing.  Where the pages cannot be made the last layer takes more than its share. */
+static int grow_if_full(bloom_vtab *vtab){
+  sqlite3 *db = vtab->connection->db;
+  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
+  bloom_vtab_layout layout = vtab->layout;
+  const bloom_vtab_layer last = layout.layers[layout.num_layers-1];
+  sqlite3_int64 num_filled = 0;
+  int rc;
+  if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last.num_blocks>=BLOOM_VTAB_MAX_BLOCKS / 4 || vtab->connection->is_running ) return SQLITE_OK;
+  rc = go_through_headers(vtab, &layout, 0, &num_filled);
+  if( rc!=SQLITE_OK || num_filled<last.capacity ) return rc;
+  bloom_vtab_add_layer(vtab, &layout, 4 * last.capacity);
+  rc = bloom_vtab_insert_pages(vtab, &layout);
+  sqlite3_set_last_insert_rowid(db, rowid);
+  if( rc==SQLITE_OK ) return bloom_vtab_write_layout(vtab, &layout);
+  return bloom_sql_is_fatal(rc) || (rc & 0xff)==SQLITE_INTERRUPT ? rc : SQLITE_OK;
+}
+
+/* -- Adding one ------------------------------------------------------------------------------ */
+
+/* 1 if it is time to count whether the last layer is full: where a page has its share of the layer's
+** capacity, for one hash of as many as there are pages, which all are read then. */
+static int may_be_full(
+  const bloom_vtab_layout *layout, uint64_t page, const bloom_vtab_page_header *header, bloom_hash_value hash
+){
+  const int last = layout->num_layers - 1;
+  const bloom_vtab_layer *layer = &layout->layers[last];
+  const double share = (double)bloom_vtab_page_blocks(layout, last, page) / (double)layer->num_blocks;
+  if( header->num_filled < (double)layer->capacity * share ) return 0;
+  return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, last) >> 32==0;
+}
+
+/* Sets a hash's bits in its block of the last layer, unless they are set.  Older layers may have the
+** hash, too, but to read them costs more than it saves.  *is_refused: the layer may be full, and
+** may_refuse. */
+static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int may_refuse, int *is_refused, int *num_added){
+  uint8_t block[BLOOM_BLOCK_BYTES], bytes[BLOOM_HEADER_BYTES];
+  bloom_vtab_page_header header;
+  block_place place;
+  sqlite3_blob *blob;
+  int rc = bloom_blob_open(bloom_vtab_place(vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
+  /* Opened once, for row 1 and for the page. */
+  if( rc==SQLITE_OK ) rc = bloom_vtab_take_layout(vtab, blob);
+  else if( rc==SQLITE_NOTFOUND ) rc = bloom_vtab_read_layout(vtab);
+  if( rc!=SQLITE_OK || blob==NULL ) return bloom_blob_close(blob, rc);
+  place = find_block(&vtab->layout, vtab->layout.num_layers - 1, hash);
+  rc = bloom_blob_move(blob, place.row, place.num_bytes);
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
+  if( rc==SQLITE_OK && !bloom_vtab_get_header(&vtab->layout, bytes, place.row, &header) ) rc = SQLITE_NOTFOUND;
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, block, sizeof(block), place.offset);
+  if( rc!=SQLITE_OK || bloom_split_block_may_contain(block, hash) ) return bloom_blob_close(blob, rc);
+  *is_refused = may_refuse && may_be_full(&vtab->layout, place.page, &header, hash);
+  if( *is_refused ) return bloom_blob_close(blob, rc);
+  /* One key, whatever the number of its hashes. */
+  if( ++*num_added==1 && header.num_keys<UINT32_MAX ) header.num_keys++;
+  if( header.num_filled<UINT32_MAX ) header.num_filled++;
+  bloom_split_block_add(block, hash);
+  bloom_vtab_put_header(&header, place.row, bytes);
+  rc = sqlite3_blob_write(blob, block, sizeof(block), place.offset);
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
+  return bloom_blob_close(blob, rc);
+}
+
+int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
+  const bloom_key_rules none = {.num_columns = 0};
+  bloom_combined_hashes hashes;
+  int i, num_added = 0, rc = bloom_hashes_of_key(&none, NULL, key, 0, &hashes);
+  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
+    int is_refused = 0;
+    rc = add_hash(vtab, hashes.hashes[i], 1, &is_refused, &num_added);
+    if( rc==SQLITE_OK && is_refused ) rc = grow_if_full(vtab);
+    if( rc==SQLITE_OK && is_refused ) rc = add_hash(vtab, hashes.hashes[i], 0, &is_refused, &num_added);
   }
+  return page_failure(vtab, rc);
+}
+
+/* -- Adding many ------------------------------------------------------------------------------ */
+
+/* Puts hashes in the order of their pages: *ordered, to be freed, and where each page's end. */
+static int order_by_page(const bloom_vtab_layout *layout, const bloom_hash_value *hashes, size_t num_hashes, bloom_hash_value **ordered, size_t **ends){
+  const uint64_t num_pages = bloom_vtab_num_pages(layout, 0);
+  size_t i, sum = 0;
+  uint64_t page;
+  *ordered = sqlite3_malloc64((num_hashes + 1) * sizeof(**ordered));
+  *ends = bloom_malloc_zeros(num_pages * sizeof(**ends));
+  if( *ordered==NULL || *ends==NULL ) return SQLITE_NOMEM;
+  for(i=0; i<num_hashes; i++) (*ends)[page_of(layout, 0, hashes[i])]++;
+  for(page=0; page<num_pages; page++){
+    const size_t num_here = (*ends)[page];
+    (*ends)[page] = sum; /* where it begins, and its end once all are in their places */
+    sum += num_here;
+  }
+  for(i=0; i<num_hashes; i++) (*ordered)[(*ends)[page_of(layout, 0, hashes[i])]++] = hashes[i];
+  return SQLITE_OK;
+}
+
+/* Adds the hashes of one page, which bytes has room for. */
+static int fill_page(bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page, const bloom_hash_value *hashes, size_t num_hashes, int are_first, uint8_t *bytes){
+  const bloom_vtab_layout *layout = batch->layout;
+  const sqlite3_int64 row = bloom_vtab_first_row(layout, 0) + (sqlite3_int64)page;
+  const int num_bytes = bloom_vtab_page_bytes(layout, 0, page);
+  bloom_vtab_page_header header = {layout->number, 0, 0};
+  size_t i;
+  int rc = bloom_blob_move(blob, row, num_bytes);
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
+  if( rc==SQLITE_OK && !bloom_vtab_get_header(layout, bytes, row, &header) ) rc = SQLITE_NOTFOUND;
+  for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
+    uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
+    const int is_there = bloom_split_block_may_contain(block, hashes[i]);
+    if( are_first && (batch->is_new || !is_there) && header.num_keys<UINT32_MAX ) header.num_keys++;
+    if( is_there ) continue;
+    bloom_split_block_add(block, hashes[i]);
+    header.num_filled++;
+    batch->layout->num_filled++;
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  bloom_vtab_put_header(&header, row, bytes);
+  batch->has_written = 1;
+  return sqlite3_blob_write(blob, bytes, num_bytes, 0);
+}
+
+static int write_hashes(bloom_vtab_batch *batch, int kind){
+  const bloom_vtab_layout *layout = batch->layout;
+  const uint64_t num_pages = bloom_vtab_num_pages(layout, 0);
+  bloom_hash_value *ordered = NULL;
+  size_t *ends = NULL, begin = 0;
+  uint64_t page;
+  uint8_t *bytes = sqlite3_malloc64((sqlite3_uint64)bloom_vtab_page_bytes(layout, 0, 0));
+  sqlite3_blob *blob = NULL;
+  int rc = bytes ? order_by_page(layout, batch->hashes[kind], batch->num_hashes[kind], &ordered, &ends) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) rc = bloom_blob_open(bloom_vtab_place(batch->vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
+  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
+    if( ends[page]>begin ) rc = fill_page(batch, blob, page, ordered + begin, ends[page] - begin, kind==0, bytes);
+    begin = ends[page];
+  }
+  rc = bloom_blob_close(blob, rc);
+  sqlite3_free(bytes);
+  sqlite3_free(ordered);
+  sqlite3_free(ends);
+  batch->num_hashes[kind] = 0;
   return rc;
 }
 
-int bloom_vtab_change(bloom_vtab *vtab, bloom_vtab_key added, sqlite3_value *removed){
-  key_change change = {.key = added, .removed = removed, .tuples.connection = vtab->connection};
-  return by_layout(vtab, change_keys, &change);
+static int push_hash(bloom_vtab_batch *batch, int kind, bloom_hash_value hash){
+  const size_t num_hashes = batch->num_hashes[kind];
+  if( (num_hashes & (num_hashes - 1))==0 ){ /* its room is a power of two */
+    bloom_hash_value *hashes = sqlite3_realloc64(batch->hashes[kind], (num_hashes ? 2*num_hashes : 1) * sizeof(*hashes));
+    if( hashes==NULL ) return SQLITE_NOMEM;
+    batch->hashes[kind] = hashes;
+  }
+  batch->hashes[kind][batch->num_hashes[kind]++] = hash;
+  return batch->num_hashes[kind]<PAGE_BATCH_HASHES ? SQLITE_OK : write_hashes(batch, kind);
+}
+
+int bloom_vtab_batch_add(bloom_vtab_batch *batch, const bloom_combined_hashes *key){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<key->num_hashes && rc==SQLITE_OK; i++) rc = push_hash(batch, i>0, key->hashes[i]);
+  return rc;
+}
+
+int bloom_vtab_batch_finish(bloom_vtab_batch *batch){
+  int kind, rc = SQLITE_OK;
+  for(kind=0; kind<2 && rc==SQLITE_OK; kind++){
+    if( batch->num_hashes[kind]>0 ) rc = write_hashes(batch, kind);
+  }
+  return page_failure(batch->vtab, rc);
+}
+
+void bloom_vtab_batch_free(bloom_vtab_batch *batch){
+  sqlite3_free(batch->hashes[0]);
+  sqlite3_free(batch->hashes[1]);
 }

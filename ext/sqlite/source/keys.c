@@ -1,11 +1,7 @@
 /*
-** The hashes of keys.  A key of one column has those of its rule.  A tuple has a hash for each
-** combination of its values' hashes: where `=` holds of each column, one stored is one asked for.
-**
-** Their number is bounded.  A key that would be stored by too many is stored by one hash that
-** all keys are looked for by; one that would be looked for by too many may be there.
+** Combining the hashes of values.
 */
-#include "vtab_int.h"
+#include "keys.h"
 
 #include <string.h>
 
@@ -13,6 +9,7 @@
 #include "../../core/parquet/parquet.h"
 #include "../key.h"
 #include "../tuple.h"
+#include "sql.h"
 
 /* A value has at most 4 hashes to be stored by, so a tuple of 3 has at most 64. */
 #define MAX_SURE_COLUMNS 3
@@ -50,7 +47,7 @@ static void add_part_hashes(part_hashes *part, const bloom_key_hashes *hashes){
 }
 
 /* Appends a part to each combination there is.  0 if they were too many. */
-static int combine(bloom_vtab_hashes *hashes, const part_hashes *part, int max_hashes){
+static int combine(bloom_combined_hashes *hashes, const part_hashes *part, int max_hashes){
   const int num_before = hashes->num_hashes;
   int i, j;
   if( num_before * part->num_hashes>max_hashes ) return 0;
@@ -93,29 +90,29 @@ static int hash_plain(bloom_equality rule, const bloom_tuple_value *value, bloom
 /* The hash of a tuple of such values, in a fifth of the time that SQLite's objects take; none
 ** if not all are such. */
 static int hash_plain_tuple(
-  const bloom_vtab_layout *layout, const uint8_t *bytes, const uint8_t *end, int is_query, bloom_vtab_hashes *hashes
+  const bloom_key_rules *rules, const uint8_t *bytes, const uint8_t *end, int is_query, bloom_combined_hashes *hashes
 ){
   bloom_tuple_value value;
   bloom_key_hashes part;
   bloom_hash_value hash = 0;
   int i;
-  for(i=0; i<layout->num_columns; i++){
+  for(i=0; i<rules->num_columns; i++){
     int rc;
     bloom_tuple_read(&bytes, end, &value);
-    rc = hash_plain(layout->rules[i], &value, &part);
+    rc = hash_plain(rules->columns[i], &value, &part);
     if( rc!=SQLITE_OK || part.num_hashes==0 ) return rc;
     hash = hash_of_two(hash, part.hashes[0]);
   }
   hashes->hashes[hashes->num_hashes++] = hash;
-  if( is_query && layout->num_columns>MAX_SURE_COLUMNS ) hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
+  if( is_query && rules->num_columns>MAX_SURE_COLUMNS ) hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
   return SQLITE_OK;
 }
 
 /* -- Tuples ---------------------------------------------------------------------------------- */
 
-void bloom_vtab_tuples_end(bloom_vtab_tuples *tuples){
-  sqlite3_finalize(tuples->row);
-  tuples->row = NULL;
+void bloom_tuple_reader_end(bloom_tuple_reader *reader){
+  sqlite3_finalize(reader->row);
+  reader->row = NULL;
 }
 
 /* A BLOB has its plain hash. */
@@ -127,14 +124,14 @@ static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
 
 /* Hashes what SELECT ?1 makes of a value. */
 static int hash_selected_value(
-  bloom_vtab_tuples *tuples, bloom_equality rule, const bloom_tuple_value *value, int is_query, part_hashes *part
+  bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value, int is_query, part_hashes *part
 ){
   int rc = SQLITE_OK;
-  if( tuples->row==NULL ) rc = bloom_sql_prepare(tuples->connection, &tuples->row, "SELECT ?1");
-  if( rc==SQLITE_OK ) rc = bind_value(tuples->row, value);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(tuples->connection, tuples->row);
-  if( rc==SQLITE_ROW ) rc = hash_value(rule, sqlite3_column_value(tuples->row, 0), is_query, part);
-  sqlite3_reset(tuples->row);
+  if( reader->row==NULL ) rc = bloom_sql_prepare(reader->connection, &reader->row, "SELECT ?1");
+  if( rc==SQLITE_OK ) rc = bind_value(reader->row, value);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(reader->connection, reader->row);
+  if( rc==SQLITE_ROW ) rc = hash_value(rule, sqlite3_column_value(reader->row, 0), is_query, part);
+  sqlite3_reset(reader->row);
   return rc;
 }
 
@@ -142,37 +139,37 @@ static int hash_selected_value(
 ** been, too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
 ** surrogates, and some versions of U+FFFE. */
 static int hash_read_value(
-  bloom_vtab_tuples *tuples, bloom_equality rule, bloom_tuple_value value, int is_query, part_hashes *part
+  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, int is_query, part_hashes *part
 ){
   bloom_key_hashes plain;
   int rc = hash_plain(rule, &value, &plain);
   add_part_hashes(part, &plain);
   if( rc!=SQLITE_OK || plain.num_hashes>0 ) return rc;
-  rc = hash_selected_value(tuples, rule, &value, is_query, part);
+  rc = hash_selected_value(reader, rule, &value, is_query, part);
   if( rc!=SQLITE_OK || value.tag!=BLOOM_TUPLE_INTEGER ) return rc;
   value.tag = BLOOM_TUPLE_REAL;
   value.real = (double)value.integer;
-  return hash_selected_value(tuples, rule, &value, is_query, part);
+  return hash_selected_value(reader, rule, &value, is_query, part);
 }
 
 /* Combines the hashes of all columns' values: of parts, or, where that is NULL, of a tuple's bytes. */
 static int hash_columns(
-  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, sqlite3_value **parts, const uint8_t *bytes,
-  const uint8_t *end, int is_query, bloom_vtab_hashes *hashes
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value **parts, const uint8_t *bytes,
+  const uint8_t *end, int is_query, bloom_combined_hashes *hashes
 ){
-  const int max_hashes = is_query ? BLOOM_VTAB_MAX_ASKED - 1 : MAX_STORED;
+  const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES - 1 : MAX_STORED;
   bloom_tuple_value value;
   int i, fits = 1;
   hashes->num_hashes = 1;
   hashes->hashes[0] = 0;
-  for(i=0; i<layout->num_columns && fits; i++){
+  for(i=0; i<rules->num_columns && fits; i++){
     part_hashes part = {.num_hashes = 0};
     int rc;
     if( parts ){
-      rc = hash_value(layout->rules[i], parts[i], is_query, &part);
+      rc = hash_value(rules->columns[i], parts[i], is_query, &part);
     }else{
       bloom_tuple_read(&bytes, end, &value);
-      rc = hash_read_value(tuples, layout->rules[i], value, is_query, &part);
+      rc = hash_read_value(reader, rules->columns[i], value, is_query, &part);
     }
     if( rc!=SQLITE_OK ) return rc;
     fits = combine(hashes, &part, max_hashes);
@@ -181,24 +178,24 @@ static int hash_columns(
     hashes->is_maybe = is_query;
     hashes->num_hashes = 0;
   }
-  if( !fits || (is_query && layout->num_columns>MAX_SURE_COLUMNS) ){
+  if( !fits || (is_query && rules->num_columns>MAX_SURE_COLUMNS) ){
     hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
   }
   return SQLITE_OK;
 }
 
 static int hash_parts(
-  const bloom_vtab_layout *layout, sqlite3_value **parts, int is_query, bloom_vtab_hashes *hashes
+  const bloom_key_rules *rules, sqlite3_value **parts, int is_query, bloom_combined_hashes *hashes
 ){
   int i;
-  for(i=0; i<layout->num_columns; i++){
+  for(i=0; i<rules->num_columns; i++){
     if( sqlite3_value_type(parts[i])==SQLITE_NULL ) return SQLITE_OK;
   }
-  return hash_columns(layout, NULL, parts, NULL, NULL, is_query, hashes);
+  return hash_columns(rules, NULL, parts, NULL, NULL, is_query, hashes);
 }
 
 static int hash_tuple(
-  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, sqlite3_value *tuple, int is_query, bloom_vtab_hashes *hashes
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value *tuple, int is_query, bloom_combined_hashes *hashes
 ){
   const uint8_t *bytes, *end;
   size_t num_bytes;
@@ -208,54 +205,32 @@ static int hash_tuple(
   if( sqlite3_value_type(tuple)!=SQLITE_BLOB ) return SQLITE_OK;
   bytes = sqlite3_value_blob(tuple);
   num_bytes = (size_t)sqlite3_value_bytes(tuple);
-  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=layout->num_columns ) return SQLITE_OK;
+  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=rules->num_columns ) return SQLITE_OK;
   hashes->is_invalid = hashes->is_maybe = 0;
   end = bytes + num_bytes;
-  rc = hash_plain_tuple(layout, bytes, end, is_query, hashes);
+  rc = hash_plain_tuple(rules, bytes, end, is_query, hashes);
   if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
   /* Where SQL cannot run now, it may be there. */
-  hashes->is_maybe = tuples->connection->is_running;
-  return hashes->is_maybe ? SQLITE_OK : hash_columns(layout, tuples, NULL, bytes, end, is_query, hashes);
+  hashes->is_maybe = reader->connection->is_running;
+  return hashes->is_maybe ? SQLITE_OK : hash_columns(rules, reader, NULL, bytes, end, is_query, hashes);
 }
 
 /* -- Keys -------------------------------------------------------------------------------------- */
 
-int bloom_vtab_hash_key(
-  const bloom_vtab_layout *layout, bloom_vtab_tuples *tuples, bloom_vtab_key key, int is_query, bloom_vtab_hashes *hashes
+int bloom_hashes_of_key(
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key, int is_query, bloom_combined_hashes *hashes
 ){
   bloom_equality rule = {BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
   bloom_key_hashes few;
   int rc;
-  hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = hashes->is_decimal = 0;
-  if( layout->num_columns>1 && key.parts ) return hash_parts(layout, key.parts, is_query, hashes);
-  if( layout->num_columns>1 ) return hash_tuple(layout, tuples, key.value, is_query, hashes);
-  if( layout->num_columns==1 ) rule = layout->rules[0];
-  if( layout->num_columns==1 && rule.kind==BLOOM_COLUMN_EXPRESSION && sqlite3_value_type(key.value)==SQLITE_FLOAT ){
-    bloom_key real;
-    hashes->is_decimal = bloom_real_key_of(sqlite3_value_double(key.value), &real)==BLOOM_KEY_BYTES;
-  }
+  hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
+  if( rules->num_columns>1 && key.parts ) return hash_parts(rules, key.parts, is_query, hashes);
+  if( rules->num_columns>1 ) return hash_tuple(rules, reader, key.value, is_query, hashes);
+  if( rules->num_columns==1 ) rule = rules->columns[0];
   rc = is_query ? bloom_query_hashes(&bloom_encoding_parquet, rule, key.value, &few)
                 : bloom_insert_hashes(&bloom_encoding_parquet, rule, key.value, &few);
   if( rc!=SQLITE_OK ) return rc;
   hashes->num_hashes = few.num_hashes;
   memcpy(hashes->hashes, few.hashes, (size_t)few.num_hashes * sizeof(few.hashes[0]));
   return SQLITE_OK;
-}
-
-int bloom_vtab_any_hash(const bloom_vtab *vtab, bloom_vtab_key key, bloom_hash_value *hash){
-  bloom_hash_value one;
-  int i;
-  if( key.parts==NULL ) return bloom_hash_of_key(&bloom_encoding_parquet, key.value, hash)==BLOOM_KEY_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
-  for(i=0, *hash=0; i<vtab->args.num_columns; i++){
-    if( bloom_hash_of_key(&bloom_encoding_parquet, key.parts[i], &one)==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
-    *hash = hash_of_two(*hash, one);
-  }
-  return SQLITE_OK;
-}
-
-bloom_vtab_key bloom_vtab_key_of_row(const bloom_vtab_layout *layout, sqlite3_stmt *row, sqlite3_value **parts){
-  int i;
-  if( layout->num_columns<2 ) return (bloom_vtab_key){.value = sqlite3_column_value(row, 0)};
-  for(i=0; i<layout->num_columns; i++) parts[i] = sqlite3_column_value(row, i);
-  return (bloom_vtab_key){.parts = parts};
 }

@@ -1,0 +1,53 @@
+/*
+** The hashes of a key of one column or several, by the rules of its columns.
+**
+** A key of one column has those of its rule.  A tuple has a hash for each combination of its
+** values' hashes: where `=` holds of each column, one stored is one asked for.
+**
+** Their number is bounded.  A key that would be stored by too many is stored by one hash that
+** all keys are looked for by; one that would be looked for by too many may be there.
+*/
+#ifndef BLOOM_SQLITE_SOURCE_KEYS_H
+#define BLOOM_SQLITE_SOURCE_KEYS_H
+
+#include "equality.h"
+
+#define BLOOM_MAX_KEY_COLUMNS 16
+
+/* The rules of a key's columns.  None: a key is what the encoding takes it for. */
+typedef struct bloom_key_rules {
+  int num_columns;
+  bloom_equality columns[BLOOM_MAX_KEY_COLUMNS];
+} bloom_key_rules;
+
+/* A key: the columns of a tuple one by one, or a value, which of a tuple is bloom_tuple()'s. */
+typedef struct bloom_key_values {
+  sqlite3_value *value;
+  sqlite3_value **parts; /* NULL: the value counts */
+} bloom_key_values;
+
+/* More combinations of its values' hashes than a key is looked for by. */
+#define BLOOM_MAX_QUERY_HASHES 256
+
+typedef struct bloom_combined_hashes {
+  int num_hashes; /* 0: NULL, which is no key */
+  int is_maybe;   /* to look for it takes too many hashes: it may be there */
+  int is_invalid; /* no tuple of so many values */
+  bloom_hash_value hashes[BLOOM_MAX_QUERY_HASHES];
+} bloom_combined_hashes;
+
+/* What reads the values of tuples; {connection, NULL} at first.  Its end is for the caller. */
+typedef struct bloom_tuple_reader {
+  bloom_connection *connection;
+  sqlite3_stmt *row;
+} bloom_tuple_reader;
+
+/* The hashes to store a key by or, is_query, to look for it by.  reader may be NULL where a key
+** is no tuple's one value.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_hashes_of_key(
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key, int is_query,
+  bloom_combined_hashes *hashes
+);
+void bloom_tuple_reader_end(bloom_tuple_reader *reader);
+
+#endif

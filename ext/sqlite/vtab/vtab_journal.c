@@ -1,0 +1,206 @@
+/*
+** The journal NAME_new(key, r): keys that triggers wrote down and no 'merge' has taken.
+**
+** Its first row has no key, or one that the pages have: the row stands for the journal itself.  Row 1
+** of the pages knows its r, so a journal that was emptied or made again is noticed.
+**
+** Look-ups keep the hashes of its keys as a set, with the first row and the last one.  Triggers append
+** rows, each with a random r; a merge takes rows from the head, a ROLLBACK from the end.  So while the
+** last row has its rowid and its r, and the first one its rowid, the rows between are those of the
+** set, and the ones behind are all that is new.
+*/
+#include "vtab_int.h"
+
+#include "../errors.h"
+
+/* Appends "key", or "key_1, key_2 ...". */
+static void append_key_columns(sqlite3_str *sql, const bloom_vtab *vtab){
+  int i;
+  if( vtab->args.num_columns==1 ) sqlite3_str_appendall(sql, "key");
+  for(i=1; i<=bloom_vtab_num_parts(vtab); i++) sqlite3_str_appendf(sql, "%skey_%d", i>1 ? ", " : "", i);
+}
+
+char *bloom_vtab_journal_text(const bloom_vtab *vtab){
+  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  sqlite3_str_appendf(sql, "\"%w\"(", vtab->journal);
+  append_key_columns(sql, vtab);
+  sqlite3_str_appendall(sql, ", r)");
+  return sqlite3_str_finish(sql);
+}
+
+/* Compiles a SELECT of rowid, whether r is an integer, r and the key, of rows from ?1 on, with the first rowid
+** before all: 0 to 3, and the key's columns from 4 on. */
+static int prepare_rows(bloom_vtab *vtab, sqlite3_stmt **rows){
+  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  sqlite3_str_appendf(sql, "SELECT (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1), rowid, typeof(r) = 'integer', r, ",
+                      vtab->schema, vtab->journal);
+  append_key_columns(sql, vtab);
+  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema, vtab->journal);
+  return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
+}
+
+bloom_key_values bloom_vtab_key_of_row(const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts){
+  int i;
+  if( rules->num_columns<2 ) return (bloom_key_values){.value = sqlite3_column_value(row, first)};
+  for(i=0; i<rules->num_columns; i++) parts[i] = sqlite3_column_value(row, first + i);
+  return (bloom_key_values){.parts = parts};
+}
+
+/* -- Looking up ---------------------------------------------------------------------------- */
+
+/* Sets *is_own to 0 if the application has put a random() of its own in place of SQLite's, which proves nothing.
+** SQLite compiles all statements anew then, the one that reads the journal, too. */
+static int check_random(bloom_vtab *vtab, int *is_own){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  const int num_compiled = 1 + sqlite3_stmt_status(unmerged->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+  sqlite3_stmt *row;
+  int rc;
+  *is_own = unmerged->is_random_own;
+  if( unmerged->random_checked_at==num_compiled ) return SQLITE_OK;
+  *is_own = 1;
+  /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
+  rc = bloom_sql_prepare(vtab->connection, &row, "PRAGMA function_list");
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    const char *name;
+    rc = bloom_sql_column_text(row, 0, &name);
+    if( rc==SQLITE_OK && sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ) *is_own = 0;
+  }
+  rc = bloom_sql_end(row, rc);
+  if( rc!=SQLITE_OK ) *is_own = 0; /* kept from it */
+  unmerged->is_random_own = *is_own;
+  unmerged->random_checked_at = num_compiled;
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
+}
+
+void bloom_vtab_forget_journal(bloom_vtab *vtab){
+  vtab->unmerged.is_known = 0;
+  bloom_hash_set_clear(&vtab->unmerged.hashes);
+}
+
+void bloom_vtab_close_journal(bloom_vtab *vtab){
+  bloom_vtab_forget_journal(vtab);
+  sqlite3_finalize(vtab->unmerged.rows);
+  vtab->unmerged.rows = NULL;
+  vtab->unmerged.random_checked_at = 0;
+}
+
+static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
+  sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
+  bloom_combined_hashes hashes;
+  int i, rc = bloom_hashes_of_key(&vtab->layout.rules, NULL, bloom_vtab_key_of_row(&vtab->layout.rules, row, 4, parts), 0, &hashes);
+  for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++) rc = bloom_hash_set_add(&vtab->unmerged.hashes, hashes.hashes[i]);
+  return rc;
+}
+
+/* Reads rows into what is known, whose last row is the first of these, or into nothing.  SQLITE_NOTFOUND if
+** what is known is of another journal. */
+static int read_rows(bloom_vtab *vtab){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  sqlite3_stmt *row = unmerged->rows;
+  int has_row = 0, are_random = 1, rc;
+  rc = sqlite3_bind_int64(row, 1, unmerged->is_known ? unmerged->last_rowid : INT64_MIN);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    const sqlite3_int64 rowid = sqlite3_column_int64(row, 1), mark = sqlite3_column_int64(row, 3);
+    rc = SQLITE_OK;
+    if( unmerged->is_known && !has_row ){
+      has_row = 1;
+      if( sqlite3_column_int64(row, 0)!=unmerged->first_rowid || rowid!=unmerged->last_rowid || mark!=unmerged->last_mark ) return SQLITE_NOTFOUND;
+      continue;
+    }
+    are_random &= sqlite3_column_int(row, 2);
+    if( !has_row ){
+      unmerged->first_rowid = rowid;
+      unmerged->first_mark = mark;
+    }
+    has_row = 1;
+    unmerged->last_rowid = rowid;
+    unmerged->last_mark = mark;
+    rc = add_row_to_set(vtab, row);
+  }
+  if( rc!=SQLITE_DONE ) return rc;
+  if( unmerged->is_known && !has_row ) return SQLITE_NOTFOUND;
+  /* Behind the largest rowid SQLite chooses any. */
+  unmerged->is_known = has_row && are_random && unmerged->last_rowid<INT64_MAX;
+  return has_row ? SQLITE_OK : SQLITE_EMPTY;
+}
+
+/* Reads the journal, into what is known of it unless is_anew. */
+static int read_all(bloom_vtab *vtab, int is_anew){
+  int rc;
+  if( is_anew ) bloom_vtab_forget_journal(vtab);
+  rc = read_rows(vtab);
+  sqlite3_reset(vtab->unmerged.rows);
+  return rc;
+}
+
+int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  const int has_rows = unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid;
+  int is_own = 1, rc = unmerged->rows ? SQLITE_OK : prepare_rows(vtab, &unmerged->rows);
+  *is_intact = 0;
+  if( rc==SQLITE_OK ) rc = read_all(vtab, !has_rows);
+  if( rc==SQLITE_OK && has_rows ) rc = check_random(vtab, &is_own);
+  if( rc==SQLITE_NOTFOUND || (rc==SQLITE_OK && !is_own) ) rc = read_all(vtab, 1);
+  if( rc==SQLITE_OK ){
+    *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
+    return SQLITE_OK;
+  }
+  if( rc!=SQLITE_EMPTY ) bloom_vtab_failure(vtab, rc);
+  bloom_vtab_forget_journal(vtab);
+  return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
+}
+
+/* -- Merging ------------------------------------------------------------------------------------- */
+
+int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
+  const int rc = bloom_sql_integer(vtab->connection, num_rows, "SELECT count(*) - 1 FROM \"%w\".\"%w\"", vtab->schema, vtab->journal);
+  if( *num_rows<0 ) *num_rows = 0;
+  return bloom_vtab_failure(vtab, rc);
+}
+
+/* Puts a row with a new mark in place of the one at rowid. */
+static int put_first_row(bloom_vtab *vtab, sqlite3_int64 rowid, bloom_vtab_layout *layout){
+  sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
+  return bloom_sql_run(vtab->connection, "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, r) VALUES (%lld, %lld)", vtab->schema,
+                       vtab->journal, rowid, layout->journal_mark);
+}
+
+int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
+  const int rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->journal);
+  return bloom_vtab_failure(vtab, rc==SQLITE_OK ? put_first_row(vtab, 1, layout) : rc);
+}
+
+/* Adds the keys of rows to a batch.  *last is the last row, *num_rows their number with the journal's first;
+** SQLITE_EMPTY if that is not the one which the layout means. */
+static int add_journal_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch, sqlite3_int64 *last, sqlite3_int64 *num_rows){
+  const bloom_key_rules *rules = &batch->layout->rules;
+  sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
+  sqlite3_stmt *row;
+  bloom_combined_hashes hashes;
+  int rc = prepare_rows(vtab, &row);
+  *num_rows = 0;
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, INT64_MIN);
+  while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows) && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    rc = *num_rows==0 && sqlite3_column_int64(row, 3)!=batch->layout->journal_mark ? SQLITE_EMPTY : SQLITE_OK;
+    ++*num_rows;
+    *last = sqlite3_column_int64(row, 1);
+    if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(rules, NULL, bloom_vtab_key_of_row(rules, row, 4, parts), 0, &hashes);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, &hashes);
+  }
+  if( rc!=SQLITE_EMPTY && rc!=SQLITE_DONE ) bloom_vtab_failure(vtab, rc);
+  sqlite3_finalize(row);
+  if( rc!=SQLITE_DONE ) return rc;
+  return *num_rows==0 ? SQLITE_EMPTY : SQLITE_OK;
+}
+
+int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch){
+  sqlite3_int64 last = 0, num_rows;
+  int rc = add_journal_keys(vtab, max_rows, batch, &last, &num_rows);
+  if( rc==SQLITE_EMPTY ) return SQLITE_OK; /* every key may be in it, as its note says, until 'rebuild' */
+  if( rc==SQLITE_OK ) rc = bloom_vtab_batch_finish(batch);
+  if( rc!=SQLITE_OK || num_rows==1 ) return rc;
+  batch->has_written = 1;
+  if( max_rows==0 ) return bloom_vtab_empty_journal(vtab, batch->layout);
+  rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\" WHERE rowid < %lld", vtab->schema, vtab->journal, last);
+  return bloom_vtab_failure(vtab, rc==SQLITE_OK ? put_first_row(vtab, last, batch->layout) : rc);
+}

@@ -1,0 +1,319 @@
+/*
+** Pages and journal at once: for handles, for what there is to know, and for checking.
+**
+** A handle stands for the whole filter in memory and answers by the key's rule.  It is read
+** once for each statement that asks for it, and lives as long as the cursor that gave it.
+*/
+#include "vtab_int.h"
+
+#include "../../core/parquet/parquet.h"
+#include "../../core/parquet/split_block.h"
+#include "../errors.h"
+
+/* Memory is asked for as pages turn out to be there, not as the layout says. */
+#define FIRST_BYTES ((size_t)4 << 20)
+
+/* From so many unmerged keys on 'merge' pays; or from a tenth of all, if that is not few. */
+#define MANY_UNMERGED 10000
+#define FEW_UNMERGED  1000
+
+void bloom_vtab_snapshot_free(bloom_vtab_snapshot *snapshot){
+  if( snapshot==NULL ) return;
+  if( snapshot->handle ) bloom_handle_close(snapshot->handle);
+  bloom_tuple_reader_end(&snapshot->tuples);
+  bloom_hash_set_clear(&snapshot->unmerged);
+  sqlite3_free(snapshot->bytes);
+  sqlite3_free(snapshot);
+}
+
+/* -- Reading ------------------------------------------------------------------------------- */
+
+/* Where the filters are in snapshot->bytes. */
+typedef struct page_reader {
+  bloom_vtab *vtab;
+  bloom_vtab_snapshot *snapshot;
+  bloom_shape shapes[BLOOM_VTAB_MAX_LAYERS];
+  size_t num_bytes, room, max_bytes;
+} page_reader;
+
+/* Makes room for so many bytes more. */
+static int make_room(page_reader *reader, size_t num_more){
+  const size_t room = reader->room ? 2 * reader->room : FIRST_BYTES;
+  uint8_t *bytes;
+  if( reader->num_bytes + num_more<=reader->room ) return SQLITE_OK;
+  reader->room = room<reader->max_bytes ? room : reader->max_bytes;
+  bytes = sqlite3_realloc64(reader->snapshot->bytes, reader->room);
+  if( bytes==NULL ) return SQLITE_NOMEM;
+  reader->snapshot->bytes = bytes;
+  return SQLITE_OK;
+}
+
+/* Checks the page that the reader is on, and counts its keys and what fills it. */
+static int take_header(page_reader *reader, sqlite3_int64 row, sqlite3_int64 *num_filled){
+  uint8_t bytes[BLOOM_HEADER_BYTES];
+  bloom_vtab_page_header header;
+  int rc = sqlite3_blob_read(reader->vtab->reader, bytes, sizeof(bytes), 0);
+  if( rc!=SQLITE_OK ) return rc;
+  if( !bloom_vtab_get_header(&reader->snapshot->layout, bytes, row, &header) ) return SQLITE_NOTFOUND;
+  reader->snapshot->num_keys += header.num_keys;
+  *num_filled += header.num_filled;
+  return SQLITE_OK;
+}
+
+static int read_layer(page_reader *reader, int layer, int headers_alone){
+  const bloom_vtab_layout *layout = &reader->snapshot->layout;
+  const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
+  const sqlite3_int64 first_row = bloom_vtab_first_row(layout, layer);
+  sqlite3_int64 num_filled = 0;
+  uint64_t page;
+  int rc = SQLITE_OK;
+  reader->num_bytes += reader->shapes[layer].num_bytes - (size_t)layout->layers[layer].num_blocks * BLOOM_BLOCK_BYTES;
+  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
+    const int page_bytes = bloom_vtab_page_bytes(layout, layer, page), block_bytes = page_bytes - BLOOM_HEADER_BYTES;
+    rc = bloom_vtab_move_reader(reader->vtab, first_row + (sqlite3_int64)page, page_bytes);
+    if( rc==SQLITE_OK ) rc = take_header(reader, first_row + (sqlite3_int64)page, &num_filled);
+    if( headers_alone || rc!=SQLITE_OK ) continue;
+    rc = make_room(reader, (size_t)block_bytes);
+    if( rc==SQLITE_OK ) rc = sqlite3_blob_read(reader->vtab->reader, reader->snapshot->bytes + reader->num_bytes, block_bytes, BLOOM_HEADER_BYTES);
+    reader->num_bytes += (size_t)block_bytes;
+  }
+  reader->snapshot->is_full |= num_filled>layout->layers[layer].capacity;
+  return rc;
+}
+
+/* Points the filters to their bytes, now that these stay where they are. */
+static void set_filters(const page_reader *reader){
+  bloom_vtab_snapshot *snapshot = reader->snapshot;
+  uint8_t *bytes = snapshot->bytes;
+  int layer;
+  for(layer=0; layer<snapshot->layout.num_layers; layer++){
+    const bloom_shape *shape = &reader->shapes[layer];
+    bloom_parquet_put_header(shape->num_slots, bytes);
+    bloom_encoding_parquet.read(bytes, shape->num_bytes, &snapshot->filters[layer]);
+    bytes += shape->num_bytes;
+  }
+}
+
+/* Reads what of the journal is needed. */
+static int read_unmerged(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, int headers_alone){
+  int is_intact = 1, rc = bloom_vtab_count_unmerged(vtab, &snapshot->num_unmerged);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
+  if( rc==SQLITE_OK && !headers_alone ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
+  snapshot->is_broken = !is_intact;
+  snapshot->is_maybe |= !is_intact;
+  return rc;
+}
+
+int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, int headers_alone, bloom_vtab_snapshot **result){
+  page_reader reader = {.vtab = vtab};
+  bloom_vtab_snapshot *snapshot;
+  int layer, rc = bloom_vtab_read_layout(vtab);
+  *result = NULL;
+  if( rc!=SQLITE_OK ) return rc;
+  snapshot = bloom_malloc_zeros(sizeof(*snapshot));
+  if( snapshot==NULL ) return SQLITE_NOMEM;
+  snapshot->layout = vtab->layout;
+  snapshot->is_maybe = !is_certain;
+  snapshot->tuples.connection = vtab->connection;
+  reader.snapshot = snapshot;
+  for(layer=0; layer<snapshot->layout.num_layers; layer++){
+    bloom_encoding_parquet.writer->shape(snapshot->layout.layers[layer].num_blocks, 8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
+    reader.max_bytes += reader.shapes[layer].num_bytes;
+  }
+  if( vtab->args.table && is_certain ) rc = read_unmerged(vtab, snapshot, headers_alone);
+  for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++) rc = read_layer(&reader, layer, headers_alone);
+  if( rc==SQLITE_OK ){
+    if( !headers_alone ) set_filters(&reader);
+    *result = snapshot;
+    return SQLITE_OK;
+  }
+  bloom_vtab_snapshot_free(snapshot);
+  return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page") : bloom_vtab_failure(vtab, rc);
+}
+
+/* -- Handles --------------------------------------------------------------------------------- */
+
+/* 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
+static int test_key(bloom_vtab_snapshot *snapshot, bloom_key_values key){
+  bloom_combined_hashes asked;
+  int i, layer;
+  const int rc = bloom_hashes_of_key(&snapshot->layout.rules, &snapshot->tuples, key, 1, &asked);
+  if( rc==SQLITE_NOMEM ) return BLOOM_TEST_NOMEM;
+  if( rc!=SQLITE_OK || asked.is_maybe ) return 1;
+  if( asked.num_hashes==0 ) return BLOOM_TEST_NULL;
+  for(i=0; i<asked.num_hashes; i++){
+    if( bloom_hash_set_has(&snapshot->unmerged, asked.hashes[i]) ) return 1;
+    for(layer=snapshot->layout.num_layers-1; layer>=0; layer--){
+      if( bloom_encoding_parquet.may_contain(&snapshot->filters[layer], asked.hashes[i]) ) return 1;
+    }
+  }
+  return 0;
+}
+
+static int test_value(void *data, sqlite3_value *key){
+  bloom_vtab_snapshot *snapshot = data;
+  if( snapshot->is_maybe ) return sqlite3_value_type(key)==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
+  return test_key(snapshot, (bloom_key_values){.value = key});
+}
+
+int bloom_vtab_snapshot_handle(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context){
+  if( snapshot->handle==NULL ){
+    const bloom_handle_status status = bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0, &snapshot->handle);
+    if( status==BLOOM_HANDLE_NOMEM ) return SQLITE_NOMEM;
+    if( status==BLOOM_HANDLE_NONE_LEFT ){
+      return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: all handles that a process can have are open");
+    }
+    snapshot->handle->test = test_value;
+    snapshot->handle->test_data = snapshot;
+  }
+  bloom_handle_result(context, snapshot->handle, 0);
+  return SQLITE_OK;
+}
+
+/* -- Facts -------------------------------------------------------------------------------------- */
+
+/* The chance of a key that is not there. */
+static double expected_fpr(const bloom_vtab_snapshot *snapshot){
+  double all_deny = 1;
+  int layer;
+  if( snapshot->is_maybe ) return 1;
+  for(layer=0; layer<snapshot->layout.num_layers; layer++){
+    bloom_facts facts;
+    bloom_encoding_parquet.describe(&snapshot->filters[layer], 1, &facts);
+    all_deny *= 1 - facts.expected_fpr;
+  }
+  return 1 - all_deny;
+}
+
+/* Adds a hash to the blocks before end. */
+static void add_to_copy(uint8_t *end, uint64_t num_blocks, bloom_hash_value hash){
+  bloom_split_block_add(end - (num_blocks - bloom_split_block_number(hash, num_blocks)) * BLOOM_BLOCK_BYTES, hash);
+}
+
+/* The filter as one BLOB, with the keys of the journal; NULL, which says maybe, where bytes do not say all. */
+static int result_filter(const bloom_vtab_snapshot *snapshot, sqlite3_context *context){
+  const bloom_filter *filter = &snapshot->filters[0];
+  const size_t num_bytes = snapshot->is_maybe ? 0 : filter->shape.num_bytes;
+  const uint64_t num_blocks = snapshot->layout.layers[0].num_blocks;
+  uint8_t *copy;
+  size_t i;
+  if( snapshot->is_maybe || snapshot->layout.num_layers>1 || snapshot->layout.rules.num_columns>1 ) return SQLITE_OK;
+  copy = sqlite3_malloc64(num_bytes);
+  if( copy==NULL ) return SQLITE_NOMEM;
+  for(i=0; i<num_bytes; i++) copy[i] = filter->bytes[i];
+  for(i=0; i<snapshot->unmerged.num_slots; i++){
+    const uint64_t hash = snapshot->unmerged.slots[i];
+    if( hash ) add_to_copy(copy + num_bytes, num_blocks, hash);
+    if( hash==1 ) add_to_copy(copy + num_bytes, num_blocks, 0); /* the set takes them for one */
+  }
+  sqlite3_result_blob64(context, copy, num_bytes, sqlite3_free);
+  return SQLITE_OK;
+}
+
+/* What is to be said of a filter: *note, to be freed, NULL: nothing. */
+static int find_note(const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, char **note){
+  const char *name = vtab->name, *why = bloom_vtab_doubt(vtab);
+  const int is_lost = why && vtab->is_lost;
+  const sqlite3_int64 num_unmerged = snapshot->num_unmerged;
+  *note = NULL;
+  if( vtab->args.table==NULL ) return SQLITE_OK;
+  if( snapshot->is_maybe && why && vtab->doubt==NULL ){
+    *note = sqlite3_mprintf("every key may be in it, because %s", why);
+  }else if( snapshot->is_maybe ){
+    if( why==NULL ) why = snapshot->is_broken ? "its journal was emptied or made again" : "the schema cannot be read now";
+    *note = sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it%s%s%s", why, name, name,
+                            is_lost ? ", if its table is still called " : "", is_lost ? vtab->args.table : "",
+                            is_lost ? "; else drop it and create it again" : "");
+  }else if( num_unmerged>MANY_UNMERGED || (num_unmerged>=FEW_UNMERGED && num_unmerged>snapshot->num_keys / 10) ){
+    *note = sqlite3_mprintf("%lld keys are not merged; INSERT INTO %s(%s) VALUES ('merge') makes look-ups faster", num_unmerged, name, name);
+  }else if( snapshot->is_full ){
+    *note = sqlite3_mprintf("it has more keys than room; INSERT INTO %s(%s) VALUES ('rebuild') makes it larger", name, name);
+  }else{
+    return SQLITE_OK;
+  }
+  return *note ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int bloom_vtab_snapshot_column(const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context, int column){
+  const bloom_vtab_layout *layout = &snapshot->layout;
+  sqlite3_int64 sum = 0;
+  char *note;
+  int i, rc = SQLITE_OK;
+  for(i=0; i<layout->num_layers; i++){
+    sum += column==BLOOM_VTAB_CAPACITY ? layout->layers[i].capacity : (sqlite3_int64)layout->layers[i].num_blocks * BLOOM_BLOCK_BYTES;
+  }
+  switch( column ){
+    case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, snapshot->num_keys); break;
+    case BLOOM_VTAB_UNMERGED:     sqlite3_result_int64(context, snapshot->num_unmerged); break;
+    case BLOOM_VTAB_BITS_PER_KEY: sqlite3_result_double(context, vtab->args.size); break;
+    case BLOOM_VTAB_EXPECTED_FPR: sqlite3_result_double(context, expected_fpr(snapshot)); break;
+    case BLOOM_VTAB_FILTER:       return result_filter(snapshot, context);
+    case BLOOM_VTAB_MERGED_AT:
+      if( vtab->args.table ) sqlite3_result_text(context, layout->merged_at, -1, SQLITE_TRANSIENT);
+      break;
+    case BLOOM_VTAB_NOTE:
+      rc = find_note(vtab, snapshot, &note);
+      if( note ) sqlite3_result_text(context, note, -1, sqlite3_free);
+      break;
+    default:                      sqlite3_result_int64(context, sum); break;
+  }
+  return rc;
+}
+
+/* -- Checking ------------------------------------------------------------------------------------ */
+
+/* Counts the keys of the source that the filter denies. */
+static int count_missed(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_int64 *num_keys, sqlite3_int64 *num_missed){
+  bloom_vtab_triggers triggers;
+  bloom_source source = {.num_columns = 0};
+  bloom_vtab_layout now = snapshot->layout;
+  sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
+  sqlite3_stmt *row = NULL;
+  char *error = NULL;
+  int rc = bloom_vtab_read_triggers(vtab, &triggers);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &source, &now, &error);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_prepare_keys(vtab, &source, &triggers.args, 0, &row);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    const int test = test_key(snapshot, bloom_vtab_key_of_row(&snapshot->layout.rules, row, 0, parts));
+    rc = test==BLOOM_TEST_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    ++*num_keys;
+    *num_missed += test==0;
+  }
+  rc = bloom_sql_end(row, rc);
+  if( error ) bloom_fail_vtab(&vtab->base.zErrMsg, "%z", error);
+  bloom_source_free(&source);
+  bloom_vtab_args_free(&triggers.args);
+  return bloom_vtab_failure(vtab, rc);
+}
+
+/* What is found, or an error. */
+static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
+  bloom_vtab_snapshot *snapshot = NULL;
+  sqlite3_int64 num_keys = 0, num_missed = 0;
+  int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_snapshot(vtab, is_certain, is_quick, &snapshot);
+  if( rc==SQLITE_OK && snapshot->is_maybe ){
+    rc = find_note(vtab, snapshot, finding);
+    if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);
+    if( *finding==NULL ) rc = SQLITE_NOMEM;
+  }else if( rc==SQLITE_OK && !is_quick && vtab->args.table ){
+    rc = count_missed(vtab, snapshot, &num_keys, &num_missed);
+  }
+  if( rc==SQLITE_OK && num_missed>0 ){
+    *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table; INSERT INTO %s(%s) VALUES "
+                               "('rebuild') repairs it", vtab->name, num_missed, num_keys, vtab->name, vtab->name);
+    if( *finding==NULL ) rc = SQLITE_NOMEM;
+  }
+  bloom_vtab_snapshot_free(snapshot);
+  return rc;
+}
+
+int bloom_vtab_check(bloom_vtab *vtab, int is_quick, char **finding){
+  int rc;
+  *finding = NULL;
+  rc = check_all(vtab, is_quick, finding);
+  if( (rc & 0xff)!=SQLITE_CORRUPT || vtab->base.zErrMsg==NULL ) return rc;
+  *finding = vtab->base.zErrMsg;
+  vtab->base.zErrMsg = NULL;
+  return SQLITE_OK;
+}

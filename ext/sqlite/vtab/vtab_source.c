@@ -1,0 +1,268 @@
+/*
+** The source of a filter: the rules of its key, and whether the schema still is as it has to be.
+**
+** Answers are certain while the filter's triggers are there, on one table and before the guard, the
+** key's columns are what they were, and nothing else stands on the journal.  The guard is a
+** trigger on the journal that never fires.  SQLite compiles every statement anew when the schema
+** changed, so xBestIndex looks, once for each version of it; xFilter does where xBestIndex could
+** not.  Where something is in doubt, every key may be in the filter.
+*/
+#include "vtab_int.h"
+
+#include <string.h>
+
+#include "../errors.h"
+
+/* -- Columns ----------------------------------------------------------------------------- */
+
+/* What makes a column one that triggers do not see as it is stored. */
+static int refuse_column(const bloom_source *source, const bloom_source_column *column, const char *what, char **error){
+  return bloom_fail_vtab(error, "bloom: column %s of table %s %s; use bloom_build(), or a filter of your own and triggers: CREATE VIRTUAL "
+                                "TABLE f USING bloom(); CREATE TRIGGER f_insert AFTER INSERT ON %s BEGIN INSERT INTO f(key) VALUES (new.%s); "
+                                "END; and the same AFTER UPDATE", column->name, source->name, what, source->name, column->name);
+}
+
+/* Takes the parentheses off that are around all of an expression. */
+static bloom_token without_parentheses(bloom_token token, const char **end){
+  while( token.kind=='(' ){
+    const bloom_token closing = bloom_token_closing(token);
+    if( closing.kind!=')' || closing.text<*end - 1 ) break;
+    for(*end = closing.text; (*end)[-1]==' '; --*end){}
+    token = bloom_token_after(token);
+  }
+  return token;
+}
+
+/* The value of a DEFAULT as SQL: a number, a text, a BLOB, TRUE or FALSE, in parentheses or not.  *text is to be
+** freed, NULL if it is none of these. */
+static int constant_default(const char *sql, char **text){
+  const char *end = sql + strlen(sql), *at;
+  const bloom_token token = without_parentheses(bloom_token_first(sql), &end);
+  const bloom_token value = token.kind=='a' && (token.text[0]=='x' || token.text[0]=='X') && token.num_chars==1 ? bloom_token_after(token) : token;
+  *text = NULL;
+  if( strchr("'\"", value.kind) && value.kind && value.text + value.num_chars==end && (value.kind=='\'' || value.text==token.text) ){
+    char *word = value.kind=='"' ? bloom_token_unquoted(value) : NULL;
+    if( value.kind=='"' && word==NULL ) return SQLITE_NOMEM;
+    *text = word ? sqlite3_mprintf("%Q", word) : sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
+    sqlite3_free(word);
+    return *text ? SQLITE_OK : SQLITE_NOMEM;
+  }
+  if( !bloom_token_is(token, "true") && !bloom_token_is(token, "false") ){
+    /* Of these characters nothing can be made but numbers: there are no columns to name. */
+    for(at=token.text; at<end && strchr("0123456789abcdefABCDEFxX.+-", *at); at++){}
+    if( at<end ) return SQLITE_OK;
+  }else if( token.text + token.num_chars<end ){
+    return SQLITE_OK;
+  }
+  *text = sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
+  return *text ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Compiles a SELECT of all that a DEFAULT may be stored as, whatever the column's type; *row is NULL where that
+** is NULL. */
+static int prepare_default(const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row, char **error){
+  char *text = NULL;
+  int rc, is_constant;
+  *row = NULL;
+  if( column->default_value==NULL || bloom_token_is(bloom_token_first(column->default_value), "null") ) return SQLITE_OK;
+  rc = constant_default(column->default_value, &text);
+  is_constant = text!=NULL;
+  if( rc==SQLITE_OK && text ){
+    rc = bloom_sql_prepare(source->connection, row, "WITH d(v) AS (SELECT %s) SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT) FROM d"
+                           " UNION ALL SELECT CAST(v AS REAL) FROM d WHERE typeof(v) = 'integer'", text);
+  }
+  sqlite3_free(text);
+  if( rc==SQLITE_ERROR || (rc==SQLITE_OK && !is_constant) ){
+    rc = refuse_column(source, column, "has a DEFAULT that is no constant, which OR REPLACE may store after triggers have run", error);
+  }
+  return rc;
+}
+
+int bloom_vtab_add_default(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch){
+  sqlite3_stmt *row;
+  bloom_combined_hashes hashes;
+  char *error = NULL;
+  int rc;
+  if( args->num_columns>1 ) return SQLITE_OK;
+  rc = prepare_default(source, bloom_source_column_named(source, args->columns[0]), &row, &error);
+  while( rc==SQLITE_OK && row && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    rc = bloom_hashes_of_key(&batch->layout->rules, NULL, (bloom_key_values){.value = sqlite3_column_value(row, 0)}, 0, &hashes);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, &hashes);
+  }
+  sqlite3_free(error);
+  return bloom_sql_end(row, rc);
+}
+
+/* Finds a key's column; *name is then as the schema has it. */
+static int find_key_column(const bloom_source *source, char **name, const bloom_source_column **column, char **error){
+  const bloom_source_column *found = bloom_source_find(source, *name);
+  char *as_declared;
+  if( found==NULL && bloom_source_is_rowid_name(*name) && source->row_name ){
+    return bloom_fail_vtab(error, "bloom: a filter has no rowids: SQLite may choose one after triggers have run, and VACUUM may change it");
+  }
+  if( found==NULL ) return bloom_fail_vtab(error, "bloom: there is no column %s in table %s", *name, source->name);
+  if( found==source->row_column ){
+    return refuse_column(source, found, "is the rowid, which SQLite may choose after triggers have run, and which is looked up fast", error);
+  }
+  if( found->is_generated ) return refuse_column(source, found, "is generated, and may change after triggers have run", error);
+  as_declared = sqlite3_mprintf("%s", found->name);
+  if( as_declared==NULL ) return SQLITE_NOMEM;
+  sqlite3_free(*name);
+  *name = as_declared;
+  *column = found;
+  return SQLITE_OK;
+}
+
+/* Fails where the DEFAULT cannot be foreseen, and notes what it is. */
+static int check_default(const bloom_source *source, const bloom_source_column *column, bloom_vtab_layout *layout, char **error){
+  sqlite3_stmt *row;
+  int rc = prepare_default(source, column, &row, error);
+  if( rc==SQLITE_OK && row && layout->rules.num_columns>1 ){
+    rc = refuse_column(source, column, "has a DEFAULT, which OR REPLACE may store after triggers have run, and cannot be in a key of "
+                                       "several columns", error);
+  }
+  if( row ) layout->default_checksum = bloom_checksum(column->default_value, strlen(column->default_value));
+  sqlite3_finalize(row);
+  return rc;
+}
+
+int bloom_vtab_read_source(
+  bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout, char **error
+){
+  const bloom_source_column *column = NULL;
+  int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
+  layout->default_checksum = 0;
+  layout->rules.num_columns = args->num_columns;
+  for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
+    rc = find_key_column(source, &args->columns[i], &column, error);
+    if( rc==SQLITE_OK ) rc = bloom_source_equality(source, column, &layout->rules.columns[i], error);
+    if( rc==SQLITE_OK ) rc = check_default(source, column, layout, error);
+  }
+  return bloom_source_failure(vtab->connection->db, rc, error);
+}
+
+int bloom_vtab_prepare_keys(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count, sqlite3_stmt **row
+){
+  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  int i;
+  if( is_count ) sqlite3_str_appendall(sql, "SELECT count(*)");
+  for(i=0; !is_count && i<args->num_columns; i++){
+    sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", i ? ", " : "SELECT ", source->name, args->columns[i]);
+  }
+  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\"", source->schema, source->name);
+  for(i=0; i<args->num_columns; i++){
+    sqlite3_str_appendf(sql, " %s \"%w\".\"%w\" IS NOT NULL", i ? "AND" : "WHERE", source->name, args->columns[i]);
+  }
+  return bloom_sql_prepare_text(vtab->connection, row, sqlite3_str_finish(sql));
+}
+
+/* -- Doubt ---------------------------------------------------------------------------------- */
+
+/* Reads what stands on the journal: *guard is the guard's place, 0 if it is gone. */
+static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **doubt){
+  char *text = bloom_vtab_journal_text(vtab);
+  char *expected = text ? sqlite3_mprintf("CREATE TABLE %s", text) : NULL;
+  sqlite3_int64 num_others = 0;
+  sqlite3_stmt *row;
+  int has_table = 0, rc = SQLITE_NOMEM;
+  *guard = 0;
+  if( expected ){
+    rc = bloom_sql_integer(vtab->connection, &num_others, "SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = %Q COLLATE NOCASE"
+                           " AND '%q' <> 'temp' COLLATE NOCASE", vtab->journal, vtab->schema);
+  }
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_prepare(vtab->connection, &row, "SELECT rowid, type, sql, name FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE",
+                           vtab->schema, vtab->journal);
+    while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+      const char *type, *sql;
+      rc = bloom_sql_column_text(row, 1, &type);
+      if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &sql);
+      if( rc!=SQLITE_OK ) break;
+      if( sql && expected && sqlite3_stricmp(type, "table")==0 && strcmp(sql, expected)==0 ) has_table = 1;
+      else if( sql && sqlite3_stricmp(type, "trigger")==0 && bloom_guard_is(sql) && *guard==0 ) *guard = sqlite3_column_int64(row, 0);
+      else num_others++;
+    }
+    rc = bloom_sql_end(row, rc);
+  }
+  sqlite3_free(text);
+  sqlite3_free(expected);
+  if( rc!=SQLITE_OK ) return rc;
+  if( num_others>0 ) *doubt = has_table ? "its journal has a trigger or an index" : "its journal is another table";
+  else if( !has_table ) *doubt = "its journal is gone";
+  else if( *guard==0 ) *doubt = "its guard trigger is gone";
+  return SQLITE_OK;
+}
+
+/* Sets *doubt unless the key's columns are what they were. */
+static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, const char **doubt){
+  bloom_source source = {.num_columns = 0};
+  bloom_vtab_layout now = vtab->layout;
+  char *error = NULL;
+  int rc = bloom_vtab_read_source(vtab, args, &source, &now, &error);
+  if( rc==SQLITE_OK && (memcmp(now.rules.columns, vtab->layout.rules.columns, (size_t)now.rules.num_columns * sizeof(now.rules.columns[0]))!=0
+   || now.default_checksum!=vtab->layout.default_checksum) ){
+    *doubt = "its column changed its type, collation or DEFAULT";
+  }
+  if( rc==SQLITE_ERROR ){
+    *doubt = "its column or its table is another now";
+    rc = SQLITE_OK;
+  }
+  sqlite3_free(error);
+  bloom_source_free(&source);
+  return rc;
+}
+
+static int find_doubt(bloom_vtab *vtab, const char **doubt){
+  bloom_vtab_triggers triggers;
+  sqlite3_int64 guard;
+  int rc = bloom_vtab_read_triggers(vtab, &triggers);
+  *doubt = NULL;
+  if( rc==SQLITE_OK ){
+    vtab->is_lost = triggers.args.table==NULL;
+    rc = check_journal(vtab, &guard, doubt);
+    if( !triggers.are_all ) *doubt = "triggers of its own are gone, or their table is";
+    else if( *doubt==NULL && guard<triggers.last ) *doubt = "its table was made again, or triggers of its own were";
+  }
+  if( rc==SQLITE_OK && *doubt==NULL ) rc = check_columns(vtab, &triggers.args, doubt);
+  bloom_vtab_args_free(&triggers.args);
+  return rc;
+}
+
+static int set_doubt(bloom_vtab *vtab, const char *doubt){
+  sqlite3_free(vtab->doubt);
+  vtab->doubt = doubt ? sqlite3_mprintf("%s", doubt) : NULL;
+  return doubt && vtab->doubt==NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
+  sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0;
+  const char *doubt;
+  int rc;
+  *is_certain = 1;
+  if( vtab->args.table==NULL ) return SQLITE_OK;
+  *is_certain = 0;
+  if( vtab->connection->is_running ) return SQLITE_OK; /* not now: it may be in it */
+  rc = bloom_sql_integer(vtab->connection, &version, "PRAGMA \"%w\".schema_version", vtab->schema);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(vtab->connection, &temp_version, "PRAGMA temp.schema_version");
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(vtab->connection, &is_uncommitted, "PRAGMA read_uncommitted");
+  vtab->is_uncommitted = is_uncommitted!=0;
+  if( rc==SQLITE_OK && (!vtab->is_checked || vtab->checked_version!=version || vtab->checked_temp_version!=temp_version
+   || bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
+    vtab->is_checked = 0;
+    rc = bloom_vtab_read_layout(vtab);
+    if( rc!=SQLITE_OK ) return rc;
+    rc = find_doubt(vtab, &doubt);
+    if( rc==SQLITE_OK ) rc = set_doubt(vtab, doubt);
+    vtab->is_checked = rc==SQLITE_OK;
+    vtab->checked_version = version;
+    vtab->checked_temp_version = temp_version;
+  }
+  *is_certain = rc==SQLITE_OK && bloom_vtab_doubt(vtab)==NULL;
+  return bloom_vtab_failure(vtab, rc);
+}
+
+const char *bloom_vtab_doubt(const bloom_vtab *vtab){
+  /* A merge may be rolled back between the journal and the pages. */
+  return vtab->doubt==NULL && vtab->is_uncommitted ? "PRAGMA read_uncommitted is on" : vtab->doubt;
+}
