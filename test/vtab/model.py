@@ -129,7 +129,7 @@ class World:
             is_command = sql.startswith("CREATE VIRTUAL") or re.match(r"INSERT INTO (\"(?:[^\"]|\"\")+\")\(\1\)", sql)
             # Where reading the schema is interrupted, or meets a lock, SQLite itself may say so of tables that are there.
             is_locked_schema = re.sub("^no such table: (main[.])?", "", text) in [*self.names.values(), *self.filters, "other", "log"]
-            is_stale_trigger = self.has_temp_triggers and re.match("no such (column|table): ", text)
+            is_stale_trigger = self.has_temp_triggers and re.search("no such (column|table): |has no column named", text)
             if EXPECTED.search(text) or is_locked_schema or is_stale_trigger or (REFUSED.search(text) and (is_command or self.has_commands_in_triggers)):
                 self.error = text
                 return None
@@ -689,8 +689,9 @@ class World:
                             if not re.search("there is no (table|column)", str(error)):
                                 raise
                 self.check(0)
-            if self.do(0, "PRAGMA integrity_check") not in ([("ok",)], None):
-                raise Lost("PRAGMA integrity_check: %r" % self.do(0, "PRAGMA integrity_check"))
+            found = [text for text, in self.do(0, "PRAGMA integrity_check") or [] if text != "ok" and UNCERTAIN not in text]
+            if found:
+                raise Lost("PRAGMA integrity_check: %r" % found)
 
     def close(self):
         self.close_held()
