@@ -6,7 +6,7 @@ Both virtual tables, called f, over table t and its column k. Where test/vtab ha
 test of the same, its name stands in a comment.
 
 $BLOOM_TEST_SHELL: the sqlite3 shell that dumps and restores, sqlite3 unless told.
-$BLOOM_TEST_SQLITES: other versions of SQLite, as in test/vtab/decimals.py.
+$BLOOM_TEST_SQLITES: other versions of SQLite, as in test/vtab/cases.py, versions().
 """
 import os
 import re
@@ -14,6 +14,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from random import Random
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(TOP, "test", "vtab"))
@@ -120,47 +121,52 @@ def what_works_without_bloom(files, module):
     db.execute("DROP TABLE t")
 
 
-@test
-def who_writes_to_a_filters_source_without_bloom_fails(files):
-    make(files, FILTER).close()
-    db = files.connect(load=False)
-    before = db.execute("SELECT * FROM t").fetchall()
-    for sql in ("INSERT INTO t(k) VALUES ('x')", "REPLACE INTO t(id, k) VALUES (1, 'x')", "UPDATE t SET k = 'x'", "UPDATE t SET c = 1", "DELETE FROM t WHERE id = 1",
-                "DELETE FROM t", "SELECT * FROM f", "SELECT count(*) FROM f('x')"):
-        expect(str(error_of(db, sql)), NO_MODULE, sql)
-    expect(db.execute("SELECT * FROM t").fetchall(), before)
-
-
 RENAMES = ["ALTER TABLE other RENAME COLUMN a TO aa", "ALTER TABLE other DROP COLUMN c", "ALTER TABLE other RENAME TO another", "ALTER TABLE t RENAME COLUMN c TO cc",
            "ALTER TABLE t RENAME TO tt"]
 
 
-@test
-def who_renames_without_bloom_fails(files):
-    make(files, FILTER).close()
+@both
+def who_writes_needs_no_bloom(files, module):
+    """vtab/model.py and vtab/processes.py: at random, and in other languages."""
+    make(files, module).close()
     db = files.connect(load=False)
-    for sql in RENAMES:
-        fails(db, sql, NO_MODULE)
-    execute(db, "PRAGMA legacy_alter_table = ON", "ALTER TABLE other RENAME TO another", "ALTER TABLE t RENAME TO tt",
-            "ALTER TABLE tt RENAME TO t", "PRAGMA legacy_alter_table = OFF")
-    db.close()
-    is_certain(files.connect(), FILTER)
-
-
-@test
-def an_index_needs_no_bloom_of_writers(files):
-    make(files, INDEX).close()
-    db = files.connect(load=False)
-    execute(db, "INSERT INTO t(k) VALUES ('new'), ('key7')", "UPDATE t SET k = 'x' WHERE id < 5",
-            "UPDATE t SET id = id + 1000 WHERE id > 100", "DELETE FROM t WHERE id = 6")
-    for sql in RENAMES[:3]:
-        db.execute(sql)
+    execute(db, "INSERT INTO t(k) VALUES ('new'), ('key7')", "UPDATE t SET k = 'x' WHERE id < 5", "REPLACE INTO t(id, k) VALUES (9, 'replaced')",
+            "UPDATE t SET id = id + 1000 WHERE id > 100", "DELETE FROM t WHERE id = 6", *(RENAMES if module == FILTER else RENAMES[:3]))
+    if module == FILTER:
+        execute(db, "ALTER TABLE tt RENAME TO t", "ALTER TABLE t RENAME COLUMN k TO kk", "INSERT INTO t(kk) VALUES ('newer')", "ALTER TABLE t RENAME COLUMN kk TO k")
+        fails(db, "ALTER TABLE t DROP COLUMN k", "f_before_insert")
     fails(db, "SELECT * FROM f", NO_MODULE)
     db.close()
     db = files.connect()
-    same_rows(db)
+    is_right(db, module)
+    if module == FILTER:
+        is_certain(db, module)
     command(db, "f", "merge")
-    is_certain(db, INDEX)
+    is_certain(db, module)
+
+
+@test
+def a_random_of_the_program(files):
+    make(files, FILTER).close()
+    db = files.connect(load=False)
+    db.create_function("random", 0, lambda: 4)
+    db.execute("INSERT INTO t(k) VALUES ('trusted')")
+    db.execute("PRAGMA trusted_schema = OFF")
+    fails(db, "INSERT INTO t(k) VALUES ('new')", "unsafe use of random()")
+    db.execute("DELETE FROM t WHERE id = 1")
+    is_right(files.connect(), FILTER)
+
+
+@test
+def the_column_is_dropped_under_legacy_alter_table(files):
+    make(files, FILTER).close()
+    db = files.connect(load=False)
+    db.execute("PRAGMA legacy_alter_table = ON")
+    if error_of(db, "ALTER TABLE t DROP COLUMN k") is None:
+        fails(db, "INSERT INTO t(c) VALUES (1)", "no such column: new.k")
+    db = files.connect()
+    db.execute("DROP TABLE f")
+    db.execute("INSERT INTO t(c) VALUES (1)")
 
 
 @both
@@ -436,8 +442,9 @@ DECIMAL = "0.15626124190451883"
 
 
 def numbers():
-    from decimals import decimals  # here, for its tests are not ours
-    return decimals()[:6000] + [DECIMAL]
+    random = Random(7)
+    return ["%s%d.%0*d" % (random.choice(["", "-"]), random.randrange(10**random.randrange(1, 9)), random.randrange(1, 17), random.randrange(10**random.randrange(1, 17)))
+            for _ in range(6000)] + [DECIMAL]
 
 
 def one_version(args):
@@ -497,10 +504,10 @@ def stored_filters_of_casts_differ(files):
     assert any(int(under(folder, files, "rebuild")) > 0 for folder in folders)
 
 
-def made_by_1_0_0(files):
-    """A database of bloom 1.0.0, by its dump."""
+def made_by_1_1_0(files):
+    """A database of bloom 1.1.0, by its dump, with a stored filter of 1.0.0."""
     db = files.connect(load=False)
-    with open(os.path.join(TOP, "test", "docs", "made_by_1_0_0.sql"), encoding="utf-8") as file:
+    with open(os.path.join(TOP, "test", "docs", "made_by_1_1_0.sql"), encoding="utf-8") as file:
         db.executescript(file.read())
     db.close()
     return files.connect()
@@ -508,26 +515,26 @@ def made_by_1_0_0(files):
 
 @test
 def stored_filters_of_1_0_0_are_read(files):
-    db = made_by_1_0_0(files)
+    db = made_by_1_1_0(files)
     expect(one(db, "SELECT min(bloom_may_contain(filter, email)) FROM filters, people"), 1)
     expect(one(db, "SELECT bloom_may_contain(filter, 'nobody@example.org') FROM filters"), 0)
 
 
 @test
-def virtual_tables_of_1_0_0_are_not_read(files):
-    db = made_by_1_0_0(files)
+def virtual_tables_of_1_1_0_are_not_read(files):
+    db = made_by_1_1_0(files)
     for sql in ("SELECT count(*) FROM people_email('ada@example.org')", "SELECT * FROM people_email", "SELECT handle FROM people_email", "SELECT * FROM seen",
-                "INSERT INTO people(email) VALUES ('eve@example.org')", "UPDATE people SET email = 'x'", "DELETE FROM people", "INSERT INTO seen(key) VALUES (1)",
-                "INSERT INTO people_email(people_email) VALUES ('rebuild')"):
+                "INSERT INTO people(email) VALUES ('eve@example.org')", "UPDATE people SET email = 'x'", "INSERT INTO seen(key) VALUES (1)",
+                "INSERT INTO people_email(people_email) VALUES ('rebuild')", "SELECT * FROM vip"):
         error = str(error_of(db, sql))
-        assert re.match(r"bloom: (\w+) was made by bloom 1.0: DROP TABLE \1, and create it again$", error), error
+        assert re.match(r"bloom: (\w+) was made by bloom 1.[01].*: DROP TABLE \1, and create it again$", error), (sql, error)
     expect(one(db, "SELECT count(*) FROM people WHERE email LIKE '%example.org'"), 2)
 
 
 @test
-def what_to_do_with_those_of_1_0_0(files):
+def what_to_do_with_those_of_1_1_0(files):
     """DROP TABLE leaves nothing of them; then the source can be migrated as ever."""
-    db = made_by_1_0_0(files)
+    db = made_by_1_1_0(files)
     for name in "people_email", "vip", "seen":
         db.execute("DROP TABLE " + name)
     expect(column(db, "SELECT name FROM sqlite_master"), ["people", "filters"])
@@ -535,9 +542,6 @@ def what_to_do_with_those_of_1_0_0(files):
     is_whole(db, "SELECT email FROM people", "people_email")
     db.execute("INSERT INTO people(email) VALUES ('eve@example.org')")
     is_whole(db, "SELECT email FROM people", "people_email")
-    execute(db, "CREATE TABLE new_people(id INTEGER PRIMARY KEY, email TEXT)",
-            "INSERT INTO new_people SELECT * FROM people", "DROP TABLE people",
-            "ALTER TABLE new_people RENAME TO people")
 
 
 # -- Taking it away ----------------------------------------------------------------------------------------
@@ -571,12 +575,12 @@ def lines_without_bloom(module):
     for sql in statements:
         if sql.startswith("DROP TRIGGER"):
             continue
-        if sql == "DROP TABLE people_email_guard;":
+        if sql in ("DROP TABLE people_email_guard;", "DROP TABLE people_email_new;"):
             continue
         if sql == "DROP TABLE people_email_pages;":
             done += ["DROP TABLE %s;" % table for table in tables]
         elif sql.startswith("SELECT 'DROP TRIGGER"):
-            done += [sql.replace('"people_email"', '"log_index_changed"')]
+            done += [sql.replace('"people_email_new"', '"log_index_changed"')]
         else:
             done += [sql.replace("people_email", "log_index").replace("people(email)", "log(trace_id)")]
     return done
@@ -603,7 +607,7 @@ def taken_away_without_bloom(files, module, renamed):
             fails(db, sql, NO_MODULE)
         elif sql.startswith("SELECT 'DROP TRIGGER"):
             drops = column(db, sql)
-            assert len(drops) == 4, drops
+            assert len(drops) == (2 if module == FILTER else 4), drops
             for drop in drops:
                 db.execute(drop)
         elif sql.startswith("DROP TRIGGER"):
@@ -655,7 +659,7 @@ def a_migration_of_a_table_that_was_renamed(files):
 
 
 # -- Damage: test/vtab/damage.py and hostile_files.py have it at random ----------------------------------
-# Who reads a damaged filter, or writes to its source: vtab/uncertain.py, given_up and pages_and_guard_are_gone.
+# Who reads a damaged filter, or writes to its source: vtab/certain.py, damaged_pages and journal_is_gone.
 
 @test
 def a_filter_whose_rebuild_fails(files):
@@ -748,7 +752,7 @@ def size(files, row, declaration, least, most):
 
 
 for row, declaration, least, most in (
-        ("a filter, 10 bits a key, with room for twice the keys; 20 KB at least", "bloom(t, k)", 0.9, 1.1),
+        ("a filter, 10 bits a key, with room for twice the keys; 24 KB at least", "bloom(t, k)", 0.9, 1.1),
         ("an index, a column", "bloom_index(t, k)", 0.9, 1.1),
         ("an index, a column with LIKE | an eighth of the text", "bloom_index(t, m LIKE)", 0.7, 1.2),
         ("a stored filter, 10 bits a key", "CREATE TABLE s(filter); INSERT INTO s SELECT bloom_build(k) FROM t", 0.9, 1.1),
@@ -763,26 +767,25 @@ def size_of_a_small_filter(files):
     before = bytes_used(db)
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
     num_bytes = bytes_used(db) - before
-    assert 16 << 10 <= num_bytes <= 24 << 10, num_bytes
+    assert 20 << 10 <= num_bytes <= 28 << 10, num_bytes
 
 
 @test
-def size_after_growth(files):
-    db = make(files, FILTER, num_rows=20000)
-    num_rows = 20000
-    while one(db, "SELECT num_layers FROM f") == 1:
-        before = bytes_used(db)
-        fill(db, 500, "more%d-" % num_rows)
-        num_rows += 500
-    grown = bytes_used(db) - before + 20000 * 2.9
-    said_most = said("the same when it has just grown by a layer, until 'rebuild'")
-    assert 0.7 * said_most <= grown / num_rows <= said_most, grown / num_rows
-    assert "rebuild" in note(db)
-    command(db, "f", "rebuild")
-    expect(note(db), None)
-    num_bytes = one(db, "SELECT bytes FROM f")
+def size_of_a_journal(files):
+    db = make(files, FILTER, num_rows=200)
+    before = bytes_used(db)
+    db.execute("CREATE TABLE plain(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, c)")
+    keys = ("INSERT INTO %s(k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT printf('%%016x', abs(random())) FROM n")
+    db.execute(keys % "plain")
+    without = bytes_used(db) - before
+    db.execute(keys % "t")
+    num_bytes = bytes_used(db) - before - 2 * without
+    row = said("a key in its journal, 16 hexadecimal digits, until 'merge'")
+    assert 0.9 * row <= num_bytes / 50000 <= 1.1 * row, num_bytes / 50000
+    command(db, "f", "merge")
+    assert (bytes_used(db) - before - 2 * without) / 50000 <= 3.3
     db.execute("DELETE FROM t WHERE id % 10 <> 0")
-    expect(one(db, "SELECT bytes FROM f"), num_bytes, "after DELETE")
+    num_bytes = one(db, "SELECT bytes FROM f")
     command(db, "f", "rebuild")
     assert one(db, "SELECT bytes FROM f") < num_bytes / 2
 

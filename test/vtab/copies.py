@@ -15,20 +15,23 @@ from cases import (Api, Skip, case, column, command, execute, expect, fill, is_w
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
 
-KEYS = {"f": "SELECT k FROM t", "g": "SELECT lower(k) AS k FROM t WHERE n = 1", "s": "SELECT 'set' || id AS k FROM t WHERE id <= 100"}
+KEYS = {"f": "SELECT k FROM t", "g": "SELECT bloom_tuple(k, n) AS k FROM t", "s": "SELECT 'set' || id AS k FROM t WHERE id <= 100"}
 
 
 def make(files, path=None):
     db = files.connect(path)
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1)")
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)")
     db.execute("CREATE TRIGGER mine AFTER INSERT ON t BEGIN SELECT 1; END")
     fill(db, 3000, "Ada")
+    db.execute("UPDATE t SET n = id % 2")
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, lower(k), where = 'n = 1')")
+    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, (k, n))")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
     db.execute("INSERT INTO s(key) SELECT 'set' || id FROM t WHERE id <= 100")
-    fill(db, 30000, "Layer")
+    fill(db, 10000, "Layer")
+    command(db, "f", "merge=9000")
     db.execute("DELETE FROM t WHERE id > 3500")
+    db.execute("UPDATE t SET n = 2 WHERE id > 3000")
     return db
 
 
@@ -44,10 +47,12 @@ def goes_on(db, is_certain=True):
         for name in KEYS:
             rules_out_absent_keys(db, name)
             command(db, name, "integrity-check")
-    execute(db, "INSERT INTO t(k) VALUES ('New')", "UPDATE t SET k = k || 'X', n = 1 - n WHERE id % 9 = 0",
+    execute(db, "INSERT INTO t(k) VALUES ('New')", "UPDATE t SET k = k || 'X', n = 3 WHERE id % 9 = 0",
             "INSERT INTO s(key) VALUES ('newer')")
     all_true(db)
     for name in "fg":
+        command(db, name, "merge")
+        all_true(db)
         command(db, name, "rebuild")
         is_whole(db, KEYS[name], name)
     fill(db, 1000, "Later")
@@ -79,21 +84,6 @@ for load_to_dump in True, False:
     for load_to_restore in True, False:
         case(dumped, "dumped %s bloom, restored %s" % ("with" if load_to_dump else "without", "with" if load_to_restore else "without"),
              load_to_dump, load_to_restore)
-
-
-@test
-def a_dump_of_the_table_alone(files):
-    """The table's rows are put into a database that has the filter already, triggers and all."""
-    db = make(files)
-    db.execute("CREATE TABLE plain AS SELECT * FROM t")
-    db.close()
-    done = shell(files, files.path, ".mode insert t\nSELECT id + 100000, 'again ' || k, n FROM t;\n", False)
-    expect(done.returncode, 0, done.stderr)
-    restored = shell(files, files.path, "BEGIN;\n" + done.stdout + "COMMIT;\n", True)
-    expect(restored.stderr, "")
-    db = files.connect()
-    expect(one(db, "SELECT count(*) FROM t"), 7000)
-    all_true(db)
 
 
 def backed_up(files, pages):
@@ -169,20 +159,6 @@ def vacuumed_without_bloom(files):
     goes_on(files.connect())
 
 
-@test
-def copied_by_hand(files):
-    """INSERT ... SELECT into another file that has a filter of its own; the filter's tables are left alone."""
-    make(files).close()
-    other = make(files, files.file("copy"))
-    other.execute("ATTACH ? AS x", (files.path,))
-    other.execute("INSERT INTO t(k, n) SELECT 'copied ' || k, n FROM x.t")
-    all_true(other)
-    other.execute("DELETE FROM x.t WHERE id % 2")
-    other.execute("INSERT INTO x.t(k) SELECT 'back ' || k FROM main.t WHERE id % 10 = 0")
-    no_false_negative(other, "SELECT k FROM x.t", "x.f")
-    all_true(other)
-
-
 # -- Changesets of the session extension -----------------------------------------------------------
 
 class Session:
@@ -256,8 +232,7 @@ def changes_travel(files, patch, answer):
                " FROM n WHERE 1 ON CONFLICT DO NOTHING" % (turn, number, number, turn))
         yield "UPDATE t SET k = 'Changed%d by%d ' || k, n = 1 WHERE id %% 5 = %d" % (turn, number, number)
         yield "DELETE FROM t WHERE id %% 17 = %d" % (turn + number)
-        if turn == number:
-            yield "INSERT INTO f(f) VALUES ('rebuild')"
+        yield "INSERT INTO f(f) VALUES ('%s')" % ("rebuild" if turn == number else "merge")
 
     for db in exchange(files, patch, answer, "t", changes_of):
         lost = one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")

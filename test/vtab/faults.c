@@ -62,6 +62,7 @@ static const char *const company[] = {
   "INSERT INTO followed(k, part) VALUES ('of another', 'a')",
   "INSERT INTO in_set VALUES ('of another')",
   "DROP TABLE IF EXISTS of_another; CREATE TABLE of_another(x)",
+  "INSERT INTO followed_k(followed_k) VALUES ('merge')",
   "INSERT INTO followed_k(followed_k) VALUES ('rebuild')",
 };
 #define NUM_COMPANY ((long)(sizeof(company) / sizeof(company[0])))

@@ -16,18 +16,18 @@ import re
 import sqlite3
 import sys
 
-from cases import (SHADOW_TABLES, Skip, case, column, error_of, execute, expect, fill, filtered, image, main, one,
-                   quoted, shadow_tables, test, triggers_of)
+from cases import (SHADOW_TABLES, case, column, error_of, execute, expect, fill, filtered, image, main, one,
+                   quoted, test, triggers_of)
 
 # All that a filter does, and what its methods may be entered from: savepoints, renames, DROP TABLE.
 STATEMENTS = [
-    "SELECT count(*) FROM f('key1')", "SELECT * FROM f", "SELECT bloom_may_contain((SELECT handle FROM f), 'key1')", "SELECT length(filter) FROM f",
+    "SELECT count(*) FROM f('key1')", "SELECT * FROM f", "SELECT bloom_may_contain((SELECT handle FROM f), 'key1')",
     "SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM f WHERE key = k)",
     "INSERT INTO t(k) VALUES ('new')", "UPDATE t SET k = k || 'x' WHERE id < 5", "DELETE FROM t WHERE id > 90",
     "INSERT INTO f(key) VALUES ('newer')", "REPLACE INTO t(id, k) VALUES (3, 'replaced')",
     "BEGIN", "SAVEPOINT s", "INSERT INTO t(k) VALUES ('a'), ('b')", "SAVEPOINT q", "INSERT INTO f(key) VALUES ('c')", "SELECT count(*) FROM f('a')",
     "ROLLBACK TO q", "RELEASE q", "ROLLBACK TO s", "INSERT INTO t(k) VALUES ('d')", "RELEASE s", "COMMIT",
-    "INSERT INTO f(f) VALUES ('integrity-check')", "PRAGMA integrity_check", "INSERT INTO f(f) VALUES ('rebuild')", "SELECT count(*) FROM f('key1')",
+    "INSERT INTO f(f) VALUES ('merge=1')", "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('integrity-check')", "PRAGMA integrity_check", "INSERT INTO f(f) VALUES ('rebuild')", "SELECT count(*) FROM f('key1')",
     "ALTER TABLE t RENAME COLUMN k TO kk", "ALTER TABLE t RENAME TO u", "ALTER TABLE u RENAME TO t", "ALTER TABLE t RENAME COLUMN kk TO k",
     "ALTER TABLE f RENAME TO g", "ALTER TABLE g RENAME TO f", "BEGIN", "SAVEPOINT s", "ALTER TABLE f RENAME TO g", "INSERT INTO t(k) VALUES ('e')",
     "ROLLBACK TO s", "ROLLBACK", "VACUUM", "INSERT INTO t(k) VALUES ('f')", "SELECT count(*) FROM f('f')", "BEGIN", "INSERT INTO t(k) VALUES ('g')",
@@ -39,7 +39,7 @@ MOST_BYTES = 8 << 20  # a file of this size is large for 100 rows
 
 def make(files, standalone, capacity=None, name="f", path=None):
     db = files.connect(path)
-    db.execute("CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY, k TEXT)")
+    db.execute("CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)")
     if one(db, "SELECT count(*) FROM t") == 0:
         fill(db, 100)
     args = "" if standalone else "t, k"
@@ -166,89 +166,7 @@ for table, standalone in SHADOW_TABLES:
                  table, action, standalone, recursive)
 
 
-# -- Methods that are entered while one of them runs -------------------------------------------------
-
-MANY = "INSERT INTO t(k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) SELECT 'many' || i FROM n"
-SEQUENCES = {
-    "xRename": ["INSERT INTO t(k) VALUES ('p'), ('q')", "ALTER TABLE f RENAME TO g", "INSERT INTO t(k) VALUES ('r')", "ALTER TABLE g RENAME TO f"],
-    "xSavepoint": [MANY, "SAVEPOINT s", "INSERT INTO t(k) VALUES ('r')", "SAVEPOINT q", "ROLLBACK TO s", "RELEASE s"],
-    "xDestroy": ["INSERT INTO t(k) VALUES ('p'), ('q')", "DROP TABLE f"],
-    "xSync": ["INSERT INTO t(k) VALUES ('p'), ('q')", "COMMIT"],
-}
-
-
-def entered_again(files, table, sequence, how):
-    """The transaction has keys of its own when the method is called, and what stands on the shadow table asks the filter."""
-    db = make(files, False)
-    if how in ACTIONS:
-        for event in "INSERT", "UPDATE", "DELETE":
-            db.execute("CREATE TRIGGER mine_%s BEFORE %s ON %s BEGIN %s; END" % (event, event, table, how.replace("{table}", table)))
-    else:
-        columns = ", ".join(row[1] for row in db.execute("PRAGMA table_info(%s)" % table))
-        db.execute("ALTER TABLE %s RENAME TO real_one" % table)
-        db.execute("CREATE VIEW %s AS %s" % (table, VIEWS[how].replace("{table}", table)))
-        for event in "INSERT", "UPDATE", "DELETE":
-            body = "INSERT OR REPLACE INTO real_one(%s) SELECT %s" % (columns, ", ".join("new." + each for each in columns.split(", ")))
-            db.execute("CREATE TRIGGER mine_%s INSTEAD OF %s ON %s BEGIN SELECT count(*) FROM f('x'); %s; INSERT INTO f(f) VALUES ('rebuild'); END" % (
-                event, event, table, "SELECT 1" if event == "DELETE" else body))
-    db.close()
-    for trusted in "ON", "OFF":
-        db = files.connect()
-        db.execute("PRAGMA trusted_schema = " + trusted)
-        error_of(db, "SELECT count(*) FROM f('key1')")
-        error_of(db, "BEGIN")
-        run(db, sequence)
-        run(db, STATEMENTS[:10])
-        db.close()
-
-
-for name, sequence in SEQUENCES.items():
-    for table in "f_pages", "f_guard":
-        for how in [*list(VIEWS)[:3], *ACTIONS]:
-            case(entered_again, "%s, %s, %s" % (name, table, how), table, sequence, how)
-
-
 # -- Numbers -----------------------------------------------------------------------------------------
-
-NUMBERS = [0, 1, -1, 2, 31, 1000, 10**8, 2**31 - 1, 2**31, 2**32, 2**40, 2**53, 2**58, 2**62, 2**63 - 1, -2**63, 0.0, 1e-300, 0.5, 1e18, 1e300,
-           float("inf"), None, "x", "", "1e9", b"", b"\0" * 8, b"\xff" * 32, b"\xff" * 70000]
-
-
-def numbers(files, table, standalone):
-    """Every column of every shadow table takes each of these numbers, in all of its rows and in one."""
-    db = make(files, standalone)
-    sound = image(files.path)
-    columns = [row[1] for row in db.execute("PRAGMA table_info(%s)" % table)] + ["rowid"]
-    db.close()
-    for name in columns:
-        for value in NUMBERS:
-            with open(files.path, "wb") as file:
-                file.write(sound)
-            db = files.connect()
-            try:
-                db.execute("UPDATE %s SET %s = ? WHERE rowid = (SELECT max(rowid) FROM %s)" % (table, quoted(name), table), (value,))
-            except sqlite3.Error:
-                db.close()
-                continue
-            db.close()
-            db = files.connect()
-            start = num_bytes(db)
-            run(db, STATEMENTS[:10])
-            # Seven commits: what wants to grow has all it needs.
-            for i in range(7):
-                error_of(db, "INSERT INTO %s VALUES (?)" % ("f(key)" if standalone else "t(k)"), "seventh %d" % i)
-            written = num_bytes(db) - start
-            assert written < 2 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, written)
-            run(db, STATEMENTS[10:])
-            written = num_bytes(db) - start
-            assert written < 4 << 20, "%s.%s = %r: %d bytes were written" % (table, name, value, written)
-            db.execute("DROP TABLE f")
-            expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
-            db.close()
-
-
-for table, standalone in SHADOW_TABLES:
-    case(numbers, "%s%s" % (table, ", standalone" if standalone else ""), table, standalone)
 
 
 def rows_of_another(files, table, capacity, standalone):
@@ -283,7 +201,7 @@ for table, standalone in SHADOW_TABLES:
 
 # -- Arguments and triggers' text ---------------------------------------------------------------------
 
-ARGUMENTS = ["", "t", "t, k, k", "nobody, k", "t, nobody", "t, secret(k)", "t, k, where = 'secret(k)'", "t, k, capacity = 9223372036854775807",
+ARGUMENTS = ["", "t", "t, k, k", "nobody, k", "t, nobody", "t, secret(k)", "t, id", "t, (k, n)", "t, n", "t, k, capacity = 9223372036854775807",
              "t, k, where = '1) UNION SELECT secret(1) FROM (SELECT 1'", "t, (SELECT secret(1))", "capacity = 1000000000000", "v, k", "f_config, format",
              "sqlite_schema, name", "t, k, where = \"k = (SELECT secret(1))\"", "t, randomblob(1000000000)", "t, k || ')'", "t, date('now')"]
 
@@ -324,42 +242,12 @@ for text in ARGUMENTS:
         case(arguments, "%s%s" % (text, ", triggers gone" if gone else ""), text, False, gone)
     case(arguments, text + ", standalone", text, True, False)
 
-EXPRESSIONS = ["secret(k)", "(SELECT secret(1))", "k) FROM t; SELECT secret(1); --", "(SELECT secret(k) FROM t)", "random()", "date('now')",
-               "k || (SELECT count(*) FROM f('x'))", "load_extension('nothing')", "k FROM t, (SELECT secret(1))", "max(secret(k))", "secret(k) OVER ()",
-               "?1", "k)) UNION SELECT ((secret(1)", "writefile('x', k)", "bloom_open(k)", "zeroblob(1000000)", "/* secret(k) */ k --", "k COLLATE nobody"]
-
-
-def trigger_text(files, expression, condition):
-    """The expression in the triggers' text is another one: 'rebuild' reads it there, and must run nothing that an index could not have."""
-    db = filtered(files, "t, lower(k), where = 'upper(k) > 1'", columns="id INTEGER PRIMARY KEY, k TEXT", rows=100)
-    before, after = ("upper(k) > 1", expression) if condition else ("lower(k)", expression)
-    count = one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND instr(sql, ?)", before)
-    if count == 0:
-        raise Skip("no trigger has the text " + before)
-    needs_schema(db, "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE type = 'trigger'", before, after)
-    db.close()
-    try:
-        db, calls = with_secret(files)
-        one(db, "SELECT count(*) FROM t")
-    except sqlite3.DatabaseError:
-        return  # SQLite itself cannot read such a schema
-    run(db, ["INSERT INTO f(f) VALUES ('integrity-check')", "INSERT INTO f(f) VALUES ('rebuild')", "SELECT * FROM f", "SELECT count(*) FROM f('x')",
-             "PRAGMA integrity_check"])
-    expect(calls, [], "calls of secret()")
-    run(db)
-    expect(calls, [], "calls of secret()")
-
-
-for expression in EXPRESSIONS:
-    for condition in False, True:
-        case(trigger_text, expression + (", the condition" if condition else ""), expression, condition)
-
 
 @test
 def a_view_that_calls_in_place_of_the_source(files):
     db = make(files, False)
-    execute(db, "CREATE VIRTUAL TABLE g USING bloom(t, lower(k))", "DROP TABLE t",
-            "CREATE VIEW t AS SELECT 1 AS id, secret(1) AS k")
+    execute(db, "CREATE VIRTUAL TABLE g USING bloom(t, (k, n))", "DROP TABLE t",
+            "CREATE VIEW t AS SELECT 1 AS id, secret(1) AS k, 2 AS n")
     db.close()
     db, calls = with_secret(files)
     for name in "f", "g":
@@ -385,27 +273,16 @@ def a_generated_column_that_calls(files):
     expect(calls, [], "calls of secret()")
 
 
-@test
-def a_builtin_that_the_application_replaced(files):
-    """lower() is the application's now, not innocuous: a schema may not call it, and with trusted_schema off 'rebuild' does not."""
-    db = filtered(files, "t, lower(k)", rows=10)
-    db.close()
-    db = files.connect()
-    calls = []
-    db.create_function("lower", 1, lambda text: calls.append(text) or text, deterministic=True)
-    db.execute("PRAGMA trusted_schema = OFF")
-    run(db, ["INSERT INTO f(f) VALUES ('rebuild')", "INSERT INTO f(f) VALUES ('integrity-check')", "SELECT * FROM f", "SELECT count(*) FROM f('x')"])
-    expect([text for text in calls if text.startswith("key")], [], "calls of lower() with the table's keys")
-
-
 # -- Keys of several columns ----------------------------------------------------------------------------
 
-PAIR = [re.sub(r"f\('(\w+)'\)", r"f('\1', 1)", sql).replace("WHERE key = k", "WHERE key = bloom_tuple(k, id)").replace("'key1')", "bloom_tuple('key1', 1))")
+PAIR = [re.sub(r"f\('(\w+)'\)", r"f('\1', 1)", sql).replace("WHERE key = k", "WHERE key = bloom_tuple(k, n)").replace("'key1')", "bloom_tuple('key1', 1))")
         .replace("f(key) VALUES ('", "f(key_1, key_2) VALUES (1, '") for sql in STATEMENTS]
 
 
 def make_pair(files):
-    return filtered(files, "t, (k, id)", columns="id INTEGER PRIMARY KEY, k TEXT", rows=100)
+    db = filtered(files, "t, (k, n)", columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER", rows=100)
+    db.execute("UPDATE t SET n = id")
+    return db
 
 
 @test
@@ -422,52 +299,6 @@ def bytes_that_are_no_tuple(files):
         error_of(db, "SELECT bloom_may_contain((SELECT handle FROM f), ?)", key)
         error_of(db, "INSERT INTO f(key) VALUES (?)", key)
     expect(one(db, "SELECT count(*) FROM f('key1', 1)"), 1)
-
-
-def pair_of_another(files, key, gives):
-    """The pages of a filter over other columns, checksums and all, in one direction and the other."""
-    db = make_pair(files)
-    db.execute("CREATE VIRTUAL TABLE big USING bloom(t, %s)" % key)
-    to, source = (shadow_tables(db, name)[0] for name in (("big", "f") if gives else ("f", "big")))
-    execute(db, "DELETE FROM " + to, "INSERT INTO %s SELECT * FROM %s" % (to, source))
-    db.close()
-    meets_all(files, PAIR)
-    db = files.connect()
-    run(db, ["SELECT count(*) FROM big('key1')", "SELECT count(*) FROM big('key1', 1, 2)", "SELECT bloom_may_contain((SELECT handle FROM big), 'key1')", "SELECT * FROM big",
-             "INSERT INTO big(big) VALUES ('integrity-check')", "INSERT INTO big(big) VALUES ('rebuild')", "DROP TABLE big"])
-
-
-for key in "k", "(id, k)", "(k, id, k)", "lower(k)", "(k, id, k, id, k, id, k, id, k, id, k, id, k, id, k, id)":
-    for gives in False, True:
-        case(pair_of_another, "%s%s" % (key, ", gives" if gives else ""), key, gives)
-
-
-def pair_arguments(files, text):
-    """The text of CREATE VIRTUAL TABLE in the schema is another one."""
-    db = make_pair(files)
-    needs_schema(db, "UPDATE sqlite_master SET sql = ? WHERE name = 'f'", "CREATE VIRTUAL TABLE f USING bloom(%s)" % text)
-    db.close()
-    meets_all(files, PAIR)
-
-
-for text in "t, k", "t, (id, k)", "t, (k, id, k)", "t, (k, nobody)", "t, (k, rowid)", "t, (k, (id))", "t, bloom_tuple(k, id)", "":
-    case(pair_arguments, text, text)
-
-
-def pair_triggers(files, old, new):
-    """The columns in the triggers' text are others."""
-    db = make_pair(files)
-    needs_schema(db, "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE type = 'trigger'", old, new)
-    db.close()
-    try:
-        one(files.connect(), "SELECT count(*) FROM t")
-    except sqlite3.DatabaseError:
-        return
-    meets_all(files, PAIR)
-
-
-for old, new in ("key_2", "key_1"), ("key_1, key_2", "key"), ("key_1", "handle"), ('"id"', '"k"'), ('"k"', "'k'"), ("new.", "old."):
-    case(pair_triggers, "%s is %s" % (old, new), old, new)
 
 
 # -- Damaged pages of the file itself -------------------------------------------------------------------

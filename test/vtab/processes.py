@@ -1,10 +1,11 @@
-"""Several processes on one database: filters miss no row, whoever writes, and whoever is killed.
+"""Several processes on one database: filters miss no row, whoever writes, in whatever language, and whoever is killed.
 
     python3 test/vtab/processes.py [--load ./bloom] [--seconds N] [--seed N]
 
 Writers insert, update and delete in transactions with savepoints and roll some back; every
 now and then one is killed by SIGKILL, in the middle of what it does, and another takes its
-place.  Readers ask at the same time, by look-up and by handle.  In WAL and in rollback mode.
+place.  Writers that have never heard of bloom, in Perl, Tcl and the shell, each with its own SQLite,
+write beside them.  Readers ask at the same time, by look-up and by handle.  In WAL and in rollback mode.
 """
 import os
 import random
@@ -24,10 +25,44 @@ MISSED = 3
 CHECKS = {
     "look-up": "SELECT count(*) FROM t WHERE k IS NOT NULL AND NOT EXISTS (SELECT 1 FROM f WHERE key = k)",
     "handle": "SELECT count(*) FROM t WHERE k IS NOT NULL AND bloom_may_contain((SELECT handle FROM f), k) IS NOT 1",
-    "expression": "SELECT count(*) FROM t WHERE part = 1 AND k IS NOT NULL AND NOT EXISTS (SELECT 1 FROM g WHERE key = lower(k))",
+    "tuple": "SELECT count(*) FROM t WHERE k IS NOT NULL AND part IS NOT NULL AND NOT EXISTS (SELECT 1 FROM g(k, part))",
     # The keys of the set are kept in a table beside it, by the same transactions.
     "set": "SELECT count(*) FROM in_set AS i WHERE NOT EXISTS (SELECT 1 FROM s WHERE key = i.k)",
 }
+
+
+# Writers without bloom. Each statement waits for the others, and a row says who wrote it.
+STATEMENTS = ["INSERT INTO t(k, part) VALUES ('%s ' || random(), 1)", "INSERT OR REPLACE INTO t(id, k, part) VALUES (abs(random() %% 400), '%s ' || random(), 0)",
+              "UPDATE t SET k = '%s ' || id WHERE id %% 89 = abs(random() %% 89)", "DELETE FROM t WHERE id %% 41 = abs(random() %% 41)"]
+OTHERS = {
+    "perl": ["perl", "-MDBD::SQLite", "-e", """
+        my $db = DBI->connect("dbi:SQLite:dbname=$ARGV[0]", "", "", {RaiseError => 0, PrintError => 0});
+        $db->sqlite_busy_timeout(20000);
+        shift; for (;;) { $db->do($_) || $db->err == 5 || die $db->errstr for @ARGV; }"""],
+    "tcl": ["tclsh"],
+    "shell": ["sqlite3"],
+}
+TCL = """package require sqlite3
+sqlite3 db [lindex $argv 0]
+db timeout 20000
+while 1 {foreach sql [lrange $argv 1 end] {if {[catch {db eval $sql} why] && ![string match *locked* $why]} {error $why}}}
+"""
+
+
+def start_other(name, path, folder):
+    """A writer in another language, or None where that is not here."""
+    statements = [sql % name for sql in STATEMENTS]
+    command = OTHERS[name]
+    if shutil.which(command[0]) is None:
+        return None
+    if name == "tcl":
+        with open(os.path.join(folder, "writer.tcl"), "w") as file:
+            file.write(TCL)
+        command = command + [file.name]
+    if name == "shell":  # a new connection for each round
+        command = ["sh", "-c", 'while sqlite3 -cmd ".timeout 20000" "$0" "$1"; do :; done', path, "; ".join(statements)]
+        return subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
+    return subprocess.Popen(command + [path] + statements, start_new_session=True)
 
 
 def check(db):
@@ -67,8 +102,8 @@ def write(path, load, seed):
                 if r.random() < 0.1:
                     check(db)
             db.execute(r.choice(["COMMIT", "COMMIT", "COMMIT", "ROLLBACK"]))
-            if r.random() < 0.02:
-                db.execute("INSERT INTO f(f) VALUES ('rebuild')")
+            if r.random() < 0.2:
+                db.execute("INSERT INTO %s VALUES ('%s')" % (r.choice(["f(f)", "g(g)"]), r.choice(["merge", "merge=7", "merge=100", "rebuild"])))
             if r.random() < 0.02:
                 db.execute("DELETE FROM t WHERE id NOT IN (SELECT id FROM t ORDER BY id DESC LIMIT 500)")
         except sqlite3.OperationalError as error:
@@ -105,13 +140,17 @@ def run(mode, options):
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part)")
     db.execute("CREATE TABLE in_set(k)")
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, lower(k), where = 'part = 1')")
+    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, (k, part))")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 100)")
     db.close()
     seeds = iter(range(1, 1000000))
     start = lambda *what: subprocess.Popen([sys.executable, __file__, "--load", options.load, "--path", path, *what])
     writers = [start("--write", str(next(seeds))) for _ in range(2)]
     readers = [start("--read") for _ in range(2)]
+    others = {name: start_other(name, path, folder) for name in OTHERS}
+    for name in [name for name, process in others.items() if process is None]:
+        print("note: left out: a writer in %s" % name)
+        del others[name]
     kills, failures = 0, []
     end = time.monotonic() + options.seconds
     while time.monotonic() < end and not failures:
@@ -119,11 +158,17 @@ def run(mode, options):
         for process in writers + readers:
             if process.poll() is not None:
                 failures.append("a process ended with status %d" % process.returncode)
+        for name, process in others.items():
+            if process.poll() is not None:
+                failures.append("the writer in %s ended with status %d" % (name, process.returncode))
         victim = r.randrange(2)
         writers[victim].send_signal(signal.SIGKILL)
         writers[victim].wait()
         kills += 1
         writers[victim] = start("--write", str(next(seeds)))
+    for process in others.values():
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
     for process in writers + readers:
         process.kill()
         process.wait()
@@ -139,6 +184,9 @@ def run(mode, options):
             failures.append(str(error))
     if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
         failures.append("PRAGMA integrity_check")
+    for name in others:
+        if not db.execute("SELECT count(*) FROM t WHERE k LIKE ? || ' %'", [name]).fetchone()[0]:
+            failures.append("the writer in %s has written nothing" % name)
     rows = db.execute("SELECT count(*) FROM t").fetchone()[0], db.execute("SELECT count(*) FROM in_set").fetchone()[0]
     db.close()
     shutil.rmtree(folder)

@@ -13,7 +13,7 @@ import sqlite3
 import sys
 import time
 
-from cases import case, command, execute, expect, fails, main, one, test
+from cases import case, command, execute, expect, main, one, test
 
 SEED = int(os.environ.get("BLOOM_TEST_SEED") or time.time())
 TYPES = ["", "TEXT", "REAL", "NUMERIC", "INTEGER", "BLOB", "ANY", "DATE"]
@@ -174,27 +174,6 @@ def absent_tuples_are_ruled_out(files):
         for way in "EXISTS (SELECT 1 FROM f(i, i * 2 + 1%s))", "bloom_may_contain((SELECT handle FROM f), bloom_tuple(i, i * 2 + 1%s))":
             num_maybe = one(db, "%sSELECT count(*) FROM n WHERE %s" % (series, way % (more and ", " + more)))
             assert num_maybe < 150, "%r: %d of 2000 absent pairs may be in it" % (types, num_maybe)
-
-
-@test
-def columns_of_a_tuple(files):
-    """What was looked for can be read again; a collation that is not the column's is no way to look."""
-    db = files.connect(":memory:")
-    db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
-    execute(db, "CREATE TABLE t(a TEXT, b TEXT COLLATE NOCASE)", "INSERT INTO t VALUES ('ada', 'bob')", "CREATE VIRTUAL TABLE f USING bloom(t, (a, b))",
-            "CREATE VIRTUAL TABLE g USING bloom(t, a)")
-    expect(db.execute("SELECT key_1, key_2 FROM f('ada', 'BOB')").fetchall(), [("ada", "BOB")])
-    expect(one(db, "SELECT count(*) FROM f WHERE key_1 = 'ada' AND key_2 = 'BOB' COLLATE NOCASE"), 1)
-    for way in "key_1 = 'ada' COLLATE NOCASE AND key_2 = 'bob'", "key_1 = 'ada' AND key_2 = 'bob' COLLATE backwards":
-        fails(db, "SELECT count(*) FROM f WHERE " + way, "a key of f has 2 columns")
-    # Two keys at once: one is looked for, and SQLite compares it with the other.
-    for other, wanted in ("ada", 1), ("bob", 0):
-        expect(one(db, "SELECT count(*) FROM g WHERE key = 'ada' AND key = ?", other), wanted)
-    # BLOBs, texts and large numbers beside a REAL, of which SQLite alone knows the keys.
-    execute(db, "CREATE TABLE u(a, b)", "CREATE VIRTUAL TABLE h USING bloom(u, (a, b))", "INSERT INTO u VALUES (x'', 2.5), (x'00', 2.5),"
-            " ('', 2.5), (1 << 60, -2.5), (-(1 << 60), 0.1)")
-    expect(one(db, "SELECT count(*) FROM u WHERE EXISTS (SELECT 1 FROM h WHERE key = bloom_tuple(a, b))"), 5)
-    expect(one(db, "SELECT count(*) FROM h WHERE key = bloom_tuple(x'01', 2.5)"), 0)
 
 
 if __name__ == "__main__":

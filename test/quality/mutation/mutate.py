@@ -53,16 +53,15 @@ CORE_FOLDERS = ["ext/core", *sorted(path.rstrip("/") for path in glob.glob("ext/
 SQLITE_FOLDERS = ["ext/sqlite", *sorted(path.rstrip("/") for path in glob.glob("ext/sqlite/*/"))]
 
 # What proves a folder beyond its SQL tests, the quick ones first.
-VTAB = ["test/sql/records/bloom_table*.test", "test/vtab/model.py --runs 5 --seed 5", "test/vtab/schemas.py",
-        "test/vtab/raise_ignore.py", "test/vtab/damage.py --runs 20 --seed 5", "test/vtab/tuples.py",
-        "test/vtab/histories.py --seed 5 --statements 600", "test/vtab/changes.tcl", "test/vtab/running.py",
-        "test/vtab/rows.py", "test/vtab/identity.py", "test/vtab/uncertain.py"]
+VTAB = ["test/sql/records/bloom_table*.test", "test/vtab/model.py --statements 5000 --seed 5",
+        "test/vtab/damage.py --runs 20 --seed 5", "test/vtab/tuples.py", "test/vtab/certain.py", "test/vtab/changes.tcl",
+        "test/vtab/running.py", "test/vtab/identity.py"]
 INDEX = ["test/index/steps.py", "test/sql/records/bloom_index*.test", "test/index/hostile.py --runs 10 --seed 5",
          "test/index/model.py --runs 8 --seed 5", "test/index/identity.py", "test/index/damage.py",
          "test/index/real_data.py --seed 5", "test/index/writers.py"]
-SUITES = {"ext/sqlite/vtab": VTAB, "ext/sqlite/index": INDEX, "ext/sqlite/source": VTAB[:6] + INDEX + VTAB[6:]}
-# Other versions of SQLite, which read some decimals otherwise: long, and for two files only.
-DECIMALS = {"equality.c": ["test/vtab/decimals.py"], "vtab_decimals.c": ["test/vtab/decimals.py"]}
+SUITES = {"ext/sqlite/vtab": VTAB, "ext/sqlite/index": INDEX, "ext/sqlite/source": VTAB[:5] + INDEX + VTAB[5:]}
+# Other versions of SQLite, which read some decimals otherwise: long, and for one file only.
+DECIMALS = {"equality.c": ["test/docs/breaks.py --only another_sqlite"]}
 # The virtual table in which much happens with few keys.
 TINY = [*PLAIN, "-DBLOOM_TINY_TABLES"]
 

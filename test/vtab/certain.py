@@ -1,0 +1,552 @@
+"""Where something is uncertain the answer is "maybe", the facts say why, and 'rebuild' makes it certain again.
+
+    python3 test/vtab/certain.py [--load ./bloom] [--only NAME]
+
+No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB, and a journal that is gone.
+"""
+import os
+import re
+import sqlite3
+import sys
+
+from cases import (case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole, lookups, main,
+                   no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys, test, triggers)
+
+KINDS = {
+    "a column": ("t, k", "SELECT k FROM t"),
+    "columns": ("t, (k, n)", "SELECT bloom_tuple(k, n) AS k FROM t"),
+}
+
+
+def make(files, args):
+    db = filtered(files, args, columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER, d DEFAULT 5", rows=200)
+    db.execute("UPDATE t SET n = 1")
+    return db
+
+
+def text_of(db, trigger):
+    return one(db, "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?", trigger)
+
+
+def triggers_on(db, table):
+    return column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? ORDER BY rowid", table)
+
+
+def goes_on(db, keys):
+    """Who writes is not kept from it, in and out of a transaction."""
+    execute(db, "INSERT INTO t(k, n) VALUES ('goes on', 2)", "BEGIN",
+            "UPDATE t SET k = 'changed ' || k, id = id + 100000 WHERE id % 10 = 0", "DELETE FROM t WHERE id % 11 = 0")
+    is_uncertain(db, keys)
+    command(db, "f", "merge")
+    is_uncertain(db, keys)
+    db.execute("COMMIT")
+    is_uncertain(db, keys)
+
+
+def restored(db, keys, names):
+    rebuild_makes_it_whole(db, keys)
+    expect(sorted(triggers(db)), sorted(names), "triggers after 'rebuild'")
+    for sql in ("INSERT INTO t(k, n) VALUES ('after', 1)", "UPDATE t SET k = 'then ' || k, n = 1 - n WHERE id % 3 = 0",
+                "INSERT OR REPLACE INTO t(id, k) VALUES (1, 'replaced')", "DELETE FROM t WHERE id % 13 = 0", "UPDATE t SET n = 5, id = id + 500000"):
+        db.execute(sql)
+        no_false_negative(db, keys)
+    is_whole(db, keys)
+
+
+# -- Triggers --------------------------------------------------------------------------------------------
+
+def trigger_is_gone(files, args, keys, number, how):
+    db = make(files, args)
+    other = files.connect()
+    is_whole(other, keys)
+    names = triggers(db)
+    # Who drops the guard trigger and makes it again says that all is well, as a dump does.
+    gone = triggers_on(db, "t") if how == "made again" else names
+    if number is not None:
+        gone = gone[number:number + 1]
+    if not gone:
+        return
+    writer = files.connect(load=False)  # all of this needs no bloom
+    for name in gone:
+        text = text_of(db, name)
+        writer.execute("DROP TRIGGER " + quoted(name))
+        if how == "made again":  # and a row missed between
+            execute(writer, "INSERT INTO t(k, n) VALUES ('missed', 7)", "UPDATE t SET k = 'missed too' WHERE id = 1", text)
+        elif how == "another of its name":
+            writer.execute("CREATE TRIGGER %s BEFORE INSERT ON t BEGIN SELECT 1; END" % quoted(name))
+        elif how == "on another table":
+            writer.execute("CREATE TABLE IF NOT EXISTS other(k, n, id, d)")
+            writer.execute("CREATE TRIGGER %s BEFORE INSERT ON other BEGIN SELECT 1; END" % quoted(name))
+    is_uncertain(db, keys)
+    is_uncertain(other, keys)
+    assert "trigger" in note(db) or "made" in note(db), note(db)
+    goes_on(db, keys)
+    is_uncertain(other, keys)
+    db.execute("VACUUM")
+    is_uncertain(db, keys)
+    if how in ("another of its name", "on another table"):
+        names = names + [name.replace("f_", "f_2_") for name in gone]  # somebody else's stays
+    restored(db, keys, names)
+    is_whole(other, keys)
+
+
+for kind, (args, keys) in KINDS.items():
+    for how in "dropped", "made again", "another of its name", "on another table":
+        for number in [0, 1, 2, 3, None]:
+            case(trigger_is_gone, "%s, %s, %s" % (kind, "all" if number is None else "number %d" % number, how), args, keys, number, how)
+
+
+def rolled_back(files, args, keys):
+    """A trigger that comes back by ROLLBACK was never gone; a 'rebuild' that is rolled back has not happened."""
+    db = make(files, args)
+    names = triggers(db)
+    for undo in "ROLLBACK", "ROLLBACK TO s":
+        execute(db, "BEGIN", "SAVEPOINT s")
+        for name in names:
+            db.execute("DROP TRIGGER " + quoted(name))
+        db.execute("INSERT INTO t(k) VALUES ('missed')")
+        is_uncertain(db, keys)
+        db.execute(undo)
+        is_whole(db, keys)
+        db.execute("INSERT INTO t(k) VALUES ('heard')")
+        if db.in_transaction:
+            db.execute("COMMIT")
+        is_whole(db, keys)
+    db.execute("DROP TRIGGER " + quoted(names[0]))
+    for undo in "ROLLBACK", "ROLLBACK TO s":
+        execute(db, "BEGIN", "SAVEPOINT s", "INSERT INTO t(k) VALUES ('rolled back')")
+        rebuild_makes_it_whole(db, keys)
+        db.execute(undo)
+        is_uncertain(db, keys)
+        if db.in_transaction:
+            db.execute("COMMIT")
+    restored(db, keys, names)
+
+
+for kind, (args, keys) in KINDS.items():
+    case(rolled_back, kind, args, keys)
+
+
+def triggers_of_the_user(files, event, when, temp, body):
+    """They make nothing uncertain, older, newer or TEMP, whatever they do."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT UNIQUE, n)")
+    for name, after in ("older", False), ("newer", True):
+        if after:
+            db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+        db.execute("CREATE %sTRIGGER %s %s %s ON t %s BEGIN %s; END" % (
+            "TEMP " if temp else "", name, when, event, "WHEN new.k LIKE '%7'" if event != "DELETE" else "", body))
+    for sql in ("INSERT OR IGNORE INTO t(k) VALUES ('a1'), ('a7'), ('a8')", "INSERT OR IGNORE INTO t(k) SELECT 'b' || value FROM json_each('[5,6,7,8,9]')",
+                "UPDATE OR REPLACE t SET k = 'c' || id", "INSERT INTO t(k) VALUES ('c7') ON CONFLICT DO UPDATE SET k = 'd7'",
+                "UPDATE t SET k = 'e' || id || '7'", "DELETE FROM t WHERE id % 2"):
+        error_of(db, sql)
+        is_whole(db)
+
+
+for event in "INSERT", "UPDATE", "DELETE":
+    for when in "BEFORE", "AFTER":
+        for temp in False, True:
+            for body in ("SELECT RAISE(IGNORE)", "SELECT RAISE(FAIL, 'no')", "UPDATE t SET k = 'mine ' || id WHERE k LIKE '%7'",
+                         "INSERT OR REPLACE INTO t(id, k) VALUES (3, 'three')"):
+                case(triggers_of_the_user, "%s %s%s, %s" % (when, event, ", TEMP" if temp else "", body), event, when, temp, body)
+
+
+def change_schema(db, sql, is_read_again=True):
+    """Writes to sqlite_master. Bloom sees it, and SQLite unless it would refuse it."""
+    again = "PRAGMA schema_version = %d" % (one(db, "PRAGMA schema_version") + 1)
+    execute(db, "PRAGMA writable_schema = ON", sql, again if is_read_again else "CREATE TABLE aside(x)", "PRAGMA writable_schema = OFF")
+
+
+def half_a_row_of_the_schema(files, column_of_it):
+    """A trigger without a name, or without its table's, is not the filter's any more."""
+    db = filtered(files, rows=100)
+    change_schema(db, "UPDATE sqlite_master SET %s = NULL WHERE name = 'f_before_insert'" % column_of_it, False)
+    is_uncertain(db)
+
+
+case(half_a_row_of_the_schema, "name", "name")
+case(half_a_row_of_the_schema, "table", "tbl_name")
+
+
+@test
+def its_triggers_on_two_tables(files):
+    db = make(files, "t, k")
+    text = text_of(db, "f_before_insert")
+    execute(db, "CREATE TABLE other(k)", "DROP TRIGGER f_before_insert", text.replace('ON "t"', "ON other"))
+    is_uncertain(db)
+    goes_on(db, "SELECT k FROM t")
+
+
+@test
+def all_names_of_a_trigger_are_taken(files):
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k TEXT)", "CREATE TABLE other(k)")
+    for i in range(1, 101):
+        db.execute("CREATE TRIGGER %s_before_insert AFTER INSERT ON other BEGIN SELECT 1; END" % ("f" if i == 1 else "f_%d" % i))
+    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, k)", "trigger \"f_100_before_insert\" already exists")
+    db.execute("DROP TRIGGER f_100_before_insert")
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    is_whole(db)
+    expect(one(db, "SELECT tbl_name FROM sqlite_master WHERE name = 'f_100_before_insert'"), "t")
+
+
+@test
+def filters_are_certain_together(files):
+    """Filters and an index over one table, rebuilt in every order, do not make each other uncertain."""
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)")
+    fill(db, 50)
+    filters = {"f": ("t, k", "SELECT k FROM t"), "g": ("t, (k, n)", "SELECT bloom_tuple(k, n) AS k FROM t"), "h": ("t, n", "SELECT n FROM t")}
+    for name, (args, _) in filters.items():
+        db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s)" % (name, args))
+    db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, k)")
+    for order in "fgh", "ihgf", "g", "i", "f", "h":
+        for name in order:
+            command(db, name, "rebuild")
+        db.execute("INSERT INTO t(k, n) SELECT 'one more ' || count(*), count(*) FROM t")
+        for name, (_, keys) in filters.items():
+            is_whole(db, keys, name)
+        command(db, "i", "merge")
+        command(db, "i", "integrity-check")
+        expect(note(db, "i_state"), None)
+
+
+# -- The journal ---------------------------------------------------------------------------------------------
+
+def journal_is_changed(files, args, keys, is_certain, *statements):
+    """By somebody else, in between: what stays in it counts, and what cannot be trusted is "maybe"."""
+    db = make(files, args)
+    other = files.connect()
+    execute(db, "INSERT INTO t(k, n) VALUES ('new', 3), ('newer', 4)")
+    is_whole(other, keys)
+    for merge in None, "merge":
+        if merge:
+            command(db, "f", merge)
+            execute(db, "INSERT INTO t(k, n) VALUES ('then', 5)")
+        db.execute("SAVEPOINT s")
+        for sql in statements:
+            db.execute(sql)
+        (is_whole if is_certain else is_uncertain)(db, keys)
+        db.execute("ROLLBACK TO s")
+        is_whole(db, keys)
+        db.execute("RELEASE s")
+    for sql in statements:
+        db.execute(sql)
+    for each in db, other, files.connect():
+        (is_whole if is_certain else is_uncertain)(each, keys)
+    command(other, "f", "rebuild")
+    for each in db, other, files.connect():
+        is_whole(each, keys)
+    db.execute("INSERT INTO t(k, n) VALUES ('last', 6)")
+    for each in db, other:
+        is_whole(each, keys)
+
+
+for kind, (args, keys) in KINDS.items():
+    for is_certain, *statements in (
+            (False, "DELETE FROM f_new"), (False, "DROP TABLE f_new", "CREATE TABLE f_new(%s, r)" % ("key" if kind == "a column" else "key_1, key_2")),
+            (False, "CREATE TRIGGER mine BEFORE INSERT ON f_new BEGIN SELECT RAISE(IGNORE); END"), (False, "CREATE INDEX mine ON f_new(r)"),
+            (False, "CREATE UNIQUE INDEX mine ON f_new(r)"), (True, "UPDATE f_new SET rowid = rowid + 1000"),
+            (False, "UPDATE f_new SET r = 7"), (False, "UPDATE f_new SET r = NULL"), (True, "UPDATE f_new SET r = NULL WHERE rowid > 1"), (True, "UPDATE f_new SET rowid = 9223372036854775807 WHERE rowid = (SELECT max(rowid) FROM f_new)")):
+        case(journal_is_changed, "%s, %s" % (kind, "; ".join(statements)), args, keys, is_certain, *statements)
+
+
+def journal_is_gone(files, place):
+    """Writing fails, and says why; a look-up fails; 'rebuild' makes it anew."""
+    db = make(files, "t, k")
+    db.execute("INSERT INTO t(k) VALUES ('new')")
+    db.execute("DROP TABLE f_new")
+    for sql in place:
+        db.execute(sql)
+    other = files.connect()
+    for each in db, other:
+        for sql in "SELECT count(*) FROM f('new')", "SELECT count(*) FROM f('key1')", "SELECT bloom_may_contain((SELECT handle FROM f), 'new')":
+            error = error_of(each, sql)
+            assert error is not None or one(each, sql) == 1, sql
+    if not place:
+        fails(db, "INSERT INTO t(k) VALUES ('late')", "f_new")
+        execute(db, "DELETE FROM t WHERE id = 1", "UPDATE t SET n = 5")  # no new key
+        rebuild_makes_it_whole(db)
+        db.execute("INSERT INTO t(k) VALUES ('late')")
+        is_whole(other)
+    db.execute("DROP TABLE f")
+    db.execute("INSERT INTO t(k) VALUES ('at last')")
+
+
+for place in ((), ("CREATE VIEW f_new AS SELECT 1 AS key, 2 AS r",), ("CREATE TABLE f_new(x)",), ("CREATE TABLE f_new(key PRIMARY KEY, r) WITHOUT ROWID",),
+              ("CREATE TABLE f_new(key INTEGER, r)",), ("CREATE TABLE f_new(key TEXT COLLATE NOCASE, r CHECK (r IS NULL))",)):
+    case(journal_is_gone, "; ".join(place) or "nothing there", place)
+
+
+def proof_of_the_journal(files, *steps):
+    """What a connection has read of the journal is told from what is there now: each time it has another past."""
+    db = filtered(files, columns="id INTEGER PRIMARY KEY, k TEXT", rows=20)
+    for sql in steps:
+        sql = re.sub("^(merge.*|rebuild)$", r"INSERT INTO f(f) VALUES ('\1')", sql)
+        if sql == "look":
+            no_false_negative(db)
+            one(db, "SELECT count(*) FROM f('nobody')")
+        else:
+            db.execute(sql)
+    is_whole(db)
+
+
+for steps in (
+        # The first rows go and come back.
+        ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "look", "BEGIN", "merge=2", "look", "ROLLBACK", "look"),
+        ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "BEGIN", "SAVEPOINT s", "merge=2", "look", "ROLLBACK TO s", "look", "merge", "COMMIT"),
+        # The last ones go, and others come with their numbers.
+        ("BEGIN", "INSERT INTO t(k) VALUES ('a'), ('b')", "look", "ROLLBACK", "INSERT INTO t(k) VALUES ('c'), ('d')", "look"),
+        ("INSERT INTO t(k) VALUES ('a')", "BEGIN", "INSERT INTO t(k) VALUES ('b')", "look", "ROLLBACK", "INSERT INTO t(k) VALUES ('c')", "look"),
+        # All of it, by DROP and CREATE, by 'rebuild', by VACUUM.
+        ("INSERT INTO t(k) VALUES ('a')", "look", "DROP TABLE f", "INSERT INTO t(k) VALUES ('b')", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "INSERT INTO t(k) VALUES ('c')", "look"),
+        ("INSERT INTO t(k) VALUES ('a')", "look", "BEGIN", "rebuild", "INSERT INTO t(k) VALUES ('b')", "look", "ROLLBACK", "look"),
+        ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "merge=2", "look", "VACUUM", "INSERT INTO t(k) VALUES ('d')", "look", "merge=1", "look"),
+        # The end of all numbers.
+        ("UPDATE f_new SET rowid = 9223372036854775807", "INSERT INTO t(k) VALUES ('a')", "UPDATE f_new SET rowid = 9223372036854775807 WHERE key = 'a'",
+         "look", "INSERT INTO t(k) VALUES ('b')", "look", "INSERT INTO t(k) VALUES ('c'), ('d')", "look", "merge=2", "INSERT INTO t(k) VALUES ('e')", "look")):
+    case(proof_of_the_journal, "; ".join(steps), *steps)
+
+
+def random_of_the_application(files, function, deterministic):
+    """random() is the application's, and proves nothing."""
+    db = filtered(files, rows=20)
+    db.create_function("random", 0, function, deterministic=deterministic)
+    for i in range(5):
+        execute(db, "BEGIN", "INSERT INTO t VALUES ('rolled back %d')" % i)
+        no_false_negative(db)
+        execute(db, "ROLLBACK", "INSERT INTO t VALUES ('kept %d')" % i)
+        no_false_negative(db)
+        expect(lookups(db, "f", ["nobody"]), [])
+        if i % 2:
+            command(db, "f", "merge=1")
+            no_false_negative(db)
+
+
+for name, function in ("seven", lambda: 7), ("NULL", lambda: None), ("a text", lambda: "x"):
+    for deterministic in False, True:
+        case(random_of_the_application, name + (", deterministic" if deterministic else ""), function, deterministic)
+
+
+@test
+def shared_cache(files):
+    """read_uncommitted: "maybe" while others write. A journal that is locked is an error, never absent."""
+    uri = "file:%s?cache=shared" % files.path
+    db = filtered(files, path=uri, uri=True, rows=20, timeout=0)
+    dirty, other = (files.connect(uri, uri=True, timeout=0) for _ in range(2))
+    dirty.execute("PRAGMA read_uncommitted = ON")
+    for each in dirty, other:
+        is_whole(each)
+    execute(db, "BEGIN", "INSERT INTO t VALUES ('new')")
+    expect(one(dirty, "SELECT count(*) FROM f('new')"), 1)
+    assert "locked" in str(error_of(other, "SELECT count(*) FROM f('key1')"))
+    command(db, "f", "merge")
+    no_false_negative(dirty)
+    db.execute("ROLLBACK")
+    for each in dirty, other:
+        no_false_negative(each)
+    is_whole(other)
+
+
+@test
+def another_connections_temp_trigger(files):
+    """Documented: it keeps keys out of the journal, for its connection alone. 'rebuild' repairs it."""
+    db, other = filtered(files), files.connect(load=False)
+    execute(other, "CREATE TEMP TRIGGER mine BEFORE INSERT ON f_new BEGIN SELECT RAISE(IGNORE); END", "INSERT INTO t VALUES ('kept out')")
+    rebuild_makes_it_whole(db)
+
+
+# -- The column and the table -----------------------------------------------------------------------------------
+
+def column_changes(files, kind, before, after):
+    """The column's text in the schema is changed in place, which no trigger can tell."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k %s)" % before, "INSERT INTO t(k) VALUES ('07'), ('Ada'), (8)",
+            "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    is_whole(db)
+    change_schema(db, "UPDATE sqlite_master SET sql = 'CREATE TABLE t(id INTEGER PRIMARY KEY, k %s)' WHERE name = 't'" % after)
+    db.close()
+    db = files.connect()
+    is_uncertain(db)
+    assert "k" in note(db), note(db)
+    db.execute("INSERT INTO t(k) VALUES ('010')")
+    is_uncertain(db)
+    execute(db, "CREATE TABLE other(x %s)" % after, "INSERT INTO other VALUES ('7'), ('ada'), ('10'), (10)")
+    lost = "SELECT count(*) FROM other JOIN t ON t.k = other.x WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = other.x)"
+    expect(one(db, lost), 0)
+    command(db, "f", "rebuild")
+    expect(note(db), None)
+    expect(one(db, lost), 0)
+    no_false_negative(db)
+
+
+for before, after in ("TEXT", "INTEGER"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT", "BLOB"), ("INTEGER", "TEXT"), ("TEXT COLLATE RTRIM", "TEXT"):
+    case(column_changes, "%s to %s" % (before, after), "", before, after)
+
+
+def default_of_a_column(files, declaration, default, has_not_null):
+    """OR REPLACE stores it where the triggers saw NULL."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k %s DEFAULT %s)" % (declaration, default), "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(db, "INSERT OR REPLACE INTO t VALUES (1, NULL)", "INSERT INTO t(id) VALUES (2)", "REPLACE INTO t SELECT 3, NULL", "UPDATE OR REPLACE t SET k = NULL WHERE id = 2")
+    no_false_negative(db)
+    rules_out_absent_keys(db)
+    command(db, "f", "merge")
+    no_false_negative(db)
+
+
+for default in "7", "-7", "+7.0", "'07'", "x'31'", "'Ada '", "1e3", "TRUE", "(NULL)", "NULL", "('x')":
+    for declaration in "TEXT NOT NULL", "INTEGER NOT NULL", "TEXT COLLATE NOCASE NOT NULL ON CONFLICT REPLACE", "REAL":
+        if "NULL" not in default or "NOT" not in declaration:
+            case(default_of_a_column, "%s DEFAULT %s" % (declaration, default), declaration, default, True)
+
+
+def default_that_is_refused(files, args, declaration):
+    db = files.connect()
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k %s, n)" % declaration)
+    error = str(error_of(db, "CREATE VIRTUAL TABLE f USING bloom(t, %s)" % args))
+    assert error.startswith("bloom: ") and "default" in error.lower(), error
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t"])
+    db.execute("INSERT INTO t(n) VALUES (1)")
+
+
+for args, declaration in (("k", "NOT NULL DEFAULT (random())"), ("k", "DEFAULT CURRENT_TIMESTAMP"), ("k", "DEFAULT (lower('X'))"), ("k", "DEFAULT (date())"),
+                          ("(k, n)", "DEFAULT 7"), ("(n, k)", "NOT NULL DEFAULT 'x'")):
+    case(default_that_is_refused, "%s, %s" % (args, declaration), args, declaration)
+
+
+@test
+def a_collation_of_the_program(files):
+    """A table made again whose column has a collation that bloom does not know: maybe, and 'rebuild' says why not."""
+    db = files.connect()
+    db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
+    execute(db, "CREATE TABLE t(k TEXT, b TEXT COLLATE backwards)", "INSERT INTO t VALUES ('ada', 'ada')", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    for key in "b", "(k, b)":
+        fails(db, "CREATE VIRTUAL TABLE g USING bloom(t, %s)" % key, "column b of table t has collation backwards")
+    execute(db, "CREATE TABLE n(k TEXT COLLATE backwards)", "DROP TABLE t", "ALTER TABLE n RENAME TO t", "INSERT INTO t VALUES ('bob')")
+    is_uncertain(db)
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "backwards")
+    is_uncertain(db)
+
+
+# -- Names ------------------------------------------------------------------------------------------------------------
+
+def names(files, table, columns_, filter_):
+    """Names that are also words, texts, functions or another filter's: nothing in the triggers is read as something else."""
+    db = files.connect()
+    t, f = quoted(table), quoted(filter_)
+    db.execute("CREATE TABLE %s(%s)" % (t, ", ".join(quoted(each) + " TEXT" for each in columns_)))
+    for number, each in enumerate(columns_):
+        db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s, %s)" % (quoted("%s%d" % (filter_, number)), t, quoted(each)))
+    db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s, (%s))" % (f, t, ", ".join(map(quoted, columns_[:2]))))
+    writer = files.connect(load=False)
+    for i in range(20):
+        writer.execute("INSERT INTO %s VALUES (%s)" % (t, ", ".join("'%s %d'" % ("abcdefg"[j], i) for j in range(len(columns_)))))
+    writer.execute("UPDATE %s SET %s = 'changed' WHERE rowid = 3" % (t, quoted(columns_[0])))
+    for phase in "copied", "merged":
+        for number, each in enumerate(columns_):
+            is_whole(db, "SELECT %s AS k FROM %s" % (quoted(each), t), quoted("%s%d" % (filter_, number)))
+        is_whole(db, "SELECT bloom_tuple(%s, %s) AS k FROM %s" % (*map(quoted, columns_[:2]), t), f)
+        writer.execute("UPDATE %s SET %s = 'then ' || %s" % (t, quoted(columns_[1]), quoted(columns_[1])))
+
+
+for table, columns_, filter_ in (("new", ["new", "old", "key", "r"], "f"), ("old", ["random", "typeof", "lower"], "random"), ("g_new", ["k", "key_1", "key_2"], "f"),
+                                 ('t"', ['"f"', "f_new", "'f'", "INSERT INTO f_new"], 'f"'), ("t'", ["vip", "'vip'", "new.k"], "'"),
+                                 ("t", ["a", "b"], "t_x"), ("größe ü", ["größe", "GRÖSSE x"], "ß")):
+    case(names, "%s(%s), %s" % (table, ", ".join(columns_), filter_), table, columns_, filter_)
+
+
+# -- Damage: who writes to the source writes on -------------------------------------------------------------------------
+
+def missed(db, key):
+    return one(db, "SELECT count(*) FROM (SELECT %s AS v FROM t), (SELECT handle FROM f) WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = v)"
+               " OR NOT bloom_may_contain(handle, v)" % key)
+
+
+def damaged_pages(files, damage, *back):
+    """Whatever became of the pages, who writes needs none of them; putting them back tells no lie; 'rebuild' repairs all."""
+    for arguments, key in ("t, k", "kk"), ("t, (k, n)", "bloom_tuple(kk, n)"):
+        db = make(files, arguments)
+        db.execute("ALTER TABLE t RENAME COLUMN k TO kk")
+        held, writer = files.connect(), files.connect(load=False)
+        for each in db, held:
+            expect(missed(each, key), 0)
+        execute(db, damage)
+        for each in db, writer:
+            execute(each, "INSERT INTO t(kk, n) VALUES ('late', 1)", "UPDATE t SET kk = 'changed' || kk WHERE id < 5", "DELETE FROM t WHERE id = 9",
+                    "INSERT OR REPLACE INTO t(id, kk, n) VALUES (7, 'replaced', 2)")
+        for sql in back:
+            error_of(db, sql)
+        for each in db, held, files.connect():
+            for sql in "SELECT count(*) FROM f WHERE key = ?", "SELECT bloom_may_contain((SELECT handle FROM f), ?)":
+                for value in column(each, "SELECT %s FROM t WHERE n IS NOT NULL ORDER BY id DESC LIMIT 3" % key):
+                    error = error_of(each, sql, value)
+                    if error is None:
+                        expect(one(each, sql, value), 1, sql)
+                    else:
+                        assert error.sqlite_errorname == "SQLITE_CORRUPT_VTAB" and "rebuild" in str(error), error
+        if "INDEX" in damage:
+            db.execute("DROP INDEX mine")
+        command(db, "f", "rebuild")
+        expect((missed(db, key), missed(held, key), note(db)), (0, 0, None))
+        command(db, "f", "integrity-check")
+        execute(db, "DROP TABLE t", "DROP TABLE f")
+        for each in db, held, writer:
+            each.close()
+        os.remove(files.path)
+
+
+for damage, *back in (("DELETE FROM f_pages",), ("DELETE FROM f_pages WHERE rowid > 1",),
+                      ("UPDATE f_pages SET rowid = rowid + 1000", "UPDATE f_pages SET rowid = rowid - 1000"), ("DROP TABLE f_pages",),
+                      ("ALTER TABLE f_pages RENAME TO gone", "ALTER TABLE gone RENAME TO f_pages"), ("CREATE INDEX mine ON f_pages(bytes)",),
+                      ("UPDATE f_pages SET bytes = zeroblob(length(bytes)) WHERE rowid > 1",), ("UPDATE f_pages SET bytes = zeroblob(length(bytes))",),
+                      ("DROP TABLE f_guard",), ("DELETE FROM f_guard",)):
+    case(damaged_pages, damage, damage, *back)
+
+
+@test
+def the_codes_of_errors(files):
+    """Damage is SQLITE_CORRUPT_VTAB, also to a plan of before; what is uncertain is no error but to 'integrity-check'."""
+    db = make(files, "t, k")
+    sql = "SELECT count(*) FROM f WHERE key = ?"
+    expect(one(db, sql, "key1"), 1)
+    db.execute("DELETE FROM f_pages WHERE rowid = 1")
+    for each in sql, "SELECT bloom_may_contain((SELECT handle FROM f), ?)", "SELECT ?, * FROM f":
+        error = error_of(db, each, "key1")
+        assert error.sqlite_errorname == "SQLITE_CORRUPT_VTAB" and "rebuild" in str(error), error
+    rebuild_makes_it_whole(db)
+    db.execute("DROP TRIGGER f_before_insert")
+    fails(db, "INSERT INTO f(f) VALUES ('integrity-check')", "every key may be in it", "rebuild")
+    found = [row[0] for row in db.execute("PRAGMA integrity_check")]
+    expect(any("rebuild" in text for text in found), sqlite3.sqlite_version_info >= (3, 44), found)
+
+
+@test
+def interrupted_handle(files):
+    """A handle that is interrupted while it takes a tuple apart says maybe, or fails."""
+    db = filtered(files, "t, (a, b)", columns="a, b")
+    db.execute("INSERT INTO t VALUES (0.25, 1)")
+    answers = []
+    for calls in range(1, 400):
+        ticks = iter(range(1, 1 << 30))
+        db.set_progress_handler(lambda: next(ticks) == calls, 1)
+        try:
+            answers.append(one(db, "SELECT bloom_may_contain((SELECT handle FROM f), bloom_tuple(0.25, 1.0))"))
+        except sqlite3.OperationalError as error:
+            assert "interrupted" in str(error), error
+        db.set_progress_handler(None, 0)
+    expect(set(answers), {1})
+
+
+@test
+def as_many_blocks_as_there_may_be(files):
+    """The database may not have their pages, and nothing of them is left."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k TEXT)", "PRAGMA max_page_count = 50")
+    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 1000000000000)", "bloom: f needs", "50 at most")
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t"])
+    expect(one(db, "PRAGMA integrity_check"), "ok")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
