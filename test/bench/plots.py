@@ -408,7 +408,7 @@ def table(results):
             index = {row["what"]: float(row["value"]) for row in rows if row["kind"] == "index"}
             return [(cost[what] / index[what], place) for place, what in enumerate(texts) if what in cost and what in index]
 
-        lines = [Line("source table", of("filter"), "blue", CIRCLE), Line("standalone", of("set of its own"), "green", DIAMOND)]
+        lines = [Line("source table", of("filter"), "blue", CIRCLE), Line("standalone", of("standalone"), "green", DIAMOND)]
         if lines[0].points:
             far = max(1.1, 1.1 * max(x for line in lines for x, _ in line.points))
             panels.append(Panel(

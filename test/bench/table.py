@@ -1,24 +1,30 @@
 #!/usr/bin/python3
 """
-What a filter that stays up to date costs, beside an index on the same column and a
-table whose PRIMARY KEY the column is.
+What a filter that stays up to date costs, beside an index on the same column.
 
     make bench BENCH=table
     /usr/bin/python3 test/bench/table.py [num_rows [num_repeats]]
 
 Keys are texts of 16 hexadecimal digits in no order.  The contestants take turns, each on a
-database of its own; times are the processor's, a row or a look-up, and as a share of the
-index's, by rollback journal and by WAL.
+database of its own; times are the processor's, by rollback journal and by WAL.  "extra" is what a
+row takes beyond the same table without filter and index, and what is in parentheses is the share of
+the index's.  A standalone filter has no table, so all that a row takes is its own.
 
-  insert       a statement a row, all in one transaction
-  bulk         INSERT ... SELECT of all rows
-  absent, present   one key a look-up, 20,000 within one query: pages in SQLite's cache
-  grown        absent, in the layers that it grew by, before 'rebuild'
-  cold         the same with a page cache of 100 KB
+  insert       a statement a row, all in one transaction: extra
+  bulk         a row of INSERT ... SELECT of all: extra
+  delete       a row of DELETE of a tenth of all: extra
+  upsert       INSERT ... ON CONFLICT DO NOTHING of keys that are there, the column UNIQUE: extra
+  upsert journal  bytes of the journal that this leaves, a row
+  first        milliseconds of a connection's first look-up while all keys are unmerged
+  absent       one key a look-up, 20,000 within one query: merged; 10,000 unmerged; all unmerged
+  present      the same of keys that are there, merged
   statement    an absent key, one statement each, in one transaction
   scan         absent keys by the handle
+  cold         absent, with a page cache of 100 KB
+  merge        'merge' of all rows into an empty filter; CREATE INDEX
+  merge 10,000 microseconds a row of the next 10,000
   rebuild      of the filter; REINDEX of the index
-  space        bytes a row
+  space        bytes a row, merged
 """
 import os
 import sys
@@ -29,38 +35,35 @@ from harness import timed
 # OFF would hide the journal, which who writes pays for.
 JOURNALS = "WAL", "DELETE"
 NUM_TESTED = 20_000
+NUM_LATE = 10_000
 KINDS = {
-    "no filter": (),
+    "none": (),
     "index": ("CREATE INDEX t_k ON t(k)",),
-    "primary key": (),
     "filter": ("CREATE VIRTUAL TABLE f USING bloom(t, k)",),
     "filter with room": ("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = {})",),
-    "set of its own": ("CREATE VIRTUAL TABLE f USING bloom(capacity = {})",),
+    "standalone": ("CREATE VIRTUAL TABLE f USING bloom(capacity = {})",),
 }
-LOOKUP = {
-    "index": "SELECT sum(EXISTS (SELECT 1 FROM t WHERE k = a.k)) FROM {} AS a",
-    "primary key": "SELECT sum(EXISTS (SELECT 1 FROM t WHERE k = a.k)) FROM {} AS a",
-    "filter with room": "SELECT sum((SELECT count(*) FROM f(a.k))) FROM {} AS a",
-    "filter": "SELECT sum((SELECT count(*) FROM f(a.k))) FROM {} AS a",
-    "set of its own": "SELECT sum((SELECT count(*) FROM f(a.k))) FROM {} AS a",
-}
-ONE = {
-    "index": "SELECT EXISTS (SELECT 1 FROM t WHERE k = ?)",
-    "primary key": "SELECT EXISTS (SELECT 1 FROM t WHERE k = ?)",
-    "filter with room": "SELECT count(*) FROM f(?)",
-    "filter": "SELECT count(*) FROM f(?)",
-    "set of its own": "SELECT count(*) FROM f(?)",
-}
+EXTRA = "insert", "bulk", "delete", "upsert"
+OTHERS = ("upsert journal", "first", "absent", "absent, 10,000 unmerged", "absent, all unmerged", "present", "statement", "scan",
+          "cold", "merge", "merge 10,000", "rebuild", "space")
+BYTES = "upsert journal", "space"
+MILLISECONDS = "first",
 
 
-def open_new(kind, num_rows, mode):
+def lookup(kind, table):
+    if kind == "index":
+        return f"SELECT sum(EXISTS (SELECT 1 FROM t WHERE k = a.k)) FROM source.{table} AS a"
+    return f"SELECT sum((SELECT count(*) FROM f(a.k))) FROM source.{table} AS a"
+
+
+def open_new(kind, num_rows, mode, source, table="CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)"):
     path = os.path.join(harness.FOLDER, "table.db")
     harness.remove_database(path)
     os.makedirs(harness.FOLDER, exist_ok=True)
     db = harness.connect(path, 512)
     db.executescript(f"PRAGMA journal_mode = {mode}; PRAGMA synchronous = OFF")
-    db.execute("CREATE TABLE t(k TEXT PRIMARY KEY) WITHOUT ROWID" if kind == "primary key" else
-               "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)")
+    db.execute("ATTACH ? AS source", (source,))
+    db.execute(table)
     for sql in KINDS[kind]:
         db.execute(sql.format(num_rows))
     return db
@@ -71,56 +74,90 @@ def execute_each(db, sql, rows):
         db.execute(sql, row).fetchone()
 
 
-def measure(kind, mode, keys, absent, source):
-    """What one contestant takes: {name: microseconds or bytes}."""
-    found = {}
-    n = len(keys)
-    target = "f(key)" if kind == "set of its own" else "t(k)"
-    insert = f"INSERT INTO {target} VALUES (?)"
-    db = open_new(kind, n, mode)
-    db.execute("BEGIN")
-    found["insert"] = timed(lambda: execute_each(db, insert, keys) or db.execute("COMMIT")) / n
-    db.close()
+def size_of(db, *names):
+    return db.execute("SELECT sum(pgsize) FROM dbstat WHERE name IN (%s)" % ", ".join("?" * len(names)), names).fetchone()[0]
 
-    db = open_new(kind, n, mode)
-    db.execute("ATTACH ? AS source", (source,))
+
+def measure_writing(kind, mode, keys, source, found):
+    n = len(keys)
+    target = "f(key)" if kind == "standalone" else "t(k)"
+    db = open_new(kind, n, mode, source)
+    db.execute("BEGIN")
+    found["insert"] = timed(lambda: execute_each(db, f"INSERT INTO {target} VALUES (?)", keys) or db.execute("COMMIT")) / n
+    db.close()
+    if kind not in ("index", "standalone"):  # what a UNIQUE column has already
+        db = open_new(kind, n, mode, source, "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT UNIQUE)")
+        db.execute("INSERT INTO t(k) SELECT k FROM source.present")
+        if kind != "none":
+            db.execute("INSERT INTO f(f) VALUES ('merge')")
+        upsert = "INSERT INTO t(k) SELECT k FROM source.present WHERE true ON CONFLICT DO NOTHING"
+        found["upsert"] = timed(lambda: db.execute(upsert)) / n
+        if kind != "none":
+            found["upsert journal"] = size_of(db, "f_new") / n
+        db.close()
+    db = open_new(kind, n, mode, source)
     found["bulk"] = timed(lambda: db.execute(f"INSERT INTO {target} SELECT k FROM source.present")) / n
-    if kind == "no filter":
-        return found
-    if kind == "filter":
-        # It grew by layers from an empty table; one is what it should have to be read.
-        query = LOOKUP[kind].format("source.some_absent")
-        db.execute(query).fetchone()
-        found["grown"] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
-        db.execute("INSERT INTO f(f) VALUES ('rebuild')")
+    return db
+
+
+def measure_merging(db, kind, found, n):
+    if kind == "index":
+        db.execute("DROP INDEX t_k")
+        found["merge"] = timed(lambda: db.execute(KINDS["index"][0])) / n
+        return
+    found["first"] = timed(lambda: db.execute("SELECT count(*) FROM f('x')").fetchone())
+    query = lookup(kind, "some_absent")
+    found["absent, all unmerged"] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
+    found["merge"] = timed(lambda: db.execute("INSERT INTO f(f) VALUES ('merge')")) / n
+
+
+def measure_reading(db, kind, absent, found):
     db.execute("BEGIN")
     for what, name in (("absent", "some_absent"), ("present", "some_present")):
-        query = LOOKUP[kind].format("source." + name)
-        db.execute(query).fetchone()
-        found[what] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
+        query = lookup(kind, name)
         answer = db.execute(query).fetchone()[0]
+        found[what] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
         assert what == "absent" or answer == NUM_TESTED, (kind, answer)
         assert what == "present" or answer < NUM_TESTED / 20, (kind, answer)
-    found["statement"] = timed(lambda: execute_each(db, ONE[kind], absent)) / len(absent)
-    if kind in ("filter", "filter with room", "set of its own"):
+    one = "SELECT EXISTS (SELECT 1 FROM t WHERE k = ?)" if kind == "index" else "SELECT count(*) FROM f(?)"
+    found["statement"] = timed(lambda: execute_each(db, one, absent)) / len(absent)
+    if kind != "index":
         scan = "SELECT count(*) FROM source.some_absent WHERE bloom_may_contain((SELECT handle FROM f), k)"
         db.execute(scan).fetchone()
         found["scan"] = timed(lambda: db.execute(scan).fetchone()) / NUM_TESTED
     db.execute("COMMIT")
-    if kind == "filter":
-        found["rebuild"] = timed(lambda: db.execute("INSERT INTO f(f) VALUES ('rebuild')")) / n
-    elif kind == "index":
-        found["rebuild"] = timed(lambda: db.execute("REINDEX t_k")) / n
-    db.close()
 
+
+def measure(kind, mode, keys, absent, source):
+    """What one contestant takes: {name: seconds or bytes}."""
+    found = {}
+    n = len(keys)
+    db = measure_writing(kind, mode, keys, source, found)
+    if kind == "none":
+        found["delete"] = timed(lambda: db.execute("DELETE FROM t WHERE id % 10 = 0")) / (n / 10)
+        return found
+    if kind != "standalone":
+        measure_merging(db, kind, found, n)
+    measure_reading(db, kind, absent, found)
+    names = ("t_k",) if kind == "index" else ("f_pages", "f_new")
+    found["space"] = size_of(db, *names) / n
+    if kind == "standalone":
+        return found
+    rebuild = "REINDEX t_k" if kind == "index" else "INSERT INTO f(f) VALUES ('rebuild')"
+    found["rebuild"] = timed(lambda: db.execute(rebuild)) / n
+    db.execute(f"INSERT INTO t(k) SELECT k || 'x' FROM source.present LIMIT {NUM_LATE}")
+    query = lookup(kind, "some_absent")
+    db.execute(query).fetchone()
+    found["absent, 10,000 unmerged"] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
+    if kind != "index":
+        found["merge 10,000"] = timed(lambda: db.execute("INSERT INTO f(f) VALUES ('merge')")) / NUM_LATE
+    found["delete"] = timed(lambda: db.execute("DELETE FROM t WHERE id % 10 = 0")) / (n / 10)
+    db.close()
     db = harness.connect(os.path.join(harness.FOLDER, "table.db"))
     db.execute("PRAGMA cache_size = -100")
     db.execute("ATTACH ? AS source", (source,))
-    query = LOOKUP[kind].format("source.some_absent")
     # Each statement finds the filter's own pages gone, too.
     found["cold"] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
-    name = {"index": "t_k", "primary key": "t"}.get(kind, "f_pages")
-    found["space"] = db.execute("SELECT sum(pgsize) FROM dbstat WHERE name = ?", (name,)).fetchone()[0] / n
     db.close()
     return found
 
@@ -136,25 +173,28 @@ def show(values, num_rows, num_repeats, mode):
     """A table of medians, and as a share of the index's."""
     median = harness.statistics.median
     print(f"SQLite {harness.sqlite3.sqlite_version}, {num_rows:,} rows, journal_mode {mode}, medians of {num_repeats}:"
-          " us (space: bytes), and as a share of the index's\n")
-    for what in ("insert", "bulk", "absent", "present", "grown", "cold", "statement", "scan", "rebuild", "space"):
-        line = f"{what:10}"
-        for kind in KINDS:
-            if what not in values[kind]:
-                line += f" | {kind}: -"
+          " us (first: ms; space: bytes), and as a share of the index's\n")
+    for what in EXTRA + OTHERS:
+        line = f"{what:24}"
+        own = {kind: values[kind].get(what) for kind in KINDS}
+        if what in EXTRA:
+            own = {kind: each if kind == "standalone" else [v - w for v, w in zip(each, values["none"][what])]
+                   for kind, each in own.items() if each}
+            line += f" | none: {median(values['none'][what]) * 1e6:.2f}"
+        for kind in list(KINDS)[1:]:
+            if not own.get(kind):
                 continue
-            value = median(values[kind][what]) * (1 if what == "space" else 1e6)
-            line += f" | {kind}: {value:.2f}"
-            if what in values["index"] and kind != "index":
-                ratio = median(v / i for v, i in zip(values[kind][what], values["index"][what]))
-                line += f" ({ratio:.2f})"
+            scale = 1 if what in BYTES else 1e3 if what in MILLISECONDS else 1e6
+            line += f" | {kind}: {median(own[kind]) * scale:.2f}"
+            if kind != "index" and own.get("index"):
+                line += f" ({median(own[kind]) / median(own['index']):.2f})"
         print(line)
     print()
 
 
 def main():
     num_rows = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
-    num_repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    num_repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     results = harness.Results("table", ("rows", "journal", "kind", "what", "repeat", "value"),
                               "seconds (space: bytes), a row or a look-up")
     source = harness.database(f"table-{num_rows}", lambda db: fill(db, num_rows))

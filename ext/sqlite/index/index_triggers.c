@@ -118,20 +118,6 @@ static int index_set_doubt(index_source *source, const char *doubt){
   return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Sets *can_stop to whether a trigger may keep ours from firing, as RAISE(IGNORE) does, and what fails
-** under OR FAIL: one of another bloom_index, or that does no more, cannot. */
-static int index_find_can_stop(bloom_index *index, const char *sql, int *can_stop){
-  char *target;
-  int rc;
-  *can_stop = 1;
-  if( sqlite3_strglob("* BEGIN INSERT INTO \"*_changed\"(id) VALUES (* ON CONFLICT DO NOTHING; END", sql)!=0 ) return SQLITE_OK;
-  if( strcmp(strchr(sql, ';'), "; END")!=0 ) return SQLITE_OK; /* it has another statement */
-  rc = bloom_trigger_target(index->connection, index->schema, sql, &target);
-  *can_stop = target==NULL || sqlite3_strglob("*(id INTEGER UNIQUE)", target)!=0;
-  sqlite3_free(target);
-  return rc;
-}
-
 /* Doubts what a newer trigger on the source may keep from ours, and triggers of ours that were
 ** made again with the table. */
 static int index_check_order(bloom_index *index, index_source *source, const bloom_triggers *ours){
@@ -149,7 +135,7 @@ static int index_check_order(bloom_index *index, index_source *source, const blo
   rc = bloom_triggers_read_on(index->connection, index->schema, source->name, &all);
   for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
     int can_stop = 0;
-    if( all.rows[i].order>guard ) rc = index_find_can_stop(index, all.rows[i].sql, &can_stop);
+    if( all.rows[i].order>guard ) rc = bloom_trigger_can_stop(index->connection, index->schema, all.rows[i].sql, &can_stop);
     if( rc!=SQLITE_OK || !can_stop ) continue;
     source->may_be_well |= source->doubt==NULL;
     rc = index_set_doubt(source, "the table has a trigger that is newer than the index; 'rebuild' repairs it");

@@ -67,24 +67,40 @@ int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){
   return triggers->num_rows>0;
 }
 
-int bloom_trigger_target(bloom_connection *connection, const char *schema, const char *sql, char **target){
+/* Triggers that only write to a table which refuses no row, and that table: a filter's, a bloom_index's. */
+static const struct {
+  const char *trigger, *table;
+} harmless_triggers[] = {
+  {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, random()); END", "CREATE TABLE *_new*(key*, r)"},
+  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END", "CREATE TABLE *_changed*(id INTEGER UNIQUE)"},
+  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (* ON CONFLICT DO NOTHING; END", "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
+};
+
+/* Finds the table that the first INSERT writes to; NULL if there is another statement, or RAISE(). */
+static char *only_target(const char *sql){
   bloom_token token, into = bloom_token_first("");
-  sqlite3_stmt *row;
-  char *name;
-  int rc;
-  *target = NULL;
+  int num_statements = 0;
   for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
-    if( bloom_token_is(token, "RAISE") && bloom_token_after(token).kind=='(' ) return SQLITE_OK;
+    if( bloom_token_is(token, "RAISE") && bloom_token_after(token).kind=='(' ) return NULL;
     if( bloom_token_is(token, "INTO") ) into = token;
+    num_statements += token.kind==';';
   }
-  name = bloom_token_unquoted(bloom_token_after(into));
-  if( name==NULL ) return SQLITE_NOMEM;
-  rc = bloom_sql_prepare(connection, &row, "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'table' AND name = %Q COLLATE NOCASE",
-                         schema, name);
-  sqlite3_free(name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, row);
-  if( rc==SQLITE_ROW ) rc = bloom_sql_copy_text(row, 0, target);
-  return bloom_sql_end(row, rc);
+  return num_statements==1 ? bloom_token_unquoted(bloom_token_after(into)) : NULL;
+}
+
+int bloom_trigger_can_stop(bloom_connection *connection, const char *schema, const char *sql, int *can_stop){
+  sqlite3_int64 is_harmless = 0;
+  size_t i;
+  int rc = SQLITE_OK;
+  for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){
+    char *target = sqlite3_strglob(harmless_triggers[i].trigger, sql)==0 ? only_target(sql) : NULL;
+    if( target==NULL ) continue;
+    rc = bloom_sql_integer(connection, &is_harmless, "SELECT sql GLOB %Q FROM \"%w\".sqlite_master WHERE type = 'table'"
+                           " AND name = %Q COLLATE NOCASE", harmless_triggers[i].table, schema, target);
+    sqlite3_free(target);
+  }
+  *can_stop = !is_harmless;
+  return rc;
 }
 
 char *bloom_trigger_body_begin(const char *table){

@@ -39,9 +39,9 @@ int bloom_triggers_read(
 int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers);
 void bloom_triggers_free(bloom_triggers *triggers);
 
-/* Sets *target to the text of the table that a trigger's last INSERT writes to, to be freed; NULL: the
-** trigger has RAISE(), or there is no such table. */
-int bloom_trigger_target(bloom_connection *connection, const char *schema, const char *sql, char **target);
+/* Sets *can_stop to whether a trigger may keep others from firing, as RAISE(IGNORE) does: those of a filter or
+** a bloom_index only write to a table of theirs, and cannot. */
+int bloom_trigger_can_stop(bloom_connection *connection, const char *schema, const char *sql, int *can_stop);
 
 /* Drops those that were read. */
 int bloom_triggers_drop(bloom_connection *connection, const char *schema, const bloom_triggers *triggers);

@@ -74,12 +74,20 @@ static int vtab_disconnect(sqlite3_vtab *base){
   bloom_vtab_args_free(&vtab->args);
   sqlite3_free(vtab->schema);
   sqlite3_free(vtab->name);
+  sqlite3_free(vtab->quoted_name);
   sqlite3_free(vtab->pages);
   sqlite3_free(vtab->journal);
   sqlite3_free(vtab->doubt);
   sqlite3_free(base->zErrMsg); /* SQLite takes some methods' alone */
   sqlite3_free(vtab);
   return SQLITE_OK;
+}
+
+/* A name as it is written in SQL; quotes stand around what needs them. */
+static char *quoted(const char *name){
+  const char *c = name;
+  for(; (*c>='a' && *c<='z') || (*c>='A' && *c<='Z') || *c=='_' || (c>name && *c>='0' && *c<='9'); c++){}
+  return sqlite3_mprintf(*name && *c==0 ? "%s" : "\"%w\"", name);
 }
 
 /* Reads nothing: a table that is damaged can be dropped.  args: module, database, table,
@@ -96,9 +104,10 @@ static int vtab_connect(
   vtab->schema = sqlite3_mprintf("%s", args[1]);
   vtab->file = bloom_database_file(db, args[1]);
   vtab->name = sqlite3_mprintf("%s", args[2]);
+  vtab->quoted_name = quoted(args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
   vtab->journal = sqlite3_mprintf("%s_new", args[2]);
-  rc = vtab->schema && vtab->name && vtab->pages && vtab->journal ? SQLITE_OK : SQLITE_NOMEM;
+  rc = vtab->schema && vtab->name && vtab->quoted_name && vtab->pages && vtab->journal ? SQLITE_OK : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
   if( rc==SQLITE_OK && is_own_column(vtab->name, bloom_vtab_num_parts(vtab)) ){
     rc = bloom_fail_vtab(error, NAME_OF_COLUMN, vtab->name);

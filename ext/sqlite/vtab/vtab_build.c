@@ -209,9 +209,9 @@ static int refuse_indexed_pages(bloom_vtab *vtab){
   return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has an index, which keeps bloom from writing to it: drop the index first", vtab->pages);
 }
 
-/* Drops the journal if it is not the table that CREATE made, or has an index.  Else it stays: SQLite drops no
-** table while a query is open. */
-static int drop_other_journal(bloom_vtab *vtab){
+/* Fails if the journal is not the table that CREATE made, or has an index: SQLite drops neither while a statement
+** runs, as this one does. */
+static int refuse_other_journal(bloom_vtab *vtab){
   char *text = bloom_vtab_journal_text(vtab);
   sqlite3_int64 num_others = 0;
   int rc = SQLITE_NOMEM;
@@ -220,7 +220,8 @@ static int drop_other_journal(bloom_vtab *vtab){
                            " AND type <> 'trigger' AND sql IS NOT 'CREATE TABLE %q'", vtab->schema, vtab->journal, text);
   }
   sqlite3_free(text);
-  return rc==SQLITE_OK && num_others>0 ? drop_table(vtab, "_new", "*") : rc;
+  if( rc!=SQLITE_OK || num_others==0 ) return rc;
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: table %s has an index, or is not the one that bloom made: drop it, then 'rebuild'", vtab->journal);
 }
 
 /* Builds the filter from what its triggers say, or, where they do not, from what CREATE said.  What is
@@ -236,7 +237,6 @@ static int rebuild(bloom_vtab *vtab, char **error){
     rc = fill(vtab, &source, args, &layout, 0);
   }else if( rc==SQLITE_OK ){
     rc = bloom_vtab_drop_triggers(vtab);
-    if( rc==SQLITE_OK ) rc = drop_other_journal(vtab);
     if( rc==SQLITE_OK ) rc = make_all(vtab, &source, args, &layout, 0);
     rc = take_back(vtab, rc);
   }
@@ -255,6 +255,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   }
   rc = refuse_rows_on_their_way(vtab, 0, &vtab->base.zErrMsg);
   if( rc==SQLITE_OK ) rc = refuse_indexed_pages(vtab);
+  if( rc==SQLITE_OK ) rc = refuse_other_journal(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( rc==SQLITE_CORRUPT_VTAB ){
     bloom_vtab_forget_message(vtab);
@@ -285,6 +286,11 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
   return rc;
 }
 
+static int fail_in_doubt(bloom_vtab *vtab, const char *why){
+  char *text = bloom_vtab_say_doubt(vtab, why);
+  return text ? bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
+}
+
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
@@ -296,14 +302,15 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   }
   rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
-  /* What is in doubt is for 'rebuild', and its note says so. */
-  if( rc!=SQLITE_OK || vtab->doubt || !vtab->is_checked ) return bloom_vtab_failure(vtab, rc);
+  /* What is in doubt is for 'rebuild'. */
+  if( rc==SQLITE_OK && (vtab->doubt || !vtab->is_checked) ) return fail_in_doubt(vtab, vtab->doubt ? vtab->doubt : "the schema cannot be read now");
   if( max_rows==0 ) rc = find_room(vtab, &wants_room);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   if( wants_room ) return bloom_vtab_rebuild(vtab);
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
   rc = bloom_vtab_take_unmerged(vtab, max_rows, &batch);
+  if( rc==SQLITE_EMPTY ) rc = fail_in_doubt(vtab, BLOOM_VTAB_BROKEN_JOURNAL);
   if( rc==SQLITE_OK && batch.has_written ) rc = set_merged_at(vtab, &layout);
   if( rc==SQLITE_OK && batch.has_written ) rc = bloom_vtab_write_layout(vtab, &layout);
   bloom_vtab_batch_free(&batch);

@@ -75,6 +75,7 @@ typedef struct bloom_vtab {
   sqlite3_vtab base; /* first, for SQLite */
   bloom_connection *connection;
   char *schema, *name;
+  char *quoted_name;     /* as it is written in SQL */
   char *pages, *journal; /* the names of its tables */
   void *file;            /* that SQLite had open for this database: bloom_vtab_locate() */
   bloom_database_state state;
@@ -190,8 +191,8 @@ void bloom_vtab_close_journal(bloom_vtab *vtab);
 /* The rows that were not merged. */
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows);
 
-/* Adds the keys of at most max_rows rows behind the first, 0: all, to a batch, and takes these rows
-** away.  *layout gets the journal's new mark. */
+/* Adds the keys of at most max_rows rows behind the first, 0: all, to a batch, whose layout gets the journal's
+** new mark, and takes these rows away.  SQLITE_EMPTY if the journal is not the one that the layout means. */
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch);
 
 /* Leaves one row in the journal, without a key. */
@@ -241,6 +242,10 @@ int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain);
 
 /* Why every key may be in the filter; NULL: it is certain, or the schema cannot be read. */
 const char *bloom_vtab_doubt(const bloom_vtab *vtab);
+
+/* The note for that, to be freed. */
+char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
+#define BLOOM_VTAB_BROKEN_JOURNAL "its journal was emptied or made again"
 
 /* -- Making and merging: vtab_build.c ------------------------------------------------------------ */
 

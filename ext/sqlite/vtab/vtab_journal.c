@@ -13,29 +13,31 @@
 
 #include "../errors.h"
 
-/* Appends "key", or "key_1, key_2 ...". */
-static void append_key_columns(sqlite3_str *sql, const bloom_vtab *vtab){
+/* Appends the key's columns, each in a format: "key", or "key_1, key_2 ...". */
+static void append_key_columns(sqlite3_str *sql, const bloom_vtab *vtab, const char *before, const char *after){
   int i;
-  if( vtab->args.num_columns==1 ) sqlite3_str_appendall(sql, "key");
-  for(i=1; i<=bloom_vtab_num_parts(vtab); i++) sqlite3_str_appendf(sql, "%skey_%d", i>1 ? ", " : "", i);
+  if( vtab->args.num_columns==1 ) sqlite3_str_appendf(sql, "%skey%s, ", before, after);
+  for(i=1; i<=bloom_vtab_num_parts(vtab); i++) sqlite3_str_appendf(sql, "%skey_%d%s, ", before, i, after);
 }
 
 char *bloom_vtab_journal_text(const bloom_vtab *vtab){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   sqlite3_str_appendf(sql, "\"%w\"(", vtab->journal);
-  append_key_columns(sql, vtab);
-  sqlite3_str_appendall(sql, ", r)");
+  append_key_columns(sql, vtab, "", "");
+  sqlite3_str_appendall(sql, "r)");
   return sqlite3_str_finish(sql);
 }
 
-/* Compiles a SELECT of rowid, whether r is an integer, r and the key, of rows from ?1 on, with the first rowid
-** before all: 0 to 3, and the key's columns from 4 on. */
+/* What SELECT reads of a row, and from FIRST_KEY_COLUMN on its key. */
+enum { ROWID, FIRST_ROWID, IS_INTEGER, MARK, FIRST_KEY_COLUMN };
+
+/* Compiles a SELECT of rows from ?1 on.  That row's own key, which may be long, is NULL if ?2 is it, too. */
 static int prepare_rows(bloom_vtab *vtab, sqlite3_stmt **rows){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  sqlite3_str_appendf(sql, "SELECT (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1), rowid, typeof(r) = 'integer', r, ",
+  sqlite3_str_appendf(sql, "SELECT rowid, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1), typeof(r) = 'integer', r, ",
                       vtab->schema, vtab->journal);
-  append_key_columns(sql, vtab);
-  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema, vtab->journal);
+  append_key_columns(sql, vtab, "CASE WHEN rowid IS NOT ?2 THEN ", " END");
+  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema, vtab->journal);
   return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
 }
 
@@ -87,7 +89,7 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   bloom_combined_hashes hashes;
-  int i, rc = bloom_hashes_of_key(&vtab->layout.rules, NULL, bloom_vtab_key_of_row(&vtab->layout.rules, row, 4, parts), 0, &hashes);
+  int i, rc = bloom_hashes_of_key(&vtab->layout.rules, NULL, bloom_vtab_key_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN, parts), 0, &hashes);
   for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++) rc = bloom_hash_set_add(&vtab->unmerged.hashes, hashes.hashes[i]);
   return rc;
 }
@@ -98,21 +100,23 @@ static int read_rows(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   sqlite3_stmt *row = unmerged->rows;
   int has_row = 0, are_random = 1, rc;
+  sqlite3_clear_bindings(row);
   rc = sqlite3_bind_int64(row, 1, unmerged->is_known ? unmerged->last_rowid : INT64_MIN);
+  if( rc==SQLITE_OK && unmerged->is_known ) rc = sqlite3_bind_int64(row, 2, unmerged->last_rowid);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const sqlite3_int64 rowid = sqlite3_column_int64(row, 1), mark = sqlite3_column_int64(row, 3);
+    const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID), mark = sqlite3_column_int64(row, MARK);
+    const int is_first = !has_row;
     rc = SQLITE_OK;
-    if( unmerged->is_known && !has_row ){
-      has_row = 1;
-      if( sqlite3_column_int64(row, 0)!=unmerged->first_rowid || rowid!=unmerged->last_rowid || mark!=unmerged->last_mark ) return SQLITE_NOTFOUND;
+    has_row = 1;
+    if( is_first && unmerged->is_known ){
+      if( sqlite3_column_int64(row, FIRST_ROWID)!=unmerged->first_rowid || rowid!=unmerged->last_rowid || mark!=unmerged->last_mark ) return SQLITE_NOTFOUND;
       continue;
     }
-    are_random &= sqlite3_column_int(row, 2);
-    if( !has_row ){
+    if( is_first ){
       unmerged->first_rowid = rowid;
       unmerged->first_mark = mark;
     }
-    has_row = 1;
+    are_random &= sqlite3_column_int(row, IS_INTEGER);
     unmerged->last_rowid = rowid;
     unmerged->last_mark = mark;
     rc = add_row_to_set(vtab, row);
@@ -181,10 +185,10 @@ static int add_journal_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab
   *num_rows = 0;
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, INT64_MIN);
   while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows) && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    rc = *num_rows==0 && sqlite3_column_int64(row, 3)!=batch->layout->journal_mark ? SQLITE_EMPTY : SQLITE_OK;
+    rc = *num_rows==0 && sqlite3_column_int64(row, MARK)!=batch->layout->journal_mark ? SQLITE_EMPTY : SQLITE_OK;
     ++*num_rows;
-    *last = sqlite3_column_int64(row, 1);
-    if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(rules, NULL, bloom_vtab_key_of_row(rules, row, 4, parts), 0, &hashes);
+    *last = sqlite3_column_int64(row, ROWID);
+    if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(rules, NULL, bloom_vtab_key_of_row(rules, row, FIRST_KEY_COLUMN, parts), 0, &hashes);
     if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, &hashes);
   }
   if( rc!=SQLITE_EMPTY && rc!=SQLITE_DONE ) bloom_vtab_failure(vtab, rc);
@@ -196,7 +200,6 @@ static int add_journal_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch){
   sqlite3_int64 last = 0, num_rows;
   int rc = add_journal_keys(vtab, max_rows, batch, &last, &num_rows);
-  if( rc==SQLITE_EMPTY ) return SQLITE_OK; /* every key may be in it, as its note says, until 'rebuild' */
   if( rc==SQLITE_OK ) rc = bloom_vtab_batch_finish(batch);
   if( rc!=SQLITE_OK || num_rows==1 ) return rc;
   batch->has_written = 1;

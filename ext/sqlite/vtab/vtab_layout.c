@@ -42,9 +42,9 @@ void bloom_vtab_forget_message(bloom_vtab *vtab){
 }
 
 int bloom_vtab_damaged(bloom_vtab *vtab, const char *what){
-  const char *name = vtab->name;
   const int rc = bloom_fail_vtab(&vtab->base.zErrMsg, vtab->args.table
-    ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it" : "bloom: %s is damaged: %s", name, what, name, name);
+    ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it" : "bloom: %s is damaged: %s", vtab->name, what,
+    vtab->quoted_name, vtab->quoted_name);
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
 
@@ -233,7 +233,7 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
 }
 
 static int fail_old(bloom_vtab *vtab){
-  const char *name = vtab->name;
+  const char *name = vtab->quoted_name;
   if( vtab->args.table==NULL ){
     return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, create it again and insert its keys", name, name);
   }

@@ -212,18 +212,13 @@ static int result_filter(const bloom_vtab_snapshot *snapshot, sqlite3_context *c
 
 /* What is to be said of a filter: *note, to be freed, NULL: nothing. */
 static int find_note(const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, char **note){
-  const char *name = vtab->name, *why = bloom_vtab_doubt(vtab);
-  const int is_lost = why && vtab->is_lost;
+  const char *name = vtab->quoted_name, *why = bloom_vtab_doubt(vtab);
   const sqlite3_int64 num_unmerged = snapshot->num_unmerged;
   *note = NULL;
   if( vtab->args.table==NULL ) return SQLITE_OK;
-  if( snapshot->is_maybe && why && vtab->doubt==NULL ){
-    *note = sqlite3_mprintf("every key may be in it, because %s", why);
-  }else if( snapshot->is_maybe ){
-    if( why==NULL ) why = snapshot->is_broken ? "its journal was emptied or made again" : "the schema cannot be read now";
-    *note = sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it%s%s%s", why, name, name,
-                            is_lost ? ", if its table is still called " : "", is_lost ? vtab->args.table : "",
-                            is_lost ? "; else drop it and create it again" : "");
+  if( snapshot->is_maybe ){
+    if( why==NULL ) why = snapshot->is_broken ? BLOOM_VTAB_BROKEN_JOURNAL : "the schema cannot be read now";
+    *note = bloom_vtab_say_doubt(vtab, why);
   }else if( num_unmerged>MANY_UNMERGED || (num_unmerged>=FEW_UNMERGED && num_unmerged>snapshot->num_keys / 10) ){
     *note = sqlite3_mprintf("%lld keys are not merged; INSERT INTO %s(%s) VALUES ('merge') makes look-ups faster", num_unmerged, name, name);
   }else if( snapshot->is_full ){
@@ -301,7 +296,7 @@ static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
   }
   if( rc==SQLITE_OK && num_missed>0 ){
     *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table; INSERT INTO %s(%s) VALUES "
-                               "('rebuild') repairs it", vtab->name, num_missed, num_keys, vtab->name, vtab->name);
+                               "('rebuild') repairs it", vtab->name, num_missed, num_keys, vtab->quoted_name, vtab->quoted_name);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
   }
   bloom_vtab_snapshot_free(snapshot);

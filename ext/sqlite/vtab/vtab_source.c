@@ -266,3 +266,11 @@ const char *bloom_vtab_doubt(const bloom_vtab *vtab){
   /* A merge may be rolled back between the journal and the pages. */
   return vtab->doubt==NULL && vtab->is_uncommitted ? "PRAGMA read_uncommitted is on" : vtab->doubt;
 }
+
+char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
+  const char *name = vtab->quoted_name;
+  if( vtab->doubt==NULL && vtab->is_uncommitted ) return sqlite3_mprintf("every key may be in it, because %s", why);
+  return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it%s%s%s", why, name, name,
+                         vtab->doubt && vtab->is_lost ? ", if its table is still called " : "", vtab->doubt && vtab->is_lost ? vtab->args.table : "",
+                         vtab->doubt && vtab->is_lost ? "; else drop it and create it again" : "");
+}

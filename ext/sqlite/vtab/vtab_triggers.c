@@ -44,20 +44,32 @@ static int kind_of(const char *name){
   return kind;
 }
 
+/* The condition that there is a key, and of an UPDATE that it is another: 1 is 1.0, but as text it is not.  Of
+** several columns as one CASE, since a chain of OR would be too deep for a program that limits the depth of
+** expressions to 10. */
+static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_update){
+  const int is_one = args->num_columns==1;
+  const char *column;
+  int i;
+  if( !is_one ) sqlite3_str_appendall(sql, "CASE");
+  for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, is_one ? "new.\"%w\" IS NOT NULL" : " WHEN new.\"%w\" IS NULL THEN 0", args->columns[i]);
+  for(i=0; is_update && i<args->num_columns; i++){
+    column = args->columns[i];
+    sqlite3_str_appendf(sql, is_one ? " AND (old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" OR typeof(old.\"%w\") <> typeof(new.\"%w\"))"
+      : " WHEN old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" THEN 1 WHEN typeof(old.\"%w\") <> typeof(new.\"%w\") THEN 1",
+      column, column, column, column);
+  }
+  if( !is_one ) sqlite3_str_appendall(sql, is_update ? " ELSE 0 END" : " ELSE 1 END");
+}
+
 /* What comes after a trigger's name, to be freed. */
 static char *trigger_text(const bloom_vtab *vtab, const char *table, const bloom_vtab_args *args, int kind){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   char *journal = bloom_vtab_journal_text(vtab);
-  const char *column;
   int i;
   sqlite3_str_appendf(sql, "%s ON \"%w\" WHEN ", kinds[kind].event, table);
-  for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "%snew.\"%w\" IS NOT NULL", i ? " AND " : "", args->columns[i]);
-  for(i=0; kind!=BEFORE_INSERT && i<args->num_columns; i++){
-    column = args->columns[i];
-    sqlite3_str_appendf(sql, "%sold.\"%w\" COLLATE BINARY IS NOT new.\"%w\" OR typeof(old.\"%w\") <> typeof(new.\"%w\")",
-                        i ? " OR " : " AND (", column, column, column, column);
-  }
-  sqlite3_str_appendf(sql, "%s BEGIN INSERT INTO %s VALUES (", kind!=BEFORE_INSERT ? ")" : "", journal ? journal : "");
+  append_when(sql, args, kind!=BEFORE_INSERT);
+  sqlite3_str_appendf(sql, " BEGIN INSERT INTO %s VALUES (", journal ? journal : "");
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
   sqlite3_str_appendall(sql, "random()); END");
   if( journal ) sqlite3_free(journal);
