@@ -35,7 +35,7 @@ EXPECTED = re.compile(
     r"|^no: |foreign key mismatch|levels of trigger recursion|nested too deep|abort due to ROLLBACK|no such savepoint|cannot VACUUM|in progress|within a transaction"
     r"|no transaction|user-defined function raised|error in trigger tr_|columns? (specified )?in (view|trigger) tr_|another row available|cannot release"
     r"|integer overflow|string or blob too big|ON CONFLICT clause does not match|string|callback requested|no such trigger: tr_")
-REFUSED = re.compile(r"bloom: .*(while|within|inside|in a trigger|running|runs|cannot be)")
+REFUSED = re.compile(r"bloom: .*(while another statement writes|every key may be in it)")
 UNCERTAIN = "every key"
 
 
