@@ -242,7 +242,7 @@ def rebuild_makes_it_whole(db, keys="SELECT k FROM t", filter_="f"):
 
 
 # What f has, and whether it is standalone then.
-SHADOW_TABLES = [("f_pages", False), ("f_new", False), ("f_guard", False), ("f_pages", True)]
+SHADOW_TABLES = [("f_pages", False), ("f_new", False), ("f_pages", True)]
 
 
 # -- The schema -----------------------------------------------------------------------------

@@ -31,11 +31,11 @@ VALUES = [None, None, 0, 1, 7, -2, 10, 2**53 + 1, 2**63 - 1, -2**63, 0.0, -0.0, 
 DEFAULTS = ["", "", "", " DEFAULT 7", " DEFAULT 'Ada'", " DEFAULT '07'", " DEFAULT NULL", " DEFAULT 1.0", " DEFAULT x'31'", " DEFAULT -3", " DEFAULT (NULL)"]
 # What may go wrong. Whatever else a statement says is a fault; so is an error of bloom's own from a write to a source.
 EXPECTED = re.compile(
-    r"UNIQUE constraint|FOREIGN KEY|NOT NULL constraint|CHECK constraint|datatype mismatch|cannot store|is locked|is busy|interrupted|is full"
+    r"^constraint failed$|UNIQUE constraint|FOREIGN KEY|NOT NULL constraint|CHECK constraint|datatype mismatch|cannot store|is locked|is busy|interrupted|is full"
     r"|^no: |foreign key mismatch|levels of trigger recursion|nested too deep|abort due to ROLLBACK|no such savepoint|cannot VACUUM|in progress|within a transaction"
     r"|no transaction|user-defined function raised|error in trigger tr_|columns? (specified )?in (view|trigger) tr_|another row available|cannot release"
     r"|integer overflow|string or blob too big|ON CONFLICT clause does not match|string|callback requested|no such trigger: tr_")
-REFUSED = re.compile(r"bloom: .*(while|within|inside|in a trigger|running|runs|cannot be)")
+REFUSED = re.compile(r"bloom: .*(while another statement writes|every key may be in it)")
 UNCERTAIN = "every key"
 
 
