@@ -2,7 +2,7 @@
 # A table and its bloom_index, side by side: sh test/index/run.sh [--long]
 #
 # model.py changes tables at random and asks both the same; real_data.py searches texts of the
-# system; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
+# system; regexps.py asks those who match regular expressions whether a text has what is required; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
 # identity.py puts other files under statements that are held; writers.py and damage.py have a
 # case for each thing that fell once; steps.py counts how much is read; faults.sql is for
 # test/vtab/faults.c, which fails memory, disk and what else there is.  --long: 200,000 queries and 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
@@ -37,6 +37,7 @@ make_icu() {
 }
 random 'model, this SQLite' "$PYTHON" test/index/model.py --runs $runs
 random 'real data, this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
+random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --patterns 100000}
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --runs $hostile --seed "$seed"
 adds_up 'kills' "$PYTHON" test/index/kills.py --kills $kills --seed "$seed"
 adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
