@@ -65,9 +65,10 @@ static int regexp_is_hex_digit(uint8_t byte){
   return regexp_is_digit(byte) || (byte>='a' && byte<='f');
 }
 
-/* 1 if chars has a byte that is not 0. */
+/* 1 if chars has the byte. */
 static int regexp_is_one_of(uint8_t byte, const char *chars){
-  return byte && strchr(chars, byte)!=NULL;
+  while( *chars && (uint8_t)*chars!=byte ) chars++;
+  return *chars!=0;
 }
 
 /* The bytes of a character if it is one in well-formed UTF-8, else 0. */
