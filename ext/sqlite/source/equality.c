@@ -339,3 +339,7 @@ int bloom_text_may_be_number(sqlite3_value *value){
   const char *text = text_of(value, &num_bytes);
   return form_of(text, num_bytes)!=FORM_TEXT;
 }
+
+int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes){
+  return form_of((const char *)text, num_bytes)!=FORM_TEXT;
+}

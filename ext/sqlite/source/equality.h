@@ -81,7 +81,8 @@ int bloom_plain_text_hash(
   bloom_key_hashes *hashes
 );
 
-/* 1 if a TEXT may look like a number to SQLite. */
+/* 1 if a TEXT may look like a number to SQLite; the second of its bytes. */
 int bloom_text_may_be_number(sqlite3_value *value);
+int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes);
 
 #endif
