@@ -110,7 +110,7 @@ def it_grows(files):
         db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT {0} UNION ALL SELECT i + 1 FROM c WHERE i < {0} + 999)"
                    " SELECT i, 1000000000000000000 + i * 7 FROM c".format(size - 999))
         command(db, "by_big", "merge")
-        blocks, fill = db.execute("SELECT big_blocks, big_fill FROM by_big_state").fetchall()[0]
+        blocks, fill = db.execute("SELECT blocks_1, fill_1 FROM by_big_state").fetchall()[0]
         groups.add(blocks // 64)
         assert 0.4 < fill < 0.55, "%d blocks, of which %f is filled" % (blocks, fill)
         for quote in "", "'":
@@ -130,7 +130,7 @@ def it_grows(files):
     db.execute("DELETE FROM log WHERE id % 10")
     db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 30001 UNION ALL SELECT i + 1 FROM c WHERE i < 33000) SELECT i, i FROM c")
     command(db, "by_big", "merge")
-    assert one(db, "SELECT big_blocks FROM by_big_state") < blocks // 2
+    assert one(db, "SELECT blocks_1 FROM by_big_state") < blocks // 2
 
 
 @test
@@ -141,7 +141,7 @@ def the_last_tier(files):
             "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4700) SELECT i, i || ' ' || hex(randomblob(700)) FROM c",
             "CREATE VIRTUAL TABLE log_index USING bloom_index(log, message LIKE, bits_per_block = 1024)")
     command(db, "log_index", "merge")
-    num_blocks = one(db, "SELECT message_like_blocks FROM log_index_state")
+    num_blocks = one(db, "SELECT blocks_1 FROM log_index_state")
     assert num_blocks > 4032, num_blocks
     for i in 1, 77, 4100:
         pattern = one(db, "SELECT '%' || substr(message, 300, 60) || '%' FROM log WHERE id = ?", i)

@@ -314,7 +314,7 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
 static int candidates_add_unmerged(bloom_index *index, const index_layout *layout, index_intervals *intervals){
   index_intervals unmerged = {0}, all = {0};
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(index->connection, &row, "SELECT id FROM (SELECT id FROM \"%w\".\"%w_changed\" UNION ALL SELECT -1) ORDER BY id",
+  int rc = bloom_sql_prepare(index->connection, &row, "SELECT c.id FROM (SELECT c.id FROM \"%w\".\"%w_changed\" AS c UNION ALL SELECT -1) AS c ORDER BY c.id",
                              index->schema, index->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);

@@ -344,7 +344,7 @@ int index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *
 int index_merge_is_worn(index_merge_state *merge, int *is_worn){
   bloom_index *index = merge->index;
   uint64_t num_blocks = INDEX_SLOTS; /* the least that was merged */
-  const char *id = index->config.columns[index->config.id_column].name;
+  const char *id = index->columns.id_name;
   sqlite3_int64 num_had = 0, num_have = 0, num_rows;
   index_reader reader;
   int i, key = 0, rc = SQLITE_OK;
@@ -365,7 +365,7 @@ int index_merge_is_worn(index_merge_state *merge, int *is_worn){
     if( block>0 ) rc = index_reader_end(&reader, block - 1, &before);
     if( rc==SQLITE_OK ) rc = index_reader_end(&reader, block, &end);
     if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &num_rows,
-      "SELECT count(*) FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" > %lld AND \"%w\" <= %lld", index->schema, index->source_name,
+      "SELECT count(*) FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" > %lld AND x.\"%w\" <= %lld", index->schema, index->source_name,
       id, before.last, id, end.last);
     num_had += end.num_rows;
     if( rc==SQLITE_OK ) num_have += num_rows<end.num_rows ? num_rows : end.num_rows;

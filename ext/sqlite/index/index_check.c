@@ -97,7 +97,7 @@ static int index_check_block(bloom_index *index, const index_layout *layout, con
     if( rc==SQLITE_OK && i<block_bytes ) rc = index_check_look_up(index, layout, key, sqlite3_column_value(rows, key + 1), bytes, &is_found);
     if( rc==SQLITE_OK && i<block_bytes && !is_found ){
       rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by column %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it",
-                           index->name, id, index->config.columns[index->config.keys[key].column].name, index->name, index->name));
+                           index->name, id, index_key_name(index, key), index->name, index->name));
       break;
     }
   }
@@ -150,8 +150,8 @@ static int index_check_key(bloom_index *index, const index_layout *layout, const
 }
 
 static int index_check_rows(bloom_index *index, const index_layout *layout, char **finding){
-  char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND \"%w\" NOT IN (SELECT id FROM \"%w\".\"%w_changed\" UNION ALL SELECT -1)",
-                                    index->config.columns[index->config.id_column].name, index->schema, index->name);
+  char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM \"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
+                                    index->columns.id_name, index->schema, index->name);
   uint8_t *bytes = sqlite3_malloc64(BLOOM_SIGNATURE_MAX_BITS / 8);
   bloom_block built = {bytes, BLOOM_SIGNATURE_MIN_BITS, 0};
   sqlite3_stmt *rows = NULL;
@@ -170,9 +170,10 @@ int index_check(bloom_index *index, int is_quick, char **finding){
   index_layout layout;
   index_source source;
   char *error = NULL;
+  char *doubt = NULL;
   int is_equal = 0, rc;
   *finding = NULL;
-  if( index->damage ) return index_check_say(finding, sqlite3_mprintf("bloom_index: %s is damaged: %s", index->name, index->damage));
+  if( index->damage ) return index_check_say(finding, sqlite3_mprintf("bloom_index: %s %s", index->name, index->damage));
   rc = index_source_check(index, &source, &error);
   if( rc==SQLITE_ERROR && error ){
     *finding = error;
@@ -181,6 +182,11 @@ int index_check(bloom_index *index, int is_quick, char **finding){
   }else if( rc==SQLITE_OK && source.doubt && !source.may_be_well ){
     rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name, source.doubt));
   }
+  if( rc==SQLITE_OK && *finding==NULL && source.doubt==NULL ){
+    rc = index_source_why_not_merge(index, &source, &doubt);
+    if( doubt ) rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name, doubt));
+  }
+  sqlite3_free(doubt);
   index_source_free(&source);
   sqlite3_free(error);
   if( rc==SQLITE_OK && *finding==NULL ) rc = index_layout_read(index, &layout);

@@ -4,8 +4,9 @@
 **
 **   index.c             the module: create, connect, drop, rename, commands
 **   index_args.c        the arguments
-**   index_config.c      what is decided once: columns, sizes; kept in NAME_config
-**   index_triggers.c    the triggers that note changed rows, and whether all is as it was
+**   index_config.c      what blocks were begun with: columns, sizes; kept in NAME_config
+**   index_source.c      the source's columns as they are now, and whether all is as it was
+**   index_triggers.c    the triggers that note changed rows
 **   index_layout.c      how far the blocks reach: NAME_layout, NAME_state
 **   index_like.c        texts and patterns -> bits, by weighed pieces
 **   index_blocks.c      where blocks, slices and ends of blocks are: NAME_blocks_N
@@ -28,6 +29,7 @@
 #include "../source/database.h"
 #include "../source/equality.h"
 #include "../source/sql.h"
+#include "../source/triggers.h"
 
 #define INDEX_MAX_KEYS 16
 
@@ -65,29 +67,51 @@ void index_args_free(index_args *args);
 
 /* -- index_config.c ---------------------------------------------------------------- */
 
-/* A column that has blocks. */
+/* A column that has blocks: what NAME_config says of it, and where it is in the source now. */
 typedef struct index_key {
-  int column;  /* of config.columns */
   int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
   uint32_t bits_per_block;
-  bloom_equality equality;
+  char *name;      /* when its blocks were begun; ALTER TABLE may have changed it since */
+  char *collation; /* then, and so are these: */
+  char affinity;   /* index_affinity_of() */
+  int is_virtual;  /* a generated column that is not stored */
+  int is_gone;     /* there was no such column, and its blocks are empty */
+  bloom_equality equality; /* follows from these */
+
+  int column;        /* of index->columns; -1: there is none now */
+  const char *doubt; /* NULL, or why its blocks are of no use: what follows "column k " */
 } index_key;
 
-typedef struct index_source_column {
-  char *name, *type, *collation;
-} index_source_column;
-
-/* What is decided once, when the table is made. */
+/* What is decided when the table is made, and anew by 'rebuild'. */
 typedef struct index_config {
-  char *source;   /* the table's name then; ALTER TABLE RENAME may have changed it */
-  index_source_column *columns; /* as they were */
-  int num_columns;
-  int id_column;  /* the INTEGER PRIMARY KEY; -1: there is none */
+  char *source; /* the table's name then; ALTER TABLE RENAME may have changed it */
   index_key keys[INDEX_MAX_KEYS];
   int num_keys;
+  int has_hidden_ids;  /* there is no INTEGER PRIMARY KEY: NAME_canary tells whether ids are others since */
   uint32_t num_probes; /* of a key, for =; 0: they grow with the table */
+  uint32_t version;    /* of SQLite, which computed what virtual columns have in blocks */
   uint64_t checksum;   /* of its bytes in NAME_config */
 } index_config;
+
+/* A column of the source.  type is "" where it is none, as is ANY of a STRICT table. */
+typedef struct index_column_info {
+  char *name, *type, *collation;
+} index_column_info;
+
+/* All of them, as they are declared to SQLite. */
+typedef struct index_columns {
+  index_column_info *list;
+  int num_columns, max_columns;
+  int id_column; /* the INTEGER PRIMARY KEY; -1: the rowid is hidden */
+  char *id_name; /* its name, or one of the rowid's that no column has */
+} index_columns;
+
+/* How the source's columns are, beside those that SQLite was told. */
+typedef enum index_columns_state {
+  INDEX_COLUMNS_SAME,
+  INDEX_COLUMNS_MORE, /* there are others behind them */
+  INDEX_COLUMNS_OTHER
+} index_columns_state;
 
 /* The virtual table. */
 typedef struct bloom_index {
@@ -98,14 +122,19 @@ typedef struct bloom_index {
   bloom_database_state state;
   char *source_name;  /* as it was called when a statement was last compiled */
   index_config config;
+  index_columns columns; /* that SQLite was told, once is_declared; none where the source was gone */
+  int is_declared;
+  index_columns_state columns_state;
+  uint32_t num_checks;   /* of the source: what was compiled before the last one may be another now */
+  int command_column;    /* which has the index's name */
+  int is_config_stale;   /* a command failed that had changed it */
 
   /* What was found at a version of the schema: index_source_doubt(). */
   int is_checked;
   sqlite3_int64 checked_version;
   char *doubt; /* why blocks cannot be believed; NULL: they can */
-  int is_view; /* a view has the source's name and columns */
 
-  const char *damage; /* NULL, or why config cannot be used: all but DROP fails then */
+  const char *damage; /* NULL, or what follows the name where the table cannot be used: all but DROP fails */
   uint64_t number;    /* of the layout, as it was read or written last: checksums are under it */
   uint64_t damaged_number; /* of one with blocks that a query found damaged; 0: none */
 } bloom_index;
@@ -115,20 +144,14 @@ static inline bloom_index *index_of(void *base){
   return base;
 }
 
-/* Reads the columns of a table as they are now.  SQLITE_OK; SQLITE_ERROR with *error if
-** there is no such table or it cannot be a source.  index_config_free() is for the caller. */
-int index_config_of_source(bloom_index *index, const char *source_name, index_config *config, char **error);
+/* Sets config's keys and sizes by the arguments, and what they are among index->columns. */
+int index_config_set(bloom_index *index, const index_args *args, char **error);
 
-/* 1 if a and b have the same columns. */
-int index_config_same_columns(const index_config *a, const index_config *b);
+/* Sets config to what the columns are now, whose positions are known, for blocks that are begun anew. */
+int index_config_renew(bloom_index *index, char **error);
 
-/* The CREATE TABLE that sqlite3_declare_vtab() takes, to be freed. */
-char *index_config_declaration(const bloom_index *index);
-
-/* Sets config's keys and sizes by the arguments. */
-int index_config_set(index_config *config, const index_args *args, char **error);
-
-/* Writes index->config to NAME_config; reads it from there, or sets index->damage. */
+/* Writes index->config to NAME_config, and makes NAME_canary if it is needed; reads it from there, or
+** sets index->damage. */
 int index_config_write(bloom_index *index);
 int index_config_read(bloom_index *index);
 
@@ -136,29 +159,75 @@ int index_config_read(bloom_index *index);
 int index_config_compare(bloom_index *index, int *is_same);
 void index_config_free(index_config *config);
 
+/* Sets *is_same to whether hidden rowids are those that they were; true where there are none. */
+int index_canary_compare(bloom_index *index, int *is_same);
+
+/* The columns of NAME_changed and NAME_canary. */
+#define INDEX_CHANGED_COLUMNS "(id INTEGER UNIQUE)"
+#define INDEX_CANARY_COLUMN   "moved_by_vacuum"
+
 /* -- index_triggers.c -------------------------------------------------------------- */
 
 /* Makes the triggers on the source, in place of those that there are. */
 int index_triggers_make(bloom_index *index, const char *source);
 int index_triggers_drop(bloom_index *index);
 
+/* The names that the triggers know the id and the indexed columns by, as renames left them. */
+typedef struct index_trigger_names {
+  char *id; /* NULL: the triggers are gone */
+  char *keys[INDEX_MAX_KEYS];
+} index_trigger_names;
+
+int index_triggers_read(bloom_index *index, bloom_triggers *triggers);
+int index_triggers_names(const bloom_index *index, const bloom_triggers *triggers, index_trigger_names *names);
+void index_trigger_names_free(index_trigger_names *names);
+
+#define INDEX_NUM_TRIGGERS 5
+
+/* -- index_source.c ---------------------------------------------------------------- */
+
+/* In SQL of ours the source is x, and each of its columns is qualified by that: a name that is
+** gone is an error then, and never a text. */
+#define INDEX_SOURCE "\"%w\".\"%w\" AS x"
+
+/* Appends an indexed column, or NULL if it is gone; its name for people. */
+void index_append_key(const bloom_index *index, sqlite3_str *sql, int key);
+const char *index_key_name(const bloom_index *index, int key);
+
 /* The source as it is now. */
 typedef struct index_source {
   char *name;  /* what it is called, NULL if it is gone */
   char *doubt; /* NULL, or why blocks cannot be believed: the whole source is read then */
   int may_be_well; /* the doubt is a trigger of the user's alone, and no damage */
-  int is_view; /* a view has its name and its columns */
-  int has_tables; /* those of the index are there, as tables: else no command can run */
+  int has_tables;  /* those of the index are there, as tables: else no command can run */
 } index_source;
 
-/* Looks at triggers and columns.  SQLITE_OK; SQLITE_ERROR with *error where there is no such
-** table any more, or it has other columns.  index_source_free() is for the caller. */
+/* Reads the columns of a table.  SQLITE_ERROR and *error where it has no rowid. */
+int index_columns_read(bloom_index *index, const char *table, index_columns *columns, char **error);
+void index_columns_free(index_columns *columns);
+
+/* A column's affinity: 'i'nteger, 'r'eal, 'n'umeric, 't'ext, or 'b'lob, which is none. */
+char index_affinity_of(const char *type);
+
+/* Fails, because SQLite was told other columns than there are; says what cures it. */
+int index_columns_fail(bloom_index *index, char **error);
+
+/* The CREATE TABLE that sqlite3_declare_vtab() takes, to be freed; sets index->command_column. */
+char *index_columns_declaration(bloom_index *index);
+
+/* Looks at triggers and columns, which it takes where none were declared yet.  SQLITE_OK; SQLITE_ERROR
+** with *error where there is no such table any more, or another column in the place of one.
+** index_source_free() is for the caller. */
 int index_source_check(bloom_index *index, index_source *source, char **error);
 void index_source_free(index_source *source);
 
 /* The same for queries, which need to know the doubt alone; looks once at each version of the
 ** schema.  *doubt is the index's. */
 int index_source_doubt(bloom_index *index, const char **doubt, char **error);
+
+/* Why 'merge' must not take rows: the doubt, or that of a column, to be freed; *doubt is NULL if
+** there is none. */
+int index_source_why_not_merge(const bloom_index *index, const index_source *source, char **doubt);
 
 /* Sees to it that index->schema is the name of the index's database, and index->config what the
 ** index there was made with, before any of it is read or written.  SQLITE_ERROR and zErrMsg if
@@ -345,7 +414,6 @@ typedef struct index_plan {
   int num_conditions;
   int is_descending;
   int reads_all;               /* blocks are not to be believed */
-  int is_view;                 /* the source is a view: SQLite does all but reading */
   int is_unchecked;            /* the source could not be looked at when the plan was made */
   sqlite3_uint64 columns_used; /* as SQLite has it: the last bit is of all from 63 on */
 } index_plan;
@@ -358,14 +426,6 @@ static inline int index_is_on_id(index_condition_kind kind){
 static inline int index_is_pattern(index_condition_kind kind){
   return kind==INDEX_LIKE || kind==INDEX_GLOB;
 }
-
-/* What is known of SQLite's own collations, whether they are its own; at first nothing. */
-typedef struct index_collations {
-  int is_known[3], is_built_in[3]; /* by bloom_collation */
-} index_collations;
-
-/* Sets condition->is_opaque if something that is not SQLite's own serves the operator. */
-int index_check_condition(bloom_index *index, index_collations *collations, index_condition *condition);
 
 /* Its operator in SQL. */
 const char *index_operator(index_condition_kind kind);

@@ -149,11 +149,10 @@ static void state_of_key(const bloom_index *index, const index_layout *layout, i
   const index_key_layout *of_key = &layout->keys[key];
   const uint64_t num_blocks = of_key->num_blocks + 1;
   const double num_bits = (double)num_blocks * index->config.keys[key].bits_per_block;
-  const char *name = index->config.columns[index->config.keys[key].column].name;
-  const char *like = index->config.keys[key].is_like ? "like_" : "";
-  sqlite3_str_appendf(sql, ", \"%w_%sblocks\" = %lld, \"%w_%sbytes\" = %lld, \"%w_%sfill\" = %!.3g", name, like,
-                      (sqlite3_int64)num_blocks, name, like, (sqlite3_int64)(num_bits/8 + (double)(num_blocks*INDEX_END_BYTES)),
-                      name, like, (double)(of_key->bits_set + of_key->open_bits) / num_bits);
+  const int number = key + 1;
+  sqlite3_str_appendf(sql, ", blocks_%d = %lld, bytes_%d = %lld, fill_%d = %!.3g", number, (sqlite3_int64)num_blocks,
+                      number, (sqlite3_int64)(num_bits/8 + (double)(num_blocks*INDEX_END_BYTES)),
+                      number, (double)(of_key->bits_set + of_key->open_bits) / num_bits);
 }
 
 int index_state_write(bloom_index *index, const index_layout *layout, const char *note){

@@ -70,18 +70,21 @@ static void lesson_add_text(bloom_lesson *lesson, sqlite3_value *value){
 /* Counts the pieces of a sample: rows from places that are spread over the ids, as texts at
 ** the beginning of a table may be unlike those at its end. */
 static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
-  const index_config *config = &index->config;
-  const char *id = config->columns[config->id_column].name, *name = config->columns[config->keys[key].column].name;
+  const char *id = index->columns.id_name;
+  sqlite3_str *sql;
   sqlite3_stmt *rows = NULL;
   sqlite3_int64 first = 0, last = 0;
   uint64_t step;
   uint32_t i;
-  int rc = bloom_sql_integer(index->connection, &first, "SELECT min(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
+  int rc = bloom_sql_integer(index->connection, &first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
   if( rc!=SQLITE_OK ) return rc;
   step = ((uint64_t)last - (uint64_t)first) / INDEX_LESSON_PLACES;
-  rc = bloom_sql_prepare(index->connection, &rows, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" BETWEEN ?1 AND ?2 ORDER BY \"%w\"",
-                         name, index->schema, index->source_name, id, id);
+  sql = sqlite3_str_new(index->connection->db);
+  sqlite3_str_appendall(sql, "SELECT ");
+  index_append_key(index, sql, key);
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN ?1 AND ?2 ORDER BY x.\"%w\"", index->schema, index->source_name, id, id);
+  rc = bloom_sql_prepare_text(index->connection, &rows, sqlite3_str_finish(sql));
   for(i=0; i<INDEX_LESSON_PLACES && rc==SQLITE_OK; i++){
     const uint64_t from = (uint64_t)first + i*step;
     const uint64_t to = i+1<INDEX_LESSON_PLACES ? from + step - (step>0) : (uint64_t)last;

@@ -263,12 +263,15 @@ static int merge_add_row(index_merge_state *merge, sqlite3_stmt *rows){
 }
 
 int index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
-  const char *id = index->config.columns[index->config.id_column].name;
+  const char *id = index->columns.id_name;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   int i;
-  sqlite3_str_appendf(sql, "SELECT \"%w\"", id);
-  for(i=0; i<index->config.num_keys; i++) sqlite3_str_appendf(sql, ", \"%w\"", index->config.columns[index->config.keys[i].column].name);
-  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" %s ORDER BY \"%w\"", index->schema, index->source_name, id, condition, id);
+  sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
+  for(i=0; i<index->config.num_keys; i++){
+    sqlite3_str_appendall(sql, ", ");
+    index_append_key(index, sql, i);
+  }
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"", index->schema, index->source_name, id, condition, id);
   return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
 }
 
@@ -354,12 +357,12 @@ static int merge_finish(index_merge_state *merge, const char *note){
 
 /* About how many rows there are: by the ids, and by the pages of the file. */
 static int merge_estimate_rows(bloom_index *index, sqlite3_int64 *num_rows){
-  const char *id = index->config.columns[index->config.id_column].name;
+  const char *id = index->columns.id_name;
   sqlite3_int64 num_pages = 0, page_bytes = 4096, first = 0, last = 0;
   int rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count", index->schema);
   if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &page_bytes, "PRAGMA \"%w\".page_size", index->schema);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &first, "SELECT min(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
   *num_rows = num_pages * (page_bytes / 32);
   if( last<first ) *num_rows = 0;
   else if( (uint64_t)last - (uint64_t)first<(uint64_t)*num_rows ) *num_rows = last - first + 1;
