@@ -134,13 +134,9 @@ static int index_drop_tables(bloom_index *index, int num_tables){
   return rc;
 }
 
-/* Drops what there is of the index.  Where the configuration is damaged, how many columns have blocks is
-** told by tables that look like theirs. */
+/* Drops what there is of the index. */
 static int index_drop(bloom_index *index){
-  int i, rc = index_drop_tables(index, INDEX_NUM_TABLES + index->config.num_keys);
-  for(i=0; i<INDEX_MAX_KEYS && index->config.num_keys==0 && rc==SQLITE_OK; i++){
-    rc = index_drop_named(index, index_table_name(index, INDEX_NUM_TABLES + i), "*(data BLOB)");
-  }
+  int rc = index_drop_tables(index, INDEX_NUM_TABLES + index->num_blocks_tables);
   if( rc==SQLITE_OK ) rc = index_drop_named(index, sqlite3_mprintf("%s_canary", index->name), "*(" INDEX_CANARY_COLUMN ")");
   return rc==SQLITE_OK ? index_triggers_drop(index) : rc;
 }
@@ -205,6 +201,7 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   if( index==NULL ) return rc;
   if( rc==SQLITE_OK ) rc = index_read_source(index, &arguments, error);
   if( rc==SQLITE_OK ) rc = index_config_set(index, &arguments, error);
+  index->num_blocks_tables = index->config.num_keys;
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
   index_args_free(&arguments);
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
@@ -234,11 +231,15 @@ static int index_connect_source(bloom_index *index){
 }
 
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
+  index_args arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
-  int rc = index ? index_config_read(index) : SQLITE_NOMEM;
-  (void)num_args;
+  int rc = index ? index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
+  if( index==NULL ) return rc;
+  index->num_blocks_tables = arguments.num_columns;
+  index_args_free(&arguments);
+  if( rc==SQLITE_OK ) rc = index_config_read(index);
   if( rc==SQLITE_OK && index->damage==NULL ) rc = index_connect_source(index);
-  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
+  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;

@@ -122,6 +122,7 @@ typedef struct bloom_index {
   bloom_database_state state;
   char *source_name;  /* as it was called when a statement was last compiled */
   index_config config;
+  int num_blocks_tables; /* by the arguments, which are there where the configuration is not */
   index_columns columns; /* that SQLite was told, once is_declared; none where the source was gone */
   int is_declared;
   index_columns_state columns_state;
