@@ -23,7 +23,7 @@ def make(db, num_rows=NUM_ROWS, columns="k, message LIKE"):
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT)")
     db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)"
                " SELECT i, 'key' || i, 'request ' || (i * 7919 %% 100003) FROM c" % num_rows)
-    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s, bits_per_block = 1024, probes = 20)" % columns)
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s, probes = 20)" % columns)
     db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
     return db
 
@@ -64,11 +64,10 @@ def bits_are_gone(files, how):
     """Each row of the blocks in turn loses bits, its size stays: no query loses a row."""
     db = make(files.connect())
     r = random.Random(7)
-    for table, number in ("log_index_blocks_1", 1), ("log_index_blocks_2", 2):
-        num_whole = (one(db, "SELECT blocks_%d FROM log_index_state" % number) - 1) % 64 + 1
-        rows = [row for row in rows_of(db, table) if row[1] and not num_whole < row[0] <= 64]  # what was in the others is in slices now
-        assert len(rows) > 20, len(rows)
-        for rowid, data in r.sample(rows, 20) + rows[-3:] + [row for row in rows if row[0] in (1, 64, 65, 66)]:
+    for table in "log_index_blocks_1", "log_index_blocks_2":
+        rows = [row for row in rows_of(db, table) if row[1]]
+        assert len(rows) >= 4, len(rows)
+        for rowid, data in rows * 3:
             if how == "all":
                 changed = bytes(len(data))
             elif how == "a byte in each part":
@@ -118,14 +117,13 @@ def rows_are_gone(files, sql, reopens, repair):
     while True:
         command(db, repair)
         is_right(db)
-        expect(one(db, "SELECT note FROM log_index_state"), None)
         if one(db, "SELECT covered FROM log_index_state") == 100000:
             break
     is_sound(db)
 
 
-for sql in ("DELETE FROM log_index_blocks_1 WHERE rowid > 66", "DELETE FROM log_index_blocks_1 WHERE rowid = 82", "DELETE FROM log_index_blocks_1 WHERE rowid <= 64", "DELETE FROM log_index_blocks_1 WHERE rowid = 66",
-            "DELETE FROM log_index_blocks_1", "DELETE FROM log_index_blocks_2 WHERE rowid = 65", "DELETE FROM log_index_layout",
+for sql in ("DELETE FROM log_index_blocks_1 WHERE rowid > 10", "DELETE FROM log_index_blocks_1 WHERE rowid = 12", "DELETE FROM log_index_blocks_1 WHERE rowid = 1", "DELETE FROM log_index_blocks_1 WHERE rowid = 3",
+            "DELETE FROM log_index_blocks_1", "DELETE FROM log_index_blocks_2 WHERE rowid = 2", "DELETE FROM log_index_layout",
             "UPDATE log_index_blocks_1 SET data = NULL", "UPDATE log_index_blocks_1 SET data = x'00'"):
     for repair in "merge", "merge=700", "rebuild":
         for reopens in False, True:
@@ -142,12 +140,11 @@ def checksummed(data):
     return data + struct.pack("<Q", xxh64(data))
 
 
-# Of a configuration with two keys: its head, then 8 bytes a key, the source's name, and each column's.
+# Of a configuration with two keys: its head, then 4 bytes a key, the source's name, and each column's.
 CONFIGS = {
     "short": lambda data: data[:12], "probes": lambda data: u32(data, 4, 33), "no key": lambda data: u32(data, 16, 0),
-    "17 keys": lambda data: u32(data, 16, 17), "keys without bytes": lambda data: u32(data[:40], 16, 16),
-    "bits of a block": lambda data: u32(data, 24, 1000), "name's length": lambda data: u32(data, 36, 2**32 - 1),
-    "NUL in a name": lambda data: data[:41] + b"\0" + data[42:], "no name": lambda data: data[:36], "half a name": lambda data: data[:38],
+    "17 keys": lambda data: u32(data, 16, 17), "keys without bytes": lambda data: u32(data[:40], 16, 16), "name's length": lambda data: u32(data, 28, 2**32 - 1),
+    "NUL in a name": lambda data: data[:33] + b"\0" + data[34:], "no name": lambda data: data[:28], "half a name": lambda data: data[:30],
     "a column less": lambda data: u32(data, 16, 1), "a column more": lambda data: u32(data, 16, 3),
     "collation": lambda data: data.replace(b"BINARY", b"OF_OWN"),
     "no collation": lambda data: data[:-3], "a byte more": lambda data: data + b"x",
@@ -167,7 +164,7 @@ def dropped_as_damaged(files, damage):
 def config_is_damaged(files, changed):
     db = make(files.connect(), 100)
     before = one(db, "SELECT data FROM log_index_config")[:-8]
-    expect(before[36:43], b"\3\0\0\0log")
+    expect(before[28:35], b"\3\0\0\0log")
     db.execute("UPDATE log_index_config SET data = ?", (checksummed(changed(before)),))
     db.close()
     db = dropped_as_damaged(files, "is damaged: its table of the configuration")
@@ -217,6 +214,20 @@ def opening_is_refused(files):
 
 
 @test
+def the_layout_of_before(files):
+    """What bloom 1.1 made: it says what to run, and DROP runs."""
+    db = make(files.connect(), 100)
+    before = one(db, "SELECT data FROM log_index_config")[:-8]
+    db.execute("UPDATE log_index_config SET data = ?", (checksummed(b"BIC1" + before[4:]),))
+    db.close()
+    db = files.connect()
+    for sql in "SELECT count(*) FROM log_index", "INSERT INTO log_index(log_index) VALUES ('rebuild')":
+        fails(db, sql, "was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'")
+    db.execute("DROP TABLE log_index")
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
+
+
+@test
 def config_without_bytes(files):
     """Of a BLOB that is too short to have a checksum, read while the statement is held, too."""
     for data in b"", b"1234567", b"12345678", bytes(27):
@@ -228,8 +239,10 @@ def config_without_bytes(files):
         fails(db, "SELECT count(*) FROM log_index", "is damaged: its table of the configuration")
 
 
-LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (28, "<I", 3), "no probes": (24, "<I", 0), "probes": (24, "<I", 33),
-           "blocks": (40, "<Q", 2**40 + 1), "open bits": (60, "<I", 1025)}
+LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (36, "<I", 3), "no probes": (32, "<I", 0), "probes": (32, "<I", 33),
+           "blocks": (56, "<Q", 2**40 + 1), "dead blocks": (64, "<Q", 2**40), "open block's first id": (80, "<q", NUM_ROWS + 2), "open bits": (92, "<I", 16129),
+           "full groups": (96, "<I", 2), "join from": (100, "<I", 2), "joined units": (104, "<I", 505), "units that are not there": (104, "<I", 9),
+           "joined bands": (108, "<I", 32), "number of sizes": (112, "<I", 10), "no unit": (116, "<I", 0), "units": (116, "<I", 504)}
 
 
 def layout_is_damaged(files, at, form, number):
@@ -253,8 +266,8 @@ for name in LAYOUTS:
 def rows_of_blocks_are_too_long_or_short(files):
     """A row of one part or of two, that is none of these sizes."""
     db = make(files.connect())
-    for rowid, data in [row for row in rows_of(db, "log_index_blocks_1") if row[0] in (1, 66, 70)]:
-        for num_bytes in 1, 6, 7, 100, 1013, 1014, 1015, 2027, 2028, 5000, 9000:
+    for rowid, data in [row for row in rows_of(db, "log_index_blocks_1") if row[0] in (1, 3, 12)]:
+        for num_bytes in 1, 6, 7, 100, 1013, 1014, 1015, 2027, 2028, 4055, 5000, 9000:
             db.execute("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", ((data + bytes(9000))[:num_bytes], rowid))
             is_right(db)
             if num_bytes < len(data):
@@ -325,20 +338,20 @@ def more_rows(db, num_rows):
 def a_merge_meets_damage(files, columns, sql, num_rows):
     """Nothing but new rows to merge: what it meets on its way makes it build all blocks again."""
     db = make(files.connect(), columns=columns)
-    number = bytes_of_layout(db)[32:40]
+    number = bytes_of_layout(db)[40:48]
     db.execute(sql)
     more_rows(db, num_rows)
     command(db, "merge")
-    assert bytes_of_layout(db)[32:40] != number, "all blocks are made again"
+    assert bytes_of_layout(db)[40:48] != number, "all blocks are made again"
     is_sound(db)
 
 
 for name, columns, sql, num_rows in (
         ("the last row is gone", "k", "DELETE FROM log_index_blocks_1 WHERE rowid = (SELECT max(rowid) FROM log_index_blocks_1)", 3000),
-        ("a block", "k", "DELETE FROM log_index_blocks_1 WHERE rowid = 3", 3000),
-        ("the ends", "k", "DELETE FROM log_index_blocks_1 WHERE rowid = 66", 3000),
-        ("a strip of a group that is joined", "k", "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 82", 14000),
-        ("weights of the first column", "message LIKE, k", "DELETE FROM log_index_blocks_1 WHERE rowid = 65", 10)):
+        ("the slots", "k", "DELETE FROM log_index_blocks_1 WHERE rowid = 1", 3000),
+        ("the ends", "k", "DELETE FROM log_index_blocks_1 WHERE rowid = 3", 3000),
+        ("a strip of a group that is joined", "k", "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 12", 14000),
+        ("weights of the first column", "message LIKE, k", "DELETE FROM log_index_blocks_1 WHERE rowid = 2", 10)):
     case(a_merge_meets_damage, name, columns, sql, num_rows)
 
 
@@ -346,11 +359,11 @@ for name, columns, sql, num_rows in (
 def ends_are_damaged_that_a_sample_reads(files):
     """Of blocks that a merge of new rows does not touch otherwise."""
     db = make(files.connect(), 14000, "k")
-    number = bytes_of_layout(db)[32:40]
-    db.execute("UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 66")
+    number = bytes_of_layout(db)[40:48]
+    db.execute("UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 3")
     more_rows(db, 3000)
     command(db, "merge")
-    assert bytes_of_layout(db)[32:40] != number
+    assert bytes_of_layout(db)[40:48] != number
     is_sound(db)
 
 
@@ -370,10 +383,10 @@ def strips_of_several_groups(files):
     db = files.connect()
     execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, big)",
             "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 6000) SELECT i, 1000000000000000000 + i * 7 FROM c",
-            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, big, bits_per_block = 1024, probes = 20)")
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, big, probes = 20)")
     command(db, "merge")
     assert one(db, "SELECT blocks_1 FROM log_index_state") > 128
-    db.execute("UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid > 81")
+    db.execute("UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid > 11")
     for i in 1, 77, 5999:
         for quote in "", "'":
             expect(db.execute("SELECT id FROM log_index WHERE big = %s%d%s" % (quote, 10**18 + i * 7, quote)).fetchall(),
@@ -604,7 +617,7 @@ def types_and_collations(files):
 def changes_in_early_blocks(files, damage):
     """Of more blocks than one row of ends is about: their keys are added, and too full ones built again."""
     db = make(files.connect(), 14000, "k")
-    assert one(db, "SELECT blocks_1 FROM log_index_state") > 252 + 64
+    assert one(db, "SELECT blocks_1 FROM log_index_state") > 168 + 64
     for turn in range(5):
         db.execute("UPDATE log SET k = k || 'x' WHERE id <= 30 OR id % 1000 = 0")
         if turn == 3 and damage:
@@ -616,8 +629,8 @@ def changes_in_early_blocks(files, damage):
         expect(one(db, "SELECT note FROM log_index_state"), None)
 
 
-for damage in None, "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 82", "DELETE FROM log_index_blocks_1 WHERE rowid = 83", \
-              "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 66", "UPDATE log_index_blocks_1 SET data = substr(data, 1, 100) WHERE rowid = 67":
+for damage in None, "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 11", "DELETE FROM log_index_blocks_1 WHERE rowid = 12", \
+              "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 3", "UPDATE log_index_blocks_1 SET data = substr(data, 1, 100) WHERE rowid = 4":
     case(changes_in_early_blocks, damage or "whole", damage)
 
 
@@ -661,7 +674,7 @@ def a_check_misses_no_row(files):
         db.execute("UPDATE log SET k = k || 'x' WHERE id = ?", (row,))
         command(db, "merge")
         changed = [number for number, data in rows_of(db, "log_index_blocks_1") if before[number] != data and len(data) > 100]
-        return before, all(number <= 66 for number in changed)  # 65 has the weights, 66 the ends of all blocks
+        return before, all(number <= 10 for number in changed)  # slots, weights and ends
     first, last = 1, NUM_ROWS
     while first < last:
         middle = (first + last) // 2
@@ -706,7 +719,7 @@ def one_version(args):
         for i in range(3000):
             text = "%s0.%d%s" % (r.choice(["", "-"]), r.randrange(10**r.randint(10, 19)), r.choice(["", "", "e%d" % r.randint(-30, 2)]))
             db.execute("INSERT INTO log(t, a, n) VALUES (?, ?, ?)", (text, text, text))
-        execute(db, "COMMIT", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, t, a, n, bits_per_block = 1024, probes = 32)")
+        execute(db, "COMMIT", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, t, a, n, probes = 32)")
         command(db, "merge")
         return
     command(db, "integrity-check")

@@ -18,7 +18,7 @@ NUM_ROWS = 3000
 def make(db, columns="k TEXT, n INTEGER", values="'key' || i, i % 100", indexed="k, n", first=1):
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, %s)" % columns)
     db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i, %s FROM c WHERE i <> -1" % (first, NUM_ROWS, values))
-    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s, bits_per_block = 1024, probes = 20)" % indexed)
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s, probes = 20)" % indexed)
     db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
 
 
@@ -144,7 +144,7 @@ def blocks_get_too_full(files, num_changed):
     """Few are built again in their place, many with all others; each text fills one."""
     db = files.connect()
     execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, text, copy)", "INSERT INTO t(id, text) " + TEXTS % (1, 150), "UPDATE t SET copy = text",
-            "CREATE VIRTUAL TABLE t_index USING bloom_index(t, text LIKE, copy LIKE, bits_per_block = 1024)", "INSERT INTO t_index(t_index) VALUES ('merge')")
+            "CREATE VIRTUAL TABLE t_index USING bloom_index(t, text LIKE, copy LIKE)", "INSERT INTO t_index(t_index) VALUES ('merge')")
     assert one(db, "SELECT blocks_1 FROM t_index_state") > 140
     db.execute("CREATE TABLE others AS " + TEXTS % (1001, 1160))
     db.execute("UPDATE t SET text = (SELECT group_concat(text, '') FROM others WHERE i BETWEEN t.id + 1000 AND t.id + 1005) WHERE id % 2 = 1 AND id <= ? OR id = 140", (2*num_changed,))
@@ -174,17 +174,16 @@ def commands_that_there_are_not(files):
 
 # When a row of the index's tables is written: nothing is lost by a merge that is refused there.
 REFUSALS = {
-    "the first ends": (3000, "BEFORE INSERT ON log_index_blocks_1 WHEN new.rowid > 65"),
-    "a group": (3000, "BEFORE INSERT ON log_index_blocks_1 WHEN new.rowid > 82"),
-    "groups that are joined": (17000, "BEFORE UPDATE ON log_index_blocks_1"),
-    "a row that has no bytes then": (17000, "BEFORE DELETE ON log_index_blocks_1"),
+    "the first ends": (3000, "BEFORE INSERT ON log_index_blocks_1"),
+    "a unit": (3000, "BEFORE INSERT ON log_index_blocks_1 WHEN new.rowid > 11"),
+    "a row that has no bytes before": (3000, "BEFORE UPDATE ON log_index_blocks_1"),
 }
 
 
 def a_merge_is_refused(files, num_rows, when):
     db = files.connect()
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, bits_per_block = 1024, probes = 20)")
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, probes = 20)")
     db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i, 'key' || i FROM c" % num_rows)
     db.execute("CREATE TRIGGER refusal %s BEGIN SELECT RAISE(ABORT, 'refused'); END" % when)
     for verb in "INSERT", "INSERT OR FAIL", "INSERT OR IGNORE":
@@ -220,7 +219,7 @@ def the_layout_is_lost_on_the_way(files):
     """By a trigger that fires while a merge writes."""
     db = files.connect()
     make(db, indexed="k")
-    db.execute("CREATE TRIGGER t AFTER INSERT ON log_index_blocks_1 WHEN new.rowid > 65 BEGIN DELETE FROM log_index_layout; END")
+    db.execute("CREATE TRIGGER t AFTER INSERT ON log_index_blocks_1 WHEN new.rowid > 2 BEGIN DELETE FROM log_index_layout; END")
     for command in "rebuild", "merge":
         db.execute("UPDATE log SET k = 'late' WHERE id = 77")
         cases.error_of(db, "INSERT INTO log_index(log_index) VALUES ('%s')" % command)
@@ -393,7 +392,7 @@ def changes_travel(files, patch, answer):
         for merge in "SELECT 1", "INSERT INTO log_index(log_index) VALUES ('merge')":
             db.execute(merge)
             expect(one(db, "SELECT count(*) FROM log WHERE NOT EXISTS (SELECT 1 FROM log_index i WHERE i.k = log.k AND i.id = log.id)"), 0)
-            expect(one(db, "SELECT note FROM log_index_state"), None)
+        expect(one(db, "SELECT note FROM log_index_state"), None)
         db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
 
 

@@ -35,6 +35,7 @@ int index_reset(bloom_index *index){
   for(i=0; i<3 && rc==SQLITE_OK; i++){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s\"", index->schema, index->name, tables[i]);
   }
+  for(i=0; i<index->config.num_keys; i++) layout.keys[i].open_first = INT64_MIN;
   if( rc==SQLITE_OK ) rc = index_layout_insert(index);
   if( rc==SQLITE_OK ) rc = index_layout_write(index, &layout);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_reset_blocks(index, i);

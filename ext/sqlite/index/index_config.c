@@ -11,7 +11,6 @@
 **   16  u32   number of indexed columns, then for each of them
 **       u32   its affinity, as index_affinity_of(); 0x100: for LIKE; 0x200: generated, and not
 **             stored; 0x400: there was no such column
-**       u32   bits of a block
 **   ..  the source's name, then of each indexed column its name and collation
 **   ..  u64   XXH64 of all bytes before
 **
@@ -29,17 +28,13 @@
 #define CONFIG_MAGIC        0x32434942u
 #define CONFIG_MAGIC_OF_1_1 0x31434942u
 #define CONFIG_HEAD_BYTES   20
-#define CONFIG_KEY_BYTES    8
+#define CONFIG_KEY_BYTES    4
 #define CONFIG_AFFINITY     0xffu
 #define CONFIG_IS_LIKE      0x100u
 #define CONFIG_IS_VIRTUAL   0x200u
 #define CONFIG_IS_GONE      0x400u
 
 #define CANARY_ROWID 7
-
-/* Measured: test/bench/README.md. */
-#define INDEX_KEY_BITS_PER_BLOCK  8192
-#define INDEX_LIKE_BITS_PER_BLOCK 16384
 
 void index_config_free(index_config *config){
   int i;
@@ -123,7 +118,6 @@ int index_config_set(bloom_index *index, const index_args *args, char **error){
     index_key *key = &config->keys[config->num_keys++];
     key->column = config_find_column(&index->columns, args->columns[i]);
     key->is_like = args->is_like[i];
-    key->bits_per_block = args->bits_per_block ? args->bits_per_block : key->is_like ? INDEX_LIKE_BITS_PER_BLOCK : INDEX_KEY_BITS_PER_BLOCK;
     if( key->column<0 ){
       return bloom_fail_vtab(error, "bloom_index: there is no column %s in table %s", args->columns[i], config->source);
     }
@@ -165,7 +159,6 @@ static void config_print(index_config *config, sqlite3_str *out){
     const index_key *key = &config->keys[i];
     config_append_u32(out, (uint32_t)(unsigned char)key->affinity | (key->is_like ? CONFIG_IS_LIKE : 0)
                            | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0) | (key->is_gone ? CONFIG_IS_GONE : 0));
-    config_append_u32(out, key->bits_per_block);
   }
   config_append_text(out, config->source);
   for(i=0; i<config->num_keys; i++){
@@ -259,9 +252,8 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
     const uint32_t flags = bloom_load32_le(bytes);
     config->keys[i] = (index_key){
       .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0, .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0,
-      .is_gone = (flags & CONFIG_IS_GONE)!=0, .bits_per_block = bloom_load32_le(bytes + 4), .column = -1
+      .is_gone = (flags & CONFIG_IS_GONE)!=0, .column = -1
     };
-    if( !bloom_signature_is_size(config->keys[i].bits_per_block) ) return SQLITE_CORRUPT_VTAB;
   }
   config->source = config_take_text(&bytes, end, &is_nomem);
   for(i=0; i<num_keys; i++){

@@ -56,7 +56,6 @@ typedef struct index_args {
   char *columns[INDEX_MAX_KEYS];
   uint8_t is_like[INDEX_MAX_KEYS];
   int num_columns;
-  uint32_t bits_per_block; /* 0: not given */
   uint32_t num_probes;     /* 0: not given; then they grow with the table */
 } index_args;
 
@@ -70,7 +69,6 @@ void index_args_free(index_args *args);
 /* A column that has blocks: what NAME_config says of it, and where it is in the source now. */
 typedef struct index_key {
   int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
-  uint32_t bits_per_block;
   char *name;      /* when its blocks were begun; ALTER TABLE may have changed it since */
   char *collation; /* then, and so are these: */
   char affinity;   /* index_affinity_of() */
@@ -238,11 +236,23 @@ int index_locate(bloom_index *index);
 
 /* -- index_layout.c ---------------------------------------------------------------- */
 
+/* The sizes of groups between full ones and units that are groups by themselves: each is
+** at least twice the next. */
+#define INDEX_MAX_SIZES 9
+
 typedef struct index_key_layout {
   uint64_t num_blocks; /* finished */
-  uint64_t bits_set;   /* in these */
-  uint32_t open_rows;  /* in the open block */
+  uint64_t num_dead;   /* of these; made again elsewhere, or their rows are gone */
+  uint64_t bits_set;   /* in the others */
+  sqlite3_int64 open_first; /* ids from here on are in the open block */
+  uint32_t open_rows;
   uint32_t open_bits;  /* set in it */
+  uint32_t num_full;   /* groups of INDEX_MAX_UNITS units, at the beginning */
+  uint32_t num_sizes;
+  uint32_t sizes[INDEX_MAX_SIZES];
+  /* A join that goes on over several merges: of groups sizes[join_from] .. and units behind them.
+  ** Bands below join_bands are of the joined group already. */
+  uint32_t join_from, join_units, join_bands; /* join_units 0: there is none */
 } index_key_layout;
 
 /* How far the blocks reach. */
@@ -251,10 +261,28 @@ typedef struct index_layout {
   int is_dirty;          /* a merge did not come to its end: no block is to be believed */
   sqlite3_int64 covered; /* rows up to this id are in blocks, or noted as changed */
   uint64_t num_rows;     /* that went into blocks */
+  uint64_t num_built;    /* the same when all blocks were made last */
+  sqlite3_int64 first;   /* the lowest id then */
   uint32_t num_probes;   /* of a key */
   uint64_t number;       /* drawn at random when all blocks are made again */
   index_key_layout keys[INDEX_MAX_KEYS];
 } index_layout;
+
+/* Units that lie one after the other, joined. */
+typedef struct index_group {
+  uint64_t unit; /* the first */
+  uint32_t num_units;
+} index_group;
+
+/* The blocks that are in units: those behind them are in slots. */
+uint64_t index_blocks_in_units(const bloom_index *index, const index_layout *layout, int key);
+
+/* The group that begins with a unit, once the join at hand is done, or as it is in the bands that
+** are not joined yet. */
+index_group index_group_at(const index_key_layout *layout, uint64_t unit, int is_joined);
+
+/* The first unit of the join at hand. */
+uint64_t index_join_unit(const index_key_layout *layout);
 
 /* SQLITE_OK; SQLITE_CORRUPT_VTAB where it is damaged. */
 int index_layout_read(bloom_index *index, index_layout *layout);
@@ -270,54 +298,66 @@ int index_state_write(bloom_index *index, const index_layout *layout, const char
 
 /* -- index_blocks.c ---------------------------------------------------------------- */
 
-/* Blocks are numbered from 0, and so are the groups of 64 that they are turned into slices
-** by.  A slot is a place of a block that is in no group yet, and the open one's. */
-#define INDEX_SLOTS 64
+/* Bands of a block, powers of two.  Tests make small blocks, so that small tables have many. */
+#ifndef INDEX_KEY_BANDS
+# define INDEX_KEY_BANDS  16
+# define INDEX_LIKE_BANDS 32
+#endif
+#ifndef INDEX_MAX_UNITS
+# define INDEX_MAX_UNITS  BLOOM_GROUP_MAX_UNITS
+#endif
+#define INDEX_MAX_BLOCK_BYTES ((INDEX_KEY_BANDS>INDEX_LIKE_BANDS ? INDEX_KEY_BANDS : INDEX_LIKE_BANDS) * BLOOM_BAND_BITS/8)
 
-/* What is known of a finished block. */
+static inline uint32_t index_num_bands(const bloom_index *index, int key){
+  return index->config.keys[key].is_like ? INDEX_LIKE_BANDS : INDEX_KEY_BANDS;
+}
+
+static inline uint32_t index_block_bits(const bloom_index *index, int key){
+  return index_num_bands(index, key) * BLOOM_BAND_BITS;
+}
+
+static inline uint32_t index_block_bytes(const bloom_index *index, int key){
+  return index_block_bits(index, key) / 8;
+}
+
+/* Blocks are numbered from 0.  A slot is a place in a row of a block that is in no unit yet, and
+** of the open one. */
+static inline uint32_t index_num_slots(const bloom_index *index, int key){
+  return BLOOM_STRIP_BYTES / index_block_bytes(index, key);
+}
+
+/* What is known of a finished block.  The blocks' intervals of ids, and the open one's, have each
+** id up to covered once, but in no order where blocks were made again. */
 typedef struct index_end {
-  sqlite3_int64 last; /* id of its last row; the next block begins behind it */
+  sqlite3_int64 first, last; /* ids of its rows lie between; first > last: it is dead */
   uint32_t num_rows;
   uint32_t bits_set;
 } index_end;
 
-#define INDEX_END_BYTES   16
-#define INDEX_ENDS_BLOCKS 252 /* whose ends are in one row, and fill a page */
-#define INDEX_ENDS_BYTES  (INDEX_ENDS_BLOCKS * INDEX_END_BYTES)
-#define INDEX_ENDS_ROWS   16  /* they are made together, and have the ends of 4,032 blocks */
+#define INDEX_END_BYTES    24
+#define INDEX_ENDS_BLOCKS  168 /* whose ends are in one row, and fill a page */
+#define INDEX_CHAPTER_ENDS 8   /* rows that are made together, and have the ends of 21 units */
 
 index_end index_end_load(const uint8_t *bytes);
 void index_end_store(uint8_t *bytes, index_end end);
 
 /* Rows of NAME_blocks_N, 1 .. n without a gap. */
-static inline sqlite3_int64 index_row_of_slot(uint32_t slot){
-  return 1 + (sqlite3_int64)slot;
-}
-#define INDEX_ROW_OF_WEIGHTS (INDEX_SLOTS + 1) /* those of a LIKE column's pieces; else empty */
-/* The row that has a block's end; the first of the rows that it is made with. */
+#define INDEX_ROW_OF_SLOTS   1
+#define INDEX_ROW_OF_WEIGHTS 2 /* those of a LIKE column's pieces; else empty */
 sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t block);
-sqlite3_int64 index_first_row_of_ends(const bloom_index *index, int key, uint64_t block);
-
-/* Where strip number strip is of a group of a tier, whose first group of tier 0 has this
-** number.  A group of the next tier takes the place of those that it is made of. */
-sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, int tier, uint64_t group, uint32_t strip);
-
-/* The groups of tier 0 in one of a tier, and the tier of the group that begins with group
-** number group if there are num_groups. */
-uint32_t index_tier_groups(int tier);
-int index_tier_of(uint64_t group, uint64_t num_groups);
+sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band);
 
 /* Reads rows of a column's blocks.  Nothing is open behind index_reader_close(). */
 typedef struct index_reader {
   const bloom_index *index;
-  int key;
+  int key, is_writable;
   sqlite3_blob *blob;    /* NULL before the first row */
   sqlite3_int64 row;     /* that it is at */
   sqlite3_int64 ends_of; /* row of the ends in ends[], 0: none */
-  uint8_t ends[INDEX_ENDS_BYTES];
+  uint8_t ends[BLOOM_STRIP_BYTES];
 } index_reader;
 
-void index_reader_start(index_reader *reader, const bloom_index *index, int key);
+void index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable);
 void index_reader_close(index_reader *reader);
 
 /* Reads bytes of a row.  SQLITE_CORRUPT_VTAB where there are none, or they are not those that
@@ -325,27 +365,37 @@ void index_reader_close(index_reader *reader);
 int index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset);
 int index_reader_end(index_reader *reader, uint64_t block, index_end *end);
 
-/* A row's bytes as they are stored, with checksums: out has room for index_stored_bytes(), at
-** most INDEX_MAX_STORED_BYTES for a block, a strip or a row of ends. */
-#define INDEX_MAX_STORED_BYTES (BLOOM_SIGNATURE_MAX_BITS/8 + 64)
+/* A row's bytes as they are stored, with checksums: out has room for index_stored_bytes().
+** num_bytes is a multiple of INDEX_PART_BYTES. */
+#define INDEX_STORED_BYTES (BLOOM_STRIP_BYTES + 24) /* of most rows */
 uint32_t index_stored_bytes(uint32_t num_bytes);
 void index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out);
 
 /* A part of a row, which has a checksum. */
+#define INDEX_PART_BYTES 1008
 typedef struct index_part {
-  uint32_t number, first, num_bytes; /* first: its place in the row's bytes */
-  uint8_t bytes[2048];
+  uint32_t number, first; /* first: its place in the row's bytes */
+  uint8_t bytes[INDEX_PART_BYTES + 8]; /* and the checksum */
 } index_part;
 
-/* Opens a row, or moves an open blob there.  SQLITE_CORRUPT_VTAB where there is none. */
-int index_blocks_move(const bloom_index *index, int key, sqlite3_int64 row, int is_writable, sqlite3_blob **blob);
+/* Reads the part of a row that has the byte at offset; writes it, where the reader is at. */
+int index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part);
+int index_part_write(index_reader *reader, index_part *part);
 
-/* Reads the part of an open row that has the byte at offset; writes it. */
-int index_part_read(const bloom_index *index, int key, sqlite3_blob *blob, sqlite3_int64 row, uint32_t offset, index_part *part);
-int index_part_write(const bloom_index *index, int key, sqlite3_blob *blob, sqlite3_int64 row, index_part *part);
+/* Writes a whole row that is there. */
+int index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]);
 
-/* Writes a whole row, of the size that it has. */
-int index_blocks_write(const bloom_index *index, int key, sqlite3_int64 row, const void *bytes, uint32_t num_bytes);
+/* A finished block and where it is. */
+typedef struct index_placed_end {
+  index_end end;
+  uint64_t block;
+  uint32_t num_changed; /* for index_changes.c; else 0 */
+  int is_remade;
+} index_placed_end;
+
+/* Reads the ends of all blocks of a column that are not dead, in the order of their ids; *ends is to
+** be freed.  SQLITE_CORRUPT_VTAB where they do not have each id once. */
+int index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends);
 
 /* A statement that makes a row of NAME_blocks_N (?1 its number, ?2 its bytes), or gives it
 ** other bytes. */
@@ -369,6 +419,9 @@ int index_weights_learn(bloom_index *index);
 
 /* 1 if there was too little text to learn from. */
 int index_weights_are_untaught(const index_weights *weights);
+
+/* 1 if nothing can be said of a value, so that its block is to accept everything. */
+int index_like_is_silent(sqlite3_value *value);
 
 /* Adds the pieces of a value to a block. */
 void index_like_add(const uint8_t *weights, sqlite3_value *value, bloom_block *block);
@@ -435,6 +488,9 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 void index_plan_read(const char *text, index_plan *plan);
 
 /* -- index_candidates.c ------------------------------------------------------------ */
+
+/* What a look-up of blocks costs, in rows of a scan. */
+#define INDEX_ROWS_OF_LOOK_UP 1700
 
 typedef struct index_interval {
   sqlite3_int64 first, last; /* both belong to it */
