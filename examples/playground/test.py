@@ -448,7 +448,7 @@ def blocks_are_those_that_were_read(page):
     tables = page.script("return logTables")
     page.run(re.sub(r"note_read\(id, (\w+)\)", r"\1", tables))
     (num_trace_blocks, num_message_blocks, num_rows), = page.run(
-        "SELECT trace_id_blocks, message_like_blocks, covered FROM log_index_state")
+        "SELECT blocks_1, blocks_2, covered FROM log_index_state")
     num_blocks = {"trace_id": int(num_trace_blocks), "message": int(num_message_blocks)}
     assert min(num_blocks.values()) > 100, num_blocks
     (known,), = page.run("SELECT trace_id FROM log WHERE id = 4242")

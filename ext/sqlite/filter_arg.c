@@ -26,7 +26,7 @@ bloom_filter_arg_status bloom_filter_arg(
 ){
   const bloom_handle *handle = bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
   bloom_filter_arg_status status;
-  if( handle && handle->test==NULL ){
+  if( handle && bloom_handle_has_filter(handle) ){
     *filter = &handle->filter;
     return BLOOM_ARG_FILTER;
   }
@@ -35,16 +35,23 @@ bloom_filter_arg_status bloom_filter_arg(
   return status;
 }
 
+const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value){
+  const bloom_handle *handle = bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
+  if( handle && handle->test_keys ) return "bloom_filter()'s handle: bloom_may_contain() alone takes it";
+  return bloom_type_name(value);
+}
+
 const bloom_filter *bloom_blob_arg_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 ){
-  const bloom_filter_arg_status status = blob_arg(sqlite3_context_db_handle(context), value, storage);
+  sqlite3 *db = sqlite3_context_db_handle(context);
+  const bloom_filter_arg_status status = blob_arg(db, value, storage);
   if( status==BLOOM_ARG_FILTER ) return storage;
   if( status==BLOOM_ARG_NOMEM ) sqlite3_result_error_nomem(context);
   if( status==BLOOM_ARG_NO_FILTER ){
     const int is_swapped = next && (sqlite3_value_type(next)==SQLITE_BLOB || bloom_handle_of(context, next));
-    bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_type_name(value),
+    bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_no_filter_name(db, value),
                is_swapped ? "; the filter comes first" : "");
   }
   return NULL;

@@ -10,7 +10,7 @@
 typedef enum bloom_filter_arg_status {
   BLOOM_ARG_FILTER,
   BLOOM_ARG_NULL,      /* SQL NULL */
-  BLOOM_ARG_NO_FILTER, /* neither BLOB nor handle, or a virtual table's handle */
+  BLOOM_ARG_NO_FILTER, /* neither BLOB nor handle, or a handle without a filter's bytes */
   BLOOM_ARG_NOMEM
 } bloom_filter_arg_status;
 
@@ -22,6 +22,9 @@ typedef enum bloom_filter_arg_status {
 bloom_filter_arg_status bloom_filter_arg(
   sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
 );
+
+/* What a value is that cannot be a filter, for a message. */
+const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value);
 
 /* bloom_filter_arg_or_fail() for a value that is not a handle with a filter. */
 const bloom_filter *bloom_blob_arg_or_fail(
@@ -39,7 +42,7 @@ static inline const bloom_filter *bloom_filter_arg_or_fail(
 ){
   /* The type of a handle is NULL, so look for a handle first. */
   const bloom_handle *handle = bloom_handle_of(context, value);
-  if( handle && handle->test==NULL ) return &handle->filter;
+  if( handle && bloom_handle_has_filter(handle) ) return &handle->filter;
   return bloom_blob_arg_or_fail(context, function, value, next, storage);
 }
 

@@ -125,6 +125,7 @@ bloom_handle_status bloom_handle_open(
   }
   pool->num_users++;
   handle->test = NULL;
+  handle->test_keys = NULL;
   *opened = handle;
   return BLOOM_HANDLE_OPEN;
 }

@@ -35,6 +35,9 @@ typedef struct bloom_handle {
   ** returns 1, 0, BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
   int (*test)(void *data, sqlite3_value *key);
   void *test_data;
+  /* The same for a handle of bloom_filter(), which may have several keys. */
+  int (*test_keys)(void *data, int num_keys, sqlite3_value **keys);
+  int num_keys; /* of test_keys; 0: any number */
   uintptr_t number;
   size_t max_bytes;    /* the room in bytes */
   struct bloom_handle_pool *pool;
@@ -48,6 +51,11 @@ typedef struct bloom_handle_pool {
   size_t num_kept_bytes;
   int num_users; /* its owner and the open handles */
 } bloom_handle_pool;
+
+/* 1 if a handle has a filter that other functions can read: it is bloom_open()'s. */
+static inline int bloom_handle_has_filter(const bloom_handle *handle){
+  return handle->test==NULL && handle->test_keys==NULL;
+}
 
 /* An empty pool; NULL if there is no memory. */
 void *bloom_handle_pool_new(void);

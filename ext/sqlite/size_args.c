@@ -251,7 +251,7 @@ int bloom_keep_size_args(
 
 #define NUM_SIZE_ENTRIES 1024
 
-/* Rates take milliseconds to look up, and a window or a GROUP BY asks again and again for one
+/* A rate takes some 0.01 ms to look up, and a window or a GROUP BY asks again and again for one
 ** number of keys. */
 typedef struct bloom_size_entry {
   const bloom_encoding *encoding; /* NULL: free */

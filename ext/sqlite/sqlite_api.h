@@ -59,6 +59,15 @@ static inline int bloom_db_is_interrupted(sqlite3 *db){
   return sqlite3_prepare_v2(db, " ", -1, &none, NULL)==SQLITE_INTERRUPT;
 }
 
+/* How many digits SQLite writes a REAL with.  From some release after 3.52 on an application can
+** choose, by SQLITE_DBCONFIG_FP_DIGITS; where it cannot, the number is left alone. */
+static inline int bloom_db_real_digits(sqlite3 *db){
+  const int fp_digits = 1023;
+  int num_digits = 15;
+  if( sqlite3_libversion_number()>=3052000 ) (void)sqlite3_db_config(db, fp_digits, 0, &num_digits);
+  return num_digits;
+}
+
 /* 1 if the connection has a transaction that may write to a database, as far as SQLite says:
 ** from 3.34 on. */
 static inline int bloom_db_is_writing(sqlite3 *db, const char *schema){

@@ -279,7 +279,9 @@ static void add_row_to_block(const scheme *s, const uint8_t *row, size_t num_byt
   for(at=0; at<num_bytes; at++){
     for(length=3; length<=4 && at+length<=num_bytes; length++){
       const uint64_t hash = hash_of(row + at, length);
-      bloom_block_add(block, hash, probes_of(s, length, hash));
+      uint16_t bits[4];
+      uint32_t num_bits = bloom_signature_piece_bits(hash, probes_of(s, length, hash), s->bits_per_block, bits);
+      while( num_bits>0 ) bloom_block_set(block, bits[--num_bits]);
     }
   }
 }
@@ -315,7 +317,7 @@ static size_t bits_of(const scheme *s, const uint8_t *needle, size_t num_bytes, 
   for(at=0; at<num_bytes; at++){
     for(length=3; length<=4 && at+length<=num_bytes; length++){
       const uint64_t hash = hash_of(needle + at, length);
-      num_bits += bloom_signature_bits(hash, probes_of(s, length, hash), s->bits_per_block, bits + num_bits);
+      num_bits += bloom_signature_piece_bits(hash, probes_of(s, length, hash), s->bits_per_block, bits + num_bits);
     }
   }
   return num_bits;

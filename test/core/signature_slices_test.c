@@ -1,6 +1,6 @@
 /*
-** Slices of bloom_index: what is written for every tier, compared bit for bit with the
-** blocks themselves, and the search of all of them at once.
+** Slices of bloom_index: what is written, compared bit for bit with the blocks themselves,
+** for groups of every kind of size, and the search of all of them at once.
 */
 #include "support.h"
 
@@ -10,11 +10,11 @@
 #include "../../ext/core/signature/block.h"
 #include "../../ext/core/signature/slices.h"
 
-static const uint32_t tier_blocks[3] = {64, 448, 4032};
+static const uint32_t group_units[] = {1, 2, 3, 7, 10, 63, 100, 300, 503, 504};
 
 /* Random blocks, sparse, half full or dense. */
-static uint8_t *random_blocks(rng *random, size_t num_blocks, uint32_t bits_per_block){
-  const size_t num_bytes = num_blocks*(bits_per_block/8);
+static uint8_t *random_blocks(rng *random, size_t num_blocks, uint32_t num_bands){
+  const size_t num_bytes = num_blocks*num_bands*63;
   uint8_t *bytes = allocated(num_bytes);
   const size_t kind = rng_below(random, 3);
   size_t i;
@@ -27,208 +27,182 @@ static uint8_t *random_blocks(rng *random, size_t num_blocks, uint32_t bits_per_
   return bytes;
 }
 
-/* A group as one string of bytes, as the definition has it. */
-static uint8_t *naive_group(const uint8_t *blocks, size_t num_blocks, uint32_t bits_per_block){
-  const size_t slice_bytes = num_blocks/8;
-  uint8_t *group = calloc(bits_per_block, slice_bytes);
+static int has_bit(const uint8_t *bytes, size_t bit){
+  return bytes[bit/8] >> bit%8 & 1;
+}
+
+/* A band of a group as one string of bytes, as the definition has it. */
+static uint8_t *naive_band(const uint8_t *blocks, uint32_t num_units, uint32_t num_bands, uint32_t band){
+  const size_t num_blocks = (size_t)num_units*64;
+  uint8_t *bytes = calloc(num_units, 4032);
   size_t block, bit;
-  assert_non_null(group);
+  assert_non_null(bytes);
   for(block=0; block<num_blocks; block++){
-    for(bit=0; bit<bits_per_block; bit++){
-      if( blocks[block*(bits_per_block/8) + bit/8] >> bit%8 & 1 ){
-        group[bit*slice_bytes + block/8] = (uint8_t)(group[bit*slice_bytes + block/8] | 1u << block%8);
+    for(bit=0; bit<504; bit++){
+      if( has_bit(blocks + block*num_bands*63, band*504 + bit) ){
+        bytes[bit*num_blocks/8 + block/8] = (uint8_t)(bytes[bit*num_blocks/8 + block/8] | 1u << block%8);
       }
     }
   }
-  return group;
+  return bytes;
 }
 
-/* The core's group of tier 0, its strips one after the other. */
-static uint8_t *group_of_blocks(const uint8_t *blocks, uint32_t bits_per_block){
-  uint8_t *group = allocated((size_t)bits_per_block*8);
+/* The core's strip of a unit, its blocks put there in several steps over what was there. */
+static uint8_t *strip_of_unit(rng *random, const uint8_t *blocks, uint32_t num_bands, uint32_t band){
+  uint8_t *strip = allocated(4032);
   const uint8_t *each[64];
-  uint8_t strip_bytes[BLOOM_SLICE_STRIP_BYTES + 1];
-  uint32_t i, strip, at = 0;
-  for(i=0; i<64; i++) each[i] = blocks + (size_t)i*(bits_per_block/8);
-  for(strip=0; strip<bloom_tier_strips(0, bits_per_block); strip++){
-    uint32_t num_bytes;
-    memset(strip_bytes, 0xa5, sizeof(strip_bytes));
-    num_bytes = bloom_strip_of_blocks(each, bits_per_block, strip, strip_bytes);
-    assert_int_equal(num_bytes, bloom_strip_bytes(0, bits_per_block, strip));
-    assert_int_equal(strip_bytes[num_bytes], 0xa5);
-    memcpy(group + at, strip_bytes, num_bytes);
-    at += num_bytes;
+  uint32_t i, first, last;
+  rng_bytes(random, strip, 4032);
+  for(first=0; first<64; first=last){
+    last = first + 1 + (uint32_t)rng_below(random, 64 - first);
+    for(i=0; i<64; i++) each[i] = i>=first && i<last ? blocks + (size_t)i*num_bands*63 : NULL; /* no other is read */
+    bloom_strip_put_blocks(strip, each, first, last, band);
   }
-  assert_int_equal(at, bits_per_block*8);
-  return group;
-}
-
-/* Groups of one tier joined; each source strip is as long as it is, no byte more. */
-static uint8_t *group_of_groups(int tier, uint8_t *const *groups, uint32_t bits_per_block){
-  const uint32_t num_joined = bloom_tier_joined(tier), num_bytes = bits_per_block*(tier_blocks[tier + 1]/8);
-  uint8_t *group = allocated(num_bytes);
-  uint32_t strip, at = 0, i;
-  for(strip=0; strip<bloom_tier_strips(tier + 1, bits_per_block); strip++){
-    const uint32_t source = bloom_strip_source(tier, strip);
-    uint8_t *sources[BLOOM_SLICE_MAX_JOINED], strip_bytes[BLOOM_SLICE_STRIP_BYTES];
-    const uint8_t *borrowed[BLOOM_SLICE_MAX_JOINED];
-    uint32_t written;
-    for(i=0; i<num_joined; i++){
-      borrowed[i] = sources[i] = exact_copy(groups[i] + (size_t)source*BLOOM_SLICE_STRIP_BYTES,
-                                            bloom_strip_bytes(tier, bits_per_block, source));
-    }
-    written = bloom_strip_of_strips(tier, borrowed, bits_per_block, strip, strip_bytes);
-    assert_int_equal(written, bloom_strip_bytes(tier + 1, bits_per_block, strip));
-    memcpy(group + at, strip_bytes, written);
-    at += written;
-    for(i=0; i<num_joined; i++) free(sources[i]);
-  }
-  assert_int_equal(at, num_bytes);
-  return group;
+  return strip;
 }
 
 /* ---- tests ------------------------------------------------------------------ */
 
-TEST(tiers_fill_strips){
-  int tier;
-  for(tier=0; tier<BLOOM_SLICE_TIERS; tier++){
-    assert_int_equal(bloom_tier_blocks(tier), tier_blocks[tier]);
-    assert_int_equal(bloom_tier_slice_bytes(tier), tier_blocks[tier]/8);
-    assert_int_equal(BLOOM_SLICE_STRIP_BYTES % bloom_tier_slice_bytes(tier), 0);
-    assert_true(bloom_tier_slice_bytes(tier)<=BLOOM_SLICE_MAX_BYTES && bloom_tier_slice_bytes(tier)%8==0);
-    if( tier<2 ) assert_int_equal(bloom_tier_joined(tier)*tier_blocks[tier], tier_blocks[tier + 1]);
-  }
-  assert_int_equal(bloom_tier_strips(0, 8192), 17);
-  assert_int_equal(bloom_tier_strips(1, 8192), 114);
-  assert_int_equal(bloom_tier_strips(2, 8192), 1024);
-  assert_int_equal(bloom_strip_bytes(0, 8192, 16), 1024);
-  assert_int_equal(bloom_strip_bytes(1, 8192, 113), 56*56);
-  assert_int_equal(bloom_tier_strips(0, 16384), 33);
-  assert_int_equal(bloom_tier_strips(2, 65536), 8192);
-  assert_int_equal(bloom_strip_bytes(2, 65536, 8191), 4032);
-}
-
 TEST(slices_lie_one_after_the_other){
-  uint32_t bits_per_block, bit, block;
-  int tier;
-  for(tier=0; tier<BLOOM_SLICE_TIERS; tier++){
-    for(bits_per_block=1024; bits_per_block<=65536; bits_per_block*=2){
-      for(bit=0; bit<bits_per_block; bit++){
-        const bloom_slice_place place = bloom_slice_find(tier, bit);
-        assert_int_equal((uint64_t)place.strip*4032 + place.offset, (uint64_t)bit*(tier_blocks[tier]/8));
-        assert_true(place.strip<bloom_tier_strips(tier, bits_per_block));
-        assert_true(place.offset + tier_blocks[tier]/8 <= bloom_strip_bytes(tier, bits_per_block, place.strip));
+  size_t g;
+  uint32_t bit, byte;
+  for(g=0; g<COUNT_OF(group_units); g++){
+    const uint32_t num_units = group_units[g];
+    for(bit=0; bit<504*3; bit++){
+      for(byte=0; byte<8*num_units; byte += 1 + num_units/9){
+        const bloom_slice_place place = bloom_slice_find(num_units, bit, byte);
+        assert_int_equal(place.band, bit/504);
+        assert_true(place.strip<num_units && place.offset<4032);
+        assert_int_equal((uint64_t)place.strip*4032 + place.offset, (uint64_t)(bit%504)*8*num_units + byte);
       }
     }
-    for(block=0; block<tier_blocks[tier]; block+=7){
-      uint8_t mask;
-      const bloom_slice_place place = bloom_slice_find_block(tier, 1000, block, &mask);
-      assert_int_equal((uint64_t)place.strip*4032 + place.offset, 1000*(tier_blocks[tier]/8) + block/8);
-      assert_int_equal(mask, 1u << block%8);
-    }
   }
+  /* The largest has a slice in each strip. */
+  assert_int_equal(bloom_slice_find(504, 16127, 4031).strip, 503);
+  assert_int_equal(bloom_slice_find(504, 16127, 4031).offset, 4031);
+  assert_int_equal(bloom_slice_find(504, 16127, 4031).band, 31);
 }
 
 TEST(blocks_are_turned_over){
   rng random = rng_stream(1);
-  uint32_t bits_per_block;
-  for(bits_per_block=1024; bits_per_block<=65536; bits_per_block*=2){
-    uint8_t *blocks = random_blocks(&random, 64, bits_per_block);
-    uint8_t *group = group_of_blocks(blocks, bits_per_block), *expected = naive_group(blocks, 64, bits_per_block);
-    assert_memory_equal(group, expected, (size_t)bits_per_block*8);
+  uint32_t num_bands, band;
+  for(num_bands=2; num_bands<=32; num_bands*=2){
+    uint8_t *blocks = random_blocks(&random, 64, num_bands);
+    for(band=0; band<num_bands; band++){
+      uint8_t *strip = strip_of_unit(&random, blocks, num_bands, band), *expected = naive_band(blocks, 1, num_bands, band);
+      assert_memory_equal(strip, expected, 4032);
+      free(strip);
+      free(expected);
+    }
     free(blocks);
-    free(group);
-    free(expected);
   }
+}
+
+/* What is beside the blocks that are put stays. */
+TEST(other_blocks_stay){
+  rng random = rng_stream(2);
+  uint8_t *blocks = random_blocks(&random, 64, 2), strip[4032], before[4032];
+  const uint8_t *each[64];
+  size_t round, i;
+  for(i=0; i<64; i++) each[i] = blocks + i*126;
+  for(round=0; round<test_share(200); round++){
+    const uint32_t first = (uint32_t)rng_below(&random, 64), last = first + (uint32_t)rng_below(&random, 65 - first);
+    rng_bytes(&random, before, 4032);
+    memcpy(strip, before, 4032);
+    bloom_strip_put_blocks(strip, each, first, last, 1);
+    for(i=0; i<4032u*8; i++){
+      const size_t block = i%64;
+      assert_int_equal(has_bit(strip, i), block>=first && block<last ? has_bit(each[block], 504 + i/64) : has_bit(before, i));
+    }
+  }
+  free(blocks);
 }
 
 /* One bit in one block: known bytes. */
 TEST(known_strips){
-  uint8_t blocks[64][128] = {{0}}, strip[BLOOM_SLICE_STRIP_BYTES];
+  uint8_t blocks[64][126] = {{0}}, strip[BLOOM_STRIP_BYTES] = {0};
   const uint8_t *each[64];
   uint32_t i, j, sum = 0;
-  blocks[10][63] = 0x20; /* block 10, bit 509: slice 5 of strip 1 */
+  blocks[10][63] = 0x20; /* block 10, bit 509: slice 5 of band 1 */
   for(i=0; i<64; i++) each[i] = blocks[i];
-  assert_int_equal(bloom_strip_of_blocks(each, 1024, 0, strip), 4032);
+  bloom_strip_put_blocks(strip, each, 0, 64, 0);
   for(j=0; j<4032; j++) sum += strip[j];
   assert_int_equal(sum, 0);
-  assert_int_equal(bloom_strip_of_blocks(each, 1024, 1, strip), 4032);
+  bloom_strip_put_blocks(strip, each, 0, 64, 1);
   for(j=0; j<4032; j++) sum += strip[j];
   assert_int_equal(sum, 4);
   assert_int_equal(strip[5*8 + 1], 4);
-  assert_int_equal(bloom_strip_of_blocks(each, 1024, 2, strip), 128);
 }
 
 /* Also in ../../ext/FORMATS.md, from the specification in Python. */
 TEST(a_known_group){
-  static uint8_t blocks[64*128];
-  uint8_t *group;
+  static uint8_t blocks[128*126], bands[2][2*4032], joined[2*4032];
+  const uint8_t *each[64];
   uint64_t b, i;
-  for(b=0; b<64; b++){
+  uint32_t unit, band;
+  for(b=0; b<128; b++){
     bloom_block block;
-    bloom_block_clear(&block, blocks + b*128, 1024);
+    bloom_block_clear(&block, blocks + b*126, 1008);
     for(i=0; i<40; i++) bloom_block_add(&block, bloom_signature_mix(64*b + i), 12);
   }
-  assert_int_equal(checksum_of(blocks, 128), 0x554476842f28bc7du);
-  group = group_of_blocks(blocks, 1024);
-  assert_int_equal(checksum_of(group, 8192), 0x2c5659c267a01f77u);
-  free(group);
+  assert_int_equal(checksum_of(blocks, 126), 0xf7a36567a536f5c2u);
+  for(unit=0; unit<2; unit++){
+    for(i=0; i<64; i++) each[i] = blocks + (64*unit + i)*126;
+    for(band=0; band<2; band++) bloom_strip_put_blocks(bands[band] + unit*4032, each, 0, 64, band);
+  }
+  for(unit=0; unit<2; unit++) bloom_band_join(joined, 2, bands[1] + unit*4032, 1, unit);
+  assert_int_equal(checksum_of(joined, sizeof(joined)), 0x5257a23a2d46461bu);
 }
 
 TEST(groups_are_joined_side_by_side){
-  static const uint32_t joined_sizes[] = {1024, 2048, 8192};
-  rng random = rng_stream(2);
-  size_t s;
-  for(s=0; s<COUNT_OF(joined_sizes); s++){
-    const uint32_t bits_per_block = joined_sizes[s];
-    const size_t block_bytes = bits_per_block/8;
-    uint8_t *blocks = random_blocks(&random, 4032, bits_per_block), *tops[9], *top, *expected;
-    size_t i, j;
-    for(i=0; i<9; i++){
-      uint8_t *lows[7];
-      for(j=0; j<7; j++) lows[j] = group_of_blocks(blocks + (i*448 + j*64)*block_bytes, bits_per_block);
-      tops[i] = group_of_groups(0, lows, bits_per_block);
-      expected = naive_group(blocks + i*448*block_bytes, 448, bits_per_block);
-      assert_memory_equal(tops[i], expected, 448*block_bytes);
-      free(expected);
-      for(j=0; j<7; j++) free(lows[j]);
+  rng random = rng_stream(3);
+  size_t round;
+  for(round=0; round<test_share(40); round++){
+    const uint32_t num_units = 2 + (uint32_t)rng_below(&random, round%8==0 ? 503 : 40), num_bands = 2;
+    uint8_t *blocks = random_blocks(&random, (size_t)num_units*64, num_bands);
+    uint8_t *joined = allocated((size_t)num_units*4032), *expected = naive_band(blocks, num_units, num_bands, 1);
+    uint32_t first, num_source;
+    memset(joined, 0xa5, (size_t)num_units*4032);
+    for(first=0; first<num_units; first+=num_source){
+      uint8_t *source;
+      num_source = 1 + (uint32_t)rng_below(&random, num_units - first);
+      source = naive_band(blocks + (size_t)first*64*126, num_source, num_bands, 1);
+      bloom_band_join(joined, num_units, source, num_source, first);
+      free(source);
     }
-    top = group_of_groups(1, tops, bits_per_block);
-    expected = naive_group(blocks, 4032, bits_per_block);
-    assert_memory_equal(top, expected, 4032*block_bytes);
-    free(top);
+    assert_memory_equal(joined, expected, (size_t)num_units*4032);
+    free(joined);
     free(expected);
-    for(i=0; i<9; i++) free(tops[i]);
     free(blocks);
   }
 }
 
 TEST(a_search_finds_the_blocks_that_have_all_bits){
-  const uint32_t bits_per_block = 1024;
-  rng random = rng_stream(3);
-  size_t round, num_found = 0, num_stops = 0;
-  int tier;
-  for(tier=0; tier<BLOOM_SLICE_TIERS; tier++){
-    const uint32_t num_blocks = tier_blocks[tier], slice_bytes = num_blocks/8;
-    uint8_t *blocks = random_blocks(&random, num_blocks, bits_per_block);
-    uint8_t *group = naive_group(blocks, num_blocks, bits_per_block);
-    for(round=0; round<test_share(500); round++){
+  rng random = rng_stream(4);
+  size_t g, round, num_found = 0, num_stops = 0;
+  for(g=0; g<COUNT_OF(group_units); g++){
+    const uint32_t num_units = group_units[g], num_blocks = 64*num_units, slice_bytes = 8*num_units;
+    uint8_t *blocks = random_blocks(&random, num_blocks, 2), *bands[2];
+    bands[0] = naive_band(blocks, num_units, 2, 0);
+    bands[1] = naive_band(blocks, num_units, 2, 1);
+    for(round=0; round<test_share(100); round++){
       const uint32_t num_bits = (uint32_t)rng_below(&random, 16);
-      uint8_t candidates[BLOOM_SLICE_MAX_BYTES];
+      uint8_t candidates[BLOOM_STRIP_BYTES];
       uint16_t bits[16];
       uint32_t i, block, next = 0;
       int is_any = 1;
       memset(candidates, 0xff, sizeof(candidates));
-      for(i=0; i<num_bits; i++) bits[i] = (uint16_t)rng_below(&random, bits_per_block);
+      for(i=0; i<num_bits; i++) bits[i] = (uint16_t)rng_below(&random, 1008);
       for(i=0; i<num_bits && is_any; i++){
-        const bloom_slice_place place = bloom_slice_find(tier, bits[i]);
-        uint8_t *slice = exact_copy(group + place.strip*(size_t)4032 + place.offset, slice_bytes);
+        const bloom_slice_place place = bloom_slice_find(num_units, bits[i], 0);
+        uint8_t *slice = exact_copy(bands[place.band] + place.strip*(size_t)4032 + place.offset, slice_bytes);
         is_any = bloom_slice_and(candidates, slice, slice_bytes);
+        assert_int_equal(is_any, bloom_slice_has_any(candidates, slice_bytes));
         free(slice);
       }
       num_stops += i<num_bits;
       for(block=0; block<num_blocks; block++){
-        if( bloom_block_has_bits(blocks + (size_t)block*(bits_per_block/8), bits, num_bits) ){
+        if( bloom_block_has_bits(blocks + (size_t)block*126, bits, num_bits) ){
           assert_true(is_any);
           next = bloom_slice_next(candidates, num_blocks, next);
           assert_int_equal(next++, block);
@@ -239,7 +213,8 @@ TEST(a_search_finds_the_blocks_that_have_all_bits){
       if( !is_any ) assert_int_equal(next, 0);
     }
     free(blocks);
-    free(group);
+    free(bands[0]);
+    free(bands[1]);
   }
   assert_true(num_found>0);
   assert_true(num_stops>0);
@@ -247,8 +222,11 @@ TEST(a_search_finds_the_blocks_that_have_all_bits){
 
 TEST(next_stops_at_the_last_block){
   uint8_t candidates[16] = {0};
+  assert_false(bloom_slice_has_any(candidates, 16));
   assert_int_equal(bloom_slice_next(candidates, 128, 0), 128);
   candidates[15] = 0x80;
+  assert_true(bloom_slice_has_any(candidates, 16));
+  assert_false(bloom_slice_has_any(candidates, 8));
   assert_int_equal(bloom_slice_next(candidates, 128, 0), 127);
   assert_int_equal(bloom_slice_next(candidates, 128, 127), 127);
   assert_int_equal(bloom_slice_next(candidates, 128, 128), 128);

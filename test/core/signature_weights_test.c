@@ -142,7 +142,7 @@ TEST(bits_of_rare_pieces_come_first_and_once){
       for(i=0; i<num_hashes; i++){
         uint16_t own[4];
         if( naive_probes(hashes[i])!=probes ) continue;
-        bloom_signature_bits(hashes[i], probes, 1024, own);
+        bloom_signature_piece_bits(hashes[i], probes, 1024, own);
         for(j=0; j<probes; j++){
           for(k=0; k<num_expected && expected[k]!=own[j]; k++){}
           if( k==num_expected ) expected[num_expected++] = own[j];

@@ -24,7 +24,7 @@ def make(load):
         CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, few INT, message TEXT);
         WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<%d)
         INSERT INTO log SELECT i, printf('%%08x', i*2654435761 %% 4294967296), i%%5, 'request ' || i || ' of user ' || (i*7919%%10007) FROM c;
-        CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE, bits_per_block = 1024, probes = 32);
+        CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE, probes = 32);
         INSERT INTO log_index(log_index) VALUES ('merge');
         UPDATE log SET k = 'changed' WHERE id IN (7, 900);
         INSERT INTO log VALUES (5000, 'behind', 1, 'behind');
@@ -211,7 +211,7 @@ def run(seed, options):
         steps.append("rebuild")
         look(True)
     if attempt("DROP TABLE log_index")[1] is None:
-        db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE, bits_per_block = 1024)")
+        db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE)")
         db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
         steps.append("made again")
         look(True)

@@ -15,7 +15,7 @@ from cases import Skip, case, error_of, execute, expect, fails, image, main, nee
 
 NUM_ROWS = 3000
 COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT"
-INDEXED = "log, k, n, message LIKE, bits_per_block = 1024"
+INDEXED = "log, k, n, message LIKE"
 
 
 def make_file(files, name, prefix, columns=COLUMNS, indexed=INDEXED, num_rows=NUM_ROWS):
@@ -205,9 +205,9 @@ for also in "once", "the other name", "a third name":
 
 OTHERS = {
     "the same columns": (COLUMNS, INDEXED),
-    "other columns": ("id INTEGER PRIMARY KEY, message TEXT, n INTEGER, k TEXT", "log, message LIKE, n, k, bits_per_block = 1024"),
+    "other columns": ("id INTEGER PRIMARY KEY, message TEXT, n INTEGER, k TEXT", "log, message LIKE, n, k"),
     "another collation": ("id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, n INTEGER, message TEXT", INDEXED),
-    "other sizes": (COLUMNS, "log, k, n, message LIKE, bits_per_block = 2048, probes = 20"),
+    "other sizes": (COLUMNS, "log, k, n, message LIKE, probes = 19"),
     "fewer indexed": (COLUMNS, "log, message LIKE"),
     "no merge": (COLUMNS, INDEXED),
     "no triggers": (COLUMNS, INDEXED),
@@ -368,7 +368,7 @@ def made_by_another(files, inside):
     make_file(files, "db", "ada")
     db, other = files.connect(), files.connect()
     is_right(db)
-    for i, indexed in enumerate(["log, n, message LIKE", "log, k, bits_per_block = 4096", INDEXED]):
+    for i, indexed in enumerate(["log, n, message LIKE", "log, k", INDEXED]):
         if inside:
             other.execute("BEGIN")
         execute(other, "DROP TABLE log_index", "CREATE VIRTUAL TABLE log_index USING bloom_index(%s)" % indexed)

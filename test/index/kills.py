@@ -68,7 +68,7 @@ def main():
     db = connect(path, options.load, timeout=10)
     db.execute("PRAGMA journal_mode = %s" % r.choice(["WAL", "DELETE"]))
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT)")
-    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, message LIKE, bits_per_block = 1024, probes = 32)")
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, message LIKE, probes = 32)")
     db.close()
     passed = failed = 0
     for number in range(options.kills):

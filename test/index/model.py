@@ -164,8 +164,6 @@ class Run:
             indexed = [(self.columns[0], False)]
         r.shuffle(indexed)
         arguments = [quoted(self.source)] + [quoted(column) + (" LIKE" if is_like else "") for column, is_like in indexed]
-        if r.random() < 0.9 or self.options.big:
-            arguments.append("bits_per_block = 1024")
         if r.random() < 0.7 or self.options.big:
             arguments.append("probes = %d" % r.choice([1, 2, 5, 12, 20, 32, 32] if not self.options.big else [32]))
         if self.do(i, "CREATE VIRTUAL TABLE %s USING bloom_index(%s)" % (self.named(name), ", ".join(arguments))) is not None:

@@ -2,9 +2,9 @@
 # A table and its bloom_index, side by side: sh test/index/run.sh [--long]
 #
 # model.py changes tables at random and asks both the same; real_data.py searches texts of the
-# system; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
+# system; regexps.py asks those who match regular expressions whether a text has what is required; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
 # identity.py puts other files under statements that are held; writers.py and damage.py have a
-# case for each thing that fell once; steps.py counts how much is read; faults.sql is for
+# case for each thing that fell once; schemas.py changes the source's schema; steps.py counts how much is read; faults.sql is for
 # test/vtab/faults.c, which fails memory, disk and what else there is.  --long: 200,000 queries and 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
@@ -22,6 +22,9 @@ seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults || exit 1
+# Small blocks and groups, so that small tables have all that large ones have.
+small=build/small/bloom
+make -s -j "$jobs" BUILD=build/small EXTENSION=$small.so CPPFLAGS='-DINDEX_KEY_BANDS=2 -DINDEX_LIKE_BANDS=2 -DINDEX_MAX_UNITS=12' || exit 1
 # A random test, and its notes.
 random() {
   title=$1
@@ -36,20 +39,22 @@ make_icu() {
     $work/icu.c -o $work/icu.so -licui18n -licuuc 2>$work/icu.log
 }
 random 'model, this SQLite' "$PYTHON" test/index/model.py --runs $runs
+random 'model, small blocks' "$PYTHON" test/index/model.py --load $small --runs $runs
 random 'real data, this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
-adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --runs $hostile --seed "$seed"
-adds_up 'kills' "$PYTHON" test/index/kills.py --kills $kills --seed "$seed"
+random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --patterns 100000}
+adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --load $small --runs $hostile --seed "$seed"
+adds_up 'kills' "$PYTHON" test/index/kills.py --load $small --kills $kills --seed "$seed"
 adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
-for each in identity writers damage steps; do
-  adds_up $each "$PYTHON" test/index/$each.py
+for each in identity writers damage schemas steps; do
+  adds_up $each "$PYTHON" test/index/$each.py --load $small
 done
 if [ -n "$long" ]; then
-  random 'model, large tables' "$PYTHON" test/index/model.py --big --runs 30 --steps 12
+  random 'model, large tables' "$PYTHON" test/index/model.py --load $small --big --runs 30 --steps 12
   check 'SQLite 3.54.1' sh test/lib/build_sqlite.sh 3.54.1
-  for each in identity writers damage steps; do
-    adds_up "$each, SQLite 3.54.1" env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/$each.py
+  for each in identity writers damage schemas steps; do
+    adds_up "$each, SQLite 3.54.1" env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/$each.py --load $small
   done
-  random 'model, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --runs $runs
+  random 'model, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --load $small --runs $runs
   random 'real data, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --patterns 10000 --mb 9
   if make_icu; then
     random 'real data, ICU' "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3

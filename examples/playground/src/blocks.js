@@ -20,7 +20,7 @@ SELECT i, ${traceOf("iif(i % 10, i, i / 10)")}, CASE
   WHEN i % 1999 = 0 THEN printf('the database is locked, request %d waits', i * 7919 % 100000)
   WHEN i % 97 = 0 THEN printf('payment of user %d was declined by the bank', i * 31 % 977)
   ELSE printf('request %d of user %d took %d ms', i * 7919 % 100000, i * 31 % 977, i * 37 % 400) END FROM n;
-CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace_id, message LIKE, bits_per_block = 1024);
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace_id, message LIKE);
 INSERT INTO log_index(log_index) VALUES ('merge');
 `;
 

@@ -1,7 +1,7 @@
 /*
 ** One block: the bits of some consecutive rows, and when it is finished.
 **
-**   bits_per_block / 8 bytes; bit i is (byte[i / 8] >> (i % 8)) & 1
+**   63 bytes for each band of 504 bits; bit i is (byte[i / 8] >> (i % 8)) & 1
 **
 ** Rows are added until half of the bits are set: the information of a bit is greatest
 ** there, and num_probes probes of an absent key pass at a rate of 2^-num_probes, whatever
@@ -16,7 +16,7 @@
 /* A block in the making, its bits in the caller's memory. */
 typedef struct bloom_block {
   uint8_t *bytes;          /* bits_per_block / 8 */
-  uint32_t bits_per_block; /* bloom_signature_is_size() */
+  uint32_t bits_per_block; /* 504 for each band */
   uint32_t bits_set;
 } bloom_block;
 
@@ -41,9 +41,10 @@ static inline void bloom_block_set(bloom_block *block, uint32_t bit){
 
 /* Adds a key by its hash. */
 static inline void bloom_block_add(bloom_block *block, uint64_t hash, uint32_t num_probes){
-  bloom_probes probes = bloom_probes_of(hash, block->bits_per_block);
+  uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
   uint32_t i;
-  for(i=0; i<num_probes; i++) bloom_block_set(block, bloom_probes_next(&probes));
+  bloom_signature_bits(hash, num_probes, block->bits_per_block / BLOOM_BAND_BITS, bits);
+  for(i=0; i<num_probes; i++) bloom_block_set(block, bits[i]);
 }
 
 /* 1 if the row that was added last is to be the block's last one. */

@@ -8,7 +8,7 @@
 **   weights.h says how many bits a piece has: 0 .. 3 -------------+
 **
 **   bits  --block.h: set in the open block, until it is finished, half of its bits set
-**   64 finished blocks  --slices.h: turned into slices, bit i of all blocks side by side
+**   64 finished blocks  --slices.h: a unit of slices, bit i of all blocks side by side
 **
 ** and back: the bits of what is asked (a key's, or those of a pattern's pieces:
 ** pattern.h) pick slices; where all of them have a bit, a block may hold it.
@@ -23,19 +23,20 @@
 
 #include "../numeric.h"
 
-/* bits_per_block is a power of two in this range: bits are numbers of 16 bits. */
-#define BLOOM_SIGNATURE_MIN_BITS 1024
-#define BLOOM_SIGNATURE_MAX_BITS 65536
+/* The bits of a block lie in bands of 504: a band of 64 blocks fills a page (slices.h).
+** There is a power of two of them in this range, so that bits are numbers of 16 bits. */
+#define BLOOM_BAND_BITS 504
+#define BLOOM_SIGNATURE_MIN_BANDS 2
+#define BLOOM_SIGNATURE_MAX_BANDS 128
+#define BLOOM_SIGNATURE_MAX_BITS (BLOOM_SIGNATURE_MAX_BANDS * BLOOM_BAND_BITS)
 
 /* Probes of a key, 1 .. BLOOM_SIGNATURE_MAX_PROBES.  Each halves the rows that are read
 ** for nothing. */
 #define BLOOM_SIGNATURE_MAX_PROBES 32
 
-/* 1 if blocks may have so many bits. */
-static inline int bloom_signature_is_size(uint64_t bits_per_block){
-  return bits_per_block>=BLOOM_SIGNATURE_MIN_BITS && bits_per_block<=BLOOM_SIGNATURE_MAX_BITS
-      && (bits_per_block & (bits_per_block - 1))==0;
-}
+/* From so many on they lie in three bands, below in two: slices of one band share pages, but
+** bits that crowd are less independent. */
+#define BLOOM_SIGNATURE_PROBES_OF_THREE 17
 
 /* Makes each bit of x touch all others: the end of XXH64, a bijection.
 ** Source: xxHash, doc/xxhash_spec.md. */
@@ -51,32 +52,44 @@ static inline uint64_t bloom_signature_mix(uint64_t x){
 typedef struct bloom_probes {
   uint64_t hash;
   uint64_t word;    /* what is left of the word at hand */
-  uint32_t num_had; /* probes so far */
-  uint32_t mask;    /* bits_per_block - 1 */
+  uint32_t num_had; /* draws so far */
 } bloom_probes;
 
-static inline bloom_probes bloom_probes_of(uint64_t hash, uint32_t bits_per_block){
-  return (bloom_probes){hash, hash, 0, bits_per_block - 1};
+static inline bloom_probes bloom_probes_of(uint64_t hash){
+  return (bloom_probes){hash, hash, 0};
 }
 
-/* The next probe's bit, 0 .. bits_per_block-1. */
-static inline uint32_t bloom_probes_next(bloom_probes *probes){
-  uint32_t bit;
+/* The next number, 0 .. below-1, of at most 65,536. */
+static inline uint32_t bloom_probes_next(bloom_probes *probes, uint32_t below){
+  uint32_t number;
   if( probes->num_had%4==0 && probes->num_had ){
     probes->word = bloom_signature_mix(probes->hash + probes->num_had/4 * BLOOM_GOLDEN_RATIO);
   }
-  bit = (uint32_t)probes->word & probes->mask;
+  number = ((uint32_t)probes->word & 0xffff) * below >> 16;
   probes->word >>= 16;
   probes->num_had++;
-  return bit;
+  return number;
 }
 
-/* Writes the bits that num_probes probes of a hash test; returns num_probes. */
-static inline uint32_t bloom_signature_bits(uint64_t hash, uint32_t num_probes, uint32_t bits_per_block,
-                                            uint16_t *bits){
-  bloom_probes probes = bloom_probes_of(hash, bits_per_block);
+/* Writes the bits of a piece of text, which lie anywhere in the block.  Returns num_probes. */
+static inline uint32_t bloom_signature_piece_bits(uint64_t hash, uint32_t num_probes, uint32_t bits_per_block, uint16_t *bits){
+  bloom_probes probes = bloom_probes_of(hash);
   uint32_t i;
-  for(i=0; i<num_probes; i++) bits[i] = (uint16_t)bloom_probes_next(&probes);
+  for(i=0; i<num_probes; i++) bits[i] = (uint16_t)bloom_probes_next(&probes, bits_per_block);
+  return num_probes;
+}
+
+/* Writes the bits that num_probes probes of a key test, in two or three bands in turn: the
+** first draw picks the first of them and the odd distance to the next.  Returns num_probes. */
+static inline uint32_t bloom_signature_bits(uint64_t hash, uint32_t num_probes, uint32_t num_bands, uint16_t *bits){
+  const uint32_t num_used = num_probes<BLOOM_SIGNATURE_PROBES_OF_THREE ? 2 : 3;
+  bloom_probes probes = bloom_probes_of(hash);
+  const uint32_t draw = bloom_probes_next(&probes, 65536), distance = draw>>8 | 1;
+  uint32_t i;
+  for(i=0; i<num_probes; i++){
+    const uint32_t band = (draw + i%num_used*distance) & (num_bands - 1);
+    bits[i] = (uint16_t)(band*BLOOM_BAND_BITS + bloom_probes_next(&probes, BLOOM_BAND_BITS));
+  }
   return num_probes;
 }
 

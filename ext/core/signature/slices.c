@@ -20,32 +20,30 @@ static uint64_t slices_turn_8x8(uint64_t x){
   return x ^ swapped ^ swapped << 28;
 }
 
-uint32_t bloom_strip_of_blocks(const uint8_t *const blocks[BLOOM_SLICE_BLOCKS], uint32_t bits_per_block,
-                               uint32_t strip, uint8_t out[BLOOM_SLICE_STRIP_BYTES]){
-  const uint32_t num_bytes = bloom_strip_bytes(0, bits_per_block, strip);
-  const uint32_t first = strip * (BLOOM_SLICE_STRIP_BYTES/64); /* byte of each block: 8 slices of 8 bytes */
+void bloom_strip_put_blocks(uint8_t strip[BLOOM_STRIP_BYTES], const uint8_t *const blocks[BLOOM_UNIT_BLOCKS],
+                            uint32_t first, uint32_t last, uint32_t band){
+  const uint32_t at = band * (BLOOM_BAND_BITS/8);
   uint32_t i, eight, j;
-  for(i=0; i<num_bytes/64; i++){
-    for(eight=0; eight<8; eight++){
+  for(eight=first/8; 8*eight<last; eight++){
+    uint8_t mask = 0;
+    for(j=0; j<8; j++) mask = (uint8_t)(mask | (8*eight + j>=first && 8*eight + j<last) << j);
+    for(i=0; i<BLOOM_BAND_BITS/8; i++){
       uint64_t turned = 0;
-      for(j=0; j<8; j++) turned |= (uint64_t)blocks[8*eight + j][first + i] << 8*j;
+      for(j=0; j<8; j++){
+        if( mask >> j & 1 ) turned |= (uint64_t)blocks[8*eight + j][at + i] << 8*j;
+      }
       turned = slices_turn_8x8(turned);
-      for(j=0; j<8; j++) out[64*i + 8*j + eight] = (uint8_t)(turned >> 8*j);
+      for(j=0; j<8; j++){
+        uint8_t *byte = strip + 64*i + 8*j + eight;
+        *byte = (uint8_t)((*byte & ~mask) | (uint8_t)(turned >> 8*j));
+      }
     }
   }
-  return num_bytes;
 }
 
-uint32_t bloom_strip_of_strips(int tier, const uint8_t *const *sources, uint32_t bits_per_block, uint32_t strip,
-                               uint8_t out[BLOOM_SLICE_STRIP_BYTES]){
-  const uint32_t num_joined = bloom_tier_joined(tier), slice_bytes = bloom_tier_slice_bytes(tier);
-  const uint32_t num_bytes = bloom_strip_bytes(tier + 1, bits_per_block, strip);
-  uint32_t from = strip%num_joined * (BLOOM_SLICE_STRIP_BYTES/num_joined);
-  uint32_t to, i;
-  for(to=0; to<num_bytes; from+=slice_bytes){
-    for(i=0; i<num_joined; i++, to+=slice_bytes) memcpy(out + to, sources[i] + from, slice_bytes);
-  }
-  return num_bytes;
+void bloom_band_join(uint8_t *strips, uint32_t num_units, const uint8_t *source, uint32_t num_source, uint32_t first){
+  uint32_t i;
+  for(i=0; i<BLOOM_BAND_BITS; i++) memcpy(strips + 8*((size_t)i*num_units + first), source + 8*(size_t)i*num_source, 8*(size_t)num_source);
 }
 
 int bloom_slice_and(uint8_t *candidates, const uint8_t *slice, size_t num_bytes){
@@ -57,6 +55,16 @@ int bloom_slice_and(uint8_t *candidates, const uint8_t *slice, size_t num_bytes)
     memcpy(&other, slice + i, 8);
     word &= other;
     memcpy(candidates + i, &word, 8);
+    left |= word;
+  }
+  return left!=0;
+}
+
+int bloom_slice_has_any(const uint8_t *candidates, size_t num_bytes){
+  uint64_t left = 0, word;
+  size_t i;
+  for(i=0; i+8<=num_bytes && left==0; i+=8){
+    memcpy(&word, candidates + i, 8);
     left |= word;
   }
   return left!=0;

@@ -14,7 +14,11 @@
 
 void bloom_weights_add(const uint8_t *weights, bloom_block *block, const uint64_t *hashes, size_t num_hashes){
   size_t i;
-  for(i=0; i<num_hashes; i++) bloom_block_add(block, hashes[i], bloom_weights_probes(weights, hashes[i]));
+  for(i=0; i<num_hashes; i++){
+    uint16_t bits[4];
+    uint32_t num_bits = bloom_signature_piece_bits(hashes[i], bloom_weights_probes(weights, hashes[i]), block->bits_per_block, bits);
+    while( num_bits>0 ) bloom_block_set(block, bits[--num_bits]);
+  }
 }
 
 /* Appends a bit that is not there yet. */
@@ -33,12 +37,11 @@ size_t bloom_weights_bits(const uint8_t *weights, uint32_t bits_per_block, const
   for(num_probes=4; num_probes>0; num_probes/=2){
     size_t i;
     for(i=0; i<num_hashes; i++){
-      bloom_probes probes = bloom_probes_of(hashes[i], bits_per_block);
+      uint16_t of_piece[4];
       uint32_t j;
       if( bloom_weights_probes(weights, hashes[i])!=num_probes ) continue;
-      for(j=0; j<num_probes && num_bits<max_bits; j++){
-        num_bits = weights_append((uint16_t)bloom_probes_next(&probes), bits, num_bits);
-      }
+      bloom_signature_piece_bits(hashes[i], num_probes, bits_per_block, of_piece);
+      for(j=0; j<num_probes && num_bits<max_bits; j++) num_bits = weights_append(of_piece[j], bits, num_bits);
     }
   }
   return num_bits;

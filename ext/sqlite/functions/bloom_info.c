@@ -56,7 +56,7 @@ static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
     case BLOOM_ARG_NULL:   return SQLITE_OK;
     case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;
     case BLOOM_ARG_NO_FILTER:
-      return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, BLOOM_ERROR_FILTER, "bloom_info", bloom_type_name(args[0]), "");
+      return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, BLOOM_ERROR_FILTER, "bloom_info", bloom_no_filter_name(db, args[0]), "");
   }
   bloom_stoppable_init(&stoppable, db, filter);
   filter = &stoppable.filter;

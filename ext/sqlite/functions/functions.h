@@ -42,7 +42,13 @@ void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **ar
 /* bloom_tuple(value, ...) */
 void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args);
 
-/* bloom_may_contain(filter, key) */
+/* bloom_filter(key, ...): aggregate and window function. */
+void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **keys);
+void bloom_filter_final(sqlite3_context *context);
+void bloom_filter_value(sqlite3_context *context);
+void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value **keys);
+
+/* bloom_may_contain(filter, key, ...) */
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args);
 
 /* bloom_open(filter) */

@@ -15,15 +15,19 @@
 #include <string.h>
 
 #include "../errors.h"
+#include "../source/source.h"
 #include "index_int.h"
 
-static const char *const index_tables[] = {"config", "layout", "state", "changed", "blocks"};
+/* Beside those of blocks, one for each indexed column. */
+#define INDEX_NUM_TABLES 4
+static const char *const index_tables[INDEX_NUM_TABLES] = {"config", "layout", "state", "changed"};
 
 /* -- Making and opening -------------------------------------------------------------------- */
 
 static void index_free(bloom_index *index){
   if( index==NULL ) return;
   index_config_free(&index->config);
+  index_columns_free(&index->columns);
   sqlite3_free(index->schema);
   sqlite3_free(index->name);
   sqlite3_free(index->source_name);
@@ -45,75 +49,104 @@ static bloom_index *index_new(bloom_connection *connection, const char *schema, 
   return NULL;
 }
 
+/* Sets index->damage where SQLite would not declare a column: DROP must find a table all the same.  If
+** it does not declare others, an authorizer refused it, say. */
+static int index_check_collations(bloom_index *index){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<index->columns.num_columns && rc==SQLITE_OK; i++){
+    bloom_collation ignored;
+    sqlite3_stmt *probe;
+    if( bloom_collation_named(index->columns.list[i].collation, &ignored) ) continue;
+    rc = bloom_sql_prepare(index->connection, &probe, "SELECT '' = '' COLLATE \"%w\"", index->columns.list[i].collation);
+    sqlite3_finalize(probe);
+  }
+  if( rc!=SQLITE_ERROR ) return rc;
+  index_columns_free(&index->columns);
+  index->damage = "cannot be used: a column of the table has a collation that this connection does not have";
+  return SQLITE_OK;
+}
+
 /* SQLite makes an authorizer's refusal, too, SQLITE_ERROR. */
 static int index_declare(bloom_index *index, char **error){
-  char *declaration = index_config_declaration(index);
+  char *declaration = index_columns_declaration(index);
   int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
   sqlite3_free(declaration);
   if( rc==SQLITE_ERROR ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
   if( rc==SQLITE_OK ) sqlite3_vtab_config(index->connection->db, SQLITE_VTAB_INNOCUOUS);
+  index->is_declared = 1;
   return rc;
 }
 
-/* Makes the tables; what is in them, index_reset() writes. */
-static int index_create_tables(bloom_index *index){
-  const index_config *config = &index->config;
-  bloom_connection *connection = index->connection;
-  int i, rc;
-  rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_config\"(data BLOB)", index->schema, index->name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_layout\"(data BLOB)", index->schema, index->name);
-  /* An id is noted once.  No PRIMARY KEY, which would take it into changesets; an index of its
-  ** own would keep the old name when the table is renamed. */
-  if( rc==SQLITE_OK ) rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_changed\"(id INTEGER UNIQUE)", index->schema, index->name);
-  if( rc==SQLITE_OK ){
-    sqlite3_str *sql = sqlite3_str_new(connection->db);
-    sqlite3_str_appendf(sql, "CREATE TABLE \"%w\".\"%w_state\"(covered INTEGER, changed_rows INTEGER, note TEXT", index->schema, index->name);
-    for(i=0; i<config->num_keys; i++){
-      const char *name = config->columns[config->keys[i].column].name, *like = config->keys[i].is_like ? "like_" : "";
-      sqlite3_str_appendf(sql, ", \"%w_%sblocks\" INTEGER, \"%w_%sbytes\" INTEGER, \"%w_%sfill\" REAL", name, like, name, like, name, like);
-    }
-    sqlite3_str_appendall(sql, ")");
-    rc = bloom_sql_run_text(connection, sqlite3_str_finish(sql));
-  }
-  for(i=0; i<config->num_keys && rc==SQLITE_OK; i++){
-    rc = bloom_sql_run(connection, "CREATE TABLE \"%w\".\"%w_blocks_%d\"(data BLOB)", index->schema, index->name, i + 1);
-  }
-  return rc;
+/* -- Tables ------------------------------------------------------------------------------ */
+
+/* The name of table number i, to be freed: those of index_tables[], then of the indexed columns. */
+static char *index_table_name(const bloom_index *index, int i){
+  if( i<INDEX_NUM_TABLES ) return sqlite3_mprintf("%s_%s", index->name, index_tables[i]);
+  return sqlite3_mprintf("%s_blocks_%d", index->name, i - INDEX_NUM_TABLES + 1);
 }
 
-/* Drops what there is of the index, whatever stands in its tables' place: tables first, for the reason that
-** vtab/vtab_drop.c gives. */
-static int index_drop(bloom_index *index){
-  sqlite3_stmt *row;
+/* Makes the tables; what is in them, index_reset() writes.  *num_made counts those that are ours. */
+static int index_create_tables(bloom_index *index, int *num_made){
+  /* An id is noted once.  No PRIMARY KEY, which would take it into changesets; an index of its own would
+  ** keep the old name when the table is renamed. */
+  static const char *const columns[INDEX_NUM_TABLES] = {"(data BLOB)", "(data BLOB)", NULL, INDEX_CHANGED_COLUMNS};
   int i, rc = SQLITE_OK;
-  for(i=0; i<(int)(sizeof(index_tables)/sizeof(index_tables[0])) + INDEX_MAX_KEYS && rc==SQLITE_OK; i++){
-    char *name = i<4 ? sqlite3_mprintf("%s_%s", index->name, index_tables[i]) : sqlite3_mprintf("%s_blocks_%d", index->name, i - 3);
-    const char *type = NULL;
-    int is_view = 0;
-    rc = name ? bloom_sql_prepare(index->connection, &row, "SELECT type FROM \"%w\".sqlite_master WHERE type IN ('table', 'view')"
-      " AND name = %Q COLLATE NOCASE", index->schema, name) : SQLITE_NOMEM;
-    if( rc!=SQLITE_OK ){
-      sqlite3_free(name);
-      return rc;
-    }
-    rc = bloom_sql_step(index->connection, row);
-    if( rc==SQLITE_ROW ){
-      rc = bloom_sql_column_text(row, 0, &type);
-      is_view = type && strcmp(type, "view")==0;
-      if( rc==SQLITE_OK ) rc = SQLITE_ROW;
-    }
-    sqlite3_finalize(row);
-    if( rc==SQLITE_ROW ) rc = bloom_sql_run(index->connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE", index->schema, name);
-    if( rc==SQLITE_DONE ) rc = SQLITE_OK;
+  for(i=0; i<INDEX_NUM_TABLES + index->config.num_keys && rc==SQLITE_OK; i++){
+    const char *of_table = i<INDEX_NUM_TABLES ? columns[i] : "(data BLOB)";
+    sqlite3_str *sql = sqlite3_str_new(index->connection->db);
+    char *name = index_table_name(index, i);
+    int key;
+    sqlite3_str_appendf(sql, "CREATE TABLE \"%w\".\"%w\"%s", index->schema, name ? name : "", of_table ? of_table : "(covered INTEGER, changed_rows INTEGER, note TEXT");
+    for(key=1; key<=index->config.num_keys && of_table==NULL; key++) sqlite3_str_appendf(sql, ", blocks_%d INTEGER, bytes_%d INTEGER, fill_%d REAL", key, key, key);
+    if( of_table==NULL ) sqlite3_str_appendall(sql, ")");
+    rc = bloom_sql_run_text(index->connection, sqlite3_str_finish(sql));
+    if( name==NULL ) rc = SQLITE_NOMEM;
     sqlite3_free(name);
+    if( rc==SQLITE_OK ) ++*num_made;
   }
+  return rc;
+}
+
+/* Drops what has a name, if it is a table or view and its text is like a pattern. */
+static int index_drop_named(bloom_index *index, char *name, const char *pattern){
+  sqlite3_stmt *row = NULL;
+  const char *type = NULL;
+  int is_view = 0;
+  int rc = name ? bloom_sql_prepare(index->connection, &row, "SELECT m.type FROM \"%w\".sqlite_master AS m WHERE m.type IN ('table', 'view')"
+    " AND m.name = %Q COLLATE NOCASE AND m.sql GLOB %Q", index->schema, name, pattern) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ){
+    rc = bloom_sql_column_text(row, 0, &type);
+    is_view = type && strcmp(type, "view")==0;
+    if( rc==SQLITE_OK ) rc = SQLITE_ROW;
+  }
+  sqlite3_finalize(row);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_run(index->connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE", index->schema, name);
+  sqlite3_free(name);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Drops the first of the tables, whatever stands in their place: tables first, for the reason that
+** vtab/vtab_drop.c gives. */
+static int index_drop_tables(bloom_index *index, int num_tables){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<num_tables && rc==SQLITE_OK; i++) rc = index_drop_named(index, index_table_name(index, i), "*");
+  return rc;
+}
+
+/* Drops what there is of the index. */
+static int index_drop(bloom_index *index){
+  int rc = index_drop_tables(index, INDEX_NUM_TABLES + index->num_blocks_tables);
+  if( rc==SQLITE_OK ) rc = index_drop_named(index, sqlite3_mprintf("%s_canary", index->name), "*(" INDEX_CANARY_COLUMN ")");
   return rc==SQLITE_OK ? index_triggers_drop(index) : rc;
 }
+
+/* -- Making and opening, as SQLite calls it ------------------------------------------------ */
 
 /* Makes all of an index of which config and declaration are good. */
 static int index_make(bloom_index *index, char **error){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
-  int rc = index_create_tables(index);
+  int num_tables = 0, rc = index_create_tables(index, &num_tables);
   if( rc==SQLITE_OK ) rc = index_config_write(index);
   if( rc==SQLITE_OK ){
     index->source_name = sqlite3_mprintf("%s", index->config.source);
@@ -122,7 +155,9 @@ static int index_make(bloom_index *index, char **error){
   if( rc==SQLITE_OK ) rc = index_reset(index);
   if( rc!=SQLITE_OK ){
     if( rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
-    index_drop(index);
+    /* A table of the user's may have one of the names. */
+    if( num_tables<INDEX_NUM_TABLES + index->config.num_keys ) index_drop_tables(index, num_tables);
+    else index_drop(index);
   }
   sqlite3_set_last_insert_rowid(index->connection->db, last_rowid);
   return rc;
@@ -131,8 +166,8 @@ static int index_make(bloom_index *index, char **error){
 /* The command's column has the index's name, and must hide neither a column nor the rowid. */
 static int index_name_check(const bloom_index *index, const char *name, char **error){
   int i;
-  for(i=0; i<index->config.num_columns; i++){
-    if( sqlite3_stricmp(index->config.columns[i].name, name)==0 ){
+  for(i=0; i<index->columns.num_columns; i++){
+    if( sqlite3_stricmp(index->columns.list[i].name, name)==0 ){
       return bloom_fail_vtab(error, "bloom_index: the index cannot be called %s: a column of the table is", name);
     }
   }
@@ -142,6 +177,21 @@ static int index_name_check(const bloom_index *index, const char *name, char **e
   return SQLITE_OK;
 }
 
+/* Reads the source of an index that is made. */
+static int index_read_source(bloom_index *index, const index_args *args, char **error){
+  bloom_source source;
+  int rc = bloom_source_read(index->connection, index->schema, args->source, &source, error);
+  if( *error ){
+    char *with_name = sqlite3_mprintf("bloom_index: %s", *error + strlen("bloom: "));
+    sqlite3_free(*error);
+    *error = with_name;
+  }
+  if( rc==SQLITE_OK ) index->config.source = sqlite3_mprintf("%s", source.name);
+  if( rc==SQLITE_OK && index->config.source==NULL ) rc = SQLITE_NOMEM;
+  bloom_source_free(&source);
+  return rc==SQLITE_OK ? index_columns_read(index, index->config.source, &index->columns, error) : rc;
+}
+
 /* args: module, database, table, arguments */
 static int index_create(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
   index_args arguments;
@@ -149,8 +199,9 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   int rc = index ? index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
   (void)db;
   if( index==NULL ) return rc;
-  if( rc==SQLITE_OK ) rc = index_config_of_source(index, arguments.source, &index->config, error);
-  if( rc==SQLITE_OK ) rc = index_config_set(&index->config, &arguments, error);
+  if( rc==SQLITE_OK ) rc = index_read_source(index, &arguments, error);
+  if( rc==SQLITE_OK ) rc = index_config_set(index, &arguments, error);
+  index->num_blocks_tables = index->config.num_keys;
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
   index_args_free(&arguments);
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
@@ -159,11 +210,36 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   return rc;
 }
 
+/* Takes the source's columns; of one that is gone there are none, and queries say so. */
+static int index_connect_source(bloom_index *index){
+  const char *ignored;
+  char *error = NULL;
+  int rc = index_source_doubt(index, &ignored, &error);
+  if( rc==SQLITE_ERROR ){
+    /* An authorizer may have hidden it once. */
+    sqlite3_free(error);
+    error = NULL;
+    rc = index_source_doubt(index, &ignored, &error);
+  }
+  if( rc==SQLITE_ERROR && error ){
+    sqlite3_free(error);
+    index_columns_free(&index->columns);
+    return SQLITE_OK;
+  }
+  sqlite3_free(error);
+  return rc==SQLITE_OK ? index_check_collations(index) : rc;
+}
+
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
+  index_args arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
-  int rc = index ? index_config_read(index) : SQLITE_NOMEM;
-  (void)num_args;
-  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(db));
+  int rc = index ? index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
+  if( index==NULL ) return rc;
+  index->num_blocks_tables = arguments.num_columns;
+  index_args_free(&arguments);
+  if( rc==SQLITE_OK ) rc = index_config_read(index);
+  if( rc==SQLITE_OK && index->damage==NULL ) rc = index_connect_source(index);
+  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;
@@ -182,8 +258,12 @@ static int index_destroy(sqlite3_vtab *vtab){
   return rc;
 }
 
-static int index_rename_table(bloom_index *index, const char *suffix, const char *new_name){
-  return bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w_%s\" RENAME TO \"%w_%s\"", index->schema, index->name, suffix, new_name, suffix);
+/* Renames a table, NAME_suffix. */
+static int index_rename_table(bloom_index *index, char *table, const char *new_name){
+  const int rc = table ? bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%w\"", index->schema, table, new_name,
+                                       table + strlen(index->name)) : SQLITE_NOMEM;
+  sqlite3_free(table);
+  return rc;
 }
 
 static int index_rename(sqlite3_vtab *vtab, const char *new_name){
@@ -191,19 +271,15 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   char *name = sqlite3_mprintf("%s", new_name), *old_name = index->name;
   index_source source;
   int i, rc = name ? SQLITE_OK : SQLITE_NOMEM;
-  if( index->damage ) rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
+  if( index->damage ) rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
   if( rc==SQLITE_OK ) rc = index_name_check(index, new_name, &vtab->zErrMsg);
   memset(&source, 0, sizeof(source));
   if( rc==SQLITE_OK ) rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = index_source_check(index, &source, &vtab->zErrMsg);
   /* The triggers are made again, since PRAGMA legacy_alter_table would leave them the tables' old names. */
   if( rc==SQLITE_OK ) rc = index_triggers_drop(index);
-  for(i=0; i<4 && rc==SQLITE_OK; i++) rc = index_rename_table(index, index_tables[i], new_name);
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    char suffix[24];
-    sqlite3_snprintf(sizeof(suffix), suffix, "blocks_%d", i + 1);
-    rc = index_rename_table(index, suffix, new_name);
-  }
+  for(i=0; i<INDEX_NUM_TABLES + index->config.num_keys && rc==SQLITE_OK; i++) rc = index_rename_table(index, index_table_name(index, i), new_name);
+  if( rc==SQLITE_OK && index->config.has_hidden_ids ) rc = index_rename_table(index, sqlite3_mprintf("%s_canary", index->name), new_name);
   index->name = name;
   if( rc==SQLITE_OK && source.doubt==NULL ) rc = index_triggers_make(index, source.name);
   if( rc!=SQLITE_OK ) index->name = old_name;
@@ -251,21 +327,21 @@ static int index_say_read_only(bloom_index *index){
                          index->source_name ? index->source_name : index->config.source);
 }
 
-/* args: old rowid, new rowid, columns, the last of which is the command */
+/* args: old rowid, new rowid, columns, one of which is the command's */
 static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
   bloom_index *index = index_of(vtab);
   sqlite3 *db = index->connection->db;
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(db);
-  int i, rc;
-  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
-  for(i=2; i<num_args-1; i++){
-    if( sqlite3_value_type(args[i])!=SQLITE_NULL ) num_args = 1;
+  const int command = index->command_column + 2;
+  int i, is_command, rc;
+  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
+  is_command = num_args>1 && command>=2 && command<num_args && sqlite3_value_type(args[0])==SQLITE_NULL && sqlite3_value_type(args[command])!=SQLITE_NULL;
+  for(i=2; i<num_args; i++){
+    if( i!=command && sqlite3_value_type(args[i])!=SQLITE_NULL ) is_command = 0;
   }
   rc = index_locate(index);
-  if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL || sqlite3_value_type(args[num_args-1])==SQLITE_NULL ){
-    return rc==SQLITE_OK ? index_say_read_only(index) : rc;
-  }
-  if( rc==SQLITE_OK ) rc = index_command(index, args[num_args-1]);
+  if( !is_command ) return rc==SQLITE_OK ? index_say_read_only(index) : rc;
+  if( rc==SQLITE_OK ) rc = index_command(index, args[command]);
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && vtab->zErrMsg==NULL ){
     vtab->zErrMsg = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
   }
@@ -283,7 +359,7 @@ static int index_begin(sqlite3_vtab *vtab){
 /* Not state and changed: triggers write there for programs without bloom, on connections
 ** that keep shadow tables from being written, too. */
 static int index_shadow_name(const char *suffix){
-  return sqlite3_stricmp(suffix, "config")==0 || sqlite3_stricmp(suffix, "layout")==0 || sqlite3_strnicmp(suffix, "blocks_", 7)==0;
+  return sqlite3_stricmp(suffix, "config")==0 || sqlite3_stricmp(suffix, "layout")==0 || sqlite3_stricmp(suffix, "canary")==0 || sqlite3_strnicmp(suffix, "blocks_", 7)==0;
 }
 
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */

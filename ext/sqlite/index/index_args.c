@@ -1,7 +1,7 @@
 /*
 ** The arguments of CREATE VIRTUAL TABLE ... USING bloom_index(...):
 **
-**   table, column [LIKE] [, column [LIKE] ...] [, bits_per_block = number] [, probes = number]
+**   table, column [LIKE] [, column [LIKE] ...] [, probes = number]
 */
 #include "index_int.h"
 
@@ -26,13 +26,7 @@ static int args_read_option(bloom_token name, index_args *args, char **error){
   const bloom_token value = bloom_token_after(bloom_token_after(name));
   const uint32_t number = args_number(value);
   if( bloom_token_is(name, "bits_per_block") ){
-    if( args->bits_per_block ) return bloom_fail_vtab(error, "bloom_index: option bits_per_block is given twice");
-    if( !bloom_signature_is_size(number) ){
-      return bloom_fail_vtab(error, "bloom_index: bits_per_block must be a power of two in %d..%d, not %s",
-        BLOOM_SIGNATURE_MIN_BITS, BLOOM_SIGNATURE_MAX_BITS, value.text);
-    }
-    args->bits_per_block = number;
-    return SQLITE_OK;
+    return bloom_fail_vtab(error, "bloom_index: there is no option bits_per_block any more: blocks have the size that fills pages");
   }
   if( bloom_token_is(name, "probes") ){
     if( args->num_probes ) return bloom_fail_vtab(error, "bloom_index: option probes is given twice");
@@ -42,7 +36,7 @@ static int args_read_option(bloom_token name, index_args *args, char **error){
     args->num_probes = number;
     return SQLITE_OK;
   }
-  return bloom_fail_vtab(error, "bloom_index: there is no option %.*s; options are bits_per_block and probes",
+  return bloom_fail_vtab(error, "bloom_index: there is no option %.*s; the option is probes",
                                 (int)name.num_chars, name.text);
 }
 

@@ -3,102 +3,69 @@
 **
 **   NAME_blocks_N(data), N = 1 for the first column:
 **
-**     rows 1 .. 64     whole blocks that are in no group yet, and the open one
-**     row 65           the weights of a LIKE column's pieces, else empty
-**     then, for each 4,032 blocks, as many as the last tier's groups have:
-**       16 rows        the ends of 252 blocks each, 16 bytes a block; empty before the first
-**       63 * S rows    the strips of each group of tier 0 (core/signature/slices.h)
+**     row 1          the blocks that are in no unit yet, each in its slot, the open one too
+**     row 2          the weights of a LIKE column's pieces, else empty
+**     then chapters, of 21 units, which are 1,344 blocks:
+**       8 rows       the ends of 168 blocks each, 24 bytes a block; empty before the first
+**       21 * B rows  the B strips of each unit, one for each band (core/signature/slices.h)
 **
-** A group of tier 1 lies in the rows of the 7 groups that it is made of, one of tier 2 in
-** those of 9: strip s in the rows of group s % 7, or s % 9, at strip s / 7, or s / 9.  So
-** joining groups reads and writes the same rows, and no row is ever free.  A row of ends has
-** 4,032 bytes, as a strip has: smaller rows between them would have a page each.
+** Strip s of a band of a group lies where that band of the group's unit number s does.  So
+** joining groups reads and writes the same rows, and no row is ever free.  A row has 4,032
+** bytes, as smaller ones between them would have a page each.
 **
-** A row's bytes are cut into parts of 1,008, the last one with what is left, so that no slice is
-** in two.  Behind each part are 6 bytes of checksum, of the part, its place, and the layout's
-** number: mix(XXH64(part) ^ mix(number + row<<16 + column<<8 + part number)).  Of a row that a
-** query needs 8 bytes of it reads and checks one part.
+** A row's bytes are cut into parts of 1,008.  Behind each part are 6 bytes of checksum, of the
+** part, its place, and the layout's number: mix(XXH64(part) ^ mix(number + row<<16 + column<<8 +
+** part number)).  Of a row that a query needs 8 bytes of it reads and checks one part.
 */
 #include "index_int.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../core/bytes.h"
 #include "../../core/xxh64.h"
 
-#define BLOCKS_OF_LAST_TIER ((uint64_t)INDEX_ENDS_BLOCKS * INDEX_ENDS_ROWS)
-#define GROUPS_OF_LAST_TIER (BLOCKS_OF_LAST_TIER / INDEX_SLOTS)
+#define CHAPTER_UNITS 21
+#define CHAPTER_ROW   3
 
-#define PART_BYTES     1008
 #define CHECKSUM_BYTES 6
-#define STORED_BYTES   (PART_BYTES + CHECKSUM_BYTES)
-#define MAX_PART_BYTES (2*PART_BYTES - 1)
+#define STORED_BYTES   (INDEX_PART_BYTES + CHECKSUM_BYTES)
 
-sqlite3_int64 index_first_row_of_ends(const bloom_index *index, int key, uint64_t block){
-  const uint64_t num_rows = INDEX_ENDS_ROWS + GROUPS_OF_LAST_TIER * bloom_tier_strips(0, index->config.keys[key].bits_per_block);
-  return INDEX_ROW_OF_WEIGHTS + 1 + (sqlite3_int64)(block / BLOCKS_OF_LAST_TIER * num_rows);
+static sqlite3_int64 chapter_row(const bloom_index *index, int key, uint64_t chapter){
+  return CHAPTER_ROW + (sqlite3_int64)(chapter * (INDEX_CHAPTER_ENDS + CHAPTER_UNITS * index_num_bands(index, key)));
 }
 
 sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t block){
-  return index_first_row_of_ends(index, key, block) + (sqlite3_int64)(block % BLOCKS_OF_LAST_TIER / INDEX_ENDS_BLOCKS);
+  const uint64_t number = block / INDEX_ENDS_BLOCKS;
+  return chapter_row(index, key, number / INDEX_CHAPTER_ENDS) + (sqlite3_int64)(number % INDEX_CHAPTER_ENDS);
 }
 
-sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, int tier, uint64_t group, uint32_t strip){
-  for(; tier>0; tier--){
-    const uint32_t num_joined = bloom_tier_joined(tier - 1);
-    group += (uint64_t)(strip % num_joined) * index_tier_groups(tier - 1);
-    strip /= num_joined;
-  }
-  return index_first_row_of_ends(index, key, group*INDEX_SLOTS) + INDEX_ENDS_ROWS + strip
-       + (sqlite3_int64)(group % GROUPS_OF_LAST_TIER * bloom_tier_strips(0, index->config.keys[key].bits_per_block));
-}
-
-uint32_t index_tier_groups(int tier){
-  return bloom_tier_blocks(tier) / INDEX_SLOTS;
-}
-
-int index_tier_of(uint64_t group, uint64_t num_groups){
-  int tier = BLOOM_SLICE_TIERS - 1;
-  while( tier>0 && (group % index_tier_groups(tier) || num_groups - group<index_tier_groups(tier)) ) tier--;
-  return tier;
+sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band){
+  return chapter_row(index, key, unit / CHAPTER_UNITS) + INDEX_CHAPTER_ENDS
+       + (sqlite3_int64)(unit % CHAPTER_UNITS * index_num_bands(index, key) + band);
 }
 
 index_end index_end_load(const uint8_t *bytes){
   return (index_end){
-    .last = (sqlite3_int64)bloom_load64_le(bytes),
-    .num_rows = bloom_load32_le(bytes + 8),
-    .bits_set = bloom_load32_le(bytes + 12)
+    .first = (sqlite3_int64)bloom_load64_le(bytes),
+    .last = (sqlite3_int64)bloom_load64_le(bytes + 8),
+    .num_rows = bloom_load32_le(bytes + 16),
+    .bits_set = bloom_load32_le(bytes + 20)
   };
 }
 
 void index_end_store(uint8_t *bytes, index_end end){
-  bloom_store64_le(bytes, (uint64_t)end.last);
-  bloom_store32_le(bytes + 8, end.num_rows);
-  bloom_store32_le(bytes + 12, end.bits_set);
+  bloom_store64_le(bytes, (uint64_t)end.first);
+  bloom_store64_le(bytes + 8, (uint64_t)end.last);
+  bloom_store32_le(bytes + 16, end.num_rows);
+  bloom_store32_le(bytes + 20, end.bits_set);
 }
 
 /* -- Parts of a row, and their checksums ------------------------------------------------- */
 
-static uint32_t parts_of(uint32_t num_bytes){
-  return num_bytes==0 ? 0 : num_bytes<PART_BYTES ? 1 : num_bytes/PART_BYTES;
-}
-
-uint32_t index_stored_bytes(uint32_t num_bytes){
-  return num_bytes + parts_of(num_bytes)*CHECKSUM_BYTES;
-}
-
-/* The parts in a row that is stored in so many bytes; where one begins, and its bytes. */
-static uint32_t parts_of_stored(uint32_t stored_bytes){
-  return stored_bytes<=CHECKSUM_BYTES ? 0 : stored_bytes<STORED_BYTES ? 1 : stored_bytes/STORED_BYTES;
-}
-
-static uint32_t part_bytes(uint32_t stored_bytes, uint32_t num_parts, uint32_t part){
-  return (part+1<num_parts ? STORED_BYTES : stored_bytes - part*STORED_BYTES) - CHECKSUM_BYTES;
-}
-
-static uint64_t part_checksum(const bloom_index *index, int key, sqlite3_int64 row, uint32_t part, const uint8_t *bytes, uint32_t num_bytes){
+static uint64_t part_checksum(const bloom_index *index, int key, sqlite3_int64 row, uint32_t part, const uint8_t *bytes){
   const uint64_t place = index->number + ((uint64_t)row << 16) + ((uint64_t)key << 8) + part;
-  return bloom_signature_mix(bloom_xxh64(bytes, num_bytes) ^ bloom_signature_mix(place)) & 0xffffffffffffu;
+  return bloom_signature_mix(bloom_xxh64(bytes, INDEX_PART_BYTES) ^ bloom_signature_mix(place)) & 0xffffffffffffu;
 }
 
 static uint64_t load_checksum(const uint8_t *bytes){
@@ -111,42 +78,24 @@ static void store_checksum(uint8_t *bytes, uint64_t checksum){
   bytes[5] = (uint8_t)(checksum >> 40);
 }
 
+uint32_t index_stored_bytes(uint32_t num_bytes){
+  return num_bytes/INDEX_PART_BYTES*STORED_BYTES;
+}
+
 void index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out){
-  const uint32_t num_parts = parts_of(num_bytes), stored_bytes = index_stored_bytes(num_bytes);
   uint32_t part;
-  for(part=0; part<num_parts; part++, bytes+=PART_BYTES, out+=STORED_BYTES){
-    const uint32_t of_part = part_bytes(stored_bytes, num_parts, part);
-    memcpy(out, bytes, of_part);
-    store_checksum(out + of_part, part_checksum(index, key, row, part, bytes, of_part));
+  for(part=0; part<num_bytes/INDEX_PART_BYTES; part++, bytes+=INDEX_PART_BYTES, out+=STORED_BYTES){
+    memcpy(out, bytes, INDEX_PART_BYTES);
+    store_checksum(out + INDEX_PART_BYTES, part_checksum(index, key, row, part, bytes));
   }
-}
-
-int index_part_read(const bloom_index *index, int key, sqlite3_blob *blob, sqlite3_int64 row, uint32_t offset, index_part *part){
-  const uint32_t stored_bytes = (uint32_t)sqlite3_blob_bytes(blob), num_parts = parts_of_stored(stored_bytes);
-  uint32_t number = offset / PART_BYTES;
-  int rc;
-  if( num_parts==0 ) return SQLITE_CORRUPT_VTAB;
-  if( number>=num_parts ) number = num_parts - 1;
-  part->number = number;
-  part->first = number*PART_BYTES;
-  part->num_bytes = part_bytes(stored_bytes, num_parts, number);
-  if( part->num_bytes>MAX_PART_BYTES || offset - part->first>=part->num_bytes ) return SQLITE_CORRUPT_VTAB;
-  rc = sqlite3_blob_read(blob, part->bytes, (int)part->num_bytes + CHECKSUM_BYTES, (int)(number*STORED_BYTES));
-  if( rc!=SQLITE_OK ) return rc;
-  if( load_checksum(part->bytes + part->num_bytes)!=part_checksum(index, key, row, number, part->bytes, part->num_bytes) ) return SQLITE_CORRUPT_VTAB;
-  return SQLITE_OK;
-}
-
-int index_part_write(const bloom_index *index, int key, sqlite3_blob *blob, sqlite3_int64 row, index_part *part){
-  store_checksum(part->bytes + part->num_bytes, part_checksum(index, key, row, part->number, part->bytes, part->num_bytes));
-  return sqlite3_blob_write(blob, part->bytes, (int)part->num_bytes + CHECKSUM_BYTES, (int)(part->number*STORED_BYTES));
 }
 
 /* -- Reading -------------------------------------------------------------------------- */
 
-void index_reader_start(index_reader *reader, const bloom_index *index, int key){
+void index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable){
   reader->index = index;
   reader->key = key;
+  reader->is_writable = is_writable;
   reader->blob = NULL;
   reader->row = 0;
   reader->ends_of = 0;
@@ -157,38 +106,49 @@ void index_reader_close(index_reader *reader){
   reader->blob = NULL;
 }
 
-int index_blocks_move(const bloom_index *index, int key, sqlite3_int64 row, int is_writable, sqlite3_blob **blob){
-  char *table;
+/* Goes to a row.  SQLITE_CORRUPT_VTAB where there is no such table or row, or no BLOB in it. */
+static int reader_move(index_reader *reader, sqlite3_int64 row){
   int rc = SQLITE_NOMEM;
-  if( *blob ){
-    rc = sqlite3_blob_reopen(*blob, row);
-    return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
+  if( reader->blob && reader->row==row ) return SQLITE_OK;
+  if( reader->blob ){
+    rc = sqlite3_blob_reopen(reader->blob, row);
+  }else{
+    const bloom_index *index = reader->index;
+    char *table = sqlite3_mprintf("%s_blocks_%d", index->name, reader->key + 1);
+    if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "data", row, reader->is_writable, &reader->blob);
+    sqlite3_free(table);
   }
-  table = sqlite3_mprintf("%s_blocks_%d", index->name, key + 1);
-  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "data", row, is_writable, blob);
-  sqlite3_free(table);
-  /* No such table or row, or no BLOB in it. */
+  reader->row = rc==SQLITE_OK ? row : 0;
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
+}
+
+int index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part){
+  int rc = reader_move(reader, row);
+  if( rc!=SQLITE_OK ) return rc;
+  part->number = offset / INDEX_PART_BYTES;
+  part->first = part->number * INDEX_PART_BYTES;
+  if( (uint32_t)sqlite3_blob_bytes(reader->blob)<(part->number + 1)*STORED_BYTES ) return SQLITE_CORRUPT_VTAB;
+  rc = sqlite3_blob_read(reader->blob, part->bytes, STORED_BYTES, (int)(part->number*STORED_BYTES));
+  if( rc!=SQLITE_OK ) return rc;
+  return load_checksum(part->bytes + INDEX_PART_BYTES)==part_checksum(reader->index, reader->key, row, part->number, part->bytes)
+    ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
 }
 
 int index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset){
   uint8_t *out = bytes;
-  int rc = SQLITE_OK;
-  if( reader->blob==NULL || reader->row!=row ) rc = index_blocks_move(reader->index, reader->key, row, 0, &reader->blob);
-  if( rc==SQLITE_OK ) reader->row = row;
-  while( rc==SQLITE_OK && num_bytes>0 ){
+  while( num_bytes>0 ){
     index_part part;
     uint32_t of_part;
-    rc = index_part_read(reader->index, reader->key, reader->blob, row, offset, &part);
+    const int rc = index_part_read(reader, row, offset, &part);
     if( rc!=SQLITE_OK ) return rc;
-    of_part = part.first + part.num_bytes - offset;
+    of_part = part.first + INDEX_PART_BYTES - offset;
     if( of_part>num_bytes ) of_part = num_bytes;
     memcpy(out, part.bytes + (offset - part.first), of_part);
     out += of_part;
     offset += of_part;
     num_bytes -= of_part;
   }
-  return rc;
+  return SQLITE_OK;
 }
 
 int index_reader_end(index_reader *reader, uint64_t block, index_end *end){
@@ -204,18 +164,61 @@ int index_reader_end(index_reader *reader, uint64_t block, index_end *end){
   return SQLITE_OK;
 }
 
+static int ends_compare(const void *a, const void *b){
+  const sqlite3_int64 of_a = ((const index_placed_end *)a)->end.first, of_b = ((const index_placed_end *)b)->end.first;
+  return (of_a>of_b) - (of_a<of_b);
+}
+
+int index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends){
+  const index_key_layout *of_key = &layout->keys[key];
+  index_placed_end *list = NULL;
+  sqlite3_int64 first = INT64_MIN;
+  index_reader reader;
+  uint64_t block;
+  size_t i, num = 0, max = 0;
+  int rc = SQLITE_OK;
+  index_reader_start(&reader, index, key, 0);
+  for(block=0; block<of_key->num_blocks && rc==SQLITE_OK; block++){
+    index_end end;
+    rc = index_reader_end(&reader, block, &end);
+    if( rc!=SQLITE_OK || end.first>end.last ) continue;
+    if( num==max ){
+      index_placed_end *more = sqlite3_realloc64(list, (2*max + 64) * sizeof(*list));
+      if( more==NULL ){
+        rc = SQLITE_NOMEM;
+        break;
+      }
+      list = more;
+      max = 2*max + 64;
+    }
+    list[num++] = (index_placed_end){.end = end, .block = block};
+  }
+  index_reader_close(&reader);
+  if( rc==SQLITE_OK && of_key->num_dead>0 ) qsort(list, num, sizeof(*list), ends_compare);
+  for(i=0; i<num && rc==SQLITE_OK; i++){
+    if( list[i].end.first!=first || list[i].end.last>layout->covered ) rc = SQLITE_CORRUPT_VTAB;
+    first = list[i].end.last + (list[i].end.last<INT64_MAX);
+  }
+  if( rc==SQLITE_OK && (num!=of_key->num_blocks - of_key->num_dead || first!=of_key->open_first) ) rc = SQLITE_CORRUPT_VTAB;
+  *ends = list;
+  *num_ends = num;
+  return rc;
+}
+
 /* -- Writing -------------------------------------------------------------------------- */
 
-int index_blocks_write(const bloom_index *index, int key, sqlite3_int64 row, const void *bytes, uint32_t num_bytes){
-  const int stored_bytes = (int)index_stored_bytes(num_bytes);
-  uint8_t stored[INDEX_MAX_STORED_BYTES];
-  sqlite3_blob *blob = NULL;
-  int rc = index_blocks_move(index, key, row, 1, &blob);
-  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)!=stored_bytes ) rc = SQLITE_CORRUPT_VTAB;
-  index_row_store(index, key, row, bytes, num_bytes, stored);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, stored, stored_bytes, 0);
-  sqlite3_blob_close(blob);
-  return rc;
+int index_part_write(index_reader *reader, index_part *part){
+  store_checksum(part->bytes + INDEX_PART_BYTES, part_checksum(reader->index, reader->key, reader->row, part->number, part->bytes));
+  return sqlite3_blob_write(reader->blob, part->bytes, STORED_BYTES, (int)(part->number*STORED_BYTES));
+}
+
+int index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]){
+  uint8_t stored[INDEX_STORED_BYTES];
+  const int rc = reader_move(reader, row);
+  if( rc!=SQLITE_OK ) return rc;
+  if( sqlite3_blob_bytes(reader->blob)!=INDEX_STORED_BYTES ) return SQLITE_CORRUPT_VTAB;
+  index_row_store(reader->index, reader->key, row, bytes, BLOOM_STRIP_BYTES, stored);
+  return sqlite3_blob_write(reader->blob, stored, INDEX_STORED_BYTES, 0);
 }
 
 int index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement){

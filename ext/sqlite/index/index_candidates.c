@@ -19,6 +19,9 @@
 /* More are not remembered: memory has an end. */
 #define INDEX_MAX_INTERVALS 1000000
 
+/* What a look-up costs in blocks, if rows are long. */
+#define INDEX_BLOCKS_OF_LOOK_UP 4
+
 /* Values of a list between two looks at whether sqlite3_interrupt() was called. */
 #define INDEX_VALUES_PER_LOOK 64
 
@@ -102,85 +105,203 @@ static void intervals_replace(index_intervals *intervals, index_intervals *resul
   *result = (index_intervals){.list = list, .max_intervals = max_intervals};
 }
 
+/* About how many merged rows have ids in an interval, and in all of some. */
+static double rows_of_interval(const index_layout *layout, index_interval interval){
+  const double num_ids = (double)layout->covered - (double)layout->first + 1, first = (double)(interval.first>layout->first ? interval.first : layout->first);
+  const double last = (double)(interval.last<layout->covered ? interval.last : layout->covered);
+  return last<first ? 0 : (last - first + 1) * (num_ids>(double)layout->num_rows ? (double)layout->num_rows / num_ids : 1);
+}
+
+static double rows_of_intervals(const index_layout *layout, const index_intervals *intervals){
+  double num_rows = 0;
+  size_t i;
+  for(i=0; i<intervals->num_intervals && num_rows<INDEX_ROWS_OF_LOOK_UP; i++) num_rows += rows_of_interval(layout, intervals->list[i]);
+  return num_rows;
+}
+
 /* -- Blocks of one column ------------------------------------------------------------------ */
 
-/* Adds the ids of blocks first .. last, of which the one after the finished ones is open. */
-static int candidates_add_blocks(index_reader *reader, const index_layout *layout, uint64_t first, uint64_t last, index_intervals *result){
-  index_end before = {.last = INT64_MIN}, end = {.last = layout->covered};
-  int rc = SQLITE_OK;
-  if( first>0 ) rc = index_reader_end(reader, first - 1, &before);
-  if( rc==SQLITE_OK && last<layout->keys[reader->key].num_blocks ) rc = index_reader_end(reader, last, &end);
-  if( rc!=SQLITE_OK ) return rc;
-  /* Ends that do not ascend are damage; the last one is at or below what is covered. */
-  if( end.last>layout->covered ) return SQLITE_CORRUPT_VTAB;
-  if( first>0 && before.last>=end.last ) return last<layout->keys[reader->key].num_blocks ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
-  return intervals_add(result, first>0 ? before.last + 1 : INT64_MIN, end.last);
-}
-
-/* Sets candidates[] to the blocks of a group that have all bits of a list. */
-static int candidates_test_slices(index_reader *reader, int tier, uint64_t group, const uint16_t *bits, size_t num_bits, uint8_t *candidates){
-  const uint32_t num_bytes = bloom_tier_slice_bytes(tier);
-  uint8_t slice[BLOOM_SLICE_MAX_BYTES];
-  size_t i;
-  memset(candidates, 0xff, num_bytes);
-  for(i=0; i<num_bits; i++){
-    const bloom_slice_place place = bloom_slice_find(tier, bits[i]);
-    int rc = index_reader_read(reader, index_row_of_strip(reader->index, reader->key, tier, group, place.strip), slice, num_bytes, place.offset);
+/* Appends the ids of a block, finished or open, to result, in no order. */
+static int candidates_add_block(index_reader *reader, const index_layout *layout, uint64_t block, index_intervals *result){
+  index_end end = {.first = layout->keys[reader->key].open_first, .last = layout->covered};
+  if( block<layout->keys[reader->key].num_blocks ){
+    const int rc = index_reader_end(reader, block, &end);
     if( rc!=SQLITE_OK ) return rc;
-    if( !bloom_slice_and(candidates, slice, num_bytes) ) return SQLITE_OK;
+    if( end.first<=end.last && end.last>layout->covered ) return SQLITE_CORRUPT_VTAB;
   }
-  return SQLITE_OK;
+  return end.first<=end.last ? intervals_append(result, end.first, end.last) : SQLITE_OK;
 }
 
-static int candidates_add_group(index_reader *reader, const index_layout *layout, const index_test *test, int tier, uint64_t group, index_intervals *result){
-  const uint32_t num_blocks = bloom_tier_blocks(tier);
-  uint8_t candidates[BLOOM_SLICE_MAX_BYTES], of_list[BLOOM_SLICE_MAX_BYTES];
-  uint32_t block, end, i;
-  int list, rc;
-  rc = candidates_test_slices(reader, tier, group, test->bits, test->num_bits, candidates);
-  for(list=1; list<test->num_lists && rc==SQLITE_OK; list++){
-    rc = candidates_test_slices(reader, tier, group, test->bits + (size_t)list*test->num_bits, test->num_bits, of_list);
+/* A slice, or what of it lies in one strip. */
+typedef struct slice_part {
+  sqlite3_int64 row;
+  uint32_t offset, num_bytes;
+  uint32_t at;     /* the byte of the candidates that it is for */
+  uint32_t number; /* of all parts, the rarest bits first */
+  uint32_t num_beside; /* parts in the same row */
+} slice_part;
+
+static int slice_parts_by_row(const void *a, const void *b){
+  const slice_part *of_a = a, *of_b = b;
+  if( of_a->row!=of_b->row ) return of_a->row<of_b->row ? -1 : 1;
+  return of_a->number<of_b->number ? -1 : 1;
+}
+
+/* Rows that tell most come first, and parts of one row stay together: number is that of its first part. */
+static int slice_parts_by_use(const void *a, const void *b){
+  const slice_part *of_a = a, *of_b = b;
+  if( of_a->num_beside!=of_b->num_beside ) return of_a->num_beside>of_b->num_beside ? -1 : 1;
+  return of_a->number!=of_b->number ? (of_a->number<of_b->number ? -1 : 1) : 0;
+}
+
+/* Lists what is to be read of a group for bits in bands first_band .. last_band-1, in the order in which it
+** is best read.  Returns the number of parts, at most two for each bit. */
+static size_t slice_parts_list(const index_reader *reader, index_group group, uint32_t first_band, uint32_t last_band,
+                               const uint16_t *bits, size_t num_bits, slice_part *parts){
+  const uint32_t slice_bytes = 8*group.num_units;
+  size_t i, first, end, num_parts = 0;
+  for(i=0; i<num_bits; i++){
+    uint32_t at = 0;
+    if( bits[i]/BLOOM_BAND_BITS<first_band || bits[i]/BLOOM_BAND_BITS>=last_band ) continue;
+    while( at<slice_bytes ){
+      const bloom_slice_place place = bloom_slice_find(group.num_units, bits[i], at);
+      const uint32_t left = BLOOM_STRIP_BYTES - place.offset;
+      parts[num_parts] = (slice_part){
+        .row = index_row_of_strip(reader->index, reader->key, group.unit + place.strip, place.band),
+        .offset = place.offset, .num_bytes = slice_bytes - at<left ? slice_bytes - at : left, .at = at, .number = (uint32_t)num_parts
+      };
+      at += parts[num_parts++].num_bytes;
+    }
+  }
+  if( group.num_units==BLOOM_GROUP_MAX_UNITS ) return num_parts;
+  qsort(parts, num_parts, sizeof(*parts), slice_parts_by_row);
+  for(first=0; first<num_parts; first=end){
+    for(end=first+1; end<num_parts && parts[end].row==parts[first].row; end++){}
+    for(i=first; i<end; i++){
+      parts[i].num_beside = (uint32_t)(end - first);
+      parts[i].number = parts[first].number;
+    }
+  }
+  qsort(parts, num_parts, sizeof(*parts), slice_parts_by_use);
+  return num_parts;
+}
+
+/* Takes those of a group's blocks out of the candidates that lack a bit.  What cannot matter is not read. */
+static int candidates_test_group(index_reader *reader, index_group group, uint32_t first_band, uint32_t last_band,
+                                 const uint16_t *bits, size_t num_bits, uint8_t *candidates){
+  slice_part parts[2*INDEX_MAX_BITS];
+  uint8_t slice[BLOOM_STRIP_BYTES];
+  size_t i, num_parts;
+  int rc = SQLITE_OK;
+  if( !bloom_slice_has_any(candidates, 8*group.num_units) ) return SQLITE_OK;
+  num_parts = slice_parts_list(reader, group, first_band, last_band, bits, num_bits, parts);
+  for(i=0; i<num_parts && rc==SQLITE_OK; i++){
+    const slice_part part = parts[i];
+    if( !bloom_slice_has_any(candidates + part.at, part.num_bytes) ) continue;
+    rc = index_reader_read(reader, part.row, slice, part.num_bytes, part.offset);
+    if( rc==SQLITE_OK ) bloom_slice_and(candidates + part.at, slice, part.num_bytes);
+  }
+  return rc;
+}
+
+/* Sets candidates[] to the blocks of a group that have all bits of a list, of those that are candidates
+** already.  A group whose join goes on is one in some bands, and several in others. */
+static int candidates_test_list(index_reader *reader, const index_key_layout *layout, index_group group, const uint16_t *bits, size_t num_bits,
+                                uint8_t *candidates){
+  const uint32_t num_bands = index_num_bands(reader->index, reader->key);
+  const int is_joining = layout->join_units>0 && group.unit==index_join_unit(layout);
+  const uint32_t num_joined = is_joining ? layout->join_bands : num_bands;
+  uint32_t i;
+  int rc = candidates_test_group(reader, group, 0, num_joined, bits, num_bits, candidates);
+  for(i=0; i<group.num_units && num_joined<num_bands && rc==SQLITE_OK; ){
+    const index_group apart = index_group_at(layout, group.unit + i, 0);
+    rc = candidates_test_group(reader, apart, num_joined, num_bands, bits, num_bits, candidates + 8*(size_t)i);
+    i += apart.num_units;
+  }
+  return rc;
+}
+
+/* Appends the ids of those blocks first .. until-1 that are in a group and pass the test. */
+static int candidates_add_group(index_reader *reader, const index_layout *layout, const index_test *test, index_group group, uint64_t first, uint64_t until,
+                                index_intervals *result){
+  const uint32_t num_blocks = group.num_units * BLOOM_UNIT_BLOCKS;
+  const uint64_t of_group = group.unit * BLOOM_UNIT_BLOCKS;
+  const uint32_t from = first>of_group ? (uint32_t)(first - of_group) : 0;
+  const uint32_t end = until - of_group<num_blocks ? (uint32_t)(until - of_group) : num_blocks;
+  uint8_t asked[BLOOM_STRIP_BYTES] = {0}, candidates[BLOOM_STRIP_BYTES] = {0}, of_list[BLOOM_STRIP_BYTES];
+  uint32_t block, i;
+  int list, rc = SQLITE_OK;
+  memset(asked + from/8, 0xff, (end + 7)/8 - from/8);
+  asked[from/8] = (uint8_t)(asked[from/8] & 0xff << from%8);
+  if( end%8 ) asked[end/8] = (uint8_t)(asked[end/8] & ~(0xffu << end%8));
+  for(list=0; list<test->num_lists && rc==SQLITE_OK; list++){
+    memcpy(of_list, asked, num_blocks/8);
+    rc = candidates_test_list(reader, &layout->keys[reader->key], group, test->bits + (size_t)list*test->num_bits, test->num_bits, of_list);
     for(i=0; i<num_blocks/8; i++) candidates[i] |= of_list[i];
   }
-  for(block=bloom_slice_next(candidates, num_blocks, 0); block<num_blocks && rc==SQLITE_OK;
-      block=bloom_slice_next(candidates, num_blocks, end)){
-    for(end=block+1; end<num_blocks && (candidates[end/8] >> end%8 & 1); end++){}
-    rc = candidates_add_blocks(reader, layout, group*INDEX_SLOTS + block, group*INDEX_SLOTS + end - 1, result);
+  for(block=bloom_slice_next(candidates, num_blocks, 0); block<num_blocks && rc==SQLITE_OK; block=bloom_slice_next(candidates, num_blocks, block + 1)){
+    rc = candidates_add_block(reader, layout, of_group + block, result);
   }
   return rc;
 }
 
-/* The blocks that are in no group, the open one too. */
-static int candidates_add_whole_blocks(index_reader *reader, const index_layout *layout, const index_test *test, index_intervals *result){
-  const uint64_t num_blocks = layout->keys[reader->key].num_blocks, first = num_blocks/INDEX_SLOTS*INDEX_SLOTS;
-  uint8_t bytes[BLOOM_SIGNATURE_MAX_BITS/8];
+/* The blocks that are in no unit, the open one too. */
+static int candidates_add_slots(index_reader *reader, const index_layout *layout, const index_test *test, index_intervals *result){
+  const uint64_t num_blocks = layout->keys[reader->key].num_blocks, first = index_blocks_in_units(reader->index, layout, reader->key);
+  uint8_t bytes[BLOOM_STRIP_BYTES];
   uint64_t block;
-  int rc = SQLITE_OK;
+  int list, rc = index_reader_read(reader, INDEX_ROW_OF_SLOTS, bytes, sizeof(bytes), 0);
   for(block=first; block<=num_blocks && rc==SQLITE_OK; block++){
-    int list, has_all = 0;
-    rc = index_reader_read(reader, index_row_of_slot((uint32_t)(block - first)), bytes, reader->index->config.keys[reader->key].bits_per_block/8, 0);
-    for(list=0; list<test->num_lists && !has_all && rc==SQLITE_OK; list++){
-      has_all = bloom_block_has_bits(bytes, test->bits + (size_t)list*test->num_bits, test->num_bits);
+    const uint8_t *of_block = bytes + (block - first)*index_block_bytes(reader->index, reader->key);
+    int has_all = 0;
+    for(list=0; list<test->num_lists && !has_all; list++){
+      has_all = bloom_block_has_bits(of_block, test->bits + (size_t)list*test->num_bits, test->num_bits);
     }
-    if( rc==SQLITE_OK && has_all ) rc = candidates_add_blocks(reader, layout, block, block, result);
+    if( has_all ) rc = candidates_add_block(reader, layout, block, result);
   }
   return rc;
 }
 
-/* Appends to result the ids of all blocks of a column that pass the test. */
-static int candidates_add_column(bloom_index *index, const index_layout *layout, int key, const index_test *test, index_intervals *result){
-  const uint64_t num_groups = layout->keys[key].num_blocks / INDEX_SLOTS;
-  index_reader reader;
-  uint64_t group;
+/* Sets *block to the first one that ends at or behind an id; all blocks are in the order of ids. */
+static int candidates_find_block(index_reader *reader, const index_layout *layout, sqlite3_int64 id, uint64_t *block){
+  uint64_t first = 0, last = layout->keys[reader->key].num_blocks;
   int rc = SQLITE_OK;
-  index_reader_start(&reader, index, key);
-  for(group=0; group<num_groups && rc==SQLITE_OK; ){
-    const int tier = index_tier_of(group, num_groups);
-    rc = candidates_add_group(&reader, layout, test, tier, group, result);
-    group += index_tier_groups(tier);
+  while( first<last && rc==SQLITE_OK ){
+    const uint64_t middle = first + (last - first)/2;
+    index_end end;
+    rc = index_reader_end(reader, middle, &end);
+    if( rc==SQLITE_OK && end.last<id ) first = middle + 1; else last = middle;
   }
-  if( rc==SQLITE_OK ) rc = candidates_add_whole_blocks(&reader, layout, test, result);
+  *block = first;
+  return rc;
+}
+
+/* Sets result, which is empty, to the ids of all blocks of a column that pass the test and may lie in the
+** intervals, between the first and the last of them. */
+static int candidates_of_column(bloom_index *index, const index_layout *layout, int key, const index_test *test, const index_intervals *intervals,
+                                index_intervals *result){
+  const uint64_t in_units = index_blocks_in_units(index, layout, key), num_units = (in_units + BLOOM_UNIT_BLOCKS - 1) / BLOOM_UNIT_BLOCKS;
+  const index_interval asked = {intervals->list[0].first, intervals->list[intervals->num_intervals-1].last};
+  index_intervals several = {0};
+  index_reader reader;
+  uint64_t first = 0, until = in_units, unit;
+  int rc = SQLITE_OK;
+  index_reader_start(&reader, index, key, 0);
+  /* Where no block was made again, they are in the order of ids. */
+  if( layout->keys[key].num_dead==0 && rows_of_interval(layout, asked)<(double)layout->num_rows/2 ){
+    rc = candidates_find_block(&reader, layout, asked.first, &first);
+    if( rc==SQLITE_OK ) rc = candidates_find_block(&reader, layout, asked.last, &until);
+    until = until<in_units ? until + 1 : in_units;
+  }
+  for(unit=first/BLOOM_UNIT_BLOCKS; first<until && unit<num_units && unit*BLOOM_UNIT_BLOCKS<until && rc==SQLITE_OK; ){
+    const index_group group = index_group_at(&layout->keys[key], unit, 1);
+    rc = candidates_add_group(&reader, layout, test, group, first, until, &several);
+    unit = group.unit + group.num_units;
+  }
+  if( rc==SQLITE_OK ) rc = candidates_add_slots(&reader, layout, test, &several);
   index_reader_close(&reader);
+  if( rc==SQLITE_OK ) rc = intervals_sort(&several, result);
+  sqlite3_free(several.list);
   return rc;
 }
 
@@ -195,7 +316,7 @@ static int candidates_test_of_value(const bloom_index *index, const index_layout
   test->num_lists = hashes.num_hashes;
   test->num_bits = layout->num_probes;
   for(i=0; i<hashes.num_hashes; i++){
-    bloom_signature_bits(hashes.hashes[i], layout->num_probes, key->bits_per_block, test->bits + (size_t)i*test->num_bits);
+    bloom_signature_bits(hashes.hashes[i], layout->num_probes, index_num_bands(index, key_number), test->bits + (size_t)i*test->num_bits);
   }
   return SQLITE_OK;
 }
@@ -205,7 +326,7 @@ static int candidates_test_of_pattern(const bloom_index *index, index_condition 
   index_weights weights = {{NULL}};
   index_reader reader;
   int rc;
-  index_reader_start(&reader, index, condition.key);
+  index_reader_start(&reader, index, condition.key, 0);
   rc = index_weights_read_key(&reader, &weights);
   index_reader_close(&reader);
   test->num_lists = 1;
@@ -250,7 +371,7 @@ static index_interval interval_of_id(index_condition_kind kind, sqlite3_value *v
 
 /* Sets *result, which is empty, to what the blocks, or the id, have for the values of a list. */
 static int candidates_of_list(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *list,
-                              index_intervals *result){
+                              const index_intervals *intervals, index_intervals *result){
   index_intervals several = {0}, of_value = {0};
   sqlite3_value *value = NULL;
   sqlite3_int64 num_values = 0, ignored;
@@ -266,7 +387,7 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
     }else{
       index_test test;
       rc = candidates_test_of_value(index, layout, condition.key, value, &test);
-      if( rc==SQLITE_OK ) rc = candidates_add_column(index, layout, condition.key, &test, &of_value);
+      if( rc==SQLITE_OK ) rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_value);
     }
     if( rc==SQLITE_OK && several.num_intervals + of_value.num_intervals>INDEX_MAX_INTERVALS ){
       several.num_intervals = 0;
@@ -284,6 +405,13 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
   return rc;
 }
 
+/* 1 if so many rows are left in the intervals that a look-up of blocks may save more than it costs. */
+static int candidates_is_worth_it(const index_layout *layout, int key, const index_intervals *intervals){
+  const double of_blocks = INDEX_BLOCKS_OF_LOOK_UP * ((double)layout->num_rows / ((double)layout->keys[key].num_blocks + 1));
+  const double num_rows = rows_of_intervals(layout, intervals);
+  return intervals->num_intervals>0 && (num_rows>=INDEX_ROWS_OF_LOOK_UP || num_rows>=of_blocks);
+}
+
 /* Narrows *intervals by the blocks of the condition's column.  Sets *is_none if it is true of
 ** no row. */
 static int candidates_narrow(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *value,
@@ -293,15 +421,17 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
   index_intervals of_column = {0}, both = {0};
   int rc;
   *is_none = 0;
-  if( condition.is_list ){
-    rc = candidates_of_list(index, layout, condition, value, &of_column);
-  }else if( sqlite3_value_type(value)==SQLITE_NULL ){
+  if( !condition.is_list && sqlite3_value_type(value)==SQLITE_NULL ){
     *is_none = condition.kind!=INDEX_IS; /* blocks know nothing of NULLs */
     return SQLITE_OK;
+  }
+  if( !candidates_is_worth_it(layout, condition.key, intervals) ) return SQLITE_OK;
+  if( condition.is_list ){
+    rc = candidates_of_list(index, layout, condition, value, intervals, &of_column);
   }else{
     rc = is_pattern ? candidates_test_of_pattern(index, condition, value, &test) : candidates_test_of_value(index, layout, condition.key, value, &test);
     if( rc!=SQLITE_OK || test.num_bits==0 ) return rc;
-    rc = candidates_add_column(index, layout, condition.key, &test, &of_column);
+    rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_column);
   }
   if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &of_column, &both);
   if( rc==SQLITE_OK ) intervals_replace(intervals, &both);
@@ -314,7 +444,7 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
 static int candidates_add_unmerged(bloom_index *index, const index_layout *layout, index_intervals *intervals){
   index_intervals unmerged = {0}, all = {0};
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(index->connection, &row, "SELECT id FROM (SELECT id FROM \"%w\".\"%w_changed\" UNION ALL SELECT -1) ORDER BY id",
+  int rc = bloom_sql_prepare(index->connection, &row, "SELECT c.id FROM (SELECT c.id FROM \"%w\".\"%w_changed\" AS c UNION ALL SELECT -1) AS c ORDER BY c.id",
                              index->schema, index->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
@@ -336,33 +466,41 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
   return rc;
 }
 
-/* Sets *intervals to the ids of rows that the conditions on columns may be true of. */
-static int intervals_of_columns(bloom_index *index, const index_plan *plan, sqlite3_value **args, index_intervals *intervals, int *is_none){
+/* Narrows *intervals, which the conditions on ids have left, by those on columns. */
+static int candidates_narrow_by_columns(bloom_index *index, const index_plan *plan, sqlite3_value **args, index_intervals *intervals){
+  const index_interval all = {INT64_MIN, INT64_MAX};
+  index_intervals covered = {0}, both = {0};
   index_layout layout;
-  int i, is_equal = 0, num_pruning = 0, rc;
+  int i, is_equal = 0, is_none = 0, num_pruning = 0, rc;
   for(i=0; i<plan->num_conditions; i++){
     num_pruning += !index_is_on_id(plan->conditions[i].kind) && !plan->conditions[i].is_opaque;
   }
-  rc = intervals_add(intervals, INT64_MIN, INT64_MAX);
-  if( rc!=SQLITE_OK || num_pruning==0 || plan->reads_all ) return rc;
+  if( num_pruning==0 || plan->reads_all || intervals->num_intervals==0 ) return SQLITE_OK;
   rc = index_layout_read(index, &layout);
   if( rc==SQLITE_OK ) rc = index_state_compare(index, &layout, &is_equal);
   if( rc!=SQLITE_OK || !is_equal || !layout.has_covered || layout.is_dirty ) return rc;
-  intervals->list[0].last = layout.covered;
-  for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
+  rc = intervals_add(&both, all.first, layout.covered);
+  if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &both, &covered);
+  for(i=0; i<plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
     const index_condition condition = plan->conditions[i];
     if( index_is_on_id(condition.kind) || condition.is_opaque ) continue;
-    rc = candidates_narrow(index, &layout, condition, args[i], intervals, is_none);
-    if( *is_none ) return rc;
+    rc = candidates_narrow(index, &layout, condition, args[i], &covered, &is_none);
   }
-  return rc==SQLITE_OK ? candidates_add_unmerged(index, &layout, intervals) : rc;
+  if( is_none ) intervals->num_intervals = 0;
+  else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, &layout, &covered);
+  both.num_intervals = 0;
+  if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &covered, &both);
+  if( rc==SQLITE_OK ) intervals_replace(intervals, &both);
+  sqlite3_free(covered.list);
+  sqlite3_free(both.list);
+  return rc;
 }
 
 /* Narrows *intervals by a condition on the id. */
 static int candidates_narrow_by_id(bloom_index *index, index_condition condition, sqlite3_value *value, index_intervals *intervals){
   const index_interval of_id = interval_of_id(condition.kind, value);
   index_intervals of_ids = {0}, both = {0};
-  int rc = condition.is_list ? candidates_of_list(index, NULL, condition, value, &of_ids) : intervals_add(&of_ids, of_id.first, of_id.last);
+  int rc = condition.is_list ? candidates_of_list(index, NULL, condition, value, NULL, &of_ids) : intervals_add(&of_ids, of_id.first, of_id.last);
   if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &of_ids, &both);
   if( rc==SQLITE_OK ) intervals_replace(intervals, &both);
   sqlite3_free(of_ids.list);
@@ -371,17 +509,16 @@ static int candidates_narrow_by_id(bloom_index *index, index_condition condition
 }
 
 int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, index_intervals *result){
-  int i, is_none = 0, rc;
+  int i, rc;
   result->num_intervals = 0;
-  rc = intervals_of_columns(index, plan, args, result, &is_none);
-  if( (rc & 0xff)==SQLITE_CORRUPT ){
-    index->damaged_number = index->number;
-    result->num_intervals = 0;
-    rc = intervals_add(result, INT64_MIN, INT64_MAX);
-  }
-  if( is_none ) result->num_intervals = 0;
+  rc = intervals_add(result, INT64_MIN, INT64_MAX);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     if( index_is_on_id(plan->conditions[i].kind) ) rc = candidates_narrow_by_id(index, plan->conditions[i], args[i], result);
+  }
+  if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(index, plan, args, result);
+  if( (rc & 0xff)==SQLITE_CORRUPT ){
+    index->damaged_number = index->number;
+    rc = SQLITE_OK; /* result is what the ids have left */
   }
   return rc;
 }

@@ -1,88 +1,73 @@
 /*
 ** Changed rows: their keys are added to the block whose interval holds their id.
 **
-** What was there before stays: bits cannot be taken back.  A block that gets too full by it is
-** built again from its rows, in its place.
+** What was there before stays: bits cannot be taken back.  A block that gets too full by it, or
+** of which so much changed that it costs less, is made again from its rows, as one block or
+** several behind the others; where it was it is dead.  So rows that come with lower ids than those
+** before them get blocks of their own, and nothing of a large group is written for it.
 */
 #include "index_merge.h"
 
 #include <string.h>
 
-/* More blocks than this that are too full, and all are built again. */
-#define INDEX_MAX_OVERFULL 64
-
 /* Blocks of which is counted how many of their rows are gone. */
 #define INDEX_SAMPLE_BLOCKS 32
 
-typedef struct overfull_block {
-  int key;
-  uint64_t block;
-} overfull_block;
+/* What it costs to find a changed row and its blocks, in bits that are written. */
+#define INDEX_COST_OF_CHANGE 8
+
+typedef struct changes_of_key {
+  index_placed_end *ends; /* in the order of ids */
+  size_t num_ends, at;    /* at: where the search goes on */
+} changes_of_key;
 
 typedef struct index_changes {
   index_merge_state *merge;
-  sqlite3_stmt *row;       /* ?1 an id */
-  uint8_t *bytes;          /* a block */
-  uint64_t found[INDEX_MAX_KEYS]; /* the block of the last id, where the search goes on */
-  overfull_block overfull[INDEX_MAX_OVERFULL];
-  int num_overfull, has_more_overfull;
+  sqlite3_stmt *row; /* ?1 an id */
+  uint8_t *bytes;    /* a block */
+  changes_of_key keys[INDEX_MAX_KEYS];
 } index_changes;
 
-static int is_in_slot(const index_merge_state *merge, int key, uint64_t block){
-  return block>=merge->layout.keys[key].num_blocks/INDEX_SLOTS*INDEX_SLOTS;
+/* The block that holds an id, which is not less than the one before; NULL for the open one. */
+static index_placed_end *changes_find(changes_of_key *of_key, sqlite3_int64 id){
+  while( of_key->at<of_key->num_ends && of_key->ends[of_key->at].end.last<id ) of_key->at++;
+  return of_key->at<of_key->num_ends ? &of_key->ends[of_key->at] : NULL;
 }
 
-/* 1 if a block's end is in the open block's row of ends, which is newer in memory. */
-static int is_end_in_memory(const index_merge_state *merge, int key, uint64_t block){
-  return block/INDEX_ENDS_BLOCKS==merge->layout.keys[key].num_blocks/INDEX_ENDS_BLOCKS;
+/* -- What it costs ---------------------------------------------------------------------- */
+
+/* To make a block again from its rows: to read them, and to write it. */
+static uint64_t changes_cost_of_block(const index_placed_end *placed){
+  return placed->end.num_rows + placed->end.bits_set/16;
 }
 
-/* Reads a finished block's end. */
-static int changes_read_end(index_merge_state *merge, index_reader *reader, uint64_t block, index_end *end){
-  int rc = SQLITE_OK;
-  if( !is_end_in_memory(merge, reader->key, block) ) return index_reader_end(reader, block, end);
-  rc = index_merge_ends(merge, reader->key);
-  *end = index_end_load(merge->keys[reader->key].ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES);
-  return rc;
+/* To add the changed rows to it: each bit is in another page. */
+static uint64_t changes_cost_of_rows(const index_placed_end *placed){
+  const uint32_t bits = placed->end.bits_set / (placed->end.num_rows ? placed->end.num_rows : 1);
+  return (uint64_t)placed->num_changed * (INDEX_COST_OF_CHANGE + bits);
 }
 
-/* Sets *block to the first block, at or after it, that ends at or behind id, and *end to its end if
-** it is finished. */
-static int changes_find_block(index_merge_state *merge, int key, sqlite3_int64 id, uint64_t *block, index_end *end){
-  uint64_t first = *block, last = merge->layout.keys[key].num_blocks; /* the open one ends behind all */
-  index_reader reader;
-  int rc = SQLITE_OK;
-  index_reader_start(&reader, merge->index, key);
-  while( first<last && rc==SQLITE_OK ){
-    const uint64_t middle = first + (last - first)/2;
-    index_end of_middle;
-    rc = changes_read_end(merge, &reader, middle, &of_middle);
-    if( rc==SQLITE_OK && of_middle.last<id ){
-      first = middle + 1;
-    }else{
-      last = middle;
-      *end = of_middle;
+/* Chooses what is done with each block.  *wants_rebuild: to make all again costs less. */
+static void changes_choose(index_changes *changes, int *wants_rebuild){
+  uint64_t cost = 0, of_all = 0;
+  size_t i;
+  int key;
+  for(key=0; key<changes->merge->index->config.num_keys; key++){
+    changes_of_key *of_key = &changes->keys[key];
+    of_key->at = 0;
+    for(i=0; i<of_key->num_ends; i++){
+      index_placed_end *placed = &of_key->ends[i];
+      const uint64_t of_block = changes_cost_of_block(placed), of_rows = changes_cost_of_rows(placed);
+      placed->is_remade = of_rows>of_block;
+      /* Rows that are new among those of a block are read one by one, and written. */
+      cost += placed->is_remade ? of_block + placed->num_changed : of_rows;
+      of_all += of_block + (placed->num_changed>placed->end.num_rows ? placed->num_changed - placed->end.num_rows : 0);
     }
   }
-  index_reader_close(&reader);
-  *block = first;
-  return rc;
+  *wants_rebuild = 4*cost>3*of_all;
 }
 
-/* -- Bits of a block in a group ------------------------------------------------------------- */
-
-/* The group that a block is in, its tier, and the block's number in it. */
-static uint64_t changes_group_of(const index_merge_state *merge, int key, uint64_t block, int *tier, uint32_t *in_group){
-  const uint64_t num_groups = merge->layout.keys[key].num_blocks / INDEX_SLOTS;
-  const uint64_t of_block = block / INDEX_SLOTS;
-  uint64_t group = of_block;
-  for(*tier = BLOOM_SLICE_TIERS - 1; *tier>=0; --*tier){
-    group = of_block - of_block % index_tier_groups(*tier);
-    if( index_tier_of(group, num_groups)>=*tier ) break;
-  }
-  *in_group = (uint32_t)(block - group*INDEX_SLOTS);
-  return group;
-}
+/* -- Bits of a block --------------------------------------------------------------------- */
 
 /* The first bit of bytes[] at i or after it; num_bits if there is none. */
 static uint32_t changes_next_bit(const uint8_t *bytes, uint32_t i, uint32_t num_bits){
@@ -92,27 +77,24 @@ static uint32_t changes_next_bit(const uint8_t *bytes, uint32_t i, uint32_t num_
 
 /* ORs a block's bits into its slices: those that bytes[] has.  *num_new counts them. */
 static int changes_or_into_group(index_merge_state *merge, int key, uint64_t block, const uint8_t *bytes, uint32_t *num_new){
-  const bloom_index *index = merge->index;
-  const uint32_t num_bits = index->config.keys[key].bits_per_block;
-  sqlite3_blob *blob = NULL;
-  index_part part = {.num_bytes = 0};
-  uint32_t in_group, i;
-  int tier, is_changed = 0, rc = SQLITE_OK;
-  const uint64_t group = changes_group_of(merge, key, block, &tier, &in_group);
-  sqlite3_int64 at = 0;
-  *num_new = 0;
+  const index_key_layout *layout = &merge->layout.keys[key];
+  const uint32_t num_bits = index_block_bits(merge->index, key);
+  const index_group joined = index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 1), apart = index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 0);
+  const uint8_t mask = (uint8_t)(1u << block%8);
+  index_reader writer;
+  index_part part = {.first = UINT32_MAX};
+  uint32_t i;
+  int is_changed = 0, rc = SQLITE_OK;
+  index_reader_start(&writer, merge->index, key, 1);
   for(i=changes_next_bit(bytes, 0, num_bits); i<num_bits; i=changes_next_bit(bytes, i + 1, num_bits)){
-    uint8_t mask, *byte;
-    bloom_slice_place place;
-    sqlite3_int64 row;
-    place = bloom_slice_find_block(tier, i, in_group, &mask);
-    row = index_row_of_strip(index, key, tier, group, place.strip);
-    if( row!=at || place.offset - part.first>=part.num_bytes ){
-      if( is_changed ) rc = index_part_write(index, key, blob, at, &part);
+    const index_group group = i/BLOOM_BAND_BITS<layout->join_bands ? joined : apart;
+    const bloom_slice_place place = bloom_slice_find(group.num_units, i, (uint32_t)(block - group.unit*BLOOM_UNIT_BLOCKS)/8);
+    const sqlite3_int64 row = index_row_of_strip(merge->index, key, group.unit + place.strip, place.band);
+    uint8_t *byte;
+    if( row!=writer.row || place.offset - part.first>=INDEX_PART_BYTES ){
+      if( is_changed ) rc = index_part_write(&writer, &part);
       is_changed = 0;
-      if( rc==SQLITE_OK && row!=at ) rc = index_blocks_move(index, key, row, 1, &blob);
-      at = row;
-      if( rc==SQLITE_OK ) rc = index_part_read(index, key, blob, row, place.offset, &part);
+      if( rc==SQLITE_OK ) rc = index_part_read(&writer, row, place.offset, &part);
       if( rc!=SQLITE_OK ) break;
     }
     byte = &part.bytes[place.offset - part.first];
@@ -121,103 +103,45 @@ static int changes_or_into_group(index_merge_state *merge, int key, uint64_t blo
     is_changed = 1;
     ++*num_new;
   }
-  if( rc==SQLITE_OK && is_changed ) rc = index_part_write(index, key, blob, at, &part);
-  sqlite3_blob_close(blob);
+  if( rc==SQLITE_OK && is_changed ) rc = index_part_write(&writer, &part);
+  index_reader_close(&writer);
   return rc;
 }
 
-/* Makes a block in a group what bytes[] says. */
-static int changes_replace_in_group(index_merge_state *merge, int key, uint64_t block, const uint8_t *bytes){
-  const bloom_index *index = merge->index;
-  const uint32_t bits_per_block = index->config.keys[key].bits_per_block;
-  uint8_t strip_bytes[BLOOM_SLICE_STRIP_BYTES];
-  uint32_t in_group, strip, bit = 0;
-  int tier, rc = index_merge_mark_dirty(merge);
-  const uint64_t group = changes_group_of(merge, key, block, &tier, &in_group);
-  const uint32_t num_strips = bloom_tier_strips(tier, bits_per_block), slice_bytes = bloom_tier_slice_bytes(tier);
-  for(strip=0; strip<num_strips && rc==SQLITE_OK; strip++){
-    const uint32_t num_bytes = bloom_strip_bytes(tier, bits_per_block, strip);
-    const sqlite3_int64 row = index_row_of_strip(index, key, tier, group, strip);
-    index_reader reader;
-    uint32_t offset;
-    index_reader_start(&reader, index, key);
-    rc = index_reader_read(&reader, row, strip_bytes, num_bytes, 0);
-    index_reader_close(&reader);
-    for(offset=in_group/8; offset<num_bytes; offset+=slice_bytes, bit++){
-      const uint8_t mask = (uint8_t)(1u << in_group%8);
-      strip_bytes[offset] = (uint8_t)((bytes[bit/8] >> bit%8 & 1) ? strip_bytes[offset] | mask : strip_bytes[offset] & ~mask);
-    }
-    if( rc==SQLITE_OK ) rc = index_blocks_write(index, key, row, strip_bytes, num_bytes);
-  }
-  return rc;
-}
-
-/* Notes how many bits of a finished block are set, and how many of its rows there are; 0 rows
-** leaves their number. */
-static int changes_write_end(index_merge_state *merge, int key, uint64_t block, uint32_t bits_set, uint32_t num_rows){
-  index_merge_key *of_key = &merge->keys[key];
-  uint8_t from_disk[INDEX_ENDS_BYTES];
-  uint8_t *ends = of_key->ends, *entry;
-  const sqlite3_int64 row = index_row_of_ends(merge->index, key, block);
-  index_end end;
-  int rc;
-  if( is_end_in_memory(merge, key, block) ){
-    rc = index_merge_ends(merge, key);
-    of_key->are_ends_changed = 1;
-  }else{
-    index_reader reader;
-    ends = from_disk;
-    index_reader_start(&reader, merge->index, key);
-    rc = index_reader_read(&reader, row, ends, INDEX_ENDS_BYTES, 0);
-    index_reader_close(&reader);
-  }
+/* Writes a block's end in place of what it was. */
+static int changes_write_end(index_merge_state *merge, int key, uint64_t block, index_end end){
+  uint8_t *bytes;
+  const int rc = index_merge_end(merge, key, block, 1, &bytes);
   if( rc!=SQLITE_OK ) return rc;
-  entry = ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES;
-  end = index_end_load(entry);
-  merge->layout.keys[key].bits_set += bits_set;
-  merge->layout.keys[key].bits_set -= end.bits_set;
-  end.bits_set = bits_set;
-  if( num_rows ) end.num_rows = num_rows;
-  index_end_store(entry, end);
-  return ends==from_disk ? index_blocks_write(merge->index, key, row, ends, INDEX_ENDS_BYTES) : SQLITE_OK;
+  merge->layout.keys[key].bits_set += end.bits_set;
+  merge->layout.keys[key].bits_set -= index_end_load(bytes).bits_set;
+  index_end_store(bytes, end);
+  return SQLITE_OK;
 }
 
 /* -- One changed row ------------------------------------------------------------------------ */
 
-static void changes_note_overfull(index_changes *changes, int key, uint64_t block){
-  int i;
-  for(i=0; i<changes->num_overfull; i++){
-    if( changes->overfull[i].key==key && changes->overfull[i].block==block ) return;
-  }
-  if( changes->num_overfull==INDEX_MAX_OVERFULL ) changes->has_more_overfull = 1;
-  else changes->overfull[changes->num_overfull++] = (overfull_block){key, block};
-}
-
-/* Adds the value of a row to its finished block, which has this end. */
-static int changes_add_value(index_changes *changes, int key, uint64_t block, index_end end, sqlite3_value *value){
+/* Adds the value of a row to its finished block. */
+static int changes_add_value(index_changes *changes, int key, index_placed_end *placed, sqlite3_value *value){
   index_merge_state *merge = changes->merge;
-  const uint32_t bits_per_block = merge->index->config.keys[key].bits_per_block;
   bloom_block of_value;
   uint32_t num_new = 0;
   int rc;
-  bloom_block_clear(&of_value, changes->bytes, bits_per_block);
+  bloom_block_clear(&of_value, changes->bytes, index_block_bits(merge->index, key));
   rc = index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_value);
-  if( rc==SQLITE_OK && is_in_slot(merge, key, block) ){
-    const uint32_t slot = (uint32_t)(block % INDEX_SLOTS);
-    uint8_t *bytes;
+  if( rc==SQLITE_OK && placed->block>=merge->keys[key].num_in_units ){
     bloom_block in_slot;
-    rc = index_merge_slot(merge, key, slot, &bytes);
-    if( rc!=SQLITE_OK ) return rc;
-    bloom_block_resume(&in_slot, bytes, bits_per_block);
+    bloom_block_resume(&in_slot, index_merge_slot(merge, key, placed->block), of_value.bits_per_block);
+    num_new = in_slot.bits_set;
     bloom_block_merge(&in_slot, of_value.bytes);
-    merge->keys[key].is_changed |= (uint64_t)1 << slot;
-    num_new = in_slot.bits_set>end.bits_set ? in_slot.bits_set - end.bits_set : 0;
+    num_new = in_slot.bits_set - num_new;
   }else if( rc==SQLITE_OK ){
-    rc = changes_or_into_group(merge, key, block, of_value.bytes, &num_new);
+    rc = changes_or_into_group(merge, key, placed->block, of_value.bytes, &num_new);
   }
   if( rc!=SQLITE_OK || num_new==0 ) return rc;
-  if( bloom_block_is_overfull(end.bits_set + num_new, bits_per_block) ) changes_note_overfull(changes, key, block);
-  return changes_write_end(merge, key, block, end.bits_set + num_new, 0);
+  placed->end.bits_set += num_new;
+  placed->is_remade = bloom_block_is_overfull(placed->end.bits_set, of_value.bits_per_block);
+  return changes_write_end(merge, key, placed->block, placed->end);
 }
 
 static int changes_add_row(index_changes *changes, sqlite3_int64 id){
@@ -229,84 +153,97 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
   if( rc==SQLITE_ROW ) rc = SQLITE_OK;
   for(i=0; i<merge->index->config.num_keys && rc==SQLITE_OK; i++){
     sqlite3_value *value = sqlite3_column_value(changes->row, i + 1);
-    index_end end = {.last = 0};
-    rc = changes_find_block(merge, i, id, &changes->found[i], &end);
-    if( rc!=SQLITE_OK ) break;
-    if( changes->found[i]<merge->layout.keys[i].num_blocks ){
-      rc = changes_add_value(changes, i, changes->found[i], end, value);
-    }else{
+    index_placed_end *placed = changes_find(&changes->keys[i], id);
+    if( placed==NULL ){
       rc = index_add_value(merge->index, &merge->layout, &merge->weights, i, value, &merge->keys[i].open);
+      merge->layout.keys[i].open_rows++;
       merge->layout.keys[i].open_bits = merge->keys[i].open.bits_set;
+    }else if( !placed->is_remade ){
+      rc = changes_add_value(changes, i, placed, value);
     }
   }
   sqlite3_reset(changes->row);
   return rc;
 }
 
-/* -- Blocks that are too full ----------------------------------------------------------------- */
+/* -- Blocks that are made again ----------------------------------------------------------------- */
 
-/* Builds a finished block again. */
-static int changes_rebuild_block(index_changes *changes, int key, uint64_t block){
+/* Makes a block again from its rows, behind the others: more than one if it has more rows than blocks
+** have.  They are about equal, as rows may go on coming with the lowest ids. */
+static int changes_remake_block(index_changes *changes, int key, const index_placed_end *placed){
   index_merge_state *merge = changes->merge;
-  index_end before = {.last = INT64_MIN}, end = {.last = 0};
-  index_reader reader;
-  bloom_block built;
+  bloom_index *index = merge->index;
+  const char *id_name = index->columns.id_name;
+  index_end end = {.first = placed->end.first, .last = placed->end.first};
+  sqlite3_int64 num_rows = 0, rows_of_block, rows_of_part;
   sqlite3_stmt *rows = NULL;
-  uint32_t num_rows = 0;
-  int rc = SQLITE_OK;
-  index_reader_start(&reader, merge->index, key);
-  if( block>0 ) rc = changes_read_end(merge, &reader, block - 1, &before);
-  if( rc==SQLITE_OK ) rc = changes_read_end(merge, &reader, block, &end);
-  index_reader_close(&reader);
-  bloom_block_clear(&built, changes->bytes, merge->index->config.keys[key].bits_per_block);
-  if( rc==SQLITE_OK ) rc = index_merge_prepare_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, block>0 ? before.last + (before.last<INT64_MAX) : INT64_MIN);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, end.last);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
-    rc = index_add_value(merge->index, &merge->layout, &merge->weights, key, sqlite3_column_value(rows, key + 1), &built);
-    num_rows++;
+  bloom_block built;
+  int rc = changes_write_end(merge, key, placed->block, (index_end){.first = INT64_MAX, .last = INT64_MIN});
+  merge->layout.keys[key].num_dead++;
+  if( rc==SQLITE_OK ) rc = index_merge_mark_dirty(merge);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &num_rows, "SELECT count(*) FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld",
+                                             index->schema, index->source_name, id_name, placed->end.first, placed->end.last);
+  if( key==0 ) merge->layout.num_rows += (uint64_t)num_rows - placed->end.num_rows;
+  rows_of_block = (sqlite3_int64)(merge->layout.num_rows / (merge->layout.keys[key].num_blocks - merge->layout.keys[key].num_dead + 1)) + 1;
+  rows_of_part = num_rows / (num_rows*4/(5*rows_of_block) + 1) + 1;
+  bloom_block_clear(&built, changes->bytes, index_block_bits(index, key));
+  if( rc==SQLITE_OK ) rc = index_merge_prepare_rows(index, &rows, "BETWEEN ?1 AND ?2");
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, placed->end.first);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, placed->end.last);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
+    const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
+    sqlite3_value *value = sqlite3_column_value(rows, key + 1);
+    const int is_silent = index->config.keys[key].is_like && end.num_rows>0 && index_like_is_silent(value);
+    rc = SQLITE_OK;
+    if( is_silent || end.num_rows>=rows_of_part || 12*(uint64_t)built.bits_set>=7*(uint64_t)built.bits_per_block ){
+      end.last = id - 1;
+      rc = index_merge_append(merge, key, &built, end);
+      bloom_block_clear(&built, changes->bytes, built.bits_per_block);
+      end = (index_end){.first = id};
+    }
+    if( rc==SQLITE_OK ) rc = index_add_value(index, &merge->layout, &merge->weights, key, value, &built);
+    end.num_rows++;
   }
   sqlite3_finalize(rows);
   if( rc!=SQLITE_DONE ) return rc;
-  if( is_in_slot(merge, key, block) ){
-    const uint32_t slot = (uint32_t)(block % INDEX_SLOTS);
-    uint8_t *bytes;
-    rc = index_merge_slot(merge, key, slot, &bytes);
-    if( rc!=SQLITE_OK ) return rc;
-    memcpy(bytes, built.bytes, merge->index->config.keys[key].bits_per_block / 8);
-    merge->keys[key].is_changed |= (uint64_t)1 << slot;
-  }else{
-    rc = changes_replace_in_group(merge, key, block, built.bytes);
-  }
-  return rc==SQLITE_OK ? changes_write_end(merge, key, block, built.bits_set, num_rows) : rc;
+  end.last = placed->end.last;
+  return index_merge_append(merge, key, &built, end);
 }
 
-static int changes_rebuild_overfull(index_changes *changes, int *wants_rebuild){
-  uint64_t num_blocks = 0;
-  int i, rc = SQLITE_OK;
-  for(i=0; i<changes->merge->index->config.num_keys; i++) num_blocks += changes->merge->layout.keys[i].num_blocks;
-  if( changes->has_more_overfull || (changes->num_overfull>8 && 5*(uint64_t)changes->num_overfull>num_blocks) ){
-    *wants_rebuild = 1;
-    return SQLITE_OK;
-  }
-  for(i=0; i<changes->num_overfull && rc==SQLITE_OK; i++){
-    rc = changes_rebuild_block(changes, changes->overfull[i].key, changes->overfull[i].block);
+static int changes_remake_blocks(index_changes *changes){
+  index_merge_state *merge = changes->merge;
+  size_t i;
+  int key, rc = SQLITE_OK;
+  for(key=0; key<merge->index->config.num_keys && rc==SQLITE_OK; key++){
+    const index_key_layout *layout = &merge->layout.keys[key];
+    for(i=0; i<changes->keys[key].num_ends && rc==SQLITE_OK; i++){
+      if( changes->keys[key].ends[i].is_remade ) rc = changes_remake_block(changes, key, &changes->keys[key].ends[i]);
+    }
+    if( rc==SQLITE_OK && layout->open_first<=merge->layout.covered && bloom_block_is_finished(&merge->keys[key].open) ){
+      rc = index_merge_finish_block(merge, key, merge->layout.covered);
+    }
   }
   return rc;
 }
 
 /* -- All changed rows --------------------------------------------------------------------------- */
 
-static int changes_add_rows(index_changes *changes, sqlite3_int64 *num_left){
+/* Goes through the ids of changed rows, at most *num_left: counts them for their blocks, or, is_adding, adds
+** the rows. */
+static int changes_go_through(index_changes *changes, sqlite3_int64 *num_left, int is_adding){
   index_merge_state *merge = changes->merge;
   bloom_index *index = merge->index;
   sqlite3_stmt *ids = NULL;
-  int rc = bloom_sql_prepare(index->connection, &ids, "SELECT id FROM \"%w\".\"%w_changed\" WHERE id <= %lld ORDER BY id",
-                             index->schema, index->name, merge->layout.covered);
-  if( rc==SQLITE_OK ) rc = index_merge_prepare_rows(index, &changes->row, "= ?1");
+  int i, rc = bloom_sql_prepare(index->connection, &ids, "SELECT id FROM \"%w\".\"%w_changed\" WHERE id <= %lld ORDER BY id",
+                                index->schema, index->name, merge->layout.covered);
   while( rc==SQLITE_OK && *num_left>0 && (rc = bloom_sql_step(index->connection, ids))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(ids, 0);
-    rc = changes_add_row(changes, id);
+    rc = SQLITE_OK;
+    for(i=0; i<index->config.num_keys && !is_adding; i++){
+      index_placed_end *placed = changes_find(&changes->keys[i], id);
+      if( placed ) placed->num_changed++;
+    }
+    if( is_adding ) rc = changes_add_row(changes, id);
     merge->done_until = id;
     if( *num_left!=INDEX_MERGE_ALL ) --*num_left;
   }
@@ -316,61 +253,72 @@ static int changes_add_rows(index_changes *changes, sqlite3_int64 *num_left){
 
 int index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *wants_rebuild){
   bloom_index *index = merge->index;
-  sqlite3_int64 num_changed = 0;
+  sqlite3_int64 has_changed = 0, num_counted = *num_left;
+  const int is_all = *num_left==INDEX_MERGE_ALL;
   index_changes *changes;
-  int rc;
+  int i, rc;
   merge->done_until = INT64_MIN;
   if( !merge->layout.has_covered ) return SQLITE_OK;
-  rc = bloom_sql_integer(index->connection, &num_changed, "SELECT count(*) FROM \"%w\".\"%w_changed\"", index->schema, index->name);
-  if( rc!=SQLITE_OK || num_changed==0 ) return rc;
-  /* All rows deleted and others put in their place, say. */
-  if( *num_left==INDEX_MERGE_ALL && num_changed>1000 && (uint64_t)num_changed>merge->layout.num_rows/2 ){
-    *wants_rebuild = 1;
-    return SQLITE_OK;
-  }
+  rc = bloom_sql_integer(index->connection, &has_changed, "SELECT 1 FROM \"%w\".\"%w_changed\" LIMIT 1", index->schema, index->name);
+  if( rc!=SQLITE_OK || !has_changed ) return rc;
   changes = sqlite3_malloc64(sizeof(*changes));
   if( changes==NULL ) return SQLITE_NOMEM;
   memset(changes, 0, sizeof(*changes));
   changes->merge = merge;
-  changes->bytes = sqlite3_malloc64(BLOOM_SIGNATURE_MAX_BITS / 8);
-  rc = changes->bytes ? changes_add_rows(changes, num_left) : SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = changes_rebuild_overfull(changes, wants_rebuild);
+  changes->bytes = sqlite3_malloc64(INDEX_MAX_BLOCK_BYTES);
+  if( changes->bytes==NULL ) rc = SQLITE_NOMEM;
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    rc = index_ends_read(index, &merge->layout, i, &changes->keys[i].ends, &changes->keys[i].num_ends);
+  }
+  if( rc==SQLITE_OK ) rc = changes_go_through(changes, &num_counted, 0);
+  if( rc==SQLITE_OK ) changes_choose(changes, wants_rebuild);
+  if( rc==SQLITE_OK && !(is_all && *wants_rebuild) ){
+    *wants_rebuild = 0;
+    rc = index_merge_prepare_rows(index, &changes->row, "= ?1");
+    if( rc==SQLITE_OK ) rc = changes_go_through(changes, num_left, 1);
+    if( rc==SQLITE_OK ) rc = changes_remake_blocks(changes);
+  }
   sqlite3_finalize(changes->row);
+  for(i=0; i<index->config.num_keys; i++) sqlite3_free(changes->keys[i].ends);
   sqlite3_free(changes->bytes);
   sqlite3_free(changes);
   return rc;
 }
 
+/* -- Rows that are gone --------------------------------------------------------------------------- */
+
 int index_merge_is_worn(index_merge_state *merge, int *is_worn){
   bloom_index *index = merge->index;
-  uint64_t num_blocks = INDEX_SLOTS; /* the least that was merged */
-  const char *id = index->config.columns[index->config.id_column].name;
-  sqlite3_int64 num_had = 0, num_have = 0, num_rows;
-  index_reader reader;
-  int i, key = 0, rc = SQLITE_OK;
-  for(i=0; i<index->config.num_keys; i++){
-    const uint64_t of_key = merge->layout.keys[i].num_blocks/INDEX_SLOTS*INDEX_SLOTS;
-    if( num_blocks<=of_key ){
-      num_blocks = of_key;
-      key = i;
-    }
+  const char *id = index->columns.id_name;
+  uint64_t num_blocks = 0;
+  sqlite3_int64 num_had = 0, num_have = 0, num_rows = 0;
+  uint32_t i, num_samples;
+  int key, of_key = 0, rc = SQLITE_OK;
+  for(key=0; key<index->config.num_keys; key++){
+    const index_key_layout *layout = &merge->layout.keys[key];
+    if( 4*layout->num_dead>layout->num_blocks + 16 ) *is_worn = 1;
+    if( layout->num_blocks<=num_blocks ) continue;
+    num_blocks = layout->num_blocks;
+    of_key = key;
   }
-  *is_worn = 0;
-  index_reader_start(&reader, index, key);
-  for(i=0; i<INDEX_SAMPLE_BLOCKS && rc==SQLITE_OK; i++){
-    index_end before = {.last = INT64_MIN}, end = {.last = 0};
+  num_samples = num_blocks<INDEX_SAMPLE_BLOCKS ? (uint32_t)num_blocks : INDEX_SAMPLE_BLOCKS;
+  for(i=0; i<num_samples && rc==SQLITE_OK && !*is_worn; i++){
+    /* One of each part of the table, as rows may be gone at one end. */
+    const uint64_t first = num_blocks * i / num_samples, until = num_blocks * (i + 1) / num_samples;
     uint64_t block;
+    uint8_t *bytes;
+    index_end end;
     sqlite3_randomness(sizeof(block), &block);
-    block %= num_blocks;
-    if( block>0 ) rc = index_reader_end(&reader, block - 1, &before);
-    if( rc==SQLITE_OK ) rc = index_reader_end(&reader, block, &end);
-    if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &num_rows,
-      "SELECT count(*) FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" > %lld AND \"%w\" <= %lld", index->schema, index->source_name,
-      id, before.last, id, end.last);
+    rc = index_merge_end(merge, of_key, first + block%(until - first), 0, &bytes);
+    if( rc!=SQLITE_OK ) break;
+    end = index_end_load(bytes);
+    if( end.first>end.last ) continue;
+    rc = bloom_sql_integer(index->connection, &num_rows,
+      "SELECT count(*) FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld", index->schema, index->source_name,
+      id, end.first, end.last);
     num_had += end.num_rows;
-    if( rc==SQLITE_OK ) num_have += num_rows<end.num_rows ? num_rows : end.num_rows;
+    num_have += num_rows<end.num_rows ? num_rows : end.num_rows;
   }
-  index_reader_close(&reader);
-  *is_worn = 5*num_have<4*num_had;
+  *is_worn |= 5*num_have<4*num_had;
   return rc;
 }

@@ -7,61 +7,26 @@
 #include "../../core/parquet/parquet.h"
 #include "index_merge.h"
 
-/* Blocks in memory, those of a group or those that are in none. */
-typedef struct index_check_blocks {
-  uint8_t *bytes;
-  uint64_t first;
-  uint32_t num_blocks;
-} index_check_blocks;
-
 static int index_check_say(char **finding, char *message){
   *finding = message;
   return message ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Makes room for blocks without a bit. */
-static int index_check_make_room(index_check_blocks *blocks, uint32_t block_bytes){
-  const sqlite3_uint64 num_bytes = (sqlite3_uint64)blocks->num_blocks * block_bytes;
-  blocks->bytes = sqlite3_malloc64(num_bytes);
-  if( blocks->bytes==NULL ) return SQLITE_NOMEM;
-  memset(blocks->bytes, 0, (size_t)num_bytes);
-  return SQLITE_OK;
-}
-
-/* Reads a group's strips, and turns them back into blocks. */
-static int index_check_read_group(index_reader *reader, int tier, uint64_t group, index_check_blocks *blocks){
-  const uint32_t bits_per_block = reader->index->config.keys[reader->key].bits_per_block, block_bytes = bits_per_block/8;
-  const uint32_t num_strips = bloom_tier_strips(tier, bits_per_block), slice_bytes = bloom_tier_slice_bytes(tier);
-  uint8_t strip_bytes[BLOOM_SLICE_STRIP_BYTES];
-  uint32_t strip, bit = 0;
-  int rc;
-  blocks->first = group * INDEX_SLOTS;
-  blocks->num_blocks = bloom_tier_blocks(tier);
-  rc = index_check_make_room(blocks, block_bytes);
-  for(strip=0; strip<num_strips && rc==SQLITE_OK; strip++){
-    const uint32_t num_bytes = bloom_strip_bytes(tier, bits_per_block, strip);
-    uint32_t at, block;
-    rc = index_reader_read(reader, index_row_of_strip(reader->index, reader->key, tier, group, strip), strip_bytes, num_bytes, 0);
-    for(at=0; at<num_bytes && rc==SQLITE_OK; at+=slice_bytes, bit++){
-      for(block=0; block<blocks->num_blocks; block++){
-        if( strip_bytes[at + block/8] >> block%8 & 1 ) blocks->bytes[(size_t)block*block_bytes + bit/8] |= (uint8_t)(1u << bit%8);
-      }
+/* Reads the 64 blocks of a unit, turned back. */
+static int index_check_read_unit(index_reader *reader, const index_layout *layout, uint64_t unit, uint8_t *blocks){
+  const index_key_layout *of_key = &layout->keys[reader->key];
+  const uint32_t block_bytes = index_block_bytes(reader->index, reader->key), num_bits = index_block_bits(reader->index, reader->key);
+  uint32_t bit, block;
+  int rc = SQLITE_OK;
+  memset(blocks, 0, (size_t)BLOOM_UNIT_BLOCKS*block_bytes);
+  for(bit=0; bit<num_bits && rc==SQLITE_OK; bit++){
+    const index_group group = index_group_at(of_key, unit, bit/BLOOM_BAND_BITS<of_key->join_bands);
+    const bloom_slice_place place = bloom_slice_find(group.num_units, bit, 8*(uint32_t)(unit - group.unit));
+    uint8_t slice[8];
+    rc = index_reader_read(reader, index_row_of_strip(reader->index, reader->key, group.unit + place.strip, place.band), slice, 8, place.offset);
+    for(block=0; block<BLOOM_UNIT_BLOCKS && rc==SQLITE_OK; block++){
+      if( slice[block/8] >> block%8 & 1 ) blocks[(size_t)block*block_bytes + bit/8] |= (uint8_t)(1u << bit%8);
     }
-  }
-  return rc;
-}
-
-/* Reads the blocks that are in no group. */
-static int index_check_read_slots(index_reader *reader, const index_layout *layout, index_check_blocks *blocks){
-  const uint32_t block_bytes = reader->index->config.keys[reader->key].bits_per_block/8;
-  const uint64_t num_blocks = layout->keys[reader->key].num_blocks;
-  uint32_t slot;
-  int rc;
-  blocks->first = num_blocks/INDEX_SLOTS*INDEX_SLOTS;
-  blocks->num_blocks = (uint32_t)(num_blocks - blocks->first) + 1;
-  rc = index_check_make_room(blocks, block_bytes);
-  for(slot=0; slot<blocks->num_blocks && rc==SQLITE_OK; slot++){
-    rc = index_reader_read(reader, index_row_of_slot(slot), blocks->bytes + (size_t)slot*block_bytes, block_bytes, 0);
   }
   return rc;
 }
@@ -76,7 +41,7 @@ static int index_check_look_up(const bloom_index *index, const index_layout *lay
   *is_found = 0;
   if( !of_key->is_like ) rc = bloom_query_hashes(&bloom_encoding_parquet, of_key->equality, value, &hashes);
   for(i=0; i<hashes.num_hashes && !*is_found; i++){
-    bloom_signature_bits(hashes.hashes[i], layout->num_probes, of_key->bits_per_block, bits);
+    bloom_signature_bits(hashes.hashes[i], layout->num_probes, index_num_bands(index, key), bits);
     *is_found = bloom_block_has_bits(bytes, bits, layout->num_probes);
   }
   return rc;
@@ -85,19 +50,19 @@ static int index_check_look_up(const bloom_index *index, const index_layout *lay
 /* Compares a block with its rows: statement's parameters are the first and last id. */
 static int index_check_block(bloom_index *index, const index_layout *layout, const index_weights *weights, int key, sqlite3_stmt *rows, sqlite3_int64 first,
                        sqlite3_int64 last, const uint8_t *bytes, bloom_block *built, char **finding){
-  const uint32_t block_bytes = index->config.keys[key].bits_per_block/8;
+  const uint32_t block_bytes = index_block_bytes(index, key);
   uint32_t i;
   int is_found = 0, rc = sqlite3_bind_int64(rows, 1, first);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, last);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
-    bloom_block_clear(built, built->bytes, index->config.keys[key].bits_per_block);
+    bloom_block_clear(built, built->bytes, index_block_bits(index, key));
     rc = index_add_value(index, layout, weights, key, sqlite3_column_value(rows, key + 1), built);
     for(i=0; i<block_bytes && (built->bytes[i] & ~bytes[i])==0; i++){}
     if( rc==SQLITE_OK && i<block_bytes ) rc = index_check_look_up(index, layout, key, sqlite3_column_value(rows, key + 1), bytes, &is_found);
     if( rc==SQLITE_OK && i<block_bytes && !is_found ){
       rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by column %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it",
-                           index->name, id, index->config.columns[index->config.keys[key].column].name, index->name, index->name));
+                           index->name, id, index_key_name(index, key), index->name, index->name));
       break;
     }
   }
@@ -105,60 +70,46 @@ static int index_check_block(bloom_index *index, const index_layout *layout, con
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Compares blocks that are in memory, of which the last one may be open; *first is the first id that
-** may be in them, and then in those behind.  SQLITE_DONE: no id is left for these. */
-static int index_check_all_blocks(bloom_index *index, const index_layout *layout, const index_weights *weights, index_reader *reader, sqlite3_stmt *rows,
-                            const index_check_blocks *blocks, sqlite3_int64 *first, bloom_block *built, char **finding){
-  const uint32_t block_bytes = index->config.keys[reader->key].bits_per_block/8;
-  index_end end;
-  uint32_t i;
-  int rc = SQLITE_OK;
-  for(i=0; i<blocks->num_blocks && *finding==NULL; i++){
-    end.last = layout->covered;
-    if( blocks->first + i<layout->keys[reader->key].num_blocks ) rc = index_reader_end(reader, blocks->first + i, &end);
-    if( rc==SQLITE_OK && end.last>layout->covered ) rc = SQLITE_CORRUPT_VTAB;
-    if( rc==SQLITE_OK ) rc = index_check_block(index, layout, weights, reader->key, rows, *first, end.last, blocks->bytes + (size_t)i*block_bytes, built, finding);
-    if( rc!=SQLITE_OK ) break;
-    if( end.last==INT64_MAX ) return SQLITE_DONE;
-    *first = end.last + 1;
+/* Compares all blocks of a column with their rows; blocks has room for a unit. */
+static int index_check_key(bloom_index *index, const index_layout *layout, const index_weights *weights, int key, sqlite3_stmt *rows, uint8_t *blocks,
+                           bloom_block *built, char **finding){
+  const uint64_t num_blocks = layout->keys[key].num_blocks, in_units = index_blocks_in_units(index, layout, key);
+  const uint32_t block_bytes = index_block_bytes(index, key);
+  index_placed_end *ends;
+  index_reader reader;
+  size_t num_ends;
+  uint64_t block, first = 0;
+  int rc = index_ends_read(index, layout, key, &ends, &num_ends);
+  sqlite3_free(ends);
+  index_reader_start(&reader, index, key, 0);
+  for(block=0; block<=num_blocks && rc==SQLITE_OK && *finding==NULL; block++){
+    index_end end = {.first = layout->keys[key].open_first, .last = layout->covered};
+    if( block<num_blocks ) rc = index_reader_end(&reader, block, &end);
+    if( rc==SQLITE_OK && block<in_units && block%BLOOM_UNIT_BLOCKS==0 ){
+      first = block;
+      rc = index_check_read_unit(&reader, layout, block/BLOOM_UNIT_BLOCKS, blocks);
+    }else if( rc==SQLITE_OK && block==in_units ){
+      first = block;
+      rc = index_reader_read(&reader, INDEX_ROW_OF_SLOTS, blocks, BLOOM_STRIP_BYTES, 0);
+    }
+    if( rc==SQLITE_OK && end.first<=end.last && (block<num_blocks || layout->keys[key].open_rows>0) ){
+      rc = index_check_block(index, layout, weights, key, rows, end.first, end.last, blocks + (block - first)*block_bytes, built, finding);
+    }
   }
+  index_reader_close(&reader);
   return rc;
 }
 
-static int index_check_key(bloom_index *index, const index_layout *layout, const index_weights *weights, int key, sqlite3_stmt *rows, bloom_block *built, char **finding){
-  const uint64_t num_groups = layout->keys[key].num_blocks / INDEX_SLOTS;
-  index_reader reader;
-  sqlite3_int64 first = INT64_MIN;
-  uint64_t group = 0;
-  int rc = SQLITE_OK;
-  index_reader_start(&reader, index, key);
-  while( rc==SQLITE_OK && group<=num_groups && *finding==NULL ){
-    index_check_blocks blocks = {NULL, 0, 0};
-    if( group<num_groups ){
-      const int tier = index_tier_of(group, num_groups);
-      rc = index_check_read_group(&reader, tier, group, &blocks);
-      group += index_tier_groups(tier);
-    }else{
-      rc = index_check_read_slots(&reader, layout, &blocks);
-      group++;
-    }
-    if( rc==SQLITE_OK ) rc = index_check_all_blocks(index, layout, weights, &reader, rows, &blocks, &first, built, finding);
-    sqlite3_free(blocks.bytes);
-  }
-  index_reader_close(&reader);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
-}
-
 static int index_check_rows(bloom_index *index, const index_layout *layout, char **finding){
-  char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND \"%w\" NOT IN (SELECT id FROM \"%w\".\"%w_changed\" UNION ALL SELECT -1)",
-                                    index->config.columns[index->config.id_column].name, index->schema, index->name);
-  uint8_t *bytes = sqlite3_malloc64(BLOOM_SIGNATURE_MAX_BITS / 8);
-  bloom_block built = {bytes, BLOOM_SIGNATURE_MIN_BITS, 0};
+  char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM \"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
+                                    index->columns.id_name, index->schema, index->name);
+  uint8_t *bytes = sqlite3_malloc64((BLOOM_UNIT_BLOCKS + 1) * INDEX_MAX_BLOCK_BYTES);
+  bloom_block built = {bytes, 0, 0};
   sqlite3_stmt *rows = NULL;
   index_weights weights;
   int i, rc = index_weights_read(index, &weights);
   if( rc==SQLITE_OK ) rc = condition && bytes ? index_merge_prepare_rows(index, &rows, condition) : SQLITE_NOMEM;
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK && *finding==NULL; i++) rc = index_check_key(index, layout, &weights, i, rows, &built, finding);
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK && *finding==NULL; i++) rc = index_check_key(index, layout, &weights, i, rows, bytes + INDEX_MAX_BLOCK_BYTES, &built, finding);
   sqlite3_finalize(rows);
   index_weights_free(&weights);
   sqlite3_free(bytes);
@@ -170,9 +121,10 @@ int index_check(bloom_index *index, int is_quick, char **finding){
   index_layout layout;
   index_source source;
   char *error = NULL;
+  char *doubt = NULL;
   int is_equal = 0, rc;
   *finding = NULL;
-  if( index->damage ) return index_check_say(finding, sqlite3_mprintf("bloom_index: %s is damaged: %s", index->name, index->damage));
+  if( index->damage ) return index_check_say(finding, sqlite3_mprintf("bloom_index: %s %s", index->name, index->damage));
   rc = index_source_check(index, &source, &error);
   if( rc==SQLITE_ERROR && error ){
     *finding = error;
@@ -181,6 +133,11 @@ int index_check(bloom_index *index, int is_quick, char **finding){
   }else if( rc==SQLITE_OK && source.doubt && !source.may_be_well ){
     rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name, source.doubt));
   }
+  if( rc==SQLITE_OK && *finding==NULL && source.doubt==NULL ){
+    rc = index_source_why_not_merge(index, &source, &doubt);
+    if( doubt ) rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name, doubt));
+  }
+  sqlite3_free(doubt);
   index_source_free(&source);
   sqlite3_free(error);
   if( rc==SQLITE_OK && *finding==NULL ) rc = index_layout_read(index, &layout);

@@ -35,6 +35,7 @@ int index_reset(bloom_index *index){
   for(i=0; i<3 && rc==SQLITE_OK; i++){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s\"", index->schema, index->name, tables[i]);
   }
+  for(i=0; i<index->config.num_keys; i++) layout.keys[i].open_first = INT64_MIN;
   if( rc==SQLITE_OK ) rc = index_layout_insert(index);
   if( rc==SQLITE_OK ) rc = index_layout_write(index, &layout);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_reset_blocks(index, i);
@@ -58,12 +59,20 @@ static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
 
 int index_rebuild(bloom_index *index, char **error){
   index_source source;
+  const uint64_t checksum = index->config.checksum;
   int rc = commands_check_source(index, &source, error);
-  if( rc==SQLITE_OK && source.is_view ){
-    rc = bloom_fail_vtab(error, "bloom_index: %s is a view now, and blocks are a table's: drop %s, or make the table again", source.name, index->name);
+  if( rc==SQLITE_OK ){
+    index->is_config_stale = 1;
+    sqlite3_free(index->config.source);
+    index->config.source = sqlite3_mprintf("%s", source.name);
+    rc = index->config.source ? index_config_renew(index, error) : SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK && source.doubt ) rc = index_triggers_make(index, source.name);
+  if( rc==SQLITE_OK ) rc = index_config_write(index);
+  /* Other connections read the configuration when the schema changes. */
+  if( rc==SQLITE_OK && (source.doubt || checksum!=index->config.checksum) ) rc = index_triggers_make(index, source.name);
   if( rc==SQLITE_OK ) rc = commands_start_over(index, INDEX_MERGE_ALL);
+  index->is_config_stale &= rc!=SQLITE_OK;
+  index->is_checked = 0;
   index_source_free(&source);
   return rc;
 }
@@ -88,14 +97,16 @@ static int merge_is_damaged(bloom_index *index, index_layout *layout, int *is_da
 int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
   index_source source;
   index_layout layout;
+  char *doubt = NULL;
   int is_damaged = 0, wants_rebuild = 0;
   int rc = commands_check_source(index, &source, error);
+  if( rc==SQLITE_OK ) rc = index_source_why_not_merge(index, &source, &doubt);
   if( rc==SQLITE_OK ) rc = merge_is_damaged(index, &layout, &is_damaged);
-  if( rc==SQLITE_OK && source.doubt ){
-    /* Triggers and what changed without them are for 'rebuild'. */
+  if( rc==SQLITE_OK && doubt ){
+    /* Triggers, and what changed without them or is not as it was, are for 'rebuild'. */
     if( is_damaged ) rc = index_reset(index);
     if( rc==SQLITE_OK && is_damaged ) rc = index_layout_read(index, &layout);
-    if( rc==SQLITE_OK ) rc = index_state_write(index, &layout, source.doubt);
+    if( rc==SQLITE_OK ) rc = index_state_write(index, &layout, doubt);
   }else if( rc==SQLITE_OK ){
     if( !is_damaged && max_rows==INDEX_MERGE_ALL && layout.has_covered && layout.num_rows<INDEX_FEW_ROWS ){
       rc = merge_is_untaught(index, &wants_rebuild);
@@ -107,6 +118,7 @@ int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
     }
     if( rc==SQLITE_OK && (is_damaged || (wants_rebuild && max_rows==INDEX_MERGE_ALL)) ) rc = commands_start_over(index, max_rows);
   }
+  sqlite3_free(doubt);
   index_source_free(&source);
   return rc;
 }

@@ -15,13 +15,15 @@ typedef struct index_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   index_plan plan;
   char *plan_text;          /* that rows was compiled for */
+  uint32_t num_checks;      /* of the source, then */
   sqlite3_stmt *rows;
+  int is_first;             /* of a later interval rows is to make its first step */
+  int num_compiled;         /* how often SQLite compiled rows again, by itself */
   int is_rows_of_all;       /* rows has no interval: it reads the whole table */
   uint32_t checks;          /* conditions that rows has */
   int *result_columns;      /* of rows, for each column of the source; -1: not used */
   index_intervals intervals;
   size_t num_read;          /* intervals that rows has begun with */
-  index_collations collations; /* SQLite replaces none while the cursor is open */
   int is_eof;
 } index_cursor;
 
@@ -59,14 +61,14 @@ int index_close(sqlite3_vtab_cursor *base){
 /* -- The inner statement ------------------------------------------------------------------ */
 
 static const char *cursor_key_name(const bloom_index *index, index_condition condition){
-  return index->config.columns[index->config.keys[condition.key].column].name;
+  return index_key_name(index, condition.key);
 }
 
 /* Parameters: ?1 and ?2 the interval, and condition i has ?(3+i).  Checked are those conditions
 ** of which checks has the bit, and others by SQLite alone. */
 static void cursor_append_condition(const bloom_index *index, sqlite3_str *sql, index_condition condition, int number){
   /* Without the plus SQLite may compile the statement again for each value. */
-  sqlite3_str_appendf(sql, " AND \"%w\" %s +?%d", cursor_key_name(index, condition), index_operator(condition.kind), 3 + number);
+  sqlite3_str_appendf(sql, " AND x.\"%w\" %s +?%d", cursor_key_name(index, condition), index_operator(condition.kind), 3 + number);
 }
 
 static int cursor_is_column_used(const index_plan *plan, int column){
@@ -76,34 +78,33 @@ static int cursor_is_column_used(const index_plan *plan, int column){
 /* is_all: without an interval, which SQLite would compare with each row's id. */
 static int cursor_prepare(index_cursor *cursor, int is_all, uint32_t checks){
   bloom_index *index = index_of(cursor->base.pVtab);
-  const index_config *config = &index->config;
-  const char *id = config->columns[config->id_column].name;
+  const index_columns *columns = &index->columns;
+  const char *id = columns->id_name;
   sqlite3_str *sql;
   int i, num_results = 1;
-  cursor->result_columns = sqlite3_malloc64((size_t)config->num_columns * sizeof(*cursor->result_columns));
+  cursor->result_columns = sqlite3_malloc64(((size_t)columns->num_columns + 1) * sizeof(*cursor->result_columns));
   if( cursor->result_columns==NULL ) return SQLITE_NOMEM;
   sql = sqlite3_str_new(index->connection->db);
-  sqlite3_str_appendf(sql, "SELECT \"%w\"", id);
-  for(i=0; i<config->num_columns; i++){
-    cursor->result_columns[i] = i==config->id_column ? 0 : -1;
-    if( i==config->id_column || !cursor_is_column_used(&cursor->plan, i) ) continue;
+  sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
+  for(i=0; i<columns->num_columns; i++){
+    cursor->result_columns[i] = i==columns->id_column ? 0 : -1;
+    if( i==columns->id_column || !cursor_is_column_used(&cursor->plan, i) ) continue;
     cursor->result_columns[i] = num_results++;
-    sqlite3_str_appendf(sql, ", \"%w\"", config->columns[i].name);
+    sqlite3_str_appendf(sql, ", x.\"%w\"", columns->list[i].name);
   }
-  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\"", index->schema, index->source_name);
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE, index->schema, index->source_name);
   cursor->is_rows_of_all = is_all;
   cursor->checks = checks;
-  if( cursor->plan.is_view ) return bloom_sql_prepare_text(index->connection, &cursor->rows, sqlite3_str_finish(sql));
   sqlite3_str_appendall(sql, " NOT INDEXED WHERE ");
   if( is_all ) sqlite3_str_appendall(sql, "1");
-  else sqlite3_str_appendf(sql, "\"%w\" BETWEEN ?1 AND ?2", id);
+  else sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
   for(i=0; i<cursor->plan.num_conditions; i++){
     const index_condition condition = cursor->plan.conditions[i];
     if( checks >> i & 1 ) cursor_append_condition(index, sql, condition, i);
     /* Of one value of IN at a time SQLite 3.31 lets rows with NULL pass. */
-    else if( condition.kind==INDEX_EQ ) sqlite3_str_appendf(sql, " AND \"%w\" IS NOT NULL", cursor_key_name(index, condition));
+    else if( condition.kind==INDEX_EQ ) sqlite3_str_appendf(sql, " AND x.\"%w\" IS NOT NULL", cursor_key_name(index, condition));
   }
-  sqlite3_str_appendf(sql, " ORDER BY \"%w\"%s", id, cursor->plan.is_descending ? " DESC" : "");
+  sqlite3_str_appendf(sql, " ORDER BY x.\"%w\"%s", id, cursor->plan.is_descending ? " DESC" : "");
   return bloom_sql_prepare_text(index->connection, &cursor->rows, sqlite3_str_finish(sql));
 }
 
@@ -131,8 +132,6 @@ static uint32_t cursor_checks(const index_cursor *cursor, sqlite3_value **args){
   for(i=0; i<cursor->plan.num_conditions; i++){
     const index_condition condition = cursor->plan.conditions[i];
     if( index_is_on_id(condition.kind) || condition.is_list ) continue;
-    /* Nobody knows here by which of two collations SQLite compares, where one is not its own. */
-    if( condition.is_opaque && !index_is_pattern(condition.kind) ) continue;
     if( cursor_is_check_safe(index, condition, args[i]) ) checks |= (uint32_t)1 << i;
   }
   return checks;
@@ -164,6 +163,11 @@ static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
   return rc;
 }
 
+/* Not SQLITE_SCHEMA: SQLite would run the statement again, behind the rows that it has returned. */
+static int cursor_say_schema_changed(bloom_index *index){
+  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the schema of table %s changed while the statement ran", index->source_name);
+}
+
 /* -- Stepping ----------------------------------------------------------------------------- */
 
 /* Keeps SQLite's message of an inner statement that failed. */
@@ -171,11 +175,26 @@ static int cursor_failure(index_cursor *cursor, int rc){
   bloom_index *index = index_of(cursor->base.pVtab);
   cursor->is_eof = 1;
   if( rc!=SQLITE_NOMEM && index->base.zErrMsg==NULL ){
-    index->base.zErrMsg = index->is_view && (rc & 0xff)==SQLITE_CORRUPT
-      ? sqlite3_mprintf("bloom_index: %s is a view now, and reads a virtual table of bloom's: drop %s", index->source_name, index->name)
-      : sqlite3_mprintf("bloom_index: %s", bloom_sql_message(index->connection->db, rc));
+    index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(index->connection->db, rc));
   }
   return rc;
+}
+
+/* SQLite compiles rows again if the schema changed since the interval before: names may mean other
+** columns then. */
+static int cursor_check_columns(index_cursor *cursor, int rc){
+  bloom_index *index = index_of(cursor->base.pVtab);
+  const int num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+  const char *doubt;
+  char *error = NULL;
+  int rc_of_source;
+  if( num_compiled==cursor->num_compiled && rc!=SQLITE_ERROR ) return rc;
+  cursor->num_compiled = num_compiled;
+  rc_of_source = index_source_doubt(index, &doubt, &error);
+  sqlite3_free(error);
+  if( rc_of_source!=SQLITE_OK && rc_of_source!=SQLITE_ERROR ) return rc_of_source;
+  if( rc_of_source==SQLITE_OK && (rc!=SQLITE_ERROR || cursor->num_checks==index->num_checks) ) return rc;
+  return cursor_say_schema_changed(index);
 }
 
 /* Goes to the next row, in this interval or a later one. */
@@ -184,7 +203,9 @@ static int cursor_advance(index_cursor *cursor){
   const index_intervals *intervals = &cursor->intervals;
   for(;;){
     if( cursor->num_read>0 ){
-      const int rc = bloom_sql_step(index->connection, cursor->rows);
+      int rc = bloom_sql_step(index->connection, cursor->rows);
+      if( cursor->is_first ) rc = cursor_check_columns(cursor, rc);
+      cursor->is_first = 0;
       if( rc==SQLITE_ROW ) return SQLITE_OK;
       if( rc!=SQLITE_DONE ) return cursor_failure(cursor, rc);
       sqlite3_reset(cursor->rows);
@@ -195,6 +216,7 @@ static int cursor_advance(index_cursor *cursor){
     }
     const index_interval next = intervals->list[cursor->plan.is_descending ? intervals->num_intervals - 1 - cursor->num_read : cursor->num_read];
     cursor->num_read++;
+    cursor->is_first = cursor->num_read>1;
     if( cursor->is_rows_of_all ) continue;
     /* A statement that was reset takes integers without fail. */
     sqlite3_bind_int64(cursor->rows, 1, next.first);
@@ -202,22 +224,20 @@ static int cursor_advance(index_cursor *cursor){
   }
 }
 
-/* Looks at what xBestIndex could not, or what may be another since. */
+/* Looks at what xBestIndex could not, or what may be another since: a statement that is held goes on
+** while the schema changes under it. */
 static int cursor_check_source(index_cursor *cursor){
   bloom_index *index = index_of(cursor->base.pVtab);
   index_plan *plan = &cursor->plan;
   const char *doubt;
   int i, rc;
-  if( !plan->is_unchecked && !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return SQLITE_OK;
   rc = index_source_doubt(index, &doubt, &index->base.zErrMsg);
-  if( doubt ) plan->reads_all = 1;
-  if( rc==SQLITE_OK && index->is_view && !plan->is_view ){
-    return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is a view now, which %s, or drop %s", index->source_name,
-                           bloom_can_read_in_best_index() ? "this plan does not read: prepare the statement anew"
-                                                          : "an index reads from SQLite 3.38.2 on: read the view itself", index->name);
+  if( rc==SQLITE_ERROR && index->columns_state==INDEX_COLUMNS_OTHER ){
+    return cursor_say_schema_changed(index);
   }
+  if( doubt ) plan->reads_all = 1;
   for(i=0; i<plan->num_conditions && plan->is_unchecked && rc==SQLITE_OK; i++){
-    rc = index_check_condition(index, &cursor->collations, &plan->conditions[i]);
+    if( index_is_pattern(plan->conditions[i].kind) ) rc = index_like_check(index, &plan->conditions[i]);
   }
   return rc;
 }
@@ -257,10 +277,12 @@ int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int nu
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   if( cursor->intervals.num_intervals==0 ) return SQLITE_OK;
   is_all = cursor->intervals.num_intervals==1 && cursor->intervals.list[0].first==INT64_MIN && cursor->intervals.list[0].last==INT64_MAX;
-  if( cursor->plan_text==NULL || is_all!=cursor->is_rows_of_all || checks!=cursor->checks || strcmp(cursor->plan_text, text)!=0 ){
+  if( cursor->plan_text==NULL || cursor->num_checks!=index->num_checks || is_all!=cursor->is_rows_of_all || checks!=cursor->checks || strcmp(cursor->plan_text, text)!=0 ){
     cursor_forget_plan(cursor);
     rc = cursor_prepare(cursor, is_all, checks);
     if( rc==SQLITE_OK ){
+      cursor->num_checks = index->num_checks;
+      cursor->num_compiled = 0;
       cursor->plan_text = sqlite3_mprintf("%s", text);
       if( cursor->plan_text==NULL ) rc = SQLITE_NOMEM;
     }
@@ -282,7 +304,7 @@ int index_eof(sqlite3_vtab_cursor *base){
 int index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   const index_cursor *cursor = index_cursor_of(base);
   const bloom_index *index = index_of(base->pVtab);
-  if( column<index->config.num_columns && cursor->result_columns[column]>=0 ){
+  if( column<index->columns.num_columns && cursor->result_columns[column]>=0 ){
     sqlite3_result_value(context, sqlite3_column_value(cursor->rows, cursor->result_columns[column]));
   }
   return SQLITE_OK;

@@ -4,8 +4,9 @@
 **
 **   index.c             the module: create, connect, drop, rename, commands
 **   index_args.c        the arguments
-**   index_config.c      what is decided once: columns, sizes; kept in NAME_config
-**   index_triggers.c    the triggers that note changed rows, and whether all is as it was
+**   index_config.c      what blocks were begun with: columns, sizes; kept in NAME_config
+**   index_source.c      the source's columns as they are now, and whether all is as it was
+**   index_triggers.c    the triggers that note changed rows
 **   index_layout.c      how far the blocks reach: NAME_layout, NAME_state
 **   index_like.c        texts and patterns -> bits, by weighed pieces
 **   index_blocks.c      where blocks, slices and ends of blocks are: NAME_blocks_N
@@ -28,6 +29,7 @@
 #include "../source/database.h"
 #include "../source/equality.h"
 #include "../source/sql.h"
+#include "../source/triggers.h"
 
 #define INDEX_MAX_KEYS 16
 
@@ -54,7 +56,6 @@ typedef struct index_args {
   char *columns[INDEX_MAX_KEYS];
   uint8_t is_like[INDEX_MAX_KEYS];
   int num_columns;
-  uint32_t bits_per_block; /* 0: not given */
   uint32_t num_probes;     /* 0: not given; then they grow with the table */
 } index_args;
 
@@ -65,29 +66,50 @@ void index_args_free(index_args *args);
 
 /* -- index_config.c ---------------------------------------------------------------- */
 
-/* A column that has blocks. */
+/* A column that has blocks: what NAME_config says of it, and where it is in the source now. */
 typedef struct index_key {
-  int column;  /* of config.columns */
   int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
-  uint32_t bits_per_block;
-  bloom_equality equality;
+  char *name;      /* when its blocks were begun; ALTER TABLE may have changed it since */
+  char *collation; /* then, and so are these: */
+  char affinity;   /* index_affinity_of() */
+  int is_virtual;  /* a generated column that is not stored */
+  int is_gone;     /* there was no such column, and its blocks are empty */
+  bloom_equality equality; /* follows from these */
+
+  int column;        /* of index->columns; -1: there is none now */
+  const char *doubt; /* NULL, or why its blocks are of no use: what follows "column k " */
 } index_key;
 
-typedef struct index_source_column {
-  char *name, *type, *collation;
-} index_source_column;
-
-/* What is decided once, when the table is made. */
+/* What is decided when the table is made, and anew by 'rebuild'. */
 typedef struct index_config {
-  char *source;   /* the table's name then; ALTER TABLE RENAME may have changed it */
-  index_source_column *columns; /* as they were */
-  int num_columns;
-  int id_column;  /* the INTEGER PRIMARY KEY; -1: there is none */
+  char *source; /* the table's name then; ALTER TABLE RENAME may have changed it */
   index_key keys[INDEX_MAX_KEYS];
   int num_keys;
+  int has_hidden_ids;  /* there is no INTEGER PRIMARY KEY: NAME_canary tells whether ids are others since */
   uint32_t num_probes; /* of a key, for =; 0: they grow with the table */
+  uint32_t version;    /* of SQLite, which computed what virtual columns have in blocks */
   uint64_t checksum;   /* of its bytes in NAME_config */
 } index_config;
+
+/* A column of the source.  type is "" where it is none, as is ANY of a STRICT table. */
+typedef struct index_column_info {
+  char *name, *type, *collation;
+} index_column_info;
+
+/* All of them, as they are declared to SQLite. */
+typedef struct index_columns {
+  index_column_info *list;
+  int num_columns, max_columns;
+  int id_column; /* the INTEGER PRIMARY KEY; -1: the rowid is hidden */
+  char *id_name; /* its name, or one of the rowid's that no column has */
+} index_columns;
+
+/* How the source's columns are, beside those that SQLite was told. */
+typedef enum index_columns_state {
+  INDEX_COLUMNS_SAME,
+  INDEX_COLUMNS_MORE, /* there are others behind them */
+  INDEX_COLUMNS_OTHER
+} index_columns_state;
 
 /* The virtual table. */
 typedef struct bloom_index {
@@ -98,14 +120,20 @@ typedef struct bloom_index {
   bloom_database_state state;
   char *source_name;  /* as it was called when a statement was last compiled */
   index_config config;
+  int num_blocks_tables; /* by the arguments, which are there where the configuration is not */
+  index_columns columns; /* that SQLite was told, once is_declared; none where the source was gone */
+  int is_declared;
+  index_columns_state columns_state;
+  uint32_t num_checks;   /* of the source: what was compiled before the last one may be another now */
+  int command_column;    /* which has the index's name */
+  int is_config_stale;   /* a command failed that had changed it */
 
   /* What was found at a version of the schema: index_source_doubt(). */
   int is_checked;
   sqlite3_int64 checked_version;
   char *doubt; /* why blocks cannot be believed; NULL: they can */
-  int is_view; /* a view has the source's name and columns */
 
-  const char *damage; /* NULL, or why config cannot be used: all but DROP fails then */
+  const char *damage; /* NULL, or what follows the name where the table cannot be used: all but DROP fails */
   uint64_t number;    /* of the layout, as it was read or written last: checksums are under it */
   uint64_t damaged_number; /* of one with blocks that a query found damaged; 0: none */
 } bloom_index;
@@ -115,20 +143,14 @@ static inline bloom_index *index_of(void *base){
   return base;
 }
 
-/* Reads the columns of a table as they are now.  SQLITE_OK; SQLITE_ERROR with *error if
-** there is no such table or it cannot be a source.  index_config_free() is for the caller. */
-int index_config_of_source(bloom_index *index, const char *source_name, index_config *config, char **error);
+/* Sets config's keys and sizes by the arguments, and what they are among index->columns. */
+int index_config_set(bloom_index *index, const index_args *args, char **error);
 
-/* 1 if a and b have the same columns. */
-int index_config_same_columns(const index_config *a, const index_config *b);
+/* Sets config to what the columns are now, whose positions are known, for blocks that are begun anew. */
+int index_config_renew(bloom_index *index, char **error);
 
-/* The CREATE TABLE that sqlite3_declare_vtab() takes, to be freed. */
-char *index_config_declaration(const bloom_index *index);
-
-/* Sets config's keys and sizes by the arguments. */
-int index_config_set(index_config *config, const index_args *args, char **error);
-
-/* Writes index->config to NAME_config; reads it from there, or sets index->damage. */
+/* Writes index->config to NAME_config, and makes NAME_canary if it is needed; reads it from there, or
+** sets index->damage. */
 int index_config_write(bloom_index *index);
 int index_config_read(bloom_index *index);
 
@@ -136,29 +158,75 @@ int index_config_read(bloom_index *index);
 int index_config_compare(bloom_index *index, int *is_same);
 void index_config_free(index_config *config);
 
+/* Sets *is_same to whether hidden rowids are those that they were; true where there are none. */
+int index_canary_compare(bloom_index *index, int *is_same);
+
+/* The columns of NAME_changed and NAME_canary. */
+#define INDEX_CHANGED_COLUMNS "(id INTEGER UNIQUE)"
+#define INDEX_CANARY_COLUMN   "moved_by_vacuum"
+
 /* -- index_triggers.c -------------------------------------------------------------- */
 
 /* Makes the triggers on the source, in place of those that there are. */
 int index_triggers_make(bloom_index *index, const char *source);
 int index_triggers_drop(bloom_index *index);
 
+/* The names that the triggers know the id and the indexed columns by, as renames left them. */
+typedef struct index_trigger_names {
+  char *id; /* NULL: the triggers are gone */
+  char *keys[INDEX_MAX_KEYS];
+} index_trigger_names;
+
+int index_triggers_read(bloom_index *index, bloom_triggers *triggers);
+int index_triggers_names(const bloom_index *index, const bloom_triggers *triggers, index_trigger_names *names);
+void index_trigger_names_free(index_trigger_names *names);
+
+#define INDEX_NUM_TRIGGERS 5
+
+/* -- index_source.c ---------------------------------------------------------------- */
+
+/* In SQL of ours the source is x, and each of its columns is qualified by that: a name that is
+** gone is an error then, and never a text. */
+#define INDEX_SOURCE "\"%w\".\"%w\" AS x"
+
+/* Appends an indexed column, or NULL if it is gone; its name for people. */
+void index_append_key(const bloom_index *index, sqlite3_str *sql, int key);
+const char *index_key_name(const bloom_index *index, int key);
+
 /* The source as it is now. */
 typedef struct index_source {
   char *name;  /* what it is called, NULL if it is gone */
   char *doubt; /* NULL, or why blocks cannot be believed: the whole source is read then */
   int may_be_well; /* the doubt is a trigger of the user's alone, and no damage */
-  int is_view; /* a view has its name and its columns */
-  int has_tables; /* those of the index are there, as tables: else no command can run */
+  int has_tables;  /* those of the index are there, as tables: else no command can run */
 } index_source;
 
-/* Looks at triggers and columns.  SQLITE_OK; SQLITE_ERROR with *error where there is no such
-** table any more, or it has other columns.  index_source_free() is for the caller. */
+/* Reads the columns of a table.  SQLITE_ERROR and *error where it has no rowid. */
+int index_columns_read(bloom_index *index, const char *table, index_columns *columns, char **error);
+void index_columns_free(index_columns *columns);
+
+/* A column's affinity: 'i'nteger, 'r'eal, 'n'umeric, 't'ext, or 'b'lob, which is none. */
+char index_affinity_of(const char *type);
+
+/* Fails, because SQLite was told other columns than there are; says what cures it. */
+int index_columns_fail(bloom_index *index, char **error);
+
+/* The CREATE TABLE that sqlite3_declare_vtab() takes, to be freed; sets index->command_column. */
+char *index_columns_declaration(bloom_index *index);
+
+/* Looks at triggers and columns, which it takes where none were declared yet.  SQLITE_OK; SQLITE_ERROR
+** with *error where there is no such table any more, or another column in the place of one.
+** index_source_free() is for the caller. */
 int index_source_check(bloom_index *index, index_source *source, char **error);
 void index_source_free(index_source *source);
 
 /* The same for queries, which need to know the doubt alone; looks once at each version of the
 ** schema.  *doubt is the index's. */
 int index_source_doubt(bloom_index *index, const char **doubt, char **error);
+
+/* Why 'merge' must not take rows: the doubt, or that of a column, to be freed; *doubt is NULL if
+** there is none. */
+int index_source_why_not_merge(const bloom_index *index, const index_source *source, char **doubt);
 
 /* Sees to it that index->schema is the name of the index's database, and index->config what the
 ** index there was made with, before any of it is read or written.  SQLITE_ERROR and zErrMsg if
@@ -168,11 +236,23 @@ int index_locate(bloom_index *index);
 
 /* -- index_layout.c ---------------------------------------------------------------- */
 
+/* The sizes of groups between full ones and units that are groups by themselves: each is
+** at least twice the next. */
+#define INDEX_MAX_SIZES 9
+
 typedef struct index_key_layout {
   uint64_t num_blocks; /* finished */
-  uint64_t bits_set;   /* in these */
-  uint32_t open_rows;  /* in the open block */
+  uint64_t num_dead;   /* of these; made again elsewhere, or their rows are gone */
+  uint64_t bits_set;   /* in the others */
+  sqlite3_int64 open_first; /* ids from here on are in the open block */
+  uint32_t open_rows;
   uint32_t open_bits;  /* set in it */
+  uint32_t num_full;   /* groups of INDEX_MAX_UNITS units, at the beginning */
+  uint32_t num_sizes;
+  uint32_t sizes[INDEX_MAX_SIZES];
+  /* A join that goes on over several merges: of groups sizes[join_from] .. and units behind them.
+  ** Bands below join_bands are of the joined group already. */
+  uint32_t join_from, join_units, join_bands; /* join_units 0: there is none */
 } index_key_layout;
 
 /* How far the blocks reach. */
@@ -181,10 +261,28 @@ typedef struct index_layout {
   int is_dirty;          /* a merge did not come to its end: no block is to be believed */
   sqlite3_int64 covered; /* rows up to this id are in blocks, or noted as changed */
   uint64_t num_rows;     /* that went into blocks */
+  uint64_t num_built;    /* the same when all blocks were made last */
+  sqlite3_int64 first;   /* the lowest id then */
   uint32_t num_probes;   /* of a key */
   uint64_t number;       /* drawn at random when all blocks are made again */
   index_key_layout keys[INDEX_MAX_KEYS];
 } index_layout;
+
+/* Units that lie one after the other, joined. */
+typedef struct index_group {
+  uint64_t unit; /* the first */
+  uint32_t num_units;
+} index_group;
+
+/* The blocks that are in units: those behind them are in slots. */
+uint64_t index_blocks_in_units(const bloom_index *index, const index_layout *layout, int key);
+
+/* The group that begins with a unit, once the join at hand is done, or as it is in the bands that
+** are not joined yet. */
+index_group index_group_at(const index_key_layout *layout, uint64_t unit, int is_joined);
+
+/* The first unit of the join at hand. */
+uint64_t index_join_unit(const index_key_layout *layout);
 
 /* SQLITE_OK; SQLITE_CORRUPT_VTAB where it is damaged. */
 int index_layout_read(bloom_index *index, index_layout *layout);
@@ -200,54 +298,66 @@ int index_state_write(bloom_index *index, const index_layout *layout, const char
 
 /* -- index_blocks.c ---------------------------------------------------------------- */
 
-/* Blocks are numbered from 0, and so are the groups of 64 that they are turned into slices
-** by.  A slot is a place of a block that is in no group yet, and the open one's. */
-#define INDEX_SLOTS 64
+/* Bands of a block, powers of two.  Tests make small blocks, so that small tables have many. */
+#ifndef INDEX_KEY_BANDS
+# define INDEX_KEY_BANDS  16
+# define INDEX_LIKE_BANDS 32
+#endif
+#ifndef INDEX_MAX_UNITS
+# define INDEX_MAX_UNITS  BLOOM_GROUP_MAX_UNITS
+#endif
+#define INDEX_MAX_BLOCK_BYTES ((INDEX_KEY_BANDS>INDEX_LIKE_BANDS ? INDEX_KEY_BANDS : INDEX_LIKE_BANDS) * BLOOM_BAND_BITS/8)
 
-/* What is known of a finished block. */
+static inline uint32_t index_num_bands(const bloom_index *index, int key){
+  return index->config.keys[key].is_like ? INDEX_LIKE_BANDS : INDEX_KEY_BANDS;
+}
+
+static inline uint32_t index_block_bits(const bloom_index *index, int key){
+  return index_num_bands(index, key) * BLOOM_BAND_BITS;
+}
+
+static inline uint32_t index_block_bytes(const bloom_index *index, int key){
+  return index_block_bits(index, key) / 8;
+}
+
+/* Blocks are numbered from 0.  A slot is a place in a row of a block that is in no unit yet, and
+** of the open one. */
+static inline uint32_t index_num_slots(const bloom_index *index, int key){
+  return BLOOM_STRIP_BYTES / index_block_bytes(index, key);
+}
+
+/* What is known of a finished block.  The blocks' intervals of ids, and the open one's, have each
+** id up to covered once, but in no order where blocks were made again. */
 typedef struct index_end {
-  sqlite3_int64 last; /* id of its last row; the next block begins behind it */
+  sqlite3_int64 first, last; /* ids of its rows lie between; first > last: it is dead */
   uint32_t num_rows;
   uint32_t bits_set;
 } index_end;
 
-#define INDEX_END_BYTES   16
-#define INDEX_ENDS_BLOCKS 252 /* whose ends are in one row, and fill a page */
-#define INDEX_ENDS_BYTES  (INDEX_ENDS_BLOCKS * INDEX_END_BYTES)
-#define INDEX_ENDS_ROWS   16  /* they are made together, and have the ends of 4,032 blocks */
+#define INDEX_END_BYTES    24
+#define INDEX_ENDS_BLOCKS  168 /* whose ends are in one row, and fill a page */
+#define INDEX_CHAPTER_ENDS 8   /* rows that are made together, and have the ends of 21 units */
 
 index_end index_end_load(const uint8_t *bytes);
 void index_end_store(uint8_t *bytes, index_end end);
 
 /* Rows of NAME_blocks_N, 1 .. n without a gap. */
-static inline sqlite3_int64 index_row_of_slot(uint32_t slot){
-  return 1 + (sqlite3_int64)slot;
-}
-#define INDEX_ROW_OF_WEIGHTS (INDEX_SLOTS + 1) /* those of a LIKE column's pieces; else empty */
-/* The row that has a block's end; the first of the rows that it is made with. */
+#define INDEX_ROW_OF_SLOTS   1
+#define INDEX_ROW_OF_WEIGHTS 2 /* those of a LIKE column's pieces; else empty */
 sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t block);
-sqlite3_int64 index_first_row_of_ends(const bloom_index *index, int key, uint64_t block);
-
-/* Where strip number strip is of a group of a tier, whose first group of tier 0 has this
-** number.  A group of the next tier takes the place of those that it is made of. */
-sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, int tier, uint64_t group, uint32_t strip);
-
-/* The groups of tier 0 in one of a tier, and the tier of the group that begins with group
-** number group if there are num_groups. */
-uint32_t index_tier_groups(int tier);
-int index_tier_of(uint64_t group, uint64_t num_groups);
+sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band);
 
 /* Reads rows of a column's blocks.  Nothing is open behind index_reader_close(). */
 typedef struct index_reader {
   const bloom_index *index;
-  int key;
+  int key, is_writable;
   sqlite3_blob *blob;    /* NULL before the first row */
   sqlite3_int64 row;     /* that it is at */
   sqlite3_int64 ends_of; /* row of the ends in ends[], 0: none */
-  uint8_t ends[INDEX_ENDS_BYTES];
+  uint8_t ends[BLOOM_STRIP_BYTES];
 } index_reader;
 
-void index_reader_start(index_reader *reader, const bloom_index *index, int key);
+void index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable);
 void index_reader_close(index_reader *reader);
 
 /* Reads bytes of a row.  SQLITE_CORRUPT_VTAB where there are none, or they are not those that
@@ -255,27 +365,37 @@ void index_reader_close(index_reader *reader);
 int index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset);
 int index_reader_end(index_reader *reader, uint64_t block, index_end *end);
 
-/* A row's bytes as they are stored, with checksums: out has room for index_stored_bytes(), at
-** most INDEX_MAX_STORED_BYTES for a block, a strip or a row of ends. */
-#define INDEX_MAX_STORED_BYTES (BLOOM_SIGNATURE_MAX_BITS/8 + 64)
+/* A row's bytes as they are stored, with checksums: out has room for index_stored_bytes().
+** num_bytes is a multiple of INDEX_PART_BYTES. */
+#define INDEX_STORED_BYTES (BLOOM_STRIP_BYTES + 24) /* of most rows */
 uint32_t index_stored_bytes(uint32_t num_bytes);
 void index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out);
 
 /* A part of a row, which has a checksum. */
+#define INDEX_PART_BYTES 1008
 typedef struct index_part {
-  uint32_t number, first, num_bytes; /* first: its place in the row's bytes */
-  uint8_t bytes[2048];
+  uint32_t number, first; /* first: its place in the row's bytes */
+  uint8_t bytes[INDEX_PART_BYTES + 8]; /* and the checksum */
 } index_part;
 
-/* Opens a row, or moves an open blob there.  SQLITE_CORRUPT_VTAB where there is none. */
-int index_blocks_move(const bloom_index *index, int key, sqlite3_int64 row, int is_writable, sqlite3_blob **blob);
+/* Reads the part of a row that has the byte at offset; writes it, where the reader is at. */
+int index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part);
+int index_part_write(index_reader *reader, index_part *part);
 
-/* Reads the part of an open row that has the byte at offset; writes it. */
-int index_part_read(const bloom_index *index, int key, sqlite3_blob *blob, sqlite3_int64 row, uint32_t offset, index_part *part);
-int index_part_write(const bloom_index *index, int key, sqlite3_blob *blob, sqlite3_int64 row, index_part *part);
+/* Writes a whole row that is there. */
+int index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]);
 
-/* Writes a whole row, of the size that it has. */
-int index_blocks_write(const bloom_index *index, int key, sqlite3_int64 row, const void *bytes, uint32_t num_bytes);
+/* A finished block and where it is. */
+typedef struct index_placed_end {
+  index_end end;
+  uint64_t block;
+  uint32_t num_changed; /* for index_changes.c; else 0 */
+  int is_remade;
+} index_placed_end;
+
+/* Reads the ends of all blocks of a column that are not dead, in the order of their ids; *ends is to
+** be freed.  SQLITE_CORRUPT_VTAB where they do not have each id once. */
+int index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends);
 
 /* A statement that makes a row of NAME_blocks_N (?1 its number, ?2 its bytes), or gives it
 ** other bytes. */
@@ -299,6 +419,9 @@ int index_weights_learn(bloom_index *index);
 
 /* 1 if there was too little text to learn from. */
 int index_weights_are_untaught(const index_weights *weights);
+
+/* 1 if nothing can be said of a value, so that its block is to accept everything. */
+int index_like_is_silent(sqlite3_value *value);
 
 /* Adds the pieces of a value to a block. */
 void index_like_add(const uint8_t *weights, sqlite3_value *value, bloom_block *block);
@@ -345,7 +468,6 @@ typedef struct index_plan {
   int num_conditions;
   int is_descending;
   int reads_all;               /* blocks are not to be believed */
-  int is_view;                 /* the source is a view: SQLite does all but reading */
   int is_unchecked;            /* the source could not be looked at when the plan was made */
   sqlite3_uint64 columns_used; /* as SQLite has it: the last bit is of all from 63 on */
 } index_plan;
@@ -359,14 +481,6 @@ static inline int index_is_pattern(index_condition_kind kind){
   return kind==INDEX_LIKE || kind==INDEX_GLOB;
 }
 
-/* What is known of SQLite's own collations, whether they are its own; at first nothing. */
-typedef struct index_collations {
-  int is_known[3], is_built_in[3]; /* by bloom_collation */
-} index_collations;
-
-/* Sets condition->is_opaque if something that is not SQLite's own serves the operator. */
-int index_check_condition(bloom_index *index, index_collations *collations, index_condition *condition);
-
 /* Its operator in SQL. */
 const char *index_operator(index_condition_kind kind);
 
@@ -374,6 +488,9 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 void index_plan_read(const char *text, index_plan *plan);
 
 /* -- index_candidates.c ------------------------------------------------------------ */
+
+/* What a look-up of blocks costs, in rows of a scan. */
+#define INDEX_ROWS_OF_LOOK_UP 1700
 
 typedef struct index_interval {
   sqlite3_int64 first, last; /* both belong to it */

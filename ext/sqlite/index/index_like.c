@@ -2,8 +2,8 @@
 ** LIKE and GLOB: the pieces of a text, and those that a pattern needs.
 **
 ** core/signature has what a piece is and how many bits it has.  Here are the values: a TEXT
-** has pieces, NULL matches nothing, and of numbers and BLOBs blocks say nothing, so that they
-** are always read: a REAL's text depends on SQLite's version.
+** has pieces, an INTEGER those of its digits, NULL matches nothing, and of REALs and BLOBs blocks
+** say nothing, so that they are always read: a REAL's text depends on SQLite's version.
 */
 #include "index_int.h"
 
@@ -15,6 +15,9 @@
 /* Texts of about so many blocks are enough to learn from. */
 #define INDEX_LESSON_CHUNKS 512
 #define INDEX_LESSON_PLACES 64
+
+/* As rows are, a multiple of 1,008. */
+#define WEIGHTS_ROW_BYTES 33264
 
 /* -- Weights ----------------------------------------------------------------------------- */
 
@@ -37,7 +40,7 @@ int index_weights_read(const bloom_index *index, index_weights *weights){
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     index_reader reader;
     if( !index->config.keys[i].is_like ) continue;
-    index_reader_start(&reader, index, i);
+    index_reader_start(&reader, index, i, 0);
     rc = index_weights_read_key(&reader, weights);
     index_reader_close(&reader);
   }
@@ -70,18 +73,21 @@ static void lesson_add_text(bloom_lesson *lesson, sqlite3_value *value){
 /* Counts the pieces of a sample: rows from places that are spread over the ids, as texts at
 ** the beginning of a table may be unlike those at its end. */
 static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
-  const index_config *config = &index->config;
-  const char *id = config->columns[config->id_column].name, *name = config->columns[config->keys[key].column].name;
+  const char *id = index->columns.id_name;
+  sqlite3_str *sql;
   sqlite3_stmt *rows = NULL;
   sqlite3_int64 first = 0, last = 0;
   uint64_t step;
   uint32_t i;
-  int rc = bloom_sql_integer(index->connection, &first, "SELECT min(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
+  int rc = bloom_sql_integer(index->connection, &first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
   if( rc!=SQLITE_OK ) return rc;
   step = ((uint64_t)last - (uint64_t)first) / INDEX_LESSON_PLACES;
-  rc = bloom_sql_prepare(index->connection, &rows, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" BETWEEN ?1 AND ?2 ORDER BY \"%w\"",
-                         name, index->schema, index->source_name, id, id);
+  sql = sqlite3_str_new(index->connection->db);
+  sqlite3_str_appendall(sql, "SELECT ");
+  index_append_key(index, sql, key);
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN ?1 AND ?2 ORDER BY x.\"%w\"", index->schema, index->source_name, id, id);
+  rc = bloom_sql_prepare_text(index->connection, &rows, sqlite3_str_finish(sql));
   for(i=0; i<INDEX_LESSON_PLACES && rc==SQLITE_OK; i++){
     const uint64_t from = (uint64_t)first + i*step;
     const uint64_t to = i+1<INDEX_LESSON_PLACES ? from + step - (step>0) : (uint64_t)last;
@@ -106,16 +112,16 @@ static int weights_learn_key(bloom_index *index, int key, bloom_lesson *lesson, 
   sqlite3_stmt *update = NULL;
   uint8_t *stored;
   int rc;
-  bloom_lesson_begin(lesson, index->config.keys[key].bits_per_block);
+  bloom_lesson_begin(lesson, index_block_bits(index, key));
   rc = lesson_read(index, key, lesson);
   if( rc!=SQLITE_OK ) return rc;
   bloom_lesson_finish(lesson, bytes);
   rc = index_blocks_prepare_update(index, key, &update);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 1, INDEX_ROW_OF_WEIGHTS);
-  stored = sqlite3_malloc64(index_stored_bytes(BLOOM_WEIGHTS_BYTES));
-  if( stored ) index_row_store(index, key, INDEX_ROW_OF_WEIGHTS, bytes, BLOOM_WEIGHTS_BYTES, stored);
+  stored = sqlite3_malloc64(index_stored_bytes(WEIGHTS_ROW_BYTES));
+  if( stored ) index_row_store(index, key, INDEX_ROW_OF_WEIGHTS, bytes, WEIGHTS_ROW_BYTES, stored);
   else rc = SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, stored, (int)index_stored_bytes(BLOOM_WEIGHTS_BYTES), SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, stored, (int)index_stored_bytes(WEIGHTS_ROW_BYTES), SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
   sqlite3_finalize(update);
   sqlite3_free(stored);
@@ -129,7 +135,8 @@ int index_weights_learn(bloom_index *index){
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     if( !index->config.keys[i].is_like ) continue;
     if( lesson==NULL ) lesson = sqlite3_malloc64(sizeof(*lesson));
-    if( bytes==NULL ) bytes = sqlite3_malloc64(BLOOM_WEIGHTS_BYTES);
+    if( bytes==NULL ) bytes = sqlite3_malloc64(WEIGHTS_ROW_BYTES);
+    if( bytes ) memset(bytes, 0, WEIGHTS_ROW_BYTES);
     rc = lesson && bytes ? weights_learn_key(index, i, lesson, bytes) : SQLITE_NOMEM;
   }
   sqlite3_free(lesson);
@@ -139,18 +146,26 @@ int index_weights_learn(bloom_index *index){
 
 /* -- Texts ------------------------------------------------------------------------------- */
 
+int index_like_is_silent(sqlite3_value *value){
+  const int type = sqlite3_value_type(value);
+  return type==SQLITE_FLOAT || type==SQLITE_BLOB;
+}
+
 void index_like_add(const uint8_t *weights, sqlite3_value *value, bloom_block *block){
   const int type = sqlite3_value_type(value);
-  const uint8_t *text = type==SQLITE_TEXT ? sqlite3_value_text(value) : NULL;
+  const uint8_t *text = NULL;
+  char digits[24];
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pieces pieces;
   size_t num_hashes;
   if( type==SQLITE_NULL ) return;
+  if( type==SQLITE_TEXT ) text = sqlite3_value_text(value);
+  if( type==SQLITE_INTEGER ) text = (const uint8_t *)sqlite3_snprintf(sizeof(digits), digits, "%lld", sqlite3_value_int64(value));
   if( text==NULL ){
     bloom_block_fill(block);
     return;
   }
-  bloom_pieces_begin(&pieces, text, (size_t)sqlite3_value_bytes(value));
+  bloom_pieces_begin(&pieces, text, type==SQLITE_TEXT ? (size_t)sqlite3_value_bytes(value) : strlen(digits));
   while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ) bloom_weights_add(weights, block, hashes, num_hashes);
 }
 
@@ -174,7 +189,7 @@ int index_like_bits(const bloom_index *index, const uint8_t *weights, index_cond
     size_t num_hashes;
     bloom_pattern_begin(&reading, condition.kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE, text, num_bytes);
     while( (num_hashes = bloom_pattern_next(&reading, hashes))>0 ){
-      *num_bits = bloom_weights_bits(weights, index->config.keys[condition.key].bits_per_block, hashes, num_hashes, bits, *num_bits, max_bits);
+      *num_bits = bloom_weights_bits(weights, index_block_bits(index, condition.key), hashes, num_hashes, bits, *num_bits, max_bits);
     }
   }
   sqlite3_value_free(copy);

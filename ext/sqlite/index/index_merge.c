@@ -2,8 +2,10 @@
 ** Rows -> blocks.
 **
 ** A merge adds rows behind what is covered, in the order of their ids, to each column's open
-** block until half of its bits are set; then the next block is opened.  64 finished blocks
-** are turned into slices, 7 such groups joined, and 9 of these.
+** block until half of its bits are set; then the next block is opened.  Finished blocks stay
+** in slots, as many as fill a row with the open one, and go to their unit together.  At the end
+** of a merge the units that it finished are joined with the groups before them that are not
+** twice as large, a band at a time: what would take long is left to the merges that follow.
 **
 ** Whatever stops it half-way, no block may be believed that lacks a key.  Bits that are added
 ** do no harm.  Before anything is taken from where the layout says that it is, the layout is
@@ -17,6 +19,14 @@
 
 /* Rows of a block all of whose bits one row set. */
 #define INDEX_ROWS_OF_FULL_BLOCK 256
+
+/* A block that has so many rows is finished before a row of which nothing can be said. */
+#define INDEX_MIN_ROWS 32
+
+/* Rows that joins write in a merge: so many, and those of so many units for each unit that
+** the merge finished.  Every unit is joined 9 times at most, so joins keep up. */
+#define INDEX_JOIN_ROWS  512
+#define INDEX_JOIN_UNITS 16
 
 int index_merge_mark_dirty(index_merge_state *merge){
   index_layout dirty;
@@ -46,196 +56,240 @@ int index_add_value(const bloom_index *index, const index_layout *layout, const 
 
 /* -- Rows of NAME_blocks_N ------------------------------------------------------------- */
 
-/* Writes a row, which is the next one or is there. */
-static int merge_write_row(index_merge_state *merge, int key, sqlite3_int64 row, const void *bytes, uint32_t num_bytes){
+/* Writes a row, which is the next one or is there; stored are its bytes as they are stored. */
+static int merge_write_stored(index_merge_state *merge, int key, sqlite3_int64 row, const uint8_t *stored, uint32_t num_bytes){
   index_merge_key *of_key = &merge->keys[key];
   const int is_new = row>of_key->num_rows;
   sqlite3_stmt **statement = is_new ? &of_key->insert : &of_key->update;
-  uint8_t stored[INDEX_MAX_STORED_BYTES];
   int rc = SQLITE_OK;
   if( is_new && row!=of_key->num_rows + 1 ) return SQLITE_CORRUPT_VTAB;
   if( *statement==NULL && is_new ) rc = index_blocks_prepare_insert(merge->index, key, statement);
   if( *statement==NULL && !is_new ) rc = index_blocks_prepare_update(merge->index, key, statement);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*statement, 1, row);
-  index_row_store(merge->index, key, row, bytes, num_bytes, stored);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, stored, (int)index_stored_bytes(num_bytes), SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, stored, (int)num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(merge->index->connection, *statement);
   if( rc==SQLITE_DONE ) rc = sqlite3_reset(*statement);
   if( rc==SQLITE_OK && is_new ) of_key->num_rows = row;
   return rc;
 }
 
-/* Leaves a row without bytes.  Made again, since an UPDATE would leave it its page. */
-static int merge_empty_row(index_merge_state *merge, int key, sqlite3_int64 row){
-  const bloom_index *index = merge->index;
-  int rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_blocks_%d\" WHERE rowid = %lld", index->schema, index->name, key + 1, row);
-  if( rc!=SQLITE_OK ) return rc;
-  return bloom_sql_run(index->connection, "INSERT INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES (%lld, x'')",
-                       index->schema, index->name, key + 1, row);
+static int merge_write_row(index_merge_state *merge, int key, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]){
+  uint8_t stored[INDEX_STORED_BYTES];
+  int rc = SQLITE_CORRUPT_VTAB;
+  if( row<=merge->keys[key].num_rows ){
+    index_reader writer;
+    index_reader_start(&writer, merge->index, key, 1);
+    rc = index_blocks_write(&writer, row, bytes);
+    index_reader_close(&writer);
+  }
+  if( rc!=SQLITE_CORRUPT_VTAB ) return rc;
+  /* It has no bytes yet. */
+  index_row_store(merge->index, key, row, bytes, BLOOM_STRIP_BYTES, stored);
+  return merge_write_stored(merge, key, row, stored, INDEX_STORED_BYTES);
 }
 
-/* Writes a row of the size that it has, or had none. */
-static int merge_rewrite_row(index_merge_state *merge, int key, sqlite3_int64 row, const void *bytes, uint32_t num_bytes){
-  const int rc = row<=merge->keys[key].num_rows ? index_blocks_write(merge->index, key, row, bytes, num_bytes) : SQLITE_CORRUPT_VTAB;
-  return rc==SQLITE_CORRUPT_VTAB ? merge_write_row(merge, key, row, bytes, num_bytes) : rc;
+/* Makes the rows of ends that come before the strips of a block's chapter. */
+static int merge_make_chapter(index_merge_state *merge, int key, uint64_t block){
+  const uint64_t first = block - block%(INDEX_ENDS_BLOCKS*INDEX_CHAPTER_ENDS);
+  sqlite3_int64 row = index_row_of_ends(merge->index, key, first);
+  int i, rc = SQLITE_OK;
+  if( row!=merge->keys[key].num_rows + 1 ) return SQLITE_OK;
+  for(i=0; i<INDEX_CHAPTER_ENDS && rc==SQLITE_OK; i++) rc = merge_write_stored(merge, key, row++, (const uint8_t *)"", 0);
+  return rc;
 }
 
-/* -- Slots ------------------------------------------------------------------------------- */
+/* -- Ends of blocks ---------------------------------------------------------------------- */
 
-static uint32_t block_bytes_of(const index_merge_state *merge, int key){
-  return merge->index->config.keys[key].bits_per_block / 8;
+static int merge_write_ends(index_merge_state *merge, int key){
+  index_merge_key *of_key = &merge->keys[key];
+  int rc;
+  if( !of_key->are_ends_changed ) return SQLITE_OK;
+  rc = merge_make_chapter(merge, key, of_key->ends_of);
+  if( rc==SQLITE_OK ) rc = merge_write_row(merge, key, index_row_of_ends(merge->index, key, of_key->ends_of), of_key->ends);
+  of_key->are_ends_changed = 0;
+  return rc;
 }
 
-int index_merge_slot(index_merge_state *merge, int key, uint32_t slot, uint8_t **bytes){
+int index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes){
   index_merge_key *of_key = &merge->keys[key];
   int rc = SQLITE_OK;
-  *bytes = of_key->slots + (size_t)slot*block_bytes_of(merge, key);
-  if( (of_key->in_memory >> slot & 1)==0 ){
-    index_reader reader;
-    index_reader_start(&reader, merge->index, key);
-    rc = index_reader_read(&reader, index_row_of_slot(slot), *bytes, block_bytes_of(merge, key), 0);
-    index_reader_close(&reader);
-    if( rc==SQLITE_OK ) of_key->in_memory |= (uint64_t)1 << slot;
+  if( !of_key->has_ends || of_key->ends_of/INDEX_ENDS_BLOCKS!=block/INDEX_ENDS_BLOCKS ){
+    rc = merge_write_ends(merge, key);
+    if( rc==SQLITE_OK && block%INDEX_ENDS_BLOCKS==0 && block==merge->layout.keys[key].num_blocks ){
+      memset(of_key->ends, 0, sizeof(of_key->ends)); /* the first of its row */
+    }else if( rc==SQLITE_OK ){
+      index_reader reader;
+      index_reader_start(&reader, merge->index, key, 0);
+      rc = index_reader_read(&reader, index_row_of_ends(merge->index, key, block), of_key->ends, sizeof(of_key->ends), 0);
+      index_reader_close(&reader);
+    }
+    of_key->has_ends = rc==SQLITE_OK;
+    of_key->ends_of = block;
+  }
+  of_key->are_ends_changed |= rc==SQLITE_OK && is_changed;
+  *bytes = of_key->ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES;
+  return rc;
+}
+
+/* -- Blocks, slots and units -------------------------------------------------------------- */
+
+uint8_t *index_merge_slot(const index_merge_state *merge, int key, uint64_t block){
+  return merge->keys[key].slots + (size_t)(block % BLOOM_UNIT_BLOCKS)*index_block_bytes(merge->index, key);
+}
+
+/* Puts the finished blocks below until into their unit. */
+static int merge_fill_unit(index_merge_state *merge, int key, uint64_t until){
+  index_merge_key *of_key = &merge->keys[key];
+  const uint64_t unit = of_key->num_in_units / BLOOM_UNIT_BLOCKS;
+  const uint32_t first = (uint32_t)(of_key->num_in_units % BLOOM_UNIT_BLOCKS), last = (uint32_t)(until - unit*BLOOM_UNIT_BLOCKS);
+  const uint8_t *blocks[BLOOM_UNIT_BLOCKS];
+  uint8_t strip[BLOOM_STRIP_BYTES] = {0};
+  uint32_t band, i;
+  int rc;
+  if( until==of_key->num_in_units ) return SQLITE_OK;
+  for(i=0; i<BLOOM_UNIT_BLOCKS; i++) blocks[i] = index_merge_slot(merge, key, i);
+  rc = index_merge_mark_dirty(merge);
+  if( rc==SQLITE_OK ) rc = merge_make_chapter(merge, key, until - 1);
+  for(band=0; band<index_num_bands(merge->index, key) && rc==SQLITE_OK; band++){
+    const sqlite3_int64 row = index_row_of_strip(merge->index, key, unit, band);
+    if( first>0 ){
+      index_reader reader;
+      index_reader_start(&reader, merge->index, key, 0);
+      rc = index_reader_read(&reader, row, strip, sizeof(strip), 0);
+      index_reader_close(&reader);
+    }
+    bloom_strip_put_blocks(strip, blocks, first, last, band);
+    if( rc==SQLITE_OK ) rc = merge_write_row(merge, key, row, strip);
+  }
+  of_key->num_in_units = until;
+  if( last==BLOOM_UNIT_BLOCKS ){
+    merge->num_new_units++;
+    merge->join_rows += INDEX_JOIN_UNITS * (int64_t)index_num_bands(merge->index, key);
   }
   return rc;
 }
 
-int index_merge_ends(index_merge_state *merge, int key){
-  index_merge_key *of_key = &merge->keys[key];
-  const uint64_t num_blocks = merge->layout.keys[key].num_blocks;
-  if( of_key->has_ends ) return SQLITE_OK;
-  memset(of_key->ends, 0, sizeof(of_key->ends));
-  if( num_blocks%INDEX_ENDS_BLOCKS ){
-    index_reader reader;
-    int rc;
-    index_reader_start(&reader, merge->index, key);
-    rc = index_reader_read(&reader, index_row_of_ends(merge->index, key, num_blocks), of_key->ends, sizeof(of_key->ends), 0);
-    index_reader_close(&reader);
-    if( rc!=SQLITE_OK ) return rc;
-  }
-  of_key->has_ends = 1;
-  return SQLITE_OK;
+int index_merge_append(index_merge_state *merge, int key, const bloom_block *block, index_end end){
+  index_key_layout *layout = &merge->layout.keys[key];
+  uint8_t *bytes;
+  int rc = index_merge_mark_dirty(merge);
+  if( rc==SQLITE_OK ) rc = index_merge_end(merge, key, layout->num_blocks, 1, &bytes);
+  if( rc!=SQLITE_OK ) return rc;
+  end.bits_set = block->bits_set;
+  index_end_store(bytes, end);
+  memcpy(index_merge_slot(merge, key, layout->num_blocks), block->bytes, index_block_bytes(merge->index, key));
+  layout->num_blocks++;
+  layout->bits_set += block->bits_set;
+  return layout->num_blocks%BLOOM_UNIT_BLOCKS==0 ? merge_fill_unit(merge, key, layout->num_blocks) : SQLITE_OK;
 }
 
-/* Writes the row of ends that a block's is in, if it changed. */
-static int merge_write_ends(index_merge_state *merge, int key, uint64_t block){
+int index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
   index_merge_key *of_key = &merge->keys[key];
-  const sqlite3_int64 first = index_first_row_of_ends(merge->index, key, block);
-  int rc = SQLITE_OK;
-  if( !of_key->are_ends_changed ) return SQLITE_OK;
-  of_key->are_ends_changed = 0;
-  if( of_key->num_rows + 1==first ){
-    int i;
-    for(i=0; i<INDEX_ENDS_ROWS && rc==SQLITE_OK; i++) rc = merge_write_row(merge, key, first + i, "", 0);
-  }
-  return rc==SQLITE_OK ? merge_rewrite_row(merge, key, index_row_of_ends(merge->index, key, block), of_key->ends, sizeof(of_key->ends)) : rc;
+  index_key_layout *layout = &merge->layout.keys[key];
+  const int rc = index_merge_append(merge, key, &of_key->open, (index_end){.first = layout->open_first, .last = id, .num_rows = layout->open_rows});
+  if( of_key->open.bits_set<of_key->open.bits_per_block ) of_key->rows_before = layout->open_rows;
+  bloom_block_clear(&of_key->open, of_key->open.bytes, of_key->open.bits_per_block);
+  layout->open_first = id + (id<INT64_MAX);
+  layout->open_rows = layout->open_bits = 0;
+  return rc;
 }
 
-/* Writes blocks and ends that changed. */
+/* Writes what is in no unit, and the row of ends at hand. */
 static int merge_write_slots(index_merge_state *merge, int key){
   index_merge_key *of_key = &merge->keys[key];
-  uint32_t slot;
-  int rc = SQLITE_OK;
-  for(slot=0; slot<INDEX_SLOTS && rc==SQLITE_OK; slot++){
-    if( (of_key->is_changed >> slot & 1)==0 ) continue;
-    rc = merge_rewrite_row(merge, key, index_row_of_slot(slot), of_key->slots + (size_t)slot*block_bytes_of(merge, key), block_bytes_of(merge, key));
+  const uint64_t num_blocks = merge->layout.keys[key].num_blocks;
+  const uint32_t block_bytes = index_block_bytes(merge->index, key);
+  uint8_t slots[BLOOM_STRIP_BYTES] = {0};
+  uint64_t block;
+  int rc = merge_fill_unit(merge, key, index_blocks_in_units(merge->index, &merge->layout, key));
+  memcpy(index_merge_slot(merge, key, num_blocks), of_key->open.bytes, block_bytes);
+  for(block=of_key->num_in_units; block<=num_blocks; block++){
+    memcpy(slots + (block - of_key->num_in_units)*block_bytes, index_merge_slot(merge, key, block), block_bytes);
   }
-  of_key->is_changed = 0;
-  return rc==SQLITE_OK ? merge_write_ends(merge, key, merge->layout.keys[key].num_blocks) : rc;
+  if( rc==SQLITE_OK ) rc = merge_write_ends(merge, key);
+  return rc==SQLITE_OK ? merge_write_row(merge, key, INDEX_ROW_OF_SLOTS, slots) : rc;
 }
 
 /* -- Groups ------------------------------------------------------------------------------ */
 
-/* Turns the 64 blocks into slices. */
-static int merge_write_group(index_merge_state *merge, int key, uint64_t group){
-  const uint32_t bits_per_block = merge->index->config.keys[key].bits_per_block, num_strips = bloom_tier_strips(0, bits_per_block);
-  const uint8_t *blocks[INDEX_SLOTS];
-  uint8_t strip_bytes[BLOOM_SLICE_STRIP_BYTES];
-  uint32_t slot, strip;
+/* Joins a band of the groups that the join at hand is of; strips and joined have room for it. */
+static int merge_join_band(index_merge_state *merge, int key, uint8_t *strips, uint8_t *joined){
+  const index_key_layout *layout = &merge->layout.keys[key];
+  const uint64_t first = index_join_unit(layout);
+  uint32_t i;
+  index_reader writer;
   int rc = SQLITE_OK;
-  for(slot=0; slot<INDEX_SLOTS && rc==SQLITE_OK; slot++){
-    uint8_t *bytes;
-    rc = index_merge_slot(merge, key, slot, &bytes);
-    blocks[slot] = bytes;
+  index_reader_start(&writer, merge->index, key, 1);
+  for(i=0; i<layout->join_units && rc==SQLITE_OK; i++){
+    rc = index_reader_read(&writer, index_row_of_strip(merge->index, key, first + i, layout->join_bands), strips + (size_t)i*BLOOM_STRIP_BYTES, BLOOM_STRIP_BYTES, 0);
   }
-  for(strip=0; strip<num_strips && rc==SQLITE_OK; strip++){
-    const uint32_t num_bytes = bloom_strip_of_blocks(blocks, bits_per_block, strip, strip_bytes);
-    rc = merge_write_row(merge, key, index_row_of_strip(merge->index, key, 0, group, strip), strip_bytes, num_bytes);
+  for(i=0; i<layout->join_units && rc==SQLITE_OK; ){
+    const index_group group = index_group_at(layout, first + i, 0);
+    bloom_band_join(joined, layout->join_units, strips + (size_t)i*BLOOM_STRIP_BYTES, group.num_units, i);
+    i += group.num_units;
   }
+  for(i=0; i<layout->join_units && rc==SQLITE_OK; i++){
+    rc = index_blocks_write(&writer, index_row_of_strip(merge->index, key, first + i, layout->join_bands), joined + (size_t)i*BLOOM_STRIP_BYTES);
+  }
+  index_reader_close(&writer);
   return rc;
 }
 
-/* Makes one group of the next tier of those that begin with group first, in their rows. */
-static int merge_join_groups(index_merge_state *merge, int key, int tier, uint64_t first){
-  const bloom_index *index = merge->index;
-  const uint32_t bits_per_block = index->config.keys[key].bits_per_block, num_joined = bloom_tier_joined(tier);
-  const uint32_t num_strips = bloom_tier_strips(tier, bits_per_block), num_new = bloom_tier_strips(tier + 1, bits_per_block);
-  const uint8_t *sources[BLOOM_SLICE_MAX_JOINED];
-  uint8_t out[BLOOM_SLICE_STRIP_BYTES];
-  uint32_t strip, i;
-  int rc = SQLITE_OK;
-  for(strip=0; strip<num_strips && rc==SQLITE_OK; strip++){
-    index_reader reader;
-    index_reader_start(&reader, index, key);
-    for(i=0; i<num_joined && rc==SQLITE_OK; i++){
-      const sqlite3_int64 row = index_row_of_strip(index, key, tier, first + (uint64_t)i*index_tier_groups(tier), strip);
-      sources[i] = merge->strips + (size_t)i*BLOOM_SLICE_STRIP_BYTES;
-      rc = index_reader_read(&reader, row, merge->strips + (size_t)i*BLOOM_SLICE_STRIP_BYTES, bloom_strip_bytes(tier, bits_per_block, strip), 0);
-    }
-    index_reader_close(&reader);
-    for(i=0; i<num_joined && rc==SQLITE_OK; i++){
-      const sqlite3_int64 row = index_row_of_strip(index, key, tier, first + (uint64_t)i*index_tier_groups(tier), strip);
-      const uint32_t new_strip = strip*num_joined + i;
-      const uint32_t num_bytes = new_strip<num_new ? bloom_strip_of_strips(tier, sources, bits_per_block, new_strip, out) : 0;
-      rc = num_bytes ? merge_write_row(merge, key, row, out, num_bytes) : merge_empty_row(merge, key, row);
-    }
-  }
-  return rc;
+/* Sets the join that is to come next, if there are units to join. */
+static void merge_plan_join(const index_merge_state *merge, int key, index_key_layout *layout){
+  const uint64_t full = (uint64_t)layout->num_full * INDEX_MAX_UNITS, whole = merge->keys[key].num_in_units/BLOOM_UNIT_BLOCKS - full;
+  const uint32_t num_units = whole<INDEX_MAX_UNITS ? (uint32_t)whole : INDEX_MAX_UNITS;
+  uint32_t num_had = 0, from = layout->num_sizes, i;
+  for(i=0; i<layout->num_sizes; i++) num_had += layout->sizes[i];
+  if( num_units<=num_had ) return;
+  i = num_units - num_had;
+  while( from>0 && (layout->sizes[from-1]<2*i || num_units==INDEX_MAX_UNITS || from==INDEX_MAX_SIZES) ) i += layout->sizes[--from];
+  layout->join_from = from;
+  layout->join_units = i;
+  layout->join_bands = 0;
 }
 
-/* After 64 blocks more. */
-static int merge_finish_group(index_merge_state *merge, int key){
-  index_merge_key *of_key = &merge->keys[key];
-  const uint64_t num_groups = merge->layout.keys[key].num_blocks / INDEX_SLOTS;
-  int tier, rc = index_merge_mark_dirty(merge);
-  if( rc==SQLITE_OK ) rc = merge_write_group(merge, key, num_groups - 1);
-  for(tier=0; tier+1<BLOOM_SLICE_TIERS && rc==SQLITE_OK; tier++){
-    const uint32_t num_next = index_tier_groups(tier + 1);
-    if( num_groups%num_next ) break;
-    rc = merge_join_groups(merge, key, tier, num_groups - num_next);
-  }
-  of_key->in_memory = of_key->is_changed = 0;
-  merge->num_new_groups++;
-  return rc;
-}
-
-/* -- Blocks ------------------------------------------------------------------------------ */
-
-static void merge_open_block(index_merge_state *merge, int key){
-  index_merge_key *of_key = &merge->keys[key];
-  const uint32_t slot = (uint32_t)(merge->layout.keys[key].num_blocks % INDEX_SLOTS);
-  bloom_block_clear(&of_key->open, of_key->slots + (size_t)slot*block_bytes_of(merge, key), merge->index->config.keys[key].bits_per_block);
-  of_key->in_memory |= (uint64_t)1 << slot;
-  of_key->is_changed |= (uint64_t)1 << slot;
-  merge->layout.keys[key].open_rows = merge->layout.keys[key].open_bits = 0;
-}
-
-/* Ends the open block with the row of this id. */
-static int merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
-  index_merge_key *of_key = &merge->keys[key];
+/* Joins groups, and goes on with a join, as far as the merge may. */
+static int merge_join(index_merge_state *merge, int key){
   index_key_layout *layout = &merge->layout.keys[key];
-  const uint64_t block = layout->num_blocks;
-  int rc = index_merge_ends(merge, key);
-  if( rc!=SQLITE_OK ) return rc;
-  index_end_store(of_key->ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES, (index_end){id, layout->open_rows, of_key->open.bits_set});
-  of_key->are_ends_changed = 1;
-  layout->num_blocks++;
-  layout->bits_set += of_key->open.bits_set;
-  if( layout->num_blocks%INDEX_SLOTS==0 || layout->num_blocks%INDEX_ENDS_BLOCKS==0 ) rc = merge_write_ends(merge, key, block);
-  if( layout->num_blocks%INDEX_ENDS_BLOCKS==0 ) of_key->has_ends = 0;
-  if( rc==SQLITE_OK && layout->num_blocks%INDEX_SLOTS==0 ) rc = merge_finish_group(merge, key);
-  if( rc==SQLITE_OK ) merge_open_block(merge, key);
+  const uint32_t num_bands = index_num_bands(merge->index, key);
+  uint8_t *strips = NULL;
+  int rc = SQLITE_OK;
+  while( rc==SQLITE_OK ){
+    if( layout->join_units==0 ) merge_plan_join(merge, key, layout);
+    if( layout->join_units==0 ) break;
+    /* A unit alone is a group. */
+    if( layout->join_units==1 ) layout->join_bands = num_bands;
+    if( layout->join_bands<num_bands ){
+      const size_t num_bytes = (size_t)layout->join_units * BLOOM_STRIP_BYTES;
+      if( merge->join_rows<=0 ) break;
+      if( strips==NULL ) strips = sqlite3_malloc64(2 * (sqlite3_uint64)INDEX_MAX_UNITS * BLOOM_STRIP_BYTES);
+      rc = strips ? index_merge_mark_dirty(merge) : SQLITE_NOMEM;
+      if( rc==SQLITE_OK ) rc = merge_join_band(merge, key, strips, strips + num_bytes);
+      merge->join_rows -= layout->join_units;
+      layout->join_bands++;
+    }
+    if( layout->join_bands==num_bands ){
+      layout->num_sizes = layout->join_from;
+      if( layout->join_units==INDEX_MAX_UNITS ) layout->num_full++;
+      else layout->sizes[layout->num_sizes++] = layout->join_units;
+      layout->join_from = layout->join_units = layout->join_bands = 0;
+    }
+  }
+  sqlite3_free(strips);
   return rc;
+}
+
+/* -- Rows ---------------------------------------------------------------------------------- */
+
+/* 1 if the open block is to be finished before a row: nothing can be said of the row, which would spoil
+** it, or the block has such a row, and they are rare. */
+static int merge_is_block_spoiled(const index_merge_state *merge, int key, sqlite3_value *value){
+  const index_merge_key *of_key = &merge->keys[key];
+  const uint32_t num_rows = merge->layout.keys[key].open_rows;
+  const int is_silent = merge->index->config.keys[key].is_like && index_like_is_silent(value);
+  if( of_key->open.bits_set<of_key->open.bits_per_block ) return is_silent && num_rows>=INDEX_MIN_ROWS;
+  return !is_silent && num_rows>0 && of_key->rows_before>=INDEX_MIN_ROWS;
 }
 
 /* A block that accepts everything, for a number's sake say, costs no more with more rows. */
@@ -245,17 +299,24 @@ static int merge_is_block_finished(const index_merge_state *merge, int key){
   return bloom_block_is_finished(open);
 }
 
+static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id, sqlite3_value *value){
+  index_merge_key *of_key = &merge->keys[key];
+  int was_full, rc = SQLITE_OK;
+  if( merge_is_block_spoiled(merge, key, value) ) rc = index_merge_finish_block(merge, key, id - 1);
+  was_full = of_key->open.bits_set==of_key->open.bits_per_block;
+  if( rc==SQLITE_OK ) rc = index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_key->open);
+  /* It spoiled few rows: so they are not rare. */
+  if( of_key->open.bits_set==of_key->open.bits_per_block && !was_full && merge->layout.keys[key].open_rows>0 ) of_key->rows_before = 0;
+  merge->layout.keys[key].open_rows++;
+  merge->layout.keys[key].open_bits = of_key->open.bits_set;
+  return rc==SQLITE_OK && merge_is_block_finished(merge, key) ? index_merge_finish_block(merge, key, id) : rc;
+}
+
 /* Adds the row that rows is at: its id, then the indexed columns. */
 static int merge_add_row(index_merge_state *merge, sqlite3_stmt *rows){
   const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
   int i, rc = SQLITE_OK;
-  for(i=0; i<merge->index->config.num_keys && rc==SQLITE_OK; i++){
-    index_merge_key *of_key = &merge->keys[i];
-    rc = index_add_value(merge->index, &merge->layout, &merge->weights, i, sqlite3_column_value(rows, i + 1), &of_key->open);
-    merge->layout.keys[i].open_rows++;
-    merge->layout.keys[i].open_bits = of_key->open.bits_set;
-    if( rc==SQLITE_OK && merge_is_block_finished(merge, i) ) rc = merge_finish_block(merge, i, id);
-  }
+  for(i=0; i<merge->index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_add_value(merge, i, id, sqlite3_column_value(rows, i + 1));
   merge->layout.covered = id;
   merge->layout.has_covered = 1;
   merge->layout.num_rows++;
@@ -263,12 +324,15 @@ static int merge_add_row(index_merge_state *merge, sqlite3_stmt *rows){
 }
 
 int index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
-  const char *id = index->config.columns[index->config.id_column].name;
+  const char *id = index->columns.id_name;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   int i;
-  sqlite3_str_appendf(sql, "SELECT \"%w\"", id);
-  for(i=0; i<index->config.num_keys; i++) sqlite3_str_appendf(sql, ", \"%w\"", index->config.columns[index->config.keys[i].column].name);
-  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\" NOT INDEXED WHERE \"%w\" %s ORDER BY \"%w\"", index->schema, index->source_name, id, condition, id);
+  sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
+  for(i=0; i<index->config.num_keys; i++){
+    sqlite3_str_appendall(sql, ", ");
+    index_append_key(index, sql, i);
+  }
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"", index->schema, index->source_name, id, condition, id);
   return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
 }
 
@@ -302,38 +366,53 @@ static void merge_free(index_merge_state *merge){
     sqlite3_finalize(merge->keys[i].insert);
     sqlite3_finalize(merge->keys[i].update);
     sqlite3_free(merge->keys[i].slots);
+    sqlite3_free(merge->keys[i].open.bytes);
   }
   index_weights_free(&merge->weights);
-  sqlite3_free(merge->strips);
   sqlite3_free(merge);
+}
+
+/* Reads a column's blocks that are in no unit. */
+static int merge_start_key(index_merge_state *merge, int key){
+  bloom_index *index = merge->index;
+  index_merge_key *of_key = &merge->keys[key];
+  index_key_layout *layout = &merge->layout.keys[key];
+  const uint32_t block_bytes = index_block_bytes(index, key);
+  uint8_t slots[BLOOM_STRIP_BYTES], *bytes = sqlite3_malloc64(block_bytes);
+  uint64_t block;
+  int rc;
+  if( bytes==NULL ) return SQLITE_NOMEM;
+  bloom_block_clear(&of_key->open, bytes, index_block_bits(index, key));
+  of_key->num_in_units = index_blocks_in_units(index, &merge->layout, key);
+  of_key->slots = sqlite3_malloc64((sqlite3_uint64)BLOOM_UNIT_BLOCKS * block_bytes);
+  if( of_key->slots==NULL ) return SQLITE_NOMEM;
+  rc = bloom_sql_integer(index->connection, &of_key->num_rows, "SELECT max(rowid) FROM \"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
+  if( rc==SQLITE_OK && merge->layout.has_covered ){
+    index_reader reader;
+    index_reader_start(&reader, index, key, 0);
+    rc = index_reader_read(&reader, INDEX_ROW_OF_SLOTS, slots, sizeof(slots), 0);
+    index_reader_close(&reader);
+    if( rc!=SQLITE_OK ) return rc;
+    for(block=of_key->num_in_units; block<=layout->num_blocks; block++){
+      memcpy(index_merge_slot(merge, key, block), slots + (block - of_key->num_in_units)*block_bytes, block_bytes);
+    }
+    memcpy(bytes, index_merge_slot(merge, key, layout->num_blocks), block_bytes);
+    bloom_block_resume(&of_key->open, bytes, of_key->open.bits_per_block);
+  }
+  return rc;
 }
 
 static int merge_start(bloom_index *index, const index_layout *layout, index_merge_state **result){
   index_merge_state *merge = sqlite3_malloc64(sizeof(*merge));
-  int i, rc = SQLITE_OK;
+  int i, rc;
   *result = merge;
   if( merge==NULL ) return SQLITE_NOMEM;
   memset(merge, 0, sizeof(*merge));
   merge->index = index;
   merge->layout = *layout;
-  merge->strips = sqlite3_malloc64((sqlite3_uint64)BLOOM_SLICE_MAX_JOINED * BLOOM_SLICE_STRIP_BYTES);
-  rc = merge->strips ? index_weights_read(index, &merge->weights) : SQLITE_NOMEM;
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    index_merge_key *of_key = &merge->keys[i];
-    const uint32_t slot = (uint32_t)(layout->keys[i].num_blocks % INDEX_SLOTS);
-    uint8_t *bytes;
-    of_key->slots = sqlite3_malloc64((sqlite3_uint64)INDEX_SLOTS * block_bytes_of(merge, i));
-    if( of_key->slots==NULL ) rc = SQLITE_NOMEM;
-    if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &of_key->num_rows, "SELECT max(rowid) FROM \"%w\".\"%w_blocks_%d\"",
-                                               index->schema, index->name, i + 1);
-    if( rc==SQLITE_OK && layout->has_covered ){
-      rc = index_merge_slot(merge, i, slot, &bytes);
-      if( rc==SQLITE_OK ) bloom_block_resume(&of_key->open, bytes, index->config.keys[i].bits_per_block);
-      of_key->is_changed = (uint64_t)1 << slot;
-    }else if( rc==SQLITE_OK ){
-      merge_open_block(merge, i);
-    }
-  }
+  merge->join_rows = INDEX_JOIN_ROWS;
+  rc = index_weights_read(index, &merge->weights);
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_start_key(merge, i);
   return rc;
 }
 
@@ -341,7 +420,10 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
 static int merge_finish(index_merge_state *merge, const char *note){
   bloom_index *index = merge->index;
   int i, rc = SQLITE_OK;
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_write_slots(merge, i);
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    rc = merge_write_slots(merge, i);
+    if( rc==SQLITE_OK ) rc = merge_join(merge, i);
+  }
   if( rc==SQLITE_OK && merge->layout.has_covered ){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\" WHERE id <= %lld", index->schema, index->name, merge->done_until);
   }
@@ -352,50 +434,71 @@ static int merge_finish(index_merge_state *merge, const char *note){
   return rc;
 }
 
-/* About how many rows there are: by the ids, and by the pages of the file. */
-static int merge_estimate_rows(bloom_index *index, sqlite3_int64 *num_rows){
-  const char *id = index->config.columns[index->config.id_column].name;
-  sqlite3_int64 num_pages = 0, page_bytes = 4096, first = 0, last = 0;
+/* About how many rows there are, by the ids and by the pages of the file, and the first id. */
+static int merge_estimate_rows(bloom_index *index, uint64_t *num_rows, sqlite3_int64 *first){
+  const char *id = index->columns.id_name;
+  sqlite3_int64 num_pages = 0, page_bytes = 4096, last = 0;
   int rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count", index->schema);
   if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &page_bytes, "PRAGMA \"%w\".page_size", index->schema);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &first, "SELECT min(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(\"%w\") FROM \"%w\".\"%w\"", id, index->schema, index->source_name);
-  *num_rows = num_pages * (page_bytes / 32);
-  if( last<first ) *num_rows = 0;
-  else if( (uint64_t)last - (uint64_t)first<(uint64_t)*num_rows ) *num_rows = last - first + 1;
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
+  *num_rows = (uint64_t)num_pages * ((uint64_t)page_bytes / 32);
+  if( last<*first ) *num_rows = 0;
+  else if( (uint64_t)last - (uint64_t)*first<*num_rows ) *num_rows = (uint64_t)last - (uint64_t)*first + 1;
   return rc;
 }
 
 /* The probes at which a few rows are read for nothing, whatever the table's size: 12 up to
-** some millions, and one more each time the rows double. */
-static uint32_t merge_probes_for(sqlite3_int64 num_rows){
+** 400,000 rows, and one more each time the rows double. */
+static uint32_t merge_probes_for(uint64_t num_rows){
   uint32_t num_probes = 12;
-  for(; num_rows>4000000 && num_probes<BLOOM_SIGNATURE_MAX_PROBES; num_rows/=2) num_probes++;
+  for(; num_rows>400000 && num_probes<BLOOM_SIGNATURE_MAX_PROBES; num_rows/=2) num_probes++;
   return num_probes;
 }
 
+/* Sets *note to what would pay, or NULL. */
+static int merge_note(const index_merge_state *merge, const char **note){
+  const index_layout *layout = &merge->layout;
+  const bloom_index *index = merge->index;
+  const char *id = index->columns.id_name;
+  const uint64_t tenth = layout->num_rows / 10, max_rows = tenth<INDEX_ROWS_OF_LOOK_UP ? INDEX_ROWS_OF_LOOK_UP : tenth<100000 ? tenth : 100000;
+  sqlite3_int64 num_unmerged = 0;
+  int rc = SQLITE_OK;
+  if( index->config.num_probes==0 && layout->num_rows/2>=layout->num_built && merge_probes_for(layout->num_rows)>layout->num_probes ){
+    *note = INDEX_NOTE_GROWN;
+  }
+  if( layout->has_covered && layout->covered<INT64_MAX ){
+    rc = bloom_sql_integer(index->connection, &num_unmerged, "SELECT count(*) FROM (SELECT 1 FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" > %lld LIMIT %lld)",
+                           index->schema, index->source_name, id, layout->covered, (sqlite3_int64)max_rows + 1);
+  }
+  if( num_unmerged>(sqlite3_int64)max_rows ) *note = INDEX_NOTE_UNMERGED;
+  return rc;
+}
+
 int index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows, int *wants_rebuild){
+  const int is_first = !layout->has_covered, is_all = max_rows==INDEX_MERGE_ALL;
   index_merge_state *merge;
   sqlite3_int64 num_left = max_rows;
+  const char *note = NULL;
   int rc = SQLITE_OK;
   *wants_rebuild = 0;
-  if( !layout->has_covered ){
-    sqlite3_int64 num_rows = 0;
-    layout->num_probes = index->config.num_probes;
-    if( layout->num_probes==0 ){
-      rc = merge_estimate_rows(index, &num_rows);
-      layout->num_probes = merge_probes_for(num_rows);
-    }
+  if( is_first ){
+    rc = merge_estimate_rows(index, &layout->num_built, &layout->first);
+    layout->num_probes = index->config.num_probes ? index->config.num_probes : merge_probes_for(layout->num_built);
     if( rc==SQLITE_OK ) rc = index_weights_learn(index);
     if( rc!=SQLITE_OK ) return rc;
   }
   rc = merge_start(index, layout, &merge);
   if( rc==SQLITE_OK ) rc = index_merge_changed(merge, &num_left, wants_rebuild);
-  if( rc==SQLITE_OK && !(*wants_rebuild && max_rows==INDEX_MERGE_ALL) ){
+  if( rc==SQLITE_OK && !(*wants_rebuild && is_all) ){
     if( num_left>0 ) rc = merge_new_rows(merge, num_left);
     if( rc==SQLITE_OK && num_left>0 ) merge->done_until = merge->layout.covered;
-    if( rc==SQLITE_OK && merge->num_new_groups && !*wants_rebuild ) rc = index_merge_is_worn(merge, wants_rebuild);
-    if( rc==SQLITE_OK ) rc = merge_finish(merge, *wants_rebuild ? INDEX_NOTE_WORN : NULL);
+    if( is_first && is_all ) merge->layout.num_built = merge->layout.num_rows;
+    if( rc==SQLITE_OK && !*wants_rebuild && !is_first && (is_all || merge->num_new_units>0) ) rc = index_merge_is_worn(merge, wants_rebuild);
+    if( *wants_rebuild ) note = INDEX_NOTE_WORN;
+    else if( rc==SQLITE_OK ) rc = merge_note(merge, &note);
+    if( note ) *wants_rebuild = 1;
+    if( rc==SQLITE_OK && !(is_all && note) ) rc = merge_finish(merge, note);
     *layout = merge->layout;
   }
   if( merge ) merge_free(merge);

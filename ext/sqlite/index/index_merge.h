@@ -6,17 +6,20 @@
 
 #include "index_int.h"
 
-#define INDEX_NOTE_WORN "a fifth of the rows is gone, or blocks are too full by changed rows; 'rebuild' pays"
+#define INDEX_NOTE_WORN     "a fifth of the rows is gone, or blocks are too full by changed rows; 'rebuild' pays"
+#define INDEX_NOTE_GROWN    "there are twice the rows that blocks were made for; 'rebuild' pays"
+#define INDEX_NOTE_UNMERGED "a tenth of the rows, or 100,000, are in no block yet, and every query reads them; 'merge' pays"
 
 /* One column's blocks. */
 typedef struct index_merge_key {
-  uint8_t *slots;      /* 64 blocks */
-  uint64_t in_memory;  /* bit s: slot s is what the row has, or newer */
-  uint64_t is_changed; /* bit s: slot s is to be written */
-  bloom_block open;    /* its bytes are in slots */
-  uint8_t ends[INDEX_ENDS_BYTES]; /* of the open block's row of ends */
+  uint8_t *slots;          /* blocks of the unit at hand: block b is number b%64 */
+  bloom_block open;        /* in memory of its own */
+  uint64_t num_in_units;   /* blocks that are in units; those behind them are in slots */
+  uint8_t ends[BLOOM_STRIP_BYTES]; /* a row of ends */
+  uint64_t ends_of;        /* a block that it has */
   int has_ends, are_ends_changed;
-  sqlite3_int64 num_rows; /* of NAME_blocks_N */
+  uint32_t rows_before;    /* of the last finished block that does not accept everything; 0: none */
+  sqlite3_int64 num_rows;  /* of NAME_blocks_N */
   sqlite3_stmt *insert, *update; /* NULL until they are used */
 } index_merge_key;
 
@@ -25,9 +28,9 @@ typedef struct index_merge_state {
   index_layout layout; /* as it will be */
   index_weights weights;
   index_merge_key keys[INDEX_MAX_KEYS];
-  uint8_t *strips;     /* room for those that are joined */
   int is_dirty;        /* the layout on disk says so */
-  int num_new_groups;
+  int64_t join_rows;   /* that joins may still write */
+  int num_new_units;
   sqlite3_int64 done_until; /* changed rows up to this id need not be noted any more */
 } index_merge_state;
 
@@ -40,9 +43,17 @@ int index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max
 /* Says on disk that blocks are not to be believed, until the merge comes to its end. */
 int index_merge_mark_dirty(index_merge_state *merge);
 
-/* A block that is in no group, as bytes in memory; the open block's row of ends, in memory. */
-int index_merge_slot(index_merge_state *merge, int key, uint32_t slot, uint8_t **bytes);
-int index_merge_ends(index_merge_state *merge, int key);
+/* The bytes of a block that is in no unit. */
+uint8_t *index_merge_slot(const index_merge_state *merge, int key, uint64_t block);
+
+/* Adds a finished block behind the others. */
+int index_merge_append(index_merge_state *merge, int key, const bloom_block *block, index_end end);
+
+/* The end of a finished block as bytes in memory, which are to be written if is_changed. */
+int index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes);
+
+/* Ends the open block with this id. */
+int index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id);
 
 /* The id and the indexed columns of rows whose id meets a condition, in ascending order. */
 int index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);

@@ -4,7 +4,7 @@
 ** The plan is text, which EXPLAIN QUERY PLAN shows.  Each argument of xFilter has a code and
 ** the letter of its indexed column: a capital where the blocks do not serve it, a digit and what
 ** follows it where it is a list, of IN.  Then come `d.` for descending ids, `a.` if everything is
-** to be read, `v.` of a view, `c.` if the source is still to be checked, and behind `u` the columns
+** to be read, `c.` if the source is still to be checked, and behind `u` the columns
 ** that are used, in hexadecimal.  Behind a colon stands the same for people:
 **
 **   =a>au25: trace_id=? AND id>?
@@ -29,33 +29,12 @@ static int plan_is_collation_usable(const index_key *key, const char *name){
   return collation==BLOOM_COLLATION_BINARY || collation==key->equality.collation;
 }
 
-/* Sets condition->is_opaque if a collation that is not SQLite's own may serve the operator. */
-static int plan_check_collations(bloom_index *index, index_collations *collations, index_condition *condition){
-  const bloom_collation both[] = {BLOOM_COLLATION_BINARY, index->config.keys[condition->key].equality.collation};
-  int i;
-  for(i=0; i<2; i++){
-    int *is_built_in = &collations->is_built_in[both[i]];
-    if( !collations->is_known[both[i]] ){
-      const int rc = bloom_collation_is_built_in(index->connection, both[i], is_built_in);
-      if( bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT || rc==SQLITE_AUTH ) return rc;
-      *is_built_in &= rc==SQLITE_OK; /* what cannot be told is not SQLite's own */
-      collations->is_known[both[i]] = 1;
-    }
-    condition->is_opaque |= !*is_built_in;
-  }
-  return SQLITE_OK;
-}
-
-int index_check_condition(bloom_index *index, index_collations *collations, index_condition *condition){
-  if( index_is_on_id(condition->kind) ) return SQLITE_OK;
-  return index_is_pattern(condition->kind) ? index_like_check(index, condition) : plan_check_collations(index, collations, condition);
-}
-
 /* The indexed column that serves a condition on a column; -1: none. */
 static int plan_find_key(const bloom_index *index, int column, int is_like){
   int i;
   for(i=0; i<index->config.num_keys; i++){
-    if( index->config.keys[i].column==column && index->config.keys[i].is_like==is_like ) return i;
+    const index_key *key = &index->config.keys[i];
+    if( key->column==column && key->is_like==is_like && key->doubt==NULL ) return i;
   }
   return -1;
 }
@@ -63,7 +42,7 @@ static int plan_find_key(const bloom_index *index, int column, int is_like){
 /* Sets *condition if the blocks, or ids, serve a constraint. */
 static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number, index_condition *condition){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
-  const int is_id = constraint->iColumn<0 || constraint->iColumn==index->config.id_column;
+  const int is_id = constraint->iColumn<0 || constraint->iColumn==index->columns.id_column;
   condition->key = condition->is_opaque = condition->is_list = 0;
   if( is_id ){
     switch( constraint->op ){
@@ -102,7 +81,7 @@ const char *index_operator(index_condition_kind kind){
 }
 
 /* Writes the plan as text, to be freed by SQLite. */
-static char *plan_print(const bloom_index *index, const index_plan *plan, const char *doubt){
+static char *plan_print(const bloom_index *index, const index_plan *plan, const char *doubt, int doubted_key){
   sqlite3_str *text = sqlite3_str_new(NULL);
   int i;
   for(i=0; i<plan->num_conditions; i++){
@@ -111,17 +90,29 @@ static char *plan_print(const bloom_index *index, const index_plan *plan, const 
   }
   if( plan->is_descending ) sqlite3_str_appendall(text, "d.");
   if( plan->reads_all ) sqlite3_str_appendall(text, "a.");
-  if( plan->is_view ) sqlite3_str_appendall(text, "v.");
   if( plan->is_unchecked ) sqlite3_str_appendall(text, "c.");
   sqlite3_str_appendf(text, "u%llx: ", plan->columns_used);
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
-    const int column = index_is_on_id(condition.kind) ? index->config.id_column : index->config.keys[condition.key].column;
-    sqlite3_str_appendf(text, "%s%s %s ?", i ? " AND " : "", index->config.columns[column].name,
+    const char *name = index_is_on_id(condition.kind) ? index->columns.id_name : index_key_name(index, condition.key);
+    sqlite3_str_appendf(text, "%s%s %s ?", i ? " AND " : "", name,
                         condition.is_list ? "IN" : index_operator(condition.kind));
   }
   if( doubt ) sqlite3_str_appendf(text, "%s(reads the whole table: %s)", plan->num_conditions ? " " : "", doubt);
+  else if( doubted_key>=0 ) sqlite3_str_appendf(text, "%s(column %s %s; 'rebuild' repairs it)", plan->num_conditions ? " " : "",
+                                                index_key_name(index, doubted_key), index->config.keys[doubted_key].doubt);
   return sqlite3_str_finish(text);
+}
+
+/* An indexed column whose blocks a condition would ask, were they not out of use; -1: none. */
+static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_info *info){
+  int i, key;
+  for(key=0; key<index->config.num_keys; key++){
+    for(i=0; i<info->nConstraint && index->config.keys[key].doubt; i++){
+      if( info->aConstraint[i].iColumn==index->config.keys[key].column ) return key;
+    }
+  }
+  return -1;
 }
 
 void index_plan_read(const char *text, index_plan *plan){
@@ -131,8 +122,6 @@ void index_plan_read(const char *text, index_plan *plan){
       plan->is_descending = 1;
     }else if( text[0]=='a' ){
       plan->reads_all = 1;
-    }else if( text[0]=='v' ){
-      plan->is_view = 1;
     }else if( text[0]=='c' ){
       plan->is_unchecked = 1;
     }else{
@@ -205,18 +194,16 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
 
 /* Takes the constraints that can be answered. */
 static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
-  index_collations collations = {.is_known = {0}};
   int i, rc = SQLITE_OK;
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
     if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) ) continue;
-    if( !plan->is_unchecked ) rc = index_check_condition(index, &collations, &condition);
+    if( !plan->is_unchecked && index_is_pattern(condition.kind) ) rc = index_like_check(index, &condition);
     if( rc!=SQLITE_OK && !bloom_sql_is_fatal(rc) ){
       /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
       plan->is_unchecked = 1;
       rc = SQLITE_OK;
     }
-    if( condition.is_opaque && !index_is_pattern(condition.kind) ) continue;
     /* Of one value at a time SQLite would compare the column with it, without the affinity that
     ** IN has. */
     if( condition.kind==INDEX_EQ || condition.kind==INDEX_ID_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
@@ -234,28 +221,27 @@ int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   const char *doubt = NULL;
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc = SQLITE_BUSY;
-  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s is damaged: %s", index->name, index->damage);
+  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
   if( bloom_can_read_in_best_index() ) rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = index_source_doubt(index, &doubt, &vtab->zErrMsg);
+  if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ) rc = index_columns_fail(index, &vtab->zErrMsg);
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
     /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */
     plan.is_unchecked = 1;
     rc = SQLITE_OK;
   }
   plan.reads_all = doubt!=NULL;
-  /* Nobody knows of a view's ids that they are integers, or those of one row each. */
-  plan.is_view = rc==SQLITE_OK && !plan.is_unchecked && index->is_view;
   plan.columns_used = info->colUsed;
-  if( rc==SQLITE_OK && !plan.is_view ) rc = plan_conditions(index, info, &plan);
-  if( rc==SQLITE_OK && info->nOrderBy==1 && !plan.is_view
-   && (info->aOrderBy[0].iColumn<0 || info->aOrderBy[0].iColumn==index->config.id_column) ){
+  if( rc==SQLITE_OK ) rc = plan_conditions(index, info, &plan);
+  if( rc==SQLITE_OK && info->nOrderBy==1
+   && (info->aOrderBy[0].iColumn<0 || info->aOrderBy[0].iColumn==index->columns.id_column) ){
     info->orderByConsumed = 1;
     plan.is_descending = info->aOrderBy[0].desc!=0;
   }
   if( rc==SQLITE_OK && !plan.is_unchecked ) rc = plan_read_layout(index, &num_rows, &doubt);
   if( rc==SQLITE_OK ){
     plan_set_cost(&plan, num_rows, doubt!=NULL, info);
-    info->idxStr = plan_print(index, &plan, doubt);
+    info->idxStr = plan_print(index, &plan, doubt, plan_find_doubted_key(index, info));
     info->needToFreeIdxStr = 1;
     if( info->idxStr==NULL ) rc = SQLITE_NOMEM;
   }

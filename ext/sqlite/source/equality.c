@@ -39,43 +39,6 @@ int bloom_collation_named(const char *name, bloom_collation *collation){
   return i<BLOOM_NUM_COLLATIONS;
 }
 
-/* Texts that SQLite's own collations tell apart, and others may not; but for what undoes them. */
-static const struct {
-  const char *a, *b;
-  bloom_collation undone_by; /* BINARY: none */
-} collation_samples[] = {
-  {"a", "A", BLOOM_COLLATION_NOCASE},
-  {"a", "a ", BLOOM_COLLATION_RTRIM},
-  {"a", "a\t", 0}, {"a", "a\n", 0}, {"a", "a\xC2\xA0", 0}, {"a", " a", 0},    /* blanks of all kinds */
-  {"\xC3\xA4", "\xC3\x84", 0}, {"\xCF\x89", "\xCE\xA9", 0}, {"\xD1\x8F", "\xD0\xAF", 0}, /* case: Latin, Greek, Cyrillic, */
-  {"k", "\xE2\x84\xAA", 0}, {"s", "\xC5\xBF", 0}, {"ss", "\xC3\x9F", 0},   /* Kelvin, long s, sharp s, */
-  {"I", "\xC4\xB1", 0}, {"i", "\xC4\xB0", 0},                              /* and Turkish */
-  {"e", "\xC3\xA9", 0}, {"\xC3\xA9", "e\xCC\x81", 0},                      /* accents, NFC and NFD */
-  {"a", "\xEF\xBD\x81", 0}, {"\xE3\x81\x82", "\xE3\x82\xA2", 0},          /* width, kana */
-  {"ab", "a b", 0}, {"ab", "a-b", 0}, {"ab", "a\xC2\xAD" "b", 0},            /* what some leave out */
-  {"1", "01", 0}, {"1", "1.0", 0}, {"1", "x1", 0}, {"a", "b", 0},            /* numbers, marks */
-  {"0123456789012345678901234567890123456789a", "0123456789012345678901234567890123456789b", 0} /* a beginning alone */
-};
-
-int bloom_collation_is_built_in(bloom_connection *connection, bloom_collation collation, int *is_built_in){
-  sqlite3_stmt *row;
-  size_t i;
-  int rc = bloom_sql_prepare(connection, &row, "SELECT ?1 = ?2 COLLATE %s", bloom_collation_names[collation]);
-  *is_built_in = 1;
-  for(i=0; i<BLOOM_COUNT_OF(collation_samples) && *is_built_in && (rc==SQLITE_OK || rc==SQLITE_ROW); i++){
-    if( collation!=BLOOM_COLLATION_BINARY && collation_samples[i].undone_by==collation ) continue;
-    rc = sqlite3_bind_text(row, 1, collation_samples[i].a, -1, SQLITE_STATIC);
-    if( rc==SQLITE_OK ) rc = sqlite3_bind_text(row, 2, collation_samples[i].b, -1, SQLITE_STATIC);
-    if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, row);
-    *is_built_in = rc!=SQLITE_ROW || sqlite3_column_int(row, 0)==0;
-    sqlite3_reset(row);
-  }
-  sqlite3_finalize(row);
-  if( rc==SQLITE_ROW ) return SQLITE_OK;
-  *is_built_in = 0;
-  return rc==SQLITE_DONE ? SQLITE_AUTH : rc; /* done: an authorizer keeps the row back */
-}
-
 static void push(bloom_key_hashes *hashes, bloom_hash_value hash){
   int i;
   for(i=0; i<hashes->num_hashes; i++){
@@ -338,4 +301,8 @@ int bloom_text_may_be_number(sqlite3_value *value){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
   return form_of(text, num_bytes)!=FORM_TEXT;
+}
+
+int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes){
+  return form_of((const char *)text, num_bytes)!=FORM_TEXT;
 }

@@ -58,12 +58,6 @@ bloom_column_kind bloom_column_kind_of(const char *declared_type);
 /* 1 and *collation set if it is one of SQLite's own, else 0.  The name may be NULL. */
 int bloom_collation_named(const char *name, bloom_collation *collation);
 
-/* Sets *is_built_in to 0 if a collation finds more texts equal than SQLite's own of that name, as
-** samples show: an application may have put another in its place.  SQLite compiles statements anew
-** then, so one look for each plan is enough.  SQLITE_OK or an error of
-** SQLite's. */
-int bloom_collation_is_built_in(bloom_connection *connection, bloom_collation collation, int *is_built_in);
-
 /* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_insert_hashes(
   const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
@@ -81,7 +75,8 @@ int bloom_plain_text_hash(
   bloom_key_hashes *hashes
 );
 
-/* 1 if a TEXT may look like a number to SQLite. */
+/* 1 if a TEXT may look like a number to SQLite; the second of its bytes. */
 int bloom_text_may_be_number(sqlite3_value *value);
+int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes);
 
 #endif

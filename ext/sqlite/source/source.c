@@ -27,7 +27,7 @@ void bloom_source_free(bloom_source *source){
   sqlite3_free(source->name);
 }
 
-/* Refuses a shadow table, and notes whether it is STRICT, as far as SQLite says: from 3.37 on. */
+/* Refuses a shadow table, as far as SQLite says: from 3.37 on. */
 static int check_is_no_shadow(bloom_source *source, char **error){
   sqlite3_stmt *row;
   const char *type = NULL;
@@ -42,7 +42,6 @@ static int check_is_no_shadow(bloom_source *source, char **error){
   }
   while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 2, &type);
-    source->is_strict = sqlite3_column_int(row, 5);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
       rc = bloom_fail_vtab(error, "bloom: %s is a shadow table, which its virtual table alone writes to; a source "
                                   "is an ordinary table", source->name);
@@ -83,12 +82,11 @@ static int add_source_column(bloom_source *source, sqlite3_stmt *row){
     source->max_columns = max_columns;
   }
   column = &source->columns[source->num_columns];
-  *column = (bloom_source_column){.key_number = sqlite3_column_int(row, 5), .is_generated = sqlite3_column_int(row, 6)!=0};
+  *column = (bloom_source_column){.is_key = sqlite3_column_int(row, 5)>0, .is_generated = sqlite3_column_int(row, 6)!=0};
   if( bloom_sql_column_text(row, 2, &type)!=SQLITE_OK ) return SQLITE_NOMEM;
   column->kind = bloom_column_kind_of(type);
   if( bloom_sql_copy_text(row, 1, &column->name)!=SQLITE_OK ) return SQLITE_NOMEM;
-  source->num_keys += column->key_number>0;
-  source->num_null_keys += column->key_number>0 && !sqlite3_column_int(row, 3);
+  source->num_keys += column->is_key;
   source->num_columns++;
   return bloom_sql_copy_text(row, 4, &column->default_value);
 }
@@ -108,55 +106,20 @@ const bloom_source_column *bloom_source_column_named(const bloom_source *source,
   return NULL;
 }
 
-/* Finds the PRIMARY KEY's index, and the column that is the rowid: the one of a PRIMARY KEY that has no index. */
-static int find_source_row_column(bloom_source *source, char **index){
+/* Finds the column that is the rowid: the one of a PRIMARY KEY that has no index. */
+static int find_source_row_column(bloom_source *source){
   sqlite3_stmt *row;
   const char *origin;
-  int i;
+  int i, has_index = 0;
   int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".index_list(\"%w\")", source->schema, source->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 3, &origin);
-    if( sqlite3_stricmp(origin, "pk")==0 ) rc = bloom_sql_copy_text(row, 1, index); /* not so of NULL */
+    has_index |= rc==SQLITE_OK && sqlite3_stricmp(origin, "pk")==0; /* not so of NULL */
   }
-  sqlite3_finalize(row);
-  for(i=0; i<source->num_columns && source->num_keys==1 && *index==NULL; i++){
-    if( source->columns[i].key_number ) source->row_column = &source->columns[i];
-  }
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
-}
-
-/* PRIMARY KEY(k COLLATE BINARY) tells rows apart that k COLLATE NOCASE takes for one. */
-static int compare_key_collations(bloom_source *source, const char *index){
-  sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".index_xinfo(\"%w\")", source->schema, index);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
-    const unsigned column = (unsigned)sqlite3_column_int(row, 1); /* of the rowid more than any */
-    const char *key_collation, *collation;
-    rc = bloom_sql_column_text(row, 4, &key_collation);
-    if( rc!=SQLITE_OK || column>=(unsigned)source->num_columns || !source->columns[column].key_number ) continue;
-    rc = sqlite3_table_column_metadata(source->connection->db, source->schema, source->name, source->columns[column].name, NULL,
-                                       &collation, NULL, NULL, NULL);
-    if( rc==SQLITE_OK ) source->columns[column].has_other_collation |= sqlite3_stricmp(key_collation, collation)!=0;
+  for(i=0; i<source->num_columns && source->num_keys==1 && !has_index; i++){
+    if( source->columns[i].is_key ) source->row_column = &source->columns[i];
   }
   return bloom_sql_end(row, rc);
-}
-
-/* Finds what identifies a row. */
-static int find_source_row_name(bloom_source *source){
-  sqlite3 *db = source->connection->db;
-  char *index = NULL;
-  int rc = SQLITE_OK, i;
-  if( source->num_keys>0 ) rc = find_source_row_column(source, &index);
-  if( source->row_column ) source->row_name = source->row_column->name;
-  for(i=0; i<NUM_ROWID_NAMES && source->row_name==NULL && rc==SQLITE_OK; i++){
-    if( bloom_source_column_named(source, names_of_rowid[i]) ) continue;
-    rc = sqlite3_table_column_metadata(db, source->schema, source->name, names_of_rowid[i], NULL, NULL, NULL, NULL, NULL);
-    if( rc==SQLITE_OK ) source->row_name = names_of_rowid[i];
-    else if( rc==SQLITE_ERROR ) rc = SQLITE_OK; /* there is no such column */
-  }
-  if( rc==SQLITE_OK && source->row_name==NULL && index ) rc = compare_key_collations(source, index);
-  sqlite3_free(index);
-  return rc;
 }
 
 int bloom_source_read(
@@ -166,7 +129,7 @@ int bloom_source_read(
   *source = (bloom_source){.connection = connection, .schema = schema};
   rc = find_source_table(source, table, error);
   if( rc==SQLITE_OK ) rc = read_source_columns(source);
-  if( rc==SQLITE_OK ) rc = find_source_row_name(source);
+  if( rc==SQLITE_OK ) rc = find_source_row_column(source);
   return bloom_source_failure(connection->db, rc, error);
 }
 
@@ -195,15 +158,4 @@ int bloom_source_equality(
   return bloom_fail_vtab(error, "bloom: column %s of table %s has collation %s, and a filter cannot know which values "
                                 "it takes for equal; it knows BINARY, NOCASE and RTRIM",
                                 column->name, source->name, collation);
-}
-
-int bloom_source_check_index(const bloom_source *source, const char *keys, const char *condition, char **error){
-  sqlite3_stmt *never_run;
-  sqlite3_uint64 random;
-  int rc;
-  sqlite3_randomness(sizeof(random), &random);
-  rc = bloom_sql_prepare(source->connection, &never_run, "CREATE INDEX \"%w\".\"bloom_check_%016llx\" ON \"%w\"(%s) WHERE %s",
-    source->schema, random, source->name, keys, condition ? condition : "1");
-  sqlite3_finalize(never_run);
-  return bloom_source_failure(source->connection->db, rc, error);
 }

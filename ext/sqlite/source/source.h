@@ -11,8 +11,7 @@ typedef struct bloom_source_column {
   char *name;
   char *default_value; /* the text of its DEFAULT, or NULL */
   bloom_column_kind kind;
-  int key_number;      /* in the PRIMARY KEY, from 1; 0: not in it */
-  int has_other_collation; /* in the PRIMARY KEY than by itself; known where the source has no row_name */
+  int is_key;          /* in the PRIMARY KEY */
   int is_generated;
 } bloom_source_column;
 
@@ -22,10 +21,7 @@ typedef struct bloom_source {
   char *name; /* as the schema has it */
   bloom_source_column *columns;
   int num_columns, max_columns;
-  int is_strict;        /* ANY has no affinity then, else NUMERIC */
   int num_keys;         /* columns of the PRIMARY KEY */
-  int num_null_keys;    /* those of them that may be NULL; of an INTEGER PRIMARY KEY, too */
-  const char *row_name; /* the rowid's; NULL: WITHOUT ROWID, or columns have all its names */
   const bloom_source_column *row_column; /* the INTEGER PRIMARY KEY, if there is one */
 } bloom_source;
 
@@ -52,14 +48,6 @@ int bloom_source_is_rowid_name(const char *name);
 int bloom_source_equality(
   const bloom_source *source, const bloom_source_column *column, bloom_equality *rule, char **error
 );
-
-/*
-** SQLITE_OK if SQLite would make an index of these keys and this condition, which
-** may be NULL: they have this table's columns alone, no subquery, and functions that the
-** schema may call, and the table is no view and no virtual table.  CREATE INDEX is compiled
-** for that and never run.  keys is SQL text, more than one separated by commas.
-*/
-int bloom_source_check_index(const bloom_source *source, const char *keys, const char *condition, char **error);
 
 /* rc, and SQLite's message for it as *error if there is none yet. */
 int bloom_source_failure(sqlite3 *db, int rc, char **error);

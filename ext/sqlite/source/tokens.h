@@ -31,18 +31,8 @@ int bloom_token_is_name(bloom_token token);
 /* A token's text without its quotes, to be freed; NULL if there is no memory. */
 char *bloom_token_unquoted(bloom_token token);
 
-/* 1 if a token is this name, whatever its case and quotes, other than the literal's. */
-int bloom_token_names(bloom_token token, const char *name);
-
 /* 1 if text has part in it, whatever its case.  Not by SQL, whose functions an application may
 ** have replaced. */
 int bloom_text_has(const char *text, const char *part);
-
-/* 1 if one of the text's tokens is this name. */
-int bloom_text_names(const char *text, const char *name);
-
-/* SQLITE_OK if text is one expression as far as its parentheses and quotes tell, and none
-** whose value changes by itself.  Else *error says so of what. */
-int bloom_text_check_expression(const char *what, const char *text, char **error);
 
 #endif

@@ -72,8 +72,7 @@ static const struct {
   const char *trigger, *table;
 } harmless_triggers[] = {
   {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, random()); END", "CREATE TABLE *_new*(key*, r)"},
-  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END", "CREATE TABLE *_changed*(id INTEGER UNIQUE)"},
-  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (* ON CONFLICT DO NOTHING; END", "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
+  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END", "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
 };
 
 /* Finds the table that the first INSERT writes to; NULL if there is another statement, or RAISE(). */

@@ -73,7 +73,8 @@ static int set_merged_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return bloom_vtab_failure(vtab, rc);
 }
 
-/* Writes what a layout has, but for keys: empty pages, an empty journal. */
+/* Writes what a layout has, but for keys: empty pages, an empty journal.  The layout itself is written last, so what
+** fails before, within a transaction, is damage and no wrong answer. */
 static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   int rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->pages);
   if( rc==SQLITE_OK ){
@@ -82,14 +83,6 @@ static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   if( rc==SQLITE_OK ) rc = bloom_vtab_insert_pages(vtab, layout);
   if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_vtab_empty_journal(vtab, layout);
   return bloom_vtab_failure(vtab, rc);
-}
-
-/* rc, or, where what is written in halves would stay, SQLITE_IOERR: after that SQLite takes
-** back the statement or the transaction. */
-static int take_back(bloom_vtab *vtab, int rc){
-  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || sqlite3_get_autocommit(vtab->connection->db) ) return rc;
-  bloom_vtab_failure(vtab, rc);
-  return SQLITE_IOERR;
 }
 
 /* Fills the filter from its source, which may be NULL, by a layout that has its rules. */
@@ -111,7 +104,7 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
   if( rc==SQLITE_OK && source ) rc = add_source_keys(vtab, source, args, &batch);
   if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, &layout);
   bloom_vtab_batch_free(&batch);
-  return take_back(vtab, bloom_vtab_failure(vtab, rc));
+  return bloom_vtab_failure(vtab, rc);
 }
 
 /* -- Making --------------------------------------------------------------------------------- */
@@ -238,7 +231,6 @@ static int rebuild(bloom_vtab *vtab, char **error){
   }else if( rc==SQLITE_OK ){
     rc = bloom_vtab_drop_triggers(vtab);
     if( rc==SQLITE_OK ) rc = make_all(vtab, &source, args, &layout, 0);
-    rc = take_back(vtab, rc);
   }
   bloom_source_free(&source);
   bloom_vtab_args_free(&triggers.args);
@@ -286,11 +278,18 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
   return rc;
 }
 
+/* In a trigger a merge does nothing then: nothing that writes to the source fails because of a filter. */
 static int fail_in_doubt(bloom_vtab *vtab, const char *why){
   char *text = bloom_vtab_say_doubt(vtab, why);
+  int has_rows, rc = bloom_sql_has_rows_on_their_way(vtab->connection, 0, &has_rows);
+  if( rc!=SQLITE_OK || has_rows ){
+    sqlite3_free(text);
+    return rc;
+  }
   return text ? bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
 }
 
+/* What fails on the way leaves bits that nobody misses, or a journal that is not the layout's. */
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
@@ -315,6 +314,5 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   if( rc==SQLITE_OK && batch.has_written ) rc = bloom_vtab_write_layout(vtab, &layout);
   bloom_vtab_batch_free(&batch);
   sqlite3_set_last_insert_rowid(db, rowid);
-  bloom_vtab_failure(vtab, rc);
-  return batch.has_written ? take_back(vtab, rc) : rc;
+  return bloom_vtab_failure(vtab, rc);
 }

@@ -66,8 +66,8 @@ typedef struct bloom_vtab_unmerged {
   int is_known;       /* what follows is that of the journal, if its first and last row still are the same */
   sqlite3_int64 first_rowid, first_mark, last_rowid, last_mark;
   bloom_hash_set hashes;
-  int random_checked_at; /* how often the statement had been compiled; 0: never */
-  int is_random_own;     /* random() is SQLite's own */
+  int is_random;      /* r is another for each row, as was seen when the connection had made num_changes */
+  int num_changes;
 } bloom_vtab_unmerged;
 
 /* SQLite makes one for each connection, and a new one with each schema that it reads. */
@@ -169,7 +169,7 @@ typedef struct bloom_vtab_batch {
   bloom_vtab *vtab;
   bloom_vtab_layout *layout; /* its num_filled is counted on */
   int is_new;      /* pages are empty, and every key counts */
-  int has_written; /* what was written would stay in halves if the rest fails */
+  int has_written;
   size_t num_hashes[2];
   bloom_hash_value *hashes[2]; /* the first hash of each key; its others */
 } bloom_vtab_batch;

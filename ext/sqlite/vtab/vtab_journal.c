@@ -50,27 +50,19 @@ bloom_key_values bloom_vtab_key_of_row(const bloom_key_rules *rules, sqlite3_stm
 
 /* -- Looking up ---------------------------------------------------------------------------- */
 
-/* Sets *is_own to 0 if the application has put a random() of its own in place of SQLite's, which proves nothing.
-** SQLite compiles all statements anew then, the one that reads the journal, too. */
-static int check_random(bloom_vtab *vtab, int *is_own){
+/* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's random() which
+** returns one number again and again.  It is asked whenever this connection wrote since. */
+static int check_random(bloom_vtab *vtab, int *is_random){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  const int num_compiled = 1 + sqlite3_stmt_status(unmerged->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
-  sqlite3_stmt *row;
-  int rc;
-  *is_own = unmerged->is_random_own;
-  if( unmerged->random_checked_at==num_compiled ) return SQLITE_OK;
-  *is_own = 1;
-  /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
-  rc = bloom_sql_prepare(vtab->connection, &row, "PRAGMA function_list");
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const char *name;
-    rc = bloom_sql_column_text(row, 0, &name);
-    if( rc==SQLITE_OK && sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ) *is_own = 0;
+  const int num_changes = sqlite3_total_changes(vtab->connection->db);
+  sqlite3_int64 is_same = 1;
+  int rc = SQLITE_OK;
+  if( unmerged->is_random==0 || unmerged->num_changes!=num_changes ){
+    rc = bloom_sql_integer(vtab->connection, &is_same, "SELECT random() = random()");
+    unmerged->is_random = rc==SQLITE_OK && !is_same;
+    unmerged->num_changes = num_changes;
   }
-  rc = bloom_sql_end(row, rc);
-  if( rc!=SQLITE_OK ) *is_own = 0; /* kept from it */
-  unmerged->is_random_own = *is_own;
-  unmerged->random_checked_at = num_compiled;
+  *is_random = unmerged->is_random;
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
@@ -83,7 +75,6 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
   bloom_vtab_forget_journal(vtab);
   sqlite3_finalize(vtab->unmerged.rows);
   vtab->unmerged.rows = NULL;
-  vtab->unmerged.random_checked_at = 0;
 }
 
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
@@ -140,11 +131,11 @@ static int read_all(bloom_vtab *vtab, int is_anew){
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int has_rows = unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid;
-  int is_own = 1, rc = unmerged->rows ? SQLITE_OK : prepare_rows(vtab, &unmerged->rows);
+  int is_random = 1, rc = unmerged->rows ? SQLITE_OK : prepare_rows(vtab, &unmerged->rows);
   *is_intact = 0;
   if( rc==SQLITE_OK ) rc = read_all(vtab, !has_rows);
-  if( rc==SQLITE_OK && has_rows ) rc = check_random(vtab, &is_own);
-  if( rc==SQLITE_NOTFOUND || (rc==SQLITE_OK && !is_own) ) rc = read_all(vtab, 1);
+  if( rc==SQLITE_OK && has_rows ) rc = check_random(vtab, &is_random);
+  if( rc==SQLITE_NOTFOUND || (rc==SQLITE_OK && !is_random) ) rc = read_all(vtab, 1);
   if( rc==SQLITE_OK ){
     *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
     return SQLITE_OK;

@@ -97,7 +97,7 @@ int bloom_vtab_add_default(bloom_vtab *vtab, const bloom_source *source, const b
 static int find_key_column(const bloom_source *source, char **name, const bloom_source_column **column, char **error){
   const bloom_source_column *found = bloom_source_find(source, *name);
   char *as_declared;
-  if( found==NULL && bloom_source_is_rowid_name(*name) && source->row_name ){
+  if( found==NULL && bloom_source_is_rowid_name(*name) ){
     return bloom_fail_vtab(error, "bloom: a filter has no rowids: SQLite may choose one after triggers have run, and VACUUM may change it");
   }
   if( found==NULL ) return bloom_fail_vtab(error, "bloom: there is no column %s in table %s", *name, source->name);

@@ -2,6 +2,6 @@
 
 CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT);
 INSERT INTO log VALUES (1, 'a', 'request'), (2, 'b', 'answer');
-CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, bits_per_block = 1024, probes = 32);
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, probes = 32);
 INSERT INTO log_index(log_index) VALUES ('merge');
 CREATE TABLE keys(k); -- that oom.c looks for

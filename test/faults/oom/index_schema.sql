@@ -4,7 +4,7 @@ CREATE TABLE log(id INTEGER PRIMARY KEY, trace TEXT COLLATE NOCASE, n, message T
 WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<120)
 INSERT INTO log SELECT i, printf('%08x', i*2654435761 % 4294967296), i%7, 'request ' || i || ' of user ' || i%10 FROM c;
 UPDATE log SET trace = 'twice' WHERE id IN (1, 110);
-CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace, n, message LIKE, bits_per_block = 1024, probes = 32);
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace, n, message LIKE, probes = 32);
 INSERT INTO log_index(log_index) VALUES ('merge');
 UPDATE log SET trace = 'changed', message = 'all new' WHERE id IN (3, 60);
 INSERT INTO log VALUES (200, 'behind', 2.5, 'behind what is covered'), (201, '00ff', 'x', NULL);
@@ -13,7 +13,7 @@ INSERT INTO log VALUES (200, 'behind', 2.5, 'behind what is covered'), (201, '00
 CREATE TABLE many(id INTEGER PRIMARY KEY, k TEXT);
 WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<60)
 INSERT INTO many SELECT i, printf('%08x', i*2654435761 % 4294967296) FROM c;
-CREATE VIRTUAL TABLE many_index USING bloom_index(many, k, bits_per_block = 1024, probes = 32);
+CREATE VIRTUAL TABLE many_index USING bloom_index(many, k, probes = 32);
 INSERT INTO many_index(many_index) VALUES ('merge=40');
 CREATE TABLE keys(k); -- that oom.c looks for
 CREATE TABLE small(k);

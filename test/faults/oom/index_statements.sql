@@ -37,5 +37,5 @@ INSERT INTO log_index VALUES (1, 'a', 2, 'b');
 CREATE VIRTUAL TABLE i USING bloom_index(log, nothing);
 -- error
 CREATE VIRTUAL TABLE i USING bloom_index(log, n, probes = 99);
-CREATE VIRTUAL TABLE i USING bloom_index(log, "trace", n, message LIKE, bits_per_block = 2048);
+CREATE VIRTUAL TABLE i USING bloom_index(log, "trace", n, message LIKE);
 PRAGMA integrity_check;

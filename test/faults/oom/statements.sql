@@ -80,6 +80,13 @@ SELECT bloom_merge(filter) FROM filters WHERE name = 'on overflow pages';
 SELECT bloom_merge(filter) FROM filters WHERE name IN ('of Parquet', 'no keys');
 SELECT bloom_merge(bloom_open(f)) FROM (SELECT bloom_build(k, 10, 50, 'parquet') AS f FROM keys GROUP BY part);
 
+-- bloom_filter: each type, joins, several keys, windows.
+SELECT count(*) FROM keys WHERE bloom_may_contain((SELECT bloom_filter(k) FROM keys), k);
+SELECT o.id, i.id FROM keys o JOIN keys i ON i.k = o.k AND bloom_may_contain((SELECT bloom_filter(k) FROM keys WHERE part = 'a'), o.k);
+SELECT count(*) FROM keys WHERE bloom_may_contain((SELECT bloom_filter(part, k) FROM keys), part, k) OR bloom_may_contain((SELECT bloom_filter(id, 1.0/3, 9e999, '1e20', k) FROM keys), id, '1e20', 1.0/7, 9e999, k);
+SELECT part, typeof(bloom_filter(k)), bloom_may_contain(bloom_filter(DISTINCT k), 1) FROM keys GROUP BY part;
+SELECT id, bloom_may_contain(bloom_filter(k, id) OVER (ORDER BY id ROWS 2 PRECEDING), k, id) FROM keys;
+
 -- bloom_may_contain and bloom_open: BLOBs, handles, joins.
 SELECT bloom_may_contain(filter, k) FROM filters, keys;
 SELECT k FROM keys WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'some'), k);

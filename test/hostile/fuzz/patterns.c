@@ -15,7 +15,7 @@
 #define MAX_STEPS      24
 #define MAX_TEXT       400
 #define MAX_PATTERN    (MAX_TEXT + 8*MAX_STEPS)
-#define BITS_PER_BLOCK 16384
+#define BITS_PER_BLOCK 16128
 
 /* The next character of the text, with all bytes that could belong to it. */
 static size_t character_bytes(const uint8_t *text, size_t num_bytes){

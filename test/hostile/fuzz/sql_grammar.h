@@ -211,7 +211,7 @@ static const rule grammar[] = {
   {"without", {"", "", "", "", "", " WITHOUT ROWID", " STRICT"}},
   {"table", {"CREATE TABLE s({id}, a {affinity}, b {affinity}, x ANY, g {affinity} AS ({generated}) {stored}){without}"}},
   {"options", {"", "", ", bits_per_key = {bits}", ", capacity = {#9}", ", bits_per_key = {rate}, capacity = {#200}"}},
-  {"index_options", {"", "", ", probes = {#40}", ", bits_per_block = 1024", ", bits_per_block = {#200}, probes = 2"}},
+  {"index_options", {"", "", ", probes = {#40}", ", probes = 2"}},
   {"create", {
     "CREATE VIRTUAL TABLE plain USING bloom(s, a{options})", "CREATE VIRTUAL TABLE pair USING bloom(s, (a, b){options})",
     "CREATE VIRTUAL TABLE ix USING bloom_index(s, a, b, a LIKE{index_options})", "CREATE VIRTUAL TABLE low USING bloom(s, b{options})",

@@ -1,0 +1,411 @@
+/*
+** The literals of a regular expression; regexp.h says what they are.
+*/
+#include "regexp.h"
+
+#include <string.h>
+
+#include "pieces.h"
+
+/* A pattern that is being read. */
+typedef struct regexp_reader {
+  const uint8_t *next, *end;
+  bloom_regexp *result;
+  uint32_t run;            /* where the literal at hand begins in result->bytes */
+  const uint8_t *run_text; /* and in the pattern */
+  const uint8_t *first_f;  /* the first f or s, in either case */
+  int has_foreign;         /* other characters than ASCII's, or numbers of characters */
+  int has_flag_i;
+  int depth;
+  int is_unknown;          /* something was met that is not known here */
+} regexp_reader;
+
+static const bloom_regexp_terms regexp_nothing = {1, {0}};
+
+/* -- Terms --------------------------------------------------------------------------- */
+
+static int regexp_is_nothing(const bloom_regexp_terms *terms){
+  return terms->num_terms==1 && terms->terms[0]==0;
+}
+
+/* What a and b require together; a alone, if they are too many. */
+static void regexp_and(bloom_regexp_terms *a, const bloom_regexp_terms *b){
+  bloom_regexp_terms both = {0, {0}};
+  uint32_t i, j;
+  if( a->num_terms*b->num_terms>BLOOM_REGEXP_MAX_TERMS ) return;
+  for(i=0; i<a->num_terms; i++){
+    for(j=0; j<b->num_terms; j++) both.terms[both.num_terms++] = a->terms[i] | b->terms[j];
+  }
+  *a = both;
+}
+
+/* What a or b requires. */
+static void regexp_or(bloom_regexp_terms *a, const bloom_regexp_terms *b){
+  if( regexp_is_nothing(a) || regexp_is_nothing(b) || a->num_terms + b->num_terms>BLOOM_REGEXP_MAX_TERMS ){
+    *a = regexp_nothing;
+    return;
+  }
+  memcpy(a->terms + a->num_terms, b->terms, b->num_terms*sizeof(b->terms[0]));
+  a->num_terms += b->num_terms;
+}
+
+/* -- Characters ------------------------------------------------------------------------ */
+
+static int regexp_is_digit(uint8_t byte){
+  return byte>='0' && byte<='9';
+}
+
+static int regexp_is_letter(uint8_t byte){
+  byte = bloom_ascii_lower(byte);
+  return byte>='a' && byte<='z';
+}
+
+static int regexp_is_hex_digit(uint8_t byte){
+  byte = bloom_ascii_lower(byte);
+  return regexp_is_digit(byte) || (byte>='a' && byte<='f');
+}
+
+/* 1 if chars has the byte. */
+static int regexp_is_one_of(uint8_t byte, const char *chars){
+  while( *chars && (uint8_t)*chars!=byte ) chars++;
+  return *chars!=0;
+}
+
+/* The bytes of a character if it is one in well-formed UTF-8, else 0. */
+static size_t regexp_character_bytes(const uint8_t *text, const uint8_t *end){
+  const uint8_t *next = text;
+  uint32_t character, num_bytes;
+  if( *text<0x80 ) return *text!=0;
+  character = bloom_character_read(&next, end);
+  num_bytes = character<0x800 ? 2 : character<0x10000 ? 3 : 4;
+  /* It has as many bytes as its first one says: a 0 behind so many ones. */
+  if( character==BLOOM_NO_CHARACTER || next!=text + num_bytes ) return 0;
+  return *text >> (7 - num_bytes)==(2 << num_bytes) - 2 ? num_bytes : 0;
+}
+
+/* Looks at the whole pattern.  Returns 0 if it is no text that all read alike. */
+static int regexp_survey(regexp_reader *reader){
+  const uint8_t *text = reader->next;
+  while( text<reader->end ){
+    const size_t num_bytes = regexp_character_bytes(text, reader->end);
+    if( num_bytes==0 ) return 0;
+    if( reader->first_f==NULL && regexp_is_one_of(*text, "fFsS") ) reader->first_f = text;
+    if( num_bytes>1 ) reader->has_foreign = 1;
+    if( *text=='\\' && reader->end - text>1 && regexp_is_one_of(text[1], "xuUNo0123456789") ) reader->has_foreign = 1;
+    text += num_bytes;
+  }
+  return 1;
+}
+
+/* The next byte, 0 at the end. */
+static uint8_t regexp_peek(const regexp_reader *reader){
+  return reader->next<reader->end ? *reader->next : 0;
+}
+
+static int regexp_take(regexp_reader *reader, uint8_t byte){
+  if( regexp_peek(reader)!=byte ) return 0;
+  reader->next++;
+  return 1;
+}
+
+/* -- Literals ---------------------------------------------------------------------------- */
+
+/* Requires bytes[first .. end). */
+static void regexp_require(bloom_regexp *result, bloom_regexp_terms *terms, uint32_t first, uint32_t end){
+  uint32_t num_characters = 0, i;
+  for(i=first; i<end; i++) num_characters += (result->bytes[i] & 0xc0)!=0x80;
+  if( num_characters<3 || result->num_literals==BLOOM_REGEXP_MAX_LITERALS ) return;
+  result->literals[result->num_literals] = (bloom_regexp_literal){(uint16_t)first, (uint16_t)(end - first)};
+  for(i=0; i<terms->num_terms; i++) terms->terms[i] |= (uint64_t)1 << result->num_literals;
+  result->num_literals++;
+}
+
+/* 1 if byte i of the run stands in a text as itself, in either case.  Who ignores case may take
+** several characters for one: U+01F0 for j and U+030C, U+FB02 for fl; Perl does so across the
+** ends of groups and classes. */
+static int regexp_is_plain(const regexp_reader *reader, uint32_t i){
+  const uint8_t *bytes = reader->result->bytes;
+  const int has_before = i>reader->run, has_behind = i+1<reader->result->num_bytes;
+  const uint8_t byte = bytes[i];
+  int is_behind_f;
+  if( byte>=0x80 || regexp_is_one_of(byte, "fiks") ) return 0;
+  if( !regexp_is_letter(byte) ) return 1;
+  if( has_before ? bytes[i-1]>=0x80 : reader->has_foreign ) return 0;
+  if( has_behind ? bytes[i+1]>=0x80 : reader->has_foreign ) return 0;
+  is_behind_f = has_before ? regexp_is_one_of(bytes[i-1], "fs") : reader->first_f && reader->first_f<reader->run_text;
+  return !is_behind_f || (byte!='t' && byte!='l');
+}
+
+/* Ends the literal at hand, and requires it. */
+static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
+  bloom_regexp *result = reader->result;
+  uint32_t end = result->num_bytes, first, i;
+  if( !result->ignores_case ){
+    /* A function that reads bytes finds the last character also as the begin of ill-formed ones. */
+    if( end>reader->run && result->bytes[end-1]>=0x80 ){
+      do end--; while( (result->bytes[end] & 0xc0)==0x80 );
+    }
+    regexp_require(result, terms, reader->run, end);
+  }else{
+    for(i=reader->run; i<end; i++) result->bytes[i] = bloom_ascii_lower(result->bytes[i]);
+    for(i=first=reader->run; i<=end; i++){
+      if( i<end && regexp_is_plain(reader, i) ) continue;
+      regexp_require(result, terms, first, i);
+      first = i + 1;
+    }
+  }
+  reader->run = result->num_bytes;
+}
+
+/* Appends a character to the literal at hand. */
+static void regexp_append(regexp_reader *reader, bloom_regexp_terms *terms, const uint8_t *text, size_t num_bytes){
+  bloom_regexp *result = reader->result;
+  if( result->num_bytes + num_bytes>BLOOM_REGEXP_MAX_BYTES ){
+    regexp_end_run(reader, terms); /* what the others have no room for is not required */
+    return;
+  }
+  if( result->num_bytes==reader->run ) reader->run_text = text;
+  memcpy(result->bytes + result->num_bytes, text, num_bytes);
+  result->num_bytes += (uint32_t)num_bytes;
+}
+
+/* -- Items ------------------------------------------------------------------------------- */
+
+typedef enum regexp_count {
+  REGEXP_ONCE,
+  REGEXP_REPEATED, /* once at least */
+  REGEXP_OPTIONAL
+} regexp_count;
+
+/* Reads what is behind a {. */
+static regexp_count regexp_read_braces(regexp_reader *reader){
+  const uint8_t *text = reader->next;
+  int has_digits = 0, is_nonzero = 0, is_plain = 1;
+  for(; text<reader->end && regexp_is_digit(*text); text++){
+    has_digits = 1;
+    is_nonzero |= *text!='0';
+  }
+  if( text<reader->end && *text==',' ) text++;
+  while( text<reader->end && regexp_is_one_of(*text, "0123456789, ") ){
+    is_plain &= regexp_is_digit(*text);
+    text++;
+  }
+  /* Else a { that is a character. */
+  if( text==reader->end || *text!='}' ) return REGEXP_OPTIONAL;
+  reader->next = text + 1;
+  return has_digits && is_nonzero && is_plain ? REGEXP_REPEATED : REGEXP_OPTIONAL;
+}
+
+/* Reads the quantifiers behind an item.  Several may be one that is lazy, or each stand for itself:
+** POSIX takes +? for (...+)?. */
+static regexp_count regexp_read_count(regexp_reader *reader){
+  regexp_count count = REGEXP_ONCE, next;
+  while( regexp_is_one_of(regexp_peek(reader), "*+?{") ){
+    const uint8_t byte = *reader->next++;
+    next = byte=='{' ? regexp_read_braces(reader) : byte=='+' ? REGEXP_REPEATED : REGEXP_OPTIONAL;
+    if( next>count ) count = next;
+  }
+  return count;
+}
+
+/* Reads what is behind a \ and is skipped. */
+static void regexp_skip_escape(regexp_reader *reader){
+  const uint8_t byte = regexp_peek(reader);
+  /* Quotations, references by name, control characters that take the next one whatever it is. */
+  if( byte==0 || byte>=0x80 || regexp_is_one_of(byte, "QEkgcC") ){
+    reader->is_unknown = 1;
+    return;
+  }
+  reader->next++;
+  if( byte=='p' || byte=='P' ){
+    if( regexp_is_letter(regexp_peek(reader)) ) reader->next++;
+  }else if( regexp_is_one_of(byte, "xuU") ){
+    while( regexp_is_hex_digit(regexp_peek(reader)) ) reader->next++;
+  }else if( regexp_is_digit(byte) ){
+    while( regexp_is_digit(regexp_peek(reader)) ) reader->next++;
+  }
+  if( regexp_is_letter(byte) && regexp_take(reader, '{') ){
+    while( regexp_peek(reader) && !regexp_is_one_of(*reader->next, "}|()[]\\") ) reader->next++;
+    if( !regexp_take(reader, '}') ) reader->is_unknown = 1;
+  }
+}
+
+/* Reads [:name:] from its second character on. */
+static int regexp_skip_class_name(regexp_reader *reader){
+  if( !regexp_take(reader, ':') ) return 0;
+  regexp_take(reader, '^');
+  while( regexp_is_letter(regexp_peek(reader)) ) reader->next++;
+  return regexp_take(reader, ':') && regexp_take(reader, ']');
+}
+
+/* Reads what is behind a [, its ] too. */
+static void regexp_skip_class(regexp_reader *reader){
+  int may_have_ended = 0; /* for some, with what is a name or \] for others */
+  regexp_take(reader, '^');
+  if( regexp_peek(reader)==']' ) reader->is_unknown = 1; /* an empty class, or one of ] and what follows */
+  while( !reader->is_unknown && !regexp_take(reader, ']') ){
+    const uint8_t byte = regexp_peek(reader);
+    if( byte==0 || (may_have_ended && regexp_is_one_of(byte, "|()\\")) ){
+      reader->is_unknown = 1;
+      return;
+    }
+    reader->next++;
+    if( byte=='[' ){
+      if( !regexp_skip_class_name(reader) ) reader->is_unknown = 1;
+      may_have_ended = 1;
+    }else if( byte=='\\' ){
+      const uint8_t escaped = regexp_peek(reader);
+      if( escaped==0 || escaped>=0x80 || regexp_is_one_of(escaped, "QEkgcN") ) reader->is_unknown = 1;
+      else reader->next++;
+      may_have_ended |= escaped==']';
+    }
+  }
+}
+
+static int regexp_skip_group_name(regexp_reader *reader, uint8_t end){
+  const uint8_t *begin = reader->next;
+  while( regexp_is_letter(regexp_peek(reader)) || regexp_is_digit(regexp_peek(reader)) || regexp_peek(reader)=='_' ) reader->next++;
+  return reader->next>begin && regexp_take(reader, end);
+}
+
+typedef enum regexp_group {
+  REGEXP_GROUP_COUNTS,
+  REGEXP_GROUP_FORBIDS, /* what it has must not be there */
+  REGEXP_GROUP_OF_FLAGS /* which has been read to its end */
+} regexp_group;
+
+/* Reads (?flags) from its third character on. */
+static regexp_group regexp_read_flags(regexp_reader *reader){
+  const uint8_t *begin = reader->next;
+  while( regexp_is_one_of(regexp_peek(reader), "imsuaULJ-") ){
+    reader->has_flag_i |= *reader->next=='i';
+    reader->next++;
+  }
+  if( reader->next==begin || !regexp_take(reader, ')') || regexp_is_one_of(regexp_peek(reader), "*+?{") ) reader->is_unknown = 1;
+  return REGEXP_GROUP_OF_FLAGS;
+}
+
+/* Reads what is behind a ( and belongs to it. */
+static regexp_group regexp_open_group(regexp_reader *reader){
+  int is_known = 1;
+  if( regexp_peek(reader)=='*' ) reader->is_unknown = 1;
+  if( !regexp_take(reader, '?') ) return REGEXP_GROUP_COUNTS;
+  if( regexp_take(reader, '!') ) return REGEXP_GROUP_FORBIDS;
+  if( regexp_take(reader, '<') ){
+    if( regexp_take(reader, '!') ) return REGEXP_GROUP_FORBIDS;
+    is_known = regexp_take(reader, '=') || regexp_skip_group_name(reader, '>');
+  }else if( regexp_take(reader, 'P') ){
+    is_known = regexp_take(reader, '<') && regexp_skip_group_name(reader, '>');
+  }else if( regexp_take(reader, '\'') ){
+    is_known = regexp_skip_group_name(reader, '\'');
+  }else if( !regexp_take(reader, ':') && !regexp_take(reader, '>') && !regexp_take(reader, '=') ){
+    return regexp_read_flags(reader);
+  }
+  if( !is_known ) reader->is_unknown = 1;
+  return REGEXP_GROUP_COUNTS;
+}
+
+static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms);
+
+/* Reads a group behind its (, with its quantifiers, and what it requires. */
+static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion): to a depth of 20 */
+  const regexp_group group = regexp_open_group(reader);
+  *terms = regexp_nothing;
+  if( group==REGEXP_GROUP_OF_FLAGS || reader->is_unknown ) return;
+  if( reader->depth==BLOOM_REGEXP_MAX_DEPTH ){
+    reader->is_unknown = 1;
+    return;
+  }
+  reader->depth++;
+  regexp_read_alternatives(reader, terms);
+  reader->depth--;
+  if( !regexp_take(reader, ')') ) reader->is_unknown = 1;
+  if( regexp_read_count(reader)==REGEXP_OPTIONAL || group==REGEXP_GROUP_FORBIDS ) *terms = regexp_nothing;
+}
+
+/* The bytes of the character that the next item is, from its place on, which is set; 0 if it is
+** something else. */
+static size_t regexp_find_literal(const regexp_reader *reader, const uint8_t **text){
+  const uint8_t byte = *reader->next;
+  *text = reader->next;
+  if( byte=='\\' ){
+    /* GNU's ends of words and texts; letters and digits are no characters either. */
+    if( reader->end - reader->next<2 || regexp_is_one_of(reader->next[1], "<>'`") ) return 0;
+    *text = reader->next + 1;
+    return **text>=' ' && **text<0x7f && !regexp_is_letter(**text) && !regexp_is_digit(**text);
+  }
+  if( byte<' ' || byte==0x7f || regexp_is_one_of(byte, ".^$[(") ) return 0;
+  return regexp_character_bytes(reader->next, reader->end);
+}
+
+/* Reads an item that is no literal, with its quantifiers, and adds what it requires. */
+static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
+  bloom_regexp_terms of_group;
+  switch( *reader->next++ ){
+    case '(':
+      regexp_read_group(reader, &of_group);
+      regexp_and(terms, &of_group);
+      return;
+    case '^': case '$':
+      if( regexp_is_one_of(regexp_peek(reader), "*+?{") ) reader->is_unknown = 1;
+      return;
+    case '[':
+      regexp_skip_class(reader);
+      break;
+    case '\\':
+      if( regexp_is_one_of(regexp_peek(reader), "<>'`") ) reader->next++;
+      else regexp_skip_escape(reader);
+      break;
+    default: /* any character, and control characters */
+      break;
+  }
+  regexp_read_count(reader);
+}
+
+/* Reads one alternative: items, up to a | or ). */
+static void regexp_read_sequence(regexp_reader *reader, bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
+  *terms = regexp_nothing;
+  if( regexp_is_one_of(regexp_peek(reader), "*+?{") ) reader->is_unknown = 1;
+  while( !reader->is_unknown && reader->next<reader->end && !regexp_is_one_of(*reader->next, "|)") ){
+    const uint8_t *text;
+    const size_t num_bytes = regexp_find_literal(reader, &text);
+    if( num_bytes==0 ){
+      regexp_end_run(reader, terms);
+      regexp_read_item(reader, terms);
+    }else{
+      regexp_count count;
+      reader->next = text + num_bytes;
+      count = regexp_read_count(reader);
+      if( count!=REGEXP_OPTIONAL ) regexp_append(reader, terms, text, num_bytes);
+      if( count!=REGEXP_ONCE ) regexp_end_run(reader, terms);
+    }
+  }
+  regexp_end_run(reader, terms);
+}
+
+static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
+  bloom_regexp_terms next;
+  regexp_read_sequence(reader, terms);
+  while( !reader->is_unknown && regexp_take(reader, '|') ){
+    regexp_read_sequence(reader, &next);
+    regexp_or(terms, &next);
+  }
+}
+
+/* Returns 1 if the pattern has the flag i. */
+static int regexp_read_all(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int ignores_case){
+  regexp_reader reader = {.next = text, .end = num_bytes ? text + num_bytes : text, .result = regexp};
+  memset(regexp, 0, sizeof(*regexp));
+  regexp->ignores_case = ignores_case;
+  reader.is_unknown = !regexp_survey(&reader);
+  regexp_read_alternatives(&reader, &regexp->required);
+  /* A ) that no ( begins is left, too. */
+  if( reader.is_unknown || reader.next<reader.end ) regexp->required = regexp_nothing;
+  return reader.has_flag_i;
+}
+
+int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int ignores_case){
+  const int has_flag_i = regexp_read_all(regexp, text, num_bytes, ignores_case);
+  if( has_flag_i && !ignores_case ) regexp_read_all(regexp, text, num_bytes, 1);
+  return !regexp_is_nothing(&regexp->required);
+}

@@ -1,0 +1,83 @@
+/*
+** Keys that some `=` finds equal: the rule of bloom_filter(), whose filters live for one
+** statement.
+**
+** `=` compares as the affinities and the collation of its two sides tell it, and a function
+** learns neither.  So a value has a hash for each way in which it may be compared, and
+** whenever SQLite finds two values equal, by whatever affinities and by BINARY, NOCASE or
+** RTRIM, one hash that one is stored by is one that the other is asked for by:
+**
+**   INTEGER   its hash
+**   REAL      as the INTEGER that it is equal to, or by its 8 bytes; where its text may be
+**             another number, by that text, too
+**   TEXT      as the INTEGER that it is to numeric affinity ('01', ' 1'); or as the number
+**             ('1.0', '1e3') and as the text; or as the text
+**   BLOB      by its bytes
+**
+** A text is hashed without the blanks at its end, its ASCII letters small, as far as its first
+** NUL: NOCASE compares no further.  An index on a REAL column is searched for the REAL next to
+** an INTEGER beyond 2^53, so such numbers are asked for as REALs, too, or may be there.
+**
+** Where a filter has no key of some kind, nothing is asked for its sake.  How REALs are
+** written and decimals are read is for the SQLite that runs to say, which is the same
+** for all keys of a statement.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
+*/
+#ifndef BLOOM_SQLITE_EQUAL_KEYS_H
+#define BLOOM_SQLITE_EQUAL_KEYS_H
+
+#include "../core/parquet/hash.h"
+#include "sqlite_api.h"
+
+/* What the keys of a filter are: what is looked for depends on it.  Zeros: no key yet. */
+typedef struct bloom_equal_kinds {
+  char has_text;          /* a TEXT that is stored as one */
+  char has_real_text;     /* a REAL that is stored by its text, too */
+  char has_large_integer; /* beyond 2^53 */
+  char has_large_real;    /* beyond 2^53 */
+  char has_odd_digits;      /* the application chose how many digits REALs are written with */
+  char cuts_reals;          /* before 3.52 a REAL's text has 15 digits, and TEXT affinity compares by it */
+} bloom_equal_kinds;
+
+/* A TEXT, or a REAL, is an INTEGER, a REAL and a text at most. */
+#define BLOOM_MAX_EQUAL_HASHES 3
+
+typedef struct bloom_equal_hashes {
+  int num_hashes; /* 0: NULL, which is no key */
+  int is_maybe;   /* of what is asked: it may be there, whatever the hashes */
+  uint64_t hashes[BLOOM_MAX_EQUAL_HASHES];
+} bloom_equal_hashes;
+
+/* Before the first key: finds out what the connection says. */
+void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db);
+
+/* The hashes to store a value by, and *kinds gets its kind; or, is_query, those to ask for it by
+** among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes);
+
+/* From here on integers may have no REAL of their own. */
+#define BLOOM_LARGE_INTEGER ((int64_t)1 << 53)
+
+static inline int bloom_is_large_integer(int64_t integer){
+  return integer>=BLOOM_LARGE_INTEGER || integer<=-BLOOM_LARGE_INTEGER;
+}
+
+/* Returns 1 and sets *hash if a TEXT has one hash: it is few digits alone, or no number and
+** without NULs.  A NUL stands behind it.  *hash is spoilt if it returns 0. */
+int bloom_equal_plain_hash(const uint8_t *text, size_t num_bytes, uint64_t *hash);
+
+/* Returns 1 and sets *hash if that is the one hash, stored and asked, of a value of this type:
+** most values' case.  Inline because it runs once a row. */
+static inline int bloom_has_one_hash(int type, sqlite3_value *value, uint64_t *hash){
+  if( type==SQLITE_INTEGER ){
+    const int64_t integer = sqlite3_value_int64(value);
+    *hash = bloom_parquet_hash_int64(integer);
+    return !bloom_is_large_integer(integer);
+  }
+  if( type==SQLITE_TEXT ){
+    const uint8_t *text = sqlite3_value_text(value);
+    return text && bloom_equal_plain_hash(text, (size_t)sqlite3_value_bytes(value), hash);
+  }
+  return 0;
+}
+
+#endif

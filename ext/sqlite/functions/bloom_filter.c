@@ -1,0 +1,255 @@
+/*
+** bloom_filter(key, ...): aggregate and window function; a handle, for one statement, of a
+** filter that contains whatever `=` between the keys finds, by any affinity and by BINARY, NOCASE
+** or RTRIM (equal_keys.h).  bloom_may_contain(handle, key, ...) asks it.
+**
+** (1) A row with a NULL key is skipped.  No rows: a filter that contains nothing.
+** (2) Several keys are one: a row is stored by each combination of its values' hashes, and
+**     asked for by each of its own.  Where these are more than 64 it may be there.  Another
+**     number of keys than the rows had is an error.
+** (3) Its size follows the keys: 1 % of others may be in it.  Over SQLite's length limit it is
+**     SQLite's "too big" error, found as the keys come in.
+** (4) A window removes its oldest row, so all hashes are kept to the end: 8 bytes for each.
+** (5) There is no filter's BLOB to write or to read: bits are set and asked as Parquet's are.
+**     Where handles have run out, the result is NULL, which says "maybe".
+*/
+#include <string.h>
+
+#include "../../core/parquet/kernels.h"
+#include "../../core/parquet/parquet.h"
+#include "../connection.h"
+#include "../equal_keys.h"
+#include "../errors.h"
+#include "../hash_queue.h"
+#include "functions.h"
+#include "../size_args.h"
+
+/* What 1 % takes. */
+#define FILTER_BITS_PER_KEY 10.6
+
+/* How many hashes come in between looks at the size (Requirement 3). */
+#define FILTER_CHECK_HASHES 16384
+
+/* The most combinations that a row is stored or asked by (Requirement 2). */
+#define MAX_COMBINATIONS 64
+
+#define FILTER_LINE_BYTES 64
+
+#define NOINLINE __attribute__((noinline))
+
+/* Memory set to zero is an aggregate that saw no row. */
+typedef struct filter_state {
+  bloom_hash_queue queue;
+  bloom_equal_kinds kinds;
+  int num_keys;      /* of a row; 0 before the first */
+  uint64_t num_open; /* rows with too many combinations: what is asked may be one of them */
+} filter_state;
+
+/* What a handle's bytes begin with; its blocks come at the next cache line. */
+typedef struct equal_filter {
+  int (*may_contain)(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
+  const uint8_t *blocks;
+  uint64_t num_blocks;
+  bloom_equal_kinds kinds;
+  int is_open; /* all may be there */
+} equal_filter;
+
+/* The hashes of a row; none if one of its keys is NULL. */
+typedef struct row_hashes {
+  int num_hashes;
+  int is_open; /* there would be too many, or one of the keys may be there */
+  uint64_t hashes[MAX_COMBINATIONS];
+} row_hashes;
+
+/* ---- Several keys ---------------------------------------------------------------------- */
+
+static inline uint64_t hash_with(uint64_t before, uint64_t hash){
+  /* Both are hashes already; the factor is odd, so that the order of keys counts. */
+  return before * BLOOM_GOLDEN_RATIO + hash;
+}
+
+/* Appends a key to each combination there is. */
+static void append_key(row_hashes *row, const bloom_equal_hashes *key){
+  const int num_before = row->num_hashes;
+  int i, j;
+  if( key->is_maybe || num_before * key->num_hashes>MAX_COMBINATIONS ){
+    row->is_open = 1;
+    return;
+  }
+  for(i=key->num_hashes-1; i>=0; i--){
+    for(j=0; j<num_before; j++) row->hashes[i*num_before + j] = hash_with(row->hashes[j], key->hashes[i]);
+  }
+  row->num_hashes = num_before * key->num_hashes;
+}
+
+/* Hashes a row to store it in a filter of these kinds or, is_query, to ask for it. */
+static int hash_row(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys, row_hashes *row){
+  int i;
+  row->num_hashes = row->is_open = 0;
+  for(i=0; i<num_keys; i++){
+    if( sqlite3_value_type(keys[i])==SQLITE_NULL ) return SQLITE_OK;
+  }
+  row->num_hashes = 1;
+  row->hashes[0] = 0;
+  /* All, also where there are too many combinations: each key has its kind. */
+  for(i=0; i<num_keys; i++){
+    const int type = sqlite3_value_type(keys[i]);
+    bloom_equal_hashes key = {.num_hashes = 1};
+    if( bloom_has_one_hash(type, keys[i], &key.hashes[0]) ){
+      if( type==SQLITE_TEXT && !is_query ) kinds->has_text = 1;
+    }else{
+      const int rc = bloom_equal_hashes_of(kinds, is_query, keys[i], &key);
+      if( rc!=SQLITE_OK ) return rc;
+    }
+    if( !row->is_open ) append_key(row, &key);
+  }
+  return SQLITE_OK;
+}
+
+/* ---- Building ---------------------------------------------------------------------------- */
+
+static int find_filter_shape(sqlite3_context *context, uint64_t num_hashes, bloom_shape *shape){
+  return bloom_find_shape(context, &bloom_encoding_parquet, num_hashes, FILTER_BITS_PER_KEY, shape);
+}
+
+/* Adds a hash.  SQLITE_OK, or another code with the error set on context. */
+static int push_hash(sqlite3_context *context, filter_state *state, uint64_t hash){
+  bloom_shape shape;
+  if( bloom_hash_queue_push(&state->queue, hash)!=SQLITE_OK ){
+    sqlite3_result_error_nomem(context);
+    return SQLITE_NOMEM;
+  }
+  if( state->queue.num_hashes % FILTER_CHECK_HASHES ) return SQLITE_OK;
+  return find_filter_shape(context, state->queue.num_hashes, &shape);
+}
+
+NOINLINE static void add_row(sqlite3_context *context, filter_state *state, int num_keys, sqlite3_value **keys){
+  row_hashes row;
+  int i;
+  if( hash_row(&state->kinds, 0, num_keys, keys, &row)!=SQLITE_OK ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  state->num_open += (uint64_t)row.is_open;
+  for(i=0; i<row.num_hashes && !row.is_open; i++){
+    if( push_hash(context, state, row.hashes[i])!=SQLITE_OK ) return;
+  }
+}
+
+void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **keys){
+  filter_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  uint64_t hash;
+  int type;
+  if( state==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  if( state->num_keys==0 ){
+    if( num_keys==0 ){
+      bloom_fail(context, "bloom_filter(): argument 1 (key) is missing");
+      return;
+    }
+    state->num_keys = num_keys;
+    state->queue.hash_value_bytes = sizeof(hash);
+    bloom_equal_kinds_init(&state->kinds, sqlite3_context_db_handle(context));
+  }
+  type = sqlite3_value_type(keys[0]);
+  if( num_keys==1 && bloom_has_one_hash(type, keys[0], &hash) ){
+    if( type==SQLITE_TEXT ) state->kinds.has_text = 1;
+    push_hash(context, state, hash);
+  }else{
+    add_row(context, state, num_keys, keys);
+  }
+}
+
+void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value **keys){
+  /* The state exists: SQLite removes only rows that it passed before.  They leave in the order
+  ** they came, so that how many hashes they had is all there is to know. */
+  filter_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  row_hashes row;
+  int i;
+  if( hash_row(&state->kinds, 0, num_keys, keys, &row)!=SQLITE_OK ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  state->num_open -= (uint64_t)row.is_open;
+  for(i=0; i<row.num_hashes && !row.is_open; i++) bloom_hash_queue_pop(&state->queue);
+}
+
+/* ---- Asking ------------------------------------------------------------------------------ */
+
+static inline int has_hash(const equal_filter *filter, uint64_t hash){
+  return filter->may_contain(filter->blocks, filter->num_blocks, hash);
+}
+
+NOINLINE static int test_row(equal_filter *filter, int num_keys, sqlite3_value **keys){
+  row_hashes row;
+  int i;
+  if( hash_row(&filter->kinds, 1, num_keys, keys, &row)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
+  if( row.num_hashes==0 ) return BLOOM_TEST_NULL;
+  if( filter->is_open || row.is_open ) return 1;
+  for(i=0; i<row.num_hashes && !has_hash(filter, row.hashes[i]); i++){}
+  return i<row.num_hashes;
+}
+
+static int test_keys(void *data, int num_keys, sqlite3_value **keys){
+  equal_filter *filter = data;
+  uint64_t hash;
+  if( num_keys==1 && bloom_has_one_hash(sqlite3_value_type(keys[0]), keys[0], &hash) ){
+    return filter->is_open || has_hash(filter, hash);
+  }
+  return test_row(filter, num_keys, keys);
+}
+
+/* Writes the filter into a handle with room for it. */
+static void write_filter_handle(bloom_handle *handle, const filter_state *state, const bloom_shape *shape){
+  const size_t num_block_bytes = (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
+  const bloom_hash_run *runs = bloom_hash_queue_runs(&state->queue);
+  const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
+  equal_filter *filter = (void *)handle->bytes;
+  uint8_t *blocks = handle->bytes + sizeof(*filter);
+  blocks += (size_t)(0 - (uintptr_t)blocks) % FILTER_LINE_BYTES;
+  *filter = (equal_filter){
+    .may_contain = kernels->may_contain,
+    .blocks = blocks,
+    .num_blocks = shape->num_slots,
+    .kinds = state->kinds,
+    .is_open = state->num_open>0,
+  };
+  memset(blocks, 0, num_block_bytes);
+  for(; runs; runs=runs->next) kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
+  handle->test_keys = test_keys;
+  handle->test_data = filter;
+  handle->num_keys = state->num_keys;
+}
+
+static void give_handle(sqlite3_context *context, const filter_state *state){
+  const bloom_connection *connection = sqlite3_user_data(context);
+  const filter_state without_rows = {.num_keys = 0};
+  bloom_handle_status status;
+  bloom_handle *handle;
+  bloom_shape shape;
+  /* SQLite ends every aggregate that it began.  After an error it drops the result. */
+  if( bloom_is_interrupted(context) ){
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+    return;
+  }
+  if( state==NULL ) state = &without_rows;
+  if( find_filter_shape(context, state->queue.num_hashes, &shape)!=SQLITE_OK ) return;
+  status = bloom_handle_open(connection->pool, connection->db,
+                             sizeof(equal_filter) + FILTER_LINE_BYTES + shape.num_bytes, &handle);
+  if( status==BLOOM_HANDLE_NOMEM ) sqlite3_result_error_nomem(context);
+  if( status!=BLOOM_HANDLE_OPEN ) return; /* none left: NULL */
+  write_filter_handle(handle, state, &shape);
+  bloom_handle_result(context, handle, 1);
+}
+
+void bloom_filter_value(sqlite3_context *context){
+  give_handle(context, sqlite3_aggregate_context(context, 0));
+}
+
+void bloom_filter_final(sqlite3_context *context){
+  filter_state *state = sqlite3_aggregate_context(context, 0);
+  give_handle(context, state);
+  if( state ) bloom_hash_queue_clear(&state->queue);
+}

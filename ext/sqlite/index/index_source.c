@@ -1,0 +1,490 @@
+/*
+** The source as it is now: its columns, and whether blocks can be believed.
+**
+** The virtual table has the columns that the source has when SQLite connects it, which it does anew
+** after every ALTER TABLE.  What blocks were begun with is in the config: of the columns that it
+** names, each is looked for under the name that the triggers know.  What is not as it was keeps
+** its blocks out of use, and no query fails for it.
+*/
+#include "index_int.h"
+
+#include <string.h>
+
+#include "../errors.h"
+#include "../source/source.h"
+#include "../source/tokens.h"
+
+/* -- Columns ---------------------------------------------------------------------------- */
+
+void index_columns_free(index_columns *columns){
+  int i;
+  for(i=0; i<columns->num_columns; i++){
+    sqlite3_free(columns->list[i].name);
+    sqlite3_free(columns->list[i].type);
+    sqlite3_free(columns->list[i].collation);
+  }
+  sqlite3_free(columns->list);
+  sqlite3_free(columns->id_name);
+  memset(columns, 0, sizeof(*columns));
+  columns->id_column = -1;
+}
+
+static int columns_add(index_columns *columns, const char *name, const char *type, const char *collation){
+  index_column_info *column;
+  if( columns->num_columns==columns->max_columns ){
+    const int max_columns = 2*columns->max_columns + 8;
+    index_column_info *more = sqlite3_realloc64(columns->list, (size_t)max_columns * sizeof(*more));
+    if( more==NULL ) return SQLITE_NOMEM;
+    columns->list = more;
+    columns->max_columns = max_columns;
+  }
+  column = &columns->list[columns->num_columns++];
+  column->name = sqlite3_mprintf("%s", name);
+  column->type = sqlite3_mprintf("%s", type);
+  column->collation = sqlite3_mprintf("%s", collation);
+  return column->name && column->type && column->collation ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int columns_find(const index_columns *columns, const char *name){
+  int i;
+  for(i=0; i<columns->num_columns; i++){
+    if( sqlite3_stricmp(columns->list[i].name, name)==0 ) return i;
+  }
+  return -1;
+}
+
+/* Sets *is_strict by the table's text: the words behind its columns.  ANY has no affinity there. */
+static int columns_is_strict(bloom_index *index, const char *table, int *is_strict){
+  sqlite3_stmt *row;
+  const char *sql = NULL;
+  int rc = bloom_sql_prepare(index->connection, &row, "SELECT m.sql FROM \"%w\".sqlite_master AS m WHERE m.type = 'table' AND m.name = %Q COLLATE NOCASE",
+                             index->schema, table);
+  *is_strict = 0;
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &sql);
+  if( sql ){
+    bloom_token token = bloom_token_first(sql);
+    while( token.num_chars && token.kind!='(' ) token = bloom_token_after(token);
+    for(token=bloom_token_closing(token); token.num_chars; token=bloom_token_after(token)) *is_strict |= bloom_token_is(token, "strict");
+  }
+  return bloom_sql_end(row, rc);
+}
+
+/* Adds a column of this name. */
+static int columns_add_named(bloom_index *index, const char *table, const char *name, index_columns *columns, int *num_keys, int *key){
+  const char *type = NULL, *collation = NULL;
+  int is_key = 0, is_strict = 0;
+  int rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, name, &type, &collation, NULL, &is_key, NULL);
+  if( rc!=SQLITE_OK ) return rc;
+  if( is_key ){
+    ++*num_keys;
+    *key = columns->num_columns;
+  }
+  if( type && sqlite3_stricmp(type, "ANY")==0 ) rc = columns_is_strict(index, table, &is_strict);
+  /* A type "" is NUMERIC, which is not that of no type. */
+  return rc==SQLITE_OK ? columns_add(columns, name, type==NULL || is_strict ? "" : type[0] ? type : "NUMERIC", collation) : rc;
+}
+
+/* Lists the columns: the first time by PRAGMA; an authorizer that refuses it may allow a SELECT. */
+static int columns_list(bloom_index *index, const char *table, int by_select, index_columns *columns, int *num_keys, int *key){
+  sqlite3_stmt *row;
+  int i, rc;
+  if( by_select ){
+    rc = bloom_sql_prepare(index->connection, &row, "SELECT * FROM " INDEX_SOURCE, index->schema, table);
+    for(i=0; rc==SQLITE_OK && i<sqlite3_column_count(row); i++){
+      const char *name = sqlite3_column_name(row, i);
+      rc = name ? columns_add_named(index, table, name, columns, num_keys, key) : SQLITE_NOMEM;
+    }
+    return bloom_sql_end(row, rc);
+  }
+  rc = bloom_sql_prepare(index->connection, &row, "PRAGMA \"%w\".table_xinfo(%Q)", index->schema, table);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+    const char *name = NULL;
+    rc = bloom_sql_column_text(row, 1, &name);
+    if( rc==SQLITE_OK && name ) rc = columns_add_named(index, table, name, columns, num_keys, key);
+  }
+  return bloom_sql_end(row, rc);
+}
+
+/* Sets *is_id to whether a column is the rowid, which SQLite's plan tells: of `INTEGER PRIMARY KEY DESC`,
+** say, its declaration does not. */
+static int columns_is_id(bloom_index *index, const char *table, const char *name, int *is_id){
+  static const char end[] = " USING INTEGER PRIMARY KEY (rowid=?)";
+  sqlite3_stmt *row;
+  const char *detail = NULL;
+  int rc = bloom_sql_prepare(index->connection, &row, "EXPLAIN QUERY PLAN SELECT 1 FROM " INDEX_SOURCE " WHERE x.\"%w\" = 1", index->schema, table, name);
+  *is_id = 0;
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 3, &detail);
+  if( detail && strlen(detail)>=strlen(end) ) *is_id = strcmp(detail + strlen(detail) - strlen(end), end)==0;
+  return bloom_sql_end(row, rc);
+}
+
+/* Finds what the rowid is called. */
+static int columns_find_id(bloom_index *index, const char *table, index_columns *columns, int num_keys, int key, char **error){
+  static const char *const names[] = {"rowid", "_rowid_", "oid"};
+  const char *name = NULL;
+  size_t i;
+  int is_id = 0, rc = SQLITE_OK;
+  columns->id_column = -1;
+  if( num_keys==1 ) rc = columns_is_id(index, table, columns->list[key].name, &is_id);
+  if( rc!=SQLITE_OK ) return rc;
+  if( is_id ){
+    columns->id_column = key;
+    name = columns->list[key].name;
+  }
+  for(i=0; i<BLOOM_COUNT_OF(names) && name==NULL; i++){
+    if( columns_find(columns, names[i])>=0 ) continue;
+    rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, names[i], NULL, NULL, NULL, NULL, NULL);
+    if( rc==SQLITE_OK ) name = names[i];
+    else if( rc!=SQLITE_ERROR ) return rc;
+  }
+  if( name==NULL ){
+    return bloom_fail_vtab(error, "bloom_index: table %s has no rowid that can be named, being WITHOUT ROWID or having columns rowid, _rowid_ "
+                                  "and oid: make it with an INTEGER PRIMARY KEY, or a filter on it, USING bloom", table);
+  }
+  columns->id_name = sqlite3_mprintf("%s", name);
+  return columns->id_name ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int index_columns_read(bloom_index *index, const char *table, index_columns *columns, char **error){
+  int num_keys = 0, key = -1, rc;
+  memset(columns, 0, sizeof(*columns));
+  rc = columns_list(index, table, 0, columns, &num_keys, &key);
+  if( rc==SQLITE_AUTH || (rc==SQLITE_OK && columns->num_columns==0) ){
+    index_columns_free(columns);
+    num_keys = 0;
+    rc = columns_list(index, table, 1, columns, &num_keys, &key);
+  }
+  return rc==SQLITE_OK ? columns_find_id(index, table, columns, num_keys, key, error) : rc;
+}
+
+static index_columns_state columns_compare(const index_columns *declared, const index_columns *now){
+  int i;
+  if( now->num_columns<declared->num_columns || declared->num_columns==0 ) return INDEX_COLUMNS_OTHER;
+  for(i=0; i<declared->num_columns; i++){
+    const index_column_info a = declared->list[i], b = now->list[i];
+    if( sqlite3_stricmp(a.name, b.name)!=0 || strcmp(a.type, b.type)!=0 || sqlite3_stricmp(a.collation, b.collation)!=0 ) return INDEX_COLUMNS_OTHER;
+  }
+  return now->num_columns==declared->num_columns ? INDEX_COLUMNS_SAME : INDEX_COLUMNS_MORE;
+}
+
+int index_columns_fail(bloom_index *index, char **error){
+  return bloom_fail_vtab(error, "bloom_index: table %s has other columns than SQLite knows of %s: PRAGMA writable_schema = RESET, any "
+                                "ALTER TABLE, or opening the connection anew tells it", index->source_name ? index->source_name : index->config.source, index->name);
+}
+
+/* -- What SQLite is told ------------------------------------------------------------------ */
+
+static int is_number_token(bloom_token token){
+  return token.kind=='a' && strspn(token.text, "0123456789")>=token.num_chars;
+}
+
+/* 1 if a type is words, and behind them one or two numbers in parentheses.  In quotes a source's may
+** be any text: one with a comma would make a column of its own, NOT NULL a constraint. */
+static int is_plain_type(const char *type){
+  static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (,)";
+  bloom_token token = bloom_token_first(type);
+  if( token.kind!='a' || type[strspn(type, chars)] ) return *type==0; /* blanks alone would be none */
+  for(; token.kind=='a'; token = bloom_token_after(token)){
+    if( strchr("0123456789", *token.text) || sqlite3_keyword_check(token.text, (int)token.num_chars) || bloom_token_is(token, "hidden") ) return 0;
+  }
+  if( token.kind=='(' ){
+    token = bloom_token_after(token);
+    if( !is_number_token(token) ) return 0;
+    token = bloom_token_after(token);
+    if( token.kind==',' && is_number_token(bloom_token_after(token)) ) token = bloom_token_after(bloom_token_after(token));
+    if( token.kind!=')' ) return 0;
+    token = bloom_token_after(token);
+  }
+  return token.num_chars==0;
+}
+
+char index_affinity_of(const char *type){
+  /* Source: sqlite.org/datatype3.html, section 3.1, in this order. */
+  if( type[0]==0 ) return 'b';
+  if( bloom_text_has(type, "INT") ) return 'i';
+  if( bloom_text_has(type, "CHAR") || bloom_text_has(type, "CLOB") || bloom_text_has(type, "TEXT") ) return 't';
+  if( bloom_text_has(type, "BLOB") ) return 'b';
+  if( bloom_text_has(type, "REAL") || bloom_text_has(type, "FLOA") || bloom_text_has(type, "DOUB") ) return 'r';
+  return 'n';
+}
+
+/* A type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */
+static const char *columns_declared_type(const char *type){
+  if( is_plain_type(type) ) return type;
+  switch( index_affinity_of(type) ){
+    case 'i': return "INTEGER";
+    case 'r': return "REAL";
+    case 't': return "TEXT";
+    case 'b': return "BLOB";
+    default:  return "NUMERIC";
+  }
+}
+
+/* Where the source is gone, DROP must find a table all the same, and who asks for an indexed column
+** is to be told why: so these are declared.  Their number. */
+static int columns_declare_keys(const bloom_index *index, sqlite3_str *sql){
+  int i, j, num_declared = 0;
+  for(i=0; i<index->config.num_keys; i++){
+    const char *name = index->config.keys[i].name;
+    for(j=0; j<i && sqlite3_stricmp(index->config.keys[j].name, name)!=0; j++){}
+    if( j<i || sqlite3_stricmp(name, index->name)==0 ) continue;
+    sqlite3_str_appendf(sql, "%s\"%w\"", num_declared++ ? ", " : "", name);
+  }
+  return num_declared;
+}
+
+char *index_columns_declaration(bloom_index *index){
+  const index_columns *columns = &index->columns;
+  sqlite3_str *sql = sqlite3_str_new(NULL);
+  int i, num_declared = columns->num_columns;
+  sqlite3_str_appendall(sql, "CREATE TABLE x(");
+  for(i=0; i<columns->num_columns; i++){
+    const index_column_info *column = &columns->list[i];
+    sqlite3_str_appendf(sql, "%s\"%w\" %s COLLATE \"%w\"", i ? ", " : "", column->name, columns_declared_type(column->type), column->collation);
+  }
+  if( columns->num_columns==0 ) num_declared = columns_declare_keys(index, sql);
+  /* A column of the source that got the index's name since takes the commands, too. */
+  index->command_column = columns_find(columns, index->name);
+  if( index->command_column<0 && num_declared<sqlite3_limit(index->connection->db, SQLITE_LIMIT_COLUMN, -1) ){
+    index->command_column = num_declared;
+    sqlite3_str_appendf(sql, "%s\"%w\" HIDDEN", num_declared ? ", " : "", index->name);
+  }
+  sqlite3_str_appendall(sql, ")");
+  return sqlite3_str_finish(sql);
+}
+
+/* -- Indexed columns ------------------------------------------------------------------------ */
+
+const char *index_key_name(const bloom_index *index, int key){
+  const index_key *of_key = &index->config.keys[key];
+  return of_key->column>=0 && of_key->column<index->columns.num_columns ? index->columns.list[of_key->column].name : of_key->name;
+}
+
+void index_append_key(const bloom_index *index, sqlite3_str *sql, int key){
+  if( index->config.keys[key].column<0 ) sqlite3_str_appendall(sql, "NULL");
+  else sqlite3_str_appendf(sql, "x.\"%w\"", index_key_name(index, key));
+}
+
+/* Finds them in the columns, by what the triggers call them. */
+static void source_find_keys(bloom_index *index, const index_columns *columns, const index_trigger_names *names){
+  int i;
+  for(i=0; i<index->config.num_keys; i++){
+    index_key *key = &index->config.keys[i];
+    const index_column_info *column;
+    key->column = columns_find(columns, names->keys[i] ? names->keys[i] : key->name);
+    key->doubt = NULL;
+    column = key->column>=0 ? &columns->list[key->column] : NULL;
+    if( column==NULL && !key->is_gone ) key->doubt = "is gone";
+    else if( column && key->is_gone ) key->doubt = "is there again";
+    else if( column && index_affinity_of(column->type)!=key->affinity ) key->doubt = "has another type";
+    else if( column && sqlite3_stricmp(column->collation, key->collation)!=0 ) key->doubt = "has another collation";
+    else if( key->is_virtual && index->config.version!=(uint32_t)sqlite3_libversion_number() ) key->doubt = "is generated, and another version of SQLite merged it";
+  }
+}
+
+int index_source_why_not_merge(const bloom_index *index, const index_source *source, char **doubt){
+  int i;
+  *doubt = NULL;
+  if( source->doubt ){
+    *doubt = sqlite3_mprintf("%s", source->doubt);
+    return *doubt ? SQLITE_OK : SQLITE_NOMEM;
+  }
+  for(i=0; i<index->config.num_keys; i++){
+    if( index->config.keys[i].doubt==NULL ) continue;
+    *doubt = sqlite3_mprintf("column %s %s; 'rebuild' repairs it", index_key_name(index, i), index->config.keys[i].doubt);
+    return *doubt ? SQLITE_OK : SQLITE_NOMEM;
+  }
+  return SQLITE_OK;
+}
+
+/* No version of a schema, which has 32 bits. */
+#define INDEX_NO_VERSION INT64_MIN
+
+/* -- Doubts ----------------------------------------------------------------------------------- */
+
+void index_source_free(index_source *source){
+  sqlite3_free(source->name);
+  sqlite3_free(source->doubt);
+  memset(source, 0, sizeof(*source));
+}
+
+static int index_set_doubt(index_source *source, const char *doubt){
+  if( source->doubt ) return SQLITE_OK;
+  source->doubt = sqlite3_mprintf("%s", doubt);
+  return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Doubts what a newer trigger on the source may keep from ours, and triggers of ours that were
+** made again with the table. */
+static int index_check_order(bloom_index *index, index_source *source, const bloom_triggers *ours){
+  bloom_triggers all;
+  sqlite3_int64 guard = 0;
+  char *state = sqlite3_mprintf("%s_state", index->name);
+  int i, rc = SQLITE_NOMEM;
+  if( state ) rc = bloom_guard_find(index->connection, index->schema, state, &guard);
+  sqlite3_free(state);
+  if( rc!=SQLITE_OK ) return rc;
+  for(i=0; i<ours->num_rows && rc==SQLITE_OK; i++){
+    if( ours->rows[i].order>guard ) rc = index_set_doubt(source, "the table was made again since the last merge; 'rebuild' repairs it");
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  rc = bloom_triggers_read_on(index->connection, index->schema, source->name, &all);
+  for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
+    int can_stop = 0;
+    if( all.rows[i].order>guard ) rc = bloom_trigger_can_stop(index->connection, index->schema, all.rows[i].sql, &can_stop);
+    if( rc!=SQLITE_OK || !can_stop ) continue;
+    source->may_be_well |= source->doubt==NULL;
+    rc = index_set_doubt(source, "the table has a trigger that is newer than the index; 'rebuild' repairs it");
+  }
+  bloom_triggers_free(&all);
+  return rc;
+}
+
+/* Doubts tables of the index that are no tables any more: a view may have rows without end. */
+static int index_check_tables(bloom_index *index, index_source *source){
+  sqlite3_str *names = sqlite3_str_new(index->connection->db);
+  sqlite3_int64 num_tables = 0;
+  char *list;
+  int i, rc = SQLITE_NOMEM;
+  sqlite3_str_appendf(names, "'%q_layout', '%q_state', '%q_changed'", index->name, index->name, index->name);
+  for(i=1; i<=index->config.num_keys; i++) sqlite3_str_appendf(names, ", '%q_blocks_%d'", index->name, i);
+  list = sqlite3_str_finish(names);
+  if( list ){
+    rc = bloom_sql_integer(index->connection, &num_tables, "SELECT count(*) FROM \"%w\".sqlite_master AS m WHERE m.type = 'table'"
+      " AND m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)", index->schema, list);
+  }
+  sqlite3_free(list);
+  source->has_tables = num_tables==3 + index->config.num_keys;
+  if( rc!=SQLITE_OK || source->has_tables ) return rc;
+  return index_set_doubt(source, "tables of the index are gone: drop it and create it again");
+}
+
+/* Looks for what has the source's name.  A view's ids may be NULL, or come twice.  A virtual table may
+** be one that SQLite keeps from views and triggers, to which this one would open it. */
+static int index_check_name(bloom_index *index, index_source *source, char **error){
+  sqlite3_stmt *row;
+  int is_view = 0, is_virtual = 0, rc = bloom_sql_prepare(index->connection, &row, "SELECT m.type = 'view', m.rootpage = 0 FROM \"%w\".sqlite_master AS m"
+    " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE NOCASE", index->schema, source->name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ){
+    is_view = sqlite3_column_int(row, 0);
+    is_virtual = !is_view && sqlite3_column_int(row, 1);
+  }
+  sqlite3_finalize(row);
+  if( rc==SQLITE_DONE ){
+    return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s that would know its new name: "
+                                  "drop %s and create it again", source->name, index->name, index->name);
+  }
+  if( is_view ){
+    return bloom_fail_vtab(error, "bloom_index: %s is a view now, which an index does not read: read the view itself, and drop %s",
+                                  source->name, index->name);
+  }
+  if( is_virtual ) return bloom_fail_vtab(error, "bloom_index: %s is a virtual table now, which an index does not read: drop %s", source->name, index->name);
+  return rc==SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* Takes the columns where none were declared yet, or compares those that were with the source's. */
+static int index_check_columns(bloom_index *index, index_source *source, const index_trigger_names *names, char **error){
+  index_columns now;
+  int has_same_ids = 1, rc = index_columns_read(index, source->name, &now, error);
+  if( rc==SQLITE_OK && !index->is_declared ){
+    index_columns_free(&index->columns);
+    index->columns = now;
+    memset(&now, 0, sizeof(now));
+    index->columns_state = INDEX_COLUMNS_SAME;
+  }else if( rc==SQLITE_OK && (index->columns_state = columns_compare(&index->columns, &now))!=INDEX_COLUMNS_OTHER ){
+    char *id_name = index->columns.id_name;
+    index->columns.id_name = now.id_name;
+    index->columns.id_column = now.id_column;
+    now.id_name = id_name;
+  }
+  index_columns_free(&now);
+  if( rc!=SQLITE_OK ) return rc;
+  if( index->columns_state==INDEX_COLUMNS_OTHER ) return index_columns_fail(index, error);
+  source_find_keys(index, &index->columns, names);
+  if( names->id && sqlite3_stricmp(names->id, index->columns.id_name)!=0 ){
+    return index_set_doubt(source, "the table's rowid has another name; 'rebuild' repairs it");
+  }
+  if( (index->columns.id_column<0)!=index->config.has_hidden_ids ){
+    return index_set_doubt(source, "the table has other ids; 'rebuild' repairs it");
+  }
+  rc = index_canary_compare(index, &has_same_ids);
+  if( rc!=SQLITE_OK || has_same_ids ) return rc;
+  return index_set_doubt(source, "rowids may be others since a VACUUM or a copy, as the table has no INTEGER PRIMARY KEY; 'rebuild' repairs it");
+}
+
+int index_source_check(bloom_index *index, index_source *source, char **error){
+  index_trigger_names names = {NULL};
+  bloom_triggers ours;
+  int rc = index_triggers_read(index, &ours);
+  memset(source, 0, sizeof(*source));
+  if( rc==SQLITE_OK ){
+    source->name = sqlite3_mprintf("%s", ours.num_rows ? ours.rows[0].table : index->config.source);
+    if( source->name==NULL ) rc = SQLITE_NOMEM;
+  }
+  if( rc==SQLITE_OK ) rc = index_triggers_names(index, &ours, &names);
+  if( rc==SQLITE_OK ) rc = index_check_name(index, source, error);
+  if( rc==SQLITE_OK ) rc = index_check_columns(index, source, &names, error);
+  if( rc==SQLITE_OK && (ours.num_rows!=INDEX_NUM_TRIGGERS || !bloom_triggers_are_on_one_table(&ours)) ){
+    rc = index_set_doubt(source, "triggers on the table are gone; 'rebuild' repairs it");
+  }
+  if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
+  if( rc==SQLITE_OK ) rc = index_check_order(index, source, &ours);
+  bloom_triggers_free(&ours);
+  index_trigger_names_free(&names);
+  if( rc==SQLITE_OK ){
+    sqlite3_free(index->source_name);
+    index->source_name = sqlite3_mprintf("%s", source->name);
+    if( index->source_name==NULL ) rc = SQLITE_NOMEM;
+  }
+  return rc;
+}
+
+int index_source_doubt(bloom_index *index, const char **doubt, char **error){
+  sqlite3_int64 version = INDEX_NO_VERSION;
+  int rc = bloom_sql_integer(index->connection, &version, "PRAGMA \"%w\".schema_version", index->schema);
+  *doubt = NULL;
+  if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused: then it is looked at each time */
+  if( rc!=SQLITE_OK ) return rc;
+  if( !index->is_checked || index->checked_version!=version || version==INDEX_NO_VERSION || bloom_database_may_be_swapped(index->connection->db, index->schema) ){
+    index_source source;
+    index->is_checked = 0;
+    rc = index_source_check(index, &source, error);
+    if( rc==SQLITE_OK ){
+      sqlite3_free(index->doubt);
+      index->doubt = source.doubt;
+      source.doubt = NULL;
+      index->is_checked = 1;
+      index->num_checks++;
+      index->checked_version = version;
+    }
+    index_source_free(&source);
+  }
+  if( rc==SQLITE_OK ) *doubt = index->doubt;
+  return rc;
+}
+
+int index_locate_database(bloom_index *index){
+  int is_changed, rc = bloom_database_locate(index->connection, &index->schema, index->file, &index->state, &is_changed);
+  if( is_changed ) index->is_checked = 0;
+  if( rc!=SQLITE_NOTFOUND ) return rc;
+  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the database of %s was detached or replaced while its cache is shared: "
+                                               "open the connection anew", index->name);
+}
+
+int index_locate(bloom_index *index){
+  int is_same = 1, rc = index_locate_database(index);
+  if( rc==SQLITE_OK && index->is_config_stale ){
+    index_config_free(&index->config);
+    rc = index_config_read(index);
+    index->is_config_stale = rc!=SQLITE_OK;
+    index->is_checked = 0;
+    if( index->damage ) return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s %s", index->name, index->damage);
+  }
+  if( rc!=SQLITE_OK || !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return rc;
+  rc = index_config_compare(index, &is_same);
+  if( rc!=SQLITE_OK || is_same ) return rc;
+  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the database of %s was replaced by another: prepare the statement anew", index->name);
+}

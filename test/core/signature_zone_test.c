@@ -1,0 +1,491 @@
+/*
+** Zones of bloom_index: keys have the order of values, a zone says maybe wherever one of its
+** values meets what is asked, and it says no where a plain second opinion does.
+*/
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ext/core/signature/zone.h"
+
+/* ---- values, compared once more ------------------------------------------- */
+
+typedef struct value {
+  char type; /* 'i', 'r', 't', 'b' */
+  int64_t integer;
+  double real;
+  uint8_t text[40];
+  size_t num_bytes;
+} value;
+
+static int sign(double difference){
+  return difference<0 ? -1 : difference>0;
+}
+
+/* An INTEGER with a REAL, as sqlite3IntFloatCompare() does: exactly. */
+static int compare_integer_with_real(int64_t integer, double real){
+  if( real>=9223372036854775808.0 ) return -1;
+  if( real<-9223372036854775808.0 ) return 1;
+  if( integer!=(int64_t)real ) return integer<(int64_t)real ? -1 : 1;
+  return sign((double)(int64_t)real - real);
+}
+
+/* Code points of ASCII and U+0080 .. U+07FF, as UTF-16, of which most[] has room. */
+static size_t utf16_of(const value *text, int is_big_endian, uint8_t *out){
+  size_t i, n = 0;
+  for(i=0; i<text->num_bytes; i++){
+    unsigned c = text->text[i];
+    if( c>=0xc0 ) c = (c & 0x1fu)<<6 | (text->text[++i] & 0x3fu);
+    out[n + (is_big_endian ? 1 : 0)] = (uint8_t)(c & 0xff);
+    out[n + (is_big_endian ? 0 : 1)] = (uint8_t)(c >> 8);
+    n += 2;
+  }
+  return n;
+}
+
+static int compare_bytes(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes){
+  size_t i;
+  for(i=0; i<a_bytes && i<b_bytes; i++){
+    if( a[i]!=b[i] ) return a[i]<b[i] ? -1 : 1;
+  }
+  return a_bytes<b_bytes ? -1 : a_bytes>b_bytes;
+}
+
+static int lower(int byte){
+  return byte>='A' && byte<='Z' ? byte + 32 : byte;
+}
+
+/* As main.c of SQLite has it: nocaseCollatingFunc(), rtrimCollFunc(), binCollFunc(). */
+static int compare_texts(const value *a, const value *b, bloom_zone_order order, int is_big_endian){
+  size_t a_bytes = a->num_bytes, b_bytes = b->num_bytes, i;
+  if( order==BLOOM_ZONE_BINARY_UTF16 ){
+    uint8_t of_a[100], of_b[100];
+    a_bytes = utf16_of(a, is_big_endian, of_a);
+    b_bytes = utf16_of(b, is_big_endian, of_b);
+    return compare_bytes(of_a, a_bytes, of_b, b_bytes);
+  }
+  if( order==BLOOM_ZONE_NOCASE ){
+    for(i=0; i<a_bytes && i<b_bytes; i++){
+      if( a->text[i]==0 || lower(a->text[i])!=lower(b->text[i]) ){
+        if( lower(a->text[i])!=lower(b->text[i]) ) return lower(a->text[i])<lower(b->text[i]) ? -1 : 1;
+        break;
+      }
+    }
+    return a_bytes<b_bytes ? -1 : a_bytes>b_bytes;
+  }
+  if( order==BLOOM_ZONE_RTRIM ){
+    while( a_bytes>0 && a->text[a_bytes-1]==' ' ) a_bytes--;
+    while( b_bytes>0 && b->text[b_bytes-1]==' ' ) b_bytes--;
+  }
+  return compare_bytes(a->text, a_bytes, b->text, b_bytes);
+}
+
+static int class_of(const value *v){
+  return v->type=='i' || v->type=='r' ? 1 : v->type=='t' ? 2 : 3;
+}
+
+static int compare_values(const value *a, const value *b, bloom_zone_order order, int is_big_endian){
+  if( class_of(a)!=class_of(b) ) return class_of(a) - class_of(b);
+  if( class_of(a)==2 ) return compare_texts(a, b, order, is_big_endian);
+  if( class_of(a)==3 ) return compare_bytes(a->text, a->num_bytes, b->text, b->num_bytes);
+  if( a->type=='r' && b->type=='r' ) return a->real<b->real ? -1 : a->real>b->real;
+  if( a->type=='i' && b->type=='i' ) return a->integer<b->integer ? -1 : a->integer>b->integer;
+  return a->type=='i' ? compare_integer_with_real(a->integer, b->real) : -compare_integer_with_real(b->integer, a->real);
+}
+
+static bloom_zone_span span_of(const value *v, bloom_zone_order order){
+  if( v->type=='i' ) return bloom_zone_of_number((double)v->integer, 0);
+  if( v->type=='r' ) return bloom_zone_of_number(v->real, 0);
+  if( v->type=='t' ) return bloom_zone_of_text(v->text, v->num_bytes, order);
+  return bloom_zone_of_blob();
+}
+
+/* ---- random values ---------------------------------------------------------- */
+
+static value random_value(rng *random, const char *types, int64_t near){
+  static const int64_t integers[] = {0, 1, -1, INT64_MAX, INT64_MIN, INT64_MAX - 1, 9007199254740992, 9007199254740993, -9007199254740993};
+  static const double reals[] = {0.0, -0.0, 0.5, -0.5, 1e308, -1e308, 5e-324, -5e-324, 9223372036854775808.0, 1e300, 9007199254740992.0};
+  static const char letters[] = "aAbBzZ 0~\0\1\xc3\xdf";
+  value v = {0};
+  size_t i;
+  v.type = types[rng_below(random, strlen(types))];
+  switch( v.type ){
+    case 'i':
+      v.integer = rng_below(random, 6)==0 ? integers[rng_below(random, COUNT_OF(integers))] : near + (int64_t)rng_below(random, 2000);
+      if( rng_below(random, 8)==0 ) v.integer = (int64_t)rng_next(random) >> rng_below(random, 64);
+      break;
+    case 'r':
+      v.real = rng_below(random, 6)==0 ? reals[rng_below(random, COUNT_OF(reals))] : (double)near + (double)rng_below(random, 200000)/100;
+      if( rng_below(random, 20)==0 ) v.real = rng_below(random, 2) ? HUGE_VAL : -HUGE_VAL;
+      break;
+    default:
+      v.num_bytes = rng_below(random, 3)==0 ? 0 : rng_below(random, 4)==0 ? 19 + rng_below(random, 8) : rng_below(random, 6);
+      for(i=0; i<v.num_bytes; i++){
+        const size_t letter = v.num_bytes>10 && i + 6<v.num_bytes ? 0 : rng_below(random, sizeof(letters) - 1);
+        v.text[i] = (uint8_t)letters[letter];
+        if( v.text[i]>=0x80 ){
+          if( i + 1<v.num_bytes ) v.text[++i] = (uint8_t)(0x80 + rng_below(random, 64));
+          else v.text[i] = 'x';
+        }
+      }
+  }
+  return v;
+}
+
+static int key_compare(const bloom_zone_key *a, const bloom_zone_key *b){
+  return memcmp(a, b, sizeof(*a));
+}
+
+static int is_inside(const bloom_zone_span *inner, const bloom_zone_span *outer){
+  return key_compare(&outer->min, &inner->min)<=0 && key_compare(&inner->max, &outer->max)<=0;
+}
+
+/* ---- keys ------------------------------------------------------------------- */
+
+TEST(keys_have_the_order_of_values){
+  rng random = rng_stream(1);
+  size_t round;
+  for(round=0; round<test_share(2000000); round++){
+    const bloom_zone_order order = (bloom_zone_order)rng_below(&random, 4);
+    const int is_big_endian = (int)rng_below(&random, 2);
+    const int64_t near = rng_below(&random, 2) ? 0 : 1700000000000000000;
+    const char *types = rng_below(&random, 2) ? "ir" : rng_below(&random, 2) ? "t" : "irtb";
+    const value a = random_value(&random, types, near), b = random_value(&random, types, near);
+    const bloom_zone_span of_a = span_of(&a, order), of_b = span_of(&b, order);
+    const int compared = compare_values(&a, &b, order, is_big_endian);
+    if( compared<=0 && key_compare(&of_a.min, &of_b.max)>0 ) fail_msg("round %zu: a is below b, its keys above", round);
+    if( compared>=0 && key_compare(&of_a.max, &of_b.min)<0 ) fail_msg("round %zu: a is above b, its keys below", round);
+  }
+}
+
+/* Where nothing is cut off, different values have different keys. */
+TEST(keys_tell_values_apart){
+  static const double reals[] = {-HUGE_VAL, -1e308, -1.5, -5e-324, 0.0, 5e-324, 1.0, 1.0 + 0x1p-52, 1e308, HUGE_VAL};
+  const bloom_zone_span zero = bloom_zone_of_number(0.0, 0), minus_zero = bloom_zone_of_number(-0.0, 0);
+  bloom_zone_span one, other;
+  size_t i;
+  for(i=0; i + 1<COUNT_OF(reals); i++){
+    one = bloom_zone_of_number(reals[i], 0);
+    other = bloom_zone_of_number(reals[i + 1], 0);
+    assert_true(key_compare(&one.max, &other.min)<0);
+    assert_memory_equal(&one.min, &one.max, sizeof(one.min));
+    other = bloom_zone_of_number(reals[i], 1);
+    assert_true(key_compare(&other.min, &one.min)<0 && key_compare(&one.max, &other.max)<0);
+  }
+  assert_memory_equal(&zero, &minus_zero, sizeof(zero));
+  one = bloom_zone_of_number(nextafter(1.0, 2.0), 0);
+  other = bloom_zone_of_number(1.0, 1);
+  assert_true(is_inside(&one, &other));
+  one = bloom_zone_of_text((const uint8_t *)"2026-11-23 12:00:00.123", 23, BLOOM_ZONE_BINARY);
+  other = bloom_zone_of_text((const uint8_t *)"2026-11-23 12:00:00.124", 23, BLOOM_ZONE_BINARY);
+  assert_true(key_compare(&one.max, &other.min)<0);
+  one = bloom_zone_of_text((const uint8_t *)"Abc  ", 5, BLOOM_ZONE_RTRIM);
+  other = bloom_zone_of_text((const uint8_t *)"abc", 3, BLOOM_ZONE_NOCASE);
+  assert_memory_equal(one.min.bytes, "\2Abc\0", 5);
+  assert_memory_equal(other.min.bytes, "\2abc\0", 5);
+  one = bloom_zone_of_text((const uint8_t *)"abc\0Z", 5, BLOOM_ZONE_NOCASE);
+  assert_memory_equal(&one, &other, sizeof(one));
+  one = bloom_zone_of_text(NULL, 0, BLOOM_ZONE_RTRIM);
+  assert_memory_equal(one.min.bytes, "\2\0\0", 3);
+}
+
+/* ---- zones: what they must find ---------------------------------------------- */
+
+typedef struct condition {
+  bloom_zone_operator comparison;
+  value of;
+} condition;
+
+static int is_true(const value *v, const condition *asked, bloom_zone_order order, int is_big_endian){
+  const int compared = compare_values(v, &asked->of, order, is_big_endian);
+  if( asked->comparison==BLOOM_ZONE_EQUAL ) return compared==0;
+  return asked->comparison==BLOOM_ZONE_BELOW ? compared<=0 : compared>=0;
+}
+
+/* One span has to meet all conditions. */
+static int may_hold(const bloom_zone *zone, const bloom_zone_span *spans, size_t num_conditions){
+  size_t i, half;
+  for(half=0; half<2; half++){
+    for(i=0; i<num_conditions && bloom_zone_meets(&zone->spans[half], &spans[i], 1); i++){}
+    if( i==num_conditions ) return 1;
+  }
+  return 0;
+}
+
+TEST(a_zone_never_denies_what_it_has){
+  static const char *const types[] = {"i", "ir", "t", "irt", "irtb"};
+  rng random = rng_stream(2);
+  size_t round, num_denied = 0, num_asked = 0;
+  bloom_zone_builder *builder = allocated(sizeof(*builder));
+  for(round=0; round<test_share(4000); round++){
+    const bloom_zone_order order = (bloom_zone_order)rng_below(&random, 4);
+    const int is_big_endian = (int)rng_below(&random, 2);
+    const char *its = types[rng_below(&random, COUNT_OF(types))];
+    value values[600];
+    const size_t num_values = 1 + rng_below(&random, rng_below(&random, 4) ? 20 : COUNT_OF(values));
+    const int64_t writers[2] = {1700000000, 1700000000 + (int64_t)rng_below(&random, 100000)};
+    bloom_zone zone, read;
+    int64_t last;
+    uint8_t packed[BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_WIDE_BYTES)];
+    uint32_t key_bytes;
+    size_t i, j;
+    bloom_zone_start(builder);
+    for(i=0; i<num_values; i++){
+      values[i] = random_value(&random, its, writers[i%2]);
+      /* Some come when the zone is finished, and some after it was stored. */
+      if( i*4<num_values*3 ) bloom_zone_add(builder, span_of(&values[i], order));
+      if( i*4<num_values*3 ) zone = bloom_zone_finish(builder);
+      else bloom_zone_widen(&zone, span_of(&values[i], order));
+    }
+    assert_true(key_compare(&zone.spans[1].min, &zone.spans[1].max)>0 || key_compare(&zone.spans[0].max, &zone.spans[1].min)<0);
+    key_bytes = rng_below(&random, 2) ? BLOOM_ZONE_NARROW_BYTES : BLOOM_ZONE_WIDE_BYTES;
+    bloom_zone_pack(&zone, (int64_t)round - 7, key_bytes, packed);
+    bloom_zone_unpack(packed, key_bytes, &read, &last);
+    assert_int_equal(last, (int64_t)round - 7);
+    for(i=0; i<2; i++) assert_true(is_inside(&zone.spans[i], &read.spans[i]) || key_compare(&zone.spans[i].min, &zone.spans[i].max)>0);
+    for(i=0; i<60; i++){
+      const size_t num_conditions = 1 + rng_below(&random, 3);
+      condition conditions[3];
+      bloom_zone_span spans[3];
+      int has_row = 0;
+      for(j=0; j<num_conditions; j++){
+        conditions[j].comparison = (bloom_zone_operator)rng_below(&random, 3);
+        conditions[j].of = rng_below(&random, 2) ? values[rng_below(&random, num_values)] : random_value(&random, "iirtb", writers[0]);
+        spans[j] = bloom_zone_asked(conditions[j].comparison, span_of(&conditions[j].of, order));
+      }
+      for(j=0; j<num_values && !has_row; j++){
+        size_t k;
+        for(k=0; k<num_conditions && is_true(&values[j], &conditions[k], order, is_big_endian); k++){}
+        has_row = k==num_conditions;
+      }
+      if( has_row && !may_hold(&zone, spans, num_conditions) ) fail_msg("round %zu, %zu: denied", round, i);
+      if( has_row && !may_hold(&read, spans, num_conditions) ) fail_msg("round %zu, %zu: denied when read again", round, i);
+      num_denied += !may_hold(&zone, spans, num_conditions);
+      num_asked++;
+    }
+  }
+  free(builder);
+  assert_true(num_denied>num_asked/10);
+}
+
+/* ---- zones: what they must leave out ----------------------------------------- */
+
+static int compare_doubles(const void *a, const void *b){
+  double x, y;
+  memcpy(&x, a, sizeof(x));
+  memcpy(&y, b, sizeof(y));
+  return x<y ? -1 : x>y;
+}
+
+/* The ends of the two intervals, by sorting all. */
+static int naive_split(const double *values, size_t num_values, double ends[4]){
+  double sorted[BLOOM_ZONE_ROWS], largest = 0;
+  size_t i, cut = 0;
+  memcpy(sorted, values, num_values*sizeof(*values));
+  qsort(sorted, num_values, sizeof(*sorted), compare_doubles);
+  for(i=1; i<num_values; i++){
+    if( sorted[i] - sorted[i-1]>largest ){
+      largest = sorted[i] - sorted[i-1];
+      cut = i;
+    }
+  }
+  ends[0] = sorted[0];
+  ends[1] = sorted[cut ? cut - 1 : num_values - 1];
+  ends[2] = sorted[cut];
+  ends[3] = sorted[num_values - 1];
+  return cut ? 2 : 1;
+}
+
+TEST(numbers_are_cut_at_the_largest_gap){
+  rng random = rng_stream(3);
+  bloom_zone_builder *builder = allocated(sizeof(*builder));
+  size_t round, i;
+  for(round=0; round<test_share(5000); round++){
+    double values[BLOOM_ZONE_ROWS], ends[4];
+    const size_t num_values = 1 + rng_below(&random, BLOOM_ZONE_ROWS);
+    const int num_writers = 1 + (int)rng_below(&random, 3);
+    bloom_zone_span spans[4];
+    bloom_zone zone;
+    int num_spans;
+    bloom_zone_start(builder);
+    for(i=0; i<num_values; i++){
+      values[i] = (double)rng_below(&random, (size_t)num_writers) * 86400 - 3000 + (double)rng_below(&random, 600)/4;
+      bloom_zone_add(builder, bloom_zone_of_number(values[i], 0));
+    }
+    zone = bloom_zone_finish(builder);
+    num_spans = naive_split(values, num_values, ends);
+    for(i=0; i<4; i++) spans[i] = bloom_zone_of_number(ends[i], 0);
+    assert_memory_equal(&zone.spans[0].min, &spans[0].min, sizeof(bloom_zone_key));
+    assert_memory_equal(&zone.spans[0].max, &spans[1].min, sizeof(bloom_zone_key));
+    if( num_spans==2 ){
+      assert_memory_equal(&zone.spans[1].min, &spans[2].min, sizeof(bloom_zone_key));
+      assert_memory_equal(&zone.spans[1].max, &spans[3].min, sizeof(bloom_zone_key));
+    }else{
+      assert_true(key_compare(&zone.spans[1].min, &zone.spans[1].max)>0);
+    }
+  }
+  free(builder);
+}
+
+/* By a plain reading of the bytes as a number: the first difference decides, and what follows. */
+static int naive_is_gap_larger(const char *a, const char *b, const char *c, const char *d){
+  double one = 0, other = 0;
+  int i;
+  for(i=0; i<5; i++){
+    one = 256*one + (uint8_t)b[i] - (uint8_t)a[i];
+    other = 256*other + (uint8_t)d[i] - (uint8_t)c[i];
+  }
+  return one>other;
+}
+
+TEST(texts_are_cut_at_the_largest_gap_and_classes_between){
+  rng random = rng_stream(4);
+  bloom_zone_builder builder;
+  bloom_zone zone;
+  size_t round;
+  int i;
+  for(round=0; round<test_share(20000); round++){
+    char texts[3][6] = {{0}};
+    for(i=0; i<3; i++){
+      size_t letter;
+      for(letter=0; letter<5; letter++) texts[i][letter] = (char)(1 + rng_below(&random, 255));
+    }
+    for(i=0; i<3; i++){
+      int j = i;
+      char moved[6];
+      for(; j>0 && memcmp(texts[j-1], texts[j], 5)>0; j--){
+        memcpy(moved, texts[j], 6);
+        memcpy(texts[j], texts[j-1], 6);
+        memcpy(texts[j-1], moved, 6);
+      }
+    }
+    bloom_zone_start(&builder);
+    for(i=2; i>=0; i--) bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)texts[i], 5, BLOOM_ZONE_BINARY));
+    zone = bloom_zone_finish(&builder);
+    i = naive_is_gap_larger(texts[1], texts[2], texts[0], texts[1]) ? 2 : 1;
+    assert_memory_equal(zone.spans[1].min.bytes + 1, texts[i], 5);
+    assert_memory_equal(zone.spans[0].max.bytes + 1, texts[i-1], 5);
+  }
+  bloom_zone_start(&builder);
+  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"a", 1, BLOOM_ZONE_BINARY));
+  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"\xff", 1, BLOOM_ZONE_BINARY));
+  bloom_zone_add(&builder, bloom_zone_of_number(-HUGE_VAL, 0));
+  bloom_zone_add(&builder, bloom_zone_of_number(HUGE_VAL, 0));
+  zone = bloom_zone_finish(&builder);
+  assert_int_equal(zone.spans[0].max.bytes[0], 1);
+  assert_int_equal(zone.spans[1].min.bytes[0], 2);
+}
+
+/* A value that is two things is in one span, so that two conditions may each mean another. */
+TEST(no_value_is_divided){
+  const bloom_zone_span both = bloom_zone_hull(bloom_zone_of_number(10, 1), bloom_zone_of_text((const uint8_t *)"10", 2, BLOOM_ZONE_BINARY));
+  bloom_zone_builder builder;
+  bloom_zone zone;
+  int i;
+  bloom_zone_start(&builder);
+  bloom_zone_add(&builder, bloom_zone_of_number(12, 0));
+  bloom_zone_add(&builder, both);
+  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"zzz", 3, BLOOM_ZONE_BINARY));
+  zone = bloom_zone_finish(&builder);
+  assert_true(is_inside(&both, &zone.spans[0]));
+  for(i=0; i<100; i++){
+    bloom_zone_widen(&zone, bloom_zone_of_number(1000.0*i, 0));
+    assert_true(is_inside(&both, &zone.spans[0]) || is_inside(&both, &zone.spans[1]));
+  }
+}
+
+TEST(zones_of_nothing_and_of_everything){
+  bloom_zone_builder builder;
+  bloom_zone_span all = bloom_zone_everything(), none = bloom_zone_nothing();
+  bloom_zone zone;
+  bloom_zone_start(&builder);
+  bloom_zone_add(&builder, none);
+  zone = bloom_zone_finish(&builder);
+  assert_int_equal(builder.num_spans, 0);
+  assert_int_equal(bloom_zone_meets(&zone.spans[0], &all, 1) + bloom_zone_meets(&zone.spans[1], &all, 1), 0);
+  assert_int_equal(bloom_zone_widen(&zone, none), 0);
+  assert_int_equal(bloom_zone_widen(&zone, all), 1);
+  assert_int_equal(bloom_zone_widen(&zone, bloom_zone_of_number(1, 0)), 0);
+  assert_true(bloom_zone_meets(&zone.spans[0], &all, 1));
+  assert_false(bloom_zone_meets(&zone.spans[0], &none, 0));
+  assert_int_equal(bloom_zone_key_bytes(&zone), BLOOM_ZONE_NARROW_BYTES);
+}
+
+/* Widened, a zone has the two spans that it would have had from the start. */
+TEST(widening_cuts_at_the_largest_gap){
+  bloom_zone zone = {{bloom_zone_of_number(10, 0), bloom_zone_nothing()}};
+  const bloom_zone_span near = bloom_zone_hull(bloom_zone_of_number(10, 0), bloom_zone_of_number(12, 0)), far = bloom_zone_of_number(1000, 0);
+  const bloom_zone_span between = bloom_zone_of_number(900, 0), outside = bloom_zone_of_number(-5, 0);
+  assert_int_equal(bloom_zone_widen(&zone, far), 1);
+  assert_int_equal(bloom_zone_widen(&zone, bloom_zone_of_number(12, 0)), 1);
+  assert_memory_equal(&zone.spans[0], &near, sizeof(near));
+  assert_memory_equal(&zone.spans[1], &far, sizeof(far));
+  assert_int_equal(bloom_zone_widen(&zone, bloom_zone_of_number(11, 0)), 0);
+  bloom_zone_widen(&zone, between);
+  bloom_zone_widen(&zone, outside);
+  assert_memory_equal(&zone.spans[0].min, &outside.min, sizeof(bloom_zone_key));
+  assert_memory_equal(&zone.spans[0].max, &near.max, sizeof(bloom_zone_key));
+  assert_memory_equal(&zone.spans[1].min, &between.min, sizeof(bloom_zone_key));
+  assert_memory_equal(&zone.spans[1].max, &far.max, sizeof(bloom_zone_key));
+}
+
+/* ---- packed, and asked --------------------------------------------------------- */
+
+TEST(numbers_and_short_texts_are_narrow){
+  uint8_t packed[BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_WIDE_BYTES)];
+  bloom_zone zone = {{bloom_zone_of_number(-7.25, 0), bloom_zone_of_text((const uint8_t *)"12345678", 8, BLOOM_ZONE_BINARY)}}, read;
+  bloom_zone_span asked;
+  int64_t last;
+  assert_int_equal(BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_NARROW_BYTES), 44);
+  assert_int_equal(BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_WIDE_BYTES), 104);
+  assert_int_equal(bloom_zone_key_bytes(&zone), BLOOM_ZONE_NARROW_BYTES);
+  bloom_zone_pack(&zone, INT64_MIN, BLOOM_ZONE_NARROW_BYTES, packed);
+  bloom_zone_unpack(packed, BLOOM_ZONE_NARROW_BYTES, &read, &last);
+  assert_true(last==INT64_MIN);
+  assert_memory_equal(&read.spans[0], &zone.spans[0], sizeof(read.spans[0]));
+  zone.spans[1] = bloom_zone_of_text((const uint8_t *)"123456789", 9, BLOOM_ZONE_BINARY);
+  assert_int_equal(bloom_zone_key_bytes(&zone), BLOOM_ZONE_WIDE_BYTES);
+  /* Packed all the same, it grows. */
+  bloom_zone_pack(&zone, 7, BLOOM_ZONE_NARROW_BYTES, packed);
+  bloom_zone_unpack(packed, BLOOM_ZONE_NARROW_BYTES, &read, &last);
+  assert_true(is_inside(&zone.spans[1], &read.spans[1]));
+  asked = bloom_zone_of_text((const uint8_t *)"123456789", 9, BLOOM_ZONE_BINARY);
+  assert_true(bloom_zone_meets(&read.spans[1], &asked, 1));
+  asked = bloom_zone_of_text((const uint8_t *)"12345679", 8, BLOOM_ZONE_BINARY);
+  assert_false(bloom_zone_meets(&read.spans[1], &asked, 1));
+  bloom_zone_pack(&zone, -1, BLOOM_ZONE_WIDE_BYTES, packed);
+  bloom_zone_unpack(packed, BLOOM_ZONE_WIDE_BYTES, &read, &last);
+  assert_memory_equal(&read.spans[1].min, &zone.spans[1].min, sizeof(bloom_zone_key));
+  assert_memory_equal(&read.spans[1].max, &zone.spans[1].max, sizeof(bloom_zone_key));
+  assert_true(last==-1);
+}
+
+TEST(lists_are_sorted_and_searched){
+  rng random = rng_stream(5);
+  size_t round, i, j;
+  for(round=0; round<test_share(3000); round++){
+    bloom_zone_span list[200], sorted[200];
+    const size_t num_spans = rng_below(&random, COUNT_OF(list));
+    size_t num_sorted;
+    for(i=0; i<num_spans; i++){
+      const double from = (double)rng_below(&random, 1000);
+      list[i] = rng_below(&random, 20)==0 ? bloom_zone_nothing()
+              : bloom_zone_hull(bloom_zone_of_number(from, 0), bloom_zone_of_number(from + (double)rng_below(&random, 3), 0));
+      sorted[i] = list[i];
+    }
+    num_sorted = bloom_zone_sort(sorted, num_spans);
+    for(i=1; i<num_sorted; i++) assert_true(key_compare(&sorted[i-1].max, &sorted[i].min)<0);
+    for(i=0; i<50; i++){
+      const double from = (double)rng_below(&random, 1010);
+      const bloom_zone_span one = bloom_zone_hull(bloom_zone_of_number(from, 0), bloom_zone_of_number(from + (double)rng_below(&random, 20)/2, 0));
+      int meets = 0;
+      for(j=0; j<num_spans && !meets; j++){
+        meets = key_compare(&list[j].min, &list[j].max)<=0 && key_compare(&list[j].min, &one.max)<=0 && key_compare(&one.min, &list[j].max)<=0;
+      }
+      assert_int_equal(bloom_zone_meets(&one, sorted, num_sorted), meets);
+    }
+  }
+}
+
+RUN_TESTS()

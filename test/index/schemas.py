@@ -1,0 +1,439 @@
+"""The source's schema changes, and the index goes on: columns that come, go and get other names or types, ids, versions.
+
+    python3 test/index/schemas.py [--load ./bloom] [--only NAME]
+"""
+import os
+import sqlite3
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
+from hostile import xxh64  # noqa: E402
+
+
+
+NUM_ROWS = 3000
+PLANS_SAY = sqlite3.sqlite_version_info >= (3, 38, 2)
+RENAMES, DROPS = sqlite3.sqlite_version_info >= (3, 25), sqlite3.sqlite_version_info >= (3, 35)
+
+
+def u32(data, at, number):
+    return data[:at] + struct.pack("<I", number) + data[at + 4:]
+
+
+def checksummed(data):
+    return data + struct.pack("<Q", xxh64(data))
+
+
+def command(db, text):
+    db.execute("INSERT INTO log_index(log_index) VALUES (?)", (text,))
+
+
+def make(db, columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT", indexed="k, n, message LIKE", tail=""):
+    db.execute("CREATE TABLE log(%s)%s" % (columns, tail))
+    names = [each.split()[0] for each in columns.split(", ") if " AS " not in each]
+    values = {"id": "i", "k": "'key' || i", "n": "i % 100", "message": "'request ' || (i * 7919) || ' of key' || i", "r": "i + 0.1"}
+    db.execute("INSERT INTO log(%s) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT %s FROM c" % (
+        ", ".join(names), NUM_ROWS, ", ".join(values[name] for name in names)))
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s, probes = 20)" % indexed)
+    command(db, "merge")
+    return db
+
+
+def plan(db, sql, number=[0]):
+    number[0] += 1
+    return db.execute("EXPLAIN QUERY PLAN %s AND %d" % (sql, number[0])).fetchall()[0][3]
+
+
+def same(db, condition, *args, columns="*"):
+    """The index has the table's rows; as many."""
+    rows = [db.execute("SELECT %s FROM %s WHERE %s ORDER BY rowid" % (columns, t, condition), args).fetchall() for t in ("log", "log_index")]
+    expect(rows[1], rows[0], condition)
+    return len(rows[0])
+
+
+def all_same(db, k="k", n="n", message="message"):
+    expect(same(db, "%s = 'key77'" % k), 1)
+    expect(same(db, "%s = 'key77' AND %s = 77" % (k, n)), 1)
+    expect(same(db, "%s = 5" % n), NUM_ROWS // 100)
+    expect(same(db, "%s LIKE '%%of key77'" % message), 1)
+    expect(same(db, "%s IN ('key1', 'key2', 'absent')" % k), 2)
+
+
+CHANGES = {
+    "a column more": ("ALTER TABLE log ADD COLUMN more DEFAULT 7", {}),
+    "a column less": ("ALTER TABLE log DROP COLUMN other", {}),
+    "an indexed column has another name": ("ALTER TABLE log RENAME COLUMN k TO \"a \"\"key\"\"\"", {"k": '"a ""key"""'}),
+    "one has the name of a trigger's row": ("ALTER TABLE log RENAME COLUMN k TO new", {"k": "new"}),
+    "another column has another name": ("ALTER TABLE log RENAME COLUMN other TO another", {}),
+    "the id has another name": ("ALTER TABLE log RENAME COLUMN id TO number", {}),
+    "two change names": ("ALTER TABLE log RENAME COLUMN k TO x; ALTER TABLE log RENAME COLUMN message TO k; ALTER TABLE log RENAME COLUMN x TO message",
+                         {"k": "message", "message": "k"}),
+    "a column is called like the index": ("ALTER TABLE log RENAME COLUMN other TO log_index", {}),
+    "an indexed one is called like the index": ("ALTER TABLE log RENAME COLUMN n TO log_index", {"n": "log_index"}),
+    "the table has another name": ("ALTER TABLE log RENAME TO log2; ALTER TABLE log2 RENAME TO log", {}),
+}
+
+
+def it_goes_on(files, change, who, legacy):
+    """Before, between and after, in whatever connection; no merge is needed, and one does not hurt."""
+    sqls, names = CHANGES[change]
+    if not (DROPS if "DROP" in sqls else RENAMES or "COLUMN" not in sqls or "ADD" in sqls):
+        raise Skip("that ALTER TABLE")
+    db = make(files.connect(), "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT, other AS (n + 1)".replace(", other AS (n + 1)", ""))
+    db.execute("ALTER TABLE log ADD COLUMN other")
+    other = files.connect(load=who != "a program without bloom")
+    all_same(db)
+    by = db if who == "itself" else other
+    if legacy:
+        by.execute("PRAGMA legacy_alter_table = ON")
+    if who == "a transaction":
+        by.execute("BEGIN")
+    for sql in sqls.split("; "):
+        by.execute(sql)
+    if who == "a transaction":
+        all_same(by, **names)
+        by.execute("ROLLBACK")
+        all_same(by)
+        for sql in sqls.split("; "):
+            by.execute(sql)
+    id = "number" if "the id" in change else "id"
+    for each in [db, files.connect()] + [other] * (who != "a program without bloom"):
+        all_same(each, **names)
+        assert "reads the whole" not in plan(each, "SELECT * FROM log_index WHERE %s = 'x'" % names.get("k", "k")), change
+    other.execute("UPDATE log SET %s = 'late' WHERE %s = 5" % (names.get("k", "k"), id))
+    expect(same(db, names.get("k", "k") + " = 'late'"), 1)
+    for text in "merge", "integrity-check", "rebuild", "integrity-check":
+        command(db, text)
+        all_same(db, **names)
+    expect(one(db, "SELECT note FROM log_index_state"), None)
+
+
+for change in CHANGES:
+    for who in "itself", "another", "a program without bloom", "a transaction":
+        case(it_goes_on, "%s, by %s" % (change, who), change, who, False)
+    case(it_goes_on, "%s, legacy_alter_table" % change, change, "itself", True)
+
+
+def edit_schema(db, old, new):
+    version = one(db, "PRAGMA schema_version")
+    execute(db, "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_master SET sql = replace(sql, '%s', '%s') WHERE name = 'log' AND type = 'table'" % (old, new),
+            "PRAGMA schema_version = %d" % (version + 1), "PRAGMA writable_schema = OFF")
+
+
+EDITS = {
+    "type": ("k TEXT", "k BLOB", "has another type"),
+    "collation": ("k TEXT", "k TEXT COLLATE NOCASE", "has another collation"),
+    "gone": ("k TEXT", "c TEXT", "is gone"),
+}
+
+
+def what_is_another_is_not_used(files, edit):
+    """Its blocks are out of use, EXPLAIN and note say so, and 'rebuild' repairs it.  Nothing is mixed by a merge."""
+    old, new, why = EDITS[edit]
+    db = make(files.connect())
+    edit_schema(db, old, new)
+    db.close()
+    db = files.connect()
+    k = "c" if edit == "gone" else "k"
+    db.execute("UPDATE log SET %s = 'KEY77' WHERE id = 99" % k) if edit != "gone" else None
+    all_same_but = lambda: [same(db, "%s = 'key77'" % k), same(db, "%s = x'6b6579'" % k), same(db, "n = 5"), same(db, "message LIKE '%of key77'")]  # noqa: E731
+    all_same_but()
+    if PLANS_SAY and edit != "gone":
+        assert why in plan(db, "SELECT * FROM log_index WHERE k = 'x'"), plan(db, "SELECT * FROM log_index WHERE k = 'x'")
+        assert why not in plan(db, "SELECT * FROM log_index WHERE n = 5"), plan(db, "SELECT * FROM log_index WHERE n = 5")
+    command(db, "merge")
+    expect(one(db, "SELECT note FROM log_index_state"), "column k %s; 'rebuild' repairs it" % why)
+    fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "column k %s" % why)
+    all_same_but()
+    command(db, "rebuild")
+    expect(one(db, "SELECT note FROM log_index_state"), None)
+    command(db, "integrity-check")
+    all_same_but()
+    if PLANS_SAY:
+        assert why not in plan(db, "SELECT * FROM log_index WHERE %s = 'x'" % k)
+    if edit == "gone":
+        db.execute("ALTER TABLE log ADD COLUMN k TEXT DEFAULT 'key77'")
+        expect(same(db, "k = 'key77'"), NUM_ROWS)
+        command(db, "merge")
+        expect(one(db, "SELECT note FROM log_index_state"), "column k is there again; 'rebuild' repairs it")
+        command(db, "rebuild")
+        expect(same(db, "k = 'key77'"), NUM_ROWS)
+        command(db, "integrity-check")
+
+
+for edit in EDITS:
+    case(what_is_another_is_not_used, edit, edit)
+
+
+@test
+def a_rebuild_that_fails_changes_nothing(files):
+    """What it had set in memory is forgotten with the rows: blocks are those of the old type still."""
+    db = make(files.connect())
+    edit_schema(db, "k TEXT", "k BLOB")
+    db.close()
+    db = files.connect()
+    db.execute("CREATE TRIGGER refusal BEFORE INSERT ON log_index_blocks_1 WHEN new.rowid > 2 BEGIN SELECT RAISE(ABORT, 'refused'); END")
+    fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "refused")
+    if PLANS_SAY:
+        assert "has another type" in plan(db, "SELECT * FROM log_index WHERE k = 'x'")
+    same(db, "k = 'key77'")
+    execute(db, "DROP TRIGGER refusal", "BEGIN")
+    command(db, "rebuild")
+    db.execute("ROLLBACK")
+    if PLANS_SAY:
+        assert "has another type" in plan(db, "SELECT * FROM log_index WHERE k = 'x'")
+    command(db, "rebuild")
+    command(db, "integrity-check")
+
+
+def made_again_under_its_name(files, columns):
+    """In one connection, which SQLite does not tell: the error says what cures it, and that does."""
+    cures = {"reset": "PRAGMA writable_schema = RESET", "alter": "ALTER TABLE unrelated ADD COLUMN x", "open": None}
+    for cure, sql in cures.items():
+        db = make(files.connect(files.file(cure)))
+        execute(db, "CREATE TABLE unrelated(a)", "DROP TABLE log", "CREATE TABLE log(%s)" % columns, "INSERT INTO log(k, n) VALUES ('key77', 5)")
+        fails(db, "SELECT * FROM log_index WHERE k = 'key77'", "bloom_index: table log has other columns", "PRAGMA writable_schema = RESET")
+        if sql:
+            db.execute(sql)
+        else:
+            db.close()
+            db = files.connect(files.file(cure))
+        expect(same(db, "k = 'key77'"), 1)
+        assert not PLANS_SAY or "reads the whole" in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")
+        command(db, "rebuild")
+        expect(same(db, "k = 'key77'"), 1)
+        command(db, "integrity-check")
+
+
+for columns in "id INTEGER PRIMARY KEY, n INTEGER, k TEXT, message TEXT", "k TEXT, n INTEGER", "id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, n, message LIKE TEXT, more":
+    case(made_again_under_its_name, columns, columns)
+
+
+# -- Statements that are held ------------------------------------------------------------------------
+
+def a_held_join(files, sql, change, mode):
+    """Stepped once, then the schema changes: never fewer rows, or an error."""
+    db = make(files.connect(cached_statements=0))
+    execute(db, "PRAGMA journal_mode = " + mode, "CREATE TABLE keys(key)", "INSERT INTO keys SELECT k FROM log WHERE id <= 100")
+    wanted = db.execute(sql).fetchall()
+    expect(len(wanted), 100)
+    held = db.execute(sql)
+    rows = [held.fetchone()]
+    for each in change.split("; "):
+        db.execute(each)
+    try:
+        rows += held.fetchall()
+    except sqlite3.Error as error:
+        assert "schema" in str(error) or "no such column" in str(error), error
+        return
+    expect(rows, wanted, change)
+
+
+HELD = ["SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.k = keys.key", "SELECT (SELECT l.id FROM log_index l WHERE l.k = keys.key AND l.n >= 0), key FROM keys",
+        "SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.message LIKE '%of ' || keys.key"]
+UNDER_IT = ["ALTER TABLE log RENAME COLUMN k TO c", "ALTER TABLE log RENAME COLUMN k TO x; ALTER TABLE log RENAME COLUMN message TO k; ALTER TABLE log RENAME COLUMN x TO message",
+            "ALTER TABLE log ADD COLUMN more", "ALTER TABLE log RENAME COLUMN n TO number", "ALTER TABLE log RENAME COLUMN id TO number", "ALTER TABLE log RENAME TO journal",
+            "DROP TRIGGER log_index_after_update; DROP TRIGGER log_index_before_update; UPDATE log SET n = 7000 + id", "CREATE INDEX by_k ON log(k)"]
+for sql in HELD:
+    for change in UNDER_IT:
+        for mode in "DELETE", "WAL":
+            if RENAMES:
+                case(a_held_join, "%s, %s, %s" % (HELD.index(sql), change, mode), sql, change, mode)
+
+
+# -- Ids ---------------------------------------------------------------------------------------------
+
+def hidden_ids(files, columns):
+    """A source without INTEGER PRIMARY KEY: what renumbers it is noticed, and what does not is not."""
+    db = make(files.connect(), columns, "k, n")
+    db.execute("DELETE FROM log WHERE n = 5")
+    columns = "rowid, *"
+    believed = lambda db: "reads the whole" not in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")  # noqa: E731
+
+    def is_right(db):
+        for condition in "k = 'key77'", "n = 77", "rowid = 77", "k = 'key77' AND rowid < 1000", "k IN ('key7', 'key2999')":
+            assert same(db, condition, columns=columns) > 0, condition
+    is_right(db)
+    assert believed(db)
+    for sql in "UPDATE log SET k = 'late' WHERE rowid = 9", "UPDATE log SET rowid = -9 WHERE rowid = 8", "INSERT INTO log(rowid, k) VALUES (5, 'late')", \
+               "INSERT INTO log(k) VALUES ('late')":
+        db.execute(sql)
+        same(db, "k = 'late'", columns=columns)
+        same(db, "k = 'key8'", columns=columns)
+    command(db, "merge")
+    is_right(db)
+    if not sqlite3.sqlite_version_info < (3, 27):
+        db.execute("VACUUM INTO ?", (files.file("copy"),))
+        is_right(files.connect(files.file("copy")))
+        assert believed(files.connect(files.file("copy")))
+    db.execute("VACUUM")
+    is_right(db)
+    assert not PLANS_SAY or "rowids may be others" in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")
+    command(db, "merge")
+    assert "rowids may be others" in one(db, "SELECT note FROM log_index_state")
+    is_right(db)
+    for text in "rebuild", "integrity-check":
+        command(db, text)
+    is_right(db)
+    assert believed(db)
+    db.execute("ALTER TABLE log_index RENAME TO aside")
+    db.execute("ALTER TABLE aside RENAME TO log_index")
+    is_right(db)
+    assert believed(db)
+    db.execute("DROP TABLE log_index")
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log_index%'"), 0)
+
+
+for columns in "k TEXT, n INTEGER", "k TEXT, n INTEGER, id INTEGER, UNIQUE (k, n)", "id TEXT PRIMARY KEY, k TEXT, n INTEGER", "id INTEGER PRIMARY KEY DESC, k TEXT, n INTEGER":
+    case(hidden_ids, columns, columns.replace(", UNIQUE (k, n)", "") if "UNIQUE" in columns else columns)
+
+
+@test
+def a_dump_renumbers(files):
+    db = make(files.connect(), "k TEXT, n INTEGER", "k, n")
+    db.execute("DELETE FROM log WHERE rowid % 2")
+    dump = [sql for sql in db.iterdump() if "sqlite_master" not in sql and "writable_schema" not in sql and "CREATE VIRTUAL" not in sql and 'INSERT INTO "log_index" ' not in sql]
+    copy = files.connect(files.file("copy"))
+    copy.executescript("\n".join(dump))
+    execute(copy, "PRAGMA writable_schema = ON", "INSERT INTO sqlite_master(type, name, tbl_name, rootpage, sql) VALUES ('table', 'log_index', 'log_index', 0,"
+            " 'CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n, probes = 20)')")
+    copy.close()
+    copy = files.connect(files.file("copy"))
+    for id in 76, 1500, 2998:
+        expect(same(copy, "k = 'key%d'" % id, columns="rowid, *"), 1)
+
+
+@test
+def no_rowid(files):
+    """Refused, with the way out, when it is made and when it becomes so."""
+    db = files.connect()
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT) WITHOUT ROWID")
+    fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)", "bloom_index: table log has no rowid that can be named", "USING bloom")
+    execute(db, "CREATE TABLE three(rowid, oid, _rowid_, k)")
+    fails(db, "CREATE VIRTUAL TABLE i USING bloom_index(three, k)", "has no rowid that can be named")
+    execute(db, "DROP TABLE log")
+    make(db)
+    execute(db, "DROP TABLE log", "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT) WITHOUT ROWID")
+    fails(db, "SELECT * FROM log_index", "has no rowid that can be named")
+    db.execute("DROP TABLE log_index")
+
+
+@test
+def a_column_takes_the_rowids_name(files):
+    db = make(files.connect(), "k TEXT, n INTEGER", "k, n")
+    if "cannot add" in str(error_of(db, "ALTER TABLE log ADD COLUMN rowid DEFAULT 5")):
+        raise Skip("a column called rowid, which SQLite 3.54 refuses")
+    expect(db.execute("SELECT _rowid_ FROM log_index WHERE k = 'key77'").fetchall(), [(77,)])
+    execute(db, "UPDATE log SET k = 'late' WHERE _rowid_ = 9")
+    expect(db.execute("SELECT _rowid_ FROM log_index WHERE k = 'late'").fetchall(), [(9,)])
+    assert not PLANS_SAY or "rowid has another name" in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")
+    command(db, "rebuild")
+    execute(db, "UPDATE log SET k = 'later' WHERE _rowid_ = 9")
+    expect(db.execute("SELECT _rowid_ FROM log_index WHERE k = 'later'").fetchall(), [(9,)])
+    assert not PLANS_SAY or "reads the whole" not in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")
+
+
+# -- Generated columns -----------------------------------------------------------------------------
+
+def another_version_merged_it(files, kind):
+    """What is computed as it is read may be another value then; what is stored is data."""
+    if sqlite3.sqlite_version_info < (3, 31):
+        raise Skip("generated columns")
+    db = make(files.connect(), "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, g AS (k || '!') " + kind, "g, n")
+    for g in "key77!", "key7!":
+        expect(same(db, "g = ?", g), 1)
+    db.execute("UPDATE log SET k = 'late' WHERE id = 9")
+    expect(same(db, "g = 'late!'"), 1)
+    command(db, "merge")
+    data = one(db, "SELECT data FROM log_index_config")[:-8]
+    expect(struct.unpack_from("<I", data, 12)[0], int("%d%03d%03d" % sqlite3.sqlite_version_info[:3]))
+    db.execute("UPDATE log_index_config SET data = ?", (checksummed(u32(data, 12, 3039004)),))
+    db.close()
+    db = files.connect()
+    expect(same(db, "g = 'key77!'"), 1)
+    why = "another version of SQLite merged it"
+    if PLANS_SAY:
+        expect(why in plan(db, "SELECT * FROM log_index WHERE g = 'x'"), kind == "VIRTUAL")
+        assert why not in plan(db, "SELECT * FROM log_index WHERE n = 5")
+    command(db, "merge")
+    expect(one(db, "SELECT note FROM log_index_state"), "column g is generated, and %s; 'rebuild' repairs it" % why if kind == "VIRTUAL" else None)
+    command(db, "rebuild")
+    expect(one(db, "SELECT note FROM log_index_state"), None)
+    assert why not in plan(db, "SELECT * FROM log_index WHERE g = 'x'")
+    # What this version takes for the same may be another value for another one.
+    db.execute("UPDATE log SET k = k WHERE id = 12")
+    expect(one(db, "SELECT count(*) FROM log_index_changed"), int(kind == "VIRTUAL"))
+
+
+for kind in "VIRTUAL", "STORED":
+    case(another_version_merged_it, kind, kind)
+
+
+# -- What stood in the way ---------------------------------------------------------------------------
+
+@test
+def pragma_is_denied(files):
+    """A program that may only read."""
+    make(files.connect()).close()
+    db = files.connect()
+    allowed = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}
+    db.execute("SELECT 1 FROM log_index").fetchall()  # SQLite asks for leave to connect it, as to create a table
+    db.set_authorizer(lambda action, *rest: sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY)
+    all_same(db)
+    db = files.connect()
+    db.set_authorizer(lambda action, *rest: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_PRAGMA else sqlite3.SQLITE_OK)
+    all_same(db)
+    for sql in "SELECT * FROM log_index WHERE id = 77", "SELECT count(*) FROM log_index", "SELECT k FROM log_index ORDER BY n LIMIT 3":
+        db.execute(sql).fetchall()
+
+
+@test
+def a_table_of_the_users_is_kept(files):
+    db = make(files.connect(), indexed="k")
+    execute(db, "CREATE TABLE log_index_blocks_2(mine)", "INSERT INTO log_index_blocks_2 VALUES (7)", "CREATE TABLE log_index_canary(mine)", "DROP TABLE log_index")
+    expect(sorted(row[0] for row in db.execute("SELECT name FROM sqlite_master")), ["log", "log_index_blocks_2", "log_index_canary"])
+    fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n)", "already exists")
+    expect(one(db, "SELECT mine FROM log_index_blocks_2"), 7)
+
+
+@test
+def names_that_would_be_one(files):
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, a, a_like, covered, note, \"blocks_1\")",
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, a LIKE, a_like, covered, note, blocks_1)", "INSERT INTO log(a_like) VALUES ('x')")
+    command(db, "merge")
+    expect(same(db, "a_like = 'x'"), 1)
+
+
+@test
+def expressions_are_not_deep(files):
+    """16 indexed columns in a program that limits their depth to 10."""
+    api_columns = ", ".join("c%d" % i for i in range(16))
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, %s)" % api_columns, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s)" % api_columns,
+            "INSERT INTO log(c15) VALUES ('x'), ('y')")
+    command(db, "merge")
+    if not hasattr(db, "setlimit"):
+        raise Skip("Python 3.11's setlimit()")
+    db.close()
+    db = files.connect()
+    db.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 10)
+    execute(db, "UPDATE log SET c15 = 'z' WHERE id = 2", "INSERT INTO log(c0) VALUES (1)")
+    expect(one(db, "SELECT count(*) FROM log_index_changed"), 1)
+    expect(same(db, "c15 = 'z'"), 1)
+
+
+@test
+def triggers_are_plain(files):
+    """No words that SQLite 3.8.3 would not read: a file that has them it could not open."""
+    db = make(files.connect())
+    sql = " ".join(row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'"))
+    assert "ON CONFLICT" not in sql, sql
+    assert "OR IGNORE" not in sql, sql
+
+
+if __name__ == "__main__":
+    sys.exit(main())
