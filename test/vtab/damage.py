@@ -83,7 +83,7 @@ def run(seed, options):
         answer = ask(sql)
         if isinstance(answer, str) and not is_standalone and "FROM f" not in sql and "check" not in sql and "merge" not in sql and "f(key)" not in sql:
             raise AssertionError("%r: %s: %s" % (what, sql, answer))
-    if in_transaction:
+    if db.in_transaction:  # a merge that fails half-way takes it back
         db.execute("COMMIT")
     if not is_standalone:
         missed = ask("SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")

