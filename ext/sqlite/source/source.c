@@ -3,7 +3,10 @@
 */
 #include "source.h"
 
+#include <string.h>
+
 #include "../errors.h"
+#include "tokens.h"
 
 /* What a rowid may be called. */
 static const char *const names_of_rowid[] = {"rowid", "_rowid_", "oid"};
@@ -98,14 +101,6 @@ static int read_source_columns(bloom_source *source){
   return bloom_sql_end(row, rc);
 }
 
-const bloom_source_column *bloom_source_column_named(const bloom_source *source, const char *name){
-  int i;
-  for(i=0; i<source->num_columns; i++){
-    if( sqlite3_stricmp(source->columns[i].name, name)==0 ) return &source->columns[i];
-  }
-  return NULL;
-}
-
 /* Finds the column that is the rowid: the one of a PRIMARY KEY that has no index. */
 static int find_source_row_column(bloom_source *source){
   sqlite3_stmt *row;
@@ -142,8 +137,11 @@ int bloom_source_is_rowid_name(const char *name){
 }
 
 const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name){
-  const bloom_source_column *column = bloom_source_column_named(source, name);
-  return column==NULL && bloom_source_is_rowid_name(name) ? source->row_column : column;
+  int i;
+  for(i=0; i<source->num_columns; i++){
+    if( sqlite3_stricmp(source->columns[i].name, name)==0 ) return &source->columns[i];
+  }
+  return bloom_source_is_rowid_name(name) ? source->row_column : NULL;
 }
 
 int bloom_source_equality(
@@ -158,4 +156,54 @@ int bloom_source_equality(
   return bloom_fail_vtab(error, "bloom: column %s of table %s has collation %s, and a filter cannot know which values "
                                 "it takes for equal; it knows BINARY, NOCASE and RTRIM",
                                 column->name, source->name, collation);
+}
+
+/* -- Defaults ----------------------------------------------------------------------------- */
+
+/* Takes the parentheses off that are around all of an expression. */
+static bloom_token without_parentheses(bloom_token token, const char **end){
+  while( token.kind=='(' ){
+    const bloom_token closing = bloom_token_closing(token);
+    if( closing.kind!=')' || closing.text<*end - 1 ) break;
+    for(*end = closing.text; (*end)[-1]==' '; --*end){}
+    token = bloom_token_after(token);
+  }
+  return token;
+}
+
+/* The value of a DEFAULT as SQL: *text is to be freed, NULL if it is no constant. */
+static int constant_default(const char *sql, char **text){
+  const char *end = sql + strlen(sql), *at;
+  const bloom_token token = without_parentheses(bloom_token_first(sql), &end);
+  const bloom_token value = token.kind=='a' && (token.text[0]=='x' || token.text[0]=='X') && token.num_chars==1 ? bloom_token_after(token) : token;
+  *text = NULL;
+  if( strchr("'\"", value.kind) && value.kind && value.text + value.num_chars==end && (value.kind=='\'' || value.text==token.text) ){
+    char *word = value.kind=='"' ? bloom_token_unquoted(value) : NULL;
+    if( value.kind=='"' && word==NULL ) return SQLITE_NOMEM;
+    *text = word ? sqlite3_mprintf("%Q", word) : sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
+    sqlite3_free(word);
+    return *text ? SQLITE_OK : SQLITE_NOMEM;
+  }
+  if( !bloom_token_is(token, "true") && !bloom_token_is(token, "false") ){
+    /* Of these characters nothing can be made but numbers: there are no columns to name. */
+    for(at=token.text; at<end && strchr("0123456789abcdefABCDEFxX.+-", *at); at++){}
+    if( at<end ) return SQLITE_OK;
+  }else if( token.text + token.num_chars<end ){
+    return SQLITE_OK;
+  }
+  *text = sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
+  return *text ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int bloom_source_prepare_default(const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row){
+  char *text = NULL;
+  int rc;
+  *row = NULL;
+  if( column->default_value==NULL || bloom_token_is(bloom_token_first(column->default_value), "null") ) return SQLITE_OK;
+  rc = constant_default(column->default_value, &text);
+  if( rc!=SQLITE_OK || text==NULL ) return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
+  rc = bloom_sql_prepare(source->connection, row, "WITH d(v) AS (SELECT %s) SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT) FROM d"
+                         " UNION ALL SELECT CAST(v AS REAL) FROM d WHERE typeof(v) = 'integer'", text);
+  sqlite3_free(text);
+  return rc==SQLITE_ERROR ? SQLITE_NOTFOUND : rc;
 }

@@ -37,9 +37,6 @@ void bloom_source_free(bloom_source *source);
 ** is none. */
 const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name);
 
-/* The same by the name that it was declared with alone. */
-const bloom_source_column *bloom_source_column_named(const bloom_source *source, const char *name);
-
 /* 1 if a rowid can have this name. */
 int bloom_source_is_rowid_name(const char *name);
 
@@ -48,6 +45,10 @@ int bloom_source_is_rowid_name(const char *name);
 int bloom_source_equality(
   const bloom_source *source, const bloom_source_column *column, bloom_equality *rule, char **error
 );
+
+/* Compiles a SELECT of all that a column's DEFAULT may be stored as, whatever its type; *row is NULL where that is
+** NULL.  SQLITE_NOTFOUND if it is no constant: a number, a text, a BLOB, TRUE or FALSE, in parentheses or not. */
+int bloom_source_prepare_default(const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row);
 
 /* rc, and SQLite's message for it as *error if there is none yet. */
 int bloom_source_failure(sqlite3 *db, int rc, char **error);

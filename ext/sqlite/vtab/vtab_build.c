@@ -193,28 +193,25 @@ int bloom_vtab_drop(const bloom_vtab *vtab){
 
 /* -- Commands ------------------------------------------------------------------------------------ */
 
-/* Of a column that has an index sqlite3_blob writes nothing. */
-static int refuse_indexed_pages(bloom_vtab *vtab){
-  sqlite3_int64 is_indexed = 0;
-  int rc = bloom_sql_integer(vtab->connection, &is_indexed, "SELECT 1 FROM \"%w\".sqlite_master"
-    " WHERE type = 'index' AND tbl_name = %Q COLLATE NOCASE", vtab->schema, vtab->pages);
-  if( rc!=SQLITE_OK || !is_indexed ) return rc;
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has an index, which keeps bloom from writing to it: drop the index first", vtab->pages);
-}
-
-/* Fails if the journal is not the table that CREATE made, or has an index: SQLite drops neither while a statement
-** runs, as this one does. */
-static int refuse_other_journal(bloom_vtab *vtab){
+/* Fails if a table of the filter has an index, or the journal is another table: SQLite drops neither while a
+** statement runs, as this one does, and of a column that has an index sqlite3_blob writes nothing. */
+static int refuse_other_tables(bloom_vtab *vtab){
   char *text = bloom_vtab_journal_text(vtab);
-  sqlite3_int64 num_others = 0;
+  const char *name = NULL;
+  sqlite3_stmt *row = NULL;
   int rc = SQLITE_NOMEM;
   if( text ){
-    rc = bloom_sql_integer(vtab->connection, &num_others, "SELECT count(*) FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE"
-                           " AND type <> 'trigger' AND sql IS NOT 'CREATE TABLE %q'", vtab->schema, vtab->journal, text);
+    rc = bloom_sql_prepare(vtab->connection, &row, "SELECT tbl_name FROM \"%w\".sqlite_master WHERE (type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q))"
+                           " OR (type IN ('table', 'view') AND tbl_name = %Q COLLATE NOCASE AND sql IS NOT 'CREATE TABLE %q')",
+                           vtab->schema, vtab->pages, vtab->journal, vtab->journal, text);
   }
   sqlite3_free(text);
-  if( rc!=SQLITE_OK || num_others==0 ) return rc;
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: table %s has an index, or is not the one that bloom made: drop it, then 'rebuild'", vtab->journal);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &name);
+  if( rc==SQLITE_OK && name ){
+    rc = bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: table %s has an index, or is not the one that bloom made: drop that, then 'rebuild'", name);
+  }
+  return bloom_sql_end(row, rc);
 }
 
 /* Builds the filter from what its triggers say, or, where they do not, from what CREATE said.  What is
@@ -246,8 +243,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
     return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has no source table to rebuild it from", vtab->name);
   }
   rc = refuse_rows_on_their_way(vtab, 0, &vtab->base.zErrMsg);
-  if( rc==SQLITE_OK ) rc = refuse_indexed_pages(vtab);
-  if( rc==SQLITE_OK ) rc = refuse_other_journal(vtab);
+  if( rc==SQLITE_OK ) rc = refuse_other_tables(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( rc==SQLITE_CORRUPT_VTAB ){
     bloom_vtab_forget_message(vtab);

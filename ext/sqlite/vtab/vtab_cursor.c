@@ -236,20 +236,12 @@ int bloom_vtab_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
 
 /* -- Columns --------------------------------------------------------------------------------- */
 
-/* Reads what a column needs, once: headers alone, or everything.  Where it is in doubt nobody needs its bits. */
-static int need_snapshot(vtab_cursor *cursor, int headers_alone){
-  if( cursor->snapshot && (headers_alone || cursor->snapshot->bytes || cursor->is_maybe) ) return SQLITE_OK;
-  bloom_vtab_snapshot_free(cursor->snapshot);
-  cursor->snapshot = NULL;
-  return bloom_vtab_read_snapshot(vtab_of(cursor->base.pVtab), !cursor->is_maybe, headers_alone || cursor->is_maybe, &cursor->snapshot);
-}
-
 int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   vtab_cursor *cursor = cursor_of(base);
   bloom_vtab *vtab = vtab_of(base->pVtab);
   const char *name = vtab->name;
   const int num_parts = bloom_vtab_num_parts(vtab);
-  int rc;
+  int rc = SQLITE_OK;
   if( column<num_parts ){
     /* One value is the whole key. */
     if( cursor->num_values>1 ) sqlite3_result_value(context, cursor->values[column]);
@@ -263,7 +255,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     return SQLITE_OK;
   }
   if( column>BLOOM_VTAB_FILTER ) return SQLITE_OK; /* written only */
-  rc = need_snapshot(cursor, column!=BLOOM_VTAB_EXPECTED_FPR && column!=BLOOM_VTAB_HANDLE && column!=BLOOM_VTAB_FILTER);
+  if( cursor->snapshot==NULL ) rc = bloom_vtab_read_snapshot(vtab, !cursor->is_maybe, &cursor->snapshot);
   if( rc!=SQLITE_OK ) return rc;
   return column==BLOOM_VTAB_HANDLE ? bloom_vtab_snapshot_handle(vtab, cursor->snapshot, context)
                                    : bloom_vtab_snapshot_column(vtab, cursor->snapshot, context, column);

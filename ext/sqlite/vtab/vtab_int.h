@@ -263,14 +263,14 @@ typedef struct bloom_vtab_snapshot {
   bloom_handle *handle;  /* NULL until it was asked for */
   sqlite3_int64 num_keys, num_unmerged;
   int is_full;           /* it has more keys than room */
-  uint8_t *bytes;        /* of all filters; NULL: headers alone were read */
+  uint8_t *bytes;        /* of all filters */
   bloom_filter filters[BLOOM_VTAB_MAX_LAYERS];
   bloom_hash_set unmerged;
   bloom_tuple_reader tuples;
 } bloom_vtab_snapshot;
 
-/* Reads headers alone, or everything; *result is to be freed. */
-int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, int headers_alone, bloom_vtab_snapshot **result);
+/* *result is to be freed. */
+int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapshot **result);
 void bloom_vtab_snapshot_free(bloom_vtab_snapshot *snapshot);
 
 /* The result of a visible column, or of filter. */

@@ -232,23 +232,17 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   return 1;
 }
 
-static int fail_old(bloom_vtab *vtab){
-  const char *name = vtab->quoted_name;
-  if( vtab->args.table==NULL ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, create it again and insert its keys", name, name);
-  }
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create it again with the same "
-                                              "CREATE VIRTUAL TABLE", name, name);
+/* Row 1 of bloom 1.1. */
+static int is_old(bloom_vtab *vtab){
+  uint8_t bytes[8];
+  return bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK && sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0)==SQLITE_OK
+      && memcmp(bytes, "bloomvt1", sizeof(bytes))==0;
 }
 
-/* Sets *is_old to whether the filter is of an older version: 1.1 had row 1, 1.0 a table of its own. */
-static int find_old(bloom_vtab *vtab, sqlite3_int64 *is_old){
-  uint8_t bytes[8];
-  *is_old = bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK && sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0)==SQLITE_OK
-         && memcmp(bytes, "bloomvt1", sizeof(bytes))==0;
-  if( *is_old || vtab->connection->is_running ) return SQLITE_OK;
-  return bloom_sql_integer(vtab->connection, is_old, "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table'"
-    " AND name = '%q_config' COLLATE NOCASE AND sql LIKE '%%(format INTEGER PRIMARY KEY, is_following, %%)'", vtab->schema, vtab->name);
+static int fail_old(bloom_vtab *vtab){
+  const char *name = vtab->quoted_name;
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create it again with %s", name, name,
+                         vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
 }
 
 int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
@@ -269,12 +263,10 @@ int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
 }
 
 int bloom_vtab_read_layout(bloom_vtab *vtab){
-  sqlite3_int64 is_old = 0;
-  int rc = bloom_vtab_move_reader(vtab, 1, BLOOM_LAYOUT_BYTES);
+  const int rc = bloom_vtab_move_reader(vtab, 1, BLOOM_LAYOUT_BYTES);
   if( rc==SQLITE_OK ) return bloom_vtab_take_layout(vtab, vtab->reader);
-  if( rc==SQLITE_NOTFOUND ) rc = find_old(vtab, &is_old);
-  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
-  return is_old ? fail_old(vtab) : bloom_vtab_damaged(vtab, "its layout");
+  if( rc!=SQLITE_NOTFOUND ) return bloom_vtab_failure(vtab, rc);
+  return is_old(vtab) ? fail_old(vtab) : bloom_vtab_damaged(vtab, "its layout");
 }
 
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){

@@ -60,7 +60,7 @@ static int take_header(page_reader *reader, sqlite3_int64 row, sqlite3_int64 *nu
   return SQLITE_OK;
 }
 
-static int read_layer(page_reader *reader, int layer, int headers_alone){
+static int read_layer(page_reader *reader, int layer){
   const bloom_vtab_layout *layout = &reader->snapshot->layout;
   const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
   const sqlite3_int64 first_row = bloom_vtab_first_row(layout, layer);
@@ -72,8 +72,7 @@ static int read_layer(page_reader *reader, int layer, int headers_alone){
     const int page_bytes = bloom_vtab_page_bytes(layout, layer, page), block_bytes = page_bytes - BLOOM_HEADER_BYTES;
     rc = bloom_vtab_move_reader(reader->vtab, first_row + (sqlite3_int64)page, page_bytes);
     if( rc==SQLITE_OK ) rc = take_header(reader, first_row + (sqlite3_int64)page, &num_filled);
-    if( headers_alone || rc!=SQLITE_OK ) continue;
-    rc = make_room(reader, (size_t)block_bytes);
+    if( rc==SQLITE_OK ) rc = make_room(reader, (size_t)block_bytes);
     if( rc==SQLITE_OK ) rc = sqlite3_blob_read(reader->vtab->reader, reader->snapshot->bytes + reader->num_bytes, block_bytes, BLOOM_HEADER_BYTES);
     reader->num_bytes += (size_t)block_bytes;
   }
@@ -95,16 +94,16 @@ static void set_filters(const page_reader *reader){
 }
 
 /* Reads what of the journal is needed. */
-static int read_unmerged(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, int headers_alone){
+static int read_unmerged(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot){
   int is_intact = 1, rc = bloom_vtab_count_unmerged(vtab, &snapshot->num_unmerged);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
-  if( rc==SQLITE_OK && !headers_alone ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
+  if( rc==SQLITE_OK ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
   snapshot->is_broken = !is_intact;
   snapshot->is_maybe |= !is_intact;
   return rc;
 }
 
-int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, int headers_alone, bloom_vtab_snapshot **result){
+int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapshot **result){
   page_reader reader = {.vtab = vtab};
   bloom_vtab_snapshot *snapshot;
   int layer, rc = bloom_vtab_read_layout(vtab);
@@ -120,10 +119,10 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, int headers_alone
     bloom_encoding_parquet.writer->shape(snapshot->layout.layers[layer].num_blocks, 8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
     reader.max_bytes += reader.shapes[layer].num_bytes;
   }
-  if( vtab->args.table && is_certain ) rc = read_unmerged(vtab, snapshot, headers_alone);
-  for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++) rc = read_layer(&reader, layer, headers_alone);
+  if( vtab->args.table && is_certain ) rc = read_unmerged(vtab, snapshot);
+  for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++) rc = read_layer(&reader, layer);
   if( rc==SQLITE_OK ){
-    if( !headers_alone ) set_filters(&reader);
+    set_filters(&reader);
     *result = snapshot;
     return SQLITE_OK;
   }
@@ -286,7 +285,7 @@ static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
   bloom_vtab_snapshot *snapshot = NULL;
   sqlite3_int64 num_keys = 0, num_missed = 0;
   int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_snapshot(vtab, is_certain, is_quick, &snapshot);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_snapshot(vtab, is_certain, &snapshot);
   if( rc==SQLITE_OK && snapshot->is_maybe ){
     rc = find_note(vtab, snapshot, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);

@@ -22,74 +22,16 @@ static int refuse_column(const bloom_source *source, const bloom_source_column *
                                 "END; and the same AFTER UPDATE", column->name, source->name, what, source->name, column->name);
 }
 
-/* Takes the parentheses off that are around all of an expression. */
-static bloom_token without_parentheses(bloom_token token, const char **end){
-  while( token.kind=='(' ){
-    const bloom_token closing = bloom_token_closing(token);
-    if( closing.kind!=')' || closing.text<*end - 1 ) break;
-    for(*end = closing.text; (*end)[-1]==' '; --*end){}
-    token = bloom_token_after(token);
-  }
-  return token;
-}
-
-/* The value of a DEFAULT as SQL: a number, a text, a BLOB, TRUE or FALSE, in parentheses or not.  *text is to be
-** freed, NULL if it is none of these. */
-static int constant_default(const char *sql, char **text){
-  const char *end = sql + strlen(sql), *at;
-  const bloom_token token = without_parentheses(bloom_token_first(sql), &end);
-  const bloom_token value = token.kind=='a' && (token.text[0]=='x' || token.text[0]=='X') && token.num_chars==1 ? bloom_token_after(token) : token;
-  *text = NULL;
-  if( strchr("'\"", value.kind) && value.kind && value.text + value.num_chars==end && (value.kind=='\'' || value.text==token.text) ){
-    char *word = value.kind=='"' ? bloom_token_unquoted(value) : NULL;
-    if( value.kind=='"' && word==NULL ) return SQLITE_NOMEM;
-    *text = word ? sqlite3_mprintf("%Q", word) : sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
-    sqlite3_free(word);
-    return *text ? SQLITE_OK : SQLITE_NOMEM;
-  }
-  if( !bloom_token_is(token, "true") && !bloom_token_is(token, "false") ){
-    /* Of these characters nothing can be made but numbers: there are no columns to name. */
-    for(at=token.text; at<end && strchr("0123456789abcdefABCDEFxX.+-", *at); at++){}
-    if( at<end ) return SQLITE_OK;
-  }else if( token.text + token.num_chars<end ){
-    return SQLITE_OK;
-  }
-  *text = sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
-  return *text ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-/* Compiles a SELECT of all that a DEFAULT may be stored as, whatever the column's type; *row is NULL where that
-** is NULL. */
-static int prepare_default(const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row, char **error){
-  char *text = NULL;
-  int rc, is_constant;
-  *row = NULL;
-  if( column->default_value==NULL || bloom_token_is(bloom_token_first(column->default_value), "null") ) return SQLITE_OK;
-  rc = constant_default(column->default_value, &text);
-  is_constant = text!=NULL;
-  if( rc==SQLITE_OK && text ){
-    rc = bloom_sql_prepare(source->connection, row, "WITH d(v) AS (SELECT %s) SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT) FROM d"
-                           " UNION ALL SELECT CAST(v AS REAL) FROM d WHERE typeof(v) = 'integer'", text);
-  }
-  sqlite3_free(text);
-  if( rc==SQLITE_ERROR || (rc==SQLITE_OK && !is_constant) ){
-    rc = refuse_column(source, column, "has a DEFAULT that is no constant, which OR REPLACE may store after triggers have run", error);
-  }
-  return rc;
-}
-
 int bloom_vtab_add_default(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch){
   sqlite3_stmt *row;
   bloom_combined_hashes hashes;
-  char *error = NULL;
   int rc;
   if( args->num_columns>1 ) return SQLITE_OK;
-  rc = prepare_default(source, bloom_source_column_named(source, args->columns[0]), &row, &error);
+  rc = bloom_source_prepare_default(source, bloom_source_find(source, args->columns[0]), &row);
   while( rc==SQLITE_OK && row && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     rc = bloom_hashes_of_key(&batch->layout->rules, NULL, (bloom_key_values){.value = sqlite3_column_value(row, 0)}, 0, &hashes);
     if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, &hashes);
   }
-  sqlite3_free(error);
   return bloom_sql_end(row, rc);
 }
 
@@ -116,7 +58,10 @@ static int find_key_column(const bloom_source *source, char **name, const bloom_
 /* Fails where the DEFAULT cannot be foreseen, and notes what it is. */
 static int check_default(const bloom_source *source, const bloom_source_column *column, bloom_vtab_layout *layout, char **error){
   sqlite3_stmt *row;
-  int rc = prepare_default(source, column, &row, error);
+  int rc = bloom_source_prepare_default(source, column, &row);
+  if( rc==SQLITE_NOTFOUND ){
+    rc = refuse_column(source, column, "has a DEFAULT that is no constant, which OR REPLACE may store after triggers have run", error);
+  }
   if( rc==SQLITE_OK && row && layout->rules.num_columns>1 ){
     rc = refuse_column(source, column, "has a DEFAULT, which OR REPLACE may store after triggers have run, and cannot be in a key of "
                                        "several columns", error);
