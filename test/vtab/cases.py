@@ -177,7 +177,7 @@ def note(db, filter_="f"):
 
 def mark(db, filter_, key):
     """A parameter for the key; of a filter over two columns a text alone is a tuple's first value."""
-    is_pair = isinstance(key, str) and db.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE name = 'key_2'", [bare(filter_)[1:-1].replace('""', '"')]).fetchone()
+    is_pair = isinstance(key, str) and error_of(db, "SELECT key_2 FROM %s LIMIT 0" % filter_) is None
     return "bloom_tuple(?, 0)" if is_pair else "?"
 
 
