@@ -481,10 +481,11 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   if( rc!=SQLITE_OK || !is_equal || !layout.has_covered || layout.is_dirty ) return rc;
   rc = intervals_add(&both, all.first, layout.covered);
   if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &both, &covered);
-  for(i=0; i<plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
-    const index_condition condition = plan->conditions[i];
-    if( index_is_on_id(condition.kind) || condition.is_opaque ) continue;
-    rc = candidates_narrow(index, &layout, condition, args[i], &covered, &is_none);
+  /* Keys first, which leave less. */
+  for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
+    const index_condition condition = plan->conditions[i % plan->num_conditions];
+    if( index_is_on_id(condition.kind) || condition.is_opaque || index_is_pattern(condition.kind)!=(i>=plan->num_conditions) ) continue;
+    rc = candidates_narrow(index, &layout, condition, args[i % plan->num_conditions], &covered, &is_none);
   }
   if( is_none ) intervals->num_intervals = 0;
   else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, &layout, &covered);

@@ -237,7 +237,7 @@ int index_locate(bloom_index *index);
 /* -- index_layout.c ---------------------------------------------------------------- */
 
 /* The sizes of groups between full ones and units that are groups by themselves: each is
-** at least twice the next. */
+** at least three times the next. */
 #define INDEX_MAX_SIZES 9
 
 typedef struct index_key_layout {
@@ -262,7 +262,7 @@ typedef struct index_layout {
   sqlite3_int64 covered; /* rows up to this id are in blocks, or noted as changed */
   uint64_t num_rows;     /* that went into blocks */
   uint64_t num_built;    /* the same when all blocks were made last */
-  sqlite3_int64 first;   /* the lowest id then */
+  sqlite3_int64 first;   /* no merged row has a lower id */
   uint32_t num_probes;   /* of a key */
   uint64_t number;       /* drawn at random when all blocks are made again */
   index_key_layout keys[INDEX_MAX_KEYS];
