@@ -2,7 +2,8 @@
 # A table and its bloom_index, side by side: sh test/index/run.sh [--long]
 #
 # model.py changes tables at random and asks both the same; real_data.py searches texts of the
-# system; regexps.py asks those who match regular expressions whether a text has what is required; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
+# system; regexps.py asks those who match regular expressions whether a text has what is required, and
+# regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
 # identity.py puts other files under statements that are held; writers.py and damage.py have a
 # case for each thing that fell once; schemas.py changes the source's schema; steps.py counts how much is read; faults.sql is for
 # test/vtab/faults.c, which fails memory, disk and what else there is.  --long: 200,000 queries and 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.

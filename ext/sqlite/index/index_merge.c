@@ -49,7 +49,7 @@ int index_add_value(const bloom_index *index, const index_layout *layout, const 
   bloom_key_hashes hashes;
   int i, rc;
   if( index->config.keys[key].is_like ){
-    index_like_add(weights->of_key[key], value, block);
+    index_like_add(&index->config.keys[key], weights->of_key[key], value, block);
     return SQLITE_OK;
   }
   rc = bloom_insert_hashes(&bloom_encoding_parquet, index->config.keys[key].equality, value, &hashes);
