@@ -215,23 +215,6 @@ for mode in "DELETE", "WAL":
         case(backup, "%s, %s" % (mode, holds), mode, holds)
 
 
-@test
-def vacuum_with_statements_held(files):
-    """VACUUM moves every page of the file, with another page size, and by another connection."""
-    a = make_file(files, "a", "ada", num_keys=5000)
-    db, other = files.connect(a), files.connect(a)
-    look(db, "main", "ada", True)
-    for page_size in 8192, 512, 65536, 1024:
-        execute(other, "PRAGMA page_size = %d" % page_size, "VACUUM")
-        db.execute("INSERT INTO t VALUES (?)", ("size %d" % page_size,))
-        no_false_negative(db)
-        other.execute("INSERT INTO t VALUES (?)", ("other %d" % page_size,))
-        no_false_negative(db)
-        db.execute("VACUUM")
-        no_false_negative(other)
-    is_whole_on_disk(files, a)
-
-
 # -- Two filters of one name ------------------------------------------------------------------------
 
 @test
@@ -245,39 +228,6 @@ def made_again_after_rollback_to(files):
     no_false_negative(db)
     db.close()
     is_whole_on_disk(files, files.path)
-
-
-@test
-def two_filters_change_names(files):
-    make_file(files, "db", "ada")
-    db = files.connect()
-    db.execute("CREATE TABLE u(k TEXT)")
-    fill(db, 50, "eve", "u(k)")
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(u, k)")
-    look(db, "main", "ada", True)
-    expect(len(lookups(db, "g", ["eve1", "eve2"])), 2)
-    execute(db, "BEGIN", "INSERT INTO t VALUES ('one')", "INSERT INTO u VALUES ('two')")
-    for sql in "ALTER TABLE f RENAME TO h", "ALTER TABLE g RENAME TO f", "ALTER TABLE h RENAME TO g":
-        db.execute(sql)
-    execute(db, "INSERT INTO t VALUES ('three')", "INSERT INTO u VALUES ('four')")
-    no_false_negative(db, "SELECT k FROM t", "g")
-    no_false_negative(db, "SELECT k FROM u", "f")
-    db.execute("COMMIT")
-    is_whole(db, "SELECT k FROM t", "g")
-    is_whole(db, "SELECT k FROM u", "f")
-    # Each has triggers named after the other, and has to make its own again beside them.
-    for t, f in ("t", "g"), ("u", "f"):
-        texts = [sql for sql, in db.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?", (t,))]
-        for sql in ["CREATE TABLE new(k TEXT)", "INSERT INTO new SELECT k FROM " + t, "DROP TABLE " + t, "ALTER TABLE new RENAME TO " + t] + texts:
-            db.execute(sql)
-        db.execute("INSERT INTO %s(%s) VALUES ('rebuild')" % (f, f))
-        expect(db.execute("SELECT note FROM " + f).fetchone()[0], None)
-    db.execute("CREATE VIRTUAL TABLE h USING bloom(t, k)")
-    is_whole(db, "SELECT k FROM t", "h")
-    is_whole(db, "SELECT k FROM u", "f")
-    for f in "f", "g", "h":
-        db.execute("DROP TABLE " + f)
-    expect(db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall(), [])
 
 
 # -- A merge by one, look-ups by others --------------------------------------------------------------------
