@@ -5,13 +5,14 @@
 -- product; replace the names, one condition for each dimension.  Needs the fact
 -- table before it.
 --
--- For one question no table is needed, the query can build its filters:
+-- For one question no table is needed, the query makes its filters, which answer as = does,
+-- whatever the keys' types:
 --
---   SELECT sum(amount) FROM sales AS s
---   JOIN customer AS c ON c.id = s.customer_id JOIN product AS p ON p.id = s.product_id
---   WHERE bloom_may_contain((SELECT bloom_open(bloom_build(id)) FROM customer WHERE country = 'NZ'), s.customer_id)
---     AND bloom_may_contain((SELECT bloom_open(bloom_build(id)) FROM product WHERE is_organic), s.product_id)
---     AND c.country = 'NZ' AND p.is_organic;
+--   WITH c AS MATERIALIZED (SELECT id FROM customer WHERE country = 'NZ'),
+--        p AS MATERIALIZED (SELECT id FROM product WHERE is_organic)
+--   SELECT sum(amount) FROM sales AS s JOIN c ON c.id = s.customer_id JOIN p ON p.id = s.product_id
+--   WHERE bloom_may_contain((SELECT bloom_filter(id) FROM c), s.customer_id)
+--     AND bloom_may_contain((SELECT bloom_filter(id) FROM p), s.product_id);
 --
 -- Conditions on sales alone that are cheap come first, then the filter that
 -- drops most rows, and so on: SQLite tests them in this order.  Leave out the

@@ -31,6 +31,11 @@ model_of_3_54_1() {
     LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/vtab/model.py --load ./bloom.so --statements 1000000 --seed "$(date +%s)"
 }
 
+joins_of_3_54_1() {
+  sh test/lib/build_sqlite.sh 3.54.1 &&
+    LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/sql/joins.py --joins 20000
+}
+
 # What is not run keeps the row that it has.
 long() {
   for word in ${words:-"$1"}; do
@@ -57,6 +62,8 @@ long 'make test'                                          sh test/run.sh --made
 long 'static analysis'                                    sh test/quality/static_analysis/run.sh
 long 'coverage'                                           sh test/quality/coverage/run.sh
 long 'mutation: a sample of the small changes to ext'     "$PYTHON" test/quality/mutation/mutate.py --limit 100 --minutes 15
+long 'joins behind bloom_filter, 20,000'                  "$PYTHON" test/sql/joins.py --joins 20000
+long 'joins behind bloom_filter, by SQLite 3.54.1'        joins_of_3_54_1
 long 'filters that stay up to date, for minutes'     sh test/vtab/run.sh --long
 long 'their random worlds, by SQLite 3.54.1'              model_of_3_54_1
 long 'bloom_index beside its table, 200,000 queries'      sh test/index/run.sh --long

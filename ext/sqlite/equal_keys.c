@@ -3,30 +3,25 @@
 */
 #include "equal_keys.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "../core/bytes.h"
 #include "key.h"
 #include "source/equality.h"
 
-/* Below this 15 digits, the least that SQLite writes by itself, are all digits of an
-** integer. */
-#define MIN_CUT_INTEGER ((int64_t)1000000000000000)
+/* SQLite writes a REAL with 15 digits or more, unless told otherwise: below this they are all digits
+** of an integer. */
+#define MIN_CUT_INTEGER 1e15
 
-/* Decimals of at most ten digits, four of them behind the point, which every SQLite reads as
-** the nearest REAL. */
-#define SHORT_DECIMAL_SCALE 1e4
-#define MAX_SHORT_DECIMAL   1e10
-
-/* REALs beyond may be infinite when they are rounded. */
-#define MAX_CUT_REAL 1e308
+/* REALs with the same 15 digits are at most 90 steps from one to the next REAL apart, a text and what
+** it is read as 45 and a few for what SQLite's reading is wrong by.  So REALs are stored by their
+** cell, and asked for by all cells that are near. */
+#define MAX_STEPS     128
+#define CELL_STEPS_LG 11
 
 void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db){
-  const int num_digits = bloom_db_real_digits(db);
-  *kinds = (bloom_equal_kinds){
-    .has_odd_digits = num_digits!=15 && num_digits!=17,
-    .cuts_reals = num_digits==15 && sqlite3_libversion_number()<3052000,
-  };
+  *kinds = (bloom_equal_kinds){.has_few_digits = bloom_db_real_digits(db)<15};
 }
 
 /* ---- Texts --------------------------------------------------------------------------- */
@@ -104,7 +99,7 @@ static uint64_t hash_of_text(const uint8_t *text, size_t num_bytes){
 /* Digits that are at most so many are a small integer. */
 #define MAX_SMALL_DIGITS 15
 
-int bloom_equal_plain_hash(const uint8_t *text, size_t num_bytes, uint64_t *hash){
+int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash){
   folded_text folded;
   if( num_bytes<=MAX_SMALL_DIGITS && text[0]>='0' && text[0]<='9' ){
     int64_t integer = 0;
@@ -136,55 +131,84 @@ static int read_integer(const uint8_t *text, size_t num_bytes, int64_t *integer)
   return 1;
 }
 
-/* ---- Values ------------------------------------------------------------------------------ */
+/* ---- REALs ------------------------------------------------------------------------------- */
 
-/* All that a value may be compared as. */
-typedef struct equal_forms {
-  char is_integer, is_real, is_text;
-  char is_large_real;
-  char has_text; /* a REAL that another type may find by its text alone */
+/* A REAL's place among all of its sign, from 0 on. */
+static uint64_t steps_of(double real){
+  uint64_t bits;
+  memcpy(&bits, &real, sizeof(bits));
+  return bits & INT64_MAX;
+}
+
+/* The cell of a place.  REALs of few binary digits are in the middle of theirs. */
+static uint64_t cell_of(uint64_t steps){
+  return (steps + (1 << (CELL_STEPS_LG-1))) >> CELL_STEPS_LG;
+}
+
+static uint64_t first_cell(uint64_t steps){
+  return cell_of(steps>MAX_STEPS ? steps - MAX_STEPS : 0);
+}
+
+static uint64_t last_cell(uint64_t steps){
+  return cell_of(steps + MAX_STEPS);
+}
+
+static uint64_t hash_of_cell(double real, uint64_t cell){
+  return ~bloom_parquet_hash_int64((int64_t)(cell | (uint64_t)(real<0) << 63));
+}
+
+/* Returns 1 and sets *integer if a REAL is a small integer, or so near to one that it may be
+** written as it. */
+static int is_near_integer(double real, int64_t *integer){
+  uint64_t steps, integer_steps;
+  if( bloom_real_is_integer(real, integer) ) return !bloom_is_large_integer(*integer);
+  /* From 2^52 on all are integers. */
+  if( !(real>-0x1p52 && real<0x1p52) ) return 0;
+  *integer = (int64_t)(real<0 ? real - 0.5 : real + 0.5);
+  steps = steps_of(real);
+  integer_steps = steps_of((double)*integer);
+  return steps + MAX_STEPS>=integer_steps && steps<=integer_steps + MAX_STEPS;
+}
+
+/* 1 if its INTEGER tells all of a REAL. */
+static int is_whole(double real){
   int64_t integer;
-  uint64_t real_hash, text_hash;
-} equal_forms;
+  return real>-MIN_CUT_INTEGER && real<MIN_CUT_INTEGER && bloom_real_is_integer(real, &integer);
+}
+
+int bloom_equal_plain_real(double real, uint64_t *hash){
+  const uint64_t steps = steps_of(real), cell = first_cell(steps);
+  int64_t integer;
+  if( is_near_integer(real, &integer) ){
+    *hash = bloom_parquet_hash_int64(integer);
+    return is_whole(real);
+  }
+  *hash = hash_of_cell(real, cell);
+  return cell==last_cell(steps) && real>-(double)BLOOM_LARGE_INTEGER && real<(double)BLOOM_LARGE_INTEGER;
+}
 
 static int is_large_real(double real){
   return real>=(double)BLOOM_LARGE_INTEGER || real<=-(double)BLOOM_LARGE_INTEGER;
 }
 
-/* 1 if the text of a REAL is surely read as that REAL again. */
-static int is_read_back(double real){
-  const double scaled = real * SHORT_DECIMAL_SCALE;
+/* ---- Values ------------------------------------------------------------------------------ */
+
+/* All that a value may be compared as. */
+typedef struct equal_forms {
+  char is_integer, is_real, is_text;
   int64_t integer;
-  if( bloom_real_is_integer(real, &integer) ) return integer>-MIN_CUT_INTEGER && integer<MIN_CUT_INTEGER;
-  if( !(scaled>-MAX_SHORT_DECIMAL && scaled<MAX_SHORT_DECIMAL) ) return 0;
-  return (double)(int64_t)(scaled + (scaled<0 ? -0.5 : 0.5)) / SHORT_DECIMAL_SCALE==real;
+  double real;
+  uint64_t text_hash;
+} equal_forms;
+
+static void set_real(equal_forms *forms, double real){
+  forms->is_integer = (char)is_near_integer(real, &forms->integer);
+  forms->is_real = !is_whole(real);
+  forms->real = real;
 }
 
-/* 1 if a REAL is known by its 15 digits. */
-static int is_cut(const bloom_equal_kinds *kinds, double real){
-  return kinds->cuts_reals && real>=-MAX_CUT_REAL && real<=MAX_CUT_REAL;
-}
-
-/* The hash of a number.  Where SQLite writes 15 digits, REALs are equal to TEXT affinity if these are,
-** and so they are known by them. */
-static uint64_t hash_of_real(const bloom_equal_kinds *kinds, double real){
-  uint64_t bits;
-  int64_t integer;
-  int is_exact;
-  if( is_cut(kinds, real) && !is_read_back(real) ) real = bloom_real_of_15_digits(real, &is_exact);
-  if( bloom_real_is_integer(real, &integer) && !bloom_is_large_integer(integer) ) return bloom_parquet_hash_int64(integer);
-  memcpy(&bits, &real, sizeof(bits));
-  return ~bloom_parquet_hash_int64((int64_t)bits);
-}
-
-static void set_real(const bloom_equal_kinds *kinds, equal_forms *forms, double real){
-  forms->is_integer = bloom_real_is_integer(real, &forms->integer) && !bloom_is_large_integer(forms->integer);
-  forms->is_real = !forms->is_integer || !is_read_back(real);
-  if( forms->is_real ) forms->real_hash = hash_of_real(kinds, real);
-  forms->is_large_real = (char)is_large_real(real);
-}
-
-/* A TEXT beyond 2^53 that is written as a REAL is both, since an index may have it as one. */
+/* A TEXT beyond 2^53 that is written as a REAL may be an INTEGER to versions that read as far as a
+** NUL.  A number is known by its text only where a REAL may be. */
 static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_value *value){
   const uint8_t *text = sqlite3_value_text(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
@@ -193,14 +217,16 @@ static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_
     forms->is_integer = 1;
     return SQLITE_OK;
   }
+  if( bloom_bytes_may_be_number(text, num_bytes) ){
+    set_real(forms, sqlite3_value_double(value));
+    if( is_large_real(forms->real) ){
+      forms->is_integer = 1;
+      forms->integer = sqlite3_value_int64(value);
+    }
+    if( !kinds->has_few_digits ) return SQLITE_OK;
+  }
   forms->is_text = 1;
   forms->text_hash = hash_of_text(text, num_bytes);
-  if( !bloom_bytes_may_be_number(text, num_bytes) ) return SQLITE_OK;
-  set_real(kinds, forms, sqlite3_value_double(value));
-  if( forms->is_large_real ){
-    forms->is_integer = 1;
-    forms->integer = sqlite3_value_int64(value);
-  }
   return SQLITE_OK;
 }
 
@@ -208,7 +234,7 @@ static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_
 static int set_text_of_real(equal_forms *forms, sqlite3_value *value){
   const uint8_t *text = sqlite3_value_text(value);
   if( text==NULL ) return SQLITE_NOMEM;
-  forms->has_text = 1;
+  forms->is_text = 1;
   forms->text_hash = hash_of_text(text, (size_t)sqlite3_value_bytes(value));
   return SQLITE_OK;
 }
@@ -236,32 +262,35 @@ static void push_stored(bloom_equal_kinds *kinds, const equal_forms *forms, bloo
     if( bloom_is_large_integer(forms->integer) ) kinds->has_large_integer = 1;
   }
   if( forms->is_real ){
-    push_equal(hashes, forms->real_hash);
-    if( forms->is_large_real ) kinds->has_large_real = 1;
+    push_equal(hashes, hash_of_cell(forms->real, cell_of(steps_of(forms->real))));
+    if( is_large_real(forms->real) ) kinds->has_large_real = 1;
   }
-  if( forms->is_text || forms->has_text ) push_equal(hashes, forms->text_hash);
-  if( forms->is_text ) kinds->has_text = 1;
-  if( forms->has_text ) kinds->has_real_text = 1;
+  if( forms->is_text ){
+    push_equal(hashes, forms->text_hash);
+    kinds->has_text = 1;
+  }
+}
+
+static void push_cells(bloom_equal_hashes *hashes, double real){
+  const uint64_t steps = steps_of(real);
+  push_equal(hashes, hash_of_cell(real, first_cell(steps)));
+  push_equal(hashes, hash_of_cell(real, last_cell(steps)));
 }
 
 static void push_asked(const bloom_equal_kinds *kinds, const equal_forms *forms, bloom_equal_hashes *hashes){
   if( forms->is_integer ) push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
   if( forms->is_real ){
-    push_equal(hashes, forms->real_hash);
-    hashes->is_maybe = kinds->has_large_integer && forms->is_large_real;
+    push_cells(hashes, forms->real);
+    hashes->is_maybe = kinds->has_large_integer && is_large_real(forms->real);
   }else if( forms->is_integer && bloom_is_large_integer(forms->integer) && kinds->has_large_real ){
-    push_equal(hashes, hash_of_real(kinds, (double)forms->integer));
+    push_cells(hashes, (double)forms->integer);
   }
-  /* A TEXT that is a number is known by that, but to REALs that are known by their texts. */
-  if( forms->has_text || (forms->is_text && (hashes->num_hashes==0 || kinds->has_real_text)) ){
-    push_equal(hashes, forms->text_hash);
-  }
+  if( forms->is_text ) push_equal(hashes, forms->text_hash);
 }
 
 int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes){
   const int type = sqlite3_value_type(value);
   equal_forms forms = {.is_integer = 0};
-  double real;
   int rc = SQLITE_OK;
   hashes->num_hashes = hashes->is_maybe = 0;
   switch( type ){
@@ -272,10 +301,10 @@ int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value 
       forms.integer = sqlite3_value_int64(value);
       break;
     case SQLITE_FLOAT:
-      real = sqlite3_value_double(value);
-      set_real(kinds, &forms, real);
-      /* It takes long to write a REAL: only if there is a text to find. */
-      if( (!is_query || kinds->has_text) && (kinds->has_odd_digits || !(is_read_back(real) || is_cut(kinds, real))) ){
+      set_real(&forms, sqlite3_value_double(value));
+      /* The text of infinity is no number.  It takes long to write a REAL: only if there is a text
+      ** to find. */
+      if( (!is_query || kinds->has_text) && (kinds->has_few_digits || !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX)) ){
         rc = set_text_of_real(&forms, value);
       }
       break;

@@ -8,19 +8,18 @@
 ** RTRIM, one hash that one is stored by is one that the other is asked for by:
 **
 **   INTEGER   its hash
-**   REAL      as the INTEGER that it is equal to, or by its 8 bytes; where its text may be
-**             another number, by that text, too
-**   TEXT      as the INTEGER that it is to numeric affinity ('01', ' 1'); or as the number
-**             ('1.0', '1e3') and as the text; or as the text
-**   BLOB      by its bytes
+**   REAL      the INTEGER that it is equal to, or near to; others, and those of 16 digits, their
+**             cell: TEXT affinity compares REALs by their texts, which may have 15 digits
+**   TEXT      the INTEGER that it is to numeric affinity ('01', ' 1'), or the REAL ('1.0', '1e3');
+**             or the text
+**   BLOB      its bytes
 **
 ** A text is hashed without the blanks at its end, its ASCII letters small, as far as its first
 ** NUL: NOCASE compares no further.  An index on a REAL column is searched for the REAL next to
 ** an INTEGER beyond 2^53, so such numbers are asked for as REALs, too, or may be there.
 **
-** Where a filter has no key of some kind, nothing is asked for its sake.  How REALs are
-** written and decimals are read is for the SQLite that runs to say, which is the same
-** for all keys of a statement.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
+** How REALs are written and decimals are read is for the SQLite that runs to say, which is the
+** same for all keys of a statement.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
 */
 #ifndef BLOOM_SQLITE_EQUAL_KEYS_H
 #define BLOOM_SQLITE_EQUAL_KEYS_H
@@ -28,18 +27,16 @@
 #include "../core/parquet/hash.h"
 #include "sqlite_api.h"
 
-/* What the keys of a filter are: what is looked for depends on it.  Zeros: no key yet. */
+/* What the keys of a filter are: nothing is asked for the sake of what is not there. */
 typedef struct bloom_equal_kinds {
-  char has_text;          /* a TEXT that is stored as one */
-  char has_real_text;     /* a REAL that is stored by its text, too */
+  char has_text;          /* that is no number */
   char has_large_integer; /* beyond 2^53 */
   char has_large_real;    /* beyond 2^53 */
-  char has_odd_digits;      /* the application chose how many digits REALs are written with */
-  char cuts_reals;          /* before 3.52 a REAL's text has 15 digits, and TEXT affinity compares by it */
+  char has_few_digits;    /* the application has SQLite write REALs with fewer than 15 digits */
 } bloom_equal_kinds;
 
-/* A TEXT, or a REAL, is an INTEGER, a REAL and a text at most. */
-#define BLOOM_MAX_EQUAL_HASHES 3
+/* An INTEGER, two cells and a text at most. */
+#define BLOOM_MAX_EQUAL_HASHES 4
 
 typedef struct bloom_equal_hashes {
   int num_hashes; /* 0: NULL, which is no key */
@@ -63,11 +60,15 @@ static inline int bloom_is_large_integer(int64_t integer){
 
 /* Returns 1 and sets *hash if a TEXT has one hash: it is few digits alone, or no number and
 ** without NULs.  A NUL stands behind it.  *hash is spoilt if it returns 0. */
-int bloom_equal_plain_hash(const uint8_t *text, size_t num_bytes, uint64_t *hash);
+int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash);
+
+/* The same of a REAL that is an integer, or far from any and from other cells; if REALs are
+** written with 15 digits at least. */
+int bloom_equal_plain_real(double real, uint64_t *hash);
 
 /* Returns 1 and sets *hash if that is the one hash, stored and asked, of a value of this type:
 ** most values' case.  Inline because it runs once a row. */
-static inline int bloom_has_one_hash(int type, sqlite3_value *value, uint64_t *hash){
+static inline int bloom_has_one_hash(const bloom_equal_kinds *kinds, int type, sqlite3_value *value, uint64_t *hash){
   if( type==SQLITE_INTEGER ){
     const int64_t integer = sqlite3_value_int64(value);
     *hash = bloom_parquet_hash_int64(integer);
@@ -75,8 +76,9 @@ static inline int bloom_has_one_hash(int type, sqlite3_value *value, uint64_t *h
   }
   if( type==SQLITE_TEXT ){
     const uint8_t *text = sqlite3_value_text(value);
-    return text && bloom_equal_plain_hash(text, (size_t)sqlite3_value_bytes(value), hash);
+    return text && bloom_equal_plain_text(text, (size_t)sqlite3_value_bytes(value), hash);
   }
+  if( type==SQLITE_FLOAT && !kinds->has_few_digits ) return bloom_equal_plain_real(sqlite3_value_double(value), hash);
   return 0;
 }
 

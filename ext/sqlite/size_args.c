@@ -143,6 +143,17 @@ int bloom_take_encoding(
 
 /* -- The same on every row ---------------------------------------------------------- */
 
+static inline int is_same_bits(sqlite3_value *value, const bloom_size_args *kept){
+  const int type = sqlite3_value_type(value);
+  return type==kept->bits_per_key_type && (type==SQLITE_NULL || sqlite3_value_double(value)==kept->bits_per_key);
+}
+
+static inline int is_same_capacity(sqlite3_value *value, const bloom_size_args *kept){
+  sqlite3_int64 capacity = BLOOM_NO_CAPACITY;
+  return (sqlite3_value_type(value)==SQLITE_NULL || (bloom_integer_arg(value, &capacity) && capacity>=0))
+      && capacity==kept->capacity;
+}
+
 /* 1 if the arguments are, as they stand, what they were on the row before: most rows' case,
 ** and quickly found. */
 static inline int are_same_size_args(
@@ -152,19 +163,22 @@ static inline int are_same_size_args(
   if( kept->encoding==NULL ) return 0;
   if( function->encoding==NULL ){
     const bloom_encoding *encoding = bloom_default_encoding;
-    if( num_args>1 && sqlite3_value_type(args[num_args-1])==SQLITE_TEXT ){
+    const int last_type = num_args>1 ? sqlite3_value_type(args[num_args-1]) : 0;
+    if( last_type==SQLITE_TEXT ){
       const char *name = bloom_name_arg(args[--num_args]);
       if( name==NULL || sqlite3_stricmp(name, kept->encoding->name)!=0 ) return 0;
       encoding = kept->encoding;
+    }else if( num_args==function->max_args && last_type==SQLITE_NULL ){
+      num_args--;
     }
     if( encoding!=kept->encoding ) return 0;
   }
-  if( num_args==bits_at ) return kept->bits_per_key_type==0;
-  if( sqlite3_value_type(args[bits_at])!=kept->bits_per_key_type
-   || sqlite3_value_double(args[bits_at])!=kept->bits_per_key ) return 0;
-  if( num_args==bits_at + 1 ) return kept->capacity==BLOOM_NO_CAPACITY;
-  return sqlite3_value_type(args[bits_at+1])==SQLITE_INTEGER
-      && sqlite3_value_int64(args[bits_at+1])==kept->capacity;
+  switch( num_args - bits_at ){
+    case 0:  return kept->bits_per_key_type==0;
+    case 1:  return is_same_bits(args[bits_at], kept) && kept->capacity==BLOOM_NO_CAPACITY;
+    case 2:  return is_same_bits(args[bits_at], kept) && is_same_capacity(args[bits_at+1], kept);
+    default: return 0;
+  }
 }
 
 static char *bits_per_key_literal(const bloom_size_args *size){

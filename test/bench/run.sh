@@ -113,6 +113,7 @@ bench joins           each   $python test/bench/joins/lookup.py $joins_size
 bench star            each   $python test/bench/joins/star.py $joins_size
 bench traps           each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
 bench own-filter      each   $python test/bench/joins/own_filter.py $joins_size
+bench forms           each   $python test/bench/joins/forms.py $(pick '100000 3' '1000000 5')
 bench applications    each   $python test/bench/joins/applications.py $(pick 100000 500000) $(pick 3 5)
 bench false-positives once   build/bench/false_positives $size
 bench many-keys       each   build/bench/many_keys $(pick 10000000 100000000)

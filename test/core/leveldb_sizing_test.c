@@ -456,6 +456,52 @@ TEST(gives_a_size_of_the_rate){
   }
 }
 
+/* These sizes, on every machine: the two tests around this one say whether they are good, and are
+** not so fine as to see each factor of the closed form. */
+TEST(gives_these_sizes){
+  static const double rates[6] = {0.1, 0.03, 0.011, 0.004, 0.001, 0.0003};
+  static const struct { uint64_t num_keys; uint32_t sizes[6]; } cases[] = {
+    {50, {49, 74, 97, 121, 161, 223}},
+    {97, {50, 75, 95, 119, 151, 191}},
+    {333, {50, 75, 96, 117, 146, 175}},
+    {1000, {49, 74, 97, 116, 145, 171}},
+    {2500, {49, 73, 95, 116, 145, 171}},
+    {6000, {49, 76, 97, 117, 146, 171}},
+    {9000, {49, 75, 95, 117, 145, 171}},
+    {12000, {49, 76, 97, 118, 147, 171}},
+    {16000, {49, 76, 97, 118, 146, 172}},
+    {20000, {49, 76, 97, 118, 147, 172}},
+    {25000, {50, 75, 98, 117, 147, 173}},
+    {33000, {51, 77, 97, 119, 147, 173}},
+    {41000, {52, 77, 99, 119, 150, 174}},
+    {50000, {53, 80, 103, 121, 149, 176}},
+    {66000, {57, 80, 103, 121, 151, 180}},
+    {80000, {55, 80, 102, 122, 153, 178}},
+    {97000, {56, 81, 102, 122, 152, 179}},
+    {131000, {58, 82, 104, 125, 153, 182}},
+    {180000, {59, 83, 103, 127, 158, 186}},
+    {262000, {58, 86, 106, 128, 160, 193}},
+    {400000, {58, 85, 107, 128, 160, 197}},
+    {530000, {58, 86, 106, 128, 161, 202}},
+    {790000, {58, 83, 104, 127, 161, 211}},
+    {1048576, {58, 81, 103, 124, 162, 226}},
+    {2100000, {58, 81, 102, 125, 167, 0}},
+    {4194304, {55, 77, 102, 126, 232, 0}},
+    {9000000, {58, 80, 102, 134, 0, 0}},
+    {33000000, {58, 86, 122, 0, 0, 0}},
+  };
+  size_t i, j;
+  for(i=0; i<COUNT_OF(cases); i++){
+    for(j=0; j<COUNT_OF(rates); j++){
+      double best_fpr;
+      const uint32_t size = bloom_min_bits_per_key_x10(rates[j], cases[i].num_keys, &best_fpr);
+      if( size!=cases[i].sizes[j] ){
+        fail_msg("%g, %llu keys: %u tenths of a bit, not %u", rates[j], (unsigned long long)cases[i].num_keys, size, cases[i].sizes[j]);
+      }
+    }
+  }
+}
+
 /* The same of filters: from 50 keys on the real rate is within a tenth of what was asked for or below. */
 TEST(filters_keep_the_rate){
   static const struct { uint64_t num_keys; double rate; } cases[] = {

@@ -280,7 +280,8 @@ TEST(cases){
 
 TEST(ill_formed_patterns){
   static const char *const ill_formed[] = {"\x80", "\xc3", "\xc1\x81", "\xe2\x82", "\xe0\x82\xa3", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
-    "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xc3.abc", "\xff"};
+    "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xc3.abc", "\xff",
+    "\xc3\x80\x80\x80\x80\x80\x83\xa9"};
   size_t i;
   for(i=0; i<COUNT_OF(ill_formed); i++){
     char pattern[32];

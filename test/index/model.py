@@ -11,8 +11,10 @@ that fails is printed as SQL.
 """
 import os
 import random
+import re
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 
@@ -21,6 +23,23 @@ import changes  # noqa: E402
 import queries  # noqa: E402
 import values  # noqa: E402
 from cases import arguments, as_sql, connect, draw, quoted, sum_up  # noqa: E402
+
+
+# test/index/regexp.c, built here.
+FOLDER = os.path.join("build", "index")
+HAS_REGEXP = False
+
+
+def make_regexp():
+    global HAS_REGEXP
+    os.makedirs(FOLDER, exist_ok=True)
+    made = os.path.join(FOLDER, "regexp-%d.so" % os.getpid())
+    command = [os.environ.get("CC", "cc"), "-O1", "-fPIC", "-shared", "test/index/regexp.c", "-o", made]
+    HAS_REGEXP = shutil.which(command[0]) is not None and subprocess.run(command, check=False).returncode == 0
+    if HAS_REGEXP:
+        os.replace(made, os.path.join(FOLDER, "regexp.so"))
+    else:
+        print("note: left out: REGEXP: there is no compiler")
 
 
 class Differs(Exception):
@@ -74,6 +93,7 @@ class Run:
             db.execute("ATTACH ? AS aux", [os.path.join(self.folder, "aux")])
         if has_extension:
             self.replace_like(db, self.like_mode)
+            self.add_regexp(db, self.regexp_mode)
         return db
 
     def replace_like(self, db, mode):
@@ -86,6 +106,16 @@ class Run:
             db.create_function("like", 2, lambda pattern, text: None if text is None or pattern is None else fold(pattern).strip("%_") in fold(text))
         elif mode == "case":
             db.execute("PRAGMA case_sensitive_like = 1")
+
+    def add_regexp(self, db, mode):
+        """The C library's, which takes any bytes, or a function that is none to trust."""
+        if mode in ("regexp", "regexpi"):
+            db.enable_load_extension(True)
+            db.execute("SELECT load_extension(?, ?)", [os.path.join(FOLDER, "regexp.so"), "sqlite3_%s_init" % mode])
+        elif mode == "match":
+            db.create_function("regexp", 2, lambda pattern, text: re.match(re.escape(str(pattern)), str(text)) is not None)
+        elif mode == "swapped":
+            db.create_function("regexp", 2, lambda pattern, text: str(text) in str(pattern))
 
     def do(self, i, sql, parameters=(), may_fail=True):
         """Runs a statement on connection i; its rows, or None if it failed, as it may."""
@@ -163,7 +193,7 @@ class Run:
         if not indexed:
             indexed = [(self.columns[0], False)]
         r.shuffle(indexed)
-        arguments = [quoted(self.source)] + [quoted(column) + (" LIKE" if is_like else "") for column, is_like in indexed]
+        arguments = [quoted(self.source)] + [quoted(column) + (r.choice([" LIKE", " LIKE REGEXP"]) if is_like else "") for column, is_like in indexed]
         if r.random() < 0.7 or self.options.big:
             arguments.append("probes = %d" % r.choice([1, 2, 5, 12, 20, 32, 32] if not self.options.big else [32]))
         if self.do(i, "CREATE VIRTUAL TABLE %s USING bloom_index(%s)" % (self.named(name), ", ".join(arguments))) is not None:
@@ -178,6 +208,7 @@ class Run:
         r = self.random
         self.schema = r.choice(["main", "main", "main", "main", "aux", "temp"])
         self.like_mode = r.choice(["builtin"] * 6 + ["own", "icu", "case"])
+        self.regexp_mode = r.choice(["regexp"] * 4 + ["regexpi"] * 2 + ["match", "swapped", None]) if HAS_REGEXP else None
         for file in ["db", "aux"]:
             db = sqlite3.connect(os.path.join(self.folder, file), isolation_level=None)
             db.execute("PRAGMA page_size = %d" % r.choice([512, 1024, 4096, 4096, 65536]))
@@ -262,7 +293,8 @@ class Run:
                     self.counts["sourceless"] += 1
                     break
                 if source_error or index_error:
-                    if any(word in str(source_error) + str(index_error) for word in ("locked", "user-defined function", "too complex", "too large to convert")):
+                    if any(word in str(source_error) + str(index_error) for word in ("locked", "user-defined function", "too complex", "too large to convert",
+                                                                                              "Unmatched", "Invalid", "Trailing")):
                         continue
                     raise Differs("%s\nsource: %s\nindex: %s" % (as_sql(sql.replace("{t}", self.named(name)), parameters), source_error, index_error))
                 if len(on_source) == 200000:
@@ -328,6 +360,7 @@ class Run:
 
 def main():
     options = arguments(runs=20, steps=40, big=False, verbose=False)
+    make_regexp()
     counts = {"queries": 0, "believed": 0, "rows": 0, "sourceless": 0}
 
     def one_run(seed, options):

@@ -87,6 +87,12 @@ class Queries:
                 return "%s %s" % (column, r.choice(["IS NULL", "NOT NULL", "COLLATE NOCASE = 'ABC'"]))
             # Of a row value's IN SQLite compares a virtual table's columns without affinity.
             return "(%s, %s.%s) IN (VALUES(%s, %s))" % (column, alias, quoted(r.choice(run.columns)), self.value(True), self.value(True))
+        if run.regexp_mode and r.random() < 0.3:
+            sql = self.parameter(*values.of_pattern(r, values.regexp(r, run.texts))) if r.random() < 0.95 else self.value()
+            form = r.random()
+            if form < 0.1:
+                return "%s NOT REGEXP %s" % (column, sql)
+            return ("regexp(%s, %s)" % (sql, column)) if form < 0.15 else "%s REGEXP %s" % (column, sql)
         is_glob = r.random() < 0.35
         pattern = values.pattern(r, run.texts, is_glob)
         sql = self.parameter(*values.of_pattern(r, pattern)) if r.random() < 0.95 else self.value()
@@ -144,7 +150,7 @@ class Queries:
                 tables[0] = "(SELECT x AS x, y, z, w, n FROM o UNION ALL SELECT %s, 2, 'x', 1.5, 99) AS o" % self.value()
             if r.random() < 0.5:
                 tables.reverse()
-            has_like = "LIKE" in on or "GLOB" in on or "like(" in on or "glob(" in on
+            has_like = any(word in on for word in ("LIKE", "GLOB", "REGEXP", "like(", "glob(", "regexp("))
             # There SQLite 3.54.1 loses rows of a plain table that has an index, and before 3.54 generated columns are of another row.
             is_known = has_like or ("made" in run.columns and sqlite3.sqlite_version_info < (3, 54))
             if kind in ("RIGHT JOIN", "FULL JOIN") and is_known:

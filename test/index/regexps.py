@@ -1,6 +1,6 @@
 """Do texts have what their regular expressions require, whoever matches them?
 
-    python3 test/index/regexps.py [--patterns N] [--long] [--engines NAME,...] [--seed N]
+    python3 test/index/regexps.py [--patterns N] [--long] [--engines "NAME;..."] [--seed N]
 
 core/signature/regexp.c says which literals a pattern requires.  Patterns are drawn from a grammar that
 reaches each of its rules, with texts for each that match it by one reading or another.  Where an engine
@@ -474,7 +474,7 @@ def main():
     required = [[reader.required(pattern, ignores_case) for pattern, _ in pairs] for ignores_case in (False, True)]
     num_passed = num_failed = 0
     for name, ignores_case, match in engines(options.long):
-        if options.engines and name not in options.engines.split(","):
+        if options.engines and name not in options.engines.split(";"):
             continue
         if match is None:
             print("note: %s is not installed" % name)

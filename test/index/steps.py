@@ -17,7 +17,8 @@ CONDITIONS = {
     "k": ["k = 'key77'", "k IS 'key77'", "k IN ('key77', 'key4001', 'absent')", "k = 'key77' OR k = 'absent'", "k = 'key77' AND id < 5000"],
     "n": ["n = 539", "n IS 539", "n IN (539, 28007, 1)", "n = 539 OR n = 1", "n = 539 AND id < 5000"],
     "message": ["message LIKE '%of key77 %'", "message GLOB '*of key77 *'", "message LIKE '%of key77 %' OR message GLOB '*absent*'",
-                "message LIKE '%of key77 %' AND id < 5000"],
+                "message LIKE '%of key77 %' AND id < 5000", "message = 'request 609763 of key77 '", "message IS 'request 609763 of key77 '",
+                "message IN ('request 609763 of key77 ', 'request 31684 of key4001 ', 'request absent')"],
     # Each of the first two alone leaves half of the rows.
     "k, n": ["k = 'first' AND n = -2", "n = 539 OR k = 'key4001'"],
     "k, message": ["k = 'last' AND message LIKE '%of key77 %'"],

@@ -128,6 +128,29 @@ def pattern(r, texts, is_glob):
     return result
 
 
+def regexp(r, texts):
+    """A regular expression, cut from texts (bytes) and changed, as bytes."""
+    def part():
+        source = r.choice(texts) if texts and r.random() < 0.9 else r.choice(WORDS).encode()
+        begin = r.randint(0, max(0, len(source) - 1))
+        piece = source[begin:begin + r.choice([1, 2, 3, 4, 5, 6, 8, 12, 20])]
+        change = r.random()
+        if change < 0.1:
+            piece = piece.swapcase()
+        escaped = b"".join(b"\\" + bytes([c]) if c in b".\\[]{}|()*+?^$" else bytes([c]) for c in piece)
+        if change < 0.3:
+            escaped += r.choice([b"*", b"+", b"?", b"{2}", b"{0,3}", b".", b"$", b"+?"]) if escaped else b"."
+        elif change < 0.45:
+            escaped = b"(" + escaped + r.choice([b")", b")?", b")+", b"|" + r.choice(WORDS[:6]).encode() + b")", b"|)"])
+        return escaped
+    result = r.choice([b"", b".*", b".", b"[0-9a-f]+", b"[^ ]", b" ?"]).join(part() for _ in range(r.choice([1, 1, 2, 3])))
+    if r.random() < 0.15:
+        result += b"|" + part()
+    if r.random() < 0.05:
+        result = b"^" + result
+    return result.replace(b"\0", b"")
+
+
 def of_pattern(r, value):
     """A pattern as a parameter."""
     try:

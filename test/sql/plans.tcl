@@ -252,5 +252,42 @@ opens {a correlated subquery: once a row} 100 \
 opens {around UNION, pushed into both arms} [expr {$pushes eq "first" ? 3 : 1}] \
     "SELECT count(*) FROM (SELECT k FROM probed_rows UNION SELECT other FROM probed_rows) v WHERE bloom_may_contain($open, k)"
 
+# -- The forms of sql/README.md: which of them open the filter once, and which hand on a handle that SQLite has dropped.
+
+db eval {CREATE VIEW handles AS SELECT bloom_open(counted(filter)) AS handle FROM opened}
+set few {SELECT count(*) FROM (SELECT k * 7 AS k FROM probed_rows)}
+proc form {what num_opens num_rows sql} {
+    opens $what $num_opens $sql
+    set rows [db eval $sql]
+    check "$what: $rows rows, not $num_rows" [expr {$rows == $num_rows}] $sql $rows
+}
+# 14 of the keys are there, and one more passes.
+set pass [db onecolumn "$few WHERE bloom_may_contain((SELECT filter FROM opened), k)"]
+form {coalesce inside bloom_open} 1 $pass \
+    "$few WHERE bloom_may_contain((SELECT bloom_open(coalesce(counted(filter), bloom_empty(0))) FROM opened), k)"
+form {coalesce around the subquery} 100 $pass \
+    "$few WHERE bloom_may_contain(bloom_open(counted(coalesce((SELECT filter FROM opened), bloom_empty(0)))), k)"
+opens {a handle of a view in FROM} 100 \
+    {SELECT count(*) FROM handles, (SELECT k * 7 AS k FROM probed_rows) WHERE bloom_may_contain(handle, k)}
+form {a handle of a view, in a scalar subquery: NULL} 1 100 "$few WHERE bloom_may_contain((SELECT handle FROM handles), k)"
+form {the filter tested inside the subquery} 100 $pass \
+    "$few WHERE (SELECT bloom_may_contain(bloom_open(counted(filter)), k) FROM opened)"
+form {EXISTS around the filter} 100 $pass \
+    "$few WHERE EXISTS (SELECT 1 FROM opened WHERE bloom_may_contain(bloom_open(counted(filter)), k))"
+if {[package vcompare [db onecolumn {SELECT sqlite_version()}] 3.35] >= 0} {
+    form {a handle of a MATERIALIZED CTE: NULL} 1 100 "WITH h AS MATERIALIZED (SELECT bloom_open(counted(filter)) AS handle FROM opened)
+        $few WHERE bloom_may_contain((SELECT handle FROM h), k)"
+    opens {UPDATE ... FROM a handle} 100 {UPDATE probed_rows SET other = k
+        FROM (SELECT bloom_open(counted(filter)) AS handle FROM opened) WHERE bloom_may_contain(handle, k) RETURNING k}
+    # The join that the page recommends: the filter before the index that SQLite makes of d, in the place of the table.
+    set d {WITH d AS MATERIALIZED (SELECT visitor_id FROM customers WHERE country = 'NZ') SELECT count(*) FROM visits v}
+    set of_d {bloom_may_contain((SELECT bloom_filter(visitor_id) FROM d), v.visitor_id)}
+    set look_up {^Seek(GE|GT) }
+    has {d is made once, and looked up by an index of its own} {MATERIALIZE d.*\n.*SCAN.*\mv\M.*d USING AUTOMATIC} \
+        "$d JOIN d ON d.visitor_id = v.visitor_id WHERE $of_d"
+    has {d and LEFT JOIN} {MATERIALIZE d.*\n.*SCAN.*\mv\M.*d USING AUTOMATIC} "$d LEFT JOIN d ON d.visitor_id = v.visitor_id AND $of_d"
+    tested first {the filter of d, then IN} {^(NotFound|Found)} "$d WHERE $of_d AND visitor_id IN (SELECT visitor_id FROM d)"
+}
+
 puts "$num_passed passed, $num_failed failed"
 exit [expr {$num_failed > 0 || $num_passed == 0}]

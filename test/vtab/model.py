@@ -129,7 +129,8 @@ class World:
             is_command = sql.startswith("CREATE VIRTUAL") or re.match(r"INSERT INTO (\"(?:[^\"]|\"\")+\")\(\1\)", sql)
             # Where reading the schema is interrupted, or meets a lock, SQLite itself may say so of tables that are there.
             is_locked_schema = re.sub("^no such table: (main[.])?", "", text) in [*self.names.values(), *self.filters, "other", "log"]
-            is_stale_trigger = self.has_temp_triggers and re.search("no such (column|table): |has no column named", text)
+            # So may a statement within another one that is interrupted, of a file that is sound: the end of a world looks.
+            is_stale_trigger = self.has_temp_triggers and re.search("no such (column|table): |has no column named|^database disk image is malformed$", text)
             if EXPECTED.search(text) or is_locked_schema or is_stale_trigger or (REFUSED.search(text) and (is_command or self.has_commands_in_triggers)):
                 self.error = text
                 return None

@@ -95,7 +95,7 @@ static int hash_row(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite
   for(i=0; i<num_keys; i++){
     const int type = sqlite3_value_type(keys[i]);
     bloom_equal_hashes key = {.num_hashes = 1};
-    if( bloom_has_one_hash(type, keys[i], &key.hashes[0]) ){
+    if( bloom_has_one_hash(kinds, type, keys[i], &key.hashes[0]) ){
       if( type==SQLITE_TEXT && !is_query ) kinds->has_text = 1;
     }else{
       const int rc = bloom_equal_hashes_of(kinds, is_query, keys[i], &key);
@@ -154,7 +154,7 @@ void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **k
     bloom_equal_kinds_init(&state->kinds, sqlite3_context_db_handle(context));
   }
   type = sqlite3_value_type(keys[0]);
-  if( num_keys==1 && bloom_has_one_hash(type, keys[0], &hash) ){
+  if( num_keys==1 && bloom_has_one_hash(&state->kinds, type, keys[0], &hash) ){
     if( type==SQLITE_TEXT ) state->kinds.has_text = 1;
     push_hash(context, state, hash);
   }else{
@@ -182,23 +182,32 @@ static inline int has_hash(const equal_filter *filter, uint64_t hash){
   return filter->may_contain(filter->blocks, filter->num_blocks, hash);
 }
 
+static int has_any_hash(const equal_filter *filter, int num_hashes, const uint64_t *hashes){
+  int i;
+  for(i=0; i<num_hashes && !has_hash(filter, hashes[i]); i++){}
+  return i<num_hashes;
+}
+
+NOINLINE static int test_key(equal_filter *filter, sqlite3_value *value){
+  bloom_equal_hashes key;
+  if( bloom_equal_hashes_of(&filter->kinds, 1, value, &key)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
+  if( key.num_hashes==0 ) return BLOOM_TEST_NULL;
+  return filter->is_open || key.is_maybe || has_any_hash(filter, key.num_hashes, key.hashes);
+}
+
 NOINLINE static int test_row(equal_filter *filter, int num_keys, sqlite3_value **keys){
   row_hashes row;
-  int i;
   if( hash_row(&filter->kinds, 1, num_keys, keys, &row)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( row.num_hashes==0 ) return BLOOM_TEST_NULL;
-  if( filter->is_open || row.is_open ) return 1;
-  for(i=0; i<row.num_hashes && !has_hash(filter, row.hashes[i]); i++){}
-  return i<row.num_hashes;
+  return filter->is_open || row.is_open || has_any_hash(filter, row.num_hashes, row.hashes);
 }
 
 static int test_keys(void *data, int num_keys, sqlite3_value **keys){
   equal_filter *filter = data;
   uint64_t hash;
-  if( num_keys==1 && bloom_has_one_hash(sqlite3_value_type(keys[0]), keys[0], &hash) ){
-    return filter->is_open || has_hash(filter, hash);
-  }
-  return test_row(filter, num_keys, keys);
+  if( num_keys>1 ) return test_row(filter, num_keys, keys);
+  if( !bloom_has_one_hash(&filter->kinds, sqlite3_value_type(keys[0]), keys[0], &hash) ) return test_key(filter, keys[0]);
+  return filter->is_open || has_hash(filter, hash);
 }
 
 /* Writes the filter into a handle with room for it. */

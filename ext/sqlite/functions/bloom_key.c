@@ -161,6 +161,28 @@ static const key_type key_types[] = {
 
 #define SIPHASH "siphash"
 
+/* A TEXT of so many bytes is no type, and may be the secret: of 16 bytes, in hexadecimal digits 32. */
+#define MIN_SECRET_BYTES 16
+
+/* An argument as a message may show it, which gets into logs: of what may be a secret the length
+** alone.  To be freed; NULL if there is no memory. */
+static char *key_arg_literal(sqlite3_value *value){
+  if( sqlite3_value_type(value)!=SQLITE_TEXT || sqlite3_value_bytes(value)<MIN_SECRET_BYTES ) return bloom_literal(value);
+  return sqlite3_mprintf("a TEXT of %d bytes", sqlite3_value_bytes(value));
+}
+
+/* bloom_fail_arg() with that. */
+static void fail_key_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint){
+  char *literal = key_arg_literal(arg.value);
+  if( literal ){
+    bloom_fail(context, "bloom_key(): argument %d (%s) must be %s, not %s%s%s", arg.number, arg.name, what, literal,
+               hint ? "; " : "", hint ? hint : "");
+  }else{
+    sqlite3_result_error_nomem(context);
+  }
+  sqlite3_free(literal);
+}
+
 /* The name that a value is, "" where it is none; NULL, the error set on context, if there
 ** is no memory. */
 static const char *type_name_of(sqlite3_context *context, sqlite3_value *value){
@@ -195,15 +217,23 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **a
   }
   first = type_name_of(context, args[0]);
   if( first==NULL ) return NULL;
-  bloom_fail_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
+  fail_key_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
                  "'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', 'big32', 'big64', 'varint32', "
                  "'varint64' or, with a secret, 'siphash'",
                  key_type_named(first) ? "the value comes before the type" : NULL);
   return NULL;
 }
 
+/* 1 if a TEXT has hexadecimal digits alone, as a secret may be written. */
+static int is_hexadecimal(sqlite3_value *value){
+  const uint8_t *text = sqlite3_value_type(value)==SQLITE_TEXT ? sqlite3_value_text(value) : NULL;
+  if( text==NULL ) return 0;
+  while( hex_value(*text)>=0 ) text++;
+  return *text==0;
+}
+
 static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_value *value){
-  char *literal = bloom_literal(value);
+  char *literal = is_hexadecimal(value) ? key_arg_literal(value) : bloom_literal(value);
   if( literal==NULL ){
     sqlite3_result_error_nomem(context);
   }else if( type->range ){
@@ -234,19 +264,27 @@ void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **arg
   }
 }
 
-/* The bytes of a secret, or NULL, the error set on context. */
+/* The bytes of a secret, or NULL, the error set on context: it never shows the secret. */
 static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
   const uint8_t *bytes = NULL;
-  if( sqlite3_value_type(value)!=SQLITE_BLOB ){
-    /* Not the secret itself, which must not get into a log. */
+  const int type = sqlite3_value_type(value), num_bytes = sqlite3_value_bytes(value);
+  if( type==SQLITE_TEXT ){
+    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a TEXT of %d bytes%s", num_bytes,
+               num_bytes==2*BLOOM_SIPHASH_SECRET_BYTES ? "; of hexadecimal digits write x'...'" : "");
+  }else if( type!=SQLITE_BLOB ){
     bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not %s", bloom_type_name(value));
-  }else if( sqlite3_value_bytes(value)!=BLOOM_SIPHASH_SECRET_BYTES ){
-    bloom_fail_arg(context, (bloom_arg){"bloom_key", 3, "secret", value}, "a BLOB of 16 bytes", NULL);
+  }else if( num_bytes!=BLOOM_SIPHASH_SECRET_BYTES ){
+    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a BLOB of %d bytes", num_bytes);
   }else{
     bytes = sqlite3_value_blob(value);
     if( bytes==NULL ) sqlite3_result_error_nomem(context);
   }
   return bytes;
+}
+
+static int is_siphash(sqlite3_value *value){
+  const char *name = sqlite3_value_type(value)==SQLITE_TEXT ? bloom_name_arg(value) : NULL;
+  return name && sqlite3_stricmp(name, SIPHASH)==0;
 }
 
 void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -259,7 +297,8 @@ void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **ar
   name = type_name_of(context, args[1]);
   if( name==NULL ) return;
   if( sqlite3_stricmp(name, SIPHASH)!=0 ){
-    bloom_fail_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]}, "'siphash' where a secret is given", NULL);
+    fail_key_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]}, "'siphash' where a secret is given",
+                 is_siphash(args[2]) ? "the type comes before the secret" : NULL);
     return;
   }
   if( sqlite3_value_type(args[2])==SQLITE_NULL ) return;

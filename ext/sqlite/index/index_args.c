@@ -1,7 +1,7 @@
 /*
 ** The arguments of CREATE VIRTUAL TABLE ... USING bloom_index(...):
 **
-**   table, column [LIKE] [, column [LIKE] ...] [, probes = number]
+**   table, column [LIKE [REGEXP]] [, column [LIKE [REGEXP]] ...] [, probes = number]
 */
 #include "index_int.h"
 
@@ -41,15 +41,22 @@ static int args_read_option(bloom_token name, index_args *args, char **error){
 }
 
 static int args_read_column(bloom_token name, index_args *args, char **error){
-  const bloom_token like = bloom_token_after(name);
-  const int is_like = bloom_token_is(like, "like");
-  if( !bloom_token_is_name(name) || (like.num_chars && !is_like) || (is_like && bloom_token_after(like).num_chars) ){
-    return bloom_fail_vtab(error, "bloom_index: after the table come columns, each with LIKE behind it or not, not: %s", name.text);
+  bloom_token word = bloom_token_after(name);
+  const int is_like = bloom_token_is(word, "like");
+  int is_regexp = 0;
+  if( is_like ){
+    word = bloom_token_after(word);
+    is_regexp = bloom_token_is(word, "regexp");
+    if( is_regexp ) word = bloom_token_after(word);
+  }
+  if( !bloom_token_is_name(name) || word.num_chars ){
+    return bloom_fail_vtab(error, "bloom_index: after the table come columns, each with LIKE or LIKE REGEXP behind it or not, not: %s", name.text);
   }
   if( args->num_columns==INDEX_MAX_KEYS ){
     return bloom_fail_vtab(error, "bloom_index: at most %d columns can be indexed", INDEX_MAX_KEYS);
   }
   args->is_like[args->num_columns] = (uint8_t)is_like;
+  args->is_regexp[args->num_columns] = (uint8_t)is_regexp;
   args->columns[args->num_columns] = bloom_token_unquoted(name);
   return args->columns[args->num_columns++] ? SQLITE_OK : SQLITE_NOMEM;
 }

@@ -307,11 +307,26 @@ static int candidates_of_column(bloom_index *index, const index_layout *layout, 
 
 /* -- Conditions --------------------------------------------------------------------------- */
 
-/* Sets what a block must have for `column = value`. */
-static int candidates_test_of_value(const bloom_index *index, const index_layout *layout, int key_number, sqlite3_value *value, index_test *test){
+/* Reads the weights of a column's pieces; index_weights_free() is for the caller. */
+static int candidates_read_weights(const bloom_index *index, int key, index_weights *weights){
+  index_reader reader;
+  int rc;
+  memset(weights, 0, sizeof(*weights));
+  index_reader_start(&reader, index, key, 0);
+  rc = index_weights_read_key(&reader, weights);
+  index_reader_close(&reader);
+  return rc;
+}
+
+/* Sets what a block must have for `column = value`; weights are those of a LIKE column. */
+static int candidates_test_of_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key_number,
+                                    sqlite3_value *value, index_test *test){
   const index_key *key = &index->config.keys[key_number];
   bloom_key_hashes hashes;
-  int i, rc = bloom_query_hashes(&bloom_encoding_parquet, key->equality, value, &hashes);
+  int i, rc;
+  test->num_lists = 1;
+  if( key->is_like ) return index_like_equal_bits(index, weights->of_key[key_number], key_number, value, test->bits, INDEX_MAX_BITS, &test->num_bits);
+  rc = bloom_query_hashes(&bloom_encoding_parquet, key->equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
   test->num_lists = hashes.num_hashes;
   test->num_bits = layout->num_probes;
@@ -323,12 +338,8 @@ static int candidates_test_of_value(const bloom_index *index, const index_layout
 
 /* The same for `column LIKE pattern`. */
 static int candidates_test_of_pattern(const bloom_index *index, index_condition condition, sqlite3_value *pattern, index_test *test){
-  index_weights weights = {{NULL}};
-  index_reader reader;
-  int rc;
-  index_reader_start(&reader, index, condition.key, 0);
-  rc = index_weights_read_key(&reader, &weights);
-  index_reader_close(&reader);
+  index_weights weights;
+  int rc = candidates_read_weights(index, condition.key, &weights);
   test->num_lists = 1;
   if( rc==SQLITE_OK ) rc = index_like_bits(index, weights.of_key[condition.key], condition, pattern, test->bits, INDEX_MAX_BITS, &test->num_bits);
   index_weights_free(&weights);
@@ -369,14 +380,40 @@ static index_interval interval_of_id(index_condition_kind kind, sqlite3_value *v
   return type==SQLITE_INTEGER ? interval_beside_id(kind, sqlite3_value_int64(value), 0) : all;
 }
 
+/* Sets *result, which is empty, to what the blocks have for a regular expression: for one of its terms. */
+static int candidates_of_regexp(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *pattern,
+                                const index_intervals *intervals, index_intervals *result){
+  index_intervals of_term = {0}, both = {0};
+  index_weights weights = {{NULL}};
+  bloom_regexp regexp;
+  index_test test = {.num_lists = 1};
+  uint32_t i;
+  int rc = index_regexp_read(pattern, condition.kind, &regexp);
+  if( rc==SQLITE_OK ) rc = candidates_read_weights(index, condition.key, &weights);
+  for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK; i++){
+    test.num_bits = index_regexp_bits(&regexp, i, weights.of_key[condition.key], index_block_bits(index, condition.key), test.bits, INDEX_MAX_BITS);
+    of_term.num_intervals = both.num_intervals = 0;
+    if( test.num_bits==0 ) rc = intervals_add(&of_term, INT64_MIN, INT64_MAX);
+    else rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_term);
+    if( rc==SQLITE_OK ) rc = intervals_unite(result, &of_term, &both);
+    if( rc==SQLITE_OK ) intervals_replace(result, &both);
+  }
+  index_weights_free(&weights);
+  sqlite3_free(of_term.list);
+  sqlite3_free(both.list);
+  return rc;
+}
+
 /* Sets *result, which is empty, to what the blocks, or the id, have for the values of a list. */
 static int candidates_of_list(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *list,
                               const index_intervals *intervals, index_intervals *result){
   index_intervals several = {0}, of_value = {0};
+  index_weights weights = {{NULL}};
   sqlite3_value *value = NULL;
   sqlite3_int64 num_values = 0, ignored;
   size_t i;
   int rc = SQLITE_OK;
+  if( !index_is_on_id(condition.kind) && index->config.keys[condition.key].is_like ) rc = candidates_read_weights(index, condition.key, &weights);
   while( rc==SQLITE_OK && (rc = bloom_vtab_list_value(list, num_values==0, &value))==SQLITE_OK ){
     if( ++num_values%INDEX_VALUES_PER_LOOK==0 ) rc = bloom_sql_integer(index->connection, &ignored, "SELECT 1");
     if( rc!=SQLITE_OK || sqlite3_value_type(value)==SQLITE_NULL ) continue;
@@ -386,8 +423,9 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
       rc = intervals_add(&of_value, of_id.first, of_id.last);
     }else{
       index_test test;
-      rc = candidates_test_of_value(index, layout, condition.key, value, &test);
-      if( rc==SQLITE_OK ) rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_value);
+      rc = candidates_test_of_value(index, layout, &weights, condition.key, value, &test);
+      if( rc==SQLITE_OK && test.num_bits==0 ) rc = intervals_add(&of_value, INT64_MIN, INT64_MAX);
+      else if( rc==SQLITE_OK ) rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_value);
     }
     if( rc==SQLITE_OK && several.num_intervals + of_value.num_intervals>INDEX_MAX_INTERVALS ){
       several.num_intervals = 0;
@@ -400,6 +438,7 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
   }
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   if( rc==SQLITE_OK ) rc = intervals_sort(&several, result);
+  index_weights_free(&weights);
   sqlite3_free(several.list);
   sqlite3_free(of_value.list);
   return rc;
@@ -417,19 +456,26 @@ static int candidates_is_worth_it(const index_layout *layout, int key, const ind
 static int candidates_narrow(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *value,
                             index_intervals *intervals, int *is_none){
   const int is_pattern = index_is_pattern(condition.kind);
+  index_weights weights = {{NULL}};
   index_test test;
   index_intervals of_column = {0}, both = {0};
-  int rc;
+  int rc = SQLITE_OK;
   *is_none = 0;
   if( !condition.is_list && sqlite3_value_type(value)==SQLITE_NULL ){
-    *is_none = condition.kind!=INDEX_IS; /* blocks know nothing of NULLs */
+    /* Blocks know nothing of NULLs, and what regexp() makes of one nobody knows. */
+    *is_none = condition.kind!=INDEX_IS && !index_is_regexp(condition.kind);
     return SQLITE_OK;
   }
   if( !candidates_is_worth_it(layout, condition.key, intervals) ) return SQLITE_OK;
   if( condition.is_list ){
     rc = candidates_of_list(index, layout, condition, value, intervals, &of_column);
+  }else if( index_is_regexp(condition.kind) ){
+    rc = candidates_of_regexp(index, layout, condition, value, intervals, &of_column);
   }else{
-    rc = is_pattern ? candidates_test_of_pattern(index, condition, value, &test) : candidates_test_of_value(index, layout, condition.key, value, &test);
+    if( !is_pattern && index->config.keys[condition.key].is_like ) rc = candidates_read_weights(index, condition.key, &weights);
+    if( is_pattern ) rc = candidates_test_of_pattern(index, condition, value, &test);
+    else if( rc==SQLITE_OK ) rc = candidates_test_of_value(index, layout, &weights, condition.key, value, &test);
+    index_weights_free(&weights);
     if( rc!=SQLITE_OK || test.num_bits==0 ) return rc;
     rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_column);
   }
@@ -481,10 +527,11 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   if( rc!=SQLITE_OK || !is_equal || !layout.has_covered || layout.is_dirty ) return rc;
   rc = intervals_add(&both, all.first, layout.covered);
   if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &both, &covered);
-  for(i=0; i<plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
-    const index_condition condition = plan->conditions[i];
-    if( index_is_on_id(condition.kind) || condition.is_opaque ) continue;
-    rc = candidates_narrow(index, &layout, condition, args[i], &covered, &is_none);
+  /* Keys first, which leave less. */
+  for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
+    const index_condition condition = plan->conditions[i % plan->num_conditions];
+    if( index_is_on_id(condition.kind) || condition.is_opaque || index_is_pattern(condition.kind)!=(i>=plan->num_conditions) ) continue;
+    rc = candidates_narrow(index, &layout, condition, args[i % plan->num_conditions], &covered, &is_none);
   }
   if( is_none ) intervals->num_intervals = 0;
   else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, &layout, &covered);

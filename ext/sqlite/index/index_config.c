@@ -10,7 +10,7 @@
 **   12  u32   SQLite's version, as sqlite3_libversion_number()
 **   16  u32   number of indexed columns, then for each of them
 **       u32   its affinity, as index_affinity_of(); 0x100: for LIKE; 0x200: generated, and not
-**             stored; 0x400: there was no such column
+**             stored; 0x400: there was no such column; 0x800: for REGEXP, too
 **   ..  the source's name, then of each indexed column its name and collation
 **   ..  u64   XXH64 of all bytes before
 **
@@ -33,6 +33,7 @@
 #define CONFIG_IS_LIKE      0x100u
 #define CONFIG_IS_VIRTUAL   0x200u
 #define CONFIG_IS_GONE      0x400u
+#define CONFIG_IS_REGEXP    0x800u
 
 #define CANARY_ROWID 7
 
@@ -118,6 +119,7 @@ int index_config_set(bloom_index *index, const index_args *args, char **error){
     index_key *key = &config->keys[config->num_keys++];
     key->column = config_find_column(&index->columns, args->columns[i]);
     key->is_like = args->is_like[i];
+    key->is_regexp = args->is_regexp[i];
     if( key->column<0 ){
       return bloom_fail_vtab(error, "bloom_index: there is no column %s in table %s", args->columns[i], config->source);
     }
@@ -158,7 +160,8 @@ static void config_print(index_config *config, sqlite3_str *out){
   for(i=0; i<config->num_keys; i++){
     const index_key *key = &config->keys[i];
     config_append_u32(out, (uint32_t)(unsigned char)key->affinity | (key->is_like ? CONFIG_IS_LIKE : 0)
-                           | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0) | (key->is_gone ? CONFIG_IS_GONE : 0));
+                           | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0) | (key->is_gone ? CONFIG_IS_GONE : 0)
+                           | (key->is_regexp ? CONFIG_IS_REGEXP : 0));
   }
   config_append_text(out, config->source);
   for(i=0; i<config->num_keys; i++){
@@ -252,7 +255,7 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
     const uint32_t flags = bloom_load32_le(bytes);
     config->keys[i] = (index_key){
       .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0, .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0,
-      .is_gone = (flags & CONFIG_IS_GONE)!=0, .column = -1
+      .is_gone = (flags & CONFIG_IS_GONE)!=0, .is_regexp = (flags & CONFIG_IS_REGEXP)!=0, .column = -1
     };
   }
   config->source = config_take_text(&bytes, end, &is_nomem);

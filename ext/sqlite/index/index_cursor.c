@@ -67,6 +67,13 @@ static const char *cursor_key_name(const bloom_index *index, index_condition con
 /* Parameters: ?1 and ?2 the interval, and condition i has ?(3+i).  Checked are those conditions
 ** of which checks has the bit, and others by SQLite alone. */
 static void cursor_append_condition(const bloom_index *index, sqlite3_str *sql, index_condition condition, int number){
+  /* The longest literal of a pattern, if it has one, is looked for before regexp() is called. */
+  if( index_is_regexp(condition.kind) && !condition.is_opaque ){
+    const char *name = cursor_key_name(index, condition);
+    const int exact = 3 + INDEX_MAX_CONDITIONS + number, in_any_case = exact + INDEX_MAX_CONDITIONS;
+    sqlite3_str_appendf(sql, " AND (?%d IS NULL OR instr(x.\"%w\", ?%d)) AND (?%d IS NULL OR instr(lower(x.\"%w\"), ?%d))",
+                        exact, name, exact, in_any_case, name, in_any_case);
+  }
   /* Without the plus SQLite may compile the statement again for each value. */
   sqlite3_str_appendf(sql, " AND x.\"%w\" %s +?%d", cursor_key_name(index, condition), index_operator(condition.kind), 3 + number);
 }
@@ -153,11 +160,32 @@ static int cursor_bind_pattern(sqlite3_stmt *rows, int number, sqlite3_value *va
   return rc;
 }
 
+/* Binds the longest literal of a regular expression as it is, or in lower case; NULL where there is none. */
+static int cursor_bind_literal(bloom_index *index, sqlite3_stmt *rows, int number, index_condition_kind kind, sqlite3_value *value){
+  const int exact = 3 + INDEX_MAX_CONDITIONS + number, in_any_case = exact + INDEX_MAX_CONDITIONS;
+  bloom_regexp regexp;
+  const uint8_t *literal = NULL;
+  size_t num_bytes;
+  int rc = index_regexp_read(value, kind, &regexp);
+  /* A wrong pattern is an error as on the table, though regexp() may be called for no row. */
+  if( rc==SQLITE_OK && regexp.num_literals>0 ) rc = index_regexp_try(index, value);
+  if( rc!=SQLITE_OK ) return rc;
+  num_bytes = index_regexp_literal(&regexp, &literal);
+  rc = sqlite3_bind_null(rows, regexp.ignores_case ? exact : in_any_case);
+  if( rc!=SQLITE_OK ) return rc;
+  return sqlite3_bind_text64(rows, regexp.ignores_case ? in_any_case : exact, (const char *)literal, num_bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
 static int cursor_bind_conditions(index_cursor *cursor, sqlite3_value **args){
   int i, rc = SQLITE_OK;
   for(i=0; i<cursor->plan.num_conditions && rc==SQLITE_OK; i++){
+    const index_condition condition = cursor->plan.conditions[i];
     if( !(cursor->checks >> i & 1) ) continue;
-    if( index_is_pattern(cursor->plan.conditions[i].kind) ) rc = cursor_bind_pattern(cursor->rows, 3 + i, args[i]);
+    if( index_is_regexp(condition.kind) && !condition.is_opaque ){
+      rc = cursor_bind_literal(index_of(cursor->base.pVtab), cursor->rows, i, condition.kind, args[i]);
+    }
+    if( rc!=SQLITE_OK ) return rc;
+    if( index_is_pattern(condition.kind) ) rc = cursor_bind_pattern(cursor->rows, 3 + i, args[i]);
     else rc = sqlite3_bind_value(cursor->rows, 3 + i, args[i]);
   }
   return rc;

@@ -9,6 +9,7 @@
 **   index_triggers.c    the triggers that note changed rows
 **   index_layout.c      how far the blocks reach: NAME_layout, NAME_state
 **   index_like.c        texts and patterns -> bits, by weighed pieces
+**   index_regexp.c      regular expressions -> bits, and which regexp() is trusted
 **   index_blocks.c      where blocks, slices and ends of blocks are: NAME_blocks_N
 **   index_merge.c       rows -> blocks
 **   index_commands.c    'merge' and 'rebuild'
@@ -24,6 +25,7 @@
 #define BLOOM_SQLITE_INDEX_INT_H
 
 #include "../../core/signature/block.h"
+#include "../../core/signature/regexp.h"
 #include "../../core/signature/slices.h"
 #include "../connection.h"
 #include "../source/database.h"
@@ -37,7 +39,7 @@
 
 /* A condition that picks rows; its kind is its code in a plan. */
 typedef enum index_condition_kind {
-  INDEX_EQ = '=', INDEX_IS = 'i', INDEX_LIKE = 'l', INDEX_GLOB = 'g',
+  INDEX_EQ = '=', INDEX_IS = 'i', INDEX_LIKE = 'l', INDEX_GLOB = 'g', INDEX_REGEXP = 'r', INDEX_REGEXP_IN_ANY_CASE = 'R',
   INDEX_ID_EQ = 'e', INDEX_ID_GT = '>', INDEX_ID_GE = 'G', INDEX_ID_LT = '<', INDEX_ID_LE = 'L'
 } index_condition_kind;
 
@@ -50,11 +52,12 @@ typedef struct index_condition {
 
 /* -- index_args.c ------------------------------------------------------------------ */
 
-/* What the user wrote: bloom_index(table, column [LIKE], ... [, option = value]). */
+/* What the user wrote: bloom_index(table, column [LIKE [REGEXP]], ... [, option = value]). */
 typedef struct index_args {
   char *source;
   char *columns[INDEX_MAX_KEYS];
   uint8_t is_like[INDEX_MAX_KEYS];
+  uint8_t is_regexp[INDEX_MAX_KEYS];
   int num_columns;
   uint32_t num_probes;     /* 0: not given; then they grow with the table */
 } index_args;
@@ -69,6 +72,7 @@ void index_args_free(index_args *args);
 /* A column that has blocks: what NAME_config says of it, and where it is in the source now. */
 typedef struct index_key {
   int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
+  int is_regexp; /* those for REGEXP, too: also of what is behind a NUL */
   char *name;      /* when its blocks were begun; ALTER TABLE may have changed it since */
   char *collation; /* then, and so are these: */
   char affinity;   /* index_affinity_of() */
@@ -237,7 +241,7 @@ int index_locate(bloom_index *index);
 /* -- index_layout.c ---------------------------------------------------------------- */
 
 /* The sizes of groups between full ones and units that are groups by themselves: each is
-** at least twice the next. */
+** at least three times the next. */
 #define INDEX_MAX_SIZES 9
 
 typedef struct index_key_layout {
@@ -262,7 +266,7 @@ typedef struct index_layout {
   sqlite3_int64 covered; /* rows up to this id are in blocks, or noted as changed */
   uint64_t num_rows;     /* that went into blocks */
   uint64_t num_built;    /* the same when all blocks were made last */
-  sqlite3_int64 first;   /* the lowest id then */
+  sqlite3_int64 first;   /* no merged row has a lower id */
   uint32_t num_probes;   /* of a key */
   uint64_t number;       /* drawn at random when all blocks are made again */
   index_key_layout keys[INDEX_MAX_KEYS];
@@ -423,16 +427,46 @@ int index_weights_are_untaught(const index_weights *weights);
 /* 1 if nothing can be said of a value, so that its block is to accept everything. */
 int index_like_is_silent(sqlite3_value *value);
 
-/* Adds the pieces of a value to a block. */
-void index_like_add(const uint8_t *weights, sqlite3_value *value, bloom_block *block);
+/* Adds the pieces of a column's value to a block. */
+void index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value *value, bloom_block *block);
 
 /* Writes the bits that a block must have if it has a text that matches: their number, 0 if
 ** every text may. */
 int index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
                     uint16_t *bits, size_t max_bits, size_t *num_bits);
 
-/* Sets condition->is_opaque if another function than SQLite's own serves the operator. */
+/* The same of a text that is equal to value: of a number or BLOB blocks know nothing. */
+int index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key, sqlite3_value *value,
+                          uint16_t *bits, size_t max_bits, size_t *num_bits);
+
+/* Sets condition->is_opaque if another function than SQLite's own serves the operator; for REGEXP as
+** index_regexp_check(). */
 int index_like_check(bloom_index *index, index_condition *condition);
+
+/* Sets *are_built_in to whether SQLite's own functions have these names. */
+typedef struct index_function {
+  const char *name;
+  int num_args;
+} index_function;
+int index_are_built_in(bloom_index *index, const index_function *functions, int num_functions, int *are_built_in);
+
+/* -- index_regexp.c ------------------------------------------------------------------ */
+
+/* Sets condition->is_opaque if the application's regexp() is not known to be one that patterns are
+** read for, and its kind by whether it ignores case. */
+int index_regexp_check(bloom_index *index, index_condition *condition);
+
+/* Reads a pattern, which requires nothing if it is no TEXT.  SQLITE_OK or SQLITE_NOMEM. */
+int index_regexp_read(sqlite3_value *pattern, index_condition_kind kind, bloom_regexp *regexp);
+
+/* Calls regexp() once, if the source has a row: an error if the pattern is one to it. */
+int index_regexp_try(bloom_index *index, sqlite3_value *pattern);
+
+/* Writes the bits that a block must have for a term, and returns their number, as index_like_bits(). */
+size_t index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights, uint32_t bits_per_block, uint16_t *bits, size_t max_bits);
+
+/* Sets *literal to the longest bytes that each matching text has, and returns how many they are. */
+size_t index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal);
 
 /* -- index_commands.c -------------------------------------------------------------- */
 
@@ -477,8 +511,12 @@ static inline int index_is_on_id(index_condition_kind kind){
   return kind==INDEX_ID_EQ || kind==INDEX_ID_GT || kind==INDEX_ID_GE || kind==INDEX_ID_LT || kind==INDEX_ID_LE;
 }
 
+static inline int index_is_regexp(index_condition_kind kind){
+  return kind==INDEX_REGEXP || kind==INDEX_REGEXP_IN_ANY_CASE;
+}
+
 static inline int index_is_pattern(index_condition_kind kind){
-  return kind==INDEX_LIKE || kind==INDEX_GLOB;
+  return kind==INDEX_LIKE || kind==INDEX_GLOB || index_is_regexp(kind);
 }
 
 /* Its operator in SQL. */

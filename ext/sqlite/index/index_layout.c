@@ -11,7 +11,7 @@
 **   32  u32   probes of a key
 **   36  u32   number of indexed columns
 **   40  u64   a number drawn at random when all blocks are made again
-**   48  i64   the lowest id when all blocks were made last
+**   48  i64   the lowest id: no merged row has a lower one
 **   56  then for each indexed column
 **       u64   finished blocks
 **       u64   dead ones among them

@@ -151,9 +151,9 @@ int index_like_is_silent(sqlite3_value *value){
   return type==SQLITE_FLOAT || type==SQLITE_BLOB;
 }
 
-void index_like_add(const uint8_t *weights, sqlite3_value *value, bloom_block *block){
+void index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value *value, bloom_block *block){
   const int type = sqlite3_value_type(value);
-  const uint8_t *text = NULL;
+  const uint8_t *text = NULL, *end;
   char digits[24];
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pieces pieces;
@@ -165,8 +165,12 @@ void index_like_add(const uint8_t *weights, sqlite3_value *value, bloom_block *b
     bloom_block_fill(block);
     return;
   }
-  bloom_pieces_begin(&pieces, text, type==SQLITE_TEXT ? (size_t)sqlite3_value_bytes(value) : strlen(digits));
-  while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ) bloom_weights_add(weights, block, hashes, num_hashes);
+  end = text + (type==SQLITE_TEXT ? (size_t)sqlite3_value_bytes(value) : strlen(digits));
+  do{
+    bloom_pieces_begin(&pieces, text, (size_t)(end - text));
+    while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ) bloom_weights_add(weights, block, hashes, num_hashes);
+    text = key->is_regexp && text<end ? memchr(text, 0, (size_t)(end - text)) : NULL;
+  }while( text++ );
 }
 
 /* -- Patterns ---------------------------------------------------------------------------- */
@@ -196,9 +200,38 @@ int index_like_bits(const bloom_index *index, const uint8_t *weights, index_cond
   return SQLITE_OK;
 }
 
+int index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key, sqlite3_value *value,
+                          uint16_t *bits, size_t max_bits, size_t *num_bits){
+  sqlite3_value *copy;
+  const uint8_t *text;
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pieces pieces;
+  size_t num_bytes, num_hashes;
+  *num_bits = 0;
+  if( sqlite3_value_type(value)!=SQLITE_TEXT || bloom_text_may_be_number(value) ) return SQLITE_OK;
+  copy = sqlite3_value_dup(value);
+  text = copy ? sqlite3_value_text(copy) : NULL;
+  num_bytes = text ? (size_t)sqlite3_value_bytes(copy) : 0;
+  while( num_bytes>0 && text[num_bytes-1]==' ' && index->config.keys[key].equality.collation==BLOOM_COLLATION_RTRIM ) num_bytes--;
+  bloom_pieces_begin(&pieces, text, num_bytes);
+  while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
+    *num_bits = bloom_weights_bits(weights, index_block_bits(index, key), hashes, num_hashes, bits, *num_bits, max_bits);
+  }
+  sqlite3_value_free(copy);
+  return text ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 int index_like_check(bloom_index *index, index_condition *condition){
-  const char *function = condition->kind==INDEX_GLOB ? "glob" : "like";
-  int num_builtin = 0, num_others = 0;
+  const index_function function = {condition->kind==INDEX_GLOB ? "glob" : "like", 2};
+  int is_built_in, rc;
+  if( index_is_regexp(condition->kind) ) return index_regexp_check(index, condition);
+  rc = index_are_built_in(index, &function, 1, &is_built_in);
+  condition->is_opaque = !is_built_in;
+  return rc;
+}
+
+int index_are_built_in(bloom_index *index, const index_function *functions, int num_functions, int *are_built_in){
+  int i, found = 0, num_others = 0;
   sqlite3_stmt *row;
   /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
   int rc = bloom_sql_prepare(index->connection, &row, "PRAGMA function_list");
@@ -206,10 +239,12 @@ int index_like_check(bloom_index *index, index_condition *condition){
     const char *name;
     const int num_args = sqlite3_column_int(row, 4);
     rc = bloom_sql_column_text(row, 0, &name);
-    if( rc!=SQLITE_OK || sqlite3_stricmp(name, function)!=0 || (num_args!=2 && num_args!=-1) ) continue;
-    if( sqlite3_column_int(row, 1) ) num_builtin++; else num_others++;
+    for(i=0; i<num_functions && rc==SQLITE_OK; i++){
+      if( sqlite3_stricmp(name, functions[i].name)!=0 || (num_args!=functions[i].num_args && num_args!=-1) ) continue;
+      if( sqlite3_column_int(row, 1) ) found |= 1 << i; else num_others++;
+    }
   }
   sqlite3_finalize(row);
-  condition->is_opaque = rc!=SQLITE_DONE || num_builtin==0 || num_others>0;
+  *are_built_in = rc==SQLITE_DONE && found==(1 << num_functions) - 1 && num_others==0;
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }

@@ -5,7 +5,7 @@
 ** block until half of its bits are set; then the next block is opened.  Finished blocks stay
 ** in slots, as many as fill a row with the open one, and go to their unit together.  At the end
 ** of a merge the units that it finished are joined with the groups before them that are not
-** twice as large, a band at a time: what would take long is left to the merges that follow.
+** three times as large, a band at a time: what would take long is left to the merges that follow.
 **
 ** Whatever stops it half-way, no block may be believed that lacks a key.  Bits that are added
 ** do no harm.  Before anything is taken from where the layout says that it is, the layout is
@@ -20,11 +20,15 @@
 /* Rows of a block all of whose bits one row set. */
 #define INDEX_ROWS_OF_FULL_BLOCK 256
 
-/* A block that has so many rows is finished before a row of which nothing can be said. */
+/* A block that has so many rows, or an eighth of its bits, may be finished before its time. */
 #define INDEX_MIN_ROWS 32
 
+/* Units are joined with the groups before them that are not so much larger: of up to 504 units
+** there are 3 groups on average, and each unit is written 8 times. */
+#define INDEX_JOIN_FACTOR 3
+
 /* Rows that joins write in a merge: so many, and those of so many units for each unit that
-** the merge finished.  Every unit is joined 9 times at most, so joins keep up. */
+** the merge finished: so joins keep up. */
 #define INDEX_JOIN_ROWS  512
 #define INDEX_JOIN_UNITS 16
 
@@ -45,7 +49,7 @@ int index_add_value(const bloom_index *index, const index_layout *layout, const 
   bloom_key_hashes hashes;
   int i, rc;
   if( index->config.keys[key].is_like ){
-    index_like_add(weights->of_key[key], value, block);
+    index_like_add(&index->config.keys[key], weights->of_key[key], value, block);
     return SQLITE_OK;
   }
   rc = bloom_insert_hashes(&bloom_encoding_parquet, index->config.keys[key].equality, value, &hashes);
@@ -183,11 +187,16 @@ int index_merge_append(index_merge_state *merge, int key, const bloom_block *blo
   return layout->num_blocks%BLOOM_UNIT_BLOCKS==0 ? merge_fill_unit(merge, key, layout->num_blocks) : SQLITE_OK;
 }
 
+static int merge_is_block_large(const index_merge_state *merge, int key){
+  const bloom_block *open = &merge->keys[key].open;
+  return merge->layout.keys[key].open_rows>=INDEX_MIN_ROWS || open->bits_set>=open->bits_per_block/8;
+}
+
 int index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
   index_merge_key *of_key = &merge->keys[key];
   index_key_layout *layout = &merge->layout.keys[key];
   const int rc = index_merge_append(merge, key, &of_key->open, (index_end){.first = layout->open_first, .last = id, .num_rows = layout->open_rows});
-  if( of_key->open.bits_set<of_key->open.bits_per_block ) of_key->rows_before = layout->open_rows;
+  of_key->is_before_large = of_key->open.bits_set<of_key->open.bits_per_block && merge_is_block_large(merge, key);
   bloom_block_clear(&of_key->open, of_key->open.bytes, of_key->open.bits_per_block);
   layout->open_first = id + (id<INT64_MAX);
   layout->open_rows = layout->open_bits = 0;
@@ -243,7 +252,7 @@ static void merge_plan_join(const index_merge_state *merge, int key, index_key_l
   for(i=0; i<layout->num_sizes; i++) num_had += layout->sizes[i];
   if( num_units<=num_had ) return;
   i = num_units - num_had;
-  while( from>0 && (layout->sizes[from-1]<2*i || num_units==INDEX_MAX_UNITS || from==INDEX_MAX_SIZES) ) i += layout->sizes[--from];
+  while( from>0 && (layout->sizes[from-1]<INDEX_JOIN_FACTOR*i || num_units==INDEX_MAX_UNITS || from==INDEX_MAX_SIZES) ) i += layout->sizes[--from];
   layout->join_from = from;
   layout->join_units = i;
   layout->join_bands = 0;
@@ -286,10 +295,9 @@ static int merge_join(index_merge_state *merge, int key){
 ** it, or the block has such a row, and they are rare. */
 static int merge_is_block_spoiled(const index_merge_state *merge, int key, sqlite3_value *value){
   const index_merge_key *of_key = &merge->keys[key];
-  const uint32_t num_rows = merge->layout.keys[key].open_rows;
   const int is_silent = merge->index->config.keys[key].is_like && index_like_is_silent(value);
-  if( of_key->open.bits_set<of_key->open.bits_per_block ) return is_silent && num_rows>=INDEX_MIN_ROWS;
-  return !is_silent && num_rows>0 && of_key->rows_before>=INDEX_MIN_ROWS;
+  if( of_key->open.bits_set<of_key->open.bits_per_block ) return is_silent && merge_is_block_large(merge, key);
+  return !is_silent && merge->layout.keys[key].open_rows>0 && of_key->is_before_large;
 }
 
 /* A block that accepts everything, for a number's sake say, costs no more with more rows. */
@@ -301,12 +309,9 @@ static int merge_is_block_finished(const index_merge_state *merge, int key){
 
 static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id, sqlite3_value *value){
   index_merge_key *of_key = &merge->keys[key];
-  int was_full, rc = SQLITE_OK;
+  int rc = SQLITE_OK;
   if( merge_is_block_spoiled(merge, key, value) ) rc = index_merge_finish_block(merge, key, id - 1);
-  was_full = of_key->open.bits_set==of_key->open.bits_per_block;
   if( rc==SQLITE_OK ) rc = index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_key->open);
-  /* It spoiled few rows: so they are not rare. */
-  if( of_key->open.bits_set==of_key->open.bits_per_block && !was_full && merge->layout.keys[key].open_rows>0 ) of_key->rows_before = 0;
   merge->layout.keys[key].open_rows++;
   merge->layout.keys[key].open_bits = of_key->open.bits_set;
   return rc==SQLITE_OK && merge_is_block_finished(merge, key) ? index_merge_finish_block(merge, key, id) : rc;

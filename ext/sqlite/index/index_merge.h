@@ -18,7 +18,7 @@ typedef struct index_merge_key {
   uint8_t ends[BLOOM_STRIP_BYTES]; /* a row of ends */
   uint64_t ends_of;        /* a block that it has */
   int has_ends, are_ends_changed;
-  uint32_t rows_before;    /* of the last finished block that does not accept everything; 0: none */
+  int is_before_large;     /* the block before has many rows, and does not accept everything */
   sqlite3_int64 num_rows;  /* of NAME_blocks_N */
   sqlite3_stmt *insert, *update; /* NULL until they are used */
 } index_merge_key;

@@ -59,8 +59,14 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
     condition->kind = constraint->op==SQLITE_INDEX_CONSTRAINT_LIKE ? INDEX_LIKE : INDEX_GLOB;
     return condition->key>=0;
   }
+  if( constraint->op==SQLITE_INDEX_CONSTRAINT_REGEXP ){
+    condition->key = plan_find_key(index, constraint->iColumn, 1);
+    condition->kind = INDEX_REGEXP;
+    return condition->key>=0 && index->config.keys[condition->key].is_regexp;
+  }
   if( constraint->op!=SQLITE_INDEX_CONSTRAINT_EQ && constraint->op!=SQLITE_INDEX_CONSTRAINT_IS ) return 0;
   condition->key = plan_find_key(index, constraint->iColumn, 0);
+  if( condition->key<0 ) condition->key = plan_find_key(index, constraint->iColumn, 1);
   condition->kind = constraint->op==SQLITE_INDEX_CONSTRAINT_EQ ? INDEX_EQ : INDEX_IS;
   return condition->key>=0 && plan_is_collation_usable(&index->config.keys[condition->key], sqlite3_vtab_collation(info, number));
 }
@@ -72,6 +78,8 @@ const char *index_operator(index_condition_kind kind){
     case INDEX_IS:    return "IS";
     case INDEX_LIKE:  return "LIKE";
     case INDEX_GLOB:  return "GLOB";
+    case INDEX_REGEXP:
+    case INDEX_REGEXP_IN_ANY_CASE: return "REGEXP";
     case INDEX_ID_GT: return ">";
     case INDEX_ID_GE: return ">=";
     case INDEX_ID_LT: return "<";

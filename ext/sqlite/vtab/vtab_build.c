@@ -209,7 +209,7 @@ static int refuse_other_tables(bloom_vtab *vtab){
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &name);
   if( rc==SQLITE_OK && name ){
-    rc = bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: table %s has an index, or is not the one that bloom made: drop that, then 'rebuild'", name);
+    rc = bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: table %s has an index, or is not the one that bloom made: drop it, then 'rebuild'", name);
   }
   return bloom_sql_end(row, rc);
 }

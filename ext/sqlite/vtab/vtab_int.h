@@ -66,8 +66,8 @@ typedef struct bloom_vtab_unmerged {
   int is_known;       /* what follows is that of the journal, if its first and last row still are the same */
   sqlite3_int64 first_rowid, first_mark, last_rowid, last_mark;
   bloom_hash_set hashes;
-  int is_random;      /* r is another for each row, as was seen when the connection had made num_changes */
-  int num_changes;
+  /* Whether r is another for each row, as was seen after so many compilations, 0: never, and changes. */
+  int is_random, num_compiled, num_changes;
 } bloom_vtab_unmerged;
 
 /* SQLite makes one for each connection, and a new one with each schema that it reads. */

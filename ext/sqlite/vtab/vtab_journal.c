@@ -50,19 +50,38 @@ bloom_key_values bloom_vtab_key_of_row(const bloom_key_rules *rules, sqlite3_stm
 
 /* -- Looking up ---------------------------------------------------------------------------- */
 
-/* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's random() which
-** returns one number again and again.  It is asked whenever this connection wrote since. */
+/* Sets *is_own to 0 if random() is not SQLite's, as far as its list says. */
+static int find_own_random(bloom_vtab *vtab, int *is_own){
+  sqlite3_stmt *row;
+  /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
+  int rc = bloom_sql_prepare(vtab->connection, &row, "PRAGMA function_list");
+  *is_own = 1;
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    const char *name;
+    rc = bloom_sql_column_text(row, 0, &name);
+    if( rc==SQLITE_OK && sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ) *is_own = 0;
+  }
+  rc = bloom_sql_end(row, rc);
+  if( rc!=SQLITE_OK ) *is_own = 0; /* kept from it */
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
+}
+
+/* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's random(), which
+** may repeat its numbers.  SQLite compiles all statements anew then, but not of one for any number of arguments:
+** so it is asked, too, whether it returns the same again, when this connection has written. */
 static int check_random(bloom_vtab *vtab, int *is_random){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int num_changes = sqlite3_total_changes(vtab->connection->db);
-  sqlite3_int64 is_same = 1;
+  const int num_compiled = 1 + sqlite3_stmt_status(unmerged->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+  sqlite3_int64 is_same = 0;
   int rc = SQLITE_OK;
-  if( unmerged->is_random==0 || unmerged->num_changes!=num_changes ){
+  if( unmerged->num_compiled!=num_compiled ) rc = find_own_random(vtab, &unmerged->is_random);
+  if( rc==SQLITE_OK && unmerged->is_random && (unmerged->num_compiled!=num_compiled || unmerged->num_changes!=num_changes) ){
     rc = bloom_sql_integer(vtab->connection, &is_same, "SELECT random() = random()");
-    unmerged->is_random = rc==SQLITE_OK && !is_same;
-    unmerged->num_changes = num_changes;
   }
-  *is_random = unmerged->is_random;
+  *is_random = rc==SQLITE_OK && unmerged->is_random && !is_same;
+  unmerged->num_compiled = rc==SQLITE_OK && !is_same ? num_compiled : 0;
+  unmerged->num_changes = num_changes;
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
@@ -75,6 +94,7 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
   bloom_vtab_forget_journal(vtab);
   sqlite3_finalize(vtab->unmerged.rows);
   vtab->unmerged.rows = NULL;
+  vtab->unmerged.num_compiled = 0;
 }
 
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){

@@ -312,6 +312,40 @@ static void check_owned(void){
   must(sqlite3_close(db), db);
 }
 
+/* ---- Handles of bloom_filter() -------------------------------------------------------------- */
+
+static void check_filter_handles(void){
+  sqlite3 *db = open_database();
+  expect(db, "SELECT bloom_may_contain((SELECT keep(bloom_filter(7)) FROM f), 7)", "1", "it should answer");
+  expect(db, PROBE, "N", "its copy should be NULL after its statement");
+  expect(db, "SELECT bloom_may_contain(kept(), 1, 2)", "1", "and may contain all, whatever the number of keys");
+  expect(db, "SELECT keep(bloom_filter(8)) IS NULL AND bloom_may_contain(kept(), '08') FROM f", "1", "a copy should find what it finds");
+  expect(db, "SELECT keep(bloom_filter(8)) IS NULL AND bloom_may_contain(kept(), 7) FROM f", "01", "a copy should answer as it does, or be NULL");
+  expect(db, "SELECT bloom_may_contain(nullif((SELECT bloom_filter(8) FROM f), 1), 7)", "01N", "a copy of nullif should answer or be NULL");
+  expect(db, "SELECT bloom_open((SELECT bloom_filter(8) FROM f))", "e", "it should not be opened");
+  forget();
+  must(sqlite3_close(db), db);
+}
+
+/* An application that has SQLite write REALs with few digits, where that can be chosen: then
+** TEXT affinity finds 1234567.0 equal to '1.235e+06'. */
+static void check_few_digits(void){
+  enum { FP_DIGITS = 1023 };
+  static const char equal[] = "SELECT coalesce(1234567.0, 0) = CAST('1.235e+06' AS TEXT) AND coalesce(0.123456, 0) = CAST('0.1235' AS TEXT)";
+  sqlite3 *db = open_database();
+  int num_digits = 0;
+  if( sqlite3_libversion_number()>=3052000 ) (void)sqlite3_db_config(db, FP_DIGITS, 4, &num_digits);
+  if( num_digits==4 ){
+    expect(db, equal, "1", "REALs should be written with 4 digits");
+    expect(db, "SELECT bloom_may_contain((SELECT bloom_filter(1234567.0) FROM f), '1.235e+06')", "1", "a REAL should be found by its text");
+    expect(db, "SELECT bloom_may_contain((SELECT bloom_filter(0.123456) FROM f), '0.1235')", "1", "a REAL should be found by its text");
+    expect(db, "SELECT bloom_may_contain((SELECT bloom_filter('1.235e+06') FROM f), 1234567.0)", "1", "a text should be found by its REAL");
+    expect(db, "SELECT bloom_may_contain((SELECT bloom_filter('0.1235') FROM f), 0.123456)", "1", "a text should be found by its REAL");
+    expect(db, "SELECT bloom_may_contain((SELECT bloom_filter('0.1235') FROM f), 0.1239)", "0", "and by no other");
+  }
+  must(sqlite3_close(db), db);
+}
+
 /* ---- How many, and how much --------------------------------------------------------------- */
 
 /* Where as many are open as can be, bloom_open returns the filter, which gets the same answers. */
@@ -335,11 +369,13 @@ static void check_too_many(void){
   }
   expect(db, "SELECT typeof(bloom_open(a)) = 'blob' FROM f", "1", "bloom_open should return the filter");
   expect(db, sql, "1", "the filter should answer");
+  expect(db, "SELECT bloom_may_contain((SELECT bloom_filter(8) FROM f), 7)", "1", "bloom_filter should return NULL, which says maybe");
   expect(db, "SELECT handle FROM seen", "e", "a virtual table's handle should be an error");
   check(strstr(sqlite3_errmsg(db), "all handles")!=NULL, "the error should say that all are open", sqlite3_errmsg(db));
   for(i=0; i<NUM_STATEMENTS; i++) sqlite3_finalize(statements[i]);
   expect(db, "SELECT typeof(bloom_open(a)) = 'null' FROM f", "1", "bloom_open should return a handle again");
   expect(db, sql, "1", "the handle should answer");
+  expect(db, "SELECT bloom_may_contain((SELECT bloom_filter(8) FROM f), 7)", "0", "bloom_filter should return a handle again");
   expect(db, "SELECT handle IS NULL FROM seen", "1", "a table should return a handle again");
   sqlite3_free(many);
   must(sqlite3_close(db), db);
@@ -397,6 +433,8 @@ int main(int num_args, char **args){
   check_second_load();
   check_foreign_pointers();
   check_owned();
+  check_filter_handles();
+  check_few_digits();
   check_too_many();
   check_kept_buffers();
   check(sqlite3_memory_used()==0, "no memory should be left", "");

@@ -81,7 +81,7 @@ static const rule grammar[] = {
   {"Aggregate", {"count({k})", "bloom_build({Expression}{size})", "bloom_build(DISTINCT {Expression})", "bloom_merge({Filter})",
     "bloom_merge(DISTINCT {Filter})", "bloom_build(k) FILTER (WHERE {value})", "{plain_aggregate}({Expression})",
     "bloom_build_sets({Expression}, {Expression}{one_size})", "bloom_filter_block_build({Expression}, {Expression}{block_size})",
-    "bloom_merge(bloom_build_sets({Expression}, {Expression}))"}},
+    "bloom_merge(bloom_build_sets({Expression}, {Expression}))", "bloom_filter({Expression}{keys})", "bloom_filter(DISTINCT {Expression})"}},
   {"plain_aggregate", {"max", "min", "group_concat"}},
   {"Select", {"SELECT {+}{Aggregate} FROM {Source}{where}"}},
   {"set", {"{#200}"}},
@@ -91,7 +91,7 @@ static const rule grammar[] = {
   {"slot", {"slot", "first_offset", "last_offset", "filter", "note", "rowid"}},
   {"name", {"bloom_may_contain", "bloom_open", "bloom_add", "bloom_empty", "bloom_partition", "bloom_version", "bloom_build", "bloom_merge",
     "bloom_info", "bloom_build_sets", "bloom_sets", "bloom_ldb", "bloom_filter_block", "bloom_filter_block_build", "bloom_tuple",
-    "bloom_key", "bloom"}},
+    "bloom_key", "bloom", "bloom_filter"}},
   {"arguments", {"", "{Expression}", "{Expression}, {Expression}", "{Expression}, {Expression}, {Expression}"}},
   {"plain", {"typeof", "hex", "length", "abs", "quote", "lower"}},
   {"plain2", {"coalesce", "nullif", "max", "substr", "iif"}}, /* iif() takes three */
@@ -108,7 +108,8 @@ static const rule grammar[] = {
     "(SELECT group_concat(set_number) FROM bloom_sets({File}, {Expression}))",
     "{plain}({Expression})", "CAST({Expression} AS {type})", "({Expression} {operator} {Expression})",
     "CASE WHEN {Expression} THEN {Expression} ELSE {Expression} END", "{plain2}({Expression}, {Expression})",
-    "{name}({arguments})", "bloom_version()"}},
+    "{name}({arguments})", "bloom_version()", "bloom_may_contain({Filter}, {Expression}{keys})",
+    "bloom_may_contain((SELECT bloom_filter({arguments}) FROM {Source}), {arguments})"}},
 
   /* -- Filters that {9:key} was put into, if it is not NULL.  Made is never NULL, for bloom_merge() is NULL
   ** where a filter is.  So no handle, which compound and sorted subqueries turn into NULL. */
@@ -183,7 +184,19 @@ static const rule grammar[] = {
     "{*}{*}SELECT CASE WHEN ?1 = ?2 THEN bloom_tuple(?1, 1) = bloom_tuple(?2, 1.0) END AS yes",
     "{*}SELECT bloom_partition(?1, {1:number}) BETWEEN 0 AND {1:number} - 1 AS yes, bloom_bits_per_key({rate}, {number}{encoding}) BETWEEN 1 AND 100 AS yes",
     "SELECT {slot}, bloom_may_contain(filter, {value}) FROM bloom_ldb({File})",
+    /* bloom_filter() has what `=` finds, by whatever affinities and collation. */
+    "{*}{*}SELECT bloom_may_contain((SELECT bloom_filter({1:left}) FROM (SELECT 1 UNION ALL SELECT 2)), {2:right}) AS yes WHERE {1:left} = {2:right}",
+    "{*}{*}SELECT bloom_may_contain((SELECT bloom_filter({1:left}, {2:left}) FROM (SELECT 1)), {3:right}, {4:right}) AS yes"
+      " WHERE {1:left} = {3:right} AND {2:left} = {4:right}",
+    "{*}WITH t AS (SELECT k FROM {Source}) SELECT bloom_may_contain((SELECT bloom_filter(k) FROM t), {1:left}) AS yes FROM t WHERE k = {1:left}",
+    "WITH t AS (SELECT k, f FROM {Source}) SELECT bloom_may_contain((SELECT bloom_filter(k) FROM t WHERE {1:condition}), k) AS yes,"
+      " bloom_may_contain((SELECT bloom_filter(k, f, k) FROM t), k, f, k) AS yes FROM t WHERE {1:condition}",
+    "SELECT bloom_may_contain(bloom_filter(k, {1:row_key}) OVER w, k, {1:row_key}) AS yes FROM {Source} WINDOW w AS (ORDER BY {by} {frame})",
+    "SELECT bloom_may_contain(bloom_filter(k), {group_key}) AS yes, {+}{Aggregate} FROM {Source} GROUP BY {Expression}{having}{order}",
   }},
+  {"left", {"?1", "CAST(?1 AS {type})", "{literal}", "?1 * 1", "+?1", "coalesce(?1, 0.0)", "upper(?1)", "?1 || ' '"}},
+  {"right", {"?2", "CAST(?2 AS {type})", "{literal}", "?1 COLLATE NOCASE", "CAST(?1 AS {type}) COLLATE RTRIM", "?1 || '  ' COLLATE RTRIM", "lower(?1) COLLATE NOCASE",
+    "0 + ?1", "' 0' || ?1 || '.0'"}},
 
   /* -- Changes of a table with filters, in CHECKs, generated columns, triggers and virtual tables. */
   {"kept", {"log_filter", "log_n", "own_set", "log_pair"}},

@@ -1,0 +1,291 @@
+"""REGEXP by functions of an application: which are trusted, and that rows are right with all of them.
+
+    python3 test/index/regexp_functions.py [--load ./bloom] [--only NAME]
+
+A function counts its calls: few of them say that blocks picked rows, and as many as there are rows that
+everything was read.
+"""
+import os
+import re
+import sqlite3
+import sys
+import unicodedata
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+import cases  # noqa: E402
+from cases import case, error_of, execute, expect, fails, main, one, test  # noqa: E402
+
+NUM_ROWS = 4000
+NEEDLE = "upstream timeout (after )?[0-9]+ ms"
+SAMPLES = 40  # more calls than a plan's samples need
+
+
+class Counted:
+    """A regexp() that counts its calls for rows."""
+
+    def __init__(self, db, function, name="regexp"):
+        self.function, self.num_calls = function, 0
+        db.create_function(name, 2, self.call, deterministic=True)
+
+    def call(self, pattern, text):
+        self.num_calls += 1
+        return self.function(pattern, text)
+
+    def of(self, db, sql, *args):
+        """The rows of a query, and how often it was called."""
+        before = self.num_calls
+        rows = db.execute(sql, args).fetchall()
+        return rows, self.num_calls - before
+
+
+def search(flags=0):
+    return lambda pattern, text: None if text is None else re.search(pattern, text, flags) is not None
+
+
+def make(db, declaration="message TEXT", indexed="message LIKE REGEXP"):
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, %s)" % declaration)
+    db.executemany("INSERT INTO log(id, message) VALUES (?, ?)",
+                   ((i, "request %d of user %x took %d ms" % (i, i * 2654435761 % 2**32, i % 777)) for i in range(1, NUM_ROWS + 1)))
+    execute(db, "UPDATE log SET message = 'Upstream TIMEOUT after ' || id || ' ms' WHERE id = 70",
+            "UPDATE log SET message = 'upstream timeout after ' || id || ' ms' WHERE id = 700",
+            "UPDATE log SET message = 'upstream timeout ' || id || ' ms' WHERE id = 1700",
+            "CREATE VIRTUAL TABLE i USING bloom_index(log, %s)" % indexed,
+            "INSERT INTO i(i) VALUES ('merge')")
+
+
+def same(db, pattern, *more):
+    """The index has the table's rows, also where one more table is joined."""
+    for sql in ("SELECT id FROM %s WHERE message REGEXP ?", "SELECT count(*) FROM %s WHERE NOT message REGEXP ?",
+                "SELECT a.id FROM log AS a JOIN %s AS b ON b.id = a.id + 1 AND b.message REGEXP ?"):
+        expect(db.execute(sql % "i", (pattern, *more)).fetchall(), db.execute(sql % "log", (pattern, *more)).fetchall(), pattern)
+
+
+@test
+def blocks_serve_a_search(files):
+    db = files.connect()
+    make(db)
+    counted = Counted(db, search())
+    rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP ?", NEEDLE)
+    expect(rows, [(700,), (1700,)])
+    expect(num_calls < SAMPLES, True, "%d calls" % num_calls)
+    plan = db.execute("EXPLAIN QUERY PLAN SELECT id FROM i WHERE message REGEXP 'x'").fetchone()[3]
+    expect("message REGEXP ?" in plan, True, plan)
+    # Of several terms, and beside other conditions.
+    rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'request 7 |request 3999 of|timeout after 700' AND id > 5")
+    expect(rows, [(7,), (700,), (3999,)])
+    expect(num_calls < NUM_ROWS / 2, True, "%d calls" % num_calls)
+    # As an expression of another table, and as a function.
+    rows, num_calls = counted.of(db, "SELECT i.id FROM (SELECT 'timeout after ' || '7' AS p UNION ALL SELECT 'user [0-9a-f]+ took 776 ') JOIN i ON regexp(p, message)")
+    expect(len(rows), 1 + NUM_ROWS // 777)
+    for pattern in NEEDLE, "[0-9] ms$", "a{0}", "timeout|", "", "(?i)UPSTREAM", "request 399[0-9] ", "(?:request|upstream) [0-9]*7", "\\d{4} of", "after \\d+ ms":
+        same(db, pattern)
+
+
+@test
+def the_longest_literal_is_looked_for_in_a_row_before_it_is_called(files):
+    """One row of 300 has it, in each block, whose pieces are in lower case."""
+    db = files.connect()
+    make(db)
+    db.execute("UPDATE log SET message = replace(message, 'request', 'Request') WHERE id % 300 = 5")
+    counted = Counted(db, search())
+    db.execute("INSERT INTO i(i) VALUES ('merge')")
+    rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'Request [0-9]+ of'")
+    expect(len(rows), len(range(5, NUM_ROWS + 1, 300)))
+    expect(num_calls < len(rows) + SAMPLES, True, "%d calls" % num_calls)
+    # Whatever case is ignored, by the pattern or by the function.
+    rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP '(?i)REQUEST [0-9]*305 of USER'")
+    expect(rows, [(305,), (1305,), (2305,), (3305,)])
+    counted = Counted(db, search(re.I))
+    rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'UPSTREAM TIMEOUT'")
+    expect(rows, [(70,), (700,), (1700,)])
+    expect(num_calls < SAMPLES, True, "%d calls" % num_calls)
+
+
+# -- Functions that are none, or another's -------------------------------------------------------------------
+
+def fold_accents(text):
+    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+
+
+def like(pattern, text):
+    return re.fullmatch(re.escape(pattern).replace("%", ".*").replace("_", "."), text, re.I | re.S) is not None
+
+
+def checked(function):
+    return lambda pattern, text: None if text is None else function(pattern, text)
+
+
+DISTRUSTED = {
+    "swapped": checked(lambda pattern, text: re.search(text, pattern) is not None),
+    "match": checked(lambda pattern, text: re.match(pattern, text) is not None),
+    "fullmatch": checked(lambda pattern, text: re.fullmatch(pattern, text) is not None),
+    "verbose": search(re.VERBOSE),
+    "like": checked(like),
+    "null_is_true": lambda pattern, text: text is None or re.search(pattern, text) is not None,
+    "accents": checked(lambda pattern, text: re.search(fold_accents(pattern), fold_accents(text)) is not None),
+    "negated": checked(lambda pattern, text: re.search(pattern, text) is None),
+    "blanks": checked(lambda pattern, text: re.search(re.sub(" +", " ", pattern), re.sub(" +", " ", text)) is not None),
+    "trimmed": checked(lambda pattern, text: re.search(pattern.strip(), text) is not None),
+    "punctuation": checked(lambda pattern, text: re.search(pattern.replace("-", ""), text) is not None),
+    "width": checked(lambda pattern, text: re.search(pattern, unicodedata.normalize("NFKC", text)) is not None),
+    "substring": checked(lambda pattern, text: pattern in text),
+    "none_matches": checked(lambda pattern, text: False),
+    "all_match": checked(lambda pattern, text: True),
+    "words": checked(lambda pattern, text: set(re.findall("[a-z]+", pattern)) <= set(re.findall("[a-z]+", text))),
+    "escaped": checked(lambda pattern, text: re.search(re.escape(pattern), text) is not None),
+}
+
+
+def reads_everything(files, name):
+    db = files.connect()
+    make(db)
+    db.execute("INSERT INTO log VALUES (0, NULL)")
+    db.execute("UPDATE log SET message = 'upstrèam-timeout  after the  request' WHERE id = 71")
+    db.execute("INSERT INTO i(i) VALUES ('merge')")
+    counted = Counted(db, DISTRUSTED[name])
+    _, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")
+    expect(num_calls >= NUM_ROWS, True, "%d calls" % num_calls)
+    for pattern in "upstream timeout", "upstream  timeout", "upstream timeout after 700 ms", "%timeout%", "timeout after", "ups tream", "up-stream timeout":
+        same(db, pattern)
+
+
+for each in DISTRUSTED:
+    case(reads_everything, each, each)
+
+
+@test
+def it_fails_for_samples(files):
+    """One that always fails is asked for each row, so that its error is the table's."""
+    db = files.connect()
+    make(db)
+
+    def function(pattern, text):
+        raise ValueError
+    Counted(db, function)
+    fails(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'", "user-defined function raised exception")
+    # Only of NULL: well.
+    counted = Counted(db, lambda pattern, text: re.search(pattern, text) is not None)
+    rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP ?", NEEDLE)
+    expect((rows, num_calls < SAMPLES), ([(700,), (1700,)], True))
+
+
+@test
+def it_is_replaced(files):
+    """Each plan looks, also one that is made anew because the function changed."""
+    db = files.connect()
+    make(db)
+    sql = "SELECT id FROM i WHERE message REGEXP 'upstream timeout after'"
+    for flags, wanted in (0, [(700,)]), (re.I, [(70,), (700,)]), (0, [(700,)]):
+        Counted(db, search(flags))
+        expect(db.execute(sql).fetchall(), wanted, str(flags))
+    Counted(db, DISTRUSTED["swapped"])
+    expect(db.execute(sql).fetchall(), [])
+    expect(db.execute("SELECT id FROM i WHERE 'upstream timeout after 700 ms, or so' REGEXP message").fetchall(),
+           db.execute("SELECT id FROM log WHERE 'upstream timeout after 700 ms, or so' REGEXP message").fetchall())
+
+
+@test
+def case_is_ignored(files):
+    """What ignores case finds other characters, too."""
+    db = files.connect()
+    make(db)
+    texts = ["stop \u212aelvin at \ufb06reet \u017ftop", "\u0130stanbul \u0131s", "office \ufb03x \ufb02ow", "ÄÖÜ grö\u1e9eer", "kiss the fist"]
+    for number, text in enumerate(texts):
+        db.execute("UPDATE log SET message = ? WHERE id = ?", (text, 400 * number + 9))
+    db.execute("INSERT INTO i(i) VALUES ('rebuild')")
+    for flags in 0, re.I, re.I | re.A:
+        Counted(db, search(flags))
+        for pattern in "kelvin at", "KELVIN", "street stop", "istanbul is", "office", "flow", "äöü", "größer", "KISS THE FIST", "(?i)kelvin at", "(?i)fist":
+            same(db, pattern)
+
+
+@test
+def patterns_that_are_errors(files):
+    """As on the table, though no row may be left that would call the function; but not without a row."""
+    db = files.connect()
+    make(db)
+    Counted(db, search())
+    for pattern in "timeout \\y", "absent absent \\y", "absent(", "[absent", "absent{2,1}", "*absent", 5, 2.5:
+        wanted = str(error_of(db, "SELECT id FROM log WHERE message REGEXP ?", pattern))
+        expect(str(error_of(db, "SELECT id FROM i WHERE message REGEXP ?", pattern)), "bloom_index: " + wanted, pattern)
+    for pattern in None, b"upstream", b"":
+        for flags in 0, re.I:
+            Counted(db, lambda pattern, text: re.search(str(pattern), str(text)) is not None)
+            same(db, pattern)
+    execute(db, "DROP TABLE i", "DELETE FROM log", "CREATE VIRTUAL TABLE i USING bloom_index(log, message LIKE REGEXP)", "INSERT INTO i(i) VALUES ('merge')")
+    same(db, "absent absent \\y")
+
+
+@test
+def values_of_all_types(files):
+    """Text goes on behind a NUL for Python, and numbers and BLOBs are what a function makes of them."""
+    db = files.connect()
+    make(db, "message")
+    things = ["abc\0defgh", "\0xyz\0\0later", "trailing\0", 12345678, 1234.5678, 1e300, b"a blob of bytes", b"\0behind", "", "\0"]
+    for number, value in enumerate(things):
+        db.execute("UPDATE log SET message = ? WHERE id = ?", (value, 300 * number + 9))
+    db.execute("UPDATE log SET message = NULL WHERE id = 8")
+    db.execute("INSERT INTO i(i) VALUES ('rebuild')")
+
+    def as_text(pattern, text):
+        if text is None:
+            return None
+        return re.search(pattern, text.decode("latin1") if isinstance(text, bytes) else str(text)) is not None
+    Counted(db, as_text)
+    for pattern in "defgh", "abc.defgh", "later", "xyz.*later", "trailing", "1234567", "345.67", "1e.300", "blob of", "behind", "took 7 ms":
+        same(db, pattern)
+    db.execute("INSERT INTO i(i) VALUES ('integrity-check')")
+    # LIKE does not go on, and is right.
+    expect(db.execute("SELECT count(*) FROM i WHERE message LIKE '%defgh%'").fetchall(), db.execute("SELECT count(*) FROM log WHERE message LIKE '%defgh%'").fetchall())
+
+
+@test
+def without_the_declaration(files):
+    """LIKE alone: the condition is the table's, and nothing is left out."""
+    db = files.connect()
+    make(db, indexed="message LIKE")
+    db.execute("UPDATE log SET message = 'abc' || char(0) || 'upstream timeout' WHERE id = 9")
+    db.execute("INSERT INTO i(i) VALUES ('rebuild')")
+    counted = Counted(db, search())
+    rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")
+    expect((rows, num_calls >= NUM_ROWS), ([(9,), (700,), (1700,)], True))
+
+
+@test
+def nobody_has_a_regexp(files):
+    db = files.connect()
+    make(db)
+    fails(db, "SELECT id FROM log WHERE message REGEXP 'x'", "no such function: REGEXP")
+    fails(db, "SELECT id FROM i WHERE message REGEXP 'x'", "no such function: REGEXP")
+
+
+@test
+def replaced_functions_that_look_for_literals(files):
+    """instr() and lower() are the application's: then REGEXP alone is asked."""
+    db = files.connect()
+    make(db)
+    for name, num_args in ("instr", 2), ("lower", 1):
+        db.create_function(name, num_args, lambda *args: 0)
+        for flags in 0, re.I:
+            Counted(db, search(flags))
+            for pattern in NEEDLE, "(?i)" + NEEDLE:
+                same(db, pattern)
+
+
+@test
+def in_utf_16(files):
+    db = files.connect()
+    db.execute("PRAGMA encoding = 'UTF-16le'")
+    make(db)
+    db.execute("UPDATE log SET message = 'größe \U0001f600 abc' || char(0) || 'naïve' WHERE id = 9")
+    db.execute("INSERT INTO i(i) VALUES ('merge')")
+    for flags in 0, re.I:
+        counted = Counted(db, search(flags))
+        for pattern in NEEDLE, "größe", "GRÖSSE|größe .", "\U0001f600 abc", "naïve", "abc.na.ve":
+            same(db, pattern)
+        rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP ?", NEEDLE)
+        expect(num_calls < SAMPLES, True, "%d calls" % num_calls)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
