@@ -154,24 +154,6 @@ for what in "a name that is free", "a name that is taken":
     case(attach_shared, what, what)
 
 
-@test
-def attach_a_file_without_the_filter(files):
-    """Under the old name there is no filter any more, then a standalone one, then another column's."""
-    a = make_file(files, "a", "ada")
-    db = files.connect(":memory:")
-    db.execute("ATTACH ? AS x", (a,))
-    look(db, "x", "ada", True)
-    execute(db, "DETACH x", "ATTACH ':memory:' AS x")
-    assert "no such table" in str(error_of(db, "SELECT count(*) FROM x.f(?)", "ada1"))
-    execute(db, "CREATE VIRTUAL TABLE x.f USING bloom(capacity = 100)", "INSERT INTO x.f(key) VALUES ('ada0')")
-    expect(lookups(db, "x.f", ["ada0"]), ["ada0"])
-    rules_out_absent_keys(db, "x.f", ["ada%d" % i for i in range(1, NUM_KEYS)])
-    execute(db, "DETACH x", "ATTACH ':memory:' AS x", "CREATE TABLE x.t(id INTEGER, name TEXT COLLATE NOCASE)",
-            "INSERT INTO x.t VALUES (7, 'Eve')", "CREATE VIRTUAL TABLE x.f USING bloom(t, name)")
-    expect(lookups(db, "x.f", ["EVE"]), ["EVE"])
-    is_whole(db, "SELECT name FROM x.t", "x.f")
-
-
 def deserialized(files, schema):
     images = [image(make_file(files, name, prefix)) for name, prefix in (("a", "ada"), ("b", "bob"))]
     db = files.connect(":memory:")
@@ -214,20 +196,6 @@ for mode in "DELETE", "WAL":
     for holds in "reads first", "writes first":
         case(backup, "%s, %s" % (mode, holds), mode, holds)
 
-
-# -- Two filters of one name ------------------------------------------------------------------------
-
-@test
-def made_again_after_rollback_to(files):
-    """As a plain shell does it: each statement is prepared, run and finalized."""
-    db = files.connect(cached_statements=0)
-    db.execute("CREATE TABLE t(k TEXT)")
-    for sql in ("SAVEPOINT s", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "ROLLBACK TO s", "CREATE VIRTUAL TABLE f USING bloom(t, k)",
-                "INSERT INTO t VALUES ('ada')", "ALTER TABLE t ADD COLUMN c", "INSERT INTO t VALUES ('bob', 1)", "COMMIT"):
-        db.execute(sql)
-    no_false_negative(db)
-    db.close()
-    is_whole_on_disk(files, files.path)
 
 
 # -- A merge by one, look-ups by others --------------------------------------------------------------------
