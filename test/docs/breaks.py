@@ -6,8 +6,9 @@ Both virtual tables, called f, over table t and its column k. Where test/vtab ha
 test of the same, its name stands in a comment.
 
 $BLOOM_TEST_SHELL: the sqlite3 shell that dumps and restores, sqlite3 unless told.
-$BLOOM_TEST_SQLITES: other versions of SQLite, as in test/vtab/cases.py, versions().
+$BLOOM_TEST_SQLITES: other versions of SQLite, see versions().
 """
+import glob
 import os
 import re
 import shutil
@@ -20,8 +21,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(TOP, "test", "vtab"))
 import tools  # noqa: E402
 from cases import (Skip, case, column, command, connect, error_of, execute, expect, fails, fill,  # noqa: E402
-                   is_uncertain, is_whole, main, no_false_negative, note, one, shadow_tables, test, triggers, under,
-                   versions)
+                   is_uncertain, is_whole, main, no_false_negative, note, one, shadow_tables, test, triggers)
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
 NO_MODULE = "no such module: bloom"
@@ -448,6 +448,24 @@ def numbers():
     random = Random(7)
     return ["%s%d.%0*d" % (random.choice(["", "-"]), random.randrange(10**random.randrange(1, 9)), random.randrange(1, 17), random.randrange(10**random.randrange(1, 17)))
             for _ in range(6000)] + [DECIMAL]
+
+
+def versions():
+    """Folders for LD_LIBRARY_PATH that have another SQLite each, from 3.31 on, the system's first: ""."""
+    built = os.path.join(TOP, "build", "sqlite")
+    folders = sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", built), "[0-9]*", "")))
+    return [""] + [folder for folder in folders if int(folder.split(os.sep)[-2].split(".")[1]) >= 31]
+
+
+def under(folder, files, step):
+    """What the test program prints that runs, under that SQLite, its --step on a file."""
+    env = dict(os.environ, LD_LIBRARY_PATH=folder)
+    if not folder:
+        del env["LD_LIBRARY_PATH"]
+    done = subprocess.run([sys.executable, sys.argv[0], "--load", files.load, "--step", step, "--path", files.path], env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    expect(done.returncode, 0, "%s under %s: %s" % (step, folder or "the system's SQLite", done.stdout))
+    return done.stdout.strip()
 
 
 def one_version(args):

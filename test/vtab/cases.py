@@ -13,12 +13,10 @@ What these tests take as the interface, where it could be otherwise:
 """
 import argparse
 import ctypes
-import glob
 import os
 import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
@@ -336,24 +334,6 @@ def in_child(function, load):
 
 def reason_of(status):
     return "signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % os.WEXITSTATUS(status)
-
-
-def versions():
-    """Folders for LD_LIBRARY_PATH that have another SQLite each, from 3.31 on, the system's first: ""."""
-    built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "sqlite")
-    folders = sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", built), "[0-9]*", "")))
-    return [""] + [folder for folder in folders if int(folder.split(os.sep)[-2].split(".")[1]) >= 31]
-
-
-def under(folder, files, step):
-    """What the test program prints that runs, under that SQLite, its --step on a file."""
-    env = dict(os.environ, LD_LIBRARY_PATH=folder)
-    if not folder:
-        del env["LD_LIBRARY_PATH"]
-    done = subprocess.run([sys.executable, sys.argv[0], "--load", files.load, "--step", step, "--path", files.path], env=env,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    expect(done.returncode, 0, "%s under %s: %s" % (step, folder or "the system's SQLite", done.stdout))
-    return done.stdout.strip()
 
 
 def arguments(**defaults):

@@ -154,24 +154,6 @@ for what in "a name that is free", "a name that is taken":
     case(attach_shared, what, what)
 
 
-@test
-def attach_a_file_without_the_filter(files):
-    """Under the old name there is no filter any more, then a standalone one, then another column's."""
-    a = make_file(files, "a", "ada")
-    db = files.connect(":memory:")
-    db.execute("ATTACH ? AS x", (a,))
-    look(db, "x", "ada", True)
-    execute(db, "DETACH x", "ATTACH ':memory:' AS x")
-    assert "no such table" in str(error_of(db, "SELECT count(*) FROM x.f(?)", "ada1"))
-    execute(db, "CREATE VIRTUAL TABLE x.f USING bloom(capacity = 100)", "INSERT INTO x.f(key) VALUES ('ada0')")
-    expect(lookups(db, "x.f", ["ada0"]), ["ada0"])
-    rules_out_absent_keys(db, "x.f", ["ada%d" % i for i in range(1, NUM_KEYS)])
-    execute(db, "DETACH x", "ATTACH ':memory:' AS x", "CREATE TABLE x.t(id INTEGER, name TEXT COLLATE NOCASE)",
-            "INSERT INTO x.t VALUES (7, 'Eve')", "CREATE VIRTUAL TABLE x.f USING bloom(t, name)")
-    expect(lookups(db, "x.f", ["EVE"]), ["EVE"])
-    is_whole(db, "SELECT name FROM x.t", "x.f")
-
-
 def deserialized(files, schema):
     images = [image(make_file(files, name, prefix)) for name, prefix in (("a", "ada"), ("b", "bob"))]
     db = files.connect(":memory:")
@@ -214,70 +196,6 @@ for mode in "DELETE", "WAL":
     for holds in "reads first", "writes first":
         case(backup, "%s, %s" % (mode, holds), mode, holds)
 
-
-@test
-def vacuum_with_statements_held(files):
-    """VACUUM moves every page of the file, with another page size, and by another connection."""
-    a = make_file(files, "a", "ada", num_keys=5000)
-    db, other = files.connect(a), files.connect(a)
-    look(db, "main", "ada", True)
-    for page_size in 8192, 512, 65536, 1024:
-        execute(other, "PRAGMA page_size = %d" % page_size, "VACUUM")
-        db.execute("INSERT INTO t VALUES (?)", ("size %d" % page_size,))
-        no_false_negative(db)
-        other.execute("INSERT INTO t VALUES (?)", ("other %d" % page_size,))
-        no_false_negative(db)
-        db.execute("VACUUM")
-        no_false_negative(other)
-    is_whole_on_disk(files, a)
-
-
-# -- Two filters of one name ------------------------------------------------------------------------
-
-@test
-def made_again_after_rollback_to(files):
-    """As a plain shell does it: each statement is prepared, run and finalized."""
-    db = files.connect(cached_statements=0)
-    db.execute("CREATE TABLE t(k TEXT)")
-    for sql in ("SAVEPOINT s", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "ROLLBACK TO s", "CREATE VIRTUAL TABLE f USING bloom(t, k)",
-                "INSERT INTO t VALUES ('ada')", "ALTER TABLE t ADD COLUMN c", "INSERT INTO t VALUES ('bob', 1)", "COMMIT"):
-        db.execute(sql)
-    no_false_negative(db)
-    db.close()
-    is_whole_on_disk(files, files.path)
-
-
-@test
-def two_filters_change_names(files):
-    make_file(files, "db", "ada")
-    db = files.connect()
-    db.execute("CREATE TABLE u(k TEXT)")
-    fill(db, 50, "eve", "u(k)")
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(u, k)")
-    look(db, "main", "ada", True)
-    expect(len(lookups(db, "g", ["eve1", "eve2"])), 2)
-    execute(db, "BEGIN", "INSERT INTO t VALUES ('one')", "INSERT INTO u VALUES ('two')")
-    for sql in "ALTER TABLE f RENAME TO h", "ALTER TABLE g RENAME TO f", "ALTER TABLE h RENAME TO g":
-        db.execute(sql)
-    execute(db, "INSERT INTO t VALUES ('three')", "INSERT INTO u VALUES ('four')")
-    no_false_negative(db, "SELECT k FROM t", "g")
-    no_false_negative(db, "SELECT k FROM u", "f")
-    db.execute("COMMIT")
-    is_whole(db, "SELECT k FROM t", "g")
-    is_whole(db, "SELECT k FROM u", "f")
-    # Each has triggers named after the other, and has to make its own again beside them.
-    for t, f in ("t", "g"), ("u", "f"):
-        texts = [sql for sql, in db.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?", (t,))]
-        for sql in ["CREATE TABLE new(k TEXT)", "INSERT INTO new SELECT k FROM " + t, "DROP TABLE " + t, "ALTER TABLE new RENAME TO " + t] + texts:
-            db.execute(sql)
-        db.execute("INSERT INTO %s(%s) VALUES ('rebuild')" % (f, f))
-        expect(db.execute("SELECT note FROM " + f).fetchone()[0], None)
-    db.execute("CREATE VIRTUAL TABLE h USING bloom(t, k)")
-    is_whole(db, "SELECT k FROM t", "h")
-    is_whole(db, "SELECT k FROM u", "f")
-    for f in "f", "g", "h":
-        db.execute("DROP TABLE " + f)
-    expect(db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall(), [])
 
 
 # -- A merge by one, look-ups by others --------------------------------------------------------------------

@@ -13,7 +13,7 @@ import sqlite3
 import sys
 
 import tools
-from cases import (case, command, error_of, execute, expect, is_uncertain, is_whole, main,
+from cases import (case, error_of, execute, expect, is_uncertain, is_whole, main,
                    no_false_negative, note, one, rebuild_makes_it_whole, test, triggers_of)
 
 # The filters over a table of people, and the keys of each.
@@ -168,20 +168,6 @@ def a_migration_that_is_rolled_back(files):
         all_whole(db)
 
 
-@test
-def a_migration_that_rebuilds_at_its_end(files):
-    """'rebuild' as the last statement of the same transaction."""
-    db = peopled(files)
-    db.execute("BEGIN")
-    for sql in drop_and_rename(db):
-        db.execute(sql)
-    for name in FILTERS:
-        command(db, name, "rebuild")
-    add_people(db, "In the transaction ")
-    db.execute("COMMIT")
-    all_whole(db)
-
-
 def twelve_steps(files, changed, held, vacuumed):
     """The triggers are put back from their text, as the twelve steps say. Keys that were changed on the way are in no
     filter; that the triggers are there again must deceive nobody."""
@@ -247,32 +233,6 @@ def the_table_is_gone(files):
     people(db)
     all_uncertain(db)
     all_rebuilt(db)
-
-
-@test
-def names_of_the_source_change(files):
-    """ALTER TABLE ... RENAME of the table and of the column, then the table is made again under the new names."""
-    db = peopled(files)
-    execute(db, "ALTER TABLE person RENAME TO people", "ALTER TABLE people RENAME COLUMN email TO mail",
-            "INSERT INTO people(mail, active) VALUES ('New@example.org', 1)")
-    keys = {name: sql.replace("person", "people").replace("email", "mail") for name, (_, sql) in FILTERS.items()}
-    for name in FILTERS:
-        is_whole(db, keys[name], name)
-    for name in FILTERS:  # read back from where SQLite keeps the names right
-        rebuild_makes_it_whole(db, keys[name], name)
-    execute(db, "CREATE TABLE new(id INTEGER PRIMARY KEY, mail TEXT, active INTEGER)",
-            "INSERT INTO new SELECT id, 'Copied ' || mail, active FROM people", "DROP TABLE people",
-            "ALTER TABLE new RENAME TO people")
-    for name in FILTERS:
-        is_uncertain(db, keys[name], name)
-        # The names of today may be gone with the triggers: then 'rebuild' says so, and nothing is worse than before.
-        if error_of(db, "INSERT INTO %s(%s) VALUES ('rebuild')" % (name, name)) is None:
-            is_whole(db, keys[name], name)
-        else:
-            is_uncertain(db, keys[name], name)
-            db.execute("DROP TABLE " + name)
-            db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s)" % (name, FILTERS[name][0].replace("person", "people").replace("email", "mail")))
-            is_whole(db, keys[name], name)
 
 
 def by_a_program_without_bloom(files, way):

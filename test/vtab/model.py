@@ -32,7 +32,7 @@ DEFAULTS = ["", "", "", " DEFAULT 7", " DEFAULT 'Ada'", " DEFAULT '07'", " DEFAU
 # What may go wrong. Whatever else a statement says is a fault; so is an error of bloom's own from a write to a source.
 EXPECTED = re.compile(
     r"^constraint failed$|UNIQUE constraint|FOREIGN KEY|NOT NULL constraint|CHECK constraint|datatype mismatch|cannot store|is locked|is busy|interrupted|is full"
-    r"|^no: |foreign key mismatch|levels of trigger recursion|nested too deep|abort due to ROLLBACK|no such savepoint|cannot VACUUM|in progress|within a transaction"
+    r"|^no: |database schema has changed|foreign key mismatch|levels of trigger recursion|nested too deep|abort due to ROLLBACK|no such savepoint|cannot VACUUM|in progress|within a transaction"
     r"|no transaction|user-defined function raised|error in trigger tr_|columns? (specified )?in (view|trigger) tr_|another row available|cannot release"
     r"|integer overflow|string or blob too big|ON CONFLICT clause does not match|string|callback requested|no such trigger: tr_")
 REFUSED = re.compile(r"bloom: .*(while another statement writes|every key may be in it)")
@@ -129,7 +129,8 @@ class World:
             is_command = sql.startswith("CREATE VIRTUAL") or re.match(r"INSERT INTO (\"(?:[^\"]|\"\")+\")\(\1\)", sql)
             # Where reading the schema is interrupted, or meets a lock, SQLite itself may say so of tables that are there.
             is_locked_schema = re.sub("^no such table: (main[.])?", "", text) in [*self.names.values(), *self.filters, "other", "log"]
-            is_stale_trigger = self.has_temp_triggers and re.search("no such (column|table): |has no column named", text)
+            # So may a statement within another one that is interrupted, of a file that is sound: the end of a world looks.
+            is_stale_trigger = self.has_temp_triggers and re.search("no such (column|table): |has no column named|^database disk image is malformed$", text)
             if EXPECTED.search(text) or is_locked_schema or is_stale_trigger or (REFUSED.search(text) and (is_command or self.has_commands_in_triggers)):
                 self.error = text
                 return None

@@ -54,17 +54,6 @@ case(shadow_table_of, "a filter over a table", "bloom", "CREATE VIRTUAL TABLE ot
 case(shadow_table_of, "a standalone filter", "bloom", "CREATE VIRTUAL TABLE other USING bloom(capacity = 10)")
 
 
-@test
-def names_like_shadow_tables(files):
-    """An ordinary table that is called like another's shadow table would be, beside no such virtual table, is followed."""
-    db = files.connect()
-    execute(db, "CREATE TABLE my_config(k TEXT)", "CREATE TABLE docs_content(k TEXT)")
-    for name, table in ("f", "my_config"), ("g", "docs_content"):
-        db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s, k)" % (name, table))
-        db.execute("INSERT INTO %s VALUES ('ada')" % table)
-        is_whole(db, "SELECT k FROM " + table, name)
-
-
 # SQLite's advice for hostile SQL (sqlite.org/security.html), and what fits it.
 LIMITS = {"LENGTH": 1000000, "SQL_LENGTH": 100000, "COLUMN": 100, "EXPR_DEPTH": 10, "COMPOUND_SELECT": 3, "VDBE_OP": 25000, "FUNCTION_ARG": 8,
           "ATTACHED": 0, "LIKE_PATTERN_LENGTH": 50, "VARIABLE_NUMBER": 10, "TRIGGER_DEPTH": 10}
@@ -162,91 +151,6 @@ def legacy_rename_of_the_table(files):
     no_false_negative(db, "SELECT k FROM u")
     command(db, "f", "rebuild")
     is_whole(db, "SELECT k FROM u")
-
-
-def drop_filter(files, steps, is_there):
-    db = filtered(files)
-    db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
-    for sql in steps:
-        db.execute(sql)
-    if db.in_transaction:
-        db.execute("COMMIT")
-    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'f'"), int(is_there))
-    if is_there:
-        db.execute("INSERT INTO t VALUES ('after')")
-        is_whole(db)
-    else:
-        expect(shadow_tables(db), [])
-        expect(triggers_of(db, "t"), [])
-        db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-        is_whole(db)
-
-
-INSERT = "INSERT INTO t VALUES ('ada'), ('bob')"
-for steps, is_there in (
-        (["BEGIN", INSERT, "SAVEPOINT s", "DROP TABLE f"], False),
-        (["BEGIN", INSERT, "SAVEPOINT s", "DROP TABLE f", "ROLLBACK TO s"], True),
-        (["BEGIN", INSERT, "SAVEPOINT s", "DROP TABLE f", "ROLLBACK TO s", INSERT, "RELEASE s"], True),
-        (["BEGIN", INSERT, "SAVEPOINT s", INSERT, "DROP TABLE f", INSERT, "ROLLBACK TO s", "DROP TABLE f"], False),
-        (["SAVEPOINT s", INSERT, "SAVEPOINT q", "DROP TABLE f", "ROLLBACK TO q", "RELEASE s"], True),
-        (["BEGIN", INSERT, "DROP TABLE f", "ROLLBACK"], True),
-        (["BEGIN", "SAVEPOINT a", INSERT, "SAVEPOINT b", "INSERT INTO s(key) VALUES (1)", "DROP TABLE s", "DROP TABLE f", "RELEASE b", "RELEASE a"], False)):
-    case(drop_filter, "; ".join(steps), steps, is_there)
-
-
-def damaged(files, place, table, standalone):
-    """DROP TABLE works whatever stands in the place of a shadow table, and takes the triggers away."""
-    db = filtered(files, "capacity = 10" if standalone else "t, k", rows="('ada')")
-    place(db, table)
-    db.close()
-    db = files.connect()
-    # The filter may be probed first, or not.
-    if table == "f_new":
-        error_of(db, "SELECT count(*) FROM f('ada')")
-    db.execute("DROP TABLE f")
-    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'f'"), 0)
-    expect(triggers_of(db, "t"), [])
-    db.execute("INSERT INTO t VALUES ('bob')")
-    expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
-    db.close()
-    db = files.connect(load=False)
-    execute(db, "INSERT INTO t VALUES ('cy')", "ALTER TABLE t RENAME TO u")
-
-
-def replaced_by(*statements):
-    def place(db, table):
-        db.execute("DROP TABLE " + table)
-        for sql in statements:
-            db.execute(sql % {"table": table})
-    return place
-
-
-def spoiled_text(db, table):
-    if table.endswith("_new"):
-        return  # a trigger on a table with another text is SQLite's to refuse: the schema is malformed then
-    db.execute("PRAGMA writable_schema = ON")
-    db.execute("UPDATE sqlite_master SET sql = 'CREATE TABLE ' || name || '(x)' WHERE name = ?", (table,))
-    db.execute("PRAGMA writable_schema = OFF")
-
-
-PLACES = {
-    "nothing": replaced_by(),
-    "a view": replaced_by("CREATE VIEW %(table)s AS SELECT 1 AS x"),
-    "a view that fails": replaced_by("CREATE VIEW %(table)s AS SELECT * FROM absent"),
-    "a view of the filter": replaced_by("CREATE VIEW %(table)s AS SELECT * FROM f('x')"),
-    "an FTS5 table": replaced_by("CREATE VIRTUAL TABLE %(table)s USING fts5(x)"),
-    "another filter": replaced_by("CREATE VIRTUAL TABLE %(table)s USING bloom(capacity = 10)"),
-    "a table of other columns": replaced_by("CREATE TABLE %(table)s(x, y)", "INSERT INTO %(table)s VALUES (1, 2), (3, 4)"),
-    "a table WITHOUT ROWID": replaced_by("CREATE TABLE %(table)s(x PRIMARY KEY) WITHOUT ROWID", "INSERT INTO %(table)s VALUES (1)"),
-    "an index": replaced_by("CREATE INDEX %(table)s ON t(k)"),
-    "no rows": lambda db, table: db.execute("DELETE FROM " + table),
-    "a trigger": lambda db, table: db.execute("CREATE TRIGGER spoiler BEFORE DELETE ON %s BEGIN SELECT RAISE(ABORT, 'no'); END" % table),
-    "a foreign key": lambda db, table: db.execute("CREATE TABLE child(x REFERENCES %s(rowid))" % table),
-    "another text in the schema": spoiled_text,
-}
-for name, place in PLACES.items():
-    for table, standalone in SHADOW_TABLES:
-        case(damaged, "%s in place of %s%s" % (name, table, ", standalone" if standalone else ""), place, table, standalone)
 
 
 # -- Locks -------------------------------------------------------------------------------------------

@@ -184,17 +184,6 @@ def autocommit(files):
     no_false_negative(db)
 
 
-@test
-def a_trigger_that_looks_up(files):
-    """The look-ups of a trigger see what the statement around it has written so far."""
-    db = make(files, "DELETE")
-    db.execute("CREATE TABLE seen(k, n)")
-    db.execute("CREATE TRIGGER look AFTER INSERT ON t BEGIN INSERT INTO seen SELECT new.k, count(*) FROM f(new.k); END")
-    fill(db, 3000, "bob")
-    expect(one(db, "SELECT sum(n) FROM seen"), 3000)
-    no_false_negative(db)
-
-
 # -- Another connection changes the schema ---------------------------------------------------------------
 
 @test
