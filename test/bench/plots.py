@@ -22,7 +22,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 KEPT = os.path.join(HERE, "results")
 MACHINE = "xeon"  # whose results the documents speak of
-MACHINES = {"index": "epyc", "table": "epyc"}  # where a picture's results are of another one
+MACHINES = {"index": "epyc"}  # where a picture's results are of another one
 
 # Light pages, dark pages. The lines' colours are those of Okabe and Ito, which all eyes can tell
 # apart; where one is hard to read as text, it is darker or lighter here.
