@@ -3,8 +3,8 @@
 Shows: seen-before URLs, of which the oldest are forgotten.  A crawler keeps each
 day's URLs apart, so that a day can be dropped; a link is new if no day has it, which
 is one look-up a day.  A filter of all that was seen tells at once which links are
-surely new; it stays up to date with the table.  It forgets the days that were dropped when it
-is rebuilt, and its note says when that pays.
+surely new; it stays up to date with the table.  Each day it is rebuilt, so that it forgets the
+days that were dropped.
 
 In front of a single UNIQUE table a filter would save nothing: INSERT OR IGNORE
 searches its index in any case.
@@ -64,8 +64,7 @@ def main():
             db.execute("INSERT INTO days VALUES (?)", (day,))
             db.execute("DELETE FROM days WHERE day <= ?", (day - DAYS_KEPT,))
             db.execute("DELETE FROM seen WHERE day <= ?", (day - DAYS_KEPT,))
-            if db.execute("SELECT note FROM seen_url").fetchone()[0]:
-                db.execute("INSERT INTO seen_url(seen_url) VALUES ('rebuild')")
+            db.execute("INSERT INTO seen_url(seen_url) VALUES ('rebuild')")
         if set(new) != set(links).difference(*known.values()):
             sys.exit("the filter changed the result")
         known[day] = set(new)

@@ -11,10 +11,12 @@ expected=examples/recipes/recipe.expected
 
 # prints_it COMMAND ...
 prints_it() { "$@" | diff -u $expected -; }
+prints_regex() { "$@" | diff -u examples/recipes/django_regex.expected -; }
 has_module() { "$PYTHON" -c "import $1" 2>/dev/null; }
 
 if has_module django; then
   check 'Django' prints_it "$PYTHON" examples/recipes/django_orm.py
+  check 'Django, __regex' prints_regex "$PYTHON" examples/recipes/django_regex.py
 else
   leave_out 'Django' 'It is not installed'
 fi

@@ -22,7 +22,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 KEPT = os.path.join(HERE, "results")
 MACHINE = "xeon"  # whose results the documents speak of
-MACHINES = {"index": "epyc", "table": "epyc"}  # where a picture's results are of another one
+MACHINES = {"index": "epyc"}  # where a picture's results are of another one
 
 # Light pages, dark pages. The lines' colours are those of Okabe and Ito, which all eyes can tell
 # apart; where one is hard to read as text, it is darker or lighter here.
@@ -392,36 +392,6 @@ def many_sets(results):
         yticks=[("1 us", 1), ("10 us", 10), ("100 us", 100), ("1 ms", 1000)])]
 
 
-def table(results):
-    texts = {"space": "bytes of a row", "rebuild": "rebuilding, a key", "statement": "a statement for an absent key",
-             "cold": "absent key, small page cache", "present": "look-up of a key that is there",
-             "absent": "look-up of an absent key", "bulk": "a row of INSERT ... SELECT", "insert": "a statement that inserts a row"}
-    some = results.rows("table")
-    most = max((row["rows"] for row in some), key=int)
-    panels = []
-    for journal, text in (("WAL", "in WAL mode"), ("DELETE", "with a rollback journal"), ("OFF", "without a journal")):
-        rows = [row for row in some if row["journal"] == journal and row["rows"] == most]
-
-        def of(kind):
-            """The shares of the index's cost."""
-            cost = {row["what"]: float(row["value"]) for row in rows if row["kind"] == kind}
-            index = {row["what"]: float(row["value"]) for row in rows if row["kind"] == "index"}
-            return [(cost[what] / index[what], place) for place, what in enumerate(texts) if what in cost and what in index]
-
-        lines = [Line("source table", of("filter"), "blue", CIRCLE), Line("standalone", of("standalone"), "green", DIAMOND)]
-        if lines[0].points:
-            far = max(1.1, 1.1 * max(x for line in lines for x, _ in line.points))
-            panels.append(Panel(
-                [Line(None, [(1, -0.5), (1, len(texts) - 1)], "soft", None)] + lines,
-                x=(0, far), y=(-0.5, len(texts) - 0.5), height=260, dots=True, ylabel="",
-                xlabel=f"share of what an index costs, {text}",
-                xticks=[("0", 0), ("the index", 1)] + [(f"{i} times", i) for i in range(2, int(far) + 1)] + [("half", 0.5)] * (far < 2),
-                yticks=[(text, place) for place, text in enumerate(texts.values())]))
-    if not panels:
-        raise Missing("table")
-    return "What a filter that stays up to date costs, beside an index", panels
-
-
 def index(results):
     rows = results.rows("index", has="10000000")
     sizes = sorted({int(row["rows"]) for row in rows if row["what"] == "look-up absent"})
@@ -449,7 +419,7 @@ def index(results):
 
 
 PICTURES = {"join-gain": join_gain, "joins": joins, "bits-per-key": bits_per_key, "number-of-keys": number_of_keys,
-            "per-row": per_row, "kernels": kernels, "many-sets": many_sets, "table": table, "index": index}
+            "per-row": per_row, "kernels": kernels, "many-sets": many_sets, "index": index}
 
 
 def main():

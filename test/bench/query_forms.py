@@ -10,7 +10,8 @@ copy the BLOB, in every kind of query where a filter helps: a bound parameter
 against bloom_open() in a scalar subquery, num_keys keys.  Then the ways that
 copy it once per row, or may: a hundredth of the keys, with the bound parameter
 beside them.  Then forms that people write around a filter or a handle, in a join, where all of
-them are right; some say "maybe" to every key.  Last, what bloom_open() costs once, whatever the number of keys:
+them are right; some say "maybe" to every key.  Then a rate in GROUP BY beside the same number of
+bits, in groups of as many sizes as there are groups.  Last, what bloom_open() costs once, whatever the number of keys:
 copying the filter into memory that is new to the process.  The ways take turns;
 times are the processor's.
 """
@@ -93,6 +94,10 @@ UPDATES = {
     "UPDATE ... FROM a handle": UPDATE.format(f"FROM (SELECT bloom_open(filter) AS handle {FILTERS})", "handle"),
 }
 
+# No two groups are equally large, so each asks for a size anew.
+GROUPS = "SELECT count(*) FROM (SELECT bloom_build(key, {}) FROM grouped GROUP BY part)"
+SIZES = {"14.5 bits": GROUPS.format("14.5"), "a rate, 0.001": GROUPS.format("0.001")}
+
 
 def contest(db, contestants, filter_blob, num_keys, num_repeats, results, what):
     """Times the queries in turns and keeps every time."""
@@ -150,6 +155,14 @@ def main():
         for form in forms:
             print(f"{form:<60}", end="")
             print_row("", times[form], num_keys, times["no filter"])
+
+    db.execute("CREATE TABLE grouped(part INTEGER, key INTEGER)")
+    db.execute(harness.numbers(100 * num_keys) + "INSERT INTO grouped SELECT CAST(sqrt(2 * n) AS INTEGER), n FROM numbers")
+    num_groups = db.execute(GROUPS.format("10")).fetchone()[0]
+    print(f"\n{f'GROUP BY, {100 * num_keys:,} keys in {num_groups:,} groups':<32}{'ns a key':>12}{'spread':>8}{'x bits':>10}")
+    times = contest(db, SIZES, filter_blob, 100 * num_keys, num_repeats, results, "group by")
+    for form in SIZES:
+        print_row(form, times[form], 100 * num_keys, times["14.5 bits"])
 
     once = contest(db, {"open": f"SELECT {OPENED} IS NULL"}, filter_blob, 1, 51, results, "once")["open"]
     print(f"\nbloom_open, once a statement: {once.median * 1e3:.2f} ms (least {min(once.seconds) * 1e3:.2f})")

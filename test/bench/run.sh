@@ -124,6 +124,8 @@ bench bloomfile-units once   build/bench/bloomfile_units
 bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}
+bench regexp          each   $python test/bench/regexp.py $size ${ROWS:+--rows $ROWS}
+bench index_pages     once   $python test/bench/index_pages.py $size ${ROWS:+--rows $ROWS}
 [ ! -s "$TRANSLATIONS" ] ||
 bench pieces          once   build/bench/pieces "$TRANSLATIONS" $(pick 50 400)
 bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size

@@ -282,6 +282,11 @@ class Changes:
         finally:
             run.do(i, "PRAGMA foreign_keys = 1")
 
+    def source_index(self, i):
+        run, r = self.run, self.run.random
+        keys = ["%s%s%s" % (quoted(name), r.choice(["", "", " COLLATE NOCASE", " COLLATE BINARY"]), r.choice(["", "", " DESC"])) for name in r.sample(run.columns, r.choice([1, 1, 2]))]
+        run.do(i, "CREATE INDEX IF NOT EXISTS %s.%s ON %s(%s)" % (run.schema, self.name("ix"), quoted(run.source), ", ".join(keys)))
+
     def schema(self, i):
         run, r = self.run, self.run.random
         kind = r.random()
@@ -296,7 +301,7 @@ class Changes:
                 run.make_index(i)
             self.undo_or_keep(i, remake)
         elif kind < 0.7:
-            run.do(i, "CREATE INDEX IF NOT EXISTS %s.%s ON %s(%s)" % (run.schema, self.name("ix"), quoted(run.source), quoted(r.choice(run.columns))))
+            self.source_index(i)
         elif kind < 0.8:
             run.do(i, "ANALYZE")
         elif kind < 0.9 and i < len(run.connections) - 1:

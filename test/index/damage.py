@@ -542,7 +542,7 @@ def denied_once(files, verdict):
         db.set_authorizer(lambda *of_what: seen.append(of_what) or (verdict if len(seen) == number else sqlite3.SQLITE_OK))
         error_of(db, "SELECT count(*) FROM log_index WHERE k = 'key7'")
         db.set_authorizer(None)
-        expect(db.execute("SELECT id FROM log_index WHERE k = 'key7'").fetchall(), [(7,)], seen[number - 1:number])
+        expect(db.execute("SELECT id FROM log_index WHERE k = 'key7'").fetchall(), [(7,)], str(seen[number - 1:number]))
         db.close()
         if len(seen) < number:
             break

@@ -230,6 +230,8 @@ class Run:
         for n in range(12):
             pair = values.any_value(r)
             self.do(0, "INSERT INTO main.o SELECT %d, v, v, v, v FROM (SELECT %s AS v)" % (n, pair[0]), [] if pair[1] is values.NONE else [pair[1]])
+        for _ in range(r.choice([0, 0, 1, 2])):
+            self.changes.source_index(0)
         if r.random() < 0.3:
             self.do(0, "ANALYZE")
         if r.random() < 0.3:
@@ -289,6 +291,8 @@ class Run:
                 if source_error and index_error and source_error.replace(self.source, "") == index_error.replace(name, ""):
                     continue
                 # Without triggers nobody tells that the source was renamed.
+                if index_error and "no such column" in index_error and not source_error:
+                    index_error = self.ask(i, "SELECT 1 FROM " + self.named(name), [])[1] or index_error
                 if index_error and "there is no table" in index_error:
                     self.counts["sourceless"] += 1
                     break

@@ -68,7 +68,7 @@ class Queries:
         name = r.choice(run.key_columns if r.random() < 0.85 and run.key_columns else run.columns)
         column = "%s.%s" % (alias, quoted(name))
         if kind < 0.78 and not (name in run.like_columns and r.random() < 0.7):
-            form = r.randrange(13)
+            form = r.randrange(18)
             if form < 5:
                 return "%s = %s" % (column, self.value())
             if form == 5:
@@ -81,10 +81,16 @@ class Queries:
                 return "%s IN (SELECT %s FROM o)" % (column, r.choice(OTHERS))
             if form == 9:
                 return "%s = (SELECT %s FROM o WHERE n = %d)" % (column, r.choice(OTHERS), r.randint(0, 12))
-            if form == 10:
-                return "%s %s %s" % (column, r.choice(["<", ">", "<>", "IS NOT"]), self.value())
+            if form in (10, 13, 14):
+                return "%s %s %s" % (column, r.choice(["<", ">", "<=", ">=", "<", ">", "<=", ">=", "<>", "IS NOT"]), self.value())
+            if form == 15:
+                return "%s BETWEEN %s AND %s" % (column, self.value(), self.value())
+            if form == 16:
+                return "%s %s %s" % (self.value(), r.choice(["<", ">", "<=", ">="]), column)
+            if form == 17:
+                return "%s IN (%s)" % (column, ", ".join(self.value(True) for _ in range(r.choice([5, 20, 60, 200]))))
             if form == 11:
-                return "%s %s" % (column, r.choice(["IS NULL", "NOT NULL", "COLLATE NOCASE = 'ABC'"]))
+                return "%s %s" % (column, r.choice(["IS NULL", "NOT NULL", "COLLATE NOCASE = 'ABC'", "COLLATE RTRIM >= 'abc'", "COLLATE NOCASE < 'B'"]))
             # Of a row value's IN SQLite compares a virtual table's columns without affinity.
             return "(%s, %s.%s) IN (VALUES(%s, %s))" % (column, alias, quoted(r.choice(run.columns)), self.value(True), self.value(True))
         if run.regexp_mode and r.random() < 0.3:
@@ -130,6 +136,14 @@ class Queries:
                 if r.random() < 0.5:
                     sql += " OFFSET %d" % r.randint(0, 20)
             return sql, self.parameters, True
+        if form < 0.5:
+            # The order of a column, or of several, which an index of the source may give.
+            columns = r.sample(run.columns, r.choice([1, 1, 2]) if len(run.columns) > 1 else 1)
+            order = ", ".join("t.%s%s" % (quoted(name), r.choice(["", " DESC", "", " DESC", " COLLATE NOCASE", " NULLS LAST" if sqlite3.sqlite_version_info >= (3, 30) else ""]))
+                              for name in columns)
+            where = " WHERE " + self.condition("t") if r.random() < 0.6 else ""
+            limit = " LIMIT %d" % r.choice([-1, 0, 1, 3, 10, 50]) + r.choice(["", "", " OFFSET 3"]) if r.random() < 0.7 else ""
+            return "SELECT %s, %s FROM {t} AS t%s ORDER BY %s, %s%s%s" % (self.column(), one_id, where, order, one_id, r.choice(["", " DESC"]), limit), self.parameters, True
         if form < 0.58:
             what = r.choice(["count(*), sum(%s %% 1000)", "min(%s), count(*)", "max(%s)", "total(%s %% 7), count(DISTINCT typeof(%s))"]).replace("%s", one_id)
             return "SELECT %s FROM {t} AS t WHERE %s" % (what.replace("%%", "%"), self.condition("t")), self.parameters, True
@@ -142,7 +156,7 @@ class Queries:
         if form < 0.85:
             kind = r.choice(["JOIN", "CROSS JOIN", "LEFT JOIN", "LEFT JOIN"] + (["RIGHT JOIN", "FULL JOIN"] if run.has_right_join else []))
             name = r.choice(run.columns)
-            on = "t.%s %s %so.%s" % (quoted(name), r.choice(["=", "=", "=", "IS", "LIKE"]), self.plus(name), r.choice(OTHERS))
+            on = "t.%s %s %so.%s" % (quoted(name), r.choice(["=", "=", "=", "IS", "LIKE", "<", ">=", "<=", ">"]), self.plus(name), r.choice(OTHERS))
             if r.random() < 0.3:
                 on += " AND " + self.condition("t")
             tables = ["o", "{t} AS t"]

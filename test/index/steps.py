@@ -23,8 +23,8 @@ CONDITIONS = {
     "k, n": ["k = 'first' AND n = -2", "n = 539 OR k = 'key4001'"],
     "k, message": ["k = 'last' AND message LIKE '%of key77 %'"],
     "n, message": ["n = -2 AND message GLOB '*of key77 *'"],
-    # The blocks that are made again; the others would hide them.
-    "changed": ["k = 'absent' AND id BETWEEN 1001 AND 1400"],
+    # The blocks that are made again, and some more.
+    "changed": ["k = 'absent' AND id > 1000"],
 }
 JOINS = {"k": ["SELECT i.id FROM (SELECT 'key77' AS v UNION ALL SELECT 'absent') CROSS JOIN %s i ON i.k = v"],
          "n": ["SELECT i.id FROM (SELECT 539 AS v UNION ALL SELECT 1) CROSS JOIN %s i ON i.n = v"]}

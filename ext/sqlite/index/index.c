@@ -26,6 +26,8 @@ static const char *const index_tables[INDEX_NUM_TABLES] = {"config", "layout", "
 
 static void index_free(bloom_index *index){
   if( index==NULL ) return;
+  index_statements_free(index);
+  index_accesses_free(index);
   index_config_free(&index->config);
   index_columns_free(&index->columns);
   sqlite3_free(index->schema);

@@ -355,10 +355,10 @@ static sqlite3_int64 floor_of_real(double real){
 /* The ids that a condition is true of whose value is id, or, is_between, lies between id and id + 1. */
 static index_interval interval_beside_id(index_condition_kind kind, sqlite3_int64 id, int is_between){
   const index_interval none = {INT64_MAX, INT64_MIN};
-  if( kind==INDEX_ID_EQ ) return is_between ? none : (index_interval){id, id};
-  if( kind==INDEX_ID_GE && !is_between ) return (index_interval){id, INT64_MAX};
-  if( kind==INDEX_ID_GT || kind==INDEX_ID_GE ) return id==INT64_MAX ? none : (index_interval){id + 1, INT64_MAX};
-  if( kind==INDEX_ID_LT && !is_between ) return id==INT64_MIN ? none : (index_interval){INT64_MIN, id - 1};
+  if( kind==INDEX_EQ ) return is_between ? none : (index_interval){id, id};
+  if( kind==INDEX_GE && !is_between ) return (index_interval){id, INT64_MAX};
+  if( kind==INDEX_GT || kind==INDEX_GE ) return id==INT64_MAX ? none : (index_interval){id + 1, INT64_MAX};
+  if( kind==INDEX_LT && !is_between ) return id==INT64_MIN ? none : (index_interval){INT64_MIN, id - 1};
   return (index_interval){INT64_MIN, id};
 }
 
@@ -367,7 +367,7 @@ static index_interval interval_beside_id(index_condition_kind kind, sqlite3_int6
 static index_interval interval_of_id(index_condition_kind kind, sqlite3_value *value){
   const index_interval all = {INT64_MIN, INT64_MAX}, none = {INT64_MAX, INT64_MIN};
   const int type = sqlite3_value_type(value);
-  const int is_lower = kind==INDEX_ID_GT || kind==INDEX_ID_GE, is_upper = kind==INDEX_ID_LT || kind==INDEX_ID_LE;
+  const int is_lower = kind==INDEX_GT || kind==INDEX_GE, is_upper = kind==INDEX_LT || kind==INDEX_LE;
   if( type==SQLITE_NULL ) return none;
   if( type==SQLITE_FLOAT ){
     const double real = sqlite3_value_double(value);
@@ -405,20 +405,20 @@ static int candidates_of_regexp(bloom_index *index, const index_layout *layout, 
 }
 
 /* Sets *result, which is empty, to what the blocks, or the id, have for the values of a list. */
-static int candidates_of_list(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *list,
+static int candidates_of_list(bloom_index *index, const index_layout *layout, index_condition condition, const index_list *list,
                               const index_intervals *intervals, index_intervals *result){
   index_intervals several = {0}, of_value = {0};
   index_weights weights = {{NULL}};
-  sqlite3_value *value = NULL;
-  sqlite3_int64 num_values = 0, ignored;
-  size_t i;
+  sqlite3_int64 ignored;
+  size_t i, number;
   int rc = SQLITE_OK;
-  if( !index_is_on_id(condition.kind) && index->config.keys[condition.key].is_like ) rc = candidates_read_weights(index, condition.key, &weights);
-  while( rc==SQLITE_OK && (rc = bloom_vtab_list_value(list, num_values==0, &value))==SQLITE_OK ){
-    if( ++num_values%INDEX_VALUES_PER_LOOK==0 ) rc = bloom_sql_integer(index->connection, &ignored, "SELECT 1");
-    if( rc!=SQLITE_OK || sqlite3_value_type(value)==SQLITE_NULL ) continue;
+  if( !condition.is_on_id && index->config.keys[condition.key].is_like ) rc = candidates_read_weights(index, condition.key, &weights);
+  for(number=0; number<list->num_values && rc==SQLITE_OK; number++){
+    sqlite3_value *value = list->values[number];
+    if( (number + 1)%INDEX_VALUES_PER_LOOK==0 ) rc = bloom_sql_integer(index->connection, &ignored, "SELECT 1");
+    if( rc!=SQLITE_OK ) break;
     of_value.num_intervals = 0;
-    if( index_is_on_id(condition.kind) ){
+    if( condition.is_on_id ){
       const index_interval of_id = interval_of_id(condition.kind, value);
       rc = intervals_add(&of_value, of_id.first, of_id.last);
     }else{
@@ -436,7 +436,6 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
       rc = intervals_append(&several, of_value.list[i].first, of_value.list[i].last);
     }
   }
-  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   if( rc==SQLITE_OK ) rc = intervals_sort(&several, result);
   index_weights_free(&weights);
   sqlite3_free(several.list);
@@ -454,8 +453,8 @@ static int candidates_is_worth_it(const index_layout *layout, int key, const ind
 /* Narrows *intervals by the blocks of the condition's column.  Sets *is_none if it is true of
 ** no row. */
 static int candidates_narrow(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *value,
-                            index_intervals *intervals, int *is_none){
-  const int is_pattern = index_is_pattern(condition.kind);
+                            const index_list *list, index_intervals *intervals, int *is_none){
+  const int is_pattern = index_kinds[condition.kind].is_pattern;
   index_weights weights = {{NULL}};
   index_test test;
   index_intervals of_column = {0}, both = {0};
@@ -468,7 +467,7 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
   }
   if( !candidates_is_worth_it(layout, condition.key, intervals) ) return SQLITE_OK;
   if( condition.is_list ){
-    rc = candidates_of_list(index, layout, condition, value, intervals, &of_column);
+    rc = candidates_of_list(index, layout, condition, list, intervals, &of_column);
   }else if( index_is_regexp(condition.kind) ){
     rc = candidates_of_regexp(index, layout, condition, value, intervals, &of_column);
   }else{
@@ -486,12 +485,43 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
   return rc;
 }
 
-/* Adds what is in no block: changed rows, row -1, and those behind what is covered. */
+/* A changed row takes as long to read as so many rows of a scan. */
+#define INDEX_ROWS_OF_CHANGED 12
+
+/* Sets *num_changed to about how many rows are noted as changed, or more. */
+static int candidates_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
+  sqlite3_int64 first = 0, last = -1;
+  int rc = index_statement_integer(index, sqlite3_mprintf("SELECT max(c.rowid) FROM \"%w\".\"%w_changed\" AS c", index->schema, index->name), &last);
+  if( rc==SQLITE_OK && last>=0 ){
+    rc = index_statement_integer(index, sqlite3_mprintf("SELECT min(c.rowid) FROM \"%w\".\"%w_changed\" AS c", index->schema, index->name), &first);
+  }
+  *num_changed = last>=first ? last - first + 1 : 0;
+  return rc;
+}
+
+/* Sets *last to the last id, if there is a row. */
+static int candidates_last_id(bloom_index *index, sqlite3_int64 *last){
+  index_statement *taken;
+  sqlite3_stmt *row;
+  int rc = index_statement_take(index, index_source_last_id(index), &taken, &row);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ) *last = sqlite3_column_int64(row, 0);
+  index_statement_give_back(index, taken);
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Adds what is in no block: changed rows, row -1, and those behind what is covered.  The last row of all
+** may be on its way still, with an id that SQLite chose, while a trigger that comes before ours reads. */
 static int candidates_add_unmerged(bloom_index *index, const index_layout *layout, index_intervals *intervals){
   index_intervals unmerged = {0}, all = {0};
+  sqlite3_int64 last = -1;
+  index_statement *taken;
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(index->connection, &row, "SELECT c.id FROM (SELECT c.id FROM \"%w\".\"%w_changed\" AS c UNION ALL SELECT -1) AS c ORDER BY c.id",
-                             index->schema, index->name);
+  int rc = candidates_last_id(index, &last);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = index_statement_take(index, sqlite3_mprintf("SELECT c.id FROM (SELECT c.id FROM \"%w\".\"%w_changed\" AS c UNION ALL SELECT -1"
+                            " UNION ALL SELECT ?1) AS c ORDER BY c.id", index->schema, index->name), &taken, &row);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, last);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
     /* NULL comes first, and is an id that an authorizer hides. */
@@ -502,7 +532,7 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
     }
     rc = id<=layout->covered ? intervals_add(&unmerged, id, id) : SQLITE_OK;
   }
-  sqlite3_finalize(row);
+  index_statement_give_back(index, taken);
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   if( rc==SQLITE_OK && layout->covered<INT64_MAX ) rc = intervals_add(&unmerged, layout->covered + 1, INT64_MAX);
   if( rc==SQLITE_OK ) rc = intervals_unite(intervals, &unmerged, &all);
@@ -512,26 +542,53 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
   return rc;
 }
 
-/* Narrows *intervals, which the conditions on ids have left, by those on columns. */
-static int candidates_narrow_by_columns(bloom_index *index, const index_plan *plan, sqlite3_value **args, index_intervals *intervals){
-  const index_interval all = {INT64_MIN, INT64_MAX};
-  index_intervals covered = {0}, both = {0};
-  index_layout layout;
-  int i, is_equal = 0, is_none = 0, num_pruning = 0, rc;
+static int is_served_by_blocks(index_condition condition){
+  return condition.key>=0 && !condition.is_opaque;
+}
+
+/* Sets usable[] to the conditions whose blocks cost less than reading all; their number. */
+static int candidates_find_usable(bloom_index *index, const index_layout *layout, const index_plan *plan, const index_list *lists,
+                                  uint8_t *usable, int *num_usable){
+  double num_rows = 0;
+  sqlite3_int64 num_changed = 0;
+  int i, rc = index_cost_rows(index, layout, &num_rows);
+  if( rc==SQLITE_OK ) rc = candidates_count_changed(index, &num_changed);
+  *num_usable = 0;
+  if( rc!=SQLITE_OK || (double)num_changed*INDEX_ROWS_OF_CHANGED>num_rows + 1000 ) return rc;
   for(i=0; i<plan->num_conditions; i++){
-    num_pruning += !index_is_on_id(plan->conditions[i].kind) && !plan->conditions[i].is_opaque;
+    const index_condition condition = plan->conditions[i];
+    usable[i] = is_served_by_blocks(condition) && (!condition.is_list || lists[i].num_values<2 || index_cost_rows_of_list(num_rows, lists[i].num_values)<num_rows);
+    *num_usable += usable[i];
   }
-  if( num_pruning==0 || plan->reads_all || intervals->num_intervals==0 ) return SQLITE_OK;
+  return SQLITE_OK;
+}
+
+/* Narrows *intervals, which the conditions on ids have left, by those on columns. */
+static int candidates_narrow_by_columns(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists,
+                                        index_intervals *intervals, int *is_too_dear){
+  index_intervals covered = {0}, both = {0};
+  uint8_t usable[INDEX_MAX_CONDITIONS] = {0};
+  index_layout layout;
+  int i, is_equal = 0, is_none = 0, num_usable = 0, has_rows_on_their_way = 0, rc;
+  if( intervals->num_intervals==0 ) return SQLITE_OK;
+  *is_too_dear = 1;
   rc = index_layout_read(index, &layout);
   if( rc==SQLITE_OK ) rc = index_state_compare(index, &layout, &is_equal);
   if( rc!=SQLITE_OK || !is_equal || !layout.has_covered || layout.is_dirty ) return rc;
-  rc = intervals_add(&both, all.first, layout.covered);
+  /* Behind the last id SQLite draws one at random, of which nobody knows before the row is noted. */
+  if( layout.covered==INT64_MAX ) rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows_on_their_way);
+  if( rc!=SQLITE_OK || has_rows_on_their_way ) return rc;
+  rc = candidates_find_usable(index, &layout, plan, lists, usable, &num_usable);
+  if( rc!=SQLITE_OK || num_usable==0 ) return rc;
+  *is_too_dear = 0;
+  rc = intervals_add(&both, INT64_MIN, layout.covered);
   if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &both, &covered);
   /* Keys first, which leave less. */
   for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
-    const index_condition condition = plan->conditions[i % plan->num_conditions];
-    if( index_is_on_id(condition.kind) || condition.is_opaque || index_is_pattern(condition.kind)!=(i>=plan->num_conditions) ) continue;
-    rc = candidates_narrow(index, &layout, condition, args[i % plan->num_conditions], &covered, &is_none);
+    const int number = i % plan->num_conditions;
+    const index_condition condition = plan->conditions[number];
+    if( !usable[number] || index_kinds[condition.kind].is_pattern!=(i>=plan->num_conditions) ) continue;
+    rc = candidates_narrow(index, &layout, condition, args[number], &lists[number], &covered, &is_none);
   }
   if( is_none ) intervals->num_intervals = 0;
   else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, &layout, &covered);
@@ -544,10 +601,11 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
 }
 
 /* Narrows *intervals by a condition on the id. */
-static int candidates_narrow_by_id(bloom_index *index, index_condition condition, sqlite3_value *value, index_intervals *intervals){
+static int candidates_narrow_by_id(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list,
+                                  index_intervals *intervals){
   const index_interval of_id = interval_of_id(condition.kind, value);
   index_intervals of_ids = {0}, both = {0};
-  int rc = condition.is_list ? candidates_of_list(index, NULL, condition, value, NULL, &of_ids) : intervals_add(&of_ids, of_id.first, of_id.last);
+  int rc = condition.is_list ? candidates_of_list(index, NULL, condition, list, NULL, &of_ids) : intervals_add(&of_ids, of_id.first, of_id.last);
   if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &of_ids, &both);
   if( rc==SQLITE_OK ) intervals_replace(intervals, &both);
   sqlite3_free(of_ids.list);
@@ -555,17 +613,20 @@ static int candidates_narrow_by_id(bloom_index *index, index_condition condition
   return rc;
 }
 
-int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, index_intervals *result){
+int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists, index_intervals *result,
+                     int *is_too_dear){
   int i, rc;
   result->num_intervals = 0;
   rc = intervals_add(result, INT64_MIN, INT64_MAX);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
-    if( index_is_on_id(plan->conditions[i].kind) ) rc = candidates_narrow_by_id(index, plan->conditions[i], args[i], result);
+    const index_condition condition = plan->conditions[i];
+    if( condition.is_on_id && index_kinds[condition.kind].is_on_ids ) rc = candidates_narrow_by_id(index, condition, args[i], &lists[i], result);
   }
-  if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(index, plan, args, result);
+  if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(index, plan, args, lists, result, is_too_dear);
   if( (rc & 0xff)==SQLITE_CORRUPT ){
     index->damaged_number = index->number;
-    rc = SQLITE_OK; /* result is what the ids have left */
+    *is_too_dear = 1;
+    rc = SQLITE_OK;
   }
   return rc;
 }

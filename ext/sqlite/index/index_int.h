@@ -15,9 +15,13 @@
 **   index_commands.c    'merge' and 'rebuild'
 **   index_changes.c     changed rows -> blocks that are there
 **   index_check.c       'integrity-check'
-**   index_plan.c        xBestIndex: which conditions pick blocks
+**   index_plan.c        xBestIndex: which conditions pick blocks, or are the source's
+**   index_cost.c        what plans cost
 **   index_candidates.c  conditions -> intervals of rowids
-**   index_cursor.c      intervals -> the source's rows
+**   index_pass.c        conditions -> the inner statement
+**   index_list.c        lists of IN
+**   index_statements.c  statements that are kept
+**   index_cursor.c      the source's rows
 **
 ** README.md beside this file has the whole picture.
 */
@@ -37,17 +41,37 @@
 
 /* -- Conditions --------------------------------------------------------------------- */
 
-/* A condition that picks rows; its kind is its code in a plan. */
+/* What is between a column and a value.  Each kind has a row in index_kinds[]. */
 typedef enum index_condition_kind {
-  INDEX_EQ = '=', INDEX_IS = 'i', INDEX_LIKE = 'l', INDEX_GLOB = 'g', INDEX_REGEXP = 'r', INDEX_REGEXP_IN_ANY_CASE = 'R',
-  INDEX_ID_EQ = 'e', INDEX_ID_GT = '>', INDEX_ID_GE = 'G', INDEX_ID_LT = '<', INDEX_ID_LE = 'L'
+  INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_IS_NULL, INDEX_LIKE, INDEX_GLOB,
+  INDEX_REGEXP, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
 } index_condition_kind;
 
+typedef struct index_kind {
+  unsigned char op;   /* SQLITE_INDEX_CONSTRAINT_... */
+  char code;          /* in a plan */
+  const char *sql;
+  int is_on_ids;      /* it narrows ids */
+  int is_pattern;     /* its operator is a function, which the application may have replaced */
+  int takes_blocks;   /* blocks may serve it: of a column for LIKE if is_pattern, else for =, or for LIKE */
+} index_kind;
+
+extern const index_kind index_kinds[INDEX_NUM_KINDS];
+
+#define INDEX_MAX_COLLATION 32 /* bytes of a name; comparisons by others are SQLite's alone */
+
+/* A condition of a plan. */
 typedef struct index_condition {
   index_condition_kind kind;
-  int key;       /* of the config, but for ids */
-  int is_list;   /* IN: its argument is a list */
-  int is_opaque; /* the application's own LIKE, GLOB or collation: blocks know nothing of it */
+  int column;      /* of index->columns; of hidden ids -1 */
+  int is_on_id;    /* it compares the id */
+  int key;         /* of the config, whose blocks serve it; -1: none */
+  int is_list;     /* IN: its argument is a list */
+  int is_opaque;   /* the application's own LIKE or GLOB, or a regexp() that is not trusted: blocks know nothing of it */
+  int is_literal;  /* its value is one in the text of the statement */
+  int is_unpassed; /* the source is not to check it */
+  int partner;     /* of the two ranges that SQLite makes of LIKE 'begin%', the other; -1: none */
+  char collation[INDEX_MAX_COLLATION]; /* to compare by; "": the column's own */
 } index_condition;
 
 /* -- index_args.c ------------------------------------------------------------------ */
@@ -108,6 +132,26 @@ typedef struct index_columns {
   char *id_name; /* its name, or one of the rowid's that no column has */
 } index_columns;
 
+typedef struct index_statement index_statement;
+
+/* How SQLite reads the source by the inner statement: EXPLAIN QUERY PLAN. */
+typedef enum index_access_way {
+  INDEX_ACCESS_SCAN, INDEX_ACCESS_ROW, INDEX_ACCESS_KEY, INDEX_ACCESS_SHORT_RANGE, INDEX_ACCESS_RANGE
+} index_access_way;
+
+typedef struct index_access {
+  index_access_way way;
+  int is_or;
+  int sorts; /* for its order, or GROUP BY */
+} index_access;
+
+typedef struct index_known_access {
+  char *sql;
+  index_access access;
+} index_known_access;
+
+#define INDEX_NUM_ACCESSES 16
+
 /* How the source's columns are, beside those that SQLite was told. */
 typedef enum index_columns_state {
   INDEX_COLUMNS_SAME,
@@ -136,6 +180,11 @@ typedef struct bloom_index {
   int is_checked;
   sqlite3_int64 checked_version;
   char *doubt; /* why blocks cannot be believed; NULL: they can */
+  int has_triggers; /* all of ours are on the source */
+
+  index_statement *statements; /* that are kept */
+  index_known_access accesses[INDEX_NUM_ACCESSES]; /* of the source since check number accesses_checks */
+  uint32_t accesses_checks, next_access;
 
   const char *damage; /* NULL, or what follows the name where the table cannot be used: all but DROP fails */
   uint64_t number;    /* of the layout, as it was read or written last: checksums are under it */
@@ -196,6 +245,9 @@ void index_trigger_names_free(index_trigger_names *names);
 /* Appends an indexed column, or NULL if it is gone; its name for people. */
 void index_append_key(const bloom_index *index, sqlite3_str *sql, int key);
 const char *index_key_name(const bloom_index *index, int key);
+
+/* The SELECT of the last id, to be freed. */
+char *index_source_last_id(const bloom_index *index);
 
 /* The source as it is now. */
 typedef struct index_source {
@@ -495,35 +547,123 @@ int index_check(bloom_index *index, int is_quick, char **finding);
 
 /* -- index_plan.c ------------------------------------------------------------------ */
 
-#define INDEX_MAX_CONDITIONS 12
+#define INDEX_MAX_CONDITIONS 16
+#define INDEX_MAX_ORDERS     8
+
+/* The bits of idxNum. */
+typedef enum index_plan_flag {
+  INDEX_PLAN_DESCENDING = 1, /* ids come in descending order */
+  INDEX_PLAN_FREE       = 2, /* no blocks: SQLite plans the inner statement */
+  INDEX_PLAN_READS_ALL  = 4, /* blocks are not to be believed */
+  INDEX_PLAN_UNCHECKED  = 8  /* the source could not be looked at when the plan was made */
+} index_plan_flag;
+
+typedef struct index_order {
+  int column; /* -1: the id */
+  int is_descending;
+} index_order;
 
 typedef struct index_plan {
+  int flags;
   index_condition conditions[INDEX_MAX_CONDITIONS];
   int num_conditions;
-  int is_descending;
-  int reads_all;               /* blocks are not to be believed */
-  int is_unchecked;            /* the source could not be looked at when the plan was made */
+  index_order orders[INDEX_MAX_ORDERS]; /* that the rows are to have */
+  int num_orders;
+  int limit;                   /* the argument that is LIMIT's; -1: none */
   sqlite3_uint64 columns_used; /* as SQLite has it: the last bit is of all from 63 on */
 } index_plan;
-
-/* 1 if the condition is on the id, which is no indexed column. */
-static inline int index_is_on_id(index_condition_kind kind){
-  return kind==INDEX_ID_EQ || kind==INDEX_ID_GT || kind==INDEX_ID_GE || kind==INDEX_ID_LT || kind==INDEX_ID_LE;
-}
 
 static inline int index_is_regexp(index_condition_kind kind){
   return kind==INDEX_REGEXP || kind==INDEX_REGEXP_IN_ANY_CASE;
 }
 
-static inline int index_is_pattern(index_condition_kind kind){
-  return kind==INDEX_LIKE || kind==INDEX_GLOB || index_is_regexp(kind);
-}
-
-/* Its operator in SQL. */
-const char *index_operator(index_condition_kind kind);
-
 int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
-void index_plan_read(const char *text, index_plan *plan);
+void index_plan_read(int number, const char *text, index_plan *plan);
+
+/* -- index_cost.c ------------------------------------------------------------------- */
+
+typedef struct index_cost {
+  double cost, num_rows;
+  int is_one_row;
+} index_cost;
+
+/* Finds how SQLite would run a statement, which is freed; NULL is want of memory. */
+int index_cost_access(bloom_index *index, char *sql, index_access *access);
+void index_accesses_free(bloom_index *index);
+
+/* About how many rows there are: the merged ones, and the ids behind them.  layout may be NULL. */
+int index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
+
+/* As many rows of a scan cost what looking for the values of a list does, beyond the first. */
+double index_cost_rows_of_list(double num_rows, size_t num_values);
+
+void index_cost_free(const index_plan *plan, const index_access *access, double num_rows, index_cost *cost);
+void index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost);
+
+/* -- index_statements.c -------------------------------------------------------------- */
+
+/* Takes a kept statement of this text, or compiles it.  sql is freed; NULL is want of memory.  It is to
+** be given back, which resets it; NULL may be, too. */
+int index_statement_take(bloom_index *index, char *sql, index_statement **taken, sqlite3_stmt **statement);
+void index_statement_give_back(bloom_index *index, index_statement *taken);
+void index_statements_free(bloom_index *index);
+
+/* Forgets them, but for those of index_statement_integer(). */
+void index_statements_forget(bloom_index *index);
+
+/* Sets *number to the first column of the first row of such a statement, unless that is NULL.  For what
+** tells costs, and versions of the schema: an authorizer may hide it for longer than SQLite hears of it. */
+int index_statement_integer(bloom_index *index, char *sql, sqlite3_int64 *number);
+
+/* -- index_list.c --------------------------------------------------------------------- */
+
+/* The values of IN but NULL.  memset() to zero is an empty one. */
+typedef struct index_list {
+  sqlite3_value **values;
+  size_t num_values;
+  int has_numbers, has_others; /* INTEGER or REAL; TEXT or BLOB */
+} index_list;
+
+/* Copies what SQLite has, an argument of xFilter.  index_list_free() is for the caller. */
+int index_list_copy(sqlite3_value *values, index_list *list);
+void index_list_free(index_list *list);
+
+/* Binds it as the argument of bloom_index_list(); it must outlive the statement's steps. */
+int index_list_bind(sqlite3_stmt *statement, int number, index_list *list);
+
+/* -- index_pass.c --------------------------------------------------------------------- */
+
+/* How a condition is passed to the source. */
+typedef enum index_form {
+  INDEX_FORM_NONE,
+  INDEX_FORM_PLAIN,
+  INDEX_FORM_BELOW,          /* or it is a number */
+  INDEX_FORM_PREFIX,         /* with its partner, or it is a BLOB */
+  INDEX_FORM_NUMBER,         /* the column as a number */
+  INDEX_FORM_NUMBER_OR_TEXT,
+  INDEX_FORM_LIST,
+  INDEX_FORM_LIST_OF_NUMBERS,
+  INDEX_FORM_LIST_OF_BOTH
+} index_form;
+
+/* What the inner statement reads. */
+typedef enum index_reading {
+  INDEX_READ_INTERVALS, /* one after the other: ?1 to ?2 */
+  INDEX_READ_FREE,      /* what SQLite likes */
+  INDEX_READ_BOUNDED    /* the same, of the ids that there are when it begins: without our triggers
+                        ** `INSERT INTO t SELECT ... FROM i` would never end */
+} index_reading;
+
+/* The form for a value; NULL: one that is yet unknown.  list is that of a condition that has one. */
+index_form index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list);
+
+/* The inner statement, to be freed: the id, then the columns that are used. */
+char *index_pass_statement(const bloom_index *index, const index_plan *plan, const index_form *forms, index_reading reading);
+
+/* Writes which of its results a column is, -1: none; their number. */
+int index_pass_results(const bloom_index *index, const index_plan *plan, int *results);
+
+int index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan, const index_form *forms, sqlite3_value **args, index_list *lists);
 
 /* -- index_candidates.c ------------------------------------------------------------ */
 
@@ -540,8 +680,10 @@ typedef struct index_intervals {
   size_t num_intervals, max_intervals;
 } index_intervals;
 
-/* The ids that rows may have which meet the conditions.  args are in their order. */
-int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, index_intervals *result);
+/* The ids that rows may have which meet the conditions.  args and lists are in their order.  Sets
+** *is_too_dear if reading the whole source costs less, and result is nothing then. */
+int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists, index_intervals *result,
+                     int *is_too_dear);
 
 /* -- index_cursor.c ---------------------------------------------------------------- */
 

@@ -205,8 +205,9 @@ int index_layout_insert(bloom_index *index){
 /* -- NAME_state ----------------------------------------------------------------------- */
 
 int index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal){
+  index_statement *taken;
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(index->connection, &row, "SELECT covered FROM \"%w\".\"%w_state\"", index->schema, index->name);
+  int rc = index_statement_take(index, sqlite3_mprintf("SELECT s.covered FROM \"%w\".\"%w_state\" AS s", index->schema, index->name), &taken, &row);
   *is_equal = 0;
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
@@ -216,7 +217,7 @@ int index_state_compare(bloom_index *index, const index_layout *layout, int *is_
     rc = bloom_sql_step(index->connection, row);
     if( rc==SQLITE_ROW ) *is_equal = 0; /* triggers read the first one */
   }
-  sqlite3_finalize(row);
+  index_statement_give_back(index, taken);
   return rc==SQLITE_DONE || rc==SQLITE_ROW ? SQLITE_OK : rc;
 }
 

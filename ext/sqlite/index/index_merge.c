@@ -30,7 +30,7 @@
 /* Rows that joins write in a merge: so many, and those of so many units for each unit that
 ** the merge finished: so joins keep up. */
 #define INDEX_JOIN_ROWS  512
-#define INDEX_JOIN_UNITS 16
+#define INDEX_JOIN_UNITS 10
 
 int index_merge_mark_dirty(index_merge_state *merge){
   index_layout dirty;
@@ -263,7 +263,7 @@ static int merge_join(index_merge_state *merge, int key){
   index_key_layout *layout = &merge->layout.keys[key];
   const uint32_t num_bands = index_num_bands(merge->index, key);
   uint8_t *strips = NULL;
-  int rc = SQLITE_OK;
+  int has_joined = 0, rc = SQLITE_OK;
   while( rc==SQLITE_OK ){
     if( layout->join_units==0 ) merge_plan_join(merge, key, layout);
     if( layout->join_units==0 ) break;
@@ -271,11 +271,12 @@ static int merge_join(index_merge_state *merge, int key){
     if( layout->join_units==1 ) layout->join_bands = num_bands;
     if( layout->join_bands<num_bands ){
       const size_t num_bytes = (size_t)layout->join_units * BLOOM_STRIP_BYTES;
-      if( merge->join_rows<=0 ) break;
+      if( merge->join_rows<(has_joined ? layout->join_units : 1) ) break; /* one at least, so that it goes on */
       if( strips==NULL ) strips = sqlite3_malloc64(2 * (sqlite3_uint64)INDEX_MAX_UNITS * BLOOM_STRIP_BYTES);
       rc = strips ? index_merge_mark_dirty(merge) : SQLITE_NOMEM;
       if( rc==SQLITE_OK ) rc = merge_join_band(merge, key, strips, strips + num_bytes);
       merge->join_rows -= layout->join_units;
+      has_joined = 1;
       layout->join_bands++;
     }
     if( layout->join_bands==num_bands ){

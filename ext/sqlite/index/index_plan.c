@@ -1,13 +1,23 @@
 /*
-** xBestIndex: which conditions pick blocks, and what a plan costs.
+** xBestIndex: which conditions pick blocks, which are passed to the source, and whether SQLite
+** plans the inner statement or blocks do.
 **
-** The plan is text, which EXPLAIN QUERY PLAN shows.  Each argument of xFilter has a code and
-** the letter of its indexed column: a capital where the blocks do not serve it, a digit and what
-** follows it where it is a list, of IN.  Then come `d.` for descending ids, `a.` if everything is
-** to be read, `c.` if the source is still to be checked, and behind `u` the columns
-** that are used, in hexadecimal.  Behind a colon stands the same for people:
+** idxNum has the bits of index_plan_flag.  idxStr is text, which EXPLAIN QUERY PLAN shows: of each
+** argument of xFilter the operator's code, the column's number, `i` of the id, and letters:
 **
-**   =a>au25: trace_id=? AND id>?
+**   b1    block of indexed column 1 may serve it
+**   n     its argument is the list of an IN
+**   t     a literal
+**   o     the application's own function
+**   x     the source does not check it
+**   p2    the condition at 2 is the other range of a LIKE
+**   c"n"  it compares by collation n
+**
+** Conditions are separated by commas.  Behind a semicolon are the columns of the order, each with + or -,
+** and `l` if there is a limit; behind another one the columns that are used, in hexadecimal; and behind a
+** colon the same for people:
+**
+**   =1b0,>i;;u25: trace_id = ? AND id > ?
 */
 #include "index_int.h"
 
@@ -16,11 +26,132 @@
 
 #include "../errors.h"
 
-/* Rows that a key has, about; and what a row costs that is read through the inner statement. */
-#define INDEX_ROWS_OF_KEY  10.0
-#define INDEX_ROWS_OF_LIST 25.0 /* values of IN, as SQLite takes a subquery to have */
-#define INDEX_COST_OF_ROW  1.5
-#define INDEX_COST_OF_SCAN 2.5
+#ifndef SQLITE_INDEX_CONSTRAINT_LIMIT
+# define SQLITE_INDEX_CONSTRAINT_LIMIT  73 /* from 3.38 on */
+# define SQLITE_INDEX_CONSTRAINT_OFFSET 74
+#endif
+
+const index_kind index_kinds[INDEX_NUM_KINDS] = {
+  /*                op                               code sql        is_on_ids is_pattern takes_blocks */
+  [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     '=', "=",       1, 0, 1},
+  [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     'i', "IS",      0, 0, 1},
+  [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     '>', ">",       1, 0, 0},
+  [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     'G', ">=",      1, 0, 0},
+  [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     '<', "<",       1, 0, 0},
+  [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     'L', "<=",      1, 0, 0},
+  [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, 'n', "IS NULL", 0, 0, 0},
+  [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   'l', "LIKE",    0, 1, 1},
+  [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   'g', "GLOB",    0, 1, 1},
+  [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, 'r', "REGEXP",  0, 1, 1},
+  [INDEX_REGEXP_IN_ANY_CASE] = {0,                   'R', "REGEXP",  0, 1, 1}, /* as samples tell */
+};
+
+/* -- Text ---------------------------------------------------------------------------------- */
+
+static void plan_print_condition(sqlite3_str *text, const index_condition *condition){
+  sqlite3_str_appendchar(text, 1, index_kinds[condition->kind].code);
+  if( condition->is_on_id ) sqlite3_str_appendall(text, "i");
+  else sqlite3_str_appendf(text, "%d", condition->column);
+  if( condition->key>=0 ) sqlite3_str_appendf(text, "b%d", condition->key);
+  if( condition->is_list ) sqlite3_str_appendall(text, "n");
+  if( condition->is_literal ) sqlite3_str_appendall(text, "t");
+  if( condition->is_opaque ) sqlite3_str_appendall(text, "o");
+  if( condition->is_unpassed ) sqlite3_str_appendall(text, "x");
+  if( condition->partner>=0 ) sqlite3_str_appendf(text, "p%d", condition->partner);
+  if( condition->collation[0] ) sqlite3_str_appendf(text, "c\"%w\"", condition->collation);
+}
+
+/* Writes the plan as text, to be freed by SQLite. */
+static char *plan_print(const bloom_index *index, const index_plan *plan, const char *doubt, int doubted_key){
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  int i;
+  for(i=0; i<plan->num_conditions; i++){
+    if( i ) sqlite3_str_appendall(text, ",");
+    plan_print_condition(text, &plan->conditions[i]);
+  }
+  sqlite3_str_appendall(text, ";");
+  for(i=0; i<plan->num_orders; i++) sqlite3_str_appendf(text, "%d%s", plan->orders[i].column, plan->orders[i].is_descending ? "-" : "+");
+  if( plan->limit>=0 ) sqlite3_str_appendall(text, "l");
+  sqlite3_str_appendf(text, ";u%llx:", plan->columns_used);
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition condition = plan->conditions[i];
+    const char *name = condition.is_on_id ? index->columns.id_name : index->columns.list[condition.column].name;
+    sqlite3_str_appendf(text, "%s%s %s%s", i ? " AND " : " ", name, condition.is_list ? "IN" : index_kinds[condition.kind].sql,
+                        condition.kind==INDEX_IS_NULL ? "" : " ?");
+  }
+  if( doubt ) sqlite3_str_appendf(text, " (reads the whole table: %s)", doubt);
+  else if( doubted_key>=0 ) sqlite3_str_appendf(text, " (column %s %s; 'rebuild' repairs it)", index_key_name(index, doubted_key),
+                                                index->config.keys[doubted_key].doubt);
+  return sqlite3_str_finish(text);
+}
+
+/* The number at *text, which moves behind it. */
+static int plan_take_number(const char **text){
+  char *end;
+  const long number = strtol(*text, &end, 10);
+  *text = end;
+  return (int)number;
+}
+
+static void plan_take_collation(const char **text, char *collation){
+  const char *at = *text + 1; /* behind a quote */
+  size_t length = 0;
+  for(; at[0]!='"' || at[1]=='"'; at++){
+    if( at[0]=='"' ) at++; /* it is doubled */
+    collation[length++] = at[0];
+  }
+  collation[length] = 0;
+  *text = at + 1;
+}
+
+static const char *plan_read_condition(const char *text, index_condition *condition){
+  int kind = 0;
+  while( kind<INDEX_NUM_KINDS && index_kinds[kind].code!=text[0] ) kind++;
+  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = -1, .key = -1, .partner = -1};
+  text++;
+  if( text[0]=='i' ){
+    condition->is_on_id = 1;
+    text++;
+  }else{
+    condition->column = plan_take_number(&text);
+  }
+  while( text[0]!=',' && text[0]!=';' ){
+    switch( *text++ ){
+      case 'b': condition->key = plan_take_number(&text); break;
+      case 'n': condition->is_list = 1; break;
+      case 't': condition->is_literal = 1; break;
+      case 'o': condition->is_opaque = 1; break;
+      case 'x': condition->is_unpassed = 1; break;
+      case 'p': condition->partner = plan_take_number(&text); break;
+      case 'c': plan_take_collation(&text, condition->collation); break;
+      default: break;
+    }
+  }
+  return text;
+}
+
+void index_plan_read(int number, const char *text, index_plan *plan){
+  memset(plan, 0, sizeof(*plan));
+  plan->flags = number;
+  plan->limit = -1;
+  while( text[0]!=';' ){
+    text = plan_read_condition(text, &plan->conditions[plan->num_conditions++]);
+    if( text[0]==',' ) text++;
+  }
+  for(text++; text[0]!=';'; text++){
+    if( text[0]=='l' ){
+      plan->limit = plan->num_conditions;
+    }else{
+      const int column = plan_take_number(&text);
+      plan->orders[plan->num_orders++] = (index_order){.column = column, .is_descending = text[0]=='-'};
+    }
+  }
+  for(text+=2; *text!=':'; text++){
+    plan->columns_used = plan->columns_used<<4 | (sqlite3_uint64)(*text<='9' ? *text - '0' : *text - 'a' + 10);
+  }
+}
+
+/* -- Conditions ------------------------------------------------------------------------------ */
 
 /* 1 if a comparison by this collation finds no more than the column's blocks do. */
 static int plan_is_collation_usable(const index_key *key, const char *name){
@@ -29,164 +160,68 @@ static int plan_is_collation_usable(const index_key *key, const char *name){
   return collation==BLOOM_COLLATION_BINARY || collation==key->equality.collation;
 }
 
-/* The indexed column that serves a condition on a column; -1: none. */
-static int plan_find_key(const bloom_index *index, int column, int is_like){
-  int i;
+/* The indexed column that serves a condition; -1: none. */
+static int plan_find_key(const bloom_index *index, index_condition condition, const char *collation){
+  const index_kind kind = index_kinds[condition.kind];
+  int i, found = -1;
+  if( condition.is_on_id || !kind.takes_blocks ) return -1;
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
-    if( key->column==column && key->is_like==is_like && key->doubt==NULL ) return i;
+    if( key->column!=condition.column || key->doubt || (kind.is_pattern && !key->is_like) ) continue;
+    if( index_is_regexp(condition.kind) && !key->is_regexp ) continue;
+    if( !kind.is_pattern && !plan_is_collation_usable(key, collation) ) continue;
+    /* A whole text has its pieces, too; blocks of values tell more. */
+    if( found<0 || key->is_like==kind.is_pattern ) found = i;
   }
-  return -1;
+  return found;
 }
 
-/* Sets *condition if the blocks, or ids, serve a constraint. */
+/* Sets how the source may compare by a collation that SQLite names: by the column's own, which finds at
+** least as much, by that one, or not at all. */
+static void plan_set_collation(const bloom_index *index, index_condition *condition, const char *told){
+  const char *declared;
+  bloom_collation ignored;
+  int is_equality;
+  if( condition->is_on_id || condition->kind==INDEX_IS_NULL || index_kinds[condition->kind].is_pattern ) return;
+  declared = index->columns.list[condition->column].collation;
+  is_equality = condition->kind==INDEX_EQ || condition->kind==INDEX_IS;
+  if( sqlite3_stricmp(told, declared)==0 ) return;
+  if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared, &ignored) ) return;
+  if( strlen(told)>=INDEX_MAX_COLLATION || (is_equality && sqlite3_stricmp(declared, "BINARY")!=0) ){
+    condition->is_unpassed = 1;
+  }else{
+    sqlite3_snprintf(INDEX_MAX_COLLATION, condition->collation, "%s", told);
+  }
+}
+
+/* Sets *condition if a constraint can be answered: by blocks, ids, or the source. */
 static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number, index_condition *condition){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
-  const int is_id = constraint->iColumn<0 || constraint->iColumn==index->columns.id_column;
-  condition->key = condition->is_opaque = condition->is_list = 0;
-  if( is_id ){
-    switch( constraint->op ){
-      case SQLITE_INDEX_CONSTRAINT_EQ: condition->kind = INDEX_ID_EQ; return 1;
-      case SQLITE_INDEX_CONSTRAINT_GT: condition->kind = INDEX_ID_GT; return 1;
-      case SQLITE_INDEX_CONSTRAINT_GE: condition->kind = INDEX_ID_GE; return 1;
-      case SQLITE_INDEX_CONSTRAINT_LT: condition->kind = INDEX_ID_LT; return 1;
-      case SQLITE_INDEX_CONSTRAINT_LE: condition->kind = INDEX_ID_LE; return 1;
-      default: return 0;
-    }
-  }
-  if( constraint->op==SQLITE_INDEX_CONSTRAINT_LIKE || constraint->op==SQLITE_INDEX_CONSTRAINT_GLOB ){
-    condition->key = plan_find_key(index, constraint->iColumn, 1);
-    condition->kind = constraint->op==SQLITE_INDEX_CONSTRAINT_LIKE ? INDEX_LIKE : INDEX_GLOB;
-    return condition->key>=0;
-  }
-  if( constraint->op==SQLITE_INDEX_CONSTRAINT_REGEXP ){
-    condition->key = plan_find_key(index, constraint->iColumn, 1);
-    condition->kind = INDEX_REGEXP;
-    return condition->key>=0 && index->config.keys[condition->key].is_regexp;
-  }
-  if( constraint->op!=SQLITE_INDEX_CONSTRAINT_EQ && constraint->op!=SQLITE_INDEX_CONSTRAINT_IS ) return 0;
-  condition->key = plan_find_key(index, constraint->iColumn, 0);
-  if( condition->key<0 ) condition->key = plan_find_key(index, constraint->iColumn, 1);
-  condition->kind = constraint->op==SQLITE_INDEX_CONSTRAINT_EQ ? INDEX_EQ : INDEX_IS;
-  return condition->key>=0 && plan_is_collation_usable(&index->config.keys[condition->key], sqlite3_vtab_collation(info, number));
+  const char *told;
+  int kind = 0;
+  while( kind<INDEX_NUM_KINDS && index_kinds[kind].op!=constraint->op ) kind++;
+  if( kind==INDEX_NUM_KINDS || constraint->iColumn>=index->columns.num_columns ) return 0;
+  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint->iColumn, .key = -1, .partner = -1};
+  condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column) && !index_kinds[kind].is_pattern;
+  if( constraint->iColumn<0 && !condition->is_on_id ) return 0;
+  told = sqlite3_vtab_collation(info, number);
+  plan_set_collation(index, condition, told);
+  condition->key = plan_find_key(index, *condition, told);
+  /* Up to 3.44 these leak out of the ON clauses of outer joins. */
+  if( index_kinds[kind].is_pattern && condition->key<0 && sqlite3_libversion_number()<3052000 ) return 0;
+  return condition->key>=0 || !condition->is_unpassed;
 }
 
-const char *index_operator(index_condition_kind kind){
-  switch( kind ){
-    case INDEX_EQ:
-    case INDEX_ID_EQ: return "=";
-    case INDEX_IS:    return "IS";
-    case INDEX_LIKE:  return "LIKE";
-    case INDEX_GLOB:  return "GLOB";
-    case INDEX_REGEXP:
-    case INDEX_REGEXP_IN_ANY_CASE: return "REGEXP";
-    case INDEX_ID_GT: return ">";
-    case INDEX_ID_GE: return ">=";
-    case INDEX_ID_LT: return "<";
-    case INDEX_ID_LE: return "<=";
-  }
-  return "?";
-}
-
-/* Writes the plan as text, to be freed by SQLite. */
-static char *plan_print(const bloom_index *index, const index_plan *plan, const char *doubt, int doubted_key){
-  sqlite3_str *text = sqlite3_str_new(NULL);
-  int i;
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition condition = plan->conditions[i];
-    sqlite3_str_appendf(text, "%c%c", (char)condition.kind, (char)((condition.is_list ? '0' : condition.is_opaque ? 'A' : 'a') + condition.key));
-  }
-  if( plan->is_descending ) sqlite3_str_appendall(text, "d.");
-  if( plan->reads_all ) sqlite3_str_appendall(text, "a.");
-  if( plan->is_unchecked ) sqlite3_str_appendall(text, "c.");
-  sqlite3_str_appendf(text, "u%llx: ", plan->columns_used);
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition condition = plan->conditions[i];
-    const char *name = index_is_on_id(condition.kind) ? index->columns.id_name : index_key_name(index, condition.key);
-    sqlite3_str_appendf(text, "%s%s %s ?", i ? " AND " : "", name,
-                        condition.is_list ? "IN" : index_operator(condition.kind));
-  }
-  if( doubt ) sqlite3_str_appendf(text, "%s(reads the whole table: %s)", plan->num_conditions ? " " : "", doubt);
-  else if( doubted_key>=0 ) sqlite3_str_appendf(text, "%s(column %s %s; 'rebuild' repairs it)", plan->num_conditions ? " " : "",
-                                                index_key_name(index, doubted_key), index->config.keys[doubted_key].doubt);
-  return sqlite3_str_finish(text);
-}
-
-/* An indexed column whose blocks a condition would ask, were they not out of use; -1: none. */
-static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_info *info){
-  int i, key;
-  for(key=0; key<index->config.num_keys; key++){
-    for(i=0; i<info->nConstraint && index->config.keys[key].doubt; i++){
-      if( info->aConstraint[i].iColumn==index->config.keys[key].column ) return key;
-    }
-  }
-  return -1;
-}
-
-void index_plan_read(const char *text, index_plan *plan){
-  memset(plan, 0, sizeof(*plan));
-  for(; text[0]!='u'; text+=2){
-    if( text[0]=='d' ){
-      plan->is_descending = 1;
-    }else if( text[0]=='a' ){
-      plan->reads_all = 1;
-    }else if( text[0]=='c' ){
-      plan->is_unchecked = 1;
-    }else{
-      const int begin = text[1]<'A' ? '0' : text[1]<'a' ? 'A' : 'a';
-      plan->conditions[plan->num_conditions++] = (index_condition){
-        .kind = (index_condition_kind)text[0], .key = text[1] - begin, .is_list = begin=='0', .is_opaque = begin=='A'
-      };
-    }
-  }
-  for(text++; *text!=':'; text++){
-    plan->columns_used = plan->columns_used<<4 | (sqlite3_uint64)(*text<='9' ? *text - '0' : *text - 'a' + 10);
-  }
-}
-
-/* Rows of a table of which nothing is known, as SQLite has it. */
-#define INDEX_UNKNOWN_ROWS 1048576.0
-
-/* Sets *num_rows to about how many rows there are, the merged ones, and *doubt, if there is none
-** yet, to why blocks cannot be believed.  It may be repaired before the plan runs, so that xFilter
-** finds it by itself. */
-static int plan_read_layout(bloom_index *index, double *num_rows, const char **doubt){
-  index_layout layout;
-  const int rc = index_layout_read(index, &layout);
-  const int is_damaged = (rc & 0xff)==SQLITE_CORRUPT || (rc==SQLITE_OK && layout.number==index->damaged_number);
-  if( rc==SQLITE_OK && layout.has_covered ) *num_rows = (double)layout.num_rows;
-  if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
-  if( *doubt==NULL && rc==SQLITE_OK && layout.is_dirty ) *doubt = "a merge did not come to its end; 'merge' repairs it";
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
-}
-
-/* Sets what the plan costs. */
-static void plan_set_cost(const index_plan *plan, double num_rows, int reads_all, sqlite3_index_info *info){
-  double rows = num_rows, shadow_reads = 0;
-  int i, has_key = 0, has_list = 0, is_unique = 0;
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition_kind kind = plan->conditions[i].kind;
-    has_list |= plan->conditions[i].is_list;
-    if( kind==INDEX_ID_EQ && plan->conditions[i].is_list ){
-      if( rows>INDEX_ROWS_OF_LIST ) rows = INDEX_ROWS_OF_LIST;
-    }else if( kind==INDEX_ID_EQ ){
-      is_unique = 1;
-    }else if( index_is_on_id(kind) ){
-      rows /= 4;
-    }else{
-      has_key = 1;
-      shadow_reads += (plan->conditions[i].is_list ? INDEX_ROWS_OF_LIST : 1) * (20 + num_rows/100000);
-    }
-  }
-  if( has_key && !reads_all && rows>INDEX_ROWS_OF_KEY*(has_list ? INDEX_ROWS_OF_LIST : 1) ){
-    rows = INDEX_ROWS_OF_KEY * (has_list ? INDEX_ROWS_OF_LIST : 1);
-  }
-  if( is_unique ){
-    rows = 1;
-    info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
-  }
-  info->estimatedRows = rows<1 ? 1 : (sqlite3_int64)rows;
-  info->estimatedCost = shadow_reads + rows*(rows<num_rows ? INDEX_COST_OF_ROW : INDEX_COST_OF_SCAN) + 1;
+/* The constraint's value, if it is a literal, from 3.38 on; else NULL. */
+static sqlite3_value *plan_literal(sqlite3_index_info *info, int number){
+  sqlite3_value *value = NULL;
+#if SQLITE_VERSION_NUMBER >= 3038000
+  if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_rhs_value(info, number, &value)!=SQLITE_OK ) value = NULL;
+#else
+  (void)info;
+  (void)number;
+#endif
+  return value;
 }
 
 /* 1 if there is a constraint < or >= on a column.  SQLite makes these of `LIKE 'begin%'` and
@@ -200,55 +235,240 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
   return 0;
 }
 
+/* 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
+static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int number, const index_condition *condition, sqlite3_value *literal){
+  const char *told;
+  sqlite3_value *copy;
+  const unsigned char *text;
+  int is_marked;
+  if( condition->is_unpassed || condition->is_list ) return 0;
+  if( index_kinds[condition->kind].is_pattern ) return !plan_has_range(info, info->aConstraint[number].iColumn);
+  if( condition->kind==INDEX_IS_NULL ) return 1;
+  if( literal==NULL || condition->is_on_id ) return 0;
+  told = sqlite3_vtab_collation(info, number);
+  if( condition->collation[0]==0 && sqlite3_stricmp(told, index->columns.list[condition->column].collation)!=0 ) return 0;
+  if( sqlite3_value_type(literal)!=SQLITE_TEXT ) return sqlite3_value_type(literal)==SQLITE_BLOB || sqlite3_value_type(literal)==SQLITE_NULL;
+  copy = sqlite3_value_dup(literal);
+  text = copy ? sqlite3_value_text(copy) : NULL;
+  is_marked = text==NULL || text[0]==0xEF; /* which is not passed */
+  sqlite3_value_free(copy);
+  return !is_marked;
+}
+
+/* The last byte of a literal TEXT; 0 if it is none. */
+static int plan_last_byte(sqlite3_value *literal){
+  sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT ? sqlite3_value_dup(literal) : NULL;
+  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
+  const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
+  const int last = num_bytes>0 ? text[num_bytes - 1] : 0;
+  sqlite3_value_free(copy);
+  return last;
+}
+
+/* Finds the ranges that SQLite may have made of `column LIKE 'begin%'`, which BLOBs lie outside of: >= 'BEGIN'
+** and < 'begio'.  of[i] is the constraint of condition i. */
+static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const int *of){
+  int i, j;
+  for(i=0; i<plan->num_conditions; i++){
+    const int end = plan->conditions[i].kind==INDEX_LT && plan->conditions[i].is_literal ? plan_last_byte(plan_literal(info, of[i])) : 0;
+    for(j=0; j<plan->num_conditions && end && plan->conditions[i].partner<0; j++){
+      int begin;
+      if( plan->conditions[j].kind!=INDEX_GE || plan->conditions[j].column!=plan->conditions[i].column || plan->conditions[j].partner>=0 ) continue;
+      begin = plan_last_byte(plan_literal(info, of[j]));
+      if( begin==0 || (begin + 1!=end && (begin | 0x20) + 1!=end) ) continue;
+      plan->conditions[i].partner = j;
+      plan->conditions[j].partner = i;
+      info->aConstraintUsage[of[i]].omit = info->aConstraintUsage[of[j]].omit = 0;
+    }
+  }
+}
+
+/* 1 if a LIKE or GLOB of which SQLite made a range is taken itself. */
+static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info *info, int number){
+  const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
+  index_condition pattern;
+  int i;
+  if( constraint->op!=SQLITE_INDEX_CONSTRAINT_GE && constraint->op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
+  for(i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn!=constraint->iColumn || !info->aConstraint[i].usable ) continue;
+    if( plan_condition(index, info, i, &pattern) && index_kinds[pattern.kind].is_pattern ) return 1;
+  }
+  return 0;
+}
+
 /* Takes the constraints that can be answered. */
 static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
+  int of[INDEX_MAX_CONDITIONS];
   int i, rc = SQLITE_OK;
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
-    if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) ) continue;
-    if( !plan->is_unchecked && index_is_pattern(condition.kind) ) rc = index_like_check(index, &condition);
-    if( rc!=SQLITE_OK && !bloom_sql_is_fatal(rc) ){
-      /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
-      plan->is_unchecked = 1;
-      rc = SQLITE_OK;
+    sqlite3_value *literal;
+    if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) || plan_is_range_of_pattern(index, info, i) ) continue;
+    if( condition.key>=0 && index_kinds[condition.kind].is_pattern && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
+      rc = index_like_check(index, &condition);
+      if( rc!=SQLITE_OK && !bloom_sql_is_fatal(rc) ){
+        /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
+        plan->flags |= INDEX_PLAN_UNCHECKED;
+        rc = SQLITE_OK;
+      }
     }
     /* Of one value at a time SQLite would compare the column with it, without the affinity that
     ** IN has. */
-    if( condition.kind==INDEX_EQ || condition.kind==INDEX_ID_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
+    if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
+    literal = condition.is_list ? NULL : plan_literal(info, i);
+    condition.is_literal = literal!=NULL;
+    info->aConstraintUsage[i].omit = plan_can_omit(index, info, i, &condition, literal)!=0;
+    of[plan->num_conditions] = i;
     plan->conditions[plan->num_conditions++] = condition;
     info->aConstraintUsage[i].argvIndex = plan->num_conditions;
-    /* The inner statement calls the same function. */
-    if( index_is_pattern(condition.kind) ) info->aConstraintUsage[i].omit = !plan_has_range(info, info->aConstraint[i].iColumn);
   }
+  plan_find_partners(info, plan, of);
+  return rc;
+}
+
+/* An indexed column whose blocks a condition would ask, were they not out of use; -1: none. */
+static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_info *info){
+  int i, key;
+  for(key=0; key<index->config.num_keys; key++){
+    for(i=0; i<info->nConstraint && index->config.keys[key].doubt; i++){
+      if( info->aConstraint[i].iColumn==index->config.keys[key].column ) return key;
+    }
+  }
+  return -1;
+}
+
+/* -- Order and limit ------------------------------------------------------------------------------ */
+
+static int plan_is_id(const bloom_index *index, int column){
+  return column<0 || column==index->columns.id_column;
+}
+
+/* Sets the order that is asked for; 0 if there is none that the source could have. */
+static int plan_set_orders(const bloom_index *index, const sqlite3_index_info *info, index_plan *plan){
+  int i;
+  plan->num_orders = 0;
+  if( info->nOrderBy==0 ) return 0;
+  for(i=0; i<info->nOrderBy; i++){
+    const int column = info->aOrderBy[i].iColumn, is_id = plan_is_id(index, column);
+    if( i==INDEX_MAX_ORDERS || column>=index->columns.num_columns ) break;
+    plan->orders[plan->num_orders++] = (index_order){is_id ? -1 : column, info->aOrderBy[i].desc!=0};
+    if( is_id ) return 1; /* no two rows have the same */
+  }
+  if( i<info->nOrderBy ) plan->num_orders = 0;
+  return i==info->nOrderBy;
+}
+
+/* The constraint LIMIT, if nothing but it is asked of the rows: then the source may stop there.  -1: none.
+** A row that SQLite left out afterwards would be missing. */
+static int plan_find_limit(const sqlite3_index_info *info){
+  return info->nConstraint==1 && info->aConstraint[0].op==SQLITE_INDEX_CONSTRAINT_LIMIT && info->aConstraint[0].usable ? 0 : -1;
+}
+
+/* -- The whole -------------------------------------------------------------------------------------- */
+
+/* Rows of a table of which nothing is known, as SQLite has it. */
+#define INDEX_UNKNOWN_ROWS 1048576.0
+
+/* Sets *num_rows to about how many rows there are, and *doubt, if there is none yet, to why blocks cannot be
+** believed.  It may be repaired before the plan runs, so that xFilter finds it by itself. */
+static int plan_read_layout(bloom_index *index, double *num_rows, const char **doubt){
+  index_layout layout;
+  int rc = index_layout_read(index, &layout);
+  const int is_damaged = (rc & 0xff)==SQLITE_CORRUPT || (rc==SQLITE_OK && layout.number==index->damaged_number);
+  if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
+  if( *doubt==NULL && rc==SQLITE_OK && layout.is_dirty ) *doubt = "a merge did not come to its end; 'merge' repairs it";
+  if( !bloom_sql_is_fatal(rc) ) rc = index_cost_rows(index, rc==SQLITE_OK ? &layout : NULL, num_rows);
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
+}
+
+static int plan_has_blocks(const index_plan *plan){
+  int i;
+  for(i=0; i<plan->num_conditions; i++){
+    if( plan->conditions[i].key>=0 && !plan->conditions[i].is_opaque ) return 1;
+  }
+  return 0;
+}
+
+/* Finds how SQLite would read the source by the plan's conditions, in the plan's order. */
+static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const index_plan *plan, index_access *access){
+  index_form forms[INDEX_MAX_CONDITIONS];
+  const index_list list = {.has_others = 1};
+  int i, j, rc;
+  for(i=0; i<plan->num_conditions; i++){
+    sqlite3_value *literal = NULL;
+    for(j=0; j<info->nConstraint && plan->conditions[i].is_literal; j++){
+      if( info->aConstraintUsage[j].argvIndex==i + 1 ) literal = plan_literal(info, j);
+    }
+    forms[i] = index_pass_form(index, plan->conditions[i], literal, &list);
+  }
+  rc = index_cost_access(index, index_pass_statement(index, plan, forms, INDEX_READ_FREE), access);
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* xFilter says it */
+}
+
+/* Chooses between the source's own ways and blocks, and what becomes of the order. */
+static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan, double num_rows){
+  const int has_order = plan_set_orders(index, info, plan), limit = plan_find_limit(info);
+  const int is_by_id = has_order && plan->orders[0].column<0;
+  const int can_prune = plan_has_blocks(plan) && !(plan->flags & INDEX_PLAN_READS_ALL);
+  index_plan without_order = *plan;
+  index_access access = {INDEX_ACCESS_SCAN, 0, 0};
+  index_cost free, blocks;
+  int rc = SQLITE_OK;
+  without_order.num_orders = 0;
+  if( !(plan->flags & INDEX_PLAN_UNCHECKED) ) rc = plan_find_access(index, info, &without_order, &access);
+  if( rc!=SQLITE_OK ) return rc;
+  index_cost_free(plan, &access, num_rows, &free);
+  index_cost_blocks(plan, num_rows, &blocks);
+  if( can_prune && (access.way==INDEX_ACCESS_SCAN || blocks.cost<free.cost) ){
+    /* Rows come by their ids then, or, where xFilter gives blocks up, by the same order. */
+    if( !is_by_id ) plan->num_orders = 0;
+    info->orderByConsumed = is_by_id;
+    if( is_by_id && plan->orders[0].is_descending ) plan->flags |= INDEX_PLAN_DESCENDING;
+    free = blocks;
+  }else{
+    plan->flags |= INDEX_PLAN_FREE;
+    if( has_order && !is_by_id && !(plan->flags & INDEX_PLAN_UNCHECKED) && limit<0 ) rc = plan_find_access(index, info, plan, &access);
+    /* Who sorts knows of a LIMIT how many rows are worth it. */
+    if( has_order && (is_by_id || limit>=0 || !access.sorts) && !((plan->flags & INDEX_PLAN_UNCHECKED) && !is_by_id) ){
+      info->orderByConsumed = 1;
+    }else{
+      plan->num_orders = 0;
+    }
+    if( limit>=0 && (info->nOrderBy==0 || info->orderByConsumed) ){
+      plan->limit = plan->num_conditions;
+      info->aConstraintUsage[limit].argvIndex = plan->num_conditions + 1;
+      info->aConstraintUsage[limit].omit = 1;
+    }
+  }
+  info->estimatedRows = free.num_rows<1 ? 1 : (sqlite3_int64)free.num_rows;
+  info->estimatedCost = free.cost;
+  if( free.is_one_row ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   return rc;
 }
 
 int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
-  index_plan plan = {.num_conditions = 0};
+  index_plan plan = {.limit = -1};
   const char *doubt = NULL;
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc = SQLITE_BUSY;
   if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
+  index_statements_forget(index);
   if( bloom_can_read_in_best_index() ) rc = index_locate(index);
   if( rc==SQLITE_OK ) rc = index_source_doubt(index, &doubt, &vtab->zErrMsg);
   if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ) rc = index_columns_fail(index, &vtab->zErrMsg);
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
     /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */
-    plan.is_unchecked = 1;
+    plan.flags |= INDEX_PLAN_UNCHECKED;
     rc = SQLITE_OK;
   }
-  plan.reads_all = doubt!=NULL;
+  if( doubt ) plan.flags |= INDEX_PLAN_READS_ALL;
   plan.columns_used = info->colUsed;
   if( rc==SQLITE_OK ) rc = plan_conditions(index, info, &plan);
-  if( rc==SQLITE_OK && info->nOrderBy==1
-   && (info->aOrderBy[0].iColumn<0 || info->aOrderBy[0].iColumn==index->columns.id_column) ){
-    info->orderByConsumed = 1;
-    plan.is_descending = info->aOrderBy[0].desc!=0;
-  }
-  if( rc==SQLITE_OK && !plan.is_unchecked ) rc = plan_read_layout(index, &num_rows, &doubt);
+  if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ) rc = plan_read_layout(index, &num_rows, &doubt);
+  if( rc==SQLITE_OK ) rc = plan_choose(index, info, &plan, num_rows);
   if( rc==SQLITE_OK ){
-    plan_set_cost(&plan, num_rows, doubt!=NULL, info);
+    info->idxNum = plan.flags;
     info->idxStr = plan_print(index, &plan, doubt, plan_find_doubted_key(index, info));
     info->needToFreeIdxStr = 1;
     if( info->idxStr==NULL ) rc = SQLITE_NOMEM;

@@ -267,6 +267,10 @@ void index_append_key(const bloom_index *index, sqlite3_str *sql, int key){
   else sqlite3_str_appendf(sql, "x.\"%w\"", index_key_name(index, key));
 }
 
+char *index_source_last_id(const bloom_index *index){
+  return sqlite3_mprintf("SELECT max(x.\"%w\") FROM " INDEX_SOURCE, index->columns.id_name, index->schema, index->source_name);
+}
+
 /* Finds them in the columns, by what the triggers call them. */
 static void source_find_keys(bloom_index *index, const index_columns *columns, const index_trigger_names *names){
   int i;
@@ -427,7 +431,8 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
   if( rc==SQLITE_OK ) rc = index_triggers_names(index, &ours, &names);
   if( rc==SQLITE_OK ) rc = index_check_name(index, source, error);
   if( rc==SQLITE_OK ) rc = index_check_columns(index, source, &names, error);
-  if( rc==SQLITE_OK && (ours.num_rows!=INDEX_NUM_TRIGGERS || !bloom_triggers_are_on_one_table(&ours)) ){
+  index->has_triggers = ours.num_rows==INDEX_NUM_TRIGGERS && bloom_triggers_are_on_one_table(&ours);
+  if( rc==SQLITE_OK && !index->has_triggers ){
     rc = index_set_doubt(source, "triggers on the table are gone; 'rebuild' repairs it");
   }
   if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
@@ -444,7 +449,7 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
 
 int index_source_doubt(bloom_index *index, const char **doubt, char **error){
   sqlite3_int64 version = INDEX_NO_VERSION;
-  int rc = bloom_sql_integer(index->connection, &version, "PRAGMA \"%w\".schema_version", index->schema);
+  int rc = index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".schema_version", index->schema), &version);
   *doubt = NULL;
   if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused: then it is looked at each time */
   if( rc!=SQLITE_OK ) return rc;

@@ -1,0 +1,161 @@
+/*
+** What a plan costs: how SQLite would read the source, by EXPLAIN QUERY PLAN of the inner statement,
+** and what a look-up in the blocks takes.
+**
+** The unit is a step of SQLite's own, a third of a row of a scan.
+*/
+#include "index_int.h"
+
+#include <string.h>
+
+#define COST_OF_ROW      3.3  /* of a scan, as SQLite has it, and a tenth more */
+#define COST_OF_SEARCH   40.0 /* to begin with, */
+#define COST_OF_FOUND    6.0  /* and a row that an index leads to */
+
+/* A look-up takes about as long as so many rows of a scan: measured, test/bench/README.md. */
+#define ROWS_OF_LOOK_UP  1700.0
+
+#define ROWS_OF_KEY      10.0
+#define VALUES_OF_LIST   25.0 /* as SQLite takes a subquery to have */
+
+/* -- What SQLite would do ------------------------------------------------------------------- */
+
+/* 1 if a line of EXPLAIN QUERY PLAN, which is behind the word SEARCH or SCAN, is about x. */
+static int cost_is_of_source(const char *line){
+  return strncmp(line, "x", 1)==0 ? line[1]==0 || line[1]==' ' : strncmp(line, "TABLE ", 6)==0 && strstr(line, " AS x")!=NULL;
+}
+
+static void cost_read_line(const char *line, index_access *access){
+  if( strncmp(line, "USE TEMP B-TREE", 15)==0 ) access->sorts = 1;
+  if( strncmp(line, "SEARCH ", 7)==0 && cost_is_of_source(line + 7) ){
+    const int is_below = strstr(line, "<?")!=NULL, is_above = strstr(line, ">?")!=NULL;
+    if( strstr(line, " INTEGER PRIMARY KEY (rowid=?)") ) access->way = INDEX_ACCESS_ROW;
+    else if( strstr(line, "=?") ) access->way = INDEX_ACCESS_KEY;
+    else access->way = is_below && is_above ? INDEX_ACCESS_SHORT_RANGE : INDEX_ACCESS_RANGE;
+  }
+  /* Of an OR each arm is a line of its own. */
+  if( strncmp(line, "MULTI-INDEX OR", 14)==0 ) access->is_or = 1;
+}
+
+static int cost_explain(bloom_index *index, const char *sql, index_access *access){
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(index->connection, &row, "EXPLAIN QUERY PLAN %s", sql);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+    const char *line = NULL;
+    rc = bloom_sql_column_text(row, 3, &line);
+    if( line ) cost_read_line(line, access);
+  }
+  if( access->is_or && access->way==INDEX_ACCESS_RANGE ) access->way = INDEX_ACCESS_SHORT_RANGE;
+  return bloom_sql_end(row, rc);
+}
+
+void index_accesses_free(bloom_index *index){
+  int i;
+  for(i=0; i<INDEX_NUM_ACCESSES; i++){
+    sqlite3_free(index->accesses[i].sql);
+    index->accesses[i].sql = NULL;
+  }
+}
+
+int index_cost_access(bloom_index *index, char *sql, index_access *access){
+  index_known_access *known;
+  int i, rc;
+  memset(access, 0, sizeof(*access));
+  if( sql==NULL ) return SQLITE_NOMEM;
+  if( index->accesses_checks!=index->num_checks ){
+    index_accesses_free(index);
+    index->accesses_checks = index->num_checks;
+  }
+  for(i=0; i<INDEX_NUM_ACCESSES; i++){
+    if( index->accesses[i].sql==NULL || strcmp(index->accesses[i].sql, sql)!=0 ) continue;
+    *access = index->accesses[i].access;
+    sqlite3_free(sql);
+    return SQLITE_OK;
+  }
+  rc = cost_explain(index, sql, access);
+  if( rc!=SQLITE_OK ){
+    sqlite3_free(sql);
+    return rc;
+  }
+  known = &index->accesses[index->next_access++ % INDEX_NUM_ACCESSES];
+  sqlite3_free(known->sql);
+  *known = (index_known_access){sql, *access};
+  return SQLITE_OK;
+}
+
+/* -- Rows ---------------------------------------------------------------------------------- */
+
+int index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows){
+  const char *id = index->columns.id_name;
+  const int is_covered = layout && layout->has_covered;
+  sqlite3_int64 first = 0, last = 0, num_pages = 0;
+  double of_ids;
+  int rc = index_statement_integer(index, sqlite3_mprintf("SELECT max(x.\"%w\") AS last FROM " INDEX_SOURCE, id, index->schema, index->source_name), &last);
+  if( is_covered ) first = layout->covered;
+  else if( rc==SQLITE_OK ) rc = index_statement_integer(index, sqlite3_mprintf("SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name), &first);
+  if( rc==SQLITE_OK ){
+    rc = index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".page_count", index->schema), &num_pages);
+    if( rc==SQLITE_AUTH ) rc = SQLITE_OK;
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  of_ids = last>=first ? (double)last - (double)first + !is_covered : 0;
+  /* A row has 16 bytes at least, but for what nobody stores; ids may have gaps. */
+  if( num_pages>0 && of_ids>(double)num_pages*256 ) of_ids = (double)num_pages*256;
+  *num_rows = of_ids + (is_covered ? (double)layout->num_rows : 0);
+  return SQLITE_OK;
+}
+
+double index_cost_rows_of_list(double num_rows, size_t num_values){
+  double of_value = 50 + num_rows/50;
+  if( of_value>900 ) of_value = 900 + num_rows/100000;
+  return (double)num_values * of_value;
+}
+
+/* -- Plans ----------------------------------------------------------------------------------- */
+
+/* The share of rows that conditions leave which no index leads to. */
+static double cost_selectivity(const index_plan *plan){
+  double share = 1;
+  int i;
+  for(i=0; i<plan->num_conditions; i++){
+    if( plan->conditions[i].kind==INDEX_EQ || plan->conditions[i].kind==INDEX_IS || index_kinds[plan->conditions[i].kind].is_pattern ) share /= 20;
+    else share /= 4;
+  }
+  return share;
+}
+
+void index_cost_free(const index_plan *plan, const index_access *access, double num_rows, index_cost *cost){
+  double rows = num_rows;
+  switch( access->way ){
+    case INDEX_ACCESS_SCAN: break;
+    case INDEX_ACCESS_ROW: rows = 1; break;
+    case INDEX_ACCESS_KEY: rows = ROWS_OF_KEY; break;
+    case INDEX_ACCESS_SHORT_RANGE: rows /= 64; break;
+    case INDEX_ACCESS_RANGE: rows /= 4; break;
+  }
+  if( rows>num_rows ) rows = num_rows;
+  cost->is_one_row = access->way==INDEX_ACCESS_ROW;
+  cost->cost = COST_OF_SEARCH + rows * (access->way==INDEX_ACCESS_SCAN ? COST_OF_ROW : COST_OF_FOUND);
+  cost->num_rows = rows;
+  if( access->way==INDEX_ACCESS_SCAN ) cost->num_rows *= cost_selectivity(plan);
+}
+
+void index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost){
+  double values = 0, rows = num_rows;
+  int i, is_key = 0;
+  cost->is_one_row = 0;
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition condition = plan->conditions[i];
+    if( condition.is_on_id ){
+      if( condition.kind==INDEX_EQ && !condition.is_list ) cost->is_one_row = 1;
+      rows /= 4;
+    }
+    if( condition.key<0 ) continue;
+    is_key = 1;
+    values += condition.is_list ? VALUES_OF_LIST : 1;
+  }
+  if( is_key && rows>ROWS_OF_KEY*values ) rows = ROWS_OF_KEY*values;
+  if( cost->is_one_row ) rows = 1;
+  cost->num_rows = rows;
+  cost->cost = COST_OF_ROW * (values>0 ? ROWS_OF_LOOK_UP + (values - 1)*ROWS_OF_LOOK_UP/2 : 0) + num_rows/1000 + COST_OF_FOUND*rows;
+}

@@ -1,0 +1,253 @@
+/*
+** Conditions -> the inner statement: what of them may be passed down to the source.
+**
+** A virtual table is told a value, and not the affinity that the other side of the comparison has,
+** by which SQLite may convert the column.  So each condition is passed in a form that is true of at
+** least the rows that SQLite's own comparison is true of, which checks them once more.  A is the
+** column's affinity, E that of the other side:
+**
+**   A                 the value            form
+**   a number's        any                  c op ?, exact: it is converted in any case
+**   TEXT, none        NULL, BLOB           c op ?, exact: nothing is converted
+**   TEXT, none        TEXT, of a literal   c op ?, exact: E is none, or TEXT
+**                     or a parameter
+**     a parameter     no number, < and <=  c < ? OR c <= infinity: E may be numeric, through
+**                                          u.d = ?1 AND c < u.d
+**   TEXT, none        other TEXT           =, IS, > and >= if it is no number; else nothing
+**   TEXT              a number             =, IS: as a number, and of a REAL as its text, too
+**   none              a number             > and >=: as it is; else as a number
+**
+** Found by 100,000 random queries on SQLite 3.40.1 and 3.54.1.
+*/
+#include "index_int.h"
+
+#include <string.h>
+
+/* -- Forms --------------------------------------------------------------------------------- */
+
+static int pass_is_range(index_condition_kind kind){
+  return kind==INDEX_GT || kind==INDEX_GE || kind==INDEX_LT || kind==INDEX_LE;
+}
+
+/* sqlite3_value_frombind(), from SQLite 3.28 on. */
+static int pass_is_bound(sqlite3_value *value){
+  return sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
+}
+
+static index_form pass_form_of_text(index_condition condition, char affinity, sqlite3_value *value){
+  const int is_below = condition.kind==INDEX_LT || condition.kind==INDEX_LE;
+  const int is_bound = pass_is_bound(value);
+  const unsigned char *text = sqlite3_value_text(value);
+  /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
+  if( text==NULL || text[0]==0xEF ) return INDEX_FORM_NONE;
+  if( condition.is_literal ) return INDEX_FORM_PLAIN;
+  if( affinity!='t' && affinity!='b' ){
+    /* Before 3.38 nobody tells that it is the end of `LIKE 'begin%'`, which BLOBs lie behind. */
+    return is_below && !is_bound && sqlite3_libversion_number()<3038000 ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
+  }
+  if( is_bound && !(is_below && !bloom_text_may_be_number(value)) ) return INDEX_FORM_PLAIN;
+  if( is_bound ) return INDEX_FORM_BELOW;
+  return is_below || bloom_text_may_be_number(value) ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
+}
+
+static index_form pass_form_of_number(index_condition condition, char affinity, int type){
+  if( affinity!='t' && affinity!='b' ) return INDEX_FORM_PLAIN;
+  if( affinity=='t' ){
+    if( pass_is_range(condition.kind) ) return INDEX_FORM_NONE;
+    return type==SQLITE_FLOAT ? INDEX_FORM_NUMBER_OR_TEXT : INDEX_FORM_NUMBER;
+  }
+  return condition.kind==INDEX_GT || condition.kind==INDEX_GE ? INDEX_FORM_PLAIN : INDEX_FORM_NUMBER;
+}
+
+index_form index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list){
+  const char affinity = condition.is_on_id ? 'i' : index_affinity_of(index->columns.list[condition.column].type);
+  if( condition.is_unpassed ) return INDEX_FORM_NONE;
+  if( index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return INDEX_FORM_PLAIN;
+  if( condition.is_list ){
+    /* SQLite 3.40.1 crashes over any table-valued function once sqlite3_deserialize() replaced main. */
+    const int has_texts = affinity=='t' || affinity=='b';
+    if( bloom_database_may_be_swapped(index->connection->db, "main") ) return INDEX_FORM_NONE;
+    if( !has_texts || !list->has_numbers ) return INDEX_FORM_LIST;
+    return list->has_others ? INDEX_FORM_LIST_OF_BOTH : INDEX_FORM_LIST_OF_NUMBERS;
+  }
+  /* The begin and the end of `LIKE 'begin%'`. */
+  if( condition.partner>=0 ) return condition.kind==INDEX_GE ? INDEX_FORM_NONE : INDEX_FORM_PREFIX;
+  switch( value ? sqlite3_value_type(value) : SQLITE_NULL ){
+    case SQLITE_TEXT: return pass_form_of_text(condition, affinity, value);
+    case SQLITE_INTEGER:
+    case SQLITE_FLOAT: return pass_form_of_number(condition, affinity, sqlite3_value_type(value));
+    default: return INDEX_FORM_PLAIN;
+  }
+}
+
+/* -- The statement --------------------------------------------------------------------------- */
+
+static void pass_append_column(const bloom_index *index, sqlite3_str *sql, index_condition condition){
+  sqlite3_str_appendf(sql, "x.\"%w\"", condition.is_on_id ? index->columns.id_name : index->columns.list[condition.column].name);
+  if( condition.collation[0] ) sqlite3_str_appendf(sql, " COLLATE \"%w\"", condition.collation);
+}
+
+/* The parameter of the literal that condition i has, as it is; behind these are those in any case. */
+static int pass_exact_literal(int i){
+  return 4 + INDEX_MAX_CONDITIONS + i;
+}
+
+static int pass_has_literal(index_condition condition){
+  return index_is_regexp(condition.kind) && condition.key>=0 && !condition.is_opaque;
+}
+
+/* Appends the condition with number i, whose parameter is ?(3+i).  Without the plus SQLite compiles the
+** statement again for another value, which it must of a pattern to find its beginning in an index. */
+static void pass_append_condition(const bloom_index *index, sqlite3_str *sql, const index_plan *plan, int i, index_form form, int is_free){
+  const index_condition condition = plan->conditions[i];
+  const index_kind kind = index_kinds[condition.kind];
+  const int number = 3 + i, exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
+  /* The longest literal of a regular expression, if it has one, is looked for before regexp() is called. */
+  if( pass_has_literal(condition) ){
+    const char *name = index->columns.list[condition.column].name;
+    sqlite3_str_appendf(sql, " AND (?%d IS NULL OR instr(x.\"%w\", ?%d)) AND (?%d IS NULL OR instr(lower(x.\"%w\"), ?%d))",
+                        exact, name, exact, in_any_case, name, in_any_case);
+  }
+  sqlite3_str_appendall(sql, " AND (");
+  pass_append_column(index, sql, condition);
+  switch( form ){
+    case INDEX_FORM_NONE:
+      /* Of one value of IN at a time SQLite 3.31 lets rows with NULL pass. */
+      sqlite3_str_appendall(sql, " IS NOT NULL");
+      break;
+    case INDEX_FORM_PLAIN:
+      if( condition.kind==INDEX_IS_NULL ) sqlite3_str_appendall(sql, " IS NULL");
+      else sqlite3_str_appendf(sql, " %s %s?%d", kind.sql, kind.is_pattern && is_free ? "" : "+", number);
+      break;
+    case INDEX_FORM_BELOW:
+      sqlite3_str_appendf(sql, " %s +?%d OR ", kind.sql, number);
+      pass_append_column(index, sql, condition);
+      sqlite3_str_appendall(sql, " <= CAST(9e999 AS REAL)");
+      break;
+    case INDEX_FORM_PREFIX:
+      sqlite3_str_appendf(sql, " >= +?%d AND ", 3 + condition.partner);
+      pass_append_column(index, sql, condition);
+      sqlite3_str_appendf(sql, " < +?%d OR ", number);
+      pass_append_column(index, sql, condition);
+      sqlite3_str_appendall(sql, " >= x''");
+      break;
+    case INDEX_FORM_NUMBER:
+      sqlite3_str_appendf(sql, " %s CAST(?%d AS NUMERIC)", kind.sql, number);
+      break;
+    case INDEX_FORM_NUMBER_OR_TEXT:
+      sqlite3_str_appendf(sql, " %s CAST(?%d AS NUMERIC) OR ", kind.sql, number);
+      pass_append_column(index, sql, condition);
+      sqlite3_str_appendf(sql, " %s +?%d", kind.sql, number);
+      break;
+    case INDEX_FORM_LIST:
+      sqlite3_str_appendf(sql, " IN (SELECT l.value FROM bloom_index_list(?%d) AS l)", number);
+      break;
+    case INDEX_FORM_LIST_OF_NUMBERS:
+      sqlite3_str_appendf(sql, " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS l)", number);
+      break;
+    case INDEX_FORM_LIST_OF_BOTH:
+      sqlite3_str_appendf(sql, " IN (SELECT l.value FROM bloom_index_list(?%d) AS l WHERE NOT l.is_number) OR ", number);
+      pass_append_column(index, sql, condition);
+      sqlite3_str_appendf(sql, " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS l WHERE l.is_number)", number);
+      break;
+  }
+  sqlite3_str_appendall(sql, ")");
+}
+
+static int pass_is_column_used(const index_plan *plan, int column){
+  return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
+}
+
+int index_pass_results(const bloom_index *index, const index_plan *plan, int *results){
+  int i, num_results = 1;
+  for(i=0; i<index->columns.num_columns; i++){
+    results[i] = i==index->columns.id_column ? 0 : pass_is_column_used(plan, i) ? num_results++ : -1;
+  }
+  return num_results;
+}
+
+static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const index_plan *plan){
+  int i;
+  for(i=0; i<plan->num_orders; i++){
+    const int column = plan->orders[i].column;
+    sqlite3_str_appendf(sql, "%s x.\"%w\"%s", i ? "," : " ORDER BY", column<0 ? index->columns.id_name : index->columns.list[column].name,
+                        plan->orders[i].is_descending ? " DESC" : "");
+  }
+}
+
+char *index_pass_statement(const bloom_index *index, const index_plan *plan, const index_form *forms, index_reading reading){
+  const char *id = index->columns.id_name;
+  const int is_free = reading!=INDEX_READ_INTERVALS;
+  sqlite3_str *sql = sqlite3_str_new(index->connection->db);
+  int i;
+  sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
+  for(i=0; i<index->columns.num_columns; i++){
+    if( i!=index->columns.id_column && pass_is_column_used(plan, i) ) sqlite3_str_appendf(sql, ", x.\"%w\"", index->columns.list[i].name);
+  }
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE "%s WHERE ", index->schema, index->source_name, is_free ? "" : " NOT INDEXED");
+  if( reading==INDEX_READ_INTERVALS ){
+    sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
+  }else if( reading==INDEX_READ_BOUNDED ){
+    sqlite3_str_appendf(sql, "x.\"%w\" >= (SELECT min(x.\"%w\") FROM " INDEX_SOURCE ")", id, id, index->schema, index->source_name);
+    sqlite3_str_appendf(sql, " AND x.\"%w\" <= (SELECT max(x.\"%w\") FROM " INDEX_SOURCE ")", id, id, index->schema, index->source_name);
+  }else{
+    sqlite3_str_appendall(sql, "1");
+  }
+  for(i=0; i<plan->num_conditions; i++){
+    if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
+    pass_append_condition(index, sql, plan, i, forms[i], is_free);
+  }
+  if( reading==INDEX_READ_INTERVALS ) sqlite3_str_appendf(sql, " ORDER BY x.\"%w\"%s", id, plan->flags & INDEX_PLAN_DESCENDING ? " DESC" : "");
+  else pass_append_order(index, sql, plan);
+  if( plan->limit>=0 ) sqlite3_str_appendf(sql, " LIMIT ?%d", 3 + plan->limit);
+  return sqlite3_str_finish(sql);
+}
+
+/* -- Binding ---------------------------------------------------------------------------------- */
+
+/* Binds a pattern: of UTF-16 that begins with U+FEFF or U+FFFE sqlite3_bind_value() would take
+** that for a byte order mark.  What UTF-8 cannot say LIKE and GLOB do not tell apart. */
+static int pass_bind_pattern(sqlite3_stmt *rows, int number, sqlite3_value *value){
+  sqlite3_value *copy;
+  const unsigned char *text;
+  int rc;
+  if( sqlite3_value_type(value)!=SQLITE_TEXT ) return sqlite3_bind_value(rows, number, value);
+  copy = sqlite3_value_dup(value);
+  text = copy ? sqlite3_value_text(copy) : NULL;
+  if( text==NULL ) rc = SQLITE_NOMEM;
+  else if( text[0]!=0xEF ) rc = sqlite3_bind_value(rows, number, value);
+  else rc = sqlite3_bind_text64(rows, number, (const char *)text, (sqlite3_uint64)sqlite3_value_bytes(copy), SQLITE_TRANSIENT, SQLITE_UTF8);
+  sqlite3_value_free(copy);
+  return rc;
+}
+
+/* Binds the longest literal of a regular expression as it is, or in lower case; NULL where there is none. */
+static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i, index_condition_kind kind, sqlite3_value *value){
+  const int exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
+  bloom_regexp regexp;
+  const uint8_t *literal = NULL;
+  size_t num_bytes;
+  int rc = index_regexp_read(value, kind, &regexp);
+  /* A wrong pattern is an error as on the table, though regexp() may be called for no row. */
+  if( rc==SQLITE_OK && regexp.num_literals>0 ) rc = index_regexp_try(index, value);
+  if( rc!=SQLITE_OK ) return rc;
+  num_bytes = index_regexp_literal(&regexp, &literal);
+  rc = sqlite3_bind_null(rows, regexp.ignores_case ? exact : in_any_case);
+  if( rc!=SQLITE_OK ) return rc;
+  return sqlite3_bind_text64(rows, regexp.ignores_case ? in_any_case : exact, (const char *)literal, num_bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+int index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan, const index_form *forms, sqlite3_value **args, index_list *lists){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
+    const index_condition condition = plan->conditions[i];
+    if( (forms[i]==INDEX_FORM_NONE && condition.partner<0) || condition.kind==INDEX_IS_NULL ) continue;
+    if( pass_has_literal(condition) ) rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
+    if( rc!=SQLITE_OK ) break;
+    if( condition.is_list ) rc = index_list_bind(rows, 3 + i, &lists[i]);
+    else if( index_kinds[condition.kind].is_pattern ) rc = pass_bind_pattern(rows, 3 + i, args[i]);
+    else rc = sqlite3_bind_value(rows, 3 + i, args[i]);
+  }
+  if( rc==SQLITE_OK && plan->limit>=0 ) rc = sqlite3_bind_value(rows, 3 + plan->limit, args[plan->limit]);
+  return rc;
+}

@@ -1,0 +1,119 @@
+/*
+** Statements that are kept on the table object, so that a look-up need not compile what the last
+** one did.
+**
+** Each is reset when it is given back, and then delays no COMMIT, VACUUM or DROP.  SQLite compiles
+** one again by itself where the schema changed.  xDisconnect frees them.
+**
+** An authorizer may have hidden something when one was compiled, and SQLite does not tell when it is
+** gone.  So what finds rows is kept no longer than until the next plan is made.
+*/
+#include "index_int.h"
+
+#include <string.h>
+
+#define MAX_KEPT 12
+
+struct index_statement {
+  sqlite3_stmt *statement;
+  char *sql;
+  int is_taken;
+  int is_lasting; /* it tells what plans cost, or what cannot be hidden */
+  int is_stale;   /* a plan was made since it was taken */
+  index_statement *next; /* which was taken before this one */
+};
+
+static void statement_free(index_statement *kept){
+  sqlite3_finalize(kept->statement);
+  sqlite3_free(kept->sql);
+  sqlite3_free(kept);
+}
+
+/* Unlinks the one at *place. */
+static index_statement *statement_unlink(index_statement **place){
+  index_statement *kept = *place;
+  *place = kept->next;
+  return kept;
+}
+
+/* Frees the one that was not taken for the longest time, if there are many. */
+static void statements_forget_one(bloom_index *index){
+  index_statement **place, **last = NULL;
+  int num_kept = 0;
+  for(place=&index->statements; *place; place=&(*place)->next){
+    num_kept++;
+    if( !(*place)->is_taken ) last = place;
+  }
+  if( num_kept>=MAX_KEPT && last ) statement_free(statement_unlink(last));
+}
+
+static int statement_take(bloom_index *index, char *sql, int is_lasting, index_statement **taken, sqlite3_stmt **statement){
+  index_statement **place, *kept = NULL;
+  int rc = SQLITE_OK;
+  *taken = NULL;
+  *statement = NULL;
+  if( sql==NULL ) return SQLITE_NOMEM;
+  for(place=&index->statements; *place && ((*place)->is_taken || strcmp((*place)->sql, sql)!=0); place=&(*place)->next){}
+  if( *place ){
+    kept = statement_unlink(place);
+    sqlite3_free(sql);
+  }else{
+    statements_forget_one(index);
+    kept = sqlite3_malloc64(sizeof(*kept));
+    if( kept==NULL ){
+      sqlite3_free(sql);
+      return SQLITE_NOMEM;
+    }
+    *kept = (index_statement){.sql = sql, .is_lasting = is_lasting};
+    rc = bloom_sql_prepare(index->connection, &kept->statement, "%s", sql);
+    if( rc!=SQLITE_OK ){
+      statement_free(kept);
+      return rc;
+    }
+  }
+  kept->next = index->statements;
+  index->statements = kept;
+  kept->is_taken = 1;
+  *taken = kept;
+  *statement = kept->statement;
+  return SQLITE_OK;
+}
+
+int index_statement_take(bloom_index *index, char *sql, index_statement **taken, sqlite3_stmt **statement){
+  return statement_take(index, sql, 0, taken, statement);
+}
+
+void index_statement_give_back(bloom_index *index, index_statement *taken){
+  index_statement **place;
+  if( taken==NULL ) return;
+  sqlite3_reset(taken->statement);
+  sqlite3_clear_bindings(taken->statement);
+  taken->is_taken = 0;
+  /* Another file may come under it, which SQLite does not notice. */
+  if( !taken->is_stale && !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return;
+  for(place=&index->statements; *place && *place!=taken; place=&(*place)->next){}
+  if( *place ) statement_free(statement_unlink(place));
+}
+
+void index_statements_free(bloom_index *index){
+  while( index->statements ) statement_free(statement_unlink(&index->statements));
+}
+
+void index_statements_forget(bloom_index *index){
+  index_statement **place = &index->statements;
+  while( *place ){
+    (*place)->is_stale = !(*place)->is_lasting;
+    if( (*place)->is_stale && !(*place)->is_taken ) statement_free(statement_unlink(place));
+    else place = &(*place)->next;
+  }
+}
+
+int index_statement_integer(bloom_index *index, char *sql, sqlite3_int64 *number){
+  index_statement *taken;
+  sqlite3_stmt *row;
+  int rc = statement_take(index, sql, 1, &taken, &row);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ) *number = sqlite3_column_int64(row, 0);
+  index_statement_give_back(index, taken);
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
