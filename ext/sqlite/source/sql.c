@@ -109,14 +109,23 @@ static int has_triggers(bloom_connection *connection, sqlite3_stmt *statement, i
   return bloom_sql_end(opcode, rc);
 }
 
-int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int is_create, int *has_rows){
-  sqlite3_stmt *statement = NULL, *writer = NULL;
-  *has_rows = 0;
+/* A statement that is in the middle of writing, NULL if there is none. */
+static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *after){
+  sqlite3_stmt *statement = after;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
-    if( !sqlite3_stmt_busy(statement) || sqlite3_stmt_readonly(statement) ) continue;
-    if( writer ) *has_rows = 1;
-    writer = statement;
+    if( sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement) ) break;
   }
-  if( *has_rows || writer==NULL || is_create ) return SQLITE_OK;
+  return statement;
+}
+
+int bloom_sql_has_two_writers(bloom_connection *connection){
+  sqlite3_stmt *writer = find_writer(connection, NULL);
+  return writer && find_writer(connection, writer)!=NULL;
+}
+
+int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows){
+  sqlite3_stmt *writer = find_writer(connection, NULL);
+  *has_rows = bloom_sql_has_two_writers(connection);
+  if( *has_rows || writer==NULL ) return SQLITE_OK;
   return has_triggers(connection, writer, has_rows);
 }

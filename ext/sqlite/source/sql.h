@@ -49,8 +49,11 @@ int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 /* As above, in memory of its own, to be freed. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
+/* 1 if two statements of the connection are in the middle of writing. */
+int bloom_sql_has_two_writers(bloom_connection *connection);
+
 /* Sets *has_rows to whether a statement of the connection may be in the middle of writing rows, other than
-** one statement without triggers, or is_create one that may have any: then rows may be on their way. */
-int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int is_create, int *has_rows);
+** one statement without triggers: then rows of a trigger's table may be on their way. */
+int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows);
 
 #endif

@@ -137,7 +137,8 @@ static int make_all(bloom_vtab *vtab, const bloom_source *source, const bloom_vt
 
 /* Fails while another statement, or this one's trigger, may have rows on their way. */
 static int refuse_rows_on_their_way(bloom_vtab *vtab, int is_create, char **error){
-  int has_rows, rc = bloom_sql_has_rows_on_their_way(vtab->connection, is_create, &has_rows);
+  int has_rows = is_create && bloom_sql_has_two_writers(vtab->connection);
+  int rc = is_create ? SQLITE_OK : bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
   if( rc!=SQLITE_OK || !has_rows ) return rc;
   return bloom_fail_vtab(error, "bloom: %s cannot be %s by a trigger, or while another statement writes: rows are on their way%s",
                          vtab->name, is_create ? "made" : "rebuilt", is_create ? "" : "; 'merge' can run there");
@@ -269,7 +270,7 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
   if( rc!=SQLITE_OK || vtab->layout.num_filled + num_rows<=vtab->layout.layers[0].capacity ) return rc;
   rc = bloom_sql_integer(vtab->connection, &is_intact, "SELECT r = %lld FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1",
                          vtab->layout.journal_mark, vtab->schema, vtab->journal);
-  if( rc==SQLITE_OK ) rc = bloom_sql_has_rows_on_their_way(vtab->connection, 0, &has_rows);
+  if( rc==SQLITE_OK ) rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
   *wants_room = is_intact && !has_rows;
   return rc;
 }
@@ -277,7 +278,7 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
 /* In a trigger a merge does nothing then: nothing that writes to the source fails because of a filter. */
 static int fail_in_doubt(bloom_vtab *vtab, const char *why){
   char *text = bloom_vtab_say_doubt(vtab, why);
-  int has_rows, rc = bloom_sql_has_rows_on_their_way(vtab->connection, 0, &has_rows);
+  int has_rows, rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
   if( rc!=SQLITE_OK || has_rows ){
     sqlite3_free(text);
     return rc;
@@ -299,7 +300,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
   /* What is in doubt is for 'rebuild'. */
   if( rc==SQLITE_OK && (vtab->doubt || !vtab->is_checked) ) return fail_in_doubt(vtab, vtab->doubt ? vtab->doubt : "the schema cannot be read now");
-  if( max_rows==0 ) rc = find_room(vtab, &wants_room);
+  if( rc==SQLITE_OK && max_rows==0 ) rc = find_room(vtab, &wants_room);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   if( wants_room ) return bloom_vtab_rebuild(vtab);
   layout = vtab->layout;
