@@ -173,20 +173,21 @@ def note(db, filter_="f"):
 
 # -- No key is lost -----------------------------------------------------------------------
 
-def mark(db, filter_, key):
-    """A parameter for the key; of a filter over two columns a text alone is a tuple's first value."""
-    is_pair = isinstance(key, str) and error_of(db, "SELECT key_2 FROM %s LIMIT 0" % filter_) is None
-    return "bloom_tuple(?, 0)" if is_pair else "?"
+def asked(db, filter_, keys, sql):
+    """The keys to which SQL with a mark %s says maybe; of a filter over two columns a text alone is a tuple's first value."""
+    is_pair = any(isinstance(key, str) for key in keys) and error_of(db, "SELECT key_2 FROM %s LIMIT 0" % filter_) is None
+    alone, pair = sql % "?", sql % "bloom_tuple(?, 0)"
+    return [key for key in keys if one(db, pair if is_pair and isinstance(key, str) else alone, key) == 1]
 
 
 def lookups(db, filter_, keys):
     """The keys to which a look-up says maybe."""
-    return [key for key in keys if one(db, "SELECT count(*) FROM %s WHERE key = %s" % (filter_, mark(db, filter_, key)), key)]
+    return asked(db, filter_, keys, "SELECT count(*) FROM %s WHERE key = %%s" % filter_)
 
 
 def handled(db, filter_, keys):
     """The keys to which the handle says maybe."""
-    return [key for key in keys if one(db, "SELECT bloom_may_contain((SELECT handle FROM %s), %s)" % (filter_, mark(db, filter_, key)), key) == 1]
+    return asked(db, filter_, keys, "SELECT bloom_may_contain((SELECT handle FROM %s), %%s)" % filter_)
 
 
 def no_false_negative(db, keys="SELECT k FROM t", filter_="f"):

@@ -22,16 +22,16 @@ def make(files, path=None):
     db = files.connect(path)
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)")
     db.execute("CREATE TRIGGER mine AFTER INSERT ON t BEGIN SELECT 1; END")
-    fill(db, 3000, "Ada")
+    fill(db, 600, "Ada")
     db.execute("UPDATE t SET n = id % 2")
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
     db.execute("CREATE VIRTUAL TABLE g USING bloom(t, (k, n))")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
     db.execute("INSERT INTO s(key) SELECT 'set' || id FROM t WHERE id <= 100")
-    fill(db, 10000, "Layer")
-    command(db, "f", "merge=9000")
-    db.execute("DELETE FROM t WHERE id > 3500")
-    db.execute("UPDATE t SET n = 2 WHERE id > 3000")
+    fill(db, 2000, "Layer")
+    command(db, "f", "merge=1500")
+    db.execute("DELETE FROM t WHERE id > 700")
+    db.execute("UPDATE t SET n = 2 WHERE id > 600")
     return db
 
 
@@ -55,7 +55,7 @@ def goes_on(db, is_certain=True):
         all_true(db)
         command(db, name, "rebuild")
         is_whole(db, KEYS[name], name)
-    fill(db, 1000, "Later")
+    fill(db, 200, "Later")
     all_true(db)
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     for name in KEYS:

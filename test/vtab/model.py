@@ -25,17 +25,18 @@ TYPES = ["INTEGER", "TEXT", "REAL", "NUMERIC", "BLOB", "", "TEXT COLLATE NOCASE"
 STRICT_TYPES = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY", "TEXT COLLATE NOCASE", "ANY COLLATE RTRIM"]
 NAMES = ["k", "select", 'a "b" c', "größe", "x y", "it's", "[br]", "KEYS", "new", "old", "lower", "key", "random", "r"]
 TABLES = ["t", "new", "old", 'a "t"', "größen", "order", "it's"]
-VALUES = [None, None, 0, 1, 7, -2, 10, 2**53 + 1, 2**63 - 1, -2**63, 0.0, -0.0, 1.0, 7.5, 1e18, 1e300, float("inf"),
+VALUES = [None, None, None, None, 0, 1, 7, -2, 10, 2**53 + 1, 2**63 - 1, -2**63, 0.0, -0.0, 1.0, 7.5, 1e18, 1e300, float("inf"),
           "", "1", "01", "7", "7.0", " 7", "7 ", "7.5", "1e1", "a", "A", "a ", "ada", "ADA", "Ada  ", "x'31'", "größe", "GRÖSSE",
           "0x10", "9007199254740993", "9223372036854775808", "a\0b", b"", b"1", b"7", b"a", b"A", b"\xff", "k1", "k2", "K3"]
-DEFAULTS = ["", "", "", " DEFAULT 7", " DEFAULT 'Ada'", " DEFAULT '07'", " DEFAULT NULL", " DEFAULT 1.0", " DEFAULT x'31'", " DEFAULT -3", " DEFAULT (NULL)"]
+# Of keys that come from nowhere else: that OR REPLACE stores one is to be seen.
+DEFAULTS = ["", "", "", " DEFAULT 4711", " DEFAULT 'By default'", " DEFAULT '0815'", " DEFAULT NULL", " DEFAULT 99.0", " DEFAULT x'd0'", " DEFAULT -333", " DEFAULT (NULL)"]
 # What may go wrong. Whatever else a statement says is a fault; so is an error of bloom's own from a write to a source.
 EXPECTED = re.compile(
     r"^constraint failed$|UNIQUE constraint|FOREIGN KEY|NOT NULL constraint|CHECK constraint|datatype mismatch|cannot store|is locked|is busy|interrupted|is full"
     r"|^no: |database schema has changed|foreign key mismatch|levels of trigger recursion|nested too deep|abort due to ROLLBACK|no such savepoint|cannot VACUUM|in progress|within a transaction"
     r"|no transaction|user-defined function raised|error in trigger tr_|columns? (specified )?in (view|trigger) tr_|another row available|cannot release"
     r"|integer overflow|string or blob too big|ON CONFLICT clause does not match|string|callback requested|no such trigger: tr_")
-REFUSED = re.compile(r"bloom: .*(while another statement writes|every key may be in it)")
+REFUSED = re.compile(r"bloom: .*(while another statement writes|every key may be in it|if its table or column was renamed, drop)")
 UNCERTAIN = "every key"
 
 
@@ -68,6 +69,7 @@ class World:
         self.depth = 0          # of statements within statements
         self.lost = None
         self.interrupts = 0
+        self.names_all = r.random() < 0.3  # INSERTs leave no column to its DEFAULT
         self.is_strict = r.random() < 0.15 and sqlite3.sqlite_version_info >= (3, 37)
         self.is_shared = r.random() < 0.1
         self.journal_mode = r.choice(["WAL", "WAL", "DELETE", "MEMORY", "TRUNCATE"])
@@ -180,7 +182,7 @@ class World:
                     r.choice(["CASCADE", "SET NULL", "SET DEFAULT"]), r.choice(["", " DEFERRABLE INITIALLY DEFERRED"]))
             default = r.choice(DEFAULTS)
             if not (self.is_strict and default.strip()):
-                text += r.choice(["", "", " NOT NULL" if default and "NULL" not in default else ""]) + default
+                text += r.choice(["", " NOT NULL" if default and "NULL" not in default else ""]) + default
             parts.append(text)
         if r.random() < 0.2 and not self.is_strict:
             parts.append("{g} AS (coalesce({a}, 1) || 'g')" + r.choice(["", " STORED"]))
@@ -257,7 +259,7 @@ class World:
         temp = r.random() < 0.4 and not self.is_shared
         row = "old" if event == "DELETE" else "new"
         t, k, a = self.table(table), self.name(table, "k"), self.name(table, "a")
-        where = r.choice(["WHERE {k} = {row}.{k}", "WHERE {k} = {row}.{a}", "WHERE {a} IS {row}.{a}", "WHERE {k} = 'k1'"])
+        where = r.choice(["WHERE {k} = {row}.{k}", "WHERE {k} = {row}.{a}", "WHERE {a} IS {row}.{a}", "WHERE {k} = 'k1'"] + ["WHERE {k} = old.{k}"] * 3 * (event == "UPDATE"))
         verb = r.choice(["", "OR REPLACE ", "OR IGNORE "])
         bodies = ["SELECT RAISE(ABORT, 'no: abort')", "SELECT RAISE(ROLLBACK, 'no: rollback')",
                   "INSERT INTO log VALUES ({row}.{k}, {row}.{a})", "UPDATE {verb}{t} SET {a} = {row}.{k} || 'x' " + where,
@@ -268,6 +270,8 @@ class World:
         # Of a tuple that such a trigger hides from the filter's AFTER UPDATE trigger the reference says that it may be missed.
         if not (when == "AFTER" and event == "UPDATE" and self.has_tuple(table)):
             bodies += ["SELECT RAISE(IGNORE)", "SELECT RAISE(FAIL, 'no: fail')"] * 2
+        if when == "BEFORE" and event == "UPDATE" and self.has_tuple(table):
+            bodies += ["UPDATE {t} SET {a} = 'Y' || {row}.{k} WHERE {k} = old.{k}"] * 6
         if temp and self.has_bloom[i]:
             bodies += ["SELECT meddle({row}.{k})", "INSERT INTO log VALUES (meddle({row}.{k}), 1)"] * 3
         filter_ = self.any_filter()
@@ -328,7 +332,7 @@ class World:
     def insert(self, i):
         r = self.random
         table = r.choice("tttc")
-        parts = [part for part in self.parts(table) if r.random() < 0.8] or self.parts(table)
+        parts = [part for part in self.parts(table) if self.names_all or r.random() < 0.8] or self.parts(table)
         verb = r.choice(["INSERT", "INSERT", "INSERT", "INSERT OR IGNORE", "INSERT OR REPLACE", "INSERT OR FAIL", "INSERT OR ROLLBACK", "REPLACE"])
         if "id" in self.columns[table] and r.random() < 0.3:
             parts = ["id"] + parts
@@ -338,7 +342,7 @@ class World:
         wrap = "peek(?)" if self.has_bloom[i] and r.random() < 0.05 and not self.depth else "?"
         sql = "%s INTO %s(%s) VALUES %s" % (verb, self.table(table), names, ", ".join(
             ["(%s)" % ", ".join([wrap] + ["?"] * (len(parts) - 1))] * num_rows))
-        if r.random() < 0.03:
+        if r.random() < 0.03 and not self.names_all:
             sql, args = "%s INTO %s DEFAULT VALUES" % (verb, self.table(table)), []
         elif verb == "INSERT" and r.random() < 0.3:
             a, k = self.name(table, "a"), self.name(table, "k")
