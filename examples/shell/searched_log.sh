@@ -37,7 +37,7 @@ $sqlite "$work/log.db" <<END
 .load ./bloom
 INSERT INTO log_index(log_index) VALUES ('merge');
 .print covered, and per cent of the text that its index takes:
-SELECT covered, message_like_bytes * 100 / (SELECT sum(length(message)) FROM log) FROM log_index_state;
+SELECT covered, bytes_3 * 100 / (SELECT sum(length(message)) FROM log) FROM log_index_state;
 END
 
 # Rows that were written since the last merge are found as well, and so are changed ones.

@@ -10,13 +10,16 @@
 #include "key.h"
 #include "source/equality.h"
 
-/* SQLite writes a REAL with 15 digits or more, unless told otherwise: below this they are all digits
-** of an integer. */
+/* SQLite writes a REAL with 15 digits or more, unless told otherwise: below this they are all
+** digits of an integer. */
 #define MIN_CUT_INTEGER 1e15
 
-/* REALs with the same 15 digits are at most 90 steps from one to the next REAL apart, a text and what
-** it is read as 45 and a few for what SQLite's reading is wrong by.  So REALs are stored by their
-** cell, and asked for by all cells that are near. */
+#define TWO_52 4503599627370496.0
+#define TWO_63 9223372036854775808.0
+
+/* REALs with the same 15 digits are at most 90 steps, from one REAL to the next, apart; a text and
+** what it is read as 45, and a few that SQLite's reading is wrong by.  So REALs are stored by
+** their cell, and asked for by all cells that are near. */
 #define MAX_STEPS     128
 #define CELL_STEPS_LG 11
 
@@ -29,8 +32,7 @@ void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db){
 #define EACH_BYTE 0x0101010101010101u
 
 /* A word of eight characters with small letters.  The bit that makes capitals small is set in all
-** characters from '@' on: '[' is taken for '{', and of UTF-8's first bytes, which have it or stand
-** for fewer bytes, none for another. */
+** from '@' on: '[' is taken for '{', but in UTF-8 no character for another of as many bytes. */
 static inline uint64_t lower_word(uint64_t word){
   return word | (word & EACH_BYTE*0x40) >> 1;
 }
@@ -72,7 +74,7 @@ static inline uint64_t end_words(uint64_t hash){
 }
 
 static inline folded_text fold_text(const uint8_t *text, size_t num_bytes){
-  uint64_t hash, word = 0, letters = 0, nul = 0;
+  uint64_t hash, word, letters = 0, nul = 0;
   size_t i;
   while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
   hash = num_bytes * BLOOM_GOLDEN_RATIO;
@@ -162,8 +164,7 @@ static uint64_t hash_of_cell(double real, uint64_t cell){
 static int is_near_integer(double real, int64_t *integer){
   uint64_t steps, integer_steps;
   if( bloom_real_is_integer(real, integer) ) return !bloom_is_large_integer(*integer);
-  /* From 2^52 on all are integers. */
-  if( !(real>-0x1p52 && real<0x1p52) ) return 0;
+  if( !(real>-TWO_52 && real<TWO_52) ) return 0; /* beyond it all are integers */
   *integer = (int64_t)(real<0 ? real - 0.5 : real + 0.5);
   steps = steps_of(real);
   integer_steps = steps_of((double)*integer);
@@ -256,7 +257,9 @@ static int push_blob(sqlite3_value *value, bloom_equal_hashes *hashes){
   return SQLITE_OK;
 }
 
-static void push_stored(bloom_equal_kinds *kinds, const equal_forms *forms, bloom_equal_hashes *hashes){
+static void push_stored(
+  bloom_equal_kinds *kinds, const equal_forms *forms, bloom_equal_hashes *hashes
+){
   if( forms->is_integer ){
     push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
     if( bloom_is_large_integer(forms->integer) ) kinds->has_large_integer = 1;
@@ -277,18 +280,23 @@ static void push_cells(bloom_equal_hashes *hashes, double real){
   push_equal(hashes, hash_of_cell(real, last_cell(steps)));
 }
 
-static void push_asked(const bloom_equal_kinds *kinds, const equal_forms *forms, bloom_equal_hashes *hashes){
+static void push_asked(
+  const bloom_equal_kinds *kinds, const equal_forms *forms, bloom_equal_hashes *hashes
+){
   if( forms->is_integer ) push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
   if( forms->is_real ){
     push_cells(hashes, forms->real);
-    hashes->is_maybe = kinds->has_large_integer && is_large_real(forms->real) && forms->real>=-0x1p63 && forms->real<=0x1p63;
+    hashes->is_maybe = kinds->has_large_integer && is_large_real(forms->real)
+                    && forms->real>=-TWO_63 && forms->real<=TWO_63;
   }else if( forms->is_integer && bloom_is_large_integer(forms->integer) && kinds->has_large_real ){
     push_cells(hashes, (double)forms->integer);
   }
   if( forms->is_text ) push_equal(hashes, forms->text_hash);
 }
 
-int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes){
+int bloom_equal_hashes_of(
+  bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes
+){
   const int type = sqlite3_value_type(value);
   equal_forms forms = {.is_integer = 0};
   int rc = SQLITE_OK;
@@ -304,7 +312,8 @@ int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value 
       set_real(&forms, sqlite3_value_double(value));
       /* The text of infinity is no number.  It takes long to write a REAL: only if there is a text
       ** to find. */
-      if( (!is_query || kinds->has_text) && (kinds->has_few_digits || !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX)) ){
+      if( (!is_query || kinds->has_text)
+       && (kinds->has_few_digits || !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX)) ){
         rc = set_text_of_real(&forms, value);
       }
       break;

@@ -49,7 +49,9 @@ void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db);
 
 /* The hashes to store a value by, and *kinds gets its kind; or, is_query, those to ask for it by
 ** among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes);
+int bloom_equal_hashes_of(
+  bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes
+);
 
 /* From here on integers may have no REAL of their own. */
 #define BLOOM_LARGE_INTEGER ((int64_t)1 << 53)
@@ -68,7 +70,9 @@ int bloom_equal_plain_real(double real, uint64_t *hash);
 
 /* Returns 1 and sets *hash if that is the one hash, stored and asked, of a value of this type:
 ** most values' case.  Inline because it runs once a row. */
-static inline int bloom_has_one_hash(const bloom_equal_kinds *kinds, int type, sqlite3_value *value, uint64_t *hash){
+static inline int bloom_has_one_hash(
+  const bloom_equal_kinds *kinds, int type, sqlite3_value *value, uint64_t *hash
+){
   if( type==SQLITE_INTEGER ){
     const int64_t integer = sqlite3_value_int64(value);
     *hash = bloom_parquet_hash_int64(integer);
@@ -78,7 +82,9 @@ static inline int bloom_has_one_hash(const bloom_equal_kinds *kinds, int type, s
     const uint8_t *text = sqlite3_value_text(value);
     return text && bloom_equal_plain_text(text, (size_t)sqlite3_value_bytes(value), hash);
   }
-  if( type==SQLITE_FLOAT && !kinds->has_few_digits ) return bloom_equal_plain_real(sqlite3_value_double(value), hash);
+  if( type==SQLITE_FLOAT && !kinds->has_few_digits ){
+    return bloom_equal_plain_real(sqlite3_value_double(value), hash);
+  }
   return 0;
 }
 

@@ -57,12 +57,13 @@ static int lower(int byte){
 }
 
 /* As main.c of SQLite has it: nocaseCollatingFunc(), rtrimCollFunc(), binCollFunc(). */
-static int compare_texts(const value *a, const value *b, bloom_zone_order order, int is_big_endian){
+static int compare_texts(const value *a, const value *b, bloom_zone_order order, int utf16){
   size_t a_bytes = a->num_bytes, b_bytes = b->num_bytes, i;
-  if( order==BLOOM_ZONE_BINARY_UTF16 ){
+  /* utf16: 0 not, 1 little-endian, 2 big-endian; other collations are called with UTF-8. */
+  if( order==BLOOM_ZONE_BINARY && utf16 ){
     uint8_t of_a[100], of_b[100];
-    a_bytes = utf16_of(a, is_big_endian, of_a);
-    b_bytes = utf16_of(b, is_big_endian, of_b);
+    a_bytes = utf16_of(a, utf16==2, of_a);
+    b_bytes = utf16_of(b, utf16==2, of_b);
     return compare_bytes(of_a, a_bytes, of_b, b_bytes);
   }
   if( order==BLOOM_ZONE_NOCASE ){
@@ -85,19 +86,19 @@ static int class_of(const value *v){
   return v->type=='i' || v->type=='r' ? 1 : v->type=='t' ? 2 : 3;
 }
 
-static int compare_values(const value *a, const value *b, bloom_zone_order order, int is_big_endian){
+static int compare_values(const value *a, const value *b, bloom_zone_order order, int utf16){
   if( class_of(a)!=class_of(b) ) return class_of(a) - class_of(b);
-  if( class_of(a)==2 ) return compare_texts(a, b, order, is_big_endian);
+  if( class_of(a)==2 ) return compare_texts(a, b, order, utf16);
   if( class_of(a)==3 ) return compare_bytes(a->text, a->num_bytes, b->text, b->num_bytes);
   if( a->type=='r' && b->type=='r' ) return a->real<b->real ? -1 : a->real>b->real;
   if( a->type=='i' && b->type=='i' ) return a->integer<b->integer ? -1 : a->integer>b->integer;
   return a->type=='i' ? compare_integer_with_real(a->integer, b->real) : -compare_integer_with_real(b->integer, a->real);
 }
 
-static bloom_zone_span span_of(const value *v, bloom_zone_order order){
+static bloom_zone_span span_of(const value *v, bloom_zone_order order, int utf16){
   if( v->type=='i' ) return bloom_zone_of_number((double)v->integer, 0);
   if( v->type=='r' ) return bloom_zone_of_number(v->real, 0);
-  if( v->type=='t' ) return bloom_zone_of_text(v->text, v->num_bytes, order);
+  if( v->type=='t' ) return bloom_zone_of_text(v->text, v->num_bytes, order, utf16 && order==BLOOM_ZONE_BINARY);
   return bloom_zone_of_blob();
 }
 
@@ -147,13 +148,13 @@ TEST(keys_have_the_order_of_values){
   rng random = rng_stream(1);
   size_t round;
   for(round=0; round<test_share(2000000); round++){
-    const bloom_zone_order order = (bloom_zone_order)rng_below(&random, 4);
-    const int is_big_endian = (int)rng_below(&random, 2);
+    const bloom_zone_order order = (bloom_zone_order)rng_below(&random, 3);
+    const int utf16 = (int)rng_below(&random, 3);
     const int64_t near = rng_below(&random, 2) ? 0 : 1700000000000000000;
     const char *types = rng_below(&random, 2) ? "ir" : rng_below(&random, 2) ? "t" : "irtb";
     const value a = random_value(&random, types, near), b = random_value(&random, types, near);
-    const bloom_zone_span of_a = span_of(&a, order), of_b = span_of(&b, order);
-    const int compared = compare_values(&a, &b, order, is_big_endian);
+    const bloom_zone_span of_a = span_of(&a, order, utf16), of_b = span_of(&b, order, utf16);
+    const int compared = compare_values(&a, &b, order, utf16);
     if( compared<=0 && key_compare(&of_a.min, &of_b.max)>0 ) fail_msg("round %zu: a is below b, its keys above", round);
     if( compared>=0 && key_compare(&of_a.max, &of_b.min)<0 ) fail_msg("round %zu: a is above b, its keys below", round);
   }
@@ -177,17 +178,30 @@ TEST(keys_tell_values_apart){
   one = bloom_zone_of_number(nextafter(1.0, 2.0), 0);
   other = bloom_zone_of_number(1.0, 1);
   assert_true(is_inside(&one, &other));
-  one = bloom_zone_of_text((const uint8_t *)"2026-11-23 12:00:00.123", 23, BLOOM_ZONE_BINARY);
-  other = bloom_zone_of_text((const uint8_t *)"2026-11-23 12:00:00.124", 23, BLOOM_ZONE_BINARY);
+  one = bloom_zone_of_text((const uint8_t *)"2026-11-23 12:00:00.123", 23, BLOOM_ZONE_BINARY, 0);
+  other = bloom_zone_of_text((const uint8_t *)"2026-11-23 12:00:00.124", 23, BLOOM_ZONE_BINARY, 0);
   assert_true(key_compare(&one.max, &other.min)<0);
-  one = bloom_zone_of_text((const uint8_t *)"Abc  ", 5, BLOOM_ZONE_RTRIM);
-  other = bloom_zone_of_text((const uint8_t *)"abc", 3, BLOOM_ZONE_NOCASE);
+  one = bloom_zone_of_text((const uint8_t *)"Abc  ", 5, BLOOM_ZONE_RTRIM, 0);
+  other = bloom_zone_of_text((const uint8_t *)"abc", 3, BLOOM_ZONE_NOCASE, 0);
   assert_memory_equal(one.min.bytes, "\2Abc\0", 5);
   assert_memory_equal(other.min.bytes, "\2abc\0", 5);
-  one = bloom_zone_of_text((const uint8_t *)"abc\0Z", 5, BLOOM_ZONE_NOCASE);
+  one = bloom_zone_of_text((const uint8_t *)"abc\0Z", 5, BLOOM_ZONE_NOCASE, 0);
   assert_memory_equal(&one, &other, sizeof(one));
-  one = bloom_zone_of_text(NULL, 0, BLOOM_ZONE_RTRIM);
+  one = bloom_zone_of_text(NULL, 0, BLOOM_ZONE_RTRIM, 0);
   assert_memory_equal(one.min.bytes, "\2\0\0", 3);
+}
+
+TEST(of_other_letters_only_what_is_before_them_counts){
+  const uint8_t *text = (const uint8_t *)"Ab\xc3\xa9z";
+  const bloom_zone_span ascii = bloom_zone_of_text(text, 2, BLOOM_ZONE_BINARY, 1), plain = bloom_zone_of_text(text, 5, BLOOM_ZONE_BINARY, 0);
+  const bloom_zone_span cut = bloom_zone_of_text(text, 5, BLOOM_ZONE_BINARY, 1), folded = bloom_zone_of_text(text, 5, BLOOM_ZONE_NOCASE, 1);
+  assert_memory_equal(&ascii.min, &ascii.max, sizeof(ascii.min));
+  assert_memory_equal(plain.min.bytes, "\2Ab\xc3\xa9z\0", 7);
+  assert_true(is_inside(&plain, &cut));
+  assert_memory_equal(cut.min.bytes, "\2Ab\0\0", 5);
+  assert_memory_equal(cut.max.bytes, "\2Ab\xff\xff", 5);
+  assert_int_equal(cut.max.bytes[BLOOM_ZONE_TEXT_BYTES], 0xff);
+  assert_memory_equal(folded.max.bytes, "\2ab\xff", 4);
 }
 
 /* ---- zones: what they must find ---------------------------------------------- */
@@ -197,8 +211,8 @@ typedef struct condition {
   value of;
 } condition;
 
-static int is_true(const value *v, const condition *asked, bloom_zone_order order, int is_big_endian){
-  const int compared = compare_values(v, &asked->of, order, is_big_endian);
+static int is_true(const value *v, const condition *asked, bloom_zone_order order, int utf16){
+  const int compared = compare_values(v, &asked->of, order, utf16);
   if( asked->comparison==BLOOM_ZONE_EQUAL ) return compared==0;
   return asked->comparison==BLOOM_ZONE_BELOW ? compared<=0 : compared>=0;
 }
@@ -219,8 +233,8 @@ TEST(a_zone_never_denies_what_it_has){
   size_t round, num_denied = 0, num_asked = 0;
   bloom_zone_builder *builder = allocated(sizeof(*builder));
   for(round=0; round<test_share(4000); round++){
-    const bloom_zone_order order = (bloom_zone_order)rng_below(&random, 4);
-    const int is_big_endian = (int)rng_below(&random, 2);
+    const bloom_zone_order order = (bloom_zone_order)rng_below(&random, 3);
+    const int utf16 = (int)rng_below(&random, 3);
     const char *its = types[rng_below(&random, COUNT_OF(types))];
     value values[600];
     const size_t num_values = 1 + rng_below(&random, rng_below(&random, 4) ? 20 : COUNT_OF(values));
@@ -234,9 +248,9 @@ TEST(a_zone_never_denies_what_it_has){
     for(i=0; i<num_values; i++){
       values[i] = random_value(&random, its, writers[i%2]);
       /* Some come when the zone is finished, and some after it was stored. */
-      if( i*4<num_values*3 ) bloom_zone_add(builder, span_of(&values[i], order));
+      if( i*4<num_values*3 ) bloom_zone_add(builder, span_of(&values[i], order, utf16));
       if( i*4<num_values*3 ) zone = bloom_zone_finish(builder);
-      else bloom_zone_widen(&zone, span_of(&values[i], order));
+      else bloom_zone_widen(&zone, span_of(&values[i], order, utf16));
     }
     assert_true(key_compare(&zone.spans[1].min, &zone.spans[1].max)>0 || key_compare(&zone.spans[0].max, &zone.spans[1].min)<0);
     key_bytes = rng_below(&random, 2) ? BLOOM_ZONE_NARROW_BYTES : BLOOM_ZONE_WIDE_BYTES;
@@ -252,11 +266,11 @@ TEST(a_zone_never_denies_what_it_has){
       for(j=0; j<num_conditions; j++){
         conditions[j].comparison = (bloom_zone_operator)rng_below(&random, 3);
         conditions[j].of = rng_below(&random, 2) ? values[rng_below(&random, num_values)] : random_value(&random, "iirtb", writers[0]);
-        spans[j] = bloom_zone_asked(conditions[j].comparison, span_of(&conditions[j].of, order));
+        spans[j] = bloom_zone_asked(conditions[j].comparison, span_of(&conditions[j].of, order, utf16));
       }
       for(j=0; j<num_values && !has_row; j++){
         size_t k;
-        for(k=0; k<num_conditions && is_true(&values[j], &conditions[k], order, is_big_endian); k++){}
+        for(k=0; k<num_conditions && is_true(&values[j], &conditions[k], order, utf16); k++){}
         has_row = k==num_conditions;
       }
       if( has_row && !may_hold(&zone, spans, num_conditions) ) fail_msg("round %zu, %zu: denied", round, i);
@@ -271,29 +285,29 @@ TEST(a_zone_never_denies_what_it_has){
 
 /* ---- zones: what they must leave out ----------------------------------------- */
 
-static int compare_doubles(const void *a, const void *b){
-  double x, y;
+static int compare_bits(const void *a, const void *b){
+  uint64_t x, y;
   memcpy(&x, a, sizeof(x));
   memcpy(&y, b, sizeof(y));
   return x<y ? -1 : x>y;
 }
 
-/* The ends of the two intervals, by sorting all. */
+/* The ends of the two intervals, of positive REALs as the integers of their bits, by sorting all. */
 static int naive_split(const double *values, size_t num_values, double ends[4]){
-  double sorted[BLOOM_ZONE_ROWS], largest = 0;
+  uint64_t sorted[BLOOM_ZONE_ROWS], largest = 0;
   size_t i, cut = 0;
   memcpy(sorted, values, num_values*sizeof(*values));
-  qsort(sorted, num_values, sizeof(*sorted), compare_doubles);
+  qsort(sorted, num_values, sizeof(*sorted), compare_bits);
   for(i=1; i<num_values; i++){
     if( sorted[i] - sorted[i-1]>largest ){
       largest = sorted[i] - sorted[i-1];
       cut = i;
     }
   }
-  ends[0] = sorted[0];
-  ends[1] = sorted[cut ? cut - 1 : num_values - 1];
-  ends[2] = sorted[cut];
-  ends[3] = sorted[num_values - 1];
+  memcpy(&ends[0], &sorted[0], 8);
+  memcpy(&ends[1], &sorted[cut ? cut - 1 : num_values - 1], 8);
+  memcpy(&ends[2], &sorted[cut], 8);
+  memcpy(&ends[3], &sorted[num_values - 1], 8);
   return cut ? 2 : 1;
 }
 
@@ -310,7 +324,7 @@ TEST(numbers_are_cut_at_the_largest_gap){
     int num_spans;
     bloom_zone_start(builder);
     for(i=0; i<num_values; i++){
-      values[i] = (double)rng_below(&random, (size_t)num_writers) * 86400 - 3000 + (double)rng_below(&random, 600)/4;
+      values[i] = (double)rng_below(&random, (size_t)num_writers) * 86400 + 3000 + (double)rng_below(&random, 600)/4;
       bloom_zone_add(builder, bloom_zone_of_number(values[i], 0));
     }
     zone = bloom_zone_finish(builder);
@@ -361,17 +375,17 @@ TEST(texts_are_cut_at_the_largest_gap_and_classes_between){
       }
     }
     bloom_zone_start(&builder);
-    for(i=2; i>=0; i--) bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)texts[i], 5, BLOOM_ZONE_BINARY));
+    for(i=2; i>=0; i--) bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)texts[i], 5, BLOOM_ZONE_BINARY, 0));
     zone = bloom_zone_finish(&builder);
     i = naive_is_gap_larger(texts[1], texts[2], texts[0], texts[1]) ? 2 : 1;
     assert_memory_equal(zone.spans[1].min.bytes + 1, texts[i], 5);
     assert_memory_equal(zone.spans[0].max.bytes + 1, texts[i-1], 5);
   }
   bloom_zone_start(&builder);
-  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"a", 1, BLOOM_ZONE_BINARY));
-  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"\xff", 1, BLOOM_ZONE_BINARY));
-  bloom_zone_add(&builder, bloom_zone_of_number(-HUGE_VAL, 0));
-  bloom_zone_add(&builder, bloom_zone_of_number(HUGE_VAL, 0));
+  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"a", 1, BLOOM_ZONE_BINARY, 0));
+  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"\xff", 1, BLOOM_ZONE_BINARY, 0));
+  bloom_zone_add(&builder, bloom_zone_of_number(1000, 0));
+  bloom_zone_add(&builder, bloom_zone_of_number(2000, 0));
   zone = bloom_zone_finish(&builder);
   assert_int_equal(zone.spans[0].max.bytes[0], 1);
   assert_int_equal(zone.spans[1].min.bytes[0], 2);
@@ -379,14 +393,14 @@ TEST(texts_are_cut_at_the_largest_gap_and_classes_between){
 
 /* A value that is two things is in one span, so that two conditions may each mean another. */
 TEST(no_value_is_divided){
-  const bloom_zone_span both = bloom_zone_hull(bloom_zone_of_number(10, 1), bloom_zone_of_text((const uint8_t *)"10", 2, BLOOM_ZONE_BINARY));
+  const bloom_zone_span both = bloom_zone_hull(bloom_zone_of_number(10, 1), bloom_zone_of_text((const uint8_t *)"10", 2, BLOOM_ZONE_BINARY, 0));
   bloom_zone_builder builder;
   bloom_zone zone;
   int i;
   bloom_zone_start(&builder);
   bloom_zone_add(&builder, bloom_zone_of_number(12, 0));
   bloom_zone_add(&builder, both);
-  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"zzz", 3, BLOOM_ZONE_BINARY));
+  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"zzz", 3, BLOOM_ZONE_BINARY, 0));
   zone = bloom_zone_finish(&builder);
   assert_true(is_inside(&both, &zone.spans[0]));
   for(i=0; i<100; i++){
@@ -398,7 +412,9 @@ TEST(no_value_is_divided){
 TEST(zones_of_nothing_and_of_everything){
   bloom_zone_builder builder;
   bloom_zone_span all = bloom_zone_everything(), none = bloom_zone_nothing();
-  bloom_zone zone;
+  bloom_zone zone, read;
+  uint8_t packed[BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_NARROW_BYTES)];
+  int64_t last;
   bloom_zone_start(&builder);
   bloom_zone_add(&builder, none);
   zone = bloom_zone_finish(&builder);
@@ -410,13 +426,26 @@ TEST(zones_of_nothing_and_of_everything){
   assert_true(bloom_zone_meets(&zone.spans[0], &all, 1));
   assert_false(bloom_zone_meets(&zone.spans[0], &none, 0));
   assert_int_equal(bloom_zone_key_bytes(&zone), BLOOM_ZONE_NARROW_BYTES);
+  bloom_zone_pack(&zone, 1, BLOOM_ZONE_NARROW_BYTES, packed);
+  bloom_zone_unpack(packed, BLOOM_ZONE_NARROW_BYTES, &read, &last);
+  assert_memory_equal(&read, &zone, sizeof(zone));
+  assert_true(bloom_zone_has(&read, &all));
+  assert_true(bloom_zone_has(&read, &none));
+}
+
+TEST(a_zone_has_what_one_of_its_spans_has){
+  const bloom_zone zone = {{bloom_zone_hull(bloom_zone_of_number(1, 0), bloom_zone_of_number(5, 0)), bloom_zone_of_number(9, 0)}};
+  const bloom_zone_span two = bloom_zone_of_number(2, 0), nine = bloom_zone_of_number(9, 0), nearly = bloom_zone_of_number(9, 1), none = bloom_zone_nothing();
+  const bloom_zone_span across = bloom_zone_hull(two, nine), six = bloom_zone_of_number(6, 0);
+  assert_true(bloom_zone_has(&zone, &two) && bloom_zone_has(&zone, &nine) && bloom_zone_has(&zone, &none));
+  assert_false(bloom_zone_has(&zone, &nearly) || bloom_zone_has(&zone, &across) || bloom_zone_has(&zone, &six));
 }
 
 /* Widened, a zone has the two spans that it would have had from the start. */
 TEST(widening_cuts_at_the_largest_gap){
   bloom_zone zone = {{bloom_zone_of_number(10, 0), bloom_zone_nothing()}};
   const bloom_zone_span near = bloom_zone_hull(bloom_zone_of_number(10, 0), bloom_zone_of_number(12, 0)), far = bloom_zone_of_number(1000, 0);
-  const bloom_zone_span between = bloom_zone_of_number(900, 0), outside = bloom_zone_of_number(-5, 0);
+  const bloom_zone_span between = bloom_zone_of_number(900, 0), outside = bloom_zone_of_number(5, 0);
   assert_int_equal(bloom_zone_widen(&zone, far), 1);
   assert_int_equal(bloom_zone_widen(&zone, bloom_zone_of_number(12, 0)), 1);
   assert_memory_equal(&zone.spans[0], &near, sizeof(near));
@@ -434,7 +463,7 @@ TEST(widening_cuts_at_the_largest_gap){
 
 TEST(numbers_and_short_texts_are_narrow){
   uint8_t packed[BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_WIDE_BYTES)];
-  bloom_zone zone = {{bloom_zone_of_number(-7.25, 0), bloom_zone_of_text((const uint8_t *)"12345678", 8, BLOOM_ZONE_BINARY)}}, read;
+  bloom_zone zone = {{bloom_zone_of_number(-7.25, 0), bloom_zone_of_text((const uint8_t *)"12345678", 8, BLOOM_ZONE_BINARY, 0)}}, read;
   bloom_zone_span asked;
   int64_t last;
   assert_int_equal(BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_NARROW_BYTES), 44);
@@ -444,21 +473,56 @@ TEST(numbers_and_short_texts_are_narrow){
   bloom_zone_unpack(packed, BLOOM_ZONE_NARROW_BYTES, &read, &last);
   assert_true(last==INT64_MIN);
   assert_memory_equal(&read.spans[0], &zone.spans[0], sizeof(read.spans[0]));
-  zone.spans[1] = bloom_zone_of_text((const uint8_t *)"123456789", 9, BLOOM_ZONE_BINARY);
+  zone.spans[1] = bloom_zone_of_text((const uint8_t *)"123456789", 9, BLOOM_ZONE_BINARY, 0);
   assert_int_equal(bloom_zone_key_bytes(&zone), BLOOM_ZONE_WIDE_BYTES);
   /* Packed all the same, it grows. */
   bloom_zone_pack(&zone, 7, BLOOM_ZONE_NARROW_BYTES, packed);
   bloom_zone_unpack(packed, BLOOM_ZONE_NARROW_BYTES, &read, &last);
   assert_true(is_inside(&zone.spans[1], &read.spans[1]));
-  asked = bloom_zone_of_text((const uint8_t *)"123456789", 9, BLOOM_ZONE_BINARY);
+  asked = bloom_zone_of_text((const uint8_t *)"123456789", 9, BLOOM_ZONE_BINARY, 0);
   assert_true(bloom_zone_meets(&read.spans[1], &asked, 1));
-  asked = bloom_zone_of_text((const uint8_t *)"12345679", 8, BLOOM_ZONE_BINARY);
+  asked = bloom_zone_of_text((const uint8_t *)"12345679", 8, BLOOM_ZONE_BINARY, 0);
   assert_false(bloom_zone_meets(&read.spans[1], &asked, 1));
   bloom_zone_pack(&zone, -1, BLOOM_ZONE_WIDE_BYTES, packed);
   bloom_zone_unpack(packed, BLOOM_ZONE_WIDE_BYTES, &read, &last);
   assert_memory_equal(&read.spans[1].min, &zone.spans[1].min, sizeof(bloom_zone_key));
   assert_memory_equal(&read.spans[1].max, &zone.spans[1].max, sizeof(bloom_zone_key));
   assert_true(last==-1);
+}
+
+/* Also in ../../ext/FORMATS.md. */
+TEST(known_zones){
+  static const char *const expected[3] = {
+    "040000000000000001c1d954a7e000000001c1d954a7e000000001c1d954fc4000000001c1d954fc41c00000",
+    "feffffffffffffff02323032362d31312d32332031323a30303a30302e31323302323032362d31312d32332031323a30303a30302e313233026162630000000000000000000000000000000000000000027a65627261000000000000000000000000000000000000",
+    "2c0100000000000001c023ffffffffffff023130000000000000027a7a7a0000000000027a7a7a0000000000"
+  };
+  static const double times[] = {1700000000, 1700000007, 1699913600, 1700000003};
+  static const char *const words[] = {"2026-11-23 12:00:00.123456", "Zebra", "abc"};
+  static const int64_t last[3] = {4, -2, 300};
+  bloom_zone_builder builder;
+  bloom_zone zones[3];
+  size_t i;
+  bloom_zone_start(&builder);
+  for(i=0; i<COUNT_OF(times); i++) bloom_zone_add(&builder, bloom_zone_of_number(times[i], 0));
+  zones[0] = bloom_zone_finish(&builder);
+  bloom_zone_start(&builder);
+  for(i=0; i<COUNT_OF(words); i++) bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)words[i], strlen(words[i]), BLOOM_ZONE_NOCASE, 0));
+  zones[1] = bloom_zone_finish(&builder);
+  bloom_zone_start(&builder);
+  bloom_zone_add(&builder, bloom_zone_hull(bloom_zone_of_text((const uint8_t *)"10", 2, BLOOM_ZONE_BINARY, 0), bloom_zone_of_number(10, 1)));
+  bloom_zone_add(&builder, bloom_zone_of_number(12, 0));
+  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"zzz", 3, BLOOM_ZONE_BINARY, 0));
+  zones[2] = bloom_zone_finish(&builder);
+  for(i=0; i<3; i++){
+    const uint32_t key_bytes = i==1 ? BLOOM_ZONE_WIDE_BYTES : BLOOM_ZONE_NARROW_BYTES;
+    uint8_t packed[BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_WIDE_BYTES)];
+    char *hex;
+    bloom_zone_pack(&zones[i], last[i], key_bytes, packed);
+    hex = hex_of(packed, BLOOM_ZONE_PACKED_BYTES(key_bytes));
+    assert_string_equal(hex, expected[i]);
+    free(hex);
+  }
 }
 
 TEST(lists_are_sorted_and_searched){

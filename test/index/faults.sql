@@ -6,7 +6,7 @@ CREATE VIEW texts AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
   SELECT i, group_concat(printf('%x', (i*1000 + j)*2654435761 % 4294967296), '') AS part FROM n, w GROUP BY i;
 CREATE TABLE followed(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part TEXT);
 INSERT INTO followed SELECT i, 'Key' || i, part FROM texts WHERE i <= 70;
-CREATE VIRTUAL TABLE followed_k USING bloom_index(followed, k, part LIKE, probes = 32);
+CREATE VIRTUAL TABLE followed_k USING bloom_index(followed, k, part LIKE, k RANGE, probes = 32);
 INSERT INTO followed_k(followed_k) VALUES ('merge');
 CREATE TABLE in_set(k INTEGER PRIMARY KEY);
 CREATE TABLE other(id INTEGER PRIMARY KEY, k);
@@ -14,6 +14,7 @@ INSERT INTO other(k) VALUES (1), ('two'), (2.5);
 CREATE VIRTUAL TABLE other_k USING bloom_index(other, k);
 CREATE VIEW missed AS
   SELECT 'followed_k misses ' || k FROM followed f WHERE NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.k = f.k AND i.id = f.id)
+  UNION ALL SELECT 'followed_k misses ' || k || ' by its zones' FROM followed f WHERE id % 9 = 3 AND NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.k BETWEEN f.k AND f.k AND i.id = f.id)
   UNION ALL SELECT 'followed_k misses the text of ' || id FROM followed f WHERE id % 9 = 6
     AND NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.part LIKE '%' || substr(f.part, 100, 20) || '%' AND i.id = f.id);
 
@@ -22,6 +23,7 @@ SELECT * FROM missed;
 SELECT count(*) FROM followed_k WHERE k IN (SELECT 'key' || id FROM followed);
 SELECT id, k FROM followed_k WHERE part GLOB '*abc*' AND id > 5 ORDER BY id DESC;
 SELECT * FROM followed_k WHERE id = 7;
+SELECT id FROM followed_k WHERE k > 'key5' AND k IN ('key50', 'key51', 7) AND id < 60;
 
 ----
 INSERT INTO followed SELECT i + 5, 'KEY' || i, part FROM texts WHERE i > 70;

@@ -21,20 +21,21 @@ NUM_ROWS = 1700
 def make(load):
     db = connect(":memory:", load)
     db.executescript("""
-        CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, few INT, message TEXT);
+        CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, few INT, message TEXT, ts INT);
         WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<%d)
-        INSERT INTO log SELECT i, printf('%%08x', i*2654435761 %% 4294967296), i%%5, 'request ' || i || ' of user ' || (i*7919%%10007) FROM c;
-        CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE, probes = 32);
+        INSERT INTO log SELECT i, printf('%%08x', i*2654435761 %% 4294967296), i%%5, 'request ' || i || ' of user ' || (i*7919%%10007), i*10 FROM c;
+        CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE, ts RANGE, probes = 32);
         INSERT INTO log_index(log_index) VALUES ('merge');
         UPDATE log SET k = 'changed' WHERE id IN (7, 900);
-        INSERT INTO log VALUES (5000, 'behind', 1, 'behind');
+        INSERT INTO log VALUES (5000, 'behind', 1, 'behind', 50000);
     """ % NUM_ROWS)
     return db
 
 
 QUERIES = ["SELECT id FROM {t} WHERE k = printf('%08x', 77*2654435761 % 4294967296)", "SELECT id FROM {t} WHERE k IN ('changed', 'behind', 'x')",
            "SELECT id FROM {t} WHERE few = 3 AND id > 100 ORDER BY id DESC", "SELECT id FROM {t} WHERE message LIKE '%quest 432 %'",
-           "SELECT id FROM {t} WHERE message GLOB '*user 99*' OR k = 'behind'", "SELECT id FROM {t} WHERE id BETWEEN 5 AND 30", "SELECT id FROM {t}"]
+           "SELECT id FROM {t} WHERE message GLOB '*user 99*' OR k = 'behind'", "SELECT id FROM {t} WHERE id BETWEEN 5 AND 30",
+           "SELECT id FROM {t} WHERE ts BETWEEN 500 AND 700", "SELECT id FROM {t} WHERE ts < 100 OR ts >= 16900", "SELECT id FROM {t} WHERE ts IN (9000, 50000) AND k > ''", "SELECT id FROM {t}"]
 ALLOWED = ("malformed", "damaged", "misses row", "no such", "cannot", "may not", "there is no table", "other columns", "is gone", "are gone",
            "constraint failed", "did not come to its end", "no such table", "not an error", "SQL logic error", "newer", "made again", "locked",
            "datatype mismatch", "unable to open", "vtable constructor", "interrupted", "has no column", "UPSERT not implemented", "corrupt", "unsafe use")
@@ -205,13 +206,13 @@ def run(seed, options):
         attempt("INSERT INTO log_index(log_index) VALUES ('%s')" % command)
         steps.append(command)
         look(is_whole)
-    attempt("INSERT INTO log VALUES (3000, 'new', 1, 'new')")
+    attempt("INSERT INTO log VALUES (3000, 'new', 1, 'new', 30000)")
     attempt("UPDATE log SET k = 'changed' WHERE id = 8")
     if attempt("INSERT INTO log_index(log_index) VALUES ('rebuild')")[1] is None:
         steps.append("rebuild")
         look(True)
     if attempt("DROP TABLE log_index")[1] is None:
-        db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE)")
+        db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE, ts RANGE)")
         db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
         steps.append("made again")
         look(True)

@@ -32,10 +32,10 @@ def child(path, load, seed):
         for _ in range(r.randint(1, 4)):
             what = r.random()
             if what < 0.3:
-                db.execute("INSERT INTO log(k, message) WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<%d)"
-                           " SELECT hex(randomblob(4)), 'request ' || hex(randomblob(5)) FROM c" % r.choice([10, 200, 2000]))
+                db.execute("INSERT INTO log(k, message, ts) WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<%d)"
+                           " SELECT hex(randomblob(4)), 'request ' || hex(randomblob(5)), coalesce((SELECT max(id) FROM log), 0) + i FROM c" % r.choice([10, 200, 2000]))
             elif what < 0.5:
-                db.execute("UPDATE log SET k = 'changed', message = 'all new' WHERE id %% 97 = %d" % r.randint(0, 96))
+                db.execute("UPDATE log SET k = 'changed', message = 'all new', ts = -ts WHERE id %% 97 = %d" % r.randint(0, 96))
             elif what < 0.6:
                 db.execute("DELETE FROM log WHERE id %% 5 = %d" % r.randint(0, 4))
             else:
@@ -53,6 +53,9 @@ def look(path, load):
         for condition in ["k = ?", "message LIKE '%' || ? || '%'"]:
             found = [db.execute("SELECT id, k FROM %s WHERE %s" % (table, condition), [key]).fetchall() for table in ("log", "log_index")]
             assert found[0] == found[1], "%s %s: %r" % (condition, key, found)
+    for (ts,) in db.execute("SELECT ts FROM log ORDER BY random() LIMIT 20").fetchall():
+        found = [db.execute("SELECT id, ts FROM %s WHERE ts BETWEEN ? AND ? + 30" % table, [ts, ts]).fetchall() for table in ("log", "log_index")]
+        assert found[0] == found[1], "ts %d: %r" % (ts, found)
     rows = db.execute("SELECT count(*), (SELECT note FROM log_index_state) FROM log").fetchone()
     db.close()
     return rows
@@ -67,8 +70,8 @@ def main():
     path = os.path.join(folder, "db")
     db = connect(path, options.load, timeout=10)
     db.execute("PRAGMA journal_mode = %s" % r.choice(["WAL", "DELETE"]))
-    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT)")
-    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, message LIKE, probes = 32)")
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT, ts INTEGER)")
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, message LIKE, ts RANGE, probes = 32)")
     db.close()
     passed = failed = 0
     for number in range(options.kills):

@@ -193,7 +193,12 @@ class Run:
         if not indexed:
             indexed = [(self.columns[0], False)]
         r.shuffle(indexed)
-        arguments = [quoted(self.source)] + [quoted(column) + (r.choice([" LIKE", " LIKE REGEXP"]) if is_like else "") for column, is_like in indexed]
+        keys = [quoted(column) + (r.choice([" LIKE", " LIKE REGEXP"]) if is_like else "") for column, is_like in indexed]
+        ranges = [column for column in self.columns if r.random() < 0.3]
+        for column in ranges:
+            keys.insert(r.randint(0, len(keys)), quoted(column) + " RANGE")
+        indexed += [(column, False) for column in ranges]
+        arguments = [quoted(self.source)] + keys
         if r.random() < 0.7 or self.options.big:
             arguments.append("probes = %d" % r.choice([1, 2, 5, 12, 20, 32, 32] if not self.options.big else [32]))
         if self.do(i, "CREATE VIRTUAL TABLE %s USING bloom_index(%s)" % (self.named(name), ", ".join(arguments))) is not None:

@@ -5,7 +5,8 @@
 # system; regexps.py asks those who match regular expressions whether a text has what is required, and
 # regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
 # identity.py puts other files under statements that are held; writers.py and damage.py have a
-# case for each thing that fell once; schemas.py changes the source's schema; steps.py counts how much is read; faults.sql is for
+# case for each thing that fell once; schemas.py changes the source's schema; steps.py counts how much is read, ranges.py asks for ranges, and
+# zones.py looks at where they are; faults.sql is for
 # test/vtab/faults.c, which fails memory, disk and what else there is.  --long: 200,000 queries and 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
@@ -41,21 +42,23 @@ make_icu() {
 }
 random 'model, this SQLite' "$PYTHON" test/index/model.py --runs $runs
 random 'model, small blocks' "$PYTHON" test/index/model.py --load $small --runs $runs
+random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $((2 * runs))
 random 'real data, this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
 random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --patterns 100000}
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --load $small --runs $hostile --seed "$seed"
 adds_up 'kills' "$PYTHON" test/index/kills.py --load $small --kills $kills --seed "$seed"
 adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
-for each in identity writers damage schemas shapes steps; do
+for each in identity writers damage schemas shapes steps zones; do
   adds_up $each "$PYTHON" test/index/$each.py --load $small
 done
 if [ -n "$long" ]; then
   random 'model, large tables' "$PYTHON" test/index/model.py --load $small --big --runs 30 --steps 12
   check 'SQLite 3.54.1' sh test/lib/build_sqlite.sh 3.54.1
-  for each in identity writers damage schemas shapes steps; do
+  for each in identity writers damage schemas shapes steps zones; do
     adds_up "$each, SQLite 3.54.1" env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/$each.py --load $small
   done
   random 'model, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --load $small --runs $runs
+  random 'ranges, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/ranges.py --load $small --runs $((2 * runs))
   random 'real data, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --patterns 10000 --mb 9
   if make_icu; then
     random 'real data, ICU' "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3

@@ -36,16 +36,6 @@ static uint64_t zone_ordered_bits(double real){
   return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-static double zone_real_of(const bloom_zone_key *key){
-  uint64_t bits = 0;
-  double real;
-  int i;
-  for(i=1; i<=8; i++) bits = bits<<8 | key->bytes[i];
-  bits = bits >> 63 ? bits ^ (uint64_t)1 << 63 : ~bits;
-  memcpy(&real, &bits, sizeof(real));
-  return real;
-}
-
 bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
   const uint64_t bits = zone_ordered_bits(real), step = is_inexact ? 1 : 0;
   bloom_zone_span span;
@@ -55,7 +45,7 @@ bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
   return span;
 }
 
-bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order){
+bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order, int is_ascii){
   bloom_zone_span span;
   size_t i;
   span.min = zone_bound(CLASS_TEXT, 0);
@@ -63,8 +53,10 @@ bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_
   while( order==BLOOM_ZONE_RTRIM && num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
   for(i=0; i<num_bytes && i<BLOOM_ZONE_TEXT_BYTES; i++){
     uint8_t byte = text[i];
-    if( order==BLOOM_ZONE_BINARY_UTF16 && byte>=0x80 ){
-      return (bloom_zone_span){zone_bound(CLASS_TEXT, 0), zone_bound(CLASS_TEXT, 0xff)};
+    if( is_ascii && byte>=0x80 ){
+      span.max = span.min;
+      memset(span.max.bytes + 1 + i, 0xff, BLOOM_ZONE_TEXT_BYTES - i);
+      return span;
     }
     if( order==BLOOM_ZONE_NOCASE ){
       /* Behind a NUL that both texts have NOCASE compares lengths alone. */
@@ -81,12 +73,16 @@ bloom_zone_span bloom_zone_of_blob(void){
   return (bloom_zone_span){zone_bound(CLASS_BLOB, 0), zone_bound(CLASS_BLOB, 0)};
 }
 
+bloom_zone_span bloom_zone_all_texts(void){
+  return (bloom_zone_span){zone_bound(CLASS_TEXT, 0), zone_bound(CLASS_TEXT, 0xff)};
+}
+
 bloom_zone_span bloom_zone_everything(void){
-  return (bloom_zone_span){zone_bound(CLASS_BELOW, 0), zone_bound(CLASS_ABOVE, 0xff)};
+  return (bloom_zone_span){zone_bound(CLASS_BELOW, 0), zone_bound(CLASS_ABOVE, 0)};
 }
 
 bloom_zone_span bloom_zone_nothing(void){
-  return (bloom_zone_span){zone_bound(CLASS_ABOVE, 0xff), zone_bound(CLASS_BELOW, 0)};
+  return (bloom_zone_span){zone_bound(CLASS_ABOVE, 0), zone_bound(CLASS_BELOW, 0)};
 }
 
 bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b){
@@ -97,48 +93,54 @@ bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b){
 
 /* -- Zones --------------------------------------------------------------------------------- */
 
-/* How far b lies above a, as bytes that memcmp() compares: between classes first, then by value. */
+/* How far b lies above a, as the difference of two large numbers. */
 static bloom_zone_key zone_gap(const bloom_zone_key *a, const bloom_zone_key *b){
-  bloom_zone_key gap = zone_bound(0, 0);
-  if( a->bytes[0]==CLASS_NUMBER && b->bytes[0]==CLASS_NUMBER ){
-    const double difference = zone_real_of(b) - zone_real_of(a);
-    uint64_t bits; /* in order, as it is positive */
-    memcpy(&bits, &difference, sizeof(bits));
-    bloom_store64_be(gap.bytes + 1, bits);
-  }else if( a->bytes[0]==b->bytes[0] ){
-    int i, borrow = 0;
-    for(i=BLOOM_ZONE_TEXT_BYTES; i>0; i--){
-      const int byte = b->bytes[i] - a->bytes[i] - borrow;
-      borrow = byte<0;
-      gap.bytes[i] = (uint8_t)byte;
-    }
-  }else{
-    gap.bytes[0] = (uint8_t)(b->bytes[0] - a->bytes[0]);
+  bloom_zone_key gap;
+  int i, borrow = 0;
+  for(i=(int)sizeof(gap.bytes)-1; i>=0; i--){
+    const int byte = b->bytes[i] - a->bytes[i] - borrow;
+    borrow = byte<0;
+    gap.bytes[i] = (uint8_t)byte;
   }
   return gap;
 }
 
-/* Two spans for many, which are in this order; cut at the largest gap. */
-static bloom_zone zone_split(const bloom_zone_span *spans, const uint8_t *order, uint32_t num_spans){
+/* Two spans for several sorted ones, cut at the largest gap. */
+static bloom_zone zone_split(const bloom_zone_span *spans, uint32_t num_spans){
   bloom_zone zone = {{bloom_zone_nothing(), bloom_zone_nothing()}};
-  bloom_zone_key largest = zone_bound(0, 0), max;
+  bloom_zone_key largest = zone_bound(0, 0), max = zone_bound(0, 0);
   uint32_t i, cut = num_spans;
   for(i=0; i<num_spans; i++){
-    const bloom_zone_span *span = &spans[order[i]];
-    if( i>0 && zone_compare(&span->min, &max)>0 ){
-      const bloom_zone_key gap = zone_gap(&max, &span->min);
+    if( i>0 && zone_compare(&spans[i].min, &max)>0 ){
+      const bloom_zone_key gap = zone_gap(&max, &spans[i].min);
       if( zone_compare(&gap, &largest)>0 ){
         largest = gap;
         cut = i;
       }
     }
-    if( i==0 || zone_compare(&span->max, &max)>0 ) max = span->max;
+    if( zone_compare(&spans[i].max, &max)>0 ) max = spans[i].max;
   }
   for(i=0; i<num_spans; i++){
     bloom_zone_span *half = &zone.spans[i>=cut];
-    *half = bloom_zone_hull(*half, spans[order[i]]);
+    *half = bloom_zone_hull(*half, spans[i]);
   }
   return zone;
+}
+
+/* Puts a span, if it is not empty, where it belongs among sorted ones; returns their number. */
+static uint32_t zone_insert(bloom_zone_span *spans, uint32_t num_spans, bloom_zone_span span){
+  uint32_t first = 0, last = num_spans;
+  if( zone_is_empty(&span) ) return num_spans;
+  /* Most tables ascend. */
+  if( last>0 && zone_compare(&spans[last-1].min, &span.min)<=0 ) first = last;
+  while( first<last ){
+    const uint32_t middle = (first + last)/2;
+    if( zone_compare(&spans[middle].min, &span.min)<=0 ) first = middle + 1;
+    else last = middle;
+  }
+  memmove(spans + first + 1, spans + first, (num_spans - first) * sizeof(*spans));
+  spans[first] = span;
+  return num_spans + 1;
 }
 
 void bloom_zone_start(bloom_zone_builder *builder){
@@ -146,43 +148,38 @@ void bloom_zone_start(bloom_zone_builder *builder){
 }
 
 void bloom_zone_add(bloom_zone_builder *builder, bloom_zone_span span){
-  uint32_t first = 0, last;
-  if( zone_is_empty(&span) ) return;
   if( builder->num_spans==BLOOM_ZONE_ROWS ){
     const bloom_zone zone = bloom_zone_finish(builder);
     bloom_zone_start(builder);
-    bloom_zone_add(builder, zone.spans[0]);
-    bloom_zone_add(builder, zone.spans[1]);
+    bloom_zone_add_zone(builder, &zone);
   }
-  last = builder->num_spans;
-  /* Most tables ascend. */
-  if( last>0 && zone_compare(&builder->spans[builder->order[last-1]].min, &span.min)<=0 ) first = last;
-  while( first<last ){
-    const uint32_t middle = (first + last)/2;
-    if( zone_compare(&builder->spans[builder->order[middle]].min, &span.min)<=0 ) first = middle + 1;
-    else last = middle;
-  }
-  memmove(builder->order + first + 1, builder->order + first, builder->num_spans - first);
-  builder->order[first] = (uint8_t)builder->num_spans;
-  builder->spans[builder->num_spans++] = span;
+  builder->num_spans = zone_insert(builder->spans, builder->num_spans, span);
+}
+
+void bloom_zone_add_zone(bloom_zone_builder *builder, const bloom_zone *zone){
+  bloom_zone_add(builder, zone->spans[0]);
+  bloom_zone_add(builder, zone->spans[1]);
 }
 
 bloom_zone bloom_zone_finish(const bloom_zone_builder *builder){
-  return zone_split(builder->spans, builder->order, builder->num_spans);
+  return zone_split(builder->spans, builder->num_spans);
 }
 
 int bloom_zone_widen(bloom_zone *zone, bloom_zone_span span){
-  const bloom_zone_span spans[3] = {zone->spans[0], zone->spans[1], span};
   const bloom_zone before = *zone;
-  uint8_t order[3];
-  uint32_t i, j, num_spans = 0;
-  for(i=0; i<3; i++){
-    if( zone_is_empty(&spans[i]) ) continue;
-    for(j=num_spans++; j>0 && zone_compare(&spans[order[j-1]].min, &spans[i].min)>0; j--) order[j] = order[j-1];
-    order[j] = (uint8_t)i;
-  }
-  *zone = zone_split(spans, order, num_spans);
+  bloom_zone_span spans[3];
+  uint32_t num_spans = zone_insert(spans, 0, before.spans[0]);
+  num_spans = zone_insert(spans, num_spans, before.spans[1]);
+  *zone = zone_split(spans, zone_insert(spans, num_spans, span));
   return memcmp(zone, &before, sizeof(before))!=0;
+}
+
+int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
+  int i;
+  for(i=0; i<2; i++){
+    if( zone_compare(&zone->spans[i].min, &span->min)<=0 && zone_compare(&span->max, &zone->spans[i].max)<=0 ) return 1;
+  }
+  return zone_is_empty(span);
 }
 
 /* -- Packed -------------------------------------------------------------------------------- */
@@ -232,7 +229,7 @@ void bloom_zone_unpack(const uint8_t *bytes, uint32_t key_bytes, bloom_zone *zon
 
 bloom_zone_span bloom_zone_asked(bloom_zone_operator comparison, bloom_zone_span asked){
   if( comparison==BLOOM_ZONE_BELOW ) asked.min = zone_bound(CLASS_BELOW, 0);
-  if( comparison==BLOOM_ZONE_ABOVE ) asked.max = zone_bound(CLASS_ABOVE, 0xff);
+  if( comparison==BLOOM_ZONE_ABOVE ) asked.max = zone_bound(CLASS_ABOVE, 0);
   return asked;
 }
 

@@ -44,10 +44,9 @@ typedef struct bloom_zone {
   bloom_zone_span spans[2];
 } bloom_zone;
 
-/* How texts are compared: as bytes, by NOCASE, by RTRIM, or as the bytes of their UTF-16, of which
-** only ASCII has the order of UTF-8 (any other text may be anywhere among texts). */
+/* How texts are compared. */
 typedef enum bloom_zone_order {
-  BLOOM_ZONE_BINARY, BLOOM_ZONE_NOCASE, BLOOM_ZONE_RTRIM, BLOOM_ZONE_BINARY_UTF16
+  BLOOM_ZONE_BINARY, BLOOM_ZONE_NOCASE, BLOOM_ZONE_RTRIM
 } bloom_zone_order;
 
 /* What is asked: =, < or <=, > or >=. */
@@ -60,11 +59,14 @@ typedef enum bloom_zone_operator {
 /* A number, by the REAL nearest to it, which is no NaN; inexact: and the REALs next to that. */
 bloom_zone_span bloom_zone_of_number(double real, int is_inexact);
 
-/* A text in UTF-8, which may be ill-formed and have NULs; (NULL, 0) is empty. */
-bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order);
+/* A text in UTF-8, which may be ill-formed and have NULs; (NULL, 0) is empty.  is_ascii: what is not
+** ASCII has another order, or more than one form, so of such a text the keys are all that begin like
+** it up to there. */
+bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order, int is_ascii);
 
-/* All BLOBs, which have one key; every key; no key. */
+/* All BLOBs, which have one key; all texts; every key; no key. */
 bloom_zone_span bloom_zone_of_blob(void);
+bloom_zone_span bloom_zone_all_texts(void);
 bloom_zone_span bloom_zone_everything(void);
 bloom_zone_span bloom_zone_nothing(void);
 
@@ -76,19 +78,22 @@ bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b);
 /* A zone in the making: the spans of its values, sorted. */
 typedef struct bloom_zone_builder {
   uint32_t num_spans;
-  uint8_t order[BLOOM_ZONE_ROWS]; /* numbers of spans, in ascending order of min */
   bloom_zone_span spans[BLOOM_ZONE_ROWS];
 } bloom_zone_builder;
 
 void bloom_zone_start(bloom_zone_builder *builder);
 
-/* Adds the span of a value, or one of a zone that was built before; empty ones count nothing.
-** There may be any number: of more than 256 the two spans so far stand for the rest. */
+/* Adds the span of a value, or both of a zone; empty ones count nothing.  There may be any number:
+** of more than 256 the two spans so far stand for the rest. */
 void bloom_zone_add(bloom_zone_builder *builder, bloom_zone_span span);
+void bloom_zone_add_zone(bloom_zone_builder *builder, const bloom_zone *zone);
 bloom_zone bloom_zone_finish(const bloom_zone_builder *builder);
 
 /* Adds the span of a value to a zone that is finished; 1 if that changed it. */
 int bloom_zone_widen(bloom_zone *zone, bloom_zone_span span);
+
+/* 1 if one of a zone's spans has all of a value's. */
+int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span);
 
 /* -- Packed -------------------------------------------------------------------------------- */
 

@@ -90,7 +90,9 @@ static void combine_key(row_hashes *row, const bloom_equal_hashes *key){
 }
 
 /* Hashes a row to store it in a filter of these kinds or, is_query, to ask for it. */
-static int hash_row(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys, row_hashes *row){
+static int hash_row(
+  bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys, row_hashes *row
+){
   int i;
   row->num_hashes = row->is_open = 0;
   for(i=0; i<num_keys; i++){
@@ -130,7 +132,9 @@ static int push_hash(sqlite3_context *context, filter_state *state, uint64_t has
   return find_filter_shape(context, state->queue.num_hashes, &shape);
 }
 
-FILTER_NOINLINE static void add_row(sqlite3_context *context, filter_state *state, int num_keys, sqlite3_value **keys){
+FILTER_NOINLINE static void add_row(
+  sqlite3_context *context, filter_state *state, int num_keys, sqlite3_value **keys
+){
   row_hashes row;
   int i;
   if( hash_row(&state->kinds, 0, num_keys, keys, &row)!=SQLITE_OK ){
@@ -218,7 +222,9 @@ static int test_keys(void *data, int num_keys, sqlite3_value **keys){
 }
 
 /* Writes the filter into a handle with room for it. */
-static void write_filter_handle(bloom_handle *handle, const filter_state *state, const bloom_shape *shape){
+static void write_filter_handle(
+  bloom_handle *handle, const filter_state *state, const bloom_shape *shape
+){
   const size_t num_block_bytes = (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
   const bloom_hash_run *runs = bloom_hash_queue_runs(&state->queue);
   const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();

@@ -1,7 +1,7 @@
 /*
 ** The arguments of CREATE VIRTUAL TABLE ... USING bloom_index(...):
 **
-**   table, column [LIKE [REGEXP]] [, column [LIKE [REGEXP]] ...] [, probes = number]
+**   table, column [LIKE [REGEXP] | RANGE] [, ...] [, probes = number]
 */
 #include "index_int.h"
 
@@ -42,21 +42,23 @@ static int args_read_option(bloom_token name, index_args *args, char **error){
 
 static int args_read_column(bloom_token name, index_args *args, char **error){
   bloom_token word = bloom_token_after(name);
-  const int is_like = bloom_token_is(word, "like");
+  const int is_like = bloom_token_is(word, "like"), is_range = bloom_token_is(word, "range");
   int is_regexp = 0;
   if( is_like ){
     word = bloom_token_after(word);
     is_regexp = bloom_token_is(word, "regexp");
     if( is_regexp ) word = bloom_token_after(word);
   }
+  if( is_range ) word = bloom_token_after(word);
   if( !bloom_token_is_name(name) || word.num_chars ){
-    return bloom_fail_vtab(error, "bloom_index: after the table come columns, each with LIKE or LIKE REGEXP behind it or not, not: %s", name.text);
+    return bloom_fail_vtab(error, "bloom_index: after the table come columns, each with LIKE, LIKE REGEXP or RANGE behind it or not, not: %s", name.text);
   }
   if( args->num_columns==INDEX_MAX_KEYS ){
     return bloom_fail_vtab(error, "bloom_index: at most %d columns can be indexed", INDEX_MAX_KEYS);
   }
   args->is_like[args->num_columns] = (uint8_t)is_like;
   args->is_regexp[args->num_columns] = (uint8_t)is_regexp;
+  args->is_range[args->num_columns] = (uint8_t)is_range;
   args->columns[args->num_columns] = bloom_token_unquoted(name);
   return args->columns[args->num_columns++] ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -78,7 +80,7 @@ int index_args_read(int num_args, const char *const *texts, index_args *args, ch
     }
   }
   if( rc==SQLITE_OK && args->num_columns==0 ){
-    rc = bloom_fail_vtab(error, "bloom_index: which columns of which table?  bloom_index(table, column, column LIKE, ...)");
+    rc = bloom_fail_vtab(error, "bloom_index: which columns of which table?  bloom_index(table, column, column LIKE, column RANGE, ...)");
   }
   return rc;
 }

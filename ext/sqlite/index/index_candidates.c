@@ -59,6 +59,10 @@ static int intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite
   return intervals_append(intervals, first, last);
 }
 
+int index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
+  return intervals_add(intervals, first, last);
+}
+
 /* What both have; result is empty before. */
 static int intervals_intersect(const index_intervals *a, const index_intervals *b, index_intervals *result){
   size_t i = 0, j = 0;
@@ -558,12 +562,36 @@ static int candidates_find_usable(bloom_index *index, const index_layout *layout
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
     usable[i] = is_served_by_blocks(condition) && (!condition.is_list || lists[i].num_values<2 || index_cost_rows_of_list(num_rows, lists[i].num_values)<num_rows);
-    *num_usable += usable[i];
+    *num_usable += usable[i] || condition.zone>=0;
   }
   return SQLITE_OK;
 }
 
-/* Narrows *intervals, which the conditions on ids have left, by those on columns. */
+/* Narrows *intervals by the zones of all conditions together.  Sets *is_none if one of them is true of no row. */
+static int candidates_narrow_by_zones(bloom_index *index, const index_layout *layout, const index_plan *plan, sqlite3_value **args,
+                                      const index_list *lists, index_intervals *intervals, int *is_none){
+  index_zone_test tests[INDEX_MAX_CONDITIONS];
+  index_intervals left = {0};
+  int i, j, num_tests = 0, rc = SQLITE_OK;
+  for(i=0; i<plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
+    const index_condition condition = plan->conditions[i];
+    if( condition.zone<0 ) continue;
+    if( condition.is_list || sqlite3_value_type(args[i])!=SQLITE_NULL ) rc = index_zones_test(index, condition, args[i], &lists[i], &tests[num_tests++]);
+    else *is_none = condition.kind!=INDEX_IS; /* zones know nothing of NULLs */
+  }
+  for(i=0; i<num_tests && rc==SQLITE_OK && !*is_none; i++){
+    for(j=0; tests[j].key!=tests[i].key; j++){}
+    if( j<i || intervals->num_intervals==0 ) continue;
+    rc = index_zones_narrow(index, layout, tests[i].key, tests, num_tests, intervals, &left);
+    if( rc==SQLITE_OK ) intervals_replace(intervals, &left);
+  }
+  for(i=0; i<num_tests; i++) sqlite3_free(tests[i].spans);
+  sqlite3_free(left.list);
+  return rc;
+}
+
+/* Narrows *intervals, which the conditions on ids have left, by those on columns: first by zones, which are
+** small, then by blocks of what is left. */
 static int candidates_narrow_by_columns(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists,
                                         index_intervals *intervals, int *is_too_dear){
   index_intervals covered = {0}, both = {0};
@@ -583,6 +611,7 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   *is_too_dear = 0;
   rc = intervals_add(&both, INT64_MIN, layout.covered);
   if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &both, &covered);
+  if( rc==SQLITE_OK ) rc = candidates_narrow_by_zones(index, &layout, plan, args, lists, &covered, &is_none);
   /* Keys first, which leave less. */
   for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
     const int number = i % plan->num_conditions;

@@ -13,8 +13,10 @@
 /* Blocks of which is counted how many of their rows are gone. */
 #define INDEX_SAMPLE_BLOCKS 32
 
-/* What it costs to find a changed row and its blocks, in bits that are written. */
+/* What it costs to find a changed row and its blocks, in bits that are written; and that it widens a
+** zone, in rows that are read. */
 #define INDEX_COST_OF_CHANGE 8
+#define INDEX_COST_OF_ZONE   4
 
 typedef struct changes_of_key {
   index_placed_end *ends; /* in the order of ids */
@@ -25,6 +27,7 @@ typedef struct index_changes {
   index_merge_state *merge;
   sqlite3_stmt *row; /* ?1 an id */
   uint8_t *bytes;    /* a block */
+  uint64_t num_changed; /* rows */
   changes_of_key keys[INDEX_MAX_KEYS];
 } index_changes;
 
@@ -55,6 +58,10 @@ static void changes_choose(index_changes *changes, int *wants_rebuild){
   for(key=0; key<changes->merge->index->config.num_keys; key++){
     changes_of_key *of_key = &changes->keys[key];
     of_key->at = 0;
+    if( changes->merge->keys[key].zones ){
+      cost += INDEX_COST_OF_ZONE * changes->num_changed;
+      of_all += changes->merge->layout.num_rows;
+    }
     for(i=0; i<of_key->num_ends; i++){
       index_placed_end *placed = &of_key->ends[i];
       const uint64_t of_block = changes_cost_of_block(placed), of_rows = changes_cost_of_rows(placed);
@@ -154,7 +161,9 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
   for(i=0; i<merge->index->config.num_keys && rc==SQLITE_OK; i++){
     sqlite3_value *value = sqlite3_column_value(changes->row, i + 1);
     index_placed_end *placed = changes_find(&changes->keys[i], id);
-    if( placed==NULL ){
+    if( merge->keys[i].zones ){
+      rc = index_zones_widen(merge->keys[i].zones, id, value);
+    }else if( placed==NULL ){
       rc = index_add_value(merge->index, &merge->layout, &merge->weights, i, value, &merge->keys[i].open);
       merge->layout.keys[i].open_rows++;
       merge->layout.keys[i].open_bits = merge->keys[i].open.bits_set;
@@ -219,7 +228,7 @@ static int changes_remake_blocks(index_changes *changes){
     for(i=0; i<changes->keys[key].num_ends && rc==SQLITE_OK; i++){
       if( changes->keys[key].ends[i].is_remade ) rc = changes_remake_block(changes, key, &changes->keys[key].ends[i]);
     }
-    if( rc==SQLITE_OK && layout->open_first<=merge->layout.covered && bloom_block_is_finished(&merge->keys[key].open) ){
+    if( rc==SQLITE_OK && merge->keys[key].zones==NULL && layout->open_first<=merge->layout.covered && bloom_block_is_finished(&merge->keys[key].open) ){
       rc = index_merge_finish_block(merge, key, merge->layout.covered);
     }
   }
@@ -245,6 +254,7 @@ static int changes_go_through(index_changes *changes, sqlite3_int64 *num_left, i
     }
     if( is_adding ) rc = changes_add_row(changes, id);
     if( is_adding && id<merge->layout.first ) merge->layout.first = id;
+    else changes->num_changed++;
     merge->done_until = id;
     if( *num_left!=INDEX_MERGE_ALL ) --*num_left;
   }

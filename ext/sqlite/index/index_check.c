@@ -71,6 +71,18 @@ static int index_check_block(bloom_index *index, const index_layout *layout, con
 }
 
 /* Compares all blocks of a column with their rows; blocks has room for a unit. */
+/* Looks for all rows in a column's zones. */
+static int index_check_zones(bloom_index *index, const index_layout *layout, int key, sqlite3_stmt *rows, char **finding){
+  sqlite3_int64 id = 0;
+  int rc = sqlite3_bind_int64(rows, 1, INT64_MIN);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, layout->covered);
+  if( rc==SQLITE_OK ) rc = index_zones_check(index, key, rows, &id);
+  sqlite3_reset(rows);
+  if( rc!=SQLITE_NOTFOUND ) return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by the zones of column %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it",
+                         index->name, id, index_key_name(index, key), index->name, index->name));
+}
+
 static int index_check_key(bloom_index *index, const index_layout *layout, const index_weights *weights, int key, sqlite3_stmt *rows, uint8_t *blocks,
                            bloom_block *built, char **finding){
   const uint64_t num_blocks = layout->keys[key].num_blocks, in_units = index_blocks_in_units(index, layout, key);
@@ -79,7 +91,9 @@ static int index_check_key(bloom_index *index, const index_layout *layout, const
   index_reader reader;
   size_t num_ends;
   uint64_t block, first = 0;
-  int rc = index_ends_read(index, layout, key, &ends, &num_ends);
+  int rc;
+  if( index->config.keys[key].is_range ) return index_check_zones(index, layout, key, rows, finding);
+  rc = index_ends_read(index, layout, key, &ends, &num_ends);
   sqlite3_free(ends);
   index_reader_start(&reader, index, key, 0);
   for(block=0; block<=num_blocks && rc==SQLITE_OK && *finding==NULL; block++){

@@ -14,6 +14,7 @@
 static int merge_reset_blocks(bloom_index *index, int key){
   sqlite3_stmt *insert = NULL;
   int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
+  if( rc==SQLITE_OK && index->config.keys[key].is_range ) return index_zones_reset(index, key);
   if( rc==SQLITE_OK ) rc = index_blocks_prepare_insert(index, key, &insert);
   for(i=1; i<=INDEX_ROW_OF_WEIGHTS && rc==SQLITE_OK; i++){
     rc = sqlite3_bind_int64(insert, 1, i);

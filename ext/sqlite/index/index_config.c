@@ -10,7 +10,7 @@
 **   12  u32   SQLite's version, as sqlite3_libversion_number()
 **   16  u32   number of indexed columns, then for each of them
 **       u32   its affinity, as index_affinity_of(); 0x100: for LIKE; 0x200: generated, and not
-**             stored; 0x400: there was no such column; 0x800: for REGEXP, too
+**             stored; 0x400: there was no such column; 0x800: for REGEXP, too; 0x1000: RANGE
 **   ..  the source's name, then of each indexed column its name and collation
 **   ..  u64   XXH64 of all bytes before
 **
@@ -34,6 +34,7 @@
 #define CONFIG_IS_VIRTUAL   0x200u
 #define CONFIG_IS_GONE      0x400u
 #define CONFIG_IS_REGEXP    0x800u
+#define CONFIG_IS_RANGE     0x1000u
 
 #define CANARY_ROWID 7
 
@@ -120,6 +121,7 @@ int index_config_set(bloom_index *index, const index_args *args, char **error){
     key->column = config_find_column(&index->columns, args->columns[i]);
     key->is_like = args->is_like[i];
     key->is_regexp = args->is_regexp[i];
+    key->is_range = args->is_range[i];
     if( key->column<0 ){
       return bloom_fail_vtab(error, "bloom_index: there is no column %s in table %s", args->columns[i], config->source);
     }
@@ -127,7 +129,7 @@ int index_config_set(bloom_index *index, const index_args *args, char **error){
       return bloom_fail_vtab(error, "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its row by itself", args->columns[i]);
     }
     for(j=0; j<i; j++){
-      if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like ){
+      if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like && config->keys[j].is_range==key->is_range ){
         return bloom_fail_vtab(error, "bloom_index: column %s is named twice", args->columns[i]);
       }
     }
@@ -161,7 +163,7 @@ static void config_print(index_config *config, sqlite3_str *out){
     const index_key *key = &config->keys[i];
     config_append_u32(out, (uint32_t)(unsigned char)key->affinity | (key->is_like ? CONFIG_IS_LIKE : 0)
                            | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0) | (key->is_gone ? CONFIG_IS_GONE : 0)
-                           | (key->is_regexp ? CONFIG_IS_REGEXP : 0));
+                           | (key->is_regexp ? CONFIG_IS_REGEXP : 0) | (key->is_range ? CONFIG_IS_RANGE : 0));
   }
   config_append_text(out, config->source);
   for(i=0; i<config->num_keys; i++){
@@ -255,7 +257,7 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
     const uint32_t flags = bloom_load32_le(bytes);
     config->keys[i] = (index_key){
       .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0, .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0,
-      .is_gone = (flags & CONFIG_IS_GONE)!=0, .is_regexp = (flags & CONFIG_IS_REGEXP)!=0, .column = -1
+      .is_gone = (flags & CONFIG_IS_GONE)!=0, .is_regexp = (flags & CONFIG_IS_REGEXP)!=0, .is_range = (flags & CONFIG_IS_RANGE)!=0, .column = -1
     };
   }
   config->source = config_take_text(&bytes, end, &is_nomem);

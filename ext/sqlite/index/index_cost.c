@@ -142,10 +142,12 @@ void index_cost_free(const index_plan *plan, const index_access *access, double 
 
 void index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost){
   double values = 0, rows = num_rows;
-  int i, is_key = 0;
+  int i, is_key = 0, num_ends = 0;
   cost->is_one_row = 0;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
+    /* As of an index: two ends are a short range. */
+    if( condition.zone>=0 ) rows /= condition.kind==INDEX_EQ || condition.kind==INDEX_IS ? 64 : num_ends++==0 ? 4 : 16;
     if( condition.is_on_id ){
       if( condition.kind==INDEX_EQ && !condition.is_list ) cost->is_one_row = 1;
       rows /= 4;

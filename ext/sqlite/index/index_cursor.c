@@ -155,6 +155,7 @@ static int cursor_check_source(index_cursor *cursor){
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     index_condition *condition = &plan->conditions[i];
     if( condition->key>=0 && index->config.keys[condition->key].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
+    if( condition->zone>=0 && index->config.keys[condition->zone].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
     if( condition->key>=0 && index_kinds[condition->kind].is_pattern && plan->flags & INDEX_PLAN_UNCHECKED ) rc = index_like_check(index, condition);
   }
   return rc;

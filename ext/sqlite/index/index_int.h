@@ -11,6 +11,7 @@
 **   index_like.c        texts and patterns -> bits, by weighed pieces
 **   index_regexp.c      regular expressions -> bits, and which regexp() is trusted
 **   index_blocks.c      where blocks, slices and ends of blocks are: NAME_blocks_N
+**   index_zones.c       zones of columns with RANGE: making them, and asking them
 **   index_merge.c       rows -> blocks
 **   index_commands.c    'merge' and 'rebuild'
 **   index_changes.c     changed rows -> blocks that are there
@@ -31,6 +32,7 @@
 #include "../../core/signature/block.h"
 #include "../../core/signature/regexp.h"
 #include "../../core/signature/slices.h"
+#include "../../core/signature/zone.h"
 #include "../connection.h"
 #include "../source/database.h"
 #include "../source/equality.h"
@@ -66,6 +68,7 @@ typedef struct index_condition {
   int column;      /* of index->columns; of hidden ids -1 */
   int is_on_id;    /* it compares the id */
   int key;         /* of the config, whose blocks serve it; -1: none */
+  int zone;        /* of the config, whose zones serve it; -1: none */
   int is_list;     /* IN: its argument is a list */
   int is_opaque;   /* the application's own LIKE or GLOB, or a regexp() that is not trusted: blocks know nothing of it */
   int is_literal;  /* its value is one in the text of the statement */
@@ -82,6 +85,7 @@ typedef struct index_args {
   char *columns[INDEX_MAX_KEYS];
   uint8_t is_like[INDEX_MAX_KEYS];
   uint8_t is_regexp[INDEX_MAX_KEYS];
+  uint8_t is_range[INDEX_MAX_KEYS];
   int num_columns;
   uint32_t num_probes;     /* 0: not given; then they grow with the table */
 } index_args;
@@ -97,6 +101,7 @@ void index_args_free(index_args *args);
 typedef struct index_key {
   int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
   int is_regexp; /* those for REGEXP, too: also of what is behind a NUL */
+  int is_range; /* it has zones in place of blocks: index_zones.c */
   char *name;      /* when its blocks were begun; ALTER TABLE may have changed it since */
   char *collation; /* then, and so are these: */
   char affinity;   /* index_affinity_of() */
@@ -186,6 +191,7 @@ typedef struct bloom_index {
   index_known_access accesses[INDEX_NUM_ACCESSES]; /* of the source since check number accesses_checks */
   uint32_t accesses_checks, next_access;
 
+  sqlite3_int64 letter_bytes; /* of 'a': 1 in UTF-8, 2 in UTF-16; 0: not known yet */
   const char *damage; /* NULL, or what follows the name where the table cannot be used: all but DROP fails */
   uint64_t number;    /* of the layout, as it was read or written last: checksums are under it */
   uint64_t damaged_number; /* of one with blocks that a query found damaged; 0: none */
@@ -657,6 +663,9 @@ typedef enum index_reading {
 /* The form for a value; NULL: one that is yet unknown.  list is that of a condition that has one. */
 index_form index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list);
 
+/* 1 if a text is ASCII, up to a NUL. */
+int index_pass_is_ascii(const unsigned char *text);
+
 /* The inner statement, to be freed: the id, then the columns that are used. */
 char *index_pass_statement(const bloom_index *index, const index_plan *plan, const index_form *forms, index_reading reading);
 
@@ -680,10 +689,52 @@ typedef struct index_intervals {
   size_t num_intervals, max_intervals;
 } index_intervals;
 
+/* Appends one that begins at or behind the last one's first id. */
+int index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
+
 /* The ids that rows may have which meet the conditions.  args and lists are in their order.  Sets
 ** *is_too_dear if reading the whole source costs less, and result is nothing then. */
 int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists, index_intervals *result,
                      int *is_too_dear);
+
+/* -- index_zones.c ----------------------------------------------------------------- */
+
+/* What a condition asks of the zones of a column. */
+typedef struct index_zone_test {
+  int key;
+  bloom_zone_span *spans; /* sorted; to be freed */
+  size_t num_spans, max_spans;
+} index_zone_test;
+
+/* Sets *test, whose spans are for the caller to free, by a condition's value, which is not NULL, or
+** its list. */
+int index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list, index_zone_test *test);
+
+/* Adds those ids of within that are in a zone which meets all tests of its column. */
+int index_zones_narrow(bloom_index *index, const index_layout *layout, int key, const index_zone_test *tests, int num_tests,
+                       const index_intervals *within, index_intervals *result);
+
+/* A column's zones in the making. */
+typedef struct index_zone_merge index_zone_merge;
+
+/* Makes the rows of a column without zones. */
+int index_zones_reset(bloom_index *index, int key);
+
+/* index_zones_free() is for the caller in any case. */
+int index_zones_start(bloom_index *index, int key, index_zone_merge **result);
+void index_zones_free(index_zone_merge *merge);
+
+/* Adds a changed row's value to the zone that has its id. */
+int index_zones_widen(index_zone_merge *merge, sqlite3_int64 id, sqlite3_value *value);
+
+/* Adds a row behind what the layout says is covered; no changed row can follow. */
+int index_zones_add(index_zone_merge *merge, const index_layout *layout, sqlite3_value *value);
+
+/* Writes what is in memory, when the layout says what is covered. */
+int index_zones_finish(index_zone_merge *merge, const index_layout *layout);
+
+/* Looks for each row in its zone: SQLITE_DONE, or SQLITE_NOTFOUND and the id of one that its zone lacks. */
+int index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sqlite3_int64 *id);
 
 /* -- index_cursor.c ---------------------------------------------------------------- */
 

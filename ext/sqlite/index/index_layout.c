@@ -227,6 +227,11 @@ static void state_of_key(const bloom_index *index, const index_layout *layout, i
   const uint64_t num_blocks = of_key->num_blocks - of_key->num_dead + 1;
   const double num_bits = (double)num_blocks * index_block_bits(index, key);
   const int number = key + 1;
+  if( index->config.keys[key].is_range ){
+    sqlite3_str_appendf(sql, ", blocks_%d = %lld, bytes_%d = (SELECT max(b.rowid) * %d FROM \"%w\".\"%w_blocks_%d\" AS b), fill_%d = NULL", number,
+                        (sqlite3_int64)((layout->num_rows + BLOOM_ZONE_ROWS - 1)/BLOOM_ZONE_ROWS), number, INDEX_STORED_BYTES, index->schema, index->name, number, number);
+    return;
+  }
   sqlite3_str_appendf(sql, ", blocks_%d = %lld, bytes_%d = %lld, fill_%d = %!.3g", number, (sqlite3_int64)num_blocks,
                       number, (sqlite3_int64)(num_bits/8 + (double)(num_blocks*INDEX_END_BYTES)),
                       number, (double)(of_key->bits_set + of_key->open_bits) / num_bits);

@@ -311,6 +311,7 @@ static int merge_is_block_finished(const index_merge_state *merge, int key){
 static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id, sqlite3_value *value){
   index_merge_key *of_key = &merge->keys[key];
   int rc = SQLITE_OK;
+  if( of_key->zones ) return index_zones_add(of_key->zones, &merge->layout, value);
   if( merge_is_block_spoiled(merge, key, value) ) rc = index_merge_finish_block(merge, key, id - 1);
   if( rc==SQLITE_OK ) rc = index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_key->open);
   merge->layout.keys[key].open_rows++;
@@ -369,6 +370,7 @@ static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
 static void merge_free(index_merge_state *merge){
   int i;
   for(i=0; i<merge->index->config.num_keys; i++){
+    index_zones_free(merge->keys[i].zones);
     sqlite3_finalize(merge->keys[i].insert);
     sqlite3_finalize(merge->keys[i].update);
     sqlite3_free(merge->keys[i].slots);
@@ -418,7 +420,9 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
   merge->layout = *layout;
   merge->join_rows = INDEX_JOIN_ROWS;
   rc = index_weights_read(index, &merge->weights);
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_start_key(merge, i);
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    rc = index->config.keys[i].is_range ? index_zones_start(index, i, &merge->keys[i].zones) : merge_start_key(merge, i);
+  }
   return rc;
 }
 
@@ -427,6 +431,10 @@ static int merge_finish(index_merge_state *merge, const char *note){
   bloom_index *index = merge->index;
   int i, rc = SQLITE_OK;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    if( merge->keys[i].zones ){
+      rc = index_zones_finish(merge->keys[i].zones, &merge->layout);
+      continue;
+    }
     rc = merge_write_slots(merge, i);
     if( rc==SQLITE_OK ) rc = merge_join(merge, i);
   }

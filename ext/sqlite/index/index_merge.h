@@ -21,6 +21,7 @@ typedef struct index_merge_key {
   int is_before_large;     /* the block before has many rows, and does not accept everything */
   sqlite3_int64 num_rows;  /* of NAME_blocks_N */
   sqlite3_stmt *insert, *update; /* NULL until they are used */
+  index_zone_merge *zones; /* NULL: it has blocks */
 } index_merge_key;
 
 typedef struct index_merge_state {

@@ -34,6 +34,19 @@ static int pass_is_bound(sqlite3_value *value){
   return sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
 }
 
+int index_pass_is_ascii(const unsigned char *text){
+  while( *text && *text<0x80 ) text++;
+  return *text==0;
+}
+
+/* The form of the begin or the end of `LIKE 'begin%'`, which BLOBs lie outside of, and infinity, of which the
+** text is 'Inf'. */
+static index_form pass_form_of_prefix(index_condition condition, char affinity, sqlite3_value *value){
+  const unsigned char *text = value ? sqlite3_value_text(value) : NULL;
+  if( condition.kind==INDEX_GE ) return INDEX_FORM_NONE;
+  return text==NULL || (index_pass_is_ascii(text) && (affinity=='t' || strchr("IJij-", text[0])==NULL)) ? INDEX_FORM_PREFIX : INDEX_FORM_NONE;
+}
+
 static index_form pass_form_of_text(index_condition condition, char affinity, sqlite3_value *value){
   const int is_below = condition.kind==INDEX_LT || condition.kind==INDEX_LE;
   const int is_bound = pass_is_bound(value);
@@ -71,7 +84,7 @@ index_form index_pass_form(const bloom_index *index, index_condition condition, 
     return list->has_others ? INDEX_FORM_LIST_OF_BOTH : INDEX_FORM_LIST_OF_NUMBERS;
   }
   /* The begin and the end of `LIKE 'begin%'`. */
-  if( condition.partner>=0 ) return condition.kind==INDEX_GE ? INDEX_FORM_NONE : INDEX_FORM_PREFIX;
+  if( condition.partner>=0 ) return pass_form_of_prefix(condition, affinity, value);
   switch( value ? sqlite3_value_type(value) : SQLITE_NULL ){
     case SQLITE_TEXT: return pass_form_of_text(condition, affinity, value);
     case SQLITE_INTEGER:
@@ -241,7 +254,8 @@ int index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *pl
   int i, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
-    if( (forms[i]==INDEX_FORM_NONE && condition.partner<0) || condition.kind==INDEX_IS_NULL ) continue;
+    const int is_begin = condition.partner>=0 && forms[condition.partner]==INDEX_FORM_PREFIX;
+    if( (forms[i]==INDEX_FORM_NONE && !is_begin) || condition.kind==INDEX_IS_NULL ) continue;
     if( pass_has_literal(condition) ) rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
     if( rc!=SQLITE_OK ) break;
     if( condition.is_list ) rc = index_list_bind(rows, 3 + i, &lists[i]);

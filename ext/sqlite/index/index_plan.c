@@ -5,7 +5,8 @@
 ** idxNum has the bits of index_plan_flag.  idxStr is text, which EXPLAIN QUERY PLAN shows: of each
 ** argument of xFilter the operator's code, the column's number, `i` of the id, and letters:
 **
-**   b1    block of indexed column 1 may serve it
+**   b1    blocks of indexed column 1 may serve it
+**   z2    zones of indexed column 2 may
 **   n     its argument is the list of an IN
 **   t     a literal
 **   o     the application's own function
@@ -53,6 +54,7 @@ static void plan_print_condition(sqlite3_str *text, const index_condition *condi
   if( condition->is_on_id ) sqlite3_str_appendall(text, "i");
   else sqlite3_str_appendf(text, "%d", condition->column);
   if( condition->key>=0 ) sqlite3_str_appendf(text, "b%d", condition->key);
+  if( condition->zone>=0 ) sqlite3_str_appendf(text, "z%d", condition->zone);
   if( condition->is_list ) sqlite3_str_appendall(text, "n");
   if( condition->is_literal ) sqlite3_str_appendall(text, "t");
   if( condition->is_opaque ) sqlite3_str_appendall(text, "o");
@@ -107,7 +109,7 @@ static void plan_take_collation(const char **text, char *collation){
 static const char *plan_read_condition(const char *text, index_condition *condition){
   int kind = 0;
   while( kind<INDEX_NUM_KINDS && index_kinds[kind].code!=text[0] ) kind++;
-  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = -1, .key = -1, .partner = -1};
+  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = -1, .key = -1, .zone = -1, .partner = -1};
   text++;
   if( text[0]=='i' ){
     condition->is_on_id = 1;
@@ -118,6 +120,7 @@ static const char *plan_read_condition(const char *text, index_condition *condit
   while( text[0]!=',' && text[0]!=';' ){
     switch( *text++ ){
       case 'b': condition->key = plan_take_number(&text); break;
+      case 'z': condition->zone = plan_take_number(&text); break;
       case 'n': condition->is_list = 1; break;
       case 't': condition->is_literal = 1; break;
       case 'o': condition->is_opaque = 1; break;
@@ -167,13 +170,26 @@ static int plan_find_key(const bloom_index *index, index_condition condition, co
   if( condition.is_on_id || !kind.takes_blocks ) return -1;
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
-    if( key->column!=condition.column || key->doubt || (kind.is_pattern && !key->is_like) ) continue;
+    if( key->column!=condition.column || key->is_range || key->doubt || (kind.is_pattern && !key->is_like) ) continue;
     if( index_is_regexp(condition.kind) && !key->is_regexp ) continue;
     if( !kind.is_pattern && !plan_is_collation_usable(key, collation) ) continue;
     /* A whole text has its pieces, too; blocks of values tell more. */
     if( found<0 || key->is_like==kind.is_pattern ) found = i;
   }
   return found;
+}
+
+/* The indexed column whose zones serve a condition; -1: none. */
+static int plan_find_zone(const bloom_index *index, index_condition condition, const char *collation){
+  const int is_equality = condition.kind==INDEX_EQ || condition.kind==INDEX_IS;
+  int i;
+  if( condition.is_on_id || index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return -1;
+  for(i=0; i<index->config.num_keys; i++){
+    const index_key *key = &index->config.keys[i];
+    if( key->column!=condition.column || !key->is_range || key->doubt ) continue;
+    return is_equality ? (plan_is_collation_usable(key, collation) ? i : -1) : sqlite3_stricmp(key->collation, collation)==0 ? i : -1;
+  }
+  return -1;
 }
 
 /* Sets how the source may compare by a collation that SQLite names: by the column's own, which finds at
@@ -201,15 +217,16 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
   int kind = 0;
   while( kind<INDEX_NUM_KINDS && index_kinds[kind].op!=constraint->op ) kind++;
   if( kind==INDEX_NUM_KINDS || constraint->iColumn>=index->columns.num_columns ) return 0;
-  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint->iColumn, .key = -1, .partner = -1};
+  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint->iColumn, .key = -1, .zone = -1, .partner = -1};
   condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column) && !index_kinds[kind].is_pattern;
   if( constraint->iColumn<0 && !condition->is_on_id ) return 0;
   told = sqlite3_vtab_collation(info, number);
   plan_set_collation(index, condition, told);
   condition->key = plan_find_key(index, *condition, told);
+  condition->zone = plan_find_zone(index, *condition, told);
   /* Up to 3.44 these leak out of the ON clauses of outer joins. */
   if( index_kinds[kind].is_pattern && condition->key<0 && sqlite3_libversion_number()<3052000 ) return 0;
-  return condition->key>=0 || !condition->is_unpassed;
+  return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
 }
 
 /* The constraint's value, if it is a literal, from 3.38 on; else NULL. */
@@ -233,6 +250,15 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
     if( info->aConstraint[i].iColumn==column && (op==SQLITE_INDEX_CONSTRAINT_GE || op==SQLITE_INDEX_CONSTRAINT_LT) ) return 1;
   }
   return 0;
+}
+
+/* 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be the same as others. */
+static int plan_is_of_pattern(const index_condition *condition, sqlite3_value *literal){
+  sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT ? sqlite3_value_dup(literal) : NULL;
+  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
+  const int is_ascii = text==NULL || index_pass_is_ascii(text);
+  sqlite3_value_free(copy);
+  return !is_ascii && (condition->kind==INDEX_GE || condition->kind==INDEX_LT);
 }
 
 /* 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
@@ -317,6 +343,7 @@ static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_p
     if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
     literal = condition.is_list ? NULL : plan_literal(info, i);
     condition.is_literal = literal!=NULL;
+    if( plan_is_of_pattern(&condition, literal) ) condition.is_unpassed = 1;
     info->aConstraintUsage[i].omit = plan_can_omit(index, info, i, &condition, literal)!=0;
     of[plan->num_conditions] = i;
     plan->conditions[plan->num_conditions++] = condition;
@@ -384,7 +411,7 @@ static int plan_read_layout(bloom_index *index, double *num_rows, const char **d
 static int plan_has_blocks(const index_plan *plan){
   int i;
   for(i=0; i<plan->num_conditions; i++){
-    if( plan->conditions[i].key>=0 && !plan->conditions[i].is_opaque ) return 1;
+    if( (plan->conditions[i].key>=0 && !plan->conditions[i].is_opaque) || plan->conditions[i].zone>=0 ) return 1;
   }
   return 0;
 }

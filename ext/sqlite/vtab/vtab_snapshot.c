@@ -133,7 +133,7 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
 /* -- Handles --------------------------------------------------------------------------------- */
 
 /* 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
-static int test_key(bloom_vtab_snapshot *snapshot, bloom_key_values key){
+static int snapshot_test(bloom_vtab_snapshot *snapshot, bloom_key_values key){
   bloom_combined_hashes asked;
   int i, layer;
   const int rc = bloom_hashes_of_key(&snapshot->layout.rules, &snapshot->tuples, key, 1, &asked);
@@ -152,7 +152,7 @@ static int test_key(bloom_vtab_snapshot *snapshot, bloom_key_values key){
 static int test_value(void *data, sqlite3_value *key){
   bloom_vtab_snapshot *snapshot = data;
   if( snapshot->is_maybe ) return sqlite3_value_type(key)==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
-  return test_key(snapshot, (bloom_key_values){.value = key});
+  return snapshot_test(snapshot, (bloom_key_values){.value = key});
 }
 
 int bloom_vtab_snapshot_handle(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context){
@@ -268,7 +268,7 @@ static int count_missed(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &source, &now, &error);
   if( rc==SQLITE_OK ) rc = bloom_vtab_prepare_keys(vtab, &source, &triggers.args, 0, &row);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const int test = test_key(snapshot, bloom_vtab_key_of_row(&snapshot->layout.rules, row, 0, parts));
+    const int test = snapshot_test(snapshot, bloom_vtab_key_of_row(&snapshot->layout.rules, row, 0, parts));
     rc = test==BLOOM_TEST_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     ++*num_keys;
     *num_missed += test==0;
