@@ -281,7 +281,7 @@ static void push_asked(const bloom_equal_kinds *kinds, const equal_forms *forms,
   if( forms->is_integer ) push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
   if( forms->is_real ){
     push_cells(hashes, forms->real);
-    hashes->is_maybe = kinds->has_large_integer && is_large_real(forms->real);
+    hashes->is_maybe = kinds->has_large_integer && is_large_real(forms->real) && forms->real>=-0x1p63 && forms->real<=0x1p63;
   }else if( forms->is_integer && bloom_is_large_integer(forms->integer) && kinds->has_large_real ){
     push_cells(hashes, (double)forms->integer);
   }

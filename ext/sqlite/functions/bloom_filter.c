@@ -35,7 +35,12 @@
 
 #define FILTER_LINE_BYTES 64
 
-#define NOINLINE __attribute__((noinline))
+/* Of what is rare, so that what runs once a row needs few registers. */
+#if defined(__GNUC__)
+# define FILTER_NOINLINE __attribute__((noinline))
+#else
+# define FILTER_NOINLINE
+#endif
 
 /* Memory set to zero is an aggregate that saw no row. */
 typedef struct filter_state {
@@ -45,7 +50,7 @@ typedef struct filter_state {
   uint64_t num_open; /* rows with too many combinations: what is asked may be one of them */
 } filter_state;
 
-/* What a handle's bytes begin with; its blocks come at the next cache line. */
+/* What a handle's first cache line has; its blocks begin lines, too. */
 typedef struct equal_filter {
   int (*may_contain)(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
   const uint8_t *blocks;
@@ -53,6 +58,8 @@ typedef struct equal_filter {
   bloom_equal_kinds kinds;
   int is_open; /* all may be there */
 } equal_filter;
+
+#define FILTER_HEAD_BYTES ((sizeof(equal_filter) + FILTER_LINE_BYTES - 1) / FILTER_LINE_BYTES * FILTER_LINE_BYTES)
 
 /* The hashes of a row; none if one of its keys is NULL. */
 typedef struct row_hashes {
@@ -69,7 +76,7 @@ static inline uint64_t hash_with(uint64_t before, uint64_t hash){
 }
 
 /* Appends a key to each combination there is. */
-static void append_key(row_hashes *row, const bloom_equal_hashes *key){
+static void combine_key(row_hashes *row, const bloom_equal_hashes *key){
   const int num_before = row->num_hashes;
   int i, j;
   if( key->is_maybe || num_before * key->num_hashes>MAX_COMBINATIONS ){
@@ -101,7 +108,7 @@ static int hash_row(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite
       const int rc = bloom_equal_hashes_of(kinds, is_query, keys[i], &key);
       if( rc!=SQLITE_OK ) return rc;
     }
-    if( !row->is_open ) append_key(row, &key);
+    if( !row->is_open ) combine_key(row, &key);
   }
   return SQLITE_OK;
 }
@@ -123,7 +130,7 @@ static int push_hash(sqlite3_context *context, filter_state *state, uint64_t has
   return find_filter_shape(context, state->queue.num_hashes, &shape);
 }
 
-NOINLINE static void add_row(sqlite3_context *context, filter_state *state, int num_keys, sqlite3_value **keys){
+FILTER_NOINLINE static void add_row(sqlite3_context *context, filter_state *state, int num_keys, sqlite3_value **keys){
   row_hashes row;
   int i;
   if( hash_row(&state->kinds, 0, num_keys, keys, &row)!=SQLITE_OK ){
@@ -188,14 +195,14 @@ static int has_any_hash(const equal_filter *filter, int num_hashes, const uint64
   return i<num_hashes;
 }
 
-NOINLINE static int test_key(equal_filter *filter, sqlite3_value *value){
+FILTER_NOINLINE static int test_key(equal_filter *filter, sqlite3_value *value){
   bloom_equal_hashes key;
   if( bloom_equal_hashes_of(&filter->kinds, 1, value, &key)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( key.num_hashes==0 ) return BLOOM_TEST_NULL;
   return filter->is_open || key.is_maybe || has_any_hash(filter, key.num_hashes, key.hashes);
 }
 
-NOINLINE static int test_row(equal_filter *filter, int num_keys, sqlite3_value **keys){
+FILTER_NOINLINE static int test_row(equal_filter *filter, int num_keys, sqlite3_value **keys){
   row_hashes row;
   if( hash_row(&filter->kinds, 1, num_keys, keys, &row)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( row.num_hashes==0 ) return BLOOM_TEST_NULL;
@@ -215,9 +222,9 @@ static void write_filter_handle(bloom_handle *handle, const filter_state *state,
   const size_t num_block_bytes = (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
   const bloom_hash_run *runs = bloom_hash_queue_runs(&state->queue);
   const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
-  equal_filter *filter = (void *)handle->bytes;
-  uint8_t *blocks = handle->bytes + sizeof(*filter);
-  blocks += (size_t)(0 - (uintptr_t)blocks) % FILTER_LINE_BYTES;
+  uint8_t *line = handle->bytes + (size_t)(0 - (uintptr_t)handle->bytes) % FILTER_LINE_BYTES;
+  equal_filter *filter = (void *)line;
+  uint8_t *blocks = line + FILTER_HEAD_BYTES;
   *filter = (equal_filter){
     .may_contain = kernels->may_contain,
     .blocks = blocks,
@@ -246,7 +253,7 @@ static void give_handle(sqlite3_context *context, const filter_state *state){
   if( state==NULL ) state = &without_rows;
   if( find_filter_shape(context, state->queue.num_hashes, &shape)!=SQLITE_OK ) return;
   status = bloom_handle_open(connection->pool, connection->db,
-                             sizeof(equal_filter) + FILTER_LINE_BYTES + shape.num_bytes, &handle);
+                             FILTER_LINE_BYTES + FILTER_HEAD_BYTES + shape.num_bytes, &handle);
   if( status==BLOOM_HANDLE_NOMEM ) sqlite3_result_error_nomem(context);
   if( status!=BLOOM_HANDLE_OPEN ) return; /* none left: NULL */
   write_filter_handle(handle, state, &shape);

@@ -420,7 +420,7 @@ static int index_check_columns(bloom_index *index, index_source *source, const i
 }
 
 int index_source_check(bloom_index *index, index_source *source, char **error){
-  index_trigger_names names = {NULL};
+  index_trigger_names names = {.id = NULL};
   bloom_triggers ours;
   int rc = index_triggers_read(index, &ours);
   memset(source, 0, sizeof(*source));

@@ -73,8 +73,7 @@ static int set_merged_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return bloom_vtab_failure(vtab, rc);
 }
 
-/* Writes what a layout has, but for keys: empty pages, an empty journal.  The layout itself is written last, so what
-** fails before, within a transaction, is damage and no wrong answer. */
+/* Writes what a layout has, but for keys: empty pages, an empty journal.  The layout itself is written last. */
 static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   int rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->pages);
   if( rc==SQLITE_OK ){
@@ -83,6 +82,13 @@ static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   if( rc==SQLITE_OK ) rc = bloom_vtab_insert_pages(vtab, layout);
   if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_vtab_empty_journal(vtab, layout);
   return bloom_vtab_failure(vtab, rc);
+}
+
+/* rc, or, where a filter in halves would stay, SQLITE_IOERR: after that SQLite takes back the transaction. */
+static int take_back(bloom_vtab *vtab, int rc){
+  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || sqlite3_get_autocommit(vtab->connection->db) ) return rc;
+  bloom_vtab_failure(vtab, rc);
+  return SQLITE_IOERR;
 }
 
 /* Fills the filter from its source, which may be NULL, by a layout that has its rules. */
@@ -104,7 +110,7 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
   if( rc==SQLITE_OK && source ) rc = add_source_keys(vtab, source, args, &batch);
   if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, &layout);
   bloom_vtab_batch_free(&batch);
-  return bloom_vtab_failure(vtab, rc);
+  return take_back(vtab, bloom_vtab_failure(vtab, rc));
 }
 
 /* -- Making --------------------------------------------------------------------------------- */
@@ -229,6 +235,7 @@ static int rebuild(bloom_vtab *vtab, char **error){
   }else if( rc==SQLITE_OK ){
     rc = bloom_vtab_drop_triggers(vtab);
     if( rc==SQLITE_OK ) rc = make_all(vtab, &source, args, &layout, 0);
+    rc = take_back(vtab, rc);
   }
   bloom_source_free(&source);
   bloom_vtab_args_free(&triggers.args);

@@ -143,6 +143,10 @@ static const struct {
   {KEYS "SELECT length(bloom_build(i, 100, 'parquet')) FROM n", 76},
   {"SELECT length(bloom_build('a', 10, ?1, 'parquet'))", 768},
   {KEYS "SELECT max(length(filter)) FROM (SELECT bloom_build(i, 'parquet') OVER (ORDER BY i) AS filter FROM n)", 768},
+  /* A handle is as large as a BLOB would be. */
+  {KEYS "SELECT 976 * (bloom_filter(i) IS NULL) FROM n", 724},
+  {KEYS "SELECT 976 * (bloom_filter(i, i || 'x') IS NULL) FROM n", 724},
+  {KEYS "SELECT 976 * (max(f) IS NULL) FROM (SELECT bloom_filter(i) OVER (ORDER BY i) AS f FROM n)", 724},
   {"SELECT length(bloom_empty(?1, 'parquet'))", 768},
   {"SELECT length(bloom_add(bloom_empty(?1, 'parquet'), 'a'))", 768},
   {"SELECT length(bloom_merge(bloom_empty(?1, 'parquet')))", 768},
@@ -225,6 +229,8 @@ static void check_endless_keys(void){
     ENDLESS "SELECT bloom_build_sets(i % 7, i, 0.01) FROM n",
     ENDLESS "SELECT bloom_build_sets(CASE WHEN i < 4000 THEN i ELSE 5 END, i) FROM n",
     ENDLESS "SELECT bloom_build_sets(i, i, 10, 5) FROM n",
+    ENDLESS "SELECT bloom_filter(i) FROM n",
+    ENDLESS "SELECT bloom_filter(i || '.5e20', i) FROM n",
   };
   size_t form;
   for(form=0; form<COUNT_OF(forms); form++){
@@ -327,7 +333,11 @@ static const struct {
   {KEYS "SELECT bloom_build_sets(i / 1000, i, 10, 1000) IS NULL FROM n", 400000, 10007*75 + 10007*50 + 12*2*16384},
   /* 8 bytes a key for a filter block, which has a filter for every 2,048 of these. */
   {KEYS "SELECT bloom_filter_block_build(i, i) IS NULL FROM n", 270000, 2*4*(270000 + 65536) + 337501 + 132*(2 + 8)},
+  /* 8 bytes a key, or twice that of a large number's text, and the bits: few enough that no buffer is kept. */
+  {KEYS "SELECT bloom_filter(i) IS NULL FROM n", 49000, 8*(49000 + 65536) + 65000},
+  {KEYS "SELECT bloom_filter(i || 'e20') IS NULL FROM n", 24000, 2*8*24000 + 8*65536 + 65000},
   /* Small groups are small. */
+  {"SELECT sum(bloom_may_contain(f, 1)) FROM (SELECT bloom_filter(i) AS f FROM groups WHERE g <= ?1 GROUP BY g)", 10000, 0},
   {"SELECT sum(length(f)) FROM (SELECT bloom_build(i) AS f FROM groups WHERE g <= ?1 GROUP BY g)", 10000, 0},
   /* A handle that is closed takes nothing, nor do its copies. */
   {KEYS "SELECT sum(bloom_may_contain(bloom_open(CAST(i AS BLOB)), i)) FROM n", 1000000, 0},
@@ -486,6 +496,10 @@ static const char *const endless_statements[] = {
   ENDLESS "SELECT bloom_build(i) OVER (ORDER BY i) FROM n WHERE at(i)",
   ENDLESS "SELECT bloom_build(i, 10, 100) OVER (ROWS BETWEEN 9 PRECEDING AND 9 FOLLOWING) FROM n WHERE at(i)",
   ENDLESS "SELECT sum(bloom_may_contain((SELECT bloom_open(bloom_build(1))), at(i))) FROM n",
+  ENDLESS "SELECT bloom_filter(at(i)) FROM n",
+  ENDLESS "SELECT bloom_filter(i, -i) FROM n GROUP BY at(i) / 1000",
+  ENDLESS "SELECT bloom_filter(i) OVER (ORDER BY i) FROM n WHERE at(i)",
+  ENDLESS "SELECT sum(bloom_may_contain((SELECT bloom_filter(1, 2)), i, at(i))) FROM n",
   ENDLESS "SELECT max(bloom_add(bloom_empty(100), at(i))) FROM n",
   ENDLESS "SELECT bloom_merge(bloom_add(bloom_empty(100), at(i))) FROM n",
   ENDLESS "SELECT sum((SELECT num_bits FROM bloom_info(bloom_empty(at(i) % 1000)))) FROM n",
