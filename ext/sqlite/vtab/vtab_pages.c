@@ -257,7 +257,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
   return rc;
 }
 
-static int push_hash(bloom_vtab_batch *batch, int kind, bloom_hash_value hash){
+static int batch_push(bloom_vtab_batch *batch, int kind, bloom_hash_value hash){
   const size_t num_hashes = batch->num_hashes[kind];
   if( (num_hashes & (num_hashes - 1))==0 ){ /* its room is a power of two */
     bloom_hash_value *hashes = sqlite3_realloc64(batch->hashes[kind], (num_hashes ? 2*num_hashes : 1) * sizeof(*hashes));
@@ -270,7 +270,7 @@ static int push_hash(bloom_vtab_batch *batch, int kind, bloom_hash_value hash){
 
 int bloom_vtab_batch_add(bloom_vtab_batch *batch, const bloom_combined_hashes *key){
   int i, rc = SQLITE_OK;
-  for(i=0; i<key->num_hashes && rc==SQLITE_OK; i++) rc = push_hash(batch, i>0, key->hashes[i]);
+  for(i=0; i<key->num_hashes && rc==SQLITE_OK; i++) rc = batch_push(batch, i>0, key->hashes[i]);
   return rc;
 }
 
