@@ -197,7 +197,6 @@ for mode in "DELETE", "WAL":
         case(backup, "%s, %s" % (mode, holds), mode, holds)
 
 
-
 # -- A merge by one, look-ups by others --------------------------------------------------------------------
 
 def merged_by_several(files, journal_mode):

@@ -1,11 +1,10 @@
 #!/bin/sh
 # Filters that stay up to date, changed in every way and at random: sh test/vtab/run.sh [--long]
 #
-# model.py plays random worlds, with writers of all kinds; changes.tcl makes every change to a table,
-# beside one without a filter; faults.c has memory, disk, authorization and other connections fail amid
-# statements; processes.py has several processes write, in several languages, and be killed; damage.py
-# writes to the shadow tables; the others are cases, each with its name.  model.py and faults.c also run a
-# build with tiny limits, in which what takes many keys happens with few.  --long: for minutes.
+# model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter;
+# faults.c has memory, disk, authorization and other connections fail; processes.py has processes write, in
+# several languages, and be killed; damage.py writes to shadow tables; the others are cases.  model.py and
+# faults.c also run a build with tiny limits.  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/table
