@@ -140,6 +140,7 @@ TEST(escapes){
   REQUIRES("abc\\123456def\\0ghi", "abc;def;ghi");
   REQUIRES("abc\\ndef\\tghi", "abc;def;ghi");
   REQUIRES("abc\\p{L}{0}def", "abc;def");
+  GIVES_UP("abc\\Qdef");
   GIVES_UP("abc\\Qdef\\E");
   GIVES_UP("abc\\E");
   GIVES_UP("(abc)\\k<1>");

@@ -7,6 +7,7 @@
 */
 #include <regex.h>
 #include <sqlite3ext.h>
+#include <stdint.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT1
@@ -28,7 +29,7 @@ static regex_t *code_of(sqlite3_context *context, sqlite3_value *pattern){
     sqlite3_result_error_nomem(context);
     return NULL;
   }
-  failure = regcomp(code, text, REG_EXTENDED | *(const int *)sqlite3_user_data(context));
+  failure = regcomp(code, text, REG_EXTENDED | (int)(intptr_t)sqlite3_user_data(context));
   if( failure ){
     regerror(failure, code, message, sizeof(message));
     sqlite3_free(code);
@@ -64,19 +65,17 @@ static void regexp(sqlite3_context *context, int num_args, sqlite3_value **args)
 #endif
 }
 
-static const int as_it_is = 0, ignores_case = REG_ICASE;
-
 int sqlite3_regexp_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
 int sqlite3_regexpi_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
 
 int sqlite3_regexp_init(sqlite3 *db, char **error, const sqlite3_api_routines *api){
   (void)error;
   SQLITE_EXTENSION_INIT2(api)
-  return sqlite3_create_function(db, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)&as_it_is, regexp, NULL, NULL);
+  return sqlite3_create_function(db, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, regexp, NULL, NULL);
 }
 
 int sqlite3_regexpi_init(sqlite3 *db, char **error, const sqlite3_api_routines *api){
   (void)error;
   SQLITE_EXTENSION_INIT2(api)
-  return sqlite3_create_function(db, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)&ignores_case, regexp, NULL, NULL);
+  return sqlite3_create_function(db, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)(intptr_t)REG_ICASE, regexp, NULL, NULL);
 }

@@ -88,8 +88,25 @@ class Grammar:
             texts += ["", text, text * 2, text + quantifier]
         return Part(part.source + quantifier, *r.sample(texts, min(len(texts), 12)))
 
+    def parted(self):
+        """Characters that may be one where case is ignored, in a group or class and behind it."""
+        r = self.random
+        several, one = r.choice([pair for pair in FOLDS if len(pair[0]) == 2])
+        before, behind = r.choice(["", "ab", "abc"]), r.choice(["", "ab", "abc"])
+        form = r.choice(["(?:%s)%s", "[%s]%s", "%s(?:%s)", "%s[%s]", "(%s)%s"])
+        # The group takes what is before, too; a class would be of several.
+        begin = before + several[0] if form[0] == "(" else several[0]
+        source = form % (begin, several[1] + behind if form[-1] == "s" else several[1])
+        if form[0] != "(":
+            source = before + source
+        if form[-1] != "s":
+            source += behind
+        return Part(source, before + several + behind, before + one + behind)
+
     def literal(self):
         r = self.random
+        if r.random() < 0.06:
+            return self.parted()
         word = self.word()
         if r.random() < 0.2:
             return self.sequence_of([Part(word, word), self.escaped(), Part(word[::-1], word[::-1])])

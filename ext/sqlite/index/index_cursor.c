@@ -89,6 +89,7 @@ static int cursor_failure(index_cursor *cursor, int rc){
   bloom_index *index = index_of_cursor(cursor);
   if( rc!=SQLITE_NOMEM && index->base.zErrMsg==NULL ){
     index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(index->connection->db, rc));
+    if( index->base.zErrMsg==NULL ) rc = SQLITE_NOMEM;
   }
   cursor_end(cursor);
   return rc;

@@ -440,9 +440,11 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
   bloom_triggers_free(&ours);
   index_trigger_names_free(&names);
   if( rc==SQLITE_OK ){
+    /* The old one stays where there is no memory: what was found before is believed still. */
+    char *name = sqlite3_mprintf("%s", source->name);
+    if( name==NULL ) return SQLITE_NOMEM;
     sqlite3_free(index->source_name);
-    index->source_name = sqlite3_mprintf("%s", source->name);
-    if( index->source_name==NULL ) rc = SQLITE_NOMEM;
+    index->source_name = name;
   }
   return rc;
 }

@@ -5,6 +5,10 @@ SELECT id FROM log_index WHERE n = 3 AND trace > '8' ORDER BY id DESC LIMIT 3;
 SELECT count(*) FROM log_index WHERE n IN (1, '2.5', 2.5, NULL);
 SELECT id, message FROM log_index WHERE message LIKE '%User 7';
 SELECT id FROM log_index WHERE message GLOB '*all new*' AND id IN (60, 61, 3);
+SELECT id FROM log_index WHERE message REGEXP 'request (7|8)[0-9] of|all new$' AND id < 100;
+SELECT id FROM log_index WHERE message = 'request 77 of user 7' OR message IN ('all new', 'absent');
+-- error
+SELECT id FROM log_index WHERE message REGEXP 'all new(';
 SELECT s.k, i.id FROM small s JOIN many_index i ON i.k = s.k;
 SELECT id FROM many_index WHERE k IN (SELECT k FROM small) AND id BETWEEN 2 AND 1e3;
 SELECT id FROM many_index WHERE k = printf('%08x', 59*2654435761 % 4294967296);
@@ -37,5 +41,5 @@ INSERT INTO log_index VALUES (1, 'a', 2, 'b');
 CREATE VIRTUAL TABLE i USING bloom_index(log, nothing);
 -- error
 CREATE VIRTUAL TABLE i USING bloom_index(log, n, probes = 99);
-CREATE VIRTUAL TABLE i USING bloom_index(log, "trace", n, message LIKE);
+CREATE VIRTUAL TABLE i USING bloom_index(log, "trace", n, message LIKE REGEXP);
 PRAGMA integrity_check;

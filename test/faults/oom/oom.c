@@ -28,6 +28,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* regexp(), linked with the program. */
+#define SQLITE_CORE 1
+#include "../../index/regexp.c"
+
 #include "../../lib/failing_memory.h"
 #include "../../lib/test.h"
 
@@ -557,6 +561,7 @@ int main(int num_args, char **args){
     load_in_turn("sqlite3_bloom_init()", init_failing, FAIL_ONCE);
     load_in_turn("sqlite3_bloom_init()", init_failing, FAIL_FROM);
   }
+  must(sqlite3_auto_extension((void (*)(void))sqlite3_regexp_init), "sqlite3_auto_extension()");
   for(i=0; i<3; i++){
     sqlite3 *template = make_template(encodings[i]);
     if( is_long_run || i==1 ) num_statements = for_each_statement(&statements, fail_once, template);
