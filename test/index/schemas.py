@@ -10,6 +10,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
 from hostile import xxh64  # noqa: E402
+import cases  # noqa: E402
 
 
 
@@ -433,6 +434,143 @@ def triggers_are_plain(files):
     sql = " ".join(row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'"))
     assert "ON CONFLICT" not in sql, sql
     assert "OR IGNORE" not in sql, sql
+
+
+# -- Rows on their way ---------------------------------------------------------------------------------
+
+@test
+def a_temp_trigger_reads_before_the_row_is_noted(files):
+    """It fires before ours, and SQLite chose the row's id, at or below what is covered."""
+    db = make(files.connect())
+    execute(db, "DELETE FROM log WHERE id > 2000", "CREATE TEMP TABLE seen(id)",
+            "CREATE TEMP TRIGGER t AFTER INSERT ON log BEGIN INSERT INTO seen SELECT i.id FROM log_index i WHERE i.k = new.k; END")
+    for id in range(2001, 2010):
+        db.execute("INSERT INTO log(k, n) VALUES ('late' || ?, 5)", (id,))
+        expect(db.execute("SELECT id FROM seen").fetchall()[-1:], [(id,)])
+    # Behind the last id SQLite draws one at random.
+    db.execute("INSERT INTO log(id, k) VALUES (9223372036854775807, 'last')")
+    command(db, "merge")
+    execute(db, "DELETE FROM seen", "INSERT INTO log(k) VALUES ('drawn')")
+    expect(one(db, "SELECT count(*) FROM seen"), 1)
+
+
+def it_ends(files, order):
+    """What is inserted while it is read does not come again, where our triggers are gone."""
+    db = make(files.connect())
+    for name in "before_insert", "after_insert", "before_move", "before_update", "after_update":
+        db.execute("DROP TRIGGER log_index_" + name)
+    cases.stop_after(db, 5000, 10000)
+    before = one(db, "SELECT count(*) FROM log")
+    db.execute("INSERT INTO log(k, n) SELECT k, n + 1 FROM log_index %s" % order)
+    expect(one(db, "SELECT count(*) FROM log"), 2 * before)
+    if "n" in order:
+        return
+    db.execute("INSERT INTO log(id, k) SELECT id - 100000, k FROM log_index ORDER BY id DESC")
+    expect(one(db, "SELECT count(*) FROM log"), 4 * before)
+
+
+for order in "", "ORDER BY id", "ORDER BY id DESC", "WHERE k >= 'key'":
+    case(it_ends, order or "as it comes", order)
+
+
+@test
+def an_older_trigger_deletes_the_last_rows(files):
+    """After ours said nothing of a row behind them, and the row gets another id then."""
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT)",
+            "CREATE TRIGGER older BEFORE INSERT ON log BEGIN DELETE FROM log WHERE id > 1000; END")
+    execute(db, "INSERT INTO log(k) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000) SELECT 'key' || i FROM c")
+    execute(db, "DROP TRIGGER older", "INSERT OR IGNORE INTO log(id, k) WITH RECURSIVE c(i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM c WHERE i < 3000) SELECT i, 'key' || i FROM c",
+            "CREATE TRIGGER older BEFORE INSERT ON log BEGIN DELETE FROM log WHERE id > 1000; END",
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n)")
+    command(db, "merge")
+    for sql in "INSERT INTO log(k) VALUES ('late')", "INSERT INTO log(id, k) VALUES (NULL, 'late')", "INSERT INTO log(id, k) VALUES (random() % 500 + 2000, 'late')", \
+               "INSERT INTO log(id, k) VALUES (abs(random() % 900) + 1, 'late') ON CONFLICT DO UPDATE SET k = 'late'":
+        db.execute(sql)
+        assert same(db, "k = 'late'") > 0, sql
+
+
+@test
+def random_ids(files):
+    """SQLite evaluates the expression once more for the row than for BEFORE INSERT."""
+    db = make(files.connect())
+    for i in range(300):
+        db.execute("INSERT OR REPLACE INTO log(id, k) VALUES (abs(random() %% 2500) + 1, 'random%d')" % i)
+        expect(same(db, "k = 'random%d'" % i), 1)
+    command(db, "integrity-check")
+
+
+@test
+def the_smallest_id_as_a_real(files):
+    db = make(files.connect())
+    db.execute("INSERT INTO log(id, k) VALUES (-9223372036854775808, 'first')")
+    for condition in "id = -9223372036854775808.0", "id = -9223372036854775808.0 AND k = 'first'", "id IN (-9223372036854775808.0, 5)", "id <= -9223372036854775808.0", "rowid = '77'", \
+                     "rowid = '77.0'", "id = 'x'", "id > '2990'", "id IS '5'":
+        same(db, condition)
+
+
+# -- Values of every kind against columns of every kind ----------------------------------------------------
+
+OPERATORS = ["=", "IS", "<", "<=", ">", ">="]
+SIDES = ["INTEGER", "REAL", "NUMERIC", "TEXT", "", "BLOB", "TEXT COLLATE NOCASE", "COLLATE RTRIM"]
+VALUES = ["NULL", "5", "-5", "5.5", "9e18", "'5'", "'5.0'", "'05'", "' 5'", "'9'", "'10'", "'!'", "'abc'", "'ABC'", "'abc '", "''", "x'35'", "x''", "x'616263'", "'9e-5'", "1e999"]
+
+
+def every_pass(files, affinity):
+    """Each rule of what may be passed: columns, literals, parameters, what comes through another column, lists, ranges of LIKE."""
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, c %s)" % affinity, "CREATE INDEX log_c ON log(c)", "CREATE TABLE u(n INTEGER PRIMARY KEY)")
+    for side in SIDES:
+        db.execute("ALTER TABLE u ADD COLUMN \"%s\" %s" % (side, side))
+    for value in VALUES:
+        db.execute("INSERT INTO log(k, c) VALUES ('x', %s)" % value)
+        db.execute("INSERT INTO u(%s) VALUES (%s)" % (", ".join('"%s"' % side for side in SIDES), ", ".join([value] * len(SIDES))))
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+    command(db, "merge")
+
+    def both(sql, *args):
+        wanted, found = (sorted(db.execute(sql.replace("{t}", t), args).fetchall(), key=repr) for t in ("log", "log_index"))
+        expect(found, wanted, "%s %r" % (sql, args))
+    bound = [one(db, "SELECT " + value) for value in VALUES if "1e999" not in value]
+    for operator in OPERATORS:
+        for value in VALUES:
+            both("SELECT i.id FROM {t} i WHERE i.c %s %s" % (operator, value))
+            both("SELECT i.id FROM {t} i WHERE i.c %s CAST(%s AS TEXT)" % (operator, value))
+            both("SELECT i.id FROM {t} i WHERE i.c %s %s COLLATE NOCASE" % (operator, value))
+        for value in bound:
+            both("SELECT i.id FROM {t} i WHERE i.c %s ?" % operator, value)
+            both("SELECT i.id FROM {t} i WHERE i.c %s +? COLLATE RTRIM" % operator, value)
+            for side in SIDES:
+                both("SELECT i.id, u.n FROM u CROSS JOIN {t} i WHERE u.\"%s\" = ?1 AND i.c %s u.\"%s\"" % (side, operator, side), value)
+        for side in SIDES:
+            both("SELECT i.id, u.n FROM u CROSS JOIN {t} i WHERE i.c %s u.\"%s\"" % (operator, side))
+            both("SELECT i.id, u.n FROM u LEFT JOIN {t} i ON i.c %s u.\"%s\"" % (operator, side))
+    for side in SIDES:
+        both("SELECT i.id FROM {t} i WHERE i.c IN (SELECT \"%s\" FROM u)" % side)
+        both("SELECT i.id FROM {t} i WHERE i.c IN (SELECT \"%s\" FROM u WHERE n > 5) AND i.id IN (SELECT n FROM u)" % side)
+    both("SELECT i.id FROM {t} i WHERE i.c IN (%s)" % ", ".join(VALUES))
+    both("SELECT i.id FROM {t} i WHERE i.c IN (5, 5.5, 9)")
+    for pattern in "a%", "ABC%", "5%", "!%", "abc", "%b%":
+        both("SELECT i.id FROM {t} i WHERE i.c LIKE '%s'" % pattern)
+        both("SELECT i.id FROM {t} i WHERE i.c LIKE '%s' ESCAPE '\\'" % pattern)
+        both("SELECT i.id FROM {t} i WHERE i.c GLOB '%s'" % pattern.replace("%", "*"))
+        both("SELECT i.id FROM {t} i WHERE i.c LIKE ?", pattern)
+    for edge in ("abc", "abd"), ("5", "6"), ("ABC", "abd"), ("abc", "abz"), ("", "!"):
+        both("SELECT i.id FROM {t} i WHERE i.c >= '%s' AND i.c < '%s'" % edge)
+        both("SELECT i.id FROM {t} i WHERE i.c >= ? AND i.c < ?", *edge)
+    for order in "c", "c DESC", "c, id DESC", "c COLLATE NOCASE", "c LIMIT 5", "c DESC LIMIT 5 OFFSET 3":
+        # Rows that an order has as one may come in any: their values are compared, and how they follow.
+        sql = "SELECT c FROM {t} ORDER BY " + order
+        if "COLLATE" not in order and affinity in ("INTEGER", "REAL", "NUMERIC", "TEXT", "", "BLOB"):
+            expect(*[[str(row[0]).strip("0.") for row in db.execute(sql.replace("{t}", t))] for t in ("log_index", "log")], sql)
+    for sql in "SELECT count(*) FROM (SELECT 1 FROM {t} WHERE c > '' LIMIT 4)", "SELECT count(*) FROM (SELECT 1 FROM {t} WHERE (c, id) > ('5', 3) ORDER BY c LIMIT 4)", \
+               "SELECT id FROM {t} WHERE c IS NULL LIMIT 3", "SELECT count(*) FROM {t} WHERE c IS NOT NULL", "SELECT id FROM {t} GROUP BY id ORDER BY c LIMIT 2", \
+               "SELECT 1 FROM {t} LIMIT 2 OFFSET 2", "SELECT count(*) FROM (SELECT c FROM {t} UNION ALL SELECT c FROM {t} ORDER BY c LIMIT 30 OFFSET 15)":
+        both(sql)
+
+
+for affinity in SIDES:
+    case(every_pass, affinity or "none", affinity)
 
 
 if __name__ == "__main__":
