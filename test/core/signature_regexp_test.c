@@ -139,6 +139,7 @@ TEST(escapes){
   REQUIRES("abc\\x{e9}def\\b{wb}ghi\\N{DIGIT ONE}jkl\\o{101}mno", "abc;def;ghi;jkl;mno");
   REQUIRES("abc\\123456def\\0ghi", "abc;def;ghi");
   REQUIRES("abc\\ndef\\tghi", "abc;def;ghi");
+  REQUIRES("abc\\\tdef", "abc;def");
   REQUIRES("abc\\p{L}{0}def", "abc;def");
   GIVES_UP("abc\\Qdef");
   GIVES_UP("abc\\Qdef\\E");
@@ -152,6 +153,7 @@ TEST(escapes){
   GIVES_UP("abc\\d{2");
   GIVES_UP("abc\\d{a|b}");
   GIVES_UP("(abc\\d{a)b}");
+  GIVES_UP("abc\\d{a)b}");
   GIVES_UP("abc\\d{a(b}");
   GIVES_UP("abc\\d{a[b}");
   GIVES_UP("abc\\d{a\\}b");
@@ -212,6 +214,9 @@ TEST(groups){
   GIVES_UP("(?x)abc");
   GIVES_UP("(?i:abc)");
   GIVES_UP("(?^:abc)");
+  GIVES_UP("(?^)abc");
+  GIVES_UP("(?n)abc");
+  GIVES_UP("(?mbcde");
   GIVES_UP("(?mx)abc");
   GIVES_UP("(*UTF)abc");
   GIVES_UP("(?#comment)abc");
