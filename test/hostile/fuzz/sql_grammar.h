@@ -109,7 +109,7 @@ static const rule grammar[] = {
     "{plain}({Expression})", "CAST({Expression} AS {type})", "({Expression} {operator} {Expression})",
     "CASE WHEN {Expression} THEN {Expression} ELSE {Expression} END", "{plain2}({Expression}, {Expression})",
     "{name}({arguments})", "bloom_version()", "bloom_may_contain({Filter}, {Expression}{keys})",
-    "bloom_may_contain((SELECT bloom_filter({arguments}) FROM {Source}), {arguments})"}},
+    "bloom_may_contain((SELECT bloom_filter({arguments}) FROM {Source}), {arguments})", "(SELECT count(value) FROM bloom_index_list({Expression}))"}},
 
   /* -- Filters that {9:key} was put into, if it is not NULL.  Made is never NULL, for bloom_merge() is NULL
   ** where a filter is.  So no handle, which compound and sorted subqueries turn into NULL. */
