@@ -72,6 +72,7 @@ class World:
         self.names_all = r.random() < 0.3  # INSERTs leave no column to its DEFAULT
         self.is_strict = r.random() < 0.15 and sqlite3.sqlite_version_info >= (3, 37)
         self.is_shared = r.random() < 0.1
+        self.meddles = r.random() < 0.15
         self.journal_mode = r.choice(["WAL", "WAL", "DELETE", "MEMORY", "TRUNCATE"])
         # Who writes needs no bloom: but a trigger of the user's that calls it does, so those worlds have it everywhere.
         self.has_bloom = [True] + [r.random() < 0.6 for _ in range(r.choice([0, 0, 1, 1, 2]))]
@@ -87,7 +88,7 @@ class World:
             path, options["uri"] = "file:%s?cache=shared" % self.path, True
         db = connect(path, self.options.load if self.has_bloom[i] else None, **options)
         for pragma in ("synchronous = OFF", "journal_mode = " + self.journal_mode, "recursive_triggers = %d" % r.randint(0, 1),
-                       "foreign_keys = %d" % (r.random() < 0.8), "trusted_schema = %d" % (r.random() < 0.8),
+                       "foreign_keys = %d" % (r.random() < 0.8), "trusted_schema = %d" % (self.meddles or r.random() < 0.8),
                        "cache_size = %d" % r.choice([5, -2000])):
             try:
                 db.execute("PRAGMA " + pragma)
@@ -95,9 +96,7 @@ class World:
                 if "locked" not in str(error):
                     raise
         db.text_factory = lambda text: text.decode(errors="surrogateescape")
-        db.create_function("meddle", 1, lambda value: self.meddle(i, value, [self.merge, self.check, self.insert, self.update]))
-        # SQLite itself does not stand writes to the table from a function in the middle of a row.
-        db.create_function("peek", 1, lambda value: self.meddle(i, value, [self.merge, self.check]))
+        db.create_function("meddle", 1, lambda value: self.meddle(i, value))
         return db
 
     def note(self, text):
@@ -131,8 +130,7 @@ class World:
             is_command = sql.startswith("CREATE VIRTUAL") or re.match(r"INSERT INTO (\"(?:[^\"]|\"\")+\")\(\1\)", sql)
             # Where reading the schema is interrupted, or meets a lock, SQLite itself may say so of tables that are there.
             is_locked_schema = re.sub("^no such table: (main[.])?", "", text) in [*self.names.values(), *self.filters, "other", "log"]
-            # So may a statement within another one that is interrupted, of a file that is sound: the end of a world looks.
-            is_stale_trigger = self.has_temp_triggers and re.search("no such (column|table): |has no column named|^database disk image is malformed$", text)
+            is_stale_trigger = self.has_temp_triggers and re.search("no such (column|table): |has no column named", text)
             if EXPECTED.search(text) or is_locked_schema or is_stale_trigger or (REFUSED.search(text) and (is_command or self.has_commands_in_triggers)):
                 self.error = text
                 return None
@@ -187,8 +185,8 @@ class World:
         if r.random() < 0.2 and not self.is_strict:
             parts.append("{g} AS (coalesce({a}, 1) || 'g')" + r.choice(["", " STORED"]))
             columns["g"] = "generated"
-        if r.random() < 0.2:
-            parts.append("CHECK ({b} IS NOT 'no check')")
+        if r.random() < 0.2 or self.meddles:  # a CHECK runs between BEFORE triggers and the row's write
+            parts.append("CHECK (%s IS NOT 'no check')" % ("meddle({b})" if self.meddles else "{b}"))
         if key == "pair":
             parts.append("PRIMARY KEY({a}, {k})")
         options = [each for each, wanted in (("WITHOUT ROWID", key in ("without", "pair")), ("STRICT", self.is_strict)) if wanted]
@@ -339,7 +337,7 @@ class World:
         names = ", ".join(self.name(table, part) for part in parts)
         num_rows = r.choice([1, 1, 1, 3])
         args = [r.choice([None, r.randint(1, 20), 2**63 - 1]) if part == "id" else self.value() for _ in range(num_rows) for part in parts]
-        wrap = "peek(?)" if self.has_bloom[i] and r.random() < 0.05 and not self.depth else "?"
+        wrap = "meddle(?)" if self.has_bloom[i] and r.random() < 0.05 and not self.depth else "?"
         sql = "%s INTO %s(%s) VALUES %s" % (verb, self.table(table), names, ", ".join(
             ["(%s)" % ", ".join([wrap] + ["?"] * (len(parts) - 1))] * num_rows))
         if r.random() < 0.03 and not self.names_all:
@@ -378,7 +376,7 @@ class World:
             column, other = self.name(table, part), self.name(table, r.choice(self.parts(table)))
             value, more = r.choice([("?", [self.value()]), ("?", [self.value()]), (other, []), ("upper(%s)" % column, []), (column + " || ' '", []),
                                     (column + " + 1", []), ("NULL", []), ("CAST(%s AS TEXT)" % column, []),
-                                    ("peek(%s)" % column if self.has_bloom[i] and not self.depth and r.random() < 0.3 else "?", [])])
+                                    ("meddle(%s)" % column if self.has_bloom[i] and not self.depth and r.random() < 0.3 else "?", [])])
             if value == "?" and not more:
                 more = [self.value()]
             sets.append("%s = %s" % (column, value))
@@ -429,13 +427,13 @@ class World:
         else:
             self.do(i, sql)
 
-    def meddle(self, i, value, steps):
-        """Called within statements: does what an application's function may do, on the connection that runs it."""
+    def meddle(self, i, value):
+        """Called within statements: looks and merges. A function that writes to the tables is nothing that SQLite stands."""
         if self.depth >= 2 or self.lost:
             return value
         self.depth += 1
         try:
-            self.random.choice(steps)(i)
+            self.random.choice([self.merge, self.check])(i)
         except Lost as error:
             self.lost = error
         finally:
@@ -551,7 +549,8 @@ class World:
         else:
             self.do(i, "ALTER TABLE other ADD COLUMN c%d" % len(self.log))
         for _ in range(r.randint(0, 2)):
-            r.choice([self.insert, self.update, self.merge])(i)
+            if self.connections[i].in_transaction:  # else the names are the old ones again
+                r.choice([self.insert, self.update, self.merge])(i)
         while self.connections[i].in_transaction:
             if r.random() < 0.4 or self.do(i, "COMMIT") is None:
                 self.do(i, "ROLLBACK")
