@@ -170,7 +170,7 @@ void index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value 
     bloom_pieces_begin(&pieces, text, (size_t)(end - text));
     while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ) bloom_weights_add(weights, block, hashes, num_hashes);
     text = key->is_regexp && text<end ? memchr(text, 0, (size_t)(end - text)) : NULL;
-  }while( text++ );
+  }while( text && text++ );
 }
 
 /* -- Patterns ---------------------------------------------------------------------------- */
