@@ -91,6 +91,10 @@ dist: ## Make the packages, build/dist: npm, Python, Debian, sqlpkg, archives
 wasm: ## Make SQLite with bloom for web pages, and a page that shows it: build/playground
 	$(Q)sh examples/playground/wasm/build.sh && sh examples/playground/build.sh
 
+.PHONY: static-host
+static-host: $(EXTENSION) ## Make a page that searches a big log on a static host: build/static_host
+	$(Q)sh examples/static_host/build.sh
+
 # Tests and benchmarks; a package of the sources has none.
 -include test/test.mk
 

@@ -32,16 +32,12 @@ version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
   echo '#ifndef _GNU_SOURCE'
   echo '# define _GNU_SOURCE'
   echo '#endif'
-  # Only the entry point may be seen from outside, whatever the compiler's flags.
-  # But what other headers declare is not ours to hide: SQLite could not be linked.
-  echo '#if defined(__GNUC__) && !defined(_WIN32)'
-  echo '# define BLOOM_HIDE   _Pragma("GCC visibility push(hidden)")'
-  echo '# define BLOOM_UNHIDE _Pragma("GCC visibility pop")'
+  # Only the entry point may be seen from outside, also by a program that it is linked with.
+  echo '#if defined(__GNUC__)'
+  echo '# define BLOOM_PRIVATE static __attribute__((unused))'
   echo '#else'
-  echo '# define BLOOM_HIDE'
-  echo '# define BLOOM_UNHIDE'
+  echo '# define BLOOM_PRIVATE static'
   echo '#endif'
-  echo 'BLOOM_HIDE'
   copyright=$(sed -n 's/^ \* *Copyright/Copyright/p' "$xxhash" | sed -n 1p)
   awk -v xxhash="$xxhash" -v copyright="$copyright" '
     function normalize(path) {
@@ -73,12 +69,20 @@ version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
     function include_xxhash() {
       if (xxhash in seen) return
       seen[xxhash] = 1
-      print "BLOOM_UNHIDE"
       printf "\n/* ---- xxhash.h of xxHash, without its comments: %s; BSD 2-Clause License, see LICENSE.xxHash ---- */\n", copyright
       code_of(xxhash)
-      print "\nBLOOM_HIDE"
     }
-    function include(line) { print "BLOOM_UNHIDE"; print line; print "BLOOM_HIDE" }
+    # Gives a declaration or definition of file scope internal linkage.
+    function private(line) {
+      if (line ~ /^SQLITE_EXTENSION_INIT3/) return "static const sqlite3_api_routines *sqlite3_api;"
+      if (line ~ /^SQLITE_EXTENSION_INIT1/) return ""
+      if (line ~ /^(static|typedef|return|else|int sqlite3_bloom_init)/) return line
+      if (line ~ /^extern (const )?[a-z]/ && line !~ /^extern "C"/) return "BLOOM_PRIVATE " substr(line, 8)
+      if (line ~ /^[a-z][a-z0-9_ ]*[ *]+[a-z0-9_]+\(/ || line ~ /^(const )?[a-z0-9_]+ [a-z *]*bloom_[a-z0-9_]+(\[[^]]*\])? *[=;]/) {
+        return "BLOOM_PRIVATE " line
+      }
+      return line
+    }
     function inline(path,   line, folder, name) {
       if (path in seen) return
       seen[path] = 1
@@ -90,14 +94,12 @@ version=$(sed -n 's/^#define BLOOM_VERSION "\(.*\)"$/\1/p' bloom.h)
           name = line
           sub(/^#include "/, "", name)
           sub(/".*/, "", name)
-          if (normalize(folder name) == "bloom.h") include("#include \"bloom.h\"")
+          if (normalize(folder name) == "bloom.h") print "#include \"bloom.h\""
           else inline(normalize(folder name))
         } else if (line ~ /^#include <xxhash\.h>/) {
           include_xxhash()
-        } else if (line ~ /^# *include </) {
-          include(line)
         } else {
-          print line
+          print private(line)
         }
       }
       if (status < 0) { printf "amalgamate: no file %s\n", path > "/dev/stderr"; exit 1 }

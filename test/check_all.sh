@@ -25,6 +25,7 @@ case $commit in *-dirty) rm -f "$passed_before" ;; esac # who knows what has cha
 touch "$passed_before"
 
 playground() { make wasm && sh examples/playground/test.sh; }
+static_host() { sh test/lib/install_packages.sh build test wasm && make static-host && sh examples/static_host/test.sh; }
 
 model_of_3_54_1() {
   sh test/lib/build_sqlite.sh 3.54.1 &&
@@ -78,6 +79,7 @@ long 'packages: npm, Python, Debian, sqlpkg, archives'    sh test/platforms/pack
 long 'packages, made and used on a bare Debian 12'       sh test/platforms/packages/bare.sh
 long 'clients: one scenario in all of them'                sh examples/clients/test.sh
 long 'the playground, in Node and Chromium'                playground
+long 'a log on a static host, in Chromium'               static_host
 long 'a cluster of dqlite, its nodes killed'              sh examples/dqlite/test.sh
 long 'Node: better-sqlite3'                               sh examples/node/test.sh
 long 'recipes: Django, SQLAlchemy, sqlite-utils, better-sqlite3' sh examples/recipes/test.sh

@@ -46,6 +46,10 @@ cluster: $(EXTENSION) ## A cluster (dqlite) whose nodes are killed again and aga
 playground-test: ## Try what `make wasm` made, under Node and in headless Chromium
 	$(Q)sh examples/playground/test.sh
 
+.PHONY: static-host-test
+static-host-test: ## Try what `make static-host` made, in headless Chromium
+	$(Q)sh examples/static_host/test.sh
+
 MUTATION_ARGS ?=
 
 .PHONY: mutation

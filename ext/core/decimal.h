@@ -20,7 +20,7 @@
 #define BLOOM_DECIMAL_MAX_BYTES 24
 
 /* "000\0" "001\0" ... "999\0": 4 KB, which stay in the L1 cache while they are used. */
-extern const char bloom_digit_triples[];
+extern const char bloom_digit_triples[4001];
 
 /* The integer part, below 1000, of a fixed-point number as text of three digits, the
 ** first in the lowest byte. */

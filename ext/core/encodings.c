@@ -8,14 +8,14 @@
 #include "parquet/parquet.h"
 
 /* LevelDB's comes last: it has no magic bytes and accepts any.  All others have some. */
-const bloom_encoding *const bloom_encodings[] = {
+const bloom_encoding *const bloom_encodings[4] = {
   &bloom_encoding_bloomfile,
   &bloom_encoding_parquet,
   &bloom_encoding_leveldb,
   NULL
 };
 
-const bloom_encoding *const bloom_written_encodings[] = {&bloom_encoding_parquet, &bloom_encoding_leveldb, NULL};
+const bloom_encoding *const bloom_written_encodings[3] = {&bloom_encoding_parquet, &bloom_encoding_leveldb, NULL};
 
 const bloom_encoding *const bloom_default_encoding = &bloom_encoding_leveldb;
 

@@ -8,10 +8,10 @@
 
 /* Every encoding, in the order in which each tries to read bytes as its own; the last
 ** accepts any bytes.  NULL ends the list. */
-extern const bloom_encoding *const bloom_encodings[];
+extern const bloom_encoding *const bloom_encodings[4];
 
 /* Those of them that have a writer. */
-extern const bloom_encoding *const bloom_written_encodings[];
+extern const bloom_encoding *const bloom_written_encodings[3];
 
 /* The encoding of a filter for which no other was named: LevelDB's. */
 extern const bloom_encoding *const bloom_default_encoding;

@@ -13,7 +13,7 @@ class Changes:
     def steps(self):
         run = self.run
         return [self.insert] * 6 + [self.update] * 6 + [self.delete] * 3 + [self.bulk] * 2 + [self.transaction] * 6 + [self.command] * 8 \
-            + [self.user_trigger] * 2 + [self.drop_trigger] * 2 + [self.rename] + [self.migrate] + [self.schema] + [self.parents] * 2 \
+            + [self.user_trigger] * 2 + [self.drop_trigger] * 2 + [self.rename] + [self.migrate] + [self.alter] * 2 + [self.held] + [self.schema] + [self.parents] * 2 \
             + [self.like] + [self.reopen] + [self.fill_disk] + [run.check] * 10 + [run.integrity]
 
     def name(self, base):
@@ -254,6 +254,58 @@ class Changes:
                     run.indexes[name] = run.indexes.pop(old)
         self.undo_or_keep(i, change)
         run.interrupts = interrupts
+
+    def alter(self, i):
+        """A column comes, or gets another name."""
+        run, r = self.run, self.run.random
+        if any(db.in_transaction for db in run.connections):
+            return
+        interrupts, run.interrupts = run.interrupts, 0  # what says that it was interrupted may be done
+        source = run.named(run.source)
+        if r.random() < 0.4 and len(run.columns) < 8:
+            name = self.name("c")
+            if run.do(i, "ALTER TABLE %s ADD COLUMN %s TEXT DEFAULT 'added'" % (source, name)) is not None:
+                run.columns.append(name)
+                run.written.append(name)
+                run.types[name] = "TEXT"
+        elif sqlite3.sqlite_version_info >= (3, 25):
+            old, name = r.choice(run.columns), self.name("c")
+            if run.do(i, "ALTER TABLE %s RENAME COLUMN %s TO %s" % (source, quoted(old), name)) is not None:
+                run.columns = [name if each == old else each for each in run.columns]
+                run.written = [name if each == old else each for each in run.written]
+                run.types[name] = run.types.pop(old)
+                run.indexes = {index: [(name if each == old else each, is_like) for each, is_like in indexed] for index, indexed in run.indexes.items()}
+                run.has_rowid = "rowid" not in run.columns
+        rows = run.do(0, "SELECT sql FROM %s.sqlite_master WHERE type = 'table' AND name = ?" % run.schema, [run.source])
+        if rows:
+            sql = rows[0][0].decode()
+            run.definition = sql[sql.index("("):]
+        run.interrupts = interrupts
+        run.note_columns()
+
+    def held(self, i):
+        """A join in the middle of its rows, while the schema changes under it: never fewer rows."""
+        run, r = self.run, self.run.random
+        if i == len(run.connections) - 1 and i > 0 or not run.indexes or any(db.in_transaction for db in run.connections):
+            return
+        index, column = r.choice(sorted(run.indexes)), quoted(r.choice(run.columns))
+        sql = "SELECT o.n, typeof(t.%s) FROM o CROSS JOIN {t} AS t ON t.%s = o.%s" % (column, column, r.choice(["x", "y", "z", "w"]))
+        wanted, error = run.ask(i, sql.replace("{t}", run.named(run.source)), [])
+        if error or not wanted or run.ask(i, "SELECT 1 FROM %s" % run.named(index), [])[1]:
+            return
+        rows = run.connections[i].execute(sql.replace("{t}", run.named(index)))
+        found = [rows.fetchone()]
+        self.alter(i)
+        try:
+            found += rows.fetchall()
+        except sqlite3.Error as failure:
+            if "schema" not in str(failure) and "no such column" not in str(failure):
+                raise
+            return
+        finally:
+            rows.close()
+        if sorted(found, key=repr) != sorted(wanted, key=repr):
+            raise AssertionError("%s: %d rows of %d" % (sql, len(found), len(wanted)))
 
     def migrate(self, i):
         """The twelve steps of sqlite.org/lang_altertable.html, with our triggers put back or not."""

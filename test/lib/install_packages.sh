@@ -45,7 +45,7 @@ dist  xxhash             libxxhash-dev            -                       -     
 dist  sqlite_shell       sqlite3                  -                       -                   -                 -
 dist  npm                npm                      npm                     npm                 npm               node
 dist  wheel_builder      python3-build,python3-setuptools,python3-wheel python3-build,python3-setuptools,python3-wheel py3-build,py3-setuptools,py3-wheel python-build,python-setuptools,python-wheel -
-dist  debian_packager    dpkg-dev,debhelper,fakeroot - - - -
+dist  debian_packager    build-essential,debhelper,fakeroot - - - -
 check debootstrap?       debootstrap              -                       -                   -                 -
 check packages_tested?   qemu-user,wine64,musl-tools,python3-venv,lintian,man-db,unzip - - - -
 perl  dbd_sqlite?        libdbd-sqlite3-perl      perl-DBD-SQLite         perl-dbd-sqlite     perl-dbd-sqlite   -
@@ -154,7 +154,8 @@ probe() {
   compilers)      links_for x86_64-linux-gnu-gcc && links_for aarch64-linux-gnu-gcc && links_for x86_64-w64-mingw32-gcc ;;
   # build.__main__: the folder build of a checkout passes for a module build.
   wheel_builder)  /usr/bin/python3 -c 'import build.__main__, setuptools, wheel' ;;
-  debian_packager) have dpkg-buildpackage && have dh && have fakeroot ;;
+  # dpkg-buildpackage asks for the package build-essential by name.
+  debian_packager) dpkg -s build-essential && have dpkg-buildpackage && have dh && have fakeroot ;;
   packages_tested) have qemu-aarch64 && /usr/lib/wine/wine64 --version && links_for musl-gcc &&
                     /usr/bin/python3 -c 'import ensurepip' && have lintian && have man && have unzip ;;
   debootstrap)    have debootstrap ;;

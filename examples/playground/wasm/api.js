@@ -41,8 +41,8 @@ function bytesAt(address, numBytes) {
 }
 
 class Database {
-  constructor() {
-    this.handle = _database_open();
+  constructor(handle) {
+    this.handle = handle;
     if (this.handle === 0) throw new Error("out of memory");
   }
 
@@ -166,4 +166,4 @@ function valueOf(statement, column) {
   }
 }
 
-Module["open"] = () => new Database();
+Module["open"] = () => new Database(_database_open());

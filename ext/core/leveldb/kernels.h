@@ -91,7 +91,7 @@ extern const bloom_leveldb_kernels bloom_leveldb_kernels_neon;
 #endif
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
-extern const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[];
+extern const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[2*BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 2];
 
 /* The fastest row that is supported. */
 const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void);

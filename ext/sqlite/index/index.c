@@ -26,10 +26,10 @@ static const char *const index_tables[INDEX_NUM_TABLES] = {"config", "layout", "
 
 static void index_free(bloom_index *index){
   if( index==NULL ) return;
-  index_statements_free(index);
-  index_accesses_free(index);
-  index_config_free(&index->config);
-  index_columns_free(&index->columns);
+  bloom_index_statements_free(index);
+  bloom_index_accesses_free(index);
+  bloom_index_config_free(&index->config);
+  bloom_index_columns_free(&index->columns);
   sqlite3_free(index->schema);
   sqlite3_free(index->name);
   sqlite3_free(index->source_name);
@@ -63,14 +63,14 @@ static int index_check_collations(bloom_index *index){
     sqlite3_finalize(probe);
   }
   if( rc!=SQLITE_ERROR ) return rc;
-  index_columns_free(&index->columns);
+  bloom_index_columns_free(&index->columns);
   index->damage = "cannot be used: a column of the table has a collation that this connection does not have";
   return SQLITE_OK;
 }
 
 /* SQLite makes an authorizer's refusal, too, SQLITE_ERROR. */
 static int index_declare(bloom_index *index, char **error){
-  char *declaration = index_columns_declaration(index);
+  char *declaration = bloom_index_columns_declaration(index);
   int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
   sqlite3_free(declaration);
   if( rc==SQLITE_ERROR ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
@@ -87,7 +87,7 @@ static char *index_table_name(const bloom_index *index, int i){
   return sqlite3_mprintf("%s_blocks_%d", index->name, i - INDEX_NUM_TABLES + 1);
 }
 
-/* Makes the tables; what is in them, index_reset() writes.  *num_made counts those that are ours. */
+/* Makes the tables; what is in them, bloom_index_reset() writes.  *num_made counts those that are ours. */
 static int index_create_tables(bloom_index *index, int *num_made){
   /* An id is noted once.  No PRIMARY KEY, which would take it into changesets; an index of its own would
   ** keep the old name when the table is renamed. */
@@ -140,7 +140,7 @@ static int index_drop_tables(bloom_index *index, int num_tables){
 static int index_drop(bloom_index *index){
   int rc = index_drop_tables(index, INDEX_NUM_TABLES + index->num_blocks_tables);
   if( rc==SQLITE_OK ) rc = index_drop_named(index, sqlite3_mprintf("%s_canary", index->name), "*(" INDEX_CANARY_COLUMN ")");
-  return rc==SQLITE_OK ? index_triggers_drop(index) : rc;
+  return rc==SQLITE_OK ? bloom_index_triggers_drop(index) : rc;
 }
 
 /* -- Making and opening, as SQLite calls it ------------------------------------------------ */
@@ -149,12 +149,12 @@ static int index_drop(bloom_index *index){
 static int index_make(bloom_index *index, char **error){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
   int num_tables = 0, rc = index_create_tables(index, &num_tables);
-  if( rc==SQLITE_OK ) rc = index_config_write(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_config_write(index);
   if( rc==SQLITE_OK ){
     index->source_name = sqlite3_mprintf("%s", index->config.source);
-    rc = index->source_name ? index_triggers_make(index, index->source_name) : SQLITE_NOMEM;
+    rc = index->source_name ? bloom_index_triggers_make(index, index->source_name) : SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK ) rc = index_reset(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_reset(index);
   if( rc!=SQLITE_OK ){
     if( rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
     /* A table of the user's may have one of the names. */
@@ -191,21 +191,21 @@ static int index_read_source(bloom_index *index, const index_args *args, char **
   if( rc==SQLITE_OK ) index->config.source = sqlite3_mprintf("%s", source.name);
   if( rc==SQLITE_OK && index->config.source==NULL ) rc = SQLITE_NOMEM;
   bloom_source_free(&source);
-  return rc==SQLITE_OK ? index_columns_read(index, index->config.source, &index->columns, error) : rc;
+  return rc==SQLITE_OK ? bloom_index_columns_read(index, index->config.source, &index->columns, error) : rc;
 }
 
 /* args: module, database, table, arguments */
 static int index_create(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
   index_args arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
-  int rc = index ? index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
+  int rc = index ? bloom_index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
   (void)db;
   if( index==NULL ) return rc;
   if( rc==SQLITE_OK ) rc = index_read_source(index, &arguments, error);
-  if( rc==SQLITE_OK ) rc = index_config_set(index, &arguments, error);
+  if( rc==SQLITE_OK ) rc = bloom_index_config_set(index, &arguments, error);
   index->num_blocks_tables = index->config.num_keys;
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
-  index_args_free(&arguments);
+  bloom_index_args_free(&arguments);
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
   if( rc==SQLITE_OK ) rc = index_make(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
@@ -216,16 +216,16 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
 static int index_connect_source(bloom_index *index){
   const char *ignored;
   char *error = NULL;
-  int rc = index_source_doubt(index, &ignored, &error);
+  int rc = bloom_index_source_doubt(index, &ignored, &error);
   if( rc==SQLITE_ERROR ){
     /* An authorizer may have hidden it once. */
     sqlite3_free(error);
     error = NULL;
-    rc = index_source_doubt(index, &ignored, &error);
+    rc = bloom_index_source_doubt(index, &ignored, &error);
   }
   if( rc==SQLITE_ERROR && error ){
     sqlite3_free(error);
-    index_columns_free(&index->columns);
+    bloom_index_columns_free(&index->columns);
     return SQLITE_OK;
   }
   sqlite3_free(error);
@@ -235,11 +235,11 @@ static int index_connect_source(bloom_index *index){
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
   index_args arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
-  int rc = index ? index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
+  int rc = index ? bloom_index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
   if( index==NULL ) return rc;
   index->num_blocks_tables = arguments.num_columns;
-  index_args_free(&arguments);
-  if( rc==SQLITE_OK ) rc = index_config_read(index);
+  bloom_index_args_free(&arguments);
+  if( rc==SQLITE_OK ) rc = bloom_index_config_read(index);
   if( rc==SQLITE_OK && index->damage==NULL ) rc = index_connect_source(index);
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
@@ -254,7 +254,7 @@ static int index_disconnect(sqlite3_vtab *vtab){
 
 static int index_destroy(sqlite3_vtab *vtab){
   bloom_index *index = index_of(vtab);
-  int rc = index_locate_database(index);
+  int rc = bloom_index_locate_database(index);
   if( rc==SQLITE_OK ) rc = index_drop(index);
   if( rc==SQLITE_OK ) index_free(index);
   return rc;
@@ -276,17 +276,17 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   if( index->damage ) rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
   if( rc==SQLITE_OK ) rc = index_name_check(index, new_name, &vtab->zErrMsg);
   memset(&source, 0, sizeof(source));
-  if( rc==SQLITE_OK ) rc = index_locate(index);
-  if( rc==SQLITE_OK ) rc = index_source_check(index, &source, &vtab->zErrMsg);
+  if( rc==SQLITE_OK ) rc = bloom_index_locate(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_source_check(index, &source, &vtab->zErrMsg);
   /* The triggers are made again, since PRAGMA legacy_alter_table would leave them the tables' old names. */
-  if( rc==SQLITE_OK ) rc = index_triggers_drop(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_drop(index);
   for(i=0; i<INDEX_NUM_TABLES + index->config.num_keys && rc==SQLITE_OK; i++) rc = index_rename_table(index, index_table_name(index, i), new_name);
   if( rc==SQLITE_OK && index->config.has_hidden_ids ) rc = index_rename_table(index, sqlite3_mprintf("%s_canary", index->name), new_name);
   index->name = name;
-  if( rc==SQLITE_OK && source.doubt==NULL ) rc = index_triggers_make(index, source.name);
+  if( rc==SQLITE_OK && source.doubt==NULL ) rc = bloom_index_triggers_make(index, source.name);
   if( rc!=SQLITE_OK ) index->name = old_name;
   sqlite3_free(rc==SQLITE_OK ? old_name : name);
-  index_source_free(&source);
+  bloom_index_source_free(&source);
   return rc;
 }
 
@@ -304,12 +304,12 @@ static int index_command(bloom_index *index, sqlite3_value *value){
   const char *command = (const char *)sqlite3_value_text(value);
   char **error = &index->base.zErrMsg;
   if( command==NULL ) return SQLITE_NOMEM;
-  if( sqlite3_stricmp(command, "merge")==0 ) return index_merge(index, INDEX_MERGE_ALL, error);
-  if( index_merge_limit(command)>0 ) return index_merge(index, index_merge_limit(command), error);
-  if( sqlite3_stricmp(command, "rebuild")==0 ) return index_rebuild(index, error);
+  if( sqlite3_stricmp(command, "merge")==0 ) return bloom_index_merge(index, INDEX_MERGE_ALL, error);
+  if( index_merge_limit(command)>0 ) return bloom_index_merge(index, index_merge_limit(command), error);
+  if( sqlite3_stricmp(command, "rebuild")==0 ) return bloom_index_rebuild(index, error);
   if( sqlite3_stricmp(command, "integrity-check")==0 ){
     char *finding = NULL;
-    const int rc = index_check(index, 0, &finding);
+    const int rc = bloom_index_check(index, 0, &finding);
     if( rc!=SQLITE_OK || finding==NULL ) return rc;
     bloom_fail_vtab(error, "%z", finding);
     return SQLITE_CORRUPT_VTAB;
@@ -322,7 +322,7 @@ static int index_command(bloom_index *index, sqlite3_value *value){
 static int index_say_read_only(bloom_index *index){
   const char *doubt;
   char *ignored = NULL;
-  const int rc = index_source_doubt(index, &doubt, &ignored);
+  const int rc = bloom_index_source_doubt(index, &doubt, &ignored);
   sqlite3_free(ignored);
   if( bloom_sql_is_fatal(rc) ) return rc;
   return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is read only: write to table %s", index->name,
@@ -341,7 +341,7 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, 
   for(i=2; i<num_args; i++){
     if( i!=command && sqlite3_value_type(args[i])!=SQLITE_NULL ) is_command = 0;
   }
-  rc = index_locate(index);
+  rc = bloom_index_locate(index);
   if( !is_command ) return rc==SQLITE_OK ? index_say_read_only(index) : rc;
   if( rc==SQLITE_OK ) rc = index_command(index, args[command]);
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && vtab->zErrMsg==NULL ){
@@ -367,11 +367,11 @@ static int index_shadow_name(const char *suffix){
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */
 static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick, char **finding){
   bloom_index *index = index_of(vtab);
-  const int rc = index_locate(index);
+  const int rc = bloom_index_locate(index);
   (void)schema;
   (void)name;
   *finding = NULL;
-  return rc==SQLITE_OK ? index_check(index, is_quick, finding) : rc;
+  return rc==SQLITE_OK ? bloom_index_check(index, is_quick, finding) : rc;
 }
 
 const bloom_module_with_integrity bloom_index_module = {
@@ -379,16 +379,16 @@ const bloom_module_with_integrity bloom_index_module = {
     .iVersion = 4,
     .xCreate = index_create,
     .xConnect = index_connect,
-    .xBestIndex = index_best_index,
+    .xBestIndex = bloom_index_best_index,
     .xDisconnect = index_disconnect,
     .xDestroy = index_destroy,
-    .xOpen = index_open,
-    .xClose = index_close,
-    .xFilter = index_filter,
-    .xNext = index_next,
-    .xEof = index_eof,
-    .xColumn = index_column,
-    .xRowid = index_rowid,
+    .xOpen = bloom_index_open,
+    .xClose = bloom_index_close,
+    .xFilter = bloom_index_filter,
+    .xNext = bloom_index_next,
+    .xEof = bloom_index_eof,
+    .xColumn = bloom_index_column,
+    .xRowid = bloom_index_rowid,
     .xUpdate = index_update,
     .xBegin = index_begin,
     .xRename = index_rename,

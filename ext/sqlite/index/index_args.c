@@ -63,7 +63,7 @@ static int args_read_column(bloom_token name, index_args *args, char **error){
   return args->columns[args->num_columns++] ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int index_args_read(int num_args, const char *const *texts, index_args *args, char **error){
+int bloom_index_args_read(int num_args, const char *const *texts, index_args *args, char **error){
   int i, rc = SQLITE_OK;
   memset(args, 0, sizeof(*args));
   for(i=0; i<num_args && rc==SQLITE_OK; i++){
@@ -85,7 +85,7 @@ int index_args_read(int num_args, const char *const *texts, index_args *args, ch
   return rc;
 }
 
-void index_args_free(index_args *args){
+void bloom_index_args_free(index_args *args){
   int i;
   for(i=0; i<args->num_columns; i++) sqlite3_free(args->columns[i]);
   sqlite3_free(args->source);

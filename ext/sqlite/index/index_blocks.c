@@ -35,17 +35,17 @@ static sqlite3_int64 chapter_row(const bloom_index *index, int key, uint64_t cha
   return CHAPTER_ROW + (sqlite3_int64)(chapter * (INDEX_CHAPTER_ENDS + CHAPTER_UNITS * index_num_bands(index, key)));
 }
 
-sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t block){
+sqlite3_int64 bloom_index_row_of_ends(const bloom_index *index, int key, uint64_t block){
   const uint64_t number = block / INDEX_ENDS_BLOCKS;
   return chapter_row(index, key, number / INDEX_CHAPTER_ENDS) + (sqlite3_int64)(number % INDEX_CHAPTER_ENDS);
 }
 
-sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band){
+sqlite3_int64 bloom_index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band){
   return chapter_row(index, key, unit / CHAPTER_UNITS) + INDEX_CHAPTER_ENDS
        + (sqlite3_int64)(unit % CHAPTER_UNITS * index_num_bands(index, key) + band);
 }
 
-index_end index_end_load(const uint8_t *bytes){
+index_end bloom_index_end_load(const uint8_t *bytes){
   return (index_end){
     .first = (sqlite3_int64)bloom_load64_le(bytes),
     .last = (sqlite3_int64)bloom_load64_le(bytes + 8),
@@ -54,7 +54,7 @@ index_end index_end_load(const uint8_t *bytes){
   };
 }
 
-void index_end_store(uint8_t *bytes, index_end end){
+void bloom_index_end_store(uint8_t *bytes, index_end end){
   bloom_store64_le(bytes, (uint64_t)end.first);
   bloom_store64_le(bytes + 8, (uint64_t)end.last);
   bloom_store32_le(bytes + 16, end.num_rows);
@@ -78,11 +78,11 @@ static void store_checksum(uint8_t *bytes, uint64_t checksum){
   bytes[5] = (uint8_t)(checksum >> 40);
 }
 
-uint32_t index_stored_bytes(uint32_t num_bytes){
+uint32_t bloom_index_stored_bytes(uint32_t num_bytes){
   return num_bytes/INDEX_PART_BYTES*STORED_BYTES;
 }
 
-void index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out){
+void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out){
   uint32_t part;
   for(part=0; part<num_bytes/INDEX_PART_BYTES; part++, bytes+=INDEX_PART_BYTES, out+=STORED_BYTES){
     memcpy(out, bytes, INDEX_PART_BYTES);
@@ -92,7 +92,7 @@ void index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const
 
 /* -- Reading -------------------------------------------------------------------------- */
 
-void index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable){
+void bloom_index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable){
   reader->index = index;
   reader->key = key;
   reader->is_writable = is_writable;
@@ -101,7 +101,7 @@ void index_reader_start(index_reader *reader, const bloom_index *index, int key,
   reader->ends_of = 0;
 }
 
-void index_reader_close(index_reader *reader){
+void bloom_index_reader_close(index_reader *reader){
   sqlite3_blob_close(reader->blob);
   reader->blob = NULL;
 }
@@ -122,7 +122,7 @@ static int reader_move(index_reader *reader, sqlite3_int64 row){
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
 
-int index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part){
+int bloom_index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part){
   int rc = reader_move(reader, row);
   if( rc!=SQLITE_OK ) return rc;
   part->number = offset / INDEX_PART_BYTES;
@@ -134,12 +134,12 @@ int index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, in
     ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
 }
 
-int index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset){
+int bloom_index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset){
   uint8_t *out = bytes;
   while( num_bytes>0 ){
     index_part part;
     uint32_t of_part;
-    const int rc = index_part_read(reader, row, offset, &part);
+    const int rc = bloom_index_part_read(reader, row, offset, &part);
     if( rc!=SQLITE_OK ) return rc;
     of_part = part.first + INDEX_PART_BYTES - offset;
     if( of_part>num_bytes ) of_part = num_bytes;
@@ -151,16 +151,16 @@ int index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint
   return SQLITE_OK;
 }
 
-int index_reader_end(index_reader *reader, uint64_t block, index_end *end){
-  const sqlite3_int64 row = index_row_of_ends(reader->index, reader->key, block);
+int bloom_index_reader_end(index_reader *reader, uint64_t block, index_end *end){
+  const sqlite3_int64 row = bloom_index_row_of_ends(reader->index, reader->key, block);
   if( reader->ends_of!=row ){
     int rc;
     reader->ends_of = 0;
-    rc = index_reader_read(reader, row, reader->ends, sizeof(reader->ends), 0);
+    rc = bloom_index_reader_read(reader, row, reader->ends, sizeof(reader->ends), 0);
     if( rc!=SQLITE_OK ) return rc;
     reader->ends_of = row;
   }
-  *end = index_end_load(reader->ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES);
+  *end = bloom_index_end_load(reader->ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES);
   return SQLITE_OK;
 }
 
@@ -169,7 +169,7 @@ static int ends_compare(const void *a, const void *b){
   return (of_a>of_b) - (of_a<of_b);
 }
 
-int index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends){
+int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends){
   const index_key_layout *of_key = &layout->keys[key];
   index_placed_end *list = NULL;
   sqlite3_int64 first = INT64_MIN;
@@ -177,10 +177,10 @@ int index_ends_read(const bloom_index *index, const index_layout *layout, int ke
   uint64_t block;
   size_t i, num = 0, max = 0;
   int rc = SQLITE_OK;
-  index_reader_start(&reader, index, key, 0);
+  bloom_index_reader_start(&reader, index, key, 0);
   for(block=0; block<of_key->num_blocks && rc==SQLITE_OK; block++){
     index_end end;
-    rc = index_reader_end(&reader, block, &end);
+    rc = bloom_index_reader_end(&reader, block, &end);
     if( rc!=SQLITE_OK || end.first>end.last ) continue;
     if( num==max ){
       index_placed_end *more = sqlite3_realloc64(list, (2*max + 64) * sizeof(*list));
@@ -193,7 +193,7 @@ int index_ends_read(const bloom_index *index, const index_layout *layout, int ke
     }
     list[num++] = (index_placed_end){.end = end, .block = block};
   }
-  index_reader_close(&reader);
+  bloom_index_reader_close(&reader);
   if( rc==SQLITE_OK && of_key->num_dead>0 ) qsort(list, num, sizeof(*list), ends_compare);
   for(i=0; i<num && rc==SQLITE_OK; i++){
     if( list[i].end.first!=first || list[i].end.last>layout->covered ) rc = SQLITE_CORRUPT_VTAB;
@@ -207,26 +207,26 @@ int index_ends_read(const bloom_index *index, const index_layout *layout, int ke
 
 /* -- Writing -------------------------------------------------------------------------- */
 
-int index_part_write(index_reader *reader, index_part *part){
+int bloom_index_part_write(index_reader *reader, index_part *part){
   store_checksum(part->bytes + INDEX_PART_BYTES, part_checksum(reader->index, reader->key, reader->row, part->number, part->bytes));
   return sqlite3_blob_write(reader->blob, part->bytes, STORED_BYTES, (int)(part->number*STORED_BYTES));
 }
 
-int index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]){
+int bloom_index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]){
   uint8_t stored[INDEX_STORED_BYTES];
   const int rc = reader_move(reader, row);
   if( rc!=SQLITE_OK ) return rc;
   if( sqlite3_blob_bytes(reader->blob)!=INDEX_STORED_BYTES ) return SQLITE_CORRUPT_VTAB;
-  index_row_store(reader->index, reader->key, row, bytes, BLOOM_STRIP_BYTES, stored);
+  bloom_index_row_store(reader->index, reader->key, row, bytes, BLOOM_STRIP_BYTES, stored);
   return sqlite3_blob_write(reader->blob, stored, INDEX_STORED_BYTES, 0);
 }
 
-int index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement){
+int bloom_index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement){
   return bloom_sql_prepare(index->connection, statement, "INSERT INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES (?1, ?2)",
                            index->schema, index->name, key + 1);
 }
 
-int index_blocks_prepare_update(bloom_index *index, int key, sqlite3_stmt **statement){
+int bloom_index_blocks_prepare_update(bloom_index *index, int key, sqlite3_stmt **statement){
   return bloom_sql_prepare(index->connection, statement, "UPDATE \"%w\".\"%w_blocks_%d\" SET data = ?2 WHERE rowid = ?1",
                            index->schema, index->name, key + 1);
 }

@@ -59,7 +59,7 @@ static int intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite
   return intervals_append(intervals, first, last);
 }
 
-int index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
+int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
   return intervals_add(intervals, first, last);
 }
 
@@ -129,7 +129,7 @@ static double rows_of_intervals(const index_layout *layout, const index_interval
 static int candidates_add_block(index_reader *reader, const index_layout *layout, uint64_t block, index_intervals *result){
   index_end end = {.first = layout->keys[reader->key].open_first, .last = layout->covered};
   if( block<layout->keys[reader->key].num_blocks ){
-    const int rc = index_reader_end(reader, block, &end);
+    const int rc = bloom_index_reader_end(reader, block, &end);
     if( rc!=SQLITE_OK ) return rc;
     if( end.first<=end.last && end.last>layout->covered ) return SQLITE_CORRUPT_VTAB;
   }
@@ -171,7 +171,7 @@ static size_t slice_parts_list(const index_reader *reader, index_group group, ui
       const bloom_slice_place place = bloom_slice_find(group.num_units, bits[i], at);
       const uint32_t left = BLOOM_STRIP_BYTES - place.offset;
       parts[num_parts] = (slice_part){
-        .row = index_row_of_strip(reader->index, reader->key, group.unit + place.strip, place.band),
+        .row = bloom_index_row_of_strip(reader->index, reader->key, group.unit + place.strip, place.band),
         .offset = place.offset, .num_bytes = slice_bytes - at<left ? slice_bytes - at : left, .at = at, .number = (uint32_t)num_parts
       };
       at += parts[num_parts++].num_bytes;
@@ -202,7 +202,7 @@ static int candidates_test_group(index_reader *reader, index_group group, uint32
   for(i=0; i<num_parts && rc==SQLITE_OK; i++){
     const slice_part part = parts[i];
     if( !bloom_slice_has_any(candidates + part.at, part.num_bytes) ) continue;
-    rc = index_reader_read(reader, part.row, slice, part.num_bytes, part.offset);
+    rc = bloom_index_reader_read(reader, part.row, slice, part.num_bytes, part.offset);
     if( rc==SQLITE_OK ) bloom_slice_and(candidates + part.at, slice, part.num_bytes);
   }
   return rc;
@@ -213,12 +213,12 @@ static int candidates_test_group(index_reader *reader, index_group group, uint32
 static int candidates_test_list(index_reader *reader, const index_key_layout *layout, index_group group, const uint16_t *bits, size_t num_bits,
                                 uint8_t *candidates){
   const uint32_t num_bands = index_num_bands(reader->index, reader->key);
-  const int is_joining = layout->join_units>0 && group.unit==index_join_unit(layout);
+  const int is_joining = layout->join_units>0 && group.unit==bloom_index_join_unit(layout);
   const uint32_t num_joined = is_joining ? layout->join_bands : num_bands;
   uint32_t i;
   int rc = candidates_test_group(reader, group, 0, num_joined, bits, num_bits, candidates);
   for(i=0; i<group.num_units && num_joined<num_bands && rc==SQLITE_OK; ){
-    const index_group apart = index_group_at(layout, group.unit + i, 0);
+    const index_group apart = bloom_index_group_at(layout, group.unit + i, 0);
     rc = candidates_test_group(reader, apart, num_joined, num_bands, bits, num_bits, candidates + 8*(size_t)i);
     i += apart.num_units;
   }
@@ -251,10 +251,10 @@ static int candidates_add_group(index_reader *reader, const index_layout *layout
 
 /* The blocks that are in no unit, the open one too. */
 static int candidates_add_slots(index_reader *reader, const index_layout *layout, const index_test *test, index_intervals *result){
-  const uint64_t num_blocks = layout->keys[reader->key].num_blocks, first = index_blocks_in_units(reader->index, layout, reader->key);
+  const uint64_t num_blocks = layout->keys[reader->key].num_blocks, first = bloom_index_blocks_in_units(reader->index, layout, reader->key);
   uint8_t bytes[BLOOM_STRIP_BYTES];
   uint64_t block;
-  int list, rc = index_reader_read(reader, INDEX_ROW_OF_SLOTS, bytes, sizeof(bytes), 0);
+  int list, rc = bloom_index_reader_read(reader, INDEX_ROW_OF_SLOTS, bytes, sizeof(bytes), 0);
   for(block=first; block<=num_blocks && rc==SQLITE_OK; block++){
     const uint8_t *of_block = bytes + (block - first)*index_block_bytes(reader->index, reader->key);
     int has_all = 0;
@@ -273,7 +273,7 @@ static int candidates_find_block(index_reader *reader, const index_layout *layou
   while( first<last && rc==SQLITE_OK ){
     const uint64_t middle = first + (last - first)/2;
     index_end end;
-    rc = index_reader_end(reader, middle, &end);
+    rc = bloom_index_reader_end(reader, middle, &end);
     if( rc==SQLITE_OK && end.last<id ) first = middle + 1; else last = middle;
   }
   *block = first;
@@ -284,13 +284,13 @@ static int candidates_find_block(index_reader *reader, const index_layout *layou
 ** intervals, between the first and the last of them. */
 static int candidates_of_column(bloom_index *index, const index_layout *layout, int key, const index_test *test, const index_intervals *intervals,
                                 index_intervals *result){
-  const uint64_t in_units = index_blocks_in_units(index, layout, key), num_units = (in_units + BLOOM_UNIT_BLOCKS - 1) / BLOOM_UNIT_BLOCKS;
+  const uint64_t in_units = bloom_index_blocks_in_units(index, layout, key), num_units = (in_units + BLOOM_UNIT_BLOCKS - 1) / BLOOM_UNIT_BLOCKS;
   const index_interval asked = {intervals->list[0].first, intervals->list[intervals->num_intervals-1].last};
   index_intervals several = {0};
   index_reader reader;
   uint64_t first = 0, until = in_units, unit;
   int rc = SQLITE_OK;
-  index_reader_start(&reader, index, key, 0);
+  bloom_index_reader_start(&reader, index, key, 0);
   /* Where no block was made again, they are in the order of ids. */
   if( layout->keys[key].num_dead==0 && rows_of_interval(layout, asked)<(double)layout->num_rows/2 ){
     rc = candidates_find_block(&reader, layout, asked.first, &first);
@@ -298,12 +298,12 @@ static int candidates_of_column(bloom_index *index, const index_layout *layout, 
     until = until<in_units ? until + 1 : in_units;
   }
   for(unit=first/BLOOM_UNIT_BLOCKS; first<until && unit<num_units && unit*BLOOM_UNIT_BLOCKS<until && rc==SQLITE_OK; ){
-    const index_group group = index_group_at(&layout->keys[key], unit, 1);
+    const index_group group = bloom_index_group_at(&layout->keys[key], unit, 1);
     rc = candidates_add_group(&reader, layout, test, group, first, until, &several);
     unit = group.unit + group.num_units;
   }
   if( rc==SQLITE_OK ) rc = candidates_add_slots(&reader, layout, test, &several);
-  index_reader_close(&reader);
+  bloom_index_reader_close(&reader);
   if( rc==SQLITE_OK ) rc = intervals_sort(&several, result);
   sqlite3_free(several.list);
   return rc;
@@ -311,14 +311,14 @@ static int candidates_of_column(bloom_index *index, const index_layout *layout, 
 
 /* -- Conditions --------------------------------------------------------------------------- */
 
-/* Reads the weights of a column's pieces; index_weights_free() is for the caller. */
+/* Reads the weights of a column's pieces; bloom_index_weights_free() is for the caller. */
 static int candidates_read_weights(const bloom_index *index, int key, index_weights *weights){
   index_reader reader;
   int rc;
   memset(weights, 0, sizeof(*weights));
-  index_reader_start(&reader, index, key, 0);
-  rc = index_weights_read_key(&reader, weights);
-  index_reader_close(&reader);
+  bloom_index_reader_start(&reader, index, key, 0);
+  rc = bloom_index_weights_read_key(&reader, weights);
+  bloom_index_reader_close(&reader);
   return rc;
 }
 
@@ -329,7 +329,7 @@ static int candidates_test_of_value(const bloom_index *index, const index_layout
   bloom_key_hashes hashes;
   int i, rc;
   test->num_lists = 1;
-  if( key->is_like ) return index_like_equal_bits(index, weights->of_key[key_number], key_number, value, test->bits, INDEX_MAX_BITS, &test->num_bits);
+  if( key->is_like ) return bloom_index_like_equal_bits(index, weights->of_key[key_number], key_number, value, test->bits, INDEX_MAX_BITS, &test->num_bits);
   rc = bloom_query_hashes(&bloom_encoding_parquet, key->equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
   test->num_lists = hashes.num_hashes;
@@ -345,8 +345,8 @@ static int candidates_test_of_pattern(const bloom_index *index, index_condition 
   index_weights weights;
   int rc = candidates_read_weights(index, condition.key, &weights);
   test->num_lists = 1;
-  if( rc==SQLITE_OK ) rc = index_like_bits(index, weights.of_key[condition.key], condition, pattern, test->bits, INDEX_MAX_BITS, &test->num_bits);
-  index_weights_free(&weights);
+  if( rc==SQLITE_OK ) rc = bloom_index_like_bits(index, weights.of_key[condition.key], condition, pattern, test->bits, INDEX_MAX_BITS, &test->num_bits);
+  bloom_index_weights_free(&weights);
   return rc;
 }
 
@@ -392,17 +392,17 @@ static int candidates_of_regexp(bloom_index *index, const index_layout *layout, 
   bloom_regexp regexp;
   index_test test = {.num_lists = 1};
   uint32_t i;
-  int rc = index_regexp_read(pattern, condition.kind, &regexp);
+  int rc = bloom_index_regexp_read(pattern, condition.kind, &regexp);
   if( rc==SQLITE_OK ) rc = candidates_read_weights(index, condition.key, &weights);
   for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK; i++){
-    test.num_bits = index_regexp_bits(&regexp, i, weights.of_key[condition.key], index_block_bits(index, condition.key), test.bits, INDEX_MAX_BITS);
+    test.num_bits = bloom_index_regexp_bits(&regexp, i, weights.of_key[condition.key], index_block_bits(index, condition.key), test.bits, INDEX_MAX_BITS);
     of_term.num_intervals = both.num_intervals = 0;
     if( test.num_bits==0 ) rc = intervals_add(&of_term, INT64_MIN, INT64_MAX);
     else rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_term);
     if( rc==SQLITE_OK ) rc = intervals_unite(result, &of_term, &both);
     if( rc==SQLITE_OK ) intervals_replace(result, &both);
   }
-  index_weights_free(&weights);
+  bloom_index_weights_free(&weights);
   sqlite3_free(of_term.list);
   sqlite3_free(both.list);
   return rc;
@@ -441,7 +441,7 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
     }
   }
   if( rc==SQLITE_OK ) rc = intervals_sort(&several, result);
-  index_weights_free(&weights);
+  bloom_index_weights_free(&weights);
   sqlite3_free(several.list);
   sqlite3_free(of_value.list);
   return rc;
@@ -458,7 +458,7 @@ static int candidates_is_worth_it(const index_layout *layout, int key, const ind
 ** no row. */
 static int candidates_narrow(bloom_index *index, const index_layout *layout, index_condition condition, sqlite3_value *value,
                             const index_list *list, index_intervals *intervals, int *is_none){
-  const int is_pattern = index_kinds[condition.kind].is_pattern;
+  const int is_pattern = bloom_index_kinds[condition.kind].is_pattern;
   index_weights weights = {{NULL}};
   index_test test;
   index_intervals of_column = {0}, both = {0};
@@ -478,7 +478,7 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
     if( !is_pattern && index->config.keys[condition.key].is_like ) rc = candidates_read_weights(index, condition.key, &weights);
     if( is_pattern ) rc = candidates_test_of_pattern(index, condition, value, &test);
     else if( rc==SQLITE_OK ) rc = candidates_test_of_value(index, layout, &weights, condition.key, value, &test);
-    index_weights_free(&weights);
+    bloom_index_weights_free(&weights);
     if( rc!=SQLITE_OK || test.num_bits==0 ) return rc;
     rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_column);
   }
@@ -495,9 +495,9 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
 /* Sets *num_changed to about how many rows are noted as changed, or more. */
 static int candidates_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
   sqlite3_int64 first = 0, last = -1;
-  int rc = index_statement_integer(index, sqlite3_mprintf("SELECT max(c.rowid) FROM \"%w\".\"%w_changed\" AS c", index->schema, index->name), &last);
+  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT max(c.rowid) FROM \"%w\".\"%w_changed\" AS c", index->schema, index->name), &last);
   if( rc==SQLITE_OK && last>=0 ){
-    rc = index_statement_integer(index, sqlite3_mprintf("SELECT min(c.rowid) FROM \"%w\".\"%w_changed\" AS c", index->schema, index->name), &first);
+    rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT min(c.rowid) FROM \"%w\".\"%w_changed\" AS c", index->schema, index->name), &first);
   }
   *num_changed = last>=first ? last - first + 1 : 0;
   return rc;
@@ -507,10 +507,10 @@ static int candidates_count_changed(bloom_index *index, sqlite3_int64 *num_chang
 static int candidates_last_id(bloom_index *index, sqlite3_int64 *last){
   index_statement *taken;
   sqlite3_stmt *row;
-  int rc = index_statement_take(index, index_source_last_id(index), &taken, &row);
+  int rc = bloom_index_statement_take(index, bloom_index_source_last_id(index), &taken, &row);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ) *last = sqlite3_column_int64(row, 0);
-  index_statement_give_back(index, taken);
+  bloom_index_statement_give_back(index, taken);
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
@@ -523,7 +523,7 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
   sqlite3_stmt *row;
   int rc = candidates_last_id(index, &last);
   if( rc!=SQLITE_OK ) return rc;
-  rc = index_statement_take(index, sqlite3_mprintf("SELECT c.id FROM (SELECT c.id FROM \"%w\".\"%w_changed\" AS c UNION ALL SELECT -1"
+  rc = bloom_index_statement_take(index, sqlite3_mprintf("SELECT c.id FROM (SELECT c.id FROM \"%w\".\"%w_changed\" AS c UNION ALL SELECT -1"
                             " UNION ALL SELECT ?1) AS c ORDER BY c.id", index->schema, index->name), &taken, &row);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, last);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
@@ -536,7 +536,7 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
     }
     rc = id<=layout->covered ? intervals_add(&unmerged, id, id) : SQLITE_OK;
   }
-  index_statement_give_back(index, taken);
+  bloom_index_statement_give_back(index, taken);
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   if( rc==SQLITE_OK && layout->covered<INT64_MAX ) rc = intervals_add(&unmerged, layout->covered + 1, INT64_MAX);
   if( rc==SQLITE_OK ) rc = intervals_unite(intervals, &unmerged, &all);
@@ -555,13 +555,13 @@ static int candidates_find_usable(bloom_index *index, const index_layout *layout
                                   uint8_t *usable, int *num_usable){
   double num_rows = 0;
   sqlite3_int64 num_changed = 0;
-  int i, rc = index_cost_rows(index, layout, &num_rows);
+  int i, rc = bloom_index_cost_rows(index, layout, &num_rows);
   if( rc==SQLITE_OK ) rc = candidates_count_changed(index, &num_changed);
   *num_usable = 0;
   if( rc!=SQLITE_OK || (double)num_changed*INDEX_ROWS_OF_CHANGED>num_rows + 1000 ) return rc;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
-    usable[i] = is_served_by_blocks(condition) && (!condition.is_list || lists[i].num_values<2 || index_cost_rows_of_list(num_rows, lists[i].num_values)<num_rows);
+    usable[i] = is_served_by_blocks(condition) && (!condition.is_list || lists[i].num_values<2 || bloom_index_cost_rows_of_list(num_rows, lists[i].num_values)<num_rows);
     *num_usable += usable[i] || condition.zone>=0;
   }
   return SQLITE_OK;
@@ -576,13 +576,13 @@ static int candidates_narrow_by_zones(bloom_index *index, const index_layout *la
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
     const index_condition condition = plan->conditions[i];
     if( condition.zone<0 ) continue;
-    if( condition.is_list || sqlite3_value_type(args[i])!=SQLITE_NULL ) rc = index_zones_test(index, condition, args[i], &lists[i], &tests[num_tests++]);
+    if( condition.is_list || sqlite3_value_type(args[i])!=SQLITE_NULL ) rc = bloom_index_zones_test(index, condition, args[i], &lists[i], &tests[num_tests++]);
     else *is_none = condition.kind!=INDEX_IS; /* zones know nothing of NULLs */
   }
   for(i=0; i<num_tests && rc==SQLITE_OK && !*is_none; i++){
     for(j=0; tests[j].key!=tests[i].key; j++){}
     if( j<i || intervals->num_intervals==0 ) continue;
-    rc = index_zones_narrow(index, layout, tests[i].key, tests, num_tests, intervals, &left);
+    rc = bloom_index_zones_narrow(index, layout, tests[i].key, tests, num_tests, intervals, &left);
     if( rc==SQLITE_OK ) intervals_replace(intervals, &left);
   }
   for(i=0; i<num_tests; i++) sqlite3_free(tests[i].spans);
@@ -600,8 +600,8 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   int i, is_equal = 0, is_none = 0, num_usable = 0, has_rows_on_their_way = 0, rc;
   if( intervals->num_intervals==0 ) return SQLITE_OK;
   *is_too_dear = 1;
-  rc = index_layout_read(index, &layout);
-  if( rc==SQLITE_OK ) rc = index_state_compare(index, &layout, &is_equal);
+  rc = bloom_index_layout_read(index, &layout);
+  if( rc==SQLITE_OK ) rc = bloom_index_state_compare(index, &layout, &is_equal);
   if( rc!=SQLITE_OK || !is_equal || !layout.has_covered || layout.is_dirty ) return rc;
   /* Behind the last id SQLite draws one at random, of which nobody knows before the row is noted. */
   if( layout.covered==INT64_MAX ) rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows_on_their_way);
@@ -616,7 +616,7 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
     const int number = i % plan->num_conditions;
     const index_condition condition = plan->conditions[number];
-    if( !usable[number] || index_kinds[condition.kind].is_pattern!=(i>=plan->num_conditions) ) continue;
+    if( !usable[number] || bloom_index_kinds[condition.kind].is_pattern!=(i>=plan->num_conditions) ) continue;
     rc = candidates_narrow(index, &layout, condition, args[number], &lists[number], &covered, &is_none);
   }
   if( is_none ) intervals->num_intervals = 0;
@@ -642,14 +642,14 @@ static int candidates_narrow_by_id(bloom_index *index, index_condition condition
   return rc;
 }
 
-int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists, index_intervals *result,
+int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists, index_intervals *result,
                      int *is_too_dear){
   int i, rc;
   result->num_intervals = 0;
   rc = intervals_add(result, INT64_MIN, INT64_MAX);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
-    if( condition.is_on_id && index_kinds[condition.kind].is_on_ids ) rc = candidates_narrow_by_id(index, condition, args[i], &lists[i], result);
+    if( condition.is_on_id && bloom_index_kinds[condition.kind].is_on_ids ) rc = candidates_narrow_by_id(index, condition, args[i], &lists[i], result);
   }
   if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(index, plan, args, lists, result, is_too_dear);
   if( (rc & 0xff)==SQLITE_CORRUPT ){

@@ -86,22 +86,22 @@ static uint32_t changes_next_bit(const uint8_t *bytes, uint32_t i, uint32_t num_
 static int changes_or_into_group(index_merge_state *merge, int key, uint64_t block, const uint8_t *bytes, uint32_t *num_new){
   const index_key_layout *layout = &merge->layout.keys[key];
   const uint32_t num_bits = index_block_bits(merge->index, key);
-  const index_group joined = index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 1), apart = index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 0);
+  const index_group joined = bloom_index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 1), apart = bloom_index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 0);
   const uint8_t mask = (uint8_t)(1u << block%8);
   index_reader writer;
   index_part part = {.first = UINT32_MAX};
   uint32_t i;
   int is_changed = 0, rc = SQLITE_OK;
-  index_reader_start(&writer, merge->index, key, 1);
+  bloom_index_reader_start(&writer, merge->index, key, 1);
   for(i=changes_next_bit(bytes, 0, num_bits); i<num_bits; i=changes_next_bit(bytes, i + 1, num_bits)){
     const index_group group = i/BLOOM_BAND_BITS<layout->join_bands ? joined : apart;
     const bloom_slice_place place = bloom_slice_find(group.num_units, i, (uint32_t)(block - group.unit*BLOOM_UNIT_BLOCKS)/8);
-    const sqlite3_int64 row = index_row_of_strip(merge->index, key, group.unit + place.strip, place.band);
+    const sqlite3_int64 row = bloom_index_row_of_strip(merge->index, key, group.unit + place.strip, place.band);
     uint8_t *byte;
     if( row!=writer.row || place.offset - part.first>=INDEX_PART_BYTES ){
-      if( is_changed ) rc = index_part_write(&writer, &part);
+      if( is_changed ) rc = bloom_index_part_write(&writer, &part);
       is_changed = 0;
-      if( rc==SQLITE_OK ) rc = index_part_read(&writer, row, place.offset, &part);
+      if( rc==SQLITE_OK ) rc = bloom_index_part_read(&writer, row, place.offset, &part);
       if( rc!=SQLITE_OK ) break;
     }
     byte = &part.bytes[place.offset - part.first];
@@ -110,19 +110,19 @@ static int changes_or_into_group(index_merge_state *merge, int key, uint64_t blo
     is_changed = 1;
     ++*num_new;
   }
-  if( rc==SQLITE_OK && is_changed ) rc = index_part_write(&writer, &part);
-  index_reader_close(&writer);
+  if( rc==SQLITE_OK && is_changed ) rc = bloom_index_part_write(&writer, &part);
+  bloom_index_reader_close(&writer);
   return rc;
 }
 
 /* Writes a block's end in place of what it was. */
 static int changes_write_end(index_merge_state *merge, int key, uint64_t block, index_end end){
   uint8_t *bytes;
-  const int rc = index_merge_end(merge, key, block, 1, &bytes);
+  const int rc = bloom_index_merge_end(merge, key, block, 1, &bytes);
   if( rc!=SQLITE_OK ) return rc;
   merge->layout.keys[key].bits_set += end.bits_set;
-  merge->layout.keys[key].bits_set -= index_end_load(bytes).bits_set;
-  index_end_store(bytes, end);
+  merge->layout.keys[key].bits_set -= bloom_index_end_load(bytes).bits_set;
+  bloom_index_end_store(bytes, end);
   return SQLITE_OK;
 }
 
@@ -135,10 +135,10 @@ static int changes_add_value(index_changes *changes, int key, index_placed_end *
   uint32_t num_new = 0;
   int rc;
   bloom_block_clear(&of_value, changes->bytes, index_block_bits(merge->index, key));
-  rc = index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_value);
+  rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_value);
   if( rc==SQLITE_OK && placed->block>=merge->keys[key].num_in_units ){
     bloom_block in_slot;
-    bloom_block_resume(&in_slot, index_merge_slot(merge, key, placed->block), of_value.bits_per_block);
+    bloom_block_resume(&in_slot, bloom_index_merge_slot(merge, key, placed->block), of_value.bits_per_block);
     num_new = in_slot.bits_set;
     bloom_block_merge(&in_slot, of_value.bytes);
     num_new = in_slot.bits_set - num_new;
@@ -162,9 +162,9 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
     sqlite3_value *value = sqlite3_column_value(changes->row, i + 1);
     index_placed_end *placed = changes_find(&changes->keys[i], id);
     if( merge->keys[i].zones ){
-      rc = index_zones_widen(merge->keys[i].zones, id, value);
+      rc = bloom_index_zones_widen(merge->keys[i].zones, id, value);
     }else if( placed==NULL ){
-      rc = index_add_value(merge->index, &merge->layout, &merge->weights, i, value, &merge->keys[i].open);
+      rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, i, value, &merge->keys[i].open);
       merge->layout.keys[i].open_rows++;
       merge->layout.keys[i].open_bits = merge->keys[i].open.bits_set;
     }else if( !placed->is_remade ){
@@ -189,34 +189,34 @@ static int changes_remake_block(index_changes *changes, int key, const index_pla
   bloom_block built;
   int rc = changes_write_end(merge, key, placed->block, (index_end){.first = INT64_MAX, .last = INT64_MIN});
   merge->layout.keys[key].num_dead++;
-  if( rc==SQLITE_OK ) rc = index_merge_mark_dirty(merge);
+  if( rc==SQLITE_OK ) rc = bloom_index_merge_mark_dirty(merge);
   if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &num_rows, "SELECT count(*) FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld",
                                              index->schema, index->source_name, id_name, placed->end.first, placed->end.last);
   if( key==0 ) merge->layout.num_rows += (uint64_t)num_rows - placed->end.num_rows;
   rows_of_block = (sqlite3_int64)(merge->layout.num_rows / (merge->layout.keys[key].num_blocks - merge->layout.keys[key].num_dead + 1)) + 1;
   rows_of_part = num_rows / (num_rows*4/(5*rows_of_block) + 1) + 1;
   bloom_block_clear(&built, changes->bytes, index_block_bits(index, key));
-  if( rc==SQLITE_OK ) rc = index_merge_prepare_rows(index, &rows, "BETWEEN ?1 AND ?2");
+  if( rc==SQLITE_OK ) rc = bloom_index_merge_prepare_rows(index, &rows, "BETWEEN ?1 AND ?2");
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, placed->end.first);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, placed->end.last);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
     sqlite3_value *value = sqlite3_column_value(rows, key + 1);
-    const int is_silent = index->config.keys[key].is_like && end.num_rows>0 && index_like_is_silent(value);
+    const int is_silent = index->config.keys[key].is_like && end.num_rows>0 && bloom_index_like_is_silent(value);
     rc = SQLITE_OK;
     if( is_silent || end.num_rows>=rows_of_part || 12*(uint64_t)built.bits_set>=7*(uint64_t)built.bits_per_block ){
       end.last = id - 1;
-      rc = index_merge_append(merge, key, &built, end);
+      rc = bloom_index_merge_append(merge, key, &built, end);
       bloom_block_clear(&built, changes->bytes, built.bits_per_block);
       end = (index_end){.first = id};
     }
-    if( rc==SQLITE_OK ) rc = index_add_value(index, &merge->layout, &merge->weights, key, value, &built);
+    if( rc==SQLITE_OK ) rc = bloom_index_add_value(index, &merge->layout, &merge->weights, key, value, &built);
     end.num_rows++;
   }
   sqlite3_finalize(rows);
   if( rc!=SQLITE_DONE ) return rc;
   end.last = placed->end.last;
-  return index_merge_append(merge, key, &built, end);
+  return bloom_index_merge_append(merge, key, &built, end);
 }
 
 static int changes_remake_blocks(index_changes *changes){
@@ -229,7 +229,7 @@ static int changes_remake_blocks(index_changes *changes){
       if( changes->keys[key].ends[i].is_remade ) rc = changes_remake_block(changes, key, &changes->keys[key].ends[i]);
     }
     if( rc==SQLITE_OK && merge->keys[key].zones==NULL && layout->open_first<=merge->layout.covered && bloom_block_is_finished(&merge->keys[key].open) ){
-      rc = index_merge_finish_block(merge, key, merge->layout.covered);
+      rc = bloom_index_merge_finish_block(merge, key, merge->layout.covered);
     }
   }
   return rc;
@@ -262,7 +262,7 @@ static int changes_go_through(index_changes *changes, sqlite3_int64 *num_left, i
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *wants_rebuild){
+int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *wants_rebuild){
   bloom_index *index = merge->index;
   sqlite3_int64 has_changed = 0, num_counted = *num_left;
   const int is_all = *num_left==INDEX_MERGE_ALL;
@@ -279,13 +279,13 @@ int index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *
   changes->bytes = sqlite3_malloc64(INDEX_MAX_BLOCK_BYTES);
   if( changes->bytes==NULL ) rc = SQLITE_NOMEM;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    rc = index_ends_read(index, &merge->layout, i, &changes->keys[i].ends, &changes->keys[i].num_ends);
+    rc = bloom_index_ends_read(index, &merge->layout, i, &changes->keys[i].ends, &changes->keys[i].num_ends);
   }
   if( rc==SQLITE_OK ) rc = changes_go_through(changes, &num_counted, 0);
   if( rc==SQLITE_OK ) changes_choose(changes, wants_rebuild);
   if( rc==SQLITE_OK && !(is_all && *wants_rebuild) ){
     *wants_rebuild = 0;
-    rc = index_merge_prepare_rows(index, &changes->row, "= ?1");
+    rc = bloom_index_merge_prepare_rows(index, &changes->row, "= ?1");
     if( rc==SQLITE_OK ) rc = changes_go_through(changes, num_left, 1);
     if( rc==SQLITE_OK ) rc = changes_remake_blocks(changes);
   }
@@ -298,7 +298,7 @@ int index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *
 
 /* -- Rows that are gone --------------------------------------------------------------------------- */
 
-int index_merge_is_worn(index_merge_state *merge, int *is_worn){
+int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn){
   bloom_index *index = merge->index;
   const char *id = index->columns.id_name;
   uint64_t num_blocks = 0;
@@ -320,9 +320,9 @@ int index_merge_is_worn(index_merge_state *merge, int *is_worn){
     uint8_t *bytes;
     index_end end;
     sqlite3_randomness(sizeof(block), &block);
-    rc = index_merge_end(merge, of_key, first + block%(until - first), 0, &bytes);
+    rc = bloom_index_merge_end(merge, of_key, first + block%(until - first), 0, &bytes);
     if( rc!=SQLITE_OK ) break;
-    end = index_end_load(bytes);
+    end = bloom_index_end_load(bytes);
     if( end.first>end.last ) continue;
     rc = bloom_sql_integer(index->connection, &num_rows,
       "SELECT count(*) FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld", index->schema, index->source_name,

@@ -20,10 +20,10 @@ static int index_check_read_unit(index_reader *reader, const index_layout *layou
   int rc = SQLITE_OK;
   memset(blocks, 0, (size_t)BLOOM_UNIT_BLOCKS*block_bytes);
   for(bit=0; bit<num_bits && rc==SQLITE_OK; bit++){
-    const index_group group = index_group_at(of_key, unit, bit/BLOOM_BAND_BITS<of_key->join_bands);
+    const index_group group = bloom_index_group_at(of_key, unit, bit/BLOOM_BAND_BITS<of_key->join_bands);
     const bloom_slice_place place = bloom_slice_find(group.num_units, bit, 8*(uint32_t)(unit - group.unit));
     uint8_t slice[8];
-    rc = index_reader_read(reader, index_row_of_strip(reader->index, reader->key, group.unit + place.strip, place.band), slice, 8, place.offset);
+    rc = bloom_index_reader_read(reader, bloom_index_row_of_strip(reader->index, reader->key, group.unit + place.strip, place.band), slice, 8, place.offset);
     for(block=0; block<BLOOM_UNIT_BLOCKS && rc==SQLITE_OK; block++){
       if( slice[block/8] >> block%8 & 1 ) blocks[(size_t)block*block_bytes + bit/8] |= (uint8_t)(1u << bit%8);
     }
@@ -57,12 +57,12 @@ static int index_check_block(bloom_index *index, const index_layout *layout, con
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
     bloom_block_clear(built, built->bytes, index_block_bits(index, key));
-    rc = index_add_value(index, layout, weights, key, sqlite3_column_value(rows, key + 1), built);
+    rc = bloom_index_add_value(index, layout, weights, key, sqlite3_column_value(rows, key + 1), built);
     for(i=0; i<block_bytes && (built->bytes[i] & ~bytes[i])==0; i++){}
     if( rc==SQLITE_OK && i<block_bytes ) rc = index_check_look_up(index, layout, key, sqlite3_column_value(rows, key + 1), bytes, &is_found);
     if( rc==SQLITE_OK && i<block_bytes && !is_found ){
       rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by column %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it",
-                           index->name, id, index_key_name(index, key), index->name, index->name));
+                           index->name, id, bloom_index_key_name(index, key), index->name, index->name));
       break;
     }
   }
@@ -76,16 +76,16 @@ static int index_check_zones(bloom_index *index, const index_layout *layout, int
   sqlite3_int64 id = 0;
   int rc = sqlite3_bind_int64(rows, 1, INT64_MIN);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, layout->covered);
-  if( rc==SQLITE_OK ) rc = index_zones_check(index, key, rows, &id);
+  if( rc==SQLITE_OK ) rc = bloom_index_zones_check(index, key, rows, &id);
   sqlite3_reset(rows);
   if( rc!=SQLITE_NOTFOUND ) return rc==SQLITE_DONE ? SQLITE_OK : rc;
   return index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by the zones of column %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it",
-                         index->name, id, index_key_name(index, key), index->name, index->name));
+                         index->name, id, bloom_index_key_name(index, key), index->name, index->name));
 }
 
 static int index_check_key(bloom_index *index, const index_layout *layout, const index_weights *weights, int key, sqlite3_stmt *rows, uint8_t *blocks,
                            bloom_block *built, char **finding){
-  const uint64_t num_blocks = layout->keys[key].num_blocks, in_units = index_blocks_in_units(index, layout, key);
+  const uint64_t num_blocks = layout->keys[key].num_blocks, in_units = bloom_index_blocks_in_units(index, layout, key);
   const uint32_t block_bytes = index_block_bytes(index, key);
   index_placed_end *ends;
   index_reader reader;
@@ -93,24 +93,24 @@ static int index_check_key(bloom_index *index, const index_layout *layout, const
   uint64_t block, first = 0;
   int rc;
   if( index->config.keys[key].is_range ) return index_check_zones(index, layout, key, rows, finding);
-  rc = index_ends_read(index, layout, key, &ends, &num_ends);
+  rc = bloom_index_ends_read(index, layout, key, &ends, &num_ends);
   sqlite3_free(ends);
-  index_reader_start(&reader, index, key, 0);
+  bloom_index_reader_start(&reader, index, key, 0);
   for(block=0; block<=num_blocks && rc==SQLITE_OK && *finding==NULL; block++){
     index_end end = {.first = layout->keys[key].open_first, .last = layout->covered};
-    if( block<num_blocks ) rc = index_reader_end(&reader, block, &end);
+    if( block<num_blocks ) rc = bloom_index_reader_end(&reader, block, &end);
     if( rc==SQLITE_OK && block<in_units && block%BLOOM_UNIT_BLOCKS==0 ){
       first = block;
       rc = index_check_read_unit(&reader, layout, block/BLOOM_UNIT_BLOCKS, blocks);
     }else if( rc==SQLITE_OK && block==in_units ){
       first = block;
-      rc = index_reader_read(&reader, INDEX_ROW_OF_SLOTS, blocks, BLOOM_STRIP_BYTES, 0);
+      rc = bloom_index_reader_read(&reader, INDEX_ROW_OF_SLOTS, blocks, BLOOM_STRIP_BYTES, 0);
     }
     if( rc==SQLITE_OK && end.first<=end.last && (block<num_blocks || layout->keys[key].open_rows>0) ){
       rc = index_check_block(index, layout, weights, key, rows, end.first, end.last, blocks + (block - first)*block_bytes, built, finding);
     }
   }
-  index_reader_close(&reader);
+  bloom_index_reader_close(&reader);
   return rc;
 }
 
@@ -121,17 +121,17 @@ static int index_check_rows(bloom_index *index, const index_layout *layout, char
   bloom_block built = {bytes, 0, 0};
   sqlite3_stmt *rows = NULL;
   index_weights weights;
-  int i, rc = index_weights_read(index, &weights);
-  if( rc==SQLITE_OK ) rc = condition && bytes ? index_merge_prepare_rows(index, &rows, condition) : SQLITE_NOMEM;
+  int i, rc = bloom_index_weights_read(index, &weights);
+  if( rc==SQLITE_OK ) rc = condition && bytes ? bloom_index_merge_prepare_rows(index, &rows, condition) : SQLITE_NOMEM;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK && *finding==NULL; i++) rc = index_check_key(index, layout, &weights, i, rows, bytes + INDEX_MAX_BLOCK_BYTES, &built, finding);
   sqlite3_finalize(rows);
-  index_weights_free(&weights);
+  bloom_index_weights_free(&weights);
   sqlite3_free(bytes);
   sqlite3_free(condition);
   return rc;
 }
 
-int index_check(bloom_index *index, int is_quick, char **finding){
+int bloom_index_check(bloom_index *index, int is_quick, char **finding){
   index_layout layout;
   index_source source;
   char *error = NULL;
@@ -139,7 +139,7 @@ int index_check(bloom_index *index, int is_quick, char **finding){
   int is_equal = 0, rc;
   *finding = NULL;
   if( index->damage ) return index_check_say(finding, sqlite3_mprintf("bloom_index: %s %s", index->name, index->damage));
-  rc = index_source_check(index, &source, &error);
+  rc = bloom_index_source_check(index, &source, &error);
   if( rc==SQLITE_ERROR && error ){
     *finding = error;
     error = NULL;
@@ -148,14 +148,14 @@ int index_check(bloom_index *index, int is_quick, char **finding){
     rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name, source.doubt));
   }
   if( rc==SQLITE_OK && *finding==NULL && source.doubt==NULL ){
-    rc = index_source_why_not_merge(index, &source, &doubt);
+    rc = bloom_index_source_why_not_merge(index, &source, &doubt);
     if( doubt ) rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name, doubt));
   }
   sqlite3_free(doubt);
-  index_source_free(&source);
+  bloom_index_source_free(&source);
   sqlite3_free(error);
-  if( rc==SQLITE_OK && *finding==NULL ) rc = index_layout_read(index, &layout);
-  if( rc==SQLITE_OK && *finding==NULL ) rc = index_state_compare(index, &layout, &is_equal);
+  if( rc==SQLITE_OK && *finding==NULL ) rc = bloom_index_layout_read(index, &layout);
+  if( rc==SQLITE_OK && *finding==NULL ) rc = bloom_index_state_compare(index, &layout, &is_equal);
   if( rc==SQLITE_OK && *finding==NULL && (!is_equal || layout.is_dirty) ){
     rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: a merge did not come to its end, or covered was changed; 'merge' repairs it", index->name));
   }

@@ -14,8 +14,8 @@
 static int merge_reset_blocks(bloom_index *index, int key){
   sqlite3_stmt *insert = NULL;
   int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
-  if( rc==SQLITE_OK && index->config.keys[key].is_range ) return index_zones_reset(index, key);
-  if( rc==SQLITE_OK ) rc = index_blocks_prepare_insert(index, key, &insert);
+  if( rc==SQLITE_OK && index->config.keys[key].is_range ) return bloom_index_zones_reset(index, key);
+  if( rc==SQLITE_OK ) rc = bloom_index_blocks_prepare_insert(index, key, &insert);
   for(i=1; i<=INDEX_ROW_OF_WEIGHTS && rc==SQLITE_OK; i++){
     rc = sqlite3_bind_int64(insert, 1, i);
     if( rc==SQLITE_OK ) rc = sqlite3_bind_zeroblob(insert, 2, 0);
@@ -26,7 +26,7 @@ static int merge_reset_blocks(bloom_index *index, int key){
   return rc;
 }
 
-int index_reset(bloom_index *index){
+int bloom_index_reset(bloom_index *index){
   static const char *const tables[] = {"layout", "state", "changed"};
   index_layout layout;
   int i, rc = SQLITE_OK;
@@ -37,15 +37,15 @@ int index_reset(bloom_index *index){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s\"", index->schema, index->name, tables[i]);
   }
   for(i=0; i<index->config.num_keys; i++) layout.keys[i].open_first = INT64_MIN;
-  if( rc==SQLITE_OK ) rc = index_layout_insert(index);
-  if( rc==SQLITE_OK ) rc = index_layout_write(index, &layout);
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_insert(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, &layout);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_reset_blocks(index, i);
-  return rc==SQLITE_OK ? index_state_write(index, &layout, NULL) : rc;
+  return rc==SQLITE_OK ? bloom_index_state_write(index, &layout, NULL) : rc;
 }
 
-/* As index_source_check(), for a command: an error where the index has no tables. */
+/* As bloom_index_source_check(), for a command: an error where the index has no tables. */
 static int commands_check_source(bloom_index *index, index_source *source, char **error){
-  const int rc = index_source_check(index, source, error);
+  const int rc = bloom_index_source_check(index, source, error);
   if( rc!=SQLITE_OK || source->has_tables ) return rc;
   return bloom_fail_vtab(error, "bloom_index: tables of %s are gone: drop it and create it again", index->name);
 }
@@ -53,12 +53,12 @@ static int commands_check_source(bloom_index *index, index_source *source, char 
 /* Builds all blocks again, of at most max_rows rows. */
 static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
   index_layout layout;
-  int ignored, rc = index_reset(index);
-  if( rc==SQLITE_OK ) rc = index_layout_read(index, &layout);
-  return rc==SQLITE_OK ? index_merge_core(index, &layout, max_rows, &ignored) : rc;
+  int ignored, rc = bloom_index_reset(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_read(index, &layout);
+  return rc==SQLITE_OK ? bloom_index_merge_core(index, &layout, max_rows, &ignored) : rc;
 }
 
-int index_rebuild(bloom_index *index, char **error){
+int bloom_index_rebuild(bloom_index *index, char **error){
   index_source source;
   const uint64_t checksum = index->config.checksum;
   int rc = commands_check_source(index, &source, error);
@@ -66,53 +66,53 @@ int index_rebuild(bloom_index *index, char **error){
     index->is_config_stale = 1;
     sqlite3_free(index->config.source);
     index->config.source = sqlite3_mprintf("%s", source.name);
-    rc = index->config.source ? index_config_renew(index, error) : SQLITE_NOMEM;
+    rc = index->config.source ? bloom_index_config_renew(index, error) : SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK ) rc = index_config_write(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_config_write(index);
   /* Other connections read the configuration when the schema changes. */
-  if( rc==SQLITE_OK && (source.doubt || checksum!=index->config.checksum) ) rc = index_triggers_make(index, source.name);
+  if( rc==SQLITE_OK && (source.doubt || checksum!=index->config.checksum) ) rc = bloom_index_triggers_make(index, source.name);
   if( rc==SQLITE_OK ) rc = commands_start_over(index, INDEX_MERGE_ALL);
   index->is_config_stale &= rc!=SQLITE_OK;
   index->is_checked = 0;
-  index_source_free(&source);
+  bloom_index_source_free(&source);
   return rc;
 }
 
 /* Sets *merge_is_untaught if the first merge had too little text to learn from. */
 static int merge_is_untaught(bloom_index *index, int *result){
   index_weights weights;
-  const int rc = index_weights_read(index, &weights);
-  *result = rc==SQLITE_OK && index_weights_are_untaught(&weights);
-  index_weights_free(&weights);
+  const int rc = bloom_index_weights_read(index, &weights);
+  *result = rc==SQLITE_OK && bloom_index_weights_are_untaught(&weights);
+  bloom_index_weights_free(&weights);
   return rc;
 }
 
 /* Sets *is_damaged if blocks cannot be believed, though the source's triggers are as they were. */
 static int merge_is_damaged(bloom_index *index, index_layout *layout, int *is_damaged){
-  int is_equal = 0, rc = index_layout_read(index, layout);
-  if( rc==SQLITE_OK ) rc = index_state_compare(index, layout, &is_equal);
+  int is_equal = 0, rc = bloom_index_layout_read(index, layout);
+  if( rc==SQLITE_OK ) rc = bloom_index_state_compare(index, layout, &is_equal);
   *is_damaged = (rc & 0xff)==SQLITE_CORRUPT || layout->is_dirty || !is_equal || layout->number==index->damaged_number;
   return (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
 }
 
-int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
+int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
   index_source source;
   index_layout layout;
   char *doubt = NULL;
   int is_damaged = 0, wants_rebuild = 0;
   int rc = commands_check_source(index, &source, error);
-  if( rc==SQLITE_OK ) rc = index_source_why_not_merge(index, &source, &doubt);
+  if( rc==SQLITE_OK ) rc = bloom_index_source_why_not_merge(index, &source, &doubt);
   if( rc==SQLITE_OK ) rc = merge_is_damaged(index, &layout, &is_damaged);
   if( rc==SQLITE_OK && doubt ){
     /* Triggers, and what changed without them or is not as it was, are for 'rebuild'. */
-    if( is_damaged ) rc = index_reset(index);
-    if( rc==SQLITE_OK && is_damaged ) rc = index_layout_read(index, &layout);
-    if( rc==SQLITE_OK ) rc = index_state_write(index, &layout, doubt);
+    if( is_damaged ) rc = bloom_index_reset(index);
+    if( rc==SQLITE_OK && is_damaged ) rc = bloom_index_layout_read(index, &layout);
+    if( rc==SQLITE_OK ) rc = bloom_index_state_write(index, &layout, doubt);
   }else if( rc==SQLITE_OK ){
     if( !is_damaged && max_rows==INDEX_MERGE_ALL && layout.has_covered && layout.num_rows<INDEX_FEW_ROWS ){
       rc = merge_is_untaught(index, &wants_rebuild);
     }
-    if( rc==SQLITE_OK && !is_damaged && !wants_rebuild ) rc = index_merge_core(index, &layout, max_rows, &wants_rebuild);
+    if( rc==SQLITE_OK && !is_damaged && !wants_rebuild ) rc = bloom_index_merge_core(index, &layout, max_rows, &wants_rebuild);
     if( (rc & 0xff)==SQLITE_CORRUPT ){
       is_damaged = 1;
       rc = SQLITE_OK;
@@ -120,6 +120,6 @@ int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
     if( rc==SQLITE_OK && (is_damaged || (wants_rebuild && max_rows==INDEX_MERGE_ALL)) ) rc = commands_start_over(index, max_rows);
   }
   sqlite3_free(doubt);
-  index_source_free(&source);
+  bloom_index_source_free(&source);
   return rc;
 }

@@ -9,7 +9,7 @@
 **   8   u32   1: the source has no INTEGER PRIMARY KEY
 **   12  u32   SQLite's version, as sqlite3_libversion_number()
 **   16  u32   number of indexed columns, then for each of them
-**       u32   its affinity, as index_affinity_of(); 0x100: for LIKE; 0x200: generated, and not
+**       u32   its affinity, as bloom_index_affinity_of(); 0x100: for LIKE; 0x200: generated, and not
 **             stored; 0x400: there was no such column; 0x800: for REGEXP, too; 0x1000: RANGE
 **   ..  the source's name, then of each indexed column its name and collation
 **   ..  u64   XXH64 of all bytes before
@@ -38,7 +38,7 @@
 
 #define CANARY_ROWID 7
 
-void index_config_free(index_config *config){
+void bloom_index_config_free(index_config *config){
   int i;
   for(i=0; i<config->num_keys; i++){
     sqlite3_free(config->keys[i].name);
@@ -84,7 +84,7 @@ static int config_renew_key(bloom_index *index, index_key *key, char **error){
   key->collation = collation;
   if( name==NULL || collation==NULL ) return SQLITE_NOMEM;
   key->is_gone = column==NULL;
-  key->affinity = column ? index_affinity_of(column->type) : 'b';
+  key->affinity = column ? bloom_index_affinity_of(column->type) : 'b';
   key->is_virtual = 0;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){
@@ -94,7 +94,7 @@ static int config_renew_key(bloom_index *index, index_key *key, char **error){
   return column ? config_find_virtual(index, name, &key->is_virtual) : SQLITE_OK;
 }
 
-int index_config_renew(bloom_index *index, char **error){
+int bloom_index_config_renew(bloom_index *index, char **error){
   index_config *config = &index->config;
   int i, rc = SQLITE_OK;
   config->version = (uint32_t)sqlite3_libversion_number();
@@ -112,7 +112,7 @@ static int config_find_column(const index_columns *columns, const char *name){
   return -1;
 }
 
-int index_config_set(bloom_index *index, const index_args *args, char **error){
+int bloom_index_config_set(bloom_index *index, const index_args *args, char **error){
   index_config *config = &index->config;
   int i, j;
   config->num_probes = args->num_probes;
@@ -134,7 +134,7 @@ int index_config_set(bloom_index *index, const index_args *args, char **error){
       }
     }
   }
-  return index_config_renew(index, error);
+  return bloom_index_config_renew(index, error);
 }
 
 /* -- On disk ---------------------------------------------------------------------------- */
@@ -184,7 +184,7 @@ static int config_write_canary(bloom_index *index){
                        index->schema, index->name, CANARY_ROWID);
 }
 
-int index_canary_compare(bloom_index *index, int *is_same){
+int bloom_index_canary_compare(bloom_index *index, int *is_same){
   sqlite3_int64 rowid = 0;
   int rc = SQLITE_OK;
   if( index->config.has_hidden_ids ){
@@ -195,7 +195,7 @@ int index_canary_compare(bloom_index *index, int *is_same){
   return rc;
 }
 
-int index_config_write(bloom_index *index){
+int bloom_index_config_write(bloom_index *index){
   sqlite3_str *out = sqlite3_str_new(NULL);
   sqlite3_stmt *insert = NULL;
   char *bytes;
@@ -279,7 +279,7 @@ static int config_open(const bloom_index *index, sqlite3_blob **blob){
   return rc;
 }
 
-int index_config_compare(bloom_index *index, int *is_same){
+int bloom_index_config_compare(bloom_index *index, int *is_same){
   sqlite3_blob *blob;
   int rc = config_open(index, &blob);
   *is_same = 0;
@@ -292,7 +292,7 @@ int index_config_compare(bloom_index *index, int *is_same){
   return rc==SQLITE_ERROR ? SQLITE_OK : rc;
 }
 
-int index_config_read(bloom_index *index){
+int bloom_index_config_read(bloom_index *index){
   uint8_t *bytes = NULL;
   sqlite3_blob *blob;
   size_t num_bytes = 0;
@@ -307,7 +307,7 @@ int index_config_read(bloom_index *index){
   if( (rc & 0xff)==SQLITE_CORRUPT && num_bytes>=4 ) is_of_1_1 = bloom_load32_le(bytes)==CONFIG_MAGIC_OF_1_1;
   sqlite3_free(bytes);
   if( rc!=SQLITE_ERROR && (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
-  index_config_free(&index->config);
+  bloom_index_config_free(&index->config);
   index->damage = is_of_1_1 ? "was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'"
                             : "is damaged: its table of the configuration; drop it and create it again";
   return SQLITE_OK;

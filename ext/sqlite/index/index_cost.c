@@ -49,7 +49,7 @@ static int cost_explain(bloom_index *index, const char *sql, index_access *acces
   return bloom_sql_end(row, rc);
 }
 
-void index_accesses_free(bloom_index *index){
+void bloom_index_accesses_free(bloom_index *index){
   int i;
   for(i=0; i<INDEX_NUM_ACCESSES; i++){
     sqlite3_free(index->accesses[i].sql);
@@ -57,13 +57,13 @@ void index_accesses_free(bloom_index *index){
   }
 }
 
-int index_cost_access(bloom_index *index, char *sql, index_access *access){
+int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access){
   index_known_access *known;
   int i, rc;
   memset(access, 0, sizeof(*access));
   if( sql==NULL ) return SQLITE_NOMEM;
   if( index->accesses_checks!=index->num_checks ){
-    index_accesses_free(index);
+    bloom_index_accesses_free(index);
     index->accesses_checks = index->num_checks;
   }
   for(i=0; i<INDEX_NUM_ACCESSES; i++){
@@ -85,16 +85,16 @@ int index_cost_access(bloom_index *index, char *sql, index_access *access){
 
 /* -- Rows ---------------------------------------------------------------------------------- */
 
-int index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows){
+int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows){
   const char *id = index->columns.id_name;
   const int is_covered = layout && layout->has_covered;
   sqlite3_int64 first = 0, last = 0, num_pages = 0;
   double of_ids;
-  int rc = index_statement_integer(index, sqlite3_mprintf("SELECT max(x.\"%w\") AS last FROM " INDEX_SOURCE, id, index->schema, index->source_name), &last);
+  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT max(x.\"%w\") AS last FROM " INDEX_SOURCE, id, index->schema, index->source_name), &last);
   if( is_covered ) first = layout->covered;
-  else if( rc==SQLITE_OK ) rc = index_statement_integer(index, sqlite3_mprintf("SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name), &first);
+  else if( rc==SQLITE_OK ) rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name), &first);
   if( rc==SQLITE_OK ){
-    rc = index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".page_count", index->schema), &num_pages);
+    rc = bloom_index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".page_count", index->schema), &num_pages);
     if( rc==SQLITE_AUTH ) rc = SQLITE_OK;
   }
   if( rc!=SQLITE_OK ) return rc;
@@ -105,7 +105,7 @@ int index_cost_rows(bloom_index *index, const index_layout *layout, double *num_
   return SQLITE_OK;
 }
 
-double index_cost_rows_of_list(double num_rows, size_t num_values){
+double bloom_index_cost_rows_of_list(double num_rows, size_t num_values){
   double of_value = 50 + num_rows/50;
   if( of_value>900 ) of_value = 900 + num_rows/100000;
   return (double)num_values * of_value;
@@ -118,13 +118,13 @@ static double cost_selectivity(const index_plan *plan){
   double share = 1;
   int i;
   for(i=0; i<plan->num_conditions; i++){
-    if( plan->conditions[i].kind==INDEX_EQ || plan->conditions[i].kind==INDEX_IS || index_kinds[plan->conditions[i].kind].is_pattern ) share /= 20;
+    if( plan->conditions[i].kind==INDEX_EQ || plan->conditions[i].kind==INDEX_IS || bloom_index_kinds[plan->conditions[i].kind].is_pattern ) share /= 20;
     else share /= 4;
   }
   return share;
 }
 
-void index_cost_free(const index_plan *plan, const index_access *access, double num_rows, index_cost *cost){
+void bloom_index_cost_free(const index_plan *plan, const index_access *access, double num_rows, index_cost *cost){
   double rows = num_rows;
   switch( access->way ){
     case INDEX_ACCESS_SCAN: break;
@@ -140,7 +140,7 @@ void index_cost_free(const index_plan *plan, const index_access *access, double 
   if( access->way==INDEX_ACCESS_SCAN ) cost->num_rows *= cost_selectivity(plan);
 }
 
-void index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost){
+void bloom_index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost){
   double values = 0, rows = num_rows;
   int i, is_key = 0, num_ends = 0;
   cost->is_one_row = 0;

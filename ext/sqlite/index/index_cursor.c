@@ -39,7 +39,7 @@ static bloom_index *index_of_cursor(const index_cursor *cursor){
   return index_of(cursor->base.pVtab);
 }
 
-int index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
+int bloom_index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
   index_cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
   (void)vtab;
   if( cursor==NULL ) return SQLITE_NOMEM;
@@ -50,17 +50,17 @@ int index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
 }
 
 static void cursor_give_back(index_cursor *cursor){
-  index_statement_give_back(index_of_cursor(cursor), cursor->taken);
+  bloom_index_statement_give_back(index_of_cursor(cursor), cursor->taken);
   cursor->taken = NULL;
   cursor->rows = NULL;
 }
 
 static void cursor_free_lists(index_cursor *cursor){
   int i;
-  for(i=0; i<INDEX_MAX_CONDITIONS; i++) index_list_free(&cursor->lists[i]);
+  for(i=0; i<INDEX_MAX_CONDITIONS; i++) bloom_index_list_free(&cursor->lists[i]);
 }
 
-int index_close(sqlite3_vtab_cursor *base){
+int bloom_index_close(sqlite3_vtab_cursor *base){
   index_cursor *cursor = index_cursor_of(base);
   cursor_give_back(cursor);
   cursor_free_lists(cursor);
@@ -105,7 +105,7 @@ static int cursor_check_columns(index_cursor *cursor, int rc){
   int rc_of_source;
   if( num_compiled==cursor->num_compiled && rc!=SQLITE_ERROR ) return rc;
   cursor->num_compiled = num_compiled;
-  rc_of_source = index_source_doubt(index, &doubt, &error);
+  rc_of_source = bloom_index_source_doubt(index, &doubt, &error);
   sqlite3_free(error);
   if( rc_of_source!=SQLITE_OK && rc_of_source!=SQLITE_ERROR ) return rc_of_source;
   if( rc_of_source==SQLITE_OK && (rc!=SQLITE_ERROR || cursor->num_checks==index->num_checks) ) return rc;
@@ -148,7 +148,7 @@ static int cursor_check_source(index_cursor *cursor){
   index_plan *plan = &cursor->plan;
   const char *doubt;
   int i, rc;
-  rc = index_source_doubt(index, &doubt, &index->base.zErrMsg);
+  rc = bloom_index_source_doubt(index, &doubt, &index->base.zErrMsg);
   if( rc==SQLITE_ERROR && index->columns_state==INDEX_COLUMNS_OTHER ){
     return cursor_say_schema_changed(index);
   }
@@ -157,7 +157,7 @@ static int cursor_check_source(index_cursor *cursor){
     index_condition *condition = &plan->conditions[i];
     if( condition->key>=0 && index->config.keys[condition->key].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
     if( condition->zone>=0 && index->config.keys[condition->zone].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
-    if( condition->key>=0 && index_kinds[condition->kind].is_pattern && plan->flags & INDEX_PLAN_UNCHECKED ) rc = index_like_check(index, condition);
+    if( condition->key>=0 && bloom_index_kinds[condition->kind].is_pattern && plan->flags & INDEX_PLAN_UNCHECKED ) rc = bloom_index_like_check(index, condition);
   }
   return rc;
 }
@@ -170,16 +170,16 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   sqlite3_value *values[INDEX_MAX_CONDITIONS] = {NULL};
   int i, is_free = (plan->flags & (INDEX_PLAN_FREE | INDEX_PLAN_READS_ALL))!=0, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
-    if( plan->conditions[i].is_list ) rc = index_list_copy(args[i], &cursor->lists[i]);
+    if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);
     values[i] = args[i];
     if( rc!=SQLITE_OK || sqlite3_value_type(args[i])!=SQLITE_TEXT ) continue;
     /* Reading UTF-16 as UTF-8 converts a value, and one that is ill-formed would be another then. */
     values[i] = copies[i] = sqlite3_value_dup(args[i]);
     if( copies[i]==NULL ) rc = SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK && !is_free ) rc = index_candidates(index, plan, values, cursor->lists, &cursor->intervals, &is_free);
+  if( rc==SQLITE_OK && !is_free ) rc = bloom_index_candidates(index, plan, values, cursor->lists, &cursor->intervals, &is_free);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
-    forms[i] = index_pass_form(index, plan->conditions[i], values[i], &cursor->lists[i]);
+    forms[i] = bloom_index_pass_form(index, plan->conditions[i], values[i], &cursor->lists[i]);
     /* For each interval the source would read the list once more: SQLite checks it. */
     if( plan->conditions[i].is_list && !is_free ) forms[i] = INDEX_FORM_NONE;
   }
@@ -198,7 +198,7 @@ static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_r
   memcpy(cursor->forms, forms, num_bytes);
   cursor->reading = reading;
   cursor->num_checks = index->num_checks;
-  rc = index_statement_take(index, index_pass_statement(index, &cursor->plan, forms, reading), &cursor->taken, &cursor->rows);
+  rc = bloom_index_statement_take(index, bloom_index_pass_statement(index, &cursor->plan, forms, reading), &cursor->taken, &cursor->rows);
   if( rc==SQLITE_OK ) cursor->num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
   return rc;
 }
@@ -216,14 +216,14 @@ static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
   cursor->results = NULL;
   cursor->plan_text = sqlite3_mprintf("%s", text);
   if( cursor->plan_text==NULL ) return SQLITE_NOMEM;
-  index_plan_read(number, text, &cursor->plan);
+  bloom_index_plan_read(number, text, &cursor->plan);
   cursor->results = sqlite3_malloc64(((size_t)index->columns.num_columns + 1) * sizeof(*cursor->results));
   if( cursor->results==NULL ) return SQLITE_NOMEM;
-  index_pass_results(index, &cursor->plan, cursor->results);
+  bloom_index_pass_results(index, &cursor->plan, cursor->results);
   return SQLITE_OK;
 }
 
-int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args){
+int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
   bloom_index *index = index_of(base->pVtab);
   index_form forms[INDEX_MAX_CONDITIONS] = {INDEX_FORM_NONE};
@@ -234,28 +234,28 @@ int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int nu
   cursor_free_lists(cursor);
   cursor->num_read = 0;
   cursor->is_first = 0;
-  rc = index_locate(index);
+  rc = bloom_index_locate(index);
   if( rc==SQLITE_OK ) rc = cursor_read_plan(cursor, number, text);
   if( rc==SQLITE_OK ) rc = cursor_check_source(cursor);
   if( rc==SQLITE_OK ) rc = cursor_look_up(cursor, args, forms, &reading);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   if( reading==INDEX_READ_INTERVALS && cursor->intervals.num_intervals==0 ) return SQLITE_OK;
   rc = cursor_prepare(cursor, forms, reading);
-  if( rc==SQLITE_OK ) rc = index_pass_bind(index, cursor->rows, &cursor->plan, forms, args, cursor->lists);
+  if( rc==SQLITE_OK ) rc = bloom_index_pass_bind(index, cursor->rows, &cursor->plan, forms, args, cursor->lists);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   cursor->is_eof = 0;
   return cursor_advance(cursor);
 }
 
-int index_next(sqlite3_vtab_cursor *base){
+int bloom_index_next(sqlite3_vtab_cursor *base){
   return cursor_advance(index_cursor_of(base));
 }
 
-int index_eof(sqlite3_vtab_cursor *base){
+int bloom_index_eof(sqlite3_vtab_cursor *base){
   return index_cursor_of(base)->is_eof;
 }
 
-int index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
+int bloom_index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   const index_cursor *cursor = index_cursor_of(base);
   const bloom_index *index = index_of(base->pVtab);
   if( column<index->columns.num_columns && cursor->results[column]>=0 ){
@@ -264,7 +264,7 @@ int index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column
   return SQLITE_OK;
 }
 
-int index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
+int bloom_index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
   *rowid = sqlite3_column_int64(index_cursor_of(base)->rows, 0);
   return SQLITE_OK;
 }

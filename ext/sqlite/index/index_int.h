@@ -43,7 +43,7 @@
 
 /* -- Conditions --------------------------------------------------------------------- */
 
-/* What is between a column and a value.  Each kind has a row in index_kinds[]. */
+/* What is between a column and a value.  Each kind has a row in bloom_index_kinds[]. */
 typedef enum index_condition_kind {
   INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_IS_NULL, INDEX_LIKE, INDEX_GLOB,
   INDEX_REGEXP, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
@@ -58,7 +58,7 @@ typedef struct index_kind {
   int takes_blocks;   /* blocks may serve it: of a column for LIKE if is_pattern, else for =, or for LIKE */
 } index_kind;
 
-extern const index_kind index_kinds[INDEX_NUM_KINDS];
+extern const index_kind bloom_index_kinds[INDEX_NUM_KINDS];
 
 #define INDEX_MAX_COLLATION 32 /* bytes of a name; comparisons by others are SQLite's alone */
 
@@ -90,10 +90,10 @@ typedef struct index_args {
   uint32_t num_probes;     /* 0: not given; then they grow with the table */
 } index_args;
 
-/* SQLITE_OK, SQLITE_NOMEM, or SQLITE_ERROR with *error, to be freed.  index_args_free() is
+/* SQLITE_OK, SQLITE_NOMEM, or SQLITE_ERROR with *error, to be freed.  bloom_index_args_free() is
 ** for the caller in any case. */
-int index_args_read(int num_args, const char *const *texts, index_args *args, char **error);
-void index_args_free(index_args *args);
+int bloom_index_args_read(int num_args, const char *const *texts, index_args *args, char **error);
+void bloom_index_args_free(index_args *args);
 
 /* -- index_config.c ---------------------------------------------------------------- */
 
@@ -104,7 +104,7 @@ typedef struct index_key {
   int is_range; /* it has zones in place of blocks: index_zones.c */
   char *name;      /* when its blocks were begun; ALTER TABLE may have changed it since */
   char *collation; /* then, and so are these: */
-  char affinity;   /* index_affinity_of() */
+  char affinity;   /* bloom_index_affinity_of() */
   int is_virtual;  /* a generated column that is not stored */
   int is_gone;     /* there was no such column, and its blocks are empty */
   bloom_equality equality; /* follows from these */
@@ -169,7 +169,7 @@ typedef struct bloom_index {
   sqlite3_vtab base; /* first, for SQLite */
   bloom_connection *connection;
   char *schema, *name;
-  void *file;         /* that SQLite had open for this database: index_locate() */
+  void *file;         /* that SQLite had open for this database: bloom_index_locate() */
   bloom_database_state state;
   char *source_name;  /* as it was called when a statement was last compiled */
   index_config config;
@@ -181,7 +181,7 @@ typedef struct bloom_index {
   int command_column;    /* which has the index's name */
   int is_config_stale;   /* a command failed that had changed it */
 
-  /* What was found at a version of the schema: index_source_doubt(). */
+  /* What was found at a version of the schema: bloom_index_source_doubt(). */
   int is_checked;
   sqlite3_int64 checked_version;
   char *doubt; /* why blocks cannot be believed; NULL: they can */
@@ -203,22 +203,22 @@ static inline bloom_index *index_of(void *base){
 }
 
 /* Sets config's keys and sizes by the arguments, and what they are among index->columns. */
-int index_config_set(bloom_index *index, const index_args *args, char **error);
+int bloom_index_config_set(bloom_index *index, const index_args *args, char **error);
 
 /* Sets config to what the columns are now, whose positions are known, for blocks that are begun anew. */
-int index_config_renew(bloom_index *index, char **error);
+int bloom_index_config_renew(bloom_index *index, char **error);
 
 /* Writes index->config to NAME_config, and makes NAME_canary if it is needed; reads it from there, or
 ** sets index->damage. */
-int index_config_write(bloom_index *index);
-int index_config_read(bloom_index *index);
+int bloom_index_config_write(bloom_index *index);
+int bloom_index_config_read(bloom_index *index);
 
 /* Sets *is_same to whether NAME_config still has what index->config was read from. */
-int index_config_compare(bloom_index *index, int *is_same);
-void index_config_free(index_config *config);
+int bloom_index_config_compare(bloom_index *index, int *is_same);
+void bloom_index_config_free(index_config *config);
 
 /* Sets *is_same to whether hidden rowids are those that they were; true where there are none. */
-int index_canary_compare(bloom_index *index, int *is_same);
+int bloom_index_canary_compare(bloom_index *index, int *is_same);
 
 /* The columns of NAME_changed and NAME_canary. */
 #define INDEX_CHANGED_COLUMNS "(id INTEGER UNIQUE)"
@@ -227,8 +227,8 @@ int index_canary_compare(bloom_index *index, int *is_same);
 /* -- index_triggers.c -------------------------------------------------------------- */
 
 /* Makes the triggers on the source, in place of those that there are. */
-int index_triggers_make(bloom_index *index, const char *source);
-int index_triggers_drop(bloom_index *index);
+int bloom_index_triggers_make(bloom_index *index, const char *source);
+int bloom_index_triggers_drop(bloom_index *index);
 
 /* The names that the triggers know the id and the indexed columns by, as renames left them. */
 typedef struct index_trigger_names {
@@ -236,9 +236,9 @@ typedef struct index_trigger_names {
   char *keys[INDEX_MAX_KEYS];
 } index_trigger_names;
 
-int index_triggers_read(bloom_index *index, bloom_triggers *triggers);
-int index_triggers_names(const bloom_index *index, const bloom_triggers *triggers, index_trigger_names *names);
-void index_trigger_names_free(index_trigger_names *names);
+int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers);
+int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers, index_trigger_names *names);
+void bloom_index_trigger_names_free(index_trigger_names *names);
 
 #define INDEX_NUM_TRIGGERS 5
 
@@ -249,11 +249,11 @@ void index_trigger_names_free(index_trigger_names *names);
 #define INDEX_SOURCE "\"%w\".\"%w\" AS x"
 
 /* Appends an indexed column, or NULL if it is gone; its name for people. */
-void index_append_key(const bloom_index *index, sqlite3_str *sql, int key);
-const char *index_key_name(const bloom_index *index, int key);
+void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key);
+const char *bloom_index_key_name(const bloom_index *index, int key);
 
 /* The SELECT of the last id, to be freed. */
-char *index_source_last_id(const bloom_index *index);
+char *bloom_index_source_last_id(const bloom_index *index);
 
 /* The source as it is now. */
 typedef struct index_source {
@@ -264,37 +264,37 @@ typedef struct index_source {
 } index_source;
 
 /* Reads the columns of a table.  SQLITE_ERROR and *error where it has no rowid. */
-int index_columns_read(bloom_index *index, const char *table, index_columns *columns, char **error);
-void index_columns_free(index_columns *columns);
+int bloom_index_columns_read(bloom_index *index, const char *table, index_columns *columns, char **error);
+void bloom_index_columns_free(index_columns *columns);
 
 /* A column's affinity: 'i'nteger, 'r'eal, 'n'umeric, 't'ext, or 'b'lob, which is none. */
-char index_affinity_of(const char *type);
+char bloom_index_affinity_of(const char *type);
 
 /* Fails, because SQLite was told other columns than there are; says what cures it. */
-int index_columns_fail(bloom_index *index, char **error);
+int bloom_index_columns_fail(bloom_index *index, char **error);
 
 /* The CREATE TABLE that sqlite3_declare_vtab() takes, to be freed; sets index->command_column. */
-char *index_columns_declaration(bloom_index *index);
+char *bloom_index_columns_declaration(bloom_index *index);
 
 /* Looks at triggers and columns, which it takes where none were declared yet.  SQLITE_OK; SQLITE_ERROR
 ** with *error where there is no such table any more, or another column in the place of one.
-** index_source_free() is for the caller. */
-int index_source_check(bloom_index *index, index_source *source, char **error);
-void index_source_free(index_source *source);
+** bloom_index_source_free() is for the caller. */
+int bloom_index_source_check(bloom_index *index, index_source *source, char **error);
+void bloom_index_source_free(index_source *source);
 
 /* The same for queries, which need to know the doubt alone; looks once at each version of the
 ** schema.  *doubt is the index's. */
-int index_source_doubt(bloom_index *index, const char **doubt, char **error);
+int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error);
 
 /* Why 'merge' must not take rows: the doubt, or that of a column, to be freed; *doubt is NULL if
 ** there is none. */
-int index_source_why_not_merge(const bloom_index *index, const index_source *source, char **doubt);
+int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source, char **doubt);
 
 /* Sees to it that index->schema is the name of the index's database, and index->config what the
 ** index there was made with, before any of it is read or written.  SQLITE_ERROR and zErrMsg if
 ** that cannot be.  The first does not look at the config. */
-int index_locate_database(bloom_index *index);
-int index_locate(bloom_index *index);
+int bloom_index_locate_database(bloom_index *index);
+int bloom_index_locate(bloom_index *index);
 
 /* -- index_layout.c ---------------------------------------------------------------- */
 
@@ -337,26 +337,26 @@ typedef struct index_group {
 } index_group;
 
 /* The blocks that are in units: those behind them are in slots. */
-uint64_t index_blocks_in_units(const bloom_index *index, const index_layout *layout, int key);
+uint64_t bloom_index_blocks_in_units(const bloom_index *index, const index_layout *layout, int key);
 
 /* The group that begins with a unit, once the join at hand is done, or as it is in the bands that
 ** are not joined yet. */
-index_group index_group_at(const index_key_layout *layout, uint64_t unit, int is_joined);
+index_group bloom_index_group_at(const index_key_layout *layout, uint64_t unit, int is_joined);
 
 /* The first unit of the join at hand. */
-uint64_t index_join_unit(const index_key_layout *layout);
+uint64_t bloom_index_join_unit(const index_key_layout *layout);
 
 /* SQLITE_OK; SQLITE_CORRUPT_VTAB where it is damaged. */
-int index_layout_read(bloom_index *index, index_layout *layout);
-int index_layout_write(bloom_index *index, const index_layout *layout);
+int bloom_index_layout_read(bloom_index *index, index_layout *layout);
+int bloom_index_layout_write(bloom_index *index, const index_layout *layout);
 
 /* Makes the rows that the two tables have. */
-int index_layout_insert(bloom_index *index);
+int bloom_index_layout_insert(bloom_index *index);
 
 /* What triggers and people see is NAME_state.  Sets *is_equal to whether the same rows are
 ** covered there; writes it, with a note, which may be NULL. */
-int index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal);
-int index_state_write(bloom_index *index, const index_layout *layout, const char *note);
+int bloom_index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal);
+int bloom_index_state_write(bloom_index *index, const index_layout *layout, const char *note);
 
 /* -- index_blocks.c ---------------------------------------------------------------- */
 
@@ -400,16 +400,16 @@ typedef struct index_end {
 #define INDEX_ENDS_BLOCKS  168 /* whose ends are in one row, and fill a page */
 #define INDEX_CHAPTER_ENDS 8   /* rows that are made together, and have the ends of 21 units */
 
-index_end index_end_load(const uint8_t *bytes);
-void index_end_store(uint8_t *bytes, index_end end);
+index_end bloom_index_end_load(const uint8_t *bytes);
+void bloom_index_end_store(uint8_t *bytes, index_end end);
 
 /* Rows of NAME_blocks_N, 1 .. n without a gap. */
 #define INDEX_ROW_OF_SLOTS   1
 #define INDEX_ROW_OF_WEIGHTS 2 /* those of a LIKE column's pieces; else empty */
-sqlite3_int64 index_row_of_ends(const bloom_index *index, int key, uint64_t block);
-sqlite3_int64 index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band);
+sqlite3_int64 bloom_index_row_of_ends(const bloom_index *index, int key, uint64_t block);
+sqlite3_int64 bloom_index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band);
 
-/* Reads rows of a column's blocks.  Nothing is open behind index_reader_close(). */
+/* Reads rows of a column's blocks.  Nothing is open behind bloom_index_reader_close(). */
 typedef struct index_reader {
   const bloom_index *index;
   int key, is_writable;
@@ -419,19 +419,19 @@ typedef struct index_reader {
   uint8_t ends[BLOOM_STRIP_BYTES];
 } index_reader;
 
-void index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable);
-void index_reader_close(index_reader *reader);
+void bloom_index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable);
+void bloom_index_reader_close(index_reader *reader);
 
 /* Reads bytes of a row.  SQLITE_CORRUPT_VTAB where there are none, or they are not those that
 ** were written there. */
-int index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset);
-int index_reader_end(index_reader *reader, uint64_t block, index_end *end);
+int bloom_index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset);
+int bloom_index_reader_end(index_reader *reader, uint64_t block, index_end *end);
 
-/* A row's bytes as they are stored, with checksums: out has room for index_stored_bytes().
+/* A row's bytes as they are stored, with checksums: out has room for bloom_index_stored_bytes().
 ** num_bytes is a multiple of INDEX_PART_BYTES. */
 #define INDEX_STORED_BYTES (BLOOM_STRIP_BYTES + 24) /* of most rows */
-uint32_t index_stored_bytes(uint32_t num_bytes);
-void index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out);
+uint32_t bloom_index_stored_bytes(uint32_t num_bytes);
+void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out);
 
 /* A part of a row, which has a checksum. */
 #define INDEX_PART_BYTES 1008
@@ -441,11 +441,11 @@ typedef struct index_part {
 } index_part;
 
 /* Reads the part of a row that has the byte at offset; writes it, where the reader is at. */
-int index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part);
-int index_part_write(index_reader *reader, index_part *part);
+int bloom_index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part);
+int bloom_index_part_write(index_reader *reader, index_part *part);
 
 /* Writes a whole row that is there. */
-int index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]);
+int bloom_index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]);
 
 /* A finished block and where it is. */
 typedef struct index_placed_end {
@@ -457,12 +457,12 @@ typedef struct index_placed_end {
 
 /* Reads the ends of all blocks of a column that are not dead, in the order of their ids; *ends is to
 ** be freed.  SQLITE_CORRUPT_VTAB where they do not have each id once. */
-int index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends);
+int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends);
 
 /* A statement that makes a row of NAME_blocks_N (?1 its number, ?2 its bytes), or gives it
 ** other bytes. */
-int index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement);
-int index_blocks_prepare_update(bloom_index *index, int key, sqlite3_stmt **statement);
+int bloom_index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement);
+int bloom_index_blocks_prepare_update(bloom_index *index, int key, sqlite3_stmt **statement);
 
 /* -- index_like.c -------------------------------------------------------------------- */
 
@@ -471,85 +471,85 @@ typedef struct index_weights {
   uint8_t *of_key[INDEX_MAX_KEYS];
 } index_weights;
 
-/* Reads those of one column, or of all; index_weights_free() is for the caller. */
-int index_weights_read_key(index_reader *reader, index_weights *weights);
-int index_weights_read(const bloom_index *index, index_weights *weights);
-void index_weights_free(index_weights *weights);
+/* Reads those of one column, or of all; bloom_index_weights_free() is for the caller. */
+int bloom_index_weights_read_key(index_reader *reader, index_weights *weights);
+int bloom_index_weights_read(const bloom_index *index, index_weights *weights);
+void bloom_index_weights_free(index_weights *weights);
 
 /* Learns them from the first rows, and writes them. */
-int index_weights_learn(bloom_index *index);
+int bloom_index_weights_learn(bloom_index *index);
 
 /* 1 if there was too little text to learn from. */
-int index_weights_are_untaught(const index_weights *weights);
+int bloom_index_weights_are_untaught(const index_weights *weights);
 
 /* 1 if nothing can be said of a value, so that its block is to accept everything. */
-int index_like_is_silent(sqlite3_value *value);
+int bloom_index_like_is_silent(sqlite3_value *value);
 
 /* Adds the pieces of a column's value to a block. */
-void index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value *value, bloom_block *block);
+void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value *value, bloom_block *block);
 
 /* Writes the bits that a block must have if it has a text that matches: their number, 0 if
 ** every text may. */
-int index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
+int bloom_index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
                     uint16_t *bits, size_t max_bits, size_t *num_bits);
 
 /* The same of a text that is equal to value: of a number or BLOB blocks know nothing. */
-int index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key, sqlite3_value *value,
+int bloom_index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key, sqlite3_value *value,
                           uint16_t *bits, size_t max_bits, size_t *num_bits);
 
 /* Sets condition->is_opaque if another function than SQLite's own serves the operator; for REGEXP as
-** index_regexp_check(). */
-int index_like_check(bloom_index *index, index_condition *condition);
+** bloom_index_regexp_check(). */
+int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
 /* Sets *are_built_in to whether SQLite's own functions have these names. */
 typedef struct index_function {
   const char *name;
   int num_args;
 } index_function;
-int index_are_built_in(bloom_index *index, const index_function *functions, int num_functions, int *are_built_in);
+int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions, int *are_built_in);
 
 /* -- index_regexp.c ------------------------------------------------------------------ */
 
 /* Sets condition->is_opaque if the application's regexp() is not known to be one that patterns are
 ** read for, and its kind by whether it ignores case. */
-int index_regexp_check(bloom_index *index, index_condition *condition);
+int bloom_index_regexp_check(bloom_index *index, index_condition *condition);
 
 /* Reads a pattern, which requires nothing if it is no TEXT.  SQLITE_OK or SQLITE_NOMEM. */
-int index_regexp_read(sqlite3_value *pattern, index_condition_kind kind, bloom_regexp *regexp);
+int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind, bloom_regexp *regexp);
 
 /* Calls regexp() once, if the source has a row: an error if the pattern is one to it. */
-int index_regexp_try(bloom_index *index, sqlite3_value *pattern);
+int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern);
 
-/* Writes the bits that a block must have for a term, and returns their number, as index_like_bits(). */
-size_t index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights, uint32_t bits_per_block, uint16_t *bits, size_t max_bits);
+/* Writes the bits that a block must have for a term, and returns their number, as bloom_index_like_bits(). */
+size_t bloom_index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights, uint32_t bits_per_block, uint16_t *bits, size_t max_bits);
 
 /* Sets *literal to the longest bytes that each matching text has, and returns how many they are. */
-size_t index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal);
+size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal);
 
 /* -- index_commands.c -------------------------------------------------------------- */
 
 #define INDEX_MERGE_ALL INT64_MAX
 
 /* Takes at most max_rows rows into blocks: first those that changed, then new ones. */
-int index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error);
+int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error);
 
 /* Empties all tables: no row is covered then. */
-int index_reset(bloom_index *index);
+int bloom_index_reset(bloom_index *index);
 
 /* Builds all blocks again, and makes the triggers again. */
-int index_rebuild(bloom_index *index, char **error);
+int bloom_index_rebuild(bloom_index *index, char **error);
 
 /* -- index_merge.c ----------------------------------------------------------------- */
 
 /* Adds a value of an indexed column to a block. */
-int index_add_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key,
+int bloom_index_add_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key,
                     sqlite3_value *value, bloom_block *block);
 
 /* -- index_check.c ----------------------------------------------------------------- */
 
 /* Sets *finding, to be freed, if a row is not found by the blocks that should have it; else
 ** to NULL. */
-int index_check(bloom_index *index, int is_quick, char **finding);
+int bloom_index_check(bloom_index *index, int is_quick, char **finding);
 
 /* -- index_plan.c ------------------------------------------------------------------ */
 
@@ -583,8 +583,8 @@ static inline int index_is_regexp(index_condition_kind kind){
   return kind==INDEX_REGEXP || kind==INDEX_REGEXP_IN_ANY_CASE;
 }
 
-int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
-void index_plan_read(int number, const char *text, index_plan *plan);
+int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
+void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 
 /* -- index_cost.c ------------------------------------------------------------------- */
 
@@ -594,32 +594,32 @@ typedef struct index_cost {
 } index_cost;
 
 /* Finds how SQLite would run a statement, which is freed; NULL is want of memory. */
-int index_cost_access(bloom_index *index, char *sql, index_access *access);
-void index_accesses_free(bloom_index *index);
+int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access);
+void bloom_index_accesses_free(bloom_index *index);
 
 /* About how many rows there are: the merged ones, and the ids behind them.  layout may be NULL. */
-int index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
+int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
 
 /* As many rows of a scan cost what looking for the values of a list does, beyond the first. */
-double index_cost_rows_of_list(double num_rows, size_t num_values);
+double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
 
-void index_cost_free(const index_plan *plan, const index_access *access, double num_rows, index_cost *cost);
-void index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost);
+void bloom_index_cost_free(const index_plan *plan, const index_access *access, double num_rows, index_cost *cost);
+void bloom_index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost);
 
 /* -- index_statements.c -------------------------------------------------------------- */
 
 /* Takes a kept statement of this text, or compiles it.  sql is freed; NULL is want of memory.  It is to
 ** be given back, which resets it; NULL may be, too. */
-int index_statement_take(bloom_index *index, char *sql, index_statement **taken, sqlite3_stmt **statement);
-void index_statement_give_back(bloom_index *index, index_statement *taken);
-void index_statements_free(bloom_index *index);
+int bloom_index_statement_take(bloom_index *index, char *sql, index_statement **taken, sqlite3_stmt **statement);
+void bloom_index_statement_give_back(bloom_index *index, index_statement *taken);
+void bloom_index_statements_free(bloom_index *index);
 
-/* Forgets them, but for those of index_statement_integer(). */
-void index_statements_forget(bloom_index *index);
+/* Forgets them, but for those of bloom_index_statement_integer(). */
+void bloom_index_statements_forget(bloom_index *index);
 
 /* Sets *number to the first column of the first row of such a statement, unless that is NULL.  For what
 ** tells costs, and versions of the schema: an authorizer may hide it for longer than SQLite hears of it. */
-int index_statement_integer(bloom_index *index, char *sql, sqlite3_int64 *number);
+int bloom_index_statement_integer(bloom_index *index, char *sql, sqlite3_int64 *number);
 
 /* -- index_list.c --------------------------------------------------------------------- */
 
@@ -630,12 +630,12 @@ typedef struct index_list {
   int has_numbers, has_others; /* INTEGER or REAL; TEXT or BLOB */
 } index_list;
 
-/* Copies what SQLite has, an argument of xFilter.  index_list_free() is for the caller. */
-int index_list_copy(sqlite3_value *values, index_list *list);
-void index_list_free(index_list *list);
+/* Copies what SQLite has, an argument of xFilter.  bloom_index_list_free() is for the caller. */
+int bloom_index_list_copy(sqlite3_value *values, index_list *list);
+void bloom_index_list_free(index_list *list);
 
 /* Binds it as the argument of bloom_index_list(); it must outlive the statement's steps. */
-int index_list_bind(sqlite3_stmt *statement, int number, index_list *list);
+int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list);
 
 /* -- index_pass.c --------------------------------------------------------------------- */
 
@@ -661,18 +661,18 @@ typedef enum index_reading {
 } index_reading;
 
 /* The form for a value; NULL: one that is yet unknown.  list is that of a condition that has one. */
-index_form index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list);
+index_form bloom_index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list);
 
 /* 1 if a text is ASCII, up to a NUL. */
-int index_pass_is_ascii(const unsigned char *text);
+int bloom_index_pass_is_ascii(const unsigned char *text);
 
 /* The inner statement, to be freed: the id, then the columns that are used. */
-char *index_pass_statement(const bloom_index *index, const index_plan *plan, const index_form *forms, index_reading reading);
+char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan, const index_form *forms, index_reading reading);
 
 /* Writes which of its results a column is, -1: none; their number. */
-int index_pass_results(const bloom_index *index, const index_plan *plan, int *results);
+int bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results);
 
-int index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan, const index_form *forms, sqlite3_value **args, index_list *lists);
+int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan, const index_form *forms, sqlite3_value **args, index_list *lists);
 
 /* -- index_candidates.c ------------------------------------------------------------ */
 
@@ -690,11 +690,11 @@ typedef struct index_intervals {
 } index_intervals;
 
 /* Appends one that begins at or behind the last one's first id. */
-int index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
+int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
 
 /* The ids that rows may have which meet the conditions.  args and lists are in their order.  Sets
 ** *is_too_dear if reading the whole source costs less, and result is nothing then. */
-int index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists, index_intervals *result,
+int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists, index_intervals *result,
                      int *is_too_dear);
 
 /* -- index_zones.c ----------------------------------------------------------------- */
@@ -708,42 +708,42 @@ typedef struct index_zone_test {
 
 /* Sets *test, whose spans are for the caller to free, by a condition's value, which is not NULL, or
 ** its list. */
-int index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list, index_zone_test *test);
+int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list, index_zone_test *test);
 
 /* Adds those ids of within that are in a zone which meets all tests of its column. */
-int index_zones_narrow(bloom_index *index, const index_layout *layout, int key, const index_zone_test *tests, int num_tests,
+int bloom_index_zones_narrow(bloom_index *index, const index_layout *layout, int key, const index_zone_test *tests, int num_tests,
                        const index_intervals *within, index_intervals *result);
 
 /* A column's zones in the making. */
 typedef struct index_zone_merge index_zone_merge;
 
 /* Makes the rows of a column without zones. */
-int index_zones_reset(bloom_index *index, int key);
+int bloom_index_zones_reset(bloom_index *index, int key);
 
-/* index_zones_free() is for the caller in any case. */
-int index_zones_start(bloom_index *index, int key, index_zone_merge **result);
-void index_zones_free(index_zone_merge *merge);
+/* bloom_index_zones_free() is for the caller in any case. */
+int bloom_index_zones_start(bloom_index *index, int key, index_zone_merge **result);
+void bloom_index_zones_free(index_zone_merge *merge);
 
 /* Adds a changed row's value to the zone that has its id. */
-int index_zones_widen(index_zone_merge *merge, sqlite3_int64 id, sqlite3_value *value);
+int bloom_index_zones_widen(index_zone_merge *merge, sqlite3_int64 id, sqlite3_value *value);
 
 /* Adds a row behind what the layout says is covered; no changed row can follow. */
-int index_zones_add(index_zone_merge *merge, const index_layout *layout, sqlite3_value *value);
+int bloom_index_zones_add(index_zone_merge *merge, const index_layout *layout, sqlite3_value *value);
 
 /* Writes what is in memory, when the layout says what is covered. */
-int index_zones_finish(index_zone_merge *merge, const index_layout *layout);
+int bloom_index_zones_finish(index_zone_merge *merge, const index_layout *layout);
 
 /* Looks for each row in its zone: SQLITE_DONE, or SQLITE_NOTFOUND and the id of one that its zone lacks. */
-int index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sqlite3_int64 *id);
+int bloom_index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sqlite3_int64 *id);
 
 /* -- index_cursor.c ---------------------------------------------------------------- */
 
-int index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result);
-int index_close(sqlite3_vtab_cursor *base);
-int index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args);
-int index_next(sqlite3_vtab_cursor *base);
-int index_eof(sqlite3_vtab_cursor *base);
-int index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);
-int index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
+int bloom_index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result);
+int bloom_index_close(sqlite3_vtab_cursor *base);
+int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args);
+int bloom_index_next(sqlite3_vtab_cursor *base);
+int bloom_index_eof(sqlite3_vtab_cursor *base);
+int bloom_index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);
+int bloom_index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
 
 #endif

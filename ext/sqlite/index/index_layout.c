@@ -46,23 +46,23 @@
 /* No table has so many; products with it do not overflow. */
 #define LAYOUT_MAX_BLOCKS ((uint64_t)1 << 40)
 
-uint64_t index_blocks_in_units(const bloom_index *index, const index_layout *layout, int key){
+uint64_t bloom_index_blocks_in_units(const bloom_index *index, const index_layout *layout, int key){
   return layout->keys[key].num_blocks - layout->keys[key].num_blocks%index_num_slots(index, key);
 }
 
-uint64_t index_join_unit(const index_key_layout *layout){
+uint64_t bloom_index_join_unit(const index_key_layout *layout){
   uint64_t unit = (uint64_t)layout->num_full * INDEX_MAX_UNITS;
   uint32_t i;
   for(i=0; i<layout->join_from; i++) unit += layout->sizes[i];
   return unit;
 }
 
-index_group index_group_at(const index_key_layout *layout, uint64_t unit, int is_joined){
+index_group bloom_index_group_at(const index_key_layout *layout, uint64_t unit, int is_joined){
   uint64_t first = (uint64_t)layout->num_full * INDEX_MAX_UNITS;
   uint32_t i;
   if( unit<first ) return (index_group){unit - unit%INDEX_MAX_UNITS, INDEX_MAX_UNITS};
-  if( is_joined && layout->join_units && unit - index_join_unit(layout)<layout->join_units ){
-    return (index_group){index_join_unit(layout), layout->join_units};
+  if( is_joined && layout->join_units && unit - bloom_index_join_unit(layout)<layout->join_units ){
+    return (index_group){bloom_index_join_unit(layout), layout->join_units};
   }
   for(i=0; i<layout->num_sizes; first+=layout->sizes[i++]){
     if( unit - first<layout->sizes[i] ) return (index_group){first, layout->sizes[i]};
@@ -80,7 +80,7 @@ static int layout_are_groups_good(const index_key_layout *key, uint64_t num_unit
     if( key->sizes[i]<1 ) return 0;
     end += key->sizes[i];
   }
-  end_of_join = key->join_units ? index_join_unit(key) + key->join_units : end;
+  end_of_join = key->join_units ? bloom_index_join_unit(key) + key->join_units : end;
   return end<=end_of_join && end_of_join<=full + INDEX_MAX_UNITS && end_of_join<=num_units;
 }
 
@@ -133,13 +133,13 @@ static int layout_parse(const bloom_index *index, const uint8_t *bytes, index_la
     for(j=0; j<INDEX_MAX_SIZES; j++) key->sizes[j] = bloom_load32_le(bytes + 60 + 4*j);
     if( key->num_blocks>LAYOUT_MAX_BLOCKS || key->num_dead>key->num_blocks || key->open_bits>index_block_bits(index, i) ) return SQLITE_CORRUPT_VTAB;
     if( layout->has_covered && key->open_first>layout->covered && key->open_first - 1>layout->covered ) return SQLITE_CORRUPT_VTAB;
-    num_units = index_blocks_in_units(index, layout, i) / BLOOM_UNIT_BLOCKS; /* whole ones: no other is joined */
+    num_units = bloom_index_blocks_in_units(index, layout, i) / BLOOM_UNIT_BLOCKS; /* whole ones: no other is joined */
     if( !layout_are_groups_good(key, num_units, index_num_bands(index, i)) ) return SQLITE_CORRUPT_VTAB;
   }
   return SQLITE_OK;
 }
 
-int index_layout_read(bloom_index *index, index_layout *layout){
+int bloom_index_layout_read(bloom_index *index, index_layout *layout){
   uint8_t bytes[LAYOUT_MAX_BYTES];
   sqlite3_blob *blob;
   int rc = layout_open(index, 0, &blob);
@@ -183,7 +183,7 @@ static void layout_print(const bloom_index *index, const index_layout *layout, u
   bloom_store64_le(bytes + num_bytes - 8, bloom_xxh64(bytes, num_bytes - 8));
 }
 
-int index_layout_write(bloom_index *index, const index_layout *layout){
+int bloom_index_layout_write(bloom_index *index, const index_layout *layout){
   uint8_t bytes[LAYOUT_MAX_BYTES];
   sqlite3_blob *blob;
   int rc = layout_open(index, 1, &blob);
@@ -194,7 +194,7 @@ int index_layout_write(bloom_index *index, const index_layout *layout){
   return rc;
 }
 
-int index_layout_insert(bloom_index *index){
+int bloom_index_layout_insert(bloom_index *index){
   int rc = bloom_sql_run(index->connection, "INSERT INTO \"%w\".\"%w_layout\"(rowid, data) VALUES (1, zeroblob(%d))",
                          index->schema, index->name, (int)layout_bytes(index));
   if( rc!=SQLITE_OK ) return rc;
@@ -204,10 +204,10 @@ int index_layout_insert(bloom_index *index){
 
 /* -- NAME_state ----------------------------------------------------------------------- */
 
-int index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal){
+int bloom_index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal){
   index_statement *taken;
   sqlite3_stmt *row;
-  int rc = index_statement_take(index, sqlite3_mprintf("SELECT s.covered FROM \"%w\".\"%w_state\" AS s", index->schema, index->name), &taken, &row);
+  int rc = bloom_index_statement_take(index, sqlite3_mprintf("SELECT s.covered FROM \"%w\".\"%w_state\" AS s", index->schema, index->name), &taken, &row);
   *is_equal = 0;
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
@@ -217,7 +217,7 @@ int index_state_compare(bloom_index *index, const index_layout *layout, int *is_
     rc = bloom_sql_step(index->connection, row);
     if( rc==SQLITE_ROW ) *is_equal = 0; /* triggers read the first one */
   }
-  index_statement_give_back(index, taken);
+  bloom_index_statement_give_back(index, taken);
   return rc==SQLITE_DONE || rc==SQLITE_ROW ? SQLITE_OK : rc;
 }
 
@@ -237,7 +237,7 @@ static void state_of_key(const bloom_index *index, const index_layout *layout, i
                       number, (double)(of_key->bits_set + of_key->open_bits) / num_bits);
 }
 
-int index_state_write(bloom_index *index, const index_layout *layout, const char *note){
+int bloom_index_state_write(bloom_index *index, const index_layout *layout, const char *note){
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   sqlite3_stmt *update = NULL;
   int i, rc;

@@ -21,33 +21,33 @@
 
 /* -- Weights ----------------------------------------------------------------------------- */
 
-void index_weights_free(index_weights *weights){
+void bloom_index_weights_free(index_weights *weights){
   int i;
   for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(weights->of_key[i]);
   memset(weights, 0, sizeof(*weights));
 }
 
-int index_weights_read_key(index_reader *reader, index_weights *weights){
+int bloom_index_weights_read_key(index_reader *reader, index_weights *weights){
   uint8_t *bytes = sqlite3_malloc64(BLOOM_WEIGHTS_BYTES);
   if( bytes==NULL ) return SQLITE_NOMEM;
   weights->of_key[reader->key] = bytes;
-  return index_reader_read(reader, INDEX_ROW_OF_WEIGHTS, bytes, BLOOM_WEIGHTS_BYTES, 0);
+  return bloom_index_reader_read(reader, INDEX_ROW_OF_WEIGHTS, bytes, BLOOM_WEIGHTS_BYTES, 0);
 }
 
-int index_weights_read(const bloom_index *index, index_weights *weights){
+int bloom_index_weights_read(const bloom_index *index, index_weights *weights){
   int i, rc = SQLITE_OK;
   memset(weights, 0, sizeof(*weights));
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     index_reader reader;
     if( !index->config.keys[i].is_like ) continue;
-    index_reader_start(&reader, index, i, 0);
-    rc = index_weights_read_key(&reader, weights);
-    index_reader_close(&reader);
+    bloom_index_reader_start(&reader, index, i, 0);
+    rc = bloom_index_weights_read_key(&reader, weights);
+    bloom_index_reader_close(&reader);
   }
   return rc;
 }
 
-int index_weights_are_untaught(const index_weights *weights){
+int bloom_index_weights_are_untaught(const index_weights *weights){
   int i;
   size_t j;
   for(i=0; i<INDEX_MAX_KEYS; i++){
@@ -85,7 +85,7 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
   step = ((uint64_t)last - (uint64_t)first) / INDEX_LESSON_PLACES;
   sql = sqlite3_str_new(index->connection->db);
   sqlite3_str_appendall(sql, "SELECT ");
-  index_append_key(index, sql, key);
+  bloom_index_append_key(index, sql, key);
   sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN ?1 AND ?2 ORDER BY x.\"%w\"", index->schema, index->source_name, id, id);
   rc = bloom_sql_prepare_text(index->connection, &rows, sqlite3_str_finish(sql));
   for(i=0; i<INDEX_LESSON_PLACES && rc==SQLITE_OK; i++){
@@ -116,19 +116,19 @@ static int weights_learn_key(bloom_index *index, int key, bloom_lesson *lesson, 
   rc = lesson_read(index, key, lesson);
   if( rc!=SQLITE_OK ) return rc;
   bloom_lesson_finish(lesson, bytes);
-  rc = index_blocks_prepare_update(index, key, &update);
+  rc = bloom_index_blocks_prepare_update(index, key, &update);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 1, INDEX_ROW_OF_WEIGHTS);
-  stored = sqlite3_malloc64(index_stored_bytes(WEIGHTS_ROW_BYTES));
-  if( stored ) index_row_store(index, key, INDEX_ROW_OF_WEIGHTS, bytes, WEIGHTS_ROW_BYTES, stored);
+  stored = sqlite3_malloc64(bloom_index_stored_bytes(WEIGHTS_ROW_BYTES));
+  if( stored ) bloom_index_row_store(index, key, INDEX_ROW_OF_WEIGHTS, bytes, WEIGHTS_ROW_BYTES, stored);
   else rc = SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, stored, (int)index_stored_bytes(WEIGHTS_ROW_BYTES), SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, stored, (int)bloom_index_stored_bytes(WEIGHTS_ROW_BYTES), SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
   sqlite3_finalize(update);
   sqlite3_free(stored);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int index_weights_learn(bloom_index *index){
+int bloom_index_weights_learn(bloom_index *index){
   bloom_lesson *lesson = NULL;
   uint8_t *bytes = NULL;
   int i, rc = SQLITE_OK;
@@ -146,12 +146,12 @@ int index_weights_learn(bloom_index *index){
 
 /* -- Texts ------------------------------------------------------------------------------- */
 
-int index_like_is_silent(sqlite3_value *value){
+int bloom_index_like_is_silent(sqlite3_value *value){
   const int type = sqlite3_value_type(value);
   return type==SQLITE_FLOAT || type==SQLITE_BLOB;
 }
 
-void index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value *value, bloom_block *block){
+void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value *value, bloom_block *block){
   const int type = sqlite3_value_type(value);
   const uint8_t *text = NULL, *end;
   char digits[24];
@@ -170,12 +170,12 @@ void index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value 
     bloom_pieces_begin(&pieces, text, (size_t)(end - text));
     while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ) bloom_weights_add(weights, block, hashes, num_hashes);
     text = key->is_regexp && text<end ? memchr(text, 0, (size_t)(end - text)) : NULL;
-  }while( text++ );
+  }while( text && text++ );
 }
 
 /* -- Patterns ---------------------------------------------------------------------------- */
 
-int index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
+int bloom_index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
                     uint16_t *bits, size_t max_bits, size_t *num_bits){
   /* A copy, as the value is SQLite's to compare with. */
   sqlite3_value *copy = sqlite3_value_dup(pattern);
@@ -200,7 +200,7 @@ int index_like_bits(const bloom_index *index, const uint8_t *weights, index_cond
   return SQLITE_OK;
 }
 
-int index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key, sqlite3_value *value,
+int bloom_index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key, sqlite3_value *value,
                           uint16_t *bits, size_t max_bits, size_t *num_bits){
   sqlite3_value *copy;
   const uint8_t *text;
@@ -221,16 +221,16 @@ int index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int 
   return text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int index_like_check(bloom_index *index, index_condition *condition){
+int bloom_index_like_check(bloom_index *index, index_condition *condition){
   const index_function function = {condition->kind==INDEX_GLOB ? "glob" : "like", 2};
   int is_built_in, rc;
-  if( index_is_regexp(condition->kind) ) return index_regexp_check(index, condition);
-  rc = index_are_built_in(index, &function, 1, &is_built_in);
+  if( index_is_regexp(condition->kind) ) return bloom_index_regexp_check(index, condition);
+  rc = bloom_index_are_built_in(index, &function, 1, &is_built_in);
   condition->is_opaque = !is_built_in;
   return rc;
 }
 
-int index_are_built_in(bloom_index *index, const index_function *functions, int num_functions, int *are_built_in){
+int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions, int *are_built_in){
   int i, found = 0, num_others = 0;
   sqlite3_stmt *row;
   /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */

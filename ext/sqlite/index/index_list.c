@@ -11,14 +11,14 @@
 /* A list is a pointer value of this type, which nobody else can make. */
 #define LIST_TYPE "bloom_index_list"
 
-void index_list_free(index_list *list){
+void bloom_index_list_free(index_list *list){
   size_t i;
   for(i=0; i<list->num_values; i++) sqlite3_value_free(list->values[i]);
   sqlite3_free(list->values);
   memset(list, 0, sizeof(*list));
 }
 
-int index_list_copy(sqlite3_value *values, index_list *list){
+int bloom_index_list_copy(sqlite3_value *values, index_list *list){
   sqlite3_value *value = NULL;
   size_t max_values = 0;
   int is_first = 1, rc;
@@ -41,7 +41,7 @@ int index_list_copy(sqlite3_value *values, index_list *list){
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int index_list_bind(sqlite3_stmt *statement, int number, index_list *list){
+int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list){
   return sqlite3_bind_pointer(statement, number, list, LIST_TYPE, NULL);
 }
 

@@ -32,24 +32,24 @@
 #define INDEX_JOIN_ROWS  512
 #define INDEX_JOIN_UNITS 10
 
-int index_merge_mark_dirty(index_merge_state *merge){
+int bloom_index_merge_mark_dirty(index_merge_state *merge){
   index_layout dirty;
   int rc;
   if( merge->is_dirty ) return SQLITE_OK;
-  rc = index_layout_read(merge->index, &dirty);
+  rc = bloom_index_layout_read(merge->index, &dirty);
   if( rc!=SQLITE_OK ) return rc;
   dirty.is_dirty = 1;
-  rc = index_layout_write(merge->index, &dirty);
+  rc = bloom_index_layout_write(merge->index, &dirty);
   merge->is_dirty = rc==SQLITE_OK;
   return rc;
 }
 
-int index_add_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key,
+int bloom_index_add_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key,
                     sqlite3_value *value, bloom_block *block){
   bloom_key_hashes hashes;
   int i, rc;
   if( index->config.keys[key].is_like ){
-    index_like_add(&index->config.keys[key], weights->of_key[key], value, block);
+    bloom_index_like_add(&index->config.keys[key], weights->of_key[key], value, block);
     return SQLITE_OK;
   }
   rc = bloom_insert_hashes(&bloom_encoding_parquet, index->config.keys[key].equality, value, &hashes);
@@ -67,8 +67,8 @@ static int merge_write_stored(index_merge_state *merge, int key, sqlite3_int64 r
   sqlite3_stmt **statement = is_new ? &of_key->insert : &of_key->update;
   int rc = SQLITE_OK;
   if( is_new && row!=of_key->num_rows + 1 ) return SQLITE_CORRUPT_VTAB;
-  if( *statement==NULL && is_new ) rc = index_blocks_prepare_insert(merge->index, key, statement);
-  if( *statement==NULL && !is_new ) rc = index_blocks_prepare_update(merge->index, key, statement);
+  if( *statement==NULL && is_new ) rc = bloom_index_blocks_prepare_insert(merge->index, key, statement);
+  if( *statement==NULL && !is_new ) rc = bloom_index_blocks_prepare_update(merge->index, key, statement);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*statement, 1, row);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, stored, (int)num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(merge->index->connection, *statement);
@@ -82,20 +82,20 @@ static int merge_write_row(index_merge_state *merge, int key, sqlite3_int64 row,
   int rc = SQLITE_CORRUPT_VTAB;
   if( row<=merge->keys[key].num_rows ){
     index_reader writer;
-    index_reader_start(&writer, merge->index, key, 1);
-    rc = index_blocks_write(&writer, row, bytes);
-    index_reader_close(&writer);
+    bloom_index_reader_start(&writer, merge->index, key, 1);
+    rc = bloom_index_blocks_write(&writer, row, bytes);
+    bloom_index_reader_close(&writer);
   }
   if( rc!=SQLITE_CORRUPT_VTAB ) return rc;
   /* It has no bytes yet. */
-  index_row_store(merge->index, key, row, bytes, BLOOM_STRIP_BYTES, stored);
+  bloom_index_row_store(merge->index, key, row, bytes, BLOOM_STRIP_BYTES, stored);
   return merge_write_stored(merge, key, row, stored, INDEX_STORED_BYTES);
 }
 
 /* Makes the rows of ends that come before the strips of a block's chapter. */
 static int merge_make_chapter(index_merge_state *merge, int key, uint64_t block){
   const uint64_t first = block - block%(INDEX_ENDS_BLOCKS*INDEX_CHAPTER_ENDS);
-  sqlite3_int64 row = index_row_of_ends(merge->index, key, first);
+  sqlite3_int64 row = bloom_index_row_of_ends(merge->index, key, first);
   int i, rc = SQLITE_OK;
   if( row!=merge->keys[key].num_rows + 1 ) return SQLITE_OK;
   for(i=0; i<INDEX_CHAPTER_ENDS && rc==SQLITE_OK; i++) rc = merge_write_stored(merge, key, row++, (const uint8_t *)"", 0);
@@ -109,12 +109,12 @@ static int merge_write_ends(index_merge_state *merge, int key){
   int rc;
   if( !of_key->are_ends_changed ) return SQLITE_OK;
   rc = merge_make_chapter(merge, key, of_key->ends_of);
-  if( rc==SQLITE_OK ) rc = merge_write_row(merge, key, index_row_of_ends(merge->index, key, of_key->ends_of), of_key->ends);
+  if( rc==SQLITE_OK ) rc = merge_write_row(merge, key, bloom_index_row_of_ends(merge->index, key, of_key->ends_of), of_key->ends);
   of_key->are_ends_changed = 0;
   return rc;
 }
 
-int index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes){
+int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes){
   index_merge_key *of_key = &merge->keys[key];
   int rc = SQLITE_OK;
   if( !of_key->has_ends || of_key->ends_of/INDEX_ENDS_BLOCKS!=block/INDEX_ENDS_BLOCKS ){
@@ -123,9 +123,9 @@ int index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_ch
       memset(of_key->ends, 0, sizeof(of_key->ends)); /* the first of its row */
     }else if( rc==SQLITE_OK ){
       index_reader reader;
-      index_reader_start(&reader, merge->index, key, 0);
-      rc = index_reader_read(&reader, index_row_of_ends(merge->index, key, block), of_key->ends, sizeof(of_key->ends), 0);
-      index_reader_close(&reader);
+      bloom_index_reader_start(&reader, merge->index, key, 0);
+      rc = bloom_index_reader_read(&reader, bloom_index_row_of_ends(merge->index, key, block), of_key->ends, sizeof(of_key->ends), 0);
+      bloom_index_reader_close(&reader);
     }
     of_key->has_ends = rc==SQLITE_OK;
     of_key->ends_of = block;
@@ -137,7 +137,7 @@ int index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_ch
 
 /* -- Blocks, slots and units -------------------------------------------------------------- */
 
-uint8_t *index_merge_slot(const index_merge_state *merge, int key, uint64_t block){
+uint8_t *bloom_index_merge_slot(const index_merge_state *merge, int key, uint64_t block){
   return merge->keys[key].slots + (size_t)(block % BLOOM_UNIT_BLOCKS)*index_block_bytes(merge->index, key);
 }
 
@@ -151,16 +151,16 @@ static int merge_fill_unit(index_merge_state *merge, int key, uint64_t until){
   uint32_t band, i;
   int rc;
   if( until==of_key->num_in_units ) return SQLITE_OK;
-  for(i=0; i<BLOOM_UNIT_BLOCKS; i++) blocks[i] = index_merge_slot(merge, key, i);
-  rc = index_merge_mark_dirty(merge);
+  for(i=0; i<BLOOM_UNIT_BLOCKS; i++) blocks[i] = bloom_index_merge_slot(merge, key, i);
+  rc = bloom_index_merge_mark_dirty(merge);
   if( rc==SQLITE_OK ) rc = merge_make_chapter(merge, key, until - 1);
   for(band=0; band<index_num_bands(merge->index, key) && rc==SQLITE_OK; band++){
-    const sqlite3_int64 row = index_row_of_strip(merge->index, key, unit, band);
+    const sqlite3_int64 row = bloom_index_row_of_strip(merge->index, key, unit, band);
     if( first>0 ){
       index_reader reader;
-      index_reader_start(&reader, merge->index, key, 0);
-      rc = index_reader_read(&reader, row, strip, sizeof(strip), 0);
-      index_reader_close(&reader);
+      bloom_index_reader_start(&reader, merge->index, key, 0);
+      rc = bloom_index_reader_read(&reader, row, strip, sizeof(strip), 0);
+      bloom_index_reader_close(&reader);
     }
     bloom_strip_put_blocks(strip, blocks, first, last, band);
     if( rc==SQLITE_OK ) rc = merge_write_row(merge, key, row, strip);
@@ -173,15 +173,15 @@ static int merge_fill_unit(index_merge_state *merge, int key, uint64_t until){
   return rc;
 }
 
-int index_merge_append(index_merge_state *merge, int key, const bloom_block *block, index_end end){
+int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_block *block, index_end end){
   index_key_layout *layout = &merge->layout.keys[key];
   uint8_t *bytes;
-  int rc = index_merge_mark_dirty(merge);
-  if( rc==SQLITE_OK ) rc = index_merge_end(merge, key, layout->num_blocks, 1, &bytes);
+  int rc = bloom_index_merge_mark_dirty(merge);
+  if( rc==SQLITE_OK ) rc = bloom_index_merge_end(merge, key, layout->num_blocks, 1, &bytes);
   if( rc!=SQLITE_OK ) return rc;
   end.bits_set = block->bits_set;
-  index_end_store(bytes, end);
-  memcpy(index_merge_slot(merge, key, layout->num_blocks), block->bytes, index_block_bytes(merge->index, key));
+  bloom_index_end_store(bytes, end);
+  memcpy(bloom_index_merge_slot(merge, key, layout->num_blocks), block->bytes, index_block_bytes(merge->index, key));
   layout->num_blocks++;
   layout->bits_set += block->bits_set;
   return layout->num_blocks%BLOOM_UNIT_BLOCKS==0 ? merge_fill_unit(merge, key, layout->num_blocks) : SQLITE_OK;
@@ -192,10 +192,10 @@ static int merge_is_block_large(const index_merge_state *merge, int key){
   return merge->layout.keys[key].open_rows>=INDEX_MIN_ROWS || open->bits_set>=open->bits_per_block/8;
 }
 
-int index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
+int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
   index_merge_key *of_key = &merge->keys[key];
   index_key_layout *layout = &merge->layout.keys[key];
-  const int rc = index_merge_append(merge, key, &of_key->open, (index_end){.first = layout->open_first, .last = id, .num_rows = layout->open_rows});
+  const int rc = bloom_index_merge_append(merge, key, &of_key->open, (index_end){.first = layout->open_first, .last = id, .num_rows = layout->open_rows});
   of_key->is_before_large = of_key->open.bits_set<of_key->open.bits_per_block && merge_is_block_large(merge, key);
   bloom_block_clear(&of_key->open, of_key->open.bytes, of_key->open.bits_per_block);
   layout->open_first = id + (id<INT64_MAX);
@@ -210,10 +210,10 @@ static int merge_write_slots(index_merge_state *merge, int key){
   const uint32_t block_bytes = index_block_bytes(merge->index, key);
   uint8_t slots[BLOOM_STRIP_BYTES] = {0};
   uint64_t block;
-  int rc = merge_fill_unit(merge, key, index_blocks_in_units(merge->index, &merge->layout, key));
-  memcpy(index_merge_slot(merge, key, num_blocks), of_key->open.bytes, block_bytes);
+  int rc = merge_fill_unit(merge, key, bloom_index_blocks_in_units(merge->index, &merge->layout, key));
+  memcpy(bloom_index_merge_slot(merge, key, num_blocks), of_key->open.bytes, block_bytes);
   for(block=of_key->num_in_units; block<=num_blocks; block++){
-    memcpy(slots + (block - of_key->num_in_units)*block_bytes, index_merge_slot(merge, key, block), block_bytes);
+    memcpy(slots + (block - of_key->num_in_units)*block_bytes, bloom_index_merge_slot(merge, key, block), block_bytes);
   }
   if( rc==SQLITE_OK ) rc = merge_write_ends(merge, key);
   return rc==SQLITE_OK ? merge_write_row(merge, key, INDEX_ROW_OF_SLOTS, slots) : rc;
@@ -224,23 +224,23 @@ static int merge_write_slots(index_merge_state *merge, int key){
 /* Joins a band of the groups that the join at hand is of; strips and joined have room for it. */
 static int merge_join_band(index_merge_state *merge, int key, uint8_t *strips, uint8_t *joined){
   const index_key_layout *layout = &merge->layout.keys[key];
-  const uint64_t first = index_join_unit(layout);
+  const uint64_t first = bloom_index_join_unit(layout);
   uint32_t i;
   index_reader writer;
   int rc = SQLITE_OK;
-  index_reader_start(&writer, merge->index, key, 1);
+  bloom_index_reader_start(&writer, merge->index, key, 1);
   for(i=0; i<layout->join_units && rc==SQLITE_OK; i++){
-    rc = index_reader_read(&writer, index_row_of_strip(merge->index, key, first + i, layout->join_bands), strips + (size_t)i*BLOOM_STRIP_BYTES, BLOOM_STRIP_BYTES, 0);
+    rc = bloom_index_reader_read(&writer, bloom_index_row_of_strip(merge->index, key, first + i, layout->join_bands), strips + (size_t)i*BLOOM_STRIP_BYTES, BLOOM_STRIP_BYTES, 0);
   }
   for(i=0; i<layout->join_units && rc==SQLITE_OK; ){
-    const index_group group = index_group_at(layout, first + i, 0);
+    const index_group group = bloom_index_group_at(layout, first + i, 0);
     bloom_band_join(joined, layout->join_units, strips + (size_t)i*BLOOM_STRIP_BYTES, group.num_units, i);
     i += group.num_units;
   }
   for(i=0; i<layout->join_units && rc==SQLITE_OK; i++){
-    rc = index_blocks_write(&writer, index_row_of_strip(merge->index, key, first + i, layout->join_bands), joined + (size_t)i*BLOOM_STRIP_BYTES);
+    rc = bloom_index_blocks_write(&writer, bloom_index_row_of_strip(merge->index, key, first + i, layout->join_bands), joined + (size_t)i*BLOOM_STRIP_BYTES);
   }
-  index_reader_close(&writer);
+  bloom_index_reader_close(&writer);
   return rc;
 }
 
@@ -273,7 +273,7 @@ static int merge_join(index_merge_state *merge, int key){
       const size_t num_bytes = (size_t)layout->join_units * BLOOM_STRIP_BYTES;
       if( merge->join_rows<(has_joined ? layout->join_units : 1) ) break; /* one at least, so that it goes on */
       if( strips==NULL ) strips = sqlite3_malloc64(2 * (sqlite3_uint64)INDEX_MAX_UNITS * BLOOM_STRIP_BYTES);
-      rc = strips ? index_merge_mark_dirty(merge) : SQLITE_NOMEM;
+      rc = strips ? bloom_index_merge_mark_dirty(merge) : SQLITE_NOMEM;
       if( rc==SQLITE_OK ) rc = merge_join_band(merge, key, strips, strips + num_bytes);
       merge->join_rows -= layout->join_units;
       has_joined = 1;
@@ -296,7 +296,7 @@ static int merge_join(index_merge_state *merge, int key){
 ** it, or the block has such a row, and they are rare. */
 static int merge_is_block_spoiled(const index_merge_state *merge, int key, sqlite3_value *value){
   const index_merge_key *of_key = &merge->keys[key];
-  const int is_silent = merge->index->config.keys[key].is_like && index_like_is_silent(value);
+  const int is_silent = merge->index->config.keys[key].is_like && bloom_index_like_is_silent(value);
   if( of_key->open.bits_set<of_key->open.bits_per_block ) return is_silent && merge_is_block_large(merge, key);
   return !is_silent && merge->layout.keys[key].open_rows>0 && of_key->is_before_large;
 }
@@ -311,12 +311,12 @@ static int merge_is_block_finished(const index_merge_state *merge, int key){
 static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id, sqlite3_value *value){
   index_merge_key *of_key = &merge->keys[key];
   int rc = SQLITE_OK;
-  if( of_key->zones ) return index_zones_add(of_key->zones, &merge->layout, value);
-  if( merge_is_block_spoiled(merge, key, value) ) rc = index_merge_finish_block(merge, key, id - 1);
-  if( rc==SQLITE_OK ) rc = index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_key->open);
+  if( of_key->zones ) return bloom_index_zones_add(of_key->zones, &merge->layout, value);
+  if( merge_is_block_spoiled(merge, key, value) ) rc = bloom_index_merge_finish_block(merge, key, id - 1);
+  if( rc==SQLITE_OK ) rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_key->open);
   merge->layout.keys[key].open_rows++;
   merge->layout.keys[key].open_bits = of_key->open.bits_set;
-  return rc==SQLITE_OK && merge_is_block_finished(merge, key) ? index_merge_finish_block(merge, key, id) : rc;
+  return rc==SQLITE_OK && merge_is_block_finished(merge, key) ? bloom_index_merge_finish_block(merge, key, id) : rc;
 }
 
 /* Adds the row that rows is at: its id, then the indexed columns. */
@@ -330,14 +330,14 @@ static int merge_add_row(index_merge_state *merge, sqlite3_stmt *rows){
   return rc;
 }
 
-int index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
+int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
   const char *id = index->columns.id_name;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   int i;
   sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
   for(i=0; i<index->config.num_keys; i++){
     sqlite3_str_appendall(sql, ", ");
-    index_append_key(index, sql, i);
+    bloom_index_append_key(index, sql, i);
   }
   sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"", index->schema, index->source_name, id, condition, id);
   return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
@@ -349,7 +349,7 @@ static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   sqlite3_stmt *rows = NULL;
   int rc;
   if( merge->layout.has_covered && covered==INT64_MAX ) return SQLITE_OK;
-  rc = index_merge_prepare_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
+  rc = bloom_index_merge_prepare_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, merge->layout.has_covered ? covered + 1 : INT64_MIN);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, INT64_MAX);
   while( rc==SQLITE_OK && max_rows>0 && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
@@ -370,13 +370,13 @@ static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
 static void merge_free(index_merge_state *merge){
   int i;
   for(i=0; i<merge->index->config.num_keys; i++){
-    index_zones_free(merge->keys[i].zones);
+    bloom_index_zones_free(merge->keys[i].zones);
     sqlite3_finalize(merge->keys[i].insert);
     sqlite3_finalize(merge->keys[i].update);
     sqlite3_free(merge->keys[i].slots);
     sqlite3_free(merge->keys[i].open.bytes);
   }
-  index_weights_free(&merge->weights);
+  bloom_index_weights_free(&merge->weights);
   sqlite3_free(merge);
 }
 
@@ -391,20 +391,20 @@ static int merge_start_key(index_merge_state *merge, int key){
   int rc;
   if( bytes==NULL ) return SQLITE_NOMEM;
   bloom_block_clear(&of_key->open, bytes, index_block_bits(index, key));
-  of_key->num_in_units = index_blocks_in_units(index, &merge->layout, key);
+  of_key->num_in_units = bloom_index_blocks_in_units(index, &merge->layout, key);
   of_key->slots = sqlite3_malloc64((sqlite3_uint64)BLOOM_UNIT_BLOCKS * block_bytes);
   if( of_key->slots==NULL ) return SQLITE_NOMEM;
   rc = bloom_sql_integer(index->connection, &of_key->num_rows, "SELECT max(rowid) FROM \"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
   if( rc==SQLITE_OK && merge->layout.has_covered ){
     index_reader reader;
-    index_reader_start(&reader, index, key, 0);
-    rc = index_reader_read(&reader, INDEX_ROW_OF_SLOTS, slots, sizeof(slots), 0);
-    index_reader_close(&reader);
+    bloom_index_reader_start(&reader, index, key, 0);
+    rc = bloom_index_reader_read(&reader, INDEX_ROW_OF_SLOTS, slots, sizeof(slots), 0);
+    bloom_index_reader_close(&reader);
     if( rc!=SQLITE_OK ) return rc;
     for(block=of_key->num_in_units; block<=layout->num_blocks; block++){
-      memcpy(index_merge_slot(merge, key, block), slots + (block - of_key->num_in_units)*block_bytes, block_bytes);
+      memcpy(bloom_index_merge_slot(merge, key, block), slots + (block - of_key->num_in_units)*block_bytes, block_bytes);
     }
-    memcpy(bytes, index_merge_slot(merge, key, layout->num_blocks), block_bytes);
+    memcpy(bytes, bloom_index_merge_slot(merge, key, layout->num_blocks), block_bytes);
     bloom_block_resume(&of_key->open, bytes, of_key->open.bits_per_block);
   }
   return rc;
@@ -419,9 +419,9 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
   merge->index = index;
   merge->layout = *layout;
   merge->join_rows = INDEX_JOIN_ROWS;
-  rc = index_weights_read(index, &merge->weights);
+  rc = bloom_index_weights_read(index, &merge->weights);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    rc = index->config.keys[i].is_range ? index_zones_start(index, i, &merge->keys[i].zones) : merge_start_key(merge, i);
+    rc = index->config.keys[i].is_range ? bloom_index_zones_start(index, i, &merge->keys[i].zones) : merge_start_key(merge, i);
   }
   return rc;
 }
@@ -432,7 +432,7 @@ static int merge_finish(index_merge_state *merge, const char *note){
   int i, rc = SQLITE_OK;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     if( merge->keys[i].zones ){
-      rc = index_zones_finish(merge->keys[i].zones, &merge->layout);
+      rc = bloom_index_zones_finish(merge->keys[i].zones, &merge->layout);
       continue;
     }
     rc = merge_write_slots(merge, i);
@@ -443,8 +443,8 @@ static int merge_finish(index_merge_state *merge, const char *note){
   }
   /* The layout is written last: where an authorizer refuses the other, both are as they were.  SQLite
   ** does not undo VALUES ('merge'). */
-  if( rc==SQLITE_OK ) rc = index_state_write(index, &merge->layout, note);
-  if( rc==SQLITE_OK ) rc = index_layout_write(index, &merge->layout);
+  if( rc==SQLITE_OK ) rc = bloom_index_state_write(index, &merge->layout, note);
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, &merge->layout);
   return rc;
 }
 
@@ -489,7 +489,7 @@ static int merge_note(const index_merge_state *merge, const char **note){
   return rc;
 }
 
-int index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows, int *wants_rebuild){
+int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows, int *wants_rebuild){
   const int is_first = !layout->has_covered, is_all = max_rows==INDEX_MERGE_ALL;
   index_merge_state *merge;
   sqlite3_int64 num_left = max_rows;
@@ -499,16 +499,16 @@ int index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max
   if( is_first ){
     rc = merge_estimate_rows(index, &layout->num_built, &layout->first);
     layout->num_probes = index->config.num_probes ? index->config.num_probes : merge_probes_for(layout->num_built);
-    if( rc==SQLITE_OK ) rc = index_weights_learn(index);
+    if( rc==SQLITE_OK ) rc = bloom_index_weights_learn(index);
     if( rc!=SQLITE_OK ) return rc;
   }
   rc = merge_start(index, layout, &merge);
-  if( rc==SQLITE_OK ) rc = index_merge_changed(merge, &num_left, wants_rebuild);
+  if( rc==SQLITE_OK ) rc = bloom_index_merge_changed(merge, &num_left, wants_rebuild);
   if( rc==SQLITE_OK && !(*wants_rebuild && is_all) ){
     if( num_left>0 ) rc = merge_new_rows(merge, num_left);
     if( rc==SQLITE_OK && num_left>0 ) merge->done_until = merge->layout.covered;
     if( is_first && is_all ) merge->layout.num_built = merge->layout.num_rows;
-    if( rc==SQLITE_OK && !*wants_rebuild && !is_first && (is_all || merge->num_new_units>0) ) rc = index_merge_is_worn(merge, wants_rebuild);
+    if( rc==SQLITE_OK && !*wants_rebuild && !is_first && (is_all || merge->num_new_units>0) ) rc = bloom_index_merge_is_worn(merge, wants_rebuild);
     if( *wants_rebuild ) note = INDEX_NOTE_WORN;
     else if( rc==SQLITE_OK ) rc = merge_note(merge, &note);
     if( note ) *wants_rebuild = 1;

@@ -39,33 +39,33 @@ typedef struct index_merge_state {
 
 /* Takes rows into blocks.  *wants_rebuild: that would be better, and blocks are as they were
 ** if the changed rows alone say so. */
-int index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows, int *wants_rebuild);
+int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows, int *wants_rebuild);
 
 /* Says on disk that blocks are not to be believed, until the merge comes to its end. */
-int index_merge_mark_dirty(index_merge_state *merge);
+int bloom_index_merge_mark_dirty(index_merge_state *merge);
 
 /* The bytes of a block that is in no unit. */
-uint8_t *index_merge_slot(const index_merge_state *merge, int key, uint64_t block);
+uint8_t *bloom_index_merge_slot(const index_merge_state *merge, int key, uint64_t block);
 
 /* Adds a finished block behind the others. */
-int index_merge_append(index_merge_state *merge, int key, const bloom_block *block, index_end end);
+int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_block *block, index_end end);
 
 /* The end of a finished block as bytes in memory, which are to be written if is_changed. */
-int index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes);
+int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes);
 
 /* Ends the open block with this id. */
-int index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id);
+int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id);
 
 /* The id and the indexed columns of rows whose id meets a condition, in ascending order. */
-int index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);
+int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);
 
 /* -- index_changes.c ----------------------------------------------------------------------- */
 
 /* Adds the keys of changed rows to the blocks that hold their ids, and takes them from
 ** *num_left.  *wants_rebuild is set where so much changed that it is better. */
-int index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *wants_rebuild);
+int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *wants_rebuild);
 
 /* Sets *is_worn if, by a sample of blocks, a fifth of the rows is gone. */
-int index_merge_is_worn(index_merge_state *merge, int *is_worn);
+int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn);
 
 #endif

@@ -34,7 +34,7 @@ static int pass_is_bound(sqlite3_value *value){
   return sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
 }
 
-int index_pass_is_ascii(const unsigned char *text){
+int bloom_index_pass_is_ascii(const unsigned char *text){
   while( *text && *text<0x80 ) text++;
   return *text==0;
 }
@@ -44,7 +44,7 @@ int index_pass_is_ascii(const unsigned char *text){
 static index_form pass_form_of_prefix(index_condition condition, char affinity, sqlite3_value *value){
   const unsigned char *text = value ? sqlite3_value_text(value) : NULL;
   if( condition.kind==INDEX_GE ) return INDEX_FORM_NONE;
-  return text==NULL || (index_pass_is_ascii(text) && (affinity=='t' || strchr("IJij-", text[0])==NULL)) ? INDEX_FORM_PREFIX : INDEX_FORM_NONE;
+  return text==NULL || (bloom_index_pass_is_ascii(text) && (affinity=='t' || strchr("IJij-", text[0])==NULL)) ? INDEX_FORM_PREFIX : INDEX_FORM_NONE;
 }
 
 static index_form pass_form_of_text(index_condition condition, char affinity, sqlite3_value *value){
@@ -72,10 +72,10 @@ static index_form pass_form_of_number(index_condition condition, char affinity, 
   return condition.kind==INDEX_GT || condition.kind==INDEX_GE ? INDEX_FORM_PLAIN : INDEX_FORM_NUMBER;
 }
 
-index_form index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list){
-  const char affinity = condition.is_on_id ? 'i' : index_affinity_of(index->columns.list[condition.column].type);
+index_form bloom_index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list){
+  const char affinity = condition.is_on_id ? 'i' : bloom_index_affinity_of(index->columns.list[condition.column].type);
   if( condition.is_unpassed ) return INDEX_FORM_NONE;
-  if( index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return INDEX_FORM_PLAIN;
+  if( bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return INDEX_FORM_PLAIN;
   if( condition.is_list ){
     /* SQLite 3.40.1 crashes over any table-valued function once sqlite3_deserialize() replaced main. */
     const int has_texts = affinity=='t' || affinity=='b';
@@ -113,7 +113,7 @@ static int pass_has_literal(index_condition condition){
 ** statement again for another value, which it must of a pattern to find its beginning in an index. */
 static void pass_append_condition(const bloom_index *index, sqlite3_str *sql, const index_plan *plan, int i, index_form form, int is_free){
   const index_condition condition = plan->conditions[i];
-  const index_kind kind = index_kinds[condition.kind];
+  const index_kind kind = bloom_index_kinds[condition.kind];
   const int number = 3 + i, exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
   /* The longest literal of a regular expression, if it has one, is looked for before regexp() is called. */
   if( pass_has_literal(condition) ){
@@ -171,7 +171,7 @@ static int pass_is_column_used(const index_plan *plan, int column){
   return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
 }
 
-int index_pass_results(const bloom_index *index, const index_plan *plan, int *results){
+int bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results){
   int i, num_results = 1;
   for(i=0; i<index->columns.num_columns; i++){
     results[i] = i==index->columns.id_column ? 0 : pass_is_column_used(plan, i) ? num_results++ : -1;
@@ -188,7 +188,7 @@ static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const 
   }
 }
 
-char *index_pass_statement(const bloom_index *index, const index_plan *plan, const index_form *forms, index_reading reading){
+char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan, const index_form *forms, index_reading reading){
   const char *id = index->columns.id_name;
   const int is_free = reading!=INDEX_READ_INTERVALS;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
@@ -240,17 +240,17 @@ static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i, inde
   bloom_regexp regexp;
   const uint8_t *literal = NULL;
   size_t num_bytes;
-  int rc = index_regexp_read(value, kind, &regexp);
+  int rc = bloom_index_regexp_read(value, kind, &regexp);
   /* A wrong pattern is an error as on the table, though regexp() may be called for no row. */
-  if( rc==SQLITE_OK && regexp.num_literals>0 ) rc = index_regexp_try(index, value);
+  if( rc==SQLITE_OK && regexp.num_literals>0 ) rc = bloom_index_regexp_try(index, value);
   if( rc!=SQLITE_OK ) return rc;
-  num_bytes = index_regexp_literal(&regexp, &literal);
+  num_bytes = bloom_index_regexp_literal(&regexp, &literal);
   rc = sqlite3_bind_null(rows, regexp.ignores_case ? exact : in_any_case);
   if( rc!=SQLITE_OK ) return rc;
   return sqlite3_bind_text64(rows, regexp.ignores_case ? in_any_case : exact, (const char *)literal, num_bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-int index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan, const index_form *forms, sqlite3_value **args, index_list *lists){
+int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan, const index_form *forms, sqlite3_value **args, index_list *lists){
   int i, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
@@ -258,8 +258,8 @@ int index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *pl
     if( (forms[i]==INDEX_FORM_NONE && !is_begin) || condition.kind==INDEX_IS_NULL ) continue;
     if( pass_has_literal(condition) ) rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
     if( rc!=SQLITE_OK ) break;
-    if( condition.is_list ) rc = index_list_bind(rows, 3 + i, &lists[i]);
-    else if( index_kinds[condition.kind].is_pattern ) rc = pass_bind_pattern(rows, 3 + i, args[i]);
+    if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);
+    else if( bloom_index_kinds[condition.kind].is_pattern ) rc = pass_bind_pattern(rows, 3 + i, args[i]);
     else rc = sqlite3_bind_value(rows, 3 + i, args[i]);
   }
   if( rc==SQLITE_OK && plan->limit>=0 ) rc = sqlite3_bind_value(rows, 3 + plan->limit, args[plan->limit]);

@@ -32,7 +32,7 @@
 # define SQLITE_INDEX_CONSTRAINT_OFFSET 74
 #endif
 
-const index_kind index_kinds[INDEX_NUM_KINDS] = {
+const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
   /*                op                               code sql        is_on_ids is_pattern takes_blocks */
   [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     '=', "=",       1, 0, 1},
   [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     'i', "IS",      0, 0, 1},
@@ -50,7 +50,7 @@ const index_kind index_kinds[INDEX_NUM_KINDS] = {
 /* -- Text ---------------------------------------------------------------------------------- */
 
 static void plan_print_condition(sqlite3_str *text, const index_condition *condition){
-  sqlite3_str_appendchar(text, 1, index_kinds[condition->kind].code);
+  sqlite3_str_appendchar(text, 1, bloom_index_kinds[condition->kind].code);
   if( condition->is_on_id ) sqlite3_str_appendall(text, "i");
   else sqlite3_str_appendf(text, "%d", condition->column);
   if( condition->key>=0 ) sqlite3_str_appendf(text, "b%d", condition->key);
@@ -78,11 +78,11 @@ static char *plan_print(const bloom_index *index, const index_plan *plan, const 
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
     const char *name = condition.is_on_id ? index->columns.id_name : index->columns.list[condition.column].name;
-    sqlite3_str_appendf(text, "%s%s %s%s", i ? " AND " : " ", name, condition.is_list ? "IN" : index_kinds[condition.kind].sql,
+    sqlite3_str_appendf(text, "%s%s %s%s", i ? " AND " : " ", name, condition.is_list ? "IN" : bloom_index_kinds[condition.kind].sql,
                         condition.kind==INDEX_IS_NULL ? "" : " ?");
   }
   if( doubt ) sqlite3_str_appendf(text, " (reads the whole table: %s)", doubt);
-  else if( doubted_key>=0 ) sqlite3_str_appendf(text, " (column %s %s; 'rebuild' repairs it)", index_key_name(index, doubted_key),
+  else if( doubted_key>=0 ) sqlite3_str_appendf(text, " (column %s %s; 'rebuild' repairs it)", bloom_index_key_name(index, doubted_key),
                                                 index->config.keys[doubted_key].doubt);
   return sqlite3_str_finish(text);
 }
@@ -108,7 +108,7 @@ static void plan_take_collation(const char **text, char *collation){
 
 static const char *plan_read_condition(const char *text, index_condition *condition){
   int kind = 0;
-  while( kind<INDEX_NUM_KINDS && index_kinds[kind].code!=text[0] ) kind++;
+  while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].code!=text[0] ) kind++;
   *condition = (index_condition){.kind = (index_condition_kind)kind, .column = -1, .key = -1, .zone = -1, .partner = -1};
   text++;
   if( text[0]=='i' ){
@@ -133,7 +133,7 @@ static const char *plan_read_condition(const char *text, index_condition *condit
   return text;
 }
 
-void index_plan_read(int number, const char *text, index_plan *plan){
+void bloom_index_plan_read(int number, const char *text, index_plan *plan){
   memset(plan, 0, sizeof(*plan));
   plan->flags = number;
   plan->limit = -1;
@@ -165,7 +165,7 @@ static int plan_is_collation_usable(const index_key *key, const char *name){
 
 /* The indexed column that serves a condition; -1: none. */
 static int plan_find_key(const bloom_index *index, index_condition condition, const char *collation){
-  const index_kind kind = index_kinds[condition.kind];
+  const index_kind kind = bloom_index_kinds[condition.kind];
   int i, found = -1;
   if( condition.is_on_id || !kind.takes_blocks ) return -1;
   for(i=0; i<index->config.num_keys; i++){
@@ -183,7 +183,7 @@ static int plan_find_key(const bloom_index *index, index_condition condition, co
 static int plan_find_zone(const bloom_index *index, index_condition condition, const char *collation){
   const int is_equality = condition.kind==INDEX_EQ || condition.kind==INDEX_IS;
   int i;
-  if( condition.is_on_id || index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return -1;
+  if( condition.is_on_id || bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return -1;
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
     if( key->column!=condition.column || !key->is_range || key->doubt ) continue;
@@ -198,7 +198,7 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
   const char *declared;
   bloom_collation ignored;
   int is_equality;
-  if( condition->is_on_id || condition->kind==INDEX_IS_NULL || index_kinds[condition->kind].is_pattern ) return;
+  if( condition->is_on_id || condition->kind==INDEX_IS_NULL || bloom_index_kinds[condition->kind].is_pattern ) return;
   declared = index->columns.list[condition->column].collation;
   is_equality = condition->kind==INDEX_EQ || condition->kind==INDEX_IS;
   if( sqlite3_stricmp(told, declared)==0 ) return;
@@ -215,17 +215,17 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
   const char *told;
   int kind = 0;
-  while( kind<INDEX_NUM_KINDS && index_kinds[kind].op!=constraint->op ) kind++;
+  while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].op!=constraint->op ) kind++;
   if( kind==INDEX_NUM_KINDS || constraint->iColumn>=index->columns.num_columns ) return 0;
   *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint->iColumn, .key = -1, .zone = -1, .partner = -1};
-  condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column) && !index_kinds[kind].is_pattern;
+  condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column) && !bloom_index_kinds[kind].is_pattern;
   if( constraint->iColumn<0 && !condition->is_on_id ) return 0;
   told = sqlite3_vtab_collation(info, number);
   plan_set_collation(index, condition, told);
   condition->key = plan_find_key(index, *condition, told);
   condition->zone = plan_find_zone(index, *condition, told);
   /* Up to 3.44 these leak out of the ON clauses of outer joins. */
-  if( index_kinds[kind].is_pattern && condition->key<0 && sqlite3_libversion_number()<3052000 ) return 0;
+  if( bloom_index_kinds[kind].is_pattern && condition->key<0 && sqlite3_libversion_number()<3052000 ) return 0;
   return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
 }
 
@@ -256,7 +256,7 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
 static int plan_is_of_pattern(const index_condition *condition, sqlite3_value *literal){
   sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT ? sqlite3_value_dup(literal) : NULL;
   const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
-  const int is_ascii = text==NULL || index_pass_is_ascii(text);
+  const int is_ascii = text==NULL || bloom_index_pass_is_ascii(text);
   sqlite3_value_free(copy);
   return !is_ascii && (condition->kind==INDEX_GE || condition->kind==INDEX_LT);
 }
@@ -268,7 +268,7 @@ static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int
   const unsigned char *text;
   int is_marked;
   if( condition->is_unpassed || condition->is_list ) return 0;
-  if( index_kinds[condition->kind].is_pattern ) return !plan_has_range(info, info->aConstraint[number].iColumn);
+  if( bloom_index_kinds[condition->kind].is_pattern ) return !plan_has_range(info, info->aConstraint[number].iColumn);
   if( condition->kind==INDEX_IS_NULL ) return 1;
   if( literal==NULL || condition->is_on_id ) return 0;
   told = sqlite3_vtab_collation(info, number);
@@ -317,7 +317,7 @@ static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info
   if( constraint->op!=SQLITE_INDEX_CONSTRAINT_GE && constraint->op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
   for(i=0; i<info->nConstraint; i++){
     if( info->aConstraint[i].iColumn!=constraint->iColumn || !info->aConstraint[i].usable ) continue;
-    if( plan_condition(index, info, i, &pattern) && index_kinds[pattern.kind].is_pattern ) return 1;
+    if( plan_condition(index, info, i, &pattern) && bloom_index_kinds[pattern.kind].is_pattern ) return 1;
   }
   return 0;
 }
@@ -330,8 +330,8 @@ static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_p
     index_condition condition;
     sqlite3_value *literal;
     if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) || plan_is_range_of_pattern(index, info, i) ) continue;
-    if( condition.key>=0 && index_kinds[condition.kind].is_pattern && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
-      rc = index_like_check(index, &condition);
+    if( condition.key>=0 && bloom_index_kinds[condition.kind].is_pattern && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
+      rc = bloom_index_like_check(index, &condition);
       if( rc!=SQLITE_OK && !bloom_sql_is_fatal(rc) ){
         /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
         plan->flags |= INDEX_PLAN_UNCHECKED;
@@ -400,11 +400,11 @@ static int plan_find_limit(const sqlite3_index_info *info){
 ** believed.  It may be repaired before the plan runs, so that xFilter finds it by itself. */
 static int plan_read_layout(bloom_index *index, double *num_rows, const char **doubt){
   index_layout layout;
-  int rc = index_layout_read(index, &layout);
+  int rc = bloom_index_layout_read(index, &layout);
   const int is_damaged = (rc & 0xff)==SQLITE_CORRUPT || (rc==SQLITE_OK && layout.number==index->damaged_number);
   if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
   if( *doubt==NULL && rc==SQLITE_OK && layout.is_dirty ) *doubt = "a merge did not come to its end; 'merge' repairs it";
-  if( !bloom_sql_is_fatal(rc) ) rc = index_cost_rows(index, rc==SQLITE_OK ? &layout : NULL, num_rows);
+  if( !bloom_sql_is_fatal(rc) ) rc = bloom_index_cost_rows(index, rc==SQLITE_OK ? &layout : NULL, num_rows);
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
@@ -426,9 +426,9 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
     for(j=0; j<info->nConstraint && plan->conditions[i].is_literal; j++){
       if( info->aConstraintUsage[j].argvIndex==i + 1 ) literal = plan_literal(info, j);
     }
-    forms[i] = index_pass_form(index, plan->conditions[i], literal, &list);
+    forms[i] = bloom_index_pass_form(index, plan->conditions[i], literal, &list);
   }
-  rc = index_cost_access(index, index_pass_statement(index, plan, forms, INDEX_READ_FREE), access);
+  rc = bloom_index_cost_access(index, bloom_index_pass_statement(index, plan, forms, INDEX_READ_FREE), access);
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* xFilter says it */
 }
 
@@ -444,8 +444,8 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   without_order.num_orders = 0;
   if( !(plan->flags & INDEX_PLAN_UNCHECKED) ) rc = plan_find_access(index, info, &without_order, &access);
   if( rc!=SQLITE_OK ) return rc;
-  index_cost_free(plan, &access, num_rows, &free);
-  index_cost_blocks(plan, num_rows, &blocks);
+  bloom_index_cost_free(plan, &access, num_rows, &free);
+  bloom_index_cost_blocks(plan, num_rows, &blocks);
   if( can_prune && (access.way==INDEX_ACCESS_SCAN || blocks.cost<free.cost) ){
     /* Rows come by their ids then, or, where xFilter gives blocks up, by the same order. */
     if( !is_by_id ) plan->num_orders = 0;
@@ -473,17 +473,17 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   return rc;
 }
 
-int index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
+int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
   index_plan plan = {.limit = -1};
   const char *doubt = NULL;
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc = SQLITE_BUSY;
   if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
-  index_statements_forget(index);
-  if( bloom_can_read_in_best_index() ) rc = index_locate(index);
-  if( rc==SQLITE_OK ) rc = index_source_doubt(index, &doubt, &vtab->zErrMsg);
-  if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ) rc = index_columns_fail(index, &vtab->zErrMsg);
+  bloom_index_statements_forget(index);
+  if( bloom_can_read_in_best_index() ) rc = bloom_index_locate(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_source_doubt(index, &doubt, &vtab->zErrMsg);
+  if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ) rc = bloom_index_columns_fail(index, &vtab->zErrMsg);
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
     /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */
     plan.flags |= INDEX_PLAN_UNCHECKED;

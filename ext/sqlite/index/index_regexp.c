@@ -52,7 +52,7 @@ static int regexp_count_true(bloom_connection *connection, sqlite3_stmt *stateme
   return rc;
 }
 
-int index_regexp_check(bloom_index *index, index_condition *condition){
+int bloom_index_regexp_check(bloom_index *index, index_condition *condition){
   /* What looks for literals in rows. */
   const index_function literal_functions[] = {{"instr", 2}, {"lower", 1}};
   sqlite3_stmt *statement;
@@ -62,7 +62,7 @@ int index_regexp_check(bloom_index *index, index_condition *condition){
   if( rc==SQLITE_OK ) rc = regexp_count_true(index->connection, statement, regexp_false, BLOOM_COUNT_OF(regexp_false), &num_wrong);
   if( rc==SQLITE_OK ) rc = regexp_count_true(index->connection, statement, regexp_in_any_case, BLOOM_COUNT_OF(regexp_in_any_case), &num_in_any_case);
   sqlite3_finalize(statement);
-  if( rc==SQLITE_OK ) rc = index_are_built_in(index, literal_functions, 2, &is_built_in);
+  if( rc==SQLITE_OK ) rc = bloom_index_are_built_in(index, literal_functions, 2, &is_built_in);
   condition->is_opaque = rc!=SQLITE_OK || num_true<(int)BLOOM_COUNT_OF(regexp_true) || num_wrong>0 || !is_built_in;
   if( num_in_any_case>0 ) condition->kind = INDEX_REGEXP_IN_ANY_CASE;
   return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ? rc : SQLITE_OK;
@@ -70,7 +70,7 @@ int index_regexp_check(bloom_index *index, index_condition *condition){
 
 /* -- Patterns -------------------------------------------------------------------------------- */
 
-int index_regexp_read(sqlite3_value *pattern, index_condition_kind kind, bloom_regexp *regexp){
+int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind, bloom_regexp *regexp){
   /* A copy, as the value is SQLite's to match with. */
   sqlite3_value *copy = sqlite3_value_type(pattern)==SQLITE_TEXT ? sqlite3_value_dup(pattern) : NULL;
   const uint8_t *text = copy ? sqlite3_value_text(copy) : NULL;
@@ -80,7 +80,7 @@ int index_regexp_read(sqlite3_value *pattern, index_condition_kind kind, bloom_r
   return is_nomem ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-int index_regexp_try(bloom_index *index, sqlite3_value *pattern){
+int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern){
   sqlite3_stmt *statement;
   int rc = bloom_sql_prepare(index->connection, &statement, "SELECT '' REGEXP ?1 FROM " INDEX_SOURCE " LIMIT 1", index->schema, index->source_name);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_value(statement, 1, pattern);
@@ -88,7 +88,7 @@ int index_regexp_try(bloom_index *index, sqlite3_value *pattern){
   return bloom_sql_end(statement, rc);
 }
 
-size_t index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights, uint32_t bits_per_block, uint16_t *bits, size_t max_bits){
+size_t bloom_index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights, uint32_t bits_per_block, uint16_t *bits, size_t max_bits){
   uint64_t hashes[BLOOM_PIECES_ROOM];
   size_t num_bits = 0, num_hashes;
   uint32_t i;
@@ -104,7 +104,7 @@ size_t index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_
 }
 
 /* Others than ASCII's characters may stand in a text in bytes that are not theirs. */
-size_t index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal){
+size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal){
   uint64_t in_all = ~(uint64_t)0;
   size_t best = 0;
   uint32_t i, j, first;

@@ -16,7 +16,7 @@
 
 /* -- Columns ---------------------------------------------------------------------------- */
 
-void index_columns_free(index_columns *columns){
+void bloom_index_columns_free(index_columns *columns){
   int i;
   for(i=0; i<columns->num_columns; i++){
     sqlite3_free(columns->list[i].name);
@@ -147,12 +147,12 @@ static int columns_find_id(bloom_index *index, const char *table, index_columns 
   return columns->id_name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int index_columns_read(bloom_index *index, const char *table, index_columns *columns, char **error){
+int bloom_index_columns_read(bloom_index *index, const char *table, index_columns *columns, char **error){
   int num_keys = 0, key = -1, rc;
   memset(columns, 0, sizeof(*columns));
   rc = columns_list(index, table, 0, columns, &num_keys, &key);
   if( rc==SQLITE_AUTH || (rc==SQLITE_OK && columns->num_columns==0) ){
-    index_columns_free(columns);
+    bloom_index_columns_free(columns);
     num_keys = 0;
     rc = columns_list(index, table, 1, columns, &num_keys, &key);
   }
@@ -169,7 +169,7 @@ static index_columns_state columns_compare(const index_columns *declared, const 
   return now->num_columns==declared->num_columns ? INDEX_COLUMNS_SAME : INDEX_COLUMNS_MORE;
 }
 
-int index_columns_fail(bloom_index *index, char **error){
+int bloom_index_columns_fail(bloom_index *index, char **error){
   return bloom_fail_vtab(error, "bloom_index: table %s has other columns than SQLite knows of %s: PRAGMA writable_schema = RESET, any "
                                 "ALTER TABLE, or opening the connection anew tells it", index->source_name ? index->source_name : index->config.source, index->name);
 }
@@ -200,7 +200,7 @@ static int is_plain_type(const char *type){
   return token.num_chars==0;
 }
 
-char index_affinity_of(const char *type){
+char bloom_index_affinity_of(const char *type){
   /* Source: sqlite.org/datatype3.html, section 3.1, in this order. */
   if( type[0]==0 ) return 'b';
   if( bloom_text_has(type, "INT") ) return 'i';
@@ -213,7 +213,7 @@ char index_affinity_of(const char *type){
 /* A type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */
 static const char *columns_declared_type(const char *type){
   if( is_plain_type(type) ) return type;
-  switch( index_affinity_of(type) ){
+  switch( bloom_index_affinity_of(type) ){
     case 'i': return "INTEGER";
     case 'r': return "REAL";
     case 't': return "TEXT";
@@ -235,7 +235,7 @@ static int columns_declare_keys(const bloom_index *index, sqlite3_str *sql){
   return num_declared;
 }
 
-char *index_columns_declaration(bloom_index *index){
+char *bloom_index_columns_declaration(bloom_index *index){
   const index_columns *columns = &index->columns;
   sqlite3_str *sql = sqlite3_str_new(NULL);
   int i, num_declared = columns->num_columns;
@@ -257,17 +257,17 @@ char *index_columns_declaration(bloom_index *index){
 
 /* -- Indexed columns ------------------------------------------------------------------------ */
 
-const char *index_key_name(const bloom_index *index, int key){
+const char *bloom_index_key_name(const bloom_index *index, int key){
   const index_key *of_key = &index->config.keys[key];
   return of_key->column>=0 && of_key->column<index->columns.num_columns ? index->columns.list[of_key->column].name : of_key->name;
 }
 
-void index_append_key(const bloom_index *index, sqlite3_str *sql, int key){
+void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key){
   if( index->config.keys[key].column<0 ) sqlite3_str_appendall(sql, "NULL");
-  else sqlite3_str_appendf(sql, "x.\"%w\"", index_key_name(index, key));
+  else sqlite3_str_appendf(sql, "x.\"%w\"", bloom_index_key_name(index, key));
 }
 
-char *index_source_last_id(const bloom_index *index){
+char *bloom_index_source_last_id(const bloom_index *index){
   return sqlite3_mprintf("SELECT max(x.\"%w\") FROM " INDEX_SOURCE, index->columns.id_name, index->schema, index->source_name);
 }
 
@@ -282,13 +282,13 @@ static void source_find_keys(bloom_index *index, const index_columns *columns, c
     column = key->column>=0 ? &columns->list[key->column] : NULL;
     if( column==NULL && !key->is_gone ) key->doubt = "is gone";
     else if( column && key->is_gone ) key->doubt = "is there again";
-    else if( column && index_affinity_of(column->type)!=key->affinity ) key->doubt = "has another type";
+    else if( column && bloom_index_affinity_of(column->type)!=key->affinity ) key->doubt = "has another type";
     else if( column && sqlite3_stricmp(column->collation, key->collation)!=0 ) key->doubt = "has another collation";
     else if( key->is_virtual && index->config.version!=(uint32_t)sqlite3_libversion_number() ) key->doubt = "is generated, and another version of SQLite merged it";
   }
 }
 
-int index_source_why_not_merge(const bloom_index *index, const index_source *source, char **doubt){
+int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source, char **doubt){
   int i;
   *doubt = NULL;
   if( source->doubt ){
@@ -297,7 +297,7 @@ int index_source_why_not_merge(const bloom_index *index, const index_source *sou
   }
   for(i=0; i<index->config.num_keys; i++){
     if( index->config.keys[i].doubt==NULL ) continue;
-    *doubt = sqlite3_mprintf("column %s %s; 'rebuild' repairs it", index_key_name(index, i), index->config.keys[i].doubt);
+    *doubt = sqlite3_mprintf("column %s %s; 'rebuild' repairs it", bloom_index_key_name(index, i), index->config.keys[i].doubt);
     return *doubt ? SQLITE_OK : SQLITE_NOMEM;
   }
   return SQLITE_OK;
@@ -308,7 +308,7 @@ int index_source_why_not_merge(const bloom_index *index, const index_source *sou
 
 /* -- Doubts ----------------------------------------------------------------------------------- */
 
-void index_source_free(index_source *source){
+void bloom_index_source_free(index_source *source){
   sqlite3_free(source->name);
   sqlite3_free(source->doubt);
   memset(source, 0, sizeof(*source));
@@ -392,9 +392,9 @@ static int index_check_name(bloom_index *index, index_source *source, char **err
 /* Takes the columns where none were declared yet, or compares those that were with the source's. */
 static int index_check_columns(bloom_index *index, index_source *source, const index_trigger_names *names, char **error){
   index_columns now;
-  int has_same_ids = 1, rc = index_columns_read(index, source->name, &now, error);
+  int has_same_ids = 1, rc = bloom_index_columns_read(index, source->name, &now, error);
   if( rc==SQLITE_OK && !index->is_declared ){
-    index_columns_free(&index->columns);
+    bloom_index_columns_free(&index->columns);
     index->columns = now;
     memset(&now, 0, sizeof(now));
     index->columns_state = INDEX_COLUMNS_SAME;
@@ -404,9 +404,9 @@ static int index_check_columns(bloom_index *index, index_source *source, const i
     index->columns.id_column = now.id_column;
     now.id_name = id_name;
   }
-  index_columns_free(&now);
+  bloom_index_columns_free(&now);
   if( rc!=SQLITE_OK ) return rc;
-  if( index->columns_state==INDEX_COLUMNS_OTHER ) return index_columns_fail(index, error);
+  if( index->columns_state==INDEX_COLUMNS_OTHER ) return bloom_index_columns_fail(index, error);
   source_find_keys(index, &index->columns, names);
   if( names->id && sqlite3_stricmp(names->id, index->columns.id_name)!=0 ){
     return index_set_doubt(source, "the table's rowid has another name; 'rebuild' repairs it");
@@ -414,21 +414,21 @@ static int index_check_columns(bloom_index *index, index_source *source, const i
   if( (index->columns.id_column<0)!=index->config.has_hidden_ids ){
     return index_set_doubt(source, "the table has other ids; 'rebuild' repairs it");
   }
-  rc = index_canary_compare(index, &has_same_ids);
+  rc = bloom_index_canary_compare(index, &has_same_ids);
   if( rc!=SQLITE_OK || has_same_ids ) return rc;
   return index_set_doubt(source, "rowids may be others since a VACUUM or a copy, as the table has no INTEGER PRIMARY KEY; 'rebuild' repairs it");
 }
 
-int index_source_check(bloom_index *index, index_source *source, char **error){
+int bloom_index_source_check(bloom_index *index, index_source *source, char **error){
   index_trigger_names names = {.id = NULL};
   bloom_triggers ours;
-  int rc = index_triggers_read(index, &ours);
+  int rc = bloom_index_triggers_read(index, &ours);
   memset(source, 0, sizeof(*source));
   if( rc==SQLITE_OK ){
     source->name = sqlite3_mprintf("%s", ours.num_rows ? ours.rows[0].table : index->config.source);
     if( source->name==NULL ) rc = SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK ) rc = index_triggers_names(index, &ours, &names);
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_names(index, &ours, &names);
   if( rc==SQLITE_OK ) rc = index_check_name(index, source, error);
   if( rc==SQLITE_OK ) rc = index_check_columns(index, source, &names, error);
   index->has_triggers = ours.num_rows==INDEX_NUM_TRIGGERS && bloom_triggers_are_on_one_table(&ours);
@@ -438,7 +438,7 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
   if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
   if( rc==SQLITE_OK ) rc = index_check_order(index, source, &ours);
   bloom_triggers_free(&ours);
-  index_trigger_names_free(&names);
+  bloom_index_trigger_names_free(&names);
   if( rc==SQLITE_OK ){
     /* The old one stays where there is no memory: what was found before is believed still. */
     char *name = sqlite3_mprintf("%s", source->name);
@@ -449,16 +449,16 @@ int index_source_check(bloom_index *index, index_source *source, char **error){
   return rc;
 }
 
-int index_source_doubt(bloom_index *index, const char **doubt, char **error){
+int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error){
   sqlite3_int64 version = INDEX_NO_VERSION;
-  int rc = index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".schema_version", index->schema), &version);
+  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".schema_version", index->schema), &version);
   *doubt = NULL;
   if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused: then it is looked at each time */
   if( rc!=SQLITE_OK ) return rc;
   if( !index->is_checked || index->checked_version!=version || version==INDEX_NO_VERSION || bloom_database_may_be_swapped(index->connection->db, index->schema) ){
     index_source source;
     index->is_checked = 0;
-    rc = index_source_check(index, &source, error);
+    rc = bloom_index_source_check(index, &source, error);
     if( rc==SQLITE_OK ){
       sqlite3_free(index->doubt);
       index->doubt = source.doubt;
@@ -467,13 +467,13 @@ int index_source_doubt(bloom_index *index, const char **doubt, char **error){
       index->num_checks++;
       index->checked_version = version;
     }
-    index_source_free(&source);
+    bloom_index_source_free(&source);
   }
   if( rc==SQLITE_OK ) *doubt = index->doubt;
   return rc;
 }
 
-int index_locate_database(bloom_index *index){
+int bloom_index_locate_database(bloom_index *index){
   int is_changed, rc = bloom_database_locate(index->connection, &index->schema, index->file, &index->state, &is_changed);
   if( is_changed ) index->is_checked = 0;
   if( rc!=SQLITE_NOTFOUND ) return rc;
@@ -481,17 +481,17 @@ int index_locate_database(bloom_index *index){
                                                "open the connection anew", index->name);
 }
 
-int index_locate(bloom_index *index){
-  int is_same = 1, rc = index_locate_database(index);
+int bloom_index_locate(bloom_index *index){
+  int is_same = 1, rc = bloom_index_locate_database(index);
   if( rc==SQLITE_OK && index->is_config_stale ){
-    index_config_free(&index->config);
-    rc = index_config_read(index);
+    bloom_index_config_free(&index->config);
+    rc = bloom_index_config_read(index);
     index->is_config_stale = rc!=SQLITE_OK;
     index->is_checked = 0;
     if( index->damage ) return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s %s", index->name, index->damage);
   }
   if( rc!=SQLITE_OK || !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return rc;
-  rc = index_config_compare(index, &is_same);
+  rc = bloom_index_config_compare(index, &is_same);
   if( rc!=SQLITE_OK || is_same ) return rc;
   return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the database of %s was replaced by another: prepare the statement anew", index->name);
 }

@@ -79,11 +79,11 @@ static int statement_take(bloom_index *index, char *sql, int is_lasting, index_s
   return SQLITE_OK;
 }
 
-int index_statement_take(bloom_index *index, char *sql, index_statement **taken, sqlite3_stmt **statement){
+int bloom_index_statement_take(bloom_index *index, char *sql, index_statement **taken, sqlite3_stmt **statement){
   return statement_take(index, sql, 0, taken, statement);
 }
 
-void index_statement_give_back(bloom_index *index, index_statement *taken){
+void bloom_index_statement_give_back(bloom_index *index, index_statement *taken){
   index_statement **place;
   if( taken==NULL ) return;
   sqlite3_reset(taken->statement);
@@ -95,11 +95,11 @@ void index_statement_give_back(bloom_index *index, index_statement *taken){
   if( *place ) statement_free(statement_unlink(place));
 }
 
-void index_statements_free(bloom_index *index){
+void bloom_index_statements_free(bloom_index *index){
   while( index->statements ) statement_free(statement_unlink(&index->statements));
 }
 
-void index_statements_forget(bloom_index *index){
+void bloom_index_statements_forget(bloom_index *index){
   index_statement **place = &index->statements;
   while( *place ){
     (*place)->is_stale = !(*place)->is_lasting;
@@ -108,12 +108,12 @@ void index_statements_forget(bloom_index *index){
   }
 }
 
-int index_statement_integer(bloom_index *index, char *sql, sqlite3_int64 *number){
+int bloom_index_statement_integer(bloom_index *index, char *sql, sqlite3_int64 *number){
   index_statement *taken;
   sqlite3_stmt *row;
   int rc = statement_take(index, sql, 1, &taken, &row);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ) *number = sqlite3_column_int64(row, 0);
-  index_statement_give_back(index, taken);
+  bloom_index_statement_give_back(index, taken);
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }

@@ -27,7 +27,7 @@ static char *index_trigger_body(const bloom_index *index){
   return body;
 }
 
-int index_triggers_read(bloom_index *index, bloom_triggers *triggers){
+int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers){
   char *body = index_trigger_body(index);
   int rc = SQLITE_NOMEM;
   memset(triggers, 0, sizeof(*triggers));
@@ -38,7 +38,7 @@ int index_triggers_read(bloom_index *index, bloom_triggers *triggers){
 
 /* -- Names ------------------------------------------------------------------------------ */
 
-void index_trigger_names_free(index_trigger_names *names){
+void bloom_index_trigger_names_free(index_trigger_names *names){
   int i;
   sqlite3_free(names->id);
   for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(names->keys[i]);
@@ -53,7 +53,7 @@ static int triggers_is_after_update(const char *sql){
 
 /* Those of `new.` in the trigger after an UPDATE come in this order: the id, then the indexed columns.  A
 ** column that was gone when it was made has none. */
-int index_triggers_names(const bloom_index *index, const bloom_triggers *triggers, index_trigger_names *names){
+int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers, index_trigger_names *names){
   bloom_token token;
   int i, key = -1;
   memset(names, 0, sizeof(*names));
@@ -68,7 +68,7 @@ int index_triggers_names(const bloom_index *index, const bloom_triggers *trigger
     name = key<0 ? &names->id : &names->keys[key];
     *name = bloom_token_unquoted(token);
     if( *name==NULL ){
-      index_trigger_names_free(names);
+      bloom_index_trigger_names_free(names);
       return SQLITE_NOMEM;
     }
     key++;
@@ -82,7 +82,7 @@ int index_triggers_names(const bloom_index *index, const bloom_triggers *trigger
 ** values apart that a column's collation does not.  A column that is not stored may change for one
 ** version of SQLite and not for another, so each UPDATE counts: its comparison is always true. */
 static void triggers_append_comparison(const bloom_index *index, sqlite3_str *sql, int i){
-  const char *name = i==0 ? index->columns.id_name : index_key_name(index, i - 1);
+  const char *name = i==0 ? index->columns.id_name : bloom_index_key_name(index, i - 1);
   const int is_key = i>0;
   if( is_key && index->config.keys[i-1].is_gone ) sqlite3_str_appendall(sql, "0");
   else if( is_key && index->config.keys[i-1].is_virtual ) sqlite3_str_appendf(sql, "(new.\"%w\" IS NULL) IS NOT NULL", name);
@@ -120,10 +120,10 @@ static char *triggers_is_changed(const bloom_index *index){
   return sqlite3_str_finish(sql);
 }
 
-int index_triggers_make(bloom_index *index, const char *source){
+int bloom_index_triggers_make(bloom_index *index, const char *source){
   char *state = sqlite3_mprintf("%s_state", index->name);
   char *old_id = sqlite3_mprintf("old.\"%w\"", index->columns.id_name), *new_id = sqlite3_mprintf("new.\"%w\"", index->columns.id_name);
-  int rc = state && old_id && new_id ? index_triggers_drop(index) : SQLITE_NOMEM;
+  int rc = state && old_id && new_id ? bloom_index_triggers_drop(index) : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = index_trigger_make(index, "before_insert", "BEFORE INSERT", source, sqlite3_mprintf("%s <> -1 AND ", new_id), new_id);
   if( rc==SQLITE_OK ) rc = index_trigger_make(index, "after_insert", "AFTER INSERT", source, sqlite3_mprintf(""), new_id);
   if( rc==SQLITE_OK ) rc = index_trigger_make(index, "before_move", "BEFORE UPDATE", source, sqlite3_mprintf("%s IS NOT %s AND ", new_id, old_id), old_id);
@@ -136,9 +136,9 @@ int index_triggers_make(bloom_index *index, const char *source){
   return rc;
 }
 
-int index_triggers_drop(bloom_index *index){
+int bloom_index_triggers_drop(bloom_index *index){
   bloom_triggers triggers;
-  int rc = index_triggers_read(index, &triggers);
+  int rc = bloom_index_triggers_read(index, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_triggers_drop(index->connection, index->schema, &triggers);
   bloom_triggers_free(&triggers);
   return rc;

@@ -114,7 +114,7 @@ static int zones_read(index_reader *reader, sqlite3_int64 number, zone_row *row)
   uint8_t bytes[BLOOM_STRIP_BYTES];
   const uint8_t *zone = bytes + ZONES_HEAD_BYTES;
   uint32_t i;
-  int rc = index_reader_read(reader, number, bytes, sizeof(bytes), 0);
+  int rc = bloom_index_reader_read(reader, number, bytes, sizeof(bytes), 0);
   row->number = 0;
   if( rc!=SQLITE_OK ) return rc;
   row->num_zones = bytes[0];
@@ -170,7 +170,7 @@ static int zones_write(index_zone_merge *merge, zone_row *row){
                            index->schema, index->name, merge->key + 1);
   }
   zones_print(row, bytes);
-  index_row_store(index, merge->key, row->number, bytes, sizeof(bytes), stored);
+  bloom_index_row_store(index, merge->key, row->number, bytes, sizeof(bytes), stored);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(merge->write, 1, row->number);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(merge->write, 2, stored, (int)INDEX_STORED_BYTES, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, merge->write);
@@ -185,9 +185,9 @@ static int zones_go(index_zone_merge *merge, zone_row *row, sqlite3_int64 number
   int rc;
   if( row->number==number ) return SQLITE_OK;
   rc = zones_write(merge, row);
-  index_reader_start(&reader, merge->index, merge->key, 0);
+  bloom_index_reader_start(&reader, merge->index, merge->key, 0);
   if( rc==SQLITE_OK ) rc = zones_read(&reader, number, row);
-  index_reader_close(&reader);
+  bloom_index_reader_close(&reader);
   return rc;
 }
 
@@ -228,15 +228,15 @@ static int zones_seek(index_zone_merge *merge, sqlite3_int64 id, uint32_t *zone)
   return *zone<merge->row.num_zones ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
 }
 
-int index_zones_reset(bloom_index *index, int key){
+int bloom_index_zones_reset(bloom_index *index, int key){
   index_zone_merge *merge;
-  int rc = index_zones_start(index, key, &merge);
+  int rc = bloom_index_zones_start(index, key, &merge);
   if( rc==SQLITE_OK ) rc = zones_make_directory(merge, FIRST_DIRECTORY);
-  index_zones_free(merge);
+  bloom_index_zones_free(merge);
   return rc;
 }
 
-int index_zones_start(bloom_index *index, int key, index_zone_merge **result){
+int bloom_index_zones_start(bloom_index *index, int key, index_zone_merge **result){
   index_zone_merge *merge = sqlite3_malloc64(sizeof(*merge));
   *result = merge;
   if( merge==NULL ) return SQLITE_NOMEM;
@@ -249,12 +249,12 @@ int index_zones_start(bloom_index *index, int key, index_zone_merge **result){
   return zones_learn_encoding(index);
 }
 
-void index_zones_free(index_zone_merge *merge){
+void bloom_index_zones_free(index_zone_merge *merge){
   if( merge ) sqlite3_finalize(merge->write);
   sqlite3_free(merge);
 }
 
-int index_zones_widen(index_zone_merge *merge, sqlite3_int64 id, sqlite3_value *value){
+int bloom_index_zones_widen(index_zone_merge *merge, sqlite3_int64 id, sqlite3_value *value){
   bloom_zone_span span;
   uint32_t zone = 0;
   int rc = zones_span_of_value(merge->index, merge->key, value, 1, &span);
@@ -350,7 +350,7 @@ static int zones_put(index_zone_merge *merge, sqlite3_int64 last){
   return SQLITE_OK;
 }
 
-int index_zones_add(index_zone_merge *merge, const index_layout *layout, sqlite3_value *value){
+int bloom_index_zones_add(index_zone_merge *merge, const index_layout *layout, sqlite3_value *value){
   bloom_zone_span span;
   int rc = zones_span_of_value(merge->index, merge->key, value, 1, &span);
   if( rc==SQLITE_OK && !merge->is_open ) rc = zones_resume(merge, layout->has_covered, layout->covered);
@@ -365,7 +365,7 @@ int index_zones_add(index_zone_merge *merge, const index_layout *layout, sqlite3
   return rc;
 }
 
-int index_zones_finish(index_zone_merge *merge, const index_layout *layout){
+int bloom_index_zones_finish(index_zone_merge *merge, const index_layout *layout){
   int rc = SQLITE_OK;
   if( merge->is_open ){
     rc = zones_put(merge, layout->covered);
@@ -393,7 +393,7 @@ static int zones_add_asked(const bloom_index *index, index_zone_test *test, bloo
   return rc;
 }
 
-int index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list, index_zone_test *test){
+int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list, index_zone_test *test){
   bloom_zone_operator comparison = BLOOM_ZONE_EQUAL;
   size_t i;
   int rc = zones_learn_encoding(index);
@@ -437,7 +437,7 @@ static int zones_narrow_row(index_reader *reader, zone_row *row, sqlite3_int64 n
     if( zones_meet_within(within, &at, first, end) && zones_pass(&row->zones[i], tests, num_tests, reader->key) ){
       for(j=at; rc==SQLITE_OK && j<within->num_intervals && within->list[j].first<=end; j++){
         const index_interval interval = within->list[j];
-        rc = index_intervals_add(result, interval.first>first ? interval.first : first, interval.last<end ? interval.last : end);
+        rc = bloom_index_intervals_add(result, interval.first>first ? interval.first : first, interval.last<end ? interval.last : end);
       }
     }
     if( rc==SQLITE_OK && end==last ) return SQLITE_OK;
@@ -468,23 +468,23 @@ static int zones_narrow(index_reader *reader, zone_row *directory, sqlite3_int64
   return rc==SQLITE_OK ? SQLITE_CORRUPT_VTAB : rc; /* there are no zones for all that is covered */
 }
 
-int index_zones_narrow(bloom_index *index, const index_layout *layout, int key, const index_zone_test *tests, int num_tests,
+int bloom_index_zones_narrow(bloom_index *index, const index_layout *layout, int key, const index_zone_test *tests, int num_tests,
                        const index_intervals *within, index_intervals *result){
   zone_row *rows = sqlite3_malloc64(2*sizeof(*rows)); /* a directory and a row */
   index_reader reader;
   int rc = SQLITE_NOMEM;
-  index_reader_start(&reader, index, key, 0);
+  bloom_index_reader_start(&reader, index, key, 0);
   if( rows ) rc = zones_narrow(&reader, rows, layout->covered, tests, num_tests, within, result);
-  index_reader_close(&reader);
+  bloom_index_reader_close(&reader);
   sqlite3_free(rows);
   return rc;
 }
 
 /* -- Checking -------------------------------------------------------------------------------- */
 
-int index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sqlite3_int64 *id){
+int bloom_index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sqlite3_int64 *id){
   index_zone_merge *merge;
-  int is_found = 1, rc = index_zones_start(index, key, &merge);
+  int is_found = 1, rc = bloom_index_zones_start(index, key, &merge);
   while( rc==SQLITE_OK && is_found && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
     bloom_zone_span span;
     uint32_t zone = 0;
@@ -493,6 +493,6 @@ int index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sqlite3_i
     if( rc==SQLITE_OK ) rc = zones_seek(merge, *id, &zone);
     is_found = rc!=SQLITE_OK || (bloom_zone_has(&merge->row.zones[zone], &span) && bloom_zone_has(&merge->directory.zones[merge->entry], &span));
   }
-  index_zones_free(merge);
+  bloom_index_zones_free(merge);
   return is_found ? rc : SQLITE_NOTFOUND;
 }

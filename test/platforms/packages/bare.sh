@@ -2,7 +2,7 @@
 # On Debian 12 as debootstrap makes it, where nothing is installed: sh test/platforms/packages/bare.sh,
 # at the top of the checkout, as root.  Ends with `N passed, N failed`.
 #
-# In one such system with build-essential the packages are made, after `make`, as BUILDING.md says.
+# In one such system, as it is, the packages are made, after `make`, as BUILDING.md says.
 # In others, each with no more than its users have, they are installed and used.  Takes a quarter
 # of an hour, most of it to install, and 4 GB in /var/tmp/bloom_bare, or the folder BARE.
 . test/lib/shared.sh
@@ -102,7 +102,7 @@ npm_package() {
 }
 
 check 'a bare Debian 12' new_base
-check 'with build-essential' new_system maker build-essential
+check 'one to make packages in' new_system maker
 check 'the checkout' checkout
 check 'make, then make dist' packages_are_made
 check 'the C archive, by a C compiler alone' c_archive
