@@ -62,6 +62,7 @@ class World:
         self.columns = {}       # "t" -> {part: name}, parts in the order of the table
         self.definitions = {}   # "t" -> the CREATE TABLE's text with {table} and {part}
         self.filters = {}       # name -> Filter
+        self.dropped = set()    # filters that triggers of the user's may still name
         self.triggers = 0
         self.fresh = 0
         self.held = []          # statements that run: (connection, cursor)
@@ -129,7 +130,7 @@ class World:
             self.note("-- " + text)
             is_command = sql.startswith("CREATE VIRTUAL") or re.match(r"INSERT INTO (\"(?:[^\"]|\"\")+\")\(\1\)", sql)
             # Where reading the schema is interrupted, or meets a lock, SQLite itself may say so of tables that are there.
-            is_locked_schema = re.sub("^no such table: (main[.])?", "", text) in [*self.names.values(), *self.filters, "other", "log"]
+            is_locked_schema = re.sub("^no such table: (main[.])?", "", text) in [*self.names.values(), *self.filters, *self.dropped, "other", "log"]
             is_stale_trigger = self.has_temp_triggers and re.search("no such (column|table): |has no column named", text)
             if EXPECTED.search(text) or is_locked_schema or is_stale_trigger or (REFUSED.search(text) and (is_command or self.has_commands_in_triggers)):
                 self.error = text
@@ -588,6 +589,7 @@ class World:
                     self.do(i, "INSERT INTO %s(%s) VALUES ('rebuild')" % (quoted(name), quoted(name)))
                 elif self.do(i, "DROP TABLE " + quoted(name)) is not None:  # as the reference says
                     del self.filters[name]
+                    self.dropped.add(name)
                     self.create_filter(i)
 
     def vacuum(self, i):
