@@ -296,7 +296,7 @@ class Run:
                 if source_error and index_error and source_error.replace(self.source, "") == index_error.replace(name, ""):
                     continue
                 # Without triggers nobody tells that the source was renamed.
-                if index_error and "no such column" in index_error and not source_error:
+                if index_error and "no such column" in index_error:
                     index_error = self.ask(i, "SELECT 1 FROM " + self.named(name), [])[1] or index_error
                 if index_error and "there is no table" in index_error:
                     self.counts["sourceless"] += 1
