@@ -98,24 +98,6 @@ for mode in "DELETE", "WAL":
     case(attach, "a copy, " + mode, "a copy", mode)
 
 
-@test
-def attach_writes_first(files):
-    """The first thing that happens to the new file is an INSERT, by a statement that was there before."""
-    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob")
-    db = files.connect(":memory:")
-    db.execute("ATTACH ? AS x", (a,))
-    insert = "INSERT INTO x.t VALUES (?)"
-    db.execute(insert, ("first",))
-    look(db, "x", "ada", True)
-    db.execute("DETACH x")
-    db.execute("ATTACH ? AS x", (b,))
-    db.execute(insert, ("second",))
-    db.execute("DETACH x")
-    db.close()
-    is_whole_on_disk(files, a)
-    is_whole_on_disk(files, b)
-
-
 def attach_shared(files, what):
     """With a shared cache SQLite keeps its object of a filter while the file is detached."""
     paths = [make_file(files, "a", "ada"), make_file(files, "b", "bob")]
