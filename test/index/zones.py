@@ -129,6 +129,16 @@ def what_is_in_a_zone(files):
 
 
 @test
+def ranges_of_two_columns(files):
+    """Each condition is for its own column's zones."""
+    db = make(files.connect(":memory:"), "i", 20000, "v RANGE, w RANGE, v", "v INTEGER, w TEXT")
+    db.execute("UPDATE log SET w = printf('%06d', 30000 - id)")
+    command(db, "rebuild")
+    for where in "v BETWEEN 5000 AND 5300 AND w > '024800'", "v > 19000 AND w < '010500' AND w > '010100'", "w = '010000' AND v = 20000", "v IN (7, 8000) AND w < '023000'":
+        is_narrow(db, where, share=5, least=1)
+
+
+@test
 def what_only_patterns_find(files):
     """SQLite makes ranges of a pattern's beginning: BLOBs, infinity and ill-formed texts lie outside of them."""
     for definition in "v", "v COLLATE NOCASE", "v REAL", "v NUMERIC COLLATE NOCASE":

@@ -105,6 +105,8 @@ static int cursor_check_columns(index_cursor *cursor, int rc){
   int rc_of_source;
   if( num_compiled==cursor->num_compiled && rc!=SQLITE_ERROR ) return rc;
   cursor->num_compiled = num_compiled;
+  /* SQLite's words, before another statement takes their place. */
+  if( rc==SQLITE_ERROR ) bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s", bloom_sql_message(index->connection->db, rc));
   rc_of_source = bloom_index_source_doubt(index, &doubt, &error);
   sqlite3_free(error);
   if( rc_of_source!=SQLITE_OK && rc_of_source!=SQLITE_ERROR ) return rc_of_source;
