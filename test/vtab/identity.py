@@ -12,7 +12,7 @@ import sys
 from random import Random
 
 from cases import (case, command, error_of, execute, expect, fill, image, is_whole, lookups, main,
-                   needs_deserialize, no_false_negative, one, rules_out_absent_keys, test)
+                   needs_deserialize, no_false_negative, one, rules_out_absent_keys)
 
 NUM_KEYS = 300
 
