@@ -545,6 +545,9 @@ def every_pass(files, affinity):
         for side in SIDES:
             both("SELECT i.id, u.n FROM u CROSS JOIN {t} i WHERE i.c %s u.\"%s\"" % (operator, side))
             both("SELECT i.id, u.n FROM u LEFT JOIN {t} i ON i.c %s u.\"%s\"" % (operator, side))
+        for value in VALUES:
+            # A numeric column of a compound SELECT that holds a TEXT all the same.
+            both("SELECT i.id FROM (SELECT n AS v FROM u WHERE 0 UNION ALL SELECT %s) AS o CROSS JOIN {t} i ON i.c %s o.v" % (value, operator))
     for side in SIDES:
         both("SELECT i.id FROM {t} i WHERE i.c IN (SELECT \"%s\" FROM u)" % side)
         both("SELECT i.id FROM {t} i WHERE i.c IN (SELECT \"%s\" FROM u WHERE n > 5) AND i.id IN (SELECT n FROM u)" % side)
