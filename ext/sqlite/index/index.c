@@ -232,15 +232,28 @@ static int index_connect_source(bloom_index *index){
   return rc==SQLITE_OK ? index_check_collations(index) : rc;
 }
 
+/* Of one that cannot be used, the columns of the table that CREATE named, if it is there: what a
+** query names is found, and the plan's error says what is wrong. */
+static int index_connect_damaged(bloom_index *index, const char *source_name){
+  char *error = NULL;
+  const int rc = bloom_index_columns_read(index, source_name, &index->columns, &error);
+  sqlite3_free(error);
+  if( rc==SQLITE_OK ) return index_check_collations(index);
+  bloom_index_columns_free(&index->columns);
+  return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
   index_args arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
   int rc = index ? bloom_index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
   if( index==NULL ) return rc;
   index->num_blocks_tables = arguments.num_columns;
-  bloom_index_args_free(&arguments);
   if( rc==SQLITE_OK ) rc = bloom_index_config_read(index);
-  if( rc==SQLITE_OK && index->damage==NULL ) rc = index_connect_source(index);
+  if( rc==SQLITE_OK ){
+    rc = index->damage ? index_connect_damaged(index, arguments.source) : index_connect_source(index);
+  }
+  bloom_index_args_free(&arguments);
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
