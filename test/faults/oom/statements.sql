@@ -101,7 +101,7 @@ SELECT bloom_may_contain(bloom_open(bloom_open(filter)), 1.0) FROM filters;
 SELECT count(*) FROM keys WHERE bloom_may_contain((SELECT bloom_open(filter) FROM filters WHERE name = 'of Parquet'), k);
 
 -- bloom_index: the table, read with blocks left out, and its commands.
-SELECT id, k FROM keys_by_bloom_index WHERE k = 'one more' OR k = 2;
+SELECT id, k FROM keys_by_bloom_index WHERE k IN ('one more', 2);
 SELECT id FROM keys_by_bloom_index WHERE part LIKE '%b%' AND k IN (1, 'one more', NULL);
 SELECT id, k FROM keys_by_bloom_index WHERE id = '3' OR part IN ('a', 'b', 5) ORDER BY part LIMIT 2;
 SELECT value FROM bloom_index_list(1);
