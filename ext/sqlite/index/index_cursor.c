@@ -177,7 +177,8 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     if( rc!=SQLITE_OK || sqlite3_value_type(args[i])!=SQLITE_TEXT ) continue;
     /* Reading UTF-16 as UTF-8 converts a value, and one that is ill-formed would be another then. */
     values[i] = copies[i] = sqlite3_value_dup(args[i]);
-    if( copies[i]==NULL ) rc = SQLITE_NOMEM;
+    /* Converted here once, since a form cannot say that memory failed. */
+    if( copies[i]==NULL || sqlite3_value_text(copies[i])==NULL ) rc = SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK && !is_free ) rc = bloom_index_candidates(index, plan, values, cursor->lists, &cursor->intervals, &is_free);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){

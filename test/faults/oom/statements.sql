@@ -102,6 +102,7 @@ SELECT count(*) FROM keys WHERE bloom_may_contain((SELECT bloom_open(filter) FRO
 
 -- bloom_index: the table, read with blocks left out, and its commands.
 SELECT id, k FROM keys_by_bloom_index WHERE k IN ('one more', 2);
+SELECT id, k FROM keys_by_bloom_index WHERE k = 'one more' OR k = 2;
 SELECT id FROM keys_by_bloom_index WHERE part LIKE '%b%' AND k IN (1, 'one more', NULL);
 SELECT id, k FROM keys_by_bloom_index WHERE id = '3' OR part IN ('a', 'b', 5) ORDER BY part LIMIT 2;
 SELECT value FROM bloom_index_list(1);
