@@ -82,7 +82,7 @@ links_as_object() {
 amalgamates() {
   make amalgamation && links_statically build/amalgamation build/amalgamation/bloom.c &&
     same sqlite3_bloom_init "$(${CC:-cc} -DSQLITE_CORE -c build/amalgamation/bloom.c -o $work/names.o && nm $work/names.o | sed -n 's/.* [TDRBC] //p')" &&
-    ${CC:-cc} -std=c11 -fPIC -shared -Wall -Wextra -Werror build/amalgamation/bloom.c -o $work/bloom.so &&
+    ${CC:-cc} -std=c11 -fPIC -shared -Wall -Wextra -Wshadow -Werror build/amalgamation/bloom.c -o $work/bloom.so &&
     loads $work/bloom
 }
 

@@ -24,7 +24,7 @@ typedef enum trigger_kind {
 
 static const struct {
   const char *suffix, *event;
-} kinds[NUM_TRIGGER_KINDS] = {
+} trigger_kinds[NUM_TRIGGER_KINDS] = {
   {"_before_insert", "BEFORE INSERT"}, {"_before_update", "BEFORE UPDATE"}, {"_after_update", "AFTER UPDATE"},
   {"_after_insert", "AFTER INSERT"}, {"_before_delete", "BEFORE DELETE"}
 };
@@ -38,8 +38,8 @@ static int kind_of(const char *name){
   const size_t num_chars = strlen(name);
   int kind;
   for(kind=0; kind<NUM_TRIGGER_KINDS; kind++){
-    const size_t end = strlen(kinds[kind].suffix);
-    if( num_chars>=end && sqlite3_stricmp(name + num_chars - end, kinds[kind].suffix)==0 ) break;
+    const size_t end = strlen(trigger_kinds[kind].suffix);
+    if( num_chars>=end && sqlite3_stricmp(name + num_chars - end, trigger_kinds[kind].suffix)==0 ) break;
   }
   return kind;
 }
@@ -67,7 +67,7 @@ static char *trigger_text(const bloom_vtab *vtab, const char *table, const bloom
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   char *journal = bloom_vtab_journal_text(vtab);
   int i;
-  sqlite3_str_appendf(sql, "%s ON \"%w\" WHEN ", kinds[kind].event, table);
+  sqlite3_str_appendf(sql, "%s ON \"%w\" WHEN ", trigger_kinds[kind].event, table);
   append_when(sql, args, kind!=BEFORE_INSERT);
   sqlite3_str_appendf(sql, " BEGIN INSERT INTO %s VALUES (", journal ? journal : "");
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
@@ -80,7 +80,7 @@ static char *trigger_text(const bloom_vtab *vtab, const char *table, const bloom
 int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args){
   int kind, rc = SQLITE_OK;
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
-    rc = bloom_trigger_create(vtab->connection, vtab->schema, vtab->name, kinds[kind].suffix, trigger_text(vtab, source->name, args, kind));
+    rc = bloom_trigger_create(vtab->connection, vtab->schema, vtab->name, trigger_kinds[kind].suffix, trigger_text(vtab, source->name, args, kind));
   }
   return rc;
 }
