@@ -84,6 +84,7 @@ check examples/python/handed_out.expected "$python" examples/python/handed_out.p
 check examples/shell/revoked.expected sh examples/shell/revoked.sh
 check examples/shell/shards.expected sh examples/shell/shards.sh
 check examples/shell/searched_log.expected sh examples/shell/searched_log.sh
+check examples/shell/four_conditions.expected sh examples/shell/four_conditions.sh
 check examples/bloomfile/which_logs.expected sh examples/bloomfile/which_logs.sh
 
 check examples/shell/gain.few_match.expected few_match
