@@ -15,4 +15,4 @@ CREATE TABLE people(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE);
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 21000) INSERT INTO people SELECT i, 'person ' || i FROM n;
 CREATE TABLE visits(person TEXT, padded TEXT, loud TEXT COLLATE NOCASE, shouted TEXT);
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000), p(i, person) AS (SELECT i, CASE WHEN i % 20 THEN 1000000 + i ELSE i * 2 / 5 END FROM n)
-INSERT INTO visits SELECT person, printf('%06d', person), iif(i % 2000, 'PERSON ', 'person ') || person, iif(i % 2000, 'PERSON ', 'person ') || person FROM p;
+INSERT INTO visits SELECT person, printf('%06d', person), CASE WHEN i % 2000 THEN 'PERSON ' ELSE 'person ' END || person, CASE WHEN i % 2000 THEN 'PERSON ' ELSE 'person ' END || person FROM p;
