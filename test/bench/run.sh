@@ -109,6 +109,7 @@ bench hashes          once   build/bench/hashes
 bench per-row         each   build/bench/per_row $size
 bench opens           each   build/bench/opens build/bench/data $size
 bench query-forms     each   $python test/bench/query_forms.py $(pick 200000 1000000)
+bench equal-keys      each   $python test/bench/equal_keys.py $(pick '100000 5' '500000 9')
 bench joins           each   $python test/bench/joins/lookup.py $joins_size
 bench star            each   $python test/bench/joins/star.py $joins_size
 bench traps           each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
