@@ -556,8 +556,7 @@ def virtual_tables_of_1_1_0_are_not_read(files):
 def indexes_of_1_1_0_are_not_read(files):
     """Their configuration begins otherwise: with BIC1."""
     db = make(files, "bloom_index")
-    config, = db.execute("SELECT data FROM f_config").fetchone()
-    db.execute("UPDATE f_config SET data = ?", (b"BIC1" + config[4:],))
+    execute(db, "UPDATE f_state SET config = NULL", "CREATE TABLE f_config(data BLOB)", "INSERT INTO f_config VALUES (CAST('BIC1' AS BLOB))")
     db.close()
     db = files.connect()
     for sql in "SELECT * FROM f", "SELECT count(*) FROM f WHERE id = 1", "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('rebuild')":
@@ -606,7 +605,7 @@ def lines_without_bloom(module):
         return statements
     assert 'search for `INSERT INTO "log_index_changed"` instead' in blocks
     tables = ["log_index" + suffix for suffix in re.findall(r"`(?:log_index)?(_\w+)`", blocks[blocks.index("For an index"):])]
-    expect(tables, ["log_index_config", "log_index_layout", "log_index_changed", "log_index_state", "log_index_blocks_1", "log_index_blocks_2"])
+    expect(tables, ["log_index_state", "log_index_changed", "log_index_blocks_1", "log_index_blocks_2"])
     done = []
     for sql in statements:
         if sql.startswith("DROP TRIGGER"):
@@ -708,7 +707,7 @@ def a_filter_whose_rebuild_fails(files):
 
 @test
 def a_damaged_index_reads_the_source(files):
-    for sql in "DELETE FROM f_blocks_1", "UPDATE f_blocks_1 SET data = substr(data, 1, 100)", "UPDATE f_layout SET data = x'00'":
+    for sql in "DELETE FROM f_blocks_1", "UPDATE f_blocks_1 SET data = substr(data, 1, 100)", "UPDATE f_state SET layout = x'00'":
         db = make(files, INDEX, ":memory:", 5000)
         db.execute(sql)
         same_rows(db)
@@ -719,7 +718,7 @@ def a_damaged_index_reads_the_source(files):
 
 @test
 def an_index_whose_config_is_gone(files):
-    make(files, INDEX).execute("DROP TABLE f_config").connection.close()
+    make(files, INDEX).execute("DROP TABLE f_state").connection.close()
     db = files.connect()
     for sql in "SELECT * FROM f", "SELECT k FROM f", "INSERT INTO f(f) VALUES ('rebuild')":
         fails(db, sql, "damaged")

@@ -124,7 +124,7 @@ def rows_are_gone(files, sql, reopens, repair):
 
 
 for sql in ("DELETE FROM log_index_blocks_1 WHERE rowid > 10", "DELETE FROM log_index_blocks_1 WHERE rowid = 12", "DELETE FROM log_index_blocks_1 WHERE rowid = 1", "DELETE FROM log_index_blocks_1 WHERE rowid = 3",
-            "DELETE FROM log_index_blocks_1", "DELETE FROM log_index_blocks_2 WHERE rowid = 2", "DELETE FROM log_index_layout",
+            "DELETE FROM log_index_blocks_1", "DELETE FROM log_index_blocks_2 WHERE rowid = 2", "UPDATE log_index_state SET layout = NULL",
             "UPDATE log_index_blocks_1 SET data = NULL", "UPDATE log_index_blocks_1 SET data = x'00'"):
     for repair in "merge", "merge=700", "rebuild":
         for reopens in False, True:
@@ -164,11 +164,11 @@ def dropped_as_damaged(files, damage):
 
 def config_is_damaged(files, changed):
     db = make(files.connect(), 100)
-    before = one(db, "SELECT data FROM log_index_config")[:-8]
+    before = one(db, "SELECT config FROM log_index_state")[:-8]
     expect(before[28:35], b"\3\0\0\0log")
-    db.execute("UPDATE log_index_config SET data = ?", (checksummed(changed(before)),))
+    db.execute("UPDATE log_index_state SET config = ?", (checksummed(changed(before)),))
     db.close()
-    db = dropped_as_damaged(files, "is damaged: its table of the configuration")
+    db = dropped_as_damaged(files, "is damaged: its configuration")
     db.execute("INSERT INTO log VALUES (200, 'a', 'b')")
     expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
 
@@ -218,8 +218,11 @@ def opening_is_refused(files):
 def the_layout_of_before(files):
     """What bloom 1.1 made: it says what to run, and DROP runs."""
     db = make(files.connect(), 100)
-    before = one(db, "SELECT data FROM log_index_config")[:-8]
-    db.execute("UPDATE log_index_config SET data = ?", (checksummed(b"BIC1" + before[4:]),))
+    before = one(db, "SELECT config FROM log_index_state")[:-8]
+    execute(db, "DROP TABLE log_index_state", "CREATE TABLE log_index_state(covered INTEGER, changed_rows INTEGER, note TEXT)",
+            "INSERT INTO log_index_state VALUES (100, 0, NULL)", "CREATE TABLE log_index_config(data BLOB)",
+            "CREATE TABLE log_index_layout(data BLOB)")
+    db.execute("INSERT INTO log_index_config VALUES (?)", (checksummed(b"BIC1" + before[4:]),))
     db.close()
     db = files.connect()
     for sql in "SELECT count(*) FROM log_index", "INSERT INTO log_index(log_index) VALUES ('rebuild')":
@@ -233,11 +236,11 @@ def config_without_bytes(files):
     """Of a BLOB that is too short to have a checksum, read while the statement is held, too."""
     for data in b"", b"1234567", b"12345678", bytes(27):
         db = make(files.connect(files.file("db %d" % len(data))), 100)
-        db.execute("UPDATE log_index_config SET data = ?", (data,))
+        db.execute("UPDATE log_index_state SET config = ?", (data,))
         error_of(db, "SELECT * FROM log_index WHERE k = 'x'")
         db.close()
         db = files.connect(files.file("db %d" % len(data)))
-        fails(db, "SELECT count(*) FROM log_index", "is damaged: its table of the configuration")
+        fails(db, "SELECT count(*) FROM log_index", "is damaged: its configuration")
 
 
 LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (36, "<I", 3), "no probes": (32, "<I", 0), "probes": (32, "<I", 33),
@@ -248,11 +251,11 @@ LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (36, "<I", 3), "no probes": 
 
 def layout_is_damaged(files, at, form, number):
     db = make(files.connect())
-    data = one(db, "SELECT data FROM log_index_layout")[:-8]
+    data = one(db, "SELECT layout FROM log_index_state")[:-8]
     new = struct.pack(form, number)
     data = data[:at] + new + data[at + len(new):]
     for bytes_now in checksummed(data), data + bytes(8):
-        db.execute("UPDATE log_index_layout SET data = ?", (bytes_now,))
+        db.execute("UPDATE log_index_state SET layout = ?", (bytes_now,))
         is_right(db)
         fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "bloom_index: log_index is damaged")
     command(db, "merge")
@@ -303,7 +306,7 @@ def the_source_is_lost(files):
     assert not PLANS_SAY or "triggers on the table are gone" in plan(db), plan(db)
     command(db, "merge")
     expect(one(db, "SELECT note FROM log_index_state"), "triggers on the table are gone; 'rebuild' repairs it")
-    db.execute("DELETE FROM log_index_layout")
+    db.execute("UPDATE log_index_state SET layout = NULL")
     command(db, "merge")
     expect(db.execute("SELECT covered, note FROM log_index_state").fetchall(), [(None, "triggers on the table are gone; 'rebuild' repairs it")])
     db.execute("ALTER TABLE log RENAME TO journal")
@@ -399,7 +402,7 @@ def strips_of_several_groups(files):
 # -- Bytes with a right checksum --------------------------------------------------------------------
 
 def bytes_of_layout(db):
-    return one(db, "SELECT data FROM log_index_layout")
+    return one(db, "SELECT layout FROM log_index_state")
 
 
 def with_checksum(data):
@@ -410,7 +413,7 @@ def with_checksum(data):
 def a_merge_did_not_end(files):
     db = make(files.connect())
     data = bytes_of_layout(db)
-    db.execute("UPDATE log_index_layout SET data = ?", (with_checksum(data[:4] + struct.pack("<I", 3) + data[8:-8]),))
+    db.execute("UPDATE log_index_state SET layout = ?", (with_checksum(data[:4] + struct.pack("<I", 3) + data[8:-8]),))
     is_right(db)
     assert not PLANS_SAY or "reads the whole table: a merge did not come to its end; 'merge' repairs it" in plan(db), plan(db)
     fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "did not come to its end")
@@ -422,7 +425,7 @@ def covered_is_less(files, merges):
     """So much less that ends of blocks are beyond it; then merged, so that they do not ascend."""
     db = make(files.connect(), columns="k")
     data = bytes_of_layout(db)
-    db.execute("UPDATE log_index_layout SET data = ?", (with_checksum(data[:8] + struct.pack("<q", 100) + data[16:-8]),))
+    db.execute("UPDATE log_index_state SET layout = ?", (with_checksum(data[:8] + struct.pack("<q", 100) + data[16:-8]),))
     db.execute("UPDATE log_index_state SET covered = 100")
     fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "bloom_index: log_index is damaged: a page of it")
     for then in merges + [None]:
@@ -444,7 +447,7 @@ for merges in [], ["merge=1500"], ["merge=1500", "merge"]:
 def a_configuration_of_no_table(files):
     """It can be dropped; of a user's table that has the name of one of blocks nothing is known."""
     db = make(files.connect(), 10)
-    execute(db, "CREATE TABLE log_index_blocks_3(mine)", "DELETE FROM log_index_config")
+    execute(db, "CREATE TABLE log_index_blocks_3(mine)", "DELETE FROM log_index_state")
     db.close()
     db = dropped_as_damaged(files, "is damaged")
     execute(db, "DROP TABLE log", "DROP TABLE log_index_blocks_3")
@@ -459,7 +462,7 @@ def a_name_is_taken(files):
     for inside in False, True:
         db = files.connect(":memory:")
         execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k)", *["BEGIN"] * inside)
-        for suffix in "config", "changed", "blocks_1":
+        for suffix in "state", "changed", "blocks_1":
             execute(db, "CREATE TABLE log_index_%s(x)" % suffix, "INSERT INTO log_index_%s VALUES (77)" % suffix)
             fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)", "bloom_index: table \"log_index_%s\" already exists" % suffix)
             expect(one(db, "SELECT x FROM log_index_" + suffix), 77)

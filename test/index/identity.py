@@ -228,7 +228,7 @@ def deserialized(files, schema, other):
             db.execute("DROP TRIGGER log_index_" + name)
         db.execute("UPDATE log SET k = 'late' WHERE id = 9")
     elif other.endswith(" configuration"):
-        db.execute("DELETE FROM log_index_config" if other.startswith("no") else "UPDATE log_index_config SET data = x'01'")
+        db.execute("DELETE FROM log_index_state" if other.startswith("no") else "UPDATE log_index_state SET config = x'01'")
     elif other == "renamed":
         execute(db, "CREATE TABLE spare(%s)" % COLUMNS, "ALTER TABLE log RENAME TO old_log",
                 "ALTER TABLE spare RENAME TO log")

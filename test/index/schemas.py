@@ -349,9 +349,9 @@ def another_version_merged_it(files, kind):
     db.execute("UPDATE log SET k = 'late' WHERE id = 9")
     expect(same(db, "g = 'late!'"), 1)
     command(db, "merge")
-    data = one(db, "SELECT data FROM log_index_config")[:-8]
+    data = one(db, "SELECT config FROM log_index_state")[:-8]
     expect(struct.unpack_from("<I", data, 12)[0], int("%d%03d%03d" % sqlite3.sqlite_version_info[:3]))
-    db.execute("UPDATE log_index_config SET data = ?", (checksummed(u32(data, 12, 3039004)),))
+    db.execute("UPDATE log_index_state SET config = ?", (checksummed(u32(data, 12, 3039004)),))
     db.close()
     db = files.connect()
     expect(same(db, "g = 'key77!'"), 1)

@@ -19,8 +19,8 @@
 #include "index_int.h"
 
 /* Beside those of blocks, one for each indexed column. */
-#define INDEX_NUM_TABLES 4
-static const char *const index_tables[INDEX_NUM_TABLES] = {"config", "layout", "state", "changed"};
+#define INDEX_NUM_TABLES 2
+static const char *const index_tables[INDEX_NUM_TABLES] = {"state", "changed"};
 
 /* -- Making and opening -------------------------------------------------------------------- */
 
@@ -87,23 +87,31 @@ static char *index_table_name(const bloom_index *index, int i){
   return sqlite3_mprintf("%s_blocks_%d", index->name, i - INDEX_NUM_TABLES + 1);
 }
 
-/* Makes the tables; what is in them, bloom_index_reset() writes.  *num_made counts those that are ours. */
-static int index_create_tables(bloom_index *index, int *num_made){
+/* The CREATE TABLE of table number i, to be freed, but for its name. */
+static char *index_table_columns(const bloom_index *index, int i){
+  sqlite3_str *sql;
+  int key;
+  if( i>=INDEX_NUM_TABLES ) return sqlite3_mprintf("(data BLOB)");
   /* An id is noted once.  No PRIMARY KEY, which would take it into changesets; an index of its own would
   ** keep the old name when the table is renamed. */
-  static const char *const columns[INDEX_NUM_TABLES] = {"(data BLOB)", "(data BLOB)", NULL, INDEX_CHANGED_COLUMNS};
+  if( i>0 ) return sqlite3_mprintf("%s", INDEX_CHANGED_COLUMNS);
+  sql = sqlite3_str_new(NULL);
+  sqlite3_str_appendall(sql, "(covered INTEGER, changed_rows INTEGER, note TEXT");
+  for(key=1; key<=index->config.num_keys; key++){
+    sqlite3_str_appendf(sql, ", blocks_%d INTEGER, bytes_%d INTEGER, fill_%d REAL", key, key, key);
+  }
+  sqlite3_str_appendall(sql, ", config BLOB, layout BLOB)");
+  return sqlite3_str_finish(sql);
+}
+
+/* Makes the tables; what is in them, bloom_index_reset() writes.  *num_made counts them. */
+static int index_create_tables(bloom_index *index, int *num_made){
   int i, rc = SQLITE_OK;
   for(i=0; i<INDEX_NUM_TABLES + index->config.num_keys && rc==SQLITE_OK; i++){
-    const char *of_table = i<INDEX_NUM_TABLES ? columns[i] : "(data BLOB)";
-    sqlite3_str *sql = sqlite3_str_new(index->connection->db);
-    char *name = index_table_name(index, i);
-    int key;
-    sqlite3_str_appendf(sql, "CREATE TABLE \"%w\".\"%w\"%s", index->schema, name ? name : "", of_table ? of_table : "(covered INTEGER, changed_rows INTEGER, note TEXT");
-    for(key=1; key<=index->config.num_keys && of_table==NULL; key++) sqlite3_str_appendf(sql, ", blocks_%d INTEGER, bytes_%d INTEGER, fill_%d REAL", key, key, key);
-    if( of_table==NULL ) sqlite3_str_appendall(sql, ")");
-    rc = bloom_sql_run_text(index->connection, sqlite3_str_finish(sql));
-    if( name==NULL ) rc = SQLITE_NOMEM;
+    char *name = index_table_name(index, i), *columns = index_table_columns(index, i);
+    rc = name && columns ? bloom_sql_run(index->connection, "CREATE TABLE \"%w\".\"%w\"%s", index->schema, name, columns) : SQLITE_NOMEM;
     sqlite3_free(name);
+    sqlite3_free(columns);
     if( rc==SQLITE_OK ) ++*num_made;
   }
   return rc;
@@ -139,6 +147,8 @@ static int index_drop_tables(bloom_index *index, int num_tables){
 /* Drops what there is of the index. */
 static int index_drop(bloom_index *index){
   int rc = index_drop_tables(index, INDEX_NUM_TABLES + index->num_blocks_tables);
+  if( rc==SQLITE_OK && index->is_of_1_1 ) rc = index_drop_named(index, sqlite3_mprintf("%s_config", index->name), "*");
+  if( rc==SQLITE_OK && index->is_of_1_1 ) rc = index_drop_named(index, sqlite3_mprintf("%s_layout", index->name), "*");
   if( rc==SQLITE_OK ) rc = index_drop_named(index, sqlite3_mprintf("%s_canary", index->name), "*(" INDEX_CANARY_COLUMN ")");
   return rc==SQLITE_OK ? bloom_index_triggers_drop(index) : rc;
 }
@@ -149,7 +159,7 @@ static int index_drop(bloom_index *index){
 static int index_make(bloom_index *index, char **error){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
   int num_tables = 0, rc = index_create_tables(index, &num_tables);
-  if( rc==SQLITE_OK ) rc = bloom_index_config_write(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
   if( rc==SQLITE_OK ){
     index->source_name = sqlite3_mprintf("%s", index->config.source);
     rc = index->source_name ? bloom_index_triggers_make(index, index->source_name) : SQLITE_NOMEM;
@@ -371,10 +381,10 @@ static int index_begin(sqlite3_vtab *vtab){
   return SQLITE_OK;
 }
 
-/* Not state and changed: triggers write there for programs without bloom, on connections
-** that keep shadow tables from being written, too. */
+/* Not changed: triggers write there for programs without bloom, on connections that keep shadow
+** tables from being written, too.  Not state: such a connection would not read the guard on it. */
 static int index_shadow_name(const char *suffix){
-  return sqlite3_stricmp(suffix, "config")==0 || sqlite3_stricmp(suffix, "layout")==0 || sqlite3_stricmp(suffix, "canary")==0 || sqlite3_strnicmp(suffix, "blocks_", 7)==0;
+  return sqlite3_stricmp(suffix, "canary")==0 || sqlite3_strnicmp(suffix, "blocks_", 7)==0;
 }
 
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */

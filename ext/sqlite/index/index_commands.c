@@ -27,17 +27,13 @@ static int merge_reset_blocks(bloom_index *index, int key){
 }
 
 int bloom_index_reset(bloom_index *index){
-  static const char *const tables[] = {"layout", "state", "changed"};
   index_layout layout;
-  int i, rc = SQLITE_OK;
+  int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\"", index->schema, index->name);
   memset(&layout, 0, sizeof(layout));
   layout.num_probes = 1;
   sqlite3_randomness(sizeof(layout.number), &layout.number);
-  for(i=0; i<3 && rc==SQLITE_OK; i++){
-    rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s\"", index->schema, index->name, tables[i]);
-  }
   for(i=0; i<index->config.num_keys; i++) layout.keys[i].open_first = INT64_MIN;
-  if( rc==SQLITE_OK ) rc = bloom_index_layout_insert(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_state_insert(index);
   if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, &layout);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_reset_blocks(index, i);
   return rc==SQLITE_OK ? bloom_index_state_write(index, &layout, NULL) : rc;
@@ -68,10 +64,10 @@ int bloom_index_rebuild(bloom_index *index, char **error){
     index->config.source = sqlite3_mprintf("%s", source.name);
     rc = index->config.source ? bloom_index_config_renew(index, error) : SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_config_write(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
+  if( rc==SQLITE_OK ) rc = commands_start_over(index, INDEX_MERGE_ALL);
   /* Other connections read the configuration when the schema changes. */
   if( rc==SQLITE_OK && (source.doubt || checksum!=index->config.checksum) ) rc = bloom_index_triggers_make(index, source.name);
-  if( rc==SQLITE_OK ) rc = commands_start_over(index, INDEX_MERGE_ALL);
   index->is_config_stale &= rc!=SQLITE_OK;
   index->is_checked = 0;
   bloom_index_source_free(&source);

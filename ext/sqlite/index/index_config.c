@@ -1,8 +1,8 @@
 /*
 ** What blocks were begun with.
 **
-** NAME_config has one row with one BLOB.  Little-endian; a string is its length as a u32,
-** and its bytes:
+** NAME_state has it in its one row, in the column `config`.  Little-endian; a string is its length
+** as a u32, and its bytes:
 **
 **   0   u32   magic "BIC2"
 **   4   u32   probes of a key; 0: they grow with the table
@@ -151,9 +151,10 @@ static void config_append_text(sqlite3_str *out, const char *text){
   sqlite3_str_append(out, text, (int)num_bytes);
 }
 
-static void config_print(index_config *config, sqlite3_str *out){
+int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes){
+  sqlite3_str *out = sqlite3_str_new(NULL);
   uint8_t checksum[8];
-  int i;
+  int i, rc;
   config_append_u32(out, CONFIG_MAGIC);
   config_append_u32(out, config->num_probes);
   config_append_u32(out, (uint32_t)config->has_hidden_ids);
@@ -173,11 +174,16 @@ static void config_print(index_config *config, sqlite3_str *out){
   config->checksum = bloom_xxh64((const uint8_t *)sqlite3_str_value(out), (size_t)sqlite3_str_length(out));
   bloom_store64_le(checksum, config->checksum);
   sqlite3_str_append(out, (const char *)checksum, 8);
+  rc = sqlite3_str_errcode(out);
+  *num_bytes = sqlite3_str_length(out);
+  *bytes = sqlite3_str_finish(out);
+  return rc;
 }
 
-/* Makes NAME_canary with its row, or only looks whether it has that. */
-static int config_write_canary(bloom_index *index){
-  int rc = bloom_sql_run(index->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w_canary\"(" INDEX_CANARY_COLUMN ")", index->schema, index->name);
+int bloom_index_canary_write(bloom_index *index){
+  int rc;
+  if( !index->config.has_hidden_ids ) return SQLITE_OK;
+  rc = bloom_sql_run(index->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w_canary\"(" INDEX_CANARY_COLUMN ")", index->schema, index->name);
   if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_canary\"", index->schema, index->name);
   if( rc!=SQLITE_OK ) return rc;
   return bloom_sql_run(index->connection, "INSERT INTO \"%w\".\"%w_canary\"(rowid, " INDEX_CANARY_COLUMN ") VALUES (%d, NULL)",
@@ -193,27 +199,6 @@ int bloom_index_canary_compare(bloom_index *index, int *is_same){
   }
   *is_same = !index->config.has_hidden_ids || rowid==CANARY_ROWID;
   return rc;
-}
-
-int bloom_index_config_write(bloom_index *index){
-  sqlite3_str *out = sqlite3_str_new(NULL);
-  sqlite3_stmt *insert = NULL;
-  char *bytes;
-  int num_bytes, rc;
-  config_print(&index->config, out);
-  rc = sqlite3_str_errcode(out);
-  num_bytes = sqlite3_str_length(out);
-  bytes = sqlite3_str_finish(out);
-  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_config\"", index->schema, index->name);
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_prepare(index->connection, &insert, "INSERT INTO \"%w\".\"%w_config\"(rowid, data) VALUES (1, ?1)", index->schema, index->name);
-  }
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(insert, 1, bytes, num_bytes, SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, insert);
-  sqlite3_finalize(insert);
-  sqlite3_free(bytes);
-  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
-  return rc==SQLITE_OK && index->config.has_hidden_ids ? config_write_canary(index) : rc;
 }
 
 /* The string at *bytes, in memory of its own; *bytes moves behind it.  Damage: NULL without
@@ -270,18 +255,19 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
   return config->source==NULL || bytes!=end ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
 }
 
-static int config_open(const bloom_index *index, sqlite3_blob **blob){
-  char *table = sqlite3_mprintf("%s_config", index->name);
+/* Opens a column of a table's first row.  SQLITE_ERROR where there is no such table, column, row or BLOB. */
+static int config_open(const bloom_index *index, const char *suffix, const char *column, sqlite3_blob **blob){
+  char *table = sqlite3_mprintf("%s_%s", index->name, suffix);
   int rc = SQLITE_NOMEM;
   *blob = NULL;
-  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "data", 1, 0, blob);
+  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, column, 1, 0, blob);
   sqlite3_free(table);
   return rc;
 }
 
 int bloom_index_config_compare(bloom_index *index, int *is_same){
   sqlite3_blob *blob;
-  int rc = config_open(index, &blob);
+  int rc = config_open(index, "state", "config", &blob);
   *is_same = 0;
   if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>8 ){
     uint8_t checksum[8] = {0};
@@ -292,11 +278,22 @@ int bloom_index_config_compare(bloom_index *index, int *is_same){
   return rc==SQLITE_ERROR ? SQLITE_OK : rc;
 }
 
+/* Sets index->is_of_1_1 if there is NAME_config, a table of its own, which begins as that of 1.1. */
+static int config_look_for_1_1(bloom_index *index){
+  uint8_t magic[4] = {0};
+  sqlite3_blob *blob;
+  int rc = config_open(index, "config", "data", &blob);
+  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>=4 ) rc = sqlite3_blob_read(blob, magic, 4, 0);
+  sqlite3_blob_close(blob);
+  index->is_of_1_1 = bloom_load32_le(magic)==CONFIG_MAGIC_OF_1_1;
+  return rc==SQLITE_ERROR || (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
+}
+
 int bloom_index_config_read(bloom_index *index){
   uint8_t *bytes = NULL;
   sqlite3_blob *blob;
   size_t num_bytes = 0;
-  int is_of_1_1 = 0, rc = config_open(index, &blob);
+  int rc = config_open(index, "state", "config", &blob);
   if( rc==SQLITE_OK ){
     num_bytes = (size_t)sqlite3_blob_bytes(blob);
     bytes = sqlite3_malloc64(num_bytes + 1);
@@ -304,11 +301,11 @@ int bloom_index_config_read(bloom_index *index){
   }
   sqlite3_blob_close(blob);
   if( rc==SQLITE_OK ) rc = config_parse(&index->config, bytes, num_bytes);
-  if( (rc & 0xff)==SQLITE_CORRUPT && num_bytes>=4 ) is_of_1_1 = bloom_load32_le(bytes)==CONFIG_MAGIC_OF_1_1;
   sqlite3_free(bytes);
   if( rc!=SQLITE_ERROR && (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   bloom_index_config_free(&index->config);
-  index->damage = is_of_1_1 ? "was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'"
-                            : "is damaged: its table of the configuration; drop it and create it again";
-  return SQLITE_OK;
+  rc = config_look_for_1_1(index);
+  index->damage = index->is_of_1_1 ? "was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'"
+                                   : "is damaged: its configuration; drop it and create it again";
+  return rc;
 }

@@ -4,10 +4,10 @@
 **
 **   index.c             the module: create, connect, drop, rename, commands
 **   index_args.c        the arguments
-**   index_config.c      what blocks were begun with: columns, sizes; kept in NAME_config
+**   index_config.c      what blocks were begun with: columns, sizes
 **   index_source.c      the source's columns as they are now, and whether all is as it was
 **   index_triggers.c    the triggers that note changed rows
-**   index_layout.c      how far the blocks reach: NAME_layout, NAME_state
+**   index_layout.c      how far the blocks reach; NAME_state, which has all of this in one row
 **   index_like.c        texts and patterns -> bits, by weighed pieces
 **   index_regexp.c      regular expressions -> bits, and which regexp() is trusted
 **   index_blocks.c      where blocks, slices and ends of blocks are: NAME_blocks_N
@@ -97,7 +97,7 @@ void bloom_index_args_free(index_args *args);
 
 /* -- index_config.c ---------------------------------------------------------------- */
 
-/* A column that has blocks: what NAME_config says of it, and where it is in the source now. */
+/* A column that has blocks: what the configuration says of it, and where it is in the source now. */
 typedef struct index_key {
   int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
   int is_regexp; /* those for REGEXP, too: also of what is behind a NUL */
@@ -121,7 +121,7 @@ typedef struct index_config {
   int has_hidden_ids;  /* there is no INTEGER PRIMARY KEY: NAME_canary tells whether ids are others since */
   uint32_t num_probes; /* of a key, for =; 0: they grow with the table */
   uint32_t version;    /* of SQLite, which computed what virtual columns have in blocks */
-  uint64_t checksum;   /* of its bytes in NAME_config */
+  uint64_t checksum;   /* of its bytes, as they were read or written last */
 } index_config;
 
 /* A column of the source.  type is "" where it is none, as is ANY of a STRICT table. */
@@ -193,6 +193,7 @@ typedef struct bloom_index {
 
   sqlite3_int64 letter_bytes; /* of 'a': 1 in UTF-8, 2 in UTF-16; 0: not known yet */
   const char *damage; /* NULL, or what follows the name where the table cannot be used: all but DROP fails */
+  int is_of_1_1;      /* the damage is that it was made by 1.1, whose tables were others */
   uint64_t number;    /* of the layout, as it was read or written last: checksums are under it */
   uint64_t damaged_number; /* of one with blocks that a query found damaged; 0: none */
 } bloom_index;
@@ -208,14 +209,18 @@ int bloom_index_config_set(bloom_index *index, const index_args *args, char **er
 /* Sets config to what the columns are now, whose positions are known, for blocks that are begun anew. */
 int bloom_index_config_renew(bloom_index *index, char **error);
 
-/* Writes index->config to NAME_config, and makes NAME_canary if it is needed; reads it from there, or
-** sets index->damage. */
-int bloom_index_config_write(bloom_index *index);
+/* Sets config->checksum, and *bytes to what is stored, to be freed in any case. */
+int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes);
+
+/* Reads index->config, or sets index->damage. */
 int bloom_index_config_read(bloom_index *index);
 
-/* Sets *is_same to whether NAME_config still has what index->config was read from. */
+/* Sets *is_same to whether the database still has what index->config was read from. */
 int bloom_index_config_compare(bloom_index *index, int *is_same);
 void bloom_index_config_free(index_config *config);
+
+/* Makes NAME_canary with its row where rowids are hidden. */
+int bloom_index_canary_write(bloom_index *index);
 
 /* Sets *is_same to whether hidden rowids are those that they were; true where there are none. */
 int bloom_index_canary_compare(bloom_index *index, int *is_same);
@@ -350,10 +355,10 @@ uint64_t bloom_index_join_unit(const index_key_layout *layout);
 int bloom_index_layout_read(bloom_index *index, index_layout *layout);
 int bloom_index_layout_write(bloom_index *index, const index_layout *layout);
 
-/* Makes the rows that the two tables have. */
-int bloom_index_layout_insert(bloom_index *index);
+/* Makes the one row of NAME_state, with index->config, in place of those that there are. */
+int bloom_index_state_insert(bloom_index *index);
 
-/* What triggers and people see is NAME_state.  Sets *is_equal to whether the same rows are
+/* What triggers and people see is `covered` and the note.  Sets *is_equal to whether the same rows are
 ** covered there; writes it, with a note, which may be NULL. */
 int bloom_index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal);
 int bloom_index_state_write(bloom_index *index, const index_layout *layout, const char *note);

@@ -1,7 +1,9 @@
 /*
 ** How far the blocks reach.
 **
-** NAME_layout is for the code: one row, one BLOB, under a checksum.  Little-endian:
+** NAME_state has one row.  `covered` is for the triggers, which compare ids with it, and the other
+** columns in front are for people.  `config` is what index_config.c has there.  `layout` is how far the
+** blocks reach, under a checksum.  Little-endian:
 **
 **   0   u32   magic "BIX3"
 **   4   u32   1: rows are covered; 2: a merge did not come to its end
@@ -26,8 +28,6 @@
 **       u32   number of sizes
 **       u32   9 sizes of groups, in units
 **   ..  u64   XXH64 of all bytes before
-**
-** NAME_state is for people, and for the triggers, which compare ids with its `covered`.
 */
 #include "index_int.h"
 
@@ -89,10 +89,10 @@ static uint32_t layout_bytes(const bloom_index *index){
 }
 
 static int layout_open(const bloom_index *index, int is_writable, sqlite3_blob **blob){
-  char *table = sqlite3_mprintf("%s_layout", index->name);
+  char *table = sqlite3_mprintf("%s_state", index->name);
   int rc = SQLITE_NOMEM;
   *blob = NULL;
-  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "data", 1, is_writable, blob);
+  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "layout", 1, is_writable, blob);
   sqlite3_free(table);
   if( rc==SQLITE_OK && sqlite3_blob_bytes(*blob)!=(int)layout_bytes(index) ) return SQLITE_CORRUPT_VTAB;
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
@@ -194,15 +194,23 @@ int bloom_index_layout_write(bloom_index *index, const index_layout *layout){
   return rc;
 }
 
-int bloom_index_layout_insert(bloom_index *index){
-  int rc = bloom_sql_run(index->connection, "INSERT INTO \"%w\".\"%w_layout\"(rowid, data) VALUES (1, zeroblob(%d))",
-                         index->schema, index->name, (int)layout_bytes(index));
-  if( rc!=SQLITE_OK ) return rc;
-  return bloom_sql_run(index->connection, "INSERT INTO \"%w\".\"%w_state\"(rowid, changed_rows) VALUES (1, 0)",
-                       index->schema, index->name);
-}
-
 /* -- NAME_state ----------------------------------------------------------------------- */
+
+int bloom_index_state_insert(bloom_index *index){
+  sqlite3_stmt *insert = NULL;
+  char *config;
+  int num_bytes, rc = bloom_index_config_print(&index->config, &config, &num_bytes);
+  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_state\"", index->schema, index->name);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_prepare(index->connection, &insert, "INSERT INTO \"%w\".\"%w_state\"(rowid, changed_rows, config, layout)"
+                           " VALUES (1, 0, ?1, zeroblob(%d))", index->schema, index->name, (int)layout_bytes(index));
+  }
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(insert, 1, config, num_bytes, SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, insert);
+  sqlite3_finalize(insert);
+  sqlite3_free(config);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
 
 int bloom_index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal){
   index_statement *taken;

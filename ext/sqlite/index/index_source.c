@@ -352,7 +352,7 @@ static int index_check_tables(bloom_index *index, index_source *source){
   sqlite3_int64 num_tables = 0;
   char *list;
   int i, rc = SQLITE_NOMEM;
-  sqlite3_str_appendf(names, "'%q_layout', '%q_state', '%q_changed'", index->name, index->name, index->name);
+  sqlite3_str_appendf(names, "'%q_state', '%q_changed'", index->name, index->name);
   for(i=1; i<=index->config.num_keys; i++) sqlite3_str_appendf(names, ", '%q_blocks_%d'", index->name, i);
   list = sqlite3_str_finish(names);
   if( list ){
@@ -360,7 +360,7 @@ static int index_check_tables(bloom_index *index, index_source *source){
       " AND m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)", index->schema, list);
   }
   sqlite3_free(list);
-  source->has_tables = num_tables==3 + index->config.num_keys;
+  source->has_tables = num_tables==2 + index->config.num_keys;
   if( rc!=SQLITE_OK || source->has_tables ) return rc;
   return index_set_doubt(source, "tables of the index are gone: drop it and create it again");
 }

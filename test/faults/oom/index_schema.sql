@@ -24,7 +24,7 @@ CREATE VIRTUAL TABLE broken USING bloom_index(many, k);
 INSERT INTO broken(broken) VALUES ('merge');
 DELETE FROM broken_blocks_1;
 CREATE VIRTUAL TABLE headless USING bloom_index(many, k);
-DELETE FROM headless_config;
+DELETE FROM headless_state;
 CREATE VIRTUAL TABLE untold USING bloom_index(many, k);
 DROP TRIGGER untold_after_insert;
 CREATE VIRTUAL TABLE unguarded USING bloom_index(many, k);

@@ -259,7 +259,7 @@ static const rule grammar[] = {
     "ALTER TABLE {s} ADD COLUMN y DEFAULT {literal}",
     "ALTER TABLE {s} DROP COLUMN {a}", "DROP TRIGGER {f}_{trigger}", "DROP TABLE {f}", "DROP TABLE {s}", "{table}",
     "CREATE TRIGGER u {before} {event} ON {s} BEGIN {body}; END", "CREATE INDEX i ON {s}(a)", "CREATE VIEW r AS SELECT * FROM s", "ANALYZE"}},
-  {"shadow", {"{1:f}_pages", "ix_config", "ix_layout", "ix_state", "ix_changed", "ix_blocks_1", "ix_blocks_2", "ix_blocks_3", "{1:f}_guard"}},
+  {"shadow", {"{1:f}_pages", "ix_state", "ix_changed", "ix_blocks_1", "ix_blocks_2", "ix_blocks_3", "{1:f}_guard"}},
   {"bytes", {"bytes", "data", "covered"}},
   {"damage", {"{!}UPDATE {shadow} SET {2:bytes} = {v}", "{!}UPDATE {shadow} SET {2:bytes} = CAST(substr({2:bytes}, 1, {#200}) || {v} || substr({2:bytes},"
       " {#200}) AS BLOB) WHERE rowid <> {#3}",
