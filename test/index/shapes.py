@@ -69,7 +69,7 @@ def is_nearly_rebuilt(db, blocks_share, steps_share):
 
 def number_of(db):
     """It is drawn when all blocks are made again."""
-    return one(db, "SELECT data FROM log_index_layout")[40:48]
+    return one(db, "SELECT layout FROM log_index_state")[40:48]
 
 
 # -- Other orders ---------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def probes_grow_with_the_table(files):
     for last in range(50000, 500001, 50000):
         insert(db, last - 49999, last)
         command(db, "merge=50000")
-    probes = "SELECT data FROM log_index_layout"
+    probes = "SELECT layout FROM log_index_state"
     expect(one(db, probes)[32], 12)
     assert "twice the rows" in one(db, "SELECT note FROM log_index_state")
     number = number_of(db)

@@ -159,7 +159,7 @@ def pages_of_many_rows(files):
     execute(db, "PRAGMA page_size = 65536", "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)", "INSERT INTO log VALUES (1, 'one'), (9000000000, 'last')",
             "CREATE TABLE large(x)", "INSERT INTO large VALUES (zeroblob(140000000))", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
     command(db, "log_index", "merge")
-    expect(one(db, "SELECT data FROM log_index_layout")[32], 16)
+    expect(one(db, "SELECT layout FROM log_index_state")[32], 16)
     expect(db.execute("SELECT id FROM log_index WHERE k = 'last'").fetchall(), [(9000000000,)])
 
 

@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import cases  # noqa: E402
-from cases import case, execute, expect, fails, main, one, test  # noqa: E402
+from cases import Skip, case, execute, expect, fails, main, one, test  # noqa: E402
 import copies  # noqa: E402
 cases.TESTS.clear()  # those of copies.py
 
@@ -370,6 +370,66 @@ def begins_with_a_mark(files, encoding, column):
 for encoding in "UTF-8", "UTF-16le", "UTF-16be":
     for column in "k TEXT", "k NUMERIC", "k":
         case(begins_with_a_mark, "%s, %s" % (encoding, column), encoding, column)
+
+
+def literals_of_bytes(files, encoding, declared):
+    """In UTF-16 SQLite shows a plan another text than it compares: of bytes as if they were UTF-8."""
+    db = files.connect()
+    db.execute("PRAGMA encoding = '%s'" % encoding)
+    texts = ["'a'", "'b'", "NULL"] + ["CAST(x'%s' AS TEXT)" % text for text in (
+        "61f4908080", "61f48fbfbf", "61eda080", "ff", "6100", "fffe6100", "feff0061", "efbbbf61", "61efbbbf", "61bfef00")]
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, v %s, k)" % declared)
+    for text in texts:
+        db.execute("INSERT INTO log(v, k) VALUES (%s, 1), (%s, 2)" % (text, text))
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    for text in texts:
+        for operator in "=", "IS", "<", "<=", ">", ">=", "<>", "LIKE", "GLOB":
+            for collation in "", " COLLATE NOCASE", " COLLATE RTRIM":
+                condition = "v %s %s%s" % (operator, text, collation)
+                on_index, on_log = (db.execute("SELECT id FROM %s WHERE %s ORDER BY id" % (t, condition)).fetchall() for t in ("log_index", "log"))
+                expect(on_index, on_log, condition)
+
+
+for encoding in "UTF-8", "UTF-16le", "UTF-16be":
+    for declared in "TEXT", "NUMERIC", "":
+        case(literals_of_bytes, "%s, %s" % (encoding, declared), encoding, declared)
+
+
+@test
+def plans_say_what_is_not_merged(files):
+    if sqlite3.sqlite_version_info < (3, 38, 2):
+        raise Skip("a SQLite whose plans are read in")
+    db = files.connect()
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)")
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+
+    def add(num_rows):
+        db.execute("INSERT INTO log(k) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT 'k' || i FROM c" % num_rows)
+
+    def says(what, condition="k", number=[0]):
+        number[0] += 1
+        plan = db.execute("EXPLAIN QUERY PLAN SELECT * FROM log_index WHERE %s = 'x%d'" % (condition, number[0])).fetchall()[0][3]
+        expect(plan.split("= ?")[1].strip(), what, plan)
+    add(1000)
+    says("")
+    add(1000)
+    says("(reads up to 2000 rows that are in no block yet; 'merge' pays)")
+    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    says("")
+    add(20000)
+    says("(reads up to 20000 rows that are in no block yet; 'merge' pays)")
+    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    add(2200)
+    says("")
+    add(1)
+    says("(reads up to 2201 rows that are in no block yet; 'merge' pays)")
+    says("", "id")
+    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    db.execute("UPDATE log SET k = k || 'x' WHERE id <= 1000")
+    says("")
+    db.execute("UPDATE log SET k = k || 'x' WHERE id <= 3000")
+    says("(reads the whole table: too many rows changed since the last merge; 'merge' pays)")
 
 
 # -- Changesets of the session extension -----------------------------------------------------------

@@ -489,20 +489,6 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
   return rc;
 }
 
-/* A changed row takes as long to read as so many rows of a scan. */
-#define INDEX_ROWS_OF_CHANGED 12
-
-/* Sets *num_changed to about how many rows are noted as changed, or more. */
-static int candidates_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
-  sqlite3_int64 first = 0, last = -1;
-  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT max(c.rowid) FROM \"%w\".\"%w_changed\" AS c", index->schema, index->name), &last);
-  if( rc==SQLITE_OK && last>=0 ){
-    rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT min(c.rowid) FROM \"%w\".\"%w_changed\" AS c", index->schema, index->name), &first);
-  }
-  *num_changed = last>=first ? last - first + 1 : 0;
-  return rc;
-}
-
 /* Sets *last to the last id, if there is a row. */
 static int candidates_last_id(bloom_index *index, sqlite3_int64 *last){
   index_statement *taken;
@@ -554,11 +540,10 @@ static int is_served_by_blocks(index_condition condition){
 static int candidates_find_usable(bloom_index *index, const index_layout *layout, const index_plan *plan, const index_list *lists,
                                   uint8_t *usable, int *num_usable){
   double num_rows = 0;
-  sqlite3_int64 num_changed = 0;
-  int i, rc = bloom_index_cost_rows(index, layout, &num_rows);
-  if( rc==SQLITE_OK ) rc = candidates_count_changed(index, &num_changed);
+  int i, is_outweighed = 0, rc = bloom_index_cost_rows(index, layout, &num_rows);
+  if( rc==SQLITE_OK ) rc = bloom_index_cost_is_outweighed(index, num_rows, &is_outweighed);
   *num_usable = 0;
-  if( rc!=SQLITE_OK || (double)num_changed*INDEX_ROWS_OF_CHANGED>num_rows + 1000 ) return rc;
+  if( rc!=SQLITE_OK || is_outweighed ) return rc;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
     usable[i] = is_served_by_blocks(condition) && (!condition.is_list || lists[i].num_values<2 || bloom_index_cost_rows_of_list(num_rows, lists[i].num_values)<num_rows);

@@ -15,6 +15,12 @@
 /* A look-up takes about as long as so many rows of a scan: measured, test/bench/README.md. */
 #define ROWS_OF_LOOK_UP  1700.0
 
+/* A changed row takes as long to read as so many rows of a scan. */
+#define ROWS_OF_CHANGED  12.0
+
+/* A changed row takes as long to read as so many rows of a scan. */
+#define ROWS_OF_CHANGED  12.0
+
 #define ROWS_OF_KEY      10.0
 #define VALUES_OF_LIST   25.0 /* as SQLite takes a subquery to have */
 
@@ -103,6 +109,30 @@ int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double
   if( num_pages>0 && of_ids>(double)num_pages*256 ) of_ids = (double)num_pages*256;
   *num_rows = of_ids + (is_covered ? (double)layout->num_rows : 0);
   return SQLITE_OK;
+}
+
+sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
+  const uint64_t tenth = layout->num_rows / 10;
+  return tenth<INDEX_ROWS_OF_LOOK_UP ? INDEX_ROWS_OF_LOOK_UP : tenth<100000 ? (sqlite3_int64)tenth : 100000;
+}
+
+/* Sets *num_changed to about how many rows are noted as changed, or more. */
+static int cost_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
+  const char *schema = index->schema, *name = index->name;
+  sqlite3_int64 first = 0, last = -1;
+  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT max(c.rowid) FROM \"%w\".\"%w_changed\" AS c", schema, name), &last);
+  if( rc==SQLITE_OK && last>=0 ){
+    rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT min(c.rowid) FROM \"%w\".\"%w_changed\" AS c", schema, name), &first);
+  }
+  *num_changed = last>=first ? last - first + 1 : 0;
+  return rc;
+}
+
+int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_outweighed){
+  sqlite3_int64 num_changed = 0;
+  const int rc = cost_count_changed(index, &num_changed);
+  *is_outweighed = (double)num_changed*ROWS_OF_CHANGED>num_rows + 1000;
+  return rc;
 }
 
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values){

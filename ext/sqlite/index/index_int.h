@@ -605,6 +605,12 @@ void bloom_index_accesses_free(bloom_index *index);
 /* About how many rows there are: the merged ones, and the ids behind them.  layout may be NULL. */
 int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
 
+/* More rows than these in no block are worth a 'merge': a tenth, or 100,000. */
+sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout);
+
+/* Sets *is_outweighed if so many rows changed that reading all costs less than blocks do. */
+int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_outweighed);
+
 /* As many rows of a scan cost what looking for the values of a list does, beyond the first. */
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
 

@@ -475,7 +475,7 @@ static int merge_note(const index_merge_state *merge, const char **note){
   const index_layout *layout = &merge->layout;
   const bloom_index *index = merge->index;
   const char *id = index->columns.id_name;
-  const uint64_t tenth = layout->num_rows / 10, max_rows = tenth<INDEX_ROWS_OF_LOOK_UP ? INDEX_ROWS_OF_LOOK_UP : tenth<100000 ? tenth : 100000;
+  const sqlite3_int64 max_rows = bloom_index_cost_most_unmerged(layout);
   sqlite3_int64 num_unmerged = 0;
   int rc = SQLITE_OK;
   if( index->config.num_probes==0 && layout->num_rows/2>=layout->num_built && merge_probes_for(layout->num_rows)>layout->num_probes ){
@@ -483,9 +483,9 @@ static int merge_note(const index_merge_state *merge, const char **note){
   }
   if( layout->has_covered && layout->covered<INT64_MAX ){
     rc = bloom_sql_integer(index->connection, &num_unmerged, "SELECT count(*) FROM (SELECT 1 FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" > %lld LIMIT %lld)",
-                           index->schema, index->source_name, id, layout->covered, (sqlite3_int64)max_rows + 1);
+                           index->schema, index->source_name, id, layout->covered, max_rows + 1);
   }
-  if( num_unmerged>(sqlite3_int64)max_rows ) *note = INDEX_NOTE_UNMERGED;
+  if( num_unmerged>max_rows ) *note = INDEX_NOTE_UNMERGED;
   return rc;
 }
 

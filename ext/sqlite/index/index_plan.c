@@ -63,8 +63,29 @@ static void plan_print_condition(sqlite3_str *text, const index_condition *condi
   if( condition->collation[0] ) sqlite3_str_appendf(text, "c\"%w\"", condition->collation);
 }
 
+/* Why a query is slower than it need be, which EXPLAIN says. */
+typedef struct plan_remark {
+  const char *doubt;          /* NULL, or why blocks are not believed */
+  int doubted_key;            /* an indexed column whose blocks would serve, were they not out of use; -1: none */
+  int is_outweighed;          /* so many rows changed that reading all costs less */
+  sqlite3_int64 num_unmerged; /* ids that no block has, where they are many; else 0 */
+} plan_remark;
+
+static void plan_print_remark(const bloom_index *index, sqlite3_str *text, const plan_remark *remark){
+  if( remark->doubt ){
+    sqlite3_str_appendf(text, " (reads the whole table: %s)", remark->doubt);
+  }else if( remark->doubted_key>=0 ){
+    sqlite3_str_appendf(text, " (column %s %s; 'rebuild' repairs it)", bloom_index_key_name(index, remark->doubted_key),
+                        index->config.keys[remark->doubted_key].doubt);
+  }else if( remark->is_outweighed ){
+    sqlite3_str_appendall(text, " (reads the whole table: too many rows changed since the last merge; 'merge' pays)");
+  }else if( remark->num_unmerged>0 ){
+    sqlite3_str_appendf(text, " (reads up to %lld rows that are in no block yet; 'merge' pays)", remark->num_unmerged);
+  }
+}
+
 /* Writes the plan as text, to be freed by SQLite. */
-static char *plan_print(const bloom_index *index, const index_plan *plan, const char *doubt, int doubted_key){
+static char *plan_print(const bloom_index *index, const index_plan *plan, const plan_remark *remark){
   sqlite3_str *text = sqlite3_str_new(NULL);
   int i;
   for(i=0; i<plan->num_conditions; i++){
@@ -81,9 +102,7 @@ static char *plan_print(const bloom_index *index, const index_plan *plan, const 
     sqlite3_str_appendf(text, "%s%s %s%s", i ? " AND " : " ", name, condition.is_list ? "IN" : bloom_index_kinds[condition.kind].sql,
                         condition.kind==INDEX_IS_NULL ? "" : " ?");
   }
-  if( doubt ) sqlite3_str_appendf(text, " (reads the whole table: %s)", doubt);
-  else if( doubted_key>=0 ) sqlite3_str_appendf(text, " (column %s %s; 'rebuild' repairs it)", bloom_index_key_name(index, doubted_key),
-                                                index->config.keys[doubted_key].doubt);
+  plan_print_remark(index, text, remark);
   return sqlite3_str_finish(text);
 }
 
@@ -261,12 +280,22 @@ static int plan_is_of_pattern(const index_condition *condition, sqlite3_value *l
   return !is_ascii && (condition->kind==INDEX_GE || condition->kind==INDEX_LT);
 }
 
+/* 1 if each byte of a literal TEXT is ASCII.  Of others the plan cannot tell what xFilter gets, which passes
+** no text that begins with a byte order mark: in UTF-16 databases SQLite shows CAST(x'...' AS TEXT) as if
+** the bytes were UTF-8. */
+static int plan_is_ascii(sqlite3_value *literal){
+  sqlite3_value *copy = sqlite3_value_dup(literal);
+  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
+  const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
+  int i = 0;
+  while( i<num_bytes && text[i]<0x80 ) i++;
+  sqlite3_value_free(copy);
+  return text!=NULL && i==num_bytes;
+}
+
 /* 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
 static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int number, const index_condition *condition, sqlite3_value *literal){
   const char *told;
-  sqlite3_value *copy;
-  const unsigned char *text;
-  int is_marked;
   if( condition->is_unpassed || condition->is_list ) return 0;
   if( bloom_index_kinds[condition->kind].is_pattern ) return !plan_has_range(info, info->aConstraint[number].iColumn);
   if( condition->kind==INDEX_IS_NULL ) return 1;
@@ -274,11 +303,7 @@ static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int
   told = sqlite3_vtab_collation(info, number);
   if( condition->collation[0]==0 && sqlite3_stricmp(told, index->columns.list[condition->column].collation)!=0 ) return 0;
   if( sqlite3_value_type(literal)!=SQLITE_TEXT ) return sqlite3_value_type(literal)==SQLITE_BLOB || sqlite3_value_type(literal)==SQLITE_NULL;
-  copy = sqlite3_value_dup(literal);
-  text = copy ? sqlite3_value_text(copy) : NULL;
-  is_marked = text==NULL || text[0]==0xEF; /* which is not passed */
-  sqlite3_value_free(copy);
-  return !is_marked;
+  return plan_is_ascii(literal);
 }
 
 /* The last byte of a literal TEXT; 0 if it is none. */
@@ -396,15 +421,24 @@ static int plan_find_limit(const sqlite3_index_info *info){
 /* Rows of a table of which nothing is known, as SQLite has it. */
 #define INDEX_UNKNOWN_ROWS 1048576.0
 
-/* Sets *num_rows to about how many rows there are, and *doubt, if there is none yet, to why blocks cannot be
-** believed.  It may be repaired before the plan runs, so that xFilter finds it by itself. */
-static int plan_read_layout(bloom_index *index, double *num_rows, const char **doubt){
+/* Sets *num_rows to about how many rows there are, and adds to the remark what the layout tells.  It may be
+** repaired before the plan runs, so that xFilter finds it by itself. */
+static int plan_read_layout(bloom_index *index, double *num_rows, plan_remark *remark){
+  const char **doubt = &remark->doubt;
   index_layout layout;
   int rc = bloom_index_layout_read(index, &layout);
   const int is_damaged = (rc & 0xff)==SQLITE_CORRUPT || (rc==SQLITE_OK && layout.number==index->damaged_number);
   if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
   if( *doubt==NULL && rc==SQLITE_OK && layout.is_dirty ) *doubt = "a merge did not come to its end; 'merge' repairs it";
-  if( !bloom_sql_is_fatal(rc) ) rc = bloom_index_cost_rows(index, rc==SQLITE_OK ? &layout : NULL, num_rows);
+  if( rc==SQLITE_OK ){
+    rc = bloom_index_cost_rows(index, &layout, num_rows);
+    if( rc==SQLITE_OK && layout.has_covered ) rc = bloom_index_cost_is_outweighed(index, *num_rows, &remark->is_outweighed);
+    if( rc==SQLITE_OK && *num_rows - (double)layout.num_rows>(double)bloom_index_cost_most_unmerged(&layout) ){
+      remark->num_unmerged = (sqlite3_int64)*num_rows - (sqlite3_int64)layout.num_rows;
+    }
+  }else if( !bloom_sql_is_fatal(rc) ){
+    rc = bloom_index_cost_rows(index, NULL, num_rows);
+  }
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
@@ -476,27 +510,29 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
   index_plan plan = {.limit = -1};
-  const char *doubt = NULL;
+  plan_remark remark = {.doubted_key = -1};
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc = SQLITE_BUSY;
   if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
   bloom_index_statements_forget(index);
   if( bloom_can_read_in_best_index() ) rc = bloom_index_locate(index);
-  if( rc==SQLITE_OK ) rc = bloom_index_source_doubt(index, &doubt, &vtab->zErrMsg);
+  if( rc==SQLITE_OK ) rc = bloom_index_source_doubt(index, &remark.doubt, &vtab->zErrMsg);
   if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ) rc = bloom_index_columns_fail(index, &vtab->zErrMsg);
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
     /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */
     plan.flags |= INDEX_PLAN_UNCHECKED;
     rc = SQLITE_OK;
   }
-  if( doubt ) plan.flags |= INDEX_PLAN_READS_ALL;
+  if( remark.doubt ) plan.flags |= INDEX_PLAN_READS_ALL;
   plan.columns_used = info->colUsed;
   if( rc==SQLITE_OK ) rc = plan_conditions(index, info, &plan);
-  if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ) rc = plan_read_layout(index, &num_rows, &doubt);
+  if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ) rc = plan_read_layout(index, &num_rows, &remark);
   if( rc==SQLITE_OK ) rc = plan_choose(index, info, &plan, num_rows);
   if( rc==SQLITE_OK ){
     info->idxNum = plan.flags;
-    info->idxStr = plan_print(index, &plan, doubt, plan_find_doubted_key(index, info));
+    if( !plan_has_blocks(&plan) ) remark = (plan_remark){.doubt = remark.doubt};
+    remark.doubted_key = plan_find_doubted_key(index, info);
+    info->idxStr = plan_print(index, &plan, &remark);
     info->needToFreeIdxStr = 1;
     if( info->idxStr==NULL ) rc = SQLITE_NOMEM;
   }
