@@ -15,7 +15,9 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
   -Wdouble-promotion $(if $(WERROR),-Werror)
 
 # Never -march or -mavx2: the binary must not depend on the machine it is built on.
-BLOOM_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
+# assert() is on under sanitizers, and with -DBLOOM_DEBUG in CPPFLAGS (ext/core/debug.h).
+BLOOM_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) $(OPT) \
+  $(if $(findstring -fsanitize,$(SANITIZE)),-DBLOOM_DEBUG) $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
 
 HEADERS        = $(wildcard ext/*.h ext/*/*.h ext/*/*/*.h)
 CORE_SOURCES   = $(sort $(wildcard ext/core/*.c ext/core/*/*.c))

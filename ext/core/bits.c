@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "debug.h"
+
 /* So many words can be counted, at most 8 bits a byte, before a byte overflows. */
 #define POPCOUNT_WORDS ((size_t)31)
 
@@ -60,6 +62,7 @@ int bloom_merge_filter(uint8_t *filter, const bloom_filter *other){
   const uint8_t *others = other->bits;
   uint8_t *bits = filter + (others - other->bytes);
   size_t offset, i;
+  assert( (size_t)(others - other->bytes) + num_bytes<=other->shape.num_bytes );
   for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
     const size_t end = offset + bloom_step_of(num_bytes - offset);
     if( offset && bloom_is_stopped(other) ) return 0;

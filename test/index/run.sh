@@ -24,9 +24,9 @@ seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults || exit 1
-# Small blocks and groups, so that small tables have all that large ones have.
+# Small blocks and groups, so that small tables have all that large ones have; and assert().
 small=build/small/bloom
-make -s -j "$jobs" BUILD=build/small EXTENSION=$small.so CPPFLAGS='-DINDEX_KEY_BANDS=2 -DINDEX_LIKE_BANDS=2 -DINDEX_MAX_UNITS=12' || exit 1
+make -s -j "$jobs" BUILD=build/small EXTENSION=$small.so CPPFLAGS='-DINDEX_KEY_BANDS=2 -DINDEX_LIKE_BANDS=2 -DINDEX_MAX_UNITS=12 -DBLOOM_DEBUG' || exit 1
 # A random test, and its notes.
 random() {
   title=$1

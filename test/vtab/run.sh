@@ -4,7 +4,7 @@
 # model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter;
 # faults.c has memory, disk, authorization and other connections fail; processes.py has processes write, in
 # several languages, and be killed; damage.py writes to shadow tables; the others are cases.  model.py and
-# faults.c also run a build with tiny limits.  --long: for minutes.
+# faults.c also run a build with tiny limits and assert().  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/table
@@ -19,7 +19,7 @@ esac
 seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
-make -s -j "$jobs" bloom.so build/release/test/vtab/faults && make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES || exit 1
+make -s -j "$jobs" bloom.so build/release/test/vtab/faults && make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so CPPFLAGS='-DBLOOM_TINY_TABLES -DBLOOM_DEBUG' || exit 1
 adds_up 'changes' tclsh test/vtab/changes.tcl ./bloom
 for extension in ./build/tiny/bloom.so ./bloom.so; do
   adds_up "model, $extension" "$PYTHON" test/vtab/model.py --load $extension --statements $statements --seed "$seed"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../bytes.h"
+#include "../debug.h"
 #include "../decimal.h"
 #include "../numeric.h"
 #include "../xxh64.h"
@@ -100,6 +101,7 @@ void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_ha
       const uint64_t delta = bloom_bloomfile_delta(hash[i]);
       uint64_t probe = hash[i];
       uint32_t j;
+      assert( set[i]/8<unit_bytes );
       for(j=0; j<shape->num_probes; j++, probe+=delta){
         units[(size_t)(probe % num_units) * unit_bytes + set[i]/8] |= (uint8_t)(1u << set[i]%8);
       }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "../debug.h"
 #include "../filter.h"
 #include "../numeric.h"
 
@@ -36,6 +37,7 @@ static inline uint32_t bloom_bloomfile_pick(const bloom_filter *file, bloom_hash
   const uint64_t delta = bloom_bloomfile_delta(hash);
   const uint32_t num_probes = file->shape.num_probes;
   uint32_t i;
+  assert( num_units>0 && num_probes<=BLOOM_BLOOMFILE_MAX_PROBES );
   if( num_units<num_probes ){
     uint8_t is_picked[BLOOM_BLOOMFILE_MAX_PROBES] = {0};
     uint32_t num_picked = 0;
@@ -69,6 +71,7 @@ static inline int bloom_bloomfile_and(const uint8_t *const *units, uint32_t num_
                                       size_t num_bytes, uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS]){
   const size_t num_words = num_bytes / 8, num_rest = num_bytes % 8;
   uint32_t i;
+  assert( num_bytes>0 && num_bytes<=BLOOM_BLOOMFILE_BLOCK_BYTES );
   memset(words, 0xff, 8*(num_words + (num_rest>0)));
   for(i=0; i<num_units; i++){
     const uint8_t *unit = units[i] + offset;

@@ -4,6 +4,7 @@
 #include "filter_block.h"
 
 #include "../bytes.h"
+#include "../debug.h"
 #include "leveldb.h"
 
 const uint8_t bloom_any_key_filter[BLOOM_ANY_KEY_FILTER_BYTES] = {0x00, 0x00};
@@ -37,6 +38,7 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom
   const uint32_t start = bloom_load32_le(offset);
   const uint32_t limit = bloom_load32_le(offset + 4);
   const int64_t next = offset_of_slot((uint64_t)slot + 1, block->base_lg);
+  assert( slot<block->num_slots );
   *found = (bloom_filter_slot){
     .first_offset = offset_of_slot(slot, block->base_lg),
     .last_offset = next==INT64_MAX ? INT64_MAX : next - 1,
@@ -87,6 +89,7 @@ void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots, const 
     bloom_store32_le(offset, (uint32_t)filters_bytes);
     filters_bytes += shape.num_bytes;
   }
+  assert( offset==bytes + filters_bytes + 4*num_slots );
   bloom_store32_le(offset, (uint32_t)filters_bytes);
   offset[4] = BLOOM_FILTER_BLOCK_BASE_LG;
 }
@@ -96,6 +99,7 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
   bloom_filter_slot found;
   bloom_filter filter;
   bloom_filter_block_slot(block, slot, &found);
+  assert( !found.is_damaged && found.num_bytes>=BLOOM_LEVELDB_MIN_BYTES );
   bloom_encoding_leveldb.read(found.filter, found.num_bytes, &filter);
   bloom_leveldb_add(&filter.shape, bytes + (found.filter - block->bytes), runs);
 }

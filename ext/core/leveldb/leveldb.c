@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../bits.h"
+#include "../debug.h"
 #include "../numeric.h"
 #include "hash.h"
 #include "sizing.h"
@@ -14,6 +15,7 @@
 ** calls are cheap, so few that the processor computes one batch while it still sets the
 ** bits of the batch before. */
 #define LEVELDB_ADD_HASHES 32
+_Static_assert(LEVELDB_ADD_HASHES%BLOOM_LEVELDB_MAX_LANES==0, "a batch fills the lanes");
 
 /* How many hashes ahead the next ones are fetched into the cache. */
 #define LEVELDB_PREFETCH_HASHES 512
@@ -108,10 +110,12 @@ static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *sh
   const uint32_t *hashes;
   size_t num_used = 0;
   size_t num_hashes;
+  assert( shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
   while( (num_hashes = next_hashes(&run, &num_used, batch, &hashes))>0 ){
     const size_t num_positions =
       kernels->positions(part, divisor, shape->num_probes, hashes, num_hashes, positions);
     size_t i;
+    assert( num_hashes%BLOOM_LEVELDB_MAX_LANES==0 && num_positions<=num_hashes*shape->num_probes );
     for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
   }
 }

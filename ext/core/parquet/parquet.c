@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../debug.h"
 #include "../varint.h"
 #include "hash.h"
 #include "kernels.h"
@@ -20,6 +21,7 @@ static const uint8_t parquet_header_end[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0,
 size_t bloom_parquet_put_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]){
   /* A Thrift integer n >= 0 is written as 2n. */
   const size_t num_bytes = 1 + bloom_varint64_write(2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES, header + 1);
+  assert( num_bytes+sizeof(parquet_header_end)<=BLOOM_PARQUET_MAX_HEADER_BYTES );
   header[0] = PARQUET_MAGIC;
   memcpy(header + num_bytes, parquet_header_end, sizeof(parquet_header_end));
   return num_bytes + sizeof(parquet_header_end);
@@ -53,6 +55,7 @@ static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
 static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs){
   const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
   uint8_t *blocks = filter + shape->num_bytes - (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
+  assert( blocks>filter && blocks<=filter + BLOOM_PARQUET_MAX_HEADER_BYTES );
   for(; runs; runs=runs->next) kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
 }
 

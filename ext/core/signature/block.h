@@ -35,6 +35,7 @@ void bloom_block_merge(bloom_block *block, const uint8_t *other);
 
 static inline void bloom_block_set(bloom_block *block, uint32_t bit){
   uint8_t *byte = block->bytes + bit/8;
+  assert( bit<block->bits_per_block );
   block->bits_set += (~(uint32_t)*byte >> bit%8) & 1;
   *byte = (uint8_t)(*byte | 1u << bit%8);
 }
@@ -43,6 +44,7 @@ static inline void bloom_block_set(bloom_block *block, uint32_t bit){
 static inline void bloom_block_add(bloom_block *block, uint64_t hash, uint32_t num_probes){
   uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
   uint32_t i;
+  assert( num_probes<=BLOOM_SIGNATURE_MAX_PROBES );
   bloom_signature_bits(hash, num_probes, block->bits_per_block / BLOOM_BAND_BITS, bits);
   for(i=0; i<num_probes; i++) bloom_block_set(block, bits[i]);
 }

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../debug.h"
 #include "../numeric.h"
 
 /* The bits of a block lie in bands of 504: a band of 64 blocks fills a page (slices.h).
@@ -29,6 +30,8 @@
 #define BLOOM_SIGNATURE_MIN_BANDS 2
 #define BLOOM_SIGNATURE_MAX_BANDS 128
 #define BLOOM_SIGNATURE_MAX_BITS (BLOOM_SIGNATURE_MAX_BANDS * BLOOM_BAND_BITS)
+_Static_assert(BLOOM_BAND_BITS%8==0, "a band has whole bytes");
+_Static_assert(BLOOM_SIGNATURE_MAX_BITS<=65536, "bits are numbers of 16 bits");
 
 /* Probes of a key, 1 .. BLOOM_SIGNATURE_MAX_PROBES.  Each halves the rows that are read
 ** for nothing. */
@@ -62,6 +65,7 @@ static inline bloom_probes bloom_probes_of(uint64_t hash){
 /* The next number, 0 .. below-1, of at most 65,536. */
 static inline uint32_t bloom_probes_next(bloom_probes *probes, uint32_t below){
   uint32_t number;
+  assert( below<=65536 );
   if( probes->num_had%4==0 && probes->num_had ){
     probes->word = bloom_signature_mix(probes->hash + probes->num_had/4 * BLOOM_GOLDEN_RATIO);
   }
@@ -86,6 +90,7 @@ static inline uint32_t bloom_signature_bits(uint64_t hash, uint32_t num_probes, 
   bloom_probes probes = bloom_probes_of(hash);
   const uint32_t draw = bloom_probes_next(&probes, 65536), distance = draw>>8 | 1;
   uint32_t i;
+  assert( num_bands>0 && (num_bands & (num_bands - 1))==0 && num_bands<=BLOOM_SIGNATURE_MAX_BANDS );
   for(i=0; i<num_probes; i++){
     const uint32_t band = (draw + i%num_used*distance) & (num_bands - 1);
     bits[i] = (uint16_t)(band*BLOOM_BAND_BITS + bloom_probes_next(&probes, BLOOM_BAND_BITS));

@@ -24,6 +24,7 @@ void bloom_strip_put_blocks(uint8_t strip[BLOOM_STRIP_BYTES], const uint8_t *con
                             uint32_t first, uint32_t last, uint32_t band){
   const uint32_t at = band * (BLOOM_BAND_BITS/8);
   uint32_t i, eight, j;
+  assert( first<=last && last<=BLOOM_UNIT_BLOCKS && band<BLOOM_SIGNATURE_MAX_BANDS );
   for(eight=first/8; 8*eight<last; eight++){
     uint8_t mask = 0;
     for(j=0; j<8; j++) mask = (uint8_t)(mask | (8*eight + j>=first && 8*eight + j<last) << j);
@@ -43,12 +44,16 @@ void bloom_strip_put_blocks(uint8_t strip[BLOOM_STRIP_BYTES], const uint8_t *con
 
 void bloom_band_join(uint8_t *strips, uint32_t num_units, const uint8_t *source, uint32_t num_source, uint32_t first){
   uint32_t i;
-  for(i=0; i<BLOOM_BAND_BITS; i++) memcpy(strips + 8*((size_t)i*num_units + first), source + 8*(size_t)i*num_source, 8*(size_t)num_source);
+  assert( first+num_source<=num_units && num_units<=BLOOM_GROUP_MAX_UNITS );
+  for(i=0; i<BLOOM_BAND_BITS; i++){
+    memcpy(strips + 8*((size_t)i*num_units + first), source + 8*(size_t)i*num_source, 8*(size_t)num_source);
+  }
 }
 
 int bloom_slice_and(uint8_t *candidates, const uint8_t *slice, size_t num_bytes){
   uint64_t left = 0;
   size_t i;
+  assert( num_bytes%8==0 );
   for(i=0; i+8<=num_bytes; i+=8){
     uint64_t word, other;
     memcpy(&word, candidates + i, 8);

@@ -27,6 +27,8 @@
 
 /* A band of one unit.  Bitmaps of a group's candidates have at most as many bytes. */
 #define BLOOM_STRIP_BYTES 4032
+_Static_assert(BLOOM_STRIP_BYTES==BLOOM_BAND_BITS*BLOOM_UNIT_BLOCKS/8, "a strip is a band of one unit");
+_Static_assert(BLOOM_GROUP_MAX_UNITS*BLOOM_UNIT_BLOCKS/8<=BLOOM_STRIP_BYTES, "a slice fits into a strip");
 
 /* Where bytes of a group lie. */
 typedef struct bloom_slice_place {
@@ -38,6 +40,7 @@ typedef struct bloom_slice_place {
 /* Where a byte of the slice of a bit is: byte 0 .. 8*num_units-1. */
 static inline bloom_slice_place bloom_slice_find(uint32_t num_units, uint32_t bit, uint32_t byte){
   const uint32_t offset = bit%BLOOM_BAND_BITS * 8*num_units + byte;
+  assert( num_units<=BLOOM_GROUP_MAX_UNITS && byte<8*num_units );
   return (bloom_slice_place){bit / BLOOM_BAND_BITS, offset / BLOOM_STRIP_BYTES, offset % BLOOM_STRIP_BYTES};
 }
 

@@ -17,6 +17,7 @@ void bloom_weights_add(const uint8_t *weights, bloom_block *block, const uint64_
   for(i=0; i<num_hashes; i++){
     uint16_t bits[4];
     uint32_t num_bits = bloom_signature_piece_bits(hashes[i], bloom_weights_probes(weights, hashes[i]), block->bits_per_block, bits);
+    assert( num_bits<=4 );
     while( num_bits>0 ) bloom_block_set(block, bits[--num_bits]);
   }
 }
