@@ -9,6 +9,7 @@ $BLOOM_TEST_SHELL: the sqlite3 shell that dumps and restores, sqlite3 unless tol
 $BLOOM_TEST_SQLITES: other versions of SQLite, see versions().
 """
 import glob
+import io
 import os
 import re
 import shutil
@@ -330,9 +331,42 @@ def autogenerate(files, module):
         dropped = {change[1].name for change in found if change[0] == "remove_table"}
         assert "people_email" in dropped and len(dropped) > 1, found
         expect(compare_metadata(MigrationContext.configure(connection, opts={"include_name": include_name}), metadata), [])
+        expect(compare_metadata(MigrationContext.configure(connection, opts={"include_object": recipes_include_object()}), metadata), [])
 
 
 both(autogenerate)
+
+
+def recipes():
+    with open(os.path.join(TOP, "examples", "recipes", "README.md"), encoding="utf-8") as file:
+        return file.read().replace("log_index", "people_email")
+
+
+def recipes_include_object():
+    code = re.search(r"^    def include_object\(.*\n        return .*$", recipes(), re.M).group(0)
+    names = {}
+    exec("\n".join(line[4:] for line in code.split("\n")), names)
+    return names["include_object"]
+
+
+def inspectdb(files, module):
+    """Without arguments it makes models of bloom's tables, too; with those that the recipes give it, of the source alone."""
+    people(files, module).close()
+    _, connection, *_ = tools.django(files)
+    from django.core.management import call_command
+
+    def models_of(*names):
+        printed = io.StringIO()
+        call_command("inspectdb", *names, stdout=printed)
+        return re.findall(r"^class (\w+)\(", printed.getvalue(), re.M)
+
+    assert "People" in models_of() and len(models_of()) > 1, models_of()
+    assert "`manage.py inspectdb people`" in recipes().replace("inspectdb log", "inspectdb people")
+    expect(models_of("people"), ["People"])
+    connection.close()
+
+
+both(inspectdb)
 
 
 @test

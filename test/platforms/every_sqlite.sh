@@ -5,17 +5,19 @@
 # The same files run on each: the SQL tests, the query plans, the ready-made SQL, changes of the
 # schema, and filters written under one version and read under every other; on the newest, README and
 # the examples too. A test file NAME_3_39.test needs SQLite 3.39. Versions that the
-# extension does not support must refuse it, and not crash.
+# extension does not support must refuse it, and not crash; but they write to tables that have filters
+# and indexes.
 . test/lib/shared.sh
 find_python
 newest=3.54.1
 supported=${*:-3.31.1 3.44.2 3.52.0 $newest}
 unsupported=3.9.1
+old_writer=3.7.8 # of 2011
 write=test/platforms/machines/write_filters.sql
 read=test/platforms/machines/read_filters.sql
 work=build/every_sqlite
 rm -rf $work && mkdir -p $work || exit 1
-sh test/lib/build_sqlite.sh $supported $unsupported || exit 1
+sh test/lib/build_sqlite.sh $supported $unsupported $old_writer || exit 1
 make build/release/test/faults/load/load || exit 1
 
 # Sets files and num_left_out for SQLite $1, such as 3.31.1.
@@ -64,6 +66,37 @@ refuses() {
     [ "$(printf '.load ./bloom\nSELECT 6 * 7;\n' | build/sqlite/"$1"/sqlite3 :memory: 2>/dev/null)" = 42 ]
 }
 
+# A program of long ago writes to tables that a filter and an index follow, and both know it.
+writes_for_us() {
+  file=$work/old-$1.db
+  sqlite3 -bail -cmd '.load ./bloom' "$file" "
+    CREATE TABLE people(id TEXT PRIMARY KEY, email TEXT, country TEXT);
+    INSERT INTO people VALUES ('1', 'ada@example.org', 'DE'), ('2', 'bob@example.org', 'FR'), ('3', 'eve@example.org', NULL);
+    CREATE VIRTUAL TABLE people_email USING bloom(people, email);
+    CREATE VIRTUAL TABLE people_pair USING bloom(people, (id, country));
+    CREATE TABLE log(id INTEGER PRIMARY KEY, trace TEXT, message TEXT, ts INTEGER);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO log SELECT i, 'trace ' || i, 'request ' || i || ' timed out', i FROM n;
+    CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace, message LIKE REGEXP, ts RANGE);
+    INSERT INTO log_index(log_index) VALUES ('merge');" &&
+  build/sqlite/"$1"/sqlite3 -bail "$file" "
+    INSERT INTO people VALUES ('4', 'new@example.org', 'NZ');
+    INSERT OR REPLACE INTO people VALUES ('2', 'bobby@example.org', 'CH');
+    UPDATE people SET email = 'moved@example.org', country = 'IS' WHERE id = '3';
+    DELETE FROM people WHERE id = '1';
+    INSERT INTO log(trace, message, ts) VALUES ('new', 'from afar', 9000);
+    UPDATE log SET message = 'another text' WHERE id = 7;
+    UPDATE log SET id = 7000 WHERE id = 8;
+    DELETE FROM log WHERE id = 9;
+    VACUUM;" &&
+  [ "$(sqlite3 -bail -cmd '.load ./bloom' "$file" "
+    SELECT (SELECT count(*) FROM people_email('new@example.org')), (SELECT count(*) FROM people_email('bobby@example.org')),
+      (SELECT count(*) FROM people_email('moved@example.org')), (SELECT count(*) FROM people_pair('4', 'NZ')), (SELECT count(*) FROM people_pair('3', 'IS'));
+    SELECT group_concat(id) FROM log_index WHERE trace IN ('new', 'trace 8', 'trace 9');
+    SELECT group_concat(id) FROM log_index WHERE message LIKE '%another text%' OR ts BETWEEN 8999 AND 9001;
+    INSERT INTO log_index(log_index) VALUES ('merge'), ('integrity-check');
+    INSERT INTO people_email(people_email) VALUES ('integrity-check'), ('merge'), ('integrity-check');" | tr '\n' ' ')" = '1|1|1|1|1 3001,7000 7,3001 ' ]
+}
+
 for version in $supported; do
   package=build/sqlite/$version/tclsqlite3.so
   choose_files "$version"
@@ -104,4 +137,5 @@ esac
 for version in $unsupported; do
   check "SQLite $version refuses the extension, says why and goes on" refuses "$version"
 done
+check "SQLite $old_writer writes to tables that filters and indexes follow" writes_for_us "$old_writer"
 finish

@@ -73,7 +73,7 @@ int bloom_index_args_read(int num_args, const char *const *texts, index_args *ar
     }else if( args->source ){
       rc = args_read_column(first, args, error);
     }else if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
-      rc = bloom_fail_vtab(error, "bloom_index: argument 1 must be the name of a table, not: %s", texts[i]);
+      rc = bloom_fail_vtab(error, "bloom_index: argument 1 must be the name of a table, not: %s; write bloom_index(table, column, ...)", texts[i]);
     }else{
       args->source = bloom_token_unquoted(first);
       if( args->source==NULL ) rc = SQLITE_NOMEM;
