@@ -10,13 +10,21 @@
 ** Here are the methods that SQLite calls; index_int.h names the other parts.
 */
 #include "index.h"
+#include "index_args.h"
+#include "index_columns.h"
+#include "index_commands.h"
+#include "index_config.h"
+#include "index_cost.h"
+#include "index_cursor.h"
+#include "index_plan.h"
+#include "index_source.h"
+#include "index_statements.h"
+#include "index_triggers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../errors.h"
 #include "../source/source.h"
-#include "index_int.h"
 
 /* Beside those of blocks, one for each indexed column. */
 #define INDEX_NUM_TABLES 2

@@ -3,10 +3,11 @@
 **
 **   table, column [LIKE [REGEXP] | RANGE] [, ...] [, probes = number]
 */
-#include "index_int.h"
+#include "index_args.h"
 
 #include <string.h>
 
+#include "../../core/signature/signature.h"
 #include "../errors.h"
 #include "../source/tokens.h"
 

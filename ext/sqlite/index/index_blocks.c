@@ -17,7 +17,8 @@
 ** part, its place, and the layout's number: mix(XXH64(part) ^ mix(number + row<<16 + column<<8 +
 ** part number)).  Of a row that a query needs 8 bytes of it reads and checks one part.
 */
-#include "index_int.h"
+#include "index_blocks.h"
+#include "index_layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,308 +6,30 @@
 ** are in no block, or changed since, are sorted and joined: each row is read once, in the
 ** order of ids.  Where a page is damaged, everything is read.
 */
-#include "index_int.h"
+#include "index_blocks.h"
+#include "index_candidates.h"
+#include "index_conditions.h"
+#include "index_cost.h"
+#include "index_intervals.h"
+#include "index_layout.h"
+#include "index_like.h"
+#include "index_list.h"
+#include "index_look_up.h"
+#include "index_plan.h"
+#include "index_regexp.h"
+#include "index_source.h"
+#include "index_statements.h"
+#include "index_zones.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../core/parquet/parquet.h"
-
-/* The bits of which a block must have all, or all of one of several lists. */
-#define INDEX_MAX_BITS ((size_t)BLOOM_MAX_KEY_HASHES * BLOOM_SIGNATURE_MAX_PROBES)
-
-/* More are not remembered: memory has an end. */
-#define INDEX_MAX_INTERVALS 1000000
 
 /* What a look-up costs in blocks, if rows are long. */
 #define INDEX_BLOCKS_OF_LOOK_UP 4
 
 /* Values of a list between two looks at whether sqlite3_interrupt() was called. */
 #define INDEX_VALUES_PER_LOOK 64
-
-typedef struct index_test {
-  int num_lists;
-  size_t num_bits; /* of each list */
-  uint16_t bits[INDEX_MAX_BITS];
-} index_test;
-
-/* -- Intervals ---------------------------------------------------------------------------- */
-
-/* Appends one, whatever those before it are. */
-static int intervals_append(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
-  if( intervals->num_intervals==intervals->max_intervals ){
-    const size_t max_intervals = 2*intervals->max_intervals + 16;
-    index_interval *list = sqlite3_realloc64(intervals->list, max_intervals * sizeof(*list));
-    if( list==NULL ) return SQLITE_NOMEM;
-    intervals->list = list;
-    intervals->max_intervals = max_intervals;
-  }
-  intervals->list[intervals->num_intervals++] = (index_interval){first, last};
-  return SQLITE_OK;
-}
-
-/* Appends one that begins at or behind the last one's first id. */
-static int intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
-  if( first>last ) return SQLITE_OK;
-  if( intervals->num_intervals>0 ){
-    index_interval *before = &intervals->list[intervals->num_intervals-1];
-    if( before->last==INT64_MAX || before->last + 1>=first ){
-      if( before->last<last ) before->last = last;
-      return SQLITE_OK;
-    }
-  }
-  return intervals_append(intervals, first, last);
-}
-
-int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
-  return intervals_add(intervals, first, last);
-}
-
-/* What both have; result is empty before. */
-static int intervals_intersect(const index_intervals *a, const index_intervals *b, index_intervals *result){
-  size_t i = 0, j = 0;
-  int rc = SQLITE_OK;
-  while( rc==SQLITE_OK && i<a->num_intervals && j<b->num_intervals ){
-    const index_interval of_a = a->list[i], of_b = b->list[j];
-    rc = intervals_add(result, of_a.first>of_b.first ? of_a.first : of_b.first, of_a.last<of_b.last ? of_a.last : of_b.last);
-    if( of_a.last<of_b.last ) i++; else j++;
-  }
-  return rc;
-}
-
-/* What one of them has; result is empty before. */
-static int intervals_unite(const index_intervals *a, const index_intervals *b, index_intervals *result){
-  size_t i = 0, j = 0;
-  int rc = SQLITE_OK;
-  while( rc==SQLITE_OK && (i<a->num_intervals || j<b->num_intervals) ){
-    const int is_a = j==b->num_intervals || (i<a->num_intervals && a->list[i].first<=b->list[j].first);
-    const index_interval next = is_a ? a->list[i++] : b->list[j++];
-    rc = intervals_add(result, next.first, next.last);
-  }
-  return rc;
-}
-
-static int intervals_compare(const void *a, const void *b){
-  const sqlite3_int64 of_a = ((const index_interval *)a)->first, of_b = ((const index_interval *)b)->first;
-  return (of_a>of_b) - (of_a<of_b);
-}
-
-/* What any of the intervals in *several has, which are in no order; result is empty before. */
-static int intervals_sort(index_intervals *several, index_intervals *result){
-  size_t i;
-  int rc = SQLITE_OK;
-  if( several->num_intervals>0 ) qsort(several->list, several->num_intervals, sizeof(several->list[0]), intervals_compare);
-  for(i=0; i<several->num_intervals && rc==SQLITE_OK; i++) rc = intervals_add(result, several->list[i].first, several->list[i].last);
-  return rc;
-}
-
-/* Puts *result in place of *intervals, and *result is empty. */
-static void intervals_replace(index_intervals *intervals, index_intervals *result){
-  index_interval *list = intervals->list;
-  const size_t max_intervals = intervals->max_intervals;
-  *intervals = *result;
-  *result = (index_intervals){.list = list, .max_intervals = max_intervals};
-}
-
-/* About how many merged rows have ids in an interval, and in all of some. */
-static double rows_of_interval(const index_layout *layout, index_interval interval){
-  const double num_ids = (double)layout->covered - (double)layout->first + 1, first = (double)(interval.first>layout->first ? interval.first : layout->first);
-  const double last = (double)(interval.last<layout->covered ? interval.last : layout->covered);
-  return last<first ? 0 : (last - first + 1) * (num_ids>(double)layout->num_rows ? (double)layout->num_rows / num_ids : 1);
-}
-
-static double rows_of_intervals(const index_layout *layout, const index_intervals *intervals){
-  double num_rows = 0;
-  size_t i;
-  for(i=0; i<intervals->num_intervals && num_rows<INDEX_ROWS_OF_LOOK_UP; i++) num_rows += rows_of_interval(layout, intervals->list[i]);
-  return num_rows;
-}
-
-/* -- Blocks of one column ------------------------------------------------------------------ */
-
-/* Appends the ids of a block, finished or open, to result, in no order. */
-static int candidates_add_block(index_reader *reader, const index_layout *layout, uint64_t block, index_intervals *result){
-  index_end end = {.first = layout->keys[reader->key].open_first, .last = layout->covered};
-  if( block<layout->keys[reader->key].num_blocks ){
-    const int rc = bloom_index_reader_end(reader, block, &end);
-    if( rc!=SQLITE_OK ) return rc;
-    if( end.first<=end.last && end.last>layout->covered ) return SQLITE_CORRUPT_VTAB;
-  }
-  return end.first<=end.last ? intervals_append(result, end.first, end.last) : SQLITE_OK;
-}
-
-/* A slice, or what of it lies in one strip. */
-typedef struct slice_part {
-  sqlite3_int64 row;
-  uint32_t offset, num_bytes;
-  uint32_t at;     /* the byte of the candidates that it is for */
-  uint32_t number; /* of all parts, the rarest bits first */
-  uint32_t num_beside; /* parts in the same row */
-} slice_part;
-
-static int slice_parts_by_row(const void *a, const void *b){
-  const slice_part *of_a = a, *of_b = b;
-  if( of_a->row!=of_b->row ) return of_a->row<of_b->row ? -1 : 1;
-  return of_a->number<of_b->number ? -1 : 1;
-}
-
-/* Rows that tell most come first, and parts of one row stay together: number is that of its first part. */
-static int slice_parts_by_use(const void *a, const void *b){
-  const slice_part *of_a = a, *of_b = b;
-  if( of_a->num_beside!=of_b->num_beside ) return of_a->num_beside>of_b->num_beside ? -1 : 1;
-  return of_a->number!=of_b->number ? (of_a->number<of_b->number ? -1 : 1) : 0;
-}
-
-/* Lists what is to be read of a group for bits in bands first_band .. last_band-1, in the order in which it
-** is best read.  Returns the number of parts, at most two for each bit. */
-static size_t slice_parts_list(const index_reader *reader, index_group group, uint32_t first_band, uint32_t last_band,
-                               const uint16_t *bits, size_t num_bits, slice_part *parts){
-  const uint32_t slice_bytes = 8*group.num_units;
-  size_t i, first, end, num_parts = 0;
-  for(i=0; i<num_bits; i++){
-    uint32_t at = 0;
-    if( bits[i]/BLOOM_BAND_BITS<first_band || bits[i]/BLOOM_BAND_BITS>=last_band ) continue;
-    while( at<slice_bytes ){
-      const bloom_slice_place place = bloom_slice_find(group.num_units, bits[i], at);
-      const uint32_t left = BLOOM_STRIP_BYTES - place.offset;
-      parts[num_parts] = (slice_part){
-        .row = bloom_index_row_of_strip(reader->index, reader->key, group.unit + place.strip, place.band),
-        .offset = place.offset, .num_bytes = slice_bytes - at<left ? slice_bytes - at : left, .at = at, .number = (uint32_t)num_parts
-      };
-      at += parts[num_parts++].num_bytes;
-    }
-  }
-  if( group.num_units==BLOOM_GROUP_MAX_UNITS ) return num_parts;
-  qsort(parts, num_parts, sizeof(*parts), slice_parts_by_row);
-  for(first=0; first<num_parts; first=end){
-    for(end=first+1; end<num_parts && parts[end].row==parts[first].row; end++){}
-    for(i=first; i<end; i++){
-      parts[i].num_beside = (uint32_t)(end - first);
-      parts[i].number = parts[first].number;
-    }
-  }
-  qsort(parts, num_parts, sizeof(*parts), slice_parts_by_use);
-  return num_parts;
-}
-
-/* Takes those of a group's blocks out of the candidates that lack a bit.  What cannot matter is not read. */
-static int candidates_test_group(index_reader *reader, index_group group, uint32_t first_band, uint32_t last_band,
-                                 const uint16_t *bits, size_t num_bits, uint8_t *candidates){
-  slice_part parts[2*INDEX_MAX_BITS];
-  uint8_t slice[BLOOM_STRIP_BYTES];
-  size_t i, num_parts;
-  int rc = SQLITE_OK;
-  if( !bloom_slice_has_any(candidates, 8*group.num_units) ) return SQLITE_OK;
-  num_parts = slice_parts_list(reader, group, first_band, last_band, bits, num_bits, parts);
-  for(i=0; i<num_parts && rc==SQLITE_OK; i++){
-    const slice_part part = parts[i];
-    if( !bloom_slice_has_any(candidates + part.at, part.num_bytes) ) continue;
-    rc = bloom_index_reader_read(reader, part.row, slice, part.num_bytes, part.offset);
-    if( rc==SQLITE_OK ) bloom_slice_and(candidates + part.at, slice, part.num_bytes);
-  }
-  return rc;
-}
-
-/* Sets candidates[] to the blocks of a group that have all bits of a list, of those that are candidates
-** already.  A group whose join goes on is one in some bands, and several in others. */
-static int candidates_test_list(index_reader *reader, const index_key_layout *layout, index_group group, const uint16_t *bits, size_t num_bits,
-                                uint8_t *candidates){
-  const uint32_t num_bands = index_num_bands(reader->index, reader->key);
-  const int is_joining = layout->join_units>0 && group.unit==bloom_index_join_unit(layout);
-  const uint32_t num_joined = is_joining ? layout->join_bands : num_bands;
-  uint32_t i;
-  int rc = candidates_test_group(reader, group, 0, num_joined, bits, num_bits, candidates);
-  for(i=0; i<group.num_units && num_joined<num_bands && rc==SQLITE_OK; ){
-    const index_group apart = bloom_index_group_at(layout, group.unit + i, 0);
-    rc = candidates_test_group(reader, apart, num_joined, num_bands, bits, num_bits, candidates + 8*(size_t)i);
-    i += apart.num_units;
-  }
-  return rc;
-}
-
-/* Appends the ids of those blocks first .. until-1 that are in a group and pass the test. */
-static int candidates_add_group(index_reader *reader, const index_layout *layout, const index_test *test, index_group group, uint64_t first, uint64_t until,
-                                index_intervals *result){
-  const uint32_t num_blocks = group.num_units * BLOOM_UNIT_BLOCKS;
-  const uint64_t of_group = group.unit * BLOOM_UNIT_BLOCKS;
-  const uint32_t from = first>of_group ? (uint32_t)(first - of_group) : 0;
-  const uint32_t end = until - of_group<num_blocks ? (uint32_t)(until - of_group) : num_blocks;
-  uint8_t asked[BLOOM_STRIP_BYTES] = {0}, candidates[BLOOM_STRIP_BYTES] = {0}, of_list[BLOOM_STRIP_BYTES];
-  uint32_t block, i;
-  int list, rc = SQLITE_OK;
-  memset(asked + from/8, 0xff, (end + 7)/8 - from/8);
-  asked[from/8] = (uint8_t)(asked[from/8] & 0xff << from%8);
-  if( end%8 ) asked[end/8] = (uint8_t)(asked[end/8] & ~(0xffu << end%8));
-  for(list=0; list<test->num_lists && rc==SQLITE_OK; list++){
-    memcpy(of_list, asked, num_blocks/8);
-    rc = candidates_test_list(reader, &layout->keys[reader->key], group, test->bits + (size_t)list*test->num_bits, test->num_bits, of_list);
-    for(i=0; i<num_blocks/8; i++) candidates[i] |= of_list[i];
-  }
-  for(block=bloom_slice_next(candidates, num_blocks, 0); block<num_blocks && rc==SQLITE_OK; block=bloom_slice_next(candidates, num_blocks, block + 1)){
-    rc = candidates_add_block(reader, layout, of_group + block, result);
-  }
-  return rc;
-}
-
-/* The blocks that are in no unit, the open one too. */
-static int candidates_add_slots(index_reader *reader, const index_layout *layout, const index_test *test, index_intervals *result){
-  const uint64_t num_blocks = layout->keys[reader->key].num_blocks, first = bloom_index_blocks_in_units(reader->index, layout, reader->key);
-  uint8_t bytes[BLOOM_STRIP_BYTES];
-  uint64_t block;
-  int list, rc = bloom_index_reader_read(reader, INDEX_ROW_OF_SLOTS, bytes, sizeof(bytes), 0);
-  for(block=first; block<=num_blocks && rc==SQLITE_OK; block++){
-    const uint8_t *of_block = bytes + (block - first)*index_block_bytes(reader->index, reader->key);
-    int has_all = 0;
-    for(list=0; list<test->num_lists && !has_all; list++){
-      has_all = bloom_block_has_bits(of_block, test->bits + (size_t)list*test->num_bits, test->num_bits);
-    }
-    if( has_all ) rc = candidates_add_block(reader, layout, block, result);
-  }
-  return rc;
-}
-
-/* Sets *block to the first one that ends at or behind an id; all blocks are in the order of ids. */
-static int candidates_find_block(index_reader *reader, const index_layout *layout, sqlite3_int64 id, uint64_t *block){
-  uint64_t first = 0, last = layout->keys[reader->key].num_blocks;
-  int rc = SQLITE_OK;
-  while( first<last && rc==SQLITE_OK ){
-    const uint64_t middle = first + (last - first)/2;
-    index_end end;
-    rc = bloom_index_reader_end(reader, middle, &end);
-    if( rc==SQLITE_OK && end.last<id ) first = middle + 1; else last = middle;
-  }
-  *block = first;
-  return rc;
-}
-
-/* Sets result, which is empty, to the ids of all blocks of a column that pass the test and may lie in the
-** intervals, between the first and the last of them. */
-static int candidates_of_column(bloom_index *index, const index_layout *layout, int key, const index_test *test, const index_intervals *intervals,
-                                index_intervals *result){
-  const uint64_t in_units = bloom_index_blocks_in_units(index, layout, key), num_units = (in_units + BLOOM_UNIT_BLOCKS - 1) / BLOOM_UNIT_BLOCKS;
-  const index_interval asked = {intervals->list[0].first, intervals->list[intervals->num_intervals-1].last};
-  index_intervals several = {0};
-  index_reader reader;
-  uint64_t first = 0, until = in_units, unit;
-  int rc = SQLITE_OK;
-  bloom_index_reader_start(&reader, index, key, 0);
-  /* Where no block was made again, they are in the order of ids. */
-  if( layout->keys[key].num_dead==0 && rows_of_interval(layout, asked)<(double)layout->num_rows/2 ){
-    rc = candidates_find_block(&reader, layout, asked.first, &first);
-    if( rc==SQLITE_OK ) rc = candidates_find_block(&reader, layout, asked.last, &until);
-    until = until<in_units ? until + 1 : in_units;
-  }
-  for(unit=first/BLOOM_UNIT_BLOCKS; first<until && unit<num_units && unit*BLOOM_UNIT_BLOCKS<until && rc==SQLITE_OK; ){
-    const index_group group = bloom_index_group_at(&layout->keys[key], unit, 1);
-    rc = candidates_add_group(&reader, layout, test, group, first, until, &several);
-    unit = group.unit + group.num_units;
-  }
-  if( rc==SQLITE_OK ) rc = candidates_add_slots(&reader, layout, test, &several);
-  bloom_index_reader_close(&reader);
-  if( rc==SQLITE_OK ) rc = intervals_sort(&several, result);
-  sqlite3_free(several.list);
-  return rc;
-}
 
 /* -- Conditions --------------------------------------------------------------------------- */
 
@@ -397,10 +119,10 @@ static int candidates_of_regexp(bloom_index *index, const index_layout *layout, 
   for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK; i++){
     test.num_bits = bloom_index_regexp_bits(&regexp, i, weights.of_key[condition.key], index_block_bits(index, condition.key), test.bits, INDEX_MAX_BITS);
     of_term.num_intervals = both.num_intervals = 0;
-    if( test.num_bits==0 ) rc = intervals_add(&of_term, INT64_MIN, INT64_MAX);
-    else rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_term);
-    if( rc==SQLITE_OK ) rc = intervals_unite(result, &of_term, &both);
-    if( rc==SQLITE_OK ) intervals_replace(result, &both);
+    if( test.num_bits==0 ) rc = bloom_index_intervals_add(&of_term, INT64_MIN, INT64_MAX);
+    else rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_term);
+    if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(result, &of_term, &both);
+    if( rc==SQLITE_OK ) bloom_index_intervals_replace(result, &both);
   }
   bloom_index_weights_free(&weights);
   sqlite3_free(of_term.list);
@@ -424,23 +146,23 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
     of_value.num_intervals = 0;
     if( condition.is_on_id ){
       const index_interval of_id = interval_of_id(condition.kind, value);
-      rc = intervals_add(&of_value, of_id.first, of_id.last);
+      rc = bloom_index_intervals_add(&of_value, of_id.first, of_id.last);
     }else{
       index_test test;
       rc = candidates_test_of_value(index, layout, &weights, condition.key, value, &test);
-      if( rc==SQLITE_OK && test.num_bits==0 ) rc = intervals_add(&of_value, INT64_MIN, INT64_MAX);
-      else if( rc==SQLITE_OK ) rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_value);
+      if( rc==SQLITE_OK && test.num_bits==0 ) rc = bloom_index_intervals_add(&of_value, INT64_MIN, INT64_MAX);
+      else if( rc==SQLITE_OK ) rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_value);
     }
     if( rc==SQLITE_OK && several.num_intervals + of_value.num_intervals>INDEX_MAX_INTERVALS ){
       several.num_intervals = 0;
-      rc = intervals_append(&several, INT64_MIN, INT64_MAX);
+      rc = bloom_index_intervals_append(&several, INT64_MIN, INT64_MAX);
       break;
     }
     for(i=0; i<of_value.num_intervals && rc==SQLITE_OK; i++){
-      rc = intervals_append(&several, of_value.list[i].first, of_value.list[i].last);
+      rc = bloom_index_intervals_append(&several, of_value.list[i].first, of_value.list[i].last);
     }
   }
-  if( rc==SQLITE_OK ) rc = intervals_sort(&several, result);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_sort(&several, result);
   bloom_index_weights_free(&weights);
   sqlite3_free(several.list);
   sqlite3_free(of_value.list);
@@ -450,7 +172,7 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
 /* 1 if so many rows are left in the intervals that a look-up of blocks may save more than it costs. */
 static int candidates_is_worth_it(const index_layout *layout, int key, const index_intervals *intervals){
   const double of_blocks = INDEX_BLOCKS_OF_LOOK_UP * ((double)layout->num_rows / ((double)layout->keys[key].num_blocks + 1));
-  const double num_rows = rows_of_intervals(layout, intervals);
+  const double num_rows = bloom_index_intervals_rows(layout, intervals);
   return intervals->num_intervals>0 && (num_rows>=INDEX_ROWS_OF_LOOK_UP || num_rows>=of_blocks);
 }
 
@@ -480,10 +202,10 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout, ind
     else if( rc==SQLITE_OK ) rc = candidates_test_of_value(index, layout, &weights, condition.key, value, &test);
     bloom_index_weights_free(&weights);
     if( rc!=SQLITE_OK || test.num_bits==0 ) return rc;
-    rc = candidates_of_column(index, layout, condition.key, &test, intervals, &of_column);
+    rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_column);
   }
-  if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &of_column, &both);
-  if( rc==SQLITE_OK ) intervals_replace(intervals, &both);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &of_column, &both);
+  if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &both);
   sqlite3_free(of_column.list);
   sqlite3_free(both.list);
   return rc;
@@ -517,16 +239,16 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
     /* NULL comes first, and is an id that an authorizer hides. */
     const int is_hidden = sqlite3_column_type(row, 0)==SQLITE_NULL;
     if( is_hidden || unmerged.num_intervals==INDEX_MAX_INTERVALS ){
-      rc = intervals_add(&unmerged, is_hidden ? INT64_MIN : id, INT64_MAX);
+      rc = bloom_index_intervals_add(&unmerged, is_hidden ? INT64_MIN : id, INT64_MAX);
       break;
     }
-    rc = id<=layout->covered ? intervals_add(&unmerged, id, id) : SQLITE_OK;
+    rc = id<=layout->covered ? bloom_index_intervals_add(&unmerged, id, id) : SQLITE_OK;
   }
   bloom_index_statement_give_back(index, taken);
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
-  if( rc==SQLITE_OK && layout->covered<INT64_MAX ) rc = intervals_add(&unmerged, layout->covered + 1, INT64_MAX);
-  if( rc==SQLITE_OK ) rc = intervals_unite(intervals, &unmerged, &all);
-  if( rc==SQLITE_OK ) intervals_replace(intervals, &all);
+  if( rc==SQLITE_OK && layout->covered<INT64_MAX ) rc = bloom_index_intervals_add(&unmerged, layout->covered + 1, INT64_MAX);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(intervals, &unmerged, &all);
+  if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &all);
   sqlite3_free(unmerged.list);
   sqlite3_free(all.list);
   return rc;
@@ -568,7 +290,7 @@ static int candidates_narrow_by_zones(bloom_index *index, const index_layout *la
     for(j=0; tests[j].key!=tests[i].key; j++){}
     if( j<i || intervals->num_intervals==0 ) continue;
     rc = bloom_index_zones_narrow(index, layout, tests[i].key, tests, num_tests, intervals, &left);
-    if( rc==SQLITE_OK ) intervals_replace(intervals, &left);
+    if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &left);
   }
   for(i=0; i<num_tests; i++) sqlite3_free(tests[i].spans);
   sqlite3_free(left.list);
@@ -594,8 +316,8 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   rc = candidates_find_usable(index, &layout, plan, lists, usable, &num_usable);
   if( rc!=SQLITE_OK || num_usable==0 ) return rc;
   *is_too_dear = 0;
-  rc = intervals_add(&both, INT64_MIN, layout.covered);
-  if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &both, &covered);
+  rc = bloom_index_intervals_add(&both, INT64_MIN, layout.covered);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &both, &covered);
   if( rc==SQLITE_OK ) rc = candidates_narrow_by_zones(index, &layout, plan, args, lists, &covered, &is_none);
   /* Keys first, which leave less. */
   for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
@@ -607,8 +329,8 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   if( is_none ) intervals->num_intervals = 0;
   else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, &layout, &covered);
   both.num_intervals = 0;
-  if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &covered, &both);
-  if( rc==SQLITE_OK ) intervals_replace(intervals, &both);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &covered, &both);
+  if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &both);
   sqlite3_free(covered.list);
   sqlite3_free(both.list);
   return rc;
@@ -619,9 +341,9 @@ static int candidates_narrow_by_id(bloom_index *index, index_condition condition
                                   index_intervals *intervals){
   const index_interval of_id = interval_of_id(condition.kind, value);
   index_intervals of_ids = {0}, both = {0};
-  int rc = condition.is_list ? candidates_of_list(index, NULL, condition, list, NULL, &of_ids) : intervals_add(&of_ids, of_id.first, of_id.last);
-  if( rc==SQLITE_OK ) rc = intervals_intersect(intervals, &of_ids, &both);
-  if( rc==SQLITE_OK ) intervals_replace(intervals, &both);
+  int rc = condition.is_list ? candidates_of_list(index, NULL, condition, list, NULL, &of_ids) : bloom_index_intervals_add(&of_ids, of_id.first, of_id.last);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &of_ids, &both);
+  if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &both);
   sqlite3_free(of_ids.list);
   sqlite3_free(both.list);
   return rc;
@@ -631,7 +353,7 @@ int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_v
                      int *is_too_dear){
   int i, rc;
   result->num_intervals = 0;
-  rc = intervals_add(result, INT64_MIN, INT64_MAX);
+  rc = bloom_index_intervals_add(result, INT64_MIN, INT64_MAX);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
     if( condition.is_on_id && bloom_index_kinds[condition.kind].is_on_ids ) rc = candidates_narrow_by_id(index, condition, args[i], &lists[i], result);

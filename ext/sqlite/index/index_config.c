@@ -17,11 +17,14 @@
 ** NAME_canary is there if the source has hidden rowids, which VACUUM and dumps may change: they give
 ** its one row, of rowid 7, another one too.  Backups and VACUUM INTO keep both.
 */
-#include "index_int.h"
+#include "index_args.h"
+#include "index_columns.h"
+#include "index_config.h"
 
 #include <string.h>
 
 #include "../../core/bytes.h"
+#include "../../core/signature/signature.h"
 #include "../../core/xxh64.h"
 #include "../errors.h"
 
@@ -103,22 +106,13 @@ int bloom_index_config_renew(bloom_index *index, char **error){
   return rc;
 }
 
-/* The column of this name; -1: none. */
-static int config_find_column(const index_columns *columns, const char *name){
-  int i;
-  for(i=0; i<columns->num_columns; i++){
-    if( sqlite3_stricmp(columns->list[i].name, name)==0 ) return i;
-  }
-  return -1;
-}
-
 int bloom_index_config_set(bloom_index *index, const index_args *args, char **error){
   index_config *config = &index->config;
   int i, j;
   config->num_probes = args->num_probes;
   for(i=0; i<args->num_columns; i++){
     index_key *key = &config->keys[config->num_keys++];
-    key->column = config_find_column(&index->columns, args->columns[i]);
+    key->column = bloom_index_columns_find(&index->columns, args->columns[i]);
     key->is_like = args->is_like[i];
     key->is_regexp = args->is_regexp[i];
     key->is_range = args->is_range[i];

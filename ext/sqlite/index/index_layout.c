@@ -29,11 +29,15 @@
 **       u32   9 sizes of groups, in units
 **   ..  u64   XXH64 of all bytes before
 */
-#include "index_int.h"
+#include "index_blocks.h"
+#include "index_config.h"
+#include "index_layout.h"
+#include "index_statements.h"
 
 #include <string.h>
 
 #include "../../core/bytes.h"
+#include "../../core/signature/zone.h"
 #include "../../core/xxh64.h"
 
 #define LAYOUT_MAGIC      0x33584942u

@@ -2,11 +2,10 @@
 ** Lists of IN: a copy of what SQLite has, and bloom_index_list(list), which returns its values to
 ** the inner statement.
 */
-#include "index_int.h"
+#include "index.h"
+#include "index_list.h"
 
 #include <string.h>
-
-#include "index.h"
 
 /* A list is a pointer value of this type, which nobody else can make. */
 #define LIST_TYPE "bloom_index_list"

@@ -11,7 +11,14 @@
 ** do no harm.  Before anything is taken from where the layout says that it is, the layout is
 ** marked dirty, and only the last step takes the mark away.
 */
+#include "index_blocks.h"
+#include "index_commands.h"
+#include "index_cost.h"
+#include "index_layout.h"
+#include "index_like.h"
 #include "index_merge.h"
+#include "index_source.h"
+#include "index_zones.h"
 
 #include <string.h>
 
@@ -22,15 +29,6 @@
 
 /* A block that has so many rows, or an eighth of its bits, may be finished before its time. */
 #define INDEX_MIN_ROWS 32
-
-/* Units are joined with the groups before them that are not so much larger: of up to 504 units
-** there are 3 groups on average, and each unit is written 8 times. */
-#define INDEX_JOIN_FACTOR 3
-
-/* Rows that joins write in a merge: so many, and those of so many units for each unit that
-** the merge finished: so joins keep up. */
-#define INDEX_JOIN_ROWS  512
-#define INDEX_JOIN_UNITS 10
 
 int bloom_index_merge_mark_dirty(index_merge_state *merge){
   index_layout dirty;
@@ -58,134 +56,7 @@ int bloom_index_add_value(const bloom_index *index, const index_layout *layout, 
   return SQLITE_OK;
 }
 
-/* -- Rows of NAME_blocks_N ------------------------------------------------------------- */
-
-/* Writes a row, which is the next one or is there; stored are its bytes as they are stored. */
-static int merge_write_stored(index_merge_state *merge, int key, sqlite3_int64 row, const uint8_t *stored, uint32_t num_bytes){
-  index_merge_key *of_key = &merge->keys[key];
-  const int is_new = row>of_key->num_rows;
-  sqlite3_stmt **statement = is_new ? &of_key->insert : &of_key->update;
-  int rc = SQLITE_OK;
-  if( is_new && row!=of_key->num_rows + 1 ) return SQLITE_CORRUPT_VTAB;
-  if( *statement==NULL && is_new ) rc = bloom_index_blocks_prepare_insert(merge->index, key, statement);
-  if( *statement==NULL && !is_new ) rc = bloom_index_blocks_prepare_update(merge->index, key, statement);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*statement, 1, row);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, stored, (int)num_bytes, SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(merge->index->connection, *statement);
-  if( rc==SQLITE_DONE ) rc = sqlite3_reset(*statement);
-  if( rc==SQLITE_OK && is_new ) of_key->num_rows = row;
-  return rc;
-}
-
-static int merge_write_row(index_merge_state *merge, int key, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]){
-  uint8_t stored[INDEX_STORED_BYTES];
-  int rc = SQLITE_CORRUPT_VTAB;
-  if( row<=merge->keys[key].num_rows ){
-    index_reader writer;
-    bloom_index_reader_start(&writer, merge->index, key, 1);
-    rc = bloom_index_blocks_write(&writer, row, bytes);
-    bloom_index_reader_close(&writer);
-  }
-  if( rc!=SQLITE_CORRUPT_VTAB ) return rc;
-  /* It has no bytes yet. */
-  bloom_index_row_store(merge->index, key, row, bytes, BLOOM_STRIP_BYTES, stored);
-  return merge_write_stored(merge, key, row, stored, INDEX_STORED_BYTES);
-}
-
-/* Makes the rows of ends that come before the strips of a block's chapter. */
-static int merge_make_chapter(index_merge_state *merge, int key, uint64_t block){
-  const uint64_t first = block - block%(INDEX_ENDS_BLOCKS*INDEX_CHAPTER_ENDS);
-  sqlite3_int64 row = bloom_index_row_of_ends(merge->index, key, first);
-  int i, rc = SQLITE_OK;
-  if( row!=merge->keys[key].num_rows + 1 ) return SQLITE_OK;
-  for(i=0; i<INDEX_CHAPTER_ENDS && rc==SQLITE_OK; i++) rc = merge_write_stored(merge, key, row++, (const uint8_t *)"", 0);
-  return rc;
-}
-
-/* -- Ends of blocks ---------------------------------------------------------------------- */
-
-static int merge_write_ends(index_merge_state *merge, int key){
-  index_merge_key *of_key = &merge->keys[key];
-  int rc;
-  if( !of_key->are_ends_changed ) return SQLITE_OK;
-  rc = merge_make_chapter(merge, key, of_key->ends_of);
-  if( rc==SQLITE_OK ) rc = merge_write_row(merge, key, bloom_index_row_of_ends(merge->index, key, of_key->ends_of), of_key->ends);
-  of_key->are_ends_changed = 0;
-  return rc;
-}
-
-int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes){
-  index_merge_key *of_key = &merge->keys[key];
-  int rc = SQLITE_OK;
-  if( !of_key->has_ends || of_key->ends_of/INDEX_ENDS_BLOCKS!=block/INDEX_ENDS_BLOCKS ){
-    rc = merge_write_ends(merge, key);
-    if( rc==SQLITE_OK && block%INDEX_ENDS_BLOCKS==0 && block==merge->layout.keys[key].num_blocks ){
-      memset(of_key->ends, 0, sizeof(of_key->ends)); /* the first of its row */
-    }else if( rc==SQLITE_OK ){
-      index_reader reader;
-      bloom_index_reader_start(&reader, merge->index, key, 0);
-      rc = bloom_index_reader_read(&reader, bloom_index_row_of_ends(merge->index, key, block), of_key->ends, sizeof(of_key->ends), 0);
-      bloom_index_reader_close(&reader);
-    }
-    of_key->has_ends = rc==SQLITE_OK;
-    of_key->ends_of = block;
-  }
-  of_key->are_ends_changed |= rc==SQLITE_OK && is_changed;
-  *bytes = of_key->ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES;
-  return rc;
-}
-
-/* -- Blocks, slots and units -------------------------------------------------------------- */
-
-uint8_t *bloom_index_merge_slot(const index_merge_state *merge, int key, uint64_t block){
-  return merge->keys[key].slots + (size_t)(block % BLOOM_UNIT_BLOCKS)*index_block_bytes(merge->index, key);
-}
-
-/* Puts the finished blocks below until into their unit. */
-static int merge_fill_unit(index_merge_state *merge, int key, uint64_t until){
-  index_merge_key *of_key = &merge->keys[key];
-  const uint64_t unit = of_key->num_in_units / BLOOM_UNIT_BLOCKS;
-  const uint32_t first = (uint32_t)(of_key->num_in_units % BLOOM_UNIT_BLOCKS), last = (uint32_t)(until - unit*BLOOM_UNIT_BLOCKS);
-  const uint8_t *blocks[BLOOM_UNIT_BLOCKS];
-  uint8_t strip[BLOOM_STRIP_BYTES] = {0};
-  uint32_t band, i;
-  int rc;
-  if( until==of_key->num_in_units ) return SQLITE_OK;
-  for(i=0; i<BLOOM_UNIT_BLOCKS; i++) blocks[i] = bloom_index_merge_slot(merge, key, i);
-  rc = bloom_index_merge_mark_dirty(merge);
-  if( rc==SQLITE_OK ) rc = merge_make_chapter(merge, key, until - 1);
-  for(band=0; band<index_num_bands(merge->index, key) && rc==SQLITE_OK; band++){
-    const sqlite3_int64 row = bloom_index_row_of_strip(merge->index, key, unit, band);
-    if( first>0 ){
-      index_reader reader;
-      bloom_index_reader_start(&reader, merge->index, key, 0);
-      rc = bloom_index_reader_read(&reader, row, strip, sizeof(strip), 0);
-      bloom_index_reader_close(&reader);
-    }
-    bloom_strip_put_blocks(strip, blocks, first, last, band);
-    if( rc==SQLITE_OK ) rc = merge_write_row(merge, key, row, strip);
-  }
-  of_key->num_in_units = until;
-  if( last==BLOOM_UNIT_BLOCKS ){
-    merge->num_new_units++;
-    merge->join_rows += INDEX_JOIN_UNITS * (int64_t)index_num_bands(merge->index, key);
-  }
-  return rc;
-}
-
-int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_block *block, index_end end){
-  index_key_layout *layout = &merge->layout.keys[key];
-  uint8_t *bytes;
-  int rc = bloom_index_merge_mark_dirty(merge);
-  if( rc==SQLITE_OK ) rc = bloom_index_merge_end(merge, key, layout->num_blocks, 1, &bytes);
-  if( rc!=SQLITE_OK ) return rc;
-  end.bits_set = block->bits_set;
-  bloom_index_end_store(bytes, end);
-  memcpy(bloom_index_merge_slot(merge, key, layout->num_blocks), block->bytes, index_block_bytes(merge->index, key));
-  layout->num_blocks++;
-  layout->bits_set += block->bits_set;
-  return layout->num_blocks%BLOOM_UNIT_BLOCKS==0 ? merge_fill_unit(merge, key, layout->num_blocks) : SQLITE_OK;
-}
+/* -- Blocks ------------------------------------------------------------------------------ */
 
 static int merge_is_block_large(const index_merge_state *merge, int key){
   const bloom_block *open = &merge->keys[key].open;
@@ -200,93 +71,6 @@ int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_in
   bloom_block_clear(&of_key->open, of_key->open.bytes, of_key->open.bits_per_block);
   layout->open_first = id + (id<INT64_MAX);
   layout->open_rows = layout->open_bits = 0;
-  return rc;
-}
-
-/* Writes what is in no unit, and the row of ends at hand. */
-static int merge_write_slots(index_merge_state *merge, int key){
-  index_merge_key *of_key = &merge->keys[key];
-  const uint64_t num_blocks = merge->layout.keys[key].num_blocks;
-  const uint32_t block_bytes = index_block_bytes(merge->index, key);
-  uint8_t slots[BLOOM_STRIP_BYTES] = {0};
-  uint64_t block;
-  int rc = merge_fill_unit(merge, key, bloom_index_blocks_in_units(merge->index, &merge->layout, key));
-  memcpy(bloom_index_merge_slot(merge, key, num_blocks), of_key->open.bytes, block_bytes);
-  for(block=of_key->num_in_units; block<=num_blocks; block++){
-    memcpy(slots + (block - of_key->num_in_units)*block_bytes, bloom_index_merge_slot(merge, key, block), block_bytes);
-  }
-  if( rc==SQLITE_OK ) rc = merge_write_ends(merge, key);
-  return rc==SQLITE_OK ? merge_write_row(merge, key, INDEX_ROW_OF_SLOTS, slots) : rc;
-}
-
-/* -- Groups ------------------------------------------------------------------------------ */
-
-/* Joins a band of the groups that the join at hand is of; strips and joined have room for it. */
-static int merge_join_band(index_merge_state *merge, int key, uint8_t *strips, uint8_t *joined){
-  const index_key_layout *layout = &merge->layout.keys[key];
-  const uint64_t first = bloom_index_join_unit(layout);
-  uint32_t i;
-  index_reader writer;
-  int rc = SQLITE_OK;
-  bloom_index_reader_start(&writer, merge->index, key, 1);
-  for(i=0; i<layout->join_units && rc==SQLITE_OK; i++){
-    rc = bloom_index_reader_read(&writer, bloom_index_row_of_strip(merge->index, key, first + i, layout->join_bands), strips + (size_t)i*BLOOM_STRIP_BYTES, BLOOM_STRIP_BYTES, 0);
-  }
-  for(i=0; i<layout->join_units && rc==SQLITE_OK; ){
-    const index_group group = bloom_index_group_at(layout, first + i, 0);
-    bloom_band_join(joined, layout->join_units, strips + (size_t)i*BLOOM_STRIP_BYTES, group.num_units, i);
-    i += group.num_units;
-  }
-  for(i=0; i<layout->join_units && rc==SQLITE_OK; i++){
-    rc = bloom_index_blocks_write(&writer, bloom_index_row_of_strip(merge->index, key, first + i, layout->join_bands), joined + (size_t)i*BLOOM_STRIP_BYTES);
-  }
-  bloom_index_reader_close(&writer);
-  return rc;
-}
-
-/* Sets the join that is to come next, if there are units to join. */
-static void merge_plan_join(const index_merge_state *merge, int key, index_key_layout *layout){
-  const uint64_t full = (uint64_t)layout->num_full * INDEX_MAX_UNITS, whole = merge->keys[key].num_in_units/BLOOM_UNIT_BLOCKS - full;
-  const uint32_t num_units = whole<INDEX_MAX_UNITS ? (uint32_t)whole : INDEX_MAX_UNITS;
-  uint32_t num_had = 0, from = layout->num_sizes, i;
-  for(i=0; i<layout->num_sizes; i++) num_had += layout->sizes[i];
-  if( num_units<=num_had ) return;
-  i = num_units - num_had;
-  while( from>0 && (layout->sizes[from-1]<INDEX_JOIN_FACTOR*i || num_units==INDEX_MAX_UNITS || from==INDEX_MAX_SIZES) ) i += layout->sizes[--from];
-  layout->join_from = from;
-  layout->join_units = i;
-  layout->join_bands = 0;
-}
-
-/* Joins groups, and goes on with a join, as far as the merge may. */
-static int merge_join(index_merge_state *merge, int key){
-  index_key_layout *layout = &merge->layout.keys[key];
-  const uint32_t num_bands = index_num_bands(merge->index, key);
-  uint8_t *strips = NULL;
-  int has_joined = 0, rc = SQLITE_OK;
-  while( rc==SQLITE_OK ){
-    if( layout->join_units==0 ) merge_plan_join(merge, key, layout);
-    if( layout->join_units==0 ) break;
-    /* A unit alone is a group. */
-    if( layout->join_units==1 ) layout->join_bands = num_bands;
-    if( layout->join_bands<num_bands ){
-      const size_t num_bytes = (size_t)layout->join_units * BLOOM_STRIP_BYTES;
-      if( merge->join_rows<(has_joined ? layout->join_units : 1) ) break; /* one at least, so that it goes on */
-      if( strips==NULL ) strips = sqlite3_malloc64(2 * (sqlite3_uint64)INDEX_MAX_UNITS * BLOOM_STRIP_BYTES);
-      rc = strips ? bloom_index_merge_mark_dirty(merge) : SQLITE_NOMEM;
-      if( rc==SQLITE_OK ) rc = merge_join_band(merge, key, strips, strips + num_bytes);
-      merge->join_rows -= layout->join_units;
-      has_joined = 1;
-      layout->join_bands++;
-    }
-    if( layout->join_bands==num_bands ){
-      layout->num_sizes = layout->join_from;
-      if( layout->join_units==INDEX_MAX_UNITS ) layout->num_full++;
-      else layout->sizes[layout->num_sizes++] = layout->join_units;
-      layout->join_from = layout->join_units = layout->join_bands = 0;
-    }
-  }
-  sqlite3_free(strips);
   return rc;
 }
 
@@ -435,8 +219,8 @@ static int merge_finish(index_merge_state *merge, const char *note){
       rc = bloom_index_zones_finish(merge->keys[i].zones, &merge->layout);
       continue;
     }
-    rc = merge_write_slots(merge, i);
-    if( rc==SQLITE_OK ) rc = merge_join(merge, i);
+    rc = bloom_index_merge_write_slots(merge, i);
+    if( rc==SQLITE_OK ) rc = bloom_index_merge_join(merge, i);
   }
   if( rc==SQLITE_OK && merge->layout.has_covered ){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\" WHERE id <= %lld", index->schema, index->name, merge->done_until);

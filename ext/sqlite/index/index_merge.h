@@ -1,14 +1,20 @@
 /*
-** A merge that runs: what index_merge.c, index_changes.c and index_commands.c share.
+** A merge that runs: what index_merge.c, index_units.c and index_changes.c share.
 */
 #ifndef BLOOM_SQLITE_INDEX_MERGE_H
 #define BLOOM_SQLITE_INDEX_MERGE_H
 
-#include "index_int.h"
+#include "index_like.h"
+#include "index_zones.h"
 
 #define INDEX_NOTE_WORN     "a fifth of the rows is gone, or blocks are too full by changed rows; 'rebuild' pays"
 #define INDEX_NOTE_GROWN    "there are twice the rows that blocks were made for; 'rebuild' pays"
 #define INDEX_NOTE_UNMERGED "a tenth of the rows, or 100,000, are in no block yet, and every query reads them; 'merge' pays"
+
+/* Rows that joins write in a merge: so many, and those of so many units for each unit that
+** the merge finished: so joins keep up. */
+#define INDEX_JOIN_ROWS  512
+#define INDEX_JOIN_UNITS 10
 
 /* One column's blocks. */
 typedef struct index_merge_key {
@@ -53,6 +59,10 @@ int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_bloc
 /* The end of a finished block as bytes in memory, which are to be written if is_changed. */
 int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes);
 
+/* Writes what is in slots, and the ends in memory; then joins units with groups before them. */
+int bloom_index_merge_write_slots(index_merge_state *merge, int key);
+int bloom_index_merge_join(index_merge_state *merge, int key);
+
 /* Ends the open block with this id. */
 int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id);
 
@@ -67,5 +77,9 @@ int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left,
 
 /* Sets *is_worn if, by a sample of blocks, a fifth of the rows is gone. */
 int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn);
+
+/* Adds a value of an indexed column to a block. */
+int bloom_index_add_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key,
+                    sqlite3_value *value, bloom_block *block);
 
 #endif

@@ -1,28 +1,18 @@
 /*
 ** xBestIndex: which conditions pick blocks, which are passed to the source, and whether SQLite
 ** plans the inner statement or blocks do.
-**
-** idxNum has the bits of index_plan_flag.  idxStr is text, which EXPLAIN QUERY PLAN shows: of each
-** argument of xFilter the operator's code, the column's number, `i` of the id, and letters:
-**
-**   b1    blocks of indexed column 1 may serve it
-**   z2    zones of indexed column 2 may
-**   n     its argument is the list of an IN
-**   t     a literal
-**   o     the application's own function
-**   x     the source does not check it
-**   p2    the condition at 2 is the other range of a LIKE
-**   c"n"  it compares by collation n
-**
-** Conditions are separated by commas.  Behind a semicolon are the columns of the order, each with + or -,
-** and `l` if there is a limit; behind another one the columns that are used, in hexadecimal; and behind a
-** colon the same for people:
-**
-**   =1b0,>i;;u25: trace_id = ? AND id > ?
 */
-#include "index_int.h"
+#include "index_columns.h"
+#include "index_conditions.h"
+#include "index_cost.h"
+#include "index_layout.h"
+#include "index_like.h"
+#include "index_list.h"
+#include "index_pass.h"
+#include "index_plan.h"
+#include "index_source.h"
+#include "index_statements.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../errors.h"
@@ -31,147 +21,6 @@
 # define SQLITE_INDEX_CONSTRAINT_LIMIT  73 /* from 3.38 on */
 # define SQLITE_INDEX_CONSTRAINT_OFFSET 74
 #endif
-
-const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
-  /*                op                               code sql        is_on_ids is_pattern takes_blocks */
-  [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     '=', "=",       1, 0, 1},
-  [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     'i', "IS",      0, 0, 1},
-  [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     '>', ">",       1, 0, 0},
-  [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     'G', ">=",      1, 0, 0},
-  [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     '<', "<",       1, 0, 0},
-  [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     'L', "<=",      1, 0, 0},
-  [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, 'n', "IS NULL", 0, 0, 0},
-  [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   'l', "LIKE",    0, 1, 1},
-  [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   'g', "GLOB",    0, 1, 1},
-  [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, 'r', "REGEXP",  0, 1, 1},
-  [INDEX_REGEXP_IN_ANY_CASE] = {0,                   'R', "REGEXP",  0, 1, 1}, /* as samples tell */
-};
-
-/* -- Text ---------------------------------------------------------------------------------- */
-
-static void plan_print_condition(sqlite3_str *text, const index_condition *condition){
-  sqlite3_str_appendchar(text, 1, bloom_index_kinds[condition->kind].code);
-  if( condition->is_on_id ) sqlite3_str_appendall(text, "i");
-  else sqlite3_str_appendf(text, "%d", condition->column);
-  if( condition->key>=0 ) sqlite3_str_appendf(text, "b%d", condition->key);
-  if( condition->zone>=0 ) sqlite3_str_appendf(text, "z%d", condition->zone);
-  if( condition->is_list ) sqlite3_str_appendall(text, "n");
-  if( condition->is_literal ) sqlite3_str_appendall(text, "t");
-  if( condition->is_opaque ) sqlite3_str_appendall(text, "o");
-  if( condition->is_unpassed ) sqlite3_str_appendall(text, "x");
-  if( condition->partner>=0 ) sqlite3_str_appendf(text, "p%d", condition->partner);
-  if( condition->collation[0] ) sqlite3_str_appendf(text, "c\"%w\"", condition->collation);
-}
-
-/* Why a query is slower than it need be, which EXPLAIN says. */
-typedef struct plan_remark {
-  const char *doubt;          /* NULL, or why blocks are not believed */
-  int doubted_key;            /* an indexed column whose blocks would serve, were they not out of use; -1: none */
-  int is_outweighed;          /* so many rows changed that reading all costs less */
-  sqlite3_int64 num_unmerged; /* ids that no block has, where they are many; else 0 */
-} plan_remark;
-
-static void plan_print_remark(const bloom_index *index, sqlite3_str *text, const plan_remark *remark){
-  if( remark->doubt ){
-    sqlite3_str_appendf(text, " (reads the whole table: %s)", remark->doubt);
-  }else if( remark->doubted_key>=0 ){
-    sqlite3_str_appendf(text, " (column %s %s; 'rebuild' repairs it)", bloom_index_key_name(index, remark->doubted_key),
-                        index->config.keys[remark->doubted_key].doubt);
-  }else if( remark->is_outweighed ){
-    sqlite3_str_appendall(text, " (reads the whole table: too many rows changed since the last merge; 'merge' pays)");
-  }else if( remark->num_unmerged>0 ){
-    sqlite3_str_appendf(text, " (reads up to %lld rows that are in no block yet; 'merge' pays)", remark->num_unmerged);
-  }
-}
-
-/* Writes the plan as text, to be freed by SQLite. */
-static char *plan_print(const bloom_index *index, const index_plan *plan, const plan_remark *remark){
-  sqlite3_str *text = sqlite3_str_new(NULL);
-  int i;
-  for(i=0; i<plan->num_conditions; i++){
-    if( i ) sqlite3_str_appendall(text, ",");
-    plan_print_condition(text, &plan->conditions[i]);
-  }
-  sqlite3_str_appendall(text, ";");
-  for(i=0; i<plan->num_orders; i++) sqlite3_str_appendf(text, "%d%s", plan->orders[i].column, plan->orders[i].is_descending ? "-" : "+");
-  if( plan->limit>=0 ) sqlite3_str_appendall(text, "l");
-  sqlite3_str_appendf(text, ";u%llx:", plan->columns_used);
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition condition = plan->conditions[i];
-    const char *name = condition.is_on_id ? index->columns.id_name : index->columns.list[condition.column].name;
-    sqlite3_str_appendf(text, "%s%s %s%s", i ? " AND " : " ", name, condition.is_list ? "IN" : bloom_index_kinds[condition.kind].sql,
-                        condition.kind==INDEX_IS_NULL ? "" : " ?");
-  }
-  plan_print_remark(index, text, remark);
-  return sqlite3_str_finish(text);
-}
-
-/* The number at *text, which moves behind it. */
-static int plan_take_number(const char **text){
-  char *end;
-  const long number = strtol(*text, &end, 10);
-  *text = end;
-  return (int)number;
-}
-
-static void plan_take_collation(const char **text, char *collation){
-  const char *at = *text + 1; /* behind a quote */
-  size_t length = 0;
-  for(; at[0]!='"' || at[1]=='"'; at++){
-    if( at[0]=='"' ) at++; /* it is doubled */
-    collation[length++] = at[0];
-  }
-  collation[length] = 0;
-  *text = at + 1;
-}
-
-static const char *plan_read_condition(const char *text, index_condition *condition){
-  int kind = 0;
-  while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].code!=text[0] ) kind++;
-  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = -1, .key = -1, .zone = -1, .partner = -1};
-  text++;
-  if( text[0]=='i' ){
-    condition->is_on_id = 1;
-    text++;
-  }else{
-    condition->column = plan_take_number(&text);
-  }
-  while( text[0]!=',' && text[0]!=';' ){
-    switch( *text++ ){
-      case 'b': condition->key = plan_take_number(&text); break;
-      case 'z': condition->zone = plan_take_number(&text); break;
-      case 'n': condition->is_list = 1; break;
-      case 't': condition->is_literal = 1; break;
-      case 'o': condition->is_opaque = 1; break;
-      case 'x': condition->is_unpassed = 1; break;
-      case 'p': condition->partner = plan_take_number(&text); break;
-      case 'c': plan_take_collation(&text, condition->collation); break;
-      default: break;
-    }
-  }
-  return text;
-}
-
-void bloom_index_plan_read(int number, const char *text, index_plan *plan){
-  memset(plan, 0, sizeof(*plan));
-  plan->flags = number;
-  plan->limit = -1;
-  while( text[0]!=';' ){
-    text = plan_read_condition(text, &plan->conditions[plan->num_conditions++]);
-    if( text[0]==',' ) text++;
-  }
-  for(text++; text[0]!=';'; text++){
-    if( text[0]=='l' ){
-      plan->limit = plan->num_conditions;
-    }else{
-      const int column = plan_take_number(&text);
-      plan->orders[plan->num_orders++] = (index_order){.column = column, .is_descending = text[0]=='-'};
-    }
-  }
-  for(text+=2; *text!=':'; text++){
-    plan->columns_used = plan->columns_used<<4 | (sqlite3_uint64)(*text<='9' ? *text - '0' : *text - 'a' + 10);
-  }
-}
 
 /* -- Conditions ------------------------------------------------------------------------------ */
 
@@ -423,7 +272,7 @@ static int plan_find_limit(const sqlite3_index_info *info){
 
 /* Sets *num_rows to about how many rows there are, and adds to the remark what the layout tells.  It may be
 ** repaired before the plan runs, so that xFilter finds it by itself. */
-static int plan_read_layout(bloom_index *index, double *num_rows, plan_remark *remark){
+static int plan_read_layout(bloom_index *index, double *num_rows, index_plan_remark *remark){
   const char **doubt = &remark->doubt;
   index_layout layout;
   int rc = bloom_index_layout_read(index, &layout);
@@ -510,7 +359,7 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
   index_plan plan = {.limit = -1};
-  plan_remark remark = {.doubted_key = -1};
+  index_plan_remark remark = {.doubted_key = -1};
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc = SQLITE_BUSY;
   if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
@@ -530,9 +379,9 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   if( rc==SQLITE_OK ) rc = plan_choose(index, info, &plan, num_rows);
   if( rc==SQLITE_OK ){
     info->idxNum = plan.flags;
-    if( !plan_has_blocks(&plan) ) remark = (plan_remark){.doubt = remark.doubt};
+    if( !plan_has_blocks(&plan) ) remark = (index_plan_remark){.doubt = remark.doubt};
     remark.doubted_key = plan_find_doubted_key(index, info);
-    info->idxStr = plan_print(index, &plan, &remark);
+    info->idxStr = bloom_index_plan_print(index, &plan, &remark);
     info->needToFreeIdxStr = 1;
     if( info->idxStr==NULL ) rc = SQLITE_NOMEM;
   }

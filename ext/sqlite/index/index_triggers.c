@@ -12,7 +12,8 @@
 **
 ** SQLite keeps the names in them true, and so they say what the columns are called now.
 */
-#include "index_int.h"
+#include "index_source.h"
+#include "index_triggers.h"
 
 #include <string.h>
 

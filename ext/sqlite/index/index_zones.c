@@ -16,7 +16,12 @@
 ** is needed to read them, and whatever a merge that stops half-way leaves is no less than there was:
 ** zones get larger, and those behind what is covered are not looked at.
 */
-#include "index_merge.h"
+#include "index_blocks.h"
+#include "index_conditions.h"
+#include "index_intervals.h"
+#include "index_layout.h"
+#include "index_list.h"
+#include "index_zones.h"
 
 #include <string.h>
 

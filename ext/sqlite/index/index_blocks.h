@@ -1,0 +1,116 @@
+/*
+** Where blocks, slices and ends of blocks are, and reading them.
+*/
+#ifndef BLOOM_SQLITE_INDEX_BLOCKS_H
+#define BLOOM_SQLITE_INDEX_BLOCKS_H
+
+#include "../../core/signature/block.h"
+#include "../../core/signature/slices.h"
+
+#include "index_layout.h"
+
+/* Bands of a block, powers of two.  Tests make small blocks, so that small tables have many. */
+#ifndef INDEX_KEY_BANDS
+# define INDEX_KEY_BANDS  16
+# define INDEX_LIKE_BANDS 32
+#endif
+#ifndef INDEX_MAX_UNITS
+# define INDEX_MAX_UNITS  BLOOM_GROUP_MAX_UNITS
+#endif
+#define INDEX_MAX_BLOCK_BYTES ((INDEX_KEY_BANDS>INDEX_LIKE_BANDS ? INDEX_KEY_BANDS : INDEX_LIKE_BANDS) * BLOOM_BAND_BITS/8)
+
+static inline uint32_t index_num_bands(const bloom_index *index, int key){
+  return index->config.keys[key].is_like ? INDEX_LIKE_BANDS : INDEX_KEY_BANDS;
+}
+
+static inline uint32_t index_block_bits(const bloom_index *index, int key){
+  return index_num_bands(index, key) * BLOOM_BAND_BITS;
+}
+
+static inline uint32_t index_block_bytes(const bloom_index *index, int key){
+  return index_block_bits(index, key) / 8;
+}
+
+/* Blocks are numbered from 0.  A slot is a place in a row of a block that is in no unit yet, and
+** of the open one. */
+static inline uint32_t index_num_slots(const bloom_index *index, int key){
+  return BLOOM_STRIP_BYTES / index_block_bytes(index, key);
+}
+
+/* What is known of a finished block.  The blocks' intervals of ids, and the open one's, have each
+** id up to covered once, but in no order where blocks were made again. */
+typedef struct index_end {
+  sqlite3_int64 first, last; /* ids of its rows lie between; first > last: it is dead */
+  uint32_t num_rows;
+  uint32_t bits_set;
+} index_end;
+
+#define INDEX_END_BYTES    24
+#define INDEX_ENDS_BLOCKS  168 /* whose ends are in one row, and fill a page */
+#define INDEX_CHAPTER_ENDS 8   /* rows that are made together, and have the ends of 21 units */
+
+index_end bloom_index_end_load(const uint8_t *bytes);
+void bloom_index_end_store(uint8_t *bytes, index_end end);
+
+/* Rows of NAME_blocks_N, 1 .. n without a gap. */
+#define INDEX_ROW_OF_SLOTS   1
+#define INDEX_ROW_OF_WEIGHTS 2 /* those of a LIKE column's pieces; else empty */
+sqlite3_int64 bloom_index_row_of_ends(const bloom_index *index, int key, uint64_t block);
+sqlite3_int64 bloom_index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band);
+
+/* Reads rows of a column's blocks.  Nothing is open behind bloom_index_reader_close(). */
+typedef struct index_reader {
+  const bloom_index *index;
+  int key, is_writable;
+  sqlite3_blob *blob;    /* NULL before the first row */
+  sqlite3_int64 row;     /* that it is at */
+  sqlite3_int64 ends_of; /* row of the ends in ends[], 0: none */
+  uint8_t ends[BLOOM_STRIP_BYTES];
+} index_reader;
+
+void bloom_index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable);
+void bloom_index_reader_close(index_reader *reader);
+
+/* Reads bytes of a row.  SQLITE_CORRUPT_VTAB where there are none, or they are not those that
+** were written there. */
+int bloom_index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset);
+int bloom_index_reader_end(index_reader *reader, uint64_t block, index_end *end);
+
+/* A row's bytes as they are stored, with checksums: out has room for bloom_index_stored_bytes().
+** num_bytes is a multiple of INDEX_PART_BYTES. */
+#define INDEX_STORED_BYTES (BLOOM_STRIP_BYTES + 24) /* of most rows */
+uint32_t bloom_index_stored_bytes(uint32_t num_bytes);
+void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out);
+
+/* A part of a row, which has a checksum. */
+#define INDEX_PART_BYTES 1008
+typedef struct index_part {
+  uint32_t number, first; /* first: its place in the row's bytes */
+  uint8_t bytes[INDEX_PART_BYTES + 8]; /* and the checksum */
+} index_part;
+
+/* Reads the part of a row that has the byte at offset; writes it, where the reader is at. */
+int bloom_index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part);
+int bloom_index_part_write(index_reader *reader, index_part *part);
+
+/* Writes a whole row that is there. */
+int bloom_index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]);
+
+/* A finished block and where it is. */
+typedef struct index_placed_end {
+  index_end end;
+  uint64_t block;
+  uint32_t num_changed; /* for index_changes.c; else 0 */
+  int is_remade;
+} index_placed_end;
+
+/* Reads the ends of all blocks of a column that are not dead, in the order of their ids; *ends is to
+** be freed.  SQLITE_CORRUPT_VTAB where they do not have each id once. */
+int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends);
+
+/* A statement that makes a row of NAME_blocks_N (?1 its number, ?2 its bytes), or gives it
+** other bytes. */
+int bloom_index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement);
+int bloom_index_blocks_prepare_update(bloom_index *index, int key, sqlite3_stmt **statement);
+
+#endif

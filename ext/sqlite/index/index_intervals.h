@@ -1,0 +1,42 @@
+/*
+** Intervals of ids.
+*/
+#ifndef BLOOM_SQLITE_INDEX_INTERVALS_H
+#define BLOOM_SQLITE_INDEX_INTERVALS_H
+
+#include "index_layout.h"
+
+/* As many rows of a scan cost what a look-up of blocks does. */
+#define INDEX_ROWS_OF_LOOK_UP 1700
+
+/* More are not remembered: memory has an end. */
+#define INDEX_MAX_INTERVALS 1000000
+
+typedef struct index_interval {
+  sqlite3_int64 first, last; /* both belong to it */
+} index_interval;
+
+/* In ascending order, with gaps in between. */
+typedef struct index_intervals {
+  index_interval *list;
+  size_t num_intervals, max_intervals;
+} index_intervals;
+
+/* Appends one: whatever those before it are; one that begins at or behind the last one's first id. */
+int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
+int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
+
+/* Sets result, which is empty before, to what both have; to what one of them has; to what *several have,
+** which are in no order. */
+int bloom_index_intervals_intersect(const index_intervals *a, const index_intervals *b, index_intervals *result);
+int bloom_index_intervals_unite(const index_intervals *a, const index_intervals *b, index_intervals *result);
+int bloom_index_intervals_sort(index_intervals *several, index_intervals *result);
+
+/* Puts *result in place of *intervals, and *result is empty. */
+void bloom_index_intervals_replace(index_intervals *intervals, index_intervals *result);
+
+/* About how many merged rows have ids in an interval; in all of some, up to INDEX_ROWS_OF_LOOK_UP. */
+double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
+double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals);
+
+#endif
