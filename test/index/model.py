@@ -14,32 +14,15 @@ import random
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import changes  # noqa: E402
 import queries  # noqa: E402
+import regexp_library  # noqa: E402
 import values  # noqa: E402
 from cases import arguments, as_sql, connect, draw, quoted, sum_up  # noqa: E402
-
-
-# test/index/regexp.c, built here.
-FOLDER = os.path.join("build", "index")
-HAS_REGEXP = False
-
-
-def make_regexp():
-    global HAS_REGEXP
-    os.makedirs(FOLDER, exist_ok=True)
-    made = os.path.join(FOLDER, "regexp-%d.so" % os.getpid())
-    command = [os.environ.get("CC", "cc"), "-O1", "-fPIC", "-shared", "test/index/regexp.c", "-o", made]
-    HAS_REGEXP = shutil.which(command[0]) is not None and subprocess.run(command, check=False).returncode == 0
-    if HAS_REGEXP:
-        os.replace(made, os.path.join(FOLDER, "regexp.so"))
-    else:
-        print("note: left out: REGEXP: there is no compiler")
 
 
 class Differs(Exception):
@@ -110,8 +93,7 @@ class Run:
     def add_regexp(self, db, mode):
         """The C library's, which takes any bytes, or a function that is none to trust."""
         if mode in ("regexp", "regexpi"):
-            db.enable_load_extension(True)
-            db.execute("SELECT load_extension(?, ?)", [os.path.join(FOLDER, "regexp.so"), "sqlite3_%s_init" % mode])
+            regexp_library.load(db, mode)
         elif mode == "match":
             db.create_function("regexp", 2, lambda pattern, text: re.match(re.escape(str(pattern)), str(text)) is not None)
         elif mode == "swapped":
@@ -167,8 +149,11 @@ class Run:
             base = quoted(r.choice(self.columns))
             self.columns.append("made")
             self.types["made"] = "TEXT"
-            definitions.append('"made" TEXT AS (%s) %s' % (r.choice(["lower(%s) || '!'", "substr(%s, 1, 4)", "hex(%s)"]) % base,
-                                                           r.choice(["STORED", "VIRTUAL"])))
+            made = r.choice(["lower(%s) || '!'", "substr(%s, 1, 4)", "hex(%s)"]) % base
+            if self.encoding != "UTF-8":
+                # Of a BLOB that becomes half a character of UTF-16 SQLite finds no entry in an index.
+                made = "CASE typeof(%s) WHEN 'blob' THEN hex(%s) ELSE %s END" % (base, base, made)
+            definitions.append('"made" TEXT AS (%s) %s' % (made, r.choice(["STORED", "VIRTUAL"])))
         definitions.insert(r.randint(0, len(definitions)), "%s INTEGER PRIMARY KEY%s" % (quoted(self.id), r.choice(["", "", " AUTOINCREMENT"])))
         if r.random() < 0.2:
             definitions.append("CHECK (%s IS NOT 'never')" % quoted(self.columns[0]))
@@ -213,13 +198,13 @@ class Run:
         r = self.random
         self.schema = r.choice(["main", "main", "main", "main", "aux", "temp"])
         self.like_mode = r.choice(["builtin"] * 6 + ["own", "icu", "case"])
-        self.regexp_mode = r.choice(["regexp"] * 4 + ["regexpi"] * 2 + ["match", "swapped", None]) if HAS_REGEXP else None
+        self.regexp_mode = r.choice(["regexp"] * 4 + ["regexpi"] * 2 + ["match", "swapped", None]) if self.options.has_regexp else None
         for file in ["db", "aux"]:
             db = sqlite3.connect(os.path.join(self.folder, file), isolation_level=None)
             db.execute("PRAGMA page_size = %d" % r.choice([512, 1024, 4096, 4096, 65536]))
             if file == "db":
-                encoding = r.choice(["UTF-8", "UTF-8", "UTF-8", "UTF-16le", "UTF-16be"])
-            db.execute("PRAGMA encoding = '%s'" % encoding)
+                self.encoding = r.choice(["UTF-8", "UTF-8", "UTF-8", "UTF-16le", "UTF-16be"])
+            db.execute("PRAGMA encoding = '%s'" % self.encoding)
             db.execute("PRAGMA journal_mode = %s" % r.choice(["WAL", "DELETE", "TRUNCATE"]))
             db.execute("CREATE TABLE other(x)")
             db.close()
@@ -288,8 +273,10 @@ class Run:
         for name in list(self.indexes):
             for _ in range(num_queries):
                 sql, parameters, is_ordered = self.queries.query()
+                # Of LIKE in the ON clause of a LEFT JOIN SQLite makes a range of an index, and loses rows of a plain table: not of an expression.
+                source_sql = re.sub(r'(t\."(?:[^"]|"")*" (?:NOT )?(?:LIKE|GLOB) )', r"+\1", sql) if " LEFT JOIN " in sql else sql
                 # In 3.40.1 the Bloom filter of an automatic index loses texts that differ in trailing spaces alone, which RTRIM ignores.
-                on_source, source_error = self.ask(i, sql.replace("{t}", self.named(self.source)), parameters,
+                on_source, source_error = self.ask(i, source_sql.replace("{t}", self.named(self.source)), parameters,
                                                    sqlite3.sqlite_version_info >= (3, 41))
                 on_index, index_error = self.ask(i, sql.replace("{t}", self.named(name)), parameters)
                 self.counts["queries"] += 1
@@ -369,7 +356,9 @@ class Run:
 
 def main():
     options = arguments(runs=20, steps=40, big=False, verbose=False)
-    make_regexp()
+    options.has_regexp = regexp_library.make()
+    if not options.has_regexp:
+        print("note: left out: REGEXP: there is no compiler")
     counts = {"queries": 0, "believed": 0, "rows": 0, "sourceless": 0}
 
     def one_run(seed, options):

@@ -13,7 +13,8 @@ import unicodedata
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import cases  # noqa: E402
-from cases import case, error_of, execute, expect, fails, main, one, test  # noqa: E402
+import regexp_library  # noqa: E402
+from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
 
 NUM_ROWS = 4000
 NEEDLE = "upstream timeout (after )?[0-9]+ ms"
@@ -285,6 +286,24 @@ def in_utf_16(files):
             same(db, pattern)
         rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP ?", NEEDLE)
         expect(num_calls < SAMPLES, True, "%d calls" % num_calls)
+
+
+def pattern_is_a_blob(files, encoding):
+    """Of CAST(123 AS BLOB) SQLite remembers the encoding, and a function that reads it as a text has its digits."""
+    if not regexp_library.make():
+        raise Skip("there is no compiler")
+    db = files.connect()
+    db.execute("PRAGMA encoding = '%s'" % encoding)
+    regexp_library.load(db)
+    make(db)
+    for pattern in "CAST(1700 AS BLOB)", "CAST(17 AS BLOB)", "CAST('timeout' AS BLOB)", "x'31373030'", "x'3100'", "x''":
+        for sql in "SELECT id FROM %%s WHERE message REGEXP %s", "SELECT id FROM %%s WHERE message REGEXP 'ms' AND message REGEXP %s AND id > 9":
+            of_index, of_table = (db.execute(sql % pattern % table).fetchall() for table in ("i", "log"))
+            expect(of_index, of_table, pattern)
+
+
+for encoding in "UTF-8", "UTF-16le", "UTF-16be":
+    case(pattern_is_a_blob, encoding, encoding)
 
 
 if __name__ == "__main__":

@@ -140,19 +140,21 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout, in
   int rc = SQLITE_OK;
   if( !condition.is_on_id && index->config.keys[condition.key].is_like ) rc = candidates_read_weights(index, condition.key, &weights);
   for(number=0; number<list->num_values && rc==SQLITE_OK; number++){
-    sqlite3_value *value = list->values[number];
+    sqlite3_value *value = NULL;
     if( (number + 1)%INDEX_VALUES_PER_LOOK==0 ) rc = bloom_sql_integer(index->connection, &ignored, "SELECT 1");
     if( rc!=SQLITE_OK ) break;
     of_value.num_intervals = 0;
     if( condition.is_on_id ){
-      const index_interval of_id = interval_of_id(condition.kind, value);
+      const index_interval of_id = interval_of_id(condition.kind, list->values[number]);
       rc = bloom_index_intervals_add(&of_value, of_id.first, of_id.last);
     }else{
       index_test test;
-      rc = candidates_test_of_value(index, layout, &weights, condition.key, value, &test);
+      rc = bloom_index_list_value(list, number, &value);
+      if( rc==SQLITE_OK ) rc = candidates_test_of_value(index, layout, &weights, condition.key, value, &test);
       if( rc==SQLITE_OK && test.num_bits==0 ) rc = bloom_index_intervals_add(&of_value, INT64_MIN, INT64_MAX);
       else if( rc==SQLITE_OK ) rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_value);
     }
+    sqlite3_value_free(value);
     if( rc==SQLITE_OK && several.num_intervals + of_value.num_intervals>INDEX_MAX_INTERVALS ){
       several.num_intervals = 0;
       rc = bloom_index_intervals_append(&several, INT64_MIN, INT64_MAX);

@@ -40,6 +40,12 @@ int bloom_index_list_copy(sqlite3_value *values, index_list *list){
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy){
+  *copy = sqlite3_value_dup(list->values[number]);
+  if( *copy==NULL || (sqlite3_value_type(*copy)==SQLITE_TEXT && sqlite3_value_text(*copy)==NULL) ) return SQLITE_NOMEM;
+  return SQLITE_OK;
+}
+
 int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list){
   return sqlite3_bind_pointer(statement, number, list, LIST_TYPE, NULL);
 }

@@ -81,6 +81,10 @@ static index_form pass_form_of_number(index_condition condition, char affinity, 
 index_form bloom_index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list){
   const char affinity = condition.is_on_id ? 'i' : bloom_index_affinity_of(index->columns.list[condition.column].type);
   if( condition.is_unpassed ) return INDEX_FORM_NONE;
+  if( bloom_index_kinds[condition.kind].is_pattern && value && sqlite3_value_type(value)==SQLITE_BLOB && index->letter_bytes!=1 ){
+    /* CAST(123 AS BLOB) remembers that its bytes are UTF-16; a bound BLOB would not. */
+    return INDEX_FORM_NONE;
+  }
   if( bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return INDEX_FORM_PLAIN;
   if( condition.is_list ){
     /* SQLite 3.40.1 crashes over any table-valued function once sqlite3_deserialize() replaced main. */

@@ -12,6 +12,7 @@
 #include "index_plan.h"
 #include "index_source.h"
 #include "index_statements.h"
+#include "index_zones.h"
 
 #include <string.h>
 
@@ -146,7 +147,8 @@ static int plan_is_ascii(sqlite3_value *literal){
 static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int number, const index_condition *condition, sqlite3_value *literal){
   const char *told;
   if( condition->is_unpassed || condition->is_list ) return 0;
-  if( bloom_index_kinds[condition->kind].is_pattern ) return !plan_has_range(info, info->aConstraint[number].iColumn);
+  /* Of UTF-16 a pattern that is a BLOB is not passed. */
+  if( bloom_index_kinds[condition->kind].is_pattern ) return index->letter_bytes==1 && !plan_has_range(info, info->aConstraint[number].iColumn);
   if( condition->kind==INDEX_IS_NULL ) return 1;
   if( literal==NULL || condition->is_on_id ) return 0;
   told = sqlite3_vtab_collation(info, number);
@@ -204,8 +206,9 @@ static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_p
     index_condition condition;
     sqlite3_value *literal;
     if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) || plan_is_range_of_pattern(index, info, i) ) continue;
-    if( condition.key>=0 && bloom_index_kinds[condition.kind].is_pattern && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
-      rc = bloom_index_like_check(index, &condition);
+    if( bloom_index_kinds[condition.kind].is_pattern && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
+      rc = bloom_index_learn_encoding(index);
+      if( rc==SQLITE_OK && condition.key>=0 ) rc = bloom_index_like_check(index, &condition);
       if( rc!=SQLITE_OK && !bloom_sql_is_fatal(rc) ){
         /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
         plan->flags |= INDEX_PLAN_UNCHECKED;

@@ -57,8 +57,7 @@ static uint32_t zones_room(uint32_t key_bytes){
 
 /* -- Keys of values ------------------------------------------------------------------------- */
 
-/* Learns whether texts are UTF-16, which a database is for ever. */
-static int zones_learn_encoding(bloom_index *index){
+int bloom_index_learn_encoding(bloom_index *index){
   return index->letter_bytes ? SQLITE_OK : bloom_sql_integer(index->connection, &index->letter_bytes, "SELECT 1 + (CAST('a' AS BLOB) <> x'61')");
 }
 
@@ -251,7 +250,7 @@ int bloom_index_zones_start(bloom_index *index, int key, index_zone_merge **resu
   merge->directory.number = merge->row.number = 0;
   merge->directory.is_changed = merge->row.is_changed = 0;
   merge->is_open = merge->is_resumed = 0;
-  return zones_learn_encoding(index);
+  return bloom_index_learn_encoding(index);
 }
 
 void bloom_index_zones_free(index_zone_merge *merge){
@@ -384,7 +383,7 @@ int bloom_index_zones_finish(index_zone_merge *merge, const index_layout *layout
 
 /* Appends what one value asks for. */
 static int zones_add_asked(const bloom_index *index, index_zone_test *test, bloom_zone_operator comparison, sqlite3_value *value, int is_literal){
-  size_t num_spans;
+  size_t num_spans = 0;
   int rc;
   if( test->num_spans + 2>test->max_spans ){
     const size_t max_spans = 2*test->max_spans + 4;
@@ -401,12 +400,17 @@ static int zones_add_asked(const bloom_index *index, index_zone_test *test, bloo
 int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list, index_zone_test *test){
   bloom_zone_operator comparison = BLOOM_ZONE_EQUAL;
   size_t i;
-  int rc = zones_learn_encoding(index);
+  int rc = bloom_index_learn_encoding(index);
   *test = (index_zone_test){.key = condition.zone};
   if( condition.kind==INDEX_LT || condition.kind==INDEX_LE ) comparison = BLOOM_ZONE_BELOW;
   if( condition.kind==INDEX_GT || condition.kind==INDEX_GE ) comparison = BLOOM_ZONE_ABOVE;
   if( rc==SQLITE_OK && !condition.is_list ) rc = zones_add_asked(index, test, comparison, value, condition.is_literal);
-  for(i=0; condition.is_list && rc==SQLITE_OK && i<list->num_values; i++) rc = zones_add_asked(index, test, comparison, list->values[i], 0);
+  for(i=0; condition.is_list && rc==SQLITE_OK && i<list->num_values; i++){
+    sqlite3_value *copy;
+    rc = bloom_index_list_value(list, i, &copy);
+    if( rc==SQLITE_OK ) rc = zones_add_asked(index, test, comparison, copy, 0);
+    sqlite3_value_free(copy);
+  }
   test->num_spans = bloom_zone_sort(test->spans, test->num_spans);
   return rc;
 }

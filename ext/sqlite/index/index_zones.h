@@ -17,6 +17,9 @@ typedef struct index_zone_test {
   size_t num_spans, max_spans;
 } index_zone_test;
 
+/* Learns whether texts are UTF-16, which a database is for ever. */
+int bloom_index_learn_encoding(bloom_index *index);
+
 /* Sets *test, whose spans are for the caller to free, by a condition's value, which is not NULL, or
 ** its list. */
 int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list, index_zone_test *test);

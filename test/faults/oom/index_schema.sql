@@ -4,7 +4,7 @@ CREATE TABLE log(id INTEGER PRIMARY KEY, trace TEXT COLLATE NOCASE, n, message T
 WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<120)
 INSERT INTO log SELECT i, printf('%08x', i*2654435761 % 4294967296), i%7, 'request ' || i || ' of user ' || i%10 FROM c;
 UPDATE log SET trace = 'twice' WHERE id IN (1, 110);
-CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace, n, message LIKE REGEXP, probes = 32);
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace, trace RANGE, n, n RANGE, message LIKE REGEXP, probes = 32);
 INSERT INTO log_index(log_index) VALUES ('merge');
 UPDATE log SET trace = 'changed', message = 'all new' WHERE id IN (3, 60);
 INSERT INTO log VALUES (200, 'behind', 2.5, 'behind what is covered'), (201, '00ff', 'x', NULL);

@@ -3,6 +3,8 @@
 SELECT * FROM log_index WHERE trace = '00FF' OR trace = 'changed';
 SELECT id FROM log_index WHERE n = 3 AND trace > '8' ORDER BY id DESC LIMIT 3;
 SELECT count(*) FROM log_index WHERE n IN (1, '2.5', 2.5, NULL);
+SELECT id FROM log_index WHERE n BETWEEN 1.5 AND '3' AND trace >= 'C' COLLATE NOCASE;
+SELECT count(*) FROM log_index WHERE n > 5 OR trace < x'00' OR n <= 'x';
 SELECT id, message FROM log_index WHERE message LIKE '%User 7';
 SELECT id FROM log_index WHERE message GLOB '*all new*' AND id IN (60, 61, 3);
 SELECT id FROM log_index WHERE message REGEXP 'request (7|8)[0-9] of|all new$' AND id < 100;

@@ -43,7 +43,7 @@ CREATE TRIGGER watched_delete AFTER DELETE ON watched BEGIN
 END;
 
 -- Read in place of keys.
-CREATE VIRTUAL TABLE keys_by_bloom_index USING bloom_index(keys, k, part LIKE);
+CREATE VIRTUAL TABLE keys_by_bloom_index USING bloom_index(keys, k, k RANGE, part LIKE REGEXP);
 
 -- All that statements change: it must be as before where one failed.
 CREATE VIEW state AS

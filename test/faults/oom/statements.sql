@@ -105,6 +105,8 @@ SELECT id, k FROM keys_by_bloom_index WHERE k IN ('one more', 2);
 SELECT id, k FROM keys_by_bloom_index WHERE k = 'one more' OR k = 2;
 SELECT id FROM keys_by_bloom_index WHERE part LIKE '%b%' AND k IN (1, 'one more', NULL);
 SELECT id, k FROM keys_by_bloom_index WHERE id = '3' OR part IN ('a', 'b', 5) ORDER BY part LIMIT 2;
+SELECT id FROM keys_by_bloom_index WHERE k BETWEEN 1 AND 'one more' AND k > '0';
+SELECT id FROM keys_by_bloom_index WHERE part REGEXP '(a|bc)+' AND k <= 2;
 SELECT value FROM bloom_index_list(1);
 INSERT INTO keys_by_bloom_index(keys_by_bloom_index) VALUES ('merge');
 INSERT INTO keys_by_bloom_index(keys_by_bloom_index) VALUES ('rebuild');

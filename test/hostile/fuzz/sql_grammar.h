@@ -231,7 +231,7 @@ static const rule grammar[] = {
     "CREATE VIRTUAL TABLE tuple USING bloom(s, (b, x, a){options})", "CREATE VIRTUAL TABLE ids USING bloom(s, id{options})",
     "CREATE VIRTUAL TABLE gen USING bloom(s, g{options})", "CREATE VIRTUAL TABLE plain USING bloom(s, a{options})",
     "CREATE VIRTUAL TABLE pair USING bloom(s, (a, b){options})", "CREATE VIRTUAL TABLE ix USING bloom_index(s, a, b, a LIKE{index_options})",
-    "CREATE VIRTUAL TABLE ix USING bloom_index(s, b, a LIKE, b LIKE{index_options})", "CREATE VIRTUAL TABLE ix USING bloom_index(s, a{index_options})",
+    "CREATE VIRTUAL TABLE ix USING bloom_index(s, b, b RANGE, a LIKE REGEXP, b LIKE{index_options})", "CREATE VIRTUAL TABLE ix USING bloom_index(s, a RANGE, b RANGE, a{index_options})",
     "CREATE VIRTUAL TABLE odd USING bloom(s, {v}{options})", "CREATE VIRTUAL TABLE odd USING bloom_index(s, {v}{index_options})"}},
   {"a", {"a", "a", "a", "b", "c", "x"}},
   {"s", {"s", "s", "s", "r"}},
