@@ -364,9 +364,10 @@ int bloom_index_zones_add(index_zone_merge *merge, const index_layout *layout, s
     merge->row.rows_of_last = 0;
     merge->is_resumed = 0;
   }
+  if( rc!=SQLITE_OK ) return rc;
   bloom_zone_add(&merge->builder, span);
   merge->row.rows_of_last++;
-  return rc;
+  return SQLITE_OK;
 }
 
 int bloom_index_zones_finish(index_zone_merge *merge, const index_layout *layout){
