@@ -502,6 +502,19 @@ def the_codes_of_errors(files):
 
 
 @test
+def a_default_without_functions(files):
+    """A column's DEFAULT is read by no function: an authorizer that keeps functions back is not taken for another DEFAULT."""
+    db = filtered(files, "t, d", columns="id INTEGER PRIMARY KEY, k TEXT, d DEFAULT 5", rows=0)
+    db.set_authorizer(lambda action, _, name, *rest: sqlite3.SQLITE_DENY
+                      if (action, name) == (sqlite3.SQLITE_FUNCTION, "typeof") else sqlite3.SQLITE_OK)
+    error = error_of(db, "INSERT INTO f(f) VALUES ('rebuild')")
+    db.set_authorizer(None)
+    assert error is None or "not authorized" in str(error), error
+    db.execute("INSERT INTO t(k) VALUES ('by default')")
+    is_whole(db, "SELECT d AS k FROM t")
+
+
+@test
 def interrupted_handle(files):
     """A handle that is interrupted while it takes a tuple apart says maybe, or fails."""
     db = filtered(files, "t, (a, b)", columns="a, b")

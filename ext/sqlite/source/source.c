@@ -202,8 +202,11 @@ int bloom_source_prepare_default(const bloom_source *source, const bloom_source_
   if( column->default_value==NULL || bloom_token_is(bloom_token_first(column->default_value), "null") ) return SQLITE_OK;
   rc = constant_default(column->default_value, &text);
   if( rc!=SQLITE_OK || text==NULL ) return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
-  rc = bloom_sql_prepare(source->connection, row, "WITH d(v) AS (SELECT %s) SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT) FROM d"
-                         " UNION ALL SELECT CAST(v AS REAL) FROM d WHERE typeof(v) = 'integer'", text);
+  /* Numbers are below every text.  Not typeof(): where an authorizer keeps it from us SQLite says
+  ** SQLITE_ERROR, as it does of what is no constant. */
+  rc = bloom_sql_prepare(source->connection, row, "WITH d(v) AS (SELECT %s)"
+                         " SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT) FROM d"
+                         " UNION ALL SELECT CAST(v AS REAL) FROM d WHERE v < ''", text);
   sqlite3_free(text);
   return rc==SQLITE_ERROR ? SQLITE_NOTFOUND : rc;
 }
