@@ -176,6 +176,25 @@ def filters_are_certain_together(files):
         expect(note(db, "i_state"), None)
 
 
+@test
+def journals_that_were_swapped(files):
+    """Two filters whose journals were renamed, each for the other's: neither takes the other's source for its own."""
+    for f, g in ("f", "g"), ("a", "a_2"), ("b_2", "b"), ("c_2", "c_2_2"):
+        db = files.connect()
+        for name in f, g:
+            execute(db, f"CREATE TABLE of_{name}(k TEXT)", f"INSERT INTO of_{name} VALUES ('{name}')", f"CREATE VIRTUAL TABLE {name} USING bloom(of_{name}, k)")
+        execute(files.connect(load=False), f"ALTER TABLE {f}_new RENAME TO x", f"ALTER TABLE {g}_new RENAME TO {f}_new", f"ALTER TABLE x RENAME TO {g}_new")
+        for look in is_uncertain, is_whole, is_whole, is_whole:
+            for name in f, g, f:
+                if look == is_whole:
+                    command(db, name, "rebuild")
+                db.execute(f"INSERT INTO of_{name} SELECT 'one more ' || count(*) FROM of_{name}")
+                look(db, "SELECT k FROM of_" + name, name)
+        for name in f, g:
+            execute(db, "DROP TABLE " + name, f"INSERT INTO of_{f} VALUES (1)", f"INSERT INTO of_{g} VALUES (1)")
+        expect(triggers(db), [])
+
+
 # -- The journal ---------------------------------------------------------------------------------------------
 
 def journal_is_changed(files, args, keys, is_certain, *statements):

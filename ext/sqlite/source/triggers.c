@@ -3,10 +3,17 @@
 */
 #include "triggers.h"
 
+#include <string.h>
+
+#include "../../core/debug.h"
 #include "tokens.h"
 
 /* Names of triggers that are tried. */
 #define MAX_NAMES 100
+
+/* A name by its first so many bytes. */
+#define HAS_NAME \
+  "SELECT count(*) FROM \"%w\".sqlite_master WHERE type = %Q AND name = '%.*q' COLLATE NOCASE"
 
 void bloom_triggers_free(bloom_triggers *triggers){
   int i;
@@ -114,18 +121,60 @@ int bloom_triggers_drop(bloom_connection *connection, const char *schema, const 
   return rc;
 }
 
-int bloom_trigger_create(bloom_connection *connection, const char *schema, const char *table, const char *suffix, char *definition){
+int bloom_trigger_is_called(
+  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
+  const char *name, int *is_own
+){
+  const size_t num_chars = strlen(table), end = strlen(name) - strlen(suffix);
+  sqlite3_int64 is_other = 0;
+  size_t i = num_chars + 1;
+  int rc;
+  assert(strlen(name)>=strlen(suffix));
+  *is_own = 0;
+  if( end<num_chars || sqlite3_strnicmp(name, table, (int)num_chars)!=0 ) return SQLITE_OK;
+  if( end==num_chars ){
+    *is_own = 1;
+    return SQLITE_OK;
+  }
+  while( i<end && name[i]>='0' && name[i]<='9' ) i++;
+  if( name[num_chars]!='_' || i!=end || end==num_chars + 1 ) return SQLITE_OK;
+  rc = bloom_sql_integer(connection, &is_other, HAS_NAME, schema, "table", (int)end, name);
+  *is_own = !is_other;
+  return rc;
+}
+
+/* Sets *is_taken to whether a trigger has the name, or a table the name without its suffix: what is
+** called so would be that table's. */
+static int is_name_taken(
+  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
+  int is_numbered, sqlite3_int64 *is_taken
+){
+  const int num_chars = (int)strlen(name), end = num_chars - (int)strlen(suffix);
+  int rc = bloom_sql_integer(connection, is_taken, HAS_NAME, schema, "trigger", num_chars, name);
+  if( rc==SQLITE_OK && !*is_taken && is_numbered ){
+    rc = bloom_sql_integer(connection, is_taken, HAS_NAME, schema, "table", end, name);
+  }
+  return rc;
+}
+
+int bloom_trigger_create(
+  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
+  char *definition
+){
   sqlite3_int64 is_taken = 1;
   char *name = NULL;
   int number, rc = definition ? SQLITE_OK : SQLITE_NOMEM;
   for(number=1; rc==SQLITE_OK && is_taken && number<=MAX_NAMES; number++){
     sqlite3_free(name);
-    name = number==1 ? sqlite3_mprintf("%s%s", table, suffix) : sqlite3_mprintf("%s_%d%s", table, number, suffix);
+    name = number==1 ? sqlite3_mprintf("%s%s", table, suffix)
+                     : sqlite3_mprintf("%s_%d%s", table, number, suffix);
     is_taken = 0;
-    rc = name ? bloom_sql_integer(connection, &is_taken, "SELECT 1 FROM \"%w\".sqlite_master"
-                                  " WHERE type = 'trigger' AND name = %Q COLLATE NOCASE", schema, name) : SQLITE_NOMEM;
+    rc = SQLITE_NOMEM;
+    if( name ) rc = is_name_taken(connection, schema, name, suffix, number>1, &is_taken);
   }
-  if( rc==SQLITE_OK ) rc = bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w\" %s", schema, name, definition);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w\" %s", schema, name, definition);
+  }
   sqlite3_free(name);
   sqlite3_free(definition);
   return rc;

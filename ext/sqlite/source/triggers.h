@@ -53,9 +53,18 @@ int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
 char *bloom_trigger_body_begin(const char *table);
 
 /* Makes a trigger of a virtual table's.  definition, from BEFORE or AFTER on, is freed; NULL:
-** SQLITE_NOMEM.  Its name is table and suffix, or, as a table that was renamed keeps its triggers'
-** names, one with a number in between. */
-int bloom_trigger_create(bloom_connection *connection, const char *schema, const char *table, const char *suffix, char *definition);
+** SQLITE_NOMEM.  Its name is table and suffix, or, where that is taken, one with a number in between. */
+int bloom_trigger_create(
+  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
+  char *definition
+);
+
+/* Sets *is_own to whether bloom_trigger_create() may have given a trigger of a table this name, which
+** ends in the suffix, and not for another table that there is. */
+int bloom_trigger_is_called(
+  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
+  const char *name, int *is_own
+);
 
 /* Makes the guard on a table, "name_guard", or makes it again. */
 int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *table);

@@ -128,12 +128,26 @@ static int compare_text(const bloom_vtab *vtab, const bloom_trigger *trigger, co
   return sql ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* Sets *are_own to whether all have this filter's name.  Where two filters' journals were renamed, each
+** for the other's, they have not: what they say is of the other filter's source. */
+static int check_names(const bloom_vtab *vtab, const bloom_triggers *found, int *are_own){
+  int i, rc = SQLITE_OK;
+  *are_own = 1;
+  for(i=0; i<found->num_rows && rc==SQLITE_OK && *are_own; i++){
+    const char *name = found->rows[i].name;
+    rc = bloom_trigger_is_called(vtab->connection, vtab->schema, vtab->name,
+                                 trigger_kinds[kind_of(name)].suffix, name, are_own);
+  }
+  return rc;
+}
+
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   bloom_triggers found;
   unsigned seen = 0;
-  int i, is_same, rc = read_writing_to(vtab, vtab->journal, &found);
+  int i, is_same, are_own = 1, rc = read_writing_to(vtab, vtab->journal, &found);
   *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size, .args.capacity = vtab->args.capacity};
-  if( rc==SQLITE_OK && bloom_triggers_are_on_one_table(&found) ){
+  if( rc==SQLITE_OK ) rc = check_names(vtab, &found, &are_own);
+  if( rc==SQLITE_OK && are_own && bloom_triggers_are_on_one_table(&found) ){
     rc = read_columns(found.rows[0].sql, vtab->args.num_columns, &triggers->args);
     if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", found.rows[0].table);
     if( rc==SQLITE_OK && triggers->args.table==NULL ) rc = SQLITE_NOMEM;
