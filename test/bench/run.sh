@@ -125,6 +125,7 @@ bench bloomfile-units once   build/bench/bloomfile_units
 bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}
+bench index-json      each   $python test/bench/index_json.py $(pick '100000 3' '1000000 5')
 bench regexp          each   $python test/bench/regexp.py $size ${ROWS:+--rows $ROWS}
 bench index_pages     once   $python test/bench/index_pages.py $size ${ROWS:+--rows $ROWS}
 [ ! -s "$TRANSLATIONS" ] ||
