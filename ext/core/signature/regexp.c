@@ -180,11 +180,8 @@ typedef enum regexp_count {
 /* Reads what is behind a {. */
 static regexp_count regexp_read_braces(regexp_reader *reader){
   const uint8_t *text = reader->next;
-  int has_digits = 0, is_nonzero = 0, is_plain = 1;
-  for(; text<reader->end && regexp_is_digit(*text); text++){
-    has_digits = 1;
-    is_nonzero |= *text!='0';
-  }
+  int is_nonzero = 0, is_plain = 1;
+  for(; text<reader->end && regexp_is_digit(*text); text++) is_nonzero |= *text!='0';
   if( text<reader->end && *text==',' ) text++;
   while( text<reader->end && regexp_is_one_of(*text, "0123456789, ") ){
     is_plain &= regexp_is_digit(*text);
@@ -193,7 +190,7 @@ static regexp_count regexp_read_braces(regexp_reader *reader){
   /* Else a { that is a character. */
   if( text==reader->end || *text!='}' ) return REGEXP_OPTIONAL;
   reader->next = text + 1;
-  return has_digits && is_nonzero && is_plain ? REGEXP_REPEATED : REGEXP_OPTIONAL;
+  return is_nonzero && is_plain ? REGEXP_REPEATED : REGEXP_OPTIONAL;
 }
 
 /* Reads the quantifiers behind an item.  Several may be one that is lazy, or each stand for itself:
@@ -285,10 +282,9 @@ static regexp_group regexp_read_flags(regexp_reader *reader){
   return REGEXP_GROUP_OF_FLAGS;
 }
 
-/* Reads what is behind a ( and belongs to it. */
+/* Reads what is behind a ( and belongs to it.  Of (* the alternatives say that nothing is repeated. */
 static regexp_group regexp_open_group(regexp_reader *reader){
   int is_known = 1;
-  if( regexp_peek(reader)=='*' ) reader->is_unknown = 1;
   if( !regexp_take(reader, '?') ) return REGEXP_GROUP_COUNTS;
   if( regexp_take(reader, '!') ) return REGEXP_GROUP_FORBIDS;
   if( regexp_take(reader, '<') ){
