@@ -31,7 +31,9 @@ uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes){
     for(sums=0, i=0; i<POPCOUNT_WORDS; i++) sums += bloom_popcount_bytes(load_word(bytes + 8*i, 8));
     bits_set += sum_of_bytes(sums);
   }
-  for(; num_bytes>=8; bytes+=8, num_bytes-=8) bits_set += sum_of_bytes(bloom_popcount_bytes(load_word(bytes, 8)));
+  for(; num_bytes>=8; bytes+=8, num_bytes-=8){
+    bits_set += sum_of_bytes(bloom_popcount_bytes(load_word(bytes, 8)));
+  }
   if( num_bytes ) bits_set += sum_of_bytes(bloom_popcount_bytes(load_word(bytes, num_bytes)));
   return bits_set;
 }

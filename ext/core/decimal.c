@@ -9,7 +9,8 @@
   ONES(hundreds "4") ONES(hundreds "5") ONES(hundreds "6") ONES(hundreds "7") ONES(hundreds "8") \
   ONES(hundreds "9")
 const char bloom_digit_triples[4001] =
-  TENS("0") TENS("1") TENS("2") TENS("3") TENS("4") TENS("5") TENS("6") TENS("7") TENS("8") TENS("9");
+  TENS("0") TENS("1") TENS("2") TENS("3") TENS("4")
+  TENS("5") TENS("6") TENS("7") TENS("8") TENS("9");
 
 /* Eight decimal digits of value < 10^8 as text, the first in the lowest byte. */
 static inline uint64_t eight_digits(uint32_t value){

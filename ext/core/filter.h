@@ -71,7 +71,8 @@ typedef struct bloom_filter {
   const uint8_t *bits;  /* its bit array, within bytes */
   bloom_shape shape;    /* 0 slots or 0 probes mean what the encoding says */
   uint64_t reciprocal;  /* of num_slots, if the encoding needs it */
-  const bloom_interrupt *interrupt; /* of describe, measured_fpr, a BloomFile's sets and bits.h; NULL: they are not stopped */
+  /* of describe, measured_fpr, a BloomFile's sets and bits.h; NULL: they are not stopped */
+  const bloom_interrupt *interrupt;
 } bloom_filter;
 
 /* 1 if what reads the filter through should end; its result is of no use then. */
@@ -89,7 +90,7 @@ typedef struct bloom_facts {
   double fill_ratio;     /* bits_set / num_bits */
   double estimated_keys; /* the most likely number of distinct keys */
   double expected_fpr;   /* the false positive rate, 0..1, that follows from bits_set */
-  int64_t num_sets;      /* that have keys, where one file has many sets; rates are the mean over them */
+  int64_t num_sets;      /* that have keys, of a file of many; rates are the mean over them */
   const char *note;      /* a warning in plain words, or NULL */
 } bloom_facts;
 

@@ -38,7 +38,8 @@ uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_b
   const uint64_t k0 = bloom_load64_le(secret), k1 = bloom_load64_le(secret + WORD_BYTES);
   /* "somepseudorandomlygeneratedbytes" */
   siphash_state s = {
-    k0 ^ 0x736f6d6570736575u, k1 ^ 0x646f72616e646f6du, k0 ^ 0x6c7967656e657261u, k1 ^ 0x7465646279746573u
+    k0 ^ 0x736f6d6570736575u, k1 ^ 0x646f72616e646f6du, k0 ^ 0x6c7967656e657261u,
+    k1 ^ 0x7465646279746573u
   };
   /* The last word ends in the length, of which one byte counts. */
   uint64_t last = (uint64_t)num_bytes << 56;

@@ -1,6 +1,7 @@
 /*
-** The integers of variable width of LevelDB and of Thrift: seven bits a byte, the lowest first; the top bit
-** says that another byte follows.  32 bits take at most 5 bytes, 64 bits at most 10.
+** The integers of variable width of LevelDB and of Thrift: seven bits a byte, the lowest
+** first; the top bit says that another byte follows.  32 bits take at most 5 bytes, 64 bits
+** at most 10.
 ** Source: LevelDB util/coding.cc.
 */
 #ifndef BLOOM_CORE_VARINT_H

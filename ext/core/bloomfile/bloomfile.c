@@ -26,8 +26,8 @@ static int bloomfile_is_good_prime(uint64_t number){
   return 1;
 }
 
-bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key, size_t max_bytes,
-                                   bloom_shape *shape){
+bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key,
+                                   size_t max_bytes, bloom_shape *shape){
   const double wanted_units = (double)num_keys * bits_per_key;
   const uint64_t unit_bytes = bloom_bloomfile_bytes_for_sets(num_sets);
   uint64_t num_units = BLOOM_BLOOMFILE_MIN_UNITS;
@@ -74,9 +74,10 @@ void bloom_bloomfile_clear(const bloom_shape *shape, uint8_t *file){
   memset(file + BLOOM_BLOOMFILE_HEADER_BYTES, 0, shape->num_bytes - BLOOM_BLOOMFILE_HEADER_BYTES);
 }
 
-void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_file, const bloom_shape *to,
-                                uint8_t *to_file){
-  const size_t from_bytes = bloom_bloomfile_unit_bytes(from), to_bytes = bloom_bloomfile_unit_bytes(to);
+void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_file,
+                                const bloom_shape *to, uint8_t *to_file){
+  const size_t from_bytes = bloom_bloomfile_unit_bytes(from),
+      to_bytes = bloom_bloomfile_unit_bytes(to);
   const size_t num_copied = from_bytes<to_bytes ? from_bytes : to_bytes;
   const uint8_t *from_unit = from_file + BLOOM_BLOOMFILE_HEADER_BYTES;
   uint8_t *to_unit = to_file + BLOOM_BLOOMFILE_HEADER_BYTES;
@@ -115,13 +116,16 @@ static int bloomfile_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *
   uint32_t num_probes, unit_bytes;
   size_t num_unit_bytes; /* of all units */
   if( num_bytes<=BLOOM_BLOOMFILE_HEADER_BYTES ) return 0;
-  if( bloom_load32_le(bytes)!=BLOOM_BLOOMFILE_TAG || bloom_load32_le(bytes + 4)!=BLOOM_BLOOMFILE_VERSION
+  if( bloom_load32_le(bytes)!=BLOOM_BLOOMFILE_TAG
+   || bloom_load32_le(bytes + 4)!=BLOOM_BLOOMFILE_VERSION
    || bloom_load64_le(bytes + 24)!=0 ) return 0;
   num_probes = bloom_load32_le(bytes + 16);
   unit_bytes = bloom_load32_le(bytes + 20);
   num_unit_bytes = num_bytes - BLOOM_BLOOMFILE_HEADER_BYTES;
   if( num_probes==0 || num_probes>BLOOM_BLOOMFILE_MAX_PROBES || unit_bytes==0 ) return 0;
-  if( num_unit_bytes%unit_bytes!=0 || bloom_load64_le(bytes + 8)!=num_unit_bytes/unit_bytes ) return 0;
+  if( num_unit_bytes%unit_bytes!=0 || bloom_load64_le(bytes + 8)!=num_unit_bytes/unit_bytes ){
+    return 0;
+  }
   *filter = (bloom_filter){
     .encoding = &bloom_encoding_bloomfile,
     .bytes = bytes,
@@ -155,7 +159,8 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
   size_t offset;
   for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
     const size_t num_left = unit_bytes - offset;
-    const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left : BLOOM_BLOOMFILE_BLOCK_BYTES;
+    const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left
+        : BLOOM_BLOOMFILE_BLOCK_BYTES;
     if( offset && offset%BLOOMFILE_STOP_BYTES==0 && bloom_is_stopped(file) ) return -1;
     if( bloom_bloomfile_and(units, num_picked, offset, num_bytes, words) ){
       if( mask==NULL ) return 1;
@@ -176,7 +181,8 @@ static int bloomfile_may_contain_int64(const bloom_filter *file, int64_t key){
   return bloomfile_may_contain(file, bloomfile_hash_int64(key));
 }
 
-static int bloomfile_may_contain_bytes(const bloom_filter *file, const uint8_t *key, size_t num_bytes){
+static int bloomfile_may_contain_bytes(const bloom_filter *file, const uint8_t *key,
+                                       size_t num_bytes){
   return bloomfile_may_contain(file, bloom_xxh64(key, num_bytes));
 }
 

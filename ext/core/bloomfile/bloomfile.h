@@ -59,8 +59,8 @@ static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
 ** BLOOM_TOO_BIG, with *shape untouched, if the file would have more than max_bytes.  The
 ** time grows with the square root of the number of units.
 */
-bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key, size_t max_bytes,
-                                   bloom_shape *shape);
+bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key,
+                                   size_t max_bytes, bloom_shape *shape);
 
 /* The shape of the same file with units of unit_bytes bytes; *shape fits in size_t. */
 bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes);
@@ -76,8 +76,8 @@ void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_ha
 /* Copies a file's units into another file with as many units, longer or shorter ones.
 ** The bytes that longer units have more become 0.  Shorter units may be written to the
 ** memory that they are read from. */
-void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_file, const bloom_shape *to,
-                                uint8_t *to_file);
+void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_file,
+                                const bloom_shape *to, uint8_t *to_file);
 
 /* Writes the sets that may hold a key to mask[0 .. unit bytes), as bits in the order of a
 ** unit, unless mask is NULL.  Returns 1 if there are any, 0 if there are none, and -1 if the

@@ -31,7 +31,8 @@ static inline uint64_t bloom_bloomfile_delta(bloom_hash_value hash){
 
 /* Writes the addresses of the units that a hash's probes pick to units[0 .. num_probes), or,
 ** where there are fewer units than probes, of each of those once.  Returns how many. */
-static inline uint32_t bloom_bloomfile_pick(const bloom_filter *file, bloom_hash_value hash, const uint8_t **units){
+static inline uint32_t bloom_bloomfile_pick(const bloom_filter *file, bloom_hash_value hash,
+                                            const uint8_t **units){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   const uint64_t num_units = file->shape.num_slots;
   const uint64_t delta = bloom_bloomfile_delta(hash);
@@ -67,8 +68,10 @@ static inline uint64_t bloom_bloomfile_load_rest(const uint8_t *bytes, size_t nu
 ** words[], bytes in the order of a unit, with 0 after the last.  Returns 1; or 0, with
 ** words[] undefined, as soon as no bit is left.  Compilers turn the loop over words into
 ** vector code. */
-static inline int bloom_bloomfile_and(const uint8_t *const *units, uint32_t num_units, size_t offset,
-                                      size_t num_bytes, uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS]){
+static inline int bloom_bloomfile_and(const uint8_t *const *units, uint32_t num_units,
+                                      size_t offset,
+                                      size_t num_bytes,
+                                      uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS]){
   const size_t num_words = num_bytes / 8, num_rest = num_bytes % 8;
   uint32_t i;
   assert( num_bytes>0 && num_bytes<=BLOOM_BLOOMFILE_BLOCK_BYTES );
@@ -83,7 +86,9 @@ static inline int bloom_bloomfile_and(const uint8_t *const *units, uint32_t num_
       words[j] &= word;
       left |= words[j];
     }
-    if( num_rest ) left |= words[num_words] &= bloom_bloomfile_load_rest(unit + 8*num_words, num_rest);
+    if( num_rest ){
+      left |= words[num_words] &= bloom_bloomfile_load_rest(unit + 8*num_words, num_rest);
+    }
     if( left==0 ) return 0;
   }
   return 1;

@@ -59,7 +59,8 @@ static double bloomfile_estimated_keys(const bloom_shape *shape, uint64_t bits_s
 }
 
 /* Adds num_sets sets with so many bits each. */
-static void bloomfile_sum_sets(const bloom_shape *shape, uint64_t bits_set, uint64_t num_sets, bloomfile_sums *sums){
+static void bloomfile_sum_sets(const bloom_shape *shape, uint64_t bits_set, uint64_t num_sets,
+                               bloomfile_sums *sums){
   const double fill_ratio = (double)bits_set / (double)shape->num_slots;
   double fpr = 1;
   uint32_t i;
@@ -82,8 +83,8 @@ static inline uint64_t bloomfile_spread(uint8_t byte){
 }
 
 /* Sums the sets of num_bytes bytes of all units, at most BLOOMFILE_COLUMN_BYTES. */
-static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t num_bytes, bloomfile_sums *sums,
-                                 bloomfile_pace *pace){
+static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t num_bytes,
+                                 bloomfile_sums *sums, bloomfile_pace *pace){
   const bloom_shape *shape = &file->shape;
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
   const uint8_t *unit = file->bits + offset;
@@ -119,7 +120,9 @@ static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums
     return "nearly saturated: over 3/4 of a set's bits are set; rebuild it for more keys";
   }
   if( shape->num_slots>BLOOM_BLOOMFILE_MIN_UNITS
-   && bloomfile_estimated_keys(shape, sums->most_bits_set) * num_sets>BLOOMFILE_UNEVEN * sums->estimated_keys ){
+   && bloomfile_estimated_keys(shape,
+                               sums->most_bits_set) * num_sets>BLOOMFILE_UNEVEN
+                                   * sums->estimated_keys ){
     return "uneven: the fullest set has over 4 times the keys of the mean one; "
            "a file for each size of set takes less room";
   }
@@ -139,7 +142,9 @@ void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_fa
   if( !count_bits ) return;
   memset(&sums, 0, sizeof(sums));
   for(offset=0; offset<unit_bytes && !pace.is_stopped; offset+=BLOOMFILE_COLUMN_BYTES){
-    bloomfile_sum_column(file, offset, bloomfile_lesser(unit_bytes - offset, BLOOMFILE_COLUMN_BYTES), &sums, &pace);
+    bloomfile_sum_column(file, offset,
+                         bloomfile_lesser(unit_bytes - offset, BLOOMFILE_COLUMN_BYTES), &sums,
+                         &pace);
   }
   for(bits_set=1; bits_set<=shape->num_slots && bits_set<BLOOMFILE_MAX_COUNTED; bits_set++){
     bloomfile_sum_sets(shape, bits_set, sums.num_sets_with[bits_set], &sums);
@@ -176,7 +181,8 @@ static uint64_t bloomfile_num_sets(const bloom_filter *file, bloomfile_pace *pac
 }
 
 /* The sets that accept a hash. */
-static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_hash_value hash, bloomfile_pace *pace){
+static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_hash_value hash,
+                                        bloomfile_pace *pace){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
@@ -210,8 +216,10 @@ uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, dou
   uint32_t tenths;
   for(tenths=BLOOM_MIN_TENTH_BITS; tenths<=BLOOM_MAX_TENTH_BITS; tenths++){
     const double wanted_units = (double)num_keys * (tenths / 10.0);
-    const double num_units = wanted_units>BLOOM_BLOOMFILE_MIN_UNITS ? wanted_units : BLOOM_BLOOMFILE_MIN_UNITS;
-    const double reached = bloom_bloomfile_modelled_fpr(num_keys, num_units, bloom_num_probes(tenths / 10.0));
+    const double num_units = wanted_units>BLOOM_BLOOMFILE_MIN_UNITS ? wanted_units
+        : BLOOM_BLOOMFILE_MIN_UNITS;
+    const double reached = bloom_bloomfile_modelled_fpr(num_keys, num_units,
+                                                        bloom_num_probes(tenths / 10.0));
     if( reached<=fpr ) return tenths;
     if( reached<best ) best = reached;
   }
@@ -221,9 +229,11 @@ uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, dou
 
 /* The work must fit the size of the file: fewer hashes where units are long. */
 uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
-  const uint64_t bytes_a_hash = (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
+  const uint64_t bytes_a_hash =
+      (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
   if( bytes_a_hash==0 ) return 1;
-  const uint64_t num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
+  const uint64_t num_hashes =
+      (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
   return num_hashes<BLOOM_FPR_SAMPLE ? num_hashes : BLOOM_FPR_SAMPLE;
 }
 

@@ -9,7 +9,8 @@
 
 const uint8_t bloom_any_key_filter[BLOOM_ANY_KEY_FILTER_BYTES] = {0x00, 0x00};
 
-const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes, bloom_filter_block *block){
+const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes,
+                                    bloom_filter_block *block){
   uint32_t filters_bytes;
   if( num_bytes<BLOOM_FILTER_BLOCK_MIN_BYTES ) return "it has fewer than 5 bytes";
   filters_bytes = bloom_load32_le(bytes + num_bytes - BLOOM_FILTER_BLOCK_MIN_BYTES);
@@ -32,7 +33,8 @@ static int64_t offset_of_slot(uint64_t number, uint32_t base_lg){
   return (int64_t)(number << base_lg);
 }
 
-void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom_filter_slot *found){
+void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
+                             bloom_filter_slot *found){
   /* There is always one more offset: that of the next slot, or end. */
   const uint8_t *offset = block->bytes + block->filters_bytes + 4*slot;
   const uint32_t start = bloom_load32_le(offset);
@@ -57,14 +59,17 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom
 }
 
 /* The shape of a slot's filter: empty if it has no keys. */
-static bloom_status slot_shape(uint32_t num_keys, const bloom_filter_block_bits *bits, bloom_shape *shape){
+static bloom_status slot_shape(uint32_t num_keys, const bloom_filter_block_bits *bits,
+                               bloom_shape *shape){
   *shape = (bloom_shape){0};
   if( num_keys==0 ) return BLOOM_OK;
-  return bloom_leveldb_shape(num_keys, bits->tenths ? bits->tenths[num_keys] / 10.0 : bits->bits_per_key, shape);
+  return bloom_leveldb_shape(num_keys,
+                             bits->tenths ? bits->tenths[num_keys] / 10.0 : bits->bits_per_key,
+                             shape);
 }
 
-bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots, const bloom_filter_block_bits *bits,
-                                     size_t *num_bytes){
+bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots,
+                                     const bloom_filter_block_bits *bits, size_t *num_bytes){
   uint64_t block_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES + 4*(uint64_t)num_slots;
   size_t i;
   for(i=0; i<num_slots; i++){
@@ -77,7 +82,8 @@ bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots,
   return BLOOM_OK;
 }
 
-void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots, const bloom_filter_block_bits *bits,
+void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots,
+                              const bloom_filter_block_bits *bits,
                               uint8_t *bytes, size_t num_bytes){
   uint8_t *offset = bytes + num_bytes - BLOOM_FILTER_BLOCK_MIN_BYTES - 4*num_slots;
   size_t filters_bytes = 0;

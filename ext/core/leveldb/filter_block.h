@@ -53,11 +53,13 @@ typedef struct bloom_filter_slot {
 /* Reads num_bytes bytes as a filter block.  Returns NULL and sets *block; or, with *block
 ** untouched, what is wrong, as the end of a message.  LevelDB itself says "maybe" to every
 ** key if it cannot read a block. */
-const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes, bloom_filter_block *block);
+const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes,
+                                    bloom_filter_block *block);
 
 /* Sets *found to a slot, 0 .. block->num_slots-1, read as LevelDB reads it, damaged or
 ** not. */
-void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot, bloom_filter_slot *found);
+void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
+                             bloom_filter_slot *found);
 
 /* -- Writing ------------------------------------------------------------------- */
 
@@ -73,11 +75,12 @@ typedef struct bloom_filter_block_bits {
 
 /* The size of the block in bytes.  BLOOM_TOO_BIG, with *num_bytes untouched, if it is 2^32
 ** or more, which its offsets of 32 bits cannot express. */
-bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots, const bloom_filter_block_bits *bits,
-                                     size_t *num_bytes);
+bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots,
+                                     const bloom_filter_block_bits *bits, size_t *num_bytes);
 
 /* Writes a block of num_bytes bytes whose filters have no keys yet. */
-void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots, const bloom_filter_block_bits *bits,
+void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots,
+                              const bloom_filter_block_bits *bits,
                               uint8_t *bytes, size_t num_bytes);
 
 /* Adds the keys that have these hashes to a slot, which was written for at least one key.

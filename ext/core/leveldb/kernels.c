@@ -3,7 +3,7 @@
 */
 #include "kernels.h"
 
-const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[2*BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 2] = {
+const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[BLOOM_LEVELDB_NUM_KERNELS + 1] = {
 #if BLOOM_SIMD_X86
   &bloom_leveldb_kernels_avx512,
   &bloom_leveldb_kernels_avx2,

@@ -77,7 +77,8 @@ typedef struct bloom_leveldb_kernels {
   /* Writes the positions of all probes of all hashes, in an order of its own: those that lie
   ** in *part, or, if that is NULL, all.  Returns their number.  num_hashes is a multiple of
   ** BLOOM_LEVELDB_MAX_LANES; positions[] has room for all positions. */
-  size_t (*positions)(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor, uint32_t num_probes,
+  size_t (*positions)(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
+                      uint32_t num_probes,
                       const uint32_t *hashes, size_t num_hashes, uint32_t *positions);
 } bloom_leveldb_kernels;
 
@@ -91,7 +92,9 @@ extern const bloom_leveldb_kernels bloom_leveldb_kernels_neon;
 #endif
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
-extern const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[2*BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 2];
+#define BLOOM_LEVELDB_NUM_KERNELS (2*BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 1)
+extern const bloom_leveldb_kernels *const
+  bloom_leveldb_all_kernels[BLOOM_LEVELDB_NUM_KERNELS + 1];
 
 /* The fastest row that is supported. */
 const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void);

@@ -65,8 +65,10 @@ TARGET_AVX2 static size_t avx2_positions_in(bloom_leveldb_part part, bloom_level
   return num_in;
 }
 
-TARGET_AVX2 static size_t avx2_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
-                                         uint32_t num_probes, const uint32_t *hashes, size_t num_hashes,
+TARGET_AVX2 static size_t avx2_positions(const bloom_leveldb_part *part,
+                                         bloom_leveldb_divisor divisor,
+                                         uint32_t num_probes, const uint32_t *hashes,
+                                             size_t num_hashes,
                                          uint32_t *positions){
   const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
   const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);

@@ -28,7 +28,8 @@ TARGET_AVX512 static inline __m512i avx512_mod(__m512i x, __m512i num_bits, __m5
 
 /* Compresses in a register, because compressing to memory is slow on Zen 4.  Storing a
 ** whole vector is safe: the vectors before it filled no more than their own room. */
-TARGET_AVX512 static size_t avx512_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor,
+TARGET_AVX512 static size_t avx512_positions_in(bloom_leveldb_part part,
+                                                bloom_leveldb_divisor divisor,
                                                 uint32_t num_probes, const uint32_t *hashes,
                                                 size_t num_hashes, uint32_t *positions){
   const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
@@ -53,8 +54,10 @@ TARGET_AVX512 static size_t avx512_positions_in(bloom_leveldb_part part, bloom_l
   return num_in;
 }
 
-TARGET_AVX512 static size_t avx512_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
-                                             uint32_t num_probes, const uint32_t *hashes, size_t num_hashes,
+TARGET_AVX512 static size_t avx512_positions(const bloom_leveldb_part *part,
+                                             bloom_leveldb_divisor divisor,
+                                             uint32_t num_probes, const uint32_t *hashes,
+                                                 size_t num_hashes,
                                              uint32_t *positions){
   const __m512i num_bits = _mm512_set1_epi32((int)divisor.num_bits);
   const __m512i reciprocal = _mm512_set1_epi32((int)divisor.reciprocal);

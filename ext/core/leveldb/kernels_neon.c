@@ -17,7 +17,8 @@ static inline uint32x4_t neon_mod(uint32x4_t x, uint32x4_t num_bits, uint32x4_t 
 }
 
 /* Computes all positions, then sifts them in place: no branch depends on a position. */
-static size_t neon_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor, uint32_t num_probes,
+static size_t neon_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
+                             uint32_t num_probes,
                              const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
   const uint32x4_t num_bits = vdupq_n_u32(divisor.num_bits);
   const uint32x4_t reciprocal = vdupq_n_u32(divisor.reciprocal);

@@ -6,7 +6,8 @@
 
 /* One probe after the other; no branch depends on a position.  Arrays of lanes gain nothing
 ** from SSE2, and GCC 12.2 -O3 compiles such a loop wrongly. */
-static size_t scalar_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor, uint32_t num_probes,
+static size_t scalar_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
+                               uint32_t num_probes,
                                const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
   const uint32_t *end = hashes + num_hashes;
   size_t num_in = 0;

@@ -42,8 +42,8 @@ static int take_block_handle(ldb_span *span, ldb_handle *handle){
 
 /* Finds a block by its handle and verifies its checksum.  Returns NULL, or what is wrong:
 ** outside or damaged. */
-static const char *read_block(ldb_span file, ldb_handle handle, const char *outside, const char *damaged,
-                              ldb_span *block, uint8_t *compression){
+static const char *read_block(ldb_span file, ldb_handle handle, const char *outside,
+                              const char *damaged, ldb_span *block, uint8_t *compression){
   const uint8_t *trailer;
   uint32_t crc;
   if( handle.offset>file.num_bytes || file.num_bytes - handle.offset<BLOOM_LDB_TRAILER_BYTES
@@ -75,7 +75,8 @@ static int take_entry(ldb_span *entries, metaindex_key *key, ldb_span *value){
    || num_value_bytes>entries->num_bytes - num_unshared ) return 0;
   if( num_shared<sizeof(key->bytes) ){
     const size_t room = sizeof(key->bytes) - (size_t)num_shared;
-    memcpy(key->bytes + num_shared, entries->bytes, num_unshared<room ? (size_t)num_unshared : room);
+    memcpy(key->bytes + num_shared, entries->bytes,
+           num_unshared<room ? (size_t)num_unshared : room);
   }
   key->num_bytes = num_shared + num_unshared;
   value->bytes = entries->bytes + num_unshared;
@@ -92,7 +93,8 @@ static int is_filter_key(const metaindex_key *key){
 
 static int is_leveldb_filter_key(const metaindex_key *key){
   return key->num_bytes==FILTER_KEY_PREFIX_BYTES + LEVELDB_POLICY_BYTES
-      && memcmp(key->bytes, FILTER_KEY_PREFIX BLOOM_LEVELDB_POLICY, FILTER_KEY_PREFIX_BYTES + LEVELDB_POLICY_BYTES)==0;
+      && memcmp(key->bytes, FILTER_KEY_PREFIX BLOOM_LEVELDB_POLICY,
+                FILTER_KEY_PREFIX_BYTES + LEVELDB_POLICY_BYTES)==0;
 }
 
 /* Looks in the metaindex for LevelDB's policy, or else takes the first one.  Sets
@@ -115,7 +117,8 @@ static const char *find_filter(ldb_span metaindex, bloom_ldb_file *ldb, ldb_span
     }else{
       continue;
     }
-    ldb->policy_bytes = (size_t)(key.num_bytes<sizeof(key.bytes) ? key.num_bytes : sizeof(key.bytes))
+    ldb->policy_bytes =
+        (size_t)(key.num_bytes<sizeof(key.bytes) ? key.num_bytes : sizeof(key.bytes))
                         - FILTER_KEY_PREFIX_BYTES;
     memcpy(ldb->policy, key.bytes + FILTER_KEY_PREFIX_BYTES, ldb->policy_bytes);
     if( ldb->filter==BLOOM_LDB_HAS_FILTERS ) break;
@@ -134,8 +137,10 @@ static int has_too_few_slots(const bloom_filter_block *block, uint64_t offset){
 static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloom_ldb_file *ldb){
   ldb_span metaindex, filter_block, value = {NULL, 0};
   ldb_handle filter_handle;
-  const char *wrong = read_block(file, metaindex_handle, "the metaindex block lies outside of the file",
-                                 "the metaindex block does not have its checksum", &metaindex, &ldb->compression);
+  const char *wrong = read_block(file, metaindex_handle, "the metaindex block lies outside of the "
+                                                         "file",
+                                 "the metaindex block does not have its checksum", &metaindex,
+                                 &ldb->compression);
   if( wrong ) return wrong;
   if( ldb->compression ){
     ldb->filter = BLOOM_LDB_METAINDEX_COMPRESSED;
@@ -145,7 +150,8 @@ static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloo
   if( wrong || ldb->filter!=BLOOM_LDB_HAS_FILTERS ) return wrong;
   if( !take_block_handle(&value, &filter_handle) ) return metaindex_damaged;
   wrong = read_block(file, filter_handle, "the filter block lies outside of the file",
-                     "the filter block does not have its checksum", &filter_block, &ldb->compression);
+                     "the filter block does not have its checksum", &filter_block,
+                     &ldb->compression);
   if( wrong ) return wrong;
   if( ldb->compression ){
     ldb->filter = BLOOM_LDB_FILTER_COMPRESSED;
@@ -155,7 +161,9 @@ static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloo
   if( bloom_filter_block_read(filter_block.bytes, filter_block.num_bytes, &ldb->block) ){
     return "the filter block is damaged";
   }
-  if( has_too_few_slots(&ldb->block, filter_handle.offset) ) ldb->filter = BLOOM_LDB_TOO_FEW_FILTERS;
+  if( has_too_few_slots(&ldb->block, filter_handle.offset) ){
+    ldb->filter = BLOOM_LDB_TOO_FEW_FILTERS;
+  }
   return NULL;
 }
 
@@ -171,7 +179,9 @@ const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ld
     return "its last 8 bytes are not LevelDB's magic number";
   }
   handles = (ldb_span){footer, 40};
-  if( !take_block_handle(&handles, &metaindex) || !take_block_handle(&handles, &index) ) return "its footer is damaged";
+  if( !take_block_handle(&handles, &metaindex) || !take_block_handle(&handles, &index) ){
+    return "its footer is damaged";
+  }
   wrong = read_filters((ldb_span){bytes, num_bytes - BLOOM_LDB_FOOTER_BYTES}, metaindex, &found);
   if( wrong==NULL ) *ldb = found;
   return wrong;

@@ -44,7 +44,7 @@ typedef enum bloom_ldb_filter {
   BLOOM_LDB_OTHER_POLICY,
   BLOOM_LDB_METAINDEX_COMPRESSED,
   BLOOM_LDB_FILTER_COMPRESSED,  /* LevelDB never does */
-  BLOOM_LDB_TOO_FEW_FILTERS     /* of data blocks that lie before the filter block; LevelDB never does */
+  BLOOM_LDB_TOO_FEW_FILTERS     /* of data blocks before the filter block: never LevelDB's */
 } bloom_ldb_filter;
 
 /* What the end of the file says about its filters. */

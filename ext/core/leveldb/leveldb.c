@@ -102,8 +102,8 @@ static size_t next_hashes(const bloom_hash_run **runs, size_t *num_used, uint32_
 }
 
 /* Sets the bits of all hashes; only those that lie in *part, if it is not NULL. */
-static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, const bloom_leveldb_part *part,
-                     uint8_t *filter, const bloom_hash_run *run){
+static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
+                     const bloom_leveldb_part *part, uint8_t *filter, const bloom_hash_run *run){
   const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);
   uint32_t batch[LEVELDB_ADD_HASHES];
   uint32_t positions[LEVELDB_ADD_HASHES * BLOOM_LEVELDB_MAX_PROBES];
@@ -124,8 +124,8 @@ static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *sh
 ** hashes.  Computing the positions again costs less than fetching lines from all over the
 ** filter, whatever the order and the prefetching.  It does not pay if the hashes are so
 ** few that hardly a line is fetched twice. */
-void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
-                          const bloom_hash_run *runs){
+void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
+                          uint8_t *filter, const bloom_hash_run *runs){
   const uint64_t num_bits = shape->num_slots;
   const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
   const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
@@ -141,7 +141,8 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
   }
   for(begin=0; begin<num_bits; begin+=part_bits){
     const uint64_t num_left = num_bits - begin;
-    const bloom_leveldb_part part = {(uint32_t)begin, (uint32_t)(num_left<part_bits ? num_left : part_bits)};
+    const bloom_leveldb_part part = {(uint32_t)begin,
+                                     (uint32_t)(num_left<part_bits ? num_left : part_bits)};
     add_part(kernels, shape, &part, filter, runs);
   }
 }
@@ -161,7 +162,9 @@ static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
     filter->shape.num_bits = (uint64_t)(num_bytes-1) * 8;
     filter->shape.num_slots = bloom_leveldb_reached_bits(filter->shape.num_bits);
     filter->reciprocal = UINT64_MAX / filter->shape.num_slots + 1;
-    if( bytes[num_bytes-1]<=BLOOM_LEVELDB_MAX_PROBES ) filter->shape.num_probes = bytes[num_bytes-1];
+    if( bytes[num_bytes-1]<=BLOOM_LEVELDB_MAX_PROBES ){
+      filter->shape.num_probes = bytes[num_bytes-1];
+    }
   }
   return 1;
 }
@@ -180,7 +183,8 @@ static inline uint32_t remainder_of(uint32_t probe, uint64_t reciprocal, uint64_
   __extension__ typedef unsigned __int128 uint128;
   return (uint32_t)((uint128)fraction * num_bits >> 64);
 #else
-  return (uint32_t)(((fraction >> 32) * num_bits + ((fraction & UINT32_MAX) * num_bits >> 32)) >> 32);
+  return (uint32_t)(((fraction >> 32) * num_bits
+                     + ((fraction & UINT32_MAX) * num_bits >> 32)) >> 32);
 #endif
 }
 
@@ -223,12 +227,14 @@ static int leveldb_may_contain_int64(const bloom_filter *filter, int64_t key){
   return leveldb_may_contain(filter, bloom_leveldb_hash_int64(key));
 }
 
-static int leveldb_may_contain_bytes(const bloom_filter *filter, const uint8_t *key, size_t num_bytes){
+static int leveldb_may_contain_bytes(const bloom_filter *filter, const uint8_t *key,
+                                     size_t num_bytes){
   return leveldb_may_contain(filter, bloom_leveldb_hash(key, num_bytes));
 }
 
 static int leveldb_is_reserved(const bloom_filter *filter){
-  return filter->shape.num_slots>0 && filter->bytes[filter->shape.num_bytes-1]>BLOOM_LEVELDB_MAX_PROBES;
+  return filter->shape.num_slots>0
+      && filter->bytes[filter->shape.num_bytes-1]>BLOOM_LEVELDB_MAX_PROBES;
 }
 
 static const char *leveldb_readonly_reason(const bloom_filter *filter){
@@ -255,7 +261,7 @@ static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts
   facts->expected_fpr = bloom_modelled_fpr(&filter->shape, facts->estimated_keys);
   if( filter->shape.num_bits>num_bits ){
     facts->note = "too long: probes reach only its first 2^32 bits";
-  }else if( facts->fill_ratio>BLOOM_NEARLY_SATURATED ){ /* as sized at most 0.64, at bits_per_key 1 */
+  }else if( facts->fill_ratio>BLOOM_NEARLY_SATURATED ){ /* as sized it is at most 0.64 */
     facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it for more keys";
   }
 }
@@ -277,7 +283,9 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
   }
   facts->num_probes = filter->shape.num_probes;
   if( count_bits ) leveldb_describe_bits(filter, facts);
-  if( filter->shape.num_probes==0 ) facts->note = "no probes: its last byte is 0, so it may contain every key";
+  if( filter->shape.num_probes==0 ){
+    facts->note = "no probes: its last byte is 0, so it may contain every key";
+  }
 }
 
 /* By hashes that are spread evenly over all 2^32. */

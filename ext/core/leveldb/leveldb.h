@@ -56,7 +56,7 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
 
 /* bloom_leveldb_add() with kernels that the caller chooses, for tests and benchmarks. */
-void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape, uint8_t *filter,
-                          const bloom_hash_run *runs);
+void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
+                          uint8_t *filter, const bloom_hash_run *runs);
 
 #endif

@@ -19,7 +19,8 @@ static inline uint64_t bloom_parquet_hash_bytes(const uint8_t *key, size_t num_b
 
 /* XXH64 of the 8 bytes of an INT64, computed from the number: the same on every machine. */
 static inline uint64_t bloom_parquet_hash_int64(int64_t key){
-  const uint64_t prime1 = 0x9e3779b185ebca87u, prime2 = 0xc2b2ae3d27d4eb4fu, prime3 = 0x165667b19e3779f9u;
+  const uint64_t prime1 = 0x9e3779b185ebca87u, prime2 = 0xc2b2ae3d27d4eb4fu,
+      prime3 = 0x165667b19e3779f9u;
   const uint64_t prime4 = 0x85ebca77c2b2ae63u, prime5 = 0x27d4eb2f165667c5u;
   uint64_t hash = prime5 + 8;
   hash ^= bloom_rotate_left64((uint64_t)key * prime2, 31) * prime1;

@@ -3,7 +3,8 @@
 */
 #include "kernels.h"
 
-static void parquet_scalar_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes, size_t num_hashes){
+static void parquet_scalar_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes,
+                               size_t num_hashes){
   for(; num_hashes; hashes++, num_hashes--){
     const uint64_t number = bloom_split_block_number(*hashes, num_blocks);
     bloom_parquet_prefetch(blocks, num_blocks, hashes, num_hashes);
@@ -22,7 +23,8 @@ const bloom_parquet_kernels bloom_parquet_scalar = {
   .may_contain = parquet_scalar_may_contain,
 };
 
-const bloom_parquet_kernels *const bloom_parquet_all_kernels[BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 2] = {
+const bloom_parquet_kernels *const bloom_parquet_all_kernels[BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 2] =
+    {
 #if BLOOM_SIMD_X86
   &bloom_parquet_avx2,
 #endif

@@ -29,7 +29,8 @@ typedef struct bloom_parquet_kernels {
 } bloom_parquet_kernels;
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
-extern const bloom_parquet_kernels *const bloom_parquet_all_kernels[BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 2];
+extern const bloom_parquet_kernels *const
+  bloom_parquet_all_kernels[BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 2];
 
 extern const bloom_parquet_kernels bloom_parquet_scalar;
 #if BLOOM_SIMD_X86
@@ -61,7 +62,8 @@ static inline void bloom_parquet_prefetch(const uint8_t *blocks, uint64_t num_bl
                                           const uint64_t *hashes, size_t num_left){
 #if defined(__GNUC__)
   if( num_left>BLOOM_PARQUET_FETCH_BLOCKS ){
-    const uint64_t number = bloom_split_block_number(hashes[BLOOM_PARQUET_FETCH_BLOCKS], num_blocks);
+    const uint64_t number = bloom_split_block_number(hashes[BLOOM_PARQUET_FETCH_BLOCKS],
+                                                     num_blocks);
     __builtin_prefetch(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, 1);
   }
   if( num_left>BLOOM_PARQUET_FETCH_HASHES ) __builtin_prefetch(hashes + BLOOM_PARQUET_FETCH_HASHES);

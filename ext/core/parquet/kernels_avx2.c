@@ -26,7 +26,8 @@ TARGET_PARQUET_AVX2 static void parquet_avx2_add(uint8_t *blocks, uint64_t num_b
     const uint64_t number = bloom_split_block_number(*hashes, num_blocks);
     __m256i *block = (__m256i*)(void*)(blocks + number*BLOOM_SPLIT_BLOCK_BYTES);
     bloom_parquet_prefetch(blocks, num_blocks, hashes, num_hashes);
-    _mm256_storeu_si256(block, _mm256_or_si256(_mm256_loadu_si256(block), parquet_avx2_mask(*hashes)));
+    _mm256_storeu_si256(block,
+                        _mm256_or_si256(_mm256_loadu_si256(block), parquet_avx2_mask(*hashes)));
   }
 }
 

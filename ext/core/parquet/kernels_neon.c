@@ -15,7 +15,8 @@ static inline uint8x16_t parquet_neon_mask(uint64_t hash, uint32_t first_word){
   return vreinterpretq_u8_u32(vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(bits)));
 }
 
-static void parquet_neon_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes, size_t num_hashes){
+static void parquet_neon_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes,
+                             size_t num_hashes){
   for(; num_hashes; hashes++, num_hashes--){
     uint8_t *block = blocks + bloom_split_block_number(*hashes, num_blocks)*BLOOM_SPLIT_BLOCK_BYTES;
     bloom_parquet_prefetch(blocks, num_blocks, hashes, num_hashes);
@@ -25,7 +26,8 @@ static void parquet_neon_add(uint8_t *blocks, uint64_t num_blocks, const uint64_
 }
 
 static int parquet_neon_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
-  const uint8_t *block = blocks + bloom_split_block_number(hash, num_blocks)*BLOOM_SPLIT_BLOCK_BYTES;
+  const uint8_t *block = blocks + bloom_split_block_number(hash,
+                                                           num_blocks)*BLOOM_SPLIT_BLOCK_BYTES;
   /* The bits of the mask that the block does not have. */
   const uint8x16_t low = vbicq_u8(parquet_neon_mask(hash, 0), vld1q_u8(block));
   const uint8x16_t high = vbicq_u8(parquet_neon_mask(hash, 4), vld1q_u8(block + 16));

@@ -16,11 +16,14 @@
 /* How a header begins: Thrift's field 1, a 32-bit integer. */
 #define PARQUET_MAGIC 0x15
 
-static const uint8_t parquet_header_end[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
+static const uint8_t parquet_header_end[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0,
+                                             0};
 
-size_t bloom_parquet_put_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]){
+size_t bloom_parquet_put_header(uint64_t num_blocks,
+                                uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]){
   /* A Thrift integer n >= 0 is written as 2n. */
-  const size_t num_bytes = 1 + bloom_varint64_write(2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES, header + 1);
+  const size_t num_bytes = 1 + bloom_varint64_write(2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
+                                                    header + 1);
   assert( num_bytes+sizeof(parquet_header_end)<=BLOOM_PARQUET_MAX_HEADER_BYTES );
   header[0] = PARQUET_MAGIC;
   memcpy(header + num_bytes, parquet_header_end, sizeof(parquet_header_end));
@@ -30,7 +33,8 @@ size_t bloom_parquet_put_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUE
 static bloom_shape parquet_shape_of(uint64_t num_blocks){
   uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
   return (bloom_shape){
-    .num_bytes = bloom_parquet_put_header(num_blocks, header) + (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
+    .num_bytes = bloom_parquet_put_header(num_blocks,
+                                          header) + (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
     .num_bits = num_blocks * PARQUET_BLOCK_BITS,
     .num_slots = num_blocks,
     .num_probes = BLOOM_SPLIT_BLOCK_WORDS,
@@ -56,7 +60,9 @@ static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_h
   const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
   uint8_t *blocks = filter + shape->num_bytes - (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
   assert( blocks>filter && blocks<=filter + BLOOM_PARQUET_MAX_HEADER_BYTES );
-  for(; runs; runs=runs->next) kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
+  for(; runs; runs=runs->next){
+    kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
+  }
 }
 
 /* The length alone says how many blocks there must be, because the lengths of headers
@@ -85,7 +91,8 @@ static int parquet_may_contain_int64(const bloom_filter *filter, int64_t key){
   return parquet_may_contain(filter, bloom_parquet_hash_int64(key));
 }
 
-static int parquet_may_contain_bytes(const bloom_filter *filter, const uint8_t *key, size_t num_bytes){
+static int parquet_may_contain_bytes(const bloom_filter *filter, const uint8_t *key,
+                                     size_t num_bytes){
   return parquet_may_contain(filter, bloom_parquet_hash_bytes(key, num_bytes));
 }
 

@@ -28,7 +28,8 @@
 extern const bloom_encoding bloom_encoding_parquet;
 
 /* Writes the header of num_blocks blocks; returns its length in bytes. */
-size_t bloom_parquet_put_header(uint64_t num_blocks, uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]);
+size_t bloom_parquet_put_header(uint64_t num_blocks,
+                                uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]);
 
 /*
 ** The false positive rate, 0..1, of num_blocks blocks, 1..BLOOM_PARQUET_MAX_BLOCKS, with

@@ -50,7 +50,8 @@ static inline void bloom_split_block_add(uint8_t *block, uint64_t hash){
 }
 
 /* 1 if the hash's bits in four words, from first_word = 0 or 4 on, are all set. */
-static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t hash, size_t first_word){
+static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t hash,
+                                              size_t first_word){
   uint32_t is_set = 1;
   size_t word;
   for(word=first_word; word<first_word+4; word++){

@@ -38,7 +38,9 @@ static double parquet_block_fpr(double load, double missed){
 double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks){
   const double keys = (double)num_keys, blocks = (double)num_blocks;
   double load, likely, none, missed = 1, fpr = 0;
-  if( num_blocks==1 ) return parquet_block_fpr(keys, bloom_exp_minus(keys * bloom_log_ratio(32, 31)));
+  if( num_blocks==1 ){
+    return parquet_block_fpr(keys, bloom_exp_minus(keys * bloom_log_ratio(32, 31)));
+  }
   none = keys * bloom_log_ratio(num_blocks, num_blocks-1);
   if( none>PARQUET_FULL ) return 1;
   /* Each term of the binomial distribution is computed from the one before. */
@@ -54,7 +56,9 @@ double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks){
 /* The rate of num_keys keys at this size; 1 if there is no filter so large. */
 static double parquet_fpr_at(uint64_t num_keys, uint32_t bits_per_key_x10){
   bloom_shape shape;
-  if( bloom_encoding_parquet.writer->shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) return 1;
+  if( bloom_encoding_parquet.writer->shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ){
+    return 1;
+  }
   return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
 }
 
@@ -63,7 +67,10 @@ uint32_t bloom_parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, doubl
   uint32_t low = BLOOM_MIN_TENTH_BITS, high = BLOOM_MAX_TENTH_BITS;
   bloom_shape shape;
   double best;
-  while( high>low && bloom_encoding_parquet.writer->shape(num_keys, high / 10.0, &shape)!=BLOOM_OK ) high--;
+  while( high>low
+   && bloom_encoding_parquet.writer->shape(num_keys, high / 10.0, &shape)!=BLOOM_OK ){
+    high--;
+  }
   best = parquet_fpr_at(num_keys, high);
   if( best>fpr ){
     *best_fpr = best;

@@ -17,7 +17,8 @@
 
 /* Adds the keys that are not NULL.  SQLITE_OK or SQLITE_NOMEM. */
 static int add_keys(
-  const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *bytes, int num_keys, sqlite3_value **keys
+  const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *bytes, int num_keys,
+  sqlite3_value **keys
 ){
   bloom_hash_queue queue = {.hash_value_bytes = encoding->hash_value_bytes};
   int i, rc = SQLITE_OK;
@@ -43,7 +44,8 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
     bloom_fail(context, "bloom_add(): argument 1 (filter) is missing");
     return;
   }
-  filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0], num_args>1 ? args[1] : NULL, 1, &storage);
+  filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0],
+                                           num_args>1 ? args[1] : NULL, 1, &storage);
   if( filter==NULL ) return;
   encoding = filter->encoding;
   shape = filter->shape;

@@ -21,7 +21,9 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
   sqlite3_int64 num_keys = DEFAULT_NUM_KEYS;
   bloom_size_args size = {NULL, 0, 0, BLOOM_NO_CAPACITY};
   double bits_per_key;
-  if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ) size.bits_per_key = sqlite3_value_double(args[0]);
+  if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ){
+    size.bits_per_key = sqlite3_value_double(args[0]);
+  }
   if( type!=SQLITE_NULL && !(size.bits_per_key>0 && size.bits_per_key<1) ){
     char buffer[BLOOM_HINT_BYTES];
     const char *hint = bloom_number_hint(args[0], buffer);
@@ -29,13 +31,19 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
     bloom_fail_arg(context, rate_arg, "a number between 0 and 1", hint);
     return;
   }
-  if( bloom_take_encoding(context, rate_arg.function, 3, &num_args, args, &size.encoding)!=SQLITE_OK ) return;
+  if( bloom_take_encoding(context, rate_arg.function, 3, &num_args, args,
+                          &size.encoding)!=SQLITE_OK ){
+    return;
+  }
   if( num_args>1 ){
     const bloom_arg num_keys_arg = {rate_arg.function, 2, "num_keys", args[1]};
     if( bloom_read_capacity(context, num_keys_arg, NULL, &num_keys)!=SQLITE_OK ) return;
     if( num_keys==BLOOM_NO_CAPACITY ) return;
   }
   if( type==SQLITE_NULL ) return;
-  if( bloom_find_bits_per_key(context, rate_arg, &size, (uint64_t)num_keys, &bits_per_key)!=SQLITE_OK ) return;
+  if( bloom_find_bits_per_key(context, rate_arg, &size, (uint64_t)num_keys,
+                              &bits_per_key)!=SQLITE_OK ){
+    return;
+  }
   sqlite3_result_double(context, bits_per_key);
 }

@@ -32,7 +32,8 @@
 /* The number of hashes that are added to the filter at once (Requirement 4). */
 #define BATCH_HASHES 16384
 
-static const bloom_sized_function build_function = {.bits = {"bloom_build", 2, "bits_per_key", NULL}, .max_args = 4};
+static const bloom_sized_function build_function =
+    {.bits = {"bloom_build", 2, "bits_per_key", NULL}, .max_args = 4};
 
 /* Memory set to zero is an aggregate that saw no row. */
 typedef struct build_state {
@@ -47,10 +48,12 @@ typedef struct build_state {
 /* The shape of the filter, or an error set on context (Requirement 6). */
 static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
   const bloom_size_args *size = &state->size;
-  uint64_t num_keys = size->capacity==BLOOM_NO_CAPACITY ? state->queue.num_hashes : (uint64_t)size->capacity;
+  uint64_t num_keys = size->capacity==BLOOM_NO_CAPACITY ? state->queue.num_hashes
+      : (uint64_t)size->capacity;
   double bits_per_key;
   int rc = bloom_find_bits_per_key(context, build_function.bits, size, num_keys, &bits_per_key);
-  return rc==SQLITE_OK ? bloom_find_shape(context, size->encoding, num_keys, bits_per_key, shape) : rc;
+  return rc==SQLITE_OK ? bloom_find_shape(context, size->encoding, num_keys, bits_per_key, shape)
+      : rc;
 }
 
 /* An error, set on context, if the filter is too big whatever comes (Requirement 6).  What a
@@ -65,7 +68,8 @@ static int check_size(sqlite3_context *context, const build_state *state){
 
 /* A new filter with all keys so far, and its shape.  NULL, with the error set on context,
 ** if it is too big or there is no memory for it. */
-static uint8_t *write_filter(sqlite3_context *context, const build_state *state, bloom_shape *shape){
+static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
+                             bloom_shape *shape){
   uint8_t *filter;
   if( find_shape(context, state, shape)!=SQLITE_OK ) return NULL;
   filter = bloom_malloc_or_fail(context, shape->num_bytes);
@@ -82,7 +86,8 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
 /* Moves the keys from the queue to the filter (Requirement 4). */
 static int flush_batch(sqlite3_context *context, build_state *state){
   if( state->filter ){
-    state->size.encoding->writer->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
+    state->size.encoding->writer->add(&state->shape, state->filter,
+                                      bloom_hash_queue_runs(&state->queue));
   }else{
     state->filter = write_filter(context, state, &state->shape);
     if( state->filter==NULL ) return SQLITE_ERROR;
@@ -110,7 +115,9 @@ static int step(sqlite3_context *context, build_state *state, int num_args, sqli
     return SQLITE_NOMEM;
   }
   if( state->queue.num_hashes % BATCH_HASHES==0 ){
-    if( state->size.capacity!=BLOOM_NO_CAPACITY && !state->is_window ) return flush_batch(context, state);
+    if( state->size.capacity!=BLOOM_NO_CAPACITY && !state->is_window ){
+      return flush_batch(context, state);
+    }
     return check_size(context, state);
   }
   return SQLITE_OK;
@@ -131,8 +138,10 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   state->num_rows--;
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   if( state->filter ){
-    bloom_fail(context, "bloom_build(): with argument 3 (capacity) a window frame that drops rows may reach at most %d "
-                        "keys ahead of its first row; leave capacity out for longer frames", BATCH_HASHES - 1);
+    bloom_fail(context, "bloom_build(): with argument 3 (capacity) a window frame that drops rows "
+                        "may reach at most %d "
+                        "keys ahead of its first row; leave capacity out for longer frames",
+                        BATCH_HASHES - 1);
   }else if( state->queue.num_hashes ){
     bloom_hash_queue_pop(&state->queue);
   }
@@ -168,7 +177,8 @@ void bloom_build_final(sqlite3_context *context){
     give_filter(context, state);
   }else{
     /* SQLite takes over the filter without a copy. */
-    state->size.encoding->writer->add(&state->shape, state->filter, bloom_hash_queue_runs(&state->queue));
+    state->size.encoding->writer->add(&state->shape, state->filter,
+                                      bloom_hash_queue_runs(&state->queue));
     sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
     state->filter = NULL;
   }

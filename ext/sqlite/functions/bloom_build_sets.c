@@ -27,7 +27,8 @@
 #define SETS_BATCH_KEYS 16384
 
 static const bloom_sized_function sets_function = {
-  .bits = {"bloom_build_sets", 3, "bits_per_key", NULL}, .max_args = 4, .encoding = &bloom_encoding_bloomfile,
+  .bits = {"bloom_build_sets", 3, "bits_per_key", NULL}, .max_args = 4,
+  .encoding = &bloom_encoding_bloomfile,
 };
 
 /* Memory set to zero is an aggregate that saw no row. */
@@ -44,14 +45,19 @@ typedef struct sets_state {
 /* Takes the parameters of the first row, which all rows must share.  Returns SQLITE_OK or an
 ** error code for bloom_fail_code(). */
 static int sets_begin(sqlite3_context *context, sets_state *state){
-  const uint64_t num_keys = state->size.capacity==BLOOM_NO_CAPACITY ? 0 : (uint64_t)state->size.capacity;
-  const size_t max_bytes = (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  const uint64_t num_keys = state->size.capacity==BLOOM_NO_CAPACITY ? 0
+      : (uint64_t)state->size.capacity;
+  const size_t max_bytes = (size_t)sqlite3_limit(sqlite3_context_db_handle(context),
+                                                 SQLITE_LIMIT_LENGTH, -1);
   if( state->size.capacity==BLOOM_NO_CAPACITY ){
     state->bits_per_key = bloom_least_bits_per_key(state->size.bits_per_key);
-  }else if( bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys, &state->bits_per_key)!=SQLITE_OK ){
+  }else if( bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys,
+                                    &state->bits_per_key)!=SQLITE_OK ){
     return SQLITE_ERROR;
   }
-  if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, max_bytes, &state->shape)!=BLOOM_OK ) return SQLITE_TOOBIG;
+  if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, max_bytes, &state->shape)!=BLOOM_OK ){
+    return SQLITE_TOOBIG;
+  }
   state->max_bytes = max_bytes;
   state->hashes.hash_value_bytes = sizeof(bloom_hash_value);
   state->sets.hash_value_bytes = sizeof(uint32_t);
@@ -64,16 +70,18 @@ static int sets_are_too_many(const sets_state *state){
   bloom_shape shape;
   if( bloom_bloomfile_bytes_for_sets(state->num_sets)
         > (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots ) return 1;
-  return state->size.capacity==BLOOM_NO_CAPACITY && state->hashes.num_hashes%SETS_BATCH_KEYS==SETS_BATCH_KEYS-1
-      && bloom_bloomfile_shape(state->num_sets, state->hashes.num_hashes / state->num_sets, state->bits_per_key,
-                               state->max_bytes, &shape)!=BLOOM_OK;
+  return state->size.capacity==BLOOM_NO_CAPACITY
+      && state->hashes.num_hashes%SETS_BATCH_KEYS==SETS_BATCH_KEYS-1
+      && bloom_bloomfile_shape(state->num_sets, state->hashes.num_hashes / state->num_sets,
+                               state->bits_per_key, state->max_bytes, &shape)!=BLOOM_OK;
 }
 
 /* Makes a file with room for at least state->num_sets sets, and copies the file before, if
 ** there is one, into it.  SQLITE_OK or SQLITE_NOMEM. */
 static int sets_widen(sets_state *state){
   const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
-  const uint64_t max_unit_bytes = (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots;
+  const uint64_t max_unit_bytes =
+      (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots;
   uint64_t unit_bytes = bloom_bloomfile_unit_bytes(&state->shape);
   bloom_shape shape;
   uint8_t *file;
@@ -112,7 +120,8 @@ static int sets_flush(sqlite3_context *context, sets_state *state){
 }
 
 /* Takes one row.  Returns SQLITE_OK or an error code for bloom_fail_code(). */
-static int sets_row(sqlite3_context *context, sets_state *state, int num_args, sqlite3_value **args){
+static int sets_row(sqlite3_context *context, sets_state *state, int num_args,
+                    sqlite3_value **args){
   sqlite3_int64 set_number;
   bloom_hash_value hash;
   bloom_key_kind kind;
@@ -121,8 +130,10 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
   if( rc!=SQLITE_OK || sqlite3_value_type(args[0])==SQLITE_NULL ) return rc;
   if( !bloom_integer_arg(args[0], &set_number) || set_number<0 ){
     const bloom_arg arg = {sets_function.bits.function, 1, "set_number", args[0]};
-    const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER;
-    bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", is_swapped ? "the set's number comes before the key" : NULL);
+    const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER
+        && sqlite3_value_type(args[1])==SQLITE_INTEGER;
+    bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807",
+                   is_swapped ? "the set's number comes before the key" : NULL);
     return SQLITE_ERROR;
   }
   kind = bloom_hash_of_key(&bloom_encoding_bloomfile, args[1], &hash);
@@ -134,7 +145,9 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args, s
   ** set. */
   if( bloom_hash_queue_push(&state->sets, (uint32_t)set_number)!=SQLITE_OK
    || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
-  if( state->size.capacity==BLOOM_NO_CAPACITY || state->hashes.num_hashes<SETS_BATCH_KEYS ) return SQLITE_OK;
+  if( state->size.capacity==BLOOM_NO_CAPACITY || state->hashes.num_hashes<SETS_BATCH_KEYS ){
+    return SQLITE_OK;
+  }
   rc = sets_widen(state);
   return rc==SQLITE_OK ? sets_flush(context, state) : rc;
 }
@@ -169,9 +182,11 @@ static int sets_finish(sqlite3_context *context, sets_state *state){
   if( state->size.capacity==BLOOM_NO_CAPACITY ){
     rc = sets_largest(state, &num_keys);
     if( rc!=SQLITE_OK ) return rc;
-    rc = bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys, &state->bits_per_key);
+    rc = bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys,
+                                 &state->bits_per_key);
     if( rc!=SQLITE_OK ) return rc;
-    if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, state->max_bytes, &state->shape)!=BLOOM_OK
+    if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, state->max_bytes,
+                              &state->shape)!=BLOOM_OK
      || sets_are_too_many(state) ) return SQLITE_TOOBIG;
   }
   rc = sets_widen(state);

@@ -26,7 +26,8 @@
 /* What filters may take together, by the bytes of their block: one wrong offset makes it two. */
 #define MAX_FILTERS_BY_BLOCK 4
 
-int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *what,
+int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value,
+                                const char *what,
                     const uint8_t **bytes, size_t *num_bytes){
   const int type = sqlite3_value_type(value);
   const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
@@ -37,7 +38,8 @@ int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *
   if( type==SQLITE_NULL && !is_handle ) return SQLITE_OK;
   if( type!=SQLITE_BLOB ){
     return bloom_fail_vtab(&cursor->base.base.pVtab->zErrMsg, "%s(): argument 1 %s, not %s",
-                           bloom_tvf_of(&cursor->base)->name, what, is_handle ? "a handle" : bloom_type_name(value));
+                           bloom_tvf_of(&cursor->base)->name, what,
+                           is_handle ? "a handle" : bloom_type_name(value));
   }
   *bytes = sqlite3_value_blob(value);
   *num_bytes = (size_t)sqlite3_value_bytes(value);
@@ -51,7 +53,8 @@ int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *
   return SQLITE_OK;
 }
 
-int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t *block, size_t num_bytes){
+int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t *block,
+                                  size_t num_bytes){
   cursor->bytes = sqlite3_malloc64(num_bytes);
   if( cursor->bytes==NULL ) return SQLITE_NOMEM;
   memcpy(cursor->bytes, block, num_bytes);
@@ -100,14 +103,21 @@ void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor){
 /* A warning about a filter of a block, or NULL. */
 static const char *slot_note(const bloom_filter_block_rows *slots){
   const bloom_filter_slot *found = &slots->found;
-  if( slots->is_used_up ) return "damaged: its block's filters overlap too often, so it may contain every key";
-  if( slots->block.base_lg>=64 ) return "damaged: base_lg is 64 or more, so it may contain every key";
-  if( found->is_damaged ) return "damaged: its offsets lie outside of the block, so it may contain every key";
+  if( slots->is_used_up ){
+    return "damaged: its block's filters overlap too often, so it may contain every key";
+  }
+  if( slots->block.base_lg>=64 ){
+    return "damaged: base_lg is 64 or more, so it may contain every key";
+  }
+  if( found->is_damaged ){
+    return "damaged: its offsets lie outside of the block, so it may contain every key";
+  }
   if( found->first_offset>found->last_offset ) return "out of reach: no file offset is so large";
   return NULL;
 }
 
-void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
+void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_context *context,
+                                    int column){
   const bloom_filter_block_rows *slots = (const bloom_filter_block_rows *)cursor;
   const bloom_filter_slot *found = &slots->found;
   const int is_somewhere = found->first_offset<=found->last_offset;
@@ -123,11 +133,12 @@ void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_cont
       break;
     case BLOOM_COLUMN_FILTER:
       /* An empty filter may have no address, and then the result would be NULL. */
-      sqlite3_result_blob64(context, found->num_bytes ? (const void *)found->filter : "", found->num_bytes,
-                            SQLITE_TRANSIENT);
+      sqlite3_result_blob64(context, found->num_bytes ? (const void *)found->filter : "",
+                            found->num_bytes, SQLITE_TRANSIENT);
       break;
     default: /* BLOOM_COLUMN_NOTE */
-      sqlite3_result_text(context, slots->bytes ? slot_note(slots) : slots->note, -1, SQLITE_STATIC);
+      sqlite3_result_text(context, slots->bytes ? slot_note(slots) : slots->note, -1,
+                          SQLITE_STATIC);
       break;
   }
 }
@@ -142,11 +153,14 @@ static int filter_block_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   const uint8_t *bytes;
   size_t num_bytes;
   const char *wrong;
-  int rc = bloom_filter_block_rows_arg(slots, args[0], "(block) must be a BLOB, a LevelDB filter block", &bytes, &num_bytes);
+  int rc = bloom_filter_block_rows_arg(slots, args[0],
+                                       "(block) must be a BLOB, a LevelDB filter block", &bytes,
+                                       &num_bytes);
   if( rc!=SQLITE_OK || bytes==NULL ) return rc;
   wrong = bloom_filter_block_read(bytes, num_bytes, &block);
   if( wrong ){
-    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, "bloom_filter_block(): argument 1 (block) is no LevelDB "
+    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, "bloom_filter_block(): argument 1 (block) "
+                                                         "is no LevelDB "
                                                          "filter block: %s", wrong);
   }
   return bloom_filter_block_rows_start(slots, bytes, num_bytes);

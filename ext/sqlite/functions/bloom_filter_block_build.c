@@ -25,7 +25,8 @@
 #include "../size_args.h"
 
 static const bloom_sized_function block_build_function = {
-  .bits = {"bloom_filter_block_build", 3, "bits_per_key", NULL}, .max_args = 3, .encoding = &bloom_encoding_leveldb,
+  .bits = {"bloom_filter_block_build", 3, "bits_per_key", NULL}, .max_args = 3,
+  .encoding = &bloom_encoding_leveldb,
 };
 
 /* Memory set to zero is an aggregate that saw no row. */
@@ -47,7 +48,8 @@ static int is_too_big(const block_build_state *state){
 
 /* Takes one row.  Returns SQLITE_OK or an error code for bloom_fail_code(), as the functions
 ** below do. */
-static int block_build_row(sqlite3_context *context, block_build_state *state, int num_args, sqlite3_value **args){
+static int block_build_row(sqlite3_context *context, block_build_state *state, int num_args,
+                           sqlite3_value **args){
   sqlite3_int64 offset;
   bloom_hash_value hash;
   bloom_key_kind kind;
@@ -59,8 +61,10 @@ static int block_build_row(sqlite3_context *context, block_build_state *state, i
   if( kind==BLOOM_KEY_NULL && sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
   if( !bloom_integer_arg(args[0], &offset) || offset<0 ){
     const bloom_arg arg = {block_build_function.bits.function, 1, "block_offset", args[0]};
-    const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER && sqlite3_value_type(args[1])==SQLITE_INTEGER;
-    bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", is_swapped ? "the offset comes before the key" : NULL);
+    const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER
+        && sqlite3_value_type(args[1])==SQLITE_INTEGER;
+    bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807",
+                   is_swapped ? "the offset comes before the key" : NULL);
     return SQLITE_ERROR;
   }
   slot = (uint64_t)offset >> BLOOM_FILTER_BLOCK_BASE_LG;
@@ -79,14 +83,16 @@ void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlit
   block_build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   if( state && state->max_bytes==0 ){
     state->hashes.hash_value_bytes = state->slots.hash_value_bytes = 4;
-    state->max_bytes = (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+    state->max_bytes = (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context),
+                                               SQLITE_LIMIT_LENGTH, -1);
   }
   bloom_fail_code(context, state ? block_build_row(context, state, num_args, args) : SQLITE_NOMEM);
 }
 
 /* Adds the keys to a block that was written for them.  Keys of one slot that came one after
 ** the other are added together. */
-static int add_keys_to_block(sqlite3_context *context, const block_build_state *state, uint8_t *bytes, size_t num_bytes){
+static int add_keys_to_block(sqlite3_context *context, const block_build_state *state,
+                             uint8_t *bytes, size_t num_bytes){
   const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
   const bloom_hash_run *slots = bloom_hash_queue_runs(&state->slots);
   bloom_filter_block block;
@@ -107,8 +113,8 @@ static int add_keys_to_block(sqlite3_context *context, const block_build_state *
 
 /* Sets *found to tenths of a bit by number of keys, for the numbers that slots have
 ** (Requirement 4), to be freed with sqlite3_free(), also after an error. */
-static int find_tenths(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys,
-                       uint32_t most_keys, uint16_t **found){
+static int find_tenths(sqlite3_context *context, const block_build_state *state,
+                       const uint32_t *num_keys, uint32_t most_keys, uint16_t **found){
   uint16_t *tenths;
   size_t i;
   *found = tenths = bloom_malloc_zeros(((uint64_t)most_keys + 1) * sizeof(*tenths));
@@ -117,15 +123,18 @@ static int find_tenths(sqlite3_context *context, const block_build_state *state,
     double bits_per_key;
     if( num_keys[i]==0 || tenths[num_keys[i]] ) continue;
     if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
-    if( bloom_find_bits_per_key(context, block_build_function.bits, &state->size, num_keys[i], &bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+    if( bloom_find_bits_per_key(context, block_build_function.bits, &state->size, num_keys[i],
+                                &bits_per_key)!=SQLITE_OK ){
+      return SQLITE_ERROR;
+    }
     tenths[num_keys[i]] = (uint16_t)(bits_per_key * 10 + 0.5);
   }
   return SQLITE_OK;
 }
 
 /* A block of these sizes as context's result. */
-static int write_block(sqlite3_context *context, const block_build_state *state, const uint32_t *num_keys,
-                       const bloom_filter_block_bits *bits){
+static int write_block(sqlite3_context *context, const block_build_state *state,
+                       const uint32_t *num_keys, const bloom_filter_block_bits *bits){
   const size_t num_slots = (size_t)state->num_slots;
   uint8_t *bytes;
   size_t num_bytes;
@@ -154,7 +163,9 @@ static int give_block(sqlite3_context *context, const block_build_state *state){
   num_keys = bloom_malloc_zeros((state->num_slots + 1) * sizeof(*num_keys));
   if( num_keys==NULL ) return SQLITE_NOMEM;
   most_keys = bloom_hash_queue_count(&state->slots, num_keys);
-  if( bloom_is_rate(bits.bits_per_key) ) rc = find_tenths(context, state, num_keys, most_keys, &tenths);
+  if( bloom_is_rate(bits.bits_per_key) ){
+    rc = find_tenths(context, state, num_keys, most_keys, &tenths);
+  }
   bits.tenths = tenths;
   if( rc==SQLITE_OK ) rc = write_block(context, state, num_keys, &bits);
   sqlite3_free(tenths);

@@ -56,17 +56,22 @@ static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
     case BLOOM_ARG_NULL:   return SQLITE_OK;
     case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;
     case BLOOM_ARG_NO_FILTER:
-      return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, BLOOM_ERROR_FILTER, "bloom_info", bloom_no_filter_name(db, args[0]), "");
+      return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, BLOOM_ERROR_FILTER, "bloom_info",
+                             bloom_no_filter_name(db, args[0]), "");
   }
   bloom_stoppable_init(&stoppable, db, filter);
   filter = &stoppable.filter;
   filter->encoding->describe(filter, (cursor->columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
-  if( cursor->columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ) info->measured_fpr = filter->encoding->measured_fpr(filter);
+  if( cursor->columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ){
+    info->measured_fpr = filter->encoding->measured_fpr(filter);
+  }
   if( stoppable.is_stopped ) return SQLITE_INTERRUPT;
-  info->num_tried = filter->encoding->num_tried ? (int64_t)filter->encoding->num_tried(filter) : BLOOM_FPR_SAMPLE;
+  info->num_tried = filter->encoding->num_tried ? (int64_t)filter->encoding->num_tried(filter)
+      : BLOOM_FPR_SAMPLE;
   info->num_bytes = (sqlite3_int64)filter->shape.num_bytes;
   /* Only where it is wanted: hashing 12 MB takes longer than all that the header tells. */
-  if( cursor->wants_rowids && bloom_hash_of_bytes(db, filter->bytes, filter->shape.num_bytes, &rowid)!=SQLITE_OK ){
+  if( cursor->wants_rowids
+   && bloom_hash_of_bytes(db, filter->bytes, filter->shape.num_bytes, &rowid)!=SQLITE_OK ){
     return SQLITE_INTERRUPT;
   }
   cursor->rowid = (sqlite3_int64)rowid;
@@ -87,7 +92,8 @@ static void info_column(const bloom_tvf_cursor *cursor, sqlite3_context *context
   const info_cursor *info = (const info_cursor *)cursor;
   const bloom_facts *facts = &info->facts;
   switch( column ){
-    case COLUMN_ENCODING:       sqlite3_result_text(context, facts->encoding, -1, SQLITE_STATIC); break;
+    case COLUMN_ENCODING:       sqlite3_result_text(context, facts->encoding, -1,
+                                                    SQLITE_STATIC); break;
     case COLUMN_NUM_BYTES:      result_count(context, info->num_bytes); break;
     case COLUMN_NUM_BITS:       result_count(context, facts->num_bits); break;
     case COLUMN_NUM_PROBES:     result_count(context, facts->num_probes); break;
@@ -95,7 +101,9 @@ static void info_column(const bloom_tvf_cursor *cursor, sqlite3_context *context
     case COLUMN_FILL_RATIO:     result_real(context, facts->fill_ratio); break;
     case COLUMN_ESTIMATED_KEYS: result_real(context, facts->estimated_keys); break;
     case COLUMN_BITS_PER_KEY:
-      if( facts->estimated_keys>0 ) result_real(context, (double)facts->num_bits / facts->estimated_keys);
+      if( facts->estimated_keys>0 ){
+        result_real(context, (double)facts->num_bits / facts->estimated_keys);
+      }
       break;
     case COLUMN_EXPECTED_FPR:   result_real(context, facts->expected_fpr); break;
     case COLUMN_MEASURED_FPR:   result_real(context, info->measured_fpr); break;

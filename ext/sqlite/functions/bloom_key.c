@@ -88,7 +88,8 @@ static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_
   if( is_finite && (number<(double)-FLT_MAX || number>(double)FLT_MAX) ){
     rounded = number<0 ? -FLT_MAX : FLT_MAX;  /* C leaves it open how these are rounded. */
   }else if( sqlite3_value_type(value)==SQLITE_INTEGER ){
-    rounded = (float)sqlite3_value_int64(value);  /* By way of a double it would be rounded twice. */
+    /* By way of a double it would be rounded twice. */
+    rounded = (float)sqlite3_value_int64(value);
   }else{
     rounded = (float)number;
   }
@@ -141,7 +142,8 @@ static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t
 }
 
 #define INTEGERS(type, least, most, bytes, is_big) \
-  {.name = (type), .write = write_integer_key, .min = (least), .max = (most), .num_bytes = (bytes), \
+  {.name = (type), .write = write_integer_key, .min = (least), .max = (most), \
+   .num_bytes = (bytes), \
    .is_big_endian = (is_big)}
 #define OTHERS(type, writer, words) {.name = (type), .write = (writer), .range = (words)}
 
@@ -150,7 +152,8 @@ static const key_type key_types[] = {
   INTEGERS("int64", INT64_MIN, INT64_MAX, 8, 0),
   OTHERS("float", write_float_key, "a number in -3.4028235677973362e38..3.4028235677973362e38"),
   OTHERS("double", write_double_key, "a number"),
-  OTHERS("uuid", write_uuid_key, "36 characters like '123e4567-e89b-12d3-a456-426614174000' or a BLOB of 16 bytes"),
+  OTHERS("uuid", write_uuid_key,
+         "36 characters like '123e4567-e89b-12d3-a456-426614174000' or a BLOB of 16 bytes"),
   INTEGERS("fixed32", 0, UINT32_MAX, 4, 0),
   INTEGERS("fixed64", INT64_MIN, INT64_MAX, 8, 0),
   INTEGERS("big32", 0, UINT32_MAX, 4, 1),
@@ -161,22 +164,25 @@ static const key_type key_types[] = {
 
 #define SIPHASH "siphash"
 
-/* A TEXT of so many bytes is no type, and may be the secret: of 16 bytes, in hexadecimal digits 32. */
+/* A TEXT of so many bytes is no type, and may be the secret: 16 bytes, or 32 hexadecimal digits. */
 #define MIN_SECRET_BYTES 16
 
 /* An argument as a message may show it, which gets into logs: of what may be a secret the length
 ** alone.  To be freed; NULL if there is no memory. */
 static char *key_arg_literal(sqlite3_value *value){
-  if( sqlite3_value_type(value)!=SQLITE_TEXT || sqlite3_value_bytes(value)<MIN_SECRET_BYTES ) return bloom_literal(value);
+  if( sqlite3_value_type(value)!=SQLITE_TEXT || sqlite3_value_bytes(value)<MIN_SECRET_BYTES ){
+    return bloom_literal(value);
+  }
   return sqlite3_mprintf("a TEXT of %d bytes", sqlite3_value_bytes(value));
 }
 
 /* bloom_fail_arg() with that. */
-static void fail_key_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint){
+static void fail_key_arg(sqlite3_context *context, bloom_arg arg, const char *what,
+                         const char *hint){
   char *literal = key_arg_literal(arg.value);
   if( literal ){
-    bloom_fail(context, "bloom_key(): argument %d (%s) must be %s, not %s%s%s", arg.number, arg.name, what, literal,
-               hint ? "; " : "", hint ? hint : "");
+    bloom_fail(context, "bloom_key(): argument %d (%s) must be %s, not %s%s%s", arg.number,
+               arg.name, what, literal, hint ? "; " : "", hint ? hint : "");
   }else{
     sqlite3_result_error_nomem(context);
   }
@@ -212,13 +218,15 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **a
   type = key_type_named(name);
   if( type ) return type;
   if( sqlite3_stricmp(name, SIPHASH)==0 ){
-    bloom_fail(context, "bloom_key(): argument 3 (secret) is missing: 'siphash' takes a BLOB of 16 bytes");
+    bloom_fail(context,
+               "bloom_key(): argument 3 (secret) is missing: 'siphash' takes a BLOB of 16 bytes");
     return NULL;
   }
   first = type_name_of(context, args[0]);
   if( first==NULL ) return NULL;
   fail_key_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
-                 "'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', 'big32', 'big64', 'varint32', "
+                 "'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', 'big32', "
+                 "'big64', 'varint32', "
                  "'varint64' or, with a secret, 'siphash'",
                  key_type_named(first) ? "the value comes before the type" : NULL);
   return NULL;
@@ -240,7 +248,8 @@ static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_v
     bloom_fail(context, "bloom_key(): argument 1 (value) for '%s' must be %s, not %s",
                         type->name, type->range, literal);
   }else{
-    bloom_fail(context, "bloom_key(): argument 1 (value) for '%s' must be an integer in %lld..%lld, not %s",
+    bloom_fail(context,
+               "bloom_key(): argument 1 (value) for '%s' must be an integer in %lld..%lld, not %s",
                         type->name, type->min, type->max, literal);
   }
   sqlite3_free(literal);
@@ -269,12 +278,18 @@ static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
   const uint8_t *bytes = NULL;
   const int type = sqlite3_value_type(value), num_bytes = sqlite3_value_bytes(value);
   if( type==SQLITE_TEXT ){
-    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a TEXT of %d bytes%s", num_bytes,
-               num_bytes==2*BLOOM_SIPHASH_SECRET_BYTES ? "; of hexadecimal digits write x'...'" : "");
+    bloom_fail(context,
+               "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a TEXT of %d "
+               "bytes%s", num_bytes,
+               num_bytes==2*BLOOM_SIPHASH_SECRET_BYTES ? "; of hexadecimal digits write x'...'"
+                   : "");
   }else if( type!=SQLITE_BLOB ){
-    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not %s", bloom_type_name(value));
+    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not %s",
+               bloom_type_name(value));
   }else if( num_bytes!=BLOOM_SIPHASH_SECRET_BYTES ){
-    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a BLOB of %d bytes", num_bytes);
+    bloom_fail(context,
+               "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a BLOB of %d "
+               "bytes", num_bytes);
   }else{
     bytes = sqlite3_value_blob(value);
     if( bytes==NULL ) sqlite3_result_error_nomem(context);
@@ -297,7 +312,8 @@ void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **ar
   name = type_name_of(context, args[1]);
   if( name==NULL ) return;
   if( sqlite3_stricmp(name, SIPHASH)!=0 ){
-    fail_key_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]}, "'siphash' where a secret is given",
+    fail_key_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
+                 "'siphash' where a secret is given",
                  is_siphash(args[2]) ? "the type comes before the secret" : NULL);
     return;
   }

@@ -35,11 +35,13 @@ static const char *ldb_note(const bloom_ldb_file *file){
     case BLOOM_LDB_OTHER_POLICY:
       return "another policy: its filters are not read, so the file may contain every key";
     case BLOOM_LDB_METAINDEX_COMPRESSED:
-      return is_snappy ? "metaindex compressed by Snappy: it is not read, so the file may contain every key"
-                       : "metaindex compressed: it is not read, so the file may contain every key";
+      return is_snappy
+          ? "metaindex compressed by Snappy: it is not read, so the file may contain every key"
+          : "metaindex compressed: it is not read, so the file may contain every key";
     case BLOOM_LDB_FILTER_COMPRESSED:
-      return is_snappy ? "filter block compressed by Snappy: it is not read, so the file may contain every key"
-                       : "filter block compressed: it is not read, so the file may contain every key";
+      return is_snappy
+          ? "filter block compressed by Snappy: it is not read, so the file may contain every key"
+          : "filter block compressed: it is not read, so the file may contain every key";
     case BLOOM_LDB_TOO_FEW_FILTERS:
       return "too few filters: data blocks have none, so the file may contain every key";
     case BLOOM_LDB_HAS_FILTERS:
@@ -55,21 +57,26 @@ static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   size_t num_bytes;
   const char *wrong, *note;
   int rc = bloom_filter_block_rows_arg(&ldb->slots, args[0],
-                                       "(file) must be a BLOB, the bytes of a LevelDB table file", &bytes, &num_bytes);
+                                       "(file) must be a BLOB, the bytes of a LevelDB table file",
+                                       &bytes, &num_bytes);
   if( rc!=SQLITE_OK ) return rc;
   if( bytes==NULL ){
-    bloom_filter_block_rows_start_without(&ldb->slots, "no file: NULL, so it may contain every key");
+    bloom_filter_block_rows_start_without(&ldb->slots,
+                                          "no file: NULL, so it may contain every key");
     return SQLITE_OK;
   }
   wrong = bloom_ldb_file_read(bytes, num_bytes, &file);
   if( wrong ){
-    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, "bloom_ldb(): argument 1 (file) is not a complete LevelDB "
+    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, "bloom_ldb(): argument 1 (file) is not a "
+                                                         "complete LevelDB "
                                                          "table file: %s", wrong);
   }
   ldb->policy_bytes = file.policy_bytes;
   memcpy(ldb->policy, file.policy, file.policy_bytes);
   note = ldb_note(&file);
-  if( note==NULL ) return bloom_filter_block_rows_start(&ldb->slots, file.block.bytes, file.block_bytes);
+  if( note==NULL ){
+    return bloom_filter_block_rows_start(&ldb->slots, file.block.bytes, file.block_bytes);
+  }
   bloom_filter_block_rows_start_without(&ldb->slots, note);
   return SQLITE_OK;
 }
@@ -79,7 +86,8 @@ static void ldb_column(const bloom_tvf_cursor *cursor, sqlite3_context *context,
   if( column!=COLUMN_POLICY ){
     bloom_filter_block_rows_column(cursor, context, column);
   }else if( ldb->policy_bytes ){
-    sqlite3_result_text64(context, (const char *)ldb->policy, ldb->policy_bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
+    sqlite3_result_text64(context, (const char *)ldb->policy, ldb->policy_bytes, SQLITE_TRANSIENT,
+                          SQLITE_UTF8);
   }
 }
 

@@ -17,7 +17,9 @@ static void answer_null_key(sqlite3_context *context, int num_keys, sqlite3_valu
   int i;
   for(i=0; i<num_keys; i++){
     if( bloom_handle_of(context, keys[i]) ){
-      bloom_fail(context, "bloom_may_contain(): argument %d (key) is a handle; the filter comes first", i + 2);
+      bloom_fail(context,
+                 "bloom_may_contain(): argument %d (key) is a handle; the filter comes first",
+                 i + 2);
       return;
     }
   }
@@ -31,9 +33,11 @@ static void answer_test(sqlite3_context *context, int answer, int num_keys, sqli
 }
 
 /* Tests a handle of bloom_filter(). */
-static void test_filter_keys(sqlite3_context *context, const bloom_handle *handle, int num_keys, sqlite3_value **keys){
+static void test_filter_keys(sqlite3_context *context, const bloom_handle *handle, int num_keys,
+                             sqlite3_value **keys){
   if( handle->num_keys && handle->num_keys!=num_keys ){
-    bloom_fail(context, "bloom_may_contain(): the filter was built by bloom_filter() of %d key%s, not of %d",
+    bloom_fail(context,
+               "bloom_may_contain(): the filter was built by bloom_filter() of %d key%s, not of %d",
                handle->num_keys, handle->num_keys==1 ? "" : "s", num_keys);
     return;
   }
@@ -41,13 +45,17 @@ static void test_filter_keys(sqlite3_context *context, const bloom_handle *handl
 }
 
 /* A filter that is NULL may have all keys; others have one each. */
-static void answer_several_keys(sqlite3_context *context, const bloom_handle *handle, int num_args, sqlite3_value **args){
+static void answer_several_keys(sqlite3_context *context, const bloom_handle *handle, int num_args,
+                                sqlite3_value **args){
   int i;
   if( num_args<2 ){
-    bloom_fail(context, "bloom_may_contain(): argument %d (%s) is missing", num_args + 1, num_args ? "key" : "filter");
+    bloom_fail(context, "bloom_may_contain(): argument %d (%s) is missing", num_args + 1,
+               num_args ? "key" : "filter");
   }else if( handle || sqlite3_value_type(args[0])!=SQLITE_NULL ){
-    bloom_fail(context, "bloom_may_contain(): this filter takes one key, not %d: several are for a handle of "
-                        "bloom_filter(); a filter of tuples takes bloom_tuple(value, ...)", num_args - 1);
+    bloom_fail(context, "bloom_may_contain(): this filter takes one key, not %d: several are for a "
+                        "handle of "
+                        "bloom_filter(); a filter of tuples takes bloom_tuple(value, ...)",
+                        num_args - 1);
   }else{
     for(i=1; i<num_args && sqlite3_value_type(args[i])!=SQLITE_NULL; i++){}
     if( i==num_args ) sqlite3_result_int(context, 1);
@@ -88,7 +96,8 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
       sqlite3_result_int(context, filter->encoding->may_contain_int64(filter, key.integer));
       break;
     case BLOOM_KEY_BYTES:
-      sqlite3_result_int(context, filter->encoding->may_contain_bytes(filter, key.bytes, key.num_bytes));
+      sqlite3_result_int(context,
+                         filter->encoding->may_contain_bytes(filter, key.bytes, key.num_bytes));
       break;
     case BLOOM_KEY_NULL:
       answer_null_key(context, 1, args + 1);

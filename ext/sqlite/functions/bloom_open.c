@@ -20,7 +20,8 @@
 static int fill_handle(sqlite3 *db, bloom_handle *handle, const bloom_filter *filter){
   const size_t num_bytes = filter->shape.num_bytes;
   const size_t bits_at = num_bytes ? (size_t)(filter->bits - filter->bytes) : 0;
-  uint8_t *bytes = handle->bytes + (size_t)(0 - (uintptr_t)handle->bytes - bits_at) % CACHE_LINE_BYTES;
+  uint8_t *bytes =
+      handle->bytes + (size_t)(0 - (uintptr_t)handle->bytes - bits_at) % CACHE_LINE_BYTES;
   if( bloom_copy_bytes(db, bytes, filter->bytes, num_bytes)!=SQLITE_OK ) return SQLITE_INTERRUPT;
   bloom_filter_read(bytes, num_bytes, &handle->filter);
   return SQLITE_OK;
@@ -29,12 +30,14 @@ static int fill_handle(sqlite3 *db, bloom_handle *handle, const bloom_filter *fi
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   const bloom_connection *connection = sqlite3_user_data(context);
   bloom_filter storage;
-  const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], NULL, &storage);
+  const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], NULL,
+                                                        &storage);
   bloom_handle_status status;
   bloom_handle *handle;
   (void)num_args;
   if( filter==NULL ) return;
-  status = bloom_handle_open(connection->pool, connection->db, filter->shape.num_bytes + CACHE_LINE_BYTES, &handle);
+  status = bloom_handle_open(connection->pool, connection->db,
+                             filter->shape.num_bytes + CACHE_LINE_BYTES, &handle);
   if( status==BLOOM_HANDLE_NOMEM ){
     sqlite3_result_error_nomem(context);
   }else if( status==BLOOM_HANDLE_NONE_LEFT ){

@@ -21,8 +21,10 @@ void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **arg
   if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
   if( !bloom_integer_arg(args[1], &num_partitions) || num_partitions<1 ){
     const bloom_arg arg = {"bloom_partition", 2, "num_partitions", args[1]};
-    const int is_swapped = !bloom_is_number_in(args[1], -1e300, 1e300) && bloom_is_number_in(args[0], 0, 1e9);
-    bloom_fail_arg(context, arg, "an integer in 1..9223372036854775807", is_swapped ? "the key comes first" : NULL);
+    const int is_swapped = !bloom_is_number_in(args[1], -1e300, 1e300)
+        && bloom_is_number_in(args[0], 0, 1e9);
+    bloom_fail_arg(context, arg, "an integer in 1..9223372036854775807",
+                   is_swapped ? "the key comes first" : NULL);
     return;
   }
   if( !bloom_key_bytes_arg(context, args[0], decimal, &key) ) return;

@@ -15,7 +15,8 @@
 #include "../key.h"
 
 /* Behind it: what it is instead, what was meant. */
-#define NO_BLOOMFILE "bloom_sets(): argument 1 (file) must be a BloomFile, a BLOB or a handle from bloom_open(), not "
+#define NO_BLOOMFILE "bloom_sets(): argument 1 (file) must be a BloomFile, a BLOB or a handle " \
+                     "from bloom_open(), not "
 
 /* Estimates for SQLite's planner: few rows beside a table's, and a call that costs more
 ** than a row.  So the function comes before tables that are looked up by its rows. */
@@ -57,23 +58,26 @@ static void sets_next(bloom_tvf_cursor *cursor){
 /* What was meant, if file and key are swapped. */
 static const char *sets_hint(bloom_tvf_cursor *cursor, sqlite3_value *key){
   const void *handle = sqlite3_value_pointer(key, BLOOM_HANDLE_TYPE);
-  const int is_file = sqlite3_value_type(key)==SQLITE_BLOB || bloom_handle_find(bloom_tvf_db(cursor), handle);
+  const int is_file = sqlite3_value_type(key)==SQLITE_BLOB
+      || bloom_handle_find(bloom_tvf_db(cursor), handle);
   return is_file ? "; the file comes first" : "";
 }
 
-static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, sqlite3_value *key, bloom_filter *storage,
-                         const bloom_filter **file){
+static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, sqlite3_value *key,
+                         bloom_filter *storage, const bloom_filter **file){
   char **error = &cursor->base.pVtab->zErrMsg;
   switch( bloom_filter_arg(bloom_tvf_db(cursor), value, storage, file) ){
     case BLOOM_ARG_NULL:      *file = NULL; return SQLITE_OK;
     case BLOOM_ARG_NOMEM:     return SQLITE_NOMEM;
     case BLOOM_ARG_NO_FILTER: return bloom_fail_vtab(error, NO_BLOOMFILE "%s%s",
-                                                     bloom_no_filter_name(bloom_tvf_db(cursor), value), sets_hint(cursor, key));
+                                                     bloom_no_filter_name(bloom_tvf_db(cursor),
+                                                                          value),
+                                                                          sets_hint(cursor, key));
     case BLOOM_ARG_FILTER:    break;
   }
   if( (*file)->encoding==&bloom_encoding_bloomfile ) return SQLITE_OK;
-  return bloom_fail_vtab(error, NO_BLOOMFILE "%lld bytes that are none%s", (sqlite3_int64)(*file)->shape.num_bytes,
-                         sets_hint(cursor, key));
+  return bloom_fail_vtab(error, NO_BLOOMFILE "%lld bytes that are none%s",
+                         (sqlite3_int64)(*file)->shape.num_bytes, sets_hint(cursor, key));
 }
 
 static int sets_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
@@ -95,7 +99,8 @@ static int sets_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   rc = bloom_bloomfile_sets(&stoppable.filter, hash, sets->mask);
   if( rc<=0 ) return rc<0 ? SQLITE_INTERRUPT : SQLITE_OK;
   if( cursor->wants_rowids ){
-    rc = bloom_hash_of_bytes(bloom_tvf_db(cursor), file->bytes, file->shape.num_bytes, &sets->first_rowid);
+    rc = bloom_hash_of_bytes(bloom_tvf_db(cursor), file->bytes, file->shape.num_bytes,
+                             &sets->first_rowid);
     if( rc!=SQLITE_OK ) return rc;
     sets->first_rowid += hash;
   }
@@ -115,7 +120,8 @@ static void sets_clear(bloom_tvf_cursor *cursor){
 const bloom_tvf bloom_sets_tvf = {
   .name = "bloom_sets",
   .call = "bloom_sets(file, key)",
-  .schema = "CREATE TABLE bloom_sets(set_number INTEGER, argument_1 BLOB HIDDEN, argument_2 BLOB HIDDEN)",
+  .schema =
+      "CREATE TABLE bloom_sets(set_number INTEGER, argument_1 BLOB HIDDEN, argument_2 BLOB HIDDEN)",
   .num_columns = 1,
   .num_args = 2,
   .num_rows = SETS_USUAL_ROWS,

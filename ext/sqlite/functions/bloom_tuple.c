@@ -23,7 +23,8 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
   }
   status = bloom_tuple_write(num_args, args, bytes, sizeof(short_bytes), &num_bytes);
   if( num_bytes>sizeof(short_bytes) ){
-    if( num_bytes>(uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1) ){
+    if( num_bytes>(uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH,
+                                          -1) ){
       sqlite3_result_error_toobig(context);
       return;
     }
@@ -31,7 +32,8 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
     if( bytes==NULL ) return;
     status = bloom_tuple_write(num_args, args, bytes, num_bytes, &num_bytes);
   }
-  sqlite3_result_blob64(context, bytes, num_bytes, bytes==short_bytes ? SQLITE_TRANSIENT : sqlite3_free);
+  sqlite3_result_blob64(context, bytes, num_bytes,
+                        bytes==short_bytes ? SQLITE_TRANSIENT : sqlite3_free);
   if( status==BLOOM_TUPLE_HAS_NULL ) sqlite3_result_null(context);
   if( status==BLOOM_TUPLE_NOMEM ) sqlite3_result_error_nomem(context);
 }

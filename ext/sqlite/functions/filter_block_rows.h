@@ -36,13 +36,14 @@ typedef struct bloom_filter_block_rows {
 } bloom_filter_block_rows;
 
 /* Reads the argument, a BLOB; rowids depend on its bytes.  what says for another value's
-** error what it must be.  For NULL it returns SQLITE_OK with *bytes NULL.  Otherwise *bytes is not NULL, even for an empty BLOB, and
-** valid until the value is used again. */
-int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value, const char *what,
-                    const uint8_t **bytes, size_t *num_bytes);
+** error what it must be.  For NULL it returns SQLITE_OK with *bytes NULL.  Otherwise *bytes
+** is not NULL, even for an empty BLOB, and valid until the value is used again. */
+int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value,
+                                const char *what, const uint8_t **bytes, size_t *num_bytes);
 
 /* Copies the block and goes to its first filter.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t *block, size_t num_bytes);
+int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t *block,
+                                  size_t num_bytes);
 
 /* Makes one row: a filter that may contain every key, at all offsets, and a note that says
 ** why. */
@@ -50,7 +51,8 @@ void bloom_filter_block_rows_start_without(bloom_filter_block_rows *cursor, cons
 
 /* The members next, column and clear of a bloom_tvf. */
 void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor);
-void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column);
+void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_context *context,
+                                    int column);
 void bloom_filter_block_rows_clear(bloom_tvf_cursor *cursor);
 
 #endif
