@@ -269,7 +269,9 @@ form {coalesce around the subquery} 100 $pass \
     "$few WHERE bloom_may_contain(bloom_open(counted(coalesce((SELECT filter FROM opened), bloom_empty(0)))), k)"
 opens {a handle of a view in FROM} 100 \
     {SELECT count(*) FROM handles, (SELECT k * 7 AS k FROM probed_rows) WHERE bloom_may_contain(handle, k)}
-form {a handle of a view, in a scalar subquery: NULL} 1 100 "$few WHERE bloom_may_contain((SELECT handle FROM handles), k)"
+# 3.31 hands the handle itself on, which is right, too, and fast.
+set pass_or_all [expr {[package vcompare [db onecolumn {SELECT sqlite_version()}] 3.32] < 0 ? $pass : 100}]
+form {a handle of a view, in a scalar subquery: NULL} 1 $pass_or_all "$few WHERE bloom_may_contain((SELECT handle FROM handles), k)"
 form {the filter tested inside the subquery} 100 $pass \
     "$few WHERE (SELECT bloom_may_contain(bloom_open(counted(filter)), k) FROM opened)"
 form {EXISTS around the filter} 100 $pass \
