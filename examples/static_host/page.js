@@ -88,6 +88,7 @@ function run(way) {
   search = {way, label: query.label};
   setBusy(true);
   find("progress").textContent = `Searching by ${way.name}…`;
+  find("progress").scrollIntoView({block: "nearest"}); // on a phone it is below the fields
   worker.postMessage({query: {...query, maxRows: MAX_ROWS, forget: find("forget").checked}});
 }
 
@@ -121,6 +122,7 @@ function showAnswer({rows, isCut, requests, bytes, ms}) {
   body.querySelector(".none")?.remove();
   body.prepend(row);
   find("progress").textContent = `${num} row${num === "1" ? "" : "s"} found by ${way.name}, with ${count(requests, "request")} and ${bytesText(bytes)}, in ${timeText(ms)}.`;
+  find("progress").scrollIntoView({block: "nearest"});
   find("rows-note").textContent = rows.length > MAX_SHOWN ? `The first ${MAX_SHOWN} of ${num}.` : "";
   find("rows").replaceChildren(...rows.slice(0, MAX_SHOWN).map(([id, time, trace, message]) => {
     const item = document.createElement("li"), head = document.createElement("span");
@@ -136,6 +138,7 @@ function showError(message) {
   const wasOpening = size === 0;
   find("error").hidden = false;
   find("error").textContent = message[0].toUpperCase() + message.slice(1) + ".";
+  find("error").scrollIntoView({block: "nearest"});
   find("progress").textContent = "";
   search = null;
   if (wasOpening) {

@@ -7,6 +7,7 @@ knows no ranges. Tests use it as a module and set its attributes: a slow link, a
 have faults.
 """
 import functools
+import gzip
 import http.server
 import os
 import re
@@ -20,6 +21,8 @@ class Host(http.server.ThreadingHTTPServer):
     delay = 0.0        # seconds before each answer to a range request
     has_ranges = True  # else the whole file is the answer
     fails = False      # every connection ends without an answer
+    status = 206       # of an answer to a range request; any other is an error
+    encoding = None    # "gzip": parts are compressed, though nobody asked for it; another one is only said
     version = "1"      # of all files
     requests = sent = 0  # range requests, and their bytes
 
@@ -33,6 +36,7 @@ class Host(http.server.ThreadingHTTPServer):
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else a part waits for its headers' acknowledgement, 40 ms
 
     def log_message(self, *args):
         pass
@@ -65,9 +69,16 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         with open(path, "rb") as file:
             file.seek(first)
             part = file.read(last - first + 1)
+        if self.server.status != 206:
+            self.send_error(self.server.status)
+            return
         self.server.requests += 1
         self.server.sent += len(part)
+        if self.server.encoding == "gzip":
+            part = gzip.compress(part)
         self.send_response(206)
+        if self.server.encoding:
+            self.send_header("Content-Encoding", self.server.encoding)
         self.send_header("Content-Type", "application/octet-stream")
         self.send_header("Content-Range", f"bytes {first}-{last}/{size}")
         self.send_header("Content-Length", str(len(part)))

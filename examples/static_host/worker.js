@@ -39,7 +39,10 @@ class Remote {
     try {
       answer = await fetch(this.url, {headers: {Range: `bytes=0-${this.unit - 1}`}, signal: stop.signal});
     } catch (error) {
-      throw new Error(`the host cannot be reached (${error.message})`);
+      // Chromium takes no part that is compressed, and does not say so.
+      const isThere = await fetch(this.url, {method: "HEAD"}).then(() => true, () => false);
+      throw new Error(isThere ? "the host answers, but the browser cannot read the part of the file that it sends: "
+        + "switch HTTP compression off for it" : `the host cannot be reached (${error.message})`);
     }
     if (answer.status !== 206) {
       stop.abort();
@@ -48,6 +51,12 @@ class Remote {
           + "not downloaded as a whole");
       }
       throw new Error(`the host says ${answer.status} ${answer.statusText} for ${this.url}`);
+    }
+    const encoding = answer.headers.get("Content-Encoding") ?? "identity";
+    if (encoding !== "identity") {
+      stop.abort();
+      throw new Error(`the host compresses the file (${encoding}), so that its parts are not SQLite's: switch HTTP `
+        + "compression off for it");
     }
     const range = /^bytes 0-\d+\/(\d+)$/.exec(answer.headers.get("Content-Range") ?? "");
     if (range === null) {
