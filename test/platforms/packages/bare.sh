@@ -1,7 +1,11 @@
 #!/bin/sh
-# On Debian 12 as debootstrap makes it, where nothing is installed: sh test/platforms/packages/bare.sh,
-# at the top of the checkout, as root.  Ends with `N passed, N failed`.
+# On Debian 12 as debootstrap makes it, where nothing is installed: sh test/platforms/packages/bare.sh
+# [--readme], at the top of the checkout, as root.  Ends with `N passed, N failed`.
 #
+# --readme: a new clone of the last commit, in which the two commands of the README's first screen are
+# run as they are printed there, with a clock.  Takes a quarter of an hour or two.
+#
+# Without it, packages:
 # In one such system, as it is, the packages are made, after `make`, as BUILDING.md says.
 # In others, each with no more than its users have, they are installed and used.  Takes a quarter
 # of an hour, most of it to install, and 4 GB in /var/tmp/bloom_bare, or the folder BARE.
@@ -38,13 +42,17 @@ in_system() {
     chroot "$bare/$1" sh -c "cd /root && $2"
 }
 
+copy_of_base() {
+  umount "$bare/$1/proc" 2>/dev/null
+  rm -rf "${bare:?}/$1" && cp -a "$bare/base" "$bare/$1" && cp /etc/resolv.conf "$bare/$1/etc" &&
+    mount -t proc proc "$bare/$1/proc"
+}
+
 # new_system NAME PACKAGE ...: the base, with these.
 new_system() {
   name=$1
   shift
-  umount "$bare/$name/proc" 2>/dev/null
-  rm -rf "${bare:?}/$name" && cp -a "$bare/base" "$bare/$name" && cp /etc/resolv.conf "$bare/$name/etc" &&
-    mount -t proc proc "$bare/$name/proc" &&
+  copy_of_base "$name" &&
     in_system "$name" "apt-get -q update && apt-get -q install -y --no-install-recommends $*"
 }
 
@@ -101,7 +109,33 @@ npm_package() {
     says node "sqlite3 :memory: \".load \$(node -p 'require(\"sqlite-bloom\").getLoadablePath()')\" \"$sql\""
 }
 
+# The clone is made from outside, as it may come from anywhere: git is not in the system.
+new_clone() { git clone -q --no-hardlinks . "$bare/reader/root/bloom"; }
+commands_of_readme() {
+  sed -n '/^```sh setup$/,/^```$/{ /^sh /s/ *#.*//p; }' README.md | head -n 2
+}
+# runs COMMAND: in the clone; seconds is how long it took.
+runs() {
+  start=$(date +%s)
+  in_system reader "cd bloom && $1"
+  status=$?
+  seconds=$(($(date +%s) - start))
+  return $status
+}
+
 check 'a bare Debian 12' new_base
+if [ "${1-}" = --readme ]; then
+  check 'one to read the README in' copy_of_base reader
+  check 'a new clone' new_clone
+  check 'the README has two commands' test "$(commands_of_readme | wc -l)" = 2
+  while read -r command <&3; do
+    check "$command" runs "$command"
+    echo "note: $command: $seconds s, $(tail -n 1 "$work/log")"
+  done 3<<END
+$(commands_of_readme)
+END
+  finish
+fi
 check 'one to make packages in' new_system maker
 check 'the checkout' checkout
 check 'make, then make dist' packages_are_made
