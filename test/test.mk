@@ -158,7 +158,7 @@ bench: ## Measure everything, in a few minutes: tables; medians and plots in bui
 	$(Q)sh test/bench/run.sh quick $(BENCH)
 
 .PHONY: bench-full
-bench-full: ## The same at full size, in hours (BENCH="joins star": only those)
+bench-full: ## Measure everything at full size, in hours (BENCH="joins star": only those)
 	$(Q)sh test/bench/run.sh full $(BENCH)
 
 .PHONY: bench-keep

@@ -36,6 +36,7 @@ def is_kept_of_kernels(row):
 KEPT = {
     "joins": is_kept_of_joins,
     "kernels": is_kept_of_kernels,
+    "star": lambda row: row["contestant"] != "parquet",
     "per-row": lambda row: row["run"] != "medium" or row["group"].startswith("scan"),
 }
 

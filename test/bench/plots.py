@@ -213,7 +213,7 @@ def svg(title, text, results):
 
 
 def tidy(drawn):
-    """The same without what draws nothing, and each line a text, a path or all points of a line."""
+    """An SVG without what draws nothing, and each line a text, a path or all points of a line."""
     drawn = re.sub(r"\s*\n\s*", " ", re.sub(r">\s+<", "><", drawn.strip()))
     nothing = (r"<title>(\$data|gnuplot_plot_)\w*</title>|<filter .*?</filter>|<g\b[^>]*></g>|<text></text>"
                r"|<path [^>]*d='(M[\d.,]+ +)+'/>")

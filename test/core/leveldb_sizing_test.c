@@ -52,7 +52,7 @@ static double naive_probe2_load(uint64_t position, uint64_t num_bits, double num
   return share * num_keys / 65536;
 }
 
-/* The same of all positions, faster where there are few. */
+/* naive_probe2_load() of all positions: faster where there are few. */
 static double *naive_probe2_loads(uint64_t num_bits, double num_keys){
   double *loads = calloc((size_t)num_bits, sizeof(double));
   int64_t s, w;
@@ -502,7 +502,7 @@ TEST(gives_these_sizes){
   }
 }
 
-/* The same of filters: from 50 keys on the real rate is within a tenth of what was asked for or below. */
+/* Filters do what the sizes promise: from 50 keys on the real rate is at most a tenth above. */
 TEST(filters_keep_the_rate){
   static const struct { uint64_t num_keys; double rate; } cases[] = {
     {50, 0.1}, {50, 0.01}, {50, 0.001}, {100, 0.001}, {1000, 0.01}, {5000, 0.001}, {10000, 0.01}, {20000, 0.001}, {35000, 0.01}, {50000, 0.005},

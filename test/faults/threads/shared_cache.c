@@ -74,7 +74,7 @@ static void check_none_is_lost(sqlite3 *db, const char *sql){
   if( run(db, sql, &num_lost) ) count(num_lost, sql);
 }
 
-/* The same with a statement that lives as long as the thread. */
+/* Checks it by a statement that lives as long as the thread. */
 static void check_none_is_lost_by_held(sqlite3 *db, sqlite3_stmt **held, const char *sql){
   int num_lost = -1;
   const int rc = *held ? SQLITE_OK : sqlite3_prepare_v2(db, sql, -1, held, NULL);

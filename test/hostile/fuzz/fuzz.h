@@ -92,7 +92,7 @@ void reference_add(uint8_t *filter, size_t num_bytes, uint32_t hash);
 /* LevelDB's answer (util/bloom.cc, KeyMayMatch()), for any bytes: 0 or 1. */
 int reference_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash);
 
-/* The same for Parquet (BloomFilter.md; xxHash, doc/xxhash_spec.md): XXH64, the blocks of
+/* Parquet's filter, written from its description (BloomFilter.md; xxHash, doc/xxhash_spec.md): XXH64, the blocks of
 ** so many keys, the header's bytes and how many there are, and adding a hash to blocks. */
 #define REFERENCE_HEADER_BYTES 24
 uint64_t reference_xxh64(const uint8_t *key, size_t num_bytes);

@@ -29,7 +29,7 @@ static int block_may_match(const uint8_t *bytes, size_t n, uint64_t offset, uint
   return start!=limit;
 }
 
-/* The same by the slots that were read. */
+/* Answers as LevelDB does, from the slots that were read. */
 static int slots_may_match(const bloom_filter_block *block, int64_t offset, uint32_t hash){
   size_t i;
   for(i=0; i<block->num_slots; i++){

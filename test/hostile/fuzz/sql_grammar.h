@@ -155,7 +155,7 @@ static const rule grammar[] = {
     "{*}SELECT bloom_may_contain({With}, CASE WHEN bloom_may_contain((SELECT bloom_open(f)), bloom_may_contain(bloom_open(f), {+}{Expression})) THEN"
       " {9:key} ELSE {9:key} END) AS yes"
       " FROM (SELECT f AS k, f FROM kept)",
-    /* The same rows twice: as keys to add and as keys to test. */
+    /* Rows are taken twice: as keys to add and as keys to test. */
     "WITH t AS (SELECT k, f, {condition} AS c FROM {Source}) SELECT bloom_may_contain((SELECT {open}(bloom_build({1:row_key}{size})) FROM t WHERE c),"
       " {1:row_key}) AS yes FROM t WHERE c",
     "WITH t AS (SELECT k, f FROM {Source}) SELECT bloom_may_contain((SELECT {open}(bloom_build(k{size})) FROM t WHERE {1:condition}), k) AS yes FROM t"

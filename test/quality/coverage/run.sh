@@ -52,7 +52,7 @@ for each in table tuples index index_renamed index_view; do
 done
 run $build/test/faults/load/load $build/bloom.so
 run $build/test/faults/limits/limits $build/bloom.so
-# The same with tiny limits, in which what takes many keys happens with few.
+# They run with tiny limits, too, with which few keys do what else takes many.
 run make_covered BUILD=$build/tiny EXTENSION=$build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES $build/tiny/bloom.so
 for extension in $build/bloom.so $build/tiny/bloom.so; do
   run $build/test/vtab/faults --seed 5 --most 25 "$extension" test/vtab/faults.sql
