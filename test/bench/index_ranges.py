@@ -2,6 +2,7 @@
 """
 What a range costs by zones, beside a B-tree index and the scan, in pages.
 
+    make bench BENCH=index-ranges
     /usr/bin/python3 test/bench/index_ranges.py [num_rows]
 
 The rows are those of index_log.py, ten a second, with the time in four columns:

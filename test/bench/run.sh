@@ -127,6 +127,7 @@ bench table           each   $python test/bench/table.py $(pick '100000 3' '1000
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}
 bench index-json      each   $python test/bench/index_json.py $(pick '100000 3' '1000000 5')
 bench regexp          each   $python test/bench/regexp.py $size ${ROWS:+--rows $ROWS}
+bench index-ranges    once   $python test/bench/index_ranges.py $(pick 500000 5000000)
 bench index_pages     once   $python test/bench/index_pages.py $size ${ROWS:+--rows $ROWS}
 [ ! -s "$TRANSLATIONS" ] ||
 bench pieces          once   build/bench/pieces "$TRANSLATIONS" $(pick 50 400)
