@@ -76,7 +76,8 @@ long 'copies of handles on every SQLite'                  sh test/faults/handles
 long 'every SQLite: 3.31.1 to 3.54.1, and 3.9.1'          sh test/platforms/every_sqlite.sh
 long 'files that LevelDB writes, also by classic-level'   sh test/interop/leveldb_files/run.sh --long
 long 'packages: npm, Python, Debian, sqlpkg, archives'    sh test/platforms/packages/run.sh
-long 'packages, made and used on a bare Debian 12'       sh test/platforms/packages/bare.sh
+long 'packages, made and used on a bare Debian 12'          sh test/platforms/packages/bare.sh
+long 'the two commands of the README on a bare Debian 12'   sh test/platforms/packages/bare.sh --readme
 long 'clients: one scenario in all of them'                sh examples/clients/test.sh
 long 'the playground, in Node and Chromium'                playground
 long 'a log on a static host, in Chromium'               static_host
