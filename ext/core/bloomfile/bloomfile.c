@@ -70,6 +70,7 @@ static void bloomfile_write_header(const bloom_shape *shape, uint8_t *file){
 }
 
 void bloom_bloomfile_clear(const bloom_shape *shape, uint8_t *file){
+  assert( shape->num_bytes==BLOOM_BLOOMFILE_HEADER_BYTES + shape->num_bits/8 );
   bloomfile_write_header(shape, file);
   memset(file + BLOOM_BLOOMFILE_HEADER_BYTES, 0, shape->num_bytes - BLOOM_BLOOMFILE_HEADER_BYTES);
 }
@@ -82,6 +83,7 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
   const uint8_t *from_unit = from_file + BLOOM_BLOOMFILE_HEADER_BYTES;
   uint8_t *to_unit = to_file + BLOOM_BLOOMFILE_HEADER_BYTES;
   uint64_t i;
+  assert( from->num_slots==to->num_slots && from->num_probes==to->num_probes );
   for(i=0; i<to->num_slots; i++, from_unit+=from_bytes, to_unit+=to_bytes){
     memmove(to_unit, from_unit, num_copied);
     memset(to_unit + num_copied, 0, to_bytes - num_copied);

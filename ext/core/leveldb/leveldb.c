@@ -44,6 +44,8 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
 }
 
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
+  assert( shape->num_bytes>=BLOOM_LEVELDB_MIN_BYTES );
+  assert( shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
   memset(filter, 0, shape->num_bytes - 1);
   filter[shape->num_bytes - 1] = (uint8_t)shape->num_probes;
 }

@@ -12,6 +12,7 @@
 #include "stats.h"
 
 #define PARQUET_BLOCK_BITS 256
+_Static_assert(PARQUET_BLOCK_BITS==8*BLOOM_SPLIT_BLOCK_BYTES, "a block is its words");
 
 /* How a header begins: Thrift's field 1, a 32-bit integer. */
 #define PARQUET_MAGIC 0x15
@@ -53,6 +54,7 @@ static bloom_status parquet_shape(uint64_t num_keys, double bits_per_key, bloom_
 
 static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
   const size_t num_bytes = bloom_parquet_put_header(shape->num_slots, filter);
+  assert( shape->num_bytes==num_bytes + shape->num_slots*BLOOM_SPLIT_BLOCK_BYTES );
   memset(filter + num_bytes, 0, shape->num_bytes - num_bytes);
 }
 
