@@ -26,7 +26,7 @@
 #include "../errors.h"
 #include "../source/source.h"
 
-/* Beside those of blocks, one for each indexed column. */
+/* There are these tables, and one of blocks for each indexed column. */
 #define INDEX_NUM_TABLES 2
 static const char *const index_tables[INDEX_NUM_TABLES] = {"state", "changed"};
 
@@ -250,8 +250,8 @@ static int index_connect_source(bloom_index *index){
   return rc==SQLITE_OK ? index_check_collations(index) : rc;
 }
 
-/* Of one that cannot be used, the columns of the table that CREATE named, if it is there: what a
-** query names is found, and the plan's error says what is wrong. */
+/* Declares for an index that cannot be used the columns of the table that CREATE named, if that is there:
+** so what a query names is found, and the plan's error says what is wrong. */
 static int index_connect_damaged(bloom_index *index, const char *source_name){
   char *error = NULL;
   const int rc = bloom_index_columns_read(index, source_name, &index->columns, &error);

@@ -171,7 +171,7 @@ static int ends_compare(const void *a, const void *b){
 }
 
 int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends){
-  const index_key_layout *of_key = &layout->keys[key];
+  const index_key_layout *key_layout = &layout->keys[key];
   index_placed_end *list = NULL;
   sqlite3_int64 first = INT64_MIN;
   index_reader reader;
@@ -179,7 +179,7 @@ int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, 
   size_t i, num = 0, max = 0;
   int rc = SQLITE_OK;
   bloom_index_reader_start(&reader, index, key, 0);
-  for(block=0; block<of_key->num_blocks && rc==SQLITE_OK; block++){
+  for(block=0; block<key_layout->num_blocks && rc==SQLITE_OK; block++){
     index_end end;
     rc = bloom_index_reader_end(&reader, block, &end);
     if( rc!=SQLITE_OK || end.first>end.last ) continue;
@@ -195,12 +195,12 @@ int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, 
     list[num++] = (index_placed_end){.end = end, .block = block};
   }
   bloom_index_reader_close(&reader);
-  if( rc==SQLITE_OK && of_key->num_dead>0 ) qsort(list, num, sizeof(*list), ends_compare);
+  if( rc==SQLITE_OK && key_layout->num_dead>0 ) qsort(list, num, sizeof(*list), ends_compare);
   for(i=0; i<num && rc==SQLITE_OK; i++){
     if( list[i].end.first!=first || list[i].end.last>layout->covered ) rc = SQLITE_CORRUPT_VTAB;
     first = list[i].end.last + (list[i].end.last<INT64_MAX);
   }
-  if( rc==SQLITE_OK && (num!=of_key->num_blocks - of_key->num_dead || first!=of_key->open_first) ) rc = SQLITE_CORRUPT_VTAB;
+  if( rc==SQLITE_OK && (num!=key_layout->num_blocks - key_layout->num_dead || first!=key_layout->open_first) ) rc = SQLITE_CORRUPT_VTAB;
   *ends = list;
   *num_ends = num;
   return rc;

@@ -25,10 +25,10 @@
 
 #include "../../core/parquet/parquet.h"
 
-/* What a look-up costs in blocks, if rows are long. */
+/* A look-up costs about as much as reading so many blocks of long rows. */
 #define INDEX_BLOCKS_OF_LOOK_UP 4
 
-/* Values of a list between two looks at whether sqlite3_interrupt() was called. */
+/* After so many values of a list it is looked at whether sqlite3_interrupt() was called. */
 #define INDEX_VALUES_PER_LOOK 64
 
 /* -- Conditions --------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static int candidates_test_of_value(const bloom_index *index, const index_layout
   bloom_key_hashes hashes;
   int i, rc;
   test->num_lists = 1;
-  if( key->is_like ) return bloom_index_like_equal_bits(index, weights->of_key[key_number], key_number, value, test->bits, INDEX_MAX_BITS, &test->num_bits);
+  if( key->is_like ) return bloom_index_like_equal_bits(index, weights->tables[key_number], key_number, value, test->bits, INDEX_MAX_BITS, &test->num_bits);
   rc = bloom_query_hashes(&bloom_encoding_parquet, key->equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
   test->num_lists = hashes.num_hashes;
@@ -62,12 +62,12 @@ static int candidates_test_of_value(const bloom_index *index, const index_layout
   return SQLITE_OK;
 }
 
-/* The same for `column LIKE pattern`. */
+/* Sets what a block must have for `column LIKE pattern`. */
 static int candidates_test_of_pattern(const bloom_index *index, index_condition condition, sqlite3_value *pattern, index_test *test){
   index_weights weights;
   int rc = candidates_read_weights(index, condition.key, &weights);
   test->num_lists = 1;
-  if( rc==SQLITE_OK ) rc = bloom_index_like_bits(index, weights.of_key[condition.key], condition, pattern, test->bits, INDEX_MAX_BITS, &test->num_bits);
+  if( rc==SQLITE_OK ) rc = bloom_index_like_bits(index, weights.tables[condition.key], condition, pattern, test->bits, INDEX_MAX_BITS, &test->num_bits);
   bloom_index_weights_free(&weights);
   return rc;
 }
@@ -117,7 +117,7 @@ static int candidates_of_regexp(bloom_index *index, const index_layout *layout, 
   int rc = bloom_index_regexp_read(pattern, condition.kind, &regexp);
   if( rc==SQLITE_OK ) rc = candidates_read_weights(index, condition.key, &weights);
   for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK; i++){
-    test.num_bits = bloom_index_regexp_bits(&regexp, i, weights.of_key[condition.key], index_block_bits(index, condition.key), test.bits, INDEX_MAX_BITS);
+    test.num_bits = bloom_index_regexp_bits(&regexp, i, weights.tables[condition.key], index_block_bits(index, condition.key), test.bits, INDEX_MAX_BITS);
     of_term.num_intervals = both.num_intervals = 0;
     if( test.num_bits==0 ) rc = bloom_index_intervals_add(&of_term, INT64_MIN, INT64_MAX);
     else rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_term);

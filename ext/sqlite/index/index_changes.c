@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* Blocks of which is counted how many of their rows are gone. */
+/* A merge counts in so many blocks how many of their rows are gone. */
 #define INDEX_SAMPLE_BLOCKS 32
 
 /* What it costs to find a changed row and its blocks, in bits that are written; and that it widens a
@@ -24,33 +24,33 @@
 #define INDEX_COST_OF_CHANGE 8
 #define INDEX_COST_OF_ZONE   4
 
-typedef struct changes_of_key {
+typedef struct index_key_changes {
   index_placed_end *ends; /* in the order of ids */
   size_t num_ends, at;    /* at: where the search goes on */
-} changes_of_key;
+} index_key_changes;
 
 typedef struct index_changes {
   index_merge_state *merge;
   sqlite3_stmt *row; /* ?1 an id */
   uint8_t *bytes;    /* a block */
   uint64_t num_changed; /* rows */
-  changes_of_key keys[INDEX_MAX_KEYS];
+  index_key_changes keys[INDEX_MAX_KEYS];
 } index_changes;
 
 /* The block that holds an id, which is not less than the one before; NULL for the open one. */
-static index_placed_end *changes_find(changes_of_key *of_key, sqlite3_int64 id){
-  while( of_key->at<of_key->num_ends && of_key->ends[of_key->at].end.last<id ) of_key->at++;
-  return of_key->at<of_key->num_ends ? &of_key->ends[of_key->at] : NULL;
+static index_placed_end *changes_find(index_key_changes *key_changes, sqlite3_int64 id){
+  while( key_changes->at<key_changes->num_ends && key_changes->ends[key_changes->at].end.last<id ) key_changes->at++;
+  return key_changes->at<key_changes->num_ends ? &key_changes->ends[key_changes->at] : NULL;
 }
 
 /* -- What it costs ---------------------------------------------------------------------- */
 
-/* To make a block again from its rows: to read them, and to write it. */
+/* Returns what it costs to make a block again: to read its rows, and to write it. */
 static uint64_t changes_cost_of_block(const index_placed_end *placed){
   return placed->end.num_rows + placed->end.bits_set/16;
 }
 
-/* To add the changed rows to it: each bit is in another page. */
+/* Returns what it costs to add the changed rows to it: each bit is in another page. */
 static uint64_t changes_cost_of_rows(const index_placed_end *placed){
   const uint32_t bits = placed->end.bits_set / (placed->end.num_rows ? placed->end.num_rows : 1);
   return (uint64_t)placed->num_changed * (INDEX_COST_OF_CHANGE + bits);
@@ -62,14 +62,14 @@ static void changes_choose(index_changes *changes, int *wants_rebuild){
   size_t i;
   int key;
   for(key=0; key<changes->merge->index->config.num_keys; key++){
-    changes_of_key *of_key = &changes->keys[key];
-    of_key->at = 0;
+    index_key_changes *key_changes = &changes->keys[key];
+    key_changes->at = 0;
     if( changes->merge->keys[key].zones ){
       cost += INDEX_COST_OF_ZONE * changes->num_changed;
       of_all += changes->merge->layout.num_rows;
     }
-    for(i=0; i<of_key->num_ends; i++){
-      index_placed_end *placed = &of_key->ends[i];
+    for(i=0; i<key_changes->num_ends; i++){
+      index_placed_end *placed = &key_changes->ends[i];
       const uint64_t of_block = changes_cost_of_block(placed), of_rows = changes_cost_of_rows(placed);
       placed->is_remade = of_rows>of_block;
       /* Rows that are new among those of a block are read one by one, and written. */
@@ -310,13 +310,13 @@ int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn){
   uint64_t num_blocks = 0;
   sqlite3_int64 num_had = 0, num_have = 0, num_rows = 0;
   uint32_t i, num_samples;
-  int key, of_key = 0, rc = SQLITE_OK;
+  int key, most_blocks_key = 0, rc = SQLITE_OK;
   for(key=0; key<index->config.num_keys; key++){
     const index_key_layout *layout = &merge->layout.keys[key];
     if( 4*layout->num_dead>layout->num_blocks + 16 ) *is_worn = 1;
     if( layout->num_blocks<=num_blocks ) continue;
     num_blocks = layout->num_blocks;
-    of_key = key;
+    most_blocks_key = key;
   }
   num_samples = num_blocks<INDEX_SAMPLE_BLOCKS ? (uint32_t)num_blocks : INDEX_SAMPLE_BLOCKS;
   for(i=0; i<num_samples && rc==SQLITE_OK && !*is_worn; i++){
@@ -326,7 +326,7 @@ int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn){
     uint8_t *bytes;
     index_end end;
     sqlite3_randomness(sizeof(block), &block);
-    rc = bloom_index_merge_end(merge, of_key, first + block%(until - first), 0, &bytes);
+    rc = bloom_index_merge_end(merge, most_blocks_key, first + block%(until - first), 0, &bytes);
     if( rc!=SQLITE_OK ) break;
     end = bloom_index_end_load(bytes);
     if( end.first>end.last ) continue;

@@ -21,13 +21,13 @@ static int index_check_say(char **finding, char *message){
 
 /* Reads the 64 blocks of a unit, turned back. */
 static int index_check_read_unit(index_reader *reader, const index_layout *layout, uint64_t unit, uint8_t *blocks){
-  const index_key_layout *of_key = &layout->keys[reader->key];
+  const index_key_layout *key_layout = &layout->keys[reader->key];
   const uint32_t block_bytes = index_block_bytes(reader->index, reader->key), num_bits = index_block_bits(reader->index, reader->key);
   uint32_t bit, block;
   int rc = SQLITE_OK;
   memset(blocks, 0, (size_t)BLOOM_UNIT_BLOCKS*block_bytes);
   for(bit=0; bit<num_bits && rc==SQLITE_OK; bit++){
-    const index_group group = bloom_index_group_at(of_key, unit, bit/BLOOM_BAND_BITS<of_key->join_bands);
+    const index_group group = bloom_index_group_at(key_layout, unit, bit/BLOOM_BAND_BITS<key_layout->join_bands);
     const bloom_slice_place place = bloom_slice_find(group.num_units, bit, 8*(uint32_t)(unit - group.unit));
     uint8_t slice[8];
     rc = bloom_index_reader_read(reader, bloom_index_row_of_strip(reader->index, reader->key, group.unit + place.strip, place.band), slice, 8, place.offset);
@@ -41,12 +41,12 @@ static int index_check_read_unit(index_reader *reader, const index_layout *layou
 /* Sets *is_found to whether a look-up of the value finds the block: versions of SQLite read some
 ** decimals as neighbouring REALs, so that one made by another has other bits. */
 static int index_check_look_up(const bloom_index *index, const index_layout *layout, int key, sqlite3_value *value, const uint8_t *bytes, int *is_found){
-  const index_key *of_key = &index->config.keys[key];
+  const index_key *column = &index->config.keys[key];
   uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
   bloom_key_hashes hashes = {0};
   int i, rc = SQLITE_OK;
   *is_found = 0;
-  if( !of_key->is_like ) rc = bloom_query_hashes(&bloom_encoding_parquet, of_key->equality, value, &hashes);
+  if( !column->is_like ) rc = bloom_query_hashes(&bloom_encoding_parquet, column->equality, value, &hashes);
   for(i=0; i<hashes.num_hashes && !*is_found; i++){
     bloom_signature_bits(hashes.hashes[i], layout->num_probes, index_num_bands(index, key), bits);
     *is_found = bloom_block_has_bits(bytes, bits, layout->num_probes);
@@ -77,7 +77,6 @@ static int index_check_block(bloom_index *index, const index_layout *layout, con
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Compares all blocks of a column with their rows; blocks has room for a unit. */
 /* Looks for all rows in a column's zones. */
 static int index_check_zones(bloom_index *index, const index_layout *layout, int key, sqlite3_stmt *rows, char **finding){
   sqlite3_int64 id = 0;
@@ -90,6 +89,7 @@ static int index_check_zones(bloom_index *index, const index_layout *layout, int
                          index->name, id, bloom_index_key_name(index, key), index->name, index->name));
 }
 
+/* Compares all blocks of a column with their rows; blocks has room for a unit. */
 static int index_check_key(bloom_index *index, const index_layout *layout, const index_weights *weights, int key, sqlite3_stmt *rows, uint8_t *blocks,
                            bloom_block *built, char **finding){
   const uint64_t num_blocks = layout->keys[key].num_blocks, in_units = bloom_index_blocks_in_units(index, layout, key);
@@ -151,7 +151,7 @@ int bloom_index_check(bloom_index *index, int is_quick, char **finding){
     *finding = error;
     error = NULL;
     rc = SQLITE_OK;
-  }else if( rc==SQLITE_OK && source.doubt && !source.may_be_well ){
+  }else if( rc==SQLITE_OK && source.doubt && !source.is_by_trigger_alone ){
     rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name, source.doubt));
   }
   if( rc==SQLITE_OK && *finding==NULL && source.doubt==NULL ){

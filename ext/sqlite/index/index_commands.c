@@ -15,7 +15,7 @@
 
 #include "../errors.h"
 
-/* So many are built again in no time. */
+/* A table of fewer rows is built again in no time. */
 #define INDEX_FEW_ROWS 20000
 
 /* Makes a column's first rows, before any block. */
@@ -47,7 +47,7 @@ int bloom_index_reset(bloom_index *index){
   return rc==SQLITE_OK ? bloom_index_state_write(index, &layout, NULL) : rc;
 }
 
-/* As bloom_index_source_check(), for a command: an error where the index has no tables. */
+/* Checks the source for a command, which cannot run where the index has no tables. */
 static int commands_check_source(bloom_index *index, index_source *source, char **error){
   const int rc = bloom_index_source_check(index, source, error);
   if( rc!=SQLITE_OK || source->has_tables ) return rc;

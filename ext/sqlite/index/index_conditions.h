@@ -6,7 +6,7 @@
 
 #include "index_int.h"
 
-/* What is between a column and a value.  Each kind has a row in bloom_index_kinds[]. */
+/* The operator between a column and a value.  Each kind has a row in bloom_index_kinds[]. */
 typedef enum index_condition_kind {
   INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_IS_NULL, INDEX_LIKE, INDEX_GLOB,
   INDEX_REGEXP, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS

@@ -182,7 +182,7 @@ void bloom_index_cost_blocks(const index_plan *plan, double num_rows, index_cost
   cost->is_one_row = 0;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
-    /* As of an index: two ends are a short range. */
+    /* SQLite takes two ends for a short range of an index, and so do we. */
     if( condition.zone>=0 ) rows /= condition.kind==INDEX_EQ || condition.kind==INDEX_IS ? 64 : num_ends++==0 ? 4 : 16;
     if( condition.is_on_id ){
       if( condition.kind==INDEX_EQ && !condition.is_list ) cost->is_one_row = 1;

@@ -25,7 +25,7 @@ sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout);
 /* Sets *is_outweighed if so many rows changed that reading all costs less than blocks do. */
 int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_outweighed);
 
-/* As many rows of a scan cost what looking for the values of a list does, beyond the first. */
+/* Returns how many rows of a scan cost as much as looking for a list of values. */
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
 
 void bloom_index_cost_free(const index_plan *plan, const index_access *access, double num_rows, index_cost *cost);

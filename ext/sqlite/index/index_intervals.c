@@ -32,7 +32,7 @@ int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, s
   return bloom_index_intervals_append(intervals, first, last);
 }
 
-/* What both have; result is empty before. */
+/* Sets result, which is empty before, to what both have. */
 int bloom_index_intervals_intersect(const index_intervals *a, const index_intervals *b, index_intervals *result){
   size_t i = 0, j = 0;
   int rc = SQLITE_OK;
@@ -44,7 +44,7 @@ int bloom_index_intervals_intersect(const index_intervals *a, const index_interv
   return rc;
 }
 
-/* What one of them has; result is empty before. */
+/* Sets result, which is empty before, to what one of them has. */
 int bloom_index_intervals_unite(const index_intervals *a, const index_intervals *b, index_intervals *result){
   size_t i = 0, j = 0;
   int rc = SQLITE_OK;
@@ -61,7 +61,7 @@ static int intervals_compare(const void *a, const void *b){
   return (of_a>of_b) - (of_a<of_b);
 }
 
-/* What any of the intervals in *several has, which are in no order; result is empty before. */
+/* Sets result, which is empty before, to what any of *several has; these are in no order. */
 int bloom_index_intervals_sort(index_intervals *several, index_intervals *result){
   size_t i;
   int rc = SQLITE_OK;

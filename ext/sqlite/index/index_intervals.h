@@ -6,7 +6,7 @@
 
 #include "index_layout.h"
 
-/* As many rows of a scan cost what a look-up of blocks does. */
+/* A look-up of blocks costs as much as so many rows of a scan. */
 #define INDEX_ROWS_OF_LOOK_UP 1700
 
 /* More are not remembered: memory has an end. */

@@ -235,8 +235,8 @@ int bloom_index_state_compare(bloom_index *index, const index_layout *layout, in
 
 /* Appends what an UPDATE of the state sets of a column. */
 static void state_of_key(const bloom_index *index, const index_layout *layout, int key, sqlite3_str *sql){
-  const index_key_layout *of_key = &layout->keys[key];
-  const uint64_t num_blocks = of_key->num_blocks - of_key->num_dead + 1;
+  const index_key_layout *key_layout = &layout->keys[key];
+  const uint64_t num_blocks = key_layout->num_blocks - key_layout->num_dead + 1;
   const double num_bits = (double)num_blocks * index_block_bits(index, key);
   const int number = key + 1;
   if( index->config.keys[key].is_range ){
@@ -246,7 +246,7 @@ static void state_of_key(const bloom_index *index, const index_layout *layout, i
   }
   sqlite3_str_appendf(sql, ", blocks_%d = %lld, bytes_%d = %lld, fill_%d = %!.3g", number, (sqlite3_int64)num_blocks,
                       number, (sqlite3_int64)(num_bits/8 + (double)(num_blocks*INDEX_END_BYTES)),
-                      number, (double)(of_key->bits_set + of_key->open_bits) / num_bits);
+                      number, (double)(key_layout->bits_set + key_layout->open_bits) / num_bits);
 }
 
 int bloom_index_state_write(bloom_index *index, const index_layout *layout, const char *note){

@@ -21,21 +21,21 @@
 #define INDEX_LESSON_CHUNKS 512
 #define INDEX_LESSON_PLACES 64
 
-/* As rows are, a multiple of 1,008. */
+/* The bytes of the row of weights, which like those of all rows are a multiple of 1,008. */
 #define WEIGHTS_ROW_BYTES 33264
 
 /* -- Weights ----------------------------------------------------------------------------- */
 
 void bloom_index_weights_free(index_weights *weights){
   int i;
-  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(weights->of_key[i]);
+  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(weights->tables[i]);
   memset(weights, 0, sizeof(*weights));
 }
 
 int bloom_index_weights_read_key(index_reader *reader, index_weights *weights){
   uint8_t *bytes = sqlite3_malloc64(BLOOM_WEIGHTS_BYTES);
   if( bytes==NULL ) return SQLITE_NOMEM;
-  weights->of_key[reader->key] = bytes;
+  weights->tables[reader->key] = bytes;
   return bloom_index_reader_read(reader, INDEX_ROW_OF_WEIGHTS, bytes, BLOOM_WEIGHTS_BYTES, 0);
 }
 
@@ -56,7 +56,7 @@ int bloom_index_weights_are_untaught(const index_weights *weights){
   int i;
   size_t j;
   for(i=0; i<INDEX_MAX_KEYS; i++){
-    const uint8_t *bytes = weights->of_key[i];
+    const uint8_t *bytes = weights->tables[i];
     if( bytes==NULL ) continue;
     for(j=1; j<BLOOM_WEIGHTS_BYTES && bytes[j]==bytes[0]; j++){}
     if( j==BLOOM_WEIGHTS_BYTES ) return 1;

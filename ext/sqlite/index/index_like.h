@@ -11,7 +11,7 @@
 
 /* The weights of pieces, for each column that is indexed for LIKE. */
 typedef struct index_weights {
-  uint8_t *of_key[INDEX_MAX_KEYS];
+  uint8_t *tables[INDEX_MAX_KEYS];
 } index_weights;
 
 /* Reads those of one column, or of all; bloom_index_weights_free() is for the caller. */
@@ -36,7 +36,8 @@ void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_
 int bloom_index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
                     uint16_t *bits, size_t max_bits, size_t *num_bits);
 
-/* The same of a text that is equal to value: of a number or BLOB blocks know nothing. */
+/* Writes the bits that a block must have if it has a text that equals value.  Blocks know nothing of numbers
+** and BLOBs: then there are none. */
 int bloom_index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key, sqlite3_value *value,
                           uint16_t *bits, size_t max_bits, size_t *num_bits);
 

@@ -24,7 +24,7 @@
 
 #include "../../core/parquet/parquet.h"
 
-/* Rows of a block all of whose bits one row set. */
+/* Where one row sets all bits of a block, the block takes so many rows. */
 #define INDEX_ROWS_OF_FULL_BLOCK 256
 
 /* A block that has so many rows, or an eighth of its bits, may be finished before its time. */
@@ -47,7 +47,7 @@ int bloom_index_add_value(const bloom_index *index, const index_layout *layout, 
   bloom_key_hashes hashes;
   int i, rc;
   if( index->config.keys[key].is_like ){
-    bloom_index_like_add(&index->config.keys[key], weights->of_key[key], value, block);
+    bloom_index_like_add(&index->config.keys[key], weights->tables[key], value, block);
     return SQLITE_OK;
   }
   rc = bloom_insert_hashes(&bloom_encoding_parquet, index->config.keys[key].equality, value, &hashes);
@@ -64,11 +64,11 @@ static int merge_is_block_large(const index_merge_state *merge, int key){
 }
 
 int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
-  index_merge_key *of_key = &merge->keys[key];
+  index_merge_key *merge_key = &merge->keys[key];
   index_key_layout *layout = &merge->layout.keys[key];
-  const int rc = bloom_index_merge_append(merge, key, &of_key->open, (index_end){.first = layout->open_first, .last = id, .num_rows = layout->open_rows});
-  of_key->is_before_large = of_key->open.bits_set<of_key->open.bits_per_block && merge_is_block_large(merge, key);
-  bloom_block_clear(&of_key->open, of_key->open.bytes, of_key->open.bits_per_block);
+  const int rc = bloom_index_merge_append(merge, key, &merge_key->open, (index_end){.first = layout->open_first, .last = id, .num_rows = layout->open_rows});
+  merge_key->is_before_large = merge_key->open.bits_set<merge_key->open.bits_per_block && merge_is_block_large(merge, key);
+  bloom_block_clear(&merge_key->open, merge_key->open.bytes, merge_key->open.bits_per_block);
   layout->open_first = id + (id<INT64_MAX);
   layout->open_rows = layout->open_bits = 0;
   return rc;
@@ -79,10 +79,10 @@ int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_in
 /* 1 if the open block is to be finished before a row: nothing can be said of the row, which would spoil
 ** it, or the block has such a row, and they are rare. */
 static int merge_is_block_spoiled(const index_merge_state *merge, int key, sqlite3_value *value){
-  const index_merge_key *of_key = &merge->keys[key];
+  const index_merge_key *merge_key = &merge->keys[key];
   const int is_silent = merge->index->config.keys[key].is_like && bloom_index_like_is_silent(value);
-  if( of_key->open.bits_set<of_key->open.bits_per_block ) return is_silent && merge_is_block_large(merge, key);
-  return !is_silent && merge->layout.keys[key].open_rows>0 && of_key->is_before_large;
+  if( merge_key->open.bits_set<merge_key->open.bits_per_block ) return is_silent && merge_is_block_large(merge, key);
+  return !is_silent && merge->layout.keys[key].open_rows>0 && merge_key->is_before_large;
 }
 
 /* A block that accepts everything, for a number's sake say, costs no more with more rows. */
@@ -93,17 +93,17 @@ static int merge_is_block_finished(const index_merge_state *merge, int key){
 }
 
 static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id, sqlite3_value *value){
-  index_merge_key *of_key = &merge->keys[key];
+  index_merge_key *merge_key = &merge->keys[key];
   int rc = SQLITE_OK;
-  if( of_key->zones ) return bloom_index_zones_add(of_key->zones, &merge->layout, value);
+  if( merge_key->zones ) return bloom_index_zones_add(merge_key->zones, &merge->layout, value);
   if( merge_is_block_spoiled(merge, key, value) ) rc = bloom_index_merge_finish_block(merge, key, id - 1);
-  if( rc==SQLITE_OK ) rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_key->open);
+  if( rc==SQLITE_OK ) rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &merge_key->open);
   merge->layout.keys[key].open_rows++;
-  merge->layout.keys[key].open_bits = of_key->open.bits_set;
+  merge->layout.keys[key].open_bits = merge_key->open.bits_set;
   return rc==SQLITE_OK && merge_is_block_finished(merge, key) ? bloom_index_merge_finish_block(merge, key, id) : rc;
 }
 
-/* Adds the row that rows is at: its id, then the indexed columns. */
+/* Adds the row at which the statement stands: it has the id, then the indexed columns. */
 static int merge_add_row(index_merge_state *merge, sqlite3_stmt *rows){
   const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
   int i, rc = SQLITE_OK;
@@ -167,29 +167,29 @@ static void merge_free(index_merge_state *merge){
 /* Reads a column's blocks that are in no unit. */
 static int merge_start_key(index_merge_state *merge, int key){
   bloom_index *index = merge->index;
-  index_merge_key *of_key = &merge->keys[key];
+  index_merge_key *merge_key = &merge->keys[key];
   index_key_layout *layout = &merge->layout.keys[key];
   const uint32_t block_bytes = index_block_bytes(index, key);
   uint8_t slots[BLOOM_STRIP_BYTES], *bytes = sqlite3_malloc64(block_bytes);
   uint64_t block;
   int rc;
   if( bytes==NULL ) return SQLITE_NOMEM;
-  bloom_block_clear(&of_key->open, bytes, index_block_bits(index, key));
-  of_key->num_in_units = bloom_index_blocks_in_units(index, &merge->layout, key);
-  of_key->slots = sqlite3_malloc64((sqlite3_uint64)BLOOM_UNIT_BLOCKS * block_bytes);
-  if( of_key->slots==NULL ) return SQLITE_NOMEM;
-  rc = bloom_sql_integer(index->connection, &of_key->num_rows, "SELECT max(rowid) FROM \"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
+  bloom_block_clear(&merge_key->open, bytes, index_block_bits(index, key));
+  merge_key->num_in_units = bloom_index_blocks_in_units(index, &merge->layout, key);
+  merge_key->slots = sqlite3_malloc64((sqlite3_uint64)BLOOM_UNIT_BLOCKS * block_bytes);
+  if( merge_key->slots==NULL ) return SQLITE_NOMEM;
+  rc = bloom_sql_integer(index->connection, &merge_key->num_rows, "SELECT max(rowid) FROM \"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
   if( rc==SQLITE_OK && merge->layout.has_covered ){
     index_reader reader;
     bloom_index_reader_start(&reader, index, key, 0);
     rc = bloom_index_reader_read(&reader, INDEX_ROW_OF_SLOTS, slots, sizeof(slots), 0);
     bloom_index_reader_close(&reader);
     if( rc!=SQLITE_OK ) return rc;
-    for(block=of_key->num_in_units; block<=layout->num_blocks; block++){
-      memcpy(bloom_index_merge_slot(merge, key, block), slots + (block - of_key->num_in_units)*block_bytes, block_bytes);
+    for(block=merge_key->num_in_units; block<=layout->num_blocks; block++){
+      memcpy(bloom_index_merge_slot(merge, key, block), slots + (block - merge_key->num_in_units)*block_bytes, block_bytes);
     }
     memcpy(bytes, bloom_index_merge_slot(merge, key, layout->num_blocks), block_bytes);
-    bloom_block_resume(&of_key->open, bytes, of_key->open.bits_per_block);
+    bloom_block_resume(&merge_key->open, bytes, merge_key->open.bits_per_block);
   }
   return rc;
 }

@@ -21,8 +21,9 @@
 /* -- Indexed columns ------------------------------------------------------------------------ */
 
 const char *bloom_index_key_name(const bloom_index *index, int key){
-  const index_key *of_key = &index->config.keys[key];
-  return of_key->column>=0 && of_key->column<index->columns.num_columns ? index->columns.list[of_key->column].name : of_key->name;
+  const index_key *indexed = &index->config.keys[key];
+  const int is_there = indexed->column>=0 && indexed->column<index->columns.num_columns;
+  return is_there ? index->columns.list[indexed->column].name : indexed->name;
 }
 
 void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key){
@@ -34,7 +35,7 @@ char *bloom_index_source_last_id(const bloom_index *index){
   return sqlite3_mprintf("SELECT max(x.\"%w\") FROM " INDEX_SOURCE, index->columns.id_name, index->schema, index->source_name);
 }
 
-/* Finds them in the columns, by what the triggers call them. */
+/* Finds the indexed columns in those of the source, by the names that the triggers have. */
 static void source_find_keys(bloom_index *index, const index_columns *columns, const index_trigger_names *names){
   int i;
   for(i=0; i<index->config.num_keys; i++){
@@ -85,7 +86,7 @@ static int index_set_doubt(index_source *source, const char *doubt){
 
 /* Doubts what a newer trigger on the source may keep from ours, and triggers of ours that were
 ** made again with the table. */
-static int index_check_order(bloom_index *index, index_source *source, const bloom_triggers *ours){
+static int index_check_order(bloom_index *index, index_source *source, const bloom_triggers *triggers){
   bloom_triggers all;
   sqlite3_int64 guard = 0;
   char *state = sqlite3_mprintf("%s_state", index->name);
@@ -93,8 +94,8 @@ static int index_check_order(bloom_index *index, index_source *source, const blo
   if( state ) rc = bloom_guard_find(index->connection, index->schema, state, &guard);
   sqlite3_free(state);
   if( rc!=SQLITE_OK ) return rc;
-  for(i=0; i<ours->num_rows && rc==SQLITE_OK; i++){
-    if( ours->rows[i].order>guard ) rc = index_set_doubt(source, "the table was made again since the last merge; 'rebuild' repairs it");
+  for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
+    if( triggers->rows[i].order>guard ) rc = index_set_doubt(source, "the table was made again since the last merge; 'rebuild' repairs it");
   }
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_triggers_read_on(index->connection, index->schema, source->name, &all);
@@ -102,7 +103,7 @@ static int index_check_order(bloom_index *index, index_source *source, const blo
     int can_stop = 0;
     if( all.rows[i].order>guard ) rc = bloom_trigger_can_stop(index->connection, index->schema, all.rows[i].sql, &can_stop);
     if( rc!=SQLITE_OK || !can_stop ) continue;
-    source->may_be_well |= source->doubt==NULL;
+    source->is_by_trigger_alone |= source->doubt==NULL;
     rc = index_set_doubt(source, "the table has a trigger that is newer than the index; 'rebuild' repairs it");
   }
   bloom_triggers_free(&all);
@@ -184,23 +185,23 @@ static int index_check_columns(bloom_index *index, index_source *source, const i
 
 int bloom_index_source_check(bloom_index *index, index_source *source, char **error){
   index_trigger_names names = {.id = NULL};
-  bloom_triggers ours;
-  int rc = bloom_index_triggers_read(index, &ours);
+  bloom_triggers triggers;
+  int rc = bloom_index_triggers_read(index, &triggers);
   memset(source, 0, sizeof(*source));
   if( rc==SQLITE_OK ){
-    source->name = sqlite3_mprintf("%s", ours.num_rows ? ours.rows[0].table : index->config.source);
+    source->name = sqlite3_mprintf("%s", triggers.num_rows ? triggers.rows[0].table : index->config.source);
     if( source->name==NULL ) rc = SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_triggers_names(index, &ours, &names);
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_names(index, &triggers, &names);
   if( rc==SQLITE_OK ) rc = index_check_name(index, source, error);
   if( rc==SQLITE_OK ) rc = index_check_columns(index, source, &names, error);
-  index->has_triggers = ours.num_rows==INDEX_NUM_TRIGGERS && bloom_triggers_are_on_one_table(&ours);
+  index->has_triggers = triggers.num_rows==INDEX_NUM_TRIGGERS && bloom_triggers_are_on_one_table(&triggers);
   if( rc==SQLITE_OK && !index->has_triggers ){
     rc = index_set_doubt(source, "triggers on the table are gone; 'rebuild' repairs it");
   }
   if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
-  if( rc==SQLITE_OK ) rc = index_check_order(index, source, &ours);
-  bloom_triggers_free(&ours);
+  if( rc==SQLITE_OK ) rc = index_check_order(index, source, &triggers);
+  bloom_triggers_free(&triggers);
   bloom_index_trigger_names_free(&names);
   if( rc==SQLITE_OK ){
     /* The old one stays where there is no memory: what was found before is believed still. */

@@ -21,7 +21,7 @@ char *bloom_index_source_last_id(const bloom_index *index);
 typedef struct index_source {
   char *name;  /* what it is called, NULL if it is gone */
   char *doubt; /* NULL, or why blocks cannot be believed: the whole source is read then */
-  int may_be_well; /* the doubt is a trigger of the user's alone, and no damage */
+  int is_by_trigger_alone; /* nothing is damaged: the doubt is about a trigger of the user's */
   int has_tables;  /* those of the index are there, as tables: else no command can run */
 } index_source;
 
@@ -31,8 +31,8 @@ typedef struct index_source {
 int bloom_index_source_check(bloom_index *index, index_source *source, char **error);
 void bloom_index_source_free(index_source *source);
 
-/* The same for queries, which need to know the doubt alone; looks once at each version of the
-** schema.  *doubt is the index's. */
+/* Sets *doubt for queries, which need no more; it belongs to the index.  The source is looked at once for each
+** version of the schema. */
 int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error);
 
 /* Why 'merge' must not take rows: the doubt, or that of a column, to be freed; *doubt is NULL if

@@ -17,18 +17,18 @@
 
 /* Writes a row, which is the next one or is there; stored are its bytes as they are stored. */
 static int units_write_stored(index_merge_state *merge, int key, sqlite3_int64 row, const uint8_t *stored, uint32_t num_bytes){
-  index_merge_key *of_key = &merge->keys[key];
-  const int is_new = row>of_key->num_rows;
-  sqlite3_stmt **statement = is_new ? &of_key->insert : &of_key->update;
+  index_merge_key *merge_key = &merge->keys[key];
+  const int is_new = row>merge_key->num_rows;
+  sqlite3_stmt **statement = is_new ? &merge_key->insert : &merge_key->update;
   int rc = SQLITE_OK;
-  if( is_new && row!=of_key->num_rows + 1 ) return SQLITE_CORRUPT_VTAB;
+  if( is_new && row!=merge_key->num_rows + 1 ) return SQLITE_CORRUPT_VTAB;
   if( *statement==NULL && is_new ) rc = bloom_index_blocks_prepare_insert(merge->index, key, statement);
   if( *statement==NULL && !is_new ) rc = bloom_index_blocks_prepare_update(merge->index, key, statement);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*statement, 1, row);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, stored, (int)num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(merge->index->connection, *statement);
   if( rc==SQLITE_DONE ) rc = sqlite3_reset(*statement);
-  if( rc==SQLITE_OK && is_new ) of_key->num_rows = row;
+  if( rc==SQLITE_OK && is_new ) merge_key->num_rows = row;
   return rc;
 }
 
@@ -60,33 +60,33 @@ static int units_make_chapter(index_merge_state *merge, int key, uint64_t block)
 /* -- Ends of blocks ---------------------------------------------------------------------- */
 
 static int units_write_ends(index_merge_state *merge, int key){
-  index_merge_key *of_key = &merge->keys[key];
+  index_merge_key *merge_key = &merge->keys[key];
   int rc;
-  if( !of_key->are_ends_changed ) return SQLITE_OK;
-  rc = units_make_chapter(merge, key, of_key->ends_of);
-  if( rc==SQLITE_OK ) rc = units_write_row(merge, key, bloom_index_row_of_ends(merge->index, key, of_key->ends_of), of_key->ends);
-  of_key->are_ends_changed = 0;
+  if( !merge_key->are_ends_changed ) return SQLITE_OK;
+  rc = units_make_chapter(merge, key, merge_key->ends_of);
+  if( rc==SQLITE_OK ) rc = units_write_row(merge, key, bloom_index_row_of_ends(merge->index, key, merge_key->ends_of), merge_key->ends);
+  merge_key->are_ends_changed = 0;
   return rc;
 }
 
 int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes){
-  index_merge_key *of_key = &merge->keys[key];
+  index_merge_key *merge_key = &merge->keys[key];
   int rc = SQLITE_OK;
-  if( !of_key->has_ends || of_key->ends_of/INDEX_ENDS_BLOCKS!=block/INDEX_ENDS_BLOCKS ){
+  if( !merge_key->has_ends || merge_key->ends_of/INDEX_ENDS_BLOCKS!=block/INDEX_ENDS_BLOCKS ){
     rc = units_write_ends(merge, key);
     if( rc==SQLITE_OK && block%INDEX_ENDS_BLOCKS==0 && block==merge->layout.keys[key].num_blocks ){
-      memset(of_key->ends, 0, sizeof(of_key->ends)); /* the first of its row */
+      memset(merge_key->ends, 0, sizeof(merge_key->ends)); /* the first of its row */
     }else if( rc==SQLITE_OK ){
       index_reader reader;
       bloom_index_reader_start(&reader, merge->index, key, 0);
-      rc = bloom_index_reader_read(&reader, bloom_index_row_of_ends(merge->index, key, block), of_key->ends, sizeof(of_key->ends), 0);
+      rc = bloom_index_reader_read(&reader, bloom_index_row_of_ends(merge->index, key, block), merge_key->ends, sizeof(merge_key->ends), 0);
       bloom_index_reader_close(&reader);
     }
-    of_key->has_ends = rc==SQLITE_OK;
-    of_key->ends_of = block;
+    merge_key->has_ends = rc==SQLITE_OK;
+    merge_key->ends_of = block;
   }
-  of_key->are_ends_changed |= rc==SQLITE_OK && is_changed;
-  *bytes = of_key->ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES;
+  merge_key->are_ends_changed |= rc==SQLITE_OK && is_changed;
+  *bytes = merge_key->ends + block%INDEX_ENDS_BLOCKS*INDEX_END_BYTES;
   return rc;
 }
 
@@ -98,14 +98,14 @@ uint8_t *bloom_index_merge_slot(const index_merge_state *merge, int key, uint64_
 
 /* Puts the finished blocks below until into their unit. */
 static int units_fill_unit(index_merge_state *merge, int key, uint64_t until){
-  index_merge_key *of_key = &merge->keys[key];
-  const uint64_t unit = of_key->num_in_units / BLOOM_UNIT_BLOCKS;
-  const uint32_t first = (uint32_t)(of_key->num_in_units % BLOOM_UNIT_BLOCKS), last = (uint32_t)(until - unit*BLOOM_UNIT_BLOCKS);
+  index_merge_key *merge_key = &merge->keys[key];
+  const uint64_t unit = merge_key->num_in_units / BLOOM_UNIT_BLOCKS;
+  const uint32_t first = (uint32_t)(merge_key->num_in_units % BLOOM_UNIT_BLOCKS), last = (uint32_t)(until - unit*BLOOM_UNIT_BLOCKS);
   const uint8_t *blocks[BLOOM_UNIT_BLOCKS];
   uint8_t strip[BLOOM_STRIP_BYTES] = {0};
   uint32_t band, i;
   int rc;
-  if( until==of_key->num_in_units ) return SQLITE_OK;
+  if( until==merge_key->num_in_units ) return SQLITE_OK;
   for(i=0; i<BLOOM_UNIT_BLOCKS; i++) blocks[i] = bloom_index_merge_slot(merge, key, i);
   rc = bloom_index_merge_mark_dirty(merge);
   if( rc==SQLITE_OK ) rc = units_make_chapter(merge, key, until - 1);
@@ -120,7 +120,7 @@ static int units_fill_unit(index_merge_state *merge, int key, uint64_t until){
     bloom_strip_put_blocks(strip, blocks, first, last, band);
     if( rc==SQLITE_OK ) rc = units_write_row(merge, key, row, strip);
   }
-  of_key->num_in_units = until;
+  merge_key->num_in_units = until;
   if( last==BLOOM_UNIT_BLOCKS ){
     merge->num_new_units++;
     merge->join_rows += INDEX_JOIN_UNITS * (int64_t)index_num_bands(merge->index, key);
@@ -144,15 +144,15 @@ int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_bloc
 
 /* Writes what is in no unit, and the row of ends at hand. */
 int bloom_index_merge_write_slots(index_merge_state *merge, int key){
-  index_merge_key *of_key = &merge->keys[key];
+  index_merge_key *merge_key = &merge->keys[key];
   const uint64_t num_blocks = merge->layout.keys[key].num_blocks;
   const uint32_t block_bytes = index_block_bytes(merge->index, key);
   uint8_t slots[BLOOM_STRIP_BYTES] = {0};
   uint64_t block;
   int rc = units_fill_unit(merge, key, bloom_index_blocks_in_units(merge->index, &merge->layout, key));
-  memcpy(bloom_index_merge_slot(merge, key, num_blocks), of_key->open.bytes, block_bytes);
-  for(block=of_key->num_in_units; block<=num_blocks; block++){
-    memcpy(slots + (block - of_key->num_in_units)*block_bytes, bloom_index_merge_slot(merge, key, block), block_bytes);
+  memcpy(bloom_index_merge_slot(merge, key, num_blocks), merge_key->open.bytes, block_bytes);
+  for(block=merge_key->num_in_units; block<=num_blocks; block++){
+    memcpy(slots + (block - merge_key->num_in_units)*block_bytes, bloom_index_merge_slot(merge, key, block), block_bytes);
   }
   if( rc==SQLITE_OK ) rc = units_write_ends(merge, key);
   return rc==SQLITE_OK ? units_write_row(merge, key, INDEX_ROW_OF_SLOTS, slots) : rc;
