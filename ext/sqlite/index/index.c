@@ -7,7 +7,7 @@
 **   INSERT INTO name(name) VALUES ('merge=N')    N rows at most
 **   INSERT INTO name(name) VALUES ('rebuild'), ('integrity-check')
 **
-** Here are the methods that SQLite calls; index_int.h names the other parts.
+** Here are the methods that SQLite calls; README.md names the other parts.
 */
 #include "index.h"
 #include "index_args.h"
@@ -19,16 +19,13 @@
 #include "index_plan.h"
 #include "index_source.h"
 #include "index_statements.h"
+#include "index_tables.h"
 #include "index_triggers.h"
 
 #include <string.h>
 
 #include "../errors.h"
 #include "../source/source.h"
-
-/* There are these tables, and one of blocks for each indexed column. */
-#define INDEX_NUM_TABLES 2
-static const char *const index_tables[INDEX_NUM_TABLES] = {"state", "changed"};
 
 /* -- Making and opening -------------------------------------------------------------------- */
 
@@ -59,20 +56,22 @@ static bloom_index *index_new(bloom_connection *connection, const char *schema, 
   return NULL;
 }
 
-/* Sets index->damage where SQLite would not declare a column: DROP must find a table all the same.  If
-** it does not declare others, an authorizer refused it, say. */
+/* Sets index->damage where SQLite would not declare a column: DROP must find a table all the
+** same.  If it does not declare others, an authorizer refused it, say. */
 static int index_check_collations(bloom_index *index){
   int i, rc = SQLITE_OK;
   for(i=0; i<index->columns.num_columns && rc==SQLITE_OK; i++){
     bloom_collation ignored;
     sqlite3_stmt *probe;
     if( bloom_collation_named(index->columns.list[i].collation, &ignored) ) continue;
-    rc = bloom_sql_prepare(index->connection, &probe, "SELECT '' = '' COLLATE \"%w\"", index->columns.list[i].collation);
+    rc = bloom_sql_prepare(index->connection, &probe, "SELECT '' = '' COLLATE \"%w\"",
+                           index->columns.list[i].collation);
     sqlite3_finalize(probe);
   }
   if( rc!=SQLITE_ERROR ) return rc;
   bloom_index_columns_free(&index->columns);
-  index->damage = "cannot be used: a column of the table has a collation that this connection does not have";
+  index->damage = "cannot be used: a column of the table has a collation that this connection does "
+                  "not have";
   return SQLITE_OK;
 }
 
@@ -81,83 +80,16 @@ static int index_declare(bloom_index *index, char **error){
   char *declaration = bloom_index_columns_declaration(index);
   int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
   sqlite3_free(declaration);
-  if( rc==SQLITE_ERROR ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
+  if( rc==SQLITE_ERROR ) *error = sqlite3_mprintf("bloom_index: %s",
+                                                  sqlite3_errmsg(index->connection->db));
   if( rc==SQLITE_OK ) sqlite3_vtab_config(index->connection->db, SQLITE_VTAB_INNOCUOUS);
   index->is_declared = 1;
   return rc;
 }
 
-/* -- Tables ------------------------------------------------------------------------------ */
-
-/* The name of table number i, to be freed: those of index_tables[], then of the indexed columns. */
-static char *index_table_name(const bloom_index *index, int i){
-  if( i<INDEX_NUM_TABLES ) return sqlite3_mprintf("%s_%s", index->name, index_tables[i]);
-  return sqlite3_mprintf("%s_blocks_%d", index->name, i - INDEX_NUM_TABLES + 1);
-}
-
-/* The CREATE TABLE of table number i, to be freed, but for its name. */
-static char *index_table_columns(const bloom_index *index, int i){
-  sqlite3_str *sql;
-  int key;
-  if( i>=INDEX_NUM_TABLES ) return sqlite3_mprintf("(data BLOB)");
-  /* An id is noted once.  No PRIMARY KEY, which would take it into changesets; an index of its own would
-  ** keep the old name when the table is renamed. */
-  if( i>0 ) return sqlite3_mprintf("%s", INDEX_CHANGED_COLUMNS);
-  sql = sqlite3_str_new(NULL);
-  sqlite3_str_appendall(sql, "(covered INTEGER, changed_rows INTEGER, note TEXT");
-  for(key=1; key<=index->config.num_keys; key++){
-    sqlite3_str_appendf(sql, ", blocks_%d INTEGER, bytes_%d INTEGER, fill_%d REAL", key, key, key);
-  }
-  sqlite3_str_appendall(sql, ", config BLOB, layout BLOB)");
-  return sqlite3_str_finish(sql);
-}
-
-/* Makes the tables; what is in them, bloom_index_reset() writes.  *num_made counts them. */
-static int index_create_tables(bloom_index *index, int *num_made){
-  int i, rc = SQLITE_OK;
-  for(i=0; i<INDEX_NUM_TABLES + index->config.num_keys && rc==SQLITE_OK; i++){
-    char *name = index_table_name(index, i), *columns = index_table_columns(index, i);
-    rc = name && columns ? bloom_sql_run(index->connection, "CREATE TABLE \"%w\".\"%w\"%s", index->schema, name, columns) : SQLITE_NOMEM;
-    sqlite3_free(name);
-    sqlite3_free(columns);
-    if( rc==SQLITE_OK ) ++*num_made;
-  }
-  return rc;
-}
-
-/* Drops what has a name, if it is a table or view and its text is like a pattern. */
-static int index_drop_named(bloom_index *index, char *name, const char *pattern){
-  sqlite3_stmt *row = NULL;
-  const char *type = NULL;
-  int is_view = 0;
-  int rc = name ? bloom_sql_prepare(index->connection, &row, "SELECT m.type FROM \"%w\".sqlite_master AS m WHERE m.type IN ('table', 'view')"
-    " AND m.name = %Q COLLATE NOCASE AND m.sql GLOB %Q", index->schema, name, pattern) : SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
-  if( rc==SQLITE_ROW ){
-    rc = bloom_sql_column_text(row, 0, &type);
-    is_view = type && strcmp(type, "view")==0;
-    if( rc==SQLITE_OK ) rc = SQLITE_ROW;
-  }
-  sqlite3_finalize(row);
-  if( rc==SQLITE_ROW ) rc = bloom_sql_run(index->connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE", index->schema, name);
-  sqlite3_free(name);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
-}
-
-/* Drops the first of the tables, whatever stands in their place: tables first, for the reason that
-** vtab/vtab_drop.c gives. */
-static int index_drop_tables(bloom_index *index, int num_tables){
-  int i, rc = SQLITE_OK;
-  for(i=0; i<num_tables && rc==SQLITE_OK; i++) rc = index_drop_named(index, index_table_name(index, i), "*");
-  return rc;
-}
-
 /* Drops what there is of the index. */
 static int index_drop(bloom_index *index){
-  int rc = index_drop_tables(index, INDEX_NUM_TABLES + index->num_blocks_tables);
-  if( rc==SQLITE_OK && index->is_of_1_1 ) rc = index_drop_named(index, sqlite3_mprintf("%s_config", index->name), "*");
-  if( rc==SQLITE_OK && index->is_of_1_1 ) rc = index_drop_named(index, sqlite3_mprintf("%s_layout", index->name), "*");
-  if( rc==SQLITE_OK ) rc = index_drop_named(index, sqlite3_mprintf("%s_canary", index->name), "*(" INDEX_CANARY_COLUMN ")");
+  const int rc = bloom_index_tables_drop_all(index);
   return rc==SQLITE_OK ? bloom_index_triggers_drop(index) : rc;
 }
 
@@ -166,7 +98,7 @@ static int index_drop(bloom_index *index){
 /* Makes all of an index of which config and declaration are good. */
 static int index_make(bloom_index *index, char **error){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
-  int num_tables = 0, rc = index_create_tables(index, &num_tables);
+  int num_tables = 0, rc = bloom_index_tables_create(index, &num_tables);
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
   if( rc==SQLITE_OK ){
     index->source_name = sqlite3_mprintf("%s", index->config.source);
@@ -174,9 +106,10 @@ static int index_make(bloom_index *index, char **error){
   }
   if( rc==SQLITE_OK ) rc = bloom_index_reset(index);
   if( rc!=SQLITE_OK ){
-    if( rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(index->connection->db));
+    if( rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s",
+                                                    sqlite3_errmsg(index->connection->db));
     /* A table of the user's may have one of the names. */
-    if( num_tables<INDEX_NUM_TABLES + index->config.num_keys ) index_drop_tables(index, num_tables);
+    if( num_tables<bloom_index_num_tables(index) ) bloom_index_tables_drop(index, num_tables);
     else index_drop(index);
   }
   sqlite3_set_last_insert_rowid(index->connection->db, last_rowid);
@@ -188,10 +121,13 @@ static int index_name_check(const bloom_index *index, const char *name, char **e
   int i;
   for(i=0; i<index->columns.num_columns; i++){
     if( sqlite3_stricmp(index->columns.list[i].name, name)==0 ){
-      return bloom_fail_vtab(error, "bloom_index: the index cannot be called %s: a column of the table is", name);
+      return bloom_fail_vtab(error,
+                             "bloom_index: the index cannot be called %s: a column of the table "
+                             "is", name);
     }
   }
-  if( sqlite3_stricmp(name, "rowid")==0 || sqlite3_stricmp(name, "_rowid_")==0 || sqlite3_stricmp(name, "oid")==0 ){
+  if( sqlite3_stricmp(name, "rowid")==0 || sqlite3_stricmp(name, "_rowid_")==0
+     || sqlite3_stricmp(name, "oid")==0 ){
     return bloom_fail_vtab(error, "bloom_index: the index cannot be called %s: the rowid is", name);
   }
   return SQLITE_OK;
@@ -209,11 +145,13 @@ static int index_read_source(bloom_index *index, const index_args *args, char **
   if( rc==SQLITE_OK ) index->config.source = sqlite3_mprintf("%s", source.name);
   if( rc==SQLITE_OK && index->config.source==NULL ) rc = SQLITE_NOMEM;
   bloom_source_free(&source);
-  return rc==SQLITE_OK ? bloom_index_columns_read(index, index->config.source, &index->columns, error) : rc;
+  return rc==SQLITE_OK ? bloom_index_columns_read(index, index->config.source, &index->columns,
+                                                  error) : rc;
 }
 
 /* args: module, database, table, arguments */
-static int index_create(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
+static int index_create(sqlite3 *db, void *connection, int num_args, const char *const *args,
+                        sqlite3_vtab **vtab, char **error){
   index_args arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
   int rc = index ? bloom_index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
@@ -250,8 +188,8 @@ static int index_connect_source(bloom_index *index){
   return rc==SQLITE_OK ? index_check_collations(index) : rc;
 }
 
-/* Declares for an index that cannot be used the columns of the table that CREATE named, if that is there:
-** so what a query names is found, and the plan's error says what is wrong. */
+/* Declares for an index that cannot be used the columns of the table that CREATE named, if that
+** is there: so what a query names is found, and the plan's error says what is wrong. */
 static int index_connect_damaged(bloom_index *index, const char *source_name){
   char *error = NULL;
   const int rc = bloom_index_columns_read(index, source_name, &index->columns, &error);
@@ -261,7 +199,8 @@ static int index_connect_damaged(bloom_index *index, const char *source_name){
   return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
-static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error){
+static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args,
+                         sqlite3_vtab **vtab, char **error){
   index_args arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
   int rc = index ? bloom_index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
@@ -269,10 +208,12 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
   index->num_blocks_tables = arguments.num_columns;
   if( rc==SQLITE_OK ) rc = bloom_index_config_read(index);
   if( rc==SQLITE_OK ){
-    rc = index->damage ? index_connect_damaged(index, arguments.source) : index_connect_source(index);
+    rc = index->damage ? index_connect_damaged(index, arguments.source)
+      : index_connect_source(index);
   }
   bloom_index_args_free(&arguments);
-  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
+  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM
+     && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;
@@ -291,28 +232,21 @@ static int index_destroy(sqlite3_vtab *vtab){
   return rc;
 }
 
-/* Renames a table, NAME_suffix. */
-static int index_rename_table(bloom_index *index, char *table, const char *new_name){
-  const int rc = table ? bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%w\"", index->schema, table, new_name,
-                                       table + strlen(index->name)) : SQLITE_NOMEM;
-  sqlite3_free(table);
-  return rc;
-}
-
 static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   bloom_index *index = index_of(vtab);
   char *name = sqlite3_mprintf("%s", new_name), *old_name = index->name;
   index_source source;
-  int i, rc = name ? SQLITE_OK : SQLITE_NOMEM;
-  if( index->damage ) rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
+  int rc = name ? SQLITE_OK : SQLITE_NOMEM;
+  if( index->damage ) rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name,
+                                           index->damage);
   if( rc==SQLITE_OK ) rc = index_name_check(index, new_name, &vtab->zErrMsg);
   memset(&source, 0, sizeof(source));
   if( rc==SQLITE_OK ) rc = bloom_index_locate(index);
   if( rc==SQLITE_OK ) rc = bloom_index_source_check(index, &source, &vtab->zErrMsg);
-  /* The triggers are made again, since PRAGMA legacy_alter_table would leave them the tables' old names. */
+  /* The triggers are made again, since PRAGMA legacy_alter_table would leave them the tables'
+  ** old names. */
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_drop(index);
-  for(i=0; i<INDEX_NUM_TABLES + index->config.num_keys && rc==SQLITE_OK; i++) rc = index_rename_table(index, index_table_name(index, i), new_name);
-  if( rc==SQLITE_OK && index->config.has_hidden_ids ) rc = index_rename_table(index, sqlite3_mprintf("%s_canary", index->name), new_name);
+  if( rc==SQLITE_OK ) rc = bloom_index_tables_rename(index, new_name);
   index->name = name;
   if( rc==SQLITE_OK && source.doubt==NULL ) rc = bloom_index_triggers_make(index, source.name);
   if( rc!=SQLITE_OK ) index->name = old_name;
@@ -327,7 +261,9 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
 static sqlite3_int64 index_merge_limit(const char *command){
   sqlite3_int64 number = 0;
   if( sqlite3_strnicmp(command, "merge=", 6)!=0 ) return 0;
-  for(command+=6; *command>='0' && *command<='9' && number<INT64_MAX/20; command++) number = 10*number + (*command - '0');
+  for(command+=6; *command>='0' && *command<='9' && number<INT64_MAX/20; command++){
+    number = 10*number + (*command - '0');
+  }
   return *command ? 0 : number;
 }
 
@@ -335,8 +271,12 @@ static int index_command(bloom_index *index, sqlite3_value *value){
   const char *command = (const char *)sqlite3_value_text(value);
   char **error = &index->base.zErrMsg;
   if( command==NULL ) return SQLITE_NOMEM;
-  if( sqlite3_stricmp(command, "merge")==0 ) return bloom_index_merge(index, INDEX_MERGE_ALL, error);
-  if( index_merge_limit(command)>0 ) return bloom_index_merge(index, index_merge_limit(command), error);
+  if( sqlite3_stricmp(command, "merge")==0 ){
+    return bloom_index_merge(index, INDEX_MERGE_ALL, error);
+  }
+  if( index_merge_limit(command)>0 ){
+    return bloom_index_merge(index, index_merge_limit(command), error);
+  }
   if( sqlite3_stricmp(command, "rebuild")==0 ) return bloom_index_rebuild(index, error);
   if( sqlite3_stricmp(command, "integrity-check")==0 ){
     char *finding = NULL;
@@ -345,8 +285,10 @@ static int index_command(bloom_index *index, sqlite3_value *value){
     bloom_fail_vtab(error, "%z", finding);
     return SQLITE_CORRUPT_VTAB;
   }
-  return bloom_fail_vtab(error, "bloom_index: there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, "
-                                "'rebuild' and 'integrity-check'", command);
+  return bloom_fail_vtab(error,
+                         "bloom_index: there is no command '%s'; commands are 'merge', 'merge=N' "
+                         "with N of 1 or more, "
+                         "'rebuild' and 'integrity-check'", command);
 }
 
 /* Names the table to write to, which may have been renamed. */
@@ -356,19 +298,23 @@ static int index_say_read_only(bloom_index *index){
   const int rc = bloom_index_source_doubt(index, &doubt, &ignored);
   sqlite3_free(ignored);
   if( bloom_sql_is_fatal(rc) ) return rc;
-  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is read only: write to table %s", index->name,
+  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is read only: write to table %s",
+                         index->name,
                          index->source_name ? index->source_name : index->config.source);
 }
 
 /* args: old rowid, new rowid, columns, one of which is the command's */
-static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
+static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
+                        sqlite3_int64 *rowid){
   bloom_index *index = index_of(vtab);
   sqlite3 *db = index->connection->db;
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(db);
   const int command = index->command_column + 2;
   int i, is_command, rc;
-  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
-  is_command = num_args>1 && command>=2 && command<num_args && sqlite3_value_type(args[0])==SQLITE_NULL && sqlite3_value_type(args[command])!=SQLITE_NULL;
+  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name,
+                                             index->damage);
+  is_command = num_args>1 && command>=2 && command<num_args
+    && sqlite3_value_type(args[0])==SQLITE_NULL && sqlite3_value_type(args[command])!=SQLITE_NULL;
   for(i=2; i<num_args; i++){
     if( i!=command && sqlite3_value_type(args[i])!=SQLITE_NULL ) is_command = 0;
   }
@@ -396,7 +342,8 @@ static int index_shadow_name(const char *suffix){
 }
 
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */
-static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick, char **finding){
+static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick,
+                           char **finding){
   bloom_index *index = index_of(vtab);
   const int rc = bloom_index_locate(index);
   (void)schema;

@@ -27,12 +27,16 @@ static int args_read_option(bloom_token name, index_args *args, char **error){
   const bloom_token value = bloom_token_after(bloom_token_after(name));
   const uint32_t number = args_number(value);
   if( bloom_token_is(name, "bits_per_block") ){
-    return bloom_fail_vtab(error, "bloom_index: there is no option bits_per_block any more: blocks have the size that fills pages");
+    return bloom_fail_vtab(error,
+                           "bloom_index: there is no option bits_per_block any more: blocks have "
+                           "the size that fills pages");
   }
   if( bloom_token_is(name, "probes") ){
-    if( args->num_probes ) return bloom_fail_vtab(error, "bloom_index: option probes is given twice");
+    if( args->num_probes ) return bloom_fail_vtab(error,
+                                                  "bloom_index: option probes is given twice");
     if( number<1 || number>BLOOM_SIGNATURE_MAX_PROBES ){
-      return bloom_fail_vtab(error, "bloom_index: probes must be an integer in 1..%d, not %s", BLOOM_SIGNATURE_MAX_PROBES, value.text);
+      return bloom_fail_vtab(error, "bloom_index: probes must be an integer in 1..%d, not %s",
+                             BLOOM_SIGNATURE_MAX_PROBES, value.text);
     }
     args->num_probes = number;
     return SQLITE_OK;
@@ -52,7 +56,9 @@ static int args_read_column(bloom_token name, index_args *args, char **error){
   }
   if( is_range ) word = bloom_token_after(word);
   if( !bloom_token_is_name(name) || word.num_chars ){
-    return bloom_fail_vtab(error, "bloom_index: after the table come columns, each with LIKE, LIKE REGEXP or RANGE behind it or not, not: %s", name.text);
+    return bloom_fail_vtab(error,
+                           "bloom_index: after the table come columns, each with LIKE, LIKE REGEXP "
+                           "or RANGE behind it or not, not: %s", name.text);
   }
   if( args->num_columns==INDEX_MAX_KEYS ){
     return bloom_fail_vtab(error, "bloom_index: at most %d columns can be indexed", INDEX_MAX_KEYS);
@@ -74,14 +80,18 @@ int bloom_index_args_read(int num_args, const char *const *texts, index_args *ar
     }else if( args->source ){
       rc = args_read_column(first, args, error);
     }else if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
-      rc = bloom_fail_vtab(error, "bloom_index: argument 1 must be the name of a table, not: %s; write bloom_index(table, column, ...)", texts[i]);
+      rc = bloom_fail_vtab(error,
+                           "bloom_index: argument 1 must be the name of a table, not: %s; write "
+                           "bloom_index(table, column, ...)", texts[i]);
     }else{
       args->source = bloom_token_unquoted(first);
       if( args->source==NULL ) rc = SQLITE_NOMEM;
     }
   }
   if( rc==SQLITE_OK && args->num_columns==0 ){
-    rc = bloom_fail_vtab(error, "bloom_index: which columns of which table?  bloom_index(table, column, column LIKE, column RANGE, ...)");
+    rc = bloom_fail_vtab(error,
+                         "bloom_index: which columns of which table?  bloom_index(table, column, "
+                         "column LIKE, column RANGE, ...)");
   }
   return rc;
 }

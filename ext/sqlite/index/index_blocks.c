@@ -20,6 +20,7 @@
 #include "index_blocks.h"
 #include "index_layout.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,15 +34,19 @@
 #define STORED_BYTES   (INDEX_PART_BYTES + CHECKSUM_BYTES)
 
 static sqlite3_int64 chapter_row(const bloom_index *index, int key, uint64_t chapter){
-  return CHAPTER_ROW + (sqlite3_int64)(chapter * (INDEX_CHAPTER_ENDS + CHAPTER_UNITS * index_num_bands(index, key)));
+  const uint64_t rows_of_chapter = INDEX_CHAPTER_ENDS + CHAPTER_UNITS * index_num_bands(index, key);
+  return CHAPTER_ROW + (sqlite3_int64)(chapter * rows_of_chapter);
 }
 
 sqlite3_int64 bloom_index_row_of_ends(const bloom_index *index, int key, uint64_t block){
   const uint64_t number = block / INDEX_ENDS_BLOCKS;
-  return chapter_row(index, key, number / INDEX_CHAPTER_ENDS) + (sqlite3_int64)(number % INDEX_CHAPTER_ENDS);
+  assert( key>=0 && key<index->config.num_keys && !index->config.keys[key].is_range );
+  return chapter_row(index, key,
+                     number / INDEX_CHAPTER_ENDS) + (sqlite3_int64)(number % INDEX_CHAPTER_ENDS);
 }
 
-sqlite3_int64 bloom_index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band){
+sqlite3_int64 bloom_index_row_of_strip(const bloom_index *index, int key, uint64_t unit,
+                                       uint32_t band){
   return chapter_row(index, key, unit / CHAPTER_UNITS) + INDEX_CHAPTER_ENDS
        + (sqlite3_int64)(unit % CHAPTER_UNITS * index_num_bands(index, key) + band);
 }
@@ -56,6 +61,10 @@ index_end bloom_index_end_load(const uint8_t *bytes){
 }
 
 void bloom_index_end_store(uint8_t *bytes, index_end end){
+  static_assert(INDEX_END_BYTES*INDEX_ENDS_BLOCKS==BLOOM_STRIP_BYTES, "ends fill a row");
+  static_assert(BLOOM_STRIP_BYTES%INDEX_PART_BYTES==0, "parts fill a row");
+  static_assert(INDEX_CHAPTER_ENDS*INDEX_ENDS_BLOCKS==CHAPTER_UNITS*BLOOM_UNIT_BLOCKS,
+                "a chapter has all ends of its blocks");
   bloom_store64_le(bytes, (uint64_t)end.first);
   bloom_store64_le(bytes + 8, (uint64_t)end.last);
   bloom_store32_le(bytes + 16, end.num_rows);
@@ -64,9 +73,11 @@ void bloom_index_end_store(uint8_t *bytes, index_end end){
 
 /* -- Parts of a row, and their checksums ------------------------------------------------- */
 
-static uint64_t part_checksum(const bloom_index *index, int key, sqlite3_int64 row, uint32_t part, const uint8_t *bytes){
+static uint64_t part_checksum(const bloom_index *index, int key, sqlite3_int64 row, uint32_t part,
+                              const uint8_t *bytes){
   const uint64_t place = index->number + ((uint64_t)row << 16) + ((uint64_t)key << 8) + part;
-  return bloom_signature_mix(bloom_xxh64(bytes, INDEX_PART_BYTES) ^ bloom_signature_mix(place)) & 0xffffffffffffu;
+  const uint64_t hash = bloom_xxh64(bytes, INDEX_PART_BYTES) ^ bloom_signature_mix(place);
+  return bloom_signature_mix(hash) & 0xffffffffffffu;
 }
 
 static uint64_t load_checksum(const uint8_t *bytes){
@@ -83,7 +94,8 @@ uint32_t bloom_index_stored_bytes(uint32_t num_bytes){
   return num_bytes/INDEX_PART_BYTES*STORED_BYTES;
 }
 
-void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out){
+void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row,
+                           const uint8_t *bytes, uint32_t num_bytes, uint8_t *out){
   uint32_t part;
   for(part=0; part<num_bytes/INDEX_PART_BYTES; part++, bytes+=INDEX_PART_BYTES, out+=STORED_BYTES){
     memcpy(out, bytes, INDEX_PART_BYTES);
@@ -93,7 +105,8 @@ void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row,
 
 /* -- Reading -------------------------------------------------------------------------- */
 
-void bloom_index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable){
+void bloom_index_reader_start(index_reader *reader, const bloom_index *index, int key,
+                              int is_writable){
   reader->index = index;
   reader->key = key;
   reader->is_writable = is_writable;
@@ -116,26 +129,32 @@ static int reader_move(index_reader *reader, sqlite3_int64 row){
   }else{
     const bloom_index *index = reader->index;
     char *table = sqlite3_mprintf("%s_blocks_%d", index->name, reader->key + 1);
-    if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "data", row, reader->is_writable, &reader->blob);
+    if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "data", row,
+                                       reader->is_writable, &reader->blob);
     sqlite3_free(table);
   }
   reader->row = rc==SQLITE_OK ? row : 0;
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
 
-int bloom_index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part){
+int bloom_index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset,
+                          index_part *part){
   int rc = reader_move(reader, row);
   if( rc!=SQLITE_OK ) return rc;
   part->number = offset / INDEX_PART_BYTES;
   part->first = part->number * INDEX_PART_BYTES;
-  if( (uint32_t)sqlite3_blob_bytes(reader->blob)<(part->number + 1)*STORED_BYTES ) return SQLITE_CORRUPT_VTAB;
+  if( (uint32_t)sqlite3_blob_bytes(reader->blob)<(part->number + 1)*STORED_BYTES ){
+    return SQLITE_CORRUPT_VTAB;
+  }
   rc = sqlite3_blob_read(reader->blob, part->bytes, STORED_BYTES, (int)(part->number*STORED_BYTES));
   if( rc!=SQLITE_OK ) return rc;
-  return load_checksum(part->bytes + INDEX_PART_BYTES)==part_checksum(reader->index, reader->key, row, part->number, part->bytes)
+  return load_checksum(part->bytes + INDEX_PART_BYTES)==part_checksum(reader->index, reader->key,
+      row, part->number, part->bytes)
     ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
 }
 
-int bloom_index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset){
+int bloom_index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes,
+                            uint32_t num_bytes, uint32_t offset){
   uint8_t *out = bytes;
   while( num_bytes>0 ){
     index_part part;
@@ -166,11 +185,13 @@ int bloom_index_reader_end(index_reader *reader, uint64_t block, index_end *end)
 }
 
 static int ends_compare(const void *a, const void *b){
-  const sqlite3_int64 of_a = ((const index_placed_end *)a)->end.first, of_b = ((const index_placed_end *)b)->end.first;
+  const sqlite3_int64 of_a = ((const index_placed_end *)a)->end.first;
+  const sqlite3_int64 of_b = ((const index_placed_end *)b)->end.first;
   return (of_a>of_b) - (of_a<of_b);
 }
 
-int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends){
+int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, int key,
+                          index_placed_end **ends, size_t *num_ends){
   const index_key_layout *key_layout = &layout->keys[key];
   index_placed_end *list = NULL;
   sqlite3_int64 first = INT64_MIN;
@@ -200,7 +221,8 @@ int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, 
     if( list[i].end.first!=first || list[i].end.last>layout->covered ) rc = SQLITE_CORRUPT_VTAB;
     first = list[i].end.last + (list[i].end.last<INT64_MAX);
   }
-  if( rc==SQLITE_OK && (num!=key_layout->num_blocks - key_layout->num_dead || first!=key_layout->open_first) ) rc = SQLITE_CORRUPT_VTAB;
+  if( rc==SQLITE_OK && (num!=key_layout->num_blocks - key_layout->num_dead
+                        || first!=key_layout->open_first) ) rc = SQLITE_CORRUPT_VTAB;
   *ends = list;
   *num_ends = num;
   return rc;
@@ -209,11 +231,14 @@ int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, 
 /* -- Writing -------------------------------------------------------------------------- */
 
 int bloom_index_part_write(index_reader *reader, index_part *part){
-  store_checksum(part->bytes + INDEX_PART_BYTES, part_checksum(reader->index, reader->key, reader->row, part->number, part->bytes));
-  return sqlite3_blob_write(reader->blob, part->bytes, STORED_BYTES, (int)(part->number*STORED_BYTES));
+  store_checksum(part->bytes + INDEX_PART_BYTES, part_checksum(reader->index, reader->key,
+      reader->row, part->number, part->bytes));
+  return sqlite3_blob_write(reader->blob, part->bytes, STORED_BYTES,
+                            (int)(part->number*STORED_BYTES));
 }
 
-int bloom_index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]){
+int bloom_index_blocks_write(index_reader *reader, sqlite3_int64 row,
+                             const uint8_t bytes[BLOOM_STRIP_BYTES]){
   uint8_t stored[INDEX_STORED_BYTES];
   const int rc = reader_move(reader, row);
   if( rc!=SQLITE_OK ) return rc;
@@ -223,11 +248,13 @@ int bloom_index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint
 }
 
 int bloom_index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement){
-  return bloom_sql_prepare(index->connection, statement, "INSERT INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES (?1, ?2)",
+  return bloom_sql_prepare(index->connection, statement,
+                           "INSERT INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES (?1, ?2)",
                            index->schema, index->name, key + 1);
 }
 
 int bloom_index_blocks_prepare_update(bloom_index *index, int key, sqlite3_stmt **statement){
-  return bloom_sql_prepare(index->connection, statement, "UPDATE \"%w\".\"%w_blocks_%d\" SET data = ?2 WHERE rowid = ?1",
+  return bloom_sql_prepare(index->connection, statement,
+                           "UPDATE \"%w\".\"%w_blocks_%d\" SET data = ?2 WHERE rowid = ?1",
                            index->schema, index->name, key + 1);
 }

@@ -17,7 +17,8 @@
 #ifndef INDEX_MAX_UNITS
 # define INDEX_MAX_UNITS  BLOOM_GROUP_MAX_UNITS
 #endif
-#define INDEX_MAX_BLOCK_BYTES ((INDEX_KEY_BANDS>INDEX_LIKE_BANDS ? INDEX_KEY_BANDS : INDEX_LIKE_BANDS) * BLOOM_BAND_BITS/8)
+#define INDEX_MAX_BANDS (INDEX_KEY_BANDS>INDEX_LIKE_BANDS ? INDEX_KEY_BANDS : INDEX_LIKE_BANDS)
+#define INDEX_MAX_BLOCK_BYTES (INDEX_MAX_BANDS * BLOOM_BAND_BITS/8)
 
 static inline uint32_t index_num_bands(const bloom_index *index, int key){
   return index->config.keys[key].is_like ? INDEX_LIKE_BANDS : INDEX_KEY_BANDS;
@@ -56,7 +57,8 @@ void bloom_index_end_store(uint8_t *bytes, index_end end);
 #define INDEX_ROW_OF_SLOTS   1
 #define INDEX_ROW_OF_WEIGHTS 2 /* those of a LIKE column's pieces; else empty */
 sqlite3_int64 bloom_index_row_of_ends(const bloom_index *index, int key, uint64_t block);
-sqlite3_int64 bloom_index_row_of_strip(const bloom_index *index, int key, uint64_t unit, uint32_t band);
+sqlite3_int64 bloom_index_row_of_strip(const bloom_index *index, int key, uint64_t unit,
+                                       uint32_t band);
 
 /* Reads rows of a column's blocks.  Nothing is open behind bloom_index_reader_close(). */
 typedef struct index_reader {
@@ -68,19 +70,22 @@ typedef struct index_reader {
   uint8_t ends[BLOOM_STRIP_BYTES];
 } index_reader;
 
-void bloom_index_reader_start(index_reader *reader, const bloom_index *index, int key, int is_writable);
+void bloom_index_reader_start(index_reader *reader, const bloom_index *index, int key,
+                              int is_writable);
 void bloom_index_reader_close(index_reader *reader);
 
 /* Reads bytes of a row.  SQLITE_CORRUPT_VTAB where there are none, or they are not those that
 ** were written there. */
-int bloom_index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes, uint32_t num_bytes, uint32_t offset);
+int bloom_index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes,
+                            uint32_t num_bytes, uint32_t offset);
 int bloom_index_reader_end(index_reader *reader, uint64_t block, index_end *end);
 
 /* A row's bytes as they are stored, with checksums: out has room for bloom_index_stored_bytes().
 ** num_bytes is a multiple of INDEX_PART_BYTES. */
 #define INDEX_STORED_BYTES (BLOOM_STRIP_BYTES + 24) /* of most rows */
 uint32_t bloom_index_stored_bytes(uint32_t num_bytes);
-void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes, uint32_t num_bytes, uint8_t *out);
+void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row,
+                           const uint8_t *bytes, uint32_t num_bytes, uint8_t *out);
 
 /* A part of a row, which has a checksum. */
 #define INDEX_PART_BYTES 1008
@@ -90,11 +95,13 @@ typedef struct index_part {
 } index_part;
 
 /* Reads the part of a row that has the byte at offset; writes it, where the reader is at. */
-int bloom_index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset, index_part *part);
+int bloom_index_part_read(index_reader *reader, sqlite3_int64 row, uint32_t offset,
+                          index_part *part);
 int bloom_index_part_write(index_reader *reader, index_part *part);
 
 /* Writes a whole row that is there. */
-int bloom_index_blocks_write(index_reader *reader, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]);
+int bloom_index_blocks_write(index_reader *reader, sqlite3_int64 row,
+                             const uint8_t bytes[BLOOM_STRIP_BYTES]);
 
 /* A finished block and where it is. */
 typedef struct index_placed_end {
@@ -104,9 +111,10 @@ typedef struct index_placed_end {
   int is_remade;
 } index_placed_end;
 
-/* Reads the ends of all blocks of a column that are not dead, in the order of their ids; *ends is to
-** be freed.  SQLITE_CORRUPT_VTAB where they do not have each id once. */
-int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, int key, index_placed_end **ends, size_t *num_ends);
+/* Reads the ends of all blocks of a column that are not dead, in the order of their ids; *ends
+** is to be freed.  SQLITE_CORRUPT_VTAB where they do not have each id once. */
+int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, int key,
+                          index_placed_end **ends, size_t *num_ends);
 
 /* A statement that makes a row of NAME_blocks_N (?1 its number, ?2 its bytes), or gives it
 ** other bytes. */

@@ -10,7 +10,8 @@
 
 /* The ids that rows may have which meet the conditions.  args and lists are in their order.  Sets
 ** *is_too_dear if reading the whole source costs less, and result is nothing then. */
-int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args, const index_list *lists, index_intervals *result,
+int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,
+                           const index_list *lists, index_intervals *result,
                      int *is_too_dear);
 
 #endif

@@ -19,8 +19,8 @@
 /* A merge counts in so many blocks how many of their rows are gone. */
 #define INDEX_SAMPLE_BLOCKS 32
 
-/* What it costs to find a changed row and its blocks, in bits that are written; and that it widens a
-** zone, in rows that are read. */
+/* What it costs to find a changed row and its blocks, in bits that are written; and that it
+** widens a zone, in rows that are read. */
 #define INDEX_COST_OF_CHANGE 8
 #define INDEX_COST_OF_ZONE   4
 
@@ -39,7 +39,8 @@ typedef struct index_changes {
 
 /* The block that holds an id, which is not less than the one before; NULL for the open one. */
 static index_placed_end *changes_find(index_key_changes *key_changes, sqlite3_int64 id){
-  while( key_changes->at<key_changes->num_ends && key_changes->ends[key_changes->at].end.last<id ) key_changes->at++;
+  while( key_changes->at<key_changes->num_ends
+        && key_changes->ends[key_changes->at].end.last<id ) key_changes->at++;
   return key_changes->at<key_changes->num_ends ? &key_changes->ends[key_changes->at] : NULL;
 }
 
@@ -70,11 +71,13 @@ static void changes_choose(index_changes *changes, int *wants_rebuild){
     }
     for(i=0; i<key_changes->num_ends; i++){
       index_placed_end *placed = &key_changes->ends[i];
-      const uint64_t of_block = changes_cost_of_block(placed), of_rows = changes_cost_of_rows(placed);
+      const uint64_t of_block = changes_cost_of_block(placed);
+      const uint64_t of_rows = changes_cost_of_rows(placed);
       placed->is_remade = of_rows>of_block;
       /* Rows that are new among those of a block are read one by one, and written. */
       cost += placed->is_remade ? of_block + placed->num_changed : of_rows;
-      of_all += of_block + (placed->num_changed>placed->end.num_rows ? placed->num_changed - placed->end.num_rows : 0);
+      of_all += of_block + (placed->num_changed>placed->end.num_rows
+                            ? placed->num_changed - placed->end.num_rows : 0);
     }
   }
   *wants_rebuild = 4*cost>3*of_all;
@@ -89,20 +92,26 @@ static uint32_t changes_next_bit(const uint8_t *bytes, uint32_t i, uint32_t num_
 }
 
 /* ORs a block's bits into its slices: those that bytes[] has.  *num_new counts them. */
-static int changes_or_into_group(index_merge_state *merge, int key, uint64_t block, const uint8_t *bytes, uint32_t *num_new){
+static int changes_or_into_group(index_merge_state *merge, int key, uint64_t block,
+                                 const uint8_t *bytes, uint32_t *num_new){
   const index_key_layout *layout = &merge->layout.keys[key];
   const uint32_t num_bits = index_block_bits(merge->index, key);
-  const index_group joined = bloom_index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 1), apart = bloom_index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 0);
+  const index_group joined = bloom_index_group_at(layout, block/BLOOM_UNIT_BLOCKS,
+                                                  1), apart = bloom_index_group_at(layout,
+                                                      block/BLOOM_UNIT_BLOCKS, 0);
   const uint8_t mask = (uint8_t)(1u << block%8);
   index_reader writer;
   index_part part = {.first = UINT32_MAX};
   uint32_t i;
   int is_changed = 0, rc = SQLITE_OK;
   bloom_index_reader_start(&writer, merge->index, key, 1);
-  for(i=changes_next_bit(bytes, 0, num_bits); i<num_bits; i=changes_next_bit(bytes, i + 1, num_bits)){
+  for(i=changes_next_bit(bytes, 0, num_bits); i<num_bits; i=changes_next_bit(bytes, i + 1,
+      num_bits)){
     const index_group group = i/BLOOM_BAND_BITS<layout->join_bands ? joined : apart;
-    const bloom_slice_place place = bloom_slice_find(group.num_units, i, (uint32_t)(block - group.unit*BLOOM_UNIT_BLOCKS)/8);
-    const sqlite3_int64 row = bloom_index_row_of_strip(merge->index, key, group.unit + place.strip, place.band);
+    const uint32_t byte_of_slice = (uint32_t)(block - group.unit*BLOOM_UNIT_BLOCKS)/8;
+    const bloom_slice_place place = bloom_slice_find(group.num_units, i, byte_of_slice);
+    const sqlite3_int64 row = bloom_index_row_of_strip(merge->index, key, group.unit + place.strip,
+                                                       place.band);
     uint8_t *byte;
     if( row!=writer.row || place.offset - part.first>=INDEX_PART_BYTES ){
       if( is_changed ) rc = bloom_index_part_write(&writer, &part);
@@ -135,7 +144,8 @@ static int changes_write_end(index_merge_state *merge, int key, uint64_t block, 
 /* -- One changed row ------------------------------------------------------------------------ */
 
 /* Adds the value of a row to its finished block. */
-static int changes_add_value(index_changes *changes, int key, index_placed_end *placed, sqlite3_value *value){
+static int changes_add_value(index_changes *changes, int key, index_placed_end *placed,
+                             sqlite3_value *value){
   index_merge_state *merge = changes->merge;
   bloom_block of_value;
   uint32_t num_new = 0;
@@ -144,7 +154,8 @@ static int changes_add_value(index_changes *changes, int key, index_placed_end *
   rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_value);
   if( rc==SQLITE_OK && placed->block>=merge->keys[key].num_in_units ){
     bloom_block in_slot;
-    bloom_block_resume(&in_slot, bloom_index_merge_slot(merge, key, placed->block), of_value.bits_per_block);
+    bloom_block_resume(&in_slot, bloom_index_merge_slot(merge, key, placed->block),
+                       of_value.bits_per_block);
     num_new = in_slot.bits_set;
     bloom_block_merge(&in_slot, of_value.bytes);
     num_new = in_slot.bits_set - num_new;
@@ -162,7 +173,9 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
   int i, rc;
   rc = sqlite3_bind_int64(changes->row, 1, id);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(merge->index->connection, changes->row);
-  if( rc==SQLITE_DONE ) return sqlite3_reset(changes->row); /* the row is gone */
+  if( rc==SQLITE_DONE ){
+    return sqlite3_reset(changes->row); /* the row is gone */
+  }
   if( rc==SQLITE_ROW ) rc = SQLITE_OK;
   for(i=0; i<merge->index->config.num_keys && rc==SQLITE_OK; i++){
     sqlite3_value *value = sqlite3_column_value(changes->row, i + 1);
@@ -170,7 +183,8 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
     if( merge->keys[i].zones ){
       rc = bloom_index_zones_widen(merge->keys[i].zones, id, value);
     }else if( placed==NULL ){
-      rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, i, value, &merge->keys[i].open);
+      rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, i, value,
+                                 &merge->keys[i].open);
       merge->layout.keys[i].open_rows++;
       merge->layout.keys[i].open_bits = merge->keys[i].open.bits_set;
     }else if( !placed->is_remade ){
@@ -181,25 +195,33 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
   return rc;
 }
 
-/* -- Blocks that are made again ----------------------------------------------------------------- */
+/* -- Blocks that are made again ---------------------------------------------------------------- */
 
-/* Makes a block again from its rows, behind the others: more than one if it has more rows than blocks
-** have.  They are about equal, as rows may go on coming with the lowest ids. */
+/* Sets *num_rows to how many rows have ids between the ends of a block. */
+static int changes_count_rows(bloom_index *index, index_end end, sqlite3_int64 *num_rows){
+  return bloom_sql_integer(index->connection, num_rows, "SELECT count(*) FROM " INDEX_SOURCE
+                           " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld", index->schema,
+                           index->source_name, index->columns.id_name, end.first, end.last);
+}
+
+/* Makes a block again from its rows, behind the others: more than one if it has more rows than
+** blocks have.  They are about equal, as rows may go on coming with the lowest ids. */
 static int changes_remake_block(index_changes *changes, int key, const index_placed_end *placed){
   index_merge_state *merge = changes->merge;
   bloom_index *index = merge->index;
-  const char *id_name = index->columns.id_name;
   index_end end = {.first = placed->end.first, .last = placed->end.first};
   sqlite3_int64 num_rows = 0, rows_of_block, rows_of_part;
+  uint64_t num_alive;
   sqlite3_stmt *rows = NULL;
   bloom_block built;
-  int rc = changes_write_end(merge, key, placed->block, (index_end){.first = INT64_MAX, .last = INT64_MIN});
+  const index_end dead = {.first = INT64_MAX, .last = INT64_MIN};
+  int rc = changes_write_end(merge, key, placed->block, dead);
   merge->layout.keys[key].num_dead++;
   if( rc==SQLITE_OK ) rc = bloom_index_merge_mark_dirty(merge);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &num_rows, "SELECT count(*) FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld",
-                                             index->schema, index->source_name, id_name, placed->end.first, placed->end.last);
+  if( rc==SQLITE_OK ) rc = changes_count_rows(index, placed->end, &num_rows);
   if( key==0 ) merge->layout.num_rows += (uint64_t)num_rows - placed->end.num_rows;
-  rows_of_block = (sqlite3_int64)(merge->layout.num_rows / (merge->layout.keys[key].num_blocks - merge->layout.keys[key].num_dead + 1)) + 1;
+  num_alive = merge->layout.keys[key].num_blocks - merge->layout.keys[key].num_dead;
+  rows_of_block = (sqlite3_int64)(merge->layout.num_rows / (num_alive + 1)) + 1;
   rows_of_part = num_rows / (num_rows*4/(5*rows_of_block) + 1) + 1;
   bloom_block_clear(&built, changes->bytes, index_block_bits(index, key));
   if( rc==SQLITE_OK ) rc = bloom_index_merge_prepare_rows(index, &rows, "BETWEEN ?1 AND ?2");
@@ -208,15 +230,18 @@ static int changes_remake_block(index_changes *changes, int key, const index_pla
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
     sqlite3_value *value = sqlite3_column_value(rows, key + 1);
-    const int is_silent = index->config.keys[key].is_like && end.num_rows>0 && bloom_index_like_is_silent(value);
+    const int is_silent = index->config.keys[key].is_like && end.num_rows>0
+      && bloom_index_like_is_silent(value);
     rc = SQLITE_OK;
-    if( is_silent || end.num_rows>=rows_of_part || 12*(uint64_t)built.bits_set>=7*(uint64_t)built.bits_per_block ){
+    if( is_silent || end.num_rows>=rows_of_part
+       || 12*(uint64_t)built.bits_set>=7*(uint64_t)built.bits_per_block ){
       end.last = id - 1;
       rc = bloom_index_merge_append(merge, key, &built, end);
       bloom_block_clear(&built, changes->bytes, built.bits_per_block);
       end = (index_end){.first = id};
     }
-    if( rc==SQLITE_OK ) rc = bloom_index_add_value(index, &merge->layout, &merge->weights, key, value, &built);
+    if( rc==SQLITE_OK ) rc = bloom_index_add_value(index, &merge->layout, &merge->weights, key,
+                                                   value, &built);
     end.num_rows++;
   }
   sqlite3_finalize(rows);
@@ -232,26 +257,31 @@ static int changes_remake_blocks(index_changes *changes){
   for(key=0; key<merge->index->config.num_keys && rc==SQLITE_OK; key++){
     const index_key_layout *layout = &merge->layout.keys[key];
     for(i=0; i<changes->keys[key].num_ends && rc==SQLITE_OK; i++){
-      if( changes->keys[key].ends[i].is_remade ) rc = changes_remake_block(changes, key, &changes->keys[key].ends[i]);
+      if( changes->keys[key].ends[i].is_remade ){
+        rc = changes_remake_block(changes, key, &changes->keys[key].ends[i]);
+      }
     }
-    if( rc==SQLITE_OK && merge->keys[key].zones==NULL && layout->open_first<=merge->layout.covered && bloom_block_is_finished(&merge->keys[key].open) ){
+    if( rc==SQLITE_OK && merge->keys[key].zones==NULL && layout->open_first<=merge->layout.covered
+       && bloom_block_is_finished(&merge->keys[key].open) ){
       rc = bloom_index_merge_finish_block(merge, key, merge->layout.covered);
     }
   }
   return rc;
 }
 
-/* -- All changed rows --------------------------------------------------------------------------- */
+/* -- All changed rows -------------------------------------------------------------------------- */
 
-/* Goes through the ids of changed rows, at most *num_left: counts them for their blocks, or, is_adding, adds
-** the rows. */
+/* Goes through the ids of changed rows, at most *num_left: counts them for their blocks, or,
+** is_adding, adds the rows. */
 static int changes_go_through(index_changes *changes, sqlite3_int64 *num_left, int is_adding){
   index_merge_state *merge = changes->merge;
   bloom_index *index = merge->index;
   sqlite3_stmt *ids = NULL;
-  int i, rc = bloom_sql_prepare(index->connection, &ids, "SELECT id FROM \"%w\".\"%w_changed\" WHERE id <= %lld ORDER BY id",
+  int i, rc = bloom_sql_prepare(index->connection, &ids,
+                                "SELECT id FROM \"%w\".\"%w_changed\" WHERE id <= %lld ORDER BY id",
                                 index->schema, index->name, merge->layout.covered);
-  while( rc==SQLITE_OK && *num_left>0 && (rc = bloom_sql_step(index->connection, ids))==SQLITE_ROW ){
+  while( rc==SQLITE_OK && *num_left>0
+        && (rc = bloom_sql_step(index->connection, ids))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(ids, 0);
     rc = SQLITE_OK;
     for(i=0; i<index->config.num_keys && !is_adding; i++){
@@ -268,7 +298,8 @@ static int changes_go_through(index_changes *changes, sqlite3_int64 *num_left, i
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *wants_rebuild){
+int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left,
+                              int *wants_rebuild){
   bloom_index *index = merge->index;
   sqlite3_int64 has_changed = 0, num_counted = *num_left;
   const int is_all = *num_left==INDEX_MERGE_ALL;
@@ -276,7 +307,8 @@ int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left,
   int i, rc;
   merge->done_until = INT64_MIN;
   if( !merge->layout.has_covered ) return SQLITE_OK;
-  rc = bloom_sql_integer(index->connection, &has_changed, "SELECT 1 FROM \"%w\".\"%w_changed\" LIMIT 1", index->schema, index->name);
+  rc = bloom_sql_integer(index->connection, &has_changed,
+                         "SELECT 1 FROM \"%w\".\"%w_changed\" LIMIT 1", index->schema, index->name);
   if( rc!=SQLITE_OK || !has_changed ) return rc;
   changes = sqlite3_malloc64(sizeof(*changes));
   if( changes==NULL ) return SQLITE_NOMEM;
@@ -285,7 +317,8 @@ int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left,
   changes->bytes = sqlite3_malloc64(INDEX_MAX_BLOCK_BYTES);
   if( changes->bytes==NULL ) rc = SQLITE_NOMEM;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    rc = bloom_index_ends_read(index, &merge->layout, i, &changes->keys[i].ends, &changes->keys[i].num_ends);
+    rc = bloom_index_ends_read(index, &merge->layout, i, &changes->keys[i].ends,
+                               &changes->keys[i].num_ends);
   }
   if( rc==SQLITE_OK ) rc = changes_go_through(changes, &num_counted, 0);
   if( rc==SQLITE_OK ) changes_choose(changes, wants_rebuild);
@@ -302,11 +335,10 @@ int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left,
   return rc;
 }
 
-/* -- Rows that are gone --------------------------------------------------------------------------- */
+/* -- Rows that are gone ------------------------------------------------------------------------ */
 
 int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn){
   bloom_index *index = merge->index;
-  const char *id = index->columns.id_name;
   uint64_t num_blocks = 0;
   sqlite3_int64 num_had = 0, num_have = 0, num_rows = 0;
   uint32_t i, num_samples;
@@ -330,9 +362,7 @@ int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn){
     if( rc!=SQLITE_OK ) break;
     end = bloom_index_end_load(bytes);
     if( end.first>end.last ) continue;
-    rc = bloom_sql_integer(index->connection, &num_rows,
-      "SELECT count(*) FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld", index->schema, index->source_name,
-      id, end.first, end.last);
+    rc = changes_count_rows(index, end, &num_rows);
     num_had += end.num_rows;
     num_have += num_rows<end.num_rows ? num_rows : end.num_rows;
   }

@@ -24,7 +24,8 @@ void bloom_index_columns_free(index_columns *columns){
   columns->id_column = -1;
 }
 
-static int columns_add(index_columns *columns, const char *name, const char *type, const char *collation){
+static int columns_add(index_columns *columns, const char *name, const char *type,
+                       const char *collation){
   index_column_info *column;
   if( columns->num_columns==columns->max_columns ){
     const int max_columns = 2*columns->max_columns + 8;
@@ -52,7 +53,9 @@ int bloom_index_columns_find(const index_columns *columns, const char *name){
 static int columns_is_strict(bloom_index *index, const char *table, int *is_strict){
   sqlite3_stmt *row;
   const char *sql = NULL;
-  int rc = bloom_sql_prepare(index->connection, &row, "SELECT m.sql FROM \"%w\".sqlite_master AS m WHERE m.type = 'table' AND m.name = %Q COLLATE NOCASE",
+  int rc = bloom_sql_prepare(index->connection, &row,
+                             "SELECT m.sql FROM \"%w\".sqlite_master AS m WHERE m.type = 'table' "
+                             "AND m.name = %Q COLLATE NOCASE",
                              index->schema, table);
   *is_strict = 0;
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
@@ -60,16 +63,20 @@ static int columns_is_strict(bloom_index *index, const char *table, int *is_stri
   if( sql ){
     bloom_token token = bloom_token_first(sql);
     while( token.num_chars && token.kind!='(' ) token = bloom_token_after(token);
-    for(token=bloom_token_closing(token); token.num_chars; token=bloom_token_after(token)) *is_strict |= bloom_token_is(token, "strict");
+    for(token=bloom_token_closing(token); token.num_chars; token=bloom_token_after(token)){
+      *is_strict |= bloom_token_is(token, "strict");
+    }
   }
   return bloom_sql_end(row, rc);
 }
 
 /* Adds a column of this name. */
-static int columns_add_named(bloom_index *index, const char *table, const char *name, index_columns *columns, int *num_keys, int *key){
+static int columns_add_named(bloom_index *index, const char *table, const char *name,
+                             index_columns *columns, int *num_keys, int *key){
   const char *type = NULL, *collation = NULL;
   int is_key = 0, is_strict = 0;
-  int rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, name, &type, &collation, NULL, &is_key, NULL);
+  int rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, name, &type,
+                                         &collation, NULL, &is_key, NULL);
   if( rc!=SQLITE_OK ) return rc;
   if( is_key ){
     ++*num_keys;
@@ -77,22 +84,26 @@ static int columns_add_named(bloom_index *index, const char *table, const char *
   }
   if( type && sqlite3_stricmp(type, "ANY")==0 ) rc = columns_is_strict(index, table, &is_strict);
   /* A type "" is NUMERIC, which is not that of no type. */
-  return rc==SQLITE_OK ? columns_add(columns, name, type==NULL || is_strict ? "" : type[0] ? type : "NUMERIC", collation) : rc;
+  return rc==SQLITE_OK ? columns_add(columns, name, type==NULL || is_strict ? "" : type[0] ? type
+                                     : "NUMERIC", collation) : rc;
 }
 
 /* Lists the columns: the first time by PRAGMA; an authorizer that refuses it may allow a SELECT. */
-static int columns_list(bloom_index *index, const char *table, int by_select, index_columns *columns, int *num_keys, int *key){
+static int columns_list(bloom_index *index, const char *table, int by_select,
+                        index_columns *columns, int *num_keys, int *key){
   sqlite3_stmt *row;
   int i, rc;
   if( by_select ){
-    rc = bloom_sql_prepare(index->connection, &row, "SELECT * FROM " INDEX_SOURCE, index->schema, table);
+    rc = bloom_sql_prepare(index->connection, &row, "SELECT * FROM " INDEX_SOURCE, index->schema,
+                           table);
     for(i=0; rc==SQLITE_OK && i<sqlite3_column_count(row); i++){
       const char *name = sqlite3_column_name(row, i);
       rc = name ? columns_add_named(index, table, name, columns, num_keys, key) : SQLITE_NOMEM;
     }
     return bloom_sql_end(row, rc);
   }
-  rc = bloom_sql_prepare(index->connection, &row, "PRAGMA \"%w\".table_xinfo(%Q)", index->schema, table);
+  rc = bloom_sql_prepare(index->connection, &row, "PRAGMA \"%w\".table_xinfo(%Q)", index->schema,
+                         table);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const char *name = NULL;
     rc = bloom_sql_column_text(row, 1, &name);
@@ -101,22 +112,27 @@ static int columns_list(bloom_index *index, const char *table, int by_select, in
   return bloom_sql_end(row, rc);
 }
 
-/* Sets *is_id to whether a column is the rowid, which SQLite's plan tells: of `INTEGER PRIMARY KEY DESC`,
-** say, its declaration does not. */
+/* Sets *is_id to whether a column is the rowid, which SQLite's plan tells: of `INTEGER PRIMARY
+** KEY DESC`, say, its declaration does not. */
 static int columns_is_id(bloom_index *index, const char *table, const char *name, int *is_id){
   static const char end[] = " USING INTEGER PRIMARY KEY (rowid=?)";
   sqlite3_stmt *row;
   const char *detail = NULL;
-  int rc = bloom_sql_prepare(index->connection, &row, "EXPLAIN QUERY PLAN SELECT 1 FROM " INDEX_SOURCE " WHERE x.\"%w\" = 1", index->schema, table, name);
+  int rc = bloom_sql_prepare(index->connection, &row,
+                             "EXPLAIN QUERY PLAN SELECT 1 FROM " INDEX_SOURCE " WHERE x.\"%w\" = "
+                             "1", index->schema, table, name);
   *is_id = 0;
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 3, &detail);
-  if( detail && strlen(detail)>=strlen(end) ) *is_id = strcmp(detail + strlen(detail) - strlen(end), end)==0;
+  if( detail && strlen(detail)>=strlen(end) ){
+    *is_id = strcmp(detail + strlen(detail) - strlen(end), end)==0;
+  }
   return bloom_sql_end(row, rc);
 }
 
 /* Finds what the rowid is called. */
-static int columns_find_id(bloom_index *index, const char *table, index_columns *columns, int num_keys, int key, char **error){
+static int columns_find_id(bloom_index *index, const char *table, index_columns *columns,
+                           int num_keys, int key, char **error){
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
   const char *name = NULL;
   size_t i;
@@ -130,19 +146,24 @@ static int columns_find_id(bloom_index *index, const char *table, index_columns 
   }
   for(i=0; i<BLOOM_COUNT_OF(names) && name==NULL; i++){
     if( bloom_index_columns_find(columns, names[i])>=0 ) continue;
-    rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, names[i], NULL, NULL, NULL, NULL, NULL);
+    rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, names[i], NULL,
+                                       NULL, NULL, NULL, NULL);
     if( rc==SQLITE_OK ) name = names[i];
     else if( rc!=SQLITE_ERROR ) return rc;
   }
   if( name==NULL ){
-    return bloom_fail_vtab(error, "bloom_index: table %s has no rowid that can be named, being WITHOUT ROWID or having columns rowid, _rowid_ "
-                                  "and oid: make it with an INTEGER PRIMARY KEY, or a filter on it, USING bloom", table);
+    return bloom_fail_vtab(error,
+                           "bloom_index: table %s has no rowid that can be named, being WITHOUT "
+                           "ROWID or having columns rowid, _rowid_ "
+                           "and oid: make it with an INTEGER PRIMARY KEY, or a filter on "
+                           "it, USING bloom", table);
   }
   columns->id_name = sqlite3_mprintf("%s", name);
   return columns->id_name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_index_columns_read(bloom_index *index, const char *table, index_columns *columns, char **error){
+int bloom_index_columns_read(bloom_index *index, const char *table, index_columns *columns,
+                             char **error){
   int num_keys = 0, key = -1, rc;
   memset(columns, 0, sizeof(*columns));
   rc = columns_list(index, table, 0, columns, &num_keys, &key);
@@ -154,19 +175,26 @@ int bloom_index_columns_read(bloom_index *index, const char *table, index_column
   return rc==SQLITE_OK ? columns_find_id(index, table, columns, num_keys, key, error) : rc;
 }
 
-index_columns_state bloom_index_columns_compare(const index_columns *declared, const index_columns *now){
+index_columns_state bloom_index_columns_compare(const index_columns *declared,
+                                                const index_columns *now){
   int i;
-  if( now->num_columns<declared->num_columns || declared->num_columns==0 ) return INDEX_COLUMNS_OTHER;
+  if( now->num_columns<declared->num_columns
+     || declared->num_columns==0 ) return INDEX_COLUMNS_OTHER;
   for(i=0; i<declared->num_columns; i++){
     const index_column_info a = declared->list[i], b = now->list[i];
-    if( sqlite3_stricmp(a.name, b.name)!=0 || strcmp(a.type, b.type)!=0 || sqlite3_stricmp(a.collation, b.collation)!=0 ) return INDEX_COLUMNS_OTHER;
+    if( sqlite3_stricmp(a.name, b.name)!=0 || strcmp(a.type, b.type)!=0
+       || sqlite3_stricmp(a.collation, b.collation)!=0 ) return INDEX_COLUMNS_OTHER;
   }
   return now->num_columns==declared->num_columns ? INDEX_COLUMNS_SAME : INDEX_COLUMNS_MORE;
 }
 
 int bloom_index_columns_fail(bloom_index *index, char **error){
-  return bloom_fail_vtab(error, "bloom_index: table %s has other columns than SQLite knows of %s: PRAGMA writable_schema = RESET, any "
-                                "ALTER TABLE, or opening the connection anew tells it", index->source_name ? index->source_name : index->config.source, index->name);
+  return bloom_fail_vtab(error,
+                         "bloom_index: table %s has other columns than SQLite knows of %s: PRAGMA "
+                         "writable_schema = RESET, any "
+                         "ALTER TABLE, or opening the connection anew tells "
+                         "it", index->source_name ? index->source_name
+                                  : index->config.source, index->name);
 }
 
 /* -- What SQLite is told ------------------------------------------------------------------ */
@@ -175,20 +203,24 @@ static int is_number_token(bloom_token token){
   return token.kind=='a' && strspn(token.text, "0123456789")>=token.num_chars;
 }
 
-/* 1 if a type is words, and behind them one or two numbers in parentheses.  In quotes a source's may
-** be any text: one with a comma would make a column of its own, NOT NULL a constraint. */
+/* 1 if a type is words, and behind them one or two numbers in parentheses.  In quotes a source's
+** may be any text: one with a comma would make a column of its own, NOT NULL a constraint. */
 static int is_plain_type(const char *type){
   static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (,)";
   bloom_token token = bloom_token_first(type);
-  if( token.kind!='a' || type[strspn(type, chars)] ) return *type==0; /* blanks alone would be none */
+  /* blanks alone would be none */
+  if( token.kind!='a' || type[strspn(type, chars)] ) return *type==0;
   for(; token.kind=='a'; token = bloom_token_after(token)){
-    if( strchr("0123456789", *token.text) || sqlite3_keyword_check(token.text, (int)token.num_chars) || bloom_token_is(token, "hidden") ) return 0;
+    if( strchr("0123456789", *token.text) || sqlite3_keyword_check(token.text,
+        (int)token.num_chars) || bloom_token_is(token, "hidden") ) return 0;
   }
   if( token.kind=='(' ){
     token = bloom_token_after(token);
     if( !is_number_token(token) ) return 0;
     token = bloom_token_after(token);
-    if( token.kind==',' && is_number_token(bloom_token_after(token)) ) token = bloom_token_after(bloom_token_after(token));
+    if( token.kind==',' && is_number_token(bloom_token_after(token)) ){
+      token = bloom_token_after(bloom_token_after(token));
+    }
     if( token.kind!=')' ) return 0;
     token = bloom_token_after(token);
   }
@@ -199,9 +231,15 @@ char bloom_index_affinity_of(const char *type){
   /* Source: sqlite.org/datatype3.html, section 3.1, in this order. */
   if( type[0]==0 ) return 'b';
   if( bloom_text_has(type, "INT") ) return 'i';
-  if( bloom_text_has(type, "CHAR") || bloom_text_has(type, "CLOB") || bloom_text_has(type, "TEXT") ) return 't';
+  if( bloom_text_has(type, "CHAR") || bloom_text_has(type, "CLOB")
+     || bloom_text_has(type, "TEXT") ){
+    return 't';
+  }
   if( bloom_text_has(type, "BLOB") ) return 'b';
-  if( bloom_text_has(type, "REAL") || bloom_text_has(type, "FLOA") || bloom_text_has(type, "DOUB") ) return 'r';
+  if( bloom_text_has(type, "REAL") || bloom_text_has(type, "FLOA")
+     || bloom_text_has(type, "DOUB") ){
+    return 'r';
+  }
   return 'n';
 }
 
@@ -237,12 +275,14 @@ char *bloom_index_columns_declaration(bloom_index *index){
   sqlite3_str_appendall(sql, "CREATE TABLE x(");
   for(i=0; i<columns->num_columns; i++){
     const index_column_info *column = &columns->list[i];
-    sqlite3_str_appendf(sql, "%s\"%w\" %s COLLATE \"%w\"", i ? ", " : "", column->name, columns_declared_type(column->type), column->collation);
+    sqlite3_str_appendf(sql, "%s\"%w\" %s COLLATE \"%w\"", i ? ", " : "", column->name,
+                        columns_declared_type(column->type), column->collation);
   }
   if( columns->num_columns==0 ) num_declared = columns_declare_keys(index, sql);
   /* A column of the source that got the index's name since takes the commands, too. */
   index->command_column = bloom_index_columns_find(columns, index->name);
-  if( index->command_column<0 && num_declared<sqlite3_limit(index->connection->db, SQLITE_LIMIT_COLUMN, -1) ){
+  if( index->command_column<0 && num_declared<sqlite3_limit(index->connection->db,
+                                                            SQLITE_LIMIT_COLUMN, -1) ){
     index->command_column = num_declared;
     sqlite3_str_appendf(sql, "%s\"%w\" HIDDEN", num_declared ? ", " : "", index->name);
   }

@@ -7,7 +7,8 @@
 #include "index_int.h"
 
 /* Reads the columns of a table.  SQLITE_ERROR and *error where it has no rowid. */
-int bloom_index_columns_read(bloom_index *index, const char *table, index_columns *columns, char **error);
+int bloom_index_columns_read(bloom_index *index, const char *table, index_columns *columns,
+                             char **error);
 void bloom_index_columns_free(index_columns *columns);
 
 /* The column of this name; -1: there is none. */
@@ -23,6 +24,7 @@ int bloom_index_columns_fail(bloom_index *index, char **error);
 char *bloom_index_columns_declaration(bloom_index *index);
 
 /* How the source's columns are, beside those that SQLite was told. */
-index_columns_state bloom_index_columns_compare(const index_columns *declared, const index_columns *now);
+index_columns_state bloom_index_columns_compare(const index_columns *declared,
+                                                const index_columns *now);
 
 #endif

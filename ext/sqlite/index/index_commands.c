@@ -21,8 +21,11 @@
 /* Makes a column's first rows, before any block. */
 static int merge_reset_blocks(bloom_index *index, int key){
   sqlite3_stmt *insert = NULL;
-  int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
-  if( rc==SQLITE_OK && index->config.keys[key].is_range ) return bloom_index_zones_reset(index, key);
+  int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_blocks_%d\"", index->schema,
+                            index->name, key + 1);
+  if( rc==SQLITE_OK && index->config.keys[key].is_range ){
+    return bloom_index_zones_reset(index, key);
+  }
   if( rc==SQLITE_OK ) rc = bloom_index_blocks_prepare_insert(index, key, &insert);
   for(i=1; i<=INDEX_ROW_OF_WEIGHTS && rc==SQLITE_OK; i++){
     rc = sqlite3_bind_int64(insert, 1, i);
@@ -36,7 +39,8 @@ static int merge_reset_blocks(bloom_index *index, int key){
 
 int bloom_index_reset(bloom_index *index){
   index_layout layout;
-  int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\"", index->schema, index->name);
+  int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\"", index->schema,
+                            index->name);
   memset(&layout, 0, sizeof(layout));
   layout.num_probes = 1;
   sqlite3_randomness(sizeof(layout.number), &layout.number);
@@ -51,7 +55,8 @@ int bloom_index_reset(bloom_index *index){
 static int commands_check_source(bloom_index *index, index_source *source, char **error){
   const int rc = bloom_index_source_check(index, source, error);
   if( rc!=SQLITE_OK || source->has_tables ) return rc;
-  return bloom_fail_vtab(error, "bloom_index: tables of %s are gone: drop it and create it again", index->name);
+  return bloom_fail_vtab(error, "bloom_index: tables of %s are gone: drop it and create it again",
+                         index->name);
 }
 
 /* Builds all blocks again, of at most max_rows rows. */
@@ -75,7 +80,9 @@ int bloom_index_rebuild(bloom_index *index, char **error){
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
   if( rc==SQLITE_OK ) rc = commands_start_over(index, INDEX_MERGE_ALL);
   /* Other connections read the configuration when the schema changes. */
-  if( rc==SQLITE_OK && (source.doubt || checksum!=index->config.checksum) ) rc = bloom_index_triggers_make(index, source.name);
+  if( rc==SQLITE_OK && (source.doubt || checksum!=index->config.checksum) ){
+    rc = bloom_index_triggers_make(index, source.name);
+  }
   index->is_config_stale &= rc!=SQLITE_OK;
   index->is_checked = 0;
   bloom_index_source_free(&source);
@@ -95,7 +102,8 @@ static int merge_is_untaught(bloom_index *index, int *result){
 static int merge_is_damaged(bloom_index *index, index_layout *layout, int *is_damaged){
   int is_equal = 0, rc = bloom_index_layout_read(index, layout);
   if( rc==SQLITE_OK ) rc = bloom_index_state_compare(index, layout, &is_equal);
-  *is_damaged = (rc & 0xff)==SQLITE_CORRUPT || layout->is_dirty || !is_equal || layout->number==index->damaged_number;
+  *is_damaged = (rc & 0xff)==SQLITE_CORRUPT || layout->is_dirty || !is_equal
+    || layout->number==index->damaged_number;
   return (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
 }
 
@@ -113,15 +121,20 @@ int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
     if( rc==SQLITE_OK && is_damaged ) rc = bloom_index_layout_read(index, &layout);
     if( rc==SQLITE_OK ) rc = bloom_index_state_write(index, &layout, doubt);
   }else if( rc==SQLITE_OK ){
-    if( !is_damaged && max_rows==INDEX_MERGE_ALL && layout.has_covered && layout.num_rows<INDEX_FEW_ROWS ){
+    if( !is_damaged && max_rows==INDEX_MERGE_ALL && layout.has_covered
+       && layout.num_rows<INDEX_FEW_ROWS ){
       rc = merge_is_untaught(index, &wants_rebuild);
     }
-    if( rc==SQLITE_OK && !is_damaged && !wants_rebuild ) rc = bloom_index_merge_core(index, &layout, max_rows, &wants_rebuild);
+    if( rc==SQLITE_OK && !is_damaged && !wants_rebuild ){
+      rc = bloom_index_merge_core(index, &layout, max_rows, &wants_rebuild);
+    }
     if( (rc & 0xff)==SQLITE_CORRUPT ){
       is_damaged = 1;
       rc = SQLITE_OK;
     }
-    if( rc==SQLITE_OK && (is_damaged || (wants_rebuild && max_rows==INDEX_MERGE_ALL)) ) rc = commands_start_over(index, max_rows);
+    if( rc==SQLITE_OK && (is_damaged || (wants_rebuild && max_rows==INDEX_MERGE_ALL)) ){
+      rc = commands_start_over(index, max_rows);
+    }
   }
   sqlite3_free(doubt);
   bloom_index_source_free(&source);

@@ -18,7 +18,8 @@ typedef struct index_kind {
   const char *sql;
   int is_on_ids;      /* it narrows ids */
   int is_pattern;     /* its operator is a function, which the application may have replaced */
-  int takes_blocks;   /* blocks may serve it: of a column for LIKE if is_pattern, else for =, or for LIKE */
+  /* blocks may serve it: of a column for LIKE if is_pattern, else for =, or for LIKE */
+  int takes_blocks;
 } index_kind;
 
 extern const index_kind bloom_index_kinds[INDEX_NUM_KINDS];
@@ -33,7 +34,9 @@ typedef struct index_condition {
   int key;         /* of the config, whose blocks serve it; -1: none */
   int zone;        /* of the config, whose zones serve it; -1: none */
   int is_list;     /* IN: its argument is a list */
-  int is_opaque;   /* the application's own LIKE or GLOB, or a regexp() that is not trusted: blocks know nothing of it */
+  /* the application's own LIKE or GLOB, or a regexp() that is not trusted: blocks know nothing
+  ** of it */
+  int is_opaque;
   int is_literal;  /* its value is one in the text of the statement */
   int is_unpassed; /* the source is not to check it */
   int partner;     /* of the two ranges that SQLite makes of LIKE 'begin%', the other; -1: none */

@@ -9,13 +9,13 @@
 **   8   u32   1: the source has no INTEGER PRIMARY KEY
 **   12  u32   SQLite's version, as sqlite3_libversion_number()
 **   16  u32   number of indexed columns, then for each of them
-**       u32   its affinity, as bloom_index_affinity_of(); 0x100: for LIKE; 0x200: generated, and not
-**             stored; 0x400: there was no such column; 0x800: for REGEXP, too; 0x1000: RANGE
+**       u32   its affinity, as bloom_index_affinity_of(); 0x100: for LIKE; 0x200: generated, and
+**             not stored; 0x400: there was no such column; 0x800: for REGEXP, too; 0x1000: RANGE
 **   ..  the source's name, then of each indexed column its name and collation
 **   ..  u64   XXH64 of all bytes before
 **
-** NAME_canary is there if the source has hidden rowids, which VACUUM and dumps may change: they give
-** its one row, of rowid 7, another one too.  Backups and VACUUM INTO keep both.
+** NAME_canary is there if the source has hidden rowids, which VACUUM and dumps may change: they
+** give its one row, of rowid 7, another one too.  Backups and VACUUM INTO keep both.
 */
 #include "index_args.h"
 #include "index_columns.h"
@@ -60,13 +60,15 @@ static int config_set_equality(index_key *key){
     case 'b': key->equality.kind = BLOOM_COLUMN_ANY; break;
     default:  key->equality.kind = BLOOM_COLUMN_NUMBER;
   }
-  return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like || key->is_gone;
+  return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like
+    || key->is_gone;
 }
 
 /* Sets *is_virtual to whether a column is generated and not stored. */
 static int config_find_virtual(bloom_index *index, const char *column, int *is_virtual){
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(index->connection, &row, "PRAGMA \"%w\".table_xinfo(%Q)", index->schema, index->config.source);
+  int rc = bloom_sql_prepare(index->connection, &row, "PRAGMA \"%w\".table_xinfo(%Q)",
+                             index->schema, index->config.source);
   *is_virtual = 0;
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const char *name = NULL;
@@ -91,7 +93,9 @@ static int config_renew_key(bloom_index *index, index_key *key, char **error){
   key->is_virtual = 0;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){
-    return bloom_fail_vtab(error, "bloom_index: column %s of table %s has collation %s, of which nobody knows here what it "
+    return bloom_fail_vtab(error,
+                           "bloom_index: column %s of table %s has collation %s, of which nobody "
+                           "knows here what it "
       "takes for equal; it may be BINARY, NOCASE or RTRIM", name, index->config.source, collation);
   }
   return column ? config_find_virtual(index, name, &key->is_virtual) : SQLITE_OK;
@@ -102,7 +106,9 @@ int bloom_index_config_renew(bloom_index *index, char **error){
   int i, rc = SQLITE_OK;
   config->version = (uint32_t)sqlite3_libversion_number();
   config->has_hidden_ids = index->columns.id_column<0;
-  for(i=0; i<config->num_keys && rc==SQLITE_OK; i++) rc = config_renew_key(index, &config->keys[i], error);
+  for(i=0; i<config->num_keys && rc==SQLITE_OK; i++){
+    rc = config_renew_key(index, &config->keys[i], error);
+  }
   return rc;
 }
 
@@ -117,13 +123,17 @@ int bloom_index_config_set(bloom_index *index, const index_args *args, char **er
     key->is_regexp = args->is_regexp[i];
     key->is_range = args->is_range[i];
     if( key->column<0 ){
-      return bloom_fail_vtab(error, "bloom_index: there is no column %s in table %s", args->columns[i], config->source);
+      return bloom_fail_vtab(error, "bloom_index: there is no column %s in table %s",
+                             args->columns[i], config->source);
     }
     if( key->column==index->columns.id_column && !key->is_like ){
-      return bloom_fail_vtab(error, "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its row by itself", args->columns[i]);
+      return bloom_fail_vtab(error,
+                             "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its "
+                             "row by itself", args->columns[i]);
     }
     for(j=0; j<i; j++){
-      if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like && config->keys[j].is_range==key->is_range ){
+      if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like
+         && config->keys[j].is_range==key->is_range ){
         return bloom_fail_vtab(error, "bloom_index: column %s is named twice", args->columns[i]);
       }
     }
@@ -156,16 +166,20 @@ int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes)
   config_append_u32(out, (uint32_t)config->num_keys);
   for(i=0; i<config->num_keys; i++){
     const index_key *key = &config->keys[i];
-    config_append_u32(out, (uint32_t)(unsigned char)key->affinity | (key->is_like ? CONFIG_IS_LIKE : 0)
-                           | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0) | (key->is_gone ? CONFIG_IS_GONE : 0)
-                           | (key->is_regexp ? CONFIG_IS_REGEXP : 0) | (key->is_range ? CONFIG_IS_RANGE : 0));
+    config_append_u32(out, (uint32_t)(unsigned char)key->affinity | (key->is_like ? CONFIG_IS_LIKE
+        : 0)
+                           | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0) | (key->is_gone
+                               ? CONFIG_IS_GONE : 0)
+                           | (key->is_regexp ? CONFIG_IS_REGEXP : 0) | (key->is_range
+                               ? CONFIG_IS_RANGE : 0));
   }
   config_append_text(out, config->source);
   for(i=0; i<config->num_keys; i++){
     config_append_text(out, config->keys[i].name);
     config_append_text(out, config->keys[i].collation);
   }
-  config->checksum = bloom_xxh64((const uint8_t *)sqlite3_str_value(out), (size_t)sqlite3_str_length(out));
+  config->checksum = bloom_xxh64((const uint8_t *)sqlite3_str_value(out),
+                                 (size_t)sqlite3_str_length(out));
   bloom_store64_le(checksum, config->checksum);
   sqlite3_str_append(out, (const char *)checksum, 8);
   rc = sqlite3_str_errcode(out);
@@ -177,10 +191,15 @@ int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes)
 int bloom_index_canary_write(bloom_index *index){
   int rc;
   if( !index->config.has_hidden_ids ) return SQLITE_OK;
-  rc = bloom_sql_run(index->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w_canary\"(" INDEX_CANARY_COLUMN ")", index->schema, index->name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_canary\"", index->schema, index->name);
+  rc = bloom_sql_run(index->connection,
+                     "CREATE TABLE IF NOT EXISTS \"%w\".\"%w_canary\"(" INDEX_CANARY_COLUMN ")",
+                     index->schema, index->name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_canary\"",
+                                         index->schema, index->name);
   if( rc!=SQLITE_OK ) return rc;
-  return bloom_sql_run(index->connection, "INSERT INTO \"%w\".\"%w_canary\"(rowid, " INDEX_CANARY_COLUMN ") VALUES (%d, NULL)",
+  return bloom_sql_run(index->connection,
+                       "INSERT INTO \"%w\".\"%w_canary\"(rowid, " INDEX_CANARY_COLUMN ")"
+                       " VALUES (%d, NULL)",
                        index->schema, index->name, CANARY_ROWID);
 }
 
@@ -188,7 +207,9 @@ int bloom_index_canary_compare(bloom_index *index, int *is_same){
   sqlite3_int64 rowid = 0;
   int rc = SQLITE_OK;
   if( index->config.has_hidden_ids ){
-    rc = bloom_sql_integer(index->connection, &rowid, "SELECT c.rowid FROM \"%w\".\"%w_canary\" AS c", index->schema, index->name);
+    rc = bloom_sql_integer(index->connection, &rowid,
+                           "SELECT c.rowid FROM \"%w\".\"%w_canary\" AS "
+                           "c", index->schema, index->name);
     if( rc==SQLITE_ERROR ) rc = SQLITE_OK; /* it is gone */
   }
   *is_same = !index->config.has_hidden_ids || rowid==CANARY_ROWID;
@@ -220,7 +241,8 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
   const uint8_t *end;
   uint32_t num_keys, i;
   int is_nomem = 0;
-  if( num_bytes<CONFIG_HEAD_BYTES + 8 || bloom_load32_le(bytes)!=CONFIG_MAGIC ) return SQLITE_CORRUPT_VTAB;
+  if( num_bytes<CONFIG_HEAD_BYTES + 8
+     || bloom_load32_le(bytes)!=CONFIG_MAGIC ) return SQLITE_CORRUPT_VTAB;
   end = bytes + num_bytes - 8;
   config->checksum = bloom_load64_le(end);
   if( config->checksum!=bloom_xxh64(bytes, num_bytes - 8) ) return SQLITE_CORRUPT_VTAB;
@@ -230,13 +252,16 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
   num_keys = bloom_load32_le(bytes + 16);
   bytes += CONFIG_HEAD_BYTES;
   if( config->num_probes>BLOOM_SIGNATURE_MAX_PROBES ) return SQLITE_CORRUPT_VTAB;
-  if( num_keys<1 || num_keys>INDEX_MAX_KEYS || (size_t)(end - bytes)<(size_t)CONFIG_KEY_BYTES*num_keys ) return SQLITE_CORRUPT_VTAB;
+  if( num_keys<1 || num_keys>INDEX_MAX_KEYS
+     || (size_t)(end - bytes)<(size_t)CONFIG_KEY_BYTES*num_keys ) return SQLITE_CORRUPT_VTAB;
   config->num_keys = (int)num_keys;
   for(i=0; i<num_keys; i++, bytes+=CONFIG_KEY_BYTES){
     const uint32_t flags = bloom_load32_le(bytes);
     config->keys[i] = (index_key){
-      .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0, .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0,
-      .is_gone = (flags & CONFIG_IS_GONE)!=0, .is_regexp = (flags & CONFIG_IS_REGEXP)!=0, .is_range = (flags & CONFIG_IS_RANGE)!=0, .column = -1
+      .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0,
+      .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0, .is_gone = (flags & CONFIG_IS_GONE)!=0,
+      .is_regexp = (flags & CONFIG_IS_REGEXP)!=0, .is_range = (flags & CONFIG_IS_RANGE)!=0,
+      .column = -1
     };
   }
   config->source = config_take_text(&bytes, end, &is_nomem);
@@ -244,17 +269,22 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
     index_key *key = &config->keys[i];
     key->name = config_take_text(&bytes, end, &is_nomem);
     if( key->name ) key->collation = config_take_text(&bytes, end, &is_nomem);
-    if( key->collation==NULL || !config_set_equality(key) ) return is_nomem ? SQLITE_NOMEM : SQLITE_CORRUPT_VTAB;
+    if( key->collation==NULL || !config_set_equality(key) ){
+      return is_nomem ? SQLITE_NOMEM : SQLITE_CORRUPT_VTAB;
+    }
   }
   return config->source==NULL || bytes!=end ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
 }
 
-/* Opens a column of a table's first row.  SQLITE_ERROR where there is no such table, column, row or BLOB. */
-static int config_open(const bloom_index *index, const char *suffix, const char *column, sqlite3_blob **blob){
+/* Opens a column of a table's first row.  SQLITE_ERROR where there is no such table, column, row
+** or BLOB. */
+static int config_open(const bloom_index *index, const char *suffix, const char *column,
+                       sqlite3_blob **blob){
   char *table = sqlite3_mprintf("%s_%s", index->name, suffix);
   int rc = SQLITE_NOMEM;
   *blob = NULL;
-  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, column, 1, 0, blob);
+  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, column, 1, 0,
+                                     blob);
   sqlite3_free(table);
   return rc;
 }
@@ -272,7 +302,8 @@ int bloom_index_config_compare(bloom_index *index, int *is_same){
   return rc==SQLITE_ERROR ? SQLITE_OK : rc;
 }
 
-/* Sets index->is_of_1_1 if there is NAME_config, a table of its own, which begins as that of 1.1. */
+/* Sets index->is_of_1_1 if there is NAME_config, a table of its own, which begins as that of
+** 1.1. */
 static int config_look_for_1_1(bloom_index *index){
   uint8_t magic[4] = {0};
   sqlite3_blob *blob;
@@ -299,7 +330,8 @@ int bloom_index_config_read(bloom_index *index){
   if( rc!=SQLITE_ERROR && (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   bloom_index_config_free(&index->config);
   rc = config_look_for_1_1(index);
-  index->damage = index->is_of_1_1 ? "was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'"
+  index->damage = index->is_of_1_1
+    ? "was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'"
                                    : "is damaged: its configuration; drop it and create it again";
   return rc;
 }

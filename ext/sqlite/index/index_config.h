@@ -10,7 +10,8 @@
 /* Sets config's keys and sizes by the arguments, and what they are among index->columns. */
 int bloom_index_config_set(bloom_index *index, const index_args *args, char **error);
 
-/* Sets config to what the columns are now, whose positions are known, for blocks that are begun anew. */
+/* Sets config to what the columns are now, whose positions are known, for blocks that are begun
+** anew. */
 int bloom_index_config_renew(bloom_index *index, char **error);
 
 /* Sets config->checksum, and *bytes to what is stored, to be freed in any case. */

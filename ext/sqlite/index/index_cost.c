@@ -1,6 +1,6 @@
 /*
-** What a plan costs: how SQLite would read the source, by EXPLAIN QUERY PLAN of the inner statement,
-** and what a look-up in the blocks takes.
+** What a plan costs: how SQLite would read the source, by EXPLAIN QUERY PLAN of the inner
+** statement, and what a look-up in the blocks takes.
 **
 ** The unit is a step of SQLite's own, a third of a row of a scan.
 */
@@ -24,9 +24,6 @@
 /* A changed row takes as long to read as so many rows of a scan. */
 #define ROWS_OF_CHANGED  12.0
 
-/* A changed row takes as long to read as so many rows of a scan. */
-#define ROWS_OF_CHANGED  12.0
-
 #define ROWS_OF_KEY      10.0
 #define VALUES_OF_LIST   25.0 /* as SQLite takes a subquery to have */
 
@@ -34,7 +31,8 @@
 
 /* 1 if a line of EXPLAIN QUERY PLAN, which is behind the word SEARCH or SCAN, is about x. */
 static int cost_is_of_source(const char *line){
-  return strncmp(line, "x", 1)==0 ? line[1]==0 || line[1]==' ' : strncmp(line, "TABLE ", 6)==0 && strstr(line, " AS x")!=NULL;
+  return strncmp(line, "x", 1)==0 ? line[1]==0 || line[1]==' ' : strncmp(line, "TABLE ", 6)==0
+    && strstr(line, " AS x")!=NULL;
 }
 
 static void cost_read_line(const char *line, index_access *access){
@@ -102,11 +100,16 @@ int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double
   const int is_covered = layout && layout->has_covered;
   sqlite3_int64 first = 0, last = 0, num_pages = 0;
   double of_ids;
-  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT max(x.\"%w\") AS last FROM " INDEX_SOURCE, id, index->schema, index->source_name), &last);
+  char *sql = sqlite3_mprintf("SELECT max(x.\"%w\") AS last FROM " INDEX_SOURCE, id,
+                              index->schema, index->source_name);
+  int rc = bloom_index_statement_integer(index, sql, &last);
   if( is_covered ) first = layout->covered;
-  else if( rc==SQLITE_OK ) rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name), &first);
+  else if( rc==SQLITE_OK ) rc = bloom_index_statement_integer(index,
+      sqlite3_mprintf("SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema,
+                      index->source_name), &first);
   if( rc==SQLITE_OK ){
-    rc = bloom_index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".page_count", index->schema), &num_pages);
+    rc = bloom_index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".page_count",
+        index->schema), &num_pages);
     if( rc==SQLITE_AUTH ) rc = SQLITE_OK;
   }
   if( rc!=SQLITE_OK ) return rc;
@@ -119,16 +122,21 @@ int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double
 
 sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
   const uint64_t tenth = layout->num_rows / 10;
-  return tenth<INDEX_ROWS_OF_LOOK_UP ? INDEX_ROWS_OF_LOOK_UP : tenth<100000 ? (sqlite3_int64)tenth : 100000;
+  return tenth<INDEX_ROWS_OF_LOOK_UP ? INDEX_ROWS_OF_LOOK_UP : tenth<100000 ? (sqlite3_int64)tenth
+    : 100000;
 }
 
 /* Sets *num_changed to about how many rows are noted as changed, or more. */
 static int cost_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
   const char *schema = index->schema, *name = index->name;
   sqlite3_int64 first = 0, last = -1;
-  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT max(c.rowid) FROM \"%w\".\"%w_changed\" AS c", schema, name), &last);
+  int rc = bloom_index_statement_integer(index,
+                                         sqlite3_mprintf("SELECT max(c.rowid) FROM "
+                                             "\"%w\".\"%w_changed\" AS c", schema, name), &last);
   if( rc==SQLITE_OK && last>=0 ){
-    rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT min(c.rowid) FROM \"%w\".\"%w_changed\" AS c", schema, name), &first);
+    rc = bloom_index_statement_integer(index,
+                                       sqlite3_mprintf("SELECT min(c.rowid) FROM "
+                                           "\"%w\".\"%w_changed\" AS c", schema, name), &first);
   }
   *num_changed = last>=first ? last - first + 1 : 0;
   return rc;
@@ -154,13 +162,15 @@ static double cost_selectivity(const index_plan *plan){
   double share = 1;
   int i;
   for(i=0; i<plan->num_conditions; i++){
-    if( plan->conditions[i].kind==INDEX_EQ || plan->conditions[i].kind==INDEX_IS || bloom_index_kinds[plan->conditions[i].kind].is_pattern ) share /= 20;
+    if( plan->conditions[i].kind==INDEX_EQ || plan->conditions[i].kind==INDEX_IS
+       || bloom_index_kinds[plan->conditions[i].kind].is_pattern ) share /= 20;
     else share /= 4;
   }
   return share;
 }
 
-void bloom_index_cost_free(const index_plan *plan, const index_access *access, double num_rows, index_cost *cost){
+void bloom_index_cost_free(const index_plan *plan, const index_access *access, double num_rows,
+                           index_cost *cost){
   double rows = num_rows;
   switch( access->way ){
     case INDEX_ACCESS_SCAN: break;
@@ -171,7 +181,8 @@ void bloom_index_cost_free(const index_plan *plan, const index_access *access, d
   }
   if( rows>num_rows ) rows = num_rows;
   cost->is_one_row = access->way==INDEX_ACCESS_ROW;
-  cost->cost = COST_OF_SEARCH + rows * (access->way==INDEX_ACCESS_SCAN ? COST_OF_ROW : COST_OF_FOUND);
+  cost->cost = COST_OF_SEARCH + rows * (access->way==INDEX_ACCESS_SCAN ? COST_OF_ROW
+                                        : COST_OF_FOUND);
   cost->num_rows = rows;
   if( access->way==INDEX_ACCESS_SCAN ) cost->num_rows *= cost_selectivity(plan);
 }
@@ -183,7 +194,9 @@ void bloom_index_cost_blocks(const index_plan *plan, double num_rows, index_cost
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
     /* SQLite takes two ends for a short range of an index, and so do we. */
-    if( condition.zone>=0 ) rows /= condition.kind==INDEX_EQ || condition.kind==INDEX_IS ? 64 : num_ends++==0 ? 4 : 16;
+    if( condition.zone>=0 ){
+      rows /= condition.kind==INDEX_EQ || condition.kind==INDEX_IS ? 64 : num_ends++==0 ? 4 : 16;
+    }
     if( condition.is_on_id ){
       if( condition.kind==INDEX_EQ && !condition.is_list ) cost->is_one_row = 1;
       rows /= 4;
@@ -195,5 +208,6 @@ void bloom_index_cost_blocks(const index_plan *plan, double num_rows, index_cost
   if( is_key && rows>ROWS_OF_KEY*values ) rows = ROWS_OF_KEY*values;
   if( cost->is_one_row ) rows = 1;
   cost->num_rows = rows;
-  cost->cost = COST_OF_ROW * (values>0 ? ROWS_OF_LOOK_UP + (values - 1)*ROWS_OF_LOOK_UP/2 : 0) + num_rows/1000 + COST_OF_FOUND*rows;
+  cost->cost = COST_OF_ROW * (values>0 ? ROWS_OF_LOOK_UP + (values - 1)*ROWS_OF_LOOK_UP/2
+                              : 0) + num_rows/1000 + COST_OF_FOUND*rows;
 }

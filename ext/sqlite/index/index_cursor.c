@@ -1,5 +1,5 @@
 /*
-** Reading: the source's rows, in intervals of ids that blocks leave, or as SQLite likes to read them.
+** Reads the source's rows, in intervals of ids that blocks leave, or as SQLite likes to.
 **
 ** One inner statement on the source has the conditions in it, so that rows which fail them
 ** do not leave SQLite's own code.  It may be weaker than what SQLite checks afterwards, never
@@ -84,7 +84,9 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
 
 /* Not SQLITE_SCHEMA: SQLite would run the statement again, behind the rows that it has returned. */
 static int cursor_say_schema_changed(bloom_index *index){
-  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the schema of table %s changed while the statement ran", index->source_name);
+  return bloom_fail_vtab(&index->base.zErrMsg,
+                         "bloom_index: the schema of table %s changed while the statement "
+                         "ran", index->source_name);
 }
 
 /* Ends a look-up, whose statement delays nothing then. */
@@ -97,7 +99,8 @@ static void cursor_end(index_cursor *cursor){
 static int cursor_failure(index_cursor *cursor, int rc){
   bloom_index *index = index_of_cursor(cursor);
   if( rc!=SQLITE_NOMEM && index->base.zErrMsg==NULL ){
-    index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(index->connection->db, rc));
+    index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s",
+                                          bloom_sql_message(index->connection->db, rc));
     if( index->base.zErrMsg==NULL ) rc = SQLITE_NOMEM;
   }
   cursor_end(cursor);
@@ -115,11 +118,13 @@ static int cursor_check_columns(index_cursor *cursor, int rc){
   if( num_compiled==cursor->num_compiled && rc!=SQLITE_ERROR ) return rc;
   cursor->num_compiled = num_compiled;
   /* SQLite's words, before another statement takes their place. */
-  if( rc==SQLITE_ERROR ) bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s", bloom_sql_message(index->connection->db, rc));
+  if( rc==SQLITE_ERROR ) bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s",
+                                         bloom_sql_message(index->connection->db, rc));
   rc_of_source = bloom_index_source_doubt(index, &doubt, &error);
   sqlite3_free(error);
   if( rc_of_source!=SQLITE_OK && rc_of_source!=SQLITE_ERROR ) return rc_of_source;
-  if( rc_of_source==SQLITE_OK && (rc!=SQLITE_ERROR || cursor->num_checks==index->num_checks) ) return rc;
+  if( rc_of_source==SQLITE_OK
+     && (rc!=SQLITE_ERROR || cursor->num_checks==index->num_checks) ) return rc;
   return cursor_say_schema_changed(index);
 }
 
@@ -141,7 +146,9 @@ static int cursor_advance(index_cursor *cursor){
       return SQLITE_OK;
     }
     const int is_descending = cursor->plan.flags & INDEX_PLAN_DESCENDING;
-    const index_interval next = intervals->list[is_descending ? intervals->num_intervals - 1 - cursor->num_read : cursor->num_read];
+    const index_interval next = intervals->list[is_descending
+                                                ? intervals->num_intervals - 1 - cursor->num_read
+                                                  : cursor->num_read];
     cursor->num_read++;
     cursor->is_first = cursor->num_read>1;
     /* A statement that was reset takes integers without fail. */
@@ -152,8 +159,8 @@ static int cursor_advance(index_cursor *cursor){
 
 /* -- Looking up ------------------------------------------------------------------------------ */
 
-/* Looks at what xBestIndex could not, or what may be another since: a statement that is held goes on
-** while the schema changes under it. */
+/* Looks at what xBestIndex could not, or what may be another since: a statement that is held
+** goes on while the schema changes under it. */
 static int cursor_check_source(index_cursor *cursor){
   bloom_index *index = index_of_cursor(cursor);
   index_plan *plan = &cursor->plan;
@@ -166,15 +173,19 @@ static int cursor_check_source(index_cursor *cursor){
   if( doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     index_condition *condition = &plan->conditions[i];
-    if( condition->key>=0 && index->config.keys[condition->key].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
-    if( condition->zone>=0 && index->config.keys[condition->zone].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
-    if( condition->key>=0 && bloom_index_kinds[condition->kind].is_pattern && plan->flags & INDEX_PLAN_UNCHECKED ) rc = bloom_index_like_check(index, condition);
+    if( condition->key>=0
+       && index->config.keys[condition->key].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
+    if( condition->zone>=0
+       && index->config.keys[condition->zone].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
+    if( condition->key>=0 && bloom_index_kinds[condition->kind].is_pattern
+       && plan->flags & INDEX_PLAN_UNCHECKED ) rc = bloom_index_like_check(index, condition);
   }
   return rc;
 }
 
 /* Finds what is to be read, and the forms in which conditions are passed. */
-static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form *forms, index_reading *reading){
+static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form *forms,
+                          index_reading *reading){
   bloom_index *index = index_of_cursor(cursor);
   const index_plan *plan = &cursor->plan;
   sqlite3_value *copies[INDEX_MAX_CONDITIONS] = {NULL};
@@ -184,18 +195,22 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);
     values[i] = args[i];
     if( rc!=SQLITE_OK || sqlite3_value_type(args[i])!=SQLITE_TEXT ) continue;
-    /* Reading UTF-16 as UTF-8 converts a value, and one that is ill-formed would be another then. */
+    /* Reading UTF-16 as UTF-8 converts a value, and one that is ill-formed would be another
+    ** then. */
     values[i] = copies[i] = sqlite3_value_dup(args[i]);
     /* Converted here once, since a form cannot say that memory failed. */
     if( copies[i]==NULL || sqlite3_value_text(copies[i])==NULL ) rc = SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK && !is_free ) rc = bloom_index_candidates(index, plan, values, cursor->lists, &cursor->intervals, &is_free);
+  if( rc==SQLITE_OK && !is_free ){
+    rc = bloom_index_candidates(index, plan, values, cursor->lists, &cursor->intervals, &is_free);
+  }
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     forms[i] = bloom_index_pass_form(index, plan->conditions[i], values[i], &cursor->lists[i]);
     /* For each interval the source would read the list once more: SQLite checks it. */
     if( plan->conditions[i].is_list && !is_free ) forms[i] = INDEX_FORM_NONE;
   }
-  *reading = !is_free ? INDEX_READ_INTERVALS : index->has_triggers ? INDEX_READ_FREE : INDEX_READ_BOUNDED;
+  *reading = !is_free ? INDEX_READ_INTERVALS : index->has_triggers ? INDEX_READ_FREE
+    : INDEX_READ_BOUNDED;
   for(i=0; i<plan->num_conditions; i++) sqlite3_value_free(copies[i]);
   return rc;
 }
@@ -205,13 +220,17 @@ static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_r
   bloom_index *index = index_of_cursor(cursor);
   const size_t num_bytes = sizeof(forms[0]) * (size_t)cursor->plan.num_conditions;
   int rc;
-  if( cursor->rows && cursor->num_checks==index->num_checks && reading==cursor->reading && memcmp(forms, cursor->forms, num_bytes)==0 ) return SQLITE_OK;
+  if( cursor->rows && cursor->num_checks==index->num_checks && reading==cursor->reading
+     && memcmp(forms, cursor->forms, num_bytes)==0 ) return SQLITE_OK;
   cursor_give_back(cursor);
   memcpy(cursor->forms, forms, num_bytes);
   cursor->reading = reading;
   cursor->num_checks = index->num_checks;
-  rc = bloom_index_statement_take(index, bloom_index_pass_statement(index, &cursor->plan, forms, reading), &cursor->taken, &cursor->rows);
-  if( rc==SQLITE_OK ) cursor->num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+  rc = bloom_index_statement_take(index, bloom_index_pass_statement(index, &cursor->plan, forms,
+      reading), &cursor->taken, &cursor->rows);
+  if( rc==SQLITE_OK ){
+    cursor->num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+  }
   return rc;
 }
 
@@ -229,13 +248,15 @@ static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
   cursor->plan_text = sqlite3_mprintf("%s", text);
   if( cursor->plan_text==NULL ) return SQLITE_NOMEM;
   bloom_index_plan_read(number, text, &cursor->plan);
-  cursor->results = sqlite3_malloc64(((size_t)index->columns.num_columns + 1) * sizeof(*cursor->results));
+  cursor->results = sqlite3_malloc64(((size_t)index->columns.num_columns + 1)
+                                     * sizeof(*cursor->results));
   if( cursor->results==NULL ) return SQLITE_NOMEM;
   bloom_index_pass_results(index, &cursor->plan, cursor->results);
   return SQLITE_OK;
 }
 
-int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args, sqlite3_value **args){
+int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args,
+                       sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
   bloom_index *index = index_of(base->pVtab);
   index_form forms[INDEX_MAX_CONDITIONS] = {INDEX_FORM_NONE};
@@ -253,7 +274,8 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   if( reading==INDEX_READ_INTERVALS && cursor->intervals.num_intervals==0 ) return SQLITE_OK;
   rc = cursor_prepare(cursor, forms, reading);
-  if( rc==SQLITE_OK ) rc = bloom_index_pass_bind(index, cursor->rows, &cursor->plan, forms, args, cursor->lists);
+  if( rc==SQLITE_OK ) rc = bloom_index_pass_bind(index, cursor->rows, &cursor->plan, forms, args,
+                                                 cursor->lists);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   cursor->is_eof = 0;
   return cursor_advance(cursor);

@@ -1,6 +1,6 @@
 /*
-** The virtual table of bloom_index as it is in memory, which all its parts share.  What a part offers
-** the others is in the header beside its .c file; README.md says which part does what.
+** The virtual table of bloom_index as it is in memory, which all its parts share.  What a part
+** offers the others is in the header beside its .c file; README.md says which part does what.
 */
 #ifndef BLOOM_SQLITE_INDEX_INT_H
 #define BLOOM_SQLITE_INDEX_INT_H
@@ -12,7 +12,8 @@
 
 #define INDEX_MAX_KEYS 16
 
-/* A column that has blocks: what the configuration says of it, and where it is in the source now. */
+/* A column that has blocks: what the configuration says of it, and where it is in the source
+** now. */
 typedef struct index_key {
   int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
   int is_regexp; /* those for REGEXP, too: also of what is behind a NUL */
@@ -33,7 +34,8 @@ typedef struct index_config {
   char *source; /* the table's name then; ALTER TABLE RENAME may have changed it */
   index_key keys[INDEX_MAX_KEYS];
   int num_keys;
-  int has_hidden_ids;  /* there is no INTEGER PRIMARY KEY: NAME_canary tells whether ids are others since */
+  /* there is no INTEGER PRIMARY KEY: NAME_canary tells whether ids are others since */
+  int has_hidden_ids;
   uint32_t num_probes; /* of a key, for =; 0: they grow with the table */
   uint32_t version;    /* of SQLite, which computed what virtual columns have in blocks */
   uint64_t checksum;   /* of its bytes, as they were read or written last */
@@ -56,7 +58,8 @@ typedef struct index_statement index_statement;
 
 /* How SQLite reads the source by the inner statement: EXPLAIN QUERY PLAN. */
 typedef enum index_access_way {
-  INDEX_ACCESS_SCAN, INDEX_ACCESS_ROW, INDEX_ACCESS_KEY, INDEX_ACCESS_SHORT_RANGE, INDEX_ACCESS_RANGE
+  INDEX_ACCESS_SCAN, INDEX_ACCESS_ROW, INDEX_ACCESS_KEY, INDEX_ACCESS_SHORT_RANGE,
+  INDEX_ACCESS_RANGE
 } index_access_way;
 
 typedef struct index_access {
@@ -89,10 +92,12 @@ typedef struct bloom_index {
   char *source_name;  /* as it was called when a statement was last compiled */
   index_config config;
   int num_blocks_tables; /* by the arguments, which are there where the configuration is not */
-  index_columns columns; /* that SQLite was told, once is_declared; none where the source was gone */
+  /* that SQLite was told, once is_declared; none where the source was gone */
+  index_columns columns;
   int is_declared;
   index_columns_state columns_state;
-  uint32_t num_checks;   /* of the source: what was compiled before the last one may be another now */
+  /* of the source: what was compiled before the last one may be another now */
+  uint32_t num_checks;
   int command_column;    /* which has the index's name */
   int is_config_stale;   /* a command failed that had changed it */
 
@@ -103,11 +108,13 @@ typedef struct bloom_index {
   int has_triggers; /* all of ours are on the source */
 
   index_statement *statements; /* that are kept */
-  index_known_access accesses[INDEX_NUM_ACCESSES]; /* of the source since check number accesses_checks */
+  /* of the source since check number accesses_checks */
+  index_known_access accesses[INDEX_NUM_ACCESSES];
   uint32_t accesses_checks, next_access;
 
   sqlite3_int64 letter_bytes; /* of 'a': 1 in UTF-8, 2 in UTF-16; 0: not known yet */
-  const char *damage; /* NULL, or what follows the name where the table cannot be used: all but DROP fails */
+  /* NULL, or what follows the name where the table cannot be used: all but DROP fails */
+  const char *damage;
   int is_of_1_1;      /* the damage is that it was made by 1.1, whose tables were others */
   uint64_t number;    /* of the layout, as it was read or written last: checksums are under it */
   uint64_t damaged_number; /* of one with blocks that a query found damaged; 0: none */

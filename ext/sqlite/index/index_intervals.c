@@ -4,10 +4,12 @@
 #include "index_intervals.h"
 #include "index_layout.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Appends one, whatever those before it are. */
-int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
+int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first,
+                                 sqlite3_int64 last){
   if( intervals->num_intervals==intervals->max_intervals ){
     const size_t max_intervals = 2*intervals->max_intervals + 16;
     index_interval *list = sqlite3_realloc64(intervals->list, max_intervals * sizeof(*list));
@@ -24,6 +26,7 @@ int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, s
   if( first>last ) return SQLITE_OK;
   if( intervals->num_intervals>0 ){
     index_interval *before = &intervals->list[intervals->num_intervals-1];
+    assert( before->first<=first );
     if( before->last==INT64_MAX || before->last + 1>=first ){
       if( before->last<last ) before->last = last;
       return SQLITE_OK;
@@ -33,23 +36,27 @@ int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, s
 }
 
 /* Sets result, which is empty before, to what both have. */
-int bloom_index_intervals_intersect(const index_intervals *a, const index_intervals *b, index_intervals *result){
+int bloom_index_intervals_intersect(const index_intervals *a, const index_intervals *b,
+                                    index_intervals *result){
   size_t i = 0, j = 0;
   int rc = SQLITE_OK;
   while( rc==SQLITE_OK && i<a->num_intervals && j<b->num_intervals ){
     const index_interval of_a = a->list[i], of_b = b->list[j];
-    rc = bloom_index_intervals_add(result, of_a.first>of_b.first ? of_a.first : of_b.first, of_a.last<of_b.last ? of_a.last : of_b.last);
+    rc = bloom_index_intervals_add(result, of_a.first>of_b.first ? of_a.first : of_b.first,
+                                   of_a.last<of_b.last ? of_a.last : of_b.last);
     if( of_a.last<of_b.last ) i++; else j++;
   }
   return rc;
 }
 
 /* Sets result, which is empty before, to what one of them has. */
-int bloom_index_intervals_unite(const index_intervals *a, const index_intervals *b, index_intervals *result){
+int bloom_index_intervals_unite(const index_intervals *a, const index_intervals *b,
+                                index_intervals *result){
   size_t i = 0, j = 0;
   int rc = SQLITE_OK;
   while( rc==SQLITE_OK && (i<a->num_intervals || j<b->num_intervals) ){
-    const int is_a = j==b->num_intervals || (i<a->num_intervals && a->list[i].first<=b->list[j].first);
+    const int is_a = j==b->num_intervals
+      || (i<a->num_intervals && a->list[i].first<=b->list[j].first);
     const index_interval next = is_a ? a->list[i++] : b->list[j++];
     rc = bloom_index_intervals_add(result, next.first, next.last);
   }
@@ -57,7 +64,8 @@ int bloom_index_intervals_unite(const index_intervals *a, const index_intervals 
 }
 
 static int intervals_compare(const void *a, const void *b){
-  const sqlite3_int64 of_a = ((const index_interval *)a)->first, of_b = ((const index_interval *)b)->first;
+  const sqlite3_int64 of_a = ((const index_interval *)a)->first;
+  const sqlite3_int64 of_b = ((const index_interval *)b)->first;
   return (of_a>of_b) - (of_a<of_b);
 }
 
@@ -65,8 +73,11 @@ static int intervals_compare(const void *a, const void *b){
 int bloom_index_intervals_sort(index_intervals *several, index_intervals *result){
   size_t i;
   int rc = SQLITE_OK;
-  if( several->num_intervals>0 ) qsort(several->list, several->num_intervals, sizeof(several->list[0]), intervals_compare);
-  for(i=0; i<several->num_intervals && rc==SQLITE_OK; i++) rc = bloom_index_intervals_add(result, several->list[i].first, several->list[i].last);
+  if( several->num_intervals>0 ) qsort(several->list, several->num_intervals,
+                                       sizeof(several->list[0]), intervals_compare);
+  for(i=0; i<several->num_intervals && rc==SQLITE_OK; i++){
+    rc = bloom_index_intervals_add(result, several->list[i].first, several->list[i].last);
+  }
   return rc;
 }
 
@@ -80,14 +91,18 @@ void bloom_index_intervals_replace(index_intervals *intervals, index_intervals *
 
 /* About how many merged rows have ids in an interval, and in all of some. */
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval){
-  const double num_ids = (double)layout->covered - (double)layout->first + 1, first = (double)(interval.first>layout->first ? interval.first : layout->first);
+  const double num_ids = (double)layout->covered - (double)layout->first + 1;
+  const double first = (double)(interval.first>layout->first ? interval.first : layout->first);
   const double last = (double)(interval.last<layout->covered ? interval.last : layout->covered);
-  return last<first ? 0 : (last - first + 1) * (num_ids>(double)layout->num_rows ? (double)layout->num_rows / num_ids : 1);
+  return last<first ? 0 : (last - first + 1) * (num_ids>(double)layout->num_rows
+                                                ? (double)layout->num_rows / num_ids : 1);
 }
 
 double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals){
   double num_rows = 0;
   size_t i;
-  for(i=0; i<intervals->num_intervals && num_rows<INDEX_ROWS_OF_LOOK_UP; i++) num_rows += bloom_index_interval_rows(layout, intervals->list[i]);
+  for(i=0; i<intervals->num_intervals && num_rows<INDEX_ROWS_OF_LOOK_UP; i++){
+    num_rows += bloom_index_interval_rows(layout, intervals->list[i]);
+  }
   return num_rows;
 }

@@ -22,20 +22,25 @@ typedef struct index_intervals {
   size_t num_intervals, max_intervals;
 } index_intervals;
 
-/* Appends one: whatever those before it are; one that begins at or behind the last one's first id. */
-int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
+/* Appends one: whatever those before it are; one that begins at or behind the last one's first
+** id. */
+int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first,
+                                 sqlite3_int64 last);
 int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
 
-/* Sets result, which is empty before, to what both have; to what one of them has; to what *several have,
-** which are in no order. */
-int bloom_index_intervals_intersect(const index_intervals *a, const index_intervals *b, index_intervals *result);
-int bloom_index_intervals_unite(const index_intervals *a, const index_intervals *b, index_intervals *result);
+/* Sets result, which is empty before, to what both have; to what one of them has; to what
+** *several have, which are in no order. */
+int bloom_index_intervals_intersect(const index_intervals *a, const index_intervals *b,
+                                    index_intervals *result);
+int bloom_index_intervals_unite(const index_intervals *a, const index_intervals *b,
+                                index_intervals *result);
 int bloom_index_intervals_sort(index_intervals *several, index_intervals *result);
 
 /* Puts *result in place of *intervals, and *result is empty. */
 void bloom_index_intervals_replace(index_intervals *intervals, index_intervals *result);
 
-/* About how many merged rows have ids in an interval; in all of some, up to INDEX_ROWS_OF_LOOK_UP. */
+/* About how many merged rows have ids in an interval; in all of some, up to
+** INDEX_ROWS_OF_LOOK_UP. */
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
 double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals);
 

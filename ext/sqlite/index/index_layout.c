@@ -2,8 +2,8 @@
 ** How far the blocks reach.
 **
 ** NAME_state has one row.  `covered` is for the triggers, which compare ids with it, and the other
-** columns in front are for people.  `config` is what index_config.c has there.  `layout` is how far the
-** blocks reach, under a checksum.  Little-endian:
+** columns in front are for people.  `config` is what index_config.c has there.  `layout` is how
+** far the blocks reach, under a checksum.  Little-endian:
 **
 **   0   u32   magic "BIX3"
 **   4   u32   1: rows are covered; 2: a merge did not come to its end
@@ -34,6 +34,7 @@
 #include "index_layout.h"
 #include "index_statements.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "../../core/bytes.h"
@@ -75,11 +76,13 @@ index_group bloom_index_group_at(const index_key_layout *layout, uint64_t unit, 
 }
 
 /* 1 if groups are as merges leave them: who reads them has room for no others. */
-static int layout_are_groups_good(const index_key_layout *key, uint64_t num_units, uint32_t num_bands){
+static int layout_are_groups_good(const index_key_layout *key, uint64_t num_units,
+                                  uint32_t num_bands){
   const uint64_t full = (uint64_t)key->num_full * INDEX_MAX_UNITS;
   uint64_t end = full, end_of_join;
   uint32_t i;
-  if( key->num_sizes>INDEX_MAX_SIZES || key->join_from>key->num_sizes || key->join_units>INDEX_MAX_UNITS || key->join_bands>=num_bands ) return 0;
+  if( key->num_sizes>INDEX_MAX_SIZES || key->join_from>key->num_sizes
+     || key->join_units>INDEX_MAX_UNITS || key->join_bands>=num_bands ) return 0;
   for(i=0; i<key->num_sizes; i++){
     if( key->sizes[i]<1 ) return 0;
     end += key->sizes[i];
@@ -96,16 +99,20 @@ static int layout_open(const bloom_index *index, int is_writable, sqlite3_blob *
   char *table = sqlite3_mprintf("%s_state", index->name);
   int rc = SQLITE_NOMEM;
   *blob = NULL;
-  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "layout", 1, is_writable, blob);
+  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "layout", 1,
+                                     is_writable, blob);
   sqlite3_free(table);
-  if( rc==SQLITE_OK && sqlite3_blob_bytes(*blob)!=(int)layout_bytes(index) ) return SQLITE_CORRUPT_VTAB;
+  if( rc==SQLITE_OK && sqlite3_blob_bytes(*blob)!=(int)layout_bytes(index) ){
+    return SQLITE_CORRUPT_VTAB;
+  }
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
 
 static int layout_parse(const bloom_index *index, const uint8_t *bytes, index_layout *layout){
   const uint32_t num_bytes = layout_bytes(index), flags = bloom_load32_le(bytes + 4);
   int i;
-  if( bloom_load32_le(bytes)!=LAYOUT_MAGIC || bloom_load32_le(bytes + 36)!=(uint32_t)index->config.num_keys
+  if( bloom_load32_le(bytes)!=LAYOUT_MAGIC
+     || bloom_load32_le(bytes + 36)!=(uint32_t)index->config.num_keys
    || bloom_load64_le(bytes + num_bytes - 8)!=bloom_xxh64(bytes, num_bytes - 8) ){
     return SQLITE_CORRUPT_VTAB;
   }
@@ -117,7 +124,8 @@ static int layout_parse(const bloom_index *index, const uint8_t *bytes, index_la
   layout->num_probes = bloom_load32_le(bytes + 32);
   layout->number = bloom_load64_le(bytes + 40);
   layout->first = (sqlite3_int64)bloom_load64_le(bytes + 48);
-  if( layout->num_probes<1 || layout->num_probes>BLOOM_SIGNATURE_MAX_PROBES ) return SQLITE_CORRUPT_VTAB;
+  if( layout->num_probes<1
+     || layout->num_probes>BLOOM_SIGNATURE_MAX_PROBES ) return SQLITE_CORRUPT_VTAB;
   bytes += LAYOUT_HEAD_BYTES;
   for(i=0; i<index->config.num_keys; i++, bytes+=LAYOUT_KEY_BYTES){
     index_key_layout *key = &layout->keys[i];
@@ -135,10 +143,14 @@ static int layout_parse(const bloom_index *index, const uint8_t *bytes, index_la
     key->join_bands = bloom_load32_le(bytes + 52);
     key->num_sizes = bloom_load32_le(bytes + 56);
     for(j=0; j<INDEX_MAX_SIZES; j++) key->sizes[j] = bloom_load32_le(bytes + 60 + 4*j);
-    if( key->num_blocks>LAYOUT_MAX_BLOCKS || key->num_dead>key->num_blocks || key->open_bits>index_block_bits(index, i) ) return SQLITE_CORRUPT_VTAB;
-    if( layout->has_covered && key->open_first>layout->covered && key->open_first - 1>layout->covered ) return SQLITE_CORRUPT_VTAB;
-    num_units = bloom_index_blocks_in_units(index, layout, i) / BLOOM_UNIT_BLOCKS; /* whole ones: no other is joined */
-    if( !layout_are_groups_good(key, num_units, index_num_bands(index, i)) ) return SQLITE_CORRUPT_VTAB;
+    if( key->num_blocks>LAYOUT_MAX_BLOCKS || key->num_dead>key->num_blocks
+       || key->open_bits>index_block_bits(index, i) ) return SQLITE_CORRUPT_VTAB;
+    if( layout->has_covered && key->open_first>layout->covered
+       && key->open_first - 1>layout->covered ) return SQLITE_CORRUPT_VTAB;
+    /* whole ones: no other is joined */
+    num_units = bloom_index_blocks_in_units(index, layout, i) / BLOOM_UNIT_BLOCKS;
+    if( !layout_are_groups_good(key, num_units,
+                                index_num_bands(index, i)) ) return SQLITE_CORRUPT_VTAB;
   }
   return SQLITE_OK;
 }
@@ -158,8 +170,11 @@ int bloom_index_layout_read(bloom_index *index, index_layout *layout){
 static void layout_print(const bloom_index *index, const index_layout *layout, uint8_t *bytes){
   const uint32_t num_bytes = layout_bytes(index);
   int i;
+  static_assert(LAYOUT_KEY_BYTES==60 + 4*INDEX_MAX_SIZES,
+                "the sizes of groups end the bytes of a column");
   bloom_store32_le(bytes, LAYOUT_MAGIC);
-  bloom_store32_le(bytes + 4, (layout->has_covered ? LAYOUT_HAS : 0) | (layout->is_dirty ? LAYOUT_DIRTY : 0));
+  bloom_store32_le(bytes + 4, (layout->has_covered ? LAYOUT_HAS : 0) | (layout->is_dirty
+      ? LAYOUT_DIRTY : 0));
   bloom_store64_le(bytes + 8, (uint64_t)layout->covered);
   bloom_store64_le(bytes + 16, layout->num_rows);
   bloom_store64_le(bytes + 24, layout->num_built);
@@ -204,10 +219,13 @@ int bloom_index_state_insert(bloom_index *index){
   sqlite3_stmt *insert = NULL;
   char *config;
   int num_bytes, rc = bloom_index_config_print(&index->config, &config, &num_bytes);
-  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_state\"", index->schema, index->name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_state\"",
+                                         index->schema, index->name);
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_prepare(index->connection, &insert, "INSERT INTO \"%w\".\"%w_state\"(rowid, changed_rows, config, layout)"
-                           " VALUES (1, 0, ?1, zeroblob(%d))", index->schema, index->name, (int)layout_bytes(index));
+    rc = bloom_sql_prepare(index->connection, &insert,
+                           "INSERT INTO \"%w\".\"%w_state\"(rowid, changed_rows, config, layout)"
+                           " VALUES (1, 0, ?1, "
+                           "zeroblob(%d))", index->schema, index->name, (int)layout_bytes(index));
   }
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(insert, 1, config, num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, insert);
@@ -219,12 +237,15 @@ int bloom_index_state_insert(bloom_index *index){
 int bloom_index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal){
   index_statement *taken;
   sqlite3_stmt *row;
-  int rc = bloom_index_statement_take(index, sqlite3_mprintf("SELECT s.covered FROM \"%w\".\"%w_state\" AS s", index->schema, index->name), &taken, &row);
+  int rc = bloom_index_statement_take(index,
+                                      sqlite3_mprintf("SELECT s.covered FROM \"%w\".\"%w_state\" "
+                                          "AS s", index->schema, index->name), &taken, &row);
   *is_equal = 0;
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
     const int type = sqlite3_column_type(row, 0);
-    *is_equal = layout->has_covered ? type==SQLITE_INTEGER && sqlite3_column_int64(row, 0)==layout->covered
+    *is_equal = layout->has_covered ? type==SQLITE_INTEGER
+      && sqlite3_column_int64(row, 0)==layout->covered
                                     : type==SQLITE_NULL;
     rc = bloom_sql_step(index->connection, row);
     if( rc==SQLITE_ROW ) *is_equal = 0; /* triggers read the first one */
@@ -234,17 +255,22 @@ int bloom_index_state_compare(bloom_index *index, const index_layout *layout, in
 }
 
 /* Appends what an UPDATE of the state sets of a column. */
-static void state_of_key(const bloom_index *index, const index_layout *layout, int key, sqlite3_str *sql){
+static void state_of_key(const bloom_index *index, const index_layout *layout, int key,
+                         sqlite3_str *sql){
   const index_key_layout *key_layout = &layout->keys[key];
   const uint64_t num_blocks = key_layout->num_blocks - key_layout->num_dead + 1;
   const double num_bits = (double)num_blocks * index_block_bits(index, key);
   const int number = key + 1;
   if( index->config.keys[key].is_range ){
-    sqlite3_str_appendf(sql, ", blocks_%d = %lld, bytes_%d = (SELECT max(b.rowid) * %d FROM \"%w\".\"%w_blocks_%d\" AS b), fill_%d = NULL", number,
-                        (sqlite3_int64)((layout->num_rows + BLOOM_ZONE_ROWS - 1)/BLOOM_ZONE_ROWS), number, INDEX_STORED_BYTES, index->schema, index->name, number, number);
+    sqlite3_str_appendf(sql,
+                        ", blocks_%d = %lld, bytes_%d = (SELECT max(b.rowid) * %d FROM "
+                        "\"%w\".\"%w_blocks_%d\" AS b), fill_%d = NULL", number,
+                        (sqlite3_int64)((layout->num_rows + BLOOM_ZONE_ROWS - 1)/BLOOM_ZONE_ROWS),
+                        number, INDEX_STORED_BYTES, index->schema, index->name, number, number);
     return;
   }
-  sqlite3_str_appendf(sql, ", blocks_%d = %lld, bytes_%d = %lld, fill_%d = %!.3g", number, (sqlite3_int64)num_blocks,
+  sqlite3_str_appendf(sql, ", blocks_%d = %lld, bytes_%d = %lld, fill_%d = %!.3g", number,
+                      (sqlite3_int64)num_blocks,
                       number, (sqlite3_int64)(num_bits/8 + (double)(num_blocks*INDEX_END_BYTES)),
                       number, (double)(key_layout->bits_set + key_layout->open_bits) / num_bits);
 }

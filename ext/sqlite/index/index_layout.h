@@ -63,8 +63,8 @@ int bloom_index_layout_write(bloom_index *index, const index_layout *layout);
 /* Makes the one row of NAME_state, with index->config, in place of those that there are. */
 int bloom_index_state_insert(bloom_index *index);
 
-/* What triggers and people see is `covered` and the note.  Sets *is_equal to whether the same rows are
-** covered there; writes it, with a note, which may be NULL. */
+/* What triggers and people see is `covered` and the note.  Sets *is_equal to whether the same
+** rows are covered there; writes it, with a note, which may be NULL. */
 int bloom_index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal);
 int bloom_index_state_write(bloom_index *index, const index_layout *layout, const char *note);
 

@@ -71,7 +71,9 @@ static void lesson_add_text(bloom_lesson *lesson, sqlite3_value *value){
   bloom_pieces pieces;
   size_t num_hashes;
   bloom_pieces_begin(&pieces, text, num_bytes);
-  while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ) bloom_lesson_add(lesson, hashes, num_hashes);
+  while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
+    bloom_lesson_add(lesson, hashes, num_hashes);
+  }
   bloom_lesson_end_row(lesson, num_bytes);
 }
 
@@ -84,14 +86,19 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
   sqlite3_int64 first = 0, last = 0;
   uint64_t step;
   uint32_t i;
-  int rc = bloom_sql_integer(index->connection, &first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
+  int rc = bloom_sql_integer(index->connection, &first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE,
+                             id, index->schema, index->source_name);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE,
+                           id, index->schema, index->source_name);
+  }
   if( rc!=SQLITE_OK ) return rc;
   step = ((uint64_t)last - (uint64_t)first) / INDEX_LESSON_PLACES;
   sql = sqlite3_str_new(index->connection->db);
   sqlite3_str_appendall(sql, "SELECT ");
   bloom_index_append_key(index, sql, key);
-  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN ?1 AND ?2 ORDER BY x.\"%w\"", index->schema, index->source_name, id, id);
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN ?1 AND ?2"
+                      " ORDER BY x.\"%w\"", index->schema, index->source_name, id, id);
   rc = bloom_sql_prepare_text(index->connection, &rows, sqlite3_str_finish(sql));
   for(i=0; i<INDEX_LESSON_PLACES && rc==SQLITE_OK; i++){
     const uint64_t from = (uint64_t)first + i*step;
@@ -100,7 +107,8 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
     if( step==0 && i+1<INDEX_LESSON_PLACES ) continue;
     sqlite3_bind_int64(rows, 1, (sqlite3_int64)from);
     sqlite3_bind_int64(rows, 2, (sqlite3_int64)to);
-    while( lesson->num_chunks<=max_chunks && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
+    while( lesson->num_chunks<=max_chunks
+          && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
       sqlite3_value *value = sqlite3_column_value(rows, 0);
       if( sqlite3_value_type(value)==SQLITE_TEXT ) lesson_add_text(lesson, value);
       rc = SQLITE_OK;
@@ -124,9 +132,13 @@ static int weights_learn_key(bloom_index *index, int key, bloom_lesson *lesson, 
   rc = bloom_index_blocks_prepare_update(index, key, &update);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 1, INDEX_ROW_OF_WEIGHTS);
   stored = sqlite3_malloc64(bloom_index_stored_bytes(WEIGHTS_ROW_BYTES));
-  if( stored ) bloom_index_row_store(index, key, INDEX_ROW_OF_WEIGHTS, bytes, WEIGHTS_ROW_BYTES, stored);
+  if( stored ) bloom_index_row_store(index, key, INDEX_ROW_OF_WEIGHTS, bytes, WEIGHTS_ROW_BYTES,
+                                     stored);
   else rc = SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, stored, (int)bloom_index_stored_bytes(WEIGHTS_ROW_BYTES), SQLITE_STATIC);
+  if( rc==SQLITE_OK ){
+    rc = sqlite3_bind_blob(update, 2, stored, (int)bloom_index_stored_bytes(WEIGHTS_ROW_BYTES),
+                           SQLITE_STATIC);
+  }
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
   sqlite3_finalize(update);
   sqlite3_free(stored);
@@ -156,7 +168,8 @@ int bloom_index_like_is_silent(sqlite3_value *value){
   return type==SQLITE_FLOAT || type==SQLITE_BLOB;
 }
 
-void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value *value, bloom_block *block){
+void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value *value,
+                          bloom_block *block){
   const int type = sqlite3_value_type(value);
   const uint8_t *text = NULL, *end;
   char digits[24];
@@ -165,7 +178,8 @@ void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_
   size_t num_hashes;
   if( type==SQLITE_NULL ) return;
   if( type==SQLITE_TEXT ) text = sqlite3_value_text(value);
-  if( type==SQLITE_INTEGER ) text = (const uint8_t *)sqlite3_snprintf(sizeof(digits), digits, "%lld", sqlite3_value_int64(value));
+  if( type==SQLITE_INTEGER ) text = (const uint8_t *)sqlite3_snprintf(sizeof(digits), digits,
+      "%lld", sqlite3_value_int64(value));
   if( text==NULL ){
     bloom_block_fill(block);
     return;
@@ -173,14 +187,17 @@ void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_
   end = text + (type==SQLITE_TEXT ? (size_t)sqlite3_value_bytes(value) : strlen(digits));
   do{
     bloom_pieces_begin(&pieces, text, (size_t)(end - text));
-    while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ) bloom_weights_add(weights, block, hashes, num_hashes);
+    while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
+      bloom_weights_add(weights, block, hashes, num_hashes);
+    }
     text = key->is_regexp && text<end ? memchr(text, 0, (size_t)(end - text)) : NULL;
   }while( text && text++ );
 }
 
 /* -- Patterns ---------------------------------------------------------------------------- */
 
-int bloom_index_like_bits(const bloom_index *index, const uint8_t *weights, index_condition condition, sqlite3_value *pattern,
+int bloom_index_like_bits(const bloom_index *index, const uint8_t *weights,
+                          index_condition condition, sqlite3_value *pattern,
                     uint16_t *bits, size_t max_bits, size_t *num_bits){
   /* A copy, as the value is SQLite's to compare with. */
   sqlite3_value *copy = sqlite3_value_dup(pattern);
@@ -193,19 +210,23 @@ int bloom_index_like_bits(const bloom_index *index, const uint8_t *weights, inde
     return SQLITE_NOMEM;
   }
   /* A longer one is an error of the function, if there is a row. */
-  if( num_bytes<=(size_t)sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1) ){
+  if( num_bytes<=(size_t)sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH,
+                                       -1) ){
     uint64_t hashes[BLOOM_PIECES_ROOM];
     size_t num_hashes;
-    bloom_pattern_begin(&reading, condition.kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE, text, num_bytes);
+    bloom_pattern_begin(&reading, condition.kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB
+                        : BLOOM_PATTERN_LIKE, text, num_bytes);
     while( (num_hashes = bloom_pattern_next(&reading, hashes))>0 ){
-      *num_bits = bloom_weights_bits(weights, index_block_bits(index, condition.key), hashes, num_hashes, bits, *num_bits, max_bits);
+      *num_bits = bloom_weights_bits(weights, index_block_bits(index, condition.key), hashes,
+                                     num_hashes, bits, *num_bits, max_bits);
     }
   }
   sqlite3_value_free(copy);
   return SQLITE_OK;
 }
 
-int bloom_index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key, sqlite3_value *value,
+int bloom_index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key,
+                                sqlite3_value *value,
                           uint16_t *bits, size_t max_bits, size_t *num_bits){
   sqlite3_value *copy;
   const uint8_t *text;
@@ -217,10 +238,12 @@ int bloom_index_like_equal_bits(const bloom_index *index, const uint8_t *weights
   copy = sqlite3_value_dup(value);
   text = copy ? sqlite3_value_text(copy) : NULL;
   num_bytes = text ? (size_t)sqlite3_value_bytes(copy) : 0;
-  while( num_bytes>0 && text[num_bytes-1]==' ' && index->config.keys[key].equality.collation==BLOOM_COLLATION_RTRIM ) num_bytes--;
+  while( num_bytes>0 && text[num_bytes-1]==' '
+        && index->config.keys[key].equality.collation==BLOOM_COLLATION_RTRIM ) num_bytes--;
   bloom_pieces_begin(&pieces, text, num_bytes);
   while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
-    *num_bits = bloom_weights_bits(weights, index_block_bits(index, key), hashes, num_hashes, bits, *num_bits, max_bits);
+    *num_bits = bloom_weights_bits(weights, index_block_bits(index, key), hashes, num_hashes, bits,
+                                   *num_bits, max_bits);
   }
   sqlite3_value_free(copy);
   return text ? SQLITE_OK : SQLITE_NOMEM;
@@ -235,7 +258,8 @@ int bloom_index_like_check(bloom_index *index, index_condition *condition){
   return rc;
 }
 
-int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions, int *are_built_in){
+int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions,
+                             int *are_built_in){
   int i, found = 0, num_others = 0;
   sqlite3_stmt *row;
   /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
@@ -245,7 +269,8 @@ int bloom_index_are_built_in(bloom_index *index, const index_function *functions
     const int num_args = sqlite3_column_int(row, 4);
     rc = bloom_sql_column_text(row, 0, &name);
     for(i=0; i<num_functions && rc==SQLITE_OK; i++){
-      if( sqlite3_stricmp(name, functions[i].name)!=0 || (num_args!=functions[i].num_args && num_args!=-1) ) continue;
+      if( sqlite3_stricmp(name, functions[i].name)!=0 || (num_args!=functions[i].num_args
+                                                          && num_args!=-1) ) continue;
       if( sqlite3_column_int(row, 1) ) found |= 1 << i; else num_others++;
     }
   }

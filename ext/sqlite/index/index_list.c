@@ -35,14 +35,17 @@ int bloom_index_list_copy(sqlite3_value *values, index_list *list){
     list->values[list->num_values] = sqlite3_value_dup(value);
     if( list->values[list->num_values]==NULL ) return SQLITE_NOMEM;
     list->num_values++;
-    if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ) list->has_numbers = 1; else list->has_others = 1;
+    if( type==SQLITE_INTEGER
+       || type==SQLITE_FLOAT ) list->has_numbers = 1; else list->has_others = 1;
   }
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy){
   *copy = sqlite3_value_dup(list->values[number]);
-  if( *copy==NULL || (sqlite3_value_type(*copy)==SQLITE_TEXT && sqlite3_value_text(*copy)==NULL) ) return SQLITE_NOMEM;
+  if( *copy==NULL || (sqlite3_value_type(*copy)==SQLITE_TEXT && sqlite3_value_text(*copy)==NULL) ){
+    return SQLITE_NOMEM;
+  }
   return SQLITE_OK;
 }
 

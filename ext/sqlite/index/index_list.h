@@ -17,8 +17,8 @@ typedef struct index_list {
 int bloom_index_list_copy(sqlite3_value *values, index_list *list);
 void bloom_index_list_free(index_list *list);
 
-/* A copy of a value, which the caller frees; a TEXT is read as UTF-8 there, since reading would change
-** one that is ill-formed UTF-16.  SQLITE_OK or SQLITE_NOMEM. */
+/* A copy of a value, which the caller frees; a TEXT is read as UTF-8 there, since reading would
+** change one that is ill-formed UTF-16.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy);
 
 /* Binds it as the argument of bloom_index_list(); it must outlive the statement's steps. */

@@ -42,7 +42,8 @@ int bloom_index_merge_mark_dirty(index_merge_state *merge){
   return rc;
 }
 
-int bloom_index_add_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key,
+int bloom_index_add_value(const bloom_index *index, const index_layout *layout,
+                          const index_weights *weights, int key,
                     sqlite3_value *value, bloom_block *block){
   bloom_key_hashes hashes;
   int i, rc;
@@ -50,7 +51,8 @@ int bloom_index_add_value(const bloom_index *index, const index_layout *layout, 
     bloom_index_like_add(&index->config.keys[key], weights->tables[key], value, block);
     return SQLITE_OK;
   }
-  rc = bloom_insert_hashes(&bloom_encoding_parquet, index->config.keys[key].equality, value, &hashes);
+  rc = bloom_insert_hashes(&bloom_encoding_parquet, index->config.keys[key].equality, value,
+                           &hashes);
   if( rc!=SQLITE_OK ) return rc;
   for(i=0; i<hashes.num_hashes; i++) bloom_block_add(block, hashes.hashes[i], layout->num_probes);
   return SQLITE_OK;
@@ -60,14 +62,18 @@ int bloom_index_add_value(const bloom_index *index, const index_layout *layout, 
 
 static int merge_is_block_large(const index_merge_state *merge, int key){
   const bloom_block *open = &merge->keys[key].open;
-  return merge->layout.keys[key].open_rows>=INDEX_MIN_ROWS || open->bits_set>=open->bits_per_block/8;
+  return merge->layout.keys[key].open_rows>=INDEX_MIN_ROWS
+    || open->bits_set>=open->bits_per_block/8;
 }
 
 int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
   index_merge_key *merge_key = &merge->keys[key];
   index_key_layout *layout = &merge->layout.keys[key];
-  const int rc = bloom_index_merge_append(merge, key, &merge_key->open, (index_end){.first = layout->open_first, .last = id, .num_rows = layout->open_rows});
-  merge_key->is_before_large = merge_key->open.bits_set<merge_key->open.bits_per_block && merge_is_block_large(merge, key);
+  const int rc = bloom_index_merge_append(merge, key, &merge_key->open,
+                                          (index_end){.first = layout->open_first, .last = id,
+                                                      .num_rows = layout->open_rows});
+  merge_key->is_before_large = merge_key->open.bits_set<merge_key->open.bits_per_block
+    && merge_is_block_large(merge, key);
   bloom_block_clear(&merge_key->open, merge_key->open.bytes, merge_key->open.bits_per_block);
   layout->open_first = id + (id<INT64_MAX);
   layout->open_rows = layout->open_bits = 0;
@@ -76,38 +82,48 @@ int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_in
 
 /* -- Rows ---------------------------------------------------------------------------------- */
 
-/* 1 if the open block is to be finished before a row: nothing can be said of the row, which would spoil
-** it, or the block has such a row, and they are rare. */
+/* 1 if the open block is to be finished before a row: nothing can be said of the row, which
+** would spoil it, or the block has such a row, and they are rare. */
 static int merge_is_block_spoiled(const index_merge_state *merge, int key, sqlite3_value *value){
   const index_merge_key *merge_key = &merge->keys[key];
   const int is_silent = merge->index->config.keys[key].is_like && bloom_index_like_is_silent(value);
-  if( merge_key->open.bits_set<merge_key->open.bits_per_block ) return is_silent && merge_is_block_large(merge, key);
+  if( merge_key->open.bits_set<merge_key->open.bits_per_block ){
+    return is_silent && merge_is_block_large(merge, key);
+  }
   return !is_silent && merge->layout.keys[key].open_rows>0 && merge_key->is_before_large;
 }
 
 /* A block that accepts everything, for a number's sake say, costs no more with more rows. */
 static int merge_is_block_finished(const index_merge_state *merge, int key){
   const bloom_block *open = &merge->keys[key].open;
-  if( open->bits_set==open->bits_per_block && merge->layout.keys[key].open_rows<INDEX_ROWS_OF_FULL_BLOCK ) return 0;
+  if( open->bits_set==open->bits_per_block
+     && merge->layout.keys[key].open_rows<INDEX_ROWS_OF_FULL_BLOCK ) return 0;
   return bloom_block_is_finished(open);
 }
 
-static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id, sqlite3_value *value){
+static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id,
+                           sqlite3_value *value){
   index_merge_key *merge_key = &merge->keys[key];
   int rc = SQLITE_OK;
   if( merge_key->zones ) return bloom_index_zones_add(merge_key->zones, &merge->layout, value);
-  if( merge_is_block_spoiled(merge, key, value) ) rc = bloom_index_merge_finish_block(merge, key, id - 1);
-  if( rc==SQLITE_OK ) rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &merge_key->open);
+  if( merge_is_block_spoiled(merge, key, value) ){
+    rc = bloom_index_merge_finish_block(merge, key, id - 1);
+  }
+  if( rc==SQLITE_OK ) rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, key,
+                                                 value, &merge_key->open);
   merge->layout.keys[key].open_rows++;
   merge->layout.keys[key].open_bits = merge_key->open.bits_set;
-  return rc==SQLITE_OK && merge_is_block_finished(merge, key) ? bloom_index_merge_finish_block(merge, key, id) : rc;
+  return rc==SQLITE_OK && merge_is_block_finished(merge, key)
+    ? bloom_index_merge_finish_block(merge, key, id) : rc;
 }
 
 /* Adds the row at which the statement stands: it has the id, then the indexed columns. */
 static int merge_add_row(index_merge_state *merge, sqlite3_stmt *rows){
   const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
   int i, rc = SQLITE_OK;
-  for(i=0; i<merge->index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_add_value(merge, i, id, sqlite3_column_value(rows, i + 1));
+  for(i=0; i<merge->index->config.num_keys && rc==SQLITE_OK; i++){
+    rc = merge_add_value(merge, i, id, sqlite3_column_value(rows, i + 1));
+  }
   merge->layout.covered = id;
   merge->layout.has_covered = 1;
   merge->layout.num_rows++;
@@ -123,7 +139,8 @@ int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, cons
     sqlite3_str_appendall(sql, ", ");
     bloom_index_append_key(index, sql, i);
   }
-  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"", index->schema, index->source_name, id, condition, id);
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"",
+                      index->schema, index->source_name, id, condition, id);
   return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
 }
 
@@ -134,16 +151,19 @@ static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   int rc;
   if( merge->layout.has_covered && covered==INT64_MAX ) return SQLITE_OK;
   rc = bloom_index_merge_prepare_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, merge->layout.has_covered ? covered + 1 : INT64_MIN);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, merge->layout.has_covered ? covered + 1
+                                              : INT64_MIN);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, INT64_MAX);
-  while( rc==SQLITE_OK && max_rows>0 && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
+  while( rc==SQLITE_OK && max_rows>0
+        && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
     rc = merge_add_row(merge, rows);
     if( max_rows!=INDEX_MERGE_ALL ) max_rows--;
   }
   if( (rc & 0xff)==SQLITE_CONSTRAINT ){
     /* A trigger's words, which SQLite forgets with the rows. */
     sqlite3_free(merge->index->base.zErrMsg);
-    merge->index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(merge->index->connection->db));
+    merge->index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s",
+                                                 sqlite3_errmsg(merge->index->connection->db));
   }
   sqlite3_finalize(rows);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
@@ -178,7 +198,9 @@ static int merge_start_key(index_merge_state *merge, int key){
   merge_key->num_in_units = bloom_index_blocks_in_units(index, &merge->layout, key);
   merge_key->slots = sqlite3_malloc64((sqlite3_uint64)BLOOM_UNIT_BLOCKS * block_bytes);
   if( merge_key->slots==NULL ) return SQLITE_NOMEM;
-  rc = bloom_sql_integer(index->connection, &merge_key->num_rows, "SELECT max(rowid) FROM \"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
+  rc = bloom_sql_integer(index->connection, &merge_key->num_rows,
+                         "SELECT max(rowid) FROM "
+                         "\"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
   if( rc==SQLITE_OK && merge->layout.has_covered ){
     index_reader reader;
     bloom_index_reader_start(&reader, index, key, 0);
@@ -186,7 +208,8 @@ static int merge_start_key(index_merge_state *merge, int key){
     bloom_index_reader_close(&reader);
     if( rc!=SQLITE_OK ) return rc;
     for(block=merge_key->num_in_units; block<=layout->num_blocks; block++){
-      memcpy(bloom_index_merge_slot(merge, key, block), slots + (block - merge_key->num_in_units)*block_bytes, block_bytes);
+      memcpy(bloom_index_merge_slot(merge, key, block),
+             slots + (block - merge_key->num_in_units)*block_bytes, block_bytes);
     }
     memcpy(bytes, bloom_index_merge_slot(merge, key, layout->num_blocks), block_bytes);
     bloom_block_resume(&merge_key->open, bytes, merge_key->open.bits_per_block);
@@ -205,7 +228,8 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
   merge->join_rows = INDEX_JOIN_ROWS;
   rc = bloom_index_weights_read(index, &merge->weights);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    rc = index->config.keys[i].is_range ? bloom_index_zones_start(index, i, &merge->keys[i].zones) : merge_start_key(merge, i);
+    rc = index->config.keys[i].is_range ? bloom_index_zones_start(index, i, &merge->keys[i].zones)
+      : merge_start_key(merge, i);
   }
   return rc;
 }
@@ -223,10 +247,11 @@ static int merge_finish(index_merge_state *merge, const char *note){
     if( rc==SQLITE_OK ) rc = bloom_index_merge_join(merge, i);
   }
   if( rc==SQLITE_OK && merge->layout.has_covered ){
-    rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\" WHERE id <= %lld", index->schema, index->name, merge->done_until);
+    rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\" WHERE id <= %lld",
+                       index->schema, index->name, merge->done_until);
   }
-  /* The layout is written last: where an authorizer refuses the other, both are as they were.  SQLite
-  ** does not undo VALUES ('merge'). */
+  /* The layout is written last: where an authorizer refuses the other, both are as they were.
+  ** SQLite does not undo VALUES ('merge'). */
   if( rc==SQLITE_OK ) rc = bloom_index_state_write(index, &merge->layout, note);
   if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, &merge->layout);
   return rc;
@@ -236,13 +261,23 @@ static int merge_finish(index_merge_state *merge, const char *note){
 static int merge_estimate_rows(bloom_index *index, uint64_t *num_rows, sqlite3_int64 *first){
   const char *id = index->columns.id_name;
   sqlite3_int64 num_pages = 0, page_bytes = 4096, last = 0;
-  int rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count", index->schema);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &page_bytes, "PRAGMA \"%w\".page_size", index->schema);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema, index->source_name);
+  int rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count",
+                             index->schema);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &page_bytes,
+                                             "PRAGMA \"%w\".page_size", index->schema);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_integer(index->connection, first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE,
+                           id, index->schema, index->source_name);
+  }
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE,
+                           id, index->schema, index->source_name);
+  }
   *num_rows = (uint64_t)num_pages * ((uint64_t)page_bytes / 32);
   if( last<*first ) *num_rows = 0;
-  else if( (uint64_t)last - (uint64_t)*first<*num_rows ) *num_rows = (uint64_t)last - (uint64_t)*first + 1;
+  else if( (uint64_t)last - (uint64_t)*first<*num_rows ){
+    *num_rows = (uint64_t)last - (uint64_t)*first + 1;
+  }
   return rc;
 }
 
@@ -262,18 +297,22 @@ static int merge_note(const index_merge_state *merge, const char **note){
   const sqlite3_int64 max_rows = bloom_index_cost_most_unmerged(layout);
   sqlite3_int64 num_unmerged = 0;
   int rc = SQLITE_OK;
-  if( index->config.num_probes==0 && layout->num_rows/2>=layout->num_built && merge_probes_for(layout->num_rows)>layout->num_probes ){
+  if( index->config.num_probes==0 && layout->num_rows/2>=layout->num_built
+     && merge_probes_for(layout->num_rows)>layout->num_probes ){
     *note = INDEX_NOTE_GROWN;
   }
   if( layout->has_covered && layout->covered<INT64_MAX ){
-    rc = bloom_sql_integer(index->connection, &num_unmerged, "SELECT count(*) FROM (SELECT 1 FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" > %lld LIMIT %lld)",
+    rc = bloom_sql_integer(index->connection, &num_unmerged,
+                           "SELECT count(*) FROM (SELECT 1 FROM " INDEX_SOURCE " NOT INDEXED WHERE "
+                           "x.\"%w\" > %lld LIMIT %lld)",
                            index->schema, index->source_name, id, layout->covered, max_rows + 1);
   }
   if( num_unmerged>max_rows ) *note = INDEX_NOTE_UNMERGED;
   return rc;
 }
 
-int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows, int *wants_rebuild){
+int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows,
+                           int *wants_rebuild){
   const int is_first = !layout->has_covered, is_all = max_rows==INDEX_MERGE_ALL;
   index_merge_state *merge;
   sqlite3_int64 num_left = max_rows;
@@ -282,7 +321,8 @@ int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int
   *wants_rebuild = 0;
   if( is_first ){
     rc = merge_estimate_rows(index, &layout->num_built, &layout->first);
-    layout->num_probes = index->config.num_probes ? index->config.num_probes : merge_probes_for(layout->num_built);
+    layout->num_probes = index->config.num_probes ? index->config.num_probes
+      : merge_probes_for(layout->num_built);
     if( rc==SQLITE_OK ) rc = bloom_index_weights_learn(index);
     if( rc!=SQLITE_OK ) return rc;
   }
@@ -292,7 +332,8 @@ int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int
     if( num_left>0 ) rc = merge_new_rows(merge, num_left);
     if( rc==SQLITE_OK && num_left>0 ) merge->done_until = merge->layout.covered;
     if( is_first && is_all ) merge->layout.num_built = merge->layout.num_rows;
-    if( rc==SQLITE_OK && !*wants_rebuild && !is_first && (is_all || merge->num_new_units>0) ) rc = bloom_index_merge_is_worn(merge, wants_rebuild);
+    if( rc==SQLITE_OK && !*wants_rebuild && !is_first
+       && (is_all || merge->num_new_units>0) ) rc = bloom_index_merge_is_worn(merge, wants_rebuild);
     if( *wants_rebuild ) note = INDEX_NOTE_WORN;
     else if( rc==SQLITE_OK ) rc = merge_note(merge, &note);
     if( note ) *wants_rebuild = 1;

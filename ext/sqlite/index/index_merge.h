@@ -7,9 +7,12 @@
 #include "index_like.h"
 #include "index_zones.h"
 
-#define INDEX_NOTE_WORN     "a fifth of the rows is gone, or blocks are too full by changed rows; 'rebuild' pays"
-#define INDEX_NOTE_GROWN    "there are twice the rows that blocks were made for; 'rebuild' pays"
-#define INDEX_NOTE_UNMERGED "a tenth of the rows, or 100,000, are in no block yet, and every query reads them; 'merge' pays"
+#define INDEX_NOTE_WORN \
+  "a fifth of the rows is gone, or blocks are too full by changed rows; 'rebuild' pays"
+#define INDEX_NOTE_GROWN \
+  "there are twice the rows that blocks were made for; 'rebuild' pays"
+#define INDEX_NOTE_UNMERGED \
+  "a tenth of the rows, or 100,000, are in no block yet, and every query reads them; 'merge' pays"
 
 /* Rows that joins write in a merge: so many, and those of so many units for each unit that
 ** the merge finished: so joins keep up. */
@@ -45,7 +48,8 @@ typedef struct index_merge_state {
 
 /* Takes rows into blocks.  *wants_rebuild: that would be better, and blocks are as they were
 ** if the changed rows alone say so. */
-int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows, int *wants_rebuild);
+int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows,
+                           int *wants_rebuild);
 
 /* Says on disk that blocks are not to be believed, until the merge comes to its end. */
 int bloom_index_merge_mark_dirty(index_merge_state *merge);
@@ -54,10 +58,12 @@ int bloom_index_merge_mark_dirty(index_merge_state *merge);
 uint8_t *bloom_index_merge_slot(const index_merge_state *merge, int key, uint64_t block);
 
 /* Adds a finished block behind the others. */
-int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_block *block, index_end end);
+int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_block *block,
+                             index_end end);
 
 /* The end of a finished block as bytes in memory, which are to be written if is_changed. */
-int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes);
+int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed,
+                          uint8_t **bytes);
 
 /* Writes what is in slots, and the ends in memory; then joins units with groups before them. */
 int bloom_index_merge_write_slots(index_merge_state *merge, int key);
@@ -73,13 +79,15 @@ int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, cons
 
 /* Adds the keys of changed rows to the blocks that hold their ids, and takes them from
 ** *num_left.  *wants_rebuild is set where so much changed that it is better. */
-int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left, int *wants_rebuild);
+int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left,
+                              int *wants_rebuild);
 
 /* Sets *is_worn if, by a sample of blocks, a fifth of the rows is gone. */
 int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn);
 
 /* Adds a value of an indexed column to a block. */
-int bloom_index_add_value(const bloom_index *index, const index_layout *layout, const index_weights *weights, int key,
+int bloom_index_add_value(const bloom_index *index, const index_layout *layout,
+                          const index_weights *weights, int key,
                     sqlite3_value *value, bloom_block *block);
 
 #endif

@@ -45,12 +45,15 @@ int bloom_index_pass_is_ascii(const unsigned char *text){
   return *text==0;
 }
 
-/* The form of the begin or the end of `LIKE 'begin%'`, which BLOBs lie outside of, and infinity, of which the
-** text is 'Inf'. */
-static index_form pass_form_of_prefix(index_condition condition, char affinity, sqlite3_value *value){
+/* The form of the begin or the end of `LIKE 'begin%'`, which BLOBs lie outside of, and infinity,
+** of which the text is 'Inf'. */
+static index_form pass_form_of_prefix(index_condition condition, char affinity,
+                                      sqlite3_value *value){
   const unsigned char *text = value ? sqlite3_value_text(value) : NULL;
   if( condition.kind==INDEX_GE ) return INDEX_FORM_NONE;
-  return text==NULL || (bloom_index_pass_is_ascii(text) && (affinity=='t' || strchr("IJij-", text[0])==NULL)) ? INDEX_FORM_PREFIX : INDEX_FORM_NONE;
+  return text==NULL || (bloom_index_pass_is_ascii(text)
+                        && (affinity=='t' || strchr("IJij-", text[0])==NULL)) ? INDEX_FORM_PREFIX
+                          : INDEX_FORM_NONE;
 }
 
 static index_form pass_form_of_text(index_condition condition, char affinity, sqlite3_value *value){
@@ -62,7 +65,8 @@ static index_form pass_form_of_text(index_condition condition, char affinity, sq
   if( condition.is_literal ) return INDEX_FORM_PLAIN;
   if( affinity!='t' && affinity!='b' ){
     /* Before 3.38 nobody tells that it is the end of `LIKE 'begin%'`, which BLOBs lie behind. */
-    return is_below && !is_bound && sqlite3_libversion_number()<3038000 ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
+    return is_below && !is_bound && sqlite3_libversion_number()<3038000 ? INDEX_FORM_NONE
+      : INDEX_FORM_PLAIN;
   }
   if( is_bound && !(is_below && !bloom_text_may_be_number(value)) ) return INDEX_FORM_PLAIN;
   if( is_bound ) return INDEX_FORM_BELOW;
@@ -75,19 +79,26 @@ static index_form pass_form_of_number(index_condition condition, char affinity, 
     if( pass_is_range(condition.kind) ) return INDEX_FORM_NONE;
     return type==SQLITE_FLOAT ? INDEX_FORM_NUMBER_OR_TEXT : INDEX_FORM_NUMBER;
   }
-  return condition.kind==INDEX_GT || condition.kind==INDEX_GE ? INDEX_FORM_PLAIN : INDEX_FORM_NUMBER;
+  return condition.kind==INDEX_GT || condition.kind==INDEX_GE ? INDEX_FORM_PLAIN
+    : INDEX_FORM_NUMBER;
 }
 
-index_form bloom_index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list){
-  const char affinity = condition.is_on_id ? 'i' : bloom_index_affinity_of(index->columns.list[condition.column].type);
+index_form bloom_index_pass_form(const bloom_index *index, index_condition condition,
+                                 sqlite3_value *value, const index_list *list){
+  const char affinity = condition.is_on_id ? 'i'
+    : bloom_index_affinity_of(index->columns.list[condition.column].type);
   if( condition.is_unpassed ) return INDEX_FORM_NONE;
-  if( bloom_index_kinds[condition.kind].is_pattern && value && sqlite3_value_type(value)==SQLITE_BLOB && index->letter_bytes!=1 ){
+  if( bloom_index_kinds[condition.kind].is_pattern && value
+      && sqlite3_value_type(value)==SQLITE_BLOB && index->letter_bytes!=1 ){
     /* CAST(123 AS BLOB) remembers that its bytes are UTF-16; a bound BLOB would not. */
     return INDEX_FORM_NONE;
   }
-  if( bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return INDEX_FORM_PLAIN;
+  if( bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ){
+    return INDEX_FORM_PLAIN;
+  }
   if( condition.is_list ){
-    /* SQLite 3.40.1 crashes over any table-valued function once sqlite3_deserialize() replaced main. */
+    /* SQLite 3.40.1 crashes over any table-valued function once sqlite3_deserialize() replaced
+    ** main. */
     const int has_texts = affinity=='t' || affinity=='b';
     if( bloom_database_may_be_swapped(index->connection->db, "main") ) return INDEX_FORM_NONE;
     if( !has_texts || !list->has_numbers ) return INDEX_FORM_LIST;
@@ -105,12 +116,15 @@ index_form bloom_index_pass_form(const bloom_index *index, index_condition condi
 
 /* -- The statement --------------------------------------------------------------------------- */
 
-static void pass_append_column(const bloom_index *index, sqlite3_str *sql, index_condition condition){
-  sqlite3_str_appendf(sql, "x.\"%w\"", condition.is_on_id ? index->columns.id_name : index->columns.list[condition.column].name);
+static void pass_append_column(const bloom_index *index, sqlite3_str *sql,
+                               index_condition condition){
+  sqlite3_str_appendf(sql, "x.\"%w\"", condition.is_on_id ? index->columns.id_name
+                      : index->columns.list[condition.column].name);
   if( condition.collation[0] ) sqlite3_str_appendf(sql, " COLLATE \"%w\"", condition.collation);
 }
 
-/* The parameter of the literal that condition i has, as it is; behind these are those in any case. */
+/* The parameter of the literal that condition i has, as it is; behind these are those in any
+** case. */
 static int pass_exact_literal(int i){
   return 4 + INDEX_MAX_CONDITIONS + i;
 }
@@ -119,16 +133,22 @@ static int pass_has_literal(index_condition condition){
   return index_is_regexp(condition.kind) && condition.key>=0 && !condition.is_opaque;
 }
 
-/* Appends the condition with number i, whose parameter is ?(3+i).  Without the plus SQLite compiles the
-** statement again for another value, which it must of a pattern to find its beginning in an index. */
-static void pass_append_condition(const bloom_index *index, sqlite3_str *sql, const index_plan *plan, int i, index_form form, int is_free){
+/* Appends the condition with number i, whose parameter is ?(3+i).  Without the plus SQLite
+** compiles the statement again for another value, which it must of a pattern to find its
+** beginning in an index. */
+static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
+                                  const index_plan *plan, int i, index_form form, int is_free){
   const index_condition condition = plan->conditions[i];
   const index_kind kind = bloom_index_kinds[condition.kind];
-  const int number = 3 + i, exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
-  /* The longest literal of a regular expression, if it has one, is looked for before regexp() is called. */
+  const int number = 3 + i, exact = pass_exact_literal(i);
+  const int in_any_case = exact + INDEX_MAX_CONDITIONS;
+  /* The longest literal of a regular expression, if it has one, is looked for before regexp() is
+  ** called. */
   if( pass_has_literal(condition) ){
     const char *name = index->columns.list[condition.column].name;
-    sqlite3_str_appendf(sql, " AND (?%d IS NULL OR instr(x.\"%w\", ?%d)) AND (?%d IS NULL OR instr(lower(x.\"%w\"), ?%d))",
+    sqlite3_str_appendf(sql,
+                        " AND (?%d IS NULL OR instr(x.\"%w\", ?%d)) AND (?%d IS NULL OR "
+                        "instr(lower(x.\"%w\"), ?%d))",
                         exact, name, exact, in_any_case, name, in_any_case);
   }
   sqlite3_str_appendall(sql, " AND (");
@@ -140,7 +160,8 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql, co
       break;
     case INDEX_FORM_PLAIN:
       if( condition.kind==INDEX_IS_NULL ) sqlite3_str_appendall(sql, " IS NULL");
-      else sqlite3_str_appendf(sql, " %s %s?%d", kind.sql, kind.is_pattern && is_free ? "" : "+", number);
+      else sqlite3_str_appendf(sql, " %s %s?%d", kind.sql, kind.is_pattern && is_free ? "" : "+",
+                               number);
       break;
     case INDEX_FORM_BELOW:
       sqlite3_str_appendf(sql, " %s +?%d OR ", kind.sql, number);
@@ -166,12 +187,18 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql, co
       sqlite3_str_appendf(sql, " IN (SELECT l.value FROM bloom_index_list(?%d) AS l)", number);
       break;
     case INDEX_FORM_LIST_OF_NUMBERS:
-      sqlite3_str_appendf(sql, " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS l)", number);
+      sqlite3_str_appendf(sql,
+                          " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS "
+                          "l)", number);
       break;
     case INDEX_FORM_LIST_OF_BOTH:
-      sqlite3_str_appendf(sql, " IN (SELECT l.value FROM bloom_index_list(?%d) AS l WHERE NOT l.is_number) OR ", number);
+      sqlite3_str_appendf(sql,
+                          " IN (SELECT l.value FROM bloom_index_list(?%d) AS l WHERE NOT "
+                          "l.is_number) OR ", number);
       pass_append_column(index, sql, condition);
-      sqlite3_str_appendf(sql, " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS l WHERE l.is_number)", number);
+      sqlite3_str_appendf(sql,
+                          " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS l "
+                          "WHERE l.is_number)", number);
       break;
   }
   sqlite3_str_appendall(sql, ")");
@@ -184,7 +211,8 @@ static int pass_is_column_used(const index_plan *plan, int column){
 int bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results){
   int i, num_results = 1;
   for(i=0; i<index->columns.num_columns; i++){
-    results[i] = i==index->columns.id_column ? 0 : pass_is_column_used(plan, i) ? num_results++ : -1;
+    results[i] = i==index->columns.id_column ? 0 : pass_is_column_used(plan, i) ? num_results++
+      : -1;
   }
   return num_results;
 }
@@ -193,26 +221,32 @@ static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const 
   int i;
   for(i=0; i<plan->num_orders; i++){
     const int column = plan->orders[i].column;
-    sqlite3_str_appendf(sql, "%s x.\"%w\"%s", i ? "," : " ORDER BY", column<0 ? index->columns.id_name : index->columns.list[column].name,
+    sqlite3_str_appendf(sql, "%s x.\"%w\"%s", i ? "," : " ORDER BY", column<0
+                        ? index->columns.id_name : index->columns.list[column].name,
                         plan->orders[i].is_descending ? " DESC" : "");
   }
 }
 
-char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan, const index_form *forms, index_reading reading){
+char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
+                                 const index_form *forms, index_reading reading){
   const char *id = index->columns.id_name;
   const int is_free = reading!=INDEX_READ_INTERVALS;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   int i;
   sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
   for(i=0; i<index->columns.num_columns; i++){
-    if( i!=index->columns.id_column && pass_is_column_used(plan, i) ) sqlite3_str_appendf(sql, ", x.\"%w\"", index->columns.list[i].name);
+    if( i!=index->columns.id_column && pass_is_column_used(plan, i) ) sqlite3_str_appendf(sql,
+        ", x.\"%w\"", index->columns.list[i].name);
   }
-  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE "%s WHERE ", index->schema, index->source_name, is_free ? "" : " NOT INDEXED");
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE "%s WHERE ", index->schema, index->source_name,
+                      is_free ? "" : " NOT INDEXED");
   if( reading==INDEX_READ_INTERVALS ){
     sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
   }else if( reading==INDEX_READ_BOUNDED ){
-    sqlite3_str_appendf(sql, "x.\"%w\" >= (SELECT min(x.\"%w\") FROM " INDEX_SOURCE ")", id, id, index->schema, index->source_name);
-    sqlite3_str_appendf(sql, " AND x.\"%w\" <= (SELECT max(x.\"%w\") FROM " INDEX_SOURCE ")", id, id, index->schema, index->source_name);
+    sqlite3_str_appendf(sql, "x.\"%w\" >= (SELECT min(x.\"%w\") FROM " INDEX_SOURCE ")", id, id,
+                        index->schema, index->source_name);
+    sqlite3_str_appendf(sql, " AND x.\"%w\" <= (SELECT max(x.\"%w\") FROM " INDEX_SOURCE ")", id,
+                        id, index->schema, index->source_name);
   }else{
     sqlite3_str_appendall(sql, "1");
   }
@@ -220,7 +254,9 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
     if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
     pass_append_condition(index, sql, plan, i, forms[i], is_free);
   }
-  if( reading==INDEX_READ_INTERVALS ) sqlite3_str_appendf(sql, " ORDER BY x.\"%w\"%s", id, plan->flags & INDEX_PLAN_DESCENDING ? " DESC" : "");
+  if( reading==INDEX_READ_INTERVALS ) sqlite3_str_appendf(sql, " ORDER BY x.\"%w\"%s", id,
+                                                          plan->flags & INDEX_PLAN_DESCENDING
+                                                            ? " DESC" : "");
   else pass_append_order(index, sql, plan);
   if( plan->limit>=0 ) sqlite3_str_appendf(sql, " LIMIT ?%d", 3 + plan->limit);
   return sqlite3_str_finish(sql);
@@ -239,13 +275,19 @@ static int pass_bind_pattern(sqlite3_stmt *rows, int number, sqlite3_value *valu
   text = copy ? sqlite3_value_text(copy) : NULL;
   if( text==NULL ) rc = SQLITE_NOMEM;
   else if( text[0]!=0xEF ) rc = sqlite3_bind_value(rows, number, value);
-  else rc = sqlite3_bind_text64(rows, number, (const char *)text, (sqlite3_uint64)sqlite3_value_bytes(copy), SQLITE_TRANSIENT, SQLITE_UTF8);
+  else{
+    rc = sqlite3_bind_text64(rows, number, (const char *)text,
+                             (sqlite3_uint64)sqlite3_value_bytes(copy), SQLITE_TRANSIENT,
+                             SQLITE_UTF8);
+  }
   sqlite3_value_free(copy);
   return rc;
 }
 
-/* Binds the longest literal of a regular expression as it is, or in lower case; NULL where there is none. */
-static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i, index_condition_kind kind, sqlite3_value *value){
+/* Binds the longest literal of a regular expression as it is, or in lower case; NULL where there
+** is none. */
+static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i,
+                             index_condition_kind kind, sqlite3_value *value){
   const int exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
   bloom_regexp regexp;
   const uint8_t *literal = NULL;
@@ -257,21 +299,28 @@ static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i, inde
   num_bytes = bloom_index_regexp_literal(&regexp, &literal);
   rc = sqlite3_bind_null(rows, regexp.ignores_case ? exact : in_any_case);
   if( rc!=SQLITE_OK ) return rc;
-  return sqlite3_bind_text64(rows, regexp.ignores_case ? in_any_case : exact, (const char *)literal, num_bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
+  return sqlite3_bind_text64(rows, regexp.ignores_case ? in_any_case : exact, (const char *)literal,
+                             num_bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan, const index_form *forms, sqlite3_value **args, index_list *lists){
+int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan,
+                          const index_form *forms, sqlite3_value **args, index_list *lists){
   int i, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
     const int is_begin = condition.partner>=0 && forms[condition.partner]==INDEX_FORM_PREFIX;
     if( (forms[i]==INDEX_FORM_NONE && !is_begin) || condition.kind==INDEX_IS_NULL ) continue;
-    if( pass_has_literal(condition) ) rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
+    if( pass_has_literal(condition) ){
+      rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
+    }
     if( rc!=SQLITE_OK ) break;
     if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);
-    else if( bloom_index_kinds[condition.kind].is_pattern ) rc = pass_bind_pattern(rows, 3 + i, args[i]);
+    else if( bloom_index_kinds[condition.kind].is_pattern ) rc = pass_bind_pattern(rows, 3 + i,
+        args[i]);
     else rc = sqlite3_bind_value(rows, 3 + i, args[i]);
   }
-  if( rc==SQLITE_OK && plan->limit>=0 ) rc = sqlite3_bind_value(rows, 3 + plan->limit, args[plan->limit]);
+  if( rc==SQLITE_OK && plan->limit>=0 ){
+    rc = sqlite3_bind_value(rows, 3 + plan->limit, args[plan->limit]);
+  }
   return rc;
 }

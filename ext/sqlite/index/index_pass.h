@@ -28,18 +28,22 @@ typedef enum index_reading {
                         ** `INSERT INTO t SELECT ... FROM i` would never end */
 } index_reading;
 
-/* The form for a value; NULL: one that is yet unknown.  list is that of a condition that has one. */
-index_form bloom_index_pass_form(const bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list);
+/* The form for a value; NULL: one that is yet unknown.  list is that of a condition that has
+** one. */
+index_form bloom_index_pass_form(const bloom_index *index, index_condition condition,
+                                 sqlite3_value *value, const index_list *list);
 
 /* 1 if a text is ASCII, up to a NUL. */
 int bloom_index_pass_is_ascii(const unsigned char *text);
 
 /* The inner statement, to be freed: the id, then the columns that are used. */
-char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan, const index_form *forms, index_reading reading);
+char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
+                                 const index_form *forms, index_reading reading);
 
 /* Writes which of its results a column is, -1: none; their number. */
 int bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results);
 
-int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan, const index_form *forms, sqlite3_value **args, index_list *lists);
+int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan,
+                          const index_form *forms, sqlite3_value **args, index_list *lists);
 
 #endif

@@ -33,13 +33,15 @@ static int plan_is_collation_usable(const index_key *key, const char *name){
 }
 
 /* The indexed column that serves a condition; -1: none. */
-static int plan_find_key(const bloom_index *index, index_condition condition, const char *collation){
+static int plan_find_key(const bloom_index *index, index_condition condition,
+                         const char *collation){
   const index_kind kind = bloom_index_kinds[condition.kind];
   int i, found = -1;
   if( condition.is_on_id || !kind.takes_blocks ) return -1;
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
-    if( key->column!=condition.column || key->is_range || key->doubt || (kind.is_pattern && !key->is_like) ) continue;
+    if( key->column!=condition.column || key->is_range || key->doubt
+       || (kind.is_pattern && !key->is_like) ) continue;
     if( index_is_regexp(condition.kind) && !key->is_regexp ) continue;
     if( !kind.is_pattern && !plan_is_collation_usable(key, collation) ) continue;
     /* A whole text has its pieces, too; blocks of values tell more. */
@@ -49,30 +51,37 @@ static int plan_find_key(const bloom_index *index, index_condition condition, co
 }
 
 /* The indexed column whose zones serve a condition; -1: none. */
-static int plan_find_zone(const bloom_index *index, index_condition condition, const char *collation){
+static int plan_find_zone(const bloom_index *index, index_condition condition,
+                          const char *collation){
   const int is_equality = condition.kind==INDEX_EQ || condition.kind==INDEX_IS;
   int i;
-  if( condition.is_on_id || bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return -1;
+  if( condition.is_on_id || bloom_index_kinds[condition.kind].is_pattern
+     || condition.kind==INDEX_IS_NULL ) return -1;
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
     if( key->column!=condition.column || !key->is_range || key->doubt ) continue;
-    return is_equality ? (plan_is_collation_usable(key, collation) ? i : -1) : sqlite3_stricmp(key->collation, collation)==0 ? i : -1;
+    return is_equality ? (plan_is_collation_usable(key, collation) ? i : -1)
+      : sqlite3_stricmp(key->collation, collation)==0 ? i : -1;
   }
   return -1;
 }
 
-/* Sets how the source may compare by a collation that SQLite names: by the column's own, which finds at
-** least as much, by that one, or not at all. */
-static void plan_set_collation(const bloom_index *index, index_condition *condition, const char *told){
+/* Sets how the source may compare by a collation that SQLite names: by the column's own, which
+** finds at least as much, by that one, or not at all. */
+static void plan_set_collation(const bloom_index *index, index_condition *condition,
+                               const char *told){
   const char *declared;
   bloom_collation ignored;
   int is_equality;
-  if( condition->is_on_id || condition->kind==INDEX_IS_NULL || bloom_index_kinds[condition->kind].is_pattern ) return;
+  if( condition->is_on_id || condition->kind==INDEX_IS_NULL
+     || bloom_index_kinds[condition->kind].is_pattern ) return;
   declared = index->columns.list[condition->column].collation;
   is_equality = condition->kind==INDEX_EQ || condition->kind==INDEX_IS;
   if( sqlite3_stricmp(told, declared)==0 ) return;
-  if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared, &ignored) ) return;
-  if( strlen(told)>=INDEX_MAX_COLLATION || (is_equality && sqlite3_stricmp(declared, "BINARY")!=0) ){
+  if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared,
+      &ignored) ) return;
+  if( strlen(told)>=INDEX_MAX_COLLATION
+     || (is_equality && sqlite3_stricmp(declared, "BINARY")!=0) ){
     condition->is_unpassed = 1;
   }else{
     sqlite3_snprintf(INDEX_MAX_COLLATION, condition->collation, "%s", told);
@@ -80,21 +89,25 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
 }
 
 /* Sets *condition if a constraint can be answered: by blocks, ids, or the source. */
-static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number, index_condition *condition){
+static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number,
+                          index_condition *condition){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
   const char *told;
   int kind = 0;
   while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].op!=constraint->op ) kind++;
   if( kind==INDEX_NUM_KINDS || constraint->iColumn>=index->columns.num_columns ) return 0;
-  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint->iColumn, .key = -1, .zone = -1, .partner = -1};
-  condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column) && !bloom_index_kinds[kind].is_pattern;
+  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint->iColumn,
+                                 .key = -1, .zone = -1, .partner = -1};
+  condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column)
+    && !bloom_index_kinds[kind].is_pattern;
   if( constraint->iColumn<0 && !condition->is_on_id ) return 0;
   told = sqlite3_vtab_collation(info, number);
   plan_set_collation(index, condition, told);
   condition->key = plan_find_key(index, *condition, told);
   condition->zone = plan_find_zone(index, *condition, told);
   /* Up to 3.44 these leak out of the ON clauses of outer joins. */
-  if( bloom_index_kinds[kind].is_pattern && condition->key<0 && sqlite3_libversion_number()<3052000 ) return 0;
+  if( bloom_index_kinds[kind].is_pattern && condition->key<0
+     && sqlite3_libversion_number()<3052000 ) return 0;
   return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
 }
 
@@ -102,7 +115,8 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
 static sqlite3_value *plan_literal(sqlite3_index_info *info, int number){
   sqlite3_value *value = NULL;
 #if SQLITE_VERSION_NUMBER >= 3038000
-  if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_rhs_value(info, number, &value)!=SQLITE_OK ) value = NULL;
+  if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_rhs_value(info, number,
+      &value)!=SQLITE_OK ) value = NULL;
 #else
   (void)info;
   (void)number;
@@ -116,23 +130,15 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
   int i;
   for(i=0; i<info->nConstraint; i++){
     const int op = info->aConstraint[i].op;
-    if( info->aConstraint[i].iColumn==column && (op==SQLITE_INDEX_CONSTRAINT_GE || op==SQLITE_INDEX_CONSTRAINT_LT) ) return 1;
+    if( info->aConstraint[i].iColumn==column && (op==SQLITE_INDEX_CONSTRAINT_GE
+                                                 || op==SQLITE_INDEX_CONSTRAINT_LT) ) return 1;
   }
   return 0;
 }
 
-/* 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be the same as others. */
-static int plan_is_of_pattern(const index_condition *condition, sqlite3_value *literal){
-  sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT ? sqlite3_value_dup(literal) : NULL;
-  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
-  const int is_ascii = text==NULL || bloom_index_pass_is_ascii(text);
-  sqlite3_value_free(copy);
-  return !is_ascii && (condition->kind==INDEX_GE || condition->kind==INDEX_LT);
-}
-
-/* 1 if each byte of a literal TEXT is ASCII.  Of others the plan cannot tell what xFilter gets, which passes
-** no text that begins with a byte order mark: in UTF-16 databases SQLite shows CAST(x'...' AS TEXT) as if
-** the bytes were UTF-8. */
+/* 1 if each byte of a literal TEXT is ASCII.  Of others the plan cannot tell what xFilter gets,
+** which passes no text that begins with a byte order mark: in UTF-16 databases SQLite shows
+** CAST(x'...' AS TEXT) as if the bytes were UTF-8. */
 static int plan_is_ascii(sqlite3_value *literal){
   sqlite3_value *copy = sqlite3_value_dup(literal);
   const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
@@ -143,23 +149,37 @@ static int plan_is_ascii(sqlite3_value *literal){
   return text!=NULL && i==num_bytes;
 }
 
+/* 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be the
+** same as others. */
+static int plan_is_of_pattern(const index_condition *condition, sqlite3_value *literal){
+  const int is_end = condition->kind==INDEX_GE || condition->kind==INDEX_LT;
+  return is_end && literal && sqlite3_value_type(literal)==SQLITE_TEXT && !plan_is_ascii(literal);
+}
+
 /* 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
-static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int number, const index_condition *condition, sqlite3_value *literal){
+static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int number,
+                         const index_condition *condition, sqlite3_value *literal){
   const char *told;
   if( condition->is_unpassed || condition->is_list ) return 0;
   /* Of UTF-16 a pattern that is a BLOB is not passed. */
-  if( bloom_index_kinds[condition->kind].is_pattern ) return index->letter_bytes==1 && !plan_has_range(info, info->aConstraint[number].iColumn);
+  if( bloom_index_kinds[condition->kind].is_pattern ){
+    return index->letter_bytes==1 && !plan_has_range(info, info->aConstraint[number].iColumn);
+  }
   if( condition->kind==INDEX_IS_NULL ) return 1;
   if( literal==NULL || condition->is_on_id ) return 0;
   told = sqlite3_vtab_collation(info, number);
-  if( condition->collation[0]==0 && sqlite3_stricmp(told, index->columns.list[condition->column].collation)!=0 ) return 0;
-  if( sqlite3_value_type(literal)!=SQLITE_TEXT ) return sqlite3_value_type(literal)==SQLITE_BLOB || sqlite3_value_type(literal)==SQLITE_NULL;
+  if( condition->collation[0]==0
+     && sqlite3_stricmp(told, index->columns.list[condition->column].collation)!=0 ) return 0;
+  if( sqlite3_value_type(literal)!=SQLITE_TEXT ){
+    return sqlite3_value_type(literal)==SQLITE_BLOB || sqlite3_value_type(literal)==SQLITE_NULL;
+  }
   return plan_is_ascii(literal);
 }
 
 /* The last byte of a literal TEXT; 0 if it is none. */
 static int plan_last_byte(sqlite3_value *literal){
-  sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT ? sqlite3_value_dup(literal) : NULL;
+  sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT
+    ? sqlite3_value_dup(literal) : NULL;
   const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
   const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
   const int last = num_bytes>0 ? text[num_bytes - 1] : 0;
@@ -167,15 +187,20 @@ static int plan_last_byte(sqlite3_value *literal){
   return last;
 }
 
-/* Finds the ranges that SQLite may have made of `column LIKE 'begin%'`, which BLOBs lie outside of: >= 'BEGIN'
-** and < 'begio'.  of[i] is the constraint of condition i. */
+/* Finds the ranges that SQLite may have made of `column LIKE 'begin%'`, which BLOBs lie outside
+** of: >= 'BEGIN' and < 'begio'.  of[i] is the constraint of condition i. */
 static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const int *of){
   int i, j;
   for(i=0; i<plan->num_conditions; i++){
-    const int end = plan->conditions[i].kind==INDEX_LT && plan->conditions[i].is_literal ? plan_last_byte(plan_literal(info, of[i])) : 0;
+    const int end = plan->conditions[i].kind==INDEX_LT && plan->conditions[i].is_literal
+      ? plan_last_byte(plan_literal(info, of[i])) : 0;
     for(j=0; j<plan->num_conditions && end && plan->conditions[i].partner<0; j++){
       int begin;
-      if( plan->conditions[j].kind!=INDEX_GE || plan->conditions[j].column!=plan->conditions[i].column || plan->conditions[j].partner>=0 ) continue;
+      if( plan->conditions[j].kind!=INDEX_GE
+         || plan->conditions[j].column!=plan->conditions[i].column
+           || plan->conditions[j].partner>=0 ){
+        continue;
+      }
       begin = plan_last_byte(plan_literal(info, of[j]));
       if( begin==0 || (begin + 1!=end && (begin | 0x20) + 1!=end) ) continue;
       plan->conditions[i].partner = j;
@@ -190,10 +215,14 @@ static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
   index_condition pattern;
   int i;
-  if( constraint->op!=SQLITE_INDEX_CONSTRAINT_GE && constraint->op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
+  if( constraint->op!=SQLITE_INDEX_CONSTRAINT_GE
+     && constraint->op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
   for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn!=constraint->iColumn || !info->aConstraint[i].usable ) continue;
-    if( plan_condition(index, info, i, &pattern) && bloom_index_kinds[pattern.kind].is_pattern ) return 1;
+    if( info->aConstraint[i].iColumn!=constraint->iColumn
+       || !info->aConstraint[i].usable ) continue;
+    if( plan_condition(index, info, i, &pattern) && bloom_index_kinds[pattern.kind].is_pattern ){
+      return 1;
+    }
   }
   return 0;
 }
@@ -205,7 +234,10 @@ static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_p
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
     sqlite3_value *literal;
-    if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition) || plan_is_range_of_pattern(index, info, i) ) continue;
+    if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition)
+        || plan_is_range_of_pattern(index, info, i) ){
+      continue;
+    }
     if( bloom_index_kinds[condition.kind].is_pattern && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
       rc = bloom_index_learn_encoding(index);
       if( rc==SQLITE_OK && condition.key>=0 ) rc = bloom_index_like_check(index, &condition);
@@ -241,53 +273,56 @@ static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_i
   return -1;
 }
 
-/* -- Order and limit ------------------------------------------------------------------------------ */
-
 static int plan_is_id(const bloom_index *index, int column){
   return column<0 || column==index->columns.id_column;
 }
 
 /* Sets the order that is asked for; 0 if there is none that the source could have. */
-static int plan_set_orders(const bloom_index *index, const sqlite3_index_info *info, index_plan *plan){
+static int plan_set_orders(const bloom_index *index, const sqlite3_index_info *info,
+                           index_plan *plan){
   int i;
   plan->num_orders = 0;
   if( info->nOrderBy==0 ) return 0;
   for(i=0; i<info->nOrderBy; i++){
     const int column = info->aOrderBy[i].iColumn, is_id = plan_is_id(index, column);
     if( i==INDEX_MAX_ORDERS || column>=index->columns.num_columns ) break;
-    plan->orders[plan->num_orders++] = (index_order){is_id ? -1 : column, info->aOrderBy[i].desc!=0};
+    plan->orders[plan->num_orders++] = (index_order){is_id ? -1 : column,
+                                                     info->aOrderBy[i].desc!=0};
     if( is_id ) return 1; /* no two rows have the same */
   }
   if( i<info->nOrderBy ) plan->num_orders = 0;
   return i==info->nOrderBy;
 }
 
-/* The constraint LIMIT, if nothing but it is asked of the rows: then the source may stop there.  -1: none.
-** A row that SQLite left out afterwards would be missing. */
+/* The constraint LIMIT, if nothing but it is asked of the rows: then the source may stop there.
+** -1: none. A row that SQLite left out afterwards would be missing. */
 static int plan_find_limit(const sqlite3_index_info *info){
-  return info->nConstraint==1 && info->aConstraint[0].op==SQLITE_INDEX_CONSTRAINT_LIMIT && info->aConstraint[0].usable ? 0 : -1;
+  return info->nConstraint==1 && info->aConstraint[0].op==SQLITE_INDEX_CONSTRAINT_LIMIT
+    && info->aConstraint[0].usable ? 0 : -1;
 }
-
-/* -- The whole -------------------------------------------------------------------------------------- */
 
 /* Rows of a table of which nothing is known, as SQLite has it. */
 #define INDEX_UNKNOWN_ROWS 1048576.0
 
-/* Sets *num_rows to about how many rows there are, and adds to the remark what the layout tells.  It may be
-** repaired before the plan runs, so that xFilter finds it by itself. */
+/* Sets *num_rows to about how many rows there are, and adds to the remark what the layout
+** tells.  It may be repaired before the plan runs, so that xFilter finds it by itself. */
 static int plan_read_layout(bloom_index *index, double *num_rows, index_plan_remark *remark){
   const char **doubt = &remark->doubt;
+  sqlite3_int64 num_unmerged;
   index_layout layout;
-  int rc = bloom_index_layout_read(index, &layout);
-  const int is_damaged = (rc & 0xff)==SQLITE_CORRUPT || (rc==SQLITE_OK && layout.number==index->damaged_number);
+  int is_damaged, rc = bloom_index_layout_read(index, &layout);
+  is_damaged = rc==SQLITE_OK ? layout.number==index->damaged_number : (rc & 0xff)==SQLITE_CORRUPT;
   if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
-  if( *doubt==NULL && rc==SQLITE_OK && layout.is_dirty ) *doubt = "a merge did not come to its end; 'merge' repairs it";
   if( rc==SQLITE_OK ){
-    rc = bloom_index_cost_rows(index, &layout, num_rows);
-    if( rc==SQLITE_OK && layout.has_covered ) rc = bloom_index_cost_is_outweighed(index, *num_rows, &remark->is_outweighed);
-    if( rc==SQLITE_OK && *num_rows - (double)layout.num_rows>(double)bloom_index_cost_most_unmerged(&layout) ){
-      remark->num_unmerged = (sqlite3_int64)*num_rows - (sqlite3_int64)layout.num_rows;
+    if( *doubt==NULL && layout.is_dirty ){
+      *doubt = "a merge did not come to its end; 'merge' repairs it";
     }
+    rc = bloom_index_cost_rows(index, &layout, num_rows);
+    if( rc==SQLITE_OK && layout.has_covered ){
+      rc = bloom_index_cost_is_outweighed(index, *num_rows, &remark->is_outweighed);
+    }
+    num_unmerged = (sqlite3_int64)*num_rows - (sqlite3_int64)layout.num_rows;
+    if( num_unmerged>bloom_index_cost_most_unmerged(&layout) ) remark->num_unmerged = num_unmerged;
   }else if( !bloom_sql_is_fatal(rc) ){
     rc = bloom_index_cost_rows(index, NULL, num_rows);
   }
@@ -297,13 +332,15 @@ static int plan_read_layout(bloom_index *index, double *num_rows, index_plan_rem
 static int plan_has_blocks(const index_plan *plan){
   int i;
   for(i=0; i<plan->num_conditions; i++){
-    if( (plan->conditions[i].key>=0 && !plan->conditions[i].is_opaque) || plan->conditions[i].zone>=0 ) return 1;
+    const index_condition condition = plan->conditions[i];
+    if( condition.zone>=0 || (condition.key>=0 && !condition.is_opaque) ) return 1;
   }
   return 0;
 }
 
 /* Finds how SQLite would read the source by the plan's conditions, in the plan's order. */
-static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const index_plan *plan, index_access *access){
+static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const index_plan *plan,
+                            index_access *access){
   index_form forms[INDEX_MAX_CONDITIONS];
   const index_list list = {.has_others = 1};
   int i, j, rc;
@@ -314,12 +351,14 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
     }
     forms[i] = bloom_index_pass_form(index, plan->conditions[i], literal, &list);
   }
-  rc = bloom_index_cost_access(index, bloom_index_pass_statement(index, plan, forms, INDEX_READ_FREE), access);
+  rc = bloom_index_cost_access(index, bloom_index_pass_statement(index, plan, forms,
+      INDEX_READ_FREE), access);
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* xFilter says it */
 }
 
 /* Chooses between the source's own ways and blocks, and what becomes of the order. */
-static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan, double num_rows){
+static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
+                       double num_rows){
   const int has_order = plan_set_orders(index, info, plan), limit = plan_find_limit(info);
   const int is_by_id = has_order && plan->orders[0].column<0;
   const int can_prune = plan_has_blocks(plan) && !(plan->flags & INDEX_PLAN_READS_ALL);
@@ -328,7 +367,9 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   index_cost free, blocks;
   int rc = SQLITE_OK;
   without_order.num_orders = 0;
-  if( !(plan->flags & INDEX_PLAN_UNCHECKED) ) rc = plan_find_access(index, info, &without_order, &access);
+  if( !(plan->flags & INDEX_PLAN_UNCHECKED) ){
+    rc = plan_find_access(index, info, &without_order, &access);
+  }
   if( rc!=SQLITE_OK ) return rc;
   bloom_index_cost_free(plan, &access, num_rows, &free);
   bloom_index_cost_blocks(plan, num_rows, &blocks);
@@ -340,9 +381,12 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
     free = blocks;
   }else{
     plan->flags |= INDEX_PLAN_FREE;
-    if( has_order && !is_by_id && !(plan->flags & INDEX_PLAN_UNCHECKED) && limit<0 ) rc = plan_find_access(index, info, plan, &access);
+    if( has_order && !is_by_id && !(plan->flags & INDEX_PLAN_UNCHECKED) && limit<0 ){
+      rc = plan_find_access(index, info, plan, &access);
+    }
     /* Who sorts knows of a LIMIT how many rows are worth it. */
-    if( has_order && (is_by_id || limit>=0 || !access.sorts) && !((plan->flags & INDEX_PLAN_UNCHECKED) && !is_by_id) ){
+    if( has_order && (is_by_id || limit>=0 || !access.sorts)
+       && !((plan->flags & INDEX_PLAN_UNCHECKED) && !is_by_id) ){
       info->orderByConsumed = 1;
     }else{
       plan->num_orders = 0;
@@ -365,11 +409,14 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   index_plan_remark remark = {.doubted_key = -1};
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc = SQLITE_BUSY;
-  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name, index->damage);
+  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name,
+                                             index->damage);
   bloom_index_statements_forget(index);
   if( bloom_can_read_in_best_index() ) rc = bloom_index_locate(index);
   if( rc==SQLITE_OK ) rc = bloom_index_source_doubt(index, &remark.doubt, &vtab->zErrMsg);
-  if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ) rc = bloom_index_columns_fail(index, &vtab->zErrMsg);
+  if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ){
+    rc = bloom_index_columns_fail(index, &vtab->zErrMsg);
+  }
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
     /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */
     plan.flags |= INDEX_PLAN_UNCHECKED;
@@ -378,7 +425,9 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   if( remark.doubt ) plan.flags |= INDEX_PLAN_READS_ALL;
   plan.columns_used = info->colUsed;
   if( rc==SQLITE_OK ) rc = plan_conditions(index, info, &plan);
-  if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ) rc = plan_read_layout(index, &num_rows, &remark);
+  if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ){
+    rc = plan_read_layout(index, &num_rows, &remark);
+  }
   if( rc==SQLITE_OK ) rc = plan_choose(index, info, &plan, num_rows);
   if( rc==SQLITE_OK ){
     info->idxNum = plan.flags;

@@ -43,12 +43,14 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 /* Why a query is slower than it need be, which EXPLAIN says. */
 typedef struct index_plan_remark {
   const char *doubt;          /* NULL, or why blocks are not believed */
-  int doubted_key;            /* an indexed column whose blocks would serve, were they not out of use; -1: none */
+  /* an indexed column whose blocks would serve, were they not out of use; -1: none */
+  int doubted_key;
   int is_outweighed;          /* so many rows changed that reading all costs less */
   sqlite3_int64 num_unmerged; /* ids that no block has, where they are many; else 0 */
 } index_plan_remark;
 
 /* The plan as text, to be freed by SQLite; NULL is want of memory. */
-char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan, const index_plan_remark *remark);
+char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
+                             const index_plan_remark *remark);
 
 #endif

@@ -13,9 +13,9 @@
 **   p2    the condition at 2 is the other range of a LIKE
 **   c"n"  it compares by collation n
 **
-** Conditions are separated by commas.  Behind a semicolon are the columns of the order, each with + or -,
-** and `l` if there is a limit; behind another one the columns that are used, in hexadecimal; and behind a
-** colon the same for people:
+** Conditions are separated by commas.  Behind a semicolon are the columns of the order, each with
+** + or -, and `l` if there is a limit; behind another one the columns that are used, in
+** hexadecimal; and behind a colon what people read:
 **
 **   =1b0,>i;;u25: trace_id = ? AND id > ?
 */
@@ -23,11 +23,12 @@
 #include "index_plan.h"
 #include "index_source.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
-  /*                op                               code sql        is_on_ids is_pattern takes_blocks */
+  /* op, code, sql, is_on_ids, is_pattern, takes_blocks */
   [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     '=', "=",       1, 0, 1},
   [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     'i', "IS",      0, 0, 1},
   [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     '>', ">",       1, 0, 0},
@@ -55,21 +56,27 @@ static void plan_print_condition(sqlite3_str *text, const index_condition *condi
   if( condition->collation[0] ) sqlite3_str_appendf(text, "c\"%w\"", condition->collation);
 }
 
-static void plan_print_remark(const bloom_index *index, sqlite3_str *text, const index_plan_remark *remark){
+static void plan_print_remark(const bloom_index *index, sqlite3_str *text,
+                              const index_plan_remark *remark){
   if( remark->doubt ){
     sqlite3_str_appendf(text, " (reads the whole table: %s)", remark->doubt);
   }else if( remark->doubted_key>=0 ){
-    sqlite3_str_appendf(text, " (column %s %s; 'rebuild' repairs it)", bloom_index_key_name(index, remark->doubted_key),
+    sqlite3_str_appendf(text, " (column %s %s; 'rebuild' repairs it)",
+                        bloom_index_key_name(index, remark->doubted_key),
                         index->config.keys[remark->doubted_key].doubt);
   }else if( remark->is_outweighed ){
-    sqlite3_str_appendall(text, " (reads the whole table: too many rows changed since the last merge; 'merge' pays)");
+    sqlite3_str_appendall(text,
+                          " (reads the whole table: too many rows changed since the last merge; "
+                          "'merge' pays)");
   }else if( remark->num_unmerged>0 ){
-    sqlite3_str_appendf(text, " (reads up to %lld rows that are in no block yet; 'merge' pays)", remark->num_unmerged);
+    sqlite3_str_appendf(text, " (reads up to %lld rows that are in no block yet; 'merge' pays)",
+                        remark->num_unmerged);
   }
 }
 
 /* Writes the plan as text, to be freed by SQLite. */
-char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan, const index_plan_remark *remark){
+char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
+                             const index_plan_remark *remark){
   sqlite3_str *text = sqlite3_str_new(NULL);
   int i;
   for(i=0; i<plan->num_conditions; i++){
@@ -77,13 +84,18 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan, c
     plan_print_condition(text, &plan->conditions[i]);
   }
   sqlite3_str_appendall(text, ";");
-  for(i=0; i<plan->num_orders; i++) sqlite3_str_appendf(text, "%d%s", plan->orders[i].column, plan->orders[i].is_descending ? "-" : "+");
+  for(i=0; i<plan->num_orders; i++){
+    sqlite3_str_appendf(text, "%d%s", plan->orders[i].column, plan->orders[i].is_descending ? "-"
+                        : "+");
+  }
   if( plan->limit>=0 ) sqlite3_str_appendall(text, "l");
   sqlite3_str_appendf(text, ";u%llx:", plan->columns_used);
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
-    const char *name = condition.is_on_id ? index->columns.id_name : index->columns.list[condition.column].name;
-    sqlite3_str_appendf(text, "%s%s %s%s", i ? " AND " : " ", name, condition.is_list ? "IN" : bloom_index_kinds[condition.kind].sql,
+    const char *name = condition.is_on_id ? index->columns.id_name
+      : index->columns.list[condition.column].name;
+    sqlite3_str_appendf(text, "%s%s %s%s", i ? " AND " : " ", name, condition.is_list ? "IN"
+                        : bloom_index_kinds[condition.kind].sql,
                         condition.kind==INDEX_IS_NULL ? "" : " ?");
   }
   plan_print_remark(index, text, remark);
@@ -102,7 +114,9 @@ static void plan_take_collation(const char **text, char *collation){
   const char *at = *text + 1; /* behind a quote */
   size_t length = 0;
   for(; at[0]!='"' || at[1]=='"'; at++){
-    if( at[0]=='"' ) at++; /* it is doubled */
+    if( at[0]=='"' ){
+      at++; /* it is doubled */
+    }
     collation[length++] = at[0];
   }
   collation[length] = 0;
@@ -112,7 +126,9 @@ static void plan_take_collation(const char **text, char *collation){
 static const char *plan_read_condition(const char *text, index_condition *condition){
   int kind = 0;
   while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].code!=text[0] ) kind++;
-  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = -1, .key = -1, .zone = -1, .partner = -1};
+  assert( kind<INDEX_NUM_KINDS );
+  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = -1, .key = -1,
+                                 .zone = -1, .partner = -1};
   text++;
   if( text[0]=='i' ){
     condition->is_on_id = 1;
@@ -149,10 +165,12 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan){
       plan->limit = plan->num_conditions;
     }else{
       const int column = plan_take_number(&text);
-      plan->orders[plan->num_orders++] = (index_order){.column = column, .is_descending = text[0]=='-'};
+      plan->orders[plan->num_orders++] = (index_order){.column = column,
+                                                       .is_descending = text[0]=='-'};
     }
   }
   for(text+=2; *text!=':'; text++){
-    plan->columns_used = plan->columns_used<<4 | (sqlite3_uint64)(*text<='9' ? *text - '0' : *text - 'a' + 10);
+    plan->columns_used = plan->columns_used<<4 | (sqlite3_uint64)(*text<='9' ? *text - '0'
+        : *text - 'a' + 10);
   }
 }

@@ -32,11 +32,13 @@ void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key)
 }
 
 char *bloom_index_source_last_id(const bloom_index *index){
-  return sqlite3_mprintf("SELECT max(x.\"%w\") FROM " INDEX_SOURCE, index->columns.id_name, index->schema, index->source_name);
+  return sqlite3_mprintf("SELECT max(x.\"%w\") FROM " INDEX_SOURCE, index->columns.id_name,
+                         index->schema, index->source_name);
 }
 
 /* Finds the indexed columns in those of the source, by the names that the triggers have. */
-static void source_find_keys(bloom_index *index, const index_columns *columns, const index_trigger_names *names){
+static void source_find_keys(bloom_index *index, const index_columns *columns,
+                             const index_trigger_names *names){
   int i;
   for(i=0; i<index->config.num_keys; i++){
     index_key *key = &index->config.keys[i];
@@ -46,13 +48,19 @@ static void source_find_keys(bloom_index *index, const index_columns *columns, c
     column = key->column>=0 ? &columns->list[key->column] : NULL;
     if( column==NULL && !key->is_gone ) key->doubt = "is gone";
     else if( column && key->is_gone ) key->doubt = "is there again";
-    else if( column && bloom_index_affinity_of(column->type)!=key->affinity ) key->doubt = "has another type";
-    else if( column && sqlite3_stricmp(column->collation, key->collation)!=0 ) key->doubt = "has another collation";
-    else if( key->is_virtual && index->config.version!=(uint32_t)sqlite3_libversion_number() ) key->doubt = "is generated, and another version of SQLite merged it";
+    else if( column && bloom_index_affinity_of(column->type)!=key->affinity ){
+      key->doubt = "has another type";
+    }
+    else if( column && sqlite3_stricmp(column->collation,
+                                       key->collation)!=0 ) key->doubt = "has another collation";
+    else if( key->is_virtual && index->config.version!=(uint32_t)sqlite3_libversion_number() ){
+      key->doubt = "is generated, and another version of SQLite merged it";
+    }
   }
 }
 
-int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source, char **doubt){
+int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source,
+                                     char **doubt){
   int i;
   *doubt = NULL;
   if( source->doubt ){
@@ -61,7 +69,8 @@ int bloom_index_source_why_not_merge(const bloom_index *index, const index_sourc
   }
   for(i=0; i<index->config.num_keys; i++){
     if( index->config.keys[i].doubt==NULL ) continue;
-    *doubt = sqlite3_mprintf("column %s %s; 'rebuild' repairs it", bloom_index_key_name(index, i), index->config.keys[i].doubt);
+    *doubt = sqlite3_mprintf("column %s %s; 'rebuild' repairs it", bloom_index_key_name(index, i),
+                             index->config.keys[i].doubt);
     return *doubt ? SQLITE_OK : SQLITE_NOMEM;
   }
   return SQLITE_OK;
@@ -86,7 +95,8 @@ static int index_set_doubt(index_source *source, const char *doubt){
 
 /* Doubts what a newer trigger on the source may keep from ours, and triggers of ours that were
 ** made again with the table. */
-static int index_check_order(bloom_index *index, index_source *source, const bloom_triggers *triggers){
+static int index_check_order(bloom_index *index, index_source *source,
+                             const bloom_triggers *triggers){
   bloom_triggers all;
   sqlite3_int64 guard = 0;
   char *state = sqlite3_mprintf("%s_state", index->name);
@@ -95,16 +105,21 @@ static int index_check_order(bloom_index *index, index_source *source, const blo
   sqlite3_free(state);
   if( rc!=SQLITE_OK ) return rc;
   for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
-    if( triggers->rows[i].order>guard ) rc = index_set_doubt(source, "the table was made again since the last merge; 'rebuild' repairs it");
+    if( triggers->rows[i].order>guard ) rc = index_set_doubt(source,
+        "the table was made again since the last merge; 'rebuild' repairs it");
   }
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_triggers_read_on(index->connection, index->schema, source->name, &all);
   for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
     int can_stop = 0;
-    if( all.rows[i].order>guard ) rc = bloom_trigger_can_stop(index->connection, index->schema, all.rows[i].sql, &can_stop);
+    if( all.rows[i].order>guard ){
+      rc = bloom_trigger_can_stop(index->connection, index->schema, all.rows[i].sql, &can_stop);
+    }
     if( rc!=SQLITE_OK || !can_stop ) continue;
     source->is_by_trigger_alone |= source->doubt==NULL;
-    rc = index_set_doubt(source, "the table has a trigger that is newer than the index; 'rebuild' repairs it");
+    rc = index_set_doubt(source,
+                         "the table has a trigger that is newer than the index; 'rebuild' repairs "
+                         "it");
   }
   bloom_triggers_free(&all);
   return rc;
@@ -117,10 +132,13 @@ static int index_check_tables(bloom_index *index, index_source *source){
   char *list;
   int i, rc = SQLITE_NOMEM;
   sqlite3_str_appendf(names, "'%q_state', '%q_changed'", index->name, index->name);
-  for(i=1; i<=index->config.num_keys; i++) sqlite3_str_appendf(names, ", '%q_blocks_%d'", index->name, i);
+  for(i=1; i<=index->config.num_keys; i++){
+    sqlite3_str_appendf(names, ", '%q_blocks_%d'", index->name, i);
+  }
   list = sqlite3_str_finish(names);
   if( list ){
-    rc = bloom_sql_integer(index->connection, &num_tables, "SELECT count(*) FROM \"%w\".sqlite_master AS m WHERE m.type = 'table'"
+    rc = bloom_sql_integer(index->connection, &num_tables,
+                           "SELECT count(*) FROM \"%w\".sqlite_master AS m WHERE m.type = 'table'"
       " AND m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)", index->schema, list);
   }
   sqlite3_free(list);
@@ -129,12 +147,15 @@ static int index_check_tables(bloom_index *index, index_source *source){
   return index_set_doubt(source, "tables of the index are gone: drop it and create it again");
 }
 
-/* Looks for what has the source's name.  A view's ids may be NULL, or come twice.  A virtual table may
-** be one that SQLite keeps from views and triggers, to which this one would open it. */
+/* Looks for what has the source's name.  A view's ids may be NULL, or come twice.  A virtual
+** table may be one that SQLite keeps from views and triggers, to which this one would open it. */
 static int index_check_name(bloom_index *index, index_source *source, char **error){
   sqlite3_stmt *row;
-  int is_view = 0, is_virtual = 0, rc = bloom_sql_prepare(index->connection, &row, "SELECT m.type = 'view', m.rootpage = 0 FROM \"%w\".sqlite_master AS m"
-    " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE NOCASE", index->schema, source->name);
+  int is_view = 0, is_virtual = 0, rc = bloom_sql_prepare(index->connection, &row,
+                                                          "SELECT m.type = 'view', m.rootpage = 0 "
+                                                          "FROM \"%w\".sqlite_master AS m"
+    " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE "
+    "NOCASE", index->schema, source->name);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
     is_view = sqlite3_column_int(row, 0);
@@ -142,19 +163,29 @@ static int index_check_name(bloom_index *index, index_source *source, char **err
   }
   sqlite3_finalize(row);
   if( rc==SQLITE_DONE ){
-    return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s that would know its new name: "
-                                  "drop %s and create it again", source->name, index->name, index->name);
+    return bloom_fail_vtab(error,
+                           "bloom_index: there is no table %s any more, and no trigger of %s that "
+                           "would know its new name: "
+                           "drop %s and create it "
+                           "again", source->name, index->name, index->name);
   }
   if( is_view ){
-    return bloom_fail_vtab(error, "bloom_index: %s is a view now, which an index does not read: read the view itself, and drop %s",
+    return bloom_fail_vtab(error,
+                           "bloom_index: %s is a view now, which an index does not read: read the "
+                           "view itself, and drop %s",
                                   source->name, index->name);
   }
-  if( is_virtual ) return bloom_fail_vtab(error, "bloom_index: %s is a virtual table now, which an index does not read: drop %s", source->name, index->name);
+  if( is_virtual ){
+    return bloom_fail_vtab(error,
+                           "bloom_index: %s is a virtual table now, which an index does not read: "
+                           "drop %s", source->name, index->name);
+  }
   return rc==SQLITE_ROW ? SQLITE_OK : rc;
 }
 
 /* Takes the columns where none were declared yet, or compares those that were with the source's. */
-static int index_check_columns(bloom_index *index, index_source *source, const index_trigger_names *names, char **error){
+static int index_check_columns(bloom_index *index, index_source *source,
+                               const index_trigger_names *names, char **error){
   index_columns now;
   int has_same_ids = 1, rc = bloom_index_columns_read(index, source->name, &now, error);
   if( rc==SQLITE_OK && !index->is_declared ){
@@ -162,7 +193,8 @@ static int index_check_columns(bloom_index *index, index_source *source, const i
     index->columns = now;
     memset(&now, 0, sizeof(now));
     index->columns_state = INDEX_COLUMNS_SAME;
-  }else if( rc==SQLITE_OK && (index->columns_state = bloom_index_columns_compare(&index->columns, &now))!=INDEX_COLUMNS_OTHER ){
+  }else if( rc==SQLITE_OK && (index->columns_state = bloom_index_columns_compare(&index->columns,
+      &now))!=INDEX_COLUMNS_OTHER ){
     char *id_name = index->columns.id_name;
     index->columns.id_name = now.id_name;
     index->columns.id_column = now.id_column;
@@ -180,7 +212,9 @@ static int index_check_columns(bloom_index *index, index_source *source, const i
   }
   rc = bloom_index_canary_compare(index, &has_same_ids);
   if( rc!=SQLITE_OK || has_same_ids ) return rc;
-  return index_set_doubt(source, "rowids may be others since a VACUUM or a copy, as the table has no INTEGER PRIMARY KEY; 'rebuild' repairs it");
+  return index_set_doubt(source,
+                         "rowids may be others since a VACUUM or a copy, as the table has no "
+                         "INTEGER PRIMARY KEY; 'rebuild' repairs it");
 }
 
 int bloom_index_source_check(bloom_index *index, index_source *source, char **error){
@@ -189,13 +223,15 @@ int bloom_index_source_check(bloom_index *index, index_source *source, char **er
   int rc = bloom_index_triggers_read(index, &triggers);
   memset(source, 0, sizeof(*source));
   if( rc==SQLITE_OK ){
-    source->name = sqlite3_mprintf("%s", triggers.num_rows ? triggers.rows[0].table : index->config.source);
+    source->name = sqlite3_mprintf("%s", triggers.num_rows ? triggers.rows[0].table
+                                   : index->config.source);
     if( source->name==NULL ) rc = SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_names(index, &triggers, &names);
   if( rc==SQLITE_OK ) rc = index_check_name(index, source, error);
   if( rc==SQLITE_OK ) rc = index_check_columns(index, source, &names, error);
-  index->has_triggers = triggers.num_rows==INDEX_NUM_TRIGGERS && bloom_triggers_are_on_one_table(&triggers);
+  index->has_triggers = triggers.num_rows==INDEX_NUM_TRIGGERS
+    && bloom_triggers_are_on_one_table(&triggers);
   if( rc==SQLITE_OK && !index->has_triggers ){
     rc = index_set_doubt(source, "triggers on the table are gone; 'rebuild' repairs it");
   }
@@ -215,11 +251,15 @@ int bloom_index_source_check(bloom_index *index, index_source *source, char **er
 
 int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error){
   sqlite3_int64 version = INDEX_NO_VERSION;
-  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".schema_version", index->schema), &version);
+  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".schema_version",
+      index->schema), &version);
   *doubt = NULL;
-  if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused: then it is looked at each time */
+  if( rc==SQLITE_AUTH ){
+    rc = SQLITE_OK; /* refused: then it is looked at each time */
+  }
   if( rc!=SQLITE_OK ) return rc;
-  if( !index->is_checked || index->checked_version!=version || version==INDEX_NO_VERSION || bloom_database_may_be_swapped(index->connection->db, index->schema) ){
+  if( !index->is_checked || index->checked_version!=version || version==INDEX_NO_VERSION
+     || bloom_database_may_be_swapped(index->connection->db, index->schema) ){
     index_source source;
     index->is_checked = 0;
     rc = bloom_index_source_check(index, &source, error);
@@ -238,11 +278,14 @@ int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **erro
 }
 
 int bloom_index_locate_database(bloom_index *index){
-  int is_changed, rc = bloom_database_locate(index->connection, &index->schema, index->file, &index->state, &is_changed);
+  int is_changed, rc = bloom_database_locate(index->connection, &index->schema, index->file,
+                                             &index->state, &is_changed);
   if( is_changed ) index->is_checked = 0;
   if( rc!=SQLITE_NOTFOUND ) return rc;
-  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the database of %s was detached or replaced while its cache is shared: "
-                                               "open the connection anew", index->name);
+  return bloom_fail_vtab(&index->base.zErrMsg,
+                         "bloom_index: the database of %s was detached or replaced while its cache "
+                         "is shared: "
+                         "open the connection anew", index->name);
 }
 
 int bloom_index_locate(bloom_index *index){
@@ -252,10 +295,14 @@ int bloom_index_locate(bloom_index *index){
     rc = bloom_index_config_read(index);
     index->is_config_stale = rc!=SQLITE_OK;
     index->is_checked = 0;
-    if( index->damage ) return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s %s", index->name, index->damage);
+    if( index->damage ) return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s %s",
+                                               index->name, index->damage);
   }
-  if( rc!=SQLITE_OK || !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return rc;
+  if( rc!=SQLITE_OK || !bloom_database_may_be_swapped(index->connection->db,
+                                                      index->schema) ) return rc;
   rc = bloom_index_config_compare(index, &is_same);
   if( rc!=SQLITE_OK || is_same ) return rc;
-  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: the database of %s was replaced by another: prepare the statement anew", index->name);
+  return bloom_fail_vtab(&index->base.zErrMsg,
+                         "bloom_index: the database of %s was replaced by another: prepare the "
+                         "statement anew", index->name);
 }

@@ -25,19 +25,20 @@ typedef struct index_source {
   int has_tables;  /* those of the index are there, as tables: else no command can run */
 } index_source;
 
-/* Looks at triggers and columns, which it takes where none were declared yet.  SQLITE_OK; SQLITE_ERROR
-** with *error where there is no such table any more, or another column in the place of one.
-** bloom_index_source_free() is for the caller. */
+/* Looks at triggers and columns, which it takes where none were declared yet.  SQLITE_OK;
+** SQLITE_ERROR with *error where there is no such table any more, or another column in the place
+** of one. bloom_index_source_free() is for the caller. */
 int bloom_index_source_check(bloom_index *index, index_source *source, char **error);
 void bloom_index_source_free(index_source *source);
 
-/* Sets *doubt for queries, which need no more; it belongs to the index.  The source is looked at once for each
-** version of the schema. */
+/* Sets *doubt for queries, which need no more; it belongs to the index.  The source is looked at
+** once for each version of the schema. */
 int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error);
 
 /* Why 'merge' must not take rows: the doubt, or that of a column, to be freed; *doubt is NULL if
 ** there is none. */
-int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source, char **doubt);
+int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source,
+                                     char **doubt);
 
 /* Sees to it that index->schema is the name of the index's database, and index->config what the
 ** index there was made with, before any of it is read or written.  SQLITE_ERROR and zErrMsg if

@@ -5,8 +5,8 @@
 ** Each is reset when it is given back, and then delays no COMMIT, VACUUM or DROP.  SQLite compiles
 ** one again by itself where the schema changed.  xDisconnect frees them.
 **
-** An authorizer may have hidden something when one was compiled, and SQLite does not tell when it is
-** gone.  So what finds rows is kept no longer than until the next plan is made.
+** An authorizer may have hidden something when one was compiled, and SQLite does not tell when it
+** is gone.  So what finds rows is kept no longer than until the next plan is made.
 */
 #include "index_statements.h"
 
@@ -47,13 +47,15 @@ static void statements_forget_one(bloom_index *index){
   if( num_kept>=MAX_KEPT && last ) statement_free(statement_unlink(last));
 }
 
-static int statement_take(bloom_index *index, char *sql, int is_lasting, index_statement **taken, sqlite3_stmt **statement){
+static int statement_take(bloom_index *index, char *sql, int is_lasting, index_statement **taken,
+                          sqlite3_stmt **statement){
   index_statement **place, *kept = NULL;
   int rc = SQLITE_OK;
   *taken = NULL;
   *statement = NULL;
   if( sql==NULL ) return SQLITE_NOMEM;
-  for(place=&index->statements; *place && ((*place)->is_taken || strcmp((*place)->sql, sql)!=0); place=&(*place)->next){}
+  for(place=&index->statements; *place
+      && ((*place)->is_taken || strcmp((*place)->sql, sql)!=0); place=&(*place)->next){}
   if( *place ){
     kept = statement_unlink(place);
     sqlite3_free(sql);
@@ -79,7 +81,8 @@ static int statement_take(bloom_index *index, char *sql, int is_lasting, index_s
   return SQLITE_OK;
 }
 
-int bloom_index_statement_take(bloom_index *index, char *sql, index_statement **taken, sqlite3_stmt **statement){
+int bloom_index_statement_take(bloom_index *index, char *sql, index_statement **taken,
+                               sqlite3_stmt **statement){
   return statement_take(index, sql, 0, taken, statement);
 }
 
@@ -90,7 +93,8 @@ void bloom_index_statement_give_back(bloom_index *index, index_statement *taken)
   sqlite3_clear_bindings(taken->statement);
   taken->is_taken = 0;
   /* Another file may come under it, which SQLite does not notice. */
-  if( !taken->is_stale && !bloom_database_may_be_swapped(index->connection->db, index->schema) ) return;
+  if( !taken->is_stale && !bloom_database_may_be_swapped(index->connection->db,
+                                                         index->schema) ) return;
   for(place=&index->statements; *place && *place!=taken; place=&(*place)->next){}
   if( *place ) statement_free(statement_unlink(place));
 }
@@ -113,7 +117,9 @@ int bloom_index_statement_integer(bloom_index *index, char *sql, sqlite3_int64 *
   sqlite3_stmt *row;
   int rc = statement_take(index, sql, 1, &taken, &row);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
-  if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ) *number = sqlite3_column_int64(row, 0);
+  if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ){
+    *number = sqlite3_column_int64(row, 0);
+  }
   bloom_index_statement_give_back(index, taken);
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }

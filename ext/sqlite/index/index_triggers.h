@@ -19,7 +19,8 @@ typedef struct index_trigger_names {
 } index_trigger_names;
 
 int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers);
-int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers, index_trigger_names *names);
+int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers,
+                               index_trigger_names *names);
 void bloom_index_trigger_names_free(index_trigger_names *names);
 
 #define INDEX_NUM_TRIGGERS 5

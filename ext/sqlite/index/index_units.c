@@ -1,5 +1,5 @@
 /*
-** Finished blocks -> rows: slots, the units that these fill, and the groups that units are joined to.
+** Finished blocks -> rows: slots, the units that these fill, and the groups that units join.
 **
 ** Of a row that is there nothing is taken away before the layout on disk is marked dirty.
 */
@@ -7,6 +7,7 @@
 #include "index_layout.h"
 #include "index_merge.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Units are joined with the groups before them that are not so much larger: of up to 504 units
@@ -16,14 +17,19 @@
 /* -- Rows of NAME_blocks_N ------------------------------------------------------------- */
 
 /* Writes a row, which is the next one or is there; stored are its bytes as they are stored. */
-static int units_write_stored(index_merge_state *merge, int key, sqlite3_int64 row, const uint8_t *stored, uint32_t num_bytes){
+static int units_write_stored(index_merge_state *merge, int key, sqlite3_int64 row,
+                              const uint8_t *stored, uint32_t num_bytes){
   index_merge_key *merge_key = &merge->keys[key];
   const int is_new = row>merge_key->num_rows;
   sqlite3_stmt **statement = is_new ? &merge_key->insert : &merge_key->update;
   int rc = SQLITE_OK;
   if( is_new && row!=merge_key->num_rows + 1 ) return SQLITE_CORRUPT_VTAB;
-  if( *statement==NULL && is_new ) rc = bloom_index_blocks_prepare_insert(merge->index, key, statement);
-  if( *statement==NULL && !is_new ) rc = bloom_index_blocks_prepare_update(merge->index, key, statement);
+  if( *statement==NULL && is_new ){
+    rc = bloom_index_blocks_prepare_insert(merge->index, key, statement);
+  }
+  if( *statement==NULL && !is_new ){
+    rc = bloom_index_blocks_prepare_update(merge->index, key, statement);
+  }
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*statement, 1, row);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, stored, (int)num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(merge->index->connection, *statement);
@@ -32,7 +38,8 @@ static int units_write_stored(index_merge_state *merge, int key, sqlite3_int64 r
   return rc;
 }
 
-static int units_write_row(index_merge_state *merge, int key, sqlite3_int64 row, const uint8_t bytes[BLOOM_STRIP_BYTES]){
+static int units_write_row(index_merge_state *merge, int key, sqlite3_int64 row,
+                           const uint8_t bytes[BLOOM_STRIP_BYTES]){
   uint8_t stored[INDEX_STORED_BYTES];
   int rc = SQLITE_CORRUPT_VTAB;
   if( row<=merge->keys[key].num_rows ){
@@ -53,7 +60,9 @@ static int units_make_chapter(index_merge_state *merge, int key, uint64_t block)
   sqlite3_int64 row = bloom_index_row_of_ends(merge->index, key, first);
   int i, rc = SQLITE_OK;
   if( row!=merge->keys[key].num_rows + 1 ) return SQLITE_OK;
-  for(i=0; i<INDEX_CHAPTER_ENDS && rc==SQLITE_OK; i++) rc = units_write_stored(merge, key, row++, (const uint8_t *)"", 0);
+  for(i=0; i<INDEX_CHAPTER_ENDS && rc==SQLITE_OK; i++){
+    rc = units_write_stored(merge, key, row++, (const uint8_t *)"", 0);
+  }
   return rc;
 }
 
@@ -64,12 +73,16 @@ static int units_write_ends(index_merge_state *merge, int key){
   int rc;
   if( !merge_key->are_ends_changed ) return SQLITE_OK;
   rc = units_make_chapter(merge, key, merge_key->ends_of);
-  if( rc==SQLITE_OK ) rc = units_write_row(merge, key, bloom_index_row_of_ends(merge->index, key, merge_key->ends_of), merge_key->ends);
+  if( rc==SQLITE_OK ){
+    rc = units_write_row(merge, key, bloom_index_row_of_ends(merge->index, key, merge_key->ends_of),
+                         merge_key->ends);
+  }
   merge_key->are_ends_changed = 0;
   return rc;
 }
 
-int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed, uint8_t **bytes){
+int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed,
+                          uint8_t **bytes){
   index_merge_key *merge_key = &merge->keys[key];
   int rc = SQLITE_OK;
   if( !merge_key->has_ends || merge_key->ends_of/INDEX_ENDS_BLOCKS!=block/INDEX_ENDS_BLOCKS ){
@@ -79,7 +92,8 @@ int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int
     }else if( rc==SQLITE_OK ){
       index_reader reader;
       bloom_index_reader_start(&reader, merge->index, key, 0);
-      rc = bloom_index_reader_read(&reader, bloom_index_row_of_ends(merge->index, key, block), merge_key->ends, sizeof(merge_key->ends), 0);
+      rc = bloom_index_reader_read(&reader, bloom_index_row_of_ends(merge->index, key, block),
+                                   merge_key->ends, sizeof(merge_key->ends), 0);
       bloom_index_reader_close(&reader);
     }
     merge_key->has_ends = rc==SQLITE_OK;
@@ -93,14 +107,17 @@ int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int
 /* -- Blocks, slots and units -------------------------------------------------------------- */
 
 uint8_t *bloom_index_merge_slot(const index_merge_state *merge, int key, uint64_t block){
-  return merge->keys[key].slots + (size_t)(block % BLOOM_UNIT_BLOCKS)*index_block_bytes(merge->index, key);
+  const size_t slot = (size_t)(block % BLOOM_UNIT_BLOCKS);
+  assert( block>=merge->keys[key].num_in_units && block<=merge->layout.keys[key].num_blocks );
+  return merge->keys[key].slots + slot*index_block_bytes(merge->index, key);
 }
 
 /* Puts the finished blocks below until into their unit. */
 static int units_fill_unit(index_merge_state *merge, int key, uint64_t until){
   index_merge_key *merge_key = &merge->keys[key];
   const uint64_t unit = merge_key->num_in_units / BLOOM_UNIT_BLOCKS;
-  const uint32_t first = (uint32_t)(merge_key->num_in_units % BLOOM_UNIT_BLOCKS), last = (uint32_t)(until - unit*BLOOM_UNIT_BLOCKS);
+  const uint32_t first = (uint32_t)(merge_key->num_in_units % BLOOM_UNIT_BLOCKS);
+  const uint32_t last = (uint32_t)(until - unit*BLOOM_UNIT_BLOCKS);
   const uint8_t *blocks[BLOOM_UNIT_BLOCKS];
   uint8_t strip[BLOOM_STRIP_BYTES] = {0};
   uint32_t band, i;
@@ -128,7 +145,8 @@ static int units_fill_unit(index_merge_state *merge, int key, uint64_t until){
   return rc;
 }
 
-int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_block *block, index_end end){
+int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_block *block,
+                             index_end end){
   index_key_layout *layout = &merge->layout.keys[key];
   uint8_t *bytes;
   int rc = bloom_index_merge_mark_dirty(merge);
@@ -136,10 +154,12 @@ int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_bloc
   if( rc!=SQLITE_OK ) return rc;
   end.bits_set = block->bits_set;
   bloom_index_end_store(bytes, end);
-  memcpy(bloom_index_merge_slot(merge, key, layout->num_blocks), block->bytes, index_block_bytes(merge->index, key));
+  memcpy(bloom_index_merge_slot(merge, key, layout->num_blocks), block->bytes,
+         index_block_bytes(merge->index, key));
   layout->num_blocks++;
   layout->bits_set += block->bits_set;
-  return layout->num_blocks%BLOOM_UNIT_BLOCKS==0 ? units_fill_unit(merge, key, layout->num_blocks) : SQLITE_OK;
+  return layout->num_blocks%BLOOM_UNIT_BLOCKS==0 ? units_fill_unit(merge, key, layout->num_blocks)
+    : SQLITE_OK;
 }
 
 /* Writes what is in no unit, and the row of ends at hand. */
@@ -149,10 +169,12 @@ int bloom_index_merge_write_slots(index_merge_state *merge, int key){
   const uint32_t block_bytes = index_block_bytes(merge->index, key);
   uint8_t slots[BLOOM_STRIP_BYTES] = {0};
   uint64_t block;
-  int rc = units_fill_unit(merge, key, bloom_index_blocks_in_units(merge->index, &merge->layout, key));
+  int rc = units_fill_unit(merge, key, bloom_index_blocks_in_units(merge->index, &merge->layout,
+      key));
   memcpy(bloom_index_merge_slot(merge, key, num_blocks), merge_key->open.bytes, block_bytes);
   for(block=merge_key->num_in_units; block<=num_blocks; block++){
-    memcpy(slots + (block - merge_key->num_in_units)*block_bytes, bloom_index_merge_slot(merge, key, block), block_bytes);
+    memcpy(slots + (block - merge_key->num_in_units)*block_bytes, bloom_index_merge_slot(merge, key,
+        block), block_bytes);
   }
   if( rc==SQLITE_OK ) rc = units_write_ends(merge, key);
   return rc==SQLITE_OK ? units_write_row(merge, key, INDEX_ROW_OF_SLOTS, slots) : rc;
@@ -169,15 +191,18 @@ static int units_join_band(index_merge_state *merge, int key, uint8_t *strips, u
   int rc = SQLITE_OK;
   bloom_index_reader_start(&writer, merge->index, key, 1);
   for(i=0; i<layout->join_units && rc==SQLITE_OK; i++){
-    rc = bloom_index_reader_read(&writer, bloom_index_row_of_strip(merge->index, key, first + i, layout->join_bands), strips + (size_t)i*BLOOM_STRIP_BYTES, BLOOM_STRIP_BYTES, 0);
+    rc = bloom_index_reader_read(&writer, bloom_index_row_of_strip(merge->index, key, first + i,
+        layout->join_bands), strips + (size_t)i*BLOOM_STRIP_BYTES, BLOOM_STRIP_BYTES, 0);
   }
   for(i=0; i<layout->join_units && rc==SQLITE_OK; ){
     const index_group group = bloom_index_group_at(layout, first + i, 0);
-    bloom_band_join(joined, layout->join_units, strips + (size_t)i*BLOOM_STRIP_BYTES, group.num_units, i);
+    bloom_band_join(joined, layout->join_units, strips + (size_t)i*BLOOM_STRIP_BYTES,
+                    group.num_units, i);
     i += group.num_units;
   }
   for(i=0; i<layout->join_units && rc==SQLITE_OK; i++){
-    rc = bloom_index_blocks_write(&writer, bloom_index_row_of_strip(merge->index, key, first + i, layout->join_bands), joined + (size_t)i*BLOOM_STRIP_BYTES);
+    rc = bloom_index_blocks_write(&writer, bloom_index_row_of_strip(merge->index, key, first + i,
+        layout->join_bands), joined + (size_t)i*BLOOM_STRIP_BYTES);
   }
   bloom_index_reader_close(&writer);
   return rc;
@@ -185,13 +210,15 @@ static int units_join_band(index_merge_state *merge, int key, uint8_t *strips, u
 
 /* Sets the join that is to come next, if there are units to join. */
 static void units_plan_join(const index_merge_state *merge, int key, index_key_layout *layout){
-  const uint64_t full = (uint64_t)layout->num_full * INDEX_MAX_UNITS, whole = merge->keys[key].num_in_units/BLOOM_UNIT_BLOCKS - full;
+  const uint64_t full = (uint64_t)layout->num_full * INDEX_MAX_UNITS;
+  const uint64_t whole = merge->keys[key].num_in_units/BLOOM_UNIT_BLOCKS - full;
   const uint32_t num_units = whole<INDEX_MAX_UNITS ? (uint32_t)whole : INDEX_MAX_UNITS;
   uint32_t num_had = 0, from = layout->num_sizes, i;
   for(i=0; i<layout->num_sizes; i++) num_had += layout->sizes[i];
   if( num_units<=num_had ) return;
   i = num_units - num_had;
-  while( from>0 && (layout->sizes[from-1]<INDEX_JOIN_FACTOR*i || num_units==INDEX_MAX_UNITS || from==INDEX_MAX_SIZES) ) i += layout->sizes[--from];
+  while( from>0 && (layout->sizes[from-1]<INDEX_JOIN_FACTOR*i || num_units==INDEX_MAX_UNITS
+                    || from==INDEX_MAX_SIZES) ) i += layout->sizes[--from];
   layout->join_from = from;
   layout->join_units = i;
   layout->join_bands = 0;
@@ -210,8 +237,11 @@ int bloom_index_merge_join(index_merge_state *merge, int key){
     if( layout->join_units==1 ) layout->join_bands = num_bands;
     if( layout->join_bands<num_bands ){
       const size_t num_bytes = (size_t)layout->join_units * BLOOM_STRIP_BYTES;
-      if( merge->join_rows<(has_joined ? layout->join_units : 1) ) break; /* one at least, so that it goes on */
-      if( strips==NULL ) strips = sqlite3_malloc64(2 * (sqlite3_uint64)INDEX_MAX_UNITS * BLOOM_STRIP_BYTES);
+      /* one at least, so that it goes on */
+      if( merge->join_rows<(has_joined ? layout->join_units : 1) ) break;
+      if( strips==NULL ){
+        strips = sqlite3_malloc64(2 * (sqlite3_uint64)INDEX_MAX_UNITS * BLOOM_STRIP_BYTES);
+      }
       rc = strips ? bloom_index_merge_mark_dirty(merge) : SQLITE_NOMEM;
       if( rc==SQLITE_OK ) rc = units_join_band(merge, key, strips, strips + num_bytes);
       merge->join_rows -= layout->join_units;

@@ -1,0 +1,118 @@
+/*
+** The tables of an index: making, renaming and dropping them.
+*/
+#include "index_config.h"
+#include "index_tables.h"
+
+#include <string.h>
+
+/* There are these tables, and one of blocks for each indexed column. */
+#define INDEX_NUM_TABLES 2
+static const char *const table_suffixes[INDEX_NUM_TABLES] = {"state", "changed"};
+
+/* The name of table number i, to be freed: first come those of table_suffixes[]. */
+static char *tables_name(const bloom_index *index, int i){
+  if( i<INDEX_NUM_TABLES ) return sqlite3_mprintf("%s_%s", index->name, table_suffixes[i]);
+  return sqlite3_mprintf("%s_blocks_%d", index->name, i - INDEX_NUM_TABLES + 1);
+}
+
+/* The CREATE TABLE of table number i, to be freed, but for its name. */
+static char *tables_columns(const bloom_index *index, int i){
+  sqlite3_str *sql;
+  int key;
+  if( i>=INDEX_NUM_TABLES ) return sqlite3_mprintf("(data BLOB)");
+  /* An id is noted once.  No PRIMARY KEY, which would take it into changesets; an index of its
+  ** own would keep the old name when the table is renamed. */
+  if( i>0 ) return sqlite3_mprintf("%s", INDEX_CHANGED_COLUMNS);
+  sql = sqlite3_str_new(NULL);
+  sqlite3_str_appendall(sql, "(covered INTEGER, changed_rows INTEGER, note TEXT");
+  for(key=1; key<=index->config.num_keys; key++){
+    sqlite3_str_appendf(sql, ", blocks_%d INTEGER, bytes_%d INTEGER, fill_%d REAL", key, key, key);
+  }
+  sqlite3_str_appendall(sql, ", config BLOB, layout BLOB)");
+  return sqlite3_str_finish(sql);
+}
+
+/* Makes the tables; what is in them, bloom_index_reset() writes.  *num_made counts them. */
+int bloom_index_tables_create(bloom_index *index, int *num_made){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<INDEX_NUM_TABLES + index->config.num_keys && rc==SQLITE_OK; i++){
+    char *name = tables_name(index, i), *columns = tables_columns(index, i);
+    rc = name && columns ? bloom_sql_run(index->connection, "CREATE TABLE \"%w\".\"%w\"%s",
+                                         index->schema, name, columns) : SQLITE_NOMEM;
+    sqlite3_free(name);
+    sqlite3_free(columns);
+    if( rc==SQLITE_OK ) ++*num_made;
+  }
+  return rc;
+}
+
+/* Drops what has a name, if it is a table or view and its text is like a pattern. */
+static int tables_drop_named(bloom_index *index, char *name, const char *pattern){
+  sqlite3_stmt *row = NULL;
+  const char *type = NULL;
+  int is_view = 0;
+  int rc = SQLITE_NOMEM;
+  if( name ){
+    rc = bloom_sql_prepare(index->connection, &row, "SELECT m.type FROM \"%w\".sqlite_master AS m"
+                           " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE NOCASE"
+                           " AND m.sql GLOB %Q", index->schema, name, pattern);
+  }
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ){
+    rc = bloom_sql_column_text(row, 0, &type);
+    is_view = type && strcmp(type, "view")==0;
+    if( rc==SQLITE_OK ) rc = SQLITE_ROW;
+  }
+  sqlite3_finalize(row);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_run(index->connection, "DROP %s \"%w\".\"%w\"", is_view
+                                          ? "VIEW" : "TABLE", index->schema, name);
+  sqlite3_free(name);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Drops the first of the tables, whatever stands in their place: tables first, for the reason that
+** vtab/vtab_drop.c gives. */
+int bloom_index_tables_drop(bloom_index *index, int num_tables){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<num_tables && rc==SQLITE_OK; i++){
+    rc = tables_drop_named(index, tables_name(index, i), "*");
+  }
+  return rc;
+}
+
+int bloom_index_num_tables(const bloom_index *index){
+  return INDEX_NUM_TABLES + index->config.num_keys;
+}
+
+int bloom_index_tables_drop_all(bloom_index *index){
+  int rc = bloom_index_tables_drop(index, INDEX_NUM_TABLES + index->num_blocks_tables);
+  if( rc==SQLITE_OK && index->is_of_1_1 ){
+    rc = tables_drop_named(index, sqlite3_mprintf("%s_config", index->name), "*");
+    if( rc!=SQLITE_OK ) return rc;
+    rc = tables_drop_named(index, sqlite3_mprintf("%s_layout", index->name), "*");
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  return tables_drop_named(index, sqlite3_mprintf("%s_canary", index->name),
+                           "*(" INDEX_CANARY_COLUMN ")");
+}
+
+/* Renames a table, NAME_suffix; its name is freed. */
+static int tables_rename_one(bloom_index *index, char *table, const char *new_name){
+  int rc = SQLITE_NOMEM;
+  if( table ){
+    rc = bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%w\"",
+                       index->schema, table, new_name, table + strlen(index->name));
+  }
+  sqlite3_free(table);
+  return rc;
+}
+
+int bloom_index_tables_rename(bloom_index *index, const char *new_name){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
+    rc = tables_rename_one(index, tables_name(index, i), new_name);
+  }
+  if( rc!=SQLITE_OK || !index->config.has_hidden_ids ) return rc;
+  return tables_rename_one(index, sqlite3_mprintf("%s_canary", index->name), new_name);
+}
