@@ -24,7 +24,7 @@ if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
   finish
 fi
 
-unmount() { for system in "$bare"/*/proc; do umount "$system" 2>/dev/null; done; }
+unmount() { for mounted in "$bare"/*/proc "$bare"/*/dev/shm; do umount "$mounted" 2>/dev/null; done; }
 trap unmount EXIT
 trap 'exit 1' INT TERM
 unmount
@@ -43,9 +43,9 @@ in_system() {
 }
 
 copy_of_base() {
-  umount "$bare/$1/proc" 2>/dev/null
+  umount "$bare/$1/proc" "$bare/$1/dev/shm" 2>/dev/null
   rm -rf "${bare:?}/$1" && cp -a "$bare/base" "$bare/$1" && cp /etc/resolv.conf "$bare/$1/etc" &&
-    mount -t proc proc "$bare/$1/proc"
+    mount -t proc proc "$bare/$1/proc" && mount -t tmpfs tmpfs "$bare/$1/dev/shm" # as a Debian that runs has
 }
 
 # new_system NAME PACKAGE ...: the base, with these.
