@@ -20,7 +20,7 @@
 #include "index_blocks.h"
 #include "index_layout.h"
 
-#include <assert.h>
+#include "../../core/debug.h"
 #include <stdlib.h>
 #include <string.h>
 

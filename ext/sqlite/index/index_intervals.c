@@ -4,7 +4,7 @@
 #include "index_intervals.h"
 #include "index_layout.h"
 
-#include <assert.h>
+#include "../../core/debug.h"
 #include <stdlib.h>
 
 /* Appends one, whatever those before it are. */

@@ -34,7 +34,7 @@
 #include "index_layout.h"
 #include "index_statements.h"
 
-#include <assert.h>
+#include "../../core/debug.h"
 #include <string.h>
 
 #include "../../core/bytes.h"

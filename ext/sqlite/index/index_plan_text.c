@@ -23,7 +23,7 @@
 #include "index_plan.h"
 #include "index_source.h"
 
-#include <assert.h>
+#include "../../core/debug.h"
 #include <stdlib.h>
 #include <string.h>
 

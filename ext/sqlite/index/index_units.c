@@ -7,7 +7,7 @@
 #include "index_layout.h"
 #include "index_merge.h"
 
-#include <assert.h>
+#include "../../core/debug.h"
 #include <string.h>
 
 /* Units are joined with the groups before them that are not so much larger: of up to 504 units
