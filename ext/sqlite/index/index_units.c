@@ -123,7 +123,9 @@ static int units_fill_unit(index_merge_state *merge, int key, uint64_t until){
   uint32_t band, i;
   int rc;
   if( until==merge_key->num_in_units ) return SQLITE_OK;
-  for(i=0; i<BLOOM_UNIT_BLOCKS; i++) blocks[i] = bloom_index_merge_slot(merge, key, i);
+  for(i=0; i<BLOOM_UNIT_BLOCKS; i++){
+    blocks[i] = merge_key->slots + (size_t)i*index_block_bytes(merge->index, key);
+  }
   rc = bloom_index_merge_mark_dirty(merge);
   if( rc==SQLITE_OK ) rc = units_make_chapter(merge, key, until - 1);
   for(band=0; band<index_num_bands(merge->index, key) && rc==SQLITE_OK; band++){
