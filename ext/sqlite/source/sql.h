@@ -13,7 +13,9 @@
 #include "../connection.h"
 
 /* Compiles one statement, made by a format of sqlite3_mprintf(). */
-int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...);
+int bloom_sql_prepare(
+  bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
+);
 
 /* The same of text that it frees; NULL is want of memory. */
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql);
@@ -52,8 +54,8 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 /* 1 if two statements of the connection are in the middle of writing. */
 int bloom_sql_has_two_writers(bloom_connection *connection);
 
-/* Sets *has_rows to whether a statement of the connection may be in the middle of writing rows, other than
-** one statement without triggers: then rows of a trigger's table may be on their way. */
+/* Sets *has_rows to whether a statement of the connection may be in the middle of writing rows,
+** other than one statement without triggers: then rows of a trigger's table may be on their way. */
 int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows);
 
 #endif
