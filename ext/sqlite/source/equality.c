@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../../core/debug.h"
 #include "../key.h"
 #include "sql.h"
 #include "tokens.h"
@@ -44,6 +45,7 @@ static void push(bloom_key_hashes *hashes, bloom_hash_value hash){
   for(i=0; i<hashes->num_hashes; i++){
     if( hashes->hashes[i]==hash ) return;
   }
+  assert(hashes->num_hashes<BLOOM_MAX_KEY_HASHES); /* no key has more */
   if( hashes->num_hashes<BLOOM_MAX_KEY_HASHES ) hashes->hashes[hashes->num_hashes++] = hash;
 }
 
@@ -152,7 +154,7 @@ static void push_neighbours(
   }
 }
 
-/* The same of an INTEGER that a decimal may have been read as: one that is a REAL. */
+/* Pushes what comes after an INTEGER that a decimal may have been read as, where it is a REAL. */
 static void push_next_integers(
   const bloom_encoding *encoding, sqlite3_int64 integer, bloom_key_hashes *hashes
 ){

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
+#include "../../core/debug.h"
 #include "../../core/parquet/parquet.h"
 #include "../key.h"
 #include "../tuple.h"
@@ -42,6 +43,7 @@ static void add_part_hashes(part_hashes *part, const bloom_key_hashes *hashes){
   int i, j;
   for(i=0; i<hashes->num_hashes; i++){
     for(j=0; j<part->num_hashes && part->hashes[j]!=hashes->hashes[i]; j++){}
+    assert(j<(int)BLOOM_COUNT_OF(part->hashes));
     if( j==part->num_hashes ) part->hashes[part->num_hashes++] = hashes->hashes[i];
   }
 }
@@ -112,6 +114,7 @@ static int hash_plain_tuple(
     if( rc!=SQLITE_OK || part.num_hashes==0 ) return rc;
     hash = hash_of_two(hash, part.hashes[0]);
   }
+  assert(hashes->num_hashes<BLOOM_MAX_QUERY_HASHES);
   hashes->hashes[hashes->num_hashes++] = hash;
   if( is_query && rules->num_columns>MAX_SURE_COLUMNS ){
     hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;

@@ -17,7 +17,7 @@ int bloom_sql_prepare(
   bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
 );
 
-/* The same of text that it frees; NULL is want of memory. */
+/* Compiles text, and frees it; NULL is want of memory. */
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql);
 
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
@@ -30,7 +30,7 @@ int bloom_sql_end(sqlite3_stmt *statement, int rc);
 /* Runs one statement made by such a format, to its end, and ignores its rows. */
 int bloom_sql_run(bloom_connection *connection, const char *format, ...);
 
-/* The same of text that it frees; NULL is want of memory. */
+/* Runs the statement of a text, and frees that; NULL is want of memory. */
 int bloom_sql_run_text(bloom_connection *connection, char *sql);
 
 /* Sets *number to the first column of the first row, if there is one. */

@@ -72,6 +72,7 @@ static int vtab_end(bloom_vtab *vtab, int rc){
 
 static int vtab_disconnect(sqlite3_vtab *base){
   bloom_vtab *vtab = vtab_of_base(base);
+  assert(vtab->num_cursors==0);
   bloom_vtab_close_journal(vtab);
   bloom_vtab_close_reader(vtab);
   bloom_vtab_args_free(&vtab->args);

@@ -145,6 +145,7 @@ int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base){
   bloom_vtab *vtab = vtab_of(base->pVtab);
   forget_reading(cursor_of(base));
   sqlite3_free(base);
+  assert(vtab->num_cursors>0);
   if( --vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   return SQLITE_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef BLOOM_SQLITE_VTAB_INT_H
 #define BLOOM_SQLITE_VTAB_INT_H
 
+#include "../../core/debug.h"
 #include "../hash_set.h"
 #include "../source/blob.h"
 #include "../source/database.h"

@@ -173,10 +173,12 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int has_rows = unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid;
   int is_random = 1, rc = unmerged->rows ? SQLITE_OK : prepare_rows(vtab, &unmerged->rows);
+  assert(vtab->args.table && vtab->has_layout);
   *is_intact = 0;
   if( rc==SQLITE_OK ) rc = read_all(vtab, !has_rows);
   if( rc==SQLITE_OK && has_rows ) rc = check_random(vtab, &is_random);
   if( rc==SQLITE_NOTFOUND || (rc==SQLITE_OK && !is_random) ) rc = read_all(vtab, 1);
+  assert(rc!=SQLITE_NOTFOUND); /* what was just forgotten cannot be another journal's */
   if( rc==SQLITE_OK ){
     *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
     return SQLITE_OK;

@@ -103,6 +103,7 @@ uint64_t bloom_vtab_page_blocks(const bloom_vtab_layout *layout, int layer, uint
 }
 
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page){
+  assert(layer>=0 && layer<layout->num_layers && page<bloom_vtab_num_pages(layout, layer));
   return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)bloom_vtab_page_blocks(layout, layer, page);
 }
 
@@ -163,6 +164,7 @@ void bloom_vtab_add_layer(
   double bits_per_key = vtab->args.size, fpr = vtab->args.size;
   bloom_vtab_layer *layer = &layout->layers[num_layers];
   int i;
+  assert(num_layers<BLOOM_VTAB_MAX_LAYERS && capacity>0);
   if( num_layers>0 && fpr>=1 ){
     fpr = bloom_parquet_modelled_fpr((uint64_t)many, blocks_for(many, bits_per_key));
   }

@@ -247,11 +247,13 @@ static int fill_page(
   bloom_vtab_page_header header = {layout->number, 0, 0};
   size_t i;
   int rc = bloom_blob_move(blob, row, num_bytes);
+  assert(layout->num_layers==1); /* of a filter over a source */
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
   if( rc==SQLITE_OK && !bloom_vtab_get_header(layout, bytes, row, &header) ) rc = SQLITE_NOTFOUND;
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
     uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
     const int is_there = bloom_split_block_may_contain(block, hashes[i]);
+    assert(page_of(layout, 0, hashes[i])==page);
     if( are_first && (batch->is_new || !is_there) && header.num_keys<UINT32_MAX ) header.num_keys++;
     if( is_there ) continue;
     bloom_split_block_add(block, hashes[i]);

@@ -40,6 +40,7 @@ typedef struct page_reader {
 static int make_room(page_reader *reader, size_t num_more){
   const size_t room = reader->room ? 2 * reader->room : FIRST_BYTES;
   uint8_t *bytes;
+  assert(reader->num_bytes + num_more<=reader->max_bytes);
   if( reader->num_bytes + num_more<=reader->room ) return SQLITE_OK;
   reader->room = room<reader->max_bytes ? room : reader->max_bytes;
   bytes = sqlite3_realloc64(reader->snapshot->bytes, reader->room);
