@@ -618,10 +618,9 @@ class World:
     # -- Looking ---------------------------------------------------------------------------------------------------
 
     def check(self, i):
-        if not self.has_bloom[i]:
-            i = 0
-        if self.depth and self.random.random() < 0.3:
-            return
+        if self.depth and (self.random.random() < 0.3 or self.is_shared and not self.has_bloom[i]):
+            return  # within a statement another connection would wait for ever for the cache that they share
+        i = i if self.has_bloom[i] else 0
         for name, each in self.filters.items():
             f, t = quoted(name), self.table(each.table)
             keys = ["t." + self.name(each.table, part) for part in each.columns]

@@ -12,7 +12,9 @@ static int check_blob(int rc, sqlite3_blob *blob, int num_bytes){
   return rc;
 }
 
-int bloom_blob_open(bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob){
+int bloom_blob_open(
+  bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
+){
   int rc;
   *blob = NULL;
   rc = sqlite3_blob_open(place.db, place.schema, place.table, place.column, row, is_writable, blob);
@@ -36,7 +38,9 @@ int bloom_blob_read_row(bloom_blob_place place, sqlite3_int64 row, void *bytes, 
   return rc;
 }
 
-int bloom_blob_write_row(bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes){
+int bloom_blob_write_row(
+  bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes
+){
   sqlite3_blob *blob;
   int rc = bloom_blob_open(place, row, 1, num_bytes, &blob);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, num_bytes, 0);

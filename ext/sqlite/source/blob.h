@@ -16,7 +16,9 @@ typedef struct bloom_blob_place {
 /* Opens the value in a row, which must hold num_bytes, unless num_bytes is 0.  SQLITE_OK;
 ** SQLITE_NOTFOUND where there is no such table, row or BLOB, or it has another size; else
 ** SQLite's error.  *blob is to be closed by sqlite3_blob_close(), which takes NULL. */
-int bloom_blob_open(bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob);
+int bloom_blob_open(
+  bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
+);
 
 /* Moves an open blob to another row; as above. */
 int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes);
@@ -26,7 +28,9 @@ int bloom_blob_close(sqlite3_blob *blob, int rc);
 
 /* Reads, or writes, one whole value of num_bytes. */
 int bloom_blob_read_row(bloom_blob_place place, sqlite3_int64 row, void *bytes, int num_bytes);
-int bloom_blob_write_row(bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes);
+int bloom_blob_write_row(
+  bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes
+);
 
 /* Tells bytes that bloom wrote from others; no secret. */
 uint64_t bloom_checksum(const void *bytes, size_t num_bytes);

@@ -7,7 +7,8 @@
 
 void *bloom_database_file(sqlite3 *db, const char *schema){
   sqlite3_file *file = NULL;
-  return sqlite3_file_control(db, schema, SQLITE_FCNTL_FILE_POINTER, &file)==SQLITE_OK ? file : NULL;
+  return sqlite3_file_control(db, schema, SQLITE_FCNTL_FILE_POINTER, &file)==SQLITE_OK
+    ? file : NULL;
 }
 
 int bloom_database_may_be_swapped(sqlite3 *db, const char *schema){
@@ -52,7 +53,8 @@ static void take_name(char **schema, char **found){
 }
 
 int bloom_database_locate(
-  bloom_connection *connection, char **schema, const void *file, bloom_database_state *state, int *is_changed
+  bloom_connection *connection, char **schema, const void *file, bloom_database_state *state,
+  int *is_changed
 ){
   const void *file_now = bloom_database_file(connection->db, *schema);
   found_names found;
@@ -71,7 +73,8 @@ int bloom_database_locate(
     rc = SQLITE_NOTFOUND;
   }else if( *state==BLOOM_DATABASE_UNSURE && found.num_swapped==1 ){
     take_name(schema, &found.swapped);
-  }else if( *state!=BLOOM_DATABASE_UNSURE && file_now && bloom_database_may_be_swapped(connection->db, *schema) ){
+  }else if( *state!=BLOOM_DATABASE_UNSURE && file_now
+            && bloom_database_may_be_swapped(connection->db, *schema) ){
     /* All statements are from before sqlite3_deserialize(). */
     *is_changed = *state!=BLOOM_DATABASE_REPLACED;
     *state = BLOOM_DATABASE_REPLACED;

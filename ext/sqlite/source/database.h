@@ -26,7 +26,8 @@ typedef enum bloom_database_state {
 ** *is_changed: nothing that was read before counts.  SQLITE_NOTFOUND where the file has no name any
 ** more, or another may be meant as well; else SQLITE_OK or SQLite's error. */
 int bloom_database_locate(
-  bloom_connection *connection, char **schema, const void *file, bloom_database_state *state, int *is_changed
+  bloom_connection *connection, char **schema, const void *file, bloom_database_state *state,
+  int *is_changed
 );
 
 /* 1 if a statement that was checked when it was compiled may run over another file since. */

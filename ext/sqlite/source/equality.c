@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../../core/debug.h"
 #include "../key.h"
 #include "sql.h"
 #include "tokens.h"
@@ -44,6 +45,7 @@ static void push(bloom_key_hashes *hashes, bloom_hash_value hash){
   for(i=0; i<hashes->num_hashes; i++){
     if( hashes->hashes[i]==hash ) return;
   }
+  assert(hashes->num_hashes<BLOOM_MAX_KEY_HASHES); /* no key has more */
   if( hashes->num_hashes<BLOOM_MAX_KEY_HASHES ) hashes->hashes[hashes->num_hashes++] = hash;
 }
 
@@ -89,7 +91,9 @@ typedef enum text_form {
 } text_form;
 
 /* Steps over digits from text[i] on, and counts those that matter. */
-static size_t skip_digits(const char *text, size_t num_bytes, size_t i, int *num_digits, int *num_significant){
+static size_t skip_digits(
+  const char *text, size_t num_bytes, size_t i, int *num_digits, int *num_significant
+){
   for(; i<num_bytes && text[i]>='0' && text[i]<='9'; i++){
     ++*num_digits;
     *num_significant += *num_significant>0 || text[i]!='0';
@@ -116,7 +120,8 @@ static text_form form_of(const char *text, size_t num_bytes){
   if( i<num_bytes && (text[i]=='e' || text[i]=='E') ){
     int num_exponent_digits = 0, unused = 0;
     is_integer = 0;
-    i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i + 1), &num_exponent_digits, &unused);
+    i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i + 1), &num_exponent_digits,
+                    &unused);
     if( num_exponent_digits==0 ) return FORM_TEXT;
   }
   while( i<num_bytes && bloom_is_space(text[i]) ) i++;
@@ -131,7 +136,9 @@ static text_form form_of(const char *text, size_t num_bytes){
 /* The REALs next to one, since versions of SQLite read some decimals as neighbouring REALs; of
 ** those next to an integer in common use, which all read right, none, and perhaps integers
 ** alone. */
-static void push_neighbours(const bloom_encoding *encoding, double real, int integers_alone, bloom_key_hashes *hashes){
+static void push_neighbours(
+  const bloom_encoding *encoding, double real, int integers_alone, bloom_key_hashes *hashes
+){
   uint64_t bits;
   int step;
   if( real>-MAX_LONE_INTEGER && real<MAX_LONE_INTEGER && (double)(sqlite3_int64)real==real ) return;
@@ -141,21 +148,28 @@ static void push_neighbours(const bloom_encoding *encoding, double real, int int
     bloom_key key;
     double next;
     memcpy(&next, &next_bits, sizeof(next));
-    if( bloom_real_key_of(next, &key)==BLOOM_KEY_INTEGER || !integers_alone ) push_real(encoding, next, hashes);
+    if( bloom_real_key_of(next, &key)==BLOOM_KEY_INTEGER || !integers_alone ){
+      push_real(encoding, next, hashes);
+    }
   }
 }
 
-/* The same of an INTEGER that a decimal may have been read as: one that is a REAL. */
-static void push_next_integers(const bloom_encoding *encoding, sqlite3_int64 integer, bloom_key_hashes *hashes){
+/* Pushes what comes after an INTEGER that a decimal may have been read as, where it is a REAL. */
+static void push_next_integers(
+  const bloom_encoding *encoding, sqlite3_int64 integer, bloom_key_hashes *hashes
+){
   bloom_key key;
-  if( bloom_real_key_of((double)integer, &key)==BLOOM_KEY_INTEGER && key.integer==integer ) push_neighbours(encoding, (double)integer, 1, hashes);
+  if( bloom_real_key_of((double)integer, &key)==BLOOM_KEY_INTEGER && key.integer==integer ){
+    push_neighbours(encoding, (double)integer, 1, hashes);
+  }
 }
 
 /* Pushes the number that a text of this form is to the SQLite that runs.  A large integer is
 ** one as INTEGER and as REAL.  sqlite3_value_numeric_type() would say which, but of a copy it
 ** crashes SQLite 3.52.0.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_number_of_text(
-  const bloom_encoding *encoding, sqlite3_value *value, text_form form, int with_neighbours, bloom_key_hashes *hashes
+  const bloom_encoding *encoding, sqlite3_value *value, text_form form, int with_neighbours,
+  bloom_key_hashes *hashes
 ){
   /* A copy: the value itself may be another's to read as TEXT. */
   sqlite3_value *number = sqlite3_value_dup(value);
@@ -163,7 +177,10 @@ static int push_number_of_text(
   if( number==NULL ) return SQLITE_NOMEM;
   real = sqlite3_value_double(number);
   if( form!=FORM_DECIMAL ) push(hashes, encoding->hash_int64(sqlite3_value_int64(number)));
-  if( form==FORM_DECIMAL || !(real>-0x1p53 && real<0x1p53) || (double)sqlite3_value_int64(number)!=real ) push_real(encoding, real, hashes);
+  if( form==FORM_DECIMAL || !(real>-0x1p53 && real<0x1p53)
+      || (double)sqlite3_value_int64(number)!=real ){
+    push_real(encoding, real, hashes);
+  }
   if( with_neighbours ) push_neighbours(encoding, real, 0, hashes);
   sqlite3_value_free(number);
   return SQLITE_OK;
@@ -177,7 +194,9 @@ static const char *text_of(sqlite3_value *value, size_t *num_bytes){
 }
 
 /* The value's own hash, as the encoding has it. */
-static int push_value(const bloom_encoding *encoding, sqlite3_value *value, bloom_key_hashes *hashes){
+static int push_value(
+  const bloom_encoding *encoding, sqlite3_value *value, bloom_key_hashes *hashes
+){
   bloom_hash_value hash;
   const bloom_key_kind kind = bloom_hash_of_key(encoding, value, &hash);
   if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
@@ -187,7 +206,8 @@ static int push_value(const bloom_encoding *encoding, sqlite3_value *value, bloo
 
 /* Pushes what a TEXT is known by: to store it, or to look for it. */
 static int push_text_key(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, int is_query, bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, int is_query,
+  bloom_key_hashes *hashes
 ){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
@@ -195,28 +215,36 @@ static int push_text_key(
   int rc = SQLITE_OK;
   if( text==NULL ) return SQLITE_NOMEM;
   form = form_of(text, num_bytes);
-  if( form==FORM_TEXT || form==FORM_NUMBER ) rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
+  if( form==FORM_TEXT || form==FORM_NUMBER ){
+    rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
+  }
   if( rc!=SQLITE_OK || form==FORM_TEXT ) return rc;
-  /* Of a long number, too: the other side may have numeric affinity and hold a TEXT all the same, as
-  ** a column of a compound SELECT. */
+  /* Of a long number, too: the other side may have numeric affinity and hold a TEXT all the same,
+  ** as a column of a compound SELECT. */
   return push_number_of_text(encoding, value, form, is_query && form!=FORM_INTEGER, hashes);
 }
 
 /* Pushes a REAL rounded to 15 digits, which old versions write it with. */
-static void push_rounded(const bloom_encoding *encoding, double real, int with_neighbours, bloom_key_hashes *hashes){
+static void push_rounded(
+  const bloom_encoding *encoding, double real, int with_neighbours, bloom_key_hashes *hashes
+){
   int is_exact = 1;
-  const double rounded = real>=-1e308 && real<=1e308 ? bloom_real_of_15_digits(real, &is_exact) : real;
+  const double rounded = real>=-1e308 && real<=1e308
+    ? bloom_real_of_15_digits(real, &is_exact) : real;
   push_real(encoding, rounded, hashes);
   if( with_neighbours || !is_exact ) push_neighbours(encoding, rounded, 0, hashes);
 }
 
 int bloom_insert_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
+  bloom_key_hashes *hashes
 ){
   const int type = sqlite3_value_type(value);
   int rc;
   hashes->num_hashes = 0;
-  if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_EXPRESSION ) return push_text_key(encoding, rule, value, 0, hashes);
+  if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_EXPRESSION ){
+    return push_text_key(encoding, rule, value, 0, hashes);
+  }
   rc = push_value(encoding, value, hashes);
   if( rc==SQLITE_OK && type==SQLITE_FLOAT && rule.kind==BLOOM_COLUMN_ANY ){
     push_rounded(encoding, sqlite3_value_double(value), 0, hashes);
@@ -227,7 +255,8 @@ int bloom_insert_hashes(
 /* What a REAL may be equal to in a column that can hold TEXT: its text, as this SQLite writes
 ** it, and the decimals that are read as the REAL or next to it. */
 static int push_texts_of_real(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
+  bloom_key_hashes *hashes
 ){
   const double real = sqlite3_value_double(value);
   sqlite3_value *copy = sqlite3_value_dup(value);
@@ -246,13 +275,16 @@ static int push_texts_of_real(
 
 /* What a number may be equal to in a column that can hold TEXT. */
 static int push_texts_of_number(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
+  bloom_key_hashes *hashes
 ){
   char decimal[32];
   if( sqlite3_value_type(value)==SQLITE_FLOAT ){
     const double real = sqlite3_value_double(value);
     int rc = push_texts_of_real(encoding, rule, value, hashes);
-    if( rc!=SQLITE_OK || !(real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real) ) return rc;
+    if( rc!=SQLITE_OK || !(real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real) ){
+      return rc;
+    }
   }
   push_next_integers(encoding, sqlite3_value_int64(value), hashes);
   /* Shorter ones are known by their integer. */
@@ -262,7 +294,8 @@ static int push_texts_of_number(
 }
 
 int bloom_query_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
+  bloom_key_hashes *hashes
 ){
   const int type = sqlite3_value_type(value);
   const int can_hold_text = rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
@@ -280,7 +313,9 @@ int bloom_query_hashes(
   if( type==SQLITE_INTEGER ){
     const sqlite3_int64 integer = sqlite3_value_int64(value);
     /* An index on a REAL column is searched for the REAL next to an integer. */
-    if( integer>MAX_EXACT_INTEGER || integer<-MAX_EXACT_INTEGER ) push_real(encoding, (double)integer, hashes);
+    if( integer>MAX_EXACT_INTEGER || integer<-MAX_EXACT_INTEGER ){
+      push_real(encoding, (double)integer, hashes);
+    }
   }
   if( can_hold_text && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
     rc = push_texts_of_number(encoding, rule, value, hashes);

@@ -60,12 +60,14 @@ int bloom_collation_named(const char *name, bloom_collation *collation);
 
 /* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_insert_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
+  bloom_key_hashes *hashes
 );
 
 /* The hashes to ask for a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_query_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
+  bloom_key_hashes *hashes
 );
 
 /* The hash of a TEXT that is no number, to store it and to look for it, without an object of

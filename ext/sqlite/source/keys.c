@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
+#include "../../core/debug.h"
 #include "../../core/parquet/parquet.h"
 #include "../key.h"
 #include "../tuple.h"
@@ -42,6 +43,7 @@ static void add_part_hashes(part_hashes *part, const bloom_key_hashes *hashes){
   int i, j;
   for(i=0; i<hashes->num_hashes; i++){
     for(j=0; j<part->num_hashes && part->hashes[j]!=hashes->hashes[i]; j++){}
+    assert(j<(int)BLOOM_COUNT_OF(part->hashes));
     if( j==part->num_hashes ) part->hashes[part->num_hashes++] = hashes->hashes[i];
   }
 }
@@ -52,7 +54,9 @@ static int combine(bloom_combined_hashes *hashes, const part_hashes *part, int m
   int i, j;
   if( num_before * part->num_hashes>max_hashes ) return 0;
   for(i=part->num_hashes-1; i>=0; i--){
-    for(j=0; j<num_before; j++) hashes->hashes[i*num_before + j] = hash_of_two(hashes->hashes[j], part->hashes[i]);
+    for(j=0; j<num_before; j++){
+      hashes->hashes[i*num_before + j] = hash_of_two(hashes->hashes[j], part->hashes[i]);
+    }
   }
   hashes->num_hashes = num_before * part->num_hashes;
   return 1;
@@ -69,17 +73,23 @@ static int hash_value(bloom_equality rule, sqlite3_value *value, int is_query, p
 /* -- Tuples of plain values ----------------------------------------------------------------- */
 
 /* The hash of a value that has one, whatever its column; none if it may have others. */
-static int hash_plain(bloom_equality rule, const bloom_tuple_value *value, bloom_key_hashes *hashes){
+static int hash_plain(
+  bloom_equality rule, const bloom_tuple_value *value, bloom_key_hashes *hashes
+){
   hashes->num_hashes = 0;
   switch( value->tag ){
     case BLOOM_TUPLE_INTEGER:
-      if( value->integer>MIN_DOUBTFUL_INTEGER || value->integer<-MIN_DOUBTFUL_INTEGER ) return SQLITE_OK;
+      if( value->integer>MIN_DOUBTFUL_INTEGER || value->integer<-MIN_DOUBTFUL_INTEGER ){
+        return SQLITE_OK;
+      }
       hashes->hashes[hashes->num_hashes++] = bloom_encoding_parquet.hash_int64(value->integer);
       return SQLITE_OK;
     case BLOOM_TUPLE_TEXT:
-      return bloom_plain_text_hash(&bloom_encoding_parquet, rule, value->bytes, value->num_bytes, hashes);
+      return bloom_plain_text_hash(&bloom_encoding_parquet, rule, value->bytes, value->num_bytes,
+                                   hashes);
     case BLOOM_TUPLE_BLOB:
-      hashes->hashes[hashes->num_hashes++] = bloom_encoding_parquet.hash_bytes(value->bytes, value->num_bytes);
+      hashes->hashes[hashes->num_hashes++] =
+        bloom_encoding_parquet.hash_bytes(value->bytes, value->num_bytes);
       return SQLITE_OK;
     case BLOOM_TUPLE_REAL:
       break;
@@ -90,7 +100,8 @@ static int hash_plain(bloom_equality rule, const bloom_tuple_value *value, bloom
 /* The hash of a tuple of such values, in a fifth of the time that SQLite's objects take; none
 ** if not all are such. */
 static int hash_plain_tuple(
-  const bloom_key_rules *rules, const uint8_t *bytes, const uint8_t *end, int is_query, bloom_combined_hashes *hashes
+  const bloom_key_rules *rules, const uint8_t *bytes, const uint8_t *end, int is_query,
+  bloom_combined_hashes *hashes
 ){
   bloom_tuple_value value;
   bloom_key_hashes part;
@@ -103,8 +114,11 @@ static int hash_plain_tuple(
     if( rc!=SQLITE_OK || part.num_hashes==0 ) return rc;
     hash = hash_of_two(hash, part.hashes[0]);
   }
+  assert(hashes->num_hashes<BLOOM_MAX_QUERY_HASHES);
   hashes->hashes[hashes->num_hashes++] = hash;
-  if( is_query && rules->num_columns>MAX_SURE_COLUMNS ) hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
+  if( is_query && rules->num_columns>MAX_SURE_COLUMNS ){
+    hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
+  }
   return SQLITE_OK;
 }
 
@@ -119,12 +133,14 @@ void bloom_tuple_reader_end(bloom_tuple_reader *reader){
 static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
   if( value->tag==BLOOM_TUPLE_INTEGER ) return sqlite3_bind_int64(row, 1, value->integer);
   if( value->tag==BLOOM_TUPLE_REAL ) return sqlite3_bind_double(row, 1, value->real);
-  return sqlite3_bind_text(row, 1, (const char *)value->bytes, (int)value->num_bytes, SQLITE_STATIC);
+  return sqlite3_bind_text(row, 1, (const char *)value->bytes, (int)value->num_bytes,
+                           SQLITE_STATIC);
 }
 
 /* Hashes what SELECT ?1 makes of a value. */
 static int hash_selected_value(
-  bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value, int is_query, part_hashes *part
+  bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value, int is_query,
+  part_hashes *part
 ){
   int rc = SQLITE_OK;
   if( reader->row==NULL ) rc = bloom_sql_prepare(reader->connection, &reader->row, "SELECT ?1");
@@ -139,7 +155,8 @@ static int hash_selected_value(
 ** been, too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
 ** surrogates, and some versions of U+FFFE. */
 static int hash_read_value(
-  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, int is_query, part_hashes *part
+  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, int is_query,
+  part_hashes *part
 ){
   bloom_key_hashes plain;
   int rc = hash_plain(rule, &value, &plain);
@@ -152,9 +169,11 @@ static int hash_read_value(
   return hash_selected_value(reader, rule, &value, is_query, part);
 }
 
-/* Combines the hashes of all columns' values: of parts, or, where that is NULL, of a tuple's bytes. */
+/* Combines the hashes of all columns' values: of parts, or, where that is NULL, of a tuple's
+** bytes. */
 static int hash_columns(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value **parts, const uint8_t *bytes,
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value **parts,
+  const uint8_t *bytes,
   const uint8_t *end, int is_query, bloom_combined_hashes *hashes
 ){
   const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES - 1 : MAX_STORED;
@@ -195,7 +214,8 @@ static int hash_parts(
 }
 
 static int hash_tuple(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value *tuple, int is_query, bloom_combined_hashes *hashes
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value *tuple, int is_query,
+  bloom_combined_hashes *hashes
 ){
   const uint8_t *bytes, *end;
   size_t num_bytes;
@@ -205,20 +225,24 @@ static int hash_tuple(
   if( sqlite3_value_type(tuple)!=SQLITE_BLOB ) return SQLITE_OK;
   bytes = sqlite3_value_blob(tuple);
   num_bytes = (size_t)sqlite3_value_bytes(tuple);
-  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=rules->num_columns ) return SQLITE_OK;
+  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=rules->num_columns ){
+    return SQLITE_OK;
+  }
   hashes->is_invalid = hashes->is_maybe = 0;
   end = bytes + num_bytes;
   rc = hash_plain_tuple(rules, bytes, end, is_query, hashes);
   if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
   /* Where SQL cannot run now, it may be there. */
   hashes->is_maybe = reader->connection->is_running;
-  return hashes->is_maybe ? SQLITE_OK : hash_columns(rules, reader, NULL, bytes, end, is_query, hashes);
+  return hashes->is_maybe ? SQLITE_OK
+    : hash_columns(rules, reader, NULL, bytes, end, is_query, hashes);
 }
 
 /* -- Keys -------------------------------------------------------------------------------------- */
 
 int bloom_hashes_of_key(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key, int is_query, bloom_combined_hashes *hashes
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key, int is_query,
+  bloom_combined_hashes *hashes
 ){
   bloom_equality rule = {BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
   bloom_key_hashes few;

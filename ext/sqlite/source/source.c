@@ -16,7 +16,8 @@ int bloom_source_failure(sqlite3 *db, int rc, char **error){
   if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
   /* Refused by the guard: no statement of SQLite's failed. */
   *error = sqlite3_mprintf("bloom: %s", (rc & 0xff)!=SQLITE_CORRUPT ? bloom_sql_message(db, rc)
-                                        : "the database is damaged: its tables call back what reads them");
+                                        : "the database is damaged: its tables call back what"
+                                          " reads them");
   return rc;
 }
 
@@ -36,17 +37,20 @@ static int check_is_no_shadow(bloom_source *source, char **error){
   const char *type = NULL;
   sqlite3 *db = source->connection->db;
   const int was_writing = bloom_db_is_writing(db, source->schema);
-  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_list(\"%w\")", source->schema, source->name);
+  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_list(\"%w\")",
+                             source->schema, source->name);
   /* SQLite compiles the schema's views here, and keeps to itself what fails.  CREATE VIRTUAL TABLE
   ** must not go on then: its own table is gone from memory. */
   if( rc==SQLITE_OK && was_writing && !bloom_db_is_writing(db, source->schema) ){
-    *error = sqlite3_mprintf("bloom: interrupted, or a disk failed, while SQLite read the schema's views: the transaction is rolled back");
+    *error = sqlite3_mprintf("bloom: interrupted, or a disk failed, while SQLite read the schema's"
+                             " views: the transaction is rolled back");
     rc = SQLITE_IOERR;
   }
   while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 2, &type);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
-      rc = bloom_fail_vtab(error, "bloom: %s is a shadow table, which its virtual table alone writes to; a source "
+      rc = bloom_fail_vtab(error, "bloom: %s is a shadow table, which its virtual table alone"
+                                  " writes to; a source "
                                   "is an ordinary table", source->name);
     }
   }
@@ -61,7 +65,8 @@ static int find_source_table(bloom_source *source, const char *table, char **err
     " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", source->schema, table);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(source->connection, row);
   if( rc==SQLITE_DONE ){
-    rc = bloom_fail_vtab(error, "bloom: there is no table %s in database %s", table, source->schema);
+    rc = bloom_fail_vtab(error, "bloom: there is no table %s in database %s", table,
+                         source->schema);
   }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 1) ){
     rc = bloom_fail_vtab(error, "bloom: %s is a view; a source is an ordinary table", table);
   }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 2) ){
@@ -79,13 +84,15 @@ static int add_source_column(bloom_source *source, sqlite3_stmt *row){
   const char *type;
   if( source->num_columns==source->max_columns ){
     const int max_columns = source->max_columns ? 2 * source->max_columns : 16;
-    bloom_source_column *columns = sqlite3_realloc64(source->columns, (sqlite3_uint64)max_columns * sizeof(*columns));
+    bloom_source_column *columns =
+      sqlite3_realloc64(source->columns, (sqlite3_uint64)max_columns * sizeof(*columns));
     if( columns==NULL ) return SQLITE_NOMEM;
     source->columns = columns;
     source->max_columns = max_columns;
   }
   column = &source->columns[source->num_columns];
-  *column = (bloom_source_column){.is_key = sqlite3_column_int(row, 5)>0, .is_generated = sqlite3_column_int(row, 6)!=0};
+  *column = (bloom_source_column){.is_key = sqlite3_column_int(row, 5)>0,
+                                  .is_generated = sqlite3_column_int(row, 6)!=0};
   if( bloom_sql_column_text(row, 2, &type)!=SQLITE_OK ) return SQLITE_NOMEM;
   column->kind = bloom_column_kind_of(type);
   if( bloom_sql_copy_text(row, 1, &column->name)!=SQLITE_OK ) return SQLITE_NOMEM;
@@ -96,8 +103,11 @@ static int add_source_column(bloom_source *source, sqlite3_stmt *row){
 
 static int read_source_columns(bloom_source *source){
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_xinfo(\"%w\")", source->schema, source->name);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ) rc = add_source_column(source, row);
+  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_xinfo(\"%w\")",
+                             source->schema, source->name);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
+    rc = add_source_column(source, row);
+  }
   return bloom_sql_end(row, rc);
 }
 
@@ -106,7 +116,8 @@ static int find_source_row_column(bloom_source *source){
   sqlite3_stmt *row;
   const char *origin;
   int i, has_index = 0;
-  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".index_list(\"%w\")", source->schema, source->name);
+  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".index_list(\"%w\")",
+                             source->schema, source->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 3, &origin);
     has_index |= rc==SQLITE_OK && sqlite3_stricmp(origin, "pk")==0; /* not so of NULL */
@@ -118,7 +129,8 @@ static int find_source_row_column(bloom_source *source){
 }
 
 int bloom_source_read(
-  bloom_connection *connection, const char *schema, const char *table, bloom_source *source, char **error
+  bloom_connection *connection, const char *schema, const char *table, bloom_source *source,
+  char **error
 ){
   int rc;
   *source = (bloom_source){.connection = connection, .schema = schema};
@@ -149,11 +161,13 @@ int bloom_source_equality(
 ){
   sqlite3 *db = source->connection->db;
   const char *collation;
-  int rc = sqlite3_table_column_metadata(db, source->schema, source->name, column->name, NULL, &collation, NULL, NULL, NULL);
+  int rc = sqlite3_table_column_metadata(db, source->schema, source->name, column->name, NULL,
+                                         &collation, NULL, NULL, NULL);
   if( rc!=SQLITE_OK ) return bloom_source_failure(db, rc, error);
   rule->kind = column->kind;
   if( bloom_collation_named(collation, &rule->collation) ) return SQLITE_OK;
-  return bloom_fail_vtab(error, "bloom: column %s of table %s has collation %s, and a filter cannot know which values "
+  return bloom_fail_vtab(error, "bloom: column %s of table %s has collation %s, and a filter"
+                                " cannot know which values "
                                 "it takes for equal; it knows BINARY, NOCASE and RTRIM",
                                 column->name, source->name, collation);
 }
@@ -175,12 +189,15 @@ static bloom_token without_parentheses(bloom_token token, const char **end){
 static int constant_default(const char *sql, char **text){
   const char *end = sql + strlen(sql), *at;
   const bloom_token token = without_parentheses(bloom_token_first(sql), &end);
-  const bloom_token value = token.kind=='a' && (token.text[0]=='x' || token.text[0]=='X') && token.num_chars==1 ? bloom_token_after(token) : token;
+  const bloom_token value = token.kind=='a' && (token.text[0]=='x' || token.text[0]=='X')
+    && token.num_chars==1 ? bloom_token_after(token) : token;
   *text = NULL;
-  if( strchr("'\"", value.kind) && value.kind && value.text + value.num_chars==end && (value.kind=='\'' || value.text==token.text) ){
+  if( strchr("'\"", value.kind) && value.kind && value.text + value.num_chars==end
+      && (value.kind=='\'' || value.text==token.text) ){
     char *word = value.kind=='"' ? bloom_token_unquoted(value) : NULL;
     if( value.kind=='"' && word==NULL ) return SQLITE_NOMEM;
-    *text = word ? sqlite3_mprintf("%Q", word) : sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
+    *text = word ? sqlite3_mprintf("%Q", word)
+      : sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
     sqlite3_free(word);
     return *text ? SQLITE_OK : SQLITE_NOMEM;
   }
@@ -195,11 +212,16 @@ static int constant_default(const char *sql, char **text){
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_source_prepare_default(const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row){
+int bloom_source_prepare_default(
+  const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row
+){
   char *text = NULL;
   int rc;
   *row = NULL;
-  if( column->default_value==NULL || bloom_token_is(bloom_token_first(column->default_value), "null") ) return SQLITE_OK;
+  if( column->default_value==NULL
+      || bloom_token_is(bloom_token_first(column->default_value), "null") ){
+    return SQLITE_OK;
+  }
   rc = constant_default(column->default_value, &text);
   if( rc!=SQLITE_OK || text==NULL ) return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
   /* Numbers are below every text.  Not typeof(): where an authorizer keeps it from us SQLite says

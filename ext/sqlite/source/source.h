@@ -29,7 +29,8 @@ typedef struct bloom_source {
 ** it is a view, a virtual table or the shadow table of one.  bloom_source_free() is for the
 ** caller in any case; schema must outlive the source. */
 int bloom_source_read(
-  bloom_connection *connection, const char *schema, const char *table, bloom_source *source, char **error
+  bloom_connection *connection, const char *schema, const char *table, bloom_source *source,
+  char **error
 );
 void bloom_source_free(bloom_source *source);
 
@@ -46,9 +47,12 @@ int bloom_source_equality(
   const bloom_source *source, const bloom_source_column *column, bloom_equality *rule, char **error
 );
 
-/* Compiles a SELECT of all that a column's DEFAULT may be stored as, whatever its type; *row is NULL where that is
-** NULL.  SQLITE_NOTFOUND if it is no constant: a number, a text, a BLOB, TRUE or FALSE, in parentheses or not. */
-int bloom_source_prepare_default(const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row);
+/* Compiles a SELECT of all that a column's DEFAULT may be stored as, whatever its type; *row is
+** NULL where that is NULL.  SQLITE_NOTFOUND if it is no constant: a number, a text, a BLOB, TRUE or
+** FALSE, in parentheses or not. */
+int bloom_source_prepare_default(
+  const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row
+);
 
 /* rc, and SQLite's message for it as *error if there is none yet. */
 int bloom_source_failure(sqlite3 *db, int rc, char **error);

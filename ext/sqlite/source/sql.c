@@ -20,7 +20,9 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
   return rc;
 }
 
-int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...){
+int bloom_sql_prepare(
+  bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
+){
   va_list arguments;
   char *sql;
   va_start(arguments, format);
@@ -35,7 +37,10 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
   connection->is_running = 1;
   rc = sqlite3_step(statement);
   /* Under PRAGMA count_changes a statement that writes has a row with their number. */
-  while( rc==SQLITE_ROW && !sqlite3_stmt_readonly(statement) && !sqlite3_stmt_isexplain(statement) ) rc = sqlite3_step(statement);
+  while( rc==SQLITE_ROW && !sqlite3_stmt_readonly(statement)
+         && !sqlite3_stmt_isexplain(statement) ){
+    rc = sqlite3_step(statement);
+  }
   connection->is_running = 0;
   return rc;
 }

@@ -13,9 +13,11 @@
 #include "../connection.h"
 
 /* Compiles one statement, made by a format of sqlite3_mprintf(). */
-int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...);
+int bloom_sql_prepare(
+  bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
+);
 
-/* The same of text that it frees; NULL is want of memory. */
+/* Compiles text, and frees it; NULL is want of memory. */
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql);
 
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
@@ -28,7 +30,7 @@ int bloom_sql_end(sqlite3_stmt *statement, int rc);
 /* Runs one statement made by such a format, to its end, and ignores its rows. */
 int bloom_sql_run(bloom_connection *connection, const char *format, ...);
 
-/* The same of text that it frees; NULL is want of memory. */
+/* Runs the statement of a text, and frees that; NULL is want of memory. */
 int bloom_sql_run_text(bloom_connection *connection, char *sql);
 
 /* Sets *number to the first column of the first row, if there is one. */
@@ -52,8 +54,8 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 /* 1 if two statements of the connection are in the middle of writing. */
 int bloom_sql_has_two_writers(bloom_connection *connection);
 
-/* Sets *has_rows to whether a statement of the connection may be in the middle of writing rows, other than
-** one statement without triggers: then rows of a trigger's table may be on their way. */
+/* Sets *has_rows to whether a statement of the connection may be in the middle of writing rows,
+** other than one statement without triggers: then rows of a trigger's table may be on their way. */
 int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows);
 
 #endif

@@ -9,7 +9,8 @@
 #include "../key.h"
 
 static int is_name_char(char c){
-  return (c>='a' && c<='z') || (c>='A' && c<='Z') || (c>='0' && c<='9') || c=='_' || c=='$' || (c & 0x80);
+  return (c>='a' && c<='z') || (c>='A' && c<='Z') || (c>='0' && c<='9') || c=='_' || c=='$'
+    || (c & 0x80);
 }
 
 /* The text after blanks and comments; *is_closed is unset where a comment does not end. */
@@ -87,7 +88,8 @@ int bloom_token_is_name(bloom_token token){
 }
 
 int bloom_token_is(bloom_token token, const char *word){
-  return token.kind=='a' && token.num_chars==strlen(word) && sqlite3_strnicmp(token.text, word, (int)token.num_chars)==0;
+  return token.kind=='a' && token.num_chars==strlen(word)
+    && sqlite3_strnicmp(token.text, word, (int)token.num_chars)==0;
 }
 
 bloom_token bloom_token_closing(bloom_token token){

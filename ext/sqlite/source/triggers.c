@@ -30,7 +30,8 @@ static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
   bloom_trigger *trigger;
   if( triggers->num_rows==triggers->max_rows ){
     const int max_rows = 2 * triggers->max_rows + 8;
-    bloom_trigger *rows = sqlite3_realloc64(triggers->rows, (sqlite3_uint64)max_rows * sizeof(*rows));
+    bloom_trigger *rows = sqlite3_realloc64(triggers->rows,
+                                            (sqlite3_uint64)max_rows * sizeof(*rows));
     if( rows==NULL ) return SQLITE_NOMEM;
     triggers->rows = rows;
     triggers->max_rows = max_rows;
@@ -48,7 +49,8 @@ int bloom_triggers_read(
 ){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(connection, &row,
-    "SELECT rowid, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger' ORDER BY rowid", schema);
+    "SELECT rowid, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger' ORDER BY"
+    " rowid", schema);
   *triggers = (bloom_triggers){NULL, 0, 0};
   while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
     const char *name, *its_table = NULL, *sql = NULL;
@@ -56,13 +58,18 @@ int bloom_triggers_read(
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &its_table);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
     if( rc!=SQLITE_OK || name==NULL || its_table==NULL || sql==NULL ) continue;
-    if( table ? sqlite3_stricmp(its_table, table)!=0 : !bloom_text_has(sql, body_begin) || (is_own && !is_own(name, sql)) ) continue;
+    if( table ? sqlite3_stricmp(its_table, table)!=0 : !bloom_text_has(sql, body_begin)
+        || (is_own && !is_own(name, sql)) ){
+      continue;
+    }
     rc = add_trigger(triggers, row);
   }
   return bloom_sql_end(row, rc);
 }
 
-int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers){
+int bloom_triggers_read_on(
+  bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers
+){
   return bloom_triggers_read(connection, schema, table, NULL, NULL, triggers);
 }
 
@@ -74,15 +81,19 @@ int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){
   return triggers->num_rows>0;
 }
 
-/* Triggers that only write to a table which refuses no row, and that table: a filter's, a bloom_index's. */
+/* Triggers that only write to a table which refuses no row, and that table: a filter's, a
+** bloom_index's. */
 static const struct {
   const char *trigger, *table;
 } harmless_triggers[] = {
-  {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, random()); END", "CREATE TABLE *_new*(key*, r)"},
-  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END", "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
+  {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, random()); END",
+   "CREATE TABLE *_new*(key*, r)"},
+  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END",
+   "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
 };
 
-/* Finds the table that the first INSERT writes to; NULL if there is another statement, or RAISE(). */
+/* Finds the table that the first INSERT writes to; NULL if there is another statement, or
+** RAISE(). */
 static char *only_target(const char *sql){
   bloom_token token, into = bloom_token_first("");
   int num_statements = 0;
@@ -94,15 +105,19 @@ static char *only_target(const char *sql){
   return num_statements==1 ? bloom_token_unquoted(bloom_token_after(into)) : NULL;
 }
 
-int bloom_trigger_can_stop(bloom_connection *connection, const char *schema, const char *sql, int *can_stop){
+int bloom_trigger_can_stop(
+  bloom_connection *connection, const char *schema, const char *sql, int *can_stop
+){
   sqlite3_int64 is_harmless = 0;
   size_t i;
   int rc = SQLITE_OK;
   for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){
     char *target = sqlite3_strglob(harmless_triggers[i].trigger, sql)==0 ? only_target(sql) : NULL;
     if( target==NULL ) continue;
-    rc = bloom_sql_integer(connection, &is_harmless, "SELECT sql GLOB %Q FROM \"%w\".sqlite_master WHERE type = 'table'"
-                           " AND name = %Q COLLATE NOCASE", harmless_triggers[i].table, schema, target);
+    rc = bloom_sql_integer(connection, &is_harmless,
+                           "SELECT sql GLOB %Q FROM \"%w\".sqlite_master WHERE type = 'table'"
+                           " AND name = %Q COLLATE NOCASE", harmless_triggers[i].table, schema,
+                           target);
     sqlite3_free(target);
   }
   *can_stop = !is_harmless;
@@ -113,7 +128,9 @@ char *bloom_trigger_body_begin(const char *table){
   return sqlite3_mprintf(" BEGIN INSERT INTO \"%w\"(", table);
 }
 
-int bloom_triggers_drop(bloom_connection *connection, const char *schema, const bloom_triggers *triggers){
+int bloom_triggers_drop(
+  bloom_connection *connection, const char *schema, const bloom_triggers *triggers
+){
   int i, rc = SQLITE_OK;
   for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
     rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, triggers->rows[i].name);
@@ -180,21 +197,26 @@ int bloom_trigger_create(
   return rc;
 }
 
-int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *table){
+int bloom_guard_create(
+  bloom_connection *connection, const char *schema, const char *name, const char *table
+){
   bloom_triggers guards;
   int rc = bloom_triggers_read_on(connection, schema, table, &guards);
   if( rc==SQLITE_OK ) rc = bloom_triggers_drop(connection, schema, &guards);
   bloom_triggers_free(&guards);
   if( rc!=SQLITE_OK ) return rc;
   return bloom_trigger_create(connection, schema, name, "_guard",
-                              sqlite3_mprintf("AFTER UPDATE ON \"%w\" WHEN 0 BEGIN SELECT 0; END", table));
+                              sqlite3_mprintf("AFTER UPDATE ON \"%w\" WHEN 0 BEGIN SELECT 0; END",
+                                              table));
 }
 
 int bloom_guard_is(const char *sql){
   return sqlite3_strglob("CREATE TRIGGER * AFTER UPDATE ON * WHEN 0 BEGIN SELECT 0; END", sql)==0;
 }
 
-int bloom_guard_find(bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order){
+int bloom_guard_find(
+  bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order
+){
   bloom_triggers guards;
   int rc = bloom_triggers_read_on(connection, schema, table, &guards);
   *order = guards.num_rows>0 ? guards.rows[guards.num_rows-1].order : 0;

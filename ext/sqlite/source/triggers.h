@@ -28,23 +28,29 @@ typedef struct bloom_triggers {
   int num_rows, max_rows;
 } bloom_triggers;
 
-/* Reads all triggers on a table; or, where that is NULL, those of a schema whose text has body_begin
-** in it, whatever its case, such as ` BEGIN INSERT INTO "f"(`, and for which is_own, if it is not
-** NULL, returns 1.  bloom_triggers_free() is for the caller in any case. */
+/* Reads all triggers on a table; or, where that is NULL, those of a schema whose text has
+** body_begin in it, whatever its case, such as ` BEGIN INSERT INTO "f"(`, and for which is_own, if
+** it is not NULL, returns 1.  bloom_triggers_free() is for the caller in any case. */
 int bloom_triggers_read(
   bloom_connection *connection, const char *schema, const char *table, const char *body_begin,
   int (*is_own)(const char *name, const char *sql), bloom_triggers *triggers
 );
 
-int bloom_triggers_read_on(bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers);
+int bloom_triggers_read_on(
+  bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers
+);
 void bloom_triggers_free(bloom_triggers *triggers);
 
-/* Sets *can_stop to whether a trigger may keep others from firing, as RAISE(IGNORE) does: those of a filter or
-** a bloom_index only write to a table of theirs, and cannot. */
-int bloom_trigger_can_stop(bloom_connection *connection, const char *schema, const char *sql, int *can_stop);
+/* Sets *can_stop to whether a trigger may keep others from firing, as RAISE(IGNORE) does: those of
+** a filter or a bloom_index only write to a table of theirs, and cannot. */
+int bloom_trigger_can_stop(
+  bloom_connection *connection, const char *schema, const char *sql, int *can_stop
+);
 
 /* Drops those that were read. */
-int bloom_triggers_drop(bloom_connection *connection, const char *schema, const bloom_triggers *triggers);
+int bloom_triggers_drop(
+  bloom_connection *connection, const char *schema, const bloom_triggers *triggers
+);
 
 /* 1 if they are all on one table, and there is one. */
 int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
@@ -53,26 +59,31 @@ int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
 char *bloom_trigger_body_begin(const char *table);
 
 /* Makes a trigger of a virtual table's.  definition, from BEFORE or AFTER on, is freed; NULL:
-** SQLITE_NOMEM.  Its name is table and suffix, or, where that is taken, one with a number in between. */
+** SQLITE_NOMEM.  Its name is table and suffix, or, where that is taken, one with a number in
+** between. */
 int bloom_trigger_create(
   bloom_connection *connection, const char *schema, const char *table, const char *suffix,
   char *definition
 );
 
-/* Sets *is_own to whether bloom_trigger_create() may have given a trigger of a table this name, which
-** ends in the suffix, and not for another table that there is. */
+/* Sets *is_own to whether bloom_trigger_create() may have given a trigger of a table this name,
+** which ends in the suffix, and not for another table that there is. */
 int bloom_trigger_is_called(
   bloom_connection *connection, const char *schema, const char *table, const char *suffix,
   const char *name, int *is_own
 );
 
 /* Makes the guard on a table, "name_guard", or makes it again. */
-int bloom_guard_create(bloom_connection *connection, const char *schema, const char *name, const char *table);
+int bloom_guard_create(
+  bloom_connection *connection, const char *schema, const char *name, const char *table
+);
 
 /* 1 if a trigger's text is a guard's. */
 int bloom_guard_is(const char *sql);
 
 /* Sets *order to the guard's place in sqlite_schema; 0 if there is none. */
-int bloom_guard_find(bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order);
+int bloom_guard_find(
+  bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order
+);
 
 #endif

@@ -43,15 +43,18 @@ static int is_own_column(const char *name, int num_parts){
   return 0;
 }
 
-/* Of a type HIDDEN alone SQLite makes numeric affinity, by which key IN ('01', ...) would look for 1. */
+/* Of a type HIDDEN alone SQLite makes numeric affinity, by which key IN ('01', ...) would look for
+** 1. */
 static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   sqlite3_str *sql = sqlite3_str_new(db);
   char *schema;
   int i, rc;
   sqlite3_str_appendall(sql, "CREATE TABLE x(");
   for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d BLOB HIDDEN, ", i);
-  sqlite3_str_appendf(sql, "num_keys INTEGER, unmerged INTEGER, capacity INTEGER, bits_per_key REAL, bytes INTEGER, expected_fpr REAL,"
-    " merged_at TEXT, note TEXT, key BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed BLOB HIDDEN, unheard BLOB HIDDEN,"
+  sqlite3_str_appendf(sql, "num_keys INTEGER, unmerged INTEGER, capacity INTEGER, bits_per_key"
+                           " REAL, bytes INTEGER, expected_fpr REAL,"
+    " merged_at TEXT, note TEXT, key BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed"
+    " BLOB HIDDEN, unheard BLOB HIDDEN,"
     " \"%w\" BLOB HIDDEN)", name);
   schema = sqlite3_str_finish(sql);
   if( schema==NULL ) return SQLITE_NOMEM;
@@ -69,6 +72,7 @@ static int vtab_end(bloom_vtab *vtab, int rc){
 
 static int vtab_disconnect(sqlite3_vtab *base){
   bloom_vtab *vtab = vtab_of_base(base);
+  assert(vtab->num_cursors==0);
   bloom_vtab_close_journal(vtab);
   bloom_vtab_close_reader(vtab);
   bloom_vtab_args_free(&vtab->args);
@@ -86,14 +90,16 @@ static int vtab_disconnect(sqlite3_vtab *base){
 /* A name as it is written in SQL; quotes stand around what needs them. */
 static char *quoted(const char *name){
   const char *c = name;
-  for(; (*c>='a' && *c<='z') || (*c>='A' && *c<='Z') || *c=='_' || (c>name && *c>='0' && *c<='9'); c++){}
+  for(; (*c>='a' && *c<='z') || (*c>='A' && *c<='Z') || *c=='_'
+      || (c>name && *c>='0' && *c<='9'); c++){}
   return sqlite3_mprintf(*name && *c==0 ? "%s" : "\"%w\"", name);
 }
 
 /* Reads nothing: a table that is damaged can be dropped.  args: module, database, table,
 ** arguments. */
 static int vtab_connect(
-  sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result, char **error
+  sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result,
+  char **error
 ){
   bloom_vtab *vtab;
   int rc;
@@ -107,7 +113,8 @@ static int vtab_connect(
   vtab->quoted_name = quoted(args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
   vtab->journal = sqlite3_mprintf("%s_new", args[2]);
-  rc = vtab->schema && vtab->name && vtab->quoted_name && vtab->pages && vtab->journal ? SQLITE_OK : SQLITE_NOMEM;
+  rc = vtab->schema && vtab->name && vtab->quoted_name && vtab->pages && vtab->journal
+    ? SQLITE_OK : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
   if( rc==SQLITE_OK && is_own_column(vtab->name, bloom_vtab_num_parts(vtab)) ){
     rc = bloom_fail_vtab(error, NAME_OF_COLUMN, vtab->name);
@@ -119,14 +126,16 @@ static int vtab_connect(
 }
 
 static int vtab_create(
-  sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result, char **error
+  sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result,
+  char **error
 ){
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
   bloom_vtab *vtab;
   int rc = vtab_connect(db, connection, num_args, args, result, error);
   if( rc!=SQLITE_OK ) return rc;
   vtab = vtab_of_base(*result);
-  rc = vtab->args.refusal ? bloom_fail_vtab(error, "%s", vtab->args.refusal) : bloom_vtab_make(vtab, error);
+  rc = vtab->args.refusal ? bloom_fail_vtab(error, "%s", vtab->args.refusal)
+    : bloom_vtab_make(vtab, error);
   vtab_end(vtab, rc);
   sqlite3_set_last_insert_rowid(db, rowid);
   if( rc!=SQLITE_OK ){
@@ -146,12 +155,15 @@ static int vtab_destroy(sqlite3_vtab *base){
   return rc;
 }
 
-static int rename_table(const bloom_vtab *vtab, const char *table, const char *new_name, const char *suffix){
-  return bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%s\"", vtab->schema, table, new_name, suffix);
+static int rename_table(
+  const bloom_vtab *vtab, const char *table, const char *new_name, const char *suffix
+){
+  return bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%s\"",
+                       vtab->schema, table, new_name, suffix);
 }
 
-/* SQLite renames as under PRAGMA legacy_alter_table here, so triggers are made again.  Where they were in doubt
-** they only go: who writes would not find the journal. */
+/* SQLite renames as under PRAGMA legacy_alter_table here, so triggers are made again.  Where they
+** were in doubt they only go: who writes would not find the journal. */
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
   bloom_vtab renamed = *vtab;
   bloom_vtab_triggers triggers;
@@ -167,7 +179,9 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
   if( rc==SQLITE_OK && vtab->doubt==NULL ){
     source.name = triggers.args.table;
     rc = bloom_vtab_create_triggers(&renamed, &source, &triggers.args);
-    if( rc==SQLITE_OK ) rc = bloom_guard_create(vtab->connection, vtab->schema, new_name, renamed.journal);
+    if( rc==SQLITE_OK ){
+      rc = bloom_guard_create(vtab->connection, vtab->schema, new_name, renamed.journal);
+    }
   }
   bloom_vtab_args_free(&triggers.args);
   sqlite3_free(renamed.name);
@@ -179,7 +193,9 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
 static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_vtab *vtab = vtab_of_base(base);
   int rc;
-  if( is_own_column(new_name, bloom_vtab_num_parts(vtab)) ) return bloom_fail_vtab(&base->zErrMsg, NAME_OF_COLUMN, new_name);
+  if( is_own_column(new_name, bloom_vtab_num_parts(vtab)) ){
+    return bloom_fail_vtab(&base->zErrMsg, NAME_OF_COLUMN, new_name);
+  }
   rc = bloom_vtab_locate(vtab);
   if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
   if( rc==SQLITE_OK ){
@@ -195,7 +211,9 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
 static sqlite3_int64 merge_limit(const char *command){
   sqlite3_int64 number = 0;
   if( sqlite3_strnicmp(command, "merge=", 6)!=0 ) return 0;
-  for(command+=6; *command>='0' && *command<='9' && number<INT64_MAX/20; command++) number = 10*number + (*command - '0');
+  for(command+=6; *command>='0' && *command<='9' && number<INT64_MAX/20; command++){
+    number = 10*number + (*command - '0');
+  }
   return *command ? 0 : number;
 }
 
@@ -208,12 +226,14 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
   if( merge_limit(command)>0 ) return bloom_vtab_merge(vtab, merge_limit(command));
   if( sqlite3_stricmp(command, "rebuild")==0 ) return bloom_vtab_rebuild(vtab);
   if( sqlite3_stricmp(command, "integrity-check")!=0 ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, "
+    return bloom_fail_vtab(&vtab->base.zErrMsg,
+        "bloom: there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, "
                                                 "'rebuild' and 'integrity-check'", command);
   }
   rc = bloom_vtab_check(vtab, 0, &finding);
   if( finding==NULL ) return rc;
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "%z", finding)==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "%z", finding)==SQLITE_ERROR
+    ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
 }
 
 /* A key comes, to a standalone filter; or a trigger of bloom 1.1 writes. */
@@ -222,16 +242,20 @@ static int vtab_add(bloom_vtab *vtab, sqlite3_value *key){
   if( vtab->args.table==NULL ) return bloom_vtab_add_key(vtab, (bloom_key_values){.value = key});
   rc = bloom_vtab_read_layout(vtab);
   if( rc!=SQLITE_OK ) return rc;
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: keys of %s come from its source table alone", vtab->name);
+  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: keys of %s come from its source table alone",
+                         vtab->name);
 }
 
 /* args: old rowid, new rowid, columns */
-static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid){
+static int vtab_update(
+  sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid
+){
   bloom_vtab *vtab = vtab_of_base(base);
   sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
   int i, rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
-    return bloom_fail_vtab(&base->zErrMsg, "bloom: rows of %s cannot be deleted or changed: a Bloom filter cannot "
+    return bloom_fail_vtab(&base->zErrMsg,
+                           "bloom: rows of %s cannot be deleted or changed: a Bloom filter cannot "
                                            "forget a key", vtab->name);
   }
   rc = bloom_vtab_locate(vtab);
@@ -242,7 +266,8 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args, s
   }
   for(i=0; i<BLOOM_VTAB_REMOVED; i++){
     if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
-      return bloom_fail_vtab(&base->zErrMsg, "bloom: column %s of %s cannot be written, only key", column_names[i], vtab->name);
+      return bloom_fail_vtab(&base->zErrMsg, "bloom: column %s of %s cannot be written, only key",
+                             column_names[i], vtab->name);
     }
   }
   return vtab_end(vtab, vtab_add(vtab, columns[BLOOM_VTAB_KEY]));
@@ -253,7 +278,9 @@ static int vtab_shadow_name(const char *name){
 }
 
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */
-static int vtab_integrity(sqlite3_vtab *base, const char *schema, const char *name, int is_quick, char **finding){
+static int vtab_integrity(
+  sqlite3_vtab *base, const char *schema, const char *name, int is_quick, char **finding
+){
   bloom_vtab *vtab = vtab_of_base(base);
   int rc = bloom_vtab_locate(vtab);
   (void)schema; (void)name;

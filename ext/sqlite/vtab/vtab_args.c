@@ -23,7 +23,8 @@
 /* What an option says: a quoted text, or what stands there as it is.  NULL if there is no
 ** memory. */
 static char *option_text(bloom_token value){
-  const int is_quoted = bloom_token_is_name(value) && value.kind!='a' && bloom_token_after(value).num_chars==0;
+  const int is_quoted = bloom_token_is_name(value) && value.kind!='a'
+    && bloom_token_after(value).num_chars==0;
   return is_quoted ? bloom_token_unquoted(value) : sqlite3_mprintf("%s", value.text);
 }
 
@@ -34,7 +35,8 @@ static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, cha
   if( !bloom_read_number(text, &number, &is_exact) || !(number>0 && number<=100) ){
     char buffer[BLOOM_HINT_BYTES];
     const char *hint = bloom_text_hint(text, buffer);
-    return bloom_fail_vtab(error, "bloom: bits_per_key must be a number in 1..100, or a rate above 0 and below 1, "
+    return bloom_fail_vtab(error, "bloom: bits_per_key must be a number in 1..100, or a rate above"
+                                  " 0 and below 1, "
                                   "not %s%s%s", text, hint ? "; " : "", hint ? hint : "");
   }
   args->size = number;
@@ -47,7 +49,8 @@ static int read_capacity_option(const char *text, bloom_vtab_args *args, char **
   if( args->capacity>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "capacity");
   if( !bloom_read_number(text, &number, &is_exact) || !(number>=1 && number<=1e12)
    || (double)(sqlite3_int64)number!=number ){
-    return bloom_fail_vtab(error, "bloom: capacity must be an integer in 1..1000000000000, not %s", text);
+    return bloom_fail_vtab(error, "bloom: capacity must be an integer in 1..1000000000000, not %s",
+                           text);
   }
   args->capacity = (sqlite3_int64)number;
   return SQLITE_OK;
@@ -56,8 +59,10 @@ static int read_capacity_option(const char *text, bloom_vtab_args *args, char **
 /* What a filter is not made for, and what is.  Filters of bloom 1.1 were, and can be dropped. */
 static int refuse_expression(const char *what, const char *text, bloom_vtab_args *args){
   if( args->refusal ) return SQLITE_OK;
-  args->refusal = sqlite3_mprintf("bloom: %s, not: %s; use bloom_build(), or a filter of your own and triggers: CREATE VIRTUAL "
-                                  "TABLE f USING bloom(); CREATE TRIGGER f_insert AFTER INSERT ON people BEGIN INSERT INTO f(key) VALUES "
+  args->refusal = sqlite3_mprintf("bloom: %s, not: %s; use bloom_build(), or a filter of your own"
+                                  " and triggers: CREATE VIRTUAL "
+                                  "TABLE f USING bloom(); CREATE TRIGGER f_insert AFTER INSERT ON"
+                                  " people BEGIN INSERT INTO f(key) VALUES "
                                   "(lower(new.email)); END; and the same AFTER UPDATE", what, text);
   return args->refusal ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -73,7 +78,8 @@ static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *arg
   }else if( bloom_token_is(name, "capacity") ){
     rc = read_capacity_option(text, args, error);
   }else{
-    rc = bloom_fail_vtab(error, "bloom: there is no option %.*s; options are bits_per_key and capacity",
+    rc = bloom_fail_vtab(error, "bloom: there is no option %.*s; options are bits_per_key and"
+                                " capacity",
                                 (int)name.num_chars, name.text);
   }
   sqlite3_free(text);
@@ -90,15 +96,21 @@ static int is_option(bloom_token name){
 
 /* The argument that is the table.  is_alone: no key comes after it. */
 static int read_table_name(const char *text, int is_alone, bloom_vtab_args *args, char **error){
-  const bloom_token first = bloom_token_first(text), dot = bloom_token_after(first), second = bloom_token_after(dot);
-  const int is_path = bloom_token_is_name(first) && dot.kind=='.' && bloom_token_is_name(second) && bloom_token_after(second).num_chars==0;
+  const bloom_token first = bloom_token_first(text), dot = bloom_token_after(first),
+    second = bloom_token_after(dot);
+  const int is_path = bloom_token_is_name(first) && dot.kind=='.' && bloom_token_is_name(second)
+    && bloom_token_after(second).num_chars==0;
   if( is_path && is_alone ){
-    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s; write bloom(%.*s, %.*s)", text,
-                                  (int)first.num_chars, first.text, (int)second.num_chars, second.text);
+    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s; write"
+                                  " bloom(%.*s, %.*s)", text,
+                                  (int)first.num_chars, first.text, (int)second.num_chars,
+                                  second.text);
   }
   if( is_path ){
-    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s; write CREATE VIRTUAL TABLE "
-                                  "%.*s.name USING bloom(%.*s, ...)", text, (int)first.num_chars, first.text,
+    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s; write"
+                                  " CREATE VIRTUAL TABLE "
+                                  "%.*s.name USING bloom(%.*s, ...)", text, (int)first.num_chars,
+                                  first.text,
                                   (int)second.num_chars, second.text);
   }
   if( !bloom_token_is_name(first) || dot.num_chars ){
@@ -115,7 +127,9 @@ static int read_key(const char *text, bloom_vtab_args *args, char **error){
   for(;;){
     if( is_list ) token = bloom_token_after(token);
     if( !bloom_token_is_name(token) ) break;
-    if( args->num_columns==BLOOM_MAX_KEY_COLUMNS ) return bloom_fail_vtab(error, "bloom: a key has at most %d columns", BLOOM_MAX_KEY_COLUMNS);
+    if( args->num_columns==BLOOM_MAX_KEY_COLUMNS ){
+      return bloom_fail_vtab(error, "bloom: a key has at most %d columns", BLOOM_MAX_KEY_COLUMNS);
+    }
     args->columns[args->num_columns] = bloom_token_unquoted(token);
     if( args->columns[args->num_columns++]==NULL ) return SQLITE_NOMEM;
     token = bloom_token_after(token);
@@ -123,7 +137,8 @@ static int read_key(const char *text, bloom_vtab_args *args, char **error){
   }
   if( is_list && token.kind==')' && args->num_columns>1 ) token = bloom_token_after(token);
   if( args->num_columns>0 && token.num_chars==0 ) return SQLITE_OK;
-  return refuse_expression("argument 2 (key) must be a column, or columns in parentheses", text, args);
+  return refuse_expression("argument 2 (key) must be a column, or columns in parentheses", text,
+                           args);
 }
 
 /* The argument behind the key that is no option. */
@@ -131,16 +146,22 @@ static int refuse_argument(const char *text, const bloom_vtab_args *args, char *
   double number;
   int is_exact;
   if( bloom_read_number(text, &number, &is_exact) ){
-    return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not: %s; write bits_per_key = %s", text, text);
+    return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not:"
+                                  " %s; write bits_per_key = %s", text, text);
   }
   if( args->num_columns==1 && bloom_token_is_name(bloom_token_first(text)) ){
-    return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not: %s; a key of several columns "
-                                  "is written bloom(%s, (%s, %s))", text, args->table, args->columns[0], text);
+    return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not:"
+                                  " %s; a key of several columns "
+                                  "is written bloom(%s, (%s, %s))", text, args->table,
+                                  args->columns[0], text);
   }
-  return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not: %s", text);
+  return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not: %s",
+                         text);
 }
 
-int bloom_vtab_args_read(int num_args, const char *const *texts, bloom_vtab_args *args, char **error){
+int bloom_vtab_args_read(
+  int num_args, const char *const *texts, bloom_vtab_args *args, char **error
+){
   int i, num_positional = 0, rc = SQLITE_OK;
   memset(args, 0, sizeof(*args));
   for(i=0; i<num_args && rc==SQLITE_OK; i++){
@@ -156,7 +177,8 @@ int bloom_vtab_args_read(int num_args, const char *const *texts, bloom_vtab_args
     }
   }
   if( rc==SQLITE_OK && num_positional==1 ){
-    rc = bloom_fail_vtab(error, "bloom: which key of table %s?  bloom(table, column) or bloom(table, (column, column))", args->table);
+    rc = bloom_fail_vtab(error, "bloom: which key of table %s?  bloom(table, column) or"
+                                " bloom(table, (column, column))", args->table);
   }
   if( args->size==0 ) args->size = BLOOM_DEFAULT_BITS_PER_KEY;
   if( args->capacity==0 ) args->capacity = DEFAULT_CAPACITY;

@@ -1,9 +1,10 @@
 /*
 ** Making a filter, filling it from its source, and merging.
 **
-** To fill it takes two scans of the source: the first counts the keys, the second sets bits.  There is
-** room for twice the keys.  Between a BEFORE trigger and the row's write a key is in neither journal
-** nor source once the journal was emptied, so who reads the source is refused while rows are on their way.
+** To fill it takes two scans of the source: the first counts the keys, the second sets bits.  There
+** is room for twice the keys.  Between a BEFORE trigger and the row's write a key is in neither
+** journal nor source once the journal was emptied, so who reads the source is refused while rows
+** are on their way.
 */
 #include "vtab_int.h"
 
@@ -16,25 +17,34 @@
 static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   sqlite3_int64 max_pages = 0;
   const sqlite3_int64 num_pages = (sqlite3_int64)bloom_vtab_num_pages(layout, 0);
-  int rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count", vtab->schema);
+  int rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count",
+                             vtab->schema);
   if( rc!=SQLITE_OK || num_pages<=max_pages ) return rc;
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s needs %lld pages, and its database may have %lld at most",
+  return bloom_fail_vtab(&vtab->base.zErrMsg,
+                         "bloom: %s needs %lld pages, and its database may have %lld at most",
                                               vtab->name, num_pages, max_pages);
 }
 
-/* Fails if no filter has the rate that was asked for: CREATE alone, since a table that grew must not fail
-** one night. */
+/* Fails if no filter has the rate that was asked for: CREATE alone, since a table that grew must
+** not fail one night. */
 static int check_rate(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const sqlite3_int64 capacity = layout->layers[0].capacity;
   double best_rate;
-  if( vtab->args.size>=1 || bloom_encoding_parquet.min_bits_per_key_x10(vtab->args.size, (uint64_t)capacity, &best_rate) ) return SQLITE_OK;
+  if( vtab->args.size>=1 || bloom_encoding_parquet.min_bits_per_key_x10(vtab->args.size,
+      (uint64_t)capacity, &best_rate) ){
+    return SQLITE_OK;
+  }
   /* Rounded up, never down: it is a promise. */
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: bits_per_key %.15g is out of reach of a filter with room for "
-                                              "%lld keys; %.3g is in reach", vtab->args.size, capacity, best_rate * 1.01);
+  return bloom_fail_vtab(&vtab->base.zErrMsg,
+                         "bloom: bits_per_key %.15g is out of reach of a filter with room for "
+                                              "%lld keys; %.3g is in reach", vtab->args.size,
+                                              capacity, best_rate * 1.01);
 }
 
 /* Adds all keys of the source. */
-static int add_source_keys(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch){
+static int add_source_keys(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch
+){
   const bloom_key_rules *rules = &batch->layout->rules;
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   sqlite3_stmt *row;
@@ -53,7 +63,9 @@ static int add_source_keys(bloom_vtab *vtab, const bloom_source *source, const b
   return rc==SQLITE_OK ? bloom_vtab_batch_finish(batch) : bloom_vtab_failure(vtab, rc);
 }
 
-static int count_source_keys(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, sqlite3_int64 *num_keys){
+static int count_source_keys(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, sqlite3_int64 *num_keys
+){
   sqlite3_stmt *row;
   int rc = bloom_vtab_prepare_keys(vtab, source, args, 1, &row);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
@@ -65,7 +77,8 @@ static int count_source_keys(bloom_vtab *vtab, const bloom_source *source, const
 static int set_merged_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
   sqlite3_stmt *row;
   const char *text = NULL;
-  int rc = bloom_sql_prepare(vtab->connection, &row, "SELECT strftime('%%Y-%%m-%%d %%H:%%M:%%S', 'now')");
+  int rc = bloom_sql_prepare(vtab->connection, &row,
+                             "SELECT strftime('%%Y-%%m-%%d %%H:%%M:%%S', 'now')");
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &text);
   sqlite3_snprintf(sizeof(layout->merged_at), layout->merged_at, "%s", text ? text : "");
@@ -73,26 +86,35 @@ static int set_merged_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return bloom_vtab_failure(vtab, rc);
 }
 
-/* Writes what a layout has, but for keys: empty pages, an empty journal.  The layout itself is written last. */
+/* Writes what a layout has, but for keys: empty pages, an empty journal.  The layout itself is
+** written last. */
 static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   int rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->pages);
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_run(vtab->connection, "INSERT INTO \"%w\".\"%w\"(rowid, bytes) VALUES (1, zeroblob(%d))", vtab->schema, vtab->pages, BLOOM_LAYOUT_BYTES);
+    rc = bloom_sql_run(vtab->connection,
+                       "INSERT INTO \"%w\".\"%w\"(rowid, bytes) VALUES (1, zeroblob(%d))",
+                         vtab->schema, vtab->pages, BLOOM_LAYOUT_BYTES);
   }
   if( rc==SQLITE_OK ) rc = bloom_vtab_insert_pages(vtab, layout);
   if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_vtab_empty_journal(vtab, layout);
   return bloom_vtab_failure(vtab, rc);
 }
 
-/* rc, or, where a filter in halves would stay, SQLITE_IOERR: after that SQLite takes back the transaction. */
+/* rc, or, where a filter in halves would stay, SQLITE_IOERR: after that SQLite takes back the
+** transaction. */
 static int take_back(bloom_vtab *vtab, int rc){
-  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || sqlite3_get_autocommit(vtab->connection->db) ) return rc;
+  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || sqlite3_get_autocommit(vtab->connection->db) ){
+    return rc;
+  }
   bloom_vtab_failure(vtab, rc);
   return SQLITE_IOERR;
 }
 
 /* Fills the filter from its source, which may be NULL, by a layout that has its rules. */
-static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, const bloom_vtab_layout *rules, int is_create){
+static int fill(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args,
+  const bloom_vtab_layout *rules, int is_create
+){
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout, .is_new = 1};
   sqlite3_int64 num_keys = 0;
@@ -101,7 +123,8 @@ static int fill(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_a
   layout.default_checksum = rules->default_checksum;
   if( rc==SQLITE_OK ) rc = set_merged_at(vtab, &layout);
   if( rc==SQLITE_OK && source ) rc = count_source_keys(vtab, source, args, &num_keys);
-  bloom_vtab_add_layer(vtab, &layout, 2 * num_keys>vtab->args.capacity ? 2 * num_keys : vtab->args.capacity);
+  bloom_vtab_add_layer(vtab, &layout,
+                       2 * num_keys>vtab->args.capacity ? 2 * num_keys : vtab->args.capacity);
   if( rc==SQLITE_OK && is_create ) rc = check_rate(vtab, &layout);
   if( rc==SQLITE_OK ) rc = check_room(vtab, &layout);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
@@ -120,24 +143,33 @@ static int refuse_names_in_use(bloom_vtab *vtab, char **error){
   const char *type, *name;
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(vtab->connection, &row,
-    "SELECT type, name FROM \"%w\".sqlite_master WHERE type <> 'trigger' AND name COLLATE NOCASE IN (%Q, %Q)",
+    "SELECT type, name FROM \"%w\".sqlite_master WHERE type <> 'trigger' AND name COLLATE NOCASE"
+    " IN (%Q, %Q)",
     vtab->schema, vtab->pages, vtab->journal);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 0, &type);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
-    if( rc==SQLITE_OK ) rc = bloom_fail_vtab(error, "bloom: the name of %s %s is needed, but taken", type, name);
+    if( rc==SQLITE_OK ){
+      rc = bloom_fail_vtab(error, "bloom: the name of %s %s is needed, but taken", type, name);
+    }
   }
   return bloom_sql_end(row, rc);
 }
 
 /* Makes journal, triggers and guard, and the filter in its pages. */
-static int make_all(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, const bloom_vtab_layout *rules, int is_create){
+static int make_all(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args,
+  const bloom_vtab_layout *rules, int is_create
+){
   char *journal = bloom_vtab_journal_text(vtab);
-  int rc = journal ? bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".%s", vtab->schema, journal) : SQLITE_NOMEM;
+  int rc = journal ? bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".%s",
+                                   vtab->schema, journal) : SQLITE_NOMEM;
   sqlite3_free(journal);
   if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, source, args);
-  if( rc==SQLITE_OK ) rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->journal);
+  if( rc==SQLITE_OK ){
+    rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->journal);
+  }
   return rc==SQLITE_OK ? fill(vtab, source, args, rules, is_create) : bloom_vtab_failure(vtab, rc);
 }
 
@@ -146,12 +178,15 @@ static int refuse_rows_on_their_way(bloom_vtab *vtab, int is_create, char **erro
   int has_rows = is_create && bloom_sql_has_two_writers(vtab->connection);
   int rc = is_create ? SQLITE_OK : bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
   if( rc!=SQLITE_OK || !has_rows ) return rc;
-  return bloom_fail_vtab(error, "bloom: %s cannot be %s by a trigger, or while another statement writes: rows are on their way%s",
-                         vtab->name, is_create ? "made" : "rebuilt", is_create ? "" : "; 'merge' can run there");
+  return bloom_fail_vtab(error, "bloom: %s cannot be %s by a trigger, or while another statement"
+                                " writes: rows are on their way%s",
+                         vtab->name, is_create ? "made" : "rebuilt", is_create
+                         ? "" : "; 'merge' can run there");
 }
 
 static int create_pages(bloom_vtab *vtab){
-  return bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"(bytes BLOB)", vtab->schema, vtab->pages);
+  return bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"(bytes BLOB)",
+                       vtab->schema, vtab->pages);
 }
 
 int bloom_vtab_make(bloom_vtab *vtab, char **error){
@@ -164,7 +199,10 @@ int bloom_vtab_make(bloom_vtab *vtab, char **error){
     if( rc==SQLITE_OK ) rc = refuse_rows_on_their_way(vtab, 1, error);
   }
   if( rc==SQLITE_OK ) rc = create_pages(vtab);
-  if( rc==SQLITE_OK ) rc = vtab->args.table ? make_all(vtab, &source, &vtab->args, &layout, 1) : fill(vtab, NULL, NULL, &layout, 1);
+  if( rc==SQLITE_OK ){
+    rc = vtab->args.table ? make_all(vtab, &source, &vtab->args, &layout, 1)
+      : fill(vtab, NULL, NULL, &layout, 1);
+  }
   if( rc!=SQLITE_OK ){
     if( *error==NULL ){
       *error = vtab->base.zErrMsg;
@@ -181,15 +219,19 @@ int bloom_vtab_make(bloom_vtab *vtab, char **error){
 ** is another's. */
 static int drop_table(const bloom_vtab *vtab, const char *suffix, const char *form){
   sqlite3_int64 is_view = -1;
-  const int rc = bloom_sql_integer(vtab->connection, &is_view, "SELECT type = 'view' FROM \"%w\".sqlite_master"
-    " WHERE (type = 'view' OR (type = 'table' AND rootpage > 0)) AND name = '%q%s' COLLATE NOCASE AND sql GLOB %Q",
+  const int rc = bloom_sql_integer(vtab->connection, &is_view,
+                                   "SELECT type = 'view' FROM \"%w\".sqlite_master"
+    " WHERE (type = 'view' OR (type = 'table' AND rootpage > 0)) AND name = '%q%s' COLLATE NOCASE"
+    " AND sql GLOB %Q",
     vtab->schema, vtab->name, suffix, form);
   if( rc!=SQLITE_OK || is_view<0 ) return rc;
-  return bloom_sql_run(vtab->connection, "DROP %s \"%w\".\"%w%s\"", is_view ? "VIEW" : "TABLE", vtab->schema, vtab->name, suffix);
+  return bloom_sql_run(vtab->connection, "DROP %s \"%w\".\"%w%s\"", is_view ? "VIEW" : "TABLE",
+                       vtab->schema, vtab->name, suffix);
 }
 
-/* Tables go before triggers: SQLite refuses to drop a table while a query is open.  Were triggers gone by
-** then, it would put them back, but read the schema anew in the middle of a later statement. */
+/* Tables go before triggers: SQLite refuses to drop a table while a query is open.  Were triggers
+** gone by then, it would put them back, but read the schema anew in the middle of a later
+** statement. */
 int bloom_vtab_drop(const bloom_vtab *vtab){
   int rc = drop_table(vtab, "_pages", "*");
   if( rc!=SQLITE_OK || vtab->args.table==NULL ) return rc;
@@ -198,31 +240,37 @@ int bloom_vtab_drop(const bloom_vtab *vtab){
   return rc==SQLITE_OK ? bloom_vtab_drop_triggers(vtab) : rc;
 }
 
-/* -- Commands ------------------------------------------------------------------------------------ */
+/* -- Commands ---------------------------------------------------------------------------------- */
 
-/* Fails if a table of the filter has an index, or the journal is another table: SQLite drops neither while a
-** statement runs, as this one does, and of a column that has an index sqlite3_blob writes nothing. */
+/* Fails if a table of the filter has an index, or the journal is another table: SQLite drops
+** neither while a statement runs, as this one does, and of a column that has an index sqlite3_blob
+** writes nothing. */
 static int refuse_other_tables(bloom_vtab *vtab){
   char *text = bloom_vtab_journal_text(vtab);
   const char *name = NULL;
   sqlite3_stmt *row = NULL;
   int rc = SQLITE_NOMEM;
   if( text ){
-    rc = bloom_sql_prepare(vtab->connection, &row, "SELECT tbl_name FROM \"%w\".sqlite_master WHERE (type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q))"
-                           " OR (type IN ('table', 'view') AND tbl_name = %Q COLLATE NOCASE AND sql IS NOT 'CREATE TABLE %q')",
+    rc = bloom_sql_prepare(vtab->connection, &row,
+        "SELECT tbl_name FROM \"%w\".sqlite_master WHERE (type = 'index' AND tbl_name COLLATE"
+        " NOCASE IN (%Q, %Q))"
+                           " OR (type IN ('table', 'view') AND tbl_name = %Q COLLATE NOCASE AND"
+                           " sql IS NOT 'CREATE TABLE %q')",
                            vtab->schema, vtab->pages, vtab->journal, vtab->journal, text);
   }
   sqlite3_free(text);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &name);
   if( rc==SQLITE_OK && name ){
-    rc = bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: table %s has an index, or is not the one that bloom made: drop it, then 'rebuild'", name);
+    rc = bloom_fail_vtab(&vtab->base.zErrMsg,
+        "bloom: table %s has an index, or is not the one that bloom made: drop it, then 'rebuild'",
+          name);
   }
   return bloom_sql_end(row, rc);
 }
 
-/* Builds the filter from what its triggers say, or, where they do not, from what CREATE said.  What is
-** refused is so before anything changes: in a transaction nothing takes it back. */
+/* Builds the filter from what its triggers say, or, where they do not, from what CREATE said.  What
+** is refused is so before anything changes: in a transaction nothing takes it back. */
 static int rebuild(bloom_vtab *vtab, char **error){
   bloom_vtab_triggers triggers;
   bloom_source source = {.num_columns = 0};
@@ -248,7 +296,8 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   char *error = NULL;
   int is_certain, rc;
   if( vtab->args.table==NULL ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has no source table to rebuild it from", vtab->name);
+    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has no source table to rebuild it from",
+                           vtab->name);
   }
   rc = refuse_rows_on_their_way(vtab, 0, &vtab->base.zErrMsg);
   if( rc==SQLITE_OK ) rc = refuse_other_tables(vtab);
@@ -261,7 +310,9 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   }
   if( rc==SQLITE_OK ) rc = rebuild(vtab, &error);
   if( error ){
-    bloom_fail_vtab(&vtab->base.zErrMsg, vtab->is_lost ? "%z; if its table or column was renamed, drop %s and create it again" : "%z",
+    bloom_fail_vtab(&vtab->base.zErrMsg,
+                    vtab->is_lost ? "%z; if its table or column was renamed, drop %s and create it"
+                                    " again" : "%z",
                     error, vtab->name);
   }
   vtab->is_checked = 0;
@@ -269,20 +320,25 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   return bloom_vtab_failure(vtab, rc);
 }
 
-/* Sets *wants_room to whether all keys need more room than there is, and now is the time to make it. */
+/* Sets *wants_room to whether all keys need more room than there is, and now is the time to make
+** it. */
 static int find_room(bloom_vtab *vtab, int *wants_room){
   sqlite3_int64 num_rows = 0, is_intact = 0;
   int has_rows = 1, rc = bloom_vtab_count_unmerged(vtab, &num_rows);
   *wants_room = 0;
-  if( rc!=SQLITE_OK || vtab->layout.num_filled + num_rows<=vtab->layout.layers[0].capacity ) return rc;
-  rc = bloom_sql_integer(vtab->connection, &is_intact, "SELECT r = %lld FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1",
+  if( rc!=SQLITE_OK || vtab->layout.num_filled + num_rows<=vtab->layout.layers[0].capacity ){
+    return rc;
+  }
+  rc = bloom_sql_integer(vtab->connection, &is_intact,
+                         "SELECT r = %lld FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1",
                          vtab->layout.journal_mark, vtab->schema, vtab->journal);
   if( rc==SQLITE_OK ) rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
   *wants_room = is_intact && !has_rows;
   return rc;
 }
 
-/* In a trigger a merge does nothing then: nothing that writes to the source fails because of a filter. */
+/* In a trigger a merge does nothing then: nothing that writes to the source fails because of a
+** filter. */
 static int fail_in_doubt(bloom_vtab *vtab, const char *why){
   char *text = bloom_vtab_say_doubt(vtab, why);
   int has_rows, rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
@@ -290,7 +346,8 @@ static int fail_in_doubt(bloom_vtab *vtab, const char *why){
     sqlite3_free(text);
     return rc;
   }
-  return text ? bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
+  return text ? bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s: %z", vtab->name, text)
+    : SQLITE_NOMEM;
 }
 
 /* What fails on the way leaves bits that nobody misses, or a journal that is not the layout's. */
@@ -301,12 +358,16 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
   int is_certain, wants_room = 0, rc;
   if( vtab->args.table==NULL ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has no source table, so there is nothing to merge", vtab->name);
+    return bloom_fail_vtab(&vtab->base.zErrMsg,
+                           "bloom: %s has no source table, so there is nothing to merge",
+                             vtab->name);
   }
   rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
   /* What is in doubt is for 'rebuild'. */
-  if( rc==SQLITE_OK && (vtab->doubt || !vtab->is_checked) ) return fail_in_doubt(vtab, vtab->doubt ? vtab->doubt : "the schema cannot be read now");
+  if( rc==SQLITE_OK && (vtab->doubt || !vtab->is_checked) ){
+    return fail_in_doubt(vtab, vtab->doubt ? vtab->doubt : "the schema cannot be read now");
+  }
   if( rc==SQLITE_OK && max_rows==0 ) rc = find_room(vtab, &wants_room);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   if( wants_room ) return bloom_vtab_rebuild(vtab);

@@ -16,8 +16,8 @@
 #define UNCHECKED  2
 #define PLAN_PARTS 4 /* the key's columns one by one; with PLAN_KEY */
 
-/* Where in idxStr, behind what EXPLAIN QUERY PLAN shows of a plan for a key, there is a letter for each
-** collation: that of bloom_collation_names, or ? for another. */
+/* Where in idxStr, behind what EXPLAIN QUERY PLAN shows of a plan for a key, there is a letter for
+** each collation: that of bloom_collation_names, or ? for another. */
 #define KEY_PLAN "a key by "
 
 typedef struct vtab_cursor {
@@ -41,20 +41,26 @@ static bloom_vtab *vtab_of(void *base){
 
 /* -- Planning ----------------------------------------------------------------------------- */
 
-/* The constraint `=` on a column; -1 if there is none that is usable, -2 if there is one that is not. */
+/* The constraint `=` on a column; -1 if there is none that is usable, -2 if there is one that is
+** not. */
 static int find_equal(const sqlite3_index_info *info, int column){
   int i, found = -1;
   for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn!=column || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
+    if( info->aConstraint[i].iColumn!=column
+        || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ){
+      continue;
+    }
     if( info->aConstraint[i].usable ) return i;
     found = -2;
   }
   return found;
 }
 
-/* Plans to look up what the constraints on num_columns columns from first on compare with, if they are all
-** there. */
-static void plan_key(sqlite3_index_info *info, int first, int num_columns, char *collations, int *has_unusable){
+/* Plans to look up what the constraints on num_columns columns from first on compare with, if they
+** are all there. */
+static void plan_key(
+  sqlite3_index_info *info, int first, int num_columns, char *collations, int *has_unusable
+){
   int i, found[BLOOM_MAX_KEY_COLUMNS] = {0}, is_complete = num_columns>0;
   for(i=0; i<num_columns; i++){
     found[i] = find_equal(info, first + i);
@@ -64,7 +70,8 @@ static void plan_key(sqlite3_index_info *info, int first, int num_columns, char 
   if( !is_complete || info->idxNum & PLAN_KEY ) return;
   for(i=0; i<num_columns; i++){
     bloom_collation collation;
-    collations[i] = bloom_collation_named(sqlite3_vtab_collation(info, found[i]), &collation) ? bloom_collation_names[collation][0] : '?';
+    collations[i] = bloom_collation_named(sqlite3_vtab_collation(info, found[i]), &collation)
+      ? bloom_collation_names[collation][0] : '?';
     info->aConstraintUsage[found[i]].argvIndex = i + 1;
     info->aConstraintUsage[found[i]].omit = 1; /* a key in another form does not equal itself */
   }
@@ -74,7 +81,9 @@ static void plan_key(sqlite3_index_info *info, int first, int num_columns, char 
 }
 
 /* What EXPLAIN QUERY PLAN shows. */
-static char *plan_name(const bloom_vtab *vtab, const sqlite3_index_info *info, const char *collations){
+static char *plan_name(
+  const bloom_vtab *vtab, const sqlite3_index_info *info, const char *collations
+){
   const int num_parts = bloom_vtab_num_parts(vtab);
   if( info->idxNum & PLAN_KEY ) return sqlite3_mprintf(KEY_PLAN "%s", collations);
   if( info->colUsed >> (num_parts + BLOOM_VTAB_HANDLE) & 1u ) return sqlite3_mprintf("the handle");
@@ -87,7 +96,8 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   const int num_parts = bloom_vtab_num_parts(vtab), key = num_parts + BLOOM_VTAB_KEY;
   char collations[BLOOM_MAX_KEY_COLUMNS + 1] = {0};
   int is_certain, has_unusable = 0;
-  int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
+  int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running
+    ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   if( bloom_sql_is_fatal(rc) ) return rc;
@@ -97,9 +107,11 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   info->estimatedCost = 10;
   plan_key(info, 0, num_parts, collations, &has_unusable);
   if( info->idxNum & PLAN_KEY ) info->idxNum |= PLAN_PARTS;
-  /* The argument behind the key's last one: a handle equals nothing, and no row would be a wrong "no". */
+  /* The argument behind the key's last one: a handle equals nothing, and no row would be a wrong
+  ** "no". */
   if( find_equal(info, key + 1)!=-1 || (info->idxNum & PLAN_KEY && find_equal(info, key)!=-1) ){
-    return bloom_fail_vtab(&base->zErrMsg, "bloom: %s(...) has more arguments than its key has values", vtab->name);
+    return bloom_fail_vtab(&base->zErrMsg,
+                           "bloom: %s(...) has more arguments than its key has values", vtab->name);
   }
   plan_key(info, key, 1, collations, &has_unusable);
   if( info->idxNum & PLAN_KEY ) has_unusable = 0;
@@ -133,6 +145,7 @@ int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base){
   bloom_vtab *vtab = vtab_of(base->pVtab);
   forget_reading(cursor_of(base));
   sqlite3_free(base);
+  assert(vtab->num_cursors>0);
   if( --vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   return SQLITE_OK;
 }
@@ -147,20 +160,24 @@ static int keep_values(vtab_cursor *cursor, sqlite3_value **values, int num_valu
   return SQLITE_OK;
 }
 
-/* 1 if the key's columns compare by these collations, or by BINARY, which takes for equal no more than any.
-** Of a tuple's one value, a BLOB, they say nothing. */
+/* 1 if the key's columns compare by these collations, or by BINARY, which takes for equal no more
+** than any. Of a tuple's one value, a BLOB, they say nothing. */
 static int have_collations(const bloom_key_rules *rules, const char *collations, int num_values){
   int i;
   if( num_values<rules->num_columns ) return 1;
   for(i=0; collations[i]; i++){
-    const char own = i<rules->num_columns ? bloom_collation_names[rules->columns[i].collation][0] : 'B';
+    const char own = i<rules->num_columns
+      ? bloom_collation_names[rules->columns[i].collation][0] : 'B';
     if( collations[i]!='B' && collations[i]!=own ) return 0;
   }
   return 1;
 }
 
 /* Looks a key up in the pages, then in the journal.  Every key may be there unless is_certain. */
-static int look_up(bloom_vtab *vtab, bloom_key_values key, int is_certain, const char *collations, int *may_contain, sqlite3_int64 *rowid){
+static int look_up(
+  bloom_vtab *vtab, bloom_key_values key, int is_certain, const char *collations, int *may_contain,
+  sqlite3_int64 *rowid
+){
   bloom_tuple_reader tuples = {vtab->connection, NULL};
   bloom_combined_hashes asked;
   bloom_hash_value hash = 0;
@@ -169,19 +186,25 @@ static int look_up(bloom_vtab *vtab, bloom_key_values key, int is_certain, const
   if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, 1, &asked);
   bloom_tuple_reader_end(&tuples);
   if( rc==SQLITE_OK && asked.is_invalid ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: a key of %s has %d columns: FROM %s(...) with so many values, or "
-                                                "key = bloom_tuple(...)", vtab->name, vtab->layout.rules.num_columns, vtab->name);
+    return bloom_fail_vtab(&vtab->base.zErrMsg,
+        "bloom: a key of %s has %d columns: FROM %s(...) with so many values, or "
+                                                "key = bloom_tuple(...)", vtab->name,
+                                                vtab->layout.rules.num_columns, vtab->name);
   }
   if( rc!=SQLITE_OK || (asked.num_hashes==0 && !asked.is_maybe) ) return rc;
   if( asked.num_hashes>0 ) hash = asked.hashes[0];
-  *may_contain = !is_certain || asked.is_maybe || !have_collations(&vtab->layout.rules, collations, key.parts ? vtab->layout.rules.num_columns : 1);
+  *may_contain = !is_certain || asked.is_maybe
+    || !have_collations(&vtab->layout.rules, collations,
+                        key.parts ? vtab->layout.rules.num_columns : 1);
   if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain, &hash);
   if( rc==SQLITE_OK && !*may_contain && vtab->args.table ){
     /* SQL of bloom's own calls back: the journal cannot be read. */
     if( vtab->connection->is_running ) is_intact = 0;
     else rc = bloom_vtab_read_journal(vtab, &is_intact);
     *may_contain = !is_intact;
-    for(i=0; i<asked.num_hashes && !*may_contain; i++) *may_contain = bloom_hash_set_has(&vtab->unmerged.hashes, asked.hashes[i]);
+    for(i=0; i<asked.num_hashes && !*may_contain; i++){
+      *may_contain = bloom_hash_set_has(&vtab->unmerged.hashes, asked.hashes[i]);
+    }
   }
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
   *rowid = (sqlite3_int64)hash;
@@ -189,7 +212,9 @@ static int look_up(bloom_vtab *vtab, bloom_key_values key, int is_certain, const
 }
 
 /* args, by PLAN_KEY: the key, by PLAN_PARTS its columns. */
-int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args){
+int bloom_vtab_filter(
+  sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args
+){
   vtab_cursor *cursor = cursor_of(base);
   bloom_vtab *vtab = vtab_of(base->pVtab);
   int i, is_certain, may_contain, rc = SQLITE_OK;
@@ -198,7 +223,8 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   if( vtab->reader==NULL || vtab->state!=BLOOM_DATABASE_SAME ) rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;
   is_certain = bloom_vtab_doubt(vtab)==NULL;
-  if( plan & UNCHECKED || (vtab->reader==NULL && bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
+  if( plan & UNCHECKED || (vtab->reader==NULL
+                           && bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
     rc = bloom_vtab_check_schema(vtab, &is_certain);
   }
   /* Where an authorizer keeps it from the schema, every key may be in it. */
@@ -212,7 +238,8 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   for(i=0; i<num_args; i++){
     if( sqlite3_value_type(args[i])==SQLITE_NULL ) return SQLITE_OK;
   }
-  rc = look_up(vtab, (bloom_key_values){.value = args[0], .parts = plan & PLAN_PARTS ? args : NULL}, is_certain,
+  rc = look_up(vtab, (bloom_key_values){.value = args[0], .parts = plan & PLAN_PARTS ? args : NULL},
+               is_certain,
                text + sizeof(KEY_PLAN) - 1, &may_contain, &cursor->rowid);
   if( rc!=SQLITE_OK || !may_contain ) return rc;
   rc = keep_values(cursor, args, num_args);
@@ -245,18 +272,23 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
   if( column<num_parts ){
     /* One value is the whole key. */
     if( cursor->num_values>1 ) sqlite3_result_value(context, cursor->values[column]);
-    else bloom_fail(context, "bloom: a key of %s has %d columns: test all of them, FROM %s(...) with so many values", name, num_parts, name);
+    else bloom_fail(context, "bloom: a key of %s has %d columns: test all of them, FROM %s(...)"
+                             " with so many values", name, num_parts, name);
     return SQLITE_OK;
   }
   column -= num_parts;
   if( column==BLOOM_VTAB_KEY ){
     if( cursor->num_values==1 ) sqlite3_result_value(context, cursor->values[0]);
-    else bloom_fail(context, "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM %s(...)", name, name);
+    else bloom_fail(context, "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM"
+                             " %s(...)", name, name);
     return SQLITE_OK;
   }
   if( column>BLOOM_VTAB_FILTER ) return SQLITE_OK; /* written only */
-  if( cursor->snapshot==NULL ) rc = bloom_vtab_read_snapshot(vtab, !cursor->is_maybe, &cursor->snapshot);
+  if( cursor->snapshot==NULL ){
+    rc = bloom_vtab_read_snapshot(vtab, !cursor->is_maybe, &cursor->snapshot);
+  }
   if( rc!=SQLITE_OK ) return rc;
   return column==BLOOM_VTAB_HANDLE ? bloom_vtab_snapshot_handle(vtab, cursor->snapshot, context)
-                                   : bloom_vtab_snapshot_column(vtab, cursor->snapshot, context, column);
+                                   : bloom_vtab_snapshot_column(vtab, cursor->snapshot, context,
+                                       column);
 }

@@ -4,6 +4,7 @@
 #ifndef BLOOM_SQLITE_VTAB_INT_H
 #define BLOOM_SQLITE_VTAB_INT_H
 
+#include "../../core/debug.h"
 #include "../hash_set.h"
 #include "../source/blob.h"
 #include "../source/database.h"
@@ -27,7 +28,9 @@ typedef struct bloom_vtab_args {
 
 /* SQLITE_OK; SQLITE_NOMEM; SQLITE_ERROR with *error to be freed.  bloom_vtab_args_free() is
 ** for the caller in any case. */
-int bloom_vtab_args_read(int num_args, const char *const *texts, bloom_vtab_args *args, char **error);
+int bloom_vtab_args_read(
+  int num_args, const char *const *texts, bloom_vtab_args *args, char **error
+);
 void bloom_vtab_args_free(bloom_vtab_args *args);
 
 /* -- The object ------------------------------------------------------------------------- */
@@ -63,10 +66,12 @@ typedef struct bloom_vtab_layout {
 /* What look-ups know of the journal: vtab_journal.c. */
 typedef struct bloom_vtab_unmerged {
   sqlite3_stmt *rows; /* NULL, or reset: those from ?1 on */
-  int is_known;       /* what follows is that of the journal, if its first and last row still are the same */
+  /* what follows is that of the journal, if its first and last row still are the same */
+  int is_known;
   sqlite3_int64 first_rowid, first_mark, last_rowid, last_mark;
   bloom_hash_set hashes;
-  /* Whether r is another for each row, as was seen after so many compilations, 0: never, and changes. */
+  /* Whether r is another for each row, as was seen after so many compilations, 0: never, and
+  ** changes. */
   int is_random, num_compiled, num_changes;
 } bloom_vtab_unmerged;
 
@@ -97,7 +102,8 @@ typedef struct bloom_vtab {
   int is_checked;
   sqlite3_int64 checked_version, checked_temp_version;
   char *doubt;   /* why every key may be in it; NULL: what the filter says is certain */
-  int is_lost;   /* no trigger says which table it follows: 'rebuild' can only take the names of CREATE */
+  /* no trigger says which table it follows: 'rebuild' can only take the names of CREATE */
+  int is_lost;
   int is_uncommitted; /* the connection reads what others may roll back */
 } bloom_vtab;
 
@@ -115,7 +121,8 @@ typedef struct bloom_vtab_page_header {
 } bloom_vtab_page_header;
 
 int bloom_vtab_damaged(bloom_vtab *vtab, const char *what); /* SQLITE_CORRUPT_VTAB and a message */
-int bloom_vtab_failure(bloom_vtab *vtab, int rc);           /* rc, and SQLite's message if there is none yet */
+/* rc, and SQLite's message if there is none yet */
+int bloom_vtab_failure(bloom_vtab *vtab, int rc);
 void bloom_vtab_forget_message(bloom_vtab *vtab);           /* for who goes on after a failure */
 bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab);
 
@@ -137,7 +144,9 @@ int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
 /* Adds the layer that comes after the others, with room for so many keys. */
-void bloom_vtab_add_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity);
+void bloom_vtab_add_layer(
+  const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
+);
 
 /* The pages of a layer; its first row; the blocks of one of its pages; that page's bytes. */
 uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer);
@@ -145,10 +154,12 @@ sqlite3_int64 bloom_vtab_first_row(const bloom_vtab_layout *layout, int layer);
 uint64_t bloom_vtab_page_blocks(const bloom_vtab_layout *layout, int layer, uint64_t page);
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page);
 
-/* A page's header, to and from its bytes.  The second returns 0 if they are not one of the layout. */
+/* A page's header, to and from its bytes.  The second returns 0 if they are not one of the
+** layout. */
 void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes);
 int bloom_vtab_get_header(
-  const bloom_vtab_layout *layout, const uint8_t *bytes, sqlite3_int64 row, bloom_vtab_page_header *header
+  const bloom_vtab_layout *layout, const uint8_t *bytes, sqlite3_int64 row,
+  bloom_vtab_page_header *header
 );
 
 /* -- Pages: vtab_pages.c ------------------------------------------------------------------ */
@@ -191,15 +202,18 @@ void bloom_vtab_close_journal(bloom_vtab *vtab);
 /* The rows that were not merged. */
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows);
 
-/* Adds the keys of at most max_rows rows behind the first, 0: all, to a batch, whose layout gets the journal's
-** new mark, and takes these rows away.  SQLITE_EMPTY if the journal is not the one that the layout means. */
+/* Adds the keys of at most max_rows rows behind the first, 0: all, to a batch, whose layout gets
+** the journal's new mark, and takes these rows away.  SQLITE_EMPTY if the journal is not the one
+** that the layout means. */
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch);
 
 /* Leaves one row in the journal, without a key. */
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
 /* The key of a row, whose columns begin at first; parts has room for a tuple's. */
-bloom_key_values bloom_vtab_key_of_row(const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts);
+bloom_key_values bloom_vtab_key_of_row(
+  const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
+);
 
 /* The text of the journal's table, after CREATE TABLE, to be freed. */
 char *bloom_vtab_journal_text(const bloom_vtab *vtab);
@@ -207,37 +221,44 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab);
 /* -- Triggers: vtab_triggers.c --------------------------------------------------------------- */
 
 /* Makes those of a filter, or drops them.  The second takes those of bloom 1.1, too. */
-int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args);
+int bloom_vtab_create_triggers(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args
+);
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab);
 
 /* What the triggers are, and say. */
 typedef struct bloom_vtab_triggers {
   int are_all;            /* each is there, with the text that it has to have, and on one table */
   sqlite3_int64 last;     /* the place of the last one in sqlite_schema */
-  bloom_vtab_args args;   /* the table and the columns, as they are called now; else table is NULL */
+  /* the table and the columns, as they are called now; else table is NULL */
+  bloom_vtab_args args;
 } bloom_vtab_triggers;
 
 /* To be freed by bloom_vtab_args_free(&triggers->args) in any case. */
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers);
 
-/* -- The source: vtab_source.c -------------------------------------------------------------------- */
+/* -- The source: vtab_source.c ----------------------------------------------------------------- */
 
 /* Compiles a SELECT of the keys of a source, or of the number of rows that have one. */
 int bloom_vtab_prepare_keys(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count, sqlite3_stmt **row
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count,
+  sqlite3_stmt **row
 );
 
 /* Adds what OR REPLACE may store in place of NULL, a DEFAULT, to a batch. */
-int bloom_vtab_add_default(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch);
-
-/* Reads the source and the rules of the key into *layout.  SQLITE_ERROR and *error where there is no such
-** key, or it is one that triggers do not see. */
-int bloom_vtab_read_source(
-  bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout, char **error
+int bloom_vtab_add_default(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch
 );
 
-/* Finds vtab->doubt out, if the schema is another since.  *is_certain is 1 if the filter's
-** answers are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is known. */
+/* Reads the source and the rules of the key into *layout.  SQLITE_ERROR and *error where there is
+** no such key, or it is one that triggers do not see. */
+int bloom_vtab_read_source(
+  bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout,
+  char **error
+);
+
+/* Finds vtab->doubt out, if the schema is another since.  *is_certain is 1 if the filter's answers
+** are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is known. */
 int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain);
 
 /* Why every key may be in the filter; NULL: it is certain, or the schema cannot be read. */
@@ -247,14 +268,15 @@ const char *bloom_vtab_doubt(const bloom_vtab *vtab);
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 #define BLOOM_VTAB_BROKEN_JOURNAL "its journal was emptied or made again"
 
-/* -- Making and merging: vtab_build.c ------------------------------------------------------------ */
+/* -- Making and merging: vtab_build.c ---------------------------------------------------------- */
 
-int bloom_vtab_make(bloom_vtab *vtab, char **error); /* what was made before an error is gone again */
+/* what was made before an error is gone again */
+int bloom_vtab_make(bloom_vtab *vtab, char **error);
 int bloom_vtab_drop(const bloom_vtab *vtab);         /* whatever of it there is */
 int bloom_vtab_rebuild(bloom_vtab *vtab);
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows); /* 0: all */
 
-/* -- Pages and journal at once: vtab_snapshot.c ---------------------------------------------------- */
+/* -- Pages and journal at once: vtab_snapshot.c ------------------------------------------------ */
 
 typedef struct bloom_vtab_snapshot {
   bloom_vtab_layout layout;
@@ -274,18 +296,23 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
 void bloom_vtab_snapshot_free(bloom_vtab_snapshot *snapshot);
 
 /* The result of a visible column, or of filter. */
-int bloom_vtab_snapshot_column(const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context, int column);
-int bloom_vtab_snapshot_handle(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context);
+int bloom_vtab_snapshot_column(
+  const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context, int column
+);
+int bloom_vtab_snapshot_handle(
+  bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context
+);
 
 /* 'integrity-check': *finding, to be freed, says what is wrong; NULL: nothing. */
 int bloom_vtab_check(bloom_vtab *vtab, int is_quick, char **finding);
 
-/* -- Methods: vtab_cursor.c ------------------------------------------------------------------------ */
+/* -- Methods: vtab_cursor.c -------------------------------------------------------------------- */
 
 /* Column numbers, in the order of bloom_vtab_columns.  Of a tuple, key_1, key_2 ... come before
 ** all of them: what name(?, ?) sets. */
 enum {
-  BLOOM_VTAB_NUM_KEYS, BLOOM_VTAB_UNMERGED, BLOOM_VTAB_CAPACITY, BLOOM_VTAB_BITS_PER_KEY, BLOOM_VTAB_BYTES,
+  BLOOM_VTAB_NUM_KEYS, BLOOM_VTAB_UNMERGED, BLOOM_VTAB_CAPACITY, BLOOM_VTAB_BITS_PER_KEY,
+  BLOOM_VTAB_BYTES,
   BLOOM_VTAB_EXPECTED_FPR, BLOOM_VTAB_MERGED_AT, BLOOM_VTAB_NOTE,
   /* Hidden from here on; the first is what name(?) sets. */
   BLOOM_VTAB_KEY,
@@ -299,7 +326,9 @@ enum {
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
 int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result);
 int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base);
-int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args);
+int bloom_vtab_filter(
+  sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args
+);
 int bloom_vtab_next(sqlite3_vtab_cursor *base);
 int bloom_vtab_eof(sqlite3_vtab_cursor *base);
 int bloom_vtab_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);

@@ -1,23 +1,27 @@
 /*
 ** The journal NAME_new(key, r): keys that triggers wrote down and no 'merge' has taken.
 **
-** Its first row has no key, or one that the pages have: the row stands for the journal itself.  Row 1
-** of the pages knows its r, so a journal that was emptied or made again is noticed.
+** Its first row has no key, or one that the pages have: the row stands for the journal itself.  Row
+** 1 of the pages knows its r, so a journal that was emptied or made again is noticed.
 **
-** Look-ups keep the hashes of its keys as a set, with the first row and the last one.  Triggers append
-** rows, each with a random r; a merge takes rows from the head, a ROLLBACK from the end.  So while the
-** last row has its rowid and its r, and the first one its rowid, the rows between are those of the
-** set, and the ones behind are all that is new.
+** Look-ups keep the hashes of its keys as a set, with the first row and the last one.  Triggers
+** append rows, each with a random r; a merge takes rows from the head, a ROLLBACK from the end.  So
+** while the last row has its rowid and its r, and the first one its rowid, the rows between are
+** those of the set, and the ones behind are all that is new.
 */
 #include "vtab_int.h"
 
 #include "../errors.h"
 
 /* Appends the key's columns, each in a format: "key", or "key_1, key_2 ...". */
-static void append_key_columns(sqlite3_str *sql, const bloom_vtab *vtab, const char *before, const char *after){
+static void append_key_columns(
+  sqlite3_str *sql, const bloom_vtab *vtab, const char *before, const char *after
+){
   int i;
   if( vtab->args.num_columns==1 ) sqlite3_str_appendf(sql, "%skey%s, ", before, after);
-  for(i=1; i<=bloom_vtab_num_parts(vtab); i++) sqlite3_str_appendf(sql, "%skey_%d%s, ", before, i, after);
+  for(i=1; i<=bloom_vtab_num_parts(vtab); i++){
+    sqlite3_str_appendf(sql, "%skey_%d%s, ", before, i, after);
+  }
 }
 
 char *bloom_vtab_journal_text(const bloom_vtab *vtab){
@@ -31,17 +35,22 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab){
 /* What SELECT reads of a row, and from FIRST_KEY_COLUMN on its key. */
 enum { ROWID, FIRST_ROWID, IS_INTEGER, MARK, FIRST_KEY_COLUMN };
 
-/* Compiles a SELECT of rows from ?1 on.  That row's own key, which may be long, is NULL if ?2 is it, too. */
+/* Compiles a SELECT of rows from ?1 on.  That row's own key, which may be long, is NULL if ?2 is
+** it, too. */
 static int prepare_rows(bloom_vtab *vtab, sqlite3_stmt **rows){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  sqlite3_str_appendf(sql, "SELECT rowid, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1), typeof(r) = 'integer', r, ",
+  sqlite3_str_appendf(sql, "SELECT rowid, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT"
+                           " 1), typeof(r) = 'integer', r, ",
                       vtab->schema, vtab->journal);
   append_key_columns(sql, vtab, "CASE WHEN rowid IS NOT ?2 THEN ", " END");
-  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema, vtab->journal);
+  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema,
+                      vtab->journal);
   return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
 }
 
-bloom_key_values bloom_vtab_key_of_row(const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts){
+bloom_key_values bloom_vtab_key_of_row(
+  const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
+){
   int i;
   if( rules->num_columns<2 ) return (bloom_key_values){.value = sqlite3_column_value(row, first)};
   for(i=0; i<rules->num_columns; i++) parts[i] = sqlite3_column_value(row, first + i);
@@ -59,16 +68,19 @@ static int find_own_random(bloom_vtab *vtab, int *is_own){
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const char *name;
     rc = bloom_sql_column_text(row, 0, &name);
-    if( rc==SQLITE_OK && sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ) *is_own = 0;
+    if( rc==SQLITE_OK && sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ){
+      *is_own = 0;
+    }
   }
   rc = bloom_sql_end(row, rc);
   if( rc!=SQLITE_OK ) *is_own = 0; /* kept from it */
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
-/* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's random(), which
-** may repeat its numbers.  SQLite compiles all statements anew then, but not of one for any number of arguments:
-** so it is asked, too, whether it returns the same again, when this connection has written. */
+/* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's
+** random(), which may repeat its numbers.  SQLite compiles all statements anew then, but not of one
+** for any number of arguments: so it is asked, too, whether it returns the same again, when this
+** connection has written. */
 static int check_random(bloom_vtab *vtab, int *is_random){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int num_changes = sqlite3_total_changes(vtab->connection->db);
@@ -76,7 +88,8 @@ static int check_random(bloom_vtab *vtab, int *is_random){
   sqlite3_int64 is_same = 0;
   int rc = SQLITE_OK;
   if( unmerged->num_compiled!=num_compiled ) rc = find_own_random(vtab, &unmerged->is_random);
-  if( rc==SQLITE_OK && unmerged->is_random && (unmerged->num_compiled!=num_compiled || unmerged->num_changes!=num_changes) ){
+  if( rc==SQLITE_OK && unmerged->is_random
+      && (unmerged->num_compiled!=num_compiled || unmerged->num_changes!=num_changes) ){
     rc = bloom_sql_integer(vtab->connection, &is_same, "SELECT random() = random()");
   }
   *is_random = rc==SQLITE_OK && unmerged->is_random && !is_same;
@@ -100,13 +113,17 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   bloom_combined_hashes hashes;
-  int i, rc = bloom_hashes_of_key(&vtab->layout.rules, NULL, bloom_vtab_key_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN, parts), 0, &hashes);
-  for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++) rc = bloom_hash_set_add(&vtab->unmerged.hashes, hashes.hashes[i]);
+  int i, rc = bloom_hashes_of_key(&vtab->layout.rules, NULL,
+                                  bloom_vtab_key_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN,
+                                                        parts), 0, &hashes);
+  for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++){
+    rc = bloom_hash_set_add(&vtab->unmerged.hashes, hashes.hashes[i]);
+  }
   return rc;
 }
 
-/* Reads rows into what is known, whose last row is the first of these, or into nothing.  SQLITE_NOTFOUND if
-** what is known is of another journal. */
+/* Reads rows into what is known, whose last row is the first of these, or into nothing. 
+** SQLITE_NOTFOUND if what is known is of another journal. */
 static int read_rows(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   sqlite3_stmt *row = unmerged->rows;
@@ -115,12 +132,16 @@ static int read_rows(bloom_vtab *vtab){
   rc = sqlite3_bind_int64(row, 1, unmerged->is_known ? unmerged->last_rowid : INT64_MIN);
   if( rc==SQLITE_OK && unmerged->is_known ) rc = sqlite3_bind_int64(row, 2, unmerged->last_rowid);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID), mark = sqlite3_column_int64(row, MARK);
+    const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID),
+      mark = sqlite3_column_int64(row, MARK);
     const int is_first = !has_row;
     rc = SQLITE_OK;
     has_row = 1;
     if( is_first && unmerged->is_known ){
-      if( sqlite3_column_int64(row, FIRST_ROWID)!=unmerged->first_rowid || rowid!=unmerged->last_rowid || mark!=unmerged->last_mark ) return SQLITE_NOTFOUND;
+      if( sqlite3_column_int64(row, FIRST_ROWID)!=unmerged->first_rowid
+          || rowid!=unmerged->last_rowid || mark!=unmerged->last_mark ){
+        return SQLITE_NOTFOUND;
+      }
       continue;
     }
     if( is_first ){
@@ -152,10 +173,12 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int has_rows = unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid;
   int is_random = 1, rc = unmerged->rows ? SQLITE_OK : prepare_rows(vtab, &unmerged->rows);
+  assert(vtab->args.table && vtab->has_layout);
   *is_intact = 0;
   if( rc==SQLITE_OK ) rc = read_all(vtab, !has_rows);
   if( rc==SQLITE_OK && has_rows ) rc = check_random(vtab, &is_random);
   if( rc==SQLITE_NOTFOUND || (rc==SQLITE_OK && !is_random) ) rc = read_all(vtab, 1);
+  assert(rc!=SQLITE_NOTFOUND); /* what was just forgotten cannot be another journal's */
   if( rc==SQLITE_OK ){
     *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
     return SQLITE_OK;
@@ -165,10 +188,12 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
 }
 
-/* -- Merging ------------------------------------------------------------------------------------- */
+/* -- Merging ----------------------------------------------------------------------------------- */
 
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
-  const int rc = bloom_sql_integer(vtab->connection, num_rows, "SELECT count(*) - 1 FROM \"%w\".\"%w\"", vtab->schema, vtab->journal);
+  const int rc = bloom_sql_integer(vtab->connection, num_rows,
+                                   "SELECT count(*) - 1 FROM \"%w\".\"%w\"", vtab->schema,
+                                     vtab->journal);
   if( *num_rows<0 ) *num_rows = 0;
   return bloom_vtab_failure(vtab, rc);
 }
@@ -176,18 +201,24 @@ int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
 /* Puts a row with a new mark in place of the one at rowid. */
 static int put_first_row(bloom_vtab *vtab, sqlite3_int64 rowid, bloom_vtab_layout *layout){
   sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
-  return bloom_sql_run(vtab->connection, "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, r) VALUES (%lld, %lld)", vtab->schema,
+  return bloom_sql_run(vtab->connection,
+                       "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, r) VALUES (%lld, %lld)",
+                         vtab->schema,
                        vtab->journal, rowid, layout->journal_mark);
 }
 
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
-  const int rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->journal);
+  const int rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema,
+                               vtab->journal);
   return bloom_vtab_failure(vtab, rc==SQLITE_OK ? put_first_row(vtab, 1, layout) : rc);
 }
 
-/* Adds the keys of rows to a batch.  *last is the last row, *num_rows their number with the journal's first;
-** SQLITE_EMPTY if that is not the one which the layout means. */
-static int add_journal_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch, sqlite3_int64 *last, sqlite3_int64 *num_rows){
+/* Adds the keys of rows to a batch.  *last is the last row, *num_rows their number with the
+** journal's first; SQLITE_EMPTY if that is not the one which the layout means. */
+static int add_journal_keys(
+  bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch, sqlite3_int64 *last,
+  sqlite3_int64 *num_rows
+){
   const bloom_key_rules *rules = &batch->layout->rules;
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   sqlite3_stmt *row;
@@ -195,11 +226,17 @@ static int add_journal_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab
   int rc = prepare_rows(vtab, &row);
   *num_rows = 0;
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, INT64_MIN);
-  while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows) && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    rc = *num_rows==0 && sqlite3_column_int64(row, MARK)!=batch->layout->journal_mark ? SQLITE_EMPTY : SQLITE_OK;
+  while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows)
+         && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    rc = *num_rows==0 && sqlite3_column_int64(row, MARK)!=batch->layout->journal_mark
+      ? SQLITE_EMPTY : SQLITE_OK;
     ++*num_rows;
     *last = sqlite3_column_int64(row, ROWID);
-    if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(rules, NULL, bloom_vtab_key_of_row(rules, row, FIRST_KEY_COLUMN, parts), 0, &hashes);
+    if( rc==SQLITE_OK ){
+      rc = bloom_hashes_of_key(rules, NULL,
+                               bloom_vtab_key_of_row(rules, row, FIRST_KEY_COLUMN, parts), 0,
+                                 &hashes);
+    }
     if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, &hashes);
   }
   if( rc!=SQLITE_EMPTY && rc!=SQLITE_DONE ) bloom_vtab_failure(vtab, rc);
@@ -215,6 +252,7 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   if( rc!=SQLITE_OK || num_rows==1 ) return rc;
   batch->has_written = 1;
   if( max_rows==0 ) return bloom_vtab_empty_journal(vtab, batch->layout);
-  rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\" WHERE rowid < %lld", vtab->schema, vtab->journal, last);
+  rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\" WHERE rowid < %lld", vtab->schema,
+                     vtab->journal, last);
   return bloom_vtab_failure(vtab, rc==SQLITE_OK ? put_first_row(vtab, last, batch->layout) : rc);
 }

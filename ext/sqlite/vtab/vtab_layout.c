@@ -43,7 +43,8 @@ void bloom_vtab_forget_message(bloom_vtab *vtab){
 
 int bloom_vtab_damaged(bloom_vtab *vtab, const char *what){
   const int rc = bloom_fail_vtab(&vtab->base.zErrMsg, vtab->args.table
-    ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it" : "bloom: %s is damaged: %s", vtab->name, what,
+    ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
+    : "bloom: %s is damaged: %s", vtab->name, what,
     vtab->quoted_name, vtab->quoted_name);
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
@@ -69,14 +70,16 @@ int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
 }
 
 int bloom_vtab_locate(bloom_vtab *vtab){
-  int is_changed, rc = bloom_database_locate(vtab->connection, &vtab->schema, vtab->file, &vtab->state, &is_changed);
+  int is_changed, rc = bloom_database_locate(vtab->connection, &vtab->schema, vtab->file,
+                                             &vtab->state, &is_changed);
   if( is_changed ){
     vtab->is_checked = vtab->has_layout = 0;
     bloom_vtab_close_reader(vtab);
     bloom_vtab_close_journal(vtab); /* its statement has the old name */
   }
   if( rc==SQLITE_NOTFOUND ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was detached or replaced while its cache is "
+    return bloom_fail_vtab(&vtab->base.zErrMsg,
+                           "bloom: the database of %s was detached or replaced while its cache is "
                                                 "shared: open the connection anew", vtab->name);
   }
   return bloom_vtab_failure(vtab, rc);
@@ -100,6 +103,7 @@ uint64_t bloom_vtab_page_blocks(const bloom_vtab_layout *layout, int layer, uint
 }
 
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page){
+  assert(layer>=0 && layer<layout->num_layers && page<bloom_vtab_num_pages(layout, layer));
   return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)bloom_vtab_page_blocks(layout, layer, page);
 }
 
@@ -121,7 +125,8 @@ void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 r
 }
 
 int bloom_vtab_get_header(
-  const bloom_vtab_layout *layout, const uint8_t *bytes, sqlite3_int64 row, bloom_vtab_page_header *header
+  const bloom_vtab_layout *layout, const uint8_t *bytes, sqlite3_int64 row,
+  bloom_vtab_page_header *header
 ){
   header->number = bloom_load64_le(bytes);
   header->num_keys = bloom_load32_le(bytes + 8);
@@ -143,32 +148,40 @@ static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
 ** all its keys takes fewer keys. */
 static double bits_for(double fpr, sqlite3_int64 capacity){
   double best_fpr;
-  const uint32_t tenths = bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity, &best_fpr);
+  const uint32_t tenths = bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity,
+      &best_fpr);
   return tenths ? tenths / 10.0 : 100;
 }
 
 /* The first layer has the rate that was asked for when it is full, those after it a sixteenth,
 ** then a quarter of the last one's: all together keep it, but for a twelfth [Almeida, Baquero,
 ** Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
-void bloom_vtab_add_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity){
+void bloom_vtab_add_layer(
+  const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
+){
   const sqlite3_int64 many = 1000000;
   const int num_layers = layout->num_layers++;
   double bits_per_key = vtab->args.size, fpr = vtab->args.size;
   bloom_vtab_layer *layer = &layout->layers[num_layers];
   int i;
-  if( num_layers>0 && fpr>=1 ) fpr = bloom_parquet_modelled_fpr((uint64_t)many, blocks_for(many, bits_per_key));
+  assert(num_layers<BLOOM_VTAB_MAX_LAYERS && capacity>0);
+  if( num_layers>0 && fpr>=1 ){
+    fpr = bloom_parquet_modelled_fpr((uint64_t)many, blocks_for(many, bits_per_key));
+  }
   for(i=0; i<num_layers; i++) fpr /= i==0 ? 16 : 4;
   if( num_layers>0 || vtab->args.size<1 ) bits_per_key = bits_for(fpr, capacity);
   layer->num_blocks = blocks_for(capacity, bits_per_key);
   layer->capacity = capacity;
   if( layer->num_blocks==BLOOM_VTAB_MAX_BLOCKS ){
-    layer->capacity = (sqlite3_int64)(BLOOM_VTAB_MAX_BLOCKS * (8.0 * BLOOM_BLOCK_BYTES) / bits_per_key);
+    layer->capacity =
+      (sqlite3_int64)(BLOOM_VTAB_MAX_BLOCKS * (8.0 * BLOOM_BLOCK_BYTES) / bits_per_key);
   }
 }
 
 int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   sqlite3_int64 page_size = 0;
-  const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size", vtab->schema);
+  const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size",
+                                   vtab->schema);
   *layout = (bloom_vtab_layout){.rules.num_columns = vtab->args.num_columns};
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   /* With the row around it and all that may be reserved in a page, a row fits in one. */
@@ -207,27 +220,43 @@ static int is_in(uint64_t number, uint64_t min, uint64_t max){
 
 /* 0 if the bytes are no layout.  Each number is in bounds before any of it is used. */
 static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
-  const uint32_t num_columns = bloom_load32_le(bytes + 16), num_layers = bloom_load32_le(bytes + 24);
+  const uint32_t num_columns = bloom_load32_le(bytes + 16),
+    num_layers = bloom_load32_le(bytes + 24);
   size_t i;
-  if( memcmp(bytes, layout_magic, sizeof(layout_magic))!=0 || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT) ) return 0;
-  if( num_columns>BLOOM_MAX_KEY_COLUMNS || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ) return 0;
+  if( memcmp(bytes, layout_magic, sizeof(layout_magic))!=0
+      || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT) ){
+    return 0;
+  }
+  if( num_columns>BLOOM_MAX_KEY_COLUMNS
+      || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ){
+    return 0;
+  }
   *layout = (bloom_vtab_layout){
-    .number = bloom_load64_le(bytes + 8), .blocks_per_page = bloom_load32_le(bytes + 20), .num_layers = (int)num_layers,
-    .num_filled = (sqlite3_int64)bloom_load64_le(bytes + 32), .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),
+    .number = bloom_load64_le(bytes + 8), .blocks_per_page = bloom_load32_le(bytes + 20),
+      .num_layers = (int)num_layers,
+    .num_filled = (sqlite3_int64)bloom_load64_le(bytes + 32),
+      .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),
     .default_checksum = bloom_load64_le(bytes + 48), .rules.num_columns = (int)num_columns
   };
   memcpy(layout->merged_at, bytes + 56, sizeof(layout->merged_at) - 1);
-  if( !is_in(layout->blocks_per_page, 1, 2048) || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ) return 0;
+  if( !is_in(layout->blocks_per_page, 1, 2048)
+      || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ){
+    return 0;
+  }
   for(i=0; i<num_layers; i++){
     bloom_vtab_layer *layer = &layout->layers[i];
     layer->num_blocks = bloom_load64_le(bytes + LAYERS_AT + 16*i);
     layer->capacity = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*i + 8);
-    if( !is_in(layer->num_blocks, 1, BLOOM_VTAB_MAX_BLOCKS) || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ) return 0;
+    if( !is_in(layer->num_blocks, 1, BLOOM_VTAB_MAX_BLOCKS)
+        || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ){
+      return 0;
+    }
   }
   for(i=0; i<num_columns; i++){
     const uint8_t kind = bytes[COLUMNS_AT + 2*i], collation = bytes[COLUMNS_AT + 2*i + 1];
     if( kind>BLOOM_COLUMN_ANY || collation>BLOOM_COLLATION_RTRIM ) return 0;
-    layout->rules.columns[i] = (bloom_equality){(bloom_column_kind)kind, (bloom_collation)collation};
+    layout->rules.columns[i] =
+      (bloom_equality){(bloom_column_kind)kind, (bloom_collation)collation};
   }
   return 1;
 }
@@ -235,13 +264,16 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
 /* Row 1 of bloom 1.1. */
 static int is_old(bloom_vtab *vtab){
   uint8_t bytes[8];
-  return bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK && sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0)==SQLITE_OK
+  return bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK
+  && sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0)==SQLITE_OK
       && memcmp(bytes, "bloomvt1", sizeof(bytes))==0;
 }
 
 static int fail_old(bloom_vtab *vtab){
   const char *name = vtab->quoted_name;
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create it again with %s", name, name,
+  return bloom_fail_vtab(&vtab->base.zErrMsg,
+      "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create it again with %s", name,
+        name,
                          vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
 }
 
@@ -254,7 +286,9 @@ int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   vtab->has_layout = 0;
   if( !get_layout(bytes, &layout) ) return bloom_vtab_damaged(vtab, "its layout");
   if( layout.rules.num_columns!=vtab->args.num_columns ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: the database of %s was replaced: open the connection anew", vtab->name);
+    return bloom_fail_vtab(&vtab->base.zErrMsg,
+                           "bloom: the database of %s was replaced: open the connection anew",
+                             vtab->name);
   }
   vtab->layout = layout;
   memcpy(vtab->layout_bytes, bytes, sizeof(bytes));

@@ -33,14 +33,16 @@ static inline uint64_t page_of(const bloom_vtab_layout *layout, int layer, bloom
 
 /* Of the block in its page. */
 static inline int offset_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
-  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(bloom_split_block_number(hash, layout->layers[layer].num_blocks) % layout->blocks_per_page);
+  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(bloom_split_block_number(hash,
+      layout->layers[layer].num_blocks) % layout->blocks_per_page);
 }
 
 static block_place find_block(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
   const uint64_t page = page_of(layout, layer, hash);
   return (block_place){
     .page = page, .row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page,
-    .num_bytes = bloom_vtab_page_bytes(layout, layer, page), .offset = offset_of(layout, layer, hash)
+    .num_bytes = bloom_vtab_page_bytes(layout, layer, page),
+      .offset = offset_of(layout, layer, hash)
   };
 }
 
@@ -81,9 +83,12 @@ int bloom_vtab_test_pages(
 /* -- Making room --------------------------------------------------------------------------- */
 
 /* Writes the headers of the last layer's pages, or sums up what fills them. */
-static int go_through_headers(bloom_vtab *vtab, const bloom_vtab_layout *layout, int is_new, sqlite3_int64 *num_filled){
+static int go_through_headers(
+  bloom_vtab *vtab, const bloom_vtab_layout *layout, int is_new, sqlite3_int64 *num_filled
+){
   const int layer = layout->num_layers - 1;
-  const sqlite3_int64 first = bloom_vtab_first_row(layout, layer), end = first + (sqlite3_int64)bloom_vtab_num_pages(layout, layer);
+  const sqlite3_int64 first = bloom_vtab_first_row(layout, layer),
+    end = first + (sqlite3_int64)bloom_vtab_num_pages(layout, layer);
   sqlite3_blob *blob = NULL;
   sqlite3_int64 row;
   int rc = bloom_blob_open(bloom_vtab_place(vtab), first, is_new, 0, &blob);
@@ -92,7 +97,10 @@ static int go_through_headers(bloom_vtab *vtab, const bloom_vtab_layout *layout,
     bloom_vtab_page_header header = {layout->number, 0, 0};
     if( row>first ) rc = bloom_blob_move(blob, row, 0);
     if( is_new ) bloom_vtab_put_header(&header, row, bytes);
-    if( rc==SQLITE_OK ) rc = is_new ? sqlite3_blob_write(blob, bytes, sizeof(bytes), 0) : sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
+    if( rc==SQLITE_OK ){
+      rc = is_new ? sqlite3_blob_write(blob, bytes, sizeof(bytes), 0)
+        : sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
+    }
     if( rc==SQLITE_OK && !bloom_vtab_get_header(layout, bytes, row, &header) ) rc = SQLITE_NOTFOUND;
     if( rc==SQLITE_OK ) *num_filled += header.num_filled;
   }
@@ -108,13 +116,15 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const int rc = bloom_sql_run(vtab->connection,
     "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, bytes)"
     " WITH RECURSIVE pages(i) AS (SELECT %lld UNION ALL SELECT i + 1 FROM pages WHERE i < %lld)"
-    " SELECT i, zeroblob(CASE i WHEN %lld THEN %d ELSE %d END) FROM pages", vtab->schema, vtab->pages, first_row, last_row,
-    last_row, bloom_vtab_page_bytes(layout, layer, last_page), bloom_vtab_page_bytes(layout, layer, 0));
+    " SELECT i, zeroblob(CASE i WHEN %lld THEN %d ELSE %d END) FROM pages", vtab->schema,
+    vtab->pages, first_row, last_row,
+    last_row, bloom_vtab_page_bytes(layout, layer, last_page),
+    bloom_vtab_page_bytes(layout, layer, 0));
   return rc==SQLITE_OK ? go_through_headers(vtab, layout, 1, &none) : rc;
 }
 
-/* Adds a layer if the last one is full.  The new layout is written last: what was before an error counts for
-** nothing.  Where the pages cannot be made the last layer takes more than its share. */
+/* Adds a layer if the last one is full.  The new layout is written last: what was before an error
+** counts for nothing.  Where the pages cannot be made the last layer takes more than its share. */
 static int grow_if_full(bloom_vtab *vtab){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
@@ -122,7 +132,10 @@ static int grow_if_full(bloom_vtab *vtab){
   const bloom_vtab_layer last = layout.layers[layout.num_layers-1];
   sqlite3_int64 num_filled = 0;
   int rc;
-  if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last.num_blocks>=BLOOM_VTAB_MAX_BLOCKS / 4 || vtab->connection->is_running ) return SQLITE_OK;
+  if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last.num_blocks>=BLOOM_VTAB_MAX_BLOCKS / 4
+      || vtab->connection->is_running ){
+    return SQLITE_OK;
+  }
   rc = go_through_headers(vtab, &layout, 0, &num_filled);
   if( rc!=SQLITE_OK || num_filled<last.capacity ) return rc;
   bloom_vtab_add_layer(vtab, &layout, 4 * last.capacity);
@@ -134,22 +147,26 @@ static int grow_if_full(bloom_vtab *vtab){
 
 /* -- Adding one ------------------------------------------------------------------------------ */
 
-/* 1 if it is time to count whether the last layer is full: where a page has its share of the layer's
-** capacity, for one hash of as many as there are pages, which all are read then. */
+/* 1 if it is time to count whether the last layer is full: where a page has its share of the
+** layer's capacity, for one hash of as many as there are pages, which all are read then. */
 static int may_be_full(
-  const bloom_vtab_layout *layout, uint64_t page, const bloom_vtab_page_header *header, bloom_hash_value hash
+  const bloom_vtab_layout *layout, uint64_t page, const bloom_vtab_page_header *header,
+  bloom_hash_value hash
 ){
   const int last = layout->num_layers - 1;
   const bloom_vtab_layer *layer = &layout->layers[last];
-  const double share = (double)bloom_vtab_page_blocks(layout, last, page) / (double)layer->num_blocks;
+  const double share = (double)bloom_vtab_page_blocks(layout, last,
+                                                      page) / (double)layer->num_blocks;
   if( header->num_filled < (double)layer->capacity * share ) return 0;
   return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, last) >> 32==0;
 }
 
-/* Sets a hash's bits in its block of the last layer, unless they are set.  Older layers may have the
-** hash, too, but to read them costs more than it saves.  *is_refused: the layer may be full, and
-** may_refuse. */
-static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int may_refuse, int *is_refused, int *num_added){
+/* Sets a hash's bits in its block of the last layer, unless they are set.  Older layers may have
+** the hash, too, but to read them costs more than it saves.  *is_refused: the layer may be full,
+** and may_refuse. */
+static int add_hash(
+  bloom_vtab *vtab, bloom_hash_value hash, int may_refuse, int *is_refused, int *num_added
+){
   uint8_t block[BLOOM_BLOCK_BYTES], bytes[BLOOM_HEADER_BYTES];
   bloom_vtab_page_header header;
   block_place place;
@@ -162,9 +179,13 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int may_refuse, int
   place = find_block(&vtab->layout, vtab->layout.num_layers - 1, hash);
   rc = bloom_blob_move(blob, place.row, place.num_bytes);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
-  if( rc==SQLITE_OK && !bloom_vtab_get_header(&vtab->layout, bytes, place.row, &header) ) rc = SQLITE_NOTFOUND;
+  if( rc==SQLITE_OK && !bloom_vtab_get_header(&vtab->layout, bytes, place.row, &header) ){
+    rc = SQLITE_NOTFOUND;
+  }
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, block, sizeof(block), place.offset);
-  if( rc!=SQLITE_OK || bloom_split_block_may_contain(block, hash) ) return bloom_blob_close(blob, rc);
+  if( rc!=SQLITE_OK || bloom_split_block_may_contain(block, hash) ){
+    return bloom_blob_close(blob, rc);
+  }
   *is_refused = may_refuse && may_be_full(&vtab->layout, place.page, &header, hash);
   if( *is_refused ) return bloom_blob_close(blob, rc);
   /* One key, whatever the number of its hashes. */
@@ -185,7 +206,9 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
     int is_refused = 0;
     rc = add_hash(vtab, hashes.hashes[i], 1, &is_refused, &num_added);
     if( rc==SQLITE_OK && is_refused ) rc = grow_if_full(vtab);
-    if( rc==SQLITE_OK && is_refused ) rc = add_hash(vtab, hashes.hashes[i], 0, &is_refused, &num_added);
+    if( rc==SQLITE_OK && is_refused ){
+      rc = add_hash(vtab, hashes.hashes[i], 0, &is_refused, &num_added);
+    }
   }
   return page_failure(vtab, rc);
 }
@@ -193,7 +216,10 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
 /* -- Adding many ------------------------------------------------------------------------------ */
 
 /* Puts hashes in the order of their pages: *ordered, to be freed, and where each page's end. */
-static int order_by_page(const bloom_vtab_layout *layout, const bloom_hash_value *hashes, size_t num_hashes, bloom_hash_value **ordered, size_t **ends){
+static int order_by_page(
+  const bloom_vtab_layout *layout, const bloom_hash_value *hashes, size_t num_hashes,
+  bloom_hash_value **ordered, size_t **ends
+){
   const uint64_t num_pages = bloom_vtab_num_pages(layout, 0);
   size_t i, sum = 0;
   uint64_t page;
@@ -211,18 +237,23 @@ static int order_by_page(const bloom_vtab_layout *layout, const bloom_hash_value
 }
 
 /* Adds the hashes of one page, which bytes has room for. */
-static int fill_page(bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page, const bloom_hash_value *hashes, size_t num_hashes, int are_first, uint8_t *bytes){
+static int fill_page(
+  bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page, const bloom_hash_value *hashes,
+  size_t num_hashes, int are_first, uint8_t *bytes
+){
   const bloom_vtab_layout *layout = batch->layout;
   const sqlite3_int64 row = bloom_vtab_first_row(layout, 0) + (sqlite3_int64)page;
   const int num_bytes = bloom_vtab_page_bytes(layout, 0, page);
   bloom_vtab_page_header header = {layout->number, 0, 0};
   size_t i;
   int rc = bloom_blob_move(blob, row, num_bytes);
+  assert(layout->num_layers==1); /* of a filter over a source */
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
   if( rc==SQLITE_OK && !bloom_vtab_get_header(layout, bytes, row, &header) ) rc = SQLITE_NOTFOUND;
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
     uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
     const int is_there = bloom_split_block_may_contain(block, hashes[i]);
+    assert(page_of(layout, 0, hashes[i])==page);
     if( are_first && (batch->is_new || !is_there) && header.num_keys<UINT32_MAX ) header.num_keys++;
     if( is_there ) continue;
     bloom_split_block_add(block, hashes[i]);
@@ -243,10 +274,15 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
   uint64_t page;
   uint8_t *bytes = sqlite3_malloc64((sqlite3_uint64)bloom_vtab_page_bytes(layout, 0, 0));
   sqlite3_blob *blob = NULL;
-  int rc = bytes ? order_by_page(layout, batch->hashes[kind], batch->num_hashes[kind], &ordered, &ends) : SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = bloom_blob_open(bloom_vtab_place(batch->vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
+  int rc = bytes ? order_by_page(layout, batch->hashes[kind], batch->num_hashes[kind], &ordered,
+                                 &ends) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ){
+    rc = bloom_blob_open(bloom_vtab_place(batch->vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
+  }
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    if( ends[page]>begin ) rc = fill_page(batch, blob, page, ordered + begin, ends[page] - begin, kind==0, bytes);
+    if( ends[page]>begin ){
+      rc = fill_page(batch, blob, page, ordered + begin, ends[page] - begin, kind==0, bytes);
+    }
     begin = ends[page];
   }
   rc = bloom_blob_close(blob, rc);
@@ -260,7 +296,8 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
 static int batch_push(bloom_vtab_batch *batch, int kind, bloom_hash_value hash){
   const size_t num_hashes = batch->num_hashes[kind];
   if( (num_hashes & (num_hashes - 1))==0 ){ /* its room is a power of two */
-    bloom_hash_value *hashes = sqlite3_realloc64(batch->hashes[kind], (num_hashes ? 2*num_hashes : 1) * sizeof(*hashes));
+    bloom_hash_value *hashes =
+      sqlite3_realloc64(batch->hashes[kind], (num_hashes ? 2*num_hashes : 1) * sizeof(*hashes));
     if( hashes==NULL ) return SQLITE_NOMEM;
     batch->hashes[kind] = hashes;
   }

@@ -40,6 +40,7 @@ typedef struct page_reader {
 static int make_room(page_reader *reader, size_t num_more){
   const size_t room = reader->room ? 2 * reader->room : FIRST_BYTES;
   uint8_t *bytes;
+  assert(reader->num_bytes + num_more<=reader->max_bytes);
   if( reader->num_bytes + num_more<=reader->room ) return SQLITE_OK;
   reader->room = room<reader->max_bytes ? room : reader->max_bytes;
   bytes = sqlite3_realloc64(reader->snapshot->bytes, reader->room);
@@ -54,7 +55,9 @@ static int take_header(page_reader *reader, sqlite3_int64 row, sqlite3_int64 *nu
   bloom_vtab_page_header header;
   int rc = sqlite3_blob_read(reader->vtab->reader, bytes, sizeof(bytes), 0);
   if( rc!=SQLITE_OK ) return rc;
-  if( !bloom_vtab_get_header(&reader->snapshot->layout, bytes, row, &header) ) return SQLITE_NOTFOUND;
+  if( !bloom_vtab_get_header(&reader->snapshot->layout, bytes, row, &header) ){
+    return SQLITE_NOTFOUND;
+  }
   reader->snapshot->num_keys += header.num_keys;
   *num_filled += header.num_filled;
   return SQLITE_OK;
@@ -67,13 +70,18 @@ static int read_layer(page_reader *reader, int layer){
   sqlite3_int64 num_filled = 0;
   uint64_t page;
   int rc = SQLITE_OK;
-  reader->num_bytes += reader->shapes[layer].num_bytes - (size_t)layout->layers[layer].num_blocks * BLOOM_BLOCK_BYTES;
+  reader->num_bytes +=
+    reader->shapes[layer].num_bytes - (size_t)layout->layers[layer].num_blocks * BLOOM_BLOCK_BYTES;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    const int page_bytes = bloom_vtab_page_bytes(layout, layer, page), block_bytes = page_bytes - BLOOM_HEADER_BYTES;
+    const int page_bytes = bloom_vtab_page_bytes(layout, layer, page),
+      block_bytes = page_bytes - BLOOM_HEADER_BYTES;
     rc = bloom_vtab_move_reader(reader->vtab, first_row + (sqlite3_int64)page, page_bytes);
     if( rc==SQLITE_OK ) rc = take_header(reader, first_row + (sqlite3_int64)page, &num_filled);
     if( rc==SQLITE_OK ) rc = make_room(reader, (size_t)block_bytes);
-    if( rc==SQLITE_OK ) rc = sqlite3_blob_read(reader->vtab->reader, reader->snapshot->bytes + reader->num_bytes, block_bytes, BLOOM_HEADER_BYTES);
+    if( rc==SQLITE_OK ){
+      rc = sqlite3_blob_read(reader->vtab->reader, reader->snapshot->bytes + reader->num_bytes,
+                             block_bytes, BLOOM_HEADER_BYTES);
+    }
     reader->num_bytes += (size_t)block_bytes;
   }
   reader->snapshot->is_full |= num_filled>layout->layers[layer].capacity;
@@ -116,11 +124,14 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
   snapshot->tuples.connection = vtab->connection;
   reader.snapshot = snapshot;
   for(layer=0; layer<snapshot->layout.num_layers; layer++){
-    bloom_encoding_parquet.writer->shape(snapshot->layout.layers[layer].num_blocks, 8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
+    bloom_encoding_parquet.writer->shape(snapshot->layout.layers[layer].num_blocks,
+                                         8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
     reader.max_bytes += reader.shapes[layer].num_bytes;
   }
   if( vtab->args.table && is_certain ) rc = read_unmerged(vtab, snapshot);
-  for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++) rc = read_layer(&reader, layer);
+  for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++){
+    rc = read_layer(&reader, layer);
+  }
   if( rc==SQLITE_OK ){
     set_filters(&reader);
     *result = snapshot;
@@ -155,12 +166,16 @@ static int test_value(void *data, sqlite3_value *key){
   return snapshot_test(snapshot, (bloom_key_values){.value = key});
 }
 
-int bloom_vtab_snapshot_handle(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context){
+int bloom_vtab_snapshot_handle(
+  bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context
+){
   if( snapshot->handle==NULL ){
-    const bloom_handle_status status = bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0, &snapshot->handle);
+    const bloom_handle_status status =
+      bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0, &snapshot->handle);
     if( status==BLOOM_HANDLE_NOMEM ) return SQLITE_NOMEM;
     if( status==BLOOM_HANDLE_NONE_LEFT ){
-      return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: all handles that a process can have are open");
+      return bloom_fail_vtab(&vtab->base.zErrMsg,
+                             "bloom: all handles that a process can have are open");
     }
     snapshot->handle->test = test_value;
     snapshot->handle->test_data = snapshot;
@@ -169,7 +184,7 @@ int bloom_vtab_snapshot_handle(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, 
   return SQLITE_OK;
 }
 
-/* -- Facts -------------------------------------------------------------------------------------- */
+/* -- Facts ------------------------------------------------------------------------------------- */
 
 /* The chance of a key that is not there. */
 static double expected_fpr(const bloom_vtab_snapshot *snapshot){
@@ -186,17 +201,21 @@ static double expected_fpr(const bloom_vtab_snapshot *snapshot){
 
 /* Adds a hash to the blocks before end. */
 static void add_to_copy(uint8_t *end, uint64_t num_blocks, bloom_hash_value hash){
-  bloom_split_block_add(end - (num_blocks - bloom_split_block_number(hash, num_blocks)) * BLOOM_BLOCK_BYTES, hash);
+  bloom_split_block_add(end - (num_blocks - bloom_split_block_number(hash,
+      num_blocks)) * BLOOM_BLOCK_BYTES, hash);
 }
 
-/* The filter as one BLOB, with the keys of the journal; NULL, which says maybe, where bytes do not say all. */
+/* The filter as one BLOB, with the keys of the journal; NULL, which says maybe, where bytes do not
+** say all. */
 static int result_filter(const bloom_vtab_snapshot *snapshot, sqlite3_context *context){
   const bloom_filter *filter = &snapshot->filters[0];
   const size_t num_bytes = snapshot->is_maybe ? 0 : filter->shape.num_bytes;
   const uint64_t num_blocks = snapshot->layout.layers[0].num_blocks;
   uint8_t *copy;
   size_t i;
-  if( snapshot->is_maybe || snapshot->layout.num_layers>1 || snapshot->layout.rules.num_columns>1 ) return SQLITE_OK;
+  if( snapshot->is_maybe || snapshot->layout.num_layers>1 || snapshot->layout.rules.num_columns>1 ){
+    return SQLITE_OK;
+  }
   copy = sqlite3_malloc64(num_bytes);
   if( copy==NULL ) return SQLITE_NOMEM;
   for(i=0; i<num_bytes; i++) copy[i] = filter->bytes[i];
@@ -216,25 +235,34 @@ static int find_note(const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot
   *note = NULL;
   if( vtab->args.table==NULL ) return SQLITE_OK;
   if( snapshot->is_maybe ){
-    if( why==NULL ) why = snapshot->is_broken ? BLOOM_VTAB_BROKEN_JOURNAL : "the schema cannot be read now";
+    if( why==NULL ){
+      why = snapshot->is_broken ? BLOOM_VTAB_BROKEN_JOURNAL : "the schema cannot be read now";
+    }
     *note = bloom_vtab_say_doubt(vtab, why);
-  }else if( num_unmerged>MANY_UNMERGED || (num_unmerged>=FEW_UNMERGED && num_unmerged>snapshot->num_keys / 10) ){
-    *note = sqlite3_mprintf("%lld keys are not merged; INSERT INTO %s(%s) VALUES ('merge') makes look-ups faster", num_unmerged, name, name);
+  }else if( num_unmerged>MANY_UNMERGED
+            || (num_unmerged>=FEW_UNMERGED && num_unmerged>snapshot->num_keys / 10) ){
+    *note = sqlite3_mprintf("%lld keys are not merged; INSERT INTO %s(%s) VALUES ('merge') makes"
+                            " look-ups faster", num_unmerged, name, name);
   }else if( snapshot->is_full ){
-    *note = sqlite3_mprintf("it has more keys than room; INSERT INTO %s(%s) VALUES ('rebuild') makes it larger", name, name);
+    *note = sqlite3_mprintf("it has more keys than room; INSERT INTO %s(%s) VALUES ('rebuild')"
+                            " makes it larger", name, name);
   }else{
     return SQLITE_OK;
   }
   return *note ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_vtab_snapshot_column(const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context, int column){
+int bloom_vtab_snapshot_column(
+  const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context, int column
+){
   const bloom_vtab_layout *layout = &snapshot->layout;
   sqlite3_int64 sum = 0;
   char *note;
   int i, rc = SQLITE_OK;
   for(i=0; i<layout->num_layers; i++){
-    sum += column==BLOOM_VTAB_CAPACITY ? layout->layers[i].capacity : (sqlite3_int64)layout->layers[i].num_blocks * BLOOM_BLOCK_BYTES;
+    sum += column==BLOOM_VTAB_CAPACITY
+      ? layout->layers[i].capacity
+      : (sqlite3_int64)layout->layers[i].num_blocks * BLOOM_BLOCK_BYTES;
   }
   switch( column ){
     case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, snapshot->num_keys); break;
@@ -254,10 +282,13 @@ int bloom_vtab_snapshot_column(const bloom_vtab *vtab, const bloom_vtab_snapshot
   return rc;
 }
 
-/* -- Checking ------------------------------------------------------------------------------------ */
+/* -- Checking ---------------------------------------------------------------------------------- */
 
 /* Counts the keys of the source that the filter denies. */
-static int count_missed(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_int64 *num_keys, sqlite3_int64 *num_missed){
+static int count_missed(
+  bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_int64 *num_keys,
+  sqlite3_int64 *num_missed
+){
   bloom_vtab_triggers triggers;
   bloom_source source = {.num_columns = 0};
   bloom_vtab_layout now = snapshot->layout;
@@ -268,7 +299,8 @@ static int count_missed(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &source, &now, &error);
   if( rc==SQLITE_OK ) rc = bloom_vtab_prepare_keys(vtab, &source, &triggers.args, 0, &row);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const int test = snapshot_test(snapshot, bloom_vtab_key_of_row(&snapshot->layout.rules, row, 0, parts));
+    const int test = snapshot_test(snapshot,
+                                   bloom_vtab_key_of_row(&snapshot->layout.rules, row, 0, parts));
     rc = test==BLOOM_TEST_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     ++*num_keys;
     *num_missed += test==0;
@@ -294,8 +326,10 @@ static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
     rc = count_missed(vtab, snapshot, &num_keys, &num_missed);
   }
   if( rc==SQLITE_OK && num_missed>0 ){
-    *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table; INSERT INTO %s(%s) VALUES "
-                               "('rebuild') repairs it", vtab->name, num_missed, num_keys, vtab->quoted_name, vtab->quoted_name);
+    *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table; INSERT"
+                               " INTO %s(%s) VALUES "
+                               "('rebuild') repairs it", vtab->name, num_missed, num_keys,
+                               vtab->quoted_name, vtab->quoted_name);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
   }
   bloom_vtab_snapshot_free(snapshot);

@@ -16,37 +16,55 @@
 /* -- Columns ----------------------------------------------------------------------------- */
 
 /* What makes a column one that triggers do not see as it is stored. */
-static int refuse_column(const bloom_source *source, const bloom_source_column *column, const char *what, char **error){
-  return bloom_fail_vtab(error, "bloom: column %s of table %s %s; use bloom_build(), or a filter of your own and triggers: CREATE VIRTUAL "
-                                "TABLE f USING bloom(); CREATE TRIGGER f_insert AFTER INSERT ON %s BEGIN INSERT INTO f(key) VALUES (new.%s); "
-                                "END; and the same AFTER UPDATE", column->name, source->name, what, source->name, column->name);
+static int refuse_column(
+  const bloom_source *source, const bloom_source_column *column, const char *what, char **error
+){
+  return bloom_fail_vtab(error, "bloom: column %s of table %s %s; use bloom_build(), or a filter"
+                                " of your own and triggers: CREATE VIRTUAL "
+                                "TABLE f USING bloom(); CREATE TRIGGER f_insert AFTER INSERT ON %s"
+                                " BEGIN INSERT INTO f(key) VALUES (new.%s); "
+                                "END; and the same AFTER UPDATE", column->name, source->name, what,
+                                source->name, column->name);
 }
 
-int bloom_vtab_add_default(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch){
+int bloom_vtab_add_default(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch
+){
   sqlite3_stmt *row;
   bloom_combined_hashes hashes;
   int rc;
   if( args->num_columns>1 ) return SQLITE_OK;
   rc = bloom_source_prepare_default(source, bloom_source_find(source, args->columns[0]), &row);
   while( rc==SQLITE_OK && row && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    rc = bloom_hashes_of_key(&batch->layout->rules, NULL, (bloom_key_values){.value = sqlite3_column_value(row, 0)}, 0, &hashes);
+    rc = bloom_hashes_of_key(&batch->layout->rules, NULL,
+                             (bloom_key_values){.value = sqlite3_column_value(row, 0)}, 0, &hashes);
     if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, &hashes);
   }
   return bloom_sql_end(row, rc);
 }
 
 /* Finds a key's column; *name is then as the schema has it. */
-static int find_key_column(const bloom_source *source, char **name, const bloom_source_column **column, char **error){
+static int find_key_column(
+  const bloom_source *source, char **name, const bloom_source_column **column, char **error
+){
   const bloom_source_column *found = bloom_source_find(source, *name);
   char *as_declared;
   if( found==NULL && bloom_source_is_rowid_name(*name) ){
-    return bloom_fail_vtab(error, "bloom: a filter has no rowids: SQLite may choose one after triggers have run, and VACUUM may change it");
+    return bloom_fail_vtab(error, "bloom: a filter has no rowids: SQLite may choose one after"
+                                  " triggers have run, and VACUUM may change it");
   }
-  if( found==NULL ) return bloom_fail_vtab(error, "bloom: there is no column %s in table %s", *name, source->name);
+  if( found==NULL ){
+    return bloom_fail_vtab(error, "bloom: there is no column %s in table %s", *name, source->name);
+  }
   if( found==source->row_column ){
-    return refuse_column(source, found, "is the rowid, which SQLite may choose after triggers have run, and which is looked up fast", error);
+    return refuse_column(source, found,
+                         "is the rowid, which SQLite may choose after triggers have run, "
+                         "and which is looked up fast", error);
   }
-  if( found->is_generated ) return refuse_column(source, found, "is generated, and may change after triggers have run", error);
+  if( found->is_generated ){
+    return refuse_column(source, found, "is generated, and may change after triggers have run",
+                         error);
+  }
   as_declared = sqlite3_mprintf("%s", found->name);
   if( as_declared==NULL ) return SQLITE_NOMEM;
   sqlite3_free(*name);
@@ -56,23 +74,33 @@ static int find_key_column(const bloom_source *source, char **name, const bloom_
 }
 
 /* Fails where the DEFAULT cannot be foreseen, and notes what it is. */
-static int check_default(const bloom_source *source, const bloom_source_column *column, bloom_vtab_layout *layout, char **error){
+static int check_default(
+  const bloom_source *source, const bloom_source_column *column, bloom_vtab_layout *layout,
+  char **error
+){
   sqlite3_stmt *row;
   int rc = bloom_source_prepare_default(source, column, &row);
   if( rc==SQLITE_NOTFOUND ){
-    rc = refuse_column(source, column, "has a DEFAULT that is no constant, which OR REPLACE may store after triggers have run", error);
+    rc = refuse_column(source, column,
+        "has a DEFAULT that is no constant, which OR REPLACE may store after triggers have run",
+          error);
   }
   if( rc==SQLITE_OK && row && layout->rules.num_columns>1 ){
-    rc = refuse_column(source, column, "has a DEFAULT, which OR REPLACE may store after triggers have run, and cannot be in a key of "
+    rc = refuse_column(source, column,
+        "has a DEFAULT, which OR REPLACE may store after triggers have run, and cannot be in a key"
+        " of "
                                        "several columns", error);
   }
-  if( row ) layout->default_checksum = bloom_checksum(column->default_value, strlen(column->default_value));
+  if( row ){
+    layout->default_checksum = bloom_checksum(column->default_value, strlen(column->default_value));
+  }
   sqlite3_finalize(row);
   return rc;
 }
 
 int bloom_vtab_read_source(
-  bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout, char **error
+  bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout,
+  char **error
 ){
   const bloom_source_column *column = NULL;
   int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
@@ -80,24 +108,29 @@ int bloom_vtab_read_source(
   layout->rules.num_columns = args->num_columns;
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
     rc = find_key_column(source, &args->columns[i], &column, error);
-    if( rc==SQLITE_OK ) rc = bloom_source_equality(source, column, &layout->rules.columns[i], error);
+    if( rc==SQLITE_OK ){
+      rc = bloom_source_equality(source, column, &layout->rules.columns[i], error);
+    }
     if( rc==SQLITE_OK ) rc = check_default(source, column, layout, error);
   }
   return bloom_source_failure(vtab->connection->db, rc, error);
 }
 
 int bloom_vtab_prepare_keys(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count, sqlite3_stmt **row
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count,
+  sqlite3_stmt **row
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
   if( is_count ) sqlite3_str_appendall(sql, "SELECT count(*)");
   for(i=0; !is_count && i<args->num_columns; i++){
-    sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", i ? ", " : "SELECT ", source->name, args->columns[i]);
+    sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", i ? ", " : "SELECT ", source->name,
+                        args->columns[i]);
   }
   sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\"", source->schema, source->name);
   for(i=0; i<args->num_columns; i++){
-    sqlite3_str_appendf(sql, " %s \"%w\".\"%w\" IS NOT NULL", i ? "AND" : "WHERE", source->name, args->columns[i]);
+    sqlite3_str_appendf(sql, " %s \"%w\".\"%w\" IS NOT NULL", i ? "AND" : "WHERE", source->name,
+                        args->columns[i]);
   }
   return bloom_sql_prepare_text(vtab->connection, row, sqlite3_str_finish(sql));
 }
@@ -113,19 +146,27 @@ static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **do
   int has_table = 0, rc = SQLITE_NOMEM;
   *guard = 0;
   if( expected ){
-    rc = bloom_sql_integer(vtab->connection, &num_others, "SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = %Q COLLATE NOCASE"
+    rc = bloom_sql_integer(vtab->connection, &num_others,
+        "SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = %Q COLLATE"
+        " NOCASE"
                            " AND '%q' <> 'temp' COLLATE NOCASE", vtab->journal, vtab->schema);
   }
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_prepare(vtab->connection, &row, "SELECT rowid, type, sql, name FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE",
+    rc = bloom_sql_prepare(vtab->connection, &row,
+                           "SELECT rowid, type, sql FROM \"%w\".sqlite_master"
+                           " WHERE tbl_name = %Q COLLATE NOCASE",
                            vtab->schema, vtab->journal);
     while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
       const char *type, *sql;
       rc = bloom_sql_column_text(row, 1, &type);
       if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &sql);
       if( rc!=SQLITE_OK ) break;
-      if( sql && expected && sqlite3_stricmp(type, "table")==0 && strcmp(sql, expected)==0 ) has_table = 1;
-      else if( sql && sqlite3_stricmp(type, "trigger")==0 && bloom_guard_is(sql) && *guard==0 ) *guard = sqlite3_column_int64(row, 0);
+      if( sql && expected && sqlite3_stricmp(type, "table")==0 && strcmp(sql, expected)==0 ){
+        has_table = 1;
+      }
+      else if( sql && sqlite3_stricmp(type, "trigger")==0 && bloom_guard_is(sql) && *guard==0 ){
+        *guard = sqlite3_column_int64(row, 0);
+      }
       else num_others++;
     }
     rc = bloom_sql_end(row, rc);
@@ -133,7 +174,9 @@ static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **do
   sqlite3_free(text);
   sqlite3_free(expected);
   if( rc!=SQLITE_OK ) return rc;
-  if( num_others>0 ) *doubt = has_table ? "its journal has a trigger or an index" : "its journal is another table";
+  if( num_others>0 ){
+    *doubt = has_table ? "its journal has a trigger or an index" : "its journal is another table";
+  }
   else if( !has_table ) *doubt = "its journal is gone";
   else if( *guard==0 ) *doubt = "its guard trigger is gone";
   return SQLITE_OK;
@@ -145,7 +188,8 @@ static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, const char **d
   bloom_vtab_layout now = vtab->layout;
   char *error = NULL;
   int rc = bloom_vtab_read_source(vtab, args, &source, &now, &error);
-  if( rc==SQLITE_OK && (memcmp(now.rules.columns, vtab->layout.rules.columns, (size_t)now.rules.num_columns * sizeof(now.rules.columns[0]))!=0
+  if( rc==SQLITE_OK && (memcmp(now.rules.columns, vtab->layout.rules.columns,
+                               (size_t)now.rules.num_columns * sizeof(now.rules.columns[0]))!=0
    || now.default_checksum!=vtab->layout.default_checksum) ){
     *doubt = "its column changed its type, collation or DEFAULT";
   }
@@ -167,7 +211,9 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
     vtab->is_lost = triggers.args.table==NULL;
     rc = check_journal(vtab, &guard, doubt);
     if( !triggers.are_all ) *doubt = "triggers of its own are gone, or their table is";
-    else if( *doubt==NULL && guard<triggers.last ) *doubt = "its table was made again, or triggers of its own were";
+    else if( *doubt==NULL && guard<triggers.last ){
+      *doubt = "its table was made again, or triggers of its own were";
+    }
   }
   if( rc==SQLITE_OK && *doubt==NULL ) rc = check_columns(vtab, &triggers.args, doubt);
   bloom_vtab_args_free(&triggers.args);
@@ -189,10 +235,15 @@ int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
   *is_certain = 0;
   if( vtab->connection->is_running ) return SQLITE_OK; /* not now: it may be in it */
   rc = bloom_sql_integer(vtab->connection, &version, "PRAGMA \"%w\".schema_version", vtab->schema);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(vtab->connection, &temp_version, "PRAGMA temp.schema_version");
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(vtab->connection, &is_uncommitted, "PRAGMA read_uncommitted");
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_integer(vtab->connection, &temp_version, "PRAGMA temp.schema_version");
+  }
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_integer(vtab->connection, &is_uncommitted, "PRAGMA read_uncommitted");
+  }
   vtab->is_uncommitted = is_uncommitted!=0;
-  if( rc==SQLITE_OK && (!vtab->is_checked || vtab->checked_version!=version || vtab->checked_temp_version!=temp_version
+  if( rc==SQLITE_OK && (!vtab->is_checked || vtab->checked_version!=version
+                        || vtab->checked_temp_version!=temp_version
    || bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
     vtab->is_checked = 0;
     rc = bloom_vtab_read_layout(vtab);
@@ -214,8 +265,13 @@ const char *bloom_vtab_doubt(const bloom_vtab *vtab){
 
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
   const char *name = vtab->quoted_name;
-  if( vtab->doubt==NULL && vtab->is_uncommitted ) return sqlite3_mprintf("every key may be in it, because %s", why);
-  return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it%s%s%s", why, name, name,
-                         vtab->doubt && vtab->is_lost ? ", if its table is still called " : "", vtab->doubt && vtab->is_lost ? vtab->args.table : "",
+  if( vtab->doubt==NULL && vtab->is_uncommitted ){
+    return sqlite3_mprintf("every key may be in it, because %s", why);
+  }
+  return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES"
+                         " ('rebuild') repairs it%s%s%s", why, name, name,
+                         vtab->doubt && vtab->is_lost
+                         ? ", if its table is still called " : "", vtab->doubt && vtab->is_lost
+                         ? vtab->args.table : "",
                          vtab->doubt && vtab->is_lost ? "; else drop it and create it again" : "");
 }

@@ -25,7 +25,8 @@ typedef enum trigger_kind {
 static const struct {
   const char *suffix, *event;
 } trigger_kinds[NUM_TRIGGER_KINDS] = {
-  {"_before_insert", "BEFORE INSERT"}, {"_before_update", "BEFORE UPDATE"}, {"_after_update", "AFTER UPDATE"},
+  {"_before_insert", "BEFORE INSERT"}, {"_before_update", "BEFORE UPDATE"},
+  {"_after_update", "AFTER UPDATE"},
   {"_after_insert", "AFTER INSERT"}, {"_before_delete", "BEFORE DELETE"}
 };
 
@@ -39,31 +40,41 @@ static int kind_of(const char *name){
   int kind;
   for(kind=0; kind<NUM_TRIGGER_KINDS; kind++){
     const size_t end = strlen(trigger_kinds[kind].suffix);
-    if( num_chars>=end && sqlite3_stricmp(name + num_chars - end, trigger_kinds[kind].suffix)==0 ) break;
+    if( num_chars>=end && sqlite3_stricmp(name + num_chars - end, trigger_kinds[kind].suffix)==0 ){
+      break;
+    }
   }
   return kind;
 }
 
-/* The condition that there is a key, and of an UPDATE that it is another: 1 is 1.0, but as text it is not.  Of
-** several columns as one CASE, since a chain of OR would be too deep for a program that limits the depth of
-** expressions to 10. */
+/* The condition that there is a key, and of an UPDATE that it is another: 1 is 1.0, but as text it
+** is not.  Of several columns as one CASE, since a chain of OR would be too deep for a program that
+** limits the depth of expressions to 10. */
 static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_update){
   const int is_one = args->num_columns==1;
   const char *column;
   int i;
   if( !is_one ) sqlite3_str_appendall(sql, "CASE");
-  for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, is_one ? "new.\"%w\" IS NOT NULL" : " WHEN new.\"%w\" IS NULL THEN 0", args->columns[i]);
+  for(i=0; i<args->num_columns; i++){
+    sqlite3_str_appendf(sql, is_one ? "new.\"%w\" IS NOT NULL" : " WHEN new.\"%w\" IS NULL THEN 0",
+                        args->columns[i]);
+  }
   for(i=0; is_update && i<args->num_columns; i++){
     column = args->columns[i];
-    sqlite3_str_appendf(sql, is_one ? " AND (old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" OR typeof(old.\"%w\") <> typeof(new.\"%w\"))"
-      : " WHEN old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" THEN 1 WHEN typeof(old.\"%w\") <> typeof(new.\"%w\") THEN 1",
+    sqlite3_str_appendf(sql, is_one
+        ? " AND (old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" OR typeof(old.\"%w\") <>"
+          " typeof(new.\"%w\"))"
+      : " WHEN old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" THEN 1 WHEN typeof(old.\"%w\") <>"
+        " typeof(new.\"%w\") THEN 1",
       column, column, column, column);
   }
   if( !is_one ) sqlite3_str_appendall(sql, is_update ? " ELSE 0 END" : " ELSE 1 END");
 }
 
 /* What comes after a trigger's name, to be freed. */
-static char *trigger_text(const bloom_vtab *vtab, const char *table, const bloom_vtab_args *args, int kind){
+static char *trigger_text(
+  const bloom_vtab *vtab, const char *table, const bloom_vtab_args *args, int kind
+){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   char *journal = bloom_vtab_journal_text(vtab);
   int i;
@@ -77,10 +88,14 @@ static char *trigger_text(const bloom_vtab *vtab, const char *table, const bloom
   return sqlite3_str_finish(sql);
 }
 
-int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args){
+int bloom_vtab_create_triggers(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args
+){
   int kind, rc = SQLITE_OK;
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
-    rc = bloom_trigger_create(vtab->connection, vtab->schema, vtab->name, trigger_kinds[kind].suffix, trigger_text(vtab, source->name, args, kind));
+    rc = bloom_trigger_create(vtab->connection, vtab->schema, vtab->name,
+                              trigger_kinds[kind].suffix,
+                                trigger_text(vtab, source->name, args, kind));
   }
   return rc;
 }
@@ -98,7 +113,10 @@ static int read_writing_to(const bloom_vtab *vtab, const char *table, bloom_trig
   char *body_begin = bloom_trigger_body_begin(table);
   int rc = SQLITE_NOMEM;
   *triggers = (bloom_triggers){NULL, 0, 0};
-  if( body_begin ) rc = bloom_triggers_read(vtab->connection, vtab->schema, NULL, body_begin, is_own_trigger, triggers);
+  if( body_begin ){
+    rc = bloom_triggers_read(vtab->connection, vtab->schema, NULL, body_begin, is_own_trigger,
+                             triggers);
+  }
   sqlite3_free(body_begin);
   return rc;
 }
@@ -119,7 +137,9 @@ static int read_columns(const char *sql, int num_columns, bloom_vtab_args *args)
 }
 
 /* Sets *is_same to whether a trigger is what would be made of it now. */
-static int compare_text(const bloom_vtab *vtab, const bloom_trigger *trigger, const bloom_vtab_args *args, int *is_same){
+static int compare_text(
+  const bloom_vtab *vtab, const bloom_trigger *trigger, const bloom_vtab_args *args, int *is_same
+){
   char *text = trigger_text(vtab, trigger->table, args, kind_of(trigger->name));
   char *sql = text ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s", trigger->name, text) : NULL;
   *is_same = sql && strcmp(sql, trigger->sql)==0;
@@ -128,8 +148,8 @@ static int compare_text(const bloom_vtab *vtab, const bloom_trigger *trigger, co
   return sql ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Sets *are_own to whether all have this filter's name.  Where two filters' journals were renamed, each
-** for the other's, they have not: what they say is of the other filter's source. */
+/* Sets *are_own to whether all have this filter's name.  Where two filters' journals were renamed,
+** each for the other's, they have not: what they say is of the other filter's source. */
 static int check_names(const bloom_vtab *vtab, const bloom_triggers *found, int *are_own){
   int i, rc = SQLITE_OK;
   *are_own = 1;
@@ -145,7 +165,8 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
   bloom_triggers found;
   unsigned seen = 0;
   int i, is_same, are_own = 1, rc = read_writing_to(vtab, vtab->journal, &found);
-  *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size, .args.capacity = vtab->args.capacity};
+  *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
+                                    .args.capacity = vtab->args.capacity};
   if( rc==SQLITE_OK ) rc = check_names(vtab, &found, &are_own);
   if( rc==SQLITE_OK && are_own && bloom_triggers_are_on_one_table(&found) ){
     rc = read_columns(found.rows[0].sql, vtab->args.num_columns, &triggers->args);
