@@ -125,6 +125,7 @@ bench bloomfile-units once   build/bench/bloomfile_units
 bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}
+bench index-shares    each   $python test/bench/index_shares.py $(pick '40000 3' '200000 5')
 bench index-json      each   $python test/bench/index_json.py $(pick '100000 3' '1000000 5')
 bench regexp          each   $python test/bench/regexp.py $size ${ROWS:+--rows $ROWS}
 bench index-ranges    once   $python test/bench/index_ranges.py $(pick 500000 5000000)
