@@ -52,11 +52,12 @@ typedef struct function_row {
 #define SCALAR(sql_name, min, max) \
   {.name = #sql_name, .min_args = (min), .max_args = (max), .function = (sql_name)}
 #define AGGREGATE(sql_name, min, max) \
-  {.name = #sql_name, .min_args = (min), .max_args = (max), .step = sql_name##_step, .final = sql_name##_final}
+  {.name = #sql_name, .min_args = (min), .max_args = (max), .step = sql_name##_step, \
+   .final = sql_name##_final}
 
 static const function_row function_rows[] = {
-  {.name = "bloom_build", .min_args = 1, .max_args = 4, .step = bloom_build_step, .final = bloom_build_final,
-   .value = bloom_build_value, .inverse = bloom_build_inverse},
+  {.name = "bloom_build", .min_args = 1, .max_args = 4, .step = bloom_build_step,
+   .final = bloom_build_final, .value = bloom_build_value, .inverse = bloom_build_inverse},
   SCALAR(bloom_empty, 1, 3),
   SCALAR(bloom_add, -1, -1),
   AGGREGATE(bloom_merge, 1, 1),
@@ -65,8 +66,8 @@ static const function_row function_rows[] = {
   {.name = "bloom_key", .min_args = 2, .max_args = 2, .function = bloom_typed_key},
   {.name = "bloom_key", .min_args = 3, .max_args = 3, .function = bloom_secret_key},
   SCALAR(bloom_tuple, -1, -1),
-  {.name = "bloom_filter", .min_args = -1, .max_args = -1, .step = bloom_filter_step, .final = bloom_filter_final,
-   .value = bloom_filter_value, .inverse = bloom_filter_inverse},
+  {.name = "bloom_filter", .min_args = -1, .max_args = -1, .step = bloom_filter_step,
+   .final = bloom_filter_final, .value = bloom_filter_value, .inverse = bloom_filter_inverse},
   SCALAR(bloom_may_contain, -1, -1),
   SCALAR(bloom_open, 1, 1),
   AGGREGATE(bloom_filter_block_build, 2, 3),
@@ -98,7 +99,8 @@ static int register_module(sqlite3 *db, size_t number){
     free_data = bloom_connection_release;
   }
   /* Frees data, too, if it fails. */
-  return sqlite3_create_module_v2(db, module_rows[number].name, module_rows[number].module, given.data, free_data);
+  return sqlite3_create_module_v2(db, module_rows[number].name, module_rows[number].module,
+                                  given.data, free_data);
 }
 
 static int register_function(sqlite3 *db, const function_row *row, int num_args){
@@ -107,7 +109,8 @@ static int register_function(sqlite3 *db, const function_row *row, int num_args)
   /* Both free data, too, if they fail. */
   if( row->value ){
     return sqlite3_create_window_function(db, row->name, num_args, SCALAR_FLAGS, data,
-                                          row->step, row->final, row->value, row->inverse, bloom_connection_release);
+                                          row->step, row->final, row->value, row->inverse,
+                                          bloom_connection_release);
   }
   return sqlite3_create_function_v2(db, row->name, num_args, SCALAR_FLAGS, data,
                                     row->function, row->step, row->final, bloom_connection_release);
@@ -187,11 +190,13 @@ int sqlite3_bloom_init(sqlite3 *db, char **error_message, const struct sqlite3_a
 #ifndef SQLITE_CORE
   if( !stay_loaded() ){
     return fail_init(SQLITE_ERROR, error_message,
-                     "the library cannot be kept in memory; linked with a program it needs -DSQLITE_CORE");
+                     "the library cannot be kept in memory; linked with a program it needs "
+                     "-DSQLITE_CORE");
   }
 #endif
   rc = register_all(db);
   if( rc==SQLITE_OK ) return SQLITE_OK;
   /* If the failure was SQLite's own, its message says more than the code. */
-  return fail_init(rc, error_message, sqlite3_errcode(db)==rc ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+  return fail_init(rc, error_message,
+                   sqlite3_errcode(db)==rc ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
 }

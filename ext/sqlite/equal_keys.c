@@ -52,8 +52,11 @@ static inline uint64_t letters_in_word(uint64_t word){
 /* The last 1 .. 8 characters of a text; of a text with more than 3 also ones before them. */
 static inline uint64_t last_word(const uint8_t *text, size_t num_bytes){
   if( num_bytes>=8 ) return bloom_load64_le(text + num_bytes - 8);
-  if( num_bytes>=4 ) return (uint64_t)bloom_load32_le(text + num_bytes - 4) << 32 | bloom_load32_le(text);
-  return EACH_BYTE*' ' << 24 | (uint64_t)text[num_bytes-1] << 16 | (uint64_t)text[num_bytes/2] << 8 | text[0];
+  if( num_bytes>=4 ){
+    return (uint64_t)bloom_load32_le(text + num_bytes - 4) << 32 | bloom_load32_le(text);
+  }
+  return EACH_BYTE*' ' << 24 | (uint64_t)text[num_bytes-1] << 16 |
+         (uint64_t)text[num_bytes/2] << 8 | text[0];
 }
 
 typedef struct folded_text {
@@ -93,7 +96,8 @@ static inline folded_text fold_text(const uint8_t *text, size_t num_bytes){
   words.hash = num_bytes * BLOOM_GOLDEN_RATIO;
   for(i=0; i+8<num_bytes; i+=8) fold_word(&words, bloom_load64_le(text + i));
   if( num_bytes>0 ) fold_word(&words, last_word(text, num_bytes));
-  return (folded_text){end_words(words.hash), (words.nul & EACH_BYTE*0x80)!=0, (words.letters & EACH_BYTE*0x80)!=0};
+  return (folded_text){end_words(words.hash), (words.nul & EACH_BYTE*0x80)!=0,
+                       (words.letters & EACH_BYTE*0x80)!=0};
 }
 
 static uint64_t hash_of_text(const uint8_t *text, size_t num_bytes){
@@ -109,7 +113,9 @@ int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash
   if( num_bytes<=MAX_SMALL_DIGITS && text[0]>='0' && text[0]<='9' ){
     int64_t integer = 0;
     size_t i;
-    for(i=0; i<num_bytes && text[i]>='0' && text[i]<='9'; i++) integer = 10*integer + (text[i] - '0');
+    for(i=0; i<num_bytes && text[i]>='0' && text[i]<='9'; i++){
+      integer = 10*integer + (text[i] - '0');
+    }
     *hash = bloom_parquet_hash_int64(integer);
     if( i==num_bytes ) return 1;
   }
@@ -188,7 +194,8 @@ int bloom_equal_plain_real(double real, uint64_t *hash){
     return is_whole(real);
   }
   *hash = hash_of_cell(real, cell);
-  return cell==last_cell(steps) && real>-(double)BLOOM_LARGE_INTEGER && real<(double)BLOOM_LARGE_INTEGER;
+  return cell==last_cell(steps) && real>-(double)BLOOM_LARGE_INTEGER
+      && real<(double)BLOOM_LARGE_INTEGER;
 }
 
 static int is_large_real(double real){

@@ -45,8 +45,8 @@ void bloom_fail(sqlite3_context *context, const char *format, ...){
 void bloom_fail_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint){
   char *literal = bloom_literal(arg.value);
   if( literal ){
-    bloom_fail(context, "%s(): argument %d (%s) must be %s, not %s%s%s", arg.function, arg.number, arg.name, what, literal,
-               hint ? "; " : "", hint ? hint : "");
+    bloom_fail(context, "%s(): argument %d (%s) must be %s, not %s%s%s", arg.function, arg.number,
+               arg.name, what, literal, hint ? "; " : "", hint ? hint : "");
   }else{
     sqlite3_result_error_nomem(context);
   }
@@ -75,7 +75,8 @@ const char *bloom_type_name(sqlite3_value *value){
 
 char *bloom_real_literal(double number){
   int is_exact = 0;
-  const double rounded = number>=-1e308 && number<=1e308 ? bloom_real_of_15_digits(number, &is_exact) : number;
+  const double rounded = number>=-1e308
+      && number<=1e308 ? bloom_real_of_15_digits(number, &is_exact) : number;
   /* As many digits as tell it from its neighbours. */
   return sqlite3_mprintf(rounded==number || !is_exact ? "%!.15g" : "%!.17g", number);
 }
@@ -91,7 +92,8 @@ static char *text_literal(sqlite3_value *value){
     num_bytes++;
     while( num_bytes<end && (text[num_bytes] & 0xc0)==0x80 ) num_bytes++;
   }
-  return sqlite3_mprintf("'%.*q'%s", num_bytes, text, num_bytes<sqlite3_value_bytes(value) ? "..." : "");
+  return sqlite3_mprintf("'%.*q'%s", num_bytes, text,
+                         num_bytes<sqlite3_value_bytes(value) ? "..." : "");
 }
 
 char *bloom_literal(sqlite3_value *value){

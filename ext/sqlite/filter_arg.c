@@ -24,7 +24,8 @@ static bloom_filter_arg_status blob_arg(sqlite3 *db, sqlite3_value *value, bloom
 bloom_filter_arg_status bloom_filter_arg(
   sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
 ){
-  const bloom_handle *handle = bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
+  const bloom_handle *handle = bloom_handle_find(db,
+                                                 sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
   bloom_filter_arg_status status;
   if( handle && bloom_handle_has_filter(handle) ){
     *filter = &handle->filter;
@@ -36,8 +37,11 @@ bloom_filter_arg_status bloom_filter_arg(
 }
 
 const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value){
-  const bloom_handle *handle = bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
-  if( handle && handle->test_keys ) return "bloom_filter()'s handle: bloom_may_contain() alone takes it";
+  const bloom_handle *handle = bloom_handle_find(db,
+                                                 sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
+  if( handle && handle->test_keys ){
+    return "bloom_filter()'s handle: bloom_may_contain() alone takes it";
+  }
   return bloom_type_name(value);
 }
 
@@ -50,7 +54,8 @@ const bloom_filter *bloom_blob_arg_or_fail(
   if( status==BLOOM_ARG_FILTER ) return storage;
   if( status==BLOOM_ARG_NOMEM ) sqlite3_result_error_nomem(context);
   if( status==BLOOM_ARG_NO_FILTER ){
-    const int is_swapped = next && (sqlite3_value_type(next)==SQLITE_BLOB || bloom_handle_of(context, next));
+    const int is_swapped = next
+        && (sqlite3_value_type(next)==SQLITE_BLOB || bloom_handle_of(context, next));
     bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_no_filter_name(db, value),
                is_swapped ? "; the filter comes first" : "");
   }
@@ -58,8 +63,8 @@ const bloom_filter *bloom_blob_arg_or_fail(
 }
 
 const bloom_filter *bloom_changeable_filter_or_fail(
-  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next, int needs_writer,
-  bloom_filter *storage
+  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
+  int needs_writer, bloom_filter *storage
 ){
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, next, storage);
   const char *reason;
@@ -67,6 +72,8 @@ const bloom_filter *bloom_changeable_filter_or_fail(
   reason = filter->encoding->readonly_reason ? filter->encoding->readonly_reason(filter) : NULL;
   if( needs_writer && filter->encoding->writer==NULL ) reason = filter->encoding->why_no_writer;
   if( reason==NULL ) return filter;
-  bloom_fail(context, "%s(): argument 1 (filter) must be a filter that keys can be added to; the filter is %s", function, reason);
+  bloom_fail(context,
+             "%s(): argument 1 (filter) must be a filter that keys can be added to; the filter is "
+             "%s", function, reason);
   return NULL;
 }

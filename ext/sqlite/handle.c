@@ -90,7 +90,9 @@ static bloom_handle *take_handle(bloom_handle_pool *pool, size_t num_bytes){
   bloom_handle **at, **best = NULL;
   bloom_handle *handle;
   for(at=&pool->first; num_bytes>=KEPT_MIN_BYTES && *at; at=&(*at)->next){
-    if( (*at)->max_bytes>=num_bytes && (best==NULL || (*at)->max_bytes<(*best)->max_bytes) ) best = at;
+    if( (*at)->max_bytes>=num_bytes && (best==NULL || (*at)->max_bytes<(*best)->max_bytes) ){
+      best = at;
+    }
   }
   if( best ) return take_out(pool, best);
   handle = sqlite3_malloc64(sizeof(*handle) + num_bytes);
@@ -106,7 +108,9 @@ static void leave_handle(bloom_handle_pool *pool, bloom_handle *handle){
     sqlite3_free(handle);
     return;
   }
-  while( pool->num_kept_bytes>KEPT_MAX_BYTES - handle->max_bytes ) sqlite3_free(take_out(pool, &pool->first));
+  while( pool->num_kept_bytes>KEPT_MAX_BYTES - handle->max_bytes ){
+    sqlite3_free(take_out(pool, &pool->first));
+  }
   handle->next = pool->first;
   pool->first = handle;
   pool->num_kept_bytes += handle->max_bytes;

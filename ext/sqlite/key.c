@@ -15,14 +15,17 @@ bloom_key_kind bloom_real_key_of(double value, bloom_key *key){
 }
 
 bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key){
-  if( sqlite3_value_type(value)==SQLITE_FLOAT ) return bloom_real_key_of(sqlite3_value_double(value), key);
+  if( sqlite3_value_type(value)==SQLITE_FLOAT ){
+    return bloom_real_key_of(sqlite3_value_double(value), key);
+  }
   key->bytes = sqlite3_value_blob(value);
   key->num_bytes = (size_t)sqlite3_value_bytes(value);
   /* An empty BLOB has no address. */
   return key->bytes==NULL && key->num_bytes>0 ? BLOOM_KEY_NOMEM : BLOOM_KEY_BYTES;
 }
 
-int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal, bloom_key *key){
+int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal,
+                        bloom_key *key){
   const bloom_key_kind kind = bloom_key_of(value, key);
   if( kind==BLOOM_KEY_NOMEM ) sqlite3_result_error_nomem(context);
   if( kind!=BLOOM_KEY_INTEGER ) return kind==BLOOM_KEY_BYTES;
@@ -44,7 +47,9 @@ static const char *read_exponent(const char *text, int *exponent){
   const int sign = *text=='-' ? -1 : 1;
   if( *text=='-' || *text=='+' ) text++;
   if( !is_digit(*text) ) return NULL;
-  for(; is_digit(*text); text++) *exponent = *exponent<1000 ? 10 * *exponent + (*text - '0') : *exponent;
+  for(; is_digit(*text); text++){
+    *exponent = *exponent<1000 ? 10 * *exponent + (*text - '0') : *exponent;
+  }
   *exponent *= sign;
   return text;
 }

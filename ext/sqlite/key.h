@@ -49,8 +49,8 @@ static inline int bloom_real_is_integer(double real, int64_t *integer){
 int bloom_is_space(char c);
 
 /* Reads a text that is a number, blanks around it, and nothing else: digits, a point, an exponent.
-** Not strtod(), which reads the point as the locale has it.  *is_exact: of at most 15 digits, it is the
-** REAL that they are nearest to.  Returns 0 if the text is no number. */
+** Not strtod(), which reads the point as the locale has it.  *is_exact: of at most 15 digits, it
+** is the REAL that they are nearest to.  Returns 0 if the text is no number. */
 int bloom_read_number(const char *text, double *number, int *is_exact);
 
 /* A finite REAL rounded to 15 significant digits, whatever the locale.  *is_exact: it is the
@@ -66,7 +66,8 @@ bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key);
 /* The key of a function's argument as bytes by the default rule: an integer is its decimal
 ** text, which is written to decimal, BLOOM_DECIMAL_MAX_BYTES.  1 if it is a key; 0 if it is
 ** NULL, or if there is no memory, which is context's error then. */
-int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal, bloom_key *key);
+int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal,
+                        bloom_key *key);
 
 /* The key that a value is.  Inline because it runs once a row. */
 static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
@@ -88,7 +89,8 @@ static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
 }
 
 /* The hash of a key of this kind; 0 if it is none. */
-static inline bloom_hash_value bloom_hash_of(const bloom_encoding *encoding, bloom_key_kind kind, const bloom_key *key){
+static inline bloom_hash_value bloom_hash_of(const bloom_encoding *encoding, bloom_key_kind kind,
+                                             const bloom_key *key){
   if( kind==BLOOM_KEY_INTEGER ) return encoding->hash_int64(key->integer);
   return kind==BLOOM_KEY_BYTES ? encoding->hash_bytes(key->bytes, key->num_bytes) : 0;
 }

@@ -22,7 +22,10 @@
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
   int64_t exact = sqlite3_value_int64(value);
   const int type = sqlite3_value_type(value);
-  if( type!=SQLITE_INTEGER && (type!=SQLITE_FLOAT || !bloom_real_is_integer(sqlite3_value_double(value), &exact)) ) return 0;
+  if( type!=SQLITE_INTEGER
+   && (type!=SQLITE_FLOAT || !bloom_real_is_integer(sqlite3_value_double(value), &exact)) ){
+    return 0;
+  }
   *integer = exact;
   return 1;
 }
@@ -50,7 +53,8 @@ const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]){
   if( !bloom_read_number(hint, &number, &is_exact) ) return NULL;
   if( !(number>0 && number<=100) || (is_percent && number>=100) ) return NULL;
   sqlite3_snprintf(BLOOM_HINT_BYTES, hint,
-                   is_percent ? "for %.6g %% write %.8g" : "write %.6g, without quotes", number, number / 100);
+                   is_percent ? "for %.6g %% write %.8g" : "write %.6g, without quotes", number,
+                   number / 100);
   return hint;
 }
 
@@ -60,7 +64,8 @@ const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES])
 }
 
 int bloom_read_bits_per_key(
-  sqlite3_context *context, bloom_arg arg, sqlite3_value *next, int has_encoding, double *bits_per_key
+  sqlite3_context *context, bloom_arg arg, sqlite3_value *next, int has_encoding,
+  double *bits_per_key
 ){
   char hint[BLOOM_HINT_BYTES];
   const char *name, *meant;
@@ -75,14 +80,16 @@ int bloom_read_bits_per_key(
   name = sqlite3_value_type(arg.value)==SQLITE_TEXT ? bloom_name_arg(arg.value) : NULL;
   meant = name ? bloom_text_hint(name, hint) : NULL;
   if( has_encoding && name && bloom_encoding_named(name) ) meant = "the encoding comes last";
-  if( next && bloom_is_number_in(arg.value, 100, HUGE_CAPACITY) && bloom_is_number_in(next, 0, 100) ){
+  if( next && bloom_is_number_in(arg.value, 100, HUGE_CAPACITY)
+   && bloom_is_number_in(next, 0, 100) ){
     meant = "the capacity comes after bits_per_key";
   }
   bloom_fail_arg(context, arg, "a number in 1..100, or a rate above 0 and below 1", meant);
   return SQLITE_ERROR;
 }
 
-int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint, sqlite3_int64 *capacity){
+int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint,
+                        sqlite3_int64 *capacity){
   sqlite3_int64 integer;
   if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
     *capacity = BLOOM_NO_CAPACITY;
@@ -101,7 +108,8 @@ static void fail_encoding(sqlite3_context *context, bloom_arg arg){
   const bloom_encoding *const *row;
   char *names = NULL;
   for(row=bloom_written_encodings; *row; row++){
-    names = names ? sqlite3_mprintf("%z or '%s'", names, (*row)->name) : sqlite3_mprintf("'%s'", (*row)->name);
+    names = names ? sqlite3_mprintf("%z or '%s'", names, (*row)->name)
+        : sqlite3_mprintf("'%s'", (*row)->name);
     if( names==NULL ) break;
   }
   if( names ){
@@ -145,19 +153,22 @@ int bloom_take_encoding(
 
 static inline int is_same_bits(sqlite3_value *value, const bloom_size_args *kept){
   const int type = sqlite3_value_type(value);
-  return type==kept->bits_per_key_type && (type==SQLITE_NULL || sqlite3_value_double(value)==kept->bits_per_key);
+  return type==kept->bits_per_key_type
+      && (type==SQLITE_NULL || sqlite3_value_double(value)==kept->bits_per_key);
 }
 
 static inline int is_same_capacity(sqlite3_value *value, const bloom_size_args *kept){
   sqlite3_int64 capacity = BLOOM_NO_CAPACITY;
-  return (sqlite3_value_type(value)==SQLITE_NULL || (bloom_integer_arg(value, &capacity) && capacity>=0))
+  return (sqlite3_value_type(value)==SQLITE_NULL
+          || (bloom_integer_arg(value, &capacity) && capacity>=0))
       && capacity==kept->capacity;
 }
 
 /* 1 if the arguments are, as they stand, what they were on the row before: most rows' case,
 ** and quickly found. */
 static inline int are_same_size_args(
-  const bloom_sized_function *function, int num_args, sqlite3_value **args, const bloom_size_args *kept
+  const bloom_sized_function *function, int num_args, sqlite3_value **args,
+      const bloom_size_args *kept
 ){
   const int bits_at = function->bits.number - 1;
   if( kept->encoding==NULL ) return 0;
@@ -198,7 +209,9 @@ static char *capacity_literal(const bloom_size_args *size){
 ** for want of memory. */
 static int fail_not_constant(sqlite3_context *context, bloom_arg arg, char *old, char *new){
   if( old && new ){
-    bloom_fail(context, "%s(): argument %d (%s) must be the same on every row of a group, not %s and then %s",
+    bloom_fail(context,
+               "%s(): argument %d (%s) must be the same on every row of a group, not %s and then "
+               "%s",
                         arg.function, arg.number, arg.name, old, new);
   }else{
     sqlite3_result_error_nomem(context);
@@ -210,20 +223,24 @@ static int fail_not_constant(sqlite3_context *context, bloom_arg arg, char *old,
 
 /* Reads the arguments of one row. */
 static int read_size_args(
-  sqlite3_context *context, const bloom_sized_function *function, int num_args, sqlite3_value **args,
-  bloom_size_args *size
+  sqlite3_context *context, const bloom_sized_function *function, int num_args,
+  sqlite3_value **args, bloom_size_args *size
 ){
   const int bits_at = function->bits.number - 1;
   *size = (bloom_size_args){function->encoding, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY};
   if( function->encoding==NULL ){
-    const int rc = bloom_take_encoding(context, function->bits.function, function->max_args, &num_args, args, &size->encoding);
+    const int rc = bloom_take_encoding(context, function->bits.function, function->max_args,
+                                       &num_args, args, &size->encoding);
     if( rc!=SQLITE_OK ) return rc;
   }
   if( num_args>bits_at ){
     sqlite3_value *next = num_args>bits_at+1 ? args[bits_at+1] : NULL;
     bloom_arg arg = function->bits;
     arg.value = args[bits_at];
-    if( bloom_read_bits_per_key(context, arg, next, function->encoding==NULL, &size->bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
+    if( bloom_read_bits_per_key(context, arg, next, function->encoding==NULL,
+                                &size->bits_per_key)!=SQLITE_OK ){
+      return SQLITE_ERROR;
+    }
     size->bits_per_key_type = sqlite3_value_type(args[bits_at]);
   }
   if( num_args>bits_at+1 ){
@@ -234,8 +251,8 @@ static int read_size_args(
 }
 
 int bloom_keep_size_args(
-  sqlite3_context *context, const bloom_sized_function *function, int num_args, sqlite3_value **args,
-  bloom_size_args *kept
+  sqlite3_context *context, const bloom_sized_function *function, int num_args,
+  sqlite3_value **args, bloom_size_args *kept
 ){
   const char *name = function->bits.function;
   bloom_size_args now;
@@ -249,13 +266,16 @@ int bloom_keep_size_args(
   }
   if( now.encoding!=kept->encoding ){
     return fail_not_constant(context, (bloom_arg){name, num_args, "encoding", NULL},
-                             sqlite3_mprintf("'%s'", kept->encoding->name), sqlite3_mprintf("'%s'", now.encoding->name));
+                             sqlite3_mprintf("'%s'", kept->encoding->name),
+                             sqlite3_mprintf("'%s'", now.encoding->name));
   }
   if( now.bits_per_key<kept->bits_per_key || now.bits_per_key>kept->bits_per_key ){
-    return fail_not_constant(context, function->bits, bits_per_key_literal(kept), bits_per_key_literal(&now));
+    return fail_not_constant(context, function->bits, bits_per_key_literal(kept),
+                             bits_per_key_literal(&now));
   }
   if( now.capacity!=kept->capacity ){
-    return fail_not_constant(context, (bloom_arg){name, function->bits.number + 1, "capacity", NULL},
+    return fail_not_constant(context,
+                             (bloom_arg){name, function->bits.number + 1, "capacity", NULL},
                              capacity_literal(kept), capacity_literal(&now));
   }
   return SQLITE_OK;
@@ -280,19 +300,25 @@ static bloom_size_entry *find_size_entry(
   bloom_connection *connection, const bloom_encoding *encoding, double rate, uint64_t num_keys
 ){
   uint64_t rate_bits;
-  if( connection->sizes==NULL ) connection->sizes = bloom_malloc_zeros(NUM_SIZE_ENTRIES * sizeof(*connection->sizes));
+  if( connection->sizes==NULL ){
+    connection->sizes = bloom_malloc_zeros(NUM_SIZE_ENTRIES * sizeof(*connection->sizes));
+  }
   if( connection->sizes==NULL ) return NULL;
   memcpy(&rate_bits, &rate, sizeof(rate_bits));
-  rate_bits = (rate_bits + encoding->hash_value_bytes) * BLOOM_GOLDEN_RATIO >> 54; /* the product's top bits depend on all bits */
+  /* the product's top bits depend on all bits */
+  rate_bits = (rate_bits + encoding->hash_value_bytes) * BLOOM_GOLDEN_RATIO >> 54;
   return &connection->sizes[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];
 }
 
 /* The name of another encoding in which a filter has this rate, or NULL. */
-static const char *encoding_in_reach(const bloom_encoding *encoding, double rate, uint64_t num_keys){
+static const char *encoding_in_reach(const bloom_encoding *encoding, double rate,
+                                     uint64_t num_keys){
   const bloom_encoding *const *row;
   double best_rate;
   for(row=bloom_written_encodings; *row; row++){
-    if( *row!=encoding && (*row)->min_bits_per_key_x10(rate, num_keys, &best_rate) ) return (*row)->name;
+    if( *row!=encoding && (*row)->min_bits_per_key_x10(rate, num_keys, &best_rate) ){
+      return (*row)->name;
+    }
   }
   return NULL;
 }
@@ -300,23 +326,32 @@ static const char *encoding_in_reach(const bloom_encoding *encoding, double rate
 /* Fails because no filter of num_keys keys has this rate: a table grew overnight, and whoever
 ** reads the message wants the way out. */
 static void fail_out_of_reach(
-  sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys, double best_rate
+  sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
+  double best_rate
 ){
   const double rate = size->bits_per_key;
   const int is_hopeless = best_rate>=MIN_HOPELESS_FPR;
   const int has_many = num_keys>PARTITION_KEYS;
-  const int is_of_sets = size->encoding->writer==NULL; /* few units, not many keys, are in the way */
+  /* few units, not many keys, are in the way */
+  const int is_of_sets = size->encoding->writer==NULL;
   const char *other = is_of_sets ? NULL : encoding_in_reach(size->encoding, rate, num_keys);
   const char *less = is_hopeless ? "; less with " : ", and less with ";
   const char *partitions = has_many && !is_of_sets ? "partitions: see bloom_partition()" : "";
   const char *quote = other ? "'" : "", *glue = other && has_many ? " or " : "";
-  if( is_of_sets ) less = has_many ? "" : ", and less with more keys in a set, or a larger capacity";
-  else if( other==NULL && !has_many ) less = "";
+  if( is_of_sets ){
+    less = has_many ? "" : ", and less with more keys in a set, or a larger capacity";
+  }else if( other==NULL && !has_many ){
+    less = "";
+  }
   /* What is in reach is rounded up, never down: it is a promise. */
-  bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys%s %.3g%s%s%s%s%s%s%s",
+  bloom_fail(context,
+             "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys%s "
+             "%.3g%s%s%s%s%s%s%s",
                       arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
-             is_hopeless ? ", as are all below" : ";", is_hopeless ? MIN_HOPELESS_FPR : best_rate*1.01,
-             is_hopeless ? "" : " is in reach", less, quote, other ? other : "", quote, glue, partitions);
+             is_hopeless ? ", as are all below" : ";",
+             is_hopeless ? MIN_HOPELESS_FPR : best_rate*1.01,
+             is_hopeless ? "" : " is in reach", less, quote, other ? other : "", quote, glue,
+             partitions);
 }
 
 int bloom_find_bits_per_key(
@@ -330,7 +365,8 @@ int bloom_find_bits_per_key(
   *bits_per_key = rate;
   if( !bloom_is_rate(rate) ) return SQLITE_OK;
   entry = find_size_entry(sqlite3_user_data(context), encoding, rate, num_keys);
-  if( entry && entry->encoding==encoding && entry->num_keys==num_keys && !(entry->rate<rate || entry->rate>rate) ) now = *entry;
+  if( entry && entry->encoding==encoding && entry->num_keys==num_keys
+   && !(entry->rate<rate || entry->rate>rate) ) now = *entry;
   else now.bits_per_key_x10 = encoding->min_bits_per_key_x10(rate, num_keys, &best_rate);
   if( now.bits_per_key_x10==0 ){
     fail_out_of_reach(context, arg, size, num_keys, best_rate);
@@ -355,7 +391,10 @@ int bloom_find_shape(
   bloom_shape *shape
 ){
   int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
-  if( encoding->writer->shape(num_keys, bits_per_key, shape)==BLOOM_OK && shape->num_bytes<=(size_t)limit ) return SQLITE_OK;
+  if( encoding->writer->shape(num_keys, bits_per_key, shape)==BLOOM_OK
+   && shape->num_bytes<=(size_t)limit ){
+    return SQLITE_OK;
+  }
   sqlite3_result_error_toobig(context);
   return SQLITE_TOOBIG;
 }

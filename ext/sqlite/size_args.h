@@ -39,13 +39,15 @@ static inline int bloom_is_rate(double bits_per_key){
 ** *bits_per_key set, or the error set on context, which speaks of the encoding if the function
 ** has one. */
 int bloom_read_bits_per_key(
-  sqlite3_context *context, bloom_arg arg, sqlite3_value *next, int has_encoding, double *bits_per_key
+  sqlite3_context *context, bloom_arg arg, sqlite3_value *next, int has_encoding,
+  double *bits_per_key
 );
 
 /* An integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL may be written
 ** where it is an integer: 1e6.  SQLITE_OK with *capacity set, or the error set
 ** on context, hint behind it as in bloom_fail_arg(). */
-int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint, sqlite3_int64 *capacity);
+int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint,
+                        sqlite3_int64 *capacity);
 
 /* Returns 1 and sets *integer if the value is an INTEGER, or a REAL that equals a 64-bit
 ** integer; else returns 0. */
@@ -79,8 +81,8 @@ int bloom_take_encoding(
 ** row's, and those of all later rows must agree.  SQLite calls an aggregate anew for each
 ** group, and for each partition of a window.  SQLITE_OK, or the error set on context. */
 int bloom_keep_size_args(
-  sqlite3_context *context, const bloom_sized_function *function, int num_args, sqlite3_value **args,
-  bloom_size_args *kept
+  sqlite3_context *context, const bloom_sized_function *function, int num_args,
+  sqlite3_value **args, bloom_size_args *kept
 );
 
 /* -- Sizes --------------------------------------------------------------------------- */

@@ -39,7 +39,8 @@ static void tuple_put_real(tuple_writer *writer, double real){
 }
 
 /* bytes may be NULL if there are none. */
-static void tuple_put_bytes(tuple_writer *writer, bloom_tuple_tag tag, const void *bytes, uint32_t num_bytes){
+static void tuple_put_bytes(tuple_writer *writer, bloom_tuple_tag tag, const void *bytes,
+                            uint32_t num_bytes){
   uint8_t *place = tuple_place(writer, BLOOM_TUPLE_HEADER_BYTES + (uint64_t)num_bytes);
   if( place==NULL ) return;
   place[0] = (uint8_t)tag;
@@ -72,7 +73,8 @@ bloom_tuple_status bloom_tuple_write(
         length = (uint32_t)sqlite3_value_bytes(values[i]);
         /* An empty BLOB has no address. */
         if( bytes==NULL && (type==SQLITE_TEXT || length>0) ) return BLOOM_TUPLE_NOMEM;
-        tuple_put_bytes(&writer, type==SQLITE_TEXT ? BLOOM_TUPLE_TEXT : BLOOM_TUPLE_BLOB, bytes, length);
+        tuple_put_bytes(&writer, type==SQLITE_TEXT ? BLOOM_TUPLE_TEXT : BLOOM_TUPLE_BLOB, bytes,
+                        length);
         break;
     }
   }

@@ -66,7 +66,11 @@ static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   for(i=0; i<info->nConstraint; i++){
     const int arg = info->aConstraint[i].iColumn - function->num_columns;
     const unsigned char op = info->aConstraint[i].op;
-    if( arg<0 || (op!=SQLITE_INDEX_CONSTRAINT_EQ && op!=SQLITE_INDEX_CONSTRAINT_IS && op!=SQLITE_INDEX_CONSTRAINT_ISNULL) ) continue;
+    if( arg<0
+     || (op!=SQLITE_INDEX_CONSTRAINT_EQ && op!=SQLITE_INDEX_CONSTRAINT_IS
+         && op!=SQLITE_INDEX_CONSTRAINT_ISNULL) ){
+      continue;
+    }
     if( !info->aConstraint[i].usable ){
       unusable |= 1u << arg;
     }else if( !(found & 1u << arg) ){
@@ -83,7 +87,9 @@ static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     info->estimatedCost = COST_WITHOUT_ARGUMENTS;
     return SQLITE_OK;
   }
-  info->idxNum = (int)((info->colUsed & (rowids_bit(function) - 1)) | (*wants_rowids ? rowids_bit(function) : 0));
+  info->idxNum =
+      (int)((info->colUsed & (rowids_bit(function) - 1))
+            | (*wants_rowids ? rowids_bit(function) : 0));
   if( function->num_rows==1 ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   info->estimatedCost = function->cost ? function->cost : function->num_rows;
   info->estimatedRows = function->num_rows;
@@ -118,15 +124,18 @@ static int tvf_close(sqlite3_vtab_cursor *cursor){
 /* index_number is what tvf_best_index() set: a bit for each column that is read, and
 ** rowids_bit().  There are no args if the query did not pass the arguments. */
 static int tvf_filter(
-  sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args, sqlite3_value **args
+  sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args,
+  sqlite3_value **args
 ){
   bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
   const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
   (void)index_text;
   clear_cursor(cursor);
   if( num_args==0 ){
-    return bloom_fail_vtab(&cursor->pVtab->zErrMsg, function->num_args==1 ? "%s() needs an argument: %s"
-                             : "%s() needs its arguments: %s" IN_EACH_ARM, function->name, function->call);
+    return bloom_fail_vtab(&cursor->pVtab->zErrMsg,
+                           function->num_args==1 ? "%s() needs an argument: %s"
+                             : "%s() needs its arguments: %s" IN_EACH_ARM, function->name,
+                             function->call);
   }
   tvf_cursor->columns = (unsigned)index_number & (rowids_bit(function) - 1);
   tvf_cursor->wants_rowids = ((unsigned)index_number & rowids_bit(function))!=0;
@@ -157,7 +166,8 @@ static int tvf_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int
     function->column(tvf_cursor, context, column);
   }else{
     bloom_fail(context, function->num_args==1 ? "%s(): its argument cannot be read back as a column"
-                          : "%s(): its arguments cannot be read back as columns" IN_EACH_ARM, function->name);
+                          : "%s(): its arguments cannot be read back as columns" IN_EACH_ARM,
+                          function->name);
   }
   return SQLITE_OK;
 }

@@ -218,10 +218,8 @@ if [ "$(uname -s)" = Linux ]; then
   check 'bloom.so exports one symbol' same sqlite3_bloom_init "$(exports)"
   check 'bloom.so needs no library but libc' same '' "$(needed_but_libc)"
 fi
-# Of the folders that keep to it.
 long_lines() {
-  awk 'length>100 {print FILENAME ":" FNR}' ext/core/*.[ch] ext/core/bloomfile/*.[ch] ext/core/parquet/*.[ch] \
-    ext/core/leveldb/[!s]*.[ch] ext/sqlite/functions/bloom_[!f]*.c ext/sqlite/functions/bloom_filter_*.c ext/sqlite/functions/f*.h
+  awk 'length>100 {print FILENAME ":" FNR}' ext/*.[ch] ext/*/*.[ch] ext/*/*/*.[ch]
 }
 check 'lines of C have at most 100 characters' same '' "$(long_lines)"
 check '.load ./bloom works in the stock shell' loads ./bloom

@@ -216,20 +216,25 @@ typedef struct hash_sample {
 /* detail, 0..1, is the share of the largest sample that is to be taken. */
 static hash_sample choose_sample(const fpr_model *model, double detail){
   hash_sample sample = {MIN_OTHERS, 0, 0, 1, 0, 0, 0};
-  if( model->has_probe2 && model->num_keys>=RESONANCE_MIN_KEYS && model->num_bits<=RESONANCE_MAX_BITS ){
+  if( model->has_probe2 && model->num_keys>=RESONANCE_MIN_KEYS
+   && model->num_bits<=RESONANCE_MAX_BITS ){
     sample.num_others =
-      model->num_keys<MAX_OTHERS*KEYS_PER_OTHER ? (uint32_t)model->num_keys / KEYS_PER_OTHER : MAX_OTHERS;
-    sample.max_multiple = (uint32_t)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2));
+      model->num_keys<MAX_OTHERS*KEYS_PER_OTHER ? (uint32_t)model->num_keys / KEYS_PER_OTHER
+          : MAX_OTHERS;
+    sample.max_multiple =
+        (uint32_t)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2));
     if( sample.max_multiple>=MAX_RESONANT_PAIRS/2 ) sample.max_multiple = MAX_RESONANT_PAIRS/2 - 1;
     sample.num_multiples = 2*sample.max_multiple + 1;
-    sample.num_pairs = (uint32_t)(detail * MAX_RESONANT_PAIRS) / sample.num_multiples * sample.num_multiples;
+    sample.num_pairs =
+        (uint32_t)(detail * MAX_RESONANT_PAIRS) / sample.num_multiples * sample.num_multiples;
   }
   sample.num_others = (uint32_t)(detail * sample.num_others);
   sample.others_weight = 1.0 / sample.num_others;
   if( sample.num_pairs>0 ){
     sample.window = PROBE2_NUM_STEPS * 3 / model->num_probes;
     sample.pair_weight =
-      (double)sample.window / PROBE2_NUM_STEPS * sample.num_multiples / PROBE2_STEP / sample.num_pairs;
+      (double)sample.window / PROBE2_NUM_STEPS
+          * sample.num_multiples / PROBE2_STEP / sample.num_pairs;
   }
   return sample;
 }
@@ -238,7 +243,8 @@ static hash_sample choose_sample(const fpr_model *model, double detail){
 static int is_resonant(const fpr_model *model, const hash_sample *sample, uint32_t s, uint32_t t){
   const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
   if( s<sample->window && add_mod_65537(t, sample->max_multiple)<sample->num_multiples ) return 1;
-  return s>=PROBE2_NUM_STEPS-sample->window && add_mod_65537(from_1, sample->max_multiple)<sample->num_multiples;
+  return s>=PROBE2_NUM_STEPS-sample->window
+      && add_mod_65537(from_1, sample->max_multiple)<sample->num_multiples;
 }
 
 /* The share of hashes that are not resonant and have all bits set. */
@@ -268,7 +274,8 @@ static double mean_all_set(const fpr_model *model, double detail){
   mean = sum_others(model, &sample);
   for(i=0; i<sample.num_pairs; i++){
     const uint32_t t = add_mod_65537(i % sample.num_multiples, PROBE2_STEP - sample.max_multiple);
-    const uint32_t s = (uint32_t)((uint64_t)(i * 40503u % PROBE2_NUM_STEPS) * sample.window >> 16); /* golden ratio */
+    /* golden ratio */
+    const uint32_t s = (uint32_t)((uint64_t)(i * 40503u % PROBE2_NUM_STEPS) * sample.window >> 16);
     mean += sample.pair_weight * all_set(model, delta_of(model, s, t, 0));
     mean += sample.pair_weight * all_set(model, delta_of(model, PROBE2_NUM_STEPS-1 - s, t, 1));
   }
@@ -312,19 +319,24 @@ static double cycles(const bloom_shape *shape, double fill_ratio){
 */
 static double resemblance_excess(const bloom_shape *shape, double num_keys){
   const double num_bits = (double)shape->num_bits, num_probes = shape->num_probes;
-  const double fill_ratio = 1 - bloom_exp_minus(num_keys * (shape->num_probes - has_probe2(shape)) / num_bits);
+  const double fill_ratio =
+      1 - bloom_exp_minus(num_keys * (shape->num_probes - has_probe2(shape)) / num_bits);
   const double divisor = greatest_common_divisor((uint32_t)(shape->num_bits % 65535), 65535);
   const double stay = 2.6 / num_probes * fill_ratio / (1.001 - fill_ratio);
   const double shift = 3.15 * num_keys / num_bits;
-  double same = at_most((4.5 + 17.5 / num_probes) / num_probes / num_probes, 0.137) * (divisor - 1), excess;
+  double same = at_most((4.5 + 17.5 / num_probes) / num_probes / num_probes, 0.137) * (divisor - 1),
+  excess;
   if( shape->num_probes==1 ) return 0;
-  if( shape->num_bits%PROBE2_STEP==0 ) same += at_most(3.5 / num_probes / num_probes, 0.07) * PROBE2_NUM_STEPS;
+  if( shape->num_bits%PROBE2_STEP==0 ){
+    same += at_most(3.5 / num_probes / num_probes, 0.07) * PROBE2_NUM_STEPS;
+  }
   same *= num_keys / at_most(num_bits, SAME_MIN_BITS);
   excess = (stay + cycles(shape, fill_ratio) + shift + same) / num_bits;
   return at_most(excess, 1);
 }
 
-/* The probability that a key has a hash of its own that resembles neither itself nor a stored one. */
+/* The probability that a key has a hash of its own that resembles neither itself nor a stored one.
+** */
 static double is_unlike_others(const bloom_shape *shape, double num_keys){
   return bloom_exp_minus(num_keys / HASHES) * (1 - resemblance_excess(shape, num_keys));
 }
@@ -358,8 +370,10 @@ static double set_by_probe2_alone(const fpr_model *model){
       const uint32_t probe = PROBE2_STEP*s - w;
       const double height = probe / HASHES;
       const double share = w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
-      const double load = probe2_load(model, probe, multiply_mod_65537(probe % PROBE2_STEP, model->inverse));
-      per_key += share * model->missed[probe % RESIDUE_MODULUS] * (1 - bloom_exp_minus(load)) / load;
+      const double load = probe2_load(model, probe,
+                                      multiply_mod_65537(probe % PROBE2_STEP, model->inverse));
+      per_key += share * model->missed[probe % RESIDUE_MODULUS]
+          * (1 - bloom_exp_minus(load)) / load;
     }
   }
   return per_key / FILL_STEPS * model->num_keys / (double)model->num_bits;
@@ -376,7 +390,8 @@ static double modelled_unset(const bloom_shape *shape, double num_keys){
   return model.has_probe2 ? unset - set_by_probe2_alone(&model) : unset;
 }
 
-/* -ln x for x <= 1, to 1e-18; of less than 2^-62, which bits of no filter may lead to, that of 2^-62. */
+/* -ln x for x <= 1, to 1e-18; of less than 2^-62, which bits of no filter may lead to, that of
+** 2^-62. */
 static double minus_log(double x){
   const uint64_t whole = (uint64_t)1 << 62;
   return bloom_log_ratio(whole, (uint64_t)-at_most(-x * (double)whole, -1));
@@ -456,14 +471,17 @@ static int is_outlier(const bloom_shape *shape, double num_keys){
   for(i=1; i<=OUTLIER_MULTIPLES && has_probe2(shape); i++){
     const double limit = at_most(num_keys / 30000 - 0.3 * i, 2) * whole;
     multiple = add_mod_65537(multiple, inverse);
-    if( at_most(multiple, PROBE2_STEP - multiple)<at_most(limit, 900.0 * shape->num_probes) ) return 1;
+    if( at_most(multiple, PROBE2_STEP - multiple)<at_most(limit, 900.0 * shape->num_probes) ){
+      return 1;
+    }
   }
   return 0;
 }
 
 /* The rate of a size that is no outlier, shape->num_bits reached bits. */
 static double size_fpr(const bloom_shape *shape, double num_keys){
-  const uint32_t num_even = shape->num_probes - has_probe2(shape); /* probes that reach all positions alike */
+  /* probes that reach all positions alike */
+  const uint32_t num_even = shape->num_probes - has_probe2(shape);
   const double num_bits = (double)shape->num_bits;
   const double missed = bloom_exp_minus(num_keys * num_even / num_bits);
   double any_missed = missed, rate = 1;
@@ -476,9 +494,11 @@ static double size_fpr(const bloom_shape *shape, double num_keys){
     const double full = bloom_exp_minus(load);
     const double outer = 1 - reached + reached * (1 - full) / load;
     const double middle = 1 - reached + reached * full;
-    const double own_outer = 2 * (1 - (1 + load) * full) / load / load; /* more keys where there is more load */
+    /* more keys where there is more load */
+    const double own_outer = 2 * (1 - (1 + load) * full) / load / load;
     any_missed *= outer * outer * middle;
-    rate = set_together(shape, num_keys) * (1 - missed * outer * (full * outer + own_outer * middle) / 2);
+    rate = set_together(shape,
+                        num_keys) * (1 - missed * outer * (full * outer + own_outer * middle) / 2);
   }
   for(i=0; i<num_even; i++) rate *= 1 - any_missed;
   /* Probes that keep the hash modulo 3 or 5: to 2 %. */
@@ -491,7 +511,8 @@ uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_
   bloom_shape shape, last = {0, 0, 0, 0};
   double best = 1, rate;
   uint32_t bits_per_key_x10;
-  for(bits_per_key_x10=BLOOM_MIN_TENTH_BITS; bits_per_key_x10<=BLOOM_MAX_TENTH_BITS; bits_per_key_x10++){
+  for(bits_per_key_x10=BLOOM_MIN_TENTH_BITS; bits_per_key_x10<=BLOOM_MAX_TENTH_BITS;
+      bits_per_key_x10++){
     if( bloom_leveldb_shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) break;
     shape.num_bits = bloom_leveldb_reached_bits(shape.num_bits);
     /* Small and large filters have one shape for many sizes. */

@@ -28,8 +28,9 @@
 ** bits of a hash are set, plus that of a key of the same hash,
 ** num_keys / 2^32.  The mean is left out where the textbook's rate is less than
 ** 1/256 of the rest.  Takes up to some 3 ms.  What one interpolates between sizes is no such rate:
-** with 100,000 keys at 16 to 22 bits a tenth of a bit more or less is up to four times the rate, and
-** a table of 2,440 rates errs by more than 10 % for 18 % of the sizes of 16,000 to 300,000 keys.
+** with 100,000 keys at 16 to 22 bits a tenth of a bit more or less is up to four times the rate,
+** and a table of 2,440 rates errs by more than 10 % for 18 % of the sizes of 16,000 to 300,000
+** keys.
 **
 ** Measured rates are within 10 % for 1e3..1e7 keys at 4..20 bits per key,
 ** resonances included: test/core/fpr_grid.csv, made by fpr_grid.c.

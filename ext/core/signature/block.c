@@ -13,7 +13,8 @@ void bloom_block_clear(bloom_block *block, uint8_t *bytes, uint32_t bits_per_blo
 }
 
 void bloom_block_resume(bloom_block *block, uint8_t *bytes, uint32_t bits_per_block){
-  *block = (bloom_block){bytes, bits_per_block, (uint32_t)bloom_count_bits(bytes, bits_per_block/8)};
+  *block = (bloom_block){bytes, bits_per_block,
+                         (uint32_t)bloom_count_bits(bytes, bits_per_block/8)};
 }
 
 void bloom_block_fill(bloom_block *block){

@@ -30,7 +30,8 @@ static uint32_t pattern_read_class(bloom_pattern *pattern){
 }
 
 static int pattern_is_wildcard(const bloom_pattern *pattern, uint32_t character){
-  return pattern->syntax==BLOOM_PATTERN_LIKE ? character=='%' || character=='_' : character=='*' || character=='?';
+  return pattern->syntax==BLOOM_PATTERN_LIKE ? character=='%' || character=='_' : character=='*'
+      || character=='?';
 }
 
 /* 1 if a character may match others, or bytes that are no character of their own. */
@@ -42,7 +43,8 @@ static int pattern_is_loose(bloom_pattern *pattern, uint32_t character){
   return pattern->is_after_80 && character>=0x80 && character<0xc0;
 }
 
-void bloom_pattern_begin(bloom_pattern *pattern, bloom_pattern_syntax syntax, const uint8_t *text, size_t num_bytes){
+void bloom_pattern_begin(bloom_pattern *pattern, bloom_pattern_syntax syntax, const uint8_t *text,
+                         size_t num_bytes){
   *pattern = (bloom_pattern){
     .text = text,
     .end = num_bytes ? text + num_bytes : text,
@@ -56,7 +58,9 @@ size_t bloom_pattern_next(bloom_pattern *pattern, uint64_t hashes[BLOOM_PIECES_R
     uint32_t character = pattern_read(pattern);
     int is_wildcard = pattern_is_wildcard(pattern, character);
     if( character==0 ) break;
-    if( character=='[' && pattern->syntax==BLOOM_PATTERN_GLOB ) character = pattern_read_class(pattern);
+    if( character=='[' && pattern->syntax==BLOOM_PATTERN_GLOB ){
+      character = pattern_read_class(pattern);
+    }
     if( is_wildcard || pattern_is_loose(pattern, character) ) pattern->window.num_bytes = 0;
     else num_hashes += bloom_piece_window_add(&pattern->window, character, hashes + num_hashes);
   }

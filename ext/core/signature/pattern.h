@@ -29,7 +29,8 @@ typedef struct bloom_pattern {
 } bloom_pattern;
 
 /* text may be NULL if num_bytes is 0; it must live as long as it is read. */
-void bloom_pattern_begin(bloom_pattern *pattern, bloom_pattern_syntax syntax, const uint8_t *text, size_t num_bytes);
+void bloom_pattern_begin(bloom_pattern *pattern, bloom_pattern_syntax syntax, const uint8_t *text,
+                         size_t num_bytes);
 
 /* Writes the hashes of the next pieces, duplicates included.  Returns how many, 0 at the
 ** end of the pattern.  No pieces at all: every text may match. */

@@ -34,14 +34,18 @@ uint32_t bloom_character_read(const uint8_t **text, const uint8_t *end){
     for(; next<end && (*next & 0xc0)==0x80; next++) character = character << 6 | (*next & 0x3fu);
   }
   *text = next;
-  if( character<0x80 || (character & 0xfffff800u)==0xd800 || character>0x10ffff ) return BLOOM_NO_CHARACTER;
+  if( character<0x80 || (character & 0xfffff800u)==0xd800 || character>0x10ffff ){
+    return BLOOM_NO_CHARACTER;
+  }
   return character>=0xfffd && character<=0xffff ? BLOOM_NO_CHARACTER : character;
 }
 
 size_t bloom_piece_window_add(bloom_piece_window *window, uint32_t character, uint64_t *hashes){
   uint32_t left = pieces_num_bytes(character) - 1;
   size_t num_hashes;
-  if( left==0 ) return bloom_piece_window_add_byte(window, bloom_ascii_lower((uint8_t)character), hashes);
+  if( left==0 ){
+    return bloom_piece_window_add_byte(window, bloom_ascii_lower((uint8_t)character), hashes);
+  }
   num_hashes = bloom_piece_window_add_byte(window, pieces_first_byte(character), hashes);
   while( left-->0 ){
     const uint8_t byte = (uint8_t)(0x80 | (character >> 6*left & 0x3f));
@@ -62,7 +66,8 @@ size_t bloom_pieces_next(bloom_pieces *pieces, uint64_t hashes[BLOOM_PIECES_ROOM
     if( *text==0 ){
       end = text;
     }else if( *text<0x80 ){
-      num_hashes += bloom_piece_window_add_byte(&window, bloom_ascii_lower(*text++), hashes + num_hashes);
+      num_hashes += bloom_piece_window_add_byte(&window, bloom_ascii_lower(*text++),
+                                                hashes + num_hashes);
     }else{
       const uint32_t character = bloom_character_read(&text, end);
       if( character==BLOOM_NO_CHARACTER ) window.num_bytes = 0;

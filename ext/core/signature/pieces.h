@@ -63,13 +63,16 @@ static inline uint8_t bloom_ascii_lower(uint8_t byte){
 }
 
 /* Appends a byte of a character. */
-static inline size_t bloom_piece_window_add_byte(bloom_piece_window *window, uint8_t byte, uint64_t *hashes){
+static inline size_t bloom_piece_window_add_byte(bloom_piece_window *window, uint8_t byte,
+                                                 uint64_t *hashes){
   size_t num_hashes = 0;
   window->bytes = window->bytes << 8 | byte;
   if( window->num_bytes<4 ) window->num_bytes++;
   if( window->num_bytes>=3 ){
     hashes[num_hashes++] = bloom_signature_mix((window->bytes & 0xffffff) | (uint64_t)3 << 56);
-    if( window->num_bytes==4 ) hashes[num_hashes++] = bloom_signature_mix(window->bytes | (uint64_t)4 << 56);
+    if( window->num_bytes==4 ){
+      hashes[num_hashes++] = bloom_signature_mix(window->bytes | (uint64_t)4 << 56);
+    }
   }
   return num_hashes;
 }

@@ -41,7 +41,8 @@ static void regexp_and(bloom_regexp_terms *a, const bloom_regexp_terms *b){
 
 /* What a or b requires. */
 static void regexp_or(bloom_regexp_terms *a, const bloom_regexp_terms *b){
-  if( regexp_is_nothing(a) || regexp_is_nothing(b) || a->num_terms + b->num_terms>BLOOM_REGEXP_MAX_TERMS ){
+  if( regexp_is_nothing(a) || regexp_is_nothing(b)
+   || a->num_terms + b->num_terms>BLOOM_REGEXP_MAX_TERMS ){
     *a = regexp_nothing;
     return;
   }
@@ -91,7 +92,9 @@ static int regexp_survey(regexp_reader *reader){
     if( num_bytes==0 ) return 0;
     if( reader->first_f==NULL && regexp_is_one_of(*text, "fFsS") ) reader->first_f = text;
     if( num_bytes>1 ) reader->has_foreign = 1;
-    if( *text=='\\' && reader->end - text>1 && regexp_is_one_of(text[1], "xuUNo0123456789") ) reader->has_foreign = 1;
+    if( *text=='\\' && reader->end - text>1 && regexp_is_one_of(text[1], "xuUNo0123456789") ){
+      reader->has_foreign = 1;
+    }
     text += num_bytes;
   }
   return 1;
@@ -111,11 +114,13 @@ static int regexp_take(regexp_reader *reader, uint8_t byte){
 /* -- Literals ---------------------------------------------------------------------------- */
 
 /* Requires bytes[first .. end). */
-static void regexp_require(bloom_regexp *result, bloom_regexp_terms *terms, uint32_t first, uint32_t end){
+static void regexp_require(bloom_regexp *result, bloom_regexp_terms *terms, uint32_t first,
+                           uint32_t end){
   uint32_t num_characters = 0, i;
   for(i=first; i<end; i++) num_characters += (result->bytes[i] & 0xc0)!=0x80;
   if( num_characters<3 || result->num_literals==BLOOM_REGEXP_MAX_LITERALS ) return;
-  result->literals[result->num_literals] = (bloom_regexp_literal){(uint16_t)first, (uint16_t)(end - first)};
+  result->literals[result->num_literals] = (bloom_regexp_literal){(uint16_t)first,
+                                                                  (uint16_t)(end - first)};
   for(i=0; i<terms->num_terms; i++) terms->terms[i] |= (uint64_t)1 << result->num_literals;
   result->num_literals++;
 }
@@ -132,7 +137,8 @@ static int regexp_is_plain(const regexp_reader *reader, uint32_t i){
   if( !regexp_is_letter(byte) ) return 1;
   if( has_before ? bytes[i-1]>=0x80 : reader->has_foreign ) return 0;
   if( has_behind ? bytes[i+1]>=0x80 : reader->has_foreign ) return 0;
-  is_behind_f = has_before ? regexp_is_one_of(bytes[i-1], "fs") : reader->first_f && reader->first_f<reader->run_text;
+  is_behind_f = has_before ? regexp_is_one_of(bytes[i-1], "fs") : reader->first_f
+      && reader->first_f<reader->run_text;
   return !is_behind_f || (byte!='t' && byte!='l');
 }
 
@@ -158,7 +164,8 @@ static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
 }
 
 /* Appends a character to the literal at hand. */
-static void regexp_append(regexp_reader *reader, bloom_regexp_terms *terms, const uint8_t *text, size_t num_bytes){
+static void regexp_append(regexp_reader *reader, bloom_regexp_terms *terms, const uint8_t *text,
+                          size_t num_bytes){
   bloom_regexp *result = reader->result;
   if( result->num_bytes + num_bytes>BLOOM_REGEXP_MAX_BYTES ){
     regexp_end_run(reader, terms); /* what the others have no room for is not required */
@@ -239,7 +246,8 @@ static int regexp_skip_class_name(regexp_reader *reader){
 static void regexp_skip_class(regexp_reader *reader){
   int may_have_ended = 0; /* for some, with what is a name or \] for others */
   regexp_take(reader, '^');
-  if( regexp_peek(reader)==']' ) reader->is_unknown = 1; /* an empty class, or one of ] and what follows */
+  /* an empty class, or one of ] and what follows */
+  if( regexp_peek(reader)==']' ) reader->is_unknown = 1;
   while( !reader->is_unknown && !regexp_take(reader, ']') ){
     const uint8_t byte = regexp_peek(reader);
     if( byte==0 || (may_have_ended && regexp_is_one_of(byte, "|()\\")) ){
@@ -252,7 +260,8 @@ static void regexp_skip_class(regexp_reader *reader){
       may_have_ended = 1;
     }else if( byte=='\\' ){
       const uint8_t escaped = regexp_peek(reader);
-      if( escaped==0 || escaped>=0x80 || regexp_is_one_of(escaped, "QEkgcN") ) reader->is_unknown = 1;
+      if( escaped==0 || escaped>=0x80
+       || regexp_is_one_of(escaped, "QEkgcN") ) reader->is_unknown = 1;
       else reader->next++;
       may_have_ended |= escaped==']';
     }
@@ -261,7 +270,10 @@ static void regexp_skip_class(regexp_reader *reader){
 
 static int regexp_skip_group_name(regexp_reader *reader, uint8_t end){
   const uint8_t *begin = reader->next;
-  while( regexp_is_letter(regexp_peek(reader)) || regexp_is_digit(regexp_peek(reader)) || regexp_peek(reader)=='_' ) reader->next++;
+  while( regexp_is_letter(regexp_peek(reader)) || regexp_is_digit(regexp_peek(reader))
+   || regexp_peek(reader)=='_' ){
+    reader->next++;
+  }
   return reader->next>begin && regexp_take(reader, end);
 }
 
@@ -278,11 +290,15 @@ static regexp_group regexp_read_flags(regexp_reader *reader){
     reader->has_flag_i |= *reader->next=='i';
     reader->next++;
   }
-  if( reader->next==begin || !regexp_take(reader, ')') || regexp_is_one_of(regexp_peek(reader), "*+?{") ) reader->is_unknown = 1;
+  if( reader->next==begin || !regexp_take(reader, ')')
+   || regexp_is_one_of(regexp_peek(reader), "*+?{") ){
+    reader->is_unknown = 1;
+  }
   return REGEXP_GROUP_OF_FLAGS;
 }
 
-/* Reads what is behind a ( and belongs to it.  Of (* the alternatives say that nothing is repeated. */
+/* Reads what is behind a ( and belongs to it.  Of (* the alternatives say that nothing is
+** repeated. */
 static regexp_group regexp_open_group(regexp_reader *reader){
   int is_known = 1;
   if( !regexp_take(reader, '?') ) return REGEXP_GROUP_COUNTS;
@@ -304,7 +320,8 @@ static regexp_group regexp_open_group(regexp_reader *reader){
 static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms);
 
 /* Reads a group behind its (, with its quantifiers, and what it requires. */
-static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion): to a depth of 20 */
+/* NOLINTNEXTLINE(misc-no-recursion): to a depth of 20 */
+static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){
   const regexp_group group = regexp_open_group(reader);
   *terms = regexp_nothing;
   if( group==REGEXP_GROUP_OF_FLAGS || reader->is_unknown ) return;
@@ -316,7 +333,9 @@ static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){
   regexp_read_alternatives(reader, terms);
   reader->depth--;
   if( !regexp_take(reader, ')') ) reader->is_unknown = 1;
-  if( regexp_read_count(reader)==REGEXP_OPTIONAL || group==REGEXP_GROUP_FORBIDS ) *terms = regexp_nothing;
+  if( regexp_read_count(reader)==REGEXP_OPTIONAL || group==REGEXP_GROUP_FORBIDS ){
+    *terms = regexp_nothing;
+  }
 }
 
 /* The bytes of the character that the next item is, from its place on, which is set; 0 if it is
@@ -335,7 +354,8 @@ static size_t regexp_find_literal(const regexp_reader *reader, const uint8_t **t
 }
 
 /* Reads an item that is no literal, with its quantifiers, and adds what it requires. */
-static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
+static void regexp_read_item(regexp_reader *reader,
+                             bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
   bloom_regexp_terms of_group;
   switch( *reader->next++ ){
     case '(':
@@ -359,10 +379,12 @@ static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){ 
 }
 
 /* Reads one alternative: items, up to a | or ). */
-static void regexp_read_sequence(regexp_reader *reader, bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
+static void regexp_read_sequence(regexp_reader *reader,
+                                 bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
   *terms = regexp_nothing;
   if( regexp_is_one_of(regexp_peek(reader), "*+?{") ) reader->is_unknown = 1;
-  while( !reader->is_unknown && reader->next<reader->end && !regexp_is_one_of(*reader->next, "|)") ){
+  while( !reader->is_unknown && reader->next<reader->end
+   && !regexp_is_one_of(*reader->next, "|)") ){
     const uint8_t *text;
     const size_t num_bytes = regexp_find_literal(reader, &text);
     if( num_bytes==0 ){
@@ -379,7 +401,8 @@ static void regexp_read_sequence(regexp_reader *reader, bloom_regexp_terms *term
   regexp_end_run(reader, terms);
 }
 
-static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
+static void regexp_read_alternatives(regexp_reader *reader,
+                                     bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
   bloom_regexp_terms next;
   regexp_read_sequence(reader, terms);
   while( !reader->is_unknown && regexp_take(reader, '|') ){
@@ -389,8 +412,10 @@ static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *
 }
 
 /* Returns 1 if the pattern has the flag i. */
-static int regexp_read_all(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int ignores_case){
-  regexp_reader reader = {.next = text, .end = num_bytes ? text + num_bytes : text, .result = regexp};
+static int regexp_read_all(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes,
+                           int ignores_case){
+  regexp_reader reader = {.next = text, .end = num_bytes ? text + num_bytes : text,
+                          .result = regexp};
   memset(regexp, 0, sizeof(*regexp));
   regexp->ignores_case = ignores_case;
   reader.is_unknown = !regexp_survey(&reader);
@@ -400,7 +425,8 @@ static int regexp_read_all(bloom_regexp *regexp, const uint8_t *text, size_t num
   return reader.has_flag_i;
 }
 
-int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int ignores_case){
+int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes,
+                      int ignores_case){
   const int has_flag_i = regexp_read_all(regexp, text, num_bytes, ignores_case);
   if( has_flag_i && !ignores_case ) regexp_read_all(regexp, text, num_bytes, 1);
   return !regexp_is_nothing(&regexp->required);

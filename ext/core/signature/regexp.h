@@ -2,7 +2,7 @@
 ** The literals of a regular expression: what a text must have for a pattern to match it.
 **
 **   'upstream timeout (after )?[0-9]+ ms'   has "upstream timeout " (" ms" is too short)
-**   '(time|fad)ed out|refused'              "time" and "ed out", or "fad" and "ed out", or "refused"
+**   '(time|fad)ed out|refused'              "time" and "ed out"; "fad" and "ed out"; "refused"
 **
 ** So literals come as terms: a text that matches has all literals of one term, at least.
 ** Who matches is the application's own function, of one of many dialects (Perl's, Python's,
@@ -53,6 +53,7 @@ typedef struct bloom_regexp {
 /* Reads a pattern in UTF-8.  ignores_case: the function that matches does, whatever the pattern
 ** says; then less of it is literal, since k is also U+212A, and st also U+FB06.  Returns 1 if
 ** a text must have something, 0 if each may match.  text may be NULL if num_bytes is 0. */
-int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int ignores_case);
+int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes,
+                      int ignores_case);
 
 #endif

@@ -76,7 +76,8 @@ static inline uint32_t bloom_probes_next(bloom_probes *probes, uint32_t below){
 }
 
 /* Writes the bits of a piece of text, which lie anywhere in the block.  Returns num_probes. */
-static inline uint32_t bloom_signature_piece_bits(uint64_t hash, uint32_t num_probes, uint32_t bits_per_block, uint16_t *bits){
+static inline uint32_t bloom_signature_piece_bits(uint64_t hash, uint32_t num_probes,
+                                                  uint32_t bits_per_block, uint16_t *bits){
   bloom_probes probes = bloom_probes_of(hash);
   uint32_t i;
   for(i=0; i<num_probes; i++) bits[i] = (uint16_t)bloom_probes_next(&probes, bits_per_block);
@@ -85,7 +86,8 @@ static inline uint32_t bloom_signature_piece_bits(uint64_t hash, uint32_t num_pr
 
 /* Writes the bits that num_probes probes of a key test, in two or three bands in turn: the
 ** first draw picks the first of them and the odd distance to the next.  Returns num_probes. */
-static inline uint32_t bloom_signature_bits(uint64_t hash, uint32_t num_probes, uint32_t num_bands, uint16_t *bits){
+static inline uint32_t bloom_signature_bits(uint64_t hash, uint32_t num_probes, uint32_t num_bands,
+                                            uint16_t *bits){
   const uint32_t num_used = num_probes<BLOOM_SIGNATURE_PROBES_OF_THREE ? 2 : 3;
   bloom_probes probes = bloom_probes_of(hash);
   const uint32_t draw = bloom_probes_next(&probes, 65536), distance = draw>>8 | 1;

@@ -20,7 +20,8 @@ static uint64_t slices_turn_8x8(uint64_t x){
   return x ^ swapped ^ swapped << 28;
 }
 
-void bloom_strip_put_blocks(uint8_t strip[BLOOM_STRIP_BYTES], const uint8_t *const blocks[BLOOM_UNIT_BLOCKS],
+void bloom_strip_put_blocks(uint8_t strip[BLOOM_STRIP_BYTES],
+                            const uint8_t *const blocks[BLOOM_UNIT_BLOCKS],
                             uint32_t first, uint32_t last, uint32_t band){
   const uint32_t at = band * (BLOOM_BAND_BITS/8);
   uint32_t i, eight, j;
@@ -42,11 +43,13 @@ void bloom_strip_put_blocks(uint8_t strip[BLOOM_STRIP_BYTES], const uint8_t *con
   }
 }
 
-void bloom_band_join(uint8_t *strips, uint32_t num_units, const uint8_t *source, uint32_t num_source, uint32_t first){
+void bloom_band_join(uint8_t *strips, uint32_t num_units, const uint8_t *source,
+                     uint32_t num_source, uint32_t first){
   uint32_t i;
   assert( first+num_source<=num_units && num_units<=BLOOM_GROUP_MAX_UNITS );
   for(i=0; i<BLOOM_BAND_BITS; i++){
-    memcpy(strips + 8*((size_t)i*num_units + first), source + 8*(size_t)i*num_source, 8*(size_t)num_source);
+    memcpy(strips + 8*((size_t)i*num_units + first), source + 8*(size_t)i*num_source,
+           8*(size_t)num_source);
   }
 }
 

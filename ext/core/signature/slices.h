@@ -27,8 +27,10 @@
 
 /* A band of one unit.  Bitmaps of a group's candidates have at most as many bytes. */
 #define BLOOM_STRIP_BYTES 4032
-_Static_assert(BLOOM_STRIP_BYTES==BLOOM_BAND_BITS*BLOOM_UNIT_BLOCKS/8, "a strip is a band of one unit");
-_Static_assert(BLOOM_GROUP_MAX_UNITS*BLOOM_UNIT_BLOCKS/8<=BLOOM_STRIP_BYTES, "a slice fits into a strip");
+_Static_assert(BLOOM_STRIP_BYTES==BLOOM_BAND_BITS*BLOOM_UNIT_BLOCKS/8,
+               "a strip is a band of one unit");
+_Static_assert(BLOOM_GROUP_MAX_UNITS*BLOOM_UNIT_BLOCKS/8<=BLOOM_STRIP_BYTES,
+               "a slice fits into a strip");
 
 /* Where bytes of a group lie. */
 typedef struct bloom_slice_place {
@@ -41,20 +43,23 @@ typedef struct bloom_slice_place {
 static inline bloom_slice_place bloom_slice_find(uint32_t num_units, uint32_t bit, uint32_t byte){
   const uint32_t offset = bit%BLOOM_BAND_BITS * 8*num_units + byte;
   assert( num_units<=BLOOM_GROUP_MAX_UNITS && byte<8*num_units );
-  return (bloom_slice_place){bit / BLOOM_BAND_BITS, offset / BLOOM_STRIP_BYTES, offset % BLOOM_STRIP_BYTES};
+  return (bloom_slice_place){bit / BLOOM_BAND_BITS, offset / BLOOM_STRIP_BYTES,
+                             offset % BLOOM_STRIP_BYTES};
 }
 
 /* -- Writing -------------------------------------------------------------------- */
 
 /* Puts a band's bits of blocks first .. last-1 of a unit into its strip, in place of what was
 ** there of them; blocks[] has those of 504 bits for each band. */
-void bloom_strip_put_blocks(uint8_t strip[BLOOM_STRIP_BYTES], const uint8_t *const blocks[BLOOM_UNIT_BLOCKS],
+void bloom_strip_put_blocks(uint8_t strip[BLOOM_STRIP_BYTES],
+                            const uint8_t *const blocks[BLOOM_UNIT_BLOCKS],
                             uint32_t first, uint32_t last, uint32_t band);
 
 /* Puts the strips of a band of one group, num_source units, into those of the group of
 ** num_units that it becomes a part of, from its unit first on.  The strips of a band are one
 ** string of bytes, of 4,032 bytes a unit. */
-void bloom_band_join(uint8_t *strips, uint32_t num_units, const uint8_t *source, uint32_t num_source, uint32_t first);
+void bloom_band_join(uint8_t *strips, uint32_t num_units, const uint8_t *source,
+                     uint32_t num_source, uint32_t first);
 
 /* -- Reading -------------------------------------------------------------------- */
 

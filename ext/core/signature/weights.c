@@ -12,11 +12,14 @@
 /* Value 1 in every entry. */
 #define WEIGHTS_ONE_PROBE 0x55
 
-void bloom_weights_add(const uint8_t *weights, bloom_block *block, const uint64_t *hashes, size_t num_hashes){
+void bloom_weights_add(const uint8_t *weights, bloom_block *block, const uint64_t *hashes,
+                       size_t num_hashes){
   size_t i;
   for(i=0; i<num_hashes; i++){
     uint16_t bits[4];
-    uint32_t num_bits = bloom_signature_piece_bits(hashes[i], bloom_weights_probes(weights, hashes[i]), block->bits_per_block, bits);
+    uint32_t num_bits = bloom_signature_piece_bits(hashes[i],
+                                                   bloom_weights_probes(weights, hashes[i]),
+                                                   block->bits_per_block, bits);
     assert( num_bits<=4 );
     while( num_bits>0 ) bloom_block_set(block, bits[--num_bits]);
   }
@@ -32,8 +35,8 @@ static size_t weights_append(uint16_t bit, uint16_t *bits, size_t num_bits){
   return num_bits + 1;
 }
 
-size_t bloom_weights_bits(const uint8_t *weights, uint32_t bits_per_block, const uint64_t *hashes, size_t num_hashes,
-                          uint16_t *bits, size_t num_bits, size_t max_bits){
+size_t bloom_weights_bits(const uint8_t *weights, uint32_t bits_per_block, const uint64_t *hashes,
+                          size_t num_hashes, uint16_t *bits, size_t num_bits, size_t max_bits){
   uint32_t num_probes;
   for(num_probes=4; num_probes>0; num_probes/=2){
     size_t i;
@@ -42,7 +45,9 @@ size_t bloom_weights_bits(const uint8_t *weights, uint32_t bits_per_block, const
       uint32_t j;
       if( bloom_weights_probes(weights, hashes[i])!=num_probes ) continue;
       bloom_signature_piece_bits(hashes[i], num_probes, bits_per_block, of_piece);
-      for(j=0; j<num_probes && num_bits<max_bits; j++) num_bits = weights_append(of_piece[j], bits, num_bits);
+      for(j=0; j<num_probes && num_bits<max_bits; j++){
+        num_bits = weights_append(of_piece[j], bits, num_bits);
+      }
     }
   }
   return num_bits;
@@ -98,7 +103,8 @@ static int lesson_has_room(const bloom_lesson *lesson, uint64_t limit){
   uint64_t num_probes = 0; /* of all chunks */
   uint32_t i;
   for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
-    num_probes += (uint64_t)lesson->num_with[i] * (1u << lesson_value(lesson->num_with[i], lesson->num_chunks, limit) >> 1);
+    num_probes += (uint64_t)lesson->num_with[i]
+        * (1u << lesson_value(lesson->num_with[i], lesson->num_chunks, limit) >> 1);
   }
   return num_probes<=room;
 }
@@ -116,7 +122,8 @@ int bloom_lesson_finish(const bloom_lesson *lesson, uint8_t weights[BLOOM_WEIGHT
   }
   memset(weights, 0, BLOOM_WEIGHTS_BYTES);
   for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
-    weights[i/4] |= (uint8_t)(lesson_value(lesson->num_with[i], lesson->num_chunks, limit) << 2*(i%4));
+    weights[i/4] |= (uint8_t)(lesson_value(lesson->num_with[i], lesson->num_chunks,
+                                           limit) << 2*(i%4));
   }
   return 1;
 }

@@ -34,14 +34,15 @@ static inline uint32_t bloom_weights_probes(const uint8_t *weights, uint64_t has
 }
 
 /* Adds the pieces of these hashes to a block. */
-void bloom_weights_add(const uint8_t *weights, bloom_block *block, const uint64_t *hashes, size_t num_hashes);
+void bloom_weights_add(const uint8_t *weights, bloom_block *block, const uint64_t *hashes,
+                       size_t num_hashes);
 
 /* Appends the bits that a block must have for these pieces to bits[0 .. num_bits), which has
 ** room for max_bits: pieces of many probes first, for these are rare, and no bit twice.  What
 ** there is no room for is left out, which only lets more blocks pass.  Returns the number of
 ** bits; none: every block passes. */
-size_t bloom_weights_bits(const uint8_t *weights, uint32_t bits_per_block, const uint64_t *hashes, size_t num_hashes,
-                          uint16_t *bits, size_t num_bits, size_t max_bits);
+size_t bloom_weights_bits(const uint8_t *weights, uint32_t bits_per_block, const uint64_t *hashes,
+                          size_t num_hashes, uint16_t *bits, size_t num_bits, size_t max_bits);
 
 /* -- Learning -------------------------------------------------------------------- */
 

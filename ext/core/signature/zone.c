@@ -45,7 +45,8 @@ bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
   return span;
 }
 
-bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order, int is_ascii){
+bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order,
+                                   int is_ascii){
   bloom_zone_span span;
   size_t i;
   span.min = zone_bound(CLASS_TEXT, 0);
@@ -177,7 +178,10 @@ int bloom_zone_widen(bloom_zone *zone, bloom_zone_span span){
 int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
   int i;
   for(i=0; i<2; i++){
-    if( zone_compare(&zone->spans[i].min, &span->min)<=0 && zone_compare(&span->max, &zone->spans[i].max)<=0 ) return 1;
+    if( zone_compare(&zone->spans[i].min, &span->min)<=0
+     && zone_compare(&span->max, &zone->spans[i].max)<=0 ){
+      return 1;
+    }
   }
   return zone_is_empty(span);
 }
@@ -189,13 +193,16 @@ static int zone_is_narrow(const bloom_zone_key *key){
   const uint8_t *rest = key->bytes + 1 + BLOOM_ZONE_NARROW_BYTES;
   int i;
   for(i=0; i<BLOOM_ZONE_TEXT_BYTES - BLOOM_ZONE_NARROW_BYTES && rest[i]==rest[0]; i++){}
-  return key->bytes[0]!=CLASS_TEXT || (i==BLOOM_ZONE_TEXT_BYTES - BLOOM_ZONE_NARROW_BYTES && (rest[0]==0 || rest[0]==0xff));
+  return key->bytes[0]!=CLASS_TEXT
+      || (i==BLOOM_ZONE_TEXT_BYTES - BLOOM_ZONE_NARROW_BYTES && (rest[0]==0 || rest[0]==0xff));
 }
 
 uint32_t bloom_zone_key_bytes(const bloom_zone *zone){
   int i;
   for(i=0; i<2; i++){
-    if( !zone_is_narrow(&zone->spans[i].min) || !zone_is_narrow(&zone->spans[i].max) ) return BLOOM_ZONE_WIDE_BYTES;
+    if( !zone_is_narrow(&zone->spans[i].min) || !zone_is_narrow(&zone->spans[i].max) ){
+      return BLOOM_ZONE_WIDE_BYTES;
+    }
   }
   return BLOOM_ZONE_NARROW_BYTES;
 }
@@ -211,7 +218,8 @@ void bloom_zone_pack(const bloom_zone *zone, int64_t last_id, uint32_t key_bytes
   }
 }
 
-void bloom_zone_unpack(const uint8_t *bytes, uint32_t key_bytes, bloom_zone *zone, int64_t *last_id){
+void bloom_zone_unpack(const uint8_t *bytes, uint32_t key_bytes, bloom_zone *zone,
+                       int64_t *last_id){
   int i;
   *last_id = (int64_t)bloom_load64_le(bytes);
   bytes += 8;
@@ -240,20 +248,26 @@ size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans){
   for(; gap>0; gap/=3){
     for(i=gap; i<num_spans; i++){
       const bloom_zone_span span = spans[i];
-      for(j=i; j>=gap && zone_compare(&spans[j-gap].min, &span.min)>0; j-=gap) spans[j] = spans[j-gap];
+      for(j=i; j>=gap && zone_compare(&spans[j-gap].min, &span.min)>0; j-=gap){
+        spans[j] = spans[j-gap];
+      }
       spans[j] = span;
     }
   }
   for(i=0; i<num_spans; i++){
     if( zone_is_empty(&spans[i]) ) continue;
-    if( num_left>0 && zone_compare(&spans[i].min, &spans[num_left-1].max)<=0 ) spans[num_left-1] = bloom_zone_hull(spans[num_left-1], spans[i]);
-    else spans[num_left++] = spans[i];
+    if( num_left>0 && zone_compare(&spans[i].min, &spans[num_left-1].max)<=0 ){
+      spans[num_left-1] = bloom_zone_hull(spans[num_left-1], spans[i]);
+    }else{
+      spans[num_left++] = spans[i];
+    }
   }
   return num_left;
 }
 
 int bloom_zone_meets(const bloom_zone_span *span, const bloom_zone_span *asked, size_t num_asked){
-  size_t first = 0, last = num_asked; /* the first of those asked that does not end below the span */
+  /* the first of those asked that does not end below the span */
+  size_t first = 0, last = num_asked;
   while( first<last ){
     const size_t middle = first + (last - first)/2;
     if( zone_compare(&asked[middle].max, &span->min)<0 ) first = middle + 1;

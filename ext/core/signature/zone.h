@@ -59,10 +59,11 @@ typedef enum bloom_zone_operator {
 /* A number, by the REAL nearest to it, which is no NaN; inexact: and the REALs next to that. */
 bloom_zone_span bloom_zone_of_number(double real, int is_inexact);
 
-/* A text in UTF-8, which may be ill-formed and have NULs; (NULL, 0) is empty.  is_ascii: what is not
-** ASCII has another order, or more than one form, so of such a text the keys are all that begin like
-** it up to there. */
-bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order, int is_ascii);
+/* A text in UTF-8, which may be ill-formed and have NULs; (NULL, 0) is empty.  is_ascii: what is
+** not ASCII has another order, or more than one form, so of such a text the keys are all that
+** begin like it up to there. */
+bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order,
+                                   int is_ascii);
 
 /* All BLOBs, which have one key; all texts; every key; no key. */
 bloom_zone_span bloom_zone_of_blob(void);
@@ -105,7 +106,8 @@ uint32_t bloom_zone_key_bytes(const bloom_zone *zone);
 void bloom_zone_pack(const bloom_zone *zone, int64_t last_id, uint32_t key_bytes, uint8_t *out);
 
 /* Reads it: where bytes of a text were cut off, its spans are as much larger. */
-void bloom_zone_unpack(const uint8_t *bytes, uint32_t key_bytes, bloom_zone *zone, int64_t *last_id);
+void bloom_zone_unpack(const uint8_t *bytes, uint32_t key_bytes, bloom_zone *zone,
+                       int64_t *last_id);
 
 /* -- Asking --------------------------------------------------------------------------------- */
 

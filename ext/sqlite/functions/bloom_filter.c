@@ -59,7 +59,8 @@ typedef struct equal_filter {
   int is_open; /* all may be there */
 } equal_filter;
 
-#define FILTER_HEAD_BYTES ((sizeof(equal_filter) + FILTER_LINE_BYTES - 1) / FILTER_LINE_BYTES * FILTER_LINE_BYTES)
+#define FILTER_HEAD_BYTES \
+  ((sizeof(equal_filter) + FILTER_LINE_BYTES - 1) / FILTER_LINE_BYTES * FILTER_LINE_BYTES)
 
 /* The hashes of a row; none if one of its keys is NULL. */
 typedef struct row_hashes {
@@ -84,7 +85,9 @@ static void combine_key(row_hashes *row, const bloom_equal_hashes *key){
     return;
   }
   for(i=key->num_hashes-1; i>=0; i--){
-    for(j=0; j<num_before; j++) row->hashes[i*num_before + j] = hash_with(row->hashes[j], key->hashes[i]);
+    for(j=0; j<num_before; j++){
+      row->hashes[i*num_before + j] = hash_with(row->hashes[j], key->hashes[i]);
+    }
   }
   row->num_hashes = num_before * key->num_hashes;
 }
@@ -217,7 +220,9 @@ static int test_keys(void *data, int num_keys, sqlite3_value **keys){
   equal_filter *filter = data;
   uint64_t hash;
   if( num_keys>1 ) return test_row(filter, num_keys, keys);
-  if( !bloom_has_one_hash(&filter->kinds, sqlite3_value_type(keys[0]), keys[0], &hash) ) return test_key(filter, keys[0]);
+  if( !bloom_has_one_hash(&filter->kinds, sqlite3_value_type(keys[0]), keys[0], &hash) ){
+    return test_key(filter, keys[0]);
+  }
   return filter->is_open || has_hash(filter, hash);
 }
 
@@ -239,7 +244,9 @@ static void write_filter_handle(
     .is_open = state->num_open>0,
   };
   memset(blocks, 0, num_block_bytes);
-  for(; runs; runs=runs->next) kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
+  for(; runs; runs=runs->next){
+    kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
+  }
   handle->test_keys = test_keys;
   handle->test_data = filter;
   handle->num_keys = state->num_keys;

@@ -270,7 +270,7 @@ static int candidates_last_id(bloom_index *index, sqlite3_int64 *last){
 static int candidates_add_unmerged(bloom_index *index, const index_layout *layout,
                                    index_intervals *intervals){
   index_intervals unmerged = {0}, all = {0};
-  sqlite3_int64 last = -1;
+  sqlite3_int64 last = -1, before = INT64_MIN;
   index_statement *taken;
   sqlite3_stmt *row;
   int rc = candidates_last_id(index, &last);
@@ -278,8 +278,8 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
   rc = bloom_index_statement_take(index,
                                   sqlite3_mprintf("SELECT c.id FROM (SELECT c.id FROM "
                                                   "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1"
-                                                  " UNION ALL SELECT ?1) AS c ORDER BY "
-                            "c.id", index->schema, index->name), &taken, &row);
+                                                  " UNION ALL SELECT ?1) AS c ORDER BY c.id",
+                                                  index->schema, index->name), &taken, &row);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, last);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
@@ -289,7 +289,11 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
       rc = bloom_index_intervals_add(&unmerged, is_hidden ? INT64_MIN : id, INT64_MAX);
       break;
     }
-    rc = id<=layout->covered ? bloom_index_intervals_add(&unmerged, id, id) : SQLITE_OK;
+    /* What SQLite keeps in order may be damaged, too. */
+    if( id<before ) rc = SQLITE_CORRUPT_VTAB;
+    else if( id<=layout->covered ) rc = bloom_index_intervals_add(&unmerged, id, id);
+    else rc = SQLITE_OK;
+    before = id;
   }
   bloom_index_statement_give_back(index, taken);
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;

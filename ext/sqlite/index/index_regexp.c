@@ -21,23 +21,28 @@ typedef struct regexp_sample {
 
 /* True: it searches, and knows what is no literal. */
 static const regexp_sample regexp_true[] = {
-  {"xabcx", "abc"}, {"abc", "a.c"}, {"aab", "a+b$"}, {"ac", "^ab?c"}, {"xyz", "abc|xyz"}, {"abab", "^(ab)*$"}, {"a.c", "a\\.c"}, {"abc", "a[bc]c"},
+  {"xabcx", "abc"}, {"abc", "a.c"}, {"aab", "a+b$"}, {"ac", "^ab?c"}, {"xyz", "abc|xyz"},
+  {"abab", "^(ab)*$"}, {"a.c", "a\\.c"}, {"abc", "a[bc]c"},
 };
 
 /* False of who swaps the arguments, negates, knows LIKE or words alone, leaves out or folds
 ** blanks, punctuation, comments, accents or widths, or finds what is near. */
 static const regexp_sample regexp_false[] = {
-  {"a.c", "abc"}, {"xyz", "abc"}, {"abc", "a_c"}, {"abc", "%b%"}, {"ab", "a b"}, {"a b", "a  b"}, {"ab", "a-b"}, {"ab", "ab#c"}, {"ab", "ab "}, {"abc", "a\\.c"},
-  {"abxd", "abcd"}, {"e", "\xc3\xa9"}, {"\xc3\xa9", "e"}, {"e\xcc\x81", "\xc3\xa9"}, {"\xef\xbd\x81", "a"}, {NULL, "abc"},
+  {"a.c", "abc"}, {"xyz", "abc"}, {"abc", "a_c"}, {"abc", "%b%"}, {"ab", "a b"}, {"a b", "a  b"},
+  {"ab", "a-b"}, {"ab", "ab#c"}, {"ab", "ab "}, {"abc", "a\\.c"},
+  {"abxd", "abcd"}, {"e", "\xc3\xa9"}, {"\xc3\xa9", "e"}, {"e\xcc\x81", "\xc3\xa9"},
+  {"\xef\xbd\x81", "a"}, {NULL, "abc"},
 };
 
 /* True of who ignores case. */
 static const regexp_sample regexp_in_any_case[] = {
-  {"abc", "ABC"}, {"ABC", "abc"}, {"k", "\xe2\x84\xaa"}, {"\xe2\x84\xaa", "k"}, {"\xc3\xa9", "\xc3\x89"},
+  {"abc", "ABC"}, {"ABC", "abc"}, {"k", "\xe2\x84\xaa"}, {"\xe2\x84\xaa", "k"},
+  {"\xc3\xa9", "\xc3\x89"},
 };
 
 /* Counts those that are true. */
-static int regexp_count_true(bloom_connection *connection, sqlite3_stmt *statement, const regexp_sample *samples, size_t num_samples, int *num_true){
+static int regexp_count_true(bloom_connection *connection, sqlite3_stmt *statement,
+                             const regexp_sample *samples, size_t num_samples, int *num_true){
   size_t i;
   int rc = SQLITE_OK;
   *num_true = 0;
@@ -58,47 +63,66 @@ int bloom_index_regexp_check(bloom_index *index, index_condition *condition){
   const index_function literal_functions[] = {{"instr", 2}, {"lower", 1}};
   sqlite3_stmt *statement;
   int num_true = 0, num_wrong = 1, num_in_any_case = 0, is_built_in = 0, rc;
-  rc = bloom_sql_prepare(index->connection, &statement, "SELECT CASE WHEN ?1 REGEXP ?2 THEN 1 ELSE 0 END");
-  if( rc==SQLITE_OK ) rc = regexp_count_true(index->connection, statement, regexp_true, BLOOM_COUNT_OF(regexp_true), &num_true);
-  if( rc==SQLITE_OK ) rc = regexp_count_true(index->connection, statement, regexp_false, BLOOM_COUNT_OF(regexp_false), &num_wrong);
-  if( rc==SQLITE_OK ) rc = regexp_count_true(index->connection, statement, regexp_in_any_case, BLOOM_COUNT_OF(regexp_in_any_case), &num_in_any_case);
+  rc = bloom_sql_prepare(index->connection, &statement,
+                         "SELECT CASE WHEN ?1 REGEXP ?2 THEN 1 ELSE 0 END");
+  if( rc==SQLITE_OK ){
+    rc = regexp_count_true(index->connection, statement, regexp_true, BLOOM_COUNT_OF(regexp_true),
+                           &num_true);
+  }
+  if( rc==SQLITE_OK ){
+    rc = regexp_count_true(index->connection, statement, regexp_false, BLOOM_COUNT_OF(regexp_false),
+                           &num_wrong);
+  }
+  if( rc==SQLITE_OK ){
+    rc = regexp_count_true(index->connection, statement, regexp_in_any_case,
+                           BLOOM_COUNT_OF(regexp_in_any_case), &num_in_any_case);
+  }
   sqlite3_finalize(statement);
   if( rc==SQLITE_OK ) rc = bloom_index_are_built_in(index, literal_functions, 2, &is_built_in);
-  condition->is_opaque = rc!=SQLITE_OK || num_true<(int)BLOOM_COUNT_OF(regexp_true) || num_wrong>0 || !is_built_in;
+  condition->is_opaque = rc!=SQLITE_OK || num_true<(int)BLOOM_COUNT_OF(regexp_true) || num_wrong>0
+      || !is_built_in;
   if( num_in_any_case>0 ) condition->kind = INDEX_REGEXP_IN_ANY_CASE;
   return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ? rc : SQLITE_OK;
 }
 
 /* -- Patterns -------------------------------------------------------------------------------- */
 
-int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind, bloom_regexp *regexp){
+int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
+                            bloom_regexp *regexp){
   /* A copy, as the value is SQLite's to match with. */
-  sqlite3_value *copy = sqlite3_value_type(pattern)==SQLITE_TEXT ? sqlite3_value_dup(pattern) : NULL;
+  sqlite3_value *copy = sqlite3_value_type(pattern)==SQLITE_TEXT ? sqlite3_value_dup(pattern)
+      : NULL;
   const uint8_t *text = copy ? sqlite3_value_text(copy) : NULL;
   const int is_nomem = sqlite3_value_type(pattern)==SQLITE_TEXT && text==NULL;
-  bloom_regexp_read(regexp, text, text ? (size_t)sqlite3_value_bytes(copy) : 0, kind==INDEX_REGEXP_IN_ANY_CASE);
+  bloom_regexp_read(regexp, text, text ? (size_t)sqlite3_value_bytes(copy) : 0,
+                    kind==INDEX_REGEXP_IN_ANY_CASE);
   sqlite3_value_free(copy);
   return is_nomem ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern){
   sqlite3_stmt *statement;
-  int rc = bloom_sql_prepare(index->connection, &statement, "SELECT '' REGEXP ?1 FROM " INDEX_SOURCE " LIMIT 1", index->schema, index->source_name);
+  int rc = bloom_sql_prepare(index->connection, &statement,
+                             "SELECT '' REGEXP ?1 FROM " INDEX_SOURCE " LIMIT 1", index->schema,
+                             index->source_name);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_value(statement, 1, pattern);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, statement);
   return bloom_sql_end(statement, rc);
 }
 
-size_t bloom_index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights, uint32_t bits_per_block, uint16_t *bits, size_t max_bits){
+size_t bloom_index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights,
+                               uint32_t bits_per_block, uint16_t *bits, size_t max_bits){
   uint64_t hashes[BLOOM_PIECES_ROOM];
   size_t num_bits = 0, num_hashes;
   uint32_t i;
   for(i=0; i<regexp->num_literals; i++){
     bloom_pieces pieces;
     if( !(regexp->required.terms[term] >> i & 1) ) continue;
-    bloom_pieces_begin(&pieces, regexp->bytes + regexp->literals[i].first, regexp->literals[i].num_bytes);
+    bloom_pieces_begin(&pieces, regexp->bytes + regexp->literals[i].first,
+                       regexp->literals[i].num_bytes);
     while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
-      num_bits = bloom_weights_bits(weights, bits_per_block, hashes, num_hashes, bits, num_bits, max_bits);
+      num_bits = bloom_weights_bits(weights, bits_per_block, hashes, num_hashes, bits, num_bits,
+                                    max_bits);
     }
   }
   return num_bits;

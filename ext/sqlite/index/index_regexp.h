@@ -14,13 +14,16 @@
 int bloom_index_regexp_check(bloom_index *index, index_condition *condition);
 
 /* Reads a pattern, which requires nothing if it is no TEXT.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind, bloom_regexp *regexp);
+int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
+                            bloom_regexp *regexp);
 
 /* Calls regexp() once, if the source has a row: an error if the pattern is one to it. */
 int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern);
 
-/* Writes the bits that a block must have for a term, and returns their number, as bloom_index_like_bits(). */
-size_t bloom_index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights, uint32_t bits_per_block, uint16_t *bits, size_t max_bits);
+/* Writes the bits that a block must have for a term, and returns their number, as
+** bloom_index_like_bits(). */
+size_t bloom_index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights,
+                               uint32_t bits_per_block, uint16_t *bits, size_t max_bits);
 
 /* Sets *literal to the longest bytes that each matching text has, and returns how many they are. */
 size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal);

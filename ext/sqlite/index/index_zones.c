@@ -13,8 +13,8 @@
 **
 ** A zone begins behind the last id of the one before; the last one ends with what is covered.  A
 ** directory that is full has another behind its rows.  So neither the layout nor the number of rows
-** is needed to read them, and whatever a merge that stops half-way leaves is no less than there was:
-** zones get larger, and those behind what is covered are not looked at.
+** is needed to read them, and whatever a merge that stops half-way leaves is no less than there
+** was: zones get larger, and those behind what is covered are not looked at.
 */
 #include "index_blocks.h"
 #include "index_conditions.h"
@@ -28,7 +28,8 @@
 #include "../../core/bytes.h"
 
 #define ZONES_HEAD_BYTES 4
-#define ZONES_PER_ROW    ((BLOOM_STRIP_BYTES - ZONES_HEAD_BYTES) / BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_NARROW_BYTES))
+#define ZONES_PER_ROW \
+  ((BLOOM_STRIP_BYTES - ZONES_HEAD_BYTES) / BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_NARROW_BYTES))
 #define FIRST_DIRECTORY  1
 
 /* A row of zones, or a directory. */
@@ -58,13 +59,17 @@ static uint32_t zones_room(uint32_t key_bytes){
 /* -- Keys of values ------------------------------------------------------------------------- */
 
 int bloom_index_learn_encoding(bloom_index *index){
-  return index->letter_bytes ? SQLITE_OK : bloom_sql_integer(index->connection, &index->letter_bytes, "SELECT 1 + (CAST('a' AS BLOB) <> x'61')");
+  return index->letter_bytes ? SQLITE_OK
+      : bloom_sql_integer(index->connection, &index->letter_bytes,
+                          "SELECT 1 + (CAST('a' AS BLOB) <> x'61')");
 }
 
 /* The keys of a TEXT as a text.  SQLITE_OK or SQLITE_NOMEM. */
-static int zones_text(const bloom_index *index, int key, sqlite3_value *value, int is_ascii, bloom_zone_span *span){
+static int zones_text(const bloom_index *index, int key, sqlite3_value *value, int is_ascii,
+                      bloom_zone_span *span){
   const bloom_collation collation = index->config.keys[key].equality.collation;
-  const bloom_zone_order order = collation==BLOOM_COLLATION_NOCASE ? BLOOM_ZONE_NOCASE : collation==BLOOM_COLLATION_RTRIM ? BLOOM_ZONE_RTRIM : BLOOM_ZONE_BINARY;
+  const bloom_zone_order order = collation==BLOOM_COLLATION_NOCASE ? BLOOM_ZONE_NOCASE
+      : collation==BLOOM_COLLATION_RTRIM ? BLOOM_ZONE_RTRIM : BLOOM_ZONE_BINARY;
   const unsigned char *text = sqlite3_value_text(value);
   if( text==NULL ) return SQLITE_NOMEM;
   /* BINARY compares the bytes of UTF-16; other collations get UTF-8. */
@@ -73,38 +78,52 @@ static int zones_text(const bloom_index *index, int key, sqlite3_value *value, i
   return SQLITE_OK;
 }
 
-/* The keys by which a value is in its zone: of a text that may be a number those of both.  is_inexact:
-** with the REALs next to such a number, which another SQLite may read. */
-static int zones_span_of_value(const bloom_index *index, int key, sqlite3_value *value, int is_inexact, bloom_zone_span *span){
+/* The keys by which a value is in its zone: of a text that may be a number those of both.
+** is_inexact: with the REALs next to such a number, which another SQLite may read. */
+static int zones_span_of_value(const bloom_index *index, int key, sqlite3_value *value,
+                               int is_inexact, bloom_zone_span *span){
   const int type = sqlite3_value_type(value);
   const double real = type==SQLITE_BLOB ? 0 : sqlite3_value_double(value);
   int rc = SQLITE_OK;
-  *span = type==SQLITE_NULL ? bloom_zone_nothing() : bloom_zone_of_number(real, is_inexact && type==SQLITE_TEXT);
-  if( type==SQLITE_BLOB ) *span = bloom_zone_everything(); /* LIKE finds it by ranges that it is not in */
-  if( type==SQLITE_FLOAT && real - real!=0 ) *span = bloom_zone_hull(*span, bloom_zone_all_texts()); /* and 'Inf', too */
+  *span = type==SQLITE_NULL ? bloom_zone_nothing()
+      : bloom_zone_of_number(real, is_inexact && type==SQLITE_TEXT);
+  /* LIKE finds it by ranges that it is not in */
+  if( type==SQLITE_BLOB ) *span = bloom_zone_everything();
+  /* and 'Inf', too */
+  if( type==SQLITE_FLOAT && real - real!=0 ) *span = bloom_zone_hull(*span, bloom_zone_all_texts());
   if( type==SQLITE_TEXT ){
     bloom_zone_span text;
     rc = zones_text(index, key, value, 0, &text);
-    if( rc==SQLITE_OK ) *span = bloom_text_may_be_number(value) ? bloom_zone_hull(*span, text) : text;
+    if( rc==SQLITE_OK ){
+      *span = bloom_text_may_be_number(value) ? bloom_zone_hull(*span, text) : text;
+    }
   }
   return rc;
 }
 
 /* The keys that a condition with this value asks for, at most two spans: *num_spans. */
-static int zones_asked(const bloom_index *index, int key, bloom_zone_operator comparison, sqlite3_value *value, int is_literal,
+static int zones_asked(const bloom_index *index, int key, bloom_zone_operator comparison,
+                       sqlite3_value *value, int is_literal,
                        bloom_zone_span *spans, size_t *num_spans){
   const bloom_column_kind kind = index->config.keys[key].equality.kind;
-  const int type = sqlite3_value_type(value), is_number = type==SQLITE_INTEGER || type==SQLITE_FLOAT;
+  const int type = sqlite3_value_type(value), is_number = type==SQLITE_INTEGER
+      || type==SQLITE_FLOAT;
   size_t i, num = 0;
   int rc = SQLITE_OK;
   if( type==SQLITE_BLOB ) spans[num++] = bloom_zone_of_blob();
   /* A literal TEXT has no affinity by which another column's text would be a number. */
-  if( is_number || (type==SQLITE_TEXT && !(is_literal && kind!=BLOOM_COLUMN_NUMBER) && bloom_text_may_be_number(value)) ) spans[num++] = bloom_zone_of_number(sqlite3_value_double(value), !is_number);
+  if( is_number
+   || (type==SQLITE_TEXT && !(is_literal && kind!=BLOOM_COLUMN_NUMBER)
+       && bloom_text_may_be_number(value)) ){
+    spans[num++] = bloom_zone_of_number(sqlite3_value_double(value), !is_number);
+  }
   /* A column of numbers makes one of a TEXT, if it can; a TEXT column makes a text of a number. */
-  if( (type==SQLITE_TEXT && (kind!=BLOOM_COLUMN_NUMBER || !bloom_text_is_number(value))) || (is_number && kind==BLOOM_COLUMN_TEXT) ){
+  if( (type==SQLITE_TEXT && (kind!=BLOOM_COLUMN_NUMBER || !bloom_text_is_number(value)))
+   || (is_number && kind==BLOOM_COLUMN_TEXT) ){
     sqlite3_value *copy = sqlite3_value_dup(value);
     /* SQLite makes ranges of LIKE 'begin%', which finds ill-formed texts that are not in them. */
-    rc = copy ? zones_text(index, key, copy, comparison!=BLOOM_ZONE_EQUAL, &spans[num++]) : SQLITE_NOMEM;
+    rc = copy ? zones_text(index, key, copy, comparison!=BLOOM_ZONE_EQUAL, &spans[num++])
+        : SQLITE_NOMEM;
     sqlite3_value_free(copy);
   }
   for(i=0; i<num && rc==SQLITE_OK; i++) spans[i] = bloom_zone_asked(comparison, spans[i]);
@@ -125,8 +144,12 @@ static int zones_read(index_reader *reader, sqlite3_int64 number, zone_row *row)
   row->key_bytes = bytes[1];
   row->rows_of_last = (uint32_t)bytes[2] + 1;
   row->room = bytes[3];
-  if( row->key_bytes!=BLOOM_ZONE_NARROW_BYTES && row->key_bytes!=BLOOM_ZONE_WIDE_BYTES ) return SQLITE_CORRUPT_VTAB;
-  if( row->num_zones>zones_room(row->key_bytes) || row->room>zones_room(row->key_bytes) ) return SQLITE_CORRUPT_VTAB;
+  if( row->key_bytes!=BLOOM_ZONE_NARROW_BYTES && row->key_bytes!=BLOOM_ZONE_WIDE_BYTES ){
+    return SQLITE_CORRUPT_VTAB;
+  }
+  if( row->num_zones>zones_room(row->key_bytes) || row->room>zones_room(row->key_bytes) ){
+    return SQLITE_CORRUPT_VTAB;
+  }
   for(i=0; i<row->num_zones; i++, zone+=BLOOM_ZONE_PACKED_BYTES(row->key_bytes)){
     int64_t last;
     bloom_zone_unpack(zone, row->key_bytes, &row->zones[i], &last);
@@ -170,13 +193,16 @@ static int zones_write(index_zone_merge *merge, zone_row *row){
   int rc = SQLITE_OK;
   if( !row->is_changed ) return SQLITE_OK;
   if( merge->write==NULL ){
-    rc = bloom_sql_prepare(index->connection, &merge->write, "INSERT OR REPLACE INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES (?1, ?2)",
-                           index->schema, index->name, merge->key + 1);
+    rc = bloom_sql_prepare(index->connection, &merge->write,
+                           "INSERT OR REPLACE INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES "
+                           "(?1, ?2)", index->schema, index->name, merge->key + 1);
   }
   zones_print(row, bytes);
   bloom_index_row_store(index, merge->key, row->number, bytes, sizeof(bytes), stored);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(merge->write, 1, row->number);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(merge->write, 2, stored, (int)INDEX_STORED_BYTES, SQLITE_STATIC);
+  if( rc==SQLITE_OK ){
+    rc = sqlite3_bind_blob(merge->write, 2, stored, (int)INDEX_STORED_BYTES, SQLITE_STATIC);
+  }
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, merge->write);
   if( rc==SQLITE_DONE ) rc = sqlite3_reset(merge->write);
   if( rc==SQLITE_OK ) row->is_changed = 0;
@@ -218,7 +244,9 @@ static int zones_seek(index_zone_merge *merge, sqlite3_int64 id, uint32_t *zone)
   sqlite3_int64 number = directory->number ? directory->number : FIRST_DIRECTORY;
   int rc;
   /* Mostly ids ascend, and what is behind the directory at hand comes next. */
-  if( directory->number && directory->num_zones && id<=directory->last[0] ) number = FIRST_DIRECTORY;
+  if( directory->number && directory->num_zones && id<=directory->last[0] ){
+    number = FIRST_DIRECTORY;
+  }
   rc = zones_go(merge, directory, number);
   while( rc==SQLITE_OK && zones_find(directory, id)==directory->num_zones ){
     if( directory->num_zones<directory->room ) return SQLITE_CORRUPT_VTAB;
@@ -315,13 +343,15 @@ static int zones_end_row(index_zone_merge *merge){
   return zones_write(merge, row);
 }
 
-/* Begins a row behind the one at hand, and a directory where that one is full, or its keys are shorter than
-** those of the row. */
+/* Begins a row behind the one at hand, and a directory where that one is full, or its keys are
+** shorter than those of the row. */
 static int zones_next_row(index_zone_merge *merge, uint32_t key_bytes){
   zone_row *directory = &merge->directory;
   int rc = zones_end_row(merge);
   merge->entry++;
-  if( directory->key_bytes<key_bytes && directory->room>merge->entry ) directory->room = merge->entry;
+  if( directory->key_bytes<key_bytes && directory->room>merge->entry ){
+    directory->room = merge->entry;
+  }
   if( rc==SQLITE_OK && merge->entry>=directory->room ){
     rc = zones_write(merge, directory);
     if( rc==SQLITE_OK ) rc = zones_make_directory(merge, directory->number + 1 + directory->room);
@@ -331,7 +361,8 @@ static int zones_next_row(index_zone_merge *merge, uint32_t key_bytes){
 }
 
 /* Puts the zone in the making behind those of its row, or in the next row where it needs more
-** room.  One that was in the row stays, if with shorter keys: a merge that stops must not lose it. */
+** room.  One that was in the row stays, if with shorter keys: a merge that stops must not lose it.
+** */
 static int zones_put(index_zone_merge *merge, sqlite3_int64 last){
   zone_row *row = &merge->row;
   const bloom_zone zone = bloom_zone_finish(&merge->builder);
@@ -354,10 +385,13 @@ static int zones_put(index_zone_merge *merge, sqlite3_int64 last){
   return SQLITE_OK;
 }
 
-int bloom_index_zones_add(index_zone_merge *merge, const index_layout *layout, sqlite3_value *value){
+int bloom_index_zones_add(index_zone_merge *merge, const index_layout *layout,
+                          sqlite3_value *value){
   bloom_zone_span span;
   int rc = zones_span_of_value(merge->index, merge->key, value, 1, &span);
-  if( rc==SQLITE_OK && !merge->is_open ) rc = zones_resume(merge, layout->has_covered, layout->covered);
+  if( rc==SQLITE_OK && !merge->is_open ){
+    rc = zones_resume(merge, layout->has_covered, layout->covered);
+  }
   if( rc==SQLITE_OK && merge->row.rows_of_last==BLOOM_ZONE_ROWS ){
     rc = zones_put(merge, layout->covered);
     bloom_zone_start(&merge->builder);
@@ -383,7 +417,8 @@ int bloom_index_zones_finish(index_zone_merge *merge, const index_layout *layout
 /* -- Asking ---------------------------------------------------------------------------------- */
 
 /* Appends what one value asks for. */
-static int zones_add_asked(const bloom_index *index, index_zone_test *test, bloom_zone_operator comparison, sqlite3_value *value, int is_literal){
+static int zones_add_asked(const bloom_index *index, index_zone_test *test,
+                           bloom_zone_operator comparison, sqlite3_value *value, int is_literal){
   size_t num_spans = 0;
   int rc;
   if( test->num_spans + 2>test->max_spans ){
@@ -393,19 +428,23 @@ static int zones_add_asked(const bloom_index *index, index_zone_test *test, bloo
     test->spans = spans;
     test->max_spans = max_spans;
   }
-  rc = zones_asked(index, test->key, comparison, value, is_literal, test->spans + test->num_spans, &num_spans);
+  rc = zones_asked(index, test->key, comparison, value, is_literal, test->spans + test->num_spans,
+                   &num_spans);
   test->num_spans += num_spans;
   return rc;
 }
 
-int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list, index_zone_test *test){
+int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value,
+                           const index_list *list, index_zone_test *test){
   bloom_zone_operator comparison = BLOOM_ZONE_EQUAL;
   size_t i;
   int rc = bloom_index_learn_encoding(index);
   *test = (index_zone_test){.key = condition.zone};
   if( condition.kind==INDEX_LT || condition.kind==INDEX_LE ) comparison = BLOOM_ZONE_BELOW;
   if( condition.kind==INDEX_GT || condition.kind==INDEX_GE ) comparison = BLOOM_ZONE_ABOVE;
-  if( rc==SQLITE_OK && !condition.is_list ) rc = zones_add_asked(index, test, comparison, value, condition.is_literal);
+  if( rc==SQLITE_OK && !condition.is_list ){
+    rc = zones_add_asked(index, test, comparison, value, condition.is_literal);
+  }
   for(i=0; condition.is_list && rc==SQLITE_OK && i<list->num_values; i++){
     sqlite3_value *copy;
     rc = bloom_index_list_value(list, i, &copy);
@@ -421,33 +460,41 @@ static int zones_pass(const bloom_zone *zone, const index_zone_test *tests, int 
   int half, i;
   for(half=0; half<2; half++){
     for(i=0; i<num_tests; i++){
-      if( tests[i].key==key && !bloom_zone_meets(&zone->spans[half], tests[i].spans, tests[i].num_spans) ) break;
+      if( tests[i].key==key
+       && !bloom_zone_meets(&zone->spans[half], tests[i].spans, tests[i].num_spans) ){
+        break;
+      }
     }
     if( i==num_tests ) return 1;
   }
   return 0;
 }
 
-/* Goes to the first interval, at or behind *at, that does not end before first; 1 if it begins at or
-** before last. */
-static int zones_meet_within(const index_intervals *within, size_t *at, sqlite3_int64 first, sqlite3_int64 last){
+/* Goes to the first interval, at or behind *at, that does not end before first; 1 if it begins at
+** or before last. */
+static int zones_meet_within(const index_intervals *within, size_t *at, sqlite3_int64 first,
+                             sqlite3_int64 last){
   while( *at<within->num_intervals && within->list[*at].last<first ) ++*at;
   return *at<within->num_intervals && within->list[*at].first<=last;
 }
 
 /* Adds what is left of within by the zones of a row that has ids first .. last. */
-static int zones_narrow_row(index_reader *reader, zone_row *row, sqlite3_int64 number, const index_zone_test *tests, int num_tests,
-                            sqlite3_int64 first, sqlite3_int64 last, const index_intervals *within, size_t at, index_intervals *result){
+static int zones_narrow_row(index_reader *reader, zone_row *row, sqlite3_int64 number,
+                            const index_zone_test *tests, int num_tests,
+                            sqlite3_int64 first, sqlite3_int64 last, const index_intervals *within,
+                            size_t at, index_intervals *result){
   uint32_t i;
   int rc = zones_read(reader, number, row);
   for(i=0; rc==SQLITE_OK && i<row->num_zones; i++){
     const sqlite3_int64 end = row->last[i]<last ? row->last[i] : last;
     size_t j;
     if( end<first ) break;
-    if( zones_meet_within(within, &at, first, end) && zones_pass(&row->zones[i], tests, num_tests, reader->key) ){
+    if( zones_meet_within(within, &at, first, end)
+     && zones_pass(&row->zones[i], tests, num_tests, reader->key) ){
       for(j=at; rc==SQLITE_OK && j<within->num_intervals && within->list[j].first<=end; j++){
         const index_interval interval = within->list[j];
-        rc = bloom_index_intervals_add(result, interval.first>first ? interval.first : first, interval.last<end ? interval.last : end);
+        rc = bloom_index_intervals_add(result, interval.first>first ? interval.first : first,
+                                       interval.last<end ? interval.last : end);
       }
     }
     if( rc==SQLITE_OK && end==last ) return SQLITE_OK;
@@ -456,7 +503,8 @@ static int zones_narrow_row(index_reader *reader, zone_row *row, sqlite3_int64 n
   return rc==SQLITE_OK ? SQLITE_CORRUPT_VTAB : rc; /* the row ends before its directory says */
 }
 
-static int zones_narrow(index_reader *reader, zone_row *directory, sqlite3_int64 covered, const index_zone_test *tests, int num_tests,
+static int zones_narrow(index_reader *reader, zone_row *directory, sqlite3_int64 covered,
+                        const index_zone_test *tests, int num_tests,
                         const index_intervals *within, index_intervals *result){
   sqlite3_int64 first = INT64_MIN, number = FIRST_DIRECTORY;
   size_t at = 0;
@@ -467,8 +515,10 @@ static int zones_narrow(index_reader *reader, zone_row *directory, sqlite3_int64
     for(i=0; rc==SQLITE_OK && i<directory->num_zones; i++){
       const sqlite3_int64 last = directory->last[i]<covered ? directory->last[i] : covered;
       if( last<first ) return SQLITE_CORRUPT_VTAB;
-      if( zones_meet_within(within, &at, first, last) && zones_pass(&directory->zones[i], tests, num_tests, reader->key) ){
-        rc = zones_narrow_row(reader, directory + 1, number + 1 + i, tests, num_tests, first, last, within, at, result);
+      if( zones_meet_within(within, &at, first, last)
+       && zones_pass(&directory->zones[i], tests, num_tests, reader->key) ){
+        rc = zones_narrow_row(reader, directory + 1, number + 1 + i, tests, num_tests, first, last,
+                              within, at, result);
       }
       if( rc==SQLITE_OK && last==covered ) return SQLITE_OK;
       first = last + 1;
@@ -478,7 +528,8 @@ static int zones_narrow(index_reader *reader, zone_row *directory, sqlite3_int64
   return rc==SQLITE_OK ? SQLITE_CORRUPT_VTAB : rc; /* there are no zones for all that is covered */
 }
 
-int bloom_index_zones_narrow(bloom_index *index, const index_layout *layout, int key, const index_zone_test *tests, int num_tests,
+int bloom_index_zones_narrow(bloom_index *index, const index_layout *layout, int key,
+                             const index_zone_test *tests, int num_tests,
                        const index_intervals *within, index_intervals *result){
   zone_row *rows = sqlite3_malloc64(2*sizeof(*rows)); /* a directory and a row */
   index_reader reader;
@@ -501,7 +552,9 @@ int bloom_index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sql
     *id = sqlite3_column_int64(rows, 0);
     rc = zones_span_of_value(index, key, sqlite3_column_value(rows, key + 1), 0, &span);
     if( rc==SQLITE_OK ) rc = zones_seek(merge, *id, &zone);
-    is_found = rc!=SQLITE_OK || (bloom_zone_has(&merge->row.zones[zone], &span) && bloom_zone_has(&merge->directory.zones[merge->entry], &span));
+    is_found = rc!=SQLITE_OK
+        || (bloom_zone_has(&merge->row.zones[zone], &span)
+            && bloom_zone_has(&merge->directory.zones[merge->entry], &span));
   }
   bloom_index_zones_free(merge);
   return is_found ? rc : SQLITE_NOTFOUND;

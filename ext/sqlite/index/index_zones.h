@@ -22,10 +22,12 @@ int bloom_index_learn_encoding(bloom_index *index);
 
 /* Sets *test, whose spans are for the caller to free, by a condition's value, which is not NULL, or
 ** its list. */
-int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value, const index_list *list, index_zone_test *test);
+int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value,
+                           const index_list *list, index_zone_test *test);
 
 /* Adds those ids of within that are in a zone which meets all tests of its column. */
-int bloom_index_zones_narrow(bloom_index *index, const index_layout *layout, int key, const index_zone_test *tests, int num_tests,
+int bloom_index_zones_narrow(bloom_index *index, const index_layout *layout, int key,
+                             const index_zone_test *tests, int num_tests,
                        const index_intervals *within, index_intervals *result);
 
 /* A column's zones in the making. */
@@ -42,12 +44,14 @@ void bloom_index_zones_free(index_zone_merge *merge);
 int bloom_index_zones_widen(index_zone_merge *merge, sqlite3_int64 id, sqlite3_value *value);
 
 /* Adds a row behind what the layout says is covered; no changed row can follow. */
-int bloom_index_zones_add(index_zone_merge *merge, const index_layout *layout, sqlite3_value *value);
+int bloom_index_zones_add(index_zone_merge *merge, const index_layout *layout,
+                          sqlite3_value *value);
 
 /* Writes what is in memory, when the layout says what is covered. */
 int bloom_index_zones_finish(index_zone_merge *merge, const index_layout *layout);
 
-/* Looks for each row in its zone: SQLITE_DONE, or SQLITE_NOTFOUND and the id of one that its zone lacks. */
+/* Looks for each row in its zone: SQLITE_DONE, or SQLITE_NOTFOUND and the id of one that its zone
+** lacks. */
 int bloom_index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sqlite3_int64 *id);
 
 #endif
