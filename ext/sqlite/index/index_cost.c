@@ -145,8 +145,9 @@ static int cost_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
 int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_outweighed){
   sqlite3_int64 num_changed = 0;
   const int rc = cost_count_changed(index, &num_changed);
-  *is_outweighed = (double)num_changed*ROWS_OF_CHANGED>num_rows + 1000;
-  return rc;
+  *is_outweighed = rc!=SQLITE_OK || (double)num_changed*ROWS_OF_CHANGED>num_rows + 1000;
+  /* Made by somebody else, NAME_changed may have no rowid. */
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values){

@@ -318,7 +318,8 @@ static int plan_read_layout(bloom_index *index, double *num_rows, index_plan_rem
       *doubt = "a merge did not come to its end; 'merge' repairs it";
     }
     rc = bloom_index_cost_rows(index, &layout, num_rows);
-    if( rc==SQLITE_OK && layout.has_covered ){
+    /* Of tables in doubt nothing is asked: one may be a view without end. */
+    if( rc==SQLITE_OK && *doubt==NULL && layout.has_covered ){
       rc = bloom_index_cost_is_outweighed(index, *num_rows, &remark->is_outweighed);
     }
     num_unmerged = (sqlite3_int64)*num_rows - (sqlite3_int64)layout.num_rows;
