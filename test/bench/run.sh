@@ -130,6 +130,7 @@ bench index-json      each   $python test/bench/index_json.py $(pick '100000 3' 
 bench regexp          each   $python test/bench/regexp.py $size ${ROWS:+--rows $ROWS}
 bench index-ranges    once   $python test/bench/index_ranges.py $(pick 500000 5000000)
 bench index_pages     once   $python test/bench/index_pages.py $size ${ROWS:+--rows $ROWS}
+bench index-keys      once   $python test/bench/index_keys.py $(pick 300000 100000000)
 [ ! -s "$TRANSLATIONS" ] ||
 bench pieces          once   build/bench/pieces "$TRANSLATIONS" $(pick 50 400)
 bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
