@@ -135,6 +135,28 @@ def it_grows(files):
 
 
 @test
+def infinity_is_many_texts(files):
+    """Hashes that read as one number, in each block: a literal of a TEXT column is looked for as a text alone, and of others as both."""
+    db = files.connect()
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, t TEXT, n TEXT COLLATE NOCASE, a, number NUMERIC)")
+    db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 12000)"
+               " SELECT i, k, upper(k), k, k FROM (SELECT i, printf('%d%s%d', 10000 + i, CASE i % 8 WHEN 0 THEN 'e' ELSE 'f' END, 100000 + i * 7) AS k FROM c)")
+    db.execute("CREATE VIRTUAL TABLE by_key USING bloom_index(log, t, n, a, number)")
+    command(db, "by_key", "merge")
+    key = "18000e156000"
+    all_steps = steps_of(db, "SELECT id FROM log WHERE +t = '%s'" % key)[1]
+    has_literals = db.execute("SELECT sqlite_version() NOT LIKE '3.31.%'").fetchone()[0]
+    for column in "t", "n", "a", "number":
+        for value in "'%s'" % key, "'%s'" % key.upper(), "(SELECT 1 WHERE 0 UNION ALL SELECT '%s')" % key, "(SELECT id FROM log WHERE 0 UNION ALL SELECT '%s')" % key, \
+                "CAST('%s' AS NUMERIC)" % key, "9e999":
+            sql = "SELECT id FROM %s WHERE " + column + " = " + value
+            rows, steps = steps_of(db, sql % "by_key")
+            expect(rows, steps_of(db, sql % "log")[0], sql % "by_key")
+            if column in "tn" and value[0] == "'" and has_literals:
+                assert steps * 10 < all_steps, "%s: %d of %d steps" % (sql, 10 * steps, 10 * all_steps)
+
+
+@test
 def the_last_tier(files):
     """Texts of which each fills a block, in as many blocks as the largest groups take; and a table that looks large."""
     db = files.connect()

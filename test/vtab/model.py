@@ -27,7 +27,7 @@ NAMES = ["k", "select", 'a "b" c', "größe", "x y", "it's", "[br]", "KEYS", "ne
 TABLES = ["t", "new", "old", 'a "t"', "größen", "order", "it's"]
 VALUES = [None, None, None, None, 0, 1, 7, -2, 10, 2**53 + 1, 2**63 - 1, -2**63, 0.0, -0.0, 1.0, 7.5, 1e18, 1e300, float("inf"),
           "", "1", "01", "7", "7.0", " 7", "7 ", "7.5", "1e1", "a", "A", "a ", "ada", "ADA", "Ada  ", "x'31'", "größe", "GRÖSSE",
-          "0x10", "9007199254740993", "9223372036854775808", "a\0b", b"", b"1", b"7", b"a", b"A", b"\xff", "k1", "k2", "K3"]
+          "0x10", "1e999", "12e3456", "1e300", "1.0e+300", "9007199254740993", "9223372036854775808", "a\0b", b"", b"1", b"7", b"a", b"A", b"\xff", "k1", "k2", "K3"]
 # Of keys that come from nowhere else: that OR REPLACE stores one is to be seen.
 DEFAULTS = ["", "", "", " DEFAULT 4711", " DEFAULT 'By default'", " DEFAULT '0815'", " DEFAULT NULL", " DEFAULT 99.0", " DEFAULT x'd0'", " DEFAULT -333", " DEFAULT (NULL)"]
 # What may go wrong. Whatever else a statement says is a fault; so is an error of bloom's own from a write to a source.

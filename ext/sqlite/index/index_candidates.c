@@ -46,8 +46,9 @@ static int candidates_read_weights(const bloom_index *index, int key, index_weig
 
 /* Sets what a block must have for `column = value`; weights are those of a LIKE column. */
 static int candidates_test_of_value(const bloom_index *index, const index_layout *layout,
-                                    const index_weights *weights, int key_number,
+                                    const index_weights *weights, index_condition condition,
                                     sqlite3_value *value, index_test *test){
+  const int key_number = condition.key;
   const index_key *key = &index->config.keys[key_number];
   bloom_key_hashes hashes;
   int i, rc;
@@ -56,7 +57,9 @@ static int candidates_test_of_value(const bloom_index *index, const index_layout
     return bloom_index_like_equal_bits(index, weights->tables[key_number], key_number, value,
                                        test->bits, INDEX_MAX_BITS, &test->num_bits);
   }
-  rc = bloom_query_hashes(&bloom_encoding_parquet, key->equality, value, &hashes);
+  rc = condition.is_literal
+    ? bloom_literal_hashes(&bloom_encoding_parquet, key->equality, value, &hashes)
+    : bloom_query_hashes(&bloom_encoding_parquet, key->equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
   test->num_lists = hashes.num_hashes;
   test->num_bits = layout->num_probes;
@@ -176,7 +179,7 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout,
       index_test test;
       rc = bloom_index_list_value(list, number, &value);
       if( rc==SQLITE_OK ){
-        rc = candidates_test_of_value(index, layout, &weights, condition.key, value, &test);
+        rc = candidates_test_of_value(index, layout, &weights, condition, value, &test);
       }
       if( rc==SQLITE_OK && test.num_bits==0 ){
         rc = bloom_index_intervals_add(&of_value, INT64_MIN, INT64_MAX);
@@ -238,8 +241,9 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout,
       rc = candidates_read_weights(index, condition.key, &weights);
     }
     if( is_pattern ) rc = candidates_test_of_pattern(index, condition, value, &test);
-    else if( rc==SQLITE_OK ) rc = candidates_test_of_value(index, layout, &weights, condition.key,
-                                                           value, &test);
+    else if( rc==SQLITE_OK ){
+      rc = candidates_test_of_value(index, layout, &weights, condition, value, &test);
+    }
     bloom_index_weights_free(&weights);
     if( rc!=SQLITE_OK || test.num_bits==0 ) return rc;
     rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_column);

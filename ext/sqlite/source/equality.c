@@ -86,8 +86,8 @@ static void push_real(const bloom_encoding *encoding, double real, bloom_key_has
 typedef enum text_form {
   FORM_TEXT,    /* no number */
   FORM_INTEGER, /* of at most 18 digits: its integer alone says all that `=` tells apart */
-  FORM_DECIMAL, /* of at most 15 digits, with a point or an exponent: its REAL does */
-  FORM_NUMBER   /* another: its text and its number */
+  FORM_DECIMAL, /* of at most 15 digits, with a point or a short exponent: its REAL does */
+  FORM_NUMBER   /* another: its text and its number; so are all that are infinity to SQLite */
 } text_form;
 
 /* Steps over digits from text[i] on, and counts those that matter. */
@@ -101,6 +101,10 @@ static size_t skip_digits(
   return i;
 }
 
+/* A REAL of at most 15 digits with a longer exponent may be infinity, which many texts are: hashes
+** of keys, in hexadecimal, have an e among their digits. */
+#define MAX_EXPONENT_DIGITS 2
+
 static size_t skip_sign(const char *text, size_t num_bytes, size_t i){
   return i<num_bytes && (text[i]=='+' || text[i]=='-') ? i + 1 : i;
 }
@@ -108,7 +112,7 @@ static size_t skip_sign(const char *text, size_t num_bytes, size_t i){
 /* Source: sqlite.org/datatype3.html, section 3.4: blanks around a well-formed literal.  From
 ** 3.52 on a NUL ends the number, whatever follows. */
 static text_form form_of(const char *text, size_t num_bytes){
-  int num_digits = 0, num_significant = 0, is_integer = 1;
+  int num_digits = 0, num_significant = 0, num_exponent_digits = 0, is_integer = 1;
   size_t i = 0;
   while( i<num_bytes && bloom_is_space(text[i]) ) i++;
   i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i), &num_digits, &num_significant);
@@ -118,16 +122,17 @@ static text_form form_of(const char *text, size_t num_bytes){
   }
   if( num_digits==0 ) return FORM_TEXT;
   if( i<num_bytes && (text[i]=='e' || text[i]=='E') ){
-    int num_exponent_digits = 0, unused = 0;
+    int all_exponent_digits = 0;
     is_integer = 0;
-    i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i + 1), &num_exponent_digits,
-                    &unused);
-    if( num_exponent_digits==0 ) return FORM_TEXT;
+    i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i + 1), &all_exponent_digits,
+                    &num_exponent_digits);
+    if( all_exponent_digits==0 ) return FORM_TEXT;
   }
   while( i<num_bytes && bloom_is_space(text[i]) ) i++;
   if( i<num_bytes ) return text[i]==0 ? FORM_NUMBER : FORM_TEXT;
   if( is_integer ) return num_significant<=18 ? FORM_INTEGER : FORM_NUMBER;
-  return num_significant<=15 ? FORM_DECIMAL : FORM_NUMBER;
+  return num_significant<=15 && num_exponent_digits<=MAX_EXPONENT_DIGITS
+    ? FORM_DECIMAL : FORM_NUMBER;
 }
 
 /* Below this no decimal of 19 digits is halfway between an integer and the REAL next to it. */
@@ -321,6 +326,22 @@ int bloom_query_hashes(
     rc = push_texts_of_number(encoding, rule, value, hashes);
   }
   return rc;
+}
+
+int bloom_literal_hashes(
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
+  bloom_key_hashes *hashes
+){
+  if( rule.kind==BLOOM_COLUMN_TEXT && sqlite3_value_type(value)==SQLITE_TEXT ){
+    size_t num_bytes;
+    const char *text = text_of(value, &num_bytes);
+    hashes->num_hashes = 0;
+    if( text==NULL ) return SQLITE_NOMEM;
+    if( form_of(text, num_bytes)==FORM_NUMBER ){
+      return push_text(encoding, rule.collation, text, num_bytes, hashes);
+    }
+  }
+  return bloom_query_hashes(encoding, rule, value, hashes);
 }
 
 int bloom_plain_text_hash(

@@ -7,7 +7,7 @@
 ** those asked for is one of those stored:
 **
 **   stored   its key: TEXT with its collation undone; a TEXT that is a number that number's
-**            key instead, or both where it has many digits
+**            key instead, or both where it has many digits or a long exponent
 **   asked    its key, the same; where the column can hold TEXT a number's text too, and the
 **            REALs next to a decimal
 **
@@ -66,6 +66,13 @@ int bloom_insert_hashes(
 
 /* The hashes to ask for a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_query_hashes(
+  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
+  bloom_key_hashes *hashes
+);
+
+/* The hashes to ask for a literal by, which has no affinity of its own: a column of affinity TEXT
+** is compared with its text alone, so a number of many digits, or infinity, is not asked for. */
+int bloom_literal_hashes(
   const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
   bloom_key_hashes *hashes
 );
