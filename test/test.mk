@@ -162,9 +162,8 @@ bench-full: ## Measure everything at full size, in hours (BENCH="joins star": on
 	$(Q)sh test/bench/run.sh full $(BENCH)
 
 .PHONY: bench-keep
-bench-keep: ## Keep what bench or bench-full measured, as medians in test/bench/results/NAME: MACHINE=NAME
-	$(if $(MACHINE),,$(error MACHINE=NAME is missing: results are kept in test/bench/results/NAME))
-	$(Q)$(or $(PYTHON),/usr/bin/python3) test/bench/fold.py build/bench/raw test/bench/results/$(MACHINE)
+bench-keep: ## Keep the pictures of what was measured, and the medians that they show, in test/bench/results
+	$(Q)$(or $(PYTHON),/usr/bin/python3) test/bench/plots.py --keep build/bench/results
 
 .PHONY: plots
 plots: ## Draw the plots of the results that are kept, test/bench/results/*.svg
@@ -184,4 +183,4 @@ build/bench/false_positives build/bench/hashes build/bench/kernels: build/bench/
 
 .PHONY: core-objects
 core-objects: $(CORE_OBJECTS)
-build/bench/lookups build/bench/many_filters build/bench/many_sets build/bench/partitions: test/bench/lookups.h
+build/bench/lookups build/bench/many_sets: test/bench/lookups.h

@@ -3,8 +3,6 @@
 Folds the raw rows of the benchmarks to medians and quartiles: one file a benchmark.
 
     fold.py RAW FOLDER        RAW/RUN/BENCHMARK[-sqlite-VERSION].tsv to FOLDER/BENCHMARK.tsv
-    make bench-keep MACHINE=epyc                     build/bench/raw to test/bench/results/epyc, and
-                                                     of that only rows that pages and pictures read
 
 What stands before the column `repeat` says what was measured, and what stands after it are the
 values.  Rows that differ in their repeat alone become one: the number of repeats, and of each value
@@ -19,26 +17,6 @@ import re
 import statistics
 import sys
 
-
-def is_kept_of_joins(row):
-    if row["run"] == "medium" or row["cache"] == "small":
-        return row["percent"] == "1"
-    return row["form"] == "join" or (row["keys"], row["rows"]) == ("hex", "1000000") or row["percent"] in ("1", "10")
-
-
-def is_kept_of_kernels(row):
-    if row["run"] == "full":
-        return row["what"] != "probe mixed" and row["key"] != "integer"
-    return row["what"] not in ("probe mixed", "probe hits")
-
-
-# Of these benchmarks the pages and the pictures read a part: the rest is not kept.
-KEPT = {
-    "joins": is_kept_of_joins,
-    "kernels": is_kept_of_kernels,
-    "star": lambda row: row["contestant"] != "parquet",
-    "per-row": lambda row: row["run"] != "medium" or row["group"].startswith("scan"),
-}
 
 COLUMNS = "", "_min", "_q1", "_q3", "_max"
 
@@ -103,8 +81,6 @@ def main():
             body += [[run, version, *row] for row in rows]
         num_raw += len(body)
         columns, body = fold(["run", "sqlite", *header], body)
-        if "results" in folder.split(os.sep)[:-1]:
-            body = [row for row in body if name not in KEPT or KEPT[name](dict(zip(columns, row)))]
         num_kept += len(body)
         with open(os.path.join(folder, name + ".tsv"), "w", encoding="utf-8") as file:
             file.writelines(f"# {', '.join(of)}: {note}\n" for note, of in notes.items())

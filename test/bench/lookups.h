@@ -1,6 +1,5 @@
 /*
-** What lookups.c, many_filters.c and partitions.c share: keys, databases with bloom
-** in them, caches.
+** What lookups.c and many_sets.c share: keys, databases with bloom in them, caches.
 */
 #ifndef BLOOM_BENCH_LOOKUPS_H
 #define BLOOM_BENCH_LOOKUPS_H

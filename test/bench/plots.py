@@ -4,12 +4,13 @@ The pictures of the benchmarks' results, drawn by gnuplot.
 
     make plots                            test/bench/results, from the results that are kept there
     plots.py RESULTS FOLDER               from RESULTS/*.tsv, as a run of the benchmarks does
+    plots.py --keep RESULTS               the same to test/bench/results, with the rows that are shown
     plots.py --check                      were the kept pictures drawn from the kept results?
 
 Each picture is a function below, which says what is shown of which results. A picture whose
-results are missing is left out, with a word. Each SVG names its results, and the checksum of
-all that gnuplot was given, by which --check knows it without gnuplot. Where the gnuplot that drew it
-is installed, the whole picture is compared.
+results are missing is left out, with a word; --keep leaves the one that is there. Each SVG names its
+results, and the checksum of all that gnuplot was given, by which --check knows it without gnuplot.
+Where the gnuplot that drew it is installed, the whole picture is compared.
 """
 import hashlib
 import math
@@ -21,8 +22,6 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KEPT = os.path.join(HERE, "results")
-MACHINE = "xeon"  # whose results the documents speak of
-MACHINES = {"index": "epyc"}  # where a picture's results are of another one
 
 # Light pages, dark pages. The lines' colours are those of Okabe and Ito, which all eyes can tell
 # apart; where one is hard to read as text, it is darker or lighter here.
@@ -49,27 +48,39 @@ class Results:
 
     def __init__(self, folder):
         self.folder = folder
-        self.read = []  # the names of the files that were
+        self.shown = {}  # the lines of each file that were
 
-    def rows(self, what, has=None, **where):
+    def rows(self, benchmark, /, has=None, **where):
         """
-        The rows of one benchmark where columns have these values, as dicts: of one run and SQLite, the
-        full run if there is one, and it has this value in a column.
+        The rows of one benchmark where columns have these values, each one or a tuple of them, as dicts: of
+        one run and SQLite, the full run if there is one, and it has this value in a column.
         """
-        path = os.path.join(self.folder, what + ".tsv")
+        path = os.path.join(self.folder, benchmark + ".tsv")
         if not os.path.exists(path):
-            raise Missing(what)
+            raise Missing(benchmark)
         with open(path, encoding="utf-8") as file:
-            lines = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+            text = file.read().splitlines()
+        notes = [line for line in text if line[0] == "#"]
+        header, *lines = text[len(notes):]
         runs = {}
-        for row in (dict(zip(lines[0], line)) for line in lines[1:]):
-            if all(row[name] == value for name, value in where.items()):
-                runs.setdefault((("full", "medium", "quick").index(row["run"]), row["sqlite"]), []).append(row)
+        for line in lines:
+            row = dict(zip(header.split("\t"), line.split("\t")))
+            if all(row[name] in (value if isinstance(value, tuple) else (value,)) for name, value in where.items()):
+                runs.setdefault((("full", "medium", "quick").index(row["run"]), row["sqlite"]), []).append((row, line))
         for _, rows in sorted(runs.items()):
-            if has is None or any(has in row.values() for row in rows):
-                self.read.append(os.path.relpath(path, os.path.dirname(self.folder)))
-                return rows
-        raise Missing(" ".join([what, *where.values()]))
+            if has is None or any(has in row.values() for row, _ in rows):
+                # A note names the runs that it is of.
+                run = f"{rows[0][0]['run']} {rows[0][0]['sqlite']}"
+                its_notes = [note for note in notes if run in note.split(":")[0]]
+                shown = self.shown.setdefault(benchmark, [*its_notes, header])
+                shown += [line for _, line in rows if line not in shown]
+                return [row for row, _ in rows]
+        raise Missing(" ".join([benchmark, *map(str, where.values())]))
+
+    def keep(self, folder):
+        for what, lines in self.shown.items():
+            with open(os.path.join(folder, what + ".tsv"), "w", encoding="utf-8") as file:
+                file.writelines(line + "\n" for line in lines)
 
 
 def median(rows, column, /, **where):
@@ -232,7 +243,7 @@ def escaped(text):
 
 
 def description(text, results):
-    return (f"Drawn by test/bench/plots.py from {', '.join(sorted(set(results.read)))}."
+    return (f"Drawn by test/bench/plots.py from {', '.join(f'results/{what}.tsv' for what in sorted(results.shown))}."
             f" Checksum: {hashlib.sha256(text.encode()).hexdigest()}.")
 
 
@@ -256,22 +267,12 @@ def level(y, x, label):
 def gains(results, keys, size, contestant):
     """Points: per cent of the rows that match, and how many times faster the join is; none if not measured."""
     try:
-        rows = results.rows("joins", keys=keys, rows=str(size), cache="warm", form="join")
+        rows = results.rows("joins", keys=keys, rows=str(size), cache="warm", form="join", contestant=("plain", "kept", "built"))
     except Missing:
         return []
     return [(float(percent), median(rows, "seconds", percent=percent, contestant="plain") /
              median(rows, "seconds", percent=percent, contestant=contestant))
             for percent in sorted({row["percent"] for row in rows}, key=float, reverse=True)]
-
-
-def join_gain(results):
-    x = (130, 0.1)
-    return "The fewer rows of a join match, the more a filter gains", [Panel(
-        [Line("{:.2g}x  table of 10 million", gains(results, "hex", 10**7, "kept"), "blue", CIRCLE, values=(2, 0.8)),
-         Line("{:.2g}x  table of 1 million", gains(results, "hex", 10**6, "kept"), "vermilion", SQUARE, values=(2, -0.8)),
-         level(1, x, "1x  as without a filter")],
-        x=x, y=(0.8, 16), log="xy", height=210, xlabel="share of the rows that match",
-        ylabel="times faster than without a filter", xticks=PERCENT, yticks=times(1, 2, 4, 8, 16))]
 
 
 def joins(results):
@@ -295,8 +296,8 @@ SIZES = ("4", "5", "8", "10", "12", "16", "20", "24")
 def rates(results, keys, column, num_keys=None, bits=None):
     """Points: the bits a key (or the number of keys), and the false positives in per cent. Few sizes were measured for all."""
     of, fixed, x = ("bits_per_key", str(bits), "num_keys") if bits else ("num_keys", str(num_keys), "bits_per_key")
-    return sorted((int(row[x]), 100 * float(row[column])) for row in results.rows("false-positives")
-                  if row["keys"] == keys and row[of] == fixed and row["bits_per_key"] in SIZES)
+    where = {"keys": keys, "bits_per_key": SIZES, of: fixed}
+    return sorted((int(row[x]), 100 * float(row[column])) for row in results.rows("false-positives", **where))
 
 
 def rate_axis(*values):
@@ -333,7 +334,9 @@ def number_of_keys(results):
 
 
 def per_row(results):
-    rows = results.rows("per-row", has="may_contain(parquet, k)")
+    contestants = {name: (f"may_contain(parquet, {name})", f"may_contain(handle, {name})", f"noop(handle, {name})", "empty scan") for name in "ks"}
+    rows = results.rows("per-row", has="may_contain(parquet, k)", contestant=contestants["k"] + contestants["s"],
+                        group=tuple(f"scan: {column}, filter of {size}" for column in ("INTEGER", "TEXT") for size in ("125 KB", "1 MB", "12 MB")))
     panels = []
     for column, name in (("INTEGER", "k"), ("TEXT", "s")):
         def of(contestant):
@@ -341,10 +344,9 @@ def per_row(results):
                       for size, text in ((125, "125 KB"), (1000, "1 MB"), (12000, "12 MB"))]
             return points
 
-        lines = [Line("Parquet's", of(f"may_contain(parquet, {name})"), "green", DIAMOND),
-                 Line("LevelDB's", of(f"may_contain(handle, {name})"), "blue", CIRCLE),
-                 Line("function that does nothing", of(f"noop(handle, {name})"), "soft", SQUARE, dashed=True),
-                 Line("scan alone", of("empty scan"), "soft", None)]
+        parquet, leveldb, nothing, scan = map(of, contestants[name])
+        lines = [Line("Parquet's", parquet, "green", DIAMOND), Line("LevelDB's", leveldb, "blue", CIRCLE),
+                 Line("function that does nothing", nothing, "soft", SQUARE, dashed=True), Line("scan alone", scan, "soft", None)]
         panels.append(Panel(lines, x=(110, 12000), y=(0, 220), log="x", height=200, xlabel="size of the filter",
                             ylabel=f"ns for each row of a scan, {column} keys",
                             xticks=[("125 KB", 125), ("1 MB", 1000), ("12 MB", 12000)],
@@ -353,14 +355,11 @@ def per_row(results):
 
 
 def kernels(results):
-    rows = results.rows("kernels", has="parquet scalar")
-    names = {row["contestant"] for row in rows}
-    best = [next(f"{layout} {kernel}" for kernel in ("avx512", "avx2", "scalar") if f"{layout} {kernel}" in names)
-            for layout in ("bloom", "parquet")]
+    best = "avx2"  # a kernel that most machines have
     panels = []
-    for what, text, contestants in (("build", "building", best), ("probe misses", "testing an absent key", ("bloom", "parquet"))):
+    for what, text, contestants in (("build", "building", (f"bloom {best}", f"parquet {best}")), ("probe misses", "testing an absent key", ("bloom", "parquet"))):
         def of(contestant):
-            its = [row for row in rows if row["what"] == what and row["key"] == "text16" and row["contestant"] == contestant]
+            its = results.rows("kernels", what=what, key="text16", contestant=contestant)
             return [(n, median(its, "ns_per_key", n=str(n))) for n in sorted({int(row["n"]) for row in its})]
 
         lines = [Line("LevelDB's library", of("leveldb"), "soft", SQUARE),
@@ -376,11 +375,9 @@ def kernels(results):
 
 
 def many_sets(results):
-    rows = results.rows("many-sets")
-
     def of(contestant):
-        return [(sets, median(rows, "us", num_sets=str(sets), state="warm", contestant=contestant))
-                for sets in sorted({int(row["num_sets"]) for row in rows})]
+        rows = results.rows("many-sets", state="warm", contestant=contestant)
+        return [(sets, median(rows, "us", num_sets=str(sets))) for sets in sorted({int(row["num_sets"]) for row in rows})]
 
     return "With many sets, a BloomFile answers for all of them at once", [Panel(
         [Line("a filter for each set", of("a filter a set"), "vermilion", SQUARE),
@@ -393,12 +390,11 @@ def many_sets(results):
 
 
 def index(results):
-    rows = results.rows("index", has="10000000")
-    sizes = sorted({int(row["rows"]) for row in rows if row["what"] == "look-up absent"})
-
     def of(what, contestant, factor=1):
-        its = [row for row in rows if row["what"] == what and row["contestant"] == contestant]
-        return [(n, factor * median(its, "value", rows=str(n))) for n in sizes if any(row["rows"] == str(n) for row in its)]
+        its = results.rows("index", what=what, contestant=contestant)
+        return [(int(row["rows"]), factor * float(row["value"])) for row in sorted(its, key=lambda row: int(row["rows"]))]
+
+    sizes = [n for n, _ in of("look-up absent", "scan")]
 
     def megabytes(what, contestant):
         return [(n, n * value / 1e6) for n, value in of(what, contestant)]
@@ -418,28 +414,56 @@ def index(results):
               yticks=[("100 KB", 0.1), ("1 MB", 1), ("10 MB", 10), ("100 MB", 100), ("1 GB", 1000)], height=180, **shared)]
 
 
-PICTURES = {"join-gain": join_gain, "joins": joins, "bits-per-key": bits_per_key, "number-of-keys": number_of_keys,
-            "per-row": per_row, "kernels": kernels, "many-sets": many_sets, "index": index}
+def index_pages(results):
+    def of(what, contestant):
+        rows = results.rows("index_pages", unit="pages", what=what, contestant=contestant)
+        return [(int(row["rows"]), float(row["value"])) for row in sorted(rows, key=lambda row: int(row["rows"]))]
+
+    sizes = [n for n, _ in of("absent key", "bloom_index")]
+    panels = []
+    for text, lines in (
+            ("a look-up of a key", [Line("plain scan", of("absent key", "scan"), "soft", SQUARE),
+                                    Line("bloom_index, a key that is there", of("key", "bloom_index"), "blue", CIRCLE),
+                                    Line("bloom_index, an absent key", of("absent key", "bloom_index"), "blue", CIRCLE, dashed=True),
+                                    Line("B-tree index", of("key", "index"), "vermilion", TRIANGLE)]),
+            ("a look-up of a piece of text in one row", [
+                Line("plain scan", of("needle", "scan"), "soft", SQUARE),
+                Line("FTS5, detail=full", of("needle", "FTS5, detail=full"), "vermilion", TRIANGLE),
+                Line("FTS5, detail=none", of("needle", "FTS5, detail=none"), "green", DIAMOND),
+                Line("bloom_index", of("needle", "bloom_index"), "blue", CIRCLE)])):
+        panels.append(Panel(lines, x=(80_000, sizes[-1]), y=(3, 1_000_000), log="xy", height=200, xlabel="rows",
+                            ylabel=f"pages of 4 KB that {text} reads, cold: median",
+                            xticks=[tick for tick in KEY_TICKS if 10**5 <= tick[1] <= sizes[-1]],
+                            yticks=[(f"{n:,}", n) for n in (10, 100, 1000, 10_000, 100_000, 1_000_000)]))
+    return "Cold, a look-up reads tens of pages, where the scan reads them all", panels
+
+
+PICTURES = {"joins": joins, "bits-per-key": bits_per_key, "number-of-keys": number_of_keys,
+            "per-row": per_row, "kernels": kernels, "many-sets": many_sets, "index": index,
+            "index-pages": index_pages}
 
 
 def main():
-    check, kept = sys.argv[1:] == ["--check"], len(sys.argv) != 3
-    if kept and sys.argv[1:] and not check:
+    check, keep = sys.argv[1:] == ["--check"], sys.argv[1:2] == ["--keep"]
+    if len(sys.argv) not in (1, 3) and not check:
         sys.exit(__doc__)
-    results_folder, folder = (os.path.join(KEPT, MACHINE), KEPT) if kept else sys.argv[1:]
+    results_folder, folder = (sys.argv[2], KEPT) if keep else sys.argv[1:] if len(sys.argv) == 3 else (KEPT, KEPT)
     if not check and not gnuplot_version():
         print("no plots: gnuplot is missing")
-        sys.exit(kept)
-    wrong = []
+        sys.exit(folder == KEPT)
+    wrong, kept = [], Results(results_folder)
     for name, picture in PICTURES.items():
         path = os.path.join(folder, name + ".svg")
-        results = Results(os.path.join(KEPT, MACHINES[name]) if kept and name in MACHINES else results_folder)
+        results = Results(results_folder)
         try:
             title, panels = picture(results)
         except Missing as missing:
             print(f"no {name}.svg: not measured: {missing}")
             wrong.append(name)
             continue
+        for what, lines in results.shown.items():
+            shown = kept.shown.setdefault(what, lines[:])
+            shown += [line for line in lines if line not in shown]
         text = script(title, panels)
         if check:
             with open(path, encoding="utf-8") as file:
@@ -452,9 +476,11 @@ def main():
             with open(path, "w", encoding="utf-8") as file:
                 file.write(svg(title, text, results))
             print(f"wrote {os.path.relpath(path)}")
+    if keep:
+        kept.keep(KEPT)
     if check:
         print(f"{len(PICTURES) - len(wrong)} passed, {len(wrong)} failed")
-    sys.exit(kept and len(wrong) > 0)
+    sys.exit(folder == KEPT and not keep and len(wrong) > 0)
 
 
 if __name__ == "__main__":

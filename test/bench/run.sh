@@ -8,7 +8,7 @@
 # $BENCH_RESULTS, which is build/bench/raw/quick, medium or full, and exits with 0 if all was
 # right: a benchmark may check, but no time ever fails one.  At the end fold.py writes their
 # medians to build/bench/results, and plots.py pictures of these to build/bench.
-# `make bench-keep MACHINE=NAME` folds all of build/bench/raw to test/bench/results/NAME.
+# `make bench-keep` keeps these pictures, and the medians that they show, in test/bench/results.
 #
 # BENCH_PREFIX, if set, is put before each command: "taskset -c 1", say.
 # SQLITE_VERSIONS: on which SQLite the benchmarks marked `each` run.
@@ -88,8 +88,7 @@ bench() {
   done
 }
 
-# Debian's long descriptions of packages, for pieces and index, by lists of apt's beside the
-# system's own.
+# Debian's long descriptions of packages, for index, by lists of apt's beside the system's own.
 export TRANSLATIONS="${TRANSLATIONS:-$BENCH_FOLDER/data/Translation-en}"
 fetch_translations() {
   lists=$BENCH_FOLDER/data/lists
@@ -98,7 +97,7 @@ fetch_translations() {
     /usr/lib/apt/apt-helper cat-file "$(ls -S "$lists"/*_main_i18n_Translation-en* | head -n 1)" >"$TRANSLATIONS"
 }
 case " $chosen " in
-  *" pieces "*|*" index "*|"  ") [ -s "$TRANSLATIONS" ] || fetch_translations >/dev/null 2>&1 || echo "left out: descriptions of packages" ;;
+  *" index "*|"  ") [ -s "$TRANSLATIONS" ] || fetch_translations >/dev/null 2>&1 || echo "left out: descriptions of packages" ;;
 esac
 
 if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
@@ -108,21 +107,17 @@ bench kernels         once   build/bench/kernels $size
 bench hashes          once   build/bench/hashes
 bench per-row         each   build/bench/per_row $size
 bench opens           each   build/bench/opens build/bench/data $size
-bench query-forms     each   $python test/bench/query_forms.py $(pick 200000 1000000)
+bench query-forms   each   $python test/bench/query_forms.py $(pick 200000 1000000)
 bench equal-keys      each   $python test/bench/equal_keys.py $(pick '100000 5' '500000 9')
 bench joins           each   $python test/bench/joins/lookup.py $joins_size
 bench star            each   $python test/bench/joins/star.py $joins_size
-bench traps           each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
+bench traps         each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
 bench own-filter      each   $python test/bench/joins/own_filter.py $joins_size
 bench forms           each   $python test/bench/joins/forms.py $(pick '100000 3' '1000000 5')
 bench applications    each   $python test/bench/joins/applications.py $(pick 100000 500000) $(pick 3 5)
 bench false-positives once   build/bench/false_positives $size
-bench many-keys       each   build/bench/many_keys $(pick 10000000 100000000)
 bench lookups         each   build/bench/lookups build/bench/data $(pick '--keys 512000 --repeats 3' '')
-bench many-filters    each   build/bench/many_filters build/bench/data $(pick '--filters 1000 --repeats 3' '')
 bench many-sets       each   build/bench/many_sets build/bench/data $(pick '--sets 1000 --repeats 3' '')
-bench bloomfile-units once   build/bench/bloomfile_units
-bench partitions      once   build/bench/partitions $(pick 1000000 100000000)
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}
 bench index-shares    each   $python test/bench/index_shares.py $(pick '40000 3' '200000 5')
@@ -131,9 +126,6 @@ bench regexp          each   $python test/bench/regexp.py $size ${ROWS:+--rows $
 bench index-ranges    once   $python test/bench/index_ranges.py $(pick 500000 5000000)
 bench index_pages     once   $python test/bench/index_pages.py $size ${ROWS:+--rows $ROWS}
 bench index-keys      once   $python test/bench/index_keys.py $(pick 300000 100000000)
-[ ! -s "$TRANSLATIONS" ] ||
-bench pieces          once   build/bench/pieces "$TRANSLATIONS" $(pick 50 400)
-bench build-partitions each  $python test/bench/build_partitions.py build/bench/data $size
 
 echo "== plots"
 $python test/bench/fold.py "$BENCH_FOLDER/raw" "$BENCH_FOLDER/results" || failed="$failed fold"
