@@ -209,10 +209,8 @@ static char *capacity_literal(const bloom_size_args *size){
 ** for want of memory. */
 static int fail_not_constant(sqlite3_context *context, bloom_arg arg, char *old, char *new){
   if( old && new ){
-    bloom_fail(context,
-               "%s(): argument %d (%s) must be the same on every row of a group, not %s and then "
-               "%s",
-                        arg.function, arg.number, arg.name, old, new);
+    bloom_fail(context, "%s(): argument %d (%s) must be the same on every row of a group, not %s"
+                        " and then %s", arg.function, arg.number, arg.name, old, new);
   }else{
     sqlite3_result_error_nomem(context);
   }

@@ -137,8 +137,8 @@ static int has_too_few_slots(const bloom_filter_block *block, uint64_t offset){
 static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloom_ldb_file *ldb){
   ldb_span metaindex, filter_block, value = {NULL, 0};
   ldb_handle filter_handle;
-  const char *wrong = read_block(file, metaindex_handle, "the metaindex block lies outside of the "
-                                                         "file",
+  const char *wrong = read_block(file, metaindex_handle,
+                                 "the metaindex block lies outside of the file",
                                  "the metaindex block does not have its checksum", &metaindex,
                                  &ldb->compression);
   if( wrong ) return wrong;

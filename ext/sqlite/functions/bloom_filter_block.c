@@ -159,9 +159,9 @@ static int filter_block_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   if( rc!=SQLITE_OK || bytes==NULL ) return rc;
   wrong = bloom_filter_block_read(bytes, num_bytes, &block);
   if( wrong ){
-    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, "bloom_filter_block(): argument 1 (block) "
-                                                         "is no LevelDB "
-                                                         "filter block: %s", wrong);
+    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg,
+                           "bloom_filter_block(): argument 1 (block) is no LevelDB filter block:"
+                           " %s", wrong);
   }
   return bloom_filter_block_rows_start(slots, bytes, num_bytes);
 }

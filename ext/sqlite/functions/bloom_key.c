@@ -245,12 +245,11 @@ static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_v
   if( literal==NULL ){
     sqlite3_result_error_nomem(context);
   }else if( type->range ){
-    bloom_fail(context, "bloom_key(): argument 1 (value) for '%s' must be %s, not %s",
-                        type->name, type->range, literal);
+    bloom_fail(context, "bloom_key(): argument 1 (value) for '%s' must be %s, not %s", type->name,
+               type->range, literal);
   }else{
-    bloom_fail(context,
-               "bloom_key(): argument 1 (value) for '%s' must be an integer in %lld..%lld, not %s",
-                        type->name, type->min, type->max, literal);
+    bloom_fail(context, "bloom_key(): argument 1 (value) for '%s' must be an integer in %lld..%lld,"
+                        " not %s", type->name, type->min, type->max, literal);
   }
   sqlite3_free(literal);
 }

@@ -67,9 +67,9 @@ static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   }
   wrong = bloom_ldb_file_read(bytes, num_bytes, &file);
   if( wrong ){
-    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, "bloom_ldb(): argument 1 (file) is not a "
-                                                         "complete LevelDB "
-                                                         "table file: %s", wrong);
+    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg,
+                           "bloom_ldb(): argument 1 (file) is not a complete LevelDB table file:"
+                           " %s", wrong);
   }
   ldb->policy_bytes = file.policy_bytes;
   memcpy(ldb->policy, file.policy, file.policy_bytes);

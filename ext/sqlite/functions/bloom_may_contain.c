@@ -52,10 +52,9 @@ static void answer_several_keys(sqlite3_context *context, const bloom_handle *ha
     bloom_fail(context, "bloom_may_contain(): argument %d (%s) is missing", num_args + 1,
                num_args ? "key" : "filter");
   }else if( handle || sqlite3_value_type(args[0])!=SQLITE_NULL ){
-    bloom_fail(context, "bloom_may_contain(): this filter takes one key, not %d: several are for a "
-                        "handle of "
-                        "bloom_filter(); a filter of tuples takes bloom_tuple(value, ...)",
-                        num_args - 1);
+    bloom_fail(context, "bloom_may_contain(): this filter takes one key, not %d: several are for a"
+                        " handle of bloom_filter(); a filter of tuples takes bloom_tuple(value,"
+                        " ...)", num_args - 1);
   }else{
     for(i=1; i<num_args && sqlite3_value_type(args[i])!=SQLITE_NULL; i++){}
     if( i==num_args ) sqlite3_result_int(context, 1);

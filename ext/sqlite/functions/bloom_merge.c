@@ -49,22 +49,18 @@ static void fail_shapes(sqlite3_context *context, const bloom_filter *before,
                         const bloom_filter *now){
   const bloom_shape *a = &before->shape, *b = &now->shape;
   if( now->encoding->writer ){
-    bloom_fail(context, "bloom_merge(): filters must have one shape, not %lld bits and %d probes "
-                        "and then %lld bits "
-                        "and %d probes; build them with equal bits_per_key and capacity",
-               (sqlite3_int64)a->num_bits, (int)a->num_probes, (sqlite3_int64)b->num_bits,
-               (int)b->num_probes);
+    bloom_fail(context, "bloom_merge(): filters must have one shape, not %lld bits and %d probes"
+                        " and then %lld bits and %d probes; build them with equal bits_per_key and"
+                        " capacity", (sqlite3_int64)a->num_bits, (int)a->num_probes,
+               (sqlite3_int64)b->num_bits, (int)b->num_probes);
     return;
   }
-  bloom_fail(context, "bloom_merge(): files must have one shape, not %lld units of %lld bytes and "
-                      "%d probes and then "
-                      "%lld units of %lld bytes and %d probes; build them with equal bits_per_key "
-                      "and capacity for "
-                      "equal sets",
+  bloom_fail(context, "bloom_merge(): files must have one shape, not %lld units of %lld bytes and"
+                      " %d probes and then %lld units of %lld bytes and %d probes; build them with"
+                      " equal bits_per_key and capacity for equal sets",
              (sqlite3_int64)a->num_slots, (sqlite3_int64)bloom_bloomfile_unit_bytes(a),
-             (int)a->num_probes,
-             (sqlite3_int64)b->num_slots, (sqlite3_int64)bloom_bloomfile_unit_bytes(b),
-             (int)b->num_probes);
+             (int)a->num_probes, (sqlite3_int64)b->num_slots,
+             (sqlite3_int64)bloom_bloomfile_unit_bytes(b), (int)b->num_probes);
 }
 
 /* Adds one filter to the union.  SQLITE_OK, SQLITE_NOMEM, SQLITE_INTERRUPT, or SQLITE_ERROR
@@ -87,7 +83,7 @@ static int merge_filter(sqlite3_context *context, merge_state *state, const bloo
   if( has_bits<=0 ) return has_bits<0 ? SQLITE_INTERRUPT : start_union(db, state, filter);
   if( filter->encoding!=encoding ){
     bloom_fail(context, "bloom_merge(): filters must have one encoding, not '%s' and then '%s'",
-                        encoding->name, filter->encoding->name);
+               encoding->name, filter->encoding->name);
   }else{
     fail_shapes(context, &state->filter, filter);
   }

@@ -285,10 +285,9 @@ static int index_command(bloom_index *index, sqlite3_value *value){
     bloom_fail_vtab(error, "%z", finding);
     return SQLITE_CORRUPT_VTAB;
   }
-  return bloom_fail_vtab(error,
-                         "bloom_index: there is no command '%s'; commands are 'merge', 'merge=N' "
-                         "with N of 1 or more, "
-                         "'rebuild' and 'integrity-check'", command);
+  return bloom_fail_vtab(error, "bloom_index: there is no command '%s'; commands are 'merge',"
+                                " 'merge=N' with N of 1 or more, 'rebuild' and 'integrity-check'",
+                         command);
 }
 
 /* Names the table to write to, which may have been renamed. */

@@ -42,7 +42,7 @@ static int args_read_option(bloom_token name, index_args *args, char **error){
     return SQLITE_OK;
   }
   return bloom_fail_vtab(error, "bloom_index: there is no option %.*s; the option is probes",
-                                (int)name.num_chars, name.text);
+                         (int)name.num_chars, name.text);
 }
 
 static int args_read_column(bloom_token name, index_args *args, char **error){

@@ -83,11 +83,11 @@ static int index_check_block(bloom_index *index, const index_layout *layout,
                                &is_found);
     }
     if( rc==SQLITE_OK && i<block_bytes && !is_found ){
-      rc = index_check_say(finding,
-                           sqlite3_mprintf("bloom_index: %s misses row %lld by column %s; INSERT "
-                                           "INTO %s(%s) VALUES ('rebuild') repairs it",
-                           index->name, id, bloom_index_key_name(index,
-                               key), index->name, index->name));
+      rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by column %s;"
+                                                    " INSERT INTO %s(%s) VALUES ('rebuild') repairs"
+                                                    " it", index->name, id,
+                                                    bloom_index_key_name(index, key), index->name,
+                                                    index->name));
       break;
     }
   }
@@ -104,11 +104,11 @@ static int index_check_zones(bloom_index *index, const index_layout *layout, int
   if( rc==SQLITE_OK ) rc = bloom_index_zones_check(index, key, rows, &id);
   sqlite3_reset(rows);
   if( rc!=SQLITE_NOTFOUND ) return rc==SQLITE_DONE ? SQLITE_OK : rc;
-  return index_check_say(finding,
-                         sqlite3_mprintf("bloom_index: %s misses row %lld by the zones of column "
-                                         "%s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it",
-                         index->name, id, bloom_index_key_name(index,
-                             key), index->name, index->name));
+  return index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by the zones of"
+                                                  " column %s; INSERT INTO %s(%s) VALUES"
+                                                  " ('rebuild') repairs it", index->name, id,
+                                                  bloom_index_key_name(index, key), index->name,
+                                                  index->name));
 }
 
 /* Compares all blocks of a column with their rows; blocks has room for a unit. */

@@ -93,10 +93,9 @@ static int config_renew_key(bloom_index *index, index_key *key, char **error){
   key->is_virtual = 0;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){
-    return bloom_fail_vtab(error,
-                           "bloom_index: column %s of table %s has collation %s, of which nobody "
-                           "knows here what it "
-      "takes for equal; it may be BINARY, NOCASE or RTRIM", name, index->config.source, collation);
+    return bloom_fail_vtab(error, "bloom_index: column %s of table %s has collation %s, of which"
+                                  " nobody knows here what it takes for equal; it may be BINARY,"
+                                  " NOCASE or RTRIM", name, index->config.source, collation);
   }
   return column ? config_find_virtual(index, name, &key->is_virtual) : SQLITE_OK;
 }

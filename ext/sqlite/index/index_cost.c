@@ -130,13 +130,13 @@ sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
 static int cost_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
   const char *schema = index->schema, *name = index->name;
   sqlite3_int64 first = 0, last = -1;
-  int rc = bloom_index_statement_integer(index,
-                                         sqlite3_mprintf("SELECT max(c.rowid) FROM "
-                                             "\"%w\".\"%w_changed\" AS c", schema, name), &last);
+  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT max(c.rowid) FROM"
+                                                                " \"%w\".\"%w_changed\" AS c",
+                                                                schema, name), &last);
   if( rc==SQLITE_OK && last>=0 ){
-    rc = bloom_index_statement_integer(index,
-                                       sqlite3_mprintf("SELECT min(c.rowid) FROM "
-                                           "\"%w\".\"%w_changed\" AS c", schema, name), &first);
+    rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT min(c.rowid) FROM"
+                                                              " \"%w\".\"%w_changed\" AS c", schema,
+                                                              name), &first);
   }
   *num_changed = last>=first ? last - first + 1 : 0;
   return rc;

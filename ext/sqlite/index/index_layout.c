@@ -224,8 +224,8 @@ int bloom_index_state_insert(bloom_index *index){
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(index->connection, &insert,
                            "INSERT INTO \"%w\".\"%w_state\"(rowid, changed_rows, config, layout)"
-                           " VALUES (1, 0, ?1, "
-                           "zeroblob(%d))", index->schema, index->name, (int)layout_bytes(index));
+                           " VALUES (1, 0, ?1, zeroblob(%d))", index->schema, index->name,
+                           (int)layout_bytes(index));
   }
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(insert, 1, config, num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, insert);
@@ -279,9 +279,9 @@ int bloom_index_state_write(bloom_index *index, const index_layout *layout, cons
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   sqlite3_stmt *update = NULL;
   int i, rc;
-  sqlite3_str_appendf(sql, "UPDATE \"%w\".\"%w_state\" SET covered = ?1, note = ?2,"
-                           " changed_rows = (SELECT count(*) FROM \"%w\".\"%w_changed\")",
-                      index->schema, index->name, index->schema, index->name);
+  sqlite3_str_appendf(sql, "UPDATE \"%w\".\"%w_state\" SET covered = ?1, note = ?2, changed_rows ="
+                           " (SELECT count(*) FROM \"%w\".\"%w_changed\")", index->schema,
+                      index->name, index->schema, index->name);
   for(i=0; i<index->config.num_keys; i++) state_of_key(index, layout, i, sql);
   rc = bloom_sql_prepare_text(index->connection, &update, sqlite3_str_finish(sql));
   if( rc==SQLITE_OK && layout->has_covered ) rc = sqlite3_bind_int64(update, 1, layout->covered);

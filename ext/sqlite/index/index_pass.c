@@ -187,9 +187,8 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
       sqlite3_str_appendf(sql, " IN (SELECT l.value FROM bloom_index_list(?%d) AS l)", number);
       break;
     case INDEX_FORM_LIST_OF_NUMBERS:
-      sqlite3_str_appendf(sql,
-                          " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS "
-                          "l)", number);
+      sqlite3_str_appendf(sql, " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS"
+                               " l)", number);
       break;
     case INDEX_FORM_LIST_OF_BOTH:
       sqlite3_str_appendf(sql,

@@ -163,17 +163,13 @@ static int index_check_name(bloom_index *index, index_source *source, char **err
   }
   sqlite3_finalize(row);
   if( rc==SQLITE_DONE ){
-    return bloom_fail_vtab(error,
-                           "bloom_index: there is no table %s any more, and no trigger of %s that "
-                           "would know its new name: "
-                           "drop %s and create it "
-                           "again", source->name, index->name, index->name);
+    return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s"
+                                  " that would know its new name: drop %s and create it again",
+                           source->name, index->name, index->name);
   }
   if( is_view ){
-    return bloom_fail_vtab(error,
-                           "bloom_index: %s is a view now, which an index does not read: read the "
-                           "view itself, and drop %s",
-                                  source->name, index->name);
+    return bloom_fail_vtab(error, "bloom_index: %s is a view now, which an index does not read:"
+                                  " read the view itself, and drop %s", source->name, index->name);
   }
   if( is_virtual ){
     return bloom_fail_vtab(error,
@@ -283,9 +279,8 @@ int bloom_index_locate_database(bloom_index *index){
   if( is_changed ) index->is_checked = 0;
   if( rc!=SQLITE_NOTFOUND ) return rc;
   return bloom_fail_vtab(&index->base.zErrMsg,
-                         "bloom_index: the database of %s was detached or replaced while its cache "
-                         "is shared: "
-                         "open the connection anew", index->name);
+                         "bloom_index: the database of %s was detached or replaced while its cache"
+                         " is shared: open the connection anew", index->name);
 }
 
 int bloom_index_locate(bloom_index *index){

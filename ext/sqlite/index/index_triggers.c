@@ -133,9 +133,8 @@ static char *triggers_is_changed(const bloom_index *index){
 
 int bloom_index_triggers_make(bloom_index *index, const char *source){
   char *state = sqlite3_mprintf("%s_state", index->name);
-  char *old_id = sqlite3_mprintf("old.\"%w\"",
-                                 index->columns.id_name), *new_id = sqlite3_mprintf("new.\"%w\"",
-                                     index->columns.id_name);
+  char *old_id = sqlite3_mprintf("old.\"%w\"", index->columns.id_name), *new_id =
+      sqlite3_mprintf("new.\"%w\"", index->columns.id_name);
   int rc = state && old_id && new_id ? bloom_index_triggers_drop(index) : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = index_trigger_make(index, "before_insert", "BEFORE INSERT", source,
                                               sqlite3_mprintf("%s <> -1 AND ", new_id), new_id);

@@ -50,8 +50,7 @@ static int check_is_no_shadow(bloom_source *source, char **error){
     rc = bloom_sql_column_text(row, 2, &type);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
       rc = bloom_fail_vtab(error, "bloom: %s is a shadow table, which its virtual table alone"
-                                  " writes to; a source "
-                                  "is an ordinary table", source->name);
+                                  " writes to; a source is an ordinary table", source->name);
     }
   }
   return bloom_sql_end(row, rc);
@@ -166,10 +165,9 @@ int bloom_source_equality(
   if( rc!=SQLITE_OK ) return bloom_source_failure(db, rc, error);
   rule->kind = column->kind;
   if( bloom_collation_named(collation, &rule->collation) ) return SQLITE_OK;
-  return bloom_fail_vtab(error, "bloom: column %s of table %s has collation %s, and a filter"
-                                " cannot know which values "
-                                "it takes for equal; it knows BINARY, NOCASE and RTRIM",
-                                column->name, source->name, collation);
+  return bloom_fail_vtab(error, "bloom: column %s of table %s has collation %s, and a filter cannot"
+                                " know which values it takes for equal; it knows BINARY, NOCASE and"
+                                " RTRIM", column->name, source->name, collation);
 }
 
 /* -- Defaults ----------------------------------------------------------------------------- */
@@ -226,9 +224,9 @@ int bloom_source_prepare_default(
   if( rc!=SQLITE_OK || text==NULL ) return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
   /* Numbers are below every text.  Not typeof(): where an authorizer keeps it from us SQLite says
   ** SQLITE_ERROR, as it does of what is no constant. */
-  rc = bloom_sql_prepare(source->connection, row, "WITH d(v) AS (SELECT %s)"
-                         " SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT) FROM d"
-                         " UNION ALL SELECT CAST(v AS REAL) FROM d WHERE v < ''", text);
+  rc = bloom_sql_prepare(source->connection, row,
+                         "WITH d(v) AS (SELECT %s) SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT)"
+                         " FROM d UNION ALL SELECT CAST(v AS REAL) FROM d WHERE v < ''", text);
   sqlite3_free(text);
   return rc==SQLITE_ERROR ? SQLITE_NOTFOUND : rc;
 }

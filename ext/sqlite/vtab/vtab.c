@@ -52,10 +52,9 @@ static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   sqlite3_str_appendall(sql, "CREATE TABLE x(");
   for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d BLOB HIDDEN, ", i);
   sqlite3_str_appendf(sql, "num_keys INTEGER, unmerged INTEGER, capacity INTEGER, bits_per_key"
-                           " REAL, bytes INTEGER, expected_fpr REAL,"
-    " merged_at TEXT, note TEXT, key BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed"
-    " BLOB HIDDEN, unheard BLOB HIDDEN,"
-    " \"%w\" BLOB HIDDEN)", name);
+                           " REAL, bytes INTEGER, expected_fpr REAL, merged_at TEXT, note TEXT, key"
+                           " BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed BLOB"
+                           " HIDDEN, unheard BLOB HIDDEN, \"%w\" BLOB HIDDEN)", name);
   schema = sqlite3_str_finish(sql);
   if( schema==NULL ) return SQLITE_NOMEM;
   rc = sqlite3_declare_vtab(db, schema);
@@ -227,8 +226,8 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
   if( sqlite3_stricmp(command, "rebuild")==0 ) return bloom_vtab_rebuild(vtab);
   if( sqlite3_stricmp(command, "integrity-check")!=0 ){
     return bloom_fail_vtab(&vtab->base.zErrMsg,
-        "bloom: there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, "
-                                                "'rebuild' and 'integrity-check'", command);
+                           "bloom: there is no command '%s'; commands are 'merge', 'merge=N' with N"
+                           " of 1 or more, 'rebuild' and 'integrity-check'", command);
   }
   rc = bloom_vtab_check(vtab, 0, &finding);
   if( finding==NULL ) return rc;
@@ -255,8 +254,8 @@ static int vtab_update(
   int i, rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return bloom_fail_vtab(&base->zErrMsg,
-                           "bloom: rows of %s cannot be deleted or changed: a Bloom filter cannot "
-                                           "forget a key", vtab->name);
+                           "bloom: rows of %s cannot be deleted or changed: a Bloom filter cannot"
+                           " forget a key", vtab->name);
   }
   rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;

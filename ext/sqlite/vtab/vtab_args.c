@@ -79,8 +79,7 @@ static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *arg
     rc = read_capacity_option(text, args, error);
   }else{
     rc = bloom_fail_vtab(error, "bloom: there is no option %.*s; options are bits_per_key and"
-                                " capacity",
-                                (int)name.num_chars, name.text);
+                                " capacity", (int)name.num_chars, name.text);
   }
   sqlite3_free(text);
   return rc;
@@ -102,16 +101,13 @@ static int read_table_name(const char *text, int is_alone, bloom_vtab_args *args
     && bloom_token_after(second).num_chars==0;
   if( is_path && is_alone ){
     return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s; write"
-                                  " bloom(%.*s, %.*s)", text,
-                                  (int)first.num_chars, first.text, (int)second.num_chars,
-                                  second.text);
+                                  " bloom(%.*s, %.*s)", text, (int)first.num_chars, first.text,
+                           (int)second.num_chars, second.text);
   }
   if( is_path ){
     return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s; write"
-                                  " CREATE VIRTUAL TABLE "
-                                  "%.*s.name USING bloom(%.*s, ...)", text, (int)first.num_chars,
-                                  first.text,
-                                  (int)second.num_chars, second.text);
+                                  " CREATE VIRTUAL TABLE %.*s.name USING bloom(%.*s, ...)", text,
+                           (int)first.num_chars, first.text, (int)second.num_chars, second.text);
   }
   if( !bloom_token_is_name(first) || dot.num_chars ){
     return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s", text);
@@ -151,9 +147,8 @@ static int refuse_argument(const char *text, const bloom_vtab_args *args, char *
   }
   if( args->num_columns==1 && bloom_token_is_name(bloom_token_first(text)) ){
     return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not:"
-                                  " %s; a key of several columns "
-                                  "is written bloom(%s, (%s, %s))", text, args->table,
-                                  args->columns[0], text);
+                                  " %s; a key of several columns is written bloom(%s, (%s, %s))",
+                           text, args->table, args->columns[0], text);
   }
   return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not: %s",
                          text);

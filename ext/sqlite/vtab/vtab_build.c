@@ -22,7 +22,7 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   if( rc!=SQLITE_OK || num_pages<=max_pages ) return rc;
   return bloom_fail_vtab(&vtab->base.zErrMsg,
                          "bloom: %s needs %lld pages, and its database may have %lld at most",
-                                              vtab->name, num_pages, max_pages);
+                         vtab->name, num_pages, max_pages);
 }
 
 /* Fails if no filter has the rate that was asked for: CREATE alone, since a table that grew must
@@ -36,9 +36,8 @@ static int check_rate(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   }
   /* Rounded up, never down: it is a promise. */
   return bloom_fail_vtab(&vtab->base.zErrMsg,
-                         "bloom: bits_per_key %.15g is out of reach of a filter with room for "
-                                              "%lld keys; %.3g is in reach", vtab->args.size,
-                                              capacity, best_rate * 1.01);
+                         "bloom: bits_per_key %.15g is out of reach of a filter with room for %lld"
+                         " keys; %.3g is in reach", vtab->args.size, capacity, best_rate * 1.01);
 }
 
 /* Adds all keys of the source. */
@@ -93,7 +92,7 @@ static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   if( rc==SQLITE_OK ){
     rc = bloom_sql_run(vtab->connection,
                        "INSERT INTO \"%w\".\"%w\"(rowid, bytes) VALUES (1, zeroblob(%d))",
-                         vtab->schema, vtab->pages, BLOOM_LAYOUT_BYTES);
+                       vtab->schema, vtab->pages, BLOOM_LAYOUT_BYTES);
   }
   if( rc==SQLITE_OK ) rc = bloom_vtab_insert_pages(vtab, layout);
   if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_vtab_empty_journal(vtab, layout);
@@ -143,9 +142,9 @@ static int refuse_names_in_use(bloom_vtab *vtab, char **error){
   const char *type, *name;
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(vtab->connection, &row,
-    "SELECT type, name FROM \"%w\".sqlite_master WHERE type <> 'trigger' AND name COLLATE NOCASE"
-    " IN (%Q, %Q)",
-    vtab->schema, vtab->pages, vtab->journal);
+                             "SELECT type, name FROM \"%w\".sqlite_master WHERE type <> 'trigger'"
+                             " AND name COLLATE NOCASE IN (%Q, %Q)", vtab->schema, vtab->pages,
+                             vtab->journal);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 0, &type);
@@ -220,10 +219,10 @@ int bloom_vtab_make(bloom_vtab *vtab, char **error){
 static int drop_table(const bloom_vtab *vtab, const char *suffix, const char *form){
   sqlite3_int64 is_view = -1;
   const int rc = bloom_sql_integer(vtab->connection, &is_view,
-                                   "SELECT type = 'view' FROM \"%w\".sqlite_master"
-    " WHERE (type = 'view' OR (type = 'table' AND rootpage > 0)) AND name = '%q%s' COLLATE NOCASE"
-    " AND sql GLOB %Q",
-    vtab->schema, vtab->name, suffix, form);
+                                   "SELECT type = 'view' FROM \"%w\".sqlite_master WHERE (type ="
+                                   " 'view' OR (type = 'table' AND rootpage > 0)) AND name = '%q%s'"
+                                   " COLLATE NOCASE AND sql GLOB %Q", vtab->schema, vtab->name,
+                                   suffix, form);
   if( rc!=SQLITE_OK || is_view<0 ) return rc;
   return bloom_sql_run(vtab->connection, "DROP %s \"%w\".\"%w%s\"", is_view ? "VIEW" : "TABLE",
                        vtab->schema, vtab->name, suffix);
@@ -252,10 +251,9 @@ static int refuse_other_tables(bloom_vtab *vtab){
   int rc = SQLITE_NOMEM;
   if( text ){
     rc = bloom_sql_prepare(vtab->connection, &row,
-        "SELECT tbl_name FROM \"%w\".sqlite_master WHERE (type = 'index' AND tbl_name COLLATE"
-        " NOCASE IN (%Q, %Q))"
-                           " OR (type IN ('table', 'view') AND tbl_name = %Q COLLATE NOCASE AND"
-                           " sql IS NOT 'CREATE TABLE %q')",
+                           "SELECT tbl_name FROM \"%w\".sqlite_master WHERE (type = 'index' AND"
+                           " tbl_name COLLATE NOCASE IN (%Q, %Q)) OR (type IN ('table', 'view') AND"
+                           " tbl_name = %Q COLLATE NOCASE AND sql IS NOT 'CREATE TABLE %q')",
                            vtab->schema, vtab->pages, vtab->journal, vtab->journal, text);
   }
   sqlite3_free(text);
@@ -263,8 +261,8 @@ static int refuse_other_tables(bloom_vtab *vtab){
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &name);
   if( rc==SQLITE_OK && name ){
     rc = bloom_fail_vtab(&vtab->base.zErrMsg,
-        "bloom: table %s has an index, or is not the one that bloom made: drop it, then 'rebuild'",
-          name);
+                         "bloom: table %s has an index, or is not the one that bloom made: drop it,"
+                         " then 'rebuild'", name);
   }
   return bloom_sql_end(row, rc);
 }
@@ -360,7 +358,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   if( vtab->args.table==NULL ){
     return bloom_fail_vtab(&vtab->base.zErrMsg,
                            "bloom: %s has no source table, so there is nothing to merge",
-                             vtab->name);
+                           vtab->name);
   }
   rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);

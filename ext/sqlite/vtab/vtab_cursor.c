@@ -187,9 +187,9 @@ static int look_up(
   bloom_tuple_reader_end(&tuples);
   if( rc==SQLITE_OK && asked.is_invalid ){
     return bloom_fail_vtab(&vtab->base.zErrMsg,
-        "bloom: a key of %s has %d columns: FROM %s(...) with so many values, or "
-                                                "key = bloom_tuple(...)", vtab->name,
-                                                vtab->layout.rules.num_columns, vtab->name);
+                           "bloom: a key of %s has %d columns: FROM %s(...) with so many values, or"
+                           " key = bloom_tuple(...)", vtab->name, vtab->layout.rules.num_columns,
+                           vtab->name);
   }
   if( rc!=SQLITE_OK || (asked.num_hashes==0 && !asked.is_maybe) ) return rc;
   if( asked.num_hashes>0 ) hash = asked.hashes[0];

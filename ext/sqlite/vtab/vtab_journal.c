@@ -39,9 +39,8 @@ enum { ROWID, FIRST_ROWID, IS_INTEGER, MARK, FIRST_KEY_COLUMN };
 ** it, too. */
 static int prepare_rows(bloom_vtab *vtab, sqlite3_stmt **rows){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  sqlite3_str_appendf(sql, "SELECT rowid, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT"
-                           " 1), typeof(r) = 'integer', r, ",
-                      vtab->schema, vtab->journal);
+  sqlite3_str_appendf(sql, "SELECT rowid, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1),"
+                           " typeof(r) = 'integer', r, ", vtab->schema, vtab->journal);
   append_key_columns(sql, vtab, "CASE WHEN rowid IS NOT ?2 THEN ", " END");
   sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema,
                       vtab->journal);
@@ -193,7 +192,7 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
   const int rc = bloom_sql_integer(vtab->connection, num_rows,
                                    "SELECT count(*) - 1 FROM \"%w\".\"%w\"", vtab->schema,
-                                     vtab->journal);
+                                   vtab->journal);
   if( *num_rows<0 ) *num_rows = 0;
   return bloom_vtab_failure(vtab, rc);
 }
@@ -203,8 +202,7 @@ static int put_first_row(bloom_vtab *vtab, sqlite3_int64 rowid, bloom_vtab_layou
   sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
   return bloom_sql_run(vtab->connection,
                        "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, r) VALUES (%lld, %lld)",
-                         vtab->schema,
-                       vtab->journal, rowid, layout->journal_mark);
+                       vtab->schema, vtab->journal, rowid, layout->journal_mark);
 }
 
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){

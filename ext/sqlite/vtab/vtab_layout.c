@@ -79,8 +79,8 @@ int bloom_vtab_locate(bloom_vtab *vtab){
   }
   if( rc==SQLITE_NOTFOUND ){
     return bloom_fail_vtab(&vtab->base.zErrMsg,
-                           "bloom: the database of %s was detached or replaced while its cache is "
-                                                "shared: open the connection anew", vtab->name);
+                           "bloom: the database of %s was detached or replaced while its cache is"
+                           " shared: open the connection anew", vtab->name);
   }
   return bloom_vtab_failure(vtab, rc);
 }
@@ -288,7 +288,7 @@ int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   if( layout.rules.num_columns!=vtab->args.num_columns ){
     return bloom_fail_vtab(&vtab->base.zErrMsg,
                            "bloom: the database of %s was replaced: open the connection anew",
-                             vtab->name);
+                           vtab->name);
   }
   vtab->layout = layout;
   memcpy(vtab->layout_bytes, bytes, sizeof(bytes));

@@ -327,9 +327,8 @@ static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
   }
   if( rc==SQLITE_OK && num_missed>0 ){
     *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table; INSERT"
-                               " INTO %s(%s) VALUES "
-                               "('rebuild') repairs it", vtab->name, num_missed, num_keys,
-                               vtab->quoted_name, vtab->quoted_name);
+                               " INTO %s(%s) VALUES ('rebuild') repairs it", vtab->name, num_missed,
+                               num_keys, vtab->quoted_name, vtab->quoted_name);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
   }
   bloom_vtab_snapshot_free(snapshot);

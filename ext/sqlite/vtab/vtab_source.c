@@ -19,12 +19,11 @@
 static int refuse_column(
   const bloom_source *source, const bloom_source_column *column, const char *what, char **error
 ){
-  return bloom_fail_vtab(error, "bloom: column %s of table %s %s; use bloom_build(), or a filter"
-                                " of your own and triggers: CREATE VIRTUAL "
-                                "TABLE f USING bloom(); CREATE TRIGGER f_insert AFTER INSERT ON %s"
-                                " BEGIN INSERT INTO f(key) VALUES (new.%s); "
-                                "END; and the same AFTER UPDATE", column->name, source->name, what,
-                                source->name, column->name);
+  return bloom_fail_vtab(error, "bloom: column %s of table %s %s; use bloom_build(), or a filter of"
+                                " your own and triggers: CREATE VIRTUAL TABLE f USING bloom();"
+                                " CREATE TRIGGER f_insert AFTER INSERT ON %s BEGIN INSERT INTO"
+                                " f(key) VALUES (new.%s); END; and the same AFTER UPDATE",
+                         column->name, source->name, what, source->name, column->name);
 }
 
 int bloom_vtab_add_default(
@@ -82,14 +81,13 @@ static int check_default(
   int rc = bloom_source_prepare_default(source, column, &row);
   if( rc==SQLITE_NOTFOUND ){
     rc = refuse_column(source, column,
-        "has a DEFAULT that is no constant, which OR REPLACE may store after triggers have run",
-          error);
+                       "has a DEFAULT that is no constant, which OR REPLACE may store after"
+                       " triggers have run", error);
   }
   if( rc==SQLITE_OK && row && layout->rules.num_columns>1 ){
     rc = refuse_column(source, column,
-        "has a DEFAULT, which OR REPLACE may store after triggers have run, and cannot be in a key"
-        " of "
-                                       "several columns", error);
+                       "has a DEFAULT, which OR REPLACE may store after triggers have run, and"
+                       " cannot be in a key of several columns", error);
   }
   if( row ){
     layout->default_checksum = bloom_checksum(column->default_value, strlen(column->default_value));
@@ -147,9 +145,9 @@ static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **do
   *guard = 0;
   if( expected ){
     rc = bloom_sql_integer(vtab->connection, &num_others,
-        "SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = %Q COLLATE"
-        " NOCASE"
-                           " AND '%q' <> 'temp' COLLATE NOCASE", vtab->journal, vtab->schema);
+                           "SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger' AND"
+                           " tbl_name = %Q COLLATE NOCASE AND '%q' <> 'temp' COLLATE NOCASE",
+                           vtab->journal, vtab->schema);
   }
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(vtab->connection, &row,
