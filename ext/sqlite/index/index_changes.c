@@ -18,6 +18,7 @@
 
 /* A merge counts in so many blocks how many of their rows are gone. */
 #define INDEX_SAMPLE_BLOCKS 32
+#define INDEX_FEW_SAMPLES   8 /* enough where nothing is gone, as after most merges of few rows */
 
 /* What it costs to find a changed row and its blocks, in bits that are written; and that it
 ** widens a zone, in rows that are read. */
@@ -352,11 +353,15 @@ int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn){
   }
   num_samples = num_blocks<INDEX_SAMPLE_BLOCKS ? (uint32_t)num_blocks : INDEX_SAMPLE_BLOCKS;
   for(i=0; i<num_samples && rc==SQLITE_OK && !*is_worn; i++){
-    /* One of each part of the table, as rows may be gone at one end. */
-    const uint64_t first = num_blocks * i / num_samples, until = num_blocks * (i + 1) / num_samples;
+    /* One of each part of the table, as rows may be gone at one end; the few from all over it. */
+    const uint32_t part = num_samples<INDEX_SAMPLE_BLOCKS ? i
+      : i/INDEX_FEW_SAMPLES + INDEX_SAMPLE_BLOCKS/INDEX_FEW_SAMPLES * (i%INDEX_FEW_SAMPLES);
+    const uint64_t first = num_blocks * part / num_samples;
+    const uint64_t until = num_blocks * (part + 1) / num_samples;
     uint64_t block;
     uint8_t *bytes;
     index_end end;
+    if( i==INDEX_FEW_SAMPLES && num_samples==INDEX_SAMPLE_BLOCKS && 20*num_have>=19*num_had ) break;
     sqlite3_randomness(sizeof(block), &block);
     rc = bloom_index_merge_end(merge, most_blocks_key, first + block%(until - first), 0, &bytes);
     if( rc!=SQLITE_OK ) break;
