@@ -8,13 +8,6 @@
 #include "../../core/debug.h"
 #include "tokens.h"
 
-/* Names of triggers that are tried. */
-#define MAX_NAMES 100
-
-/* A name by its first so many bytes. */
-#define HAS_NAME \
-  "SELECT count(*) FROM \"%w\".sqlite_master WHERE type = %Q AND name = '%.*q' COLLATE NOCASE"
-
 void bloom_triggers_free(bloom_triggers *triggers){
   int i;
   for(i=0; i<triggers->num_rows; i++){
@@ -45,7 +38,7 @@ static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
 
 int bloom_triggers_read(
   bloom_connection *connection, const char *schema, const char *table, const char *body_begin,
-  int (*is_own)(const char *name, const char *sql), bloom_triggers *triggers
+  int (*is_own)(const char *name), bloom_triggers *triggers
 ){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(connection, &row,
@@ -59,7 +52,7 @@ int bloom_triggers_read(
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
     if( rc!=SQLITE_OK || name==NULL || its_table==NULL || sql==NULL ) continue;
     if( table ? sqlite3_stricmp(its_table, table)!=0 : !bloom_text_has(sql, body_begin)
-        || (is_own && !is_own(name, sql)) ){
+        || (is_own && !is_own(name)) ){
       continue;
     }
     rc = add_trigger(triggers, row);
@@ -138,61 +131,12 @@ int bloom_triggers_drop(
   return rc;
 }
 
-int bloom_trigger_is_called(
-  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
-  const char *name, int *is_own
-){
-  const size_t num_chars = strlen(table), end = strlen(name) - strlen(suffix);
-  sqlite3_int64 is_other = 0;
-  size_t i = num_chars + 1;
-  int rc;
-  assert(strlen(name)>=strlen(suffix));
-  *is_own = 0;
-  if( end<num_chars || sqlite3_strnicmp(name, table, (int)num_chars)!=0 ) return SQLITE_OK;
-  if( end==num_chars ){
-    *is_own = 1;
-    return SQLITE_OK;
-  }
-  while( i<end && name[i]>='0' && name[i]<='9' ) i++;
-  if( name[num_chars]!='_' || i!=end || end==num_chars + 1 ) return SQLITE_OK;
-  rc = bloom_sql_integer(connection, &is_other, HAS_NAME, schema, "table", (int)end, name);
-  *is_own = !is_other;
-  return rc;
-}
-
-/* Sets *is_taken to whether a trigger has the name, or a table the name without its suffix: what is
-** called so would be that table's. */
-static int is_name_taken(
-  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
-  int is_numbered, sqlite3_int64 *is_taken
-){
-  const int num_chars = (int)strlen(name), end = num_chars - (int)strlen(suffix);
-  int rc = bloom_sql_integer(connection, is_taken, HAS_NAME, schema, "trigger", num_chars, name);
-  if( rc==SQLITE_OK && !*is_taken && is_numbered ){
-    rc = bloom_sql_integer(connection, is_taken, HAS_NAME, schema, "table", end, name);
-  }
-  return rc;
-}
-
 int bloom_trigger_create(
   bloom_connection *connection, const char *schema, const char *table, const char *suffix,
   char *definition
 ){
-  sqlite3_int64 is_taken = 1;
-  char *name = NULL;
-  int number, rc = definition ? SQLITE_OK : SQLITE_NOMEM;
-  for(number=1; rc==SQLITE_OK && is_taken && number<=MAX_NAMES; number++){
-    sqlite3_free(name);
-    name = number==1 ? sqlite3_mprintf("%s%s", table, suffix)
-                     : sqlite3_mprintf("%s_%d%s", table, number, suffix);
-    is_taken = 0;
-    rc = SQLITE_NOMEM;
-    if( name ) rc = is_name_taken(connection, schema, name, suffix, number>1, &is_taken);
-  }
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w\" %s", schema, name, definition);
-  }
-  sqlite3_free(name);
+  const int rc = definition ? bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w%s\" %s", schema,
+                                            table, suffix, definition) : SQLITE_NOMEM;
   sqlite3_free(definition);
   return rc;
 }

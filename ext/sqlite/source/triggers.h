@@ -3,8 +3,7 @@
 **
 ** SQLite keeps their text true when tables and columns are renamed, and guards it by
 ** trusted_schema.  They are found by what they do: their bodies begin in one way, which names
-** the virtual table or a shadow table of it.  A virtual table that was renamed keeps the
-** names that they got first.
+** the virtual table or a shadow table of it.
 **
 ** The guard trigger does nothing.  It is made last, on a table that is bloom's own, but no
 ** shadow table: defensive connections refuse a schema that has a trigger on one.  A source that was
@@ -33,7 +32,7 @@ typedef struct bloom_triggers {
 ** it is not NULL, returns 1.  bloom_triggers_free() is for the caller in any case. */
 int bloom_triggers_read(
   bloom_connection *connection, const char *schema, const char *table, const char *body_begin,
-  int (*is_own)(const char *name, const char *sql), bloom_triggers *triggers
+  int (*is_own)(const char *name), bloom_triggers *triggers
 );
 
 int bloom_triggers_read_on(
@@ -58,19 +57,11 @@ int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
 /* The ` BEGIN INSERT INTO "name"(` of triggers that write to a table, to be freed. */
 char *bloom_trigger_body_begin(const char *table);
 
-/* Makes a trigger of a virtual table's.  definition, from BEFORE or AFTER on, is freed; NULL:
-** SQLITE_NOMEM.  Its name is table and suffix, or, where that is taken, one with a number in
-** between. */
+/* Makes the trigger of a virtual table whose name is table and suffix.  definition, from BEFORE or
+** AFTER on, is freed; NULL: SQLITE_NOMEM. */
 int bloom_trigger_create(
   bloom_connection *connection, const char *schema, const char *table, const char *suffix,
   char *definition
-);
-
-/* Sets *is_own to whether bloom_trigger_create() may have given a trigger of a table this name,
-** which ends in the suffix, and not for another table that there is. */
-int bloom_trigger_is_called(
-  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
-  const char *name, int *is_own
 );
 
 /* Makes the guard on a table, "name_guard", or makes it again. */

@@ -137,20 +137,34 @@ static int fill(
 
 /* -- Making --------------------------------------------------------------------------------- */
 
-/* Fails if the name of a table that is to be made is in use. */
-static int refuse_names_in_use(bloom_vtab *vtab, char **error){
+/* Fails if something is in the way of what is to be made: it has one of the names, is another table
+** in the journal's place, or an index.  SQLite drops no table while a statement runs, as this one
+** does, and of a column that has an index sqlite3_blob writes nothing. */
+static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create, char **error){
+  char *journal = bloom_vtab_journal_text(vtab), *body = bloom_trigger_body_begin(vtab->journal);
   const char *type, *name;
-  sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(vtab->connection, &row,
-                             "SELECT type, name FROM \"%w\".sqlite_master WHERE type <> 'trigger'"
-                             " AND name COLLATE NOCASE IN (%Q, %Q)", vtab->schema, vtab->pages,
-                             vtab->journal);
+  sqlite3_stmt *row = NULL;
+  int rc = journal && body ? bloom_sql_prepare(vtab->connection, &row,
+      "SELECT type, name FROM \"%w\".sqlite_master WHERE"
+      " (%d AND type <> 'trigger' AND name COLLATE NOCASE IN (%Q, %Q))"
+      " OR (type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
+        " AND sql IS NOT 'CREATE TABLE %q')"
+      " OR (type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q))"
+      " OR (%d AND type = 'trigger' AND name COLLATE NOCASE IN ('%q_before_insert',"
+        " '%q_before_update', '%q_after_update', '%q_guard')"
+        " AND tbl_name <> %Q COLLATE NOCASE AND instr(sql, %Q) = 0) ORDER BY type = 'index'",
+      vtab->schema, is_create, vtab->pages, vtab->journal, vtab->journal, journal, vtab->pages,
+      vtab->journal, vtab->args.table!=NULL, vtab->name, vtab->name, vtab->name, vtab->name,
+      vtab->journal, body) : SQLITE_NOMEM;
+  sqlite3_free(journal);
+  sqlite3_free(body);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 0, &type);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
     if( rc==SQLITE_OK ){
-      rc = bloom_fail_vtab(error, "bloom: the name of %s %s is needed, but taken", type, name);
+      rc = bloom_fail_vtab(error, "bloom: %s %s is in the way of %s: drop it, or rename it", type,
+                           name, vtab->name);
     }
   }
   return bloom_sql_end(row, rc);
@@ -191,7 +205,7 @@ static int create_pages(bloom_vtab *vtab){
 int bloom_vtab_make(bloom_vtab *vtab, char **error){
   bloom_vtab_layout layout = {.rules.num_columns = 0};
   bloom_source source = {.num_columns = 0};
-  int rc = refuse_names_in_use(vtab, error);
+  int rc = refuse_what_is_in_the_way(vtab, 1, error);
   if( rc!=SQLITE_OK ) return bloom_source_failure(vtab->connection->db, rc, error);
   if( vtab->args.table ){
     rc = bloom_vtab_read_source(vtab, &vtab->args, &source, &layout, error);
@@ -241,32 +255,6 @@ int bloom_vtab_drop(const bloom_vtab *vtab){
 
 /* -- Commands ---------------------------------------------------------------------------------- */
 
-/* Fails if a table of the filter has an index, or the journal is another table: SQLite drops
-** neither while a statement runs, as this one does, and of a column that has an index sqlite3_blob
-** writes nothing. */
-static int refuse_other_tables(bloom_vtab *vtab){
-  char *text = bloom_vtab_journal_text(vtab);
-  const char *name = NULL;
-  sqlite3_stmt *row = NULL;
-  int rc = SQLITE_NOMEM;
-  if( text ){
-    rc = bloom_sql_prepare(vtab->connection, &row,
-                           "SELECT tbl_name FROM \"%w\".sqlite_master WHERE (type = 'index' AND"
-                           " tbl_name COLLATE NOCASE IN (%Q, %Q)) OR (type IN ('table', 'view') AND"
-                           " tbl_name = %Q COLLATE NOCASE AND sql IS NOT 'CREATE TABLE %q')",
-                           vtab->schema, vtab->pages, vtab->journal, vtab->journal, text);
-  }
-  sqlite3_free(text);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
-  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &name);
-  if( rc==SQLITE_OK && name ){
-    rc = bloom_fail_vtab(&vtab->base.zErrMsg,
-                         "bloom: table %s has an index, or is not the one that bloom made: drop it,"
-                         " then 'rebuild'", name);
-  }
-  return bloom_sql_end(row, rc);
-}
-
 /* Builds the filter from what its triggers say, or, where they do not, from what CREATE said.  What
 ** is refused is so before anything changes: in a transaction nothing takes it back. */
 static int rebuild(bloom_vtab *vtab, char **error){
@@ -292,20 +280,22 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
   char *error = NULL;
-  int is_certain, rc;
+  int is_certain, is_damaged, rc;
   if( vtab->args.table==NULL ){
     return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has no source table to rebuild it from",
                            vtab->name);
   }
   rc = refuse_rows_on_their_way(vtab, 0, &vtab->base.zErrMsg);
-  if( rc==SQLITE_OK ) rc = refuse_other_tables(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
-  if( rc==SQLITE_CORRUPT_VTAB ){
+  is_damaged = rc==SQLITE_CORRUPT_VTAB;
+  if( is_damaged ){
     bloom_vtab_forget_message(vtab);
     vtab->is_checked = 0; /* all of it is made anew */
     bloom_vtab_close_reader(vtab);
-    rc = create_pages(vtab);
+    rc = SQLITE_OK;
   }
+  if( rc==SQLITE_OK ) rc = refuse_what_is_in_the_way(vtab, 0, &vtab->base.zErrMsg);
+  if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ) rc = rebuild(vtab, &error);
   if( error ){
     bloom_fail_vtab(&vtab->base.zErrMsg,

@@ -102,9 +102,8 @@ int bloom_vtab_create_triggers(
 
 /* -- Reading ------------------------------------------------------------------------------- */
 
-/* Those that the user made to write to the journal are not the filter's. */
-static int is_own_trigger(const char *name, const char *sql){
-  (void)sql;
+/* Triggers that the user made to write to the journal are not the filter's. */
+static int is_own_trigger(const char *name){
   return kind_of(name)<NUM_TRIGGER_KINDS;
 }
 
@@ -148,38 +147,38 @@ static int compare_text(
   return sql ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Sets *are_own to whether all have this filter's name.  Where two filters' journals were renamed,
-** each for the other's, they have not: what they say is of the other filter's source. */
-static int check_names(const bloom_vtab *vtab, const bloom_triggers *found, int *are_own){
-  int i, rc = SQLITE_OK;
-  *are_own = 1;
-  for(i=0; i<found->num_rows && rc==SQLITE_OK && *are_own; i++){
+/* 1 if all have this filter's name.  Where two filters' journals were renamed, each for the other's,
+** they have not: what they say is of the other filter's source. */
+static int have_name_of(const bloom_vtab *vtab, const bloom_triggers *found){
+  const size_t num_chars = strlen(vtab->name);
+  int i;
+  for(i=0; i<found->num_rows; i++){
     const char *name = found->rows[i].name;
-    rc = bloom_trigger_is_called(vtab->connection, vtab->schema, vtab->name,
-                                 trigger_kinds[kind_of(name)].suffix, name, are_own);
+    if( sqlite3_strnicmp(name, vtab->name, (int)num_chars)!=0
+        || sqlite3_stricmp(name + num_chars, trigger_kinds[kind_of(name)].suffix)!=0 ){
+      return 0;
+    }
   }
-  return rc;
+  return 1;
 }
 
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   bloom_triggers found;
   unsigned seen = 0;
-  int i, is_same, are_own = 1, rc = read_writing_to(vtab, vtab->journal, &found);
+  int i, is_same = 1, rc = read_writing_to(vtab, vtab->journal, &found);
   *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
                                     .args.capacity = vtab->args.capacity};
-  if( rc==SQLITE_OK ) rc = check_names(vtab, &found, &are_own);
-  if( rc==SQLITE_OK && are_own && bloom_triggers_are_on_one_table(&found) ){
+  if( rc==SQLITE_OK && have_name_of(vtab, &found) && bloom_triggers_are_on_one_table(&found) ){
     rc = read_columns(found.rows[0].sql, vtab->args.num_columns, &triggers->args);
     if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", found.rows[0].table);
     if( rc==SQLITE_OK && triggers->args.table==NULL ) rc = SQLITE_NOMEM;
-    triggers->are_all = rc==SQLITE_OK && found.num_rows==num_kinds(vtab->args.num_columns);
-    for(i=0; i<found.num_rows && rc==SQLITE_OK; i++){
+    for(i=0; i<found.num_rows && rc==SQLITE_OK && is_same; i++){
       rc = compare_text(vtab, &found.rows[i], &triggers->args, &is_same);
       seen |= 1u << kind_of(found.rows[i].name);
-      triggers->are_all &= is_same;
       triggers->last = found.rows[i].order;
     }
-    triggers->are_all &= seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
+    triggers->are_all = rc==SQLITE_OK && is_same
+      && seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
   }
   bloom_triggers_free(&found);
   return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
