@@ -141,6 +141,9 @@ int bloom_trigger_create(
   return rc;
 }
 
+/* What a guard does, and when. */
+#define GUARD "AFTER UPDATE ON \"%w\" WHEN 0 BEGIN SELECT 0; END"
+
 int bloom_guard_create(
   bloom_connection *connection, const char *schema, const char *name, const char *table
 ){
@@ -149,13 +152,11 @@ int bloom_guard_create(
   if( rc==SQLITE_OK ) rc = bloom_triggers_drop(connection, schema, &guards);
   bloom_triggers_free(&guards);
   if( rc!=SQLITE_OK ) return rc;
-  return bloom_trigger_create(connection, schema, name, "_guard",
-                              sqlite3_mprintf("AFTER UPDATE ON \"%w\" WHEN 0 BEGIN SELECT 0; END",
-                                              table));
+  return bloom_trigger_create(connection, schema, name, "_guard", sqlite3_mprintf(GUARD, table));
 }
 
-int bloom_guard_is(const char *sql){
-  return sqlite3_strglob("CREATE TRIGGER * AFTER UPDATE ON * WHEN 0 BEGIN SELECT 0; END", sql)==0;
+char *bloom_guard_text(const char *name, const char *table){
+  return sqlite3_mprintf("CREATE TRIGGER \"%w_guard\" " GUARD, name, table);
 }
 
 int bloom_guard_find(

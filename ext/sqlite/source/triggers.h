@@ -69,8 +69,8 @@ int bloom_guard_create(
   bloom_connection *connection, const char *schema, const char *name, const char *table
 );
 
-/* 1 if a trigger's text is a guard's. */
-int bloom_guard_is(const char *sql);
+/* The guard's text in sqlite_schema, to be freed. */
+char *bloom_guard_text(const char *name, const char *table);
 
 /* Sets *order to the guard's place in sqlite_schema; 0 if there is none. */
 int bloom_guard_find(

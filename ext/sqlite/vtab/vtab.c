@@ -80,7 +80,6 @@ static int vtab_disconnect(sqlite3_vtab *base){
   sqlite3_free(vtab->quoted_name);
   sqlite3_free(vtab->pages);
   sqlite3_free(vtab->journal);
-  sqlite3_free(vtab->doubt);
   sqlite3_free(base->zErrMsg); /* SQLite takes some methods' alone */
   sqlite3_free(vtab);
   return SQLITE_OK;

@@ -299,7 +299,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   if( rc==SQLITE_OK ) rc = rebuild(vtab, &error);
   if( error ){
     bloom_fail_vtab(&vtab->base.zErrMsg,
-                    vtab->is_lost ? "%z; if its table or column was renamed, drop %s and create it"
+                    vtab->is_source_unknown ? "%z; if its table or column was renamed, drop %s and create it"
                                     " again" : "%z",
                     error, vtab->name);
   }

@@ -101,9 +101,8 @@ typedef struct bloom_vtab {
   /* What was found at these versions of the schema and of the TEMP one: vtab_source.c. */
   int is_checked;
   sqlite3_int64 checked_version, checked_temp_version;
-  char *doubt;   /* why every key may be in it; NULL: what the filter says is certain */
-  /* no trigger says which table it follows: 'rebuild' can only take the names of CREATE */
-  int is_lost;
+  const char *doubt;     /* why every key may be in it; NULL: what the filter says is certain */
+  int is_source_unknown; /* no trigger names it: 'rebuild' can only take the names of CREATE */
   int is_uncommitted; /* the connection reads what others may roll back */
 } bloom_vtab;
 
@@ -285,7 +284,7 @@ typedef struct bloom_vtab_snapshot {
   bloom_handle *handle;  /* NULL until it was asked for */
   sqlite3_int64 num_keys, num_unmerged;
   int is_full;           /* it has more keys than room */
-  uint8_t *bytes;        /* of all filters */
+  uint8_t *bytes[BLOOM_VTAB_MAX_LAYERS]; /* of the filters */
   bloom_filter filters[BLOOM_VTAB_MAX_LAYERS];
   bloom_hash_set unmerged;
   bloom_tuple_reader tuples;

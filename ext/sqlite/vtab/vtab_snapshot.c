@@ -10,95 +10,69 @@
 #include "../../core/parquet/split_block.h"
 #include "../errors.h"
 
-/* Memory is asked for as pages turn out to be there, not as the layout says. */
-#define FIRST_BYTES ((size_t)4 << 20)
-
 /* From so many unmerged keys on 'merge' pays; or from a tenth of all, if that is not few. */
 #define MANY_UNMERGED 10000
 #define FEW_UNMERGED  1000
 
 void bloom_vtab_snapshot_free(bloom_vtab_snapshot *snapshot){
+  int layer;
   if( snapshot==NULL ) return;
   if( snapshot->handle ) bloom_handle_close(snapshot->handle);
   bloom_tuple_reader_end(&snapshot->tuples);
   bloom_hash_set_clear(&snapshot->unmerged);
-  sqlite3_free(snapshot->bytes);
+  for(layer=0; layer<BLOOM_VTAB_MAX_LAYERS; layer++) sqlite3_free(snapshot->bytes[layer]);
   sqlite3_free(snapshot);
 }
 
 /* -- Reading ------------------------------------------------------------------------------- */
 
-/* Where the filters are in snapshot->bytes. */
-typedef struct page_reader {
-  bloom_vtab *vtab;
-  bloom_vtab_snapshot *snapshot;
-  bloom_shape shapes[BLOOM_VTAB_MAX_LAYERS];
-  size_t num_bytes, room, max_bytes;
-} page_reader;
-
-/* Makes room for so many bytes more. */
-static int make_room(page_reader *reader, size_t num_more){
-  const size_t room = reader->room ? 2 * reader->room : FIRST_BYTES;
-  uint8_t *bytes;
-  assert(reader->num_bytes + num_more<=reader->max_bytes);
-  if( reader->num_bytes + num_more<=reader->room ) return SQLITE_OK;
-  reader->room = room<reader->max_bytes ? room : reader->max_bytes;
-  bytes = sqlite3_realloc64(reader->snapshot->bytes, reader->room);
-  if( bytes==NULL ) return SQLITE_NOMEM;
-  reader->snapshot->bytes = bytes;
-  return SQLITE_OK;
-}
-
 /* Checks the page that the reader is on, and counts its keys and what fills it. */
-static int take_header(page_reader *reader, sqlite3_int64 row, sqlite3_int64 *num_filled){
+static int take_header(
+  bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_int64 row, sqlite3_int64 *num_filled
+){
   uint8_t bytes[BLOOM_HEADER_BYTES];
   bloom_vtab_page_header header;
-  int rc = sqlite3_blob_read(reader->vtab->reader, bytes, sizeof(bytes), 0);
+  const int rc = sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0);
   if( rc!=SQLITE_OK ) return rc;
-  if( !bloom_vtab_get_header(&reader->snapshot->layout, bytes, row, &header) ){
-    return SQLITE_NOTFOUND;
-  }
-  reader->snapshot->num_keys += header.num_keys;
+  if( !bloom_vtab_get_header(&snapshot->layout, bytes, row, &header) ) return SQLITE_NOTFOUND;
+  snapshot->num_keys += header.num_keys;
   *num_filled += header.num_filled;
   return SQLITE_OK;
 }
 
-static int read_layer(page_reader *reader, int layer){
-  const bloom_vtab_layout *layout = &reader->snapshot->layout;
-  const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
+/* Reads a layer's pages into one filter.  Memory is asked for when the last of them is there. */
+static int read_layer(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, int layer){
+  const bloom_vtab_layout *layout = &snapshot->layout;
+  const uint64_t num_blocks = layout->layers[layer].num_blocks,
+    num_pages = bloom_vtab_num_pages(layout, layer);
   const sqlite3_int64 first_row = bloom_vtab_first_row(layout, layer);
   sqlite3_int64 num_filled = 0;
+  uint8_t *bytes, *blocks;
+  bloom_shape shape;
   uint64_t page;
-  int rc = SQLITE_OK;
-  reader->num_bytes +=
-    reader->shapes[layer].num_bytes - (size_t)layout->layers[layer].num_blocks * BLOOM_BLOCK_BYTES;
+  int rc = bloom_vtab_move_reader(vtab, first_row + (sqlite3_int64)num_pages - 1,
+                                  bloom_vtab_page_bytes(layout, layer, num_pages - 1));
+  if( rc!=SQLITE_OK ) return rc;
+  bloom_encoding_parquet.writer->shape(num_blocks, 8 * BLOOM_BLOCK_BYTES, &shape);
+  bytes = snapshot->bytes[layer] = sqlite3_malloc64(shape.num_bytes);
+  if( bytes==NULL ) return SQLITE_NOMEM;
+  blocks = bytes + shape.num_bytes - num_blocks * BLOOM_BLOCK_BYTES;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
+    const sqlite3_int64 row = first_row + (sqlite3_int64)page;
     const int page_bytes = bloom_vtab_page_bytes(layout, layer, page),
       block_bytes = page_bytes - BLOOM_HEADER_BYTES;
-    rc = bloom_vtab_move_reader(reader->vtab, first_row + (sqlite3_int64)page, page_bytes);
-    if( rc==SQLITE_OK ) rc = take_header(reader, first_row + (sqlite3_int64)page, &num_filled);
-    if( rc==SQLITE_OK ) rc = make_room(reader, (size_t)block_bytes);
+    rc = bloom_vtab_move_reader(vtab, row, page_bytes);
+    if( rc==SQLITE_OK ) rc = take_header(vtab, snapshot, row, &num_filled);
     if( rc==SQLITE_OK ){
-      rc = sqlite3_blob_read(reader->vtab->reader, reader->snapshot->bytes + reader->num_bytes,
-                             block_bytes, BLOOM_HEADER_BYTES);
+      rc = sqlite3_blob_read(vtab->reader, blocks, block_bytes, BLOOM_HEADER_BYTES);
     }
-    reader->num_bytes += (size_t)block_bytes;
+    blocks += block_bytes;
   }
-  reader->snapshot->is_full |= num_filled>layout->layers[layer].capacity;
-  return rc;
-}
-
-/* Points the filters to their bytes, now that these stay where they are. */
-static void set_filters(const page_reader *reader){
-  bloom_vtab_snapshot *snapshot = reader->snapshot;
-  uint8_t *bytes = snapshot->bytes;
-  int layer;
-  for(layer=0; layer<snapshot->layout.num_layers; layer++){
-    const bloom_shape *shape = &reader->shapes[layer];
-    bloom_parquet_put_header(shape->num_slots, bytes);
-    bloom_encoding_parquet.read(bytes, shape->num_bytes, &snapshot->filters[layer]);
-    bytes += shape->num_bytes;
-  }
+  if( rc!=SQLITE_OK ) return rc;
+  bloom_parquet_put_header(shape.num_slots, bytes);
+  bloom_encoding_parquet.read(bytes, shape.num_bytes, &snapshot->filters[layer]);
+  snapshot->is_full |= num_filled>layout->layers[layer].capacity;
+  return SQLITE_OK;
 }
 
 /* Reads what of the journal is needed. */
@@ -112,7 +86,6 @@ static int read_unmerged(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot){
 }
 
 int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapshot **result){
-  page_reader reader = {.vtab = vtab};
   bloom_vtab_snapshot *snapshot;
   int layer, rc = bloom_vtab_read_layout(vtab);
   *result = NULL;
@@ -122,18 +95,11 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
   snapshot->layout = vtab->layout;
   snapshot->is_maybe = !is_certain;
   snapshot->tuples.connection = vtab->connection;
-  reader.snapshot = snapshot;
-  for(layer=0; layer<snapshot->layout.num_layers; layer++){
-    bloom_encoding_parquet.writer->shape(snapshot->layout.layers[layer].num_blocks,
-                                         8 * BLOOM_BLOCK_BYTES, &reader.shapes[layer]);
-    reader.max_bytes += reader.shapes[layer].num_bytes;
-  }
   if( vtab->args.table && is_certain ) rc = read_unmerged(vtab, snapshot);
   for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++){
-    rc = read_layer(&reader, layer);
+    rc = read_layer(vtab, snapshot, layer);
   }
   if( rc==SQLITE_OK ){
-    set_filters(&reader);
     *result = snapshot;
     return SQLITE_OK;
   }

@@ -137,45 +137,29 @@ int bloom_vtab_prepare_keys(
 
 /* Reads what stands on the journal: *guard is the guard's place, 0 if it is gone. */
 static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **doubt){
-  char *text = bloom_vtab_journal_text(vtab);
-  char *expected = text ? sqlite3_mprintf("CREATE TABLE %s", text) : NULL;
+  char *table_text = bloom_vtab_journal_text(vtab),
+    *guard_text = bloom_guard_text(vtab->name, vtab->journal);
   sqlite3_int64 num_others = 0;
-  sqlite3_stmt *row;
-  int has_table = 0, rc = SQLITE_NOMEM;
+  sqlite3_stmt *row = NULL;
+  int has_table = 0, rc = table_text && guard_text ? bloom_sql_prepare(vtab->connection, &row,
+      "SELECT total(type = 'table' AND sql = 'CREATE TABLE %q'), max(CASE sql WHEN %Q THEN rowid"
+      " END), count(*) + (SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger'"
+      " AND tbl_name = %Q COLLATE NOCASE AND '%q' <> 'temp' COLLATE NOCASE)"
+      " FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE", table_text, guard_text,
+      vtab->journal, vtab->schema, vtab->schema, vtab->journal) : SQLITE_NOMEM;
+  sqlite3_free(table_text);
+  sqlite3_free(guard_text);
   *guard = 0;
-  if( expected ){
-    rc = bloom_sql_integer(vtab->connection, &num_others,
-                           "SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger' AND"
-                           " tbl_name = %Q COLLATE NOCASE AND '%q' <> 'temp' COLLATE NOCASE",
-                           vtab->journal, vtab->schema);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  if( rc==SQLITE_ROW ){
+    has_table = sqlite3_column_int(row, 0);
+    *guard = sqlite3_column_int64(row, 1);
+    num_others = sqlite3_column_int64(row, 2) - has_table - (*guard>0);
   }
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_prepare(vtab->connection, &row,
-                           "SELECT rowid, type, sql FROM \"%w\".sqlite_master"
-                           " WHERE tbl_name = %Q COLLATE NOCASE",
-                           vtab->schema, vtab->journal);
-    while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-      const char *type, *sql;
-      rc = bloom_sql_column_text(row, 1, &type);
-      if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &sql);
-      if( rc!=SQLITE_OK ) break;
-      if( sql && expected && sqlite3_stricmp(type, "table")==0 && strcmp(sql, expected)==0 ){
-        has_table = 1;
-      }
-      else if( sql && sqlite3_stricmp(type, "trigger")==0 && bloom_guard_is(sql) && *guard==0 ){
-        *guard = sqlite3_column_int64(row, 0);
-      }
-      else num_others++;
-    }
-    rc = bloom_sql_end(row, rc);
-  }
-  sqlite3_free(text);
-  sqlite3_free(expected);
+  rc = bloom_sql_end(row, rc);
   if( rc!=SQLITE_OK ) return rc;
-  if( num_others>0 ){
-    *doubt = has_table ? "its journal has a trigger or an index" : "its journal is another table";
-  }
-  else if( !has_table ) *doubt = "its journal is gone";
+  if( !has_table ) *doubt = num_others ? "its journal is another table" : "its journal is gone";
+  else if( num_others>0 ) *doubt = "its journal has a trigger or an index";
   else if( *guard==0 ) *doubt = "its guard trigger is gone";
   return SQLITE_OK;
 }
@@ -206,7 +190,7 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
   *doubt = NULL;
   if( rc==SQLITE_OK ){
-    vtab->is_lost = triggers.args.table==NULL;
+    vtab->is_source_unknown = triggers.args.table==NULL;
     rc = check_journal(vtab, &guard, doubt);
     if( !triggers.are_all ) *doubt = "triggers of its own are gone, or their table is";
     else if( *doubt==NULL && guard<triggers.last ){
@@ -216,12 +200,6 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
   if( rc==SQLITE_OK && *doubt==NULL ) rc = check_columns(vtab, &triggers.args, doubt);
   bloom_vtab_args_free(&triggers.args);
   return rc;
-}
-
-static int set_doubt(bloom_vtab *vtab, const char *doubt){
-  sqlite3_free(vtab->doubt);
-  vtab->doubt = doubt ? sqlite3_mprintf("%s", doubt) : NULL;
-  return doubt && vtab->doubt==NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
@@ -247,8 +225,8 @@ int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
     rc = bloom_vtab_read_layout(vtab);
     if( rc!=SQLITE_OK ) return rc;
     rc = find_doubt(vtab, &doubt);
-    if( rc==SQLITE_OK ) rc = set_doubt(vtab, doubt);
     vtab->is_checked = rc==SQLITE_OK;
+    if( rc==SQLITE_OK ) vtab->doubt = doubt;
     vtab->checked_version = version;
     vtab->checked_temp_version = temp_version;
   }
@@ -266,10 +244,11 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
   if( vtab->doubt==NULL && vtab->is_uncommitted ){
     return sqlite3_mprintf("every key may be in it, because %s", why);
   }
+  if( vtab->doubt && vtab->is_source_unknown ){
+    return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES"
+                           " ('rebuild') repairs it, if its table is still called %s; else drop it"
+                           " and create it again", why, name, name, vtab->args.table);
+  }
   return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES"
-                         " ('rebuild') repairs it%s%s%s", why, name, name,
-                         vtab->doubt && vtab->is_lost
-                         ? ", if its table is still called " : "", vtab->doubt && vtab->is_lost
-                         ? vtab->args.table : "",
-                         vtab->doubt && vtab->is_lost ? "; else drop it and create it again" : "");
+                         " ('rebuild') repairs it", why, name, name);
 }

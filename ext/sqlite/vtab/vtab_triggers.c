@@ -147,8 +147,8 @@ static int compare_text(
   return sql ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* 1 if all have this filter's name.  Where two filters' journals were renamed, each for the other's,
-** they have not: what they say is of the other filter's source. */
+/* 1 if all have this filter's name.  Where two filters' journals were renamed, each for the
+** other's, they have not: what they say is of the other filter's source. */
 static int have_name_of(const bloom_vtab *vtab, const bloom_triggers *found){
   const size_t num_chars = strlen(vtab->name);
   int i;
