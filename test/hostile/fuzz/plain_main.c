@@ -1,7 +1,9 @@
 /*
 ** Replays inputs through a target, without libFuzzer: PROGRAM FILE ...
-** A file NAME.hex holds an input a line, in hexadecimal, and comments that begin with #;
-** any other file is one input.  Says how many there were; a finding ends the program.
+** A file NAME.hex holds an input a line, in hexadecimal, comments that begin with #, and perhaps
+** a line `draw N`: so many inputs are drawn, always the same; any other file is one input.
+** Says how many there were; a finding ends the program.  $FUZZ_DRAWN names a folder that gets
+** the drawn inputs as files (keep.sh).
 */
 #include "fuzz.h"
 
@@ -31,12 +33,48 @@ static int hex_digit(char c, const char *path){
   return (int)(found - digits);
 }
 
+/* SplitMix64 [Steele, Lea, Flood 2014]. */
+static uint64_t draw(uint64_t *state){
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+static void write_drawn(const char *folder, unsigned number, const uint8_t *bytes, size_t num_bytes){
+  char path[4096];
+  FILE *file;
+  snprintf(path, sizeof(path), "%s/drawn-%u", folder, number);
+  file = fopen(path, "wb");
+  if( file==NULL || fwrite(bytes, 1, num_bytes, file)!=num_bytes || fclose(file) ) fail("cannot be written", path);
+}
+
+/* Inputs of 8 to 96 bytes. */
+static void replay_drawn(unsigned num_drawn, const char *path){
+  const char *folder = getenv("FUZZ_DRAWN");
+  uint64_t state = 1;
+  unsigned number;
+  for(number=1; number<=num_drawn; number++){
+    uint8_t bytes[96 + 7];
+    const size_t num_bytes = 8 + draw(&state)%89;
+    size_t i;
+    for(i=0; i<num_bytes; i+=8){
+      const uint64_t word = draw(&state);
+      memcpy(bytes + i, &word, sizeof(word));
+    }
+    if( folder ) write_drawn(folder, number, bytes, num_bytes);
+    else replay(path, number, bytes, num_bytes);
+  }
+}
+
 static void replay_lines(char *text, const char *path){
   unsigned line = 1;
   for(; *text; line++){
     const size_t num_chars = strcspn(text, "\n");
     if( text[num_chars]==0 ) fail("lacks its last newline", path);
-    if( *text!='#' ){
+    if( strncmp(text, "draw ", 5)==0 ){
+      replay_drawn((unsigned)atoi(text + 5), path);
+    }else if( *text!='#' ){
       size_t i;
       uint8_t *bytes = (uint8_t*)text; /* overwritten behind what is read */
       for(i=0; i<num_chars; i+=2){
@@ -72,5 +110,5 @@ int main(int num_args, char **args){
   fuzz_is_replay = 1;
   for(i=1; i<num_args; i++) replay_file(args[i]);
   printf("%lu inputs\n", (unsigned long)num_inputs);
-  return num_inputs==0;
+  return num_inputs==0 && getenv("FUZZ_DRAWN")==NULL;
 }

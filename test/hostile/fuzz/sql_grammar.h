@@ -137,7 +137,7 @@ static const rule grammar[] = {
   {"distinct", {"", "", "DISTINCT "}},
   {"limit", {"", "", "", " LIMIT {value}"}},
   {"second", {"{Expression}", "{Expression}", "{Aggregate} OVER ({partition} ORDER BY {Expression} {any_frame})"}},
-  {"row_key", {"k", "k", "bloom_tuple(k, f)", "bloom_tuple(f, k, k)", "bloom_tuple(k)", "bloom_key(k, 'siphash', " SECRET ")", "lower(k)"}},
+  {"row_key", {"k", "k", "bloom_tuple(k, f)", "bloom_tuple(f, k, k)", "bloom_tuple(k)", "bloom_key(k, 'siphash', " SECRET ")", "lower(hex(k))"}},
   {"condition", {"1", "typeof(k) = 'text'", "typeof(k) <> 'text'", "k >= {?}", "bloom_partition(k, 3) = {#3}"}},
   {"open", {"", "bloom_open"}},
   {"group_key", {"min(k)", "max(k)", "k"}},
