@@ -93,26 +93,16 @@ static int is_option(bloom_token name){
 
 /* -- Table and key --------------------------------------------------------------------- */
 
-/* The argument that is the table.  is_alone: no key comes after it. */
-static int read_table_name(const char *text, int is_alone, bloom_vtab_args *args, char **error){
-  const bloom_token first = bloom_token_first(text), dot = bloom_token_after(first),
-    second = bloom_token_after(dot);
-  const int is_path = bloom_token_is_name(first) && dot.kind=='.' && bloom_token_is_name(second)
-    && bloom_token_after(second).num_chars==0;
-  if( is_path && is_alone ){
-    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s; write"
-                                  " bloom(%.*s, %.*s)", text, (int)first.num_chars, first.text,
-                           (int)second.num_chars, second.text);
+/* The argument that is the table. */
+static int read_table_name(const char *text, bloom_vtab_args *args, char **error){
+  const bloom_token name = bloom_token_first(text);
+  const char *hint = bloom_token_after(name).kind=='.' ? "; write bloom(table, column), and a"
+    " database before the name of the virtual table" : "";
+  if( !bloom_token_is_name(name) || bloom_token_after(name).num_chars ){
+    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s%s", text,
+                           hint);
   }
-  if( is_path ){
-    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s; write"
-                                  " CREATE VIRTUAL TABLE %.*s.name USING bloom(%.*s, ...)", text,
-                           (int)first.num_chars, first.text, (int)second.num_chars, second.text);
-  }
-  if( !bloom_token_is_name(first) || dot.num_chars ){
-    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s", text);
-  }
-  args->table = bloom_token_unquoted(first);
+  args->table = bloom_token_unquoted(name);
   return args->table ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -137,23 +127,6 @@ static int read_key(const char *text, bloom_vtab_args *args, char **error){
                            args);
 }
 
-/* The argument behind the key that is no option. */
-static int refuse_argument(const char *text, const bloom_vtab_args *args, char **error){
-  double number;
-  int is_exact;
-  if( bloom_read_number(text, &number, &is_exact) ){
-    return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not:"
-                                  " %s; write bits_per_key = %s", text, text);
-  }
-  if( args->num_columns==1 && bloom_token_is_name(bloom_token_first(text)) ){
-    return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not:"
-                                  " %s; a key of several columns is written bloom(%s, (%s, %s))",
-                           text, args->table, args->columns[0], text);
-  }
-  return bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not: %s",
-                         text);
-}
-
 int bloom_vtab_args_read(
   int num_args, const char *const *texts, bloom_vtab_args *args, char **error
 ){
@@ -166,9 +139,11 @@ int bloom_vtab_args_read(
       continue;
     }
     switch( ++num_positional ){
-      case 1:  rc = read_table_name(texts[i], i==num_args-1, args, error); break;
+      case 1:  rc = read_table_name(texts[i], args, error); break;
       case 2:  rc = read_key(texts[i], args, error); break;
-      default: rc = refuse_argument(texts[i], args, error); break;
+      default:
+        rc = bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not:"
+                                    " %s; a key of several columns is written (a, b)", texts[i]);
     }
   }
   if( rc==SQLITE_OK && num_positional==1 ){

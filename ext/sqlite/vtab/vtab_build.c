@@ -44,14 +44,10 @@ static int check_rate(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 static int add_source_keys(
   bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch
 ){
-  const bloom_key_rules *rules = &batch->layout->rules;
-  sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   sqlite3_stmt *row;
   int rc = bloom_vtab_prepare_keys(vtab, source, args, 0, &row);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    bloom_combined_hashes hashes;
-    rc = bloom_hashes_of_key(rules, NULL, bloom_vtab_key_of_row(rules, row, 0, parts), 0, &hashes);
-    if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, &hashes);
+    rc = bloom_vtab_batch_add(batch, row, 0);
   }
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   bloom_vtab_failure(vtab, rc);

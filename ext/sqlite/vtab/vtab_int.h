@@ -163,6 +163,15 @@ int bloom_vtab_get_header(
 
 /* -- Pages: vtab_pages.c ------------------------------------------------------------------ */
 
+/* The key of a row, whose columns begin at first; parts has room for a tuple's.  The hashes to
+** store it by. */
+bloom_key_values bloom_vtab_key_of_row(
+  const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
+);
+int bloom_vtab_hashes_of_row(
+  const bloom_key_rules *rules, sqlite3_stmt *row, int first, bloom_combined_hashes *hashes
+);
+
 /* Sets *may_contain to whether a layer of vtab->layout has one of the hashes, and *hash to that. */
 int bloom_vtab_test_pages(
   bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain, bloom_hash_value *hash
@@ -184,7 +193,8 @@ typedef struct bloom_vtab_batch {
   bloom_hash_value *hashes[2]; /* the first hash of each key; its others */
 } bloom_vtab_batch;
 
-int bloom_vtab_batch_add(bloom_vtab_batch *batch, const bloom_combined_hashes *key);
+/* Adds the key of a row, whose columns begin at first. */
+int bloom_vtab_batch_add(bloom_vtab_batch *batch, sqlite3_stmt *row, int first);
 int bloom_vtab_batch_finish(bloom_vtab_batch *batch); /* writes what is left */
 void bloom_vtab_batch_free(bloom_vtab_batch *batch);
 
@@ -208,11 +218,6 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
 
 /* Leaves one row in the journal, without a key. */
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout);
-
-/* The key of a row, whose columns begin at first; parts has room for a tuple's. */
-bloom_key_values bloom_vtab_key_of_row(
-  const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
-);
 
 /* The text of the journal's table, after CREATE TABLE, to be freed. */
 char *bloom_vtab_journal_text(const bloom_vtab *vtab);

@@ -47,15 +47,6 @@ static int prepare_rows(bloom_vtab *vtab, sqlite3_stmt **rows){
   return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
 }
 
-bloom_key_values bloom_vtab_key_of_row(
-  const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
-){
-  int i;
-  if( rules->num_columns<2 ) return (bloom_key_values){.value = sqlite3_column_value(row, first)};
-  for(i=0; i<rules->num_columns; i++) parts[i] = sqlite3_column_value(row, first + i);
-  return (bloom_key_values){.parts = parts};
-}
-
 /* -- Looking up ---------------------------------------------------------------------------- */
 
 /* Sets *is_own to 0 if random() is not SQLite's, as far as its list says. */
@@ -110,12 +101,9 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
 }
 
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
-  sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   bloom_combined_hashes hashes;
-  int i, rc = bloom_hashes_of_key(&vtab->layout.rules, NULL,
-                                  bloom_vtab_key_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN,
-                                                        parts), 0, &hashes);
-  for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++){
+  int i, rc = bloom_vtab_hashes_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN, &hashes);
+  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
     rc = bloom_hash_set_add(&vtab->unmerged.hashes, hashes.hashes[i]);
   }
   return rc;
@@ -217,10 +205,7 @@ static int add_journal_keys(
   bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch, sqlite3_int64 *last,
   sqlite3_int64 *num_rows
 ){
-  const bloom_key_rules *rules = &batch->layout->rules;
-  sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   sqlite3_stmt *row;
-  bloom_combined_hashes hashes;
   int rc = prepare_rows(vtab, &row);
   *num_rows = 0;
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, INT64_MIN);
@@ -230,12 +215,7 @@ static int add_journal_keys(
       ? SQLITE_EMPTY : SQLITE_OK;
     ++*num_rows;
     *last = sqlite3_column_int64(row, ROWID);
-    if( rc==SQLITE_OK ){
-      rc = bloom_hashes_of_key(rules, NULL,
-                               bloom_vtab_key_of_row(rules, row, FIRST_KEY_COLUMN, parts), 0,
-                                 &hashes);
-    }
-    if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, &hashes);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN);
   }
   if( rc!=SQLITE_EMPTY && rc!=SQLITE_DONE ) bloom_vtab_failure(vtab, rc);
   sqlite3_finalize(row);

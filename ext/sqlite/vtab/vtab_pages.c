@@ -51,6 +51,25 @@ static int page_failure(bloom_vtab *vtab, int rc){
   return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page") : bloom_vtab_failure(vtab, rc);
 }
 
+/* -- Keys in rows ----------------------------------------------------------------------- */
+
+bloom_key_values bloom_vtab_key_of_row(
+  const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
+){
+  int i;
+  if( rules->num_columns<2 ) return (bloom_key_values){.value = sqlite3_column_value(row, first)};
+  for(i=0; i<rules->num_columns; i++) parts[i] = sqlite3_column_value(row, first + i);
+  return (bloom_key_values){.parts = parts};
+}
+
+int bloom_vtab_hashes_of_row(
+  const bloom_key_rules *rules, sqlite3_stmt *row, int first, bloom_combined_hashes *hashes
+){
+  sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
+  return bloom_hashes_of_key(rules, NULL, bloom_vtab_key_of_row(rules, row, first, parts), 0,
+                             hashes);
+}
+
 /* -- Looking up ------------------------------------------------------------------------ */
 
 static int test_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int *may_contain){
@@ -305,9 +324,10 @@ static int batch_push(bloom_vtab_batch *batch, int kind, bloom_hash_value hash){
   return batch->num_hashes[kind]<PAGE_BATCH_HASHES ? SQLITE_OK : write_hashes(batch, kind);
 }
 
-int bloom_vtab_batch_add(bloom_vtab_batch *batch, const bloom_combined_hashes *key){
-  int i, rc = SQLITE_OK;
-  for(i=0; i<key->num_hashes && rc==SQLITE_OK; i++) rc = batch_push(batch, i>0, key->hashes[i]);
+int bloom_vtab_batch_add(bloom_vtab_batch *batch, sqlite3_stmt *row, int first){
+  bloom_combined_hashes hashes;
+  int i, rc = bloom_vtab_hashes_of_row(&batch->layout->rules, row, first, &hashes);
+  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++) rc = batch_push(batch, i>0, hashes.hashes[i]);
   return rc;
 }
 

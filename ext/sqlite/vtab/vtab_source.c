@@ -30,14 +30,11 @@ int bloom_vtab_add_default(
   bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch
 ){
   sqlite3_stmt *row;
-  bloom_combined_hashes hashes;
   int rc;
   if( args->num_columns>1 ) return SQLITE_OK;
   rc = bloom_source_prepare_default(source, bloom_source_find(source, args->columns[0]), &row);
   while( rc==SQLITE_OK && row && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    rc = bloom_hashes_of_key(&batch->layout->rules, NULL,
-                             (bloom_key_values){.value = sqlite3_column_value(row, 0)}, 0, &hashes);
-    if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, &hashes);
+    rc = bloom_vtab_batch_add(batch, row, 0);
   }
   return bloom_sql_end(row, rc);
 }
