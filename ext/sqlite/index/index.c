@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "../errors.h"
+#include "../source/commands.h"
 #include "../source/source.h"
 
 /* -- Making and opening -------------------------------------------------------------------- */
@@ -257,37 +258,24 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
 
 /* -- Writing ----------------------------------------------------------------------------- */
 
-/* The N of 'merge=N', 1 or more; else 0. */
-static sqlite3_int64 index_merge_limit(const char *command){
-  sqlite3_int64 number = 0;
-  if( sqlite3_strnicmp(command, "merge=", 6)!=0 ) return 0;
-  for(command+=6; *command>='0' && *command<='9' && number<INT64_MAX/20; command++){
-    number = 10*number + (*command - '0');
-  }
-  return *command ? 0 : number;
-}
-
 static int index_command(bloom_index *index, sqlite3_value *value){
   const char *command = (const char *)sqlite3_value_text(value);
-  char **error = &index->base.zErrMsg;
+  char **error = &index->base.zErrMsg, *finding = NULL;
+  sqlite3_int64 max_rows;
+  int rc;
   if( command==NULL ) return SQLITE_NOMEM;
-  if( sqlite3_stricmp(command, "merge")==0 ){
-    return bloom_index_merge(index, INDEX_MERGE_ALL, error);
+  switch( bloom_command_read(command, &max_rows) ){
+    case BLOOM_COMMAND_MERGE:
+      return bloom_index_merge(index, max_rows ? max_rows : INDEX_MERGE_ALL, error);
+    case BLOOM_COMMAND_REBUILD: return bloom_index_rebuild(index, error);
+    case BLOOM_COMMAND_CHECK:   break;
+    case BLOOM_COMMAND_NONE:
+    default: return bloom_fail_vtab(error, "bloom_index" BLOOM_COMMANDS, command);
   }
-  if( index_merge_limit(command)>0 ){
-    return bloom_index_merge(index, index_merge_limit(command), error);
-  }
-  if( sqlite3_stricmp(command, "rebuild")==0 ) return bloom_index_rebuild(index, error);
-  if( sqlite3_stricmp(command, "integrity-check")==0 ){
-    char *finding = NULL;
-    const int rc = bloom_index_check(index, 0, &finding);
-    if( rc!=SQLITE_OK || finding==NULL ) return rc;
-    bloom_fail_vtab(error, "%z", finding);
-    return SQLITE_CORRUPT_VTAB;
-  }
-  return bloom_fail_vtab(error, "bloom_index: there is no command '%s'; commands are 'merge',"
-                                " 'merge=N' with N of 1 or more, 'rebuild' and 'integrity-check'",
-                         command);
+  rc = bloom_index_check(index, 0, &finding);
+  if( rc!=SQLITE_OK || finding==NULL ) return rc;
+  bloom_fail_vtab(error, "%z", finding);
+  return SQLITE_CORRUPT_VTAB;
 }
 
 /* Names the table to write to, which may have been renamed. */

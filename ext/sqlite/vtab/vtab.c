@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../errors.h"
+#include "../source/commands.h"
 #include "vtab_int.h"
 
 #define NAME_OF_COLUMN "bloom: the virtual table cannot be called %s: a column of it is"
@@ -205,28 +206,18 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
 
 /* -- Writing ------------------------------------------------------------------------------- */
 
-/* The N of 'merge=N', 1 or more; else 0. */
-static sqlite3_int64 merge_limit(const char *command){
-  sqlite3_int64 number = 0;
-  if( sqlite3_strnicmp(command, "merge=", 6)!=0 ) return 0;
-  for(command+=6; *command>='0' && *command<='9' && number<INT64_MAX/20; command++){
-    number = 10*number + (*command - '0');
-  }
-  return *command ? 0 : number;
-}
-
 static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
   const char *command = (const char *)sqlite3_value_text(value);
+  sqlite3_int64 max_rows;
   char *finding;
   int rc;
   if( command==NULL ) return SQLITE_NOMEM;
-  if( sqlite3_stricmp(command, "merge")==0 ) return bloom_vtab_merge(vtab, 0);
-  if( merge_limit(command)>0 ) return bloom_vtab_merge(vtab, merge_limit(command));
-  if( sqlite3_stricmp(command, "rebuild")==0 ) return bloom_vtab_rebuild(vtab);
-  if( sqlite3_stricmp(command, "integrity-check")!=0 ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg,
-                           "bloom: there is no command '%s'; commands are 'merge', 'merge=N' with N"
-                           " of 1 or more, 'rebuild' and 'integrity-check'", command);
+  switch( bloom_command_read(command, &max_rows) ){
+    case BLOOM_COMMAND_MERGE:   return bloom_vtab_merge(vtab, max_rows);
+    case BLOOM_COMMAND_REBUILD: return bloom_vtab_rebuild(vtab);
+    case BLOOM_COMMAND_CHECK:   break;
+    case BLOOM_COMMAND_NONE:
+    default: return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom" BLOOM_COMMANDS, command);
   }
   rc = bloom_vtab_check(vtab, 0, &finding);
   if( finding==NULL ) return rc;
