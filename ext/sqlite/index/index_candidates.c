@@ -84,47 +84,6 @@ static int candidates_test_of_pattern(const bloom_index *index, index_condition 
   return rc;
 }
 
-/* The largest integer at or below a REAL of -2^63 .. 2^63. */
-static sqlite3_int64 floor_of_real(double real){
-  const sqlite3_int64 integer = (sqlite3_int64)real;
-  return (double)integer>real ? integer - 1 : integer;
-}
-
-/* The ids that a condition is true of whose value is id, or, is_between, lies between id and id
-** + 1. */
-static index_interval interval_beside_id(index_condition_kind kind, sqlite3_int64 id,
-                                         int is_between){
-  const index_interval none = {INT64_MAX, INT64_MIN};
-  if( kind==INDEX_EQ ) return is_between ? none : (index_interval){id, id};
-  if( kind==INDEX_GE && !is_between ) return (index_interval){id, INT64_MAX};
-  if( kind==INDEX_GT || kind==INDEX_GE ){
-    return id==INT64_MAX ? none : (index_interval){id + 1, INT64_MAX};
-  }
-  if( kind==INDEX_LT && !is_between ){
-    return id==INT64_MIN ? none : (index_interval){INT64_MIN, id - 1};
-  }
-  return (index_interval){INT64_MIN, id};
-}
-
-/* The ids that a condition on the id may be true of.  SQLite checks it once more: what is not
-** plain is true of all. */
-static index_interval interval_of_id(index_condition_kind kind, sqlite3_value *value){
-  const index_interval all = {INT64_MIN, INT64_MAX}, none = {INT64_MAX, INT64_MIN};
-  const int type = sqlite3_value_type(value);
-  const int is_lower = kind==INDEX_GT || kind==INDEX_GE, is_upper = kind==INDEX_LT
-    || kind==INDEX_LE;
-  if( type==SQLITE_NULL ) return none;
-  if( type==SQLITE_FLOAT ){
-    const double real = sqlite3_value_double(value);
-    sqlite3_int64 id;
-    if( real>=0x1p63 ) return is_upper ? all : none;
-    if( real<-0x1p63 ) return is_lower ? all : none;
-    id = floor_of_real(real);
-    return interval_beside_id(kind, id, (double)id!=real);
-  }
-  return type==SQLITE_INTEGER ? interval_beside_id(kind, sqlite3_value_int64(value), 0) : all;
-}
-
 /* Sets *result, which is empty, to what the blocks have for a regular expression: for one of its
 ** terms. */
 static int candidates_of_regexp(bloom_index *index, const index_layout *layout,
@@ -173,7 +132,7 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout,
     if( rc!=SQLITE_OK ) break;
     of_value.num_intervals = 0;
     if( condition.is_on_id ){
-      const index_interval of_id = interval_of_id(condition.kind, list->values[number]);
+      const index_interval of_id = bloom_index_interval_of_id(condition.kind, list->values[number]);
       rc = bloom_index_intervals_add(&of_value, of_id.first, of_id.last);
     }else{
       index_test test;
@@ -412,7 +371,7 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
 static int candidates_narrow_by_id(bloom_index *index, index_condition condition,
                                    sqlite3_value *value, const index_list *list,
                                   index_intervals *intervals){
-  const index_interval of_id = interval_of_id(condition.kind, value);
+  const index_interval of_id = bloom_index_interval_of_id(condition.kind, value);
   index_intervals of_ids = {0}, both = {0};
   int rc = condition.is_list ? candidates_of_list(index, NULL, condition, list, NULL, &of_ids)
     : bloom_index_intervals_add(&of_ids, of_id.first, of_id.last);

@@ -106,3 +106,44 @@ double bloom_index_intervals_rows(const index_layout *layout, const index_interv
   }
   return num_rows;
 }
+
+/* -- Conditions on the id -------------------------------------------------------------------- */
+
+/* The largest integer at or below a REAL of -2^63 .. 2^63. */
+static sqlite3_int64 floor_of_real(double real){
+  const sqlite3_int64 integer = (sqlite3_int64)real;
+  return (double)integer>real ? integer - 1 : integer;
+}
+
+/* The ids that a condition is true of whose value is id, or, is_between, lies between id and id
+** + 1. */
+static index_interval interval_beside_id(index_condition_kind kind, sqlite3_int64 id,
+                                         int is_between){
+  const index_interval none = {INT64_MAX, INT64_MIN};
+  if( kind==INDEX_EQ ) return is_between ? none : (index_interval){id, id};
+  if( kind==INDEX_GE && !is_between ) return (index_interval){id, INT64_MAX};
+  if( kind==INDEX_GT || kind==INDEX_GE ){
+    return id==INT64_MAX ? none : (index_interval){id + 1, INT64_MAX};
+  }
+  if( kind==INDEX_LT && !is_between ){
+    return id==INT64_MIN ? none : (index_interval){INT64_MIN, id - 1};
+  }
+  return (index_interval){INT64_MIN, id};
+}
+
+index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_value *value){
+  const index_interval all = {INT64_MIN, INT64_MAX}, none = {INT64_MAX, INT64_MIN};
+  const int type = sqlite3_value_type(value);
+  const int is_lower = kind==INDEX_GT || kind==INDEX_GE;
+  const int is_upper = kind==INDEX_LT || kind==INDEX_LE;
+  if( type==SQLITE_NULL ) return none;
+  if( type==SQLITE_FLOAT ){
+    const double real = sqlite3_value_double(value);
+    sqlite3_int64 id;
+    if( real>=0x1p63 ) return is_upper ? all : none;
+    if( real<-0x1p63 ) return is_lower ? all : none;
+    id = floor_of_real(real);
+    return interval_beside_id(kind, id, (double)id!=real);
+  }
+  return type==SQLITE_INTEGER ? interval_beside_id(kind, sqlite3_value_int64(value), 0) : all;
+}

@@ -4,6 +4,7 @@
 #ifndef BLOOM_SQLITE_INDEX_INTERVALS_H
 #define BLOOM_SQLITE_INDEX_INTERVALS_H
 
+#include "index_conditions.h"
 #include "index_layout.h"
 
 /* A look-up of blocks costs as much as so many rows of a scan. */
@@ -43,5 +44,9 @@ void bloom_index_intervals_replace(index_intervals *intervals, index_intervals *
 ** INDEX_ROWS_OF_LOOK_UP. */
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
 double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals);
+
+/* The ids that a condition on the id may be true of.  SQLite checks it once more: what is not
+** plain is true of all. */
+index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_value *value);
 
 #endif

@@ -114,12 +114,10 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
 /* The constraint's value, if it is a literal, from 3.38 on; else NULL. */
 static sqlite3_value *plan_literal(sqlite3_index_info *info, int number){
   sqlite3_value *value = NULL;
+  (void)info; (void)number;
 #if SQLITE_VERSION_NUMBER >= 3038000
-  if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_rhs_value(info, number,
-      &value)!=SQLITE_OK ) value = NULL;
-#else
-  (void)info;
-  (void)number;
+  if( sqlite3_libversion_number()>=3038000
+     && sqlite3_vtab_rhs_value(info, number, &value)!=SQLITE_OK ) value = NULL;
 #endif
   return value;
 }
@@ -196,11 +194,8 @@ static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const
       ? plan_last_byte(plan_literal(info, of[i])) : 0;
     for(j=0; j<plan->num_conditions && end && plan->conditions[i].partner<0; j++){
       int begin;
-      if( plan->conditions[j].kind!=INDEX_GE
-         || plan->conditions[j].column!=plan->conditions[i].column
-           || plan->conditions[j].partner>=0 ){
-        continue;
-      }
+      if( plan->conditions[j].kind!=INDEX_GE || plan->conditions[j].partner>=0
+         || plan->conditions[j].column!=plan->conditions[i].column ) continue;
       begin = plan_last_byte(plan_literal(info, of[j]));
       if( begin==0 || (begin + 1!=end && (begin | 0x20) + 1!=end) ) continue;
       plan->conditions[i].partner = j;

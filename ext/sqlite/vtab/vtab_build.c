@@ -295,9 +295,8 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   if( rc==SQLITE_OK ) rc = rebuild(vtab, &error);
   if( error ){
     bloom_fail_vtab(&vtab->base.zErrMsg,
-                    vtab->is_source_unknown ? "%z; if its table or column was renamed, drop %s and create it"
-                                    " again" : "%z",
-                    error, vtab->name);
+                    vtab->is_source_unknown ? "%z; if its table or column was renamed, drop %s and"
+                                              " create it again" : "%z", error, vtab->name);
   }
   vtab->is_checked = 0;
   sqlite3_set_last_insert_rowid(db, rowid);

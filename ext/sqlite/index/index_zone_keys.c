@@ -1,0 +1,74 @@
+/*
+** The keys of values in zones: by which a row is in its zone, and by which conditions ask.
+*/
+#include "index_zone_rows.h"
+
+int bloom_index_learn_encoding(bloom_index *index){
+  return index->letter_bytes ? SQLITE_OK
+      : bloom_sql_integer(index->connection, &index->letter_bytes,
+                          "SELECT 1 + (CAST('a' AS BLOB) <> x'61')");
+}
+
+/* The keys of a TEXT as a text.  SQLITE_OK or SQLITE_NOMEM. */
+static int zone_text(const bloom_index *index, int key, sqlite3_value *value, int is_ascii,
+                     bloom_zone_span *span){
+  const bloom_collation collation = index->config.keys[key].equality.collation;
+  const bloom_zone_order order = collation==BLOOM_COLLATION_NOCASE ? BLOOM_ZONE_NOCASE
+      : collation==BLOOM_COLLATION_RTRIM ? BLOOM_ZONE_RTRIM : BLOOM_ZONE_BINARY;
+  const unsigned char *text = sqlite3_value_text(value);
+  if( text==NULL ) return SQLITE_NOMEM;
+  /* BINARY compares the bytes of UTF-16; other collations get UTF-8. */
+  if( order==BLOOM_ZONE_BINARY && index->letter_bytes!=1 ) is_ascii = 1;
+  *span = bloom_zone_of_text(text, (size_t)sqlite3_value_bytes(value), order, is_ascii);
+  return SQLITE_OK;
+}
+
+int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *value,
+                             int is_inexact, bloom_zone_span *span){
+  const int type = sqlite3_value_type(value);
+  const double real = type==SQLITE_BLOB ? 0 : sqlite3_value_double(value);
+  int rc = SQLITE_OK;
+  *span = type==SQLITE_NULL ? bloom_zone_nothing()
+      : bloom_zone_of_number(real, is_inexact && type==SQLITE_TEXT);
+  /* LIKE finds it by ranges that it is not in */
+  if( type==SQLITE_BLOB ) *span = bloom_zone_everything();
+  /* and 'Inf', too */
+  if( type==SQLITE_FLOAT && real - real!=0 ) *span = bloom_zone_hull(*span, bloom_zone_all_texts());
+  if( type==SQLITE_TEXT ){
+    bloom_zone_span text;
+    rc = zone_text(index, key, value, 0, &text);
+    if( rc==SQLITE_OK ){
+      *span = bloom_text_may_be_number(value) ? bloom_zone_hull(*span, text) : text;
+    }
+  }
+  return rc;
+}
+
+int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_operator comparison,
+                                 sqlite3_value *value, int is_literal, bloom_zone_span *spans,
+                                 size_t *num_spans){
+  const bloom_column_kind kind = index->config.keys[key].equality.kind;
+  const int type = sqlite3_value_type(value);
+  const int is_number = type==SQLITE_INTEGER || type==SQLITE_FLOAT;
+  size_t i, num = 0;
+  int rc = SQLITE_OK;
+  if( type==SQLITE_BLOB ) spans[num++] = bloom_zone_of_blob();
+  /* A literal TEXT has no affinity by which another column's text would be a number. */
+  if( is_number
+   || (type==SQLITE_TEXT && !(is_literal && kind!=BLOOM_COLUMN_NUMBER)
+       && bloom_text_may_be_number(value)) ){
+    spans[num++] = bloom_zone_of_number(sqlite3_value_double(value), !is_number);
+  }
+  /* A column of numbers makes one of a TEXT, if it can; a TEXT column makes a text of a number. */
+  if( (type==SQLITE_TEXT && (kind!=BLOOM_COLUMN_NUMBER || !bloom_text_is_number(value)))
+   || (is_number && kind==BLOOM_COLUMN_TEXT) ){
+    sqlite3_value *copy = sqlite3_value_dup(value);
+    /* SQLite makes ranges of LIKE 'begin%', which finds ill-formed texts that are not in them. */
+    rc = copy ? zone_text(index, key, copy, comparison!=BLOOM_ZONE_EQUAL, &spans[num++])
+        : SQLITE_NOMEM;
+    sqlite3_value_free(copy);
+  }
+  for(i=0; i<num && rc==SQLITE_OK; i++) spans[i] = bloom_zone_asked(comparison, spans[i]);
+  *num_spans = num;
+  return rc;
+}
