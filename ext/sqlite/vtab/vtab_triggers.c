@@ -147,28 +147,13 @@ static int compare_text(
   return sql ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* 1 if all have this filter's name.  Where two filters' journals were renamed, each for the
-** other's, they have not: what they say is of the other filter's source. */
-static int have_name_of(const bloom_vtab *vtab, const bloom_triggers *found){
-  const size_t num_chars = strlen(vtab->name);
-  int i;
-  for(i=0; i<found->num_rows; i++){
-    const char *name = found->rows[i].name;
-    if( sqlite3_strnicmp(name, vtab->name, (int)num_chars)!=0
-        || sqlite3_stricmp(name + num_chars, trigger_kinds[kind_of(name)].suffix)!=0 ){
-      return 0;
-    }
-  }
-  return 1;
-}
-
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   bloom_triggers found;
   unsigned seen = 0;
   int i, is_same = 1, rc = read_writing_to(vtab, vtab->journal, &found);
   *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
                                     .args.capacity = vtab->args.capacity};
-  if( rc==SQLITE_OK && have_name_of(vtab, &found) && bloom_triggers_are_on_one_table(&found) ){
+  if( rc==SQLITE_OK && bloom_triggers_are_on_one_table(&found) ){
     rc = read_columns(found.rows[0].sql, vtab->args.num_columns, &triggers->args);
     if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", found.rows[0].table);
     if( rc==SQLITE_OK && triggers->args.table==NULL ) rc = SQLITE_NOMEM;
