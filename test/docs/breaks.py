@@ -6,9 +6,8 @@ Both virtual tables, called f, over table t and its column k. Where test/vtab ha
 test of the same, its name stands in a comment.
 
 $BLOOM_TEST_SHELL: the sqlite3 shell that dumps and restores, sqlite3 unless told.
-$BLOOM_TEST_SQLITES: other versions of SQLite, see versions().
+$BLOOM_TEST_SQLITES: other versions of SQLite, see tools.versions().
 """
-import glob
 import io
 import os
 import re
@@ -484,24 +483,6 @@ def numbers():
             for _ in range(6000)] + [DECIMAL]
 
 
-def versions():
-    """Folders for LD_LIBRARY_PATH that have another SQLite each, from 3.31 on, the system's first: ""."""
-    built = os.path.join(TOP, "build", "sqlite")
-    folders = sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", built), "[0-9]*", "")))
-    return [""] + [folder for folder in folders if int(folder.split(os.sep)[-2].split(".")[1]) >= 31]
-
-
-def under(folder, files, step):
-    """What the test program prints that runs, under that SQLite, its --step on a file."""
-    env = dict(os.environ, LD_LIBRARY_PATH=folder)
-    if not folder:
-        del env["LD_LIBRARY_PATH"]
-    done = subprocess.run([sys.executable, sys.argv[0], "--load", files.load, "--step", step, "--path", files.path], env=env,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    expect(done.returncode, 0, "%s under %s: %s" % (step, folder or "the system's SQLite", done.stdout))
-    return done.stdout.strip()
-
-
 def one_version(args):
     """In a process of its own, under another SQLite."""
     db = connect(args.path, args.load)
@@ -534,16 +515,16 @@ def one_version(args):
 
 
 def another_sqlite(files, writes, reads):
-    folders = versions()
+    folders = tools.versions()
     if max(writes, reads) >= len(folders):
         raise Skip("another SQLite (sh test/lib/build_sqlite.sh 3.54.1)")
-    under(folders[writes], files, "write")
-    expect(under(folders[writes], files, "read"), "0")
-    under(folders[reads], files, "read")
+    tools.under(folders[writes], files, "write")
+    expect(tools.under(folders[writes], files, "read"), "0")
+    tools.under(folders[reads], files, "read")
 
 
-for writes in range(max(len(versions()), 2)):
-    for reads in range(max(len(versions()), 2)):
+for writes in range(max(len(tools.versions()), 2)):
+    for reads in range(max(len(tools.versions()), 2)):
         if writes != reads:
             case(another_sqlite, "%d to %d" % (writes, reads), writes, reads)
 
@@ -552,11 +533,11 @@ for writes in range(max(len(versions()), 2)):
 def stored_filters_of_casts_differ(files):
     """Where two versions of SQLite are here that read the page's decimal otherwise."""
     assert DECIMAL in page()
-    folders = versions()
-    under("", files, "write")
-    if all(under(folder, files, "cast") == under("", files, "cast") for folder in folders):
+    folders = tools.versions()
+    tools.under("", files, "write")
+    if all(tools.under(folder, files, "cast") == tools.under("", files, "cast") for folder in folders):
         raise Skip("two SQLites that read decimals otherwise (sh test/lib/build_sqlite.sh 3.54.1)")
-    assert any(int(under(folder, files, "rebuild")) > 0 for folder in folders)
+    assert any(int(tools.under(folder, files, "rebuild")) > 0 for folder in folders)
 
 
 def made_by_1_1_0(files):

@@ -4,15 +4,14 @@
 
 $BLOOM_TEST_SQLITES: where test/lib/build_sqlite.sh put other SQLites, build/sqlite unless told.
 """
-import glob
 import os
 import random
 import sqlite3
 import struct
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+import tools  # noqa: E402
 from cases import Skip, case, connect, error_of, execute, expect, fails, main, one, stop_after, test  # noqa: E402
 from hostile import xxh64  # noqa: E402
 
@@ -714,24 +713,6 @@ def a_check_cannot_read(files):
 
 # -- Files that go from one SQLite to another ------------------------------------------------------
 
-def versions():
-    """Folders for LD_LIBRARY_PATH that have another SQLite each, from 3.31 on, the system's first: ""."""
-    built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "sqlite")
-    folders = sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", built), "[0-9]*", "")))
-    return [""] + [folder for folder in folders if int(folder.split(os.sep)[-2].split(".")[1]) >= 31]
-
-
-def under(folder, files, step):
-    """What this program prints under that SQLite, its --step on a file."""
-    env = dict(os.environ, LD_LIBRARY_PATH=folder)
-    if not folder:
-        del env["LD_LIBRARY_PATH"]
-    done = subprocess.run([sys.executable, sys.argv[0], "--load", files.load, "--step", step, "--path", files.path], env=env,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    expect(done.returncode, 0, "%s under %s: %s" % (step, folder or "the system's SQLite", done.stdout))
-    return done.stdout.strip()
-
-
 def one_version(args):
     """In a process of its own, under another SQLite."""
     db = connect(args.path, args.load)
@@ -753,15 +734,15 @@ def one_version(args):
 @test
 def another_sqlite_checks(files):
     """Versions read some decimals as neighbouring REALs: neither a false alarm nor a lost row."""
-    folders = versions()
+    folders = tools.versions()
     if len(folders) == 1:
         raise Skip("another SQLite (test/lib/build_sqlite.sh)")
     for number, maker in enumerate(folders):
         files.path = files.file("by %d" % number)
-        under(maker, files, "make")
+        tools.under(maker, files, "make")
         for checker in folders:
             if "" in (maker, checker) or maker == checker:
-                under(checker, files, "check")
+                tools.under(checker, files, "check")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,10 @@
-"""Django and Alembic on a test's file, with the extension in each of their connections; it is no test itself."""
-from cases import Skip
+"""Other programs on a test's file, with the extension in each of their connections: Django, Alembic, other SQLites. It is no test itself."""
+import glob
+import os
+import subprocess
+import sys
+
+from cases import Skip, expect
 
 
 def django(files):
@@ -35,3 +40,21 @@ def alembic(files):
     engine = sqlalchemy.create_engine("sqlite:///" + files.path)
     sqlalchemy.event.listen(engine, "connect", lambda connection, _: files.load_into(connection))
     return sqlalchemy, engine, MigrationContext, Operations
+
+
+def versions():
+    """Folders for LD_LIBRARY_PATH that have another SQLite each, from 3.31 on, the system's first: ""."""
+    built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "sqlite")
+    folders = sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", built), "[0-9]*", "")))
+    return [""] + [folder for folder in folders if int(folder.split(os.sep)[-2].split(".")[1]) >= 31]
+
+
+def under(folder, files, step):
+    """What the test program prints that runs, under that SQLite, its --step on a file."""
+    env = dict(os.environ, LD_LIBRARY_PATH=folder)
+    if not folder:
+        del env["LD_LIBRARY_PATH"]
+    done = subprocess.run([sys.executable, sys.argv[0], "--load", files.load, "--step", step, "--path", files.path], env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    expect(done.returncode, 0, "%s under %s: %s" % (step, folder or "the system's SQLite", done.stdout))
+    return done.stdout.strip()
