@@ -64,8 +64,8 @@ static inline int bloom_is_large_integer(int64_t integer){
 ** without NULs.  A NUL stands behind it.  *hash is spoilt if it returns 0. */
 int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash);
 
-/* The same of a REAL that is an integer, or far from any and from other cells; if REALs are
-** written with 15 digits at least. */
+/* Returns 1 and sets *hash if a REAL has one hash: it is an integer, or far from any and from other
+** cells, and REALs are written with 15 digits at least. */
 int bloom_equal_plain_real(double real, uint64_t *hash);
 
 /* Returns 1 and sets *hash if that is the one hash, stored and asked, of a value of this type:

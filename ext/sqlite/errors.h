@@ -38,8 +38,8 @@ void *bloom_malloc_zeros(uint64_t num_bytes);
 ** for the text. */
 void bloom_fail(sqlite3_context *context, const char *format, ...);
 
-/* The same because an argument must be what it is not.  hint is what was probably meant, or
-** NULL. */
+/* Fails the running function because an argument is not what it must be.  hint is what was
+** probably meant, or NULL. */
 void bloom_fail_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint);
 
 /* Fails a method of a virtual table: replaces *error, which SQLite frees, and returns
@@ -54,7 +54,8 @@ const char *bloom_type_name(sqlite3_value *value);
 ** is cut, with dots after it.  NULL if there is no memory. */
 char *bloom_literal(sqlite3_value *value);
 
-/* The same for a REAL. */
+/* A REAL as an SQL literal for a message, to be freed with sqlite3_free().  NULL if there is no
+** memory. */
 char *bloom_real_literal(double number);
 
 #endif

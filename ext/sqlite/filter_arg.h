@@ -46,8 +46,8 @@ static inline const bloom_filter *bloom_filter_arg_or_fail(
   return bloom_blob_arg_or_fail(context, function, value, next, storage);
 }
 
-/* The same, but it also fails, with the encoding's reason, if the filter cannot be merged, or,
-** needs_writer, keys cannot be added to it. */
+/* The filter of an argument that is to be changed: this fails, too, with the encoding's reason, if
+** the filter cannot be merged, or, needs_writer, if keys cannot be added to it. */
 const bloom_filter *bloom_changeable_filter_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   int needs_writer, bloom_filter *storage

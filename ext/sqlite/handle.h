@@ -35,7 +35,7 @@ typedef struct bloom_handle {
   ** returns 1, 0, BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
   int (*test)(void *data, sqlite3_value *key);
   void *test_data;
-  /* The same for a handle of bloom_filter(), which may have several keys. */
+  /* NULL, or the function for a handle of bloom_filter(), which may have several keys. */
   int (*test_keys)(void *data, int num_keys, sqlite3_value **keys);
   int num_keys; /* of test_keys; 0: any number */
   uintptr_t number;

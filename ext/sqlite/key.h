@@ -95,7 +95,7 @@ static inline bloom_hash_value bloom_hash_of(const bloom_encoding *encoding, blo
   return kind==BLOOM_KEY_BYTES ? encoding->hash_bytes(key->bytes, key->num_bytes) : 0;
 }
 
-/* The same of a value's key. */
+/* Sets *hash to the hash of a value's key, and returns the key's kind. */
 static inline bloom_key_kind bloom_hash_of_key(
   const bloom_encoding *encoding, sqlite3_value *value, bloom_hash_value *hash
 ){

@@ -93,8 +93,8 @@ static int index_set_doubt(index_source *source, const char *doubt){
   return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Doubts what a newer trigger on the source may keep from ours, and triggers of ours that were
-** made again with the table. */
+/* Doubts what a newer trigger on the source may keep from the index's own, and those of its own
+** that were made again with the table. */
 static int index_check_order(bloom_index *index, index_source *source,
                              const bloom_triggers *triggers){
   bloom_triggers all;

@@ -20,7 +20,8 @@
 #include "../errors.h"
 #include "../source/tokens.h"
 
-/* Ours are found by what their bodies begin with, which names a table that is ours alone. */
+/* The index's own triggers are found by what their bodies begin with, which names a table that no
+** other index has. */
 static char *index_trigger_body(const bloom_index *index){
   char *changed = sqlite3_mprintf("%s_changed", index->name);
   char *body = changed ? bloom_trigger_body_begin(changed) : NULL;
