@@ -539,6 +539,29 @@ def a_default_without_functions(files):
     is_whole(db, "SELECT d AS k FROM t")
 
 
+def refused_command(files, command):
+    """A command that an authorizer refuses, at any place, leaves the filter as certain as it was, in a transaction that goes on."""
+    db = make(files, "t, k")
+    for place in range(1, 1000):
+        execute(db, "INSERT INTO t(k) VALUES ('unmerged'), ('another'), ('third')", "BEGIN", "INSERT INTO t(k) VALUES ('begun')")
+        asked = iter(range(1, 1 << 30))
+        db.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if next(asked) >= place else sqlite3.SQLITE_OK)
+        error = error_of(db, f"INSERT INTO f(f) VALUES ('{command}')")
+        db.set_authorizer(None)
+        if db.in_transaction:
+            db.execute("COMMIT")
+        is_whole(db, "SELECT k FROM t")
+        rules_out_absent_keys(db)
+        if error is None:
+            return
+        assert "not authorized" in str(error) or "prohibited" in str(error), error
+    assert False, "never done"
+
+
+for _command in "merge", "merge=2", "rebuild":
+    case(refused_command, _command, _command)
+
+
 @test
 def interrupted_handle(files):
     """A handle that is interrupted while it takes a tuple apart says maybe, or fails."""

@@ -333,7 +333,8 @@ static int fail_in_doubt(bloom_vtab *vtab, const char *why){
     : SQLITE_NOMEM;
 }
 
-/* What fails on the way leaves bits that nobody misses, or a journal that is not the layout's. */
+/* What is refused on the way leaves bits that nobody misses: nothing is compiled once the journal is
+** cut.  What fails otherwise SQLite takes back. */
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
@@ -356,9 +357,9 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   if( wants_room ) return bloom_vtab_rebuild(vtab);
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
-  rc = bloom_vtab_take_unmerged(vtab, max_rows, &batch);
+  rc = set_merged_at(vtab, &layout);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_take_unmerged(vtab, max_rows, &batch);
   if( rc==SQLITE_EMPTY ) rc = fail_in_doubt(vtab, BLOOM_VTAB_BROKEN_JOURNAL);
-  if( rc==SQLITE_OK && batch.has_written ) rc = set_merged_at(vtab, &layout);
   if( rc==SQLITE_OK && batch.has_written ) rc = bloom_vtab_write_layout(vtab, &layout);
   bloom_vtab_batch_free(&batch);
   sqlite3_set_last_insert_rowid(db, rowid);

@@ -185,18 +185,30 @@ int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
   return bloom_vtab_failure(vtab, rc);
 }
 
-/* Puts a row with a new mark in place of the one at rowid. */
-static int put_first_row(bloom_vtab *vtab, sqlite3_int64 rowid, bloom_vtab_layout *layout){
+/* Deletes rows, and puts one with a new mark at rowid.  Both are compiled before one runs: else an
+** authorizer that refuses the second one would leave a journal that is not the layout's. */
+static int cut_journal(
+  bloom_vtab *vtab, const char *where, sqlite3_int64 rowid, bloom_vtab_layout *layout
+){
+  sqlite3_stmt *cut, *put = NULL;
+  int rc = bloom_sql_prepare(vtab->connection, &cut, "DELETE FROM \"%w\".\"%w\"%s", vtab->schema,
+                             vtab->journal, where);
   sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
-  return bloom_sql_run(vtab->connection,
-                       "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, r) VALUES (%lld, %lld)",
-                       vtab->schema, vtab->journal, rowid, layout->journal_mark);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_prepare(vtab->connection, &put,
+                           "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, r) VALUES (?1, %lld)",
+                           vtab->schema, vtab->journal, layout->journal_mark);
+  }
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(put, 1, rowid);
+  if( rc==SQLITE_OK && where[0] ) rc = sqlite3_bind_int64(cut, 1, rowid);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, cut);
+  rc = bloom_sql_end(cut, rc);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, put);
+  return bloom_vtab_failure(vtab, bloom_sql_end(put, rc));
 }
 
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
-  const int rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema,
-                               vtab->journal);
-  return bloom_vtab_failure(vtab, rc==SQLITE_OK ? put_first_row(vtab, 1, layout) : rc);
+  return cut_journal(vtab, "", 1, layout);
 }
 
 /* Adds the keys of rows to a batch.  *last is the last row, *num_rows their number with the
@@ -230,7 +242,5 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   if( rc!=SQLITE_OK || num_rows==1 ) return rc;
   batch->has_written = 1;
   if( max_rows==0 ) return bloom_vtab_empty_journal(vtab, batch->layout);
-  rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\" WHERE rowid < %lld", vtab->schema,
-                     vtab->journal, last);
-  return bloom_vtab_failure(vtab, rc==SQLITE_OK ? put_first_row(vtab, last, batch->layout) : rc);
+  return cut_journal(vtab, " WHERE rowid < ?1", last, batch->layout);
 }
