@@ -186,8 +186,8 @@ static int sets_finish(sqlite3_context *context, sets_state *state){
                                  &state->bits_per_key);
     if( rc!=SQLITE_OK ) return rc;
     if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, state->max_bytes,
-                              &state->shape)!=BLOOM_OK
-     || sets_are_too_many(state) ) return SQLITE_TOOBIG;
+                              &state->shape)!=BLOOM_OK ) return SQLITE_TOOBIG;
+    if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
   }
   rc = sets_widen(state);
   if( rc==SQLITE_OK ) rc = sets_flush(context, state);

@@ -277,11 +277,10 @@ static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
   const uint8_t *bytes = NULL;
   const int type = sqlite3_value_type(value), num_bytes = sqlite3_value_bytes(value);
   if( type==SQLITE_TEXT ){
-    bloom_fail(context,
-               "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a TEXT of %d "
-               "bytes%s", num_bytes,
-               num_bytes==2*BLOOM_SIPHASH_SECRET_BYTES ? "; of hexadecimal digits write x'...'"
-                   : "");
+    const int is_hex = num_bytes==2*BLOOM_SIPHASH_SECRET_BYTES;
+    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a TEXT of"
+                        " %d bytes%s", num_bytes,
+               is_hex ? "; of hexadecimal digits write x'...'" : "");
   }else if( type!=SQLITE_BLOB ){
     bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not %s",
                bloom_type_name(value));

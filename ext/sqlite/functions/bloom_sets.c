@@ -69,10 +69,10 @@ static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, sqlite3
   switch( bloom_filter_arg(bloom_tvf_db(cursor), value, storage, file) ){
     case BLOOM_ARG_NULL:      *file = NULL; return SQLITE_OK;
     case BLOOM_ARG_NOMEM:     return SQLITE_NOMEM;
-    case BLOOM_ARG_NO_FILTER: return bloom_fail_vtab(error, NO_BLOOMFILE "%s%s",
-                                                     bloom_no_filter_name(bloom_tvf_db(cursor),
-                                                                          value),
-                                                                          sets_hint(cursor, key));
+    case BLOOM_ARG_NO_FILTER:
+      return bloom_fail_vtab(error, NO_BLOOMFILE "%s%s",
+                             bloom_no_filter_name(bloom_tvf_db(cursor), value),
+                             sets_hint(cursor, key));
     case BLOOM_ARG_FILTER:    break;
   }
   if( (*file)->encoding==&bloom_encoding_bloomfile ) return SQLITE_OK;

@@ -285,9 +285,9 @@ static int candidates_find_usable(bloom_index *index, const index_layout *layout
   if( rc!=SQLITE_OK || is_outweighed ) return rc;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
-    usable[i] = is_served_by_blocks(condition) && (!condition.is_list || lists[i].num_values<2
-                                                   || bloom_index_cost_rows_of_list(num_rows,
-                                                       lists[i].num_values)<num_rows);
+    const size_t num_values = condition.is_list ? lists[i].num_values : 1;
+    usable[i] = is_served_by_blocks(condition)
+      && (num_values<2 || bloom_index_cost_rows_of_list(num_rows, num_values)<num_rows);
     *num_usable += usable[i] || condition.zone>=0;
   }
   return SQLITE_OK;
@@ -305,10 +305,11 @@ static int candidates_narrow_by_zones(bloom_index *index, const index_layout *la
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
     const index_condition condition = plan->conditions[i];
     if( condition.zone<0 ) continue;
-    if( condition.is_list
-       || sqlite3_value_type(args[i])!=SQLITE_NULL ) rc = bloom_index_zones_test(index, condition,
-           args[i], &lists[i], &tests[num_tests++]);
-    else *is_none = condition.kind!=INDEX_IS; /* zones know nothing of NULLs */
+    if( !condition.is_list && sqlite3_value_type(args[i])==SQLITE_NULL ){
+      *is_none = condition.kind!=INDEX_IS; /* zones know nothing of NULLs */
+    }else{
+      rc = bloom_index_zones_test(index, condition, args[i], &lists[i], &tests[num_tests++]);
+    }
   }
   for(i=0; i<num_tests && rc==SQLITE_OK && !*is_none; i++){
     for(j=0; tests[j].key!=tests[i].key; j++){}

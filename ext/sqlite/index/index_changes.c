@@ -97,9 +97,8 @@ static int changes_or_into_group(index_merge_state *merge, int key, uint64_t blo
                                  const uint8_t *bytes, uint32_t *num_new){
   const index_key_layout *layout = &merge->layout.keys[key];
   const uint32_t num_bits = index_block_bits(merge->index, key);
-  const index_group joined = bloom_index_group_at(layout, block/BLOOM_UNIT_BLOCKS,
-                                                  1), apart = bloom_index_group_at(layout,
-                                                      block/BLOOM_UNIT_BLOCKS, 0);
+  const index_group joined = bloom_index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 1);
+  const index_group apart = bloom_index_group_at(layout, block/BLOOM_UNIT_BLOCKS, 0);
   const uint8_t mask = (uint8_t)(1u << block%8);
   index_reader writer;
   index_part part = {.first = UINT32_MAX};

@@ -165,12 +165,12 @@ int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes)
   config_append_u32(out, (uint32_t)config->num_keys);
   for(i=0; i<config->num_keys; i++){
     const index_key *key = &config->keys[i];
-    config_append_u32(out, (uint32_t)(unsigned char)key->affinity | (key->is_like ? CONFIG_IS_LIKE
-        : 0)
-                           | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0) | (key->is_gone
-                               ? CONFIG_IS_GONE : 0)
-                           | (key->is_regexp ? CONFIG_IS_REGEXP : 0) | (key->is_range
-                               ? CONFIG_IS_RANGE : 0));
+    config_append_u32(out, (uint32_t)(unsigned char)key->affinity
+                           | (key->is_like ? CONFIG_IS_LIKE : 0)
+                           | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0)
+                           | (key->is_gone ? CONFIG_IS_GONE : 0)
+                           | (key->is_regexp ? CONFIG_IS_REGEXP : 0)
+                           | (key->is_range ? CONFIG_IS_RANGE : 0));
   }
   config_append_text(out, config->source);
   for(i=0; i<config->num_keys; i++){
