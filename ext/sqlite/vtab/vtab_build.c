@@ -333,8 +333,8 @@ static int fail_in_doubt(bloom_vtab *vtab, const char *why){
     : SQLITE_NOMEM;
 }
 
-/* What is refused on the way leaves bits that nobody misses: nothing is compiled once the journal is
-** cut.  What fails otherwise SQLite takes back. */
+/* What is refused on the way leaves bits that nobody misses: nothing is compiled once the journal
+** is cut.  What fails otherwise SQLite takes back. */
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
