@@ -37,13 +37,22 @@ enum { ROWID, FIRST_ROWID, IS_INTEGER, MARK, FIRST_KEY_COLUMN };
 
 /* Compiles a SELECT of rows from ?1 on.  That row's own key, which may be long, is NULL if ?2 is
 ** it, too. */
-static int prepare_rows(bloom_vtab *vtab, sqlite3_stmt **rows){
+static int prepare_look_up(bloom_vtab *vtab, sqlite3_stmt **rows){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   sqlite3_str_appendf(sql, "SELECT rowid, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1),"
                            " typeof(r) = 'integer', r, ", vtab->schema, vtab->journal);
   append_key_columns(sql, vtab, "CASE WHEN rowid IS NOT ?2 THEN ", " END");
   sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema,
                       vtab->journal);
+  return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
+}
+
+/* Compiles a SELECT of all rows, without what look-ups alone ask: it goes through a million. */
+static int prepare_merge(bloom_vtab *vtab, sqlite3_stmt **rows){
+  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  sqlite3_str_appendall(sql, "SELECT rowid, 0, 0, r, ");
+  append_key_columns(sql, vtab, "", "");
+  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" ORDER BY rowid", vtab->schema, vtab->journal);
   return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
 }
 
@@ -109,7 +118,7 @@ static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
   return rc;
 }
 
-/* Reads rows into what is known, whose last row is the first of these, or into nothing. 
+/* Reads rows into what is known, whose last row is the first of these, or into nothing.
 ** SQLITE_NOTFOUND if what is known is of another journal. */
 static int read_rows(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
@@ -159,7 +168,7 @@ static int read_all(bloom_vtab *vtab, int is_anew){
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int has_rows = unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid;
-  int is_random = 1, rc = unmerged->rows ? SQLITE_OK : prepare_rows(vtab, &unmerged->rows);
+  int is_random = 1, rc = unmerged->rows ? SQLITE_OK : prepare_look_up(vtab, &unmerged->rows);
   assert(vtab->args.table && vtab->has_layout);
   *is_intact = 0;
   if( rc==SQLITE_OK ) rc = read_all(vtab, !has_rows);
@@ -218,9 +227,8 @@ static int add_journal_keys(
   sqlite3_int64 *num_rows
 ){
   sqlite3_stmt *row;
-  int rc = prepare_rows(vtab, &row);
+  int rc = prepare_merge(vtab, &row);
   *num_rows = 0;
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, INT64_MIN);
   while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     rc = *num_rows==0 && sqlite3_column_int64(row, MARK)!=batch->layout->journal_mark
