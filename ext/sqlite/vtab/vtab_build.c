@@ -309,7 +309,7 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
   sqlite3_int64 num_rows = 0, is_intact = 0;
   int has_rows = 1, rc = bloom_vtab_count_unmerged(vtab, &num_rows);
   *wants_room = 0;
-  if( rc!=SQLITE_OK || vtab->layout.num_filled + num_rows<=vtab->layout.layers[0].capacity ){
+  if( rc!=SQLITE_OK || num_rows<=vtab->layout.layers[0].capacity - vtab->layout.num_filled ){
     return rc;
   }
   rc = bloom_sql_integer(vtab->connection, &is_intact,

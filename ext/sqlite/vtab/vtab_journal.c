@@ -186,10 +186,11 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
 
 /* -- Merging ----------------------------------------------------------------------------------- */
 
+/* Rowids have no gaps: rows are appended, and taken from the head or the end.  So none is read. */
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
   const int rc = bloom_sql_integer(vtab->connection, num_rows,
-                                   "SELECT count(*) - 1 FROM \"%w\".\"%w\"", vtab->schema,
-                                   vtab->journal);
+    "SELECT (SELECT max(rowid) FROM \"%w\".\"%w\") - (SELECT min(rowid) FROM \"%w\".\"%w\")",
+    vtab->schema, vtab->journal, vtab->schema, vtab->journal);
   if( *num_rows<0 ) *num_rows = 0;
   return bloom_vtab_failure(vtab, rc);
 }
