@@ -158,7 +158,7 @@ bench: ## Measure everything, in a few minutes: tables; medians and plots in bui
 	$(Q)sh test/bench/run.sh quick $(BENCH)
 
 .PHONY: bench-full
-bench-full: ## Measure everything at full size, in hours (BENCH="joins star": only those)
+bench-full: ## Measure everything at full size, in hours (BENCH="joins table": only those)
 	$(Q)sh test/bench/run.sh full $(BENCH)
 
 .PHONY: bench-keep
@@ -175,7 +175,7 @@ build/bench/%: test/bench/%.c test/bench/bench.h $(SOURCES) $(HEADERS)
 	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm
 
 # Against live LevelDB, and RocksDB where it is installed.
-build/bench/false_positives build/bench/hashes build/bench/kernels: build/bench/%: test/bench/%.cc test/bench/bench.h $(CORE_SOURCES) $(HEADERS)
+build/bench/kernels: build/bench/%: test/bench/%.cc test/bench/bench.h $(CORE_SOURCES) $(HEADERS)
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(MAKE) -s BUILD=build/bench/release core-objects && \
 	  $(CXX) $(BLOOM_CXXFLAGS) $(CFLAGS) $(if $(HAVE_ROCKSDB),-DHAVE_ROCKSDB) -o $@ $< \
@@ -183,4 +183,3 @@ build/bench/false_positives build/bench/hashes build/bench/kernels: build/bench/
 
 .PHONY: core-objects
 core-objects: $(CORE_OBJECTS)
-build/bench/lookups build/bench/many_sets: test/bench/lookups.h

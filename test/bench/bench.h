@@ -33,13 +33,6 @@ static inline double cpu_ns(void){
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Zeros; free() them. */
-static inline void *allocate(size_t num_bytes){
-  void *bytes = calloc(1, num_bytes);
-  if( bytes==NULL ) exit(1);
-  return bytes;
-}
-
 /* Another number for each i, in no order: SplitMix64 [Steele, Lea, Flood 2014]. */
 static inline uint64_t random_of(uint64_t i){
   uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;

@@ -104,19 +104,10 @@ if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 
 #     name            SQLite command                                     (pick QUICK FULL)
 bench kernels         once   build/bench/kernels $size
-bench hashes          once   build/bench/hashes
 bench per-row         each   build/bench/per_row $size
-bench opens           each   build/bench/opens build/bench/data $size
-bench query-forms   each   $python test/bench/query_forms.py $(pick 200000 1000000)
-bench equal-keys      each   $python test/bench/equal_keys.py $(pick '100000 5' '500000 9')
 bench joins           each   $python test/bench/joins/lookup.py $joins_size
-bench star            each   $python test/bench/joins/star.py $joins_size
-bench traps         each   $python test/bench/joins/traps.py $(pick 100000 1000000) $(pick 3 5)
 bench own-filter      each   $python test/bench/joins/own_filter.py $joins_size
 bench forms           each   $python test/bench/joins/forms.py $(pick '100000 3' '1000000 5')
-bench applications    each   $python test/bench/joins/applications.py $(pick 100000 500000) $(pick 3 5)
-bench false-positives once   build/bench/false_positives $size
-bench lookups         each   build/bench/lookups build/bench/data $(pick '--keys 512000 --repeats 3' '')
 bench many-sets       each   build/bench/many_sets build/bench/data $(pick '--sets 1000 --repeats 3' '')
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}

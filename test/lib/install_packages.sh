@@ -67,7 +67,6 @@ browser chromium         chromium,chromium-driver chromium,chromedriver   chromi
 browser selenium         python3-selenium         python3-selenium        -                   python-selenium   -
 browser node             nodejs                   nodejs                  nodejs              nodejs            node
 bench python             python3                  python3                 python3             python            python
-bench apsw?              python3-apsw             python3-apsw            py3-apsw            python-apsw       -
 bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
 bench rocksdb?           g++,librocksdb-dev       gcc-c++,rocksdb-devel   g++,rocksdb-dev     gcc,rocksdb       rocksdb
 bench gnuplot?           gnuplot-nox              gnuplot-minimal         gnuplot             gnuplot           gnuplot
@@ -132,10 +131,7 @@ probe() {
                     ${CXX:-c++} -std=c++17 -x c++ - -o "$scratch/probe" -lrocksdb ;;
   gnuplot)        have gnuplot ;;
   dbd_sqlite)     perl -MDBD::SQLite -e 1 ;;
-  apsw)           . "$here/shared.sh"; find_python; "$PYTHON" -c 'import apsw' ;;
-  django)         . "$here/shared.sh"; find_python; "$PYTHON" -c 'import django' ;;
   sqlalchemy)     . "$here/shared.sh"; find_python; "$PYTHON" -c 'import sqlalchemy' ;;
-  sqlite_utils)   sqlite-utils --version ;;
   php_sqlite)     php -r 'new SQLite3(":memory:");' ;;
   ruby_sqlite)    ruby -r sqlite3 -e 1 ;;
   go_sqlite)      go version && [ -e /usr/share/gocode/src/github.com/mattn/go-sqlite3 ] ;;
