@@ -106,7 +106,6 @@ if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 bench kernels         once   build/bench/kernels $size
 bench per-row         each   build/bench/per_row $size
 bench joins           each   $python test/bench/joins/lookup.py $joins_size
-bench own-filter      each   $python test/bench/joins/own_filter.py $joins_size
 bench forms           each   $python test/bench/joins/forms.py $(pick '100000 3' '1000000 5')
 bench many-sets       each   build/bench/many_sets build/bench/data $(pick '--sets 1000 --repeats 3' '')
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')

@@ -3,12 +3,20 @@
 The ways to write a join of many facts with the few rows of a dimension that pass a condition,
 beside each other, by the kind of key and the share of the facts that match.
 
-Facts are joined with a dimension on its primary key, which has two rows for five facts; every fact
-has a partner, of which a share passes.  Kinds of keys are those of own_filter.py: integer, pair,
-real, blob, text.  ANALYZE was run.  Forms that need no column of the dimension count and add up
-facts:
+Facts are joined with a dimension on its primary key, which has two rows for five facts, because
+SQLite's own filter wants fewer rows than look-ups.  Every fact has a partner, of which a share
+passes.  Keys are of five kinds:
+
+  integer  one INTEGER
+  pair     two INTEGERs; bloom_tuple() makes one key of them
+  real     a REAL in 0..1
+  blob     16 bytes, of which the first 8 are the same in all
+  text     customer-00001234
+
+ANALYZE was run.  Forms that need no column of the dimension count and add up facts:
 
   join             facts JOIN dimension WHERE condition: SQLite's own filter where it sees fit
+  never analyzed   the same without statistics, so that SQLite makes no filter
   in               WHERE key IN (SELECT key FROM dimension WHERE condition)
   in, filter       the same behind a filter
   in, d            the same, over a MATERIALIZED d that the filter is built of, too
@@ -35,16 +43,29 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness
 
-import own_filter
-
 PER_MILLE = [5, 50, 200, 500]  # that pass
+ROWS_PER_FACT = 0.4
+
+# The columns of the key, and the SQL of that of row n of num_rows.
+KINDS = {
+    "integer": ("k INTEGER", "n * 7 + 1000000"),
+    "pair": ("a INTEGER, b INTEGER", "n / 1000, n % 1000"),
+    "real": ("k REAL", "(n + 0.5) / {num_rows}"),
+    "blob": ("k BLOB", "CAST('tenant-7' || printf('%08x', n * 2654435761 % 4294967296) AS BLOB)"),
+    "text": ("k TEXT", "printf('customer-%08d', n)"),
+}
+
+
+def key_of(kind, alias=""):
+    """The key as bloom_build() takes it: one value."""
+    return f"bloom_tuple({alias}a, {alias}b)" if kind == "pair" else f"{alias}k"
 
 
 def forms(kind, per_mille):
     """The SQL of each form, by name."""
     columns = "a, b" if kind == "pair" else "k"
-    key = own_filter.key_of(kind)
-    fact_key = own_filter.key_of(kind, "f.")
+    key = key_of(kind)
+    fact_key = key_of(kind, "f.")
     fact_keys = "f.a, f.b" if kind == "pair" else "f.k"
     fact_row = f"({fact_keys})" if kind == "pair" else fact_keys
     matched = "d.a = f.a AND d.b = f.b" if kind == "pair" else "d.k = f.k"
@@ -83,12 +104,23 @@ def forms(kind, per_mille):
 
 
 def filler(kind, num_facts):
-    fill_tables = own_filter.filler(kind, num_facts)
+    num_rows = round(num_facts * ROWS_PER_FACT)
+    columns, key = KINDS[kind]
+    key = key.format(num_rows=num_rows)
+    names = "a, b" if kind == "pair" else "k"
 
     def fill(db):
-        fill_tables(db)
+        db.execute(f"CREATE TABLE dimension({columns}, share INTEGER, weight INTEGER, name TEXT, PRIMARY KEY ({names}))")
+        db.execute(harness.numbers(num_rows, 0) + f"INSERT INTO dimension SELECT {key}, n * 7919 % 1000, n % 100, 'name of ' || n"
+                   " FROM numbers")
+        db.execute(f"CREATE TABLE facts(id INTEGER PRIMARY KEY, {columns}, amount INTEGER)")
+        # A minimal standard generator [Park, Miller 1988] picks the keys.
+        db.execute(f"""
+            WITH RECURSIVE random(i, r) AS (
+              SELECT 1, 20201 UNION ALL SELECT i + 1, r * 48271 % 2147483647 FROM random LIMIT {num_facts})
+            INSERT INTO facts SELECT i, {key}, i % 1000 FROM (SELECT i, r % {num_rows} AS n FROM random)""")
         db.execute("CREATE TABLE indexed_facts AS SELECT * FROM facts")
-        db.execute(f"CREATE INDEX facts_key ON indexed_facts({'a, b' if kind == 'pair' else 'k'})")
+        db.execute(f"CREATE INDEX facts_key ON indexed_facts({names})")
         db.execute("ANALYZE")
 
     return fill
@@ -98,13 +130,20 @@ def main():
     num_facts = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
     repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     results = harness.Results("forms", ("keys", "per_mille", "contestant", "repeat", "seconds"),
-                              f"{num_facts} facts, {round(num_facts * own_filter.ROWS_PER_FACT)} rows", keep=not sys.argv[3:])
+                              f"{num_facts} facts, {round(num_facts * ROWS_PER_FACT)} rows", keep=not sys.argv[3:])
     first = True
-    for kind in sys.argv[3:] or own_filter.KINDS:
-        db = harness.connect(harness.database(f"forms-{kind}-{num_facts}", filler(kind, num_facts)), 2048)
+    for kind in sys.argv[3:] or KINDS:
+        path = harness.database(f"forms-{kind}-{num_facts}", filler(kind, num_facts))
+        db = harness.connect(path, 2048)
+        # Never committed: the statistics are gone for this connection alone.
+        bare = harness.connect(path, 2048)
+        bare.executescript("BEGIN; DELETE FROM sqlite_stat1; ANALYZE sqlite_schema;")
         for per_mille in PER_MILLE:
             for queries in forms(kind, per_mille):
-                times = harness.race({name: (lambda sql=sql: db.execute(sql).fetchone()) for name, sql in queries.items()}, repeats)
+                contestants = {name: (lambda sql=sql: db.execute(sql).fetchone()) for name, sql in queries.items()}
+                if "join" in queries:
+                    contestants["never analyzed"] = lambda sql=queries["join"]: bare.execute(sql).fetchone()
+                times = harness.race(contestants, repeats)
                 results.race(times, kind, per_mille)
                 if first:
                     version = db.execute("SELECT sqlite_version()").fetchone()[0]
@@ -112,6 +151,8 @@ def main():
                 first = False
                 print(f"{kind:<8}{per_mille / 10:>5} %  " + "  ".join(f"{name} {1e3 * t.median:.1f}" for name, t in times.items())
                       + f"  (spread {100 * max(t.spread() for t in times.values()):.0f} %)", flush=True)
+        bare.execute("ROLLBACK")
+        bare.close()
         db.close()
 
 
