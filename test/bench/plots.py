@@ -91,21 +91,20 @@ def median(rows, column, /, **where):
 
 
 class Line:
-    def __init__(self, label, points, colour, point=CIRCLE, dashed=False, values=None):
+    def __init__(self, label, points, colour, point=CIRCLE, dashed=False):
         self.label = label.format(points[-1][1]) if label and points else None  # {} is the last value
         self.points, self.colour, self.point, self.dashed = points, colour, point, dashed
-        self.values = values  # (at how many points before the last the number is written, how high above them)
 
 
 class Panel:
-    """Axes with lines, or with dots alone. x and y are ranges, ticks (text, value), log the logarithmic axes."""
+    """Axes with lines. x and y are ranges, ticks (text, value), log the logarithmic axes."""
 
-    def __init__(self, lines, x, y, xlabel, ylabel, xticks, yticks, log="", height=240, dots=False):
+    def __init__(self, lines, x, y, xlabel, ylabel, xticks, yticks, log="", height=240):
         self.lines = [line for line in lines if line.points]  # what was measured
         if not any(line.point for line in self.lines):
             raise Missing(ylabel)
         self.x, self.y, self.xlabel, self.ylabel = x, y, xlabel, ylabel
-        self.xticks, self.yticks, self.log, self.height, self.dots = xticks, yticks, log, height, dots
+        self.xticks, self.yticks, self.log, self.height = xticks, yticks, log, height
 
     def share(self, axis, value):
         """How far along its axis a value is, 0 to 1."""
@@ -182,23 +181,14 @@ def script(title, panels):
         lines = [line for line in panel.lines if line.label]
         ends = [(left + panel.share("x", line.points[-1][0]) * (WIDTH - right - left),
                  panel.share("y", line.points[-1][1]) * panel.height) for line in lines]
-        if panel.dots:
-            for line, x in zip(lines, apart([x for x, _ in ends], 100)):
-                label(line.label, x, upper, "center", line.colour)
-        else:
-            for line, (x, _), y in zip(lines, ends, apart([y for _, y in ends], 20)):
-                label(line.label, x + 12, base + y, "left", line.colour)
+        for line, (x, _), y in zip(lines, ends, apart([y for _, y in ends], 20)):
+            label(line.label, x + 12, base + y, "left", line.colour)
         for i, line in enumerate(panel.lines):
             out += [f"$data{i} << END"] + [f"{x:.6g} {y:.6g}" for x, y in line.points] + ["END"]
             ink = colour(line.colour)
-            if not panel.dots or not line.point:
-                plots.append(f"$data{i} with lines lw {1.5 if line.colour == 'soft' else 2.5} dt {'(8,5)' if line.dashed else 1} lc {ink}")
+            plots.append(f"$data{i} with lines lw {1.5 if line.colour == 'soft' else 2.5} dt {'(8,5)' if line.dashed else 1} lc {ink}")
             if line.point:
                 plots.append(f"$data{i} with points pt {line.point} ps 0.8 lc {ink}")
-            if line.values:
-                most, up = line.values
-                plots.append(f"$data{i} every ::{len(line.points) - 1 - most}::{len(line.points) - 2}"
-                             f" using 1:2:(sprintf('%.2gx', $2)) with labels offset 0,{up} textcolor {ink}")
         base -= below
         out += ["plot " + ", ".join(plots), "unset label"]
     return "\n".join(line for line in out if line) + "\n"
