@@ -65,7 +65,7 @@ typedef struct bloom_vtab_layout {
 
 /* What look-ups know of the journal: vtab_journal.c. */
 typedef struct bloom_vtab_unmerged {
-  sqlite3_stmt *rows; /* NULL, or reset: those from ?1 on */
+  sqlite3_stmt *all, *newest; /* NULL, or reset: its rows, and those from ?1 on */
   /* what follows is that of the journal, if its first and last row still are the same */
   int is_known;
   sqlite3_int64 first_rowid, first_mark, last_rowid, last_mark;
@@ -205,7 +205,7 @@ void bloom_vtab_batch_free(bloom_vtab_batch *batch);
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact);
 void bloom_vtab_forget_journal(bloom_vtab *vtab);
 
-/* Forgets it, and finalizes the statement. */
+/* Forgets it, and finalizes the statements. */
 void bloom_vtab_close_journal(bloom_vtab *vtab);
 
 /* The rows that were not merged. */

@@ -33,26 +33,26 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab){
 }
 
 /* What SELECT reads of a row, and from FIRST_KEY_COLUMN on its key. */
-enum { ROWID, FIRST_ROWID, IS_INTEGER, MARK, FIRST_KEY_COLUMN };
+enum { ROWID, MARK, FIRST_ROWID, FIRST_KEY_COLUMN };
 
-/* Compiles a SELECT of rows from ?1 on.  That row's own key, which may be long, is NULL if ?2 is
-** it, too. */
-static int prepare_look_up(bloom_vtab *vtab, sqlite3_stmt **rows){
+/* Compiles a SELECT of all rows. */
+static int prepare_all(bloom_vtab *vtab, sqlite3_stmt **rows){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  sqlite3_str_appendf(sql, "SELECT rowid, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1),"
-                           " typeof(r) = 'integer', r, ", vtab->schema, vtab->journal);
-  append_key_columns(sql, vtab, "CASE WHEN rowid IS NOT ?2 THEN ", " END");
-  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema,
-                      vtab->journal);
+  sqlite3_str_appendall(sql, "SELECT rowid, r, 0, ");
+  append_key_columns(sql, vtab, "", "");
+  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" ORDER BY rowid", vtab->schema, vtab->journal);
   return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
 }
 
-/* Compiles a SELECT of all rows, without what look-ups alone ask: it goes through a million. */
-static int prepare_merge(bloom_vtab *vtab, sqlite3_stmt **rows){
+/* Compiles a SELECT of rows from ?1 on, with the first row's rowid.  The key of ?1 itself, which
+** may be long, is NULL. */
+static int prepare_newest(bloom_vtab *vtab, sqlite3_stmt **rows){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  sqlite3_str_appendall(sql, "SELECT rowid, 0, 0, r, ");
-  append_key_columns(sql, vtab, "", "");
-  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" ORDER BY rowid", vtab->schema, vtab->journal);
+  sqlite3_str_appendf(sql, "SELECT rowid, r, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid"
+                           " LIMIT 1), ", vtab->schema, vtab->journal);
+  append_key_columns(sql, vtab, "CASE WHEN rowid > ?1 THEN ", " END");
+  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema,
+                      vtab->journal);
   return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
 }
 
@@ -83,7 +83,8 @@ static int find_own_random(bloom_vtab *vtab, int *is_own){
 static int check_random(bloom_vtab *vtab, int *is_random){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int num_changes = sqlite3_total_changes(vtab->connection->db);
-  const int num_compiled = 1 + sqlite3_stmt_status(unmerged->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+  const int num_compiled = 1 + sqlite3_stmt_status(unmerged->newest, SQLITE_STMTSTATUS_REPREPARE,
+                                                   0);
   sqlite3_int64 is_same = 0;
   int rc = SQLITE_OK;
   if( unmerged->num_compiled!=num_compiled ) rc = find_own_random(vtab, &unmerged->is_random);
@@ -104,8 +105,9 @@ void bloom_vtab_forget_journal(bloom_vtab *vtab){
 
 void bloom_vtab_close_journal(bloom_vtab *vtab){
   bloom_vtab_forget_journal(vtab);
-  sqlite3_finalize(vtab->unmerged.rows);
-  vtab->unmerged.rows = NULL;
+  sqlite3_finalize(vtab->unmerged.all);
+  sqlite3_finalize(vtab->unmerged.newest);
+  vtab->unmerged.all = vtab->unmerged.newest = NULL;
   vtab->unmerged.num_compiled = 0;
 }
 
@@ -120,18 +122,13 @@ static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
 
 /* Reads rows into what is known, whose last row is the first of these, or into nothing.
 ** SQLITE_NOTFOUND if what is known is of another journal. */
-static int read_rows(bloom_vtab *vtab){
+static int read_rows(bloom_vtab *vtab, sqlite3_stmt *row){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  sqlite3_stmt *row = unmerged->rows;
   int has_row = 0, are_random = 1, rc;
-  sqlite3_clear_bindings(row);
-  rc = sqlite3_bind_int64(row, 1, unmerged->is_known ? unmerged->last_rowid : INT64_MIN);
-  if( rc==SQLITE_OK && unmerged->is_known ) rc = sqlite3_bind_int64(row, 2, unmerged->last_rowid);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+  while( (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    const int is_first = !has_row, is_random = sqlite3_column_type(row, MARK)==SQLITE_INTEGER;
     const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID),
       mark = sqlite3_column_int64(row, MARK);
-    const int is_first = !has_row;
-    rc = SQLITE_OK;
     has_row = 1;
     if( is_first && unmerged->is_known ){
       if( sqlite3_column_int64(row, FIRST_ROWID)!=unmerged->first_rowid
@@ -144,10 +141,11 @@ static int read_rows(bloom_vtab *vtab){
       unmerged->first_rowid = rowid;
       unmerged->first_mark = mark;
     }
-    are_random &= sqlite3_column_int(row, IS_INTEGER);
+    are_random &= is_random;
     unmerged->last_rowid = rowid;
     unmerged->last_mark = mark;
     rc = add_row_to_set(vtab, row);
+    if( rc!=SQLITE_OK ) return rc;
   }
   if( rc!=SQLITE_DONE ) return rc;
   if( unmerged->is_known && !has_row ) return SQLITE_NOTFOUND;
@@ -156,24 +154,36 @@ static int read_rows(bloom_vtab *vtab){
   return has_row ? SQLITE_OK : SQLITE_EMPTY;
 }
 
-/* Reads the journal, into what is known of it unless is_anew. */
-static int read_all(bloom_vtab *vtab, int is_anew){
-  int rc;
-  if( is_anew ) bloom_vtab_forget_journal(vtab);
-  rc = read_rows(vtab);
-  sqlite3_reset(vtab->unmerged.rows);
+/* Reads the whole journal. */
+static int read_all(bloom_vtab *vtab){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  int rc = unmerged->all ? SQLITE_OK : prepare_all(vtab, &unmerged->all);
+  bloom_vtab_forget_journal(vtab);
+  if( rc==SQLITE_OK ) rc = read_rows(vtab, unmerged->all);
+  sqlite3_reset(unmerged->all);
   return rc;
+}
+
+/* Reads what is behind the rows that are known.  SQLITE_NOTFOUND if nothing says that these are the
+** journal's. */
+static int read_newest(bloom_vtab *vtab){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  int is_random = 0, rc = unmerged->newest ? SQLITE_OK : prepare_newest(vtab, &unmerged->newest);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(unmerged->newest, 1, unmerged->last_rowid);
+  if( rc==SQLITE_OK ) rc = read_rows(vtab, unmerged->newest);
+  sqlite3_reset(unmerged->newest);
+  if( rc==SQLITE_OK ) rc = check_random(vtab, &is_random);
+  return rc==SQLITE_OK && !is_random ? SQLITE_NOTFOUND : rc;
 }
 
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  /* A row or none is as soon read anew. */
   const int has_rows = unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid;
-  int is_random = 1, rc = unmerged->rows ? SQLITE_OK : prepare_look_up(vtab, &unmerged->rows);
+  int rc = has_rows ? read_newest(vtab) : SQLITE_NOTFOUND;
   assert(vtab->args.table && vtab->has_layout);
   *is_intact = 0;
-  if( rc==SQLITE_OK ) rc = read_all(vtab, !has_rows);
-  if( rc==SQLITE_OK && has_rows ) rc = check_random(vtab, &is_random);
-  if( rc==SQLITE_NOTFOUND || (rc==SQLITE_OK && !is_random) ) rc = read_all(vtab, 1);
+  if( rc==SQLITE_NOTFOUND ) rc = read_all(vtab);
   assert(rc!=SQLITE_NOTFOUND); /* what was just forgotten cannot be another journal's */
   if( rc==SQLITE_OK ){
     *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
@@ -228,7 +238,7 @@ static int add_journal_keys(
   sqlite3_int64 *num_rows
 ){
   sqlite3_stmt *row;
-  int rc = prepare_merge(vtab, &row);
+  int rc = prepare_all(vtab, &row);
   *num_rows = 0;
   while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
