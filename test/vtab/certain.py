@@ -562,6 +562,35 @@ for _command in "merge", "merge=2", "rebuild":
     case(refused_command, _command, _command)
 
 
+def hidden_key(files, args, keys, sql):
+    """Where an authorizer hides the journal's keys every key may be in it, and no merge throws them away."""
+    db = make(files, args)
+    db.execute("INSERT INTO t(k, n) VALUES ('unmerged', 1), ('another', 1), ('third', 1)")
+    db.set_authorizer(lambda action, table, name, *_: sqlite3.SQLITE_IGNORE
+                      if action == sqlite3.SQLITE_READ and table == "f_new" and name.startswith("key") else sqlite3.SQLITE_OK)
+    error_of(db, sql)
+    no_false_negative(db, keys)
+    db.set_authorizer(lambda *_: sqlite3.SQLITE_OK)  # None leaves what is compiled as it is, in SQLite 3.40
+    for each in db, files.connect():
+        is_whole(each, keys)
+
+
+for _sql in "SELECT count(*) FROM f('unmerged')", "SELECT handle FROM f", "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('merge=2')":
+    for kind, (args, keys) in KINDS.items():
+        case(hidden_key, "%s, %s" % (kind, _sql), args, keys, _sql)
+
+
+@test
+def a_pragma_that_is_ignored(files):
+    """No page has a size of 0, though an authorizer ignores the PRAGMA that tells it."""
+    db = make(files, "t, k")
+    db.set_authorizer(lambda action, name, *_: sqlite3.SQLITE_IGNORE
+                      if (action, name) == (sqlite3.SQLITE_PRAGMA, "page_size") else sqlite3.SQLITE_OK)
+    command(db, "f", "rebuild")
+    db.set_authorizer(None)
+    is_whole(db)
+
+
 @test
 def interrupted_handle(files):
     """A handle that is interrupted while it takes a tuple apart says maybe, or fails."""

@@ -138,6 +138,22 @@ for change in insert, commit, roll_back, roll_back_schema, merge, merge_and_roll
             case(goes_on_after, "%s, %s, %s" % (change.__name__, what, mode), query, mode, change)
 
 
+def its_trigger_is_dropped(files, query, mode):
+    """A statement that was planned while all was certain says maybe to keys that no trigger told of."""
+    db = make(files, mode)
+    running = Running(db, query, keys(db)[:20], ["bob%d" % i for i in range(1, NUM_KEYS + 1)])
+    other = Running(db, query, ["ada1", "ada2", "ada3"], ["bob1", "bob2"])
+    db.execute("DROP TRIGGER f_before_insert")
+    insert(db, files)
+    other.goes_on()
+    running.goes_on()
+
+
+for what, query in ("subquery", SUBQUERY), ("join", JOIN):
+    for mode in MODES:
+        case(its_trigger_is_dropped, "%s, %s" % (what, mode), query, mode)
+
+
 # -- Who has to wait, and until when ---------------------------------------------------------------
 
 def ends(files, query, mode, how):

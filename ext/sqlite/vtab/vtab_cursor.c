@@ -173,6 +173,15 @@ static int have_collations(const bloom_key_rules *rules, const char *collations,
   return 1;
 }
 
+/* Sets *is_certain to whether the schema lets the answers be.  Where an authorizer keeps it from the
+** schema they are not. */
+static int check_schema(bloom_vtab *vtab, int *is_certain){
+  const int rc = bloom_vtab_check_schema(vtab, is_certain);
+  if( rc!=SQLITE_AUTH ) return rc;
+  bloom_vtab_forget_message(vtab);
+  return SQLITE_OK;
+}
+
 /* Looks a key up in the pages, then in the journal.  Every key may be there unless is_certain. */
 static int look_up(
   bloom_vtab *vtab, bloom_key_values key, int is_certain, const char *collations, int *may_contain,
@@ -205,6 +214,11 @@ static int look_up(
     for(i=0; i<asked.num_hashes && !*may_contain; i++){
       *may_contain = bloom_hash_set_has(&vtab->unmerged.hashes, asked.hashes[i]);
     }
+    /* SQLite lets a statement run on while its own connection drops a trigger. */
+    if( rc==SQLITE_OK && !*may_contain && vtab->checked_compiled!=bloom_vtab_num_compiled(vtab) ){
+      rc = check_schema(vtab, &is_certain);
+      *may_contain = !is_certain;
+    }
   }
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
   *rowid = (sqlite3_int64)hash;
@@ -225,11 +239,9 @@ int bloom_vtab_filter(
   is_certain = bloom_vtab_doubt(vtab)==NULL;
   if( plan & UNCHECKED || (vtab->reader==NULL
                            && bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
-    rc = bloom_vtab_check_schema(vtab, &is_certain);
+    rc = check_schema(vtab, &is_certain);
   }
-  /* Where an authorizer keeps it from the schema, every key may be in it. */
-  if( rc!=SQLITE_OK && rc!=SQLITE_AUTH ) return rc;
-  bloom_vtab_forget_message(vtab);
+  if( rc!=SQLITE_OK ) return rc;
   cursor->is_maybe = !is_certain;
   cursor->rowid = 1;
   cursor->is_eof = 0;

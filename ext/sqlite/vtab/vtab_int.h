@@ -101,6 +101,7 @@ typedef struct bloom_vtab {
   /* What was found at these versions of the schema and of the TEMP one: vtab_source.c. */
   int is_checked;
   sqlite3_int64 checked_version, checked_temp_version;
+  int checked_compiled;  /* and after so many compilations of the journal's statements */
   const char *doubt;     /* why every key may be in it; NULL: what the filter says is certain */
   int is_source_unknown; /* no trigger names it: 'rebuild' can only take the names of CREATE */
   int is_uncommitted; /* the connection reads what others may roll back */
@@ -204,6 +205,9 @@ void bloom_vtab_batch_free(bloom_vtab_batch *batch);
 ** vtab->layout means. */
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact);
 void bloom_vtab_forget_journal(bloom_vtab *vtab);
+
+/* How often the statements that read it were compiled: again with each schema.  0: not yet. */
+int bloom_vtab_num_compiled(const bloom_vtab *vtab);
 
 /* Forgets it, and finalizes the statements. */
 void bloom_vtab_close_journal(bloom_vtab *vtab);

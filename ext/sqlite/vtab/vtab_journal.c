@@ -76,6 +76,14 @@ static int find_own_random(bloom_vtab *vtab, int *is_own){
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
+static int num_compiled_of(sqlite3_stmt *statement){
+  return statement ? 1 + sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0) : 0;
+}
+
+int bloom_vtab_num_compiled(const bloom_vtab *vtab){
+  return num_compiled_of(vtab->unmerged.all) + num_compiled_of(vtab->unmerged.newest);
+}
+
 /* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's
 ** random(), which may repeat its numbers.  SQLite compiles all statements anew then, but not of one
 ** for any number of arguments: so it is asked, too, whether it returns the same again, when this
@@ -83,8 +91,7 @@ static int find_own_random(bloom_vtab *vtab, int *is_own){
 static int check_random(bloom_vtab *vtab, int *is_random){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int num_changes = sqlite3_total_changes(vtab->connection->db);
-  const int num_compiled = 1 + sqlite3_stmt_status(unmerged->newest, SQLITE_STMTSTATUS_REPREPARE,
-                                                   0);
+  const int num_compiled = num_compiled_of(unmerged->newest);
   sqlite3_int64 is_same = 0;
   int rc = SQLITE_OK;
   if( unmerged->num_compiled!=num_compiled ) rc = find_own_random(vtab, &unmerged->is_random);
@@ -109,6 +116,17 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
   sqlite3_finalize(vtab->unmerged.newest);
   vtab->unmerged.all = vtab->unmerged.newest = NULL;
   vtab->unmerged.num_compiled = 0;
+  vtab->checked_compiled = 0;
+}
+
+/* 0 if a row behind the first one lacks its key, or a part of it.  Triggers write no NULL: somebody
+** put it there, or an authorizer that answers SQLITE_IGNORE hides the key from this connection. */
+static int has_key(const bloom_vtab *vtab, sqlite3_stmt *row){
+  int i;
+  for(i=0; i<vtab->layout.rules.num_columns; i++){
+    if( sqlite3_column_type(row, FIRST_KEY_COLUMN + i)==SQLITE_NULL ) return 0;
+  }
+  return 1;
 }
 
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
@@ -121,7 +139,7 @@ static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
 }
 
 /* Reads rows into what is known, whose last row is the first of these, or into nothing.
-** SQLITE_NOTFOUND if what is known is of another journal. */
+** SQLITE_NOTFOUND if what is known is of another journal, SQLITE_EMPTY if it says nothing. */
 static int read_rows(bloom_vtab *vtab, sqlite3_stmt *row){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   int has_row = 0, are_random = 1, rc;
@@ -141,6 +159,7 @@ static int read_rows(bloom_vtab *vtab, sqlite3_stmt *row){
       unmerged->first_rowid = rowid;
       unmerged->first_mark = mark;
     }
+    if( rowid!=unmerged->first_rowid && !has_key(vtab, row) ) return SQLITE_EMPTY;
     are_random &= is_random;
     unmerged->last_rowid = rowid;
     unmerged->last_mark = mark;
@@ -232,7 +251,7 @@ int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
 }
 
 /* Adds the keys of rows to a batch.  *last is the last row, *num_rows their number with the
-** journal's first; SQLITE_EMPTY if that is not the one which the layout means. */
+** journal's first; SQLITE_EMPTY if that is not the one which the layout means, or one has no key. */
 static int add_journal_keys(
   bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch, sqlite3_int64 *last,
   sqlite3_int64 *num_rows
@@ -242,8 +261,9 @@ static int add_journal_keys(
   *num_rows = 0;
   while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    rc = *num_rows==0 && sqlite3_column_int64(row, MARK)!=batch->layout->journal_mark
-      ? SQLITE_EMPTY : SQLITE_OK;
+    const int is_intact = *num_rows==0 ? sqlite3_column_int64(row, MARK)==batch->layout->journal_mark
+                                       : has_key(vtab, row);
+    rc = is_intact ? SQLITE_OK : SQLITE_EMPTY;
     ++*num_rows;
     *last = sqlite3_column_int64(row, ROWID);
     if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN);

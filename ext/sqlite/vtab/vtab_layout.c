@@ -179,7 +179,7 @@ void bloom_vtab_add_layer(
 }
 
 int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
-  sqlite3_int64 page_size = 0;
+  sqlite3_int64 page_size = 512; /* the smallest, where an authorizer ignores the pragma */
   const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size",
                                    vtab->schema);
   *layout = (bloom_vtab_layout){.rules.num_columns = vtab->args.num_columns};

@@ -227,6 +227,7 @@ int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
     vtab->checked_version = version;
     vtab->checked_temp_version = temp_version;
   }
+  if( rc==SQLITE_OK ) vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
   *is_certain = rc==SQLITE_OK && bloom_vtab_doubt(vtab)==NULL;
   return bloom_vtab_failure(vtab, rc);
 }
