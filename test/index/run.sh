@@ -48,13 +48,13 @@ random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --pa
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --load $small --runs $hostile --seed "$seed"
 adds_up 'kills' "$PYTHON" test/index/kills.py --load $small --kills $kills --seed "$seed"
 adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
-for each in identity writers damage migrations schemas shapes steps zones regexp_functions; do
+for each in identity writers damage schemas shapes steps zones regexp_functions; do
   adds_up $each "$PYTHON" test/index/$each.py --load $small
 done
 if [ -n "$long" ]; then
   random 'model, large tables' "$PYTHON" test/index/model.py --load $small --big --runs 30 --steps 12
   check 'SQLite 3.54.1' sh test/lib/build_sqlite.sh 3.54.1
-  for each in identity writers damage migrations schemas shapes steps zones regexp_functions; do
+  for each in identity writers damage schemas shapes steps zones regexp_functions; do
     adds_up "$each, SQLite 3.54.1" env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/$each.py --load $small
   done
   random 'model, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --load $small --runs $runs
