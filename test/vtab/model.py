@@ -136,8 +136,10 @@ class World:
             if self.depth and ("OR ROLLBACK" in sql or re.search("no: rollback|interrupted|ROLLBACK", text)):
                 raise Over(text)
             is_command = sql.startswith("CREATE VIRTUAL") or re.match(r"INSERT INTO (\"(?:[^\"]|\"\")+\")\(\1\)", sql)
-            # Where reading the schema is interrupted, or meets a lock, SQLite itself may say so of tables that are there.
-            is_locked_schema = re.sub("^no such table: (main[.])?", "", text) in [*self.names.values(), *self.filters, *self.dropped, "other", "log"]
+            # Where reading the schema is interrupted, or meets a lock, SQLite itself may say so of what is there.
+            columns = [name for each in self.columns.values() for name in each.values()]
+            missing = re.sub("^no such (table|column): (main[.])?|^table .* has no column named ", "", text)
+            is_locked_schema = missing != text and missing in [*self.names.values(), *self.filters, *self.dropped, "other", "log", *columns]
             is_stale_trigger = self.has_temp_triggers and re.search("no such (column|table): |has no column named", text)
             if EXPECTED.search(text) or is_locked_schema or is_stale_trigger or (REFUSED.search(text) and (is_command or self.has_commands_in_triggers)):
                 self.error = text
@@ -703,7 +705,9 @@ class World:
                 self.check(0)
             found = [text for text, in self.do(0, "PRAGMA integrity_check") or [] if text != "ok" and UNCERTAIN not in text]
             if found:
-                raise Lost("PRAGMA integrity_check: %r" % found)
+                # UPDATE OR REPLACE, a trigger that inserts into the same table, and an id of 2^63-1, so that the next ones are
+                # drawn: SQLite 3.40 and 3.54 write rows in the wrong place then, without bloom, too.
+                raise (Over if all("out of order" in text for text in found) else Lost)("PRAGMA integrity_check: %r" % found)
 
     def close(self):
         self.close_held()
