@@ -1,44 +1,105 @@
-"""Which filter a name means: files attached one after the other, filters made again, the extension loaded twice.
+"""Which filter and which index a name means: files attached one after the other, replaced, dropped, made again.
 
     python3 test/vtab/identity.py [--load ./bloom] [--only NAME]
 
 Python's sqlite3 keeps the statements that it has prepared, and so SQLite's objects of tables
-that are gone. Nothing that such an object has read may answer for another filter.
+that are gone.  Each file has a table with a filter and a bloom_index.  Whatever an object has read: the
+filter misses no key of the table that its name means now, the index has its rows, or there is an error.
 """
 import hashlib
+import os
 import shutil
 import sqlite3
 import sys
 from random import Random
 
-from cases import (case, command, error_of, execute, expect, fill, image, is_whole, lookups, main,
-                   needs_deserialize, no_false_negative, one, rules_out_absent_keys)
+from cases import (Skip, case, command, error_of, execute, expect, fails, fill, image, is_whole, lookups, main,
+                   needs_deserialize, no_false_negative, one, rules_out_absent_keys, test)
 
-NUM_KEYS = 300
+NUM_ROWS = 3000
+COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT"
+INDEXED = "log, k, n, message LIKE"
+FILTER = "CREATE VIRTUAL TABLE {s}.f USING bloom(log, k)"
+INDEX = "CREATE VIRTUAL TABLE {s}.log_index USING bloom_index(%s)"
 
 
-def make_file(files, name, prefix, journal_mode="DELETE", num_keys=NUM_KEYS):
+def make_file(files, name, prefix, columns=COLUMNS, indexed=INDEXED, num_rows=NUM_ROWS, journal_mode="DELETE"):
     db = files.connect(files.file(name))
-    execute(db, "PRAGMA journal_mode = " + journal_mode, "CREATE TABLE t(k TEXT)")
-    fill(db, num_keys, prefix)
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(db, "PRAGMA journal_mode = " + journal_mode, "CREATE TABLE log(%s)" % columns)
+    insert(db, "main", prefix, num_rows)
+    execute(db, FILTER.format(s="main"), INDEX.format(s="main") % indexed)
+    command(db, "log_index", "merge")
     db.close()
     return files.file(name)
 
 
-def is_whole_on_disk(files, path, keys="SELECT k FROM t"):
-    """A fresh connection finds the file sound, and the filter whole."""
+def insert(db, schema, prefix, num_rows=NUM_ROWS):
+    db.execute("INSERT INTO %s.log(id, k, n, message) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)"
+               " SELECT i, '%s' || i, i * 7, 'request ' || (i * 7919) || ' of %s' FROM c" % (schema, num_rows, prefix, prefix))
+
+
+QUERIES = ["SELECT * FROM {s}.{t} WHERE k = ?", "SELECT id FROM {s}.{t} WHERE n = ?", "SELECT id, message FROM {s}.{t} WHERE message LIKE ?",
+           "SELECT id FROM {s}.{t} WHERE k IN (?, 'ada77', 'bob77', 'late') ORDER BY id DESC"]
+# The keys of the table that the filter misses: in a join, alone, by the handle.
+MISSED = ["SELECT count(*) FROM {s}.log WHERE NOT EXISTS (SELECT 1 FROM {s}.{f} WHERE key = k)",
+          "SELECT count(*) FROM {s}.log WHERE k = ?1 AND NOT (SELECT count(*) FROM {s}.{f}(?1))",
+          "SELECT count(*) FROM {s}.log WHERE NOT bloom_may_contain((SELECT handle FROM {s}.{f}), k)"]
+
+
+def values(prefix):
+    return [[prefix + "7", 7 * 1234, "%request 7919%", prefix + "2999"], ["absent", 3, "%absent%", "absent"], ["late", -5, "%late%", "late"]]
+
+
+def is_right(db, schema="main", prefixes=("ada", "bob"), may_fail=False, index="log_index", filter_="f"):
+    """Every query on the index is what it is on the table, and the filter misses none of its keys; the errors where they may be."""
+    errors = []
+
+    def ask(sql, *args):
+        try:
+            return sorted(db.execute(sql, args).fetchall())
+        except sqlite3.Error as error:
+            if not may_fail:
+                raise
+            assert "replaced" in str(error) or "detached" in str(error), error
+            errors.append(sql)
+
+    for prefix in prefixes:
+        for of_query in values(prefix):
+            for query, value in zip(QUERIES, of_query):
+                right = ask(query.format(s=schema, t="log"), value)
+                found = ask(query.format(s=schema, t=index), value)
+                assert found in (right, None), "%s, %r: %r, not %r" % (query, value, found, right)
+            for query in MISSED:
+                missed = ask(query.format(s=schema, f=filter_), *[of_query[0]] * query.count("= ?1"))
+                assert missed in ([(0,)], None), "%s: %r" % (query, missed)
+    return errors
+
+
+def is_sound(db, schema="main", index="log_index", filter_="f"):
+    is_right(db, schema, index=index, filter_=filter_)
+    for name in index, filter_:
+        command(db, schema + "." + name, "integrity-check")
+    rules_out_absent_keys(db, schema + "." + filter_)
+    expect(one(db, "SELECT note FROM %s.%s" % (schema, filter_)), None)
+    expect(db.execute("PRAGMA %s.integrity_check" % schema).fetchall(), [("ok",)])
+    plan = db.execute("EXPLAIN QUERY PLAN SELECT * FROM %s.%s WHERE k = 'x'" % (schema, index)).fetchall()
+    assert "reads the whole" not in plan[0][3], plan
+
+
+def change(db, schema="main"):
+    """Changes rows, and looks before and after a merge."""
+    db.execute("INSERT INTO %s.log(k, n, message) VALUES ('late', -5, 'too late')" % schema)
+    db.execute("UPDATE %s.log SET k = 'late', n = -5, message = 'was late' WHERE id IN (5, 700)" % schema)
+    is_right(db, schema)
+    for name in "log_index", "f":
+        command(db, "%s.%s" % (schema, name), "merge")
+    is_right(db, schema)
+
+
+def is_sound_on_disk(files, path):
     db = files.connect(path)
-    expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
-    is_whole(db, keys)
+    is_sound(db)
     db.close()
-
-
-def is_whole_in_memory(files, db, schema):
-    path = files.file("now")
-    with open(path, "wb") as file:
-        file.write(db.serialize(name=schema))
-    is_whole_on_disk(files, path)
 
 
 def bytes_of(path):
@@ -47,136 +108,401 @@ def bytes_of(path):
 
 # -- Another database under the same name ------------------------------------------------------
 
-def look(db, schema, prefix, hold):
-    """Reads all that could be kept: a page, the facts, the whole filter. Returns cursors that live on."""
-    f = schema + ".f"
-    expect(len(lookups(db, f, ["%s%d" % (prefix, i) for i in range(1, 20)])), 19)
-    one(db, "SELECT bloom_may_contain((SELECT handle FROM %s), 'x')" % f)
-    one(db, "SELECT num_keys FROM " + f)
-    return [db.execute("SELECT count(*) FROM %s(?)" % f, (str(i),)) for i in range(5)] if hold else []
-
-
-def is_the_new_one(db, schema, old_prefix):
-    no_false_negative(db, "SELECT k FROM %s.t" % schema, schema + ".f")
-    rules_out_absent_keys(db, schema + ".f", ["%s%d" % (old_prefix, i) for i in range(1, NUM_KEYS + 1)])
-
-
-def attach(files, how, journal_mode):
-    a, b = make_file(files, "a", "ada", journal_mode), files.file("b")
-    if how == "another file":
-        make_file(files, "b", "bob", journal_mode)
-    else:  # a copy in which other keys are now: pages and their places are the same
-        shutil.copy(a, b)
+def attached(files, how, mode):
+    a = make_file(files, "a", "ada", journal_mode=mode)
+    if how == "other columns":
+        b = make_file(files, "b", "bob", *OTHERS[how], journal_mode=mode)
+    elif how == "a copy":  # in which other keys are now: pages and their places are the same
+        b = shutil.copy(a, files.file("b"))
         db = files.connect(b)
-        db.execute("UPDATE t SET k = 'bob' || substr(k, 4)")
-        command(db, "f", "rebuild")
+        db.execute("UPDATE log SET k = 'bob' || substr(k, 4)")
+        for name in "f", "log_index":
+            command(db, name, "rebuild")
         db.close()
-    bytes_of_a = bytes_of(a)
+    else:
+        b = make_file(files, "b", "bob", num_rows=NUM_ROWS if how == "the same size" else 900, journal_mode=mode)
     db = files.connect(":memory:")
-    db.execute("ATTACH ? AS x", (a,))
-    held = look(db, "x", "ada", True)
-    for cursor in held:
-        cursor.fetchall()
-    db.execute("DETACH x")
-    db.execute("ATTACH ? AS x", (b,))
-    is_the_new_one(db, "x", "ada")
-    # What is written goes to the new file, as it was before the write and after it.
-    execute(db, "INSERT INTO x.t VALUES ('one more')", "BEGIN", "INSERT INTO x.t VALUES ('and another')")
-    is_the_new_one(db, "x", "ada")
-    db.execute("COMMIT")
-    is_the_new_one(db, "x", "ada")
-    db.execute("DETACH x")
-    db.close()
-    is_whole_on_disk(files, b)
-    if journal_mode == "DELETE":
-        expect(bytes_of(a), bytes_of_a)
-    is_whole_on_disk(files, a)
+    for _ in range(2):
+        for path, old in (a, "bob"), (b, "ada"):
+            bytes_of_other = bytes_of(a if path == b else b)
+            db.execute("ATTACH ? AS x", (path,))
+            is_sound(db, "x")
+            rules_out_absent_keys(db, "x.f", ["%s%d" % (old, i) for i in range(1, 300)])
+            change(db, "x")
+            db.execute("DETACH x")
+            if mode == "DELETE":
+                expect(bytes_of(a if path == b else b), bytes_of_other)
+    for path in a, b:
+        is_sound_on_disk(files, path)
 
 
-for mode in "DELETE", "WAL":
-    case(attach, "another file, " + mode, "another file", mode)
-    case(attach, "a copy, " + mode, "a copy", mode)
+for how in "the same size", "another size", "other columns", "a copy":
+    for mode in "DELETE", "WAL":
+        case(attached, "%s, %s" % (how, mode), how, mode)
 
 
-def attach_shared(files, what):
-    """With a shared cache SQLite keeps its object of a filter while the file is detached."""
-    paths = [make_file(files, "a", "ada"), make_file(files, "b", "bob")]
+def attached_shared(files, name):
+    """With a shared cache SQLite keeps its object of an index while the file is detached."""
+    paths = [make_file(files, "a", "ada"), make_file(files, "b", "bob", num_rows=800)]
     uris = ["file:%s?cache=shared" % path for path in paths]
     bytes_of_b = bytes_of(paths[1])
     other = files.connect(uris[0], uri=True)  # keeps the cache
-    look(other, "main", "ada", False)
+    is_right(other)
     db = files.connect("file::memory:", uri=True)
     db.execute("ATTACH ? AS x", (uris[0],))
-    look(db, "x", "ada", False)
+    is_right(db, "x")
     db.execute("DETACH x")
-    # Now the name is nobody's, or that of a file with a filter of the same name.
-    if what == "a name that is taken":
+    if name == "taken":
         db.execute("ATTACH ? AS x", (uris[1],))
-        look(db, "x", "bob", False)
+        is_right(db, "x")
+    elif name == "deserialized":
+        db.execute("ATTACH ':memory:' AS x")
+        needs_deserialize(db)
+        db.deserialize(image(paths[1]), name="x")
+        is_right(db, "x")
     db.execute("ATTACH ? AS y", (uris[0],))
-    db.set_authorizer(lambda action, name, *_: sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_PRAGMA, "database_list") else sqlite3.SQLITE_OK)
-    expect("not authorized" in str(error_of(db, "SELECT count(*) FROM y.f('ada1')")), True)
-    db.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
-    no_false_negative(db, "SELECT k FROM y.t", "y.f")
-    rules_out_absent_keys(db, "y.f")
-    expect(one(db, "SELECT note FROM y.f"), None)
-    db.execute("INSERT INTO y.t VALUES ('new')")
-    no_false_negative(db, "SELECT k FROM y.t", "y.f")
-    execute(db, "INSERT INTO y.f(f) VALUES ('integrity-check')", "ALTER TABLE y.f RENAME TO g",
-            "INSERT INTO y.t VALUES ('newer')")
-    no_false_negative(db, "SELECT k FROM y.t", "y.g")
-    execute(db, "DROP TABLE y.g", "CREATE VIRTUAL TABLE y.f USING bloom(t, k)")
+    if name != "deserialized":
+        db.set_authorizer(lambda action, name, *_: sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_PRAGMA, "database_list") else sqlite3.SQLITE_OK)
+        fails(db, "SELECT count(*) FROM y.f('ada1')", "not authorized")
+        db.set_authorizer(None)
+    else:
+        # The object may be meant by statements from before and by new ones.
+        assert is_right(db, "y", may_fail=True)
+        fails(db, "INSERT INTO y.log_index(log_index) VALUES ('merge')", "detached or replaced")
+        fails(db, "INSERT INTO y.log_index(id) VALUES (1)", "detached or replaced")
+        fails(db, "DROP TABLE y.log_index")
+        is_right(db, "x")
+        return
+    is_sound(db, "y")
+    change(db, "y")
+    if name == "taken":
+        is_sound(db, "x")
+    execute(db, "ALTER TABLE y.log_index RENAME TO other", "ALTER TABLE y.f RENAME TO g")
+    is_sound(db, "y", "other", "g")
+    execute(db, "DROP TABLE y.other", "DROP TABLE y.g", FILTER.format(s="y"), INDEX.format(s="y") % INDEXED)
+    change(db, "y")
     db.close()
     other.close()
-    is_whole_on_disk(files, paths[0])
     expect(bytes_of(paths[1]), bytes_of_b)
+    for path in paths:
+        is_sound_on_disk(files, path)
 
 
-for what in "a name that is free", "a name that is taken":
-    case(attach_shared, what, what)
+for name in "free", "taken", "deserialized":
+    case(attached_shared, "a name that is " + name, name)
 
 
-def deserialized(files, schema):
-    images = [image(make_file(files, name, prefix)) for name, prefix in (("a", "ada"), ("b", "bob"))]
+def deserialized_shared(files, also):
+    """Statements from before deserialize() share SQLite's object with those on the old file, attached again by another name."""
+    paths = [make_file(files, name, prefix) for name, prefix in (("a", "ada"), ("b", "bob"), ("c", "cy"))]
+    images = [image(path) for path in paths]
+    uri = "file:%s?cache=shared" % paths[0]
+    other = files.connect(uri, uri=True)  # keeps the cache
+    db = files.connect(uri, uri=True)
+    needs_deserialize(db)
+    merge = "INSERT INTO %s.log_index(log_index) VALUES ('merge')"
+    rows = "SELECT id, (SELECT group_concat(id) FROM main.log_index AS i WHERE i.k = log.k) FROM main.log WHERE id < 50"
+    is_right(db)
+    db.execute(merge % "main")
+    assert all(str(row[0]) == row[1] for row in db.execute(rows))
+    db.deserialize(images[1])
+    is_right(db)
+    db.execute("UPDATE log SET k = 'late' WHERE id = 5")
+    is_right(db)
+    half = db.execute(rows)
+    expect(half.fetchone(), (1, "1"))
+    db.execute("ATTACH ? AS two", (uri,))
+    for _ in range(2):
+        for schema in "two", "main":
+            is_right(db, schema, may_fail=True)
+            error = error_of(db, merge % schema)
+            assert error is None or "replaced" in str(error), error
+    try:
+        assert all(str(row[0]) == row[1] for row in half)
+    except sqlite3.Error as error:
+        assert "replaced" in str(error), error
+    half.close()
+    if also == "the other name":
+        db.deserialize(images[2], name="two")
+        for schema in "main", "two", "main":
+            is_right(db, schema, ("bob", "cy"), may_fail=True)
+            error = error_of(db, merge % schema)
+            assert error is None or "replaced" in str(error), error
+    elif also == "a third name":
+        db.execute("DETACH two")  # SQLite compiles all statements anew
+        is_sound(db)
+    for schema in ["main"] + ["two"] * (also == "the other name"):
+        with open(files.file("now"), "wb") as file:
+            file.write(db.serialize(name=schema))
+        is_sound_on_disk(files, files.file("now"))
+    db.close()
+    other.close()
+    is_sound_on_disk(files, paths[0])
+
+
+for also in "once", "the other name", "a third name":
+    case(deserialized_shared, also, also)
+
+
+OTHERS = {
+    "the same columns": (COLUMNS, INDEXED),
+    "other columns": ("id INTEGER PRIMARY KEY, message TEXT, n INTEGER, k TEXT", "log, message LIKE, n, k"),
+    "another collation": ("id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, n INTEGER, message TEXT", INDEXED),
+    "other sizes": (COLUMNS, "log, k, n, message LIKE, probes = 19"),
+    "fewer indexed": (COLUMNS, "log, message LIKE"),
+    "no merge": (COLUMNS, INDEXED),
+    "no triggers": (COLUMNS, INDEXED),
+    "renamed": (COLUMNS, INDEXED),
+    "a short configuration": (COLUMNS, INDEXED),
+    "no configuration": (COLUMNS, INDEXED),
+}
+
+
+DROP_TRIGGERS = ["DROP TRIGGER " + name for name in ("log_index_before_update", "log_index_after_update", "f_before_update")]
+
+
+def deserialized(files, schema, other):
+    """Another file comes under statements that are held, and SQLite compiles none of them anew."""
+    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob", *OTHERS[other])
+    db = files.connect(b)
+    if other == "no merge":
+        db.execute("UPDATE log SET k = 'late' WHERE id = 9")
+    elif other == "no triggers":
+        execute(db, *DROP_TRIGGERS, "UPDATE log SET k = 'late' WHERE id = 9")
+    elif other.endswith(" configuration"):
+        db.execute("DELETE FROM log_index_state" if other.startswith("no") else "UPDATE log_index_state SET config = x'01'")
+    elif other == "renamed":
+        execute(db, "CREATE TABLE spare(%s)" % COLUMNS, "ALTER TABLE log RENAME TO old_log",
+                "ALTER TABLE spare RENAME TO log")
+    # The same schema version in both: SQLite has no other way to tell.
+    versions = [one(db, "PRAGMA schema_version")]
+    first = files.connect(a)
+    versions.append(one(first, "PRAGMA schema_version"))
+    for of in db, first:
+        of.execute("PRAGMA schema_version = %d" % max(versions))
+        of.close()
     db = files.connect(":memory:")
     needs_deserialize(db)
     if schema != "main":
         db.execute("ATTACH ':memory:' AS " + schema)
-    db.deserialize(images[0], name=schema)
-    look(db, schema, "ada", True)
-    db.deserialize(images[1], name=schema)
-    is_the_new_one(db, schema, "ada")
-    db.execute("INSERT INTO %s.t VALUES ('one more')" % schema)
-    is_the_new_one(db, schema, "ada")
-    is_whole_in_memory(files, db, schema)
+    images = [image(path) for path in (a, b)]
+    for i in 0, 1, 0, 1:
+        db.deserialize(images[i], name=schema)
+        if other == "renamed" and i == 1:
+            # The table log is not the source, and statements from before the change may read its pages.
+            for value in "bob7", "late":
+                rows = db.execute("SELECT k FROM %s.log_index WHERE k = ?" % schema, (value,)).fetchall()
+                expect(rows, db.execute("SELECT k FROM %s.old_log WHERE k = ?" % schema, (value,)).fetchall())
+            continue
+        if other.endswith(" configuration") and i == 1:
+            for query in QUERIES:
+                error = str(error_of(db, query.format(s=schema, t="log_index"), "ada7"))
+                # The first is a held one, which newer versions compile anew, as all do the others.
+                words = ("replaced by another", "is damaged")
+                assert any(each in error for each in words), error
+            continue
+        errors = is_right(db, schema, may_fail=True)
+        if other == "the same columns":
+            expect(errors, [])
+            rules_out_absent_keys(db, schema + ".f", ["%s%d" % (("bob", "ada")[i], number) for number in range(1, 300)])
+            change(db, schema)
+    fresh = files.connect(":memory:")
+    fresh.deserialize(db.serialize(name=schema))
+    if other == "the same columns":
+        is_sound(fresh)
 
 
-case(deserialized, "main", "main")
-case(deserialized, "attached", "x")
+for schema in "main", "x":
+    for other in OTHERS:
+        case(deserialized, "%s, %s" % (schema, other), schema, other)
 
 
-def backup(files, journal_mode, holds):
-    """sqlite3_backup into a connection that has read and written the filter that is overwritten."""
-    a, b = make_file(files, "a", "ada", journal_mode), make_file(files, "b", "bob", num_keys=2 * NUM_KEYS)
-    db = files.connect(a)
-    if holds:
-        look(db, "main", "ada", True)
-    db.execute("INSERT INTO t VALUES ('before')")
+def backup(files, other, mode, reads_first):
+    """sqlite3_backup into a connection that has read and written what is overwritten."""
+    a, b = make_file(files, "a", "ada", journal_mode=mode), make_file(files, "b", "bob", *OTHERS[other])
+    db, third = files.connect(a), files.connect(a)
+    for of in db, third:
+        is_right(of)
+    db.execute("UPDATE log SET k = 'late' WHERE id = 3")
     source = sqlite3.connect(b)
     source.backup(db)
     source.close()
-    if holds == "reads first":
-        is_the_new_one(db, "main", "ada")
-    db.execute("INSERT INTO t VALUES ('after')")
-    is_the_new_one(db, "main", "ada")
+    if reads_first:
+        for of in db, third:
+            is_right(of)
+            rules_out_absent_keys(of, "f", ["ada%d" % i for i in range(1, 300)])
+    for of in db, third, db:
+        change(of)
     db.close()
-    is_whole_on_disk(files, a)
-    is_whole_on_disk(files, b)
+    third.close()
+    for path in a, b:
+        is_sound_on_disk(files, path)
 
 
-for mode in "DELETE", "WAL":
-    for holds in "reads first", "writes first":
-        case(backup, "%s, %s" % (mode, holds), mode, holds)
+for other in "the same columns", "other columns", "another collation", "other sizes":
+    for mode in "DELETE", "WAL":
+        for reads_first in True, False:
+            case(backup, "%s, %s, %s" % (other, mode, "reads first" if reads_first else "writes first"), other, mode, reads_first)
+
+
+@test
+def backup_under_an_open_cursor(files):
+    """A backup waits for a reader, and one in the middle of its rows gets what it began with."""
+    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob")
+    db = files.connect(a)
+    cursor = db.execute("SELECT k FROM log_index WHERE n > 0 ORDER BY id")
+    rows = [cursor.fetchone()]
+    source = sqlite3.connect(b)
+    try:
+        source.backup(db)
+    except sqlite3.Error as error:
+        assert "in use" in str(error) or "locked" in str(error), error
+    rows += cursor.fetchall()
+    expect(len(rows), NUM_ROWS)
+    source.backup(db)
+    is_right(db)
+    is_sound_on_disk(files, a)
+
+
+@test
+def the_file_is_exchanged(files):
+    """A file that is moved over the open one: who has the old one open goes on with it, who opens now has the new."""
+    a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob", *OTHERS["other sizes"])
+    db = files.connect(a)
+    is_right(db)
+    os.replace(b, a)
+    is_right(db)
+    expect(one(db, "SELECT count(*) FROM log_index WHERE k = 'ada7'"), 1)
+    is_sound_on_disk(files, a)
+    other = files.connect(a)
+    expect(one(other, "SELECT count(*) FROM log_index WHERE k = 'bob7'"), 1)
+
+
+@test
+def locked_in_memory(files):
+    """A database that may be another since is looked at each time, and its lock is no damage."""
+    if sqlite3.sqlite_version_info < (3, 36):
+        raise Skip("memdb, of SQLite 3.36")
+    db, other = (files.connect("file:/%s?vfs=memdb" % files.file("m").replace("/", "."), uri=True) for _ in range(2))
+    execute(db, "CREATE TABLE log(%s)" % COLUMNS, FILTER.format(s="main"), INDEX.format(s="main") % INDEXED)
+    insert(db, "main", "ada")
+    for name in "log_index", "f":
+        command(db, name, "merge")
+    is_right(other)
+    for lock in "BEGIN EXCLUSIVE", "BEGIN IMMEDIATE; UPDATE log SET n = 1 WHERE id = 1":
+        db.executescript(lock)
+        for sql in "SELECT id FROM log_index WHERE k = 'ada8'", "SELECT 1 FROM f('ada8')":
+            error = error_of(other, sql)
+            assert error is None or "locked" in str(error), error
+        db.execute("ROLLBACK")
+    is_sound(other)
+
+
+@test
+def two_indexes_change_names(files):
+    make_file(files, "db", "ada")
+    db = files.connect()
+    execute(db, "CREATE TABLE log2(%s)" % COLUMNS, "INSERT INTO log2 SELECT id, 'bob' || id, n, message FROM log",
+            "CREATE VIRTUAL TABLE log2_index USING bloom_index(log2, k)",
+            "INSERT INTO log2_index(log2_index) VALUES ('merge')")
+    queries = [("SELECT id FROM %s WHERE k = ?" % index, value) for index in ("log_index", "log2_index") for value in ("ada7", "bob7")]
+    expect([len(db.execute(sql, (value,)).fetchall()) for sql, value in queries], [1, 0, 0, 1])
+    for sql in "BEGIN", "ALTER TABLE log_index RENAME TO aside", "ALTER TABLE log2_index RENAME TO log_index", "ALTER TABLE aside RENAME TO log2_index":
+        db.execute(sql)
+    expect([len(db.execute(sql, (value,)).fetchall()) for sql, value in queries], [0, 1, 1, 0])
+    db.execute("ROLLBACK")
+    expect([len(db.execute(sql, (value,)).fetchall()) for sql, value in queries], [1, 0, 0, 1])
+
+
+def made_by_another(files, inside):
+    """Another connection drops the index and makes one of the name; this one has statements of the old one."""
+    make_file(files, "db", "ada")
+    db, other = files.connect(), files.connect()
+    is_right(db)
+    for i, indexed in enumerate(["log, n, message LIKE", "log, k", INDEXED]):
+        if inside:
+            other.execute("BEGIN")
+        execute(other, "DROP TABLE log_index", "DROP TABLE f", INDEX.format(s="main") % indexed, FILTER.format(s="main"))
+        if i != 1:
+            other.execute("INSERT INTO log_index(log_index) VALUES ('merge=1000')")
+        if inside:
+            other.execute("COMMIT")
+        change(db)
+        is_right(other)
+    is_sound(db)
+
+
+for inside in False, True:
+    case(made_by_another, "in a transaction" if inside else "alone", inside)
+
+
+@test
+def the_schema_is_rolled_back(files):
+    """A doubt, or none, that was found in a transaction that is undone: schema versions come twice."""
+    make_file(files, "db", "ada")
+    db, other = files.connect(), files.connect()
+    is_sound(db)
+    for _ in range(2):
+        # What was certain at a version that is undone, then the trigger is gone at that version.
+        execute(db, "BEGIN", "CREATE INDEX i ON log(n)")
+        is_right(db)
+        version = one(db, "PRAGMA schema_version")
+        db.execute("ROLLBACK")
+        execute(other, "DROP TRIGGER log_index_before_update", "UPDATE log SET k = 'late' WHERE id = 10")
+        expect(one(db, "PRAGMA schema_version"), version)
+        is_right(db)
+        for name in "log_index", "f":
+            command(other, name, "rebuild")
+        is_sound(db)
+        for undo in "ROLLBACK", "ROLLBACK TO s":
+            execute(db, "BEGIN", "SAVEPOINT s")
+            execute(db, *DROP_TRIGGERS, "UPDATE log SET k = 'late' WHERE id = 11")
+            is_right(db)
+            db.execute(undo)
+            is_sound(db)
+            if db.in_transaction:
+                db.execute("COMMIT")
+        other.execute("UPDATE log SET k = 'ada10' WHERE id = 10")
+
+
+# -- What is dropped under a cursor ----------------------------------------------------------------
+
+def dropped_under_a_cursor(files, what, sql):
+    make_file(files, "db", "ada")
+    db = files.connect()
+    cursor = db.execute("SELECT id FROM log_index WHERE n > 0 ORDER BY id")
+    rows = [cursor.fetchone()]
+    fails(db, what, "locked")
+    rows += cursor.fetchall()
+    expect(rows, db.execute("SELECT id FROM log ORDER BY id").fetchall())
+    db.execute(what)
+    if "log_index" in what:
+        fails(db, "SELECT * FROM log_index", "no such table")
+        expect(db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'log%'").fetchall(), [("log",)])
+    elif what.endswith(" log"):
+        fails(db, "SELECT * FROM log_index", "there is no table log")
+        execute(db, "DROP TABLE log_index", "DROP TABLE f")
+        expect(db.execute("SELECT name FROM sqlite_master").fetchall(), [])
+
+
+for what in "DROP TABLE log_index", "DROP TABLE log":
+    case(dropped_under_a_cursor, what, what, None)
+
+
+@test
+def dropped_by_another_under_a_cursor(files):
+    make_file(files, "db", "ada")
+    db, other = files.connect(), files.connect(timeout=0)
+    other.execute("PRAGMA journal_mode = WAL")
+    for drop in "DROP TABLE log_index", "DROP TABLE log":
+        cursor = db.execute("SELECT id FROM log_index WHERE n > 0 ORDER BY id")
+        rows = [cursor.fetchone()]
+        execute(other, "BEGIN", drop, "COMMIT")
+        rows += cursor.fetchall()
+        expect(len(rows), NUM_ROWS, drop)
+        assert error_of(db, "SELECT id FROM log_index WHERE n > 0") is not None
+        if drop.endswith("index"):
+            other.execute(INDEX.format(s="main") % INDEXED)
 
 
 # -- A merge by one, look-ups by others --------------------------------------------------------------------
@@ -208,7 +534,9 @@ def merged_by_several(files, journal_mode):
             expect(lookups(each, "f", there), there, "missed after %d" % i)
     for each in *writers[:2], reader:
         no_false_negative(each)
-    is_whole_on_disk(files, files.path)
+    fresh = files.connect()
+    expect(fresh.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+    is_whole(fresh)
 
 
 for mode in "DELETE", "WAL":

@@ -3,7 +3,7 @@
 #
 # model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter;
 # faults.c has memory, disk, authorization and other connections fail; processes.py has processes write, in
-# several languages, and be killed; damage.py writes to shadow tables; the others are cases.  model.py and
+# several languages, and be killed; damage.py writes to shadow tables; the others are cases, of which ../index/run.sh has identity.py.  model.py and
 # faults.c also run a build with tiny limits and assert().  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
@@ -11,9 +11,9 @@ work=build/table
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     statements=30000 seconds=2 most=4 runs=120 cases='certain tuples running identity migrations' drawn=5 ;; # always the same ones
+  '')     statements=30000 seconds=2 most=4 runs=120 cases='certain tuples running migrations' drawn=5 ;; # always the same ones
   --long) statements=500000 seconds=40 most=40 runs=5000 drawn=$(date +%s)
-          cases='certain tuples running identity copies hostile_files migrations not_in_the_way' ;;
+          cases='certain tuples running copies hostile_files migrations not_in_the_way' ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 seed=${BLOOM_TEST_SEED:-$drawn}

@@ -62,7 +62,7 @@ for extension in $build/bloom.so $build/tiny/bloom.so; do
 done
 run $build/test/vtab/faults --seed 5 --most 12 $build/bloom.so test/index/faults.sql
 for each in vtab/identity vtab/certain vtab/tuples vtab/running vtab/hostile_files \
-    index/identity index/writers index/damage index/steps; do
+    index/writers index/damage index/steps; do
   with_python $build/bloom.so $each.py
 done
 # Virtual tables of bloom 1.1.

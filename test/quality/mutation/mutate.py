@@ -57,9 +57,9 @@ VTAB = ["test/sql/records/bloom_table*.test", "test/vtab/model.py --statements 5
         "test/vtab/damage.py --runs 20 --seed 5", "test/vtab/tuples.py", "test/vtab/certain.py", "test/vtab/changes.tcl",
         "test/vtab/running.py", "test/vtab/identity.py"]
 INDEX = ["test/index/steps.py", "test/sql/records/bloom_index*.test", "test/index/hostile.py --runs 10 --seed 5",
-         "test/index/model.py --runs 8 --seed 5", "test/index/identity.py", "test/index/damage.py",
+         "test/index/model.py --runs 8 --seed 5", "test/vtab/identity.py", "test/index/damage.py",
          "test/index/real_data.py --seed 5", "test/index/writers.py"]
-SUITES = {"ext/sqlite/vtab": VTAB, "ext/sqlite/index": INDEX, "ext/sqlite/source": VTAB[:5] + INDEX + VTAB[5:]}
+SUITES = {"ext/sqlite/vtab": VTAB, "ext/sqlite/index": INDEX, "ext/sqlite/source": [*dict.fromkeys(VTAB[:5] + INDEX + VTAB[5:])]}
 # Other versions of SQLite, which read some decimals otherwise: long, and for one file only.
 DECIMALS = {"equality.c": ["test/docs/breaks.py --only another_sqlite"]}
 # The virtual table in which much happens with few keys.
