@@ -3,7 +3,7 @@
 #
 # model.py changes tables at random and asks both the same; real_data.py searches texts of the
 # system; regexps.py asks those who match regular expressions whether a text has what is required, and
-# regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything into the index's tables; kills.py ends processes that merge;
+# regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything into the index's tables; ../vtab/processes.py ends processes that merge;
 # ../vtab/identity.py puts other files under statements that are held, for filters too; writers.py and damage.py have a
 # case for each thing that fell once; schemas.py changes the source's schema; steps.py counts how much is read, ranges.py asks for ranges, and
 # zones.py looks at where they are; faults.sql is for
@@ -14,8 +14,8 @@ work=build/index
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     runs=18 hostile=60 kills=5 most=5 long= ;;
-  --long) runs=1000 hostile=2000 kills=60 most=60 long=yes ;;
+  '')     runs=18 hostile=60 seconds=3 most=5 long= ;;
+  --long) runs=1000 hostile=2000 seconds=30 most=60 long=yes ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 # The quick ones are always the same; --long draws others.
@@ -47,7 +47,7 @@ random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $((2 * runs)
 random 'real data, this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
 random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --patterns 100000}
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --load $small --runs $hostile --seed "$seed"
-adds_up 'kills' "$PYTHON" test/index/kills.py --load $small --kills $kills --seed "$seed"
+check 'processes' "$PYTHON" test/vtab/processes.py --load $small --seconds $seconds --seed "$seed"
 adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
 for each in $cases; do
   adds_up $each "$PYTHON" test/$each.py --load $small

@@ -1,11 +1,12 @@
-"""Several processes on one database: filters miss no row, whoever writes, in whatever language, and whoever is killed.
+"""Several processes on one database: filters and an index miss no row, whoever writes, in whatever language, and whoever is killed.
 
     python3 test/vtab/processes.py [--load ./bloom] [--seconds N] [--seed N]
 
 Writers insert, update and delete in transactions with savepoints and roll some back; every
 now and then one is killed by SIGKILL, in the middle of what it does, and another takes its
 place.  Writers that have never heard of bloom, in Perl, Tcl and the shell, each with its own SQLite,
-write beside them.  Readers ask at the same time, by look-up and by handle.  In WAL and in rollback mode.
+write beside them.  Readers ask at the same time, by look-up, by handle and by the index's queries, and after each kill
+'integrity-check' finds nothing.  In WAL and in rollback mode.
 """
 import os
 import random
@@ -21,11 +22,16 @@ from cases import arguments, connect, sum_up
 
 MISSED = 3
 
-
+# Some rows of the table, of which the index finds others than the table by a condition.
+OTHER_ROWS = ("SELECT count(*) FROM (SELECT k, ts FROM t WHERE k IS NOT NULL ORDER BY random() LIMIT 5) AS o"
+              " WHERE (SELECT group_concat(id) FROM t AS x WHERE {0}) IS NOT (SELECT group_concat(id) FROM i AS x WHERE {0})")
 CHECKS = {
     "look-up": "SELECT count(*) FROM t WHERE k IS NOT NULL AND NOT EXISTS (SELECT 1 FROM f WHERE key = k)",
     "handle": "SELECT count(*) FROM t WHERE k IS NOT NULL AND bloom_may_contain((SELECT handle FROM f), k) IS NOT 1",
     "tuple": "SELECT count(*) FROM t WHERE k IS NOT NULL AND part IS NOT NULL AND NOT EXISTS (SELECT 1 FROM g(k, part))",
+    "index": OTHER_ROWS.format("x.k = o.k"),
+    "pattern": OTHER_ROWS.format("x.k LIKE '%' || o.k || '%'"),
+    "range": OTHER_ROWS.format("x.ts BETWEEN o.ts AND o.ts + 30"),
     # The keys of the set are kept in a table beside it, by the same transactions.
     "set": "SELECT count(*) FROM in_set AS i WHERE NOT EXISTS (SELECT 1 FROM s WHERE key = i.k)",
 }
@@ -86,13 +92,13 @@ def write(path, load, seed):
                 number += 1
                 choice = r.random()
                 if choice < 0.45:
-                    db.execute("INSERT OR REPLACE INTO t(id, k, part) VALUES (?, ?, ?)",
-                               (r.choice([None, r.randint(1, 400)]), "Key%d" % number, number % 2))
+                    db.execute("INSERT OR REPLACE INTO t(id, k, part, ts) VALUES (?, ?, ?, ?)",
+                               (r.choice([None, r.randint(1, 400)]), "Key%d" % number, number % 2, number))
                 elif choice < 0.6:
-                    db.execute("INSERT INTO t(k, part) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
-                               " SELECT 'bulk' || ? || '/' || i, i % 2 FROM n", (r.choice([10, 300]), number))
+                    db.execute("INSERT INTO t(k, part, ts) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)"
+                               " SELECT 'bulk' || ?2 || '/' || i, i % 2, ?2 + i FROM n", (r.choice([10, 300]), number))
                 elif choice < 0.75:
-                    db.execute("UPDATE t SET k = k || 'u', part = 1 - part WHERE id % 97 = ?", (r.randint(0, 96),))
+                    db.execute("UPDATE t SET k = k || 'u', part = 1 - part, ts = -ts WHERE id % 97 = ?", (r.randint(0, 96),))
                 elif choice < 0.85:
                     db.execute("DELETE FROM t WHERE id % 11 = ?", (r.randint(0, 10),))
                 else:
@@ -105,8 +111,10 @@ def write(path, load, seed):
             db.execute(r.choice(["COMMIT", "COMMIT", "COMMIT", "ROLLBACK"]))
             if r.random() < 0.2:
                 db.execute("INSERT INTO %s VALUES ('%s')" % (r.choice(["f(f)", "g(g)"]), r.choice(["merge", "merge=7", "merge=100", "rebuild"])))
+            if r.random() < 0.3:
+                db.execute("INSERT INTO i(i) VALUES (?)", (r.choice(["merge", "merge", "merge", "merge=100", "merge=1000", "rebuild"]),))
             if r.random() < 0.02:
-                db.execute("DELETE FROM t WHERE id NOT IN (SELECT id FROM t ORDER BY id DESC LIMIT 500)")
+                db.execute("DELETE FROM t WHERE id NOT IN (SELECT id FROM t ORDER BY id DESC LIMIT 3000)")
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) and "no such savepoint" not in str(error):
                 raise
@@ -131,6 +139,17 @@ def read(path, load):
                 db.execute("ROLLBACK")
 
 
+def damage(db):
+    """What the filters' and the index's own checks find, unless others keep them from looking."""
+    found = []
+    for name in "fgsi":
+        try:
+            db.execute("INSERT INTO %s(%s) VALUES ('integrity-check')" % (name, name))
+        except sqlite3.Error as error:
+            found += [] if "locked" in str(error) else [str(error)]
+    return found
+
+
 def run(mode, options):
     folder = tempfile.mkdtemp(prefix="bloom-processes-")
     path = os.path.join(folder, "db")
@@ -138,12 +157,15 @@ def run(mode, options):
     db = connect(path, options.load, timeout=20)
     db.execute("PRAGMA page_size = 1024")
     db.execute("PRAGMA journal_mode = " + mode)
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part)")
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part, ts INTEGER)")
     db.execute("CREATE TABLE in_set(k)")
     db.execute("CREATE TABLE wrote(name)")
+    db.execute("INSERT INTO t(k, part, ts) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+               " SELECT 'first' || i, i % 2, i FROM n")
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
     db.execute("CREATE VIRTUAL TABLE g USING bloom(t, (k, part))")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 100)")
+    db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, k, k LIKE, ts RANGE, probes = 32)")
     db.close()
     seeds = iter(range(1, 1000000))
     start = lambda *what: subprocess.Popen([sys.executable, __file__, "--load", options.load, "--path", path, *what])
@@ -155,7 +177,7 @@ def run(mode, options):
         del others[name]
     kills, failures = 0, []
     end = time.monotonic() + options.seconds
-    db = connect(path, options.load, timeout=20)
+    db, hasty = (connect(path, options.load, timeout=timeout) for timeout in (20, 0.1))
     # On a busy machine longer, until each of the others has written: but in rollback mode some may wait as long as the test takes.
     waits_for = set(others) if mode == "WAL" else set()
     while (time.monotonic() < end or (waits_for and time.monotonic() < end + 60)) and not failures:
@@ -171,6 +193,7 @@ def run(mode, options):
         writers[victim].send_signal(signal.SIGKILL)
         writers[victim].wait()
         kills += 1
+        failures += damage(hasty)
         writers[victim] = start("--write", str(next(seeds)))
     for process in others.values():
         os.killpg(process.pid, signal.SIGKILL)
@@ -182,14 +205,11 @@ def run(mode, options):
         missed = db.execute(sql).fetchone()[0]
         if missed:
             failures.append("%s misses %d rows" % (name, missed))
-    for name in "fgs":
-        try:
-            db.execute("INSERT INTO %s(%s) VALUES ('integrity-check')" % (name, name))
-        except sqlite3.Error as error:
-            failures.append(str(error))
+    failures += damage(db)
     if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
         failures.append("PRAGMA integrity_check")
     failures += ["the writer in %s has written nothing" % name for name in waits_for]
+    hasty.close()
     rows = db.execute("SELECT count(*) FROM t").fetchone()[0], db.execute("SELECT count(*) FROM in_set").fetchone()[0]
     db.close()
     shutil.rmtree(folder)
