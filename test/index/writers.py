@@ -1,4 +1,4 @@
-"""Writers that one trigger alone hears of, and changesets of the session extension.
+"""Writers that one trigger alone hears of.  Changesets of the session extension: ../vtab/copies.py.
 
     python3 test/index/writers.py [--load ./bloom] [--only NAME]
 """
@@ -9,8 +9,6 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import cases  # noqa: E402
 from cases import Skip, case, execute, expect, fails, main, one, test  # noqa: E402
-import copies  # noqa: E402
-cases.TESTS.clear()  # those of copies.py
 
 NUM_ROWS = 3000
 
@@ -430,35 +428,6 @@ def plans_say_what_is_not_merged(files):
     says("")
     db.execute("UPDATE log SET k = k || 'x' WHERE id <= 3000")
     says("(reads the whole table: too many rows changed since the last merge; 'merge' pays)")
-
-
-# -- Changesets of the session extension -----------------------------------------------------------
-
-def changes_travel(files, patch, answer):
-    """Changes of two databases that were one, between merges."""
-    db = files.connect()
-    make(db)
-    db.close()
-
-    def changes_of(turn, number):
-        yield ("INSERT INTO log(id, k, n) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)"
-               " SELECT 10000 * %d + 1500 * %d + i, 'side%d turn%d ' || i, 7 FROM n WHERE 1 ON CONFLICT DO NOTHING" % (
-                   turn, number, number, turn))
-        yield "UPDATE log SET k = 'changed%d by%d ' || k, n = -1 WHERE id %% 5 = %d" % (turn, number, number)
-        yield "DELETE FROM log WHERE id %% 17 = %d" % (turn + number)
-        yield "INSERT INTO log_index(log_index) VALUES ('%s')" % ["merge=500", "merge", "rebuild"][(turn + number) % 3]
-
-    for db in copies.exchange(files, patch, answer, "log", changes_of):
-        for merge in "SELECT 1", "INSERT INTO log_index(log_index) VALUES ('merge')":
-            db.execute(merge)
-            expect(one(db, "SELECT count(*) FROM log WHERE NOT EXISTS (SELECT 1 FROM log_index i WHERE i.k = log.k AND i.id = log.id)"), 0)
-        expect(one(db, "SELECT note FROM log_index_state"), None)
-        db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
-
-
-for patch in False, True:
-    for answer in 0, 1:
-        case(changes_travel, "%s, %s" % ("patchsets" if patch else "changesets", "replace" if answer else "omit"), patch, answer)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Copies of a database, by every way there is: dumps, backups, VACUUM, changesets.
+"""Copies of a database with filters and an index, by every way there is: dumps, backups, VACUUM, changesets.
 
     python3 test/vtab/copies.py [--load ./bloom] [--only NAME]
 
@@ -28,8 +28,10 @@ def make(files, path=None):
     db.execute("CREATE VIRTUAL TABLE g USING bloom(t, (k, n))")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
     db.execute("INSERT INTO s(key) SELECT 'set' || id FROM t WHERE id <= 100")
+    db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, k, n)")
     fill(db, 2000, "Layer")
     command(db, "f", "merge=1500")
+    command(db, "i", "merge=1500")
     db.execute("DELETE FROM t WHERE id > 700")
     db.execute("UPDATE t SET n = 2 WHERE id > 600")
     return db
@@ -38,6 +40,7 @@ def make(files, path=None):
 def all_true(db):
     for name, keys in KEYS.items():
         no_false_negative(db, keys, name)
+    expect(one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM i WHERE i.k = t.k AND i.id = t.id)"), 0, "rows that the index misses")
 
 
 def goes_on(db, is_certain=True):
@@ -47,6 +50,7 @@ def goes_on(db, is_certain=True):
         for name in KEYS:
             rules_out_absent_keys(db, name)
             command(db, name, "integrity-check")
+        command(db, "i", "integrity-check")
     execute(db, "INSERT INTO t(k) VALUES ('New')", "UPDATE t SET k = k || 'X', n = 3 WHERE id % 9 = 0",
             "INSERT INTO s(key) VALUES ('newer')")
     all_true(db)
@@ -55,10 +59,14 @@ def goes_on(db, is_certain=True):
         all_true(db)
         command(db, name, "rebuild")
         is_whole(db, KEYS[name], name)
+    for text in "merge", "integrity-check", "rebuild", "integrity-check":
+        command(db, "i", text)
+        all_true(db)
+    expect(note(db, "i_state"), None)
     fill(db, 200, "Later")
     all_true(db)
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
-    for name in KEYS:
+    for name in *KEYS, "i":
         db.execute("DROP TABLE " + name)
     expect(column(db, "SELECT name FROM sqlite_master"), ["t", "mine"])
 
@@ -198,9 +206,10 @@ def apply(api, changes, answer):
     api.ok(api.lib.sqlite3changeset_apply(api.db, len(changes), buffer, None, handler, None))
 
 
-def exchange(files, patch, answer, table, changes_of):
-    """Two databases that were one exchange their changesets of all tables, conflicts and all, and only the source's rows travel;
-    changes_of(turn, number): the statements of that side. Yields a new connection to each."""
+def changes_travel(files, patch, answer):
+    """Two databases that were one exchange their changesets of all tables, conflicts and all: only rows of t travel, and
+    the filters and the index of each side hear of the other's by their triggers."""
+    make(files).close()
     shutil.copy(files.path, files.file("copy"))
     sides = [Api(files.path, files.load), Api(files.file("copy"), files.load)]
     if not hasattr(sides[0].lib, "sqlite3session_create"):
@@ -208,36 +217,23 @@ def exchange(files, patch, answer, table, changes_of):
     for turn in range(3):
         sessions = [Session(side) for side in sides]
         for number, side in enumerate(sides):
-            for sql in changes_of(turn, number):
-                side.run(sql)
+            side.run("INSERT INTO t(id, k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+                     " SELECT 100000 + 10000 * %d + i %% 2000 + 5000 * (i %% 2) * %d, 'Side%d turn%d ' || i"
+                     " FROM n WHERE 1 ON CONFLICT DO NOTHING" % (turn, number, number, turn))
+            side.run("UPDATE t SET k = 'Changed%d by%d ' || k, n = 1 WHERE id %% 5 = %d" % (turn, number, number))
+            side.run("DELETE FROM t WHERE id %% 17 = %d" % (turn + number))
+            side.run("INSERT INTO f(f) VALUES ('%s')" % ("rebuild" if turn == number else "merge"))
+            side.run("INSERT INTO i(i) VALUES ('%s')" % ["merge=500", "merge", "rebuild"][(turn + number) % 3])
         changes = [session.changeset(patch) for session in sessions]
         for number, side in enumerate(sides):
-            expect(tables_of(side, changes[number]), {table}, "tables in the changeset")
+            expect(tables_of(side, changes[number]), {"t"}, "tables in the changeset")
             apply(side, changes[1 - number], answer)
     for side in sides:
         side.close()
     for path in files.path, files.file("copy"):
         db = files.connect(path)
-        yield db
-        db.close()
-
-
-def changes_travel(files, patch, answer):
-    """The filter of each side hears of the other's rows by its triggers."""
-    make(files).close()
-
-    def changes_of(turn, number):
-        yield ("INSERT INTO t(id, k) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
-               " SELECT 100000 + 10000 * %d + i %% 2000 + 5000 * (i %% 2) * %d, 'Side%d turn%d ' || i"
-               " FROM n WHERE 1 ON CONFLICT DO NOTHING" % (turn, number, number, turn))
-        yield "UPDATE t SET k = 'Changed%d by%d ' || k, n = 1 WHERE id %% 5 = %d" % (turn, number, number)
-        yield "DELETE FROM t WHERE id %% 17 = %d" % (turn + number)
-        yield "INSERT INTO f(f) VALUES ('%s')" % ("rebuild" if turn == number else "merge")
-
-    for db in exchange(files, patch, answer, "t", changes_of):
-        lost = one(db, "SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM f WHERE key = k)")
-        expect(lost, 0, "missed")
         goes_on(db)
+        db.close()
 
 
 for patch in False, True:
