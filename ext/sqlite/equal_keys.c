@@ -25,7 +25,7 @@
 #define CELL_STEPS_LG 12
 
 void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db){
-  *kinds = (bloom_equal_kinds){.has_few_digits = bloom_db_real_digits(db)<15};
+  *kinds = (bloom_equal_kinds){.has_few_digits = (char)(bloom_db_real_digits(db)<15)};
 }
 
 /* ---- Texts --------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ typedef struct equal_forms {
 
 static void set_real(equal_forms *forms, double real){
   forms->is_integer = (char)is_near_integer(real, &forms->integer);
-  forms->is_real = !is_whole(real);
+  forms->is_real = (char)!is_whole(real);
   forms->real = real;
 }
 

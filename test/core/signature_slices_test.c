@@ -39,7 +39,7 @@ static uint8_t *naive_band(const uint8_t *blocks, uint32_t num_units, uint32_t n
   assert_non_null(bytes);
   for(block=0; block<num_blocks; block++){
     for(bit=0; bit<504; bit++){
-      if( has_bit(blocks + block*num_bands*63, band*504 + bit) ){
+      if( has_bit(blocks + block*num_bands*63, (size_t)band*504 + bit) ){
         bytes[bit*num_blocks/8 + block/8] = (uint8_t)(bytes[bit*num_blocks/8 + block/8] | 1u << block%8);
       }
     }
@@ -110,7 +110,7 @@ TEST(other_blocks_stay){
     rng_bytes(&random, before, 4032);
     memcpy(strip, before, 4032);
     bloom_strip_put_blocks(strip, each, first, last, 1);
-    for(i=0; i<4032u*8; i++){
+    for(i=0; i<(size_t)4032*8; i++){
       const size_t block = i%64;
       assert_int_equal(has_bit(strip, i), block>=first && block<last ? has_bit(each[block], 504 + i/64) : has_bit(before, i));
     }
@@ -147,10 +147,10 @@ TEST(a_known_group){
   }
   assert_int_equal(checksum_of(blocks, 126), 0xf7a36567a536f5c2u);
   for(unit=0; unit<2; unit++){
-    for(i=0; i<64; i++) each[i] = blocks + (64*unit + i)*126;
-    for(band=0; band<2; band++) bloom_strip_put_blocks(bands[band] + unit*4032, each, 0, 64, band);
+    for(i=0; i<64; i++) each[i] = blocks + ((size_t)64*unit + i)*126;
+    for(band=0; band<2; band++) bloom_strip_put_blocks(bands[band] + (size_t)unit*4032, each, 0, 64, band);
   }
-  for(unit=0; unit<2; unit++) bloom_band_join(joined, 2, bands[1] + unit*4032, 1, unit);
+  for(unit=0; unit<2; unit++) bloom_band_join(joined, 2, bands[1] + (size_t)unit*4032, 1, unit);
   assert_int_equal(checksum_of(joined, sizeof(joined)), 0x5257a23a2d46461bu);
 }
 

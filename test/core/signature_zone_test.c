@@ -58,7 +58,7 @@ static int lower(int byte){
 
 /* As main.c of SQLite has it: nocaseCollatingFunc(), rtrimCollFunc(), binCollFunc(). */
 static int compare_texts(const value *a, const value *b, bloom_zone_order order, int utf16){
-  size_t a_bytes = a->num_bytes, b_bytes = b->num_bytes, i;
+  size_t a_bytes = a->num_bytes, b_bytes = b->num_bytes;
   /* utf16: 0 not, 1 little-endian, 2 big-endian; other collations are called with UTF-8. */
   if( order==BLOOM_ZONE_BINARY && utf16 ){
     uint8_t of_a[100], of_b[100];
@@ -67,6 +67,7 @@ static int compare_texts(const value *a, const value *b, bloom_zone_order order,
     return compare_bytes(of_a, a_bytes, of_b, b_bytes);
   }
   if( order==BLOOM_ZONE_NOCASE ){
+    size_t i;
     for(i=0; i<a_bytes && i<b_bytes; i++){
       if( a->text[i]==0 || lower(a->text[i])!=lower(b->text[i]) ){
         if( lower(a->text[i])!=lower(b->text[i]) ) return lower(a->text[i])<lower(b->text[i]) ? -1 : 1;

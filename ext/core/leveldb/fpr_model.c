@@ -107,9 +107,10 @@ static void fpr_model_init(fpr_model *model, const bloom_shape *shape, double nu
   for(i=0; i<model->num_probes; i++){
     if( i!=2 || !model->has_probe2 ) add_load(model, i, load);
   }
-  for(residue=0; residue<RESIDUE_MODULUS; residue++){
-    model->missed[residue] = residue<model->divisor ? bloom_exp_minus(load[residue])
-                                                    : model->missed[residue - model->divisor];
+  residue = 0;
+  do model->missed[residue] = bloom_exp_minus(load[residue]); while( ++residue<model->divisor );
+  for(; residue<RESIDUE_MODULUS; residue++){
+    model->missed[residue] = model->missed[residue % model->divisor];
   }
 }
 

@@ -145,7 +145,7 @@ static int regexp_is_plain(const regexp_reader *reader, uint32_t i){
 /* Ends the literal at hand, and requires it. */
 static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
   bloom_regexp *result = reader->result;
-  uint32_t end = result->num_bytes, first, i;
+  uint32_t end = result->num_bytes;
   if( !result->ignores_case ){
     /* A function that reads bytes finds the last character also as the begin of ill-formed ones. */
     if( end>reader->run && result->bytes[end-1]>=0x80 ){
@@ -153,8 +153,9 @@ static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
     }
     regexp_require(result, terms, reader->run, end);
   }else{
-    for(i=reader->run; i<end; i++) result->bytes[i] = bloom_ascii_lower(result->bytes[i]);
-    for(i=first=reader->run; i<=end; i++){
+    uint32_t first = reader->run, i;
+    for(i=first; i<end; i++) result->bytes[i] = bloom_ascii_lower(result->bytes[i]);
+    for(i=first; i<=end; i++){
       if( i<end && regexp_is_plain(reader, i) ) continue;
       regexp_require(result, terms, first, i);
       first = i + 1;
@@ -203,10 +204,11 @@ static regexp_count regexp_read_braces(regexp_reader *reader){
 /* Reads the quantifiers behind an item.  Several may be one that is lazy, or each stand for itself:
 ** POSIX takes +? for (...+)?. */
 static regexp_count regexp_read_count(regexp_reader *reader){
-  regexp_count count = REGEXP_ONCE, next;
+  regexp_count count = REGEXP_ONCE;
   while( regexp_is_one_of(regexp_peek(reader), "*+?{") ){
     const uint8_t byte = *reader->next++;
-    next = byte=='{' ? regexp_read_braces(reader) : byte=='+' ? REGEXP_REPEATED : REGEXP_OPTIONAL;
+    const regexp_count next = byte=='{' ? regexp_read_braces(reader)
+      : byte=='+' ? REGEXP_REPEATED : REGEXP_OPTIONAL;
     if( next>count ) count = next;
   }
   return count;
@@ -354,8 +356,8 @@ static size_t regexp_find_literal(const regexp_reader *reader, const uint8_t **t
 }
 
 /* Reads an item that is no literal, with its quantifiers, and adds what it requires. */
-static void regexp_read_item(regexp_reader *reader,
-                             bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){
   bloom_regexp_terms of_group;
   switch( *reader->next++ ){
     case '(':
@@ -379,8 +381,8 @@ static void regexp_read_item(regexp_reader *reader,
 }
 
 /* Reads one alternative: items, up to a | or ). */
-static void regexp_read_sequence(regexp_reader *reader,
-                                 bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static void regexp_read_sequence(regexp_reader *reader, bloom_regexp_terms *terms){
   *terms = regexp_nothing;
   if( regexp_is_one_of(regexp_peek(reader), "*+?{") ) reader->is_unknown = 1;
   while( !reader->is_unknown && reader->next<reader->end
@@ -401,8 +403,8 @@ static void regexp_read_sequence(regexp_reader *reader,
   regexp_end_run(reader, terms);
 }
 
-static void regexp_read_alternatives(regexp_reader *reader,
-                                     bloom_regexp_terms *terms){ /* NOLINT(misc-no-recursion) */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms){
   bloom_regexp_terms next;
   regexp_read_sequence(reader, terms);
   while( !reader->is_unknown && regexp_take(reader, '|') ){

@@ -36,7 +36,7 @@ void bloom_strip_put_blocks(uint8_t strip[BLOOM_STRIP_BYTES],
       }
       turned = slices_turn_8x8(turned);
       for(j=0; j<8; j++){
-        uint8_t *byte = strip + 64*i + 8*j + eight;
+        uint8_t *byte = strip + (size_t)64*i + (size_t)8*j + eight;
         *byte = (uint8_t)((*byte & ~mask) | (uint8_t)(turned >> 8*j));
       }
     }

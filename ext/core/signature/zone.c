@@ -148,6 +148,7 @@ void bloom_zone_start(bloom_zone_builder *builder){
   builder->num_spans = 0;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): two spans of a builder that is empty */
 void bloom_zone_add(bloom_zone_builder *builder, bloom_zone_span span){
   if( builder->num_spans==BLOOM_ZONE_ROWS ){
     const bloom_zone zone = bloom_zone_finish(builder);
@@ -157,6 +158,7 @@ void bloom_zone_add(bloom_zone_builder *builder, bloom_zone_span span){
   builder->num_spans = zone_insert(builder->spans, builder->num_spans, span);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) */
 void bloom_zone_add_zone(bloom_zone_builder *builder, const bloom_zone *zone){
   bloom_zone_add(builder, zone->spans[0]);
   bloom_zone_add(builder, zone->spans[1]);
@@ -208,28 +210,30 @@ uint32_t bloom_zone_key_bytes(const bloom_zone *zone){
 }
 
 void bloom_zone_pack(const bloom_zone *zone, int64_t last_id, uint32_t key_bytes, uint8_t *out){
+  const size_t bound_bytes = 1 + (size_t)key_bytes;
   int i;
   bloom_store64_le(out, (uint64_t)last_id);
   out += 8;
   for(i=0; i<2; i++){
-    memcpy(out, zone->spans[i].min.bytes, 1 + key_bytes);
-    memcpy(out + 1 + key_bytes, zone->spans[i].max.bytes, 1 + key_bytes);
-    out += 2*(1 + key_bytes);
+    memcpy(out, zone->spans[i].min.bytes, bound_bytes);
+    memcpy(out + bound_bytes, zone->spans[i].max.bytes, bound_bytes);
+    out += 2*bound_bytes;
   }
 }
 
 void bloom_zone_unpack(const uint8_t *bytes, uint32_t key_bytes, bloom_zone *zone,
                        int64_t *last_id){
+  const size_t bound_bytes = 1 + (size_t)key_bytes;
   int i;
   *last_id = (int64_t)bloom_load64_le(bytes);
   bytes += 8;
   for(i=0; i<2; i++){
     bloom_zone_span *span = &zone->spans[i];
     span->min = zone_bound(0, 0);
-    span->max = zone_bound(0, bytes[1 + key_bytes]==CLASS_TEXT ? 0xff : 0);
-    memcpy(span->min.bytes, bytes, 1 + key_bytes);
-    memcpy(span->max.bytes, bytes + 1 + key_bytes, 1 + key_bytes);
-    bytes += 2*(1 + key_bytes);
+    span->max = zone_bound(0, bytes[bound_bytes]==CLASS_TEXT ? 0xff : 0);
+    memcpy(span->min.bytes, bytes, bound_bytes);
+    memcpy(span->max.bytes, bytes + bound_bytes, bound_bytes);
+    bytes += 2*bound_bytes;
   }
 }
 

@@ -216,7 +216,9 @@ int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, 
     list[num++] = (index_placed_end){.end = end, .block = block};
   }
   bloom_index_reader_close(&reader);
-  if( rc==SQLITE_OK && key_layout->num_dead>0 ) qsort(list, num, sizeof(*list), ends_compare);
+  if( rc==SQLITE_OK && list && key_layout->num_dead>0 ){
+    qsort(list, num, sizeof(*list), ends_compare);
+  }
   for(i=0; i<num && rc==SQLITE_OK; i++){
     if( list[i].end.first!=first || list[i].end.last>layout->covered ) rc = SQLITE_CORRUPT_VTAB;
     first = list[i].end.last + (list[i].end.last<INT64_MAX);

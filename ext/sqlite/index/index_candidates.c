@@ -112,7 +112,22 @@ static int candidates_of_regexp(bloom_index *index, const index_layout *layout,
   return rc;
 }
 
-/* Sets *result, which is empty, to what the blocks, or the id, have for the values of a list. */
+/* Adds to *result what the blocks have for one value. */
+static int candidates_of_value(bloom_index *index, const index_layout *layout,
+                               const index_weights *weights, index_condition condition,
+                               sqlite3_value *value, const index_intervals *intervals,
+                               index_intervals *result){
+  index_test test;
+  int rc;
+  test.num_bits = 0;
+  rc = candidates_test_of_value(index, layout, weights, condition, value, &test);
+  if( rc!=SQLITE_OK ) return rc;
+  if( test.num_bits==0 ) return bloom_index_intervals_add(result, INT64_MIN, INT64_MAX);
+  return bloom_index_look_up(index, layout, condition.key, &test, intervals, result);
+}
+
+/* Sets *result, which is empty, to what the blocks have for the values of a list, or, without a
+** layout, the id. */
 static int candidates_of_list(bloom_index *index, const index_layout *layout,
                               index_condition condition, const index_list *list,
                               const index_intervals *intervals, index_intervals *result){
@@ -121,7 +136,8 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout,
   sqlite3_int64 ignored;
   size_t i, number;
   int rc = SQLITE_OK;
-  if( !condition.is_on_id && index->config.keys[condition.key].is_like ){
+  assert((layout==NULL)==(condition.is_on_id!=0));
+  if( layout && index->config.keys[condition.key].is_like ){
     rc = candidates_read_weights(index, condition.key, &weights);
   }
   for(number=0; number<list->num_values && rc==SQLITE_OK; number++){
@@ -131,20 +147,13 @@ static int candidates_of_list(bloom_index *index, const index_layout *layout,
     }
     if( rc!=SQLITE_OK ) break;
     of_value.num_intervals = 0;
-    if( condition.is_on_id ){
+    if( layout==NULL ){
       const index_interval of_id = bloom_index_interval_of_id(condition.kind, list->values[number]);
       rc = bloom_index_intervals_add(&of_value, of_id.first, of_id.last);
     }else{
-      index_test test;
       rc = bloom_index_list_value(list, number, &value);
       if( rc==SQLITE_OK ){
-        rc = candidates_test_of_value(index, layout, &weights, condition, value, &test);
-      }
-      if( rc==SQLITE_OK && test.num_bits==0 ){
-        rc = bloom_index_intervals_add(&of_value, INT64_MIN, INT64_MAX);
-      }
-      else if( rc==SQLITE_OK ){
-        rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_value);
+        rc = candidates_of_value(index, layout, &weights, condition, value, intervals, &of_value);
       }
     }
     sqlite3_value_free(value);
@@ -181,7 +190,6 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout,
                             const index_list *list, index_intervals *intervals, int *is_none){
   const int is_pattern = bloom_index_kinds[condition.kind].is_pattern;
   index_weights weights = {{NULL}};
-  index_test test;
   index_intervals of_column = {0}, both = {0};
   int rc = SQLITE_OK;
   *is_none = 0;
@@ -195,17 +203,20 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout,
     rc = candidates_of_list(index, layout, condition, list, intervals, &of_column);
   }else if( index_is_regexp(condition.kind) ){
     rc = candidates_of_regexp(index, layout, condition, value, intervals, &of_column);
-  }else{
-    if( !is_pattern && index->config.keys[condition.key].is_like ){
-      rc = candidates_read_weights(index, condition.key, &weights);
-    }
-    if( is_pattern ) rc = candidates_test_of_pattern(index, condition, value, &test);
-    else if( rc==SQLITE_OK ){
-      rc = candidates_test_of_value(index, layout, &weights, condition, value, &test);
-    }
-    bloom_index_weights_free(&weights);
+  }else if( is_pattern ){
+    index_test test;
+    test.num_bits = 0;
+    rc = candidates_test_of_pattern(index, condition, value, &test);
     if( rc!=SQLITE_OK || test.num_bits==0 ) return rc;
     rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_column);
+  }else{
+    if( index->config.keys[condition.key].is_like ){
+      rc = candidates_read_weights(index, condition.key, &weights);
+    }
+    if( rc==SQLITE_OK ){
+      rc = candidates_of_value(index, layout, &weights, condition, value, intervals, &of_column);
+    }
+    bloom_index_weights_free(&weights);
   }
   if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &of_column, &both);
   if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &both);

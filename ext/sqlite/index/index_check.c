@@ -153,7 +153,8 @@ static int index_check_rows(bloom_index *index, const index_layout *layout, char
   char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM "
                                     "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
                                     index->columns.id_name, index->schema, index->name);
-  uint8_t *bytes = sqlite3_malloc64((BLOOM_UNIT_BLOCKS + 1) * INDEX_MAX_BLOCK_BYTES);
+  uint8_t *bytes = sqlite3_malloc64((BLOOM_UNIT_BLOCKS + 1)
+                                     * (sqlite3_uint64)INDEX_MAX_BLOCK_BYTES);
   bloom_block built = {bytes, 0, 0};
   sqlite3_stmt *rows = NULL;
   index_weights weights;

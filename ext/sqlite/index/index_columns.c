@@ -92,8 +92,9 @@ static int columns_add_named(bloom_index *index, const char *table, const char *
 static int columns_list(bloom_index *index, const char *table, int by_select,
                         index_columns *columns, int *num_keys, int *key){
   sqlite3_stmt *row;
-  int i, rc;
+  int rc;
   if( by_select ){
+    int i;
     rc = bloom_sql_prepare(index->connection, &row, "SELECT * FROM " INDEX_SOURCE, index->schema,
                            table);
     for(i=0; rc==SQLITE_OK && i<sqlite3_column_count(row); i++){

@@ -13,7 +13,7 @@ typedef enum index_condition_kind {
 } index_condition_kind;
 
 typedef struct index_kind {
-  unsigned char op;   /* SQLITE_INDEX_CONSTRAINT_... */
+  int op;             /* SQLITE_INDEX_CONSTRAINT_... */
   char code;          /* in a plan */
   const char *sql;
   int is_on_ids;      /* it narrows ids */

@@ -89,7 +89,7 @@ static int config_renew_key(bloom_index *index, index_key *key, char **error){
   key->collation = collation;
   if( name==NULL || collation==NULL ) return SQLITE_NOMEM;
   key->is_gone = column==NULL;
-  key->affinity = column ? bloom_index_affinity_of(column->type) : 'b';
+  key->affinity = (char)(column ? bloom_index_affinity_of(column->type) : 'b');
   key->is_virtual = 0;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){
@@ -304,12 +304,15 @@ int bloom_index_config_compare(bloom_index *index, int *is_same){
 /* Sets index->is_of_1_1 if there is NAME_config, a table of its own, which begins as that of
 ** 1.1. */
 static int config_look_for_1_1(bloom_index *index){
-  uint8_t magic[4] = {0};
   sqlite3_blob *blob;
   int rc = config_open(index, "config", "data", &blob);
-  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>=4 ) rc = sqlite3_blob_read(blob, magic, 4, 0);
+  index->is_of_1_1 = 0;
+  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>=4 ){
+    uint8_t magic[4];
+    rc = sqlite3_blob_read(blob, magic, 4, 0);
+    if( rc==SQLITE_OK ) index->is_of_1_1 = bloom_load32_le(magic)==CONFIG_MAGIC_OF_1_1;
+  }
   sqlite3_blob_close(blob);
-  index->is_of_1_1 = bloom_load32_le(magic)==CONFIG_MAGIC_OF_1_1;
   return rc==SQLITE_ERROR || (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
 }
 

@@ -142,7 +142,7 @@ static int layout_parse(const bloom_index *index, const uint8_t *bytes, index_la
     key->join_units = bloom_load32_le(bytes + 48);
     key->join_bands = bloom_load32_le(bytes + 52);
     key->num_sizes = bloom_load32_le(bytes + 56);
-    for(j=0; j<INDEX_MAX_SIZES; j++) key->sizes[j] = bloom_load32_le(bytes + 60 + 4*j);
+    for(j=0; j<INDEX_MAX_SIZES; j++) key->sizes[j] = bloom_load32_le(bytes + 60 + (size_t)4*j);
     if( key->num_blocks>LAYOUT_MAX_BLOCKS || key->num_dead>key->num_blocks
        || key->open_bits>index_block_bits(index, i) ) return SQLITE_CORRUPT_VTAB;
     if( layout->has_covered && key->open_first>layout->covered
@@ -184,7 +184,7 @@ static void layout_print(const bloom_index *index, const index_layout *layout, u
   bloom_store64_le(bytes + 48, (uint64_t)layout->first);
   for(i=0; i<index->config.num_keys; i++){
     const index_key_layout *key = &layout->keys[i];
-    uint8_t *out = bytes + LAYOUT_HEAD_BYTES + LAYOUT_KEY_BYTES*i;
+    uint8_t *out = bytes + LAYOUT_HEAD_BYTES + LAYOUT_KEY_BYTES*(size_t)i;
     uint32_t j;
     bloom_store64_le(out, key->num_blocks);
     bloom_store64_le(out + 8, key->num_dead);
@@ -197,7 +197,7 @@ static void layout_print(const bloom_index *index, const index_layout *layout, u
     bloom_store32_le(out + 48, key->join_units);
     bloom_store32_le(out + 52, key->join_bands);
     bloom_store32_le(out + 56, key->num_sizes);
-    for(j=0; j<INDEX_MAX_SIZES; j++) bloom_store32_le(out + 60 + 4*j, key->sizes[j]);
+    for(j=0; j<INDEX_MAX_SIZES; j++) bloom_store32_le(out + 60 + (size_t)4*j, key->sizes[j]);
   }
   bloom_store64_le(bytes + num_bytes - 8, bloom_xxh64(bytes, num_bytes - 8));
 }

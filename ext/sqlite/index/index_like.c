@@ -175,7 +175,6 @@ void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_
   char digits[24];
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pieces pieces;
-  size_t num_hashes;
   if( type==SQLITE_NULL ) return;
   if( type==SQLITE_TEXT ) text = sqlite3_value_text(value);
   if( type==SQLITE_INTEGER ) text = (const uint8_t *)sqlite3_snprintf(sizeof(digits), digits,
@@ -186,6 +185,7 @@ void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_
   }
   end = text + (type==SQLITE_TEXT ? (size_t)sqlite3_value_bytes(value) : strlen(digits));
   do{
+    size_t num_hashes;
     bloom_pieces_begin(&pieces, text, (size_t)(end - text));
     while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
       bloom_weights_add(weights, block, hashes, num_hashes);

@@ -28,7 +28,7 @@ int bloom_index_list_copy(sqlite3_value *values, index_list *list){
     if( list->num_values==max_values ){
       sqlite3_value **more;
       max_values = 2*max_values + 16;
-      more = sqlite3_realloc64(list->values, max_values * sizeof(*more));
+      more = sqlite3_realloc64(list->values, max_values * sizeof(sqlite3_value *));
       if( more==NULL ) return SQLITE_NOMEM;
       list->values = more;
     }

@@ -92,7 +92,7 @@ static int look_up_test_group(index_reader *reader, index_group group, uint32_t 
   uint8_t slice[BLOOM_STRIP_BYTES];
   size_t i, num_parts;
   int rc = SQLITE_OK;
-  if( !bloom_slice_has_any(candidates, 8*group.num_units) ) return SQLITE_OK;
+  if( !bloom_slice_has_any(candidates, (size_t)8*group.num_units) ) return SQLITE_OK;
   num_parts = slice_parts_list(reader, group, first_band, last_band, bits, num_bits, parts);
   for(i=0; i<num_parts && rc==SQLITE_OK; i++){
     const slice_part part = parts[i];

@@ -190,8 +190,7 @@ static int merge_start_key(index_merge_state *merge, int key){
   index_merge_key *merge_key = &merge->keys[key];
   index_key_layout *layout = &merge->layout.keys[key];
   const uint32_t block_bytes = index_block_bytes(index, key);
-  uint8_t slots[BLOOM_STRIP_BYTES], *bytes = sqlite3_malloc64(block_bytes);
-  uint64_t block;
+  uint8_t *bytes = sqlite3_malloc64(block_bytes);
   int rc;
   if( bytes==NULL ) return SQLITE_NOMEM;
   bloom_block_clear(&merge_key->open, bytes, index_block_bits(index, key));
@@ -202,6 +201,8 @@ static int merge_start_key(index_merge_state *merge, int key){
                          "SELECT max(rowid) FROM "
                          "\"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
   if( rc==SQLITE_OK && merge->layout.has_covered ){
+    uint8_t slots[BLOOM_STRIP_BYTES];
+    uint64_t block;
     index_reader reader;
     bloom_index_reader_start(&reader, index, key, 0);
     rc = bloom_index_reader_read(&reader, INDEX_ROW_OF_SLOTS, slots, sizeof(slots), 0);
@@ -311,12 +312,27 @@ static int merge_note(const index_merge_state *merge, const char **note){
   return rc;
 }
 
+/* Takes the rows that are new, and says what would pay. */
+static int merge_take_new(index_merge_state *merge, int is_first, int is_all,
+                          sqlite3_int64 num_left, int *wants_rebuild){
+  const char *note = NULL;
+  int rc = num_left>0 ? merge_new_rows(merge, num_left) : SQLITE_OK;
+  if( rc==SQLITE_OK && num_left>0 ) merge->done_until = merge->layout.covered;
+  if( is_first && is_all ) merge->layout.num_built = merge->layout.num_rows;
+  if( rc==SQLITE_OK && !*wants_rebuild && !is_first && (is_all || merge->num_new_units>0) ){
+    rc = bloom_index_merge_is_worn(merge, wants_rebuild);
+  }
+  if( *wants_rebuild ) note = INDEX_NOTE_WORN;
+  else if( rc==SQLITE_OK ) rc = merge_note(merge, &note);
+  if( note ) *wants_rebuild = 1;
+  return rc==SQLITE_OK && !(is_all && note) ? merge_finish(merge, note) : rc;
+}
+
 int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows,
                            int *wants_rebuild){
   const int is_first = !layout->has_covered, is_all = max_rows==INDEX_MERGE_ALL;
   index_merge_state *merge;
   sqlite3_int64 num_left = max_rows;
-  const char *note = NULL;
   int rc = SQLITE_OK;
   *wants_rebuild = 0;
   if( is_first ){
@@ -329,15 +345,7 @@ int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int
   rc = merge_start(index, layout, &merge);
   if( rc==SQLITE_OK ) rc = bloom_index_merge_changed(merge, &num_left, wants_rebuild);
   if( rc==SQLITE_OK && !(*wants_rebuild && is_all) ){
-    if( num_left>0 ) rc = merge_new_rows(merge, num_left);
-    if( rc==SQLITE_OK && num_left>0 ) merge->done_until = merge->layout.covered;
-    if( is_first && is_all ) merge->layout.num_built = merge->layout.num_rows;
-    if( rc==SQLITE_OK && !*wants_rebuild && !is_first
-       && (is_all || merge->num_new_units>0) ) rc = bloom_index_merge_is_worn(merge, wants_rebuild);
-    if( *wants_rebuild ) note = INDEX_NOTE_WORN;
-    else if( rc==SQLITE_OK ) rc = merge_note(merge, &note);
-    if( note ) *wants_rebuild = 1;
-    if( rc==SQLITE_OK && !(is_all && note) ) rc = merge_finish(merge, note);
+    rc = merge_take_new(merge, is_first, is_all, num_left, wants_rebuild);
     *layout = merge->layout;
   }
   if( merge ) merge_free(merge);

@@ -85,8 +85,8 @@ static index_form pass_form_of_number(index_condition condition, char affinity, 
 
 index_form bloom_index_pass_form(const bloom_index *index, index_condition condition,
                                  sqlite3_value *value, const index_list *list){
-  const char affinity = condition.is_on_id ? 'i'
-    : bloom_index_affinity_of(index->columns.list[condition.column].type);
+  const char affinity = (char)(condition.is_on_id ? 'i'
+    : bloom_index_affinity_of(index->columns.list[condition.column].type));
   if( condition.is_unpassed ) return INDEX_FORM_NONE;
   if( bloom_index_kinds[condition.kind].is_pattern && value
       && sqlite3_value_type(value)==SQLITE_BLOB && index->letter_bytes!=1 ){

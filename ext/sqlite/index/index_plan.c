@@ -303,12 +303,12 @@ static int plan_find_limit(const sqlite3_index_info *info){
 ** tells.  It may be repaired before the plan runs, so that xFilter finds it by itself. */
 static int plan_read_layout(bloom_index *index, double *num_rows, index_plan_remark *remark){
   const char **doubt = &remark->doubt;
-  sqlite3_int64 num_unmerged;
   index_layout layout;
   int is_damaged, rc = bloom_index_layout_read(index, &layout);
   is_damaged = rc==SQLITE_OK ? layout.number==index->damaged_number : (rc & 0xff)==SQLITE_CORRUPT;
   if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
   if( rc==SQLITE_OK ){
+    sqlite3_int64 num_unmerged;
     if( *doubt==NULL && layout.is_dirty ){
       *doubt = "a merge did not come to its end; 'merge' repairs it";
     }
@@ -352,10 +352,34 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* xFilter says it */
 }
 
+/* Leaves the rows to the source's own ways, with the order and the LIMIT where these keep them. */
+static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
+                          int has_order, index_access access){
+  const int limit = plan_find_limit(info), is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
+  const int is_by_id = has_order && plan->orders[0].column<0;
+  int rc = SQLITE_OK;
+  plan->flags |= INDEX_PLAN_FREE;
+  if( has_order && !is_by_id && is_checked && limit<0 ){
+    rc = plan_find_access(index, info, plan, &access);
+  }
+  /* Who sorts knows of a LIMIT how many rows are worth it. */
+  if( has_order && (is_by_id || limit>=0 || !access.sorts) && (is_checked || is_by_id) ){
+    info->orderByConsumed = 1;
+  }else{
+    plan->num_orders = 0;
+  }
+  if( limit>=0 && (info->nOrderBy==0 || info->orderByConsumed) ){
+    plan->limit = plan->num_conditions;
+    info->aConstraintUsage[limit].argvIndex = plan->num_conditions + 1;
+    info->aConstraintUsage[limit].omit = 1;
+  }
+  return rc;
+}
+
 /* Chooses between the source's own ways and blocks, and what becomes of the order. */
 static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                        double num_rows){
-  const int has_order = plan_set_orders(index, info, plan), limit = plan_find_limit(info);
+  const int has_order = plan_set_orders(index, info, plan);
   const int is_by_id = has_order && plan->orders[0].column<0;
   const int can_prune = plan_has_blocks(plan) && !(plan->flags & INDEX_PLAN_READS_ALL);
   index_plan without_order = *plan;
@@ -376,22 +400,7 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
     if( is_by_id && plan->orders[0].is_descending ) plan->flags |= INDEX_PLAN_DESCENDING;
     free = blocks;
   }else{
-    plan->flags |= INDEX_PLAN_FREE;
-    if( has_order && !is_by_id && !(plan->flags & INDEX_PLAN_UNCHECKED) && limit<0 ){
-      rc = plan_find_access(index, info, plan, &access);
-    }
-    /* Who sorts knows of a LIMIT how many rows are worth it. */
-    if( has_order && (is_by_id || limit>=0 || !access.sorts)
-       && !((plan->flags & INDEX_PLAN_UNCHECKED) && !is_by_id) ){
-      info->orderByConsumed = 1;
-    }else{
-      plan->num_orders = 0;
-    }
-    if( limit>=0 && (info->nOrderBy==0 || info->orderByConsumed) ){
-      plan->limit = plan->num_conditions;
-      info->aConstraintUsage[limit].argvIndex = plan->num_conditions + 1;
-      info->aConstraintUsage[limit].omit = 1;
-    }
+    rc = plan_take_free(index, info, plan, has_order, access);
   }
   info->estimatedRows = free.num_rows<1 ? 1 : (sqlite3_int64)free.num_rows;
   info->estimatedCost = free.cost;

@@ -50,7 +50,6 @@ static void statements_forget_one(bloom_index *index){
 static int statement_take(bloom_index *index, char *sql, int is_lasting, index_statement **taken,
                           sqlite3_stmt **statement){
   index_statement **place, *kept = NULL;
-  int rc = SQLITE_OK;
   *taken = NULL;
   *statement = NULL;
   if( sql==NULL ) return SQLITE_NOMEM;
@@ -60,6 +59,7 @@ static int statement_take(bloom_index *index, char *sql, int is_lasting, index_s
     kept = statement_unlink(place);
     sqlite3_free(sql);
   }else{
+    int rc;
     statements_forget_one(index);
     kept = sqlite3_malloc64(sizeof(*kept));
     if( kept==NULL ){

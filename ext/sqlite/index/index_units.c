@@ -56,7 +56,7 @@ static int units_write_row(index_merge_state *merge, int key, sqlite3_int64 row,
 
 /* Makes the rows of ends that come before the strips of a block's chapter. */
 static int units_make_chapter(index_merge_state *merge, int key, uint64_t block){
-  const uint64_t first = block - block%(INDEX_ENDS_BLOCKS*INDEX_CHAPTER_ENDS);
+  const uint64_t first = block - block%((uint64_t)INDEX_ENDS_BLOCKS*INDEX_CHAPTER_ENDS);
   sqlite3_int64 row = bloom_index_row_of_ends(merge->index, key, first);
   int i, rc = SQLITE_OK;
   if( row!=merge->keys[key].num_rows + 1 ) return SQLITE_OK;
@@ -226,6 +226,29 @@ static void units_plan_join(const index_merge_state *merge, int key, index_key_l
   layout->join_bands = 0;
 }
 
+/* Makes a group of what was joined. */
+static void units_end_join(index_key_layout *layout){
+  layout->num_sizes = layout->join_from;
+  if( layout->join_units==INDEX_MAX_UNITS ) layout->num_full++;
+  else layout->sizes[layout->num_sizes++] = layout->join_units;
+  layout->join_from = layout->join_units = layout->join_bands = 0;
+}
+
+/* Joins the next band of the groups at hand; *strips is the room for it, which is made once. */
+static int units_join_next_band(index_merge_state *merge, int key, uint8_t **strips){
+  index_key_layout *layout = &merge->layout.keys[key];
+  const size_t num_bytes = (size_t)layout->join_units * BLOOM_STRIP_BYTES;
+  int rc;
+  if( *strips==NULL ){
+    *strips = sqlite3_malloc64(2 * (sqlite3_uint64)INDEX_MAX_UNITS * BLOOM_STRIP_BYTES);
+  }
+  rc = *strips ? bloom_index_merge_mark_dirty(merge) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) rc = units_join_band(merge, key, *strips, *strips + num_bytes);
+  merge->join_rows -= layout->join_units;
+  layout->join_bands++;
+  return rc;
+}
+
 /* Joins groups, and goes on with a join, as far as the merge may. */
 int bloom_index_merge_join(index_merge_state *merge, int key){
   index_key_layout *layout = &merge->layout.keys[key];
@@ -238,24 +261,12 @@ int bloom_index_merge_join(index_merge_state *merge, int key){
     /* A unit alone is a group. */
     if( layout->join_units==1 ) layout->join_bands = num_bands;
     if( layout->join_bands<num_bands ){
-      const size_t num_bytes = (size_t)layout->join_units * BLOOM_STRIP_BYTES;
       /* one at least, so that it goes on */
       if( merge->join_rows<(has_joined ? layout->join_units : 1) ) break;
-      if( strips==NULL ){
-        strips = sqlite3_malloc64(2 * (sqlite3_uint64)INDEX_MAX_UNITS * BLOOM_STRIP_BYTES);
-      }
-      rc = strips ? bloom_index_merge_mark_dirty(merge) : SQLITE_NOMEM;
-      if( rc==SQLITE_OK ) rc = units_join_band(merge, key, strips, strips + num_bytes);
-      merge->join_rows -= layout->join_units;
+      rc = units_join_next_band(merge, key, &strips);
       has_joined = 1;
-      layout->join_bands++;
     }
-    if( layout->join_bands==num_bands ){
-      layout->num_sizes = layout->join_from;
-      if( layout->join_units==INDEX_MAX_UNITS ) layout->num_full++;
-      else layout->sizes[layout->num_sizes++] = layout->join_units;
-      layout->join_from = layout->join_units = layout->join_bands = 0;
-    }
+    if( layout->join_bands==num_bands ) units_end_join(layout);
   }
   sqlite3_free(strips);
   return rc;

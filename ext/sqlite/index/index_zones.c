@@ -149,10 +149,10 @@ static int zones_narrow_row(index_reader *reader, index_zone_row *row, sqlite3_i
   int rc = bloom_index_zone_row_read(reader, number, row);
   for(i=0; rc==SQLITE_OK && i<row->num_zones; i++){
     const sqlite3_int64 end = row->last[i]<last ? row->last[i] : last;
-    size_t j;
     if( end<first ) break;
     if( zones_meet_within(within, &at, first, end)
      && zones_pass(&row->zones[i], tests, num_tests, reader->key) ){
+      size_t j;
       for(j=at; rc==SQLITE_OK && j<within->num_intervals && within->list[j].first<=end; j++){
         const index_interval interval = within->list[j];
         rc = bloom_index_intervals_add(result, interval.first>first ? interval.first : first,

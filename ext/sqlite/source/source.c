@@ -185,7 +185,7 @@ static bloom_token without_parentheses(bloom_token token, const char **end){
 
 /* The value of a DEFAULT as SQL: *text is to be freed, NULL if it is no constant. */
 static int constant_default(const char *sql, char **text){
-  const char *end = sql + strlen(sql), *at;
+  const char *end = sql + strlen(sql);
   const bloom_token token = without_parentheses(bloom_token_first(sql), &end);
   const bloom_token value = token.kind=='a' && (token.text[0]=='x' || token.text[0]=='X')
     && token.num_chars==1 ? bloom_token_after(token) : token;
@@ -201,6 +201,7 @@ static int constant_default(const char *sql, char **text){
   }
   if( !bloom_token_is(token, "true") && !bloom_token_is(token, "false") ){
     /* Of these characters nothing can be made but numbers: there are no columns to name. */
+    const char *at;
     for(at=token.text; at<end && strchr("0123456789abcdefABCDEFxX.+-", *at); at++){}
     if( at<end ) return SQLITE_OK;
   }else if( token.text + token.num_chars<end ){

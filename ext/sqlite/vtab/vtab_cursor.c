@@ -70,8 +70,8 @@ static void plan_key(
   if( !is_complete || info->idxNum & PLAN_KEY ) return;
   for(i=0; i<num_columns; i++){
     bloom_collation collation;
-    collations[i] = bloom_collation_named(sqlite3_vtab_collation(info, found[i]), &collation)
-      ? bloom_collation_names[collation][0] : '?';
+    const int is_known = bloom_collation_named(sqlite3_vtab_collation(info, found[i]), &collation);
+    collations[i] = (char)(is_known ? bloom_collation_names[collation][0] : '?');
     info->aConstraintUsage[found[i]].argvIndex = i + 1;
     info->aConstraintUsage[found[i]].omit = 1; /* a key in another form does not equal itself */
   }
@@ -166,15 +166,15 @@ static int have_collations(const bloom_key_rules *rules, const char *collations,
   int i;
   if( num_values<rules->num_columns ) return 1;
   for(i=0; collations[i]; i++){
-    const char own = i<rules->num_columns
-      ? bloom_collation_names[rules->columns[i].collation][0] : 'B';
+    const char own = (char)(i<rules->num_columns
+      ? bloom_collation_names[rules->columns[i].collation][0] : 'B');
     if( collations[i]!='B' && collations[i]!=own ) return 0;
   }
   return 1;
 }
 
-/* Sets *is_certain to whether the schema lets the answers be.  Where an authorizer keeps it from the
-** schema they are not. */
+/* Sets *is_certain to whether the schema lets the answers be.  Where an authorizer keeps it from
+** the schema they are not. */
 static int check_schema(bloom_vtab *vtab, int *is_certain){
   const int rc = bloom_vtab_check_schema(vtab, is_certain);
   if( rc!=SQLITE_AUTH ) return rc;
@@ -190,7 +190,7 @@ static int look_up(
   bloom_tuple_reader tuples = {vtab->connection, NULL};
   bloom_combined_hashes asked;
   bloom_hash_value hash = 0;
-  int i, is_intact = 1, rc = bloom_vtab_read_layout(vtab);
+  int is_intact = 1, rc = bloom_vtab_read_layout(vtab);
   *may_contain = 0;
   if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, 1, &asked);
   bloom_tuple_reader_end(&tuples);
@@ -207,6 +207,7 @@ static int look_up(
                         key.parts ? vtab->layout.rules.num_columns : 1);
   if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain, &hash);
   if( rc==SQLITE_OK && !*may_contain && vtab->args.table ){
+    int i;
     /* SQL of bloom's own calls back: the journal cannot be read. */
     if( vtab->connection->is_running ) is_intact = 0;
     else rc = bloom_vtab_read_journal(vtab, &is_intact);

@@ -251,7 +251,8 @@ int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
 }
 
 /* Adds the keys of rows to a batch.  *last is the last row, *num_rows their number with the
-** journal's first; SQLITE_EMPTY if that is not the one which the layout means, or one has no key. */
+** journal's first; SQLITE_EMPTY if that is not the one which the layout means, or one has no key.
+*/
 static int add_journal_keys(
   bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch, sqlite3_int64 *last,
   sqlite3_int64 *num_rows
@@ -261,8 +262,8 @@ static int add_journal_keys(
   *num_rows = 0;
   while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const int is_intact = *num_rows==0 ? sqlite3_column_int64(row, MARK)==batch->layout->journal_mark
-                                       : has_key(vtab, row);
+    const int is_intact = *num_rows>0 ? has_key(vtab, row)
+      : sqlite3_column_int64(row, MARK)==batch->layout->journal_mark;
     rc = is_intact ? SQLITE_OK : SQLITE_EMPTY;
     ++*num_rows;
     *last = sqlite3_column_int64(row, ROWID);

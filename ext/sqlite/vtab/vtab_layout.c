@@ -161,7 +161,7 @@ void bloom_vtab_add_layer(
 ){
   const sqlite3_int64 many = 1000000;
   const int num_layers = layout->num_layers++;
-  double bits_per_key = vtab->args.size, fpr = vtab->args.size;
+  double bits_per_key = vtab->args.size, fpr = bits_per_key; /* one of the two */
   bloom_vtab_layer *layer = &layout->layers[num_layers];
   int i;
   assert(num_layers<BLOOM_VTAB_MAX_LAYERS && capacity>0);
@@ -204,8 +204,9 @@ static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   bloom_store64_le(bytes + 48, layout->default_checksum);
   memcpy(bytes + 56, layout->merged_at, sizeof(layout->merged_at) - 1);
   for(i=0; i<layout->num_layers; i++){
-    bloom_store64_le(bytes + LAYERS_AT + 16*i, layout->layers[i].num_blocks);
-    bloom_store64_le(bytes + LAYERS_AT + 16*i + 8, (uint64_t)layout->layers[i].capacity);
+    uint8_t *layer = bytes + LAYERS_AT + 16*(size_t)i;
+    bloom_store64_le(layer, layout->layers[i].num_blocks);
+    bloom_store64_le(layer + 8, (uint64_t)layout->layers[i].capacity);
   }
   for(i=0; i<layout->rules.num_columns; i++){
     bytes[COLUMNS_AT + 2*i] = (uint8_t)layout->rules.columns[i].kind;

@@ -284,11 +284,11 @@ static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
   sqlite3_int64 num_keys = 0, num_missed = 0;
   int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_snapshot(vtab, is_certain, &snapshot);
-  if( rc==SQLITE_OK && snapshot->is_maybe ){
+  if( snapshot && snapshot->is_maybe ){
     rc = find_note(vtab, snapshot, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
-  }else if( rc==SQLITE_OK && !is_quick && vtab->args.table ){
+  }else if( snapshot && !is_quick && vtab->args.table ){
     rc = count_missed(vtab, snapshot, &num_keys, &num_missed);
   }
   if( rc==SQLITE_OK && num_missed>0 ){

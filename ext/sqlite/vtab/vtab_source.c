@@ -97,15 +97,14 @@ int bloom_vtab_read_source(
   bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout,
   char **error
 ){
-  const bloom_source_column *column = NULL;
   int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
   layout->default_checksum = 0;
   layout->rules.num_columns = args->num_columns;
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
+    const bloom_source_column *column = NULL;
     rc = find_key_column(source, &args->columns[i], &column, error);
-    if( rc==SQLITE_OK ){
-      rc = bloom_source_equality(source, column, &layout->rules.columns[i], error);
-    }
+    if( rc!=SQLITE_OK || column==NULL ) break;
+    rc = bloom_source_equality(source, column, &layout->rules.columns[i], error);
     if( rc==SQLITE_OK ) rc = check_default(source, column, layout, error);
   }
   return bloom_source_failure(vtab->connection->db, rc, error);

@@ -52,7 +52,6 @@ static int kind_of(const char *name){
 ** limits the depth of expressions to 10. */
 static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_update){
   const int is_one = args->num_columns==1;
-  const char *column;
   int i;
   if( !is_one ) sqlite3_str_appendall(sql, "CASE");
   for(i=0; i<args->num_columns; i++){
@@ -60,7 +59,7 @@ static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_up
                         args->columns[i]);
   }
   for(i=0; is_update && i<args->num_columns; i++){
-    column = args->columns[i];
+    const char *column = args->columns[i];
     sqlite3_str_appendf(sql, is_one
         ? " AND (old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" OR typeof(old.\"%w\") <>"
           " typeof(new.\"%w\"))"
@@ -149,11 +148,12 @@ static int compare_text(
 
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   bloom_triggers found;
-  unsigned seen = 0;
-  int i, is_same = 1, rc = read_writing_to(vtab, vtab->journal, &found);
+  int rc = read_writing_to(vtab, vtab->journal, &found);
   *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
                                     .args.capacity = vtab->args.capacity};
   if( rc==SQLITE_OK && bloom_triggers_are_on_one_table(&found) ){
+    unsigned seen = 0;
+    int i, is_same = 1;
     rc = read_columns(found.rows[0].sql, vtab->args.num_columns, &triggers->args);
     if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", found.rows[0].table);
     if( rc==SQLITE_OK && triggers->args.table==NULL ) rc = SQLITE_NOMEM;
