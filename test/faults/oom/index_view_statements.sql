@@ -1,6 +1,8 @@
 -- As statements.sql, of a bloom_index whose source became a view.
 
+-- error
 SELECT id FROM log_index WHERE k = 'a' ORDER BY id;
+-- error
 INSERT INTO log_index(log_index) VALUES ('merge');
 -- error
 INSERT INTO log_index(log_index) VALUES ('rebuild');

@@ -300,7 +300,7 @@ static const char *const history_checks[][2] = {
   FINDS("pair", "bloom_tuple(%A, %B)", "%A, %B", "%T WHERE %A IS NOT NULL AND %B IS NOT NULL"),
   FINDS("pair", "bloom_tuple(?1, ?2)", "?1, ?2", "%T WHERE %A = ?1 AND %B = ?2"),
   FINDS("alone", "k", "k", "said WHERE k IS NOT NULL"),
-#define SAME_ROWS(rows) "(SELECT group_concat(quote(id) || quote(%A) || quote(%B)) FROM (SELECT * FROM " rows "%C ORDER BY id))"
+#define SAME_ROWS(rows) "(SELECT group_concat(quote(id) || quote(%A) || quote(%B)) FROM (SELECT * FROM " rows "%C ORDER BY id, quote(%A), quote(%B)))"
   {"ix", "SELECT " SAME_ROWS("%F") " IS " SAME_ROWS("%T") " AS yes"},
   {"ix", "SELECT (SELECT count(*) FROM %F%C) IS (SELECT count(*) FROM %T%C) AS yes"},
 };
