@@ -4,16 +4,14 @@
 
 $BLOOM_TEST_SQLITES: where test/lib/build_sqlite.sh put other SQLites, build/sqlite unless told.
 """
-import os
 import random
 import sqlite3
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-import tools  # noqa: E402
-from cases import Skip, case, connect, error_of, execute, expect, fails, main, one, stop_after, test  # noqa: E402
-from hostile import xxh64  # noqa: E402
+from log import PLANS_SAY, checksummed, command, u32  # the first: it finds the others
+import tools
+from cases import Skip, case, connect, error_of, execute, expect, fails, main, one, stop_after, test
 
 NUM_ROWS = 4000
 KEYS = ["key%d" % (i * i % NUM_ROWS + 1) for i in range(1, 40)]
@@ -37,16 +35,11 @@ def is_right(db):
         expect(db.execute(sql % "log_index", (message,)).fetchall(), db.execute(sql % "log", (message,)).fetchall(), message)
 
 
-PLANS_SAY = sqlite3.sqlite_version_info >= (3, 38, 2)  # older ones are not to be read in while they plan
 
 
 def plan(db, number=[0]):
     number[0] += 1  # Python would keep the statement, and SQLite its plan
     return db.execute("EXPLAIN QUERY PLAN SELECT * FROM log_index WHERE k = 'x%d'" % number[0]).fetchall()[0][3]
-
-
-def command(db, text):
-    db.execute("INSERT INTO log_index(log_index) VALUES (?)", (text,))
 
 
 def is_sound(db):
@@ -155,14 +148,6 @@ for damage, plan_says, check_says in DAMAGES:
 
 
 # -- What is written under a right checksum ---------------------------------------------------------
-
-def u32(data, at, number):
-    return data[:at] + struct.pack("<I", number) + data[at + 4:]
-
-
-def checksummed(data):
-    return data + struct.pack("<Q", xxh64(data))
-
 
 # Of a configuration with two keys: its head, then 4 bytes a key, the source's name, and each column's.
 CONFIGS = {

@@ -2,33 +2,16 @@
 
     python3 test/index/schemas.py [--load ./bloom] [--only NAME]
 """
-import os
 import sqlite3
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
-from hostile import xxh64  # noqa: E402
-import cases  # noqa: E402
-
-
+from log import PLANS_SAY, checksummed, command, u32  # the first: it finds the others
+from cases import Skip, case, error_of, execute, expect, fails, main, one, test
+import cases
 
 NUM_ROWS = 3000
-PLANS_SAY = sqlite3.sqlite_version_info >= (3, 38, 2)
 RENAMES, DROPS = sqlite3.sqlite_version_info >= (3, 25), sqlite3.sqlite_version_info >= (3, 35)
-
-
-def u32(data, at, number):
-    return data[:at] + struct.pack("<I", number) + data[at + 4:]
-
-
-def checksummed(data):
-    return data + struct.pack("<Q", xxh64(data))
-
-
-def command(db, text):
-    db.execute("INSERT INTO log_index(log_index) VALUES (?)", (text,))
 
 
 def make(db, columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT", indexed="k, n, message LIKE", tail=""):

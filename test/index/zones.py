@@ -4,13 +4,12 @@
 
 ranges.py asks at random whether what they leave out is right.
 """
-import os
 import random
 import sqlite3
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import case, error_of, execute, expect, fails, main, one, test  # noqa: E402
+from log import command, steps_of  # the first: it finds the others
+from cases import case, error_of, execute, expect, fails, main, one, test
 
 ZONE = 256
 NARROW, WIDE = 91, 38  # zones of a row
@@ -30,26 +29,10 @@ def make(db, values, num_rows, columns="v RANGE", definition="v", before=()):
     return db
 
 
-def command(db, text):
-    db.execute("INSERT INTO log_index(log_index) VALUES (?)", (text,))
-
-
-def steps(db, sql):
-    """About how many tens of SQLite's steps it takes, and its rows."""
-    num_steps = [0]
-
-    def step():
-        num_steps[0] += 1
-    db.set_progress_handler(step, 10)
-    rows = db.execute(sql).fetchall()
-    db.set_progress_handler(None, 0)
-    return num_steps[0], rows
-
-
 def is_narrow(db, where, share=20, least=0):
     """The index takes a small part of what the table takes."""
-    of_table, wanted = steps(db, "SELECT id FROM log NOT INDEXED WHERE " + where)
-    of_index, rows = steps(db, "SELECT id FROM log_index WHERE " + where)
+    wanted, of_table = steps_of(db, "SELECT id FROM log NOT INDEXED WHERE " + where)
+    rows, of_index = steps_of(db, "SELECT id FROM log_index WHERE " + where)
     expect(rows, wanted, where)
     assert len(rows) >= least, "%s: %d rows" % (where, len(rows))
     assert share * of_index < of_table, "%s: %d of %d tens of steps" % (where, of_index, of_table)
