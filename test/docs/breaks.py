@@ -126,7 +126,7 @@ RENAMES = ["ALTER TABLE other RENAME COLUMN a TO aa", "ALTER TABLE other DROP CO
 
 @both
 def who_writes_needs_no_bloom(files, module):
-    """vtab/model.py and vtab/processes.py: at random, and in other languages."""
+    """vtab/model.py and source/processes.py: at random, and in other languages."""
     make(files, module).close()
     db = files.connect(load=False)
     execute(db, "INSERT INTO t(k) VALUES ('new'), ('key7')", "UPDATE t SET k = 'x' WHERE id < 5", "REPLACE INTO t(id, k) VALUES (9, 'replaced')",
@@ -188,7 +188,7 @@ def without_its_triggers_everybody_can_write(files, module):
     goes_on(db, module)
 
 
-# -- Migrations: test/vtab/migrations.py has every way, with and without transactions --------------------
+# -- Migrations: test/source/migrations.py has every way, with and without transactions --------------------
 # A filter follows ALTER TABLE: not_in_the_way.py, drop_column; migrations.py, names_of_the_source_change.
 
 REDO = ("CREATE TABLE new_t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER DEFAULT 1, c)", "INSERT INTO new_t SELECT * FROM t", "DROP TABLE t",
@@ -386,7 +386,7 @@ def sqlite_utils_last_step(files):
     rebuilt(files)
 
 
-# -- Copies: test/vtab/copies.py has more of each, for filters ---------------------------------------------
+# -- Copies: test/source/copies.py has more of each, for filters ---------------------------------------------
 
 def dumped(files, module, load_to_dump, load_to_restore):
     make(files, module).close()

@@ -8,7 +8,6 @@ then asks for <, <=, >, >=, BETWEEN, =, IS and IN of literals, parameters, expre
 columns.  Rows are merged in pieces, changed and deleted in between.
 """
 import random
-import sqlite3
 import sys
 import os
 

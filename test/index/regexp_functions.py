@@ -7,7 +7,6 @@ everything was read.
 """
 import os
 import re
-import sqlite3
 import sys
 import unicodedata
 

@@ -3,8 +3,8 @@
 #
 # model.py changes tables at random and asks both the same; real_data.py searches texts of the
 # system; regexps.py asks those who match regular expressions whether a text has what is required, and
-# regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything into the index's tables; ../vtab/processes.py ends processes that merge;
-# ../vtab/identity.py puts other files under statements that are held, for filters too; writers.py and damage.py have a
+# regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything into the index's tables; ../source/processes.py ends processes that merge;
+# ../source/identity.py puts other files under statements that are held, for filters too; writers.py and damage.py have a
 # case for each thing that fell once; schemas.py changes the source's schema; steps.py counts how much is read, ranges.py asks for ranges, and
 # zones.py looks at where they are; faults.sql is for
 # test/vtab/faults.c, which fails memory, disk and what else there is.  --long: 200,000 queries and 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
@@ -24,7 +24,7 @@ seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults || exit 1
-cases='vtab/identity index/writers index/damage index/schemas index/shapes index/steps index/zones index/regexp_functions'
+cases='source/identity index/writers index/damage index/schemas index/shapes index/steps index/zones index/regexp_functions'
 # Small blocks and groups, so that small tables have all that large ones have; and assert().
 small=build/small/bloom
 make -s -j "$jobs" BUILD=build/small EXTENSION=$small.so CPPFLAGS='-DINDEX_KEY_BANDS=2 -DINDEX_LIKE_BANDS=2 -DINDEX_MAX_UNITS=12 -DBLOOM_DEBUG' || exit 1
@@ -47,7 +47,7 @@ random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $((2 * runs)
 random 'real data, this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
 random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --patterns 100000}
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --load $small --runs $hostile --seed "$seed"
-check 'processes' "$PYTHON" test/vtab/processes.py --load $small --seconds $seconds --seed "$seed"
+check 'processes' "$PYTHON" test/source/processes.py --load $small --seconds $seconds --seed "$seed"
 adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
 for each in $cases; do
   adds_up $each "$PYTHON" test/$each.py --load $small

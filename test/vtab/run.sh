@@ -2,8 +2,9 @@
 # Filters that stay up to date, changed in every way and at random: sh test/vtab/run.sh [--long]
 #
 # model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter;
-# faults.c has memory, disk, authorization and other connections fail; processes.py has processes write, in
-# several languages, and be killed; damage.py writes to shadow tables; the others are cases, of which ../index/run.sh has identity.py.  model.py and
+# faults.c has memory, disk, authorization and other connections fail; ../source/processes.py has processes write, in
+# several languages, and be killed; damage.py writes to shadow tables; the others are cases.  What ../source has is
+# asked of filters and of an index over one table; ../index/run.sh runs the rest of it.  model.py and
 # faults.c also run a build with tiny limits and assert().  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
@@ -11,9 +12,9 @@ work=build/table
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     statements=30000 seconds=2 most=4 runs=120 cases='certain tuples running migrations' drawn=5 ;; # always the same ones
+  '')     statements=30000 seconds=2 most=4 runs=120 cases='vtab/certain vtab/tuples vtab/running source/migrations' drawn=5 ;; # always the same ones
   --long) statements=500000 seconds=40 most=40 runs=5000 drawn=$(date +%s)
-          cases='certain tuples running copies hostile_files migrations not_in_the_way' ;;
+          cases='vtab/certain vtab/tuples vtab/running source/copies vtab/hostile_files source/migrations vtab/not_in_the_way' ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 seed=${BLOOM_TEST_SEED:-$drawn}
@@ -27,10 +28,10 @@ for extension in ./build/tiny/bloom.so ./bloom.so; do
   adds_up "faults, $extension" build/release/test/vtab/faults --seed "$seed" --most $most $extension test/vtab/faults.sql
   sed -n 's/^note: /note: faults: /p' $work/log
 done
-check 'processes' "$PYTHON" test/vtab/processes.py --load "$PWD/bloom.so" --seconds $seconds
+check 'processes' "$PYTHON" test/source/processes.py --load "$PWD/bloom.so" --seconds $seconds
 sed -n 's/^note: /note: processes: /p' $work/log
 for each in $cases; do
-  adds_up "$each" "$PYTHON" test/vtab/$each.py --load ./bloom.so
+  adds_up "$each" "$PYTHON" test/$each.py --load ./bloom.so
 done
 adds_up 'damage' "$PYTHON" test/vtab/damage.py --runs $runs --seed "$seed"
 finish

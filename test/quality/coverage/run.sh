@@ -61,7 +61,7 @@ for extension in $build/bloom.so $build/tiny/bloom.so; do
   run tclsh test/vtab/changes.tcl ./"$extension"
 done
 run $build/test/vtab/faults --seed 5 --most 12 $build/bloom.so test/index/faults.sql
-for each in vtab/identity vtab/certain vtab/tuples vtab/running vtab/hostile_files \
+for each in source/identity vtab/certain vtab/tuples vtab/running vtab/hostile_files \
     index/writers index/damage index/steps; do
   with_python $build/bloom.so $each.py
 done

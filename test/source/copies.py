@@ -1,6 +1,6 @@
 """Copies of a database with filters and an index, by every way there is: dumps, backups, VACUUM, changesets.
 
-    python3 test/vtab/copies.py [--load ./bloom] [--only NAME]
+    python3 test/source/copies.py [--load ./bloom] [--only NAME]
 
 $BLOOM_TEST_SHELL: the sqlite3 shell that dumps and restores, sqlite3 unless told.
 """
@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 
-from cases import (Api, Skip, case, column, command, execute, expect, fill, is_whole, main, no_false_negative, note,
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import (Api, Skip, case, column, command, execute, expect, fill, is_whole, main, no_false_negative, note,  # noqa: E402
                    one, rules_out_absent_keys, test)
 
 SHELL = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")

@@ -1,6 +1,6 @@
 """Several processes on one database: filters and an index miss no row, whoever writes, in whatever language, and whoever is killed.
 
-    python3 test/vtab/processes.py [--load ./bloom] [--seconds N] [--seed N]
+    python3 test/source/processes.py [--load ./bloom] [--seconds N] [--seed N]
 
 Writers insert, update and delete in transactions with savepoints and roll some back; every
 now and then one is killed by SIGKILL, in the middle of what it does, and another takes its
@@ -18,7 +18,8 @@ import sys
 import tempfile
 import time
 
-from cases import arguments, connect, sum_up
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import arguments, connect, sum_up  # noqa: E402
 
 MISSED = 3
 

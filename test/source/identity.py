@@ -1,6 +1,6 @@
 """Which filter and which index a name means: files attached one after the other, replaced, dropped, made again.
 
-    python3 test/vtab/identity.py [--load ./bloom] [--only NAME]
+    python3 test/source/identity.py [--load ./bloom] [--only NAME]
 
 Python's sqlite3 keeps the statements that it has prepared, and so SQLite's objects of tables
 that are gone.  Each file has a table with a filter and a bloom_index.  Whatever an object has read: the
@@ -13,7 +13,8 @@ import sqlite3
 import sys
 from random import Random
 
-from cases import (Skip, case, command, error_of, execute, expect, fails, fill, image, is_whole, lookups, main,
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import (Skip, case, command, error_of, execute, expect, fails, fill, image, is_whole, lookups, main,  # noqa: E402
                    needs_deserialize, no_false_negative, one, rules_out_absent_keys, test)
 
 NUM_ROWS = 3000

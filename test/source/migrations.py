@@ -1,6 +1,6 @@
 """A table with filters and a bloom_index is made again, as migrations do it: by hand and by the tools that people use.
 
-    python3 test/vtab/migrations.py [--load ./bloom] [--only NAME]
+    python3 test/source/migrations.py [--load ./bloom] [--only NAME]
 
 SQLite can change little of a table, so tools create another one, copy, DROP the old one and
 RENAME the new one. That takes the triggers away. From then on every key may be in a filter, the
@@ -10,11 +10,13 @@ Debian: python3-django, python3-alembic. What is not there is left out. sqlite-u
 """
 import contextlib
 import itertools
+import os
 import sqlite3
 import sys
 
-import tools
-from cases import (case, command, error_of, execute, expect, is_uncertain, is_whole, main,
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+import tools  # noqa: E402
+from cases import (case, command, error_of, execute, expect, is_uncertain, is_whole, main,  # noqa: E402
                    no_false_negative, note, one, rebuild_makes_it_whole, test, triggers_of)
 
 # The filters over a table of people, and the keys of each.
