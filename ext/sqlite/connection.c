@@ -11,12 +11,20 @@ static bloom_connection *connections;
 #if defined(SQLITE_CORE) && defined(SQLITE_THREADSAFE) && !SQLITE_THREADSAFE
 static void lock_connections(void){}
 static void unlock_connections(void){}
+static int try_lock(sqlite3 *db){ return db!=NULL; }
+static void unlock(sqlite3 *db){ (void)db; }
 #else
 static void lock_connections(void){
   if( sqlite3_threadsafe() ) sqlite3_mutex_enter(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
 }
 static void unlock_connections(void){
   if( sqlite3_threadsafe() ) sqlite3_mutex_leave(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
+}
+static int try_lock(sqlite3 *db){
+  return !sqlite3_threadsafe() || sqlite3_mutex_try(sqlite3_db_mutex(db))==SQLITE_OK;
+}
+static void unlock(sqlite3 *db){
+  if( sqlite3_threadsafe() ) sqlite3_mutex_leave(sqlite3_db_mutex(db));
 }
 #endif
 
@@ -59,4 +67,17 @@ void bloom_connection_release(void *data){
   bloom_handle_pool_free(connection->pool);
   sqlite3_free(connection->sizes);
   sqlite3_free(connection);
+}
+
+int bloom_connection_is_checking(const bloom_connection *connection){
+  sqlite3_stmt *statement = NULL;
+  if( !try_lock(connection->db) ) return 0; /* another thread's */
+  while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
+    if( sqlite3_stmt_busy(statement)
+        && sqlite3_strlike("%\\_check%", sqlite3_sql(statement), '\\')==0 ){
+      break;
+    }
+  }
+  unlock(connection->db);
+  return statement!=NULL;
 }

@@ -359,6 +359,12 @@ def shared_cache(files):
     for each in dirty, other:
         no_false_negative(each)
     is_whole(other)
+    db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, k)")
+    for each in db, other:  # SQLite takes the object of any connection for it
+        for check in "integrity_check", "quick_check":
+            expect(each.execute("PRAGMA " + check).fetchall(), [("ok",)])
+            one(other, "SELECT count(*) FROM i")
+            no_false_negative(other)
 
 
 # -- The column and the table -----------------------------------------------------------------------------------

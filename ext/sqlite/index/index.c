@@ -332,10 +332,12 @@ static int index_shadow_name(const char *suffix){
 static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick,
                            char **finding){
   bloom_index *index = index_of(vtab);
-  const int rc = bloom_index_locate(index);
+  int rc;
   (void)schema;
   (void)name;
   *finding = NULL;
+  if( !bloom_connection_is_checking(index->connection) ) return SQLITE_OK;
+  rc = bloom_index_locate(index);
   return rc==SQLITE_OK ? bloom_index_check(index, is_quick, finding) : rc;
 }
 

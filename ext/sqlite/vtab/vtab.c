@@ -271,9 +271,11 @@ static int vtab_integrity(
   sqlite3_vtab *base, const char *schema, const char *name, int is_quick, char **finding
 ){
   bloom_vtab *vtab = vtab_of_base(base);
-  int rc = bloom_vtab_locate(vtab);
+  int rc;
   (void)schema; (void)name;
   *finding = NULL;
+  if( !bloom_connection_is_checking(vtab->connection) ) return SQLITE_OK;
+  rc = bloom_vtab_locate(vtab);
   return rc==SQLITE_OK ? vtab_end(vtab, bloom_vtab_check(vtab, is_quick, finding)) : rc;
 }
 
