@@ -217,7 +217,7 @@ def the_layout_is_lost_on_the_way(files):
     """By a trigger that fires while a merge writes."""
     db = files.connect()
     make(db, indexed="k")
-    db.execute("CREATE TRIGGER t AFTER INSERT ON log_index_blocks_1 WHEN new.rowid > 2 BEGIN DELETE FROM log_index_layout; END")
+    db.execute("CREATE TRIGGER t AFTER INSERT ON log_index_blocks_1 WHEN new.rowid > 2 BEGIN UPDATE log_index_state SET layout = NULL; END")
     for command in "rebuild", "merge":
         db.execute("UPDATE log SET k = 'late' WHERE id = 77")
         cases.error_of(db, "INSERT INTO log_index(log_index) VALUES ('%s')" % command)
