@@ -22,9 +22,9 @@ typedef struct bloom_connection {
 bloom_connection *bloom_connection_get(sqlite3 *db);
 void bloom_connection_release(void *data);
 
-/* 1 if PRAGMA integrity_check or quick_check runs on the connection.  With a shared cache SQLite has
-** xIntegrity check by the object of any connection.  To use another one than that which checks
-** would wait for ever: FTS5 does. */
+/* 1 if PRAGMA integrity_check or quick_check runs on the connection.  With a shared cache SQLite
+** has xIntegrity check by the object of any connection.  To use another one than that which
+** checks would wait for ever: FTS5 does. */
 int bloom_connection_is_checking(const bloom_connection *connection);
 
 #endif
