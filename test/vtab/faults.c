@@ -143,16 +143,18 @@ static int is_of_fault(fault what, int rc, const char *words){
 
 /* ---- A file system that fails ------------------------------------------------------------ */
 
-typedef struct failing_file {
-  sqlite3_file base; /* first, for SQLite */
-  sqlite3_file *real;
-} failing_file;
-
 static sqlite3_vfs *real_vfs;
 static sqlite3_vfs failing_vfs;
 
-static sqlite3_file *real_file(sqlite3_file *file){
-  return ((failing_file *)file)->real;
+/* A file of the real file system has this behind it: its methods, and the same with those that
+** fail, which SQLite calls. */
+typedef struct file_methods {
+  const sqlite3_io_methods *real;
+  sqlite3_io_methods failing;
+} file_methods;
+
+static file_methods *methods_of(sqlite3_file *file){
+  return (file_methods *)(void *)((char *)file + real_vfs->szOsFile);
 }
 
 #define OR_FAIL(is_write, code, call) \
@@ -160,17 +162,14 @@ static sqlite3_file *real_file(sqlite3_file *file){
   if( rc!=SQLITE_OK ) return rc==SQLITE_IOERR ? code : rc; \
   return call
 
-static int file_close(sqlite3_file *file){
-  return real_file(file)->pMethods->xClose(real_file(file));
-}
 static int file_read(sqlite3_file *file, void *bytes, int num_bytes, sqlite3_int64 offset){
-  OR_FAIL(0, SQLITE_IOERR_READ, real_file(file)->pMethods->xRead(real_file(file), bytes, num_bytes, offset));
+  OR_FAIL(0, SQLITE_IOERR_READ, methods_of(file)->real->xRead(file, bytes, num_bytes, offset));
 }
 static int file_write(sqlite3_file *file, const void *bytes, int num_bytes, sqlite3_int64 offset){
-  OR_FAIL(1, SQLITE_IOERR_WRITE, real_file(file)->pMethods->xWrite(real_file(file), bytes, num_bytes, offset));
+  OR_FAIL(1, SQLITE_IOERR_WRITE, methods_of(file)->real->xWrite(file, bytes, num_bytes, offset));
 }
 static int file_truncate(sqlite3_file *file, sqlite3_int64 num_bytes){
-  OR_FAIL(0, SQLITE_IOERR_TRUNCATE, real_file(file)->pMethods->xTruncate(real_file(file), num_bytes));
+  OR_FAIL(0, SQLITE_IOERR_TRUNCATE, methods_of(file)->real->xTruncate(file, num_bytes));
 }
 /* The machine does not lose its power. */
 static int file_sync(sqlite3_file *file, int flags){
@@ -178,55 +177,30 @@ static int file_sync(sqlite3_file *file, int flags){
   OR_FAIL(0, SQLITE_IOERR_FSYNC, SQLITE_OK);
 }
 static int file_size(sqlite3_file *file, sqlite3_int64 *num_bytes){
-  OR_FAIL(0, SQLITE_IOERR_FSTAT, real_file(file)->pMethods->xFileSize(real_file(file), num_bytes));
-}
-static int file_lock(sqlite3_file *file, int lock){
-  return real_file(file)->pMethods->xLock(real_file(file), lock);
-}
-static int file_unlock(sqlite3_file *file, int lock){
-  return real_file(file)->pMethods->xUnlock(real_file(file), lock);
-}
-static int file_check_reserved_lock(sqlite3_file *file, int *result){
-  return real_file(file)->pMethods->xCheckReservedLock(real_file(file), result);
-}
-static int file_control(sqlite3_file *file, int operation, void *argument){
-  return real_file(file)->pMethods->xFileControl(real_file(file), operation, argument);
-}
-static int file_sector_size(sqlite3_file *file){
-  return real_file(file)->pMethods->xSectorSize(real_file(file));
-}
-static int file_characteristics(sqlite3_file *file){
-  return real_file(file)->pMethods->xDeviceCharacteristics(real_file(file));
+  OR_FAIL(0, SQLITE_IOERR_FSTAT, methods_of(file)->real->xFileSize(file, num_bytes));
 }
 static int file_shm_map(sqlite3_file *file, int page, int num_bytes, int is_extended, void volatile **memory){
-  OR_FAIL(0, SQLITE_IOERR_SHMMAP, real_file(file)->pMethods->xShmMap(real_file(file), page, num_bytes, is_extended, memory));
-}
-static int file_shm_lock(sqlite3_file *file, int offset, int number, int flags){
-  return real_file(file)->pMethods->xShmLock(real_file(file), offset, number, flags);
-}
-static void file_shm_barrier(sqlite3_file *file){
-  real_file(file)->pMethods->xShmBarrier(real_file(file));
-}
-static int file_shm_unmap(sqlite3_file *file, int is_deleted){
-  return real_file(file)->pMethods->xShmUnmap(real_file(file), is_deleted);
+  OR_FAIL(0, SQLITE_IOERR_SHMMAP, methods_of(file)->real->xShmMap(file, page, num_bytes, is_extended, memory));
 }
 
-static const sqlite3_io_methods failing_methods = {
-  2, file_close, file_read, file_write, file_truncate, file_sync, file_size, file_lock, file_unlock,
-  file_check_reserved_lock, file_control, file_sector_size, file_characteristics, file_shm_map, file_shm_lock,
-  file_shm_barrier, file_shm_unmap, NULL, NULL
-};
-
-static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out_flags){
-  failing_file *file = (failing_file *)base;
+static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags){
+  file_methods *methods = methods_of(file);
   int rc;
   (void)vfs;
-  base->pMethods = NULL;
-  rc = fails_on_disk(0);
-  if( rc!=SQLITE_OK ) return SQLITE_CANTOPEN;
-  file->real = (sqlite3_file *)(void *)(file + 1);
-  rc = real_vfs->xOpen(real_vfs, name, file->real, flags, out_flags);
-  if( file->real->pMethods ) base->pMethods = &failing_methods;
+  file->pMethods = NULL;
+  if( fails_on_disk(0)!=SQLITE_OK ) return SQLITE_CANTOPEN;
+  rc = real_vfs->xOpen(real_vfs, name, file, flags, out_flags);
+  if( file->pMethods==NULL ) return rc;
+  methods->real = file->pMethods;
+  methods->failing = *methods->real;
+  methods->failing.iVersion = 2; /* without xFetch(), which reads past xRead() */
+  methods->failing.xRead = file_read;
+  methods->failing.xWrite = file_write;
+  methods->failing.xTruncate = file_truncate;
+  methods->failing.xSync = file_sync;
+  methods->failing.xFileSize = file_size;
+  methods->failing.xShmMap = file_shm_map;
+  file->pMethods = &methods->failing;
   return rc;
 }
 static int vfs_delete(sqlite3_vfs *vfs, const char *name, int is_synced){
@@ -237,20 +211,15 @@ static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *result
   (void)vfs;
   OR_FAIL(0, SQLITE_IOERR_ACCESS, real_vfs->xAccess(real_vfs, name, flags, result));
 }
-static int vfs_full_pathname(sqlite3_vfs *vfs, const char *name, int num_bytes, char *path){
-  (void)vfs;
-  return real_vfs->xFullPathname(real_vfs, name, num_bytes, path);
-}
 
 static void install_failing_disk(void){
   real_vfs = sqlite3_vfs_find(NULL);
   failing_vfs = *real_vfs;
-  failing_vfs.szOsFile = real_vfs->szOsFile + (int)sizeof(failing_file);
+  failing_vfs.szOsFile = real_vfs->szOsFile + (int)sizeof(file_methods);
   failing_vfs.zName = "failing";
   failing_vfs.xOpen = vfs_open;
   failing_vfs.xDelete = vfs_delete;
   failing_vfs.xAccess = vfs_access;
-  failing_vfs.xFullPathname = vfs_full_pathname;
   must(sqlite3_vfs_register(&failing_vfs, 0), "sqlite3_vfs_register()");
 }
 
