@@ -292,17 +292,23 @@ static void begin_under(const char *what, sqlite3_vfs vfs, const char *cause){
   must(sqlite3_vfs_unregister(&vfs), "sqlite3_vfs_unregister()");
 }
 
+/* As a program calls it that links the library itself. */
+static void (*entry_point(void))(void){
+  void (*init)(void);
+  *(void **)&init = dlsym(dlopen(extension, RTLD_LAZY), "sqlite3_bloom_init");
+  if( init==NULL ) must(SQLITE_ERROR, "dlsym()");
+  return init;
+}
+
 /* A program links the library itself, in a SQLite that has no loader or an odd one. */
 static void begin_without_loader(void){
   static const char not_kept[] = "bloom: the library cannot be kept in memory; linked with a program it needs -DSQLITE_CORE";
   const sqlite3_vfs plain = *sqlite3_vfs_find(NULL);
   sqlite3_vfs vfs = plain;
-  int (*init)(sqlite3 *, char **, const void *);
-  *(void **)&init = dlsym(dlopen(extension, RTLD_LAZY), "sqlite3_bloom_init");
-  if( init==NULL ) must(SQLITE_ERROR, "dlsym()");
+  int (*init)(sqlite3 *, char **, const void *) = (int (*)(sqlite3 *, char **, const void *))entry_point();
   scene = "without SQLite's functions";
   check(init(NULL, NULL, NULL)==SQLITE_MISUSE, "a call by hand is refused", "another answer");
-  must(sqlite3_auto_extension((void (*)(void))init), "sqlite3_auto_extension()");
+  must(sqlite3_auto_extension(entry_point()), "sqlite3_auto_extension()");
   begin_under("as ever", vfs, NULL);
   vfs.xDlOpen = NULL;
   begin_under("no xDlOpen", vfs, NULL);
@@ -322,6 +328,7 @@ static void begin_without_loader(void){
 
 /* What is there before, and what runs meanwhile.  Returns 0 if no allocation was left to fail. */
 static int load_without_memory(int is_again, const char *select, failing mode){
+  const sqlite3_int64 memory_before = sqlite3_memory_used();
   sqlite3 *db = open_connection();
   sqlite3_stmt *statement = NULL;
   char *message;
@@ -333,6 +340,8 @@ static int load_without_memory(int is_again, const char *select, failing mode){
   fail_no_more();
   has_failed = num_failures>0;
   num_failing_loads += has_failed;
+  /* SQLite makes the extension's SQLITE_NOMEM an SQLITE_ERROR. */
+  check(rc==SQLITE_OK || rc==SQLITE_ERROR || rc==SQLITE_NOMEM, "it fails for want of memory", sqlite3_errstr(rc));
   /* SQLite may have had no memory for its own words. */
   check(rc==SQLITE_OK || message==NULL || strstr(message, "out of memory") || strstr(message, statements_run)
         || (strstr(message, ": ")==NULL && strstr(message, "initialization")==NULL),
@@ -342,18 +351,53 @@ static int load_without_memory(int is_again, const char *select, failing mode){
   if( statement ) end(statement, 7);
   load_well(db);
   close_connection(db);
+  check(sqlite3_memory_used()==memory_before, "no memory is left of the connection", "more");
   return has_failed;
+}
+
+/* Likewise of the library as linked with a program, which begins in sqlite3_open(). */
+static int begin_without_memory(failing mode){
+  const sqlite3_int64 memory_before = sqlite3_memory_used();
+  sqlite3 *db = NULL;
+  int rc;
+  fail_allocation(scene_number, mode);
+  rc = sqlite3_open(":memory:", &db);
+  fail_no_more();
+  num_failing_loads += num_failures>0;
+  check(rc==SQLITE_OK || rc==SQLITE_NOMEM, "it begins, or fails for want of memory", sqlite3_errmsg(db));
+  if( rc==SQLITE_OK ) call_all(db, NULL, 1);
+  close_connection(db);
+  check(sqlite3_memory_used()==memory_before, "no memory is left of the connection", "more");
+  return num_failures>0;
+}
+
+static void load_and_begin_without_memory(void){
+  static const char *const scenes[2][2] = {
+    {"a first load without memory", "a first load without memory, while a statement runs,"},
+    {"a second load without memory", "a second load without memory, while a statement runs,"},
+  };
+  int is_again, is_running, mode;
+  for(mode=FAIL_ONCE; mode<=FAIL_FROM; mode++){
+    for(is_again=0; is_again<2; is_again++){
+      for(is_running=0; is_running<2; is_running++){
+        scene = scenes[is_again][is_running];
+        scene_number = 1;
+        while( load_without_memory(is_again, is_running ? running[2 * is_again] : NULL, (failing)mode) ) scene_number++;
+        check(scene_number>1, "an allocation fails", "none");
+      }
+    }
+    must(sqlite3_auto_extension(entry_point()), "sqlite3_auto_extension()");
+    scene = "beginning without memory";
+    for(scene_number=1; begin_without_memory((failing)mode); scene_number++) {}
+    check(scene_number>1, "an allocation fails", "none");
+    sqlite3_reset_auto_extension();
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------ */
 
 int main(int argc, char **argv){
-  static const char *const scenes[2][2] = {
-    {"a first load without memory", "a first load without memory, while a statement runs,"},
-    {"a second load without memory", "a second load without memory, while a statement runs,"},
-  };
   size_t i;
-  int is_again, is_running, mode;
   sqlite3 *db;
   if( argc!=2 ){
     fprintf(stderr, "usage: load EXTENSION\n");
@@ -361,7 +405,9 @@ int main(int argc, char **argv){
   }
   extension = argv[1];
   install_failing_memory();
+  load_and_begin_without_memory(); /* first, while nothing keeps the library in memory */
   scene = "all that is registered";
+  scene_number = 0;
   is_complete();
   for(i=0; i<COUNT_OF(probes); i++){
     if( probes[i].num_args==MODULE ) continue; /* a module collides with nothing */
@@ -376,16 +422,6 @@ int main(int argc, char **argv){
     load_again(running[i], 1);
   }
   begin_without_loader();
-  for(is_again=0; is_again<2; is_again++){
-    for(is_running=0; is_running<2; is_running++){
-      for(mode=FAIL_ONCE; mode<=FAIL_FROM; mode++){
-        scene = scenes[is_again][is_running];
-        scene_number = 1;
-        while( load_without_memory(is_again, is_running ? running[2 * is_again] : NULL, (failing)mode) ) scene_number++;
-        check(scene_number>1, "an allocation fails", "none");
-      }
-    }
-  }
   /* All is closed. */
   check(dlopen(extension, RTLD_LAZY | RTLD_NOLOAD)!=NULL, "the library is in memory", "gone");
   db = open_connection();

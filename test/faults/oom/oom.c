@@ -17,7 +17,7 @@
 ** (4) The connection then holds no more memory than one on which nothing failed, and
 **     once it is closed none is left.
 **
-** Likewise for loading the extension, again after it failed (test/faults/load has the rest).  The list of statements is checked as well: each
+** Loading without memory is tested by test/faults/load.  The list of statements is checked: each
 ** function of the extension must run, as SQLite's byte code has it, in every number of
 ** arguments and every role.  Prints `N passed, N failed` last.
 */
@@ -39,7 +39,6 @@ typedef int (*extension_init)(sqlite3 *, char **, const struct sqlite3_api_routi
 
 /* Runs of statements in which an allocation failed: each ended in one of three ways. */
 static long num_nomem, num_exact, num_textless;
-static long num_loads; /* likewise, of loading */
 
 static int is_long_run;
 static int is_connected; /* 1 once a statement was failed as it connected its virtual tables */
@@ -345,76 +344,6 @@ static void fail_in_turn(sqlite3 *template, const char *sql, int is_error, faili
   is_connected = !is_long_run;
 }
 
-/* ---- Loading, every allocation of which fails ---------------------------------------- */
-
-/* The number that a query returns; -1 if it fails. */
-static int number_of(sqlite3 *db, const char *sql){
-  sqlite3_stmt *statement;
-  int number = -1;
-  if( sqlite3_prepare_v2(db, sql, -1, &statement, NULL)==SQLITE_OK && sqlite3_step(statement)==SQLITE_ROW ){
-    number = sqlite3_column_int(statement, 0);
-  }
-  sqlite3_finalize(statement);
-  return number;
-}
-
-static int is_usable(sqlite3 *db){
-  return number_of(db, "SELECT bloom_may_contain(bloom_build('a'), 'a') FROM bloom_info(x'06')")==1;
-}
-
-/* sqlite3_load_extension(), which turns the extension's SQLITE_NOMEM into SQLITE_ERROR. */
-static long load_failing(long number, failing mode, text *problem){
-  sqlite3 *db;
-  char *message = NULL;
-  int rc;
-  must(sqlite3_open(":memory:", &db), "sqlite3_open()");
-  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL);
-  fail_allocation(number, mode);
-  rc = sqlite3_load_extension(db, extension_file, NULL, &message);
-  fail_no_more();
-  sqlite3_free(message);
-  if( rc==SQLITE_OK ){
-    if( !is_usable(db) ) text_print(problem, "it was loaded but is not usable\n");
-  }else{
-    if( rc!=SQLITE_ERROR && !is_nomem(rc) ) text_print(problem, "loading gave %d\n", rc);
-    rc = sqlite3_load_extension(db, extension_file, NULL, NULL);
-    if( rc!=SQLITE_OK || !is_usable(db) ) text_print(problem, "loading again gave %d\n", rc);
-  }
-  sqlite3_close(db);
-  return num_failures;
-}
-
-/* sqlite3_bloom_init() in sqlite3_open(), as linked statically. */
-static long init_failing(long number, failing mode, text *problem){
-  sqlite3 *db = NULL;
-  int rc;
-  fail_allocation(number, mode);
-  rc = sqlite3_open(":memory:", &db);
-  fail_no_more();
-  if( rc==SQLITE_OK ){
-    if( !is_usable(db) ) text_print(problem, "it was initialized but is not usable\n");
-  }else if( !is_nomem(rc) ){
-    text_print(problem, "sqlite3_open() gave %d, %s\n", rc, sqlite3_errmsg(db));
-  }
-  sqlite3_close(db);
-  return num_failures;
-}
-
-static void load_in_turn(const char *what, long (*load)(long, failing, text *), failing mode){
-  text problem = {NULL, 0, 0};
-  const sqlite3_int64 memory_before = sqlite3_memory_used();
-  long number = 1;
-  for(; problem.num_chars==0 && load(number, mode, &problem)>0; number++){
-    num_loads++;
-    if( sqlite3_memory_used()!=memory_before ){
-      text_print(&problem, "%lld bytes are left\n", sqlite3_memory_used() - memory_before);
-    }
-  }
-  tally(problem.num_chars==0 && number>1, "%s, allocation %ld %s fails:\n%s", what, number, failing_names[mode],
-        number==1 ? "none could fail" : problem.num_chars ? problem.chars : "");
-  text_free(&problem);
-}
-
 /* ---- The list of statements ----------------------------------------------------------- */
 
 /* Calls use() for each statement of the file; returns their number. */
@@ -547,13 +476,6 @@ int main(int num_args, char **args){
   extension_file = args[1];
   schema = read_file(args[2]);
   statements = read_file(args[3]);
-
-  /* First, while nothing else keeps the library in memory. */
-  if( !is_some ){
-    load_in_turn("sqlite3_load_extension()", load_failing, FAIL_ONCE);
-    load_in_turn("sqlite3_load_extension()", load_failing, FAIL_FROM);
-  }
-
   library = dlopen(extension_file, RTLD_NOW);
   if( library==NULL ){
     fprintf(stderr, "oom: %s\n", dlerror());
@@ -562,10 +484,6 @@ int main(int num_args, char **args){
   *(void **)&extension = dlsym(library, "sqlite3_bloom_init");
   if( !is_some ) check_list(&statements);
   must(sqlite3_auto_extension((void (*)(void))extension), "sqlite3_auto_extension()");
-  if( !is_some ){
-    load_in_turn("sqlite3_bloom_init()", init_failing, FAIL_ONCE);
-    load_in_turn("sqlite3_bloom_init()", init_failing, FAIL_FROM);
-  }
   must(sqlite3_auto_extension((void (*)(void))sqlite3_regexp_init), "sqlite3_auto_extension()");
   for(i=0; i<3; i++){
     sqlite3 *template = make_template(encodings[i]);
@@ -574,10 +492,9 @@ int main(int num_args, char **args){
     sqlite3_close(template);
   }
 
-  printf("note: %d statements%s; %ld runs with failing allocations: %ld loaded the extension or opened a"
-         " database, %ld gave SQLITE_NOMEM, %ld the exact answer or error, %ld the error without its text\n",
-         num_statements, is_long_run ? " in 3 encodings" : "", num_loads + num_nomem + num_exact + num_textless,
-         num_loads, num_nomem, num_exact, num_textless);
+  printf("note: %d statements%s; %ld runs with failing allocations: %ld gave SQLITE_NOMEM, %ld the exact"
+         " answer or error, %ld the error without its text\n", num_statements, is_long_run ? " in 3 encodings" : "",
+         num_nomem + num_exact + num_textless, num_nomem, num_exact, num_textless);
   sqlite3_reset_auto_extension();
   sqlite3_shutdown();
   text_free(&schema);

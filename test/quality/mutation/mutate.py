@@ -317,7 +317,7 @@ class ExtensionBuild(Build):
         super().__init__(name, compiler, ("ext", *SQLITE_FOLDERS, *CORE_FOLDERS))
         self.extension = f"{self.tree}/bloom.so"
         environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
-        subprocess.run(["make", "-s", f"{self.PROGRAMS}/faults/limits/limits", f"{self.PROGRAMS}/faults/oom/oom"], check=True,
+        subprocess.run(["make", "-s", *(f"{self.PROGRAMS}/faults/{name}/{name}" for name in ("limits", "load", "oom"))], check=True,
                        stdout=subprocess.DEVNULL, env=environment)
         self.environment = {}
         if self.sanitized:
@@ -329,7 +329,7 @@ class ExtensionBuild(Build):
     def tests_of(self, path):
         """Those named after the file, its folder's suites, then all."""
         stem = os.path.splitext(os.path.basename(path))[0]
-        rest = ["test/sql/records"] if self.sanitized else ["test/sql/records", "test/sql/plans.tcl", "limits", "oom"]
+        rest = ["test/sql/records"] if self.sanitized else ["test/sql/records", "test/sql/plans.tcl", "limits", "load", "oom"]
         suites = [] if self.sanitized else SUITES.get(os.path.dirname(path), []) + DECIMALS.get(os.path.basename(path), [])
         return sorted(glob.glob(f"test/sql/records/{stem}*.test")) + suites + rest
 
@@ -345,8 +345,8 @@ class ExtensionBuild(Build):
                               capture_output=True).returncode == 0
 
     def passes(self, test, changed, cpu_seconds):
-        if test == "limits":
-            command = [f"{self.PROGRAMS}/faults/limits/limits", f"./{self.extension}"]
+        if test in ("limits", "load"):
+            command = [f"{self.PROGRAMS}/faults/{test}/{test}", f"./{self.extension}"]
         elif test == "oom":
             command = [f"{self.PROGRAMS}/faults/oom/oom", f"./{self.extension}", "test/faults/oom/schema.sql", "test/faults/oom/statements.sql"]
         elif test.endswith(".tcl"):
