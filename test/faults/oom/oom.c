@@ -253,6 +253,12 @@ static expectation expect(sqlite3 *template, const char *sql){
   expected.state_before = run_once(db, STATE);
   expected.answer = run_once(db, sql);
   expected.state_after = run_once(db, STATE);
+  /* What is only read is read twice where it failed at first: a filter that knows its journal by then
+  ** keeps a second statement. */
+  if( expected.answer.rc==SQLITE_OK && outcome_equal(&expected.state_before, &expected.state_after) ){
+    outcome again = run_once(db, sql);
+    text_free(&again.rows);
+  }
   expected.memory = memory_at_rest(db, &expected.page_bytes);
   sqlite3_close(db);
   return expected;
