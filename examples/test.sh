@@ -49,6 +49,7 @@ gain() {
     s/match: \(a filter keeps the others from being looked up\|look up the rows that pass\|write IN\)[,; ].*/match: a filter or IN/
     s/is [0-9.]* times as fast as that/is N times as fast as that/
     /^With columns of /d
+    /^For LEFT JOIN /d
     /^$/d' "$work/printed"
   [ "$before" = "$(cksum <"$work/shop.db")" ] && ls "$work" &&
     { echo '.load ./bloom'; sed -n '/^    [ A-Z][^ ]/p; /^    *AND/p' "$work/printed"; } | ${SQLITE3:-sqlite3} -batch "$work/shop.db" | sort -nu
@@ -57,7 +58,8 @@ gain() {
   return $status
 }
 
-few_match() ( rounds=3; gain orders.code customers.code "country = 'NZ'"; )
+# Where IN is not behind the filter by a quarter, no LEFT JOIN is printed: its rows are left out if they are right.
+few_match() ( rounds=3; gain orders.code customers.code "country = 'NZ'" | sed '/^100000$/d'; )
 # Which form is the best is close here.
 all_match() { gain 'same_orders.(id, code)' 'orders.(id, code)' | grep 'match: 100 %\|bytes'; }
 loses_rows() { gain orders.loud customers.nocase | sed '/^printed$/,$d; /^    /d; s/^100 % match: .*/100 %/; /^An index/d'; }
@@ -70,7 +72,7 @@ four_joins() {
   done
 }
 sampled() { GAIN_SAMPLE=1010 gain even_orders.code customers.code "country = 'NZ'" | grep 'facts match:'; }
-in_place() ( rounds=3; GAIN_COPY_MB=0 gain orders.code customers.code "country = 'NZ'" | grep -v 'megabytes\|MB'; )
+in_place() ( rounds=3; GAIN_COPY_MB=0 gain orders.code customers.code "country = 'NZ'" | sed '/^100000$/d; /megabytes/d; /MB/d'; )
 mistaken() { { gain orders.code customers.kode; gain orders 'customers.code'; gain 'orders.(id, code)' customers.code; } 2>&1 | grep '^gain:'; }
 
 if [ "${1-}" != gain ]; then
