@@ -48,7 +48,7 @@ static int read_layer(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, int layer
   const sqlite3_int64 first_row = bloom_vtab_first_row(layout, layer);
   sqlite3_int64 num_filled = 0;
   uint8_t *bytes, *blocks;
-  bloom_shape shape;
+  bloom_shape shape = {0};
   uint64_t page;
   int rc = bloom_vtab_move_reader(vtab, first_row + (sqlite3_int64)num_pages - 1,
                                   bloom_vtab_page_bytes(layout, layer, num_pages - 1));
