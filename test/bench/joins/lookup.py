@@ -28,7 +28,7 @@ import harness
 SIZES = {
     # fact rows, repeats, per cent of rows that match, dimensions
     "quick": (200_000, 3, [1, 10, 50, 100], ["integer-1000000", "hex-1000000", "text-1000000"]),
-    "medium": (500_000, 3, [0.1, 1, 10, 50, 100],
+    "medium": (500_000, 3, [0.1, 1, 10, 50, 80, 100],
                ["integer-1000000", "integer-10000000", "hex-1000000", "hex-10000000", "text-1000000"]),
     "full": (2_000_000, 3, [0.1, 1, 10, 50, 80, 100],
              ["integer-1000000", "integer-10000000", "hex-1000000", "hex-10000000",
