@@ -436,9 +436,9 @@ def searched(page, column, value):
 
 # Column, what is typed, and the most of the blocks that may be read, as a share.
 SEARCHES = [("trace_id", "0123456789ABCDEF", 0.03), ("trace_id", "", 0.03), ("trace_id", "o'neil", 0.03), ("trace_id", "'", 0.03),
-            ("trace_id", "' OR 1 --", 0.03), ("trace_id", "\U0001f600", 0.03), ("message", "%request 4711 %", 0.1),
+            ("trace_id", "' OR 1 --", 0.03), ("trace_id", "\U0001f600", 0.03), ("message", "%request 8ee06837 %", 0.1),
             ("message", "%LOCKED%", 0.1), ("message", "%declined%", 0.5), ("message", "%no such words%", 0.03),
-            ("message", "request 4711 of user 5 took 1 ms", 0.1), ("message", "%it's%", 0.5), ("message", "", 1), ("message", "%", 1),
+            ("message", "request 8ee06837 of user 5 took 1 ms", 0.1), ("message", "%it's%", 0.5), ("message", "", 1), ("message", "%", 1),
             ("message", "%re%", 1), ("message", "%'; DROP TABLE log; --%", 0.03), ("message", "\\", 1), ("message", "%\"%", 1)]
 
 
@@ -450,7 +450,7 @@ def blocks_are_those_that_were_read(page):
     (num_trace_blocks, num_message_blocks, num_rows), = page.run(
         "SELECT blocks_1, blocks_2, covered FROM log_index_state")
     num_blocks = {"trace_id": int(num_trace_blocks), "message": int(num_message_blocks)}
-    assert min(num_blocks.values()) > 100, num_blocks
+    assert min(num_blocks.values()) > 50, num_blocks
     (known,), = page.run("SELECT trace_id FROM log WHERE id = 4242")
     for column, value, share in [("trace_id", known, 0.03), *SEARCHES]:
         literal = "'" + value.replace("'", "''") + "'"
@@ -464,8 +464,8 @@ def blocks_are_those_that_were_read(page):
         equal([], [pair for pair in zip(blocks, blocks[1:]) if pair[1][0] != pair[0][1] + 1])
         read = [block for block in blocks if block[2]]
         equal((value, num_read), (value, len(read)))
-        # SQLite looked at all rows of the blocks that are filled, and at no other.
-        equal((value, num_seen), (value, sum(last - first + 1 for first, last, _, _ in read)))
+        # SQLite looked at all rows of the blocks that are filled, at the last one of all, and at no other.
+        equal((value, num_seen), (value, sum(last - first + 1 for first, last, _, _ in read) + (not blocks[-1][2])))
         equal((value, num_found), (value, len(wanted)))
         hits = {(first, last) for first, last, _, _ in blocks if any(first <= id <= last for id in wanted)}
         equal((value, hits), (value, {(first, last) for first, last, is_read, is_found in blocks if is_read and is_found}))
