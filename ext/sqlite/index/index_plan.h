@@ -38,6 +38,13 @@ static inline int index_is_regexp(index_condition_kind kind){
 }
 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
+
+/* Takes the constraints that blocks, ids or the source can answer as the plan's conditions. */
+int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan);
+
+/* A constraint's value, if it is a literal, from 3.38 on; else NULL. */
+sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number);
+
 void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 
 /* Why a query is slower than it need be, which EXPLAIN says. */

@@ -1,0 +1,241 @@
+/*
+** Constraints of xBestIndex as conditions: which columns serve them, how the source may compare,
+** and what SQLite need not check.
+*/
+#include "index_columns.h"
+#include "index_conditions.h"
+#include "index_like.h"
+#include "index_plan.h"
+#include "index_zones.h"
+
+#include <string.h>
+
+/* 1 if a comparison by this collation finds no more than the column's blocks do. */
+static int plan_is_collation_usable(const index_key *key, const char *name){
+  bloom_collation collation;
+  if( !bloom_collation_named(name, &collation) ) return 0;
+  return collation==BLOOM_COLLATION_BINARY || collation==key->equality.collation;
+}
+
+/* The indexed column that serves a condition; -1: none. */
+static int plan_find_key(const bloom_index *index, index_condition condition,
+                         const char *collation){
+  const index_kind kind = bloom_index_kinds[condition.kind];
+  int i, found = -1;
+  if( condition.is_on_id || !kind.takes_blocks ) return -1;
+  for(i=0; i<index->config.num_keys; i++){
+    const index_key *key = &index->config.keys[i];
+    if( key->column!=condition.column || key->is_range || key->doubt
+       || (kind.is_pattern && !key->is_like) ) continue;
+    if( index_is_regexp(condition.kind) && !key->is_regexp ) continue;
+    if( !kind.is_pattern && !plan_is_collation_usable(key, collation) ) continue;
+    /* A whole text has its pieces, too; blocks of values tell more. */
+    if( found<0 || key->is_like==kind.is_pattern ) found = i;
+  }
+  return found;
+}
+
+/* The indexed column whose zones serve a condition; -1: none. */
+static int plan_find_zone(const bloom_index *index, index_condition condition,
+                          const char *collation){
+  const int is_equality = condition.kind==INDEX_EQ || condition.kind==INDEX_IS;
+  int i;
+  if( condition.is_on_id || bloom_index_kinds[condition.kind].is_pattern
+     || condition.kind==INDEX_IS_NULL ) return -1;
+  for(i=0; i<index->config.num_keys; i++){
+    const index_key *key = &index->config.keys[i];
+    if( key->column!=condition.column || !key->is_range || key->doubt ) continue;
+    return is_equality ? (plan_is_collation_usable(key, collation) ? i : -1)
+      : sqlite3_stricmp(key->collation, collation)==0 ? i : -1;
+  }
+  return -1;
+}
+
+/* Sets how the source may compare by a collation that SQLite names: by the column's own, which
+** finds at least as much, by that one, or not at all. */
+static void plan_set_collation(const bloom_index *index, index_condition *condition,
+                               const char *told){
+  const char *declared;
+  bloom_collation ignored;
+  int is_equality;
+  if( condition->is_on_id || condition->kind==INDEX_IS_NULL
+     || bloom_index_kinds[condition->kind].is_pattern ) return;
+  declared = index->columns.list[condition->column].collation;
+  is_equality = condition->kind==INDEX_EQ || condition->kind==INDEX_IS;
+  if( sqlite3_stricmp(told, declared)==0 ) return;
+  if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared,
+      &ignored) ) return;
+  if( strlen(told)>=INDEX_MAX_COLLATION
+     || (is_equality && sqlite3_stricmp(declared, "BINARY")!=0) ){
+    condition->is_unpassed = 1;
+  }else{
+    sqlite3_snprintf(INDEX_MAX_COLLATION, condition->collation, "%s", told);
+  }
+}
+
+/* Sets *condition if a constraint can be answered: by blocks, ids, or the source. */
+static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number,
+                          index_condition *condition){
+  const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
+  const char *told;
+  int kind = 0;
+  while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].op!=constraint->op ) kind++;
+  if( kind==INDEX_NUM_KINDS || constraint->iColumn>=index->columns.num_columns ) return 0;
+  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint->iColumn,
+                                 .key = -1, .zone = -1, .partner = -1};
+  condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column)
+    && !bloom_index_kinds[kind].is_pattern;
+  if( constraint->iColumn<0 && !condition->is_on_id ) return 0;
+  told = sqlite3_vtab_collation(info, number);
+  plan_set_collation(index, condition, told);
+  condition->key = plan_find_key(index, *condition, told);
+  condition->zone = plan_find_zone(index, *condition, told);
+  /* Up to 3.44 these leak out of the ON clauses of outer joins. */
+  if( bloom_index_kinds[kind].is_pattern && condition->key<0
+     && sqlite3_libversion_number()<3052000 ) return 0;
+  return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
+}
+
+sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number){
+  sqlite3_value *value = NULL;
+  (void)info; (void)number;
+#if SQLITE_VERSION_NUMBER >= 3038000
+  if( sqlite3_libversion_number()>=3038000
+     && sqlite3_vtab_rhs_value(info, number, &value)!=SQLITE_OK ) value = NULL;
+#endif
+  return value;
+}
+
+/* 1 if there is a constraint < or >= on a column.  SQLite makes these of `LIKE 'begin%'` and
+** filters by them: if LIKE is omitted in an ON clause, an outer join loses its rows. */
+static int plan_has_range(const sqlite3_index_info *info, int column){
+  int i;
+  for(i=0; i<info->nConstraint; i++){
+    const int op = info->aConstraint[i].op;
+    if( info->aConstraint[i].iColumn==column && (op==SQLITE_INDEX_CONSTRAINT_GE
+                                                 || op==SQLITE_INDEX_CONSTRAINT_LT) ) return 1;
+  }
+  return 0;
+}
+
+/* 1 if each byte of a literal TEXT is ASCII.  Of others the plan cannot tell what xFilter gets,
+** which passes no text that begins with a byte order mark: in UTF-16 databases SQLite shows
+** CAST(x'...' AS TEXT) as if the bytes were UTF-8. */
+static int plan_is_ascii(sqlite3_value *literal){
+  sqlite3_value *copy = sqlite3_value_dup(literal);
+  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
+  const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
+  int i = 0;
+  while( i<num_bytes && text[i]<0x80 ) i++;
+  sqlite3_value_free(copy);
+  return text!=NULL && i==num_bytes;
+}
+
+/* 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be the
+** same as others. */
+static int plan_is_of_pattern(const index_condition *condition, sqlite3_value *literal){
+  const int is_end = condition->kind==INDEX_GE || condition->kind==INDEX_LT;
+  return is_end && literal && sqlite3_value_type(literal)==SQLITE_TEXT && !plan_is_ascii(literal);
+}
+
+/* 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
+static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int number,
+                         const index_condition *condition, sqlite3_value *literal){
+  const char *told;
+  if( condition->is_unpassed || condition->is_list ) return 0;
+  /* Of UTF-16 a pattern that is a BLOB is not passed. */
+  if( bloom_index_kinds[condition->kind].is_pattern ){
+    return index->letter_bytes==1 && !plan_has_range(info, info->aConstraint[number].iColumn);
+  }
+  if( condition->kind==INDEX_IS_NULL ) return 1;
+  if( literal==NULL || condition->is_on_id ) return 0;
+  told = sqlite3_vtab_collation(info, number);
+  if( condition->collation[0]==0
+     && sqlite3_stricmp(told, index->columns.list[condition->column].collation)!=0 ) return 0;
+  if( sqlite3_value_type(literal)!=SQLITE_TEXT ){
+    return sqlite3_value_type(literal)==SQLITE_BLOB || sqlite3_value_type(literal)==SQLITE_NULL;
+  }
+  return plan_is_ascii(literal);
+}
+
+/* The last byte of a literal TEXT; 0 if it is none. */
+static int plan_last_byte(sqlite3_value *literal){
+  sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT
+    ? sqlite3_value_dup(literal) : NULL;
+  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
+  const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
+  const int last = num_bytes>0 ? text[num_bytes - 1] : 0;
+  sqlite3_value_free(copy);
+  return last;
+}
+
+/* Finds the ranges that SQLite may have made of `column LIKE 'begin%'`, which BLOBs lie outside
+** of: >= 'BEGIN' and < 'begio'.  of[i] is the constraint of condition i. */
+static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const int *of){
+  int i, j;
+  for(i=0; i<plan->num_conditions; i++){
+    const int end = plan->conditions[i].kind==INDEX_LT && plan->conditions[i].is_literal
+      ? plan_last_byte(bloom_index_plan_literal(info, of[i])) : 0;
+    for(j=0; j<plan->num_conditions && end && plan->conditions[i].partner<0; j++){
+      int begin;
+      if( plan->conditions[j].kind!=INDEX_GE || plan->conditions[j].partner>=0
+         || plan->conditions[j].column!=plan->conditions[i].column ) continue;
+      begin = plan_last_byte(bloom_index_plan_literal(info, of[j]));
+      if( begin==0 || (begin + 1!=end && (begin | 0x20) + 1!=end) ) continue;
+      plan->conditions[i].partner = j;
+      plan->conditions[j].partner = i;
+      info->aConstraintUsage[of[i]].omit = info->aConstraintUsage[of[j]].omit = 0;
+    }
+  }
+}
+
+/* 1 if a LIKE or GLOB of which SQLite made a range is taken itself. */
+static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info *info, int number){
+  const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
+  index_condition pattern;
+  int i;
+  if( constraint->op!=SQLITE_INDEX_CONSTRAINT_GE
+     && constraint->op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
+  for(i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn!=constraint->iColumn
+       || !info->aConstraint[i].usable ) continue;
+    if( plan_condition(index, info, i, &pattern) && bloom_index_kinds[pattern.kind].is_pattern ){
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
+  int of[INDEX_MAX_CONDITIONS];
+  int i, rc = SQLITE_OK;
+  for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
+    index_condition condition;
+    sqlite3_value *literal;
+    if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition)
+        || plan_is_range_of_pattern(index, info, i) ){
+      continue;
+    }
+    if( bloom_index_kinds[condition.kind].is_pattern && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
+      rc = bloom_index_learn_encoding(index);
+      if( rc==SQLITE_OK && condition.key>=0 ) rc = bloom_index_like_check(index, &condition);
+      if( rc!=SQLITE_OK && !bloom_sql_is_fatal(rc) ){
+        /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
+        plan->flags |= INDEX_PLAN_UNCHECKED;
+        rc = SQLITE_OK;
+      }
+    }
+    /* Of one value at a time SQLite would compare the column with it, without the affinity that
+    ** IN has. */
+    if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
+    literal = condition.is_list ? NULL : bloom_index_plan_literal(info, i);
+    condition.is_literal = literal!=NULL;
+    if( plan_is_of_pattern(&condition, literal) ) condition.is_unpassed = 1;
+    info->aConstraintUsage[i].omit = plan_can_omit(index, info, i, &condition, literal)!=0;
+    of[plan->num_conditions] = i;
+    plan->conditions[plan->num_conditions++] = condition;
+    info->aConstraintUsage[i].argvIndex = plan->num_conditions;
+  }
+  plan_find_partners(info, plan, of);
+  return rc;
+}
