@@ -384,7 +384,7 @@ def locked_in_memory(files):
     """A database that may be another since is looked at each time, and its lock is no damage."""
     if sqlite3.sqlite_version_info < (3, 36):
         raise Skip("memdb, of SQLite 3.36")
-    db, other = (files.connect("file:/%s?vfs=memdb" % files.file("m").replace("/", "."), uri=True) for _ in range(2))
+    db, other = (files.connect("file:/%s?vfs=memdb" % files.file("m").replace("/", "."), uri=True, timeout=0) for _ in range(2))
     execute(db, "CREATE TABLE log(%s)" % COLUMNS, FILTER.format(s="main"), INDEX.format(s="main") % INDEXED)
     insert(db, "main", "ada")
     for name in "log_index", "f":

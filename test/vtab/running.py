@@ -93,7 +93,7 @@ def grow(db, files):
 
 def another(db, files):
     """Another connection writes, merges, and writes."""
-    other = files.connect()
+    other = files.connect(timeout=0)
     try:
         merge(other, files)
         fill(other, 10, "dee")
