@@ -39,7 +39,7 @@ static inline int index_is_regexp(index_condition_kind kind){
 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
-/* Takes the constraints that blocks, ids or the source can answer as the plan's conditions. */
+/* Sets the plan's conditions to the constraints that blocks, ids or the source can answer. */
 int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan);
 
 /* A constraint's value, if it is a literal, from 3.38 on; else NULL. */

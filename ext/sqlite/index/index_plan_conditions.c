@@ -209,6 +209,7 @@ static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info
 int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
   int of[INDEX_MAX_CONDITIONS];
   int i, rc = SQLITE_OK;
+  plan->num_conditions = 0;
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
     sqlite3_value *literal;
