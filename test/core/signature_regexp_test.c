@@ -136,6 +136,7 @@ TEST(escapes){
   REQUIRES("abc\\<def\\>ghi\\'jkl\\`mno", "abc;def;ghi;jkl;mno");
   REQUIRES("abc\\pLdef\\PNghi\\p{Lu}jkl\\p1mno", "abc;def;ghi;jkl;1mno");
   REQUIRES("abc\\x41bcdefghi\\u00e9jkl\\U0001f600mno", "abc;ghi;jkl;mno");
+  REQUIRES("abc\\x4ghidef", "abc;ghidef");
   REQUIRES("abc\\x{e9}def\\b{wb}ghi\\N{DIGIT ONE}jkl\\o{101}mno", "abc;def;ghi;jkl;mno");
   REQUIRES("abc\\123456def\\0ghi", "abc;def;ghi");
   REQUIRES("abc\\ndef\\tghi", "abc;def;ghi");
@@ -171,6 +172,7 @@ TEST(classes){
   GIVES_UP("abc[a[.b.]c]def");
   REQUIRES("abc[[:alpha:]_]def[[:^alpha:]]ghi", "abc;def;ghi");
   GIVES_UP("abc[[:alpha]def]");
+  GIVES_UP("abc[[:alpha:x]def]");
   REQUIRES("abc[|()]def", "abc;def");
   REQUIRES("abc[\\w\\-.|(\\d]def", "abc;def");
   REQUIRES("abc[\\]x]def[\\\\]ghi", "abc;def;ghi");
@@ -197,6 +199,8 @@ TEST(groups){
   REQUIRES("abc(?:def)ghi", "abc;def;ghi");
   REQUIRES("abc(?>def)(?=ghi)(?<=jkl)", "abc;def;ghi;jkl");
   REQUIRES("(?P<n1_>abc)(?<n>def)(?'n'ghi)", "abc;def;ghi");
+  GIVES_UP("(?Pn>abc)def");
+  GIVES_UP("(?P<n");
   REQUIRES("abc(?!def)(?<!ghi)jkl", "abc;jkl");
   REQUIRES("abc(?!(def)+)jkl", "abc;jkl");
   REQUIRES("abc(def)+ghi(jkl){2,}", "abc;def;ghi;jkl");

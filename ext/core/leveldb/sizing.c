@@ -41,7 +41,7 @@ static double set_together(const bloom_shape *shape, double num_keys){
   uint32_t i = 0, j;
   for(; keys>=2 && i<TOGETHER_ROWS-2; i++) keys /= 2;
   keys = keys<1 ? 0 : at_most(keys - 1, 1);
-  column = column<0 ? 0 : at_most(column, TOGETHER_COLUMNS - 1);
+  column = at_most(column, TOGETHER_COLUMNS - 1); /* not below 0: has_probe2() */
   j = (uint32_t)at_most(column, TOGETHER_COLUMNS - 2);
   column -= j;
   upper = together[i][j] * (1 - column) + together[i][j+1] * column;

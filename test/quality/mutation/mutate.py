@@ -64,7 +64,7 @@ SUITES = {"ext/sqlite/vtab": VTAB, "ext/sqlite/index": INDEX, "ext/sqlite/source
 DECIMALS = {"equality.c": ["test/docs/breaks.py --only another_sqlite"]}
 # The virtual tables in which much happens with few rows, and what only these show.
 TINY = [*PLAIN, "-DBLOOM_TINY_TABLES"]
-SMALL = [*PLAIN, "-DINDEX_KEY_BANDS=2", "-DINDEX_LIKE_BANDS=2", "-DINDEX_MAX_UNITS=12"]
+SMALL = [*PLAIN, "-DINDEX_KEY_BANDS=2", "-DINDEX_LIKE_BANDS=2", "-DINDEX_MAX_UNITS=12", "-DINDEX_JOIN_ROWS=1", "-DINDEX_JOIN_UNITS=2"]
 
 # Not of this machine.
 SKIPPED = {"kernels_neon.c"} if os.uname().machine == "x86_64" else {"kernels_avx2.c", "kernels_avx512.c"}
