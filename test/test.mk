@@ -169,11 +169,6 @@ bench-keep: ## Keep the pictures of what was measured, and the medians that they
 plots: ## Draw the plots of the results that are kept, test/bench/results/*.svg
 	$(Q)$(or $(PYTHON),/usr/bin/python3) test/bench/plots.py
 
-# Statically linked, but for SQLite: LD_LIBRARY_PATH brings another.
-build/bench/%: test/bench/%.c test/bench/bench.h $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(OPT) $(CFLAGS) -DSQLITE_CORE -Iext -o $@ $< $(SOURCES) -lsqlite3 -lm
-
 # Against live LevelDB, and RocksDB where it is installed.
 build/bench/kernels: build/bench/%: test/bench/%.cc test/bench/bench.h $(CORE_SOURCES) $(HEADERS)
 	@mkdir -p $(@D)

@@ -33,14 +33,6 @@ static inline double cpu_ns(void){
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Another number for each i, in no order: SplitMix64 [Steele, Lea, Flood 2014]. */
-static inline uint64_t random_of(uint64_t i){
-  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
-
 /* An order of 0 .. count-1: another one each time, so that none always follows the
 ** same other; the same ones in each run of the program.  xorshift64 [Marsaglia 2003]. */
 static inline void shuffle(int *order, int count){

@@ -104,10 +104,9 @@ if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 
 #     name            SQLite command                                     (pick QUICK FULL)
 bench kernels         once   build/bench/kernels $size
-bench per-row         each   build/bench/per_row $size
+bench per-row         each   $python test/bench/per_row.py $size
 bench joins           each   $python test/bench/joins/lookup.py $joins_size
 bench forms           each   $python test/bench/joins/forms.py $(pick '100000 3' '1000000 5')
-bench many-sets       each   build/bench/many_sets build/bench/data $(pick '--sets 1000 --repeats 3' '')
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}
 bench index-shares    each   $python test/bench/index_shares.py $(pick '40000 3' '200000 5')
