@@ -3,11 +3,14 @@
 # from any directory (`make check-all`).  Installs what is missing, runs the quick suites and
 # the long checks, and prints a table; a new check is one line below.
 #
-#   A run that was cut, or had failures, goes on where it stopped as long as the commit is the
-#   same: what passed is not run twice.  build/check_all has the rows; remove it to begin afresh.
+#   A run that was cut, or had failures, goes on where it stopped: what passed, here or in the
+#   table of RELIABILITY.md, is not run again while nothing but prose has changed since its commit.
 #
 #   WORD     only checks that have one of these words in their title
 #   --keep   their rows take the place of those in test/RELIABILITY.md
+#
+#   ROWS=FOLDER  where rows are written, build/check_all by default.  Runs in clones of one commit
+#                may share a folder, and so the work: each check is run by one of them.
 cd "$(dirname "$0")/.." || exit 1
 . test/lib/shared.sh
 export WERROR=1 REQUIRE_ALL=1 # as in CI: warnings are errors, and so is what cannot run
@@ -16,13 +19,19 @@ if [ "${1-}" = --keep ]; then keep=yes; shift; fi
 words=$*
 sh test/lib/install_packages.sh build demo test perl apsw recipes check dist wasm browser && make -j "$jobs" || exit 1
 work=build/check_all
-mkdir -p $work || exit 1
+: "${ROWS:=$PWD/$work}"
+mkdir -p $work "$ROWS" || exit 1
 find_python
 commit=$(git describe --always --dirty --exclude '*')
 measured_at="$(date +%F), $commit"
-passed_before=$work/$commit.rows
-case $commit in *-dirty) rm -f "$passed_before" ;; esac # who knows what has changed since
-touch "$passed_before"
+
+# row_of TITLE: its row, here or in RELIABILITY.md, if it passed at a commit that had the code of today.
+row_of() {
+  cat "$its_row" test/RELIABILITY.md 2>/dev/null | grep -F "| $1 | " | grep ' passed, 0 failed |' | while read -r row; do
+    its_commit=${row##*, }
+    ! git diff --quiet "${its_commit% |}" -- . ':!*.md' 2>/dev/null || { echo "$row"; break; }
+  done
+}
 
 playground() { make wasm && sh examples/playground/test.sh; }
 static_host() { sh test/lib/install_packages.sh build test wasm && make static-host && sh examples/static_host/test.sh; }
@@ -37,26 +46,29 @@ joins_of_3_54_1() {
     LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/sql/joins.py --joins 20000
 }
 
-# What is not run keeps the row that it has.
 long() {
+  its_row=$ROWS/$(echo "$1" | tr -c 'a-zA-Z0-9\n' _).row
+  exec 9>"$its_row.lock"
   for word in ${words:-"$1"}; do
-    case $1 in *"$word"*) once "$@"; return ;; esac
+    case $1 in *"$word"*) ! flock -n 9 || { once "$@"; return; } ;; esac
   done
+  # What is not run, or by another run, keeps the row that it has.
   rows="$rows$(grep -F "| $1 |" test/RELIABILITY.md)
 "
 }
 
 once() {
-  if row=$(grep -F "| $1 |" "$passed_before"); then
+  row=$(row_of "$1")
+  if [ -n "$row" ]; then
     echo "== $1: passed before"
     passed=${row#"| $1 | "}
     num_passed=$((num_passed + ${passed%% *}))
     rows="$rows$row
 "
-    return
+  else
+    suite "$@" 9>&-
+    [ "$failed" != 0 ] || printf %s "$rows" | tail -n 1 >"$its_row"
   fi
-  suite "$@"
-  [ "$failed" != 0 ] || printf %s "$rows" | tail -n 1 >>"$passed_before"
 }
 
 long 'make test'                                          sh test/run.sh --made
