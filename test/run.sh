@@ -55,8 +55,7 @@ else
   leave_out 'sanitizers' "${CC:-cc} has no sanitizers here"
 fi
 suite 'copies of handles, with sanitizers'                 sh test/faults/handles/run.sh
-suite 'corrupt input, with sanitizers'                     sh test/hostile/corrupt/run.sh
-suite 'fuzzing: the kept inputs, with sanitizers'          sh test/hostile/fuzz/replay.sh
+suite 'corrupt input and kept inputs, with sanitizers'         sh test/hostile/fuzz/replay.sh
 
 echo "== all suites"
 finish

@@ -93,19 +93,6 @@ sql-process: $(BUILD)/test/platforms/machines/sql_process ## Build the process b
 $(BUILD)/test/platforms/machines/sql_process: $(BUILD)/test/platforms/machines/sql_process.o
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
 
-# -- Corrupt input ------------------------------------------------------------
-
-# Linked with SQLite, not loaded by it: for a BUILD made with CPPFLAGS=-DSQLITE_CORE.
-.PHONY: corrupt-test
-corrupt-test: $(BUILD)/test/hostile/corrupt/corrupt_test ## Build the test of corrupt input (test/hostile/corrupt/run.sh says how)
-
-$(BUILD)/test/hostile/corrupt/corrupt_test.o: BLOOM_CFLAGS += $(if $(filter yes,$(HAVE_LEVELDB)),-DHAVE_LEVELDB)
-
-$(BUILD)/test/hostile/corrupt/corrupt_test: $(BUILD)/test/hostile/corrupt/corrupt_test.o $(OBJECTS) \
-    $(if $(filter yes,$(HAVE_LEVELDB)),$(BUILD)/test/core/leveldb_oracle.o)
-	$(call say,LINK,$@)$(if $(filter yes,$(HAVE_LEVELDB)),$(CXX),$(CC)) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS) \
-	  $(if $(filter yes,$(HAVE_LEVELDB)),-lleveldb)
-
 # -- Fuzzing ------------------------------------------------------------------
 
 # Linked with SQLite, not loaded by it: for a BUILD of its own, made with
@@ -122,7 +109,16 @@ FUZZ_SUPPORT = $(BUILD)/test/hostile/fuzz/fuzz.o $(BUILD)/test/hostile/fuzz/aren
 fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/test/hostile/fuzz/%) ## Build the fuzz targets (test/hostile/fuzz/run.sh says how)
 
 $(FUZZ_TARGETS:%=$(BUILD)/test/hostile/fuzz/%): %: %.o $(FUZZ_SUPPORT) $(OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(FUZZER) $(LDFLAGS) $(SQLITE_LIBS) -lm
+	$(call say,LINK,$@)$(FUZZ_LINKER) -o $@ $^ $(SANITIZE) $(FUZZER) $(LDFLAGS) $(SQLITE_LIBS) $(FUZZ_LIBS) -lm
+
+FUZZ_LINKER = $(CC)
+# A replay compares with live LevelDB; libFuzzer's flags are not for its C++ compiler.
+ifeq ($(HAVE_LEVELDB)$(FUZZER),yes)
+$(BUILD)/test/hostile/fuzz/read_any_bytes.o: BLOOM_CFLAGS += -DHAVE_LEVELDB
+$(BUILD)/test/hostile/fuzz/read_any_bytes: FUZZ_LIBS = -lleveldb
+$(BUILD)/test/hostile/fuzz/read_any_bytes: FUZZ_LINKER = $(CXX)
+$(BUILD)/test/hostile/fuzz/read_any_bytes: $(BUILD)/test/core/leveldb_oracle.o
+endif
 
 # Many threads: for a BUILD made with -DSQLITE_CORE, too (test/faults/threads/run.sh).
 $(BUILD)/test/faults/threads/threads $(BUILD)/test/faults/threads/shared_cache: $(BUILD)/%: $(BUILD)/%.o $(OBJECTS)

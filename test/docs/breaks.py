@@ -760,7 +760,7 @@ both(flipped_bits)
 
 @test
 def a_stored_filter_has_no_checksum(files):
-    """hostile/corrupt has any bytes."""
+    """hostile/fuzz has any bytes."""
     db = files.connect()
     for change in "zeroblob(length(filter) - 1) || x'06'", "substr(filter, 1, 1)", "x''":
         changed = one(db, "SELECT CAST(%s AS BLOB) FROM (SELECT bloom_build('a') AS filter)" % change)

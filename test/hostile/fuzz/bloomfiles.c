@@ -16,13 +16,8 @@
 #define HEADER_BYTES     32
 
 static int naive_has(const uint8_t *file, const bloom_shape *shape, uint64_t hash, size_t set){
-  const size_t unit_bytes = (shape->num_bytes - HEADER_BYTES) / (size_t)shape->num_slots;
-  uint32_t i;
-  for(i=0; i<shape->num_probes; i++){
-    const uint64_t probe = hash + i * (hash << 31 | hash >> 33);
-    if( !(file[HEADER_BYTES + (size_t)(probe % shape->num_slots)*unit_bytes + set/8] >> set%8 & 1) ) return 0;
-  }
-  return 1;
+  return reference_set_may_contain(file, shape->num_slots, shape->num_probes,
+                                   (shape->num_bytes - HEADER_BYTES) / (size_t)shape->num_slots, hash, set);
 }
 
 /* Every set's answer to a hash. */

@@ -4,6 +4,7 @@
 #include "fuzz.h"
 
 int fuzz_is_replay = 0;
+const char *fuzz_label = NULL;
 
 int fuzz_seldom(const uint8_t *data, size_t num_bytes, uint32_t period){
   uint64_t hash = 14695981039346656037u; /* FNV-1a */
@@ -80,7 +81,7 @@ int reference_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash
   return 1;
 }
 
-static uint64_t read_number(const uint8_t *bytes, int num_bytes){
+uint64_t reference_number(const uint8_t *bytes, int num_bytes){
   uint64_t number = 0;
   while( num_bytes-- ) number = number*256 + bytes[num_bytes];
   return number;
@@ -107,15 +108,15 @@ uint64_t reference_xxh64(const uint8_t *key, size_t num_bytes){
     uint64_t lanes[4] = {p[0] + p[1], p[1], 0, 0 - p[0]};
     unsigned i;
     for(; end-key>=32; key+=32){
-      for(i=0; i<4; i++) lanes[i] = xxh_lane(lanes[i], read_number(key + 8*i, 8));
+      for(i=0; i<4; i++) lanes[i] = xxh_lane(lanes[i], reference_number(key + 8*i, 8));
     }
     for(h=0, i=0; i<4; i++) h += turned(lanes[i], turns[i]);
     for(i=0; i<4; i++) h = (h ^ xxh_lane(0, lanes[i])) * p[0] + p[3];
   }
   h += num_bytes;
-  for(; end-key>=8; key+=8) h = turned(h ^ xxh_lane(0, read_number(key, 8)), 27) * p[0] + p[3];
+  for(; end-key>=8; key+=8) h = turned(h ^ xxh_lane(0, reference_number(key, 8)), 27) * p[0] + p[3];
   if( end-key>=4 ){
-    h = turned(h ^ read_number(key, 4) * p[0], 23) * p[1] + p[2];
+    h = turned(h ^ reference_number(key, 4) * p[0], 23) * p[1] + p[2];
     key += 4;
   }
   for(; key<end; key++) h = turned(h ^ *key * p[4], 11) * p[0];
@@ -149,4 +150,22 @@ void reference_add_to_block(uint8_t *blocks, uint64_t num_blocks, uint64_t hash)
     const uint32_t bit = 32*i + (uint32_t)hash * salts[i] / 134217728u;
     block[bit/8] = (uint8_t)(block[bit/8] | 1 << bit%8);
   }
+}
+
+int reference_block_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
+  const uint8_t *block = blocks + 32 * ((hash / 4294967296u) * num_blocks / 4294967296u);
+  uint8_t grown[32];
+  memcpy(grown, block, 32);
+  reference_add_to_block(grown, 1, hash);
+  return memcmp(grown, block, 32)==0;
+}
+
+int reference_set_may_contain(const uint8_t *file, uint64_t num_units, uint32_t num_probes,
+                              size_t unit_bytes, uint64_t hash, size_t set){
+  uint32_t i;
+  for(i=0; i<num_probes; i++){
+    const uint64_t unit = (hash + i * turned(hash, 31)) % num_units;
+    if( (file[32 + (size_t)unit*unit_bytes + set/8] >> set%8 & 1)==0 ) return 0;
+  }
+  return 1;
 }

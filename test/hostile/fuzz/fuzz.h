@@ -68,8 +68,9 @@ static inline const uint8_t *fuzz_bytes(fuzz_input *input, size_t max_bytes, siz
 ** and multiplies inputs that reach new code.  In a replay for every input. */
 int fuzz_seldom(const uint8_t *data, size_t num_bytes, uint32_t period);
 
-/* Set by plain_main.c. */
+/* Set by plain_main.c: this is a replay, and what the corpus says that the input is, or NULL. */
 extern int fuzz_is_replay;
+extern const char *fuzz_label;
 
 /* Memory that ends with its bytes, so that AddressSanitizer sees one too many;
 ** free() it.  A copy of bytes, or zeros where bytes is NULL. */
@@ -99,5 +100,13 @@ uint64_t reference_xxh64(const uint8_t *key, size_t num_bytes);
 uint64_t reference_num_blocks(uint64_t num_keys, uint32_t sixteenths);
 size_t reference_header(uint64_t num_blocks, uint8_t *header);
 void reference_add_to_block(uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
+int reference_block_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
+
+/* A BloomFile's answer for one of its sets, by FORMATS.md. */
+int reference_set_may_contain(const uint8_t *file, uint64_t num_units, uint32_t num_probes,
+                              size_t unit_bytes, uint64_t hash, size_t set);
+
+/* Up to 8 bytes, little-endian. */
+uint64_t reference_number(const uint8_t *bytes, int num_bytes);
 
 #endif

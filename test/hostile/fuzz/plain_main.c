@@ -1,15 +1,19 @@
 /*
 ** Replays inputs through a target, without libFuzzer: PROGRAM FILE ...
-** A file NAME.hex holds an input a line, in hexadecimal, comments that begin with #, and perhaps
-** a line `draw N`: so many inputs are drawn, always the same; any other file is one input.
-** Says how many there were; a finding ends the program.  $FUZZ_DRAWN names a folder that gets
-** the drawn inputs as files (keep.sh).
+** A file NAME.hex holds an input a line, in hexadecimal, perhaps with a label behind it, and
+** comments that begin with #.  A line can also be
+**
+**   draw N        so many inputs are drawn, always the same
+**   mangle INPUT  it, each cut of it, each bit flipped, each last byte; its first byte stays
+**
+** Any other file is one input.  Says how many there were; a finding ends the program.
+** $FUZZ_DRAWN names a folder that gets the drawn and mangled inputs as files (keep.sh).
 */
 #include "fuzz.h"
 
 enum { MAX_BYTES = 1 << 20 };
 
-static size_t num_inputs = 0;
+static size_t num_inputs = 0, num_made = 0;
 
 static void fail(const char *what, const char *path){
   fprintf(stderr, "%s: %s\n", path, what);
@@ -41,17 +45,24 @@ static uint64_t draw(uint64_t *state){
   return z ^ z >> 31;
 }
 
-static void write_drawn(const char *folder, unsigned number, const uint8_t *bytes, size_t num_bytes){
-  char path[4096];
+/* An input that was made: replayed, or written for keep.sh. */
+static void made(const char *path, unsigned number, const uint8_t *bytes, size_t num_bytes){
+  const char *folder = getenv("FUZZ_DRAWN");
+  char name[4096];
   FILE *file;
-  snprintf(path, sizeof(path), "%s/drawn-%u", folder, number);
-  file = fopen(path, "wb");
-  if( file==NULL || fwrite(bytes, 1, num_bytes, file)!=num_bytes || fclose(file) ) fail("cannot be written", path);
+  if( folder==NULL ){
+    replay(path, number, bytes, num_bytes);
+    return;
+  }
+  snprintf(name, sizeof(name), "%s/drawn-%u-%lu", folder, number, (unsigned long)num_made++);
+  file = fopen(name, "wb");
+  if( file==NULL || fwrite(bytes, 1, num_bytes, file)!=num_bytes || fclose(file) ){
+    fail("cannot be written", name);
+  }
 }
 
 /* Inputs of 8 to 96 bytes. */
 static void replay_drawn(unsigned num_drawn, const char *path){
-  const char *folder = getenv("FUZZ_DRAWN");
   uint64_t state = 1;
   unsigned number;
   for(number=1; number<=num_drawn; number++){
@@ -62,8 +73,48 @@ static void replay_drawn(unsigned num_drawn, const char *path){
       const uint64_t word = draw(&state);
       memcpy(bytes + i, &word, sizeof(word));
     }
-    if( folder ) write_drawn(folder, number, bytes, num_bytes);
-    else replay(path, number, bytes, num_bytes);
+    made(path, number, bytes, num_bytes);
+  }
+}
+
+static void replay_mangled(const char *path, unsigned line, const uint8_t *bytes, size_t num_bytes){
+  uint8_t *mangled = fuzz_exact(bytes, num_bytes);
+  size_t i;
+  for(i=1; i<=num_bytes; i++) made(path, line, bytes, i);
+  for(i=num_bytes-1; i>1; i--){
+    memcpy(mangled + i - 1, bytes + i, num_bytes - i);
+    mangled[i-1] = bytes[0];
+    made(path, line, mangled + i - 1, num_bytes - i + 1);
+    memcpy(mangled, bytes, num_bytes);
+  }
+  for(i=8; i<8*num_bytes; i++){
+    mangled[i/8] ^= (uint8_t)(1 << i%8);
+    made(path, line, mangled, num_bytes);
+    mangled[i/8] = bytes[i/8];
+  }
+  for(i=0; i<256; i++){
+    mangled[num_bytes-1] = (uint8_t)i;
+    made(path, line, mangled, num_bytes);
+  }
+  free(mangled);
+}
+
+/* A line with an input, whose label may say what it is. */
+static void replay_line(char *text, const char *path, unsigned line){
+  const int is_mangled = strncmp(text, "mangle ", 7)==0;
+  char *hex = text + (is_mangled ? 7 : 0);
+  const size_t num_chars = strcspn(hex, " ");
+  uint8_t *bytes = (uint8_t*)hex; /* overwritten behind what is read */
+  size_t i;
+  for(i=0; i<num_chars; i+=2){
+    bytes[i/2] = (uint8_t)(hex_digit(hex[i], path)*16 + hex_digit(hex[i+1], path));
+  }
+  if( is_mangled ){
+    replay_mangled(path, line, bytes, num_chars/2);
+  }else{
+    fuzz_label = hex[num_chars] ? hex + num_chars + 1 : NULL;
+    replay(path, line, bytes, num_chars/2);
+    fuzz_label = NULL;
   }
 }
 
@@ -72,15 +123,11 @@ static void replay_lines(char *text, const char *path){
   for(; *text; line++){
     const size_t num_chars = strcspn(text, "\n");
     if( text[num_chars]==0 ) fail("lacks its last newline", path);
+    text[num_chars] = 0;
     if( strncmp(text, "draw ", 5)==0 ){
       replay_drawn((unsigned)atoi(text + 5), path);
     }else if( *text!='#' ){
-      size_t i;
-      uint8_t *bytes = (uint8_t*)text; /* overwritten behind what is read */
-      for(i=0; i<num_chars; i+=2){
-        bytes[i/2] = (uint8_t)(hex_digit(text[i], path)*16 + hex_digit(text[i+1], path));
-      }
-      replay(path, line, bytes, num_chars/2);
+      replay_line(text, path, line);
     }
     text += num_chars + 1;
   }

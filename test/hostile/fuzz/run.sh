@@ -45,7 +45,8 @@ for target in "$@"; do
   mkdir -p $build/corpus/$target $build/findings/$target $build/kept/$target
   "$PYTHON" -c 'import sys
 for number, line in enumerate(open(sys.argv[1])):
-    if line[0] not in "#d": open(f"{sys.argv[2]}/{number}", "wb").write(bytes.fromhex(line))' \
+    words = line.removeprefix("mangle ").split() or [""]
+    if words[0] not in ("#", "draw"): open(f"{sys.argv[2]}/{number}", "wb").write(bytes.fromhex(words[0]))' \
     test/hostile/fuzz/corpus/$target.hex $build/kept/$target || exit 1
   $build/test/hostile/fuzz/$target "$limit" -max_len=$max_bytes -entropic=0 -reload=0 -report_slow_units=600 -artifact_prefix=$build/findings/$target/ \
     $build/corpus/$target $build/kept/$target >$log 2>&1 </dev/null
