@@ -25,6 +25,10 @@ typedef struct rule {
 #define HELLO "x'114000414410401006'"
 #define SECRET "x'000102030405060708090a0b0c0d0e0f'"
 #define TEN_KEYS ",?1,?1,?1,?1,?1,?1,?1,?1,?1,?1"
+/* The bytes of a key (ext/FUNCTIONS.md, "Keys"), by other functions; whole numbers' are the encoding's. */
+#define IS_WHOLE "(typeof(?1) = 'integer' OR typeof(?1) = 'real' AND ?1 >= -9223372036854775808.0 AND ?1 < 9223372036854775808.0" \
+  " AND CAST(?1 AS INTEGER) = ?1)"
+#define KEY_BYTES(whole) "CASE WHEN " IS_WHOLE " THEN " whole " WHEN typeof(?1) = 'real' THEN bloom_key(?1, 'double') ELSE CAST(?1 AS BLOB) END"
 #define FILTER_BLOCK "x'114008416510C010060000000009000000090000000B'"
 
 static const rule grammar[] = {
@@ -181,6 +185,9 @@ static const rule grammar[] = {
       " b.last_offset",
     /* What says one thing in two ways. */
     "{*}SELECT bloom_build(v, {1:bits}, {2:set}{3:encoding}) IS bloom_add(bloom_empty({2:set}, {1:bits}{3:encoding}), ?1) AS yes FROM (SELECT ?1 AS v)",
+    "{*}SELECT bloom_build(?1, {1:bits}, {2:set}) IS bloom_build(" KEY_BYTES("CAST(CAST(CAST(?1 AS INTEGER) AS TEXT) AS BLOB)") ", {1:bits}, {2:set})"
+      " AS yes, bloom_build(?1, {1:bits}, {2:set}, 'parquet') IS bloom_build(" KEY_BYTES("bloom_key(CAST(?1 AS INTEGER), 'int64')")
+      ", {1:bits}, {2:set}, 'parquet') AS yes FROM pragma_encoding WHERE encoding = 'UTF-8'",
     "{*}{*}SELECT CASE WHEN ?1 = ?2 THEN bloom_tuple(?1, 1) = bloom_tuple(?2, 1.0) END AS yes",
     "{*}SELECT bloom_partition(?1, {1:number}) BETWEEN 0 AND {1:number} - 1 AS yes, bloom_bits_per_key({rate}, {number}{encoding}) BETWEEN 1 AND 100 AS yes",
     "SELECT {slot}, bloom_may_contain(filter, {value}) FROM bloom_ldb({File})",
@@ -259,8 +266,9 @@ static const rule grammar[] = {
     "ALTER TABLE {s} ADD COLUMN y DEFAULT {literal}",
     "ALTER TABLE {s} DROP COLUMN {a}", "DROP TRIGGER {f}_{trigger}", "DROP TABLE {f}", "DROP TABLE {s}", "{table}",
     "CREATE TRIGGER u {before} {event} ON {s} BEGIN {body}; END", "CREATE INDEX i ON {s}(a)", "CREATE VIEW r AS SELECT * FROM s", "ANALYZE"}},
-  {"shadow", {"{1:f}_pages", "ix_state", "ix_changed", "ix_blocks_1", "ix_blocks_2", "ix_blocks_3", "{1:f}_guard"}},
-  {"bytes", {"bytes", "data", "covered"}},
+  {"shadow", {"{1:f}_pages", "ix_state", "ix_changed", "ix_blocks_1", "ix_blocks_2", "ix_blocks_3", "{1:f}_new",
+    "ix_canary"}},
+  {"bytes", {"bytes", "data", "covered", "key", "config", "layout", "moved_by_vacuum"}},
   {"damage", {"{!}UPDATE {shadow} SET {2:bytes} = {v}", "{!}UPDATE {shadow} SET {2:bytes} = CAST(substr({2:bytes}, 1, {#200}) || {v} || substr({2:bytes},"
       " {#200}) AS BLOB) WHERE rowid <> {#3}",
     "{!}DELETE FROM {shadow} WHERE rowid > {#4}", "{!}INSERT INTO {shadow} SELECT * FROM {shadow}", "{!}DROP TABLE {shadow}",
@@ -280,7 +288,8 @@ static const rule grammar[] = {
   {"column", {"%A", "%B", "id"}},
   {"Compared", {"{column} = {v}", "{column} IS {v}", "{column} IN ({v}, {v})", "{column} LIKE {pattern}", "{column} GLOB {pattern}", "{column} < {v}",
     "%A = %B", "{column} IN (SELECT k FROM v)",
-    "{column} = (SELECT k FROM v LIMIT 1 OFFSET {#14})", "({Compared} AND {Compared})"}},
+    "{column} = (SELECT k FROM v LIMIT 1 OFFSET {#14})", "({Compared} AND {Compared})", "{column} >= {v}",
+    "{column} BETWEEN {v} AND {v}", "{column} REGEXP {pattern}"}},
 };
 #define NUM_RULES (sizeof(grammar)/sizeof(grammar[0]))
 
