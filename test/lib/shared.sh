@@ -78,6 +78,19 @@ finish() {
   exit
 }
 
+# same WANTED GOT: shows both where they differ.
+same() {
+  [ "$1" = "$2" ] && return
+  printf 'wanted:\n%s\ngot:\n%s\n' "$1" "$2"
+  return 1
+}
+
+# The version of this checkout; SQL to try any package of it, and what that prints.
+version=$(sed -n 's/#define BLOOM_VERSION "\(.*\)"/\1/p' ext/bloom.h)
+sql="SELECT bloom_version() || ' ' || bloom_may_contain(f, 3) || ' ' || bloom_may_contain(f, 4)
+  FROM (SELECT bloom_build(value) AS f FROM json_each('[2, 3, 5, 7]'));"
+said="$version 1 0"
+
 # -- Sanitizers ---------------------------------------------------------------
 
 # For gcc and clang.  What `undefined` leaves out: a REAL cast to an integer that cannot hold it.

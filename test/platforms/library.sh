@@ -7,15 +7,6 @@ find_python
 work=build/library
 rm -rf $work && mkdir -p $work || exit 1
 
-# same WANTED GOT
-same() {
-  [ "$1" = "$2" ] && return
-  printf 'wanted:\n%s\ngot:\n%s\n' "$1" "$2"
-  return 1
-}
-
-version=$(sed -n 's/#define BLOOM_VERSION "\(.*\)"/\1/p' ext/bloom.h)
-
 exports() { nm -D --defined-only bloom.so | awk '{ print $NF }'; }
 
 # libc.so.6, or libc.musl-x86_64.so.1.

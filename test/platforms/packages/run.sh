@@ -9,18 +9,6 @@ dist=$PWD/build/dist
 packed=$PWD/build/packaging
 rm -rf "$work" && mkdir -p "$work" || exit 1
 
-# same WANTED GOT
-same() {
-  [ "$1" = "$2" ] && return
-  printf 'wanted:\n%s\ngot:\n%s\n' "$1" "$2"
-  return 1
-}
-
-version=$(sed -n 's/#define BLOOM_VERSION "\(.*\)"/\1/p' ext/bloom.h)
-sql="SELECT bloom_version() || ' ' || bloom_may_contain(f, 3) || ' ' || bloom_may_contain(f, 4)
-  FROM (SELECT bloom_build(value) AS f FROM json_each('[2, 3, 5, 7]'));"
-said="$version 1 0"
-
 # -- What is made -------------------------------------------------------------
 
 has_these_files() {
