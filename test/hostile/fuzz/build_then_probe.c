@@ -9,15 +9,11 @@
 
 #include <inttypes.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "../../../ext/core/bits.h"
 #include "../../../ext/core/decimal.h"
 #include "../../../ext/core/encodings.h"
 #include "../../../ext/core/leveldb/leveldb.h"
 #include "../../../ext/core/leveldb/hash.h"
-#include "../../../ext/core/partition.h"
 
 #define MAX_KEYS 100
 
@@ -71,23 +67,6 @@ static void read_keys(fuzz_input *input, key_list *list){
       int i;
       for(i=0; i<kind-229; i++) add_integer(list, value + i);
     }
-  }
-}
-
-/* 64 x 64 -> upper 64 bits, by halves. */
-static uint64_t multiply_high(uint64_t x, uint64_t y){
-  const uint64_t x0 = x & 0xffffffff, x1 = x >> 32, y0 = y & 0xffffffff, y1 = y >> 32;
-  const uint64_t middle = x1*y0 + (x0*y0 >> 32);
-  return x1*y1 + (middle >> 32) + ((x0*y1 + (middle & 0xffffffff)) >> 32);
-}
-
-static void check_partition(const key_list *list, uint64_t num_partitions){
-  size_t i;
-  for(i=0; i<list->num_keys && i<4; i++){
-    const key_span key = list->spans[i];
-    const uint64_t partition = bloom_partition_of(key.bytes, key.num_bytes, num_partitions);
-    FUZZ_CHECK(partition<num_partitions);
-    FUZZ_CHECK(partition==multiply_high(XXH3_64bits(key.bytes, key.num_bytes), num_partitions));
   }
 }
 
@@ -180,7 +159,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   key_list list;
   size_t i;
   read_keys(&input, &list);
-  check_partition(&list, ((uint64_t)seed << 31 >> capacity%63) + 1);
   check_build(&list, list.num_keys, sixteenths, seed);
   check_build(&list, capacity, sixteenths, seed + 1);
   for(i=0; i<list.num_keys; i++) free((void*)(uintptr_t)list.spans[i].bytes);
