@@ -25,10 +25,12 @@ typedef struct rule {
 #define HELLO "x'114000414410401006'"
 #define SECRET "x'000102030405060708090a0b0c0d0e0f'"
 #define TEN_KEYS ",?1,?1,?1,?1,?1,?1,?1,?1,?1,?1"
-/* The bytes of a key (ext/FUNCTIONS.md, "Keys"), by other functions; whole numbers' are the encoding's. */
-#define IS_WHOLE "(typeof(?1) = 'integer' OR typeof(?1) = 'real' AND ?1 >= -9223372036854775808.0 AND ?1 < 9223372036854775808.0" \
-  " AND CAST(?1 AS INTEGER) = ?1)"
-#define KEY_BYTES(whole) "CASE WHEN " IS_WHOLE " THEN " whole " WHEN typeof(?1) = 'real' THEN bloom_key(?1, 'double') ELSE CAST(?1 AS BLOB) END"
+/* The bytes of a key k (ext/FUNCTIONS.md), by other functions; whole numbers' are the encoding's. */
+#define IS_WHOLE "(typeof(k) = 'integer' OR typeof(k) = 'real' AND k >= -9223372036854775808.0 AND k < 9223372036854775808.0" \
+  " AND CAST(k AS INTEGER) = k)"
+#define KEY_BYTES(whole) "CASE WHEN " IS_WHOLE " THEN " whole " WHEN typeof(k) = 'real' THEN bloom_key(k, 'double') ELSE CAST(k AS BLOB) END"
+#define DECIMAL "CAST(CAST(CAST(k AS INTEGER) AS TEXT) AS BLOB)"
+#define INT64 "bloom_key(CAST(k AS INTEGER), 'int64')"
 #define FILTER_BLOCK "x'114008416510C010060000000009000000090000000B'"
 
 static const rule grammar[] = {
@@ -185,9 +187,6 @@ static const rule grammar[] = {
       " b.last_offset",
     /* What says one thing in two ways. */
     "{*}SELECT bloom_build(v, {1:bits}, {2:set}{3:encoding}) IS bloom_add(bloom_empty({2:set}, {1:bits}{3:encoding}), ?1) AS yes FROM (SELECT ?1 AS v)",
-    "{*}SELECT bloom_build(?1, {1:bits}, {2:set}) IS bloom_build(" KEY_BYTES("CAST(CAST(CAST(?1 AS INTEGER) AS TEXT) AS BLOB)") ", {1:bits}, {2:set})"
-      " AS yes, bloom_build(?1, {1:bits}, {2:set}, 'parquet') IS bloom_build(" KEY_BYTES("bloom_key(CAST(?1 AS INTEGER), 'int64')")
-      ", {1:bits}, {2:set}, 'parquet') AS yes FROM pragma_encoding WHERE encoding = 'UTF-8'",
     "{*}{*}SELECT CASE WHEN ?1 = ?2 THEN bloom_tuple(?1, 1) = bloom_tuple(?2, 1.0) END AS yes",
     "{*}SELECT bloom_partition(?1, {1:number}) BETWEEN 0 AND {1:number} - 1 AS yes, bloom_bits_per_key({rate}, {number}{encoding}) BETWEEN 1 AND 100 AS yes",
     "SELECT {slot}, bloom_may_contain(filter, {value}) FROM bloom_ldb({File})",
@@ -201,6 +200,12 @@ static const rule grammar[] = {
     "SELECT bloom_may_contain(bloom_filter(k, {1:row_key}) OVER w, k, {1:row_key}) AS yes FROM {Source} WINDOW w AS (ORDER BY {by} {frame})",
     "SELECT bloom_may_contain(bloom_filter(k), {group_key}) AS yes, {+}{Aggregate} FROM {Source} GROUP BY {Expression}{having}{order}",
   }},
+  {"six_keys", {"SELECT {?} AS k UNION ALL SELECT {?} UNION ALL SELECT {?} UNION ALL SELECT {?} UNION ALL SELECT {?} UNION ALL SELECT {?}"}},
+  {"keys_as_bytes", {"SELECT bloom_add(bloom_empty({1:set}), k) IS bloom_add(bloom_empty({1:set}), " KEY_BYTES(DECIMAL) ") AS yes,"
+    " bloom_add(bloom_empty({1:set}, 'parquet'), k) IS bloom_add(bloom_empty({1:set}, 'parquet'), " KEY_BYTES(INT64) ") AS yes,"
+    " bloom_build(k) OVER () IS bloom_build(" KEY_BYTES(DECIMAL) ") OVER () AS yes,"
+    " bloom_build(k, 'parquet') OVER () IS bloom_build(" KEY_BYTES(INT64) ", 'parquet') OVER () AS yes"
+    " FROM pragma_encoding, ({six_keys} UNION ALL {six_keys}) WHERE encoding = 'UTF-8'"}},
   {"left", {"?1", "CAST(?1 AS {type})", "{literal}", "?1 * 1", "+?1", "coalesce(?1, 0.0)", "upper(?1)", "?1 || ' '"}},
   {"right", {"?2", "CAST(?2 AS {type})", "{literal}", "?1 COLLATE NOCASE", "CAST(?1 AS {type}) COLLATE RTRIM", "?1 || '  ' COLLATE RTRIM", "lower(?1) COLLATE NOCASE",
     "0 + ?1", "' 0' || ?1 || '.0'"}},
