@@ -57,7 +57,7 @@ uint32_t reference_num_probes(uint32_t sixteenths){
   return num_probes<1 ? 1 : num_probes>30 ? 30 : num_probes;
 }
 
-uint32_t reference_position(uint32_t hash, uint32_t probe, uint64_t num_bits){
+static uint32_t reference_position(uint32_t hash, uint32_t probe, uint64_t num_bits){
   const uint32_t delta = hash / 0x20000 + hash * 0x8000;
   return (uint32_t)((uint32_t)(hash + probe * delta) % num_bits);
 }
@@ -123,11 +123,6 @@ uint64_t reference_xxh64(const uint8_t *key, size_t num_bytes){
   h = (h ^ h / ((uint64_t)1 << 33)) * p[1];
   h = (h ^ h / ((uint64_t)1 << 29)) * p[2];
   return h ^ h / ((uint64_t)1 << 32);
-}
-
-uint64_t reference_num_blocks(uint64_t num_keys, uint32_t sixteenths){
-  const uint64_t num_blocks = (num_keys * sixteenths + 16*256 - 1) / (16*256);
-  return num_blocks ? num_blocks : 1;
 }
 
 size_t reference_header(uint64_t num_blocks, uint8_t *header){

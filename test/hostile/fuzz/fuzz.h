@@ -84,20 +84,16 @@ uint32_t reference_hash(const uint8_t *key, size_t num_bytes);
 size_t reference_num_bytes(uint64_t num_keys, uint32_t sixteenths);
 uint32_t reference_num_probes(uint32_t sixteenths);
 
-/* Position of a hash's probe, 0 .. num_bits-1. */
-uint32_t reference_position(uint32_t hash, uint32_t probe, uint64_t num_bits);
-
 /* Adds a hash to a filter of 1..30 probes. */
 void reference_add(uint8_t *filter, size_t num_bytes, uint32_t hash);
 
 /* LevelDB's answer (util/bloom.cc, KeyMayMatch()), for any bytes: 0 or 1. */
 int reference_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash);
 
-/* Parquet's filter, written from its description (BloomFilter.md; xxHash, doc/xxhash_spec.md): XXH64, the blocks of
-** so many keys, the header's bytes and how many there are, and adding a hash to blocks. */
+/* Parquet's filter, written from its description (BloomFilter.md; xxHash, doc/xxhash_spec.md):
+** XXH64, the header of so many blocks and how many bytes it has, and a hash in the blocks. */
 #define REFERENCE_HEADER_BYTES 24
 uint64_t reference_xxh64(const uint8_t *key, size_t num_bytes);
-uint64_t reference_num_blocks(uint64_t num_keys, uint32_t sixteenths);
 size_t reference_header(uint64_t num_blocks, uint8_t *header);
 void reference_add_to_block(uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
 int reference_block_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
