@@ -12,71 +12,60 @@ set -u
 # A need marked ? is optional: its users do without it and say so.  A comma parts
 # packages, a dash means that there is none to install.
 #
-# group need             apt-get                  dnf                     apk                 pacman            brew
+# groups        need             apt-get                  dnf                   apk               pacman             brew
 needs='
-build compiler           gcc,libc6-dev            gcc,glibc-devel         gcc,musl-dev        gcc               gcc
-build make               make                     make                    make                make              make
-build sqlite_library     libsqlite3-dev           sqlite-devel            sqlite-dev          sqlite            sqlite
-build xxhash             libxxhash-dev            xxhash-devel            xxhash-dev          xxhash            xxhash
-demo  sqlite_shell       sqlite3                  sqlite                  sqlite              sqlite            sqlite
-demo  awk                mawk                     gawk                    gawk                gawk              gawk
-demo  gzip               gzip                     gzip                    gzip                gzip              gzip
-demo  package_index?     -                        -                       -                   -                 -
-test  tcl_sqlite         tcl,libsqlite3-tcl       tcl,sqlite-tcl          tcl,sqlite-tcl      tcl,sqlite-tcl    tcl-tk
-test  python             python3                  python3                 python3             python            python
-test  binutils           binutils                 binutils                binutils            binutils          binutils
-test  pkg_config?        pkgconf                  pkgconf-pkg-config      pkgconf             pkgconf           pkgconf
-test  leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
-test  libsodium?         libsodium-dev            libsodium-devel         libsodium-dev       libsodium         libsodium
-test  sanitizers?        gcc                      libasan,libubsan        -                   gcc               -
-check django?            python3-django           python3-django           py3-django          python-django     -
-check alembic?           python3-alembic          python3-alembic          py3-alembic         python-alembic    -
-check sqlite_utils?      sqlite-utils             python3-sqlite-utils     -                   -                 sqlite-utils
-check comma_locale?      locales                  glibc-locale-source      -                   glibc             -
-check npm?               npm                      npm                     npm                 npm               node
-check tcl_headers?       tcl-dev                  tcl-devel               tcl-dev             tcl               tcl-tk
-check icu?               libicu-dev               libicu-devel            icu-dev             icu               -
-check fast_compiler?     tcc                      tcc                     tcc                 tcc               -
-check static_analysis    gcc,clang-tidy,cppcheck  gcc,clang-tools-extra,cppcheck gcc,clang-extra-tools,cppcheck gcc,clang,cppcheck gcc,llvm,cppcheck
-dist  compilers          gcc-x86-64-linux-gnu,gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,gcc-mingw-w64-x86-64 - - - -
-dist  make               make                     -                       -                   -                 -
-dist  sqlite_library     libsqlite3-dev           -                       -                   -                 -
-dist  xxhash             libxxhash-dev            -                       -                   -                 -
-dist  sqlite_shell       sqlite3                  -                       -                   -                 -
-dist  npm                npm                      npm                     npm                 npm               node
-dist  wheel_builder      python3-build,python3-setuptools,python3-wheel python3-build,python3-setuptools,python3-wheel py3-build,py3-setuptools,py3-wheel python-build,python-setuptools,python-wheel -
-dist  debian_packager    build-essential,debhelper,fakeroot - - - -
-check debootstrap?       debootstrap              -                       -                   -                 -
-check packages_tested?   qemu-user,wine64,musl-tools,python3-venv,lintian,man-db,unzip - - - -
-perl  dbd_sqlite?        libdbd-sqlite3-perl      perl-DBD-SQLite         perl-dbd-sqlite     perl-dbd-sqlite   -
-apsw  apsw?              python3-apsw             python3-apsw            py3-apsw            python-apsw       -
-php   php_sqlite?        php-cli,php-sqlite3      php-cli,php-pdo         -                   php,php-sqlite    php
-ruby  ruby_sqlite?       ruby,ruby-sqlite3        rubygem-sqlite3         -                   -                 -
-go    go_sqlite?         golang-go,golang-github-mattn-go-sqlite3-dev - - - -
-java  java_sqlite?       default-jdk-headless,libxerial-sqlite-jdbc-java - - - -
-recipes django?          python3-django           python3-django          py3-django          python-django     -
-recipes sqlalchemy?      python3-sqlalchemy       python3-sqlalchemy      py3-sqlalchemy      python-sqlalchemy -
-recipes sqlite_utils?    sqlite-utils             -                       -                   -                 sqlite-utils
-cluster dqlite           libdqlite-dev            -                       -                   -                 -
-cluster dqlite_shell     go-dqlite                -                       -                   -                 -
-cluster go_dqlite        golang-go,golang-github-canonical-go-dqlite-dev - - - -
-npm   npm?               npm                      npm                     npm                 npm               node
-wasm  emscripten         emscripten               -                       emscripten          emscripten        emscripten
-wasm  npm                npm                      npm                     npm                 npm               node
-browser chromium         chromium,chromium-driver chromium,chromedriver   chromium,chromium-chromedriver chromium -
-browser selenium         python3-selenium         python3-selenium        -                   python-selenium   -
-browser node             nodejs                   nodejs                  nodejs              nodejs            node
-bench python             python3                  python3                 python3             python            python
-bench leveldb?           g++,libleveldb-dev       gcc-c++,leveldb-devel   g++,leveldb-dev     gcc,leveldb       leveldb
-bench rocksdb?           g++,librocksdb-dev       gcc-c++,rocksdb-devel   g++,rocksdb-dev     gcc,rocksdb       rocksdb
-bench gnuplot?           gnuplot-nox              gnuplot-minimal         gnuplot             gnuplot           gnuplot
-bench npm?               npm                      npm                     npm                 npm               node
-check fuzzer             clang,libclang-rt-dev    clang,compiler-rt       clang,compiler-rt   clang,compiler-rt llvm
-check s390x?             gcc-s390x-linux-gnu,libc6-dev-s390x-cross,qemu-user - - - -
-check aarch64?           gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,qemu-user - - - -
-check i686?              gcc-i686-linux-gnu,libc6-dev-i386-cross - - - -
-check windows?           gcc-mingw-w64-x86-64,wine64 - - - -
-check clang?             clang                    clang                   clang               clang             llvm
+build           compiler         gcc,libc6-dev            gcc,glibc-devel       gcc,musl-dev      gcc                gcc
+build,dist      make             make                     make                  make              make               make
+build,dist      sqlite_library   libsqlite3-dev           sqlite-devel          sqlite-dev        sqlite             sqlite
+build,dist      xxhash           libxxhash-dev            xxhash-devel          xxhash-dev        xxhash             xxhash
+demo,dist       sqlite_shell     sqlite3                  sqlite                sqlite            sqlite             sqlite
+demo            awk              mawk                     gawk                  gawk              gawk               gawk
+demo            gzip             gzip                     gzip                  gzip              gzip               gzip
+demo            package_index?   -                        -                     -                 -                  -
+test            tcl_sqlite       tcl,libsqlite3-tcl       tcl,sqlite-tcl        tcl,sqlite-tcl    tcl,sqlite-tcl     tcl-tk
+test,bench      python           python3                  python3               python3           python             python
+test            binutils         binutils                 binutils              binutils          binutils           binutils
+test            pkg_config?      pkgconf                  pkgconf-pkg-config    pkgconf           pkgconf            pkgconf
+test,bench      leveldb?         g++,libleveldb-dev       gcc-c++,leveldb-devel g++,leveldb-dev   gcc,leveldb        leveldb
+test            libsodium?       libsodium-dev            libsodium-devel       libsodium-dev     libsodium          libsodium
+test            sanitizers?      gcc                      libasan,libubsan      -                 gcc                -
+check,recipes   django?          python3-django           python3-django        py3-django        python-django      -
+check           alembic?         python3-alembic          python3-alembic       py3-alembic       python-alembic     -
+check,recipes   sqlite_utils?    sqlite-utils             python3-sqlite-utils  -                 -                  sqlite-utils
+check           comma_locale?    locales                  glibc-locale-source   -                 glibc              -
+check,npm,bench npm?             npm                      npm                   npm               npm                node
+check           tcl_headers?     tcl-dev                  tcl-devel             tcl-dev           tcl                tcl-tk
+check           icu?             libicu-dev               libicu-devel          icu-dev           icu                -
+check           fast_compiler?   tcc                      tcc                   tcc               tcc                -
+check           static_analysis  gcc,clang-tidy,cppcheck  gcc,clang-tools-extra,cppcheck gcc,clang-extra-tools,cppcheck gcc,clang,cppcheck gcc,llvm,cppcheck
+dist            compilers        gcc-x86-64-linux-gnu,gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,gcc-mingw-w64-x86-64 - - - -
+dist,wasm       npm              npm                      npm                   npm               npm                node
+dist            wheel_builder    python3-build,python3-setuptools,python3-wheel python3-build,python3-setuptools,python3-wheel py3-build,py3-setuptools,py3-wheel python-build,python-setuptools,python-wheel -
+dist            debian_packager  build-essential,debhelper,fakeroot - - - -
+check           debootstrap?     debootstrap              -                     -                 -                  -
+check           packages_tested? qemu-user,wine64,musl-tools,python3-venv,lintian,man-db,unzip - - - -
+perl            dbd_sqlite?      libdbd-sqlite3-perl      perl-DBD-SQLite       perl-dbd-sqlite   perl-dbd-sqlite    -
+apsw            apsw?            python3-apsw             python3-apsw          py3-apsw          python-apsw        -
+php             php_sqlite?      php-cli,php-sqlite3      php-cli,php-pdo       -                 php,php-sqlite     php
+ruby            ruby_sqlite?     ruby,ruby-sqlite3        rubygem-sqlite3       -                 -                  -
+go              go_sqlite?       golang-go,golang-github-mattn-go-sqlite3-dev - - - -
+java            java_sqlite?     default-jdk-headless,libxerial-sqlite-jdbc-java - - - -
+recipes         sqlalchemy?      python3-sqlalchemy       python3-sqlalchemy    py3-sqlalchemy    python-sqlalchemy  -
+cluster         dqlite           libdqlite-dev            -                     -                 -                  -
+cluster         dqlite_shell     go-dqlite                -                     -                 -                  -
+cluster         go_dqlite        golang-go,golang-github-canonical-go-dqlite-dev - - - -
+wasm            emscripten       emscripten               -                     emscripten        emscripten         emscripten
+browser         chromium         chromium,chromium-driver chromium,chromedriver chromium,chromium-chromedriver chromium           -
+browser         selenium         python3-selenium         python3-selenium      -                 python-selenium    -
+browser         node             nodejs                   nodejs                nodejs            nodejs             node
+bench           rocksdb?         g++,librocksdb-dev       gcc-c++,rocksdb-devel g++,rocksdb-dev   gcc,rocksdb        rocksdb
+bench           gnuplot?         gnuplot-nox              gnuplot-minimal       gnuplot           gnuplot            gnuplot
+check           fuzzer           clang,libclang-rt-dev    clang,compiler-rt     clang,compiler-rt clang,compiler-rt  llvm
+check           s390x?           gcc-s390x-linux-gnu,libc6-dev-s390x-cross,qemu-user - - - -
+check           aarch64?         gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,qemu-user - - - -
+check           i686?            gcc-i686-linux-gnu,libc6-dev-i386-cross - - - -
+check           windows?         gcc-mingw-w64-x86-64,wine64 - - - -
+check           clang?           clang                    clang                 clang             clang              llvm
 '
 
 here=$(dirname "$0")
@@ -168,8 +157,12 @@ probe() {
 # required_packages to what would bring them.
 look_for() {
   required='' optional='' packages='' required_packages=''
-  while read -r group need on_apt on_dnf on_apk on_pacman on_brew; do
-    case " $groups " in *" $group "*) ;; *) continue ;; esac
+  while read -r its_groups need on_apt on_dnf on_apk on_pacman on_brew; do
+    is_wanted=
+    for group in $(echo "$its_groups" | tr ',' ' '); do
+      case " $groups " in *" $group "*) is_wanted=yes ;; esac
+    done
+    [ -n "$is_wanted" ] || continue
     probe "${need%\?}" && continue
     case $manager in
       apt-get) names=$on_apt ;; dnf) names=$on_dnf ;; apk) names=$on_apk ;;

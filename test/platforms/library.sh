@@ -82,14 +82,13 @@ amalgamates() {
 small=$work/small
 small_project() {
   rm -rf $small
-  mkdir -p $small/ext/core $small/ext/sqlite $small/test/core $small/test/hostile/fuzz &&
+  mkdir -p $small/ext/core $small/ext/sqlite $small/test/core &&
     cp Makefile $small && cp test/test.mk $small/test && cp -R ext/packaging $small/ext && cp ext/bloom.h ext/FUNCTIONS.md $small/ext &&
     echo 'extern int bloom_one; int bloom_one = 1;' >$small/ext/core/one.c &&
     echo 'extern int bloom_two; int bloom_two = 2;' >$small/ext/core/two.c &&
     echo '__attribute__((visibility("default"))) int sqlite3_bloom_init(void); int sqlite3_bloom_init(void){ return MARK; }' >$small/ext/bloom.c &&
     echo 'extern int support; int support = 3;' >$small/test/core/support.c &&
-    echo 'int main(void){ return 0; }' | tee $small/test/core/a_test.c $small/test/core/b_test.c $small/test/core/fpr_grid.c \
-      >$small/test/hostile/fuzz/read_any_bytes.c
+    echo 'int main(void){ return 0; }' | tee $small/test/core/a_test.c $small/test/core/b_test.c >$small/test/core/fpr_grid.c
 }
 
 # makes MARK ...: the small project; its sqlite3_bloom_init() returns MARK, and no test needs a library.
@@ -120,13 +119,6 @@ tests_that_are_listed() {
     [ -e $small/build/release/test/core/b_test ] &&
     same build/release/test/core/a_test "$(cat $small/build/release/test/core/programs)" &&
     { (cd $small && sh "$OLDPWD/test/core/run.sh" build/release >../core.log); ! grep b_test $work/core.log; }
-}
-leveldb_comes() {
-  object=build/release/test/hostile/fuzz/read_any_bytes.o
-  small_project && echo '#ifndef HAVE_LEVELDB
-  extern int alone; int alone = 1;
-#endif' >>$small/test/hostile/fuzz/read_any_bytes.c &&
-    makes 1 HAVE_LEVELDB= $object && nm $small/$object | grep alone && makes 1 HAVE_LEVELDB=yes $object && ! nm $small/$object | grep alone
 }
 installs_what_was_built() {
   small_project && makes 1 && touch $small/ext/bloom.c && is_made 1 &&
@@ -232,7 +224,6 @@ check 'the last make decides what ./bloom.so is' last_build_counts
 if [ "$(uname -s)" = Linux ]; then check 'other flags for the linker link anew' relinks; fi
 check 'a source that was removed is not linked' forgets_removed_sources
 check 'a test that was removed is not run' tests_that_are_listed
-check 'LevelDB is used once it is there' leveldb_comes
 check 'make install compiles nothing' installs_what_was_built
 check 'make install says what is missing' installs_nothing
 check 'make install without root leaves ldconfig alone' installs_quietly
