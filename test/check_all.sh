@@ -22,14 +22,15 @@ work=build/check_all
 : "${ROWS:=$PWD/$work}"
 mkdir -p $work "$ROWS" || exit 1
 find_python
-commit=$(git describe --always --dirty --exclude '*')
+prose=':!*.md'
+commit=$(git describe --always --exclude '*')$(git diff --quiet HEAD -- . "$prose" || echo -dirty)
 measured_at="$(date +%F), $commit"
 
 # row_of TITLE: its row, here or in RELIABILITY.md, if it passed at a commit that had the code of today.
 row_of() {
   cat "$its_row" test/RELIABILITY.md 2>/dev/null | grep -F "| $1 | " | grep ' passed, 0 failed |' | while read -r row; do
     its_commit=${row##*, }
-    ! git diff --quiet "${its_commit% |}" -- . ':!*.md' 2>/dev/null || { echo "$row"; break; }
+    ! git diff --quiet "${its_commit% |}" -- . "$prose" 2>/dev/null || { echo "$row"; break; }
   done
 }
 
