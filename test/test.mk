@@ -72,7 +72,7 @@ core-tests: $(CORE_TESTS) $(BUILD)/test/core/fpr_grid ## Build the core's tests 
 $(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lm
 
-# What wrote test/core/fpr_grid.csv, and what checks the same of bloom_info's columns.
+# What wrote test/core/fpr_grid.csv.
 $(BUILD)/test/core/fpr_grid: %: %.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lm
 

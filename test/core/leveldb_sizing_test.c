@@ -34,168 +34,36 @@ static double modelled_fpr(uint64_t num_keys, double bits_per_key){
   return bloom_modelled_fpr(&shape, (double)num_keys);
 }
 
-/*
-** The model once more, from sizing.h's description, by going through all that the
-** core finds by arithmetic: every value of probe 2, every residue of a hash.
-*/
-
-/* Keys on a position by probe 2: of the values 65537*s - w, those that fall there. */
-static double naive_probe2_load(uint64_t position, uint64_t num_bits, double num_keys){
-  double share = 0;
-  uint64_t value, w;
-  for(value=position; value<=UINT32_MAX; value+=num_bits){
-    const double height = (double)value / 0x1p32;
-    for(w=0; w<3; w++){
-      if( (value + w)%65537==0 ) share += w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
-    }
-  }
-  return share * num_keys / 65536;
-}
-
-/* naive_probe2_load() of all positions: faster where there are few. */
-static double *naive_probe2_loads(uint64_t num_bits, double num_keys){
-  double *loads = calloc((size_t)num_bits, sizeof(double));
-  int64_t s, w;
-  assert_non_null(loads);
-  for(s=0; s<65536; s++){
-    for(w=0; w<3; w++){
-      const int64_t value = 65537*s - w;
-      const double height = (double)value / 0x1p32;
-      const double share = w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
-      if( value>=0 ) loads[(uint64_t)value % num_bits] += share * num_keys / 65536;
-    }
-  }
-  return loads;
-}
-
-typedef struct naive_model {
-  uint64_t num_bits, divisor;
-  uint32_t num_probes;
-  int has_probe2;
-  double num_keys, missed[255];
-  double *loads; /* by probe 2, of each position; NULL if there are many */
-} naive_model;
-
-/* delta is taken modulo 2^32. */
-static double naive_all_set(const naive_model *model, uint64_t delta){
-  const uint32_t rotated = (uint32_t)delta;
-  const uint32_t hash = rotated%32768*131072 + rotated/32768;
-  double all_set = 1;
-  uint32_t i;
-  for(i=0; i<model->num_probes; i++){
-    const uint32_t probe = hash + i*rotated;
-    double miss = model->missed[probe % model->divisor];
-    if( model->has_probe2 ){
-      miss *= exp(-(model->loads ? model->loads[probe % model->num_bits]
-                                 : naive_probe2_load(probe % model->num_bits, model->num_bits, model->num_keys)));
-    }
-    all_set *= 1 - miss;
-  }
-  return all_set;
-}
-
-/* Whether 65537 divides t less a number of -most..most. */
-static int is_near(uint64_t t, uint64_t most){
-  return t%65537<=most || t%65537>=65537-most;
-}
-
-static double naive_mean(const naive_model *model, double detail){
-  const uint64_t residue = model->num_bits%65537 ? model->num_bits%65537 : 1;
-  uint64_t num_others = 1024, num_pairs = 0, most = 0, window = 0, inverse = 1, i;
-  double pairs = 0, others = 0;
-  while( residue*inverse%65537!=1 ) inverse++;
-  if( model->num_bits%65537==0 ) inverse = 0;
-  if( model->has_probe2 && model->num_keys>=32768 && model->num_bits<=1 << 27 ){
-    num_others = (uint64_t)fmin(model->num_keys/16, 8192);
-    most = ((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2);
-    if( most>383 ) most = 383;
-    num_pairs = (uint64_t)(768*detail);
-    num_pairs -= num_pairs % (2*most + 1);
-    if( num_pairs ) window = 65536*3 / model->num_probes;
-  }
-  for(i=0; i<num_pairs; i++){
-    const uint64_t multiple = (65537 + i % (2*most + 1) - most) * residue;
-    const uint64_t s = i*40503 % 65536 * window / 65536;
-    pairs += naive_all_set(model, s*65537 + multiple%65537);
-    pairs += naive_all_set(model, (65535 - s)*65537 + (multiple + 1)%65537);
-  }
-  num_others = (uint64_t)(detail * (double)num_others);
-  for(i=1; i<=num_others; i++){
-    const uint64_t t = (uint32_t)(i*49472) % 65537, s = i*37345 % 65536;
-    if( s<window && is_near(t, most) ) continue;
-    if( s>=65536-window && is_near(t + 65537 - inverse, most) ) continue;
-    others += naive_all_set(model, model->has_probe2 ? s*65537 + t*residue%65537 : i*2654435769u);
-  }
-  if( num_pairs ) pairs *= (double)window/65536 * (double)(2*most + 1)/65537 / (double)num_pairs;
-  return pairs + others/(double)num_others;
-}
-
-static naive_model naive_model_of(uint64_t num_bits, uint32_t num_probes, double num_keys){
-  naive_model model = {.num_bits = num_bits, .divisor = 255, .num_probes = num_probes, .num_keys = num_keys};
-  double load[255] = {0};
-  uint64_t i, r, w;
-  model.has_probe2 = num_probes>2 && num_bits>=65536;
-  while( num_bits%model.divisor!=0 || 255%model.divisor!=0 ) model.divisor--;
-  for(i=0; i<num_probes; i++){
-    if( model.has_probe2 && i==2 ) continue;
-    for(r=0; r<model.divisor; r++){
-      for(w=0; w<=i; w++){
-        const double share = i==0 ? 1 : (w==0 || w==i ? 0.5 : 1) / (double)i;
-        load[((1 + i*32768)*r + 255*model.divisor - w) % model.divisor] += num_keys / (double)num_bits * share;
-      }
-    }
-  }
-  for(r=0; r<model.divisor; r++) model.missed[r] = exp(-load[r]);
-  return model;
-}
-
-static double naive_fpr(uint64_t num_bits, uint32_t num_probes, double num_keys){
-  naive_model model = naive_model_of(num_bits, num_probes, num_keys);
-  double fill_ratio, stay, shift, same, cycles = 0, excess, missed, detail, mean = 0;
-  uint64_t divisor = 65535, odd = num_bits, j;
-  while( odd%2==0 ) odd /= 2;
-  while( num_bits%divisor!=0 || 65535%divisor!=0 ) divisor--;
-  fill_ratio = 1 - exp(-num_keys * (num_probes - (uint32_t)model.has_probe2) / (double)num_bits);
-  stay = 2.6 / num_probes * fill_ratio / (1.001 - fill_ratio);
-  shift = 3.15 * num_keys / (double)num_bits;
-  same = fmin(0.137, 4.5/pow(num_probes, 2) + 17.5/pow(num_probes, 3)) * (double)(divisor - 1);
-  if( num_bits%65537==0 ) same += fmin(0.07, 3.5/pow(num_probes, 2)) * 65536;
-  same *= num_keys / fmin((double)num_bits, 40000);
-  for(j=0; odd<=7 && odd<<j<num_probes; j++){
-    const double num_positions = (double)(odd << j);
-    cycles += (odd==1 ? 1 : 0.6) * (j==0 ? num_positions : num_positions/2) * pow(fill_ratio, num_positions);
-  }
-  excess = num_probes==1 ? 0 : (stay + cycles + shift + same) / (double)num_bits;
-  missed = (excess<1 ? 1 - excess : 0) * exp(-num_keys / 0x1p32);
-  detail = fmin(1, 4 * pow(1 - exp(-num_keys * num_probes / (double)num_bits), num_probes) / (1 - missed));
-  if( detail>=1.0/64 ){
-    if( model.has_probe2 && num_bits<10000000 ) model.loads = naive_probe2_loads(num_bits, num_keys);
-    mean = naive_mean(&model, detail);
-    free(model.loads);
-  }
-  return 1 - (1 - mean) * missed;
-}
-
+/* Rates worked out from the description in sizing.h alone: every value of probe 2 and every residue
+** of a hash was gone through, where the core finds them by arithmetic. */
 TEST(follows_its_description){
-  static const struct { uint64_t num_bits; uint32_t num_probes; uint64_t num_keys; } cases[] = {
-    {64, 6, 6}, {64, 1, 1}, {65528, 6, 6000}, {65536, 6, 6000}, {131074, 7, 12000}, {64, 1, 210}, {72, 30, 1000000}, {2040, 7, 200}, {4088, 6, 400}, {4096, 3, 500},
-    {32640, 4, 3000}, {200000, 6, 20000}, {524296, 6, 52429}, {1000000, 2, 100000},
-    {3000000, 11, 300000}, {3000000, 30, 100},
-    {4112, 8, 316}, {20560, 11, 1285}, {524280, 6, 52428}, {8, 2, 100},
-    {409600, 6, 32760}, {409600, 6, 32768}, {524296, 3, 100000}, {1000000, 18, 40000}, {5000000, 11, 300000},
-    {4096, 16, 171}, {512, 10, 29}, {3072, 16, 128}, {2560, 11, 160}, {3584, 16, 149}, {4608, 16, 190},
-    {0x7fffff8, 6, 10000000}, {0x8000008, 6, 10000000}, {20400000, 17, 600000}, {0xfffffff8, 6, 100000000}, {0x100000000, 3, 1000000000},
+  static const struct { uint64_t num_bits; uint32_t num_probes; uint64_t num_keys; double fpr; } cases[] = {
+    {64, 6, 6, 0.0266134933699135}, {64, 1, 1, 0.0155035632238127},
+    {65528, 6, 6000, 0.00571429931479273}, {65536, 6, 6000, 0.00571827555736304},
+    {131074, 7, 12000, 0.0161471864728328}, {64, 1, 210, 0.962418750966535}, {72, 30, 1000000, 1},
+    {2040, 7, 200, 0.009993632427864}, {4088, 6, 400, 0.00782558995846783},
+    {4096, 3, 500, 0.0291107836500754}, {32640, 4, 3000, 0.0104466082017702},
+    {200000, 6, 20000, 0.0091396463629525}, {524296, 6, 52429, 0.0208246319532753},
+    {1000000, 2, 100000, 0.0328829652498852}, {3000000, 11, 300000, 0.016225425913544},
+    {3000000, 30, 100, 2.34118706643471e-08}, {4112, 8, 316, 0.00260316184456089},
+    {20560, 11, 1285, 0.000689489236529561}, {524280, 6, 52428, 0.0370648019518484},
+    {8, 2, 100, 1}, {409600, 6, 32760, 0.0037173029586286},
+    {409600, 6, 32768, 0.00373367886500042}, {524296, 3, 100000, 0.121481197661692},
+    {1000000, 18, 40000, 1.8232014762809e-05}, {5000000, 11, 300000, 0.000717954963779133},
+    {4096, 16, 171, 0.00028740784714032}, {512, 10, 29, 0.00231892657563693},
+    {3072, 16, 128, 0.000179113223478744}, {2560, 11, 160, 0.00068143679259669},
+    {3584, 16, 149, 9.64913120796718e-05}, {4608, 16, 190, 7.05553854210006e-05},
+    {0x7fffff8, 6, 10000000, 0.00591304213915989}, {0x8000008, 6, 10000000, 0.00531880137166041},
+    {20400000, 17, 600000, 0.00014327052082308}, {0xfffffff8, 6, 100000000, 0.0230141052922512},
+    {0x100000000, 3, 1000000000, 0.317517397221418},
   };
   size_t i;
   for(i=0; i<COUNT_OF(cases); i++){
     const bloom_shape shape = leveldb_shape(cases[i].num_bits, cases[i].num_probes);
-    double modelled, expected;
-    if( !IS_WHOLE && cases[i].num_bits>100000 ) continue;
-    modelled = bloom_modelled_fpr(&shape, (double)cases[i].num_keys);
-    expected = naive_fpr(cases[i].num_bits, cases[i].num_probes, (double)cases[i].num_keys);
-    if( fabs(modelled - expected)>1e-12*expected ){
+    const double modelled = bloom_modelled_fpr(&shape, (double)cases[i].num_keys);
+    if( fabs(modelled - cases[i].fpr)>1e-12*cases[i].fpr ){
       fail_msg("%llu bits, %u probes, %llu keys: %.17g, expected %.17g", (unsigned long long)cases[i].num_bits,
-               cases[i].num_probes, (unsigned long long)cases[i].num_keys, modelled, expected);
+               cases[i].num_probes, (unsigned long long)cases[i].num_keys, modelled, cases[i].fpr);
     }
   }
   /* Probes reach 2^32 bits and no more, however many there are. */
@@ -203,80 +71,98 @@ TEST(follows_its_description){
                  - bloom_modelled_fpr(&(bloom_shape){0, 0x1000000000, 0x1000000000, 7}, 1000000))<=0);
 }
 
-/* The keys of as many bits as the description says that they set: by going through all
-** positions. */
+/* The bits that so many keys set were worked out from the description, too. */
 TEST(keys_follow_the_same_description){
-  static const struct { uint64_t num_bits; uint32_t num_probes; uint64_t num_keys; } cases[] = {
-    {64, 6, 6}, {72, 30, 5}, {2040, 7, 200}, {4112, 8, 316}, {65528, 6, 6000}, {65536, 6, 6000}, {65536, 6, 1}, {65544, 3, 60000},
-    {524296, 6, 52429}, {524280, 6, 52428}, {524296, 30, 100000}, {1000000, 2, 100000}, {1000000, 6, 100000}, {1000000, 6, 1000000},
-    {2400000, 16, 100000}, {3000000, 3, 600000}, {5000000, 6, 10}, {10000000, 6, 1000000}, {50000000, 3, 10000000},
+  static const struct { uint64_t num_bits; uint32_t num_probes; uint64_t num_keys, bits_set; } cases[] = {
+    {64, 6, 6, 28}, {72, 30, 5, 63}, {2040, 7, 200, 1007}, {4112, 8, 316, 1888},
+    {65528, 6, 6000, 27698}, {65536, 6, 6000, 27699}, {65536, 6, 1, 6}, {65544, 3, 60000, 60135},
+    {524296, 6, 52429, 206307}, {524280, 6, 52428, 228234}, {524296, 30, 100000, 522219},
+    {1000000, 2, 100000, 181269}, {1000000, 6, 100000, 435591}, {1000000, 6, 1000000, 993143},
+    {2400000, 16, 100000, 1152621}, {3000000, 3, 600000, 1073535}, {5000000, 6, 10, 60},
+    {10000000, 6, 1000000, 4031834}, {50000000, 3, 10000000, 16614634},
   };
   size_t i;
   for(i=0; i<COUNT_OF(cases); i++){
-    const uint64_t num_bits = cases[i].num_bits;
-    const bloom_shape shape = leveldb_shape(num_bits, cases[i].num_probes);
-    naive_model model;
-    double unset = 0, modelled, tolerance;
-    uint64_t position;
-    if( !IS_WHOLE && num_bits>100000 ) continue;
-    model = naive_model_of(num_bits, cases[i].num_probes, (double)cases[i].num_keys);
-    model.loads = model.has_probe2 ? naive_probe2_loads(num_bits, model.num_keys) : NULL;
-    for(position=0; position<num_bits; position++){
-      unset += model.missed[position % model.divisor] * (model.loads ? exp(-model.loads[position]) : 1);
-    }
-    free(model.loads);
-    modelled = bloom_modelled_keys(&shape, num_bits - (uint64_t)(unset + 0.5));
+    const double num_bits = (double)cases[i].num_bits, num_keys = (double)cases[i].num_keys;
+    const double unset = num_bits - (double)cases[i].bits_set;
+    const bloom_shape shape = leveldb_shape(cases[i].num_bits, cases[i].num_probes);
+    const double modelled = bloom_modelled_keys(&shape, cases[i].bits_set);
     /* Half a bit more or less, and what a sample of probe 2 leaves open. */
-    tolerance = 0.5 / (unset * cases[i].num_probes / (double)num_bits) + 0.002*model.num_keys;
-    if( fabs(modelled - model.num_keys)>tolerance ){
-      fail_msg("%llu bits, %u probes: %.9g keys, expected %.9g +- %.3g", (unsigned long long)num_bits,
-               cases[i].num_probes, modelled, model.num_keys, tolerance);
+    const double tolerance = 0.5 / (unset * cases[i].num_probes / num_bits) + 0.002*num_keys;
+    if( fabs(modelled - num_keys)>tolerance ){
+      fail_msg("%.0f bits, %u probes: %.9g keys, expected %.9g +- %.3g", num_bits, cases[i].num_probes,
+               modelled, num_keys, tolerance);
     }
   }
 }
 
+/* A filter of random hashes, which read gets; free() it. */
+static uint8_t *random_filter(rng *random, uint64_t num_keys, double bits_per_key, bloom_filter *read){
+  uint32_t *hashes = allocated((size_t)num_keys * sizeof(hashes[0]));
+  size_t num_bytes, i;
+  uint8_t *bytes;
+  for(i=0; i<num_keys; i++) hashes[i] = (uint32_t)(rng_next(random) >> 32);
+  bytes = build_filter(hashes, (size_t)num_keys, bits_per_key, NULL, &num_bytes);
+  bloom_filter_read(bytes, num_bytes, read);
+  free(hashes);
+  return bytes;
+}
+
+/* The share of random hashes that a filter accepts. */
+static double share_accepted(const bloom_filter *filter, rng *random, size_t num_probed){
+  size_t num_accepted = 0, i;
+  for(i=0; i<num_probed; i++){
+    num_accepted += (size_t)filter->encoding->may_contain(filter, (uint32_t)(rng_next(random) >> 32));
+  }
+  return (double)num_accepted / (double)num_probed;
+}
+
+/* The rate of one filter of random hashes, from num_probed others. */
+static double measured_fpr(rng *random, uint64_t num_keys, double bits_per_key, size_t num_probed){
+  bloom_filter filter;
+  uint8_t *bytes = random_filter(random, num_keys, bits_per_key, &filter);
+  const double measured = share_accepted(&filter, random, num_probed);
+  free(bytes);
+  return measured;
+}
+
 /* What bloom_info() says is so: of random keys the mean over many filters, and from 10,000
-** keys on each filter.  fpr_grid.c tries many more. */
+** keys on each filter. */
 TEST(what_filters_tell_is_so){
   static const struct { uint64_t num_keys; double bits_per_key; size_t num_filters; } cases[] = {
-    {100, 5, 200}, {100, 10, 200}, {100, 16, 200}, {316, 13, 200}, {1000, 12, 200}, {1285, 16, 100}, {31623, 21, 1}, {52428, 10, 2}, {20000, 10, 3}, {20000, 20, 1}, {60000, 5, 2},
-    {300000, 10, 1}, {1000000, 10, 1}, {1000000, 5, 1}, {1000000, 24, 1},
+    {100, 5, 200}, {100, 10, 200}, {100, 16, 200}, {316, 13, 200}, {1000, 12, 200}, {1285, 16, 100},
+    {31623, 21, 1}, {52428, 10, 2}, {20000, 10, 3}, {20000, 20, 1}, {60000, 5, 2}, {300000, 10, 1},
+    {1000000, 10, 1}, {1000000, 5, 1}, {1000000, 24, 1},
     /* 65535 and 65537 divide the size. */
     {21845, 24, 20}, {43690, 12, 2}, {104856, 5, 2}, {52429, 10, 2}, {131074, 12, 1},
     /* The size is a power of two, or three, five or seven times one. */
-    {171, 23.953, 400}, {128, 16, 400}, {1024, 16, 40}, {128, 24, 400}, {1371, 23.9, 40}, {107, 24, 400}, {149, 24, 400},
+    {171, 23.953, 400}, {128, 16, 400}, {1024, 16, 40}, {128, 24, 400}, {1371, 23.9, 40}, {107, 24, 400},
+    {149, 24, 400},
+    /* Fractions of a bit; sizes that 3, 5 and 17 divide, or that resonate most at 10 bits. */
+    {20400, 10, 1}, {27000, 8.5, 1}, {77777, 7.7, 1}, {150000, 10, 1}, {419430, 10, 1}, {300001, 9.9, 1},
+    {500000, 12.3, 1}, {510000, 4, 1}, {1020000, 6, 1},
   };
-  size_t i, j, k;
+  size_t i, j;
   for(i=0; i<COUNT_OF(cases); i++){
     rng random = rng_stream(4000 + i);
     const uint64_t num_keys = cases[i].num_keys;
+    const double num_filters = (double)cases[i].num_filters;
     double keys = 0, expected = 0, measured = 0;
     if( !IS_WHOLE ) continue;
     for(j=0; j<cases[i].num_filters; j++){
-      uint32_t *hashes = malloc((size_t)num_keys * sizeof(hashes[0]));
-      size_t num_bytes, num_accepted = 0, num_probed;
-      uint8_t *bytes;
       bloom_filter filter;
       bloom_facts facts;
-      assert_non_null(hashes);
-      for(k=0; k<num_keys; k++) hashes[k] = (uint32_t)(rng_next(&random) >> 32);
-      bytes = build_filter(hashes, (size_t)num_keys, cases[i].bits_per_key, NULL, &num_bytes);
-      bloom_filter_read(bytes, num_bytes, &filter);
+      uint8_t *bytes = random_filter(&random, num_keys, cases[i].bits_per_key, &filter);
       filter.encoding->describe(&filter, 1, &facts);
-      num_probed = (size_t)(3000 / facts.expected_fpr / (double)cases[i].num_filters) + 1;
-      for(k=0; k<num_probed; k++){
-        num_accepted += (size_t)filter.encoding->may_contain(&filter, (uint32_t)(rng_next(&random) >> 32));
-      }
-      keys += facts.estimated_keys / (double)cases[i].num_filters;
+      keys += facts.estimated_keys / num_filters;
       expected += facts.expected_fpr;
-      measured += (double)num_accepted / (double)num_probed;
+      measured += share_accepted(&filter, &random, (size_t)(3000 / facts.expected_fpr / num_filters) + 1);
       free(bytes);
-      free(hashes);
     }
     if( fabs(keys/(double)num_keys - 1)>0.03 || fabs(expected/measured - 1)>MAX_RELATIVE_ERROR ){
       fail_msg("%llu keys at %.1f bits per key: estimated_keys %.6g; expected_fpr %.4g, measured %.4g",
-               (unsigned long long)num_keys, cases[i].bits_per_key, keys, expected/(double)cases[i].num_filters,
-               measured/(double)cases[i].num_filters);
+               (unsigned long long)num_keys, cases[i].bits_per_key, keys, expected/num_filters,
+               measured/num_filters);
     }
   }
 }
@@ -321,29 +207,6 @@ TEST(agrees_with_the_measured_grid){
          100*least, 100*most);
 }
 
-/* The rate of one filter of random hashes, from num_probed others. */
-static double measured_fpr_of(rng *random, uint64_t num_keys, double bits_per_key, size_t num_probed){
-  uint32_t *hashes = malloc((size_t)num_keys * sizeof(hashes[0]));
-  size_t num_bytes, num_accepted = 0, i;
-  uint8_t *bytes;
-  bloom_filter filter;
-  assert_non_null(hashes);
-  for(i=0; i<num_keys; i++) hashes[i] = (uint32_t)(rng_next(random) >> 32);
-  bytes = build_filter(hashes, (size_t)num_keys, bits_per_key, NULL, &num_bytes);
-  bloom_filter_read(bytes, num_bytes, &filter);
-  for(i=0; i<num_probed; i++){
-    num_accepted += (size_t)filter.encoding->may_contain(&filter, (uint32_t)(rng_next(random) >> 32));
-  }
-  free(bytes);
-  free(hashes);
-  return (double)num_accepted / (double)num_probed;
-}
-
-static double measured_fpr(uint64_t num_keys, double bits_per_key, size_t num_probed){
-  rng random = rng_stream(num_keys + (uint64_t)(bits_per_key*10));
-  return measured_fpr_of(&random, num_keys, bits_per_key, num_probed);
-}
-
 /* Small sizes that 3 and 5 divide: no sample of hashes leaves out one of their residues.  The
 ** mean of many filters, which differ much when they are small. */
 TEST(agrees_where_residues_matter){
@@ -357,31 +220,11 @@ TEST(agrees_where_residues_matter){
     const double modelled = modelled_fpr(cases[i].num_keys, cases[i].bits_per_key);
     double sum = 0;
     for(j=0; j<num_filters; j++){
-      sum += measured_fpr_of(&random, cases[i].num_keys, cases[i].bits_per_key, 20000);
+      sum += measured_fpr(&random, cases[i].num_keys, cases[i].bits_per_key, 20000);
     }
     if( IS_WHOLE && fabs(sum/(double)num_filters/modelled - 1)>0.05 ){
       fail_msg("%llu keys at %.1f bits per key: measured %.4g, modelled %.4g", (unsigned long long)cases[i].num_keys,
                cases[i].bits_per_key, sum/(double)num_filters, modelled);
-    }
-  }
-}
-
-/* Sizes that are not in the grid: fractions of a bit, sizes that 3, 5, 17 divide
-** or that resonate most at 10 bits per key. */
-TEST(agrees_off_the_grid){
-  static const struct { uint64_t num_keys; double bits_per_key; } cases[] = {
-    {20400, 10}, {27000, 8.5}, {77777, 7.7}, {150000, 10}, {300000, 10}, {419430, 10},
-    {300001, 9.9}, {500000, 12.3}, {510000, 4}, {1020000, 6}, {1000000, 10},
-  };
-  size_t i;
-  for(i=0; i<COUNT_OF(cases); i++){
-    double measured, modelled;
-    if( !IS_WHOLE && cases[i].num_keys>100000 ) continue;
-    measured = measured_fpr(cases[i].num_keys, cases[i].bits_per_key, SHARE(2000000));
-    modelled = modelled_fpr(cases[i].num_keys, cases[i].bits_per_key);
-    if( IS_WHOLE && fabs(measured/modelled - 1)>MAX_RELATIVE_ERROR ){
-      fail_msg("%llu keys at %.1f bits per key: measured %.4g, modelled %.4g",
-               (unsigned long long)cases[i].num_keys, cases[i].bits_per_key, measured, modelled);
     }
   }
 }
@@ -391,7 +234,8 @@ TEST(promises_no_better_than_a_resonance){
   static const uint64_t nums_of_keys[] = {150000, 300000, 300000, 419430};
   size_t i;
   for(i=0; i<COUNT_OF(nums_of_keys); i++){
-    double measured = measured_fpr(nums_of_keys[i], 10, SHARE(2000000));
+    rng random = rng_stream(nums_of_keys[i] + 100);
+    double measured = measured_fpr(&random, nums_of_keys[i], 10, SHARE(2000000));
     double modelled = modelled_fpr(nums_of_keys[i], 10);
     double best_fpr;
     assert_true(modelled>0.0195);
@@ -517,7 +361,7 @@ TEST(filters_keep_the_rate){
     double best_fpr, measured = 0;
     const uint32_t size = bloom_min_bits_per_key_x10(cases[i].rate, cases[i].num_keys, &best_fpr);
     if( !IS_WHOLE ) continue;
-    for(j=0; j<num_filters; j++) measured += measured_fpr_of(&random, cases[i].num_keys, size/10.0, num_probed) / (double)num_filters;
+    for(j=0; j<num_filters; j++) measured += measured_fpr(&random, cases[i].num_keys, size/10.0, num_probed) / (double)num_filters;
     if( measured>USUAL_EXCESS*cases[i].rate ){
       fail_msg("%llu keys, %g: measured %.4g at %.1f bits per key", (unsigned long long)cases[i].num_keys, cases[i].rate, measured, size/10.0);
     }
