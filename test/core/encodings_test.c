@@ -1,12 +1,13 @@
 /*
 ** Reading any bytes as a filter: always usable, never past the end, and never
-** a "no" that LevelDB would not say.
+** a "no" that LevelDB would not say; and what holds for every encoding.
 */
 #include "support.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../ext/core/bits.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/hash.h"
@@ -27,6 +28,10 @@ static void check_fields(const uint8_t *bytes, size_t num_bytes){
 }
 
 TEST(any_bytes_are_read_and_answer_like_leveldb){
+  /* Hashes that are all zeros or all ones, or that step by nothing. */
+  static const uint32_t extremes[] = {
+    0, 1, UINT32_MAX, 0x80000000, 0x7fffffff, 0x00008000, 0x0001ffff, 0x00020000, 0xaaaaaaaa
+  };
   const size_t num_rounds = test_share(20);
   size_t round, num_bytes, i;
   unsigned last;
@@ -41,8 +46,8 @@ TEST(any_bytes_are_read_and_answer_like_leveldb){
         if( num_bytes ) bytes[num_bytes-1] = (uint8_t)last;
         exact = exact_copy(bytes, num_bytes);
         check_fields(exact, num_bytes);
-        for(i=0; i<4; i++){
-          const uint32_t hash = (uint32_t)rng_next(&random);
+        for(i=0; i<6; i++){
+          const uint32_t hash = i<4 ? (uint32_t)rng_next(&random) : extremes[rng_below(&random, COUNT_OF(extremes))];
           assert_int_equal(may_contain(exact, num_bytes, hash),
                            naive_may_contain(exact, num_bytes, hash));
         }
@@ -57,16 +62,6 @@ TEST(no_bytes_are_an_empty_filter){
   check_fields(NULL, 0);
   assert_false(may_contain(NULL, 0, 0));
   assert_false(may_contain(NULL, 0, UINT32_MAX));
-}
-
-/* The length counts before the probe byte: one reserved byte is still empty. */
-TEST(one_byte_is_an_empty_filter){
-  unsigned byte;
-  for(byte=0; byte<256; byte++){
-    const uint8_t bytes[1] = { (uint8_t)byte };
-    check_fields(bytes, 1);
-    assert_false(may_contain(bytes, 1, byte*0x01010101u));
-  }
 }
 
 TEST(encodings_are_found_by_name){
@@ -102,38 +97,50 @@ TEST(shapes_are_equal_in_every_part){
   assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
 }
 
-/* Hashes that are all zeros or all ones, or that step by nothing. */
-TEST(extreme_hashes_answer_like_leveldb){
-  static const uint32_t hashes[] = {
-    0, 1, UINT32_MAX, 0x80000000, 0x7fffffff, 0x00008000, 0x0001ffff, 0x00020000, 0xaaaaaaaa
-  };
-  size_t round, i;
-  for(round=0; round<2000; round++){
-    rng random = rng_stream(round);
-    uint8_t bytes[40];
-    const size_t num_bytes = 2 + rng_below(&random, sizeof(bytes) - 1);
-    rng_bytes(&random, bytes, num_bytes);
-    bytes[num_bytes-1] = (uint8_t)(round%32);
-    for(i=0; i<COUNT_OF(hashes); i++){
-      assert_int_equal(may_contain(bytes, num_bytes, hashes[i]),
-                       naive_may_contain(bytes, num_bytes, hashes[i]));
+/* Of each encoding that keys are added to: the filter hangs on the set of its keys alone, and
+** nothing is written outside of it. */
+TEST(order_runs_and_merging_do_not_matter){
+  const bloom_encoding *const *row;
+  for(row=bloom_written_encodings; *row; row++){
+    const bloom_encoding *encoding = *row;
+    const size_t hash_bytes = encoding->hash_value_bytes, num_rounds = test_share(300);
+    size_t round;
+    for(round=0; round<num_rounds; round++){
+      rng random = rng_stream(1000 + round);
+      const size_t num_hashes = rng_below(&random, 3000), num_first = rng_below(&random, num_hashes + 1);
+      uint8_t *hashes = allocated(num_hashes*hash_bytes), *expected, *given, *rest;
+      const bloom_hash_run all = { NULL, hashes, num_hashes }, empty = { NULL, NULL, 0 };
+      bloom_shape shape;
+      bloom_filter read;
+      rng_bytes(&random, hashes, num_hashes*hash_bytes);
+      assert_int_equal(encoding->writer->shape(rng_below(&random, 1000), 1 + (double)rng_below(&random, 991)/10,
+                                               &shape), BLOOM_OK);
+      /* One byte more on each side: it stays. */
+      expected = allocated(shape.num_bytes + 2);
+      given = allocated(shape.num_bytes + 2);
+      rest = allocated(shape.num_bytes);
+      memset(expected, 0xa5, shape.num_bytes + 2);
+      memset(given, 0xa5, shape.num_bytes + 2);
+      encoding->writer->clear(&shape, expected + 1);
+      encoding->writer->add(&shape, expected + 1, &all);
+      encoding->writer->clear(&shape, given + 1);
+      encoding->writer->clear(&shape, rest);
+      add_in_runs(encoding, &shape, given + 1, hashes, num_first, &random);
+      add_in_runs(encoding, &shape, rest, hashes + num_first*hash_bytes, num_hashes - num_first, &random);
+      assert_int_equal(encoding->read(rest, shape.num_bytes, &read), 1);
+      assert_int_equal(bloom_merge_filter(given + 1, &read), 1);
+      assert_memory_equal(given, expected, shape.num_bytes + 2);
+      /* Nothing, and keys that are there, change nothing. */
+      encoding->writer->add(&shape, given + 1, NULL);
+      encoding->writer->add(&shape, given + 1, &empty);
+      add_in_runs(encoding, &shape, given + 1, hashes, num_hashes, &random);
+      assert_memory_equal(given, expected, shape.num_bytes + 2);
+      free(hashes);
+      free(expected);
+      free(given);
+      free(rest);
     }
   }
-}
-
-/* More bits never take a key away. */
-TEST(setting_bits_loses_no_key){
-  rng random = rng_stream(11);
-  uint32_t hashes[200];
-  size_t num_bytes, i, round;
-  uint8_t *filter;
-  for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
-  filter = build_filter(hashes, COUNT_OF(hashes), 10, NULL, &num_bytes);
-  for(round=0; round<500; round++){
-    for(i=0; i<COUNT_OF(hashes); i++) assert_true(may_contain(filter, num_bytes, hashes[i]));
-    filter[rng_below(&random, num_bytes-1)] |= (uint8_t)(1u << rng_below(&random, 8));
-  }
-  free(filter);
 }
 
 RUN_TESTS()

@@ -57,19 +57,6 @@ TEST(bits_set_at_every_length){
   }
 }
 
-TEST(every_single_bit_is_counted){
-  uint8_t bytes[270] = { 0 };
-  const size_t num_bits = 8*(sizeof(bytes)-1);
-  size_t bit;
-  bytes[sizeof(bytes)-1] = 6;
-  for(bit=0; bit<num_bits; bit++){
-    const bloom_filter filter = filter_of(bytes, sizeof(bytes));
-    bytes[bit/8] ^= (uint8_t)(1u << bit%8);
-    assert_int_equal(facts_of(&filter).bits_set, 1);
-    bytes[bit/8] ^= (uint8_t)(1u << bit%8);
-  }
-}
-
 /* Its bits are not understood: none is claimed. */
 TEST(reserved_filters_have_no_bits_set){
   const uint8_t bytes[9] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 31 };
@@ -137,21 +124,6 @@ TEST(estimates_at_random){
     if( i%3==0 ) bits_set >>= rng_below(&random, 30);
     if( i%3==1 ) bits_set = num_bits - 1 - (bits_set >> rng_below(&random, 30));
     check_estimate(num_bits, (uint32_t)(num_bits<65536 ? i%30 : i%2) + 1, bits_set);
-  }
-}
-
-/* Of real filters the estimate is near the truth: 4 % is beyond chance here. */
-TEST(estimates_find_the_number_of_keys){
-  rng random = rng_stream(22);
-  uint32_t hashes[20000];
-  size_t i, num_keys, num_bytes;
-  for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
-  for(num_keys=5000; num_keys<=COUNT_OF(hashes); num_keys+=5000){
-    uint8_t *bytes = build_filter(hashes, num_keys, 10, NULL, &num_bytes);
-    const bloom_filter filter = filter_of(bytes, num_bytes);
-    assert_close(facts_of(&filter).estimated_keys,
-                 (double)num_keys, 0.04, "keys of a real filter");
-    free(bytes);
   }
 }
 
@@ -275,20 +247,6 @@ TEST(measured_fpr_is_that_of_random_keys){
     free(bytes);
     free(hashes);
   }
-}
-
-/* The sample is spread evenly: a bit in every 2^k-th hash range is met alike.
-** A filter of one probe and 2^16 bits accepts by hash mod 2^16, so with half
-** of its bits set the rate is exactly 1/2. */
-TEST(measured_fpr_samples_evenly){
-  uint8_t bytes[8193];
-  bloom_filter filter;
-  size_t i;
-  assert_in_range(BLOOM_FPR_SAMPLE, 65536, UINT32_MAX);
-  for(i=0; i<sizeof(bytes)-1; i++) bytes[i] = i%2 ? 0xff : 0;
-  bytes[sizeof(bytes)-1] = 1;
-  filter = filter_of(bytes, sizeof(bytes));
-  assert_true(filter.encoding->measured_fpr(&filter)==0.5);
 }
 
 /* A filter's rate is the same number wherever it is measured: the sample is fixed. */

@@ -201,7 +201,7 @@ TEST(filters_of_4_gigabits_read_as_in_leveldb){
     }
     filter[shape.num_bytes-1] = 7;
     /* LevelDB must find what was written here, and no other keys. */
-    add_in_runs(&shape, filter, hashes, set.num_keys, &random);
+    add_in_runs(&bloom_encoding_leveldb, &shape, filter, hashes, set.num_keys, &random);
     for(j=0; j<set.num_keys; j++){
       assert_true(agree("huge", i, filter, shape.num_bytes, set.keys[j], set.lengths[j]));
     }

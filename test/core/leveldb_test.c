@@ -1,7 +1,7 @@
 /*
 ** LevelDB's filter without LevelDB: golden filters and answers of version 1.23
-** (golden_leveldb.h), LevelDB's own Bloom filter test with its exact counts,
-** shapes at their edges, and what must hold for any filter.
+** (golden_leveldb.h), LevelDB's own Bloom filter test with its exact counts, and
+** shapes at their edges.
 */
 #include "support.h"
 
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/bits.h"
 #include "../../ext/core/numeric.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
@@ -222,128 +221,7 @@ TEST(num_probes_of_fractions){
   assert_int_equal(bloom_num_probes(1e300), 30);
 }
 
-/* ---- What holds for any filter ------------------------------------------- */
-
-/* The bits set one by one, as the layout in leveldb.h reads. */
-static uint8_t *naive_filter(const bloom_shape *shape, const uint32_t *hashes,
-                             size_t num_hashes){
-  uint8_t *filter = calloc(shape->num_bytes, 1);
-  size_t i;
-  uint64_t j;
-  assert_non_null(filter);
-  for(i=0; i<num_hashes; i++){
-    const uint64_t delta = (hashes[i] >> 17 | (uint64_t)hashes[i] << 15) & UINT32_MAX;
-    for(j=0; j<shape->num_probes; j++){
-      const uint64_t bit = ((hashes[i] + j*delta) & UINT32_MAX) % shape->num_bits;
-      filter[bit/8] |= (uint8_t)(1u << bit%8);
-    }
-  }
-  filter[shape->num_bytes-1] = (uint8_t)shape->num_probes;
-  return filter;
-}
-
-TEST(order_and_runs_do_not_matter){
-  uint64_t number;
-  for(number=0; number<300; number++){
-    rng random = rng_stream(number);
-    key_set set = key_set_random(&random, rng_below(&random, 500));
-    uint32_t *hashes = key_set_hashes(&set);
-    const double bits_per_key = 1 + (double)rng_below(&random, 991)/10;
-    size_t num_bytes, num_shuffled;
-    bloom_shape shape;
-    uint8_t *filter = build_filter(hashes, set.num_keys, bits_per_key, NULL, &num_bytes);
-    uint8_t *shuffled = build_filter(hashes, set.num_keys, bits_per_key, &random, &num_shuffled);
-    uint8_t *naive;
-    assert_int_equal(bloom_leveldb_shape(set.num_keys, bits_per_key, &shape), BLOOM_OK);
-    naive = naive_filter(&shape, hashes, set.num_keys);
-    assert_int_equal(num_bytes, num_shuffled);
-    assert_memory_equal(filter, shuffled, num_bytes);
-    assert_memory_equal(filter, naive, num_bytes);
-    /* Adding keys a second time changes nothing. */
-    add_in_runs(&shape, filter, hashes, set.num_keys, &random);
-    assert_memory_equal(filter, naive, num_bytes);
-    free(naive);
-    free(shuffled);
-    free(filter);
-    free(hashes);
-    key_set_free(&set);
-  }
-}
-
-TEST(no_runs_add_nothing){
-  bloom_shape shape;
-  uint8_t filter[9];
-  const bloom_hash_run empty = { NULL, NULL, 0 };
-  assert_int_equal(bloom_leveldb_shape(0, 10, &shape), BLOOM_OK);
-  bloom_leveldb_clear(&shape, filter);
-  bloom_leveldb_add(&shape, filter, NULL);
-  bloom_leveldb_add(&shape, filter, &empty);
-  assert_memory_equal(filter, "\0\0\0\0\0\0\0\0\6", 9);
-}
-
-/* Clearing and adding stay inside num_bytes; the probe byte stays as written. */
-TEST(writing_stays_inside){
-  uint64_t number;
-  for(number=0; number<200; number++){
-    rng random = rng_stream(number + 1000);
-    uint8_t buffer[1 + 700 + 8];
-    uint32_t hashes[50];
-    bloom_shape shape;
-    size_t i;
-    for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
-    assert_int_equal(bloom_leveldb_shape(COUNT_OF(hashes), 1 + (double)rng_below(&random, 100),
-                                         &shape), BLOOM_OK);
-    memset(buffer, 0xa5, sizeof(buffer));
-    bloom_leveldb_clear(&shape, buffer + 1);
-    add_in_runs(&shape, buffer + 1, hashes, COUNT_OF(hashes), &random);
-    assert_int_equal(buffer[shape.num_bytes], shape.num_probes);
-    assert_int_equal(buffer[0], 0xa5);
-    for(i=shape.num_bytes+1; i<sizeof(buffer); i++) assert_int_equal(buffer[i], 0xa5);
-  }
-}
-
-/* Filters of one shape, each of some keys, merge to the filter of all, byte for byte. */
-TEST(merging_gives_the_filter_of_all_keys){
-  uint64_t number;
-  for(number=0; number<200; number++){
-    rng random = rng_stream(number + 2000);
-    uint32_t hashes[100];
-    const size_t num_first = rng_below(&random, COUNT_OF(hashes) + 1);
-    bloom_shape shape;
-    bloom_filter other;
-    uint8_t *first, *second, *all;
-    size_t i;
-    for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
-    assert_int_equal(bloom_leveldb_shape(COUNT_OF(hashes), 1 + (double)rng_below(&random, 30), &shape), BLOOM_OK);
-    first = naive_filter(&shape, hashes, num_first);
-    second = naive_filter(&shape, hashes + num_first, COUNT_OF(hashes) - num_first);
-    all = naive_filter(&shape, hashes, COUNT_OF(hashes));
-    second[shape.num_bytes-1] = 0xff; /* the bits alone are merged */
-    bloom_encoding_leveldb.read(second, shape.num_bytes, &other);
-    assert_int_equal(bloom_merge_filter(first, &other), 1);
-    assert_memory_equal(first, all, shape.num_bytes);
-    free(first);
-    free(second);
-    free(all);
-  }
-}
-
-TEST(reserved_probe_bytes_say_maybe){
-  size_t num_bytes;
-  unsigned probes, number;
-  for(probes=31; probes<=255; probes++){
-    for(num_bytes=2; num_bytes<=70; num_bytes++){
-      rng random = rng_stream((uint64_t)probes*100 + num_bytes);
-      uint8_t *filter = calloc(num_bytes, 1);
-      assert_non_null(filter);
-      filter[num_bytes-1] = (uint8_t)probes;
-      for(number=0; number<8; number++){
-        assert_true(may_contain(filter, num_bytes, (uint32_t)rng_next(&random)));
-      }
-      free(filter);
-    }
-  }
-}
+/* ---- Reading -------------------------------------------------------------- */
 
 /* 30 is the last probe count that is not reserved, and all 30 are tested: a
 ** filter that lacks one bit of a key says no, whichever it is. */
@@ -364,56 +242,6 @@ TEST(every_probe_is_tested){
       filter[bit/8] ^= (uint8_t)(1u << bit%8);
       assert_false(may_contain(filter, sizeof(filter), hash));
     }
-  }
-}
-
-/* Every prefix of a filter is some filter: the answer is LevelDB's. */
-TEST(truncated_filters_answer_like_leveldb){
-  rng random = rng_stream(7);
-  uint32_t hashes[60];
-  size_t num_bytes, length, i, num_yes = 0, num_no = 0;
-  uint8_t *filter;
-  for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
-  filter = build_filter(hashes, COUNT_OF(hashes)/2, 12, NULL, &num_bytes);
-  for(length=0; length<=num_bytes; length++){
-    uint8_t *exact = exact_copy(filter, length);
-    for(i=0; i<COUNT_OF(hashes); i++){
-      const int answer = may_contain(exact, length, hashes[i]);
-      assert_int_equal(answer, naive_may_contain(exact, length, hashes[i]));
-      if( answer ) num_yes++; else num_no++;
-    }
-    free(exact);
-  }
-  assert_in_range(num_yes, 100, SIZE_MAX);
-  assert_in_range(num_no, 100, SIZE_MAX);
-  free(filter);
-}
-
-/* Positions from 2^32 on do not exist: only the first 2^32 bits of a larger
-** filter are set and tested. 512 MiB are reserved, few pages touched. */
-TEST(positions_have_32_bits){
-  static const uint64_t sizes[] = { 0x100000000u - 8, 0x100000000u, 0x100000000u + 800 };
-  const uint32_t hash = 0xfffffffb; /* its first probe is among the last bits */
-  const bloom_hash_run run = { NULL, &hash, 1 };
-  size_t i;
-  for(i=0; i<COUNT_OF(sizes); i++){
-    const bloom_shape shape = leveldb_shape(sizes[i], 1);
-    const uint64_t bit = hash % sizes[i];
-    uint8_t *filter = calloc(shape.num_bytes, 1);
-    bloom_filter read;
-    if( filter==NULL ){
-      skip(); /* no room for 512 MiB here */
-      return;
-    }
-    filter[shape.num_bytes-1] = 1;
-    bloom_filter_read(filter, shape.num_bytes, &read);
-    assert_int_equal(read.shape.num_slots, sizes[i]<0x100000000u ? sizes[i] : 0x100000000u);
-    assert_int_equal(read.shape.num_bits, sizes[i]);
-    assert_false(may_contain(filter, shape.num_bytes, hash));
-    bloom_leveldb_add(&shape, filter, &run);
-    assert_int_equal(filter[bit/8], 1u << bit%8);
-    assert_true(may_contain(filter, shape.num_bytes, hash));
-    free(filter);
   }
 }
 

@@ -194,19 +194,21 @@ bloom_shape leveldb_shape(uint64_t num_bits, uint32_t num_probes){
   };
 }
 
-void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_t *hashes,
-                 size_t num_hashes, rng *random){
+void add_in_runs(const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *filter,
+                 const void *hashes, size_t num_hashes, rng *random){
+  const uint8_t *next = hashes;
   bloom_hash_run runs[8];
   size_t num_runs = 0, used = 0, i;
   while( num_runs<COUNT_OF(runs) ){
     size_t left = num_hashes - used;
     size_t length = num_runs==COUNT_OF(runs)-1 ? left : rng_below(random, left + 1);
     if( rng_below(random, 4)==0 && num_runs<COUNT_OF(runs)-1 ) length = 0;
-    runs[num_runs++] = (bloom_hash_run){ NULL, hashes + used, length };
+    runs[num_runs++] = (bloom_hash_run){ NULL, length ? next : NULL, length };
+    next += length*encoding->hash_value_bytes;
     used += length;
   }
   for(i=0; i+1<num_runs; i++) runs[i].next = &runs[i+1];
-  bloom_leveldb_add(shape, filter, runs);
+  encoding->writer->add(shape, filter, runs);
 }
 
 uint8_t *build_filter(uint32_t *hashes, size_t num_hashes, double bits_per_key,
@@ -228,7 +230,7 @@ uint8_t *build_filter(uint32_t *hashes, size_t num_hashes, double bits_per_key,
       hashes[i-1] = hashes[other];
       hashes[other] = hash;
     }
-    add_in_runs(&shape, filter, hashes, num_hashes, order);
+    add_in_runs(&bloom_encoding_leveldb, &shape, filter, hashes, num_hashes, order);
   }else{
     bloom_hash_run run = { NULL, hashes, num_hashes };
     bloom_leveldb_add(&shape, filter, &run);

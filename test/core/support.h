@@ -96,9 +96,9 @@ uint8_t *build_filter(uint32_t *hashes, size_t num_hashes, double bits_per_key,
 /* build_filter() of a set, in one run. */
 uint8_t *build_filter_of(const key_set *set, double bits_per_key, size_t *num_bytes);
 
-/* Adds hashes to a filter of this shape in runs of random lengths. */
-void add_in_runs(const bloom_shape *shape, uint8_t *filter, const uint32_t *hashes,
-                 size_t num_hashes, rng *random);
+/* Adds hashes, of the encoding's bytes each, to a filter of this shape in runs of random lengths. */
+void add_in_runs(const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *filter,
+                 const void *hashes, size_t num_hashes, rng *random);
 
 /* FNV-1a, to pin long filters in short. */
 uint64_t checksum_of(const uint8_t *bytes, size_t num_bytes);
