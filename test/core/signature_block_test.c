@@ -70,24 +70,6 @@ TEST(bits_are_those_of_the_definition){
   }
 }
 
-/* Two bands, three from 17 probes on, each in turn and none twice. */
-TEST(probes_lie_in_few_bands){
-  rng random = rng_stream(6);
-  uint32_t num_probes, i;
-  for(num_probes=1; num_probes<=BLOOM_SIGNATURE_MAX_PROBES; num_probes++){
-    const uint32_t num_used = num_probes<17 ? 2 : 3;
-    uint16_t bits[BLOOM_SIGNATURE_MAX_PROBES];
-    uint32_t bands = 0, num_bands = 0;
-    bloom_signature_bits(rng_next(&random), num_probes, 16, bits);
-    for(i=0; i<num_probes; i++){
-      bands |= 1u << bits[i]/504;
-      if( i>=num_used ) assert_int_equal(bits[i]/504, bits[i - num_used]/504);
-    }
-    for(i=0; i<16; i++) num_bands += bands >> i & 1;
-    assert_int_equal(num_bands, num_probes<num_used ? num_probes : num_used);
-  }
-}
-
 TEST(a_block_has_the_bits_of_its_keys_and_counts_them){
   rng random = rng_stream(2);
   size_t round;

@@ -17,12 +17,6 @@
 static bloom_lesson the_lesson, *const lesson = &the_lesson;
 static uint8_t weights[BLOOM_WEIGHTS_BYTES];
 
-static void *zeros(size_t num_bytes){
-  void *p = calloc(1, num_bytes);
-  assert_non_null(p);
-  return p;
-}
-
 /* The entry and the probes of a piece, from the definition. */
 static uint32_t naive_entry(uint64_t hash){
   return (uint32_t)(hash * 11400714819323198485u >> 47);
@@ -104,7 +98,7 @@ TEST(no_table_loses_a_row){
   size_t round, num_with_bits = 0;
   for(round=0; round<test_share(300); round++){
     const uint32_t bits_per_block = 1024u << rng_below(&random, 7);
-    uint8_t text[600], *bytes = zeros(bits_per_block/8);
+    uint8_t text[600], *bytes = allocated(bits_per_block/8);
     const size_t num_bytes = random_words(&random, text, 30 + rng_below(&random, 570));
     bloom_block block;
     size_t i;
@@ -213,60 +207,43 @@ TEST(too_little_text_teaches_nothing){
   assert_int_equal(bloom_weights_probes(weights, hash), 0);
 }
 
-/* Entries with given counts: by the definition, with the largest t there is room for. */
+/* The probes of an entry that so many chunks have, by a limit of t * num_chunks * 64. */
+static uint32_t naive_probes_at(uint64_t num_with, uint64_t num_chunks, uint64_t limit){
+  if( 5*num_with>4*num_chunks ) return 0;
+  return 4096*num_with<=limit ? 4 : 512*num_with<=limit ? 2 : 64*num_with<=limit;
+}
+
+/* Entries with given counts: by the definition, with the largest limit there is room for, of all
+** at which an entry gets more probes. */
 TEST(the_limit_is_as_large_as_there_is_room_for){
+  static const uint64_t factors[3] = {64, 512, 4096};
+  enum { MAX_CHUNKS = 1063 };
   rng random = rng_stream(4);
   size_t round;
   for(round=0; round<test_share(12); round++){
     const uint32_t num_chunks = 64 + (uint32_t)rng_below(&random, 1000);
     const size_t num_common = round==0 ? 0 : rng_below(&random, 20000);
-    uint64_t num_probes = 0, next_probes = UINT64_MAX, room;
-    const uint32_t common = 4*num_chunks/5; /* an entry that more chunks have has no probes */
-    uint32_t i, most[5] = {0}, fewest[5];
-    for(i=0; i<5; i++) fewest[i] = UINT32_MAX;
+    uint64_t num_entries[MAX_CHUNKS + 1] = {0}, largest = 0, f, n, m;
+    uint32_t i;
     bloom_lesson_begin(lesson, 8192);
     lesson->num_chunks = num_chunks;
     for(i=0; i<num_common; i++){
       lesson->num_with[rng_below(&random, BLOOM_WEIGHTS_ENTRIES)] = (uint16_t)(rng_below(&random, 1 + rng_below(&random, num_chunks + 1)));
     }
     assert_int_equal(bloom_lesson_finish(lesson, weights), 1);
+    for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++) num_entries[lesson->num_with[i]]++;
+    for(f=0; f<COUNT_OF(factors); f++){
+      for(n=1; n<=num_chunks; n++){
+        const uint64_t limit = factors[f]*n;
+        uint64_t num_probes = 0;
+        for(m=1; m<=num_chunks; m++) num_probes += num_entries[m]*m*naive_probes_at(m, num_chunks, limit);
+        if( num_probes<=(uint64_t)8192*num_chunks*693/1000 && limit>largest ) largest = limit;
+      }
+    }
     for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
-      const uint32_t num_with = lesson->num_with[i];
-      static const uint32_t values[4] = {0, 1, 2, 4};
-      const uint32_t probes = values[weights[i/4] >> i%4*2 & 3];
-      if( num_with>common ){
-        assert_int_equal(probes, 0);
-        continue;
-      }
-      num_probes += (uint64_t)num_with*probes;
-      if( num_with>most[probes] ) most[probes] = num_with;
-      if( num_with<fewest[probes] ) fewest[probes] = num_with;
+      static const uint32_t probes[4] = {0, 1, 2, 4};
+      assert_int_equal(probes[weights[i/4] >> i%4*2 & 3], naive_probes_at(lesson->num_with[i], num_chunks, largest));
     }
-    /* Rarer pieces never have fewer probes, and steps are factors of 8. */
-    assert_true(most[4]<fewest[2] && most[2]<fewest[1] && most[1]<fewest[0] && most[4]<fewest[0]);
-    if( fewest[2]<UINT32_MAX && most[4]>0 ) assert_true(most[2]<8*fewest[2] && fewest[1]>8*most[4]);
-    room = (uint64_t)8192*num_chunks*693/1000;
-    assert_true(num_probes<=room);
-    /* One step more, of any kind, would not fit, unless all have four. */
-    for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
-      const uint32_t num_with = lesson->num_with[i];
-      if( num_with && num_with<=common && (weights[i/4] >> i%4*2 & 3)<3 ) break;
-    }
-    if( i<BLOOM_WEIGHTS_ENTRIES ){
-      uint64_t limit = UINT64_MAX, sum = 0;
-      for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){ /* the nearest limit at which something changes */
-        const uint64_t num_with = lesson->num_with[i];
-        const uint32_t value = weights[i/4] >> i%4*2 & 3;
-        const uint64_t at = value==0 ? 64*num_with : value==1 ? 512*num_with : 4096*num_with;
-        if( num_with && num_with<=common && value<3 && at<limit ) limit = at;
-      }
-      for(i=0; i<BLOOM_WEIGHTS_ENTRIES; i++){
-        const uint64_t num_with = lesson->num_with[i];
-        if( num_with<=common ) sum += num_with*(4096*num_with<=limit ? 4 : 512*num_with<=limit ? 2 : 64*num_with<=limit);
-      }
-      next_probes = sum;
-    }
-    assert_true(next_probes>room);
   }
 }
 
@@ -298,7 +275,7 @@ TEST(learned_blocks_take_their_share){
   const uint32_t bits_per_block = 8192;
   const size_t num_needles = 6000; /* a hundred for each of 60 blocks */
   rng random = rng_stream(5);
-  uint8_t *bytes = zeros(64u << 10), text[100];
+  uint8_t *bytes = allocated(64u << 10), text[100];
   rng rows = random;
   size_t num_text = 0, num_blocks = 0, num_passed = 0, i;
   bloom_block block;
