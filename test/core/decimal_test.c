@@ -1,6 +1,7 @@
 /*
 ** Integer -> decimal text, against printf: SQL's CAST(x AS TEXT) prints the
-** same.  Every integer key goes through this.
+** same.  Every integer key goes through this, and LevelDB's hash of an integer is
+** that of its text.
 */
 #include "support.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "../../ext/core/decimal.h"
+#include "../../ext/core/leveldb/hash.h"
 
 #define NUM_RANDOM 2000000u
 
@@ -26,6 +28,9 @@ static void check(int64_t value){
   for(i=BLOOM_DECIMAL_MAX_BYTES; i<sizeof(text); i++){
     if( text[i]!='#' ) fail_msg("%s: byte %zu after its room is written", expected, i - BLOOM_DECIMAL_MAX_BYTES);
   }
+  if( bloom_leveldb_hash_int64(value)!=bloom_leveldb_hash((const uint8_t*)expected, length) ){
+    fail_msg("%s is not hashed as its text", expected);
+  }
 }
 
 TEST(ends_of_the_range){
@@ -40,6 +45,17 @@ TEST(ends_of_the_range){
 TEST(small_numbers){
   int64_t value;
   for(value=-100000; value<=100000; value++) check(value);
+}
+
+/* Every four digits, in every place of a group of eight. */
+TEST(groups_of_digits){
+  int64_t digits;
+  for(digits=0; digits<10000; digits++){
+    check(digits * 10000);
+    check(digits * 100000000);
+    check(digits * 1000000000000);
+    check(-digits * 100000000000000);
+  }
 }
 
 TEST(powers_of_ten_and_neighbours){

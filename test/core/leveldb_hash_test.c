@@ -1,12 +1,11 @@
 /*
 ** Key bytes -> hash: known answers of LevelDB 1.23 (util/hash.cc with the
 ** seed 0xbc9f1d34 of util/bloom.cc), and every length against a slow rewrite.
-** Longer keys are pinned by the filters of golden_leveldb.h.
+** Longer keys are pinned by the filters of golden_leveldb.h, integers by decimal_test.c.
 */
 #include "support.h"
 
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../../ext/core/leveldb/hash.h"
@@ -75,42 +74,6 @@ TEST(every_length_at_every_alignment){
         assert_int_equal(bloom_leveldb_hash(shifted + offset, num_bytes), hash);
       }
     }
-  }
-}
-
-static void check_int64(int64_t value){
-  char text[32];
-  int num_bytes = snprintf(text, sizeof(text), "%lld", (long long)value);
-  uint32_t expected = bloom_leveldb_hash((const uint8_t*)text, (size_t)num_bytes);
-  assert_int_equal(bloom_leveldb_hash_int64(value), expected);
-}
-
-TEST(integers_are_hashed_as_their_text){
-  rng random = rng_stream(4);
-  uint64_t power = 1;
-  int64_t i;
-  int shift;
-  for(i=-20000; i<=20000; i++){
-    check_int64(i);
-    check_int64(INT64_MAX - 20000 + i);
-    check_int64(INT64_MIN + 20000 + i);
-  }
-  for(; power<=1000000000000000000u; power*=10){
-    for(i=-2; i<=2; i++){
-      check_int64((int64_t)power + i);
-      check_int64(-(int64_t)power + i);
-    }
-  }
-  /* Every four digits, in every place of a group of eight. */
-  for(i=0; i<10000; i++){
-    check_int64(i * 10000);
-    check_int64(i * 100000000);
-    check_int64(i * 1000000000000);
-    check_int64(-i * 100000000000000);
-  }
-  for(shift=0; shift<64; shift++){
-    for(i=0; i<2000; i++) check_int64((int64_t)(rng_next(&random) >> shift));
-    for(i=0; i<2000; i++) check_int64(-(int64_t)(rng_next(&random) >> shift >> 1));
   }
 }
 

@@ -268,27 +268,6 @@ static void write_golden_long_filters(void){
     free(filter);
   }
   key_set_free(&set);
-  printf("\n};\n\n");
-}
-
-static void write_golden_false_positives(void){
-  key_set absent = key_set_of_fixed32(FIRST_ABSENT_KEY, ABSENT_KEYS);
-  size_t num_keys, step, row = 0;
-  printf("static const golden_false_positives golden_false_positive_counts[] = {\n");
-  for(num_keys=1; num_keys<=10000; num_keys+=step){
-    key_set set = key_set_of_fixed32(0, num_keys);
-    size_t num_bytes, count = 0, i;
-    uint8_t *filter = oracle_create_filter(10, set.keys, set.lengths, num_keys, &num_bytes);
-    for(i=0; i<absent.num_keys; i++){
-      count += (size_t)oracle_may_match(filter, num_bytes, absent.keys[i], absent.lengths[i]);
-    }
-    begin_row(row++, 7);
-    printf("{ %zu, %zu },", num_keys, count);
-    free(filter);
-    key_set_free(&set);
-    step = num_keys<10 ? 1 : num_keys<100 ? 10 : num_keys<1000 ? 100 : 1000;
-  }
-  key_set_free(&absent);
   printf("\n};\n");
 }
 
@@ -300,7 +279,6 @@ static void write_golden(void){
   write_golden_filters();
   write_golden_answers();
   write_golden_long_filters();
-  write_golden_false_positives();
 }
 
 int main(int argc, char **argv){

@@ -1,7 +1,7 @@
 /*
 ** LevelDB's filter without LevelDB: golden filters and answers of version 1.23
-** (golden_leveldb.h), LevelDB's own Bloom filter test with its exact counts, and
-** shapes at their edges.
+** (golden_leveldb.h), and shapes at their edges.  LevelDB's own Bloom filter test is in
+** ../sql/records/bloom_build.test.
 */
 #include "support.h"
 
@@ -70,39 +70,6 @@ TEST(golden_answers_for_hello){
     free(exact);
     free(filter);
   }
-}
-
-/* LevelDB's util/bloom_test.cc: sizes, no false negatives, and a rate of at
-** most 2 %, over 1.25 % for at most a fifth as many sizes as below it. */
-TEST(leveldbs_own_test){
-  key_set absent = key_set_of_fixed32(FIRST_ABSENT_KEY, ABSENT_KEYS);
-  uint32_t *absent_hashes = key_set_hashes(&absent);
-  size_t num_good = 0, num_mediocre = 0, i, j;
-  assert_int_equal(COUNT_OF(golden_false_positive_counts), 37);
-  for(i=0; i<COUNT_OF(golden_false_positive_counts); i++){
-    const golden_false_positives *row = &golden_false_positive_counts[i];
-    key_set set = key_set_of_fixed32(0, row->num_keys);
-    uint32_t *hashes = key_set_hashes(&set);
-    size_t num_bytes, num_false_positives = 0;
-    uint8_t *filter = build_filter(hashes, set.num_keys, 10, NULL, &num_bytes);
-    assert_in_range(num_bytes, 9, row->num_keys*10/8 + 40);
-    for(j=0; j<set.num_keys; j++) assert_true(may_contain(filter, num_bytes, hashes[j]));
-    for(j=0; j<ABSENT_KEYS; j++){
-      num_false_positives += (size_t)may_contain(filter, num_bytes, absent_hashes[j]);
-    }
-    if( num_false_positives!=row->num_false_positives ){
-      fail_msg("%zu keys: %zu false positives, expected %zu" HOW_TO_REGENERATE,
-               row->num_keys, num_false_positives, row->num_false_positives);
-    }
-    assert_true(num_false_positives<=ABSENT_KEYS/50);
-    if( num_false_positives>ABSENT_KEYS/80 ) num_mediocre++; else num_good++;
-    free(filter);
-    free(hashes);
-    key_set_free(&set);
-  }
-  assert_true(num_mediocre<=num_good/5);
-  free(absent_hashes);
-  key_set_free(&absent);
 }
 
 /* ---- Shapes -------------------------------------------------------------- */

@@ -132,15 +132,6 @@ typedef struct golden_long_filter {
   uint64_t checksum; /* checksum_of() */
 } golden_long_filter;
 
-/* LevelDB's own test: keys are fixed32 0 .. num_keys-1, 10 bits each; tried are
-** ABSENT_KEYS fixed32 from FIRST_ABSENT_KEY on.  Source: util/bloom_test.cc. */
-#define ABSENT_KEYS 10000
-#define FIRST_ABSENT_KEY 1000000000u
-typedef struct golden_false_positives {
-  size_t num_keys;
-  size_t num_false_positives; /* of ABSENT_KEYS */
-} golden_false_positives;
-
 #define HOW_TO_REGENERATE "; if LevelDB says so: make core-tests && " \
   "build/release/test/core/leveldb_oracle_test --golden >test/core/golden_leveldb.h"
 
