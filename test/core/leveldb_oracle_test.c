@@ -1,6 +1,6 @@
 /*
 ** The core against the LevelDB that is installed here: filters byte for byte,
-** answers one by one, on random input.
+** answers one by one, on random input.  Random bytes: ../hostile/corrupt.
 **
 **   leveldb_oracle_test            runs; `seed` and counts are printed
 **   leveldb_oracle_test --golden   writes golden_leveldb.h from LevelDB
@@ -26,7 +26,6 @@
 #define NUM_CASES      2400u    /* key sets: 24 for each bits_per_key */
 #define MAX_KEYS       20000u
 #define KEYS_PER_BLOB  70u
-#define NUM_SMALL_BLOBS 8192u   /* random bytes: 32 for each probe byte */
 
 static size_t num_pairs, num_matches;
 
@@ -138,7 +137,7 @@ static void check_case(uint64_t number){
   key_set_free(&set);
 }
 
-TEST(filters_are_leveldbs_byte_for_byte){
+TEST(filters_and_answers_are_leveldbs){
   const uint64_t one_case = env_number("BLOOM_TEST_CASE", UINT64_MAX);
   const size_t num_cases = test_share(NUM_CASES);
   uint64_t number;
@@ -148,37 +147,8 @@ TEST(filters_are_leveldbs_byte_for_byte){
     return;
   }
   for(number=0; number<num_cases; number++) check_case(number);
-  printf("%zu key sets: every filter is LevelDB's\n", num_cases);
-}
-
-/* Random bytes of 0..40 bytes, every probe byte, few bits or many. */
-static void check_small_blob(uint64_t number){
-  /* Not a stream that a key set uses. */
-  rng random = rng_stream(number + ((uint64_t)1 << 32));
-  const key_set none = { 0 };
-  uint8_t blob[40], mask[40];
-  size_t num_bytes = number/256%4==0 ? rng_below(&random, 4) : rng_below(&random, sizeof(blob)+1);
-  size_t i, num_masks = rng_below(&random, 4);
-  rng_bytes(&random, blob, num_bytes);
-  for(; num_masks>0; num_masks--){
-    /* Denser than half: sparse bits would answer no to nearly everything. */
-    rng_bytes(&random, mask, num_bytes);
-    for(i=0; i<num_bytes; i++) blob[i] |= mask[i];
-  }
-  if( num_bytes ) blob[num_bytes-1] = (uint8_t)number;
-  agree_on_keys("random", number, blob, num_bytes, &none, &random);
-}
-
-TEST(answers_are_leveldbs){
-  const uint64_t one_case = env_number("BLOOM_TEST_CASE", UINT64_MAX);
-  const size_t num_blobs = test_share(NUM_SMALL_BLOBS);
-  uint64_t number;
-  if( one_case!=UINT64_MAX ){
-    check_small_blob(one_case);
-    return;
-  }
-  for(number=0; number<num_blobs; number++) check_small_blob(number);
-  printf("%zu answers are LevelDB's, %zu of them maybe\n", num_pairs, num_matches);
+  printf("%zu key sets: every filter is LevelDB's\n"
+         "%zu answers are LevelDB's, %zu of them maybe\n", num_cases, num_pairs, num_matches);
   assert_in_range(num_pairs, test_share(MIN_PAIRS), SIZE_MAX);
   /* Both answers must be common, or agreeing would say little. */
   assert_in_range(num_matches, num_pairs/5, num_pairs*4/5);

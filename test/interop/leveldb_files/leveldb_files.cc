@@ -12,10 +12,7 @@
 **     and every data block's filter contains all its keys;
 ** (2) bloom_filter_block_build() over the keys in any order is the filter block that the
 **     library wrote, byte for byte;
-** (3) a filter that covers the whole file is bloom_build() over its keys;
-** (4) the block we wrote, read as table/filter_block.cc reads it (by hand: it is not
-**     public) and tested by the library's KeyMayMatch(), has every key, and answers for
-**     absent keys what bloom_may_contain() answers.
+** (3) a filter that covers the whole file is bloom_build() over its keys.
 **
 ** A folder's name says what is in it: bits_per_key is the number after "bits", 10 where
 ** there is none; in "raw" folders are tables of TableBuilder, whose keys are bare.  Prints
@@ -232,12 +229,6 @@ static std::vector<table_key> keys_of_table(const std::string &path, bool is_raw
 
 /* -- The filter block, by hand (doc/table_format.md) --------------------------------- */
 
-static uint32_t fixed32(const std::string &bytes, size_t at){
-  uint32_t number = 0;
-  for(size_t i=4; i--; ) number = number << 8 | static_cast<uint8_t>(bytes.at(at + i));
-  return number;
-}
-
 static uint64_t varint(const std::string &bytes, size_t *at){
   uint64_t number = 0;
   for(int shift=0; ; shift+=7){
@@ -266,20 +257,6 @@ static filter_block filter_block_of(const std::string &file){
   const uint64_t offset = varint(file, &value);
   const uint64_t num_bytes = varint(file, &value);
   return {offset, file.substr(offset, num_bytes), true};
-}
-
-/* FilterBlockReader::KeyMayMatch(), table/filter_block.cc. */
-static bool block_may_match(const leveldb::FilterPolicy &policy, const std::string &block, uint64_t block_offset,
-                            const std::string &key){
-  const size_t n = block.size();
-  if( n<5 ) return true;
-  const uint32_t array = fixed32(block, n - 5);
-  if( array>n - 5 ) return true;
-  const uint64_t slot = block_offset >> static_cast<uint8_t>(block[n-1]);
-  if( slot>=(n - 5 - array) / 4 ) return true;
-  const uint32_t start = fixed32(block, array + 4*slot), limit = fixed32(block, array + 4*slot + 4);
-  if( start<=limit && limit<=array ) return policy.KeyMayMatch(key, leveldb::Slice(block.data() + start, limit - start));
-  return start!=limit;
 }
 
 /* -- SQL ----------------------------------------------------------------------------- */
@@ -347,27 +324,6 @@ static void insert_keys(const std::vector<table_key> &keys, bool is_text){
   execute("COMMIT");
 }
 
-/* (4): keys that are there, and absent ones beside bloom_may_contain(). */
-static bool our_block_is_read(const std::string &ours, const std::vector<table_key> &keys){
-  static const std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
-  sqlite3_stmt *probe = prepare("SELECT bloom_may_contain(filter, ?2) FROM bloom_filter_block(?1) WHERE slot = ?3");
-  bool is_right = true;
-  size_t i = 0;
-  for(const table_key &k : keys) is_right &= block_may_match(*policy, ours, k.block_offset, k.key);
-  bind_bytes(probe, 1, ours);
-  for(const table_key &k : keys){
-    if( i++ % (keys.size()/20 + 1) ) continue;
-    const std::string absent = "absent " + k.key;
-    bind_bytes(probe, 2, absent);
-    sqlite3_bind_int64(probe, 3, static_cast<sqlite3_int64>(k.block_offset >> 11));
-    is_right &= sqlite3_step(probe)==SQLITE_ROW
-             && (sqlite3_column_int(probe, 0)!=0)==block_may_match(*policy, ours, k.block_offset, absent);
-    sqlite3_reset(probe);
-  }
-  sqlite3_finalize(probe);
-  return is_right;
-}
-
 static void check_table(const std::string &path, int bits_per_key, bool is_raw, bool is_text, bool is_one_filter){
   std::ifstream stream(path, std::ios::binary);
   const std::string file((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
@@ -394,7 +350,6 @@ static void check_table(const std::string &path, int bits_per_key, bool is_raw, 
     " (SELECT * FROM (SELECT block_offset, key FROM keys UNION ALL SELECT ?4, NULL) ORDER BY random())"
     " WHERE length(?1) > 0 AND length(?2) > 0", file, block, bits_per_key);
   expect(path, "bloom_filter_block_build() returns another block", ours==block.bytes);
-  expect(path, "LevelDB reads our block otherwise", our_block_is_read(ours, keys));
   if( is_one_filter ){
     num_one_filter++;
     expect(path, "bloom_build() gives another filter", answer(
