@@ -186,7 +186,8 @@ TEST(files_are_written_as_defined){
   for(w=0; w<COUNT_OF(widths); w++){
     rng random = rng_stream(1000 + w);
     const bloom_shape shape = any_shape(1 + rng_below(&random, 300), widths[w], 1 + (uint32_t)rng_below(&random, 12));
-    made_file made = make(shape, widths[w]*8, 40 + widths[w]*4, &random);
+    made_file made = make(shape, widths[w]*8, 40 + widths[w]*4, &random), other;
+    bloom_filter read;
     uint8_t *expected = allocated(shape.num_bytes);
     size_t i;
     uint32_t j;
@@ -199,6 +200,13 @@ TEST(files_are_written_as_defined){
       }
     }
     assert_memory_equal(made.bytes, expected, shape.num_bytes);
+    /* Merged with a file of other keys: it has the bits of both. */
+    other = make(shape, widths[w]*8, 40, &random);
+    read = read_back(other.bytes, shape.num_bytes);
+    for(i=32; i<shape.num_bytes; i++) expected[i] |= other.bytes[i];
+    assert_int_equal(bloom_merge_filter(made.bytes, &read), 1);
+    assert_memory_equal(made.bytes, expected, shape.num_bytes);
+    unmake(&other);
     free(expected);
     unmake(&made);
   }
@@ -318,26 +326,6 @@ TEST(a_header_that_is_wrong_makes_no_bloomfile){
   /* No units at all, rightly counted. */
   store32(bytes + 8, 0);
   assert_int_equal(is_read_with(bytes, 32, 24, 0), 0);
-}
-
-TEST(merging_is_building_of_all_keys){
-  const bloom_shape shape = shape_of(77, 30, 10);
-  rng random = rng_stream(3);
-  made_file all = make(shape, 77, 2000, &random);
-  uint8_t *halves[2] = {allocated(shape.num_bytes), allocated(shape.num_bytes)};
-  bloom_filter other;
-  int i;
-  for(i=0; i<2; i++){
-    const bloom_hash_run hashes = {NULL, all.hashes + (ptrdiff_t)1000*i, 1000}, sets = {NULL, all.sets + (ptrdiff_t)1000*i, 1000};
-    bloom_bloomfile_clear(&shape, halves[i]);
-    bloom_bloomfile_add(&shape, halves[i], &hashes, &sets);
-  }
-  other = read_back(halves[1], shape.num_bytes);
-  assert_int_equal(bloom_merge_filter(halves[0], &other), 1);
-  assert_memory_equal(halves[0], all.bytes, shape.num_bytes);
-  free(halves[0]);
-  free(halves[1]);
-  unmake(&all);
 }
 
 TEST(units_are_made_wider_and_narrower){

@@ -4,6 +4,7 @@
 */
 #include "support.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,44 @@ TEST(shapes_are_equal_in_every_part){
   other = shape;
   other.num_probes++;
   assert_int_equal(bloom_shapes_are_equal(&shape, &other), 0);
+}
+
+static void add_hash(const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *filter,
+                     bloom_hash_value hash){
+  const uint32_t narrow = (uint32_t)hash;
+  const bloom_hash_run run = { NULL, encoding->hash_value_bytes==4 ? (const void*)&narrow : &hash, 1 };
+  encoding->writer->add(shape, filter, &run);
+}
+
+/* Of each encoding that keys are added to: from key to answer, integers and bytes each way the
+** same, and no wrong "no". */
+TEST(a_keys_answer_is_that_of_its_hash){
+  const bloom_encoding *const *row;
+  for(row=bloom_written_encodings; *row; row++){
+    const bloom_encoding *encoding = *row;
+    bloom_shape shape;
+    bloom_filter filter;
+    uint8_t *bytes;
+    int64_t i;
+    assert_int_equal(encoding->writer->shape(4000, 10, &shape), BLOOM_OK);
+    bytes = allocated(shape.num_bytes);
+    encoding->writer->clear(&shape, bytes);
+    assert_int_equal(encoding->read(bytes, shape.num_bytes, &filter), 1);
+    for(i=0; i<40000; i++){
+      char text[24];
+      const size_t length = i ? (size_t)snprintf(text, sizeof(text), "key %d", (int)i) : 0;
+      const uint8_t *key = length ? (const uint8_t*)text : NULL; /* the empty key may be NULL */
+      const bloom_hash_value of_integer = encoding->hash_int64(i - 1000), of_bytes = encoding->hash_bytes(key, length);
+      if( i<2000 ){
+        add_hash(encoding, &shape, bytes, of_integer);
+        add_hash(encoding, &shape, bytes, of_bytes);
+        assert_true(encoding->may_contain(&filter, of_integer) && encoding->may_contain(&filter, of_bytes));
+      }
+      assert_int_equal(encoding->may_contain_int64(&filter, i - 1000), encoding->may_contain(&filter, of_integer));
+      assert_int_equal(encoding->may_contain_bytes(&filter, key, length), encoding->may_contain(&filter, of_bytes));
+    }
+    free(bytes);
+  }
 }
 
 /* Of each encoding that keys are added to: the filter hangs on the set of its keys alone, and
