@@ -123,22 +123,23 @@ TEST(a_file_begins_with_its_header){
 }
 
 TEST(the_number_of_units_is_the_next_prime){
+  static const struct { uint64_t num_keys; double bits_per_key; uint64_t num_units; } known[] = {
+    /* Rounded up before the prime is looked for; a square of a prime is none. */
+    {100, 1.9101, 193}, {961, 1, 967}, {2000, 10, 20011}, {1000003, 1, 1000003},
+    /* Those that divide 2^64 - 1 are passed over. */
+    {257, 1, 263}, {64, 10, 643}, {65537, 1, 65539},
+  };
   uint64_t num_keys;
+  size_t i;
   assert_true(naive_is_prime(BLOOM_BLOOMFILE_MIN_UNITS));
   for(num_keys=0; num_keys<3000; num_keys+=7){
     uint64_t expected = num_keys<191 ? 191 : num_keys;
     while( !naive_is_prime(expected) || UINT64_MAX%expected==0 ) expected++;
     assert_int_equal(shape_of(1, num_keys, 1).num_slots, expected);
   }
-  /* Rounded up before the prime is looked for; a square of a prime is none. */
-  assert_int_equal(shape_of(1, 100, 1.9101).num_slots, 193);
-  assert_int_equal(shape_of(1, 961, 1).num_slots, 967);
-  assert_int_equal(shape_of(1, 2000, 10).num_slots, 20011);
-  assert_int_equal(shape_of(1, 1000003, 1).num_slots, 1000003);
-  /* Those that divide 2^64 - 1 are passed over. */
-  assert_int_equal(shape_of(1, 257, 1).num_slots, 263);
-  assert_int_equal(shape_of(1, 64, 10).num_slots, 643);
-  assert_int_equal(shape_of(1, 65537, 1).num_slots, 65539);
+  for(i=0; i<COUNT_OF(known); i++){
+    assert_int_equal(shape_of(1, known[i].num_keys, known[i].bits_per_key).num_slots, known[i].num_units);
+  }
 }
 
 TEST(a_unit_has_a_bit_for_every_set){
@@ -155,11 +156,9 @@ TEST(a_unit_has_a_bit_for_every_set){
 }
 
 TEST(probes_follow_the_bits_per_key){
-  assert_int_equal(shape_of(1, 1, 1).num_probes, 1);
-  assert_int_equal(shape_of(1, 1, 2.8).num_probes, 1);
-  assert_int_equal(shape_of(1, 1, 10).num_probes, 6);
-  assert_int_equal(shape_of(1, 1, 16).num_probes, 11);
-  assert_int_equal(shape_of(1, 1, 100).num_probes, 30);
+  static const struct { double bits_per_key; uint32_t num_probes; } known[] = {{1, 1}, {2.8, 1}, {10, 6}, {16, 11}, {100, 30}};
+  size_t i;
+  for(i=0; i<COUNT_OF(known); i++) assert_int_equal(shape_of(1, 1, known[i].bits_per_key).num_probes, known[i].num_probes);
 }
 
 TEST(what_is_larger_than_allowed_is_too_big){
@@ -285,27 +284,19 @@ static int is_read_with(const uint8_t *bytes, size_t num_bytes, size_t offset, u
 }
 
 TEST(a_header_that_is_wrong_makes_no_bloomfile){
+  static const struct { size_t offset; uint32_t value; int is_read; } fields[] = {
+    {0, 0xfa9734ed, 1}, {0, 0xed3497fa, 0}, {4, 0x0101, 0}, {4, 0x00010000, 0}, {8, 5, 0}, {8, 0, 0}, {12, 1, 0},
+    {12, 0x40000000, 0}, /* times 4 it is 2^64 more */
+    {16, 0, 0}, {16, 100, 1}, {16, 101, 0}, {16, UINT32_MAX, 0}, {20, 0, 0}, {20, 3, 0}, {20, 24, 0}, {24, 1, 0},
+    {28, 1, 0},
+  };
   const bloom_shape shape = any_shape(6, 4, 3);
   uint8_t bytes[56 + 8] = {0};
-  size_t num_bytes, bit;
+  size_t num_bytes, bit, i;
   bloom_bloomfile_clear(&shape, bytes);
-  assert_int_equal(is_read_with(bytes, 56, 0, 0xfa9734ed), 1);
-  assert_int_equal(is_read_with(bytes, 56, 0, 0xed3497fa), 0);
-  assert_int_equal(is_read_with(bytes, 56, 4, 0x0101), 0);
-  assert_int_equal(is_read_with(bytes, 56, 4, 0x00010000), 0);
-  assert_int_equal(is_read_with(bytes, 56, 8, 5), 0);
-  assert_int_equal(is_read_with(bytes, 56, 8, 0), 0);
-  assert_int_equal(is_read_with(bytes, 56, 12, 1), 0);
-  assert_int_equal(is_read_with(bytes, 56, 12, 0x40000000), 0); /* times 4 it is 2^64 more */
-  assert_int_equal(is_read_with(bytes, 56, 16, 0), 0);
-  assert_int_equal(is_read_with(bytes, 56, 16, 100), 1);
-  assert_int_equal(is_read_with(bytes, 56, 16, 101), 0);
-  assert_int_equal(is_read_with(bytes, 56, 16, UINT32_MAX), 0);
-  assert_int_equal(is_read_with(bytes, 56, 20, 0), 0);
-  assert_int_equal(is_read_with(bytes, 56, 20, 3), 0);
-  assert_int_equal(is_read_with(bytes, 56, 20, 24), 0);
-  assert_int_equal(is_read_with(bytes, 56, 24, 1), 0);
-  assert_int_equal(is_read_with(bytes, 56, 28, 1), 0);
+  for(i=0; i<COUNT_OF(fields); i++){
+    assert_int_equal(is_read_with(bytes, 56, fields[i].offset, fields[i].value), fields[i].is_read);
+  }
   /* Any bit of the header counts, but for the number of probes, which may be another. */
   for(bit=0; bit<256; bit++){
     const size_t probes = (size_t)16*8;

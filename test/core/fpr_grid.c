@@ -16,60 +16,30 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../ext/core/encodings.h"
-#include "../../ext/core/leveldb/leveldb.h"
-
-static rng hashes_drawn = { 1 };
-static uint32_t random_hash(void){
-  return (uint32_t)(rng_next(&hashes_drawn) >> 32);
-}
-
-static void fill_filter(const bloom_shape *shape, uint8_t *bytes, uint64_t num_keys){
-  uint64_t i, j;
-  bloom_leveldb_clear(shape, bytes);
-  for(i=0; i<num_keys; i+=4096){
-    uint32_t hashes[4096];
-    bloom_hash_run run = {NULL, hashes, num_keys-i<4096 ? (size_t)(num_keys-i) : 4096};
-    for(j=0; j<run.num_hashes; j++) hashes[j] = random_hash();
-    bloom_leveldb_add(shape, bytes, &run);
-  }
-}
-
-static uint64_t count_accepted(const bloom_filter *filter, uint64_t num_probed){
-  uint64_t num_accepted = 0, i;
-  for(i=0; i<num_probed; i++){
-    num_accepted += (uint64_t)filter->encoding->may_contain(filter, random_hash());
-  }
-  return num_accepted;
-}
+#include "../../ext/core/numeric.h"
 
 #define FALSE_POSITIVES_OF_A_RATE 4000
 #define MAX_PROBED_KEYS_OF_A_RATE 150000000u
 /* Small filters differ from each other: average over several. */
 #define MIN_KEYS_OVER_FILTERS     400000u
 
+static rng hashes_drawn = { 1 };
+
 static double measured_rate(uint64_t num_keys, double bits_per_key){
   const uint64_t num_filters = num_keys<MIN_KEYS_OVER_FILTERS ? MIN_KEYS_OVER_FILTERS/num_keys : 1;
-  uint64_t num_probed = 0, num_accepted = 0, i;
-  bloom_shape shape;
-  uint8_t *bytes;
-  double textbook_fpr;
-  if( bloom_leveldb_shape(num_keys, bits_per_key, &shape)!=BLOOM_OK ) exit(99);
-  bytes = malloc(shape.num_bytes);
-  if( bytes==NULL ) exit(99);
-  textbook_fpr = pow(1 - exp(-(double)shape.num_probes / bits_per_key), shape.num_probes);
+  const double num_probes = bloom_num_probes(bits_per_key);
+  const double textbook_fpr = pow(1 - exp(-num_probes / bits_per_key), num_probes);
+  uint64_t num_probed = (uint64_t)(1.2 * FALSE_POSITIVES_OF_A_RATE / textbook_fpr / (double)num_filters), i;
+  uint64_t num_accepted = 0;
+  if( num_probed>MAX_PROBED_KEYS_OF_A_RATE/num_filters ) num_probed = MAX_PROBED_KEYS_OF_A_RATE/num_filters;
+  if( num_probed<100 ) num_probed = 100;
   for(i=0; i<num_filters; i++){
-    uint64_t probes = (uint64_t)(1.2 * FALSE_POSITIVES_OF_A_RATE / textbook_fpr / (double)num_filters);
     bloom_filter filter;
-    if( probes>MAX_PROBED_KEYS_OF_A_RATE/num_filters ) probes = MAX_PROBED_KEYS_OF_A_RATE/num_filters;
-    if( probes<100 ) probes = 100;
-    fill_filter(&shape, bytes, num_keys);
-    bloom_filter_read(bytes, shape.num_bytes, &filter);
-    num_accepted += count_accepted(&filter, probes);
-    num_probed += probes;
+    uint8_t *bytes = random_filter(&hashes_drawn, (size_t)num_keys, bits_per_key, &filter);
+    num_accepted += count_accepted(&filter, &hashes_drawn, (size_t)num_probed);
+    free(bytes);
   }
-  free(bytes);
-  return (double)num_accepted / (double)num_probed;
+  return (double)num_accepted / (double)(num_filters * num_probed);
 }
 
 int main(int argc, char **argv){

@@ -219,42 +219,31 @@ TEST(measured_fpr_is_that_of_random_keys){
     { 20000, 10 }, { 150000, 10 }, { 300000, 10 }, { 3000, 20 },
   };
   const size_t num_keys = 200000;
-  size_t i, j, num_bytes;
+  size_t i;
   for(i=0; i<COUNT_OF(rows); i++){
     rng random = rng_stream(31 + i);
-    uint32_t *hashes = calloc(rows[i].num_keys, sizeof(uint32_t));
-    uint8_t *bytes;
     bloom_filter filter;
-    double brute_force, measured, standard_error;
-    assert_non_null(hashes);
-    for(j=0; j<rows[i].num_keys; j++) hashes[j] = (uint32_t)rng_next(&random);
-    bytes = build_filter(hashes, rows[i].num_keys, rows[i].bits_per_key, NULL, &num_bytes);
-    filter = filter_of(bytes, num_bytes);
-    brute_force = brute_force_fpr(&filter, &random, num_keys);
-    measured = filter.encoding->measured_fpr(&filter);
-    standard_error = sqrt(brute_force*(1 - brute_force)*(1.0/(double)num_keys + 1.0/BLOOM_FPR_SAMPLE))
-                     + 1.0/(double)num_keys;
+    uint8_t *bytes = random_filter(&random, rows[i].num_keys, rows[i].bits_per_key, &filter);
+    const double brute_force = brute_force_fpr(&filter, &random, num_keys);
+    const double measured = filter.encoding->measured_fpr(&filter);
+    const double standard_error = sqrt(brute_force*(1 - brute_force)*(1.0/(double)num_keys + 1.0/BLOOM_FPR_SAMPLE))
+                                + 1.0/(double)num_keys;
     if( !(fabs(measured - brute_force) <= 5*standard_error) ){
       fail_msg("%zu keys at %g bits: measured %g, random keys %g +- %g", rows[i].num_keys,
                rows[i].bits_per_key, measured, brute_force, standard_error);
     }
     free(bytes);
-    free(hashes);
   }
 }
 
 /* A filter's rate is the same number wherever it is measured: the sample is fixed. */
 TEST(measured_fpr_samples_multiples_of_the_golden_ratio){
   rng random = rng_stream(77);
-  uint32_t hashes[500];
-  size_t num_bytes, num_accepted = 0, i;
   bloom_filter filter;
-  uint8_t *bytes;
-  for(i=0; i<COUNT_OF(hashes); i++) hashes[i] = (uint32_t)rng_next(&random);
-  bytes = build_filter(hashes, COUNT_OF(hashes), 4, NULL, &num_bytes);
-  filter = filter_of(bytes, num_bytes);
+  uint8_t *bytes = random_filter(&random, 500, 4, &filter);
+  size_t num_accepted = 0, i;
   for(i=0; i<BLOOM_FPR_SAMPLE; i++){
-    num_accepted += (size_t)naive_may_contain(bytes, num_bytes, (uint32_t)i * 0x9e3779b1u);
+    num_accepted += (size_t)naive_may_contain(bytes, filter.shape.num_bytes, (uint32_t)i * 0x9e3779b1u);
   }
   assert_true(filter.encoding->measured_fpr(&filter)==(double)num_accepted/BLOOM_FPR_SAMPLE);
   free(bytes);

@@ -96,32 +96,11 @@ TEST(keys_follow_the_same_description){
   }
 }
 
-/* A filter of random hashes, which read gets; free() it. */
-static uint8_t *random_filter(rng *random, uint64_t num_keys, double bits_per_key, bloom_filter *read){
-  uint32_t *hashes = allocated((size_t)num_keys * sizeof(hashes[0]));
-  size_t num_bytes, i;
-  uint8_t *bytes;
-  for(i=0; i<num_keys; i++) hashes[i] = (uint32_t)(rng_next(random) >> 32);
-  bytes = build_filter(hashes, (size_t)num_keys, bits_per_key, NULL, &num_bytes);
-  bloom_filter_read(bytes, num_bytes, read);
-  free(hashes);
-  return bytes;
-}
-
-/* The share of random hashes that a filter accepts. */
-static double share_accepted(const bloom_filter *filter, rng *random, size_t num_probed){
-  size_t num_accepted = 0, i;
-  for(i=0; i<num_probed; i++){
-    num_accepted += (size_t)filter->encoding->may_contain(filter, (uint32_t)(rng_next(random) >> 32));
-  }
-  return (double)num_accepted / (double)num_probed;
-}
-
 /* The rate of one filter of random hashes, from num_probed others. */
 static double measured_fpr(rng *random, uint64_t num_keys, double bits_per_key, size_t num_probed){
   bloom_filter filter;
-  uint8_t *bytes = random_filter(random, num_keys, bits_per_key, &filter);
-  const double measured = share_accepted(&filter, random, num_probed);
+  uint8_t *bytes = random_filter(random, (size_t)num_keys, bits_per_key, &filter);
+  const double measured = (double)count_accepted(&filter, random, num_probed) / (double)num_probed;
   free(bytes);
   return measured;
 }
@@ -152,11 +131,13 @@ TEST(what_filters_tell_is_so){
     for(j=0; j<cases[i].num_filters; j++){
       bloom_filter filter;
       bloom_facts facts;
-      uint8_t *bytes = random_filter(&random, num_keys, cases[i].bits_per_key, &filter);
+      uint8_t *bytes = random_filter(&random, (size_t)num_keys, cases[i].bits_per_key, &filter);
+      size_t num_probed;
       filter.encoding->describe(&filter, 1, &facts);
       keys += facts.estimated_keys / num_filters;
       expected += facts.expected_fpr;
-      measured += share_accepted(&filter, &random, (size_t)(3000 / facts.expected_fpr / num_filters) + 1);
+      num_probed = (size_t)(3000 / facts.expected_fpr / num_filters) + 1;
+      measured += (double)count_accepted(&filter, &random, num_probed) / (double)num_probed;
       free(bytes);
     }
     if( fabs(keys/(double)num_keys - 1)>0.03 || fabs(expected/measured - 1)>MAX_RELATIVE_ERROR ){

@@ -246,6 +246,25 @@ uint8_t *build_filter_of(const key_set *set, double bits_per_key, size_t *num_by
   return filter;
 }
 
+uint8_t *random_filter(rng *random, size_t num_hashes, double bits_per_key, bloom_filter *read){
+  uint32_t *hashes = allocated(num_hashes * sizeof(*hashes));
+  size_t num_bytes, i;
+  uint8_t *bytes;
+  for(i=0; i<num_hashes; i++) hashes[i] = (uint32_t)(rng_next(random) >> 32);
+  bytes = build_filter(hashes, num_hashes, bits_per_key, NULL, &num_bytes);
+  bloom_filter_read(bytes, num_bytes, read);
+  free(hashes);
+  return bytes;
+}
+
+size_t count_accepted(const bloom_filter *filter, rng *random, size_t num_probed){
+  size_t num_accepted = 0, i;
+  for(i=0; i<num_probed; i++){
+    num_accepted += (size_t)filter->encoding->may_contain(filter, (uint32_t)(rng_next(random) >> 32));
+  }
+  return num_accepted;
+}
+
 uint64_t checksum_of(const uint8_t *bytes, size_t num_bytes){
   uint64_t sum = 0xcbf29ce484222325u;
   size_t i;

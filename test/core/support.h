@@ -100,6 +100,12 @@ uint8_t *build_filter_of(const key_set *set, double bits_per_key, size_t *num_by
 void add_in_runs(const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *filter,
                  const void *hashes, size_t num_hashes, rng *random);
 
+/* A LevelDB filter of random hashes, which read gets; free() it. */
+uint8_t *random_filter(rng *random, size_t num_hashes, double bits_per_key, bloom_filter *read);
+
+/* How many of num_probed other random hashes the filter accepts. */
+size_t count_accepted(const bloom_filter *filter, rng *random, size_t num_probed);
+
 /* FNV-1a, to pin long filters in short. */
 uint64_t checksum_of(const uint8_t *bytes, size_t num_bytes);
 
