@@ -20,8 +20,7 @@ static bloom_filter filter_of(const uint8_t *bytes, size_t num_bytes, const bloo
 
 static uint8_t *random_bytes(size_t num_bytes, uint64_t number){
   rng random = rng_stream(number);
-  uint8_t *bytes = malloc(num_bytes + 1);
-  assert_non_null(bytes);
+  uint8_t *bytes = allocated(num_bytes + 1);
   rng_bytes(&random, bytes, num_bytes);
   bytes[num_bytes] = 6;
   return bytes;
@@ -37,13 +36,12 @@ TEST(steps_do_what_one_pass_does){
   size_t i, j;
   for(i=0; i<COUNT_OF(lengths); i++){
     const size_t num_bytes = lengths[i];
-    uint8_t *a = random_bytes(num_bytes, 2*i), *b = random_bytes(num_bytes, 2*i + 1), *all = malloc(num_bytes + 1);
+    uint8_t *a = random_bytes(num_bytes, 2*i), *b = random_bytes(num_bytes, 2*i + 1), *all = allocated(num_bytes + 1);
     stopper stops = {0, 1 << 30};
     const bloom_interrupt interrupt = {stop_reading, &stops};
     const bloom_filter filter = filter_of(b, num_bytes, &interrupt);
     const int num_looks = (int)((num_bytes - 1) / BLOOM_STEP_BYTES);
     uint64_t expected = 0, bits_set = 0;
-    assert_non_null(all);
     for(j=0; j<num_bytes; j++){
       unsigned byte = b[j];
       for(; byte; byte&=byte-1) expected++;
@@ -108,10 +106,8 @@ TEST(filters_can_be_stopped){
     bloom_facts facts;
     uint8_t *bytes, *into;
     assert_int_equal((*encoding)->writer->shape(BLOOM_STEP_BYTES, 40, &shape), BLOOM_OK); /* 5 steps */
-    bytes = malloc(shape.num_bytes);
-    into = malloc(shape.num_bytes);
-    assert_non_null(bytes);
-    assert_non_null(into);
+    bytes = allocated(shape.num_bytes);
+    into = allocated(shape.num_bytes);
     (*encoding)->writer->clear(&shape, bytes);
     (*encoding)->writer->clear(&shape, into);
     assert_int_equal((*encoding)->read(bytes, shape.num_bytes, &filter), 1);

@@ -148,8 +148,7 @@ static uint8_t *written_block(const uint32_t *num_keys, size_t num_slots, double
   int64_t key = 0;
   size_t slot;
   assert_int_equal(bloom_filter_block_size(num_keys, num_slots, &(bloom_filter_block_bits){bits_per_key, NULL}, num_bytes), BLOOM_OK);
-  bytes = malloc(*num_bytes);
-  assert_non_null(bytes);
+  bytes = allocated(*num_bytes);
   memset(bytes, 0xa5, *num_bytes);
   bloom_filter_block_clear(num_keys, num_slots, &(bloom_filter_block_bits){bits_per_key, NULL}, bytes, *num_bytes);
   assert_null(bloom_filter_block_read(bytes, *num_bytes, &block));

@@ -374,46 +374,36 @@ TEST(long_names){
   assert_memory_equal(file.policy, name + 7, BLOOM_POLICY_MAX_BYTES);
 }
 
-static void check_metaindex(const char *hex, const char *wrong){
-  made_file metaindex = {{0}, 0};
-  bloom_ldb_file file;
-  uint8_t *bytes = bytes_of(hex, &metaindex.num_bytes);
-  if( metaindex.num_bytes ) memcpy(metaindex.bytes, bytes, metaindex.num_bytes);
-  free(bytes);
-  if( wrong ){
-    assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &file), wrong);
-  }else{
-    assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
-    assert_int_equal(file.filter, BLOOM_LDB_NO_FILTER);
-  }
-}
-
 TEST(damaged_metaindexes){
-  static const char damaged[] = "the metaindex block is damaged";
-  /* No number of offsets, too many of them. */
-  check_metaindex("", damaged);
-  check_metaindex("000000", damaged);
-  check_metaindex("01000000", damaged);
-  check_metaindex("0000000002000000", damaged);
-  check_metaindex("00000000ffffffff", damaged);
-  check_metaindex("0000000000000040", damaged);
-  check_metaindex("00000000", NULL);
-  check_metaindex("0000000001000000", NULL);
-  /* An entry that shares what is not there, that ends in the middle, that is too long. */
-  check_metaindex("00010061" "010100" "62" "00000000", NULL);
-  check_metaindex("01010061" "00000000", damaged);
-  check_metaindex("00010061" "020100" "62" "00000000", damaged);
-  check_metaindex("0001" "00000000", damaged);
-  check_metaindex("00" "00000000", damaged);
-  /* Keys as long as those of a policy, and as LevelDB's own. */
-  check_metaindex("000800" "66696c7465723a61" "00000000", NULL);
-  check_metaindex("002200" "66696c7465723a6c6576656c64622e4275696c74696e426c6f6f6d46696c74657232" "00000000", NULL);
-  check_metaindex("80" "00000000", damaged);
-  check_metaindex("000500" "61" "00000000", damaged);
-  check_metaindex("000105" "61" "00000000", damaged);
-  check_metaindex("00ffffffffffffffffff0100" "61" "00000000", damaged);
-  check_metaindex("0001ffffffffffffffffff01" "61" "00000000", damaged);
-  check_metaindex("ffffffffffffffffff010100" "61" "00000000", damaged);
+  static const struct { const char *hex; int is_damaged; } cases[] = {
+    /* No number of offsets, too many of them. */
+    {"", 1}, {"000000", 1}, {"01000000", 1}, {"0000000002000000", 1}, {"00000000ffffffff", 1},
+    {"0000000000000040", 1}, {"00000000", 0}, {"0000000001000000", 0},
+    /* An entry that shares what is not there, that ends in the middle, that is too long. */
+    {"00010061" "010100" "62" "00000000", 0}, {"01010061" "00000000", 1},
+    {"00010061" "020100" "62" "00000000", 1}, {"0001" "00000000", 1}, {"00" "00000000", 1},
+    /* Keys as long as those of a policy, and as LevelDB's own. */
+    {"000800" "66696c7465723a61" "00000000", 0},
+    {"002200" "66696c7465723a6c6576656c64622e4275696c74696e426c6f6f6d46696c74657232" "00000000", 0},
+    {"80" "00000000", 1}, {"000500" "61" "00000000", 1}, {"000105" "61" "00000000", 1},
+    {"00ffffffffffffffffff0100" "61" "00000000", 1}, {"0001ffffffffffffffffff01" "61" "00000000", 1},
+    {"ffffffffffffffffff010100" "61" "00000000", 1},
+  };
+  size_t i;
+  for(i=0; i<COUNT_OF(cases); i++){
+    made_file metaindex = {{0}, 0};
+    bloom_ldb_file file;
+    size_t num_bytes;
+    uint8_t *bytes = bytes_of(cases[i].hex, &num_bytes);
+    put_bytes(&metaindex, bytes, num_bytes);
+    free(bytes);
+    if( cases[i].is_damaged ){
+      assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &file), "the metaindex block is damaged");
+    }else{
+      assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
+      assert_int_equal(file.filter, BLOOM_LDB_NO_FILTER);
+    }
+  }
 }
 
 TEST(handles_that_lead_nowhere){

@@ -149,9 +149,8 @@ TEST(test_positions_in_part){
         for(num=0; num<=NUM; num+=BLOOM_LEVELDB_MAX_LANES){
           const size_t num_all = num * num_probes;
           /* Exactly the room that is promised: a sanitizer sees more being written. */
-          uint32_t *given = malloc(num_all ? num_all * sizeof(*given) : 1);
+          uint32_t *given = allocated(num_all * sizeof(*given));
           size_t num_expected = 0, i;
-          assert_non_null(given);
           fill_random(hashes, NUM);
           /* Positions at and around both ends of the part. */
           for(i=0; i<NUM; i+=3) hashes[i] = parts[p].begin - 2 + (uint32_t)(i%5);

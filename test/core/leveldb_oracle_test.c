@@ -122,8 +122,7 @@ static void check_case(uint64_t number){
     assert_true(agree("own key", number, ours, num_ours, set.keys[i], set.lengths[i]));
   }
   agree_on_keys("intact", number, ours, num_ours, &set, &random);
-  damaged = malloc(num_ours + 9);
-  assert_non_null(damaged);
+  damaged = allocated(num_ours + 9);
   for(i=0; i<5; i++){
     size_t num_damaged;
     memcpy(damaged, ours, num_ours);
@@ -162,7 +161,7 @@ TEST(filters_of_4_gigabits_read_as_in_leveldb){
     rng random = rng_stream(i + ((uint64_t)2 << 32));
     const bloom_shape shape = leveldb_shape(sizes[i], 7);
     uint8_t *filter = calloc(shape.num_bytes, 1);
-    key_set set = key_set_of_fixed32(0, 200);
+    key_set set = key_set_of_decimals(0, 200);
     uint32_t *hashes = key_set_hashes(&set);
     size_t j;
     if( filter==NULL ){

@@ -29,32 +29,24 @@ static int has_hash(const hash_list *list, uint64_t hash){
   return 0;
 }
 
+/* A text, or a pattern of LIKE or GLOB. */
+typedef enum pieces_kind { TEXT, LIKE, GLOB } pieces_kind;
+
 /* Each text ends where its memory ends, so that a sanitizer sees a byte too many. */
-static hash_list pieces_of(const uint8_t *text, size_t num_bytes){
+static hash_list pieces_of(pieces_kind kind, const uint8_t *text, size_t num_bytes){
   uint8_t *copy = exact_copy(text, num_bytes);
   uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pieces pieces;
-  hash_list list = {.count = 0};
-  size_t count, i;
-  bloom_pieces_begin(&pieces, copy, num_bytes);
-  while( (count = bloom_pieces_next(&pieces, hashes))>0 ){
-    assert_true(count<=BLOOM_PIECES_ROOM);
-    for(i=0; i<count; i++) add_hash(&list, hashes[i]);
-  }
-  free(copy);
-  return list;
-}
-
-static hash_list pattern_pieces_of(bloom_pattern_syntax syntax, const uint8_t *text, size_t num_bytes){
-  uint8_t *copy = exact_copy(text, num_bytes);
-  uint64_t hashes[BLOOM_PIECES_ROOM];
   bloom_pattern pattern;
   hash_list list = {.count = 0};
   size_t count, i;
-  bloom_pattern_begin(&pattern, syntax, copy, num_bytes);
-  while( (count = bloom_pattern_next(&pattern, hashes))>0 ){
+  bloom_pieces_begin(&pieces, copy, num_bytes);
+  bloom_pattern_begin(&pattern, kind==GLOB ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE, copy, num_bytes);
+  do{
+    count = kind==TEXT ? bloom_pieces_next(&pieces, hashes) : bloom_pattern_next(&pattern, hashes);
+    assert_true(count<=BLOOM_PIECES_ROOM);
     for(i=0; i<count; i++) add_hash(&list, hashes[i]);
-  }
+  }while( count>0 );
   free(copy);
   return list;
 }
@@ -179,59 +171,62 @@ static size_t random_pattern(rng *random, int is_glob, const uint8_t *text, size
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void assert_pieces(const hash_list *list, const char *const *expected, size_t num_expected){
-  size_t i;
-  assert_int_equal(list->count, num_expected);
-  for(i=0; i<num_expected; i++){
-    if( list->hashes[i]!=naive_hash((const uint8_t *)expected[i], strlen(expected[i])) ) fail_msg("piece %zu, %s", i, expected[i]);
-  }
-}
-
-static void assert_text(const char *text, size_t num_bytes, const char *const *expected, size_t num_expected){
-  const hash_list list = pieces_of((const uint8_t *)text, num_bytes);
-  assert_pieces(&list, expected, num_expected);
-}
-
-#define TEXT(text, ...) do{ \
-    static const char *const expected[] = {__VA_ARGS__, ""}; \
-    assert_text(text, sizeof(text) - 1, expected, COUNT_OF(expected) - 1); \
-  }while( 0 )
-
 /* Also in ../../ext/FORMATS.md. */
 TEST(known_hashes){
-  const hash_list list = pieces_of((const uint8_t *)"Error", 5);
+  const hash_list list = pieces_of(TEXT, (const uint8_t *)"Error", 5);
   assert_int_equal(list.count, 5);
   assert_int_equal(list.hashes[0], 0x167db0b790db56abu);
   assert_int_equal(list.hashes[2], 0xc6e09f98937f548cu);
 }
 
-TEST(pieces_of_texts){
-  hash_list list;
-  list = pieces_of(NULL, 0);
-  assert_int_equal(list.count, 0);
-  list = pieces_of((const uint8_t *)"ab", 2);
-  assert_int_equal(list.count, 0);
-  TEXT("abc", "abc");
-  TEXT("ABCd@[", "abc", "bcd", "abcd", "cd@", "bcd@", "d@[", "cd@[");
-  TEXT("abc\0def", "abc");
-  TEXT("\xc3\x84z", "\xc3\x84z");                             /* no case but ASCII's */
-  TEXT("a\xf0\x9f\x98\x80", "a\xf0\x9f", "\xf0\x9f\x98", "a\xf0\x9f\x98", "\x9f\x98\x80", "\xf0\x9f\x98\x80");
-  TEXT("abc\xef\xbf\xbd" "def", "abc", "def");
-  TEXT("abc\xff" "def", "abc", "def");
-  TEXT("abc\xef\xbf\xbf" "def", "abc", "def");
-  TEXT("abc\xed\xb0\x80" "def", "abc", "def");
-  TEXT("abc\xc1\x81" "def", "abc", "def");
-  TEXT("abc\xf4\x90\x80\x80" "def", "abc", "def");
-  TEXT("a\xa3", "a\xc2\xa3");
-  TEXT("a\xe0\x82\xa3", "a\xc2\xa3");
-  TEXT("a\xfe\x80\x82\xa3", "a\xc2\xa3");
-  TEXT("a\xf8\x80\x80\x82\xa3", "a\xc2\xa3");
-  TEXT("\xfb\x82\xa3", "\xe3\x82\xa3");
-  TEXT("a\xf0\xbf\xbf\xbf\xbf\xbf\x80\x80\x80\x80\x82\xa3", "a\xc2\xa3"); /* shifted out */
-  list = pieces_of((const uint8_t *)"\xe2\x80\x82", 3);
-  assert_int_equal(list.count, 1);
-  list = pieces_of((const uint8_t *)"\xe0\x82", 2); /* cut off: U+0002, which is none in two bytes */
-  assert_int_equal(list.count, 0);
+#define BYTES(text) text, sizeof(text) - 1
+
+TEST(pieces_of_texts_and_patterns){
+  static const struct { pieces_kind kind; const char *text; size_t num_bytes; const char *pieces; } cases[] = {
+    {TEXT, BYTES(""), ""}, {TEXT, BYTES("ab"), ""}, {TEXT, BYTES("abc"), "abc"},
+    {TEXT, BYTES("ABCd@["), "abc;bcd;abcd;cd@;bcd@;d@[;cd@["}, {TEXT, BYTES("abc\0def"), "abc"},
+    {TEXT, BYTES("\xc3\x84z"), "\xc3\x84z"}, /* no case but ASCII's */
+    {TEXT, BYTES("a\xf0\x9f\x98\x80"), "a\xf0\x9f;\xf0\x9f\x98;a\xf0\x9f\x98;\x9f\x98\x80;\xf0\x9f\x98\x80"},
+    {TEXT, BYTES("abc\xef\xbf\xbd" "def"), "abc;def"}, {TEXT, BYTES("abc\xff" "def"), "abc;def"},
+    {TEXT, BYTES("abc\xef\xbf\xbf" "def"), "abc;def"},
+    {TEXT, BYTES("abc\xed\xb0\x80" "def"), "abc;def"},
+    {TEXT, BYTES("abc\xc1\x81" "def"), "abc;def"},
+    {TEXT, BYTES("abc\xf4\x90\x80\x80" "def"), "abc;def"}, {TEXT, BYTES("a\xa3"), "a\xc2\xa3"},
+    {TEXT, BYTES("a\xe0\x82\xa3"), "a\xc2\xa3"}, {TEXT, BYTES("a\xfe\x80\x82\xa3"), "a\xc2\xa3"},
+    {TEXT, BYTES("a\xf8\x80\x80\x82\xa3"), "a\xc2\xa3"},
+    {TEXT, BYTES("\xfb\x82\xa3"), "\xe3\x82\xa3"},
+    {TEXT, BYTES("a\xf0\xbf\xbf\xbf\xbf\xbf\x80\x80\x80\x80\x82\xa3"), "a\xc2\xa3"}, /* shifted out */
+    {TEXT, BYTES("\xe2\x80\x82"), "\xe2\x80\x82"},
+    {TEXT, BYTES("\xe0\x82"), ""}, /* cut off: U+0002, which is none in two bytes */
+    {LIKE, BYTES("%"), ""}, {LIKE, BYTES("ab_cd%"), ""}, {GLOB, BYTES("*ab[cd]ab?ab["), ""},
+    {LIKE, BYTES("ab\0abc"), ""}, {LIKE, BYTES("ab\xef\xbf\xbd" "bc"), ""}, {LIKE, BYTES(""), ""},
+    {LIKE, BYTES("%time_out%"), "tim;ime;time;out"}, {LIKE, BYTES("ABC"), "abc"},
+    {LIKE, BYTES("abc\0def"), "abc"}, {LIKE, BYTES("%a*?[b%"), "a*?;*?[;a*?[;?[b;*?[b"},
+    {LIKE, BYTES("abc%%__def"), "abc;def"}, {GLOB, BYTES("*a%_b*"), "a%_;%_b;a%_b"},
+    {GLOB, BYTES("abc?def"), "abc;def"}, {GLOB, BYTES("ab[c]d"), "abc;bcd;abcd"},
+    {GLOB, BYTES("abc[[]d"), "abc;bc[;abc[;c[d;bc[d"},
+    {GLOB, BYTES("abc[*]d"), "abc;bc*;abc*;c*d;bc*d"}, {GLOB, BYTES("a[]]bc"), "a]b;]bc;a]bc"},
+    {GLOB, BYTES("abc[x-z]def[^]]ghi[]x]jkl[^x]mno"), "abc;def;ghi;jkl;mno"},
+    {GLOB, BYTES("abc[^]def]ghi"), "abc;ghi"}, {GLOB, BYTES("abc[def"), "abc"},
+    {LIKE, BYTES("a\xa3%"), "a\xc2\xa3"},
+    /* U+0080, and what old versions may find within another character. */
+    {LIKE, BYTES("%abc\xc2\x80" "def%"), "abc;def"},
+    {LIKE, BYTES("%\xc2\x80" "abc\xc2\xa3" "def\xc3\xa4g"),
+     "abc;def;ef\xc3;def\xc3;f\xc3\xa4;ef\xc3\xa4;\xc3\xa4g;f\xc3\xa4g"},
+  };
+  size_t i;
+  for(i=0; i<COUNT_OF(cases); i++){
+    const hash_list list = pieces_of(cases[i].kind, (const uint8_t *)cases[i].text, cases[i].num_bytes);
+    const char *piece = cases[i].pieces;
+    size_t count = 0, length;
+    for(; *piece; piece+=length + (piece[length]==';')){
+      length = strcspn(piece, ";");
+      if( count>=list.count || list.hashes[count++]!=naive_hash((const uint8_t *)piece, length) ){
+        fail_msg("case %zu, %s: not %s", i, cases[i].text, cases[i].pieces);
+      }
+    }
+    if( count!=list.count ) fail_msg("case %zu, %s: more than %s", i, cases[i].text, cases[i].pieces);
+  }
 }
 
 /* All pieces in their order, over the ends of what one call returns. */
@@ -244,7 +239,7 @@ TEST(long_texts_come_in_parts){
     hash_list list, expected = {.count = 0};
     size_t i;
     for(i=0; i<num_bytes; i++) text[i] = (uint8_t)(1 + rng_below(&random, 127));
-    list = pieces_of(text, num_bytes);
+    list = pieces_of(TEXT, text, num_bytes);
     for(i=0; i<num_bytes; i++) text[i] = (uint8_t)naive_lower(text[i]);
     for(i=0; i<num_bytes; i++){
       if( i>=2 ) add_hash(&expected, naive_hash(text + i - 2, 3));
@@ -280,45 +275,6 @@ TEST(what_a_call_returns_has_room){
   }
 }
 
-#define PATTERN(syntax, text, ...) do{ \
-    static const char *const expected[] = {__VA_ARGS__, ""}; \
-    const hash_list list = pattern_pieces_of(syntax, (const uint8_t *)(text), sizeof(text) - 1); \
-    assert_pieces(&list, expected, COUNT_OF(expected) - 1); \
-  }while( 0 )
-#define LIKE(text, ...) PATTERN(BLOOM_PATTERN_LIKE, text, __VA_ARGS__)
-#define GLOB(text, ...) PATTERN(BLOOM_PATTERN_GLOB, text, __VA_ARGS__)
-
-TEST(pieces_of_patterns){
-  const hash_list none[] = {
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, NULL, 0),
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, (const uint8_t *)"%", 1),
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, (const uint8_t *)"ab_cd%", 6),
-    pattern_pieces_of(BLOOM_PATTERN_GLOB, (const uint8_t *)"*ab[cd]ab?ab[", 13),
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, (const uint8_t *)"ab\0abc", 6),
-    pattern_pieces_of(BLOOM_PATTERN_LIKE, (const uint8_t *)"ab\xef\xbf\xbd" "bc", 7),
-  };
-  size_t i;
-  for(i=0; i<COUNT_OF(none); i++) assert_int_equal(none[i].count, 0);
-  LIKE("%time_out%", "tim", "ime", "time", "out");
-  LIKE("ABC", "abc");
-  LIKE("abc\0def", "abc");
-  LIKE("%a*?[b%", "a*?", "*?[", "a*?[", "?[b", "*?[b");
-  LIKE("abc%%__def", "abc", "def");
-  GLOB("*a%_b*", "a%_", "%_b", "a%_b");
-  GLOB("abc?def", "abc", "def");
-  GLOB("ab[c]d", "abc", "bcd", "abcd");
-  GLOB("abc[[]d", "abc", "bc[", "abc[", "c[d", "bc[d");
-  GLOB("abc[*]d", "abc", "bc*", "abc*", "c*d", "bc*d");
-  GLOB("a[]]bc", "a]b", "]bc", "a]bc");
-  GLOB("abc[x-z]def[^]]ghi[]x]jkl[^x]mno", "abc", "def", "ghi", "jkl", "mno");
-  GLOB("abc[^]def]ghi", "abc", "ghi");
-  GLOB("abc[def", "abc");
-  LIKE("a\xa3%", "a\xc2\xa3");
-  /* U+0080, and what old versions may find within another character. */
-  LIKE("%abc\xc2\x80" "def%", "abc", "def");
-  LIKE("%\xc2\x80" "abc\xc2\xa3" "def\xc3\xa4g", "abc", "def", "ef\xc3", "def\xc3", "f\xc3\xa4", "ef\xc3\xa4", "\xc3\xa4g", "f\xc3\xa4g");
-}
-
 /* The promise. */
 TEST(a_text_that_matches_has_the_pattern_s_pieces){
   rng random = rng_stream(3);
@@ -336,8 +292,8 @@ TEST(a_text_that_matches_has_the_pattern_s_pieces){
     if( !is_match && !naive_match(syntax, pattern, text, 1) ) continue;
     num_matches++;
     num_old += !is_match;
-    list = pieces_of(text, num_bytes);
-    wanted = pattern_pieces_of(syntax, pattern, pattern_bytes);
+    list = pieces_of(TEXT, text, num_bytes);
+    wanted = pieces_of(is_glob ? GLOB : LIKE, pattern, pattern_bytes);
     num_with_pieces += wanted.count>0;
     for(i=0; i<wanted.count; i++){
       if( !has_hash(&list, wanted.hashes[i]) ){

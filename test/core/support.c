@@ -136,20 +136,6 @@ key_set key_set_of_decimals(int64_t first, size_t num_keys){
   return set;
 }
 
-key_set key_set_of_fixed32(uint32_t first, size_t num_keys){
-  key_set set = key_set_new(num_keys, 4*num_keys + 1);
-  size_t i;
-  for(i=0; i<num_keys; i++){
-    uint32_t value = first + (uint32_t)i;
-    uint8_t *key = set.owned + 4*i;
-    size_t j;
-    for(j=0; j<4; j++) key[j] = (uint8_t)(value >> 8*j);
-    set.keys[i] = key;
-    set.lengths[i] = 4;
-  }
-  return set;
-}
-
 key_set key_set_random(rng *random, size_t num_keys){
   key_set set = key_set_new(num_keys, 64*num_keys + 1);
   /* A third each: all lengths, one length, few bytes (many duplicates). */

@@ -73,7 +73,6 @@ typedef struct key_set {
 
 key_set key_set_of_texts(const char *const *texts, size_t num_texts); /* borrows */
 key_set key_set_of_decimals(int64_t first, size_t num_keys);
-key_set key_set_of_fixed32(uint32_t first, size_t num_keys); /* little-endian */
 
 /* Random keys of 0..64 bytes, every byte value; duplicates in some sets. */
 key_set key_set_random(rng *random, size_t num_keys);
