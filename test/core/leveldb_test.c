@@ -88,15 +88,6 @@ static void check_shape(uint64_t num_keys, double bits_per_key, uint64_t wanted_
   assert_int_equal(shape.num_probes, bloom_num_probes(bits_per_key));
 }
 
-static void check_too_big(uint64_t num_keys, double bits_per_key){
-  const bloom_shape before = {1, 2, 3, 4};
-  bloom_shape shape = before;
-  if( bloom_leveldb_shape(num_keys, bits_per_key, &shape)!=BLOOM_TOO_BIG ){
-    fail_msg("%" PRIu64 " keys at %g bits: not too big", num_keys, bits_per_key);
-  }
-  assert_true(bloom_shapes_are_equal(&shape, &before) && shape.num_bits==before.num_bits);
-}
-
 TEST(shapes_of_whole_bits_per_key){
   uint64_t num_keys, bits_per_key;
   for(num_keys=0; num_keys<=300; num_keys++){
@@ -106,63 +97,55 @@ TEST(shapes_of_whole_bits_per_key){
   }
 }
 
-TEST(shapes_have_64_bits_at_least){
-  check_shape(0, 10, 64);
-  check_shape(0, 100, 64);
-  check_shape(6, 10, 64);
-  check_shape(64, 1, 64);
-  check_shape(65, 1, 72); /* the next whole byte */
-  check_shape(7, 10, 72);
-}
-
+/* Eighths are exact in binary: the same in integers. */
 TEST(shapes_of_fractions_round_up){
   uint64_t num_keys, eighths;
-  /* Eighths are exact in binary: the same in integers. */
   for(num_keys=0; num_keys<=200; num_keys++){
     for(eighths=8; eighths<=800; eighths++){
       check_shape(num_keys, (double)eighths/8, (num_keys*eighths + 7)/8);
     }
   }
-  check_shape(10, 9.6, 96);
-  check_shape(10, 9.61, 97);
-  check_shape(1000, 9.6, 9600);
-  check_shape(1000, 9.601, 9601);
-  check_shape(1000000, 1.0000001, 1000001);
-  check_shape(72, 1 + 0x1p-40, 73); /* the smallest excess asks for one more bit */
 }
 
-TEST(shapes_around_32_bits){
-  const uint64_t two_32 = (uint64_t)1 << 32;
-  check_shape(two_32/8 - 1, 8, two_32 - 8);
-  check_shape(two_32/8, 8, two_32);
-  check_shape(two_32/8 + 1, 8, two_32 + 8);
-  check_shape(two_32 - 1, 1, two_32);
-  check_shape(two_32 + 1, 1, two_32 + 1);
-#if SIZE_MAX > UINT32_MAX
-  check_shape(INT32_MAX, 100, (uint64_t)INT32_MAX*100); /* LevelDB's largest key count */
-  check_shape(two_32*8, 8, two_32*64); /* 2^32 bytes */
-  check_shape(two_32*8 - 1, 8, two_32*64 - 8);
-  check_shape((uint64_t)1 << 50, 8, (uint64_t)1 << 53);
-#endif
-}
+#define TWO_32 ((uint64_t)1 << 32)
+#define TWO_60 ((uint64_t)1 << 60)
 
-TEST(shapes_too_big_for_an_address){
-  const uint64_t two_60 = (uint64_t)1 << 60;
+TEST(shapes_at_their_edges){
+  static const struct { uint64_t num_keys; double bits_per_key; uint64_t wanted_bits; } cases[] = {
+    /* 64 bits at least, then whole bytes. */
+    {0, 10, 64}, {0, 100, 64}, {6, 10, 64}, {64, 1, 64}, {65, 1, 72}, {7, 10, 72},
+    /* The smallest excess asks for one more bit. */
+    {10, 9.6, 96}, {10, 9.61, 97}, {1000, 9.6, 9600}, {1000, 9.601, 9601}, {1000000, 1.0000001, 1000001},
+    {72, 1 + 0x1p-40, 73},
+    {TWO_32/8 - 1, 8, TWO_32 - 8}, {TWO_32/8, 8, TWO_32}, {TWO_32/8 + 1, 8, TWO_32 + 8},
+    {TWO_32 - 1, 1, TWO_32}, {TWO_32 + 1, 1, TWO_32 + 1},
 #if SIZE_MAX > UINT32_MAX
-  /* 2^63 bits are not counted any more; the last double below it is 2^63-1024. */
-  check_shape(two_60 - 128, 8, (two_60 - 128)*8);
+    {INT32_MAX, 100, (uint64_t)INT32_MAX*100}, /* LevelDB's largest key count */
+    {TWO_32*8, 8, TWO_32*64} /* 2^32 bytes */, {TWO_32*8 - 1, 8, TWO_32*64 - 8},
+    {(uint64_t)1 << 50, 8, (uint64_t)1 << 53},
+    /* 2^63 bits are not counted any more; the last double below it is 2^63-1024. */
+    {TWO_60 - 128, 8, (TWO_60 - 128)*8},
 #else
-  check_shape((uint64_t)SIZE_MAX - 1, 8, ((uint64_t)SIZE_MAX - 1)*8);
-  check_too_big((uint64_t)SIZE_MAX, 8);
-  check_too_big((uint64_t)SIZE_MAX + 1, 8);
+    {(uint64_t)SIZE_MAX - 1, 8, ((uint64_t)SIZE_MAX - 1)*8},
 #endif
-  check_too_big(two_60, 8);
-  check_too_big(two_60*8, 1);
-  check_too_big(two_60*8, 100);
-  check_too_big(UINT64_MAX, 1);
-  check_too_big(UINT64_MAX, 1.5);
-  check_too_big(UINT64_MAX, 100);
-  check_too_big(UINT64_MAX/100, 100); /* 2^64 bits */
+  };
+  static const struct { uint64_t num_keys; double bits_per_key; } too_big[] = {
+#if SIZE_MAX <= UINT32_MAX
+    {(uint64_t)SIZE_MAX, 8}, {(uint64_t)SIZE_MAX + 1, 8},
+#endif
+    {TWO_60, 8}, {TWO_60*8, 1}, {TWO_60*8, 100}, {UINT64_MAX, 1}, {UINT64_MAX, 1.5}, {UINT64_MAX, 100},
+    {UINT64_MAX/100, 100}, /* 2^64 bits */
+  };
+  size_t i;
+  for(i=0; i<COUNT_OF(cases); i++) check_shape(cases[i].num_keys, cases[i].bits_per_key, cases[i].wanted_bits);
+  for(i=0; i<COUNT_OF(too_big); i++){
+    const bloom_shape before = {1, 2, 3, 4};
+    bloom_shape shape = before;
+    if( bloom_leveldb_shape(too_big[i].num_keys, too_big[i].bits_per_key, &shape)!=BLOOM_TOO_BIG ){
+      fail_msg("%" PRIu64 " keys at %g bits: not too big", too_big[i].num_keys, too_big[i].bits_per_key);
+    }
+    assert_true(bloom_shapes_are_equal(&shape, &before) && shape.num_bits==before.num_bits);
+  }
 }
 
 TEST(num_probes_of_whole_bits_per_key){
@@ -177,15 +160,11 @@ TEST(num_probes_of_whole_bits_per_key){
 }
 
 TEST(num_probes_of_fractions){
-  assert_int_equal(bloom_num_probes(0.001), 1);
-  assert_int_equal(bloom_num_probes(1.45), 1);
-  assert_int_equal(bloom_num_probes(2.89), 1);
-  assert_int_equal(bloom_num_probes(2.9), 2);
-  assert_int_equal(bloom_num_probes(10.1), 6);
-  assert_int_equal(bloom_num_probes(10.15), 7);
-  assert_int_equal(bloom_num_probes(43.4), 29);
-  assert_int_equal(bloom_num_probes(43.5), 30);
-  assert_int_equal(bloom_num_probes(1e300), 30);
+  static const struct { double bits_per_key; uint32_t num_probes; } cases[] = {
+    {0.001, 1}, {1.45, 1}, {2.89, 1}, {2.9, 2}, {10.1, 6}, {10.15, 7}, {43.4, 29}, {43.5, 30}, {1e300, 30},
+  };
+  size_t i;
+  for(i=0; i<COUNT_OF(cases); i++) assert_int_equal(bloom_num_probes(cases[i].bits_per_key), cases[i].num_probes);
 }
 
 /* ---- Reading -------------------------------------------------------------- */
