@@ -2,7 +2,7 @@
 
     python3 test/index/damage.py [--load ./bloom] [--only NAME]
 
-$BLOOM_TEST_SQLITES: where test/lib/build_sqlite.sh put other SQLites, build/sqlite unless told.
+Files that other versions of SQLite made, or bloom 1.1: ../docs/breaks.py.
 """
 import random
 import sqlite3
@@ -10,8 +10,7 @@ import struct
 import sys
 
 from log import PLANS_SAY, checksummed, command, u32  # the first: it finds the others
-import tools
-from cases import Skip, case, connect, error_of, execute, expect, fails, main, one, stop_after, test
+from cases import Skip, case, error_of, execute, expect, fails, main, one, stop_after, test
 
 NUM_ROWS = 4000
 KEYS = ["key%d" % (i * i % NUM_ROWS + 1) for i in range(1, 40)]
@@ -228,23 +227,6 @@ for sql in "SELECT count(*) FROM log_index WHERE k = 'key77'", "INSERT INTO log_
 case(refused, "ignored once", "SELECT count(*) FROM log_index WHERE k = 'key77'", sqlite3.SQLITE_IGNORE, 1)
 
 
-@test
-def the_layout_of_before(files):
-    """What bloom 1.1 made: it says what to run, and DROP runs."""
-    db = make(files.connect(), 100)
-    before = one(db, "SELECT config FROM log_index_state")[:-8]
-    execute(db, "DROP TABLE log_index_state", "CREATE TABLE log_index_state(covered INTEGER, changed_rows INTEGER, note TEXT)",
-            "INSERT INTO log_index_state VALUES (100, 0, NULL)", "CREATE TABLE log_index_config(data BLOB)",
-            "CREATE TABLE log_index_layout(data BLOB)")
-    db.execute("INSERT INTO log_index_config VALUES (?)", (checksummed(b"BIC1" + before[4:]),))
-    db.close()
-    db = files.connect()
-    for sql in "SELECT count(*) FROM log_index", "INSERT INTO log_index(log_index) VALUES ('rebuild')":
-        fails(db, sql, "was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'")
-    db.execute("DROP TABLE log_index")
-    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
-
-
 LAYOUTS = {"a merge that did not end": (4, "<I", 3), "magic": (0, "<I", 0), "number of keys": (36, "<I", 3), "no probes": (32, "<I", 0), "probes": (32, "<I", 33),
            "blocks": (56, "<Q", 2**40 + 1), "dead blocks": (64, "<Q", 2**40), "open block's first id": (80, "<q", NUM_ROWS + 2), "open bits": (92, "<I", 16129),
            "full groups": (96, "<I", 2), "join from": (100, "<I", 2), "joined units": (104, "<I", 505), "units that are not there": (104, "<I", 9),
@@ -391,15 +373,18 @@ for merges in [], ["merge=1500"], ["merge=1500", "merge"]:
     case(covered_is_less, ", ".join(merges) or "not merged", merges)
 
 
-@test
-def a_configuration_of_no_table(files):
+def a_configuration_of_no_table(files, sql):
     """It can be dropped; of a user's table that has the name of one of blocks nothing is known."""
     db = make(files.connect(), 10)
-    execute(db, "CREATE TABLE log_index_blocks_3(mine)", "DELETE FROM log_index_state")
+    execute(db, "CREATE TABLE log_index_blocks_3(mine)", sql)
     db.close()
     db = dropped_as_damaged(files, "is damaged")
     execute(db, "DROP TABLE log", "DROP TABLE log_index_blocks_3")
     expect(one(db, "SELECT count(*) FROM sqlite_master"), 0)
+
+
+for sql in "DELETE FROM log_index_state", "DROP TABLE log_index_state":
+    case(a_configuration_of_no_table, sql, sql)
 
 
 # -- What is around it ------------------------------------------------------------------------------
@@ -637,39 +622,5 @@ def a_check_cannot_read(files):
         db.execute(check)
 
 
-# -- Files that go from one SQLite to another ------------------------------------------------------
-
-def one_version(args):
-    """In a process of its own, under another SQLite."""
-    db = connect(args.path, args.load)
-    if args.step == "make":
-        r = random.Random(3)  # below 2^53: beyond it 3.52.0 differs by more, and sql/BREAKS.md says so
-        execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, t TEXT, a, n NUMERIC)", "BEGIN")
-        for i in range(3000):
-            text = "%s0.%d%s" % (r.choice(["", "-"]), r.randrange(10**r.randint(10, 19)), r.choice(["", "", "e%d" % r.randint(-30, 2)]))
-            db.execute("INSERT INTO log(t, a, n) VALUES (?, ?, ?)", (text, text, text))
-        execute(db, "COMMIT", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, t, a, n, probes = 32)")
-        command(db, "merge")
-        return
-    command(db, "integrity-check")
-    for column in "t", "a", "n":
-        for id, value in db.execute("SELECT id, {0} FROM log WHERE id % 50 = 0".format(column)).fetchall():
-            assert (id,) in db.execute("SELECT id FROM log_index WHERE {0} = ?".format(column), (value,)).fetchall(), (column, value)
-
-
-@test
-def another_sqlite_checks(files):
-    """Versions read some decimals as neighbouring REALs: neither a false alarm nor a lost row."""
-    folders = tools.versions()
-    if len(folders) == 1:
-        raise Skip("another SQLite (test/lib/build_sqlite.sh)")
-    for number, maker in enumerate(folders):
-        files.path = files.file("by %d" % number)
-        tools.under(maker, files, "make")
-        for checker in folders:
-            if "" in (maker, checker) or maker == checker:
-                tools.under(checker, files, "check")
-
-
 if __name__ == "__main__":
-    sys.exit(main(one_version))
+    sys.exit(main())

@@ -13,6 +13,7 @@ What these tests take as the interface, where it could be otherwise:
 """
 import argparse
 import ctypes
+import itertools
 import os
 import shutil
 import signal
@@ -242,6 +243,17 @@ def rebuild_makes_it_whole(db, keys="SELECT k FROM t", filter_="f"):
 
 # What f has, and whether it is standalone then.
 SHADOW_TABLES = [("f_pages", False), ("f_new", False), ("f_pages", True)]
+
+
+# -- Plans --------------------------------------------------------------------------------------
+
+PLANS_SAY = sqlite3.sqlite_version_info >= (3, 38, 2)  # older ones are not to be read in while they plan
+NUMBERS = itertools.count()
+
+
+def plan(db, sql, *args):
+    """The first line of EXPLAIN QUERY PLAN. Python keeps statements, and SQLite compiles no EXPLAIN again: so each is another text."""
+    return db.execute("EXPLAIN QUERY PLAN %s -- %d" % (sql, next(NUMBERS)), args).fetchall()[0][3]
 
 
 # -- The schema -----------------------------------------------------------------------------

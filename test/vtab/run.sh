@@ -33,5 +33,10 @@ sed -n 's/^note: /note: processes: /p' $work/log
 for each in $cases; do
   adds_up "$each" "$PYTHON" test/$each.py --load ./bloom.so
 done
+if [ "${1-}" != --long ]; then
+  for each in dumped copied; do
+    adds_up "source/copies, $each" "$PYTHON" test/source/copies.py --load ./bloom.so --only $each
+  done
+fi
 adds_up 'damage' "$PYTHON" test/vtab/damage.py --runs $runs --seed "$seed"
 finish

@@ -1,10 +1,14 @@
-"""Other programs on a test's file, with the extension in each of their connections: Django, Alembic, other SQLites. It is no test itself."""
+"""Other programs on a test's file, with the extension in each of their connections: Django, Alembic, the shell, other SQLites. It is no test itself."""
 import glob
 import os
+import re
+import shutil
 import subprocess
 import sys
 
 from cases import Skip, expect
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 def django(files):
@@ -42,9 +46,29 @@ def alembic(files):
     return sqlalchemy, engine, MigrationContext, Operations
 
 
+def page():
+    """sql/BREAKS.md, which tells users what to run."""
+    with open(os.path.join(TOP, "sql", "BREAKS.md"), encoding="utf-8") as file:
+        return file.read()
+
+
+def last_step(tool):
+    """What the page's table has for a tool, for a filter f."""
+    return re.search(r"^\| %s \|.*\| `(.*)` \|$" % tool, page(), re.M).group(1).replace("people_email", "f")
+
+
+def shell(files, path, text, load=False):
+    """The sqlite3 shell on a database, with bloom or without."""
+    name = os.environ.get("BLOOM_TEST_SHELL", "sqlite3")
+    if shutil.which(name) is None:
+        raise Skip("the shell " + name)
+    options = ["-cmd", ".load " + files.load] if load else []
+    return subprocess.run([name, *options, path], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 def versions():
     """Folders for LD_LIBRARY_PATH that have another SQLite each, from 3.31 on, the system's first: ""."""
-    built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "sqlite")
+    built = os.path.join(TOP, "build", "sqlite")
     folders = sorted(glob.glob(os.path.join(os.environ.get("BLOOM_TEST_SQLITES", built), "[0-9]*", "")))
     return [""] + [folder for folder in folders if int(folder.split(os.sep)[-2].split(".")[1]) >= 31]
 
