@@ -1,16 +1,36 @@
 """What tests of an index over a table log share, and the way to the virtual table's helpers; it is no test itself."""
 import os
-import sqlite3
 import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import PLANS_SAY, error_of, expect, fails, one, plan  # noqa: E402
 
-PLANS_SAY = sqlite3.sqlite_version_info >= (3, 38, 2)  # older ones are not to be read in while they plan
+CHECK = "INSERT INTO log_index(log_index) VALUES ('integrity-check')"
 
 
 def command(db, text, index="log_index"):
     db.execute("INSERT INTO {0}({0}) VALUES (?)".format(index), (text,))
+
+
+def state(db, column="note"):
+    return one(db, "SELECT %s FROM log_index_state" % column)
+
+
+def same(db, sql, *args, source="log", index="log_index"):
+    """A query on {t} has the rows of the source from the index, too: how many."""
+    found, wanted = (db.execute(sql.replace("{t}", t), args).fetchall() for t in (index, source))
+    expect(found, wanted, "%s %r" % (sql, args))
+    return len(wanted)
+
+
+def plan_says(db, words, sql="SELECT * FROM log_index WHERE k = 'x'"):
+    """Where plans say anything."""
+    assert not PLANS_SAY or words in plan(db, sql), plan(db, sql)
+
+
+def is_believed(db, sql="SELECT * FROM log_index WHERE k = 'x'"):
+    assert "reads the whole" not in plan(db, sql), plan(db, sql)
 
 
 def steps_of(db, sql, *values):

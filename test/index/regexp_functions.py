@@ -15,7 +15,7 @@ import cases  # noqa: E402
 import regexp_library  # noqa: E402
 from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
 
-NUM_ROWS = 4000
+NUM_ROWS, FEW_ROWS = 4000, 1700  # the latter where the function is called for each row many times
 NEEDLE = "upstream timeout (after )?[0-9]+ ms"
 SAMPLES = 40  # more calls than a plan's samples need
 
@@ -42,10 +42,10 @@ def search(flags=0):
     return lambda pattern, text: None if text is None else re.search(pattern, text, flags) is not None
 
 
-def make(db, declaration="message TEXT", indexed="message LIKE REGEXP"):
+def make(db, declaration="message TEXT", indexed="message LIKE REGEXP", num_rows=NUM_ROWS):
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, %s)" % declaration)
     db.executemany("INSERT INTO log(id, message) VALUES (?, ?)",
-                   ((i, "request %d of user %x took %d ms" % (i, i * 2654435761 % 2**32, i % 777)) for i in range(1, NUM_ROWS + 1)))
+                   ((i, "request %d of user %x took %d ms" % (i, i * 2654435761 % 2**32, i % 777)) for i in range(1, num_rows + 1)))
     execute(db, "UPDATE log SET message = 'Upstream TIMEOUT after ' || id || ' ms' WHERE id = 70",
             "UPDATE log SET message = 'upstream timeout after ' || id || ' ms' WHERE id = 700",
             "UPDATE log SET message = 'upstream timeout ' || id || ' ms' WHERE id = 1700",
@@ -138,13 +138,13 @@ DISTRUSTED = {
 
 def reads_everything(files, name):
     db = files.connect()
-    make(db)
+    make(db, num_rows=FEW_ROWS)
     db.execute("INSERT INTO log VALUES (0, NULL)")
     db.execute("UPDATE log SET message = 'upstrèam-timeout  after the  request' WHERE id = 71")
     db.execute("INSERT INTO i(i) VALUES ('merge')")
     counted = Counted(db, DISTRUSTED[name])
     _, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")
-    expect(num_calls >= NUM_ROWS, True, "%d calls" % num_calls)
+    expect(num_calls >= FEW_ROWS, True, "%d calls" % num_calls)
     for pattern in "upstream timeout", "upstream  timeout", "upstream timeout after 700 ms", "%timeout%", "timeout after", "ups tream", "up-stream timeout":
         same(db, pattern)
 
@@ -188,7 +188,7 @@ def it_is_replaced(files):
 def case_is_ignored(files):
     """What ignores case finds other characters, too."""
     db = files.connect()
-    make(db)
+    make(db, num_rows=FEW_ROWS)
     texts = ["stop \u212aelvin at \ufb06reet \u017ftop", "\u0130stanbul \u0131s", "office \ufb03x \ufb02ow", "ÄÖÜ grö\u1e9eer", "kiss the fist"]
     for number, text in enumerate(texts):
         db.execute("UPDATE log SET message = ? WHERE id = ?", (text, 400 * number + 9))
@@ -220,10 +220,10 @@ def patterns_that_are_errors(files):
 def values_of_all_types(files):
     """Text goes on behind a NUL for Python, and numbers and BLOBs are what a function makes of them."""
     db = files.connect()
-    make(db, "message")
+    make(db, "message", num_rows=FEW_ROWS)
     things = ["abc\0defgh", "\0xyz\0\0later", "trailing\0", 12345678, 1234.5678, 1e300, b"a blob of bytes", b"\0behind", "", "\0"]
     for number, value in enumerate(things):
-        db.execute("UPDATE log SET message = ? WHERE id = ?", (value, 300 * number + 9))
+        db.execute("UPDATE log SET message = ? WHERE id = ?", (value, 150 * number + 9))
     db.execute("UPDATE log SET message = NULL WHERE id = 8")
     db.execute("INSERT INTO i(i) VALUES ('rebuild')")
 

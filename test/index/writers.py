@@ -2,13 +2,11 @@
 
     python3 test/index/writers.py [--load ./bloom] [--only NAME]
 """
-import os
 import sqlite3
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-import cases  # noqa: E402
-from cases import Skip, case, execute, expect, fails, main, one, test  # noqa: E402
+from log import CHECK, PLANS_SAY, command, same, state  # the first: it finds the others
+from cases import Api, Skip, case, ctypes, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
 NUM_ROWS = 3000
 
@@ -17,7 +15,7 @@ def make(db, columns="k TEXT, n INTEGER", values="'key' || i, i % 100", indexed=
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, %s)" % columns)
     db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i, %s FROM c WHERE i <> -1" % (first, NUM_ROWS, values))
     db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s, probes = 20)" % indexed)
-    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    command(db, "merge")
 
 
 def finds(db, id, condition, *args):
@@ -25,63 +23,45 @@ def finds(db, id, condition, *args):
     for then in "merge=1", "merge", "rebuild", None:
         expect(db.execute("SELECT id FROM log_index WHERE " + condition, args).fetchall(), [(id,)], "before " + str(then))
         if then:
-            db.execute("INSERT INTO log_index(log_index) VALUES (?)", (then,))
-    db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
+            command(db, then)
+    command(db, "integrity-check")
 
 
-@test
-def only_after_update_sees_it(files):
-    """A generated column whose base gets its DEFAULT by OR REPLACE, between BEFORE and AFTER."""
+STOP = "CREATE TEMP TRIGGER t AFTER %s ON log BEGIN SELECT RAISE(IGNORE); END"
+WITH_DEFAULT = {"columns": "b TEXT NOT NULL DEFAULT 'the default', g TEXT AS (coalesce(b, 'none'))", "values": "'none'", "indexed": "g"}
+# Who sees a row: how the table is made, what is run, and by which condition the row of an id is found then.
+SEEN = {
+    # A generated column whose base gets its DEFAULT by OR REPLACE, between BEFORE and AFTER.
+    "only AFTER UPDATE": (WITH_DEFAULT, ["UPDATE OR REPLACE log SET b = NULL WHERE id = 77"], 77, "g = 'the default'"),
+    # A TEMP trigger fires before all others, keeps the row and stops them.
+    "only BEFORE UPDATE": ({}, [STOP % "UPDATE", "UPDATE log SET k = 'late' WHERE id = 77"], 77, "k = 'late'"),
+    "only BEFORE UPDATE of an id": ({}, [STOP % "UPDATE", "UPDATE log SET k = 'late' WHERE id = 77", "UPDATE log SET id = -5 WHERE id = 77"], -5, "k = 'late'"),
+    "only BEFORE INSERT": ({"first": -500}, ["DELETE FROM log WHERE id = 55", STOP % "INSERT"] + [verb + " INTO log VALUES (55, 'late', 1)" for verb in (
+        "INSERT", "REPLACE", "INSERT OR IGNORE")], 55, "k = 'late'"),
+    # BEFORE INSERT cannot tell the id -1 from one that SQLite is yet to choose, so that row is always read.
+    "nobody": ({"first": -500}, [STOP % "INSERT", "INSERT INTO log VALUES (-1, 'late', 1234567)"], -1, "k = 'late'"),
+    "nobody, replaced": ({"first": -500}, [STOP % "INSERT", "INSERT INTO log VALUES (-1, 'late', 1)", "REPLACE INTO log VALUES (-1, 'later', 7654321)"],
+                         -1, "n = 7654321"),
+    # The id that SQLite chooses is at or below what is covered, where the last rows are gone.
+    "only AFTER INSERT": ({}, ["DELETE FROM log WHERE id > 2000", "INSERT INTO log(k, n) VALUES ('late', 5)"], 2001, "k = 'late'"),
+    # There is none behind the last id.
+    "the last id": ({}, ["INSERT INTO log VALUES (9223372036854775807, 'last', 1)"], 2**63 - 1, "k = 'last'"),
+    "below the last id": ({}, ["INSERT INTO log VALUES (9223372036854775807, 'last', 1)", "INSERT INTO log VALUES (5000, 'late', 1)"], 5000, "k = 'late'"),
+}
+
+
+def sees_it(files, who):
+    how, statements, id, condition = SEEN[who]
     db = files.connect()
-    make(db, "b TEXT NOT NULL DEFAULT 'the default', g TEXT AS (coalesce(b, 'none'))", "'none'", "g")
-    db.execute("UPDATE OR REPLACE log SET b = NULL WHERE id = 77")
-    expect(one(db, "SELECT g FROM log WHERE id = 77"), "the default")
-    finds(db, 77, "g = ?", "the default")
+    make(db, **how)
+    execute(db, *statements)
+    if "nobody" in who:
+        expect(one(db, "SELECT count(*) FROM log_index_changed"), 0)
+    finds(db, id, condition)
 
 
-@test
-def only_before_update_sees_it(files):
-    """A TEMP trigger fires before all others, keeps the row and stops them."""
-    db = files.connect()
-    make(db)
-    db.execute("CREATE TEMP TRIGGER t AFTER UPDATE ON log BEGIN SELECT RAISE(IGNORE); END")
-    db.execute("UPDATE log SET k = 'late' WHERE id = 77")
-    finds(db, 77, "k = ?", "late")
-    db.execute("UPDATE log SET id = -5 WHERE id = 77")
-    finds(db, -5, "k = ?", "late")
-
-
-@test
-def only_before_insert_sees_it(files):
-    db = files.connect()
-    make(db, first=-500)
-    db.execute("DELETE FROM log WHERE id = 55")
-    db.execute("CREATE TEMP TRIGGER t AFTER INSERT ON log BEGIN SELECT RAISE(IGNORE); END")
-    for verb in "INSERT", "REPLACE", "INSERT OR IGNORE":
-        db.execute(verb + " INTO log VALUES (55, 'late', 1)")
-    finds(db, 55, "k = ?", "late")
-
-
-@test
-def nobody_sees_row_minus_1(files):
-    """BEFORE INSERT cannot tell the id -1 from one that SQLite is yet to choose, so that row is always read."""
-    db = files.connect()
-    make(db, first=-500)
-    db.execute("CREATE TEMP TRIGGER t AFTER INSERT ON log BEGIN SELECT RAISE(IGNORE); END")
-    db.execute("INSERT INTO log VALUES (-1, 'late', 1234567)")
-    expect(one(db, "SELECT count(*) FROM log_index_changed"), 0)
-    finds(db, -1, "k = ?", "late")
-    db.execute("REPLACE INTO log VALUES (-1, 'later', 7654321)")
-    finds(db, -1, "n = ?", 7654321)
-
-
-@test
-def only_after_insert_sees_it(files):
-    """The id that SQLite chooses is at or below what is covered, where the last rows are gone."""
-    db = files.connect()
-    make(db)
-    execute(db, "DELETE FROM log WHERE id > 2000", "INSERT INTO log(k, n) VALUES ('late', 5)")
-    finds(db, 2001, "k = ?", "late")
+for who in SEEN:
+    case(sees_it, who, who)
 
 
 @test
@@ -127,8 +107,8 @@ def stop_anywhere(db):
         if place < 200:
             db.set_authorizer(lambda *args: sqlite3.SQLITE_DENY if calls.append(1) or len(calls) == place else sqlite3.SQLITE_OK)
         else:
-            cases.stop_after(db, place - 199, 1)
-        error = cases.error_of(db, "INSERT INTO t_index(t_index) VALUES ('merge=1000')")
+            stop_after(db, place - 199, 1)
+        error = error_of(db, "INSERT INTO t_index(t_index) VALUES ('merge=1000')")
         db.set_authorizer(None)
         db.set_progress_handler(None, 0)
         assert "damaged" not in str(error), error
@@ -149,25 +129,16 @@ def blocks_get_too_full(files, num_changed):
     db.execute("UPDATE t SET copy = text")
     if num_changed == 3:
         stop_anywhere(db)
-    for command in "merge=1000", "integrity-check", "merge":  # a whole merge of so few texts builds all blocks again
-        db.execute("INSERT INTO t_index(t_index) VALUES ('%s')" % command)
+    for then in "merge=1000", "integrity-check", "merge":  # a whole merge of so few texts builds all blocks again
+        command(db, then, "t_index")
         for id, text in db.execute("SELECT id, substr(text, 2, 20) FROM t WHERE id % 10 < 2").fetchall():
-            sql = "SELECT id FROM %s WHERE text LIKE '%%' || ? || '%%'"
-            found = db.execute(sql % "t_index", (text,)).fetchall()
-            expect(found, db.execute(sql % "t", (text,)).fetchall(), text)
-            assert (id,) in found
+            sql = "SELECT id FROM {t} WHERE text LIKE '%' || ? || '%'"
+            same(db, sql, text, source="t", index="t_index")
+            assert (id,) in db.execute(sql.replace("{t}", "t"), (text,)).fetchall()
 
 
 for num_changed in 3, 20, 31, 40:
     case(blocks_get_too_full, str(num_changed), num_changed)
-
-
-@test
-def commands_that_there_are_not(files):
-    db = files.connect(":memory:")
-    make(db)
-    for text in "merge=", "merge=0", "merge=-5", "merge=5x", "merge=5:", "merge=99999999999999999999", "merge 5":
-        fails(db, "INSERT INTO log_index(log_index) VALUES ('%s')" % text, "bloom_index: there is no command '%s'" % text)
 
 
 # When a row of the index's tables is written: nothing is lost by a merge that is refused there.
@@ -207,7 +178,7 @@ def the_state_is_refused(files):
     db.set_authorizer(lambda action, name, *rest: sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_UPDATE, "log_index_state") else sqlite3.SQLITE_OK)
     fails(db, "INSERT INTO log_index(log_index) VALUES ('merge')", "bloom_index: not authorized")
     db.set_authorizer(None)
-    db.execute("INSERT INTO log_index(log_index) VALUES ('integrity-check')")
+    command(db, "integrity-check")
     finds(db, 77, "k = 'late'")
     finds(db, 9999, "k = 'new'")
 
@@ -218,23 +189,12 @@ def the_layout_is_lost_on_the_way(files):
     db = files.connect()
     make(db, indexed="k")
     db.execute("CREATE TRIGGER t AFTER INSERT ON log_index_blocks_1 WHEN new.rowid > 2 BEGIN UPDATE log_index_state SET layout = NULL; END")
-    for command in "rebuild", "merge":
+    for text in "rebuild", "merge":
         db.execute("UPDATE log SET k = 'late' WHERE id = 77")
-        cases.error_of(db, "INSERT INTO log_index(log_index) VALUES ('%s')" % command)
+        error_of(db, "INSERT INTO log_index(log_index) VALUES ('%s')" % text)
         expect(db.execute("SELECT id FROM log_index WHERE k = 'late'").fetchall(), [(77,)])
     db.execute("DROP TRIGGER t")
     finds(db, 77, "k = 'late'")
-
-
-@test
-def the_last_id(files):
-    """There is none behind it."""
-    db = files.connect()
-    make(db)
-    db.execute("INSERT INTO log VALUES (9223372036854775807, 'last', 1)")
-    finds(db, 2**63 - 1, "k = ?", "last")
-    db.execute("INSERT INTO log VALUES (5000, 'late', 1)")
-    finds(db, 5000, "k = ?", "late")
 
 
 @test
@@ -244,9 +204,9 @@ def more_changes_than_blocks_take(files):
     make(db, indexed="k")
     db.execute("UPDATE log SET k = 'new' || id")
     db.execute("INSERT INTO log(k) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 5000) SELECT 'behind' || i FROM c")
-    db.execute("INSERT INTO log_index(log_index) VALUES ('merge=100000')")
-    assert one(db, "SELECT note FROM log_index_state") is not None
-    expect(one(db, "SELECT covered FROM log_index_state"), NUM_ROWS + 5000)
+    command(db, "merge=100000")
+    assert state(db) is not None
+    expect(state(db, "covered"), NUM_ROWS + 5000)
     finds(db, 77, "k = 'new77'")
 
 
@@ -260,7 +220,7 @@ def functions_of_the_program(files):
     db = files.connect()
     make(db, indexed="k LIKE")
     db.create_function("like", -1, lambda pattern, text, *escape: text == "key" + pattern)
-    expect(db.execute("SELECT id FROM log_index WHERE k LIKE '77'").fetchall(), db.execute("SELECT id FROM log WHERE k LIKE '77'").fetchall())
+    same(db, "SELECT id FROM {t} WHERE k LIKE '77'")
     db.close()
     db = files.connect()
     db.set_authorizer(lambda action, name, *rest: sqlite3.SQLITE_IGNORE if (action, name) == (sqlite3.SQLITE_PRAGMA, "function_list") else sqlite3.SQLITE_OK)
@@ -288,7 +248,7 @@ def a_plan_is_stopped(files):
         return db.execute("SELECT id FROM log_index WHERE k = 'KEY77' AND n = 77").fetchall()
 
     def interrupt(place):
-        cases.stop_after(db, place, 1)
+        stop_after(db, place, 1)
         return "SQLITE_INTERRUPT", "interrupted"
 
     def refuse(place, last):
@@ -319,13 +279,13 @@ def compiled_under_a_lock(files, then):
     """What the plan could not look at is looked at when it runs."""
     db = files.connect()
     make(db, indexed="k, k LIKE")
-    api = cases.Api(files.path, files.load)
+    api = Api(files.path, files.load)
     api.run("SELECT k FROM log_index LIMIT 0" if then == "connected" else "SELECT 1 FROM sqlite_master")
     db.execute("BEGIN EXCLUSIVE")
     sql = ["SELECT id FROM log_index WHERE " + each for each in ("k = 'key77'", "k LIKE 'key77'", "k GLOB '*key77'", "id = 77 AND k IN ('key77', 'x')")]
     if then == "not connected":
-        statement = cases.ctypes.c_void_p()
-        expect(api.lib.sqlite3_prepare_v2(api.db, sql[0].encode(), -1, cases.ctypes.byref(statement), None), 5)
+        statement = ctypes.c_void_p()
+        expect(api.lib.sqlite3_prepare_v2(api.db, sql[0].encode(), -1, ctypes.byref(statement), None), 5)
         expect(api.lib.sqlite3_errmsg(api.db), b"bloom_index: database is locked")
         db.execute("COMMIT")
         statements = []
@@ -357,12 +317,10 @@ def begins_with_a_mark(files, encoding, column):
         key = "%s || 'key%d'" % (mark, number)
         for condition in "k = " + key, "k IS " + key, "k IN ('key5', %s)" % key, "k = 'key5' OR k = " + key, "k = (SELECT k FROM log WHERE id = %d)" % number, \
                          "k LIKE %s || 'key60_'" % mark, "k LIKE %s || '%%'" % mark, "k LIKE '%%' || %s || 'key60_'" % mark, "k GLOB %s || 'key60?'" % mark:
-            on_index, on_log = (db.execute("SELECT id FROM %s WHERE %s ORDER BY id" % (t, condition)).fetchall() for t in ("log_index", "log"))
             if "LIKE" not in condition and "GLOB" not in condition: # there a half swallows what follows
-                expect((number,) in on_log, True, "%s finds its row" % condition)
-            expect(on_index, on_log, condition)
-    joined = "SELECT log.id FROM log CROSS JOIN %s i ON i.k = log.k"
-    expect(db.execute(joined % "log_index").fetchall(), db.execute(joined % "log").fetchall(), "a join")
+                expect(one(db, "SELECT count(*) FROM log WHERE id = %d AND (%s)" % (number, condition)), 1, "%s finds its row" % condition)
+            same(db, "SELECT id FROM {t} WHERE %s ORDER BY id" % condition)
+    same(db, "SELECT log.id FROM log CROSS JOIN {t} i ON i.k = log.k")
 
 
 for encoding in "UTF-8", "UTF-16le", "UTF-16be":
@@ -380,13 +338,11 @@ def literals_of_bytes(files, encoding, declared):
     for text in texts:
         db.execute("INSERT INTO log(v, k) VALUES (%s, 1), (%s, 2)" % (text, text))
     db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
-    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    command(db, "merge")
     for text in texts:
         for operator in "=", "IS", "<", "<=", ">", ">=", "<>", "LIKE", "GLOB":
             for collation in "", " COLLATE NOCASE", " COLLATE RTRIM":
-                condition = "v %s %s%s" % (operator, text, collation)
-                on_index, on_log = (db.execute("SELECT id FROM %s WHERE %s ORDER BY id" % (t, condition)).fetchall() for t in ("log_index", "log"))
-                expect(on_index, on_log, condition)
+                same(db, "SELECT id FROM {t} WHERE v %s %s%s ORDER BY id" % (operator, text, collation))
 
 
 for encoding in "UTF-8", "UTF-16le", "UTF-16be":
@@ -396,7 +352,7 @@ for encoding in "UTF-8", "UTF-16le", "UTF-16be":
 
 @test
 def plans_say_what_is_not_merged(files):
-    if sqlite3.sqlite_version_info < (3, 38, 2):
+    if not PLANS_SAY:
         raise Skip("a SQLite whose plans are read in")
     db = files.connect()
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)")
@@ -405,25 +361,24 @@ def plans_say_what_is_not_merged(files):
     def add(num_rows):
         db.execute("INSERT INTO log(k) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT 'k' || i FROM c" % num_rows)
 
-    def says(what, condition="k", number=[0]):
-        number[0] += 1
-        plan = db.execute("EXPLAIN QUERY PLAN SELECT * FROM log_index WHERE %s = 'x%d'" % (condition, number[0])).fetchall()[0][3]
-        expect(plan.split("= ?")[1].strip(), what, plan)
+    def says(what, column="k"):
+        text = plan(db, "SELECT * FROM log_index WHERE %s = 'x'" % column)
+        expect(text.split("= ?")[1].strip(), what, text)
     add(1000)
     says("")
     add(1000)
     says("(reads up to 2000 rows that are in no block yet; 'merge' pays)")
-    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    command(db, "merge")
     says("")
     add(20000)
     says("(reads up to 20000 rows that are in no block yet; 'merge' pays)")
-    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    command(db, "merge")
     add(2200)
     says("")
     add(1)
     says("(reads up to 2201 rows that are in no block yet; 'merge' pays)")
     says("", "id")
-    db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+    command(db, "merge")
     db.execute("UPDATE log SET k = k || 'x' WHERE id <= 1000")
     says("")
     db.execute("UPDATE log SET k = k || 'x' WHERE id <= 3000")

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import (Skip, case, command, error_of, execute, expect, fails, fill, image, is_whole, lookups, main,  # noqa: E402
                    needs_deserialize, no_false_negative, one, rules_out_absent_keys, test)
 
-NUM_ROWS = 3000
+NUM_ROWS = 1000
 COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT"
 INDEXED = "log, k, n, message LIKE"
 FILTER = "CREATE VIRTUAL TABLE {s}.f USING bloom(log, k)"
@@ -48,7 +48,7 @@ MISSED = ["SELECT count(*) FROM {s}.log WHERE NOT EXISTS (SELECT 1 FROM {s}.{f} 
 
 
 def values(prefix):
-    return [[prefix + "7", 7 * 1234, "%request 7919%", prefix + "2999"], ["absent", 3, "%absent%", "absent"], ["late", -5, "%late%", "late"]]
+    return [[prefix + "7", 7 * 234, "%request 7919%", prefix + str(NUM_ROWS - 1)], ["absent", 3, "%absent%", "absent"], ["late", -5, "%late%", "late"]]
 
 
 def is_right(db, schema="main", prefixes=("ada", "bob"), may_fail=False, index="log_index", filter_="f"):
@@ -121,7 +121,7 @@ def attached(files, how, mode):
             command(db, name, "rebuild")
         db.close()
     else:
-        b = make_file(files, "b", "bob", num_rows=NUM_ROWS if how == "the same size" else 900, journal_mode=mode)
+        b = make_file(files, "b", "bob", num_rows=NUM_ROWS if how == "the same size" else 300, journal_mode=mode)
     db = files.connect(":memory:")
     for _ in range(2):
         for path, old in (a, "bob"), (b, "ada"):
@@ -144,7 +144,7 @@ for how in "the same size", "another size", "other columns", "a copy":
 
 def attached_shared(files, name):
     """With a shared cache SQLite keeps its object of an index while the file is detached."""
-    paths = [make_file(files, "a", "ada"), make_file(files, "b", "bob", num_rows=800)]
+    paths = [make_file(files, "a", "ada"), make_file(files, "b", "bob", num_rows=300)]
     uris = ["file:%s?cache=shared" % path for path in paths]
     bytes_of_b = bytes_of(paths[1])
     other = files.connect(uris[0], uri=True)  # keeps the cache
@@ -425,7 +425,7 @@ def made_by_another(files, inside):
             other.execute("BEGIN")
         execute(other, "DROP TABLE log_index", "DROP TABLE f", INDEX.format(s="main") % indexed, FILTER.format(s="main"))
         if i != 1:
-            other.execute("INSERT INTO log_index(log_index) VALUES ('merge=1000')")
+            other.execute("INSERT INTO log_index(log_index) VALUES ('merge=400')")
         if inside:
             other.execute("COMMIT")
         change(db)
