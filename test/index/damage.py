@@ -9,8 +9,8 @@ import sqlite3
 import struct
 import sys
 
-from log import PLANS_SAY, checksummed, command, u32  # the first: it finds the others
-from cases import Skip, case, error_of, execute, expect, fails, main, one, stop_after, test
+from log import CHECK, checksummed, command, is_believed, plan_says, same, state, u32  # the first: it finds the others
+from cases import PLANS_SAY, Skip, case, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
 NUM_ROWS = 4000
 KEYS = ["key%d" % (i * i % NUM_ROWS + 1) for i in range(1, 40)]
@@ -29,27 +29,20 @@ def is_right(db):
     for key in KEYS:
         expect(db.execute("SELECT id FROM log_index WHERE k = ?", (key,)).fetchall(), [(int(key[3:]),)], key)
     for i in range(5):
-        message = "request %d" % (i * 797 * 7919 % 100003)
-        sql = "SELECT id FROM %s WHERE message LIKE ?"
-        expect(db.execute(sql % "log_index", (message,)).fetchall(), db.execute(sql % "log", (message,)).fetchall(), message)
-
-
-
-
-def plan(db, number=[0]):
-    number[0] += 1  # Python would keep the statement, and SQLite its plan
-    return db.execute("EXPLAIN QUERY PLAN SELECT * FROM log_index WHERE k = 'x%d'" % number[0]).fetchall()[0][3]
+        same(db, "SELECT id FROM {t} WHERE message LIKE ?", "request %d" % (i * 797 * 7919 % 100003))
 
 
 def is_sound(db):
     is_right(db)
     command(db, "integrity-check")
-    expect(one(db, "SELECT note FROM log_index_state"), None)
-    assert "reads the whole" not in plan(db), plan(db)
+    expect(state(db), None)
+    is_believed(db)
 
 
-def bytes_of_layout(db):
-    return one(db, "SELECT layout FROM log_index_state")
+def leaves_nothing(db):
+    """DROP TABLE takes all along but the source."""
+    db.execute("DROP TABLE log_index")
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
 
 
 def rows_of(db, table):
@@ -63,7 +56,7 @@ def bits_are_gone(files, how):
     for table in "log_index_blocks_1", "log_index_blocks_2":
         rows = [row for row in rows_of(db, table) if row[1]]
         assert len(rows) >= 4, len(rows)
-        for rowid, data in rows * 3:
+        for rowid, data in rows * (1 if how == "all" else 3):
             if how == "all":
                 changed = bytes(len(data))
             elif how == "a byte in each part":
@@ -74,7 +67,7 @@ def bits_are_gone(files, how):
                 changed = r.choice([row for row in rows if len(row[1]) == len(data) and row[0] != rowid] or [(0, bytes(len(data)))])[1]
             db.execute("UPDATE %s SET data = ? WHERE rowid = ?" % table, (bytes(changed), rowid))
             is_right(db)
-            error = error_of(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')")
+            error = error_of(db, CHECK)
             assert "damaged" in str(error), (table, rowid, len(data), error)
             db.execute("UPDATE %s SET data = ? WHERE rowid = ?" % table, (data, rowid))
     command(db, "merge")
@@ -120,7 +113,7 @@ DAMAGES = [
 ]
 
 
-def is_repaired(files, damage, plan_says, check_says, repair, reopens):
+def is_repaired(files, damage, words, check_says, repair, reopens):
     db = make(files.connect())
     execute(db, "UPDATE log SET k = 'key' || id WHERE id % 500 = 0", damage, "UPDATE log SET k = 'late' WHERE id = 3000")
     if reopens:
@@ -128,22 +121,22 @@ def is_repaired(files, damage, plan_says, check_says, repair, reopens):
         db = files.connect()
     is_right(db)
     expect(one(db, "SELECT id FROM log_index WHERE k = 'late'"), 3000)
-    assert not PLANS_SAY or plan_says in plan(db), plan(db)
-    fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", check_says)
+    plan_says(db, words)
+    fails(db, CHECK, check_says)
     db.execute("INSERT INTO log VALUES (100000, 'new', 'new')")
     while True:
         command(db, repair)
         is_right(db)
         expect(one(db, "SELECT id FROM log_index WHERE k = 'late'"), 3000)
-        if one(db, "SELECT covered FROM log_index_state") == 100000:
+        if state(db, "covered") == 100000:
             break
     is_sound(db)
 
 
-for damage, plan_says, check_says in DAMAGES:
+for damage, words, check_says in DAMAGES:
     for repair in "merge", "merge=700", "rebuild":
         for reopens in False, True:
-            case(is_repaired, "%s, %s%s" % (damage, repair, ", reopened" if reopens else ""), damage, plan_says, check_says, repair, reopens)
+            case(is_repaired, "%s, %s%s" % (damage, repair, ", reopened" if reopens else ""), damage, words, check_says, repair, reopens)
 
 
 # -- What is written under a right checksum ---------------------------------------------------------
@@ -166,20 +159,18 @@ def dropped_as_damaged(files, damage, has_state=True):
                 "INSERT INTO log_index(log_index) VALUES ('rebuild')"):
         fails(db, sql, "bloom_index: log_index " + damage)
     fails(db, "ALTER TABLE log_index RENAME TO other", "bloom_index: log_index " + damage if has_state else "no such table: main.log_index_state")
-    db.execute("DROP TABLE log_index")
+    leaves_nothing(db)
     return db
 
 
 def config_is_damaged(files, changed):
     db = make(files.connect(), 100)
-    before = one(db, "SELECT config FROM log_index_state")[:-8]
+    before = state(db, "config")[:-8]
     expect(before[28:35], b"\3\0\0\0log")
     db.execute("UPDATE log_index_state SET config = ?", (changed(before),))
     error_of(db, "SELECT * FROM log_index WHERE k = 'x'")
     db.close()
-    db = dropped_as_damaged(files, "is damaged: its configuration")
-    db.execute("INSERT INTO log VALUES (200, 'a', 'b')")
-    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
+    dropped_as_damaged(files, "is damaged: its configuration").execute("INSERT INTO log VALUES (200, 'a', 'b')")
 
 
 for name, changed in CONFIGS.items():
@@ -199,8 +190,7 @@ def a_collation_is_not_here(files):
     db.close()
     db = files.connect()
     fails(db, "SELECT count(*) FROM log_index", "a column of the table has a collation that this connection does not have")
-    db.execute("DROP TABLE log_index")
-    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log%'"), 1)
+    leaves_nothing(db)
 
 
 def refused(files, sql, verdict, num_refusals):
@@ -222,7 +212,7 @@ def refused(files, sql, verdict, num_refusals):
     assert place > 40, place
 
 
-for sql in "SELECT count(*) FROM log_index WHERE k = 'key77'", "INSERT INTO log_index(log_index) VALUES ('integrity-check')":
+for sql in "SELECT count(*) FROM log_index WHERE k = 'key77'", CHECK:
     for num_refusals in 1, 10**9:
         case(refused, "%s, %d times" % (sql, num_refusals), sql, sqlite3.SQLITE_DENY, num_refusals)
 case(refused, "ignored once", "SELECT count(*) FROM log_index WHERE k = 'key77'", sqlite3.SQLITE_IGNORE, 1)
@@ -236,15 +226,15 @@ LAYOUTS = {"a merge that did not end": (4, "<I", 3), "magic": (0, "<I", 0), "num
 
 def layout_is_damaged(files, at, form, number):
     db = make(files.connect())
-    data = bytes_of_layout(db)[:-8]
+    data = state(db, "layout")[:-8]
     new = struct.pack(form, number)
     data = data[:at] + new + data[at + len(new):]
     for bytes_now in data + bytes(8), checksummed(data):
         db.execute("UPDATE log_index_state SET layout = ?", (bytes_now,))
         is_right(db)
         has_not_ended = at == 4 and bytes_now == checksummed(data)
-        assert not PLANS_SAY or not has_not_ended or "a merge did not come to its end; 'merge' repairs it" in plan(db), plan(db)
-        fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "did not come to its end" if has_not_ended else "bloom_index: log_index is damaged")
+        plan_says(db, "a merge did not come to its end; 'merge' repairs it" if has_not_ended else "")
+        fails(db, CHECK, "did not come to its end" if has_not_ended else "bloom_index: log_index is damaged")
     command(db, "merge")
     is_sound(db)
 
@@ -262,7 +252,7 @@ def rows_of_blocks_are_too_long_or_short(files):
             db.execute("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", ((data + bytes(9000))[:num_bytes], rowid))
             is_right(db)
             if num_bytes < len(data):
-                fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "damaged")
+                fails(db, CHECK, "damaged")
         db.execute("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", (data, rowid))
     command(db, "rebuild")
     is_sound(db)
@@ -276,14 +266,14 @@ def the_source_is_lost(files):
     for name in names:
         db.execute("DROP TRIGGER " + name)
     is_right(db)
-    assert not PLANS_SAY or "triggers on the table are gone" in plan(db), plan(db)
+    plan_says(db, "triggers on the table are gone")
     command(db, "merge")
-    expect(one(db, "SELECT note FROM log_index_state"), "triggers on the table are gone; 'rebuild' repairs it")
+    expect(state(db), "triggers on the table are gone; 'rebuild' repairs it")
     db.execute("UPDATE log_index_state SET layout = NULL")
     command(db, "merge")
     expect(db.execute("SELECT covered, note FROM log_index_state").fetchall(), [(None, "triggers on the table are gone; 'rebuild' repairs it")])
     db.execute("ALTER TABLE log RENAME TO journal")
-    for sql in "SELECT * FROM log_index", "INSERT INTO log_index(log_index) VALUES ('merge')", "INSERT INTO log_index(log_index) VALUES ('integrity-check')":
+    for sql in "SELECT * FROM log_index", "INSERT INTO log_index(log_index) VALUES ('merge')", CHECK:
         fails(db, sql, "bloom_index: there is no table log any more", "drop log_index and create it again")
     db.execute("ALTER TABLE journal RENAME TO log")
     command(db, "rebuild")
@@ -315,11 +305,11 @@ def more_rows(db, num_rows):
 def a_merge_meets_damage(files, num_rows, columns, sql, num_more):
     """Nothing but new rows to merge: what it meets on its way, and in the sample that it reads, makes it build all blocks again."""
     db = make(files.connect(), num_rows, columns)
-    number = bytes_of_layout(db)[40:48]
+    number = state(db, "layout")[40:48]
     db.execute(sql)
     more_rows(db, num_more)
     command(db, "merge")
-    assert bytes_of_layout(db)[40:48] != number, "all blocks are made again"
+    assert state(db, "layout")[40:48] != number, "all blocks are made again"
     is_sound(db)
 
 
@@ -342,12 +332,11 @@ def strips_of_several_groups(files):
             "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 6000) SELECT i, 1000000000000000000 + i * 7 FROM c",
             "CREATE VIRTUAL TABLE log_index USING bloom_index(log, big, probes = 20)")
     command(db, "merge")
-    assert one(db, "SELECT blocks_1 FROM log_index_state") > 128
+    assert state(db, "blocks_1") > 128
     db.execute("UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid > 11")
     for i in 1, 77, 5999:
         for quote in "", "'":
-            expect(db.execute("SELECT id FROM log_index WHERE big = %s%d%s" % (quote, 10**18 + i * 7, quote)).fetchall(),
-                   db.execute("SELECT id FROM log WHERE big = %s%d%s" % (quote, 10**18 + i * 7, quote)).fetchall())
+            same(db, "SELECT id FROM {t} WHERE big = %s%d%s" % (quote, 10**18 + i * 7, quote))
     command(db, "merge")
     command(db, "integrity-check")
 
@@ -355,10 +344,10 @@ def strips_of_several_groups(files):
 def covered_is_less(files, merges):
     """So much less that ends of blocks are beyond it; then merged, so that they do not ascend."""
     db = make(files.connect(), columns="k")
-    data = bytes_of_layout(db)
+    data = state(db, "layout")
     db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data[:8] + struct.pack("<q", 100) + data[16:-8]),))
     db.execute("UPDATE log_index_state SET covered = 100")
-    fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "bloom_index: log_index is damaged: a page of it")
+    fails(db, CHECK, "bloom_index: log_index is damaged: a page of it")
     for then in merges + [None]:
         if then:
             command(db, then)
@@ -377,10 +366,10 @@ for merges in [], ["merge=1500"], ["merge=1500", "merge"]:
 def a_configuration_of_no_table(files, sql):
     """It can be dropped; of a user's table that has the name of one of blocks nothing is known."""
     db = make(files.connect(), 10)
-    execute(db, "CREATE TABLE log_index_blocks_3(mine)", sql)
+    execute(db, "CREATE TABLE log_index_blocks_3(mine)", "ALTER TABLE log RENAME TO source", sql)
     db.close()
     db = dropped_as_damaged(files, "is damaged", "DROP" not in sql)
-    execute(db, "DROP TABLE log", "DROP TABLE log_index_blocks_3")
+    execute(db, "DROP TABLE source", "DROP TABLE log_index_blocks_3")
     expect(one(db, "SELECT count(*) FROM sqlite_master"), 0)
 
 
@@ -424,8 +413,8 @@ def triggers_on_two_tables(files):
             "CREATE TRIGGER stray AFTER INSERT ON other BEGIN INSERT INTO \"log_index_changed\"(id) VALUES (new.id); END")
     execute(db, "CREATE TRIGGER newer AFTER INSERT ON log BEGIN SELECT 1; END", "CREATE TRIGGER newest AFTER DELETE ON log BEGIN SELECT 1; END")
     is_right(db)
-    assert not PLANS_SAY or "triggers on the table are gone" in plan(db), plan(db)
-    fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "triggers on the table are gone")
+    plan_says(db, "triggers on the table are gone")
+    fails(db, CHECK, "triggers on the table are gone")
     command(db, "rebuild")
     is_sound(db)
     expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'stray'"), 0)
@@ -448,13 +437,12 @@ def newer_triggers(files):
         db = make(files.connect(":memory:"))
         execute(db, "CREATE TABLE x_changed(id INTEGER UNIQUE)", "CREATE TABLE checked_changed(id INTEGER UNIQUE CHECK(id > 5))")
         db.execute("CREATE TRIGGER a AFTER INSERT ON log %s %s" % (when, body))
-        assert not PLANS_SAY or ("newer than the index" in plan(db)) == is_doubt, (when, body, plan(db))
+        assert not PLANS_SAY or ("newer than the index" in plan(db, "SELECT * FROM log_index WHERE k = 'x'")) == is_doubt, (when, body)
         command(db, "integrity-check") # finds damage alone
         # Before an INSERT nobody knows the id, which is below what is covered.
         execute(db, "DELETE FROM log WHERE id > 3990")
         error_of(db, "INSERT OR FAIL INTO log(k) VALUES ('late')")
-        expect(db.execute("SELECT id FROM log_index WHERE k = 'late'").fetchall(),
-               db.execute("SELECT id FROM log WHERE k = 'late'").fetchall(), body)
+        same(db, "SELECT id FROM {t} WHERE k = 'late'")
 
 
 @test
@@ -465,8 +453,7 @@ def types_in_quotes(files):
         db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, a \"%s\", k TEXT)" % declared)
         execute(db, "CREATE VIRTUAL TABLE i USING bloom_index(t, k)", "INSERT INTO t VALUES (1, '5', 'x'), (2, 5, 'x'), (3, 'a', 'x')")
         for value in "5", "'5'", "5.0", "'5.0'", "'a'":
-            sql = "SELECT id, typeof(a), a = %s FROM %%s WHERE k = 'x'" % value
-            expect(db.execute(sql % "i").fetchall(), db.execute(sql % "t").fetchall(), repr(declared) + " " + value)
+            same(db, "SELECT id, typeof(a), a = %s FROM {t} WHERE k = 'x' -- %r" % (value, declared), source="t", index="i")
 
 
 @test
@@ -489,14 +476,14 @@ def a_view_in_its_place(files):
         execute(db, "CREATE TABLE other(id INTEGER PRIMARY KEY, k, message)", "INSERT INTO other SELECT id + 1, k || 'x', message FROM log",
                 "DROP TABLE log", "CREATE VIEW log AS " + view)
         for sql in "SELECT * FROM log_index", "SELECT count(*) FROM log_index a, log_index b", "INSERT INTO log_index(log_index) VALUES ('merge')", \
-                   "INSERT INTO log_index(log_index) VALUES ('rebuild')", "INSERT INTO log_index(log_index) VALUES ('integrity-check')":
+                   "INSERT INTO log_index(log_index) VALUES ('rebuild')", CHECK:
             fails(db, sql, "bloom_index: log is a view now", "read the view itself, and drop log_index")
         execute(db, "DROP VIEW log", "ALTER TABLE other RENAME TO log")
         expect(one(db, "SELECT id FROM log_index WHERE k = 'key77x'"), 78)
         command(db, "rebuild")
         expect(one(db, "SELECT id FROM log_index WHERE k = 'key77x'"), 78)
         command(db, "integrity-check")
-        assert "reads the whole" not in plan(db), plan(db)
+        is_believed(db)
         execute(db, "DROP TABLE log", "CREATE VIEW log AS SELECT 1", "DROP TABLE log_index")
 
 
@@ -519,8 +506,7 @@ def types_and_collations(files):
                 "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)", "INSERT INTO log_index(log_index) VALUES ('merge')")
         expect(one(db, "SELECT type FROM pragma_table_info('log_index') WHERE name = 'k'"), kind)
         for value in "12", "'12'", "'x'":
-            sql = "SELECT id FROM {} WHERE k = %s ORDER BY id" % value
-            expect(db.execute(sql.format("log_index")).fetchall(), db.execute(sql.format("log")).fetchall(), value)
+            same(db, "SELECT id FROM {t} WHERE k = %s ORDER BY id" % value)
     db = files.connect(":memory:")
     db.create_collation("own", lambda a, b: (a > b) - (a < b))
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT COLLATE own, n INTEGER)")
@@ -532,7 +518,7 @@ def types_and_collations(files):
 def changes_in_early_blocks(files, damage):
     """Of more blocks than one row of ends is about: their keys are added, and too full ones built again."""
     db = make(files.connect(), 14000, "k")
-    assert one(db, "SELECT blocks_1 FROM log_index_state") > 168 + 64
+    assert state(db, "blocks_1") > 168 + 64
     for turn in range(5):
         db.execute("UPDATE log SET k = k || 'x' WHERE id <= 30 OR id % 1000 = 0")
         if turn == 3 and damage:
@@ -541,7 +527,7 @@ def changes_in_early_blocks(files, damage):
         for id, key in db.execute("SELECT id, k FROM log WHERE id < 40 OR id % 500 = 0").fetchall():
             expect(db.execute("SELECT id FROM log_index WHERE k = ?", (key,)).fetchall(), [(id,)])
         command(db, "integrity-check")
-        expect(one(db, "SELECT note FROM log_index_state"), None)
+        expect(state(db), None)
 
 
 for damage in None, "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 11", "DELETE FROM log_index_blocks_1 WHERE rowid = 12", \
@@ -553,14 +539,14 @@ for damage in None, "UPDATE log_index_blocks_1 SET data = zeroblob(length(data))
 def the_last_id_ends_a_group(files):
     """No id is left for the blocks behind it."""
     db = make(files.connect(), 1, "k")
-    while one(db, "SELECT blocks_1 FROM log_index_state") < 65:
-        more_rows(db, 1 if one(db, "SELECT blocks_1 FROM log_index_state") == 64 else 20)
+    while state(db, "blocks_1") < 65:
+        more_rows(db, 1 if state(db, "blocks_1") == 64 else 20)
         command(db, "merge")
     last = one(db, "SELECT max(id) FROM log")
     db.execute("UPDATE log SET id = 9223372036854775807 WHERE id = ?", (last,))
     for text in "rebuild", "integrity-check":
         command(db, text)
-    expect(one(db, "SELECT blocks_1 FROM log_index_state"), 65)
+    expect(state(db, "blocks_1"), 65)
     expect(db.execute("SELECT id FROM log_index WHERE k = 'key%d'" % last).fetchall(), [(2**63 - 1,)])
 
 
@@ -568,7 +554,7 @@ def the_last_id_ends_a_group(files):
 def a_check_is_interrupted(files):
     """It says so, at whatever step."""
     db = make(files.connect(), 30000)
-    for sql in "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "SELECT count(*) FROM log_index WHERE k > 'key'", \
+    for sql in CHECK, "SELECT count(*) FROM log_index WHERE k > 'key'", \
                "INSERT INTO log_index(log_index) VALUES ('rebuild')":
         for num_steps in list(range(1, 90)) + [10**n for n in range(2, 6)]:
             stop_after(db, num_steps, 1)
@@ -602,7 +588,7 @@ def a_check_misses_no_row(files):
         before = is_behind(row)[0]
         now = rows_of(db, "log_index_blocks_1")
         db.executemany("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", ((data, number) for number, data in before.items()))
-        fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "bloom_index: log_index misses row %d by column k" % row)
+        fails(db, CHECK, "bloom_index: log_index misses row %d by column k" % row)
         db.executemany("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", ((data, number) for number, data in now))
     command(db, "integrity-check")
 
@@ -613,7 +599,7 @@ def a_check_cannot_read(files):
     db = make(files.connect(":memory:"), 100)
     if not hasattr(db, "setlimit"):
         raise Skip("Python 3.11's setlimit()")
-    check = "INSERT INTO log_index(log_index) VALUES ('integrity-check')"
+    check = CHECK
     db.execute(check)
     for category, limit, words in ((sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 1, "Expression tree is too large"),
                                    (sqlite3.SQLITE_LIMIT_COLUMN, 1, "too many columns"), (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 90, "string or blob too big")):

@@ -6,12 +6,11 @@ import sqlite3
 import struct
 import sys
 
-from log import PLANS_SAY, checksummed, command, u32  # the first: it finds the others
-from cases import Skip, case, error_of, execute, expect, fails, main, one, test
-import cases
+from log import CHECK, checksummed, command, is_believed, plan_says, same as same_query, state, u32  # the first: it finds the others
+from cases import PLANS_SAY, Skip, case, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
 NUM_ROWS = 3000
-RENAMES, DROPS = sqlite3.sqlite_version_info >= (3, 25), sqlite3.sqlite_version_info >= (3, 35)
+DROPS = sqlite3.sqlite_version_info >= (3, 35)
 
 
 def make(db, columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT", indexed="k, n, message LIKE", tail=""):
@@ -25,16 +24,8 @@ def make(db, columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT", 
     return db
 
 
-def plan(db, sql, number=[0]):
-    number[0] += 1
-    return db.execute("EXPLAIN QUERY PLAN %s AND %d" % (sql, number[0])).fetchall()[0][3]
-
-
 def same(db, condition, *args, columns="*"):
-    """The index has the table's rows; as many."""
-    rows = [db.execute("SELECT %s FROM %s WHERE %s ORDER BY rowid" % (columns, t, condition), args).fetchall() for t in ("log", "log_index")]
-    expect(rows[1], rows[0], condition)
-    return len(rows[0])
+    return same_query(db, "SELECT %s FROM {t} WHERE %s ORDER BY rowid" % (columns, condition), *args)
 
 
 def all_same(db, k="k", n="n", message="message"):
@@ -63,9 +54,9 @@ CHANGES = {
 def it_goes_on(files, change, who, legacy):
     """Before, between and after, in whatever connection; no merge is needed, and one does not hurt."""
     sqls, names = CHANGES[change]
-    if not (DROPS if "DROP" in sqls else RENAMES or "COLUMN" not in sqls or "ADD" in sqls):
+    if "DROP" in sqls and not DROPS:
         raise Skip("that ALTER TABLE")
-    db = make(files.connect(), "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT, other AS (n + 1)".replace(", other AS (n + 1)", ""))
+    db = make(files.connect())
     db.execute("ALTER TABLE log ADD COLUMN other")
     other = files.connect(load=who != "a program without bloom")
     all_same(db)
@@ -85,13 +76,13 @@ def it_goes_on(files, change, who, legacy):
     id = "number" if "the id" in change else "id"
     for each in [db, files.connect()] + [other] * (who != "a program without bloom"):
         all_same(each, **names)
-        assert "reads the whole" not in plan(each, "SELECT * FROM log_index WHERE %s = 'x'" % names.get("k", "k")), change
+        is_believed(each, "SELECT * FROM log_index WHERE %s = 'x'" % names.get("k", "k"))
     other.execute("UPDATE log SET %s = 'late' WHERE %s = 5" % (names.get("k", "k"), id))
     expect(same(db, names.get("k", "k") + " = 'late'"), 1)
     for text in "merge", "integrity-check", "rebuild", "integrity-check":
         command(db, text)
         all_same(db, **names)
-    expect(one(db, "SELECT note FROM log_index_state"), None)
+    expect(state(db), None)
 
 
 for change in CHANGES:
@@ -123,26 +114,28 @@ def what_is_another_is_not_used(files, edit):
     db = files.connect()
     k = "c" if edit == "gone" else "k"
     db.execute("UPDATE log SET %s = 'KEY77' WHERE id = 99" % k) if edit != "gone" else None
-    all_same_but = lambda: [same(db, "%s = 'key77'" % k), same(db, "%s = x'6b6579'" % k), same(db, "n = 5"), same(db, "message LIKE '%of key77'")]  # noqa: E731
+
+    def all_same_but():
+        for condition in k + " = 'key77'", k + " = x'6b6579'", "n = 5", "message LIKE '%of key77'":
+            same(db, condition)
     all_same_but()
-    if PLANS_SAY and edit != "gone":
-        assert why in plan(db, "SELECT * FROM log_index WHERE k = 'x'"), plan(db, "SELECT * FROM log_index WHERE k = 'x'")
-        assert why not in plan(db, "SELECT * FROM log_index WHERE n = 5"), plan(db, "SELECT * FROM log_index WHERE n = 5")
+    if edit != "gone":
+        plan_says(db, why)
+        assert why not in plan(db, "SELECT * FROM log_index WHERE n = 5")
     command(db, "merge")
-    expect(one(db, "SELECT note FROM log_index_state"), "column k %s; 'rebuild' repairs it" % why)
-    fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "column k %s" % why)
+    expect(state(db), "column k %s; 'rebuild' repairs it" % why)
+    fails(db, CHECK, "column k %s" % why)
     all_same_but()
     command(db, "rebuild")
-    expect(one(db, "SELECT note FROM log_index_state"), None)
+    expect(state(db), None)
     command(db, "integrity-check")
     all_same_but()
-    if PLANS_SAY:
-        assert why not in plan(db, "SELECT * FROM log_index WHERE %s = 'x'" % k)
+    assert why not in plan(db, "SELECT * FROM log_index WHERE %s = 'x'" % k)
     if edit == "gone":
         db.execute("ALTER TABLE log ADD COLUMN k TEXT DEFAULT 'key77'")
         expect(same(db, "k = 'key77'"), NUM_ROWS)
         command(db, "merge")
-        expect(one(db, "SELECT note FROM log_index_state"), "column k is there again; 'rebuild' repairs it")
+        expect(state(db), "column k is there again; 'rebuild' repairs it")
         command(db, "rebuild")
         expect(same(db, "k = 'key77'"), NUM_ROWS)
         command(db, "integrity-check")
@@ -161,14 +154,12 @@ def a_rebuild_that_fails_changes_nothing(files):
     db = files.connect()
     db.execute("CREATE TRIGGER refusal BEFORE INSERT ON log_index_blocks_1 WHEN new.rowid > 2 BEGIN SELECT RAISE(ABORT, 'refused'); END")
     fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "refused")
-    if PLANS_SAY:
-        assert "has another type" in plan(db, "SELECT * FROM log_index WHERE k = 'x'")
+    plan_says(db, "has another type")
     same(db, "k = 'key77'")
     execute(db, "DROP TRIGGER refusal", "BEGIN")
     command(db, "rebuild")
     db.execute("ROLLBACK")
-    if PLANS_SAY:
-        assert "has another type" in plan(db, "SELECT * FROM log_index WHERE k = 'x'")
+    plan_says(db, "has another type")
     command(db, "rebuild")
     command(db, "integrity-check")
 
@@ -186,7 +177,7 @@ def made_again_under_its_name(files, columns):
             db.close()
             db = files.connect(files.file(cure))
         expect(same(db, "k = 'key77'"), 1)
-        assert not PLANS_SAY or "reads the whole" in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")
+        plan_says(db, "reads the whole")
         command(db, "rebuild")
         expect(same(db, "k = 'key77'"), 1)
         command(db, "integrity-check")
@@ -224,8 +215,7 @@ UNDER_IT = ["ALTER TABLE log RENAME COLUMN k TO c", "ALTER TABLE log RENAME COLU
 for sql in HELD:
     for change in UNDER_IT:
         for mode in "DELETE", "WAL":
-            if RENAMES:
-                case(a_held_join, "%s, %s, %s" % (HELD.index(sql), change, mode), sql, change, mode)
+            case(a_held_join, "%s, %s, %s" % (HELD.index(sql), change, mode), sql, change, mode)
 
 
 # -- Ids ---------------------------------------------------------------------------------------------
@@ -235,13 +225,12 @@ def hidden_ids(files, columns):
     db = make(files.connect(), columns, "k, n")
     db.execute("DELETE FROM log WHERE n = 5")
     columns = "rowid, *"
-    believed = lambda db: "reads the whole" not in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")  # noqa: E731
 
     def is_right(db):
         for condition in "k = 'key77'", "n = 77", "rowid = 77", "k = 'key77' AND rowid < 1000", "k IN ('key7', 'key2999')":
             assert same(db, condition, columns=columns) > 0, condition
     is_right(db)
-    assert believed(db)
+    is_believed(db)
     for sql in "UPDATE log SET k = 'late' WHERE rowid = 9", "UPDATE log SET rowid = -9 WHERE rowid = 8", "INSERT INTO log(rowid, k) VALUES (5, 'late')", \
                "INSERT INTO log(k) VALUES ('late')":
         db.execute(sql)
@@ -249,24 +238,23 @@ def hidden_ids(files, columns):
         same(db, "k = 'key8'", columns=columns)
     command(db, "merge")
     is_right(db)
-    if not sqlite3.sqlite_version_info < (3, 27):
-        db.execute("VACUUM INTO ?", (files.file("copy"),))
-        is_right(files.connect(files.file("copy")))
-        assert believed(files.connect(files.file("copy")))
+    db.execute("VACUUM INTO ?", (files.file("copy"),))
+    is_right(files.connect(files.file("copy")))
+    is_believed(files.connect(files.file("copy")))
     db.execute("VACUUM")
     is_right(db)
-    assert not PLANS_SAY or "rowids may be others" in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")
+    plan_says(db, "rowids may be others")
     command(db, "merge")
-    assert "rowids may be others" in one(db, "SELECT note FROM log_index_state")
+    assert "rowids may be others" in state(db)
     is_right(db)
     for text in "rebuild", "integrity-check":
         command(db, text)
     is_right(db)
-    assert believed(db)
+    is_believed(db)
     db.execute("ALTER TABLE log_index RENAME TO aside")
     db.execute("ALTER TABLE aside RENAME TO log_index")
     is_right(db)
-    assert believed(db)
+    is_believed(db)
     db.execute("DROP TABLE log_index")
     expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log_index%'"), 0)
 
@@ -313,26 +301,24 @@ def a_column_takes_the_rowids_name(files):
     expect(db.execute("SELECT _rowid_ FROM log_index WHERE k = 'key77'").fetchall(), [(77,)])
     execute(db, "UPDATE log SET k = 'late' WHERE _rowid_ = 9")
     expect(db.execute("SELECT _rowid_ FROM log_index WHERE k = 'late'").fetchall(), [(9,)])
-    assert not PLANS_SAY or "rowid has another name" in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")
+    plan_says(db, "rowid has another name")
     command(db, "rebuild")
     execute(db, "UPDATE log SET k = 'later' WHERE _rowid_ = 9")
     expect(db.execute("SELECT _rowid_ FROM log_index WHERE k = 'later'").fetchall(), [(9,)])
-    assert not PLANS_SAY or "reads the whole" not in plan(db, "SELECT * FROM log_index WHERE k = 'key77'")
+    is_believed(db)
 
 
 # -- Generated columns -----------------------------------------------------------------------------
 
 def another_version_merged_it(files, kind):
     """What is computed as it is read may be another value then; what is stored is data."""
-    if sqlite3.sqlite_version_info < (3, 31):
-        raise Skip("generated columns")
     db = make(files.connect(), "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, g AS (k || '!') " + kind, "g, n")
     for g in "key77!", "key7!":
         expect(same(db, "g = ?", g), 1)
     db.execute("UPDATE log SET k = 'late' WHERE id = 9")
     expect(same(db, "g = 'late!'"), 1)
     command(db, "merge")
-    data = one(db, "SELECT config FROM log_index_state")[:-8]
+    data = state(db, "config")[:-8]
     expect(struct.unpack_from("<I", data, 12)[0], int("%d%03d%03d" % sqlite3.sqlite_version_info[:3]))
     db.execute("UPDATE log_index_state SET config = ?", (checksummed(u32(data, 12, 3039004)),))
     db.close()
@@ -343,9 +329,9 @@ def another_version_merged_it(files, kind):
         expect(why in plan(db, "SELECT * FROM log_index WHERE g = 'x'"), kind == "VIRTUAL")
         assert why not in plan(db, "SELECT * FROM log_index WHERE n = 5")
     command(db, "merge")
-    expect(one(db, "SELECT note FROM log_index_state"), "column g is generated, and %s; 'rebuild' repairs it" % why if kind == "VIRTUAL" else None)
+    expect(state(db), "column g is generated, and %s; 'rebuild' repairs it" % why if kind == "VIRTUAL" else None)
     command(db, "rebuild")
-    expect(one(db, "SELECT note FROM log_index_state"), None)
+    expect(state(db), None)
     assert why not in plan(db, "SELECT * FROM log_index WHERE g = 'x'")
     # What this version takes for the same may be another value for another one.
     db.execute("UPDATE log SET k = k WHERE id = 12")
@@ -442,7 +428,7 @@ def it_ends(files, order):
     db = make(files.connect())
     for name in "before_insert", "after_insert", "before_move", "before_update", "after_update":
         db.execute("DROP TRIGGER log_index_" + name)
-    cases.stop_after(db, 5000, 10000)
+    stop_after(db, 5000, 10000)
     before = one(db, "SELECT count(*) FROM log")
     db.execute("INSERT INTO log(k, n) SELECT k, n + 1 FROM log_index %s" % order)
     expect(one(db, "SELECT count(*) FROM log"), 2 * before)

@@ -5,7 +5,7 @@
 import sqlite3
 import sys
 
-from log import CHECK, PLANS_SAY, command, same, state  # the first: it finds the others
+from log import PLANS_SAY, command, same, state  # the first: it finds the others
 from cases import Api, Skip, case, ctypes, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
 NUM_ROWS = 3000
