@@ -5,10 +5,9 @@
 Each case merges as a program would, and then compares with what 'rebuild' makes: the blocks, the steps
 of a look-up and of the merge.
 """
-import sqlite3
 import sys
 
-from log import command, steps_of  # the first: it finds the others
+from log import command, is_believed, plan_says, same, state, steps_of  # the first: it finds the others
 from cases import case, execute, expect, main, one, test
 
 NUM_ROWS = 12000
@@ -28,7 +27,7 @@ def insert(db, first, last, offset=0):
 
 
 def blocks(db, number=1):
-    return one(db, "SELECT blocks_%d FROM log_index_state" % number)
+    return state(db, "blocks_%d" % number)
 
 
 def look_up(db):
@@ -52,7 +51,7 @@ def is_nearly_rebuilt(db, blocks_share, steps_share):
 
 def number_of(db):
     """It is drawn when all blocks are made again."""
-    return one(db, "SELECT layout FROM log_index_state")[40:48]
+    return state(db, "layout")[40:48]
 
 
 # -- Other orders ---------------------------------------------------------------------------------
@@ -106,7 +105,7 @@ def rows_change(files, condition, is_rebuilt):
     db.execute("UPDATE log SET k = 'new' || k WHERE " + condition)
     steps = steps_of(db, "INSERT INTO log_index(log_index) VALUES ('merge')")[1]
     expect(number_of(db) != number, is_rebuilt)
-    expect(one(db, "SELECT note FROM log_index_state"), None)
+    expect(state(db), None)
     command(db, "integrity-check")
     found = look_up(db)
     rebuild = steps_of(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')")[1]
@@ -146,7 +145,7 @@ def a_third_is_deleted(files):
     db.execute("DELETE FROM log WHERE id % 2")
     insert(db, NUM_ROWS + 1, NUM_ROWS + 6000)
     command(db, "merge=6000")
-    assert "a fifth of the rows is gone" in one(db, "SELECT note FROM log_index_state")
+    assert "a fifth of the rows is gone" in state(db)
 
 
 # -- Growth and notes -----------------------------------------------------------------------------------
@@ -155,9 +154,9 @@ def a_third_is_deleted(files):
 def what_is_not_merged_is_said(files):
     db = make(files)
     command(db, "merge=6000")
-    assert "are in no block yet" in one(db, "SELECT note FROM log_index_state")
+    assert "are in no block yet" in state(db)
     command(db, "merge=5000")
-    expect(one(db, "SELECT note FROM log_index_state"), None)
+    expect(state(db), None)
 
 
 @test
@@ -167,22 +166,21 @@ def probes_grow_with_the_table(files):
     for last in range(50000, 500001, 50000):
         insert(db, last - 49999, last)
         command(db, "merge=50000")
-    probes = "SELECT layout FROM log_index_state"
-    expect(one(db, probes)[32], 12)
-    assert "twice the rows" in one(db, "SELECT note FROM log_index_state")
+    expect(state(db, "layout")[32], 12)
+    assert "twice the rows" in state(db)
     number = number_of(db)
     command(db, "merge=1")
     expect(number_of(db), number)
     command(db, "merge")
-    expect(one(db, probes)[32], 13)
-    expect(one(db, "SELECT note FROM log_index_state"), None)
+    expect(state(db, "layout")[32], 13)
+    expect(state(db), None)
     number = number_of(db)
     insert(db, 500001, 501000)
     command(db, "merge")
     expect(number_of(db), number)
     db = make(files, "k, probes = 9")
     command(db, "merge")
-    expect(one(db, probes)[32], 9)
+    expect(state(db, "layout")[32], 9)
 
 
 # -- Numbers among texts -------------------------------------------------------------------------------------
@@ -197,7 +195,7 @@ def numbers_among_texts(files):
     db.execute("UPDATE log SET message = id * 1000003 WHERE id % 256 = 0")
     command(db, "rebuild")
     assert blocks(db) <= texts + 3, (texts, blocks(db))
-    expect(db.execute("SELECT id FROM log_index WHERE message LIKE '%12000_6%'").fetchall(), db.execute("SELECT id FROM log WHERE message LIKE '%12000_6%'").fetchall())
+    same(db, "SELECT id FROM {t} WHERE message LIKE '%12000_6%'")
     expect(db.execute("SELECT id FROM log_index WHERE message LIKE '512001536'").fetchall(), [(512,)])
     for value in "1.5", "x'313233'":
         db.execute("UPDATE log SET message = %s WHERE id %% 256 = 0" % value)
@@ -206,8 +204,7 @@ def numbers_among_texts(files):
         expect(rows, db.execute("SELECT id FROM log WHERE message LIKE ?", (needle,)).fetchall())
         assert steps < few + 3 * NUM_ROWS // 256, (value, steps, few)
         for text in "1.5", "123":
-            sql = "SELECT count(*) FROM %s WHERE message LIKE '" + text + "'"
-            expect(one(db, sql % "log_index"), one(db, sql % "log"))
+            same(db, "SELECT count(*) FROM {t} WHERE message LIKE '%s'" % text)
     # Where they are not rare, they share blocks.
     db.execute("UPDATE log SET message = 1.5 WHERE id % 3 = 0")
     command(db, "rebuild")
@@ -222,20 +219,14 @@ def no_block_is_read_in_vain(files):
     db = make(files, "k, message LIKE")
     command(db, "merge")
     key = one(db, "SELECT k FROM log WHERE id = 77")
-    plans_say = sqlite3.sqlite_version_info >= (3, 38, 2)
     db.execute("UPDATE log_index_blocks_2 SET data = x''")
     expect(db.execute("SELECT id FROM log_index WHERE k = ? AND message LIKE '%request%'", (key,)).fetchall(), [(77,)])
     expect(db.execute("SELECT count(*) FROM log_index WHERE message LIKE '%request%' AND id BETWEEN 70 AND 80").fetchall(), [(11,)])
     db.execute("UPDATE log_index_blocks_1 SET data = x'' WHERE rowid > 12")
-    number = [0]
-
-    def plan():
-        number[0] += 1
-        return db.execute("EXPLAIN QUERY PLAN SELECT * FROM log_index WHERE k = 'x%d'" % number[0]).fetchall()[0][3]
     expect(db.execute("SELECT id FROM log_index WHERE k = ? AND id < 30", (key,)).fetchall(), [])
-    assert "damaged" not in plan()
+    is_believed(db)
     expect(db.execute("SELECT id FROM log_index WHERE k = ?", (key,)).fetchall(), [(77,)])
-    assert not plans_say or "damaged" in plan()
+    plan_says(db, "damaged")
 
 
 if __name__ == "__main__":

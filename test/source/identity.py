@@ -70,9 +70,11 @@ def is_right(db, schema="main", prefixes=("ada", "bob"), may_fail=False, index="
                 right = ask(query.format(s=schema, t="log"), value)
                 found = ask(query.format(s=schema, t=index), value)
                 assert found in (right, None), "%s, %r: %r, not %r" % (query, value, found, right)
-            for query in MISSED:
-                missed = ask(query.format(s=schema, f=filter_), *[of_query[0]] * query.count("= ?1"))
-                assert missed in ([(0,)], None), "%s: %r" % (query, missed)
+    keys = [(of_query[0],) for prefix in prefixes for of_query in values(prefix)]
+    for query in MISSED:
+        for args in keys if "?1" in query else [()]:
+            missed = ask(query.format(s=schema, f=filter_), *args)
+            assert missed in ([(0,)], None), "%s: %r" % (query, missed)
     return errors
 
 

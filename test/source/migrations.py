@@ -32,7 +32,7 @@ COLUMNS = "id INTEGER PRIMARY KEY, email TEXT, active INTEGER, about TEXT"
 
 def people(db):
     db.execute("CREATE TABLE person(%s)" % COLUMNS)
-    add_people(db, "Ada", 200)
+    add_people(db, "Ada", 100)
 
 
 def add_people(db, prefix, num_rows=50):
@@ -366,7 +366,7 @@ def django(files, operations):
         with connection.cursor() as cursor:
             return cursor.execute(sql).fetchall()
     with connection.cursor() as cursor:
-        add_people(cursor, "Ada", 200)
+        add_people(cursor, "Ada", 100)
         make_filters_and_index(cursor)
         for name, (_, keys) in FILTERS.items():  # this connection's statements live on
             cursor.execute("SELECT count(*) FROM (%s) AS s, %s WHERE key = bloom_tuple('nobody', 1)" % (keys, name))
