@@ -22,15 +22,11 @@ import changes  # noqa: E402
 import queries  # noqa: E402
 import regexp_library  # noqa: E402
 import values  # noqa: E402
-from cases import arguments, as_sql, connect, draw, quoted, sum_up  # noqa: E402
+from cases import Text, arguments, as_sql, connect, draw, quoted, sum_up  # noqa: E402
 
 
 class Differs(Exception):
     pass
-
-
-class Text(bytes):
-    """A TEXT as SQLite has its bytes, beside bytes, which are a BLOB."""
 
 
 def row_of(row):

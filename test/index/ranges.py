@@ -9,10 +9,9 @@ columns.  Rows are merged in pieces, changed and deleted in between.
 """
 import random
 import sys
-import os
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import arguments, connect, draw, sum_up  # noqa: E402
+from log import command  # the first: it finds the others
+from cases import Text, arguments, connect, draw, literal, sum_up
 
 TYPES = ["TEXT", "INTEGER", "REAL", "NUMERIC", "BLOB", "", "DATETIME", "ANY"]
 COLLATIONS = ["", "", "COLLATE NOCASE", "COLLATE RTRIM"]
@@ -32,24 +31,6 @@ BLOBS = [b"", b"10", b"a", b"abc", b"\xff"]
 
 class Differs(Exception):
     pass
-
-
-class Text(bytes):
-    """A TEXT as SQLite has its bytes."""
-
-
-def literal(value):
-    if isinstance(value, Text):
-        return "CAST(x'%s' AS TEXT)" % value.hex()
-    if isinstance(value, bytes):
-        return "x'%s'" % value.hex()
-    if isinstance(value, str):
-        return "'%s'" % value.replace("'", "''") if "\0" not in value else "CAST(x'%s' AS TEXT)" % value.encode().hex()
-    if value in (float("inf"), float("-inf")):
-        return "9e999" if value > 0 else "-9e999"
-    if value == -2**63:
-        return "(-9223372036854775807 - 1)"
-    return repr(value)
 
 
 class Run:
@@ -163,9 +144,6 @@ class Run:
             at += stretch
         self.num_rows = at - 1
 
-    def command(self, text):
-        self.db.execute("INSERT INTO i(i) VALUES (?)", (text,))
-
     def run(self):
         r = self.random
         self.db = connect(":memory:", self.options.load)
@@ -184,7 +162,7 @@ class Run:
             value = bytes(value) if isinstance(value, Text) else value
             self.db.execute("INSERT INTO o VALUES (?1%s)" % (", ?2" * (len(OTHERS) - 1)), (n, value))
         self.db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, %s)" % r.choice(["v RANGE", "v RANGE, v", "v, v RANGE", "v RANGE, v LIKE"]))
-        self.command("merge")
+        command(self.db, "merge", "i")
         self.check(60)
         for _ in range(3):
             if r.random() < 0.7:
@@ -198,10 +176,10 @@ class Run:
             if r.random() < 0.3:
                 self.db.execute("INSERT OR REPLACE INTO t VALUES (?, %s)" % literal(self.value(self.kinds)), (r.randint(1, self.num_rows),))
             self.check(5)
-            self.command(r.choice(["merge", "merge", "merge=%d" % r.choice([1, 60, 256, 300]), "rebuild"]))
+            command(self.db, r.choice(["merge", "merge", "merge=%d" % r.choice([1, 60, 256, 300]), "rebuild"]), "i")
             self.check(25)
-        self.command("merge")
-        self.command("integrity-check")
+        command(self.db, "merge", "i")
+        command(self.db, "integrity-check", "i")
         self.check(20)
         self.db.close()
 

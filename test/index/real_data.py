@@ -17,9 +17,8 @@ import subprocess
 import sys
 
 import values
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import arguments, connect, sum_up  # noqa: E402
+from log import command, steps_of  # the first: it finds the others
+from cases import arguments, connect, sum_up
 
 
 def changelogs(r):
@@ -71,7 +70,7 @@ class Corpus:
         self.db.execute("COMMIT")
         self.packages = [row[0] for row in self.db.execute("SELECT DISTINCT package FROM log")]
         self.db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, package, line LIKE)")
-        self.db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
+        command(self.db, "merge")
         self.num_found = 0
         print("note: %s: %d rows, %.1f MB" % (name, len(self.texts), num_bytes / 1e6))
 
@@ -148,22 +147,11 @@ class Corpus:
         if num_found * 4 < num_needles:
             raise AssertionError("of %d needles only %d were found" % (num_needles, num_found))
 
-    def steps(self, table):
-        """About how much SQLite does for a needle that is nowhere."""
-        num_steps = [0]
-
-        def step():
-            num_steps[0] += 1
-        self.db.set_progress_handler(step, 10)
-        self.db.execute("SELECT count(*) FROM %s WHERE line LIKE '%%zq7vxqjw9%%'" % table).fetchone()
-        self.db.set_progress_handler(None, 0)
-        return num_steps[0]
-
     def check_blocks(self):
         """They are left out, or nothing was tried; and not under a like() that may be anything."""
-        steps = self.steps("log"), self.steps("log_index")
+        steps = [steps_of(self.db, "SELECT count(*) FROM %s WHERE line LIKE '%%zq7vxqjw9%%'" % table)[1] for table in ("log", "log_index")]
         if (steps[1] * 4 > steps[0]) != bool(self.options.icu):
-            raise AssertionError("%s: the table takes %d steps, the index %d" % ((self.name,) + steps))
+            raise AssertionError("%s: the table takes %d steps, the index %d" % (self.name, *steps))
 
     def load_icu(self):
         self.db.load_extension(self.options.icu)

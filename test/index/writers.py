@@ -143,28 +143,28 @@ for num_changed in 3, 20, 31, 40:
 
 # When a row of the index's tables is written: nothing is lost by a merge that is refused there.
 REFUSALS = {
-    "the first ends": (3000, "BEFORE INSERT ON log_index_blocks_1"),
-    "a unit": (3000, "BEFORE INSERT ON log_index_blocks_1 WHEN new.rowid > 11"),
-    "a row that has no bytes before": (3000, "BEFORE UPDATE ON log_index_blocks_1"),
+    "the first ends": "BEFORE INSERT ON log_index_blocks_1",
+    "a unit": "BEFORE INSERT ON log_index_blocks_1 WHEN new.rowid > 11",
+    "a row that has no bytes before": "BEFORE UPDATE ON log_index_blocks_1",
 }
 
 
-def a_merge_is_refused(files, num_rows, when):
+def a_merge_is_refused(files, when):
     db = files.connect()
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)")
     db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, probes = 20)")
-    db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i, 'key' || i FROM c" % num_rows)
+    db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i, 'key' || i FROM c" % NUM_ROWS)
     db.execute("CREATE TRIGGER refusal %s BEGIN SELECT RAISE(ABORT, 'refused'); END" % when)
     for verb in "INSERT", "INSERT OR FAIL", "INSERT OR IGNORE":
         fails(db, verb + " INTO log_index(log_index) VALUES ('merge')", "bloom_index: refused")
-        for id in 1, 77, num_rows:
+        for id in 1, 77, NUM_ROWS:
             expect(db.execute("SELECT id FROM log_index WHERE k = 'key%d'" % id).fetchall(), [(id,)], verb)
     db.execute("DROP TRIGGER refusal")
     finds(db, 77, "k = 'key77'")
 
 
-for name, (num_rows, when) in REFUSALS.items():
-    case(a_merge_is_refused, name, num_rows, when)
+for name, when in REFUSALS.items():
+    case(a_merge_is_refused, name, when)
 
 
 @test

@@ -470,7 +470,7 @@ def the_schema_is_rolled_back(files):
 
 # -- What is dropped under a cursor ----------------------------------------------------------------
 
-def dropped_under_a_cursor(files, what, sql):
+def dropped_under_a_cursor(files, what):
     make_file(files, "db", "ada")
     db = files.connect()
     cursor = db.execute("SELECT id FROM log_index WHERE n > 0 ORDER BY id")
@@ -489,7 +489,7 @@ def dropped_under_a_cursor(files, what, sql):
 
 
 for what in "DROP TABLE log_index", "DROP TABLE log":
-    case(dropped_under_a_cursor, what, what, None)
+    case(dropped_under_a_cursor, what, what)
 
 
 @test

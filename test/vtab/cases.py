@@ -140,9 +140,19 @@ def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
+class Text(bytes):
+    """A TEXT as SQLite has its bytes, beside bytes, which are a BLOB."""
+
+
 def literal(value):
     if value is None:
         return "NULL"
+    if isinstance(value, Text):
+        return "CAST(x'%s' AS TEXT)" % value.hex()
+    if value in (float("inf"), float("-inf")):
+        return "9e999" if value > 0 else "-9e999"
+    if value == -2**63:
+        return "(-9223372036854775807 - 1)"
     if isinstance(value, bytes):
         return "x'%s'" % value.hex()
     if isinstance(value, str):
