@@ -268,7 +268,7 @@ class Changes:
                 run.columns.append(name)
                 run.written.append(name)
                 run.types[name] = "TEXT"
-        elif sqlite3.sqlite_version_info >= (3, 25):
+        else:
             old, name = r.choice(run.columns), self.name("c")
             if run.do(i, "ALTER TABLE %s RENAME COLUMN %s TO %s" % (source, quoted(old), name)) is not None:
                 run.columns = [name if each == old else each for each in run.columns]

@@ -4,7 +4,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import PLANS_SAY, error_of, expect, fails, one, plan  # noqa: E402
+from cases import PLANS_SAY, expect, one, plan  # noqa: E402
 
 CHECK = "INSERT INTO log_index(log_index) VALUES ('integrity-check')"
 

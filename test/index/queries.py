@@ -139,7 +139,7 @@ class Queries:
         if form < 0.5:
             # The order of a column, or of several, which an index of the source may give.
             columns = r.sample(run.columns, r.choice([1, 1, 2]) if len(run.columns) > 1 else 1)
-            order = ", ".join("t.%s%s" % (quoted(name), r.choice(["", " DESC", "", " DESC", " COLLATE NOCASE", " NULLS LAST" if sqlite3.sqlite_version_info >= (3, 30) else ""]))
+            order = ", ".join("t.%s%s" % (quoted(name), r.choice(["", " DESC", "", " DESC", " COLLATE NOCASE", " NULLS LAST"]))
                               for name in columns)
             where = " WHERE " + self.condition("t") if r.random() < 0.6 else ""
             limit = " LIMIT %d" % r.choice([-1, 0, 1, 3, 10, 50]) + r.choice(["", "", " OFFSET 3"]) if r.random() < 0.7 else ""

@@ -5,17 +5,15 @@
 A function counts its calls: few of them say that blocks picked rows, and as many as there are rows that
 everything was read.
 """
-import os
 import re
 import sys
 import unicodedata
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-import cases  # noqa: E402
-import regexp_library  # noqa: E402
-from cases import Skip, case, error_of, execute, expect, fails, main, one, test  # noqa: E402
+import regexp_library
+from log import command, same as same_query  # the first: it finds the others
+from cases import Skip, case, error_of, execute, expect, fails, main, test
 
-NUM_ROWS, FEW_ROWS = 4000, 1700  # the latter where the function is called for each row many times
+NUM_ROWS, FEW_ROWS = 4000, 800  # the latter where the function is called for each row many times
 NEEDLE = "upstream timeout (after )?[0-9]+ ms"
 SAMPLES = 40  # more calls than a plan's samples need
 
@@ -53,11 +51,11 @@ def make(db, declaration="message TEXT", indexed="message LIKE REGEXP", num_rows
             "INSERT INTO i(i) VALUES ('merge')")
 
 
-def same(db, pattern, *more):
+def same(db, pattern):
     """The index has the table's rows, also where one more table is joined."""
-    for sql in ("SELECT id FROM %s WHERE message REGEXP ?", "SELECT count(*) FROM %s WHERE NOT message REGEXP ?",
-                "SELECT a.id FROM log AS a JOIN %s AS b ON b.id = a.id + 1 AND b.message REGEXP ?"):
-        expect(db.execute(sql % "i", (pattern, *more)).fetchall(), db.execute(sql % "log", (pattern, *more)).fetchall(), pattern)
+    for sql in ("SELECT id FROM {t} WHERE message REGEXP ?", "SELECT count(*) FROM {t} WHERE NOT message REGEXP ?",
+                "SELECT a.id FROM log AS a JOIN {t} AS b ON b.id = a.id + 1 AND b.message REGEXP ?"):
+        same_query(db, sql, pattern, index="i")
 
 
 @test
@@ -82,13 +80,22 @@ def blocks_serve_a_search(files):
 
 
 @test
+def blocks_serve_a_search_of_few_rows(files):
+    """So that who reads everything below does so for the function's sake."""
+    db = files.connect()
+    make(db, num_rows=FEW_ROWS)
+    rows, num_calls = Counted(db, search()).of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")
+    expect((rows, num_calls < SAMPLES), ([(700,)], True))
+
+
+@test
 def the_longest_literal_is_looked_for_in_a_row_before_it_is_called(files):
     """One row of 300 has it, in each block, whose pieces are in lower case."""
     db = files.connect()
     make(db)
     db.execute("UPDATE log SET message = replace(message, 'request', 'Request') WHERE id % 300 = 5")
     counted = Counted(db, search())
-    db.execute("INSERT INTO i(i) VALUES ('merge')")
+    command(db, "merge", "i")
     rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'Request [0-9]+ of'")
     expect(len(rows), len(range(5, NUM_ROWS + 1, 300)))
     expect(num_calls < len(rows) + SAMPLES, True, "%d calls" % num_calls)
@@ -141,7 +148,7 @@ def reads_everything(files, name):
     make(db, num_rows=FEW_ROWS)
     db.execute("INSERT INTO log VALUES (0, NULL)")
     db.execute("UPDATE log SET message = 'upstrèam-timeout  after the  request' WHERE id = 71")
-    db.execute("INSERT INTO i(i) VALUES ('merge')")
+    command(db, "merge", "i")
     counted = Counted(db, DISTRUSTED[name])
     _, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")
     expect(num_calls >= FEW_ROWS, True, "%d calls" % num_calls)
@@ -180,8 +187,7 @@ def it_is_replaced(files):
         expect(db.execute(sql).fetchall(), wanted, str(flags))
     Counted(db, DISTRUSTED["swapped"])
     expect(db.execute(sql).fetchall(), [])
-    expect(db.execute("SELECT id FROM i WHERE 'upstream timeout after 700 ms, or so' REGEXP message").fetchall(),
-           db.execute("SELECT id FROM log WHERE 'upstream timeout after 700 ms, or so' REGEXP message").fetchall())
+    same_query(db, "SELECT id FROM {t} WHERE 'upstream timeout after 700 ms, or so' REGEXP message", index="i")
 
 
 @test
@@ -191,8 +197,8 @@ def case_is_ignored(files):
     make(db, num_rows=FEW_ROWS)
     texts = ["stop \u212aelvin at \ufb06reet \u017ftop", "\u0130stanbul \u0131s", "office \ufb03x \ufb02ow", "ÄÖÜ grö\u1e9eer", "kiss the fist"]
     for number, text in enumerate(texts):
-        db.execute("UPDATE log SET message = ? WHERE id = ?", (text, 400 * number + 9))
-    db.execute("INSERT INTO i(i) VALUES ('rebuild')")
+        db.execute("UPDATE log SET message = ? WHERE id = ?", (text, 150 * number + 9))
+    command(db, "rebuild", "i")
     for flags in 0, re.I, re.I | re.A:
         Counted(db, search(flags))
         for pattern in "kelvin at", "KELVIN", "street stop", "istanbul is", "office", "flow", "äöü", "größer", "KISS THE FIST", "(?i)kelvin at", "(?i)fist":
@@ -223,9 +229,9 @@ def values_of_all_types(files):
     make(db, "message", num_rows=FEW_ROWS)
     things = ["abc\0defgh", "\0xyz\0\0later", "trailing\0", 12345678, 1234.5678, 1e300, b"a blob of bytes", b"\0behind", "", "\0"]
     for number, value in enumerate(things):
-        db.execute("UPDATE log SET message = ? WHERE id = ?", (value, 150 * number + 9))
+        db.execute("UPDATE log SET message = ? WHERE id = ?", (value, 75 * number + 9))
     db.execute("UPDATE log SET message = NULL WHERE id = 8")
-    db.execute("INSERT INTO i(i) VALUES ('rebuild')")
+    command(db, "rebuild", "i")
 
     def as_text(pattern, text):
         if text is None:
@@ -234,9 +240,9 @@ def values_of_all_types(files):
     Counted(db, as_text)
     for pattern in "defgh", "abc.defgh", "later", "xyz.*later", "trailing", "1234567", "345.67", "1e.300", "blob of", "behind", "took 7 ms":
         same(db, pattern)
-    db.execute("INSERT INTO i(i) VALUES ('integrity-check')")
+    command(db, "integrity-check", "i")
     # LIKE does not go on, and is right.
-    expect(db.execute("SELECT count(*) FROM i WHERE message LIKE '%defgh%'").fetchall(), db.execute("SELECT count(*) FROM log WHERE message LIKE '%defgh%'").fetchall())
+    same_query(db, "SELECT count(*) FROM {t} WHERE message LIKE '%defgh%'", index="i")
 
 
 @test
@@ -245,7 +251,7 @@ def without_the_declaration(files):
     db = files.connect()
     make(db, indexed="message LIKE")
     db.execute("UPDATE log SET message = 'abc' || char(0) || 'upstream timeout' WHERE id = 9")
-    db.execute("INSERT INTO i(i) VALUES ('rebuild')")
+    command(db, "rebuild", "i")
     counted = Counted(db, search())
     rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")
     expect((rows, num_calls >= NUM_ROWS), ([(9,), (700,), (1700,)], True))
@@ -278,7 +284,7 @@ def in_utf_16(files):
     db.execute("PRAGMA encoding = 'UTF-16le'")
     make(db)
     db.execute("UPDATE log SET message = 'größe \U0001f600 abc' || char(0) || 'naïve' WHERE id = 9")
-    db.execute("INSERT INTO i(i) VALUES ('merge')")
+    command(db, "merge", "i")
     for flags in 0, re.I:
         counted = Counted(db, search(flags))
         for pattern in NEEDLE, "größe", "GRÖSSE|größe .", "\U0001f600 abc", "naïve", "abc.na.ve":
@@ -296,9 +302,8 @@ def pattern_is_a_blob(files, encoding):
     regexp_library.load(db)
     make(db)
     for pattern in "CAST(1700 AS BLOB)", "CAST(17 AS BLOB)", "CAST('timeout' AS BLOB)", "x'31373030'", "x'3100'", "x''":
-        for sql in "SELECT id FROM %%s WHERE message REGEXP %s", "SELECT id FROM %%s WHERE message REGEXP 'ms' AND message REGEXP %s AND id > 9":
-            of_index, of_table = (db.execute(sql % pattern % table).fetchall() for table in ("i", "log"))
-            expect(of_index, of_table, pattern)
+        for sql in "SELECT id FROM {t} WHERE message REGEXP %s", "SELECT id FROM {t} WHERE message REGEXP 'ms' AND message REGEXP %s AND id > 9":
+            same_query(db, sql % pattern, index="i")
 
 
 for encoding in "UTF-8", "UTF-16le", "UTF-16be":

@@ -8,7 +8,7 @@ BLOOM_TEST_STEPS=1 prints all of them.
 import os
 import sys
 
-from log import command, steps_of  # the first: it finds the others
+from log import command, state, steps_of  # the first: it finds the others
 from cases import case, error_of, execute, expect, main, one, stop_after, test
 
 NUM_ROWS = 6000
@@ -148,7 +148,7 @@ def the_last_tier(files):
             "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4700) SELECT i, i || ' ' || hex(randomblob(700)) FROM c",
             "CREATE VIRTUAL TABLE log_index USING bloom_index(log, message LIKE)")
     command(db, "merge")
-    num_blocks = one(db, "SELECT blocks_1 FROM log_index_state")
+    num_blocks = state(db, "blocks_1")
     assert num_blocks > 4032, num_blocks
     for i in 1, 77, 4100:
         pattern = one(db, "SELECT '%' || substr(message, 300, 60) || '%' FROM log WHERE id = ?", i)
@@ -165,7 +165,7 @@ def pages_of_many_rows(files):
     execute(db, "PRAGMA page_size = 65536", "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)", "INSERT INTO log VALUES (1, 'one'), (9000000000, 'last')",
             "CREATE TABLE large(x)", "INSERT INTO large VALUES (zeroblob(140000000))", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
     command(db, "merge")
-    expect(one(db, "SELECT layout FROM log_index_state")[32], 16)
+    expect(state(db, "layout")[32], 16)
     expect(db.execute("SELECT id FROM log_index WHERE k = 'last'").fetchall(), [(9000000000,)])
 
 
