@@ -9,8 +9,9 @@
 # under any number of skipif and onlyif lines. Added to it:
 #   statement error REGULAR-EXPRESSION    the message must match
 #   query                                 a row may stand on one line: its values parted by " | "
-#   each ?TYPES?                          each case below is a query, " => " and its one row; without
-#                                         TYPES all values are T, and there may be any number of them
+#   each ?TYPES?                          each case below, down to the next directive, is a query, " => "
+#                                         and its rows, parted by " ; "; without TYPES all values are T,
+#                                         and there may be any number of them
 #                                         " =! " instead, and a regular expression: the statement fails
 #   encodings NAME ...                    at the top of a file: it runs once for each, on a
 #                                         database of that encoding
@@ -18,15 +19,17 @@
 #                                         its end; BLOOM_TEST_SEED sets it
 # SQL above a ---- in `each` is a template: what stands before the arrow takes the place of $1 in
 # it, or, parted by " | ", the places of $1, $2 ... Of the statements of a query one has columns.
-# A case ends with the line that has the arrow: statements may stand on lines of their own before it.
+# A case ends with the line that has the arrow: statements may stand on lines of their own before it,
+# and succeed also where the last one fails.
 # Stricter than SQLite's own runner: a query that fails after its first row fails, and too few
-# or too many expected values fail; so does any line that means nothing, also in a record that
-# is skipped, and a file of which no record ran. A hash is compared where one is expected,
-# whatever the threshold.
+# or too many expected values fail; so does a directive that means nothing, and a file of which
+# no record ran. A hash is compared where one is expected, whatever the threshold.
 
 package require Tcl 8.6
 
 namespace eval slt {
+    variable directives {statement query each skipif onlyif hash-threshold halt encodings}
+
     # Stands for NULL on the way from SQLite to Tcl and back: new in each run, so that no
     # test can write it as a text.
     variable null "\x01NULL [pid] [clock clicks] [expr {rand()}]"
@@ -86,7 +89,7 @@ proc slt::raise_sql_error {message} {
     throw {SLT SQL} [bytes_of_text $message]
 }
 
-# The values of a query, row by row, rendered as the types of their columns; * is all of type T.
+# The values of a query, row by row, rendered as the types of their columns; without types all are T.
 # Sets the variable num_columns.
 proc slt::query_values {types sql} {
     variable process
@@ -95,8 +98,9 @@ proc slt::query_values {types sql} {
     variable column_counts {}
     variable values {}
     variable num_columns
+    if {[regexp {[^TIR]} $types type]} {fail "unknown column type '$type'"}
     if {$process ne ""} {
-        request query [string map {* T} $types]\n[bytes_of_text $sql]
+        request query [expr {$types eq "" ? "T" : $types}]\n[bytes_of_text $sql]
     } else {
         execute_query $sql
     }
@@ -106,7 +110,7 @@ proc slt::query_values {types sql} {
         fail "one statement of a query must have columns, not [llength $column_counts]"
     }
     set num_columns [lindex $column_counts 0]
-    if {$types eq "*"} {set types [string repeat T $num_columns]}
+    if {$types eq ""} {set types [string repeat T $num_columns]}
     if {$num_columns != [string length $types]} {
         fail "wrong number of columns: expected [string length $types], got $num_columns"
     }
@@ -195,8 +199,9 @@ proc slt::printable {bytes} {
     regsub -all {[^ -~]} $bytes @
 }
 
-# Rows as texts, their values parted by this.
-proc slt::rows_of {values num_columns separator} {
+# Rows of the last query as texts, their values parted by this.
+proc slt::rows_of {values separator} {
+    variable num_columns
     set rows {}
     for {set i 0} {$i < [llength $values]} {incr i $num_columns} {
         lappend rows [join [lrange $values $i $i+[expr {$num_columns - 1}]] $separator]
@@ -206,11 +211,11 @@ proc slt::rows_of {values num_columns separator} {
 
 # In the order of strcmp, column by column. Rendered values are printable ASCII, so rows
 # compare as strings with \x01, lower than all of it, between the values.
-proc slt::sort_values {sort num_columns values} {
+proc slt::sort_values {sort values} {
     switch $sort {
-        nosort    {return $values}
         valuesort {return [lsort $values]}
-        rowsort   {return [concat {*}[lmap row [lsort [rows_of $values $num_columns \x01]] {split $row \x01}]]}
+        rowsort   {return [concat {*}[lmap row [lsort [rows_of $values \x01]] {split $row \x01}]]}
+        default   {return $values}
     }
 }
 
@@ -228,9 +233,8 @@ proc slt::check_rest {words} {
     }
 }
 
-# Runs a record, given as its lines without comments and their numbers. Returns what
-# became of it: passed, set (no test, or skipped) or halt. A record that is skipped must
-# mean something all the same.
+# Runs a record, given as its lines without comments and their numbers. Returns whether the
+# file goes on.
 proc slt::run_record {lines numbers} {
     variable line_number
     set skipped no
@@ -239,26 +243,20 @@ proc slt::run_record {lines numbers} {
         set numbers [lassign $numbers line_number]
         set words [lassign [regexp -all -inline {[^ \t]+} $line] directive]
         if {$directive ni {skipif onlyif}} break
-        if {[regexp {^(#|$)} [lindex $words 0]]} {fail "$directive names no engine"}
-        check_rest [lrange $words 1 end]
-        if {![llength $lines]} {fail "$directive has no record below it"}
         if {[string equal -nocase [lindex $words 0] sqlite] == ($directive eq "skipif")} {set skipped yes}
     }
     switch $directive {
         statement - query - each {
             if {![llength $lines]} {fail "$directive without SQL"}
-            return [run_$directive $line $words $lines $skipped $numbers]
+            if {!$skipped} {run_$directive $line $words $lines $numbers}
+            return yes
         }
-        hash-threshold {
-            if {![regexp {^\d+$} [lindex $words 0]]} {fail "hash-threshold must be a number, not '[lindex $words 0]'"}
-            check_rest [lrange $words 1 end]
-        }
-        halt      {check_rest $words}
-        encodings {}
-        default   {fail "unknown directive '$directive'"}
+        halt {check_rest $words}
+        hash-threshold - encodings {}
+        default {fail "unknown directive '$directive'"}
     }
     if {[llength $lines]} {fail "unexpected line below $directive: [lindex $lines 0]"}
-    expr {$directive eq "halt" && !$skipped ? "halt" : "set"}
+    expr {$skipped || $directive ne "halt"}
 }
 
 proc slt::sql_of {lines} {
@@ -269,147 +267,115 @@ proc slt::sql_of {lines} {
     text_of_bytes [string map [list {$SEED} $seed] $sql]
 }
 
-proc slt::check_pattern {pattern} {
-    if {[catch {regexp -- $pattern ""} message]} {fail "bad regular expression: $message"}
-}
-
-# Fails unless the statement succeeds or, if an error is expected, its message matches.
-proc slt::check_statement {expectation pattern sql} {
-    set failed no
+proc slt::check_fails {pattern sql} {
     try {
         execute $sql
     } trap {SLT SQL} message {
-        set failed yes
+        if {[catch {regexp -- $pattern $message} matches] || !$matches} {
+            fail "wrong error message" "expected error: $pattern" "got error:      $message"
+        }
+        return
     }
-    if {$expectation eq "ok"} {
-        if {$failed} {fail "statement failed" "got error: $message"}
-    } elseif {!$failed} {
-        fail "statement did not fail" "expected error: $pattern"
-    } elseif {![regexp -- $pattern $message]} {
-        fail "wrong error message" "expected error: $pattern" "got error:      $message"
-    }
+    fail "statement did not fail" "expected error: $pattern"
 }
 
-proc slt::run_statement {line words body skipped numbers} {
-    set pattern ""
+proc slt::run_statement {line words body numbers} {
     switch -- [lindex $words 0] {
-        ok      {check_rest [lrange $words 1 end]}
-        error   {
+        ok {
+            check_rest [lrange $words 1 end]
+            execute [sql_of $body]
+        }
+        error {
             regexp {^[ \t]*statement[ \t]+error[ \t]*(.*?)[ \t]*$} $line -> pattern
-            if {[string match #* $pattern]} {set pattern ""}
-            check_pattern $pattern
+            check_fails $pattern [sql_of $body]
         }
         default {fail "statement must be 'ok' or 'error', not '[lindex $words 0]'"}
     }
-    if {$skipped} {return set}
-    check_statement [lindex $words 0] $pattern [sql_of $body]
-    return passed
+    incr slt::num_passed
 }
 
-proc slt::check_types {types} {
-    if {[regexp {[^TIR]} $types type]} {fail "unknown column type '$type'"}
+proc slt::check_equal {expected got} {
+    if {$expected eq $got} return
+    set first 0
+    while {[lrange $expected $first $first] eq [lrange $got $first $first]} {incr first}
+    set from [expr {max(0, $first - 3)}]
+    fail "wrong result" "expected [llength $expected] lines, got [llength $got]; line [incr first] is the first to differ" \
+        {*}[clip "expected: " [lrange $expected $from end]] {*}[clip "got:      " [lrange $got $from end]]
 }
 
-# Fails unless the query has the values that are expected; returns them.
-proc slt::check_query {types sort expected sql} {
-    variable num_columns
-    try {
-        set values [query_values $types $sql]
-    } trap {SLT SQL} message {
-        fail "query failed" "got error: $message"
-    }
-    set values [sort_values $sort $num_columns $values]
-    set got $values
-    if {[regexp {^\d+ values hashing to } [lindex $expected 0]]} {
-        set got [list "[llength $values] values hashing to [hash_of $values]"]
-    } elseif {[join $expected \n] ne [join $got \n] && [string match "* | *" [lindex $expected 0]]} {
-        set got [rows_of $values $num_columns " | "]
-    }
-    if {[join $expected \n] ne [join $got \n]} {
-        set first 0
-        while {[lrange $expected $first $first] eq [lrange $got $first $first]} {incr first}
-        set from [expr {max(0, $first - 3)}]
-        fail "wrong result" "expected [llength $expected] lines, got [llength $got]; line [incr first] is the first to differ" \
-            {*}[clip "expected: " [lrange $expected $from end]] {*}[clip "got:      " [lrange $got $from end]]
-    }
-    return $values
-}
-
-proc slt::run_query {line words body skipped numbers} {
+proc slt::run_query {line words body numbers} {
     variable labels
     variable line_number
 
     # A comment may end the line: what follows # is not ours.
     set comment [lsearch $words #*]
     if {$comment >= 0} {set words [lrange $words 0 $comment-1]}
-    lassign $words types sort label
+    set rest [lassign $words types sort label]
     if {$types eq ""} {fail "query without column types"}
-    check_types $types
-    if {$sort eq ""} {set sort nosort}
-    if {$sort ni {nosort rowsort valuesort}} {fail "unknown sort mode '$sort'"}
-    check_rest [lrange $words 3 end]
+    if {$sort ni {{} nosort rowsort valuesort}} {fail "unknown sort mode '$sort'"}
+    check_rest $rest
 
     # Without the dashes no value is expected either, as in SQLite's runner.
     set dashes [lsearch -exact $body ----]
     if {$dashes < 0} {set dashes [llength $body]}
     if {!$dashes} {fail "query without SQL"}
-    if {$skipped} {return set}
-
-    set values [check_query $types $sort [lrange $body $dashes+1 end] [sql_of [lrange $body 0 $dashes-1]]]
-    if {$label ne ""} {
-        set hash [hash_of $values]
-        if {![info exists labels($label)]} {set labels($label) [list $hash $line_number]}
-        lassign $labels($label) first_hash first_line
-        if {$hash ne $first_hash} {fail "result differs from line $first_line, which has the same label $label"}
+    set expected [lrange $body $dashes+1 end]
+    set values [sort_values $sort [query_values $types [sql_of [lrange $body 0 $dashes-1]]]]
+    if {[regexp {^\d+ values hashing to } [lindex $expected 0]]} {
+        check_equal $expected [list "[llength $values] values hashing to [hash_of $values]"]
+    } elseif {$expected ne $values && [string match "* | *" [lindex $expected 0]]} {
+        check_equal $expected [rows_of $values " | "]
+    } else {
+        check_equal $expected $values
     }
-    return passed
+    if {$label ne ""} {
+        if {![info exists labels($label)]} {set labels($label) [list [hash_of $values] $line_number]}
+        lassign $labels($label) first_hash first_line
+        if {[hash_of $values] ne $first_hash} {
+            fail "result differs from line $first_line, which has the same label $label"
+        }
+    }
+    incr slt::num_passed
 }
 
 # Each case is a test of its own, which passes or fails here.
-proc slt::run_each {line words body skipped numbers} {
+proc slt::run_each {line words body numbers} {
     variable line_number
-    variable num_passed
-    set types [lindex $words 0]
-    check_rest [lrange $words 1 end]
-    if {$types eq ""} {set types *}
-    if {$types ne "*"} {check_types $types}
+    check_rest [lassign $words types]
     set dashes [lsearch -exact $body ----]
     set template {$1}
     if {$dashes >= 0} {set template [join [lrange $body 0 $dashes-1] \n]}
-    set places [lsort -unique [regexp -all -inline {\$\d} $template]]
     if {$dashes == [llength $body] - 1} {fail "each without a case"}
     set case {}
     foreach line [lrange $body $dashes+1 end] line_number [lrange $numbers $dashes+1 end] {
         lappend case $line
-        if {![regexp { =[>!]( |$)} $line]} continue
-        regexp {^(.*) =([>!])(?: (.*))?$} [join $case \n] -> arguments arrow expected
-        set case {}
-        set sql ""
-        try {
-            if {[llength $places] < 2} {
-                set arguments [list $arguments]
-            } else {
-                set arguments [split [string map [list " | " \x01] $arguments] \x01]
-            }
-            if {[llength $places] != [llength $arguments]} {
-                fail "the template has [llength $places] places, the case [llength $arguments] values"
-            }
-            set sql [string map [concat {*}[lmap place $places argument $arguments {list $place $argument}]] $template]
-            if {$arrow eq "!"} {check_pattern $expected}
-            if {$skipped} continue
-            if {$arrow eq "!"} {
-                check_statement error $expected [sql_of [list $sql]]
-            } else {
-                check_query $types nosort [list $expected] [sql_of [list $sql]]
-            }
-            incr num_passed
-        } trap {SLT FAIL} {title options} {
-            report_failure $line_number $title [split $sql \n] [lindex [dict get $options -errorcode] 2]
+        if {[regexp { =[>!]( |$)} $line]} {
+            attempt $case {run_case $types $template [join $case \n]}
+            set case {}
         }
     }
-    if {[llength $case]} {report_failure $line_number "a case has no arrow" $case {}}
-    return set
+    if {[llength $case]} {attempt $case {fail "a case has no arrow"}}
 }
+
+proc slt::run_case {types template case} {
+    regexp {^(.*) =([>!])(?: (.*))?$} $case -> arguments arrow expected
+    set places [lsort -unique [regexp -all -inline {\$\d} $template]]
+    if {[llength $places] < 2} {set arguments [list $arguments]} else {set arguments [split_at " | " $arguments]}
+    if {[llength $places] != [llength $arguments]} {
+        fail "the template has [llength $places] places, the case [llength $arguments] values"
+    }
+    set sql [string map [concat {*}[lmap place $places argument $arguments {list $place $argument}]] $template]
+    if {$arrow eq "!"} {
+        regexp {^(.*;\n)?(.*)$} $sql -> before last
+        execute [sql_of [list $before]]
+        check_fails $expected [sql_of [list $last]]
+    } else {
+        check_equal [split_at " ; " $expected] [rows_of [query_values $types [sql_of [list $sql]]] " | "]
+    }
+    incr slt::num_passed
+}
+
+proc slt::split_at {separator text} {split [string map [list $separator \x01] $text] \x01}
 
 # ---------------------------------------------------------------- reporting
 
@@ -424,12 +390,22 @@ proc slt::clip {prefix lines} {
     return $clipped
 }
 
-proc slt::report_failure {line title sql details} {
-    variable name
-    variable num_failed
-    incr num_failed
-    puts "$name[expr {$line eq "" ? "" : ":$line"}]: $title"
-    foreach line [concat [clip "" $sql] $details] {puts "    $line"}
+# Of the file as a whole if the line is "".
+proc slt::report_failure {line title {details {}}} {
+    incr slt::num_failed
+    puts "$slt::name[expr {$line eq "" ? "" : ":$line"}]: $title"
+    foreach detail $details {puts "    $detail"}
+}
+
+# Runs a script of the caller, and reports what fails in it as of these lines.
+proc slt::attempt {lines script} {
+    try {
+        uplevel 1 $script
+    } trap {SLT FAIL} {title options} {
+        report_failure $slt::line_number $title [concat [clip "" $lines] [lindex [dict get $options -errorcode] 2]]
+    } trap {SLT SQL} message {
+        report_failure $slt::line_number "SQL failed" [concat [clip "" $lines] [list "got error: $message"]]
+    }
 }
 
 # ---------------------------------------------------------------- files
@@ -464,7 +440,7 @@ proc slt::open_database {encoding} {
         db nullvalue $slt::null
     }
     foreach extension $extensions {load_extension $extension}
-    if {$encoding ne ""} {check_statement ok "" "PRAGMA encoding = '$encoding'"}
+    if {$encoding ne ""} {execute "PRAGMA encoding = '$encoding'"}
 }
 
 proc slt::close_database {} {
@@ -473,68 +449,74 @@ proc slt::close_database {} {
     if {$process eq ""} {
         db close
     } elseif {$channel ne "" && [catch {close $channel} message]} {
-        report_failure "" "the process ended badly" {} [list $message]
+        report_failure "" "the process ended badly" [list $message]
     }
 }
 
 proc slt::run_file {path} {
     variable name [encoding convertto utf-8 $path]
-    variable labels
     variable num_passed
     variable num_failed
+    variable labels
+    variable line_number
     array unset labels
     set num_before [expr {$num_passed + $num_failed}]
 
     set file_name $name
     if {[catch {open $path rb} channel]} {
-        report_failure "" "cannot read: [encoding convertto utf-8 $channel]" {} {}
+        report_failure "" "cannot read: [encoding convertto utf-8 $channel]"
         return
     }
-    # The last record may lack its blank line, and the last line its newline.
-    set lines [split [string map {\r\n \n} [read $channel]\n] \n]
+    set lines [split [string map {\r\n \n} [read $channel]] \n]
     close $channel
     set encodings [lrange [lsearch -inline $lines "encodings *"] 1 end]
     if {![llength $encodings]} {set encodings [list ""]}
     foreach encoding $encodings {
         set name [string trimright "$file_name $encoding"]
-        try {
+        set line_number ""
+        set is_open no
+        attempt {} {
             open_database $encoding
-            run_records $lines
-        } trap {SLT FAIL} {title options} {
-            report_failure "" $title {} [lindex [dict get $options -errorcode] 2]
-        } finally {
-            close_database
+            set is_open yes
         }
+        if {$is_open} {run_records $lines}
+        close_database
     }
-    if {$num_passed + $num_failed == $num_before} {report_failure "" "no record ran" {} {}}
+    if {$num_passed + $num_failed == $num_before} {report_failure "" "no record ran"}
 }
 
-# A record is a run of lines that are not blank; comment lines do not count at all.
-proc slt::run_records {lines} {
-    variable num_passed
-    variable line_number
-    set number 0
+# A record is a run of lines that are not blank; `each` goes on to the next directive. Comment
+# lines do not count at all. Returns the lines of each record and their numbers, in turn.
+proc slt::records_of {lines} {
+    set records {}
     set record {}
     set numbers {}
+    set is_each no
+    set number 0
     foreach line $lines {
         incr number
-        if {[string index $line 0] eq "#"} continue
-        if {[string trim $line] ne ""} {
-            lappend record $line
-            lappend numbers $number
-            continue
+        if {[string match #* $line]} continue
+        regexp {^[ \t]*([^ \t]*)} $line -> word
+        if {$is_each ? $is_blank && $word in $slt::directives : $word eq ""} {
+            lappend records $record $numbers
+            set record {}
+            set numbers {}
+            set is_each no
         }
-        if {![llength $record]} continue
-        set outcome ""
-        try {
-            set outcome [run_record $record $numbers]
-        } trap {SLT FAIL} {title options} {
-            report_failure $line_number $title $record [lindex [dict get $options -errorcode] 2]
-        }
-        if {$outcome eq "passed"} {incr num_passed}
-        if {$outcome eq "halt"} return
-        set record {}
-        set numbers {}
+        set is_blank [expr {$word eq ""}]
+        if {$is_blank} continue
+        lappend record $line
+        lappend numbers $number
+        if {$word eq "each"} {set is_each yes}
+    }
+    lappend records $record $numbers
+}
+
+proc slt::run_records {lines} {
+    foreach {record numbers} [records_of $lines] {
+        set goes_on yes
+        if {[llength $record]} {attempt $record {set goes_on [run_record $record $numbers]}}
+        if {!$goes_on} return
     }
 }
 
@@ -596,7 +578,7 @@ proc slt::main {arguments} {
     foreach path $paths {
         set files [test_files $path]
         set name $path
-        if {![llength $files]} {report_failure "" "no *.test file in it" {} {}}
+        if {![llength $files]} {report_failure "" "no *.test file in it"}
         foreach file $files {run_file $file}
     }
     if {$slt::seed_is_used} {puts "note: seed $slt::seed; BLOOM_TEST_SEED=$slt::seed draws the same"}
