@@ -34,20 +34,18 @@ namespace eval slt {
     # test can write it as a text.
     variable null "\x01NULL [pid] [clock clicks] [expr {rand()}]"
 
-    # Options.
-    variable extensions {}
-    variable process {}
-
-    # The whole run.
-    variable num_passed 0
-    variable num_failed 0
+    # Options, and what belongs to the whole run.
+    variable extensions {} process {} num_passed 0 num_failed 0 seed_is_used no
     variable seed [expr {[info exists ::env(BLOOM_TEST_SEED)] ? wide($::env(BLOOM_TEST_SEED)) : [clock microseconds] % 1000000000}]
-    variable seed_is_used no
 
-    # The file being run: its name and, if it has several, encoding; a label maps to its hash and line.
-    variable name
+    # The file being run: its name and, if it has several, encoding; where it is, "" before and
+    # after its records; a label maps to its hash and line.
+    variable name "" line_number ""
     variable labels
-    variable line_number
+
+    # What the query being run has had so far: the names of a statement's columns, the place of
+    # the next value among them, the number of columns of each statement, and the values.
+    variable column_names {} column 0 column_counts {} values {}
 }
 
 # ---------------------------------------------------------------- text and bytes
@@ -72,7 +70,7 @@ proc slt::execute {{{the sql}}} {
     if {$slt::process ne ""} {
         request execute [bytes_of_text ${the sql}]
     } elseif {[catch {db eval "\n${the sql}"} {the message}]} {
-        raise_sql_error ${the message}
+        throw {SLT SQL} [bytes_of_text ${the message}]
     }
 }
 
@@ -81,25 +79,16 @@ proc slt::execute {{{the sql}}} {
 proc slt::execute_query {{{the sql}}} {
     trace add variable {the row} write ::slt::take_value
     if {[catch {db eval "\n${the sql}" {the row} {}} {the message}]} {
-        raise_sql_error ${the message}
+        throw {SLT SQL} [bytes_of_text ${the message}]
     }
-}
-
-proc slt::raise_sql_error {message} {
-    throw {SLT SQL} [bytes_of_text $message]
 }
 
 # The values of a query, row by row, rendered as the types of their columns; without types all are T.
 # Sets the variable num_columns.
 proc slt::query_values {types sql} {
-    variable process
-    variable column_names {}
-    variable column 0
-    variable column_counts {}
-    variable values {}
-    variable num_columns
+    variable column_names {} column 0 column_counts {} values {}
     if {[regexp {[^TIR]} $types type]} {fail "unknown column type '$type'"}
-    if {$process ne ""} {
+    if {$slt::process ne ""} {
         request query [expr {$types eq "" ? "T" : $types}]\n[bytes_of_text $sql]
     } else {
         execute_query $sql
@@ -109,13 +98,13 @@ proc slt::query_values {types sql} {
     if {[llength $column_counts] != 1} {
         fail "one statement of a query must have columns, not [llength $column_counts]"
     }
-    set num_columns [lindex $column_counts 0]
+    variable num_columns [lindex $column_counts 0]
     if {$types eq ""} {set types [string repeat T $num_columns]}
     if {$num_columns != [string length $types]} {
         fail "wrong number of columns: expected [string length $types], got $num_columns"
     }
     # No `expr` may choose: a value such as 0001 would become a number.
-    if {$process ne ""} {return $values}
+    if {$slt::process ne ""} {return $values}
     render $types $values
 }
 
@@ -124,17 +113,15 @@ proc slt::query_values {types sql} {
 proc slt::take_value {array element operation} {
     variable column_names
     variable column
-    variable column_counts
-    variable values
     upvar 1 $array row
     if {$element eq "*" && $column == 0 && [lindex $column_names 0] ne "*"} {
         # In old SQLite, 3.31 among them, ALTER TABLE ... RENAME has a column "1" and never a row.
-        if {$column_names eq "1" && $values eq ""} {set column_counts [lrange $column_counts 0 end-1]}
+        if {$column_names eq "1" && $slt::values eq ""} {set slt::column_counts [lrange $slt::column_counts 0 end-1]}
         set column_names $row(*)
-        lappend column_counts [llength $column_names]
+        lappend slt::column_counts [llength $column_names]
         return
     }
-    lappend values $row($element)
+    lappend slt::values $row($element)
     if {[incr column] == [llength $column_names]} {set column 0}
 }
 
@@ -142,8 +129,6 @@ proc slt::take_value {array element operation} {
 # a number says how many bytes follow.
 proc slt::request {operation bytes} {
     variable channel
-    variable column_counts
-    variable values
     try {
         puts -nonewline $channel "$operation [string length $bytes]\n$bytes"
         flush $channel
@@ -154,9 +139,9 @@ proc slt::request {operation bytes} {
                 gets $channel
             }
             switch -- $word {
-                columns {lappend column_counts $number}
-                value   {lappend values [printable $text]}
-                null    {lappend values NULL}
+                columns {lappend slt::column_counts $number}
+                value   {lappend slt::values [printable $text]}
+                null    {lappend slt::values NULL}
                 ok      return
                 error   break
                 default {error "it ended, or does not speak the protocol"}
@@ -176,20 +161,17 @@ array set slt::rendered_as {
 
 proc slt::render {types values} {
     variable null
-    variable rendered_as
     set types [split $types ""]
     set column 0
-    set rendered {}
-    foreach value $values {
-        set as $rendered_as([lindex $types $column])
+    lmap value $values {
+        set as $slt::rendered_as([lindex $types $column])
+        set column [expr {($column + 1) % [llength $types]}]
         set text [renderer onecolumn "SELECT CASE WHEN \$value = \$null THEN 'NULL' ELSE $as END"]
         if {[regexp {[^ -~]} $text]} {
             set text [renderer onecolumn {SELECT CAST(CAST($value AS TEXT) AS BLOB)}]
         }
-        lappend rendered [printable $text]
-        if {[incr column] == [llength $types]} {set column 0}
+        printable $text
     }
-    return $rendered
 }
 
 # One @ for each byte, not for each character. A NUL ends the text, as in C.
@@ -201,10 +183,9 @@ proc slt::printable {bytes} {
 
 # Rows of the last query as texts, their values parted by this.
 proc slt::rows_of {values separator} {
-    variable num_columns
     set rows {}
-    for {set i 0} {$i < [llength $values]} {incr i $num_columns} {
-        lappend rows [join [lrange $values $i $i+[expr {$num_columns - 1}]] $separator]
+    for {set i 0} {$i < [llength $values]} {incr i $slt::num_columns} {
+        lappend rows [join [lrange $values $i $i+[expr {$slt::num_columns - 1}]] $separator]
     }
     return $rows
 }
@@ -222,9 +203,7 @@ proc slt::sort_values {sort values} {
 # ---------------------------------------------------------------- records
 
 # Ends the record; the details are lines for the report.
-proc slt::fail {title args} {
-    throw [list SLT FAIL $args] $title
-}
+proc slt::fail {title args} {throw [list SLT FAIL $args] $title}
 
 # After a directive's own words only a comment may follow.
 proc slt::check_rest {words} {
@@ -259,12 +238,9 @@ proc slt::run_record {lines numbers} {
     expr {$skipped || $directive ne "halt"}
 }
 
-proc slt::sql_of {lines} {
-    variable seed
-    variable seed_is_used
-    set sql [join $lines \n]
-    if {[string first {$SEED} $sql] >= 0} {set seed_is_used yes}
-    text_of_bytes [string map [list {$SEED} $seed] $sql]
+proc slt::sql_of {bytes} {
+    if {[string first {$SEED} $bytes] >= 0} {set slt::seed_is_used yes}
+    text_of_bytes [string map [list {$SEED} $slt::seed] $bytes]
 }
 
 proc slt::check_fails {pattern sql} {
@@ -279,21 +255,6 @@ proc slt::check_fails {pattern sql} {
     fail "statement did not fail" "expected error: $pattern"
 }
 
-proc slt::run_statement {line words body numbers} {
-    switch -- [lindex $words 0] {
-        ok {
-            check_rest [lrange $words 1 end]
-            execute [sql_of $body]
-        }
-        error {
-            regexp {^[ \t]*statement[ \t]+error[ \t]*(.*?)[ \t]*$} $line -> pattern
-            check_fails $pattern [sql_of $body]
-        }
-        default {fail "statement must be 'ok' or 'error', not '[lindex $words 0]'"}
-    }
-    incr slt::num_passed
-}
-
 proc slt::check_equal {expected got} {
     if {$expected eq $got} return
     set first 0
@@ -303,24 +264,37 @@ proc slt::check_equal {expected got} {
         {*}[clip "expected: " [lrange $expected $from end]] {*}[clip "got:      " [lrange $got $from end]]
 }
 
+proc slt::run_statement {line words body numbers} {
+    set sql [sql_of [join $body \n]]
+    switch -- [lindex $words 0] {
+        ok {
+            check_rest [lrange $words 1 end]
+            execute $sql
+        }
+        error {
+            regexp {^[ \t]*statement[ \t]+error[ \t]*(.*?)[ \t]*$} $line -> pattern
+            check_fails $pattern $sql
+        }
+        default {fail "statement must be 'ok' or 'error', not '[lindex $words 0]'"}
+    }
+    incr slt::num_passed
+}
+
 proc slt::run_query {line words body numbers} {
     variable labels
-    variable line_number
-
     # A comment may end the line: what follows # is not ours.
     set comment [lsearch $words #*]
     if {$comment >= 0} {set words [lrange $words 0 $comment-1]}
-    set rest [lassign $words types sort label]
+    check_rest [lassign $words types sort label]
     if {$types eq ""} {fail "query without column types"}
     if {$sort ni {{} nosort rowsort valuesort}} {fail "unknown sort mode '$sort'"}
-    check_rest $rest
 
     # Without the dashes no value is expected either, as in SQLite's runner.
     set dashes [lsearch -exact $body ----]
     if {$dashes < 0} {set dashes [llength $body]}
     if {!$dashes} {fail "query without SQL"}
     set expected [lrange $body $dashes+1 end]
-    set values [sort_values $sort [query_values $types [sql_of [lrange $body 0 $dashes-1]]]]
+    set values [sort_values $sort [query_values $types [sql_of [join [lrange $body 0 $dashes-1] \n]]]]
     if {[regexp {^\d+ values hashing to } [lindex $expected 0]]} {
         check_equal $expected [list "[llength $values] values hashing to [hash_of $values]"]
     } elseif {$expected ne $values && [string match "* | *" [lindex $expected 0]]} {
@@ -329,7 +303,7 @@ proc slt::run_query {line words body numbers} {
         check_equal $expected $values
     }
     if {$label ne ""} {
-        if {![info exists labels($label)]} {set labels($label) [list [hash_of $values] $line_number]}
+        if {![info exists labels($label)]} {set labels($label) [list [hash_of $values] $slt::line_number]}
         lassign $labels($label) first_hash first_line
         if {[hash_of $values] ne $first_hash} {
             fail "result differs from line $first_line, which has the same label $label"
@@ -367,10 +341,10 @@ proc slt::run_case {types template case} {
     set sql [string map [concat {*}[lmap place $places argument $arguments {list $place $argument}]] $template]
     if {$arrow eq "!"} {
         regexp {^(.*;\n)?(.*)$} $sql -> before last
-        execute [sql_of [list $before]]
-        check_fails $expected [sql_of [list $last]]
+        execute [sql_of $before]
+        check_fails $expected [sql_of $last]
     } else {
-        check_equal [split_at " ; " $expected] [rows_of [query_values $types [sql_of [list $sql]]] " | "]
+        check_equal [split_at " ; " $expected] [rows_of [query_values $types [sql_of $sql]] " | "]
     }
     incr slt::num_passed
 }
@@ -390,10 +364,9 @@ proc slt::clip {prefix lines} {
     return $clipped
 }
 
-# Of the file as a whole if the line is "".
-proc slt::report_failure {line title {details {}}} {
+proc slt::report_failure {title {details {}}} {
     incr slt::num_failed
-    puts "$slt::name[expr {$line eq "" ? "" : ":$line"}]: $title"
+    puts "$slt::name[expr {$slt::line_number eq "" ? "" : ":$slt::line_number"}]: $title"
     foreach detail $details {puts "    $detail"}
 }
 
@@ -402,9 +375,9 @@ proc slt::attempt {lines script} {
     try {
         uplevel 1 $script
     } trap {SLT FAIL} {title options} {
-        report_failure $slt::line_number $title [concat [clip "" $lines] [lindex [dict get $options -errorcode] 2]]
+        report_failure $title [concat [clip "" $lines] [lindex [dict get $options -errorcode] 2]]
     } trap {SLT SQL} message {
-        report_failure $slt::line_number "SQL failed" [concat [clip "" $lines] [list "got error: $message"]]
+        report_failure "SQL failed" [concat [clip "" $lines] [list "got error: $message"]]
     }
 }
 
@@ -426,63 +399,25 @@ proc slt::load_extension {path} {
 }
 
 proc slt::open_database {encoding} {
-    variable extensions
-    variable process
-    variable channel
-    if {$process ne ""} {
-        if {[catch {open "|[list {*}$process :memory: 2>@ stderr]" r+b} channel]} {
-            set message $channel
-            set channel ""
-            fail "cannot run $process" "got error: $message"
-        }
-    } else {
+    variable channel ""
+    if {$slt::process eq ""} {
         sqlite3 db :memory:
         db nullvalue $slt::null
+    } elseif {[catch {open "|[list {*}$slt::process :memory: 2>@ stderr]" r+b} opened]} {
+        fail "cannot run $slt::process" "got error: $opened"
+    } else {
+        set channel $opened
     }
-    foreach extension $extensions {load_extension $extension}
+    foreach extension $slt::extensions {load_extension $extension}
     if {$encoding ne ""} {execute "PRAGMA encoding = '$encoding'"}
 }
 
 proc slt::close_database {} {
-    variable process
-    variable channel
-    if {$process eq ""} {
+    if {$slt::process eq ""} {
         db close
-    } elseif {$channel ne "" && [catch {close $channel} message]} {
-        report_failure "" "the process ended badly" [list $message]
+    } elseif {$slt::channel ne "" && [catch {close $slt::channel} message]} {
+        report_failure "the process ended badly" [list $message]
     }
-}
-
-proc slt::run_file {path} {
-    variable name [encoding convertto utf-8 $path]
-    variable num_passed
-    variable num_failed
-    variable labels
-    variable line_number
-    array unset labels
-    set num_before [expr {$num_passed + $num_failed}]
-
-    set file_name $name
-    if {[catch {open $path rb} channel]} {
-        report_failure "" "cannot read: [encoding convertto utf-8 $channel]"
-        return
-    }
-    set lines [split [string map {\r\n \n} [read $channel]] \n]
-    close $channel
-    set encodings [lrange [lsearch -inline $lines "encodings *"] 1 end]
-    if {![llength $encodings]} {set encodings [list ""]}
-    foreach encoding $encodings {
-        set name [string trimright "$file_name $encoding"]
-        set line_number ""
-        set is_open no
-        attempt {} {
-            open_database $encoding
-            set is_open yes
-        }
-        if {$is_open} {run_records $lines}
-        close_database
-    }
-    if {$num_passed + $num_failed == $num_before} {report_failure "" "no record ran"}
 }
 
 # A record is a run of lines that are not blank; `each` goes on to the next directive. Comment
@@ -498,7 +433,7 @@ proc slt::records_of {lines} {
         if {[string match #* $line]} continue
         regexp {^[ \t]*([^ \t]*)} $line -> word
         if {$is_each ? $is_blank && $word in $slt::directives : $word eq ""} {
-            lappend records $record $numbers
+            if {[llength $record]} {lappend records $record $numbers}
             set record {}
             set numbers {}
             set is_each no
@@ -509,15 +444,41 @@ proc slt::records_of {lines} {
         lappend numbers $number
         if {$word eq "each"} {set is_each yes}
     }
-    lappend records $record $numbers
+    if {[llength $record]} {lappend records $record $numbers}
+    return $records
 }
 
-proc slt::run_records {lines} {
-    foreach {record numbers} [records_of $lines] {
+proc slt::run_records {records} {
+    foreach {record numbers} $records {
         set goes_on yes
-        if {[llength $record]} {attempt $record {set goes_on [run_record $record $numbers]}}
+        attempt $record {set goes_on [run_record $record $numbers]}
         if {!$goes_on} return
     }
+}
+
+proc slt::run_file {path} {
+    variable name [encoding convertto utf-8 $path]
+    set num_before [expr {$slt::num_passed + $slt::num_failed}]
+    set file_name $name
+    array unset slt::labels
+    if {[catch {open $path rb} channel]} {
+        report_failure "cannot read: [encoding convertto utf-8 $channel]"
+        return
+    }
+    set lines [split [string map {\r\n \n} [read $channel]] \n]
+    close $channel
+    set encodings [lrange [lsearch -inline $lines "encodings *"] 1 end]
+    if {![llength $encodings]} {set encodings [list ""]}
+    foreach encoding $encodings {
+        set name [string trimright "$file_name $encoding"]
+        attempt {} {
+            open_database $encoding
+            run_records [records_of $lines]
+        }
+        set slt::line_number ""
+        close_database
+    }
+    if {$slt::num_passed + $slt::num_failed == $num_before} {report_failure "no record ran"}
 }
 
 proc slt::test_files {path} {
@@ -545,12 +506,6 @@ proc slt::bad_arguments {message} {
 }
 
 proc slt::main {arguments} {
-    variable extensions
-    variable process
-    variable name
-    variable num_passed
-    variable num_failed
-
     set sqlite ""
     set paths {}
     while {[llength $arguments]} {
@@ -560,15 +515,15 @@ proc slt::main {arguments} {
             set arguments [lassign $arguments value]
         }
         switch -glob -- $argument {
-            --load    {lappend extensions $value}
+            --load    {lappend slt::extensions $value}
             --sqlite  {set sqlite $value}
-            --process {set process $value}
+            --process {set slt::process $value}
             -*        {bad_arguments "unknown option $argument"}
             default   {lappend paths $argument}
         }
     }
     if {![llength $paths]} {bad_arguments "no test file given"}
-    if {$process eq ""} {
+    if {$slt::process eq ""} {
         if {[catch {if {$sqlite ne ""} {load $sqlite Sqlite3} else {package require sqlite3}} message]} {
             bad_arguments "$message (Debian has SQLite's Tcl package as libsqlite3-tcl)"
         }
@@ -577,13 +532,13 @@ proc slt::main {arguments} {
     fconfigure stdout -translation binary
     foreach path $paths {
         set files [test_files $path]
-        set name $path
-        if {![llength $files]} {report_failure "" "no *.test file in it"}
+        set slt::name $path
+        if {![llength $files]} {report_failure "no *.test file in it"}
         foreach file $files {run_file $file}
     }
     if {$slt::seed_is_used} {puts "note: seed $slt::seed; BLOOM_TEST_SEED=$slt::seed draws the same"}
-    puts "$num_passed passed, $num_failed failed"
-    exit [expr {$num_failed > 0 || $num_passed == 0}]
+    puts "$slt::num_passed passed, $slt::num_failed failed"
+    exit [expr {$slt::num_failed > 0 || $slt::num_passed == 0}]
 }
 
 slt::main $argv
