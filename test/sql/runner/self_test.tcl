@@ -1,7 +1,6 @@
 #!/usr/bin/env tclsh
 # Tests the sqllogictest runner itself: on pass.test, of which every record passes, and one fails
-# if any one expected value is changed; on fail.test, whose records fail as it says; then the
-# command line.  With a PROCESS (test/platforms/machines/sql_process) the same once more through it.
+# if any one expected value is changed; on records that fail; then the command line.  With a PROCESS (test/platforms/machines/sql_process) the same once more through it.
 #
 #   tclsh test/sql/runner/self_test.tcl ?PROCESS?
 
@@ -69,26 +68,68 @@ proc test_pass {} {
     foreach file $files {check "value changed: [file tail $file]" 2 [regexp -all -line "^$file \\S+:\\d+: .*" $output]}
 }
 
-# What fail.test promises, and the same of what is printed; other lines may stand between them.
+# Records that fail, each in a file of its own; the line and the title of the one failure that
+# is reported; and lines of the report below it.
+set failing {
+    {statement ok\nCREATE TABLE t(\n\n}                1 {SQL failed} {{CREATE TABLE t(} {got error: incomplete input}}
+    {statement ok\nSELECT 1; SELECT no_such_column}    1 {SQL failed} {{got error: no such column: no_such_column}}
+    {statement ok}                                     1 {statement without SQL} {}
+    {statement maybe\nSELECT 1}                        1 {statement must be 'ok' or 'error', not 'maybe'} {}
+    {statement ok really\nSELECT 1}                    1 {unexpected word 'really'} {}
+    {statement error\nSELECT 1}                        1 {statement did not fail} {}
+    {statement error (\nSELECT}                        1 {wrong error message} {}
+    {statement error ^such table\nSELECT * FROM "\u00e9\u20ac"} 1 {wrong error message}
+        {{expected error: ^such table} "got error:      no such table: \u00e9\u20ac"}
+    {  a)}                                             1 {unknown directive 'a)'} {}
+    {halt here}                                        1 {unexpected word 'here'} {}
+    {halt\nSELECT 1}                                   1 {unexpected line below halt: SELECT 1} {}
+
+    {query III\nSELECT 1, 2 WHERE 0}                   1 {wrong number of columns: expected 3, got 2} {}
+    {query I\nCREATE TABLE u(a)}                       1 {one statement of a query must have columns, not 0} {}
+    {query I\nSELECT 1; SELECT 2\n----\n1\n2}          1 {one statement of a query must have columns, not 2} {}
+    {query I\n----\n1}                                 1 {query without SQL} {}
+    {query # a comment\nSELECT 1}                      1 {query without column types} {}
+    {query IX\nSELECT 1, 2}                            1 {unknown column type 'X'} {}
+    {query I sorted\nSELECT 1}                         1 {unknown sort mode 'sorted'} {}
+    {query I rowsort label more\nSELECT 1}             1 {unexpected word 'more'} {}
+    {query I\nSELECT abs(column1) FROM (VALUES (1), (-9223372036854775808))\n----\n1} 1 {SQL failed} {{got error: integer overflow}}
+
+    {query II\nSELECT 1, 2\n----\n1\n3}                1 {wrong result} {{expected 2 lines, got 2; line 2 is the first to differ} {got:      1} 2}
+    {query I\nSELECT 1}                                1 {wrong result} {{expected 0 lines, got 1; line 1 is the first to differ}}
+    {query I\nSELECT 1\n----\n1\n2}                    1 {wrong result} {}
+    {query II\nVALUES (1, 2), (3, 4)\n----\n1 | 2\n3 | 5} 1 {wrong result} {{3 | 4}}
+    {query I rowsort\nVALUES (2), (1)\n----\n2\n1}     1 {wrong result} {}
+    {query II rowsort\nVALUES (2, 1)\n----\n1\n2}      1 {wrong result} {}
+    {query I rowsort same\nVALUES (1)\n----\n1\n\nquery I rowsort same\nVALUES (3)\n----\n3} 6
+        {result differs from line 1, which has the same label same} {}
+
+    {each\nSELECT NULL, '', 'a ', 1.0, char(233) => (empty) | NULL | a | 1 | @} 2 {wrong result}
+        {{expected: (empty) | NULL | a | 1 | @} {got:      NULL | (empty) | a  | 1.0 | @@}}
+    {each\nSELECT 1, 2 => 1 ; 2}                       2 {wrong result} {}
+    {each\nSELECT 1 UNION ALL SELECT 2 => 1}           2 {wrong result} {}
+    {each\nSELECT 7 => 7\nSELECT 1;\nSELECT 7 =! .}    4 {statement did not fail} {}
+    {each\nCREATE TABLE t(;\nSELECT =! .}              3 {SQL failed} {}
+    {each\nCREATE TABLE t(;\nSELECT 7 => 7}            3 {SQL failed} {{SELECT 7 => 7}}
+    {each\nSELECT no_such_column =! other}             2 {wrong error message} {}
+    {each\nSELECT 7 => 7\n\nSELECT 8}                  4 {a case has no arrow} {}
+    {each\nSELECT $1 + $2\n----\n1 => 2}               4 {the template has 2 places, the case 1 values} {}
+    {each\nSELECT load_extension('./none') => NULL}    2 {SQL failed} {{got error: not authorized}}
+}
+
 proc test_fail {} {
-    set path $::folder/fail.test
-    set text [read_text $path]
-    regexp -line {^#= (.*)$} $text -> summary
-    set output [run_runner "fail.test" "1 $summary" $path]
-    set printed [lmap line [split $output \n] {string trim $line}]
-    set number 0
-    foreach line [split $text \n] {
-        incr number
-        if {[regexp {^#! (\S+): (.*)} $line -> word title]} {
-            set at [lsearch -exact $printed "$path:$number_of($word): $title"]
-            check "$path:$number: $title" 1 [expr {$at >= 0}]
-        } elseif {[regexp {^#~ (.*)} $line -> detail]} {
-            check "$path:$number: $detail" 1 [expr {[lsearch -exact -start $at $printed $detail] >= 0}]
-        } else {
-            set number_of([lindex [regexp -inline {\S+} $line] 0]) $number
-        }
+    set files {}
+    foreach {record line title details} $::failing {
+        lappend files [new_file fail-[llength $files].test [subst -nocommands -novariables $record]]
     }
-    check "no other failure" [regexp -all -line {^#! } $text] [regexp -all -line "^$path:" $output]
+    set output [run_runner "failing records" "1 * passed, [llength $files] failed" {*}$files]
+    foreach {record line title details} $::failing file $files {
+        set report {}
+        regexp -line "^$file:.*\n(?: .*\n)*" $output report
+        set report [lmap text [split $report \n] {string trim $text}]
+        check $record "$file:$line: $title" [lindex $report 0]
+        foreach detail $details {check "$record: $detail" 1 [expr {$detail in $report}]}
+    }
+    check "each fails once" [llength $files] [regexp -all -line "^$::scratch/fail-" $output]
 }
 
 proc test_command_line {good bad} {
