@@ -130,7 +130,7 @@ $(BUILD)/test/faults/handles/handles: $(BUILD)/test/faults/handles/handles.o $(O
 
 # Programs that load the extension into the SQLite that is installed.
 $(BUILD)/test/faults/oom/oom $(BUILD)/test/vtab/faults $(BUILD)/test/faults/limits/limits $(BUILD)/test/faults/load/load: $(BUILD)/%: %.c \
-    test/lib/failing_memory.h test/lib/test.h $(BUILD)/flags
+    test/lib/failing_memory.h test/lib/sqlite_test.h test/lib/test.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< $(LDFLAGS) $(SQLITE_LIBS) -ldl -lpthread
 
@@ -139,7 +139,7 @@ $(BUILD)/test/interop/leveldb_files/leveldb_files: test/interop/leveldb_files/le
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -fno-rtti -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
 
-$(BUILD)/test/faults/limits/big_filters: test/faults/limits/big_filters.cc test/lib/test.h $(BUILD)/flags
+$(BUILD)/test/faults/limits/big_filters: test/faults/limits/big_filters.cc test/lib/sqlite_test.h test/lib/test.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CXX) $(BLOOM_CXXFLAGS) -o $@ $< $(LDFLAGS) -lleveldb $(SQLITE_LIBS)
 

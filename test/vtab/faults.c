@@ -1,7 +1,7 @@
 /*
 ** Whatever fails amid scripts of statements, no filter misses a row that is there:
 **
-**     faults [--seed N] [--most N] [--only WORD] EXTENSION SCRIPTS.sql
+**     faults [--seed N] [--most N] EXTENSION SCRIPTS.sql
 **
 ** Fails, at place 1, 2, 3 and so on of each script, or at a sample of N places:
 **
@@ -13,8 +13,7 @@
 **     refusal    what an authorizer is asked for, while a statement is prepared, likewise
 **     company    another connection locks, writes or changes the schema before a statement
 **
-** --only: of these faults those whose name has the word in it.  (SQLite 3.31.1 itself
-** crashes where memory fails amid triggers: there name the others, one by one.)
+** (SQLite 3.31.1 itself crashes where memory fails amid triggers.)
 **
 ** The script goes on after an error.  Each time:
 **
@@ -27,31 +26,25 @@
 ** Prints `N passed, N failed` last.
 */
 #define _DEFAULT_SOURCE /* for mkdtemp() */
-#include <dlfcn.h>
-#include <sqlite3.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "../lib/failing_memory.h"
-#include "../lib/test.h"
 
 static long num_runs;
 static char database_file[300];
 
 /* ---- What fails ------------------------------------------------------------------------ */
 
-typedef enum fault {
-  MEMORY_ONCE, MEMORY_FROM, DISK_ONCE, DISK_FROM, FULL_ONCE, FULL_FROM, INTERRUPT_ONCE, INTERRUPT_FROM,
-  REFUSAL_ONCE, REFUSAL_FROM, COMPANY, NUM_FAULTS
-} fault;
+/* Beside MEMORY; company comes once, and its places are counted by the statement. */
+enum { DISK = MEMORY + 1, FULL, INTERRUPT, REFUSAL, COMPANY, NUM_FAULTS };
 
-static const char *const fault_names[NUM_FAULTS] = {
-  "an allocation fails", "allocations fail from", "the disk fails once", "the disk fails from", "the disk is full once",
-  "the disk is full from", "interrupted once", "interrupted from", "not authorized once", "not authorized from",
-  "another connection"
+static const char *const fault_names[NUM_FAULTS][2] = {
+  {"an allocation fails", "allocations fail from"},
+  {"the disk fails once", "the disk fails from"},
+  {"the disk is full once", "the disk is full from"},
+  {"interrupted once", "interrupted from"},
+  {"not authorized once", "not authorized from"},
+  {"another connection", NULL}
 };
 
 /* What another connection does before a statement. */
@@ -65,80 +58,48 @@ static const char *const company[] = {
   "INSERT INTO followed_k(followed_k) VALUES ('merge')",
   "INSERT INTO followed_k(followed_k) VALUES ('rebuild')",
 };
-#define NUM_COMPANY ((long)(sizeof(company) / sizeof(company[0])))
-
-static fault running;
-static long num_slots;  /* where it could have failed, since arm() */
-static long failing_place; /* 0: nowhere */
-static long num_faults;
-
-static void arm(fault what, long place){
-  running = what;
-  num_slots = num_faults = 0;
-  failing_place = place;
-  if( what==MEMORY_ONCE || what==MEMORY_FROM ) fail_allocation(place, what==MEMORY_ONCE ? FAIL_ONCE : FAIL_FROM);
-}
-
-static void disarm(void){
-  if( running==MEMORY_ONCE || running==MEMORY_FROM ){
-    num_faults = num_failures;
-    num_slots = failing_place - num_until_failure;
-  }
-  fail_no_more();
-  failing_place = 0;
-}
-
-/* 1 if what happens now is to fail. */
-static int fails_now(fault once, fault from){
-  if( failing_place==0 || (running!=once && running!=from) ) return 0;
-  num_slots++;
-  if( running==from ? num_slots<failing_place : num_slots!=failing_place ) return 0;
-  num_faults++;
-  return 1;
-}
+#define NUM_COMPANY ((long)COUNT_OF(company))
 
 static int fails_on_disk(int is_write){
-  return fails_now(DISK_ONCE, DISK_FROM) ? SQLITE_IOERR : is_write && fails_now(FULL_ONCE, FULL_FROM) ? SQLITE_FULL : SQLITE_OK;
+  return fails_now(DISK) ? SQLITE_IOERR : is_write && fails_now(FULL) ? SQLITE_FULL : SQLITE_OK;
 }
 
 static int on_step(void *unused){
   (void)unused;
-  return fails_now(INTERRUPT_ONCE, INTERRUPT_FROM);
+  return fails_now(INTERRUPT);
 }
 
 static int on_authorize(void *unused, int action, const char *a, const char *b, const char *c, const char *d){
   (void)unused; (void)action; (void)a; (void)b; (void)c; (void)d;
-  return fails_now(REFUSAL_ONCE, REFUSAL_FROM) ? SQLITE_DENY : SQLITE_OK;
+  return fails_now(REFUSAL) ? SQLITE_DENY : SQLITE_OK;
 }
 
 /* 1 if an error may be the fault's own.  What fails in xBestIndex SQLite makes SQLITE_ERROR, and
 ** keeps the words. */
-static int is_of_fault(fault what, int rc, const char *words){
+static int is_of_fault(int what, int rc, const char *words){
   if( rc==SQLITE_ERROR ){
     static const int codes[] = {SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_INTERRUPT, SQLITE_BUSY, SQLITE_LOCKED};
     size_t i;
-    for(i=0; i<sizeof(codes) / sizeof(codes[0]); i++){
+    for(i=0; i<COUNT_OF(codes); i++){
       if( strstr(words, sqlite3_errstr(codes[i])) && is_of_fault(what, codes[i], words) ) return 1;
     }
   }
   switch( what ){
-    case MEMORY_ONCE: case MEMORY_FROM:
+    case MEMORY:
       return (rc & 0xff)==SQLITE_NOMEM || rc==SQLITE_IOERR_NOMEM;
-    case DISK_ONCE: case DISK_FROM:
+    case DISK:
       return (rc & 0xff)==SQLITE_IOERR || (rc & 0xff)==SQLITE_CANTOPEN;
-    case FULL_ONCE: case FULL_FROM:
+    case FULL:
       return (rc & 0xff)==SQLITE_FULL || (rc & 0xff)==SQLITE_IOERR;
-    case INTERRUPT_ONCE: case INTERRUPT_FROM:
+    case INTERRUPT:
       /* SQLITE_IOERR takes a half-written filter back. */
       return rc==SQLITE_INTERRUPT || (rc==SQLITE_IOERR && strstr(words, "interrupted"));
-    case REFUSAL_ONCE: case REFUSAL_FROM:
+    case REFUSAL:
       return rc==SQLITE_AUTH || rc==SQLITE_ERROR
           || (rc==SQLITE_IOERR && (strstr(words, "not authorized") || strstr(words, "prohibited")));
-    case COMPANY:
+    default: /* company */
       return (rc & 0xff)==SQLITE_BUSY || (rc & 0xff)==SQLITE_LOCKED;
-    case NUM_FAULTS: break;
   }
-  return 0;
 }
 
 /* ---- A file system that fails ------------------------------------------------------------ */
@@ -220,46 +181,12 @@ static void install_failing_disk(void){
   failing_vfs.xOpen = vfs_open;
   failing_vfs.xDelete = vfs_delete;
   failing_vfs.xAccess = vfs_access;
-  must(sqlite3_vfs_register(&failing_vfs, 0), "sqlite3_vfs_register()");
+  must(sqlite3_vfs_register(&failing_vfs, 0), NULL);
 }
 
-/* ---- Scripts ----------------------------------------------------------------------------- */
-
-/* Of the file: parts that lines of dashes part; the first makes the database, the last is what
-** must succeed in the end. */
-static char *read_file(const char *name){
-  FILE *file = fopen(name, "r");
-  char *chars = NULL;
-  size_t num_chars = 0;
-  if( file==NULL ){
-    perror(name);
-    exit(1);
-  }
-  for(;;){
-    chars = realloc(chars, num_chars + 4096);
-    if( chars==NULL ) abort();
-    const size_t num_read = fread(chars + num_chars, 1, 4095, file);
-    num_chars += num_read;
-    if( num_read==0 ) break;
-  }
-  chars[num_chars] = 0;
-  fclose(file);
-  return chars;
-}
-
-#define MAX_SCRIPTS 40
-static char *scripts[MAX_SCRIPTS];
+/* Parts of the file: the first makes the database, the last is what must succeed in the end. */
+static char **scripts;
 static int num_scripts;
-
-static void part_scripts(char *text){
-  static const char line[] = "\n----\n";
-  while( text && num_scripts<MAX_SCRIPTS ){
-    char *end = strstr(text, line);
-    if( end ) *end = 0;
-    scripts[num_scripts++] = text;
-    text = end ? end + strlen(line) : NULL;
-  }
-}
 
 /* ---- A run --------------------------------------------------------------------------------- */
 
@@ -270,7 +197,7 @@ typedef struct template_database {
 
 static sqlite3 *open_database(void){
   sqlite3 *db;
-  must(sqlite3_open_v2(database_file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "failing"), "sqlite3_open_v2()");
+  must(sqlite3_open_v2(database_file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "failing"), NULL);
   return db;
 }
 
@@ -278,7 +205,7 @@ static void remove_files(void){
   static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
   char name[sizeof(database_file) + 10];
   size_t i;
-  for(i=0; i<sizeof(endings) / sizeof(endings[0]); i++){
+  for(i=0; i<COUNT_OF(endings); i++){
     snprintf(name, sizeof(name), "%s%s", database_file, endings[i]);
     unlink(name);
   }
@@ -287,18 +214,15 @@ static void remove_files(void){
 static template_database make_template(const char *mode){
   template_database made;
   sqlite3 *db;
-  char *error = NULL, pragma[100];
+  char pragma[100];
   FILE *file;
   long num_bytes;
   remove_files();
   db = open_database();
   snprintf(pragma, sizeof(pragma), "PRAGMA page_size = 1024; PRAGMA journal_mode = %s", mode);
-  must(sqlite3_exec(db, pragma, NULL, NULL, NULL), pragma);
-  if( sqlite3_exec(db, scripts[0], NULL, NULL, &error)!=SQLITE_OK ){
-    fprintf(stderr, "faults: %s\n", error);
-    exit(1);
-  }
-  must(sqlite3_close(db), "sqlite3_close()");
+  must(sqlite3_exec(db, pragma, NULL, NULL, NULL), db);
+  must(sqlite3_exec(db, scripts[0], NULL, NULL, NULL), db);
+  must(sqlite3_close(db), db);
   file = fopen(database_file, "rb");
   if( file==NULL ) abort();
   fseek(file, 0, SEEK_END);
@@ -349,7 +273,7 @@ static void must_succeed(sqlite3 *db, const char *when, const char *sql){
 static void check_filters(sqlite3 *db){
   sqlite3_stmt *row;
   must(sqlite3_prepare_v2(db, "SELECT printf('INSERT INTO \"%w\"(\"%w\") VALUES (''integrity-check'')', name, name)"
-                          " FROM sqlite_master WHERE sql LIKE '%USING bloom%'", -1, &row, NULL), "filters");
+                          " FROM sqlite_master WHERE sql LIKE '%USING bloom%'", -1, &row, NULL), db);
   while( sqlite3_step(row)==SQLITE_ROW ) must_succeed(db, "integrity-check", (const char *)sqlite3_column_text(row, 0));
   sqlite3_finalize(row);
   must_be_empty(db, "orphans", "SELECT s.name FROM sqlite_master s WHERE s.name LIKE '%\\_pages' ESCAPE '\\'"
@@ -370,15 +294,15 @@ static void end_transaction(sqlite3 *db){
 static sqlite3 *invite(long number){
   const long place = failing_place - 1;
   sqlite3 *guest;
-  if( running!=COMPANY || failing_place==0 || place / NUM_COMPANY!=number ) return NULL;
-  num_faults++;
+  if( failing_what!=COMPANY || failing_place==0 || place / NUM_COMPANY!=number ) return NULL;
+  num_failures++;
   guest = open_database();
   sqlite3_exec(guest, company[place % NUM_COMPANY], NULL, NULL, NULL); /* it may meet locks itself */
   return guest;
 }
 
 /* Runs a script, the fault armed.  Gives how many statements there were. */
-static long run_script(sqlite3 *db, const char *sql, fault what){
+static long run_script(sqlite3 *db, const char *sql, int what){
   long number = 0;
   int is_first = 1;
   while( *sql ){
@@ -407,7 +331,7 @@ static long run_script(sqlite3 *db, const char *sql, fault what){
 }
 
 /* Gives 1 if the fault happened. */
-static int run(const template_database *template, const char *script, fault what, long place){
+static int run(const template_database *template, const char *script, int what, long place, failing mode){
   const sqlite3_int64 memory_before = sqlite3_memory_used();
   sqlite3 *db;
   long num_statements;
@@ -417,15 +341,15 @@ static int run(const template_database *template, const char *script, fault what
   must_be_empty(db, "at first", MISSED);
   if( place%2 ){
     /* A connection that knows nothing. */
-    must(sqlite3_close(db), "sqlite3_close()");
+    must(sqlite3_close(db), db);
     db = open_database();
   }
-  sqlite3_progress_handler(db, what==INTERRUPT_ONCE || what==INTERRUPT_FROM, on_step, NULL);
-  if( what==REFUSAL_ONCE || what==REFUSAL_FROM ) sqlite3_set_authorizer(db, on_authorize, NULL);
-  arm(what, place);
+  sqlite3_progress_handler(db, what==INTERRUPT, on_step, NULL);
+  if( what==REFUSAL ) sqlite3_set_authorizer(db, on_authorize, NULL);
+  fail_at(what, place, mode);
   num_statements = run_script(db, script, what);
-  disarm();
-  if( what==COMPANY ) num_slots = num_statements * NUM_COMPANY;
+  fail_no_more();
+  if( what==COMPANY ) num_places = num_statements * NUM_COMPANY;
   sqlite3_progress_handler(db, 0, NULL, NULL);
   sqlite3_set_authorizer(db, NULL, NULL);
   if( place/2%2 && !sqlite3_get_autocommit(db) ) must_be_empty(db, "within the transaction", MISSED);
@@ -440,7 +364,7 @@ static int run(const template_database *template, const char *script, fault what
   must_be_empty(db, "on a new connection", MISSED);
   check_filters(db);
   sqlite3_close(db);
-  return num_faults>0;
+  return num_failures>0;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -452,63 +376,53 @@ static long random_below(long most){
   return (long)((random_state >> 8) % (uint32_t)most);
 }
 
-static int is_chosen(fault what, const char *only){
-  return only==NULL || strstr(fault_names[what], only)!=NULL;
-}
-
 /* One fault in all scripts, at so many places of each at most. */
-static void fail_in_turn(const template_database *template, const char *mode, fault what, long most){
+static void fail_in_turn(const template_database *template, const char *journal, int what, failing mode, long most){
   int i;
   for(i=1; i<num_scripts-1; i++){
     long place = 0, first, step, total;
     /* Far behind the end: nothing fails, and the places are counted. */
-    if( run(template, scripts[i], what, 1L << 30) ) say("a fault without end", "", 0, NULL);
-    total = num_slots;
-    if( total==0 && (what==FULL_ONCE || what==FULL_FROM) ) continue; /* it only reads */
+    if( run(template, scripts[i], what, 1L << 30, mode) ) say("a fault without end", "", 0, NULL);
+    total = num_places;
+    if( total==0 && what==FULL ) continue; /* it only reads */
     if( total==0 ) say("nothing can fail", "", 0, NULL);
     step = total>most ? total / most : 1;
     for(first=1; first<=total && problem[0]==0; first += step){
       place = first + random_below(step);
-      num_runs += run(template, scripts[i], what, place);
+      num_runs += run(template, scripts[i], what, place, mode);
     }
-    tally(problem[0]==0, "%s, %s %ld of %ld: %s\n  in:%.300s", mode, fault_names[what], place, total, problem, scripts[i]);
+    tally(problem[0]==0, "%s, %s %ld of %ld: %s\n  in:%.300s", journal, fault_names[what][mode], place, total, problem, scripts[i]);
   }
 }
 
 int main(int num_args, char **args){
-  static const char *const modes[] = {"DELETE", "WAL"};
+  static const char *const journals[] = {"DELETE", "WAL"};
   char folder[] = "/tmp/bloom-faults-XXXXXX";
-  const char *only = NULL;
   long most = 40;
-  void *library, *init;
-  int i, what;
+  int i, what, mode;
   for(; num_args>2 && args[1][0]=='-'; num_args -= 2, args += 2){
     if( strcmp(args[1], "--seed")==0 ) random_state = (uint32_t)strtoul(args[2], NULL, 10);
     else if( strcmp(args[1], "--most")==0 ) most = strtol(args[2], NULL, 10);
-    else if( strcmp(args[1], "--only")==0 ) only = args[2];
   }
   if( num_args!=3 ){
-    fprintf(stderr, "usage: faults [--seed N] [--most N] [--only WORD] EXTENSION SCRIPTS.sql\n");
+    fprintf(stderr, "usage: faults [--seed N] [--most N] EXTENSION SCRIPTS.sql\n");
     return 2;
   }
   install_failing_memory();
   install_failing_disk();
-  library = dlopen(args[1], RTLD_NOW);
-  if( library==NULL ){
-    fprintf(stderr, "faults: %s\n", dlerror());
-    return 1;
-  }
-  init = dlsym(library, "sqlite3_bloom_init");
-  must(sqlite3_auto_extension(*(void (**)(void))&init), "sqlite3_auto_extension()");
-  part_scripts(read_file(args[2]));
+  must(sqlite3_auto_extension(entry_point(args[1])), NULL);
+  scripts = read_parts(args[2]);
+  while( scripts[num_scripts] ) num_scripts++;
   if( mkdtemp(folder)==NULL ) abort();
   snprintf(database_file, sizeof(database_file), "%s/db", folder);
   for(i=0; i<2; i++){
-    template_database template = make_template(modes[i]);
+    template_database template = make_template(journals[i]);
     for(what=0; what<NUM_FAULTS; what++){
       /* The others are the same in WAL mode. */
-      const int is_of_disk = (what>=DISK_ONCE && what<=FULL_FROM) || what==COMPANY;
-      if( (i==0 || is_of_disk) && is_chosen((fault)what, only) ) fail_in_turn(&template, modes[i], (fault)what, most);
+      const int is_of_disk = what==DISK || what==FULL || what==COMPANY;
+      for(mode=FAIL_ONCE; mode<=FAIL_FROM && (i==0 || is_of_disk); mode++){
+        if( fault_names[what][mode] ) fail_in_turn(&template, journals[i], what, (failing)mode, most);
+      }
     }
     free(template.bytes);
   }

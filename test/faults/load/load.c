@@ -18,15 +18,8 @@
 */
 #define _GNU_SOURCE /* Dl_info */
 #include <dlfcn.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../../lib/failing_memory.h"
-#include "../../lib/test.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *extension;
 static long num_failing_loads;
@@ -122,20 +115,13 @@ static size_t call_all(sqlite3 *db, const char *own, int all_must_be_there){
 
 /* ---- Connections and statements -------------------------------------------------------- */
 
-static sqlite3 *open_connection(void){
-  sqlite3 *db;
-  must(sqlite3_open(":memory:", &db), "sqlite3_open()");
-  must(sqlite3_enable_load_extension(db, 1), "sqlite3_enable_load_extension()");
-  return db;
-}
-
 /* A statement that has given the first of its five rows. */
 static sqlite3_stmt *start(sqlite3 *db, const char *select){
   sqlite3_stmt *statement;
   char *sql = sqlite3_mprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) %s", select);
-  must(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), sql);
+  must(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), db);
   sqlite3_free(sql);
-  if( sqlite3_step(statement)!=SQLITE_ROW ) must(sqlite3_errcode(db), "sqlite3_step()");
+  if( sqlite3_step(statement)!=SQLITE_ROW ) must(sqlite3_errcode(db), db);
   return statement;
 }
 
@@ -185,7 +171,7 @@ static void close_connection(sqlite3 *db){
 
 /* The probes are all that the extension registers. */
 static void is_complete(void){
-  sqlite3 *db = open_connection();
+  sqlite3 *db = open_in_memory();
   char *answer, *expected = sqlite3_mprintf("%d", (int)COUNT_OF(probes));
   load_well(db);
   answer = answer_of(db, "SELECT (SELECT count(*) FROM pragma_function_list WHERE name GLOB 'bloom_*')"
@@ -208,12 +194,12 @@ static const char statements_run[] = "unable to delete/modify user-function due 
 /* The program has one of our functions; a statement runs, which may be the one that loads. */
 static void collide(size_t probe, int by_sql){
   static const char *const args[] = {"", "1", "1, 2", "1, 2, 3", "1, 2, 3, 4"};
-  sqlite3 *db = open_connection();
+  sqlite3 *db = open_in_memory();
   sqlite3_stmt *statement = NULL;
   char *sql, *answer;
   const char *own = probes[probe].name;
   const int num_args = probes[probe].num_args;
-  must(sqlite3_create_function(db, own, num_args, SQLITE_UTF8, NULL, mine, NULL, NULL), own);
+  must(sqlite3_create_function(db, own, num_args, SQLITE_UTF8, NULL, mine, NULL, NULL), db);
   sql = sqlite3_mprintf("SELECT %s(%s)", own, args[num_args<0 ? 3 : num_args]);
   if( !by_sql ) statement = start(db, "SELECT 7 FROM n");
   fail_because(db, by_sql, statements_run);
@@ -239,7 +225,7 @@ static const char *const running[] = {
 };
 
 static void load_again(const char *select, int by_sql){
-  sqlite3 *db = open_connection();
+  sqlite3 *db = open_in_memory();
   sqlite3_stmt *statement;
   load_well(db);
   load_well(db);
@@ -280,7 +266,7 @@ static void begin_under(const char *what, sqlite3_vfs vfs, const char *cause){
   int rc;
   scene = what;
   vfs.zName = "odd";
-  must(sqlite3_vfs_register(&vfs, 1), "sqlite3_vfs_register()");
+  must(sqlite3_vfs_register(&vfs, 1), NULL);
   rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE, plain->zName);
   if( cause ){
     check(rc!=SQLITE_OK && strstr(sqlite3_errmsg(db), cause), "beginning fails and says why", sqlite3_errmsg(db));
@@ -289,15 +275,7 @@ static void begin_under(const char *what, sqlite3_vfs vfs, const char *cause){
     check(call_all(db, NULL, 1)==COUNT_OF(probes), "everything is there", "less");
   }
   close_connection(db);
-  must(sqlite3_vfs_unregister(&vfs), "sqlite3_vfs_unregister()");
-}
-
-/* As a program calls it that links the library itself. */
-static void (*entry_point(void))(void){
-  void (*init)(void);
-  *(void **)&init = dlsym(dlopen(extension, RTLD_LAZY), "sqlite3_bloom_init");
-  if( init==NULL ) must(SQLITE_ERROR, "dlsym()");
-  return init;
+  must(sqlite3_vfs_unregister(&vfs), NULL);
 }
 
 /* A program links the library itself, in a SQLite that has no loader or an odd one. */
@@ -305,10 +283,10 @@ static void begin_without_loader(void){
   static const char not_kept[] = "bloom: the library cannot be kept in memory; linked with a program it needs -DSQLITE_CORE";
   const sqlite3_vfs plain = *sqlite3_vfs_find(NULL);
   sqlite3_vfs vfs = plain;
-  int (*init)(sqlite3 *, char **, const void *) = (int (*)(sqlite3 *, char **, const void *))entry_point();
+  int (*init)(sqlite3 *, char **, const void *) = (int (*)(sqlite3 *, char **, const void *))entry_point(extension);
   scene = "without SQLite's functions";
   check(init(NULL, NULL, NULL)==SQLITE_MISUSE, "a call by hand is refused", "another answer");
-  must(sqlite3_auto_extension(entry_point()), "sqlite3_auto_extension()");
+  must(sqlite3_auto_extension(entry_point(extension)), NULL);
   begin_under("as ever", vfs, NULL);
   vfs.xDlOpen = NULL;
   begin_under("no xDlOpen", vfs, NULL);
@@ -329,13 +307,13 @@ static void begin_without_loader(void){
 /* What is there before, and what runs meanwhile.  Returns 0 if no allocation was left to fail. */
 static int load_without_memory(int is_again, const char *select, failing mode){
   const sqlite3_int64 memory_before = sqlite3_memory_used();
-  sqlite3 *db = open_connection();
+  sqlite3 *db = open_in_memory();
   sqlite3_stmt *statement = NULL;
   char *message;
   int has_failed, rc;
   if( is_again ) load_well(db);
   if( select ) statement = start(db, select);
-  fail_allocation(scene_number, mode);
+  fail_at(MEMORY, scene_number, mode);
   message = load(db, 0, &rc);
   fail_no_more();
   has_failed = num_failures>0;
@@ -360,7 +338,7 @@ static int begin_without_memory(failing mode){
   const sqlite3_int64 memory_before = sqlite3_memory_used();
   sqlite3 *db = NULL;
   int rc;
-  fail_allocation(scene_number, mode);
+  fail_at(MEMORY, scene_number, mode);
   rc = sqlite3_open(":memory:", &db);
   fail_no_more();
   num_failing_loads += num_failures>0;
@@ -386,7 +364,7 @@ static void load_and_begin_without_memory(void){
         check(scene_number>1, "an allocation fails", "none");
       }
     }
-    must(sqlite3_auto_extension(entry_point()), "sqlite3_auto_extension()");
+    must(sqlite3_auto_extension(entry_point(extension)), NULL);
     scene = "beginning without memory";
     for(scene_number=1; begin_without_memory((failing)mode); scene_number++) {}
     check(scene_number>1, "an allocation fails", "none");
@@ -424,7 +402,7 @@ int main(int argc, char **argv){
   begin_without_loader();
   /* All is closed. */
   check(dlopen(extension, RTLD_LAZY | RTLD_NOLOAD)!=NULL, "the library is in memory", "gone");
-  db = open_connection();
+  db = open_in_memory();
   load_well(db);
   close_connection(db);
   printf("note: SQLite %s, %ld loads with failing allocations\n", sqlite3_libversion(), num_failing_loads);

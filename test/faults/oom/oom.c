@@ -1,14 +1,14 @@
 /*
-** Every allocation fails: for each statement of statements.sql, allocation N fails once,
-** then all from N on, for N = 1, 2, 3, ... until none was left to fail.
+** Every allocation fails: for each statement of a file, allocation N fails once, then all from
+** N on, for N = 1, 2, 3, ... until none was left to fail.
 **
-**     oom [--long] [--some] EXTENSION SCHEMA.sql STATEMENTS.sql
+**     oom [--long] [--some] EXTENSION STATEMENTS.sql
 **
 ** --long: the statements that take long, too, and databases of all three encodings.  Else
 ** allocations fail once in UTF-16 databases, where each text takes one more, and all from
 ** N on in UTF-8 databases.
 **
-** Each time on a new connection, lookaside off:
+** Each time, lookaside off:
 **
 ** (1) The statement returns its exact answer or its own error, or else SQLITE_NOMEM.  (SQLite
 **     returns an error without its text if only the copy of the text failed.)
@@ -17,114 +17,96 @@
 ** (4) The connection then holds no more memory than one on which nothing failed, and
 **     once it is closed none is left.
 **
-** Loading without memory is tested by test/faults/load.  The list of statements is checked: each
-** function of the extension must run, as SQLite's byte code has it, in every number of
-** arguments and every role.  Prints `N passed, N failed` last.
+** Each time on a new connection.  But if the statement only reads, and allocates as often where it
+** ran before, the quick run does all this on one connection, and looks at the database in the end.
+**
+** --some: the statements read tables that remember what was read, and take a new connection each
+** time; and they are not all.  Without it the list of statements is checked: each function of the
+** extension must run, as SQLite's byte code has it, in every number of arguments and every role.
+**
+** Loading without memory is tested by test/faults/load.  Prints `N passed, N failed` last.
 */
-#include <dlfcn.h>
-#include <sqlite3.h>
+#define _POSIX_C_SOURCE 200809L /* open_memstream() */
+#include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* regexp(), linked with the program. */
 #define SQLITE_CORE 1
 #include "../../index/regexp.c"
 
 #include "../../lib/failing_memory.h"
-#include "../../lib/test.h"
-
-typedef int (*extension_init)(sqlite3 *, char **, const struct sqlite3_api_routines *);
 
 /* Runs of statements in which an allocation failed: each ended in one of three ways. */
 static long num_nomem, num_exact, num_textless;
 
-static int is_long_run;
+static int is_long_run, is_some;
 static int is_connected; /* 1 once a statement was failed as it connected its virtual tables */
 
-/* ---- Texts, not by SQLite's allocator ---------------------------------------------- */
+/* ---- The file ------------------------------------------------------------------------ */
 
-typedef struct text {
-  char *chars;
-  size_t num_chars, max_chars;
-} text;
+typedef struct listed {
+  const char *sql;
+  int is_error; /* it must fail */
+} listed;
 
-static void text_add(text *to, const void *chars, size_t num_chars){
-  if( to->num_chars + num_chars + 1 > to->max_chars ){
-    to->max_chars = 2 * (to->num_chars + num_chars + 1);
-    to->chars = realloc(to->chars, to->max_chars);
-    if( to->chars==NULL ) abort();
+enum { MAX_STATEMENTS = 400 };
+static listed statements[MAX_STATEMENTS];
+static int num_statements;
+
+/* A statement to a line.  A comment behind it says that it fails, or takes long. */
+static void read_statements(char *lines){
+  char *line;
+  num_statements = 0;
+  for(line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")){
+    char *comment = strstr(line, "; --");
+    if( strncmp(line, "--", 2)==0 || (comment && strstr(comment, "long") && !is_long_run) ) continue;
+    if( !sqlite3_complete(line) ) tally(0, "no end of %s", line);
+    if( num_statements==MAX_STATEMENTS ) abort();
+    statements[num_statements].sql = line;
+    statements[num_statements].is_error = comment && strstr(comment, "error");
+    num_statements++;
+    if( comment ) comment[1] = 0;
   }
-  if( num_chars ) memcpy(to->chars + to->num_chars, chars, num_chars);
-  to->num_chars += num_chars;
-  to->chars[to->num_chars] = 0;
-}
-
-__attribute__((format(printf, 2, 3)))
-static void text_print(text *to, const char *format, ...){
-  char chars[200];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(chars, sizeof(chars), format, arguments);
-  va_end(arguments);
-  text_add(to, chars, strlen(chars));
-}
-
-static int text_equal(const text *a, const text *b){
-  return a->num_chars==b->num_chars && (a->num_chars==0 || memcmp(a->chars, b->chars, a->num_chars)==0);
-}
-
-static void text_free(text *a){
-  free(a->chars);
-  *a = (text){NULL, 0, 0};
-}
-
-static text read_file(const char *name){
-  text content = {NULL, 0, 0};
-  char chars[4096];
-  size_t num_chars;
-  FILE *file = fopen(name, "r");
-  if( file==NULL ){
-    perror(name);
-    exit(1);
-  }
-  while( (num_chars = fread(chars, 1, sizeof(chars), file))>0 ) text_add(&content, chars, num_chars);
-  fclose(file);
-  return content;
 }
 
 /* ---- Running a statement ----------------------------------------------------------- */
 
-/* What a statement gave: all rows, or an error and its message. */
+/* What a statement gave: all rows, or an error and its message, not in SQLite's memory. */
 typedef struct outcome {
   int rc; /* SQLITE_OK or an error */
-  text rows;
+  char *chars;
+  size_t num_chars;
 } outcome;
 
 static int outcome_equal(const outcome *a, const outcome *b){
-  return a->rc==b->rc && text_equal(&a->rows, &b->rows);
+  return a->rc==b->rc && a->num_chars==b->num_chars && memcmp(a->chars, b->chars, a->num_chars)==0;
 }
 
 static int is_nomem(int rc){
   return (rc & 0xff)==SQLITE_NOMEM || rc==SQLITE_IOERR_NOMEM;
 }
 
-/* Appends a row.  SQLITE_NOMEM if a value could not be had. */
-static int add_row(sqlite3_stmt *statement, text *rows){
+static void keep_error(sqlite3 *db, outcome *got){
+  free(got->chars);
+  got->chars = strdup(sqlite3_errmsg(db));
+  got->num_chars = strlen(got->chars);
+}
+
+/* Writes a row.  SQLITE_NOMEM if a value could not be had. */
+static int write_row(sqlite3_stmt *statement, FILE *rows){
   int i;
   for(i=0; i<sqlite3_column_count(statement); i++){
     const void *bytes = NULL;
     size_t num_bytes = 0;
     switch( sqlite3_column_type(statement, i) ){
       case SQLITE_INTEGER:
-        text_print(rows, "%lld|", sqlite3_column_int64(statement, i));
+        fprintf(rows, "%lld|", sqlite3_column_int64(statement, i));
         continue;
       case SQLITE_FLOAT:
-        text_print(rows, "%.17g|", sqlite3_column_double(statement, i));
+        fprintf(rows, "%.17g|", sqlite3_column_double(statement, i));
         continue;
       case SQLITE_NULL:
-        text_print(rows, "NULL|");
+        fprintf(rows, "NULL|");
         continue;
       case SQLITE_TEXT:
         bytes = sqlite3_column_text(statement, i);
@@ -136,42 +118,37 @@ static int add_row(sqlite3_stmt *statement, text *rows){
     }
     num_bytes = (size_t)sqlite3_column_bytes(statement, i);
     if( bytes==NULL && num_bytes ) return SQLITE_NOMEM;
-    text_print(rows, "%zu:", num_bytes);
-    text_add(rows, bytes, num_bytes);
-    text_print(rows, "|");
+    fprintf(rows, "%zu:", num_bytes);
+    if( num_bytes ) fwrite(bytes, 1, num_bytes, rows);
+    fprintf(rows, "|");
   }
-  text_print(rows, "\n");
+  fprintf(rows, "\n");
   return SQLITE_OK;
 }
 
-/* Runs a prepared statement to its end. */
-static outcome step_all(sqlite3_stmt *statement){
-  outcome got = {SQLITE_OK, {NULL, 0, 0}};
+/* Runs a statement to its end.  It is left in *statement, or NULL if it could not be prepared. */
+static outcome run(sqlite3 *db, const char *sql, sqlite3_stmt **statement){
+  outcome got = {SQLITE_OK, NULL, 0};
+  FILE *rows;
   int rc;
-  while( (rc = sqlite3_step(statement))==SQLITE_ROW ){
-    rc = add_row(statement, &got.rows);
+  if( *statement==NULL ) got.rc = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
+  if( got.rc!=SQLITE_OK ){
+    keep_error(db, &got);
+    return got;
+  }
+  rows = open_memstream(&got.chars, &got.num_chars);
+  if( rows==NULL ) abort();
+  while( (rc = sqlite3_step(*statement))==SQLITE_ROW ){
+    rc = write_row(*statement, rows);
     if( rc!=SQLITE_OK ) break;
   }
+  fclose(rows);
   if( rc!=SQLITE_DONE ){
     got.rc = rc;
-    text_free(&got.rows);
-    text_print(&got.rows, "%s", sqlite3_errmsg(sqlite3_db_handle(statement)));
+    keep_error(db, &got);
   }
-  sqlite3_reset(statement);
+  sqlite3_reset(*statement);
   return got;
-}
-
-/* Runs a statement, which is left in *statement, or NULL if it could not be prepared. */
-static outcome run(sqlite3 *db, const char *sql, sqlite3_stmt **statement){
-  outcome got = {SQLITE_OK, {NULL, 0, 0}};
-  if( *statement==NULL ){
-    got.rc = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
-    if( got.rc!=SQLITE_OK ){
-      text_print(&got.rows, "%s", sqlite3_errmsg(db));
-      return got;
-    }
-  }
-  return step_all(*statement);
 }
 
 static outcome run_once(sqlite3 *db, const char *sql){
@@ -183,22 +160,23 @@ static outcome run_once(sqlite3 *db, const char *sql){
 
 #define STATE "SELECT * FROM state"
 
+/* 1 if the database is as expected. */
+static int state_equal(sqlite3 *db, const outcome *expected){
+  outcome state = run_once(db, STATE);
+  const int is_equal = outcome_equal(&state, expected);
+  free(state.chars);
+  return is_equal;
+}
+
 /* ---- A connection ------------------------------------------------------------------- */
 
-static const char *extension_file;
-static extension_init extension;
-static text schema;
-
 /* A database in an encoding, as the schema leaves it. */
-static sqlite3 *make_template(const char *encoding){
+static sqlite3 *make_template(const char *schema, const char *encoding){
   sqlite3 *db;
   char *pragma = sqlite3_mprintf("PRAGMA encoding = '%q'", encoding);
-  must(sqlite3_open(":memory:", &db), "sqlite3_open()");
-  if( sqlite3_exec(db, pragma, NULL, NULL, NULL)!=SQLITE_OK
-   || sqlite3_exec(db, schema.chars, NULL, NULL, NULL)!=SQLITE_OK ){
-    fprintf(stderr, "oom: schema: %s\n", sqlite3_errmsg(db));
-    exit(1);
-  }
+  must(sqlite3_open(":memory:", &db), NULL);
+  must(sqlite3_exec(db, pragma, NULL, NULL, NULL), db);
+  must(sqlite3_exec(db, schema, NULL, NULL, NULL), db);
   sqlite3_free(pragma);
   return db;
 }
@@ -209,15 +187,12 @@ static sqlite3 *open_copy(sqlite3 *template, const char *sql){
   sqlite3 *db;
   sqlite3_stmt *statement;
   sqlite3_backup *backup;
-  must(sqlite3_open(":memory:", &db), "sqlite3_open()");
+  must(sqlite3_open(":memory:", &db), NULL);
   backup = sqlite3_backup_init(db, "main", template, "main");
-  if( backup==NULL || sqlite3_backup_step(backup, -1)!=SQLITE_DONE ){
-    fprintf(stderr, "oom: copying the schema: %s\n", sqlite3_errmsg(db));
-    exit(1);
-  }
+  if( backup==NULL || sqlite3_backup_step(backup, -1)!=SQLITE_DONE ) must(sqlite3_errcode(db), db);
   sqlite3_backup_finish(backup);
   /* That SQLite fails as it reads the schema is not of interest. */
-  must(sqlite3_exec(db, "SELECT 1 FROM keys", NULL, NULL, NULL), "keys");
+  must(sqlite3_exec(db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL), db);
   if( is_connected && sqlite3_prepare_v2(db, sql, -1, &statement, NULL)==SQLITE_OK ){
     sqlite3_finalize(statement);
   }
@@ -232,10 +207,9 @@ static sqlite3_int64 memory_at_rest(sqlite3 *db, int *page_bytes){
     "SELECT a_column_that_is_not_there_with_a_name_longer_than_every_message_of_the_extension_has_so_that_"
     "_the_connection_keeps_as_much_memory_for_the_text_of_its_last_error_whatever_the_statements_before_it_"
     "_said_when_they_failed_or_did_not_which_would_else_differ_from_one_run_to_another_by_some_hundred_bytes";
-  outcome got = run_once(db, long_error);
-  text_free(&got.rows);
+  free(run_once(db, long_error).chars);
   sqlite3_db_release_memory(db);
-  must(sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED, page_bytes, &ignored, 0), "sqlite3_db_status()");
+  must(sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED, page_bytes, &ignored, 0), db);
   return sqlite3_memory_used() - *page_bytes;
 }
 
@@ -245,19 +219,37 @@ typedef struct expectation {
   outcome state_before, state_after;
   sqlite3_int64 memory; /* that the connection holds in the end, but for pages */
   int page_bytes;
+  int is_repeatable; /* on one connection: it allocates as often again, and changes nothing */
 } expectation;
+
+/* Runs it where none fails, and counts the allocations. */
+static outcome run_counting(sqlite3 *db, const char *sql, long *num_allocations){
+  outcome got;
+  fail_at(MEMORY, LONG_MAX, FAIL_ONCE);
+  got = run_once(db, sql);
+  fail_no_more();
+  *num_allocations = num_places;
+  return got;
+}
 
 static expectation expect(sqlite3 *template, const char *sql){
   expectation expected;
   sqlite3 *db = open_copy(template, sql);
+  sqlite3_stmt *statement = NULL;
+  int is_read_only;
+  long num_allocations, num_again;
   expected.state_before = run_once(db, STATE);
-  expected.answer = run_once(db, sql);
+  expected.answer = run_counting(db, sql, &num_allocations);
   expected.state_after = run_once(db, STATE);
+  expected.is_repeatable = 0;
+  is_read_only = !is_some && sqlite3_prepare_v2(db, sql, -1, &statement, NULL)==SQLITE_OK && sqlite3_stmt_readonly(statement);
+  sqlite3_finalize(statement);
   /* What is only read is read twice where it failed at first: a filter that knows its journal by then
   ** keeps a second statement. */
-  if( expected.answer.rc==SQLITE_OK && outcome_equal(&expected.state_before, &expected.state_after) ){
-    outcome again = run_once(db, sql);
-    text_free(&again.rows);
+  if( is_read_only || (expected.answer.rc==SQLITE_OK && outcome_equal(&expected.state_before, &expected.state_after)) ){
+    outcome again = run_counting(db, sql, &num_again);
+    expected.is_repeatable = !is_long_run && is_read_only && num_again==num_allocations;
+    free(again.chars);
   }
   expected.memory = memory_at_rest(db, &expected.page_bytes);
   sqlite3_close(db);
@@ -265,139 +257,105 @@ static expectation expect(sqlite3 *template, const char *sql){
 }
 
 static void expectation_free(expectation *expected){
-  text_free(&expected->answer.rows);
-  text_free(&expected->state_before.rows);
-  text_free(&expected->state_after.rows);
+  free(expected->answer.chars);
+  free(expected->state_before.chars);
+  free(expected->state_after.chars);
 }
 
 /* ---- A statement, every allocation of which fails ----------------------------------- */
 
-/* Describes in *problem what is wrong with a run in which allocation number fails; leaves
-** it empty if nothing is.  Gives how many allocations failed. */
-static long run_failing(sqlite3 *template, const char *sql, const expectation *expected,
-                        long number, failing mode, text *problem){
-  const sqlite3_int64 memory_before = sqlite3_memory_used();
-  sqlite3 *db = open_copy(template, sql);
+static char problem[4000]; /* empty: none */
+
+__attribute__((format(printf, 1, 2)))
+static void say(const char *format, ...){
+  const size_t num_chars = strlen(problem);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(problem + num_chars, sizeof(problem) - num_chars, format, args);
+  va_end(args);
+}
+
+#define AFTER_IT "the database is not as it should be after it\n"
+
+/* What is wrong with a run in which allocation number fails is said.  Returns how many allocations
+** failed.  *db is a connection, or NULL for a new one; it is left there if it may serve again. */
+static long run_failing(sqlite3 *template, sqlite3 **db, const char *sql, const expectation *expected, long number, failing mode){
+  static sqlite3_int64 memory_before;
   sqlite3_stmt *statement = NULL;
-  outcome got, state;
+  outcome got;
   long failures;
   sqlite3_int64 memory;
-  int page_bytes;
-  fail_allocation(number, mode);
-  got = run(db, sql, &statement);
+  int page_bytes, is_as_new;
+  if( *db==NULL ){
+    memory_before = sqlite3_memory_used();
+    *db = open_copy(template, sql);
+  }
+  fail_at(MEMORY, number, mode);
+  got = run(*db, sql, &statement);
   fail_no_more();
   failures = num_failures;
 
   if( failures && is_nomem(got.rc) ){
     num_nomem++;
-    state = run_once(db, STATE);
-    if( !outcome_equal(&state, &expected->state_before) ) text_print(problem, "it left changes behind\n");
-    text_free(&state.rows);
-    text_free(&got.rows);
-    got = run(db, sql, &statement);
-    if( !outcome_equal(&got, &expected->answer) ) text_print(problem, "run again it gave %d, ", got.rc);
+    if( !expected->is_repeatable && !state_equal(*db, &expected->state_before) ) say("it left changes behind\n");
+    free(got.chars);
+    got = run(*db, sql, &statement);
+    if( !outcome_equal(&got, &expected->answer) ) say("run again it gave %d, ", got.rc);
   }else if( failures && first_is_benign && got.rc!=SQLITE_OK && got.rc==expected->answer.rc
-         && strcmp(got.rows.chars, sqlite3_errstr(got.rc))==0 ){
+         && strcmp(got.chars, sqlite3_errstr(got.rc))==0 ){
     num_textless++;
   }else{
     num_exact += failures>0;
-    if( !outcome_equal(&got, &expected->answer) ) text_print(problem, "it gave %d, ", got.rc);
+    if( !outcome_equal(&got, &expected->answer) ) say("it gave %d, ", got.rc);
   }
-  if( problem->num_chars ){
-    text_add(problem, got.rows.chars, got.rows.num_chars);
-    text_print(problem, "\nbut it should return %d, ", expected->answer.rc);
-    text_add(problem, expected->answer.rows.chars, expected->answer.rows.num_chars);
-    text_print(problem, "\n");
+  if( problem[0] ){
+    say("%.1000s\nbut it should return %d, %.1000s\n", got.chars, expected->answer.rc, expected->answer.chars);
   }
-  text_free(&got.rows);
+  free(got.chars);
   sqlite3_finalize(statement);
 
-  state = run_once(db, STATE);
-  if( !outcome_equal(&state, &expected->state_after) ) text_print(problem, "the database is not as it should be after it\n");
-  text_free(&state.rows);
-  memory = memory_at_rest(db, &page_bytes);
+  if( !expected->is_repeatable && !state_equal(*db, &expected->state_after) ) say(AFTER_IT);
+  memory = memory_at_rest(*db, &page_bytes);
   /* A hash table of SQLite's that could not grow at first is two places larger in the end.  A schema that
   ** was written twice may fill one page more, which SQLite keeps account of. */
-  if( memory>expected->memory + (failures && (first_is_benign || page_bytes!=expected->page_bytes) ? 32 : 0) ){
-    text_print(problem, "the connection holds %lld bytes, not %lld\n", memory, expected->memory);
+  is_as_new = !first_is_benign && page_bytes==expected->page_bytes;
+  if( memory>expected->memory + (failures && !is_as_new ? 32 : 0) ){
+    say("the connection holds %lld bytes, not %lld\n", memory, expected->memory);
   }
-  if( sqlite3_close(db)!=SQLITE_OK ) text_print(problem, "the connection could not be closed\n");
+  if( failures && is_as_new && expected->is_repeatable && problem[0]==0 ) return failures;
+  if( expected->is_repeatable && !state_equal(*db, &expected->state_after) ) say(AFTER_IT);
+  if( sqlite3_close(*db)!=SQLITE_OK ) say("the connection could not be closed\n");
+  *db = NULL;
   memory = sqlite3_memory_used();
-  if( memory!=memory_before ){
-    text_print(problem, "%lld bytes are left of the connection\n", memory - memory_before);
-  }
+  if( memory!=memory_before ) say("%lld bytes are left of the connection\n", memory - memory_before);
   return failures;
 }
 
-static void fail_in_turn(sqlite3 *template, const char *sql, int is_error, failing mode){
-  expectation expected = expect(template, sql);
-  text problem = {NULL, 0, 0};
+static void fail_in_turn(sqlite3 *template, const listed *what, failing mode){
+  static const char *const modes[] = {"alone", "and all that follow"};
+  expectation expected = expect(template, what->sql);
+  sqlite3 *db = NULL;
   long number = 1;
-  if( is_error!=(expected.answer.rc!=SQLITE_OK) ){
-    text_print(&problem, "it should %s, but gave %d, ", is_error ? "fail" : "not fail", expected.answer.rc);
-    text_add(&problem, expected.answer.rows.chars, expected.answer.rows.num_chars);
-    text_print(&problem, "\n");
+  problem[0] = 0;
+  if( what->is_error!=(expected.answer.rc!=SQLITE_OK) ){
+    say("it should %s, but gave %d, %.1000s\n", what->is_error ? "fail" : "not fail", expected.answer.rc, expected.answer.chars);
   }
-  while( problem.num_chars==0 && run_failing(template, sql, &expected, number, mode, &problem)>0 ){
-    number++;
-  }
+  while( problem[0]==0 && run_failing(template, &db, what->sql, &expected, number, mode)>0 ) number++;
   /* A statement that allocates nothing would be none. */
-  if( problem.num_chars==0 && number==1 ) text_print(&problem, "no allocation could fail\n");
-  tally(problem.num_chars==0, "allocation %ld %s fails:\n  %s\n%s", number, failing_names[mode], sql,
-        problem.num_chars ? problem.chars : "");
-  text_free(&problem);
+  if( problem[0]==0 && number==1 ) say("no allocation could fail\n");
+  tally(problem[0]==0, "allocation %ld %s fails:\n  %s\n%s", number, modes[mode], what->sql, problem);
   expectation_free(&expected);
   is_connected = !is_long_run;
 }
 
 /* ---- The list of statements ----------------------------------------------------------- */
 
-/* Calls use() for each statement of the file; returns their number. */
-static int for_each_statement(const text *file, void (*use)(const char *sql, int is_error, void *data), void *data){
-  text sql = {NULL, 0, 0};
-  const char *line = file->chars;
-  int is_error = 0, is_left_out = 0, num_statements = 0;
-  while( *line ){
-    size_t num_chars = strcspn(line, "\n");
-    if( strncmp(line, "--", 2)==0 ){
-      is_error = strncmp(line, "-- error", 8)==0;
-      is_left_out = !is_long_run && (strncmp(line, "-- long", 7)==0 || strncmp(line, "-- error -- long", 16)==0);
-    }else{
-      text_add(&sql, line, num_chars);
-      if( sql.num_chars && sqlite3_complete(sql.chars) ){
-        if( !is_left_out ){
-          use(sql.chars, is_error, data);
-          num_statements++;
-        }
-        text_free(&sql);
-        is_error = is_left_out = 0;
-      }
-    }
-    line += num_chars + (line[num_chars]!=0);
-  }
-  if( sql.num_chars ){
-    tally(0, "no end of %s", sql.chars);
-    text_free(&sql);
-  }
-  return num_statements;
-}
-
-static void fail_once(const char *sql, int is_error, void *template){
-  fail_in_turn(template, sql, is_error, FAIL_ONCE);
-}
-
-static void fail_from(const char *sql, int is_error, void *template){
-  fail_in_turn(template, sql, is_error, FAIL_FROM);
-}
-
 /* Notes each call of the statement's byte code: "AggStep bloom_build(1)". */
-static void note_calls(const char *sql, int is_error, void *data){
-  sqlite3 *db = data;
+static void note_calls(sqlite3 *db, const char *sql){
   sqlite3_stmt *statement, *insert;
   char *explain = sqlite3_mprintf("EXPLAIN %s", sql);
-  (void)is_error;
   if( sqlite3_prepare_v2(db, explain, -1, &statement, NULL)==SQLITE_OK ){
-    must(sqlite3_prepare_v2(db, "INSERT INTO calls VALUES (?, ?, ?)", -1, &insert, NULL), "calls");
+    must(sqlite3_prepare_v2(db, "INSERT INTO calls VALUES (?, ?, ?)", -1, &insert, NULL), db);
     while( sqlite3_step(statement)==SQLITE_ROW ){
       sqlite3_bind_value(insert, 1, sqlite3_column_value(statement, 1)); /* opcode */
       sqlite3_bind_value(insert, 2, sqlite3_column_value(statement, 5)); /* p4 */
@@ -433,77 +391,70 @@ static int print_missing(void *unused, int num_columns, char **values, char **na
 }
 
 /* The functions are those that SQLite knows after loading and not before. */
-static void check_list(const text *file){
+static void check_list(const char *extension, const char *schema){
   static const char prepare[] =
     "CREATE TEMP TABLE functions AS SELECT DISTINCT name, narg, type FROM pragma_function_list;"
-    "CREATE TEMP TABLE modules AS SELECT name FROM pragma_module_list;"
     "CREATE TEMP TABLE calls(opcode, p4, sql);";
   static const char keep_ours[] =
     "CREATE TEMP TABLE ours AS SELECT DISTINCT name, narg, type FROM pragma_function_list EXCEPT SELECT * FROM functions;"
-    "CREATE TEMP TABLE our_modules AS SELECT name FROM pragma_module_list EXCEPT SELECT * FROM modules WHERE name NOT LIKE 'bloom%';"
     "DELETE FROM functions; INSERT INTO functions SELECT * FROM ours;"
-    "DELETE FROM modules; INSERT INTO modules SELECT * FROM our_modules WHERE name NOT LIKE 'pragma%';";
-  sqlite3 *db;
+    "CREATE TEMP TABLE modules AS SELECT name FROM pragma_module_list WHERE name LIKE 'bloom%';";
+  sqlite3 *db = open_in_memory();
   sqlite3_stmt *count;
-  must(sqlite3_open(":memory:", &db), "sqlite3_open()");
-  must(sqlite3_exec(db, prepare, NULL, NULL, NULL), "functions before");
-  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL);
-  must(sqlite3_load_extension(db, extension_file, NULL, NULL), "sqlite3_load_extension()");
-  must(sqlite3_exec(db, keep_ours, NULL, NULL, NULL), "functions after");
-  must(sqlite3_exec(db, schema.chars, NULL, NULL, NULL), "schema");
-  for_each_statement(file, note_calls, db);
-  must(sqlite3_exec(db, MISSING_CALLS, print_missing, NULL, NULL), "missing calls");
-  must(sqlite3_prepare_v2(db, "SELECT (SELECT count(*) FROM functions), (SELECT count(*) FROM modules)", -1,
-                          &count, NULL), "count");
+  int i;
+  must(sqlite3_exec(db, prepare, NULL, NULL, NULL), db);
+  must(sqlite3_load_extension(db, extension, NULL, NULL), db);
+  must(sqlite3_exec(db, keep_ours, NULL, NULL, NULL), db);
+  must(sqlite3_exec(db, schema, NULL, NULL, NULL), db);
+  for(i=0; i<num_statements; i++) note_calls(db, statements[i].sql);
+  must(sqlite3_exec(db, MISSING_CALLS, print_missing, NULL, NULL), db);
+  must(sqlite3_prepare_v2(db, "SELECT (SELECT count(*) FROM functions), (SELECT count(*) FROM modules)", -1, &count, NULL), db);
   sqlite3_step(count);
   tally(sqlite3_column_int(count, 0)>0 && sqlite3_column_int(count, 1)>0, "the extension has no functions or no modules");
-  printf("note: %d functions and %d modules, each in every role\n", sqlite3_column_int(count, 0),
-         sqlite3_column_int(count, 1));
+  printf("note: %d functions and %d modules, each in every role\n", sqlite3_column_int(count, 0), sqlite3_column_int(count, 1));
   sqlite3_finalize(count);
   sqlite3_close(db);
 }
 
 /* ---------------------------------------------------------------------------------------- */
 
-int main(int num_args, char **args){
+/* The statements over one database, in its encodings. */
+static void fail_all(const char *schema){
   static const char *const encodings[] = {"UTF-8", "UTF-16le", "UTF-16be"};
-  text statements;
-  void *library;
-  int num_statements = 0, is_some = 0, i;
+  int i, j;
+  is_connected = 0;
+  for(i=0; i<3; i++){
+    sqlite3 *template = make_template(schema, encodings[i]);
+    for(j=0; j<num_statements && (is_long_run || i==1); j++) fail_in_turn(template, &statements[j], FAIL_ONCE);
+    for(j=0; j<num_statements && (is_long_run || i==0); j++) fail_in_turn(template, &statements[j], FAIL_FROM);
+    sqlite3_close(template);
+  }
+}
+
+int main(int num_args, char **args){
+  char **parts;
+  int num_failed = 0;
   for(; num_args>1 && args[1][0]=='-'; num_args--, args++){
     is_long_run |= strcmp(args[1], "--long")==0;
     is_some |= strcmp(args[1], "--some")==0;
   }
-  if( num_args!=4 ){
-    fprintf(stderr, "usage: oom [--long] [--some] EXTENSION SCHEMA.sql STATEMENTS.sql\n");
+  if( num_args!=3 ){
+    fprintf(stderr, "usage: oom [--long] [--some] EXTENSION STATEMENTS.sql\n");
     return 2;
   }
   install_failing_memory();
-  extension_file = args[1];
-  schema = read_file(args[2]);
-  statements = read_file(args[3]);
-  library = dlopen(extension_file, RTLD_NOW);
-  if( library==NULL ){
-    fprintf(stderr, "oom: %s\n", dlerror());
-    return 1;
+  for(parts = read_parts(args[2]); parts[0] && parts[1]; parts += 2){
+    read_statements(parts[1]);
+    num_failed += num_statements;
+    if( !is_some ) check_list(args[1], parts[0]);
+    must(sqlite3_auto_extension(entry_point(args[1])), NULL);
+    must(sqlite3_auto_extension((void (*)(void))sqlite3_regexp_init), NULL);
+    fail_all(parts[0]);
+    sqlite3_reset_auto_extension();
   }
-  *(void **)&extension = dlsym(library, "sqlite3_bloom_init");
-  if( !is_some ) check_list(&statements);
-  must(sqlite3_auto_extension((void (*)(void))extension), "sqlite3_auto_extension()");
-  must(sqlite3_auto_extension((void (*)(void))sqlite3_regexp_init), "sqlite3_auto_extension()");
-  for(i=0; i<3; i++){
-    sqlite3 *template = make_template(encodings[i]);
-    if( is_long_run || i==1 ) num_statements = for_each_statement(&statements, fail_once, template);
-    if( is_long_run || i==0 ) num_statements = for_each_statement(&statements, fail_from, template);
-    sqlite3_close(template);
-  }
-
   printf("note: %d statements%s; %ld runs with failing allocations: %ld gave SQLITE_NOMEM, %ld the exact"
-         " answer or error, %ld the error without its text\n", num_statements, is_long_run ? " in 3 encodings" : "",
+         " answer or error, %ld the error without its text\n", num_failed, is_long_run ? " in 3 encodings" : "",
          num_nomem + num_exact + num_textless, num_nomem, num_exact, num_textless);
-  sqlite3_reset_auto_extension();
   sqlite3_shutdown();
-  text_free(&schema);
-  text_free(&statements);
   return end_of_tests();
 }

@@ -27,18 +27,15 @@ else
 fi
 work=build/oom
 mkdir -p $work || exit 1
-adds_up 'functions' $build/test/faults/oom/oom $long $extension test/faults/oom/schema.sql test/faults/oom/statements.sql
-grep '^note: ' $work/log
-for each in table tuples; do
-  adds_up "filters that stay up to date: $each" $build/test/faults/oom/oom $long --some $extension \
-    test/faults/oom/${each}_schema.sql test/faults/oom/${each}_statements.sql
+# Plans of bloom_index allocate thousands of times.
+for each in statements table_statements ${long:+index_statements}; do
+  case $each in
+    statements)       options=$long ;;
+    table_statements) options="$long --some" ;;
+    index_statements) options=--some ;;
+  esac
+  # shellcheck disable=SC2086 # options
+  adds_up $each $build/test/faults/oom/oom $options $extension test/faults/oom/$each.sql
   grep '^note: ' $work/log
 done
-# Plans of bloom_index allocate thousands of times.
-if [ -n "$long" ]; then
-  for each in index index_renamed index_view; do
-    adds_up $each $build/test/faults/oom/oom --some $extension test/faults/oom/${each}_schema.sql test/faults/oom/${each}_statements.sql
-    grep '^note: ' $work/log
-  done
-fi
 finish

@@ -46,9 +46,9 @@ run $build/test/core/leveldb_sizing_test
 run $build/test/core/leveldb_facts_test
 run tclsh test/sql/runner/sqllogictest.tcl --load $build/bloom test/sql/records
 run make_covered $build/test/faults/oom/oom $build/test/vtab/faults $build/test/faults/load/load $build/test/faults/limits/limits
-run $build/test/faults/oom/oom $build/bloom.so test/faults/oom/schema.sql test/faults/oom/statements.sql
-for each in table tuples index index_renamed index_view; do
-  run $build/test/faults/oom/oom --some $build/bloom.so test/faults/oom/${each}_schema.sql test/faults/oom/${each}_statements.sql
+run $build/test/faults/oom/oom $build/bloom.so test/faults/oom/statements.sql
+for each in table index; do
+  run $build/test/faults/oom/oom --some $build/bloom.so test/faults/oom/${each}_statements.sql
 done
 run $build/test/faults/load/load $build/bloom.so
 run $build/test/faults/limits/limits $build/bloom.so

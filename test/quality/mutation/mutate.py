@@ -348,7 +348,7 @@ class ExtensionBuild(Build):
         if test in ("limits", "load"):
             command = [f"{self.PROGRAMS}/faults/{test}/{test}", f"./{self.extension}"]
         elif test == "oom":
-            command = [f"{self.PROGRAMS}/faults/oom/oom", f"./{self.extension}", "test/faults/oom/schema.sql", "test/faults/oom/statements.sql"]
+            command = [f"{self.PROGRAMS}/faults/oom/oom", f"./{self.extension}", "test/faults/oom/statements.sql"]
         elif test.endswith(".tcl"):
             command = ["tclsh", test, f"./{self.extension}"]
         elif ".py" in test:
