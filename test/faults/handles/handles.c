@@ -11,28 +11,14 @@
 **
 ** Meant to be built with AddressSanitizer.  Prints `N passed, N failed` last.
 */
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../../ext/bloom.h"
 #include "../../../ext/core/encodings.h"
 #include "../../../ext/sqlite/handle.h"
-#include "../../lib/test.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "../../lib/sqlite_test.h"
 
 static const char *extension;
 
 #define check(is_right, what, sql) tally(is_right, "%s\n  %s", what, sql)
-
-static void must(int rc, sqlite3 *db){
-  if( rc!=SQLITE_OK ){
-    fprintf(stderr, "handles: %s\n", db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
-    exit(1);
-  }
-}
 
 /* ---- The application ------------------------------------------------------------------ */
 
@@ -73,14 +59,17 @@ static void add_application(sqlite3 *db){
 
 /* Key 7 is in filter a, and not in b. */
 static sqlite3 *open_database(void){
-  sqlite3 *db;
-  must(sqlite3_open(":memory:", &db), NULL);
-  must(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL), db);
+  sqlite3 *db = open_in_memory();
   must(sqlite3_bloom_init(db, NULL, NULL), db);
   add_application(db);
   must(sqlite3_exec(db, "CREATE TABLE f(id INTEGER PRIMARY KEY, a BLOB, b BLOB);"
                         "INSERT INTO f SELECT 1, bloom_build(7, 20), bloom_build(8, 20)", NULL, NULL, NULL), db);
   return db;
+}
+
+static void close_database(sqlite3 *db){
+  forget();
+  must(sqlite3_close(db), db);
 }
 
 static sqlite3_stmt *prepare(sqlite3 *db, const char *sql){
@@ -136,8 +125,7 @@ static void check_while_open(void){
          "a copy should answer");
   expect(db, "SELECT bloom_may_contain((SELECT bloom_open(a) FROM f WHERE keep(1)), i) FROM (SELECT 7 AS i)", "1",
          "a handle should answer");
-  forget();
-  must(sqlite3_close(db), db);
+  close_database(db);
 }
 
 /* Later, on the same connection: NULL in every function, however many were opened since. */
@@ -165,8 +153,7 @@ static void check_later(void){
   expect(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000)"
              " SELECT min(bloom_may_contain((SELECT bloom_open(a) FROM f), 6 + bloom_may_contain(bloom_open(b), 8))) FROM f, n", "1",
          "an open handle should answer beside every later one");
-  forget();
-  must(sqlite3_close(db), db);
+  close_database(db);
 }
 
 /* A statement run again and again has a handle of its own each time. */
@@ -199,8 +186,7 @@ static void check_closed_connection(void){
   sqlite3_finalize(statement);
   other = open_database(); /* often at the same address */
   expect(other, PROBE, "N", "a copy from a connection that is closed should be NULL");
-  forget();
-  must(sqlite3_close(other), other);
+  close_database(other);
 }
 
 /* Another connection, while the handle is open and after. */
@@ -214,8 +200,7 @@ static void check_other_connection(void){
   expect(other, PROBE, "N", "another connection's handle should be NULL");
   must(sqlite3_close(db), db);
   expect(other, PROBE, "N", "another connection's handle should be NULL");
-  forget();
-  must(sqlite3_close(other), other);
+  close_database(other);
 }
 
 /* The extension registered again on the connection; then another copy of it loaded over it. */
@@ -231,8 +216,7 @@ static void check_second_load(void){
              " SELECT min(bloom_may_contain(kept(), 9 + 0 * bloom_may_contain(bloom_open(b), i))) FROM f, n", "1",
          "a copy should be NULL beside every later handle of another copy");
   expect(db, "SELECT bloom_may_contain((SELECT bloom_open(a) FROM f), 7)", "1", "a handle should answer");
-  forget();
-  must(sqlite3_close(db), db);
+  close_database(db);
 }
 
 /* ---- Pointers of somebody else ---------------------------------------------------------- */
@@ -308,8 +292,7 @@ static void check_owned(void){
   expect(db, sql, "0", "it should answer without its pool");
   bloom_handle_close(owned);
   owned = NULL;
-  forget();
-  must(sqlite3_close(db), db);
+  close_database(db);
 }
 
 /* ---- Handles of bloom_filter() -------------------------------------------------------------- */
@@ -323,8 +306,7 @@ static void check_filter_handles(void){
   expect(db, "SELECT keep(bloom_filter(8)) IS NULL AND bloom_may_contain(kept(), 7) FROM f", "01", "a copy should answer as it does, or be NULL");
   expect(db, "SELECT bloom_may_contain(nullif((SELECT bloom_filter(8) FROM f), 1), 7)", "01N", "a copy of nullif should answer or be NULL");
   expect(db, "SELECT bloom_open((SELECT bloom_filter(8) FROM f))", "e", "it should not be opened");
-  forget();
-  must(sqlite3_close(db), db);
+  close_database(db);
 }
 
 /* An application that has SQLite write REALs with few digits, where that can be chosen: then
@@ -416,14 +398,7 @@ static void check_kept_buffers(void){
 }
 
 int main(int num_args, char **args){
-  if( num_args!=2 && num_args!=3 ){
-    fprintf(stderr, "usage: handles EXTENSION [VERSION]\n");
-    return 2;
-  }
-  if( num_args==3 && strcmp(args[2], sqlite3_libversion())!=0 ){
-    fprintf(stderr, "handles: this is SQLite %s, not %s\n", sqlite3_libversion(), args[2]);
-    return 2;
-  }
+  must_have_args(num_args, args, "handles EXTENSION [VERSION]");
   extension = args[1];
   check_while_open();
   check_later();

@@ -8,28 +8,17 @@
 // memory.  Prints `N passed, N failed` last.
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
-#include <sqlite3.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "../../lib/test.h"
+#include "../../lib/sqlite_test.h"
 
 static const int kBitsPerKey = 100;
 static const int kNumKeys = 64; // different ones: the texts 1 .. 64
 
 #define check(is_right, what, num_keys) tally((is_right)!=0, "with a capacity of %zu: %s", num_keys, what)
-
-static void must(int rc, sqlite3 *db){
-  if( rc!=SQLITE_OK ){
-    fprintf(stderr, "big_filters: %s\n", sqlite3_errmsg(db));
-    exit(1);
-  }
-}
 
 static std::string leveldb_filter(size_t capacity){
   std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(kBitsPerKey));
@@ -105,10 +94,8 @@ static void compare(sqlite3 *db, size_t capacity, bool is_too_long){
 int main(int num_args, char **args){
   // 4,294,967,200 bits, the largest below 2^32 at 100 bits per key; 2^32 + 8; 4,800,000,000.
   static const size_t capacities[] = {42949673, 42949672, 48000000};
-  sqlite3 *db;
   if( num_args!=2 ) return 2;
-  if( sqlite3_open(":memory:", &db)!=SQLITE_OK ) return 1;
-  must(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL), db);
+  sqlite3 *db = open_in_memory();
   must(sqlite3_load_extension(db, args[1], NULL, NULL), db);
   for(size_t capacity : capacities) compare(db, capacity, capacity>42949672);
   sqlite3_close(db);

@@ -16,19 +16,12 @@
 */
 #include <pthread.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../lib/test.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "../../lib/sqlite_test.h"
 
 /* Keys without end. */
 #define ENDLESS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
@@ -38,13 +31,6 @@
 static const char *extension;
 
 #define check(is_right, what, sql, got) tally(is_right, "%s; it was %lld\n  %s", what, (long long)(got), sql)
-
-static void must(int rc, sqlite3 *db){
-  if( rc!=SQLITE_OK ){
-    fprintf(stderr, "limits: %s\n", db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
-    exit(1);
-  }
-}
 
 /* Many times what is needed. */
 #define MAX_SECONDS 60 /* of processor time */
@@ -86,9 +72,7 @@ static int run(sqlite3 *db, const char *sql, sqlite3_int64 argument, sqlite3_int
 }
 
 static sqlite3 *open_database(void){
-  sqlite3 *db;
-  must(sqlite3_open(":memory:", &db), NULL);
-  must(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL), db);
+  sqlite3 *db = open_in_memory();
   must(sqlite3_load_extension(db, extension, NULL, NULL), db);
   must(run(db, "SELECT 1 FROM bloom_info(x'06')", 0, NULL), db); /* a table that SQLite keeps from then on */
   /* Sizes of rates, which each of these functions keeps from then on. */
@@ -106,6 +90,19 @@ static void check_unharmed(sqlite3 *db, sqlite3_int64 base, const char *sql){
   check(sqlite3_memory_used()<=base + 1000, "memory should be back at its base", sql, sqlite3_memory_used() - base);
   check(run(db, "SELECT bloom_may_contain(bloom_build('a'), 'a')", 0, &answer)==SQLITE_OK && answer==1,
         "the next statement should work", sql, answer);
+}
+
+#define ANY_MEMORY INT64_MAX
+
+/* A statement returns this result, takes at most so much memory for it, and does no harm. */
+static void check_run(sqlite3 *db, const char *sql, sqlite3_int64 argument, int expected, sqlite3_int64 max_bytes){
+  const sqlite3_int64 base = sqlite3_memory_used();
+  int rc;
+  sqlite3_memory_highwater(1);
+  rc = run(db, sql, argument, NULL);
+  check(rc==expected, sqlite3_errstr(expected), sql, rc);
+  check(sqlite3_memory_highwater(0) - base<=max_bytes, "it should take less memory", sql, sqlite3_memory_highwater(0) - base);
+  check_unharmed(db, base, sql);
 }
 
 /* ---- SQLITE_LIMIT_LENGTH ------------------------------------------------------------ */
@@ -164,17 +161,15 @@ static void check_small_limit(void){
   for(i=0; i<COUNT_OF(length_rows); i++){
     const char *sql = length_rows[i].sql;
     sqlite3 *db = open_database();
-    sqlite3_int64 length = 0, base;
+    sqlite3_int64 length = 0;
     int rc;
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, SMALL_LIMIT);
     rc = run(db, sql, length_rows[i].fits, &length);
     check(rc==SQLITE_OK, "it should fit", sql, rc);
     check(length>SMALL_LIMIT-32 && length<=SMALL_LIMIT, "it should just fit", sql, length);
-    base = sqlite3_memory_used();
-    rc = run(db, sql, length_rows[i].fits + 1, NULL);
-    check(rc==SQLITE_TOOBIG, "it should return SQLITE_TOOBIG", sql, rc);
+    run(db, sql, length_rows[i].fits + 1, NULL);
     check(strcmp(sqlite3_errmsg(db), "string or blob too big")==0, "it should be SQLite's own error", sql, 0);
-    check_unharmed(db, base, sql);
+    check_run(db, sql, length_rows[i].fits + 1, SQLITE_TOOBIG, ANY_MEMORY);
     sqlite3_close(db);
   }
 }
@@ -204,14 +199,7 @@ static void check_huge_sizes(void){
     for(i=0; i<3*COUNT_OF(powers) + 1; i++){
       const sqlite3_int64 capacity = i<3*COUNT_OF(powers) ? ((sqlite3_int64)1 << powers[i/3]) + (sqlite3_int64)(i%3) - 1
                                                           : INT64_MAX;
-      const sqlite3_int64 base = sqlite3_memory_used();
-      int rc;
-      sqlite3_memory_highwater(1);
-      rc = run(db, forms[form], capacity, NULL);
-      check(rc==SQLITE_TOOBIG, "it should return SQLITE_TOOBIG", forms[form], rc);
-      check(sqlite3_memory_highwater(0) - base<200000, "it should not allocate memory first", forms[form],
-            sqlite3_memory_highwater(0) - base);
-      check_unharmed(db, base, forms[form]);
+      check_run(db, forms[form], capacity, SQLITE_TOOBIG, 199999);
     }
     sqlite3_close(db);
   }
@@ -234,17 +222,9 @@ static void check_endless_keys(void){
   };
   size_t form;
   for(form=0; form<COUNT_OF(forms); form++){
-    const char *sql = forms[form];
     sqlite3 *db = open_database();
-    sqlite3_int64 base;
-    int rc;
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 100000); /* bytes: 80,000 keys */
-    base = sqlite3_memory_used();
-    sqlite3_memory_highwater(1);
-    rc = run(db, sql, 0, NULL);
-    check(rc==SQLITE_TOOBIG, "it should return SQLITE_TOOBIG", sql, rc);
-    check(sqlite3_memory_highwater(0) - base<2000000, "it should keep few keys", sql, sqlite3_memory_highwater(0) - base);
-    check_unharmed(db, base, sql);
+    check_run(db, forms[form], 0, SQLITE_TOOBIG, 1999999);
     sqlite3_close(db);
   }
 }
@@ -348,18 +328,10 @@ static void check_memory(void){
   size_t i;
   for(i=0; i<COUNT_OF(memory_rows); i++){
     sqlite3 *db = open_database();
-    sqlite3_int64 base, peak;
-    int rc;
     must(sqlite3_exec(db, "CREATE TABLE groups(g, i, PRIMARY KEY (g, i)) WITHOUT ROWID;"
                           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000)"
                           " INSERT INTO groups SELECT (i + 9) / 10, i FROM n", NULL, NULL, NULL), db);
-    base = sqlite3_memory_used();
-    sqlite3_memory_highwater(1);
-    rc = run(db, memory_rows[i].sql, memory_rows[i].num_keys, NULL);
-    peak = sqlite3_memory_highwater(0) - base;
-    check(rc==SQLITE_OK, "it should work", memory_rows[i].sql, rc);
-    check(peak<=memory_rows[i].max_bytes + SQLITES_PART, "it should take less memory", memory_rows[i].sql, peak);
-    check_unharmed(db, base, memory_rows[i].sql);
+    check_run(db, memory_rows[i].sql, memory_rows[i].num_keys, SQLITE_OK, memory_rows[i].max_bytes + SQLITES_PART);
     sqlite3_close(db);
   }
 }
@@ -431,39 +403,46 @@ static void check_rate_in_reach(const char *encoding){
   sqlite3_close(db);
 }
 
-/* A view in anybody's database may ask for a size: whatever it asks, processor time ends the
-** process where calls take more than 50 ms on the average. */
-static void check_sizes_are_quick(void){
-  static const struct { double rate; sqlite3_int64 num_keys; } slow[] = {
-    /* What took seconds once. */
-    {1.10936e-06, 4098}, {1.1985050e-06, 4583}, {4.2016e-06, 17522},
-    /* What takes longest: most sizes tried, most hashes each. */
-    {1.1133361e-05, 35000}, {1.9568472e-05, 66000}, {6.89946e-05, 120000}, {0.000146665589, 349766},
-    {0.00076060673, 1000000}, {0.0014687895, 4700000}, {0.30829154, 1000000000},
-    /* Out of reach, barely. */
-    {0.00023284, 1000000}, {0.0023283, 10000000}, {0.02301, 100000000},
-  };
-  static const char sql[] = "SELECT bloom_bits_per_key(rate, num_keys)";
-  const int rounds = 8;
+/* Fails unless work, in a process of its own, succeeds in so much processor time. */
+static void check_soon(int (*work)(const char *sql), const char *sql, rlim_t max_seconds, const char *what){
   const pid_t child = fork();
   int status = 0;
   if( child==0 ){
-    sqlite3 *db = open_database();
-    size_t i;
     signal(SIGXCPU, SIG_DFL);
-    lower_limit(RLIMIT_CPU, (rlim_t)rounds * COUNT_OF(slow) * 50 / 1000);
-    for(i=0; i<(size_t)rounds * COUNT_OF(slow); i++){
-      request_rate(db, slow[i % COUNT_OF(slow)].rate, slow[i % COUNT_OF(slow)].num_keys, "leveldb");
-    }
-    _exit(0);
+    lower_limit(RLIMIT_CPU, max_seconds);
+    _exit(work(sql));
   }
   if( child<0 || waitpid(child, &status, 0)!=child ) abort();
-  check(status==0, "sizes should be found in 50 ms each; status", sql, status);
+  check(status==0, what, sql, status);
 }
 
-/* A rate is looked up once for each number of keys: where each row did it, processor time
-** would end the process, which takes a hundredth of that. */
-static void check_rates_are_kept(void){
+/* A view in anybody's database may ask for a size, whatever it is. */
+static const struct { double rate; sqlite3_int64 num_keys; } slow_sizes[] = {
+  /* What took seconds once. */
+  {1.10936e-06, 4098}, {1.1985050e-06, 4583}, {4.2016e-06, 17522},
+  /* What takes longest: most sizes tried, most hashes each. */
+  {1.1133361e-05, 35000}, {1.9568472e-05, 66000}, {6.89946e-05, 120000}, {0.000146665589, 349766},
+  {0.00076060673, 1000000}, {0.0014687895, 4700000}, {0.30829154, 1000000000},
+  /* Out of reach, barely. */
+  {0.00023284, 1000000}, {0.0023283, 10000000}, {0.02301, 100000000},
+};
+#define NUM_SIZES (8 * COUNT_OF(slow_sizes))
+
+static int ask_for_sizes(const char *unused){
+  sqlite3 *db = open_database();
+  size_t i;
+  (void)unused;
+  for(i=0; i<NUM_SIZES; i++){
+    request_rate(db, slow_sizes[i % COUNT_OF(slow_sizes)].rate, slow_sizes[i % COUNT_OF(slow_sizes)].num_keys, "leveldb");
+  }
+  return 0;
+}
+
+static int look_rates_up(const char *sql){
+  return run(open_database(), sql, 4000, NULL)!=SQLITE_OK;
+}
+
+static void check_rates_are_quick(void){
   static const char *const forms[] = {
     KEYS "SELECT max(f) IS NULL FROM (SELECT bloom_build(i, 1.9568472e-05, 66000) OVER (ORDER BY i ROWS 1 PRECEDING) AS f FROM n)",
     KEYS "SELECT max(f) IS NULL FROM (SELECT bloom_build(i, 1.9568472e-05, 66000) AS f FROM n GROUP BY i)",
@@ -471,17 +450,11 @@ static void check_rates_are_kept(void){
     KEYS "SELECT max(bloom_bits_per_key(1.9568472e-05, 66000 + i % 3)) IS NULL FROM n",
   };
   size_t form;
+  check_soon(ask_for_sizes, "SELECT bloom_bits_per_key(rate, num_keys)", (rlim_t)NUM_SIZES * 50 / 1000,
+             "sizes should be found in 50 ms each, on the average; status");
+  /* If each row looked the rate up, it would take a hundred times as long. */
   for(form=0; form<COUNT_OF(forms); form++){
-    const pid_t child = fork();
-    int status = 0;
-    if( child==0 ){
-      sqlite3 *db = open_database();
-      signal(SIGXCPU, SIG_DFL);
-      lower_limit(RLIMIT_CPU, 10);
-      _exit(run(db, forms[form], 4000, NULL)!=SQLITE_OK);
-    }
-    if( child<0 || waitpid(child, &status, 0)!=child ) abort();
-    check(status==0, "it should look a rate up once; status", forms[form], status);
+    check_soon(look_rates_up, forms[form], 10, "it should look a rate up once for each number of keys; status");
   }
 }
 
@@ -598,13 +571,9 @@ static void check_block_in_vain(void){
   size_t i;
   for(i=0; i<COUNT_OF(forms); i++){
     sqlite3 *db = open_database();
-    const sqlite3_int64 base = sqlite3_memory_used();
-    int rc;
     large_interrupts = db;
-    rc = run(db, forms[i], 1000001, NULL);
+    check_run(db, forms[i], 1000001, SQLITE_INTERRUPT, ANY_MEMORY);
     large_interrupts = NULL;
-    check(rc==SQLITE_INTERRUPT, "it should be interrupted", forms[i], rc);
-    check_unharmed(db, base, forms[i]);
     sqlite3_close(db);
   }
 }
@@ -682,14 +651,7 @@ static void check_large_filters(void){
 int main(int num_args, char **args){
   size_t i;
   int by;
-  if( num_args!=2 && num_args!=3 ){
-    fprintf(stderr, "usage: limits EXTENSION [VERSION]\n");
-    return 2;
-  }
-  if( num_args==3 && strcmp(args[2], sqlite3_libversion())!=0 ){
-    fprintf(stderr, "limits: this is SQLite %s, not %s\n", sqlite3_libversion(), args[2]);
-    return 2;
-  }
+  must_have_args(num_args, args, "limits EXTENSION [VERSION]");
   extension = args[1];
   limit_itself();
   must(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), NULL);
@@ -707,8 +669,7 @@ int main(int num_args, char **args){
   check_file_grows_in_leaps();
   check_rate_in_reach("leveldb");
   check_rate_in_reach("parquet");
-  check_sizes_are_quick();
-  check_rates_are_kept();
+  check_rates_are_quick();
   for(i=0; i<COUNT_OF(endless_statements); i++){
     for(by=BY_PROGRESS; by<=BY_THREAD; by++) check_interrupt(endless_statements[i], (interrupter)by);
   }

@@ -11,17 +11,11 @@
 */
 #define _POSIX_C_SOURCE 200809L /* barriers */
 #include <pthread.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../../ext/bloom.h"
-#include "../../lib/test.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "../../lib/sqlite_test.h"
 
 static const char schema[] =
   "CREATE TABLE IF NOT EXISTS keys(id INTEGER PRIMARY KEY, k);"
@@ -55,13 +49,6 @@ static const char *database;
 static int is_serialized, num_threads = 8, num_rounds = 3;
 static sqlite3 *shared; /* by all threads, where SQLite is serialized */
 static pthread_barrier_t start; /* of all threads */
-
-static void must(int rc, sqlite3 *db){
-  if( rc!=SQLITE_OK ){
-    fprintf(stderr, "threads: %s\n", db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
-    exit(1);
-  }
-}
 
 #define check(is_right, what, sql) tally(is_right, "%s\n  %s", what, sql)
 
