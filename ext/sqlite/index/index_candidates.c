@@ -23,7 +23,6 @@
 
 #include <string.h>
 
-#include "../../core/parquet/parquet.h"
 
 /* A look-up costs about as much as reading so many blocks of long rows. */
 #define INDEX_BLOCKS_OF_LOOK_UP 4
@@ -58,8 +57,8 @@ static int candidates_test_of_value(const bloom_index *index, const index_layout
                                        test->bits, INDEX_MAX_BITS, &test->num_bits);
   }
   rc = condition.is_literal
-    ? bloom_literal_hashes(&bloom_encoding_parquet, key->equality, value, &hashes)
-    : bloom_query_hashes(&bloom_encoding_parquet, key->equality, value, &hashes);
+    ? bloom_literal_hashes(key->equality, value, &hashes)
+    : bloom_query_hashes(key->equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
   test->num_lists = hashes.num_hashes;
   test->num_bits = layout->num_probes;

@@ -22,7 +22,6 @@
 
 #include <string.h>
 
-#include "../../core/parquet/parquet.h"
 
 /* Where one row sets all bits of a block, the block takes so many rows. */
 #define INDEX_ROWS_OF_FULL_BLOCK 256
@@ -51,8 +50,7 @@ int bloom_index_add_value(const bloom_index *index, const index_layout *layout,
     bloom_index_like_add(&index->config.keys[key], weights->tables[key], value, block);
     return SQLITE_OK;
   }
-  rc = bloom_insert_hashes(&bloom_encoding_parquet, index->config.keys[key].equality, value,
-                           &hashes);
+  rc = bloom_insert_hashes(index->config.keys[key].equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
   for(i=0; i<hashes.num_hashes; i++) bloom_block_add(block, hashes.hashes[i], layout->num_probes);
   return SQLITE_OK;

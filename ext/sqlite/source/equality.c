@@ -6,15 +6,14 @@
 #include <string.h>
 
 #include "../../core/debug.h"
+#include "../../core/parquet/hash.h"
+#include "../../core/parquet/parquet.h"
 #include "../key.h"
 #include "sql.h"
 #include "tokens.h"
 
 /* A text of this size needs no memory to be changed in. */
 #define SHORT_TEXT_BYTES 256
-
-/* Integers beyond this may differ from the REAL next to them. */
-#define MAX_EXACT_INTEGER ((int64_t)1 << 53)
 
 static char lower(char letter){
   return (char)(letter>='A' && letter<='Z' ? letter + ('a' - 'A') : letter);
@@ -51,8 +50,7 @@ static void push(bloom_key_hashes *hashes, bloom_hash_value hash){
 
 /* Pushes the hash of a text as its collation sees it.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_text(
-  const bloom_encoding *encoding, bloom_collation collation, const char *text, size_t num_bytes,
-  bloom_key_hashes *hashes
+  bloom_collation collation, const char *text, size_t num_bytes, bloom_key_hashes *hashes
 ){
   if( collation==BLOOM_COLLATION_RTRIM ){
     while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
@@ -68,18 +66,18 @@ static int push_text(
     /* NOCASE compares up to a NUL that both have, and then only lengths. */
     for(i=0; i<num_bytes && text[i]; i++) folded[i] = lower(text[i]);
     if( i<num_bytes ) memset(&folded[i], 0, num_bytes - i);
-    push(hashes, encoding->hash_bytes((const uint8_t *)folded, num_bytes));
+    push(hashes, bloom_parquet_hash_bytes((const uint8_t *)folded, num_bytes));
     if( folded!=short_text ) sqlite3_free(folded);
     return SQLITE_OK;
   }
-  push(hashes, encoding->hash_bytes((const uint8_t *)text, num_bytes));
+  push(hashes, bloom_parquet_hash_bytes((const uint8_t *)text, num_bytes));
   return SQLITE_OK;
 }
 
-static void push_real(const bloom_encoding *encoding, double real, bloom_key_hashes *hashes){
+static void push_real(double real, bloom_key_hashes *hashes){
   bloom_key key;
   const bloom_key_kind kind = bloom_real_key_of(real, &key);
-  push(hashes, bloom_hash_of(encoding, kind, &key));
+  push(hashes, bloom_hash_of(&bloom_encoding_parquet, kind, &key));
 }
 
 /* What a text is to numeric affinity. */
@@ -141,9 +139,7 @@ static text_form form_of(const char *text, size_t num_bytes){
 /* The REALs next to one, since versions of SQLite read some decimals as neighbouring REALs; of
 ** those next to an integer in common use, which all read right, none, and perhaps integers
 ** alone. */
-static void push_neighbours(
-  const bloom_encoding *encoding, double real, int integers_alone, bloom_key_hashes *hashes
-){
+static void push_neighbours(double real, int integers_alone, bloom_key_hashes *hashes){
   uint64_t bits;
   int step;
   if( real>-MAX_LONE_INTEGER && real<MAX_LONE_INTEGER && (double)(sqlite3_int64)real==real ) return;
@@ -154,18 +150,16 @@ static void push_neighbours(
     double next;
     memcpy(&next, &next_bits, sizeof(next));
     if( bloom_real_key_of(next, &key)==BLOOM_KEY_INTEGER || !integers_alone ){
-      push_real(encoding, next, hashes);
+      push_real(next, hashes);
     }
   }
 }
 
 /* Pushes what comes after an INTEGER that a decimal may have been read as, where it is a REAL. */
-static void push_next_integers(
-  const bloom_encoding *encoding, sqlite3_int64 integer, bloom_key_hashes *hashes
-){
+static void push_next_integers(sqlite3_int64 integer, bloom_key_hashes *hashes){
   bloom_key key;
   if( bloom_real_key_of((double)integer, &key)==BLOOM_KEY_INTEGER && key.integer==integer ){
-    push_neighbours(encoding, (double)integer, 1, hashes);
+    push_neighbours((double)integer, 1, hashes);
   }
 }
 
@@ -173,20 +167,19 @@ static void push_next_integers(
 ** one as INTEGER and as REAL.  sqlite3_value_numeric_type() would say which, but of a copy it
 ** crashes SQLite 3.52.0.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_number_of_text(
-  const bloom_encoding *encoding, sqlite3_value *value, text_form form, int with_neighbours,
-  bloom_key_hashes *hashes
+  sqlite3_value *value, text_form form, int with_neighbours, bloom_key_hashes *hashes
 ){
   /* A copy: the value itself may be another's to read as TEXT. */
   sqlite3_value *number = sqlite3_value_dup(value);
   double real;
   if( number==NULL ) return SQLITE_NOMEM;
   real = sqlite3_value_double(number);
-  if( form!=FORM_DECIMAL ) push(hashes, encoding->hash_int64(sqlite3_value_int64(number)));
+  if( form!=FORM_DECIMAL ) push(hashes, bloom_parquet_hash_int64(sqlite3_value_int64(number)));
   if( form==FORM_DECIMAL || !(real>-0x1p53 && real<0x1p53)
       || (double)sqlite3_value_int64(number)!=real ){
-    push_real(encoding, real, hashes);
+    push_real(real, hashes);
   }
-  if( with_neighbours ) push_neighbours(encoding, real, 0, hashes);
+  if( with_neighbours ) push_neighbours(real, 0, hashes);
   sqlite3_value_free(number);
   return SQLITE_OK;
 }
@@ -199,20 +192,19 @@ static const char *text_of(sqlite3_value *value, size_t *num_bytes){
 }
 
 /* The value's own hash, as the encoding has it. */
-static int push_value(
-  const bloom_encoding *encoding, sqlite3_value *value, bloom_key_hashes *hashes
-){
+static int push_value(sqlite3_value *value, bloom_key_hashes *hashes){
   bloom_hash_value hash;
-  const bloom_key_kind kind = bloom_hash_of_key(encoding, value, &hash);
+  const bloom_key_kind kind = bloom_hash_of_key(&bloom_encoding_parquet, value, &hash);
   if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
   if( kind!=BLOOM_KEY_NULL ) push(hashes, hash);
   return SQLITE_OK;
 }
 
-/* Pushes what a TEXT is known by: to store it, or to look for it. */
+/* What the hashes of a TEXT are for. */
+typedef enum text_use { TO_STORE, TO_LOOK_FOR, TO_LOOK_FOR_LITERAL } text_use;
+
 static int push_text_key(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value, int is_query,
-  bloom_key_hashes *hashes
+  bloom_equality rule, sqlite3_value *value, text_use use, bloom_key_hashes *hashes
 ){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
@@ -221,48 +213,41 @@ static int push_text_key(
   if( text==NULL ) return SQLITE_NOMEM;
   form = form_of(text, num_bytes);
   if( form==FORM_TEXT || form==FORM_NUMBER ){
-    rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
+    rc = push_text(rule.collation, text, num_bytes, hashes);
   }
   if( rc!=SQLITE_OK || form==FORM_TEXT ) return rc;
+  if( use==TO_LOOK_FOR_LITERAL && form==FORM_NUMBER ) return rc;
   /* Of a long number, too: the other side may have numeric affinity and hold a TEXT all the same,
   ** as a column of a compound SELECT. */
-  return push_number_of_text(encoding, value, form, is_query && form!=FORM_INTEGER, hashes);
+  return push_number_of_text(value, form, use!=TO_STORE && form!=FORM_INTEGER, hashes);
 }
 
 /* Pushes a REAL rounded to 15 digits, which old versions write it with. */
-static void push_rounded(
-  const bloom_encoding *encoding, double real, int with_neighbours, bloom_key_hashes *hashes
-){
+static void push_rounded(double real, int with_neighbours, bloom_key_hashes *hashes){
   int is_exact = 1;
   const double rounded = real>=-1e308 && real<=1e308
     ? bloom_real_of_15_digits(real, &is_exact) : real;
-  push_real(encoding, rounded, hashes);
-  if( with_neighbours || !is_exact ) push_neighbours(encoding, rounded, 0, hashes);
+  push_real(rounded, hashes);
+  if( with_neighbours || !is_exact ) push_neighbours(rounded, 0, hashes);
 }
 
-int bloom_insert_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
-  bloom_key_hashes *hashes
-){
+int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes){
   const int type = sqlite3_value_type(value);
   int rc;
   hashes->num_hashes = 0;
   if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_EXPRESSION ){
-    return push_text_key(encoding, rule, value, 0, hashes);
+    return push_text_key(rule, value, TO_STORE, hashes);
   }
-  rc = push_value(encoding, value, hashes);
+  rc = push_value(value, hashes);
   if( rc==SQLITE_OK && type==SQLITE_FLOAT && rule.kind==BLOOM_COLUMN_ANY ){
-    push_rounded(encoding, sqlite3_value_double(value), 0, hashes);
+    push_rounded(sqlite3_value_double(value), 0, hashes);
   }
   return rc;
 }
 
 /* What a REAL may be equal to in a column that can hold TEXT: its text, as this SQLite writes
 ** it, and the decimals that are read as the REAL or next to it. */
-static int push_texts_of_real(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
-  bloom_key_hashes *hashes
-){
+static int push_texts_of_real(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes){
   const double real = sqlite3_value_double(value);
   sqlite3_value *copy = sqlite3_value_dup(value);
   size_t num_bytes;
@@ -271,86 +256,69 @@ static int push_texts_of_real(
   if( copy==NULL ) return SQLITE_NOMEM;
   text = text_of(copy, &num_bytes);
   if( text==NULL ) rc = SQLITE_NOMEM;
-  else if( form_of(text, num_bytes)==FORM_DECIMAL ) push_rounded(encoding, real, 1, hashes);
-  else rc = push_text(encoding, rule.collation, text, num_bytes, hashes);
+  else if( form_of(text, num_bytes)==FORM_DECIMAL ) push_rounded(real, 1, hashes);
+  else rc = push_text(rule.collation, text, num_bytes, hashes);
   sqlite3_value_free(copy);
-  push_neighbours(encoding, real, 0, hashes);
+  push_neighbours(real, 0, hashes);
   return rc;
 }
 
 /* What a number may be equal to in a column that can hold TEXT. */
 static int push_texts_of_number(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
-  bloom_key_hashes *hashes
+  bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 ){
   char decimal[32];
   if( sqlite3_value_type(value)==SQLITE_FLOAT ){
     const double real = sqlite3_value_double(value);
-    int rc = push_texts_of_real(encoding, rule, value, hashes);
+    int rc = push_texts_of_real(rule, value, hashes);
     if( rc!=SQLITE_OK || !(real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real) ){
       return rc;
     }
   }
-  push_next_integers(encoding, sqlite3_value_int64(value), hashes);
+  push_next_integers(sqlite3_value_int64(value), hashes);
   /* Shorter ones are known by their integer. */
   sqlite3_snprintf(sizeof(decimal), decimal, "%lld", sqlite3_value_int64(value));
   if( form_of(decimal, strlen(decimal))==FORM_INTEGER ) return SQLITE_OK;
-  return push_text(encoding, rule.collation, decimal, strlen(decimal), hashes);
+  return push_text(rule.collation, decimal, strlen(decimal), hashes);
 }
 
-int bloom_query_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
-  bloom_key_hashes *hashes
-){
+int bloom_query_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes){
   const int type = sqlite3_value_type(value);
   const int can_hold_text = rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
   int rc;
   hashes->num_hashes = 0;
   if( rule.kind==BLOOM_COLUMN_EXPRESSION ){
-    rc = push_value(encoding, value, hashes);
-    if( type==SQLITE_INTEGER ) push_next_integers(encoding, sqlite3_value_int64(value), hashes);
-    if( type==SQLITE_FLOAT ) push_neighbours(encoding, sqlite3_value_double(value), 1, hashes);
+    rc = push_value(value, hashes);
+    if( type==SQLITE_INTEGER ) push_next_integers(sqlite3_value_int64(value), hashes);
+    if( type==SQLITE_FLOAT ) push_neighbours(sqlite3_value_double(value), 1, hashes);
     return rc;
   }
-  if( type==SQLITE_TEXT ) return push_text_key(encoding, rule, value, 1, hashes);
-  rc = push_value(encoding, value, hashes);
+  if( type==SQLITE_TEXT ) return push_text_key(rule, value, TO_LOOK_FOR, hashes);
+  rc = push_value(value, hashes);
   if( rc!=SQLITE_OK ) return rc;
-  if( type==SQLITE_INTEGER ){
-    const sqlite3_int64 integer = sqlite3_value_int64(value);
-    /* An index on a REAL column is searched for the REAL next to an integer. */
-    if( integer>MAX_EXACT_INTEGER || integer<-MAX_EXACT_INTEGER ){
-      push_real(encoding, (double)integer, hashes);
-    }
-  }
+  /* An index on a REAL column is searched for the REAL next to an integer; up to 2^53 that is the
+  ** integer itself. */
+  if( type==SQLITE_INTEGER ) push_real((double)sqlite3_value_int64(value), hashes);
   if( can_hold_text && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
-    rc = push_texts_of_number(encoding, rule, value, hashes);
+    rc = push_texts_of_number(rule, value, hashes);
   }
   return rc;
 }
 
-int bloom_literal_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
-  bloom_key_hashes *hashes
-){
-  if( rule.kind==BLOOM_COLUMN_TEXT && sqlite3_value_type(value)==SQLITE_TEXT ){
-    size_t num_bytes;
-    const char *text = text_of(value, &num_bytes);
-    hashes->num_hashes = 0;
-    if( text==NULL ) return SQLITE_NOMEM;
-    if( form_of(text, num_bytes)==FORM_NUMBER ){
-      return push_text(encoding, rule.collation, text, num_bytes, hashes);
-    }
+int bloom_literal_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes){
+  if( rule.kind!=BLOOM_COLUMN_TEXT || sqlite3_value_type(value)!=SQLITE_TEXT ){
+    return bloom_query_hashes(rule, value, hashes);
   }
-  return bloom_query_hashes(encoding, rule, value, hashes);
+  hashes->num_hashes = 0;
+  return push_text_key(rule, value, TO_LOOK_FOR_LITERAL, hashes);
 }
 
 int bloom_plain_text_hash(
-  const bloom_encoding *encoding, bloom_equality rule, const uint8_t *text, size_t num_bytes,
-  bloom_key_hashes *hashes
+  bloom_equality rule, const uint8_t *text, size_t num_bytes, bloom_key_hashes *hashes
 ){
   hashes->num_hashes = 0;
-  if( form_of((const char *)text, num_bytes)!=FORM_TEXT ) return SQLITE_OK;
-  return push_text(encoding, rule.collation, (const char *)text, num_bytes, hashes);
+  if( bloom_bytes_may_be_number(text, num_bytes) ) return SQLITE_OK;
+  return push_text(rule.collation, (const char *)text, num_bytes, hashes);
 }
 
 int bloom_text_may_be_number(sqlite3_value *value){

@@ -59,29 +59,19 @@ bloom_column_kind bloom_column_kind_of(const char *declared_type);
 int bloom_collation_named(const char *name, bloom_collation *collation);
 
 /* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_insert_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
-  bloom_key_hashes *hashes
-);
+int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
 
 /* The hashes to ask for a value by.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_query_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
-  bloom_key_hashes *hashes
-);
+int bloom_query_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
 
 /* The hashes to ask for a literal by, which has no affinity of its own: a column of affinity TEXT
 ** is compared with its text alone, so a number of many digits, or infinity, is not asked for. */
-int bloom_literal_hashes(
-  const bloom_encoding *encoding, bloom_equality rule, sqlite3_value *value,
-  bloom_key_hashes *hashes
-);
+int bloom_literal_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
 
 /* The hash of a TEXT that is no number, to store it and to look for it, without an object of
 ** SQLite's; none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_plain_text_hash(
-  const bloom_encoding *encoding, bloom_equality rule, const uint8_t *text, size_t num_bytes,
-  bloom_key_hashes *hashes
+  bloom_equality rule, const uint8_t *text, size_t num_bytes, bloom_key_hashes *hashes
 );
 
 /* 1 if a TEXT may look like a number to SQLite; the second of its bytes. */

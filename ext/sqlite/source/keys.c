@@ -64,8 +64,8 @@ static int combine(bloom_combined_hashes *hashes, const part_hashes *part, int m
 
 static int hash_value(bloom_equality rule, sqlite3_value *value, int is_query, part_hashes *part){
   bloom_key_hashes hashes;
-  int rc = is_query ? bloom_query_hashes(&bloom_encoding_parquet, rule, value, &hashes)
-                    : bloom_insert_hashes(&bloom_encoding_parquet, rule, value, &hashes);
+  int rc = is_query ? bloom_query_hashes(rule, value, &hashes)
+                    : bloom_insert_hashes(rule, value, &hashes);
   if( rc==SQLITE_OK ) add_part_hashes(part, &hashes);
   return rc;
 }
@@ -85,7 +85,7 @@ static int hash_plain(
       hashes->hashes[hashes->num_hashes++] = bloom_encoding_parquet.hash_int64(value->integer);
       return SQLITE_OK;
     case BLOOM_TUPLE_TEXT:
-      return bloom_plain_text_hash(&bloom_encoding_parquet, rule, value->bytes, value->num_bytes,
+      return bloom_plain_text_hash(rule, value->bytes, value->num_bytes,
                                    hashes);
     case BLOOM_TUPLE_BLOB:
       hashes->hashes[hashes->num_hashes++] =
@@ -251,8 +251,8 @@ int bloom_hashes_of_key(
   if( rules->num_columns>1 && key.parts ) return hash_parts(rules, key.parts, is_query, hashes);
   if( rules->num_columns>1 ) return hash_tuple(rules, reader, key.value, is_query, hashes);
   if( rules->num_columns==1 ) rule = rules->columns[0];
-  rc = is_query ? bloom_query_hashes(&bloom_encoding_parquet, rule, key.value, &few)
-                : bloom_insert_hashes(&bloom_encoding_parquet, rule, key.value, &few);
+  rc = is_query ? bloom_query_hashes(rule, key.value, &few)
+                : bloom_insert_hashes(rule, key.value, &few);
   if( rc!=SQLITE_OK ) return rc;
   hashes->num_hashes = few.num_hashes;
   memcpy(hashes->hashes, few.hashes, (size_t)few.num_hashes * sizeof(few.hashes[0]));
