@@ -30,14 +30,6 @@ int bloom_blob_close(sqlite3_blob *blob, int rc){
   return rc==SQLITE_OK ? close_rc : rc;
 }
 
-int bloom_blob_read_row(bloom_blob_place place, sqlite3_int64 row, void *bytes, int num_bytes){
-  sqlite3_blob *blob;
-  int rc = bloom_blob_open(place, row, 0, num_bytes, &blob);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
-  sqlite3_blob_close(blob);
-  return rc;
-}
-
 int bloom_blob_write_row(
   bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes
 ){

@@ -26,8 +26,7 @@ int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes);
 /* Closes what was written to: rc, or, where that is SQLITE_OK, the error of closing. */
 int bloom_blob_close(sqlite3_blob *blob, int rc);
 
-/* Reads, or writes, one whole value of num_bytes. */
-int bloom_blob_read_row(bloom_blob_place place, sqlite3_int64 row, void *bytes, int num_bytes);
+/* Writes one whole value of num_bytes. */
 int bloom_blob_write_row(
   bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes
 );

@@ -59,10 +59,9 @@ static int check_is_no_shadow(bloom_source *source, char **error){
 /* Finds the table's name as the schema has it. */
 static int find_source_table(bloom_source *source, const char *table, char **error){
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(source->connection, &row,
+  int rc = bloom_sql_row(source->connection, &row,
     "SELECT name, type = 'view', rootpage = 0 FROM \"%w\".sqlite_master"
     " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", source->schema, table);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(source->connection, row);
   if( rc==SQLITE_DONE ){
     rc = bloom_fail_vtab(error, "bloom: there is no table %s in database %s", table,
                          source->schema);
@@ -185,47 +184,40 @@ static bloom_token without_parentheses(bloom_token token, const char **end){
 
 /* The value of a DEFAULT as SQL: *text is to be freed, NULL if it is no constant. */
 static int constant_default(const char *sql, char **text){
-  const char *end = sql + strlen(sql);
+  const char *end = sql + strlen(sql), *at;
   const bloom_token token = without_parentheses(bloom_token_first(sql), &end);
-  const bloom_token value = token.kind=='a' && (token.text[0]=='x' || token.text[0]=='X')
-    && token.num_chars==1 ? bloom_token_after(token) : token;
+  const int is_blob = bloom_token_is(token, "x");
+  const bloom_token value = is_blob ? bloom_token_after(token) : token;
+  const int is_last = value.text + value.num_chars==end;
   *text = NULL;
-  if( strchr("'\"", value.kind) && value.kind && value.text + value.num_chars==end
-      && (value.kind=='\'' || value.text==token.text) ){
-    char *word = value.kind=='"' ? bloom_token_unquoted(value) : NULL;
-    if( value.kind=='"' && word==NULL ) return SQLITE_NOMEM;
-    *text = word ? sqlite3_mprintf("%Q", word)
-      : sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
+  if( value.kind=='"' && is_last && !is_blob ){
+    char *word = bloom_token_unquoted(value);
+    if( word ) *text = sqlite3_mprintf("%Q", word);
     sqlite3_free(word);
     return *text ? SQLITE_OK : SQLITE_NOMEM;
   }
-  if( !bloom_token_is(token, "true") && !bloom_token_is(token, "false") ){
+  if( !is_last || !(value.kind=='\'' || bloom_token_is(token, "true")
+                    || bloom_token_is(token, "false")) ){
     /* Of these characters nothing can be made but numbers: there are no columns to name. */
-    const char *at;
     for(at=token.text; at<end && strchr("0123456789abcdefABCDEFxX.+-", *at); at++){}
     if( at<end ) return SQLITE_OK;
-  }else if( token.text + token.num_chars<end ){
-    return SQLITE_OK;
   }
   *text = sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 int bloom_source_prepare_default(
-  const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row
+  bloom_connection *connection, const char *sql, sqlite3_stmt **row
 ){
-  char *text = NULL;
+  char *text;
   int rc;
   *row = NULL;
-  if( column->default_value==NULL
-      || bloom_token_is(bloom_token_first(column->default_value), "null") ){
-    return SQLITE_OK;
-  }
-  rc = constant_default(column->default_value, &text);
+  if( sql==NULL || bloom_token_is(bloom_token_first(sql), "null") ) return SQLITE_OK;
+  rc = constant_default(sql, &text);
   if( rc!=SQLITE_OK || text==NULL ) return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
   /* Numbers are below every text.  Not typeof(): where an authorizer keeps it from us SQLite says
   ** SQLITE_ERROR, as it does of what is no constant. */
-  rc = bloom_sql_prepare(source->connection, row,
+  rc = bloom_sql_prepare(connection, row,
                          "WITH d(v) AS (SELECT %s) SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT)"
                          " FROM d UNION ALL SELECT CAST(v AS REAL) FROM d WHERE v < ''", text);
   sqlite3_free(text);

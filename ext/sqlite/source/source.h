@@ -47,11 +47,11 @@ int bloom_source_equality(
   const bloom_source *source, const bloom_source_column *column, bloom_equality *rule, char **error
 );
 
-/* Compiles a SELECT of all that a column's DEFAULT may be stored as, whatever its type; *row is
-** NULL where that is NULL.  SQLITE_NOTFOUND if it is no constant: a number, a text, a BLOB, TRUE or
-** FALSE, in parentheses or not. */
+/* Compiles a SELECT of all that a DEFAULT may be stored as, whatever the column's type; *row is
+** NULL where that is NULL.  sql may be NULL.  SQLITE_NOTFOUND if it is no constant: a number, a
+** text, a BLOB, TRUE or FALSE, in parentheses or not. */
 int bloom_source_prepare_default(
-  const bloom_source *source, const bloom_source_column *column, sqlite3_stmt **row
+  bloom_connection *connection, const char *sql, sqlite3_stmt **row
 );
 
 /* rc, and SQLite's message for it as *error if there is none yet. */

@@ -27,11 +27,11 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
 ** that was SQLITE_ROW or SQLITE_DONE, else rc. */
 int bloom_sql_end(sqlite3_stmt *statement, int rc);
 
-/* Runs one statement made by such a format, to its end, and ignores its rows. */
-int bloom_sql_run(bloom_connection *connection, const char *format, ...);
+/* Compiles a statement made by such a format, and takes its first step.  *row is to be ended. */
+int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *format, ...);
 
-/* Runs the statement of a text, and frees that; NULL is want of memory. */
-int bloom_sql_run_text(bloom_connection *connection, char *sql);
+/* Runs one statement made by such a format, and ignores its rows. */
+int bloom_sql_run(bloom_connection *connection, const char *format, ...);
 
 /* Sets *number to the first column of the first row, if there is one. */
 int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const char *format, ...);

@@ -13,20 +13,21 @@
 */
 #include <string.h>
 
-#include "../errors.h"
 #include "../source/commands.h"
 #include "vtab_int.h"
 
 #define NAME_OF_COLUMN "bloom: the virtual table cannot be called %s: a column of it is"
 
-static const char *const column_names[BLOOM_VTAB_COMMAND] = {
-  "num_keys", "unmerged", "capacity", "bits_per_key", "bytes", "expected_fpr", "merged_at", "note",
-  "key", "handle", "filter", "removed", "unheard"
+/* Of a type HIDDEN alone SQLite makes numeric affinity, by which key IN ('01', ...) would look for
+** 1. */
+static const struct {
+  const char *name, *type;
+} vtab_columns[BLOOM_VTAB_COMMAND] = {
+  {"num_keys", "INTEGER"}, {"unmerged", "INTEGER"}, {"capacity", "INTEGER"},
+  {"bits_per_key", "REAL"}, {"bytes", "INTEGER"}, {"expected_fpr", "REAL"}, {"merged_at", "TEXT"},
+  {"note", "TEXT"}, {"key", "BLOB HIDDEN"}, {"handle", "BLOB HIDDEN"}, {"filter", "BLOB HIDDEN"},
+  {"removed", "BLOB HIDDEN"}, {"unheard", "BLOB HIDDEN"}
 };
-
-static bloom_vtab *vtab_of_base(void *base){
-  return base;
-}
 
 /* -- Making and opening --------------------------------------------------------------- */
 
@@ -39,23 +40,21 @@ static int is_own_column(const char *name, int num_parts){
     if( sqlite3_stricmp(name, part)==0 ) return 1;
   }
   for(i=0; i<BLOOM_VTAB_COMMAND; i++){
-    if( sqlite3_stricmp(name, column_names[i])==0 ) return 1;
+    if( sqlite3_stricmp(name, vtab_columns[i].name)==0 ) return 1;
   }
   return 0;
 }
 
-/* Of a type HIDDEN alone SQLite makes numeric affinity, by which key IN ('01', ...) would look for
-** 1. */
 static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   sqlite3_str *sql = sqlite3_str_new(db);
   char *schema;
   int i, rc;
   sqlite3_str_appendall(sql, "CREATE TABLE x(");
   for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d BLOB HIDDEN, ", i);
-  sqlite3_str_appendf(sql, "num_keys INTEGER, unmerged INTEGER, capacity INTEGER, bits_per_key"
-                           " REAL, bytes INTEGER, expected_fpr REAL, merged_at TEXT, note TEXT, key"
-                           " BLOB HIDDEN, handle BLOB HIDDEN, filter BLOB HIDDEN, removed BLOB"
-                           " HIDDEN, unheard BLOB HIDDEN, \"%w\" BLOB HIDDEN)", name);
+  for(i=0; i<BLOOM_VTAB_COMMAND; i++){
+    sqlite3_str_appendf(sql, "%s %s, ", vtab_columns[i].name, vtab_columns[i].type);
+  }
+  sqlite3_str_appendf(sql, "\"%w\" BLOB HIDDEN)", name);
   schema = sqlite3_str_finish(sql);
   if( schema==NULL ) return SQLITE_NOMEM;
   rc = sqlite3_declare_vtab(db, schema);
@@ -64,14 +63,15 @@ static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   return rc;
 }
 
-/* At the end of a method: outside of a cursor the reader would outlive the statement. */
+/* The end of a method: outside of a cursor the reader would outlive the statement. */
 static int vtab_end(bloom_vtab *vtab, int rc){
+  rc = bloom_vtab_failure(vtab, rc);
   if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   return rc;
 }
 
 static int vtab_disconnect(sqlite3_vtab *base){
-  bloom_vtab *vtab = vtab_of_base(base);
+  bloom_vtab *vtab = bloom_vtab_of(base);
   assert(vtab->num_cursors==0);
   bloom_vtab_close_journal(vtab);
   bloom_vtab_close_reader(vtab);
@@ -132,12 +132,13 @@ static int vtab_create(
   bloom_vtab *vtab;
   int rc = vtab_connect(db, connection, num_args, args, result, error);
   if( rc!=SQLITE_OK ) return rc;
-  vtab = vtab_of_base(*result);
-  rc = vtab->args.refusal ? bloom_fail_vtab(error, "%s", vtab->args.refusal)
-    : bloom_vtab_make(vtab, error);
+  vtab = bloom_vtab_of(*result);
+  rc = vtab->args.refusal ? bloom_vtab_fail(vtab, "%s", vtab->args.refusal) : bloom_vtab_make(vtab);
   vtab_end(vtab, rc);
   sqlite3_set_last_insert_rowid(db, rowid);
   if( rc!=SQLITE_OK ){
+    *error = vtab->base.zErrMsg;
+    vtab->base.zErrMsg = NULL;
     vtab_disconnect(*result);
     *result = NULL;
   }
@@ -145,12 +146,11 @@ static int vtab_create(
 }
 
 static int vtab_destroy(sqlite3_vtab *base){
-  bloom_vtab *vtab = vtab_of_base(base);
+  bloom_vtab *vtab = bloom_vtab_of(base);
   int rc = bloom_vtab_locate(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop(vtab);
   if( rc==SQLITE_OK ) return vtab_disconnect(base);
-  sqlite3_free(base->zErrMsg); /* SQLite would take it for that of a later method */
-  base->zErrMsg = NULL;
+  bloom_vtab_forget_message(vtab); /* SQLite would take it for that of a later method */
   return rc;
 }
 
@@ -165,19 +165,16 @@ static int rename_table(
 ** were in doubt they only go: who writes would not find the journal. */
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
   bloom_vtab renamed = *vtab;
-  bloom_vtab_triggers triggers;
-  bloom_source source = {.num_columns = 0};
+  bloom_vtab_triggers triggers = {.last = 0};
   int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
   renamed.name = sqlite3_mprintf("%s", new_name);
   renamed.journal = sqlite3_mprintf("%s_new", new_name);
   if( renamed.name==NULL || renamed.journal==NULL ) rc = SQLITE_NOMEM;
-  triggers.args = (bloom_vtab_args){.table = NULL};
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab);
   if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");
   if( rc==SQLITE_OK && vtab->doubt==NULL ){
-    source.name = triggers.args.table;
-    rc = bloom_vtab_create_triggers(&renamed, &source, &triggers.args);
+    rc = bloom_vtab_create_triggers(&renamed, &triggers.args);
     if( rc==SQLITE_OK ){
       rc = bloom_guard_create(vtab->connection, vtab->schema, new_name, renamed.journal);
     }
@@ -190,10 +187,10 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
 }
 
 static int vtab_rename(sqlite3_vtab *base, const char *new_name){
-  bloom_vtab *vtab = vtab_of_base(base);
+  bloom_vtab *vtab = bloom_vtab_of(base);
   int rc;
   if( is_own_column(new_name, bloom_vtab_num_parts(vtab)) ){
-    return bloom_fail_vtab(&base->zErrMsg, NAME_OF_COLUMN, new_name);
+    return bloom_vtab_fail(vtab, NAME_OF_COLUMN, new_name);
   }
   rc = bloom_vtab_locate(vtab);
   if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
@@ -201,7 +198,7 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
     bloom_vtab_close_reader(vtab);
     rc = rename_table(vtab, vtab->pages, new_name, "_pages");
   }
-  return vtab_end(vtab, bloom_vtab_failure(vtab, rc));
+  return vtab_end(vtab, rc);
 }
 
 /* -- Writing ------------------------------------------------------------------------------- */
@@ -217,12 +214,11 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
     case BLOOM_COMMAND_REBUILD: return bloom_vtab_rebuild(vtab);
     case BLOOM_COMMAND_CHECK:   break;
     case BLOOM_COMMAND_NONE:
-    default: return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom" BLOOM_COMMANDS, command);
+    default: return bloom_vtab_fail(vtab, "bloom" BLOOM_COMMANDS, command);
   }
   rc = bloom_vtab_check(vtab, 0, &finding);
   if( finding==NULL ) return rc;
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "%z", finding)==SQLITE_ERROR
-    ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
+  return bloom_vtab_fail(vtab, "%z", finding)==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
 }
 
 /* A key comes, to a standalone filter; or a trigger of bloom 1.1 writes. */
@@ -231,21 +227,19 @@ static int vtab_add(bloom_vtab *vtab, sqlite3_value *key){
   if( vtab->args.table==NULL ) return bloom_vtab_add_key(vtab, (bloom_key_values){.value = key});
   rc = bloom_vtab_read_layout(vtab);
   if( rc!=SQLITE_OK ) return rc;
-  return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: keys of %s come from its source table alone",
-                         vtab->name);
+  return bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone", vtab->name);
 }
 
 /* args: old rowid, new rowid, columns */
 static int vtab_update(
   sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid
 ){
-  bloom_vtab *vtab = vtab_of_base(base);
+  bloom_vtab *vtab = bloom_vtab_of(base);
   sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
   int i, rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
-    return bloom_fail_vtab(&base->zErrMsg,
-                           "bloom: rows of %s cannot be deleted or changed: a Bloom filter cannot"
-                           " forget a key", vtab->name);
+    return bloom_vtab_fail(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
+                                 " cannot forget a key", vtab->name);
   }
   rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;
@@ -255,8 +249,8 @@ static int vtab_update(
   }
   for(i=0; i<BLOOM_VTAB_REMOVED; i++){
     if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
-      return bloom_fail_vtab(&base->zErrMsg, "bloom: column %s of %s cannot be written, only key",
-                             column_names[i], vtab->name);
+      return bloom_vtab_fail(vtab, "bloom: column %s of %s cannot be written, only key",
+                             vtab_columns[i].name, vtab->name);
     }
   }
   return vtab_end(vtab, vtab_add(vtab, columns[BLOOM_VTAB_KEY]));
@@ -270,7 +264,7 @@ static int vtab_shadow_name(const char *name){
 static int vtab_integrity(
   sqlite3_vtab *base, const char *schema, const char *name, int is_quick, char **finding
 ){
-  bloom_vtab *vtab = vtab_of_base(base);
+  bloom_vtab *vtab = bloom_vtab_of(base);
   int rc;
   (void)schema; (void)name;
   *finding = NULL;

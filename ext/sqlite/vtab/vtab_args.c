@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "../errors.h"
 #include "../key.h"
 #include "../size_args.h"
 
@@ -159,6 +158,7 @@ void bloom_vtab_args_free(bloom_vtab_args *args){
   int i;
   for(i=0; i<args->num_columns; i++) sqlite3_free(args->columns[i]);
   sqlite3_free(args->table);
+  sqlite3_free(args->default_value);
   sqlite3_free(args->refusal);
   memset(args, 0, sizeof(*args));
 }

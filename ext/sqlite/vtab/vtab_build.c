@@ -9,7 +9,6 @@
 #include "vtab_int.h"
 
 #include "../../core/parquet/parquet.h"
-#include "../errors.h"
 
 /* -- Filling ------------------------------------------------------------------------------ */
 
@@ -17,11 +16,10 @@
 static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   sqlite3_int64 max_pages = 0;
   const sqlite3_int64 num_pages = (sqlite3_int64)bloom_vtab_num_pages(layout, 0);
-  int rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count",
-                             vtab->schema);
+  const int rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count",
+                                   vtab->schema);
   if( rc!=SQLITE_OK || num_pages<=max_pages ) return rc;
-  return bloom_fail_vtab(&vtab->base.zErrMsg,
-                         "bloom: %s needs %lld pages, and its database may have %lld at most",
+  return bloom_vtab_fail(vtab, "bloom: %s needs %lld pages, and its database may have %lld at most",
                          vtab->name, num_pages, max_pages);
 }
 
@@ -35,64 +33,66 @@ static int check_rate(bloom_vtab *vtab, const bloom_vtab_layout *layout){
     return SQLITE_OK;
   }
   /* Rounded up, never down: it is a promise. */
-  return bloom_fail_vtab(&vtab->base.zErrMsg,
-                         "bloom: bits_per_key %.15g is out of reach of a filter with room for %lld"
-                         " keys; %.3g is in reach", vtab->args.size, capacity, best_rate * 1.01);
+  return bloom_vtab_fail(vtab, "bloom: bits_per_key %.15g is out of reach of a filter with room for"
+                               " %lld keys; %.3g is in reach", vtab->args.size, capacity,
+                         best_rate * 1.01);
 }
 
-/* Adds all keys of the source. */
-static int add_source_keys(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch
-){
-  sqlite3_stmt *row;
-  int rc = bloom_vtab_prepare_keys(vtab, source, args, 0, &row);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+/* Adds the keys of a SELECT's rows, and ends it. */
+static int add_selected_keys(bloom_vtab_batch *batch, sqlite3_stmt *row, int rc){
+  bloom_vtab *vtab = batch->vtab;
+  while( rc==SQLITE_OK && row && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     rc = bloom_vtab_batch_add(batch, row, 0);
   }
-  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
-  bloom_vtab_failure(vtab, rc);
-  sqlite3_finalize(row);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_batch_finish(batch);
+  if( rc!=SQLITE_DONE ) bloom_vtab_failure(vtab, rc);
+  rc = bloom_sql_end(row, rc);
+  return rc==SQLITE_OK ? bloom_vtab_batch_finish(batch) : rc;
+}
+
+/* Adds all keys of the source, and what OR REPLACE may store in place of NULL, a DEFAULT. */
+static int add_source_keys(bloom_vtab_batch *batch, const bloom_vtab_args *args){
+  bloom_connection *connection = batch->vtab->connection;
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare_text(connection, &row, bloom_vtab_keys_sql(batch->vtab, args));
+  rc = add_selected_keys(batch, row, rc);
+  if( rc!=SQLITE_OK ) return rc;
   batch->is_new = 0; /* of a DEFAULT no row has told */
-  if( rc==SQLITE_OK ) rc = bloom_vtab_add_default(vtab, source, args, batch);
-  return rc==SQLITE_OK ? bloom_vtab_batch_finish(batch) : bloom_vtab_failure(vtab, rc);
+  rc = bloom_source_prepare_default(connection, args->default_value, &row);
+  return add_selected_keys(batch, row, rc);
 }
 
 static int count_source_keys(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, sqlite3_int64 *num_keys
+  bloom_vtab *vtab, const bloom_vtab_args *args, sqlite3_int64 *num_keys
 ){
-  sqlite3_stmt *row;
-  int rc = bloom_vtab_prepare_keys(vtab, source, args, 1, &row);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
-  if( rc==SQLITE_ROW ) *num_keys = sqlite3_column_int64(row, 0);
-  bloom_vtab_failure(vtab, rc==SQLITE_ROW ? SQLITE_OK : rc);
-  return bloom_sql_end(row, rc);
+  char *keys = bloom_vtab_keys_sql(vtab, args);
+  const int rc = keys ? bloom_sql_integer(vtab->connection, num_keys, "SELECT count(*) FROM (%s)",
+                                          keys) : SQLITE_NOMEM;
+  sqlite3_free(keys);
+  return rc;
 }
 
 static int set_merged_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
-  sqlite3_stmt *row;
   const char *text = NULL;
-  int rc = bloom_sql_prepare(vtab->connection, &row,
-                             "SELECT strftime('%%Y-%%m-%%d %%H:%%M:%%S', 'now')");
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  sqlite3_stmt *row;
+  int rc = bloom_sql_row(vtab->connection, &row,
+                         "SELECT strftime('%%Y-%%m-%%d %%H:%%M:%%S', 'now')");
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &text);
   sqlite3_snprintf(sizeof(layout->merged_at), layout->merged_at, "%s", text ? text : "");
-  sqlite3_finalize(row);
-  return bloom_vtab_failure(vtab, rc);
+  return bloom_sql_end(row, rc);
 }
 
 /* Writes what a layout has, but for keys: empty pages, an empty journal.  The layout itself is
 ** written last. */
 static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
-  int rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->pages);
+  bloom_connection *connection = vtab->connection;
+  int rc = bloom_sql_run(connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->pages);
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_run(vtab->connection,
+    rc = bloom_sql_run(connection,
                        "INSERT INTO \"%w\".\"%w\"(rowid, bytes) VALUES (1, zeroblob(%d))",
                        vtab->schema, vtab->pages, BLOOM_LAYOUT_BYTES);
   }
   if( rc==SQLITE_OK ) rc = bloom_vtab_insert_pages(vtab, layout);
-  if( rc==SQLITE_OK && vtab->args.table ) rc = bloom_vtab_empty_journal(vtab, layout);
-  return bloom_vtab_failure(vtab, rc);
+  return rc==SQLITE_OK && vtab->args.table ? bloom_vtab_empty_journal(vtab, layout) : rc;
 }
 
 /* rc, or, where a filter in halves would stay, SQLITE_IOERR: after that SQLite takes back the
@@ -105,30 +105,28 @@ static int take_back(bloom_vtab *vtab, int rc){
   return SQLITE_IOERR;
 }
 
-/* Fills the filter from its source, which may be NULL, by a layout that has its rules. */
+/* Fills the filter from its source, which a standalone filter has not: args is NULL.  *layout has
+** the rules of the key, and gets the rest. */
 static int fill(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args,
-  const bloom_vtab_layout *rules, int is_create
+  bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout, int is_create
 ){
-  bloom_vtab_layout layout;
-  bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout, .is_new = 1};
+  bloom_vtab_batch batch = {.vtab = vtab, .layout = layout, .is_new = 1};
   sqlite3_int64 num_keys = 0;
-  int rc = bloom_vtab_new_layout(vtab, &layout);
-  layout.rules = rules->rules;
-  layout.default_checksum = rules->default_checksum;
-  if( rc==SQLITE_OK ) rc = set_merged_at(vtab, &layout);
-  if( rc==SQLITE_OK && source ) rc = count_source_keys(vtab, source, args, &num_keys);
-  bloom_vtab_add_layer(vtab, &layout,
+  int rc = bloom_vtab_new_layout(vtab, layout);
+  if( rc==SQLITE_OK ) rc = set_merged_at(vtab, layout);
+  if( rc==SQLITE_OK && args ) rc = count_source_keys(vtab, args, &num_keys);
+  if( rc!=SQLITE_OK ) return rc;
+  bloom_vtab_add_layer(vtab, layout,
                        2 * num_keys>vtab->args.capacity ? 2 * num_keys : vtab->args.capacity);
-  if( rc==SQLITE_OK && is_create ) rc = check_rate(vtab, &layout);
-  if( rc==SQLITE_OK ) rc = check_room(vtab, &layout);
-  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  if( is_create ) rc = check_rate(vtab, layout);
+  if( rc==SQLITE_OK ) rc = check_room(vtab, layout);
+  if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
-  rc = start_over(vtab, &layout);
-  if( rc==SQLITE_OK && source ) rc = add_source_keys(vtab, source, args, &batch);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, &layout);
+  rc = start_over(vtab, layout);
+  if( rc==SQLITE_OK && args ) rc = add_source_keys(&batch, args);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, layout);
   bloom_vtab_batch_free(&batch);
-  return take_back(vtab, bloom_vtab_failure(vtab, rc));
+  return take_back(vtab, rc);
 }
 
 /* -- Making --------------------------------------------------------------------------------- */
@@ -136,11 +134,11 @@ static int fill(
 /* Fails if something is in the way of what is to be made: it has one of the names, is another table
 ** in the journal's place, or an index.  SQLite drops no table while a statement runs, as this one
 ** does, and of a column that has an index sqlite3_blob writes nothing. */
-static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create, char **error){
+static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create){
   char *journal = bloom_vtab_journal_text(vtab), *body = bloom_trigger_body_begin(vtab->journal);
   const char *type, *name;
   sqlite3_stmt *row = NULL;
-  int rc = journal && body ? bloom_sql_prepare(vtab->connection, &row,
+  int rc = journal && body ? bloom_sql_row(vtab->connection, &row,
       "SELECT type, name FROM \"%w\".sqlite_master WHERE"
       " (%d AND type <> 'trigger' AND name COLLATE NOCASE IN (%Q, %Q))"
       " OR (type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
@@ -154,12 +152,11 @@ static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create, char **err
       vtab->journal, body) : SQLITE_NOMEM;
   sqlite3_free(journal);
   sqlite3_free(body);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 0, &type);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
     if( rc==SQLITE_OK ){
-      rc = bloom_fail_vtab(error, "bloom: %s %s is in the way of %s: drop it, or rename it", type,
+      rc = bloom_vtab_fail(vtab, "bloom: %s %s is in the way of %s: drop it, or rename it", type,
                            name, vtab->name);
     }
   }
@@ -168,29 +165,29 @@ static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create, char **err
 
 /* Makes journal, triggers and guard, and the filter in its pages. */
 static int make_all(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args,
-  const bloom_vtab_layout *rules, int is_create
+  bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout, int is_create
 ){
   char *journal = bloom_vtab_journal_text(vtab);
   int rc = journal ? bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".%s",
                                    vtab->schema, journal) : SQLITE_NOMEM;
   sqlite3_free(journal);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, source, args);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args);
   if( rc==SQLITE_OK ){
     rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->journal);
   }
-  return rc==SQLITE_OK ? fill(vtab, source, args, rules, is_create) : bloom_vtab_failure(vtab, rc);
+  return rc==SQLITE_OK ? fill(vtab, args, layout, is_create) : rc;
 }
 
 /* Fails while another statement, or this one's trigger, may have rows on their way. */
-static int refuse_rows_on_their_way(bloom_vtab *vtab, int is_create, char **error){
+static int refuse_rows_on_their_way(bloom_vtab *vtab, int is_create){
   int has_rows = is_create && bloom_sql_has_two_writers(vtab->connection);
-  int rc = is_create ? SQLITE_OK : bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
+  const int rc = is_create ? SQLITE_OK
+    : bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
   if( rc!=SQLITE_OK || !has_rows ) return rc;
-  return bloom_fail_vtab(error, "bloom: %s cannot be %s by a trigger, or while another statement"
-                                " writes: rows are on their way%s",
-                         vtab->name, is_create ? "made" : "rebuilt", is_create
-                         ? "" : "; 'merge' can run there");
+  return bloom_vtab_fail(vtab, "bloom: %s cannot be %s by a trigger, or while another statement"
+                               " writes: rows are on their way%s", vtab->name,
+                         is_create ? "made" : "rebuilt",
+                         is_create ? "" : "; 'merge' can run there");
 }
 
 static int create_pages(bloom_vtab *vtab){
@@ -198,29 +195,19 @@ static int create_pages(bloom_vtab *vtab){
                        vtab->schema, vtab->pages);
 }
 
-int bloom_vtab_make(bloom_vtab *vtab, char **error){
-  bloom_vtab_layout layout = {.rules.num_columns = 0};
-  bloom_source source = {.num_columns = 0};
-  int rc = refuse_what_is_in_the_way(vtab, 1, error);
-  if( rc!=SQLITE_OK ) return bloom_source_failure(vtab->connection->db, rc, error);
-  if( vtab->args.table ){
-    rc = bloom_vtab_read_source(vtab, &vtab->args, &source, &layout, error);
-    if( rc==SQLITE_OK ) rc = refuse_rows_on_their_way(vtab, 1, error);
-  }
+int bloom_vtab_make(bloom_vtab *vtab){
+  const int has_source = vtab->args.table!=NULL;
+  bloom_vtab_layout layout = {.num_layers = 0};
+  int rc = refuse_what_is_in_the_way(vtab, 1);
+  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  if( has_source ) rc = bloom_vtab_read_source(vtab, &vtab->args, &layout);
+  if( rc==SQLITE_OK && has_source ) rc = refuse_rows_on_their_way(vtab, 1);
   if( rc==SQLITE_OK ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ){
-    rc = vtab->args.table ? make_all(vtab, &source, &vtab->args, &layout, 1)
-      : fill(vtab, NULL, NULL, &layout, 1);
+    rc = has_source ? make_all(vtab, &vtab->args, &layout, 1) : fill(vtab, NULL, &layout, 1);
   }
-  if( rc!=SQLITE_OK ){
-    if( *error==NULL ){
-      *error = vtab->base.zErrMsg;
-      vtab->base.zErrMsg = NULL;
-    }
-    bloom_source_failure(vtab->connection->db, rc, error);
-    bloom_vtab_drop(vtab);
-  }
-  bloom_source_free(&source);
+  rc = bloom_vtab_failure(vtab, rc);
+  if( rc!=SQLITE_OK ) bloom_vtab_drop(vtab);
   return rc;
 }
 
@@ -253,21 +240,25 @@ int bloom_vtab_drop(const bloom_vtab *vtab){
 
 /* Builds the filter from what its triggers say, or, where they do not, from what CREATE said.  What
 ** is refused is so before anything changes: in a transaction nothing takes it back. */
-static int rebuild(bloom_vtab *vtab, char **error){
+static int rebuild(bloom_vtab *vtab){
   bloom_vtab_triggers triggers;
-  bloom_source source = {.num_columns = 0};
   bloom_vtab_layout layout = {.num_layers = 0};
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
   bloom_vtab_args *args = triggers.args.table ? &triggers.args : &vtab->args;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, args, &source, &layout, error);
+  if( rc==SQLITE_OK ){
+    rc = bloom_vtab_read_source(vtab, args, &layout);
+    if( vtab->base.zErrMsg && vtab->is_source_unknown ){
+      bloom_vtab_fail(vtab, "%s; if its table or column was renamed, drop %s and create it again",
+                      vtab->base.zErrMsg, vtab->name);
+    }
+  }
   if( rc==SQLITE_OK && vtab->is_checked && vtab->doubt==NULL ){
-    rc = fill(vtab, &source, args, &layout, 0);
+    rc = fill(vtab, args, &layout, 0);
   }else if( rc==SQLITE_OK ){
     rc = bloom_vtab_drop_triggers(vtab);
-    if( rc==SQLITE_OK ) rc = make_all(vtab, &source, args, &layout, 0);
+    if( rc==SQLITE_OK ) rc = make_all(vtab, args, &layout, 0);
     rc = take_back(vtab, rc);
   }
-  bloom_source_free(&source);
   bloom_vtab_args_free(&triggers.args);
   return rc;
 }
@@ -275,13 +266,11 @@ static int rebuild(bloom_vtab *vtab, char **error){
 int bloom_vtab_rebuild(bloom_vtab *vtab){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
-  char *error = NULL;
   int is_certain, is_damaged, rc;
   if( vtab->args.table==NULL ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s has no source table to rebuild it from",
-                           vtab->name);
+    return bloom_vtab_fail(vtab, "bloom: %s has no source table to rebuild it from", vtab->name);
   }
-  rc = refuse_rows_on_their_way(vtab, 0, &vtab->base.zErrMsg);
+  rc = refuse_rows_on_their_way(vtab, 0);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
   is_damaged = rc==SQLITE_CORRUPT_VTAB;
   if( is_damaged ){
@@ -290,17 +279,12 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
     bloom_vtab_close_reader(vtab);
     rc = SQLITE_OK;
   }
-  if( rc==SQLITE_OK ) rc = refuse_what_is_in_the_way(vtab, 0, &vtab->base.zErrMsg);
+  if( rc==SQLITE_OK ) rc = refuse_what_is_in_the_way(vtab, 0);
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
-  if( rc==SQLITE_OK ) rc = rebuild(vtab, &error);
-  if( error ){
-    bloom_fail_vtab(&vtab->base.zErrMsg,
-                    vtab->is_source_unknown ? "%z; if its table or column was renamed, drop %s and"
-                                              " create it again" : "%z", error, vtab->name);
-  }
+  if( rc==SQLITE_OK ) rc = rebuild(vtab);
   vtab->is_checked = 0;
   sqlite3_set_last_insert_rowid(db, rowid);
-  return bloom_vtab_failure(vtab, rc);
+  return rc;
 }
 
 /* Sets *wants_room to whether all keys need more room than there is, and now is the time to make
@@ -329,8 +313,7 @@ static int fail_in_doubt(bloom_vtab *vtab, const char *why){
     sqlite3_free(text);
     return rc;
   }
-  return text ? bloom_fail_vtab(&vtab->base.zErrMsg, "bloom: %s: %z", vtab->name, text)
-    : SQLITE_NOMEM;
+  return text ? bloom_vtab_fail(vtab, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
 }
 
 /* What is refused on the way leaves bits that nobody misses: nothing is compiled once the journal
@@ -342,8 +325,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
   int is_certain, wants_room = 0, rc;
   if( vtab->args.table==NULL ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg,
-                           "bloom: %s has no source table, so there is nothing to merge",
+    return bloom_vtab_fail(vtab, "bloom: %s has no source table, so there is nothing to merge",
                            vtab->name);
   }
   rc = bloom_vtab_check_schema(vtab, &is_certain);
@@ -353,7 +335,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
     return fail_in_doubt(vtab, vtab->doubt ? vtab->doubt : "the schema cannot be read now");
   }
   if( rc==SQLITE_OK && max_rows==0 ) rc = find_room(vtab, &wants_room);
-  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  if( rc!=SQLITE_OK ) return rc;
   if( wants_room ) return bloom_vtab_rebuild(vtab);
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
@@ -363,5 +345,5 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   if( rc==SQLITE_OK && batch.has_written ) rc = bloom_vtab_write_layout(vtab, &layout);
   bloom_vtab_batch_free(&batch);
   sqlite3_set_last_insert_rowid(db, rowid);
-  return bloom_vtab_failure(vtab, rc);
+  return rc;
 }

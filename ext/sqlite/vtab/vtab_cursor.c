@@ -8,8 +8,6 @@
 */
 #include "vtab_int.h"
 
-#include "../errors.h"
-
 /* xBestIndex's idxNum; with UNCHECKED the schema is looked at when the statement runs. */
 #define PLAN_FACTS 0
 #define PLAN_KEY   1
@@ -30,12 +28,8 @@ typedef struct vtab_cursor {
   bloom_vtab_snapshot *snapshot; /* once a column needed it */
 } vtab_cursor;
 
-/* From SQLite's pointer, whose type may need less alignment than ours. */
+/* As bloom_vtab_of(). */
 static vtab_cursor *cursor_of(void *base){
-  return base;
-}
-
-static bloom_vtab *vtab_of(void *base){
   return base;
 }
 
@@ -92,7 +86,7 @@ static char *plan_name(
 }
 
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
-  bloom_vtab *vtab = vtab_of(base);
+  bloom_vtab *vtab = bloom_vtab_of(base);
   const int num_parts = bloom_vtab_num_parts(vtab), key = num_parts + BLOOM_VTAB_KEY;
   char collations[BLOOM_MAX_KEY_COLUMNS + 1] = {0};
   int is_certain, has_unusable = 0;
@@ -110,8 +104,8 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   /* The argument behind the key's last one: a handle equals nothing, and no row would be a wrong
   ** "no". */
   if( find_equal(info, key + 1)!=-1 || (info->idxNum & PLAN_KEY && find_equal(info, key)!=-1) ){
-    return bloom_fail_vtab(&base->zErrMsg,
-                           "bloom: %s(...) has more arguments than its key has values", vtab->name);
+    return bloom_vtab_fail(vtab, "bloom: %s(...) has more arguments than its key has values",
+                           vtab->name);
   }
   plan_key(info, key, 1, collations, &has_unusable);
   if( info->idxNum & PLAN_KEY ) has_unusable = 0;
@@ -128,7 +122,7 @@ int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result){
   vtab_cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
   if( cursor==NULL ) return SQLITE_NOMEM;
   *cursor = (vtab_cursor){.is_eof = 1};
-  vtab_of(base)->num_cursors++;
+  bloom_vtab_of(base)->num_cursors++;
   *result = &cursor->base;
   return SQLITE_OK;
 }
@@ -142,7 +136,7 @@ static void forget_reading(vtab_cursor *cursor){
 }
 
 int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base){
-  bloom_vtab *vtab = vtab_of(base->pVtab);
+  bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
   forget_reading(cursor_of(base));
   sqlite3_free(base);
   assert(vtab->num_cursors>0);
@@ -195,10 +189,9 @@ static int look_up(
   if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, 1, &asked);
   bloom_tuple_reader_end(&tuples);
   if( rc==SQLITE_OK && asked.is_invalid ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg,
-                           "bloom: a key of %s has %d columns: FROM %s(...) with so many values, or"
-                           " key = bloom_tuple(...)", vtab->name, vtab->layout.rules.num_columns,
-                           vtab->name);
+    return bloom_vtab_fail(vtab, "bloom: a key of %s has %d columns: FROM %s(...) with so many"
+                                 " values, or key = bloom_tuple(...)", vtab->name,
+                           vtab->layout.rules.num_columns, vtab->name);
   }
   if( rc!=SQLITE_OK || (asked.num_hashes==0 && !asked.is_maybe) ) return rc;
   if( asked.num_hashes>0 ) hash = asked.hashes[0];
@@ -231,7 +224,7 @@ int bloom_vtab_filter(
   sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args
 ){
   vtab_cursor *cursor = cursor_of(base);
-  bloom_vtab *vtab = vtab_of(base->pVtab);
+  bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
   int i, is_certain, may_contain, rc = SQLITE_OK;
   forget_reading(cursor);
   /* While its statement runs, the file that the reader is on keeps its name. */
@@ -252,9 +245,8 @@ int bloom_vtab_filter(
     if( sqlite3_value_type(args[i])==SQLITE_NULL ) return SQLITE_OK;
   }
   rc = look_up(vtab, (bloom_key_values){.value = args[0], .parts = plan & PLAN_PARTS ? args : NULL},
-               is_certain,
-               text + sizeof(KEY_PLAN) - 1, &may_contain, &cursor->rowid);
-  if( rc!=SQLITE_OK || !may_contain ) return rc;
+               is_certain, text + sizeof(KEY_PLAN) - 1, &may_contain, &cursor->rowid);
+  if( rc!=SQLITE_OK || !may_contain ) return bloom_vtab_failure(vtab, rc);
   rc = keep_values(cursor, args, num_args);
   cursor->is_eof = rc!=SQLITE_OK;
   return rc;
@@ -278,7 +270,7 @@ int bloom_vtab_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
 
 int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   vtab_cursor *cursor = cursor_of(base);
-  bloom_vtab *vtab = vtab_of(base->pVtab);
+  bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
   const char *name = vtab->name;
   const int num_parts = bloom_vtab_num_parts(vtab);
   int rc = SQLITE_OK;
@@ -300,8 +292,8 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
   if( cursor->snapshot==NULL ){
     rc = bloom_vtab_read_snapshot(vtab, !cursor->is_maybe, &cursor->snapshot);
   }
-  if( rc!=SQLITE_OK ) return rc;
-  return column==BLOOM_VTAB_HANDLE ? bloom_vtab_snapshot_handle(vtab, cursor->snapshot, context)
-                                   : bloom_vtab_snapshot_column(vtab, cursor->snapshot, context,
-                                       column);
+  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  return column==BLOOM_VTAB_HANDLE
+    ? bloom_vtab_snapshot_handle(vtab, cursor->snapshot, context)
+    : bloom_vtab_snapshot_column(vtab, cursor->snapshot, context, column);
 }

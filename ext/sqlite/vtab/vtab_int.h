@@ -5,6 +5,7 @@
 #define BLOOM_SQLITE_VTAB_INT_H
 
 #include "../../core/debug.h"
+#include "../errors.h"
 #include "../hash_set.h"
 #include "../source/blob.h"
 #include "../source/database.h"
@@ -23,6 +24,7 @@ typedef struct bloom_vtab_args {
   int num_columns;
   double size;            /* bits per key; below 1 a false-positive rate */
   sqlite3_int64 capacity; /* the keys that there is room for at least */
+  char *default_value;    /* the DEFAULT's text, once the source was read; NULL: there is none */
   char *refusal;          /* why there can be no such filter any more; NULL: there can */
 } bloom_vtab_args;
 
@@ -65,7 +67,7 @@ typedef struct bloom_vtab_layout {
 
 /* What look-ups know of the journal: vtab_journal.c. */
 typedef struct bloom_vtab_unmerged {
-  sqlite3_stmt *all, *newest; /* NULL, or reset: its rows, and those from ?1 on */
+  sqlite3_stmt *rows[2]; /* NULL, or reset: all, and those from the last known one on */
   /* what follows is that of the journal, if its first and last row still are the same */
   int is_known;
   sqlite3_int64 first_rowid, first_mark, last_rowid, last_mark;
@@ -107,6 +109,14 @@ typedef struct bloom_vtab {
   int is_uncommitted; /* the connection reads what others may roll back */
 } bloom_vtab;
 
+/* From SQLite's pointer, whose type may need less alignment than ours. */
+static inline bloom_vtab *bloom_vtab_of(void *base){
+  return base;
+}
+
+/* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
+#define bloom_vtab_fail(vtab, ...) bloom_fail_vtab(&(vtab)->base.zErrMsg, __VA_ARGS__)
+
 /* The hidden columns key_1, key_2 ...: a tuple's. */
 static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
   return vtab->args.num_columns>1 ? vtab->args.num_columns : 0;
@@ -121,7 +131,8 @@ typedef struct bloom_vtab_page_header {
 } bloom_vtab_page_header;
 
 int bloom_vtab_damaged(bloom_vtab *vtab, const char *what); /* SQLITE_CORRUPT_VTAB and a message */
-/* rc, and SQLite's message if there is none yet */
+/* rc, and SQLite's message if there is none yet; of SQLITE_NOTFOUND that a page is damaged.  What
+** fails returns SQLite's code alone, and each method ends with this. */
 int bloom_vtab_failure(bloom_vtab *vtab, int rc);
 void bloom_vtab_forget_message(bloom_vtab *vtab);           /* for who goes on after a failure */
 bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab);
@@ -140,7 +151,7 @@ int bloom_vtab_read_layout(bloom_vtab *vtab);
 int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1);
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 
-/* Sets *layout to one of no layers and a new number, as the arguments have it. */
+/* Gives a layout that has rules, and no layers, its number and the size of its pages. */
 int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
 /* Adds the layer that comes after the others, with room for so many keys. */
@@ -154,11 +165,11 @@ sqlite3_int64 bloom_vtab_first_row(const bloom_vtab_layout *layout, int layer);
 uint64_t bloom_vtab_page_blocks(const bloom_vtab_layout *layout, int layer, uint64_t page);
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page);
 
-/* A page's header, to and from its bytes.  The second returns 0 if they are not one of the
-** layout. */
+/* A page's header, to its bytes, and from the page that is open.  SQLITE_NOTFOUND if it is none of
+** the layout's. */
 void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes);
-int bloom_vtab_get_header(
-  const bloom_vtab_layout *layout, const uint8_t *bytes, sqlite3_int64 row,
+int bloom_vtab_read_header(
+  const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
   bloom_vtab_page_header *header
 );
 
@@ -229,9 +240,7 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab);
 /* -- Triggers: vtab_triggers.c --------------------------------------------------------------- */
 
 /* Makes those of a filter, or drops them.  The second takes those of bloom 1.1, too. */
-int bloom_vtab_create_triggers(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args
-);
+int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args);
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab);
 
 /* What the triggers are, and say. */
@@ -247,23 +256,13 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
 
 /* -- The source: vtab_source.c ----------------------------------------------------------------- */
 
-/* Compiles a SELECT of the keys of a source, or of the number of rows that have one. */
-int bloom_vtab_prepare_keys(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count,
-  sqlite3_stmt **row
-);
+/* Reads the rules of the key from the source into *layout; the names in *args are then as the
+** schema has them.  SQLITE_ERROR where there is no such key, or it is one that triggers do not
+** see. */
+int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout);
 
-/* Adds what OR REPLACE may store in place of NULL, a DEFAULT, to a batch. */
-int bloom_vtab_add_default(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch
-);
-
-/* Reads the source and the rules of the key into *layout.  SQLITE_ERROR and *error where there is
-** no such key, or it is one that triggers do not see. */
-int bloom_vtab_read_source(
-  bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout,
-  char **error
-);
+/* A SELECT of the keys of a source that was read, to be freed. */
+char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args);
 
 /* Finds vtab->doubt out, if the schema is another since.  *is_certain is 1 if the filter's answers
 ** are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is known. */
@@ -279,7 +278,7 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 /* -- Making and merging: vtab_build.c ---------------------------------------------------------- */
 
 /* what was made before an error is gone again */
-int bloom_vtab_make(bloom_vtab *vtab, char **error);
+int bloom_vtab_make(bloom_vtab *vtab);
 int bloom_vtab_drop(const bloom_vtab *vtab);         /* whatever of it there is */
 int bloom_vtab_rebuild(bloom_vtab *vtab);
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows); /* 0: all */

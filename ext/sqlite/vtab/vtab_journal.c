@@ -11,8 +11,6 @@
 */
 #include "vtab_int.h"
 
-#include "../errors.h"
-
 /* Appends the key's columns, each in a format: "key", or "key_1, key_2 ...". */
 static void append_key_columns(
   sqlite3_str *sql, const bloom_vtab *vtab, const char *before, const char *after
@@ -32,28 +30,27 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab){
   return sqlite3_str_finish(sql);
 }
 
-/* What SELECT reads of a row, and from FIRST_KEY_COLUMN on its key. */
+/* What is read of a row, and from FIRST_KEY_COLUMN on its key. */
 enum { ROWID, MARK, FIRST_ROWID, FIRST_KEY_COLUMN };
 
-/* Compiles a SELECT of all rows. */
-static int prepare_all(bloom_vtab *vtab, sqlite3_stmt **rows){
-  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  sqlite3_str_appendall(sql, "SELECT rowid, r, 0, ");
-  append_key_columns(sql, vtab, "", "");
-  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" ORDER BY rowid", vtab->schema, vtab->journal);
-  return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
-}
-
-/* Compiles a SELECT of rows from ?1 on, with the first row's rowid.  The key of ?1 itself, which
-** may be long, is NULL. */
-static int prepare_newest(bloom_vtab *vtab, sqlite3_stmt **rows){
-  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  sqlite3_str_appendf(sql, "SELECT rowid, r, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid"
-                           " LIMIT 1), ", vtab->schema, vtab->journal);
-  append_key_columns(sql, vtab, "CASE WHEN rowid > ?1 THEN ", " END");
-  sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema,
-                      vtab->journal);
-  return bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
+/* Sets *row to the statement that reads all rows; or, is_newest, those from the last known one on,
+** whose own key, which may be long, is NULL, and the journal's first rowid.  It is to be reset. */
+static int begin_rows(bloom_vtab *vtab, int is_newest, sqlite3_stmt **row){
+  sqlite3_stmt **rows = &vtab->unmerged.rows[is_newest];
+  int rc = SQLITE_OK;
+  if( *rows==NULL ){
+    sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+    sqlite3_str_appendf(sql, is_newest
+      ? "SELECT rowid, r, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1), "
+      : "SELECT rowid, r, 0, ", vtab->schema, vtab->journal);
+    append_key_columns(sql, vtab, is_newest ? "CASE WHEN rowid > ?1 THEN " : "",
+                       is_newest ? " END" : "");
+    sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\"%s ORDER BY rowid", vtab->schema, vtab->journal,
+                        is_newest ? " WHERE rowid >= ?1" : "");
+    rc = bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
+  }
+  *row = *rows;
+  return rc==SQLITE_OK && is_newest ? sqlite3_bind_int64(*row, 1, vtab->unmerged.last_rowid) : rc;
 }
 
 /* -- Looking up ---------------------------------------------------------------------------- */
@@ -76,12 +73,13 @@ static int find_own_random(bloom_vtab *vtab, int *is_own){
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
-static int num_compiled_of(sqlite3_stmt *statement){
-  return statement ? 1 + sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0) : 0;
-}
-
 int bloom_vtab_num_compiled(const bloom_vtab *vtab){
-  return num_compiled_of(vtab->unmerged.all) + num_compiled_of(vtab->unmerged.newest);
+  int i, sum = 0;
+  for(i=0; i<2; i++){
+    sqlite3_stmt *rows = vtab->unmerged.rows[i];
+    if( rows ) sum += 1 + sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+  }
+  return sum;
 }
 
 /* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's
@@ -91,7 +89,7 @@ int bloom_vtab_num_compiled(const bloom_vtab *vtab){
 static int check_random(bloom_vtab *vtab, int *is_random){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int num_changes = sqlite3_total_changes(vtab->connection->db);
-  const int num_compiled = num_compiled_of(unmerged->newest);
+  const int num_compiled = bloom_vtab_num_compiled(vtab);
   sqlite3_int64 is_same = 0;
   int rc = SQLITE_OK;
   if( unmerged->num_compiled!=num_compiled ) rc = find_own_random(vtab, &unmerged->is_random);
@@ -112,9 +110,9 @@ void bloom_vtab_forget_journal(bloom_vtab *vtab){
 
 void bloom_vtab_close_journal(bloom_vtab *vtab){
   bloom_vtab_forget_journal(vtab);
-  sqlite3_finalize(vtab->unmerged.all);
-  sqlite3_finalize(vtab->unmerged.newest);
-  vtab->unmerged.all = vtab->unmerged.newest = NULL;
+  sqlite3_finalize(vtab->unmerged.rows[0]);
+  sqlite3_finalize(vtab->unmerged.rows[1]);
+  vtab->unmerged.rows[0] = vtab->unmerged.rows[1] = NULL;
   vtab->unmerged.num_compiled = 0;
   vtab->checked_compiled = 0;
 }
@@ -138,20 +136,22 @@ static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
   return rc;
 }
 
-/* Reads rows into what is known, whose last row is the first of these, or into nothing.
-** SQLITE_NOTFOUND if what is known is of another journal, SQLITE_EMPTY if it says nothing. */
-static int read_rows(bloom_vtab *vtab, sqlite3_stmt *row){
+/* Reads the newest rows into what is known, or all of them into nothing.  SQLITE_NOTFOUND if what
+** is known is of another journal, SQLITE_EMPTY if it says nothing. */
+static int read_rows(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  int has_row = 0, are_random = 1, rc;
-  while( (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const int is_first = !has_row, is_random = sqlite3_column_type(row, MARK)==SQLITE_INTEGER;
+  sqlite3_stmt *row;
+  int has_row = 0, are_random = 1, rc = begin_rows(vtab, unmerged->is_known, &row);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    const int is_first = !has_row;
     const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID),
       mark = sqlite3_column_int64(row, MARK);
     has_row = 1;
+    rc = SQLITE_OK;
     if( is_first && unmerged->is_known ){
       if( sqlite3_column_int64(row, FIRST_ROWID)!=unmerged->first_rowid
           || rowid!=unmerged->last_rowid || mark!=unmerged->last_mark ){
-        return SQLITE_NOTFOUND;
+        rc = SQLITE_NOTFOUND;
       }
       continue;
     }
@@ -159,56 +159,41 @@ static int read_rows(bloom_vtab *vtab, sqlite3_stmt *row){
       unmerged->first_rowid = rowid;
       unmerged->first_mark = mark;
     }
-    if( rowid!=unmerged->first_rowid && !has_key(vtab, row) ) return SQLITE_EMPTY;
-    are_random &= is_random;
+    are_random &= sqlite3_column_type(row, MARK)==SQLITE_INTEGER;
     unmerged->last_rowid = rowid;
     unmerged->last_mark = mark;
-    rc = add_row_to_set(vtab, row);
-    if( rc!=SQLITE_OK ) return rc;
+    rc = rowid==unmerged->first_rowid || has_key(vtab, row) ? add_row_to_set(vtab, row)
+      : SQLITE_EMPTY;
   }
-  if( rc!=SQLITE_DONE ) return rc;
-  if( unmerged->is_known && !has_row ) return SQLITE_NOTFOUND;
-  /* Behind the largest rowid SQLite chooses any. */
-  unmerged->is_known = has_row && are_random && unmerged->last_rowid<INT64_MAX;
-  return has_row ? SQLITE_OK : SQLITE_EMPTY;
-}
-
-/* Reads the whole journal. */
-static int read_all(bloom_vtab *vtab){
-  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  int rc = unmerged->all ? SQLITE_OK : prepare_all(vtab, &unmerged->all);
-  bloom_vtab_forget_journal(vtab);
-  if( rc==SQLITE_OK ) rc = read_rows(vtab, unmerged->all);
-  sqlite3_reset(unmerged->all);
+  if( rc==SQLITE_DONE && !has_row ) rc = unmerged->is_known ? SQLITE_NOTFOUND : SQLITE_EMPTY;
+  if( rc==SQLITE_DONE ){
+    /* Behind the largest rowid SQLite chooses any. */
+    unmerged->is_known = are_random && unmerged->last_rowid<INT64_MAX;
+    rc = SQLITE_OK;
+  }
+  sqlite3_reset(row);
   return rc;
-}
-
-/* Reads what is behind the rows that are known.  SQLITE_NOTFOUND if nothing says that these are the
-** journal's. */
-static int read_newest(bloom_vtab *vtab){
-  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  int is_random = 0, rc = unmerged->newest ? SQLITE_OK : prepare_newest(vtab, &unmerged->newest);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(unmerged->newest, 1, unmerged->last_rowid);
-  if( rc==SQLITE_OK ) rc = read_rows(vtab, unmerged->newest);
-  sqlite3_reset(unmerged->newest);
-  if( rc==SQLITE_OK ) rc = check_random(vtab, &is_random);
-  return rc==SQLITE_OK && !is_random ? SQLITE_NOTFOUND : rc;
 }
 
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  /* A row or none is as soon read anew. */
-  const int has_rows = unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid;
-  int rc = has_rows ? read_newest(vtab) : SQLITE_NOTFOUND;
+  int is_random = 1, rc = SQLITE_NOTFOUND;
   assert(vtab->args.table && vtab->has_layout);
   *is_intact = 0;
-  if( rc==SQLITE_NOTFOUND ) rc = read_all(vtab);
+  /* A row or none is as soon read anew. */
+  if( unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid ){
+    rc = read_rows(vtab);
+    if( rc==SQLITE_OK ) rc = check_random(vtab, &is_random);
+  }
+  if( rc==SQLITE_NOTFOUND || !is_random ){
+    bloom_vtab_forget_journal(vtab);
+    rc = read_rows(vtab);
+  }
   assert(rc!=SQLITE_NOTFOUND); /* what was just forgotten cannot be another journal's */
   if( rc==SQLITE_OK ){
     *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
     return SQLITE_OK;
   }
-  if( rc!=SQLITE_EMPTY ) bloom_vtab_failure(vtab, rc);
   bloom_vtab_forget_journal(vtab);
   return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
 }
@@ -221,7 +206,7 @@ int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
     "SELECT (SELECT max(rowid) FROM \"%w\".\"%w\") - (SELECT min(rowid) FROM \"%w\".\"%w\")",
     vtab->schema, vtab->journal, vtab->schema, vtab->journal);
   if( *num_rows<0 ) *num_rows = 0;
-  return bloom_vtab_failure(vtab, rc);
+  return rc;
 }
 
 /* Deletes rows, and puts one with a new mark at rowid.  Both are compiled before one runs: else an
@@ -243,7 +228,7 @@ static int cut_journal(
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, cut);
   rc = bloom_sql_end(cut, rc);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, put);
-  return bloom_vtab_failure(vtab, bloom_sql_end(put, rc));
+  return bloom_sql_end(put, rc);
 }
 
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
@@ -258,7 +243,7 @@ static int add_journal_keys(
   sqlite3_int64 *num_rows
 ){
   sqlite3_stmt *row;
-  int rc = prepare_all(vtab, &row);
+  int rc = begin_rows(vtab, 0, &row);
   *num_rows = 0;
   while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
@@ -270,7 +255,7 @@ static int add_journal_keys(
     if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN);
   }
   if( rc!=SQLITE_EMPTY && rc!=SQLITE_DONE ) bloom_vtab_failure(vtab, rc);
-  sqlite3_finalize(row);
+  sqlite3_reset(row);
   if( rc!=SQLITE_DONE ) return rc;
   return *num_rows==0 ? SQLITE_EMPTY : SQLITE_OK;
 }

@@ -23,7 +23,6 @@
 
 #include "../../core/bytes.h"
 #include "../../core/parquet/parquet.h"
-#include "../errors.h"
 
 #define LAYERS_AT   80
 #define COLUMNS_AT  272
@@ -42,15 +41,15 @@ void bloom_vtab_forget_message(bloom_vtab *vtab){
 }
 
 int bloom_vtab_damaged(bloom_vtab *vtab, const char *what){
-  const int rc = bloom_fail_vtab(&vtab->base.zErrMsg, vtab->args.table
+  const int rc = bloom_vtab_fail(vtab, vtab->args.table
     ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
-    : "bloom: %s is damaged: %s", vtab->name, what,
-    vtab->quoted_name, vtab->quoted_name);
+    : "bloom: %s is damaged: %s", vtab->name, what, vtab->quoted_name, vtab->quoted_name);
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
 
 int bloom_vtab_failure(bloom_vtab *vtab, int rc){
-  return bloom_source_failure(vtab->connection->db, rc, &vtab->base.zErrMsg);
+  return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page")
+    : bloom_source_failure(vtab->connection->db, rc, &vtab->base.zErrMsg);
 }
 
 bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab){
@@ -78,9 +77,8 @@ int bloom_vtab_locate(bloom_vtab *vtab){
     bloom_vtab_close_journal(vtab); /* its statement has the old name */
   }
   if( rc==SQLITE_NOTFOUND ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg,
-                           "bloom: the database of %s was detached or replaced while its cache is"
-                           " shared: open the connection anew", vtab->name);
+    return bloom_vtab_fail(vtab, "bloom: the database of %s was detached or replaced while its"
+                                 " cache is shared: open the connection anew", vtab->name);
   }
   return bloom_vtab_failure(vtab, rc);
 }
@@ -124,14 +122,18 @@ void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 r
   bloom_store64_le(bytes + 24, header_checksum(bytes, row));
 }
 
-int bloom_vtab_get_header(
-  const bloom_vtab_layout *layout, const uint8_t *bytes, sqlite3_int64 row,
+int bloom_vtab_read_header(
+  const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
   bloom_vtab_page_header *header
 ){
+  uint8_t bytes[BLOOM_HEADER_BYTES];
+  const int rc = sqlite3_blob_read(page, bytes, sizeof(bytes), 0);
+  if( rc!=SQLITE_OK ) return rc;
   header->number = bloom_load64_le(bytes);
   header->num_keys = bloom_load32_le(bytes + 8);
   header->num_filled = bloom_load32_le(bytes + 12);
-  return header->number==layout->number && bloom_load64_le(bytes + 24)==header_checksum(bytes, row);
+  return header->number==layout->number && bloom_load64_le(bytes + 24)==header_checksum(bytes, row)
+    ? SQLITE_OK : SQLITE_NOTFOUND;
 }
 
 /* -- Sizes ------------------------------------------------------------------------------- */
@@ -148,8 +150,8 @@ static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
 ** all its keys takes fewer keys. */
 static double bits_for(double fpr, sqlite3_int64 capacity){
   double best_fpr;
-  const uint32_t tenths = bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity,
-      &best_fpr);
+  const uint32_t tenths =
+    bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity, &best_fpr);
   return tenths ? tenths / 10.0 : 100;
 }
 
@@ -182,11 +184,10 @@ int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   sqlite3_int64 page_size = 512; /* the smallest, where an authorizer ignores the pragma */
   const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size",
                                    vtab->schema);
-  *layout = (bloom_vtab_layout){.rules.num_columns = vtab->args.num_columns};
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   /* With the row around it and all that may be reserved in a page, a row fits in one. */
   layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;
-  return bloom_vtab_failure(vtab, rc);
+  return rc;
 }
 
 /* -- Bytes --------------------------------------------------------------------------------- */
@@ -262,19 +263,17 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   return 1;
 }
 
-/* Row 1 of bloom 1.1. */
-static int is_old(bloom_vtab *vtab){
-  uint8_t bytes[8];
-  return bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK
-  && sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0)==SQLITE_OK
-      && memcmp(bytes, "bloomvt1", sizeof(bytes))==0;
-}
-
-static int fail_old(bloom_vtab *vtab){
+/* Row 1 is none of this version: it is damaged, or that of bloom 1.1. */
+static int fail_without_layout(bloom_vtab *vtab){
   const char *name = vtab->quoted_name;
-  return bloom_fail_vtab(&vtab->base.zErrMsg,
-      "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create it again with %s", name,
-        name,
+  uint8_t bytes[8];
+  if( bloom_vtab_move_reader(vtab, 1, 304)!=SQLITE_OK
+      || sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0)!=SQLITE_OK
+      || memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ){
+    return bloom_vtab_damaged(vtab, "its layout");
+  }
+  return bloom_vtab_fail(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create"
+                               " it again with %s", name, name,
                          vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
 }
 
@@ -282,13 +281,12 @@ int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
   bloom_vtab_layout layout;
   const int rc = sqlite3_blob_read(row_1, bytes, sizeof(bytes), 0);
-  if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  if( rc!=SQLITE_OK ) return rc;
   if( vtab->has_layout && memcmp(bytes, vtab->layout_bytes, sizeof(bytes))==0 ) return SQLITE_OK;
   vtab->has_layout = 0;
   if( !get_layout(bytes, &layout) ) return bloom_vtab_damaged(vtab, "its layout");
   if( layout.rules.num_columns!=vtab->args.num_columns ){
-    return bloom_fail_vtab(&vtab->base.zErrMsg,
-                           "bloom: the database of %s was replaced: open the connection anew",
+    return bloom_vtab_fail(vtab, "bloom: the database of %s was replaced: open the connection anew",
                            vtab->name);
   }
   vtab->layout = layout;
@@ -300,8 +298,7 @@ int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
 int bloom_vtab_read_layout(bloom_vtab *vtab){
   const int rc = bloom_vtab_move_reader(vtab, 1, BLOOM_LAYOUT_BYTES);
   if( rc==SQLITE_OK ) return bloom_vtab_take_layout(vtab, vtab->reader);
-  if( rc!=SQLITE_NOTFOUND ) return bloom_vtab_failure(vtab, rc);
-  return is_old(vtab) ? fail_old(vtab) : bloom_vtab_damaged(vtab, "its layout");
+  return rc==SQLITE_NOTFOUND ? fail_without_layout(vtab) : rc;
 }
 
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){

@@ -10,7 +10,6 @@
 
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
-#include "../errors.h"
 
 /* Hashes that a batch holds. */
 #ifdef BLOOM_TINY_TABLES
@@ -44,11 +43,6 @@ static block_place find_block(const bloom_vtab_layout *layout, int layer, bloom_
     .num_bytes = bloom_vtab_page_bytes(layout, layer, page),
       .offset = offset_of(layout, layer, hash)
   };
-}
-
-/* Of damage; what else fails has SQLite's own message. */
-static int page_failure(bloom_vtab *vtab, int rc){
-  return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page") : bloom_vtab_failure(vtab, rc);
 }
 
 /* -- Keys in rows ----------------------------------------------------------------------- */
@@ -93,7 +87,7 @@ int bloom_vtab_test_pages(
     /* The newest first: it is the largest. */
     for(layer=vtab->layout.num_layers-1; layer>=0; layer--){
       rc = test_block(vtab, layer, *hash, may_contain);
-      if( rc!=SQLITE_OK || *may_contain ) return page_failure(vtab, rc);
+      if( rc!=SQLITE_OK || *may_contain ) return rc;
     }
   }
   return rc;
@@ -101,45 +95,45 @@ int bloom_vtab_test_pages(
 
 /* -- Making room --------------------------------------------------------------------------- */
 
-/* Writes the headers of the last layer's pages, or sums up what fills them. */
-static int go_through_headers(
-  bloom_vtab *vtab, const bloom_vtab_layout *layout, int is_new, sqlite3_int64 *num_filled
-){
-  const int layer = layout->num_layers - 1;
-  const sqlite3_int64 first = bloom_vtab_first_row(layout, layer),
-    end = first + (sqlite3_int64)bloom_vtab_num_pages(layout, layer);
-  sqlite3_blob *blob = NULL;
-  sqlite3_int64 row;
-  int rc = bloom_blob_open(bloom_vtab_place(vtab), first, is_new, 0, &blob);
-  for(row=first; row<end && rc==SQLITE_OK; row++){
-    uint8_t bytes[BLOOM_HEADER_BYTES];
-    bloom_vtab_page_header header = {layout->number, 0, 0};
-    if( row>first ) rc = bloom_blob_move(blob, row, 0);
-    if( is_new ) bloom_vtab_put_header(&header, row, bytes);
-    if( rc==SQLITE_OK ){
-      rc = is_new ? sqlite3_blob_write(blob, bytes, sizeof(bytes), 0)
-        : sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
-    }
-    if( rc==SQLITE_OK && !bloom_vtab_get_header(layout, bytes, row, &header) ) rc = SQLITE_NOTFOUND;
-    if( rc==SQLITE_OK ) *num_filled += header.num_filled;
-  }
-  return bloom_blob_close(blob, rc);
-}
-
 int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const int layer = layout->num_layers - 1;
-  const sqlite3_int64 first_row = bloom_vtab_first_row(layout, layer);
-  const uint64_t last_page = bloom_vtab_num_pages(layout, layer) - 1;
-  const sqlite3_int64 last_row = first_row + (sqlite3_int64)last_page;
-  sqlite3_int64 none = 0;
-  const int rc = bloom_sql_run(vtab->connection,
-    "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, bytes)"
-    " WITH RECURSIVE pages(i) AS (SELECT %lld UNION ALL SELECT i + 1 FROM pages WHERE i < %lld)"
-    " SELECT i, zeroblob(CASE i WHEN %lld THEN %d ELSE %d END) FROM pages", vtab->schema,
-    vtab->pages, first_row, last_row,
-    last_row, bloom_vtab_page_bytes(layout, layer, last_page),
-    bloom_vtab_page_bytes(layout, layer, 0));
-  return rc==SQLITE_OK ? go_through_headers(vtab, layout, 1, &none) : rc;
+  const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
+  const bloom_vtab_page_header header = {layout->number, 0, 0};
+  uint8_t *bytes = bloom_malloc_zeros((uint64_t)bloom_vtab_page_bytes(layout, layer, 0));
+  sqlite3_stmt *insert = NULL;
+  uint64_t page;
+  int rc = bytes ? bloom_sql_prepare(vtab->connection, &insert,
+      "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, bytes) VALUES (?1, ?2)", vtab->schema,
+      vtab->pages) : SQLITE_NOMEM;
+  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
+    const sqlite3_int64 row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page;
+    bloom_vtab_put_header(&header, row, bytes);
+    sqlite3_bind_int64(insert, 1, row);
+    rc = sqlite3_bind_blob(insert, 2, bytes, bloom_vtab_page_bytes(layout, layer, page),
+                           SQLITE_STATIC);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, insert);
+    if( rc==SQLITE_DONE ) rc = sqlite3_reset(insert);
+  }
+  rc = bloom_sql_end(insert, rc);
+  sqlite3_free(bytes);
+  return rc;
+}
+
+/* Sums up what fills the last layer's pages. */
+static int count_filled(bloom_vtab *vtab, sqlite3_int64 *num_filled){
+  const bloom_vtab_layout *layout = &vtab->layout;
+  const int layer = layout->num_layers - 1;
+  const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
+  uint64_t page;
+  int rc = SQLITE_OK;
+  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
+    const sqlite3_int64 row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page;
+    bloom_vtab_page_header header = {0, 0, 0};
+    rc = bloom_vtab_move_reader(vtab, row, bloom_vtab_page_bytes(layout, layer, page));
+    if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(layout, vtab->reader, row, &header);
+    *num_filled += header.num_filled;
+  }
+  return rc;
 }
 
 /* Adds a layer if the last one is full.  The new layout is written last: what was before an error
@@ -155,7 +149,8 @@ static int grow_if_full(bloom_vtab *vtab){
       || vtab->connection->is_running ){
     return SQLITE_OK;
   }
-  rc = go_through_headers(vtab, &layout, 0, &num_filled);
+  rc = count_filled(vtab, &num_filled);
+  bloom_vtab_close_reader(vtab); /* what is written next stops it */
   if( rc!=SQLITE_OK || num_filled<last.capacity ) return rc;
   bloom_vtab_add_layer(vtab, &layout, 4 * last.capacity);
   rc = bloom_vtab_insert_pages(vtab, &layout);
@@ -197,10 +192,7 @@ static int add_hash(
   if( rc!=SQLITE_OK || blob==NULL ) return bloom_blob_close(blob, rc);
   place = find_block(&vtab->layout, vtab->layout.num_layers - 1, hash);
   rc = bloom_blob_move(blob, place.row, place.num_bytes);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, sizeof(bytes), 0);
-  if( rc==SQLITE_OK && !bloom_vtab_get_header(&vtab->layout, bytes, place.row, &header) ){
-    rc = SQLITE_NOTFOUND;
-  }
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(&vtab->layout, blob, place.row, &header);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, block, sizeof(block), place.offset);
   if( rc!=SQLITE_OK || bloom_split_block_may_contain(block, hash) ){
     return bloom_blob_close(blob, rc);
@@ -229,7 +221,7 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
       rc = add_hash(vtab, hashes.hashes[i], 0, &is_refused, &num_added);
     }
   }
-  return page_failure(vtab, rc);
+  return rc;
 }
 
 /* -- Adding many ------------------------------------------------------------------------------ */
@@ -267,8 +259,8 @@ static int fill_page(
   size_t i;
   int rc = bloom_blob_move(blob, row, num_bytes);
   assert(layout->num_layers==1); /* of a filter over a source */
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(layout, blob, row, &header);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
-  if( rc==SQLITE_OK && !bloom_vtab_get_header(layout, bytes, row, &header) ) rc = SQLITE_NOTFOUND;
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
     uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
     const int is_there = bloom_split_block_may_contain(block, hashes[i]);
@@ -336,7 +328,7 @@ int bloom_vtab_batch_finish(bloom_vtab_batch *batch){
   for(kind=0; kind<2 && rc==SQLITE_OK; kind++){
     if( batch->num_hashes[kind]>0 ) rc = write_hashes(batch, kind);
   }
-  return page_failure(batch->vtab, rc);
+  return rc;
 }
 
 void bloom_vtab_batch_free(bloom_vtab_batch *batch){

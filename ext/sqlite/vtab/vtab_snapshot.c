@@ -8,7 +8,6 @@
 
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
-#include "../errors.h"
 
 /* From so many unmerged keys on 'merge' pays; or from a tenth of all, if that is not few. */
 #define MANY_UNMERGED 10000
@@ -25,20 +24,6 @@ void bloom_vtab_snapshot_free(bloom_vtab_snapshot *snapshot){
 }
 
 /* -- Reading ------------------------------------------------------------------------------- */
-
-/* Checks the page that the reader is on, and counts its keys and what fills it. */
-static int take_header(
-  bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_int64 row, sqlite3_int64 *num_filled
-){
-  uint8_t bytes[BLOOM_HEADER_BYTES];
-  bloom_vtab_page_header header;
-  const int rc = sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0);
-  if( rc!=SQLITE_OK ) return rc;
-  if( !bloom_vtab_get_header(&snapshot->layout, bytes, row, &header) ) return SQLITE_NOTFOUND;
-  snapshot->num_keys += header.num_keys;
-  *num_filled += header.num_filled;
-  return SQLITE_OK;
-}
 
 /* Reads a layer's pages into one filter.  Memory is asked for when the last of them is there. */
 static int read_layer(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, int layer){
@@ -61,11 +46,14 @@ static int read_layer(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, int layer
     const sqlite3_int64 row = first_row + (sqlite3_int64)page;
     const int page_bytes = bloom_vtab_page_bytes(layout, layer, page),
       block_bytes = page_bytes - BLOOM_HEADER_BYTES;
+    bloom_vtab_page_header header = {0, 0, 0};
     rc = bloom_vtab_move_reader(vtab, row, page_bytes);
-    if( rc==SQLITE_OK ) rc = take_header(vtab, snapshot, row, &num_filled);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(layout, vtab->reader, row, &header);
     if( rc==SQLITE_OK ){
       rc = sqlite3_blob_read(vtab->reader, blocks, block_bytes, BLOOM_HEADER_BYTES);
     }
+    snapshot->num_keys += header.num_keys;
+    num_filled += header.num_filled;
     blocks += block_bytes;
   }
   if( rc!=SQLITE_OK ) return rc;
@@ -104,7 +92,7 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
     return SQLITE_OK;
   }
   bloom_vtab_snapshot_free(snapshot);
-  return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page") : bloom_vtab_failure(vtab, rc);
+  return rc;
 }
 
 /* -- Handles --------------------------------------------------------------------------------- */
@@ -140,8 +128,7 @@ int bloom_vtab_snapshot_handle(
       bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0, &snapshot->handle);
     if( status==BLOOM_HANDLE_NOMEM ) return SQLITE_NOMEM;
     if( status==BLOOM_HANDLE_NONE_LEFT ){
-      return bloom_fail_vtab(&vtab->base.zErrMsg,
-                             "bloom: all handles that a process can have are open");
+      return bloom_vtab_fail(vtab, "bloom: all handles that a process can have are open");
     }
     snapshot->handle->test = test_value;
     snapshot->handle->test_data = snapshot;
@@ -256,14 +243,14 @@ static int count_missed(
   sqlite3_int64 *num_missed
 ){
   bloom_vtab_triggers triggers;
-  bloom_source source = {.num_columns = 0};
   bloom_vtab_layout now = snapshot->layout;
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   sqlite3_stmt *row = NULL;
-  char *error = NULL;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &source, &now, &error);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_prepare_keys(vtab, &source, &triggers.args, 0, &row);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_prepare_text(vtab->connection, &row, bloom_vtab_keys_sql(vtab, &triggers.args));
+  }
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const int test = snapshot_test(snapshot,
                                    bloom_vtab_key_of_row(&snapshot->layout.rules, row, 0, parts));
@@ -272,10 +259,8 @@ static int count_missed(
     *num_missed += test==0;
   }
   rc = bloom_sql_end(row, rc);
-  if( error ) bloom_fail_vtab(&vtab->base.zErrMsg, "%z", error);
-  bloom_source_free(&source);
   bloom_vtab_args_free(&triggers.args);
-  return bloom_vtab_failure(vtab, rc);
+  return rc;
 }
 
 /* What is found, or an error. */
@@ -304,7 +289,7 @@ static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
 int bloom_vtab_check(bloom_vtab *vtab, int is_quick, char **finding){
   int rc;
   *finding = NULL;
-  rc = check_all(vtab, is_quick, finding);
+  rc = bloom_vtab_failure(vtab, check_all(vtab, is_quick, finding));
   if( (rc & 0xff)!=SQLITE_CORRUPT || vtab->base.zErrMsg==NULL ) return rc;
   *finding = vtab->base.zErrMsg;
   vtab->base.zErrMsg = NULL;

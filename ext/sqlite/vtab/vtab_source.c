@@ -11,122 +11,107 @@
 
 #include <string.h>
 
-#include "../errors.h"
 
 /* -- Columns ----------------------------------------------------------------------------- */
 
 /* What makes a column one that triggers do not see as it is stored. */
 static int refuse_column(
-  const bloom_source *source, const bloom_source_column *column, const char *what, char **error
+  bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column, const char *what
 ){
-  return bloom_fail_vtab(error, "bloom: column %s of table %s %s; use bloom_build(), or a filter of"
-                                " your own and triggers: CREATE VIRTUAL TABLE f USING bloom();"
-                                " CREATE TRIGGER f_insert AFTER INSERT ON %s BEGIN INSERT INTO"
-                                " f(key) VALUES (new.%s); END; and the same AFTER UPDATE",
+  return bloom_vtab_fail(vtab, "bloom: column %s of table %s %s; use bloom_build(), or a filter of"
+                               " your own and triggers: CREATE VIRTUAL TABLE f USING bloom();"
+                               " CREATE TRIGGER f_insert AFTER INSERT ON %s BEGIN INSERT INTO"
+                               " f(key) VALUES (new.%s); END; and the same AFTER UPDATE",
                          column->name, source->name, what, source->name, column->name);
 }
 
-int bloom_vtab_add_default(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, bloom_vtab_batch *batch
-){
-  sqlite3_stmt *row;
-  int rc;
-  if( args->num_columns>1 ) return SQLITE_OK;
-  rc = bloom_source_prepare_default(source, bloom_source_find(source, args->columns[0]), &row);
-  while( rc==SQLITE_OK && row && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    rc = bloom_vtab_batch_add(batch, row, 0);
-  }
-  return bloom_sql_end(row, rc);
+/* Makes *name, to be freed, another one. */
+static int replace_name(char **name, const char *other){
+  char *copy = sqlite3_mprintf("%s", other);
+  if( copy==NULL ) return SQLITE_NOMEM;
+  sqlite3_free(*name);
+  *name = copy;
+  return SQLITE_OK;
 }
 
 /* Finds a key's column; *name is then as the schema has it. */
 static int find_key_column(
-  const bloom_source *source, char **name, const bloom_source_column **column, char **error
+  bloom_vtab *vtab, const bloom_source *source, char **name, const bloom_source_column **column
 ){
-  const bloom_source_column *found = bloom_source_find(source, *name);
-  char *as_declared;
+  const bloom_source_column *found = *column = bloom_source_find(source, *name);
   if( found==NULL && bloom_source_is_rowid_name(*name) ){
-    return bloom_fail_vtab(error, "bloom: a filter has no rowids: SQLite may choose one after"
-                                  " triggers have run, and VACUUM may change it");
+    return bloom_vtab_fail(vtab, "bloom: a filter has no rowids: SQLite may choose one after"
+                                 " triggers have run, and VACUUM may change it");
   }
   if( found==NULL ){
-    return bloom_fail_vtab(error, "bloom: there is no column %s in table %s", *name, source->name);
+    return bloom_vtab_fail(vtab, "bloom: there is no column %s in table %s", *name, source->name);
   }
   if( found==source->row_column ){
-    return refuse_column(source, found,
-                         "is the rowid, which SQLite may choose after triggers have run, "
-                         "and which is looked up fast", error);
+    return refuse_column(vtab, source, found, "is the rowid, which SQLite may choose after triggers"
+                                              " have run, and which is looked up fast");
   }
   if( found->is_generated ){
-    return refuse_column(source, found, "is generated, and may change after triggers have run",
-                         error);
+    return refuse_column(vtab, source, found, "is generated, and may change after triggers have"
+                                              " run");
   }
-  as_declared = sqlite3_mprintf("%s", found->name);
-  if( as_declared==NULL ) return SQLITE_NOMEM;
-  sqlite3_free(*name);
-  *name = as_declared;
-  *column = found;
-  return SQLITE_OK;
+  return replace_name(name, found->name);
 }
 
 /* Fails where the DEFAULT cannot be foreseen, and notes what it is. */
 static int check_default(
-  const bloom_source *source, const bloom_source_column *column, bloom_vtab_layout *layout,
-  char **error
+  bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column,
+  bloom_vtab_args *args, bloom_vtab_layout *layout
 ){
+  const char *text = column->default_value;
   sqlite3_stmt *row;
-  int rc = bloom_source_prepare_default(source, column, &row);
-  if( rc==SQLITE_NOTFOUND ){
-    rc = refuse_column(source, column,
-                       "has a DEFAULT that is no constant, which OR REPLACE may store after"
-                       " triggers have run", error);
-  }
-  if( rc==SQLITE_OK && row && layout->rules.num_columns>1 ){
-    rc = refuse_column(source, column,
-                       "has a DEFAULT, which OR REPLACE may store after triggers have run, and"
-                       " cannot be in a key of several columns", error);
-  }
-  if( row ){
-    layout->default_checksum = bloom_checksum(column->default_value, strlen(column->default_value));
-  }
+  int rc = bloom_source_prepare_default(vtab->connection, text, &row);
+  const int has_value = row!=NULL;
   sqlite3_finalize(row);
-  return rc;
+  if( rc==SQLITE_NOTFOUND ){
+    return refuse_column(vtab, source, column, "has a DEFAULT that is no constant, which OR REPLACE"
+                                               " may store after triggers have run");
+  }
+  if( rc!=SQLITE_OK || !has_value ) return rc;
+  if( args->num_columns>1 ){
+    return refuse_column(vtab, source, column, "has a DEFAULT, which OR REPLACE may store after"
+                                               " triggers have run, and cannot be in a key of"
+                                               " several columns");
+  }
+  layout->default_checksum = bloom_checksum(text, strlen(text));
+  return replace_name(&args->default_value, text);
 }
 
-int bloom_vtab_read_source(
-  bloom_vtab *vtab, bloom_vtab_args *args, bloom_source *source, bloom_vtab_layout *layout,
-  char **error
-){
-  int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, source, error);
+int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout){
+  bloom_source source;
+  int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, &source,
+                                &vtab->base.zErrMsg);
+  if( rc==SQLITE_OK ) rc = replace_name(&args->table, source.name);
   layout->default_checksum = 0;
   layout->rules.num_columns = args->num_columns;
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
-    const bloom_source_column *column = NULL;
-    rc = find_key_column(source, &args->columns[i], &column, error);
-    if( rc!=SQLITE_OK || column==NULL ) break;
-    rc = bloom_source_equality(source, column, &layout->rules.columns[i], error);
-    if( rc==SQLITE_OK ) rc = check_default(source, column, layout, error);
+    const bloom_source_column *column;
+    rc = find_key_column(vtab, &source, &args->columns[i], &column);
+    if( rc!=SQLITE_OK ) break;
+    rc = bloom_source_equality(&source, column, &layout->rules.columns[i], &vtab->base.zErrMsg);
+    if( rc==SQLITE_OK ) rc = check_default(vtab, &source, column, args, layout);
   }
-  return bloom_source_failure(vtab->connection->db, rc, error);
+  bloom_source_free(&source);
+  return bloom_vtab_failure(vtab, rc);
 }
 
-int bloom_vtab_prepare_keys(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args, int is_count,
-  sqlite3_stmt **row
-){
+char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
-  if( is_count ) sqlite3_str_appendall(sql, "SELECT count(*)");
-  for(i=0; !is_count && i<args->num_columns; i++){
-    sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", i ? ", " : "SELECT ", source->name,
-                        args->columns[i]);
-  }
-  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\"", source->schema, source->name);
   for(i=0; i<args->num_columns; i++){
-    sqlite3_str_appendf(sql, " %s \"%w\".\"%w\" IS NOT NULL", i ? "AND" : "WHERE", source->name,
+    sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", i ? ", " : "SELECT ", args->table,
                         args->columns[i]);
   }
-  return bloom_sql_prepare_text(vtab->connection, row, sqlite3_str_finish(sql));
+  sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\"", vtab->schema, args->table);
+  for(i=0; i<args->num_columns; i++){
+    sqlite3_str_appendf(sql, " %s \"%w\".\"%w\" IS NOT NULL", i ? "AND" : "WHERE", args->table,
+                        args->columns[i]);
+  }
+  return sqlite3_str_finish(sql);
 }
 
 /* -- Doubt ---------------------------------------------------------------------------------- */
@@ -135,9 +120,8 @@ int bloom_vtab_prepare_keys(
 static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **doubt){
   char *table_text = bloom_vtab_journal_text(vtab),
     *guard_text = bloom_guard_text(vtab->name, vtab->journal);
-  sqlite3_int64 num_others = 0;
   sqlite3_stmt *row = NULL;
-  int has_table = 0, rc = table_text && guard_text ? bloom_sql_prepare(vtab->connection, &row,
+  int rc = table_text && guard_text ? bloom_sql_row(vtab->connection, &row,
       "SELECT total(type = 'table' AND sql = 'CREATE TABLE %q'), max(CASE sql WHEN %Q THEN rowid"
       " END), count(*) + (SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger'"
       " AND tbl_name = %Q COLLATE NOCASE AND '%q' <> 'temp' COLLATE NOCASE)"
@@ -146,37 +130,33 @@ static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **do
   sqlite3_free(table_text);
   sqlite3_free(guard_text);
   *guard = 0;
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
   if( rc==SQLITE_ROW ){
-    has_table = sqlite3_column_int(row, 0);
+    const int has_table = sqlite3_column_int(row, 0);
+    int has_others;
     *guard = sqlite3_column_int64(row, 1);
-    num_others = sqlite3_column_int64(row, 2) - has_table - (*guard>0);
+    has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0);
+    if( !has_table ) *doubt = has_others ? "its journal is another table" : "its journal is gone";
+    else if( has_others ) *doubt = "its journal has a trigger or an index";
+    else if( *guard==0 ) *doubt = "its guard trigger is gone";
   }
-  rc = bloom_sql_end(row, rc);
-  if( rc!=SQLITE_OK ) return rc;
-  if( !has_table ) *doubt = num_others ? "its journal is another table" : "its journal is gone";
-  else if( num_others>0 ) *doubt = "its journal has a trigger or an index";
-  else if( *guard==0 ) *doubt = "its guard trigger is gone";
-  return SQLITE_OK;
+  return bloom_sql_end(row, rc);
 }
 
 /* Sets *doubt unless the key's columns are what they were. */
 static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, const char **doubt){
-  bloom_source source = {.num_columns = 0};
+  const bloom_key_rules *rules = &vtab->layout.rules;
   bloom_vtab_layout now = vtab->layout;
-  char *error = NULL;
-  int rc = bloom_vtab_read_source(vtab, args, &source, &now, &error);
-  if( rc==SQLITE_OK && (memcmp(now.rules.columns, vtab->layout.rules.columns,
-                               (size_t)now.rules.num_columns * sizeof(now.rules.columns[0]))!=0
-   || now.default_checksum!=vtab->layout.default_checksum) ){
+  const int rc = bloom_vtab_read_source(vtab, args, &now);
+  if( rc==SQLITE_ERROR ){
+    bloom_vtab_forget_message(vtab);
+    *doubt = "its column or its table is another now";
+    return SQLITE_OK;
+  }
+  if( rc==SQLITE_OK && (memcmp(now.rules.columns, rules->columns,
+                               (size_t)rules->num_columns * sizeof(rules->columns[0]))!=0
+                        || now.default_checksum!=vtab->layout.default_checksum) ){
     *doubt = "its column changed its type, collation or DEFAULT";
   }
-  if( rc==SQLITE_ERROR ){
-    *doubt = "its column or its table is another now";
-    rc = SQLITE_OK;
-  }
-  sqlite3_free(error);
-  bloom_source_free(&source);
   return rc;
 }
 
@@ -199,28 +179,28 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
 }
 
 int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
+  bloom_connection *connection = vtab->connection;
   sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0;
   const char *doubt;
   int rc;
   *is_certain = 1;
   if( vtab->args.table==NULL ) return SQLITE_OK;
   *is_certain = 0;
-  if( vtab->connection->is_running ) return SQLITE_OK; /* not now: it may be in it */
-  rc = bloom_sql_integer(vtab->connection, &version, "PRAGMA \"%w\".schema_version", vtab->schema);
+  if( connection->is_running ) return SQLITE_OK; /* not now: it may be in it */
+  rc = bloom_sql_integer(connection, &version, "PRAGMA \"%w\".schema_version", vtab->schema);
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_integer(vtab->connection, &temp_version, "PRAGMA temp.schema_version");
+    rc = bloom_sql_integer(connection, &temp_version, "PRAGMA temp.schema_version");
   }
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_integer(vtab->connection, &is_uncommitted, "PRAGMA read_uncommitted");
+    rc = bloom_sql_integer(connection, &is_uncommitted, "PRAGMA read_uncommitted");
   }
   vtab->is_uncommitted = is_uncommitted!=0;
   if( rc==SQLITE_OK && (!vtab->is_checked || vtab->checked_version!=version
                         || vtab->checked_temp_version!=temp_version
-   || bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
+                        || bloom_database_may_be_swapped(connection->db, vtab->schema)) ){
     vtab->is_checked = 0;
     rc = bloom_vtab_read_layout(vtab);
-    if( rc!=SQLITE_OK ) return rc;
-    rc = find_doubt(vtab, &doubt);
+    if( rc==SQLITE_OK ) rc = find_doubt(vtab, &doubt);
     vtab->is_checked = rc==SQLITE_OK;
     if( rc==SQLITE_OK ) vtab->doubt = doubt;
     vtab->checked_version = version;
@@ -238,14 +218,13 @@ const char *bloom_vtab_doubt(const bloom_vtab *vtab){
 
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
   const char *name = vtab->quoted_name;
+  const int is_unknown = vtab->doubt && vtab->is_source_unknown;
   if( vtab->doubt==NULL && vtab->is_uncommitted ){
     return sqlite3_mprintf("every key may be in it, because %s", why);
   }
-  if( vtab->doubt && vtab->is_source_unknown ){
-    return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES"
-                           " ('rebuild') repairs it, if its table is still called %s; else drop it"
-                           " and create it again", why, name, name, vtab->args.table);
-  }
   return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES"
-                         " ('rebuild') repairs it", why, name, name);
+                         " ('rebuild') repairs it%s%s%s", why, name, name,
+                         is_unknown ? ", if its table is still called " : "",
+                         is_unknown ? vtab->args.table : "",
+                         is_unknown ? "; else drop it and create it again" : "");
 }

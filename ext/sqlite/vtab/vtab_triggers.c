@@ -14,7 +14,6 @@
 
 #include <string.h>
 
-#include "../errors.h"
 
 typedef enum trigger_kind {
   BEFORE_INSERT, BEFORE_UPDATE, AFTER_UPDATE,
@@ -87,14 +86,12 @@ static char *trigger_text(
   return sqlite3_str_finish(sql);
 }
 
-int bloom_vtab_create_triggers(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_vtab_args *args
-){
+int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args){
   int kind, rc = SQLITE_OK;
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
     rc = bloom_trigger_create(vtab->connection, vtab->schema, vtab->name,
                               trigger_kinds[kind].suffix,
-                                trigger_text(vtab, source->name, args, kind));
+                              trigger_text(vtab, args->table, args, kind));
   }
   return rc;
 }
