@@ -20,7 +20,8 @@ int bloom_blob_open(
   bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
 );
 
-/* Moves an open blob to another row; as above. */
+/* Moves an open blob to another row, whose value must hold num_bytes, unless that is 0.  Returns
+** what opening it would. */
 int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes);
 
 /* Closes what was written to: rc, or, where that is SQLITE_OK, the error of closing. */

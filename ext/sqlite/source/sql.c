@@ -3,7 +3,6 @@
 */
 #include "sql.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql){
@@ -18,17 +17,6 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
   }
   sqlite3_free(sql);
   return rc;
-}
-
-int bloom_sql_prepare(
-  bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
-){
-  va_list arguments;
-  char *sql;
-  va_start(arguments, format);
-  sql = sqlite3_vmprintf(format, arguments);
-  va_end(arguments);
-  return bloom_sql_prepare_text(connection, statement, sql);
 }
 
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
@@ -50,43 +38,21 @@ int bloom_sql_end(sqlite3_stmt *statement, int rc){
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Compiles text, frees it, and takes the first step. */
-static int first_step(bloom_connection *connection, sqlite3_stmt **row, char *sql){
+int bloom_sql_row_text(bloom_connection *connection, sqlite3_stmt **row, char *sql){
   const int rc = bloom_sql_prepare_text(connection, row, sql);
   return rc==SQLITE_OK ? bloom_sql_step(connection, *row) : rc;
 }
 
-int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *format, ...){
-  va_list arguments;
-  char *sql;
-  va_start(arguments, format);
-  sql = sqlite3_vmprintf(format, arguments);
-  va_end(arguments);
-  return first_step(connection, row, sql);
-}
-
-int bloom_sql_run(bloom_connection *connection, const char *format, ...){
-  va_list arguments;
+int bloom_sql_integer_text(bloom_connection *connection, sqlite3_int64 *number, char *sql){
   sqlite3_stmt *row;
-  char *sql;
-  int rc;
-  va_start(arguments, format);
-  sql = sqlite3_vmprintf(format, arguments);
-  va_end(arguments);
-  rc = first_step(connection, &row, sql);
+  const int rc = bloom_sql_row_text(connection, &row, sql);
+  if( rc==SQLITE_ROW ) *number = sqlite3_column_int64(row, 0);
   return bloom_sql_end(row, rc);
 }
 
-int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const char *format, ...){
-  va_list arguments;
+int bloom_sql_run_text(bloom_connection *connection, char *sql){
   sqlite3_stmt *row;
-  char *sql;
-  int rc;
-  va_start(arguments, format);
-  sql = sqlite3_vmprintf(format, arguments);
-  va_end(arguments);
-  rc = first_step(connection, &row, sql);
-  if( rc==SQLITE_ROW ) *number = sqlite3_column_int64(row, 0);
+  const int rc = bloom_sql_row_text(connection, &row, sql);
   return bloom_sql_end(row, rc);
 }
 

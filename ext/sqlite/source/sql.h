@@ -12,13 +12,13 @@
 
 #include "../connection.h"
 
-/* Compiles one statement, made by a format of sqlite3_mprintf(). */
-int bloom_sql_prepare(
-  bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
-);
+/* Texts of SQL are freed, and NULL is want of memory.  Each function that takes one has a form that
+** makes it of a format and arguments, as sqlite3_mprintf() does. */
 
-/* Compiles text, and frees it; NULL is want of memory. */
+/* Compiles one statement. */
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql);
+#define bloom_sql_prepare(connection, statement, ...) \
+  bloom_sql_prepare_text(connection, statement, sqlite3_mprintf(__VA_ARGS__))
 
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
@@ -27,14 +27,19 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
 ** that was SQLITE_ROW or SQLITE_DONE, else rc. */
 int bloom_sql_end(sqlite3_stmt *statement, int rc);
 
-/* Compiles a statement made by such a format, and takes its first step.  *row is to be ended. */
-int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *format, ...);
-
-/* Runs one statement made by such a format, and ignores its rows. */
-int bloom_sql_run(bloom_connection *connection, const char *format, ...);
+/* Compiles a statement, and takes its first step.  *row is to be ended. */
+int bloom_sql_row_text(bloom_connection *connection, sqlite3_stmt **row, char *sql);
+#define bloom_sql_row(connection, row, ...) \
+  bloom_sql_row_text(connection, row, sqlite3_mprintf(__VA_ARGS__))
 
 /* Sets *number to the first column of the first row, if there is one. */
-int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const char *format, ...);
+int bloom_sql_integer_text(bloom_connection *connection, sqlite3_int64 *number, char *sql);
+#define bloom_sql_integer(connection, number, ...) \
+  bloom_sql_integer_text(connection, number, sqlite3_mprintf(__VA_ARGS__))
+
+/* Runs a statement, and ignores its rows. */
+int bloom_sql_run_text(bloom_connection *connection, char *sql);
+#define bloom_sql_run(connection, ...) bloom_sql_run_text(connection, sqlite3_mprintf(__VA_ARGS__))
 
 /* 1 if the transaction may be rolled back since a statement failed with rc, even one that reads:
 ** who goes on as if nothing had happened would lose what the user wrote. */
@@ -48,7 +53,7 @@ const char *bloom_sql_message(sqlite3 *db, int rc);
 /* A column's text, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 
-/* As above, in memory of its own, to be freed. */
+/* A copy of a column's text, to be freed, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
 /* 1 if two statements of the connection are in the middle of writing. */

@@ -135,8 +135,8 @@ int bloom_trigger_create(
   bloom_connection *connection, const char *schema, const char *table, const char *suffix,
   char *definition
 ){
-  const int rc = definition ? bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w%s\" %s", schema,
-                                            table, suffix, definition) : SQLITE_NOMEM;
+  const int rc = definition ? bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w%s\" %s",
+                                            schema, table, suffix, definition) : SQLITE_NOMEM;
   sqlite3_free(definition);
   return rc;
 }

@@ -53,22 +53,12 @@ static int add_selected_keys(bloom_vtab_batch *batch, sqlite3_stmt *row, int rc)
 static int add_source_keys(bloom_vtab_batch *batch, const bloom_vtab_args *args){
   bloom_connection *connection = batch->vtab->connection;
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare_text(connection, &row, bloom_vtab_keys_sql(batch->vtab, args));
+  int rc = bloom_sql_prepare_text(connection, &row, bloom_vtab_keys_sql(batch->vtab, args, 0));
   rc = add_selected_keys(batch, row, rc);
   if( rc!=SQLITE_OK ) return rc;
   batch->is_new = 0; /* of a DEFAULT no row has told */
   rc = bloom_source_prepare_default(connection, args->default_value, &row);
   return add_selected_keys(batch, row, rc);
-}
-
-static int count_source_keys(
-  bloom_vtab *vtab, const bloom_vtab_args *args, sqlite3_int64 *num_keys
-){
-  char *keys = bloom_vtab_keys_sql(vtab, args);
-  const int rc = keys ? bloom_sql_integer(vtab->connection, num_keys, "SELECT count(*) FROM (%s)",
-                                          keys) : SQLITE_NOMEM;
-  sqlite3_free(keys);
-  return rc;
 }
 
 static int set_merged_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
@@ -114,7 +104,9 @@ static int fill(
   sqlite3_int64 num_keys = 0;
   int rc = bloom_vtab_new_layout(vtab, layout);
   if( rc==SQLITE_OK ) rc = set_merged_at(vtab, layout);
-  if( rc==SQLITE_OK && args ) rc = count_source_keys(vtab, args, &num_keys);
+  if( rc==SQLITE_OK && args ){
+    rc = bloom_sql_integer_text(vtab->connection, &num_keys, bloom_vtab_keys_sql(vtab, args, 1));
+  }
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_add_layer(vtab, layout,
                        2 * num_keys>vtab->args.capacity ? 2 * num_keys : vtab->args.capacity);
@@ -332,7 +324,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
   /* What is in doubt is for 'rebuild'. */
   if( rc==SQLITE_OK && (vtab->doubt || !vtab->is_checked) ){
-    return fail_in_doubt(vtab, vtab->doubt ? vtab->doubt : "the schema cannot be read now");
+    return fail_in_doubt(vtab, vtab->doubt ? vtab->doubt : BLOOM_VTAB_UNREADABLE_SCHEMA);
   }
   if( rc==SQLITE_OK && max_rows==0 ) rc = find_room(vtab, &wants_room);
   if( rc!=SQLITE_OK ) return rc;

@@ -28,7 +28,7 @@ typedef struct vtab_cursor {
   bloom_vtab_snapshot *snapshot; /* once a column needed it */
 } vtab_cursor;
 
-/* As bloom_vtab_of(). */
+/* From SQLite's pointer, whose type may need less alignment than ours. */
 static vtab_cursor *cursor_of(void *base){
   return base;
 }

@@ -261,8 +261,8 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
 ** see. */
 int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout);
 
-/* A SELECT of the keys of a source that was read, to be freed. */
-char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args);
+/* A SELECT of the keys of a source that was read, or of their number, to be freed. */
+char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, int is_count);
 
 /* Finds vtab->doubt out, if the schema is another since.  *is_certain is 1 if the filter's answers
 ** are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is known. */
@@ -273,7 +273,8 @@ const char *bloom_vtab_doubt(const bloom_vtab *vtab);
 
 /* The note for that, to be freed. */
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
-#define BLOOM_VTAB_BROKEN_JOURNAL "its journal was emptied or made again"
+#define BLOOM_VTAB_BROKEN_JOURNAL    "its journal was emptied or made again"
+#define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"
 
 /* -- Making and merging: vtab_build.c ---------------------------------------------------------- */
 
@@ -287,8 +288,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows); /* 0: all */
 
 typedef struct bloom_vtab_snapshot {
   bloom_vtab_layout layout;
-  int is_maybe;          /* every key may be in it */
-  int is_broken;         /* because the journal is not the one that the layout means */
+  const char *doubt;     /* why every key may be in it; NULL: what it says is certain */
   bloom_handle *handle;  /* NULL until it was asked for */
   sqlite3_int64 num_keys, num_unmerged;
   int is_full;           /* it has more keys than room */

@@ -235,34 +235,21 @@ int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return cut_journal(vtab, "", 1, layout);
 }
 
-/* Adds the keys of rows to a batch.  *last is the last row, *num_rows their number with the
-** journal's first; SQLITE_EMPTY if that is not the one which the layout means, or one has no key.
-*/
-static int add_journal_keys(
-  bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch, sqlite3_int64 *last,
-  sqlite3_int64 *num_rows
-){
+int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch){
+  sqlite3_int64 last = 0, num_rows = 0; /* the journal's first row counts, too */
   sqlite3_stmt *row;
   int rc = begin_rows(vtab, 0, &row);
-  *num_rows = 0;
-  while( rc==SQLITE_OK && (max_rows==0 || *num_rows<=max_rows)
+  while( rc==SQLITE_OK && (max_rows==0 || num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const int is_intact = *num_rows>0 ? has_key(vtab, row)
+    const int is_intact = num_rows>0 ? has_key(vtab, row)
       : sqlite3_column_int64(row, MARK)==batch->layout->journal_mark;
-    rc = is_intact ? SQLITE_OK : SQLITE_EMPTY;
-    ++*num_rows;
-    *last = sqlite3_column_int64(row, ROWID);
-    if( rc==SQLITE_OK ) rc = bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN);
+    rc = is_intact ? bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN) : SQLITE_EMPTY;
+    last = sqlite3_column_int64(row, ROWID);
+    num_rows++;
   }
-  if( rc!=SQLITE_EMPTY && rc!=SQLITE_DONE ) bloom_vtab_failure(vtab, rc);
+  if( rc==SQLITE_DONE ) rc = num_rows>0 ? SQLITE_OK : SQLITE_EMPTY;
+  if( rc!=SQLITE_EMPTY ) bloom_vtab_failure(vtab, rc); /* before the reset forgets why */
   sqlite3_reset(row);
-  if( rc!=SQLITE_DONE ) return rc;
-  return *num_rows==0 ? SQLITE_EMPTY : SQLITE_OK;
-}
-
-int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch){
-  sqlite3_int64 last = 0, num_rows;
-  int rc = add_journal_keys(vtab, max_rows, batch, &last, &num_rows);
   if( rc==SQLITE_OK ) rc = bloom_vtab_batch_finish(batch);
   if( rc!=SQLITE_OK || num_rows==1 ) return rc;
   batch->has_written = 1;

@@ -226,19 +226,18 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
     num_layers = bloom_load32_le(bytes + 24);
   size_t i;
   if( memcmp(bytes, layout_magic, sizeof(layout_magic))!=0
-      || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT) ){
-    return 0;
-  }
-  if( num_columns>BLOOM_MAX_KEY_COLUMNS
+      || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT)
+      || num_columns>BLOOM_MAX_KEY_COLUMNS
       || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ){
     return 0;
   }
   *layout = (bloom_vtab_layout){
-    .number = bloom_load64_le(bytes + 8), .blocks_per_page = bloom_load32_le(bytes + 20),
-      .num_layers = (int)num_layers,
+    .number = bloom_load64_le(bytes + 8),
+    .rules.num_columns = (int)num_columns, .blocks_per_page = bloom_load32_le(bytes + 20),
+    .num_layers = (int)num_layers,
     .num_filled = (sqlite3_int64)bloom_load64_le(bytes + 32),
-      .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),
-    .default_checksum = bloom_load64_le(bytes + 48), .rules.num_columns = (int)num_columns
+    .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),
+    .default_checksum = bloom_load64_le(bytes + 48)
   };
   memcpy(layout->merged_at, bytes + 56, sizeof(layout->merged_at) - 1);
   if( !is_in(layout->blocks_per_page, 1, 2048)

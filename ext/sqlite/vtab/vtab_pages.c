@@ -136,8 +136,9 @@ static int count_filled(bloom_vtab *vtab, sqlite3_int64 *num_filled){
   return rc;
 }
 
-/* Adds a layer if the last one is full.  The new layout is written last: what was before an error
-** counts for nothing.  Where the pages cannot be made the last layer takes more than its share. */
+/* Adds a layer if the last one has more than its share.  The new layout is written last: what was
+** before an error counts for nothing.  Where the pages cannot be made the last layer takes more than
+** its share. */
 static int grow_if_full(bloom_vtab *vtab){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
@@ -151,7 +152,7 @@ static int grow_if_full(bloom_vtab *vtab){
   }
   rc = count_filled(vtab, &num_filled);
   bloom_vtab_close_reader(vtab); /* what is written next stops it */
-  if( rc!=SQLITE_OK || num_filled<last.capacity ) return rc;
+  if( rc!=SQLITE_OK || num_filled<=last.capacity ) return rc;
   bloom_vtab_add_layer(vtab, &layout, 4 * last.capacity);
   rc = bloom_vtab_insert_pages(vtab, &layout);
   sqlite3_set_last_insert_rowid(db, rowid);
@@ -175,12 +176,10 @@ static int may_be_full(
   return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, last) >> 32==0;
 }
 
-/* Sets a hash's bits in its block of the last layer, unless they are set.  Older layers may have
-** the hash, too, but to read them costs more than it saves.  *is_refused: the layer may be full,
-** and may_refuse. */
-static int add_hash(
-  bloom_vtab *vtab, bloom_hash_value hash, int may_refuse, int *is_refused, int *num_added
-){
+/* Sets a hash's bits in its block of the last layer, unless they are set, and *is_full to whether
+** the layer may have been full before.  Older layers may have the hash, too, but to read them costs
+** more than it saves. */
+static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added, int *is_full){
   uint8_t block[BLOOM_BLOCK_BYTES], bytes[BLOOM_HEADER_BYTES];
   bloom_vtab_page_header header;
   block_place place;
@@ -197,8 +196,7 @@ static int add_hash(
   if( rc!=SQLITE_OK || bloom_split_block_may_contain(block, hash) ){
     return bloom_blob_close(blob, rc);
   }
-  *is_refused = may_refuse && may_be_full(&vtab->layout, place.page, &header, hash);
-  if( *is_refused ) return bloom_blob_close(blob, rc);
+  *is_full = may_be_full(&vtab->layout, place.page, &header, hash);
   /* One key, whatever the number of its hashes. */
   if( ++*num_added==1 && header.num_keys<UINT32_MAX ) header.num_keys++;
   if( header.num_filled<UINT32_MAX ) header.num_filled++;
@@ -214,12 +212,9 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   bloom_combined_hashes hashes;
   int i, num_added = 0, rc = bloom_hashes_of_key(&none, NULL, key, 0, &hashes);
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
-    int is_refused = 0;
-    rc = add_hash(vtab, hashes.hashes[i], 1, &is_refused, &num_added);
-    if( rc==SQLITE_OK && is_refused ) rc = grow_if_full(vtab);
-    if( rc==SQLITE_OK && is_refused ){
-      rc = add_hash(vtab, hashes.hashes[i], 0, &is_refused, &num_added);
-    }
+    int is_full = 0;
+    rc = add_hash(vtab, hashes.hashes[i], &num_added, &is_full);
+    if( rc==SQLITE_OK && is_full ) rc = grow_if_full(vtab);
   }
   return rc;
 }

@@ -6,6 +6,8 @@
 */
 #include "vtab_int.h"
 
+#include <string.h>
+
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
 
@@ -68,8 +70,7 @@ static int read_unmerged(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot){
   int is_intact = 1, rc = bloom_vtab_count_unmerged(vtab, &snapshot->num_unmerged);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
   if( rc==SQLITE_OK ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
-  snapshot->is_broken = !is_intact;
-  snapshot->is_maybe |= !is_intact;
+  if( !is_intact ) snapshot->doubt = BLOOM_VTAB_BROKEN_JOURNAL;
   return rc;
 }
 
@@ -81,7 +82,10 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
   snapshot = bloom_malloc_zeros(sizeof(*snapshot));
   if( snapshot==NULL ) return SQLITE_NOMEM;
   snapshot->layout = vtab->layout;
-  snapshot->is_maybe = !is_certain;
+  if( !is_certain ){
+    const char *doubt = bloom_vtab_doubt(vtab);
+    snapshot->doubt = doubt ? doubt : BLOOM_VTAB_UNREADABLE_SCHEMA;
+  }
   snapshot->tuples.connection = vtab->connection;
   if( vtab->args.table && is_certain ) rc = read_unmerged(vtab, snapshot);
   for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++){
@@ -116,7 +120,7 @@ static int snapshot_test(bloom_vtab_snapshot *snapshot, bloom_key_values key){
 
 static int test_value(void *data, sqlite3_value *key){
   bloom_vtab_snapshot *snapshot = data;
-  if( snapshot->is_maybe ) return sqlite3_value_type(key)==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
+  if( snapshot->doubt ) return sqlite3_value_type(key)==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
   return snapshot_test(snapshot, (bloom_key_values){.value = key});
 }
 
@@ -143,7 +147,7 @@ int bloom_vtab_snapshot_handle(
 static double expected_fpr(const bloom_vtab_snapshot *snapshot){
   double all_deny = 1;
   int layer;
-  if( snapshot->is_maybe ) return 1;
+  if( snapshot->doubt ) return 1;
   for(layer=0; layer<snapshot->layout.num_layers; layer++){
     bloom_facts facts;
     bloom_encoding_parquet.describe(&snapshot->filters[layer], 1, &facts);
@@ -162,16 +166,16 @@ static void add_to_copy(uint8_t *end, uint64_t num_blocks, bloom_hash_value hash
 ** say all. */
 static int result_filter(const bloom_vtab_snapshot *snapshot, sqlite3_context *context){
   const bloom_filter *filter = &snapshot->filters[0];
-  const size_t num_bytes = snapshot->is_maybe ? 0 : filter->shape.num_bytes;
+  const size_t num_bytes = filter->shape.num_bytes;
   const uint64_t num_blocks = snapshot->layout.layers[0].num_blocks;
   uint8_t *copy;
   size_t i;
-  if( snapshot->is_maybe || snapshot->layout.num_layers>1 || snapshot->layout.rules.num_columns>1 ){
+  if( snapshot->doubt || snapshot->layout.num_layers>1 || snapshot->layout.rules.num_columns>1 ){
     return SQLITE_OK;
   }
   copy = sqlite3_malloc64(num_bytes);
   if( copy==NULL ) return SQLITE_NOMEM;
-  for(i=0; i<num_bytes; i++) copy[i] = filter->bytes[i];
+  memcpy(copy, filter->bytes, num_bytes);
   for(i=0; i<snapshot->unmerged.num_slots; i++){
     const uint64_t hash = snapshot->unmerged.slots[i];
     if( hash ) add_to_copy(copy + num_bytes, num_blocks, hash);
@@ -183,15 +187,12 @@ static int result_filter(const bloom_vtab_snapshot *snapshot, sqlite3_context *c
 
 /* What is to be said of a filter: *note, to be freed, NULL: nothing. */
 static int find_note(const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, char **note){
-  const char *name = vtab->quoted_name, *why = bloom_vtab_doubt(vtab);
+  const char *name = vtab->quoted_name;
   const sqlite3_int64 num_unmerged = snapshot->num_unmerged;
   *note = NULL;
   if( vtab->args.table==NULL ) return SQLITE_OK;
-  if( snapshot->is_maybe ){
-    if( why==NULL ){
-      why = snapshot->is_broken ? BLOOM_VTAB_BROKEN_JOURNAL : "the schema cannot be read now";
-    }
-    *note = bloom_vtab_say_doubt(vtab, why);
+  if( snapshot->doubt ){
+    *note = bloom_vtab_say_doubt(vtab, snapshot->doubt);
   }else if( num_unmerged>MANY_UNMERGED
             || (num_unmerged>=FEW_UNMERGED && num_unmerged>snapshot->num_keys / 10) ){
     *note = sqlite3_mprintf("%lld keys are not merged; INSERT INTO %s(%s) VALUES ('merge') makes"
@@ -249,7 +250,8 @@ static int count_missed(
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_prepare_text(vtab->connection, &row, bloom_vtab_keys_sql(vtab, &triggers.args));
+    rc = bloom_sql_prepare_text(vtab->connection, &row,
+                                bloom_vtab_keys_sql(vtab, &triggers.args, 0));
   }
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const int test = snapshot_test(snapshot,
@@ -269,7 +271,7 @@ static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
   sqlite3_int64 num_keys = 0, num_missed = 0;
   int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_snapshot(vtab, is_certain, &snapshot);
-  if( snapshot && snapshot->is_maybe ){
+  if( snapshot && snapshot->doubt ){
     rc = find_note(vtab, snapshot, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);
     if( *finding==NULL ) rc = SQLITE_NOMEM;

@@ -99,10 +99,11 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   return bloom_vtab_failure(vtab, rc);
 }
 
-char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args){
+char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, int is_count){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
-  for(i=0; i<args->num_columns; i++){
+  if( is_count ) sqlite3_str_appendall(sql, "SELECT count(*)");
+  for(i=0; !is_count && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", i ? ", " : "SELECT ", args->table,
                         args->columns[i]);
   }
