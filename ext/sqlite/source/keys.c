@@ -7,7 +7,7 @@
 
 #include "../../core/bytes.h"
 #include "../../core/debug.h"
-#include "../../core/parquet/parquet.h"
+#include "../../core/parquet/hash.h"
 #include "../key.h"
 #include "../tuple.h"
 #include "sql.h"
@@ -28,7 +28,7 @@ static bloom_hash_value hash_of_two(bloom_hash_value first, bloom_hash_value sec
   uint8_t bytes[16];
   bloom_store64_le(bytes, first);
   bloom_store64_le(bytes + 8, second);
-  return bloom_encoding_parquet.hash_bytes(bytes, sizeof(bytes));
+  return bloom_parquet_hash_bytes(bytes, sizeof(bytes));
 }
 
 /* -- Combinations ------------------------------------------------------------------------ */
@@ -76,24 +76,22 @@ static int hash_value(bloom_equality rule, sqlite3_value *value, int is_query, p
 static int hash_plain(
   bloom_equality rule, const bloom_tuple_value *value, bloom_key_hashes *hashes
 ){
-  hashes->num_hashes = 0;
+  hashes->num_hashes = 1;
   switch( value->tag ){
-    case BLOOM_TUPLE_INTEGER:
-      if( value->integer>MIN_DOUBTFUL_INTEGER || value->integer<-MIN_DOUBTFUL_INTEGER ){
-        return SQLITE_OK;
-      }
-      hashes->hashes[hashes->num_hashes++] = bloom_encoding_parquet.hash_int64(value->integer);
-      return SQLITE_OK;
     case BLOOM_TUPLE_TEXT:
-      return bloom_plain_text_hash(rule, value->bytes, value->num_bytes,
-                                   hashes);
+      return bloom_plain_text_hash(rule, value->bytes, value->num_bytes, hashes);
     case BLOOM_TUPLE_BLOB:
-      hashes->hashes[hashes->num_hashes++] =
-        bloom_encoding_parquet.hash_bytes(value->bytes, value->num_bytes);
+      hashes->hashes[0] = bloom_parquet_hash_bytes(value->bytes, value->num_bytes);
+      return SQLITE_OK;
+    case BLOOM_TUPLE_INTEGER:
+      hashes->hashes[0] = bloom_parquet_hash_int64(value->integer);
+      hashes->num_hashes =
+        value->integer<=MIN_DOUBTFUL_INTEGER && value->integer>=-MIN_DOUBTFUL_INTEGER;
       return SQLITE_OK;
     case BLOOM_TUPLE_REAL:
       break;
   }
+  hashes->num_hashes = 0;
   return SQLITE_OK;
 }
 
@@ -173,8 +171,7 @@ static int hash_read_value(
 ** bytes. */
 static int hash_columns(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value **parts,
-  const uint8_t *bytes,
-  const uint8_t *end, int is_query, bloom_combined_hashes *hashes
+  const uint8_t *bytes, const uint8_t *end, int is_query, bloom_combined_hashes *hashes
 ){
   const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES - 1 : MAX_STORED;
   bloom_tuple_value value;

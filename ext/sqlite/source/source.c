@@ -8,10 +8,6 @@
 #include "../errors.h"
 #include "tokens.h"
 
-/* What a rowid may be called. */
-static const char *const names_of_rowid[] = {"rowid", "_rowid_", "oid"};
-#define NUM_ROWID_NAMES 3
-
 int bloom_source_failure(sqlite3 *db, int rc, char **error){
   if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
   /* Refused by the guard: no statement of SQLite's failed. */
@@ -139,11 +135,8 @@ int bloom_source_read(
 }
 
 int bloom_source_is_rowid_name(const char *name){
-  int i;
-  for(i=0; i<NUM_ROWID_NAMES; i++){
-    if( sqlite3_stricmp(name, names_of_rowid[i])==0 ) return 1;
-  }
-  return 0;
+  return sqlite3_stricmp(name, "rowid")==0 || sqlite3_stricmp(name, "_rowid_")==0
+    || sqlite3_stricmp(name, "oid")==0;
 }
 
 const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name){

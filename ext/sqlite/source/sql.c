@@ -75,20 +75,6 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text){
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Sets *has_triggers to whether a statement's program has programs within it, as those of
-** triggers and of foreign keys are. */
-static int has_triggers(bloom_connection *connection, sqlite3_stmt *statement, int *result){
-  sqlite3_stmt *opcode;
-  int rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", sqlite3_sql(statement));
-  *result = rc!=SQLITE_OK && rc!=SQLITE_NOMEM; /* what cannot be told may have */
-  if( rc==SQLITE_NOMEM ) return rc;
-  while( opcode && !*result && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
-    const char *name = (const char *)sqlite3_column_text(opcode, 1);
-    *result = name==NULL || strcmp(name, "Program")==0;
-  }
-  return bloom_sql_end(opcode, rc);
-}
-
 /* A statement that is in the middle of writing, NULL if there is none. */
 static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *after){
   sqlite3_stmt *statement = after;
@@ -104,8 +90,16 @@ int bloom_sql_has_two_writers(bloom_connection *connection){
 }
 
 int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows){
-  sqlite3_stmt *writer = find_writer(connection, NULL);
+  sqlite3_stmt *writer = find_writer(connection, NULL), *opcode;
+  int rc;
   *has_rows = bloom_sql_has_two_writers(connection);
   if( *has_rows || writer==NULL ) return SQLITE_OK;
-  return has_triggers(connection, writer, has_rows);
+  /* Those of triggers and of foreign keys are programs within the statement's program. */
+  rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", sqlite3_sql(writer));
+  *has_rows = rc!=SQLITE_OK && rc!=SQLITE_NOMEM; /* what cannot be told may have */
+  while( opcode && !*has_rows && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
+    const char *name = (const char *)sqlite3_column_text(opcode, 1);
+    *has_rows = name==NULL || strcmp(name, "Program")==0;
+  }
+  return bloom_sql_end(opcode, rc);
 }

@@ -170,16 +170,10 @@ static int make_all(
   return rc==SQLITE_OK ? fill(vtab, args, layout, is_create) : rc;
 }
 
-/* Fails while another statement, or this one's trigger, may have rows on their way. */
-static int refuse_rows_on_their_way(bloom_vtab *vtab, int is_create){
-  int has_rows = is_create && bloom_sql_has_two_writers(vtab->connection);
-  const int rc = is_create ? SQLITE_OK
-    : bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
-  if( rc!=SQLITE_OK || !has_rows ) return rc;
+/* Fails because another statement, or this one's trigger, may have rows on their way. */
+static int refuse_rows_on_their_way(bloom_vtab *vtab, const char *done, const char *hint){
   return bloom_vtab_fail(vtab, "bloom: %s cannot be %s by a trigger, or while another statement"
-                               " writes: rows are on their way%s", vtab->name,
-                         is_create ? "made" : "rebuilt",
-                         is_create ? "" : "; 'merge' can run there");
+                               " writes: rows are on their way%s", vtab->name, done, hint);
 }
 
 static int create_pages(bloom_vtab *vtab){
@@ -193,7 +187,9 @@ int bloom_vtab_make(bloom_vtab *vtab){
   int rc = refuse_what_is_in_the_way(vtab, 1);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   if( has_source ) rc = bloom_vtab_read_source(vtab, &vtab->args, &layout);
-  if( rc==SQLITE_OK && has_source ) rc = refuse_rows_on_their_way(vtab, 1);
+  if( rc==SQLITE_OK && has_source && bloom_sql_has_two_writers(vtab->connection) ){
+    rc = refuse_rows_on_their_way(vtab, "made", "");
+  }
   if( rc==SQLITE_OK ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ){
     rc = has_source ? make_all(vtab, &vtab->args, &layout, 1) : fill(vtab, NULL, &layout, 1);
@@ -258,11 +254,14 @@ static int rebuild(bloom_vtab *vtab){
 int bloom_vtab_rebuild(bloom_vtab *vtab){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
-  int is_certain, is_damaged, rc;
+  int is_certain, is_damaged, has_rows, rc;
   if( vtab->args.table==NULL ){
     return bloom_vtab_fail(vtab, "bloom: %s has no source table to rebuild it from", vtab->name);
   }
-  rc = refuse_rows_on_their_way(vtab, 0);
+  rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
+  if( rc==SQLITE_OK && has_rows ){
+    rc = refuse_rows_on_their_way(vtab, "rebuilt", "; 'merge' can run there");
+  }
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
   is_damaged = rc==SQLITE_CORRUPT_VTAB;
   if( is_damaged ){

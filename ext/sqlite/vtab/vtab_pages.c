@@ -137,8 +137,8 @@ static int count_filled(bloom_vtab *vtab, sqlite3_int64 *num_filled){
 }
 
 /* Adds a layer if the last one has more than its share.  The new layout is written last: what was
-** before an error counts for nothing.  Where the pages cannot be made the last layer takes more than
-** its share. */
+** before an error counts for nothing.  Where the pages cannot be made the last layer takes still
+** more. */
 static int grow_if_full(bloom_vtab *vtab){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
