@@ -10,7 +10,6 @@
 ** Here are the methods that SQLite calls; README.md names the other parts.
 */
 #include "index.h"
-#include "index_args.h"
 #include "index_columns.h"
 #include "index_commands.h"
 #include "index_config.h"
@@ -135,16 +134,20 @@ static int index_name_check(const bloom_index *index, const char *name, char **e
 }
 
 /* Reads the source of an index that is made. */
-static int index_read_source(bloom_index *index, const index_args *args, char **error){
+static int index_read_source(bloom_index *index, char **error){
   bloom_source source;
-  int rc = bloom_source_read(index->connection, index->schema, args->source, &source, error);
+  char *name = index->config.source;
+  int rc = bloom_source_read(index->connection, index->schema, name, &source, error);
   if( *error ){
     char *with_name = sqlite3_mprintf("bloom_index: %s", *error + strlen("bloom: "));
     sqlite3_free(*error);
     *error = with_name;
   }
-  if( rc==SQLITE_OK ) index->config.source = sqlite3_mprintf("%s", source.name);
-  if( rc==SQLITE_OK && index->config.source==NULL ) rc = SQLITE_NOMEM;
+  if( rc==SQLITE_OK ){
+    index->config.source = sqlite3_mprintf("%s", source.name);
+    if( index->config.source==NULL ) rc = SQLITE_NOMEM;
+    sqlite3_free(name);
+  }
   bloom_source_free(&source);
   return rc==SQLITE_OK ? bloom_index_columns_read(index, index->config.source, &index->columns,
                                                   error) : rc;
@@ -153,16 +156,15 @@ static int index_read_source(bloom_index *index, const index_args *args, char **
 /* args: module, database, table, arguments */
 static int index_create(sqlite3 *db, void *connection, int num_args, const char *const *args,
                         sqlite3_vtab **vtab, char **error){
-  index_args arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
-  int rc = index ? bloom_index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
+  int rc;
   (void)db;
-  if( index==NULL ) return rc;
-  if( rc==SQLITE_OK ) rc = index_read_source(index, &arguments, error);
-  if( rc==SQLITE_OK ) rc = bloom_index_config_set(index, &arguments, error);
+  if( index==NULL ) return SQLITE_NOMEM;
+  rc = bloom_index_args_read(num_args - 3, args + 3, &index->config, error);
   index->num_blocks_tables = index->config.num_keys;
+  if( rc==SQLITE_OK ) rc = index_read_source(index, error);
+  if( rc==SQLITE_OK ) rc = bloom_index_config_set(index, error);
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
-  bloom_index_args_free(&arguments);
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
   if( rc==SQLITE_OK ) rc = index_make(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
@@ -202,17 +204,18 @@ static int index_connect_damaged(bloom_index *index, const char *source_name){
 
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args,
                          sqlite3_vtab **vtab, char **error){
-  index_args arguments;
+  index_config arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
-  int rc = index ? bloom_index_args_read(num_args - 3, args + 3, &arguments, error) : SQLITE_NOMEM;
-  if( index==NULL ) return rc;
-  index->num_blocks_tables = arguments.num_columns;
+  int rc;
+  if( index==NULL ) return SQLITE_NOMEM;
+  rc = bloom_index_args_read(num_args - 3, args + 3, &arguments, error);
+  index->num_blocks_tables = arguments.num_keys;
   if( rc==SQLITE_OK ) rc = bloom_index_config_read(index);
   if( rc==SQLITE_OK ){
     rc = index->damage ? index_connect_damaged(index, arguments.source)
       : index_connect_source(index);
   }
-  bloom_index_args_free(&arguments);
+  bloom_index_config_free(&arguments);
   if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM
      && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
@@ -238,8 +241,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   char *name = sqlite3_mprintf("%s", new_name), *old_name = index->name;
   index_source source;
   int rc = name ? SQLITE_OK : SQLITE_NOMEM;
-  if( index->damage ) rc = bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name,
-                                           index->damage);
+  if( index->damage ) rc = bloom_index_fail_damaged(index);
   if( rc==SQLITE_OK ) rc = index_name_check(index, new_name, &vtab->zErrMsg);
   memset(&source, 0, sizeof(source));
   if( rc==SQLITE_OK ) rc = bloom_index_locate(index);
@@ -298,8 +300,7 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(db);
   const int command = index->command_column + 2;
   int i, is_command, rc;
-  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name,
-                                             index->damage);
+  if( index->damage ) return bloom_index_fail_damaged(index);
   is_command = num_args>1 && command>=2 && command<num_args
     && sqlite3_value_type(args[0])==SQLITE_NULL && sqlite3_value_type(args[command])!=SQLITE_NULL;
   for(i=2; i<num_args; i++){

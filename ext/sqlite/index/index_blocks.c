@@ -90,12 +90,9 @@ static void store_checksum(uint8_t *bytes, uint64_t checksum){
   bytes[5] = (uint8_t)(checksum >> 40);
 }
 
-uint32_t bloom_index_stored_bytes(uint32_t num_bytes){
-  return num_bytes/INDEX_PART_BYTES*STORED_BYTES;
-}
-
-void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row,
-                           const uint8_t *bytes, uint32_t num_bytes, uint8_t *out){
+/* Writes a row's bytes as they are stored, with checksums: STORED_BYTES for each part. */
+static void row_store(const bloom_index *index, int key, sqlite3_int64 row, const uint8_t *bytes,
+                      uint32_t num_bytes, uint8_t *out){
   uint32_t part;
   for(part=0; part<num_bytes/INDEX_PART_BYTES; part++, bytes+=INDEX_PART_BYTES, out+=STORED_BYTES){
     memcpy(out, bytes, INDEX_PART_BYTES);
@@ -169,6 +166,16 @@ int bloom_index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes
     num_bytes -= of_part;
   }
   return SQLITE_OK;
+}
+
+int bloom_index_row_read(const bloom_index *index, int key, sqlite3_int64 row, void *bytes,
+                         uint32_t num_bytes){
+  index_reader reader;
+  int rc;
+  bloom_index_reader_start(&reader, index, key, 0);
+  rc = bloom_index_reader_read(&reader, row, bytes, num_bytes, 0);
+  bloom_index_reader_close(&reader);
+  return rc;
 }
 
 int bloom_index_reader_end(index_reader *reader, uint64_t block, index_end *end){
@@ -245,18 +252,25 @@ int bloom_index_blocks_write(index_reader *reader, sqlite3_int64 row,
   const int rc = reader_move(reader, row);
   if( rc!=SQLITE_OK ) return rc;
   if( sqlite3_blob_bytes(reader->blob)!=INDEX_STORED_BYTES ) return SQLITE_CORRUPT_VTAB;
-  bloom_index_row_store(reader->index, reader->key, row, bytes, BLOOM_STRIP_BYTES, stored);
+  row_store(reader->index, reader->key, row, bytes, BLOOM_STRIP_BYTES, stored);
   return sqlite3_blob_write(reader->blob, stored, INDEX_STORED_BYTES, 0);
 }
 
-int bloom_index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement){
-  return bloom_sql_prepare(index->connection, statement,
-                           "INSERT INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES (?1, ?2)",
-                           index->schema, index->name, key + 1);
-}
-
-int bloom_index_blocks_prepare_update(bloom_index *index, int key, sqlite3_stmt **statement){
-  return bloom_sql_prepare(index->connection, statement,
-                           "UPDATE \"%w\".\"%w_blocks_%d\" SET data = ?2 WHERE rowid = ?1",
-                           index->schema, index->name, key + 1);
+int bloom_index_row_write(bloom_index *index, int key, sqlite3_stmt **statement, sqlite3_int64 row,
+                          const uint8_t *bytes, uint32_t num_bytes){
+  const uint32_t num_stored = num_bytes/INDEX_PART_BYTES*STORED_BYTES;
+  uint8_t *stored = sqlite3_malloc64(num_stored + 1);
+  int rc = stored ? SQLITE_OK : SQLITE_NOMEM;
+  if( rc==SQLITE_OK && *statement==NULL ){
+    rc = bloom_sql_prepare(index->connection, statement,
+                           "INSERT OR REPLACE INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES "
+                           "(?1, ?2)", index->schema, index->name, key + 1);
+  }
+  if( rc==SQLITE_OK ) row_store(index, key, row, bytes, num_bytes, stored);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*statement, 1, row);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, stored, (int)num_stored, SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, *statement);
+  if( rc==SQLITE_DONE ) rc = sqlite3_reset(*statement);
+  sqlite3_free(stored);
+  return rc;
 }

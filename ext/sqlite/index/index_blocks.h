@@ -80,12 +80,15 @@ int bloom_index_reader_read(index_reader *reader, sqlite3_int64 row, void *bytes
                             uint32_t num_bytes, uint32_t offset);
 int bloom_index_reader_end(index_reader *reader, uint64_t block, index_end *end);
 
-/* A row's bytes as they are stored, with checksums: out has room for bloom_index_stored_bytes().
-** num_bytes is a multiple of INDEX_PART_BYTES. */
-#define INDEX_STORED_BYTES (BLOOM_STRIP_BYTES + 24) /* of most rows */
-uint32_t bloom_index_stored_bytes(uint32_t num_bytes);
-void bloom_index_row_store(const bloom_index *index, int key, sqlite3_int64 row,
-                           const uint8_t *bytes, uint32_t num_bytes, uint8_t *out);
+/* Reads the first bytes of one row, without a reader. */
+int bloom_index_row_read(const bloom_index *index, int key, sqlite3_int64 row, void *bytes,
+                         uint32_t num_bytes);
+
+/* Makes a row, or gives it other bytes, whose number is a multiple of INDEX_PART_BYTES; 0 for a row
+** that is yet empty.  *statement, to be finalized, is compiled the first time. */
+#define INDEX_STORED_BYTES (BLOOM_STRIP_BYTES + 24) /* of most rows, with checksums */
+int bloom_index_row_write(bloom_index *index, int key, sqlite3_stmt **statement, sqlite3_int64 row,
+                          const uint8_t *bytes, uint32_t num_bytes);
 
 /* A part of a row, which has a checksum. */
 #define INDEX_PART_BYTES 1008
@@ -115,10 +118,5 @@ typedef struct index_placed_end {
 ** is to be freed.  SQLITE_CORRUPT_VTAB where they do not have each id once. */
 int bloom_index_ends_read(const bloom_index *index, const index_layout *layout, int key,
                           index_placed_end **ends, size_t *num_ends);
-
-/* A statement that makes a row of NAME_blocks_N (?1 its number, ?2 its bytes), or gives it
-** other bytes. */
-int bloom_index_blocks_prepare_insert(bloom_index *index, int key, sqlite3_stmt **statement);
-int bloom_index_blocks_prepare_update(bloom_index *index, int key, sqlite3_stmt **statement);
 
 #endif

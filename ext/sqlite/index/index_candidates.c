@@ -32,143 +32,118 @@
 
 /* -- Conditions --------------------------------------------------------------------------- */
 
-/* Reads the weights of a column's pieces; bloom_index_weights_free() is for the caller. */
-static int candidates_read_weights(const bloom_index *index, int key, index_weights *weights){
-  index_reader reader;
-  int rc;
-  memset(weights, 0, sizeof(*weights));
-  bloom_index_reader_start(&reader, index, key, 0);
-  rc = bloom_index_weights_read_key(&reader, weights);
-  bloom_index_reader_close(&reader);
-  return rc;
-}
+/* What is looked for among the blocks of a column. */
+typedef struct candidates_search {
+  bloom_index *index;
+  const index_layout *layout; /* NULL: the condition is on the id, which needs no blocks */
+  index_condition condition;
+  const uint8_t *weights;         /* of a LIKE column's pieces, else NULL */
+  const index_intervals *within;  /* no other ids matter */
+} candidates_search;
 
-/* Sets what a block must have for `column = value`; weights are those of a LIKE column. */
-static int candidates_test_of_value(const bloom_index *index, const index_layout *layout,
-                                    const index_weights *weights, index_condition condition,
-                                    sqlite3_value *value, index_test *test){
-  const int key_number = condition.key;
-  const index_key *key = &index->config.keys[key_number];
+/* Sets what a block must have for `column = value`, or for `column LIKE value`. */
+static int candidates_set_test(const candidates_search *search, sqlite3_value *value,
+                               index_test *test){
+  const index_condition condition = search->condition;
+  const index_key *key = &search->index->config.keys[condition.key];
+  const uint32_t num_probes = search->layout->num_probes;
+  const uint32_t num_bands = index_num_bands(search->index, condition.key);
   bloom_key_hashes hashes;
   int i, rc;
-  test->num_lists = 1;
+  *test = (index_test){.num_lists = 1};
+  if( bloom_index_kinds[condition.kind].is_pattern ){
+    return bloom_index_like_test(search->index, search->weights, condition, value, test);
+  }
   if( key->is_like ){
-    return bloom_index_like_equal_bits(index, weights->tables[key_number], key_number, value,
-                                       test->bits, INDEX_MAX_BITS, &test->num_bits);
+    return bloom_index_like_equal_test(search->index, search->weights, condition.key, value, test);
   }
   rc = condition.is_literal
     ? bloom_literal_hashes(key->equality, value, &hashes)
     : bloom_query_hashes(key->equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
   test->num_lists = hashes.num_hashes;
-  test->num_bits = layout->num_probes;
+  test->num_bits = num_probes;
   for(i=0; i<hashes.num_hashes; i++){
-    bloom_signature_bits(hashes.hashes[i], layout->num_probes, index_num_bands(index, key_number),
-                         test->bits + (size_t)i*test->num_bits);
+    bloom_signature_bits(hashes.hashes[i], num_probes, num_bands,
+                         test->bits + (size_t)i*num_probes);
   }
   return SQLITE_OK;
 }
 
-/* Sets what a block must have for `column LIKE pattern`. */
-static int candidates_test_of_pattern(const bloom_index *index, index_condition condition,
-                                      sqlite3_value *pattern, index_test *test){
-  index_weights weights;
-  int rc = candidates_read_weights(index, condition.key, &weights);
-  test->num_lists = 1;
-  if( rc==SQLITE_OK ){
-    rc = bloom_index_like_bits(index, weights.tables[condition.key], condition, pattern, test->bits,
-                               INDEX_MAX_BITS, &test->num_bits);
-  }
-  bloom_index_weights_free(&weights);
-  return rc;
+/* Appends what passes a test to *result; that is everything where nothing is tested. */
+static int candidates_append(const candidates_search *search, const index_test *test,
+                             index_intervals *result){
+  if( test->num_bits==0 ) return bloom_index_intervals_append(result, INT64_MIN, INT64_MAX);
+  return bloom_index_look_up(search->index, search->layout, search->condition.key, test,
+                             search->within, result);
 }
 
-/* Sets *result, which is empty, to what the blocks have for a regular expression: for one of its
-** terms. */
-static int candidates_of_regexp(bloom_index *index, const index_layout *layout,
-                                index_condition condition, sqlite3_value *pattern,
-                                const index_intervals *intervals, index_intervals *result){
-  index_intervals of_term = {0}, both = {0};
-  index_weights weights = {{NULL}};
-  bloom_regexp regexp;
-  index_test test = {.num_lists = 1};
-  uint32_t i;
-  int rc = bloom_index_regexp_read(pattern, condition.kind, &regexp);
-  if( rc==SQLITE_OK ) rc = candidates_read_weights(index, condition.key, &weights);
-  for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK; i++){
-    test.num_bits = bloom_index_regexp_bits(&regexp, i, weights.tables[condition.key],
-                                            index_block_bits(index,
-                                                condition.key), test.bits, INDEX_MAX_BITS);
-    of_term.num_intervals = both.num_intervals = 0;
-    if( test.num_bits==0 ) rc = bloom_index_intervals_add(&of_term, INT64_MIN, INT64_MAX);
-    else rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_term);
-    if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(result, &of_term, &both);
-    if( rc==SQLITE_OK ) bloom_index_intervals_replace(result, &both);
-  }
-  bloom_index_weights_free(&weights);
-  sqlite3_free(of_term.list);
-  sqlite3_free(both.list);
-  return rc;
-}
-
-/* Adds to *result what the blocks have for one value. */
-static int candidates_of_value(bloom_index *index, const index_layout *layout,
-                               const index_weights *weights, index_condition condition,
-                               sqlite3_value *value, const index_intervals *intervals,
-                               index_intervals *result){
+/* Appends what may have a value; without a layout the value is an id. */
+static int candidates_append_value(const candidates_search *search, sqlite3_value *value,
+                                   index_intervals *result){
   index_test test;
   int rc;
-  test.num_bits = 0;
-  rc = candidates_test_of_value(index, layout, weights, condition, value, &test);
-  if( rc!=SQLITE_OK ) return rc;
-  if( test.num_bits==0 ) return bloom_index_intervals_add(result, INT64_MIN, INT64_MAX);
-  return bloom_index_look_up(index, layout, condition.key, &test, intervals, result);
+  if( search->layout==NULL ){
+    const index_interval ids = bloom_index_interval_of_id(search->condition.kind, value);
+    return ids.first<=ids.last ? bloom_index_intervals_append(result, ids.first, ids.last)
+      : SQLITE_OK;
+  }
+  rc = candidates_set_test(search, value, &test);
+  return rc==SQLITE_OK ? candidates_append(search, &test, result) : rc;
 }
 
-/* Sets *result, which is empty, to what the blocks have for the values of a list, or, without a
-** layout, the id. */
-static int candidates_of_list(bloom_index *index, const index_layout *layout,
-                              index_condition condition, const index_list *list,
-                              const index_intervals *intervals, index_intervals *result){
-  index_intervals several = {0}, of_value = {0};
-  index_weights weights = {{NULL}};
-  sqlite3_int64 ignored;
-  size_t i, number;
-  int rc = SQLITE_OK;
-  assert((layout==NULL)==(condition.is_on_id!=0));
-  if( layout && index->config.keys[condition.key].is_like ){
-    rc = candidates_read_weights(index, condition.key, &weights);
+/* Appends what may match a regular expression: what has all pieces of one of its terms. */
+static int candidates_append_regexp(const candidates_search *search, sqlite3_value *pattern,
+                                    index_intervals *result){
+  const uint32_t bits_per_block = index_block_bits(search->index, search->condition.key);
+  bloom_regexp regexp;
+  uint32_t i;
+  int rc = bloom_index_regexp_read(pattern, search->condition.kind, &regexp);
+  for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK; i++){
+    index_test test = {.num_lists = 1};
+    bloom_index_regexp_test(&regexp, i, search->weights, bits_per_block, &test);
+    rc = candidates_append(search, &test, result);
   }
+  return rc;
+}
+
+/* Appends what may have one of the values of a list. */
+static int candidates_append_list(const candidates_search *search, const index_list *list,
+                                  index_intervals *result){
+  size_t number;
+  int rc = SQLITE_OK;
   for(number=0; number<list->num_values && rc==SQLITE_OK; number++){
     sqlite3_value *value = NULL;
     if( (number + 1)%INDEX_VALUES_PER_LOOK==0 ){
-      rc = bloom_sql_integer(index->connection, &ignored, "SELECT 1");
+      sqlite3_int64 ignored;
+      rc = bloom_sql_integer(search->index->connection, &ignored, "SELECT 1");
     }
-    if( rc!=SQLITE_OK ) break;
-    of_value.num_intervals = 0;
-    if( layout==NULL ){
-      const index_interval of_id = bloom_index_interval_of_id(condition.kind, list->values[number]);
-      rc = bloom_index_intervals_add(&of_value, of_id.first, of_id.last);
-    }else{
-      rc = bloom_index_list_value(list, number, &value);
-      if( rc==SQLITE_OK ){
-        rc = candidates_of_value(index, layout, &weights, condition, value, intervals, &of_value);
-      }
-    }
+    if( rc==SQLITE_OK ) rc = bloom_index_list_value(list, number, &value);
+    if( rc==SQLITE_OK ) rc = candidates_append_value(search, value, result);
     sqlite3_value_free(value);
-    if( rc==SQLITE_OK && several.num_intervals + of_value.num_intervals>INDEX_MAX_INTERVALS ){
-      several.num_intervals = 0;
-      rc = bloom_index_intervals_append(&several, INT64_MIN, INT64_MAX);
-      break;
-    }
-    for(i=0; i<of_value.num_intervals && rc==SQLITE_OK; i++){
-      rc = bloom_index_intervals_append(&several, of_value.list[i].first, of_value.list[i].last);
+    if( rc==SQLITE_OK && result->num_intervals>INDEX_MAX_INTERVALS ){
+      result->num_intervals = 0;
+      return bloom_index_intervals_append(result, INT64_MIN, INT64_MAX);
     }
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_sort(&several, result);
-  bloom_index_weights_free(&weights);
-  sqlite3_free(several.list);
-  sqlite3_free(of_value.list);
+  return rc;
+}
+
+/* Keeps of *intervals what a condition's value, or its list, may be found in. */
+static int candidates_search_and_keep(const candidates_search *search, sqlite3_value *value,
+                                      const index_list *list, index_intervals *intervals){
+  index_intervals found = {0};
+  int rc;
+  if( search->condition.is_list ){
+    rc = candidates_append_list(search, list, &found);
+  }else if( index_is_regexp(search->condition.kind) ){
+    rc = candidates_append_regexp(search, value, &found);
+  }else{
+    rc = candidates_append_value(search, value, &found);
+  }
+  bloom_index_intervals_sort(&found);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &found);
+  sqlite3_free(found.list);
   return rc;
 }
 
@@ -186,55 +161,22 @@ static int candidates_is_worth_it(const index_layout *layout, int key,
 ** no row. */
 static int candidates_narrow(bloom_index *index, const index_layout *layout,
                              index_condition condition, sqlite3_value *value,
-                            const index_list *list, index_intervals *intervals, int *is_none){
-  const int is_pattern = bloom_index_kinds[condition.kind].is_pattern;
-  index_weights weights = {{NULL}};
-  index_intervals of_column = {0}, both = {0};
-  int rc = SQLITE_OK;
-  *is_none = 0;
+                             const index_list *list, index_intervals *intervals, int *is_none){
+  candidates_search search = {.index = index, .layout = layout, .condition = condition,
+                              .within = intervals};
+  uint8_t *weights;
+  int rc;
   if( !condition.is_list && sqlite3_value_type(value)==SQLITE_NULL ){
     /* Blocks know nothing of NULLs, and what regexp() makes of one nobody knows. */
     *is_none = condition.kind!=INDEX_IS && !index_is_regexp(condition.kind);
     return SQLITE_OK;
   }
   if( !candidates_is_worth_it(layout, condition.key, intervals) ) return SQLITE_OK;
-  if( condition.is_list ){
-    rc = candidates_of_list(index, layout, condition, list, intervals, &of_column);
-  }else if( index_is_regexp(condition.kind) ){
-    rc = candidates_of_regexp(index, layout, condition, value, intervals, &of_column);
-  }else if( is_pattern ){
-    index_test test;
-    test.num_bits = 0;
-    rc = candidates_test_of_pattern(index, condition, value, &test);
-    if( rc!=SQLITE_OK || test.num_bits==0 ) return rc;
-    rc = bloom_index_look_up(index, layout, condition.key, &test, intervals, &of_column);
-  }else{
-    if( index->config.keys[condition.key].is_like ){
-      rc = candidates_read_weights(index, condition.key, &weights);
-    }
-    if( rc==SQLITE_OK ){
-      rc = candidates_of_value(index, layout, &weights, condition, value, intervals, &of_column);
-    }
-    bloom_index_weights_free(&weights);
-  }
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &of_column, &both);
-  if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &both);
-  sqlite3_free(of_column.list);
-  sqlite3_free(both.list);
+  rc = bloom_index_weights_read(index, condition.key, &weights);
+  search.weights = weights;
+  if( rc==SQLITE_OK ) rc = candidates_search_and_keep(&search, value, list, intervals);
+  sqlite3_free(weights);
   return rc;
-}
-
-/* Sets *last to the last id, if there is a row. */
-static int candidates_last_id(bloom_index *index, sqlite3_int64 *last){
-  index_statement *taken;
-  sqlite3_stmt *row;
-  int rc = bloom_index_statement_take(index, bloom_index_source_last_id(index), &taken, &row);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
-  if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ){
-    *last = sqlite3_column_int64(row, 0);
-  }
-  bloom_index_statement_give_back(index, taken);
-  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 /* Adds what is in no block: changed rows, row -1, and those behind what is covered.  The last
@@ -242,11 +184,12 @@ static int candidates_last_id(bloom_index *index, sqlite3_int64 *last){
 ** before ours reads. */
 static int candidates_add_unmerged(bloom_index *index, const index_layout *layout,
                                    index_intervals *intervals){
-  index_intervals unmerged = {0}, all = {0};
+  index_intervals unmerged = {0};
   sqlite3_int64 last = -1, before = INT64_MIN;
   index_statement *taken;
   sqlite3_stmt *row;
-  int rc = candidates_last_id(index, &last);
+  int rc = bloom_index_statement_integer(index, 0, &last, INDEX_LAST_ID, index->columns.id_name,
+                                         index->schema, index->source_name);
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_index_statement_take(index,
                                   sqlite3_mprintf("SELECT c.id FROM (SELECT c.id FROM "
@@ -273,10 +216,8 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
   if( rc==SQLITE_OK && layout->covered<INT64_MAX ){
     rc = bloom_index_intervals_add(&unmerged, layout->covered + 1, INT64_MAX);
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(intervals, &unmerged, &all);
-  if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &all);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(intervals, &unmerged);
   sqlite3_free(unmerged.list);
-  sqlite3_free(all.list);
   return rc;
 }
 
@@ -310,7 +251,6 @@ static int candidates_narrow_by_zones(bloom_index *index, const index_layout *la
                                       const index_list *lists, index_intervals *intervals,
                                       int *is_none){
   index_zone_test tests[INDEX_MAX_CONDITIONS];
-  index_intervals left = {0};
   int i, j, num_tests = 0, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
     const index_condition condition = plan->conditions[i];
@@ -324,11 +264,9 @@ static int candidates_narrow_by_zones(bloom_index *index, const index_layout *la
   for(i=0; i<num_tests && rc==SQLITE_OK && !*is_none; i++){
     for(j=0; tests[j].key!=tests[i].key; j++){}
     if( j<i || intervals->num_intervals==0 ) continue;
-    rc = bloom_index_zones_narrow(index, layout, tests[i].key, tests, num_tests, intervals, &left);
-    if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &left);
+    rc = bloom_index_zones_narrow(index, layout, tests[i].key, tests, num_tests, intervals);
   }
   for(i=0; i<num_tests; i++) sqlite3_free(tests[i].spans);
-  sqlite3_free(left.list);
   return rc;
 }
 
@@ -337,7 +275,7 @@ static int candidates_narrow_by_zones(bloom_index *index, const index_layout *la
 static int candidates_narrow_by_columns(bloom_index *index, const index_plan *plan,
                                         sqlite3_value **args, const index_list *lists,
                                         index_intervals *intervals, int *is_too_dear){
-  index_intervals covered = {0}, both = {0};
+  index_intervals covered = {0};
   uint8_t usable[INDEX_MAX_CONDITIONS] = {0};
   index_layout layout;
   int i, is_equal = 0, is_none = 0, num_usable = 0, has_rows_on_their_way = 0, rc;
@@ -355,8 +293,8 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   rc = candidates_find_usable(index, &layout, plan, lists, usable, &num_usable);
   if( rc!=SQLITE_OK || num_usable==0 ) return rc;
   *is_too_dear = 0;
-  rc = bloom_index_intervals_add(&both, INT64_MIN, layout.covered);
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &both, &covered);
+  rc = bloom_index_intervals_add(&covered, INT64_MIN, layout.covered);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&covered, intervals);
   if( rc==SQLITE_OK ) rc = candidates_narrow_by_zones(index, &layout, plan, args, lists, &covered,
                                                       &is_none);
   /* Keys first, which leave less. */
@@ -370,26 +308,8 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   }
   if( is_none ) intervals->num_intervals = 0;
   else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, &layout, &covered);
-  both.num_intervals = 0;
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &covered, &both);
-  if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &both);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &covered);
   sqlite3_free(covered.list);
-  sqlite3_free(both.list);
-  return rc;
-}
-
-/* Narrows *intervals by a condition on the id. */
-static int candidates_narrow_by_id(bloom_index *index, index_condition condition,
-                                   sqlite3_value *value, const index_list *list,
-                                  index_intervals *intervals){
-  const index_interval of_id = bloom_index_interval_of_id(condition.kind, value);
-  index_intervals of_ids = {0}, both = {0};
-  int rc = condition.is_list ? candidates_of_list(index, NULL, condition, list, NULL, &of_ids)
-    : bloom_index_intervals_add(&of_ids, of_id.first, of_id.last);
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &of_ids, &both);
-  if( rc==SQLITE_OK ) bloom_index_intervals_replace(intervals, &both);
-  sqlite3_free(of_ids.list);
-  sqlite3_free(both.list);
   return rc;
 }
 
@@ -402,7 +322,8 @@ int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_v
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
     if( condition.is_on_id && bloom_index_kinds[condition.kind].is_on_ids ){
-      rc = candidates_narrow_by_id(index, condition, args[i], &lists[i], result);
+      const candidates_search search = {.index = index, .condition = condition};
+      rc = candidates_search_and_keep(&search, args[i], &lists[i], result);
     }
   }
   if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(index, plan, args, lists, result,

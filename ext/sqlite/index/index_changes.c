@@ -151,7 +151,8 @@ static int changes_add_value(index_changes *changes, int key, index_placed_end *
   uint32_t num_new = 0;
   int rc;
   bloom_block_clear(&of_value, changes->bytes, index_block_bits(merge->index, key));
-  rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, key, value, &of_value);
+  rc = bloom_index_add_value(merge->index, key, merge->keys[key].weights, merge->layout.num_probes,
+                             value, &of_value);
   if( rc==SQLITE_OK && placed->block>=merge->keys[key].num_in_units ){
     bloom_block in_slot;
     bloom_block_resume(&in_slot, bloom_index_merge_slot(merge, key, placed->block),
@@ -183,8 +184,8 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
     if( merge->keys[i].zones ){
       rc = bloom_index_zones_widen(merge->keys[i].zones, id, value);
     }else if( placed==NULL ){
-      rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, i, value,
-                                 &merge->keys[i].open);
+      rc = bloom_index_add_value(merge->index, i, merge->keys[i].weights, merge->layout.num_probes,
+                                 value, &merge->keys[i].open);
       merge->layout.keys[i].open_rows++;
       merge->layout.keys[i].open_bits = merge->keys[i].open.bits_set;
     }else if( !placed->is_remade ){
@@ -240,8 +241,10 @@ static int changes_remake_block(index_changes *changes, int key, const index_pla
       bloom_block_clear(&built, changes->bytes, built.bits_per_block);
       end = (index_end){.first = id};
     }
-    if( rc==SQLITE_OK ) rc = bloom_index_add_value(index, &merge->layout, &merge->weights, key,
-                                                   value, &built);
+    if( rc==SQLITE_OK ){
+      rc = bloom_index_add_value(index, key, merge->keys[key].weights, merge->layout.num_probes,
+                                 value, &built);
+    }
     end.num_rows++;
   }
   sqlite3_finalize(rows);

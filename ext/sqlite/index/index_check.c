@@ -10,12 +10,37 @@
 #include "index_source.h"
 #include "index_zones.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 
-static int index_check_say(char **finding, char *message){
-  *finding = message;
-  return message ? SQLITE_OK : SQLITE_NOMEM;
+/* The check of a column. */
+typedef struct index_checker {
+  bloom_index *index;
+  const index_layout *layout;
+  int key;
+  sqlite3_stmt *rows; /* ?1 and ?2 are the first and the last id */
+  uint8_t *weights;   /* of a LIKE column's pieces, else NULL */
+  uint8_t *blocks;    /* has room for a unit */
+  bloom_block built;
+  char **finding;
+} index_checker;
+
+/* Sets *finding by a format of sqlite3_mprintf(). */
+static int index_check_say(char **finding, const char *format, ...){
+  va_list arguments;
+  va_start(arguments, format);
+  *finding = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  return *finding ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Says that a row is missing; by is what should have it. */
+static int index_check_say_missing(const index_checker *checker, sqlite3_int64 id, const char *by){
+  const bloom_index *index = checker->index;
+  return index_check_say(checker->finding, "bloom_index: %s misses row %lld by %scolumn %s; INSERT"
+                         " INTO %s(%s) VALUES ('rebuild') repairs it", index->name, id, by,
+                         bloom_index_key_name(index, checker->key), index->name, index->name);
 }
 
 /* Reads the 64 blocks of a unit, turned back. */
@@ -61,86 +86,73 @@ static int index_check_look_up(const bloom_index *index, const index_layout *lay
   return rc;
 }
 
-/* Compares a block with its rows: statement's parameters are the first and last id. */
-static int index_check_block(bloom_index *index, const index_layout *layout,
-                             const index_weights *weights, int key, sqlite3_stmt *rows,
-                             sqlite3_int64 first, sqlite3_int64 last, const uint8_t *bytes,
-                             bloom_block *built, char **finding){
-  const uint32_t block_bytes = index_block_bytes(index, key);
+/* Compares a block with the rows that have ids first .. last. */
+static int index_check_block(index_checker *checker, index_end end, const uint8_t *bytes){
+  bloom_index *index = checker->index;
+  bloom_block *built = &checker->built;
+  const uint32_t block_bytes = index_block_bytes(index, checker->key);
   uint32_t i;
-  int is_found = 0, rc = sqlite3_bind_int64(rows, 1, first);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, last);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
-    const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
-    bloom_block_clear(built, built->bytes, index_block_bits(index, key));
-    rc = bloom_index_add_value(index, layout, weights, key, sqlite3_column_value(rows, key + 1),
-                               built);
+  int is_found = 1, rc = sqlite3_bind_int64(checker->rows, 1, end.first);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(checker->rows, 2, end.last);
+  while( rc==SQLITE_OK && is_found
+        && (rc = bloom_sql_step(index->connection, checker->rows))==SQLITE_ROW ){
+    sqlite3_value *value = sqlite3_column_value(checker->rows, checker->key + 1);
+    bloom_block_clear(built, built->bytes, index_block_bits(index, checker->key));
+    rc = bloom_index_add_value(index, checker->key, checker->weights, checker->layout->num_probes,
+                               value, built);
     for(i=0; i<block_bytes && (built->bytes[i] & ~bytes[i])==0; i++){}
     if( rc==SQLITE_OK && i<block_bytes ){
-      rc = index_check_look_up(index, layout, key, sqlite3_column_value(rows, key + 1), bytes,
-                               &is_found);
+      rc = index_check_look_up(index, checker->layout, checker->key, value, bytes, &is_found);
     }
-    if( rc==SQLITE_OK && i<block_bytes && !is_found ){
-      rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by column %s;"
-                                                    " INSERT INTO %s(%s) VALUES ('rebuild') repairs"
-                                                    " it", index->name, id,
-                                                    bloom_index_key_name(index, key), index->name,
-                                                    index->name));
-      break;
+    if( rc==SQLITE_OK && !is_found ){
+      rc = index_check_say_missing(checker, sqlite3_column_int64(checker->rows, 0), "");
     }
   }
-  sqlite3_reset(rows);
+  sqlite3_reset(checker->rows);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 /* Looks for all rows in a column's zones. */
-static int index_check_zones(bloom_index *index, const index_layout *layout, int key,
-                             sqlite3_stmt *rows, char **finding){
+static int index_check_zones(index_checker *checker){
   sqlite3_int64 id = 0;
-  int rc = sqlite3_bind_int64(rows, 1, INT64_MIN);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, layout->covered);
-  if( rc==SQLITE_OK ) rc = bloom_index_zones_check(index, key, rows, &id);
-  sqlite3_reset(rows);
-  if( rc!=SQLITE_NOTFOUND ) return rc==SQLITE_DONE ? SQLITE_OK : rc;
-  return index_check_say(finding, sqlite3_mprintf("bloom_index: %s misses row %lld by the zones of"
-                                                  " column %s; INSERT INTO %s(%s) VALUES"
-                                                  " ('rebuild') repairs it", index->name, id,
-                                                  bloom_index_key_name(index, key), index->name,
-                                                  index->name));
+  int rc = sqlite3_bind_int64(checker->rows, 1, INT64_MIN);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(checker->rows, 2, checker->layout->covered);
+  if( rc==SQLITE_OK ){
+    rc = bloom_index_zones_check(checker->index, checker->key, checker->rows, &id);
+  }
+  sqlite3_reset(checker->rows);
+  if( rc==SQLITE_NOTFOUND ) return index_check_say_missing(checker, id, "the zones of ");
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Compares all blocks of a column with their rows; blocks has room for a unit. */
-static int index_check_key(bloom_index *index, const index_layout *layout,
-                           const index_weights *weights, int key, sqlite3_stmt *rows,
-                           uint8_t *blocks, bloom_block *built, char **finding){
-  const uint64_t num_blocks = layout->keys[key].num_blocks;
-  const uint64_t in_units = bloom_index_blocks_in_units(index, layout, key);
-  const uint32_t block_bytes = index_block_bytes(index, key);
+/* Compares all blocks of a column with their rows. */
+static int index_check_blocks(index_checker *checker){
+  const index_key_layout *layout = &checker->layout->keys[checker->key];
+  const uint64_t in_units = bloom_index_blocks_in_units(checker->index, checker->layout,
+                                                        checker->key);
+  const uint32_t block_bytes = index_block_bytes(checker->index, checker->key);
   index_placed_end *ends;
   index_reader reader;
   size_t num_ends;
   uint64_t block, first = 0;
-  int rc;
-  if( index->config.keys[key].is_range ){
-    return index_check_zones(index, layout, key, rows, finding);
-  }
-  rc = bloom_index_ends_read(index, layout, key, &ends, &num_ends);
+  int rc = bloom_index_ends_read(checker->index, checker->layout, checker->key, &ends, &num_ends);
   sqlite3_free(ends);
-  bloom_index_reader_start(&reader, index, key, 0);
-  for(block=0; block<=num_blocks && rc==SQLITE_OK && *finding==NULL; block++){
-    index_end end = {.first = layout->keys[key].open_first, .last = layout->covered};
-    if( block<num_blocks ) rc = bloom_index_reader_end(&reader, block, &end);
+  bloom_index_reader_start(&reader, checker->index, checker->key, 0);
+  for(block=0; block<=layout->num_blocks && rc==SQLITE_OK && *checker->finding==NULL; block++){
+    index_end end = {.first = layout->open_first, .last = checker->layout->covered};
+    if( block<layout->num_blocks ) rc = bloom_index_reader_end(&reader, block, &end);
     if( rc==SQLITE_OK && block<in_units && block%BLOOM_UNIT_BLOCKS==0 ){
       first = block;
-      rc = index_check_read_unit(&reader, layout, block/BLOOM_UNIT_BLOCKS, blocks);
+      rc = index_check_read_unit(&reader, checker->layout, block/BLOOM_UNIT_BLOCKS,
+                                 checker->blocks);
     }else if( rc==SQLITE_OK && block==in_units ){
       first = block;
-      rc = bloom_index_reader_read(&reader, INDEX_ROW_OF_SLOTS, blocks, BLOOM_STRIP_BYTES, 0);
+      rc = bloom_index_reader_read(&reader, INDEX_ROW_OF_SLOTS, checker->blocks, BLOOM_STRIP_BYTES,
+                                   0);
     }
     if( rc==SQLITE_OK && end.first<=end.last
-       && (block<num_blocks || layout->keys[key].open_rows>0) ){
-      rc = index_check_block(index, layout, weights, key, rows, end.first, end.last,
-                             blocks + (block - first)*block_bytes, built, finding);
+       && (block<layout->num_blocks || layout->open_rows>0) ){
+      rc = index_check_block(checker, end, checker->blocks + (block - first)*block_bytes);
     }
   }
   bloom_index_reader_close(&reader);
@@ -148,72 +160,62 @@ static int index_check_key(bloom_index *index, const index_layout *layout,
 }
 
 static int index_check_rows(bloom_index *index, const index_layout *layout, char **finding){
+  index_checker checker = {.index = index, .layout = layout, .finding = finding};
   char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM "
                                     "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
                                     index->columns.id_name, index->schema, index->name);
-  uint8_t *bytes = sqlite3_malloc64((BLOOM_UNIT_BLOCKS + 1)
-                                     * (sqlite3_uint64)INDEX_MAX_BLOCK_BYTES);
-  bloom_block built = {bytes, 0, 0};
-  sqlite3_stmt *rows = NULL;
-  index_weights weights;
-  int i, rc = bloom_index_weights_read(index, &weights);
-  if( rc==SQLITE_OK ){
-    rc = condition && bytes ? bloom_index_merge_prepare_rows(index, &rows, condition)
-      : SQLITE_NOMEM;
+  int rc = SQLITE_NOMEM;
+  checker.built.bytes = sqlite3_malloc64(INDEX_MAX_BLOCK_BYTES);
+  checker.blocks = sqlite3_malloc64(BLOOM_UNIT_BLOCKS * (sqlite3_uint64)INDEX_MAX_BLOCK_BYTES);
+  if( condition && checker.built.bytes && checker.blocks ){
+    rc = bloom_index_merge_prepare_rows(index, &checker.rows, condition);
   }
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK && *finding==NULL; i++){
-    rc = index_check_key(index, layout, &weights, i, rows, bytes + INDEX_MAX_BLOCK_BYTES, &built,
-                         finding);
+  for(; checker.key<index->config.num_keys && rc==SQLITE_OK && *finding==NULL; checker.key++){
+    rc = bloom_index_weights_read(index, checker.key, &checker.weights);
+    if( rc==SQLITE_OK ){
+      rc = index->config.keys[checker.key].is_range ? index_check_zones(&checker)
+        : index_check_blocks(&checker);
+    }
+    sqlite3_free(checker.weights);
   }
-  sqlite3_finalize(rows);
-  bloom_index_weights_free(&weights);
-  sqlite3_free(bytes);
+  sqlite3_finalize(checker.rows);
+  sqlite3_free(checker.built.bytes);
+  sqlite3_free(checker.blocks);
   sqlite3_free(condition);
   return rc;
 }
 
-int bloom_index_check(bloom_index *index, int is_quick, char **finding){
-  index_layout layout;
+/* Looks at all but the rows: the source, and how far the blocks reach. */
+static int index_check_state(bloom_index *index, index_layout *layout, char **finding){
   index_source source;
-  char *error = NULL;
   char *doubt = NULL;
-  int is_equal = 0, rc;
+  int is_equal = 0, rc = bloom_index_source_check(index, &source, finding);
+  if( rc==SQLITE_OK && !source.is_by_trigger_alone ){
+    rc = bloom_index_source_why_not_merge(index, &source, &doubt);
+  }
+  bloom_index_source_free(&source);
+  if( doubt ) rc = index_check_say(finding, "bloom_index: %s: %s", index->name, doubt);
+  sqlite3_free(doubt);
+  if( *finding ) return rc==SQLITE_ERROR ? SQLITE_OK : rc;
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_read(index, layout);
+  if( rc==SQLITE_OK ) rc = bloom_index_state_compare(index, layout, &is_equal);
+  if( rc!=SQLITE_OK || (is_equal && !layout->is_dirty) ) return rc;
+  return index_check_say(finding, "bloom_index: %s: a merge did not come to its end, or covered was"
+                         " changed; 'merge' repairs it", index->name);
+}
+
+int bloom_index_check(bloom_index *index, int is_quick, char **finding){
+  index_layout layout = {0};
+  int rc;
   *finding = NULL;
   if( index->damage ){
-    return index_check_say(finding, sqlite3_mprintf("bloom_index: %s %s", index->name,
-                                                    index->damage));
+    return index_check_say(finding, "bloom_index: %s %s", index->name, index->damage);
   }
-  rc = bloom_index_source_check(index, &source, &error);
-  if( rc==SQLITE_ERROR && error ){
-    *finding = error;
-    error = NULL;
-    rc = SQLITE_OK;
-  }else if( rc==SQLITE_OK && source.doubt && !source.is_by_trigger_alone ){
-    rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name,
-                                                  source.doubt));
+  rc = index_check_state(index, &layout, finding);
+  if( rc==SQLITE_OK && *finding==NULL && layout.has_covered && !is_quick ){
+    rc = index_check_rows(index, &layout, finding);
   }
-  if( rc==SQLITE_OK && *finding==NULL && source.doubt==NULL ){
-    rc = bloom_index_source_why_not_merge(index, &source, &doubt);
-    if( doubt ){
-      rc = index_check_say(finding, sqlite3_mprintf("bloom_index: %s: %s", index->name, doubt));
-    }
-  }
-  sqlite3_free(doubt);
-  bloom_index_source_free(&source);
-  sqlite3_free(error);
-  if( rc==SQLITE_OK && *finding==NULL ) rc = bloom_index_layout_read(index, &layout);
-  if( rc==SQLITE_OK && *finding==NULL ) rc = bloom_index_state_compare(index, &layout, &is_equal);
-  if( rc==SQLITE_OK && *finding==NULL && (!is_equal || layout.is_dirty) ){
-    rc = index_check_say(finding,
-                         sqlite3_mprintf("bloom_index: %s: a merge did not come to its end, or "
-                                         "covered was changed; 'merge' repairs it", index->name));
-  }
-  if( rc==SQLITE_OK && *finding==NULL && layout.has_covered
-     && !is_quick ) rc = index_check_rows(index, &layout, finding);
-  if( (rc & 0xff)==SQLITE_CORRUPT ){
-    rc = index_check_say(finding,
-                         sqlite3_mprintf("bloom_index: %s is damaged: a page of it; 'rebuild' "
-                                         "repairs it", index->name));
-  }
-  return rc;
+  if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
+  return index_check_say(finding, "bloom_index: %s is damaged: a page of it; 'rebuild' repairs it",
+                         index->name);
 }

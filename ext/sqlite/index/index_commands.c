@@ -20,20 +20,16 @@
 
 /* Makes a column's first rows, before any block. */
 static int merge_reset_blocks(bloom_index *index, int key){
-  sqlite3_stmt *insert = NULL;
+  sqlite3_stmt *write = NULL;
   int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_blocks_%d\"", index->schema,
                             index->name, key + 1);
   if( rc==SQLITE_OK && index->config.keys[key].is_range ){
     return bloom_index_zones_reset(index, key);
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_blocks_prepare_insert(index, key, &insert);
   for(i=1; i<=INDEX_ROW_OF_WEIGHTS && rc==SQLITE_OK; i++){
-    rc = sqlite3_bind_int64(insert, 1, i);
-    if( rc==SQLITE_OK ) rc = sqlite3_bind_zeroblob(insert, 2, 0);
-    if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, insert);
-    if( rc==SQLITE_DONE ) rc = sqlite3_reset(insert);
+    rc = bloom_index_row_write(index, key, &write, i, NULL, 0);
   }
-  sqlite3_finalize(insert);
+  sqlite3_finalize(write);
   return rc;
 }
 
@@ -89,15 +85,6 @@ int bloom_index_rebuild(bloom_index *index, char **error){
   return rc;
 }
 
-/* Sets *merge_is_untaught if the first merge had too little text to learn from. */
-static int merge_is_untaught(bloom_index *index, int *result){
-  index_weights weights;
-  const int rc = bloom_index_weights_read(index, &weights);
-  *result = rc==SQLITE_OK && bloom_index_weights_are_untaught(&weights);
-  bloom_index_weights_free(&weights);
-  return rc;
-}
-
 /* Sets *is_damaged if blocks cannot be believed, though the source's triggers are as they were. */
 static int merge_is_damaged(bloom_index *index, index_layout *layout, int *is_damaged){
   int is_equal = 0, rc = bloom_index_layout_read(index, layout);
@@ -123,7 +110,7 @@ int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
   }else if( rc==SQLITE_OK ){
     if( !is_damaged && max_rows==INDEX_MERGE_ALL && layout.has_covered
        && layout.num_rows<INDEX_FEW_ROWS ){
-      rc = merge_is_untaught(index, &wants_rebuild);
+      rc = bloom_index_weights_are_untaught(index, &wants_rebuild);
     }
     if( rc==SQLITE_OK && !is_damaged && !wants_rebuild ){
       rc = bloom_index_merge_core(index, &layout, max_rows, &wants_rebuild);

@@ -17,7 +17,6 @@
 ** NAME_canary is there if the source has hidden rowids, which VACUUM and dumps may change: they
 ** give its one row, of rowid 7, another one too.  Backups and VACUUM INTO keep both.
 */
-#include "index_args.h"
 #include "index_columns.h"
 #include "index_config.h"
 
@@ -111,29 +110,25 @@ int bloom_index_config_renew(bloom_index *index, char **error){
   return rc;
 }
 
-int bloom_index_config_set(bloom_index *index, const index_args *args, char **error){
+int bloom_index_config_set(bloom_index *index, char **error){
   index_config *config = &index->config;
   int i, j;
-  config->num_probes = args->num_probes;
-  for(i=0; i<args->num_columns; i++){
-    index_key *key = &config->keys[config->num_keys++];
-    key->column = bloom_index_columns_find(&index->columns, args->columns[i]);
-    key->is_like = args->is_like[i];
-    key->is_regexp = args->is_regexp[i];
-    key->is_range = args->is_range[i];
+  for(i=0; i<config->num_keys; i++){
+    index_key *key = &config->keys[i];
+    key->column = bloom_index_columns_find(&index->columns, key->name);
     if( key->column<0 ){
       return bloom_fail_vtab(error, "bloom_index: there is no column %s in table %s",
-                             args->columns[i], config->source);
+                             key->name, config->source);
     }
     if( key->column==index->columns.id_column && !key->is_like ){
       return bloom_fail_vtab(error,
                              "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its "
-                             "row by itself", args->columns[i]);
+                             "row by itself", key->name);
     }
     for(j=0; j<i; j++){
       if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like
          && config->keys[j].is_range==key->is_range ){
-        return bloom_fail_vtab(error, "bloom_index: column %s is named twice", args->columns[i]);
+        return bloom_fail_vtab(error, "bloom_index: column %s is named twice", key->name);
       }
     }
   }
@@ -275,22 +270,20 @@ static int config_parse(index_config *config, const uint8_t *bytes, size_t num_b
   return config->source==NULL || bytes!=end ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
 }
 
-/* Opens a column of a table's first row.  SQLITE_ERROR where there is no such table, column, row
-** or BLOB. */
-static int config_open(const bloom_index *index, const char *suffix, const char *column,
-                       sqlite3_blob **blob){
+int bloom_index_state_open(const bloom_index *index, const char *suffix, const char *column,
+                           int is_writable, sqlite3_blob **blob){
   char *table = sqlite3_mprintf("%s_%s", index->name, suffix);
   int rc = SQLITE_NOMEM;
   *blob = NULL;
-  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, column, 1, 0,
-                                     blob);
+  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, column, 1,
+                                     is_writable, blob);
   sqlite3_free(table);
   return rc;
 }
 
 int bloom_index_config_compare(bloom_index *index, int *is_same){
   sqlite3_blob *blob;
-  int rc = config_open(index, "state", "config", &blob);
+  int rc = bloom_index_state_open(index, "state", "config", 0, &blob);
   *is_same = 0;
   if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>8 ){
     uint8_t checksum[8] = {0};
@@ -305,7 +298,7 @@ int bloom_index_config_compare(bloom_index *index, int *is_same){
 ** 1.1. */
 static int config_look_for_1_1(bloom_index *index){
   sqlite3_blob *blob;
-  int rc = config_open(index, "config", "data", &blob);
+  int rc = bloom_index_state_open(index, "config", "data", 0, &blob);
   index->is_of_1_1 = 0;
   if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>=4 ){
     uint8_t magic[4];
@@ -320,7 +313,7 @@ int bloom_index_config_read(bloom_index *index){
   uint8_t *bytes = NULL;
   sqlite3_blob *blob;
   size_t num_bytes = 0;
-  int rc = config_open(index, "state", "config", &blob);
+  int rc = bloom_index_state_open(index, "state", "config", 0, &blob);
   if( rc==SQLITE_OK ){
     num_bytes = (size_t)sqlite3_blob_bytes(blob);
     bytes = sqlite3_malloc64(num_bytes + 1);

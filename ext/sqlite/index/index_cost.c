@@ -100,16 +100,16 @@ int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double
   const int is_covered = layout && layout->has_covered;
   sqlite3_int64 first = 0, last = 0, num_pages = 0;
   double of_ids;
-  char *sql = sqlite3_mprintf("SELECT max(x.\"%w\") AS last FROM " INDEX_SOURCE, id,
-                              index->schema, index->source_name);
-  int rc = bloom_index_statement_integer(index, sql, &last);
+  int rc = bloom_index_statement_integer(index, 1, &last, INDEX_LAST_ID, id, index->schema,
+                                         index->source_name);
   if( is_covered ) first = layout->covered;
-  else if( rc==SQLITE_OK ) rc = bloom_index_statement_integer(index,
-      sqlite3_mprintf("SELECT min(x.\"%w\") FROM " INDEX_SOURCE, id, index->schema,
-                      index->source_name), &first);
+  else if( rc==SQLITE_OK ){
+    rc = bloom_index_statement_integer(index, 1, &first, INDEX_FIRST_ID, id, index->schema,
+                                       index->source_name);
+  }
   if( rc==SQLITE_OK ){
-    rc = bloom_index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".page_count",
-        index->schema), &num_pages);
+    rc = bloom_index_statement_integer(index, 1, &num_pages, "PRAGMA \"%w\".page_count",
+                                       index->schema);
     if( rc==SQLITE_AUTH ) rc = SQLITE_OK;
   }
   if( rc!=SQLITE_OK ) return rc;
@@ -130,13 +130,11 @@ sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
 static int cost_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
   const char *schema = index->schema, *name = index->name;
   sqlite3_int64 first = 0, last = -1;
-  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT max(c.rowid) FROM"
-                                                                " \"%w\".\"%w_changed\" AS c",
-                                                                schema, name), &last);
+  int rc = bloom_index_statement_integer(index, 1, &last, "SELECT max(c.rowid) FROM"
+                                         " \"%w\".\"%w_changed\" AS c", schema, name);
   if( rc==SQLITE_OK && last>=0 ){
-    rc = bloom_index_statement_integer(index, sqlite3_mprintf("SELECT min(c.rowid) FROM"
-                                                              " \"%w\".\"%w_changed\" AS c", schema,
-                                                              name), &first);
+    rc = bloom_index_statement_integer(index, 1, &first, "SELECT min(c.rowid) FROM"
+                                       " \"%w\".\"%w_changed\" AS c", schema, name);
   }
   *num_changed = last>=first ? last - first + 1 : 0;
   return rc;

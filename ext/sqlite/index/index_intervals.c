@@ -7,9 +7,15 @@
 #include "../../core/debug.h"
 #include <stdlib.h>
 
-/* Appends one, whatever those before it are. */
 int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first,
                                  sqlite3_int64 last){
+  index_interval *before = intervals->num_intervals>0
+    ? &intervals->list[intervals->num_intervals-1] : NULL;
+  assert( first<=last );
+  if( before && before->last<INT64_MAX && before->last + 1==first ){
+    before->last = last;
+    return SQLITE_OK;
+  }
   if( intervals->num_intervals==intervals->max_intervals ){
     const size_t max_intervals = 2*intervals->max_intervals + 16;
     index_interval *list = sqlite3_realloc64(intervals->list, max_intervals * sizeof(*list));
@@ -21,7 +27,6 @@ int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first
   return SQLITE_OK;
 }
 
-/* Appends one that begins at or behind the last one's first id. */
 int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
   if( first>last ) return SQLITE_OK;
   if( intervals->num_intervals>0 ){
@@ -35,61 +40,56 @@ int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, s
   return bloom_index_intervals_append(intervals, first, last);
 }
 
-/* Sets result, which is empty before, to what both have. */
-int bloom_index_intervals_intersect(const index_intervals *a, const index_intervals *b,
-                                    index_intervals *result){
-  size_t i = 0, j = 0;
-  int rc = SQLITE_OK;
-  while( rc==SQLITE_OK && i<a->num_intervals && j<b->num_intervals ){
-    const index_interval of_a = a->list[i], of_b = b->list[j];
-    rc = bloom_index_intervals_add(result, of_a.first>of_b.first ? of_a.first : of_b.first,
-                                   of_a.last<of_b.last ? of_a.last : of_b.last);
-    if( of_a.last<of_b.last ) i++; else j++;
-  }
-  return rc;
-}
-
-/* Sets result, which is empty before, to what one of them has. */
-int bloom_index_intervals_unite(const index_intervals *a, const index_intervals *b,
-                                index_intervals *result){
-  size_t i = 0, j = 0;
-  int rc = SQLITE_OK;
-  while( rc==SQLITE_OK && (i<a->num_intervals || j<b->num_intervals) ){
-    const int is_a = j==b->num_intervals
-      || (i<a->num_intervals && a->list[i].first<=b->list[j].first);
-    const index_interval next = is_a ? a->list[i++] : b->list[j++];
-    rc = bloom_index_intervals_add(result, next.first, next.last);
-  }
-  return rc;
-}
-
 static int intervals_compare(const void *a, const void *b){
   const sqlite3_int64 of_a = ((const index_interval *)a)->first;
   const sqlite3_int64 of_b = ((const index_interval *)b)->first;
   return (of_a>of_b) - (of_a<of_b);
 }
 
-/* Sets result, which is empty before, to what any of *several has; these are in no order. */
-int bloom_index_intervals_sort(index_intervals *several, index_intervals *result){
+void bloom_index_intervals_sort(index_intervals *intervals){
+  const size_t num_intervals = intervals->num_intervals;
   size_t i;
-  int rc = SQLITE_OK;
-  if( several->num_intervals>0 ) qsort(several->list, several->num_intervals,
-                                       sizeof(several->list[0]), intervals_compare);
-  for(i=0; i<several->num_intervals && rc==SQLITE_OK; i++){
-    rc = bloom_index_intervals_add(result, several->list[i].first, several->list[i].last);
+  if( num_intervals==0 ) return;
+  qsort(intervals->list, num_intervals, sizeof(intervals->list[0]), intervals_compare);
+  /* They are joined where they are: there is room for each that was read. */
+  intervals->num_intervals = 0;
+  for(i=0; i<num_intervals; i++){
+    bloom_index_intervals_add(intervals, intervals->list[i].first, intervals->list[i].last);
   }
+}
+
+int bloom_index_intervals_replace(index_intervals *intervals, index_intervals others, int rc){
+  sqlite3_free(rc==SQLITE_OK ? intervals->list : others.list);
+  if( rc==SQLITE_OK ) *intervals = others;
   return rc;
 }
 
-/* Puts *result in place of *intervals, and *result is empty. */
-void bloom_index_intervals_replace(index_intervals *intervals, index_intervals *result){
-  index_interval *list = intervals->list;
-  const size_t max_intervals = intervals->max_intervals;
-  *intervals = *result;
-  *result = (index_intervals){.list = list, .max_intervals = max_intervals};
+int bloom_index_intervals_intersect(index_intervals *intervals, const index_intervals *others){
+  index_intervals both = {0};
+  size_t i = 0, j = 0;
+  int rc = SQLITE_OK;
+  while( rc==SQLITE_OK && i<intervals->num_intervals && j<others->num_intervals ){
+    const index_interval a = intervals->list[i], b = others->list[j];
+    rc = bloom_index_intervals_add(&both, a.first>b.first ? a.first : b.first,
+                                   a.last<b.last ? a.last : b.last);
+    if( a.last<b.last ) i++; else j++;
+  }
+  return bloom_index_intervals_replace(intervals, both, rc);
 }
 
-/* About how many merged rows have ids in an interval, and in all of some. */
+int bloom_index_intervals_unite(index_intervals *intervals, const index_intervals *others){
+  index_intervals all = {0};
+  size_t i = 0, j = 0;
+  int rc = SQLITE_OK;
+  while( rc==SQLITE_OK && (i<intervals->num_intervals || j<others->num_intervals) ){
+    const int is_other = i==intervals->num_intervals
+      || (j<others->num_intervals && others->list[j].first<intervals->list[i].first);
+    const index_interval next = is_other ? others->list[j++] : intervals->list[i++];
+    rc = bloom_index_intervals_add(&all, next.first, next.last);
+  }
+  return bloom_index_intervals_replace(intervals, all, rc);
+}
+
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval){
   const double num_ids = (double)layout->covered - (double)layout->first + 1;
   const double first = (double)(interval.first>layout->first ? interval.first : layout->first);

@@ -23,22 +23,23 @@ typedef struct index_intervals {
   size_t num_intervals, max_intervals;
 } index_intervals;
 
-/* Appends one: whatever those before it are; one that begins at or behind the last one's first
-** id. */
+/* Appends one, whatever those before it are; where it follows the last one they become one. */
 int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first,
                                  sqlite3_int64 last);
+
+/* Adds one that begins at or behind the last one's first id; first > last: it is empty. */
 int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
 
-/* Sets result, which is empty before, to what both have; to what one of them has; to what
-** *several have, which are in no order. */
-int bloom_index_intervals_intersect(const index_intervals *a, const index_intervals *b,
-                                    index_intervals *result);
-int bloom_index_intervals_unite(const index_intervals *a, const index_intervals *b,
-                                index_intervals *result);
-int bloom_index_intervals_sort(index_intervals *several, index_intervals *result);
+/* Puts those that were appended in order. */
+void bloom_index_intervals_sort(index_intervals *intervals);
 
-/* Puts *result in place of *intervals, and *result is empty. */
-void bloom_index_intervals_replace(index_intervals *intervals, index_intervals *result);
+/* Keeps the ids that others have, too; adds those that others have. */
+int bloom_index_intervals_intersect(index_intervals *intervals, const index_intervals *others);
+int bloom_index_intervals_unite(index_intervals *intervals, const index_intervals *others);
+
+/* Puts others in place of *intervals if rc is SQLITE_OK.  Frees what is not needed, and returns
+** rc. */
+int bloom_index_intervals_replace(index_intervals *intervals, index_intervals others, int rc);
 
 /* About how many merged rows have ids in an interval; in all of some, up to
 ** INDEX_ROWS_OF_LOOK_UP. */

@@ -96,12 +96,7 @@ static uint32_t layout_bytes(const bloom_index *index){
 }
 
 static int layout_open(const bloom_index *index, int is_writable, sqlite3_blob **blob){
-  char *table = sqlite3_mprintf("%s_state", index->name);
-  int rc = SQLITE_NOMEM;
-  *blob = NULL;
-  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, "layout", 1,
-                                     is_writable, blob);
-  sqlite3_free(table);
+  const int rc = bloom_index_state_open(index, "state", "layout", is_writable, blob);
   if( rc==SQLITE_OK && sqlite3_blob_bytes(*blob)!=(int)layout_bytes(index) ){
     return SQLITE_CORRUPT_VTAB;
   }

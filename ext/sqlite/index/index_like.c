@@ -26,42 +26,28 @@
 
 /* -- Weights ----------------------------------------------------------------------------- */
 
-void bloom_index_weights_free(index_weights *weights){
-  int i;
-  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(weights->tables[i]);
-  memset(weights, 0, sizeof(*weights));
+int bloom_index_weights_read(const bloom_index *index, int key, uint8_t **weights){
+  *weights = NULL;
+  if( !index->config.keys[key].is_like ) return SQLITE_OK;
+  *weights = sqlite3_malloc64(BLOOM_WEIGHTS_BYTES);
+  if( *weights==NULL ) return SQLITE_NOMEM;
+  return bloom_index_row_read(index, key, INDEX_ROW_OF_WEIGHTS, *weights, BLOOM_WEIGHTS_BYTES);
 }
 
-int bloom_index_weights_read_key(index_reader *reader, index_weights *weights){
-  uint8_t *bytes = sqlite3_malloc64(BLOOM_WEIGHTS_BYTES);
-  if( bytes==NULL ) return SQLITE_NOMEM;
-  weights->tables[reader->key] = bytes;
-  return bloom_index_reader_read(reader, INDEX_ROW_OF_WEIGHTS, bytes, BLOOM_WEIGHTS_BYTES, 0);
-}
-
-int bloom_index_weights_read(const bloom_index *index, index_weights *weights){
+int bloom_index_weights_are_untaught(const bloom_index *index, int *are_untaught){
   int i, rc = SQLITE_OK;
-  memset(weights, 0, sizeof(*weights));
+  size_t j;
+  *are_untaught = 0;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    index_reader reader;
-    if( !index->config.keys[i].is_like ) continue;
-    bloom_index_reader_start(&reader, index, i, 0);
-    rc = bloom_index_weights_read_key(&reader, weights);
-    bloom_index_reader_close(&reader);
+    uint8_t *bytes;
+    rc = bloom_index_weights_read(index, i, &bytes);
+    if( rc==SQLITE_OK && bytes ){
+      for(j=1; j<BLOOM_WEIGHTS_BYTES && bytes[j]==bytes[0]; j++){}
+      *are_untaught |= j==BLOOM_WEIGHTS_BYTES;
+    }
+    sqlite3_free(bytes);
   }
   return rc;
-}
-
-int bloom_index_weights_are_untaught(const index_weights *weights){
-  int i;
-  size_t j;
-  for(i=0; i<INDEX_MAX_KEYS; i++){
-    const uint8_t *bytes = weights->tables[i];
-    if( bytes==NULL ) continue;
-    for(j=1; j<BLOOM_WEIGHTS_BYTES && bytes[j]==bytes[0]; j++){}
-    if( j==BLOOM_WEIGHTS_BYTES ) return 1;
-  }
-  return 0;
 }
 
 static void lesson_add_text(bloom_lesson *lesson, sqlite3_value *value){
@@ -86,12 +72,7 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
   sqlite3_int64 first = 0, last = 0;
   uint64_t step;
   uint32_t i;
-  int rc = bloom_sql_integer(index->connection, &first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE,
-                             id, index->schema, index->source_name);
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE,
-                           id, index->schema, index->source_name);
-  }
+  int rc = bloom_index_source_ids(index, &first, &last);
   if( rc!=SQLITE_OK ) return rc;
   step = ((uint64_t)last - (uint64_t)first) / INDEX_LESSON_PLACES;
   sql = sqlite3_str_new(index->connection->db);
@@ -122,27 +103,15 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
 
 /* Learns the weights of one column and writes them. */
 static int weights_learn_key(bloom_index *index, int key, bloom_lesson *lesson, uint8_t *bytes){
-  sqlite3_stmt *update = NULL;
-  uint8_t *stored;
+  sqlite3_stmt *write = NULL;
   int rc;
   bloom_lesson_begin(lesson, index_block_bits(index, key));
   rc = lesson_read(index, key, lesson);
   if( rc!=SQLITE_OK ) return rc;
   bloom_lesson_finish(lesson, bytes);
-  rc = bloom_index_blocks_prepare_update(index, key, &update);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 1, INDEX_ROW_OF_WEIGHTS);
-  stored = sqlite3_malloc64(bloom_index_stored_bytes(WEIGHTS_ROW_BYTES));
-  if( stored ) bloom_index_row_store(index, key, INDEX_ROW_OF_WEIGHTS, bytes, WEIGHTS_ROW_BYTES,
-                                     stored);
-  else rc = SQLITE_NOMEM;
-  if( rc==SQLITE_OK ){
-    rc = sqlite3_bind_blob(update, 2, stored, (int)bloom_index_stored_bytes(WEIGHTS_ROW_BYTES),
-                           SQLITE_STATIC);
-  }
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
-  sqlite3_finalize(update);
-  sqlite3_free(stored);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  rc = bloom_index_row_write(index, key, &write, INDEX_ROW_OF_WEIGHTS, bytes, WEIGHTS_ROW_BYTES);
+  sqlite3_finalize(write);
+  return rc;
 }
 
 int bloom_index_weights_learn(bloom_index *index){
@@ -196,55 +165,53 @@ void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_
 
 /* -- Patterns ---------------------------------------------------------------------------- */
 
-int bloom_index_like_bits(const bloom_index *index, const uint8_t *weights,
-                          index_condition condition, sqlite3_value *pattern,
-                    uint16_t *bits, size_t max_bits, size_t *num_bits){
+void bloom_index_test_add_pieces(index_test *test, const uint8_t *weights, uint32_t bits_per_block,
+                                 const uint8_t *text, size_t num_bytes){
+  uint64_t hashes[BLOOM_PIECES_ROOM];
+  bloom_pieces pieces;
+  size_t num_hashes;
+  bloom_pieces_begin(&pieces, text, num_bytes);
+  while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
+    test->num_bits = bloom_weights_bits(weights, bits_per_block, hashes, num_hashes, test->bits,
+                                        test->num_bits, INDEX_MAX_BITS);
+  }
+}
+
+int bloom_index_like_test(const bloom_index *index, const uint8_t *weights,
+                          index_condition condition, sqlite3_value *pattern, index_test *test){
+  const int max_bytes = sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
   /* A copy, as the value is SQLite's to compare with. */
   sqlite3_value *copy = sqlite3_value_dup(pattern);
   const uint8_t *text = copy ? sqlite3_value_text(copy) : NULL;
-  const size_t num_bytes = text ? (size_t)sqlite3_value_bytes(copy) : 0;
-  bloom_pattern reading;
-  *num_bits = 0;
-  if( text==NULL ){
-    sqlite3_value_free(copy);
-    return SQLITE_NOMEM;
-  }
+  const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
   /* A longer one is an error of the function, if there is a row. */
-  if( num_bytes<=(size_t)sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH,
-                                       -1) ){
+  if( text && num_bytes<=max_bytes ){
     uint64_t hashes[BLOOM_PIECES_ROOM];
+    bloom_pattern reading;
     size_t num_hashes;
     bloom_pattern_begin(&reading, condition.kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB
-                        : BLOOM_PATTERN_LIKE, text, num_bytes);
+                        : BLOOM_PATTERN_LIKE, text, (size_t)num_bytes);
     while( (num_hashes = bloom_pattern_next(&reading, hashes))>0 ){
-      *num_bits = bloom_weights_bits(weights, index_block_bits(index, condition.key), hashes,
-                                     num_hashes, bits, *num_bits, max_bits);
+      test->num_bits = bloom_weights_bits(weights, index_block_bits(index, condition.key), hashes,
+                                          num_hashes, test->bits, test->num_bits, INDEX_MAX_BITS);
     }
   }
   sqlite3_value_free(copy);
-  return SQLITE_OK;
+  return text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key,
-                                sqlite3_value *value,
-                          uint16_t *bits, size_t max_bits, size_t *num_bits){
+int bloom_index_like_equal_test(const bloom_index *index, const uint8_t *weights, int key,
+                                sqlite3_value *value, index_test *test){
   sqlite3_value *copy;
   const uint8_t *text;
-  uint64_t hashes[BLOOM_PIECES_ROOM];
-  bloom_pieces pieces;
-  size_t num_bytes, num_hashes;
-  *num_bits = 0;
+  size_t num_bytes;
   if( sqlite3_value_type(value)!=SQLITE_TEXT || bloom_text_may_be_number(value) ) return SQLITE_OK;
   copy = sqlite3_value_dup(value);
   text = copy ? sqlite3_value_text(copy) : NULL;
   num_bytes = text ? (size_t)sqlite3_value_bytes(copy) : 0;
   while( num_bytes>0 && text[num_bytes-1]==' '
         && index->config.keys[key].equality.collation==BLOOM_COLLATION_RTRIM ) num_bytes--;
-  bloom_pieces_begin(&pieces, text, num_bytes);
-  while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
-    *num_bits = bloom_weights_bits(weights, index_block_bits(index, key), hashes, num_hashes, bits,
-                                   *num_bits, max_bits);
-  }
+  bloom_index_test_add_pieces(test, weights, index_block_bits(index, key), text, num_bytes);
   sqlite3_value_free(copy);
   return text ? SQLITE_OK : SQLITE_NOMEM;
 }

@@ -8,22 +8,16 @@
 
 #include "index_blocks.h"
 #include "index_conditions.h"
+#include "index_look_up.h"
 
-/* The weights of pieces, for each column that is indexed for LIKE. */
-typedef struct index_weights {
-  uint8_t *tables[INDEX_MAX_KEYS];
-} index_weights;
+/* Sets *weights, to be freed, to the weights of a LIKE column's pieces; NULL for other columns. */
+int bloom_index_weights_read(const bloom_index *index, int key, uint8_t **weights);
 
-/* Reads those of one column, or of all; bloom_index_weights_free() is for the caller. */
-int bloom_index_weights_read_key(index_reader *reader, index_weights *weights);
-int bloom_index_weights_read(const bloom_index *index, index_weights *weights);
-void bloom_index_weights_free(index_weights *weights);
-
-/* Learns them from the first rows, and writes them. */
+/* Learns those of all columns from the first rows, and writes them. */
 int bloom_index_weights_learn(bloom_index *index);
 
-/* 1 if there was too little text to learn from. */
-int bloom_index_weights_are_untaught(const index_weights *weights);
+/* Sets *are_untaught if there was too little text to learn those of a column from. */
+int bloom_index_weights_are_untaught(const bloom_index *index, int *are_untaught);
 
 /* 1 if nothing can be said of a value, so that its block is to accept everything. */
 int bloom_index_like_is_silent(sqlite3_value *value);
@@ -32,17 +26,16 @@ int bloom_index_like_is_silent(sqlite3_value *value);
 void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_value *value,
                           bloom_block *block);
 
-/* Writes the bits that a block must have if it has a text that matches: their number, 0 if
-** every text may. */
-int bloom_index_like_bits(const bloom_index *index, const uint8_t *weights,
-                          index_condition condition, sqlite3_value *pattern,
-                    uint16_t *bits, size_t max_bits, size_t *num_bits);
+/* Adds the bits of a text's pieces to those that a block must have, as far as there is room. */
+void bloom_index_test_add_pieces(index_test *test, const uint8_t *weights, uint32_t bits_per_block,
+                                 const uint8_t *text, size_t num_bytes);
 
-/* Writes the bits that a block must have if it has a text that equals value.  Blocks know
-** nothing of numbers and BLOBs: then there are none. */
-int bloom_index_like_equal_bits(const bloom_index *index, const uint8_t *weights, int key,
-                                sqlite3_value *value,
-                          uint16_t *bits, size_t max_bits, size_t *num_bits);
+/* Sets what a block must have if it has a text that matches a pattern, or that equals a value; no
+** bits if every block may.  Blocks know nothing of numbers and BLOBs. */
+int bloom_index_like_test(const bloom_index *index, const uint8_t *weights,
+                          index_condition condition, sqlite3_value *pattern, index_test *test);
+int bloom_index_like_equal_test(const bloom_index *index, const uint8_t *weights, int key,
+                                sqlite3_value *value, index_test *test);
 
 /* Sets condition->is_opaque if another function than SQLite's own serves the operator; for
 ** REGEXP as bloom_index_regexp_check(). */

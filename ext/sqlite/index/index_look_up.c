@@ -185,16 +185,13 @@ static int look_up_find_block(index_reader *reader, const index_layout *layout, 
   return rc;
 }
 
-/* Sets result, which is empty, to the ids of all blocks of a column that pass the test and may
-** lie in the intervals, between the first and the last of them. */
 int bloom_index_look_up(bloom_index *index, const index_layout *layout, int key,
                         const index_test *test, const index_intervals *intervals,
-                                index_intervals *result){
+                        index_intervals *result){
   const uint64_t in_units = bloom_index_blocks_in_units(index, layout, key);
   const uint64_t num_units = (in_units + BLOOM_UNIT_BLOCKS - 1) / BLOOM_UNIT_BLOCKS;
   const index_interval asked = {intervals->list[0].first,
                                 intervals->list[intervals->num_intervals-1].last};
-  index_intervals several = {0};
   index_reader reader;
   uint64_t first = 0, until = in_units, unit;
   int rc = SQLITE_OK;
@@ -209,12 +206,10 @@ int bloom_index_look_up(bloom_index *index, const index_layout *layout, int key,
   for(unit=first/BLOOM_UNIT_BLOCKS; first<until && unit<num_units && unit*BLOOM_UNIT_BLOCKS<until
       && rc==SQLITE_OK; ){
     const index_group group = bloom_index_group_at(&layout->keys[key], unit, 1);
-    rc = look_up_add_group(&reader, layout, test, group, first, until, &several);
+    rc = look_up_add_group(&reader, layout, test, group, first, until, result);
     unit = group.unit + group.num_units;
   }
-  if( rc==SQLITE_OK ) rc = look_up_add_slots(&reader, layout, test, &several);
+  if( rc==SQLITE_OK ) rc = look_up_add_slots(&reader, layout, test, result);
   bloom_index_reader_close(&reader);
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_sort(&several, result);
-  sqlite3_free(several.list);
   return rc;
 }

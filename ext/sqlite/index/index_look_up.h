@@ -18,10 +18,10 @@ typedef struct index_test {
   uint16_t bits[INDEX_MAX_BITS];
 } index_test;
 
-/* Sets result, which is empty, to the ids of all blocks of a column that pass the test and may
-** lie in the intervals, between the first and the last of them. */
+/* Appends the ids of all blocks of a column that pass the test and may lie in the intervals,
+** between the first and the last of them: in no order. */
 int bloom_index_look_up(bloom_index *index, const index_layout *layout, int key,
-                        const index_test *test,
-                        const index_intervals *intervals, index_intervals *result);
+                        const index_test *test, const index_intervals *intervals,
+                        index_intervals *result);
 
 #endif

@@ -41,18 +41,17 @@ int bloom_index_merge_mark_dirty(index_merge_state *merge){
   return rc;
 }
 
-int bloom_index_add_value(const bloom_index *index, const index_layout *layout,
-                          const index_weights *weights, int key,
-                    sqlite3_value *value, bloom_block *block){
+int bloom_index_add_value(const bloom_index *index, int key, const uint8_t *weights,
+                          uint32_t num_probes, sqlite3_value *value, bloom_block *block){
   bloom_key_hashes hashes;
   int i, rc;
   if( index->config.keys[key].is_like ){
-    bloom_index_like_add(&index->config.keys[key], weights->tables[key], value, block);
+    bloom_index_like_add(&index->config.keys[key], weights, value, block);
     return SQLITE_OK;
   }
   rc = bloom_insert_hashes(index->config.keys[key].equality, value, &hashes);
   if( rc!=SQLITE_OK ) return rc;
-  for(i=0; i<hashes.num_hashes; i++) bloom_block_add(block, hashes.hashes[i], layout->num_probes);
+  for(i=0; i<hashes.num_hashes; i++) bloom_block_add(block, hashes.hashes[i], num_probes);
   return SQLITE_OK;
 }
 
@@ -107,8 +106,8 @@ static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id,
   if( merge_is_block_spoiled(merge, key, value) ){
     rc = bloom_index_merge_finish_block(merge, key, id - 1);
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_add_value(merge->index, &merge->layout, &merge->weights, key,
-                                                 value, &merge_key->open);
+  if( rc==SQLITE_OK ) rc = bloom_index_add_value(merge->index, key, merge_key->weights,
+                                                 merge->layout.num_probes, value, &merge_key->open);
   merge->layout.keys[key].open_rows++;
   merge->layout.keys[key].open_bits = merge_key->open.bits_set;
   return rc==SQLITE_OK && merge_is_block_finished(merge, key)
@@ -173,12 +172,11 @@ static void merge_free(index_merge_state *merge){
   int i;
   for(i=0; i<merge->index->config.num_keys; i++){
     bloom_index_zones_free(merge->keys[i].zones);
-    sqlite3_finalize(merge->keys[i].insert);
-    sqlite3_finalize(merge->keys[i].update);
+    sqlite3_finalize(merge->keys[i].write);
+    sqlite3_free(merge->keys[i].weights);
     sqlite3_free(merge->keys[i].slots);
     sqlite3_free(merge->keys[i].open.bytes);
   }
-  bloom_index_weights_free(&merge->weights);
   sqlite3_free(merge);
 }
 
@@ -195,16 +193,15 @@ static int merge_start_key(index_merge_state *merge, int key){
   merge_key->num_in_units = bloom_index_blocks_in_units(index, &merge->layout, key);
   merge_key->slots = sqlite3_malloc64((sqlite3_uint64)BLOOM_UNIT_BLOCKS * block_bytes);
   if( merge_key->slots==NULL ) return SQLITE_NOMEM;
+  rc = bloom_index_weights_read(index, key, &merge_key->weights);
+  if( rc!=SQLITE_OK ) return rc;
   rc = bloom_sql_integer(index->connection, &merge_key->num_rows,
                          "SELECT max(rowid) FROM "
                          "\"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
   if( rc==SQLITE_OK && merge->layout.has_covered ){
     uint8_t slots[BLOOM_STRIP_BYTES];
     uint64_t block;
-    index_reader reader;
-    bloom_index_reader_start(&reader, index, key, 0);
-    rc = bloom_index_reader_read(&reader, INDEX_ROW_OF_SLOTS, slots, sizeof(slots), 0);
-    bloom_index_reader_close(&reader);
+    rc = bloom_index_row_read(index, key, INDEX_ROW_OF_SLOTS, slots, sizeof(slots));
     if( rc!=SQLITE_OK ) return rc;
     for(block=merge_key->num_in_units; block<=layout->num_blocks; block++){
       memcpy(bloom_index_merge_slot(merge, key, block),
@@ -218,14 +215,13 @@ static int merge_start_key(index_merge_state *merge, int key){
 
 static int merge_start(bloom_index *index, const index_layout *layout, index_merge_state **result){
   index_merge_state *merge = sqlite3_malloc64(sizeof(*merge));
-  int i, rc;
+  int i, rc = SQLITE_OK;
   *result = merge;
   if( merge==NULL ) return SQLITE_NOMEM;
   memset(merge, 0, sizeof(*merge));
   merge->index = index;
   merge->layout = *layout;
   merge->join_rows = INDEX_JOIN_ROWS;
-  rc = bloom_index_weights_read(index, &merge->weights);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     rc = index->config.keys[i].is_range ? bloom_index_zones_start(index, i, &merge->keys[i].zones)
       : merge_start_key(merge, i);
@@ -258,20 +254,12 @@ static int merge_finish(index_merge_state *merge, const char *note){
 
 /* About how many rows there are, by the ids and by the pages of the file, and the first id. */
 static int merge_estimate_rows(bloom_index *index, uint64_t *num_rows, sqlite3_int64 *first){
-  const char *id = index->columns.id_name;
   sqlite3_int64 num_pages = 0, page_bytes = 4096, last = 0;
   int rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count",
                              index->schema);
   if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &page_bytes,
                                              "PRAGMA \"%w\".page_size", index->schema);
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_integer(index->connection, first, "SELECT min(x.\"%w\") FROM " INDEX_SOURCE,
-                           id, index->schema, index->source_name);
-  }
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_integer(index->connection, &last, "SELECT max(x.\"%w\") FROM " INDEX_SOURCE,
-                           id, index->schema, index->source_name);
-  }
+  if( rc==SQLITE_OK ) rc = bloom_index_source_ids(index, first, &last);
   *num_rows = (uint64_t)num_pages * ((uint64_t)page_bytes / 32);
   if( last<*first ) *num_rows = 0;
   else if( (uint64_t)last - (uint64_t)*first<*num_rows ){

@@ -31,14 +31,14 @@ typedef struct index_merge_key {
   int has_ends, are_ends_changed;
   int is_before_large;     /* the block before has many rows, and does not accept everything */
   sqlite3_int64 num_rows;  /* of NAME_blocks_N */
-  sqlite3_stmt *insert, *update; /* NULL until they are used */
+  sqlite3_stmt *write;     /* of its rows; NULL before the first */
+  uint8_t *weights;        /* of a LIKE column's pieces, else NULL */
   index_zone_merge *zones; /* NULL: it has blocks */
 } index_merge_key;
 
 typedef struct index_merge_state {
   bloom_index *index;
   index_layout layout; /* as it will be */
-  index_weights weights;
   index_merge_key keys[INDEX_MAX_KEYS];
   int is_dirty;        /* the layout on disk says so */
   int64_t join_rows;   /* that joins may still write */
@@ -87,9 +87,8 @@ int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left,
 /* Sets *is_worn if, by a sample of blocks, a fifth of the rows is gone. */
 int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn);
 
-/* Adds a value of an indexed column to a block. */
-int bloom_index_add_value(const bloom_index *index, const index_layout *layout,
-                          const index_weights *weights, int key,
-                    sqlite3_value *value, bloom_block *block);
+/* Adds a value of an indexed column to a block; weights are those of a LIKE column. */
+int bloom_index_add_value(const bloom_index *index, int key, const uint8_t *weights,
+                          uint32_t num_probes, sqlite3_value *value, bloom_block *block);
 
 #endif

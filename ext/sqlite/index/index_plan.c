@@ -175,8 +175,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   index_plan_remark remark = {.doubted_key = -1};
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc = SQLITE_BUSY;
-  if( index->damage ) return bloom_fail_vtab(&vtab->zErrMsg, "bloom_index: %s %s", index->name,
-                                             index->damage);
+  if( index->damage ) return bloom_index_fail_damaged(index);
   bloom_index_statements_forget(index);
   if( bloom_can_read_in_best_index() ) rc = bloom_index_locate(index);
   if( rc==SQLITE_OK ) rc = bloom_index_source_doubt(index, &remark.doubt, &vtab->zErrMsg);

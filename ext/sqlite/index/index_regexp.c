@@ -10,8 +10,6 @@
 #include "index_regexp.h"
 #include "index_source.h"
 
-#include "../../core/signature/pieces.h"
-#include "../../core/signature/weights.h"
 
 /* -- Samples --------------------------------------------------------------------------------- */
 
@@ -110,22 +108,15 @@ int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern){
   return bloom_sql_end(statement, rc);
 }
 
-size_t bloom_index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights,
-                               uint32_t bits_per_block, uint16_t *bits, size_t max_bits){
-  uint64_t hashes[BLOOM_PIECES_ROOM];
-  size_t num_bits = 0, num_hashes;
+void bloom_index_regexp_test(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights,
+                             uint32_t bits_per_block, index_test *test){
   uint32_t i;
   for(i=0; i<regexp->num_literals; i++){
-    bloom_pieces pieces;
+    const bloom_regexp_literal literal = regexp->literals[i];
     if( !(regexp->required.terms[term] >> i & 1) ) continue;
-    bloom_pieces_begin(&pieces, regexp->bytes + regexp->literals[i].first,
-                       regexp->literals[i].num_bytes);
-    while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
-      num_bits = bloom_weights_bits(weights, bits_per_block, hashes, num_hashes, bits, num_bits,
-                                    max_bits);
-    }
+    bloom_index_test_add_pieces(test, weights, bits_per_block, regexp->bytes + literal.first,
+                                literal.num_bytes);
   }
-  return num_bits;
 }
 
 /* Others than ASCII's characters may stand in a text in bytes that are not theirs. */

@@ -7,7 +7,7 @@
 #include "../../core/signature/regexp.h"
 
 #include "index_conditions.h"
-#include "index_int.h"
+#include "index_look_up.h"
 
 /* Sets condition->is_opaque if the application's regexp() is not known to be one that patterns are
 ** read for, and its kind by whether it ignores case. */
@@ -20,10 +20,9 @@ int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
 /* Calls regexp() once, if the source has a row: an error if the pattern is one to it. */
 int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern);
 
-/* Writes the bits that a block must have for a term, and returns their number, as
-** bloom_index_like_bits(). */
-size_t bloom_index_regexp_bits(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights,
-                               uint32_t bits_per_block, uint16_t *bits, size_t max_bits);
+/* Adds the bits that a block must have for a term, as far as there is room. */
+void bloom_index_regexp_test(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights,
+                             uint32_t bits_per_block, index_test *test);
 
 /* Sets *literal to the longest bytes that each matching text has, and returns how many they are. */
 size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal);

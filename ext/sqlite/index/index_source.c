@@ -31,9 +31,16 @@ void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key)
   else sqlite3_str_appendf(sql, "x.\"%w\"", bloom_index_key_name(index, key));
 }
 
-char *bloom_index_source_last_id(const bloom_index *index){
-  return sqlite3_mprintf("SELECT max(x.\"%w\") FROM " INDEX_SOURCE, index->columns.id_name,
-                         index->schema, index->source_name);
+int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last){
+  const int rc = bloom_sql_integer(index->connection, first, INDEX_FIRST_ID,
+                                   index->columns.id_name, index->schema, index->source_name);
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_sql_integer(index->connection, last, INDEX_LAST_ID, index->columns.id_name,
+                           index->schema, index->source_name);
+}
+
+int bloom_index_fail_damaged(bloom_index *index){
+  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s %s", index->name, index->damage);
 }
 
 /* Finds the indexed columns in those of the source, by the names that the triggers have. */
@@ -247,8 +254,8 @@ int bloom_index_source_check(bloom_index *index, index_source *source, char **er
 
 int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error){
   sqlite3_int64 version = INDEX_NO_VERSION;
-  int rc = bloom_index_statement_integer(index, sqlite3_mprintf("PRAGMA \"%w\".schema_version",
-      index->schema), &version);
+  int rc = bloom_index_statement_integer(index, 1, &version, "PRAGMA \"%w\".schema_version",
+                                         index->schema);
   *doubt = NULL;
   if( rc==SQLITE_AUTH ){
     rc = SQLITE_OK; /* refused: then it is looked at each time */
@@ -290,8 +297,7 @@ int bloom_index_locate(bloom_index *index){
     rc = bloom_index_config_read(index);
     index->is_config_stale = rc!=SQLITE_OK;
     index->is_checked = 0;
-    if( index->damage ) return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s %s",
-                                               index->name, index->damage);
+    if( index->damage ) return bloom_index_fail_damaged(index);
   }
   if( rc!=SQLITE_OK || !bloom_database_may_be_swapped(index->connection->db,
                                                       index->schema) ) return rc;

@@ -14,8 +14,15 @@
 void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key);
 const char *bloom_index_key_name(const bloom_index *index, int key);
 
-/* The SELECT of the last id, to be freed. */
-char *bloom_index_source_last_id(const bloom_index *index);
+/* The first and the last id of the source: of its id, its schema and its name. */
+#define INDEX_FIRST_ID "SELECT min(x.\"%w\") FROM " INDEX_SOURCE
+#define INDEX_LAST_ID  "SELECT max(x.\"%w\") FROM " INDEX_SOURCE
+
+/* Sets both, if there are rows. */
+int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last);
+
+/* Fails, as the table cannot be used for what index->damage says. */
+int bloom_index_fail_damaged(bloom_index *index);
 
 /* The source as it is now. */
 typedef struct index_source {

@@ -10,6 +10,7 @@
 */
 #include "index_statements.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #define MAX_KEPT 12
@@ -54,7 +55,8 @@ static int statement_take(bloom_index *index, char *sql, int is_lasting, index_s
   *statement = NULL;
   if( sql==NULL ) return SQLITE_NOMEM;
   for(place=&index->statements; *place
-      && ((*place)->is_taken || strcmp((*place)->sql, sql)!=0); place=&(*place)->next){}
+      && ((*place)->is_taken || (*place)->is_lasting!=is_lasting || strcmp((*place)->sql, sql)!=0);
+      place=&(*place)->next){}
   if( *place ){
     kept = statement_unlink(place);
     sqlite3_free(sql);
@@ -112,10 +114,17 @@ void bloom_index_statements_forget(bloom_index *index){
   }
 }
 
-int bloom_index_statement_integer(bloom_index *index, char *sql, sqlite3_int64 *number){
+int bloom_index_statement_integer(bloom_index *index, int is_lasting, sqlite3_int64 *number,
+                                  const char *format, ...){
+  va_list arguments;
   index_statement *taken;
   sqlite3_stmt *row;
-  int rc = statement_take(index, sql, 1, &taken, &row);
+  char *sql;
+  int rc;
+  va_start(arguments, format);
+  sql = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  rc = statement_take(index, sql, is_lasting, &taken, &row);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ){
     *number = sqlite3_column_int64(row, 0);

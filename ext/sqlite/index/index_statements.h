@@ -13,12 +13,13 @@ int bloom_index_statement_take(bloom_index *index, char *sql, index_statement **
 void bloom_index_statement_give_back(bloom_index *index, index_statement *taken);
 void bloom_index_statements_free(bloom_index *index);
 
-/* Forgets them, but for those of bloom_index_statement_integer(). */
+/* Forgets them, but for those that are lasting. */
 void bloom_index_statements_forget(bloom_index *index);
 
-/* Sets *number to the first column of the first row of such a statement, unless that is NULL.
-** For what tells costs, and versions of the schema: an authorizer may hide it for longer than
-** SQLite hears of it. */
-int bloom_index_statement_integer(bloom_index *index, char *sql, sqlite3_int64 *number);
+/* Sets *number to the first column of the first row of a kept statement, which a format of
+** sqlite3_mprintf() makes, unless that is NULL.  is_lasting: it tells costs, or versions of the
+** schema, so that an authorizer may hide it for longer than SQLite hears of it. */
+int bloom_index_statement_integer(bloom_index *index, int is_lasting, sqlite3_int64 *number,
+                                  const char *format, ...);
 
 #endif

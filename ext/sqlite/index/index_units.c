@@ -16,42 +16,23 @@
 
 /* -- Rows of NAME_blocks_N ------------------------------------------------------------- */
 
-/* Writes a row, which is the next one or is there; stored are its bytes as they are stored. */
-static int units_write_stored(index_merge_state *merge, int key, sqlite3_int64 row,
-                              const uint8_t *stored, uint32_t num_bytes){
-  index_merge_key *merge_key = &merge->keys[key];
-  const int is_new = row>merge_key->num_rows;
-  sqlite3_stmt **statement = is_new ? &merge_key->insert : &merge_key->update;
-  int rc = SQLITE_OK;
-  if( is_new && row!=merge_key->num_rows + 1 ) return SQLITE_CORRUPT_VTAB;
-  if( *statement==NULL && is_new ){
-    rc = bloom_index_blocks_prepare_insert(merge->index, key, statement);
-  }
-  if( *statement==NULL && !is_new ){
-    rc = bloom_index_blocks_prepare_update(merge->index, key, statement);
-  }
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*statement, 1, row);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(*statement, 2, stored, (int)num_bytes, SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(merge->index->connection, *statement);
-  if( rc==SQLITE_DONE ) rc = sqlite3_reset(*statement);
-  if( rc==SQLITE_OK && is_new ) merge_key->num_rows = row;
-  return rc;
-}
-
+/* Writes a row, which is the next one or is there. */
 static int units_write_row(index_merge_state *merge, int key, sqlite3_int64 row,
-                           const uint8_t bytes[BLOOM_STRIP_BYTES]){
-  uint8_t stored[INDEX_STORED_BYTES];
+                           const uint8_t *bytes, uint32_t num_bytes){
+  index_merge_key *merge_key = &merge->keys[key];
   int rc = SQLITE_CORRUPT_VTAB;
-  if( row<=merge->keys[key].num_rows ){
+  if( row<=merge_key->num_rows ){
     index_reader writer;
     bloom_index_reader_start(&writer, merge->index, key, 1);
     rc = bloom_index_blocks_write(&writer, row, bytes);
     bloom_index_reader_close(&writer);
+    /* Else it has no bytes yet. */
+    if( rc!=SQLITE_CORRUPT_VTAB ) return rc;
   }
-  if( rc!=SQLITE_CORRUPT_VTAB ) return rc;
-  /* It has no bytes yet. */
-  bloom_index_row_store(merge->index, key, row, bytes, BLOOM_STRIP_BYTES, stored);
-  return units_write_stored(merge, key, row, stored, INDEX_STORED_BYTES);
+  if( row>merge_key->num_rows + 1 ) return SQLITE_CORRUPT_VTAB;
+  rc = bloom_index_row_write(merge->index, key, &merge_key->write, row, bytes, num_bytes);
+  if( rc==SQLITE_OK && row>merge_key->num_rows ) merge_key->num_rows = row;
+  return rc;
 }
 
 /* Makes the rows of ends that come before the strips of a block's chapter. */
@@ -61,7 +42,7 @@ static int units_make_chapter(index_merge_state *merge, int key, uint64_t block)
   int i, rc = SQLITE_OK;
   if( row!=merge->keys[key].num_rows + 1 ) return SQLITE_OK;
   for(i=0; i<INDEX_CHAPTER_ENDS && rc==SQLITE_OK; i++){
-    rc = units_write_stored(merge, key, row++, (const uint8_t *)"", 0);
+    rc = units_write_row(merge, key, row++, NULL, 0);
   }
   return rc;
 }
@@ -75,7 +56,7 @@ static int units_write_ends(index_merge_state *merge, int key){
   rc = units_make_chapter(merge, key, merge_key->ends_of);
   if( rc==SQLITE_OK ){
     rc = units_write_row(merge, key, bloom_index_row_of_ends(merge->index, key, merge_key->ends_of),
-                         merge_key->ends);
+                         merge_key->ends, BLOOM_STRIP_BYTES);
   }
   merge_key->are_ends_changed = 0;
   return rc;
@@ -90,11 +71,8 @@ int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int
     if( rc==SQLITE_OK && block%INDEX_ENDS_BLOCKS==0 && block==merge->layout.keys[key].num_blocks ){
       memset(merge_key->ends, 0, sizeof(merge_key->ends)); /* the first of its row */
     }else if( rc==SQLITE_OK ){
-      index_reader reader;
-      bloom_index_reader_start(&reader, merge->index, key, 0);
-      rc = bloom_index_reader_read(&reader, bloom_index_row_of_ends(merge->index, key, block),
-                                   merge_key->ends, sizeof(merge_key->ends), 0);
-      bloom_index_reader_close(&reader);
+      const sqlite3_int64 row = bloom_index_row_of_ends(merge->index, key, block);
+      rc = bloom_index_row_read(merge->index, key, row, merge_key->ends, sizeof(merge_key->ends));
     }
     merge_key->has_ends = rc==SQLITE_OK;
     merge_key->ends_of = block;
@@ -130,14 +108,9 @@ static int units_fill_unit(index_merge_state *merge, int key, uint64_t until){
   if( rc==SQLITE_OK ) rc = units_make_chapter(merge, key, until - 1);
   for(band=0; band<index_num_bands(merge->index, key) && rc==SQLITE_OK; band++){
     const sqlite3_int64 row = bloom_index_row_of_strip(merge->index, key, unit, band);
-    if( first>0 ){
-      index_reader reader;
-      bloom_index_reader_start(&reader, merge->index, key, 0);
-      rc = bloom_index_reader_read(&reader, row, strip, sizeof(strip), 0);
-      bloom_index_reader_close(&reader);
-    }
+    if( first>0 ) rc = bloom_index_row_read(merge->index, key, row, strip, sizeof(strip));
     bloom_strip_put_blocks(strip, blocks, first, last, band);
-    if( rc==SQLITE_OK ) rc = units_write_row(merge, key, row, strip);
+    if( rc==SQLITE_OK ) rc = units_write_row(merge, key, row, strip, sizeof(strip));
   }
   merge_key->num_in_units = until;
   if( last==BLOOM_UNIT_BLOCKS ){
@@ -179,7 +152,8 @@ int bloom_index_merge_write_slots(index_merge_state *merge, int key){
         block), block_bytes);
   }
   if( rc==SQLITE_OK ) rc = units_write_ends(merge, key);
-  return rc==SQLITE_OK ? units_write_row(merge, key, INDEX_ROW_OF_SLOTS, slots) : rc;
+  if( rc!=SQLITE_OK ) return rc;
+  return units_write_row(merge, key, INDEX_ROW_OF_SLOTS, slots, sizeof(slots));
 }
 
 /* -- Groups ------------------------------------------------------------------------------ */

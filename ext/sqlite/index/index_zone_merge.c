@@ -15,23 +15,12 @@ struct index_zone_merge {
 };
 
 static int zones_write(index_zone_merge *merge, index_zone_row *row){
-  bloom_index *index = merge->index;
-  uint8_t bytes[BLOOM_STRIP_BYTES], stored[INDEX_STORED_BYTES];
-  int rc = SQLITE_OK;
+  uint8_t bytes[BLOOM_STRIP_BYTES];
+  int rc;
   if( !row->is_changed ) return SQLITE_OK;
-  if( merge->write==NULL ){
-    rc = bloom_sql_prepare(index->connection, &merge->write,
-                           "INSERT OR REPLACE INTO \"%w\".\"%w_blocks_%d\"(rowid, data) VALUES "
-                           "(?1, ?2)", index->schema, index->name, merge->key + 1);
-  }
   bloom_index_zone_row_print(row, bytes);
-  bloom_index_row_store(index, merge->key, row->number, bytes, sizeof(bytes), stored);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(merge->write, 1, row->number);
-  if( rc==SQLITE_OK ){
-    rc = sqlite3_bind_blob(merge->write, 2, stored, (int)INDEX_STORED_BYTES, SQLITE_STATIC);
-  }
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, merge->write);
-  if( rc==SQLITE_DONE ) rc = sqlite3_reset(merge->write);
+  rc = bloom_index_row_write(merge->index, merge->key, &merge->write, row->number, bytes,
+                             sizeof(bytes));
   if( rc==SQLITE_OK ) row->is_changed = 0;
   return rc;
 }

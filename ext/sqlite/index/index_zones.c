@@ -192,13 +192,14 @@ static int zones_narrow(index_reader *reader, index_zone_row *directory, sqlite3
 
 int bloom_index_zones_narrow(bloom_index *index, const index_layout *layout, int key,
                              const index_zone_test *tests, int num_tests,
-                       const index_intervals *within, index_intervals *result){
+                             index_intervals *intervals){
   index_zone_row *rows = sqlite3_malloc64(2*sizeof(*rows)); /* a directory and a row */
+  index_intervals left = {0};
   index_reader reader;
   int rc = SQLITE_NOMEM;
   bloom_index_reader_start(&reader, index, key, 0);
-  if( rows ) rc = zones_narrow(&reader, rows, layout->covered, tests, num_tests, within, result);
+  if( rows ) rc = zones_narrow(&reader, rows, layout->covered, tests, num_tests, intervals, &left);
   bloom_index_reader_close(&reader);
   sqlite3_free(rows);
-  return rc;
+  return bloom_index_intervals_replace(intervals, left, rc);
 }

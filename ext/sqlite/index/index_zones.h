@@ -25,10 +25,10 @@ int bloom_index_learn_encoding(bloom_index *index);
 int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value,
                            const index_list *list, index_zone_test *test);
 
-/* Adds those ids of within that are in a zone which meets all tests of its column. */
+/* Keeps of *intervals the ids that are in a zone which meets all tests of its column. */
 int bloom_index_zones_narrow(bloom_index *index, const index_layout *layout, int key,
                              const index_zone_test *tests, int num_tests,
-                       const index_intervals *within, index_intervals *result);
+                             index_intervals *intervals);
 
 /* A column's zones in the making. */
 typedef struct index_zone_merge index_zone_merge;
