@@ -10,16 +10,8 @@
 ** Here are the methods that SQLite calls; README.md names the other parts.
 */
 #include "index.h"
-#include "index_columns.h"
-#include "index_commands.h"
-#include "index_config.h"
-#include "index_cost.h"
-#include "index_cursor.h"
-#include "index_plan.h"
 #include "index_source.h"
-#include "index_statements.h"
-#include "index_tables.h"
-#include "index_triggers.h"
+#include "index_merge.h"
 
 #include <string.h>
 

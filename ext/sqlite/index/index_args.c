@@ -3,7 +3,7 @@
 **
 **   table, column [LIKE [REGEXP] | RANGE] [, ...] [, probes = number]
 */
-#include "index_config.h"
+#include "index_source.h"
 
 #include <string.h>
 

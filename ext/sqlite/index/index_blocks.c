@@ -18,7 +18,6 @@
 ** part number)).  Of a row that a query needs 8 bytes of it reads and checks one part.
 */
 #include "index_blocks.h"
-#include "index_layout.h"
 
 #include "../../core/debug.h"
 #include <stdlib.h>

@@ -6,19 +6,8 @@
 ** are in no block, or changed since, are sorted and joined: each row is read once, in the
 ** order of ids.  Where a page is damaged, everything is read.
 */
-#include "index_blocks.h"
-#include "index_candidates.h"
-#include "index_conditions.h"
-#include "index_cost.h"
-#include "index_intervals.h"
-#include "index_layout.h"
 #include "index_like.h"
-#include "index_list.h"
-#include "index_look_up.h"
-#include "index_plan.h"
-#include "index_regexp.h"
 #include "index_source.h"
-#include "index_statements.h"
 #include "index_zones.h"
 
 #include <string.h>

@@ -1,12 +1,77 @@
 /*
-** Conditions -> intervals of ids.
+** Conditions -> intervals of ids: which rows may meet them.
 */
 #ifndef BLOOM_SQLITE_INDEX_CANDIDATES_H
 #define BLOOM_SQLITE_INDEX_CANDIDATES_H
 
-#include "index_intervals.h"
-#include "index_list.h"
+#include "../../core/filter.h"
+#include "../../core/signature/signature.h"
+
 #include "index_plan.h"
+
+/* -- index_intervals.c -------------------------------------------------------------------- */
+
+/* A look-up of blocks costs as much as so many rows of a scan. */
+#define INDEX_ROWS_OF_LOOK_UP 1700
+
+/* More are not remembered: memory has an end. */
+#define INDEX_MAX_INTERVALS 1000000
+
+typedef struct index_interval {
+  sqlite3_int64 first, last; /* both belong to it */
+} index_interval;
+
+/* In ascending order, with gaps in between. */
+typedef struct index_intervals {
+  index_interval *list;
+  size_t num_intervals, max_intervals;
+} index_intervals;
+
+/* Appends one, whatever those before it are; where it follows the last one they become one. */
+int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first,
+                                 sqlite3_int64 last);
+
+/* Adds one that begins at or behind the last one's first id; first > last: it is empty. */
+int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
+
+/* Puts those that were appended in order. */
+void bloom_index_intervals_sort(index_intervals *intervals);
+
+/* Keeps the ids that others have, too; adds those that others have. */
+int bloom_index_intervals_intersect(index_intervals *intervals, const index_intervals *others);
+int bloom_index_intervals_unite(index_intervals *intervals, const index_intervals *others);
+
+/* Puts others in place of *intervals if rc is SQLITE_OK.  Frees what is not needed, and returns
+** rc. */
+int bloom_index_intervals_replace(index_intervals *intervals, index_intervals others, int rc);
+
+/* About how many merged rows have ids in an interval; in all of some, up to
+** INDEX_ROWS_OF_LOOK_UP. */
+double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
+double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals);
+
+/* The ids that a condition on the id may be true of.  SQLite checks it once more: what is not
+** plain is true of all. */
+index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_value *value);
+
+/* -- index_look_up.c ---------------------------------------------------------------------- */
+
+/* The bits of which a block must have all, or all of one of several lists. */
+#define INDEX_MAX_BITS ((size_t)BLOOM_MAX_KEY_HASHES * BLOOM_SIGNATURE_MAX_PROBES)
+
+typedef struct index_test {
+  int num_lists;
+  size_t num_bits; /* of each list */
+  uint16_t bits[INDEX_MAX_BITS];
+} index_test;
+
+/* Appends the ids of all blocks of a column that pass the test and may lie in the intervals,
+** between the first and the last of them: in no order. */
+int bloom_index_look_up(bloom_index *index, const index_layout *layout, int key,
+                        const index_test *test, const index_intervals *intervals,
+                        index_intervals *result);
+
+/* -- index_candidates.c ------------------------------------------------------------------- */
 
 /* The ids that rows may have which meet the conditions.  args and lists are in their order.  Sets
 ** *is_too_dear if reading the whole source costs less, and result is nothing then. */

@@ -6,13 +6,8 @@
 ** several behind the others; where it was it is dead.  So rows that come with lower ids than those
 ** before them get blocks of their own, and nothing of a large group is written for it.
 */
-#include "index_blocks.h"
-#include "index_commands.h"
-#include "index_layout.h"
-#include "index_like.h"
 #include "index_merge.h"
 #include "index_source.h"
-#include "index_zones.h"
 
 #include <string.h>
 

@@ -2,13 +2,8 @@
 ** 'integrity-check': has each block the bits of its rows, those aside that are noted as
 ** changed?
 */
-#include "index_blocks.h"
-#include "index_commands.h"
-#include "index_layout.h"
-#include "index_like.h"
 #include "index_merge.h"
 #include "index_source.h"
-#include "index_zones.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /*
 ** The source's columns as they are now, and what SQLite is told of them.
 */
-#include "index_columns.h"
 #include "index_source.h"
 
 #include <string.h>

@@ -1,15 +1,8 @@
 /*
 ** Commands: 'merge' and 'rebuild', as a whole.
 */
-#include "index_blocks.h"
-#include "index_commands.h"
-#include "index_config.h"
-#include "index_layout.h"
-#include "index_like.h"
 #include "index_merge.h"
 #include "index_source.h"
-#include "index_triggers.h"
-#include "index_zones.h"
 
 #include <string.h>
 

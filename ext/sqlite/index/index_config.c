@@ -17,8 +17,7 @@
 ** NAME_canary is there if the source has hidden rowids, which VACUUM and dumps may change: they
 ** give its one row, of rowid 7, another one too.  Backups and VACUUM INTO keep both.
 */
-#include "index_columns.h"
-#include "index_config.h"
+#include "index_source.h"
 
 #include <string.h>
 

@@ -4,13 +4,8 @@
 **
 ** The unit is a step of SQLite's own, a third of a row of a scan.
 */
-#include "index_conditions.h"
-#include "index_cost.h"
-#include "index_intervals.h"
-#include "index_layout.h"
-#include "index_plan.h"
+#include "index_candidates.h"
 #include "index_source.h"
-#include "index_statements.h"
 
 #include <string.h>
 

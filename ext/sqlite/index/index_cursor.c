@@ -5,16 +5,8 @@
 ** do not leave SQLite's own code.  It may be weaker than what SQLite checks afterwards, never
 ** stronger: index_pass.c.
 */
-#include "index_candidates.h"
-#include "index_conditions.h"
-#include "index_cursor.h"
-#include "index_intervals.h"
 #include "index_like.h"
-#include "index_list.h"
-#include "index_pass.h"
-#include "index_plan.h"
 #include "index_source.h"
-#include "index_statements.h"
 
 #include <string.h>
 

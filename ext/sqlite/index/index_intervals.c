@@ -1,8 +1,7 @@
 /*
 ** Intervals of ids, in ascending order: what two of them have, and what one of them has.
 */
-#include "index_intervals.h"
-#include "index_layout.h"
+#include "index_candidates.h"
 
 #include "../../core/debug.h"
 #include <stdlib.h>

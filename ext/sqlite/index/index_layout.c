@@ -30,9 +30,7 @@
 **   ..  u64   XXH64 of all bytes before
 */
 #include "index_blocks.h"
-#include "index_config.h"
-#include "index_layout.h"
-#include "index_statements.h"
+#include "index_source.h"
 
 #include "../../core/debug.h"
 #include <string.h>

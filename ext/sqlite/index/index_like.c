@@ -5,11 +5,7 @@
 ** has pieces, an INTEGER those of its digits, NULL matches nothing, and of REALs and BLOBs blocks
 ** say nothing, so that they are always read: a REAL's text depends on SQLite's version.
 */
-#include "index_blocks.h"
-#include "index_conditions.h"
 #include "index_like.h"
-#include "index_plan.h"
-#include "index_regexp.h"
 #include "index_source.h"
 
 #include <string.h>

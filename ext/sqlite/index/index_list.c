@@ -3,7 +3,7 @@
 ** the inner statement.
 */
 #include "index.h"
-#include "index_list.h"
+#include "index_plan.h"
 
 #include <string.h>
 

@@ -4,10 +4,7 @@
 ** Slices that share a row are read together, those of the fullest rows first, and a row is not read
 ** where none of its blocks is left.
 */
-#include "index_blocks.h"
-#include "index_intervals.h"
-#include "index_layout.h"
-#include "index_look_up.h"
+#include "index_candidates.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,14 +11,8 @@
 ** do no harm.  Before anything is taken from where the layout says that it is, the layout is
 ** marked dirty, and only the last step takes the mark away.
 */
-#include "index_blocks.h"
-#include "index_commands.h"
-#include "index_cost.h"
-#include "index_layout.h"
-#include "index_like.h"
 #include "index_merge.h"
 #include "index_source.h"
-#include "index_zones.h"
 
 #include <string.h>
 

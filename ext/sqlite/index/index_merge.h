@@ -1,5 +1,5 @@
 /*
-** A merge that runs: what index_merge.c, index_units.c and index_changes.c share.
+** Commands, and a merge that runs: what index_merge.c, index_units.c and index_changes.c share.
 */
 #ifndef BLOOM_SQLITE_INDEX_MERGE_H
 #define BLOOM_SQLITE_INDEX_MERGE_H
@@ -90,5 +90,22 @@ int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn);
 /* Adds a value of an indexed column to a block; weights are those of a LIKE column. */
 int bloom_index_add_value(const bloom_index *index, int key, const uint8_t *weights,
                           uint32_t num_probes, sqlite3_value *value, bloom_block *block);
+
+/* -- index_commands.c, index_check.c ------------------------------------------------------ */
+
+#define INDEX_MERGE_ALL INT64_MAX
+
+/* Takes at most max_rows rows into blocks: first those that changed, then new ones. */
+int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error);
+
+/* Empties all tables: no row is covered then. */
+int bloom_index_reset(bloom_index *index);
+
+/* Builds all blocks again, and makes the triggers again. */
+int bloom_index_rebuild(bloom_index *index, char **error);
+
+/* Sets *finding, to be freed, if a row is not found by the blocks that should have it; else
+** to NULL. */
+int bloom_index_check(bloom_index *index, int is_quick, char **finding);
 
 #endif

@@ -19,13 +19,8 @@
 **
 ** Found by 100,000 random queries on SQLite 3.40.1 and 3.54.1.
 */
-#include "index_columns.h"
-#include "index_conditions.h"
-#include "index_list.h"
-#include "index_pass.h"
-#include "index_plan.h"
-#include "index_regexp.h"
 #include "index_source.h"
+#include "index_like.h"
 
 #include <string.h>
 

@@ -2,14 +2,8 @@
 ** xBestIndex: whether SQLite plans the inner statement or blocks do, and what becomes of ORDER BY
 ** and LIMIT.
 */
-#include "index_columns.h"
-#include "index_cost.h"
-#include "index_layout.h"
-#include "index_list.h"
-#include "index_pass.h"
-#include "index_plan.h"
 #include "index_source.h"
-#include "index_statements.h"
+#include "index_plan.h"
 
 #include "../errors.h"
 

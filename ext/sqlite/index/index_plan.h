@@ -1,11 +1,52 @@
 /*
-** Plans: what xBestIndex decides and xFilter reads.
+** From what SQLite asks to the inner statement: conditions, the plan that xBestIndex makes of them
+** and xFilter reads, what plans cost, and how conditions are passed to the source.
 */
 #ifndef BLOOM_SQLITE_INDEX_PLAN_H
 #define BLOOM_SQLITE_INDEX_PLAN_H
 
-#include "index_conditions.h"
-#include "index_int.h"
+#include "index_blocks.h"
+
+/* -- index_plan_text.c -------------------------------------------------------------------- */
+
+/* The operator between a column and a value.  Each kind has a row in bloom_index_kinds[]. */
+typedef enum index_condition_kind {
+  INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_IS_NULL, INDEX_LIKE, INDEX_GLOB,
+  INDEX_REGEXP, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
+} index_condition_kind;
+
+typedef struct index_kind {
+  int op;             /* SQLITE_INDEX_CONSTRAINT_... */
+  char code;          /* in a plan */
+  const char *sql;
+  int is_on_ids;      /* it narrows ids */
+  int is_pattern;     /* its operator is a function, which the application may have replaced */
+  /* blocks may serve it: of a column for LIKE if is_pattern, else for =, or for LIKE */
+  int takes_blocks;
+} index_kind;
+
+extern const index_kind bloom_index_kinds[INDEX_NUM_KINDS];
+
+#define INDEX_MAX_COLLATION 32 /* bytes of a name; comparisons by others are SQLite's alone */
+
+/* A condition of a plan. */
+typedef struct index_condition {
+  index_condition_kind kind;
+  int column;      /* of index->columns; of hidden ids -1 */
+  int is_on_id;    /* it compares the id */
+  int key;         /* of the config, whose blocks serve it; -1: none */
+  int zone;        /* of the config, whose zones serve it; -1: none */
+  int is_list;     /* IN: its argument is a list */
+  /* the application's own LIKE or GLOB, or a regexp() that is not trusted: blocks know nothing
+  ** of it */
+  int is_opaque;
+  int is_literal;  /* its value is one in the text of the statement */
+  int is_unpassed; /* the source is not to check it */
+  int partner;     /* of the two ranges that SQLite makes of LIKE 'begin%', the other; -1: none */
+  char collation[INDEX_MAX_COLLATION]; /* to compare by; "": the column's own */
+} index_condition;
+
+/* -- index_plan.c ------------------------------------------------------------------------- */
 
 #define INDEX_MAX_CONDITIONS 16
 #define INDEX_MAX_ORDERS     8
@@ -59,5 +100,104 @@ typedef struct index_plan_remark {
 /* The plan as text, to be freed by SQLite; NULL is want of memory. */
 char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                              const index_plan_remark *remark);
+
+/* -- index_list.c ------------------------------------------------------------------------- */
+
+/* The values of IN but NULL.  memset() to zero is an empty one. */
+typedef struct index_list {
+  sqlite3_value **values;
+  size_t num_values;
+  int has_numbers, has_others; /* INTEGER or REAL; TEXT or BLOB */
+} index_list;
+
+/* Copies what SQLite has, an argument of xFilter.  bloom_index_list_free() is for the caller. */
+int bloom_index_list_copy(sqlite3_value *values, index_list *list);
+void bloom_index_list_free(index_list *list);
+
+/* A copy of a value, which the caller frees; a TEXT is read as UTF-8 there, since reading would
+** change one that is ill-formed UTF-16.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy);
+
+/* Binds it as the argument of bloom_index_list(); it must outlive the statement's steps. */
+int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list);
+
+/* -- index_cost.c ------------------------------------------------------------------------- */
+
+typedef struct index_cost {
+  double cost, num_rows;
+  int is_one_row;
+} index_cost;
+
+/* Finds how SQLite would run a statement, which is freed; NULL is want of memory. */
+int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access);
+void bloom_index_accesses_free(bloom_index *index);
+
+/* About how many rows there are: the merged ones, and the ids behind them.  layout may be NULL. */
+int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
+
+/* More rows than these in no block are worth a 'merge': a tenth, or 100,000. */
+sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout);
+
+/* Sets *is_outweighed if so many rows changed that reading all costs less than blocks do. */
+int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_outweighed);
+
+/* Returns how many rows of a scan cost as much as looking for a list of values. */
+double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
+
+void bloom_index_cost_free(const index_plan *plan, const index_access *access, double num_rows,
+                           index_cost *cost);
+void bloom_index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost);
+
+/* -- index_pass.c ------------------------------------------------------------------------- */
+
+/* How a condition is passed to the source. */
+typedef enum index_form {
+  INDEX_FORM_NONE,
+  INDEX_FORM_PLAIN,
+  INDEX_FORM_BELOW,          /* or it is a number */
+  INDEX_FORM_PREFIX,         /* with its partner, or it is a BLOB */
+  INDEX_FORM_NUMBER,         /* the column as a number */
+  INDEX_FORM_NUMBER_OR_TEXT,
+  INDEX_FORM_LIST,
+  INDEX_FORM_LIST_OF_NUMBERS,
+  INDEX_FORM_LIST_OF_BOTH
+} index_form;
+
+/* What the inner statement reads. */
+typedef enum index_reading {
+  INDEX_READ_INTERVALS, /* one after the other: ?1 to ?2 */
+  INDEX_READ_FREE,      /* what SQLite likes */
+  INDEX_READ_BOUNDED    /* the same, of the ids that there are when it begins: without our triggers
+                        ** `INSERT INTO t SELECT ... FROM i` would never end */
+} index_reading;
+
+/* The form for a value; NULL: one that is yet unknown.  list is that of a condition that has
+** one. */
+index_form bloom_index_pass_form(const bloom_index *index, index_condition condition,
+                                 sqlite3_value *value, const index_list *list);
+
+/* 1 if a text is ASCII, up to a NUL. */
+int bloom_index_pass_is_ascii(const unsigned char *text);
+
+/* The inner statement, to be freed: the id, then the columns that are used. */
+char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
+                                 const index_form *forms, index_reading reading);
+
+/* Writes which of its results a column is, -1: none; their number. */
+int bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results);
+
+int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan,
+                          const index_form *forms, sqlite3_value **args, index_list *lists);
+
+/* -- index_cursor.c ----------------------------------------------------------------------- */
+
+int bloom_index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result);
+int bloom_index_close(sqlite3_vtab_cursor *base);
+int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args,
+                       sqlite3_value **args);
+int bloom_index_next(sqlite3_vtab_cursor *base);
+int bloom_index_eof(sqlite3_vtab_cursor *base);
+int bloom_index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);
+int bloom_index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
 
 #endif

@@ -2,10 +2,8 @@
 ** Constraints of xBestIndex as conditions: which columns serve them, how the source may compare,
 ** and what SQLite need not check.
 */
-#include "index_columns.h"
-#include "index_conditions.h"
+#include "index_source.h"
 #include "index_like.h"
-#include "index_plan.h"
 #include "index_zones.h"
 
 #include <string.h>

@@ -19,7 +19,6 @@
 **
 **   =1b0,>i;;u25: trace_id = ? AND id > ?
 */
-#include "index_conditions.h"
 #include "index_plan.h"
 #include "index_source.h"
 

@@ -5,9 +5,7 @@
 ** pattern of Perl's kind is what the declaration says, and what samples show at each plan: an
 ** application may have put another in its place since.
 */
-#include "index_conditions.h"
 #include "index_like.h"
-#include "index_regexp.h"
 #include "index_source.h"
 
 

@@ -6,11 +6,7 @@
 ** names, each is looked for under the name that the triggers know.  What is not as it was keeps
 ** its blocks out of use, and no query fails for it.
 */
-#include "index_columns.h"
-#include "index_config.h"
 #include "index_source.h"
-#include "index_statements.h"
-#include "index_triggers.h"
 
 #include <string.h>
 

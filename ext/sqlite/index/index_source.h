@@ -1,10 +1,37 @@
 /*
-** The source as it is now, and whether blocks can be believed.
+** The source, what of it the index knows and notes, and the index's own tables.
 */
 #ifndef BLOOM_SQLITE_INDEX_SOURCE_H
 #define BLOOM_SQLITE_INDEX_SOURCE_H
 
+#include "../source/triggers.h"
+
 #include "index_int.h"
+
+/* -- index_columns.c ---------------------------------------------------------------------- */
+
+/* Reads the columns of a table.  SQLITE_ERROR and *error where it has no rowid. */
+int bloom_index_columns_read(bloom_index *index, const char *table, index_columns *columns,
+                             char **error);
+void bloom_index_columns_free(index_columns *columns);
+
+/* The column of this name; -1: there is none. */
+int bloom_index_columns_find(const index_columns *columns, const char *name);
+
+/* A column's affinity: 'i'nteger, 'r'eal, 'n'umeric, 't'ext, or 'b'lob, which is none. */
+char bloom_index_affinity_of(const char *type);
+
+/* Fails, because SQLite was told other columns than there are; says what cures it. */
+int bloom_index_columns_fail(bloom_index *index, char **error);
+
+/* The CREATE TABLE that sqlite3_declare_vtab() takes, to be freed; sets index->command_column. */
+char *bloom_index_columns_declaration(bloom_index *index);
+
+/* How the source's columns are, beside those that SQLite was told. */
+index_columns_state bloom_index_columns_compare(const index_columns *declared,
+                                                const index_columns *now);
+
+/* -- index_source.c ----------------------------------------------------------------------- */
 
 /* In SQL of ours the source is x, and each of its columns is qualified by that: a name that is
 ** gone is an error then, and never a text. */
@@ -52,5 +79,79 @@ int bloom_index_source_why_not_merge(const bloom_index *index, const index_sourc
 ** that cannot be.  The first does not look at the config. */
 int bloom_index_locate_database(bloom_index *index);
 int bloom_index_locate(bloom_index *index);
+
+/* -- index_config.c, index_args.c --------------------------------------------------------- */
+
+/* Sets config to what the arguments of CREATE VIRTUAL TABLE say:
+** bloom_index(table, column [LIKE [REGEXP] | RANGE], ... [, option = value]).  SQLITE_OK,
+** SQLITE_NOMEM, or SQLITE_ERROR with *error.  bloom_index_config_free() is for the caller. */
+int bloom_index_args_read(int num_args, const char *const *texts, index_config *config,
+                          char **error);
+
+/* Finds the columns of index->config, as the arguments name them, among index->columns. */
+int bloom_index_config_set(bloom_index *index, char **error);
+
+/* Sets config to what the columns are now, whose positions are known, for blocks that are begun
+** anew. */
+int bloom_index_config_renew(bloom_index *index, char **error);
+
+/* Sets config->checksum, and *bytes to what is stored, to be freed in any case. */
+int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes);
+
+/* Opens a column of the first row of NAME_suffix; *blob is to be closed.  SQLITE_ERROR where there
+** is no such table, column, row or BLOB. */
+int bloom_index_state_open(const bloom_index *index, const char *suffix, const char *column,
+                           int is_writable, sqlite3_blob **blob);
+
+/* Reads index->config, or sets index->damage. */
+int bloom_index_config_read(bloom_index *index);
+
+/* Sets *is_same to whether the database still has what index->config was read from. */
+int bloom_index_config_compare(bloom_index *index, int *is_same);
+void bloom_index_config_free(index_config *config);
+
+/* Makes NAME_canary with its row where rowids are hidden. */
+int bloom_index_canary_write(bloom_index *index);
+
+/* Sets *is_same to whether hidden rowids are those that they were; true where there are none. */
+int bloom_index_canary_compare(bloom_index *index, int *is_same);
+
+/* The columns of NAME_changed and NAME_canary. */
+#define INDEX_CHANGED_COLUMNS "(id INTEGER UNIQUE)"
+#define INDEX_CANARY_COLUMN   "moved_by_vacuum"
+
+/* -- index_tables.c ----------------------------------------------------------------------- */
+
+/* How many there are, without NAME_canary. */
+int bloom_index_num_tables(const bloom_index *index);
+
+/* Makes them; what is in them, bloom_index_reset() writes.  *num_made counts them. */
+int bloom_index_tables_create(bloom_index *index, int *num_made);
+
+/* Drops the first of them, or all that there is, whatever stands in their place. */
+int bloom_index_tables_drop(bloom_index *index, int num_tables);
+int bloom_index_tables_drop_all(bloom_index *index);
+
+/* Renames them, and NAME_canary. */
+int bloom_index_tables_rename(bloom_index *index, const char *new_name);
+
+/* -- index_triggers.c --------------------------------------------------------------------- */
+
+/* Makes the triggers on the source, in place of those that there are. */
+int bloom_index_triggers_make(bloom_index *index, const char *source);
+int bloom_index_triggers_drop(bloom_index *index);
+
+/* The names that the triggers know the id and the indexed columns by, as renames left them. */
+typedef struct index_trigger_names {
+  char *id; /* NULL: the triggers are gone */
+  char *keys[INDEX_MAX_KEYS];
+} index_trigger_names;
+
+int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers);
+int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers,
+                               index_trigger_names *names);
+void bloom_index_trigger_names_free(index_trigger_names *names);
+
+#define INDEX_NUM_TRIGGERS 5
 
 #endif

@@ -8,7 +8,7 @@
 ** An authorizer may have hidden something when one was compiled, and SQLite does not tell when it
 ** is gone.  So what finds rows is kept no longer than until the next plan is made.
 */
-#include "index_statements.h"
+#include "index_int.h"
 
 #include <stdarg.h>
 #include <string.h>

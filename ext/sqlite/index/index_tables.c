@@ -1,8 +1,7 @@
 /*
 ** The tables of an index: making, renaming and dropping them.
 */
-#include "index_config.h"
-#include "index_tables.h"
+#include "index_source.h"
 
 #include <string.h>
 

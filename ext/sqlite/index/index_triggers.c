@@ -13,7 +13,6 @@
 ** SQLite keeps the names in them true, and so they say what the columns are called now.
 */
 #include "index_source.h"
-#include "index_triggers.h"
 
 #include <string.h>
 

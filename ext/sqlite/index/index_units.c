@@ -3,8 +3,6 @@
 **
 ** Of a row that is there nothing is taken away before the layout on disk is marked dirty.
 */
-#include "index_blocks.h"
-#include "index_layout.h"
 #include "index_merge.h"
 
 #include "../../core/debug.h"

@@ -1,7 +1,7 @@
 /*
 ** The keys of values in zones: by which a row is in its zone, and by which conditions ask.
 */
-#include "index_zone_rows.h"
+#include "index_zones.h"
 
 int bloom_index_learn_encoding(bloom_index *index){
   return index->letter_bytes ? SQLITE_OK

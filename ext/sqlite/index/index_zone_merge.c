@@ -1,7 +1,7 @@
 /*
 ** Making zones, and looking whether each row is in its zone.
 */
-#include "index_zone_rows.h"
+#include "index_zones.h"
 
 struct index_zone_merge {
   bloom_index *index;

@@ -16,10 +16,7 @@
 ** is needed to read them, and whatever a merge that stops half-way leaves is no less than there
 ** was: zones get larger, and those behind what is covered are not looked at.
 */
-#include "index_conditions.h"
-#include "index_intervals.h"
-#include "index_list.h"
-#include "index_zone_rows.h"
+#include "index_zones.h"
 
 #include <string.h>
 
