@@ -292,8 +292,7 @@ static int changes_go_through(index_changes *changes, sqlite3_int64 *num_left, i
     merge->done_until = id;
     if( *num_left!=INDEX_MERGE_ALL ) --*num_left;
   }
-  sqlite3_finalize(ids);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(ids, rc);
 }
 
 int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left,

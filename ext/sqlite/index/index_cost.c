@@ -163,8 +163,9 @@ static double cost_selectivity(const index_plan *plan){
   return share;
 }
 
-void bloom_index_cost_free(const index_plan *plan, const index_access *access, double num_rows,
-                           index_cost *cost){
+index_cost bloom_index_cost_free(const index_plan *plan, const index_access *access,
+                                 double num_rows){
+  const int is_scan = access->way==INDEX_ACCESS_SCAN;
   double rows = num_rows;
   switch( access->way ){
     case INDEX_ACCESS_SCAN: break;
@@ -174,17 +175,16 @@ void bloom_index_cost_free(const index_plan *plan, const index_access *access, d
     case INDEX_ACCESS_RANGE: rows /= 4; break;
   }
   if( rows>num_rows ) rows = num_rows;
-  cost->is_one_row = access->way==INDEX_ACCESS_ROW;
-  cost->cost = COST_OF_SEARCH + rows * (access->way==INDEX_ACCESS_SCAN ? COST_OF_ROW
-                                        : COST_OF_FOUND);
-  cost->num_rows = rows;
-  if( access->way==INDEX_ACCESS_SCAN ) cost->num_rows *= cost_selectivity(plan);
+  return (index_cost){
+    .cost = COST_OF_SEARCH + rows * (is_scan ? COST_OF_ROW : COST_OF_FOUND),
+    .num_rows = is_scan ? rows * cost_selectivity(plan) : rows,
+    .is_one_row = access->way==INDEX_ACCESS_ROW
+  };
 }
 
-void bloom_index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost){
-  double values = 0, rows = num_rows;
-  int i, is_key = 0, num_ends = 0;
-  cost->is_one_row = 0;
+index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows){
+  double num_values = 0, rows = num_rows;
+  int i, num_ends = 0, is_one_row = 0;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
     /* SQLite takes two ends for a short range of an index, and so do we. */
@@ -192,16 +192,17 @@ void bloom_index_cost_blocks(const index_plan *plan, double num_rows, index_cost
       rows /= condition.kind==INDEX_EQ || condition.kind==INDEX_IS ? 64 : num_ends++==0 ? 4 : 16;
     }
     if( condition.is_on_id ){
-      if( condition.kind==INDEX_EQ && !condition.is_list ) cost->is_one_row = 1;
+      if( condition.kind==INDEX_EQ && !condition.is_list ) is_one_row = 1;
       rows /= 4;
     }
-    if( condition.key<0 ) continue;
-    is_key = 1;
-    values += condition.is_list ? VALUES_OF_LIST : 1;
+    if( condition.key>=0 ) num_values += condition.is_list ? VALUES_OF_LIST : 1;
   }
-  if( is_key && rows>ROWS_OF_KEY*values ) rows = ROWS_OF_KEY*values;
-  if( cost->is_one_row ) rows = 1;
-  cost->num_rows = rows;
-  cost->cost = COST_OF_ROW * (values>0 ? ROWS_OF_LOOK_UP + (values - 1)*ROWS_OF_LOOK_UP/2
-                              : 0) + num_rows/1000 + COST_OF_FOUND*rows;
+  if( num_values>0 && rows>ROWS_OF_KEY*num_values ) rows = ROWS_OF_KEY*num_values;
+  if( is_one_row ) rows = 1;
+  return (index_cost){
+    .cost = COST_OF_ROW * (num_values>0 ? ROWS_OF_LOOK_UP + (num_values - 1)*ROWS_OF_LOOK_UP/2 : 0)
+      + num_rows/1000 + COST_OF_FOUND*rows,
+    .num_rows = rows,
+    .is_one_row = is_one_row
+  };
 }

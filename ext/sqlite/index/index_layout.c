@@ -222,9 +222,9 @@ int bloom_index_state_insert(bloom_index *index){
   }
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(insert, 1, config, num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, insert);
-  sqlite3_finalize(insert);
+  rc = bloom_sql_end(insert, rc);
   sqlite3_free(config);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return rc;
 }
 
 int bloom_index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal){
@@ -280,6 +280,5 @@ int bloom_index_state_write(bloom_index *index, const index_layout *layout, cons
   if( rc==SQLITE_OK && layout->has_covered ) rc = sqlite3_bind_int64(update, 1, layout->covered);
   if( rc==SQLITE_OK && note ) rc = sqlite3_bind_text(update, 2, note, -1, SQLITE_TRANSIENT);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
-  sqlite3_finalize(update);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(update, rc);
 }

@@ -156,8 +156,7 @@ static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
     merge->index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s",
                                                  sqlite3_errmsg(merge->index->connection->db));
   }
-  sqlite3_finalize(rows);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_sql_end(rows, rc);
 }
 
 /* -- The whole ----------------------------------------------------------------------------- */

@@ -111,11 +111,47 @@ index_form bloom_index_pass_form(const bloom_index *index, index_condition condi
 
 /* -- The statement --------------------------------------------------------------------------- */
 
-static void pass_append_column(const bloom_index *index, sqlite3_str *sql,
-                               index_condition condition){
-  sqlite3_str_appendf(sql, "x.\"%w\"", condition.is_on_id ? index->columns.id_name
-                      : index->columns.list[condition.column].name);
-  if( condition.collation[0] ) sqlite3_str_appendf(sql, " COLLATE \"%w\"", condition.collation);
+/* Each form as SQL.  @ is the column, # the operator, ? the condition's parameter, and $ that of
+** its partner. */
+static const char *const pass_forms[] = {
+  /* Of one value of IN at a time SQLite 3.31 lets rows with NULL pass. */
+  [INDEX_FORM_NONE]            = "@ IS NOT NULL",
+  /* Without the plus SQLite compiles the statement again for another value. */
+  [INDEX_FORM_PLAIN]           = "@ # +?",
+  [INDEX_FORM_BELOW]           = "@ # +? OR @ <= CAST(9e999 AS REAL)",
+  [INDEX_FORM_PREFIX]          = "@ >= +$ AND @ < +? OR @ >= x''",
+  [INDEX_FORM_NUMBER]          = "@ # CAST(? AS NUMERIC)",
+  [INDEX_FORM_NUMBER_OR_TEXT]  = "@ # CAST(? AS NUMERIC) OR @ # +?",
+  [INDEX_FORM_LIST]            = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l)",
+  [INDEX_FORM_LIST_OF_NUMBERS] = "@ IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?) AS"
+                                 " l)",
+  [INDEX_FORM_LIST_OF_BOTH]    = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l WHERE NOT"
+                                 " l.is_number) OR @ IN (SELECT CAST(l.value AS NUMERIC) FROM"
+                                 " bloom_index_list(?) AS l WHERE l.is_number)",
+};
+
+/* Appends a condition in a form, which is of pass_forms[] or like these. */
+static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const char *form,
+                             index_condition condition, int number){
+  while( *form ){
+    const size_t num_chars = strcspn(form, "@#?$");
+    sqlite3_str_append(sql, form, (int)num_chars);
+    form += num_chars;
+    switch( *form ){
+      case '@':
+        sqlite3_str_appendf(sql, "x.\"%w\"", condition.is_on_id ? index->columns.id_name
+                            : index->columns.list[condition.column].name);
+        if( condition.collation[0] ){
+          sqlite3_str_appendf(sql, " COLLATE \"%w\"", condition.collation);
+        }
+        break;
+      case '#': sqlite3_str_appendall(sql, bloom_index_kinds[condition.kind].sql); break;
+      case '?': sqlite3_str_appendf(sql, "?%d", number); break;
+      case '$': sqlite3_str_appendf(sql, "?%d", 3 + condition.partner); break;
+      default:  return;
+    }
+    form++;
+  }
 }
 
 /* The parameter of the literal that condition i has, as it is; behind these are those in any
@@ -128,15 +164,12 @@ static int pass_has_literal(index_condition condition){
   return index_is_regexp(condition.kind) && condition.key>=0 && !condition.is_opaque;
 }
 
-/* Appends the condition with number i, whose parameter is ?(3+i).  Without the plus SQLite
-** compiles the statement again for another value, which it must of a pattern to find its
-** beginning in an index. */
+/* Appends the condition with number i, whose parameter is ?(3+i). */
 static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
                                   const index_plan *plan, int i, index_form form, int is_free){
   const index_condition condition = plan->conditions[i];
-  const index_kind kind = bloom_index_kinds[condition.kind];
-  const int number = 3 + i, exact = pass_exact_literal(i);
-  const int in_any_case = exact + INDEX_MAX_CONDITIONS;
+  const char *text = pass_forms[form];
+  const int exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
   /* The longest literal of a regular expression, if it has one, is looked for before regexp() is
   ** called. */
   if( pass_has_literal(condition) ){
@@ -146,55 +179,13 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
                         "instr(lower(x.\"%w\"), ?%d))",
                         exact, name, exact, in_any_case, name, in_any_case);
   }
-  sqlite3_str_appendall(sql, " AND (");
-  pass_append_column(index, sql, condition);
-  switch( form ){
-    case INDEX_FORM_NONE:
-      /* Of one value of IN at a time SQLite 3.31 lets rows with NULL pass. */
-      sqlite3_str_appendall(sql, " IS NOT NULL");
-      break;
-    case INDEX_FORM_PLAIN:
-      if( condition.kind==INDEX_IS_NULL ) sqlite3_str_appendall(sql, " IS NULL");
-      else sqlite3_str_appendf(sql, " %s %s?%d", kind.sql, kind.is_pattern && is_free ? "" : "+",
-                               number);
-      break;
-    case INDEX_FORM_BELOW:
-      sqlite3_str_appendf(sql, " %s +?%d OR ", kind.sql, number);
-      pass_append_column(index, sql, condition);
-      sqlite3_str_appendall(sql, " <= CAST(9e999 AS REAL)");
-      break;
-    case INDEX_FORM_PREFIX:
-      sqlite3_str_appendf(sql, " >= +?%d AND ", 3 + condition.partner);
-      pass_append_column(index, sql, condition);
-      sqlite3_str_appendf(sql, " < +?%d OR ", number);
-      pass_append_column(index, sql, condition);
-      sqlite3_str_appendall(sql, " >= x''");
-      break;
-    case INDEX_FORM_NUMBER:
-      sqlite3_str_appendf(sql, " %s CAST(?%d AS NUMERIC)", kind.sql, number);
-      break;
-    case INDEX_FORM_NUMBER_OR_TEXT:
-      sqlite3_str_appendf(sql, " %s CAST(?%d AS NUMERIC) OR ", kind.sql, number);
-      pass_append_column(index, sql, condition);
-      sqlite3_str_appendf(sql, " %s +?%d", kind.sql, number);
-      break;
-    case INDEX_FORM_LIST:
-      sqlite3_str_appendf(sql, " IN (SELECT l.value FROM bloom_index_list(?%d) AS l)", number);
-      break;
-    case INDEX_FORM_LIST_OF_NUMBERS:
-      sqlite3_str_appendf(sql, " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS"
-                               " l)", number);
-      break;
-    case INDEX_FORM_LIST_OF_BOTH:
-      sqlite3_str_appendf(sql,
-                          " IN (SELECT l.value FROM bloom_index_list(?%d) AS l WHERE NOT "
-                          "l.is_number) OR ", number);
-      pass_append_column(index, sql, condition);
-      sqlite3_str_appendf(sql,
-                          " IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?%d) AS l "
-                          "WHERE l.is_number)", number);
-      break;
+  if( form==INDEX_FORM_PLAIN && condition.kind==INDEX_IS_NULL ){
+    text = "@ #";
+  }else if( form==INDEX_FORM_PLAIN && bloom_index_kinds[condition.kind].is_pattern && is_free ){
+    text = "@ # ?"; /* SQLite finds the beginning of a pattern in an index */
   }
+  sqlite3_str_appendall(sql, " AND (");
+  pass_append_form(index, sql, text, condition, 3 + i);
   sqlite3_str_appendall(sql, ")");
 }
 

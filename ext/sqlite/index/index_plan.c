@@ -139,27 +139,27 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   const int can_prune = plan_has_blocks(plan) && !(plan->flags & INDEX_PLAN_READS_ALL);
   index_plan without_order = *plan;
   index_access access = {INDEX_ACCESS_SCAN, 0, 0};
-  index_cost free, blocks;
+  index_cost cost, of_blocks;
   int rc = SQLITE_OK;
   without_order.num_orders = 0;
   if( !(plan->flags & INDEX_PLAN_UNCHECKED) ){
     rc = plan_find_access(index, info, &without_order, &access);
   }
   if( rc!=SQLITE_OK ) return rc;
-  bloom_index_cost_free(plan, &access, num_rows, &free);
-  bloom_index_cost_blocks(plan, num_rows, &blocks);
-  if( can_prune && (access.way==INDEX_ACCESS_SCAN || blocks.cost<free.cost) ){
+  cost = bloom_index_cost_free(plan, &access, num_rows);
+  of_blocks = bloom_index_cost_blocks(plan, num_rows);
+  if( can_prune && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost) ){
     /* Rows come by their ids then, or, where xFilter gives blocks up, by the same order. */
     if( !is_by_id ) plan->num_orders = 0;
     info->orderByConsumed = is_by_id;
     if( is_by_id && plan->orders[0].is_descending ) plan->flags |= INDEX_PLAN_DESCENDING;
-    free = blocks;
+    cost = of_blocks;
   }else{
     rc = plan_take_free(index, info, plan, has_order, access);
   }
-  info->estimatedRows = free.num_rows<1 ? 1 : (sqlite3_int64)free.num_rows;
-  info->estimatedCost = free.cost;
-  if( free.is_one_row ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  info->estimatedRows = cost.num_rows<1 ? 1 : (sqlite3_int64)cost.num_rows;
+  info->estimatedCost = cost.cost;
+  if( cost.is_one_row ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   return rc;
 }
 

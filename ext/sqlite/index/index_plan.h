@@ -144,9 +144,10 @@ int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_
 /* Returns how many rows of a scan cost as much as looking for a list of values. */
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
 
-void bloom_index_cost_free(const index_plan *plan, const index_access *access, double num_rows,
-                           index_cost *cost);
-void bloom_index_cost_blocks(const index_plan *plan, double num_rows, index_cost *cost);
+/* What a plan costs in the source's own ways; by blocks. */
+index_cost bloom_index_cost_free(const index_plan *plan, const index_access *access,
+                                 double num_rows);
+index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows);
 
 /* -- index_pass.c ------------------------------------------------------------------------- */
 
