@@ -1,6 +1,7 @@
 /*
 ** The virtual table of bloom_index as it is in memory, which all its parts share, and the
-** statements that it keeps.  README.md says which part does what; the other headers, what parts offer.
+** statements that it keeps.  README.md says which part does what; the other headers, what parts
+** offer each other.
 */
 #ifndef BLOOM_SQLITE_INDEX_INT_H
 #define BLOOM_SQLITE_INDEX_INT_H
@@ -16,37 +17,38 @@
 ** now. */
 typedef struct index_key {
   int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
-  int is_regexp; /* those for REGEXP, too: also of what is behind a NUL */
+  int is_regexp; /* they serve REGEXP, too, and have the pieces of what is behind a NUL */
   int is_range; /* it has zones in place of blocks: index_zones.c */
-  char *name;      /* when its blocks were begun; ALTER TABLE may have changed it since */
-  char *collation; /* then, and so are these: */
+  /* What the column was when its blocks were begun; ALTER TABLE may have changed it since. */
+  char *name;
+  char *collation;
   char affinity;   /* bloom_index_affinity_of() */
-  int is_virtual;  /* a generated column that is not stored */
+  int is_virtual;  /* it was generated, and not stored */
   int is_gone;     /* there was no such column, and its blocks are empty */
-  bloom_equality equality; /* follows from these */
+  bloom_equality equality; /* the rule of `=` that follows from affinity and collation */
 
-  int column;        /* of index->columns; -1: there is none now */
-  const char *doubt; /* NULL, or why its blocks are of no use: what follows "column k " */
+  int column;        /* its place in index->columns now; -1: it is gone */
+  const char *doubt; /* why its blocks are not used, as words behind "column k "; NULL: they are */
 } index_key;
 
 /* What is decided when the table is made, and anew by 'rebuild'. */
 typedef struct index_config {
-  char *source; /* the table's name then; ALTER TABLE RENAME may have changed it */
+  char *source; /* the table's name then; ALTER TABLE may have renamed it since */
   index_key keys[INDEX_MAX_KEYS];
   int num_keys;
-  /* there is no INTEGER PRIMARY KEY: NAME_canary tells whether ids are others since */
+  /* The source has no INTEGER PRIMARY KEY: NAME_canary tells whether its rowids changed since. */
   int has_hidden_ids;
-  uint32_t num_probes; /* of a key, for =; 0: they grow with the table */
-  uint32_t version;    /* of SQLite, which computed what virtual columns have in blocks */
-  uint64_t checksum;   /* of its bytes, as they were read or written last */
+  uint32_t num_probes; /* of a key, for =; 0: the number grows with the table */
+  uint32_t version;    /* of the SQLite that computed the values of virtual columns for blocks */
+  uint64_t checksum;   /* of the configuration's bytes, as they were read or written last */
 } index_config;
 
-/* A column of the source.  type is "" where it is none, as is ANY of a STRICT table. */
+/* A column of the source.  type is "" where there is none, and of ANY in a STRICT table. */
 typedef struct index_column_info {
   char *name, *type, *collation;
 } index_column_info;
 
-/* All of them, as they are declared to SQLite. */
+/* The source's columns. */
 typedef struct index_columns {
   index_column_info *list;
   int num_columns, max_columns;
@@ -56,7 +58,7 @@ typedef struct index_columns {
 
 typedef struct index_statement index_statement;
 
-/* How SQLite reads the source by the inner statement: EXPLAIN QUERY PLAN. */
+/* How SQLite reads the source for the inner statement, by EXPLAIN QUERY PLAN. */
 typedef enum index_access_way {
   INDEX_ACCESS_SCAN, INDEX_ACCESS_ROW, INDEX_ACCESS_KEY, INDEX_ACCESS_SHORT_RANGE,
   INDEX_ACCESS_RANGE
@@ -65,9 +67,10 @@ typedef enum index_access_way {
 typedef struct index_access {
   index_access_way way;
   int is_or;
-  int sorts; /* for its order, or GROUP BY */
+  int sorts; /* it needs a temporary B-tree for an order or GROUP BY */
 } index_access;
 
+/* The access of a statement that was looked at before. */
 typedef struct index_known_access {
   char *sql;
   index_access access;
@@ -78,7 +81,7 @@ typedef struct index_known_access {
 /* How the source's columns are, beside those that SQLite was told. */
 typedef enum index_columns_state {
   INDEX_COLUMNS_SAME,
-  INDEX_COLUMNS_MORE, /* there are others behind them */
+  INDEX_COLUMNS_MORE, /* those are the first, and others follow */
   INDEX_COLUMNS_OTHER
 } index_columns_state;
 
@@ -87,19 +90,20 @@ typedef struct bloom_index {
   sqlite3_vtab base; /* first, for SQLite */
   bloom_connection *connection;
   char *schema, *name;
-  void *file;         /* that SQLite had open for this database: bloom_index_locate() */
+  void *file;         /* the file that SQLite had open for this database: bloom_index_locate() */
   bloom_database_state state;
-  char *source_name;  /* as it was called when a statement was last compiled */
+  char *source_name;  /* the source's name when it was looked at last */
   index_config config;
-  int num_blocks_tables; /* by the arguments, which are there where the configuration is not */
-  /* that SQLite was told, once is_declared; none where the source was gone */
+  int num_blocks_tables; /* by the arguments, which can be read where the configuration cannot */
+  /* The columns that SQLite was told, once is_declared is set; none where the source was gone. */
   index_columns columns;
   int is_declared;
   index_columns_state columns_state;
-  /* of the source: what was compiled before the last one may be another now */
+  /* How often the source was looked at.  A statement that was compiled before the last time may
+  ** mean other columns now. */
   uint32_t num_checks;
-  int command_column;    /* which has the index's name */
-  int is_config_stale;   /* a command failed that had changed it */
+  int command_column;    /* the column that has the index's name and takes commands */
+  int is_config_stale;   /* a command that had changed config failed: it is to be read again */
 
   /* What was found at a version of the schema: bloom_index_source_doubt(). */
   int is_checked;
@@ -107,20 +111,20 @@ typedef struct bloom_index {
   char *doubt; /* why blocks cannot be believed; NULL: they can */
   int has_triggers; /* all of ours are on the source */
 
-  index_statement *statements; /* that are kept */
-  /* of the source since check number accesses_checks */
+  index_statement *statements; /* those that are kept */
+  /* They hold as long as num_checks is accesses_checks. */
   index_known_access accesses[INDEX_NUM_ACCESSES];
   uint32_t accesses_checks, next_access;
 
-  sqlite3_int64 letter_bytes; /* of 'a': 1 in UTF-8, 2 in UTF-16; 0: not known yet */
-  /* NULL, or what follows the name where the table cannot be used: all but DROP fails */
+  sqlite3_int64 letter_bytes; /* bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: not known yet */
+  /* Why the table cannot be used, as words behind its name: all but DROP fails; NULL: it can. */
   const char *damage;
   int is_of_1_1;      /* the damage is that it was made by 1.1, whose tables were others */
-  uint64_t number;    /* of the layout, as it was read or written last: checksums are under it */
-  uint64_t damaged_number; /* of one with blocks that a query found damaged; 0: none */
+  uint64_t number;    /* the number of the layout that was read or written last, for checksums */
+  uint64_t damaged_number; /* the number under which a query found damaged blocks; 0: none */
 } bloom_index;
 
-/* SQLite's pointer to it, which is aligned for what SQLite knows of it alone. */
+/* The table by SQLite's pointer to its base, without a cast that compilers warn of. */
 static inline bloom_index *index_of(void *base){
   return base;
 }
@@ -128,7 +132,7 @@ static inline bloom_index *index_of(void *base){
 /* -- index_statements.c ------------------------------------------------------------------- */
 
 /* Takes a kept statement of this text, or compiles it.  sql is freed; NULL is want of memory.
-** It is to be given back, which resets it; NULL may be, too. */
+** The caller gives it back, which resets it; to give back NULL does nothing. */
 int bloom_index_statement_take(bloom_index *index, char *sql, index_statement **taken,
                                sqlite3_stmt **statement);
 void bloom_index_statement_give_back(bloom_index *index, index_statement *taken);
@@ -137,9 +141,9 @@ void bloom_index_statements_free(bloom_index *index);
 /* Forgets them, but for those that are lasting. */
 void bloom_index_statements_forget(bloom_index *index);
 
-/* Sets *number to the first column of the first row of a kept statement, which a format of
-** sqlite3_mprintf() makes, unless that is NULL.  is_lasting: it tells costs, or versions of the
-** schema, so that an authorizer may hide it for longer than SQLite hears of it. */
+/* Sets *number to the first column of the first row of a kept statement, unless that is NULL.
+** The statement's text is made by a format of sqlite3_mprintf().  is_lasting: it is kept longer
+** than others, as it finds no rows: it tells only costs, or the version of the schema. */
 int bloom_index_statement_integer(bloom_index *index, int is_lasting, sqlite3_int64 *number,
                                   const char *format, ...);
 

@@ -30,12 +30,13 @@ static int pass_is_range(index_condition_kind kind){
   return kind==INDEX_GT || kind==INDEX_GE || kind==INDEX_LT || kind==INDEX_LE;
 }
 
-/* sqlite3_value_frombind(), from SQLite 3.28 on. */
+/* 1 if a value is surely a parameter's, which SQLite tells from 3.28 on. */
 static int pass_is_bound(sqlite3_value *value){
   return sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
 }
 
-int bloom_index_pass_is_ascii(const unsigned char *text){
+/* 1 if a text is ASCII, up to a NUL. */
+static int pass_is_ascii(const unsigned char *text){
   while( *text && *text<0x80 ) text++;
   return *text==0;
 }
@@ -46,7 +47,7 @@ static index_form pass_form_of_prefix(index_condition condition, char affinity,
                                       sqlite3_value *value){
   const unsigned char *text = value ? sqlite3_value_text(value) : NULL;
   if( condition.kind==INDEX_GE ) return INDEX_FORM_NONE;
-  return text==NULL || (bloom_index_pass_is_ascii(text)
+  return text==NULL || (pass_is_ascii(text)
                         && (affinity=='t' || strchr("IJij-", text[0])==NULL)) ? INDEX_FORM_PREFIX
                           : INDEX_FORM_NONE;
 }
@@ -99,7 +100,7 @@ index_form bloom_index_pass_form(const bloom_index *index, index_condition condi
     if( !has_texts || !list->has_numbers ) return INDEX_FORM_LIST;
     return list->has_others ? INDEX_FORM_LIST_OF_BOTH : INDEX_FORM_LIST_OF_NUMBERS;
   }
-  /* The begin and the end of `LIKE 'begin%'`. */
+  /* It is the begin or the end of `LIKE 'begin%'`. */
   if( condition.partner>=0 ) return pass_form_of_prefix(condition, affinity, value);
   switch( value ? sqlite3_value_type(value) : SQLITE_NULL ){
     case SQLITE_TEXT: return pass_form_of_text(condition, affinity, value);
@@ -154,8 +155,8 @@ static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const c
   }
 }
 
-/* The parameter of the literal that condition i has, as it is; behind these are those in any
-** case. */
+/* The parameter of condition i's literal, as it is written.  The parameter of the literal in lower
+** case is INDEX_MAX_CONDITIONS behind it. */
 static int pass_exact_literal(int i){
   return 4 + INDEX_MAX_CONDITIONS + i;
 }
@@ -193,13 +194,12 @@ static int pass_is_column_used(const index_plan *plan, int column){
   return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
 }
 
-int bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results){
+void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results){
   int i, num_results = 1;
   for(i=0; i<index->columns.num_columns; i++){
     results[i] = i==index->columns.id_column ? 0 : pass_is_column_used(plan, i) ? num_results++
       : -1;
   }
-  return num_results;
 }
 
 static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const index_plan *plan){

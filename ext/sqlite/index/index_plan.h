@@ -19,31 +19,31 @@ typedef struct index_kind {
   int op;             /* SQLITE_INDEX_CONSTRAINT_... */
   char code;          /* in a plan */
   const char *sql;
-  int is_on_ids;      /* it narrows ids */
+  int is_on_ids;      /* on the id it leaves an interval, or several */
   int is_pattern;     /* its operator is a function, which the application may have replaced */
-  /* blocks may serve it: of a column for LIKE if is_pattern, else for =, or for LIKE */
+  /* Blocks may serve it: those of a LIKE column, and if it is no pattern, of any column. */
   int takes_blocks;
 } index_kind;
 
 extern const index_kind bloom_index_kinds[INDEX_NUM_KINDS];
 
-#define INDEX_MAX_COLLATION 32 /* bytes of a name; comparisons by others are SQLite's alone */
+/* Bytes of a collation's name.  SQLite alone compares by one that has a longer name. */
+#define INDEX_MAX_COLLATION 32
 
 /* A condition of a plan. */
 typedef struct index_condition {
   index_condition_kind kind;
-  int column;      /* of index->columns; of hidden ids -1 */
+  int column;      /* its place in index->columns; -1: it is a hidden rowid */
   int is_on_id;    /* it compares the id */
-  int key;         /* of the config, whose blocks serve it; -1: none */
-  int zone;        /* of the config, whose zones serve it; -1: none */
-  int is_list;     /* IN: its argument is a list */
-  /* the application's own LIKE or GLOB, or a regexp() that is not trusted: blocks know nothing
-  ** of it */
+  int key;         /* the indexed column whose blocks serve it; -1: none */
+  int zone;        /* the indexed column whose zones serve it; -1: none */
+  int is_list;     /* it is an IN, and its argument is a list */
+  /* Blocks do not serve it: LIKE or GLOB are the application's own, or regexp() is not trusted. */
   int is_opaque;
-  int is_literal;  /* its value is one in the text of the statement */
-  int is_unpassed; /* the source is not to check it */
-  int partner;     /* of the two ranges that SQLite makes of LIKE 'begin%', the other; -1: none */
-  char collation[INDEX_MAX_COLLATION]; /* to compare by; "": the column's own */
+  int is_literal;  /* its value is a literal in the statement's text */
+  int is_unpassed; /* SQLite checks it, and the source does not */
+  int partner;     /* the other one of the ranges that SQLite makes of LIKE 'begin%'; -1: none */
+  char collation[INDEX_MAX_COLLATION]; /* it compares by this one; "": by the column's own */
 } index_condition;
 
 /* -- index_plan.c ------------------------------------------------------------------------- */
@@ -68,10 +68,10 @@ typedef struct index_plan {
   int flags;
   index_condition conditions[INDEX_MAX_CONDITIONS];
   int num_conditions;
-  index_order orders[INDEX_MAX_ORDERS]; /* that the rows are to have */
+  index_order orders[INDEX_MAX_ORDERS]; /* the order in which rows come */
   int num_orders;
-  int limit;                   /* the argument that is LIMIT's; -1: none */
-  sqlite3_uint64 columns_used; /* as SQLite has it: the last bit is of all from 63 on */
+  int limit;                   /* the number of LIMIT's argument; -1: there is none */
+  sqlite3_uint64 columns_used; /* SQLite's colUsed: its last bit is for all columns from 63 on */
 } index_plan;
 
 static inline int index_is_regexp(index_condition_kind kind){
@@ -86,15 +86,15 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
 /* A constraint's value, if it is a literal, from 3.38 on; else NULL. */
 sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number);
 
+/* Reads idxNum and idxStr. */
 void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 
 /* Why a query is slower than it need be, which EXPLAIN says. */
 typedef struct index_plan_remark {
-  const char *doubt;          /* NULL, or why blocks are not believed */
-  /* an indexed column whose blocks would serve, were they not out of use; -1: none */
-  int doubted_key;
+  const char *doubt;          /* why blocks are not believed; NULL: they are */
+  int doubted_key;            /* an indexed column that would serve but for its doubt; -1: none */
   int is_outweighed;          /* so many rows changed that reading all costs less */
-  sqlite3_int64 num_unmerged; /* ids that no block has, where they are many; else 0 */
+  sqlite3_int64 num_unmerged; /* how many ids are in no block, if they are many; else 0 */
 } index_plan_remark;
 
 /* The plan as text, to be freed by SQLite; NULL is want of memory. */
@@ -103,22 +103,22 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
 
 /* -- index_list.c ------------------------------------------------------------------------- */
 
-/* The values of IN but NULL.  memset() to zero is an empty one. */
+/* The values of an IN, without NULLs.  All zeros is an empty list. */
 typedef struct index_list {
   sqlite3_value **values;
   size_t num_values;
   int has_numbers, has_others; /* INTEGER or REAL; TEXT or BLOB */
 } index_list;
 
-/* Copies what SQLite has, an argument of xFilter.  bloom_index_list_free() is for the caller. */
+/* Copies the list that an argument of xFilter stands for.  The caller frees it in any case. */
 int bloom_index_list_copy(sqlite3_value *values, index_list *list);
 void bloom_index_list_free(index_list *list);
 
-/* A copy of a value, which the caller frees; a TEXT is read as UTF-8 there, since reading would
-** change one that is ill-formed UTF-16.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *copy, which the caller frees, to a copy of a value: to read a TEXT as UTF-8 would change
+** the list's if it is ill-formed UTF-16.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy);
 
-/* Binds it as the argument of bloom_index_list(); it must outlive the statement's steps. */
+/* Binds a list as the argument of bloom_index_list(); it must outlive the statement's steps. */
 int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list);
 
 /* -- index_cost.c ------------------------------------------------------------------------- */
@@ -155,9 +155,9 @@ index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows);
 typedef enum index_form {
   INDEX_FORM_NONE,
   INDEX_FORM_PLAIN,
-  INDEX_FORM_BELOW,          /* or it is a number */
-  INDEX_FORM_PREFIX,         /* with its partner, or it is a BLOB */
-  INDEX_FORM_NUMBER,         /* the column as a number */
+  INDEX_FORM_BELOW,          /* numbers pass, too */
+  INDEX_FORM_PREFIX,         /* its partner is in it, and BLOBs pass, too */
+  INDEX_FORM_NUMBER,         /* the value becomes a number, if it can */
   INDEX_FORM_NUMBER_OR_TEXT,
   INDEX_FORM_LIST,
   INDEX_FORM_LIST_OF_NUMBERS,
@@ -166,27 +166,25 @@ typedef enum index_form {
 
 /* What the inner statement reads. */
 typedef enum index_reading {
-  INDEX_READ_INTERVALS, /* one after the other: ?1 to ?2 */
-  INDEX_READ_FREE,      /* what SQLite likes */
-  INDEX_READ_BOUNDED    /* the same, of the ids that there are when it begins: without our triggers
-                        ** `INSERT INTO t SELECT ... FROM i` would never end */
+  INDEX_READ_INTERVALS, /* one interval of ids after the other, from ?1 to ?2 */
+  INDEX_READ_FREE,      /* all rows, in the way that SQLite chooses */
+  INDEX_READ_BOUNDED    /* also all, but no id behind the last one at the beginning: without our
+                        ** triggers `INSERT INTO t SELECT ... FROM i` would never end */
 } index_reading;
 
-/* The form for a value; NULL: one that is yet unknown.  list is that of a condition that has
-** one. */
+/* Returns the form in which a condition with this value is passed; NULL: the value is not known
+** yet.  list is that of an IN. */
 index_form bloom_index_pass_form(const bloom_index *index, index_condition condition,
                                  sqlite3_value *value, const index_list *list);
-
-/* 1 if a text is ASCII, up to a NUL. */
-int bloom_index_pass_is_ascii(const unsigned char *text);
 
 /* The inner statement, to be freed: the id, then the columns that are used. */
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
                                  const index_form *forms, index_reading reading);
 
-/* Writes which of its results a column is, -1: none; their number. */
-int bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results);
+/* Sets results[i] to the statement's result that has column i; -1: it is not used. */
+void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results);
 
+/* Binds the conditions' values. */
 int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan,
                           const index_form *forms, sqlite3_value **args, index_list *lists);
 

@@ -18,7 +18,8 @@ void bloom_index_columns_free(index_columns *columns);
 /* The column of this name; -1: there is none. */
 int bloom_index_columns_find(const index_columns *columns, const char *name);
 
-/* A column's affinity: 'i'nteger, 'r'eal, 'n'umeric, 't'ext, or 'b'lob, which is none. */
+/* A column's affinity by its type: 'i'nteger, 'r'eal, 'n'umeric, 't'ext, or 'b'lob, which is no
+** affinity. */
 char bloom_index_affinity_of(const char *type);
 
 /* Fails, because SQLite was told other columns than there are; says what cures it. */
@@ -37,47 +38,50 @@ index_columns_state bloom_index_columns_compare(const index_columns *declared,
 ** gone is an error then, and never a text. */
 #define INDEX_SOURCE "\"%w\".\"%w\" AS x"
 
-/* Appends an indexed column, or NULL if it is gone; its name for people. */
+/* Appends an indexed column, or NULL if it is gone. */
 void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key);
+
+/* An indexed column's name, for people. */
 const char *bloom_index_key_name(const bloom_index *index, int key);
 
-/* The first and the last id of the source: of its id, its schema and its name. */
+/* Select the first and the last id; they are formats of the id's name, the schema and the table. */
 #define INDEX_FIRST_ID "SELECT min(x.\"%w\") FROM " INDEX_SOURCE
 #define INDEX_LAST_ID  "SELECT max(x.\"%w\") FROM " INDEX_SOURCE
 
-/* Sets both, if there are rows. */
+/* Sets *first and *last to these ids, if there are rows. */
 int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last);
 
-/* Fails, as the table cannot be used for what index->damage says. */
+/* Fails with index->damage, which says why the table cannot be used. */
 int bloom_index_fail_damaged(bloom_index *index);
 
 /* The source as it is now. */
 typedef struct index_source {
-  char *name;  /* what it is called, NULL if it is gone */
-  char *doubt; /* NULL, or why blocks cannot be believed: the whole source is read then */
-  int is_by_trigger_alone; /* nothing is damaged: the doubt is about a trigger of the user's */
-  int has_tables;  /* those of the index are there, as tables: else no command can run */
+  char *name;  /* what the table is called; NULL: it is gone */
+  char *doubt; /* why blocks cannot be believed, so that the whole source is read; NULL: they can */
+  int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
+  int has_tables;  /* the index's own tables are there: else no command can run */
 } index_source;
 
-/* Looks at triggers and columns, which it takes where none were declared yet.  SQLITE_OK;
-** SQLITE_ERROR with *error where there is no such table any more, or another column in the place
-** of one. bloom_index_source_free() is for the caller. */
+/* Looks at triggers and columns; where none were declared yet, index->columns are what it finds.
+** SQLITE_OK; SQLITE_ERROR with *error where the table is gone, or another column is in the place
+** of one.  The caller calls bloom_index_source_free(). */
 int bloom_index_source_check(bloom_index *index, index_source *source, char **error);
 void bloom_index_source_free(index_source *source);
 
-/* Sets *doubt for queries, which need no more; it belongs to the index.  The source is looked at
+/* Sets *doubt, which is all that queries need, and belongs to the index.  The source is looked at
 ** once for each version of the schema. */
 int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error);
 
-/* Why 'merge' must not take rows: the doubt, or that of a column, to be freed; *doubt is NULL if
-** there is none. */
+/* Sets *doubt, to be freed, to why 'merge' must not take rows: the source's doubt, or a column's;
+** NULL: it may. */
 int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source,
                                      char **doubt);
 
-/* Sees to it that index->schema is the name of the index's database, and index->config what the
-** index there was made with, before any of it is read or written.  SQLITE_ERROR and zErrMsg if
-** that cannot be.  The first does not look at the config. */
+/* Makes index->schema the name of the index's database, before any of it is read or written.
+** SQLITE_ERROR and zErrMsg if it has no name any more. */
 int bloom_index_locate_database(bloom_index *index);
+
+/* As above, and makes sure that index->config is what the index there was made with. */
 int bloom_index_locate(bloom_index *index);
 
 /* -- index_config.c, index_args.c --------------------------------------------------------- */
@@ -91,8 +95,7 @@ int bloom_index_args_read(int num_args, const char *const *texts, index_config *
 /* Finds the columns of index->config, as the arguments name them, among index->columns. */
 int bloom_index_config_set(bloom_index *index, char **error);
 
-/* Sets config to what the columns are now, whose positions are known, for blocks that are begun
-** anew. */
+/* Sets index->config to what its columns are now, since their blocks are begun anew. */
 int bloom_index_config_renew(bloom_index *index, char **error);
 
 /* Sets config->checksum, and *bytes to what is stored, to be freed in any case. */
@@ -122,17 +125,17 @@ int bloom_index_canary_compare(bloom_index *index, int *is_same);
 
 /* -- index_tables.c ----------------------------------------------------------------------- */
 
-/* How many there are, without NAME_canary. */
+/* How many tables an index has, without NAME_canary. */
 int bloom_index_num_tables(const bloom_index *index);
 
-/* Makes them; what is in them, bloom_index_reset() writes.  *num_made counts them. */
+/* Makes the tables, and counts them in *num_made; bloom_index_reset() fills them. */
 int bloom_index_tables_create(bloom_index *index, int *num_made);
 
-/* Drops the first of them, or all that there is, whatever stands in their place. */
+/* Drops the first num_tables of them, or all, whatever stands in their place. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 int bloom_index_tables_drop_all(bloom_index *index);
 
-/* Renames them, and NAME_canary. */
+/* Renames the tables, and NAME_canary. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);
 
 /* -- index_triggers.c --------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* There are these tables, and one of blocks for each indexed column. */
+/* Besides these an index has one table of blocks for each indexed column. */
 #define INDEX_NUM_TABLES 2
 static const char *const table_suffixes[INDEX_NUM_TABLES] = {"state", "changed"};
 
@@ -15,7 +15,7 @@ static char *tables_name(const bloom_index *index, int i){
   return sqlite3_mprintf("%s_blocks_%d", index->name, i - INDEX_NUM_TABLES + 1);
 }
 
-/* The CREATE TABLE of table number i, to be freed, but for its name. */
+/* What follows the name of table number i in its CREATE TABLE, to be freed. */
 static char *tables_columns(const bloom_index *index, int i){
   sqlite3_str *sql;
   int key;
@@ -32,7 +32,6 @@ static char *tables_columns(const bloom_index *index, int i){
   return sqlite3_str_finish(sql);
 }
 
-/* Makes the tables; what is in them, bloom_index_reset() writes.  *num_made counts them. */
 int bloom_index_tables_create(bloom_index *index, int *num_made){
   int i, rc = SQLITE_OK;
   for(i=0; i<INDEX_NUM_TABLES + index->config.num_keys && rc==SQLITE_OK; i++){
@@ -70,8 +69,7 @@ static int tables_drop_named(bloom_index *index, char *name, const char *pattern
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Drops the first of the tables, whatever stands in their place: tables first, for the reason that
-** vtab/vtab_drop.c gives. */
+/* index_drop() drops tables before triggers, for the reason that vtab/vtab_drop.c gives. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables){
   int i, rc = SQLITE_OK;
   for(i=0; i<num_tables && rc==SQLITE_OK; i++){
