@@ -25,9 +25,8 @@
 #include "../numeric.h"
 
 /* The bits of a block lie in bands of 504: a band of 64 blocks fills a page (slices.h).
-** There is a power of two of them in this range, so that bits are numbers of 16 bits. */
+** There is a power of two of them, so few that bits are numbers of 16 bits. */
 #define BLOOM_BAND_BITS 504
-#define BLOOM_SIGNATURE_MIN_BANDS 2
 #define BLOOM_SIGNATURE_MAX_BANDS 128
 #define BLOOM_SIGNATURE_MAX_BITS (BLOOM_SIGNATURE_MAX_BANDS * BLOOM_BAND_BITS)
 _Static_assert(BLOOM_BAND_BITS%8==0, "a band has whole bytes");

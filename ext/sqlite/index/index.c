@@ -72,11 +72,9 @@ static int index_declare(bloom_index *index, char **error){
   char *declaration = bloom_index_columns_declaration(index);
   int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
   sqlite3_free(declaration);
-  if( rc==SQLITE_ERROR ) *error = sqlite3_mprintf("bloom_index: %s",
-                                                  sqlite3_errmsg(index->connection->db));
   if( rc==SQLITE_OK ) sqlite3_vtab_config(index->connection->db, SQLITE_VTAB_INNOCUOUS);
   index->is_declared = 1;
-  return rc;
+  return bloom_index_failure(index, rc, error);
 }
 
 /* Drops what there is of the index. */
@@ -98,8 +96,7 @@ static int index_make(bloom_index *index, char **error){
   }
   if( rc==SQLITE_OK ) rc = bloom_index_reset(index);
   if( rc!=SQLITE_OK ){
-    if( rc!=SQLITE_NOMEM ) *error = sqlite3_mprintf("bloom_index: %s",
-                                                    sqlite3_errmsg(index->connection->db));
+    rc = bloom_index_failure(index, rc, error);
     /* A table of the user's may have one of the names. */
     if( num_tables<bloom_index_num_tables(index) ) bloom_index_tables_drop(index, num_tables);
     else index_drop(index);
@@ -208,8 +205,8 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
       : index_connect_source(index);
   }
   bloom_index_config_free(&arguments);
-  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM
-     && *error==NULL ) *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
+  (void)db;
+  rc = bloom_index_failure(index, rc, error);
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;
@@ -301,9 +298,7 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
   rc = bloom_index_locate(index);
   if( !is_command ) return rc==SQLITE_OK ? index_say_read_only(index) : rc;
   if( rc==SQLITE_OK ) rc = index_command(index, args[command]);
-  if( rc!=SQLITE_OK && rc!=SQLITE_NOMEM && vtab->zErrMsg==NULL ){
-    vtab->zErrMsg = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(db, rc));
-  }
+  rc = bloom_index_failure(index, rc, &vtab->zErrMsg);
   sqlite3_set_last_insert_rowid(db, last_rowid);
   *rowid = last_rowid;
   return rc;

@@ -188,7 +188,7 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, last);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
-    /* NULL comes first, and is an id that an authorizer hides. */
+    /* An authorizer makes NULLs of ids that it hides, and these come first. */
     const int is_hidden = sqlite3_column_type(row, 0)==SQLITE_NULL;
     if( is_hidden || unmerged.num_intervals==INDEX_MAX_INTERVALS ){
       rc = bloom_index_intervals_add(&unmerged, is_hidden ? INT64_MIN : id, INT64_MAX);
@@ -214,7 +214,8 @@ static int is_served_by_blocks(index_condition condition){
   return condition.key>=0 && !condition.is_opaque;
 }
 
-/* Sets usable[] to the conditions whose blocks cost less than reading all; their number. */
+/* Sets usable[] for the conditions whose blocks cost less than reading all, and *num_usable to how
+** many conditions have such blocks, or zones. */
 static int candidates_find_usable(bloom_index *index, const index_layout *layout,
                                   const index_plan *plan, const index_list *lists,
                                   uint8_t *usable, int *num_usable){
@@ -303,8 +304,7 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
 }
 
 int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,
-                           const index_list *lists, index_intervals *result,
-                     int *is_too_dear){
+                           const index_list *lists, index_intervals *result, int *is_too_dear){
   int i, rc;
   result->num_intervals = 0;
   rc = bloom_index_intervals_add(result, INT64_MIN, INT64_MAX);

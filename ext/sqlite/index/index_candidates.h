@@ -14,7 +14,7 @@
 /* A look-up of blocks costs as much as so many rows of a scan. */
 #define INDEX_ROWS_OF_LOOK_UP 1700
 
-/* More are not remembered: memory has an end. */
+/* Where there are more, all ids are read: memory has an end. */
 #define INDEX_MAX_INTERVALS 1000000
 
 typedef struct index_interval {
@@ -45,23 +45,23 @@ int bloom_index_intervals_unite(index_intervals *intervals, const index_interval
 ** rc. */
 int bloom_index_intervals_replace(index_intervals *intervals, index_intervals others, int rc);
 
-/* About how many merged rows have ids in an interval; in all of some, up to
-** INDEX_ROWS_OF_LOOK_UP. */
+/* About how many merged rows have ids in an interval. */
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
+
+/* About how many have ids in one of several; INDEX_ROWS_OF_LOOK_UP or more is enough to know. */
 double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals);
 
-/* The ids that a condition on the id may be true of.  SQLite checks it once more: what is not
-** plain is true of all. */
+/* The ids that a condition on the id may be true of: all, where only SQLite knows. */
 index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_value *value);
 
 /* -- index_look_up.c ---------------------------------------------------------------------- */
 
-/* The bits of which a block must have all, or all of one of several lists. */
 #define INDEX_MAX_BITS ((size_t)BLOOM_MAX_KEY_HASHES * BLOOM_SIGNATURE_MAX_PROBES)
 
+/* What a block must have: all bits of one of several lists.  num_bits 0: nothing. */
 typedef struct index_test {
   int num_lists;
-  size_t num_bits; /* of each list */
+  size_t num_bits; /* bits of each list */
   uint16_t bits[INDEX_MAX_BITS];
 } index_test;
 
@@ -73,10 +73,9 @@ int bloom_index_look_up(bloom_index *index, const index_layout *layout, int key,
 
 /* -- index_candidates.c ------------------------------------------------------------------- */
 
-/* The ids that rows may have which meet the conditions.  args and lists are in their order.  Sets
-** *is_too_dear if reading the whole source costs less, and result is nothing then. */
+/* Sets *result to the ids of rows that may meet the plan's conditions, whose values are args and
+** lists; or sets *is_too_dear if it costs less to read the whole source. */
 int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,
-                           const index_list *lists, index_intervals *result,
-                     int *is_too_dear);
+                           const index_list *lists, index_intervals *result, int *is_too_dear);
 
 #endif

@@ -15,21 +15,22 @@
 #define INDEX_SAMPLE_BLOCKS 32
 #define INDEX_FEW_SAMPLES   8 /* enough where nothing is gone, as after most merges of few rows */
 
-/* What it costs to find a changed row and its blocks, in bits that are written; and that it
-** widens a zone, in rows that are read. */
+/* What it costs to find a changed row and its blocks, as a number of bits to write; and to widen a
+** zone, as a number of rows to read. */
 #define INDEX_COST_OF_CHANGE 8
 #define INDEX_COST_OF_ZONE   4
 
 typedef struct index_key_changes {
   index_placed_end *ends; /* in the order of ids */
-  size_t num_ends, at;    /* at: where the search goes on */
+  size_t num_ends;
+  size_t at;              /* where the search for the next id goes on */
 } index_key_changes;
 
 typedef struct index_changes {
   index_merge_state *merge;
-  sqlite3_stmt *row; /* ?1 an id */
-  uint8_t *bytes;    /* a block */
-  uint64_t num_changed; /* rows */
+  sqlite3_stmt *row;    /* the row whose id is ?1 */
+  uint8_t *bytes;       /* room for a block */
+  uint64_t num_changed; /* how many rows changed */
   index_key_changes keys[INDEX_MAX_KEYS];
 } index_changes;
 

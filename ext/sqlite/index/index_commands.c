@@ -96,7 +96,7 @@ int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
   if( rc==SQLITE_OK ) rc = bloom_index_source_why_not_merge(index, &source, &doubt);
   if( rc==SQLITE_OK ) rc = merge_is_damaged(index, &layout, &is_damaged);
   if( rc==SQLITE_OK && doubt ){
-    /* Triggers, and what changed without them or is not as it was, are for 'rebuild'. */
+    /* Only 'rebuild' makes triggers again, and blocks of columns that are not what they were. */
     if( is_damaged ) rc = bloom_index_reset(index);
     if( rc==SQLITE_OK && is_damaged ) rc = bloom_index_layout_read(index, &layout);
     if( rc==SQLITE_OK ) rc = bloom_index_state_write(index, &layout, doubt);

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-#define COST_OF_ROW      3.3  /* of a scan, as SQLite has it, and a tenth more */
-#define COST_OF_SEARCH   40.0 /* to begin with, */
-#define COST_OF_FOUND    6.0  /* and a row that an index leads to */
+#define COST_OF_ROW      3.3  /* a row of a scan: what SQLite takes it for, and a tenth more */
+#define COST_OF_SEARCH   40.0 /* the begin of a search in an index */
+#define COST_OF_FOUND    6.0  /* a row that an index leads to */
 
 /* A look-up takes about as long as so many rows of a scan: measured, test/bench/README.md. */
 #define ROWS_OF_LOOK_UP  1700.0
@@ -20,7 +20,7 @@
 #define ROWS_OF_CHANGED  12.0
 
 #define ROWS_OF_KEY      10.0
-#define VALUES_OF_LIST   25.0 /* as SQLite takes a subquery to have */
+#define VALUES_OF_LIST   25.0 /* SQLite takes a subquery to have as many */
 
 /* -- What SQLite would do ------------------------------------------------------------------- */
 
@@ -139,7 +139,7 @@ int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_
   sqlite3_int64 num_changed = 0;
   const int rc = cost_count_changed(index, &num_changed);
   *is_outweighed = rc!=SQLITE_OK || (double)num_changed*ROWS_OF_CHANGED>num_rows + 1000;
-  /* Made by somebody else, NAME_changed may have no rowid. */
+  /* An error is no matter: if somebody else made NAME_changed, it may have no rowid. */
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 

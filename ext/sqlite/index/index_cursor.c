@@ -15,20 +15,20 @@
 typedef struct index_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   index_plan plan;
-  char *plan_text;          /* that plan was read from */
+  char *plan_text;          /* the idxStr that plan was read from */
 
-  index_statement *taken;   /* NULL: none */
-  sqlite3_stmt *rows;
-  index_form forms[INDEX_MAX_CONDITIONS]; /* it was made with these, too */
-  index_reading reading;
-  uint32_t num_checks;      /* of the source, then */
+  index_statement *taken;   /* the inner statement; NULL: none */
+  sqlite3_stmt *rows;       /* the same, for SQLite */
+  index_form forms[INDEX_MAX_CONDITIONS]; /* it was made for these forms, */
+  index_reading reading;    /* this reading, */
+  uint32_t num_checks;      /* and after so many checks of the source */
   int num_compiled;         /* how often SQLite compiled it again, by itself */
-  int *results;             /* of rows, for each column of the source; -1: not used */
+  int *results;             /* which of its results each column of the source is; -1: none */
 
   index_list lists[INDEX_MAX_CONDITIONS];
   index_intervals intervals;
-  size_t num_read;          /* intervals that rows has begun with */
-  int is_first;             /* of a later interval rows is to make its first step */
+  size_t num_read;          /* how many intervals were begun */
+  int is_first;             /* the next step is the first in an interval, which is not the first */
   int is_eof;
 } index_cursor;
 
@@ -81,20 +81,16 @@ static int cursor_say_schema_changed(bloom_index *index){
                          "ran", index->source_name);
 }
 
-/* Ends a look-up, whose statement delays nothing then. */
+/* Ends a look-up: a statement that is reset delays nothing. */
 static void cursor_end(index_cursor *cursor){
   cursor->is_eof = 1;
   if( cursor->rows ) sqlite3_reset(cursor->rows);
 }
 
-/* Keeps SQLite's message of an inner statement that failed. */
+/* Ends a look-up that failed with rc, and says why. */
 static int cursor_failure(index_cursor *cursor, int rc){
   bloom_index *index = index_of_cursor(cursor);
-  if( rc!=SQLITE_NOMEM && index->base.zErrMsg==NULL ){
-    index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s",
-                                          bloom_sql_message(index->connection->db, rc));
-    if( index->base.zErrMsg==NULL ) rc = SQLITE_NOMEM;
-  }
+  rc = bloom_index_failure(index, rc, &index->base.zErrMsg);
   cursor_end(cursor);
   return rc;
 }

@@ -140,7 +140,7 @@ static int layout_parse(const bloom_index *index, const uint8_t *bytes, index_la
        || key->open_bits>index_block_bits(index, i) ) return SQLITE_CORRUPT_VTAB;
     if( layout->has_covered && key->open_first>layout->covered
        && key->open_first - 1>layout->covered ) return SQLITE_CORRUPT_VTAB;
-    /* whole ones: no other is joined */
+    /* Only whole units are joined. */
     num_units = bloom_index_blocks_in_units(index, layout, i) / BLOOM_UNIT_BLOCKS;
     if( !layout_are_groups_good(key, num_units,
                                 index_num_bands(index, i)) ) return SQLITE_CORRUPT_VTAB;

@@ -26,9 +26,9 @@ static int look_up_add_block(index_reader *reader, const index_layout *layout, u
 typedef struct slice_part {
   sqlite3_int64 row;
   uint32_t offset, num_bytes;
-  uint32_t at;     /* the byte of the candidates that it is for */
-  uint32_t number; /* of all parts, the rarest bits first */
-  uint32_t num_beside; /* parts in the same row */
+  uint32_t at;     /* the first byte of the candidates that it is about */
+  uint32_t number; /* its place among all parts, where the rarest bits come first */
+  uint32_t num_beside; /* how many parts are in its row */
 } slice_part;
 
 static int slice_parts_by_row(const void *a, const void *b){

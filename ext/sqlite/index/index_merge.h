@@ -14,8 +14,8 @@
 #define INDEX_NOTE_UNMERGED \
   "a tenth of the rows, or 100,000, are in no block yet, and every query reads them; 'merge' pays"
 
-/* Rows that joins write in a merge: so many, and those of so many units for each unit that
-** the merge finished: so joins keep up.  Tests make them stay behind. */
+/* How many rows joins may write in a merge: INDEX_JOIN_ROWS, and those of INDEX_JOIN_UNITS units
+** for each unit that the merge finished, so that joins keep up.  Tests make them stay behind. */
 #ifndef INDEX_JOIN_ROWS
 # define INDEX_JOIN_ROWS  512
 # define INDEX_JOIN_UNITS 10
@@ -23,33 +23,33 @@
 
 /* One column's blocks. */
 typedef struct index_merge_key {
-  uint8_t *slots;          /* blocks of the unit at hand: block b is number b%64 */
-  bloom_block open;        /* in memory of its own */
+  uint8_t *slots;          /* the unit at hand: block b is at slot b%64 */
+  bloom_block open;        /* its bytes are memory of its own */
   uint64_t num_in_units;   /* blocks that are in units; those behind them are in slots */
-  uint8_t ends[BLOOM_STRIP_BYTES]; /* a row of ends */
-  uint64_t ends_of;        /* a block that it has */
+  uint8_t ends[BLOOM_STRIP_BYTES]; /* a row of ends, if has_ends */
+  uint64_t ends_of;        /* a block whose end is in that row */
   int has_ends, are_ends_changed;
   int is_before_large;     /* the block before has many rows, and does not accept everything */
-  sqlite3_int64 num_rows;  /* of NAME_blocks_N */
-  sqlite3_stmt *write;     /* of its rows; NULL before the first */
+  sqlite3_int64 num_rows;  /* how many rows NAME_blocks_N has */
+  sqlite3_stmt *write;     /* bloom_index_row_write()'s */
   uint8_t *weights;        /* of a LIKE column's pieces, else NULL */
   index_zone_merge *zones; /* NULL: it has blocks */
 } index_merge_key;
 
 typedef struct index_merge_state {
   bloom_index *index;
-  index_layout layout; /* as it will be */
+  index_layout layout; /* what it will be at the end */
   index_merge_key keys[INDEX_MAX_KEYS];
   int is_dirty;        /* the layout on disk says so */
-  int64_t join_rows;   /* that joins may still write */
+  int64_t join_rows;   /* how many rows joins may still write */
   int num_new_units;
   sqlite3_int64 done_until; /* changed rows up to this id need not be noted any more */
 } index_merge_state;
 
 /* -- index_merge.c ------------------------------------------------------------------------- */
 
-/* Takes rows into blocks.  *wants_rebuild: that would be better, and blocks are as they were
-** if the changed rows alone say so. */
+/* Takes rows into blocks.  Sets *wants_rebuild if it is better to make all again; if the changed
+** rows alone tell that, nothing was done. */
 int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows,
                            int *wants_rebuild);
 
@@ -63,18 +63,21 @@ uint8_t *bloom_index_merge_slot(const index_merge_state *merge, int key, uint64_
 int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_block *block,
                              index_end end);
 
-/* The end of a finished block as bytes in memory, which are to be written if is_changed. */
+/* Sets *bytes to the end of a finished block in memory; is_changed: the caller changes it. */
 int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed,
                           uint8_t **bytes);
 
-/* Writes what is in slots, and the ends in memory; then joins units with groups before them. */
+/* Writes what is in slots, and the ends in memory. */
 int bloom_index_merge_write_slots(index_merge_state *merge, int key);
+
+/* Joins units with groups before them, as far as the merge may. */
 int bloom_index_merge_join(index_merge_state *merge, int key);
 
 /* Ends the open block with this id. */
 int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id);
 
-/* The id and the indexed columns of rows whose id meets a condition, in ascending order. */
+/* Compiles a SELECT of the id and the indexed columns of rows whose id meets a condition, such as
+** "= ?1", in ascending order. */
 int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);
 
 /* -- index_changes.c ----------------------------------------------------------------------- */
@@ -95,17 +98,17 @@ int bloom_index_add_value(const bloom_index *index, int key, const uint8_t *weig
 
 #define INDEX_MERGE_ALL INT64_MAX
 
-/* Takes at most max_rows rows into blocks: first those that changed, then new ones. */
+/* 'merge': takes at most max_rows rows into blocks, first those that changed, then new ones. */
 int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error);
 
 /* Empties all tables: no row is covered then. */
 int bloom_index_reset(bloom_index *index);
 
-/* Builds all blocks again, and makes the triggers again. */
+/* 'rebuild': builds all blocks again, and makes the triggers again. */
 int bloom_index_rebuild(bloom_index *index, char **error);
 
-/* Sets *finding, to be freed, if a row is not found by the blocks that should have it; else
-** to NULL. */
+/* 'integrity-check': sets *finding, to be freed, to what is wrong, such as a row that its block
+** lacks; NULL: nothing. */
 int bloom_index_check(bloom_index *index, int is_quick, char **finding);
 
 #endif

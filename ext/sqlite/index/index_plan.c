@@ -51,7 +51,7 @@ static int plan_find_limit(const sqlite3_index_info *info){
     && info->aConstraint[0].usable ? 0 : -1;
 }
 
-/* Rows of a table of which nothing is known, as SQLite has it. */
+/* SQLite takes a table of which nothing is known to have so many rows. */
 #define INDEX_UNKNOWN_ROWS 1048576.0
 
 /* Sets *num_rows to about how many rows there are, and adds to the remark what the layout
@@ -104,7 +104,7 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
   }
   rc = bloom_index_cost_access(index, bloom_index_pass_statement(index, plan, forms,
       INDEX_READ_FREE), access);
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* xFilter says it */
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* of other errors xFilter tells */
 }
 
 /* Leaves the rows to the source's own ways, with the order and the LIMIT where these keep them. */

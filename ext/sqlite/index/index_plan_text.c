@@ -1,23 +1,26 @@
 /*
 ** Plans as text: what xBestIndex hands to xFilter, and EXPLAIN QUERY PLAN shows.
 **
-** idxNum has the bits of index_plan_flag.  idxStr is text, which EXPLAIN QUERY PLAN shows: of each
-** argument of xFilter the operator's code, the column's number, `i` of the id, and letters:
+** idxNum has the bits of index_plan_flag.  idxStr is three fields, with ; ; and : behind them, and
+** then what people read:
+**
+**   =1b0,>i;2-;u25: trace_id = ? AND id > ?
+**
+** The first field has the conditions in the order of xFilter's arguments, with commas between them.
+** Each is the code of its operator (bloom_index_kinds[]), its column's number, or `i` for the id,
+** and then any of these:
 **
 **   b1    blocks of indexed column 1 may serve it
-**   z2    zones of indexed column 2 may
+**   z2    zones of indexed column 2 may serve it
 **   n     its argument is the list of an IN
-**   t     a literal
-**   o     the application's own function
+**   t     its value is a literal
+**   o     its operator is the application's own function
 **   x     the source does not check it
-**   p2    the condition at 2 is the other range of a LIKE
+**   p2    condition 2 is the other range of a LIKE
 **   c"n"  it compares by collation n
 **
-** Conditions are separated by commas.  Behind a semicolon are the columns of the order, each with
-** + or -, and `l` if there is a limit; behind another one the columns that are used, in
-** hexadecimal; and behind a colon what people read:
-**
-**   =1b0,>i;;u25: trace_id = ? AND id > ?
+** The second field is the order: each column's number, -1 for the id, with + or - behind it; then
+** `l` if there is a limit.  The third is `u` and the columns that are used, in hexadecimal.
 */
 #include "index_plan.h"
 #include "index_source.h"
@@ -73,7 +76,6 @@ static void plan_print_remark(const bloom_index *index, sqlite3_str *text,
   }
 }
 
-/* Writes the plan as text, to be freed by SQLite. */
 char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                              const index_plan_remark *remark){
   sqlite3_str *text = sqlite3_str_new(NULL);
@@ -110,12 +112,10 @@ static int plan_take_number(const char **text){
 }
 
 static void plan_take_collation(const char **text, char *collation){
-  const char *at = *text + 1; /* behind a quote */
+  const char *at = *text + 1; /* it begins with a quote */
   size_t length = 0;
   for(; at[0]!='"' || at[1]=='"'; at++){
-    if( at[0]=='"' ){
-      at++; /* it is doubled */
-    }
+    if( at[0]=='"' ) at++; /* a quote within it is doubled */
     collation[length++] = at[0];
   }
   collation[length] = 0;

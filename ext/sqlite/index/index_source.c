@@ -35,6 +35,12 @@ int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int
                            index->schema, index->source_name);
 }
 
+int bloom_index_failure(const bloom_index *index, int rc, char **error){
+  if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
+  *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(index->connection->db, rc));
+  return *error ? rc : SQLITE_NOMEM;
+}
+
 int bloom_index_fail_damaged(bloom_index *index){
   return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s %s", index->name, index->damage);
 }
@@ -153,33 +159,26 @@ static int index_check_tables(bloom_index *index, index_source *source){
 /* Looks for what has the source's name.  A view's ids may be NULL, or come twice.  A virtual
 ** table may be one that SQLite keeps from views and triggers, to which this one would open it. */
 static int index_check_name(bloom_index *index, index_source *source, char **error){
-  sqlite3_stmt *row;
-  int is_view = 0, is_virtual = 0, rc = bloom_sql_prepare(index->connection, &row,
-                                                          "SELECT m.type = 'view', m.rootpage = 0 "
-                                                          "FROM \"%w\".sqlite_master AS m"
-    " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE "
-    "NOCASE", index->schema, source->name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
-  if( rc==SQLITE_ROW ){
-    is_view = sqlite3_column_int(row, 0);
-    is_virtual = !is_view && sqlite3_column_int(row, 1);
-  }
-  sqlite3_finalize(row);
-  if( rc==SQLITE_DONE ){
+  enum { NOTHING, TABLE, VIEW, VIRTUAL_TABLE };
+  sqlite3_int64 kind = NOTHING;
+  const int rc = bloom_sql_integer(index->connection, &kind,
+                                   "SELECT CASE WHEN m.type = 'view' THEN %d WHEN m.rootpage = 0"
+                                   " THEN %d ELSE %d END FROM \"%w\".sqlite_master AS m"
+                                   " WHERE m.type IN ('table', 'view') AND m.name = %Q"
+                                   " COLLATE NOCASE",
+                                   VIEW, VIRTUAL_TABLE, TABLE, index->schema, source->name);
+  if( rc!=SQLITE_OK || kind==TABLE ) return rc;
+  if( kind==NOTHING ){
     return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s"
                                   " that would know its new name: drop %s and create it again",
                            source->name, index->name, index->name);
   }
-  if( is_view ){
+  if( kind==VIEW ){
     return bloom_fail_vtab(error, "bloom_index: %s is a view now, which an index does not read:"
                                   " read the view itself, and drop %s", source->name, index->name);
   }
-  if( is_virtual ){
-    return bloom_fail_vtab(error,
-                           "bloom_index: %s is a virtual table now, which an index does not read: "
-                           "drop %s", source->name, index->name);
-  }
-  return rc==SQLITE_ROW ? SQLITE_OK : rc;
+  return bloom_fail_vtab(error, "bloom_index: %s is a virtual table now, which an index does not"
+                                " read: drop %s", source->name, index->name);
 }
 
 /* Takes the columns where none were declared yet, or compares those that were with the source's. */

@@ -51,6 +51,9 @@ const char *bloom_index_key_name(const bloom_index *index, int key);
 /* Sets *first and *last to these ids, if there are rows. */
 int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last);
 
+/* Returns rc, and sets *error to SQLite's message for it, if there is none yet and one is due. */
+int bloom_index_failure(const bloom_index *index, int rc, char **error);
+
 /* Fails with index->damage, which says why the table cannot be used. */
 int bloom_index_fail_damaged(bloom_index *index);
 

@@ -19,9 +19,9 @@ struct index_statement {
   sqlite3_stmt *statement;
   char *sql;
   int is_taken;
-  int is_lasting; /* it tells what plans cost, or what cannot be hidden */
+  int is_lasting; /* it finds no rows, and is kept when a plan is made */
   int is_stale;   /* a plan was made since it was taken */
-  index_statement *next; /* which was taken before this one */
+  index_statement *next; /* the one that was taken before this one */
 };
 
 static void statement_free(index_statement *kept){

@@ -45,28 +45,22 @@ int bloom_index_tables_create(bloom_index *index, int *num_made){
   return rc;
 }
 
-/* Drops what has a name, if it is a table or view and its text is like a pattern. */
+/* Drops the table or view of a name, which is freed, if its text is like a pattern. */
 static int tables_drop_named(bloom_index *index, char *name, const char *pattern){
-  sqlite3_stmt *row = NULL;
-  const char *type = NULL;
-  int is_view = 0;
+  sqlite3_int64 is_view = -1;
   int rc = SQLITE_NOMEM;
   if( name ){
-    rc = bloom_sql_prepare(index->connection, &row, "SELECT m.type FROM \"%w\".sqlite_master AS m"
-                           " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE NOCASE"
-                           " AND m.sql GLOB %Q", index->schema, name, pattern);
+    rc = bloom_sql_integer(index->connection, &is_view, "SELECT m.type = 'view' FROM"
+                           " \"%w\".sqlite_master AS m WHERE m.type IN ('table', 'view')"
+                           " AND m.name = %Q COLLATE NOCASE AND m.sql GLOB %Q",
+                           index->schema, name, pattern);
   }
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
-  if( rc==SQLITE_ROW ){
-    rc = bloom_sql_column_text(row, 0, &type);
-    is_view = type && strcmp(type, "view")==0;
-    if( rc==SQLITE_OK ) rc = SQLITE_ROW;
+  if( rc==SQLITE_OK && is_view>=0 ){
+    rc = bloom_sql_run(index->connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE",
+                       index->schema, name);
   }
-  sqlite3_finalize(row);
-  if( rc==SQLITE_ROW ) rc = bloom_sql_run(index->connection, "DROP %s \"%w\".\"%w\"", is_view
-                                          ? "VIEW" : "TABLE", index->schema, name);
   sqlite3_free(name);
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return rc;
 }
 
 /* index_drop() drops tables before triggers, for the reason that vtab/vtab_drop.c gives. */

@@ -221,7 +221,6 @@ static int units_join_next_band(index_merge_state *merge, int key, uint8_t **str
   return rc;
 }
 
-/* Joins groups, and goes on with a join, as far as the merge may. */
 int bloom_index_merge_join(index_merge_state *merge, int key){
   index_key_layout *layout = &merge->layout.keys[key];
   const uint32_t num_bands = index_num_bands(merge->index, key);
@@ -233,7 +232,7 @@ int bloom_index_merge_join(index_merge_state *merge, int key){
     /* A unit alone is a group. */
     if( layout->join_units==1 ) layout->join_bands = num_bands;
     if( layout->join_bands<num_bands ){
-      /* one at least, so that it goes on */
+      /* Each merge joins one band at least, so that a join comes to its end. */
       if( merge->join_rows<(has_joined ? layout->join_units : 1) ) break;
       rc = units_join_next_band(merge, key, &strips);
       has_joined = 1;

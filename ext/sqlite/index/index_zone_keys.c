@@ -30,9 +30,8 @@ int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *v
   int rc = SQLITE_OK;
   *span = type==SQLITE_NULL ? bloom_zone_nothing()
       : bloom_zone_of_number(real, is_inexact && type==SQLITE_TEXT);
-  /* LIKE finds it by ranges that it is not in */
+  /* LIKE finds a BLOB, and infinity as 'Inf', by ranges that they are not in. */
   if( type==SQLITE_BLOB ) *span = bloom_zone_everything();
-  /* and 'Inf', too */
   if( type==SQLITE_FLOAT && real - real!=0 ) *span = bloom_zone_hull(*span, bloom_zone_all_texts());
   if( type==SQLITE_TEXT ){
     bloom_zone_span text;

@@ -8,9 +8,9 @@ struct index_zone_merge {
   int key;
   sqlite3_stmt *write;
   index_zone_row directory, row;
-  uint32_t entry;             /* of the directory, that row has */
+  uint32_t entry;             /* which of the directory's entries is about row */
   int is_open;                /* builder has the last zone */
-  int is_resumed;             /* which was in the row before */
+  int is_resumed;             /* the last zone was in its row before, with fewer rows */
   bloom_zone_builder builder, of_row;
 };
 

@@ -40,7 +40,7 @@ int bloom_index_zones_reset(bloom_index *index, int key);
 int bloom_index_zones_start(bloom_index *index, int key, index_zone_merge **result);
 void bloom_index_zones_free(index_zone_merge *merge);
 
-/* Adds a changed row's value to the zone that has its id. */
+/* Adds a changed row's value to the zone that has the row's id. */
 int bloom_index_zones_widen(index_zone_merge *merge, sqlite3_int64 id, sqlite3_value *value);
 
 /* Adds a row behind what the layout says is covered; no changed row can follow. */
