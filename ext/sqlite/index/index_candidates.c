@@ -175,7 +175,6 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
                                    index_intervals *intervals){
   index_intervals unmerged = {0};
   sqlite3_int64 last = -1, before = INT64_MIN;
-  index_statement *taken;
   sqlite3_stmt *row;
   int rc = bloom_index_statement_integer(index, 0, &last, INDEX_LAST_ID, index->columns.id_name,
                                          index->schema, index->source_name);
@@ -184,7 +183,7 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
                                   sqlite3_mprintf("SELECT c.id FROM (SELECT c.id FROM "
                                                   "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1"
                                                   " UNION ALL SELECT ?1) AS c ORDER BY c.id",
-                                                  index->schema, index->name), &taken, &row);
+                                                  index->schema, index->name), &row);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, last);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
@@ -200,7 +199,7 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
     else rc = SQLITE_OK;
     before = id;
   }
-  bloom_index_statement_give_back(index, taken);
+  bloom_index_statement_give_back(index, row);
   if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   if( rc==SQLITE_OK && layout->covered<INT64_MAX ){
     rc = bloom_index_intervals_add(&unmerged, layout->covered + 1, INT64_MAX);

@@ -17,8 +17,7 @@ typedef struct index_cursor {
   index_plan plan;
   char *plan_text;          /* the idxStr that plan was read from */
 
-  index_statement *taken;   /* the inner statement; NULL: none */
-  sqlite3_stmt *rows;       /* the same, for SQLite */
+  sqlite3_stmt *rows;       /* the inner statement; NULL: none */
   index_form forms[INDEX_MAX_CONDITIONS]; /* it was made for these forms, */
   index_reading reading;    /* this reading, */
   uint32_t num_checks;      /* and after so many checks of the source */
@@ -51,8 +50,7 @@ int bloom_index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
 }
 
 static void cursor_give_back(index_cursor *cursor){
-  bloom_index_statement_give_back(index_of_cursor(cursor), cursor->taken);
-  cursor->taken = NULL;
+  bloom_index_statement_give_back(index_of_cursor(cursor), cursor->rows);
   cursor->rows = NULL;
 }
 
@@ -215,7 +213,7 @@ static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_r
   cursor->reading = reading;
   cursor->num_checks = index->num_checks;
   rc = bloom_index_statement_take(index, bloom_index_pass_statement(index, &cursor->plan, forms,
-      reading), &cursor->taken, &cursor->rows);
+      reading), &cursor->rows);
   if( rc==SQLITE_OK ){
     cursor->num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
   }

@@ -133,9 +133,8 @@ static inline bloom_index *index_of(void *base){
 
 /* Takes a kept statement of this text, or compiles it.  sql is freed; NULL is want of memory.
 ** The caller gives it back, which resets it; to give back NULL does nothing. */
-int bloom_index_statement_take(bloom_index *index, char *sql, index_statement **taken,
-                               sqlite3_stmt **statement);
-void bloom_index_statement_give_back(bloom_index *index, index_statement *taken);
+int bloom_index_statement_take(bloom_index *index, char *sql, sqlite3_stmt **statement);
+void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement);
 void bloom_index_statements_free(bloom_index *index);
 
 /* Forgets them, but for those that are lasting. */

@@ -228,11 +228,10 @@ int bloom_index_state_insert(bloom_index *index){
 }
 
 int bloom_index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal){
-  index_statement *taken;
   sqlite3_stmt *row;
   int rc = bloom_index_statement_take(index,
                                       sqlite3_mprintf("SELECT s.covered FROM \"%w\".\"%w_state\" "
-                                          "AS s", index->schema, index->name), &taken, &row);
+                                          "AS s", index->schema, index->name), &row);
   *is_equal = 0;
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
@@ -243,7 +242,7 @@ int bloom_index_state_compare(bloom_index *index, const index_layout *layout, in
     rc = bloom_sql_step(index->connection, row);
     if( rc==SQLITE_ROW ) *is_equal = 0; /* triggers read the first one */
   }
-  bloom_index_statement_give_back(index, taken);
+  bloom_index_statement_give_back(index, row);
   return rc==SQLITE_DONE || rc==SQLITE_ROW ? SQLITE_OK : rc;
 }
 

@@ -48,10 +48,9 @@ static void statements_forget_one(bloom_index *index){
   if( num_kept>=MAX_KEPT && last ) statement_free(statement_unlink(last));
 }
 
-static int statement_take(bloom_index *index, char *sql, int is_lasting, index_statement **taken,
+static int statement_take(bloom_index *index, char *sql, int is_lasting,
                           sqlite3_stmt **statement){
   index_statement **place, *kept = NULL;
-  *taken = NULL;
   *statement = NULL;
   if( sql==NULL ) return SQLITE_NOMEM;
   for(place=&index->statements; *place
@@ -78,27 +77,25 @@ static int statement_take(bloom_index *index, char *sql, int is_lasting, index_s
   kept->next = index->statements;
   index->statements = kept;
   kept->is_taken = 1;
-  *taken = kept;
   *statement = kept->statement;
   return SQLITE_OK;
 }
 
-int bloom_index_statement_take(bloom_index *index, char *sql, index_statement **taken,
-                               sqlite3_stmt **statement){
-  return statement_take(index, sql, 0, taken, statement);
+int bloom_index_statement_take(bloom_index *index, char *sql, sqlite3_stmt **statement){
+  return statement_take(index, sql, 0, statement);
 }
 
-void bloom_index_statement_give_back(bloom_index *index, index_statement *taken){
-  index_statement **place;
-  if( taken==NULL ) return;
-  sqlite3_reset(taken->statement);
-  sqlite3_clear_bindings(taken->statement);
-  taken->is_taken = 0;
+void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement){
+  index_statement **place = &index->statements;
+  if( statement==NULL ) return;
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+  while( (*place)->statement!=statement ) place = &(*place)->next;
+  (*place)->is_taken = 0;
   /* Another file may come under it, which SQLite does not notice. */
-  if( !taken->is_stale && !bloom_database_may_be_swapped(index->connection->db,
-                                                         index->schema) ) return;
-  for(place=&index->statements; *place && *place!=taken; place=&(*place)->next){}
-  if( *place ) statement_free(statement_unlink(place));
+  if( (*place)->is_stale || bloom_database_may_be_swapped(index->connection->db, index->schema) ){
+    statement_free(statement_unlink(place));
+  }
 }
 
 void bloom_index_statements_free(bloom_index *index){
@@ -117,18 +114,17 @@ void bloom_index_statements_forget(bloom_index *index){
 int bloom_index_statement_integer(bloom_index *index, int is_lasting, sqlite3_int64 *number,
                                   const char *format, ...){
   va_list arguments;
-  index_statement *taken;
   sqlite3_stmt *row;
   char *sql;
   int rc;
   va_start(arguments, format);
   sql = sqlite3_vmprintf(format, arguments);
   va_end(arguments);
-  rc = statement_take(index, sql, is_lasting, &taken, &row);
+  rc = statement_take(index, sql, is_lasting, &row);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ){
     *number = sqlite3_column_int64(row, 0);
   }
-  bloom_index_statement_give_back(index, taken);
+  bloom_index_statement_give_back(index, row);
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
