@@ -5,7 +5,7 @@
 ** has pieces, an INTEGER those of its digits, NULL matches nothing, and of REALs and BLOBs blocks
 ** say nothing, so that they are always read: a REAL's text depends on SQLite's version.
 */
-#include "index_merge.h"
+#include "index_like.h"
 #include "index_source.h"
 
 #include <string.h>
@@ -62,6 +62,8 @@ static void lesson_add_text(bloom_lesson *lesson, sqlite3_value *value){
 /* Counts the pieces of a sample: rows from places that are spread over the ids, as texts at
 ** the beginning of a table may be unlike those at its end. */
 static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
+  const char *id = index->columns.id_name;
+  sqlite3_str *sql;
   sqlite3_stmt *rows = NULL;
   sqlite3_int64 first = 0, last = 0;
   uint64_t step;
@@ -69,7 +71,12 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
   int rc = bloom_index_source_ids(index, &first, &last);
   if( rc!=SQLITE_OK ) return rc;
   step = ((uint64_t)last - (uint64_t)first) / INDEX_LESSON_PLACES;
-  rc = bloom_index_merge_prepare_rows(index, &rows, "BETWEEN ?1 AND ?2");
+  sql = sqlite3_str_new(index->connection->db);
+  sqlite3_str_appendall(sql, "SELECT ");
+  bloom_index_append_key(index, sql, key);
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" BETWEEN ?1 AND ?2"
+                      " ORDER BY x.\"%w\"", index->schema, index->source_name, id, id);
+  rc = bloom_sql_prepare_text(index->connection, &rows, sqlite3_str_finish(sql));
   for(i=0; i<INDEX_LESSON_PLACES && rc==SQLITE_OK; i++){
     const uint64_t from = (uint64_t)first + i*step;
     const uint64_t to = i+1<INDEX_LESSON_PLACES ? from + step - (step>0) : (uint64_t)last;
@@ -79,7 +86,7 @@ static int lesson_read(bloom_index *index, int key, bloom_lesson *lesson){
     sqlite3_bind_int64(rows, 2, (sqlite3_int64)to);
     while( lesson->num_chunks<=max_chunks
           && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
-      sqlite3_value *value = sqlite3_column_value(rows, key + 1);
+      sqlite3_value *value = sqlite3_column_value(rows, 0);
       if( sqlite3_value_type(value)==SQLITE_TEXT ) lesson_add_text(lesson, value);
       rc = SQLITE_OK;
     }
