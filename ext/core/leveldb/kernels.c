@@ -5,7 +5,6 @@
 
 const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[BLOOM_LEVELDB_NUM_KERNELS + 1] = {
 #if BLOOM_SIMD_X86
-  &bloom_leveldb_kernels_avx512,
   &bloom_leveldb_kernels_avx2,
 #endif
 #if BLOOM_SIMD_NEON

@@ -17,7 +17,7 @@
 
 /* The number of hashes that the widest row handles side by side; a multiple of the lanes
 ** of every row. */
-#define BLOOM_LEVELDB_MAX_LANES 16
+#define BLOOM_LEVELDB_MAX_LANES 8
 
 /*
 ** x mod num_bits without a division.
@@ -85,14 +85,13 @@ typedef struct bloom_leveldb_kernels {
 extern const bloom_leveldb_kernels bloom_leveldb_kernels_scalar;
 #if BLOOM_SIMD_X86
 extern const bloom_leveldb_kernels bloom_leveldb_kernels_avx2;
-extern const bloom_leveldb_kernels bloom_leveldb_kernels_avx512;
 #endif
 #if BLOOM_SIMD_NEON
 extern const bloom_leveldb_kernels bloom_leveldb_kernels_neon;
 #endif
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
-#define BLOOM_LEVELDB_NUM_KERNELS (2*BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 1)
+#define BLOOM_LEVELDB_NUM_KERNELS (BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 1)
 extern const bloom_leveldb_kernels *const
   bloom_leveldb_all_kernels[BLOOM_LEVELDB_NUM_KERNELS + 1];
 

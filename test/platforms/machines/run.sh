@@ -140,15 +140,12 @@ builds() {
 i686_loader='/usr/i686-linux-gnu/lib/ld-linux.so.2 --library-path /usr/i686-linux-gnu/lib'
 [ "$(uname -m)" = x86_64 ] || i686_loader='qemu-i386 -L /usr/i686-linux-gnu'
 
-# What this machine must choose, by its own word (kernels_avx512.c and kernels_avx2.c say
-# what each takes).
+# What this machine must choose, by its own word (kernels_avx2.c says what it takes).
 has_flags() {
   for flag in "$@"; do grep -qw "$flag" /proc/cpuinfo 2>/dev/null || return; done
 }
 best_kernels=
-if has_flags avx512f avx512bw avx512vl popcnt; then best_kernels=avx512
-elif has_flags avx2 bmi2 popcnt; then best_kernels=avx2
-fi
+if has_flags avx2 bmi2 popcnt; then best_kernels=avx2; fi
 
 work=$top
 mkdir -p $work || exit 1
