@@ -100,7 +100,7 @@ long 'recipes: Django, SQLAlchemy, sqlite-utils, better-sqlite3' sh examples/rec
 long 'a catalogue of Parquet files: Node, DuckDB'          sh examples/parquet/test.sh
 long 'Parquet files of DuckDB and hyparquet-writer'       sh test/interop/parquet/run.sh
 long 'big-endian: s390x'                                  sh test/platforms/machines/run.sh s390x
-long '64-bit Arm: aarch64, NEON'                          sh test/platforms/machines/run.sh aarch64
+long '64-bit Arm: aarch64'                                sh test/platforms/machines/run.sh aarch64
 long '32-bit: i686'                                       sh test/platforms/machines/run.sh i686
 long 'Windows: the DLL under wine'                        sh test/platforms/machines/run.sh windows
 long '32-bit: WebAssembly under Node'                      sh test/platforms/machines/run.sh wasm

@@ -13,10 +13,5 @@
 #else
 #define BLOOM_SIMD_X86 0
 #endif
-#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(BLOOM_NO_SIMD)
-#define BLOOM_SIMD_NEON 1
-#else
-#define BLOOM_SIMD_NEON 0
-#endif
 
 #endif

@@ -63,24 +63,6 @@ TEST(test_rows_end_with_scalar){
   }
 }
 
-static int yes(void){ return 1; }
-static int no(void){ return 0; }
-
-TEST(test_first_supported_row){
-  static const bloom_leveldb_kernels able = {.name = "able", .is_supported = yes};
-  static const bloom_leveldb_kernels unable = {.name = "unable", .is_supported = no};
-  static const bloom_leveldb_kernels *const first[] = {&able, &unable, &bloom_leveldb_kernels_scalar, NULL};
-  static const bloom_leveldb_kernels *const second[] = {&unable, &able, &bloom_leveldb_kernels_scalar, NULL};
-  static const bloom_leveldb_kernels *const last[] = {&unable, &unable, &bloom_leveldb_kernels_scalar, NULL};
-  static const bloom_leveldb_kernels *const only[] = {&unable, NULL};
-  static const bloom_leveldb_kernels *const anywhere[] = {&unable, &bloom_leveldb_kernels_scalar, &able, NULL};
-  assert_ptr_equal(bloom_leveldb_kernels_among(first), &able);
-  assert_ptr_equal(bloom_leveldb_kernels_among(second), &able);
-  assert_ptr_equal(bloom_leveldb_kernels_among(last), &bloom_leveldb_kernels_scalar);
-  assert_ptr_equal(bloom_leveldb_kernels_among(only), &unable);
-  assert_ptr_equal(bloom_leveldb_kernels_among(anywhere), &bloom_leveldb_kernels_scalar);
-}
-
 static int compare_positions(const void *a, const void *b){
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return (x>y) - (x<y);

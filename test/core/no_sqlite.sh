@@ -19,7 +19,7 @@ trap 'exit 1' HUP INT TERM
 # and the compiler's vector instructions, all of them in their headers; and what
 # the compiler knows of the processor.  It may turn any loop into one of the mem
 # functions by itself.
-headers='assert\.h stddef\.h stdint\.h string\.h xxhash\.h immintrin\.h arm_neon\.h'
+headers='assert\.h stddef\.h stdint\.h string\.h xxhash\.h immintrin\.h'
 symbols='memcpy memmove memset memcmp strcmp __cpu_model __stack_chk_fail _GLOBAL_OFFSET_TABLE_'
 
 . test/lib/shared.sh

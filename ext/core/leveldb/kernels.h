@@ -3,7 +3,7 @@
 ** the probes of many hashes.  There is one row of functions for each instruction set.
 ** Setting the bits is plain C for every processor (leveldb.c).
 **
-** Rows differ in speed only: all return the same bits, and kernels_scalar.c is the
+** Rows differ in speed only: all return the same bits, and the scalar one is the
 ** reference.  Each call chooses a row that the processor and its system support; a call
 ** handles many hashes.
 */
@@ -15,8 +15,7 @@
 
 #include "../simd.h"
 
-/* The number of hashes that the widest row handles side by side; a multiple of the lanes
-** of every row. */
+/* The number of hashes that AVX2 handles side by side. */
 #define BLOOM_LEVELDB_MAX_LANES 8
 
 /*
@@ -86,19 +85,13 @@ extern const bloom_leveldb_kernels bloom_leveldb_kernels_scalar;
 #if BLOOM_SIMD_X86
 extern const bloom_leveldb_kernels bloom_leveldb_kernels_avx2;
 #endif
-#if BLOOM_SIMD_NEON
-extern const bloom_leveldb_kernels bloom_leveldb_kernels_neon;
-#endif
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
-#define BLOOM_LEVELDB_NUM_KERNELS (BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 1)
+#define BLOOM_LEVELDB_NUM_KERNELS (BLOOM_SIMD_X86 + 1)
 extern const bloom_leveldb_kernels *const
   bloom_leveldb_all_kernels[BLOOM_LEVELDB_NUM_KERNELS + 1];
 
 /* The fastest row that is supported. */
 const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void);
-
-/* The first row of such a list that is supported, or else its last. */
-const bloom_leveldb_kernels *bloom_leveldb_kernels_among(const bloom_leveldb_kernels *const *row);
 
 #endif

@@ -23,13 +23,9 @@ const bloom_parquet_kernels bloom_parquet_scalar = {
   .may_contain = parquet_scalar_may_contain,
 };
 
-const bloom_parquet_kernels *const bloom_parquet_all_kernels[BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 2] =
-    {
+const bloom_parquet_kernels *const bloom_parquet_all_kernels[BLOOM_SIMD_X86 + 2] = {
 #if BLOOM_SIMD_X86
   &bloom_parquet_avx2,
-#endif
-#if BLOOM_SIMD_NEON
-  &bloom_parquet_neon,
 #endif
   &bloom_parquet_scalar,
   NULL

@@ -30,14 +30,11 @@ typedef struct bloom_parquet_kernels {
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
 extern const bloom_parquet_kernels *const
-  bloom_parquet_all_kernels[BLOOM_SIMD_X86 + BLOOM_SIMD_NEON + 2];
+  bloom_parquet_all_kernels[BLOOM_SIMD_X86 + 2];
 
 extern const bloom_parquet_kernels bloom_parquet_scalar;
 #if BLOOM_SIMD_X86
 extern const bloom_parquet_kernels bloom_parquet_avx2;
-#endif
-#if BLOOM_SIMD_NEON
-extern const bloom_parquet_kernels bloom_parquet_neon;
 #endif
 
 /* The fastest row that is supported.  It is chosen for every single key, and so without a

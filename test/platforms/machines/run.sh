@@ -3,7 +3,7 @@
 # at the top of the checkout. Ends with `N passed, N failed`.
 #
 #   s390x    big-endian, under qemu-user
-#   aarch64  64-bit Arm under qemu-user: the NEON kernels
+#   aarch64  64-bit Arm under qemu-user
 #   i686     32 bits
 #   windows  the DLL that mingw-w64 builds, under wine
 #   wasm     WebAssembly under Node, 32 bits: emscripten, which Debian has
@@ -154,7 +154,7 @@ make -j "$jobs" || exit 1
 for target in "$@"; do
   case $target in
     s390x)   machine s390x s390x-linux-gnu-gcc 'qemu-s390x -L /usr/s390x-linux-gnu' '-ldl -lm -lpthread' scalar ;;
-    aarch64) machine aarch64 aarch64-linux-gnu-gcc 'qemu-aarch64 -L /usr/aarch64-linux-gnu' '-ldl -lm -lpthread' neon ;;
+    aarch64) machine aarch64 aarch64-linux-gnu-gcc 'qemu-aarch64 -L /usr/aarch64-linux-gnu' '-ldl -lm -lpthread' scalar ;;
     i686)    machine i686 i686-linux-gnu-gcc "$i686_loader" '-ldl -lm -lpthread' scalar ;;
     windows) machine windows x86_64-w64-mingw32-gcc /usr/lib/wine/wine64 '' "$best_kernels" ;;
     wasm)    wasm ;;
