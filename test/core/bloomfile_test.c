@@ -11,7 +11,6 @@
 
 #include "../../ext/core/bits.h"
 #include "../../ext/core/bloomfile/bloomfile.h"
-#include "../../ext/core/bloomfile/stats.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/xxh64.h"
 
@@ -227,7 +226,7 @@ TEST(probing_returns_the_sets_of_the_definition){
       uint8_t *mask = allocated(widths[w]);
       int is_any = 0;
       memset(mask, 0xa5, widths[w]);
-      assert_int_equal(bloom_bloomfile_sets(&file, hash, mask), bloomfile->may_contain(&file, hash));
+      assert_int_equal(bloom_bloomfile_sets(&file, hash, mask, NULL), bloomfile->may_contain(&file, hash));
       for(set=0; set<widths[w]*8; set++){
         const int has = naive_has(&shape, made.bytes, hash, set);
         assert_int_equal(mask[set/8] >> set%8 & 1, has);
@@ -512,11 +511,11 @@ TEST(looking_for_the_sets_can_be_stopped){
   memset(expected, 0x55, unit_bytes);
   file = read_back(bytes, shape.num_bytes);
   file.interrupt = &interrupt;
-  assert_int_equal(bloom_bloomfile_sets(&file, 12345, mask), 1);
+  assert_int_equal(bloom_bloomfile_sets(&file, 12345, mask, NULL), 1);
   assert_memory_equal(mask, expected, unit_bytes);
   assert_int_equal(stops.num_calls, 4);
   stops = (stopper){0, 3};
-  assert_int_equal(bloom_bloomfile_sets(&file, 12345, mask), -1);
+  assert_int_equal(bloom_bloomfile_sets(&file, 12345, mask, NULL), -1);
   assert_int_equal(stops.num_calls, 3);
   free(bytes);
   free(mask);

@@ -5,13 +5,23 @@
 
 #include <string.h>
 
+#include "../bits.h"
 #include "../bytes.h"
 #include "../debug.h"
 #include "../decimal.h"
 #include "../numeric.h"
 #include "../xxh64.h"
-#include "probe.h"
-#include "stats.h"
+
+/* Bytes of each unit that are ANDed at once, in registers and L1; a multiple of 8. */
+#define BLOOMFILE_BLOCK_BYTES ((size_t)512)
+#define BLOOMFILE_BLOCK_WORDS (BLOOMFILE_BLOCK_BYTES / 8)
+
+/* Bytes of each unit, of which there may be 100, between looks for an interrupt. */
+#define BLOOMFILE_STOP_BYTES (128*BLOOMFILE_BLOCK_BYTES)
+
+static inline uint64_t bloomfile_delta(bloom_hash_value hash){
+  return bloom_rotate_left64(hash, 31);
+}
 
 /* -- Shape -------------------------------------------------------------------- */
 
@@ -101,7 +111,7 @@ void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_ha
     const uint32_t *set = sets->hashes;
     size_t i;
     for(i=0; i<hashes->num_hashes; i++){
-      const uint64_t delta = bloom_bloomfile_delta(hash[i]);
+      const uint64_t delta = bloomfile_delta(hash[i]);
       uint64_t probe = hash[i];
       uint32_t j;
       assert( set[i]/8<unit_bytes );
@@ -149,24 +159,85 @@ static bloom_hash_value bloomfile_hash_int64(int64_t key){
   return bloom_xxh64(text, bloom_decimal(key, text));
 }
 
-/* Bytes of each unit, of which there may be 100, between looks for an interrupt. */
-#define BLOOMFILE_STOP_BYTES (128*BLOOM_BLOOMFILE_BLOCK_BYTES)
-
-int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask){
-  const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
-  const uint32_t num_picked = bloom_bloomfile_pick(file, hash, units);
+/* Writes the addresses of the units that a hash's probes pick to units[0 .. num_probes), or,
+** where there are fewer units than probes, of each of those once.  Returns how many. */
+static uint32_t bloomfile_pick(const bloom_filter *file, bloom_hash_value hash,
+                               const uint8_t **units){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
-  uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
+  const uint64_t num_units = file->shape.num_slots;
+  const uint64_t delta = bloomfile_delta(hash);
+  const uint32_t num_probes = file->shape.num_probes;
+  uint32_t i;
+  assert( num_units>0 && num_probes<=BLOOM_BLOOMFILE_MAX_PROBES );
+  if( num_units<num_probes ){
+    uint8_t is_picked[BLOOM_BLOOMFILE_MAX_PROBES] = {0};
+    uint32_t num_picked = 0;
+    for(i=0; i<num_probes; i++, hash+=delta){
+      const size_t unit = (size_t)(hash % num_units);
+      if( is_picked[unit] ) continue;
+      is_picked[unit] = 1;
+      units[num_picked++] = file->bits + unit * unit_bytes;
+    }
+    return num_picked;
+  }
+  for(i=0; i<num_probes; i++, hash+=delta){
+    units[i] = file->bits + (size_t)(hash % num_units) * unit_bytes;
+  }
+  return num_probes;
+}
+
+/* Fewer than 8 bytes as a word.  A length known to be 4, as in narrow files, is one load. */
+static inline uint64_t bloomfile_load_rest(const uint8_t *bytes, size_t num_bytes){
+  uint64_t word = 0;
+  if( num_bytes==4 ) memcpy(&word, bytes, 4);
+  else memcpy(&word, bytes, num_bytes);
+  return word;
+}
+
+/* Writes the AND of the same 1 .. BLOOMFILE_BLOCK_BYTES bytes of all units to
+** words[], bytes in the order of a unit, with 0 after the last.  Returns 1; or 0, with
+** words[] undefined, as soon as no bit is left.  Compilers turn the loop over words into
+** vector code. */
+static inline int bloomfile_and(const uint8_t *const *units, uint32_t num_units, size_t offset,
+                                size_t num_bytes, uint64_t words[BLOOMFILE_BLOCK_WORDS]){
+  const size_t num_words = num_bytes / 8, num_rest = num_bytes % 8;
+  uint32_t i;
+  assert( num_bytes>0 && num_bytes<=BLOOMFILE_BLOCK_BYTES );
+  memset(words, 0xff, 8*(num_words + (num_rest>0)));
+  for(i=0; i<num_units; i++){
+    const uint8_t *unit = units[i] + offset;
+    uint64_t left = 0;
+    size_t j;
+    for(j=0; j<num_words; j++){
+      uint64_t word;
+      memcpy(&word, unit + 8*j, 8);
+      words[j] &= word;
+      left |= words[j];
+    }
+    if( num_rest ){
+      left |= words[num_words] &= bloomfile_load_rest(unit + 8*num_words, num_rest);
+    }
+    if( left==0 ) return 0;
+  }
+  return 1;
+}
+
+int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask,
+                         uint64_t *num_sets){
+  const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
+  const uint32_t num_picked = bloomfile_pick(file, hash, units);
+  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
+  uint64_t words[BLOOMFILE_BLOCK_WORDS];
   int is_any = 0;
   size_t offset;
-  for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
+  for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_BLOCK_BYTES){
     const size_t num_left = unit_bytes - offset;
-    const size_t num_bytes = num_left<BLOOM_BLOOMFILE_BLOCK_BYTES ? num_left
-        : BLOOM_BLOOMFILE_BLOCK_BYTES;
+    const size_t num_bytes = num_left<BLOOMFILE_BLOCK_BYTES ? num_left : BLOOMFILE_BLOCK_BYTES;
     if( offset && offset%BLOOMFILE_STOP_BYTES==0 && bloom_is_stopped(file) ) return -1;
-    if( bloom_bloomfile_and(units, num_picked, offset, num_bytes, words) ){
-      if( mask==NULL ) return 1;
-      memcpy(mask + offset, words, num_bytes);
+    if( bloomfile_and(units, num_picked, offset, num_bytes, words) ){
+      if( mask==NULL && num_sets==NULL ) return 1;
+      if( mask ) memcpy(mask + offset, words, num_bytes);
+      if( num_sets ) *num_sets += bloom_count_bits((uint8_t *)words, (num_bytes + 7) / 8 * 8);
       is_any = 1;
     }else if( mask ){
       memset(mask + offset, 0, num_bytes);
@@ -176,7 +247,7 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
 }
 
 static int bloomfile_may_contain(const bloom_filter *file, bloom_hash_value hash){
-  return bloom_bloomfile_sets(file, hash, NULL);
+  return bloom_bloomfile_sets(file, hash, NULL, NULL);
 }
 
 static int bloomfile_may_contain_int64(const bloom_filter *file, int64_t key){

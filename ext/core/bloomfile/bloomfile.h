@@ -30,14 +30,24 @@
 #ifndef BLOOM_CORE_BLOOMFILE_H
 #define BLOOM_CORE_BLOOMFILE_H
 
-#include "probe.h"
+#include "../filter.h"
 
 #define BLOOM_BLOOMFILE_TAG          0xfa9734edu
 #define BLOOM_BLOOMFILE_VERSION      0x0100u
 #define BLOOM_BLOOMFILE_HEADER_BYTES 32
+#define BLOOM_BLOOMFILE_MAX_PROBES   100
+
+/* A prime, as the number of units of every file that is built.  With fewer units, all
+** probes of a key would pick one and the same unit too often. */
+#define BLOOM_BLOOMFILE_MIN_UNITS 191
 
 /* No file can be built by this encoding's name: a key alone does not say its set. */
 extern const bloom_encoding bloom_encoding_bloomfile;
+
+/* The bytes of each unit, from the shape of a file. */
+static inline size_t bloom_bloomfile_unit_bytes(const bloom_shape *shape){
+  return (size_t)(shape->num_bits / 8 / shape->num_slots);
+}
 
 /* Bytes of a unit for sets 0 .. num_sets-1: at least 4, as the format's description has
 ** it. */
@@ -80,8 +90,23 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
                                 const bloom_shape *to, uint8_t *to_file);
 
 /* Writes the sets that may hold a key to mask[0 .. unit bytes), as bits in the order of a
-** unit, unless mask is NULL.  Returns 1 if there are any, 0 if there are none, and -1 if the
-** file's interrupt stopped it. */
-int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask);
+** unit, unless mask is NULL, and adds their number to *num_sets, unless that is NULL.  Returns 1
+** if there are any, 0 if there are none, and -1 if the file's interrupt stopped it. */
+int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask,
+                         uint64_t *num_sets);
+
+/* -- Statistics, in stats.c: of rates the mean over the sets that have keys --------- */
+
+/* The rate, 0..1, of a set of num_keys different keys in num_units units, a prime or, near
+** enough, any number: the textbook's, and what hashes add that are a key's shifted by some
+** probes.  Measured rates are 0.4 to 1.05 of it, the less the smaller they are. */
+double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes);
+
+/* Members of bloom_encoding_bloomfile; ../filter.h describes them.  measured_fpr tests each hash
+** against all sets at once. */
+uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr);
+void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts);
+double bloom_bloomfile_measured_fpr(const bloom_filter *file);
+uint64_t bloom_bloomfile_num_tried(const bloom_filter *file);
 
 #endif

@@ -2,12 +2,13 @@
 ** What bloom_info() says about a BloomFile: the bits of each set, counted across all
 ** units.
 */
-#include "stats.h"
+#include "bloomfile.h"
+
+#include <string.h>
 
 #include "../bits.h"
+#include "../debug.h"
 #include "../numeric.h"
-#include "bloomfile.h"
-#include "probe.h"
 
 /* With fewer units than this, sets are counted by how many of their bits are set, so that
 ** what follows from that is computed once for each number. */
@@ -180,25 +181,6 @@ static uint64_t bloomfile_num_sets(const bloom_filter *file, bloomfile_pace *pac
   return num_sets;
 }
 
-/* The sets that accept a hash. */
-static uint64_t bloomfile_num_accepting(const bloom_filter *file, bloom_hash_value hash,
-                                        bloomfile_pace *pace){
-  const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
-  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
-  uint64_t words[BLOOM_BLOOMFILE_BLOCK_WORDS];
-  uint64_t num_sets = 0;
-  const uint32_t num_picked = bloom_bloomfile_pick(file, hash, units);
-  size_t offset;
-  for(offset=0; offset<unit_bytes; offset+=BLOOM_BLOOMFILE_BLOCK_BYTES){
-    const size_t num_bytes = bloomfile_lesser(unit_bytes - offset, BLOOM_BLOOMFILE_BLOCK_BYTES);
-    if( bloom_bloomfile_and(units, num_picked, offset, num_bytes, words) ){
-      num_sets += bloom_count_bits((const uint8_t *)words, (num_bytes + 7) / 8 * 8);
-    }
-    if( bloomfile_stop(file, num_bytes * num_picked, pace) ) return 0;
-  }
-  return num_sets;
-}
-
 double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes){
   const double fill_ratio = 1 - bloom_exp_minus((double)num_keys * num_probes / num_units);
   /* A hash of the delta, or of its opposite, that begins i probes away from a key's has all
@@ -231,9 +213,9 @@ uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, dou
 uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
   const uint64_t bytes_a_hash =
       (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
-  if( bytes_a_hash==0 ) return 1;
   const uint64_t num_hashes =
       (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
+  assert( bytes_a_hash>0 );
   return num_hashes<BLOOM_FPR_SAMPLE ? num_hashes : BLOOM_FPR_SAMPLE;
 }
 
@@ -241,10 +223,12 @@ double bloom_bloomfile_measured_fpr(const bloom_filter *file){
   bloomfile_pace pace = {0, 0};
   const uint64_t num_sets = bloomfile_num_sets(file, &pace);
   const uint64_t num_hashes = bloom_bloomfile_num_tried(file);
+  const size_t num_hash_bytes = bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
   uint64_t num_accepted = 0, i;
   if( num_sets==0 ) return 0;
-  for(i=1; i<=num_hashes && !pace.is_stopped; i++){
-    num_accepted += bloomfile_num_accepting(file, bloom_sample_hash(i), &pace);
+  for(i=1; i<=num_hashes; i++){
+    if( bloom_bloomfile_sets(file, bloom_sample_hash(i), NULL, &num_accepted)<0 ) return 0;
+    if( bloomfile_stop(file, num_hash_bytes, &pace) ) return 0;
   }
   return (double)num_accepted / ((double)num_hashes * (double)num_sets);
 }

@@ -96,7 +96,7 @@ static int sets_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   sets->mask = sqlite3_malloc64(sets->num_mask_bytes);
   if( sets->mask==NULL ) return SQLITE_NOMEM;
   bloom_stoppable_init(&stoppable, bloom_tvf_db(cursor), file);
-  rc = bloom_bloomfile_sets(&stoppable.filter, hash, sets->mask);
+  rc = bloom_bloomfile_sets(&stoppable.filter, hash, sets->mask, NULL);
   if( rc<=0 ) return rc<0 ? SQLITE_INTERRUPT : SQLITE_OK;
   if( cursor->wants_rowids ){
     rc = bloom_hash_of_bytes(bloom_tvf_db(cursor), file->bytes, file->shape.num_bytes,

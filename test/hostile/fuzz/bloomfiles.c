@@ -24,7 +24,7 @@ static int naive_has(const uint8_t *file, const bloom_shape *shape, uint64_t has
 static void check_answer(const bloom_filter *file, uint64_t hash){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint8_t *mask = fuzz_exact(NULL, unit_bytes);
-  const int is_any = bloom_bloomfile_sets(file, hash, mask);
+  const int is_any = bloom_bloomfile_sets(file, hash, mask, NULL);
   int found = 0;
   size_t set;
   for(set=0; set<8*unit_bytes; set++){
