@@ -263,7 +263,7 @@ static int push_blob(sqlite3_value *value, bloom_equal_hashes *hashes){
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
   /* An empty BLOB has no address. */
   if( bytes==NULL && num_bytes>0 ) return SQLITE_NOMEM;
-  push_equal(hashes, bloom_parquet_hash_bytes(bytes, num_bytes) ^ BLOOM_GOLDEN_RATIO);
+  push_equal(hashes, bloom_xxh64(bytes, num_bytes) ^ BLOOM_GOLDEN_RATIO);
   return SQLITE_OK;
 }
 

@@ -193,7 +193,7 @@ void BuildLeveldb(const bloom_leveldb_kernels* kernels, const Keys& keys, OurFil
 uint64_t ParquetHash(const Keys& keys, size_t i) {
   if (!keys.integers.empty()) return bloom_parquet_hash_int64(keys.integers[i]);
   const leveldb::Slice& key = keys.slices[i];
-  return bloom_parquet_hash_bytes(reinterpret_cast<const uint8_t*>(key.data()), key.size());
+  return bloom_xxh64(reinterpret_cast<const uint8_t*>(key.data()), key.size());
 }
 
 void BuildParquet(const bloom_parquet_kernels* kernels, const Keys& keys, OurFilter* filter) {

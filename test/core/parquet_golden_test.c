@@ -19,7 +19,7 @@
 static uint64_t hash_hex(const char *hex){
   size_t num_bytes;
   uint8_t *bytes = bytes_of(hex, &num_bytes);
-  const uint64_t hash = bloom_parquet_hash_bytes(bytes, num_bytes);
+  const uint64_t hash = bloom_xxh64(bytes, num_bytes);
   free(bytes);
   return hash;
 }
@@ -29,7 +29,7 @@ static void assert_hash(uint64_t actual, uint64_t expected){
 }
 
 TEST(known_hashes){
-  assert_hash(bloom_parquet_hash_bytes(NULL, 0), 0xef46db3751d8e999u);
+  assert_hash(bloom_xxh64(NULL, 0), 0xef46db3751d8e999u);
   assert_hash(hash_hex(""), 0xef46db3751d8e999u);
   assert_hash(hash_hex("61"), 0xd24ec4f1a98c6e5bu);
   assert_hash(hash_hex("68656c6c6f"), 0x26c7827d889f6da3u);
@@ -50,7 +50,7 @@ TEST(integers_hash_as_their_bytes){
     uint8_t bytes[8];
     int i;
     for(i=0; i<8; i++) bytes[i] = (uint8_t)((uint64_t)key >> 8*i);
-    assert_hash(bloom_parquet_hash_int64(key), bloom_parquet_hash_bytes(bytes, 8));
+    assert_hash(bloom_parquet_hash_int64(key), bloom_xxh64(bytes, 8));
   }
 }
 
@@ -62,7 +62,7 @@ TEST(bytes_hash_as_xxhash_says){
     uint8_t bytes[300], *exact;
     rng_bytes(&random, bytes, num_bytes);
     exact = exact_copy(bytes, num_bytes);
-    assert_hash(bloom_parquet_hash_bytes(exact, num_bytes), XXH64(bytes, num_bytes, 0));
+    assert_hash(bloom_xxh64(exact, num_bytes), XXH64(bytes, num_bytes, 0));
     free(exact);
   }
 }

@@ -1,21 +1,16 @@
 /*
 ** Parquet's hash: XXH64 with seed 0 of a value's plain bytes.  A value of type
-** INT64 is 8 bytes, little-endian; a byte array is its bytes, without their number.
+** INT64 is 8 bytes, little-endian; a byte array is its bytes, without their number, and
+** bloom_xxh64() is its hash.
 ** Sources: apache/parquet-format, BloomFilter.md; xxHash, doc/xxhash_spec.md.
 */
 #ifndef BLOOM_CORE_PARQUET_HASH_H
 #define BLOOM_CORE_PARQUET_HASH_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "../numeric.h"
 #include "../xxh64.h"
-
-/* The hash of any bytes; key may be NULL if num_bytes is 0. */
-static inline uint64_t bloom_parquet_hash_bytes(const uint8_t *key, size_t num_bytes){
-  return bloom_xxh64(key, num_bytes);
-}
 
 /* XXH64 of the 8 bytes of an INT64, computed from the number: the same on every machine. */
 static inline uint64_t bloom_parquet_hash_int64(int64_t key){

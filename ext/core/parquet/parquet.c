@@ -5,11 +5,13 @@
 
 #include <string.h>
 
+#include "../bits.h"
 #include "../debug.h"
+#include "../numeric.h"
 #include "../varint.h"
 #include "hash.h"
 #include "kernels.h"
-#include "stats.h"
+#include "split_block.h"
 
 #define PARQUET_BLOCK_BITS 256
 _Static_assert(PARQUET_BLOCK_BITS==8*BLOOM_SPLIT_BLOCK_BYTES, "a block is its words");
@@ -95,8 +97,157 @@ static int parquet_may_contain_int64(const bloom_filter *filter, int64_t key){
 
 static int parquet_may_contain_bytes(const bloom_filter *filter, const uint8_t *key,
                                      size_t num_bytes){
-  return parquet_may_contain(filter, bloom_parquet_hash_bytes(key, num_bytes));
+  return parquet_may_contain(filter, bloom_xxh64(key, num_bytes));
 }
+
+/* -- Statistics -------------------------------------------------------------------
+**
+** The load of a block is its number of keys.  A bit of a word is set with probability
+** 1 - (31/32)^load, independently in each of the eight words, so the rate follows from
+** the loads.
+*/
+
+/* One other key alone sets all bits of a key if the lower halves of their hashes are
+** equal. */
+#define PARQUET_MASKS 4294967296.0 /* 2^32 */
+
+/* A load that is less likely changes no digit of a rate, which is above 2^-32. */
+#define PARQUET_NEGLIGIBLE 1e-20
+
+/* If the probability of an empty block is below e^-600, nearly all bits are set. */
+#define PARQUET_FULL 600
+
+/* The largest filter that all readers of Parquet accept. */
+#define PARQUET_CUSTOMARY_BYTES (128u << 20)
+
+/* The rate in a block of load keys; missed is (31/32)^load. */
+static double parquet_block_fpr(double load, double missed){
+  const double fill_ratio = 1 - missed;
+  const double square = fill_ratio * fill_ratio;
+  const double fpr = square * square * (square * square) + load / PARQUET_MASKS;
+  return fpr<1 ? fpr : 1;
+}
+
+double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks){
+  const double keys = (double)num_keys, blocks = (double)num_blocks;
+  double load, likely, none, missed = 1, fpr = 0;
+  if( num_blocks==1 ){
+    return parquet_block_fpr(keys, bloom_exp_minus(keys * bloom_log_ratio(32, 31)));
+  }
+  none = keys * bloom_log_ratio(num_blocks, num_blocks-1);
+  if( none>PARQUET_FULL ) return 1;
+  /* Each term of the binomial distribution is computed from the one before. */
+  likely = bloom_exp_minus(none);
+  for(load=0; load<keys/blocks || likely>PARQUET_NEGLIGIBLE; load++){
+    fpr += likely * parquet_block_fpr(load, missed);
+    likely *= (keys - load) / (load + 1) / (blocks - 1);
+    missed *= 31.0/32;
+  }
+  return fpr;
+}
+
+/* The rate of num_keys keys at this size; 1 if there is no filter so large. */
+static double parquet_fpr_at(uint64_t num_keys, uint32_t bits_per_key_x10){
+  bloom_shape shape;
+  if( parquet_shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) return 1;
+  return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
+}
+
+/* More blocks mean fewer false positives, so a binary search finds the size. */
+static uint32_t parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
+  uint32_t low = BLOOM_MIN_TENTH_BITS, high = BLOOM_MAX_TENTH_BITS;
+  bloom_shape shape;
+  double best;
+  while( high>low && parquet_shape(num_keys, high / 10.0, &shape)!=BLOOM_OK ) high--;
+  best = parquet_fpr_at(num_keys, high);
+  if( best>fpr ){
+    *best_fpr = best;
+    return 0;
+  }
+  while( low<high ){
+    const uint32_t middle = (low + high) / 2;
+    if( parquet_fpr_at(num_keys, middle)<=fpr ) high = middle;
+    else low = middle + 1;
+  }
+  return high;
+}
+
+/* Each half of the result counts the bits set in that half of x. */
+static inline uint64_t parquet_popcount_halves(uint64_t x){
+  x = bloom_popcount_bytes(x);
+  x += x >> 8;
+  x += x >> 16;
+  return x & 0x0000003f0000003fu;
+}
+
+#define PARQUET_STEP_BLOCKS (BLOOM_STEP_BYTES / BLOOM_SPLIT_BLOCK_BYTES)
+
+/* Returns the number of bits set in all blocks, and sets *expected_fpr to the mean over
+** the blocks of the probability that a hash's eight bits are all set. */
+static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
+  const uint8_t *block = filter->bits;
+  uint64_t bits_set = 0, i;
+  double sum = 0;
+  for(i=0; i<filter->shape.num_slots; i++, block+=BLOOM_SPLIT_BLOCK_BYTES){
+    uint64_t counts = 0;
+    uint64_t product = 1; /* at most 32^8 */
+    size_t pair;
+    if( i%PARQUET_STEP_BLOCKS==0 && i && bloom_is_stopped(filter) ) break;
+    for(pair=0; pair<BLOOM_SPLIT_BLOCK_BYTES; pair+=8){
+      uint64_t words;
+      memcpy(&words, block + pair, sizeof(words)); /* two words, in either byte order */
+      words = parquet_popcount_halves(words);
+      counts += words;
+      product *= (words & UINT32_MAX) * (words >> 32);
+    }
+    bits_set += (counts & UINT32_MAX) + (counts >> 32);
+    sum += (double)product;
+  }
+  *expected_fpr = sum / 1099511627776.0 / (double)filter->shape.num_slots; /* 32^8 */
+  return bits_set;
+}
+
+/* Each probe of a key sets one of bits_of_probe bits, so that each key leaves a share of
+** 1 - 1/bits_of_probe of all bits unchanged. */
+static double parquet_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
+  const uint64_t bits_of_probe = shape->num_bits / shape->num_probes;
+  return bloom_log_ratio(shape->num_bits, shape->num_bits - bits_set)
+       / bloom_log_ratio(bits_of_probe, bits_of_probe - 1);
+}
+
+static void parquet_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
+  const bloom_shape *shape = &filter->shape;
+  *facts = bloom_no_facts;
+  facts->encoding = filter->encoding->name;
+  facts->num_bits = (int64_t)shape->num_bits;
+  facts->num_probes = (int64_t)shape->num_probes;
+  if( shape->num_bits/8>PARQUET_CUSTOMARY_BYTES ){
+    facts->note = "large: over 128 MiB, the most that readers of Parquet files are sure to take";
+  }
+  if( !count_bits ) return;
+  facts->bits_set = (int64_t)parquet_count(filter, &facts->expected_fpr);
+  facts->fill_ratio = (double)facts->bits_set / (double)facts->num_bits;
+  if( facts->bits_set==facts->num_bits ){
+    facts->note = "saturated: every bit is set, so it may contain every key";
+    return;
+  }
+  facts->estimated_keys = parquet_estimated_keys(shape, (uint64_t)facts->bits_set);
+  if( facts->fill_ratio>BLOOM_NEARLY_SATURATED ){ /* at 6 bits per key it is 0.74 */
+    facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it with more bits";
+  }
+}
+
+static double parquet_measured_fpr(const bloom_filter *filter){
+  uint32_t num_accepted = 0;
+  uint64_t i;
+  for(i=1; i<=BLOOM_FPR_SAMPLE; i++){
+    if( i%BLOOM_STEP_HASHES==0 && bloom_is_stopped(filter) ) return 0;
+    num_accepted += (uint32_t)parquet_may_contain(filter, bloom_sample_hash(i));
+  }
+  return (double)num_accepted / BLOOM_FPR_SAMPLE;
+}
+
+/* -- The encoding ------------------------------------------------------------------ */
 
 static const bloom_writer parquet_writer = {
   .shape = parquet_shape,
@@ -108,14 +259,14 @@ const bloom_encoding bloom_encoding_parquet = {
   .name = "parquet",
   .hash_value_bytes = 8,
   .hash_int64 = bloom_parquet_hash_int64,
-  .hash_bytes = bloom_parquet_hash_bytes,
+  .hash_bytes = bloom_xxh64,
   .may_contain = parquet_may_contain,
   .may_contain_int64 = parquet_may_contain_int64,
   .may_contain_bytes = parquet_may_contain_bytes,
   .writer = &parquet_writer,
-  .min_bits_per_key_x10 = bloom_parquet_min_bits_per_key_x10,
+  .min_bits_per_key_x10 = parquet_min_bits_per_key_x10,
   .magic = PARQUET_MAGIC,
   .read = parquet_read,
-  .describe = bloom_parquet_describe,
-  .measured_fpr = bloom_parquet_measured_fpr,
+  .describe = parquet_describe,
+  .measured_fpr = parquet_measured_fpr,
 };

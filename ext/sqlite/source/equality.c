@@ -66,11 +66,11 @@ static int push_text(
     /* NOCASE compares up to a NUL that both have, and then only lengths. */
     for(i=0; i<num_bytes && text[i]; i++) folded[i] = lower(text[i]);
     if( i<num_bytes ) memset(&folded[i], 0, num_bytes - i);
-    push(hashes, bloom_parquet_hash_bytes((const uint8_t *)folded, num_bytes));
+    push(hashes, bloom_xxh64((const uint8_t *)folded, num_bytes));
     if( folded!=short_text ) sqlite3_free(folded);
     return SQLITE_OK;
   }
-  push(hashes, bloom_parquet_hash_bytes((const uint8_t *)text, num_bytes));
+  push(hashes, bloom_xxh64((const uint8_t *)text, num_bytes));
   return SQLITE_OK;
 }
 

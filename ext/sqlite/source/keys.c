@@ -28,7 +28,7 @@ static bloom_hash_value hash_of_two(bloom_hash_value first, bloom_hash_value sec
   uint8_t bytes[16];
   bloom_store64_le(bytes, first);
   bloom_store64_le(bytes + 8, second);
-  return bloom_parquet_hash_bytes(bytes, sizeof(bytes));
+  return bloom_xxh64(bytes, sizeof(bytes));
 }
 
 /* -- Combinations ------------------------------------------------------------------------ */
@@ -81,7 +81,7 @@ static int hash_plain(
     case BLOOM_TUPLE_TEXT:
       return bloom_plain_text_hash(rule, value->bytes, value->num_bytes, hashes);
     case BLOOM_TUPLE_BLOB:
-      hashes->hashes[0] = bloom_parquet_hash_bytes(value->bytes, value->num_bytes);
+      hashes->hashes[0] = bloom_xxh64(value->bytes, value->num_bytes);
       return SQLITE_OK;
     case BLOOM_TUPLE_INTEGER:
       hashes->hashes[0] = bloom_parquet_hash_int64(value->integer);
