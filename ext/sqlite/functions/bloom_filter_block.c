@@ -10,15 +10,43 @@
 **     those of the last slot there may be any key.
 ** (3) A block that cannot be read at all is an error; LevelDB would say "maybe" to every
 **     key.
+**
+** bloom_ldb(file): table-valued; the filters of a LevelDB table file (.ldb, .sst), whose
+** bytes are the argument.  It returns one row for each, like bloom_filter_block(), and the
+** name of the policy that wrote them.
+**
+** (1) If bloom cannot read the filters of a file, there is one row: a filter that may
+**     contain every key, at all offsets, and a note that says why.  So no query loses a
+**     key.  Such are a file without a filter, one of another policy, one whose metaindex
+**     or filter block is compressed, one with fewer filters than its data blocks need, and a
+**     file that is missing: NULL.
+** (2) Bytes that are not a complete table file are an error that says what is wrong: the
+**     magic number, a handle, a checksum.
 */
-#include "filter_block_rows.h"
-
 #include <string.h>
 
+#include "../../core/leveldb/ldb_file.h"
 #include "../../core/partition.h"
 #include "../errors.h"
-#include "functions.h"
 #include "../handle.h"
+#include "../tvf.h"
+#include "functions.h"
+
+/* The columns; bloom_filter_block() has no policy. */
+enum {
+  SLOT_COLUMN_SLOT,
+  SLOT_COLUMN_FIRST_OFFSET,
+  SLOT_COLUMN_LAST_OFFSET,
+  SLOT_COLUMN_FILTER,
+  SLOT_COLUMN_NOTE,
+  SLOT_COLUMN_POLICY
+};
+
+#define SLOT_COLUMNS \
+  "slot INTEGER, first_offset INTEGER, last_offset INTEGER, filter BLOB, note TEXT"
+
+/* About how many rows a block has. */
+#define USUAL_SLOTS 1000
 
 /* Rowids begin at a hash of the argument, which is below this. */
 #define ROWID_SPAN ((uint64_t)1 << 62)
@@ -26,60 +54,24 @@
 /* What filters may take together, by the bytes of their block: one wrong offset makes it two. */
 #define MAX_FILTERS_BY_BLOCK 4
 
-int bloom_filter_block_rows_arg(bloom_filter_block_rows *cursor, sqlite3_value *value,
-                                const char *what,
-                    const uint8_t **bytes, size_t *num_bytes){
-  const int type = sqlite3_value_type(value);
-  const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
-  const int is_handle = pointer && bloom_handle_find(bloom_tvf_db(&cursor->base), pointer);
-  *bytes = NULL;
-  *num_bytes = 0;
-  /* The type of a handle is NULL, too. */
-  if( type==SQLITE_NULL && !is_handle ) return SQLITE_OK;
-  if( type!=SQLITE_BLOB ){
-    return bloom_fail_vtab(&cursor->base.base.pVtab->zErrMsg, "%s(): argument 1 %s, not %s",
-                           bloom_tvf_of(&cursor->base)->name, what,
-                           is_handle ? "a handle" : bloom_type_name(value));
-  }
-  *bytes = sqlite3_value_blob(value);
-  *num_bytes = (size_t)sqlite3_value_bytes(value);
-  if( *bytes==NULL ){
-    if( *num_bytes ) return SQLITE_NOMEM;
-    *bytes = (const uint8_t *)"";
-  }
-  if( cursor->base.wants_rowids ){
-    cursor->base.rowid = (sqlite3_int64)bloom_partition_of(*bytes, *num_bytes, ROWID_SPAN);
-  }
-  return SQLITE_OK;
-}
+typedef struct slots_cursor {
+  bloom_tvf_cursor base; /* first */
+  uint8_t *bytes;          /* a copy of the block; NULL: there are no filters, but one row */
+  bloom_filter_block block;
+  size_t slot;
+  bloom_filter_slot found;
+  uint64_t num_left;       /* bytes that filters may take from here on */
+  int is_used_up;          /* found would have taken more */
+  const char *note;        /* of the one row, static */
+  uint8_t policy[BLOOM_POLICY_MAX_BYTES];
+  size_t policy_bytes;     /* 0: NULL */
+} slots_cursor;
 
-int bloom_filter_block_rows_start(bloom_filter_block_rows *cursor, const uint8_t *block,
-                                  size_t num_bytes){
-  cursor->bytes = sqlite3_malloc64(num_bytes);
-  if( cursor->bytes==NULL ) return SQLITE_NOMEM;
-  memcpy(cursor->bytes, block, num_bytes);
-  /* This cannot fail: the block was read before. */
-  bloom_filter_block_read(cursor->bytes, num_bytes, &cursor->block);
-  cursor->slot = SIZE_MAX;
-  cursor->num_left = MAX_FILTERS_BY_BLOCK * (uint64_t)num_bytes;
-  bloom_filter_block_rows_next(&cursor->base);
-  return SQLITE_OK;
-}
-
-void bloom_filter_block_rows_start_without(bloom_filter_block_rows *cursor, const char *note){
-  cursor->found = (bloom_filter_slot){
-    .filter = bloom_any_key_filter,
-    .num_bytes = BLOOM_ANY_KEY_FILTER_BYTES,
-    .first_offset = 0,
-    .last_offset = INT64_MAX,
-  };
-  cursor->note = note;
-  cursor->base.has_row = 1;
-}
+/* ---- Rows --------------------------------------------------------------------------- */
 
 /* Filters of a block that is as it should be take no more than its bytes together.  Offsets
 ** that go back and forth could make each of them as long as the block. */
-static void bound_filter(bloom_filter_block_rows *slots){
+static void bound_filter(slots_cursor *slots){
   bloom_filter_slot *found = &slots->found;
   slots->is_used_up = found->num_bytes>slots->num_left;
   if( slots->is_used_up ){
@@ -90,8 +82,8 @@ static void bound_filter(bloom_filter_block_rows *slots){
   }
 }
 
-void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor){
-  bloom_filter_block_rows *slots = (bloom_filter_block_rows *)cursor;
+static void slots_next(bloom_tvf_cursor *cursor){
+  slots_cursor *slots = (slots_cursor *)cursor;
   if( slots->bytes==NULL || ++slots->slot==slots->block.num_slots ) return;
   bloom_filter_block_slot(&slots->block, slots->slot, &slots->found);
   slots->is_used_up = 0;
@@ -100,8 +92,64 @@ void bloom_filter_block_rows_next(bloom_tvf_cursor *cursor){
   cursor->has_row = 1;
 }
 
+/* Reads the argument, a BLOB; rowids depend on its bytes.  what says for another value's
+** error what it must be.  For NULL it returns SQLITE_OK with *bytes NULL.  Otherwise *bytes
+** is not NULL, even for an empty BLOB, and valid until the value is used again. */
+static int slots_arg(slots_cursor *slots, sqlite3_value *value, const char *what,
+                     const uint8_t **bytes, size_t *num_bytes){
+  const int type = sqlite3_value_type(value);
+  const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
+  const int is_handle = pointer && bloom_handle_find(bloom_tvf_db(&slots->base), pointer);
+  *bytes = NULL;
+  *num_bytes = 0;
+  /* The type of a handle is NULL, too. */
+  if( type==SQLITE_NULL && !is_handle ) return SQLITE_OK;
+  if( type!=SQLITE_BLOB ){
+    return bloom_fail_vtab(&slots->base.base.pVtab->zErrMsg, "%s(): argument 1 %s, not %s",
+                           bloom_tvf_of(&slots->base)->name, what,
+                           is_handle ? "a handle" : bloom_type_name(value));
+  }
+  *bytes = sqlite3_value_blob(value);
+  *num_bytes = (size_t)sqlite3_value_bytes(value);
+  if( *bytes==NULL ){
+    if( *num_bytes ) return SQLITE_NOMEM;
+    *bytes = (const uint8_t *)"";
+  }
+  if( slots->base.wants_rowids ){
+    slots->base.rowid = (sqlite3_int64)bloom_partition_of(*bytes, *num_bytes, ROWID_SPAN);
+  }
+  return SQLITE_OK;
+}
+
+/* Copies a block of so many bytes and goes to its first filter.  SQLITE_OK or SQLITE_NOMEM. */
+static int slots_start(slots_cursor *slots, const bloom_filter_block *block, size_t num_bytes){
+  slots->bytes = sqlite3_malloc64(num_bytes);
+  if( slots->bytes==NULL ) return SQLITE_NOMEM;
+  memcpy(slots->bytes, block->bytes, num_bytes);
+  slots->block = *block;
+  slots->block.bytes = slots->bytes;
+  slots->slot = SIZE_MAX;
+  slots->num_left = MAX_FILTERS_BY_BLOCK * (uint64_t)num_bytes;
+  slots_next(&slots->base);
+  return SQLITE_OK;
+}
+
+/* Makes one row: a filter that may contain every key, at all offsets, and a note that says
+** why. */
+static int slots_start_without(slots_cursor *slots, const char *note){
+  slots->found = (bloom_filter_slot){
+    .filter = bloom_any_key_filter,
+    .num_bytes = BLOOM_ANY_KEY_FILTER_BYTES,
+    .first_offset = 0,
+    .last_offset = INT64_MAX,
+  };
+  slots->note = note;
+  slots->base.has_row = 1;
+  return SQLITE_OK;
+}
+
 /* A warning about a filter of a block, or NULL. */
-static const char *slot_note(const bloom_filter_block_rows *slots){
+static const char *slot_note(const slots_cursor *slots){
   const bloom_filter_slot *found = &slots->found;
   if( slots->is_used_up ){
     return "damaged: its block's filters overlap too often, so it may contain every key";
@@ -116,46 +164,51 @@ static const char *slot_note(const bloom_filter_block_rows *slots){
   return NULL;
 }
 
-void bloom_filter_block_rows_column(const bloom_tvf_cursor *cursor, sqlite3_context *context,
-                                    int column){
-  const bloom_filter_block_rows *slots = (const bloom_filter_block_rows *)cursor;
+static void slots_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
+  const slots_cursor *slots = (const slots_cursor *)cursor;
   const bloom_filter_slot *found = &slots->found;
   const int is_somewhere = found->first_offset<=found->last_offset;
   switch( column ){
-    case BLOOM_COLUMN_SLOT:
+    case SLOT_COLUMN_SLOT:
       if( slots->bytes ) sqlite3_result_int64(context, (sqlite3_int64)slots->slot);
       break;
-    case BLOOM_COLUMN_FIRST_OFFSET:
+    case SLOT_COLUMN_FIRST_OFFSET:
       if( is_somewhere ) sqlite3_result_int64(context, found->first_offset);
       break;
-    case BLOOM_COLUMN_LAST_OFFSET:
+    case SLOT_COLUMN_LAST_OFFSET:
       if( is_somewhere ) sqlite3_result_int64(context, found->last_offset);
       break;
-    case BLOOM_COLUMN_FILTER:
+    case SLOT_COLUMN_FILTER:
       /* An empty filter may have no address, and then the result would be NULL. */
       sqlite3_result_blob64(context, found->num_bytes ? (const void *)found->filter : "",
                             found->num_bytes, SQLITE_TRANSIENT);
       break;
-    default: /* BLOOM_COLUMN_NOTE */
+    case SLOT_COLUMN_NOTE:
       sqlite3_result_text(context, slots->bytes ? slot_note(slots) : slots->note, -1,
                           SQLITE_STATIC);
+      break;
+    default: /* SLOT_COLUMN_POLICY */
+      if( slots->policy_bytes==0 ) break;
+      sqlite3_result_text64(context, (const char *)slots->policy, slots->policy_bytes,
+                            SQLITE_TRANSIENT, SQLITE_UTF8);
       break;
   }
 }
 
-void bloom_filter_block_rows_clear(bloom_tvf_cursor *cursor){
-  sqlite3_free(((bloom_filter_block_rows *)cursor)->bytes);
+static void slots_clear(bloom_tvf_cursor *cursor){
+  sqlite3_free(((slots_cursor *)cursor)->bytes);
 }
 
+/* ---- The two functions --------------------------------------------------------------- */
+
 static int filter_block_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
-  bloom_filter_block_rows *slots = (bloom_filter_block_rows *)cursor;
+  slots_cursor *slots = (slots_cursor *)cursor;
   bloom_filter_block block;
   const uint8_t *bytes;
   size_t num_bytes;
   const char *wrong;
-  int rc = bloom_filter_block_rows_arg(slots, args[0],
-                                       "(block) must be a BLOB, a LevelDB filter block", &bytes,
-                                       &num_bytes);
+  const int rc = slots_arg(slots, args[0], "(block) must be a BLOB, a LevelDB filter block", &bytes,
+                           &num_bytes);
   if( rc!=SQLITE_OK || bytes==NULL ) return rc;
   wrong = bloom_filter_block_read(bytes, num_bytes, &block);
   if( wrong ){
@@ -163,19 +216,82 @@ static int filter_block_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
                            "bloom_filter_block(): argument 1 (block) is no LevelDB filter block:"
                            " %s", wrong);
   }
-  return bloom_filter_block_rows_start(slots, bytes, num_bytes);
+  return slots_start(slots, &block, num_bytes);
 }
 
 const bloom_tvf bloom_filter_block_tvf = {
   .name = "bloom_filter_block",
   .call = "bloom_filter_block(block)",
-  .schema = "CREATE TABLE bloom_filter_block(" BLOOM_SLOT_COLUMNS ", argument HIDDEN)",
-  .num_columns = BLOOM_NUM_SLOT_COLUMNS,
+  .schema = "CREATE TABLE bloom_filter_block(" SLOT_COLUMNS ", argument HIDDEN)",
+  .num_columns = SLOT_COLUMN_NOTE + 1,
   .num_args = 1,
-  .num_rows = BLOOM_USUAL_SLOTS,
-  .cursor_bytes = sizeof(bloom_filter_block_rows),
+  .num_rows = USUAL_SLOTS,
+  .cursor_bytes = sizeof(slots_cursor),
   .start = filter_block_start,
-  .next = bloom_filter_block_rows_next,
-  .column = bloom_filter_block_rows_column,
-  .clear = bloom_filter_block_rows_clear,
+  .next = slots_next,
+  .column = slots_column,
+  .clear = slots_clear,
+};
+
+/* Why the filters cannot be read; NULL if they can. */
+static const char *ldb_note(const bloom_ldb_file *file){
+  const int is_snappy = file->compression==BLOOM_COMPRESSION_SNAPPY;
+  switch( file->filter ){
+    case BLOOM_LDB_NO_FILTER:
+      return "no filter: written without one, so the file may contain every key";
+    case BLOOM_LDB_OTHER_POLICY:
+      return "another policy: its filters are not read, so the file may contain every key";
+    case BLOOM_LDB_METAINDEX_COMPRESSED:
+      return is_snappy
+          ? "metaindex compressed by Snappy: it is not read, so the file may contain every key"
+          : "metaindex compressed: it is not read, so the file may contain every key";
+    case BLOOM_LDB_FILTER_COMPRESSED:
+      return is_snappy
+          ? "filter block compressed by Snappy: it is not read, so the file may contain every key"
+          : "filter block compressed: it is not read, so the file may contain every key";
+    case BLOOM_LDB_TOO_FEW_FILTERS:
+      return "too few filters: data blocks have none, so the file may contain every key";
+    case BLOOM_LDB_HAS_FILTERS:
+      break;
+  }
+  return NULL;
+}
+
+static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
+  slots_cursor *slots = (slots_cursor *)cursor;
+  bloom_ldb_file file;
+  const uint8_t *bytes;
+  size_t num_bytes;
+  const char *wrong, *note;
+  const int rc = slots_arg(slots, args[0],
+                           "(file) must be a BLOB, the bytes of a LevelDB table file", &bytes,
+                           &num_bytes);
+  if( rc!=SQLITE_OK ) return rc;
+  if( bytes==NULL ){
+    return slots_start_without(slots, "no file: NULL, so it may contain every key");
+  }
+  wrong = bloom_ldb_file_read(bytes, num_bytes, &file);
+  if( wrong ){
+    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg,
+                           "bloom_ldb(): argument 1 (file) is not a complete LevelDB table file:"
+                           " %s", wrong);
+  }
+  slots->policy_bytes = file.policy_bytes;
+  memcpy(slots->policy, file.policy, file.policy_bytes);
+  note = ldb_note(&file);
+  return note ? slots_start_without(slots, note) : slots_start(slots, &file.block, file.block_bytes);
+}
+
+const bloom_tvf bloom_ldb_tvf = {
+  .name = "bloom_ldb",
+  .call = "bloom_ldb(file)",
+  .schema = "CREATE TABLE bloom_ldb(" SLOT_COLUMNS ", policy TEXT, argument HIDDEN)",
+  .num_columns = SLOT_COLUMN_POLICY + 1,
+  .num_args = 1,
+  .num_rows = USUAL_SLOTS,
+  .cursor_bytes = sizeof(slots_cursor),
+  .start = ldb_start,
+  .next = slots_next,
+  .column = slots_column,
+  .clear = slots_clear,
 };

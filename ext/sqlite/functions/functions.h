@@ -1,5 +1,6 @@
 /*
-** The SQL functions, which bloom.c registers.  Each is in the file of its name.
+** The SQL functions, which bloom.c registers.  Each is in the file of its name, but for
+** bloom_ldb(), which is beside bloom_filter_block().
 */
 #ifndef BLOOM_SQLITE_FUNCTIONS_H
 #define BLOOM_SQLITE_FUNCTIONS_H
