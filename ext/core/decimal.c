@@ -1,5 +1,5 @@
 /*
-** Decimal text: the table of digits, and values with a sign or more than nine digits.
+** Decimal text: the table of digits, and values with a sign or more than eight digits.
 */
 #include "decimal.h"
 
@@ -12,34 +12,24 @@ const char bloom_digit_triples[4001] =
   TENS("0") TENS("1") TENS("2") TENS("3") TENS("4")
   TENS("5") TENS("6") TENS("7") TENS("8") TENS("9");
 
-/* Eight decimal digits of value < 10^8 as text, the first in the lowest byte. */
-static inline uint64_t eight_digits(uint32_t value){
-  uint64_t number = value * (uint64_t)351843721; /* 2^45 / 10^5, rounded up */
-  uint64_t text = bloom_three_digits(number, 45);
-  number = bloom_fraction_of(number, 45) * 1000;
-  text |= (uint64_t)bloom_three_digits(number, 45) << 24;
-  number = bloom_fraction_of(number, 45) * 100;
-  return text | (uint64_t)(bloom_three_digits(number, 45) >> 8) << 48;
-}
-
 unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]){
   /* Negated as unsigned: -INT64_MIN does not fit in int64_t. */
   const uint64_t magnitude = value<0 ? 0 - (uint64_t)value : (uint64_t)value;
   unsigned num_bytes, num_leading;
   text[1] = text[2] = 0;
   if( magnitude<100000000 ){
-    text[0] = eight_digits((uint32_t)magnitude);
+    text[0] = bloom_eight_digits((uint32_t)magnitude);
     num_bytes = 8;
   }else{
     const uint64_t upper = magnitude / 100000000;
-    const uint64_t last = eight_digits((uint32_t)(magnitude % 100000000));
+    const uint64_t last = bloom_eight_digits((uint32_t)(magnitude % 100000000));
     if( upper<100000000 ){
-      text[0] = eight_digits((uint32_t)upper);
+      text[0] = bloom_eight_digits((uint32_t)upper);
       text[1] = last;
       num_bytes = 16;
     }else{
-      text[0] = eight_digits((uint32_t)(upper / 100000000));
-      text[1] = eight_digits((uint32_t)(upper % 100000000));
+      text[0] = bloom_eight_digits((uint32_t)(upper / 100000000));
+      text[1] = bloom_eight_digits((uint32_t)(upper % 100000000));
       text[2] = last;
       num_bytes = 24;
     }

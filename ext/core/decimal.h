@@ -33,9 +33,9 @@ static inline uint64_t bloom_fraction_of(uint64_t number, unsigned num_fraction_
   return number & (((uint64_t)1 << num_fraction_bits) - 1);
 }
 
-/* The number of digits '0' in front of the first other one.  There must be one. */
+/* The number of digits '0' in front of the first other one, or of the last. */
 static inline unsigned bloom_leading_zeros(uint64_t text){
-  uint64_t digits = text ^ 0x3030303030303030u;
+  uint64_t digits = (text ^ 0x3030303030303030u) | (uint64_t)1 << 56;
 #if defined(__GNUC__)
   return (unsigned)__builtin_ctzll(digits) / 8;
 #else
@@ -45,7 +45,17 @@ static inline unsigned bloom_leading_zeros(uint64_t text){
 #endif
 }
 
-/* bloom_decimal_words() for values that are negative or have ten digits or more. */
+/* Eight decimal digits of value < 10^8 as text, the first in the lowest byte. */
+static inline uint64_t bloom_eight_digits(uint32_t value){
+  uint64_t number = value * (uint64_t)351843721; /* 2^45 / 10^5, rounded up */
+  uint64_t text = bloom_three_digits(number, 45);
+  number = bloom_fraction_of(number, 45) * 1000;
+  text |= (uint64_t)bloom_three_digits(number, 45) << 24;
+  number = bloom_fraction_of(number, 45) * 100;
+  return text | (uint64_t)(bloom_three_digits(number, 45) >> 8) << 48;
+}
+
+/* bloom_decimal_words() for values that are negative or have nine digits or more. */
 unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]);
 
 /*
@@ -53,31 +63,13 @@ unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]);
 ** with zeros after the last byte.  Returns the number of bytes, 1..20.
 */
 static inline unsigned bloom_decimal_words(int64_t value, uint64_t text[3]){
-  uint64_t number;
-  uint32_t third;
   unsigned num_leading;
-  if( (uint64_t)value>=1000000000 ) return bloom_decimal_words_long(value, text);
-  /* value / 10^6 with 54 bits of fraction: nine digits.  The factor is rounded up, which
-  ** adds less than value * 2^-54, too little to reach the last digit. */
-  number = (uint32_t)value * (uint64_t)18014398510;
-  text[0] = bloom_three_digits(number, 54);
-  number = bloom_fraction_of(number, 54) * 1000;
-  text[0] |= (uint64_t)bloom_three_digits(number, 54) << 24;
-  number = bloom_fraction_of(number, 54) * 1000;
-  third = bloom_three_digits(number, 54);
-  text[0] |= (uint64_t)third << 48;
-  text[1] = third >> 16;
-  text[2] = 0;
-  if( value<10 ){
-    text[0] = text[1];
-    text[1] = 0;
-    return 1;
-  }
+  if( (uint64_t)value>=100000000 ) return bloom_decimal_words_long(value, text);
+  text[0] = bloom_eight_digits((uint32_t)value);
+  text[1] = text[2] = 0;
   num_leading = bloom_leading_zeros(text[0]);
-  /* Two shifts: one by 64 would be undefined. */
-  text[0] = text[0] >> 8*num_leading | text[1] << 8 << (56 - 8*num_leading);
-  if( num_leading ) text[1] = 0;
-  return 9 - num_leading;
+  text[0] >>= 8*num_leading;
+  return 8 - num_leading;
 }
 
 /* Writes value to text, without a terminator; returns the length, 1..20 bytes. */
