@@ -6,34 +6,27 @@
 #include "../core/encodings.h"
 #include "errors.h"
 
-/* Reads a BLOB as a filter. */
-static bloom_filter_arg_status blob_arg(sqlite3 *db, sqlite3_value *value, bloom_filter *storage){
+bloom_filter_arg_status bloom_filter_arg(
+  sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
+){
+  const int type = sqlite3_value_type(value);
   const void *bytes;
   size_t num_bytes;
-  const int type = sqlite3_value_type(value);
-  const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
-  if( type==SQLITE_NULL && !bloom_handle_find(db, pointer) ) return BLOOM_ARG_NULL;
+  if( type==SQLITE_NULL ){ /* a handle's type, too */
+    const bloom_handle *handle =
+        bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
+    if( handle==NULL ) return BLOOM_ARG_NULL;
+    if( !bloom_handle_has_filter(handle) ) return BLOOM_ARG_NO_FILTER;
+    *filter = &handle->filter;
+    return BLOOM_ARG_FILTER;
+  }
   if( type!=SQLITE_BLOB ) return BLOOM_ARG_NO_FILTER;
   bytes = sqlite3_value_blob(value);
   num_bytes = (size_t)sqlite3_value_bytes(value);
   if( bytes==NULL && num_bytes>0 ) return BLOOM_ARG_NOMEM;
   bloom_filter_read(bytes, num_bytes, storage);
+  *filter = storage;
   return BLOOM_ARG_FILTER;
-}
-
-bloom_filter_arg_status bloom_filter_arg(
-  sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
-){
-  const bloom_handle *handle = bloom_handle_find(db,
-                                                 sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
-  bloom_filter_arg_status status;
-  if( handle && bloom_handle_has_filter(handle) ){
-    *filter = &handle->filter;
-    return BLOOM_ARG_FILTER;
-  }
-  status = blob_arg(db, value, storage);
-  if( status==BLOOM_ARG_FILTER ) *filter = storage;
-  return status;
 }
 
 const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value){
@@ -45,13 +38,13 @@ const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value){
   return bloom_type_name(value);
 }
 
-const bloom_filter *bloom_blob_arg_or_fail(
+const bloom_filter *bloom_filter_arg_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 ){
   sqlite3 *db = sqlite3_context_db_handle(context);
-  const bloom_filter_arg_status status = blob_arg(db, value, storage);
-  if( status==BLOOM_ARG_FILTER ) return storage;
+  const bloom_filter *filter = NULL;
+  const bloom_filter_arg_status status = bloom_filter_arg(db, value, storage, &filter);
   if( status==BLOOM_ARG_NOMEM ) sqlite3_result_error_nomem(context);
   if( status==BLOOM_ARG_NO_FILTER ){
     const int is_swapped = next
@@ -59,7 +52,7 @@ const bloom_filter *bloom_blob_arg_or_fail(
     bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_no_filter_name(db, value),
                is_swapped ? "; the filter comes first" : "");
   }
-  return NULL;
+  return filter;
 }
 
 const bloom_filter *bloom_changeable_filter_or_fail(

@@ -26,25 +26,14 @@ bloom_filter_arg_status bloom_filter_arg(
 /* What a value is that cannot be a filter, for a message. */
 const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value);
 
-/* bloom_filter_arg_or_fail() for a value that is not a handle with a filter. */
-const bloom_filter *bloom_blob_arg_or_fail(
-  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
-  bloom_filter *storage
-);
-
 /* The filter of a scalar function's first argument.  NULL if the argument is NULL, or, with
 ** an error in the function's name set on context, if it cannot be a filter.  next is the
 ** argument after it, or NULL: the message says so if that looks like a filter, because then
-** the two were swapped.  Inline because it runs once a row. */
-static inline const bloom_filter *bloom_filter_arg_or_fail(
+** the two were swapped. */
+const bloom_filter *bloom_filter_arg_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
-){
-  /* The type of a handle is NULL, so look for a handle first. */
-  const bloom_handle *handle = bloom_handle_of(context, value);
-  if( handle && bloom_handle_has_filter(handle) ) return &handle->filter;
-  return bloom_blob_arg_or_fail(context, function, value, next, storage);
-}
+);
 
 /* The filter of an argument that is to be changed: this fails, too, with the encoding's reason, if
 ** the filter cannot be merged, or, needs_writer, if keys cannot be added to it. */

@@ -388,9 +388,8 @@ int bloom_find_shape(
   sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys, double bits_per_key,
   bloom_shape *shape
 ){
-  int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
   if( encoding->writer->shape(num_keys, bits_per_key, shape)==BLOOM_OK
-   && shape->num_bytes<=(size_t)limit ){
+   && shape->num_bytes<=bloom_max_value_bytes(context) ){
     return SQLITE_OK;
   }
   sqlite3_result_error_toobig(context);

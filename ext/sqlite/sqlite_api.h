@@ -80,6 +80,11 @@ static inline int bloom_db_is_writing(sqlite3 *db, const char *schema){
 #endif
 }
 
+/* The most bytes that a value may have on the connection. */
+static inline size_t bloom_max_value_bytes(sqlite3_context *context){
+  return (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+}
+
 static inline int bloom_is_interrupted(sqlite3_context *context){
   return bloom_db_is_interrupted(sqlite3_context_db_handle(context));
 }

@@ -47,8 +47,7 @@ typedef struct sets_state {
 static int sets_begin(sqlite3_context *context, sets_state *state){
   const uint64_t num_keys = state->size.capacity==BLOOM_NO_CAPACITY ? 0
       : (uint64_t)state->size.capacity;
-  const size_t max_bytes = (size_t)sqlite3_limit(sqlite3_context_db_handle(context),
-                                                 SQLITE_LIMIT_LENGTH, -1);
+  const size_t max_bytes = bloom_max_value_bytes(context);
   if( state->size.capacity==BLOOM_NO_CAPACITY ){
     state->bits_per_key = bloom_least_bits_per_key(state->size.bits_per_key);
   }else if( bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys,

@@ -83,8 +83,7 @@ void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlit
   block_build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   if( state && state->max_bytes==0 ){
     state->hashes.hash_value_bytes = state->slots.hash_value_bytes = 4;
-    state->max_bytes = (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context),
-                                               SQLITE_LIMIT_LENGTH, -1);
+    state->max_bytes = bloom_max_value_bytes(context);
   }
   bloom_fail_code(context, state ? block_build_row(context, state, num_args, args) : SQLITE_NOMEM);
 }

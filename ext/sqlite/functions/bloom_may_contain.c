@@ -82,7 +82,7 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
       else sqlite3_result_int(context, 1);
       return;
     }
-    filter = bloom_blob_arg_or_fail(context, "bloom_may_contain", args[0], args[1], &storage);
+    filter = bloom_filter_arg_or_fail(context, "bloom_may_contain", args[0], args[1], &storage);
     if( filter==NULL ) return;
   }else if( handle->test ){
     answer_test(context, handle->test(handle->test_data, args[1]), 1, args + 1);

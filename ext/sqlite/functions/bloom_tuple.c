@@ -23,8 +23,7 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
   }
   status = bloom_tuple_write(num_args, args, bytes, sizeof(short_bytes), &num_bytes);
   if( num_bytes>sizeof(short_bytes) ){
-    if( num_bytes>(uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH,
-                                          -1) ){
+    if( num_bytes>bloom_max_value_bytes(context) ){
       sqlite3_result_error_toobig(context);
       return;
     }
