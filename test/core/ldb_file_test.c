@@ -34,7 +34,7 @@ TEST(crc32c_gives_the_published_answers){
   assert_int_equal(bloom_crc32c_mask(0x8000u), 0xa282ead9u);
 }
 
-/* Every entry of the CRC table, bit by bit. */
+/* The CRC of every byte, bit by bit. */
 TEST(crc32c_of_every_byte){
   int i, bit;
   for(i=0; i<256; i++){
