@@ -70,35 +70,10 @@ static inline void prefetch_hashes(const uint32_t *hashes, size_t num_hashes){
 #endif
 }
 
-/* Takes the next hashes of the chain *runs, up to LEVELDB_ADD_HASHES, and returns their
-** number, a multiple of the lanes; 0 at the end of the chain.  *hashes is where they lie:
-** in the chain, or in batch, which joins short runs and has copies in the last lanes.
-** *num_used hashes of *runs were taken before. */
-static size_t next_hashes(const bloom_hash_run **runs, size_t *num_used, uint32_t *batch,
-                           const uint32_t **hashes){
-  size_t num_hashes = 0;
-  *hashes = batch;
-  for(; *runs; *runs=(*runs)->next, *num_used=0){
-    const size_t num_wanted = LEVELDB_ADD_HASHES - num_hashes;
-    const size_t num_left = (*runs)->num_hashes - *num_used;
-    const uint32_t *front;
-    if( num_left==0 ) continue;
-    front = (const uint32_t *)(*runs)->hashes + *num_used;
-    if( num_left<num_wanted ){
-      memcpy(batch + num_hashes, front, num_left * sizeof(*batch));
-      num_hashes += num_left;
-      continue;
-    }
-    *num_used += num_wanted;
-    prefetch_hashes(front, num_left);
-    if( num_hashes==0 ){
-      *hashes = front;
-      return num_wanted;
-    }
-    memcpy(batch + num_hashes, front, num_wanted * sizeof(*batch));
-    return LEVELDB_ADD_HASHES;
-  }
-  /* The kernels' last lanes are copies of the last hash. */
+/* Copies a run's last hashes to batch, with copies of the last one up to a multiple of the
+** lanes, and returns their number. */
+static size_t fill_lanes(uint32_t *batch, const uint32_t *hashes, size_t num_hashes){
+  memcpy(batch, hashes, num_hashes * sizeof(*batch));
   for(; num_hashes%BLOOM_LEVELDB_MAX_LANES; num_hashes++) batch[num_hashes] = batch[num_hashes-1];
   return num_hashes;
 }
@@ -109,16 +84,23 @@ static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *sh
   const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);
   uint32_t batch[LEVELDB_ADD_HASHES];
   uint32_t positions[LEVELDB_ADD_HASHES * BLOOM_LEVELDB_MAX_PROBES];
-  const uint32_t *hashes;
-  size_t num_used = 0;
-  size_t num_hashes;
   assert( shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
-  while( (num_hashes = next_hashes(&run, &num_used, batch, &hashes))>0 ){
-    const size_t num_positions =
-      kernels->positions(part, divisor, shape->num_probes, hashes, num_hashes, positions);
-    size_t i;
-    assert( num_hashes%BLOOM_LEVELDB_MAX_LANES==0 && num_positions<=num_hashes*shape->num_probes );
-    for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
+  for(; run; run=run->next){
+    const uint32_t *hashes = run->hashes;
+    size_t num_left = run->num_hashes;
+    while( num_left ){
+      const int is_full = num_left>=LEVELDB_ADD_HASHES;
+      const size_t num_hashes = is_full ? LEVELDB_ADD_HASHES : fill_lanes(batch, hashes, num_left);
+      size_t num_positions, i;
+      prefetch_hashes(hashes, num_left);
+      num_positions = kernels->positions(part, divisor, shape->num_probes,
+                                         is_full ? hashes : batch, num_hashes, positions);
+      assert( num_positions<=num_hashes*shape->num_probes );
+      for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
+      if( !is_full ) break;
+      hashes += LEVELDB_ADD_HASHES;
+      num_left -= LEVELDB_ADD_HASHES;
+    }
   }
 }
 
