@@ -43,7 +43,11 @@ void bloom_fail(sqlite3_context *context, const char *format, ...){
 }
 
 void bloom_fail_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint){
-  char *literal = bloom_literal(arg.value);
+  bloom_fail_literal(context, arg, bloom_literal(arg.value), what, hint);
+}
+
+void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, const char *what,
+                        const char *hint){
   if( literal ){
     bloom_fail(context, "%s(): argument %d (%s) must be %s, not %s%s%s", arg.function, arg.number,
                arg.name, what, literal, hint ? "; " : "", hint ? hint : "");

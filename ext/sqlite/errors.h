@@ -42,6 +42,10 @@ void bloom_fail(sqlite3_context *context, const char *format, ...);
 ** probably meant, or NULL. */
 void bloom_fail_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint);
 
+/* bloom_fail_arg() with the argument as literal, which it frees; NULL is no memory. */
+void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, const char *what,
+                        const char *hint);
+
 /* Fails a method of a virtual table: replaces *error, which SQLite frees, and returns
 ** SQLITE_ERROR, or SQLITE_NOMEM. */
 int bloom_fail_vtab(char **error, const char *format, ...);

@@ -143,8 +143,7 @@ static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t
 
 #define INTEGERS(type, least, most, bytes, is_big) \
   {.name = (type), .write = write_integer_key, .min = (least), .max = (most), \
-   .num_bytes = (bytes), \
-   .is_big_endian = (is_big)}
+   .num_bytes = (bytes), .is_big_endian = (is_big)}
 #define OTHERS(type, writer, words) {.name = (type), .write = (writer), .range = (words)}
 
 static const key_type key_types[] = {
@@ -174,19 +173,6 @@ static char *key_arg_literal(sqlite3_value *value){
     return bloom_literal(value);
   }
   return sqlite3_mprintf("a TEXT of %d bytes", sqlite3_value_bytes(value));
-}
-
-/* bloom_fail_arg() with that. */
-static void fail_key_arg(sqlite3_context *context, bloom_arg arg, const char *what,
-                         const char *hint){
-  char *literal = key_arg_literal(arg.value);
-  if( literal ){
-    bloom_fail(context, "bloom_key(): argument %d (%s) must be %s, not %s%s%s", arg.number,
-               arg.name, what, literal, hint ? "; " : "", hint ? hint : "");
-  }else{
-    sqlite3_result_error_nomem(context);
-  }
-  sqlite3_free(literal);
 }
 
 /* The name that a value is, "" where it is none; NULL, the error set on context, if there
@@ -224,11 +210,11 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **a
   }
   first = type_name_of(context, args[0]);
   if( first==NULL ) return NULL;
-  fail_key_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
-                 "'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', 'big32', "
-                 "'big64', 'varint32', "
-                 "'varint64' or, with a secret, 'siphash'",
-                 key_type_named(first) ? "the value comes before the type" : NULL);
+  bloom_fail_literal(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
+                     key_arg_literal(args[1]),
+                     "'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', 'big32', "
+                     "'big64', 'varint32', 'varint64' or, with a secret, 'siphash'",
+                     key_type_named(first) ? "the value comes before the type" : NULL);
   return NULL;
 }
 
@@ -276,21 +262,17 @@ void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **arg
 static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
   const uint8_t *bytes = NULL;
   const int type = sqlite3_value_type(value), num_bytes = sqlite3_value_bytes(value);
-  if( type==SQLITE_TEXT ){
-    const int is_hex = num_bytes==2*BLOOM_SIPHASH_SECRET_BYTES;
-    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a TEXT of"
-                        " %d bytes%s", num_bytes,
-               is_hex ? "; of hexadecimal digits write x'...'" : "");
-  }else if( type!=SQLITE_BLOB ){
-    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not %s",
-               bloom_type_name(value));
-  }else if( num_bytes!=BLOOM_SIPHASH_SECRET_BYTES ){
-    bloom_fail(context,
-               "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a BLOB of %d "
-               "bytes", num_bytes);
-  }else{
+  if( type==SQLITE_BLOB && num_bytes==BLOOM_SIPHASH_SECRET_BYTES ){
     bytes = sqlite3_value_blob(value);
     if( bytes==NULL ) sqlite3_result_error_nomem(context);
+  }else if( type==SQLITE_BLOB || type==SQLITE_TEXT ){
+    const int is_hex = type==SQLITE_TEXT && num_bytes==2*BLOOM_SIPHASH_SECRET_BYTES;
+    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a %s of"
+                        " %d bytes%s", type==SQLITE_TEXT ? "TEXT" : "BLOB", num_bytes,
+               is_hex ? "; of hexadecimal digits write x'...'" : "");
+  }else{
+    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not %s",
+               bloom_type_name(value));
   }
   return bytes;
 }
@@ -310,9 +292,9 @@ void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **ar
   name = type_name_of(context, args[1]);
   if( name==NULL ) return;
   if( sqlite3_stricmp(name, SIPHASH)!=0 ){
-    fail_key_arg(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
-                 "'siphash' where a secret is given",
-                 is_siphash(args[2]) ? "the type comes before the secret" : NULL);
+    bloom_fail_literal(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
+                       key_arg_literal(args[1]), "'siphash' where a secret is given",
+                       is_siphash(args[2]) ? "the type comes before the secret" : NULL);
     return;
   }
   if( sqlite3_value_type(args[2])==SQLITE_NULL ) return;
