@@ -37,13 +37,14 @@ TARGET_AVX2 static inline __m256i avx2_compress(__m256i x, uint32_t is_in){
 
 /* Storing a whole vector is safe: the vectors before it filled no more than their own
 ** room. */
-TARGET_AVX2 static size_t avx2_positions_in(bloom_leveldb_part part, bloom_leveldb_divisor divisor,
-                                            uint32_t num_probes, const uint32_t *hashes,
-                                            size_t num_hashes, uint32_t *positions){
+TARGET_AVX2 static size_t avx2_positions(const bloom_leveldb_part *part,
+                                         bloom_leveldb_divisor divisor, uint32_t num_probes,
+                                         const uint32_t *hashes, size_t num_hashes,
+                                         uint32_t *positions){
   const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
   const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);
-  const __m256i begin = _mm256_set1_epi32((int)part.begin);
-  const __m256i last = _mm256_set1_epi32((int)(part.num_bits - 1));
+  const __m256i begin = _mm256_set1_epi32(part ? (int)part->begin : 0);
+  const __m256i last = _mm256_set1_epi32(part ? (int)(part->num_bits - 1) : 0);
   const uint32_t *end = hashes + num_hashes;
   size_t num_in = 0;
   for(; hashes<end; hashes+=8){
@@ -51,40 +52,22 @@ TARGET_AVX2 static size_t avx2_positions_in(bloom_leveldb_part part, bloom_level
     const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(hash, 17), _mm256_slli_epi32(hash, 15));
     __m256i probe = hash;
     uint32_t j;
-    for(j=0; j<num_probes; j++){
-      const __m256i x = avx2_mod(probe, num_bits, reciprocal);
-      const __m256i offset = _mm256_sub_epi32(x, begin);
-      /* There is no unsigned comparison: offset <= last. */
-      const __m256i mask = _mm256_cmpeq_epi32(offset, _mm256_min_epu32(offset, last));
-      const uint32_t is_in = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(mask));
-      _mm256_storeu_si256((__m256i*)(void*)(positions + num_in), avx2_compress(x, is_in));
-      num_in += (size_t)_mm_popcnt_u32(is_in);
-      probe = _mm256_add_epi32(probe, delta);
+    for(j=0; j<num_probes; j++, probe=_mm256_add_epi32(probe, delta)){
+      __m256i x = avx2_mod(probe, num_bits, reciprocal);
+      size_t num_stored = 8;
+      if( part ){
+        const __m256i offset = _mm256_sub_epi32(x, begin);
+        /* There is no unsigned comparison: offset <= last. */
+        const __m256i mask = _mm256_cmpeq_epi32(offset, _mm256_min_epu32(offset, last));
+        const uint32_t is_in = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(mask));
+        x = avx2_compress(x, is_in);
+        num_stored = (size_t)_mm_popcnt_u32(is_in);
+      }
+      _mm256_storeu_si256((__m256i*)(void*)(positions + num_in), x);
+      num_in += num_stored;
     }
   }
   return num_in;
-}
-
-TARGET_AVX2 static size_t avx2_positions(const bloom_leveldb_part *part,
-                                         bloom_leveldb_divisor divisor,
-                                         uint32_t num_probes, const uint32_t *hashes,
-                                             size_t num_hashes,
-                                         uint32_t *positions){
-  const __m256i num_bits = _mm256_set1_epi32((int)divisor.num_bits);
-  const __m256i reciprocal = _mm256_set1_epi32((int)divisor.reciprocal);
-  const uint32_t *end = hashes + num_hashes;
-  if( part ) return avx2_positions_in(*part, divisor, num_probes, hashes, num_hashes, positions);
-  for(; hashes<end; hashes+=8){
-    const __m256i hash = _mm256_loadu_si256((const __m256i*)(const void*)hashes);
-    const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(hash, 17), _mm256_slli_epi32(hash, 15));
-    __m256i probe = hash;
-    uint32_t j;
-    for(j=0; j<num_probes; j++, positions+=8){
-      _mm256_storeu_si256((__m256i*)(void*)positions, avx2_mod(probe, num_bits, reciprocal));
-      probe = _mm256_add_epi32(probe, delta);
-    }
-  }
-  return num_hashes * num_probes;
 }
 
 const bloom_leveldb_kernels bloom_leveldb_kernels_avx2 = {
