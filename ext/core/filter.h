@@ -47,16 +47,16 @@ typedef struct bloom_shape {
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
 
-/* Who reads a large filter through, which takes seconds, asks now and then whether to go on:
-** each time that it has read so many bytes, which takes a few ms at most. */
+/* To read a large filter takes seconds, so whoever does it asks now and then whether to go on:
+** after so many bytes, which take a few ms at most. */
 #define BLOOM_STEP_BYTES ((size_t)1 << 19)
 
-/* Of num_left bytes those until the next look at whether to go on. */
+/* How many of num_left bytes are read before it asks again. */
 static inline size_t bloom_step_of(size_t num_left){
   return num_left<BLOOM_STEP_BYTES ? num_left : BLOOM_STEP_BYTES;
 }
 
-/* Or each time that it has tested so many hashes, none of whose bits are in a cache. */
+/* Whoever tests hashes asks after so many of them: their bits may be in no cache. */
 #define BLOOM_STEP_HASHES 8192
 
 typedef struct bloom_interrupt {

@@ -22,8 +22,9 @@
 #define MAX_OTHERS         8192
 #define KEYS_PER_OTHER     16
 
-/* All are taken where the textbook's rate is 1/DETAIL and more of what is known without
-** them, none where it is less than MIN_DETAIL/DETAIL of that. */
+/* The sample is as large as the textbook's rate is, beside the rate that is known without a
+** sample: it is complete from 1/DETAIL of that rate on, and below MIN_DETAIL/DETAIL there is
+** none. */
 #define DETAIL     4
 #define MIN_DETAIL (1.0 / 64)
 

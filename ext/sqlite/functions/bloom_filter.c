@@ -24,7 +24,7 @@
 #include "functions.h"
 #include "../size_args.h"
 
-/* What 1 % takes. */
+/* The size at which 1 % of other keys may be in the filter (Requirement 3). */
 #define FILTER_BITS_PER_KEY 10.6
 
 /* How many hashes come in between looks at the size (Requirement 3). */
@@ -35,7 +35,7 @@
 
 #define FILTER_LINE_BYTES 64
 
-/* Of what is rare, so that what runs once a row needs few registers. */
+/* Marks functions that run rarely, so that those which run once a row need few registers. */
 #if defined(__GNUC__)
 # define FILTER_NOINLINE __attribute__((noinline))
 #else
@@ -50,7 +50,7 @@ typedef struct filter_state {
   uint64_t num_open; /* rows with too many combinations: what is asked may be one of them */
 } filter_state;
 
-/* What a handle's first cache line has; its blocks begin lines, too. */
+/* The first cache line of a handle's bytes; the blocks begin at a later line. */
 typedef struct equal_filter {
   int (*may_contain)(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
   const uint8_t *blocks;

@@ -279,7 +279,8 @@ static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   slots->policy_bytes = file.policy_bytes;
   memcpy(slots->policy, file.policy, file.policy_bytes);
   note = ldb_note(&file);
-  return note ? slots_start_without(slots, note) : slots_start(slots, &file.block, file.block_bytes);
+  if( note ) return slots_start_without(slots, note);
+  return slots_start(slots, &file.block, file.block_bytes);
 }
 
 const bloom_tvf bloom_ldb_tvf = {
