@@ -85,7 +85,7 @@ run $build/linked/test/faults/handles/handles $build/bloom.so
 # Rows of kernels that this machine does not run, as their test says, or for which nothing is compiled.
 skipped=$($build/test/core/leveldb_kernels_test 2>&1 | sed -n 's/.*not run here: \(.*\)/kernels_\1.c/p' | sort -u)
 [ "$(uname -m)" = aarch64 ] && skipped=kernels_avx2.c
-# shellcheck disable=SC2086 # a list of names
-echo "note: gcc $(${CC:-gcc} -dumpfullversion), without" $skipped "(not of this machine)"
+# shellcheck disable=SC2086,SC2116 # a list of names
+echo "note: gcc $(${CC:-gcc} -dumpfullversion)${skipped:+, without $(echo $skipped) (not of this machine)}"
 # shellcheck disable=SC2086
 "$PYTHON" test/quality/coverage/count.py $build $skipped
