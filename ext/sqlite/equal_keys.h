@@ -53,7 +53,7 @@ int bloom_equal_hashes_of(
   bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes
 );
 
-/* From here on integers may have no REAL of their own. */
+/* Integers that are at least this large may share a REAL with others. */
 #define BLOOM_LARGE_INTEGER ((int64_t)1 << 53)
 
 static inline int bloom_is_large_integer(int64_t integer){

@@ -30,7 +30,7 @@ int bloom_copy_bytes(sqlite3 *db, uint8_t *to, const uint8_t *from, size_t num_b
 int bloom_hash_of_bytes(sqlite3 *db, const uint8_t *bytes, size_t num_bytes, uint64_t *hash){
   uint64_t hashes[2]; /* of what came before, and of a step */
   size_t offset;
-  /* Of 2^64 - 1 partitions each has one hash, the first has two. */
+  /* The number is the hash itself: each of 2^64 - 1 partitions has one, and the first has two. */
   hashes[0] = bloom_partition_of(bytes, bloom_step_of(num_bytes), UINT64_MAX);
   for(offset=BLOOM_STEP_BYTES; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
     if( bloom_db_is_interrupted(db) ) return SQLITE_INTERRUPT;

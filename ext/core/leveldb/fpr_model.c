@@ -43,7 +43,8 @@
 /* A size with a larger odd divisor has too many positions for hashes to run round in. */
 #define CYCLE_MAX_ODD 7
 
-/* From this size on hashes of one class find no more positions to miss each other. */
+/* In filters of this size and above, hashes of one class find no more positions to miss each
+** other. */
 #define SAME_MIN_BITS 40000.0
 
 typedef struct fpr_model {
@@ -69,7 +70,7 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
   return a;
 }
 
-/* Of num_bits and RESIDUE_MODULUS. */
+/* The greatest common divisor of num_bits and RESIDUE_MODULUS. */
 static uint32_t residue_divisor(const bloom_shape *shape){
   return greatest_common_divisor((uint32_t)(shape->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
 }
@@ -134,7 +135,7 @@ static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multi
       num_more = (UINT32_MAX - value) / model->num_bits;
       count += (double)num_more;
     }
-    /* Of the keys of one s, the share of each w; it is linear, so the mean height will do. */
+    /* The keys of one s are shared among the w; each share is linear, so the mean height will do. */
     height = ((double)value + (count - 1) / 2 * (double)model->num_bits) / HASHES;
     share += count * (w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2);
   }

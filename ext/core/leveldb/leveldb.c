@@ -272,7 +272,7 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
   }
 }
 
-/* By hashes that are spread evenly over all 2^32. */
+/* The share that passes of hashes that are spread evenly over all 2^32. */
 static double leveldb_measured_fpr(const bloom_filter *filter){
   uint32_t hash = 0;
   uint32_t accepted = 0;

@@ -17,8 +17,9 @@
 #define TOGETHER_COLUMNS    7
 #define OUTLIER_MULTIPLES   4
 
-/* By keys, doubled from row to row, and probes.  Fitted to bloom_modelled_fpr() at 80,757 sizes of
-** 6,000 to 30,000,000 keys at 4..36 bits: a little more than the mean. */
+/* A row for each number of keys, which doubles, and a column for each number of probes.  Fitted to
+** bloom_modelled_fpr() at 80,757 sizes of 6,000 to 30,000,000 keys at 4..36 bits: a little more
+** than the mean. */
 static const double together[TOGETHER_ROWS][TOGETHER_COLUMNS] = {
   {1.01, 1.00, 1.00, 1.01, 1.01, 1.00, 1.00},
   {1.00, 1.00, 1.01, 1.00, 1.00, 1.00, 1.01},

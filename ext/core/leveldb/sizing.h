@@ -37,8 +37,9 @@
 ** So are those of other numbers from 100 on at 5..24 bits, in the mean over many filters
 ** of a size (leveldb_sizing_test.c has some), and from 10,000 on for each filter.  But within 256
 ** bits of a multiple of 65535 to 65537 bits, above 11 bits per key, the real rate is up to 1.7
-** times the modelled one; at the multiples of 65535 and 65537 themselves it is not.  Below 20 keys the real rate
-** is higher: for 0.1 % it is 5 times that with 1 key, 2.8 with 5, 1.3 with 10, in the mean.
+** times the modelled one; at the multiples of 65535 and 65537 themselves it is not.  Below 20 keys
+** the real rate is higher: for 0.1 % it is 5 times that with 1 key, 2.8 with 5, 1.3 with 10, in the
+** mean.
 */
 double bloom_modelled_fpr(const bloom_shape *shape, double num_keys);
 

@@ -36,7 +36,7 @@ _Static_assert(BLOOM_SIGNATURE_MAX_BITS<=65536, "bits are numbers of 16 bits");
 ** for nothing. */
 #define BLOOM_SIGNATURE_MAX_PROBES 32
 
-/* From so many on they lie in three bands, below in two: slices of one band share pages, but
+/* So many probes and more lie in three bands, fewer in two: slices of one band share pages, but
 ** bits that crowd are less independent. */
 #define BLOOM_SIGNATURE_PROBES_OF_THREE 17
 

@@ -29,7 +29,7 @@
 #define BLOOM_ZONE_NARROW_BYTES 8
 #define BLOOM_ZONE_WIDE_BYTES   BLOOM_ZONE_TEXT_BYTES
 
-/* By memcmp().  A number has 8 bytes, and zeros behind them. */
+/* Keys compare by memcmp().  A number has 8 bytes, and zeros behind them. */
 typedef struct bloom_zone_key {
   uint8_t bytes[1 + BLOOM_ZONE_TEXT_BYTES];
 } bloom_zone_key;

@@ -88,7 +88,7 @@ static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_
   if( is_finite && (number<(double)-FLT_MAX || number>(double)FLT_MAX) ){
     rounded = number<0 ? -FLT_MAX : FLT_MAX;  /* C leaves it open how these are rounded. */
   }else if( sqlite3_value_type(value)==SQLITE_INTEGER ){
-    /* By way of a double it would be rounded twice. */
+    /* A double in between would round it twice. */
     rounded = (float)sqlite3_value_int64(value);
   }else{
     rounded = (float)number;

@@ -1,8 +1,8 @@
 /*
 ** Conditions -> intervals of ids: which rows can meet them?
 **
-** Of each condition on a column the blocks that can hold what is asked for are those whose
-** slices all have the bits.  Their ids, for all conditions together, and the ids of rows that
+** The blocks that can hold what a condition on a column asks for are those whose slices all
+** have the bits.  Their ids, for all conditions together, and the ids of rows that
 ** are in no block, or changed since, are sorted and joined: each row is read once, in the
 ** order of ids.  Where a page is damaged, everything is read.
 */

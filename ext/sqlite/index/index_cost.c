@@ -38,7 +38,7 @@ static void cost_read_line(const char *line, index_access *access){
     else if( strstr(line, "=?") ) access->way = INDEX_ACCESS_KEY;
     else access->way = is_below && is_above ? INDEX_ACCESS_SHORT_RANGE : INDEX_ACCESS_RANGE;
   }
-  /* Of an OR each arm is a line of its own. */
+  /* Each arm of an OR is a line of its own. */
   if( strncmp(line, "MULTI-INDEX OR", 14)==0 ) access->is_or = 1;
 }
 

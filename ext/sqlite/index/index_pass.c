@@ -115,7 +115,7 @@ index_form bloom_index_pass_form(const bloom_index *index, index_condition condi
 /* Each form as SQL.  @ is the column, # the operator, ? the condition's parameter, and $ that of
 ** its partner. */
 static const char *const pass_forms[] = {
-  /* Of one value of IN at a time SQLite 3.31 lets rows with NULL pass. */
+  /* SQLite 3.31 lets rows with NULL pass where it asks for the values of IN one by one. */
   [INDEX_FORM_NONE]            = "@ IS NOT NULL",
   /* Without the plus SQLite compiles the statement again for another value. */
   [INDEX_FORM_PLAIN]           = "@ # +?",

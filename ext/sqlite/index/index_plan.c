@@ -68,7 +68,7 @@ static int plan_read_layout(bloom_index *index, double *num_rows, index_plan_rem
       *doubt = "a merge did not come to its end; 'merge' repairs it";
     }
     rc = bloom_index_cost_rows(index, &layout, num_rows);
-    /* Of tables in doubt nothing is asked: one may be a view without end. */
+    /* Tables in doubt are not read: one may be a view without end. */
     if( rc==SQLITE_OK && *doubt==NULL && layout.has_covered ){
       rc = bloom_index_cost_is_outweighed(index, *num_rows, &remark->is_outweighed);
     }

@@ -1,6 +1,6 @@
 /*
-** From what SQLite asks to the inner statement: conditions, the plan that xBestIndex makes of them
-** and xFilter reads, what plans cost, and how conditions are passed to the source.
+** How what SQLite asks becomes the inner statement: conditions, the plan that xBestIndex makes of
+** them and xFilter reads, what plans cost, and how conditions are passed to the source.
 */
 #ifndef BLOOM_SQLITE_INDEX_PLAN_H
 #define BLOOM_SQLITE_INDEX_PLAN_H

@@ -141,7 +141,7 @@ static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int
                          const index_condition *condition, sqlite3_value *literal){
   const char *told;
   if( condition->is_unpassed || condition->is_list ) return 0;
-  /* Of UTF-16 a pattern that is a BLOB is not passed. */
+  /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed. */
   if( bloom_index_kinds[condition->kind].is_pattern ){
     return index->letter_bytes==1 && !plan_has_range(info, info->aConstraint[number].iColumn);
   }
@@ -224,8 +224,8 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
         rc = SQLITE_OK;
       }
     }
-    /* Of one value at a time SQLite would compare the column with it, without the affinity that
-    ** IN has. */
+    /* If SQLite asked for one value at a time, it would compare the column with it without the
+    ** affinity that IN has. */
     if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
     literal = condition.is_list ? NULL : bloom_index_plan_literal(info, i);
     condition.is_literal = literal!=NULL;

@@ -1,7 +1,7 @@
 /*
 ** Finished blocks -> rows: slots, the units that these fill, and the groups that units join.
 **
-** Of a row that is there nothing is taken away before the layout on disk is marked dirty.
+** The layout on disk is marked dirty before anything is taken away from a row that is there.
 */
 #include "index_merge.h"
 

@@ -217,8 +217,8 @@ static int push_text_key(
   }
   if( rc!=SQLITE_OK || form==FORM_TEXT ) return rc;
   if( use==TO_LOOK_FOR_LITERAL && form==FORM_NUMBER ) return rc;
-  /* Of a long number, too: the other side may have numeric affinity and hold a TEXT all the same,
-  ** as a column of a compound SELECT. */
+  /* A long number is one, too: the other side may have numeric affinity and yet hold a TEXT, as a
+  ** column of a compound SELECT does. */
   return push_number_of_text(value, form, use!=TO_STORE && form!=FORM_INTEGER, hashes);
 }
 

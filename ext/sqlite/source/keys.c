@@ -15,7 +15,7 @@
 /* A value has at most 4 hashes to be stored by, so a tuple of 3 has at most 64. */
 #define MAX_SURE_COLUMNS 3
 
-/* From here on an INTEGER of bloom_tuple() may have been a REAL with another text. */
+/* An INTEGER of bloom_tuple() that is at least this may have been a REAL with another text. */
 #define MIN_DOUBTFUL_INTEGER 1000000000000
 
 /* More combinations than a key is stored by. */

@@ -191,7 +191,7 @@ static int constant_default(const char *sql, char **text){
   }
   if( !is_last || !(value.kind=='\'' || bloom_token_is(token, "true")
                     || bloom_token_is(token, "false")) ){
-    /* Of these characters nothing can be made but numbers: there are no columns to name. */
+    /* These characters make nothing but numbers, which name no column. */
     for(at=token.text; at<end && strchr("0123456789abcdefABCDEFxX.+-", *at); at++){}
     if( at<end ) return SQLITE_OK;
   }

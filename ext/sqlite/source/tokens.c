@@ -82,7 +82,7 @@ char *bloom_token_unquoted(bloom_token token){
   return text;
 }
 
-/* Of one that SQLite took apart itself the quotes are closed. */
+/* The quotes are closed in a token that SQLite took apart itself. */
 int bloom_token_is_name(bloom_token token){
   return token.num_chars>0 && (token.kind=='a' || strchr("'\"`[", token.kind)!=NULL);
 }

@@ -18,8 +18,8 @@
 
 #define NAME_OF_COLUMN "bloom: the virtual table cannot be called %s: a column of it is"
 
-/* Of a type HIDDEN alone SQLite makes numeric affinity, by which key IN ('01', ...) would look for
-** 1. */
+/* SQLite gives a column whose type is HIDDEN alone numeric affinity, and key IN ('01', ...) would
+** look for 1: so BLOB stands before it. */
 static const struct {
   const char *name, *type;
 } vtab_columns[BLOOM_VTAB_COMMAND] = {

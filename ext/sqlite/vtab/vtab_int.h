@@ -58,7 +58,7 @@ typedef struct bloom_vtab_layout {
   bloom_key_rules rules;
   int num_layers;             /* oldest first */
   bloom_vtab_layer layers[BLOOM_VTAB_MAX_LAYERS];
-  /* Of a filter over a source: */
+  /* What follows has meaning for a filter over a source: */
   char merged_at[20];         /* UTC */
   sqlite3_int64 num_filled;   /* hashes that changed bits */
   sqlite3_int64 journal_mark; /* r of the journal's first row */

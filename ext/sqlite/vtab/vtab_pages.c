@@ -30,7 +30,7 @@ static inline uint64_t page_of(const bloom_vtab_layout *layout, int layer, bloom
   return bloom_split_block_number(hash, layout->layers[layer].num_blocks) / layout->blocks_per_page;
 }
 
-/* Of the block in its page. */
+/* The place of a hash's block in its page, in bytes. */
 static inline int offset_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
   return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(bloom_split_block_number(hash,
       layout->layers[layer].num_blocks) % layout->blocks_per_page);

@@ -11,7 +11,7 @@
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
 
-/* From so many unmerged keys on 'merge' pays; or from a tenth of all, if that is not few. */
+/* 'merge' pays once so many keys are unmerged, or a tenth of all if that is not few. */
 #define MANY_UNMERGED 10000
 #define FEW_UNMERGED  1000
 
