@@ -135,7 +135,7 @@ static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multi
       num_more = (UINT32_MAX - value) / model->num_bits;
       count += (double)num_more;
     }
-    /* The keys of one s are shared among the w; each share is linear, so the mean height will do. */
+    /* The keys of one s are shared among the w.  Shares are linear, so the mean height will do. */
     height = ((double)value + (count - 1) / 2 * (double)model->num_bits) / HASHES;
     share += count * (w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2);
   }

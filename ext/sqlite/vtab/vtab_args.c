@@ -55,7 +55,8 @@ static int read_capacity_option(const char *text, bloom_vtab_args *args, char **
   return SQLITE_OK;
 }
 
-/* What a filter is not made for, and what is.  Filters of bloom 1.1 were, and can be dropped. */
+/* Notes why such a key is refused, and the way out.  A table of bloom 1.1 may have one: it can be
+** opened, so that it can be dropped. */
 static int refuse_expression(const char *what, const char *text, bloom_vtab_args *args){
   if( args->refusal ) return SQLITE_OK;
   args->refusal = sqlite3_mprintf("bloom: %s, not: %s; use bloom_build(), or a filter of your own"

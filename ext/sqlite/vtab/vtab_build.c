@@ -295,8 +295,8 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
   return rc;
 }
 
-/* In a trigger a merge does nothing then: nothing that writes to the source fails because of a
-** filter. */
+/* Refuses to merge a filter that is in doubt.  In a trigger the merge does nothing instead, so that
+** no write to the source fails because of a filter. */
 static int fail_in_doubt(bloom_vtab *vtab, const char *why){
   char *text = bloom_vtab_say_doubt(vtab, why);
   int has_rows, rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
@@ -307,8 +307,8 @@ static int fail_in_doubt(bloom_vtab *vtab, const char *why){
   return text ? bloom_vtab_fail(vtab, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
 }
 
-/* What is refused on the way leaves bits that nobody misses: nothing is compiled once the journal
-** is cut.  What fails otherwise SQLite takes back. */
+/* A merge that is refused half-way leaves bits that nobody misses, for nothing is compiled once the
+** journal is cut.  SQLite itself takes back what else fails. */
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);

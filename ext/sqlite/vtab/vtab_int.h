@@ -243,7 +243,7 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab);
 int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args);
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab);
 
-/* What the triggers are, and say. */
+/* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
   int are_all;            /* each is there, with the text that it has to have, and on one table */
   sqlite3_int64 last;     /* the place of the last one in sqlite_schema */
@@ -251,7 +251,7 @@ typedef struct bloom_vtab_triggers {
   bloom_vtab_args args;
 } bloom_vtab_triggers;
 
-/* To be freed by bloom_vtab_args_free(&triggers->args) in any case. */
+/* Reads them.  bloom_vtab_args_free(&triggers->args) is for the caller, also after an error. */
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers);
 
 /* -- The source: vtab_source.c ----------------------------------------------------------------- */

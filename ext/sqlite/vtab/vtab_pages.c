@@ -18,7 +18,7 @@
 # define PAGE_BATCH_HASHES 1000000
 #endif
 
-/* Where a hash is. */
+/* The place of a hash's block. */
 typedef struct block_place {
   uint64_t page; /* of its layer */
   sqlite3_int64 row;

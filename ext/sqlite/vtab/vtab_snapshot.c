@@ -185,7 +185,7 @@ static int result_filter(const bloom_vtab_snapshot *snapshot, sqlite3_context *c
   return SQLITE_OK;
 }
 
-/* What is to be said of a filter: *note, to be freed, NULL: nothing. */
+/* Sets *note, to be freed, to what users should know of the filter, or to NULL. */
 static int find_note(const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, char **note){
   const char *name = vtab->quoted_name;
   const sqlite3_int64 num_unmerged = snapshot->num_unmerged;
@@ -265,7 +265,7 @@ static int count_missed(
   return rc;
 }
 
-/* What is found, or an error. */
+/* Sets *finding, to be freed, to what is wrong with the filter; it stays NULL if nothing is. */
 static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
   bloom_vtab_snapshot *snapshot = NULL;
   sqlite3_int64 num_keys = 0, num_missed = 0;
