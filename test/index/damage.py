@@ -377,6 +377,20 @@ for sql in "DELETE FROM log_index_state", "DROP TABLE log_index_state":
     case(a_configuration_of_no_table, sql, sql)
 
 
+@test
+def a_configuration_under_a_statement(files):
+    """A 'rebuild' that failed has it read again, and the column of a held statement's LIKE has other blocks by it."""
+    db = make(files.connect())
+    db.execute("CREATE VIRTUAL TABLE other USING bloom_index(log, k, message)")
+    query = "SELECT id FROM log_index WHERE message LIKE '%quest 7919'"
+    expect(db.execute(query).fetchall(), [(1,)])
+    stop_after(db, 10000, 1)
+    fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "interrupted")
+    db.set_progress_handler(None, 0)
+    db.execute("UPDATE log_index_state SET config = (SELECT config FROM other_state)")
+    expect(db.execute(query).fetchall(), [(1,)])
+
+
 # -- What is around it ------------------------------------------------------------------------------
 
 @test

@@ -162,6 +162,10 @@ static int candidates_narrow(bloom_index *index, const index_layout *layout,
   }
   if( !candidates_is_worth_it(layout, condition.key, intervals) ) return SQLITE_OK;
   rc = bloom_index_weights_read(index, condition.key, &weights);
+  /* The configuration may be another than the plan was made by, if it was read again since. */
+  if( rc==SQLITE_OK && weights==NULL && bloom_index_kinds[condition.kind].is_pattern ){
+    rc = SQLITE_CORRUPT_VTAB;
+  }
   search.weights = weights;
   if( rc==SQLITE_OK ) rc = candidates_search_and_keep(&search, value, list, intervals);
   sqlite3_free(weights);
