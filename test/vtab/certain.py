@@ -584,6 +584,21 @@ def a_pragma_that_is_ignored(files):
 
 
 @test
+def growth_that_is_ignored(files):
+    """A standalone filter whose new pages an authorizer or a trigger ignores does not grow, and stays whole."""
+    for ignores in "authorizer", "trigger":
+        db = files.connect()
+        db.execute("CREATE VIRTUAL TABLE %s USING bloom(capacity = 100)" % ignores)
+        if ignores == "trigger":
+            db.execute("CREATE TRIGGER ignoring BEFORE INSERT ON trigger_pages BEGIN SELECT RAISE(IGNORE); END")
+        else:
+            db.set_authorizer(lambda action, name, *_: sqlite3.SQLITE_IGNORE
+                              if (action, name) == (sqlite3.SQLITE_INSERT, "authorizer_pages") else sqlite3.SQLITE_OK)
+        db.executemany("INSERT INTO %s(key) VALUES (?)" % ignores, [("key%d" % i,) for i in range(500)])
+        expect(sum(one(db, "SELECT count(*) FROM %s(?)" % ignores, "key%d" % i) for i in range(500)), 500)
+
+
+@test
 def interrupted_handle(files):
     """A handle that is interrupted while it takes a tuple apart says maybe, or fails."""
     db = filtered(files, "t, (a, b)", columns="a, b")

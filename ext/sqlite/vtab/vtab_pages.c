@@ -95,12 +95,31 @@ int bloom_vtab_test_pages(
 
 /* -- Making room --------------------------------------------------------------------------- */
 
+/* Sums up what fills the last layer's pages. */
+static int count_filled(
+  bloom_vtab *vtab, const bloom_vtab_layout *layout, sqlite3_int64 *num_filled
+){
+  const int layer = layout->num_layers - 1;
+  const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
+  uint64_t page;
+  int rc = SQLITE_OK;
+  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
+    const sqlite3_int64 row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page;
+    bloom_vtab_page_header header = {0, 0, 0};
+    rc = bloom_vtab_move_reader(vtab, row, bloom_vtab_page_bytes(layout, layer, page));
+    if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(layout, vtab->reader, row, &header);
+    *num_filled += header.num_filled;
+  }
+  return rc;
+}
+
 int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const int layer = layout->num_layers - 1;
   const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
   const bloom_vtab_page_header header = {layout->number, 0, 0};
   uint8_t *bytes = bloom_malloc_zeros((uint64_t)bloom_vtab_page_bytes(layout, layer, 0));
   sqlite3_stmt *insert = NULL;
+  sqlite3_int64 none = 0;
   uint64_t page;
   int rc = bytes ? bloom_sql_prepare(vtab->connection, &insert,
       "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, bytes) VALUES (?1, ?2)", vtab->schema,
@@ -116,23 +135,9 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   }
   rc = bloom_sql_end(insert, rc);
   sqlite3_free(bytes);
-  return rc;
-}
-
-/* Sums up what fills the last layer's pages. */
-static int count_filled(bloom_vtab *vtab, sqlite3_int64 *num_filled){
-  const bloom_vtab_layout *layout = &vtab->layout;
-  const int layer = layout->num_layers - 1;
-  const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
-  uint64_t page;
-  int rc = SQLITE_OK;
-  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    const sqlite3_int64 row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page;
-    bloom_vtab_page_header header = {0, 0, 0};
-    rc = bloom_vtab_move_reader(vtab, row, bloom_vtab_page_bytes(layout, layer, page));
-    if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(layout, vtab->reader, row, &header);
-    *num_filled += header.num_filled;
-  }
+  /* An authorizer, or a trigger on the pages, may have ignored a row. */
+  if( rc==SQLITE_OK ) rc = count_filled(vtab, layout, &none);
+  bloom_vtab_close_reader(vtab); /* what is written next stops it */
   return rc;
 }
 
@@ -150,7 +155,7 @@ static int grow_if_full(bloom_vtab *vtab){
       || vtab->connection->is_running ){
     return SQLITE_OK;
   }
-  rc = count_filled(vtab, &num_filled);
+  rc = count_filled(vtab, &layout, &num_filled);
   bloom_vtab_close_reader(vtab); /* what is written next stops it */
   if( rc!=SQLITE_OK || num_filled<=last.capacity ) return rc;
   bloom_vtab_add_layer(vtab, &layout, 4 * last.capacity);
