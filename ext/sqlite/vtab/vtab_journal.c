@@ -177,15 +177,16 @@ static int read_rows(bloom_vtab *vtab){
 
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  int is_random = 1, rc = SQLITE_NOTFOUND;
+  int is_random = 0, rc = SQLITE_NOTFOUND;
   assert(vtab->args.table && vtab->has_layout);
   *is_intact = 0;
   /* A row or none is as soon read anew. */
   if( unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid ){
     rc = read_rows(vtab);
     if( rc==SQLITE_OK ) rc = check_random(vtab, &is_random);
+    if( rc==SQLITE_OK && !is_random ) rc = SQLITE_NOTFOUND;
   }
-  if( rc==SQLITE_NOTFOUND || !is_random ){
+  if( rc==SQLITE_NOTFOUND ){
     bloom_vtab_forget_journal(vtab);
     rc = read_rows(vtab);
   }
