@@ -584,6 +584,16 @@ def a_pragma_that_is_ignored(files):
 
 
 @test
+def a_default_that_is_gone(files):
+    """'rebuild' of a table that was made again takes no key of the DEFAULT that its column had."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k TEXT DEFAULT 'gone')", "CREATE VIRTUAL TABLE f USING bloom(t, k, bits_per_key = 30)",
+            "DROP TABLE t", "CREATE TABLE t(k TEXT)", "INSERT INTO t VALUES ('kept')")
+    command(db, "f", "rebuild")
+    expect([one(db, "SELECT count(*) FROM f(?)", key) for key in ("kept", "gone")], [1, 0])
+
+
+@test
 def growth_that_is_ignored(files):
     """A standalone filter whose new pages an authorizer or a trigger ignores does not grow, and stays whole."""
     for ignores in "authorizer", "trigger":

@@ -86,6 +86,8 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, &source,
                                 &vtab->base.zErrMsg);
   if( rc==SQLITE_OK ) rc = replace_name(&args->table, source.name);
+  sqlite3_free(args->default_value);
+  args->default_value = NULL;
   layout->default_checksum = 0;
   layout->rules.num_columns = args->num_columns;
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
