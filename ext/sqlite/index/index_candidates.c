@@ -12,7 +12,6 @@
 
 #include <string.h>
 
-
 /* A look-up costs about as much as reading so many blocks of long rows. */
 #define INDEX_BLOCKS_OF_LOOK_UP 4
 

@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-
 /* The check of a column. */
 typedef struct index_checker {
   bloom_index *index;

@@ -16,7 +16,6 @@
 
 #include <string.h>
 
-
 /* Where one row sets all bits of a block, the block takes so many rows. */
 #define INDEX_ROWS_OF_FULL_BLOCK 256
 

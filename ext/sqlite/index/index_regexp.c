@@ -8,7 +8,6 @@
 #include "index_like.h"
 #include "index_source.h"
 
-
 /* -- Samples --------------------------------------------------------------------------------- */
 
 typedef struct regexp_sample {

@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-
 /* -- Columns ----------------------------------------------------------------------------- */
 
 /* What makes a column one that triggers do not see as it is stored. */

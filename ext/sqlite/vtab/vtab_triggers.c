@@ -14,7 +14,6 @@
 
 #include <string.h>
 
-
 typedef enum trigger_kind {
   BEFORE_INSERT, BEFORE_UPDATE, AFTER_UPDATE,
   OLD_AFTER_INSERT, OLD_BEFORE_DELETE, /* of bloom 1.1 */
