@@ -213,9 +213,9 @@ uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, dou
 uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
   const uint64_t bytes_a_hash =
       (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
-  const uint64_t num_hashes =
-      (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
+  uint64_t num_hashes;
   assert( bytes_a_hash>0 );
+  num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
   return num_hashes<BLOOM_FPR_SAMPLE ? num_hashes : BLOOM_FPR_SAMPLE;
 }
 
