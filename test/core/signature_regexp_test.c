@@ -205,7 +205,7 @@ TEST(what_would_make_too_many_terms_is_not_required){
 }
 
 /* Letters that stand for others, too, and what may be one character with their neighbours. */
-TEST(cases){
+TEST(letter_cases){
   static const regexp_case cases[] = {
     /* The flag anywhere. */
     {"abckxyz(?i)", "abc;xyz"}, {"abckxyz(?-i)", "abc;xyz"}, {"ABC(?!(?i))", "abc"},

@@ -214,7 +214,7 @@ uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
   const uint64_t bytes_a_hash =
       (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
   uint64_t num_hashes;
-  assert( bytes_a_hash>0 );
+  if( bytes_a_hash==0 ) return 1;
   num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
   return num_hashes<BLOOM_FPR_SAMPLE ? num_hashes : BLOOM_FPR_SAMPLE;
 }

@@ -18,7 +18,7 @@
 static int units_write_row(index_merge_state *merge, int key, sqlite3_int64 row,
                            const uint8_t *bytes, uint32_t num_bytes){
   index_merge_key *merge_key = &merge->keys[key];
-  int rc = SQLITE_CORRUPT_VTAB;
+  int rc;
   if( row<=merge_key->num_rows ){
     index_reader writer;
     bloom_index_reader_start(&writer, merge->index, key, 1);

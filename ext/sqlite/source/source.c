@@ -177,7 +177,7 @@ static bloom_token without_parentheses(bloom_token token, const char **end){
 
 /* The value of a DEFAULT as SQL: *text is to be freed, NULL if it is no constant. */
 static int constant_default(const char *sql, char **text){
-  const char *end = sql + strlen(sql), *at;
+  const char *end = sql + strlen(sql);
   const bloom_token token = without_parentheses(bloom_token_first(sql), &end);
   const int is_blob = bloom_token_is(token, "x");
   const bloom_token value = is_blob ? bloom_token_after(token) : token;
@@ -192,7 +192,8 @@ static int constant_default(const char *sql, char **text){
   if( !is_last || !(value.kind=='\'' || bloom_token_is(token, "true")
                     || bloom_token_is(token, "false")) ){
     /* These characters make nothing but numbers, which name no column. */
-    for(at=token.text; at<end && strchr("0123456789abcdefABCDEFxX.+-", *at); at++){}
+    const char *at = token.text;
+    for(; at<end && strchr("0123456789abcdefABCDEFxX.+-", *at); at++){}
     if( at<end ) return SQLITE_OK;
   }
   *text = sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);

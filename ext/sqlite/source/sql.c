@@ -3,7 +3,16 @@
 */
 #include "sql.h"
 
+#include <stdarg.h>
 #include <string.h>
+
+/* Makes a text of a function's format and the arguments behind it. */
+#define FORMAT_TEXT(text, format) do{ \
+    va_list arguments; \
+    va_start(arguments, format); \
+    (text) = sqlite3_vmprintf((format), arguments); \
+    va_end(arguments); \
+  }while( 0 )
 
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql){
   int rc = SQLITE_NOMEM;
@@ -17,6 +26,14 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
   }
   sqlite3_free(sql);
   return rc;
+}
+
+int bloom_sql_prepare(
+  bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
+){
+  char *sql;
+  FORMAT_TEXT(sql, format);
+  return bloom_sql_prepare_text(connection, statement, sql);
 }
 
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
@@ -38,21 +55,38 @@ int bloom_sql_end(sqlite3_stmt *statement, int rc){
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int bloom_sql_row_text(bloom_connection *connection, sqlite3_stmt **row, char *sql){
+static int row_of_text(bloom_connection *connection, sqlite3_stmt **row, char *sql){
   const int rc = bloom_sql_prepare_text(connection, row, sql);
   return rc==SQLITE_OK ? bloom_sql_step(connection, *row) : rc;
 }
 
+int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *format, ...){
+  char *sql;
+  FORMAT_TEXT(sql, format);
+  return row_of_text(connection, row, sql);
+}
+
 int bloom_sql_integer_text(bloom_connection *connection, sqlite3_int64 *number, char *sql){
   sqlite3_stmt *row;
-  const int rc = bloom_sql_row_text(connection, &row, sql);
+  const int rc = row_of_text(connection, &row, sql);
   if( rc==SQLITE_ROW ) *number = sqlite3_column_int64(row, 0);
   return bloom_sql_end(row, rc);
 }
 
-int bloom_sql_run_text(bloom_connection *connection, char *sql){
+int bloom_sql_integer(
+  bloom_connection *connection, sqlite3_int64 *number, const char *format, ...
+){
+  char *sql;
+  FORMAT_TEXT(sql, format);
+  return bloom_sql_integer_text(connection, number, sql);
+}
+
+int bloom_sql_run(bloom_connection *connection, const char *format, ...){
   sqlite3_stmt *row;
-  const int rc = bloom_sql_row_text(connection, &row, sql);
+  char *sql;
+  int rc;
+  FORMAT_TEXT(sql, format);
+  rc = row_of_text(connection, &row, sql);
   return bloom_sql_end(row, rc);
 }
 

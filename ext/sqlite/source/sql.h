@@ -12,13 +12,12 @@
 
 #include "../connection.h"
 
-/* Texts of SQL are freed, and NULL is want of memory.  Each function that takes one has a form that
-** makes it of a format and arguments, as sqlite3_mprintf() does. */
-
-/* Compiles one statement. */
+/* Compiles one statement.  SQL is a format and arguments, as sqlite3_mprintf() takes them; or, in
+** functions that end in _text, a text that they free, where NULL is want of memory. */
+int bloom_sql_prepare(
+  bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
+);
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql);
-#define bloom_sql_prepare(connection, statement, ...) \
-  bloom_sql_prepare_text(connection, statement, sqlite3_mprintf(__VA_ARGS__))
 
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
@@ -28,18 +27,16 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
 int bloom_sql_end(sqlite3_stmt *statement, int rc);
 
 /* Compiles a statement, and takes its first step.  *row is to be ended. */
-int bloom_sql_row_text(bloom_connection *connection, sqlite3_stmt **row, char *sql);
-#define bloom_sql_row(connection, row, ...) \
-  bloom_sql_row_text(connection, row, sqlite3_mprintf(__VA_ARGS__))
+int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *format, ...);
 
 /* Sets *number to the first column of the first row, if there is one. */
+int bloom_sql_integer(
+  bloom_connection *connection, sqlite3_int64 *number, const char *format, ...
+);
 int bloom_sql_integer_text(bloom_connection *connection, sqlite3_int64 *number, char *sql);
-#define bloom_sql_integer(connection, number, ...) \
-  bloom_sql_integer_text(connection, number, sqlite3_mprintf(__VA_ARGS__))
 
 /* Runs a statement, and ignores its rows. */
-int bloom_sql_run_text(bloom_connection *connection, char *sql);
-#define bloom_sql_run(connection, ...) bloom_sql_run_text(connection, sqlite3_mprintf(__VA_ARGS__))
+int bloom_sql_run(bloom_connection *connection, const char *format, ...);
 
 /* 1 if the transaction may be rolled back since a statement failed with rc, even one that reads:
 ** who goes on as if nothing had happened would lose what the user wrote. */
