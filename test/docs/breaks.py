@@ -398,7 +398,7 @@ def taken_away_without_bloom(files, module, renamed):
             fails(db, sql, NO_MODULE)
         elif sql.startswith("SELECT 'DROP TRIGGER"):
             drops = column(db, sql)
-            expect(len(drops), 5 if module == INDEX else 2, drops)
+            expect(len(drops), 5 if module == INDEX else 2, str(drops))
             for drop in drops:
                 db.execute(drop)
         elif sql.startswith("DROP TRIGGER"):

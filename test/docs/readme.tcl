@@ -337,7 +337,7 @@ proc checkReference {document} {
     UNION SELECT name FROM pragma_module_list WHERE name LIKE 'bloom\_%' ESCAPE '\'
   } {
     if {[regexp "\n## \[^\n\]*$name\\(" $text]} pass else {
-      fail $document $name "a heading `## $name(...)`" nothing
+      fail $document $name "a heading `## ${name}(...)`" nothing
     }
     foreach table [list $document README.md] {
       if {[regexp "\n\\|\[^\n\]*\\\[$name\\\]\\(" [readFile [file join $::root $table]]]} pass else {
