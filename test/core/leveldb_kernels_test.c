@@ -54,6 +54,7 @@ TEST(test_rows_end_with_scalar){
   assert_ptr_equal(bloom_leveldb_all_kernels[0], &bloom_leveldb_kernels_avx2);
   assert_int_equal(bloom_leveldb_kernels_avx2.is_supported(), __builtin_cpu_supports("avx2")
     && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"));
+  assert_ptr_equal(bloom_leveldb_best_kernels(), bloom_leveldb_all_kernels[!bloom_leveldb_kernels_avx2.is_supported()]);
 #endif
   assert_true(bloom_leveldb_kernels_scalar.is_supported==NULL);
   assert_true(bloom_leveldb_best_kernels()->is_supported==NULL || bloom_leveldb_best_kernels()->is_supported());
