@@ -265,6 +265,7 @@ TEST(test_add_in_large_parts){
       assert_int_equal(read.shape.num_bits, sizes[s]);
       for(i=0; i<NUM; i++){
         assert_true(read.encoding->may_contain(&read, hashes[i]));
+        assert_int_equal(read.encoding->may_contain(&read, hashes[i] + 1), naive_may_contain(filter, shape.num_bytes, hashes[i] + 1));
         for(j=0; j<NUM_PROBES; j++){
           const uint32_t position = naive_position(hashes[i], j, sizes[s]);
           assert_true(filter[position/8] >> position%8 & 1);
