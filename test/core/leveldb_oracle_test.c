@@ -1,6 +1,6 @@
 /*
 ** The core against the LevelDB that is installed here: filters byte for byte,
-** answers one by one, on random input.  Random bytes: ../hostile/corrupt.
+** answers one by one, on random input.  Random bytes: ../hostile/fuzz.
 **
 **   leveldb_oracle_test            runs; `seed` and counts are printed
 **   leveldb_oracle_test --golden   writes golden_leveldb.h from LevelDB
