@@ -167,9 +167,9 @@ static void check_small_limit(void){
     rc = run(db, sql, length_rows[i].fits, &length);
     check(rc==SQLITE_OK, "it should fit", sql, rc);
     check(length>SMALL_LIMIT-32 && length<=SMALL_LIMIT, "it should just fit", sql, length);
+    check_run(db, sql, length_rows[i].fits + 1, SQLITE_TOOBIG, ANY_MEMORY);
     run(db, sql, length_rows[i].fits + 1, NULL);
     check(strcmp(sqlite3_errmsg(db), "string or blob too big")==0, "it should be SQLite's own error", sql, 0);
-    check_run(db, sql, length_rows[i].fits + 1, SQLITE_TOOBIG, ANY_MEMORY);
     sqlite3_close(db);
   }
 }
