@@ -292,12 +292,12 @@ static int compare_spans(const void *a, const void *b){
 
 /* How far b is above a, the two read as large numbers. */
 static bloom_zone_key naive_gap(bloom_zone_key a, bloom_zone_key b){
-  size_t i, j;
+  int borrow = 0;
+  size_t i;
   for(i=sizeof(a.bytes); i-- > 0; ){
-    if( b.bytes[i]<a.bytes[i] ){
-      for(j=i; b.bytes[j-1]-- == 0; ) j--;
-    }
-    b.bytes[i] = (uint8_t)(b.bytes[i] - a.bytes[i]);
+    const int difference = b.bytes[i] - a.bytes[i] - borrow;
+    borrow = difference<0;
+    b.bytes[i] = (uint8_t)difference;
   }
   return b;
 }
