@@ -10,7 +10,7 @@
 #define FIRST_SLOTS 64
 
 static void hash_set_put(bloom_hash_set *set, uint64_t hash){
-  size_t i = hash & (set->num_slots - 1);
+  size_t i = (size_t)hash & (set->num_slots - 1);
   while( set->slots[i] ) i = (i + 1) & (set->num_slots - 1);
   set->slots[i] = hash;
   set->num_hashes++;

@@ -27,7 +27,7 @@ static inline int bloom_hash_set_has(const bloom_hash_set *set, bloom_hash_value
   const uint64_t wanted = hash ? hash : 1; /* 0 and 1 are one, which costs a false positive */
   size_t i;
   if( set->num_slots==0 ) return 0;
-  for(i=wanted & (set->num_slots - 1); set->slots[i]; i=(i + 1) & (set->num_slots - 1)){
+  for(i=(size_t)wanted & (set->num_slots - 1); set->slots[i]; i=(i + 1) & (set->num_slots - 1)){
     if( set->slots[i]==wanted ) return 1;
   }
   return 0;
