@@ -3,7 +3,7 @@
 -- With a filter for each shard SQLite reads every one of them.  Here the filters of many
 -- shards are side by side in BloomFiles, in partitions by key: a look-up reads one file of
 -- a few hundred KB, and finds all its shards at once.  With 10,000 shards that takes tens
--- of microseconds; one row for each shard takes milliseconds (test/bench/many_sets.c).
+-- of microseconds; one row for each shard takes milliseconds (sql/README.md has the table).
 --
 --   shard_batch    shards whose filters were made together: partitions, and keys of one
 --                  shard in one of them
