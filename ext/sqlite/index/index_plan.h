@@ -46,6 +46,10 @@ typedef struct index_condition {
   char collation[INDEX_MAX_COLLATION]; /* it compares by this one; "": by the column's own */
 } index_condition;
 
+/* One of a kind, which nothing serves yet. */
+#define INDEX_CONDITION(its_kind) (index_condition){ \
+  .kind = (index_condition_kind)(its_kind), .column = -1, .key = -1, .zone = -1, .partner = -1 }
+
 /* -- index_plan.c ------------------------------------------------------------------------- */
 
 #define INDEX_MAX_CONDITIONS 16

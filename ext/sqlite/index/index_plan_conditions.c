@@ -79,8 +79,8 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
   int kind = 0;
   while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].op!=constraint->op ) kind++;
   if( kind==INDEX_NUM_KINDS || constraint->iColumn>=index->columns.num_columns ) return 0;
-  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint->iColumn,
-                                 .key = -1, .zone = -1, .partner = -1};
+  *condition = INDEX_CONDITION(kind);
+  condition->column = constraint->iColumn;
   condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column)
     && !bloom_index_kinds[kind].is_pattern;
   if( constraint->iColumn<0 && !condition->is_on_id ) return 0;

@@ -126,8 +126,7 @@ static const char *plan_read_condition(const char *text, index_condition *condit
   int kind = 0;
   while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].code!=text[0] ) kind++;
   assert( kind<INDEX_NUM_KINDS );
-  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = -1, .key = -1,
-                                 .zone = -1, .partner = -1};
+  *condition = INDEX_CONDITION(kind);
   text++;
   if( text[0]=='i' ){
     condition->is_on_id = 1;

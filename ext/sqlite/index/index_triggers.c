@@ -19,22 +19,14 @@
 #include "../errors.h"
 #include "../source/tokens.h"
 
-/* The index's own triggers are found by what their bodies begin with, which names a table that no
-** other index has. */
-static char *index_trigger_body(const bloom_index *index){
-  char *changed = sqlite3_mprintf("%s_changed", index->name);
-  char *body = changed ? bloom_trigger_body_begin(changed) : NULL;
-  sqlite3_free(changed);
-  return body;
+int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers){
+  return bloom_triggers_read_writing_to(index->connection, index->schema, index->name, "_changed",
+                                        NULL, triggers);
 }
 
-int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers){
-  char *body = index_trigger_body(index);
-  int rc = SQLITE_NOMEM;
-  memset(triggers, 0, sizeof(*triggers));
-  if( body ) rc = bloom_triggers_read(index->connection, index->schema, NULL, body, NULL, triggers);
-  sqlite3_free(body);
-  return rc;
+int bloom_index_triggers_drop(bloom_index *index){
+  return bloom_triggers_drop_writing_to(index->connection, index->schema, index->name, "_changed",
+                                        NULL);
 }
 
 /* -- Names ------------------------------------------------------------------------------ */
@@ -101,7 +93,7 @@ static void triggers_append_comparison(const bloom_index *index, sqlite3_str *sq
 ** here.  All are SQL; when is freed. */
 static int index_trigger_make(bloom_index *index, const char *suffix, const char *event,
                               const char *source, char *when, const char *id){
-  char *body = index_trigger_body(index);
+  char *body = bloom_trigger_body_begin(index->name, "_changed");
   int rc = SQLITE_NOMEM;
   if( when && body ){
     rc = bloom_sql_run(index->connection,
@@ -152,13 +144,5 @@ int bloom_index_triggers_make(bloom_index *index, const char *source){
   sqlite3_free(state);
   sqlite3_free(old_id);
   sqlite3_free(new_id);
-  return rc;
-}
-
-int bloom_index_triggers_drop(bloom_index *index){
-  bloom_triggers triggers;
-  int rc = bloom_index_triggers_read(index, &triggers);
-  if( rc==SQLITE_OK ) rc = bloom_triggers_drop(index->connection, index->schema, &triggers);
-  bloom_triggers_free(&triggers);
   return rc;
 }

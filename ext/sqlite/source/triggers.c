@@ -36,7 +36,9 @@ static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
   return bloom_sql_copy_text(row, 3, &trigger->sql);
 }
 
-int bloom_triggers_read(
+/* Reads all triggers on a table; or, where that is NULL, those whose text has body_begin in it,
+** whatever its case, and for which is_own, if it is not NULL, returns 1. */
+static int read_triggers(
   bloom_connection *connection, const char *schema, const char *table, const char *body_begin,
   int (*is_own)(const char *name), bloom_triggers *triggers
 ){
@@ -63,7 +65,19 @@ int bloom_triggers_read(
 int bloom_triggers_read_on(
   bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers
 ){
-  return bloom_triggers_read(connection, schema, table, NULL, NULL, triggers);
+  return read_triggers(connection, schema, table, NULL, NULL, triggers);
+}
+
+int bloom_triggers_read_writing_to(
+  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
+  int (*is_own)(const char *name), bloom_triggers *triggers
+){
+  char *body_begin = bloom_trigger_body_begin(name, suffix);
+  int rc = SQLITE_NOMEM;
+  *triggers = (bloom_triggers){NULL, 0, 0};
+  if( body_begin ) rc = read_triggers(connection, schema, NULL, body_begin, is_own, triggers);
+  sqlite3_free(body_begin);
+  return rc;
 }
 
 int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){
@@ -117,18 +131,30 @@ int bloom_trigger_can_stop(
   return rc;
 }
 
-char *bloom_trigger_body_begin(const char *table){
-  return sqlite3_mprintf(" BEGIN INSERT INTO \"%w\"(", table);
+char *bloom_trigger_body_begin(const char *name, const char *suffix){
+  return sqlite3_mprintf(" BEGIN INSERT INTO \"%w%s\"(", name, suffix);
 }
 
-int bloom_triggers_drop(
-  bloom_connection *connection, const char *schema, const bloom_triggers *triggers
+/* Drops what was read with the code rc, and frees it. */
+static int drop_triggers(
+  bloom_connection *connection, const char *schema, bloom_triggers *triggers, int rc
 ){
-  int i, rc = SQLITE_OK;
+  int i;
   for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
     rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, triggers->rows[i].name);
   }
+  bloom_triggers_free(triggers);
   return rc;
+}
+
+int bloom_triggers_drop_writing_to(
+  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
+  int (*is_own)(const char *name)
+){
+  bloom_triggers triggers;
+  const int rc = bloom_triggers_read_writing_to(connection, schema, name, suffix, is_own,
+                                                &triggers);
+  return drop_triggers(connection, schema, &triggers, rc);
 }
 
 int bloom_trigger_create(
@@ -149,8 +175,7 @@ int bloom_guard_create(
 ){
   bloom_triggers guards;
   int rc = bloom_triggers_read_on(connection, schema, table, &guards);
-  if( rc==SQLITE_OK ) rc = bloom_triggers_drop(connection, schema, &guards);
-  bloom_triggers_free(&guards);
+  rc = drop_triggers(connection, schema, &guards, rc);
   if( rc!=SQLITE_OK ) return rc;
   return bloom_trigger_create(connection, schema, name, "_guard", sqlite3_mprintf(GUARD, table));
 }

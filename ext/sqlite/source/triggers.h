@@ -27,18 +27,25 @@ typedef struct bloom_triggers {
   int num_rows, max_rows;
 } bloom_triggers;
 
-/* Reads all triggers on a table; or, where that is NULL, those of a schema whose text has
-** body_begin in it, whatever its case, such as ` BEGIN INSERT INTO "f"(`, and for which is_own, if
-** it is not NULL, returns 1.  bloom_triggers_free() is for the caller in any case. */
-int bloom_triggers_read(
-  bloom_connection *connection, const char *schema, const char *table, const char *body_begin,
-  int (*is_own)(const char *name), bloom_triggers *triggers
-);
-
+/* Reads all triggers on a table.  bloom_triggers_free() is for the caller in any case. */
 int bloom_triggers_read_on(
   bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers
 );
+
+/* Reads those of a schema which first write to the table whose name is name and suffix, and for
+** which is_own, if it is not NULL, returns 1 when it is given their name. */
+int bloom_triggers_read_writing_to(
+  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
+  int (*is_own)(const char *name), bloom_triggers *triggers
+);
+
 void bloom_triggers_free(bloom_triggers *triggers);
+
+/* Drops what bloom_triggers_read_writing_to() reads. */
+int bloom_triggers_drop_writing_to(
+  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
+  int (*is_own)(const char *name)
+);
 
 /* Sets *can_stop to whether a trigger may keep others from firing, as RAISE(IGNORE) does: those of
 ** a filter or a bloom_index only write to a table of theirs, and cannot. */
@@ -46,16 +53,12 @@ int bloom_trigger_can_stop(
   bloom_connection *connection, const char *schema, const char *sql, int *can_stop
 );
 
-/* Drops those that were read. */
-int bloom_triggers_drop(
-  bloom_connection *connection, const char *schema, const bloom_triggers *triggers
-);
-
 /* 1 if they are all on one table, and there is one. */
 int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
 
-/* The ` BEGIN INSERT INTO "name"(` of triggers that write to a table, to be freed. */
-char *bloom_trigger_body_begin(const char *table);
+/* The ` BEGIN INSERT INTO "name"(` of triggers that write to the table whose name is name and
+** suffix, to be freed. */
+char *bloom_trigger_body_begin(const char *name, const char *suffix);
 
 /* Makes the trigger of a virtual table whose name is table and suffix.  definition, from BEFORE or
 ** AFTER on, is freed; NULL: SQLITE_NOMEM. */

@@ -127,23 +127,24 @@ static int fill(
 ** in the journal's place, or an index.  SQLite drops no table while a statement runs, as this one
 ** does, and of a column that has an index sqlite3_blob writes nothing. */
 static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create){
-  char *journal = bloom_vtab_journal_text(vtab), *body = bloom_trigger_body_begin(vtab->journal);
+  char *journal = bloom_vtab_journal_text(vtab);
+  char *body = bloom_trigger_body_begin(vtab->name, "_new");
+  char *triggers = bloom_vtab_trigger_names(vtab);
   const char *type, *name;
   sqlite3_stmt *row = NULL;
-  int rc = journal && body ? bloom_sql_row(vtab->connection, &row,
+  int rc = journal && body && triggers ? bloom_sql_row(vtab->connection, &row,
       "SELECT type, name FROM \"%w\".sqlite_master WHERE"
       " (%d AND type <> 'trigger' AND name COLLATE NOCASE IN (%Q, %Q))"
       " OR (type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
         " AND sql IS NOT 'CREATE TABLE %q')"
       " OR (type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q))"
-      " OR (%d AND type = 'trigger' AND name COLLATE NOCASE IN ('%q_before_insert',"
-        " '%q_before_update', '%q_after_update', '%q_guard')"
+      " OR (%d AND type = 'trigger' AND name COLLATE NOCASE IN (%s)"
         " AND tbl_name <> %Q COLLATE NOCASE AND instr(sql, %Q) = 0) ORDER BY type = 'index'",
       vtab->schema, is_create, vtab->pages, vtab->journal, vtab->journal, journal, vtab->pages,
-      vtab->journal, vtab->args.table!=NULL, vtab->name, vtab->name, vtab->name, vtab->name,
-      vtab->journal, body) : SQLITE_NOMEM;
+      vtab->journal, vtab->args.table!=NULL, triggers, vtab->journal, body) : SQLITE_NOMEM;
   sqlite3_free(journal);
   sqlite3_free(body);
+  sqlite3_free(triggers);
   if( rc==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 0, &type);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);

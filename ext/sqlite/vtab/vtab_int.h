@@ -243,6 +243,9 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab);
 int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args);
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab);
 
+/* Their names and the guard's, as SQL: 'f_before_insert', ...; to be freed. */
+char *bloom_vtab_trigger_names(const bloom_vtab *vtab);
+
 /* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
   int are_all;            /* each is there, with the text that it has to have, and on one table */

@@ -85,6 +85,16 @@ static char *trigger_text(
   return sqlite3_str_finish(sql);
 }
 
+char *bloom_vtab_trigger_names(const bloom_vtab *vtab){
+  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  int kind;
+  for(kind=0; kind<OLD_AFTER_INSERT; kind++){
+    sqlite3_str_appendf(sql, "'%q%s', ", vtab->name, trigger_kinds[kind].suffix);
+  }
+  sqlite3_str_appendf(sql, "'%q_guard'", vtab->name);
+  return sqlite3_str_finish(sql);
+}
+
 int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args){
   int kind, rc = SQLITE_OK;
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
@@ -100,19 +110,6 @@ int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args){
 /* Triggers that the user made to write to the journal are not the filter's. */
 static int is_own_trigger(const char *name){
   return kind_of(name)<NUM_TRIGGER_KINDS;
-}
-
-/* Reads those that write to a table. */
-static int read_writing_to(const bloom_vtab *vtab, const char *table, bloom_triggers *triggers){
-  char *body_begin = bloom_trigger_body_begin(table);
-  int rc = SQLITE_NOMEM;
-  *triggers = (bloom_triggers){NULL, 0, 0};
-  if( body_begin ){
-    rc = bloom_triggers_read(vtab->connection, vtab->schema, NULL, body_begin, is_own_trigger,
-                             triggers);
-  }
-  sqlite3_free(body_begin);
-  return rc;
 }
 
 /* Reads the columns from VALUES (new."a", new."b", random()). */
@@ -144,7 +141,8 @@ static int compare_text(
 
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   bloom_triggers found;
-  int rc = read_writing_to(vtab, vtab->journal, &found);
+  int rc = bloom_triggers_read_writing_to(vtab->connection, vtab->schema, vtab->name, "_new",
+                                          is_own_trigger, &found);
   *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
                                     .args.capacity = vtab->args.capacity};
   if( rc==SQLITE_OK && bloom_triggers_are_on_one_table(&found) ){
@@ -165,15 +163,10 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
   return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
 }
 
-static int drop_writing_to(const bloom_vtab *vtab, const char *table){
-  bloom_triggers triggers;
-  int rc = read_writing_to(vtab, table, &triggers);
-  if( rc==SQLITE_OK ) rc = bloom_triggers_drop(vtab->connection, vtab->schema, &triggers);
-  bloom_triggers_free(&triggers);
-  return rc;
-}
-
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab){
-  const int rc = drop_writing_to(vtab, vtab->journal);
-  return rc==SQLITE_OK ? drop_writing_to(vtab, vtab->name) : rc;
+  const int rc = bloom_triggers_drop_writing_to(vtab->connection, vtab->schema, vtab->name, "_new",
+                                                is_own_trigger);
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_triggers_drop_writing_to(vtab->connection, vtab->schema, vtab->name, "",
+                                        is_own_trigger);
 }
