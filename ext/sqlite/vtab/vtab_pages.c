@@ -191,9 +191,13 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added, int
   sqlite3_blob *blob;
   int rc = bloom_blob_open(bloom_vtab_place(vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
   /* Opened once, for row 1 and for the page. */
-  if( rc==SQLITE_OK ) rc = bloom_vtab_take_layout(vtab, blob);
-  else if( rc==SQLITE_NOTFOUND ) rc = bloom_vtab_read_layout(vtab);
-  if( rc!=SQLITE_OK || blob==NULL ) return bloom_blob_close(blob, rc);
+  if( rc==SQLITE_OK ){
+    rc = bloom_vtab_take_layout(vtab, blob);
+  }else if( rc==SQLITE_NOTFOUND ){
+    rc = bloom_vtab_read_layout(vtab);
+    if( rc==SQLITE_OK ) rc = SQLITE_NOTFOUND; /* an index on it forbids to write */
+  }
+  if( rc!=SQLITE_OK ) return bloom_blob_close(blob, rc);
   place = find_block(&vtab->layout, vtab->layout.num_layers - 1, hash);
   rc = bloom_blob_move(blob, place.row, place.num_bytes);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(&vtab->layout, blob, place.row, &header);
