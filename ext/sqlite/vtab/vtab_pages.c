@@ -184,7 +184,7 @@ static int may_be_full(
 /* Sets a hash's bits in its block of the last layer, unless they are set, and *is_full to whether
 ** the layer may have been full before.  Older layers may have the hash, too, but to read them costs
 ** more than it saves. */
-static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added, int *is_full){
+static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
   uint8_t block[BLOOM_BLOCK_BYTES], bytes[BLOOM_HEADER_BYTES];
   bloom_vtab_page_header header;
   block_place place;
@@ -206,9 +206,8 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added, int
     return bloom_blob_close(blob, rc);
   }
   *is_full = may_be_full(&vtab->layout, place.page, &header, hash);
-  /* One key, whatever the number of its hashes. */
-  if( ++*num_added==1 && header.num_keys<UINT32_MAX ) header.num_keys++;
-  if( header.num_filled<UINT32_MAX ) header.num_filled++;
+  header.num_keys++;
+  header.num_filled++;
   bloom_split_block_add(block, hash);
   bloom_vtab_put_header(&header, place.row, bytes);
   rc = sqlite3_blob_write(blob, block, sizeof(block), place.offset);
@@ -219,13 +218,11 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *num_added, int
 int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   const bloom_key_rules none = {.num_columns = 0};
   bloom_combined_hashes hashes;
-  int i, num_added = 0, rc = bloom_hashes_of_key(&none, NULL, key, 0, &hashes);
-  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
-    int is_full = 0;
-    rc = add_hash(vtab, hashes.hashes[i], &num_added, &is_full);
-    if( rc==SQLITE_OK && is_full ) rc = grow_if_full(vtab);
-  }
-  return rc;
+  int is_full = 0, rc = bloom_hashes_of_key(&none, NULL, key, 0, &hashes);
+  if( rc!=SQLITE_OK || hashes.num_hashes==0 ) return rc;
+  assert(hashes.num_hashes==1);
+  rc = add_hash(vtab, hashes.hashes[0], &is_full);
+  return rc==SQLITE_OK && is_full ? grow_if_full(vtab) : rc;
 }
 
 /* -- Adding many ------------------------------------------------------------------------------ */
@@ -269,7 +266,7 @@ static int fill_page(
     uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
     const int is_there = bloom_split_block_may_contain(block, hashes[i]);
     assert(page_of(layout, 0, hashes[i])==page);
-    if( are_first && (batch->is_new || !is_there) && header.num_keys<UINT32_MAX ) header.num_keys++;
+    if( are_first && (batch->is_new || !is_there) ) header.num_keys++;
     if( is_there ) continue;
     bloom_split_block_add(block, hashes[i]);
     header.num_filled++;
