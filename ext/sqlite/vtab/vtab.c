@@ -88,10 +88,9 @@ static int vtab_disconnect(sqlite3_vtab *base){
 
 /* A name as it is written in SQL; quotes stand around what needs them. */
 static char *quoted(const char *name){
-  const char *c = name;
-  for(; (*c>='a' && *c<='z') || (*c>='A' && *c<='Z') || *c=='_'
-      || (c>name && *c>='0' && *c<='9'); c++){}
-  return sqlite3_mprintf(*name && *c==0 ? "%s" : "\"%w\"", name);
+  const int is_plain = sqlite3_strglob("[A-Za-z_]*", name)==0
+    && sqlite3_strglob("*[^A-Za-z0-9_]*", name)!=0;
+  return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
 }
 
 /* Reads nothing: a table that is damaged can be dropped.  args: module, database, table,
@@ -167,20 +166,18 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
   bloom_vtab renamed = *vtab;
   bloom_vtab_triggers triggers = {.last = 0};
   int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
-  renamed.name = sqlite3_mprintf("%s", new_name);
   renamed.journal = sqlite3_mprintf("%s_new", new_name);
-  if( renamed.name==NULL || renamed.journal==NULL ) rc = SQLITE_NOMEM;
+  if( renamed.journal==NULL ) rc = SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab);
   if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");
   if( rc==SQLITE_OK && vtab->doubt==NULL ){
-    rc = bloom_vtab_create_triggers(&renamed, &triggers.args);
+    rc = bloom_vtab_create_triggers(&renamed, new_name, &triggers.args);
     if( rc==SQLITE_OK ){
       rc = bloom_guard_create(vtab->connection, vtab->schema, new_name, renamed.journal);
     }
   }
   bloom_vtab_args_free(&triggers.args);
-  sqlite3_free(renamed.name);
   sqlite3_free(renamed.journal);
   vtab->is_checked = 0;
   return rc;
@@ -218,7 +215,9 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
   }
   rc = bloom_vtab_check(vtab, 0, &finding);
   if( finding==NULL ) return rc;
-  return bloom_vtab_fail(vtab, "%z", finding)==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
+  bloom_vtab_forget_message(vtab);
+  vtab->base.zErrMsg = finding;
+  return SQLITE_CORRUPT_VTAB;
 }
 
 /* A key comes, to a standalone filter; or a trigger of bloom 1.1 writes. */

@@ -164,7 +164,7 @@ static int make_all(
   int rc = journal ? bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".%s",
                                    vtab->schema, journal) : SQLITE_NOMEM;
   sqlite3_free(journal);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, vtab->name, args);
   if( rc==SQLITE_OK ){
     rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->journal);
   }

@@ -61,7 +61,8 @@ static void plan_key(
     is_complete &= found[i]>=0;
     *has_unusable |= found[i]==-2;
   }
-  if( !is_complete || info->idxNum & PLAN_KEY ) return;
+  if( !is_complete ) return;
+  assert(!(info->idxNum & PLAN_KEY)); /* two would be too many arguments */
   for(i=0; i<num_columns; i++){
     bloom_collation collation;
     const int is_known = bloom_collation_named(sqlite3_vtab_collation(info, found[i]), &collation);
@@ -183,9 +184,10 @@ static int look_up(
 ){
   bloom_tuple_reader tuples = {vtab->connection, NULL};
   bloom_combined_hashes asked;
-  bloom_hash_value hash = 0;
+  bloom_hash_value hash;
   int is_intact = 1, rc = bloom_vtab_read_layout(vtab);
   *may_contain = 0;
+  asked.hashes[0] = 0; /* where there is none, every key may be there */
   if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, 1, &asked);
   bloom_tuple_reader_end(&tuples);
   if( rc==SQLITE_OK && asked.is_invalid ){
@@ -193,8 +195,9 @@ static int look_up(
                                  " values, or key = bloom_tuple(...)", vtab->name,
                            vtab->layout.rules.num_columns, vtab->name);
   }
-  if( rc!=SQLITE_OK || (asked.num_hashes==0 && !asked.is_maybe) ) return rc;
-  if( asked.num_hashes>0 ) hash = asked.hashes[0];
+  if( rc!=SQLITE_OK ) return rc;
+  assert(asked.num_hashes>0 || asked.is_maybe); /* the key is not NULL */
+  hash = asked.hashes[0];
   *may_contain = !is_certain || asked.is_maybe
     || !have_collations(&vtab->layout.rules, collations,
                         key.parts ? vtab->layout.rules.num_columns : 1);

@@ -239,8 +239,11 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab);
 
 /* -- Triggers: vtab_triggers.c --------------------------------------------------------------- */
 
-/* Makes those of a filter, or drops them.  The second takes those of bloom 1.1, too. */
-int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args);
+/* Makes those of a filter, which gets this name, or drops them.  The second takes those of bloom
+** 1.1, too. */
+int bloom_vtab_create_triggers(
+  bloom_vtab *vtab, const char *name, const bloom_vtab_args *args
+);
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab);
 
 /* Their names and the guard's, as SQL: 'f_before_insert', ...; to be freed. */

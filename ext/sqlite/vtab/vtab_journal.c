@@ -64,9 +64,7 @@ static int find_own_random(bloom_vtab *vtab, int *is_own){
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const char *name;
     rc = bloom_sql_column_text(row, 0, &name);
-    if( rc==SQLITE_OK && sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ){
-      *is_own = 0;
-    }
+    if( sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ) *is_own = 0;
   }
   rc = bloom_sql_end(row, rc);
   if( rc!=SQLITE_OK ) *is_own = 0; /* kept from it */
@@ -203,11 +201,9 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
 
 /* Rowids have no gaps: rows are appended, and taken from the head or the end.  So none is read. */
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
-  const int rc = bloom_sql_integer(vtab->connection, num_rows,
+  return bloom_sql_integer(vtab->connection, num_rows,
     "SELECT (SELECT max(rowid) FROM \"%w\".\"%w\") - (SELECT min(rowid) FROM \"%w\".\"%w\")",
     vtab->schema, vtab->journal, vtab->schema, vtab->journal);
-  if( *num_rows<0 ) *num_rows = 0;
-  return rc;
 }
 
 /* Deletes rows, and puts one with a new mark at rowid.  Both are compiled before one runs: else an

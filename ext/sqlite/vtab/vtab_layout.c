@@ -277,12 +277,11 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
 /* Row 1 is none of this version: it is damaged, or that of bloom 1.1. */
 static int fail_without_layout(bloom_vtab *vtab){
   const char *name = vtab->quoted_name;
-  uint8_t bytes[8];
-  if( bloom_vtab_move_reader(vtab, 1, 304)!=SQLITE_OK
-      || sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0)!=SQLITE_OK
-      || memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ){
-    return bloom_vtab_damaged(vtab, "its layout");
+  uint8_t bytes[8] = {0};
+  if( bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK ){
+    sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0);
   }
+  if( memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ) return bloom_vtab_damaged(vtab, "its layout");
   return bloom_vtab_fail(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create"
                                " it again with %s", name, name,
                          vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");

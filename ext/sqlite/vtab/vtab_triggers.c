@@ -95,11 +95,12 @@ char *bloom_vtab_trigger_names(const bloom_vtab *vtab){
   return sqlite3_str_finish(sql);
 }
 
-int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args){
+int bloom_vtab_create_triggers(
+  bloom_vtab *vtab, const char *name, const bloom_vtab_args *args
+){
   int kind, rc = SQLITE_OK;
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
-    rc = bloom_trigger_create(vtab->connection, vtab->schema, vtab->name,
-                              trigger_kinds[kind].suffix,
+    rc = bloom_trigger_create(vtab->connection, vtab->schema, name, trigger_kinds[kind].suffix,
                               trigger_text(vtab, args->table, args, kind));
   }
   return rc;
@@ -127,13 +128,13 @@ static int read_columns(const char *sql, int num_columns, bloom_vtab_args *args)
   return SQLITE_OK;
 }
 
-/* Sets *is_same to whether a trigger is what would be made of it now. */
+/* Sets *is_same to 0 unless a trigger is what would be made of it now. */
 static int compare_text(
   const bloom_vtab *vtab, const bloom_trigger *trigger, const bloom_vtab_args *args, int *is_same
 ){
   char *text = trigger_text(vtab, trigger->table, args, kind_of(trigger->name));
   char *sql = text ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s", trigger->name, text) : NULL;
-  *is_same = sql && strcmp(sql, trigger->sql)==0;
+  *is_same &= sql && strcmp(sql, trigger->sql)==0;
   sqlite3_free(text);
   sqlite3_free(sql);
   return sql ? SQLITE_OK : SQLITE_NOMEM;
@@ -151,7 +152,7 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
     rc = read_columns(found.rows[0].sql, vtab->args.num_columns, &triggers->args);
     if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", found.rows[0].table);
     if( rc==SQLITE_OK && triggers->args.table==NULL ) rc = SQLITE_NOMEM;
-    for(i=0; i<found.num_rows && rc==SQLITE_OK && is_same; i++){
+    for(i=0; i<found.num_rows && rc==SQLITE_OK; i++){
       rc = compare_text(vtab, &found.rows[i], &triggers->args, &is_same);
       seen |= 1u << kind_of(found.rows[i].name);
       triggers->last = found.rows[i].order;
