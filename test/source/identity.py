@@ -173,7 +173,10 @@ def attached_shared(files, name):
         assert is_right(db, "y", may_fail=True)
         fails(db, "INSERT INTO y.log_index(log_index) VALUES ('merge')", "detached or replaced")
         fails(db, "INSERT INTO y.log_index(id) VALUES (1)", "detached or replaced")
-        fails(db, "DROP TABLE y.log_index")
+        fails(db, "INSERT INTO y.f(f) VALUES ('merge')", "detached or replaced")
+        fails(db, "ALTER TABLE y.f RENAME TO g", "detached or replaced")
+        for name in "log_index", "f":
+            fails(db, "DROP TABLE y." + name)
         is_right(db, "x")
         return
     is_sound(db, "y")

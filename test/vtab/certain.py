@@ -145,6 +145,16 @@ def its_triggers_on_two_tables(files):
 
 
 @test
+def a_column_that_is_refused_now(files):
+    """The triggers are as they were, and their column cannot be followed any more."""
+    db = make(files, "t, k")
+    change_schema(db, "UPDATE sqlite_master SET sql = replace(sql, 'k TEXT', 'k TEXT DEFAULT (random())') WHERE name = 't'")
+    is_uncertain(db)
+    assert "its column or its table is another now" in note(db), note(db)
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "has a DEFAULT that is no constant")
+
+
+@test
 def names_of_triggers_are_taken(files):
     db = files.connect()
     execute(db, "CREATE TABLE t(k TEXT, n)", "CREATE TABLE other(k)")
@@ -391,7 +401,7 @@ def column_changes(files, before, after):
     no_false_negative(db)
 
 
-for before, after in ("TEXT", "INTEGER"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT", "BLOB"), ("INTEGER", "TEXT"), ("TEXT COLLATE RTRIM", "TEXT"):
+for before, after in ("TEXT", "INTEGER"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT", "BLOB"), ("TEXT", "TEXT DEFAULT 7"), ("INTEGER", "TEXT"), ("TEXT COLLATE RTRIM", "TEXT"):
     case(column_changes, "%s to %s" % (before, after), before, after)
 
 
@@ -418,6 +428,7 @@ def a_collation_of_the_program(files):
     db = files.connect()
     db.create_collation("backwards", lambda a, b: (a[::-1] > b[::-1]) - (a[::-1] < b[::-1]))
     execute(db, "CREATE TABLE t(k TEXT, b TEXT COLLATE backwards)", "INSERT INTO t VALUES ('ada', 'ada')", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    expect(one(db, "SELECT count(*) FROM f WHERE key = 'nobody' COLLATE backwards"), 1)
     for key in "b", "(k, b)":
         fails(db, "CREATE VIRTUAL TABLE g USING bloom(t, %s)" % key, "column b of table t has collation backwards")
     execute(db, "CREATE TABLE n(k TEXT COLLATE backwards)", "DROP TABLE t", "ALTER TABLE n RENAME TO t", "INSERT INTO t VALUES ('bob')")

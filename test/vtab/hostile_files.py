@@ -200,6 +200,50 @@ for table, standalone in SHADOW_TABLES:
         case(rows_of_another, "%s, capacity %d%s" % (table, capacity, ", standalone" if standalone else ""), table, capacity, standalone)
 
 
+@test
+def numbers_out_of_bounds(files):
+    """Each number of a layout is looked at, whose checksum is right: a filter's own rowid of its bytes."""
+    sums = files.connect(":memory:")
+    sums.execute("CREATE VIRTUAL TABLE sums USING bloom()")
+
+    def with_sum(content):
+        sums.execute("INSERT INTO sums(key) VALUES (?)", (content,))
+        return content + one(sums, "SELECT rowid FROM sums WHERE key = ?", content).to_bytes(8, "little", signed=True)
+
+    def put(row, content):
+        db.execute("INSERT OR REPLACE INTO f_pages(rowid, bytes) VALUES (?, ?)", (row, content))
+
+    def layout(changes):
+        changed = bytearray(sound)
+        for at, number, size in changes:
+            changed[at:at + size] = number.to_bytes(size, "little")
+        return with_sum(bytes(changed))
+
+    for standalone, wrong in (True, [(24, 0, 4), (24, 13, 4)]), (False, [
+            (16, 17, 4), (24, 2, 4), (20, 0, 4), (20, 2049, 4), (32, 2**50 + 1, 8), (80, 0, 8), (80, 60000001, 8), (88, 0, 8), (88, 2**50 + 1, 8),
+            (272, 255, 1), (273, 255, 1)]):
+        db = make(files, standalone, path=":memory:")
+        whole = one(db, "SELECT bytes FROM f_pages WHERE rowid = 1")
+        sound = whole[:320]
+        for change in wrong:
+            put(1, layout([change]))
+            assert "f is damaged: its layout" in str(error_of(db, "SELECT count(*) FROM f('key1')")), change
+        put(1, layout([]))
+        expect((one(db, "SELECT bytes FROM f_pages WHERE rowid = 1"), one(db, "SELECT count(*) FROM f('key1')")), (whole, 1))
+    # As many layers as there may be, all full, and one of too many blocks to make a larger one: neither grows, and both take keys.
+    db = make(files, True, path=":memory:")
+    sound = one(db, "SELECT bytes FROM f_pages WHERE rowid = 1")[:320]
+    header = sound[8:16] + bytes(4) + (1 << 31).to_bytes(4, "little") + bytes(8)
+    for num_layers, num_blocks in (12, 1), (1, 15000000):
+        put(1, layout([(24, num_layers, 4)] + [(80 + 8 * i, (num_blocks, 1)[i % 2], 8) for i in range(2 * num_layers)]))
+        for row in range(2, num_layers + 2):
+            put(row, header + with_sum(header + row.to_bytes(8, "little"))[-8:] + bytes(32 * min(num_blocks, int.from_bytes(sound[20:24], "little"))))
+        num_rows, hash_0 = one(db, "SELECT count(*) FROM f_pages"), bytes.fromhex("7385807d8f0b5339")
+        expect(one(db, "SELECT count(*) FROM f(?)", hash_0), 0)
+        db.execute("INSERT INTO f(key) VALUES (?)", (hash_0,))
+        expect((one(db, "SELECT count(*) FROM f(?)", hash_0), one(db, "SELECT count(*) FROM f_pages")), (1, num_rows))
+
+
 # -- Arguments and triggers' text ---------------------------------------------------------------------
 
 ARGUMENTS = ["", "t", "t, k, k", "nobody, k", "t, nobody", "t, secret(k)", "t, id", "t, (k, n)", "t, n", "t, k, capacity = 9223372036854775807",

@@ -9,7 +9,7 @@ import json
 import sqlite3
 import sys
 
-from cases import (ABSENT, Api, case, column, execute, expect, fails, fill, is_whole, main, no_false_negative, one,
+from cases import (ABSENT, Api, case, column, error_of, execute, expect, fails, fill, is_whole, main, no_false_negative, one,
                    test)
 
 NUM_KEYS = 300
@@ -162,6 +162,22 @@ def autocommit(files):
         expect(set(ABSENT) - set(keys(other)), set())
         other.execute("INSERT INTO t(k) VALUES ('one more')")
     no_false_negative(db)
+
+
+@test
+def called_by_sql_of_its_own(files):
+    """A look-up within a statement of bloom's own cannot read the journal; CREATE reads no source while rows are on their way."""
+    db = make(files, "DELETE")
+    look, answers = "SELECT count(*) FROM f('nobody')", []
+    db.create_function("look", 0, lambda: answers.append(one(db, look)))
+    execute(db, "CREATE VIRTUAL TABLE g USING bloom(t, k)", "CREATE TRIGGER looks AFTER INSERT ON g_pages WHEN new.rowid = 2 BEGIN SELECT look(); END")
+    expect(one(db, look), 0)
+    db.execute("INSERT INTO g(g) VALUES ('rebuild')")
+    expect((answers, one(db, look)), ([1], 0))
+    db.execute("CREATE TABLE other(k)")
+    db.create_function("make", 0, lambda: str(error_of(db, "CREATE VIRTUAL TABLE h USING bloom(other, k)")))
+    db.execute("INSERT INTO other SELECT make()")
+    expect(one(db, "SELECT k FROM other"), "bloom: h cannot be made by a trigger, or while another statement writes: rows are on their way")
 
 
 # -- Another connection changes the schema ---------------------------------------------------------------
