@@ -542,6 +542,30 @@ def a_default_without_functions(files):
     is_whole(db, "SELECT d AS k FROM t")
 
 
+@test
+def a_default_that_is_a_call(files):
+    """Of a function whose name is digits, as a constant's may be."""
+    db = files.connect()
+    db.create_function("face", 1, lambda value: value + 1, deterministic=True)
+    db.execute("CREATE TABLE t(k DEFAULT (face(1)))")
+    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, k)", "has a DEFAULT that is no constant")
+
+
+@test
+def a_hidden_source(files):
+    """An authorizer that hides names of the schema once, from a condition or from the row, is no reason to take another table."""
+    errors = set()
+    for place in range(12):
+        db = files.connect()
+        asked = iter(range(100))
+        db.execute("CREATE TABLE IF NOT EXISTS t(k)")
+        db.set_authorizer(lambda _, table, name, *rest: sqlite3.SQLITE_IGNORE
+                          if (table, name) == ("sqlite_master", "name") and next(asked) == place else sqlite3.SQLITE_OK)
+        errors.add(str(error_of(db, "BEGIN") or error_of(db, "CREATE VIRTUAL TABLE f USING bloom(t, k)")))
+        db.close()
+    assert errors >= {"None", "bloom: authorization denied", "bloom: there is no table t in database main"}, errors
+
+
 def refused_command(files, command):
     """A command that an authorizer refuses, at any place, leaves the filter as certain as it was, in a transaction that goes on."""
     db = make(files, "t, k")

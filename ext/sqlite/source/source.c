@@ -164,51 +164,46 @@ int bloom_source_equality(
 
 /* -- Defaults ----------------------------------------------------------------------------- */
 
-/* Takes the parentheses off that are around all of an expression. */
-static bloom_token without_parentheses(bloom_token token, const char **end){
-  while( token.kind=='(' ){
-    const bloom_token closing = bloom_token_closing(token);
-    if( closing.kind!=')' || closing.text<*end - 1 ) break;
-    for(*end = closing.text; (*end)[-1]==' '; --*end){}
-    token = bloom_token_after(token);
+/* 1 if an expression's tokens make only constants: they name no column, and call nothing. */
+static int is_constant(const char *sql){
+  static const char digits[] = "0123456789abcdefABCDEFxX"; /* a name of these is no column */
+  bloom_token token, last = {.kind = 0};
+  for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
+    if( token.kind=='a' ? strspn(token.text, digits)<token.num_chars
+        && !bloom_token_is(token, "true") && !bloom_token_is(token, "false")
+        : !strchr("'().+-", token.kind) ) return 0;
+    if( token.kind=='(' && last.kind=='a' ) return 0; /* a function */
+    last = token;
   }
-  return token;
+  return 1;
 }
 
-/* The value of a DEFAULT as SQL: *text is to be freed, NULL if it is no constant. */
-static int constant_default(const char *sql, char **text){
-  const char *end = sql + strlen(sql);
-  const bloom_token token = without_parentheses(bloom_token_first(sql), &end);
-  const int is_blob = bloom_token_is(token, "x");
-  const bloom_token value = is_blob ? bloom_token_after(token) : token;
-  const int is_last = value.text + value.num_chars==end;
+/* The value of a DEFAULT as SQL: *text is to be freed.  SQLITE_NOTFOUND if it is no constant. */
+static int constant_default(const char *sql, bloom_token first, char **text){
+  char *word;
   *text = NULL;
-  if( value.kind=='"' && is_last && !is_blob ){
-    char *word = bloom_token_unquoted(value);
+  if( first.kind=='"' ){ /* a text to SQLite, which has no other token then */
+    word = bloom_token_unquoted(first);
     if( word ) *text = sqlite3_mprintf("%Q", word);
     sqlite3_free(word);
-    return *text ? SQLITE_OK : SQLITE_NOMEM;
+  }else if( is_constant(sql) ){
+    *text = sqlite3_mprintf("%s\n", sql); /* its end may be a comment */
+  }else{
+    return SQLITE_NOTFOUND;
   }
-  if( !is_last || !(value.kind=='\'' || bloom_token_is(token, "true")
-                    || bloom_token_is(token, "false")) ){
-    /* These characters make nothing but numbers, which name no column. */
-    const char *at = token.text;
-    for(; at<end && strchr("0123456789abcdefABCDEFxX.+-", *at); at++){}
-    if( at<end ) return SQLITE_OK;
-  }
-  *text = sqlite3_mprintf("%.*s", (int)(end - token.text), token.text);
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 int bloom_source_prepare_default(
   bloom_connection *connection, const char *sql, sqlite3_stmt **row
 ){
+  const bloom_token first = bloom_token_first(sql ? sql : "null");
   char *text;
   int rc;
   *row = NULL;
-  if( sql==NULL || bloom_token_is(bloom_token_first(sql), "null") ) return SQLITE_OK;
-  rc = constant_default(sql, &text);
-  if( rc!=SQLITE_OK || text==NULL ) return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
+  if( bloom_token_is(first, "null") && bloom_token_after(first).num_chars==0 ) return SQLITE_OK;
+  rc = constant_default(sql, first, &text);
+  if( rc!=SQLITE_OK ) return rc;
   /* Numbers are below every text.  Not typeof(): where an authorizer keeps it from us SQLite says
   ** SQLITE_ERROR, as it does of what is no constant. */
   rc = bloom_sql_prepare(connection, row,

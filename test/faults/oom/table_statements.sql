@@ -20,7 +20,7 @@ CREATE TABLE bare(k PRIMARY KEY) WITHOUT ROWID;
 INSERT INTO bare VALUES ('a'), ('b');
 CREATE VIRTUAL TABLE without_keys USING bloom(bare, k);
 UPDATE without_keys_pages SET bytes = CAST(substr(bytes, 1, 32) || zeroblob(length(bytes) - 32) AS BLOB) WHERE rowid > 1;
-CREATE TABLE cleaned(k DEFAULT 'by default');
+CREATE TABLE cleaned(k DEFAULT "by default");
 CREATE VIRTUAL TABLE without_journal USING bloom(cleaned, k);
 DELETE FROM without_journal_new;
 -- In doubt.
