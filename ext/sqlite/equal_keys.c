@@ -101,7 +101,7 @@ static inline folded_text fold_text(const uint8_t *text, size_t num_bytes){
 }
 
 static uint64_t hash_of_text(const uint8_t *text, size_t num_bytes){
-  const uint8_t *nul = num_bytes ? memchr(text, 0, num_bytes) : NULL;
+  const uint8_t *nul = memchr(text, 0, num_bytes);
   return fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash;
 }
 
@@ -125,13 +125,13 @@ int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash
 }
 
 /* Returns 1 and sets *integer if a text is a 64-bit integer to numeric affinity, with blanks
-** around it and zeros in front. */
+** around it and zeros in front.  A NUL stands behind the text. */
 static int read_integer(const uint8_t *text, size_t num_bytes, int64_t *integer){
   const uint8_t *end = text + num_bytes;
   uint64_t magnitude = 0;
   int is_negative = 0, num_digits = 0;
-  while( text<end && bloom_is_space((char)*text) ) text++;
-  if( text<end && (*text=='-' || *text=='+') ) is_negative = *text++=='-';
+  while( bloom_is_space((char)*text) ) text++;
+  if( *text=='-' || *text=='+' ) is_negative = *text++=='-';
   for(; text<end && *text>='0' && *text<='9'; text++, num_digits++){
     if( magnitude>(UINT64_MAX - 9) / 10 ) return 0;
     magnitude = 10*magnitude + (uint64_t)(*text - '0');

@@ -56,7 +56,7 @@ typedef struct equal_filter {
   const uint8_t *blocks;
   uint64_t num_blocks;
   bloom_equal_kinds kinds;
-  int is_open; /* all may be there */
+  int is_open; /* all rows of several keys may be there */
 } equal_filter;
 
 #define FILTER_HEAD_BYTES \
@@ -206,7 +206,7 @@ FILTER_NOINLINE static int test_key(equal_filter *filter, sqlite3_value *value){
   bloom_equal_hashes key;
   if( bloom_equal_hashes_of(&filter->kinds, 1, value, &key)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( key.num_hashes==0 ) return BLOOM_TEST_NULL;
-  return filter->is_open || key.is_maybe || has_any_hash(filter, key.num_hashes, key.hashes);
+  return key.is_maybe || has_any_hash(filter, key.num_hashes, key.hashes);
 }
 
 FILTER_NOINLINE static int test_row(equal_filter *filter, int num_keys, sqlite3_value **keys){
@@ -223,7 +223,7 @@ static int test_keys(void *data, int num_keys, sqlite3_value **keys){
   if( !bloom_has_one_hash(&filter->kinds, sqlite3_value_type(keys[0]), keys[0], &hash) ){
     return test_key(filter, keys[0]);
   }
-  return filter->is_open || has_hash(filter, hash);
+  return has_hash(filter, hash);
 }
 
 /* Writes the filter into a handle with room for it. */

@@ -8,7 +8,7 @@
 /* SQLITE_ERROR is how SQLite says that there is no such table, column, row or BLOB. */
 static int check_blob(int rc, sqlite3_blob *blob, int num_bytes){
   if( rc==SQLITE_ERROR ) return SQLITE_NOTFOUND;
-  if( rc==SQLITE_OK && num_bytes>0 && sqlite3_blob_bytes(blob)!=num_bytes ) return SQLITE_NOTFOUND;
+  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)!=num_bytes ) return SQLITE_NOTFOUND;
   return rc;
 }
 

@@ -13,15 +13,15 @@ typedef struct bloom_blob_place {
   const char *schema, *table, *column;
 } bloom_blob_place;
 
-/* Opens the value in a row, which must hold num_bytes, unless num_bytes is 0.  SQLITE_OK;
-** SQLITE_NOTFOUND where there is no such table, row or BLOB, or it has another size; else
-** SQLite's error.  *blob is to be closed by sqlite3_blob_close(), which takes NULL. */
+/* Opens the value in a row, which must hold num_bytes.  SQLITE_OK; SQLITE_NOTFOUND where there is
+** no such table, row or BLOB, or it has another size; else SQLite's error.  *blob is to be
+** closed by sqlite3_blob_close(), which takes NULL. */
 int bloom_blob_open(
   bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
 );
 
-/* Moves an open blob to another row, whose value must hold num_bytes, unless that is 0.  Returns
-** what opening it would. */
+/* Moves an open blob to another row, whose value must hold num_bytes.  Returns what opening it
+** would. */
 int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes);
 
 /* Closes what was written to: rc, or, where that is SQLITE_OK, the error of closing. */

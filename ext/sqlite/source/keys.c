@@ -95,10 +95,10 @@ static int hash_plain(
   return SQLITE_OK;
 }
 
-/* The hash of a tuple of such values, in a fifth of the time that SQLite's objects take; none
-** if not all are such. */
+/* The hash of a tuple of such values, to look for it, in a fifth of the time that SQLite's objects
+** take; none if not all are such. */
 static int hash_plain_tuple(
-  const bloom_key_rules *rules, const uint8_t *bytes, const uint8_t *end, int is_query,
+  const bloom_key_rules *rules, const uint8_t *bytes, const uint8_t *end,
   bloom_combined_hashes *hashes
 ){
   bloom_tuple_value value;
@@ -114,9 +114,7 @@ static int hash_plain_tuple(
   }
   assert(hashes->num_hashes<BLOOM_MAX_QUERY_HASHES);
   hashes->hashes[hashes->num_hashes++] = hash;
-  if( is_query && rules->num_columns>MAX_SURE_COLUMNS ){
-    hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
-  }
+  if( rules->num_columns>MAX_SURE_COLUMNS ) hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
   return SQLITE_OK;
 }
 
@@ -137,14 +135,13 @@ static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
 
 /* Hashes what SELECT ?1 makes of a value. */
 static int hash_selected_value(
-  bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value, int is_query,
-  part_hashes *part
+  bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value, part_hashes *part
 ){
   int rc = SQLITE_OK;
   if( reader->row==NULL ) rc = bloom_sql_prepare(reader->connection, &reader->row, "SELECT ?1");
   if( rc==SQLITE_OK ) rc = bind_value(reader->row, value);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(reader->connection, reader->row);
-  if( rc==SQLITE_ROW ) rc = hash_value(rule, sqlite3_column_value(reader->row, 0), is_query, part);
+  if( rc==SQLITE_ROW ) rc = hash_value(rule, sqlite3_column_value(reader->row, 0), 1, part);
   sqlite3_reset(reader->row);
   return rc;
 }
@@ -153,22 +150,21 @@ static int hash_selected_value(
 ** been, too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
 ** surrogates, and some versions of U+FFFE. */
 static int hash_read_value(
-  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, int is_query,
-  part_hashes *part
+  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, part_hashes *part
 ){
   bloom_key_hashes plain;
   int rc = hash_plain(rule, &value, &plain);
   add_part_hashes(part, &plain);
   if( rc!=SQLITE_OK || plain.num_hashes>0 ) return rc;
-  rc = hash_selected_value(reader, rule, &value, is_query, part);
+  rc = hash_selected_value(reader, rule, &value, part);
   if( rc!=SQLITE_OK || value.tag!=BLOOM_TUPLE_INTEGER ) return rc;
   value.tag = BLOOM_TUPLE_REAL;
   value.real = (double)value.integer;
-  return hash_selected_value(reader, rule, &value, is_query, part);
+  return hash_selected_value(reader, rule, &value, part);
 }
 
 /* Combines the hashes of all columns' values: of parts, or, where that is NULL, of a tuple's
-** bytes. */
+** bytes, which are looked for. */
 static int hash_columns(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value **parts,
   const uint8_t *bytes, const uint8_t *end, int is_query, bloom_combined_hashes *hashes
@@ -185,7 +181,7 @@ static int hash_columns(
       rc = hash_value(rules->columns[i], parts[i], is_query, &part);
     }else{
       bloom_tuple_read(&bytes, end, &value);
-      rc = hash_read_value(reader, rules->columns[i], value, is_query, &part);
+      rc = hash_read_value(reader, rules->columns[i], value, &part);
     }
     if( rc!=SQLITE_OK ) return rc;
     fits = combine(hashes, &part, max_hashes);
@@ -210,8 +206,9 @@ static int hash_parts(
   return hash_columns(rules, NULL, parts, NULL, NULL, is_query, hashes);
 }
 
+/* To look for it: one that is stored has parts. */
 static int hash_tuple(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value *tuple, int is_query,
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value *tuple,
   bloom_combined_hashes *hashes
 ){
   const uint8_t *bytes, *end;
@@ -227,12 +224,12 @@ static int hash_tuple(
   }
   hashes->is_invalid = hashes->is_maybe = 0;
   end = bytes + num_bytes;
-  rc = hash_plain_tuple(rules, bytes, end, is_query, hashes);
+  rc = hash_plain_tuple(rules, bytes, end, hashes);
   if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
   /* Where SQL cannot run now, it may be there. */
   hashes->is_maybe = reader->connection->is_running;
   return hashes->is_maybe ? SQLITE_OK
-    : hash_columns(rules, reader, NULL, bytes, end, is_query, hashes);
+    : hash_columns(rules, reader, NULL, bytes, end, 1, hashes);
 }
 
 /* -- Keys -------------------------------------------------------------------------------------- */
@@ -246,7 +243,7 @@ int bloom_hashes_of_key(
   int rc;
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
   if( rules->num_columns>1 && key.parts ) return hash_parts(rules, key.parts, is_query, hashes);
-  if( rules->num_columns>1 ) return hash_tuple(rules, reader, key.value, is_query, hashes);
+  if( rules->num_columns>1 ) return hash_tuple(rules, reader, key.value, hashes);
   if( rules->num_columns==1 ) rule = rules->columns[0];
   rc = is_query ? bloom_query_hashes(rule, key.value, &few)
                 : bloom_insert_hashes(rule, key.value, &few);

@@ -42,8 +42,8 @@ typedef struct bloom_tuple_reader {
   sqlite3_stmt *row;
 } bloom_tuple_reader;
 
-/* The hashes to store a key by or, is_query, to look for it by.  reader may be NULL where a key
-** is no tuple's one value.  SQLITE_OK or SQLITE_NOMEM. */
+/* The hashes to store a key by or, is_query, to look for it by.  A tuple that is stored has parts;
+** reader may be NULL where a key is no tuple's one value.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_hashes_of_key(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key, int is_query,
   bloom_combined_hashes *hashes

@@ -105,7 +105,7 @@ static char *only_target(const char *sql){
   bloom_token token, into = bloom_token_first("");
   int num_statements = 0;
   for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
-    if( bloom_token_is(token, "RAISE") && bloom_token_after(token).kind=='(' ) return NULL;
+    if( bloom_token_is(token, "RAISE") ) return NULL;
     if( bloom_token_is(token, "INTO") ) into = token;
     num_statements += token.kind==';';
   }
