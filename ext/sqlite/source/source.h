@@ -48,8 +48,8 @@ int bloom_source_equality(
 );
 
 /* Compiles a SELECT of all that a DEFAULT may be stored as, whatever the column's type; *row is
-** NULL where that is NULL.  sql may be NULL.  SQLITE_NOTFOUND if it is no constant: a number, a
-** text, a BLOB, TRUE or FALSE, in parentheses or not. */
+** NULL where that is NULL.  sql may be NULL.  SQLITE_NOTFOUND if it is no constant: numbers,
+** texts, BLOBs, TRUE and FALSE with + and -, in parentheses or not. */
 int bloom_source_prepare_default(
   bloom_connection *connection, const char *sql, sqlite3_stmt **row
 );
