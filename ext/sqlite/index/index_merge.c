@@ -62,8 +62,7 @@ int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_in
   const int rc = bloom_index_merge_append(merge, key, &merge_key->open,
                                           (index_end){.first = layout->open_first, .last = id,
                                                       .num_rows = layout->open_rows});
-  merge_key->is_before_large = merge_key->open.bits_set<merge_key->open.bits_per_block
-    && merge_is_block_large(merge, key);
+  merge_key->is_before_large = merge_key->open.bits_set<merge_key->open.bits_per_block;
   bloom_block_clear(&merge_key->open, merge_key->open.bytes, merge_key->open.bits_per_block);
   layout->open_first = id + (id<INT64_MAX);
   layout->open_rows = layout->open_bits = 0;
@@ -80,7 +79,7 @@ static int merge_is_block_spoiled(const index_merge_state *merge, int key, sqlit
   if( merge_key->open.bits_set<merge_key->open.bits_per_block ){
     return is_silent && merge_is_block_large(merge, key);
   }
-  return !is_silent && merge->layout.keys[key].open_rows>0 && merge_key->is_before_large;
+  return !is_silent && merge_key->is_before_large;
 }
 
 /* A block that accepts everything, for a number's sake say, costs no more with more rows. */
@@ -297,7 +296,7 @@ static int merge_take_new(index_merge_state *merge, int is_first, int is_all,
   int rc = num_left>0 ? merge_new_rows(merge, num_left) : SQLITE_OK;
   if( rc==SQLITE_OK && num_left>0 ) merge->done_until = merge->layout.covered;
   if( is_first && is_all ) merge->layout.num_built = merge->layout.num_rows;
-  if( rc==SQLITE_OK && !*wants_rebuild && !is_first && (is_all || merge->num_new_units>0) ){
+  if( rc==SQLITE_OK && !is_first && (is_all || merge->num_new_units>0) ){
     rc = bloom_index_merge_is_worn(merge, wants_rebuild);
   }
   if( *wants_rebuild ) note = INDEX_NOTE_WORN;
@@ -322,7 +321,7 @@ int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int
   }
   rc = merge_start(index, layout, &merge);
   if( rc==SQLITE_OK ) rc = bloom_index_merge_changed(merge, &num_left, wants_rebuild);
-  if( rc==SQLITE_OK && !(*wants_rebuild && is_all) ){
+  if( rc==SQLITE_OK && !*wants_rebuild ){
     rc = merge_take_new(merge, is_first, is_all, num_left, wants_rebuild);
     *layout = merge->layout;
   }

@@ -45,7 +45,7 @@ static int pass_is_ascii(const unsigned char *text){
 ** of which the text is 'Inf'. */
 static index_form pass_form_of_prefix(index_condition condition, char affinity,
                                       sqlite3_value *value){
-  const unsigned char *text = value ? sqlite3_value_text(value) : NULL;
+  const unsigned char *text = sqlite3_value_text(value);
   if( condition.kind==INDEX_GE ) return INDEX_FORM_NONE;
   return text==NULL || (pass_is_ascii(text)
                         && (affinity=='t' || strchr("IJij-", text[0])==NULL)) ? INDEX_FORM_PREFIX
@@ -282,8 +282,7 @@ static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i,
   if( rc==SQLITE_OK && regexp.num_literals>0 ) rc = bloom_index_regexp_try(index, value);
   if( rc!=SQLITE_OK ) return rc;
   num_bytes = bloom_index_regexp_literal(&regexp, &literal);
-  rc = sqlite3_bind_null(rows, regexp.ignores_case ? exact : in_any_case);
-  if( rc!=SQLITE_OK ) return rc;
+  sqlite3_bind_null(rows, regexp.ignores_case ? exact : in_any_case);
   return sqlite3_bind_text64(rows, regexp.ignores_case ? in_any_case : exact, (const char *)literal,
                              num_bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
 }

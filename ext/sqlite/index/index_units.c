@@ -102,8 +102,8 @@ static int units_fill_unit(index_merge_state *merge, int key, uint64_t until){
   for(i=0; i<BLOOM_UNIT_BLOCKS; i++){
     blocks[i] = merge_key->slots + (size_t)i*index_block_bytes(merge->index, key);
   }
-  rc = bloom_index_merge_mark_dirty(merge);
-  if( rc==SQLITE_OK ) rc = units_make_chapter(merge, key, until - 1);
+  assert( merge->is_dirty ); /* as of the blocks that were appended */
+  rc = units_make_chapter(merge, key, until - 1);
   for(band=0; band<index_num_bands(merge->index, key) && rc==SQLITE_OK; band++){
     const sqlite3_int64 row = bloom_index_row_of_strip(merge->index, key, unit, band);
     if( first>0 ) rc = bloom_index_row_read(merge->index, key, row, strip, sizeof(strip));

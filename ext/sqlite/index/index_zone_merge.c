@@ -60,9 +60,7 @@ static int zones_seek(index_zone_merge *merge, sqlite3_int64 id, uint32_t *zone)
   sqlite3_int64 number = directory->number ? directory->number : INDEX_FIRST_DIRECTORY;
   int rc;
   /* Mostly ids ascend, and what is behind the directory at hand comes next. */
-  if( directory->number && directory->num_zones && id<=directory->last[0] ){
-    number = INDEX_FIRST_DIRECTORY;
-  }
+  if( directory->number && id<=directory->last[0] ) number = INDEX_FIRST_DIRECTORY;
   rc = zones_go(merge, directory, number);
   while( rc==SQLITE_OK && bloom_index_zone_row_find(directory, id)==directory->num_zones ){
     if( directory->num_zones<directory->room ) return SQLITE_CORRUPT_VTAB;
@@ -144,7 +142,6 @@ static int zones_resume(index_zone_merge *merge, int has_covered, sqlite3_int64 
 static int zones_end_row(index_zone_merge *merge){
   index_zone_row *row = &merge->row, *directory = &merge->directory;
   uint32_t i;
-  if( row->num_zones==0 ) return SQLITE_OK;
   bloom_zone_start(&merge->of_row);
   for(i=0; i<row->num_zones; i++) bloom_zone_add_zone(&merge->of_row, &row->zones[i]);
   if( merge->entry==0 ){
