@@ -43,7 +43,8 @@ static int candidates_set_test(const candidates_search *search, sqlite3_value *v
     return bloom_index_like_test(search->index, search->weights, condition, value, test);
   }
   if( key->is_like ){
-    return bloom_index_like_equal_test(search->index, search->weights, condition.key, value, test);
+    bloom_index_like_equal_test(search->index, search->weights, condition.key, value, test);
+    return SQLITE_OK;
   }
   rc = condition.is_literal
     ? bloom_literal_hashes(key->equality, value, &hashes)

@@ -149,14 +149,15 @@ void bloom_index_like_add(const index_key *key, const uint8_t *weights, sqlite3_
     return;
   }
   end = text + (type==SQLITE_TEXT ? (size_t)sqlite3_value_bytes(value) : strlen(digits));
-  do{
+  while( text ){
     size_t num_hashes;
     bloom_pieces_begin(&pieces, text, (size_t)(end - text));
     while( (num_hashes = bloom_pieces_next(&pieces, hashes))>0 ){
       bloom_weights_add(weights, block, hashes, num_hashes);
     }
     text = key->is_regexp && text<end ? memchr(text, 0, (size_t)(end - text)) : NULL;
-  }while( text && text++ );
+    if( text ) text++;
+  }
 }
 
 /* -- Patterns ---------------------------------------------------------------------------- */
@@ -196,20 +197,16 @@ int bloom_index_like_test(const bloom_index *index, const uint8_t *weights,
   return text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_index_like_equal_test(const bloom_index *index, const uint8_t *weights, int key,
-                                sqlite3_value *value, index_test *test){
-  sqlite3_value *copy;
+void bloom_index_like_equal_test(const bloom_index *index, const uint8_t *weights, int key,
+                                 sqlite3_value *value, index_test *test){
   const uint8_t *text;
   size_t num_bytes;
-  if( sqlite3_value_type(value)!=SQLITE_TEXT || bloom_text_may_be_number(value) ) return SQLITE_OK;
-  copy = sqlite3_value_dup(value);
-  text = copy ? sqlite3_value_text(copy) : NULL;
-  num_bytes = text ? (size_t)sqlite3_value_bytes(copy) : 0;
+  if( sqlite3_value_type(value)!=SQLITE_TEXT || bloom_text_may_be_number(value) ) return;
+  text = sqlite3_value_text(value);
+  num_bytes = (size_t)sqlite3_value_bytes(value);
   while( num_bytes>0 && text[num_bytes-1]==' '
         && index->config.keys[key].equality.collation==BLOOM_COLLATION_RTRIM ) num_bytes--;
   bloom_index_test_add_pieces(test, weights, index_block_bits(index, key), text, num_bytes);
-  sqlite3_value_free(copy);
-  return text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 int bloom_index_like_check(bloom_index *index, index_condition *condition){

@@ -32,11 +32,11 @@ void bloom_index_test_add_pieces(index_test *test, const uint8_t *weights, uint3
                                  const uint8_t *text, size_t num_bytes);
 
 /* Sets what a block must have if it has a text that matches a pattern, or that equals a value; no
-** bits if every block may.  Blocks know nothing of numbers and BLOBs. */
+** bits if every block may.  Blocks know nothing of numbers and BLOBs.  A TEXT is in UTF-8. */
 int bloom_index_like_test(const bloom_index *index, const uint8_t *weights,
                           index_condition condition, sqlite3_value *pattern, index_test *test);
-int bloom_index_like_equal_test(const bloom_index *index, const uint8_t *weights, int key,
-                                sqlite3_value *value, index_test *test);
+void bloom_index_like_equal_test(const bloom_index *index, const uint8_t *weights, int key,
+                                 sqlite3_value *value, index_test *test);
 
 /* Sets condition->is_opaque if another function than SQLite's own serves the operator; for
 ** REGEXP as bloom_index_regexp_check(). */
