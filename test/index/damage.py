@@ -565,6 +565,19 @@ def the_last_id_ends_a_group(files):
 
 
 @test
+def a_row_cannot_be_written(files):
+    """A trigger refuses the ends of blocks, empty or not, in a table of more blocks than one row of ends is about."""
+    db = make(files.connect(), 14000, "k")
+    for row in "new.rowid = 5", "new.rowid = 3 AND new.data <> x''", "new.rowid = 4 AND new.data <> x''":
+        db.execute("CREATE TEMP TRIGGER stop BEFORE INSERT ON log_index_blocks_1 WHEN %s BEGIN SELECT RAISE(FAIL, 'stop'); END" % row)
+        fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "stop")
+        db.execute("DROP TRIGGER stop")
+        is_right(db)
+        command(db, "merge")
+        is_sound(db)
+
+
+@test
 def a_check_is_interrupted(files):
     """It says so, at whatever step."""
     db = make(files.connect(), 30000)

@@ -11,7 +11,7 @@ import unicodedata
 
 import regexp_library
 from log import command, same as same_query  # the first: it finds the others
-from cases import Skip, case, error_of, execute, expect, fails, main, test
+from cases import Skip, case, error_of, execute, expect, fails, main, stop_after, test
 
 NUM_ROWS, FEW_ROWS = 4000, 800  # the latter where the function is called for each row many times
 NEEDLE = "upstream timeout (after )?[0-9]+ ms"
@@ -255,6 +255,20 @@ def without_the_declaration(files):
     counted = Counted(db, search())
     rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")
     expect((rows, num_calls >= NUM_ROWS), ([(9,), (700,), (1700,)], True))
+
+
+@test
+def a_plan_is_interrupted(files):
+    """While it asks the function for samples, and elsewhere: it says so, or has all rows."""
+    db = files.connect()
+    make(db)
+    Counted(db, search())
+    for num_steps in range(1, 400):
+        stop_after(db, num_steps, 1)
+        error = error_of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")
+        db.set_progress_handler(None, 0)
+        assert "interrupted" in str(error), "%d steps: %s" % (num_steps, error)
+    same(db, NEEDLE)
 
 
 @test
