@@ -125,7 +125,7 @@ TEST(escapes){
     {"abc\\<def\\>ghi\\'jkl\\`mno", "abc;def;ghi;jkl;mno"},
     {"abc\\pLdef\\PNghi\\p{Lu}jkl\\p1mno", "abc;def;ghi;jkl;1mno"},
     {"abc\\x41bcdefghi\\u00e9jkl\\U0001f600mno", "abc;ghi;jkl;mno"},
-    {"abc\\x4ghidef", "abc;ghidef"},
+    {"abc\\x4ghidef", "abc;ghidef"}, {"abc\\x41 def", "abc; def"},
     {"abc\\x{e9}def\\b{wb}ghi\\N{DIGIT ONE}jkl\\o{101}mno", "abc;def;ghi;jkl;mno"},
     {"abc\\123456def\\0ghi", "abc;def;ghi"}, {"abc\\ndef\\tghi", "abc;def;ghi"},
     {"abc\\\tdef", "abc;def"}, {"abc\\p{L}{0}def", "abc;def"}, {"abc\\Qdef", ""},
