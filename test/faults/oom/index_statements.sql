@@ -108,3 +108,15 @@ CREATE VIRTUAL TABLE small_k USING bloom(small, k);
 
 ----
 SELECT count(*) FROM small_index WHERE k = 'absent';
+
+----
+-- Each row is a block of its own, so that few make two groups, which the last one joins.
+CREATE TABLE texts(id INTEGER PRIMARY KEY, t);
+WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n WHERE i<130), w(j) AS (VALUES(1) UNION ALL SELECT j+1 FROM w WHERE j<300)
+INSERT INTO texts SELECT i, CASE WHEN i%2 THEN group_concat(char(33 + h%90, 33 + h/90%90, 33 + h/8100%90, 33 + h/729000%90), '') ELSE 0.5 END FROM (SELECT i, (i*1000 + j)*2654435761 % 4294967296 AS h FROM n, w) GROUP BY i;
+CREATE VIRTUAL TABLE texts_index USING bloom_index(texts, t LIKE);
+INSERT INTO texts_index(texts_index) VALUES ('merge=127');
+
+----
+SELECT count(*) FROM texts_index WHERE t LIKE '%absent%';
+INSERT INTO texts_index(texts_index) VALUES ('merge=3');
