@@ -24,15 +24,10 @@
 
 /* -- What SQLite would do ------------------------------------------------------------------- */
 
-/* 1 if a line of EXPLAIN QUERY PLAN, which is behind the word SEARCH or SCAN, is about x. */
-static int cost_is_of_source(const char *line){
-  return strncmp(line, "x", 1)==0 ? line[1]==0 || line[1]==' ' : strncmp(line, "TABLE ", 6)==0
-    && strstr(line, " AS x")!=NULL;
-}
-
+/* Nothing but the source is searched: lists of IN are scanned. */
 static void cost_read_line(const char *line, index_access *access){
   if( strncmp(line, "USE TEMP B-TREE", 15)==0 ) access->sorts = 1;
-  if( strncmp(line, "SEARCH ", 7)==0 && cost_is_of_source(line + 7) ){
+  if( strncmp(line, "SEARCH ", 7)==0 ){
     const int is_below = strstr(line, "<?")!=NULL, is_above = strstr(line, ">?")!=NULL;
     if( strstr(line, " INTEGER PRIMARY KEY (rowid=?)") ) access->way = INDEX_ACCESS_ROW;
     else if( strstr(line, "=?") ) access->way = INDEX_ACCESS_KEY;
@@ -50,7 +45,8 @@ static int cost_explain(bloom_index *index, const char *sql, index_access *acces
     rc = bloom_sql_column_text(row, 3, &line);
     if( line ) cost_read_line(line, access);
   }
-  if( access->is_or && access->way==INDEX_ACCESS_RANGE ) access->way = INDEX_ACCESS_SHORT_RANGE;
+  /* OR is a pattern's range, or a BLOB. */
+  if( access->is_or ) access->way = INDEX_ACCESS_SHORT_RANGE;
   return bloom_sql_end(row, rc);
 }
 

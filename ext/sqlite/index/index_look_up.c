@@ -16,7 +16,6 @@ static int look_up_add_block(index_reader *reader, const index_layout *layout, u
   if( block<layout->keys[reader->key].num_blocks ){
     const int rc = bloom_index_reader_end(reader, block, &end);
     if( rc!=SQLITE_OK ) return rc;
-    if( end.first<=end.last && end.last>layout->covered ) return SQLITE_CORRUPT_VTAB;
   }
   return end.first<=end.last ? bloom_index_intervals_append(result, end.first, end.last)
     : SQLITE_OK;
@@ -34,7 +33,7 @@ typedef struct slice_part {
 static int slice_parts_by_row(const void *a, const void *b){
   const slice_part *of_a = a, *of_b = b;
   if( of_a->row!=of_b->row ) return of_a->row<of_b->row ? -1 : 1;
-  return of_a->number<of_b->number ? -1 : 1;
+  return (int)of_a->number - (int)of_b->number;
 }
 
 /* Rows that tell most come first, and parts of one row stay together: number is that of its
@@ -67,7 +66,6 @@ static size_t slice_parts_list(const index_reader *reader, index_group group, ui
       at += parts[num_parts++].num_bytes;
     }
   }
-  if( group.num_units==BLOOM_GROUP_MAX_UNITS ) return num_parts;
   qsort(parts, num_parts, sizeof(*parts), slice_parts_by_row);
   for(first=0; first<num_parts; first=end){
     for(end=first+1; end<num_parts && parts[end].row==parts[first].row; end++){}
@@ -171,15 +169,15 @@ static int look_up_add_slots(index_reader *reader, const index_layout *layout,
 static int look_up_find_block(index_reader *reader, const index_layout *layout, sqlite3_int64 id,
                               uint64_t *block){
   uint64_t first = 0, last = layout->keys[reader->key].num_blocks;
-  int rc = SQLITE_OK;
-  while( first<last && rc==SQLITE_OK ){
+  while( first<last ){
     const uint64_t middle = first + (last - first)/2;
     index_end end;
-    rc = bloom_index_reader_end(reader, middle, &end);
-    if( rc==SQLITE_OK && end.last<id ) first = middle + 1; else last = middle;
+    const int rc = bloom_index_reader_end(reader, middle, &end);
+    if( rc!=SQLITE_OK ) return rc;
+    if( end.last<id ) first = middle + 1; else last = middle;
   }
   *block = first;
-  return rc;
+  return SQLITE_OK;
 }
 
 int bloom_index_look_up(bloom_index *index, const index_layout *layout, int key,

@@ -124,8 +124,10 @@ static void plan_take_collation(const char **text, char *collation){
 
 static const char *plan_read_condition(const char *text, index_condition *condition){
   int kind = 0;
-  while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].code!=text[0] ) kind++;
-  assert( kind<INDEX_NUM_KINDS );
+  while( bloom_index_kinds[kind].code!=text[0] ){
+    kind++;
+    assert( kind<INDEX_NUM_KINDS );
+  }
   *condition = INDEX_CONDITION(kind);
   text++;
   if( text[0]=='i' ){
