@@ -212,7 +212,7 @@ def refused(files, sql, verdict, num_refusals):
     assert place > 40, place
 
 
-for sql in "SELECT count(*) FROM log_index WHERE k = 'key77'", CHECK:
+for sql in "SELECT count(*) FROM log_index WHERE k = 'key77'", "SELECT count(*) FROM log_index WHERE message LIKE '%request%'", CHECK:
     for num_refusals in 1, 10**9:
         case(refused, "%s, %d times" % (sql, num_refusals), sql, sqlite3.SQLITE_DENY, num_refusals)
 case(refused, "ignored once", "SELECT count(*) FROM log_index WHERE k = 'key77'", sqlite3.SQLITE_IGNORE, 1)
@@ -379,16 +379,39 @@ for sql in "DELETE FROM log_index_state", "DROP TABLE log_index_state":
 
 @test
 def a_configuration_under_a_statement(files):
-    """A 'rebuild' that failed has it read again, and the column of a held statement's LIKE has other blocks by it."""
+    """A 'rebuild' that failed has it read again, and the column of a held statement has other blocks by it, or another type."""
+    for columns, source, others, where in ("k, message LIKE", "log", "k, message", "message LIKE '%quest 7919'"), ("k, k RANGE", "log2", "k, k RANGE", "k = 'key1'"):
+        db = make(files.connect(":memory:"), columns=columns)
+        execute(db, "CREATE TABLE log2(id INTEGER PRIMARY KEY, k BLOB)", "CREATE VIRTUAL TABLE other USING bloom_index(%s, %s)" % (source, others))
+        query = "SELECT id FROM log_index WHERE " + where
+        expect(db.execute(query).fetchall(), [(1,)])
+        stop_after(db, 10000, 1)
+        fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "interrupted")
+        db.set_progress_handler(None, 0)
+        db.execute("UPDATE log_index_state SET config = (SELECT config FROM other_state)")
+        expect(db.execute(query).fetchall(), [(1,)])
+
+
+@test
+def outweighed_under_a_statement(files):
+    """Its first look-up reads blocks, and the next ones all, as a quarter of the rows changed in between."""
     db = make(files.connect())
-    db.execute("CREATE VIRTUAL TABLE other USING bloom_index(log, k, message)")
-    query = "SELECT id FROM log_index WHERE message LIKE '%quest 7919'"
-    expect(db.execute(query).fetchall(), [(1,)])
-    stop_after(db, 10000, 1)
-    fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "interrupted")
-    db.set_progress_handler(None, 0)
-    db.execute("UPDATE log_index_state SET config = (SELECT config FROM other_state)")
-    expect(db.execute(query).fetchall(), [(1,)])
+    held = db.execute("SELECT id FROM (SELECT 'key77' AS v UNION SELECT 'key78' UNION SELECT 'late') CROSS JOIN log_index ON k = v")
+    expect(held.fetchone(), (77,))
+    db.execute("UPDATE log SET k = 'late' WHERE id > 3000")
+    expect(held.fetchall(), [(78,)] + [(i,) for i in range(3001, NUM_ROWS + 1)])
+
+
+@test
+def a_layout_of_many_rows(files):
+    """A merge pays from 100,000 rows on, however many there are."""
+    db = make(files.connect())
+    data = state(db, "layout")
+    execute(db, "CREATE TABLE large(x)", "INSERT INTO large VALUES (zeroblob(4000000))", "INSERT INTO log(id) VALUES (%d)" % (NUM_ROWS + 99000))
+    db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data[:16] + struct.pack("<Q", 2000000) + data[24:-8]),))
+    assert "in no block" not in plan(db, "SELECT * FROM log_index WHERE k = 'x'")
+    db.execute("INSERT INTO log(id) VALUES (%d)" % (NUM_ROWS + 101000))
+    plan_says(db, "reads up to 101000 rows that are in no block yet")
 
 
 # -- What is around it ------------------------------------------------------------------------------
@@ -527,6 +550,7 @@ def types_and_collations(files):
     fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n)", "bloom_index: column k of table log has collation own")
     execute(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k LIKE, n)", "INSERT INTO log VALUES (1, 'some text', 5)")
     expect(one(db, "SELECT id FROM log_index WHERE k LIKE '%text'"), 1)
+    expect(one(db, "SELECT id FROM log_index WHERE k COLLATE BINARY = 'some text'"), 1)
 
 
 def changes_in_early_blocks(files, damage):

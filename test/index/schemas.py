@@ -148,7 +148,7 @@ for edit in EDITS:
 @test
 def a_rebuild_that_fails_changes_nothing(files):
     """What it had set in memory is forgotten with the rows: blocks are those of the old type still."""
-    db = make(files.connect())
+    db = make(files.connect(), indexed="k, k RANGE")
     edit_schema(db, "k TEXT", "k BLOB")
     db.close()
     db = files.connect()
@@ -158,7 +158,9 @@ def a_rebuild_that_fails_changes_nothing(files):
     same(db, "k = 'key77'")
     execute(db, "DROP TRIGGER refusal", "BEGIN")
     command(db, "rebuild")
+    expect(same(db, "k = 'key77'"), 1)
     db.execute("ROLLBACK")
+    expect(same(db, "k = 'key77'"), 1)  # the statements are those that were compiled before
     plan_says(db, "has another type")
     command(db, "rebuild")
     command(db, "integrity-check")
@@ -183,7 +185,8 @@ def made_again_under_its_name(files, columns):
         command(db, "integrity-check")
 
 
-for columns in "id INTEGER PRIMARY KEY, n INTEGER, k TEXT, message TEXT", "k TEXT, n INTEGER", "id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, n, message LIKE TEXT, more":
+for columns in "id INTEGER PRIMARY KEY, n INTEGER, k TEXT, message TEXT", "k TEXT, n INTEGER", "id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, n, message LIKE TEXT, more", \
+        "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT, more":
     case(made_again_under_its_name, columns, columns)
 
 
@@ -216,6 +219,52 @@ for sql in HELD:
     for change in UNDER_IT:
         for mode in "DELETE", "WAL":
             case(a_held_join, "%s, %s, %s" % (HELD.index(sql), change, mode), sql, change, mode)
+
+
+@test
+def a_held_scan_is_stopped(files):
+    """The schema changes while it reads one interval after the other, and an interrupt comes at each place where it looks at that."""
+    db = make(files.connect(cached_statements=0))
+    db.execute("UPDATE log SET k = 'late' WHERE id IN (100, 500, 900)")
+    outcomes, place = set(), 1
+    while 3 not in outcomes:
+        held = db.execute("SELECT id FROM log_index WHERE k = 'late'")
+        rows = [held.fetchone()]
+        db.execute("CREATE VIEW another AS SELECT 1" if place % 2 else "DROP VIEW another")
+        stop_after(db, place, 1)
+        try:
+            outcomes.add(len(rows + held.fetchall()))
+        except sqlite3.Error as error:
+            outcomes.add(getattr(error, "sqlite_errorname", "SQLITE_INTERRUPT"))  # Python 3.11
+        db.set_progress_handler(None, 0)
+        place += 1
+    expect(outcomes, {3, "SQLITE_INTERRUPT"})
+
+
+@test
+def refused_in_doubt(files):
+    """By an authorizer, at each place, from a new connection: what the plan could not look at is looked at when it runs."""
+    make(files.connect(), indexed="k, k RANGE, message LIKE").close()
+    for old, new, sql in ("k TEXT", "k BLOB", "k = 'key77'"), ("k BLOB", "k BLOB COLLATE RTRIM", "k > 'key998'"), (None, None, "k = 'key77'"):
+        db = files.connect()
+        if old:
+            edit_schema(db, old, new)
+        wanted = sorted(db.execute("SELECT k FROM log WHERE " + sql).fetchall())
+        if not old:
+            db.execute("DROP TABLE log")
+        db.close()
+        outcomes, calls = [], [None]
+        while len(calls) >= len(outcomes):
+            db, calls = files.connect(), []
+            db.set_authorizer(lambda *_: calls.append(1) or (sqlite3.SQLITE_DENY if len(calls) == len(outcomes) + 1 else sqlite3.SQLITE_OK))
+            try:
+                outcomes.append(sorted(db.execute("SELECT k FROM log_index WHERE " + sql).fetchall()))
+            except sqlite3.Error as error:
+                outcomes.append("lost" if "no table" in str(error) else "refused")
+                assert any(word in str(error) for word in ("authoriz", "prohibited", "no table")), error
+            db.close()
+        for outcome in outcomes:
+            assert outcome == "refused" or outcome == (wanted if old else "lost"), outcome
 
 
 # -- Ids ---------------------------------------------------------------------------------------------

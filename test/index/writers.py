@@ -282,7 +282,7 @@ def compiled_under_a_lock(files, then):
     api = Api(files.path, files.load)
     api.run("SELECT k FROM log_index LIMIT 0" if then == "connected" else "SELECT 1 FROM sqlite_master")
     db.execute("BEGIN EXCLUSIVE")
-    sql = ["SELECT id FROM log_index WHERE " + each for each in ("k = 'key77'", "k LIKE 'key77'", "k GLOB '*key77'", "id = 77 AND k IN ('key77', 'x')")]
+    sql = ["SELECT id FROM log_index WHERE " + each for each in ("k = 'key77'", "k LIKE 'key77'", "k GLOB '*key77'", "id = 77 AND k IN ('key77', 'x')", "id = 77 AND n > 0 ORDER BY n")]
     if then == "not connected":
         statement = ctypes.c_void_p()
         expect(api.lib.sqlite3_prepare_v2(api.db, sql[0].encode(), -1, ctypes.byref(statement), None), 5)
