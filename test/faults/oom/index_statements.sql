@@ -17,6 +17,7 @@ CREATE VIRTUAL TABLE many_index USING bloom_index(many, k, probes = 32);
 INSERT INTO many_index(many_index) VALUES ('merge=40');
 CREATE TABLE small(k);
 INSERT INTO small VALUES (printf('%08x', 33*2654435761 % 4294967296)), ('absent'), (NULL);
+
 -- What others broke.
 CREATE VIRTUAL TABLE broken USING bloom_index(many, k);
 INSERT INTO broken(broken) VALUES ('merge');
@@ -46,6 +47,7 @@ SELECT count(*) FROM broken WHERE k = 'absent';
 SELECT id FROM log_index WHERE message LIKE '%new' AND message GLOB '*new' AND trace = 'changed';
 SELECT id FROM log_index WHERE trace IN ('twice', 'absent', NULL);
 SELECT count(*) FROM unguarded WHERE k = 'absent';
+SELECT count(*) FROM log_index WHERE trace BETWEEN '0' AND 'z' AND id IN (SELECT i.id FROM many_index AS i UNION ALL VALUES (71), (73), (75), (77));
 EXPLAIN QUERY PLAN SELECT * FROM untold WHERE k = 'absent';
 SELECT * FROM headless; -- error
 DROP TABLE headless;
@@ -120,3 +122,20 @@ INSERT INTO texts_index(texts_index) VALUES ('merge=127');
 ----
 SELECT count(*) FROM texts_index WHERE t LIKE '%absent%';
 INSERT INTO texts_index(texts_index) VALUES ('merge=3');
+
+----
+-- The last id of all, and several blocks of each column.
+CREATE TABLE last(id INTEGER PRIMARY KEY, k TEXT);
+INSERT INTO last VALUES (1, 'first'), (9223372036854775807, 'last');
+CREATE VIRTUAL TABLE last_index USING bloom_index(last, k);
+INSERT INTO last_index(last_index) VALUES ('merge');
+CREATE TABLE more(id INTEGER PRIMARY KEY, k, t);
+WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<600)
+INSERT INTO more SELECT i, i, printf('%08x%08x%08x%08x%08x%08x', i*374761393 % 4294967296, i*3935559000 % 4294967296, i*2654435761 % 4294967296, i*2246822519 % 4294967296, i*3266489917 % 4294967296, i*668265263 % 4294967296) FROM c;
+CREATE VIRTUAL TABLE more_index USING bloom_index(more, k, t LIKE REGEXP, probes = 32);
+INSERT INTO more_index(more_index) VALUES ('merge');
+
+----
+UPDATE last SET k = (SELECT i.id FROM last_index AS i WHERE i.k = 'last');
+SELECT id FROM more_index WHERE k = '5e0';
+SELECT id FROM more_index WHERE t REGEXP '00000|fffff';
