@@ -22,7 +22,6 @@
 /* -- Making and opening -------------------------------------------------------------------- */
 
 static void index_free(bloom_index *index){
-  if( index==NULL ) return;
   bloom_index_statements_free(index);
   bloom_index_accesses_free(index);
   bloom_index_config_free(&index->config);
@@ -290,8 +289,9 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
   const int command = index->command_column + 2;
   int i, is_command, rc;
   if( index->damage ) return bloom_index_fail_damaged(index);
-  is_command = num_args>1 && command>=2 && command<num_args
-    && sqlite3_value_type(args[0])==SQLITE_NULL && sqlite3_value_type(args[command])!=SQLITE_NULL;
+  /* A DELETE has one argument, and a table of as many columns as there may be no command's. */
+  is_command = num_args>1 && command>=2 && sqlite3_value_type(args[0])==SQLITE_NULL
+    && sqlite3_value_type(args[command])!=SQLITE_NULL;
   for(i=2; i<num_args; i++){
     if( i!=command && sqlite3_value_type(args[i])!=SQLITE_NULL ) is_command = 0;
   }

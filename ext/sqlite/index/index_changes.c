@@ -149,14 +149,15 @@ static int changes_add_value(index_changes *changes, int key, index_placed_end *
   bloom_block_clear(&of_value, changes->bytes, index_block_bits(merge->index, key));
   rc = bloom_index_add_value(merge->index, key, merge->keys[key].weights, merge->layout.num_probes,
                              value, &of_value);
-  if( rc==SQLITE_OK && placed->block>=merge->keys[key].num_in_units ){
+  if( rc!=SQLITE_OK ) return rc;
+  if( placed->block>=merge->keys[key].num_in_units ){
     bloom_block in_slot;
     bloom_block_resume(&in_slot, bloom_index_merge_slot(merge, key, placed->block),
                        of_value.bits_per_block);
     num_new = in_slot.bits_set;
     bloom_block_merge(&in_slot, of_value.bytes);
     num_new = in_slot.bits_set - num_new;
-  }else if( rc==SQLITE_OK ){
+  }else{
     rc = changes_or_into_group(merge, key, placed->block, of_value.bytes, &num_new);
   }
   if( rc!=SQLITE_OK || num_new==0 ) return rc;
@@ -168,8 +169,8 @@ static int changes_add_value(index_changes *changes, int key, index_placed_end *
 static int changes_add_row(index_changes *changes, sqlite3_int64 id){
   index_merge_state *merge = changes->merge;
   int i, rc;
-  rc = sqlite3_bind_int64(changes->row, 1, id);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(merge->index->connection, changes->row);
+  sqlite3_bind_int64(changes->row, 1, id);
+  rc = bloom_sql_step(merge->index->connection, changes->row);
   if( rc==SQLITE_DONE ){
     return sqlite3_reset(changes->row); /* the row is gone */
   }

@@ -73,9 +73,9 @@ static int index_check_look_up(const bloom_index *index, const index_layout *lay
   int i, rc = SQLITE_OK;
   *is_found = 0;
   if( !column->is_like ) rc = bloom_query_hashes(column->equality, value, &hashes);
-  for(i=0; i<hashes.num_hashes && !*is_found; i++){
+  for(i=0; i<hashes.num_hashes; i++){
     bloom_signature_bits(hashes.hashes[i], layout->num_probes, index_num_bands(index, key), bits);
-    *is_found = bloom_block_has_bits(bytes, bits, layout->num_probes);
+    *is_found |= bloom_block_has_bits(bytes, bits, layout->num_probes);
   }
   return rc;
 }
@@ -86,8 +86,9 @@ static int index_check_block(index_checker *checker, index_end end, const uint8_
   bloom_block *built = &checker->built;
   const uint32_t block_bytes = index_block_bytes(index, checker->key);
   uint32_t i;
-  int is_found = 1, rc = sqlite3_bind_int64(checker->rows, 1, end.first);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(checker->rows, 2, end.last);
+  int is_found = 1, rc = SQLITE_OK;
+  sqlite3_bind_int64(checker->rows, 1, end.first);
+  sqlite3_bind_int64(checker->rows, 2, end.last);
   while( rc==SQLITE_OK && is_found
         && (rc = bloom_sql_step(index->connection, checker->rows))==SQLITE_ROW ){
     sqlite3_value *value = sqlite3_column_value(checker->rows, checker->key + 1);
@@ -109,11 +110,10 @@ static int index_check_block(index_checker *checker, index_end end, const uint8_
 /* Looks for all rows in a column's zones. */
 static int index_check_zones(index_checker *checker){
   sqlite3_int64 id = 0;
-  int rc = sqlite3_bind_int64(checker->rows, 1, INT64_MIN);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(checker->rows, 2, checker->layout->covered);
-  if( rc==SQLITE_OK ){
-    rc = bloom_index_zones_check(checker->index, checker->key, checker->rows, &id);
-  }
+  int rc;
+  sqlite3_bind_int64(checker->rows, 1, INT64_MIN);
+  sqlite3_bind_int64(checker->rows, 2, checker->layout->covered);
+  rc = bloom_index_zones_check(checker->index, checker->key, checker->rows, &id);
   sqlite3_reset(checker->rows);
   if( rc==SQLITE_NOTFOUND ) return index_check_say_missing(checker, id, "the zones of ");
   return rc==SQLITE_DONE ? SQLITE_OK : rc;

@@ -52,12 +52,10 @@ int bloom_index_columns_find(const index_columns *columns, const char *name){
 static int columns_is_strict(bloom_index *index, const char *table, int *is_strict){
   sqlite3_stmt *row;
   const char *sql = NULL;
-  int rc = bloom_sql_prepare(index->connection, &row,
-                             "SELECT m.sql FROM \"%w\".sqlite_master AS m WHERE m.type = 'table' "
-                             "AND m.name = %Q COLLATE NOCASE",
-                             index->schema, table);
+  int rc = bloom_sql_row(index->connection, &row,
+                         "SELECT m.sql FROM \"%w\".sqlite_master AS m WHERE m.type = 'table' AND"
+                         " m.name = %Q COLLATE NOCASE", index->schema, table);
   *is_strict = 0;
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &sql);
   if( sql ){
     bloom_token token = bloom_token_first(sql);
@@ -69,13 +67,13 @@ static int columns_is_strict(bloom_index *index, const char *table, int *is_stri
   return bloom_sql_end(row, rc);
 }
 
-/* Adds a column of this name. */
+/* Adds a column of this name; NULL is want of memory. */
 static int columns_add_named(bloom_index *index, const char *table, const char *name,
                              index_columns *columns, int *num_keys, int *key){
   const char *type = NULL, *collation = NULL;
-  int is_key = 0, is_strict = 0;
-  int rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, name, &type,
-                                         &collation, NULL, &is_key, NULL);
+  int is_key = 0, is_strict = 0, rc = SQLITE_NOMEM;
+  if( name ) rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, name,
+                                                &type, &collation, NULL, &is_key, NULL);
   if( rc!=SQLITE_OK ) return rc;
   if( is_key ){
     ++*num_keys;
@@ -97,17 +95,15 @@ static int columns_list(bloom_index *index, const char *table, int by_select,
     rc = bloom_sql_prepare(index->connection, &row, "SELECT * FROM " INDEX_SOURCE, index->schema,
                            table);
     for(i=0; rc==SQLITE_OK && i<sqlite3_column_count(row); i++){
-      const char *name = sqlite3_column_name(row, i);
-      rc = name ? columns_add_named(index, table, name, columns, num_keys, key) : SQLITE_NOMEM;
+      rc = columns_add_named(index, table, sqlite3_column_name(row, i), columns, num_keys, key);
     }
     return bloom_sql_end(row, rc);
   }
   rc = bloom_sql_prepare(index->connection, &row, "PRAGMA \"%w\".table_xinfo(%Q)", index->schema,
                          table);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
-    const char *name = NULL;
-    rc = bloom_sql_column_text(row, 1, &name);
-    if( rc==SQLITE_OK && name ) rc = columns_add_named(index, table, name, columns, num_keys, key);
+    rc = columns_add_named(index, table, (const char *)sqlite3_column_text(row, 1), columns,
+                           num_keys, key);
   }
   return bloom_sql_end(row, rc);
 }
@@ -146,10 +142,8 @@ static int columns_find_id(bloom_index *index, const char *table, index_columns 
   }
   for(i=0; i<BLOOM_COUNT_OF(names) && name==NULL; i++){
     if( bloom_index_columns_find(columns, names[i])>=0 ) continue;
-    rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, names[i], NULL,
-                                       NULL, NULL, NULL, NULL);
-    if( rc==SQLITE_OK ) name = names[i];
-    else if( rc!=SQLITE_ERROR ) return rc;
+    if( sqlite3_table_column_metadata(index->connection->db, index->schema, table, names[i], NULL,
+                                      NULL, NULL, NULL, NULL)==SQLITE_OK ) name = names[i];
   }
   if( name==NULL ){
     return bloom_fail_vtab(error,

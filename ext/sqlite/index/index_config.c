@@ -58,8 +58,7 @@ static int config_set_equality(index_key *key){
     case 'b': key->equality.kind = BLOOM_COLUMN_ANY; break;
     default:  key->equality.kind = BLOOM_COLUMN_NUMBER;
   }
-  return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like
-    || key->is_gone;
+  return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like;
 }
 
 /* Sets *is_virtual to whether a column is generated and not stored. */
@@ -297,13 +296,10 @@ int bloom_index_config_compare(bloom_index *index, int *is_same){
 ** 1.1. */
 static int config_look_for_1_1(bloom_index *index){
   sqlite3_blob *blob;
+  uint8_t magic[4] = {0};
   int rc = bloom_index_state_open(index, "config", "data", 0, &blob);
-  index->is_of_1_1 = 0;
-  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>=4 ){
-    uint8_t magic[4];
-    rc = sqlite3_blob_read(blob, magic, 4, 0);
-    if( rc==SQLITE_OK ) index->is_of_1_1 = bloom_load32_le(magic)==CONFIG_MAGIC_OF_1_1;
-  }
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, magic, 4, 0); /* SQLITE_ERROR: it has fewer */
+  index->is_of_1_1 = bloom_load32_le(magic)==CONFIG_MAGIC_OF_1_1;
   sqlite3_blob_close(blob);
   return rc==SQLITE_ERROR || (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
 }

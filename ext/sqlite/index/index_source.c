@@ -8,6 +8,7 @@
 */
 #include "index_source.h"
 
+#include "../../core/debug.h"
 #include <string.h>
 
 #include "../errors.h"
@@ -18,8 +19,8 @@
 
 const char *bloom_index_key_name(const bloom_index *index, int key){
   const index_key *indexed = &index->config.keys[key];
-  const int is_there = indexed->column>=0 && indexed->column<index->columns.num_columns;
-  return is_there ? index->columns.list[indexed->column].name : indexed->name;
+  assert( indexed->column<index->columns.num_columns );
+  return indexed->column>=0 ? index->columns.list[indexed->column].name : indexed->name;
 }
 
 void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key){
@@ -70,19 +71,14 @@ static void source_find_keys(bloom_index *index, const index_columns *columns,
 
 int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source,
                                      char **doubt){
-  int i;
+  int i = 0;
   *doubt = NULL;
-  if( source->doubt ){
-    *doubt = sqlite3_mprintf("%s", source->doubt);
-    return *doubt ? SQLITE_OK : SQLITE_NOMEM;
-  }
-  for(i=0; i<index->config.num_keys; i++){
-    if( index->config.keys[i].doubt==NULL ) continue;
-    *doubt = sqlite3_mprintf("column %s %s; 'rebuild' repairs it", bloom_index_key_name(index, i),
-                             index->config.keys[i].doubt);
-    return *doubt ? SQLITE_OK : SQLITE_NOMEM;
-  }
-  return SQLITE_OK;
+  while( i<index->config.num_keys && index->config.keys[i].doubt==NULL ) i++;
+  if( source->doubt ) *doubt = sqlite3_mprintf("%s", source->doubt);
+  else if( i==index->config.num_keys ) return SQLITE_OK;
+  else *doubt = sqlite3_mprintf("column %s %s; 'rebuild' repairs it",
+                                bloom_index_key_name(index, i), index->config.keys[i].doubt);
+  return *doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* No version of a schema, which has 32 bits. */

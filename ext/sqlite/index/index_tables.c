@@ -77,15 +77,13 @@ int bloom_index_num_tables(const bloom_index *index){
 }
 
 int bloom_index_tables_drop_all(bloom_index *index){
-  int rc = bloom_index_tables_drop(index, INDEX_NUM_TABLES + index->num_blocks_tables);
-  if( rc==SQLITE_OK && index->is_of_1_1 ){
-    rc = tables_drop_named(index, sqlite3_mprintf("%s_config", index->name), "*");
-    if( rc!=SQLITE_OK ) return rc;
-    rc = tables_drop_named(index, sqlite3_mprintf("%s_layout", index->name), "*");
+  static const char *const others[] = {"canary", "config", "layout"}; /* the last two of 1.1 */
+  int i, rc = bloom_index_tables_drop(index, INDEX_NUM_TABLES + index->num_blocks_tables);
+  for(i=0; i<(index->is_of_1_1 ? 3 : 1) && rc==SQLITE_OK; i++){
+    rc = tables_drop_named(index, sqlite3_mprintf("%s_%s", index->name, others[i]),
+                           i==0 ? "*(" INDEX_CANARY_COLUMN ")" : "*");
   }
-  if( rc!=SQLITE_OK ) return rc;
-  return tables_drop_named(index, sqlite3_mprintf("%s_canary", index->name),
-                           "*(" INDEX_CANARY_COLUMN ")");
+  return rc;
 }
 
 /* Renames a table, NAME_suffix; its name is freed. */
