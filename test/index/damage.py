@@ -145,7 +145,8 @@ for damage, words, check_says in DAMAGES:
 CONFIGS = {
     "short": lambda data: data[:12], "probes": lambda data: u32(data, 4, 33), "no key": lambda data: u32(data, 16, 0),
     "17 keys": lambda data: u32(data, 16, 17), "keys without bytes": lambda data: u32(data[:40], 16, 16), "name's length": lambda data: u32(data, 28, 2**32 - 1),
-    "NUL in a name": lambda data: data[:33] + b"\0" + data[34:], "no name": lambda data: data[:28], "half a name": lambda data: data[:30],
+    "NUL in a name": lambda data: data[:33] + b"\0" + data[34:], "no name": lambda data: data[:28], "no source": lambda data: data[:28] + b"\7\0\0\0" + data[35:],
+    "half a name": lambda data: data[:30],
     "a column less": lambda data: u32(data, 16, 1), "a column more": lambda data: u32(data, 16, 3),
     "collation": lambda data: data.replace(b"BINARY", b"OF_OWN"),
     "no collation": lambda data: data[:-3], "a byte more": lambda data: data + b"x",
@@ -221,7 +222,8 @@ case(refused, "ignored once", "SELECT count(*) FROM log_index WHERE k = 'key77'"
 LAYOUTS = {"a merge that did not end": (4, "<I", 3), "magic": (0, "<I", 0), "number of keys": (36, "<I", 3), "no probes": (32, "<I", 0), "probes": (32, "<I", 33),
            "blocks": (56, "<Q", 2**40 + 1), "dead blocks": (64, "<Q", 2**40), "open block's first id": (80, "<q", NUM_ROWS + 2), "open bits": (92, "<I", 16129),
            "full groups": (96, "<I", 2), "join from": (100, "<I", 2), "joined units": (104, "<I", 505), "units that are not there": (104, "<I", 9),
-           "joined bands": (108, "<I", 32), "number of sizes": (112, "<I", 10), "no unit": (116, "<I", 0), "units": (116, "<I", 504)}
+           "joined bands": (108, "<I", 32), "number of sizes": (112, "<I", 10), "no unit": (116, "<I", 0), "units": (116, "<I", 504),
+           "a join of fewer units than it takes in": (104, "20s", struct.pack("<5I", 1, 0, 2, 1, 1))}
 
 
 def layout_is_damaged(files, at, form, number):
@@ -241,6 +243,23 @@ def layout_is_damaged(files, at, form, number):
 
 for name in LAYOUTS:
     case(layout_is_damaged, name, *LAYOUTS[name])
+
+
+def ends_are_not_those_of_the_layout(files, changes):
+    """Each has a right checksum, and a merge that has to find a changed row's block meets it."""
+    db = make(files.connect(), columns="k")
+    data = bytearray(state(db, "layout")[:-8])
+    for at, plus in changes.items():
+        struct.pack_into("<q", data, at, struct.unpack_from("<q", data, at)[0] + plus)
+    db.execute("UPDATE log_index_state SET layout = ?, covered = covered + ?", (checksummed(bytes(data)), changes.get(8, 0)))
+    fails(db, CHECK, "bloom_index: log_index is damaged: a page of it")
+    db.execute("UPDATE log SET k = k || '!' WHERE id = 52")
+    command(db, "merge")
+    is_sound(db)
+
+
+for name, changes in {"a block more": {56: 1}, "a block less": {56: -1}, "one is dead": {64: 1}, "open block's first id": {80: -1}, "covered": {8: 100 - NUM_ROWS, 80: 100 - NUM_ROWS}}.items():
+    case(ends_are_not_those_of_the_layout, name, changes)
 
 
 @test
@@ -375,6 +394,27 @@ def a_configuration_of_no_table(files, sql):
 
 for sql in "DELETE FROM log_index_state", "DROP TABLE log_index_state":
     case(a_configuration_of_no_table, sql, sql)
+
+
+@test
+def a_configuration_of_a_view(files):
+    """The table that CREATE named is none any more, and the one that 1.1 would have its own in is an index."""
+    db = make(files.connect(), 10)
+    execute(db, "DELETE FROM log_index_state", "ALTER TABLE log RENAME TO source", "CREATE VIEW log AS SELECT * FROM source", "CREATE TABLE log_index_config(data)", "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_log_index_changed_1') WHERE name = 'log_index_config'")
+    db.close()
+    db = files.connect()
+    fails(db, "SELECT count(*) FROM log_index", "bloom_index: log_index is damaged: its configuration")
+    db.execute("DROP TABLE log_index")
+
+
+@test
+def a_table_of_no_text(files):
+    """Whether it is STRICT is looked for there."""
+    db = files.connect(":memory:")
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k ANY)", "INSERT INTO t VALUES (1, '5')", "PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = 'x'",
+            "CREATE VIRTUAL TABLE i USING bloom_index(t, k)")
+    expect(db.execute("SELECT id FROM i WHERE k = '5'").fetchall(), [(1,)])
 
 
 @test
@@ -658,6 +698,24 @@ def a_check_cannot_read(files):
         fails(db, check, "bloom_index: " + words)
         db.setlimit(category, before)
         db.execute(check)
+
+
+@test
+def a_program_has_limits(files):
+    """Of the depth of expressions, which keeps the index from being opened; of columns, of which none is left for commands."""
+    make(files.connect(), 100).close()
+    db = files.connect()
+    if not hasattr(db, "setlimit"):
+        raise Skip("Python 3.11's setlimit()")
+    db.execute("SELECT * FROM log")
+    before = db.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 1)
+    fails(db, "SELECT * FROM log_index", "bloom_index: Expression tree is too large")
+    db.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, before)
+    db.setlimit(sqlite3.SQLITE_LIMIT_COLUMN, 8)
+    execute(db, "CREATE TABLE wide(id INTEGER PRIMARY KEY, a, b, c, d, e, f, g)", "INSERT INTO wide(b) VALUES (5)", "CREATE VIRTUAL TABLE w USING bloom_index(wide, b)")
+    expect(db.execute("SELECT id, b FROM w WHERE b = 5").fetchall(), [(1, 5)])
+    for sql in "INSERT INTO w(id) VALUES ('merge')", "INSERT INTO w(a) VALUES ('merge')":
+        fails(db, sql, "bloom_index: w is read only: write to table wide")
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ INSERT INTO log_index(log_index) VALUES ('merge');
 INSERT INTO log_index(log_index) VALUES ('merge=1');
 INSERT INTO log_index(log_index) VALUES ('rebuild');
 INSERT INTO log_index(log_index) VALUES ('integrity-check');
+INSERT INTO broken(broken) VALUES ('integrity-check'); -- error
 INSERT INTO broken(broken) VALUES ('merge');
 INSERT INTO broken(broken) VALUES ('rebuild');
 INSERT INTO untold(untold) VALUES ('merge');
@@ -74,7 +75,7 @@ PRAGMA integrity_check;
 ----
 -- Small: ALTER TABLE reads the whole schema again for each of an index's tables.
 
-CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT);
+CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message ANY);
 INSERT INTO log VALUES (1, 'a', 'request'), (2, 'b', 'answer');
 CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, probes = 32);
 INSERT INTO log_index(log_index) VALUES ('merge');
@@ -110,6 +111,7 @@ CREATE VIRTUAL TABLE small_k USING bloom(small, k);
 
 ----
 SELECT count(*) FROM small_index WHERE k = 'absent';
+INSERT INTO small_index(small_index) VALUES ('rebuild');
 
 ----
 -- Each row is a block of its own, so that few make two groups, which the last one joins.
@@ -139,3 +141,25 @@ INSERT INTO more_index(more_index) VALUES ('merge');
 UPDATE last SET k = (SELECT i.id FROM last_index AS i WHERE i.k = 'last');
 SELECT id FROM more_index WHERE k = '5e0';
 SELECT id FROM more_index WHERE t REGEXP '00000|fffff';
+
+----
+-- Two finished blocks: most rows of the first changed, of the second one did.
+CREATE TABLE log(id INTEGER PRIMARY KEY, part);
+WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<50)
+INSERT INTO log SELECT i, group_concat(printf('%08x', (i*64 + j)*2654435761 % 4294967296), '') FROM c, (SELECT i AS j FROM c WHERE i <= 40) GROUP BY i;
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, part LIKE, probes = 32);
+INSERT INTO log_index(log_index) VALUES ('merge');
+UPDATE log SET part = CASE id WHEN 9 THEN 2.5 ELSE part || 'xyz' END WHERE id < 12 OR id = 30;
+CREATE TABLE keys(id INTEGER PRIMARY KEY, k TEXT);
+WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<520) INSERT INTO keys SELECT i, 'key' || i FROM c;
+CREATE VIRTUAL TABLE keys_index USING bloom_index(keys, k, probes = 32);
+INSERT INTO keys_index(keys_index) VALUES ('merge');
+UPDATE keys SET k = 'changed' WHERE id = 7;
+CREATE VIRTUAL TABLE headless USING bloom_index(keys, k);
+DELETE FROM headless_state;
+
+----
+SELECT count(*) FROM headless; -- error
+INSERT INTO keys_index(keys_index) VALUES ('merge');
+INSERT INTO log_index(log_index) VALUES ('merge=20');
+INSERT INTO log_index(log_index) VALUES ('integrity-check');
