@@ -142,8 +142,10 @@ static int columns_find_id(bloom_index *index, const char *table, index_columns 
   }
   for(i=0; i<BLOOM_COUNT_OF(names) && name==NULL; i++){
     if( bloom_index_columns_find(columns, names[i])>=0 ) continue;
-    if( sqlite3_table_column_metadata(index->connection->db, index->schema, table, names[i], NULL,
-                                      NULL, NULL, NULL, NULL)==SQLITE_OK ) name = names[i];
+    rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, names[i], NULL,
+                                       NULL, NULL, NULL, NULL);
+    if( rc==SQLITE_OK ) name = names[i];
+    else if( rc!=SQLITE_ERROR ) return rc;
   }
   if( name==NULL ){
     return bloom_fail_vtab(error,

@@ -66,6 +66,7 @@ static size_t slice_parts_list(const index_reader *reader, index_group group, ui
       at += parts[num_parts++].num_bytes;
     }
   }
+  if( group.num_units==BLOOM_GROUP_MAX_UNITS ) return num_parts; /* a row has one part of it */
   qsort(parts, num_parts, sizeof(*parts), slice_parts_by_row);
   for(first=0; first<num_parts; first=end){
     for(end=first+1; end<num_parts && parts[end].row==parts[first].row; end++){}
