@@ -296,10 +296,10 @@ int bloom_index_config_compare(bloom_index *index, int *is_same){
 ** 1.1. */
 static int config_look_for_1_1(bloom_index *index){
   sqlite3_blob *blob;
-  uint8_t magic[4] = {0};
+  uint8_t magic[4];
   int rc = bloom_index_state_open(index, "config", "data", 0, &blob);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, magic, 4, 0); /* SQLITE_ERROR: it has fewer */
-  index->is_of_1_1 = bloom_load32_le(magic)==CONFIG_MAGIC_OF_1_1;
+  index->is_of_1_1 = rc==SQLITE_OK && bloom_load32_le(magic)==CONFIG_MAGIC_OF_1_1;
   sqlite3_blob_close(blob);
   return rc==SQLITE_ERROR || (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
 }

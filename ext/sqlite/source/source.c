@@ -180,10 +180,9 @@ static int is_constant(const char *sql){
 
 /* The value of a DEFAULT as SQL: *text is to be freed.  SQLITE_NOTFOUND if it is no constant. */
 static int constant_default(const char *sql, bloom_token first, char **text){
-  char *word;
   *text = NULL;
   if( first.kind=='"' ){ /* a text to SQLite, which has no other token then */
-    word = bloom_token_unquoted(first);
+    char *word = bloom_token_unquoted(first);
     if( word ) *text = sqlite3_mprintf("%Q", word);
     sqlite3_free(word);
   }else if( is_constant(sql) ){
