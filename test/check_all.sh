@@ -4,7 +4,8 @@
 # the long checks, and prints a table; a new check is one line below.
 #
 #   A run that was cut, or had failures, goes on where it stopped: what passed, here or in the
-#   table of RELIABILITY.md, is not run again while nothing but prose has changed since its commit.
+#   table of RELIABILITY.md, is not run again while nothing but prose has changed since its commit:
+#   pages, coverage's list of reasons, and this script.
 #
 #   WORD     only checks that have one of these words in their title
 #   --keep   their rows take the place of those in test/RELIABILITY.md
@@ -22,15 +23,15 @@ work=build/check_all
 : "${ROWS:=$PWD/$work}"
 mkdir -p $work "$ROWS" || exit 1
 find_python
-prose=':!*.md'
-commit=$(git describe --always --exclude '*')$(git diff --quiet HEAD -- . "$prose" || echo -dirty)
+has_code_of() { git diff --quiet "$1" -- . ':!*.md' ':!test/check_all.sh' ':!test/quality/coverage/untaken.tsv' 2>/dev/null; }
+commit=$(git describe --always --exclude '*')$(has_code_of HEAD || echo -dirty)
 measured_at="$(date +%F), $commit"
 
 # row_of TITLE: its row, here or in RELIABILITY.md, if it passed at a commit that had the code of today.
 row_of() {
   cat "$its_row" test/RELIABILITY.md 2>/dev/null | grep -F "| $1 | " | grep ' passed, 0 failed |' | while read -r row; do
     its_commit=${row##*, }
-    ! git diff --quiet "${its_commit% |}" -- . "$prose" 2>/dev/null || { echo "$row"; break; }
+    ! has_code_of "${its_commit% |}" || { echo "$row"; break; }
   done
 }
 
