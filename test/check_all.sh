@@ -5,7 +5,7 @@
 #
 #   A run that was cut, or had failures, goes on where it stopped: what passed, here or in the
 #   table of RELIABILITY.md, is not run again while nothing but prose has changed since its commit:
-#   pages, coverage's list of reasons, and this script.
+#   pages, this script, and the list of branches that only coverage reads.
 #
 #   WORD     only checks that have one of these words in their title
 #   --keep   their rows take the place of those in test/RELIABILITY.md
@@ -30,8 +30,9 @@ measured_at="$(date +%F), $commit"
 # row_of TITLE: its row, here or in RELIABILITY.md, if it passed at a commit that had the code of today.
 row_of() {
   cat "$its_row" test/RELIABILITY.md 2>/dev/null | grep -F "| $1 | " | grep ' passed, 0 failed |' | while read -r row; do
-    its_commit=${row##*, }
-    ! has_code_of "${its_commit% |}" || { echo "$row"; break; }
+    its_commit=${row##*, } its_commit=${its_commit% |}
+    [ "$1" != coverage ] || git diff --quiet "$its_commit" -- test/quality/coverage || continue
+    ! has_code_of "$its_commit" || { echo "$row"; break; }
   done
 }
 
