@@ -5,7 +5,7 @@
 #
 #   A run that was cut, or had failures, goes on where it stopped: what passed, here or in the
 #   table of RELIABILITY.md, is not run again while nothing but prose has changed since its commit:
-#   pages, this script, and the list of branches that only coverage reads.
+#   pages, this script, the list of branches that only coverage reads, and what was benchmarked.
 #
 #   WORD     only checks that have one of these words in their title
 #   --keep   their rows take the place of those in test/RELIABILITY.md
@@ -23,7 +23,7 @@ work=build/check_all
 : "${ROWS:=$PWD/$work}"
 mkdir -p $work "$ROWS" || exit 1
 find_python
-has_code_of() { git diff --quiet "$1" -- . ':!*.md' ':!test/check_all.sh' ':!test/quality/coverage/untaken.tsv' 2>/dev/null; }
+has_code_of() { git diff --quiet "$1" -- . ':!*.md' ':!test/check_all.sh' ':!test/quality/coverage/untaken.tsv' ':!test/bench/results' 2>/dev/null; }
 commit=$(git describe --always --exclude '*')$(has_code_of HEAD || echo -dirty)
 measured_at="$(date +%F), $commit"
 
