@@ -80,8 +80,11 @@ class Changes:
             assignments, parameters = "%s = %s" % (quoted(column), sql), [] if value is values.NONE else [value]
         elif kind < 0.75:
             a, b = r.choice(run.written), r.choice(run.written)
-            # Each row gets a value of its own.
-            assignments, parameters = r.choice(["%s = upper(%s) || %s", "%s = length(%s) + 48271 * (%s %% 1000003)"]) % (quoted(a), quoted(b), quoted(run.id)), []
+            # Each row gets a value of its own, or its own as another type, which may be equal and another text.
+            assignments, parameters = r.choice([
+                "{a} = upper({b}) || {id}", "{a} = length({b}) + 48271 * ({id} % 1000003)",
+                "{a} = CASE typeof({a}) WHEN 'integer' THEN {a} + 0.0 WHEN 'real' THEN CAST({a} AS INTEGER) ELSE CAST({a} AS BLOB) END"]).format(
+                    a=quoted(a), b=quoted(b), id=quoted(run.id)), []
         else:
             id = r.choice([quoted(run.id), "rowid" if run.has_rowid else quoted(run.id), "oid"])
             assignments, parameters = "%s = %s" % (id, r.choice(["%s + 1", "%s - 1", "-%s", "%s + 100000", "%s - 100000", "-1", "9223372036854775807"]).replace("%s", quoted(run.id))), []

@@ -243,8 +243,8 @@ class Run:
             rows = self.do(i, "SELECT * FROM %s WHERE %s >= ? LIMIT 1" % (name, quoted(self.id)), [max(-2**63, min(at, 2**63 - 1))])
             for row in rows or []:
                 for value in row:
-                    if isinstance(value, Text):
-                        self.texts.append(bytes(value))
+                    if value is not None: # LIKE sees numbers as texts, too
+                        self.texts.append(bytes(value) if isinstance(value, (Text, bytes)) else str(value).encode())
                     self.keys.append(value)
         rows = self.do(i, "SELECT %s FROM %s LIMIT 5000" % (quoted(self.id), name)) if self.high - self.low < 5000 else []
         self.ids = [row[0] for row in r.sample(rows or [], min(5, len(rows or [])))] + [self.low, self.high]

@@ -44,6 +44,8 @@ SEEN = {
                          -1, "n = 7654321"),
     # The id that SQLite chooses is at or below what is covered, where the last rows are gone.
     "only AFTER INSERT": ({}, ["DELETE FROM log WHERE id > 2000", "INSERT INTO log(k, n) VALUES ('late', 5)"], 2001, "k = 'late'"),
+    # 1 and 1.0 are equal, but not to LIKE.
+    "an INTEGER becomes a REAL": ({"columns": "b", "values": "i * 1000003", "indexed": "b LIKE"}, ["UPDATE log SET b = b + 0.0 WHERE id = 77"], 77, "b LIKE '%231.0'"),
     # There is none behind the last id.
     "the last id": ({}, ["INSERT INTO log VALUES (9223372036854775807, 'last', 1)"], 2**63 - 1, "k = 'last'"),
     "below the last id": ({}, ["INSERT INTO log VALUES (9223372036854775807, 'last', 1)", "INSERT INTO log VALUES (5000, 'late', 1)"], 5000, "k = 'late'"),

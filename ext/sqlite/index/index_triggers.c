@@ -45,8 +45,8 @@ static int triggers_is_after_update(const char *sql){
     && bloom_token_is(bloom_token_after(bloom_token_after(name)), "UPDATE");
 }
 
-/* Those of `new.` in the trigger after an UPDATE come in this order: the id, then the indexed
-** columns.  A column that was gone when it was made has none. */
+/* Those of `new.` in the trigger after an UPDATE come in this order: the id, the indexed columns,
+** and some of these again.  A column that was gone when it was made has none. */
 int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers,
                                index_trigger_names *names){
   bloom_token token;
@@ -109,7 +109,8 @@ static int index_trigger_make(bloom_index *index, const char *suffix, const char
 }
 
 /* The condition that something changed, to be freed.  As one CASE, since a chain of OR would be
-** too deep for a program that limits the depth of expressions to 10. */
+** too deep for a program that limits the depth of expressions to 10.  1 and 1.0 are equal, but for
+** LIKE they are two texts: so it hears of a new type, too. */
 static char *triggers_is_changed(const bloom_index *index){
   sqlite3_str *sql = sqlite3_str_new(NULL);
   int i;
@@ -118,6 +119,13 @@ static char *triggers_is_changed(const bloom_index *index){
     sqlite3_str_appendall(sql, " WHEN ");
     triggers_append_comparison(index, sql, i);
     sqlite3_str_appendall(sql, " THEN 1");
+  }
+  for(i=0; i<index->config.num_keys; i++){
+    const index_key *key = &index->config.keys[i];
+    const char *name = bloom_index_key_name(index, i);
+    if( key->is_like && !key->is_virtual && !key->is_gone ){
+      sqlite3_str_appendf(sql, " WHEN typeof(old.\"%w\") <> typeof(new.\"%w\") THEN 1", name, name);
+    }
   }
   sqlite3_str_appendall(sql, " END AND ");
   return sqlite3_str_finish(sql);

@@ -23,19 +23,21 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
                          vtab->name, num_pages, max_pages);
 }
 
-/* Fails if no filter has the rate that was asked for: CREATE alone, since a table that grew must
-** not fail one night. */
-static int check_rate(bloom_vtab *vtab, const bloom_vtab_layout *layout){
+/* Fails if no filter has the rate or the capacity that was asked for: CREATE alone, since a table
+** that grew must not fail one night. */
+static int check_size(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const sqlite3_int64 capacity = layout->layers[0].capacity;
   double best_rate;
-  if( vtab->args.size>=1 || bloom_encoding_parquet.min_bits_per_key_x10(vtab->args.size,
+  if( vtab->args.size<1 && !bloom_encoding_parquet.min_bits_per_key_x10(vtab->args.size,
       (uint64_t)capacity, &best_rate) ){
-    return SQLITE_OK;
+    /* Rounded up, never down: it is a promise. */
+    return bloom_vtab_fail(vtab, "bloom: bits_per_key %.15g is out of reach of a filter with room"
+                                 " for %lld keys; %.3g is in reach", vtab->args.size, capacity,
+                           best_rate * 1.01);
   }
-  /* Rounded up, never down: it is a promise. */
-  return bloom_vtab_fail(vtab, "bloom: bits_per_key %.15g is out of reach of a filter with room for"
-                               " %lld keys; %.3g is in reach", vtab->args.size, capacity,
-                         best_rate * 1.01);
+  if( capacity>=vtab->args.capacity ) return SQLITE_OK;
+  return bloom_vtab_fail(vtab, "bloom: capacity %lld is out of reach with bits_per_key %.15g; %lld"
+                               " is in reach", vtab->args.capacity, vtab->args.size, capacity);
 }
 
 /* Adds the keys of a SELECT's rows, and ends it. */
@@ -110,7 +112,7 @@ static int fill(
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_add_layer(vtab, layout,
                        2 * num_keys>vtab->args.capacity ? 2 * num_keys : vtab->args.capacity);
-  if( is_create ) rc = check_rate(vtab, layout);
+  if( is_create ) rc = check_size(vtab, layout);
   if( rc==SQLITE_OK ) rc = check_room(vtab, layout);
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
@@ -233,7 +235,8 @@ static int rebuild(bloom_vtab *vtab){
   bloom_vtab_triggers triggers;
   bloom_vtab_layout layout = {.num_layers = 0};
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
-  bloom_vtab_args *args = triggers.args.table ? &triggers.args : &vtab->args;
+  bloom_vtab_args *args =
+    triggers.args.table && !triggers.has_namesake ? &triggers.args : &vtab->args;
   if( rc==SQLITE_OK ){
     rc = bloom_vtab_read_source(vtab, args, &layout);
     if( vtab->base.zErrMsg && vtab->is_source_unknown ){

@@ -255,6 +255,7 @@ typedef struct bloom_vtab_triggers {
   sqlite3_int64 last;     /* the place of the last one in sqlite_schema */
   /* the table and the columns, as they are called now; else table is NULL */
   bloom_vtab_args args;
+  int has_namesake;       /* another table has the name that this one had at CREATE */
 } bloom_vtab_triggers;
 
 /* Reads them.  bloom_vtab_args_free(&triggers->args) is for the caller, also after an error. */

@@ -156,33 +156,15 @@ static double expected_fpr(const bloom_vtab_snapshot *snapshot){
   return 1 - all_deny;
 }
 
-/* Adds a hash to the blocks before end. */
-static void add_to_copy(uint8_t *end, uint64_t num_blocks, bloom_hash_value hash){
-  bloom_split_block_add(end - (num_blocks - bloom_split_block_number(hash,
-      num_blocks)) * BLOOM_BLOCK_BYTES, hash);
-}
-
-/* The filter as one BLOB, with the keys of the journal; NULL, which says maybe, where bytes do not
-** say all. */
-static int result_filter(const bloom_vtab_snapshot *snapshot, sqlite3_context *context){
-  const bloom_filter *filter = &snapshot->filters[0];
-  const size_t num_bytes = filter->shape.num_bytes;
-  const uint64_t num_blocks = snapshot->layout.layers[0].num_blocks;
-  uint8_t *copy;
-  size_t i;
-  if( snapshot->doubt || snapshot->layout.num_layers>1 || snapshot->layout.rules.num_columns>1 ){
-    return SQLITE_OK;
-  }
-  copy = sqlite3_malloc64(num_bytes);
-  if( copy==NULL ) return SQLITE_NOMEM;
-  memcpy(copy, filter->bytes, num_bytes);
-  for(i=0; i<snapshot->unmerged.num_slots; i++){
-    const uint64_t hash = snapshot->unmerged.slots[i];
-    if( hash ) add_to_copy(copy + num_bytes, num_blocks, hash);
-    if( hash==1 ) add_to_copy(copy + num_bytes, num_blocks, 0); /* the set takes them for one */
-  }
-  sqlite3_result_blob64(context, copy, num_bytes, sqlite3_free);
-  return SQLITE_OK;
+/* A standalone filter as one BLOB.  One over a table has its keys in the form of equality.h, which
+** bloom_may_contain(BLOB, key) does not know, and layers are not one filter: those are NULL, which
+** says maybe. */
+static void result_filter(
+  const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context
+){
+  if( vtab->args.table || snapshot->layout.num_layers>1 ) return;
+  sqlite3_result_blob64(context, snapshot->bytes[0], snapshot->filters[0].shape.num_bytes,
+                        SQLITE_TRANSIENT);
 }
 
 /* Sets *note, to be freed, to what users should know of the filter, or to NULL. */
@@ -223,7 +205,7 @@ int bloom_vtab_snapshot_column(
     case BLOOM_VTAB_UNMERGED:     sqlite3_result_int64(context, snapshot->num_unmerged); break;
     case BLOOM_VTAB_BITS_PER_KEY: sqlite3_result_double(context, vtab->args.size); break;
     case BLOOM_VTAB_EXPECTED_FPR: sqlite3_result_double(context, expected_fpr(snapshot)); break;
-    case BLOOM_VTAB_FILTER:       return result_filter(snapshot, context);
+    case BLOOM_VTAB_FILTER:       result_filter(vtab, snapshot, context); break;
     case BLOOM_VTAB_MERGED_AT:
       if( vtab->args.table ) sqlite3_result_text(context, layout->merged_at, -1, SQLITE_TRANSIENT);
       break;

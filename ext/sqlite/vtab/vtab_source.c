@@ -176,6 +176,7 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
     }
   }
   if( rc==SQLITE_OK && *doubt==NULL ) rc = check_columns(vtab, &triggers.args, doubt);
+  if( triggers.has_namesake ) *doubt = "its table was renamed, and another has the name now";
   bloom_vtab_args_free(&triggers.args);
   return rc;
 }
