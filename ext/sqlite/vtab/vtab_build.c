@@ -235,11 +235,14 @@ static int rebuild(bloom_vtab *vtab){
   bloom_vtab_triggers triggers;
   bloom_vtab_layout layout = {.num_layers = 0};
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
-  bloom_vtab_args *args =
-    triggers.args.table && !triggers.has_namesake ? &triggers.args : &vtab->args;
+  bloom_vtab_args *args = triggers.args.table ? &triggers.args : &vtab->args;
   if( rc==SQLITE_OK ){
     rc = bloom_vtab_read_source(vtab, args, &layout);
-    if( vtab->base.zErrMsg && vtab->is_source_unknown ){
+    if( rc==SQLITE_OK && args->has_namesake ){
+      args = &vtab->args;
+      rc = bloom_vtab_read_source(vtab, args, &layout);
+    }
+    if( vtab->base.zErrMsg && (vtab->is_source_unknown || vtab->has_namesake) ){
       bloom_vtab_fail(vtab, "%s; if its table or column was renamed, drop %s and create it again",
                       vtab->base.zErrMsg, vtab->name);
     }

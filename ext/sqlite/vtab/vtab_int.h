@@ -26,6 +26,8 @@ typedef struct bloom_vtab_args {
   sqlite3_int64 capacity; /* the keys that there is room for at least */
   char *default_value;    /* the DEFAULT's text, once the source was read; NULL: there is none */
   char *refusal;          /* why there can be no such filter any more; NULL: there can */
+  int has_namesake;       /* once the source was read: what CREATE named was renamed since, and a
+                          ** table, view or column has that name now */
 } bloom_vtab_args;
 
 /* SQLITE_OK; SQLITE_NOMEM; SQLITE_ERROR with *error to be freed.  bloom_vtab_args_free() is
@@ -106,6 +108,7 @@ typedef struct bloom_vtab {
   int checked_compiled;  /* and after so many compilations of the journal's statements */
   const char *doubt;     /* why every key may be in it; NULL: what the filter says is certain */
   int is_source_unknown; /* no trigger names it: 'rebuild' can only take the names of CREATE */
+  int has_namesake;      /* why it is in doubt; 'rebuild' takes the names of CREATE then, too */
   int is_uncommitted; /* the connection reads what others may roll back */
 } bloom_vtab;
 
@@ -255,7 +258,6 @@ typedef struct bloom_vtab_triggers {
   sqlite3_int64 last;     /* the place of the last one in sqlite_schema */
   /* the table and the columns, as they are called now; else table is NULL */
   bloom_vtab_args args;
-  int has_namesake;       /* another table has the name that this one had at CREATE */
 } bloom_vtab_triggers;
 
 /* Reads them.  bloom_vtab_args_free(&triggers->args) is for the caller, also after an error. */

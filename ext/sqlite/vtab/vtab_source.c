@@ -80,6 +80,25 @@ static int check_default(
   return replace_name(&args->default_value, text);
 }
 
+/* Sets args->has_namesake. */
+static int find_namesakes(bloom_vtab *vtab, const bloom_source *source, bloom_vtab_args *args){
+  const bloom_vtab_args *made = &vtab->args;
+  sqlite3_int64 num_tables = 0;
+  int i, rc = SQLITE_OK;
+  args->has_namesake = 0;
+  for(i=0; i<args->num_columns; i++){
+    args->has_namesake |= sqlite3_stricmp(args->columns[i], made->columns[i])!=0
+      && bloom_source_find(source, made->columns[i])!=NULL;
+  }
+  if( sqlite3_stricmp(args->table, made->table)!=0 ){
+    rc = bloom_sql_integer(vtab->connection, &num_tables,
+                           "SELECT count(*) FROM \"%w\".sqlite_master"
+      " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", vtab->schema, made->table);
+  }
+  args->has_namesake |= num_tables>0;
+  return rc;
+}
+
 int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout){
   bloom_source source;
   int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, &source,
@@ -96,6 +115,7 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
     rc = bloom_source_equality(&source, column, &layout->rules.columns[i], &vtab->base.zErrMsg);
     if( rc==SQLITE_OK ) rc = check_default(vtab, &source, column, args, layout);
   }
+  if( rc==SQLITE_OK ) rc = find_namesakes(vtab, &source, args);
   bloom_source_free(&source);
   return bloom_vtab_failure(vtab, rc);
 }
@@ -137,8 +157,8 @@ static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **do
     int has_others;
     *guard = sqlite3_column_int64(row, 1);
     has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0);
-    if( !has_table ) *doubt = has_others ? "its journal is another table" : "its journal is gone";
-    else if( has_others ) *doubt = "its journal has a trigger or an index";
+    if( !has_table ) *doubt = has_others ? "its journal is another table, which has to go first" : "its journal is gone";
+    else if( has_others ) *doubt = "its journal has a trigger, or an index, which has to go first";
     else if( *guard==0 ) *doubt = "its guard trigger is gone";
   }
   return bloom_sql_end(row, rc);
@@ -176,7 +196,8 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
     }
   }
   if( rc==SQLITE_OK && *doubt==NULL ) rc = check_columns(vtab, &triggers.args, doubt);
-  if( triggers.has_namesake ) *doubt = "its table was renamed, and another has the name now";
+  vtab->has_namesake = rc==SQLITE_OK && *doubt==NULL && triggers.args.has_namesake;
+  if( vtab->has_namesake ) *doubt = "its table or column was renamed, and another has the name now";
   bloom_vtab_args_free(&triggers.args);
   return rc;
 }
@@ -222,12 +243,14 @@ const char *bloom_vtab_doubt(const bloom_vtab *vtab){
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
   const char *name = vtab->quoted_name;
   const int is_unknown = vtab->doubt && vtab->is_source_unknown;
+  const int is_namesake = vtab->doubt && vtab->has_namesake;
   if( vtab->doubt==NULL && vtab->is_uncommitted ){
     return sqlite3_mprintf("every key may be in it, because %s", why);
   }
   return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES"
-                         " ('rebuild') repairs it%s%s%s", why, name, name,
+                         " ('rebuild') %s%s%s%s", why, name, name,
+                         is_namesake ? "takes that one" : "repairs it",
                          is_unknown ? ", if its table is still called " : "",
                          is_unknown ? vtab->args.table : "",
-                         is_unknown ? "; else drop it and create it again" : "");
+                         is_unknown || is_namesake ? "; else drop it and create it again" : "");
 }

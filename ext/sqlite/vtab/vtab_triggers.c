@@ -161,14 +161,6 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
       && seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
   }
   bloom_triggers_free(&found);
-  if( rc==SQLITE_OK && triggers->args.table
-   && sqlite3_stricmp(triggers->args.table, vtab->args.table)!=0 ){
-    sqlite3_int64 has_namesake = 0;
-    rc = bloom_sql_integer(vtab->connection, &has_namesake,
-                           "SELECT count(*) FROM \"%w\".sqlite_master WHERE type = 'table'"
-                           " AND name = %Q COLLATE NOCASE", vtab->schema, vtab->args.table);
-    triggers->has_namesake = has_namesake>0;
-  }
   return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
 }
 
