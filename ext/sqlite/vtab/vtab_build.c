@@ -25,7 +25,7 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 
 /* Fails if no filter has the rate or the capacity that was asked for: CREATE alone, since a table
 ** that grew must not fail one night. */
-static int check_size(bloom_vtab *vtab, const bloom_vtab_layout *layout){
+static int check_reach(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const sqlite3_int64 capacity = layout->layers[0].capacity;
   double best_rate;
   if( vtab->args.size<1 && !bloom_encoding_parquet.min_bits_per_key_x10(vtab->args.size,
@@ -112,7 +112,7 @@ static int fill(
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_add_layer(vtab, layout,
                        2 * num_keys>vtab->args.capacity ? 2 * num_keys : vtab->args.capacity);
-  if( is_create ) rc = check_size(vtab, layout);
+  if( is_create ) rc = check_reach(vtab, layout);
   if( rc==SQLITE_OK ) rc = check_room(vtab, layout);
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
