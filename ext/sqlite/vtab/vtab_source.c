@@ -87,8 +87,9 @@ static int find_namesakes(bloom_vtab *vtab, const bloom_source *source, bloom_vt
   int i, rc = SQLITE_OK;
   args->has_namesake = 0;
   for(i=0; i<args->num_columns; i++){
-    args->has_namesake |= sqlite3_stricmp(args->columns[i], made->columns[i])!=0
-      && bloom_source_find(source, made->columns[i])!=NULL;
+    const bloom_source_column *found = bloom_source_find(source, made->columns[i]);
+    args->has_namesake |= sqlite3_stricmp(args->columns[i], made->columns[i])!=0 && found
+      && sqlite3_stricmp(found->name, made->columns[i])==0; /* not the rowid by its other names */
   }
   if( sqlite3_stricmp(args->table, made->table)!=0 ){
     rc = bloom_sql_integer(vtab->connection, &num_tables,
