@@ -66,6 +66,42 @@ for who in SEEN:
     case(sees_it, who, who)
 
 
+def triggers_of_delete_stop_nothing(files, before, how):
+    """They fire when REPLACE deletes a row, too, and the index goes on."""
+    db = files.connect()
+    make(db)
+    execute(db, "CREATE UNIQUE INDEX one ON log(k)", "CREATE TABLE gone(id)", "PRAGMA recursive_triggers = ON",
+            "CREATE TRIGGER t %s DELETE ON log BEGIN INSERT INTO gone VALUES (old.id); SELECT RAISE(%s) WHERE old.id %% 2; END" % (before, how))
+    for sql in "REPLACE INTO log(k, n) VALUES ('key%d', 12345)", "UPDATE OR REPLACE log SET k = 'key%d', n = 12345 WHERE id = 99", "REPLACE INTO log(id, k, n) VALUES (50, 'key%d', 12345)", \
+               "DELETE FROM log WHERE id IN (%d, 2999, 3000)", "INSERT INTO log(k, n) VALUES ('late%d', 12345)":
+        for id in 77, 78:
+            error_of(db, sql % id)
+            for condition in "n = 12345", "k = 'key%d'" % id, "k = 'late%d'" % id:
+                same(db, "SELECT * FROM {t} WHERE %s ORDER BY id" % condition)
+    command(db, "merge")
+    expect(state(db), None)
+    command(db, "integrity-check")
+
+
+for before in "BEFORE", "AFTER", "":
+    for how in "IGNORE", "FAIL, 'no'":
+        case(triggers_of_delete_stop_nothing, "%s, %s" % (before, how), before, how)
+
+
+@test
+def what_is_read_with_care_is_not_damaged(files):
+    """To PRAGMA integrity_check: after a VACUUM, without a trigger, without a source."""
+    db = files.connect()
+    execute(db, "CREATE TABLE log(k TEXT)", "INSERT INTO log VALUES ('a'), ('b')", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+    command(db, "merge")
+    db.isolation_level = None
+    for sql, doubt in ("VACUUM", "VACUUM"), ("DROP TRIGGER log_index_after_update", "repairs it"), ("DROP TABLE log", "no table log"):
+        db.execute(sql)
+        fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", doubt)
+        for check in "integrity_check", "quick_check":
+            expect(db.execute("PRAGMA " + check).fetchall(), [("ok",)])
+
+
 @test
 def who_writes_to_the_index_is_told_where(files):
     """By the table's name of today; and making an index is no INSERT."""

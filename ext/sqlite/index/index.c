@@ -262,7 +262,7 @@ static int index_command(bloom_index *index, sqlite3_value *value){
     case BLOOM_COMMAND_NONE:
     default: return bloom_fail_vtab(error, "bloom_index" BLOOM_COMMANDS, command);
   }
-  rc = bloom_index_check(index, 0, &finding);
+  rc = bloom_index_check(index, BLOOM_CHECK_COMMAND, &finding);
   if( rc!=SQLITE_OK || finding==NULL ) return rc;
   bloom_fail_vtab(error, "%z", finding);
   return SQLITE_CORRUPT_VTAB;
@@ -326,7 +326,8 @@ static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *n
   *finding = NULL;
   if( !bloom_connection_is_checking(index->connection) ) return SQLITE_OK;
   rc = bloom_index_locate(index);
-  return rc==SQLITE_OK ? bloom_index_check(index, is_quick, finding) : rc;
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_index_check(index, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA, finding);
 }
 
 const bloom_module_with_integrity bloom_index_module = {

@@ -179,8 +179,10 @@ static int index_check_rows(bloom_index *index, const index_layout *layout, char
   return rc;
 }
 
-/* Looks at all but the rows: the source, and how far the blocks reach. */
-static int index_check_state(bloom_index *index, index_layout *layout, char **finding){
+/* Looks at all but the rows: the source, and how far the blocks reach.  Blocks that are not in use
+** cover nothing. */
+static int index_check_state(bloom_index *index, bloom_checker checker, index_layout *layout,
+                             char **finding){
   index_source source;
   char *doubt = NULL;
   int is_equal = 0, rc = bloom_index_source_check(index, &source, finding);
@@ -188,6 +190,12 @@ static int index_check_state(bloom_index *index, index_layout *layout, char **fi
     rc = bloom_index_source_why_not_merge(index, &source, &doubt);
   }
   bloom_index_source_free(&source);
+  if( checker!=BLOOM_CHECK_COMMAND && (doubt || (*finding && rc==SQLITE_ERROR)) ){
+    sqlite3_free(doubt);
+    sqlite3_free(*finding);
+    *finding = NULL;
+    return SQLITE_OK;
+  }
   if( doubt ) rc = index_check_say(finding, "bloom_index: %s: %s", index->name, doubt);
   sqlite3_free(doubt);
   if( *finding ) return rc==SQLITE_ERROR ? SQLITE_OK : rc;
@@ -198,15 +206,16 @@ static int index_check_state(bloom_index *index, index_layout *layout, char **fi
                          " changed; 'merge' repairs it", index->name);
 }
 
-int bloom_index_check(bloom_index *index, int is_quick, char **finding){
+int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding){
   index_layout layout = {0};
   int rc;
   *finding = NULL;
   if( index->damage ){
     return index_check_say(finding, "bloom_index: %s %s", index->name, index->damage);
   }
-  rc = index_check_state(index, &layout, finding);
-  if( rc==SQLITE_OK && *finding==NULL && layout.has_covered && !is_quick ){
+  rc = index_check_state(index, checker, &layout, finding);
+  if( rc==SQLITE_OK && *finding==NULL && layout.has_covered
+   && checker!=BLOOM_CHECK_QUICK ){
     rc = index_check_rows(index, &layout, finding);
   }
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;

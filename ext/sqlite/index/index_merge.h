@@ -4,6 +4,7 @@
 #ifndef BLOOM_SQLITE_INDEX_MERGE_H
 #define BLOOM_SQLITE_INDEX_MERGE_H
 
+#include "../source/commands.h"
 #include "index_like.h"
 #include "index_zones.h"
 
@@ -107,8 +108,7 @@ int bloom_index_reset(bloom_index *index);
 /* 'rebuild': builds all blocks again, and makes the triggers again. */
 int bloom_index_rebuild(bloom_index *index, char **error);
 
-/* 'integrity-check': sets *finding, to be freed, to what is wrong, such as a row that its block
-** lacks; NULL: nothing. */
-int bloom_index_check(bloom_index *index, int is_quick, char **finding);
+/* Sets *finding, to be freed, to what is wrong, such as a row that its block lacks, or to NULL. */
+int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding);
 
 #endif

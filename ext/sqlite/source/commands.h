@@ -13,6 +13,13 @@ typedef enum bloom_command {
   BLOOM_COMMAND_CHECK
 } bloom_command;
 
+/* Who asks whether all is well. */
+typedef enum bloom_checker {
+  BLOOM_CHECK_COMMAND, /* 'integrity-check', to which doubts are findings, too */
+  BLOOM_CHECK_PRAGMA,  /* PRAGMA integrity_check: a table that is read with care is not damaged */
+  BLOOM_CHECK_QUICK    /* PRAGMA quick_check: nothing that takes long */
+} bloom_checker;
+
 /* What to say of BLOOM_COMMAND_NONE, behind the module's name. */
 #define BLOOM_COMMANDS \
   ": there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, 'rebuild' and" \

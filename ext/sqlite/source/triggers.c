@@ -112,10 +112,21 @@ static char *only_target(const char *sql){
   return num_statements==1 ? bloom_token_unquoted(bloom_token_after(into)) : NULL;
 }
 
+/* 1 for a trigger of DELETE.  By REPLACE it fires before the new row is there: what it stops is not
+** stored either. */
+static int is_of_delete(const char *sql){
+  const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
+  bloom_token token = bloom_token_after(name);
+  if( bloom_token_is(token, "BEFORE") || bloom_token_is(token, "AFTER") ){
+    token = bloom_token_after(token);
+  }
+  return bloom_token_is(token, "DELETE");
+}
+
 int bloom_trigger_can_stop(
   bloom_connection *connection, const char *schema, const char *sql, int *can_stop
 ){
-  sqlite3_int64 is_harmless = 0;
+  sqlite3_int64 is_harmless = is_of_delete(sql);
   size_t i;
   int rc = SQLITE_OK;
   for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){

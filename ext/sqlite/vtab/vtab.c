@@ -161,7 +161,7 @@ static int rename_table(
 }
 
 /* SQLite renames as under PRAGMA legacy_alter_table here, so triggers are made again.  Where they
-** were in doubt they only go: who writes would not find the journal. */
+** were in doubt they only go, the guard with them: who writes would not find the journal. */
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
   bloom_vtab renamed = *vtab;
   bloom_vtab_triggers triggers = {.last = 0};
@@ -170,6 +170,10 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
   if( renamed.journal==NULL ) rc = SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_run(vtab->connection, "DROP TRIGGER IF EXISTS \"%w\".\"%w_guard\"",
+                       vtab->schema, vtab->name);
+  }
   if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");
   if( rc==SQLITE_OK && vtab->doubt==NULL ){
     rc = bloom_vtab_create_triggers(&renamed, new_name, &triggers.args);
@@ -213,7 +217,7 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
     case BLOOM_COMMAND_NONE:
     default: return bloom_vtab_fail(vtab, "bloom" BLOOM_COMMANDS, command);
   }
-  rc = bloom_vtab_check(vtab, 0, &finding);
+  rc = bloom_vtab_check(vtab, BLOOM_CHECK_COMMAND, &finding);
   if( finding==NULL ) return rc;
   bloom_vtab_forget_message(vtab);
   vtab->base.zErrMsg = finding;
@@ -269,7 +273,9 @@ static int vtab_integrity(
   *finding = NULL;
   if( !bloom_connection_is_checking(vtab->connection) ) return SQLITE_OK;
   rc = bloom_vtab_locate(vtab);
-  return rc==SQLITE_OK ? vtab_end(vtab, bloom_vtab_check(vtab, is_quick, finding)) : rc;
+  if( rc!=SQLITE_OK ) return rc;
+  return vtab_end(vtab, bloom_vtab_check(vtab, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA,
+                                         finding));
 }
 
 const bloom_module_with_integrity bloom_vtab_module = {

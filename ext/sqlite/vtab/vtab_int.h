@@ -8,6 +8,7 @@
 #include "../errors.h"
 #include "../hash_set.h"
 #include "../source/blob.h"
+#include "../source/commands.h"
 #include "../source/database.h"
 #include "../source/keys.h"
 #include "../source/source.h"
@@ -319,8 +320,8 @@ int bloom_vtab_snapshot_handle(
   bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context
 );
 
-/* 'integrity-check': *finding, to be freed, says what is wrong; NULL: nothing. */
-int bloom_vtab_check(bloom_vtab *vtab, int is_quick, char **finding);
+/* *finding, to be freed, says what is wrong; NULL: nothing. */
+int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding);
 
 /* -- Methods: vtab_cursor.c -------------------------------------------------------------------- */
 

@@ -248,16 +248,16 @@ static int count_missed(
 }
 
 /* Sets *finding, to be freed, to what is wrong with the filter; it stays NULL if nothing is. */
-static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
+static int check_all(bloom_vtab *vtab, bloom_checker checker, char **finding){
   bloom_vtab_snapshot *snapshot = NULL;
   sqlite3_int64 num_keys = 0, num_missed = 0;
   int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_snapshot(vtab, is_certain, &snapshot);
-  if( snapshot && snapshot->doubt ){
+  if( snapshot && snapshot->doubt && checker==BLOOM_CHECK_COMMAND ){
     rc = find_note(vtab, snapshot, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
-  }else if( snapshot && !is_quick && vtab->args.table ){
+  }else if( snapshot && !snapshot->doubt && checker!=BLOOM_CHECK_QUICK && vtab->args.table ){
     rc = count_missed(vtab, snapshot, &num_keys, &num_missed);
   }
   if( rc==SQLITE_OK && num_missed>0 ){
@@ -270,10 +270,10 @@ static int check_all(bloom_vtab *vtab, int is_quick, char **finding){
   return rc;
 }
 
-int bloom_vtab_check(bloom_vtab *vtab, int is_quick, char **finding){
+int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding){
   int rc;
   *finding = NULL;
-  rc = bloom_vtab_failure(vtab, check_all(vtab, is_quick, finding));
+  rc = bloom_vtab_failure(vtab, check_all(vtab, checker, finding));
   if( (rc & 0xff)!=SQLITE_CORRUPT || vtab->base.zErrMsg==NULL ) return rc;
   *finding = vtab->base.zErrMsg;
   vtab->base.zErrMsg = NULL;

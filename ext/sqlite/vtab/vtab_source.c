@@ -158,8 +158,13 @@ static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **do
     int has_others;
     *guard = sqlite3_column_int64(row, 1);
     has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0);
-    if( !has_table ) *doubt = has_others ? "its journal is another table, which has to go first" : "its journal is gone";
-    else if( has_others ) *doubt = "its journal has a trigger, or an index, which has to go first";
+    if( !has_table ){
+      *doubt = has_others ? "its journal is another table, which has to go first"
+                          : "its journal is gone";
+    }
+    else if( has_others ){
+      *doubt = "its journal has a trigger, or an index, which has to go first";
+    }
     else if( *guard==0 ) *doubt = "its guard trigger is gone";
   }
   return bloom_sql_end(row, rc);
