@@ -59,6 +59,20 @@ def same(db, pattern):
 
 
 @test
+def values_that_are_no_texts(files):
+    """The function sees numbers, bytes and NULL, and makes texts of its own of them."""
+    for takes_null in False, True:
+        db = files.connect(":memory:")
+        make(db, declaration="message", num_rows=FEW_ROWS * 2)
+        db.executemany("INSERT INTO log VALUES (?, ?)", enumerate((None, 1e15, 1e16, 1234567.1234567892, 0.1 + 0.2, b"upstream timeout", -77001, "x\0abcdef"), 5000))
+        command(db, "merge", "i")
+        counted = Counted(db, lambda pattern, text: (takes_null or text is not None) and re.search(pattern, str(text)) is not None)
+        for pattern in "None", "1000000000000000", "e\\+16", "12345678", "0000004", "b'upst", "77001", "abcdef", "(None|10000000)":
+            same(db, pattern)
+        expect(counted.of(db, "SELECT id FROM i WHERE message REGEXP ?", "4567892")[1] < FEW_ROWS, not takes_null)
+
+
+@test
 def blocks_serve_a_search(files):
     db = files.connect()
     make(db)

@@ -172,13 +172,13 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
   const char *text = pass_forms[form];
   const int exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
   /* The longest literal of a regular expression, if it has one, is looked for before regexp() is
-  ** called. */
+  ** called.  Of a REAL or a BLOB only the application knows as what text it sees that. */
   if( pass_has_literal(condition) ){
     const char *name = index->columns.list[condition.column].name;
     sqlite3_str_appendf(sql,
-                        " AND (?%d IS NULL OR instr(x.\"%w\", ?%d)) AND (?%d IS NULL OR "
-                        "instr(lower(x.\"%w\"), ?%d))",
-                        exact, name, exact, in_any_case, name, in_any_case);
+                        " AND ((?%d IS NULL OR instr(x.\"%w\", ?%d)) AND (?%d IS NULL OR"
+                        " instr(lower(x.\"%w\"), ?%d)) OR typeof(x.\"%w\") IN ('real', 'blob'))",
+                        exact, name, exact, in_any_case, name, in_any_case, name);
   }
   if( form==INDEX_FORM_PLAIN && condition.kind==INDEX_IS_NULL ){
     text = "@ #";

@@ -21,12 +21,12 @@ static const regexp_sample regexp_true[] = {
 };
 
 /* False of who swaps the arguments, negates, knows LIKE or words alone, leaves out or folds
-** blanks, punctuation, comments, accents or widths, or finds what is near. */
+** blanks, punctuation, comments, accents or widths, finds what is near, or takes NULL for text. */
 static const regexp_sample regexp_false[] = {
   {"a.c", "abc"}, {"xyz", "abc"}, {"abc", "a_c"}, {"abc", "%b%"}, {"ab", "a b"}, {"a b", "a  b"},
   {"ab", "a-b"}, {"ab", "ab#c"}, {"ab", "ab "}, {"abc", "a\\.c"},
   {"abxd", "abcd"}, {"e", "\xc3\xa9"}, {"\xc3\xa9", "e"}, {"e\xcc\x81", "\xc3\xa9"},
-  {"\xef\xbd\x81", "a"}, {NULL, "abc"},
+  {"\xef\xbd\x81", "a"}, {NULL, "abc"}, {NULL, "."},
 };
 
 /* True of who ignores case. */
@@ -55,7 +55,7 @@ static int regexp_count_true(bloom_connection *connection, sqlite3_stmt *stateme
 
 int bloom_index_regexp_check(bloom_index *index, index_condition *condition){
   /* What looks for literals in rows. */
-  const index_function literal_functions[] = {{"instr", 2}, {"lower", 1}};
+  const index_function literal_functions[] = {{"instr", 2}, {"lower", 1}, {"typeof", 1}};
   sqlite3_stmt *statement;
   int num_true = 0, num_wrong = 1, num_in_any_case = 0, is_built_in = 0, rc;
   rc = bloom_sql_prepare(index->connection, &statement,
@@ -73,7 +73,7 @@ int bloom_index_regexp_check(bloom_index *index, index_condition *condition){
                            BLOOM_COUNT_OF(regexp_in_any_case), &num_in_any_case);
   }
   sqlite3_finalize(statement);
-  if( rc==SQLITE_OK ) rc = bloom_index_are_built_in(index, literal_functions, 2, &is_built_in);
+  if( rc==SQLITE_OK ) rc = bloom_index_are_built_in(index, literal_functions, 3, &is_built_in);
   condition->is_opaque = rc!=SQLITE_OK || num_true<(int)BLOOM_COUNT_OF(regexp_true) || num_wrong>0
       || !is_built_in;
   if( num_in_any_case>0 ) condition->kind = INDEX_REGEXP_IN_ANY_CASE;
