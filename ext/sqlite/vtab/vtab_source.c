@@ -162,11 +162,11 @@ static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **do
     if( !has_table ){
       *doubt = has_others ? "its journal is another table, which has to go first"
                           : "its journal is gone";
-    }
-    else if( has_others ){
+    }else if( has_others ){
       *doubt = "its journal has a trigger, or an index, which has to go first";
+    }else if( *guard==0 ){
+      *doubt = "its guard trigger is gone";
     }
-    else if( *guard==0 ) *doubt = "its guard trigger is gone";
   }
   return bloom_sql_end(row, rc);
 }
