@@ -9,7 +9,7 @@ import re
 import sqlite3
 import sys
 
-from cases import (case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole, lookups, main,
+from cases import (Skip, case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole, lookups, main,
                    no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys, test, triggers)
 
 KINDS = {
@@ -510,6 +510,17 @@ for damage, *back in (("DELETE FROM f_pages",), ("DELETE FROM f_pages WHERE rowi
                       ("UPDATE f_pages SET bytes = zeroblob(length(bytes)) WHERE rowid > 1",), ("UPDATE f_pages SET bytes = zeroblob(length(bytes))",),
                       ("DROP TRIGGER f_guard",)):
     case(damaged_pages, damage, damage, *back)
+
+
+@test
+def the_rowid_is_no_namesake(files):
+    """It has the name that the column had."""
+    db = filtered(files, "t, oid", columns="id INTEGER PRIMARY KEY, oid TEXT, k TEXT", rows=0)
+    if error_of(db, "ALTER TABLE t RENAME COLUMN oid TO k2"):
+        raise Skip("a SQLite that renames a column called oid")
+    db.execute("INSERT INTO t(k2) VALUES ('a')")
+    expect(lookups(db, "f", ["a", "nobody"]), ["a"])
+    expect(note(db), None)
 
 
 @test
