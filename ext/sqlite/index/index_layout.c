@@ -208,23 +208,24 @@ int bloom_index_layout_write(bloom_index *index, const index_layout *layout){
 
 /* -- NAME_state ----------------------------------------------------------------------- */
 
+/* Never without a configuration: SQLite does not undo what a command did before it failed. */
 int bloom_index_state_insert(bloom_index *index){
   sqlite3_stmt *insert = NULL;
   char *config;
   int num_bytes, rc = bloom_index_config_print(&index->config, &config, &num_bytes);
-  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_state\"",
-                                         index->schema, index->name);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(index->connection, &insert,
-                           "INSERT INTO \"%w\".\"%w_state\"(rowid, changed_rows, config, layout)"
-                           " VALUES (1, 0, ?1, zeroblob(%d))", index->schema, index->name,
-                           (int)layout_bytes(index));
+                           "INSERT OR REPLACE INTO \"%w\".\"%w_state\"(rowid, changed_rows,"
+                           " config, layout) VALUES (1, 0, ?1, ?2)", index->schema, index->name);
   }
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(insert, 1, config, num_bytes, SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_zeroblob(insert, 2, (int)layout_bytes(index));
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, insert);
   rc = bloom_sql_end(insert, rc);
   sqlite3_free(config);
-  return rc;
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_state\" WHERE rowid <> 1",
+                       index->schema, index->name);
 }
 
 int bloom_index_state_compare(bloom_index *index, const index_layout *layout, int *is_equal){
