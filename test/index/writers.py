@@ -222,6 +222,21 @@ def the_state_is_refused(files):
 
 
 @test
+def a_rebuild_is_refused(files):
+    """At its first write to the state, in a transaction that is committed: nothing is forgotten, not the configuration, nor what changed."""
+    db = files.connect()
+    db.isolation_level = None
+    make(db)
+    execute(db, "BEGIN", "UPDATE log SET k = 'late' WHERE id = 77")
+    db.set_authorizer(lambda action, name, *rest: sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_INSERT, "log_index_state") else sqlite3.SQLITE_OK)
+    fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "not authorized")
+    db.set_authorizer(None)
+    db.execute("COMMIT")
+    for db in db, files.connect():
+        finds(db, 77, "k = 'late'")
+
+
+@test
 def the_layout_is_lost_on_the_way(files):
     """By a trigger that fires while a merge writes."""
     db = files.connect()

@@ -28,14 +28,16 @@ static int merge_reset_blocks(bloom_index *index, int key){
 
 int bloom_index_reset(bloom_index *index){
   index_layout layout;
-  int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\"", index->schema,
-                            index->name);
+  int i, rc;
   memset(&layout, 0, sizeof(layout));
   layout.num_probes = 1;
   sqlite3_randomness(sizeof(layout.number), &layout.number);
   for(i=0; i<index->config.num_keys; i++) layout.keys[i].open_first = INT64_MIN;
-  if( rc==SQLITE_OK ) rc = bloom_index_state_insert(index);
+  rc = bloom_index_state_insert(index);
   if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, &layout);
+  /* Only now: while blocks cover rows, what changed has to be known. */
+  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\"",
+                                         index->schema, index->name);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_reset_blocks(index, i);
   return rc==SQLITE_OK ? bloom_index_state_write(index, &layout, NULL) : rc;
 }

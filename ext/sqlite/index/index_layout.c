@@ -208,7 +208,8 @@ int bloom_index_layout_write(bloom_index *index, const index_layout *layout){
 
 /* -- NAME_state ----------------------------------------------------------------------- */
 
-/* Never without a configuration: SQLite does not undo what a command did before it failed. */
+/* Never without a configuration: in a transaction SQLite does not undo what a command did before it
+** failed. */
 int bloom_index_state_insert(bloom_index *index){
   sqlite3_stmt *insert = NULL;
   char *config;
