@@ -5,6 +5,7 @@
 ranges.py asks at random whether what they leave out is right.
 """
 import random
+import re
 import sqlite3
 import sys
 
@@ -438,7 +439,7 @@ for name, changed in RIGHTLY_CHECKSUMMED.items():
 
 @test
 def check_finds_what_a_zone_lacks(files):
-    """A directory from before rows changed, and notes of changed rows that somebody deletes."""
+    """A directory from before rows changed, and notes of changed rows that somebody deletes.  The repair can be pasted."""
     db = make(files.connect(), "i", 5000)
     before = one(db, "SELECT data FROM log_index_blocks_1 WHERE rowid = 1")
     db.execute("UPDATE log SET v = 77777 WHERE id = 3000")
@@ -447,7 +448,11 @@ def check_finds_what_a_zone_lacks(files):
     fails(db, CHECK, "misses row 3000", "rebuild")
     execute(db, "UPDATE log SET v = 99999 WHERE id = 2000", "DELETE FROM log_index_changed")
     fails(db, CHECK, "misses row 2000", "rebuild")
-    command(db, "rebuild")
+    db.execute('ALTER TABLE log_index RENAME TO "order"')
+    check = """INSERT INTO "order"("order") VALUES ('integrity-check')"""
+    fails(db, check, "misses row 2000")
+    db.execute(re.search("(INSERT INTO .*) repairs it", str(error_of(db, check)))[1])
+    db.execute('ALTER TABLE "order" RENAME TO log_index')
     is_whole(db)
     is_right(db, ["v > 6000"])
 

@@ -180,6 +180,19 @@ def called_by_sql_of_its_own(files):
     expect(one(db, "SELECT k FROM other"), "bloom: h cannot be made by a trigger, or while another statement writes: rows are on their way")
 
 
+@test
+def an_open_blob_is_no_writer(files):
+    """SQLite has a statement without SQL for it, which writes; no row of a trigger is on its way."""
+    db = make(files, "DELETE")
+    execute(db, "CREATE TABLE other(b)", "INSERT INTO other VALUES (zeroblob(9))")
+    with db.blobopen("other", "b", 1) as blob:
+        blob.write(b"x")
+        execute(db, say("rebuild"), "CREATE VIRTUAL TABLE g USING bloom(t, k)")
+        db.execute('DROP TRIGGER "%s"' % one(db, "SELECT name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%f_new%'"))
+        fails(db, say("merge"), "triggers")
+    no_false_negative(db)
+
+
 # -- Another connection changes the schema ---------------------------------------------------------------
 
 @test

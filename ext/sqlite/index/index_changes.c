@@ -289,8 +289,8 @@ static int changes_go_through(index_changes *changes, sqlite3_int64 *num_left, i
       if( placed ) placed->num_changed++;
     }
     if( is_adding ) rc = changes_add_row(changes, id);
-    if( is_adding && id<merge->layout.first ) merge->layout.first = id;
-    else changes->num_changed++;
+    if( !is_adding ) changes->num_changed++;
+    else if( id<merge->layout.first ) merge->layout.first = id;
     merge->done_until = id;
     if( *num_left!=INDEX_MERGE_ALL ) --*num_left;
   }

@@ -109,11 +109,20 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text){
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* A statement that is in the middle of writing, NULL if there is none. */
+char *bloom_sql_name(const char *name){
+  const int is_plain = sqlite3_strglob("[A-Za-z_]*", name)==0
+    && sqlite3_strglob("*[^A-Za-z0-9_]*", name)!=0
+    && !sqlite3_keyword_check(name, (int)strlen(name));
+  return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
+}
+
+/* A statement that is in the middle of writing, NULL if there is none.  An open sqlite3_blob is
+** one without SQL, and no trigger hears of its writes. */
 static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *after){
   sqlite3_stmt *statement = after;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
-    if( sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement) ) break;
+    if( sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement)
+     && sqlite3_sql(statement) ) break;
   }
   return statement;
 }
@@ -130,10 +139,12 @@ int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows)
   if( *has_rows || writer==NULL ) return SQLITE_OK;
   /* Those of triggers and of foreign keys are programs within the statement's program. */
   rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", sqlite3_sql(writer));
-  *has_rows = rc!=SQLITE_OK && rc!=SQLITE_NOMEM; /* what cannot be told may have */
   while( opcode && !*has_rows && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
     const char *name = (const char *)sqlite3_column_text(opcode, 1);
     *has_rows = name==NULL || strcmp(name, "Program")==0;
   }
-  return bloom_sql_end(opcode, rc);
+  rc = bloom_sql_end(opcode, rc);
+  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ) return rc;
+  *has_rows = 1; /* what cannot be told may have */
+  return SQLITE_OK;
 }

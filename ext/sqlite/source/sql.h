@@ -53,6 +53,9 @@ int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 /* A copy of a column's text, to be freed, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
+/* A name as SQL has it, in quotes where it needs them, to be freed.  NULL if there is no memory. */
+char *bloom_sql_name(const char *name);
+
 /* 1 if two statements of the connection are in the middle of writing. */
 int bloom_sql_has_two_writers(bloom_connection *connection);
 

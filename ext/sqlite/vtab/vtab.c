@@ -86,13 +86,6 @@ static int vtab_disconnect(sqlite3_vtab *base){
   return SQLITE_OK;
 }
 
-/* A name as it is written in SQL; quotes stand around what needs them. */
-static char *quoted(const char *name){
-  const int is_plain = sqlite3_strglob("[A-Za-z_]*", name)==0
-    && sqlite3_strglob("*[^A-Za-z0-9_]*", name)!=0;
-  return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
-}
-
 /* Reads nothing: a table that is damaged can be dropped.  args: module, database, table,
 ** arguments. */
 static int vtab_connect(
@@ -108,7 +101,7 @@ static int vtab_connect(
   vtab->schema = sqlite3_mprintf("%s", args[1]);
   vtab->file = bloom_database_file(db, args[1]);
   vtab->name = sqlite3_mprintf("%s", args[2]);
-  vtab->quoted_name = quoted(args[2]);
+  vtab->quoted_name = bloom_sql_name(args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
   vtab->journal = sqlite3_mprintf("%s_new", args[2]);
   rc = vtab->schema && vtab->name && vtab->quoted_name && vtab->pages && vtab->journal
