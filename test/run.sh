@@ -57,5 +57,6 @@ fi
 suite 'copies of handles, with sanitizers'                 sh test/faults/handles/run.sh
 suite 'corrupt input and kept inputs, with sanitizers'         sh test/hostile/fuzz/replay.sh
 
-echo "== all suites"
+find_used
+echo "== all suites, $used s of processor time"
 finish

@@ -24,7 +24,7 @@ shell            quick -                      shell.sql           ${SQLITE3:-sql
 python_sqlite3   quick -                      python_sqlite3.py   "$PYTHON" python_sqlite3.py
 python_apsw      quick apsw                   python_apsw.py      "$PYTHON" python_apsw.py
 c_api            quick -                      c_api.c             ${CC:-cc} -o c_api c_api.c -lsqlite3 && ./c_api
-c_api_static     quick -                      c_api.c             ${CC:-cc} -O3 -DSQLITE_CORE -o c_api c_api.c bloom.c -lsqlite3 && ./c_api
+c_api_static     quick -                      c_api.c             ${CC:-cc} -DSQLITE_CORE -o c_api c_api.c bloom.c -lsqlite3 && ./c_api
 tcl_sqlite3      quick -                      tcl_sqlite3.tcl     tclsh tcl_sqlite3.tcl
 perl_dbd_sqlite  quick perl                   perl_dbd_sqlite.pl  perl perl_dbd_sqlite.pl
 php_sqlite3      slow  php                    php_sqlite3.php     php -d sqlite3.extension_dir=$PWD php_sqlite3.php

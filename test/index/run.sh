@@ -25,9 +25,8 @@ echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults || exit 1
 cases='source/identity index/writers index/damage index/schemas index/shapes index/steps index/zones index/regexp_functions'
-# Small blocks and groups, so that small tables have all that large ones have; and assert().
-small=build/small/bloom
-make -s -j "$jobs" BUILD=build/small EXTENSION=$small.so CPPFLAGS='-DINDEX_KEY_BANDS=2 -DINDEX_LIKE_BANDS=2 -DINDEX_MAX_UNITS=12 -DINDEX_JOIN_ROWS=1 -DINDEX_JOIN_UNITS=2 -DBLOOM_DEBUG' || exit 1
+small=build/tiny/bloom
+make_tiny || exit 1
 # A random test, and its notes.
 random() {
   title=$1

@@ -447,7 +447,7 @@ def expressions_are_not_deep(files):
 
 @test
 def triggers_are_plain(files):
-    """No words that SQLite 3.8.3 would not read: a file that has them it could not open."""
+    """No words that old versions would not read."""
     db = make(files.connect())
     sql = " ".join(row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'"))
     assert "ON CONFLICT" not in sql, sql

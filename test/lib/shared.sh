@@ -48,15 +48,24 @@ adds_up() {
   num_failed=$((num_failed + failed))
 }
 
+# Sets used to the processor time that commands took which have ended, in seconds.
+find_used() {
+  times >"$work/times"
+  used=$(awk 'NR==2 { split($0, part, /[ms., ]+/); print 60*part[1] + part[2] + 60*part[4] + part[5] }' "$work/times")
+}
+
 # suite TITLE COMMAND ...: the same, with a headline and the command's notes.  Adds a row to $rows,
 # without seeds, which what has passed does not need.
 suite() {
   echo "== $1"
   suite_start=$(date +%s)
+  find_used
+  used_before=$used
   adds_up "$@"
+  find_used
   seconds=$(($(date +%s) - suite_start))
   [ "$failed" != 0 ] || grep '^note: ' "$work/log"
-  echo "$passed passed, $failed failed, $seconds s"
+  echo "$passed passed, $failed failed, $seconds s, $((used - used_before)) s of processor time"
   notes=$(sed -n '/BLOOM_TEST_SEED/d; s/^note: //p' "$work/log" | awk '!is_there[$0]++' | paste -sd '|' - | sed 's/|/; /g')
   rows="$rows| $title | $passed passed, $failed failed | $seconds s | $notes | $measured_at |
 "
@@ -90,6 +99,15 @@ version=$(sed -n 's/#define BLOOM_VERSION "\(.*\)"/\1/p' ext/bloom.h)
 sql="SELECT bloom_version() || ' ' || bloom_may_contain(f, 3) || ' ' || bloom_may_contain(f, 4)
   FROM (SELECT bloom_build(value) AS f FROM json_each('[2, 3, 5, 7]'));"
 said="$version 1 0"
+
+# -- Builds of their own ------------------------------------------------------
+
+# The extension with tiny limits, so that small tables have all that large ones have, and with
+# assert(): build/tiny/bloom.so.
+tiny_limits='-DBLOOM_TINY_TABLES -DINDEX_KEY_BANDS=2 -DINDEX_LIKE_BANDS=2 -DINDEX_MAX_UNITS=12 -DINDEX_JOIN_ROWS=1 -DINDEX_JOIN_UNITS=2'
+make_tiny() {
+  make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so OPT='-O0 -g' CPPFLAGS="$tiny_limits -DBLOOM_DEBUG"
+}
 
 # -- Sanitizers ---------------------------------------------------------------
 

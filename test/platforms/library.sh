@@ -26,7 +26,7 @@ says_why_it_does_not_load() {
 
 # builds COMPILER: into its own folder, loadable, without one warning.
 builds() {
-  make -j "$jobs" CC="$1" WERROR=1 BUILD="$work/$1" EXTENSION="$work/$1/bloom.so" && loads "$work/$1/bloom"
+  make -j "$jobs" CC="$1" OPT=-O0 WERROR=1 BUILD="$work/$1" EXTENSION="$work/$1/bloom.so" && loads "$work/$1/bloom"
 }
 
 cat >$work/static.c <<'END'
@@ -65,16 +65,16 @@ header_is_cxx() { ${CXX:-c++} -Wall -Wextra -Werror -fsyntax-only -x c++ ext/blo
 
 # Only what is compiled of bloom needs -DSQLITE_CORE, not the program.
 links_as_object() {
-  ${CC:-cc} -std=c11 -DSQLITE_CORE -c build/amalgamation/bloom.c -o $work/bloom.o &&
+  ${CC:-cc} -DSQLITE_CORE -c build/amalgamation/bloom.c -o $work/bloom.o &&
+    same sqlite3_bloom_init "$(nm $work/bloom.o | sed -n 's/.* [TDRBC] //p')" &&
     ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Ibuild/amalgamation $work/static.c $work/names.c $work/bloom.o -lsqlite3 -o $work/static &&
     same "$version" "$($work/static)"
 }
 
+# By a compiler that is told nothing.
 amalgamates() {
   make amalgamation && links_statically build/amalgamation build/amalgamation/bloom.c &&
-    same sqlite3_bloom_init "$(${CC:-cc} -DSQLITE_CORE -c build/amalgamation/bloom.c -o $work/names.o && nm $work/names.o | sed -n 's/.* [TDRBC] //p')" &&
-    ${CC:-cc} -std=c11 -fPIC -shared -Wall -Wextra -Wshadow -Werror build/amalgamation/bloom.c -o $work/bloom.so &&
-    loads $work/bloom
+    ${CC:-cc} -fPIC -shared -Wall -Wextra -Wshadow -Werror build/amalgamation/bloom.c -o $work/bloom.so && loads $work/bloom
 }
 
 # -- Is what is there what was asked for?  By the Makefile itself, on a project that

@@ -19,7 +19,7 @@
 #include "../source/commands.h"
 #include "../source/source.h"
 
-/* -- Making and opening -------------------------------------------------------------------- */
+/* -- What the methods are made of ---------------------------------------------------------- */
 
 static void index_free(bloom_index *index){
   bloom_index_statements_free(index);
@@ -114,8 +114,7 @@ static int index_name_check(const bloom_index *index, const char *name, char **e
                              "is", name);
     }
   }
-  if( sqlite3_stricmp(name, "rowid")==0 || sqlite3_stricmp(name, "_rowid_")==0
-     || sqlite3_stricmp(name, "oid")==0 ){
+  if( bloom_source_is_rowid_name(name) ){
     return bloom_fail_vtab(error, "bloom_index: the index cannot be called %s: the rowid is", name);
   }
   return SQLITE_OK;

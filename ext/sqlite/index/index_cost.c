@@ -13,9 +13,6 @@
 #define COST_OF_SEARCH   40.0 /* the begin of a search in an index */
 #define COST_OF_FOUND    6.0  /* a row that an index leads to */
 
-/* A look-up takes about as long as so many rows of a scan: measured, test/bench/README.md. */
-#define ROWS_OF_LOOK_UP  1700.0
-
 /* A changed row takes as long to read as so many rows of a scan. */
 #define ROWS_OF_CHANGED  12.0
 
@@ -200,7 +197,7 @@ index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows){
   if( num_values>0 && rows>ROWS_OF_KEY*num_values ) rows = ROWS_OF_KEY*num_values;
   if( is_one_row ) rows = 1;
   return (index_cost){
-    .cost = COST_OF_ROW * (num_values>0 ? ROWS_OF_LOOK_UP + (num_values - 1)*ROWS_OF_LOOK_UP/2 : 0)
+    .cost = COST_OF_ROW * (num_values>0 ? INDEX_ROWS_OF_LOOK_UP*(num_values + 1)/2.0 : 0)
       + num_rows/1000 + COST_OF_FOUND*rows,
     .num_rows = rows,
     .is_one_row = is_one_row

@@ -45,29 +45,11 @@ int bloom_index_tables_create(bloom_index *index, int *num_made){
   return rc;
 }
 
-/* Drops the table or view of a name, which is freed, if its text is like a pattern. */
-static int tables_drop_named(bloom_index *index, char *name, const char *pattern){
-  sqlite3_int64 is_view = -1;
-  int rc = SQLITE_NOMEM;
-  if( name ){
-    rc = bloom_sql_integer(index->connection, &is_view, "SELECT m.type = 'view' FROM"
-                           " \"%w\".sqlite_master AS m WHERE m.type IN ('table', 'view')"
-                           " AND m.name = %Q COLLATE NOCASE AND m.sql GLOB %Q",
-                           index->schema, name, pattern);
-  }
-  if( rc==SQLITE_OK && is_view>=0 ){
-    rc = bloom_sql_run(index->connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE",
-                       index->schema, name);
-  }
-  sqlite3_free(name);
-  return rc;
-}
-
-/* index_drop() drops tables before triggers, for the reason that vtab/vtab_drop.c gives. */
+/* index_drop() drops tables before triggers, for the reason that bloom_vtab_drop() gives. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables){
   int i, rc = SQLITE_OK;
   for(i=0; i<num_tables && rc==SQLITE_OK; i++){
-    rc = tables_drop_named(index, tables_name(index, i), "*");
+    rc = bloom_sql_drop(index->connection, index->schema, tables_name(index, i), "*");
   }
   return rc;
 }
@@ -80,7 +62,7 @@ int bloom_index_tables_drop_all(bloom_index *index){
   static const char *const others[] = {"canary", "config", "layout"}; /* the last two of 1.1 */
   int i, rc = bloom_index_tables_drop(index, INDEX_NUM_TABLES + index->num_blocks_tables);
   for(i=0; i<(index->is_of_1_1 ? 3 : 1) && rc==SQLITE_OK; i++){
-    rc = tables_drop_named(index, sqlite3_mprintf("%s_%s", index->name, others[i]),
+    rc = bloom_sql_drop(index->connection, index->schema, sqlite3_mprintf("%s_%s", index->name, others[i]),
                            i==0 ? "*(" INDEX_CANARY_COLUMN ")" : "*");
   }
   return rc;

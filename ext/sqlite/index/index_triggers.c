@@ -5,7 +5,7 @@
 **                      that are in no block, until 'merge' adds their keys to the block
 **
 ** The triggers touch plain tables only, so that who writes needs no extension, in words that
-** SQLite 3.8.3 reads: an older one could not open the file at all.  Who changes a row is told
+** SQLite 3.7.8 reads.  Who changes a row is told
 ** before and after: another trigger may keep the row and stop ours by RAISE(IGNORE), or change it
 ** on the way.  Before an INSERT SQLite may not have chosen the id yet: it is -1 then.  (So row -1
 ** is always read.)

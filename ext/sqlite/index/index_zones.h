@@ -54,8 +54,6 @@ int bloom_index_zones_finish(index_zone_merge *merge, const index_layout *layout
 ** lacks. */
 int bloom_index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sqlite3_int64 *id);
 
-/* -- Rows and keys ------------------------------------------------------------------------ */
-
 /* -- index_zone_keys.c --------------------------------------------------------------------- */
 
 /* The keys by which a value is in its zone: of a text that may be a number those of both.

@@ -235,7 +235,7 @@ int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_has
   const int type = sqlite3_value_type(value);
   int rc;
   hashes->num_hashes = 0;
-  if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_EXPRESSION ){
+  if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_NONE ){
     return push_text_key(rule, value, TO_STORE, hashes);
   }
   rc = push_value(value, hashes);
@@ -287,7 +287,7 @@ int bloom_query_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hash
   const int can_hold_text = rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
   int rc;
   hashes->num_hashes = 0;
-  if( rule.kind==BLOOM_COLUMN_EXPRESSION ){
+  if( rule.kind==BLOOM_COLUMN_NONE ){
     rc = push_value(value, hashes);
     if( type==SQLITE_INTEGER ) push_next_integers(sqlite3_value_int64(value), hashes);
     if( type==SQLITE_FLOAT ) push_neighbours(sqlite3_value_double(value), 1, hashes);

@@ -22,10 +22,10 @@
 
 /* What values a column can hold. */
 typedef enum bloom_column_kind {
-  BLOOM_COLUMN_EXPRESSION, /* no column: keys are the encoding's, and nothing is undone */
-  BLOOM_COLUMN_NUMBER,     /* affinity INTEGER, REAL or NUMERIC: no TEXT that is a number */
-  BLOOM_COLUMN_TEXT,       /* affinity TEXT: TEXT and BLOBs */
-  BLOOM_COLUMN_ANY         /* no affinity: all */
+  BLOOM_COLUMN_NONE,   /* keys are the encoding's, and nothing is undone */
+  BLOOM_COLUMN_NUMBER, /* affinity INTEGER, REAL or NUMERIC: no TEXT that is a number */
+  BLOOM_COLUMN_TEXT,   /* affinity TEXT: TEXT and BLOBs */
+  BLOOM_COLUMN_ANY     /* no affinity: all */
 } bloom_column_kind;
 
 typedef enum bloom_collation {

@@ -238,7 +238,7 @@ int bloom_hashes_of_key(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key, int is_query,
   bloom_combined_hashes *hashes
 ){
-  bloom_equality rule = {BLOOM_COLUMN_EXPRESSION, BLOOM_COLLATION_BINARY};
+  bloom_equality rule = {BLOOM_COLUMN_NONE, BLOOM_COLLATION_BINARY};
   bloom_key_hashes few;
   int rc;
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;

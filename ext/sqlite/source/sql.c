@@ -109,6 +109,18 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text){
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+int bloom_sql_drop(bloom_connection *connection, const char *schema, char *name, const char *form){
+  sqlite3_int64 is_view = -1;
+  int rc = name==NULL ? SQLITE_NOMEM : bloom_sql_integer(connection, &is_view,
+      "SELECT type = 'view' FROM \"%w\".sqlite_master WHERE (type = 'view' OR (type = 'table'"
+      " AND rootpage > 0)) AND name = %Q COLLATE NOCASE AND sql GLOB %Q", schema, name, form);
+  if( rc==SQLITE_OK && is_view>=0 ){
+    rc = bloom_sql_run(connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE", schema, name);
+  }
+  sqlite3_free(name);
+  return rc;
+}
+
 char *bloom_sql_name(const char *name){
   const int is_plain = sqlite3_strglob("[A-Za-z_]*", name)==0
     && sqlite3_strglob("*[^A-Za-z0-9_]*", name)!=0

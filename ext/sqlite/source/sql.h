@@ -53,6 +53,10 @@ int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 /* A copy of a column's text, to be freed, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
+/* Drops the table or view of a name, which is freed, if its SQL matches a pattern of GLOB: what has
+** another form is another's. */
+int bloom_sql_drop(bloom_connection *connection, const char *schema, char *name, const char *form);
+
 /* A name as SQL has it, in quotes where it needs them, to be freed.  NULL if there is no memory. */
 char *bloom_sql_name(const char *name);
 

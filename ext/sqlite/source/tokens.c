@@ -13,8 +13,7 @@ static int is_name_char(char c){
     || (c & 0x80);
 }
 
-/* The text after blanks and comments; *is_closed is unset where a comment does not end. */
-static const char *skip_blanks(const char *text, int *is_closed){
+static const char *skip_blanks_and_comments(const char *text){
   for(;;){
     if( bloom_is_space(*text) ){
       text++;
@@ -22,11 +21,7 @@ static const char *skip_blanks(const char *text, int *is_closed){
       while( *text && *text!='\n' ) text++;
     }else if( text[0]=='/' && text[1]=='*' ){
       const char *end = strstr(text + 2, "*/");
-      if( end==NULL ){
-        *is_closed = 0;
-        return text + strlen(text);
-      }
-      text = end + 2;
+      text = end ? end + 2 : text + strlen(text);
     }else{
       return text;
     }
@@ -34,8 +29,8 @@ static const char *skip_blanks(const char *text, int *is_closed){
 }
 
 bloom_token bloom_token_first(const char *text){
-  bloom_token t = {text, 0, 0, 1};
-  t.text = text = skip_blanks(text, &t.is_closed);
+  bloom_token t = {.num_chars = 0};
+  t.text = text = skip_blanks_and_comments(text);
   t.kind = *text;
   if( *text==0 ) return t;
   if( is_name_char(*text) ){
@@ -47,13 +42,9 @@ bloom_token bloom_token_first(const char *text){
   if( strchr("'\"`[", *text) ){
     char end = *text;
     if( end=='[' ) end = ']';
-    for(;;){
-      if( text[t.num_chars]==0 ){
-        t.is_closed = 0;
-        return t;
-      }
+    while( text[t.num_chars] ){
       if( text[t.num_chars++]!=end ) continue;
-      if( end==']' || text[t.num_chars]!=end ) return t;
+      if( end==']' || text[t.num_chars]!=end ) break;
       t.num_chars++;
     }
   }

@@ -1,6 +1,6 @@
 /*
-** SQL text as tokens, just well enough to tell names, options and expressions apart, to copy
-** an expression into a statement, and to find it again in a trigger's text.
+** SQL text as tokens, just well enough to read the arguments of CREATE VIRTUAL TABLE and a
+** column's DEFAULT.
 */
 #ifndef BLOOM_SQLITE_SOURCE_TOKENS_H
 #define BLOOM_SQLITE_SOURCE_TOKENS_H
@@ -13,7 +13,6 @@ typedef struct bloom_token {
   const char *text;
   size_t num_chars; /* 0: the end */
   char kind;        /* 'a' a name or number, its first quote if quoted, else the character itself */
-  int is_closed;    /* a quote or comment that ends */
 } bloom_token;
 
 bloom_token bloom_token_first(const char *text);

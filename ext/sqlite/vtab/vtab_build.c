@@ -202,18 +202,9 @@ int bloom_vtab_make(bloom_vtab *vtab){
   return rc;
 }
 
-/* Drops the table of the filter's name and suffix, or the view in its place.  What has another form
-** is another's. */
 static int drop_table(const bloom_vtab *vtab, const char *suffix, const char *form){
-  sqlite3_int64 is_view = -1;
-  const int rc = bloom_sql_integer(vtab->connection, &is_view,
-                                   "SELECT type = 'view' FROM \"%w\".sqlite_master WHERE (type ="
-                                   " 'view' OR (type = 'table' AND rootpage > 0)) AND name = '%q%s'"
-                                   " COLLATE NOCASE AND sql GLOB %Q", vtab->schema, vtab->name,
-                                   suffix, form);
-  if( rc!=SQLITE_OK || is_view<0 ) return rc;
-  return bloom_sql_run(vtab->connection, "DROP %s \"%w\".\"%w%s\"", is_view ? "VIEW" : "TABLE",
-                       vtab->schema, vtab->name, suffix);
+  return bloom_sql_drop(vtab->connection, vtab->schema,
+                        sqlite3_mprintf("%s%s", vtab->name, suffix), form);
 }
 
 /* Tables go before triggers: SQLite refuses to drop a table while a query is open.  Were triggers

@@ -118,8 +118,8 @@ static inline bloom_vtab *bloom_vtab_of(void *base){
   return base;
 }
 
-/* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
-int bloom_vtab_fail(bloom_vtab *vtab, const char *format, ...);
+/* Fails with a message, a format and arguments: SQLITE_ERROR or SQLITE_NOMEM. */
+#define bloom_vtab_fail(vtab, ...) bloom_fail_vtab(&(vtab)->base.zErrMsg, __VA_ARGS__)
 
 /* The hidden columns key_1, key_2 ...: a tuple's. */
 static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
@@ -179,11 +179,11 @@ int bloom_vtab_read_header(
 
 /* -- Pages: vtab_pages.c ------------------------------------------------------------------ */
 
-/* The key of a row, whose columns begin at first; parts has room for a tuple's.  The hashes to
-** store it by. */
+/* The key of a row, whose columns begin at first; parts has room for a tuple's. */
 bloom_key_values bloom_vtab_key_of_row(
   const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
 );
+/* The hashes to store it by. */
 int bloom_vtab_hashes_of_row(
   const bloom_key_rules *rules, sqlite3_stmt *row, int first, bloom_combined_hashes *hashes
 );
@@ -199,7 +199,7 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key);
 /* Makes room for the pages of the last layer. */
 int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 
-/* Hashes on their way into the pages of a filter of one layer, some ten thousands at a time. */
+/* Hashes on their way into the pages of a filter of one layer, a million at a time. */
 typedef struct bloom_vtab_batch {
   bloom_vtab *vtab;
   bloom_vtab_layout *layout; /* its num_filled is counted on */
@@ -325,7 +325,7 @@ int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding);
 
 /* -- Methods: vtab_cursor.c -------------------------------------------------------------------- */
 
-/* Column numbers, in the order of bloom_vtab_columns.  Of a tuple, key_1, key_2 ... come before
+/* Column numbers, in the order of vtab_columns in vtab.c.  Of a tuple, key_1, key_2 ... come before
 ** all of them: what name(?, ?) sets. */
 enum {
   BLOOM_VTAB_NUM_KEYS, BLOOM_VTAB_UNMERGED, BLOOM_VTAB_CAPACITY, BLOOM_VTAB_BITS_PER_KEY,

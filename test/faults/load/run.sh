@@ -1,20 +1,17 @@
 #!/bin/sh
 # Loading, again and while statements run: sh test/faults/load/run.sh, at the top of the checkout.
-# load.c says what is tested.  The extension as the Makefile builds it, and as one file
-# built by a compiler that is told nothing; and with sanitizers.  Ends with `N passed, N failed`.
+# load.c says what is tested.  The extension as the Makefile builds it, and with sanitizers.
+# Ends with `N passed, N failed`.
 . test/lib/shared.sh
 work=build/load
 mkdir -p $work || exit 1
-make -j "$jobs" bloom.so build/release/test/faults/load/load amalgamation || exit
+make -j "$jobs" bloom.so build/release/test/faults/load/load || exit
 
 sanitized=build/sanitize
 builds_sanitized() { make_sanitized $sanitized/bloom.so $sanitized/test/faults/load/load; }
-builds_one_file() { ${CC:-cc} -shared -fPIC build/amalgamation/bloom.c -o $work/bloom.so; }
 
 adds_up 'as built by make' build/release/test/faults/load/load ./bloom.so
 grep '^note: ' $work/log
-check 'one file builds' builds_one_file
-adds_up 'as one file' build/release/test/faults/load/load $work/bloom.so
 if find_sanitizers; then
   check 'it builds with sanitizers' builds_sanitized
   adds_up 'with sanitizers' $sanitized/test/faults/load/load $sanitized/bloom.so

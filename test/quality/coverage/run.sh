@@ -53,7 +53,7 @@ done
 run $build/test/faults/load/load $build/bloom.so
 run $build/test/faults/limits/limits $build/bloom.so
 # They run with tiny limits, too, with which few keys do what else takes many.
-run make_covered BUILD=$build/tiny EXTENSION=$build/tiny/bloom.so CPPFLAGS=-DBLOOM_TINY_TABLES $build/tiny/bloom.so
+run make_covered BUILD=$build/tiny EXTENSION=$build/tiny/bloom.so CPPFLAGS="$tiny_limits" $build/tiny/bloom.so
 for extension in $build/bloom.so $build/tiny/bloom.so; do
   run $build/test/vtab/faults --seed 5 --most 25 "$extension" test/vtab/faults.sql
   with_python "$extension" vtab/model.py --statements 30000 --seed 5
@@ -64,17 +64,14 @@ run $build/test/vtab/faults --seed 5 --most 12 $build/bloom.so test/index/faults
 for each in vtab/certain vtab/tuples vtab/running vtab/hostile_files vtab/not_in_the_way source/migrations; do
   with_python $build/bloom.so $each.py
 done
-# Small blocks, so that small tables have many.
-run make_covered BUILD=$build/small EXTENSION=$build/small/bloom.so \
-  CPPFLAGS='-DINDEX_KEY_BANDS=2 -DINDEX_LIKE_BANDS=2 -DINDEX_MAX_UNITS=12 -DINDEX_JOIN_ROWS=1 -DINDEX_JOIN_UNITS=2' $build/small/bloom.so
-run $build/test/vtab/faults --seed 5 --most 12 $build/small/bloom.so test/index/faults.sql
+run $build/test/vtab/faults --seed 5 --most 12 $build/tiny/bloom.so test/index/faults.sql
 for each in source/identity index/writers index/damage index/schemas index/shapes index/steps index/zones \
     index/regexp_functions; do
-  with_python $build/small/bloom.so $each.py
+  with_python $build/tiny/bloom.so $each.py
 done
-with_python $build/small/bloom.so index/model.py --runs 18 --seed 5
-with_python $build/small/bloom.so index/ranges.py --runs 36 --seed 5
-with_python $build/small/bloom.so index/hostile.py --runs 60 --seed 5
+with_python $build/tiny/bloom.so index/model.py --runs 18 --seed 5
+with_python $build/tiny/bloom.so index/ranges.py --runs 36 --seed 5
+with_python $build/tiny/bloom.so index/hostile.py --runs 60 --seed 5
 # Virtual tables of bloom 1.1.
 with_python $build/bloom.so docs/breaks.py --only 1_1_0
 with_python $build/bloom.so index/model.py --runs 18 --seed 5
