@@ -182,7 +182,7 @@ for number in 0, 7, 8, 27:
 
 @test
 def a_collation_is_not_here(files):
-    """One of the program that made the index: another program may drop it all the same."""
+    """One of the program that made the index: another reads the other columns, merges, migrates and drops it."""
     db = files.connect()
     db.create_collation("own", lambda a, b: (a > b) - (a < b))
     execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, x TEXT COLLATE own, y)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)",
@@ -190,8 +190,26 @@ def a_collation_is_not_here(files):
     expect(one(db, "SELECT id FROM log_index WHERE x = 'b'"), 1)
     db.close()
     db = files.connect()
-    fails(db, "SELECT count(*) FROM log_index", "a column of the table has a collation that this connection does not have")
+    execute(db, "INSERT INTO log VALUES (2, 'c', 'd', 2)", "CREATE TABLE other(a)", "CREATE VIEW v AS SELECT id, y FROM log_index WHERE k = 'a'")
+    for _ in range(2):
+        expect(one(db, "SELECT group_concat(id) FROM log_index WHERE k IN ('a', 'c')"), "1,2")
+        expect(one(db, "SELECT count(*) FROM log_index"), 2)
+        for sql in "SELECT x FROM log_index", "SELECT * FROM log_index", "SELECT id FROM log_index WHERE x = 'b'", "SELECT id FROM log_index ORDER BY x", "SELECT id FROM log_index WHERE coalesce(x, '') > ''":
+            fails(db, sql, "bloom_index: column x has the collation own, which this connection does not have")
+        expect(one(db, "PRAGMA integrity_check"), "ok")
+        command(db, "merge")
+        command(db, "integrity-check")
+        execute(db, "ALTER TABLE other RENAME TO another", "ALTER TABLE another RENAME TO other")
+    db.execute("DROP VIEW v")
     leaves_nothing(db)
+
+
+@test
+def no_column_is_left_for_commands(files):
+    db = files.connect(":memory:")
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k, %s)" % ", ".join("c%d" % i for i in range(1998)))
+    fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)", "bloom_index: log has 2000 columns, as many as SQLite takes, and one more is needed for the commands")
+    expect(one(db, "SELECT count(*) FROM sqlite_master"), 1)
 
 
 def refused(files, sql, verdict, num_refusals):

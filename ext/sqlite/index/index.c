@@ -47,23 +47,22 @@ static bloom_index *index_new(bloom_connection *connection, const char *schema, 
   return NULL;
 }
 
-/* Sets index->damage where SQLite would not declare a column: DROP must find a table all the
-** same.  If it does not declare others, an authorizer refused it, say. */
+/* Finds the columns whose collation the connection does not have: SQLite would declare no table
+** with them. */
 static int index_check_collations(bloom_index *index){
   int i, rc = SQLITE_OK;
   for(i=0; i<index->columns.num_columns && rc==SQLITE_OK; i++){
+    index_column_info *column = &index->columns.list[i];
     bloom_collation ignored;
     sqlite3_stmt *probe;
-    if( bloom_collation_named(index->columns.list[i].collation, &ignored) ) continue;
+    if( bloom_collation_named(column->collation, &ignored) ) continue;
     rc = bloom_sql_prepare(index->connection, &probe, "SELECT '' = '' COLLATE \"%w\"",
-                           index->columns.list[i].collation);
+                           column->collation);
     sqlite3_finalize(probe);
+    column->has_no_collation = rc==SQLITE_ERROR;
+    if( rc==SQLITE_ERROR ) rc = SQLITE_OK;
   }
-  if( rc!=SQLITE_ERROR ) return rc;
-  bloom_index_columns_free(&index->columns);
-  index->damage = "cannot be used: a column of the table has a collation that this connection does "
-                  "not have";
-  return SQLITE_OK;
+  return rc;
 }
 
 /* SQLite makes an authorizer's refusal, too, SQLITE_ERROR. */
@@ -153,6 +152,11 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   if( rc==SQLITE_OK ) rc = bloom_index_config_set(index, error);
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
+  if( rc==SQLITE_OK && index->command_column<0 ){
+    rc = bloom_fail_vtab(error, "bloom_index: %s has %d columns, as many as SQLite takes, and one"
+                                " more is needed for the commands",
+                         index->config.source, index->columns.num_columns);
+  }
   if( rc==SQLITE_OK ) rc = index_make(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;

@@ -213,10 +213,6 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
   return rc;
 }
 
-static int is_served_by_blocks(index_condition condition){
-  return condition.key>=0 && !condition.is_opaque;
-}
-
 /* Sets usable[] for the conditions whose blocks cost less than reading all, and *num_usable to how
 ** many conditions have such blocks, or zones. */
 static int candidates_find_usable(bloom_index *index, const index_layout *layout,
@@ -230,7 +226,7 @@ static int candidates_find_usable(bloom_index *index, const index_layout *layout
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
     const size_t num_values = condition.is_list ? lists[i].num_values : 1;
-    usable[i] = is_served_by_blocks(condition)
+    usable[i] = condition.key>=0
       && (num_values<2 || bloom_index_cost_rows_of_list(num_rows, num_values)<num_rows);
     *num_usable += usable[i] || condition.zone>=0;
   }
@@ -281,8 +277,9 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   ** noted. */
   if( layout.covered==INT64_MAX ){
     rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows_on_their_way);
+    if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ? rc : SQLITE_OK;
   }
-  if( rc!=SQLITE_OK || has_rows_on_their_way ) return rc;
+  if( has_rows_on_their_way ) return SQLITE_OK;
   rc = candidates_find_usable(index, &layout, plan, lists, usable, &num_usable);
   if( rc!=SQLITE_OK || num_usable==0 ) return rc;
   *is_too_dear = 0;

@@ -34,9 +34,9 @@ static int columns_add(index_columns *columns, const char *name, const char *typ
     columns->max_columns = max_columns;
   }
   column = &columns->list[columns->num_columns++];
-  column->name = sqlite3_mprintf("%s", name);
-  column->type = sqlite3_mprintf("%s", type);
-  column->collation = sqlite3_mprintf("%s", collation);
+  *column = (index_column_info){.name = sqlite3_mprintf("%s", name),
+                                .type = sqlite3_mprintf("%s", type),
+                                .collation = sqlite3_mprintf("%s", collation)};
   return column->name && column->type && column->collation ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -272,7 +272,8 @@ char *bloom_index_columns_declaration(bloom_index *index){
   for(i=0; i<columns->num_columns; i++){
     const index_column_info *column = &columns->list[i];
     sqlite3_str_appendf(sql, "%s\"%w\" %s COLLATE \"%w\"", i ? ", " : "", column->name,
-                        columns_declared_type(column->type), column->collation);
+                        columns_declared_type(column->type),
+                        column->has_no_collation ? "BINARY" : column->collation);
   }
   if( columns->num_columns==0 ) num_declared = columns_declare_keys(index, sql);
   /* A column of the source that got the index's name since takes the commands, too. */

@@ -163,7 +163,7 @@ static int cursor_check_source(index_cursor *cursor){
        && index->config.keys[condition->key].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
     if( condition->zone>=0
        && index->config.keys[condition->zone].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
-    if( condition->key>=0 && bloom_index_kinds[condition->kind].is_pattern
+    if( bloom_index_kinds[condition->kind].is_pattern
        && plan->flags & INDEX_PLAN_UNCHECKED ) rc = bloom_index_like_check(index, condition);
   }
   return rc;

@@ -46,6 +46,7 @@ typedef struct index_config {
 /* A column of the source.  type is "" where there is none, and of ANY in a STRICT table. */
 typedef struct index_column_info {
   char *name, *type, *collation;
+  int has_no_collation; /* the connection does not have it: no query can read the column */
 } index_column_info;
 
 /* The source's columns. */

@@ -211,10 +211,15 @@ void bloom_index_like_equal_test(const bloom_index *index, const uint8_t *weight
 
 int bloom_index_like_check(bloom_index *index, index_condition *condition){
   const index_function function = {condition->kind==INDEX_GLOB ? "glob" : "like", 2};
-  int is_built_in, rc;
-  if( index_is_regexp(condition->kind) ) return bloom_index_regexp_check(index, condition);
-  rc = bloom_index_are_built_in(index, &function, 1, &is_built_in);
-  condition->is_opaque = !is_built_in;
+  int is_trusted = 0, rc = SQLITE_OK;
+  if( !index_is_regexp(condition->kind) ){
+    rc = bloom_index_are_built_in(index, &function, 1, &is_trusted);
+  }else if( condition->key>=0 ){
+    rc = bloom_index_regexp_check(index, condition, &is_trusted);
+  }
+  if( is_trusted ) return rc;
+  condition->key = -1;
+  condition->is_unpassed = 1;
   return rc;
 }
 

@@ -38,8 +38,9 @@ int bloom_index_like_test(const bloom_index *index, const uint8_t *weights,
 void bloom_index_like_equal_test(const bloom_index *index, const uint8_t *weights, int key,
                                  sqlite3_value *value, index_test *test);
 
-/* Sets condition->is_opaque if another function than SQLite's own serves the operator; for
-** REGEXP as bloom_index_regexp_check(). */
+/* Leaves a pattern to SQLite alone if blocks cannot serve its operator's function: a like() or
+** glob() that is the application's own, a regexp() by bloom_index_regexp_check().  Such a function
+** may fail, on rows that conditions before it in the query keep from it. */
 int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
 /* Sets *are_built_in to whether SQLite's own functions have these names. */
@@ -52,9 +53,9 @@ int bloom_index_are_built_in(bloom_index *index, const index_function *functions
 
 /* -- index_regexp.c ----------------------------------------------------------------------- */
 
-/* Sets condition->is_opaque if the application's regexp() is not known to be one that patterns are
-** read for, and its kind by whether it ignores case. */
-int bloom_index_regexp_check(bloom_index *index, index_condition *condition);
+/* Sets *is_trusted to whether the application's regexp() is known to be one that patterns are
+** read for, and the condition's kind by whether it ignores case. */
+int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int *is_trusted);
 
 /* Reads a pattern, which requires nothing if it is no TEXT.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,

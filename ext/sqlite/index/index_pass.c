@@ -161,24 +161,22 @@ static int pass_exact_literal(int i){
   return 4 + INDEX_MAX_CONDITIONS + i;
 }
 
-static int pass_has_literal(index_condition condition){
-  return index_is_regexp(condition.kind) && condition.key>=0 && !condition.is_opaque;
-}
-
 /* Appends the condition with number i, whose parameter is ?(3+i). */
 static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
                                   const index_plan *plan, int i, index_form form, int is_free){
   const index_condition condition = plan->conditions[i];
   const char *text = pass_forms[form];
   const int exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
-  /* The longest literal of a regular expression, if it has one, is looked for before regexp() is
-  ** called.  Of a REAL or a BLOB only the application knows as what text it sees that. */
-  if( pass_has_literal(condition) ){
+  /* SQLite calls regexp() itself, where the conditions before it in the query are true.  The source
+  ** looks for the longest literal that the pattern requires.  Of a REAL or a BLOB only the
+  ** application knows as what text it sees that. */
+  if( index_is_regexp(condition.kind) ){
     const char *name = index->columns.list[condition.column].name;
     sqlite3_str_appendf(sql,
                         " AND ((?%d IS NULL OR instr(x.\"%w\", ?%d)) AND (?%d IS NULL OR"
                         " instr(lower(x.\"%w\"), ?%d)) OR typeof(x.\"%w\") IN ('real', 'blob'))",
                         exact, name, exact, in_any_case, name, in_any_case, name);
+    return;
   }
   if( form==INDEX_FORM_PLAIN && condition.kind==INDEX_IS_NULL ){
     text = "@ #";
@@ -190,14 +188,10 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
   sqlite3_str_appendall(sql, ")");
 }
 
-static int pass_is_column_used(const index_plan *plan, int column){
-  return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
-}
-
 void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results){
   int i, num_results = 1;
   for(i=0; i<index->columns.num_columns; i++){
-    results[i] = i==index->columns.id_column ? 0 : pass_is_column_used(plan, i) ? num_results++
+    results[i] = i==index->columns.id_column ? 0 : bloom_index_uses_column(plan, i) ? num_results++
       : -1;
   }
 }
@@ -220,7 +214,7 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
   int i;
   sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
   for(i=0; i<index->columns.num_columns; i++){
-    if( i!=index->columns.id_column && pass_is_column_used(plan, i) ) sqlite3_str_appendf(sql,
+    if( i!=index->columns.id_column && bloom_index_uses_column(plan, i) ) sqlite3_str_appendf(sql,
         ", x.\"%w\"", index->columns.list[i].name);
   }
   sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE "%s WHERE ", index->schema, index->source_name,
@@ -294,11 +288,9 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
     const index_condition condition = plan->conditions[i];
     const int is_begin = condition.partner>=0 && forms[condition.partner]==INDEX_FORM_PREFIX;
     if( (forms[i]==INDEX_FORM_NONE && !is_begin) || condition.kind==INDEX_IS_NULL ) continue;
-    if( pass_has_literal(condition) ){
+    if( index_is_regexp(condition.kind) ){
       rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
-    }
-    if( rc!=SQLITE_OK ) break;
-    if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);
+    }else if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);
     else if( bloom_index_kinds[condition.kind].is_pattern ) rc = pass_bind_pattern(rows, 3 + i,
         args[i]);
     else rc = sqlite3_bind_value(rows, 3 + i, args[i]);

@@ -84,7 +84,7 @@ static int plan_has_blocks(const index_plan *plan){
   int i;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
-    if( condition.zone>=0 || (condition.key>=0 && !condition.is_opaque) ) return 1;
+    if( condition.zone>=0 || condition.key>=0 ) return 1;
   }
   return 0;
 }
@@ -163,6 +163,19 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   return rc;
 }
 
+/* Refuses to read a column as if it had another collation. */
+static int plan_check_collations(bloom_index *index, const index_plan *plan){
+  int i;
+  for(i=0; i<index->columns.num_columns; i++){
+    const index_column_info column = index->columns.list[i];
+    if( !column.has_no_collation || !bloom_index_uses_column(plan, i) ) continue;
+    return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: column %s has the collation %s, which"
+                                                 " this connection does not have",
+                           column.name, column.collation);
+  }
+  return SQLITE_OK;
+}
+
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
   index_plan plan = {.limit = -1};
@@ -183,6 +196,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   }
   if( remark.doubt ) plan.flags |= INDEX_PLAN_READS_ALL;
   plan.columns_used = info->colUsed;
+  if( rc==SQLITE_OK ) rc = plan_check_collations(index, &plan);
   if( rc==SQLITE_OK ) rc = bloom_index_plan_conditions(index, info, &plan);
   if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ){
     rc = plan_read_layout(index, &num_rows, &remark);

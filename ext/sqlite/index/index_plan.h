@@ -38,8 +38,6 @@ typedef struct index_condition {
   int key;         /* the indexed column whose blocks serve it; -1: none */
   int zone;        /* the indexed column whose zones serve it; -1: none */
   int is_list;     /* it is an IN, and its argument is a list */
-  /* Blocks do not serve it: LIKE or GLOB are the application's own, or regexp() is not trusted. */
-  int is_opaque;
   int is_literal;  /* its value is a literal in the statement's text */
   int is_unpassed; /* SQLite checks it, and the source does not */
   int partner;     /* the other one of the ranges that SQLite makes of LIKE 'begin%'; -1: none */
@@ -77,6 +75,11 @@ typedef struct index_plan {
   int limit;                   /* the number of LIMIT's argument; -1: there is none */
   sqlite3_uint64 columns_used; /* SQLite's colUsed: its last bit is for all columns from 63 on */
 } index_plan;
+
+/* 1 if the query may read a column. */
+static inline int bloom_index_uses_column(const index_plan *plan, int column){
+  return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
+}
 
 static inline int index_is_regexp(index_condition_kind kind){
   return kind==INDEX_REGEXP || kind==INDEX_REGEXP_IN_ANY_CASE;

@@ -138,12 +138,14 @@ static int plan_is_of_pattern(const index_condition *condition, sqlite3_value *l
 
 /* 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
 static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int number,
-                         const index_condition *condition, sqlite3_value *literal){
+                         const index_condition *condition, sqlite3_value *literal, int flags){
   const char *told;
   if( condition->is_unpassed || condition->is_list ) return 0;
   /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed. */
   if( bloom_index_kinds[condition->kind].is_pattern ){
-    return index->letter_bytes==1 && !plan_has_range(info, info->aConstraint[number].iColumn);
+    return index->letter_bytes==1 && !index_is_regexp(condition->kind)
+      && !(flags & INDEX_PLAN_UNCHECKED)
+      && !plan_has_range(info, info->aConstraint[number].iColumn);
   }
   if( condition->kind==INDEX_IS_NULL ) return 1;
   if( literal==NULL || condition->is_on_id ) return 0;
@@ -217,7 +219,8 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
     }
     if( bloom_index_kinds[condition.kind].is_pattern && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
       rc = bloom_index_learn_encoding(index);
-      if( rc==SQLITE_OK && condition.key>=0 ) rc = bloom_index_like_check(index, &condition);
+      if( rc==SQLITE_OK ) rc = bloom_index_like_check(index, &condition);
+      if( rc==SQLITE_OK && condition.is_unpassed ) continue;
       if( rc!=SQLITE_OK && !bloom_sql_is_fatal(rc) ){
         /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
         plan->flags |= INDEX_PLAN_UNCHECKED;
@@ -230,7 +233,8 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
     literal = condition.is_list ? NULL : bloom_index_plan_literal(info, i);
     condition.is_literal = literal!=NULL;
     if( plan_is_of_pattern(&condition, literal) ) condition.is_unpassed = 1;
-    info->aConstraintUsage[i].omit = plan_can_omit(index, info, i, &condition, literal)!=0;
+    info->aConstraintUsage[i].omit = plan_can_omit(index, info, i, &condition, literal,
+                                                      plan->flags)!=0;
     of[plan->num_conditions] = i;
     plan->conditions[plan->num_conditions++] = condition;
     info->aConstraintUsage[i].argvIndex = plan->num_conditions;

@@ -14,7 +14,6 @@
 **   z2    zones of indexed column 2 may serve it
 **   n     its argument is the list of an IN
 **   t     its value is a literal
-**   o     its operator is the application's own function
 **   x     the source does not check it
 **   p2    condition 2 is the other range of a LIKE
 **   c"n"  it compares by collation n
@@ -52,7 +51,6 @@ static void plan_print_condition(sqlite3_str *text, const index_condition *condi
   if( condition->zone>=0 ) sqlite3_str_appendf(text, "z%d", condition->zone);
   if( condition->is_list ) sqlite3_str_appendall(text, "n");
   if( condition->is_literal ) sqlite3_str_appendall(text, "t");
-  if( condition->is_opaque ) sqlite3_str_appendall(text, "o");
   if( condition->is_unpassed ) sqlite3_str_appendall(text, "x");
   if( condition->partner>=0 ) sqlite3_str_appendf(text, "p%d", condition->partner);
   if( condition->collation[0] ) sqlite3_str_appendf(text, "c\"%w\"", condition->collation);
@@ -142,7 +140,6 @@ static const char *plan_read_condition(const char *text, index_condition *condit
       case 'z': condition->zone = plan_take_number(&text); break;
       case 'n': condition->is_list = 1; break;
       case 't': condition->is_literal = 1; break;
-      case 'o': condition->is_opaque = 1; break;
       case 'x': condition->is_unpassed = 1; break;
       case 'p': condition->partner = plan_take_number(&text); break;
       case 'c': plan_take_collation(&text, condition->collation); break;

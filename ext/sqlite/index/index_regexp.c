@@ -53,7 +53,7 @@ static int regexp_count_true(bloom_connection *connection, sqlite3_stmt *stateme
   return rc;
 }
 
-int bloom_index_regexp_check(bloom_index *index, index_condition *condition){
+int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int *is_trusted){
   /* What looks for literals in rows. */
   const index_function literal_functions[] = {{"instr", 2}, {"lower", 1}, {"typeof", 1}};
   sqlite3_stmt *statement;
@@ -74,8 +74,8 @@ int bloom_index_regexp_check(bloom_index *index, index_condition *condition){
   }
   sqlite3_finalize(statement);
   if( rc==SQLITE_OK ) rc = bloom_index_are_built_in(index, literal_functions, 3, &is_built_in);
-  condition->is_opaque = rc!=SQLITE_OK || num_true<(int)BLOOM_COUNT_OF(regexp_true) || num_wrong>0
-      || !is_built_in;
+  *is_trusted = rc==SQLITE_OK && num_true==(int)BLOOM_COUNT_OF(regexp_true) && num_wrong==0
+    && is_built_in;
   if( num_in_any_case>0 ) condition->kind = INDEX_REGEXP_IN_ANY_CASE;
   return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ? rc : SQLITE_OK;
 }

@@ -155,8 +155,5 @@ int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows)
     const char *name = (const char *)sqlite3_column_text(opcode, 1);
     *has_rows = name==NULL || strcmp(name, "Program")==0;
   }
-  rc = bloom_sql_end(opcode, rc);
-  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ) return rc;
-  *has_rows = 1; /* what cannot be told may have */
-  return SQLITE_OK;
+  return bloom_sql_end(opcode, rc);
 }
