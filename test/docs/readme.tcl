@@ -13,8 +13,8 @@
 #             run this test; see checkSetupLine for what is checked instead.
 #
 # Anything else fails, so no block escapes.  Local links must lead somewhere, and
-# ext/FUNCTIONS.md must have a heading for every function that bloom registers, and its
-# table and the README's a row.
+# ext/FUNCTIONS.md must have a heading for every function that bloom registers, its table and the
+# README's a row, and test/sql/records a record.
 #
 #     tclsh test/docs/readme.tcl [document ...]      (default: all of them)
 #
@@ -332,6 +332,8 @@ proc checkDocument {document} {
 
 proc checkReference {document} {
   set text [readFile [file join $::root $document]]
+  set records ""
+  foreach file [glob [file join $::root test sql records *.test]] { append records [readFile $file] }
   parser enable_load_extension 1
   parser eval {SELECT load_extension($::root||'/bloom')}
   parser eval {
@@ -341,6 +343,7 @@ proc checkReference {document} {
     if {[regexp "\n## \[^\n\]*$name\\(" $text]} pass else {
       fail $document $name "a heading `## ${name}(...)`" nothing
     }
+    if {[regexp "\\m$name\\M" $records]} pass else { fail test/sql/records $name "a record that calls it" nothing }
     foreach table [list $document README.md] {
       if {[regexp "\n\\|\[^\n\]*\\\[$name\\\]\\(" [readFile [file join $::root $table]]]} pass else {
         fail $table $name "a row in the table of functions" nothing

@@ -169,9 +169,9 @@ static int plan_check_collations(bloom_index *index, const index_plan *plan){
   for(i=0; i<index->columns.num_columns; i++){
     const index_column_info column = index->columns.list[i];
     if( !column.has_no_collation || !bloom_index_uses_column(plan, i) ) continue;
-    return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: column %s has the collation %s, which"
-                                                 " this connection does not have",
-                           column.name, column.collation);
+    return bloom_fail_vtab(&index->base.zErrMsg,
+                           "bloom_index: column %s has the collation %s, which this connection"
+                           " does not have", column.name, column.collation);
   }
   return SQLITE_OK;
 }

@@ -62,8 +62,9 @@ int bloom_index_tables_drop_all(bloom_index *index){
   static const char *const others[] = {"canary", "config", "layout"}; /* the last two of 1.1 */
   int i, rc = bloom_index_tables_drop(index, INDEX_NUM_TABLES + index->num_blocks_tables);
   for(i=0; i<(index->is_of_1_1 ? 3 : 1) && rc==SQLITE_OK; i++){
-    rc = bloom_sql_drop(index->connection, index->schema, sqlite3_mprintf("%s_%s", index->name, others[i]),
-                           i==0 ? "*(" INDEX_CANARY_COLUMN ")" : "*");
+    rc = bloom_sql_drop(index->connection, index->schema,
+                        sqlite3_mprintf("%s_%s", index->name, others[i]),
+                        i==0 ? "*(" INDEX_CANARY_COLUMN ")" : "*");
   }
   return rc;
 }

@@ -115,7 +115,8 @@ int bloom_sql_drop(bloom_connection *connection, const char *schema, char *name,
       "SELECT type = 'view' FROM \"%w\".sqlite_master WHERE (type = 'view' OR (type = 'table'"
       " AND rootpage > 0)) AND name = %Q COLLATE NOCASE AND sql GLOB %Q", schema, name, form);
   if( rc==SQLITE_OK && is_view>=0 ){
-    rc = bloom_sql_run(connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE", schema, name);
+    rc = bloom_sql_run(connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE", schema,
+                       name);
   }
   sqlite3_free(name);
   return rc;
@@ -151,9 +152,10 @@ int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows)
   if( *has_rows || writer==NULL ) return SQLITE_OK;
   /* Those of triggers and of foreign keys are programs within the statement's program. */
   rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", sqlite3_sql(writer));
-  while( opcode && !*has_rows && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
+  while( rc==SQLITE_OK && !*has_rows && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
     const char *name = (const char *)sqlite3_column_text(opcode, 1);
     *has_rows = name==NULL || strcmp(name, "Program")==0;
+    rc = SQLITE_OK;
   }
   return bloom_sql_end(opcode, rc);
 }

@@ -118,8 +118,8 @@ static inline bloom_vtab *bloom_vtab_of(void *base){
   return base;
 }
 
-/* Fails with a message, a format and arguments: SQLITE_ERROR or SQLITE_NOMEM. */
-#define bloom_vtab_fail(vtab, ...) bloom_fail_vtab(&(vtab)->base.zErrMsg, __VA_ARGS__)
+/* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
+int bloom_vtab_fail(bloom_vtab *vtab, const char *format, ...);
 
 /* The hidden columns key_1, key_2 ...: a tuple's. */
 static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){

@@ -19,6 +19,7 @@
 */
 #include "vtab_int.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "../../core/bytes.h"
@@ -34,6 +35,17 @@ static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '2'};
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
 
 /* -- Failures and places -------------------------------------------------------------- */
+
+int bloom_vtab_fail(bloom_vtab *vtab, const char *format, ...){
+  va_list arguments;
+  char *message;
+  va_start(arguments, format);
+  message = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  bloom_vtab_forget_message(vtab);
+  vtab->base.zErrMsg = message;
+  return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}
 
 void bloom_vtab_forget_message(bloom_vtab *vtab){
   sqlite3_free(vtab->base.zErrMsg);
