@@ -72,7 +72,7 @@ const char *bloom_type_name(sqlite3_value *value){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return "INTEGER";
     case SQLITE_FLOAT:   return "REAL";
-    case SQLITE_NULL:    return "a virtual table's handle: its column filter is a BLOB";
+    case SQLITE_NULL:    return "a virtual table's handle, which only bloom_may_contain() takes";
     default:             return "TEXT";
   }
 }

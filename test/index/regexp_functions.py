@@ -80,8 +80,12 @@ def blocks_serve_a_search(files):
     rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP ?", NEEDLE)
     expect(rows, [(700,), (1700,)])
     expect(num_calls < SAMPLES, True, "%d calls" % num_calls)
-    plan = db.execute("EXPLAIN QUERY PLAN SELECT id FROM i WHERE message REGEXP 'x'").fetchone()[3]
+    plan = db.execute("EXPLAIN QUERY PLAN SELECT id FROM i WHERE message REGEXP 'timeout'").fetchone()[3]
     expect("message REGEXP ?" in plan, True, plan)
+    # No blocks are said to serve what has no piece.
+    for condition in "REGEXP '^[0-9]+$'", "LIKE '%ab%'", "GLOB 'a*b'":
+        plan = db.execute("EXPLAIN QUERY PLAN SELECT id FROM i WHERE message %s" % condition).fetchone()[3]
+        expect("b0" in plan, False, plan)
     # Of several terms, and beside other conditions.
     rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'request 7 |request 3999 of|timeout after 700' AND id > 5")
     expect(rows, [(7,), (700,), (3999,)])

@@ -163,12 +163,20 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   return rc;
 }
 
-/* Refuses to read a column as if it had another collation. */
-static int plan_check_collations(bloom_index *index, const index_plan *plan){
+/* Refuses a condition on the column for commands, as FTS5 has it for patterns, and to read a column
+** as if it had another collation. */
+static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info){
+  const index_plan plan = {.columns_used = info->colUsed};
   int i;
+  for(i=0; i<info->nConstraint && index->columns.num_columns>0; i++){
+    if( info->aConstraint[i].iColumn<index->columns.num_columns ) continue;
+    return bloom_fail_vtab(&index->base.zErrMsg,
+                           "bloom_index: column %s of %s takes commands alone: write conditions on"
+                           " the columns of its table", index->name, index->name);
+  }
   for(i=0; i<index->columns.num_columns; i++){
     const index_column_info column = index->columns.list[i];
-    if( !column.has_no_collation || !bloom_index_uses_column(plan, i) ) continue;
+    if( !column.has_no_collation || !bloom_index_uses_column(&plan, i) ) continue;
     return bloom_fail_vtab(&index->base.zErrMsg,
                            "bloom_index: column %s has the collation %s, which this connection"
                            " does not have", column.name, column.collation);
@@ -181,8 +189,11 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   index_plan plan = {.limit = -1};
   index_plan_remark remark = {.doubted_key = -1};
   double num_rows = INDEX_UNKNOWN_ROWS;
-  int rc = SQLITE_BUSY;
+  int rc;
   if( index->damage ) return bloom_index_fail_damaged(index);
+  rc = plan_check_columns(index, info);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = SQLITE_BUSY;
   bloom_index_statements_forget(index);
   if( bloom_can_read_in_best_index() ) rc = bloom_index_locate(index);
   if( rc==SQLITE_OK ) rc = bloom_index_source_doubt(index, &remark.doubt, &vtab->zErrMsg);
@@ -196,7 +207,6 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   }
   if( remark.doubt ) plan.flags |= INDEX_PLAN_READS_ALL;
   plan.columns_used = info->colUsed;
-  if( rc==SQLITE_OK ) rc = plan_check_collations(index, &plan);
   if( rc==SQLITE_OK ) rc = bloom_index_plan_conditions(index, info, &plan);
   if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ){
     rc = plan_read_layout(index, &num_rows, &remark);

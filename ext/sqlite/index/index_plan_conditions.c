@@ -206,6 +206,20 @@ static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info
   return 0;
 }
 
+/* Finds whether blocks serve a pattern, and whether the source may call its function. */
+static int plan_check_pattern(bloom_index *index, index_plan *plan, sqlite3_value *literal,
+                              index_condition *condition){
+  int rc;
+  if( bloom_index_like_is_empty(*condition, literal) ) condition->key = -1;
+  if( plan->flags & INDEX_PLAN_UNCHECKED ) return SQLITE_OK;
+  rc = bloom_index_learn_encoding(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_like_check(index, condition);
+  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) ) return rc;
+  /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
+  plan->flags |= INDEX_PLAN_UNCHECKED;
+  return SQLITE_OK;
+}
+
 int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
   int of[INDEX_MAX_CONDITIONS];
   int i, rc = SQLITE_OK;
@@ -217,21 +231,15 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
         || plan_is_range_of_pattern(index, info, i) ){
       continue;
     }
-    if( bloom_index_kinds[condition.kind].is_pattern && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
-      rc = bloom_index_learn_encoding(index);
-      if( rc==SQLITE_OK ) rc = bloom_index_like_check(index, &condition);
-      if( rc==SQLITE_OK && condition.is_unpassed ) continue;
-      if( rc!=SQLITE_OK && !bloom_sql_is_fatal(rc) ){
-        /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
-        plan->flags |= INDEX_PLAN_UNCHECKED;
-        rc = SQLITE_OK;
-      }
-    }
     /* If SQLite asked for one value at a time, it would compare the column with it without the
     ** affinity that IN has. */
     if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
     literal = condition.is_list ? NULL : bloom_index_plan_literal(info, i);
     condition.is_literal = literal!=NULL;
+    if( bloom_index_kinds[condition.kind].is_pattern ){
+      rc = plan_check_pattern(index, plan, literal, &condition);
+      if( condition.is_unpassed ) continue;
+    }
     if( plan_is_of_pattern(&condition, literal) ) condition.is_unpassed = 1;
     info->aConstraintUsage[i].omit = plan_can_omit(index, info, i, &condition, literal,
                                                       plan->flags)!=0;

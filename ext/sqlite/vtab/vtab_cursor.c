@@ -86,6 +86,16 @@ static char *plan_name(
   return sqlite3_mprintf("the facts");
 }
 
+/* 1 if a condition is on the column for commands, as FTS5 has it for keys: no row would be a wrong
+** "no". */
+static int has_condition_on_command(const sqlite3_index_info *info, int num_parts){
+  int i;
+  for(i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn==num_parts + BLOOM_VTAB_COMMAND ) return 1;
+  }
+  return 0;
+}
+
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   bloom_vtab *vtab = bloom_vtab_of(base);
   const int num_parts = bloom_vtab_num_parts(vtab), key = num_parts + BLOOM_VTAB_KEY;
@@ -100,6 +110,11 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   info->idxNum = rc!=SQLITE_OK ? UNCHECKED : PLAN_FACTS;
   info->estimatedRows = 1;
   info->estimatedCost = 10;
+  if( has_condition_on_command(info, num_parts) ){
+    return bloom_vtab_fail(vtab, "bloom: column %s of %s takes commands alone: test a key by FROM"
+                                 " %s(...), or WHERE key = ...",
+                           vtab->name, vtab->name, vtab->quoted_name);
+  }
   plan_key(info, 0, num_parts, collations, &has_unusable);
   if( info->idxNum & PLAN_KEY ) info->idxNum |= PLAN_PARTS;
   /* The argument behind the key's last one: a handle equals nothing, and no row would be a wrong
