@@ -59,11 +59,10 @@ static int read_capacity_option(const char *text, bloom_vtab_args *args, char **
 ** opened, so that it can be dropped. */
 static int refuse_expression(const char *what, const char *text, bloom_vtab_args *args){
   if( args->refusal ) return SQLITE_OK;
-  args->refusal = sqlite3_mprintf("bloom: %s, not: %s; use bloom_build(), or a filter of your own"
-                                  " and triggers: CREATE VIRTUAL "
-                                  "TABLE f USING bloom(); CREATE TRIGGER f_insert AFTER INSERT ON"
-                                  " people BEGIN INSERT INTO f(key) VALUES "
-                                  "(lower(new.email)); END; and the same AFTER UPDATE", what, text);
+  args->refusal = sqlite3_mprintf("bloom: %s, not: %s; use bloom_build(), or a filter of your own:"
+                                  " CREATE VIRTUAL TABLE f USING bloom(); INSERT INTO f(key) SELECT"
+                                  " ...; and triggers AFTER INSERT and AFTER UPDATE that insert the"
+                                  " new row's key", what, text);
   return args->refusal ? SQLITE_OK : SQLITE_NOMEM;
 }
 
