@@ -1,9 +1,7 @@
 /*
 ** The entry point: one list of the SQL functions, one of the table-valued functions and
 ** the virtual table.  A new function is one file in sqlite/functions/, its declaration in
-** functions.h there, and one row here.  Each function also needs its records (test/sql/records),
-** its statements (test/faults/oom/statements.sql) and its place in the reference
-** (ext/FUNCTIONS.md): tests fail without them.
+** functions.h there, and one row here.  BUILDING.md says what else it needs: tests fail without.
 */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE /* Dl_info, RTLD_DEFAULT; NOLINT: the name is the C library's */
