@@ -277,7 +277,7 @@ static int candidates_narrow_by_columns(bloom_index *index, const index_plan *pl
   ** noted. */
   if( layout.covered==INT64_MAX ){
     rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows_on_their_way);
-    if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ? rc : SQLITE_OK;
+    if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
   }
   if( has_rows_on_their_way ) return SQLITE_OK;
   rc = candidates_find_usable(index, &layout, plan, lists, usable, &num_usable);

@@ -32,12 +32,9 @@ static int index_check_say(char **finding, const char *format, ...){
 /* Says that a row is missing; by is what should have it. */
 static int index_check_say_missing(const index_checker *checker, sqlite3_int64 id, const char *by){
   const bloom_index *index = checker->index;
-  char *name = bloom_sql_name(index->name);
-  const int rc = name==NULL ? SQLITE_NOMEM : index_check_say(checker->finding,
-      "bloom_index: %s misses row %lld by %scolumn %s; INSERT INTO %s(%s) VALUES ('rebuild')"
-      " repairs it", index->name, id, by, bloom_index_key_name(index, checker->key), name, name);
-  sqlite3_free(name);
-  return rc;
+  return index_check_say(checker->finding, "bloom_index: %s misses row %lld by %scolumn %s; INSERT"
+                         " INTO \"%w\"(\"%w\") VALUES ('rebuild') repairs it", index->name, id, by,
+                         bloom_index_key_name(index, checker->key), index->name, index->name);
 }
 
 /* Reads the 64 blocks of a unit, turned back. */

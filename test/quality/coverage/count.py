@@ -66,8 +66,8 @@ class Coverage:
 
 def gather(build):
     coverage = Coverage()
-    # Loaded, linked with a program, with tiny limits, and with small blocks.
-    notes = [note for part in ("", "linked/", "tiny/", "small/") for note in sorted(glob.glob(f"{build}/{part}ext/**/*.gcno", recursive=True))]
+    # Loaded, linked with a program, and with tiny limits.
+    notes = [note for part in ("", "linked/", "tiny/") for note in sorted(glob.glob(f"{build}/{part}ext/**/*.gcno", recursive=True))]
     for note in notes:
         command = ["gcov", "--json-format", "--stdout", "--branch-probabilities", note]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
