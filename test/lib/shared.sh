@@ -106,7 +106,7 @@ said="$version 1 0"
 # assert(): build/tiny/bloom.so.
 tiny_limits='-DBLOOM_TINY_TABLES -DINDEX_KEY_BANDS=2 -DINDEX_LIKE_BANDS=2 -DINDEX_MAX_UNITS=12 -DINDEX_JOIN_ROWS=1 -DINDEX_JOIN_UNITS=2'
 make_tiny() {
-  make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so OPT='-O0 -g' CPPFLAGS="$tiny_limits -DBLOOM_DEBUG"
+  make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so OPT='-O1 -g' CPPFLAGS="$tiny_limits -DBLOOM_DEBUG"
 }
 
 # -- Sanitizers ---------------------------------------------------------------

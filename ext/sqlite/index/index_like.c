@@ -223,26 +223,29 @@ int bloom_index_like_check(bloom_index *index, index_condition *condition){
   return rc;
 }
 
-int bloom_index_like_is_empty(index_condition condition, sqlite3_value *literal){
+int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal){
   sqlite3_value *copy;
   const uint8_t *text;
-  int is_empty = 0;
-  if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT ) return 0;
+  int is_empty = 0, rc = SQLITE_OK;
+  if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT ) return SQLITE_OK;
   copy = sqlite3_value_dup(literal);
   text = copy ? sqlite3_value_text(copy) : NULL;
-  if( text && index_is_regexp(condition.kind) ){
+  if( text==NULL ){
+    rc = SQLITE_NOMEM;
+  }else if( index_is_regexp(condition->kind) ){
     bloom_regexp regexp;
-    is_empty = bloom_index_regexp_read(copy, condition.kind, &regexp)==SQLITE_OK
-      && regexp.num_literals==0;
-  }else if( text ){
+    rc = bloom_index_regexp_read(copy, condition->kind, &regexp);
+    is_empty = regexp.num_literals==0;
+  }else{
     uint64_t hashes[BLOOM_PIECES_ROOM];
     bloom_pattern pattern;
-    bloom_pattern_begin(&pattern, condition.kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB
+    bloom_pattern_begin(&pattern, condition->kind==INDEX_GLOB ? BLOOM_PATTERN_GLOB
                         : BLOOM_PATTERN_LIKE, text, (size_t)sqlite3_value_bytes(copy));
     is_empty = bloom_pattern_next(&pattern, hashes)==0;
   }
+  if( is_empty ) condition->key = -1;
   sqlite3_value_free(copy);
-  return is_empty;
+  return rc;
 }
 
 int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions,

@@ -43,8 +43,9 @@ void bloom_index_like_equal_test(const bloom_index *index, const uint8_t *weight
 ** may fail, on rows that conditions before it in the query keep from it. */
 int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
-/* 1 if a literal pattern has nothing that blocks know. */
-int bloom_index_like_is_empty(index_condition condition, sqlite3_value *literal);
+/* Takes the key from a pattern that has nothing which blocks know, if it is a literal, else NULL.
+** SQLITE_OK or SQLITE_NOMEM. */
+int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal);
 
 /* Sets *are_built_in to whether SQLite's own functions have these names. */
 typedef struct index_function {

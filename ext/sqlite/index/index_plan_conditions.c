@@ -209,9 +209,8 @@ static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info
 /* Finds whether blocks serve a pattern, and whether the source may call its function. */
 static int plan_check_pattern(bloom_index *index, index_plan *plan, sqlite3_value *literal,
                               index_condition *condition){
-  int rc;
-  if( bloom_index_like_is_empty(*condition, literal) ) condition->key = -1;
-  if( plan->flags & INDEX_PLAN_UNCHECKED ) return SQLITE_OK;
+  int rc = bloom_index_like_read_literal(condition, literal);
+  if( rc!=SQLITE_OK || plan->flags & INDEX_PLAN_UNCHECKED ) return rc;
   rc = bloom_index_learn_encoding(index);
   if( rc==SQLITE_OK ) rc = bloom_index_like_check(index, condition);
   if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) ) return rc;
