@@ -10,9 +10,9 @@
 #include "key.h"
 #include "source/equality.h"
 
-/* SQLite writes a REAL with 15 digits or more, unless told otherwise: below this they are all
-** digits of an integer. */
-#define MIN_CUT_INTEGER 1e15
+/* SQLite writes a REAL with 15 digits or more, unless told otherwise: below this it writes no REAL
+** as an integer that is not the nearest one.  From here on 671190997896998.5 may be ...998.0. */
+#define MIN_CUT_INTEGER 1e14
 
 #define TWO_52 4503599627370496.0
 #define TWO_63 9223372036854775808.0

@@ -8,7 +8,7 @@
 ** RTRIM, one hash that one is stored by is one that the other is asked for by:
 **
 **   INTEGER   its hash
-**   REAL      the INTEGER that it is equal to, or near to; others, and those of 16 digits, their
+**   REAL      the INTEGER that it is equal to, or near to; others, and those from 10^14 on, their
 **             cell: TEXT affinity compares REALs by their texts, which may have 15 digits
 **   TEXT      the INTEGER that it is to numeric affinity ('01', ' 1'), or the REAL ('1.0', '1e3');
 **             or the text

@@ -570,6 +570,8 @@ def every_pass(files, affinity):
         for value in bound:
             both("SELECT i.id FROM {t} i WHERE i.c %s ?" % operator, value)
             both("SELECT i.id FROM {t} i WHERE i.c %s +? COLLATE RTRIM" % operator, value)
+            for collation in "BINARY", "NOCASE":
+                both("SELECT i.id FROM {t} i WHERE (i.c, i.id) %s (?, 4 COLLATE %s)" % (operator, collation), value)
             for side in SIDES:
                 both("SELECT i.id, u.n FROM u CROSS JOIN {t} i WHERE u.\"%s\" = ?1 AND i.c %s u.\"%s\"" % (side, operator, side), value)
         for side in SIDES:

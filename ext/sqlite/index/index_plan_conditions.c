@@ -50,7 +50,8 @@ static int plan_find_zone(const bloom_index *index, index_condition condition,
 }
 
 /* Sets how the source may compare by a collation that SQLite names: by the column's own, which
-** finds at least as much, by that one, or not at all. */
+** finds at least as much, by that one, or not at all.  Of (a, b) > (x, y) SQLite may name that of y
+** for a: ranges are compared by the column's own alone. */
 static void plan_set_collation(const bloom_index *index, index_condition *condition,
                                const char *told){
   const char *declared;
@@ -63,8 +64,8 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
   if( sqlite3_stricmp(told, declared)==0 ) return;
   if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared,
       &ignored) ) return;
-  if( strlen(told)>=INDEX_MAX_COLLATION
-     || (is_equality && sqlite3_stricmp(declared, "BINARY")!=0) ){
+  if( !is_equality || strlen(told)>=INDEX_MAX_COLLATION
+     || sqlite3_stricmp(declared, "BINARY")!=0 ){
     condition->is_unpassed = 1;
   }else{
     sqlite3_snprintf(INDEX_MAX_COLLATION, condition->collation, "%s", told);
