@@ -43,6 +43,7 @@ def damage(db, r):
          [r.randint(0, 303), bytes([r.randint(0, 255)])]),
         ("UPDATE %s SET bytes = CAST(substr(bytes, 1, ?1) || ?2 || substr(bytes, ?1 + 2) AS BLOB) WHERE rowid = %s AND rowid > 1" % (table, one),
          [r.randint(0, 31), bytes([r.randint(0, 255)])]),
+        ("UPDATE %s SET bytes = (SELECT bytes FROM %s ORDER BY random() LIMIT 1) WHERE rowid = %s" % (table, table, one), []),
         ("DELETE FROM %s WHERE rowid = %s" % (table, one), []),
         ("DELETE FROM " + table, []),
         ("UPDATE %s SET rowid = rowid + ?" % table, [r.choice([-10000, 10000])]),
@@ -52,6 +53,8 @@ def damage(db, r):
     ])
     try:
         db.execute(sql, args)
+        if r.random() < 0.3:
+            db.execute("VACUUM")  # which numbers rows anew
     except sqlite3.Error:
         pass  # a value that the column cannot hold
     return sql, args

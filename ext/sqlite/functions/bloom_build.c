@@ -139,8 +139,8 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   if( state->filter ){
     bloom_fail(context, "bloom_build(): with argument 3 (capacity) a window frame that drops rows"
-                        " may reach at most %d keys ahead of its first row; leave capacity out for"
-                        " longer frames", BATCH_HASHES - 1);
+                        " may have at most %d keys at its partition's first row; leave capacity out"
+                        " for longer frames", BATCH_HASHES - 1);
   }else if( state->queue.num_hashes ){
     bloom_hash_queue_pop(&state->queue);
   }

@@ -180,8 +180,10 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
   }
   if( form==INDEX_FORM_PLAIN && condition.kind==INDEX_IS_NULL ){
     text = "@ #";
-  }else if( form==INDEX_FORM_PLAIN && bloom_index_kinds[condition.kind].is_pattern && is_free ){
-    text = "@ # ?"; /* SQLite finds the beginning of a pattern in an index */
+  }else if( form==INDEX_FORM_PLAIN && condition.has_beginning && is_free ){
+    /* SQLite finds the beginning of a pattern in an index, though not in the REAL infinity.  So it
+    ** does here if it does so in the query, which it does of literals and parameters. */
+    text = "@ # ?";
   }
   sqlite3_str_appendall(sql, " AND (");
   pass_append_form(index, sql, text, condition, 3 + i);

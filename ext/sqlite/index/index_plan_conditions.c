@@ -49,11 +49,22 @@ static int plan_find_zone(const bloom_index *index, index_condition condition,
   return -1;
 }
 
+sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number){
+  sqlite3_value *value = NULL;
+  (void)info; (void)number;
+#if SQLITE_VERSION_NUMBER >= 3038000
+  if( sqlite3_libversion_number()>=3038000
+     && sqlite3_vtab_rhs_value(info, number, &value)!=SQLITE_OK ) value = NULL;
+#endif
+  return value;
+}
+
 /* Sets how the source may compare by a collation that SQLite names: by the column's own, which
 ** finds at least as much, by that one, or not at all.  Of (a, b) > (x, y) SQLite may name that of y
-** for a: ranges are compared by the column's own alone. */
+** for a, and nothing tells it from a > x if x is no literal. */
 static void plan_set_collation(const bloom_index *index, index_condition *condition,
-                               const char *told){
+                               sqlite3_index_info *info, int number){
+  const char *told = sqlite3_vtab_collation(info, number);
   const char *declared;
   bloom_collation ignored;
   int is_equality;
@@ -64,8 +75,9 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
   if( sqlite3_stricmp(told, declared)==0 ) return;
   if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared,
       &ignored) ) return;
-  if( !is_equality || strlen(told)>=INDEX_MAX_COLLATION
-     || sqlite3_stricmp(declared, "BINARY")!=0 ){
+  if( strlen(told)>=INDEX_MAX_COLLATION
+     || (is_equality ? sqlite3_stricmp(declared, "BINARY")!=0
+                     : bloom_index_plan_literal(info, number)==NULL) ){
     condition->is_unpassed = 1;
   }else{
     sqlite3_snprintf(INDEX_MAX_COLLATION, condition->collation, "%s", told);
@@ -86,23 +98,13 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
     && !bloom_index_kinds[kind].is_pattern;
   if( constraint->iColumn<0 && !condition->is_on_id ) return 0;
   told = sqlite3_vtab_collation(info, number);
-  plan_set_collation(index, condition, told);
+  plan_set_collation(index, condition, info, number);
   condition->key = plan_find_key(index, *condition, told);
   condition->zone = plan_find_zone(index, *condition, told);
   /* Up to 3.44 these leak out of the ON clauses of outer joins. */
   if( bloom_index_kinds[kind].is_pattern && condition->key<0
      && sqlite3_libversion_number()<3052000 ) return 0;
   return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
-}
-
-sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number){
-  sqlite3_value *value = NULL;
-  (void)info; (void)number;
-#if SQLITE_VERSION_NUMBER >= 3038000
-  if( sqlite3_libversion_number()>=3038000
-     && sqlite3_vtab_rhs_value(info, number, &value)!=SQLITE_OK ) value = NULL;
-#endif
-  return value;
 }
 
 /* 1 if there is a constraint < or >= on a column.  SQLite makes these of `LIKE 'begin%'` and
@@ -113,6 +115,40 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
     const int op = info->aConstraint[i].op;
     if( info->aConstraint[i].iColumn==column && (op==SQLITE_INDEX_CONSTRAINT_GE
                                                  || op==SQLITE_INDEX_CONSTRAINT_LT) ) return 1;
+  }
+  return 0;
+}
+
+/* The last byte of a literal TEXT; 0 if it is none. */
+static int plan_last_byte(sqlite3_value *literal){
+  sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT
+    ? sqlite3_value_dup(literal) : NULL;
+  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
+  const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
+  const int last = num_bytes>0 ? text[num_bytes - 1] : 0;
+  sqlite3_value_free(copy);
+  return last;
+}
+
+/* 1 if two literals may be the ends that SQLite made of `LIKE 'begin%'`: >= 'BEGIN', < 'begio'. */
+static int plan_are_ends(sqlite3_value *first, sqlite3_value *second){
+  const int begin = plan_last_byte(first), end = plan_last_byte(second);
+  return begin!=0 && end!=0 && (begin + 1==end || (begin | 0x20) + 1==end);
+}
+
+/* 1 if SQLite read the beginning of a column's pattern, and made a range of it. */
+static int plan_has_beginning(sqlite3_index_info *info, int column){
+  int i, j;
+  for(i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn!=column
+       || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_GE ) continue;
+    for(j=0; j<info->nConstraint; j++){
+      if( info->aConstraint[j].iColumn==column
+         && info->aConstraint[j].op==SQLITE_INDEX_CONSTRAINT_LT
+         && plan_are_ends(bloom_index_plan_literal(info, i), bloom_index_plan_literal(info, j)) ){
+        return 1;
+      }
+    }
   }
   return 0;
 }
@@ -159,30 +195,17 @@ static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int
   return plan_is_ascii(literal);
 }
 
-/* The last byte of a literal TEXT; 0 if it is none. */
-static int plan_last_byte(sqlite3_value *literal){
-  sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT
-    ? sqlite3_value_dup(literal) : NULL;
-  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
-  const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
-  const int last = num_bytes>0 ? text[num_bytes - 1] : 0;
-  sqlite3_value_free(copy);
-  return last;
-}
-
 /* Finds the ranges that SQLite may have made of `column LIKE 'begin%'`, which BLOBs lie outside
-** of: >= 'BEGIN' and < 'begio'.  of[i] is the constraint of condition i. */
+** of. */
 static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const int *of){
   int i, j;
   for(i=0; i<plan->num_conditions; i++){
-    const int end = plan->conditions[i].kind==INDEX_LT && plan->conditions[i].is_literal
-      ? plan_last_byte(bloom_index_plan_literal(info, of[i])) : 0;
-    for(j=0; j<plan->num_conditions && end && plan->conditions[i].partner<0; j++){
-      int begin;
+    if( plan->conditions[i].kind!=INDEX_LT || !plan->conditions[i].is_literal ) continue;
+    for(j=0; j<plan->num_conditions && plan->conditions[i].partner<0; j++){
       if( plan->conditions[j].kind!=INDEX_GE || plan->conditions[j].partner>=0
-         || plan->conditions[j].column!=plan->conditions[i].column ) continue;
-      begin = plan_last_byte(bloom_index_plan_literal(info, of[j]));
-      if( begin==0 || (begin + 1!=end && (begin | 0x20) + 1!=end) ) continue;
+         || plan->conditions[j].column!=plan->conditions[i].column
+         || !plan_are_ends(bloom_index_plan_literal(info, of[j]),
+                           bloom_index_plan_literal(info, of[i])) ) continue;
       plan->conditions[i].partner = j;
       plan->conditions[j].partner = i;
       info->aConstraintUsage[of[i]].omit = info->aConstraintUsage[of[j]].omit = 0;
@@ -237,6 +260,7 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
     literal = condition.is_list ? NULL : bloom_index_plan_literal(info, i);
     condition.is_literal = literal!=NULL;
     if( bloom_index_kinds[condition.kind].is_pattern ){
+      condition.has_beginning = plan_has_beginning(info, info->aConstraint[i].iColumn);
       rc = plan_check_pattern(index, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
     }

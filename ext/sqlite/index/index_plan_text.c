@@ -15,6 +15,7 @@
 **   n     its argument is the list of an IN
 **   t     its value is a literal
 **   x     the source does not check it
+**   a     SQLite made a range of its beginning
 **   p2    condition 2 is the other range of a LIKE
 **   c"n"  it compares by collation n
 **
@@ -52,6 +53,7 @@ static void plan_print_condition(sqlite3_str *text, const index_condition *condi
   if( condition->is_list ) sqlite3_str_appendall(text, "n");
   if( condition->is_literal ) sqlite3_str_appendall(text, "t");
   if( condition->is_unpassed ) sqlite3_str_appendall(text, "x");
+  if( condition->has_beginning ) sqlite3_str_appendall(text, "a");
   if( condition->partner>=0 ) sqlite3_str_appendf(text, "p%d", condition->partner);
   if( condition->collation[0] ) sqlite3_str_appendf(text, "c\"%w\"", condition->collation);
 }
@@ -141,6 +143,7 @@ static const char *plan_read_condition(const char *text, index_condition *condit
       case 'n': condition->is_list = 1; break;
       case 't': condition->is_literal = 1; break;
       case 'x': condition->is_unpassed = 1; break;
+      case 'a': condition->has_beginning = 1; break;
       case 'p': condition->partner = plan_take_number(&text); break;
       case 'c': plan_take_collation(&text, condition->collation); break;
       default: break;

@@ -133,18 +133,22 @@ static int index_check_order(bloom_index *index, index_source *source,
 /* Doubts tables of the index that are no tables any more: a view may have rows without end. */
 static int index_check_tables(bloom_index *index, index_source *source){
   sqlite3_str *names = sqlite3_str_new(index->connection->db);
-  sqlite3_int64 num_tables = 0;
+  sqlite3_stmt *tables = NULL;
+  int i, num_tables = 0, rc = SQLITE_NOMEM;
   char *list;
-  int i, rc = SQLITE_NOMEM;
   sqlite3_str_appendf(names, "'%q_state', '%q_changed'", index->name, index->name);
   for(i=1; i<=index->config.num_keys; i++){
     sqlite3_str_appendf(names, ", '%q_blocks_%d'", index->name, i);
   }
   list = sqlite3_str_finish(names);
   if( list ){
-    rc = bloom_sql_integer(index->connection, &num_tables,
-                           "SELECT count(*) FROM \"%w\".sqlite_master AS m WHERE m.type = 'table'"
+    /* Not by count(): the application may have one of its own. */
+    rc = bloom_sql_prepare(index->connection, &tables,
+                           "SELECT 1 FROM \"%w\".sqlite_master AS m WHERE m.type = 'table'"
       " AND m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)", index->schema, list);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, tables);
+    for(; rc==SQLITE_ROW; rc=bloom_sql_step(index->connection, tables)) num_tables++;
+    rc = bloom_sql_end(tables, rc);
   }
   sqlite3_free(list);
   source->has_tables = num_tables==2 + index->config.num_keys;

@@ -14,6 +14,19 @@
     va_end(arguments); \
   }while( 0 )
 
+/* Variables that our statements may have, where the application allows those of its own fewer:
+** sqlite.org/security.html recommends 10. */
+#define SQL_NUM_VARIABLES 64
+
+static int sql_prepare(sqlite3 *db, sqlite3_stmt **statement, const char *sql){
+  const int limit = sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
+  int rc;
+  if( limit<SQL_NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, SQL_NUM_VARIABLES);
+  rc = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
+  if( limit<SQL_NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, limit);
+  return rc;
+}
+
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql){
   int rc = SQLITE_NOMEM;
   *statement = NULL;
@@ -21,7 +34,7 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
     rc = SQLITE_CORRUPT_VTAB;
   }else if( sql ){
     connection->is_running = 1;
-    rc = sqlite3_prepare_v2(connection->db, sql, -1, statement, NULL);
+    rc = sql_prepare(connection->db, statement, sql);
     connection->is_running = 0;
   }
   sqlite3_free(sql);

@@ -296,7 +296,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     /* One value is the whole key. */
     if( cursor->num_values>1 ) sqlite3_result_value(context, cursor->values[column]);
     else bloom_fail(context, "bloom: a key of %s has %d columns: test all of them, FROM %s(...)"
-                             " with so many values", name, num_parts, name);
+                             " with so many values", name, num_parts, vtab->quoted_name);
     return SQLITE_OK;
   }
   column -= num_parts;

@@ -68,10 +68,11 @@ int bloom_vtab_hashes_of_row(
 
 static int test_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int *may_contain){
   const block_place place = find_block(&vtab->layout, layer, hash);
-  uint8_t number[8], block[BLOOM_BLOCK_BYTES];
+  bloom_vtab_page_header header;
+  uint8_t block[BLOOM_BLOCK_BYTES];
   int rc = bloom_vtab_move_reader(vtab, place.row, place.num_bytes);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(vtab->reader, number, sizeof(number), 0);
-  if( rc==SQLITE_OK && bloom_load64_le(number)!=vtab->layout.number ) rc = SQLITE_NOTFOUND;
+  /* The page may be another one's: VACUUM gives new numbers to rows if one is gone. */
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(&vtab->layout, vtab->reader, place.row, &header);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(vtab->reader, block, sizeof(block), place.offset);
   if( rc==SQLITE_OK ) *may_contain = bloom_split_block_may_contain(block, hash);
   return rc;

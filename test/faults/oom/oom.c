@@ -2,7 +2,7 @@
 ** Every allocation fails: for each statement of a file, allocation N fails once, then all from
 ** N on, for N = 1, 2, 3, ... until none was left to fail.
 **
-**     oom [--long] [--some] [--third] EXTENSION STATEMENTS.sql
+**     oom [--long] [--some] [--sample] EXTENSION STATEMENTS.sql
 **
 ** --long: the statements that take long, too, and databases of all three encodings.  Else
 ** allocations fail once in UTF-16 databases, where each text takes one more, and all from
@@ -24,7 +24,7 @@
 ** time; and they are not all.  Without it the list of statements is checked: each function of the
 ** extension must run, as SQLite's byte code has it, in every number of arguments and every role.
 **
-** --third: from the hundredth on every third allocation of a statement fails.
+** --sample: from the hundredth on every fifth allocation of a statement fails.
 **
 ** Loading without memory is tested by test/faults/load.  Prints `N passed, N failed` last.
 */
@@ -41,7 +41,7 @@
 /* Runs of statements in which an allocation failed: each ended in one of three ways. */
 static long num_nomem, num_exact, num_textless;
 
-static int is_long_run, is_some, is_third;
+static int is_long_run, is_some, is_sample;
 static int is_connected; /* 1 once a statement was failed as it connected its virtual tables */
 
 /* ---- The file ------------------------------------------------------------------------ */
@@ -348,7 +348,7 @@ static void fail_in_turn(sqlite3 *template, const listed *what, failing mode){
     say("it should %s, but gave %d, %.1000s\n", what->is_error ? "fail" : "not fail", expected.answer.rc, expected.answer.chars);
   }
   while( problem[0]==0 && run_failing(template, &db, what->sql, &expected, number, mode)>0 ){
-    number += is_third && number>=100 + (int)mode ? 3 : 1;
+    number += is_sample && number>=100 + (int)mode ? 5 : 1;
   }
   /* A statement that allocates nothing would be none. */
   if( problem[0]==0 && number==1 ) say("no allocation could fail\n");
@@ -446,10 +446,10 @@ int main(int num_args, char **args){
   for(; num_args>1 && args[1][0]=='-'; num_args--, args++){
     is_long_run |= strcmp(args[1], "--long")==0;
     is_some |= strcmp(args[1], "--some")==0;
-    is_third |= strcmp(args[1], "--third")==0;
+    is_sample |= strcmp(args[1], "--sample")==0;
   }
   if( num_args!=3 ){
-    fprintf(stderr, "usage: oom [--long] [--some] [--third] EXTENSION STATEMENTS.sql\n");
+    fprintf(stderr, "usage: oom [--long] [--some] [--sample] EXTENSION STATEMENTS.sql\n");
     return 2;
   }
   install_failing_memory();

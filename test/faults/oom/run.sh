@@ -2,7 +2,7 @@
 # Every allocation fails in turn: sh test/faults/oom/run.sh [--sanitize] [--long], at the top of
 # the checkout.  oom.c says what is tested.
 #
-# Of the statements that read tables every third allocation fails from the hundredth on; all do with
+# Of a statement's allocations every fifth fails from the hundredth on; all do with
 #
 #   --sanitize   with AddressSanitizer and UndefinedBehaviorSanitizer
 #   --long       the statements that take long, too, in all encodings of databases
@@ -12,11 +12,11 @@
 build=build/release
 extension=./bloom.so
 long=
-third=--third
+sample=--sample
 for argument; do
   case $argument in
-    --sanitize) build=build/sanitize extension=build/sanitize/bloom.so third= ;;
-    --long)     long=--long third= ;;
+    --sanitize) build=build/sanitize extension=build/sanitize/bloom.so sample= ;;
+    --long)     long=--long sample= ;;
     *)          sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
@@ -33,8 +33,8 @@ mkdir -p $work || exit 1
 # Plans of bloom_index allocate thousands of times.
 for each in statements table_statements ${long:+index_statements}; do
   case $each in
-    statements)       options=$long ;;
-    table_statements) options="$long $third --some" ;;
+    statements)       options="$long $sample" ;;
+    table_statements) options="$long $sample --some" ;;
     index_statements) options=--some ;;
   esac
   # shellcheck disable=SC2086 # options
