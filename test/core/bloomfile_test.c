@@ -429,13 +429,13 @@ TEST(the_model_is_above_what_is_measured){
   static const struct { size_t num_keys; double fpr; } cases[] = {
     {5, 0.01}, {20, 0.05}, {20, 0.01}, {64, 0.01}, {100, 0.2}, {100, 0.001}, {500, 0.01}, {2000, 0.001}, {2000, 0.0001},
   };
-  enum { NUM_SETS = 8000 };
+  const size_t num_sets = test_share(8000);
   size_t i;
   for(i=0; i<COUNT_OF(cases); i++){
     double best;
     const uint32_t tenths = bloomfile->min_bits_per_key_x10(cases[i].fpr, cases[i].num_keys, &best);
-    const bloom_shape shape = shape_of(NUM_SETS, cases[i].num_keys, tenths / 10.0);
-    const double measured = rate_of_random_keys(shape, NUM_SETS, cases[i].num_keys, 7100 + i);
+    const bloom_shape shape = shape_of(num_sets, cases[i].num_keys, tenths / 10.0);
+    const double measured = rate_of_random_keys(shape, num_sets, cases[i].num_keys, 7100 + i);
     assert_in_range(tenths, 10, 1000);
     if( measured>cases[i].fpr*1.03 || (tenths>10 && shape.num_slots>191 && measured<cases[i].fpr*0.4) ){
       fail_msg("%zu keys at %g: %u tenths, measured %g", cases[i].num_keys, cases[i].fpr, tenths, measured);
