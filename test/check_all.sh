@@ -5,7 +5,7 @@
 #
 #   A run that was cut, or had failures, goes on where it stopped: what passed, here or in the
 #   table of RELIABILITY.md, is not run again while nothing but prose has changed since its commit:
-#   pages, this script, the list of branches that only coverage reads, and what was benchmarked.
+#   pages, this script, test/quality for what it does not run, and what was benchmarked.
 #
 #   WORD     only checks that have one of these words in their title
 #   --keep   their rows take the place of those in test/RELIABILITY.md
@@ -23,15 +23,16 @@ work=build/check_all
 : "${ROWS:=$PWD/$work}"
 mkdir -p $work "$ROWS" || exit 1
 find_python
-has_code_of() { git diff --quiet "$1" -- . ':!*.md' ':!test/check_all.sh' ':!test/quality/coverage/untaken.tsv' ':!test/bench/results' 2>/dev/null; }
+has_code_of() { git diff --quiet "$1" -- . ':!*.md' ':!test/check_all.sh' ':!test/quality' ':!test/bench/results' 2>/dev/null; }
 commit=$(git describe --always --exclude '*')$(has_code_of HEAD || echo -dirty)
 measured_at="$(date +%F), $commit"
 
 # row_of TITLE: its row, here or in RELIABILITY.md, if it passed at a commit that had the code of today.
+# How tests are counted, in test/quality, is for the checks of that folder alone.
 row_of() {
   cat "$its_row" test/RELIABILITY.md 2>/dev/null | grep -F "| $1 | " | grep ' passed, 0 failed |' | while read -r row; do
     its_commit=${row##*, } its_commit=${its_commit% |}
-    [ "$1" != coverage ] || git diff --quiet "$its_commit" -- test/quality/coverage || continue
+    case $1 in coverage | mutation* | static*) git diff --quiet "$its_commit" -- test/quality || continue ;; esac
     ! has_code_of "$its_commit" || { echo "$row"; break; }
   done
 }

@@ -203,7 +203,7 @@ def many_conditions(files):
         db.create_collation(name, lambda a, b: (a > b) - (a < b))
     values = ", ".join("'key%d'" % i for i in range(70, 260))
     for condition in " AND ".join(["k = 'key77'"] + ["id > %d" % i for i in range(20)]), "k IN (%s)" % values, "k = 'key77' COLLATE own", \
-                     "k > 'key5' COLLATE \"a \"\"quoted\"\"\"", "k > 'key5' COLLATE \"%s\"" % own.replace('"', '""'), \
+                     "k > 'key5' COLLATE \"a \"\"quoted\"\"\"", "k COLLATE \"a \"\"quoted\"\"\" > 'key5'", "k > 'key5' COLLATE \"%s\"" % own.replace('"', '""'), \
                      "k > 'key5990' ORDER BY rowid DESC", "k IN (%s) AND id > 5 ORDER BY rowid" % values, "k = 'key77' OR n = 28 OR id = 9":
         expect(sorted(db.execute("SELECT id FROM by_k WHERE " + condition).fetchall(), reverse="DESC" in condition), db.execute("SELECT id FROM log WHERE " + condition).fetchall(), condition)
     for num_calls in range(1, 700):

@@ -133,7 +133,7 @@ static int plan_last_byte(sqlite3_value *literal){
 /* 1 if two literals may be the ends that SQLite made of `LIKE 'begin%'`: >= 'BEGIN', < 'begio'. */
 static int plan_are_ends(sqlite3_value *first, sqlite3_value *second){
   const int begin = plan_last_byte(first), end = plan_last_byte(second);
-  return begin!=0 && end!=0 && (begin + 1==end || (begin | 0x20) + 1==end);
+  return begin!=0 && (begin + 1==end || (begin | 0x20) + 1==end);
 }
 
 /* 1 if SQLite read the beginning of a column's pattern, and made a range of it. */

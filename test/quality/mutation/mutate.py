@@ -41,8 +41,14 @@ WORK = "build/mutation"
 # gives slow arithmetic.
 FAST = ["tcc"] if shutil.which("tcc") else ["gcc", "-O1"]
 PLAIN = ["gcc", "-O1"]
-SANITIZERS = re.search(r"^sanitizers='(.*)'$", open("test/lib/shared.sh", encoding="utf-8").read(), re.M).group(1)
-SANITIZED = ["gcc", "-O1", *SANITIZERS.split()]
+SHARED = open("test/lib/shared.sh", encoding="utf-8").read()
+
+
+def flags(name):
+    return re.search(rf"^{name}='(.*)'$", SHARED, re.M).group(1).split()
+
+
+SANITIZED = ["gcc", "-O1", *flags("sanitizers")]
 OPTIMISED = ["gcc", "-O2"]
 # The share of mutants that the tests kill; nearly all others change speed, or nothing.
 KILLED = 0.88
@@ -57,14 +63,14 @@ VTAB = ["test/sql/records/bloom_table*.test", "test/vtab/model.py --statements 5
         "test/vtab/damage.py --runs 20 --seed 5", "test/vtab/tuples.py", "test/vtab/certain.py", "test/vtab/changes.tcl",
         "test/vtab/running.py", "test/source/identity.py"]
 INDEX = ["test/sql/records/bloom_index*.test", "test/index/hostile.py --runs 10 --seed 5",
-         "test/index/model.py --runs 8 --seed 5", "test/source/identity.py", "test/index/damage.py",
-         "test/index/real_data.py --seed 5", "test/index/writers.py"]
+         "test/index/model.py --runs 8 --seed 5", "test/source/identity.py", "test/index/real_data.py --seed 5"]
 SUITES = {"ext/sqlite/vtab": VTAB, "ext/sqlite/index": INDEX, "ext/sqlite/source": [*dict.fromkeys(VTAB[:5] + INDEX + VTAB[5:])]}
 # Other versions of SQLite, which read some decimals otherwise: long, and for one file only.
 DECIMALS = {"equality.c": ["test/docs/breaks.py --only another_sqlite"]}
 # The virtual tables in which much happens with few rows, and what only these show.
-TINY = [*PLAIN, "-DBLOOM_TINY_TABLES"]
-SMALL = [*PLAIN, "-DINDEX_KEY_BANDS=2", "-DINDEX_LIKE_BANDS=2", "-DINDEX_MAX_UNITS=12", "-DINDEX_JOIN_ROWS=1", "-DINDEX_JOIN_UNITS=2"]
+TINY = [*PLAIN, *flags("tiny_limits")]
+TINY_INDEX = [f"test/index/{name}.py" for name in ("damage", "writers", "steps", "zones")]
+TINY_SUITES = {"ext/sqlite/vtab": VTAB[1:3], "ext/sqlite/index": TINY_INDEX, "ext/sqlite/source": VTAB[1:3] + TINY_INDEX[:2]}
 
 # Not of this machine.
 SKIPPED = set() if os.uname().machine == "x86_64" else {"kernels_avx2.c"}
@@ -421,10 +427,9 @@ def main():
             continue
         tests = first.tests_of(mutant.path)
         by = first.kills(mutant, tests)
-        if by is None and mutant.path.startswith("ext/sqlite/vtab/"):
-            by = build(mutant.path, "tiny", TINY).kills(mutant, VTAB[1:3])  # None or a test: it compiles
-        if by is None and mutant.path.startswith("ext/sqlite/index/"):
-            by = build(mutant.path, "small", SMALL).kills(mutant, ["test/index/steps.py", "test/index/zones.py"])
+        if by is None and os.path.dirname(mutant.path) in TINY_SUITES:
+            # None or a test: it compiles.
+            by = build(mutant.path, "tiny", TINY).kills(mutant, TINY_SUITES[os.path.dirname(mutant.path)])
         if by is False:
             num_invalid += 1
             continue
