@@ -64,7 +64,7 @@ run $build/test/vtab/faults --seed 5 --most 12 $build/bloom.so test/index/faults
 for each in vtab/certain vtab/tuples vtab/running vtab/hostile_files vtab/not_in_the_way source/migrations; do
   with_python $build/bloom.so $each.py
 done
-run $build/test/vtab/faults --seed 5 --most 12 $build/tiny/bloom.so test/index/faults.sql
+run $build/test/vtab/faults --seed 5 --most 20 $build/tiny/bloom.so test/index/faults.sql
 for each in source/identity index/writers index/damage index/schemas index/shapes index/steps index/zones \
     index/regexp_functions; do
   with_python $build/tiny/bloom.so $each.py
