@@ -5,7 +5,7 @@
 #
 #   A run that was cut, or had failures, goes on where it stopped: what passed, here or in the
 #   table of RELIABILITY.md, is not run again while nothing but prose has changed since its commit:
-#   pages, this script, test/quality for what it does not run, and what was benchmarked.
+#   pages, this script, test/quality for what it does not run, and benchmarks, which nothing here runs.
 #
 #   WORD     only checks that have one of these words in their title
 #   --keep   their rows take the place of those in test/RELIABILITY.md
@@ -23,7 +23,7 @@ work=build/check_all
 : "${ROWS:=$PWD/$work}"
 mkdir -p $work "$ROWS" || exit 1
 find_python
-has_code_of() { git diff --quiet "$1" -- . ':!*.md' ':!test/check_all.sh' ':!test/quality' ':!test/bench/results' 2>/dev/null; }
+has_code_of() { git diff --quiet "$1" -- . ':!*.md' ':!test/check_all.sh' ':!test/quality' ':!test/bench' 2>/dev/null; }
 commit=$(git describe --always --exclude '*')$(has_code_of HEAD || echo -dirty)
 measured_at="$(date +%F), $commit"
 
@@ -84,6 +84,7 @@ long 'joins behind bloom_filter, by SQLite 3.54.1'        joins_of_3_54_1
 long 'filters that stay up to date, for minutes'     sh test/vtab/run.sh --long
 long 'their random worlds, by SQLite 3.54.1'              model_of_3_54_1
 long 'bloom_index beside its table, 200,000 queries'      sh test/index/run.sh --long
+long 'bloom_index beside its table, by SQLite 3.54.1'     sh test/index/run.sh --newest
 long 'fuzzing'                                            sh test/hostile/fuzz/run.sh
 long 'out of memory, all statements and encodings'        sh test/faults/oom/run.sh --long
 long 'out of memory, with sanitizers'                     sh test/faults/oom/run.sh --sanitize

@@ -314,10 +314,11 @@ def icu(flags):
     if lib is None:
         return None
     functions = {}
-    for name in ("open", "setText", "find", "close"):
+    for name in ("open", "setTimeLimit", "setText", "find", "close"):
         functions[name] = getattr(lib, "uregex_%s_72" % name)
     functions["open"].restype = ctypes.c_void_p
     functions["open"].argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p]
+    functions["setTimeLimit"].argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p]
     functions["setText"].argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]
     functions["find"].argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p]
     functions["find"].restype = ctypes.c_int8
@@ -331,6 +332,7 @@ def icu(flags):
             if status.value > 0:
                 yield None
                 continue
+            functions["setTimeLimit"](code, 1000, ctypes.byref(status))  # (?i:)+?a has no end
             answer = []
             for text in texts:
                 as_utf16 = text.encode("utf-16-le")

@@ -1,21 +1,24 @@
 #!/bin/sh
-# A table and its bloom_index, side by side: sh test/index/run.sh [--long]
+# A table and its bloom_index, side by side: sh test/index/run.sh [--long | --newest]
 #
-# model.py changes tables at random and asks both the same; real_data.py searches texts of the
-# system; regexps.py asks those who match regular expressions whether a text has what is required, and
-# regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything into the index's tables; ../source/processes.py ends processes that merge;
-# ../source/identity.py puts other files under statements that are held, for filters too; writers.py and damage.py have a
-# case for each thing that fell once; schemas.py changes the source's schema; steps.py counts how much is read, ranges.py asks for ranges, and
-# zones.py looks at where they are; faults.sql is for
-# test/vtab/faults.c, which fails memory, disk and what else there is.  --long: 200,000 queries and 10,000 patterns, both SQLites, ICU's like(), large tables, and hostile tables under sanitizers.
+# model.py changes tables at random and asks both the same, ranges.py for ranges; real_data.py searches
+# texts of the system; regexps.py asks those who match regular expressions whether a text has what is
+# required, and regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything
+# into the index's tables; ../source/processes.py ends processes that merge; ../source/identity.py puts other
+# files under statements that are held, for filters too; writers.py and damage.py have a case for each thing
+# that fell once; schemas.py changes the source's schema; steps.py counts how much is read, and zones.py looks
+# at where ranges are; faults.sql is for ../vtab/faults.c, which fails memory, disk and what else there is.
+#
+#   --long    200,000 queries and 10,000 patterns, large tables, and hostile tables under sanitizers
+#   --newest  as many by SQLite 3.54.1, and ICU's like()
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/index
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     runs=12 hostile=60 seconds=2 most=3 long= ;;
-  --long) runs=1000 hostile=2000 seconds=30 most=60 long=yes ;;
+  '')                runs=12 ranges=24 hostile=60 seconds=2 most=3 long= ;;
+  --long | --newest) runs=1000 ranges=500 hostile=2000 seconds=30 most=60 long=yes ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 # The quick ones are always the same; --long draws others.
@@ -36,42 +39,43 @@ random() {
 }
 # SQLite's ICU extension, which its amalgamation has, as a library to load.
 make_icu() {
+  rm -f $work/icu.so
   sed -n '/ Begin file icu.c /,/ End of icu.c /p' build/sqlite/3.54.1/sqlite3.c >$work/icu.c
   ${CC:-cc} -w -O1 -fPIC -shared -Ibuild/sqlite/3.54.1 -include assert.h -include sqlite3ext.h -DSQLITE_API= -DSQLITE_PRIVATE=static \
     $work/icu.c -o $work/icu.so -licui18n -licuuc 2>$work/icu.log
 }
-random 'model, this SQLite' "$PYTHON" test/index/model.py --runs $runs
-random 'model, small blocks' "$PYTHON" test/index/model.py --load $small --runs $runs
-random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $((2 * runs))
-random 'real data, this SQLite' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
-random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --patterns 100000}
-adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --load $small --runs $hostile --seed "$seed"
-check 'processes' "$PYTHON" test/source/processes.py --load $small --seconds $seconds --seed "$seed"
-adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
-for each in $cases; do
-  adds_up $each "$PYTHON" test/$each.py --load $small
-done
-if [ -n "$long" ]; then
-  random 'model, large tables' "$PYTHON" test/index/model.py --load $small --big --runs 30 --steps 12
+if [ "${1-}" = --newest ]; then
   check 'SQLite 3.54.1' sh test/lib/build_sqlite.sh 3.54.1
-  for each in $cases; do
-    adds_up "$each, SQLite 3.54.1" env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/$each.py --load $small
-  done
-  random 'model, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/model.py --load $small --runs $runs
-  random 'ranges, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/ranges.py --load $small --runs $((2 * runs))
-  random 'real data, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --patterns 10000 --mb 9
   if make_icu; then
-    random 'real data, ICU' "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
-    random 'real data, ICU, SQLite 3.54.1' env LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
+    random 'real data, ICU, SQLite of the system' "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
   else
     leave_out "ICU's like()" 'libicu-dev is not installed'
   fi
-  if find_sanitizers; then
-    check 'sanitized build' make_sanitized
-    adds_up 'hostile tables, with sanitizers' sanitized env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" test/index/hostile.py \
-      --load build/sanitize/bloom --runs $((hostile / 4)) --seed "$seed"
-    adds_up 'model, with sanitizers' sanitized env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" test/index/model.py \
-      --load build/sanitize/bloom --runs 30 --seed "$seed"
-  fi
+  export LD_LIBRARY_PATH="$PWD/build/sqlite/3.54.1"
+  [ ! -e $work/icu.so ] || random 'real data, ICU' "$PYTHON" test/index/real_data.py --icu $work/icu --patterns 2000 --mb 3
+fi
+echo "note: SQLite $("$PYTHON" -c 'import sqlite3; print(sqlite3.sqlite_version)')"
+random 'model' "$PYTHON" test/index/model.py --runs $runs
+random 'model, small blocks' "$PYTHON" test/index/model.py --load $small --runs $runs
+random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $ranges
+random 'real data' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
+for each in $cases; do
+  adds_up $each "$PYTHON" test/$each.py --load $small
+done
+[ "${1-}" != --newest ] || finish
+
+random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --patterns 30000}
+adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --load $small --runs $hostile --seed "$seed"
+check 'processes' "$PYTHON" test/source/processes.py --load $small --seconds $seconds --seed "$seed"
+adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
+[ -n "$long" ] || finish
+
+random 'model, large tables' "$PYTHON" test/index/model.py --load $small --big --runs 30 --steps 12
+if find_sanitizers; then
+  check 'sanitized build' make_sanitized
+  adds_up 'hostile tables, with sanitizers' sanitized env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" test/index/hostile.py \
+    --load build/sanitize/bloom --runs $((hostile / 4)) --seed "$seed"
+  adds_up 'model, with sanitizers' sanitized env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" test/index/model.py \
+    --load build/sanitize/bloom --runs 30 --seed "$seed"
 fi
 finish
