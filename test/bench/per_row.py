@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """
 What bloom costs per row of a scan, beside functions that do nothing or are built into SQLite, and what
-building a filter costs beside other aggregates and an index.
+building a filter costs beside other aggregates and an index, and one that answers as = does beside one that
+compares bytes; and what opening a filter costs that lies in SQLite's page cache.
 
     make bench BENCH=per-row
     /usr/bin/python3 test/bench/per_row.py quick|full [TEXT]     TEXT: only groups that have it in their name
@@ -61,6 +62,12 @@ BUILDS = {f"{aggregate.format(key)}": f"SELECT length({aggregate.format(key)}) F
 OF_BUILDS = [f"bloom_build({key}{size}) / {base}({key})" for key in "ks" for base in ("count", "group_concat") for size in ("", ", 10")]
 
 
+# A filter of a twentieth of the rows' keys, or of all of them; REALs lie in 0..1, and are divided by both.
+KEYS = {"INTEGER": "k", "TEXT": "s", "REAL": "k/1e9"}
+EQUAL = {"bloom_filter": "bloom_filter({})", "of bytes": "bloom_open(bloom_build({}, 'parquet'))"}
+OPENS = {"bloom_open": "SELECT bloom_open(leveldb) IS NULL FROM filter", "noop(filter)": "SELECT noop(leveldb, 1) FROM filter"}
+
+
 def compete(db, results, group, queries, compared, num_rows, repeats, parameters=()):
     """One table; queries that have ?1 are given the parameters."""
     queries = {name: sql if callable(sql) else lambda sql=sql: db.execute(sql, parameters if "?" in sql else ()).fetchone() and None
@@ -115,6 +122,18 @@ def main():
                 db.execute("CREATE TABLE filter AS " + harness.numbers(num_keys, 0) +
                            f"SELECT bloom_build({key}) AS leveldb, bloom_build({key}, 'parquet') AS parquet FROM numbers")
                 compete(db, results, group, *queries, num_rows, repeats, db.execute("SELECT leveldb FROM filter").fetchone())
+    for name, num_keys in {**SIZES, "120 MB": 96_000_000}.items():
+        if wanted in f"open: filter of {name}":
+            db.execute("DROP TABLE IF EXISTS filter")
+            db.execute(f"CREATE TABLE filter AS SELECT bloom_empty({num_keys}) AS leveldb")
+            compete(db, results, f"open: filter of {name}", OPENS, [], 1, repeats)
+    db.execute("CREATE TABLE few AS SELECT k, s FROM t LIMIT 50000")
+    for kind, key in KEYS.items():
+        for group, sql in (("build", "SELECT {} IS NULL FROM (SELECT k, s FROM t LIMIT 500000)"),
+                           ("ask", "SELECT sum(bloom_may_contain((SELECT {} FROM few), " + key + ")) FROM t")):
+            if wanted in f"equal, {group}: {kind}":
+                compete(db, results, f"equal, {group}: {kind}", {name: sql.format(its.format(key)) for name, its in EQUAL.items()},
+                        ["bloom_filter / of bytes"], 500_000 if group == "build" else num_rows, repeats)
     if wanted in "scan: virtual tables":
         db.executescript(f"CREATE TABLE v AS SELECT k, s, r FROM t LIMIT {TABLE_ROWS}; CREATE VIRTUAL TABLE v_k USING bloom(v, k);"
                          "CREATE VIRTUAL TABLE v_kr USING bloom(v, (k, r))")
