@@ -53,28 +53,22 @@ for subject in index key filter hash block table source cursor layout plan; do
   done
 done >$work/names.c
 
-# links_statically HEADER-FOLDER SOURCE ...
-links_statically() {
-  headers=$1
-  shift
-  ${CC:-cc} -std=c11 -Wall -Wextra -Werror -DSQLITE_CORE -I"$headers" $work/static.c $work/names.c "$@" -lsqlite3 -o $work/static &&
+links_sources() {
+  ${CC:-cc} -std=c11 -Wall -Wextra -Werror -DSQLITE_CORE -Iext $work/static.c $work/names.c ext/*.c ext/*/*.c ext/*/*/*.c -lsqlite3 -o $work/static &&
     same "$version" "$($work/static)"
 }
-
 header_is_cxx() { ${CXX:-c++} -Wall -Wextra -Werror -fsyntax-only -x c++ ext/bloom.h; }
 
 # Only what is compiled of bloom needs -DSQLITE_CORE, not the program.
 links_as_object() {
-  ${CC:-cc} -DSQLITE_CORE -c build/amalgamation/bloom.c -o $work/bloom.o &&
+  make amalgamation && ${CC:-cc} -Wall -Wextra -Wshadow -Werror -DSQLITE_CORE -c build/amalgamation/bloom.c -o $work/bloom.o &&
     same sqlite3_bloom_init "$(nm $work/bloom.o | sed -n 's/.* [TDRBC] //p')" &&
     ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Ibuild/amalgamation $work/static.c $work/names.c $work/bloom.o -lsqlite3 -o $work/static &&
     same "$version" "$($work/static)"
 }
-
 # By a compiler that is told nothing.
-amalgamates() {
-  make amalgamation && links_statically build/amalgamation build/amalgamation/bloom.c &&
-    ${CC:-cc} -fPIC -shared -Wall -Wextra -Wshadow -Werror build/amalgamation/bloom.c -o $work/bloom.so && loads $work/bloom
+builds_as_one_file() {
+  ${CC:-cc} -fPIC -shared -Wall -Wextra -Wshadow -Werror build/amalgamation/bloom.c -o $work/bloom.so && loads $work/bloom
 }
 
 # -- Is what is there what was asked for?  By the Makefile itself, on a project that
@@ -215,9 +209,9 @@ for compiler in gcc clang; do
     echo "note: there is no $compiler here"
   fi
 done
-check 'links statically, all sources in one command' links_statically ext ext/*.c ext/*/*.c ext/*/*/*.c
-check 'builds as one file' amalgamates
+check 'links statically, all sources in one command' links_sources
 check 'links as one object' links_as_object
+check 'builds as one file' builds_as_one_file
 if command -v "${CXX:-c++}" >/dev/null 2>&1; then check 'bloom.h is a C++ header too' header_is_cxx; fi
 
 check 'the last make decides what ./bloom.so is' last_build_counts
