@@ -364,21 +364,6 @@ def kernels(results):
     return "Both encodings are built and tested faster than by LevelDB's library", panels
 
 
-def many_sets(results):
-    def of(contestant):
-        rows = results.rows("many-sets", state="warm", contestant=contestant)
-        return [(sets, median(rows, "us", num_sets=str(sets))) for sets in sorted({int(row["num_sets"]) for row in rows})]
-
-    return "With many sets, a BloomFile answers for all of them at once", [Panel(
-        [Line("a filter for each set", of("a filter a set"), "vermilion", SQUARE),
-         Line("a BloomFile", of("the same, pages of 16 KB"), "blue", CIRCLE),
-         Line("a BloomFile, by its handle", of("1 part, 21,001 units, a handle"), "green", DIAMOND)],
-        x=(90, 10**4), y=(0.2, 3000), log="xy", xlabel="sets",
-        ylabel="time to learn which sets may hold one absent key",
-        xticks=[("100", 100), ("1,000", 1000), ("10,000", 10000)],
-        yticks=[("1 us", 1), ("10 us", 10), ("100 us", 100), ("1 ms", 1000)])]
-
-
 def index(results):
     def of(what, contestant, factor=1):
         its = results.rows("index", what=what, contestant=contestant)
@@ -429,7 +414,7 @@ def index_pages(results):
 
 
 PICTURES = {"joins": joins, "bits-per-key": bits_per_key, "number-of-keys": number_of_keys,
-            "per-row": per_row, "kernels": kernels, "many-sets": many_sets, "index": index,
+            "per-row": per_row, "kernels": kernels, "index": index,
             "index-pages": index_pages}
 
 
