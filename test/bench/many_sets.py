@@ -1,15 +1,14 @@
 #!/usr/bin/python3
 """
-Which of 100, 1,000 and 10,000 sets may hold a key: with a filter for each set, with these in partitions,
-and with BloomFiles.
+Which of 100, 1,000 and 10,000 sets may hold a key: with a filter for each set, and with BloomFiles.
 
     make bench BENCH=many-sets
     /usr/bin/python3 test/bench/many_sets.py SETS REPEATS     SETS: the largest number of sets
 
 Printed are the medians of REPEATS runs in turns, in us for each absent key, the MB that all sets take, and
 how many sets answer "maybe", as a share of what theory says.  A set has 2,000 random texts of 16 digits, at
-10 bits each; 100 sets differ, and the others repeat them.  Pages have 16 KB.  The absent keys stand in a table, and
-each is looked up anew, as by a statement of its own; the handle alone is opened once for all of them.
+10 bits each; 100 sets differ, and the others repeat them.  Pages have 16 KB.  The absent keys stand in a
+table, and each is looked up anew, as by a statement of its own; the handle alone is opened once for all.
 """
 import math
 import sys
@@ -38,17 +37,14 @@ def fill(db, num_sets):
         CREATE TABLE filters(s INTEGER PRIMARY KEY, filter BLOB);
         INSERT INTO filters SELECT s, filter
           FROM (SELECT its_set, bloom_build(k) AS filter FROM keys GROUP BY 1) JOIN sets USING (its_set) ORDER BY 1;
-        CREATE TABLE parts(id INTEGER PRIMARY KEY, filter BLOB);
-        INSERT INTO parts SELECT part * {num_sets} + s, filter
-          FROM (SELECT its_set, bloom_partition(k, 16) AS part, bloom_build(k) AS filter FROM keys GROUP BY 1, 2) JOIN sets USING (its_set) ORDER BY 1;
         CREATE TABLE probes(id INTEGER PRIMARY KEY, k TEXT);
         INSERT INTO probes {harness.numbers(20_000)} SELECT n, printf('%016x', random()) FROM numbers;
         {files}""".split(";"):
         db.execute(statement)
 
 
-def contestants(num_sets):
-    """By name: the sets that may hold each of so many keys, and the SQL of the MB that they take."""
+def contestants():
+    """By name: SQL that counts the sets for each of so many keys, their number, and SQL of the bytes of all sets."""
     probes = "SELECT count(*) FROM probes CROSS JOIN "
 
     def of(parts):
@@ -56,13 +52,10 @@ def contestants(num_sets):
                 1_000, f"sum(length(file)) FROM files_{parts}")
 
     return {
-        "a filter a set": (f"{probes} filters WHERE probes.id <= ? AND bloom_may_contain(filter, k)", 20, "sum(length(filter)) FROM filters"),
-        "16 partitions": (f"{probes} parts ON parts.id BETWEEN bloom_partition(k, 16) * {num_sets} AND bloom_partition(k, 16) * {num_sets} + {num_sets - 1}"
-                          " WHERE probes.id <= ? AND bloom_may_contain(filter, k)", 100, "sum(length(filter)) FROM parts"),
+        "a filter a set": (f"{probes} filters WHERE id <= ? AND bloom_may_contain(filter, k)", 20, "sum(length(filter)) FROM filters"),
         "BloomFiles, 100 partitions": of(100),
         "BloomFiles, 40 partitions": of(40),
-        "a BloomFile, by its handle": (f"{probes} bloom_sets((SELECT bloom_open(file) FROM files_1), k) WHERE id <= ?", 20_000,
-                                       "sum(length(file)) FROM files_1"),
+        "a BloomFile, by its handle": (f"{probes} bloom_sets((SELECT bloom_open(file) FROM files_1), k) WHERE id <= ?", 20_000, "sum(length(file)) FROM files_1"),
     }
 
 
@@ -74,7 +67,7 @@ def main():
         path = harness.database(f"many-sets-{num_sets}", lambda db: fill(db, num_sets))
         for cache, megabytes in CACHES.items():
             db = harness.connect(path, megabytes)
-            its = contestants(num_sets)
+            its = contestants()
             times = harness.race({name: lambda sql=sql, keys=keys: db.execute(sql, (keys,)).fetchone() and None
                                   for name, (sql, keys, _) in its.items()}, repeats)
             print(f"\n{num_sets:,} sets, page cache: {cache}; us a key, MB, sets that may have it, of theory's")

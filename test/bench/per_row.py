@@ -62,7 +62,7 @@ BUILDS = {f"{aggregate.format(key)}": f"SELECT length({aggregate.format(key)}) F
 OF_BUILDS = [f"bloom_build({key}{size}) / {base}({key})" for key in "ks" for base in ("count", "group_concat") for size in ("", ", 10")]
 
 
-# A filter of a twentieth of the rows' keys, or of all of them; REALs lie in 0..1, and are divided by both.
+# A filter of 500,000 keys is built, and one of 50,000 is asked for each row.  REALs lie in 0..1.
 KEYS = {"INTEGER": "k", "TEXT": "s", "REAL": "k/1e9"}
 EQUAL = {"bloom_filter": "bloom_filter({})", "of bytes": "bloom_open(bloom_build({}, 'parquet'))"}
 OPENS = {"bloom_open": "SELECT bloom_open(leveldb) IS NULL FROM filter", "noop(filter)": "SELECT noop(leveldb, 1) FROM filter"}

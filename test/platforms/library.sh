@@ -57,15 +57,17 @@ links_sources() {
   ${CC:-cc} -std=c11 -Wall -Wextra -Werror -DSQLITE_CORE -Iext $work/static.c $work/names.c ext/*.c ext/*/*.c ext/*/*/*.c -lsqlite3 -o $work/static &&
     same "$version" "$($work/static)"
 }
+
 header_is_cxx() { ${CXX:-c++} -Wall -Wextra -Werror -fsyntax-only -x c++ ext/bloom.h; }
 
 # Only what is compiled of bloom needs -DSQLITE_CORE, not the program.
 links_as_object() {
-  make amalgamation && ${CC:-cc} -Wall -Wextra -Wshadow -Werror -DSQLITE_CORE -c build/amalgamation/bloom.c -o $work/bloom.o &&
+  make amalgamation && ${CC:-cc} -std=c11 -Wall -Wextra -Wshadow -Werror -DSQLITE_CORE -c build/amalgamation/bloom.c -o $work/bloom.o &&
     same sqlite3_bloom_init "$(nm $work/bloom.o | sed -n 's/.* [TDRBC] //p')" &&
     ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Ibuild/amalgamation $work/static.c $work/names.c $work/bloom.o -lsqlite3 -o $work/static &&
     same "$version" "$($work/static)"
 }
+
 # By a compiler that is told nothing.
 builds_as_one_file() {
   ${CC:-cc} -fPIC -shared -Wall -Wextra -Wshadow -Werror build/amalgamation/bloom.c -o $work/bloom.so && loads $work/bloom
