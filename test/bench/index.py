@@ -402,7 +402,7 @@ def main():
     size = sys.argv[1] if len(sys.argv) > 1 else "quick"
     if size not in DETAILS or (len(sys.argv) > 2 and sys.argv[2] != "--rows"):
         sys.exit("usage: index.py quick|full [--rows num_rows ...]")
-    sizes = [int(arg) for arg in sys.argv[3:]] or ([1_000_000] if size == "quick" else [100_000, 1_000_000, 5_000_000, 10_000_000])
+    sizes = [int(arg) for arg in sys.argv[3:]] or ([1_000_000] if size == "quick" else [100_000, 1_000_000, 10_000_000])
     atexit.register(close, None)
     report = Report(size)
     print(f"SQLite {harness.sqlite3.sqlite_version}\n{'rows':>10} | {'what':42} | {'measured':44} | goal")

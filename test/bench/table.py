@@ -6,10 +6,10 @@ What a filter that stays up to date costs, beside an index on the same column.
     /usr/bin/python3 test/bench/table.py [num_rows [num_repeats]]
 
 Keys are texts of 16 hexadecimal digits in no order.  The contestants take turns, each on a
-database of its own; times are the processor's, by rollback journal and by WAL.  The page cache is
-SQLite's own, 2 MB, or $CACHE_MB.  "extra" is what a row takes beyond the same table without filter
-and index, and what is in parentheses is the share of the index's.  A standalone filter has no
-table, so all that a row takes is its own.
+database of its own; times are the processor's, in WAL mode.  The page cache is SQLite's own,
+2 MB, or $CACHE_MB.  "extra" is what a row takes beyond the same table without filter and index,
+and what is in parentheses is the share of the index's.  A standalone filter has no table, so all
+that a row takes is its own.
 
   insert       a statement a row, all in one transaction: extra
   bulk         a row of INSERT ... SELECT of all: extra
@@ -33,8 +33,7 @@ import sys
 import harness
 from harness import timed
 
-# OFF would hide the journal, which who writes pays for.
-JOURNALS = "WAL", "DELETE"
+JOURNAL = "WAL" # OFF would hide what who writes pays for
 CACHE_MB = int(os.environ["CACHE_MB"]) if "CACHE_MB" in os.environ else None # what users meet
 NUM_TESTED = 20_000
 NUM_LATE = 10_000
@@ -58,12 +57,12 @@ def lookup(kind, table):
     return f"SELECT sum((SELECT count(*) FROM f(a.k))) FROM source.{table} AS a"
 
 
-def open_new(kind, num_rows, mode, source, table="CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)"):
+def open_new(kind, num_rows, source, table="CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)"):
     path = os.path.join(harness.FOLDER, "table.db")
     harness.remove_database(path)
     os.makedirs(harness.FOLDER, exist_ok=True)
     db = harness.connect(path, CACHE_MB)
-    db.executescript(f"PRAGMA journal_mode = {mode}; PRAGMA synchronous = OFF")
+    db.executescript(f"PRAGMA journal_mode = {JOURNAL}; PRAGMA synchronous = OFF")
     db.execute("ATTACH ? AS source", (source,))
     db.execute(table)
     for sql in KINDS[kind]:
@@ -80,15 +79,15 @@ def size_of(db, *names):
     return db.execute("SELECT sum(pgsize) FROM dbstat WHERE name IN (%s)" % ", ".join("?" * len(names)), names).fetchone()[0]
 
 
-def measure_writing(kind, mode, keys, source, found):
+def measure_writing(kind, keys, source, found):
     n = len(keys)
     target = "f(key)" if kind == "standalone" else "t(k)"
-    db = open_new(kind, n, mode, source)
+    db = open_new(kind, n, source)
     db.execute("BEGIN")
     found["insert"] = timed(lambda: execute_each(db, f"INSERT INTO {target} VALUES (?)", keys) or db.execute("COMMIT")) / n
     db.close()
     if kind not in ("index", "standalone"):  # what a UNIQUE column has already
-        db = open_new(kind, n, mode, source, "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT UNIQUE)")
+        db = open_new(kind, n, source, "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT UNIQUE)")
         db.execute("INSERT INTO t(k) SELECT k FROM source.present")
         if kind != "none":
             db.execute("INSERT INTO f(f) VALUES ('merge')")
@@ -97,7 +96,7 @@ def measure_writing(kind, mode, keys, source, found):
         if kind != "none":
             found["upsert journal"] = size_of(db, "f_new") / n
         db.close()
-    db = open_new(kind, n, mode, source)
+    db = open_new(kind, n, source)
     found["bulk"] = timed(lambda: db.execute(f"INSERT INTO {target} SELECT k FROM source.present")) / n
     return db
 
@@ -130,11 +129,11 @@ def measure_reading(db, kind, absent, found):
     db.execute("COMMIT")
 
 
-def measure(kind, mode, keys, absent, source):
+def measure(kind, keys, absent, source):
     """What one contestant takes: {name: seconds or bytes}."""
     found = {}
     n = len(keys)
-    db = measure_writing(kind, mode, keys, source, found)
+    db = measure_writing(kind, keys, source, found)
     if kind == "none":
         found["delete"] = timed(lambda: db.execute("DELETE FROM t WHERE id % 10 = 0")) / (n / 10)
         return found
@@ -171,10 +170,10 @@ def fill(db, num_rows):
     db.execute(f"CREATE TABLE some_present AS SELECT k FROM present ORDER BY random() LIMIT {NUM_TESTED}")
 
 
-def show(values, num_rows, num_repeats, mode):
+def show(values, num_rows, num_repeats):
     """A table of medians, and as a share of the index's."""
     median = harness.statistics.median
-    print(f"SQLite {harness.sqlite3.sqlite_version}, {num_rows:,} rows, journal_mode {mode}, medians of {num_repeats}:"
+    print(f"SQLite {harness.sqlite3.sqlite_version}, {num_rows:,} rows, medians of {num_repeats}:"
           " us (first: ms; space: bytes), and as a share of the index's\n")
     for what in EXTRA + OTHERS:
         line = f"{what:24}"
@@ -197,21 +196,20 @@ def show(values, num_rows, num_repeats, mode):
 def main():
     num_rows = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
     num_repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    results = harness.Results("table", ("rows", "journal", "kind", "what", "repeat", "value"),
+    results = harness.Results("table", ("rows", "kind", "what", "repeat", "value"),
                               "seconds (space: bytes), a row or a look-up")
     source = harness.database(f"table-{num_rows}", lambda db: fill(db, num_rows))
     db = harness.connect(source)
     keys = db.execute("SELECT k FROM present").fetchall()
     absent = db.execute("SELECT k FROM some_absent").fetchall()
     db.close()
-    for mode in JOURNALS:
-        values = {kind: {} for kind in KINDS}
-        for repeat in range(num_repeats):
-            for kind in harness.random.Random(repeat).sample(list(KINDS), len(KINDS)):
-                for what, value in measure(kind, mode, keys, absent, source).items():
-                    values[kind].setdefault(what, []).append(value)
-                    results.row(num_rows, mode, kind, what, repeat, value)
-        show(values, num_rows, num_repeats, mode)
+    values = {kind: {} for kind in KINDS}
+    for repeat in range(num_repeats):
+        for kind in harness.random.Random(repeat).sample(list(KINDS), len(KINDS)):
+            for what, value in measure(kind, keys, absent, source).items():
+                values[kind].setdefault(what, []).append(value)
+                results.row(num_rows, kind, what, repeat, value)
+    show(values, num_rows, num_repeats)
 
 
 if __name__ == "__main__":
