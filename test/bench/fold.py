@@ -65,7 +65,7 @@ def main():
         name, version = re.fullmatch(r"(.*?)(?:-sqlite-([0-9.]+))?\.tsv", os.path.basename(path)).groups()
         benchmarks.setdefault(name, []).append((os.path.basename(os.path.dirname(path)), version or "-", path))
     if not benchmarks:
-        return # what ran keeps nothing
+        sys.exit(f"{raw}: nothing was measured")
     os.makedirs(folder, exist_ok=True)
     num_raw = num_kept = 0
     for name, files in benchmarks.items():

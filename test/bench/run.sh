@@ -8,7 +8,7 @@
 # $BENCH_RESULTS, which is build/bench/raw/quick, medium or full, and exits with 0 if all was
 # right: a benchmark may check, but no time ever fails one.  At the end fold.py writes their
 # medians to build/bench/results, and plots.py pictures of these to build/bench.
-# `make bench-keep` keeps these pictures, and the medians that they show, in test/bench/results.
+# `make bench-keep` keeps these pictures, and the rows that they show, in test/bench/results.
 #
 # BENCH_PREFIX, if set, is put before each command: "taskset -c 1", say.
 # SQLITE_VERSIONS: on which SQLite the benchmarks marked `each` run.
@@ -117,8 +117,10 @@ bench index-ranges    once   $python test/bench/index_ranges.py $(pick 500000 50
 bench index_pages     once   $python test/bench/index_pages.py $size ${ROWS:+--rows $ROWS}
 bench index-keys      once   $python test/bench/index_keys.py $(pick 300000 100000000)
 
-echo "== plots"
-$python test/bench/fold.py "$BENCH_FOLDER/raw" "$BENCH_FOLDER/results" || failed="$failed fold"
-$python test/bench/plots.py "$BENCH_FOLDER/results" "$BENCH_FOLDER" || failed="$failed plots"
+if ls "$BENCH_FOLDER"/raw/*/*.tsv >/dev/null 2>&1; then # index-ranges and index-keys alone keep none
+  echo "== plots"
+  $python test/bench/fold.py "$BENCH_FOLDER/raw" "$BENCH_FOLDER/results" || failed="$failed fold"
+  $python test/bench/plots.py "$BENCH_FOLDER/results" "$BENCH_FOLDER" || failed="$failed plots"
+fi
 
 [ -z "$failed" ] || { echo "FAILED:$failed" >&2; exit 1; }
