@@ -15,9 +15,9 @@ mkdir -p $work || exit 1
 find_python
 
 self_test() { make sql-process && tclsh test/sql/runner/self_test.tcl build/release/test/platforms/machines/sql_process; }
-# A quarter of the large random counts: the first suite has them all, and memory errors need fewer.
-sanitized_core() { make_sanitized core-tests && BLOOM_TEST_SHARE=25 sh test/core/run.sh build/sanitize; }
-sanitized_sql() { make_sanitized && sanitized tclsh test/sql/runner/sqllogictest.tcl --load build/sanitize/bloom test/sql/records; }
+# A tenth of the large random counts: the first suite has them all, and memory errors need fewer.
+sanitized_core() { make_sanitized core-tests && BLOOM_TEST_SHARE=10 sh test/core/run.sh build/sanitize; }
+sanitized_sql() { make_sanitized && sanitized tclsh test/sql/runner/sqllogictest.tcl --load build/sanitize/bloom --encoding UTF-16be test/sql/records; }
 
 suite 'core: hashes, filters, golden files, live LevelDB'  sh test/core/run.sh
 if grep -q leveldb_oracle_test build/release/test/core/programs; then

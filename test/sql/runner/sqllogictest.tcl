@@ -35,7 +35,7 @@ namespace eval slt {
     variable null "\x01NULL [pid] [clock clicks] [expr {rand()}]"
 
     # Options, and what belongs to the whole run.
-    variable extensions {} process {} num_passed 0 num_failed 0 seed_is_used no
+    variable extensions {} process {} encoding "" num_passed 0 num_failed 0 seed_is_used no
     variable seed [expr {[info exists ::env(BLOOM_TEST_SEED)] ? wide($::env(BLOOM_TEST_SEED)) : [clock microseconds] % 1000000000}]
 
     # The file being run: its name and, if it has several, encoding; where it is, "" before and
@@ -468,7 +468,7 @@ proc slt::run_file {path} {
     set lines [split [string map {\r\n \n} [read $channel]] \n]
     close $channel
     set encodings [lrange [lsearch -inline $lines "encodings *"] 1 end]
-    if {![llength $encodings]} {set encodings [list ""]}
+    if {![llength $encodings]} {set encodings [list ""]} elseif {$slt::encoding ne ""} {set encodings $slt::encoding}
     foreach encoding $encodings {
         set name [string trimright "$file_name $encoding"]
         attempt {} {
@@ -495,6 +495,7 @@ Runs sqllogictest files, and all *.test files of directories, each on a new data
 The exit status is 0 if records ran and none failed, 1 if not, 2 for bad arguments.
 
   --load EXTENSION   load it before every file; may be repeated
+  --encoding NAME    a file that names encodings runs in this one alone
   --sqlite LIBRARY   use the SQLite of this Tcl package (a tclsqlite3.so)
   --process COMMAND  use the SQLite of this program, which is run with :memory: as its
                      last argument (see test/platforms/machines/sql_process.c)
@@ -510,12 +511,13 @@ proc slt::main {arguments} {
     set paths {}
     while {[llength $arguments]} {
         set arguments [lassign $arguments argument]
-        if {$argument in {--load --sqlite --process}} {
+        if {$argument in {--load --encoding --sqlite --process}} {
             if {![llength $arguments]} {bad_arguments "$argument needs a value"}
             set arguments [lassign $arguments value]
         }
         switch -glob -- $argument {
             --load    {lappend slt::extensions $value}
+            --encoding {set slt::encoding $value}
             --sqlite  {set sqlite $value}
             --process {set slt::process $value}
             -*        {bad_arguments "unknown option $argument"}
