@@ -20,7 +20,7 @@ trap 'exit 1' HUP INT TERM
 # the compiler knows of the processor.  It may turn any loop into one of the mem
 # functions by itself.
 headers='assert\.h stddef\.h stdint\.h string\.h xxhash\.h immintrin\.h'
-symbols='memcpy memmove memset memcmp strcmp __cpu_model __stack_chk_fail _GLOBAL_OFFSET_TABLE_'
+symbols='memcpy memmove memset memcmp bcmp strcmp __cpu_model __stack_chk_fail _GLOBAL_OFFSET_TABLE_'
 
 . test/lib/shared.sh
 # is_empty TEXT: what is wrong.
@@ -49,17 +49,14 @@ for file in "$core"/*.[ch] "$core"/*/*.[ch]; do
   check "$file includes what it may not know" is_empty \
     "$(printf '%s\n' "$includes" | grep '^"' | grep -vE "$may_include")"
 
-  # A header must be complete by itself.
-  check "$file does not compile alone" is_empty "$(compile "$file" -x c -fsyntax-only 2>&1)"
-
-  # Everything read, however indirectly.
-  check "$file reads a header of SQLite" is_empty \
-    "$(compile "$file" -x c -M 2>&1 | tr ' ' '\n' | grep -i sqlite)"
-done
-
-for source in "$core"/*.c "$core"/*/*.c; do
-  object=$work/$(echo "${source%.c}" | tr / -).o
-  compile "$source" -c -o "$object" 2>/dev/null
+  # A header must be complete by itself.  And everything that is read, however indirectly.
+  case $file in
+    *.c) into="-c -o $work/$(echo "${file%.c}" | tr / -).o" ;;
+    *) into='-x c -fsyntax-only' ;;
+  esac
+  # shellcheck disable=SC2086 # options
+  check "$file does not compile alone" is_empty "$(compile "$file" $into -MD -MF "$work/read" 2>&1)"
+  check "$file reads a header of SQLite" is_empty "$(tr ' ' '\n' <"$work/read" | grep -i sqlite)"
 done
 
 # The symbols that the objects need, without those that they define themselves.
