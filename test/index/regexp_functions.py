@@ -54,7 +54,7 @@ def make(db, declaration="message TEXT", indexed="message LIKE REGEXP", num_rows
 def same(db, pattern):
     """The index has the table's rows, also where one more table is joined."""
     for sql in ("SELECT id FROM {t} WHERE message REGEXP ?", "SELECT count(*) FROM {t} WHERE NOT message REGEXP ?",
-                "SELECT a.id FROM log AS a JOIN {t} AS b ON b.id = a.id + 1 AND b.message REGEXP ?"):
+                "SELECT a.id FROM log AS a JOIN {t} AS b ON b.id = a.id + 1 AND b.message REGEXP ? WHERE a.id % 4 = 3"):
         same_query(db, sql, pattern, index="i")
 
 

@@ -17,7 +17,7 @@ work=build/index
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')                runs=12 ranges=24 hostile=60 seconds=2 most=3 long= ;;
+  '')                runs=12 ranges=24 hostile=60 seconds=2 most=2 long= ;;
   --long | --newest) runs=1000 ranges=500 hostile=2000 seconds=30 most=60 long=yes ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
