@@ -17,8 +17,8 @@ work=build/index
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')                runs=12 ranges=24 hostile=60 seconds=2 most=2 long= ;;
-  --long | --newest) runs=1000 ranges=500 hostile=2000 seconds=30 most=60 long=yes ;;
+  '')                runs=12 ranges=24 hostile=60 seconds=2 most=2 patterns=150 mb=0.5 long= ;;
+  --long | --newest) runs=1000 ranges=500 hostile=2000 seconds=30 most=60 patterns=10000 mb=9 long=yes ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 # The quick ones are always the same; --long draws others.
@@ -58,7 +58,7 @@ echo "note: SQLite $("$PYTHON" -c 'import sqlite3; print(sqlite3.sqlite_version)
 random 'model' "$PYTHON" test/index/model.py --runs $runs
 random 'model, small blocks' "$PYTHON" test/index/model.py --load $small --runs $runs
 random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $ranges
-random 'real data' "$PYTHON" test/index/real_data.py ${long:+--patterns 10000 --mb 9}
+random 'real data' "$PYTHON" test/index/real_data.py --patterns $patterns --mb $mb
 for each in $cases; do
   adds_up $each "$PYTHON" test/$each.py --load $small
 done
