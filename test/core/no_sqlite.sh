@@ -50,10 +50,7 @@ for file in "$core"/*.[ch] "$core"/*/*.[ch]; do
     "$(printf '%s\n' "$includes" | grep '^"' | grep -vE "$may_include")"
 
   # A header must be complete by itself.  And everything that is read, however indirectly.
-  case $file in
-    *.c) into="-c -o $work/$(echo "${file%.c}" | tr / -).o" ;;
-    *) into='-x c -fsyntax-only' ;;
-  esac
+  case $file in *.c) into="-c -o $work/$(echo "${file%.c}" | tr / -).o" ;; *) into='-x c -fsyntax-only' ;; esac
   # shellcheck disable=SC2086 # options
   check "$file does not compile alone" is_empty "$(compile "$file" $into -MD -MF "$work/read" 2>&1)"
   check "$file reads a header of SQLite" is_empty "$(tr ' ' '\n' <"$work/read" | grep -i sqlite)"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Filters that stay up to date, changed in every way and at random: sh test/vtab/run.sh [--long]
 #
-# model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter;
-# faults.c has memory, disk, authorization and other connections fail; ../source/processes.py has processes write, in
-# several languages, and be killed; damage.py writes to shadow tables; the others are cases.  What ../source has is
-# asked of filters and of an index over one table; ../index/run.sh runs the rest of it.  model.py and
-# faults.c also run a build with tiny limits and assert().  --long: for minutes.
+# model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter; faults.c has
+# memory, disk, authorization and other connections fail; ../source/processes.py, in the long run, has processes write
+# in several languages and be killed; damage.py writes to shadow tables; the others are cases.  What ../source has is
+# asked of filters and of an index over one table; ../index/run.sh runs the rest of it, and processes in the quick run.
+# model.py and faults.c also run a build with tiny limits and assert().  --long: for minutes.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/table
@@ -33,7 +33,6 @@ done
 for each in $cases; do
   adds_up "$each" "$PYTHON" test/$each.py --load ./bloom.so
 done
-# ../index/run.sh has this on the quick run, of filters too.
 if [ "${1-}" = --long ]; then
   check 'processes' "$PYTHON" test/source/processes.py --load "$PWD/bloom.so" --seconds $seconds
   sed -n 's/^note: /note: processes: /p' $work/log
