@@ -90,7 +90,7 @@ static int index_make(bloom_index *index, char **error){
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
   if( rc==SQLITE_OK ){
     index->source_name = sqlite3_mprintf("%s", index->config.source);
-    rc = index->source_name ? bloom_index_triggers_make(index, index->source_name) : SQLITE_NOMEM;
+    rc = index->source_name ? bloom_index_triggers_make(index, index->source_name, 0) : SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK ) rc = bloom_index_reset(index);
   if( rc!=SQLITE_OK ){
@@ -242,7 +242,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_drop(index);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_rename(index, new_name);
   index->name = name;
-  if( rc==SQLITE_OK && source.doubt==NULL ) rc = bloom_index_triggers_make(index, source.name);
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_make(index, source.name, source.doubt!=NULL);
   if( rc!=SQLITE_OK ) index->name = old_name;
   sqlite3_free(rc==SQLITE_OK ? old_name : name);
   bloom_index_source_free(&source);

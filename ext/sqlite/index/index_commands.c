@@ -72,7 +72,7 @@ int bloom_index_rebuild(bloom_index *index, char **error){
   if( rc==SQLITE_OK ) rc = commands_start_over(index, INDEX_MERGE_ALL);
   /* Other connections read the configuration when the schema changes. */
   if( rc==SQLITE_OK && (source.doubt || checksum!=index->config.checksum) ){
-    rc = bloom_index_triggers_make(index, source.name);
+    rc = bloom_index_triggers_make(index, source.name, 0);
   }
   index->is_config_stale &= rc!=SQLITE_OK;
   index->is_checked = 0;

@@ -143,8 +143,9 @@ int bloom_index_tables_rename(bloom_index *index, const char *new_name);
 
 /* -- index_triggers.c --------------------------------------------------------------------- */
 
-/* Makes the triggers on the source, in place of those that there are. */
-int bloom_index_triggers_make(bloom_index *index, const char *source);
+/* Makes the triggers on the source, in place of those that there are.  In doubt they are newer than
+** the guard, which keeps the index in doubt; where a column is gone there are none then. */
+int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt);
 int bloom_index_triggers_drop(bloom_index *index);
 
 /* The names that the triggers know the id and the indexed columns by, as renames left them. */

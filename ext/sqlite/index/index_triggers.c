@@ -131,13 +131,14 @@ static char *triggers_is_changed(const bloom_index *index){
   return sqlite3_str_finish(sql);
 }
 
-int bloom_index_triggers_make(bloom_index *index, const char *source){
-  char *state = sqlite3_mprintf("%s_state", index->name);
+static int triggers_make_all(bloom_index *index, const char *source){
   char *old_id = sqlite3_mprintf("old.\"%w\"", index->columns.id_name), *new_id =
       sqlite3_mprintf("new.\"%w\"", index->columns.id_name);
-  int rc = state && old_id && new_id ? bloom_index_triggers_drop(index) : SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = index_trigger_make(index, "before_insert", "BEFORE INSERT", source,
-                                              sqlite3_mprintf("%s <> -1 AND ", new_id), new_id);
+  int rc = SQLITE_NOMEM;
+  if( old_id && new_id ){
+    rc = index_trigger_make(index, "before_insert", "BEFORE INSERT", source,
+                            sqlite3_mprintf("%s <> -1 AND ", new_id), new_id);
+  }
   if( rc==SQLITE_OK ) rc = index_trigger_make(index, "after_insert", "AFTER INSERT", source,
                                               sqlite3_mprintf(""), new_id);
   if( rc==SQLITE_OK ){
@@ -148,9 +149,33 @@ int bloom_index_triggers_make(bloom_index *index, const char *source){
                                               triggers_is_changed(index), new_id);
   if( rc==SQLITE_OK ) rc = index_trigger_make(index, "after_update", "AFTER UPDATE", source,
                                               triggers_is_changed(index), new_id);
-  if( rc==SQLITE_OK ) rc = bloom_guard_create(index->connection, index->schema, index->name, state);
-  sqlite3_free(state);
   sqlite3_free(old_id);
   sqlite3_free(new_id);
+  return rc;
+}
+
+/* 1 if the source has each column that blocks were begun with.  A trigger on one that is gone
+** would fail each write. */
+static int triggers_have_columns(const bloom_index *index){
+  int i;
+  for(i=0; i<index->config.num_keys; i++){
+    if( index->config.keys[i].column<0 && !index->config.keys[i].is_gone ) return 0;
+  }
+  return 1;
+}
+
+int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt){
+  char *state = sqlite3_mprintf("%s_state", index->name);
+  int rc = state ? bloom_index_triggers_drop(index) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK && is_in_doubt ){
+    rc = bloom_guard_create(index->connection, index->schema, index->name, state);
+  }
+  if( rc==SQLITE_OK && (!is_in_doubt || triggers_have_columns(index)) ){
+    rc = triggers_make_all(index, source);
+  }
+  if( rc==SQLITE_OK && !is_in_doubt ){
+    rc = bloom_guard_create(index->connection, index->schema, index->name, state);
+  }
+  sqlite3_free(state);
   return rc;
 }

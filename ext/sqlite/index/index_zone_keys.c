@@ -3,10 +3,30 @@
 */
 #include "index_zones.h"
 
+#include <string.h>
+
 int bloom_index_learn_encoding(bloom_index *index){
   return index->letter_bytes ? SQLITE_OK
       : bloom_sql_integer(index->connection, &index->letter_bytes,
                           "SELECT 1 + (CAST('a' AS BLOB) <> x'61')");
+}
+
+/* Sets *is_odd to whether a TEXT has an odd number of bytes in a database of UTF-16, as SQLite
+** before 3.40 stores them: it compares the last one, which conversions lose. */
+static int zone_find_odd(const bloom_index *index, sqlite3_value *value, int *is_odd){
+  const void *bytes = sqlite3_value_blob(value);
+  const int num_bytes = sqlite3_value_bytes(value); /* of the BLOB, so as many as there are */
+  const unsigned char *text;
+  sqlite3_value *copy;
+  *is_odd = 0;
+  if( index->letter_bytes!=2 || num_bytes % 2==0 ) return SQLITE_OK;
+  copy = sqlite3_value_dup(value);
+  text = copy ? sqlite3_value_text(copy) : NULL;
+  /* One that is in UTF-8 by now stays as it is. */
+  *is_odd = text && (sqlite3_value_bytes(copy)!=num_bytes
+                     || memcmp(text, bytes, (size_t)num_bytes)!=0);
+  sqlite3_value_free(copy);
+  return text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* The keys of a TEXT as a text.  SQLITE_OK or SQLITE_NOMEM. */
@@ -15,7 +35,12 @@ static int zone_text(const bloom_index *index, int key, sqlite3_value *value, in
   const bloom_collation collation = index->config.keys[key].equality.collation;
   const bloom_zone_order order = collation==BLOOM_COLLATION_NOCASE ? BLOOM_ZONE_NOCASE
       : collation==BLOOM_COLLATION_RTRIM ? BLOOM_ZONE_RTRIM : BLOOM_ZONE_BINARY;
-  const unsigned char *text = sqlite3_value_text(value);
+  const unsigned char *text;
+  int is_odd;
+  const int rc = zone_find_odd(index, value, &is_odd);
+  *span = bloom_zone_everything();
+  if( rc!=SQLITE_OK || is_odd ) return rc;
+  text = sqlite3_value_text(value);
   if( text==NULL ) return SQLITE_NOMEM;
   /* BINARY compares the bytes of UTF-16; other collations get UTF-8. */
   if( order==BLOOM_ZONE_BINARY && index->letter_bytes!=1 ) is_ascii = 1;
