@@ -131,10 +131,13 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
                         args->columns[i]);
   }
   sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\"", vtab->schema, args->table);
+  /* No chain of AND: a program may limit the depth of expressions to 10. */
+  sqlite3_str_appendf(sql, args->num_columns>1 ? " WHERE 0 NOT IN (" : " WHERE (");
   for(i=0; i<args->num_columns; i++){
-    sqlite3_str_appendf(sql, " %s \"%w\".\"%w\" IS NOT NULL", i ? "AND" : "WHERE", args->table,
+    sqlite3_str_appendf(sql, "%s\"%w\".\"%w\" IS NOT NULL", i ? ", " : "", args->table,
                         args->columns[i]);
   }
+  sqlite3_str_appendall(sql, ")");
   return sqlite3_str_finish(sql);
 }
 
@@ -147,18 +150,20 @@ static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **do
   sqlite3_stmt *row = NULL;
   int rc = table_text && guard_text ? bloom_sql_row(vtab->connection, &row,
       "SELECT total(type = 'table' AND sql = 'CREATE TABLE %q'), max(CASE sql WHEN %Q THEN rowid"
-      " END), count(*) + (SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger'"
-      " AND tbl_name = %Q COLLATE NOCASE AND '%q' <> 'temp' COLLATE NOCASE)"
-      " FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE", table_text, guard_text,
-      vtab->journal, vtab->schema, vtab->schema, vtab->journal) : SQLITE_NOMEM;
+      " END), count(*), (SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger'"
+      " AND tbl_name = %Q COLLATE NOCASE) FROM \"%w\".sqlite_master"
+      " WHERE tbl_name = %Q COLLATE NOCASE", table_text, guard_text, vtab->journal, vtab->schema,
+      vtab->journal) : SQLITE_NOMEM;
   sqlite3_free(table_text);
   sqlite3_free(guard_text);
   *guard = 0;
   if( rc==SQLITE_ROW ){
     const int has_table = sqlite3_column_int(row, 0);
+    const int is_temp = sqlite3_stricmp(vtab->schema, "temp")==0;
     int has_others;
     *guard = sqlite3_column_int64(row, 1);
-    has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0);
+    has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0)
+      || (!is_temp && sqlite3_column_int64(row, 3)>0);
     if( !has_table ){
       *doubt = has_others ? "its journal is another table, which has to go first"
                           : "its journal is gone";
