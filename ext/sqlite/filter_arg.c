@@ -14,7 +14,7 @@ bloom_filter_arg_status bloom_filter_arg(
   size_t num_bytes;
   if( type==SQLITE_NULL ){ /* a handle's type, too */
     const bloom_handle *handle =
-        bloom_handle_find(db, sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
+        bloom_handle_find(db, sqlite3_value_pointer(value, bloom_handle_type));
     if( handle==NULL ) return BLOOM_ARG_NULL;
     if( !bloom_handle_has_filter(handle) ) return BLOOM_ARG_NO_FILTER;
     *filter = &handle->filter;
@@ -31,7 +31,7 @@ bloom_filter_arg_status bloom_filter_arg(
 
 const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value){
   const bloom_handle *handle = bloom_handle_find(db,
-                                                 sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE));
+                                                 sqlite3_value_pointer(value, bloom_handle_type));
   if( handle && handle->test_keys ){
     return "bloom_filter()'s handle: bloom_may_contain() alone takes it";
   }

@@ -9,6 +9,11 @@
 /* The most bytes that a connection keeps in buffers. */
 #define KEPT_MAX_BYTES ((size_t)1 << 24)
 
+/* SQLite compares types for each row, by strcmp(), which goes byte by byte where a string might
+** reach into the next page. */
+_Alignas(128)
+const char bloom_handle_type[29] = "bloom filter handle e2c41d57";
+
 bloom_handle_slot bloom_handle_slots[BLOOM_MAX_OPEN_HANDLES];
 
 /* The latest number; 0 before the first. */
@@ -151,5 +156,5 @@ static void close_number(void *pointer){
 void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle, int is_given_away){
   /* The pointer is never dereferenced: bloom_handle_find() turns it back into a number. */
   void *pointer = (void *)handle->number; /* NOLINT(performance-no-int-to-ptr) */
-  sqlite3_result_pointer(context, pointer, BLOOM_HANDLE_TYPE, is_given_away ? close_number : NULL);
+  sqlite3_result_pointer(context, pointer, bloom_handle_type, is_given_away ? close_number : NULL);
 }

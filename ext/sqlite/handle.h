@@ -20,7 +20,7 @@
 #include "sqlite_api.h"
 
 /* The type of the pointer values, for sqlite3_result_pointer(). */
-#define BLOOM_HANDLE_TYPE "bloom filter handle e2c41d57"
+extern const char bloom_handle_type[29];
 
 #define BLOOM_TEST_NULL  (-1) /* the key is NULL */
 #define BLOOM_TEST_NOMEM (-2)
@@ -106,7 +106,7 @@ static inline const bloom_handle *bloom_handle_find(const sqlite3 *db, const voi
 /* The open handle that a value stands for, valid during the function call; else NULL.  The
 ** type of such a value is NULL in both cases. */
 static inline const bloom_handle *bloom_handle_of(sqlite3_context *context, sqlite3_value *value){
-  const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
+  const void *pointer = sqlite3_value_pointer(value, bloom_handle_type);
   return pointer ? bloom_handle_find(sqlite3_context_db_handle(context), pointer) : NULL;
 }
 

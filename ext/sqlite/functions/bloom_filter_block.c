@@ -98,7 +98,7 @@ static void slots_next(bloom_tvf_cursor *cursor){
 static int slots_arg(slots_cursor *slots, sqlite3_value *value, const char *what,
                      const uint8_t **bytes, size_t *num_bytes){
   const int type = sqlite3_value_type(value);
-  const void *pointer = sqlite3_value_pointer(value, BLOOM_HANDLE_TYPE);
+  const void *pointer = sqlite3_value_pointer(value, bloom_handle_type);
   const int is_handle = pointer && bloom_handle_find(bloom_tvf_db(&slots->base), pointer);
   *bytes = NULL;
   *num_bytes = 0;

@@ -57,7 +57,7 @@ static void sets_next(bloom_tvf_cursor *cursor){
 
 /* What was meant, if file and key are swapped. */
 static const char *sets_hint(bloom_tvf_cursor *cursor, sqlite3_value *key){
-  const void *handle = sqlite3_value_pointer(key, BLOOM_HANDLE_TYPE);
+  const void *handle = sqlite3_value_pointer(key, bloom_handle_type);
   const int is_file = sqlite3_value_type(key)==SQLITE_BLOB
       || bloom_handle_find(bloom_tvf_db(cursor), handle);
   return is_file ? "; the file comes first" : "";
