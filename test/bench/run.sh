@@ -1,18 +1,15 @@
 #!/bin/sh
-# Runs the benchmarks in turn: sh test/bench/run.sh quick|medium|full [NAME ...], at the
-# top of the checkout.  `make bench` (quick) and `make bench-full` come here; medium is
-# large data with few runs for the joins, and else quick.
+# Runs the benchmarks in turn: sh test/bench/run.sh quick|medium|full [NAME ...], at the top of the checkout.
+# `make bench` (quick) and `make bench-full` come here; medium is large data with few runs for the joins, and else quick.
 #
-# A benchmark is a command; a new one is one line at the end of this file.  It prints a
-# table (medians and spread, contestants in turns, warmed up), writes its raw rows to a file in
-# $BENCH_RESULTS, which is build/bench/raw/quick, medium or full, and exits with 0 if all was
-# right: a benchmark may check, but no time ever fails one.  At the end fold.py writes their
-# medians to build/bench/results, and plots.py pictures of these to build/bench.
+# A benchmark is a command; a new one is one line at the end of this file.  It prints a table (medians and spread,
+# contestants in turns, warmed up), writes its raw rows to a file in $BENCH_RESULTS, which is build/bench/raw/quick,
+# medium or full, and exits with 0 if all was right: a benchmark may check, but no time ever fails one.  At the end
+# fold.py writes their medians to build/bench/results, and plots.py pictures of these to build/bench.
 # `make bench-keep` keeps these pictures, and the rows that they show, in test/bench/results.
 #
-# BENCH_PREFIX, if set, is put before each command: "taskset -c 1", say.
-# SQLITE_VERSIONS: on which SQLite the benchmarks marked `each` run.
-# ROWS: how many rows bloom_index is measured with, such as "100000 100000000".
+# BENCH_PREFIX, if set, is put before each command: "taskset -c 1", say.  SQLITE_VERSIONS: on which SQLite the
+# benchmarks marked `each` run.  ROWS: how many rows bloom_index is measured with, such as "100000 100000000".
 set -u
 unset MAKEFLAGS MAKELEVEL
 

@@ -1,7 +1,6 @@
 #!/bin/sh
-# The core stays pure: C11 that knows no SQLite, allocates nothing, keeps no
-# mutable state.  Checks what the compiler sees, not what the source looks like:
-# every header that is read, every symbol that is needed from other libraries,
+# The core stays pure: C11 that knows no SQLite, allocates nothing, keeps no mutable state.  Checks what the compiler
+# sees, not what the source looks like: every header that is read, every symbol that is needed from other libraries,
 # every section that could be written to.
 #
 #   sh test/core/no_sqlite.sh [core folder]     CC and CPPFLAGS are used
@@ -15,10 +14,9 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# The C library as the core may know it: integers, sizes, moving bytes; xxHash
-# and the compiler's vector instructions, all of them in their headers; and what
-# the compiler knows of the processor.  It may turn any loop into one of the mem
-# functions by itself.
+# The C library as the core may know it: integers, sizes, moving bytes; xxHash and the compiler's vector instructions,
+# all of them in their headers; and what the compiler knows of the processor.  It may turn any loop into one of the
+# mem functions by itself.
 headers='assert\.h stddef\.h stdint\.h string\.h xxhash\.h immintrin\.h'
 symbols='memcpy memmove memset memcmp bcmp strcmp __cpu_model __stack_chk_fail _GLOBAL_OFFSET_TABLE_'
 

@@ -3,9 +3,8 @@
 # top of the checkout.  Without a folder it builds them; with one they are there, made by
 # `make core-tests`, which lists them: what else lies in the folder does not count.
 #
-# A program that crashes, or stops before it ran a test, counts as one failure.  What
-# failing programs print is shown, and the lines of others that begin with "note: ".
-# Ends with `N passed, N failed`.
+# A program that crashes, or stops before it ran a test, counts as one failure.  What failing programs print is shown,
+# and the lines of others that begin with "note: ".  Ends with `N passed, N failed`.
 . test/lib/shared.sh
 [ $# != 0 ] || make -j "$jobs" core-tests || exit 1
 build=${1:-build/release}

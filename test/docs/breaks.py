@@ -118,8 +118,7 @@ def a_random_of_the_program(files):
     make(files, FILTER).close()
     db = files.connect(load=False)
     db.create_function("random", 0, lambda: 4)
-    db.execute("INSERT INTO t(k) VALUES ('trusted')")
-    db.execute("PRAGMA trusted_schema = OFF")
+    execute(db, "INSERT INTO t(k) VALUES ('trusted')", "PRAGMA trusted_schema = OFF")
     fails(db, "INSERT INTO t(k) VALUES ('new')", "unsafe use of random()")
     db.execute("DELETE FROM t WHERE id = 1")
     is_right(files.connect(), FILTER)
@@ -133,8 +132,7 @@ def the_column_is_dropped_under_legacy_alter_table(files):
     if error_of(db, "ALTER TABLE t DROP COLUMN k") is None:
         fails(db, "INSERT INTO t(c) VALUES (1)", "no such column: new.k")
     db = files.connect()
-    db.execute("DROP TABLE f")
-    db.execute("INSERT INTO t(c) VALUES (1)")
+    execute(db, "DROP TABLE f", "INSERT INTO t(c) VALUES (1)")
 
 
 @both
@@ -333,9 +331,7 @@ def indexes_of_1_1_0_are_not_read(files):
     db = files.connect()
     for sql in "SELECT * FROM f", "SELECT count(*) FROM f WHERE id = 1", "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('rebuild')":
         expect(str(error_of(db, sql)), "bloom_index: f was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'")
-    db.execute("INSERT INTO t(k) VALUES ('new')")
-    db.execute("UPDATE t SET k = 'other' WHERE id = 1")
-    db.execute("DROP TABLE f")
+    execute(db, "INSERT INTO t(k) VALUES ('new')", "UPDATE t SET k = 'other' WHERE id = 1", "DROP TABLE f")
     expect(column(db, "SELECT name FROM sqlite_master"), ["t", "other"])
 
 
@@ -362,7 +358,7 @@ def lines_without_bloom(module):
         return statements
     assert 'search for `INSERT INTO "log_index_changed"` instead' in blocks
     tables = ["log_index" + suffix for suffix in re.findall(r"`(?:log_index)?(_\w+)`", blocks[blocks.index("For an index"):])]
-    expect(tables, ["log_index_state", "log_index_changed", "log_index_blocks_1", "log_index_blocks_2"])
+    expect(tables, ["log_index_state", "log_index_changed", "log_index_blocks_1", "log_index_blocks_2", "log_index_canary"])
     done = []
     for sql in statements:
         if sql.startswith("DROP TRIGGER"):
@@ -386,7 +382,7 @@ def taken_away_without_bloom(files, module, renamed):
         db.execute("CREATE TABLE people(id INTEGER PRIMARY KEY, email TEXT)")
         create = "CREATE VIRTUAL TABLE %s USING bloom(people, email)"
     else:
-        db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, trace_id TEXT, user_id INTEGER)")
+        db.execute("CREATE TABLE log(trace_id TEXT, user_id INTEGER)")
         create = "CREATE VIRTUAL TABLE %s USING bloom_index(log, trace_id, user_id)"
     db.execute(create % ("first_name" if renamed else name))
     if renamed:

@@ -166,8 +166,7 @@ DISTRUSTED = {
 def reads_everything(files, name):
     db = files.connect()
     make(db, num_rows=FEW_ROWS)
-    db.execute("INSERT INTO log VALUES (0, NULL)")
-    db.execute("UPDATE log SET message = 'upstrèam-timeout  after the  request' WHERE id = 71")
+    execute(db, "INSERT INTO log VALUES (0, NULL)", "UPDATE log SET message = 'upstrèam-timeout  after the  request' WHERE id = 71")
     command(db, "merge", "i")
     counted = Counted(db, DISTRUSTED[name])
     _, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")

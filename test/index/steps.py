@@ -88,8 +88,7 @@ def few_steps(files, then):
 def it_grows(files):
     """Merged again and again, past the numbers of blocks at which groups are joined.  A text of 19 digits is looked for as a number, too."""
     db = files.connect()
-    db.execute("PRAGMA automatic_index = OFF")
-    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, big INTEGER)")
+    execute(db, "PRAGMA automatic_index = OFF", "CREATE TABLE log(id INTEGER PRIMARY KEY, big INTEGER)")
     db.execute("CREATE VIRTUAL TABLE by_big USING bloom_index(log, big, probes = 20)")
     groups = set()
     for size in (*range(1000, 27001, 1000), *range(30000, 35001, 1000)):  # with small groups, units are behind those of a join

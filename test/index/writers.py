@@ -189,8 +189,7 @@ REFUSALS = {
 
 def a_merge_is_refused(files, when):
     db = files.connect()
-    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, probes = 20)")
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, probes = 20)")
     db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i, 'key' || i FROM c" % NUM_ROWS)
     db.execute("CREATE TRIGGER refusal %s BEGIN SELECT RAISE(ABORT, 'refused'); END" % when)
     for verb in "INSERT", "INSERT OR FAIL", "INSERT OR IGNORE":
@@ -211,8 +210,7 @@ def the_state_is_refused(files):
     db = files.connect()
     db.isolation_level = None
     make(db)
-    db.execute("BEGIN")
-    execute(db, "UPDATE log SET k = 'late' WHERE id = 77", "INSERT INTO log VALUES (9999, 'new', 9999)")
+    execute(db, "BEGIN", "UPDATE log SET k = 'late' WHERE id = 77", "INSERT INTO log VALUES (9999, 'new', 9999)")
     db.set_authorizer(lambda action, name, *rest: sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_UPDATE, "log_index_state") else sqlite3.SQLITE_OK)
     fails(db, "INSERT INTO log_index(log_index) VALUES ('merge')", "bloom_index: not authorized")
     db.set_authorizer(None)
@@ -408,8 +406,7 @@ def plans_say_what_is_not_merged(files):
     if not PLANS_SAY:
         raise Skip("a SQLite whose plans are read in")
     db = files.connect()
-    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)")
-    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
 
     def add(num_rows):
         db.execute("INSERT INTO log(k) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT 'k' || i FROM c" % num_rows)

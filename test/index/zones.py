@@ -10,7 +10,7 @@ import sqlite3
 import sys
 
 from log import CHECK, PLANS_SAY, command, row_checksummed, same, state, steps_of  # the first: it finds the others
-from cases import case, error_of, execute, expect, fails, main, one, plan, test
+from cases import case, error_of, execute, expect, fails, image, main, one, plan, test
 
 ZONE = 256
 NARROW, WIDE = 91, 38  # zones of a row
@@ -117,6 +117,20 @@ def what_is_in_a_zone(files):
 
 
 @test
+def a_text_of_an_odd_number_of_bytes(files):
+    """In UTF-16, as SQLite before 3.40 stores it, and compares it with its last byte: a BLOB whose type is another in the file."""
+    db = files.connect()
+    db.execute("PRAGMA encoding = 'UTF-16le'")
+    make(db, "CASE WHEN i BETWEEN 1025 AND 1300 THEN x'ff' ELSE '2024-' || i END", 3000, "v RANGE", "v").close()
+    data = image(files.path)
+    open(files.path, "wb").write(data.replace(b"\3\0\x0e\xff", b"\3\0\x0f\xff"))
+    db = files.connect()
+    command(db, "rebuild")
+    is_right(db, ["v > 'zz'", "v >= '2024-2'", "v < 'zz'", "v > '2024-29' AND typeof(v) = 'text'"])
+    expect(one(db, "SELECT count(*) FROM log WHERE v > 'zz' AND typeof(v) = 'text'"), 276)
+
+
+@test
 def ranges_of_two_columns(files):
     """Each condition is for its own column's zones."""
     db = make(files.connect(":memory:"), "i", 20000, "v RANGE, w RANGE, v", "v INTEGER, w TEXT")
@@ -216,8 +230,7 @@ def changed_and_deleted(files):
 def ids_in_any_order(files):
     """Rows that come with lower ids than what is merged, in gaps, and at both ends of what ids there are."""
     db = make(files.connect(), "i * 10", 3000)
-    db.execute("UPDATE log SET id = -id * 1000")
-    db.execute("UPDATE log SET id = -id")
+    execute(db, "UPDATE log SET id = -id * 1000", "UPDATE log SET id = -id")
     command(db, "rebuild")
     r = random.Random(3)
     for turn in range(12):
@@ -387,8 +400,7 @@ def damaged(files, name, damage):
         is_right(db, conditions)
         fails(db, CHECK, "damaged")
         assert "reads the whole" in plan(db, "SELECT * FROM log_index WHERE v = 1") or not PLANS_SAY or rowid == rows[-1][0] or name == "a bit"
-        db.execute("UPDATE log SET v = v WHERE id = 5")
-        db.execute("INSERT INTO log(v) VALUES (7)")
+        execute(db, "UPDATE log SET v = v WHERE id = 5", "INSERT INTO log(v) VALUES (7)")
         command(db, "merge")
         if error_of(db, CHECK):
             command(db, "rebuild")  # nothing had met it yet

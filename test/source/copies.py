@@ -20,20 +20,15 @@ KEYS = {"f": "SELECT k FROM t", "g": "SELECT bloom_tuple(k, n) AS k FROM t", "s"
 
 def make(files, path=None):
     db = files.connect(path)
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)")
-    db.execute("CREATE TRIGGER mine AFTER INSERT ON t BEGIN SELECT 1; END")
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)", "CREATE TRIGGER mine AFTER INSERT ON t BEGIN SELECT 1; END")
     fill(db, 200, "Ada")
-    db.execute("UPDATE t SET n = id % 2")
-    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
-    db.execute("CREATE VIRTUAL TABLE g USING bloom(t, (k, n))")
-    db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
-    db.execute("INSERT INTO s(key) SELECT 'set' || id FROM t WHERE id <= 100")
-    db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, k, n)")
+    execute(db, "UPDATE t SET n = id % 2", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    execute(db, "CREATE VIRTUAL TABLE g USING bloom(t, (k, n))", "CREATE VIRTUAL TABLE s USING bloom(capacity = 10)")
+    execute(db, "INSERT INTO s(key) SELECT 'set' || id FROM t WHERE id <= 100", "CREATE VIRTUAL TABLE i USING bloom_index(t, k, n)")
     fill(db, 600, "Layer")
     command(db, "f", "merge=400")
     command(db, "i", "merge=400")
-    db.execute("DELETE FROM t WHERE id > 300")
-    db.execute("UPDATE t SET n = 2 WHERE id > 200")
+    execute(db, "DELETE FROM t WHERE id > 300", "UPDATE t SET n = 2 WHERE id > 200")
     return db
 
 

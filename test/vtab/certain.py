@@ -258,8 +258,7 @@ for kind, (args, keys) in KINDS.items():
 def journal_is_gone(files, place):
     """Writing fails, and says why; a look-up fails; 'rebuild' makes it anew."""
     db = make(files, "t, k")
-    db.execute("INSERT INTO t(k) VALUES ('new')")
-    db.execute("DROP TABLE f_new")
+    execute(db, "INSERT INTO t(k) VALUES ('new')", "DROP TABLE f_new")
     for sql in place:
         db.execute(sql)
     other = files.connect()
@@ -274,8 +273,7 @@ def journal_is_gone(files, place):
         rebuild_makes_it_whole(db)
         db.execute("INSERT INTO t(k) VALUES ('late')")
         is_whole(other)
-    db.execute("DROP TABLE f")
-    db.execute("INSERT INTO t(k) VALUES ('at last')")
+    execute(db, "DROP TABLE f", "INSERT INTO t(k) VALUES ('at last')")
 
 
 for place in ((), ("CREATE VIEW f_new AS SELECT 1 AS key, 2 AS r",), ("CREATE TABLE f_new(x)",), ("CREATE TABLE f_new(key PRIMARY KEY, r) WITHOUT ROWID",),

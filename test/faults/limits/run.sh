@@ -1,8 +1,7 @@
 #!/bin/sh
-# Limits and interruption: sh test/faults/limits/run.sh [VERSION | --big], at the top of the checkout.
-# limits.c says what is tested.  With VERSION everything is compiled with that SQLite's
-# headers and runs on it (test/lib/build_sqlite.sh): an interrupt is noticed in another way from
-# 3.41 on.  --big: big_filters.cc instead.
+# Limits and interruption: sh test/faults/limits/run.sh [VERSION | --big], at the top of the checkout.  limits.c says
+# what is tested.  With VERSION everything is compiled with that SQLite's headers and runs on it
+# (test/lib/build_sqlite.sh): an interrupt is noticed in another way from 3.41 on.  --big: big_filters.cc instead.
 # Ends with `N passed, N failed`.
 . test/lib/shared.sh
 if [ $# = 0 ]; then

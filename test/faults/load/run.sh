@@ -1,7 +1,6 @@
 #!/bin/sh
-# Loading, again and while statements run: sh test/faults/load/run.sh, at the top of the checkout.
-# load.c says what is tested.  The extension as the Makefile builds it, and with sanitizers.
-# Ends with `N passed, N failed`.
+# Loading, again and while statements run: sh test/faults/load/run.sh, at the top of the checkout.  load.c says what is
+# tested.  The extension as the Makefile builds it, and with sanitizers.  Ends with `N passed, N failed`.
 . test/lib/shared.sh
 work=build/load
 mkdir -p $work || exit 1

@@ -3,11 +3,10 @@
 #
 #   sh test/hostile/fuzz/run.sh [EXECUTIONS [TARGET ...]]
 #
-# at the top of the checkout; needs clang with libFuzzer.  EXECUTIONS of each target,
-# or $FUZZ_EXECUTIONS; without either, $FUZZ_SECONDS or 70 seconds of each.  The kept inputs,
-# corpus/TARGET.hex, are unpacked to build/fuzz/kept/TARGET; those that reach something new
-# are added to build/fuzz/corpus/TARGET, from which keep.sh keeps them; what breaks a promise
-# lies in build/fuzz/findings/TARGET.
+# at the top of the checkout; needs clang with libFuzzer.  EXECUTIONS of each target, or $FUZZ_EXECUTIONS; without
+# either, $FUZZ_SECONDS or 70 seconds of each.  The kept inputs, corpus/TARGET.hex, are unpacked to
+# build/fuzz/kept/TARGET; those that reach something new are added to build/fuzz/corpus/TARGET, from which keep.sh
+# keeps them; what breaks a promise lies in build/fuzz/findings/TARGET.
 #
 # Says how many executions ran, and how long; ends with `N passed, N failed`.
 . test/lib/shared.sh
