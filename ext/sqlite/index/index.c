@@ -90,7 +90,8 @@ static int index_make(bloom_index *index, char **error){
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
   if( rc==SQLITE_OK ){
     index->source_name = sqlite3_mprintf("%s", index->config.source);
-    rc = index->source_name ? bloom_index_triggers_make(index, index->source_name, 0) : SQLITE_NOMEM;
+    rc = index->source_name ? bloom_index_triggers_make(index, index->source_name, 0)
+      : SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK ) rc = bloom_index_reset(index);
   if( rc!=SQLITE_OK ){

@@ -37,7 +37,7 @@ static void keep(sqlite3_context *context, int num_args, sqlite3_value **args){
   (void)num_args;
   forget();
   kept = sqlite3_value_dup(args[0]);
-  kept_pointer = sqlite3_value_pointer(args[0], BLOOM_HANDLE_TYPE);
+  kept_pointer = sqlite3_value_pointer(args[0], bloom_handle_type);
   sqlite3_result_value(context, args[0]);
 }
 
@@ -45,10 +45,10 @@ static void keep(sqlite3_context *context, int num_args, sqlite3_value **args){
 static void give_kept(sqlite3_context *context, int num_args, sqlite3_value **args){
   (void)num_args; (void)args;
   if( kept==NULL ) return;
-  if( sqlite3_value_pointer(kept, BLOOM_HANDLE_TYPE)==kept_pointer ){
+  if( sqlite3_value_pointer(kept, bloom_handle_type)==kept_pointer ){
     sqlite3_result_value(context, kept);
   }else{
-    sqlite3_result_pointer(context, kept_pointer, BLOOM_HANDLE_TYPE, NULL);
+    sqlite3_result_pointer(context, kept_pointer, bloom_handle_type, NULL);
   }
 }
 
@@ -229,7 +229,7 @@ static void check_foreign_pointers(void){
     "SELECT bloom_add(?1, 7)",
     "SELECT (SELECT note FROM bloom_info(?1))",
   };
-  static const char *const types[] = {"bloom", "carray", BLOOM_HANDLE_TYPE};
+  static const char *const types[] = {"bloom", "carray", bloom_handle_type};
   static char object[64];
   sqlite3 *db = open_database();
   void *pointers[] = {NULL, object, (void *)(uintptr_t)1, (void *)(uintptr_t)BLOOM_MAX_OPEN_HANDLES, (void *)UINTPTR_MAX, db};
