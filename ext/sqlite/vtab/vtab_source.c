@@ -124,6 +124,7 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
 
 char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, int is_count){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  const int is_one = args->num_columns==1;
   int i;
   if( is_count ) sqlite3_str_appendall(sql, "SELECT count(*)");
   for(i=0; !is_count && i<args->num_columns; i++){
@@ -132,12 +133,13 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
   }
   sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\"", vtab->schema, args->table);
   /* No chain of AND: a program may limit the depth of expressions to 10. */
-  sqlite3_str_appendf(sql, args->num_columns>1 ? " WHERE 0 NOT IN (" : " WHERE (");
+  sqlite3_str_appendall(sql, is_one ? " WHERE" : " WHERE CASE");
   for(i=0; i<args->num_columns; i++){
-    sqlite3_str_appendf(sql, "%s\"%w\".\"%w\" IS NOT NULL", i ? ", " : "", args->table,
+    sqlite3_str_appendf(sql, is_one ? " \"%w\".\"%w\" IS NOT NULL"
+                                    : " WHEN \"%w\".\"%w\" IS NULL THEN 0", args->table,
                         args->columns[i]);
   }
-  sqlite3_str_appendall(sql, ")");
+  if( !is_one ) sqlite3_str_appendall(sql, " ELSE 1 END");
   return sqlite3_str_finish(sql);
 }
 
