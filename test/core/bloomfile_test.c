@@ -429,7 +429,7 @@ TEST(the_model_is_above_what_is_measured){
   static const struct { size_t num_keys; double fpr; } cases[] = {
     {5, 0.01}, {20, 0.05}, {20, 0.01}, {64, 0.01}, {100, 0.2}, {100, 0.001}, {500, 0.01}, {2000, 0.001}, {2000, 0.0001},
   };
-  const size_t num_sets = test_share(4000);
+  const size_t num_sets = test_share(8000);
   size_t i;
   for(i=0; i<COUNT_OF(cases); i++){
     double best;

@@ -350,7 +350,7 @@ def stopped_merges(files):
     made = [make(files.connect(":memory:"), "i * 10", num_rows) for num_rows in (90 * ZONE + 100, 500)]
     for is_wide in False, True:
         for n in range(1, 400):
-            db = copy_of(files, made[n % 4 > 0])
+            db = copy_of(files, made[n % 2])
             num_rows = one(db, "SELECT count(*) FROM log")
             more = "'over 8 bytes: ' || i" if is_wide else "i * 10 - 400"
             execute(db, "BEGIN", "UPDATE log SET v = -7 WHERE id IN (3, 300, 450)", "INSERT INTO log %sSELECT i, %s FROM c" % (count_to(num_rows + 700, num_rows + 1), more))
