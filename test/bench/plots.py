@@ -215,7 +215,7 @@ def svg(title, text, results):
 
 
 def tidy(drawn):
-    """An SVG without what draws nothing, and each line a text, a path or all points of a line."""
+    """An SVG without what draws nothing, in one line."""
     drawn = re.sub(r"\s*\n\s*", " ", re.sub(r">\s+<", "><", drawn.strip()))
     nothing = (r"<title>(\$data|gnuplot_plot_)\w*</title>|<filter .*?</filter>|<g\b[^>]*></g>|<text></text>"
                r"|<path [^>]*d='(M[\d.,]+ +)+'/>")
@@ -226,7 +226,7 @@ def tidy(drawn):
         for element, name in re.findall(r"(<[^<>]* id='(gp\w+)'[^<>]*/>)", drawn):
             if f"#{name}'" not in drawn:
                 drawn = drawn.replace(element, "")
-    return re.sub(r"(/>|</\w+>|\?>)(?=<(?!/|tspan|use))", r"\1\n", drawn) + "\n"
+    return drawn + "\n"
 
 
 def escaped(text):
