@@ -65,12 +65,15 @@ typedef struct folded_text {
   int has_letter; /* that no number has */
 } folded_text;
 
-/* The product's best bits are its highest: they go down, to meet all bits of the next word. */
+/* XXH64's step for eight bytes: a word is mixed before it meets the hash, so that digits which
+** differ in two words do not cancel each other.  Source: xxHash, doc/xxhash_spec.md. */
 static inline uint64_t add_word(uint64_t hash, uint64_t word){
-  return bloom_rotate_left64((hash ^ word) * 0x9e3779b185ebca87u, 32);
+  const uint64_t prime1 = 0x9e3779b185ebca87u;
+  hash ^= bloom_rotate_left64(word * 0xc2b2ae3d27d4eb4fu, 31) * prime1;
+  return bloom_rotate_left64(hash, 27) * prime1 + 0x85ebca77c2b2ae63u;
 }
 
-/* The end of XXH64.  Source: xxHash, doc/xxhash_spec.md. */
+/* The end of XXH64. */
 static inline uint64_t end_words(uint64_t hash){
   hash = (hash ^ hash >> 33) * 0xc2b2ae3d27d4eb4fu;
   hash = (hash ^ hash >> 29) * 0x165667b19e3779f9u;
@@ -219,7 +222,7 @@ static void set_real(equal_forms *forms, double real){
 }
 
 /* A TEXT beyond 2^53 that is written as a REAL may be an INTEGER to versions that read as far as a
-** NUL.  A number is known by its text only where a REAL may be. */
+** NUL, which ends at 2^63.  A number is known by its text only where a REAL may be. */
 static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_value *value){
   const uint8_t *text = sqlite3_value_text(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
@@ -230,7 +233,7 @@ static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_
   }
   if( bloom_bytes_may_be_number(text, num_bytes) ){
     set_real(forms, sqlite3_value_double(value));
-    if( is_large_real(forms->real) ){
+    if( is_large_real(forms->real) && forms->real>=-TWO_63 && forms->real<=TWO_63 ){
       forms->is_integer = 1;
       forms->integer = sqlite3_value_int64(value);
     }
