@@ -29,6 +29,19 @@ static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint
 #endif
 }
 
+/* 1 if a constraint may be an IN that bloom_vtab_takes_list() does not tell from `=`: SQLite marks
+** the first 32 alone. */
+static inline int bloom_vtab_hides_list(int constraint){
+  return constraint>=32 && sqlite3_libversion_number()>=3038000;
+}
+
+/* 1 unless the connection keeps triggers from firing. */
+static inline int bloom_db_fires_triggers(sqlite3 *db){
+  int is_on = 1;
+  (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &is_on);
+  return is_on;
+}
+
 /* Goes through that list in xFilter: SQLITE_OK and a value, or SQLITE_DONE. */
 static inline int bloom_vtab_list_value(sqlite3_value *list, int is_first, sqlite3_value **value){
 #if SQLITE_VERSION_NUMBER >= 3038000

@@ -634,6 +634,15 @@ def every_pass(files, affinity):
         both(sql)
 
 
+@test
+def more_conditions_than_sqlite_marks(files):
+    """SQLite tells of the first 32 only that they are an IN, which compares by its own affinity."""
+    db = make(files.connect(), "id INTEGER PRIMARY KEY, k TEXT, n INTEGER", "k")
+    execute(db, "UPDATE log SET k = '01', n = NULL WHERE id = 7", "CREATE TABLE v(n)", "INSERT INTO v VALUES (NULL)", "CREATE TABLE u(k INTEGER)", "INSERT INTO u VALUES (1)")
+    on = " AND ".join(["t.n IS v.n"] * 33)
+    expect(same_query(db, "SELECT t.id FROM {t} AS t JOIN v ON %s AND t.k IN (SELECT k FROM u)" % on), 1)
+
+
 for affinity in SIDES:
     case(every_pass, affinity or "none", affinity)
 

@@ -156,6 +156,16 @@ static double cost_selectivity(const index_plan *plan){
   return share;
 }
 
+/* 1 if the id is given.  EXPLAIN QUERY PLAN shows `id IN (...)` as it shows `id = ?`. */
+static int cost_is_one_row(const index_plan *plan){
+  int i;
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition condition = plan->conditions[i];
+    if( condition.is_on_id && condition.kind==INDEX_EQ && !condition.is_list ) return 1;
+  }
+  return 0;
+}
+
 index_cost bloom_index_cost_free(const index_plan *plan, const index_access *access,
                                  double num_rows){
   const int is_scan = access->way==INDEX_ACCESS_SCAN;
@@ -171,7 +181,7 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
   return (index_cost){
     .cost = COST_OF_SEARCH + rows * (is_scan ? COST_OF_ROW : COST_OF_FOUND),
     .num_rows = is_scan ? rows * cost_selectivity(plan) : rows,
-    .is_one_row = access->way==INDEX_ACCESS_ROW
+    .is_one_row = cost_is_one_row(plan)
   };
 }
 
@@ -184,22 +194,19 @@ static double cost_zone_narrows(index_condition condition, int *num_ends){
 
 index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows){
   double num_values = 0, rows = num_rows;
-  int i, num_ends = 0, is_one_row = 0;
+  int i, num_ends = 0;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
     if( condition.zone>=0 ) rows /= cost_zone_narrows(condition, &num_ends);
-    if( condition.is_on_id ){
-      if( condition.kind==INDEX_EQ && !condition.is_list ) is_one_row = 1;
-      rows /= 4;
-    }
+    if( condition.is_on_id ) rows /= 4;
     if( condition.key>=0 ) num_values += condition.is_list ? VALUES_OF_LIST : 1;
   }
   if( num_values>0 && rows>ROWS_OF_KEY*num_values ) rows = ROWS_OF_KEY*num_values;
-  if( is_one_row ) rows = 1;
+  if( cost_is_one_row(plan) ) rows = 1;
   return (index_cost){
     .cost = COST_OF_ROW * (num_values>0 ? INDEX_ROWS_OF_LOOK_UP*(num_values + 1)/2.0 : 0)
       + num_rows/1000 + COST_OF_FOUND*rows,
     .num_rows = rows,
-    .is_one_row = is_one_row
+    .is_one_row = cost_is_one_row(plan)
   };
 }

@@ -176,7 +176,11 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   const index_plan *plan = &cursor->plan;
   sqlite3_value *copies[INDEX_MAX_CONDITIONS] = {NULL};
   sqlite3_value *values[INDEX_MAX_CONDITIONS] = {NULL};
-  int i, is_free = (plan->flags & (INDEX_PLAN_FREE | INDEX_PLAN_READS_ALL))!=0, rc = SQLITE_OK;
+  /* Without triggers SQLite gives INSERT INTO t SELECT ... FROM i the rows that it has inserted, so
+  ** that a statement which reads on behind the last one would not end. */
+  const int has_triggers = index->has_triggers && bloom_db_fires_triggers(index->connection->db);
+  int i, is_free = !has_triggers, rc = SQLITE_OK;
+  if( plan->flags & (INDEX_PLAN_FREE | INDEX_PLAN_READS_ALL) ) is_free = 1;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);
     values[i] = args[i];
@@ -195,8 +199,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     /* For each interval the source would read the list once more: SQLite checks it. */
     if( plan->conditions[i].is_list && !is_free ) forms[i] = INDEX_FORM_NONE;
   }
-  *reading = !is_free ? INDEX_READ_INTERVALS : index->has_triggers ? INDEX_READ_FREE
-    : INDEX_READ_BOUNDED;
+  *reading = !is_free ? INDEX_READ_INTERVALS : has_triggers ? INDEX_READ_FREE : INDEX_READ_BOUNDED;
   for(i=0; i<plan->num_conditions; i++) sqlite3_value_free(copies[i]);
   return rc;
 }

@@ -45,10 +45,12 @@ static int plan_set_orders(const bloom_index *index, const sqlite3_index_info *i
 }
 
 /* The constraint LIMIT, if nothing but it is asked of the rows: then the source may stop there.
-** -1: none. A row that SQLite left out afterwards would be missing. */
+** -1: none. A row that SQLite left out afterwards would be missing.  SQLite 3.38, which began to
+** pass it, and 3.40 keep `a = c` of one table to themselves: 3.52 is known not to. */
 static int plan_find_limit(const sqlite3_index_info *info){
-  return info->nConstraint==1 && info->aConstraint[0].op==SQLITE_INDEX_CONSTRAINT_LIMIT
-    && info->aConstraint[0].usable ? 0 : -1;
+  const struct sqlite3_index_constraint *only = info->nConstraint==1 ? info->aConstraint : NULL;
+  if( only==NULL || sqlite3_libversion_number()<3052000 ) return -1;
+  return only->op==SQLITE_INDEX_CONSTRAINT_LIMIT && only->usable ? 0 : -1;
 }
 
 /* SQLite takes a table of which nothing is known to have so many rows. */

@@ -204,6 +204,8 @@ static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const
     for(j=0; j<plan->num_conditions && plan->conditions[i].partner<0; j++){
       if( plan->conditions[j].kind!=INDEX_GE || plan->conditions[j].partner>=0
          || plan->conditions[j].column!=plan->conditions[i].column
+         || plan->conditions[j].is_unpassed!=plan->conditions[i].is_unpassed
+         || sqlite3_stricmp(plan->conditions[j].collation, plan->conditions[i].collation)!=0
          || !plan_are_ends(bloom_index_plan_literal(info, of[j]),
                            bloom_index_plan_literal(info, of[i])) ) continue;
       plan->conditions[i].partner = j;
@@ -257,6 +259,7 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
     /* If SQLite asked for one value at a time, it would compare the column with it without the
     ** affinity that IN has. */
     if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
+    if( condition.kind==INDEX_EQ && !condition.is_list && bloom_vtab_hides_list(i) ) continue;
     literal = condition.is_list ? NULL : bloom_index_plan_literal(info, i);
     condition.is_literal = literal!=NULL;
     if( bloom_index_kinds[condition.kind].is_pattern ){
