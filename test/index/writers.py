@@ -401,6 +401,67 @@ for encoding in "UTF-8", "UTF-16le", "UTF-16be":
         case(literals_of_bytes, "%s, %s" % (encoding, declared), encoding, declared)
 
 
+# -- What is not the index's own -------------------------------------------------------------------
+
+@test
+def another_trigger_is_no_guard(files):
+    """One on the state, later than a trigger that stops its own: the doubt stays, and 'rebuild' and a new name keep it."""
+    for rename in False, True:
+        db = files.connect(":memory:")
+        make(db)
+        execute(db, "DELETE FROM log WHERE id > 2000", "CREATE TRIGGER keep AFTER INSERT ON log BEGIN SELECT RAISE(IGNORE); END",
+                "CREATE TRIGGER watch AFTER UPDATE OF note ON log_index_state BEGIN SELECT 1; END", "INSERT INTO log(k) VALUES ('late'), ('other')")
+        if rename:
+            execute(db, "ALTER TABLE log_index RENAME TO i", "ALTER TABLE i RENAME TO log_index")
+        expect(same(db, "SELECT id FROM {t} WHERE k = 'late'"), 1)
+        command(db, "rebuild")
+        expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'watch'"), 1)
+        db.execute("INSERT INTO log(k) VALUES ('later')")
+        expect(same(db, "SELECT id FROM {t} WHERE k = 'later'"), 1)
+        command(db, "integrity-check")
+
+
+@test
+def a_trigger_keeps_notes_out(files):
+    db = files.connect()
+    make(db)
+    execute(db, "CREATE TRIGGER x BEFORE INSERT ON log_index_changed BEGIN SELECT RAISE(IGNORE); END", "UPDATE log SET k = 'late' WHERE id = 77")
+    for then in None, "merge", "rebuild":
+        if then:
+            command(db, then)
+        expect(same(db, "SELECT id FROM {t} WHERE k = 'late'"), 1)
+        fails(db, "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "changed rows has a trigger, which has to go first")
+    execute(db, "DROP TRIGGER x", "INSERT INTO log_index(log_index) VALUES ('rebuild')", "INSERT INTO log_index(log_index) VALUES ('integrity-check')")
+
+
+def rows_are_on_their_way(files, made):
+    """A statement that was compiled without the index's triggers writes on: it has none to note its rows."""
+    db, errors = files.connect(), []
+    make(db)
+    execute(db, *["DROP TABLE log_index"] if made else ["DROP TRIGGER log_index_before_update", "DROP TRIGGER log_index_after_update"])
+    command_ = "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)" if made else "INSERT INTO log_index(log_index) VALUES ('rebuild')"
+    db.create_function("f", 1, lambda k: errors.append(error_of(db, command_)) or "late" + k)
+    db.execute("UPDATE log SET k = f(k) WHERE id = 77")
+    assert "rows are on their way" in str(errors[0]), errors
+    execute(db, *[command_] if made else [])
+    expect(same(db, "SELECT id FROM {t} WHERE k = 'latekey77'"), 1)
+
+
+for made in False, True:
+    case(rows_are_on_their_way, "CREATE" if made else "'rebuild'", made)
+
+
+@test
+def triggers_are_off(files):
+    """Then SQLite hands a statement the rows that it inserts: what reads the index for them comes to an end all the same."""
+    make(files.connect())
+    api = Api(files.path, files.load)
+    api.ok(api.lib.sqlite3_db_config(api.db, 1003, 0, None))
+    api.run("PRAGMA max_page_count = 2000; INSERT INTO log(k, n) SELECT k, n FROM log_index WHERE n < 50; INSERT INTO log(k, n) SELECT k, n FROM log_index WHERE k = 'key77'")
+    api.close()
+    expect(one(files.connect(), "SELECT count(*) FROM log"), 4501)
+
+
 @test
 def plans_say_what_is_not_merged(files):
     if not PLANS_SAY:

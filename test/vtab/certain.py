@@ -235,9 +235,9 @@ def journal_is_changed(files, args, keys, is_certain, *statements):
     for each in db, other, files.connect():
         (is_whole if is_certain else is_uncertain)(each, keys)
     text = " ".join(statements)
-    if "INDEX" in text or "TABLE" in text:  # what is somebody else's is theirs to drop
+    if "INDEX" in text or "TABLE" in text or "CREATE TRIGGER" in text:  # what is somebody else's is theirs to drop
         fails(other, "INSERT INTO f(f) VALUES ('rebuild')", " is in the way of f")
-        other.execute("DROP INDEX mine" if "INDEX" in text else "DROP TABLE f_new")
+        other.execute("DROP " + ("INDEX mine" if "INDEX" in text else "TRIGGER mine" if "TRIGGER" in text else "TABLE f_new"))
     command(other, "f", "rebuild")
     for each in db, other, files.connect():
         is_whole(each, keys)

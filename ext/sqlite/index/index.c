@@ -158,6 +158,10 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
                                 " more is needed for the commands",
                          index->config.source, index->columns.num_columns);
   }
+  if( rc==SQLITE_OK && bloom_sql_has_two_writers(index->connection) ){
+    rc = bloom_fail_vtab(error, "bloom_index: %s cannot be made while another statement writes:"
+                                " rows are on their way", index->name);
+  }
   if( rc==SQLITE_OK ) rc = index_make(index, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;
@@ -247,7 +251,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   if( rc!=SQLITE_OK ) index->name = old_name;
   sqlite3_free(rc==SQLITE_OK ? old_name : name);
   bloom_index_source_free(&source);
-  return rc;
+  return bloom_index_failure(index, rc, &vtab->zErrMsg);
 }
 
 /* -- Writing ----------------------------------------------------------------------------- */
@@ -315,9 +319,12 @@ static int index_begin(sqlite3_vtab *vtab){
 }
 
 /* Not changed: triggers write there for programs without bloom, on connections that keep shadow
-** tables from being written, too.  Not state: such a connection would not read the guard on it. */
+** tables from being written, too.  Not state: such a connection would not read the guard on it.
+** Not canary, nor blocks_raw: they may be the user's. */
 static int index_shadow_name(const char *suffix){
-  return sqlite3_stricmp(suffix, "canary")==0 || sqlite3_strnicmp(suffix, "blocks_", 7)==0;
+  const char *number = suffix + 7;
+  if( sqlite3_strnicmp(suffix, "blocks_", 7)!=0 || !(*number>='1' && *number<='9') ) return 0;
+  return number[1]==0 || (*number=='1' && number[1]>='0' && number[1]<='6' && number[2]==0);
 }
 
 /* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */

@@ -61,7 +61,16 @@ static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
 int bloom_index_rebuild(bloom_index *index, char **error){
   index_source source;
   const uint64_t checksum = index->config.checksum;
-  int rc = commands_check_source(index, &source, error);
+  int has_rows = 0, rc = commands_check_source(index, &source, error);
+  /* They would not be noted: their statement has not the triggers that are made now. */
+  if( rc==SQLITE_OK && source.doubt ){
+    rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
+  }
+  if( rc==SQLITE_OK && has_rows ){
+    rc = bloom_fail_vtab(error, "bloom_index: %s cannot be rebuilt by a trigger, or while another"
+                                " statement writes: rows are on their way; 'merge' can run there",
+                         index->name);
+  }
   if( rc==SQLITE_OK ){
     index->is_config_stale = 1;
     sqlite3_free(index->config.source);

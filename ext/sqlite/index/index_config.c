@@ -181,13 +181,18 @@ int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes)
 }
 
 int bloom_index_canary_write(bloom_index *index){
+  sqlite3_int64 is_there = 0;
   int rc;
   if( !index->config.has_hidden_ids ) return SQLITE_OK;
-  rc = bloom_sql_run(index->connection,
-                     "CREATE TABLE IF NOT EXISTS \"%w\".\"%w_canary\"(" INDEX_CANARY_COLUMN ")",
-                     index->schema, index->name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_canary\"",
-                                         index->schema, index->name);
+  /* CREATE fails where a table of the user's has the name. */
+  rc = bloom_sql_integer(index->connection, &is_there, "SELECT 1 FROM \"%w\".sqlite_master"
+                         " WHERE type = 'table' AND name = '%q_canary' COLLATE NOCASE"
+                         " AND sql GLOB '*(" INDEX_CANARY_COLUMN ")'", index->schema, index->name);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_run(index->connection, is_there ? "DELETE FROM \"%w\".\"%w_canary\""
+                       : "CREATE TABLE \"%w\".\"%w_canary\"(" INDEX_CANARY_COLUMN ")",
+                       index->schema, index->name);
+  }
   if( rc!=SQLITE_OK ) return rc;
   return bloom_sql_run(index->connection,
                        "INSERT INTO \"%w\".\"%w_canary\"(rowid, " INDEX_CANARY_COLUMN ")"

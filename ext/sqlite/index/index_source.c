@@ -106,7 +106,9 @@ static int index_check_order(bloom_index *index, index_source *source,
   sqlite3_int64 guard = 0;
   char *state = sqlite3_mprintf("%s_state", index->name);
   int i, rc = SQLITE_NOMEM;
-  if( state ) rc = bloom_guard_find(index->connection, index->schema, state, &guard);
+  if( state ){
+    rc = bloom_guard_find(index->connection, index->schema, index->name, state, &guard);
+  }
   sqlite3_free(state);
   if( rc!=SQLITE_OK ) return rc;
   for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
@@ -130,10 +132,12 @@ static int index_check_order(bloom_index *index, index_source *source,
   return rc;
 }
 
-/* Doubts tables of the index that are no tables any more: a view may have rows without end. */
+/* Doubts tables of the index that are no tables any more, as a view may have rows without end, and
+** notes that a trigger may keep out. */
 static int index_check_tables(bloom_index *index, index_source *source){
   sqlite3_str *names = sqlite3_str_new(index->connection->db);
   sqlite3_stmt *tables = NULL;
+  sqlite3_int64 has_trigger = 0;
   int i, num_tables = 0, rc = SQLITE_NOMEM;
   char *list;
   sqlite3_str_appendf(names, "'%q_state', '%q_changed'", index->name, index->name);
@@ -152,8 +156,17 @@ static int index_check_tables(bloom_index *index, index_source *source){
   }
   sqlite3_free(list);
   source->has_tables = num_tables==2 + index->config.num_keys;
-  if( rc!=SQLITE_OK || source->has_tables ) return rc;
-  return index_set_doubt(source, "tables of the index are gone: drop it and create it again");
+  if( rc==SQLITE_OK && !source->has_tables ){
+    rc = index_set_doubt(source, "tables of the index are gone: drop it and create it again");
+  }
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_integer(index->connection, &has_trigger,
+                           "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'trigger'"
+                           " AND tbl_name = '%q_changed' COLLATE NOCASE LIMIT 1", index->schema,
+                           index->name);
+  }
+  if( rc!=SQLITE_OK || !has_trigger ) return rc;
+  return index_set_doubt(source, "its table of changed rows has a trigger, which has to go first");
 }
 
 /* Looks for what has the source's name.  A view's ids may be NULL, or come twice.  A virtual

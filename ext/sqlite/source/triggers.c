@@ -146,12 +146,14 @@ char *bloom_trigger_body_begin(const char *name, const char *suffix){
   return sqlite3_mprintf(" BEGIN INSERT INTO \"%w%s\"(", name, suffix);
 }
 
-/* Drops what was read with the code rc, and frees it. */
+/* Drops those of this form that were read with the code rc, and frees all. */
 static int drop_triggers(
-  bloom_connection *connection, const char *schema, bloom_triggers *triggers, int rc
+  bloom_connection *connection, const char *schema, bloom_triggers *triggers, const char *form,
+  int rc
 ){
   int i;
   for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
+    if( sqlite3_strglob(form, triggers->rows[i].sql)!=0 ) continue;
     rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, triggers->rows[i].name);
   }
   bloom_triggers_free(triggers);
@@ -165,7 +167,7 @@ int bloom_triggers_drop_writing_to(
   bloom_triggers triggers;
   const int rc = bloom_triggers_read_writing_to(connection, schema, name, suffix, is_own,
                                                 &triggers);
-  return drop_triggers(connection, schema, &triggers, rc);
+  return drop_triggers(connection, schema, &triggers, "*", rc);
 }
 
 int bloom_trigger_create(
@@ -186,7 +188,7 @@ int bloom_guard_create(
 ){
   bloom_triggers guards;
   int rc = bloom_triggers_read_on(connection, schema, table, &guards);
-  rc = drop_triggers(connection, schema, &guards, rc);
+  rc = drop_triggers(connection, schema, &guards, BLOOM_GUARD_FORM, rc);
   if( rc!=SQLITE_OK ) return rc;
   return bloom_trigger_create(connection, schema, name, "_guard", sqlite3_mprintf(GUARD, table));
 }
@@ -196,11 +198,16 @@ char *bloom_guard_text(const char *name, const char *table){
 }
 
 int bloom_guard_find(
-  bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order
+  bloom_connection *connection, const char *schema, const char *name, const char *table,
+  sqlite3_int64 *order
 ){
-  bloom_triggers guards;
-  int rc = bloom_triggers_read_on(connection, schema, table, &guards);
-  *order = guards.num_rows>0 ? guards.rows[guards.num_rows-1].order : 0;
-  bloom_triggers_free(&guards);
+  char *text = bloom_guard_text(name, table);
+  int rc = SQLITE_NOMEM;
+  *order = 0;
+  if( text ){
+    rc = bloom_sql_integer(connection, order, "SELECT rowid FROM \"%w\".sqlite_master"
+                           " WHERE type = 'trigger' AND sql = %Q", schema, text);
+  }
+  sqlite3_free(text);
   return rc;
 }

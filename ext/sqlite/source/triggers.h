@@ -67,6 +67,9 @@ int bloom_trigger_create(
   char *definition
 );
 
+/* The form of guards: a trigger of it does nothing, whoever made it. */
+#define BLOOM_GUARD_FORM "* WHEN 0 BEGIN SELECT 0; END"
+
 /* Makes the guard on a table, "name_guard", or makes it again. */
 int bloom_guard_create(
   bloom_connection *connection, const char *schema, const char *name, const char *table
@@ -77,7 +80,8 @@ char *bloom_guard_text(const char *name, const char *table);
 
 /* Sets *order to the guard's place in sqlite_schema; 0 if there is none. */
 int bloom_guard_find(
-  bloom_connection *connection, const char *schema, const char *table, sqlite3_int64 *order
+  bloom_connection *connection, const char *schema, const char *name, const char *table,
+  sqlite3_int64 *order
 );
 
 #endif

@@ -126,8 +126,9 @@ static int fill(
 /* -- Making --------------------------------------------------------------------------------- */
 
 /* Fails if something is in the way of what is to be made: it has one of the names, is another table
-** in the journal's place, or an index.  SQLite drops no table while a statement runs, as this one
-** does, and of a column that has an index sqlite3_blob writes nothing. */
+** in the journal's place, an index, or a trigger on the journal.  SQLite drops no table while a
+** statement runs, as this one does, and of a column that has an index sqlite3_blob writes
+** nothing. */
 static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create){
   char *journal = bloom_vtab_journal_text(vtab);
   char *body = bloom_trigger_body_begin(vtab->name, "_new");
@@ -140,10 +141,13 @@ static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create){
       " OR (type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
         " AND sql IS NOT 'CREATE TABLE %q')"
       " OR (type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q))"
+      " OR (type = 'trigger' AND tbl_name = %Q COLLATE NOCASE"
+        " AND sql NOT GLOB '" BLOOM_GUARD_FORM "')"
       " OR (%d AND type = 'trigger' AND name COLLATE NOCASE IN (%s)"
         " AND tbl_name <> %Q COLLATE NOCASE AND instr(sql, %Q) = 0) ORDER BY type = 'index'",
       vtab->schema, is_create, vtab->pages, vtab->journal, vtab->journal, journal, vtab->pages,
-      vtab->journal, vtab->args.table!=NULL, triggers, vtab->journal, body) : SQLITE_NOMEM;
+      vtab->journal, vtab->journal, vtab->args.table!=NULL, triggers, vtab->journal,
+      body) : SQLITE_NOMEM;
   sqlite3_free(journal);
   sqlite3_free(body);
   sqlite3_free(triggers);
