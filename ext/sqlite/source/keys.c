@@ -113,7 +113,7 @@ static int hash_plain_tuple(
     hash = hash_of_two(hash, part.hashes[0]);
   }
   assert(hashes->num_hashes<BLOOM_MAX_QUERY_HASHES);
-  hashes->hashes[hashes->num_hashes++] = hash;
+  hashes->hashes[hashes->num_hashes++] = hashes->first = hash;
   if( rules->num_columns>MAX_SURE_COLUMNS ) hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
   return SQLITE_OK;
 }
@@ -173,8 +173,8 @@ static int hash_columns(
   bloom_tuple_value value;
   int i, fits = 1;
   hashes->num_hashes = 1;
-  hashes->hashes[0] = 0;
-  for(i=0; i<rules->num_columns && fits; i++){
+  hashes->hashes[0] = hashes->first = 0;
+  for(i=0; i<rules->num_columns; i++){
     part_hashes part = {.num_hashes = 0};
     int rc;
     if( parts ){
@@ -184,7 +184,9 @@ static int hash_columns(
       rc = hash_read_value(reader, rules->columns[i], value, &part);
     }
     if( rc!=SQLITE_OK ) return rc;
-    fits = combine(hashes, &part, max_hashes);
+    assert(part.num_hashes>0); /* no value is NULL */
+    hashes->first = hash_of_two(hashes->first, part.hashes[0]);
+    if( fits ) fits = combine(hashes, &part, max_hashes);
   }
   if( !fits ){
     hashes->is_maybe = is_query;
@@ -226,10 +228,12 @@ static int hash_tuple(
   end = bytes + num_bytes;
   rc = hash_plain_tuple(rules, bytes, end, hashes);
   if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
-  /* Where SQL cannot run now, it may be there. */
-  hashes->is_maybe = reader->connection->is_running;
-  return hashes->is_maybe ? SQLITE_OK
-    : hash_columns(rules, reader, NULL, bytes, end, 1, hashes);
+  if( !reader->connection->is_running ){
+    return hash_columns(rules, reader, NULL, bytes, end, 1, hashes);
+  }
+  hashes->is_maybe = 1; /* SQL cannot run now */
+  hashes->first = bloom_xxh64(bytes, num_bytes);
+  return SQLITE_OK;
 }
 
 /* -- Keys -------------------------------------------------------------------------------------- */
@@ -239,7 +243,7 @@ int bloom_hashes_of_key(
   bloom_combined_hashes *hashes
 ){
   bloom_equality rule = {BLOOM_COLUMN_NONE, BLOOM_COLLATION_BINARY};
-  bloom_key_hashes few;
+  bloom_key_hashes few = {.num_hashes = 0};
   int rc;
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
   if( rules->num_columns>1 && key.parts ) return hash_parts(rules, key.parts, is_query, hashes);
@@ -249,6 +253,7 @@ int bloom_hashes_of_key(
                 : bloom_insert_hashes(rule, key.value, &few);
   if( rc!=SQLITE_OK ) return rc;
   hashes->num_hashes = few.num_hashes;
+  hashes->first = few.hashes[0];
   memcpy(hashes->hashes, few.hashes, (size_t)few.num_hashes * sizeof(few.hashes[0]));
   return SQLITE_OK;
 }

@@ -199,10 +199,8 @@ static int look_up(
 ){
   bloom_tuple_reader tuples = {vtab->connection, NULL};
   bloom_combined_hashes asked;
-  bloom_hash_value hash;
   int is_intact = 1, rc = bloom_vtab_read_layout(vtab);
   *may_contain = 0;
-  asked.hashes[0] = 0; /* where there is none, every key may be there */
   if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, 1, &asked);
   bloom_tuple_reader_end(&tuples);
   if( rc==SQLITE_OK && asked.is_invalid ){
@@ -212,11 +210,10 @@ static int look_up(
   }
   if( rc!=SQLITE_OK ) return rc;
   assert(asked.num_hashes>0 || asked.is_maybe); /* the key is not NULL */
-  hash = asked.hashes[0];
   *may_contain = !is_certain || asked.is_maybe
     || !have_collations(&vtab->layout.rules, collations,
                         key.parts ? vtab->layout.rules.num_columns : 1);
-  if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain, &hash);
+  if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain);
   if( rc==SQLITE_OK && !*may_contain && vtab->args.table ){
     int i;
     /* SQL of bloom's own calls back: the journal cannot be read. */
@@ -233,7 +230,7 @@ static int look_up(
     }
   }
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
-  *rowid = (sqlite3_int64)hash;
+  *rowid = (sqlite3_int64)asked.first;
   return rc;
 }
 

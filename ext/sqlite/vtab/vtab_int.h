@@ -74,6 +74,7 @@ typedef struct bloom_vtab_unmerged {
   /* what follows is that of the journal, if its first and last row still are the same */
   int is_known;
   sqlite3_int64 first_rowid, first_mark, last_rowid, last_mark;
+  sqlite3_int64 layout_mark; /* the layout's journal_mark, when all rows were read */
   bloom_hash_set hashes;
   /* Whether r is another for each row, as was seen after so many compilations, 0: never, and
   ** changes. */
@@ -188,9 +189,9 @@ int bloom_vtab_hashes_of_row(
   const bloom_key_rules *rules, sqlite3_stmt *row, int first, bloom_combined_hashes *hashes
 );
 
-/* Sets *may_contain to whether a layer of vtab->layout has one of the hashes, and *hash to that. */
+/* Sets *may_contain to whether a layer of vtab->layout has one of the hashes. */
 int bloom_vtab_test_pages(
-  bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain, bloom_hash_value *hash
+  bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain
 );
 
 /* Adds a key to a standalone filter, and a layer, four times the last, where that one is full. */

@@ -178,8 +178,10 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   int is_random = 0, rc = SQLITE_NOTFOUND;
   assert(vtab->args.table && vtab->has_layout);
   *is_intact = 0;
-  /* A row or none is as soon read anew. */
-  if( unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid ){
+  /* A row or none is as soon read anew.  A merge that was rolled back, and another one, may leave
+  ** the same rows but for the first one's mark. */
+  if( unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid
+      && unmerged->layout_mark==vtab->layout.journal_mark ){
     rc = read_rows(vtab);
     if( rc==SQLITE_OK ) rc = check_random(vtab, &is_random);
     if( rc==SQLITE_OK && !is_random ) rc = SQLITE_NOTFOUND;
@@ -187,6 +189,7 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   if( rc==SQLITE_NOTFOUND ){
     bloom_vtab_forget_journal(vtab);
     rc = read_rows(vtab);
+    unmerged->layout_mark = vtab->layout.journal_mark;
   }
   assert(rc!=SQLITE_NOTFOUND); /* what was just forgotten cannot be another journal's */
   if( rc==SQLITE_OK ){

@@ -79,15 +79,14 @@ static int test_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int *m
 }
 
 int bloom_vtab_test_pages(
-  bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain, bloom_hash_value *hash
+  bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain
 ){
   int i, layer, rc = SQLITE_OK;
   *may_contain = 0;
   for(i=0; i<hashes->num_hashes; i++){
-    *hash = hashes->hashes[i];
     /* The newest first: it is the largest. */
     for(layer=vtab->layout.num_layers-1; layer>=0; layer--){
-      rc = test_block(vtab, layer, *hash, may_contain);
+      rc = test_block(vtab, layer, hashes->hashes[i], may_contain);
       if( rc!=SQLITE_OK || *may_contain ) return rc;
     }
   }
