@@ -494,6 +494,11 @@ def plans_say_what_is_not_merged(files):
     says("")
     db.execute("UPDATE log SET k = k || 'x' WHERE id <= 3000")
     says("(reads the whole table: too many rows changed since the last merge; 'merge' pays)")
+    command(db, "merge")
+    for rows in "= 19999", "<= 3000", "= 20000":
+        db.execute("UPDATE log SET k = k || 'y' WHERE id " + rows)
+    command(db, "merge=3000")  # leaves the two that are far from each other
+    says("")
 
 
 if __name__ == "__main__":

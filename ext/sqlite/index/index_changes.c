@@ -183,7 +183,8 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
     }else if( placed==NULL ){
       rc = bloom_index_add_value(merge->index, i, merge->keys[i].weights, merge->layout.num_probes,
                                  value, &merge->keys[i].open);
-      merge->layout.keys[i].open_rows++;
+      /* Mostly it is counted already; a block is open to 'integrity-check' from one row on. */
+      if( merge->layout.keys[i].open_rows==0 ) merge->layout.keys[i].open_rows = 1;
       merge->layout.keys[i].open_bits = merge->keys[i].open.bits_set;
     }else if( !placed->is_remade ){
       rc = changes_add_value(changes, i, placed, value);
@@ -202,14 +203,30 @@ static int changes_count_rows(bloom_index *index, index_end end, sqlite3_int64 *
                            index->source_name, index->columns.id_name, end.first, end.last);
 }
 
+/* 1 for the first column with blocks: the rows of its blocks are counted for all. */
+static int changes_counts_rows(const index_merge_state *merge, int key){
+  int i = 0;
+  while( i<key && merge->keys[i].zones ) i++;
+  return i==key;
+}
+
+/* How many rows a block has on average, 1 at least.  Damage may have spoilt what it is made of. */
+static sqlite3_int64 changes_rows_of_block(const index_merge_state *merge, int key){
+  const index_key_layout *layout = &merge->layout.keys[key];
+  const uint64_t num_alive = layout->num_blocks>layout->num_dead
+    ? layout->num_blocks - layout->num_dead : 0;
+  const uint64_t rows_of_block = merge->layout.num_rows / (num_alive + 1);
+  return rows_of_block<UINT32_MAX ? (sqlite3_int64)rows_of_block + 1 : UINT32_MAX;
+}
+
 /* Makes a block again from its rows, behind the others: more than one if it has more rows than
 ** blocks have.  They are about equal, as rows may go on coming with the lowest ids. */
 static int changes_remake_block(index_changes *changes, int key, const index_placed_end *placed){
   index_merge_state *merge = changes->merge;
   bloom_index *index = merge->index;
   index_end end = {.first = placed->end.first, .last = placed->end.first};
-  sqlite3_int64 num_rows = 0, rows_of_block, rows_of_part;
-  uint64_t num_alive;
+  sqlite3_int64 num_rows = 0, rows_of_part;
+  uint64_t *num_all = &merge->layout.num_rows;
   sqlite3_stmt *rows = NULL;
   bloom_block built;
   const index_end dead = {.first = INT64_MAX, .last = INT64_MIN};
@@ -217,10 +234,11 @@ static int changes_remake_block(index_changes *changes, int key, const index_pla
   merge->layout.keys[key].num_dead++;
   if( rc==SQLITE_OK ) rc = bloom_index_merge_mark_dirty(merge);
   if( rc==SQLITE_OK ) rc = changes_count_rows(index, placed->end, &num_rows);
-  if( key==0 ) merge->layout.num_rows += (uint64_t)num_rows - placed->end.num_rows;
-  num_alive = merge->layout.keys[key].num_blocks - merge->layout.keys[key].num_dead;
-  rows_of_block = (sqlite3_int64)(merge->layout.num_rows / (num_alive + 1)) + 1;
-  rows_of_part = num_rows / (num_rows*4/(5*rows_of_block) + 1) + 1;
+  if( rc==SQLITE_OK && changes_counts_rows(merge, key) ){
+    *num_all = (uint64_t)num_rows + (*num_all>placed->end.num_rows ? *num_all - placed->end.num_rows
+                                     : 0);
+  }
+  rows_of_part = num_rows / (num_rows*4/(5*changes_rows_of_block(merge, key)) + 1) + 1;
   bloom_block_clear(&built, changes->bytes, index_block_bits(index, key));
   if( rc==SQLITE_OK ) rc = bloom_index_merge_prepare_rows(index, &rows, "BETWEEN ?1 AND ?2");
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, placed->end.first);

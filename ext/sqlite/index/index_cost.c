@@ -114,8 +114,9 @@ sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
     : 100000;
 }
 
-/* Sets *num_changed to about how many rows are noted as changed, or more. */
-static int cost_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
+/* Sets *num_changed to about how many rows are noted as changed; if these are at most `most`, to no
+** more than that. */
+static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_int64 *num_changed){
   const char *schema = index->schema, *name = index->name;
   sqlite3_int64 first = 0, last = -1;
   int rc = bloom_index_statement_integer(index, 1, &last, "SELECT max(c.rowid) FROM"
@@ -125,13 +126,18 @@ static int cost_count_changed(bloom_index *index, sqlite3_int64 *num_changed){
                                        " \"%w\".\"%w_changed\" AS c", schema, name);
   }
   *num_changed = last>=first ? last - first + 1 : 0;
-  return rc;
+  if( rc!=SQLITE_OK || *num_changed<=most ) return rc;
+  /* A part of a merge takes notes out of the middle. */
+  *num_changed = most;
+  return bloom_sql_integer(index->connection, num_changed, "SELECT %lld FROM \"%w\".\"%w_changed\""
+                           " LIMIT 1 OFFSET %lld", most + 1, schema, name, most);
 }
 
 int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_outweighed){
+  const sqlite3_int64 most = (sqlite3_int64)((num_rows + 1000) / ROWS_OF_CHANGED);
   sqlite3_int64 num_changed = 0;
-  const int rc = cost_count_changed(index, &num_changed);
-  *is_outweighed = rc!=SQLITE_OK || (double)num_changed*ROWS_OF_CHANGED>num_rows + 1000;
+  const int rc = cost_count_changed(index, most, &num_changed);
+  *is_outweighed = rc!=SQLITE_OK || num_changed>most;
   /* An error is no matter: if somebody else made NAME_changed, it may have no rowid. */
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
