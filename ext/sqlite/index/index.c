@@ -322,8 +322,8 @@ static int index_begin(sqlite3_vtab *vtab){
 ** tables from being written, too.  Not state: such a connection would not read the guard on it.
 ** Not canary, nor blocks_raw: they may be the user's. */
 static int index_shadow_name(const char *suffix){
-  const char *number = suffix + 7;
-  if( sqlite3_strnicmp(suffix, "blocks_", 7)!=0 || !(*number>='1' && *number<='9') ) return 0;
+  const char *number = sqlite3_strnicmp(suffix, "blocks_", 7)==0 ? suffix + 7 : "";
+  if( !(*number>='1' && *number<='9') ) return 0;
   return number[1]==0 || (*number=='1' && number[1]>='0' && number[1]<='6' && number[2]==0);
 }
 

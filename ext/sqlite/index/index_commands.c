@@ -58,19 +58,28 @@ static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
   return rc==SQLITE_OK ? bloom_index_merge_core(index, &layout, max_rows, &ignored) : rc;
 }
 
+/* Refuses to rebuild what would not be sure then: notes may be kept out, or, where triggers are
+** made now, the statement that writes rows has not got them. */
+static int commands_check_rebuild(bloom_index *index, const index_source *source, char **error){
+  char *doubt;
+  int has_rows = 0, rc = bloom_index_source_why_not_merge(index, source, &doubt);
+  if( source->has_trigger_on_notes ){
+    sqlite3_free(doubt);
+    return bloom_fail_vtab(error, "bloom_index: a trigger on %s_changed is in the way of %s: drop"
+                                  " it", index->name, index->name);
+  }
+  if( doubt ) rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
+  sqlite3_free(doubt);
+  if( rc!=SQLITE_OK || !has_rows ) return rc;
+  return bloom_fail_vtab(error, "bloom_index: %s cannot be rebuilt by a trigger, or while another"
+                                " statement writes: rows are on their way", index->name);
+}
+
 int bloom_index_rebuild(bloom_index *index, char **error){
   index_source source;
   const uint64_t checksum = index->config.checksum;
-  int has_rows = 0, rc = commands_check_source(index, &source, error);
-  /* They would not be noted: their statement has not the triggers that are made now. */
-  if( rc==SQLITE_OK && source.doubt ){
-    rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
-  }
-  if( rc==SQLITE_OK && has_rows ){
-    rc = bloom_fail_vtab(error, "bloom_index: %s cannot be rebuilt by a trigger, or while another"
-                                " statement writes: rows are on their way; 'merge' can run there",
-                         index->name);
-  }
+  int rc = commands_check_source(index, &source, error);
+  if( rc==SQLITE_OK ) rc = commands_check_rebuild(index, &source, error);
   if( rc==SQLITE_OK ){
     index->is_config_stale = 1;
     sqlite3_free(index->config.source);

@@ -114,8 +114,11 @@ sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
     : 100000;
 }
 
-/* Sets *num_changed to about how many rows are noted as changed; if these are at most `most`, to no
-** more than that. */
+/* Notes are counted so far. */
+#define COST_COUNTED_CHANGED ((sqlite3_int64)4096)
+
+/* Sets *num_changed to about how many rows are noted as changed; to no more than `most` if they are
+** as few, and few enough to be counted. */
 static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_int64 *num_changed){
   const char *schema = index->schema, *name = index->name;
   sqlite3_int64 first = 0, last = -1;
@@ -125,12 +128,13 @@ static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_in
     rc = bloom_index_statement_integer(index, 1, &first, "SELECT min(c.rowid) FROM"
                                        " \"%w\".\"%w_changed\" AS c", schema, name);
   }
-  *num_changed = last>=first ? last - first + 1 : 0;
-  if( rc!=SQLITE_OK || *num_changed<=most ) return rc;
-  /* A part of a merge takes notes out of the middle. */
-  *num_changed = most;
+  last = last>=first ? last - first + 1 : 0;
+  *num_changed = last<most ? last : most;
+  if( rc!=SQLITE_OK || last<=most ) return rc;
+  /* A part of a merge takes notes out of the middle, and may leave few that are far apart. */
   return bloom_sql_integer(index->connection, num_changed, "SELECT %lld FROM \"%w\".\"%w_changed\""
-                           " LIMIT 1 OFFSET %lld", most + 1, schema, name, most);
+                           " LIMIT 1 OFFSET %lld", last, schema, name,
+                           most<COST_COUNTED_CHANGED ? most : COST_COUNTED_CHANGED);
 }
 
 int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_outweighed){

@@ -53,12 +53,22 @@ static int plan_find_limit(const sqlite3_index_info *info){
   return only->op==SQLITE_INDEX_CONSTRAINT_LIMIT && only->usable ? 0 : -1;
 }
 
+static int plan_has_blocks(const index_plan *plan){
+  int i;
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition condition = plan->conditions[i];
+    if( condition.zone>=0 || condition.key>=0 ) return 1;
+  }
+  return 0;
+}
+
 /* SQLite takes a table of which nothing is known to have so many rows. */
 #define INDEX_UNKNOWN_ROWS 1048576.0
 
 /* Sets *num_rows to about how many rows there are, and adds to the remark what the layout
 ** tells.  It may be repaired before the plan runs, so that xFilter finds it by itself. */
-static int plan_read_layout(bloom_index *index, double *num_rows, index_plan_remark *remark){
+static int plan_read_layout(bloom_index *index, const index_plan *plan, double *num_rows,
+                            index_plan_remark *remark){
   const char **doubt = &remark->doubt;
   index_layout layout;
   int is_damaged, rc = bloom_index_layout_read(index, &layout);
@@ -71,7 +81,7 @@ static int plan_read_layout(bloom_index *index, double *num_rows, index_plan_rem
     }
     rc = bloom_index_cost_rows(index, &layout, num_rows);
     /* Tables in doubt are not read: one may be a view without end. */
-    if( rc==SQLITE_OK && *doubt==NULL && layout.has_covered ){
+    if( rc==SQLITE_OK && *doubt==NULL && layout.has_covered && plan_has_blocks(plan) ){
       rc = bloom_index_cost_is_outweighed(index, *num_rows, &remark->is_outweighed);
     }
     num_unmerged = (sqlite3_int64)*num_rows - (sqlite3_int64)layout.num_rows;
@@ -80,15 +90,6 @@ static int plan_read_layout(bloom_index *index, double *num_rows, index_plan_rem
     rc = bloom_index_cost_rows(index, NULL, num_rows);
   }
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
-}
-
-static int plan_has_blocks(const index_plan *plan){
-  int i;
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition condition = plan->conditions[i];
-    if( condition.zone>=0 || condition.key>=0 ) return 1;
-  }
-  return 0;
 }
 
 /* Finds how SQLite would read the source by the plan's conditions, in the plan's order. */
@@ -211,7 +212,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   plan.columns_used = info->colUsed;
   if( rc==SQLITE_OK ) rc = bloom_index_plan_conditions(index, info, &plan);
   if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ){
-    rc = plan_read_layout(index, &num_rows, &remark);
+    rc = plan_read_layout(index, &plan, &num_rows, &remark);
   }
   if( rc==SQLITE_OK ) rc = plan_choose(index, info, &plan, num_rows);
   if( rc==SQLITE_OK ){

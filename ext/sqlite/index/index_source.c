@@ -165,8 +165,10 @@ static int index_check_tables(bloom_index *index, index_source *source){
                            " AND tbl_name = '%q_changed' COLLATE NOCASE LIMIT 1", index->schema,
                            index->name);
   }
+  source->has_trigger_on_notes = has_trigger!=0;
   if( rc!=SQLITE_OK || !has_trigger ) return rc;
-  return index_set_doubt(source, "its table of changed rows has a trigger, which has to go first");
+  return index_set_doubt(source, "its table of changed rows has a trigger: drop that, and then"
+                                 " 'rebuild' repairs it");
 }
 
 /* Looks for what has the source's name.  A view's ids may be NULL, or come twice.  A virtual

@@ -63,6 +63,7 @@ typedef struct index_source {
   char *doubt; /* why blocks cannot be believed, so that the whole source is read; NULL: they can */
   int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
   int has_tables;  /* the index's own tables are there: else no command can run */
+  int has_trigger_on_notes; /* somebody's, which may keep them out */
 } index_source;
 
 /* Looks at triggers and columns; where none were declared yet, index->columns are what it finds.

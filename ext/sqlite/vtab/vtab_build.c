@@ -8,6 +8,8 @@
 */
 #include "vtab_int.h"
 
+#include <string.h>
+
 #include "../../core/parquet/parquet.h"
 
 /* -- Filling ------------------------------------------------------------------------------ */
@@ -155,8 +157,8 @@ static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create){
     rc = bloom_sql_column_text(row, 0, &type);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
     if( rc==SQLITE_OK ){
-      rc = bloom_vtab_fail(vtab, "bloom: %s %s is in the way of %s: drop it, or rename it", type,
-                           name, vtab->name);
+      rc = bloom_vtab_fail(vtab, "bloom: %s %s is in the way of %s: drop it%s", type, name,
+                           vtab->name, strcmp(type, "trigger")==0 ? "" : ", or rename it");
     }
   }
   return bloom_sql_end(row, rc);
