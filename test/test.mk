@@ -31,7 +31,7 @@ test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N
 	$(Q)sh test/run.sh --made
 
 .PHONY: check-all
-check-all: ## Run all that test/RELIABILITY.md promises: about three hours
+check-all: ## Run all that test/RELIABILITY.md promises: about five hours
 	$(Q)sh test/check_all.sh
 
 .PHONY: clients

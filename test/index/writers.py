@@ -1,4 +1,4 @@
-"""Writers that one trigger alone hears of.  Changesets of the session extension: ../source/copies.py.
+"""Writers that one trigger alone hears of, and triggers that are not the index's.  Changesets of the session extension: ../source/copies.py.
 
     python3 test/index/writers.py [--load ./bloom] [--only NAME]
 """

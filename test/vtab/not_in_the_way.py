@@ -386,5 +386,20 @@ def pages_are_rows_without_gaps(files):
     is_whole(db, "SELECT k FROM t WHERE rowid % 100 = 0")
 
 
+@test
+def text_as_long_as_may_be(files):
+    """A trigger's 'merge' that would make room asks EXPLAIN of the statement, which is too long for it: no INSERT fails for that."""
+    for extra in 2, 8:
+        db = files.connect(":memory:")
+        execute(db, "CREATE TABLE t(k TEXT)", "CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = 1)",
+                "CREATE TRIGGER m AFTER INSERT ON t BEGIN INSERT INTO f(f) VALUES ('merge'); END")
+        sql = "INSERT INTO t(k) VALUES ('a'), ('b'), ('c') /*%s*/" % (100000 * "x")
+        if not hasattr(db, "setlimit"):
+            raise Skip("a Python that sets limits")
+        db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, len(sql) + extra)
+        db.execute(sql)
+        expect(one(db, "SELECT count(*) FROM t"), 3)
+
+
 if __name__ == "__main__":
     sys.exit(main())

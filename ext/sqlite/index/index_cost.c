@@ -121,19 +121,19 @@ sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
 ** as few, and few enough to be counted. */
 static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_int64 *num_changed){
   const char *schema = index->schema, *name = index->name;
-  sqlite3_int64 first = 0, last = -1;
+  sqlite3_int64 first = 0, last = -1, span;
   int rc = bloom_index_statement_integer(index, 1, &last, "SELECT max(c.rowid) FROM"
                                          " \"%w\".\"%w_changed\" AS c", schema, name);
   if( rc==SQLITE_OK && last>=0 ){
     rc = bloom_index_statement_integer(index, 1, &first, "SELECT min(c.rowid) FROM"
                                        " \"%w\".\"%w_changed\" AS c", schema, name);
   }
-  last = last>=first ? last - first + 1 : 0;
-  *num_changed = last<most ? last : most;
-  if( rc!=SQLITE_OK || last<=most ) return rc;
+  span = last>=first ? last - first + 1 : 0;
+  *num_changed = span<most ? span : most;
+  if( rc!=SQLITE_OK || span<=most ) return rc;
   /* A part of a merge takes notes out of the middle, and may leave few that are far apart. */
   return bloom_sql_integer(index->connection, num_changed, "SELECT %lld FROM \"%w\".\"%w_changed\""
-                           " LIMIT 1 OFFSET %lld", last, schema, name,
+                           " LIMIT 1 OFFSET %lld", span, schema, name,
                            most<COST_COUNTED_CHANGED ? most : COST_COUNTED_CHANGED);
 }
 

@@ -33,7 +33,7 @@ typedef struct bloom_combined_hashes {
   int num_hashes; /* 0: NULL, which is no key */
   int is_maybe;   /* to look for it takes too many hashes: it may be there */
   int is_invalid; /* no tuple of so many values */
-  bloom_hash_value first; /* of the values' first hashes: it tells keys apart */
+  bloom_hash_value first; /* made of each value's first hash, it tells keys apart */
   bloom_hash_value hashes[BLOOM_MAX_QUERY_HASHES];
 } bloom_combined_hashes;
 
