@@ -7,25 +7,13 @@
 #include <string.h>
 
 #include "../core/bytes.h"
-#include "key.h"
+#include "real_cells.h"
 #include "source/equality.h"
 
-/* SQLite writes a REAL with 15 digits or more, unless told otherwise: below this it writes no REAL
-** as an integer that is not the nearest one.  From here on 671190997896998.5 may be ...998.0. */
-#define MIN_CUT_INTEGER 1e14
-
-#define TWO_52 4503599627370496.0
 #define TWO_63 9223372036854775808.0
 
-/* REALs with the same 15 digits are at most 90 steps, from one REAL to the next, apart; a text and
-** what it is read as 45, and a few that SQLite's reading is wrong by.  So REALs are stored by
-** their cell, and asked for by all cells that are near: one in 16 by two.  A cell is narrower than
-** a thousandth of a second among today's Unix times. */
-#define MAX_STEPS     128
-#define CELL_STEPS_LG 12
-
 void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db){
-  *kinds = (bloom_equal_kinds){.has_few_digits = (char)(bloom_db_real_digits(db)<15)};
+  *kinds = (bloom_equal_kinds){.has_other_digits = (char)bloom_db_has_other_digits(db)};
 }
 
 /* ---- Texts --------------------------------------------------------------------------- */
@@ -147,57 +135,15 @@ static int read_integer(const uint8_t *text, size_t num_bytes, int64_t *integer)
 
 /* ---- REALs ------------------------------------------------------------------------------- */
 
-/* A REAL's place among all of its sign, from 0 on. */
-static uint64_t steps_of(double real){
-  uint64_t bits;
-  memcpy(&bits, &real, sizeof(bits));
-  return bits & INT64_MAX;
-}
-
-/* The cell of a place.  REALs of few binary digits are in the middle of theirs. */
-static uint64_t cell_of(uint64_t steps){
-  return (steps + (1 << (CELL_STEPS_LG-1))) >> CELL_STEPS_LG;
-}
-
-static uint64_t first_cell(uint64_t steps){
-  return cell_of(steps>MAX_STEPS ? steps - MAX_STEPS : 0);
-}
-
-static uint64_t last_cell(uint64_t steps){
-  return cell_of(steps + MAX_STEPS);
-}
-
-static uint64_t hash_of_cell(double real, uint64_t cell){
-  return ~bloom_parquet_hash_int64((int64_t)(cell | (uint64_t)(real<0) << 63));
-}
-
-/* Returns 1 and sets *integer if a REAL is a small integer, or so near to one that it may be
-** written as it. */
-static int is_near_integer(double real, int64_t *integer){
-  uint64_t steps, integer_steps;
-  if( bloom_real_is_integer(real, integer) ) return !bloom_is_large_integer(*integer);
-  if( !(real>-TWO_52 && real<TWO_52) ) return 0; /* beyond it all are integers */
-  *integer = (int64_t)(real<0 ? real - 0.5 : real + 0.5);
-  steps = steps_of(real);
-  integer_steps = steps_of((double)*integer);
-  return steps + MAX_STEPS>=integer_steps && steps<=integer_steps + MAX_STEPS;
-}
-
-/* 1 if its INTEGER tells all of a REAL. */
-static int is_whole(double real){
-  int64_t integer;
-  return real>-MIN_CUT_INTEGER && real<MIN_CUT_INTEGER && bloom_real_is_integer(real, &integer);
-}
-
 int bloom_equal_plain_real(double real, uint64_t *hash){
-  const uint64_t steps = steps_of(real), cell = first_cell(steps);
+  const uint64_t steps = bloom_steps_of(real), cell = bloom_first_cell(steps);
   int64_t integer;
-  if( is_near_integer(real, &integer) ){
+  if( bloom_real_is_near_integer(real, &integer) ){
     *hash = bloom_parquet_hash_int64(integer);
-    return is_whole(real);
+    return bloom_real_is_whole(real);
   }
-  *hash = hash_of_cell(real, cell);
-  return cell==last_cell(steps) && real>-(double)BLOOM_LARGE_INTEGER
+  *hash = bloom_hash_of_cell(real, cell);
+  return cell==bloom_last_cell(steps) && real>-(double)BLOOM_LARGE_INTEGER
       && real<(double)BLOOM_LARGE_INTEGER;
 }
 
@@ -216,8 +162,8 @@ typedef struct equal_forms {
 } equal_forms;
 
 static void set_real(equal_forms *forms, double real){
-  forms->is_integer = (char)is_near_integer(real, &forms->integer);
-  forms->is_real = (char)!is_whole(real);
+  forms->is_integer = (char)bloom_real_is_near_integer(real, &forms->integer);
+  forms->is_real = (char)!bloom_real_is_whole(real);
   forms->real = real;
 }
 
@@ -237,7 +183,7 @@ static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_
       forms->is_integer = 1;
       forms->integer = sqlite3_value_int64(value);
     }
-    if( !kinds->has_few_digits ) return SQLITE_OK;
+    if( !kinds->has_other_digits ) return SQLITE_OK;
   }
   forms->is_text = 1;
   forms->text_hash = hash_of_text(text, num_bytes);
@@ -278,7 +224,7 @@ static void push_stored(
     if( bloom_is_large_integer(forms->integer) ) kinds->has_large_integer = 1;
   }
   if( forms->is_real ){
-    push_equal(hashes, hash_of_cell(forms->real, cell_of(steps_of(forms->real))));
+    push_equal(hashes, bloom_hash_of_cell(forms->real, bloom_cell_of(bloom_steps_of(forms->real))));
     if( is_large_real(forms->real) ) kinds->has_large_real = 1;
   }
   if( forms->is_text ){
@@ -288,9 +234,9 @@ static void push_stored(
 }
 
 static void push_cells(bloom_equal_hashes *hashes, double real){
-  const uint64_t steps = steps_of(real);
-  push_equal(hashes, hash_of_cell(real, first_cell(steps)));
-  push_equal(hashes, hash_of_cell(real, last_cell(steps)));
+  const uint64_t steps = bloom_steps_of(real);
+  push_equal(hashes, bloom_hash_of_cell(real, bloom_first_cell(steps)));
+  push_equal(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
 
 static void push_asked(
@@ -326,7 +272,7 @@ int bloom_equal_hashes_of(
       /* The text of infinity is no number.  It takes long to write a REAL: only if there is a text
       ** to find. */
       if( (!is_query || kinds->has_text)
-       && (kinds->has_few_digits || !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX)) ){
+       && (kinds->has_other_digits || !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX)) ){
         rc = set_text_of_real(&forms, value);
       }
       break;

@@ -9,7 +9,7 @@
 **
 **   INTEGER   its hash
 **   REAL      the INTEGER that it is equal to, or near to; others, and those from 10^14 on, their
-**             cell: TEXT affinity compares REALs by their texts, which may have 15 digits
+**             cell (real_cells.h): TEXT affinity compares REALs by their texts
 **   TEXT      the INTEGER that it is to numeric affinity ('01', ' 1'), or the REAL ('1.0', '1e3');
 **             or the text
 **   BLOB      its bytes
@@ -25,6 +25,7 @@
 #define BLOOM_SQLITE_EQUAL_KEYS_H
 
 #include "../core/parquet/hash.h"
+#include "real_cells.h"
 #include "sqlite_api.h"
 
 /* What the keys of a filter are: nothing is asked for the sake of what is not there. */
@@ -32,7 +33,7 @@ typedef struct bloom_equal_kinds {
   char has_text;          /* that is no number */
   char has_large_integer; /* beyond 2^53 */
   char has_large_real;    /* beyond 2^53 */
-  char has_few_digits;    /* the application has SQLite write REALs with fewer than 15 digits */
+  char has_other_digits;  /* the application chose how many digits REALs are written with */
 } bloom_equal_kinds;
 
 /* An INTEGER, two cells and a text at most. */
@@ -52,13 +53,6 @@ void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db);
 int bloom_equal_hashes_of(
   bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes
 );
-
-/* Integers that are at least this large may share a REAL with others. */
-#define BLOOM_LARGE_INTEGER ((int64_t)1 << 53)
-
-static inline int bloom_is_large_integer(int64_t integer){
-  return integer>=BLOOM_LARGE_INTEGER || integer<=-BLOOM_LARGE_INTEGER;
-}
 
 /* Returns 1 and sets *hash if a TEXT has one hash: it is few digits alone, or no number and
 ** without NULs.  A NUL stands behind it.  *hash is spoilt if it returns 0. */
@@ -82,7 +76,7 @@ static inline int bloom_has_one_hash(
     const uint8_t *text = sqlite3_value_text(value);
     return text && bloom_equal_plain_text(text, (size_t)sqlite3_value_bytes(value), hash);
   }
-  if( type==SQLITE_FLOAT && !kinds->has_few_digits ){
+  if( type==SQLITE_FLOAT && !kinds->has_other_digits ){
     return bloom_equal_plain_real(sqlite3_value_double(value), hash);
   }
   return 0;

@@ -9,10 +9,12 @@ $BLOOM_TEST_SHELL: the sqlite3 shell, sqlite3 unless told.
 $BLOOM_TEST_SQLITES: other versions of SQLite, see tools.versions().
 """
 import io
+import math
 import os
 import re
 import sqlite3
 import sys
+from decimal import Decimal
 from random import Random
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -230,7 +232,12 @@ def numbers():
     """The small ones first: beyond 2^53 versions differ by more, which the page says."""
     r = Random(7)
     small = ["%s0.%d%s" % (r.choice(["", "-"]), r.randrange(10**r.randint(10, 19)), r.choice(["", "", "e%d" % r.randint(-30, 2)])) for _ in range(NUM_SMALL)]
-    return small + ["%s%d.%0*d" % (r.choice(["", "-"]), r.randrange(10**r.randrange(1, 9)), r.randrange(1, 17), r.randrange(10**r.randrange(1, 17)))
+    halves = []
+    for _ in range(1500):  # decimals between a large integer and the REAL next to it, which versions round otherwise
+        whole = float(r.randrange(2**r.randrange(33, 53)))
+        half = (Decimal(whole) + Decimal(math.nextafter(whole, r.choice([0, 2**60])))) / 2
+        halves.append(str(half.quantize(Decimal(1).scaleb(len(str(int(half))) - r.randrange(17, 22)))))
+    return small + halves + ["%s%d.%0*d" % (r.choice(["", "-"]), r.randrange(10**r.randrange(1, 9)), r.randrange(1, 17), r.randrange(10**r.randrange(1, 17)))
                     for _ in range(6000)] + [DECIMAL]
 
 

@@ -36,6 +36,7 @@ static int candidates_set_test(const candidates_search *search, sqlite3_value *v
   const index_key *key = &search->index->config.keys[condition.key];
   const uint32_t num_probes = search->layout->num_probes;
   const uint32_t num_bands = index_num_bands(search->index, condition.key);
+  sqlite3 *db = search->index->connection->db;
   bloom_key_hashes hashes;
   int i, rc;
   *test = (index_test){.num_lists = 1};
@@ -47,9 +48,10 @@ static int candidates_set_test(const candidates_search *search, sqlite3_value *v
     return SQLITE_OK;
   }
   rc = condition.is_literal
-    ? bloom_literal_hashes(key->equality, value, &hashes)
-    : bloom_query_hashes(key->equality, value, &hashes);
-  if( rc!=SQLITE_OK ) return rc;
+    ? bloom_literal_hashes(db, key->equality, value, &hashes)
+    : bloom_query_hashes(db, key->equality, value, &hashes);
+  /* Without bits everything passes. */
+  if( rc!=SQLITE_OK || hashes.is_maybe ) return rc;
   test->num_lists = hashes.num_hashes;
   test->num_bits = num_probes;
   for(i=0; i<hashes.num_hashes; i++){

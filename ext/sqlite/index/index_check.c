@@ -72,7 +72,9 @@ static int index_check_look_up(const bloom_index *index, const index_layout *lay
   bloom_key_hashes hashes = {0};
   int i, rc = SQLITE_OK;
   *is_found = 0;
-  if( !column->is_like ) rc = bloom_query_hashes(column->equality, value, &hashes);
+  if( !column->is_like ){
+    rc = bloom_query_hashes(index->connection->db, column->equality, value, &hashes);
+  }
   for(i=0; i<hashes.num_hashes; i++){
     bloom_signature_bits(hashes.hashes[i], layout->num_probes, index_num_bands(index, key), bits);
     *is_found |= bloom_block_has_bits(bytes, bits, layout->num_probes);

@@ -86,7 +86,14 @@ int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_o
   /* A column of numbers makes one of a TEXT, if it can; a TEXT column makes a text of a number. */
   if( (type==SQLITE_TEXT && (kind!=BLOOM_COLUMN_NUMBER || !bloom_text_is_number(value)))
    || (is_number && kind==BLOOM_COLUMN_TEXT) ){
-    sqlite3_value *copy = sqlite3_value_dup(value);
+    sqlite3_value *copy;
+    /* A copy, which may become a text, does not become the connection's. */
+    if( type==SQLITE_FLOAT && bloom_db_has_other_digits(index->connection->db) ){
+      spans[0] = bloom_zone_everything();
+      *num_spans = 1;
+      return SQLITE_OK;
+    }
+    copy = sqlite3_value_dup(value);
     /* SQLite makes ranges of LIKE 'begin%', which finds ill-formed texts that are not in them. */
     rc = copy ? zone_text(index, key, copy, comparison!=BLOOM_ZONE_EQUAL, &spans[num++])
         : SQLITE_NOMEM;

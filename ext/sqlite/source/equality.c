@@ -8,7 +8,7 @@
 #include "../../core/debug.h"
 #include "../../core/parquet/hash.h"
 #include "../../core/parquet/parquet.h"
-#include "../key.h"
+#include "../real_cells.h"
 #include "sql.h"
 #include "tokens.h"
 
@@ -133,41 +133,34 @@ static text_form form_of(const char *text, size_t num_bytes){
     ? FORM_DECIMAL : FORM_NUMBER;
 }
 
-/* Below this no decimal of 19 digits is halfway between an integer and the REAL next to it. */
-#define MAX_LONE_INTEGER 0x1p49
-
-/* The REALs next to one, since versions of SQLite read some decimals as neighbouring REALs; of
-** those next to an integer in common use, which all read right, none, and perhaps integers
-** alone. */
-static void push_neighbours(double real, int integers_alone, bloom_key_hashes *hashes){
-  uint64_t bits;
-  int step;
-  if( real>-MAX_LONE_INTEGER && real<MAX_LONE_INTEGER && (double)(sqlite3_int64)real==real ) return;
-  memcpy(&bits, &real, sizeof(bits));
-  for(step=-1; step<=1; step+=2){
-    const uint64_t next_bits = bits + (uint64_t)(int64_t)step;
-    bloom_key key;
-    double next;
-    memcpy(&next, &next_bits, sizeof(next));
-    if( bloom_real_key_of(next, &key)==BLOOM_KEY_INTEGER || !integers_alone ){
-      push_real(next, hashes);
-    }
+/* Pushes a REAL as a column that can hold TEXT has it, whatever digits it or a text is written
+** with: by the INTEGER that it is or is near to, and by its cell, or all that are near. */
+static void push_cells(double real, int is_query, bloom_key_hashes *hashes){
+  const uint64_t steps = bloom_steps_of(real);
+  int64_t integer;
+  if( bloom_real_is_integer(real, &integer) || bloom_real_is_near_integer(real, &integer) ){
+    push(hashes, bloom_parquet_hash_int64(integer));
   }
+  if( bloom_real_is_whole(real) ) return;
+  push(hashes, bloom_hash_of_cell(real, is_query ? bloom_first_cell(steps) : bloom_cell_of(steps)));
+  if( is_query ) push(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
 
-/* Pushes what comes after an INTEGER that a decimal may have been read as, where it is a REAL. */
-static void push_next_integers(sqlite3_int64 integer, bloom_key_hashes *hashes){
-  bloom_key key;
-  if( bloom_real_key_of((double)integer, &key)==BLOOM_KEY_INTEGER && key.integer==integer ){
-    push_neighbours((double)integer, 1, hashes);
-  }
+/* The text of infinity is no number. */
+static int push_infinity(bloom_equality rule, double real, bloom_key_hashes *hashes){
+  const char *text = real<0 ? "-Inf" : "Inf";
+  return real - real==0 ? SQLITE_OK : push_text(rule.collation, text, strlen(text), hashes);
+}
+
+static int can_hold_text(bloom_equality rule){
+  return rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
 }
 
 /* Pushes the number that a text of this form is to the SQLite that runs.  A large integer is
 ** one as INTEGER and as REAL.  sqlite3_value_numeric_type() would say which, but of a copy it
 ** crashes SQLite 3.52.0.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_number_of_text(
-  sqlite3_value *value, text_form form, int with_neighbours, bloom_key_hashes *hashes
+  bloom_equality rule, sqlite3_value *value, text_form form, int is_query, bloom_key_hashes *hashes
 ){
   /* A copy: the value itself may be another's to read as TEXT. */
   sqlite3_value *number = sqlite3_value_dup(value);
@@ -175,11 +168,8 @@ static int push_number_of_text(
   if( number==NULL ) return SQLITE_NOMEM;
   real = sqlite3_value_double(number);
   if( form!=FORM_DECIMAL ) push(hashes, bloom_parquet_hash_int64(sqlite3_value_int64(number)));
-  if( form==FORM_DECIMAL || !(real>-0x1p53 && real<0x1p53)
-      || (double)sqlite3_value_int64(number)!=real ){
-    push_real(real, hashes);
-  }
-  if( with_neighbours ) push_neighbours(real, 0, hashes);
+  if( form!=FORM_INTEGER && can_hold_text(rule) ) push_cells(real, is_query, hashes);
+  else push_real(real, hashes);
   sqlite3_value_free(number);
   return SQLITE_OK;
 }
@@ -219,104 +209,70 @@ static int push_text_key(
   if( use==TO_LOOK_FOR_LITERAL && form==FORM_NUMBER ) return rc;
   /* A long number is one, too: the other side may have numeric affinity and yet hold a TEXT, as a
   ** column of a compound SELECT does. */
-  return push_number_of_text(value, form, use!=TO_STORE && form!=FORM_INTEGER, hashes);
+  return push_number_of_text(rule, value, form, use!=TO_STORE, hashes);
 }
 
-/* Pushes a REAL rounded to 15 digits, which old versions write it with. */
-static void push_rounded(double real, int with_neighbours, bloom_key_hashes *hashes){
-  int is_exact = 1;
-  const double rounded = real>=-1e308 && real<=1e308
-    ? bloom_real_of_15_digits(real, &is_exact) : real;
-  push_real(rounded, hashes);
-  if( with_neighbours || !is_exact ) push_neighbours(rounded, 0, hashes);
+/* A REAL in a column that can hold TEXT, or asked of one. */
+static int push_real_key(
+  bloom_equality rule, sqlite3_value *value, int is_query, bloom_key_hashes *hashes
+){
+  const double real = sqlite3_value_double(value);
+  push_cells(real, is_query, hashes);
+  return push_infinity(rule, real, hashes);
 }
 
 int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes){
   const int type = sqlite3_value_type(value);
-  int rc;
-  hashes->num_hashes = 0;
+  hashes->num_hashes = hashes->is_maybe = 0;
   if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_NONE ){
     return push_text_key(rule, value, TO_STORE, hashes);
   }
-  rc = push_value(value, hashes);
-  if( rc==SQLITE_OK && type==SQLITE_FLOAT && rule.kind==BLOOM_COLUMN_ANY ){
-    push_rounded(sqlite3_value_double(value), 0, hashes);
-  }
-  return rc;
+  if( type==SQLITE_FLOAT && can_hold_text(rule) ) return push_real_key(rule, value, 0, hashes);
+  return push_value(value, hashes);
 }
 
-/* What a REAL may be equal to in a column that can hold TEXT: its text, as this SQLite writes
-** it, and the decimals that are read as the REAL or next to it. */
-static int push_texts_of_real(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes){
-  const double real = sqlite3_value_double(value);
-  sqlite3_value *copy = sqlite3_value_dup(value);
-  size_t num_bytes;
-  const char *text;
-  int rc = SQLITE_OK;
-  if( copy==NULL ) return SQLITE_NOMEM;
-  text = text_of(copy, &num_bytes);
-  if( text==NULL ) rc = SQLITE_NOMEM;
-  else if( form_of(text, num_bytes)==FORM_DECIMAL ) push_rounded(real, 1, hashes);
-  else rc = push_text(rule.collation, text, num_bytes, hashes);
-  sqlite3_value_free(copy);
-  push_neighbours(real, 0, hashes);
-  return rc;
+/* A column without affinity can hold REALs, whose texts a TEXT column's may be equal to. */
+static int is_asked_as_text_of_real(bloom_equality rule, int type){
+  return type==SQLITE_FLOAT ? can_hold_text(rule)
+       : type==SQLITE_TEXT && rule.kind==BLOOM_COLUMN_ANY;
 }
 
-/* What a number may be equal to in a column that can hold TEXT. */
-static int push_texts_of_number(
-  bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+int bloom_query_hashes(
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 ){
-  char decimal[32];
-  if( sqlite3_value_type(value)==SQLITE_FLOAT ){
-    const double real = sqlite3_value_double(value);
-    int rc = push_texts_of_real(rule, value, hashes);
-    if( rc!=SQLITE_OK || !(real>=-0x1p63 && real<0x1p63 && (double)(sqlite3_int64)real==real) ){
-      return rc;
-    }
-  }
-  push_next_integers(sqlite3_value_int64(value), hashes);
-  /* Shorter ones are known by their integer. */
-  sqlite3_snprintf(sizeof(decimal), decimal, "%lld", sqlite3_value_int64(value));
-  if( form_of(decimal, strlen(decimal))==FORM_INTEGER ) return SQLITE_OK;
-  return push_text(rule.collation, decimal, strlen(decimal), hashes);
-}
-
-int bloom_query_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes){
   const int type = sqlite3_value_type(value);
-  const int can_hold_text = rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
   int rc;
   hashes->num_hashes = 0;
-  if( rule.kind==BLOOM_COLUMN_NONE ){
-    rc = push_value(value, hashes);
-    if( type==SQLITE_INTEGER ) push_next_integers(sqlite3_value_int64(value), hashes);
-    if( type==SQLITE_FLOAT ) push_neighbours(sqlite3_value_double(value), 1, hashes);
-    return rc;
+  hashes->is_maybe = is_asked_as_text_of_real(rule, type) && bloom_db_has_other_digits(db);
+  if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_NONE ){
+    return push_text_key(rule, value, TO_LOOK_FOR, hashes);
   }
-  if( type==SQLITE_TEXT ) return push_text_key(rule, value, TO_LOOK_FOR, hashes);
+  if( type==SQLITE_FLOAT && can_hold_text(rule) ) return push_real_key(rule, value, 1, hashes);
   rc = push_value(value, hashes);
-  if( rc!=SQLITE_OK ) return rc;
-  /* An index on a REAL column is searched for the REAL next to an integer; up to 2^53 that is the
-  ** integer itself. */
-  if( type==SQLITE_INTEGER ) push_real((double)sqlite3_value_int64(value), hashes);
-  if( can_hold_text && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
-    rc = push_texts_of_number(rule, value, hashes);
+  if( type==SQLITE_INTEGER && rule.kind!=BLOOM_COLUMN_NONE ){
+    const double real = (double)sqlite3_value_int64(value);
+    /* An index on a REAL column is searched for the REAL next to an integer; up to 2^53 that is the
+    ** integer itself. */
+    if( can_hold_text(rule) ) push_cells(real, 1, hashes);
+    else push_real(real, hashes);
   }
   return rc;
 }
 
-int bloom_literal_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes){
+int bloom_literal_hashes(
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+){
   if( rule.kind!=BLOOM_COLUMN_TEXT || sqlite3_value_type(value)!=SQLITE_TEXT ){
-    return bloom_query_hashes(rule, value, hashes);
+    return bloom_query_hashes(db, rule, value, hashes);
   }
-  hashes->num_hashes = 0;
+  hashes->num_hashes = hashes->is_maybe = 0;
   return push_text_key(rule, value, TO_LOOK_FOR_LITERAL, hashes);
 }
 
 int bloom_plain_text_hash(
   bloom_equality rule, const uint8_t *text, size_t num_bytes, bloom_key_hashes *hashes
 ){
-  hashes->num_hashes = 0;
+  hashes->num_hashes = hashes->is_maybe = 0;
   if( bloom_bytes_may_be_number(text, num_bytes) ) return SQLITE_OK;
   return push_text(rule.collation, (const char *)text, num_bytes, hashes);
 }

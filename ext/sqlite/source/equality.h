@@ -8,8 +8,10 @@
 **
 **   stored   its key: TEXT with its collation undone; a TEXT that is a number that number's
 **            key instead, or both where it has many digits or a long exponent
-**   asked    its key, the same; where the column can hold TEXT a number's text too, and the
-**            REALs next to a decimal
+**   asked    its key, the same
+**
+** Where the column can hold TEXT the key of a REAL is its cell, for texts of it may have fewer
+** digits, and versions of SQLite read some decimals as neighbouring REALs: real_cells.h.
 **
 ** Which text looks like which number is for the SQLite that runs to say.  Source:
 ** sqlite.org/datatype3.html, sections 4.2 and 7.1.
@@ -48,6 +50,7 @@ typedef struct bloom_equality {
 /* The hashes of one value. */
 typedef struct bloom_key_hashes {
   int num_hashes; /* 0: NULL, which is no key and equals nothing */
+  int is_maybe;   /* of what is asked: it may be there, whatever the hashes */
   bloom_hash_value hashes[BLOOM_MAX_KEY_HASHES];
 } bloom_key_hashes;
 
@@ -61,12 +64,17 @@ int bloom_collation_named(const char *name, bloom_collation *collation);
 /* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
 
-/* The hashes to ask for a value by.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_query_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
+/* The hashes to ask for a value by: it may be there if the connection writes REALs with digits that
+** an application chose, and one may be compared as a text.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_query_hashes(
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+);
 
 /* The hashes to ask for a literal by, which has no affinity of its own: a column of affinity TEXT
 ** is compared with its text alone, so a number of many digits, or infinity, is not asked for. */
-int bloom_literal_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
+int bloom_literal_hashes(
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+);
 
 /* The hash of a TEXT that is no number, to store it and to look for it, without an object of
 ** SQLite's; none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */

@@ -15,8 +15,8 @@
 /* A value has at most 4 hashes to be stored by, so a tuple of 3 has at most 64. */
 #define MAX_SURE_COLUMNS 3
 
-/* An INTEGER of bloom_tuple() that is at least this may have been a REAL with another text. */
-#define MIN_DOUBTFUL_INTEGER 1000000000000
+/* An INTEGER of bloom_tuple() that is larger than this may have been a REAL with another text. */
+#define MAX_PLAIN_INTEGER 1000000000000
 
 /* More combinations than a key is stored by. */
 #define MAX_STORED 64
@@ -35,12 +35,13 @@ static bloom_hash_value hash_of_two(bloom_hash_value first, bloom_hash_value sec
 
 /* The hashes of one value that a tuple has, as INTEGER and as REAL. */
 typedef struct part_hashes {
-  int num_hashes;
+  int num_hashes, is_maybe;
   bloom_hash_value hashes[2*BLOOM_MAX_KEY_HASHES];
 } part_hashes;
 
 static void add_part_hashes(part_hashes *part, const bloom_key_hashes *hashes){
   int i, j;
+  part->is_maybe |= hashes->is_maybe;
   for(i=0; i<hashes->num_hashes; i++){
     for(j=0; j<part->num_hashes && part->hashes[j]!=hashes->hashes[i]; j++){}
     assert(j<(int)BLOOM_COUNT_OF(part->hashes));
@@ -62,9 +63,12 @@ static int combine(bloom_combined_hashes *hashes, const part_hashes *part, int m
   return 1;
 }
 
-static int hash_value(bloom_equality rule, sqlite3_value *value, int is_query, part_hashes *part){
+/* To look for it where there is a db, else to store it. */
+static int hash_value(
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, part_hashes *part
+){
   bloom_key_hashes hashes;
-  int rc = is_query ? bloom_query_hashes(rule, value, &hashes)
+  const int rc = db ? bloom_query_hashes(db, rule, value, &hashes)
                     : bloom_insert_hashes(rule, value, &hashes);
   if( rc==SQLITE_OK ) add_part_hashes(part, &hashes);
   return rc;
@@ -74,9 +78,11 @@ static int hash_value(bloom_equality rule, sqlite3_value *value, int is_query, p
 
 /* The hash of a value that has one, whatever its column; none if it may have others. */
 static int hash_plain(
-  bloom_equality rule, const bloom_tuple_value *value, bloom_key_hashes *hashes
+  const bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value,
+  bloom_key_hashes *hashes
 ){
   hashes->num_hashes = 1;
+  hashes->is_maybe = 0;
   switch( value->tag ){
     case BLOOM_TUPLE_TEXT:
       return bloom_plain_text_hash(rule, value->bytes, value->num_bytes, hashes);
@@ -86,7 +92,8 @@ static int hash_plain(
     case BLOOM_TUPLE_INTEGER:
       hashes->hashes[0] = bloom_parquet_hash_int64(value->integer);
       hashes->num_hashes =
-        value->integer<=MIN_DOUBTFUL_INTEGER && value->integer>=-MIN_DOUBTFUL_INTEGER;
+        value->integer<=MAX_PLAIN_INTEGER && value->integer>=-MAX_PLAIN_INTEGER
+        && !bloom_db_has_other_digits(reader->connection->db);
       return SQLITE_OK;
     case BLOOM_TUPLE_REAL:
       break;
@@ -98,8 +105,8 @@ static int hash_plain(
 /* The hash of a tuple of such values, to look for it, in a fifth of the time that SQLite's objects
 ** take; none if not all are such. */
 static int hash_plain_tuple(
-  const bloom_key_rules *rules, const uint8_t *bytes, const uint8_t *end,
-  bloom_combined_hashes *hashes
+  const bloom_key_rules *rules, const bloom_tuple_reader *reader, const uint8_t *bytes,
+  const uint8_t *end, bloom_combined_hashes *hashes
 ){
   bloom_tuple_value value;
   bloom_key_hashes part;
@@ -108,7 +115,7 @@ static int hash_plain_tuple(
   for(i=0; i<rules->num_columns; i++){
     int rc;
     bloom_tuple_read(&bytes, end, &value);
-    rc = hash_plain(rules->columns[i], &value, &part);
+    rc = hash_plain(reader, rules->columns[i], &value, &part);
     if( rc!=SQLITE_OK || part.num_hashes==0 ) return rc;
     hash = hash_of_two(hash, part.hashes[0]);
   }
@@ -141,7 +148,9 @@ static int hash_selected_value(
   if( reader->row==NULL ) rc = bloom_sql_prepare(reader->connection, &reader->row, "SELECT ?1");
   if( rc==SQLITE_OK ) rc = bind_value(reader->row, value);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(reader->connection, reader->row);
-  if( rc==SQLITE_ROW ) rc = hash_value(rule, sqlite3_column_value(reader->row, 0), 1, part);
+  if( rc==SQLITE_ROW ) {
+    rc = hash_value(reader->connection->db, rule, sqlite3_column_value(reader->row, 0), part);
+  }
   sqlite3_reset(reader->row);
   return rc;
 }
@@ -153,7 +162,7 @@ static int hash_read_value(
   bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, part_hashes *part
 ){
   bloom_key_hashes plain;
-  int rc = hash_plain(rule, &value, &plain);
+  int rc = hash_plain(reader, rule, &value, &plain);
   add_part_hashes(part, &plain);
   if( rc!=SQLITE_OK || plain.num_hashes>0 ) return rc;
   rc = hash_selected_value(reader, rule, &value, part);
@@ -167,8 +176,9 @@ static int hash_read_value(
 ** bytes, which are looked for. */
 static int hash_columns(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value **parts,
-  const uint8_t *bytes, const uint8_t *end, int is_query, bloom_combined_hashes *hashes
+  const uint8_t *bytes, const uint8_t *end, bloom_combined_hashes *hashes
 ){
+  const int is_query = reader!=NULL;
   const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES - 1 : MAX_STORED;
   bloom_tuple_value value;
   int i, fits = 1;
@@ -178,13 +188,14 @@ static int hash_columns(
     part_hashes part = {.num_hashes = 0};
     int rc;
     if( parts ){
-      rc = hash_value(rules->columns[i], parts[i], is_query, &part);
+      rc = hash_value(reader ? reader->connection->db : NULL, rules->columns[i], parts[i], &part);
     }else{
       bloom_tuple_read(&bytes, end, &value);
       rc = hash_read_value(reader, rules->columns[i], value, &part);
     }
     if( rc!=SQLITE_OK ) return rc;
     assert(part.num_hashes>0); /* no value is NULL */
+    hashes->is_maybe |= part.is_maybe;
     hashes->first = hash_of_two(hashes->first, part.hashes[0]);
     if( fits ) fits = combine(hashes, &part, max_hashes);
   }
@@ -199,13 +210,14 @@ static int hash_columns(
 }
 
 static int hash_parts(
-  const bloom_key_rules *rules, sqlite3_value **parts, int is_query, bloom_combined_hashes *hashes
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value **parts,
+  bloom_combined_hashes *hashes
 ){
   int i;
   for(i=0; i<rules->num_columns; i++){
     if( sqlite3_value_type(parts[i])==SQLITE_NULL ) return SQLITE_OK;
   }
-  return hash_columns(rules, NULL, parts, NULL, NULL, is_query, hashes);
+  return hash_columns(rules, reader, parts, NULL, NULL, hashes);
 }
 
 /* To look for it: one that is stored has parts. */
@@ -226,10 +238,10 @@ static int hash_tuple(
   }
   hashes->is_invalid = hashes->is_maybe = 0;
   end = bytes + num_bytes;
-  rc = hash_plain_tuple(rules, bytes, end, hashes);
+  rc = hash_plain_tuple(rules, reader, bytes, end, hashes);
   if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
   if( !reader->connection->is_running ){
-    return hash_columns(rules, reader, NULL, bytes, end, 1, hashes);
+    return hash_columns(rules, reader, NULL, bytes, end, hashes);
   }
   hashes->is_maybe = 1; /* SQL cannot run now */
   hashes->first = bloom_xxh64(bytes, num_bytes);
@@ -239,19 +251,20 @@ static int hash_tuple(
 /* -- Keys -------------------------------------------------------------------------------------- */
 
 int bloom_hashes_of_key(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key, int is_query,
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key,
   bloom_combined_hashes *hashes
 ){
   bloom_equality rule = {BLOOM_COLUMN_NONE, BLOOM_COLLATION_BINARY};
   bloom_key_hashes few = {.num_hashes = 0};
   int rc;
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
-  if( rules->num_columns>1 && key.parts ) return hash_parts(rules, key.parts, is_query, hashes);
+  if( rules->num_columns>1 && key.parts ) return hash_parts(rules, reader, key.parts, hashes);
   if( rules->num_columns>1 ) return hash_tuple(rules, reader, key.value, hashes);
   if( rules->num_columns==1 ) rule = rules->columns[0];
-  rc = is_query ? bloom_query_hashes(rule, key.value, &few)
-                : bloom_insert_hashes(rule, key.value, &few);
+  rc = reader ? bloom_query_hashes(reader->connection->db, rule, key.value, &few)
+              : bloom_insert_hashes(rule, key.value, &few);
   if( rc!=SQLITE_OK ) return rc;
+  hashes->is_maybe = few.is_maybe;
   hashes->num_hashes = few.num_hashes;
   hashes->first = few.hashes[0];
   memcpy(hashes->hashes, few.hashes, (size_t)few.num_hashes * sizeof(few.hashes[0]));

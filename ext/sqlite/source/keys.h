@@ -31,7 +31,7 @@ typedef struct bloom_key_values {
 
 typedef struct bloom_combined_hashes {
   int num_hashes; /* 0: NULL, which is no key */
-  int is_maybe;   /* to look for it takes too many hashes: it may be there */
+  int is_maybe;   /* to look for it takes too many hashes, or none finds it: it may be there */
   int is_invalid; /* no tuple of so many values */
   bloom_hash_value first; /* made of each value's first hash, it tells keys apart */
   bloom_hash_value hashes[BLOOM_MAX_QUERY_HASHES];
@@ -43,10 +43,10 @@ typedef struct bloom_tuple_reader {
   sqlite3_stmt *row;
 } bloom_tuple_reader;
 
-/* The hashes to store a key by or, is_query, to look for it by.  A tuple that is stored has parts;
-** reader may be NULL where a key is no tuple's one value.  SQLITE_OK or SQLITE_NOMEM. */
+/* The hashes to look for a key by or, where reader is NULL, to store it by.  A tuple that is stored
+** has parts.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_hashes_of_key(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key, int is_query,
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key,
   bloom_combined_hashes *hashes
 );
 void bloom_tuple_reader_end(bloom_tuple_reader *reader);

@@ -201,7 +201,7 @@ static int look_up(
   bloom_combined_hashes asked;
   int is_intact = 1, rc = bloom_vtab_read_layout(vtab);
   *may_contain = 0;
-  if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, 1, &asked);
+  if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, &asked);
   bloom_tuple_reader_end(&tuples);
   if( rc==SQLITE_OK && asked.is_invalid ){
     return bloom_vtab_fail(vtab, "bloom: a key of %s has %d columns: FROM %s(...) with so many"

@@ -60,8 +60,8 @@ int bloom_vtab_hashes_of_row(
   const bloom_key_rules *rules, sqlite3_stmt *row, int first, bloom_combined_hashes *hashes
 ){
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
-  return bloom_hashes_of_key(rules, NULL, bloom_vtab_key_of_row(rules, row, first, parts), 0,
-                             hashes);
+  const bloom_key_values key = bloom_vtab_key_of_row(rules, row, first, parts);
+  return bloom_hashes_of_key(rules, NULL, key, hashes);
 }
 
 /* -- Looking up ------------------------------------------------------------------------ */
@@ -218,7 +218,7 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
 int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   const bloom_key_rules none = {.num_columns = 0};
   bloom_combined_hashes hashes;
-  int is_full = 0, rc = bloom_hashes_of_key(&none, NULL, key, 0, &hashes);
+  int is_full = 0, rc = bloom_hashes_of_key(&none, NULL, key, &hashes);
   if( rc!=SQLITE_OK || hashes.num_hashes==0 ) return rc;
   assert(hashes.num_hashes==1);
   rc = add_hash(vtab, hashes.hashes[0], &is_full);

@@ -105,7 +105,7 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
 static int snapshot_test(bloom_vtab_snapshot *snapshot, bloom_key_values key){
   bloom_combined_hashes asked;
   int i, layer;
-  const int rc = bloom_hashes_of_key(&snapshot->layout.rules, &snapshot->tuples, key, 1, &asked);
+  const int rc = bloom_hashes_of_key(&snapshot->layout.rules, &snapshot->tuples, key, &asked);
   if( rc==SQLITE_NOMEM ) return BLOOM_TEST_NOMEM;
   if( rc!=SQLITE_OK || asked.is_maybe ) return 1;
   if( asked.num_hashes==0 ) return BLOOM_TEST_NULL;

@@ -324,6 +324,23 @@ static void check_few_digits(void){
     expect(db, "SELECT bloom_may_contain((SELECT bloom_filter('1.235e+06') FROM f), 1234567.0)", "1", "a text should be found by its REAL");
     expect(db, "SELECT bloom_may_contain((SELECT bloom_filter('0.1235') FROM f), 0.123456)", "1", "a text should be found by its REAL");
     expect(db, "SELECT bloom_may_contain((SELECT bloom_filter('0.1235') FROM f), 0.1239)", "0", "and by no other");
+    must(sqlite3_exec(db,
+      "CREATE TABLE decimals(id INTEGER PRIMARY KEY, k TEXT, n INTEGER);"
+      "INSERT INTO decimals VALUES (1, '1.235e+06', 5);"
+      "CREATE VIRTUAL TABLE of_one USING bloom(decimals, k);"
+      "CREATE VIRTUAL TABLE of_two USING bloom(decimals, k, n);"
+      "CREATE VIRTUAL TABLE by_key USING bloom_index(decimals, k);"
+      "CREATE VIRTUAL TABLE by_range USING bloom_index(decimals, k RANGE);"
+      "INSERT INTO by_key(by_key) VALUES ('merge');"
+      "INSERT INTO by_range(by_range) VALUES ('merge')", NULL, NULL, NULL), db);
+    expect(db, "SELECT count(*) FROM of_one(1234567.0)", "1", "a REAL may be there by its text");
+    expect(db, "SELECT count(*) FROM of_one('1234567.1')", "0", "a text should be denied");
+    expect(db, "SELECT bloom_may_contain((SELECT handle FROM of_one), 1234567.1)", "1", "a REAL may be there by its text");
+    expect(db, "SELECT count(*) FROM of_two(1234567.0, 5)", "1", "a REAL of a pair may be there");
+    expect(db, "SELECT bloom_may_contain((SELECT handle FROM of_two), bloom_tuple(1234567.0, 5))", "1", "and in a tuple, as an INTEGER");
+    expect(db, "SELECT count(*) FROM by_key WHERE k = 1234567.0", "1", "blocks should let it pass");
+    expect(db, "SELECT count(*) FROM by_range WHERE k = 1234567.0", "1", "zones should let it pass");
+    expect(db, "SELECT count(*) FROM by_range WHERE k > 1234567.0", "0", "and the table decides");
   }
   must(sqlite3_close(db), db);
 }
