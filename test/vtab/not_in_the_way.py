@@ -401,5 +401,64 @@ def text_as_long_as_may_be(files):
         expect(one(db, "SELECT count(*) FROM t"), 3)
 
 
+@test
+def pragma_that_is_not_read_to_its_end(files):
+    """SQLite says that it writes; CREATE and 'rebuild' are made all the same. A statement that does write is in their way."""
+    for before in ("PRAGMA journal_mode = WAL", "pragma main.wal_checkpoint", "EXPLAIN INSERT INTO t VALUES (1)", "EXPLAIN QUERY PLAN DELETE FROM t"):
+        for module in "bloom", "bloom_index":
+            db = files.connect(":memory:")
+            execute(db, "CREATE TABLE t(k)", "INSERT INTO t VALUES (1)")
+            kept = db.execute(before)
+            db.execute("CREATE VIRTUAL TABLE f USING %s(t, k)" % module)
+            kept.close()
+            db.execute("DROP TRIGGER f_before_insert")
+            kept = db.execute(before)
+            command(db, "f", "rebuild")
+            command(db, "f", "integrity-check")
+            kept.close()
+            db.close()
+
+
+@test
+def pages_larger_than_the_connection_allows(files):
+    """An error, and the transaction goes on."""
+    db = files.connect()
+    if not hasattr(db, "setlimit"):
+        raise Skip("a Python that sets limits")
+    execute(db, "CREATE TABLE t(k TEXT)", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1000)
+    execute(db, "BEGIN", "CREATE TABLE mine(x)", "INSERT INTO t VALUES ('a')")
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "SQLITE_LIMIT_LENGTH is 1000")
+    db.execute("COMMIT")
+    expect(column(db, "SELECT k FROM t JOIN mine ON 1 = 1 UNION ALL SELECT k FROM t"), ["a"])
+
+
+@test
+def of_one_name_in_temp(files):
+    """A filter in TEMP whose journal has the name of one in main."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k)", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "CREATE TEMP TABLE u(k)", "CREATE VIRTUAL TABLE temp.f USING bloom(u, k)",
+            "INSERT INTO t VALUES (1)", "INSERT INTO u VALUES (2)")
+    for schema, key, other in ("main", 1, 2), ("temp", 2, 1):
+        expect(one(db, "SELECT note FROM %s.f" % schema), None)
+        expect([one(db, "SELECT count(*) FROM %s.f WHERE key = %d" % (schema, k)) for k in (key, other)], [1, 0], schema)
+        db.execute("INSERT INTO %s.f(f) VALUES ('merge')" % schema)
+
+
+@test
+def count_of_the_application(files):
+    """'merge' of an index counts rows by SQL: what an application's count() says is no matter."""
+    for says in -700, 0, 2**62, None, "x":
+        db = files.connect(":memory:")
+        execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k)", "CREATE VIRTUAL TABLE f USING bloom_index(t, k)")
+        fill(db, 3000)
+        command(db, "f", "merge")
+        db.create_function("count", 0, lambda says=says: says)
+        db.execute("UPDATE t SET k = k || 'x' WHERE id < 200 OR id > 2900")
+        command(db, "f", "merge=10000")
+        expect(column(db, "SELECT id FROM f WHERE k IN (SELECT k FROM t WHERE id IN (7, 1500, 2950)) ORDER BY id"), [7, 1500, 2950])
+        db.close()
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -195,8 +195,11 @@ static regexp_count regexp_read_braces(regexp_reader *reader){
     is_plain &= regexp_is_digit(*text);
     text++;
   }
-  /* Else a { that is a character. */
-  if( text==reader->end || *text!='}' ) return REGEXP_OPTIONAL;
+  if( text==reader->end || *text!='}' ){
+    /* A { that is a character; with a } behind it the regex of Python reads what may be missing. */
+    reader->is_unknown |= memchr(text, '}', (size_t)(reader->end - text))!=NULL;
+    return REGEXP_OPTIONAL;
+  }
   reader->next = text + 1;
   return is_nonzero && is_plain ? REGEXP_REPEATED : REGEXP_OPTIONAL;
 }

@@ -196,11 +196,15 @@ static int changes_add_row(index_changes *changes, sqlite3_int64 id){
 
 /* -- Blocks that are made again ---------------------------------------------------------------- */
 
-/* Sets *num_rows to how many rows have ids between the ends of a block. */
+/* Sets *num_rows to how many rows have ids between the ends of a block.  An application's count()
+** says what it likes. */
 static int changes_count_rows(bloom_index *index, index_end end, sqlite3_int64 *num_rows){
-  return bloom_sql_integer(index->connection, num_rows, "SELECT count(*) FROM " INDEX_SOURCE
-                           " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld", index->schema,
-                           index->source_name, index->columns.id_name, end.first, end.last);
+  const int rc = bloom_sql_integer(index->connection, num_rows, "SELECT count(*) FROM " INDEX_SOURCE
+                                   " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld",
+                                   index->schema, index->source_name, index->columns.id_name,
+                                   end.first, end.last);
+  if( *num_rows<0 || *num_rows>UINT32_MAX ) *num_rows = 0;
+  return rc;
 }
 
 /* 1 for the first column with blocks: the rows of its blocks are counted for all. */
@@ -219,6 +223,13 @@ static sqlite3_int64 changes_rows_of_block(const index_merge_state *merge, int k
   return rows_of_block<UINT32_MAX ? (sqlite3_int64)rows_of_block + 1 : UINT32_MAX;
 }
 
+static int changes_is_part_finished(const bloom_block *built, uint32_t num_rows,
+                                    sqlite3_int64 rows_of_part){
+  if( bloom_index_is_block_full(built) ) return num_rows>=INDEX_ROWS_OF_FULL_BLOCK;
+  return num_rows>=rows_of_part
+      || 12*(uint64_t)built->bits_set>=7*(uint64_t)built->bits_per_block;
+}
+
 /* Makes a block again from its rows, behind the others: more than one if it has more rows than
 ** blocks have.  They are about equal, as rows may go on coming with the lowest ids. */
 static int changes_remake_block(index_changes *changes, int key, const index_placed_end *placed){
@@ -229,6 +240,7 @@ static int changes_remake_block(index_changes *changes, int key, const index_pla
   uint64_t *num_all = &merge->layout.num_rows;
   sqlite3_stmt *rows = NULL;
   bloom_block built;
+  int is_before_large = 0;
   const index_end dead = {.first = INT64_MAX, .last = INT64_MIN};
   int rc = changes_write_end(merge, key, placed->block, dead);
   merge->layout.keys[key].num_dead++;
@@ -246,13 +258,12 @@ static int changes_remake_block(index_changes *changes, int key, const index_pla
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
     sqlite3_value *value = sqlite3_column_value(rows, key + 1);
-    const int is_silent = index->config.keys[key].is_like && end.num_rows>0
-      && bloom_index_like_is_silent(value);
     rc = SQLITE_OK;
-    if( is_silent || end.num_rows>=rows_of_part
-       || 12*(uint64_t)built.bits_set>=7*(uint64_t)built.bits_per_block ){
+    if( bloom_index_is_block_spoiled(index, key, &built, end.num_rows, is_before_large, value)
+     || changes_is_part_finished(&built, end.num_rows, rows_of_part) ){
       end.last = id - 1;
       rc = bloom_index_merge_append(merge, key, &built, end);
+      is_before_large = !bloom_index_is_block_full(&built);
       bloom_block_clear(&built, changes->bytes, built.bits_per_block);
       end = (index_end){.first = id};
     }

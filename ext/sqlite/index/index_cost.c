@@ -121,14 +121,16 @@ sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
 ** as few, and few enough to be counted. */
 static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_int64 *num_changed){
   const char *schema = index->schema, *name = index->name;
-  sqlite3_int64 first = 0, last = -1, span;
+  sqlite3_int64 first = 0, last = -1, span = 0;
+  uint64_t distance;
   int rc = bloom_index_statement_integer(index, 1, &last, "SELECT max(c.rowid) FROM"
                                          " \"%w\".\"%w_changed\" AS c", schema, name);
   if( rc==SQLITE_OK && last>=0 ){
     rc = bloom_index_statement_integer(index, 1, &first, "SELECT min(c.rowid) FROM"
                                        " \"%w\".\"%w_changed\" AS c", schema, name);
   }
-  span = last>=first ? last - first + 1 : 0;
+  distance = (uint64_t)last - (uint64_t)first;
+  if( last>=first ) span = distance<INT64_MAX ? (sqlite3_int64)distance + 1 : INT64_MAX;
   *num_changed = span<most ? span : most;
   if( rc!=SQLITE_OK || span<=most ) return rc;
   /* A part of a merge takes notes out of the middle, and may leave few that are far apart. */

@@ -16,9 +16,6 @@
 
 #include <string.h>
 
-/* Where one row sets all bits of a block, the block takes so many rows. */
-#define INDEX_ROWS_OF_FULL_BLOCK 256
-
 /* A block that has so many rows, or an eighth of its bits, may be finished before its time. */
 #define INDEX_MIN_ROWS 32
 
@@ -50,19 +47,13 @@ int bloom_index_add_value(const bloom_index *index, int key, const uint8_t *weig
 
 /* -- Blocks ------------------------------------------------------------------------------ */
 
-static int merge_is_block_large(const index_merge_state *merge, int key){
-  const bloom_block *open = &merge->keys[key].open;
-  return merge->layout.keys[key].open_rows>=INDEX_MIN_ROWS
-    || open->bits_set>=open->bits_per_block/8;
-}
-
 int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
   index_merge_key *merge_key = &merge->keys[key];
   index_key_layout *layout = &merge->layout.keys[key];
   const int rc = bloom_index_merge_append(merge, key, &merge_key->open,
                                           (index_end){.first = layout->open_first, .last = id,
                                                       .num_rows = layout->open_rows});
-  merge_key->is_before_large = merge_key->open.bits_set<merge_key->open.bits_per_block;
+  merge_key->is_before_large = !bloom_index_is_block_full(&merge_key->open);
   bloom_block_clear(&merge_key->open, merge_key->open.bytes, merge_key->open.bits_per_block);
   layout->open_first = id + (id<INT64_MAX);
   layout->open_rows = layout->open_bits = 0;
@@ -71,23 +62,18 @@ int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_in
 
 /* -- Rows ---------------------------------------------------------------------------------- */
 
-/* 1 if the open block is to be finished before a row: nothing can be said of the row, which
-** would spoil it, or the block has such a row, and they are rare. */
-static int merge_is_block_spoiled(const index_merge_state *merge, int key, sqlite3_value *value){
-  const index_merge_key *merge_key = &merge->keys[key];
-  const int is_silent = merge->index->config.keys[key].is_like && bloom_index_like_is_silent(value);
-  if( merge_key->open.bits_set<merge_key->open.bits_per_block ){
-    return is_silent && merge_is_block_large(merge, key);
-  }
-  return !is_silent && merge_key->is_before_large;
+int bloom_index_is_block_spoiled(const bloom_index *index, int key, const bloom_block *block,
+                                 uint64_t num_rows, int is_before_large, sqlite3_value *value){
+  const int is_silent = index->config.keys[key].is_like && bloom_index_like_is_silent(value);
+  if( bloom_index_is_block_full(block) ) return !is_silent && is_before_large;
+  return is_silent && (num_rows>=INDEX_MIN_ROWS || block->bits_set>=block->bits_per_block/8);
 }
 
 /* A block that accepts everything, for a number's sake say, costs no more with more rows. */
 static int merge_is_block_finished(const index_merge_state *merge, int key){
   const bloom_block *open = &merge->keys[key].open;
-  if( open->bits_set==open->bits_per_block
-     && merge->layout.keys[key].open_rows<INDEX_ROWS_OF_FULL_BLOCK ) return 0;
-  return bloom_block_is_finished(open);
+  return bloom_index_is_block_full(open)
+    ? merge->layout.keys[key].open_rows>=INDEX_ROWS_OF_FULL_BLOCK : bloom_block_is_finished(open);
 }
 
 static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id,
@@ -95,7 +81,9 @@ static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id,
   index_merge_key *merge_key = &merge->keys[key];
   int rc = SQLITE_OK;
   if( merge_key->zones ) return bloom_index_zones_add(merge_key->zones, &merge->layout, value);
-  if( merge_is_block_spoiled(merge, key, value) ){
+  if( bloom_index_is_block_spoiled(merge->index, key, &merge_key->open,
+                                   merge->layout.keys[key].open_rows, merge_key->is_before_large,
+                                   value) ){
     rc = bloom_index_merge_finish_block(merge, key, id - 1);
   }
   if( rc==SQLITE_OK ) rc = bloom_index_add_value(merge->index, key, merge_key->weights,

@@ -74,6 +74,18 @@ int bloom_index_merge_write_slots(index_merge_state *merge, int key);
 /* Joins units with groups before them, as far as the merge may. */
 int bloom_index_merge_join(index_merge_state *merge, int key);
 
+/* Where one row sets all bits of a block, the block takes so many rows. */
+#define INDEX_ROWS_OF_FULL_BLOCK 256
+
+static inline int bloom_index_is_block_full(const bloom_block *block){
+  return block->bits_set==block->bits_per_block;
+}
+
+/* 1 if a block of so many rows is to be finished before a row with this value: nothing can be said
+** of the row, which would spoil it, or the block has such a row, and they are rare. */
+int bloom_index_is_block_spoiled(const bloom_index *index, int key, const bloom_block *block,
+                                 uint64_t num_rows, int is_before_large, sqlite3_value *value);
+
 /* Ends the open block with this id. */
 int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id);
 

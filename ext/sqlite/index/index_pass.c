@@ -41,15 +41,15 @@ static int pass_is_ascii(const unsigned char *text){
   return *text==0;
 }
 
-/* The form of the begin or the end of `LIKE 'begin%'`, which BLOBs lie outside of, and infinity,
-** of which the text is 'Inf'. */
-static index_form pass_form_of_prefix(index_condition condition, char affinity,
-                                      sqlite3_value *value){
-  const unsigned char *text = sqlite3_value_text(value);
-  if( condition.kind==INDEX_GE ) return INDEX_FORM_NONE;
-  return text==NULL || (pass_is_ascii(text)
-                        && (affinity=='t' || strchr("IJij-", text[0])==NULL)) ? INDEX_FORM_PREFIX
-                          : INDEX_FORM_NONE;
+/* 1 if SQLite before 3.38, which does not tell literals, may have made this end of `LIKE 'begin%'`,
+** which BLOBs lie outside of, or numbers. */
+static int pass_may_be_of_pattern(index_condition condition, char affinity,
+                                  const unsigned char *text){
+  if( sqlite3_libversion_number()>=3038000 ) return 0;
+  if( condition.kind==INDEX_GE ){
+    return !pass_is_ascii(text) || (affinity!='t' && bloom_index_begins_number(text));
+  }
+  return affinity!='t' && affinity!='b' && condition.kind!=INDEX_GT;
 }
 
 static index_form pass_form_of_text(index_condition condition, char affinity, sqlite3_value *value){
@@ -59,11 +59,9 @@ static index_form pass_form_of_text(index_condition condition, char affinity, sq
   /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
   if( text==NULL || text[0]==0xEF ) return INDEX_FORM_NONE;
   if( condition.is_literal ) return INDEX_FORM_PLAIN;
-  if( affinity!='t' && affinity!='b' ){
-    /* Before 3.38 nobody tells that it is the end of `LIKE 'begin%'`, which BLOBs lie behind. */
-    return is_below && !is_bound && sqlite3_libversion_number()<3038000 ? INDEX_FORM_NONE
-      : INDEX_FORM_PLAIN;
-  }
+  if( pass_is_range(condition.kind) && !is_bound
+   && pass_may_be_of_pattern(condition, affinity, text) ) return INDEX_FORM_NONE;
+  if( affinity!='t' && affinity!='b' ) return INDEX_FORM_PLAIN;
   if( is_bound && !(is_below && !bloom_text_may_be_number(value)) ) return INDEX_FORM_PLAIN;
   if( is_bound ) return INDEX_FORM_BELOW;
   return is_below || bloom_text_may_be_number(value) ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
@@ -100,8 +98,8 @@ index_form bloom_index_pass_form(const bloom_index *index, index_condition condi
     if( !has_texts || !list->has_numbers ) return INDEX_FORM_LIST;
     return list->has_others ? INDEX_FORM_LIST_OF_BOTH : INDEX_FORM_LIST_OF_NUMBERS;
   }
-  /* It is the begin or the end of `LIKE 'begin%'`. */
-  if( condition.partner>=0 ) return pass_form_of_prefix(condition, affinity, value);
+  /* Of the begin and the end of `LIKE 'begin%'` the end has both. */
+  if( condition.partner>=0 ) return condition.kind==INDEX_GE ? INDEX_FORM_NONE : INDEX_FORM_PREFIX;
   switch( value ? sqlite3_value_type(value) : SQLITE_NULL ){
     case SQLITE_TEXT: return pass_form_of_text(condition, affinity, value);
     case SQLITE_INTEGER:
@@ -251,11 +249,11 @@ static int pass_bind_pattern(sqlite3_stmt *rows, int number, sqlite3_value *valu
   sqlite3_value *copy;
   const unsigned char *text;
   int rc;
-  if( sqlite3_value_type(value)!=SQLITE_TEXT ) return sqlite3_bind_value(rows, number, value);
+  if( sqlite3_value_type(value)!=SQLITE_TEXT ) return bloom_sql_bind(rows, number, value);
   copy = sqlite3_value_dup(value);
   text = copy ? sqlite3_value_text(copy) : NULL;
   if( text==NULL ) rc = SQLITE_NOMEM;
-  else if( text[0]!=0xEF ) rc = sqlite3_bind_value(rows, number, value);
+  else if( text[0]!=0xEF ) rc = bloom_sql_bind(rows, number, value);
   else{
     rc = sqlite3_bind_text64(rows, number, (const char *)text,
                              (sqlite3_uint64)sqlite3_value_bytes(copy), SQLITE_TRANSIENT,
@@ -295,10 +293,10 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
     }else if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);
     else if( bloom_index_kinds[condition.kind].is_pattern ) rc = pass_bind_pattern(rows, 3 + i,
         args[i]);
-    else rc = sqlite3_bind_value(rows, 3 + i, args[i]);
+    else rc = bloom_sql_bind(rows, 3 + i, args[i]);
   }
   if( rc==SQLITE_OK && plan->limit>=0 ){
-    rc = sqlite3_bind_value(rows, 3 + plan->limit, args[plan->limit]);
+    rc = bloom_sql_bind(rows, 3 + plan->limit, args[plan->limit]);
   }
   return rc;
 }

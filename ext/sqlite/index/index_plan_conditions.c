@@ -166,11 +166,33 @@ static int plan_is_ascii(sqlite3_value *literal){
   return text!=NULL && i==num_bytes;
 }
 
+int bloom_index_begins_number(const unsigned char *text){
+  const unsigned char *digit = text;
+  if( strchr("Ii-", *text) ) return 1;
+  while( (*digit>='0' && *digit<='9') || *digit=='.' ) digit++;
+  if( digit==text || (*digit!='e' && *digit!='E') ) return 0;
+  digit++;
+  if( *digit=='+' || *digit=='-' ) digit++;
+  return *digit==0;
+}
+
 /* 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be the
-** same as others. */
-static int plan_is_of_pattern(const index_condition *condition, sqlite3_value *literal){
-  const int is_end = condition->kind==INDEX_GE || condition->kind==INDEX_LT;
-  return is_end && literal && sqlite3_value_type(literal)==SQLITE_TEXT && !plan_is_ascii(literal);
+** same as others, or whose rows are numbers, too. */
+static int plan_is_of_pattern(const bloom_index *index, const index_condition *condition,
+                              sqlite3_value *literal){
+  sqlite3_value *copy;
+  const unsigned char *text;
+  int begins_number;
+  if( (condition->kind!=INDEX_GE && condition->kind!=INDEX_LT) || literal==NULL
+   || sqlite3_value_type(literal)!=SQLITE_TEXT ) return 0;
+  if( !plan_is_ascii(literal) ) return 1;
+  if( condition->kind==INDEX_LT || condition->is_on_id
+   || bloom_index_affinity_of(index->columns.list[condition->column].type)=='t' ) return 0;
+  copy = sqlite3_value_dup(literal);
+  text = copy ? sqlite3_value_text(copy) : NULL;
+  begins_number = text==NULL || bloom_index_begins_number(text);
+  sqlite3_value_free(copy);
+  return begins_number;
 }
 
 /* 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
@@ -195,23 +217,45 @@ static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int
   return plan_is_ascii(literal);
 }
 
-/* Finds the ranges that SQLite may have made of `column LIKE 'begin%'`, which BLOBs lie outside
-** of. */
+/* 1 if a constraint may be the other end of the range of a pattern. */
+static int plan_is_other_end(sqlite3_index_info *info, int number, int other){
+  const struct sqlite3_index_constraint *a = &info->aConstraint[number];
+  const struct sqlite3_index_constraint *b = &info->aConstraint[other];
+  if( a->iColumn!=b->iColumn ) return 0;
+  if( a->op==SQLITE_INDEX_CONSTRAINT_GE && b->op==SQLITE_INDEX_CONSTRAINT_LT ){
+    return plan_are_ends(bloom_index_plan_literal(info, number),
+                         bloom_index_plan_literal(info, other));
+  }
+  return a->op==SQLITE_INDEX_CONSTRAINT_LT && b->op==SQLITE_INDEX_CONSTRAINT_GE
+      && plan_is_other_end(info, other, number);
+}
+
+/* Finds the other end of the range that condition i is one of, if SQLite may have made it of
+** `column LIKE 'begin%'`: BLOBs lie outside of it, so that the two are passed together, or none. */
+static void plan_find_partner(sqlite3_index_info *info, index_plan *plan, const int *of, int i){
+  index_condition *condition = &plan->conditions[i];
+  int number, j, has_other = 0;
+  for(number=0; number<info->nConstraint && condition->partner<0; number++){
+    if( !plan_is_other_end(info, of[i], number) ) continue;
+    has_other = 1;
+    for(j=0; j<plan->num_conditions && of[j]!=number; j++){}
+    if( j==plan->num_conditions || plan->conditions[j].partner>=0
+     || sqlite3_stricmp(plan->conditions[j].collation, condition->collation)!=0 ) continue;
+    condition->partner = j;
+    plan->conditions[j].partner = i;
+    info->aConstraintUsage[number].omit = 0;
+  }
+  if( !has_other ) return;
+  info->aConstraintUsage[of[i]].omit = 0;
+  if( condition->partner<0 ) condition->is_unpassed = 1;
+}
+
 static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const int *of){
-  int i, j;
+  int i;
+  for(i=0; i<plan->num_conditions; i++) plan_find_partner(info, plan, of, i);
   for(i=0; i<plan->num_conditions; i++){
-    if( plan->conditions[i].kind!=INDEX_LT || !plan->conditions[i].is_literal ) continue;
-    for(j=0; j<plan->num_conditions && plan->conditions[i].partner<0; j++){
-      if( plan->conditions[j].kind!=INDEX_GE || plan->conditions[j].partner>=0
-         || plan->conditions[j].column!=plan->conditions[i].column
-         || plan->conditions[j].is_unpassed!=plan->conditions[i].is_unpassed
-         || sqlite3_stricmp(plan->conditions[j].collation, plan->conditions[i].collation)!=0
-         || !plan_are_ends(bloom_index_plan_literal(info, of[j]),
-                           bloom_index_plan_literal(info, of[i])) ) continue;
-      plan->conditions[i].partner = j;
-      plan->conditions[j].partner = i;
-      info->aConstraintUsage[of[i]].omit = info->aConstraintUsage[of[j]].omit = 0;
-    }
+    const int partner = plan->conditions[i].partner;
+    if( partner>=0 && plan->conditions[partner].is_unpassed ) plan->conditions[i].is_unpassed = 1;
   }
 }
 
@@ -267,7 +311,7 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
       rc = plan_check_pattern(index, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
     }
-    if( plan_is_of_pattern(&condition, literal) ) condition.is_unpassed = 1;
+    if( plan_is_of_pattern(index, &condition, literal) ) condition.is_unpassed = 1;
     info->aConstraintUsage[i].omit = plan_can_omit(index, info, i, &condition, literal,
                                                       plan->flags)!=0;
     of[plan->num_conditions] = i;

@@ -126,6 +126,7 @@ int bloom_index_canary_compare(bloom_index *index, int *is_same);
 /* The columns of NAME_changed and NAME_canary. */
 #define INDEX_CHANGED_COLUMNS "(id INTEGER UNIQUE)"
 #define INDEX_CANARY_COLUMN   "moved_by_vacuum"
+#define INDEX_CANARY_FORM     "*(" INDEX_CANARY_COLUMN ")"
 
 /* -- index_tables.c ----------------------------------------------------------------------- */
 

@@ -64,7 +64,7 @@ int bloom_index_tables_drop_all(bloom_index *index){
   for(i=0; i<(index->is_of_1_1 ? 3 : 1) && rc==SQLITE_OK; i++){
     rc = bloom_sql_drop(index->connection, index->schema,
                         sqlite3_mprintf("%s_%s", index->name, others[i]),
-                        i==0 ? "*(" INDEX_CANARY_COLUMN ")" : "*");
+                        i==0 ? INDEX_CANARY_FORM : "*");
   }
   return rc;
 }

@@ -68,6 +68,21 @@ int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *v
   return rc;
 }
 
+/* Sets *is_beginning to whether numbers are found above a text as well: SQLite makes `>= '1.5e-'` of
+** LIKE '1.5e-%'.  Those of infinity have spans that say so.  SQLITE_OK or SQLITE_NOMEM. */
+static int zone_begins_number(bloom_zone_operator comparison, sqlite3_value *value,
+                              int *is_beginning){
+  sqlite3_value *copy;
+  const unsigned char *text;
+  *is_beginning = 0;
+  if( comparison!=BLOOM_ZONE_ABOVE || sqlite3_value_type(value)!=SQLITE_TEXT ) return SQLITE_OK;
+  copy = sqlite3_value_dup(value);
+  text = copy ? sqlite3_value_text(copy) : NULL;
+  *is_beginning = text && text[0]!='I' && text[0]!='i' && bloom_index_begins_number(text);
+  sqlite3_value_free(copy);
+  return text ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_operator comparison,
                                  sqlite3_value *value, int is_literal, bloom_zone_span *spans,
                                  size_t *num_spans){
@@ -75,7 +90,19 @@ int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_o
   const int type = sqlite3_value_type(value);
   const int is_number = type==SQLITE_INTEGER || type==SQLITE_FLOAT;
   size_t i, num = 0;
-  int rc = SQLITE_OK;
+  int is_beginning = 0;
+  int rc = kind==BLOOM_COLUMN_TEXT ? SQLITE_OK
+    : zone_begins_number(comparison, value, &is_beginning);
+  *num_spans = 0;
+  if( rc!=SQLITE_OK ) return rc;
+  if( is_beginning
+   || (type==SQLITE_FLOAT && kind==BLOOM_COLUMN_TEXT
+       && bloom_db_has_other_digits(index->connection->db)) ){
+    /* In the second case the text is not what a copy, which is none of the connection's, makes. */
+    spans[0] = bloom_zone_everything();
+    *num_spans = 1;
+    return SQLITE_OK;
+  }
   if( type==SQLITE_BLOB ) spans[num++] = bloom_zone_of_blob();
   /* A literal TEXT has no affinity by which another column's text would be a number. */
   if( is_number
@@ -86,14 +113,7 @@ int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_o
   /* A column of numbers makes one of a TEXT, if it can; a TEXT column makes a text of a number. */
   if( (type==SQLITE_TEXT && (kind!=BLOOM_COLUMN_NUMBER || !bloom_text_is_number(value)))
    || (is_number && kind==BLOOM_COLUMN_TEXT) ){
-    sqlite3_value *copy;
-    /* A copy, which may become a text, does not become the connection's. */
-    if( type==SQLITE_FLOAT && bloom_db_has_other_digits(index->connection->db) ){
-      spans[0] = bloom_zone_everything();
-      *num_spans = 1;
-      return SQLITE_OK;
-    }
-    copy = sqlite3_value_dup(value);
+    sqlite3_value *copy = sqlite3_value_dup(value);
     /* SQLite makes ranges of LIKE 'begin%', which finds ill-formed texts that are not in them. */
     rc = copy ? zone_text(index, key, copy, comparison!=BLOOM_ZONE_EQUAL, &spans[num++])
         : SQLITE_NOMEM;

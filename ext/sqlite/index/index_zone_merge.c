@@ -14,13 +14,20 @@ struct index_zone_merge {
   bloom_zone_builder builder, of_row;
 };
 
+/* Writes a row that is there as a BLOB: no trigger or authorizer keeps old zones in its place. */
 static int zones_write(index_zone_merge *merge, index_zone_row *row){
   uint8_t bytes[BLOOM_STRIP_BYTES];
+  index_reader writer;
   int rc;
   if( !row->is_changed ) return SQLITE_OK;
   bloom_index_zone_row_print(row, bytes);
-  rc = bloom_index_row_write(merge->index, merge->key, &merge->write, row->number, bytes,
-                             sizeof(bytes));
+  bloom_index_reader_start(&writer, merge->index, merge->key, 1);
+  rc = bloom_index_blocks_write(&writer, row->number, bytes);
+  bloom_index_reader_close(&writer);
+  if( rc==SQLITE_CORRUPT_VTAB ){
+    rc = bloom_index_row_write(merge->index, merge->key, &merge->write, row->number, bytes,
+                               sizeof(bytes));
+  }
   if( rc==SQLITE_OK ) row->is_changed = 0;
   return rc;
 }

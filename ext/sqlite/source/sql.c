@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "tokens.h"
+
 /* Makes a text of a function's format and the arguments behind it. */
 #define FORMAT_TEXT(text, format) do{ \
     va_list arguments; \
@@ -61,6 +63,12 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
   }
   connection->is_running = 0;
   return rc;
+}
+
+int bloom_sql_bind(sqlite3_stmt *statement, int number, sqlite3_value *value){
+  return sqlite3_value_type(value)==SQLITE_FLOAT
+    ? sqlite3_bind_double(statement, number, sqlite3_value_double(value))
+    : sqlite3_bind_value(statement, number, value);
 }
 
 int bloom_sql_end(sqlite3_stmt *statement, int rc){
@@ -142,13 +150,19 @@ char *bloom_sql_name(const char *name){
   return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
 }
 
-/* A statement that is in the middle of writing, NULL if there is none.  An open sqlite3_blob is
-** one without SQL, and no trigger hears of its writes. */
+/* 1 if a statement may write rows.  An open sqlite3_blob is one without SQL, and no trigger hears
+** of its writes; of a PRAGMA or an EXPLAIN whose last row nobody read SQLite says that it writes. */
+static int writes_rows(sqlite3_stmt *statement){
+  return !sqlite3_stmt_readonly(statement) && !sqlite3_stmt_isexplain(statement)
+      && sqlite3_sql(statement)
+      && !bloom_token_is(bloom_token_first(sqlite3_sql(statement)), "PRAGMA");
+}
+
+/* A statement that is in the middle of writing, NULL if there is none. */
 static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *after){
   sqlite3_stmt *statement = after;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
-    if( sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement)
-     && sqlite3_sql(statement) ) break;
+    if( sqlite3_stmt_busy(statement) && writes_rows(statement) ) break;
   }
   return statement;
 }

@@ -22,6 +22,10 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
 
+/* sqlite3_bind_value(), which of SQLite 3.31 makes another REAL where `u.v = 5` told that it is an
+** integer. */
+int bloom_sql_bind(sqlite3_stmt *statement, int number, sqlite3_value *value);
+
 /* Ends a statement whose last step, or what was done with its row, returned rc.  SQLITE_OK if
 ** that was SQLITE_ROW or SQLITE_DONE, else rc. */
 int bloom_sql_end(sqlite3_stmt *statement, int rc);

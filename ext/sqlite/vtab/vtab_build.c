@@ -14,12 +14,20 @@
 
 /* -- Filling ------------------------------------------------------------------------------ */
 
-/* Fails if the pages are more than the database may have. */
+/* Fails if the pages are more than the database may have, or larger than the connection allows:
+** before anything is changed. */
 static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   sqlite3_int64 max_pages = 0;
   const sqlite3_int64 num_pages = (sqlite3_int64)bloom_vtab_num_pages(layout, 0);
-  const int rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count",
-                                   vtab->schema);
+  const int row_bytes = bloom_vtab_page_bytes(layout, 0, 0) + BLOOM_LAYOUT_BYTES; /* of either */
+  const int max_bytes = sqlite3_limit(vtab->connection->db, SQLITE_LIMIT_LENGTH, -1);
+  int rc;
+  if( max_bytes<row_bytes ){
+    return bloom_vtab_fail(vtab, "bloom: %s needs rows of %d bytes, and SQLITE_LIMIT_LENGTH is %d",
+                           vtab->name, row_bytes, max_bytes);
+  }
+  rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count",
+                         vtab->schema);
   if( rc!=SQLITE_OK || num_pages<=max_pages ) return rc;
   return bloom_vtab_fail(vtab, "bloom: %s needs %lld pages, and its database may have %lld at most",
                          vtab->name, num_pages, max_pages);

@@ -145,17 +145,18 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 
 /* -- Doubt ---------------------------------------------------------------------------------- */
 
-/* Reads what stands on the journal: *guard is the guard's place, 0 if it is gone. */
+/* Reads what stands on the journal: *guard is the guard's place, 0 if it is gone.  In TEMP there may
+** be the guard of a filter with the same name. */
 static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **doubt){
   char *table_text = bloom_vtab_journal_text(vtab),
     *guard_text = bloom_guard_text(vtab->name, vtab->journal);
   sqlite3_stmt *row = NULL;
   int rc = table_text && guard_text ? bloom_sql_row(vtab->connection, &row,
       "SELECT total(type = 'table' AND sql = 'CREATE TABLE %q'), max(CASE sql WHEN %Q THEN rowid"
-      " END), count(*), (SELECT count(*) FROM sqlite_temp_master WHERE type = 'trigger'"
-      " AND tbl_name = %Q COLLATE NOCASE) FROM \"%w\".sqlite_master"
-      " WHERE tbl_name = %Q COLLATE NOCASE", table_text, guard_text, vtab->journal, vtab->schema,
-      vtab->journal) : SQLITE_NOMEM;
+      " END), count(*), (SELECT count(*) FROM sqlite_temp_master"
+      " WHERE CASE type WHEN 'trigger' THEN sql <> %Q END AND tbl_name = %Q COLLATE NOCASE)"
+      " FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE", table_text, guard_text,
+      guard_text, vtab->journal, vtab->schema, vtab->journal) : SQLITE_NOMEM;
   sqlite3_free(table_text);
   sqlite3_free(guard_text);
   *guard = 0;
