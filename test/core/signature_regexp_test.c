@@ -108,6 +108,8 @@ TEST(quantifiers){
     {"abcd{2, 3}efg", "abc;efg"}, {"abcd{2,3,4}efg", "abc;efg"}, {"abcd{efg", "abc;efg"},
     {"abcd{2efg", "abc;2efg"}, {"abcd{", "abc"}, {"abcd\\.+efg", "abcd.;efg"},
     {"abcd\\.*efg", "abcd;efg"},
+    /* The regex of Python allows for an error. */
+    {"(?:abcd){e<=1}efg", ""}, {"abcd{s}", ""}, {"abcd{2x}efg", ""}, {"abcd{x(2)}efg", ""},
     /* Lazy, possessive, or one behind the other. */
     {"abcd+?efg", "abc;efg"}, {"abcd{2}?efg", "abc;efg"}, {"abcd{2}{0}efg", "abc;efg"},
     {"abcd++efg", "abcd;efg"}, {"abcd*+efg", "abc;efg"}, {"abcd??efg", "abc;efg"},

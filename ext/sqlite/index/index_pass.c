@@ -45,11 +45,10 @@ static int pass_is_ascii(const unsigned char *text){
 ** which BLOBs lie outside of, or numbers. */
 static int pass_may_be_of_pattern(index_condition condition, char affinity,
                                   const unsigned char *text){
-  if( sqlite3_libversion_number()>=3038000 ) return 0;
-  if( condition.kind==INDEX_GE ){
-    return !pass_is_ascii(text) || (affinity!='t' && bloom_index_begins_number(text));
-  }
-  return affinity!='t' && affinity!='b' && condition.kind!=INDEX_GT;
+  const int may_be = condition.kind==INDEX_GE
+    ? !pass_is_ascii(text) || (affinity!='t' && bloom_index_begins_number(text))
+    : affinity!='t' && affinity!='b' && condition.kind!=INDEX_GT;
+  return may_be && sqlite3_libversion_number()<3038000;
 }
 
 static index_form pass_form_of_text(index_condition condition, char affinity, sqlite3_value *value){
