@@ -180,8 +180,7 @@ int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes)
   return rc;
 }
 
-/* A table or a view of the user's may have the name. */
-static int canary_find(bloom_index *index, sqlite3_int64 *is_there){
+int bloom_index_canary_find(bloom_index *index, sqlite3_int64 *is_there){
   *is_there = 0;
   return bloom_sql_integer(index->connection, is_there, "SELECT 1 FROM \"%w\".sqlite_master"
                            " WHERE type = 'table' AND rootpage > 0"
@@ -192,11 +191,8 @@ static int canary_find(bloom_index *index, sqlite3_int64 *is_there){
 int bloom_index_canary_write(bloom_index *index){
   sqlite3_int64 is_there;
   int rc;
-  if( !index->config.has_hidden_ids ){
-    char *name = sqlite3_mprintf("%s_canary", index->name);
-    return bloom_sql_drop(index->connection, index->schema, name, INDEX_CANARY_FORM);
-  }
-  rc = canary_find(index, &is_there);
+  if( !index->config.has_hidden_ids ) return SQLITE_OK;
+  rc = bloom_index_canary_find(index, &is_there);
   if( rc==SQLITE_OK ){
     /* CREATE fails where the name is taken. */
     rc = bloom_sql_run(index->connection, is_there ? "DELETE FROM \"%w\".\"%w_canary\""
@@ -213,7 +209,7 @@ int bloom_index_canary_write(bloom_index *index){
 int bloom_index_canary_compare(bloom_index *index, int *is_same){
   sqlite3_int64 rowid = 0, is_there = 0;
   int rc = SQLITE_OK;
-  if( index->config.has_hidden_ids ) rc = canary_find(index, &is_there);
+  if( index->config.has_hidden_ids ) rc = bloom_index_canary_find(index, &is_there);
   if( rc==SQLITE_OK && is_there ){
     rc = bloom_sql_integer(index->connection, &rowid,
                            "SELECT c.rowid FROM \"%w\".\"%w_canary\" AS "

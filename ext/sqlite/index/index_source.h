@@ -117,6 +117,9 @@ int bloom_index_config_read(bloom_index *index);
 int bloom_index_config_compare(bloom_index *index, int *is_same);
 void bloom_index_config_free(index_config *config);
 
+/* Sets *is_there to whether NAME_canary is: a table or a view of the user's may have that name. */
+int bloom_index_canary_find(bloom_index *index, sqlite3_int64 *is_there);
+
 /* Makes NAME_canary with its row where rowids are hidden. */
 int bloom_index_canary_write(bloom_index *index);
 

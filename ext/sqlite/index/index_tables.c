@@ -81,10 +81,11 @@ static int tables_rename_one(bloom_index *index, char *table, const char *new_na
 }
 
 int bloom_index_tables_rename(bloom_index *index, const char *new_name){
-  int i, rc = SQLITE_OK;
+  sqlite3_int64 has_canary;
+  int i, rc = bloom_index_canary_find(index, &has_canary);
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
     rc = tables_rename_one(index, tables_name(index, i), new_name);
   }
-  if( rc!=SQLITE_OK || !index->config.has_hidden_ids ) return rc;
+  if( rc!=SQLITE_OK || !has_canary ) return rc;
   return tables_rename_one(index, sqlite3_mprintf("%s_canary", index->name), new_name);
 }

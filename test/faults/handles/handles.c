@@ -328,7 +328,7 @@ static void check_few_digits(void){
       "CREATE TABLE decimals(id INTEGER PRIMARY KEY, k TEXT, n INTEGER);"
       "INSERT INTO decimals VALUES (1, '1.235e+06', 5);"
       "CREATE VIRTUAL TABLE of_one USING bloom(decimals, k);"
-      "CREATE VIRTUAL TABLE of_two USING bloom(decimals, k, n);"
+      "CREATE VIRTUAL TABLE of_two USING bloom(decimals, (k, n));"
       "CREATE VIRTUAL TABLE by_key USING bloom_index(decimals, k);"
       "CREATE VIRTUAL TABLE by_range USING bloom_index(decimals, k RANGE);"
       "INSERT INTO by_key(by_key) VALUES ('merge');"
