@@ -21,7 +21,8 @@ static const regexp_sample regexp_true[] = {
 };
 
 /* False of who swaps the arguments, negates, knows LIKE or words alone, leaves out or folds
-** blanks, punctuation, comments, accents, ligatures or widths, finds what is near, or takes NULL for text. */
+** blanks, punctuation, comments, accents, ligatures or widths, finds what is near, or takes NULL
+** for text. */
 static const regexp_sample regexp_false[] = {
   {"a.c", "abc"}, {"xyz", "abc"}, {"abc", "a_c"}, {"abc", "%b%"}, {"ab", "a b"}, {"a b", "a  b"},
   {"ab", "a-b"}, {"ab", "ab#c"}, {"ab", "ab "}, {"abc", "a\\.c"},

@@ -68,8 +68,8 @@ int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *v
   return rc;
 }
 
-/* Sets *is_beginning to whether numbers are found above a text as well: SQLite makes `>= '1.5e-'` of
-** LIKE '1.5e-%'.  Those of infinity have spans that say so.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *is_beginning to whether numbers are found above a text as well: SQLite makes `>= '1.5e-'`
+** of LIKE '1.5e-%'.  Those of infinity have spans that say so.  SQLITE_OK or SQLITE_NOMEM. */
 static int zone_begins_number(bloom_zone_operator comparison, sqlite3_value *value,
                               int *is_beginning){
   sqlite3_value *copy;

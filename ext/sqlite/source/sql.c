@@ -151,7 +151,7 @@ char *bloom_sql_name(const char *name){
 }
 
 /* 1 if a statement may write rows.  An open sqlite3_blob is one without SQL, and no trigger hears
-** of its writes; of a PRAGMA or an EXPLAIN whose last row nobody read SQLite says that it writes. */
+** of its writes; of a PRAGMA or an EXPLAIN SQLite may say that it writes. */
 static int writes_rows(sqlite3_stmt *statement){
   return !sqlite3_stmt_readonly(statement) && !sqlite3_stmt_isexplain(statement)
       && sqlite3_sql(statement)

@@ -145,8 +145,8 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 
 /* -- Doubt ---------------------------------------------------------------------------------- */
 
-/* Reads what stands on the journal: *guard is the guard's place, 0 if it is gone.  In TEMP there may
-** be the guard of a filter with the same name. */
+/* Reads what stands on the journal: *guard is the guard's place, 0 if it is gone.  In TEMP there
+** may be the guard of a filter with the same name. */
 static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **doubt){
   char *table_text = bloom_vtab_journal_text(vtab),
     *guard_text = bloom_guard_text(vtab->name, vtab->journal);
