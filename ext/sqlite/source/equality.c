@@ -84,7 +84,7 @@ static void push_real(double real, bloom_key_hashes *hashes){
 typedef enum text_form {
   FORM_TEXT,    /* no number */
   FORM_INTEGER, /* of at most 18 digits: its integer alone says all that `=` tells apart */
-  FORM_DECIMAL, /* of at most 15 digits, with a point or a short exponent: its REAL does */
+  FORM_DECIMAL, /* with a point or a short exponent, and finite: its REAL does */
   FORM_NUMBER   /* another: its text and its number; so are all that are infinity to SQLite */
 } text_form;
 
@@ -99,9 +99,10 @@ static size_t skip_digits(
   return i;
 }
 
-/* A REAL of at most 15 digits with a longer exponent may be infinity, which many texts are: hashes
-** of keys, in hexadecimal, have an e among their digits. */
+/* A REAL with more may be infinity, which many texts are: hashes of keys, in hexadecimal, have an e
+** among their digits. */
 #define MAX_EXPONENT_DIGITS 2
+#define MAX_DECIMAL_DIGITS  200
 
 static size_t skip_sign(const char *text, size_t num_bytes, size_t i){
   return i<num_bytes && (text[i]=='+' || text[i]=='-') ? i + 1 : i;
@@ -129,7 +130,7 @@ static text_form form_of(const char *text, size_t num_bytes){
   while( i<num_bytes && bloom_is_space(text[i]) ) i++;
   if( i<num_bytes ) return text[i]==0 ? FORM_NUMBER : FORM_TEXT;
   if( is_integer ) return num_significant<=18 ? FORM_INTEGER : FORM_NUMBER;
-  return num_significant<=15 && num_exponent_digits<=MAX_EXPONENT_DIGITS
+  return num_significant<=MAX_DECIMAL_DIGITS && num_exponent_digits<=MAX_EXPONENT_DIGITS
     ? FORM_DECIMAL : FORM_NUMBER;
 }
 
@@ -156,9 +157,9 @@ static int can_hold_text(bloom_equality rule){
   return rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
 }
 
-/* Pushes the number that a text of this form is to the SQLite that runs.  A large integer is
-** one as INTEGER and as REAL.  sqlite3_value_numeric_type() would say which, but of a copy it
-** crashes SQLite 3.52.0.  SQLITE_OK or SQLITE_NOMEM. */
+/* Pushes the number that a text of this form is to the SQLite that runs.  A large one is INTEGER and
+** REAL.  sqlite3_value_numeric_type() would say which, but of a copy it crashes SQLite 3.52.0.
+** SQLITE_OK or SQLITE_NOMEM. */
 static int push_number_of_text(
   bloom_equality rule, sqlite3_value *value, text_form form, int is_query, bloom_key_hashes *hashes
 ){
@@ -167,7 +168,10 @@ static int push_number_of_text(
   double real;
   if( number==NULL ) return SQLITE_NOMEM;
   real = sqlite3_value_double(number);
-  if( form!=FORM_DECIMAL ) push(hashes, bloom_parquet_hash_int64(sqlite3_value_int64(number)));
+  if( form==FORM_INTEGER
+   || (real>=-0x1p63 && real<=0x1p63 && !(real>-0x1p53 && real<0x1p53)) ){
+    push(hashes, bloom_parquet_hash_int64(sqlite3_value_int64(number)));
+  }
   if( form!=FORM_INTEGER && can_hold_text(rule) ) push_cells(real, is_query, hashes);
   else push_real(real, hashes);
   sqlite3_value_free(number);

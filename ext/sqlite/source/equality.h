@@ -7,7 +7,7 @@
 ** those asked for is one of those stored:
 **
 **   stored   its key: TEXT with its collation undone; a TEXT that is a number that number's
-**            key instead, or both where it has many digits or a long exponent
+**            key instead, or both where it is an integer of many digits or has a long exponent
 **   asked    its key, the same
 **
 ** Where the column can hold TEXT the key of a REAL is its cell, for texts of it may have fewer
