@@ -13,7 +13,7 @@
 #define TWO_63 9223372036854775808.0
 
 void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db){
-  *kinds = (bloom_equal_kinds){.has_other_digits = (char)bloom_db_has_other_digits(db)};
+  *kinds = (bloom_equal_kinds){.has_few_digits = (char)bloom_db_has_few_digits(db)};
 }
 
 /* ---- Texts --------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_
       forms->is_integer = 1;
       forms->integer = sqlite3_value_int64(value);
     }
-    if( !kinds->has_other_digits ) return SQLITE_OK;
+    if( !kinds->has_few_digits ) return SQLITE_OK;
   }
   forms->is_text = 1;
   forms->text_hash = hash_of_text(text, num_bytes);
@@ -272,7 +272,7 @@ int bloom_equal_hashes_of(
       /* The text of infinity is no number.  It takes long to write a REAL: only if there is a text
       ** to find. */
       if( (!is_query || kinds->has_text)
-       && (kinds->has_other_digits || !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX)) ){
+       && (kinds->has_few_digits || !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX)) ){
         rc = set_text_of_real(&forms, value);
       }
       break;

@@ -33,7 +33,7 @@ typedef struct bloom_equal_kinds {
   char has_text;          /* that is no number */
   char has_large_integer; /* beyond 2^53 */
   char has_large_real;    /* beyond 2^53 */
-  char has_other_digits;  /* the application chose how many digits REALs are written with */
+  char has_few_digits;    /* the application has SQLite write REALs with fewer than 15 digits */
 } bloom_equal_kinds;
 
 /* An INTEGER, two cells and a text at most. */
@@ -76,7 +76,7 @@ static inline int bloom_has_one_hash(
     const uint8_t *text = sqlite3_value_text(value);
     return text && bloom_equal_plain_text(text, (size_t)sqlite3_value_bytes(value), hash);
   }
-  if( type==SQLITE_FLOAT && !kinds->has_other_digits ){
+  if( type==SQLITE_FLOAT && !kinds->has_few_digits ){
     return bloom_equal_plain_real(sqlite3_value_double(value), hash);
   }
   return 0;

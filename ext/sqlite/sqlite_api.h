@@ -72,13 +72,15 @@ static inline int bloom_db_is_interrupted(sqlite3 *db){
   return sqlite3_prepare_v2(db, " ", -1, &none, NULL)==SQLITE_INTERRUPT;
 }
 
-/* 1 if an application has SQLite write REALs with other digits than its own 17.  From some release
-** after 3.52 on it can, by SQLITE_DBCONFIG_FP_DIGITS; where it cannot, the number is left alone. */
-static inline int bloom_db_has_other_digits(sqlite3 *db){
-  const int fp_digits = 1023, usual_digits = 17;
-  int num_digits = usual_digits;
+/* How many digits SQLite writes a REAL with.  From 3.52 on they are 17, and from some release after
+** it an application can choose, by SQLITE_DBCONFIG_FP_DIGITS; where it cannot, the number is left
+** alone. */
+#define BLOOM_USUAL_REAL_DIGITS 17
+static inline int bloom_db_real_digits(sqlite3 *db){
+  const int fp_digits = 1023;
+  int num_digits = BLOOM_USUAL_REAL_DIGITS;
   if( sqlite3_libversion_number()>=3052000 ) (void)sqlite3_db_config(db, fp_digits, 0, &num_digits);
-  return num_digits!=usual_digits;
+  return num_digits;
 }
 
 /* 1 if the connection has a transaction that may write to a database, as far as SQLite says:

@@ -203,7 +203,7 @@ static int changes_count_rows(bloom_index *index, index_end end, sqlite3_int64 *
                                    " NOT INDEXED WHERE x.\"%w\" BETWEEN %lld AND %lld",
                                    index->schema, index->source_name, index->columns.id_name,
                                    end.first, end.last);
-  if( *num_rows<0 || *num_rows>UINT32_MAX ) *num_rows = 0;
+  if( *num_rows<0 || *num_rows>UINT32_MAX ) *num_rows = end.num_rows;
   return rc;
 }
 

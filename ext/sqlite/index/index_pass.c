@@ -17,6 +17,9 @@
 **   TEXT              a number             =, IS: as a number, and of a REAL as its text, too
 **   none              a number             > and >=: as it is; else as a number
 **
+** The two ends of a range that SQLite may have made of `LIKE 'begin%'` are passed as one, together
+** with BLOBs, or not at all where numbers may be in it.
+**
 ** Found by 100,000 random queries on SQLite 3.40.1 and 3.54.1.
 */
 #include "index_source.h"

@@ -167,13 +167,14 @@ static int plan_is_ascii(sqlite3_value *literal){
 }
 
 int bloom_index_begins_number(const unsigned char *text){
-  const unsigned char *digit = text;
-  if( strchr("Ii-", *text) ) return 1;
-  while( (*digit>='0' && *digit<='9') || *digit=='.' ) digit++;
-  if( digit==text || (*digit!='e' && *digit!='E') ) return 0;
-  digit++;
-  if( *digit=='+' || *digit=='-' ) digit++;
-  return *digit==0;
+  const char *begin = (const char *)text + (*text=='-'), *next = begin;
+  if( *begin==0 ) return *text=='-';
+  if( sqlite3_strnicmp(begin, "Inf", (int)strlen(begin))==0 ) return 1;
+  while( (*next>='0' && *next<='9') || *next=='.' ) next++;
+  if( next==begin || (*next!='e' && *next!='E') ) return 0;
+  next++;
+  if( *next=='+' || *next=='-' ) next++;
+  return *next==0;
 }
 
 /* 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be the
@@ -219,15 +220,12 @@ static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int
 
 /* 1 if a constraint may be the other end of the range of a pattern. */
 static int plan_is_other_end(sqlite3_index_info *info, int number, int other){
-  const struct sqlite3_index_constraint *a = &info->aConstraint[number];
-  const struct sqlite3_index_constraint *b = &info->aConstraint[other];
-  if( a->iColumn!=b->iColumn ) return 0;
-  if( a->op==SQLITE_INDEX_CONSTRAINT_GE && b->op==SQLITE_INDEX_CONSTRAINT_LT ){
-    return plan_are_ends(bloom_index_plan_literal(info, number),
-                         bloom_index_plan_literal(info, other));
-  }
-  return a->op==SQLITE_INDEX_CONSTRAINT_LT && b->op==SQLITE_INDEX_CONSTRAINT_GE
-      && plan_is_other_end(info, other, number);
+  const struct sqlite3_index_constraint *all = info->aConstraint;
+  const int begin = all[number].op==SQLITE_INDEX_CONSTRAINT_GE ? number : other;
+  const int end = begin==number ? other : number;
+  return all[begin].op==SQLITE_INDEX_CONSTRAINT_GE && all[end].op==SQLITE_INDEX_CONSTRAINT_LT
+      && all[begin].iColumn==all[end].iColumn
+      && plan_are_ends(bloom_index_plan_literal(info, begin), bloom_index_plan_literal(info, end));
 }
 
 /* Finds the other end of the range that condition i is one of, if SQLite may have made it of

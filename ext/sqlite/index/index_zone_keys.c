@@ -69,7 +69,7 @@ int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *v
 }
 
 /* Sets *is_beginning to whether numbers are found above a text as well: SQLite makes `>= '1.5e-'`
-** of LIKE '1.5e-%'.  Those of infinity have spans that say so.  SQLITE_OK or SQLITE_NOMEM. */
+** of LIKE '1.5e-%'.   SQLITE_OK or SQLITE_NOMEM. */
 static int zone_begins_number(bloom_zone_operator comparison, sqlite3_value *value,
                               int *is_beginning){
   sqlite3_value *copy;
@@ -78,7 +78,7 @@ static int zone_begins_number(bloom_zone_operator comparison, sqlite3_value *val
   if( comparison!=BLOOM_ZONE_ABOVE || sqlite3_value_type(value)!=SQLITE_TEXT ) return SQLITE_OK;
   copy = sqlite3_value_dup(value);
   text = copy ? sqlite3_value_text(copy) : NULL;
-  *is_beginning = text && text[0]!='I' && text[0]!='i' && bloom_index_begins_number(text);
+  *is_beginning = text && bloom_index_begins_number(text);
   sqlite3_value_free(copy);
   return text ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -97,7 +97,7 @@ int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_o
   if( rc!=SQLITE_OK ) return rc;
   if( is_beginning
    || (type==SQLITE_FLOAT && kind==BLOOM_COLUMN_TEXT
-       && bloom_db_has_other_digits(index->connection->db)) ){
+       && bloom_db_real_digits(index->connection->db)!=BLOOM_USUAL_REAL_DIGITS) ){
     /* In the second case the text is not what a copy, which is none of the connection's, makes. */
     spans[0] = bloom_zone_everything();
     *num_spans = 1;

@@ -83,9 +83,10 @@ static void push_real(double real, bloom_key_hashes *hashes){
 /* What a text is to numeric affinity. */
 typedef enum text_form {
   FORM_TEXT,    /* no number */
-  FORM_INTEGER, /* of at most 18 digits: its integer alone says all that `=` tells apart */
+  FORM_INTEGER, /* of 64 bits: its integer alone says all that `=` tells apart */
   FORM_DECIMAL, /* with a point or a short exponent, and finite: its REAL does */
-  FORM_NUMBER   /* another: its text and its number; so are all that are infinity to SQLite */
+  FORM_NUMBER   /* another: its text and its number; so are all that may be infinity, or end at a
+                ** NUL */
 } text_form;
 
 /* Steps over digits from text[i] on, and counts those that matter. */
@@ -108,13 +109,20 @@ static size_t skip_sign(const char *text, size_t num_bytes, size_t i){
   return i<num_bytes && (text[i]=='+' || text[i]=='-') ? i + 1 : i;
 }
 
+/* 1 if 19 significant digits are an INTEGER; the text begins with its sign. */
+static int fits_in_64_bits(const char *text, const char *end){
+  return memcmp(end - 19, *text=='-' ? "9223372036854775808" : "9223372036854775807", 19)<=0;
+}
+
 /* Source: sqlite.org/datatype3.html, section 3.4: blanks around a well-formed literal.  From
 ** 3.52 on a NUL ends the number, whatever follows. */
 static text_form form_of(const char *text, size_t num_bytes){
   int num_digits = 0, num_significant = 0, num_exponent_digits = 0, is_integer = 1;
-  size_t i = 0;
+  size_t i = 0, sign, end;
   while( i<num_bytes && bloom_is_space(text[i]) ) i++;
+  sign = i;
   i = skip_digits(text, num_bytes, skip_sign(text, num_bytes, i), &num_digits, &num_significant);
+  end = i;
   if( i<num_bytes && text[i]=='.' ){
     is_integer = 0;
     i = skip_digits(text, num_bytes, i + 1, &num_digits, &num_significant);
@@ -129,7 +137,10 @@ static text_form form_of(const char *text, size_t num_bytes){
   }
   while( i<num_bytes && bloom_is_space(text[i]) ) i++;
   if( i<num_bytes ) return text[i]==0 ? FORM_NUMBER : FORM_TEXT;
-  if( is_integer ) return num_significant<=18 ? FORM_INTEGER : FORM_NUMBER;
+  if( is_integer ){
+    return num_significant<=18 || (num_significant==19 && fits_in_64_bits(text + sign, text + end))
+      ? FORM_INTEGER : FORM_NUMBER;
+  }
   return num_significant<=MAX_DECIMAL_DIGITS && num_exponent_digits<=MAX_EXPONENT_DIGITS
     ? FORM_DECIMAL : FORM_NUMBER;
 }
@@ -235,19 +246,13 @@ int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_has
   return push_value(value, hashes);
 }
 
-/* A column without affinity can hold REALs, whose texts a TEXT column's may be equal to. */
-static int is_asked_as_text_of_real(bloom_equality rule, int type){
-  return type==SQLITE_FLOAT ? can_hold_text(rule)
-       : type==SQLITE_TEXT && rule.kind==BLOOM_COLUMN_ANY;
-}
-
 int bloom_query_hashes(
   sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 ){
   const int type = sqlite3_value_type(value);
   int rc;
   hashes->num_hashes = 0;
-  hashes->is_maybe = is_asked_as_text_of_real(rule, type) && bloom_db_has_other_digits(db);
+  hashes->is_maybe = type==SQLITE_FLOAT && can_hold_text(rule) && bloom_db_has_few_digits(db);
   if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_NONE ){
     return push_text_key(rule, value, TO_LOOK_FOR, hashes);
   }

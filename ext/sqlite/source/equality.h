@@ -7,8 +7,9 @@
 ** those asked for is one of those stored:
 **
 **   stored   its key: TEXT with its collation undone; a TEXT that is a number that number's
-**            key instead, or both where it is an integer of many digits or has a long exponent
-**   asked    its key, the same
+**            key instead, or both where it is beyond 64 bits, has a long exponent, 200 digits or a
+**            NUL
+**   asked    what it may be stored by
 **
 ** Where the column can hold TEXT the key of a REAL is its cell, for texts of it may have fewer
 ** digits, and versions of SQLite read some decimals as neighbouring REALs: real_cells.h.
@@ -45,7 +46,7 @@ typedef struct bloom_equality {
   bloom_collation collation;
 } bloom_equality;
 
-#define BLOOM_MAX_KEY_HASHES 9
+#define BLOOM_MAX_KEY_HASHES 6
 
 /* The hashes of one value. */
 typedef struct bloom_key_hashes {
@@ -64,8 +65,8 @@ int bloom_collation_named(const char *name, bloom_collation *collation);
 /* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
 
-/* The hashes to ask for a value by: it may be there if the connection writes REALs with digits that
-** an application chose, and one may be compared as a text.  SQLITE_OK or SQLITE_NOMEM. */
+/* The hashes to ask for a value by: it may be there if the connection writes REALs with few digits,
+** and one may be compared as a text.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_query_hashes(
   sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 );

@@ -8,7 +8,7 @@
 #include "../../core/bytes.h"
 #include "../../core/debug.h"
 #include "../../core/parquet/hash.h"
-#include "../key.h"
+#include "../real_cells.h"
 #include "../tuple.h"
 #include "sql.h"
 
@@ -93,7 +93,7 @@ static int hash_plain(
       hashes->hashes[0] = bloom_parquet_hash_int64(value->integer);
       hashes->num_hashes =
         value->integer<=MAX_PLAIN_INTEGER && value->integer>=-MAX_PLAIN_INTEGER
-        && !bloom_db_has_other_digits(reader->connection->db);
+        && (rule.kind==BLOOM_COLUMN_NUMBER || !bloom_db_has_few_digits(reader->connection->db));
       return SQLITE_OK;
     case BLOOM_TUPLE_REAL:
       break;

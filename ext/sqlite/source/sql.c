@@ -153,9 +153,11 @@ char *bloom_sql_name(const char *name){
 /* 1 if a statement may write rows.  An open sqlite3_blob is one without SQL, and no trigger hears
 ** of its writes; of a PRAGMA or an EXPLAIN SQLite may say that it writes. */
 static int writes_rows(sqlite3_stmt *statement){
-  return !sqlite3_stmt_readonly(statement) && !sqlite3_stmt_isexplain(statement)
-      && sqlite3_sql(statement)
-      && !bloom_token_is(bloom_token_first(sqlite3_sql(statement)), "PRAGMA");
+  const char *sql = sqlite3_sql(statement);
+  bloom_token word = bloom_token_first(sql ? sql : "");
+  while( word.kind==';' ) word = bloom_token_after(word);
+  return word.num_chars && !bloom_token_is(word, "PRAGMA")
+      && !sqlite3_stmt_isexplain(statement) && !sqlite3_stmt_readonly(statement);
 }
 
 /* A statement that is in the middle of writing, NULL if there is none. */
