@@ -91,8 +91,8 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 /* Sets the plan's conditions to the constraints that blocks, ids or the source can answer. */
 int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan);
 
-/* 1 if the text of a REAL may begin with this text, which is no number itself: a sign, what infinity
-** begins with, or digits as far as the e. */
+/* 1 if the text of a REAL may begin with this text, which is no number itself: a sign, what
+** infinity begins with, or digits as far as the e. */
 int bloom_index_begins_number(const unsigned char *text);
 
 /* A constraint's value, if it is a literal, from 3.38 on; else NULL. */

@@ -168,8 +168,8 @@ static int can_hold_text(bloom_equality rule){
   return rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
 }
 
-/* Pushes the number that a text of this form is to the SQLite that runs.  A large one is INTEGER and
-** REAL.  sqlite3_value_numeric_type() would say which, but of a copy it crashes SQLite 3.52.0.
+/* Pushes the number that a text of this form is to the SQLite that runs.  A large one is INTEGER
+** and REAL.  sqlite3_value_numeric_type() would say which, but of a copy it crashes SQLite 3.52.0.
 ** SQLITE_OK or SQLITE_NOMEM. */
 static int push_number_of_text(
   bloom_equality rule, sqlite3_value *value, text_form form, int is_query, bloom_key_hashes *hashes

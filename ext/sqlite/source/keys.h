@@ -31,7 +31,7 @@ typedef struct bloom_key_values {
 
 typedef struct bloom_combined_hashes {
   int num_hashes; /* 0: NULL, which is no key */
-  int is_maybe;   /* to look for it takes too many hashes, or REALs have few digits: it may be there */
+  int is_maybe;   /* it may be there: it takes too many hashes, or REALs have few digits */
   int is_invalid; /* no tuple of so many values */
   bloom_hash_value first; /* made of each value's first hash, it tells keys apart */
   bloom_hash_value hashes[BLOOM_MAX_QUERY_HASHES];
