@@ -147,7 +147,7 @@ static text_form form_of(const char *text, size_t num_bytes){
 
 /* Pushes a REAL as a column that can hold TEXT has it, whatever digits it or a text is written
 ** with: by the INTEGER that it is or is near to, and by its cell, or all that are near. */
-static void push_cells(double real, int is_query, bloom_key_hashes *hashes){
+static void push_near(double real, int is_query, bloom_key_hashes *hashes){
   const uint64_t steps = bloom_steps_of(real);
   int64_t integer;
   if( bloom_real_is_integer(real, &integer) || bloom_real_is_near_integer(real, &integer) ){
@@ -183,7 +183,7 @@ static int push_number_of_text(
    || (real>=-0x1p63 && real<=0x1p63 && !(real>-0x1p53 && real<0x1p53)) ){
     push(hashes, bloom_parquet_hash_int64(sqlite3_value_int64(number)));
   }
-  if( form!=FORM_INTEGER && can_hold_text(rule) ) push_cells(real, is_query, hashes);
+  if( form!=FORM_INTEGER && can_hold_text(rule) ) push_near(real, is_query, hashes);
   else push_real(real, hashes);
   sqlite3_value_free(number);
   return SQLITE_OK;
@@ -232,7 +232,7 @@ static int push_real_key(
   bloom_equality rule, sqlite3_value *value, int is_query, bloom_key_hashes *hashes
 ){
   const double real = sqlite3_value_double(value);
-  push_cells(real, is_query, hashes);
+  push_near(real, is_query, hashes);
   return push_infinity(rule, real, hashes);
 }
 
@@ -262,7 +262,7 @@ int bloom_query_hashes(
     const double real = (double)sqlite3_value_int64(value);
     /* An index on a REAL column is searched for the REAL next to an integer; up to 2^53 that is the
     ** integer itself. */
-    if( can_hold_text(rule) ) push_cells(real, 1, hashes);
+    if( can_hold_text(rule) ) push_near(real, 1, hashes);
     else push_real(real, hashes);
   }
   return rc;
