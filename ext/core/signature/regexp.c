@@ -197,7 +197,7 @@ static regexp_count regexp_read_braces(regexp_reader *reader){
   }
   if( text==reader->end || *text!='}' ){
     /* A { that is a character; with a } behind it the regex of Python reads what may be missing. */
-    reader->is_unknown |= memchr(text, '}', (size_t)(reader->end - text))!=NULL;
+    for(; text<reader->end; text++) reader->is_unknown |= *text=='}';
     return REGEXP_OPTIONAL;
   }
   reader->next = text + 1;

@@ -23,8 +23,9 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const int max_bytes = sqlite3_limit(vtab->connection->db, SQLITE_LIMIT_LENGTH, -1);
   int rc;
   if( max_bytes<row_bytes ){
-    return bloom_vtab_fail(vtab, "bloom: %s needs rows of %d bytes, and SQLITE_LIMIT_LENGTH is %d",
-                           vtab->name, row_bytes, max_bytes);
+    rc = bloom_vtab_fail(vtab, "bloom: %s needs rows of %d bytes, and SQLITE_LIMIT_LENGTH is %d",
+                         vtab->name, row_bytes, max_bytes);
+    return rc==SQLITE_ERROR ? SQLITE_TOOBIG : rc;
   }
   rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count",
                          vtab->schema);
