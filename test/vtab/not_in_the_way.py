@@ -403,7 +403,7 @@ def text_as_long_as_may_be(files):
 
 @test
 def pragma_that_is_not_read_to_its_end(files):
-    """SQLite says that it writes; CREATE and 'rebuild' are made all the same. A statement that does write is in their way."""
+    """SQLite says that it writes; CREATE and 'rebuild' run all the same."""
     for before in ("PRAGMA journal_mode = WAL", "pragma main.wal_checkpoint", "EXPLAIN INSERT INTO t VALUES (1)", "EXPLAIN QUERY PLAN DELETE FROM t"):
         for module in "bloom", "bloom_index":
             db = files.connect(":memory:")
@@ -430,7 +430,7 @@ def pages_larger_than_the_connection_allows(files):
     execute(db, "BEGIN", "CREATE TABLE mine(x)", "INSERT INTO t VALUES ('a')")
     fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "SQLITE_LIMIT_LENGTH is 1000")
     db.execute("COMMIT")
-    expect(column(db, "SELECT k FROM t JOIN mine ON 1 = 1 UNION ALL SELECT k FROM t"), ["a"])
+    expect(column(db, "SELECT k FROM t UNION ALL SELECT count(*) FROM mine"), ["a", 0])
 
 
 @test

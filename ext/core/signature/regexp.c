@@ -196,7 +196,8 @@ static regexp_count regexp_read_braces(regexp_reader *reader){
     text++;
   }
   if( text==reader->end || *text!='}' ){
-    /* A { that is a character; with a } behind it the regex of Python reads what may be missing. */
+    /* A { that is a character.  With a } behind it, as in {e<=1}, Python's regex module allows for
+    ** errors in what stands before. */
     for(; text<reader->end; text++) reader->is_unknown |= *text=='}';
     return REGEXP_OPTIONAL;
   }

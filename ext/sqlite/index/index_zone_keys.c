@@ -98,7 +98,7 @@ int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_o
   if( is_beginning
    || (type==SQLITE_FLOAT && kind==BLOOM_COLUMN_TEXT
        && bloom_db_real_digits(index->connection->db)!=BLOOM_USUAL_REAL_DIGITS) ){
-    /* In the second case the text is not what a copy, which is none of the connection's, makes. */
+    /* Of such a REAL SQLite compares a text with the connection's digits; a copy has none. */
     spans[0] = bloom_zone_everything();
     *num_spans = 1;
     return SQLITE_OK;

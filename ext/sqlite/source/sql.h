@@ -22,8 +22,8 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
 
-/* sqlite3_bind_value(), which of SQLite 3.31 makes another REAL where `u.v = 5` told that it is an
-** integer. */
+/* As sqlite3_bind_value(), which in SQLite 3.31 binds a wrong number for a REAL column that the
+** query says is an integer, as `u.v = 5` does. */
 int bloom_sql_bind(sqlite3_stmt *statement, int number, sqlite3_value *value);
 
 /* Ends a statement whose last step, or what was done with its row, returned rc.  SQLITE_OK if
