@@ -304,12 +304,15 @@ def a_plan_is_interrupted(files):
     """While it asks the function for samples, and elsewhere: it says so, or has all rows."""
     db = files.connect()
     make(db)
-    Counted(db, search())
-    for num_steps in range(1, 400):
+    counted, num_among_samples = Counted(db, search()), 0
+    for num_steps in range(1, 1600, 4):
+        counted.num_calls = 0
         stop_after(db, num_steps, 1)
         error = error_of(db, "SELECT id FROM i WHERE message REGEXP 'upstream timeout'")
         db.set_progress_handler(None, 0)
         assert "interrupted" in str(error), "%d steps: %s" % (num_steps, error)
+        num_among_samples += 0 < counted.num_calls < SAMPLES
+    assert num_among_samples > 10, num_among_samples
     same(db, NEEDLE)
 
 

@@ -45,6 +45,7 @@ SELECT id FROM many_index WHERE k IN (SELECT k FROM small) AND id BETWEEN 2 AND 
 SELECT id FROM many_index WHERE k = printf('%08x', 59*2654435761 % 4294967296);
 SELECT count(*) FROM broken WHERE k = 'absent';
 SELECT id FROM log_index WHERE message LIKE '%new' AND message GLOB '*new' AND trace = 'changed';
+SELECT id FROM log_index WHERE n > '2.5e-';
 SELECT id FROM log_index WHERE trace IN ('twice', 'absent', NULL);
 SELECT count(*) FROM unguarded WHERE k = 'absent';
 SELECT count(*) FROM log_index WHERE trace BETWEEN '0' AND 'z' AND id IN (SELECT i.id FROM many_index AS i UNION ALL VALUES (71), (73), (75), (77));
