@@ -9,7 +9,7 @@
 # that fell once; schemas.py changes the source's schema; steps.py counts how much is read, and zones.py looks
 # at where ranges are; faults.sql is for ../vtab/faults.c, which fails memory, disk and what else there is.
 #
-#   --long    200,000 queries and 10,000 patterns, large tables, and hostile tables under sanitizers
+#   --long    200,000 queries and 4,000 patterns, large tables, and hostile tables under sanitizers
 #   --newest  as many by SQLite 3.54.1, and ICU's like()
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
@@ -18,7 +18,7 @@ mkdir -p $work || exit 1
 find_python
 case ${1-} in
   '')                runs=12 ranges=24 hostile=60 seconds=2 most=2 patterns=150 mb=0.5 long= ;;
-  --long | --newest) runs=1000 ranges=500 hostile=2000 seconds=30 most=60 patterns=10000 mb=9 long=yes ;;
+  --long | --newest) runs=1000 ranges=500 hostile=2000 seconds=30 most=60 patterns=4000 mb=9 long=yes ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 # The quick ones are always the same; --long draws others.
