@@ -232,7 +232,7 @@ for sql in "SELECT count(*) FROM log_index WHERE k = 'key77'", "SELECT count(*) 
 case(refused, "ignored once", "SELECT count(*) FROM log_index WHERE k = 'key77'", sqlite3.SQLITE_IGNORE, 1)
 
 
-LAYOUTS = {"a merge that did not end": (4, "<I", 3), "magic": (0, "<I", 0), "number of keys": (36, "<I", 3), "no probes": (32, "<I", 0), "probes": (32, "<I", 33),
+LAYOUTS = {"a merge that did not end": (4, "<I", 3), "magic": (0, "<I", 0), "number of keys": (36, "<I", 3), "no probes": (32, "<I", 0), "probes": (32, "<I", 33), "rows": (16, "<Q", 2**62 + 1),
            "blocks": (56, "<Q", 2**40 + 1), "dead blocks": (64, "<Q", 2**40), "open block's first id": (80, "<q", NUM_ROWS + 2), "open bits": (92, "<I", 16129),
            "full groups": (96, "<I", 2), "join from": (100, "<I", 2), "joined units": (104, "<I", 505), "units that are not there": (104, "<I", 9),
            "joined bands": (108, "<I", 32), "number of sizes": (112, "<I", 10), "no unit": (116, "<I", 0), "units": (116, "<I", 504),

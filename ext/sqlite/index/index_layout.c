@@ -46,8 +46,9 @@
 #define LAYOUT_KEY_BYTES  96
 #define LAYOUT_MAX_BYTES  (LAYOUT_HEAD_BYTES + LAYOUT_KEY_BYTES*INDEX_MAX_KEYS + 8)
 
-/* No table has so many; products with it do not overflow. */
+/* No table has so many; products with the first do not overflow, nor do sums with the second. */
 #define LAYOUT_MAX_BLOCKS ((uint64_t)1 << 40)
+#define LAYOUT_MAX_ROWS   ((uint64_t)1 << 62)
 
 uint64_t bloom_index_blocks_in_units(const bloom_index *index, const index_layout *layout, int key){
   return layout->keys[key].num_blocks - layout->keys[key].num_blocks%index_num_slots(index, key);
@@ -117,8 +118,8 @@ static int layout_parse(const bloom_index *index, const uint8_t *bytes, index_la
   layout->num_probes = bloom_load32_le(bytes + 32);
   layout->number = bloom_load64_le(bytes + 40);
   layout->first = (sqlite3_int64)bloom_load64_le(bytes + 48);
-  if( layout->num_probes<1
-     || layout->num_probes>BLOOM_SIGNATURE_MAX_PROBES ) return SQLITE_CORRUPT_VTAB;
+  if( layout->num_probes<1 || layout->num_probes>BLOOM_SIGNATURE_MAX_PROBES
+     || layout->num_rows>LAYOUT_MAX_ROWS ) return SQLITE_CORRUPT_VTAB;
   bytes += LAYOUT_HEAD_BYTES;
   for(i=0; i<index->config.num_keys; i++, bytes+=LAYOUT_KEY_BYTES){
     index_key_layout *key = &layout->keys[i];
