@@ -433,8 +433,9 @@ def pragma_is_denied(files):
     db = files.connect()
     db.set_authorizer(lambda action, *rest: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_PRAGMA else sqlite3.SQLITE_OK)
     all_same(db)
-    for sql in "SELECT * FROM log_index WHERE id = 77", "SELECT count(*) FROM log_index", "SELECT k FROM log_index ORDER BY n LIMIT 3":
+    for sql in "SELECT * FROM log_index WHERE id = 77", "SELECT count(*) FROM log_index", "SELECT k FROM log_index ORDER BY n LIMIT 3", "INSERT INTO log(id) VALUES (9223372036854775807)":
         db.execute(sql).fetchall()
+    plan_says(db, "reads up to 1099511627520 rows that are in no block yet") # those of 2^32 pages
 
 
 @test

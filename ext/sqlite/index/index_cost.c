@@ -104,7 +104,7 @@ int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double
   of_ids = last>=first ? (double)last - (double)first + !is_covered : 0;
   /* A row has 16 bytes at least, but for what nobody stores; ids may have gaps.  Where
   ** nothing is known of the pages, they are as many as a file can have. */
-  if( num_pages<1 || num_pages>UINT32_MAX ) num_pages = UINT32_MAX;
+  if( num_pages<1 ) num_pages = UINT32_MAX;
   if( of_ids>(double)num_pages*256 ) of_ids = (double)num_pages*256;
   *num_rows = of_ids + (is_covered ? (double)layout->num_rows : 0);
   return SQLITE_OK;
