@@ -7,7 +7,8 @@
 #include "leveldb/leveldb.h"
 #include "parquet/parquet.h"
 
-/* LevelDB's comes last: it has no magic bytes and accepts any.  All others have some. */
+/* LevelDB's comes last: it has no magic bytes and accepts any.  All others have some, and a
+** header. */
 const bloom_encoding *const bloom_encodings[4] = {
   &bloom_encoding_bloomfile,
   &bloom_encoding_parquet,
@@ -33,11 +34,95 @@ const bloom_encoding *bloom_encoding_named(const char *name){
   return *row;
 }
 
+/* -- Damaged filters ---------------------------------------------------------------
+**
+** Of a filter that was cut short, or with bytes behind it, the header is left.  Read as
+** LevelDB's it would deny most of its keys.
+*/
+
+static bloom_hash_value damaged_hash_int64(int64_t key){
+  (void)key;
+  return 0;
+}
+
+static bloom_hash_value damaged_hash_bytes(const uint8_t *key, size_t num_bytes){
+  (void)key, (void)num_bytes;
+  return 0;
+}
+
+static int damaged_may_contain(const bloom_filter *filter, bloom_hash_value hash){
+  (void)filter, (void)hash;
+  return 1;
+}
+
+static int damaged_may_contain_int64(const bloom_filter *filter, int64_t key){
+  (void)filter, (void)key;
+  return 1;
+}
+
+static int damaged_may_contain_bytes(const bloom_filter *filter, const uint8_t *key,
+                                     size_t num_bytes){
+  (void)filter, (void)key, (void)num_bytes;
+  return 1;
+}
+
+#define DAMAGED "damaged: its header is invalid or states another length"
+
+static const char *damaged_readonly_reason(const bloom_filter *filter){
+  (void)filter;
+  return DAMAGED;
+}
+
+static void damaged_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
+  const bloom_encoding *const *row = bloom_encodings;
+  (void)count_bits;
+  while( (*row)->magic!=filter->bytes[0] ) row++;
+  *facts = bloom_no_facts;
+  facts->encoding = (*row)->name;
+  facts->expected_fpr = 1;
+  facts->note = DAMAGED ", so it may contain every key";
+}
+
+static double damaged_measured_fpr(const bloom_filter *filter){
+  (void)filter;
+  return 1;
+}
+
+/* No row of the list: it is of no bytes' own, and no filter is written in it. */
+static const bloom_encoding encoding_damaged = {
+  .name = "damaged",
+  .hash_value_bytes = 8,
+  .hash_int64 = damaged_hash_int64,
+  .hash_bytes = damaged_hash_bytes,
+  .may_contain = damaged_may_contain,
+  .may_contain_int64 = damaged_may_contain_int64,
+  .may_contain_bytes = damaged_may_contain_bytes,
+  .why_no_writer = DAMAGED,
+  .magic = BLOOM_NO_MAGIC,
+  .readonly_reason = damaged_readonly_reason,
+  .describe = damaged_describe,
+  .measured_fpr = damaged_measured_fpr,
+};
+
+static void damaged_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
+  *filter = (bloom_filter){
+    .encoding = &encoding_damaged,
+    .bytes = bytes,
+    .bits = bytes,
+    .shape.num_bytes = num_bytes,
+  };
+}
+
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
   const int first = num_bytes ? bytes[0] : BLOOM_NO_MAGIC;
   const bloom_encoding *const *row;
   for(row=bloom_encodings; row[1]; row++){
-    if( (*row)->magic==first && (*row)->read(bytes, num_bytes, filter) ) return;
+    if( (*row)->magic!=first ) continue;
+    if( (*row)->read(bytes, num_bytes, filter) ) return;
+    if( (*row)->has_header(bytes, num_bytes) ){
+      damaged_read(bytes, num_bytes, filter);
+      return;
+    }
   }
   (void)(*row)->read(bytes, num_bytes, filter);
 }

@@ -20,7 +20,8 @@ extern const bloom_encoding *const bloom_default_encoding;
 const bloom_encoding *bloom_encoding_named(const char *name);
 
 /* Reads any bytes as a filter.  *filter is usable, whatever the bytes; bytes may be NULL
-** if num_bytes is 0. */
+** if num_bytes is 0.  Bytes with a complete header of an encoding that does not take them
+** may contain every key, and cannot be changed. */
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
 #endif

@@ -162,6 +162,11 @@ typedef struct bloom_encoding {
   ** Returns 0, with *filter untouched, if the bytes are not of this encoding. */
   int (*read)(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
+  /* Returns 1 if bytes begin with a complete header of this encoding, whatever it states.
+  ** Those that read() does not take are damaged then, and not another encoding's filter.
+  ** NULL if magic is BLOOM_NO_MAGIC. */
+  int (*has_header)(const uint8_t *bytes, size_t num_bytes);
+
   /* NULL if the filter can be merged with others and, where the encoding has a writer,
   ** keys can be added to it.  Else the reason why not, as the end of a message that begins
   ** with "the filter is".  NULL instead of a function: that is so of every filter. */

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "../../ext/core/bits.h"
+#include "../../ext/core/encodings.h"
+#include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/parquet/hash.h"
 #include "../../ext/core/parquet/kernels.h"
 #include "../../ext/core/parquet/parquet.h"
@@ -276,6 +278,74 @@ TEST(headers_that_lie){
     memset(bytes, 0, sizeof(bytes));
     memcpy(bytes, header, num_header);
     for(num_bytes=0; num_bytes<sizeof(bytes); num_bytes++) assert_not_read(bytes, num_bytes, lying[i]);
+    free(header);
+  }
+}
+
+/* ---- damaged ------------------------------------------------------------------ */
+
+static void assert_damaged(const uint8_t *bytes, size_t num_bytes, int is_damaged, const char *why){
+  uint8_t *exact = exact_copy(bytes, num_bytes);
+  bloom_filter filter;
+  bloom_facts facts;
+  int64_t key;
+  bloom_filter_read(exact, num_bytes, &filter);
+  if( !is_damaged ){
+    if( filter.encoding!=&bloom_encoding_leveldb ) fail_msg("not LevelDB's: %s, %zu bytes", why, num_bytes);
+    free(exact);
+    return;
+  }
+  filter.encoding->describe(&filter, 1, &facts);
+  if( facts.note==NULL || strncmp(facts.note, "damaged: ", 9)!=0 ) fail_msg("not damaged: %s, %zu bytes", why, num_bytes);
+  assert_string_equal(facts.encoding, "parquet");
+  assert_true(facts.expected_fpr>=1 && filter.encoding->measured_fpr(&filter)>=1 && facts.num_bits<0);
+  assert_true(filter.bytes==exact && filter.shape.num_bytes==num_bytes);
+  assert_non_null(filter.encoding->readonly_reason(&filter));
+  for(key=0; key<100; key++){
+    assert_int_equal(filter.encoding->may_contain_int64(&filter, key), 1);
+    assert_int_equal(filter.encoding->may_contain_bytes(&filter, exact, (size_t)key%num_bytes), 1);
+    assert_int_equal(filter.encoding->may_contain(&filter, filter.encoding->hash_int64(key)), 1);
+  }
+  free(exact);
+}
+
+/* A header that is complete, and another length than it states. */
+TEST(another_length_is_damage){
+  static const uint64_t sizes[] = {1, 2, 3, 128, 300};
+  size_t s, num_bytes;
+  for(s=0; s<COUNT_OF(sizes); s++){
+    const bloom_shape shape = blocks_of(sizes[s]);
+    const size_t num_header = shape.num_bytes - 32*(size_t)sizes[s];
+    uint8_t *longer = allocated(shape.num_bytes + 100), *filter = cleared(&shape);
+    memset(longer, 1, shape.num_bytes + 100);
+    memcpy(longer, filter, shape.num_bytes);
+    for(num_bytes=0; num_bytes<shape.num_bytes+100; num_bytes++){
+      if( num_bytes!=shape.num_bytes ) assert_damaged(longer, num_bytes, num_bytes>=num_header, "cut or longer");
+    }
+    free(longer);
+    free(filter);
+  }
+}
+
+TEST(invalid_headers_are_damage){
+  static const struct { const char *header; int is_damaged; } known[] = {
+    {"1500" MARKS, 1}, {"153e" MARKS, 1}, {"1541" MARKS, 1}, {"15c000" MARKS, 1}, {"158080808010" MARKS, 1},
+    {"15c0808080808080808001" MARKS, 1}, {"15ffffffffffffffffff7f" MARKS, 1},
+    {"15ffffffffffffffffffff01" MARKS, 0},            /* no number: 11 bytes */
+    {"15ffffffffffffffffffffffffffffffffffff", 0},
+    {"15401c2c00001c1c00001c1c000000", 1}, {"15401c1c00001cfc00001c1c000000", 1}, {"15401c1c00001c1c00001c2c000000", 1},
+    {"15401c2d00001c1c00001c1c000000", 0}, {"15401c1c00002c1c00001c1c000000", 0}, {"15401c1c00001c1c00001c1c000001", 0},
+    {"15401c1c01001c1c00001c1c000000", 0}, {"15401c1c00011c1c00001c1c000000", 0}, {"1640" MARKS, 0}, {"0540" MARKS, 0},
+  };
+  uint8_t bytes[200];
+  size_t i, num_bytes, num_header;
+  for(i=0; i<COUNT_OF(known); i++){
+    uint8_t *header = bytes_of(known[i].header, &num_header);
+    memset(bytes, 0, sizeof(bytes));
+    memcpy(bytes, header, num_header);
+    for(num_bytes=0; num_bytes<sizeof(bytes); num_bytes++){
+      assert_damaged(bytes, num_bytes, known[i].is_damaged && num_bytes>=num_header, known[i].header);
+    }
     free(header);
   }
 }

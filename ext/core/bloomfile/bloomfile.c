@@ -124,13 +124,17 @@ void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_ha
 
 /* -- Reading ------------------------------------------------------------------ */
 
+static int bloomfile_has_header(const uint8_t *bytes, size_t num_bytes){
+  return num_bytes>=BLOOM_BLOOMFILE_HEADER_BYTES
+      && bloom_load32_le(bytes)==BLOOM_BLOOMFILE_TAG
+      && bloom_load32_le(bytes + 4)==BLOOM_BLOOMFILE_VERSION
+      && bloom_load64_le(bytes + 24)==0;
+}
+
 static int bloomfile_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
   uint32_t num_probes, unit_bytes;
   size_t num_unit_bytes; /* of all units */
-  if( num_bytes<=BLOOM_BLOOMFILE_HEADER_BYTES ) return 0;
-  if( bloom_load32_le(bytes)!=BLOOM_BLOOMFILE_TAG
-   || bloom_load32_le(bytes + 4)!=BLOOM_BLOOMFILE_VERSION
-   || bloom_load64_le(bytes + 24)!=0 ) return 0;
+  if( num_bytes<=BLOOM_BLOOMFILE_HEADER_BYTES || !bloomfile_has_header(bytes, num_bytes) ) return 0;
   num_probes = bloom_load32_le(bytes + 16);
   unit_bytes = bloom_load32_le(bytes + 20);
   num_unit_bytes = num_bytes - BLOOM_BLOOMFILE_HEADER_BYTES;
@@ -271,6 +275,7 @@ const bloom_encoding bloom_encoding_bloomfile = {
   .why_no_writer = "of many sets: bloom_build_sets() makes it, with each key's set",
   .magic = BLOOM_BLOOMFILE_TAG & 0xff,
   .read = bloomfile_read,
+  .has_header = bloomfile_has_header,
   .describe = bloom_bloomfile_describe,
   .measured_fpr = bloom_bloomfile_measured_fpr,
   .num_tried = bloom_bloomfile_num_tried,

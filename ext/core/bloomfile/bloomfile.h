@@ -24,8 +24,8 @@
 ** rotated left by 31 [Kirsch, Mitzenmacher 2006: one hash drives every probe].
 **
 ** Bytes are read as a BloomFile if their length is what the header says, and the header
-** says 1 .. BLOOM_BLOOMFILE_MAX_PROBES probes.  ../../FORMATS.md describes the format for
-** other programs.
+** says 1 .. BLOOM_BLOOMFILE_MAX_PROBES probes; others with tag, version and 0 are damaged.
+** ../../FORMATS.md describes the format for other programs.
 */
 #ifndef BLOOM_CORE_BLOOMFILE_H
 #define BLOOM_CORE_BLOOMFILE_H

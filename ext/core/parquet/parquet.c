@@ -87,6 +87,21 @@ static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
   return 1;
 }
 
+/* Any algorithm, hash and compression counts: each is one field, the upper half of byte 1 of
+** four, so that a header from a later version of the format is complete, too. */
+static int parquet_has_header(const uint8_t *bytes, size_t num_bytes){
+  uint64_t number;
+  size_t at, i;
+  if( num_bytes==0 || bytes[0]!=PARQUET_MAGIC ) return 0;
+  at = 1 + bloom_varint64_read(bytes + 1, num_bytes - 1, &number);
+  if( at==1 || num_bytes - at<sizeof(parquet_header_end) ) return 0;
+  for(i=0; i<sizeof(parquet_header_end); i++){
+    const uint8_t ignored = i%4==1 ? 0xf0 : 0;
+    if( (bytes[at + i] | ignored)!=(parquet_header_end[i] | ignored) ) return 0;
+  }
+  return 1;
+}
+
 static int parquet_may_contain(const bloom_filter *filter, bloom_hash_value hash){
   return bloom_parquet_best_kernels()->may_contain(filter->bits, filter->shape.num_slots, hash);
 }
@@ -267,6 +282,7 @@ const bloom_encoding bloom_encoding_parquet = {
   .min_bits_per_key_x10 = parquet_min_bits_per_key_x10,
   .magic = PARQUET_MAGIC,
   .read = parquet_read,
+  .has_header = parquet_has_header,
   .describe = parquet_describe,
   .measured_fpr = parquet_measured_fpr,
 };

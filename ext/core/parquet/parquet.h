@@ -11,7 +11,8 @@
 **   15, varint(2 * bytes), 1c 1c 00 00, 1c 1c 00 00, 1c 1c 00 00, 00
 **
 ** Each number of blocks has exactly one header.  Bytes with another header, or of another
-** length than the header says, are not read as this encoding.
+** length than the header says, are not read as this encoding; if the header is complete,
+** they are damaged.
 ** Source: apache/parquet-format, BloomFilter.md and parquet.thrift (BloomFilterHeader).
 */
 #ifndef BLOOM_CORE_PARQUET_PARQUET_H

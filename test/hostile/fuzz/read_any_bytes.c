@@ -39,6 +39,7 @@ typedef struct rules {
   const uint8_t *bits;
   uint64_t num_slots;   /* blocks, or a BloomFile's units */
   size_t unit_bytes;
+  int is_damaged;       /* a header of the encoding, and not what belongs behind it */
 } rules;
 
 static uint64_t count_bits(const uint8_t *bytes, size_t num_bytes){
@@ -68,10 +69,27 @@ static int is_parquet(const uint8_t *bytes, size_t n, rules *r){
   return 0;
 }
 
-static int is_bloomfile(const uint8_t *bytes, size_t n, rules *r){
+/* A number of at most 10 bytes, then three kinds, whatever they are, and the end. */
+static int begins_as_parquet(const uint8_t *bytes, size_t n){
+  size_t i = 1, last;
+  if( n==0 || bytes[0]!=21 ) return 0;
+  while( i<n && bytes[i]>127 ) i++;
+  last = i + 13;
+  if( i>10 || last>=n || bytes[last]!=0 ) return 0;
+  for(i++; i<last; i+=4){
+    if( bytes[i]!=28 || bytes[i+1]%16!=12 || bytes[i+2]!=0 || bytes[i+3]!=0 ) return 0;
+  }
+  return 1;
+}
+
+static int begins_as_bloomfile(const uint8_t *bytes, size_t n){
   static const uint8_t tag_and_version[] = {0xed, 0x34, 0x97, 0xfa, 0, 1, 0, 0};
   static const uint8_t zeros[8];
-  if( n<=32 || memcmp(bytes, tag_and_version, 8)!=0 || memcmp(bytes + 24, zeros, 8)!=0 ) return 0;
+  return n>=32 && memcmp(bytes, tag_and_version, 8)==0 && memcmp(bytes + 24, zeros, 8)==0;
+}
+
+static int is_bloomfile(const uint8_t *bytes, size_t n, rules *r){
+  if( n==32 || !begins_as_bloomfile(bytes, n) ) return 0;
   r->num_slots = reference_number(bytes + 8, 8);
   r->num_probes = (int64_t)reference_number(bytes + 16, 4);
   r->unit_bytes = (size_t)reference_number(bytes + 20, 4);
@@ -95,7 +113,7 @@ static uint64_t fullest_set(const rules *r){
 }
 
 static rules read_by_rules(const uint8_t *bytes, size_t n){
-  rules r = {"leveldb", 0, -1, 0, NULL, NULL, bytes, 0, 0};
+  rules r = {"leveldb", 0, -1, 0, NULL, NULL, bytes, 0, 0, 0};
   size_t num_bytes = n ? n - 1 : 0; /* of the bits */
   uint64_t full, limit;
   if( is_parquet(bytes, n, &r) ){
@@ -105,6 +123,10 @@ static rules read_by_rules(const uint8_t *bytes, size_t n){
   }else if( is_bloomfile(bytes, n, &r) ){
     r.encoding = "bloomfile";
     num_bytes = n - 32;
+  }else if( begins_as_parquet(bytes, n) ){
+    return (rules){"parquet", -1, -1, -1, "damaged", "the filter is damaged", bytes, 0, 0, 1};
+  }else if( begins_as_bloomfile(bytes, n) ){
+    return (rules){"bloomfile", -1, -1, -1, "damaged", "the filter is damaged", bytes, 0, 0, 1};
   }else{
     r.bits = bytes;
     r.num_probes = -1;
@@ -113,7 +135,8 @@ static rules read_by_rules(const uint8_t *bytes, size_t n){
     if( n<2 ){
       r.note = r.refusal = "too short";
     }else if( r.num_probes>30 ){
-      return (rules){NULL, -1, -1, -1, "reserved encoding", "of a reserved encoding", bytes, 0, 0};
+      return (rules){NULL, -1, -1, -1, "reserved encoding", "of a reserved encoding", bytes, 0,
+                     0, 0};
     }else if( r.num_probes==0 ){
       r.note = "no probes";
       r.refusal = "without probes";
@@ -128,11 +151,16 @@ static rules read_by_rules(const uint8_t *bytes, size_t n){
   return r;
 }
 
-static int is_of(const rules *r, const char *encoding){
+static int is_named(const rules *r, const char *encoding){
   return r->encoding && strcmp(r->encoding, encoding)==0;
 }
 
+static int is_of(const rules *r, const char *encoding){
+  return is_named(r, encoding) && !r->is_damaged;
+}
+
 static int answer_by_rules(const rules *r, const uint8_t *bytes, size_t n, key_bytes key){
+  if( r->is_damaged ) return 1;
   if( is_of(r, "parquet") ){
     const uint64_t hash = reference_xxh64(key.bytes, key.num_bytes);
     return reference_block_may_contain(r->bits, r->num_slots, hash);
@@ -163,7 +191,7 @@ static void check_core(const bloom_filter *filter, const rules *r, const key_byt
     FUZZ_CHECK(encoding->may_contain(filter, hash)==answers[i]);
   }
   encoding->describe(filter, 1, &facts);
-  FUZZ_CHECK(facts.encoding ? is_of(r, facts.encoding) : r->encoding==NULL);
+  FUZZ_CHECK(facts.encoding ? is_named(r, facts.encoding) : r->encoding==NULL);
   FUZZ_CHECK(facts.num_bits==r->num_bits && facts.bits_set==r->bits_set);
   FUZZ_CHECK(facts.num_probes==r->num_probes);
   FUZZ_CHECK((encoding->readonly_reason && encoding->readonly_reason(filter))==(r->refusal!=NULL));
