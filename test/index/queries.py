@@ -34,8 +34,9 @@ class Queries:
                 pair = ("?", value)
         else:
             pair = values.any_value(r)
-        if isinstance(pair[1], int) and abs(pair[1]) < 2**62 and r.random() < 0.3:
-            pair = (str(pair[1]), values.NONE)
+        literal = values.literal(r, pair[1]) if pair[0] == "?" and r.random() < 0.4 else None
+        if literal is not None:
+            pair = (literal, values.NONE)
         sql = self.parameter(*pair)
         return r.choice(COMPARED_AS) % sql if r.random() < 0.15 and not is_plain else sql
 

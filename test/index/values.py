@@ -2,6 +2,8 @@
 
 A value is a pair: SQL with at most one parameter, and the parameter or NONE.
 """
+import sqlite3
+
 NONE = object()
 
 WORDS = ["time_out", "timeout", "request", "Request", "REQUEST", "user", "error", "took", "ms", "GET", "/index.html",
@@ -9,7 +11,7 @@ WORDS = ["time_out", "timeout", "request", "Request", "REQUEST", "user", "error"
          "100%", "a_b", "[x]", "*", "?", "^", "-", "0x1f", "3.14", "1e5", "12345"]
 RAW = [b"a\xffb", b"\xc2", b"a\xe2\x82b", b"abc\0def", b"\0", b"\xed\xa0\x80abc", b"\xf8\x88\x80\x80\x80xyz", b"\xa3abc",
        b"\xc2\xa3abc", b"\xe0\x82\xa3abc", b"ab\xc0\x80cd", b"\xc2\x80\xc2\x81abc", b"\xf4\x90\x80\x80abc"]
-NUMBERS = [0, 1, -1, 7, 10, 100, 255, 2**31, 2**53, 2**53 + 1, -2**53 - 1, 2**63 - 1, -2**63, 0.0, -0.0, 0.5, 1.0, 7.0, 1e5, 1e20, -1e20,
+NUMBERS = [0, 1, -1, 7, 10, 100, 255, 2**31 - 1, 2**31, -2**31, 2**32, 2**53, 2**53 + 1, -2**53 - 1, 2**63 - 1, -2**63, 0.0, -0.0, 0.5, 1.0, 7.0, 1e5, 1e20, -1e20,
            0.1, 0.1 + 0.2, 1.5e300, 9007199254740993.0, 9.2233720368547758e18, -9.2233720368547758e18, 5e-324]
 NUMERIC_TEXTS = ["0", "1", "01", "1.0", " 1", "1 ", "+1", "-0", "1e0", "7", "7.", "07", "100", "1e2", "0.5", ".5", "0.50", "0x10", "1_0",
                  "9007199254740993", "9223372036854775807", "9223372036854775808", "1e20", "100000000000000000000", "0.1", "0.3",
@@ -72,6 +74,35 @@ def value_for(r, type_name, is_strict):
     if "TEXT" in type_name or "CHAR" in type_name:
         return r.choice([of_text(text(r)), of_text(text(r)), ("?", "%x" % r.getrandbits(40)), ("?", str(r.randint(0, 3000)))])
     return r.choice([("?", r.randint(0, 3000)), ("?", r.getrandbits(40)), ("?", "%x" % r.getrandbits(40)), ("?", r.random())])
+
+
+def literal(r, value):
+    """SQL of a literal, in any of its lexical forms; None if there is none of this value."""
+    if value is None:
+        return r.choice(["NULL", "NULL", "CAST(NULL AS TEXT)", "-NULL"])
+    if isinstance(value, bytes):
+        if type(value) is bytes:
+            return r.choice(["x'%s'", "X'%s'", "CAST(x'%s' AS BLOB)"]) % value.hex()
+        return "CAST(x'%s' AS TEXT)" % value.hex()
+    if isinstance(value, str):
+        if "\0" in value:
+            return None
+        return r.choice(["%s"] * 6 + ["+%s", "(%s)", "CAST(%s AS TEXT)", "-%s"]) % ("'" + value.replace("'", "''") + "'")
+    if isinstance(value, float):
+        if value != value or abs(value) == float("inf"):
+            return r.choice(["9e999", "-9e999", "1e400"])
+        sql = r.choice([repr(value), "%.17e" % value, "%.17E" % value, "%.2f" % value if abs(value) < 1e15 else repr(value)])
+    elif value == -2**63:
+        return r.choice(["-9223372036854775808", "0x8000000000000000", "CAST('-9223372036854775808' AS INTEGER)"])
+    else:
+        size = "%d" % abs(value)
+        sql = r.choice([size, "0x%x" % abs(value), "0x%x" % abs(value), "0X%016X" % abs(value), size + ".0", size + "e0", size + ".", "00" + size])
+        if value < 0 and r.random() < 0.3:
+            return "0x%x" % (value + 2**64)
+        if sqlite3.sqlite_version_info >= (3, 46) and size.isdigit() and len(size) > 1 and r.random() < 0.2:
+            sql = r.choice([size[:1] + "_" + size[1:], "0x%02x" % (abs(value) >> 8) + "_%02x" % (abs(value) & 255)])
+        sql = "-" + sql if value < 0 else sql
+    return r.choice(["%s"] * 6 + ["+%s", "(%s)", "- %s", "-(%s)", "CAST(%s AS TEXT)", "CAST(%s AS INTEGER)", "CAST(%s AS NUMERIC)", "CAST(%s AS BLOB)"]) % sql
 
 
 def near(r, value):

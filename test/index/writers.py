@@ -401,6 +401,40 @@ for encoding in "UTF-8", "UTF-16le", "UTF-16be":
         case(literals_of_bytes, "%s, %s" % (encoding, declared), encoding, declared)
 
 
+LITERALS = """0x7fffffff 0x80000000 0X80000001 +0x80000000 (0x80000000) -0x80000000 -(0x80000000) 0xffffffffffffffff 0x8000000000000000
+2147483648 2147483648.0 2147483648. 2.147483648e9 .5 -.5 1e5 1E+5 100000 -5 -(-5) 9223372036854775807 9223372036854775808 -9223372036854775808
+99999999999999999999 9e999 -9e999 1.50 '0x80000000' '-0x80000000' '2147483648' '1e5' '1E+5' '.5' '1.5' '1.50' '1-5' -'5' +'5' -'x' 'x' '' NULL -NULL TRUE
+x'' x'35' x'30783830303030303030' -x'35' CAST(0x80000000_AS_TEXT) CAST(1.50_AS_TEXT) CAST('0x80000000'_AS_INTEGER) CAST('01x5'_AS_NUMERIC)
+CAST(x'35'_AS_INTEGER) CAST(x'35'_AS_TEXT) CAST(0x80000000_AS_BLOB) CAST(NULL_AS_TEXT) CAST(CAST('5x'_AS_NUMERIC)_AS_TEXT)""".replace("\n", " ").split(" ")
+
+
+def literals_of_all_forms(files, declared):
+    """Up to 3.52 SQLite shows a plan hexadecimal numbers from 0x80000000 on as TEXT."""
+    db = files.connect()
+    literals = [literal.replace("_", " ") for literal in LITERALS]
+    if sqlite3.sqlite_version_info >= (3, 46):
+        literals += ["0x8000_0000", "1_000.5", "2_147_483_648"]
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, v %s, w %s)" % (declared, declared))
+    for literal in literals + ["'2147483647'", "'3'", "'-3'", "'a'", "7", "2147483647", "-2147483649", "x'ff'"]:
+        db.execute("INSERT INTO log(v, w) VALUES (%s, %s)" % (literal, literal))
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, w, w LIKE, w RANGE)")
+    command(db, "merge")
+    for column in "v", "w":
+        for literal in literals:
+            for operator in "=", "IS", "<", "<=", ">", ">=", "LIKE", "GLOB", "COLLATE NOCASE >", "COLLATE RTRIM <":
+                same(db, "SELECT id FROM {t} WHERE %s %s %s ORDER BY id" % (column, operator, literal))
+            same(db, "SELECT id FROM {t} WHERE (%s, id) > (%s, 20) ORDER BY id" % (column, literal))
+            same(db, "SELECT id FROM {t} WHERE %s IN (%s, 'x') ORDER BY id" % (column, literal))
+        ends = [literal for literal in literals if "0x" in literal or literal[:1] == "'"]
+        for first in ends:
+            for last in ends:
+                same(db, "SELECT id FROM {t} WHERE %s >= %s AND %s < %s ORDER BY id" % (column, first, column, last))
+
+
+for declared in "TEXT", "BLOB", "", "NUMERIC", "TEXT COLLATE NOCASE":
+    case(literals_of_all_forms, declared or "no type", declared)
+
+
 # -- What is not the index's own -------------------------------------------------------------------
 
 @test

@@ -195,7 +195,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     rc = bloom_index_candidates(index, plan, values, cursor->lists, &cursor->intervals, &is_free);
   }
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
-    forms[i] = bloom_index_pass_form(index, plan->conditions[i], values[i], &cursor->lists[i]);
+    forms[i] = bloom_index_pass_form(index, plan, i, values, &cursor->lists[i]);
     /* For each interval the source would read the list once more: SQLite checks it. */
     if( plan->conditions[i].is_list && !is_free ) forms[i] = INDEX_FORM_NONE;
   }

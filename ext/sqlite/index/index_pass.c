@@ -38,6 +38,11 @@ static int pass_is_bound(sqlite3_value *value){
   return sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
 }
 
+/* Returns 1 if a value, which may be unknown, is a TEXT. */
+static int pass_is_text(sqlite3_value *value){
+  return value && sqlite3_value_type(value)==SQLITE_TEXT;
+}
+
 /* 1 if a text is ASCII, up to a NUL. */
 static int pass_is_ascii(const unsigned char *text){
   while( *text && *text<0x80 ) text++;
@@ -79,8 +84,10 @@ static index_form pass_form_of_number(index_condition condition, char affinity, 
     : INDEX_FORM_NUMBER;
 }
 
-index_form bloom_index_pass_form(const bloom_index *index, index_condition condition,
-                                 sqlite3_value *value, const index_list *list){
+index_form bloom_index_pass_form(const bloom_index *index, const index_plan *plan, int i,
+                                 sqlite3_value *const *values, const index_list *list){
+  const index_condition condition = plan->conditions[i];
+  sqlite3_value *const value = values[i];
   const char affinity = (char)(condition.is_on_id ? 'i'
     : bloom_index_affinity_of(index->columns.list[condition.column].type));
   if( condition.is_unpassed ) return INDEX_FORM_NONE;
@@ -101,7 +108,10 @@ index_form bloom_index_pass_form(const bloom_index *index, index_condition condi
     return list->has_others ? INDEX_FORM_LIST_OF_BOTH : INDEX_FORM_LIST_OF_NUMBERS;
   }
   /* Of the begin and the end of `LIKE 'begin%'` the end has both. */
-  if( condition.partner>=0 ) return condition.kind==INDEX_GE ? INDEX_FORM_NONE : INDEX_FORM_PREFIX;
+  if( condition.partner>=0 ){
+    return condition.kind==INDEX_GE || !pass_is_text(value)
+      || !pass_is_text(values[condition.partner]) ? INDEX_FORM_NONE : INDEX_FORM_PREFIX;
+  }
   switch( value ? sqlite3_value_type(value) : SQLITE_NULL ){
     case SQLITE_TEXT: return pass_form_of_text(condition, affinity, value);
     case SQLITE_INTEGER:

@@ -96,14 +96,17 @@ static int plan_read_layout(bloom_index *index, const index_plan *plan, double *
 static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const index_plan *plan,
                             index_access *access){
   index_form forms[INDEX_MAX_CONDITIONS];
+  sqlite3_value *literals[INDEX_MAX_CONDITIONS] = {NULL};
   const index_list list = {.has_others = 1};
-  int i, j, rc;
-  for(i=0; i<plan->num_conditions; i++){
-    sqlite3_value *literal = NULL;
-    for(j=0; j<info->nConstraint && plan->conditions[i].is_literal; j++){
-      if( info->aConstraintUsage[j].argvIndex==i + 1 ) literal = bloom_index_plan_literal(info, j);
+  int i, rc;
+  for(i=0; i<info->nConstraint; i++){
+    const int number = info->aConstraintUsage[i].argvIndex - 1;
+    if( number>=0 && number<plan->num_conditions && plan->conditions[number].is_literal ){
+      literals[number] = bloom_index_plan_literal(info, i);
     }
-    forms[i] = bloom_index_pass_form(index, plan->conditions[i], literal, &list);
+  }
+  for(i=0; i<plan->num_conditions; i++){
+    forms[i] = bloom_index_pass_form(index, plan, i, literals, &list);
   }
   rc = bloom_index_cost_access(index, bloom_index_pass_statement(index, plan, forms,
       INDEX_READ_FREE), access);

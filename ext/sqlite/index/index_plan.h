@@ -95,7 +95,8 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
 ** infinity begins with, or digits as far as the e. */
 int bloom_index_begins_number(const unsigned char *text);
 
-/* A constraint's value, if it is a literal, from 3.38 on; else NULL. */
+/* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54 shows
+** 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as '1.50': only xFilter knows the value. */
 sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number);
 
 /* Reads idxNum and idxStr. */
@@ -184,10 +185,10 @@ typedef enum index_reading {
                         ** triggers `INSERT INTO t SELECT ... FROM i` would never end */
 } index_reading;
 
-/* Returns the form in which a condition with this value is passed; NULL: the value is not known
-** yet.  list is that of an IN. */
-index_form bloom_index_pass_form(const bloom_index *index, index_condition condition,
-                                 sqlite3_value *value, const index_list *list);
+/* Returns the form in which condition i is passed.  values has the plan's values, NULL where one is
+** not known yet; list is that of an IN. */
+index_form bloom_index_pass_form(const bloom_index *index, const index_plan *plan, int i,
+                                 sqlite3_value *const *values, const index_list *list);
 
 /* The inner statement, to be freed: the id, then the columns that are used. */
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
