@@ -4,10 +4,12 @@
 
 No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB, and a journal that is gone.
 """
+import base64
 import os
 import re
 import sqlite3
 import sys
+import zlib
 
 from cases import (Skip, case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole, lookups, main,
                    no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys, test, triggers)
@@ -649,6 +651,53 @@ def growth_that_is_ignored(files):
                               if (action, name) == (sqlite3.SQLITE_INSERT, "authorizer_pages") else sqlite3.SQLITE_OK)
         db.executemany("INSERT INTO %s(key) VALUES (?)" % ignores, [("key%d" % i,) for i in range(500)])
         expect(sum(one(db, "SELECT count(*) FROM %s(?)" % ignores, "key%d" % i) for i in range(500)), 500)
+
+
+# f_pages of bloom 1.2.0, each row behind its length: capacity = 10, the keys key0 .. key39.
+GROWN_BY_1_2_0 = (
+    'c-r$|Ov=g6&n+u4^53l{roQh{HUkjk12Gc=eqdx^WTtCqsB2`YU}$1xU~FYz1{P<8%5y<!W+<(}Fg$^eWp~x}iFNNC7+@jD4HV@@Qc>Etb)}w0>FEU51O|pn'
+    '1rf|D0TBm$4=AuGn7T1sydj_<bxgp~LrJayZh|aOmn@PAi`kc&T+@21vOJ)HsbPhHh(o)ELxTXznZ_m`4WR~xg9R)OA}%Z}9S572C^c|?Q9h`k-_i8wKvKva'
+    'VFpI87!3s`t4%>{9jq!T3_NTN3=<q0rcE$lR%2jj;+V*wz$IhAsHn71fXx5^iP=QP')
+
+
+@test
+def grown_by_an_older_version(files):
+    """A standalone filter that bloom 1.2.0 grew has its keys, and grows on."""
+    db = files.connect()
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(bits_per_key = 0.01, capacity = 10)")
+    db.execute("DELETE FROM f_pages")
+    rows = zlib.decompress(base64.b85decode(GROWN_BY_1_2_0))
+    while rows:
+        end = 2 + int.from_bytes(rows[:2], "little")
+        db.execute("INSERT INTO f_pages(bytes) VALUES (?)", (rows[2:end],))
+        rows = rows[end:]
+    expect(db.execute("SELECT capacity, bytes FROM f").fetchall(), [(50, 128)])
+    for num_keys in 40, 400, 4000:
+        db.executemany("INSERT INTO f(key) VALUES (?)", [("key%d" % i,) for i in range(num_keys)])
+        expect(sum(one(db, "SELECT count(*) FROM f(?)", "key%d" % i) for i in range(num_keys)), num_keys)
+        expect(sum(one(db, "SELECT count(*) FROM f(?)", "none%d" % i) for i in range(1000)) < 30, True)
+    expect(one(db, "SELECT capacity >= 4000 FROM f"), 1)
+
+
+@test
+def grown_sizes(files):
+    """A standalone filter has 3 bytes a key at 1 % however it grew, 4.2 where it has just grown, and the rate and a half at most."""
+    for capacity in 1, 1000, 10000:
+        db = files.connect()
+        db.execute("CREATE VIRTUAL TABLE f USING bloom(bits_per_key = 0.01, capacity = %d)" % capacity)
+        bytes_per_key = {}
+        for end in range(8000, 104000, 8000):
+            db.executemany("INSERT INTO f(key) VALUES (?)", [(i,) for i in range(end - 8000, end)])
+            num_bytes, fpr = db.execute("SELECT bytes, expected_fpr FROM f").fetchone()
+            bytes_per_key[end] = num_bytes / end
+            assert fpr < 0.015, (capacity, end, fpr)
+            expect(note(db) is not None, end > max(2 * capacity + 20, 10000), "note, capacity %d, %d keys" % (capacity, end))
+        assert max(bytes_per_key[end] for end in bytes_per_key if end > 8000) < 4.2 and bytes_per_key[40000] < 3 and bytes_per_key[96000] < 3, bytes_per_key
+        expect(sum(one(db, "SELECT count(*) FROM f(?)", i) for i in range(96000)), 96000)
+        expect(re.sub(r"\d{4,}", "N", note(db)).replace("of 1:", "of N:"),
+               "it has outgrown its capacity of N: it has %d layers and N bytes; a new filter with capacity = N has one layer and N bytes"
+               % (7 if capacity < 10000 else 6))
+        db.execute("DROP TABLE f")
 
 
 @test

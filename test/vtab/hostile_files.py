@@ -219,7 +219,7 @@ def numbers_out_of_bounds(files):
             changed[at:at + size] = number.to_bytes(size, "little")
         return with_sum(bytes(changed))
 
-    for standalone, wrong in (True, [(24, 0, 4), (24, 13, 4)]), (False, [
+    for standalone, wrong in (True, [(24, 0, 4), (24, 16, 4)]), (False, [
             (16, 17, 4), (24, 2, 4), (20, 0, 4), (20, 2049, 4), (32, 2**50 + 1, 8), (80, 0, 8), (80, 60000001, 8), (88, 0, 8), (88, 2**50 + 1, 8),
             (272, 255, 1), (273, 255, 1)]):
         db = make(files, standalone, path=":memory:")
@@ -234,7 +234,7 @@ def numbers_out_of_bounds(files):
     db = make(files, True, path=":memory:")
     sound = one(db, "SELECT bytes FROM f_pages WHERE rowid = 1")[:320]
     header = sound[8:16] + bytes(4) + (1 << 31).to_bytes(4, "little") + bytes(8)
-    for num_layers, num_blocks in (12, 1), (1, 15000000):
+    for num_layers, num_blocks in (15, 1), (1, 15000000):
         put(1, layout([(24, num_layers, 4)] + [(80 + 8 * i, (num_blocks, 1)[i % 2], 8) for i in range(2 * num_layers)]))
         for row in range(2, num_layers + 2):
             put(row, header + with_sum(header + row.to_bytes(8, "little"))[-8:] + bytes(32 * min(num_blocks, int.from_bytes(sound[20:24], "little"))))

@@ -10,13 +10,6 @@
 
 #define GIVEN_TWICE "bloom: option %s is given twice"
 
-/* The capacity where none is given. */
-#ifdef BLOOM_TINY_TABLES
-# define DEFAULT_CAPACITY 20
-#else
-# define DEFAULT_CAPACITY 10000
-#endif
-
 /* -- Options ------------------------------------------------------------------------- */
 
 /* What an option says: a quoted text, or what stands there as it is.  NULL if there is no
@@ -150,7 +143,7 @@ int bloom_vtab_args_read(
                                 " bloom(table, (column, column))", args->table);
   }
   if( args->size==0 ) args->size = BLOOM_DEFAULT_BITS_PER_KEY;
-  if( args->capacity==0 ) args->capacity = DEFAULT_CAPACITY;
+  if( args->capacity==0 ) args->capacity = BLOOM_VTAB_DEFAULT_CAPACITY;
   return rc;
 }
 

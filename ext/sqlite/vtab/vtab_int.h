@@ -18,6 +18,13 @@
 
 /* -- Arguments: vtab_args.c --------------------------------------------------------- */
 
+/* The capacity where none is given. */
+#ifdef BLOOM_TINY_TABLES
+# define BLOOM_VTAB_DEFAULT_CAPACITY 20
+#else
+# define BLOOM_VTAB_DEFAULT_CAPACITY 10000
+#endif
+
 /* [table, column or (column, column ...)] [, bits_per_key = number] [, capacity = number] */
 typedef struct bloom_vtab_args {
   char *table; /* NULL: a standalone filter */
@@ -40,7 +47,7 @@ void bloom_vtab_args_free(bloom_vtab_args *args);
 
 /* -- The object ------------------------------------------------------------------------- */
 
-#define BLOOM_VTAB_MAX_LAYERS 12
+#define BLOOM_VTAB_MAX_LAYERS 15
 #define BLOOM_LAYOUT_BYTES    328
 #define BLOOM_BLOCK_BYTES     32
 #define BLOOM_HEADER_BYTES    32
@@ -164,6 +171,12 @@ void bloom_vtab_add_layer(
   const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
 );
 
+/* Adds the layer that a standalone filter grows by. */
+void bloom_vtab_grow(const bloom_vtab *vtab, bloom_vtab_layout *layout);
+
+/* Returns how many keys all layers have room for. */
+sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout);
+
 /* The pages of a layer; its first row; the blocks of one of its pages; that page's bytes. */
 uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer);
 sqlite3_int64 bloom_vtab_first_row(const bloom_vtab_layout *layout, int layer);
@@ -194,7 +207,7 @@ int bloom_vtab_test_pages(
   bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain
 );
 
-/* Adds a key to a standalone filter, and a layer, four times the last, where that one is full. */
+/* Adds a key to a standalone filter, and a layer where the last one is full. */
 int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key);
 
 /* Makes room for the pages of the last layer. */

@@ -9,8 +9,9 @@
 **    48  u64  default_checksum
 **    56  20 bytes, merged_at   76  u32  0
 **    80  12 layers: u64 num_blocks, i64 capacity
-**   272  16 columns: u8 kind, u8 collation
-**   304  16 bytes 0            320  u64  checksum of what is before it
+**   272  of a filter over a source 16 columns: u8 kind, u8 collation; of a standalone one 3 layers
+**   304  of a filter over a source 16 bytes 0
+**   320  u64  checksum of what is before it
 **
 ** A page is a header, and then blocks of the 'parquet' encoding:
 **
@@ -167,29 +168,58 @@ static double bits_for(double fpr, sqlite3_int64 capacity){
   return tenths ? tenths / 10.0 : 100;
 }
 
-/* The first layer has the rate that was asked for when it is full, those after it a sixteenth,
-** then a quarter of the last one's: all together keep it, but for a twelfth [Almeida, Baquero,
-** Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
+/* Each new layer may have this share of the rate that the first one has when it is full, so that all
+** together have half as many false positives again.  Equal shares: a smaller one costs split blocks
+** many bits [Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
+#define NEW_LAYER_SHARE (0.5 / (BLOOM_VTAB_MAX_LAYERS - 1))
+
+/* So many that rounding to whole blocks does not count. */
+#define MANY_KEYS 1000000
+
+/* The rate that was asked for, or that of the bits that were. */
+static double asked_fpr(const bloom_vtab *vtab){
+  const double size = vtab->args.size;
+  if( size<1 ) return size;
+  return bloom_parquet_modelled_fpr(MANY_KEYS, blocks_for(MANY_KEYS, size));
+}
+
 void bloom_vtab_add_layer(
   const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
 ){
-  const sqlite3_int64 many = 1000000;
-  const int num_layers = layout->num_layers++;
-  double bits_per_key = vtab->args.size, fpr = bits_per_key; /* one of the two */
-  bloom_vtab_layer *layer = &layout->layers[num_layers];
-  int i;
-  assert(num_layers<BLOOM_VTAB_MAX_LAYERS && capacity>0);
-  if( num_layers>0 && fpr>=1 ){
-    fpr = bloom_parquet_modelled_fpr((uint64_t)many, blocks_for(many, bits_per_key));
-  }
-  for(i=0; i<num_layers; i++) fpr /= i==0 ? 16 : 4;
-  if( num_layers>0 || vtab->args.size<1 ) bits_per_key = bits_for(fpr, capacity);
+  const int is_first = layout->num_layers==0;
+  bloom_vtab_layer *layer = &layout->layers[layout->num_layers++];
+  const double fpr = asked_fpr(vtab), bits_per_key =
+    !is_first             ? bits_for(fpr * NEW_LAYER_SHARE, MANY_KEYS)
+    : vtab->args.size<1   ? bits_for(fpr, capacity)
+                          : vtab->args.size;
+  assert(layout->num_layers<=BLOOM_VTAB_MAX_LAYERS && capacity>0);
   layer->num_blocks = blocks_for(capacity, bits_per_key);
   layer->capacity = capacity;
-  if( layer->num_blocks==BLOOM_VTAB_MAX_BLOCKS ){
-    layer->capacity =
-      (sqlite3_int64)(BLOOM_VTAB_MAX_BLOCKS * (8.0 * BLOOM_BLOCK_BYTES) / bits_per_key);
+  /* SQLite has whole pages, so a new layer takes one at least. */
+  if( !is_first && layer->num_blocks<layout->blocks_per_page ){
+    layer->num_blocks = layout->blocks_per_page;
+  }else if( layer->num_blocks<BLOOM_VTAB_MAX_BLOCKS ){
+    return;
   }
+  layer->capacity =
+    (sqlite3_int64)((double)layer->num_blocks * (8.0 * BLOOM_BLOCK_BYTES) / bits_per_key);
+}
+
+sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout){
+  sqlite3_int64 room = 0;
+  int i;
+  for(i=0; i<layout->num_layers; i++) room += layout->layers[i].capacity;
+  return room;
+}
+
+/* A small filter gets the room of one whose capacity is not given.  With the factor 1.6 five layers
+** make ten times the room; the last layers have the factor 4. */
+void bloom_vtab_grow(const bloom_vtab *vtab, bloom_vtab_layout *layout){
+  const sqlite3_int64 room = bloom_vtab_room(layout);
+  sqlite3_int64 capacity = room / 5 * 3 + 1;
+  if( room<BLOOM_VTAB_DEFAULT_CAPACITY ) capacity = BLOOM_VTAB_DEFAULT_CAPACITY - room;
+  if( layout->num_layers>=BLOOM_VTAB_MAX_LAYERS - 3 ) capacity = 3 * room;
+  bloom_vtab_add_layer(vtab, layout, capacity);
 }
 
 int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
@@ -216,6 +246,7 @@ static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   bloom_store64_le(bytes + 40, (uint64_t)layout->journal_mark);
   bloom_store64_le(bytes + 48, layout->default_checksum);
   memcpy(bytes + 56, layout->merged_at, sizeof(layout->merged_at) - 1);
+  assert(layout->num_layers==1 || layout->rules.num_columns==0);
   for(i=0; i<layout->num_layers; i++){
     uint8_t *layer = bytes + LAYERS_AT + 16*(size_t)i;
     bloom_store64_le(layer, layout->layers[i].num_blocks);

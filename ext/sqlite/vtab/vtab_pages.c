@@ -158,7 +158,7 @@ static int grow_if_full(bloom_vtab *vtab){
   rc = count_filled(vtab, &layout, &num_filled);
   bloom_vtab_close_reader(vtab); /* what is written next stops it */
   if( rc!=SQLITE_OK || num_filled<=last.capacity ) return rc;
-  bloom_vtab_add_layer(vtab, &layout, 4 * last.capacity);
+  bloom_vtab_grow(vtab, &layout);
   rc = bloom_vtab_insert_pages(vtab, &layout);
   sqlite3_set_last_insert_rowid(db, rowid);
   if( rc==SQLITE_OK ) return bloom_vtab_write_layout(vtab, &layout);

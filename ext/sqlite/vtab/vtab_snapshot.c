@@ -167,12 +167,39 @@ static void result_filter(
                         SQLITE_TRANSIENT);
 }
 
+static sqlite3_int64 layers_bytes(const bloom_vtab_layout *layout){
+  sqlite3_int64 num_bytes = 0;
+  int i;
+  for(i=0; i<layout->num_layers; i++){
+    num_bytes += (sqlite3_int64)layout->layers[i].num_blocks * BLOOM_BLOCK_BYTES;
+  }
+  return num_bytes;
+}
+
+/* Sets *note for a standalone filter with more than twice the keys that it was made for: a new one
+** has fewer bytes, and one layer. */
+static int find_standalone_note(
+  const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, char **note
+){
+  const bloom_vtab_layout *layout = &snapshot->layout;
+  const sqlite3_int64 num_keys = snapshot->num_keys, capacity = layout->layers[0].capacity;
+  bloom_vtab_layout fresh = {.blocks_per_page = layout->blocks_per_page};
+  if( num_keys<BLOOM_VTAB_DEFAULT_CAPACITY || num_keys / 2<=capacity ) return SQLITE_OK;
+  bloom_vtab_add_layer(vtab, &fresh, num_keys);
+  *note = sqlite3_mprintf("it has outgrown its capacity of %lld%s: it has %d layers and %lld bytes;"
+                          " a new filter with capacity = %lld has one layer and %lld bytes",
+                          capacity,
+                          num_keys / 5 * 4>bloom_vtab_room(layout) ? ", and is over-full" : "",
+                          layout->num_layers, layers_bytes(layout), num_keys, layers_bytes(&fresh));
+  return *note ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 /* Sets *note, to be freed, to what users should know of the filter, or to NULL. */
 static int find_note(const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, char **note){
   const char *name = vtab->quoted_name;
   const sqlite3_int64 num_unmerged = snapshot->num_unmerged;
   *note = NULL;
-  if( vtab->args.table==NULL ) return SQLITE_OK;
+  if( vtab->args.table==NULL ) return find_standalone_note(vtab, snapshot, note);
   if( snapshot->doubt ){
     *note = bloom_vtab_say_doubt(vtab, snapshot->doubt);
   }else if( num_unmerged>MANY_UNMERGED
@@ -192,14 +219,8 @@ int bloom_vtab_snapshot_column(
   const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context, int column
 ){
   const bloom_vtab_layout *layout = &snapshot->layout;
-  sqlite3_int64 sum = 0;
   char *note;
-  int i, rc = SQLITE_OK;
-  for(i=0; i<layout->num_layers; i++){
-    sum += column==BLOOM_VTAB_CAPACITY
-      ? layout->layers[i].capacity
-      : (sqlite3_int64)layout->layers[i].num_blocks * BLOOM_BLOCK_BYTES;
-  }
+  int rc = SQLITE_OK;
   switch( column ){
     case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, snapshot->num_keys); break;
     case BLOOM_VTAB_UNMERGED:     sqlite3_result_int64(context, snapshot->num_unmerged); break;
@@ -213,7 +234,8 @@ int bloom_vtab_snapshot_column(
       rc = find_note(vtab, snapshot, &note);
       if( note ) sqlite3_result_text(context, note, -1, sqlite3_free);
       break;
-    default:                      sqlite3_result_int64(context, sum); break;
+    case BLOOM_VTAB_CAPACITY:     sqlite3_result_int64(context, bloom_vtab_room(layout)); break;
+    default:                      sqlite3_result_int64(context, layers_bytes(layout)); break;
   }
   return rc;
 }
