@@ -16,6 +16,7 @@ const os = require('os');
 const path = require('path');
 const Database = require('better-sqlite3');
 const { DuckDBInstance } = require('@duckdb/node-api');
+const { readFilter } = require('./read_filter.js');
 
 const NUM_FILES = 300;
 const ROWS_PER_FILE = 4096;
@@ -64,21 +65,20 @@ function openCatalogue() {
   return db;
 }
 
-// The filters lie in the files as bloom reads them, header and all: nothing is built.
+// The filters lie in the files as bloom reads them: nothing is built.
 async function harvest(duckdb, db) {
   const addFile = db.prepare('INSERT INTO files VALUES (?, ?, ?, ?)');
   const addFilter = db.prepare('INSERT INTO filters VALUES (?, ?, ?, ?)');
   const files = await duckdb.rows(`SELECT * FROM parquet_file_metadata('${pathOf('*.parquet')}')`);
   const columns = await duckdb.rows(`SELECT file_name, row_group_id, path_in_schema AS name,
-    bloom_filter_offset AS start, bloom_filter_length AS length FROM parquet_metadata('${pathOf('*.parquet')}')`);
+    bloom_filter_offset AS start FROM parquet_metadata('${pathOf('*.parquet')}')`);
   const open = new Map(files.map((f) => [f.file_name, fs.openSync(f.file_name)]));
   db.transaction(() => {
     for (const f of files) {
       addFile.run(path.basename(f.file_name), f.num_rows, f.file_size_bytes, Number(f.footer_size) + 8);
     }
     for (const c of columns) {
-      const filter = c.start === null ? null : Buffer.alloc(Number(c.length));
-      if (filter) fs.readSync(open.get(c.file_name), filter, 0, filter.length, Number(c.start));
+      const filter = readFilter(open.get(c.file_name), c.start);
       addFilter.run(c.name, path.basename(c.file_name), c.row_group_id, filter);
     }
   })();

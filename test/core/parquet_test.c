@@ -331,6 +331,8 @@ TEST(invalid_headers_are_damage){
   static const struct { const char *header; int is_damaged; } known[] = {
     {"1500" MARKS, 1}, {"153e" MARKS, 1}, {"1541" MARKS, 1}, {"15c000" MARKS, 1}, {"158080808010" MARKS, 1},
     {"15c0808080808080808001" MARKS, 1}, {"15ffffffffffffffffff7f" MARKS, 1},
+    {"1580101c001c001c0000", 1}, {"15401c001c1c00001c0000", 1}, /* @dsnp/parquetjs leaves the kinds out */
+    {"15401c001c001c0001", 0}, {"15401c001c000000", 0}, {"15401c011c001c0000", 0},
     {"15ffffffffffffffffffff01" MARKS, 0},            /* no number: 11 bytes */
     {"15ffffffffffffffffffffffffffffffffffff", 0},
     {"15401c2c00001c1c00001c1c000000", 1}, {"15401c1c00001cfc00001c1c000000", 1}, {"15401c1c00001c1c00001c2c000000", 1},

@@ -87,19 +87,24 @@ static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
   return 1;
 }
 
-/* Any algorithm, hash and compression counts: each is one field, the upper half of byte 1 of
-** four, so that a header from a later version of the format is complete, too. */
+/* Algorithm, hash and compression may be any: each is a struct of one empty struct, whose field
+** number says which, so that headers of later versions of the format are complete, too.  Some
+** writers leave out the inner struct. */
 static int parquet_has_header(const uint8_t *bytes, size_t num_bytes){
   uint64_t number;
-  size_t at, i;
+  size_t at, num_left;
+  int i;
   if( num_bytes==0 || bytes[0]!=PARQUET_MAGIC ) return 0;
   at = 1 + bloom_varint64_read(bytes + 1, num_bytes - 1, &number);
-  if( at==1 || num_bytes - at<sizeof(parquet_header_end) ) return 0;
-  for(i=0; i<sizeof(parquet_header_end); i++){
-    const uint8_t ignored = i%4==1 ? 0xf0 : 0;
-    if( (bytes[at + i] | ignored)!=(parquet_header_end[i] | ignored) ) return 0;
+  if( at==1 ) return 0;
+  for(i=0; i<3; i++){
+    num_left = num_bytes - at;
+    if( num_left>=4 && bytes[at]==0x1c && (bytes[at + 1] & 0x0f)==0x0c
+     && bytes[at + 2]==0 && bytes[at + 3]==0 ) at += 4;
+    else if( num_left>=2 && bytes[at]==0x1c && bytes[at + 1]==0 ) at += 2;
+    else return 0;
   }
-  return 1;
+  return at<num_bytes && bytes[at]==0;
 }
 
 static int parquet_may_contain(const bloom_filter *filter, bloom_hash_value hash){

@@ -3,7 +3,8 @@
 ** key by SQL's values; NULL where either is NULL.  For testing filters that others wrote,
 ** and for building those that others test: in every encoding a BLOB is its bytes.
 **
-**   Parquet's columns     int32 int64 float double, little-endian; uuid, 16 bytes
+**   Parquet's columns     int32 int64 float double, little-endian; uuid, 16 bytes;
+**                         decimal(p,s), which ../../core/parquet/decimal_key.h describes
 **   LevelDB's integers    fixed32 fixed64, little-endian; varint32 varint64
 **   comparable ones       big32 big64, big-endian, as bytewise order needs
 **
@@ -12,7 +13,9 @@
 **     stands for 2^64 more, which SQL cannot write.
 ** (2) float and double: any number, rounded to the nearest; float's range is an error.
 ** (3) uuid: a TEXT of 36 characters, in either case, or a BLOB of 16 bytes.
-** (4) Another value is an error that names type and range; another type, one that names
+** (4) decimal(p,s): a number that the column can have, exactly: a TEXT, an INTEGER, or a
+**     REAL of at most 15 digits.
+** (5) Another value is an error that names type and range; another type, one that names
 **     all.
 **
 ** bloom_key(value, 'siphash', secret): SipHash-2-4 of the value's key bytes by the default
@@ -25,6 +28,7 @@
 
 #include "../../core/bytes.h"
 #include "../../core/decimal.h"
+#include "../../core/parquet/decimal_key.h"
 #include "../../core/varint.h"
 #include "../../core/siphash.h"
 #include "../errors.h"
@@ -51,6 +55,7 @@ typedef struct key_type {
   sqlite3_int64 min, max;
   size_t num_bytes; /* of an integer's key; 0: a varint */
   int is_big_endian;
+  bloom_decimal_type decimal; /* if its precision is not 0 */
 } key_type;
 
 static size_t write_integer_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
@@ -141,6 +146,23 @@ static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t
   }
 }
 
+static size_t write_decimal_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
+  const bloom_decimal_type *decimal = &type->decimal;
+  const uint8_t *text;
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_TEXT:
+      text = sqlite3_value_text(value);
+      if( text==NULL ) return NO_MEMORY;
+      return bloom_decimal_key_of_text(decimal, text, (size_t)sqlite3_value_bytes(value), bytes);
+    case SQLITE_INTEGER:
+      return bloom_decimal_key_of_int64(decimal, sqlite3_value_int64(value), bytes);
+    case SQLITE_FLOAT:
+      return bloom_decimal_key_of_real(decimal, sqlite3_value_double(value), bytes);
+    default:
+      return UNFIT;
+  }
+}
+
 #define INTEGERS(type, least, most, bytes, is_big) \
   {.name = (type), .write = write_integer_key, .min = (least), .max = (most), \
    .num_bytes = (bytes), .is_big_endian = (is_big)}
@@ -186,22 +208,25 @@ static const char *type_name_of(sqlite3_context *context, sqlite3_value *value){
   return name;
 }
 
-/* The type of that name, in any case, or NULL. */
-static const key_type *key_type_named(const char *name){
+/* Returns the type of that name, in any case, which may be *decimal; NULL if there is none. */
+static const key_type *key_type_named(const char *name, key_type *decimal){
   size_t i;
   for(i=0; i<BLOOM_COUNT_OF(key_types); i++){
     if( sqlite3_stricmp(name, key_types[i].name)==0 ) return &key_types[i];
   }
-  return NULL;
+  *decimal = (key_type){.name = "decimal", .write = write_decimal_key};
+  return bloom_decimal_type_read(name, &decimal->decimal) ? decimal : NULL;
 }
 
-/* The type that the second argument names; NULL, the error set on context, if it is none. */
-static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **args){
+/* Returns the type that the second argument names, which may be *decimal; NULL, the error set on
+** context, if it is none. */
+static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **args,
+                                     key_type *decimal){
   const char *name = type_name_of(context, args[1]);
   const char *first;
   const key_type *type;
   if( name==NULL ) return NULL;
-  type = key_type_named(name);
+  type = key_type_named(name, decimal);
   if( type ) return type;
   if( sqlite3_stricmp(name, SIPHASH)==0 ){
     bloom_fail(context,
@@ -212,9 +237,9 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **a
   if( first==NULL ) return NULL;
   bloom_fail_literal(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
                      key_arg_literal(args[1]),
-                     "'int32', 'int64', 'float', 'double', 'uuid', 'fixed32', 'fixed64', 'big32', "
-                     "'big64', 'varint32', 'varint64' or, with a secret, 'siphash'",
-                     key_type_named(first) ? "the value comes before the type" : NULL);
+                     "'int32', 'int64', 'float', 'double', 'uuid', 'decimal(18,2)', 'fixed32', "
+                     "'fixed64', 'big32', 'big64', 'varint32', 'varint64' or, with a secret, 'siphash'",
+                     key_type_named(first, decimal) ? "the value comes before the type" : NULL);
   return NULL;
 }
 
@@ -230,6 +255,12 @@ static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_v
   char *literal = is_hexadecimal(value) ? key_arg_literal(value) : bloom_literal(value);
   if( literal==NULL ){
     sqlite3_result_error_nomem(context);
+  }else if( type->decimal.precision ){
+    bloom_fail(context, "bloom_key(): argument 1 (value) for 'decimal(%u,%u)' must be a number of at"
+                        " most %u digits before the point and %u after it, a REAL of at most %d in"
+                        " all, not %s", type->decimal.precision, type->decimal.scale,
+               type->decimal.precision - type->decimal.scale, type->decimal.scale,
+               BLOOM_DECIMAL_REAL_DIGITS, literal);
   }else if( type->range ){
     bloom_fail(context, "bloom_key(): argument 1 (value) for '%s' must be %s, not %s", type->name,
                type->range, literal);
@@ -242,11 +273,12 @@ static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_v
 
 void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args){
   const key_type *type;
+  key_type decimal;
   uint8_t bytes[MAX_KEY_BYTES];
   size_t num_bytes;
   (void)num_args;
   if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
-  type = find_key_type(context, args);
+  type = find_key_type(context, args, &decimal);
   if( type==NULL || sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   num_bytes = type->write(type, args[0], bytes);
   if( num_bytes==NO_MEMORY ){

@@ -69,17 +69,20 @@ static int is_parquet(const uint8_t *bytes, size_t n, rules *r){
   return 0;
 }
 
-/* A number of at most 10 bytes, then three kinds, whatever they are, and the end. */
+/* A number of at most 10 bytes, then three kinds, whatever they are or none, and the end. */
 static int begins_as_parquet(const uint8_t *bytes, size_t n){
-  size_t i = 1, last;
+  size_t i = 1, kind;
   if( n==0 || bytes[0]!=21 ) return 0;
   while( i<n && bytes[i]>127 ) i++;
-  last = i + 13;
-  if( i>10 || last>=n || bytes[last]!=0 ) return 0;
-  for(i++; i<last; i+=4){
-    if( bytes[i]!=28 || bytes[i+1]%16!=12 || bytes[i+2]!=0 || bytes[i+3]!=0 ) return 0;
+  if( i>10 ) return 0;
+  for(i++, kind=0; kind<3; kind++){
+    size_t num_zeros = 0;
+    if( i>=n || bytes[i]!=28 ) return 0;
+    i++;
+    if( i<n && bytes[i]%16==12 ) num_zeros = 1, i++;
+    for(num_zeros++; num_zeros; num_zeros--, i++) if( i>=n || bytes[i]!=0 ) return 0;
   }
-  return 1;
+  return i<n && bytes[i]==0;
 }
 
 static int begins_as_bloomfile(const uint8_t *bytes, size_t n){

@@ -5,17 +5,22 @@
 
 DuckDB and hyparquet-writer write files of one column with its filter.  Ours of the same
 keys must be theirs, byte for byte; our functions test theirs, without a false negative; and ours, put into a
-file in place of its own, is what DuckDB then prunes by.
+file in place of its own, is what DuckDB then prunes by.  Random keys of each type are found as the pages say that
+they are written in SQL.
 
 --golden prints test/core/golden_parquet.h, what the quick tests compare with.
 Ends with `N passed, N failed`.
 """
 import json
+import math
+import os
+import random
 import shutil
 import sqlite3
 import struct
 import subprocess
 import sys
+import uuid
 
 NUM_KEYS = (1, 2, 10, 100, 1000, 20000, 100000)
 PRUNED_NUM_KEYS = (1000, 100000)
@@ -108,6 +113,12 @@ class Writers:
         if offset is None:
             raise RuntimeError(f"{file} has no filter")
         return int(offset), int(length)
+
+    def catalogue_filter(self, file):
+        """What the catalogue's reader takes for the file's filter, or None."""
+        (offset,), = self.sql(f"SELECT bloom_filter_offset FROM parquet_metadata('{file}')")
+        filter = self.request(file=file, offset=offset)
+        return filter and bytes.fromhex(filter)
 
     def filter_of(self, file):
         offset, length = self.filter_place(file)
@@ -211,6 +222,147 @@ def signed_zeros(writers, ours):
     check("-0.0 alone: the bytes of 0.0 are not", ours.may_contain(theirs, struct.pack("<d", 0.0)) == 0)
 
 
+def random_float32(r):
+    """Any finite one, zeros and denormal numbers among them, or a short one."""
+    if r.random() < 0.2:
+        return r.choice((0.0, -0.0, 1.5, 3.4028234663852886e38, 1e-45, -3.0))
+    while True:
+        number, = struct.unpack("<f", struct.pack("<I", r.getrandbits(32)))
+        if math.isfinite(number):
+            return number
+
+
+def random_float64(r):
+    if r.random() < 0.2:
+        return r.choice((0.0, -0.0, 1.5, 2.0**53, -2.0**63, 1.7976931348623157e308, 5e-324))
+    while True:
+        number, = struct.unpack("<d", struct.pack("<Q", r.getrandbits(64)))
+        if math.isfinite(number):
+            return number
+
+
+def random_integer(least, most):
+    def draw(r):
+        if r.random() < 0.1:
+            return r.choice((least, most, max(least, -1), 0, 1))
+        return r.randint(least, most) >> r.randrange(most.bit_length())
+    return draw
+
+
+def random_text(r):
+    return "".join(chr(r.choice((r.randint(32, 126), r.randint(0xa0, 0xd7ff), r.randint(0x10000, 0x10ffff))))
+                   for _ in range(r.randrange(0, 40)))
+
+
+def random_date(r):
+    return f"{r.randint(1, 9999):04}-{r.randint(1, 12):02}-{r.randint(1, 28):02}"
+
+
+def random_time(first_year, last_year):
+    def draw(r):
+        return (f"{r.randint(first_year, last_year):04}-{r.randint(1, 12):02}-{r.randint(1, 28):02} "
+                f"{r.randrange(24):02}:{r.randrange(60):02}:{r.randrange(60):02}.{r.randrange(1000):03}")
+    return draw
+
+
+def random_decimal(precision, scale):
+    """As a text with all its places."""
+    def draw(r):
+        digits = str(r.randrange(10 ** r.randint(1, precision))).zfill(scale + 1)
+        return r.choice(("", "-")) + digits[:len(digits) - scale] + ("." if scale else "") + digits[len(digits) - scale:]
+    return draw
+
+
+def unsigned_to_sql(number):
+    return number - 2**64 if number >= 2**63 else number
+
+
+def real_of(text):
+    """The REAL of a decimal, if it says which decimal it is."""
+    return float(text) if sum(c.isdigit() for c in text.lstrip("-0.")) <= 15 else text
+
+
+MILLISECONDS = "CAST(round((julianday(?) - 2440587.5) * 86400000) AS INTEGER)"
+
+# Type in DuckDB: how a key is drawn, as a text for DuckDB, and each way in which the pages write it in SQL.
+RANDOM_TYPES = {
+    "TINYINT": (random_integer(-2**7, 2**7 - 1), [("bloom_key(?, 'int32')", int)]),
+    "SMALLINT": (random_integer(-2**15, 2**15 - 1), [("bloom_key(?, 'int32')", int)]),
+    "INTEGER": (random_integer(-2**31, 2**31 - 1), [("bloom_key(?, 'int32')", int), ("bloom_key(?, 'int32')", float)]),
+    "UINTEGER": (random_integer(0, 2**32 - 1), [("bloom_key(?, 'fixed32')", int)]),
+    "BIGINT": (random_integer(-2**63, 2**63 - 1), [("?", int), ("bloom_key(?, 'int64')", int), ("CAST(? AS INTEGER)", str)]),
+    "UBIGINT": (random_integer(0, 2**64 - 1), [("?", unsigned_to_sql), ("bloom_key(?, 'fixed64')", unsigned_to_sql)]),
+    "FLOAT": (random_float32, [("bloom_key(?, 'float')", float)]),
+    "DOUBLE": (random_float64, [("bloom_key(?, 'double')", float)]),
+    "VARCHAR": (random_text, [("?", str), ("CAST(? AS BLOB)", str)]),
+    "DATE": (random_date, [("bloom_key(julianday(date(?)) - 2440587.5, 'int32')", str)]),
+    "TIMESTAMP": (random_time(1, 9999), [(f"{MILLISECONDS} * 1000", str)]),
+    "TIMESTAMP_MS": (random_time(1, 9999), [(MILLISECONDS, str)]),
+    "TIMESTAMP_NS": (random_time(1700, 2200), [(f"{MILLISECONDS} * 1000000", str)]),
+    "UUID": (lambda r: str(uuid.UUID(int=r.getrandbits(128))), [("bloom_key(?, 'uuid')", str), ("bloom_key(?, 'uuid')", str.upper),
+                                                                 ("bloom_key(?, 'uuid')", lambda text: uuid.UUID(text).bytes)]),
+}
+for precision in range(1, 19):
+    for scale in sorted({0, min(2, precision), precision // 2, precision}):
+        name = f"decimal({precision},{scale})"
+        RANDOM_TYPES[name] = (random_decimal(precision, scale),
+                              [(f"bloom_key(?, '{name}')", str), (f"bloom_key(?, '{name}')", real_of)]
+                              + ([] if scale else [(f"bloom_key(?, '{name}')", int)]))
+
+
+def random_keys(writers, ours, seed):
+    """No key of a file is denied, in whichever way the pages write it, and few others pass."""
+    r = random.Random(seed)
+    for number, (type_name, (draw, ways)) in enumerate(RANDOM_TYPES.items()):
+        what = f"{type_name}, random keys, seed {seed}"
+        keys = {repr(key) if isinstance(key, float) else key: key for key in (draw(r) for _ in range(1500))}
+        texts = [str(key).replace("'", "''") for key in keys]
+        # The first half is in the file.
+        half = len(texts) // 2 or 1
+        file = f"random-{number}.parquet"
+        rows = ", ".join(f"('{text}'::{type_name})" for text in texts[:half])
+        writers.sql(f"COPY (SELECT k FROM (VALUES {rows}) t(k)) TO '{file}' ({DUCKDB_OPTIONS})")
+        theirs = writers.filter_of(file)
+        check(f"{what}: the catalogue reads the filter", writers.catalogue_filter(file) == theirs)
+        found_each_way(ours, what, theirs, list(keys.values()), half, ways)
+        if type_name in ("INTEGER", "BIGINT", "FLOAT", "DOUBLE", "VARCHAR"):
+            file = f"hyparquet-{file}"
+            own = list(keys.values())
+            writers.request(file=file, type=type_name, keys=[str(k) if type_name == "BIGINT" else k for k in own[:half]])
+            theirs = writers.filter_of(file)
+            check(f"{what}: the catalogue reads hyparquet-writer's", writers.catalogue_filter(file) == theirs)
+            found_each_way(ours, f"{what}, hyparquet-writer", theirs, own, half, ways)
+    nothing, = ours.db.execute("SELECT bloom_key(?, 'double')", (math.nan,)).fetchone()
+    check("NaN is NULL in SQLite, which is no key", nothing is None)
+
+
+def found_each_way(ours, what, theirs, keys, half, ways):
+    for expression, form in ways:
+        sql = f"SELECT bloom_may_contain(?1, {expression.replace('?', '?2')})"
+        found = [ours.one(sql, theirs, form(key)) for key in keys]
+        for i, key in enumerate(keys):      # either zero may stand for both
+            if isinstance(key, float) and key == 0:
+                found[i] |= ours.one(sql, theirs, form(-key))
+        missed = [form(key) for key, answer in zip(keys[:half], found) if answer != 1]
+        check(f"{what}, {expression}: every key is found", not missed, f"{len(missed)} missed: {missed[:3]}")
+        others = found[half:]
+        check(f"{what}, {expression}: few others pass", sum(others) <= 5 + len(others) // 20, f"{sum(others)} of {len(others)}")
+
+
+def without_length(writers, ours):
+    """@dsnp/parquetjs tells no length, and its header names no algorithm: every key is maybe."""
+    keys = [f"cust-{i}" for i in range(200)]
+    writers.request(file="parquetjs.parquet", parquetjs=keys)
+    (offset, length), = writers.sql("SELECT bloom_filter_offset, bloom_filter_length FROM parquet_metadata('parquetjs.parquet')")
+    check("@dsnp/parquetjs: it tells an offset and no length", offset is not None and length is None)
+    check("@dsnp/parquetjs: the catalogue has NULL", writers.catalogue_filter("parquetjs.parquet") is None)
+    with open(f"{writers.folder}/parquetjs.parquet", "rb") as f:
+        data = f.read()[int(offset):]
+    for num_bytes in (10, 11, 100, 1000, len(data)):
+        check(f"@dsnp/parquetjs: {num_bytes} bytes from its offset on may contain every key",
+              all(ours.may_contain(data[:num_bytes], key) for key in keys))
+
+
 def checksum(data):
     """FNV-1a."""
     h = 0xcbf29ce484222325
@@ -253,6 +405,8 @@ def main():
         print_golden(versions, filters)
         return 0
     signed_zeros(writers, ours)
+    random_keys(writers, ours, int(os.environ.get("BLOOM_TEST_SEED", "63")))
+    without_length(writers, ours)
     print(f"note: {len(filters)} filters in files of {versions}")
     print(f"{num_passed} passed, {num_failed} failed")
     return int(num_failed != 0)

@@ -1,0 +1,49 @@
+/*
+** The bytes of a DECIMAL(precision, scale) in a Parquet file: the number times 10^scale, an
+** integer of at most precision digits.
+**
+**   decimal(p,s)    up to 9 digits INT32, up to 18 INT64, both little-endian; above them
+**                   a FIXED_LEN_BYTE_ARRAY of the fewest bytes
+**   decimal(p,s,n)  a FIXED_LEN_BYTE_ARRAY of n bytes: two's complement, big-endian
+**
+** Writers may choose either for up to 18 digits; the file's schema says which.  No key is
+** rounded: a number that is not exactly one of the column is none of its keys.
+** Source: apache/parquet-format, LogicalTypes.md (DECIMAL).
+*/
+#ifndef BLOOM_CORE_PARQUET_DECIMAL_KEY_H
+#define BLOOM_CORE_PARQUET_DECIMAL_KEY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOOM_DECIMAL_MAX_PRECISION 38
+#define BLOOM_DECIMAL_KEY_MAX_BYTES 16
+
+/* REALs of so many digits are as many different decimals. */
+#define BLOOM_DECIMAL_REAL_DIGITS 15
+
+typedef struct bloom_decimal_type {
+  unsigned precision; /* 1..38 */
+  unsigned scale;     /* 0..precision */
+  unsigned num_bytes; /* of a key, 1..16 */
+  int is_big_endian;
+} bloom_decimal_type;
+
+/* Reads decimal(p,s) or decimal(p,s,n), in any case, blanks after the commas.  Returns 0, with
+** *type untouched, if name is neither, or n bytes are too few for p digits. */
+int bloom_decimal_type_read(const char *name, bloom_decimal_type *type);
+
+/*
+** These write a number's key and return its length; 0 if the column cannot have the number.
+** The text is an optional sign, then digits, with or without a point.  A REAL has the key of
+** the only decimal of the column of at most 15 digits that it is the nearest REAL to; with a
+** scale above 22 it has none.
+*/
+size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *text,
+                                 size_t num_bytes, uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]);
+size_t bloom_decimal_key_of_int64(const bloom_decimal_type *type, int64_t number,
+                                  uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]);
+size_t bloom_decimal_key_of_real(const bloom_decimal_type *type, double number,
+                                 uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]);
+
+#endif
