@@ -27,7 +27,7 @@ seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults || exit 1
-cases='source/identity index/writers index/damage index/schemas index/shapes index/steps index/zones index/regexp_functions'
+cases='source/identity index/writers index/damage index/schemas index/shapes index/steps index/zones index/self_writes index/regexp_functions'
 small=build/tiny/bloom
 make_tiny || exit 1
 # A random test, and its notes.

@@ -25,6 +25,7 @@ typedef struct index_cursor {
   int *results;             /* which of its results each column of the source is; -1: none */
 
   index_list lists[INDEX_MAX_CONDITIONS];
+  index_bounds bounds;       /* bounds of what is read; num_cursors 0: not set */
   index_intervals intervals;
   size_t num_read;          /* how many intervals were begun */
   int is_first;             /* the next step is the first in an interval, which is not the first */
@@ -61,6 +62,10 @@ static void cursor_free_lists(index_cursor *cursor){
 
 int bloom_index_close(sqlite3_vtab_cursor *base){
   index_cursor *cursor = index_cursor_of(base);
+  bloom_index *index = index_of_cursor(cursor);
+  if( cursor->bounds.num_cursors>0 && cursor->bounds.number==index->bounds.number ){
+    index->bounds.num_cursors--;
+  }
   cursor_give_back(cursor);
   cursor_free_lists(cursor);
   sqlite3_free(cursor->plan_text);
@@ -169,6 +174,38 @@ static int cursor_check_source(index_cursor *cursor){
   return rc;
 }
 
+/* Sets the cursor's bounds, once: they are those of another open cursor, if the same run of a
+** statement read them before it wrote.  A trigger's statements count their changes one by one, so
+** that each has bounds of its own.  Of an empty source they leave nothing. */
+static int cursor_set_bounds(index_cursor *cursor){
+  bloom_index *index = index_of_cursor(cursor);
+  const char *id = index->columns.id_name;
+  sqlite3 *db = index->connection->db;
+  sqlite3_stmt *row;
+  index_bounds now = {.writer = bloom_sql_writer(index->connection), .num_cursors = 1,
+                     .num_changes = sqlite3_total_changes(db)};
+  int rc;
+  if( cursor->bounds.num_cursors>0 ) return SQLITE_OK;
+  if( now.writer ) now.num_runs = sqlite3_stmt_status(now.writer, SQLITE_STMTSTATUS_RUN, 0);
+  if( index->bounds.num_cursors>0 && now.writer && now.writer==index->bounds.writer
+     && now.num_runs==index->bounds.num_runs && now.num_changes==index->bounds.num_changes ){
+    index->bounds.num_cursors++;
+    cursor->bounds = index->bounds;
+    return SQLITE_OK;
+  }
+  rc = bloom_sql_row(index->connection, &row, "SELECT (SELECT min(x.\"%w\") FROM " INDEX_SOURCE "),"
+                     " (SELECT max(x.\"%w\") FROM " INDEX_SOURCE ")", id, index->schema,
+                     index->source_name, id, index->schema, index->source_name);
+  if( rc==SQLITE_ROW ){
+    const int is_empty = sqlite3_column_type(row, 0)==SQLITE_NULL;
+    now.number = index->bounds.number + 1;
+    now.first = is_empty ? 1 : sqlite3_column_int64(row, 0);
+    now.last = is_empty ? 0 : sqlite3_column_int64(row, 1);
+    cursor->bounds = index->bounds = now;
+  }
+  return bloom_sql_end(row, rc);
+}
+
 /* Finds what is to be read, and the forms in which conditions are passed. */
 static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form *forms,
                           index_reading *reading){
@@ -176,8 +213,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   const index_plan *plan = &cursor->plan;
   sqlite3_value *copies[INDEX_MAX_CONDITIONS] = {NULL};
   sqlite3_value *values[INDEX_MAX_CONDITIONS] = {NULL};
-  /* Without triggers SQLite gives INSERT INTO t SELECT ... FROM i the rows that it has inserted, so
-  ** that a statement which reads on behind the last one would not end. */
+  /* Without triggers on t, INSERT INTO t SELECT ... FROM i writes rows while it reads. */
   const int has_triggers = index->has_triggers && bloom_db_fires_triggers(index->connection->db);
   int i, is_free = !has_triggers, rc = SQLITE_OK;
   if( plan->flags & (INDEX_PLAN_FREE | INDEX_PLAN_READS_ALL) ) is_free = 1;
@@ -199,7 +235,9 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     /* For each interval the source would read the list once more: SQLite checks it. */
     if( plan->conditions[i].is_list && !is_free ) forms[i] = INDEX_FORM_NONE;
   }
-  *reading = !is_free ? INDEX_READ_INTERVALS : has_triggers ? INDEX_READ_FREE : INDEX_READ_BOUNDED;
+  *reading = !is_free ? INDEX_READ_INTERVALS : has_triggers ? INDEX_READ_FREE
+    : bloom_sql_writer(index->connection) ? INDEX_READ_SORTED : INDEX_READ_BOUNDED;
+  if( rc==SQLITE_OK && !has_triggers ) rc = cursor_set_bounds(cursor);
   for(i=0; i<plan->num_conditions; i++) sqlite3_value_free(copies[i]);
   return rc;
 }
@@ -266,6 +304,10 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   if( rc==SQLITE_OK ) rc = bloom_index_pass_bind(index, cursor->rows, &cursor->plan, forms, args,
                                                  cursor->lists);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
+  if( reading==INDEX_READ_BOUNDED || reading==INDEX_READ_SORTED ){
+    sqlite3_bind_int64(cursor->rows, 1, cursor->bounds.first);
+    sqlite3_bind_int64(cursor->rows, 2, cursor->bounds.last);
+  }
   cursor->is_eof = 0;
   return cursor_advance(cursor);
 }

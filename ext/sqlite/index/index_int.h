@@ -86,6 +86,16 @@ typedef enum index_columns_state {
   INDEX_COLUMNS_OTHER
 } index_columns_state;
 
+/* The first and the last id of the source before a run of a statement wrote: index_cursor.c. */
+typedef struct index_bounds {
+  sqlite3_int64 first, last;
+  sqlite3_stmt *writer;  /* the statement, and its run; NULL: none writes */
+  int num_runs;
+  int num_changes;       /* of the connection, by statements that have ended */
+  int num_cursors;       /* how many open cursors have these bounds */
+  uint64_t number;       /* other bounds have another one */
+} index_bounds;
+
 /* The virtual table. */
 typedef struct bloom_index {
   sqlite3_vtab base; /* first, for SQLite */
@@ -112,6 +122,7 @@ typedef struct bloom_index {
   char *doubt; /* why blocks cannot be believed; NULL: they can */
   int has_triggers; /* all of ours are on the source */
 
+  index_bounds bounds;         /* those that were read last */
   index_statement *statements; /* those that are kept */
   /* They hold as long as num_checks is accesses_checks. */
   index_known_access accesses[INDEX_NUM_ACCESSES];

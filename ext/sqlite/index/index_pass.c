@@ -208,14 +208,19 @@ void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, 
   }
 }
 
-static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const index_plan *plan){
+/* Appends the plan's order.  A sorter holds all rows before the first one is returned: by +x.id no
+** index gives the order. */
+static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const index_plan *plan,
+                              index_reading reading){
+  const char *plus = reading==INDEX_READ_SORTED ? "+" : "";
   int i;
   for(i=0; i<plan->num_orders; i++){
     const int column = plan->orders[i].column;
-    sqlite3_str_appendf(sql, "%s x.\"%w\"%s", i ? "," : " ORDER BY", column<0
+    sqlite3_str_appendf(sql, "%s %sx.\"%w\"%s", i ? "," : " ORDER BY", plus, column<0
                         ? index->columns.id_name : index->columns.list[column].name,
                         plan->orders[i].is_descending ? " DESC" : "");
   }
+  if( i==0 && *plus ) sqlite3_str_appendf(sql, " ORDER BY +x.\"%w\"", index->columns.id_name);
 }
 
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
@@ -231,16 +236,8 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
   }
   sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE "%s WHERE ", index->schema, index->source_name,
                       is_free ? "" : " NOT INDEXED");
-  if( reading==INDEX_READ_INTERVALS ){
-    sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
-  }else if( reading==INDEX_READ_BOUNDED ){
-    sqlite3_str_appendf(sql, "x.\"%w\" >= (SELECT min(x.\"%w\") FROM " INDEX_SOURCE ")", id, id,
-                        index->schema, index->source_name);
-    sqlite3_str_appendf(sql, " AND x.\"%w\" <= (SELECT max(x.\"%w\") FROM " INDEX_SOURCE ")", id,
-                        id, index->schema, index->source_name);
-  }else{
-    sqlite3_str_appendall(sql, "1");
-  }
+  if( reading==INDEX_READ_FREE ) sqlite3_str_appendall(sql, "1");
+  else sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
   for(i=0; i<plan->num_conditions; i++){
     if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
     pass_append_condition(index, sql, plan, i, forms[i], is_free);
@@ -248,7 +245,7 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
   if( reading==INDEX_READ_INTERVALS ) sqlite3_str_appendf(sql, " ORDER BY x.\"%w\"%s", id,
                                                           plan->flags & INDEX_PLAN_DESCENDING
                                                             ? " DESC" : "");
-  else pass_append_order(index, sql, plan);
+  else pass_append_order(index, sql, plan, reading);
   if( plan->limit>=0 ) sqlite3_str_appendf(sql, " LIMIT ?%d", 3 + plan->limit);
   return sqlite3_str_finish(sql);
 }

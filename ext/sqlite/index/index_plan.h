@@ -181,8 +181,8 @@ typedef enum index_form {
 typedef enum index_reading {
   INDEX_READ_INTERVALS, /* one interval of ids after the other, from ?1 to ?2 */
   INDEX_READ_FREE,      /* all rows, in the way that SQLite chooses */
-  INDEX_READ_BOUNDED    /* also all, but no id behind the last one at the beginning: without our
-                        ** triggers `INSERT INTO t SELECT ... FROM i` would never end */
+  INDEX_READ_BOUNDED,   /* as SQLite chooses, ids from ?1 to ?2: those of when the cursor opened */
+  INDEX_READ_SORTED     /* as INDEX_READ_BOUNDED, all rows before the first one is returned */
 } index_reading;
 
 /* Returns the form in which condition i is passed.  values has the plan's values, NULL where one is

@@ -196,23 +196,23 @@ static int plan_is_of_pattern(const bloom_index *index, const index_condition *c
   return begins_number;
 }
 
-/* Returns 1 if a TEXT has the form of a numeric literal: of 0x80000000 SQLite before 3.54 shows these
-** characters, and xFilter gets an INTEGER. */
-static int plan_has_form_of_number(sqlite3_value *text){
+/* Returns 1 if a TEXT may be a numeric literal: of 0x80000000 SQLite before 3.54 shows these
+** characters, and xFilter gets an INTEGER.  Digits alone are a TEXT: each SQLite reads them. */
+static int plan_may_be_number(sqlite3_value *text){
   sqlite3_value *copy = sqlite3_value_dup(text);
   const unsigned char *at = copy ? sqlite3_value_text(copy) : NULL;
-  int has_form = 1;
+  int may_be = 1;
   if( at ){
     at += *at=='-';
-    has_form = *at=='.' || (*at>='0' && *at<='9');
-    for(; *at && has_form; at++){
+    may_be = (*at=='.' || (*at>='0' && *at<='9')) && at[strspn((const char *)at, "0123456789")]!=0;
+    for(; *at && may_be; at++){
       const int is_sign = *at=='+' || *at=='-';
-      has_form = is_sign ? (at[-1] | 0x20)=='e' : *at=='.' || *at=='_' || (*at>='0' && *at<='9')
+      may_be = is_sign ? (at[-1] | 0x20)=='e' : *at=='.' || *at=='_' || (*at>='0' && *at<='9')
         || ((*at | 0x20)>='a' && (*at | 0x20)<='z');
     }
   }
   sqlite3_value_free(copy);
-  return has_form;
+  return may_be;
 }
 
 /* 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
@@ -234,7 +234,7 @@ static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int
   if( sqlite3_value_type(literal)!=SQLITE_TEXT ){
     return sqlite3_value_type(literal)==SQLITE_BLOB || sqlite3_value_type(literal)==SQLITE_NULL;
   }
-  return plan_is_ascii(literal) && !plan_has_form_of_number(literal);
+  return plan_is_ascii(literal) && !plan_may_be_number(literal);
 }
 
 /* 1 if a constraint may be the other end of the range of a pattern. */

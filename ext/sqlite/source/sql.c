@@ -169,6 +169,10 @@ static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *aft
   return statement;
 }
 
+sqlite3_stmt *bloom_sql_writer(bloom_connection *connection){
+  return find_writer(connection, NULL);
+}
+
 int bloom_sql_has_two_writers(bloom_connection *connection){
   sqlite3_stmt *writer = find_writer(connection, NULL);
   return writer && find_writer(connection, writer)!=NULL;

@@ -64,6 +64,9 @@ int bloom_sql_drop(bloom_connection *connection, const char *schema, char *name,
 /* A name as SQL has it, in quotes where it needs them, to be freed.  NULL if there is no memory. */
 char *bloom_sql_name(const char *name);
 
+/* Returns a statement of the connection that is in the middle of writing; NULL: none. */
+sqlite3_stmt *bloom_sql_writer(bloom_connection *connection);
+
 /* 1 if two statements of the connection are in the middle of writing. */
 int bloom_sql_has_two_writers(bloom_connection *connection);
 
