@@ -32,6 +32,7 @@ suite 'core builds and links without SQLite'               sh test/core/no_sqlit
 suite 'sqllogictest, the runner of the SQL tests'          self_test
 suite 'SQL'                                                tclsh test/sql/runner/sqllogictest.tcl --load ./bloom test/sql/records
 suite 'joins behind bloom_filter, at random'              "$PYTHON" test/sql/joins.py
+suite 'the joins that pages print, their plans'            "$PYTHON" test/sql/join_forms.py
 suite 'query plans'                                        tclsh test/sql/plans.tcl ./bloom
 suite 'ready-made SQL'                                     tclsh test/sql/ready_made.tcl ./bloom
 suite 'filters that stay up to date, at random'         sh test/vtab/run.sh

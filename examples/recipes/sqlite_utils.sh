@@ -25,7 +25,7 @@ query 'CREATE VIRTUAL TABLE customer_filter USING bloom(customer, email)' >/dev/
 counts="SELECT count(*) || ' purchases, ' || sum(amount) FROM purchase p"
 plain=$(query --raw "$counts JOIN customer c ON c.email = p.email WHERE c.country = 'DE'")
 screened=$(query --raw "WITH d AS MATERIALIZED (SELECT email FROM customer WHERE country = 'DE')
-  $counts JOIN d ON d.email = p.email WHERE bloom_may_contain((SELECT bloom_filter(email) FROM d), p.email)")
+  $counts CROSS JOIN d ON d.email = p.email WHERE bloom_may_contain((SELECT bloom_filter(email) FROM d), p.email)")
 [ "$screened" = "$plain" ] && same=True || same=False
 echo "join: $screened in all; the same without the filter: $same"
 

@@ -286,7 +286,7 @@ if {[package vcompare [db onecolumn {SELECT sqlite_version()}] 3.35] >= 0} {
     set of_d {bloom_may_contain((SELECT bloom_filter(visitor_id) FROM d), v.visitor_id)}
     set look_up {^Seek(GE|GT) }
     has {d is made once, and looked up by an index of its own} {MATERIALIZE d.*\n.*SCAN.*\mv\M.*d USING AUTOMATIC} \
-        "$d JOIN d ON d.visitor_id = v.visitor_id WHERE $of_d"
+        "$d CROSS JOIN d ON d.visitor_id = v.visitor_id WHERE $of_d"
     has {d and LEFT JOIN} {MATERIALIZE d.*\n.*SCAN.*\mv\M.*d USING AUTOMATIC} "$d LEFT JOIN d ON d.visitor_id = v.visitor_id AND $of_d"
     tested first {the filter of d, then IN} {^(NotFound|Found)} "$d WHERE $of_d AND visitor_id IN (SELECT visitor_id FROM d)"
 }

@@ -148,7 +148,7 @@ set materialized [expr {[package vcompare [db eval {SELECT sqlite_version()}] 3.
 check {star join: filters that the query makes} [db eval [format $question sales]] "
     WITH c AS $materialized (SELECT id FROM customer WHERE country = 'NZ'),
          p AS $materialized (SELECT id FROM product WHERE is_organic)
-    SELECT count(*), sum(amount) FROM sales AS s JOIN c ON c.id = s.customer_id JOIN p ON p.id = s.product_id
+    SELECT count(*), sum(amount) FROM sales AS s CROSS JOIN c ON c.id = s.customer_id CROSS JOIN p ON p.id = s.product_id
     WHERE bloom_may_contain((SELECT bloom_filter(id) FROM c), s.customer_id)
       AND bloom_may_contain((SELECT bloom_filter(id) FROM p), s.product_id)
 "
