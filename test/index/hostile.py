@@ -173,9 +173,10 @@ def run(seed, options):
         steps.append("rebuild")
         look(True)
     if attempt("DROP TABLE log_index")[1] is None:
-        # A virtual table in a table's place is another's, and stays.
-        for other, in db.execute("SELECT name FROM sqlite_master WHERE name GLOB 'log_index_*' AND sql GLOB 'CREATE VIRTUAL*'").fetchall():
-            db.execute("DROP TABLE " + other)
+        # A table or view of another text in a table's place is another's, and stays.
+        for other in db.execute("SELECT type, name FROM sqlite_master WHERE name GLOB 'log_index_*' AND type IN ('table', 'view') AND rootpage = 0"
+                                " UNION ALL SELECT type, name FROM sqlite_master WHERE name GLOB 'log_index_*' AND rootpage > 0 AND type = 'table'").fetchall():
+            db.execute("DROP %s IF EXISTS %s" % other)
         db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, few, message LIKE, ts RANGE)")
         db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
         steps.append("made again")

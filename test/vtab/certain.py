@@ -205,7 +205,8 @@ def journals_that_were_swapped(files):
             is_uncertain(db, "SELECT k FROM of_" + name, name)
             fails(db, f"INSERT INTO {name}({name}) VALUES ('rebuild')", f"trigger {name}_before_insert is in the way of {name}")
         for name in f, g:
-            execute(db, "DROP TABLE " + name, f"INSERT INTO of_{f} VALUES (1)", f"INSERT INTO of_{g} VALUES (1)")
+            db.execute("DROP TABLE " + name)
+        execute(db, f"INSERT INTO of_{f} VALUES (1)", f"INSERT INTO of_{g} VALUES (1)")
         expect(triggers(db), [])
         for name in f, g:
             db.execute(f"CREATE VIRTUAL TABLE {name} USING bloom(of_{name}, k)")

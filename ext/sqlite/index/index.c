@@ -242,6 +242,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   memset(&source, 0, sizeof(source));
   if( rc==SQLITE_OK ) rc = bloom_index_locate(index);
   if( rc==SQLITE_OK ) rc = bloom_index_source_check(index, &source, &vtab->zErrMsg);
+  if( rc==SQLITE_OK && !source.has_tables ) rc = bloom_index_fail_no_tables(index, &vtab->zErrMsg);
   /* The triggers are made again, since PRAGMA legacy_alter_table would leave them the tables'
   ** old names. */
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_drop(index);

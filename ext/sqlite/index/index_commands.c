@@ -42,12 +42,15 @@ int bloom_index_reset(bloom_index *index){
   return rc==SQLITE_OK ? bloom_index_state_write(index, &layout, NULL) : rc;
 }
 
+int bloom_index_fail_no_tables(const bloom_index *index, char **error){
+  return bloom_fail_vtab(error, "bloom_index: tables of %s are gone: drop it and create it again",
+                         index->name);
+}
+
 /* Checks the source for a command, which cannot run where the index has no tables. */
 static int commands_check_source(bloom_index *index, index_source *source, char **error){
   const int rc = bloom_index_source_check(index, source, error);
-  if( rc!=SQLITE_OK || source->has_tables ) return rc;
-  return bloom_fail_vtab(error, "bloom_index: tables of %s are gone: drop it and create it again",
-                         index->name);
+  return rc!=SQLITE_OK || source->has_tables ? rc : bloom_index_fail_no_tables(index, error);
 }
 
 /* Builds all blocks again, of at most max_rows rows. */
@@ -68,7 +71,8 @@ static int commands_check_rebuild(bloom_index *index, const index_source *source
     return bloom_fail_vtab(error, "bloom_index: a trigger on %s_changed is in the way of %s: drop"
                                   " it", index->name, index->name);
   }
-  if( doubt ) rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_refuse_others(index, error);
+  if( rc==SQLITE_OK && doubt ) rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
   sqlite3_free(doubt);
   if( rc!=SQLITE_OK || !has_rows ) return rc;
   return bloom_fail_vtab(error, "bloom_index: %s cannot be rebuilt by a trigger, or while another"

@@ -117,6 +117,9 @@ int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error);
 /* Empties all tables: no row is covered then. */
 int bloom_index_reset(bloom_index *index);
 
+/* Fails because a table of the index is gone, or is another. */
+int bloom_index_fail_no_tables(const bloom_index *index, char **error);
+
 /* 'rebuild': builds all blocks again, and makes the triggers again. */
 int bloom_index_rebuild(bloom_index *index, char **error);
 

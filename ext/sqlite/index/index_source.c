@@ -148,10 +148,19 @@ static int index_check_tables(bloom_index *index, index_source *source){
   if( list ){
     /* Not by count(): the application may have one of its own. */
     rc = bloom_sql_prepare(index->connection, &tables,
-                           "SELECT 1 FROM \"%w\".sqlite_master AS m WHERE m.type = 'table'"
+                           "SELECT m.name, m.sql FROM \"%w\".sqlite_master AS m WHERE"
+                           " m.type = 'table'"
       " AND m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)", index->schema, list);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, tables);
-    for(; rc==SQLITE_ROW; rc=bloom_sql_step(index->connection, tables)) num_tables++;
+    while( rc==SQLITE_ROW ){
+      const char *name, *sql = NULL;
+      int is_own = 0;
+      rc = bloom_sql_column_text(tables, 0, &name);
+      if( rc==SQLITE_OK ) rc = bloom_sql_column_text(tables, 1, &sql);
+      if( rc==SQLITE_OK && name && sql ) rc = bloom_index_tables_own(index, name, sql, &is_own);
+      num_tables += is_own;
+      if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, tables);
+    }
     rc = bloom_sql_end(tables, rc);
   }
   sqlite3_free(list);

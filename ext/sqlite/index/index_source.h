@@ -143,6 +143,10 @@ int bloom_index_tables_create(bloom_index *index, int *num_made);
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 int bloom_index_tables_drop_all(bloom_index *index);
 
+/* Sets *is_own to whether the name and the text of a table prove that it is one of the index's. */
+int bloom_index_tables_own(const bloom_index *index, const char *name, const char *sql,
+                           int *is_own);
+
 /* Renames the tables, and NAME_canary. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);
 
@@ -152,6 +156,9 @@ int bloom_index_tables_rename(bloom_index *index, const char *new_name);
 ** the guard, which keeps the index in doubt; where a column is gone there are none then. */
 int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt);
 int bloom_index_triggers_drop(bloom_index *index);
+
+/* Fails if a trigger of the user's has a name of theirs. */
+int bloom_index_triggers_refuse_others(bloom_index *index, char **error);
 
 /* The names that the triggers know the id and the indexed columns by, as renames left them. */
 typedef struct index_trigger_names {

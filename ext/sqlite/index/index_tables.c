@@ -45,11 +45,33 @@ int bloom_index_tables_create(bloom_index *index, int *num_made){
   return rc;
 }
 
+/* The form of what follows the name of table number i: of whatever columns, and of bloom 1.1. */
+static const char *tables_form(int i){
+  return i==0 ? "(covered INTEGER, changed_rows INTEGER, note TEXT*" : i==1 ? INDEX_CHANGED_COLUMNS
+    : "(data BLOB)";
+}
+
+int bloom_index_tables_own(const bloom_index *index, const char *name, const char *sql,
+                           int *is_own){
+  char *begin = sqlite3_mprintf("CREATE TABLE \"%w\"", name);
+  int i;
+  *is_own = 0;
+  for(i=0; begin && i<bloom_index_num_tables(index) && !*is_own; i++){
+    char *its_name = tables_name(index, i);
+    if( its_name==NULL ) break;
+    *is_own = sqlite3_stricmp(name, its_name)==0 && strncmp(sql, begin, strlen(begin))==0
+      && sqlite3_strglob(tables_form(i), sql + strlen(begin))==0;
+    sqlite3_free(its_name);
+  }
+  sqlite3_free(begin);
+  return begin && (*is_own || i==bloom_index_num_tables(index)) ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 /* index_drop() drops tables before triggers, for the reason that bloom_vtab_drop() gives. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables){
   int i, rc = SQLITE_OK;
   for(i=0; i<num_tables && rc==SQLITE_OK; i++){
-    rc = bloom_sql_drop(index->connection, index->schema, tables_name(index, i), "*");
+    rc = bloom_sql_drop(index->connection, index->schema, tables_name(index, i), tables_form(i));
   }
   return rc;
 }
@@ -64,7 +86,7 @@ int bloom_index_tables_drop_all(bloom_index *index){
   for(i=0; i<(index->is_of_1_1 ? 3 : 1) && rc==SQLITE_OK; i++){
     rc = bloom_sql_drop(index->connection, index->schema,
                         sqlite3_mprintf("%s_%s", index->name, others[i]),
-                        i==0 ? INDEX_CANARY_FORM : "*");
+                        i==0 ? INDEX_CANARY_FORM : "(data BLOB)");
   }
   return rc;
 }

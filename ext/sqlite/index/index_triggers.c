@@ -19,14 +19,87 @@
 #include "../errors.h"
 #include "../source/tokens.h"
 
+/* A trigger's name is that of the index and suffix; it notes the id of the row that its event has
+** as old or new. */
+static const struct {
+  const char *suffix, *event, *row;
+} index_triggers[INDEX_NUM_TRIGGERS] = {
+  {"_before_insert", "BEFORE INSERT", "new"}, {"_after_insert", "AFTER INSERT", "new"},
+  {"_before_move", "BEFORE UPDATE", "old"}, {"_before_update", "BEFORE UPDATE", "new"},
+  {"_after_update", "AFTER UPDATE", "new"}
+};
+
+/* Returns the number of the trigger that has a name; INDEX_NUM_TRIGGERS if none has. */
+static int triggers_number(const bloom_index *index, const char *name){
+  const size_t num_chars = strlen(index->name);
+  int i = 0;
+  if( strlen(name)<num_chars || sqlite3_strnicmp(name, index->name, (int)num_chars)!=0 ){
+    return INDEX_NUM_TRIGGERS;
+  }
+  name += num_chars;
+  while( i<INDEX_NUM_TRIGGERS && sqlite3_stricmp(name, index_triggers[i].suffix)!=0 ) i++;
+  return i;
+}
+
+/* Sets *is_own to whether a trigger is one of the index's, data: it has the name and the form of
+** one, and all it does is to note ids.  Those of bloom 1.1 have a clause behind the VALUES. */
+static int triggers_is_own(const void *data, const char *name, const char *table, const char *sql,
+                           int *is_own){
+  const bloom_index *index = data;
+  const int number = triggers_number(index, name);
+  const bloom_token action = bloom_trigger_action(sql);
+  bloom_token token = action;
+  char *begin, *what;
+  int num_statements = 0;
+  *is_own = 0;
+  if( number==INDEX_NUM_TRIGGERS ) return SQLITE_OK;
+  begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name,
+                          index_triggers[number].event, table);
+  what = sqlite3_mprintf("BEGIN INSERT INTO \"%w_changed\"(id) VALUES (", index->name);
+  for(; token.num_chars; token=bloom_token_after(token)) num_statements += token.kind==';';
+  *is_own = begin && what && num_statements==1 && strncmp(sql, begin, strlen(begin))==0
+    && strncmp(action.text, what, strlen(what))==0;
+  num_statements = begin && what;
+  sqlite3_free(begin);
+  sqlite3_free(what);
+  return num_statements ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Sets *is_other to whether a trigger has a name of the index's, data, and is the user's. */
+static int triggers_is_in_the_way(const void *data, const char *name, const char *table,
+                                  const char *sql, int *is_other){
+  const bloom_index *index = data;
+  char *guard = sqlite3_mprintf("%s_guard", index->name);
+  int is_own = 1, rc = guard ? SQLITE_OK : SQLITE_NOMEM;
+  if( guard && sqlite3_stricmp(name, guard)==0 ){
+    rc = bloom_guard_is_own(NULL, name, table, sql, &is_own);
+  }else if( guard && triggers_number(index, name)<INDEX_NUM_TRIGGERS ){
+    rc = triggers_is_own(data, name, table, sql, &is_own);
+  }
+  sqlite3_free(guard);
+  *is_other = !is_own;
+  return rc;
+}
+
+int bloom_index_triggers_refuse_others(bloom_index *index, char **error){
+  bloom_triggers others;
+  int rc = bloom_triggers_read_own(index->connection, index->schema, triggers_is_in_the_way, index,
+                                   &others);
+  if( rc==SQLITE_OK && others.num_rows>0 ){
+    rc = bloom_fail_vtab(error, "bloom_index: trigger %s is in the way of %s: drop it",
+                         others.rows[0].name, index->name);
+  }
+  bloom_triggers_free(&others);
+  return rc;
+}
+
 int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers){
-  return bloom_triggers_read_writing_to(index->connection, index->schema, index->name, "_changed",
-                                        NULL, triggers);
+  return bloom_triggers_read_own(index->connection, index->schema, triggers_is_own, index,
+                                 triggers);
 }
 
 int bloom_index_triggers_drop(bloom_index *index){
-  return bloom_triggers_drop_writing_to(index->connection, index->schema, index->name, "_changed",
-                                        NULL);
+  return bloom_triggers_drop_own(index->connection, index->schema, triggers_is_own, index);
 }
 
 /* -- Names ------------------------------------------------------------------------------ */
@@ -88,22 +161,22 @@ static void triggers_append_comparison(const bloom_index *index, sqlite3_str *sq
                            : "", name);
 }
 
-/* Makes one, which notes an id that is covered, such as `new."id"`, unless it is noted: then
-** nothing is refused, whatever the OR clause of the statement, which would take the place of one
-** here.  All are SQL; when is freed. */
-static int index_trigger_make(bloom_index *index, const char *suffix, const char *event,
-                              const char *source, char *when, const char *id){
-  char *body = bloom_trigger_body_begin(index->name, "_changed");
+/* Makes one, which notes an id that is covered, unless it is noted: then nothing is refused,
+** whatever the OR clause of the statement, which would take the place of one here.  when is SQL,
+** and freed. */
+static int index_trigger_make(bloom_index *index, int number, const char *source, char *when){
+  const char *row = index_triggers[number].row, *id = index->columns.id_name;
   int rc = SQLITE_NOMEM;
-  if( when && body ){
+  if( when ){
     rc = bloom_sql_run(index->connection,
-                       "CREATE TRIGGER \"%w\".\"%w_%s\" %s ON \"%w\" WHEN %s(%s <= (SELECT covered"
-                       " FROM \"%w_state\") AND NOT EXISTS (SELECT 1 FROM \"%w_changed\" AS c"
-                       " WHERE c.id = %s))%sid) VALUES (%s); END",
-                       index->schema, index->name, suffix, event, source, when, id, index->name,
-                       index->name, id, body, id);
+                       "CREATE TRIGGER \"%w\".\"%w%s\" %s ON \"%w\" WHEN %s(%s.\"%w\" <= (SELECT"
+                       " covered FROM \"%w_state\") AND NOT EXISTS (SELECT 1 FROM \"%w_changed\""
+                       " AS c WHERE c.id = %s.\"%w\")) BEGIN INSERT INTO \"%w_changed\"(id) VALUES"
+                       " (%s.\"%w\"); END",
+                       index->schema, index->name, index_triggers[number].suffix,
+                       index_triggers[number].event, source, when, row, id, index->name,
+                       index->name, row, id, index->name, row, id);
   }
-  sqlite3_free(body);
   sqlite3_free(when);
   return rc;
 }
@@ -131,26 +204,22 @@ static char *triggers_is_changed(const bloom_index *index){
   return sqlite3_str_finish(sql);
 }
 
+/* Returns the condition of a trigger by its number, and AND, to be freed. */
+static char *triggers_when(const bloom_index *index, int number){
+  const char *id = index->columns.id_name;
+  switch( number ){
+    case 0:  return sqlite3_mprintf("new.\"%w\" <> -1 AND ", id);
+    case 1:  return sqlite3_mprintf("");
+    case 2:  return sqlite3_mprintf("new.\"%w\" IS NOT old.\"%w\" AND ", id, id);
+    default: return triggers_is_changed(index);
+  }
+}
+
 static int triggers_make_all(bloom_index *index, const char *source){
-  char *old_id = sqlite3_mprintf("old.\"%w\"", index->columns.id_name), *new_id =
-      sqlite3_mprintf("new.\"%w\"", index->columns.id_name);
-  int rc = SQLITE_NOMEM;
-  if( old_id && new_id ){
-    rc = index_trigger_make(index, "before_insert", "BEFORE INSERT", source,
-                            sqlite3_mprintf("%s <> -1 AND ", new_id), new_id);
+  int i, rc = SQLITE_OK;
+  for(i=0; i<INDEX_NUM_TRIGGERS && rc==SQLITE_OK; i++){
+    rc = index_trigger_make(index, i, source, triggers_when(index, i));
   }
-  if( rc==SQLITE_OK ) rc = index_trigger_make(index, "after_insert", "AFTER INSERT", source,
-                                              sqlite3_mprintf(""), new_id);
-  if( rc==SQLITE_OK ){
-    rc = index_trigger_make(index, "before_move", "BEFORE UPDATE", source,
-                            sqlite3_mprintf("%s IS NOT %s AND ", new_id, old_id), old_id);
-  }
-  if( rc==SQLITE_OK ) rc = index_trigger_make(index, "before_update", "BEFORE UPDATE", source,
-                                              triggers_is_changed(index), new_id);
-  if( rc==SQLITE_OK ) rc = index_trigger_make(index, "after_update", "AFTER UPDATE", source,
-                                              triggers_is_changed(index), new_id);
-  sqlite3_free(old_id);
-  sqlite3_free(new_id);
   return rc;
 }
 

@@ -130,15 +130,24 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text){
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_sql_drop(bloom_connection *connection, const char *schema, char *name, const char *form){
-  sqlite3_int64 is_view = -1;
-  int rc = name==NULL ? SQLITE_NOMEM : bloom_sql_integer(connection, &is_view,
-      "SELECT type = 'view' FROM \"%w\".sqlite_master WHERE (type = 'view' OR (type = 'table'"
-      " AND rootpage > 0)) AND name = %Q COLLATE NOCASE AND sql GLOB %Q", schema, name, form);
-  if( rc==SQLITE_OK && is_view>=0 ){
-    rc = bloom_sql_run(connection, "DROP %s \"%w\".\"%w\"", is_view ? "VIEW" : "TABLE", schema,
-                       name);
+int bloom_sql_drop(
+  bloom_connection *connection, const char *schema, char *name, const char *columns
+){
+  char *begin = name ? sqlite3_mprintf("CREATE TABLE \"%w\"", name) : NULL;
+  const char *sql = NULL;
+  sqlite3_stmt *row = NULL;
+  int is_own = 0, rc = begin==NULL ? SQLITE_NOMEM : bloom_sql_row(connection, &row,
+      "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'table' AND rootpage > 0"
+      " AND name = %Q COLLATE NOCASE", schema, name);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &sql);
+  if( rc==SQLITE_OK && sql && strncmp(sql, begin, strlen(begin))==0 ){
+    is_own = sqlite3_strglob(columns, sql + strlen(begin))==0;
   }
+  rc = bloom_sql_end(row, rc);
+  if( rc==SQLITE_OK && is_own ){
+    rc = bloom_sql_run(connection, "DROP TABLE \"%w\".\"%w\"", schema, name);
+  }
+  sqlite3_free(begin);
   sqlite3_free(name);
   return rc;
 }

@@ -57,9 +57,11 @@ int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 /* A copy of a column's text, to be freed, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
-/* Drops the table or view of a name, which is freed, if its SQL matches a pattern of GLOB: what has
-** another form is another's. */
-int bloom_sql_drop(bloom_connection *connection, const char *schema, char *name, const char *form);
+/* Drops the table of a name, which is freed, if its SQL is CREATE TABLE "name" and what matches
+** columns, a pattern of GLOB: any other is the user's. */
+int bloom_sql_drop(
+  bloom_connection *connection, const char *schema, char *name, const char *columns
+);
 
 /* A name as SQL has it, in quotes where it needs them, to be freed.  NULL if there is no memory. */
 char *bloom_sql_name(const char *name);

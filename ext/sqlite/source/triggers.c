@@ -36,11 +36,10 @@ static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
   return bloom_sql_copy_text(row, 3, &trigger->sql);
 }
 
-/* Reads all triggers on a table; or, where that is NULL, those whose text has body_begin in it,
-** whatever its case, and for which is_own, if it is not NULL, returns 1. */
+/* Reads the triggers on a table, NULL: on any, for which is_own, if it is not NULL, says yes. */
 static int read_triggers(
-  bloom_connection *connection, const char *schema, const char *table, const char *body_begin,
-  int (*is_own)(const char *name), bloom_triggers *triggers
+  bloom_connection *connection, const char *schema, const char *table, bloom_is_own_trigger *is_own,
+  const void *data, bloom_triggers *triggers
 ){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(connection, &row,
@@ -49,15 +48,14 @@ static int read_triggers(
   *triggers = (bloom_triggers){NULL, 0, 0};
   while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
     const char *name, *its_table = NULL, *sql = NULL;
+    int is_one = 1;
     rc = bloom_sql_column_text(row, 1, &name);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &its_table);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
     if( rc!=SQLITE_OK || name==NULL || its_table==NULL || sql==NULL ) continue;
-    if( table ? sqlite3_stricmp(its_table, table)!=0 : !bloom_text_has(sql, body_begin)
-        || (is_own && !is_own(name)) ){
-      continue;
-    }
-    rc = add_trigger(triggers, row);
+    if( table && sqlite3_stricmp(its_table, table)!=0 ) continue;
+    if( is_own ) rc = is_own(data, name, its_table, sql, &is_one);
+    if( rc==SQLITE_OK && is_one ) rc = add_trigger(triggers, row);
   }
   return bloom_sql_end(row, rc);
 }
@@ -68,16 +66,11 @@ int bloom_triggers_read_on(
   return read_triggers(connection, schema, table, NULL, NULL, triggers);
 }
 
-int bloom_triggers_read_writing_to(
-  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
-  int (*is_own)(const char *name), bloom_triggers *triggers
+int bloom_triggers_read_own(
+  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data,
+  bloom_triggers *triggers
 ){
-  char *body_begin = bloom_trigger_body_begin(name, suffix);
-  int rc = SQLITE_NOMEM;
-  *triggers = (bloom_triggers){NULL, 0, 0};
-  if( body_begin ) rc = read_triggers(connection, schema, NULL, body_begin, is_own, triggers);
-  sqlite3_free(body_begin);
-  return rc;
+  return read_triggers(connection, schema, NULL, is_own, data, triggers);
 }
 
 int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){
@@ -142,32 +135,43 @@ int bloom_trigger_can_stop(
   return rc;
 }
 
-char *bloom_trigger_body_begin(const char *name, const char *suffix){
-  return sqlite3_mprintf(" BEGIN INSERT INTO \"%w%s\"(", name, suffix);
+bloom_token bloom_trigger_action(const char *sql){
+  bloom_token token = bloom_token_first(sql);
+  while( token.num_chars && !bloom_token_is(token, "BEGIN") ) token = bloom_token_after(token);
+  return token;
 }
 
-/* Drops those of this form that were read with the code rc, and frees all. */
+int bloom_trigger_has_form(
+  const char *name, const char *table, const char *sql, const char *event, char *action,
+  int *has_form
+){
+  char *begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name, event, table);
+  const int has_memory = begin && action;
+  *has_form = has_memory && strncmp(sql, begin, strlen(begin))==0
+    && strcmp(bloom_trigger_action(sql).text, action)==0;
+  sqlite3_free(begin);
+  sqlite3_free(action);
+  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Drops those that were read with the code rc, and frees all. */
 static int drop_triggers(
-  bloom_connection *connection, const char *schema, bloom_triggers *triggers, const char *form,
-  int rc
+  bloom_connection *connection, const char *schema, bloom_triggers *triggers, int rc
 ){
   int i;
   for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
-    if( sqlite3_strglob(form, triggers->rows[i].sql)!=0 ) continue;
     rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, triggers->rows[i].name);
   }
   bloom_triggers_free(triggers);
   return rc;
 }
 
-int bloom_triggers_drop_writing_to(
-  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
-  int (*is_own)(const char *name)
+int bloom_triggers_drop_own(
+  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data
 ){
   bloom_triggers triggers;
-  const int rc = bloom_triggers_read_writing_to(connection, schema, name, suffix, is_own,
-                                                &triggers);
-  return drop_triggers(connection, schema, &triggers, "*", rc);
+  const int rc = bloom_triggers_read_own(connection, schema, is_own, data, &triggers);
+  return drop_triggers(connection, schema, &triggers, rc);
 }
 
 int bloom_trigger_create(
@@ -183,18 +187,39 @@ int bloom_trigger_create(
 /* What a guard does, and when. */
 #define GUARD "AFTER UPDATE ON \"%w\" WHEN 0 BEGIN SELECT 0; END"
 
+#define GUARD_SUFFIX "_guard"
+
+int bloom_guard_is_own(
+  const void *data, const char *name, const char *table, const char *sql, int *is_own
+){
+  const size_t num_chars = strlen(name), end = sizeof(GUARD_SUFFIX) - 1;
+  char *text;
+  (void)data;
+  *is_own = 0;
+  if( num_chars<end || strcmp(name + num_chars - end, GUARD_SUFFIX)!=0 ) return SQLITE_OK;
+  text = sqlite3_mprintf("CREATE TRIGGER \"%w\" " GUARD, name, table);
+  *is_own = text && strcmp(text, sql)==0;
+  sqlite3_free(text);
+  return text ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int bloom_guard_drop(bloom_connection *connection, const char *schema, const char *table){
+  bloom_triggers guards;
+  const int rc = read_triggers(connection, schema, table, bloom_guard_is_own, NULL, &guards);
+  return drop_triggers(connection, schema, &guards, rc);
+}
+
 int bloom_guard_create(
   bloom_connection *connection, const char *schema, const char *name, const char *table
 ){
-  bloom_triggers guards;
-  int rc = bloom_triggers_read_on(connection, schema, table, &guards);
-  rc = drop_triggers(connection, schema, &guards, BLOOM_GUARD_FORM, rc);
+  const int rc = bloom_guard_drop(connection, schema, table);
   if( rc!=SQLITE_OK ) return rc;
-  return bloom_trigger_create(connection, schema, name, "_guard", sqlite3_mprintf(GUARD, table));
+  return bloom_trigger_create(connection, schema, name, GUARD_SUFFIX,
+                              sqlite3_mprintf(GUARD, table));
 }
 
 char *bloom_guard_text(const char *name, const char *table){
-  return sqlite3_mprintf("CREATE TRIGGER \"%w_guard\" " GUARD, name, table);
+  return sqlite3_mprintf("CREATE TRIGGER \"%w" GUARD_SUFFIX "\" " GUARD, name, table);
 }
 
 int bloom_guard_find(

@@ -162,11 +162,8 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
   renamed.journal = sqlite3_mprintf("%s_new", new_name);
   if( renamed.journal==NULL ) rc = SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab);
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_run(vtab->connection, "DROP TRIGGER IF EXISTS \"%w\".\"%w_guard\"",
-                       vtab->schema, vtab->name);
-  }
+  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab, 0);
+  if( rc==SQLITE_OK ) rc = bloom_guard_drop(vtab->connection, vtab->schema, vtab->journal);
   if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");
   if( rc==SQLITE_OK && vtab->doubt==NULL ){
     rc = bloom_vtab_create_triggers(&renamed, new_name, &triggers.args);
@@ -187,6 +184,7 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
     return bloom_vtab_fail(vtab, NAME_OF_COLUMN, new_name);
   }
   rc = bloom_vtab_locate(vtab);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_RENAME);
   if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
   if( rc==SQLITE_OK ){
     bloom_vtab_close_reader(vtab);

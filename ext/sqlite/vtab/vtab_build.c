@@ -136,33 +136,50 @@ static int fill(
 
 /* -- Making --------------------------------------------------------------------------------- */
 
-/* Fails if something is in the way of what is to be made: it has one of the names, is another table
-** in the journal's place, an index, or a trigger on the journal.  SQLite drops no table while a
-** statement runs, as this one does, and of a column that has an index sqlite3_blob writes
-** nothing. */
-static int refuse_what_is_in_the_way(bloom_vtab *vtab, int is_create){
+/* Sets *is_own to whether what may be in the way is a trigger of the filter's, or a guard on its
+** journal. */
+static int is_own_object(const bloom_vtab *vtab, sqlite3_stmt *row, int *is_own){
+  const char *type, *name = NULL, *table = NULL, *sql = NULL;
+  int rc = bloom_sql_column_text(row, 0, &type);
+  *is_own = 0;
+  if( rc!=SQLITE_OK || strcmp(type, "trigger")!=0 ) return rc;
+  rc = bloom_sql_column_text(row, 1, &name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &table);
+  if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
+  if( rc!=SQLITE_OK || name==NULL || table==NULL || sql==NULL ) return rc;
+  return sqlite3_stricmp(table, vtab->journal)==0
+    ? bloom_guard_is_own(NULL, name, table, sql, is_own)
+    : bloom_vtab_is_own_trigger(vtab, name, table, sql, is_own);
+}
+
+int bloom_vtab_refuse_what_is_in_the_way(bloom_vtab *vtab, bloom_vtab_change change){
+  char *pages = sqlite3_mprintf("\"%w\"" BLOOM_VTAB_PAGES_COLUMNS, vtab->pages);
   char *journal = bloom_vtab_journal_text(vtab);
-  char *body = bloom_trigger_body_begin(vtab->name, "_new");
   char *triggers = bloom_vtab_trigger_names(vtab);
+  const int has_source = vtab->args.table!=NULL, is_rename = change==BLOOM_VTAB_RENAME;
   const char *type, *name;
   sqlite3_stmt *row = NULL;
-  int rc = journal && body && triggers ? bloom_sql_row(vtab->connection, &row,
-      "SELECT type, name FROM \"%w\".sqlite_master WHERE"
+  int is_own = 1, rc = pages && journal && triggers ? bloom_sql_prepare(vtab->connection, &row,
+      "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE"
       " (%d AND type <> 'trigger' AND name COLLATE NOCASE IN (%Q, %Q))"
+      " OR (%d AND type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
+        " AND sql IS NOT 'CREATE TABLE %q')"
       " OR (type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
         " AND sql IS NOT 'CREATE TABLE %q')"
-      " OR (type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q))"
-      " OR (type = 'trigger' AND tbl_name = %Q COLLATE NOCASE"
-        " AND sql NOT GLOB '" BLOOM_GUARD_FORM "')"
-      " OR (%d AND type = 'trigger' AND name COLLATE NOCASE IN (%s)"
-        " AND tbl_name <> %Q COLLATE NOCASE AND instr(sql, %Q) = 0) ORDER BY type = 'index'",
-      vtab->schema, is_create, vtab->pages, vtab->journal, vtab->journal, journal, vtab->pages,
-      vtab->journal, vtab->journal, vtab->args.table!=NULL, triggers, vtab->journal,
-      body) : SQLITE_NOMEM;
+      " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q))"
+      " OR (%d AND type = 'trigger' AND (tbl_name = %Q COLLATE NOCASE"
+        " OR name COLLATE NOCASE IN (%s)))"
+      " ORDER BY type = 'index'",
+      vtab->schema, change==BLOOM_VTAB_CREATE, vtab->pages, vtab->journal, has_source,
+      vtab->journal, journal, vtab->pages, pages, !is_rename, vtab->pages, vtab->journal,
+      has_source && !is_rename, vtab->journal, triggers) : SQLITE_NOMEM;
+  sqlite3_free(pages);
   sqlite3_free(journal);
-  sqlite3_free(body);
   sqlite3_free(triggers);
-  if( rc==SQLITE_ROW ){
+  while( rc==SQLITE_OK && is_own && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    rc = is_own_object(vtab, row, &is_own);
+  }
+  if( rc==SQLITE_OK && !is_own ){
     rc = bloom_sql_column_text(row, 0, &type);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
     if( rc==SQLITE_OK ){
@@ -181,6 +198,7 @@ static int make_all(
   int rc = journal ? bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".%s",
                                    vtab->schema, journal) : SQLITE_NOMEM;
   sqlite3_free(journal);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab, 0);
   if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, vtab->name, args);
   if( rc==SQLITE_OK ){
     rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->journal);
@@ -195,14 +213,14 @@ static int refuse_rows_on_their_way(bloom_vtab *vtab, const char *done, const ch
 }
 
 static int create_pages(bloom_vtab *vtab){
-  return bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"(bytes BLOB)",
-                       vtab->schema, vtab->pages);
+  return bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\""
+                       BLOOM_VTAB_PAGES_COLUMNS, vtab->schema, vtab->pages);
 }
 
 int bloom_vtab_make(bloom_vtab *vtab){
   const int has_source = vtab->args.table!=NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
-  int rc = refuse_what_is_in_the_way(vtab, 1);
+  int rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_CREATE);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   if( has_source ) rc = bloom_vtab_read_source(vtab, &vtab->args, &layout);
   if( rc==SQLITE_OK && has_source && bloom_sql_has_two_writers(vtab->connection) ){
@@ -217,20 +235,23 @@ int bloom_vtab_make(bloom_vtab *vtab){
   return rc;
 }
 
-static int drop_table(const bloom_vtab *vtab, const char *suffix, const char *form){
+static int drop_table(const bloom_vtab *vtab, const char *suffix, const char *columns){
   return bloom_sql_drop(vtab->connection, vtab->schema,
-                        sqlite3_mprintf("%s%s", vtab->name, suffix), form);
+                        sqlite3_mprintf("%s%s", vtab->name, suffix), columns);
 }
 
-/* Tables go before triggers: SQLite refuses to drop a table while a query is open.  Were triggers
-** gone by then, it would put them back, but read the schema anew in the middle of a later
-** statement. */
+/* Drops what its name and text prove to be the filter's.  Tables go before triggers: SQLite refuses
+** to drop a table while a query is open.  Were triggers gone by then, it would put them back, but
+** read the schema anew in the middle of a later statement. */
 int bloom_vtab_drop(const bloom_vtab *vtab){
-  int rc = drop_table(vtab, "_pages", "*");
+  char *journal;
+  int rc = drop_table(vtab, "_pages", BLOOM_VTAB_PAGES_COLUMNS);
   if( rc!=SQLITE_OK || vtab->args.table==NULL ) return rc;
-  rc = drop_table(vtab, "_guard", "*(unused)"); /* of bloom 1.1 */
-  if( rc==SQLITE_OK ) rc = drop_table(vtab, "_new", "*");
-  return rc==SQLITE_OK ? bloom_vtab_drop_triggers(vtab) : rc;
+  rc = drop_table(vtab, "_guard", "(unused)"); /* of bloom 1.1 */
+  journal = rc==SQLITE_OK ? bloom_vtab_journal_columns(vtab) : NULL;
+  if( rc==SQLITE_OK ) rc = journal ? drop_table(vtab, "_new", journal) : SQLITE_NOMEM;
+  sqlite3_free(journal);
+  return rc==SQLITE_OK ? bloom_vtab_drop_triggers(vtab, 1) : rc;
 }
 
 /* -- Commands ---------------------------------------------------------------------------------- */
@@ -256,8 +277,7 @@ static int rebuild(bloom_vtab *vtab){
   if( rc==SQLITE_OK && vtab->is_checked && vtab->doubt==NULL ){
     rc = fill(vtab, args, &layout, 0);
   }else if( rc==SQLITE_OK ){
-    rc = bloom_vtab_drop_triggers(vtab);
-    if( rc==SQLITE_OK ) rc = make_all(vtab, args, &layout, 0);
+    rc = make_all(vtab, args, &layout, 0);
     rc = take_back(vtab, rc);
   }
   bloom_vtab_args_free(&triggers.args);
@@ -283,7 +303,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
     bloom_vtab_close_reader(vtab);
     rc = SQLITE_OK;
   }
-  if( rc==SQLITE_OK ) rc = refuse_what_is_in_the_way(vtab, 0);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_REBUILD);
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ) rc = rebuild(vtab);
   vtab->is_checked = 0;

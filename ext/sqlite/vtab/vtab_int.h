@@ -252,17 +252,22 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
 /* Leaves one row in the journal, without a key. */
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
-/* The text of the journal's table, after CREATE TABLE, to be freed. */
+/* Returns the text of the journal's table, after CREATE TABLE, to be freed; or of its columns, in
+** parentheses. */
 char *bloom_vtab_journal_text(const bloom_vtab *vtab);
+char *bloom_vtab_journal_columns(const bloom_vtab *vtab);
 
 /* -- Triggers: vtab_triggers.c --------------------------------------------------------------- */
 
-/* Makes those of a filter, which gets this name, or drops them.  The second takes those of bloom
-** 1.1, too. */
+/* Makes those of a filter, which gets this name, or drops them; for good: those of bloom 1.0 and
+** 1.1, too, and those whose journal was renamed. */
 int bloom_vtab_create_triggers(
   bloom_vtab *vtab, const char *name, const bloom_vtab_args *args
 );
-int bloom_vtab_drop_triggers(const bloom_vtab *vtab);
+int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good);
+
+/* Says of a trigger whether its name, table and text prove that it is one of the filter's, data. */
+bloom_is_own_trigger bloom_vtab_is_own_trigger;
 
 /* Their names and the guard's, as SQL: 'f_before_insert', ...; to be freed. */
 char *bloom_vtab_trigger_names(const bloom_vtab *vtab);
@@ -301,6 +306,18 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 #define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"
 
 /* -- Making and merging: vtab_build.c ---------------------------------------------------------- */
+
+#define BLOOM_VTAB_PAGES_COLUMNS "(bytes BLOB)"
+
+typedef enum bloom_vtab_change {
+  BLOOM_VTAB_CREATE, BLOOM_VTAB_REBUILD, BLOOM_VTAB_RENAME
+} bloom_vtab_change;
+
+/* Fails if something of the user's is in the way: a table that has the name of one of the filter's
+** and is another, an index or a trigger on one of these, a trigger that has a name of its own.
+** SQLite drops no table while a statement runs, as these do, and of a column that has an index
+** sqlite3_blob writes nothing.  A RENAME minds the tables alone. */
+int bloom_vtab_refuse_what_is_in_the_way(bloom_vtab *vtab, bloom_vtab_change change);
 
 /* what was made before an error is gone again */
 int bloom_vtab_make(bloom_vtab *vtab);

@@ -22,12 +22,19 @@ static void append_key_columns(
   }
 }
 
-char *bloom_vtab_journal_text(const bloom_vtab *vtab){
+char *bloom_vtab_journal_columns(const bloom_vtab *vtab){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  sqlite3_str_appendf(sql, "\"%w\"(", vtab->journal);
+  sqlite3_str_appendall(sql, "(");
   append_key_columns(sql, vtab, "", "");
   sqlite3_str_appendall(sql, "r)");
   return sqlite3_str_finish(sql);
+}
+
+char *bloom_vtab_journal_text(const bloom_vtab *vtab){
+  char *columns = bloom_vtab_journal_columns(vtab);
+  char *text = columns ? sqlite3_mprintf("\"%w\"%s", vtab->journal, columns) : NULL;
+  sqlite3_free(columns);
+  return text;
 }
 
 /* What is read of a row, and from FIRST_KEY_COLUMN on its key. */

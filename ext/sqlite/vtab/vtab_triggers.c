@@ -16,7 +16,6 @@
 
 typedef enum trigger_kind {
   BEFORE_INSERT, BEFORE_UPDATE, AFTER_UPDATE,
-  OLD_AFTER_INSERT, OLD_BEFORE_DELETE, /* of bloom 1.1 */
   NUM_TRIGGER_KINDS
 } trigger_kind;
 
@@ -24,23 +23,22 @@ static const struct {
   const char *suffix, *event;
 } trigger_kinds[NUM_TRIGGER_KINDS] = {
   {"_before_insert", "BEFORE INSERT"}, {"_before_update", "BEFORE UPDATE"},
-  {"_after_update", "AFTER UPDATE"},
-  {"_after_insert", "AFTER INSERT"}, {"_before_delete", "BEFORE DELETE"}
+  {"_after_update", "AFTER UPDATE"}
 };
 
 static int num_kinds(int num_columns){
-  return num_columns>1 ? OLD_AFTER_INSERT : AFTER_UPDATE;
+  return num_columns>1 ? NUM_TRIGGER_KINDS : AFTER_UPDATE;
 }
 
-/* The kind of a trigger by its name; NUM_TRIGGER_KINDS if it is none. */
-static int kind_of(const char *name){
-  const size_t num_chars = strlen(name);
+/* Returns the kind of the filter's trigger that has a name; NUM_TRIGGER_KINDS if none has. */
+static int kind_of(const bloom_vtab *vtab, const char *name){
+  const size_t num_chars = strlen(vtab->name);
   int kind;
+  if( strlen(name)<num_chars || sqlite3_strnicmp(name, vtab->name, (int)num_chars)!=0 ){
+    return NUM_TRIGGER_KINDS;
+  }
   for(kind=0; kind<NUM_TRIGGER_KINDS; kind++){
-    const size_t end = strlen(trigger_kinds[kind].suffix);
-    if( num_chars>=end && sqlite3_stricmp(name + num_chars - end, trigger_kinds[kind].suffix)==0 ){
-      break;
-    }
+    if( sqlite3_stricmp(name + num_chars, trigger_kinds[kind].suffix)==0 ) break;
   }
   return kind;
 }
@@ -68,19 +66,31 @@ static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_up
   if( !is_one ) sqlite3_str_appendall(sql, is_update ? " ELSE 0 END" : " ELSE 1 END");
 }
 
-/* What comes after a trigger's name, to be freed. */
+/* Returns what a trigger does, to be freed: from BEGIN on. */
+static char *trigger_action(
+  const bloom_vtab *vtab, const char *journal, const bloom_vtab_args *args
+){
+  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  char *columns = bloom_vtab_journal_columns(vtab);
+  int i;
+  sqlite3_str_appendf(sql, "BEGIN INSERT INTO \"%w\"%s VALUES (", journal, columns ? columns : "");
+  for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
+  sqlite3_str_appendall(sql, "random()); END");
+  if( columns ) sqlite3_free(columns);
+  else sqlite3_str_reset(sql);
+  return sqlite3_str_finish(sql);
+}
+
+/* Returns what comes after a trigger's name, to be freed. */
 static char *trigger_text(
   const bloom_vtab *vtab, const char *table, const bloom_vtab_args *args, int kind
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  char *journal = bloom_vtab_journal_text(vtab);
-  int i;
+  char *action = trigger_action(vtab, vtab->journal, args);
   sqlite3_str_appendf(sql, "%s ON \"%w\" WHEN ", trigger_kinds[kind].event, table);
   append_when(sql, args, kind!=BEFORE_INSERT);
-  sqlite3_str_appendf(sql, " BEGIN INSERT INTO %s VALUES (", journal ? journal : "");
-  for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
-  sqlite3_str_appendall(sql, "random()); END");
-  if( journal ) sqlite3_free(journal);
+  sqlite3_str_appendf(sql, " %s", action ? action : "");
+  if( action ) sqlite3_free(action);
   else sqlite3_str_reset(sql);
   return sqlite3_str_finish(sql);
 }
@@ -88,7 +98,7 @@ static char *trigger_text(
 char *bloom_vtab_trigger_names(const bloom_vtab *vtab){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int kind;
-  for(kind=0; kind<OLD_AFTER_INSERT; kind++){
+  for(kind=0; kind<NUM_TRIGGER_KINDS; kind++){
     sqlite3_str_appendf(sql, "'%q%s', ", vtab->name, trigger_kinds[kind].suffix);
   }
   sqlite3_str_appendf(sql, "'%q_guard'", vtab->name);
@@ -108,14 +118,9 @@ int bloom_vtab_create_triggers(
 
 /* -- Reading ------------------------------------------------------------------------------- */
 
-/* Triggers that the user made to write to the journal are not the filter's. */
-static int is_own_trigger(const char *name){
-  return kind_of(name)<NUM_TRIGGER_KINDS;
-}
-
-/* Reads the columns from VALUES (new."a", new."b", random()). */
-static int read_columns(const char *sql, int num_columns, bloom_vtab_args *args){
-  bloom_token token = bloom_token_first(sql);
+/* Reads the columns from VALUES (new."a", new."b", random()).  SQLITE_NOTFOUND where there is
+** something else. */
+static int read_columns(bloom_token token, int num_columns, bloom_vtab_args *args){
   while( token.num_chars && !bloom_token_is(token, "VALUES") ) token = bloom_token_after(token);
   token = bloom_token_after(bloom_token_after(token)); /* behind the parenthesis */
   while( args->num_columns<num_columns ){
@@ -128,11 +133,87 @@ static int read_columns(const char *sql, int num_columns, bloom_vtab_args *args)
   return SQLITE_OK;
 }
 
+/* Sets *is_own to whether a trigger has the name and the form of one of the filter's, and writes to
+** its journal; or, journal is NULL, to any: that of another filter may have got its name. */
+static int has_own_form(
+  const bloom_vtab *vtab, const char *journal, const char *name, const char *table, const char *sql,
+  int *is_own
+){
+  const int kind = kind_of(vtab, name);
+  const bloom_token action = bloom_trigger_action(sql);
+  bloom_vtab_args args = {.num_columns = 0};
+  char *target = NULL;
+  int rc;
+  *is_own = 0;
+  if( kind==NUM_TRIGGER_KINDS || action.num_chars==0 ) return SQLITE_OK;
+  rc = read_columns(action, vtab->args.num_columns, &args);
+  if( rc==SQLITE_OK && journal==NULL ){
+    target = bloom_token_unquoted(bloom_token_after(bloom_token_after(bloom_token_after(action))));
+    if( target==NULL ) rc = SQLITE_NOMEM;
+  }
+  if( rc==SQLITE_OK ){
+    rc = bloom_trigger_has_form(name, table, sql, trigger_kinds[kind].event,
+                                trigger_action(vtab, journal ? journal : target, &args), is_own);
+  }
+  sqlite3_free(target);
+  bloom_vtab_args_free(&args);
+  return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
+}
+
+int bloom_vtab_is_own_trigger(
+  const void *data, const char *name, const char *table, const char *sql, int *is_own
+){
+  const bloom_vtab *vtab = data;
+  return has_own_form(vtab, vtab->journal, name, table, sql, is_own);
+}
+
+/* Says also yes to those that write to another journal. */
+static int has_own_name(
+  const void *data, const char *name, const char *table, const char *sql, int *is_own
+){
+  return has_own_form(data, NULL, name, table, sql, is_own);
+}
+
+/* Says yes to those of bloom 1.0 and 1.1, which wrote keys to the virtual table itself. */
+static int is_of_1_1(
+  const void *data, const char *name, const char *table, const char *sql, int *is_own
+){
+  static const char *const forms[] = {
+    "CREATE TRIGGER \"%w_before_insert\" BEFORE INSERT ON \"%w\" ",
+    "CREATE TRIGGER \"%w_after_insert\" AFTER INSERT ON \"%w\" ",
+    "CREATE TRIGGER \"%w_before_update\" BEFORE UPDATE ON \"%w\" ",
+    "CREATE TRIGGER \"%w_after_update\" AFTER UPDATE ON \"%w\" ",
+    "CREATE TRIGGER \"%w_before_delete\" BEFORE DELETE ON \"%w\" "
+  };
+  static const char *const columns[] = {"key", "removed", "unheard"};
+  const bloom_vtab *vtab = data;
+  const bloom_token action = bloom_trigger_action(sql);
+  char *begin = sqlite3_mprintf("BEGIN INSERT INTO \"%w\"(", vtab->name);
+  size_t i;
+  (void)name;
+  *is_own = 0;
+  if( begin==NULL ) return SQLITE_NOMEM;
+  if( strncmp(action.text, begin, strlen(begin))==0 ){
+    const bloom_token column = bloom_token_first(action.text + strlen(begin));
+    for(i=0; i<BLOOM_COUNT_OF(columns); i++) *is_own |= bloom_token_is(column, columns[i]);
+  }
+  sqlite3_free(begin);
+  if( !*is_own ) return SQLITE_OK;
+  *is_own = 0;
+  for(i=0; i<BLOOM_COUNT_OF(forms) && !*is_own; i++){
+    begin = sqlite3_mprintf(forms[i], vtab->name, table);
+    if( begin==NULL ) return SQLITE_NOMEM;
+    *is_own = strncmp(sql, begin, strlen(begin))==0;
+    sqlite3_free(begin);
+  }
+  return SQLITE_OK;
+}
+
 /* Sets *is_same to 0 unless a trigger is what would be made of it now. */
 static int compare_text(
   const bloom_vtab *vtab, const bloom_trigger *trigger, const bloom_vtab_args *args, int *is_same
 ){
-  char *text = trigger_text(vtab, trigger->table, args, kind_of(trigger->name));
+  char *text = trigger_text(vtab, trigger->table, args, kind_of(vtab, trigger->name));
   char *sql = text ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s", trigger->name, text) : NULL;
   *is_same &= sql && strcmp(sql, trigger->sql)==0;
   sqlite3_free(text);
@@ -142,19 +223,20 @@ static int compare_text(
 
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   bloom_triggers found;
-  int rc = bloom_triggers_read_writing_to(vtab->connection, vtab->schema, vtab->name, "_new",
-                                          is_own_trigger, &found);
+  int rc = bloom_triggers_read_own(vtab->connection, vtab->schema, bloom_vtab_is_own_trigger, vtab,
+                                   &found);
   *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
                                     .args.capacity = vtab->args.capacity};
   if( rc==SQLITE_OK && bloom_triggers_are_on_one_table(&found) ){
     unsigned seen = 0;
     int i, is_same = 1;
-    rc = read_columns(found.rows[0].sql, vtab->args.num_columns, &triggers->args);
+    rc = read_columns(bloom_trigger_action(found.rows[0].sql), vtab->args.num_columns,
+                      &triggers->args);
     if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", found.rows[0].table);
     if( rc==SQLITE_OK && triggers->args.table==NULL ) rc = SQLITE_NOMEM;
     for(i=0; i<found.num_rows && rc==SQLITE_OK; i++){
       rc = compare_text(vtab, &found.rows[i], &triggers->args, &is_same);
-      seen |= 1u << kind_of(found.rows[i].name);
+      seen |= 1u << kind_of(vtab, found.rows[i].name);
       triggers->last = found.rows[i].order;
     }
     triggers->are_all = rc==SQLITE_OK && is_same
@@ -164,10 +246,9 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
   return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
 }
 
-int bloom_vtab_drop_triggers(const bloom_vtab *vtab){
-  const int rc = bloom_triggers_drop_writing_to(vtab->connection, vtab->schema, vtab->name, "_new",
-                                                is_own_trigger);
-  if( rc!=SQLITE_OK ) return rc;
-  return bloom_triggers_drop_writing_to(vtab->connection, vtab->schema, vtab->name, "",
-                                        is_own_trigger);
+int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good){
+  const int rc = bloom_triggers_drop_own(vtab->connection, vtab->schema, is_for_good ? has_own_name
+                                         : bloom_vtab_is_own_trigger, vtab);
+  if( rc!=SQLITE_OK || !is_for_good ) return rc;
+  return bloom_triggers_drop_own(vtab->connection, vtab->schema, is_of_1_1, vtab);
 }

@@ -1,0 +1,170 @@
+"""What is the user's stays the user's: DROP, RENAME, 'rebuild' and CREATE touch nothing that is not bloom's.
+
+    python3 test/source/others_objects.py [--load ./bloom] [--only NAME]
+
+A trigger or a table is bloom's if its name, its table and its text together say so.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+from cases import case, column, command, error_of, execute, expect, fails, fill, is_whole, main, no_false_negative, one, test  # noqa: E402
+
+MODULES = {"bloom": ("f_new", '"f_new"(key, r) VALUES (new."a", random())'), "bloom_index": ("f_changed", '"f_changed"(id) VALUES (new."a")')}
+
+
+def make(files, module):
+    db = files.connect()
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)", "CREATE TABLE other(a, b)")
+    fill(db, 50)
+    db.execute("CREATE VIRTUAL TABLE f USING %s(t, k)" % module)
+    return db
+
+
+def objects(db, names):
+    return {name: one(db, "SELECT sql FROM sqlite_master WHERE name = ?", name) for name in names}
+
+
+def change(db, how):
+    """Each, in and out of a transaction; what fails changes nothing."""
+    for in_transaction in False, True:
+        db.execute("SAVEPOINT s") if in_transaction else None
+        if how == "rebuild":
+            # Its own are gone, so that 'rebuild' makes them anew.
+            own = column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 't' AND name LIKE 'f\\_%' ESCAPE '\\' AND sql LIKE '%ON \"t\"%'")
+            db.execute('DROP TRIGGER "%s"' % own[0])
+            command(db, "f", "rebuild")
+        elif how == "RENAME":
+            # SQLite refuses it where a trigger names a table that has another name then.
+            fails(db, "ALTER TABLE f RENAME TO g", "error in trigger other_")
+        elif how == "DROP" and in_transaction:
+            db.execute("DROP TABLE f")
+        db.execute("RELEASE s") if in_transaction else None
+
+
+# Triggers on another table that 1.0 could have made by their names, or that feed the filter or note ids.
+TRIGGERS = ["my_%s", "other_%s", "f2_%s"]
+SUFFIXES = ["before_insert", "after_insert", "before_update", "after_update", "before_delete", "before_move", "guard"]
+
+
+def triggers_stay(files, module, how):
+    db = make(files, module)
+    command_ = 'BEGIN INSERT INTO "f"(f) VALUES (\'merge\'); END'
+    feed = "BEGIN INSERT INTO %s; END" % MODULES[module][1]
+    names = []
+    for name in TRIGGERS:
+        for suffix in SUFFIXES:
+            event = " ".join(suffix.split("_")).upper().replace("MOVE", "UPDATE").replace("GUARD", "AFTER INSERT")
+            action = command_ if "DELETE" in event or name == "my_%s" else feed
+            names.append(name % suffix)
+            db.execute('CREATE TRIGGER "%s" %s ON "other" WHEN 1 %s' % (name % suffix, event, action))
+    texts = objects(db, names)
+    change(db, how)
+    expect(sorted(objects(db, names)), sorted(texts))
+    if how != "DROP":
+        expect(objects(db, names), texts)
+        is_whole(db) if module == "bloom" else expect(len(column(db, "SELECT id FROM f")), 50)
+    if how == "DROP":
+        for name in names:
+            db.execute("DROP TRIGGER " + name)
+        execute(db, "INSERT INTO t(k) VALUES ('goes on')", "INSERT INTO other VALUES (1, 2)")
+
+
+for module in MODULES:
+    for how in "rebuild", "RENAME", "DROP":
+        case(triggers_stay, "%s, %s" % (module, how), module, how)
+
+
+def of_its_names(files, module):
+    """A trigger that has a name of bloom's, on another table or with another text: said to be in the way, and kept."""
+    for suffix in "before_insert", "before_update", "guard":
+        for text in ('AFTER INSERT ON other BEGIN INSERT INTO "f"(f) VALUES (\'merge\'); END', "AFTER INSERT ON other BEGIN INSERT INTO %s; END" % MODULES[module][1],
+                     'BEFORE INSERT ON "t" WHEN 1 BEGIN INSERT INTO %s; DELETE FROM other; END' % MODULES[module][1].replace('"a"', '"k"' if module == "bloom" else '"id"')):
+            db = make(files, module)
+            execute(db, "DROP TRIGGER f_" + suffix, "CREATE TRIGGER f_%s %s" % (suffix, text))
+            names = column(db, "SELECT name FROM sqlite_master ORDER BY rowid")
+            db.execute("BEGIN")
+            fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "trigger f_%s is in the way of f" % suffix)
+            expect(column(db, "SELECT name FROM sqlite_master ORDER BY rowid"), names)
+            db.execute("COMMIT")
+            if error_of(db, "ALTER TABLE f RENAME TO g"):
+                expect(column(db, "SELECT name FROM sqlite_master ORDER BY rowid"), names)
+                db.execute("DROP TABLE f")
+            else:
+                db.execute("DROP TABLE g")
+            expect(column(db, "SELECT name FROM sqlite_master"), ["t", "other", "f_" + suffix])
+            execute(db, "DROP TRIGGER f_" + suffix, "DROP TABLE t", "DROP TABLE other")
+            db.close()
+
+
+for module in MODULES:
+    case(of_its_names, module, module)
+
+
+def of_no_name(files, module):
+    """A condition of its own triggers that somebody changed is repaired: they do what they did, and nothing else."""
+    db = make(files, module)
+    text = one(db, "SELECT sql FROM sqlite_master WHERE name = 'f_before_insert'")
+    execute(db, "DROP TRIGGER f_before_insert", text.replace(" WHEN ", " WHEN 0 AND "), "INSERT INTO t(k) VALUES ('missed')")
+    command(db, "f", "rebuild")
+    no_false_negative(db) if module == "bloom" else expect(column(db, "SELECT id FROM f WHERE k = 'missed'"), [51])
+
+
+case(of_no_name, "bloom", "bloom")
+case(of_no_name, "bloom_index", "bloom_index")
+
+
+def tables_stay(files, module, table, definition):
+    """A table, or a view, that got the name of one of bloom's: kept by all, with its rows."""
+    for how in "rebuild", "RENAME", "DROP":
+        db = make(files, module)
+        if error_of(db, "DROP TABLE " + table):
+            db.execute("DROP VIEW " + table)
+        db.execute("CREATE %s" % definition.format(table))
+        if definition.startswith("TABLE"):
+            db.execute("INSERT INTO %s DEFAULT VALUES" % table)
+        kept = objects(db, [table])
+        for in_transaction in False, True:
+            db.execute("BEGIN") if in_transaction else None
+            if how == "rebuild":
+                error = error_of(db, "INSERT INTO f(f) VALUES ('rebuild')")
+                assert error is not None
+            elif how == "RENAME":
+                assert error_of(db, "ALTER TABLE f RENAME TO g") is not None
+            elif in_transaction:
+                db.execute("DROP TABLE f")
+            db.execute("COMMIT") if in_transaction else None
+            expect(objects(db, [table]), kept)
+            if definition.startswith("TABLE"):
+                expect(one(db, "SELECT count(*) FROM " + table), 1)
+        if how != "DROP":
+            db.execute("DROP TABLE f")
+        expect(sorted(column(db, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view', 'trigger')")), sorted(["t", "other", table]))
+        execute(db, "INSERT INTO t(k) VALUES ('goes on')", "DROP %s %s" % (definition.split()[0], table), "DROP TABLE t", "DROP TABLE other")
+        db.close()
+
+
+for module, tables in ("bloom", ("f_pages", "f_new")), ("bloom_index", ("f_state", "f_changed", "f_blocks_1")):
+    for table in tables:
+        for definition in "TABLE {0}(a, b)", 'TABLE "{0}"(mine BLOB)', "VIEW {0} AS SELECT 1 AS a":
+            case(tables_stay, "%s, %s, %s" % (module, table, definition), module, table, definition)
+
+
+@test
+def create_fails_and_drops_nothing(files):
+    for module in MODULES:
+        for table in "f_pages", "f_new", "f_state", "f_changed", "f_blocks_1":
+            db = files.connect(":memory:")
+            execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k)", "CREATE TABLE %s(mine)" % table, "INSERT INTO %s VALUES (1)" % table,
+                    "CREATE TABLE other(a)", 'CREATE TRIGGER f_after_insert AFTER INSERT ON other BEGIN INSERT INTO "f"(f) VALUES (\'merge\'); END')
+            names = column(db, "SELECT name FROM sqlite_master")
+            error = error_of(db, "CREATE VIRTUAL TABLE f USING %s(t, k)" % module)
+            if error is None:
+                db.execute("DROP TABLE f")
+            expect(column(db, "SELECT name FROM sqlite_master"), names, str(error))
+            expect(one(db, "SELECT mine FROM " + table), 1)
+            db.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
