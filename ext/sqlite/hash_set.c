@@ -36,6 +36,22 @@ int bloom_hash_set_add(bloom_hash_set *set, bloom_hash_value hash){
   return SQLITE_OK;
 }
 
+/* Moves what probing found behind the hash into its slot, so that no search ends too early. */
+void bloom_hash_set_remove(bloom_hash_set *set, bloom_hash_value hash){
+  const size_t mask = set->num_slots - 1;
+  const uint64_t removed = hash ? hash : 1;
+  size_t i = (size_t)removed & mask, free;
+  while( set->slots[i]!=removed ) i = (i + 1) & mask;
+  for(free=i; set->slots[i = (i + 1) & mask]; ){
+    /* Its search begins at or before the free slot. */
+    if( ((i - (size_t)set->slots[i]) & mask)<((i - free) & mask) ) continue;
+    set->slots[free] = set->slots[i];
+    free = i;
+  }
+  set->slots[free] = 0;
+  set->num_hashes--;
+}
+
 int bloom_hash_set_copy(const bloom_hash_set *set, bloom_hash_set *copy){
   const size_t num_bytes = set->num_slots * sizeof(*set->slots);
   *copy = (bloom_hash_set){.slots = NULL};

@@ -1,5 +1,5 @@
 /*
-** A set of hashes in memory, which only grows.
+** A set of hashes in memory.
 */
 #ifndef BLOOM_SQLITE_HASH_SET_H
 #define BLOOM_SQLITE_HASH_SET_H
@@ -16,6 +16,9 @@ typedef struct bloom_hash_set {
 
 /* Adds a hash.  SQLITE_OK; or SQLITE_NOMEM, with the set unchanged. */
 int bloom_hash_set_add(bloom_hash_set *set, bloom_hash_value hash);
+
+/* Removes a hash that is in the set. */
+void bloom_hash_set_remove(bloom_hash_set *set, bloom_hash_value hash);
 
 /* Makes *copy, whatever it was before, the same set.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_hash_set_copy(const bloom_hash_set *set, bloom_hash_set *copy);

@@ -254,7 +254,7 @@ for kind, (args, keys) in KINDS.items():
             (False, "DELETE FROM f_new"), (False, "DROP TABLE f_new", "CREATE TABLE f_new(%s, r)" % ("key" if kind == "a column" else "key_1, key_2")),
             (False, "CREATE TRIGGER mine BEFORE INSERT ON f_new BEGIN SELECT RAISE(IGNORE); END"), (False, "CREATE INDEX mine ON f_new(r)"),
             (False, "CREATE UNIQUE INDEX mine ON f_new(r)"), (True, "UPDATE f_new SET rowid = rowid + 1000"),
-            (False, "UPDATE f_new SET r = 7"), (False, "UPDATE f_new SET r = NULL"), (True, "UPDATE f_new SET r = NULL WHERE rowid > 1"), (True, "UPDATE f_new SET rowid = 9223372036854775807 WHERE rowid = (SELECT max(rowid) FROM f_new)")):
+            (False, "UPDATE f_new SET r = 7"), (False, "UPDATE f_new SET r = NULL"), (True, "UPDATE f_new SET r = NULL WHERE rowid > (SELECT min(rowid) FROM f_new)"), (False, "UPDATE f_new SET rowid = 9223372036854775807 WHERE rowid = (SELECT max(rowid) FROM f_new)")):
         case(journal_is_changed, "%s, %s" % (kind, "; ".join(statements)), args, keys, is_certain, *statements)
 
 
@@ -310,9 +310,11 @@ for steps in (
         ("INSERT INTO t(k) VALUES ('a')", "look", "DROP TABLE f", "INSERT INTO t(k) VALUES ('b')", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "INSERT INTO t(k) VALUES ('c')", "look"),
         ("INSERT INTO t(k) VALUES ('a')", "look", "BEGIN", "rebuild", "INSERT INTO t(k) VALUES ('b')", "look", "ROLLBACK", "look"),
         ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "merge=2", "look", "VACUUM", "INSERT INTO t(k) VALUES ('d')", "look", "merge=1", "look"),
-        # The end of all numbers.
-        ("INSERT INTO t(k) VALUES ('a')", "UPDATE f_new SET rowid = 9223372036854775807 WHERE key = 'a'",
-         "look", "INSERT INTO t(k) VALUES ('b')", "look", "INSERT INTO t(k) VALUES ('c'), ('d')", "look", "merge=2", "INSERT INTO t(k) VALUES ('e')", "look")):
+        # The end of all numbers, and behind it.
+        ("INSERT INTO t(k) VALUES ('a'), ('b')", "look", "UPDATE f_new SET rowid = rowid - (SELECT max(rowid) FROM f_new) + 9223372036854775807",
+         "look", "merge", "look", "INSERT INTO t(k) VALUES ('c')", "look", "merge=1", "look"),
+        ("INSERT INTO t(k) VALUES ('a'), ('b')", "UPDATE f_new SET rowid = rowid - (SELECT max(rowid) FROM f_new) + 9223372036854775807",
+         "look", "INSERT INTO t(k) VALUES ('c'), ('d')", "look", "INSERT INTO t(k) VALUES ('e')", "look")):
     case(proof_of_the_journal, "; ".join(steps), *steps)
 
 

@@ -12,9 +12,9 @@ work=build/table
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     statements=15000 most=2 runs=120 cases='vtab/certain vtab/tuples vtab/running source/migrations source/others_objects' drawn=5 ;; # always the same ones
+  '')     statements=15000 most=2 runs=120 cases='vtab/certain vtab/journal vtab/tuples vtab/running source/migrations source/others_objects' drawn=5 ;; # always the same ones
   --long) statements=500000 seconds=40 most=40 runs=5000 drawn=$(date +%s)
-          cases='vtab/certain vtab/tuples vtab/running source/copies vtab/hostile_files source/migrations source/others_objects vtab/not_in_the_way' ;;
+          cases='vtab/certain vtab/journal vtab/tuples vtab/running source/copies vtab/hostile_files source/migrations source/others_objects vtab/not_in_the_way' ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 seed=${BLOOM_TEST_SEED:-$drawn}

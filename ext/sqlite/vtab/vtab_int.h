@@ -73,19 +73,37 @@ typedef struct bloom_vtab_layout {
   sqlite3_int64 num_filled;   /* hashes that changed bits */
   sqlite3_int64 journal_mark; /* r of the journal's first row */
   uint64_t default_checksum;  /* of the text of the column's DEFAULT */
+  /* A random number that stays while each merge finds the journal's first row where the one before
+  ** left it, at journal_first: so rows kept their rowids.  0: a merge of bloom 1.2.0 took keys. */
+  uint64_t journal_number;
+  sqlite3_int64 journal_first;
 } bloom_vtab_layout;
+
+/* A row of the journal, and how many hashes it and the rows before it have. */
+typedef struct bloom_vtab_anchor {
+  sqlite3_int64 rowid, mark;
+  size_t num_hashes;
+} bloom_vtab_anchor;
+
+#define BLOOM_VTAB_MAX_ANCHORS 64
+#define BLOOM_VTAB_JOURNAL_STATEMENTS 3
 
 /* What look-ups know of the journal: vtab_journal.c. */
 typedef struct bloom_vtab_unmerged {
-  sqlite3_stmt *rows[2]; /* NULL, or reset: all, and those from the last known one on */
-  /* what follows is that of the journal, if its first and last row still are the same */
+  sqlite3_stmt *statements[BLOOM_VTAB_JOURNAL_STATEMENTS]; /* each NULL, or reset */
+  /* What follows is that of the journal, up to the last anchor that is in it. */
   int is_known;
-  sqlite3_int64 first_rowid, first_mark, last_rowid, last_mark;
-  sqlite3_int64 layout_mark; /* the layout's journal_mark, when all rows were read */
+  sqlite3_int64 lowest_rowid;           /* of the rows whose hashes are here */
+  sqlite3_int64 first_rowid, first_mark; /* of the journal's first row */
+  sqlite3_int64 layout_mark; /* the layout's journal_mark and journal_number then */
+  uint64_t layout_number;
+  int num_anchors;
+  bloom_vtab_anchor anchors[BLOOM_VTAB_MAX_ANCHORS]; /* in the order of rows */
   bloom_hash_set hashes;
-  /* Whether r is another for each row, as was seen after so many compilations, 0: never, and
-  ** changes. */
-  int is_random, num_compiled, num_changes;
+  bloom_hash_value *order;   /* the hashes, in the order of rows */
+  size_t max_order;
+  /* Whether random() is SQLite's, as was seen after so many compilations; 0: never. */
+  int is_random, num_compiled;
 } bloom_vtab_unmerged;
 
 /* SQLite makes one for each connection, and a new one with each schema that it reads. */

@@ -4,12 +4,21 @@
 ** Its first row has no key, or one that the pages have: the row stands for the journal itself.  Row
 ** 1 of the pages knows its r, so a journal that was emptied or made again is noticed.
 **
-** Look-ups keep the hashes of its keys as a set, with the first row and the last one.  Triggers
-** append rows, each with a random r; a merge takes rows from the head, a ROLLBACK from the end.  So
-** while the last row has its rowid and its r, and the first one its rowid, the rows between are
-** those of the set, and the ones behind are all that is new.
+** Look-ups keep the hashes of its keys as a set, in the order of rows, and some rows as anchors,
+** each with its rowid and its r.  Triggers append rows, each with a random r; a merge takes rows from
+** the head, a ROLLBACK from the end.  So while an anchor is there, and only merges moved the first
+** row on, the set has all rows before the anchor; and those behind it are all that is new.
 */
 #include "vtab_int.h"
+
+/* So many rows behind the last anchor are read again by each look-up. */
+#define LOOSE_ROWS 8
+
+/* A reading of many rows leaves an anchor at each of so many. */
+#define ANCHOR_ROWS 256
+
+/* So many rows are as soon read again. */
+#define FEW_ROWS 1000
 
 /* Appends the key's columns, each in a format: "key", or "key_1, key_2 ...". */
 static void append_key_columns(
@@ -40,24 +49,33 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab){
 /* What is read of a row, and from FIRST_KEY_COLUMN on its key. */
 enum { ROWID, MARK, FIRST_ROWID, FIRST_KEY_COLUMN };
 
-/* Sets *row to the statement that reads all rows; or, is_newest, those from the last known one on,
-** whose own key, which may be long, is NULL, and the journal's first rowid.  It is to be reset. */
-static int begin_rows(bloom_vtab *vtab, int is_newest, sqlite3_stmt **row){
-  sqlite3_stmt **rows = &vtab->unmerged.rows[is_newest];
+/* The statements that read the journal. */
+enum {
+  ALL,    /* all rows */
+  NEWEST, /* those from rowid ?1 on, whose own key, which may be long, is NULL; and FIRST_ROWID */
+  FIRST   /* the first row, without a key */
+};
+
+/* Sets *row to a statement, compiled, which is to be reset. */
+static int prepare_rows(bloom_vtab *vtab, int number, sqlite3_stmt **row){
+  sqlite3_stmt **statement = &vtab->unmerged.statements[number];
   int rc = SQLITE_OK;
-  if( *rows==NULL ){
+  if( *statement==NULL ){
     sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-    sqlite3_str_appendf(sql, is_newest
+    sqlite3_str_appendf(sql, number==NEWEST
       ? "SELECT rowid, r, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1), "
       : "SELECT rowid, r, 0, ", vtab->schema, vtab->journal);
-    append_key_columns(sql, vtab, is_newest ? "CASE WHEN rowid > ?1 THEN " : "",
-                       is_newest ? " END" : "");
-    sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\"%s ORDER BY rowid", vtab->schema, vtab->journal,
-                        is_newest ? " WHERE rowid >= ?1" : "");
-    rc = bloom_sql_prepare_text(vtab->connection, rows, sqlite3_str_finish(sql));
+    if( number!=FIRST ){
+      append_key_columns(sql, vtab, number==NEWEST ? "CASE WHEN rowid > ?1 THEN " : "",
+                         number==NEWEST ? " END" : "");
+    }
+    sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\"%s ORDER BY rowid%s", vtab->schema,
+                        vtab->journal, number==NEWEST ? " WHERE rowid >= ?1" : "",
+                        number==FIRST ? " LIMIT 1" : "");
+    rc = bloom_sql_prepare_text(vtab->connection, statement, sqlite3_str_finish(sql));
   }
-  *row = *rows;
-  return rc==SQLITE_OK && is_newest ? sqlite3_bind_int64(*row, 1, vtab->unmerged.last_rowid) : rc;
+  *row = *statement;
+  return rc;
 }
 
 /* -- Looking up ---------------------------------------------------------------------------- */
@@ -80,8 +98,8 @@ static int find_own_random(bloom_vtab *vtab, int *is_own){
 
 int bloom_vtab_num_compiled(const bloom_vtab *vtab){
   int i, sum = 0;
-  for(i=0; i<2; i++){
-    sqlite3_stmt *rows = vtab->unmerged.rows[i];
+  for(i=0; i<BLOOM_VTAB_JOURNAL_STATEMENTS; i++){
+    sqlite3_stmt *rows = vtab->unmerged.statements[i];
     if( rows ) sum += 1 + sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_REPREPARE, 0);
   }
   return sum;
@@ -89,35 +107,37 @@ int bloom_vtab_num_compiled(const bloom_vtab *vtab){
 
 /* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's
 ** random(), which may repeat its numbers.  SQLite compiles all statements anew then, but not of one
-** for any number of arguments: so it is asked, too, whether it returns the same again, when this
-** connection has written. */
+** for any number of arguments: so it is asked, too, whether it returns the same again. */
 static int check_random(bloom_vtab *vtab, int *is_random){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  const int num_changes = sqlite3_total_changes(vtab->connection->db);
   const int num_compiled = bloom_vtab_num_compiled(vtab);
   sqlite3_int64 is_same = 0;
   int rc = SQLITE_OK;
   if( unmerged->num_compiled!=num_compiled ) rc = find_own_random(vtab, &unmerged->is_random);
-  if( rc==SQLITE_OK && unmerged->is_random
-      && (unmerged->num_compiled!=num_compiled || unmerged->num_changes!=num_changes) ){
+  unmerged->num_compiled = rc==SQLITE_OK ? num_compiled : 0;
+  if( rc==SQLITE_OK && unmerged->is_random ){
     rc = bloom_sql_integer(vtab->connection, &is_same, "SELECT random() = random()");
   }
   *is_random = rc==SQLITE_OK && unmerged->is_random && !is_same;
-  unmerged->num_compiled = rc==SQLITE_OK && !is_same ? num_compiled : 0;
-  unmerged->num_changes = num_changes;
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
 void bloom_vtab_forget_journal(bloom_vtab *vtab){
-  vtab->unmerged.is_known = 0;
-  bloom_hash_set_clear(&vtab->unmerged.hashes);
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  unmerged->is_known = unmerged->num_anchors = 0;
+  bloom_hash_set_clear(&unmerged->hashes);
+  sqlite3_free(unmerged->order);
+  unmerged->order = NULL;
+  unmerged->max_order = 0;
 }
 
 void bloom_vtab_close_journal(bloom_vtab *vtab){
+  int i;
   bloom_vtab_forget_journal(vtab);
-  sqlite3_finalize(vtab->unmerged.rows[0]);
-  sqlite3_finalize(vtab->unmerged.rows[1]);
-  vtab->unmerged.rows[0] = vtab->unmerged.rows[1] = NULL;
+  for(i=0; i<BLOOM_VTAB_JOURNAL_STATEMENTS; i++){
+    sqlite3_finalize(vtab->unmerged.statements[i]);
+    vtab->unmerged.statements[i] = NULL;
+  }
   vtab->unmerged.num_compiled = 0;
   vtab->checked_compiled = 0;
 }
@@ -132,49 +152,161 @@ static int has_key(const bloom_vtab *vtab, sqlite3_stmt *row){
   return 1;
 }
 
+/* Makes room for so many hashes in order. */
+static int reserve_order(bloom_vtab_unmerged *unmerged, size_t num_hashes){
+  const size_t max_order = 2 * num_hashes;
+  bloom_hash_value *order;
+  if( num_hashes<=unmerged->max_order ) return SQLITE_OK;
+  order = sqlite3_realloc64(unmerged->order, max_order * sizeof(*order));
+  if( order==NULL ) return SQLITE_NOMEM;
+  unmerged->order = order;
+  unmerged->max_order = max_order;
+  return SQLITE_OK;
+}
+
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   bloom_combined_hashes hashes;
   int i, rc = bloom_vtab_hashes_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN, &hashes);
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
-    rc = bloom_hash_set_add(&vtab->unmerged.hashes, hashes.hashes[i]);
+    const size_t num_hashes = unmerged->hashes.num_hashes;
+    rc = reserve_order(unmerged, num_hashes + 1);
+    if( rc==SQLITE_OK ) rc = bloom_hash_set_add(&unmerged->hashes, hashes.hashes[i]);
+    if( unmerged->hashes.num_hashes>num_hashes ) unmerged->order[num_hashes] = hashes.hashes[i];
   }
   return rc;
 }
 
-/* Reads the newest rows into what is known, or all of them into nothing.  SQLITE_NOTFOUND if what
-** is known is of another journal, SQLITE_EMPTY if it says nothing. */
-static int read_rows(bloom_vtab *vtab){
+/* Adds an anchor behind the others.  Once there are too many, every other one of the older half
+** goes: so the further back, the fewer there are, and a ROLLBACK has few rows read again for each
+** that it took. */
+static void add_anchor(bloom_vtab_unmerged *unmerged, bloom_vtab_anchor anchor){
+  int i, num_kept = 0;
+  if( unmerged->num_anchors==BLOOM_VTAB_MAX_ANCHORS ){
+    for(i=0; i<BLOOM_VTAB_MAX_ANCHORS; i++){
+      if( i>=BLOOM_VTAB_MAX_ANCHORS / 2 || i % 2==0 ){
+        unmerged->anchors[num_kept++] = unmerged->anchors[i];
+      }
+    }
+    unmerged->num_anchors = num_kept;
+  }
+  unmerged->anchors[unmerged->num_anchors++] = anchor;
+}
+
+/* Adds the rows that a statement has from its next step on, behind the one with rowid last; or,
+** is_all, all.  SQLITE_EMPTY if they are not those that triggers wrote.
+**
+** An anchor has to be a row that comes once: one that no ROLLBACK of this connection takes, or one
+** whose r is random.  To find that out takes longer than to read a few rows again. */
+static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, int is_all){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  bloom_vtab_anchor anchor = {.rowid = last};
+  int is_proven = bloom_db_is_not_writing(vtab->connection->db, vtab->schema);
+  int has_marks = 1, num_rows = 0, rc;
+  while( (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
+    const int is_first = is_all && num_rows==0;
+    anchor.rowid = sqlite3_column_int64(row, ROWID);
+    anchor.mark = sqlite3_column_int64(row, MARK);
+    has_marks &= sqlite3_column_type(row, MARK)==SQLITE_INTEGER;
+    if( is_first ){
+      unmerged->lowest_rowid = unmerged->first_rowid = anchor.rowid;
+      unmerged->first_mark = anchor.mark;
+    }else if( anchor.rowid - 1!=last || !has_key(vtab, row) ){
+      return SQLITE_EMPTY;
+    }
+    last = anchor.rowid;
+    rc = add_row_to_set(vtab, row);
+    if( rc==SQLITE_OK && ++num_rows==LOOSE_ROWS && !is_proven ) rc = check_random(vtab, &is_proven);
+    if( rc!=SQLITE_OK ) return rc;
+    anchor.num_hashes = unmerged->hashes.num_hashes;
+    if( is_proven && num_rows % ANCHOR_ROWS==0 ) add_anchor(unmerged, anchor);
+  }
+  if( rc!=SQLITE_DONE ) return rc;
+  if( is_all && num_rows==0 ) return SQLITE_EMPTY;
+  if( is_proven && num_rows % ANCHOR_ROWS ) add_anchor(unmerged, anchor);
+  /* Behind the largest rowid SQLite chooses any. */
+  unmerged->is_known = has_marks && last<INT64_MAX;
+  return SQLITE_OK;
+}
+
+static int read_all(bloom_vtab *vtab){
+  sqlite3_stmt *row;
+  int rc;
+  bloom_vtab_forget_journal(vtab);
+  rc = prepare_rows(vtab, ALL, &row);
+  if( rc==SQLITE_OK ) rc = add_rows(vtab, row, 0, 1);
+  sqlite3_reset(row);
+  vtab->unmerged.layout_mark = vtab->layout.journal_mark;
+  vtab->unmerged.layout_number = vtab->layout.journal_number;
+  return rc;
+}
+
+/* Finds the last anchor that is in the journal, and sets *row to the statement that has read its
+** row, and has those behind it next.  SQLITE_NOTFOUND if there is none. */
+static int find_anchor(bloom_vtab *vtab, sqlite3_stmt **row, int *number){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  int i, rc = prepare_rows(vtab, NEWEST, row);
+  for(i=unmerged->num_anchors-1; i>=0 && rc==SQLITE_OK; i--){
+    rc = sqlite3_bind_int64(*row, 1, unmerged->anchors[i].rowid);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
+    if( rc==SQLITE_ROW && sqlite3_column_int64(*row, ROWID)==unmerged->anchors[i].rowid
+        && sqlite3_column_int64(*row, MARK)==unmerged->anchors[i].mark ){
+      *number = i;
+      return SQLITE_OK;
+    }
+    if( rc==SQLITE_ROW || rc==SQLITE_DONE ) rc = sqlite3_reset(*row);
+  }
+  return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
+}
+
+/* Compares the journal's first row, where it is now, with what is known: only merges may have moved
+** it on.  SQLITE_NOTFOUND where that is not certain. */
+static int compare_first(bloom_vtab *vtab, sqlite3_int64 first_rowid){
+  const bloom_vtab_layout *layout = &vtab->layout;
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  const sqlite3_int64 last = unmerged->anchors[unmerged->num_anchors - 1].rowid;
+  sqlite3_stmt *row;
+  int rc;
+  if( first_rowid==unmerged->first_rowid && unmerged->layout_mark==layout->journal_mark ){
+    return SQLITE_OK;
+  }
+  if( layout->journal_number==0 || layout->journal_number!=unmerged->layout_number
+      || first_rowid!=layout->journal_first || first_rowid<unmerged->lowest_rowid ){
+    return SQLITE_NOTFOUND;
+  }
+  /* Memory for keys that are in the pages by now. */
+  if( last - unmerged->lowest_rowid>4 * (last - first_rowid) + FEW_ROWS ) return SQLITE_NOTFOUND;
+  rc = prepare_rows(vtab, FIRST, &row);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  if( rc==SQLITE_ROW ){
+    unmerged->first_rowid = first_rowid;
+    unmerged->first_mark = sqlite3_column_int64(row, MARK);
+    unmerged->layout_mark = layout->journal_mark;
+    rc = SQLITE_OK;
+  }
+  sqlite3_reset(row);
+  return rc==SQLITE_DONE ? SQLITE_NOTFOUND : rc;
+}
+
+/* Forgets what was behind an anchor that is in the journal. */
+static void return_to_anchor(bloom_vtab_unmerged *unmerged, int number){
+  const size_t num_hashes = unmerged->anchors[number].num_hashes;
+  unmerged->num_anchors = number + 1;
+  while( unmerged->hashes.num_hashes>num_hashes ){
+    bloom_hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
+  }
+}
+
+/* Adds the rows that came since the last anchor.  SQLITE_NOTFOUND if what is known is not what the
+** journal has, SQLITE_EMPTY as add_rows(). */
+static int read_newest(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   sqlite3_stmt *row;
-  int has_row = 0, are_random = 1, rc = begin_rows(vtab, unmerged->is_known, &row);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const int is_first = !has_row;
-    const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID),
-      mark = sqlite3_column_int64(row, MARK);
-    has_row = 1;
-    rc = SQLITE_OK;
-    if( is_first && unmerged->is_known ){
-      if( sqlite3_column_int64(row, FIRST_ROWID)!=unmerged->first_rowid
-          || rowid!=unmerged->last_rowid || mark!=unmerged->last_mark ){
-        rc = SQLITE_NOTFOUND;
-      }
-      continue;
-    }
-    if( is_first ){
-      unmerged->first_rowid = rowid;
-      unmerged->first_mark = mark;
-    }
-    are_random &= sqlite3_column_type(row, MARK)==SQLITE_INTEGER;
-    unmerged->last_rowid = rowid;
-    unmerged->last_mark = mark;
-    rc = rowid==unmerged->first_rowid || has_key(vtab, row) ? add_row_to_set(vtab, row)
-      : SQLITE_EMPTY;
-  }
-  if( rc==SQLITE_DONE && !has_row ) rc = unmerged->is_known ? SQLITE_NOTFOUND : SQLITE_EMPTY;
-  if( rc==SQLITE_DONE ){
-    /* Behind the largest rowid SQLite chooses any. */
-    unmerged->is_known = are_random && unmerged->last_rowid<INT64_MAX;
-    rc = SQLITE_OK;
+  int number = 0, rc = find_anchor(vtab, &row, &number);
+  if( rc==SQLITE_OK ) rc = compare_first(vtab, sqlite3_column_int64(row, FIRST_ROWID));
+  if( rc==SQLITE_OK ){
+    return_to_anchor(unmerged, number);
+    rc = add_rows(vtab, row, unmerged->anchors[number].rowid, 0);
   }
   sqlite3_reset(row);
   return rc;
@@ -182,22 +314,11 @@ static int read_rows(bloom_vtab *vtab){
 
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  int is_random = 0, rc = SQLITE_NOTFOUND;
+  int rc = SQLITE_NOTFOUND;
   assert(vtab->args.table && vtab->has_layout);
   *is_intact = 0;
-  /* A row or none is as soon read anew.  A merge that was rolled back, and another one, may leave
-  ** the same rows but for the first one's mark. */
-  if( unmerged->is_known && unmerged->first_rowid!=unmerged->last_rowid
-      && unmerged->layout_mark==vtab->layout.journal_mark ){
-    rc = read_rows(vtab);
-    if( rc==SQLITE_OK ) rc = check_random(vtab, &is_random);
-    if( rc==SQLITE_OK && !is_random ) rc = SQLITE_NOTFOUND;
-  }
-  if( rc==SQLITE_NOTFOUND ){
-    bloom_vtab_forget_journal(vtab);
-    rc = read_rows(vtab);
-    unmerged->layout_mark = vtab->layout.journal_mark;
-  }
+  if( unmerged->is_known ) rc = read_newest(vtab);
+  if( rc==SQLITE_NOTFOUND ) rc = read_all(vtab);
   assert(rc!=SQLITE_NOTFOUND); /* what was just forgotten cannot be another journal's */
   if( rc==SQLITE_OK ){
     *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
@@ -225,6 +346,7 @@ static int cut_journal(
   int rc = bloom_sql_prepare(vtab->connection, &cut, "DELETE FROM \"%w\".\"%w\"%s", vtab->schema,
                              vtab->journal, where);
   sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
+  layout->journal_first = rowid;
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(vtab->connection, &put,
                            "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, r) VALUES (?1, %lld)",
@@ -239,20 +361,23 @@ static int cut_journal(
 }
 
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
+  sqlite3_randomness(sizeof(layout->journal_number), &layout->journal_number);
   return cut_journal(vtab, "", 1, layout);
 }
 
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch){
-  sqlite3_int64 last = 0, num_rows = 0; /* the journal's first row counts, too */
+  sqlite3_int64 first = 0, last = 0, num_rows = 0; /* the journal's first row counts, too */
+  bloom_vtab_layout *layout = batch->layout;
   sqlite3_stmt *row;
-  int rc = begin_rows(vtab, 0, &row);
+  int rc = prepare_rows(vtab, ALL, &row);
   while( rc==SQLITE_OK && (max_rows==0 || num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const int is_intact = num_rows>0 ? has_key(vtab, row)
-      : sqlite3_column_int64(row, MARK)==batch->layout->journal_mark;
+    const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID);
+    const int is_intact = num_rows>0 ? rowid - 1==last && has_key(vtab, row)
+      : sqlite3_column_int64(row, MARK)==layout->journal_mark;
     rc = is_intact ? bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN) : SQLITE_EMPTY;
-    last = sqlite3_column_int64(row, ROWID);
-    num_rows++;
+    if( num_rows++==0 ) first = rowid;
+    last = rowid;
   }
   if( rc==SQLITE_DONE ) rc = num_rows>0 ? SQLITE_OK : SQLITE_EMPTY;
   if( rc!=SQLITE_EMPTY ) bloom_vtab_failure(vtab, rc); /* before the reset forgets why */
@@ -260,6 +385,10 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   if( rc==SQLITE_OK ) rc = bloom_vtab_batch_finish(batch);
   if( rc!=SQLITE_OK || num_rows==1 ) return rc;
   batch->has_written = 1;
-  if( max_rows==0 ) return bloom_vtab_empty_journal(vtab, batch->layout);
-  return cut_journal(vtab, " WHERE rowid < ?1", last, batch->layout);
+  /* SQLite finds no rowid behind the largest. */
+  if( max_rows==0 && last==INT64_MAX ) return bloom_vtab_empty_journal(vtab, layout);
+  if( layout->journal_number==0 || layout->journal_first!=first ){
+    sqlite3_randomness(sizeof(layout->journal_number), &layout->journal_number);
+  }
+  return cut_journal(vtab, max_rows==0 ? "" : " WHERE rowid < ?1", last, layout);
 }

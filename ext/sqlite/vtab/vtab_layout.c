@@ -10,7 +10,7 @@
 **    56  20 bytes, merged_at   76  u32  0
 **    80  12 layers: u64 num_blocks, i64 capacity
 **   272  of a filter over a source 16 columns: u8 kind, u8 collation; of a standalone one 3 layers
-**   304  of a filter over a source 16 bytes 0
+**   304  of a filter over a source u64  journal_number  312  i64  journal_first
 **   320  u64  checksum of what is before it
 **
 ** A page is a header, and then blocks of the 'parquet' encoding:
@@ -28,6 +28,7 @@
 
 #define LAYERS_AT   80
 #define COLUMNS_AT  272
+#define JOURNAL_AT  304
 #define CHECKSUM_AT 320
 
 static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '2'};
@@ -256,6 +257,10 @@ static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
     bytes[COLUMNS_AT + 2*i] = (uint8_t)layout->rules.columns[i].kind;
     bytes[COLUMNS_AT + 2*i + 1] = (uint8_t)layout->rules.columns[i].collation;
   }
+  if( layout->rules.num_columns>0 ){
+    bloom_store64_le(bytes + JOURNAL_AT, layout->journal_number);
+    bloom_store64_le(bytes + JOURNAL_AT + 8, (uint64_t)layout->journal_first);
+  }
   bloom_store64_le(bytes + CHECKSUM_AT, bloom_checksum(bytes, CHECKSUM_AT));
 }
 
@@ -282,6 +287,10 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
     .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),
     .default_checksum = bloom_load64_le(bytes + 48)
   };
+  if( num_columns>0 ){
+    layout->journal_number = bloom_load64_le(bytes + JOURNAL_AT);
+    layout->journal_first = (sqlite3_int64)bloom_load64_le(bytes + JOURNAL_AT + 8);
+  }
   memcpy(layout->merged_at, bytes + 56, sizeof(layout->merged_at) - 1);
   if( !is_in(layout->blocks_per_page, 1, 2048)
       || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ){
