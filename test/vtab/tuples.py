@@ -6,12 +6,14 @@ Tables have columns of all affinities and collations, and values that are equal 
 FROM f(x, y), by key = bloom_tuple(x, y) and by handle, as parameters and as columns of all affinities.
 $BLOOM_TEST_SEED draws the same again.
 """
+import base64
 import os
 import itertools
 import random
 import sqlite3
 import sys
 import time
+import zlib
 
 from cases import case, command, execute, expect, main, one, test
 
@@ -26,10 +28,17 @@ TEXTS = ["", "a", "A", "a ", "A  ", "é", "É", "x\0y", "X\0z", "1", "01", "1.0"
          "1000000000000000000", "1234567890123456789", "1.23456789012346e+18", "1234567890123456789.0", "1.2345678901234567e18", "9223372036854775807",
          "-9223372036854775808", "9223372036854775808", "9.22337203685478e+18", "0.1", "0.30000000000000004", "0.3", "0.333333333333333",
          "0.3333333333333333", "1e100", "1.0e+100", "1e-300", "123456789.12345679", "abc", "ABC", "0x10"]
+# Numbers that have many hashes, equal ones in many forms.
+MANY = [1e17, 10**17, "1e17", "1.0e+17", "100000000000000000", "1e17\0x", 8944501234567890123, "8944501234567890123", "89445012345678901234",
+        89445012345678901234.0, "8.94450123456789e+19", float("inf"), -float("inf"), "Inf", "-inf", "inf ", "1e999", "-1e999", "5\0x", 5, "5", 5.0, "5.0",
+        "0" * 200 + "1", "1", 2.9999999999999996, 3.0, "3.0", "3", 671190997896998.5, "671190997896998.0", 5e-324, "4.94065645841247e-324", -0.0, "0.0",
+        2**63 - 1, "9223372036854775807", "9223372036854775808", 2.0**63, 2**40, 2**40 + 0.5, "1099511627776.5"]
 BLOBS = [b"", b"a", b"1", b"1.0", b"\0\1"]
 
 
 def value(random_):
+    if random_.many:
+        return random_.choice(MANY) if random_.random() < 0.95 else random_.choice(TEXTS)
     kind = random_.randrange(12)
     if kind == 0:
         return None
@@ -98,12 +107,13 @@ def lost_parameters(db, cs, rows):
     return found
 
 
-def against_equality(files, seed):
+def against_equality(files, seed, many):
     random_ = random.Random(seed)
+    random_.many = many
     db = files.connect(factory=Database)
     if random_.random() < 0.2:
         db.execute("PRAGMA encoding = 'UTF-16'")
-    number = random_.choice((2, 2, 2, 3, 4, 5))
+    number = random_.choice((4, 5, 7, 8) if many else (2, 2, 2, 3, 4, 5))
     cs, xs = names("c", number), names("x", number)
     types = [(random_.choice(TYPES), random_.choice(COLLATIONS)) for _ in cs]
     db.schema = joined("%s %s %s" % (c, type_, collation) for c, (type_, collation) in zip(cs, types))
@@ -136,7 +146,9 @@ def against_equality(files, seed):
 
 
 for i in range(15):
-    case(against_equality, "seed %d" % (SEED + i), SEED + i)
+    case(against_equality, "seed %d" % (SEED + i), SEED + i, False)
+for i in range(10):
+    case(against_equality, "many hashes, seed %d" % (SEED + i), SEED + i, True)
 
 
 def halves_of_characters(files, encoding):
@@ -172,6 +184,68 @@ def absent_tuples_are_ruled_out(files):
         for way in "EXISTS (SELECT 1 FROM f(i, i * 2 + 1%s))", "bloom_may_contain((SELECT handle FROM f), bloom_tuple(i, i * 2 + 1%s))":
             num_maybe = one(db, "%sSELECT count(*) FROM n WHERE %s" % (series, way % (more and ", " + more)))
             assert num_maybe < 150, "%r: %d of 2000 absent pairs may be in it" % (types, num_maybe)
+
+
+# A key, and two that are absent: of texts, and of other numbers.
+SIM_CARDS = ["8944501234567890%03d" % i for i in range(7)]
+MANY_NUMBERS = {
+    "four exponents": ("TEXT", ["1e17", "2e17", "3e17", "4e17"], ["1e17", "2e17", "3e17", "5e17"]),
+    "seven SIM cards of 19 digits": ("TEXT", SIM_CARDS, ["8945" + each[4:] for each in SIM_CARDS]),
+    "seven SIM cards of 20 digits": ("", [each + "7" for each in SIM_CARDS], ["8945" + each[4:] + "7" for each in SIM_CARDS]),
+    "eight large integers": ("INTEGER", [8944501234567890123 + i for i in range(8)], [8944501234567890124 + i for i in range(8)]),
+    "sixteen of digits and a NUL": ("NUMERIC", ["9007199254740993\0x"] * 16, [9007199254741993] * 16),
+}
+
+
+def many_numbers(files, name):
+    """One row of many numbers does not make a filter say "maybe" to others."""
+    type_, row, other = MANY_NUMBERS[name]
+    db = files.connect(":memory:")
+    cs, marks = names("c", len(row)), joined("?" for _ in row)
+    db.execute("CREATE TABLE t(%s)" % joined("%s %s" % (c, type_) for c in cs))
+    db.execute("CREATE VIRTUAL TABLE f USING bloom(t, (%s))" % joined(cs))
+    db.execute("INSERT INTO t VALUES (%s)" % marks, row)
+    for _ in range(2):
+        for way in "FROM f(%s)", "FROM f WHERE key = bloom_tuple(%s)":
+            expect([one(db, "SELECT count(*) " + way % marks, *key) for key in (row, other, ["a"] * len(row))], [1, 0, 0])
+        expect([one(db, "SELECT bloom_may_contain((SELECT handle FROM f), bloom_tuple(%s))" % marks, *key) for key in (row, other)], [1, 0])
+        expect(one(db, "SELECT note FROM f"), None)
+        command(db, "f", "merge")
+
+
+for name in MANY_NUMBERS:
+    case(many_numbers, name, name)
+
+
+# A database of bloom 1.2.0: f over (a, b, c, d) of t, whose row ('1e17', '2e17', '3e17', '4e17') is stored as every key.
+OF_1_2_0 = (
+    'c-rk(yKmb@7{8+^kqPVy8C(tOaG>EpL}^2mjpiLhvT27cP1$-l&Juwy2|{Gcm6)XJlGv!1><v(K?A#&wFETV8lP+C674Xmp&>=y9+=G;@$Wj7iaNO!A-9z7Z'
+    'cfarM`|cxETs7*xhpNrihUKGKzyS!sHG}{FJT9lf0Zs+75D>f@JeYA{6n7%<FY@~|d<Fky-4TupqJXOy@k*2*r@r|Wz(3&cxEbMOV>}W~KnNR_@3puHe~OF7'
+    'G46fS`E~+ECooh`J(s~{7MD3(i2pe-2EY?Awmr#3c8o_qZMWLxrxHgs2QXePif0#IyneS4G%-A2$pSZGkO>|HD$+8U$TA8S^toQb0oeHpMs`258_nj%T|X0A'
+    'OSr}lC8cm7;r^|?)o1I^!`Yd1=8I`noz7f9>fFW5`HQn^U><{eLLDCoKJSa>FOBaf{`q^7`X9ak@K0Qg@Snk_T#O`wSeOa&KkuJe+pl?_z!*`-p07V!-Me*P'
+    'ApYke58!X`N4Ns{|KnMG$qR{iT-=WOmfi5G)%k*!Eoo>?FO<qz1C_ElLqk<mF6!nIqKPNvD=AB{6-RMp#j&<5r|x&IsOhw<M`DRY0=C&wl}+y+t@vO~ww6R?'
+    'QtGzXsi+DfO@=kIteI0#OTLU<m`uXeV5u#u=Cy++^7e96Dy8g>@3m3R$mirK7{i-_m*{NY=Xz%NUF%uSd<@9<L}15=3dzso;&*kwRj<{&R<&Y#`1RGR)HmB+'
+    '%lE^L7WAbhtw0W^M=znAwwNzyNH>dGp@i}#lCbc`b<ITc*`mgJ*gZ3nB_X|t%(8)FfC$rvboLOPGeqb1=`;hAsz@^zuw_fS85*XWrTlwF3R=q=Wvz%(f!RuE'
+    'qY@gVgzR{@wdvvrmgP%?lN@QorF)&v8wNSKoNi_dH>sKVQuidNwJO_*-`Vn-)l`#Bl+op@p(q$F_Y9}w?4bnqU;?|Jz&?t=8A{*`CUE)*oTCWbp#<(=0=J*Q'
+    'Js_a|Pal{6+56uzfK#~oQ0y)XLQ;;44>!7Z)2ia<Pvy>*i=RVBT+PF331t^cSX^FNAft}`VlvN@Kfb#wF`9E8e*JdN8Mv_?eK+TPbXyZf_kVQ%A^ZX0?+70g'
+    'JW)s{6XNz{H|5msSS^>vLw~xVx+4-O3m+De=^(y}nxV~?P@4Mx4a32sL;')
+
+
+@test
+def of_an_older_version(files):
+    """A filter that bloom 1.2.0 made has its keys, says that every key may be in it, and 'rebuild' repairs that."""
+    with open(files.path, "wb") as file:
+        file.write(zlib.decompress(base64.b85decode(OF_1_2_0)))
+    db = files.connect()
+    db.execute("INSERT INTO t VALUES ('5e17', 5e17, '6e17', 100000000000000000)")
+    keys = [("1e17", "2e17", "3e17", "4e17"), ("w", "x", "y", "z"), ("later", 2, 3, 4), ("5e17", 5e17, "6e17", 10**17)]
+    absent = [("a", "b", "c", "d"), ("1e17", "2e17", "3e17", "5e17")]
+    for maybe, start in (1, "every key may be in it, because bloom 1.2.0 made it, and a key has too many numbers;"), (1, "every key"), (0, "None"):
+        expect([one(db, "SELECT count(*) FROM f(?, ?, ?, ?)", *key) for key in keys + absent], [1] * 4 + [maybe] * 2)
+        expect([one(db, "SELECT bloom_may_contain((SELECT handle FROM f), bloom_tuple(?, ?, ?, ?))", *key) for key in keys + absent], [1] * 4 + [maybe] * 2)
+        assert str(one(db, "SELECT note FROM f")).startswith(start)
+        command(db, "f", "merge" if start.startswith("every key may") else "rebuild")
+    command(db, "f", "integrity-check")
 
 
 if __name__ == "__main__":

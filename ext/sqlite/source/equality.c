@@ -302,3 +302,79 @@ int bloom_text_is_number(sqlite3_value *value){
   const text_form form = form_of(text, num_bytes);
   return form==FORM_INTEGER || form==FORM_DECIMAL;
 }
+
+/* -- Cells of all numbers ---------------------------------------------------------------- */
+
+/* Returns 1 if a text is REAL infinity's, as some collation sees it. */
+static int is_text_of_infinity(const uint8_t *text, size_t num_bytes){
+  const char *begin = (const char *)text;
+  while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
+  return (num_bytes==3 && sqlite3_strnicmp(begin, "inf", 3)==0)
+      || (num_bytes==4 && sqlite3_strnicmp(begin, "-inf", 4)==0);
+}
+
+int bloom_bytes_may_equal_number(const uint8_t *text, size_t num_bytes){
+  return bloom_bytes_may_be_number(text, num_bytes) || is_text_of_infinity(text, num_bytes);
+}
+
+int bloom_may_equal_number(sqlite3_value *value, int *is_number){
+  const int type = sqlite3_value_type(value);
+  *is_number = type==SQLITE_INTEGER || type==SQLITE_FLOAT;
+  if( type==SQLITE_TEXT ){
+    size_t num_bytes;
+    const char *text = text_of(value, &num_bytes);
+    if( text==NULL ) return SQLITE_NOMEM;
+    *is_number = bloom_bytes_may_equal_number((const uint8_t *)text, num_bytes);
+  }
+  return SQLITE_OK;
+}
+
+/* Sets *sign and *steps to the REAL next to a number.  SQLITE_OK or SQLITE_NOMEM. */
+static int find_real(sqlite3_value *value, double *sign, uint64_t *steps){
+  sqlite3_value *number;
+  size_t num_bytes;
+  const char *text;
+  double real;
+  if( sqlite3_value_type(value)==SQLITE_TEXT ){
+    text = text_of(value, &num_bytes);
+    if( text==NULL ) return SQLITE_NOMEM;
+    if( is_text_of_infinity((const uint8_t *)text, num_bytes) ){
+      *sign = text[0]=='-' ? -1 : 1;
+      *steps = (uint64_t)0x7ff << 52; /* IEEE 754 */
+      return SQLITE_OK;
+    }
+  }
+  number = sqlite3_value_dup(value); /* the value itself may be another's to read as TEXT */
+  if( number==NULL ) return SQLITE_NOMEM;
+  real = sqlite3_value_double(number);
+  sqlite3_value_free(number);
+  *sign = real;
+  *steps = bloom_steps_of(real);
+  return SQLITE_OK;
+}
+
+int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hashes){
+  uint64_t steps = 0, cell, last;
+  double sign = 0;
+  const int rc = find_real(value, &sign, &steps);
+  hashes->num_hashes = hashes->is_maybe = 0;
+  if( rc!=SQLITE_OK ) return rc;
+  cell = is_query ? bloom_first_cell(steps) : bloom_cell_of(steps);
+  last = is_query ? bloom_last_cell(steps) : cell;
+  /* 0 has no sign, nor has what may be read as 0. */
+  for(; cell<=last; cell++) push(hashes, bloom_hash_of_cell(cell ? sign : 0, cell));
+  return SQLITE_OK;
+}
+
+int bloom_insert_number_hashes(
+  bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+){
+  size_t num_bytes;
+  const char *text = text_of(value, &num_bytes);
+  text_form form;
+  hashes->num_hashes = hashes->is_maybe = 0;
+  if( text==NULL ) return SQLITE_NOMEM;
+  form = form_of(text, num_bytes);
+  if( form==FORM_TEXT ) return push_text(rule.collation, text, num_bytes, hashes);
+  return push_number_of_text(rule, value, form, 0, hashes);
+}

@@ -77,6 +77,22 @@ int bloom_literal_hashes(
   sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 );
 
+/* Returns 1 if a TEXT may be equal to a number, as what is read from it, or as "Inf". */
+int bloom_bytes_may_equal_number(const uint8_t *text, size_t num_bytes);
+
+/* Sets *is_number to whether a value is a number, or a TEXT that may be equal to one.  Values that
+** some `=` finds equal agree on that.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_may_equal_number(sqlite3_value *value, int *is_number);
+
+/* Sets *hashes to the cell of such a value, to store it by, or to all that are near, to look for
+** it: where `=` holds one of these is that one, whatever the column.  Numbers pass for each other
+** if their first 12 digits agree.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hashes);
+
+/* Sets *hashes to those to store a TEXT that is a number by, but for that of its text: whatever
+** equals it is looked for by its number, too.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_insert_number_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
+
 /* The hash of a TEXT that is no number, to store it and to look for it, without an object of
 ** SQLite's; none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_plain_text_hash(

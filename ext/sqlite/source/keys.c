@@ -12,17 +12,15 @@
 #include "../tuple.h"
 #include "sql.h"
 
-/* A value has at most 4 hashes to be stored by, so a tuple of 3 has at most 64. */
-#define MAX_SURE_COLUMNS 3
+/* A number in a column that can hold TEXT has at most 4 hashes to be stored by, which is 2 units,
+** and one in a column of numbers 2, which is one unit: together at most 64. */
+#define MAX_EXACT_UNITS 6
 
 /* An INTEGER of bloom_tuple() that is larger than this may have been a REAL with another text. */
 #define MAX_PLAIN_INTEGER 1000000000000
 
 /* More combinations than a key is stored by. */
 #define MAX_STORED 64
-
-/* The hash of keys that would have too many. */
-#define OVERFLOW_HASH 0x6f766572666c6f77u
 
 static bloom_hash_value hash_of_two(bloom_hash_value first, bloom_hash_value second){
   uint8_t bytes[16];
@@ -63,13 +61,32 @@ static int combine(bloom_combined_hashes *hashes, const part_hashes *part, int m
   return 1;
 }
 
-/* To look for it where there is a db, else to store it. */
+/* Counts a number's units, and returns 1 if it has a cell. */
+static int is_cell(const bloom_key_rules *rules, int column, int is_number, int *num_units){
+  if( !rules->has_cells || !is_number ) return 0;
+  *num_units += rules->columns[column].kind==BLOOM_COLUMN_NUMBER ? 1 : 2;
+  return *num_units>MAX_EXACT_UNITS;
+}
+
+/* Hashes a value to look for it where there is a db, else to store it; and its cells, unless they
+** are NULL. */
 static int hash_value(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, part_hashes *part
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, part_hashes *part, part_hashes *cells
 ){
   bloom_key_hashes hashes;
-  const int rc = db ? bloom_query_hashes(db, rule, value, &hashes)
-                    : bloom_insert_hashes(rule, value, &hashes);
+  int rc = db ? bloom_query_hashes(db, rule, value, &hashes)
+              : bloom_insert_hashes(rule, value, &hashes);
+  if( rc==SQLITE_OK ) add_part_hashes(part, &hashes);
+  if( rc!=SQLITE_OK || cells==NULL ) return rc;
+  rc = bloom_cell_hashes(value, db!=NULL, &hashes);
+  if( rc==SQLITE_OK ) add_part_hashes(cells, &hashes);
+  return rc;
+}
+
+/* A TEXT in a column of numbers, such as '5' with a NUL, would have more than one unit allows. */
+static int hash_stored_number(bloom_equality rule, sqlite3_value *value, part_hashes *part){
+  bloom_key_hashes hashes;
+  const int rc = bloom_insert_number_hashes(rule, value, &hashes);
   if( rc==SQLITE_OK ) add_part_hashes(part, &hashes);
   return rc;
 }
@@ -102,6 +119,12 @@ static int hash_plain(
   return SQLITE_OK;
 }
 
+static int may_equal_number(const bloom_tuple_value *value){
+  return value->tag==BLOOM_TUPLE_INTEGER || value->tag==BLOOM_TUPLE_REAL
+      || (value->tag==BLOOM_TUPLE_TEXT
+          && bloom_bytes_may_equal_number(value->bytes, value->num_bytes));
+}
+
 /* The hash of a tuple of such values, to look for it, in a fifth of the time that SQLite's objects
 ** take; none if not all are such. */
 static int hash_plain_tuple(
@@ -111,17 +134,18 @@ static int hash_plain_tuple(
   bloom_tuple_value value;
   bloom_key_hashes part;
   bloom_hash_value hash = 0;
-  int i;
+  int i, num_units = 0;
   for(i=0; i<rules->num_columns; i++){
     int rc;
     bloom_tuple_read(&bytes, end, &value);
     rc = hash_plain(reader, rules->columns[i], &value, &part);
     if( rc!=SQLITE_OK || part.num_hashes==0 ) return rc;
+    if( is_cell(rules, i, may_equal_number(&value), &num_units) ) return SQLITE_OK;
     hash = hash_of_two(hash, part.hashes[0]);
   }
   assert(hashes->num_hashes<BLOOM_MAX_QUERY_HASHES);
   hashes->hashes[hashes->num_hashes++] = hashes->first = hash;
-  if( rules->num_columns>MAX_SURE_COLUMNS ) hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
+  if( bloom_keys_may_overflow(rules) ) hashes->hashes[hashes->num_hashes++] = BLOOM_OVERFLOW_HASH;
   return SQLITE_OK;
 }
 
@@ -142,14 +166,16 @@ static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
 
 /* Hashes what SELECT ?1 makes of a value. */
 static int hash_selected_value(
-  bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value, part_hashes *part
+  bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value,
+  part_hashes *part, part_hashes *cells
 ){
   int rc = SQLITE_OK;
   if( reader->row==NULL ) rc = bloom_sql_prepare(reader->connection, &reader->row, "SELECT ?1");
   if( rc==SQLITE_OK ) rc = bind_value(reader->row, value);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(reader->connection, reader->row);
   if( rc==SQLITE_ROW ) {
-    rc = hash_value(reader->connection->db, rule, sqlite3_column_value(reader->row, 0), part);
+    rc = hash_value(reader->connection->db, rule, sqlite3_column_value(reader->row, 0), part,
+                    cells);
   }
   sqlite3_reset(reader->row);
   return rc;
@@ -159,17 +185,18 @@ static int hash_selected_value(
 ** been, too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
 ** surrogates, and some versions of U+FFFE. */
 static int hash_read_value(
-  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, part_hashes *part
+  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, part_hashes *part,
+  part_hashes *cells
 ){
   bloom_key_hashes plain;
   int rc = hash_plain(reader, rule, &value, &plain);
   add_part_hashes(part, &plain);
-  if( rc!=SQLITE_OK || plain.num_hashes>0 ) return rc;
-  rc = hash_selected_value(reader, rule, &value, part);
+  if( rc!=SQLITE_OK || (plain.num_hashes>0 && cells==NULL) ) return rc;
+  rc = hash_selected_value(reader, rule, &value, part, cells);
   if( rc!=SQLITE_OK || value.tag!=BLOOM_TUPLE_INTEGER ) return rc;
   value.tag = BLOOM_TUPLE_REAL;
   value.real = (double)value.integer;
-  return hash_selected_value(reader, rule, &value, part);
+  return hash_selected_value(reader, rule, &value, part, cells);
 }
 
 /* Combines the hashes of all columns' values: of parts, or, where that is NULL, of a tuple's
@@ -181,30 +208,43 @@ static int hash_columns(
   const int is_query = reader!=NULL;
   const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES - 1 : MAX_STORED;
   bloom_tuple_value value;
-  int i, fits = 1;
+  int i, fits = 1, num_units = 0;
   hashes->num_hashes = 1;
   hashes->hashes[0] = hashes->first = 0;
   for(i=0; i<rules->num_columns; i++){
-    part_hashes part = {.num_hashes = 0};
-    int rc;
+    const bloom_equality rule = rules->columns[i];
+    part_hashes part = {.num_hashes = 0}, cells = {.num_hashes = 0};
+    part_hashes *wanted = NULL;
+    int is_number, rc = SQLITE_OK;
     if( parts ){
-      rc = hash_value(reader ? reader->connection->db : NULL, rules->columns[i], parts[i], &part);
+      rc = bloom_may_equal_number(parts[i], &is_number);
     }else{
       bloom_tuple_read(&bytes, end, &value);
-      rc = hash_read_value(reader, rules->columns[i], value, &part);
+      is_number = may_equal_number(&value);
+    }
+    if( rc!=SQLITE_OK ) return rc;
+    if( is_cell(rules, i, is_number, &num_units) ) wanted = &cells;
+    if( parts==NULL ){
+      rc = hash_read_value(reader, rule, value, &part, wanted);
+    }else if( !is_query && rules->has_cells && is_number && wanted==NULL
+              && rule.kind==BLOOM_COLUMN_NUMBER && sqlite3_value_type(parts[i])==SQLITE_TEXT ){
+      rc = hash_stored_number(rule, parts[i], &part);
+    }else{
+      rc = hash_value(reader ? reader->connection->db : NULL, rule, parts[i], &part, wanted);
     }
     if( rc!=SQLITE_OK ) return rc;
     assert(part.num_hashes>0); /* no value is NULL */
     hashes->is_maybe |= part.is_maybe;
     hashes->first = hash_of_two(hashes->first, part.hashes[0]);
-    if( fits ) fits = combine(hashes, &part, max_hashes);
+    if( fits ) fits = combine(hashes, wanted ? wanted : &part, max_hashes);
   }
+  assert(fits || is_query || !rules->has_cells);
   if( !fits ){
     hashes->is_maybe = is_query;
     hashes->num_hashes = 0;
   }
-  if( !fits || (is_query && rules->num_columns>MAX_SURE_COLUMNS) ){
-    hashes->hashes[hashes->num_hashes++] = OVERFLOW_HASH;
+  if( !fits || (is_query && bloom_keys_may_overflow(rules)) ){
+    hashes->hashes[hashes->num_hashes++] = BLOOM_OVERFLOW_HASH;
   }
   return SQLITE_OK;
 }

@@ -4,8 +4,10 @@
 ** A key of one column has those of its rule.  A tuple has a hash for each combination of its
 ** values' hashes: where `=` holds of each column, one stored is one asked for.
 **
-** Their number is bounded.  A key that would be stored by too many is stored by one hash that
-** all keys are looked for by; one that would be looked for by too many may be there.
+** Their number is bounded.  Of a key of more than three columns only the first numbers have all
+** their hashes, and the others their cells: all sides know which.  A key that would still be looked
+** for by too many hashes may be there.  Filters of bloom 1.2.0 have no cells: a key that would be
+** stored by too many hashes is stored by one that all keys are looked for by.
 */
 #ifndef BLOOM_SQLITE_SOURCE_KEYS_H
 #define BLOOM_SQLITE_SOURCE_KEYS_H
@@ -17,8 +19,20 @@
 /* The rules of a key's columns.  None: a key is what the encoding takes it for. */
 typedef struct bloom_key_rules {
   int num_columns;
+  int has_cells; /* many numbers are known by their cells; else the filter is of bloom 1.2.0 */
   bloom_equality columns[BLOOM_MAX_KEY_COLUMNS];
 } bloom_key_rules;
+
+/* Keys of more columns have cells. */
+#define BLOOM_MAX_SURE_COLUMNS 3
+
+/* What keys with too many hashes are stored by where there are no cells. */
+#define BLOOM_OVERFLOW_HASH 0x6f766572666c6f77u
+
+/* Returns 1 if all keys are looked for by BLOOM_OVERFLOW_HASH, too. */
+static inline int bloom_keys_may_overflow(const bloom_key_rules *rules){
+  return rules->num_columns>BLOOM_MAX_SURE_COLUMNS && !rules->has_cells;
+}
 
 /* A key: the columns of a tuple one by one, or a value, which of a tuple is bloom_tuple()'s. */
 typedef struct bloom_key_values {

@@ -321,6 +321,7 @@ const char *bloom_vtab_doubt(const bloom_vtab *vtab);
 /* The note for that, to be freed. */
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 #define BLOOM_VTAB_BROKEN_JOURNAL    "its journal was emptied or made again"
+#define BLOOM_VTAB_OVERFLOW          "bloom 1.2.0 made it, and a key has too many numbers"
 #define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"
 
 /* -- Making and merging: vtab_build.c ---------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /*
 ** The layout, row 1 of the pages, and the pages' headers, little-endian.
 **
-**     0  8 bytes "bloomvt2"
+**     0  8 bytes "bloomvt2", or "bloomvt3" where rules.has_cells
 **     8  u64  number
 **    16  u32  num_columns      20  u32  blocks_per_page
 **    24  u32  num_layers       28  u32  0
@@ -32,6 +32,7 @@
 #define CHECKSUM_AT 320
 
 static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '2'};
+static const char layout_magic_cells[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '3'};
 
 /* No capacity comes near it, or near overflow when some are added. */
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
@@ -169,9 +170,9 @@ static double bits_for(double fpr, sqlite3_int64 capacity){
   return tenths ? tenths / 10.0 : 100;
 }
 
-/* Each new layer may have this share of the rate that the first one has when it is full, so that all
-** together have half as many false positives again.  Equal shares: a smaller one costs split blocks
-** many bits [Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
+/* Each new layer may have this share of the rate that the first one has when it is full, so all
+** together have half of it.  Equal shares: a smaller one costs split blocks many bits [Almeida,
+** Baquero, Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
 #define NEW_LAYER_SHARE (0.5 / (BLOOM_VTAB_MAX_LAYERS - 1))
 
 /* So many that rounding to whole blocks does not count. */
@@ -238,7 +239,7 @@ int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
 static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   int i;
   memset(bytes, 0, BLOOM_LAYOUT_BYTES);
-  memcpy(bytes, layout_magic, sizeof(layout_magic));
+  memcpy(bytes, layout->rules.has_cells ? layout_magic_cells : layout_magic, sizeof(layout_magic));
   bloom_store64_le(bytes + 8, layout->number);
   bloom_store32_le(bytes + 16, (uint32_t)layout->rules.num_columns);
   bloom_store32_le(bytes + 20, (uint32_t)layout->blocks_per_page);
@@ -272,8 +273,9 @@ static int is_in(uint64_t number, uint64_t min, uint64_t max){
 static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   const uint32_t num_columns = bloom_load32_le(bytes + 16),
     num_layers = bloom_load32_le(bytes + 24);
+  const int has_cells = memcmp(bytes, layout_magic_cells, sizeof(layout_magic_cells))==0;
   size_t i;
-  if( memcmp(bytes, layout_magic, sizeof(layout_magic))!=0
+  if( (!has_cells && memcmp(bytes, layout_magic, sizeof(layout_magic))!=0)
       || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT)
       || num_columns>BLOOM_MAX_KEY_COLUMNS
       || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ){
@@ -281,7 +283,8 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   }
   *layout = (bloom_vtab_layout){
     .number = bloom_load64_le(bytes + 8),
-    .rules.num_columns = (int)num_columns, .blocks_per_page = bloom_load32_le(bytes + 20),
+    .rules.num_columns = (int)num_columns, .rules.has_cells = has_cells,
+    .blocks_per_page = bloom_load32_le(bytes + 20),
     .num_layers = (int)num_layers,
     .num_filled = (sqlite3_int64)bloom_load64_le(bytes + 32),
     .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),

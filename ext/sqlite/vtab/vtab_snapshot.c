@@ -74,6 +74,13 @@ static int read_unmerged(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot){
   return rc;
 }
 
+/* Returns 1 if every key is found, by the hash of those that would have too many. */
+static int has_overflow(const bloom_vtab_snapshot *snapshot){
+  return bloom_keys_may_overflow(&snapshot->layout.rules)
+      && (bloom_hash_set_has(&snapshot->unmerged, BLOOM_OVERFLOW_HASH)
+          || bloom_encoding_parquet.may_contain(&snapshot->filters[0], BLOOM_OVERFLOW_HASH));
+}
+
 int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapshot **result){
   bloom_vtab_snapshot *snapshot;
   int layer, rc = bloom_vtab_read_layout(vtab);
@@ -92,6 +99,7 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
     rc = read_layer(vtab, snapshot, layer);
   }
   if( rc==SQLITE_OK ){
+    if( snapshot->doubt==NULL && has_overflow(snapshot) ) snapshot->doubt = BLOOM_VTAB_OVERFLOW;
     *result = snapshot;
     return SQLITE_OK;
   }

@@ -110,6 +110,7 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   args->default_value = NULL;
   layout->default_checksum = 0;
   layout->rules.num_columns = args->num_columns;
+  layout->rules.has_cells = args->num_columns>BLOOM_MAX_SURE_COLUMNS;
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
     const bloom_source_column *column;
     rc = find_key_column(vtab, &source, &args->columns[i], &column);
