@@ -27,12 +27,16 @@ CORE_TESTS := $(filter-out %/siphash_oracle_test,$(CORE_TESTS))
 endif
 
 .PHONY: test
-test: $(EXTENSION) ## Run all tests, the sanitizers' too; ends with `N passed, N failed`
+test: ## Run the quick tests, in four minutes; ends with `N passed, N failed`
 	$(Q)sh test/run.sh --made
 
-.PHONY: check-all
-check-all: ## Run all that test/RELIABILITY.md promises: about five hours
-	$(Q)sh test/check_all.sh
+.PHONY: test-long
+test-long: ## Run those that take longer, for an hour; installs what they need
+	$(Q)sh test/long.sh
+
+.PHONY: check-release
+check-release: ## Run everything before a release, for hours; installs what it needs
+	$(Q)sh test/check_release.sh
 
 .PHONY: clients
 clients: $(EXTENSION) ## One scenario in every client of SQLite: Python, Node, PHP, Go ...; installs them
@@ -90,7 +94,8 @@ $(BUILD)/test/core/%.o: test/core/%.cc $(BUILD)/flags
 .PHONY: sql-process
 sql-process: $(BUILD)/test/platforms/machines/sql_process ## Build the process behind `sqllogictest.tcl --process`
 
-$(BUILD)/test/platforms/machines/sql_process: $(BUILD)/test/platforms/machines/sql_process.o
+# With -DSQLITE_CORE in CPPFLAGS bloom is a part of it.
+$(BUILD)/test/platforms/machines/sql_process: $(BUILD)/test/platforms/machines/sql_process.o $(if $(findstring -DSQLITE_CORE,$(CPPFLAGS)),$(OBJECTS))
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
 
 # -- Fuzzing ------------------------------------------------------------------

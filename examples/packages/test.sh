@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests the demo: on this machine's package index if it has one and on the
 # snapshot, from another folder; and that it stops when a result is wrong or a
-# step fails. Last line: "N passed, N failed".
+# step fails. Last line: "N passed, N failed".  sh test.sh quick: on the snapshot alone.
 set -u
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -84,6 +84,11 @@ check "snapshot: runs where there is no index" demo PATH="$scratch/bin:$PATH"
 check "snapshot: says so" says 'none here'
 check_output snapshot
 check "snapshot: is Debian 12's" says 'packages  *63,666 '
+if [ "${1-}" = quick ]; then
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+  exit
+fi
 
 if [ "$(apt-cache dumpavail 2> /dev/null | grep -c '^Package:')" -ge 5000 ]; then
   check "machine: runs" demo BLOOM_DEMO_DATA=machine

@@ -11,7 +11,7 @@ import unicodedata
 
 import regexp_library
 from log import command, same as same_query  # the first: it finds the others
-from cases import Skip, case, error_of, execute, expect, fails, main, stop_after, test
+from cases import Skip, case, error_of, execute, expect, fails, main, stop_after, slow, test
 
 NUM_ROWS, FEW_ROWS = 4000, 800  # the latter where the function is called for each row many times
 NEEDLE = "upstream timeout (after )?[0-9]+ ms"
@@ -73,6 +73,7 @@ def values_that_are_no_texts(files):
 
 
 @test
+@slow
 def blocks_serve_a_search(files):
     db = files.connect()
     make(db)

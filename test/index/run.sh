@@ -1,24 +1,27 @@
 #!/bin/sh
-# A table and its bloom_index, side by side: sh test/index/run.sh [--long | --newest]
+# A table and its bloom_index, side by side: sh test/index/run.sh [--long | --longest | --newest]
 #
 # model.py changes tables at random and asks both the same, ranges.py for ranges; real_data.py searches
-# texts of the system; regexps.py asks those who match regular expressions whether a text has what is
+# kept texts; regexps.py asks those who match regular expressions whether a text has what is
 # required, and regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything
 # into the index's tables; ../source/processes.py ends processes that merge; ../source/identity.py puts other
 # files under statements that are held, for filters too; writers.py and damage.py have a case for each thing
 # that fell once; schemas.py changes the source's schema; steps.py counts how much is read, and zones.py looks
 # at where ranges are; faults.sql is for ../vtab/faults.c, which fails memory, disk and what else there is.
 #
-#   --long    200,000 queries and 4,000 patterns, large tables, and hostile tables under sanitizers
-#   --newest  as many by SQLite 3.54.1, and ICU's like()
+#   --long     50,000 queries and 1,000 patterns, large tables, slow cases, and hostile tables under sanitizers
+#   --longest  four times as many
+#   --newest   as many as that by SQLite 3.54.1, and ICU's like()
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/index
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')                runs=12 ranges=24 hostile=60 seconds=2 most=2 patterns=150 mb=0.5 long= ;;
-  --long | --newest) runs=1000 ranges=500 hostile=2000 seconds=30 most=60 patterns=4000 mb=9 long=yes ;;
+  '')        runs=12 ranges=12 hostile=60 seconds=2 most=2 long= ;;
+  --long)    runs=250 ranges=125 hostile=500 seconds=15 most=15 patterns=1000 big=10 long=--slow ;;
+  --longest | --newest)
+             runs=1000 ranges=500 hostile=2000 seconds=30 most=60 patterns=4000 big=30 long=--slow ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 # The quick ones are always the same; --long draws others.
@@ -58,9 +61,9 @@ echo "note: SQLite $("$PYTHON" -c 'import sqlite3; print(sqlite3.sqlite_version)
 random 'model' "$PYTHON" test/index/model.py --runs $runs
 random 'model, small blocks' "$PYTHON" test/index/model.py --load $small --runs $runs
 random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $ranges
-random 'real data' "$PYTHON" test/index/real_data.py --patterns $patterns --mb $mb
+[ -z "$long" ] || random 'real data' "$PYTHON" test/index/real_data.py --patterns $patterns --mb 9
 for each in $cases; do
-  adds_up $each "$PYTHON" test/$each.py --load $small
+  adds_up $each "$PYTHON" test/$each.py --load $small $long
 done
 [ "${1-}" != --newest ] || finish
 
@@ -70,7 +73,7 @@ check 'processes' "$PYTHON" test/source/processes.py --load $small --seconds $se
 adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
 [ -n "$long" ] || finish
 
-random 'model, large tables' "$PYTHON" test/index/model.py --load $small --big --runs 30 --steps 12
+random 'model, large tables' "$PYTHON" test/index/model.py --load $small --big --runs $big --steps 12
 if find_sanitizers; then
   check 'sanitized build' make_sanitized
   adds_up 'hostile tables, with sanitizers' sanitized env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" test/index/hostile.py \

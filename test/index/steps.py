@@ -10,7 +10,7 @@ import random
 import sys
 
 from log import command, state, steps_of  # the first: it finds the others
-from cases import case, error_of, execute, expect, main, one, stop_after, test
+from cases import case, error_of, execute, expect, main, one, stop_after, slow, test
 
 NUM_ROWS = 6000
 SHARE = 3  # at most a third of the table's; most take a twentieth
@@ -179,6 +179,7 @@ def pages_of_many_rows(files):
 
 
 @test
+@slow
 def more_than_is_remembered(files):
     """A million intervals are all that a query remembers: it reads the rest."""
     db = files.connect(":memory:")

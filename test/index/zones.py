@@ -10,7 +10,7 @@ import sqlite3
 import sys
 
 from log import CHECK, PLANS_SAY, command, row_checksummed, same, state, steps_of  # the first: it finds the others
-from cases import case, error_of, execute, expect, fails, image, main, one, plan, test
+from cases import case, error_of, execute, expect, fails, image, main, one, plan, slow, test
 
 ZONE = 256
 NARROW, WIDE = 91, 38  # zones of a row
@@ -269,6 +269,7 @@ def small_merges(files):
 
 
 @test
+@slow
 def texts_among_numbers(files):
     """A row of zones gets wider keys while it has room; after that the next row has them, and the zone that was open stays where it is."""
     r = random.Random(11)
@@ -294,6 +295,7 @@ def texts_among_numbers(files):
 
 
 @test
+@slow
 def many_directories(files):
     """Rows of zones of two directories and of a third, which is there before its first row."""
     per_directory = DIRECTORY * WIDE * ZONE
@@ -355,6 +357,7 @@ def goes_on_after_a_stop(db, conditions, *texts):
 
 
 @test
+@slow
 def stopped_merges(files):
     """An authorizer refuses the merge's n-th statement, for every n."""
     num_stops = 0
@@ -381,6 +384,7 @@ def stopped_merges(files):
 
 
 @test
+@slow
 def stopped_writes(files):
     """A trigger refuses the merge to write a row of zones, after those before it."""
     num_stops = 0

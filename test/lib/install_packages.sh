@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what a fresh machine lacks: sh test/lib/install_packages.sh [--check] GROUP ...
 #
-# Groups: build, demo, test, check, dist, bench, cluster, wasm, browser, recipes, and one for each client of SQLite
+# Groups: build, demo, test, long, check, dist, bench, cluster, wasm, browser, recipes, and one for each client of SQLite
 # that examples/clients has; see the table of needs.  Each need is
 # probed for real, by compiling or running something, so what is there in any form
 # counts, and a machine that has everything installs nothing and needs no root.  Exit status 0: all is there
@@ -18,19 +18,19 @@ build           compiler         gcc,libc6-dev            gcc,glibc-devel       
 build,dist      make             make                     make                  make              make               make
 build,dist      sqlite_library   libsqlite3-dev           sqlite-devel          sqlite-dev        sqlite             sqlite
 build,dist      xxhash           libxxhash-dev            xxhash-devel          xxhash-dev        xxhash             xxhash
-demo,dist       sqlite_shell     sqlite3                  sqlite                sqlite            sqlite             sqlite
-demo            awk              mawk                     gawk                  gawk              gawk               gawk
-demo            gzip             gzip                     gzip                  gzip              gzip               gzip
+demo,test,dist  sqlite_shell     sqlite3                  sqlite                sqlite            sqlite             sqlite
+demo,test       awk              mawk                     gawk                  gawk              gawk               gawk
+demo,test       gzip             gzip                     gzip                  gzip              gzip               gzip
 demo            package_index?   -                        -                     -                 -                  -
 test            tcl_sqlite       tcl,libsqlite3-tcl       tcl,sqlite-tcl        tcl,sqlite-tcl    tcl,sqlite-tcl     tcl-tk
 test,bench      python           python3                  python3               python3           python             python
 test            binutils         binutils                 binutils              binutils          binutils           binutils
-test            pkg_config?      pkgconf                  pkgconf-pkg-config    pkgconf           pkgconf            pkgconf
+long            pkg_config?      pkgconf                  pkgconf-pkg-config    pkgconf           pkgconf            pkgconf
 test,bench      leveldb?         g++,libleveldb-dev       gcc-c++,leveldb-devel g++,leveldb-dev   gcc,leveldb        leveldb
-test            libsodium?       libsodium-dev            libsodium-devel       libsodium-dev     libsodium          libsodium
+long            libsodium?       libsodium-dev            libsodium-devel       libsodium-dev     libsodium          libsodium
 test            sanitizers?      gcc                      libasan,libubsan      -                 gcc                -
 check,recipes   django?          python3-django           python3-django        py3-django        python-django      -
-check           alembic?         python3-alembic          python3-alembic       py3-alembic       python-alembic     -
+check,long      alembic?         python3-alembic          python3-alembic       py3-alembic       python-alembic     -
 check,recipes   sqlite_utils?    sqlite-utils             python3-sqlite-utils  -                 -                  sqlite-utils
 check           comma_locale?    locales                  glibc-locale-source   -                 glibc              -
 check,npm,bench npm?             npm                      npm                   npm               npm                node

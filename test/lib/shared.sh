@@ -15,7 +15,9 @@ jobs=$(getconf _NPROCESSORS_ONLN)
 # $work is a folder to write in, which the script makes.
 num_passed=0
 num_failed=0
-rows='' measured_at=''
+num_suites=0
+used=0
+lanes='' # the folder of in_lanes, in its two subshells
 
 # check TITLE COMMAND ...: one test; what it printed is shown if it failed.
 check() {
@@ -31,17 +33,21 @@ check() {
 }
 
 # adds_up TITLE COMMAND ...: the tests of a command that ends as a script of test/ does.
-# Sets passed and failed; that it ran nothing, or stopped early, is one failure at least.
 adds_up() {
   title=$1
   shift
   "$@" >"$work/log" 2>&1 </dev/null
-  status=$?
+  add_log $?
+}
+
+# add_log STATUS: adds what the last line of $work/log says. Sets passed and failed; that nothing
+# ran, or that it stopped early, is one failure at least.
+add_log() {
   sum=$(tail -n 1 "$work/log" | tr -d '\r' | sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/passed=\1 failed=\2/p')
   eval "${sum:-passed=0 failed=0}"
-  if [ "$failed" = 0 ] && { [ $status != 0 ] || [ "$passed" = 0 ]; }; then failed=1; fi
+  if [ "$failed" = 0 ] && { [ "$1" != 0 ] || [ "$passed" = 0 ]; }; then failed=1; fi
   if [ "$failed" != 0 ]; then
-    echo "FAILED: $title (exit status $status)"
+    echo "FAILED: $title (exit status $1)"
     tail -n 200 "$work/log"
   fi
   num_passed=$((num_passed + passed))
@@ -54,21 +60,52 @@ find_used() {
   used=$(awk 'NR==2 { split($0, part, /[ms., ]+/); print 60*part[1] + part[2] + 60*part[4] + part[5] }' "$work/times")
 }
 
-# suite TITLE COMMAND ...: the same, with a headline and the command's notes.  Adds a row to $rows,
-# without seeds, which what has passed does not need.
+# suite TITLE COMMAND ...: the same, with a headline, the command's notes and times.
 suite() {
+  num_suites=$((num_suites + 1))
+  [ -n "$lanes" ] || { time_suite "$@"; return; }
+  work=$lanes/$num_suites
+  mkdir "$work" 2>/dev/null || return 0 # the other lane has it
+  time_suite "$@" >"$work/report" 2>&1
+  echo "$passed $failed $((used - used_before))" >"$work/sum"
+  until mkdir "$lanes/prints" 2>/dev/null; do sleep 1; done
+  cat "$work/report"
+  rmdir "$lanes/prints"
+}
+
+time_suite() {
   echo "== $1"
   suite_start=$(date +%s)
   find_used
   used_before=$used
   adds_up "$@"
   find_used
-  seconds=$(($(date +%s) - suite_start))
   [ "$failed" != 0 ] || grep '^note: ' "$work/log"
-  echo "$passed passed, $failed failed, $seconds s, $((used - used_before)) s of processor time"
-  notes=$(sed -n '/BLOOM_TEST_SEED/d; s/^note: //p' "$work/log" | awk '!is_there[$0]++' | paste -sd '|' - | sed 's/|/; /g')
-  rows="$rows| $title | $passed passed, $failed failed | $seconds s | $notes | $measured_at |
-"
+  echo "$passed passed, $failed failed, $(($(date +%s) - suite_start)) s, $((used - used_before)) s of processor time"
+}
+
+# in_lanes FUNCTION: runs the function's suites two at a time, and prints each as a whole when it has
+# ended. Both subshells call the function, and a suite is run by the one that comes to it first. All
+# that suites share must be built before.
+in_lanes() {
+  lanes=$work/lanes
+  rm -rf "$lanes" && mkdir "$lanes" || exit 1
+  ("$1"; echo $num_suites >"$lanes/end") &
+  trap 'kill $! 2>/dev/null; exit 1' INT TERM
+  ("$1"; echo $num_suites >"$lanes/end")
+  wait
+  trap - INT TERM
+  num_suites=$(cat "$lanes/end" 2>/dev/null || echo 1)
+  while [ "$num_suites" != 0 ]; do
+    if ! read -r passed failed seconds 2>/dev/null <"$lanes/$num_suites/sum"; then
+      echo "FAILED: suite $num_suites did not end"
+      passed=0 failed=1 seconds=0
+    fi
+    num_passed=$((num_passed + passed))
+    num_failed=$((num_failed + failed))
+    num_suites=$((num_suites - 1))
+  done
+  lanes=
 }
 
 # leave_out TITLE REASON: a suite that cannot run here; a failure with REQUIRE_ALL=1.

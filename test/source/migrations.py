@@ -8,7 +8,7 @@ index reads the whole table, nobody is kept from writing, notes say why, and 're
 
 After a tool the last step is run that sql/BREAKS.md has for it.
 
-Debian: python3-django, python3-alembic, sqlite-utils. What is not there is left out.
+Debian: python3-django, python3-alembic, sqlite-utils. With --slow; what is not there is left out.
 """
 import contextlib
 import os
@@ -19,7 +19,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import tools  # noqa: E402
 from cases import (PLANS_SAY, Skip, case, command, error_of, execute, expect, fails, is_uncertain, is_whole, main,  # noqa: E402
-                   no_false_negative, note, one, plan, rebuild_makes_it_whole, test, triggers_of)
+                   no_false_negative, note, one, plan, rebuild_makes_it_whole, slow, test, triggers_of)
 
 # The filters over a table of people, and the keys of each.
 FILTERS = {
@@ -337,6 +337,7 @@ def add_and_alter_and_remove(migrations, models):
     yield migrations.RemoveField("person", "about"), "email", None
 
 
+@slow
 def django(files, operations):
     package, connection, migrations, models, migrate = tools.django(files)
     from django.db.migrations.state import ProjectState
@@ -372,6 +373,7 @@ for operations in add_field, rename_field, alter_field, add_and_alter_and_remove
     case(django, operations.__name__, operations)
 
 
+@slow
 def alembic(files, change, recreate):
     sqlalchemy, engine, MigrationContext, Operations = tools.alembic(files)
     peopled(files).close()
@@ -411,6 +413,7 @@ for change in CHANGES:
 
 
 @test
+@slow
 def sqlite_utils(files):
     peopled(files).close()
 

@@ -41,11 +41,18 @@ def test(function):
     return function
 
 
+def slow(function):
+    """Marks a test that takes seconds, or frameworks: it runs with --slow only, or by its name."""
+    function.is_slow = True
+    return function
+
+
 def case(function, name, *args):
     """Adds function(files, *args) as a test of its own."""
     def run(files):
         function(files, *args)
     run.__name__ = function.__name__ + ": " + name
+    run.is_slow = getattr(function, "is_slow", False)
     TESTS.append(run)
 
 
@@ -396,12 +403,13 @@ def main(step=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("--load", default="./bloom")
     parser.add_argument("--only", default="", help="tests whose names contain this")
+    parser.add_argument("--slow", action="store_true", help="the slow ones, too")
     parser.add_argument("--together", action="store_true", help="all in this process, so that gcov hears of them")
     parser.add_argument("--times", action="store_true", help="how long each took")
     options = parser.parse_args()
     num_passed = num_failed = 0
     for function in TESTS:
-        if options.only not in function.__name__:
+        if options.only not in function.__name__ or (getattr(function, "is_slow", False) and not (options.slow or options.only)):
             continue
         start = time.time()
         if options.together:

@@ -1,22 +1,27 @@
 #!/bin/sh
-# Filters that stay up to date, changed in every way and at random: sh test/vtab/run.sh [--long]
+# Filters that stay up to date, changed in every way and at random: sh test/vtab/run.sh [--long | --longest]
 #
 # model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter; faults.c has
 # memory, disk, authorization and other connections fail; ../source/processes.py, in the long run, has processes write
 # in several languages and be killed; damage.py writes to shadow tables; the others are cases.  What ../source has is
 # asked of filters and of an index over one table; ../index/run.sh runs the rest of it, and processes in the quick run.
-# model.py and faults.c also run a build with tiny limits and assert().  --long: for minutes.
+# model.py and faults.c also run a build with tiny limits and assert().  --long: for minutes,
+# and slow cases; --longest: four times as long.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/table
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')     statements=15000 most=2 runs=120 cases='vtab/certain vtab/journal vtab/tuples vtab/running source/migrations source/others_objects' drawn=5 ;; # always the same ones
-  --long) statements=500000 seconds=40 most=40 runs=5000 drawn=$(date +%s)
-          cases='vtab/certain vtab/journal vtab/tuples vtab/running source/copies vtab/hostile_files source/migrations source/others_objects vtab/not_in_the_way' ;;
+  '')        statements=15000 most=2 runs=120 long= ;;
+  --long)    statements=125000 seconds=10 most=10 runs=1250 long=--slow ;;
+  --longest) statements=500000 seconds=40 most=40 runs=5000 long=--slow ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
+cases='vtab/certain vtab/journal vtab/tuples vtab/running source/migrations source/others_objects'
+[ -z "$long" ] || cases="$cases source/copies vtab/hostile_files vtab/not_in_the_way"
+# The quick ones are always the same; others draw others.
+if [ -n "$long" ]; then drawn=$(date +%s); else drawn=5; fi
 seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
@@ -26,14 +31,14 @@ for extension in ./build/tiny/bloom.so ./bloom.so; do
   adds_up "model, $extension" "$PYTHON" test/vtab/model.py --load $extension --statements $statements --seed "$seed"
   sed -n 's/^note: \(.*worlds\)/note: model: \1/p' $work/log
   # What fails in large tables fails in tiny ones.
-  [ "$extension${1-}" != ./bloom.so ] || continue
+  [ "$extension$long" != ./bloom.so ] || continue
   adds_up "faults, $extension" build/release/test/vtab/faults --seed "$seed" --most $most $extension test/vtab/faults.sql
   sed -n 's/^note: /note: faults: /p' $work/log
 done
 for each in $cases; do
-  adds_up "$each" "$PYTHON" test/$each.py --load ./bloom.so
+  adds_up "$each" "$PYTHON" test/$each.py --load ./bloom.so $long
 done
-if [ "${1-}" = --long ]; then
+if [ -n "$long" ]; then
   check 'processes' "$PYTHON" test/source/processes.py --load "$PWD/bloom.so" --seconds $seconds
   sed -n 's/^note: /note: processes: /p' $work/log
 else

@@ -62,12 +62,12 @@ for extension in $build/bloom.so $build/tiny/bloom.so; do
 done
 run $build/test/vtab/faults --seed 5 --most 12 $build/bloom.so test/index/faults.sql
 for each in vtab/certain vtab/tuples vtab/running vtab/hostile_files vtab/not_in_the_way source/migrations; do
-  with_python $build/bloom.so $each.py
+  with_python $build/bloom.so $each.py --slow
 done
 run $build/test/vtab/faults --seed 5 --most 20 $build/tiny/bloom.so test/index/faults.sql
 for each in source/identity index/writers index/damage index/schemas index/shapes index/steps index/zones \
     index/regexp_functions; do
-  with_python $build/tiny/bloom.so $each.py
+  with_python $build/tiny/bloom.so $each.py --slow
 done
 with_python $build/tiny/bloom.so index/model.py --runs 18 --seed 5
 with_python $build/tiny/bloom.so index/ranges.py --runs 36 --seed 5

@@ -69,7 +69,7 @@ SUITES = {"ext/sqlite/vtab": VTAB, "ext/sqlite/index": INDEX, "ext/sqlite/source
 DECIMALS = {"equality.c": ["test/docs/breaks.py --only another_sqlite"]}
 # The virtual tables in which much happens with few rows, and what only these show.
 TINY = [*PLAIN, *flags("tiny_limits")]
-TINY_INDEX = [f"test/index/{name}.py" for name in ("damage", "writers", "steps", "zones")]
+TINY_INDEX = [f"test/index/{name}.py --slow" for name in ("damage", "writers", "steps", "zones")]
 TINY_SUITES = {"ext/sqlite/vtab": VTAB[1:3], "ext/sqlite/index": TINY_INDEX, "ext/sqlite/source": VTAB[1:3] + TINY_INDEX[:2]}
 
 # Not of this machine.
