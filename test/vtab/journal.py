@@ -4,7 +4,9 @@
 
 Work is counted in instructions of SQLite's virtual machine, those of bloom's own statements included.
 """
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -90,6 +92,27 @@ def by_turns(files):
 
 
 @test
+def temporary_tables(files):
+    """Where only TEMP has another schema, the schema of the filter's file is not read again, of however many tables."""
+    steps = []
+    for num_tables in 10, 500:
+        db = files.connect(":memory:")
+        execute(db, "CREATE TABLE t(k TEXT)", "CREATE VIRTUAL TABLE f USING bloom(t, k)", *("CREATE TABLE t%d(a)" % i for i in range(num_tables)))
+        one(db, ABSENT)
+        db.execute("CREATE TEMP TABLE other(a)")
+        steps.append(instructions(db, ABSENT)[0])
+        db.execute("CREATE TEMP TRIGGER mine AFTER INSERT ON f_new BEGIN SELECT 1; END")
+        expect(one(db, ABSENT), 1)
+        db.execute("DROP TRIGGER mine")
+        expect(one(db, ABSENT), 0)
+        db.execute("DROP TRIGGER f_before_insert")
+        db.execute("CREATE TEMP TABLE another(a)")
+        expect(one(db, ABSENT), 1)
+        db.close()
+    assert steps[1] <= 2 * steps[0], steps
+
+
+@test
 def a_merge_keeps_rowids(files):
     """Nothing that came later gets the rowid of a row that was merged."""
     db = filtered(files)
@@ -155,6 +178,75 @@ def replayed(files, table, merged):
 for table in "before", "later":
     for merged in "", "a", "b", "ab":
         case(replayed, "%s, %s merged" % (table, merged or "none"), table, merged)
+
+
+# -- Who writes ---------------------------------------------------------------------------------------------
+
+ARGS = {"a column": ("t, k", "SELECT k FROM t"), "columns": ("t, (k, n)", "SELECT bloom_tuple(k, n) AS k FROM t")}
+COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, other"
+
+
+def of_other_columns(files, args):
+    """An UPDATE of a column that the filter does not have runs no trigger, nor does one of the rowid."""
+    db = filtered(files, args, columns=COLUMNS)
+    fill(db, 10)
+    for sql in "UPDATE t SET other = 1", "UPDATE t SET id = id + 100", "UPDATE t SET rowid = rowid + 100, other = 2", "INSERT INTO t(id, k, n) VALUES (201, 'x', 1) ON CONFLICT DO UPDATE SET other = 3":
+        programs = [row for row in db.execute("EXPLAIN " + sql) if row[1] == "Program"]
+        expect(len(programs), int(sql.startswith("INSERT")), sql)  # INSERT has its own
+
+
+def of_its_columns(files, args, keys):
+    """However a statement sets a column of the filter, its trigger hears of it."""
+    db = filtered(files, args, columns=COLUMNS + ", UNIQUE (k, n)")
+    execute(db, "PRAGMA foreign_keys = ON", "CREATE TABLE parent(p PRIMARY KEY)", "INSERT INTO parent VALUES ('a'), ('b')",
+            'CREATE TABLE child(id INTEGER PRIMARY KEY, "x y" TEXT REFERENCES parent ON UPDATE CASCADE ON DELETE SET NULL, n)',
+            'CREATE VIRTUAL TABLE g USING bloom(child, "x y")', "CREATE TABLE source(id, k, n)", "INSERT INTO source VALUES (1, 'from', 50), (2, 'from too', 60)")
+    fill(db, 10)
+    execute(db, "INSERT INTO child(\"x y\", n) VALUES ('a', 1), ('b', 2)", "CREATE TABLE log(x)",
+            "CREATE TRIGGER changes AFTER UPDATE OF other ON t BEGIN UPDATE t SET k = 'by a trigger ' || new.id WHERE id = new.id; END",
+            "CREATE TRIGGER earlier BEFORE UPDATE OF other ON t BEGIN UPDATE t SET n = 1000 + new.other WHERE id = new.id; END")
+    for sql in ("UPDATE t SET k = 'set' WHERE id = 1", "UPDATE t SET (other, k) = (1, 'by row') WHERE id = 2", "UPDATE t SET K = 'case', n = 3 WHERE id = 3", 'UPDATE t SET "k" = NULL WHERE id = 4',
+                "UPDATE t SET k = 'again', \"n\" = 7 WHERE id = 4", "UPDATE t SET other = 9 WHERE id = 5", "UPDATE OR REPLACE t SET k = 'set', n = 8 WHERE id IN (6, 7)",
+                "INSERT INTO t(id, k, n) VALUES (8, 'x', 1) ON CONFLICT DO UPDATE SET k = 'upsert ' || excluded.k, n = 5", "REPLACE INTO t(id, k, n) VALUES (9, 'replaced', 9)",
+                "UPDATE t SET k = source.k, n = source.n FROM source WHERE t.id = source.id", "UPDATE t SET n = n + 1", "UPDATE parent SET p = 'cascade' WHERE p = 'a'", "DELETE FROM parent WHERE p = 'b'",
+                'ALTER TABLE child RENAME COLUMN "x y" TO "z"', "UPDATE parent SET p = 'later'", "ALTER TABLE child RENAME TO kid", "UPDATE parent SET p = 'last'",
+                "ALTER TABLE t RENAME COLUMN k TO key", "UPDATE t SET key = 'renamed ' || id"):
+        if " FROM source" in sql and sqlite3.sqlite_version_info < (3, 33):
+            continue
+        db.execute(sql)
+        new_keys = keys.replace("SELECT k", "SELECT key AS k").replace("(k,", "(key,") if "key" in column(db, "SELECT name FROM pragma_table_info('t')") else keys
+        no_false_negative(db, new_keys)
+        kid, x = ("kid" if one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'kid'") else "child"), one(db, "SELECT name FROM pragma_table_info('child') WHERE cid = 1 UNION ALL SELECT name FROM pragma_table_info('kid') WHERE cid = 1")
+        no_false_negative(db, 'SELECT "%s" AS k FROM %s' % (x, kid), "g")
+    is_whole(db, 'SELECT z AS k FROM kid', "g")
+
+
+def of_1_2_0(files, args, keys):
+    """Triggers without OF are as certain; 'rebuild' makes those of now."""
+    db = filtered(files, args, columns=COLUMNS)
+    fill(db, 10)
+    texts = column(db, "SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid")
+    writer = files.connect(load=False)
+    for name in column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+        writer.execute("DROP TRIGGER " + name)
+    for text in texts:
+        writer.execute(re.sub(r' OF "k"(, "n")? ON', " ON", text))
+    writer.execute("UPDATE f_pages SET bytes = bytes")
+    execute(db, "INSERT INTO t(k, n) VALUES ('new', 2)", "UPDATE t SET k = 'changed', n = 4 WHERE id < 4")
+    is_whole(db, keys)
+    command(db, "f", "merge")
+    is_whole(db, keys)
+    command(db, "f", "rebuild")
+    is_whole(db, keys)
+    expect(column(db, "SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid"), texts)
+    execute(db, "ALTER TABLE f RENAME TO g", "DROP TABLE g")
+    expect(column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger'"), [])
+
+
+for name, (args, keys) in ARGS.items():
+    case(of_other_columns, name, args)
+    case(of_its_columns, name, args, keys)
+    case(of_1_2_0, name, args, keys)
 
 
 if __name__ == "__main__":

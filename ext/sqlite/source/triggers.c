@@ -142,14 +142,16 @@ bloom_token bloom_trigger_action(const char *sql){
 }
 
 int bloom_trigger_has_form(
-  const char *name, const char *table, const char *sql, const char *event, char *action,
+  const char *name, const char *table, const char *sql, char *event, char *action,
   int *has_form
 ){
-  char *begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name, event, table);
+  char *begin = event ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name, event,
+                                        table) : NULL;
   const int has_memory = begin && action;
   *has_form = has_memory && strncmp(sql, begin, strlen(begin))==0
     && strcmp(bloom_trigger_action(sql).text, action)==0;
   sqlite3_free(begin);
+  sqlite3_free(event);
   sqlite3_free(action);
   return has_memory ? SQLITE_OK : SQLITE_NOMEM;
 }

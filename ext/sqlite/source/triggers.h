@@ -51,9 +51,9 @@ int bloom_triggers_drop_own(
 bloom_token bloom_trigger_action(const char *sql);
 
 /* Sets *has_form to whether a trigger's text is CREATE TRIGGER "name" EVENT ON "table" WHEN, a
-** condition, and action, which is freed; NULL: SQLITE_NOMEM. */
+** condition, and action.  event and action are freed; NULL: SQLITE_NOMEM. */
 int bloom_trigger_has_form(
-  const char *name, const char *table, const char *sql, const char *event, char *action,
+  const char *name, const char *table, const char *sql, char *event, char *action,
   int *has_form
 );
 

@@ -274,7 +274,7 @@ static int rebuild(bloom_vtab *vtab){
                       vtab->base.zErrMsg, vtab->name);
     }
   }
-  if( rc==SQLITE_OK && vtab->is_checked && vtab->doubt==NULL ){
+  if( rc==SQLITE_OK && vtab->is_checked && vtab->doubt==NULL && triggers.are_newest ){
     rc = fill(vtab, args, &layout, 0);
   }else if( rc==SQLITE_OK ){
     rc = make_all(vtab, args, &layout, 0);

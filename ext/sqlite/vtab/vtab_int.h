@@ -133,6 +133,7 @@ typedef struct bloom_vtab {
   int is_checked;
   sqlite3_int64 checked_version, checked_temp_version;
   int checked_compiled;  /* and after so many compilations of the journal's statements */
+  const char *schema_doubt; /* why every key may be in it, but for what TEMP has */
   const char *doubt;     /* why every key may be in it; NULL: what the filter says is certain */
   int is_source_unknown; /* no trigger names it: 'rebuild' can only take the names of CREATE */
   int has_namesake;      /* why it is in doubt; 'rebuild' takes the names of CREATE then, too */
@@ -293,6 +294,7 @@ char *bloom_vtab_trigger_names(const bloom_vtab *vtab);
 /* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
   int are_all;            /* each is there, with the text that it has to have, and on one table */
+  int are_newest;         /* none is of bloom 1.2.0 */
   sqlite3_int64 last;     /* the place of the last one in sqlite_schema */
   /* the table and the columns, as they are called now; else table is NULL */
   bloom_vtab_args args;

@@ -5,9 +5,9 @@
 ** 1 of the pages knows its r, so a journal that was emptied or made again is noticed.
 **
 ** Look-ups keep the hashes of its keys as a set, in the order of rows, and some rows as anchors,
-** each with its rowid and its r.  Triggers append rows, each with a random r; a merge takes rows from
-** the head, a ROLLBACK from the end.  So while an anchor is there, and only merges moved the first
-** row on, the set has all rows before the anchor; and those behind it are all that is new.
+** each with its rowid and its r.  Triggers append rows, each with a random r; a merge takes rows
+** from the head, a ROLLBACK from the end.  So while an anchor is there, and only merges moved the
+** first row on, the set has all rows before the anchor; and those behind it are all that is new.
 */
 #include "vtab_int.h"
 

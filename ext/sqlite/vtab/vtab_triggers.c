@@ -3,8 +3,11 @@
 **
 **   BEFORE INSERT ON "t" WHEN new."k" IS NOT NULL BEGIN
 **     INSERT INTO "f_new"(key, r) VALUES (new."k", random()); END
-**   BEFORE UPDATE ON "t" WHEN new."k" IS NOT NULL AND (old."k" COLLATE BINARY IS NOT new."k" OR
-**     typeof(old."k") <> typeof(new."k")) BEGIN ...
+**   BEFORE UPDATE OF "k" ON "t" WHEN new."k" IS NOT NULL AND (old."k" COLLATE BINARY IS NOT new."k"
+**     OR typeof(old."k") <> typeof(new."k")) BEGIN ...
+**
+** OF is for speed alone: each UPDATE that sets k names it, as k is neither the rowid nor generated.
+** Triggers of bloom 1.2.0 have no OF, and are as good.
 **
 ** They do not name the source, but for ON.  What BEFORE sees of one column is final, whatever other
 ** triggers do.  Of several, a BEFORE UPDATE trigger of the user's may change another than the
@@ -81,17 +84,32 @@ static char *trigger_action(
   return sqlite3_str_finish(sql);
 }
 
-/* Returns what comes after a trigger's name, to be freed. */
-static char *trigger_text(
-  const bloom_vtab *vtab, const char *table, const bloom_vtab_args *args, int kind
+/* Returns a trigger's event, to be freed: BEFORE UPDATE OF "a", "b"; without OF, as of 1.2.0. */
+static char *trigger_event(
+  const bloom_vtab *vtab, const bloom_vtab_args *args, int kind, int has_columns
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  int i;
+  sqlite3_str_appendall(sql, trigger_kinds[kind].event);
+  for(i=0; has_columns && kind!=BEFORE_INSERT && i<args->num_columns; i++){
+    sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
+  }
+  return sqlite3_str_finish(sql);
+}
+
+/* Returns what comes after a trigger's name, to be freed. */
+static char *trigger_text(
+  const bloom_vtab *vtab, const char *table, const bloom_vtab_args *args, int kind, int has_columns
+){
+  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+  char *event = trigger_event(vtab, args, kind, has_columns);
   char *action = trigger_action(vtab, vtab->journal, args);
-  sqlite3_str_appendf(sql, "%s ON \"%w\" WHEN ", trigger_kinds[kind].event, table);
+  sqlite3_str_appendf(sql, "%s ON \"%w\" WHEN ", event ? event : "", table);
   append_when(sql, args, kind!=BEFORE_INSERT);
   sqlite3_str_appendf(sql, " %s", action ? action : "");
-  if( action ) sqlite3_free(action);
-  else sqlite3_str_reset(sql);
+  if( event==NULL || action==NULL ) sqlite3_str_reset(sql);
+  sqlite3_free(event);
+  sqlite3_free(action);
   return sqlite3_str_finish(sql);
 }
 
@@ -111,7 +129,7 @@ int bloom_vtab_create_triggers(
   int kind, rc = SQLITE_OK;
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
     rc = bloom_trigger_create(vtab->connection, vtab->schema, name, trigger_kinds[kind].suffix,
-                              trigger_text(vtab, args->table, args, kind));
+                              trigger_text(vtab, args->table, args, kind, 1));
   }
   return rc;
 }
@@ -143,7 +161,7 @@ static int has_own_form(
   const bloom_token action = bloom_trigger_action(sql);
   bloom_vtab_args args = {.num_columns = 0};
   char *target = NULL;
-  int rc;
+  int has_columns, rc;
   *is_own = 0;
   if( kind==NUM_TRIGGER_KINDS || action.num_chars==0 ) return SQLITE_OK;
   rc = read_columns(action, vtab->args.num_columns, &args);
@@ -151,8 +169,8 @@ static int has_own_form(
     target = bloom_token_unquoted(bloom_token_after(bloom_token_after(bloom_token_after(action))));
     if( target==NULL ) rc = SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK ){
-    rc = bloom_trigger_has_form(name, table, sql, trigger_kinds[kind].event,
+  for(has_columns=0; has_columns<2 && rc==SQLITE_OK && !*is_own; has_columns++){
+    rc = bloom_trigger_has_form(name, table, sql, trigger_event(vtab, &args, kind, has_columns),
                                 trigger_action(vtab, journal ? journal : target, &args), is_own);
   }
   sqlite3_free(target);
@@ -209,16 +227,28 @@ static int is_of_1_1(
   return SQLITE_OK;
 }
 
-/* Sets *is_same to 0 unless a trigger is what would be made of it now. */
+/* Sets triggers->are_all to 0 unless a trigger is what would be made of it now, or was by bloom
+** 1.2.0, and triggers->are_newest in the second case. */
 static int compare_text(
-  const bloom_vtab *vtab, const bloom_trigger *trigger, const bloom_vtab_args *args, int *is_same
+  const bloom_vtab *vtab, const bloom_trigger *trigger, bloom_vtab_triggers *triggers
 ){
-  char *text = trigger_text(vtab, trigger->table, args, kind_of(vtab, trigger->name));
-  char *sql = text ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s", trigger->name, text) : NULL;
-  *is_same &= sql && strcmp(sql, trigger->sql)==0;
-  sqlite3_free(text);
-  sqlite3_free(sql);
-  return sql ? SQLITE_OK : SQLITE_NOMEM;
+  int has_columns, is_same = 0;
+  for(has_columns=0; has_columns<2 && !is_same; has_columns++){
+    char *text = trigger_text(vtab, trigger->table, &triggers->args, kind_of(vtab, trigger->name),
+                              has_columns);
+    char *sql = text ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s", trigger->name, text) : NULL;
+    const int has_memory = sql!=NULL;
+    is_same = sql && strcmp(sql, trigger->sql)==0;
+    sqlite3_free(text);
+    sqlite3_free(sql);
+    if( !has_memory ) return SQLITE_NOMEM;
+    /* Of an INSERT the two are one. */
+    if( is_same && !has_columns && kind_of(vtab, trigger->name)!=BEFORE_INSERT ){
+      triggers->are_newest = 0;
+    }
+  }
+  triggers->are_all &= is_same;
+  return SQLITE_OK;
 }
 
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
@@ -226,21 +256,22 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
   int rc = bloom_triggers_read_own(vtab->connection, vtab->schema, bloom_vtab_is_own_trigger, vtab,
                                    &found);
   *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
-                                    .args.capacity = vtab->args.capacity};
+                                    .args.capacity = vtab->args.capacity,
+                                    .are_newest = 1};
   if( rc==SQLITE_OK && bloom_triggers_are_on_one_table(&found) ){
     unsigned seen = 0;
-    int i, is_same = 1;
+    int i;
     rc = read_columns(bloom_trigger_action(found.rows[0].sql), vtab->args.num_columns,
                       &triggers->args);
     if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", found.rows[0].table);
     if( rc==SQLITE_OK && triggers->args.table==NULL ) rc = SQLITE_NOMEM;
+    triggers->are_all = 1;
     for(i=0; i<found.num_rows && rc==SQLITE_OK; i++){
-      rc = compare_text(vtab, &found.rows[i], &triggers->args, &is_same);
+      rc = compare_text(vtab, &found.rows[i], triggers);
       seen |= 1u << kind_of(vtab, found.rows[i].name);
       triggers->last = found.rows[i].order;
     }
-    triggers->are_all = rc==SQLITE_OK && is_same
-      && seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
+    triggers->are_all &= rc==SQLITE_OK && seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
   }
   bloom_triggers_free(&found);
   return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
