@@ -146,38 +146,51 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 
 /* -- Doubt ---------------------------------------------------------------------------------- */
 
-/* Reads what stands on the journal: *guard is the guard's place, 0 if it is gone.  In TEMP there
-** may be the guard of a filter with the same name. */
+#define HAS_OTHERS "its journal has a trigger, or an index, which has to go first"
+
+/* Reads what stands on the journal: *guard is the guard's place, 0 if it is gone. */
 static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **doubt){
   char *table_text = bloom_vtab_journal_text(vtab),
     *guard_text = bloom_guard_text(vtab->name, vtab->journal);
   sqlite3_stmt *row = NULL;
   int rc = table_text && guard_text ? bloom_sql_row(vtab->connection, &row,
       "SELECT total(type = 'table' AND sql = 'CREATE TABLE %q'), max(CASE sql WHEN %Q THEN rowid"
-      " END), count(*), (SELECT count(*) FROM sqlite_temp_master"
-      " WHERE CASE type WHEN 'trigger' THEN sql <> %Q END AND tbl_name = %Q COLLATE NOCASE)"
-      " FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE", table_text, guard_text,
-      guard_text, vtab->journal, vtab->schema, vtab->journal) : SQLITE_NOMEM;
+      " END), count(*) FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE", table_text,
+      guard_text, vtab->schema, vtab->journal) : SQLITE_NOMEM;
   sqlite3_free(table_text);
   sqlite3_free(guard_text);
   *guard = 0;
   if( rc==SQLITE_ROW ){
     const int has_table = sqlite3_column_int(row, 0);
-    const int is_temp = sqlite3_stricmp(vtab->schema, "temp")==0;
     int has_others;
     *guard = sqlite3_column_int64(row, 1);
-    has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0)
-      || (!is_temp && sqlite3_column_int64(row, 3)>0);
+    has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0);
     if( !has_table ){
       *doubt = has_others ? "its journal is another table, which has to go first"
                           : "its journal is gone";
     }else if( has_others ){
-      *doubt = "its journal has a trigger, or an index, which has to go first";
+      *doubt = HAS_OTHERS;
     }else if( *guard==0 ){
       *doubt = "its guard trigger is gone";
     }
   }
   return bloom_sql_end(row, rc);
+}
+
+/* Sets *doubt if a trigger of TEMP stands on the journal.  There may be the guard of a filter with
+** the same name. */
+static int check_temp(bloom_vtab *vtab, const char **doubt){
+  char *guard_text = bloom_guard_text(vtab->name, vtab->journal);
+  sqlite3_int64 has_trigger = 0;
+  int rc = SQLITE_NOMEM;
+  if( guard_text ){
+    rc = bloom_sql_integer(vtab->connection, &has_trigger, "SELECT EXISTS(SELECT 1"
+                           " FROM sqlite_temp_master WHERE CASE type WHEN 'trigger' THEN sql <> %Q"
+                           " END AND tbl_name = %Q COLLATE NOCASE)", guard_text, vtab->journal);
+  }
+  sqlite3_free(guard_text);
+  if( rc==SQLITE_OK && has_trigger ) *doubt = HAS_OTHERS;
+  return rc;
 }
 
 /* Sets *doubt unless the key's columns are what they were. */
@@ -198,6 +211,7 @@ static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, const char **d
   return rc;
 }
 
+/* Sets *doubt to what the schema says, that of TEMP left out. */
 static int find_doubt(bloom_vtab *vtab, const char **doubt){
   bloom_vtab_triggers triggers;
   sqlite3_int64 guard;
@@ -218,10 +232,32 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
   return rc;
 }
 
+/* Looks at what is of another version than when it was looked at last: temporary tables come and go
+** more often than others. */
+static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64 temp_version){
+  const int is_temp = sqlite3_stricmp(vtab->schema, "temp")==0;
+  const int is_same = vtab->is_checked && vtab->checked_version==version
+    && !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema);
+  const char *doubt = vtab->schema_doubt;
+  int rc = SQLITE_OK;
+  if( is_same && vtab->checked_temp_version==temp_version ) return SQLITE_OK;
+  vtab->is_checked = 0;
+  if( !is_same ){
+    rc = bloom_vtab_read_layout(vtab);
+    if( rc==SQLITE_OK ) rc = find_doubt(vtab, &doubt);
+    if( rc==SQLITE_OK ) vtab->schema_doubt = doubt;
+  }
+  if( rc==SQLITE_OK && doubt==NULL && !is_temp ) rc = check_temp(vtab, &doubt);
+  vtab->is_checked = rc==SQLITE_OK;
+  if( rc==SQLITE_OK ) vtab->doubt = doubt;
+  vtab->checked_version = version;
+  vtab->checked_temp_version = temp_version;
+  return rc;
+}
+
 int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
   bloom_connection *connection = vtab->connection;
   sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0;
-  const char *doubt;
   int rc;
   *is_certain = 1;
   if( vtab->args.table==NULL ) return SQLITE_OK;
@@ -235,17 +271,7 @@ int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
     rc = bloom_sql_integer(connection, &is_uncommitted, "PRAGMA read_uncommitted");
   }
   vtab->is_uncommitted = is_uncommitted!=0;
-  if( rc==SQLITE_OK && (!vtab->is_checked || vtab->checked_version!=version
-                        || vtab->checked_temp_version!=temp_version
-                        || bloom_database_may_be_swapped(connection->db, vtab->schema)) ){
-    vtab->is_checked = 0;
-    rc = bloom_vtab_read_layout(vtab);
-    if( rc==SQLITE_OK ) rc = find_doubt(vtab, &doubt);
-    vtab->is_checked = rc==SQLITE_OK;
-    if( rc==SQLITE_OK ) vtab->doubt = doubt;
-    vtab->checked_version = version;
-    vtab->checked_temp_version = temp_version;
-  }
+  if( rc==SQLITE_OK ) rc = check_versions(vtab, version, temp_version);
   if( rc==SQLITE_OK ) vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
   *is_certain = rc==SQLITE_OK && bloom_vtab_doubt(vtab)==NULL;
   return bloom_vtab_failure(vtab, rc);
