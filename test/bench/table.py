@@ -15,6 +15,8 @@ that a row takes is its own.
   bulk         a row of INSERT ... SELECT of all: extra
   delete       a row of DELETE of a tenth of all: extra
   upsert       INSERT ... ON CONFLICT DO NOTHING of keys that are there, the column UNIQUE: extra
+  update       a row of UPDATE of all, of a column that nothing covers: extra
+  update key   a row of UPDATE of a tenth of all, of the key: extra
   upsert journal  bytes of the journal that this leaves, a row
   first        milliseconds of a connection's first look-up while all keys are unmerged
   absent       one key a look-up, 20,000 within one query: merged; 10,000 unmerged; all unmerged
@@ -22,13 +24,17 @@ that a row takes is its own.
   statement    an absent key, one statement each, in one transaction
   scan         absent keys by the handle
   cold         absent, with a page cache of 100 KB
+  readers      absent, one statement each, by eight processes while one writes: 10,000 unmerged
+  beside       a row that this one writes, a transaction each
   merge        'merge' of all rows into an empty filter; CREATE INDEX
   merge 10,000 microseconds a row of the next 10,000
   rebuild      of the filter; REINDEX of the index
   space        bytes a row, merged
 """
+import multiprocessing
 import os
 import sys
+import time
 
 import harness
 from harness import timed
@@ -44,9 +50,11 @@ KINDS = {
     "filter with room": ("CREATE VIRTUAL TABLE f USING bloom(t, k, capacity = {})",),
     "standalone": ("CREATE VIRTUAL TABLE f USING bloom(capacity = {})",),
 }
-EXTRA = "insert", "bulk", "delete", "upsert"
+NUM_READERS = 8
+NUM_WRITTEN = 2_000
+EXTRA = "insert", "bulk", "delete", "upsert", "update", "update key"
 OTHERS = ("upsert journal", "first", "absent", "absent, 10,000 unmerged", "absent, all unmerged", "present", "statement", "scan",
-          "cold", "merge", "merge 10,000", "rebuild", "space")
+          "cold", "readers", "beside", "merge", "merge 10,000", "rebuild", "space")
 BYTES = "upsert journal", "space"
 MILLISECONDS = "first",
 
@@ -96,9 +104,41 @@ def measure_writing(kind, keys, source, found):
         if kind != "none":
             found["upsert journal"] = size_of(db, "f_new") / n
         db.close()
+    if kind != "standalone":
+        db = open_new(kind, n, source, "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, other INTEGER)")
+        db.execute("INSERT INTO t(k) SELECT k FROM source.present")
+        found["update"] = timed(lambda: db.execute("UPDATE t SET other = id")) / n
+        found["update key"] = timed(lambda: db.execute("UPDATE t SET k = k || 'x' WHERE id % 10 = 0")) / (n / 10)
+        db.close()
     db = open_new(kind, n, source)
     found["bulk"] = timed(lambda: db.execute(f"INSERT INTO {target} SELECT k FROM source.present")) / n
     return db
+
+
+def read_beside(sql, keys, until, times):
+    """A reader: puts the processor's seconds of a look-up."""
+    db = harness.connect(os.path.join(harness.FOLDER, "table.db"))
+    num_read, begin = 0, time.process_time()
+    while not until.is_set():
+        for key in keys[:100]:
+            db.execute(sql, key).fetchone()
+        num_read += 100
+    times.put((time.process_time() - begin) / num_read)
+
+
+def measure_readers(db, sql, absent, found):
+    """Eight readers, each a process, and a writer."""
+    context = multiprocessing.get_context("fork")
+    until, times = context.Event(), context.Queue()
+    readers = [context.Process(target=read_beside, args=(sql, absent[i::NUM_READERS], until, times)) for i in range(NUM_READERS)]
+    for reader in readers:
+        reader.start()
+    rows = [(key + "y",) for key, in absent[:NUM_WRITTEN]]
+    found["beside"] = timed(lambda: execute_each(db, "INSERT INTO t(k) VALUES (?)", rows)) / len(rows)
+    until.set()
+    found["readers"] = harness.statistics.median(times.get() for _ in readers)
+    for reader in readers:
+        reader.join()
 
 
 def measure_merging(db, kind, found, n):
@@ -150,8 +190,9 @@ def measure(kind, keys, absent, source):
     query = lookup(kind, "some_absent")
     db.execute(query).fetchone()
     found["absent, 10,000 unmerged"] = timed(lambda: db.execute(query).fetchone()) / NUM_TESTED
+    measure_readers(db, "SELECT EXISTS (SELECT 1 FROM t WHERE k = ?)" if kind == "index" else "SELECT count(*) FROM f(?)", absent, found)
     if kind != "index":
-        found["merge 10,000"] = timed(lambda: db.execute("INSERT INTO f(f) VALUES ('merge')")) / NUM_LATE
+        found["merge 10,000"] = timed(lambda: db.execute("INSERT INTO f(f) VALUES ('merge')")) / (NUM_LATE + NUM_WRITTEN)
     found["delete"] = timed(lambda: db.execute("DELETE FROM t WHERE id % 10 = 0")) / (n / 10)
     db.close()
     db = harness.connect(os.path.join(harness.FOLDER, "table.db"))
