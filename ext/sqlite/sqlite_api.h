@@ -72,6 +72,11 @@ static inline int bloom_db_is_interrupted(sqlite3 *db){
   return sqlite3_prepare_v2(db, " ", -1, &none, NULL)==SQLITE_INTERRUPT;
 }
 
+/* 1 for the operator IS NULL or IS NOT NULL of a constraint. */
+static inline int bloom_is_null_test(int op){
+  return op==SQLITE_INDEX_CONSTRAINT_ISNULL || op==SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+}
+
 /* How many digits SQLite writes a REAL with.  From 3.52 on they are 17, and from some release after
 ** it an application can choose, by SQLITE_DBCONFIG_FP_DIGITS; where it cannot, the number is left
 ** alone. */

@@ -488,6 +488,30 @@ def flipped_bits(files, module):
 both(flipped_bits)
 
 
+def damaged_b_tree(files, module, table):
+    """SQLite's own text, with the name of the filter or index whose table it is; or the answer, where it is not read."""
+    db = make(files, module, num_rows=5000)
+    page, num_bytes = one(db, "SELECT rootpage FROM sqlite_master WHERE name = ?", table), one(db, "PRAGMA page_size")
+    db.close()
+    with open(files.path, "r+b") as file:
+        file.seek((page - 1) * num_bytes)
+        file.write(b"\xff" * num_bytes)
+    module_name, num_failed = ("bloom_index", 0) if module == INDEX else ("bloom", 0)
+    for sql in ("SELECT count(*) FROM f WHERE %s = 'key7'" % ("k" if module == INDEX else "key"), "SELECT * FROM f", "SELECT handle FROM f" if module == FILTER else ASKED,
+                "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('integrity-check')", "INSERT INTO f(f) VALUES ('rebuild')"):
+        error = error_of(files.connect(), sql)
+        if error is not None:
+            num_failed += 1
+            wanted = "%s: f: database disk image is malformed" % module_name
+            assert str(error) == wanted or (table == "f_state" and "f is damaged: its configuration" in str(error)), "%s: %s" % (sql, error)
+    assert num_failed > 0
+
+
+for module, tables in (FILTER, ("f_pages", "f_new", "t")), (INDEX, ("f_state", "f_changed", "f_blocks_1", "t")):
+    for table in tables:
+        case(damaged_b_tree, "%s, %s" % (module, table), module, table)
+
+
 @test
 def a_stored_filter_has_no_checksum(files):
     """hostile/fuzz has any bytes."""

@@ -125,7 +125,7 @@ static int index_read_source(bloom_index *index, char **error){
   bloom_source source;
   char *name = index->config.source;
   int rc = bloom_source_read(index->connection, index->schema, name, &source, error);
-  if( *error ){
+  if( *error && strncmp(*error, "bloom: ", strlen("bloom: "))==0 ){
     char *with_name = sqlite3_mprintf("bloom_index: %s", *error + strlen("bloom: "));
     sqlite3_free(*error);
     *error = with_name;
@@ -163,6 +163,7 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
                                 " rows are on their way", index->name);
   }
   if( rc==SQLITE_OK ) rc = index_make(index, error);
+  rc = bloom_index_failure(index, rc, error);
   if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
   return rc;
 }

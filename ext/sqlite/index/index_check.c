@@ -221,6 +221,10 @@ int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding)
     rc = index_check_rows(index, &layout, finding);
   }
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
+  if( rc!=SQLITE_CORRUPT_VTAB ){
+    /* A page of a B-tree: 'rebuild' may not be able to. */
+    return bloom_index_failure(index, rc, finding)==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+  }
   return index_check_say(finding, "bloom_index: %s is damaged: a page of it; 'rebuild' repairs it",
                          index->name);
 }

@@ -169,13 +169,14 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   return rc;
 }
 
-/* Refuses a condition on the column for commands, as FTS5 has it for patterns, and to read a column
-** as if it had another collation. */
+/* Refuses a condition on the column for commands, as FTS5 has it for patterns, but IS NULL and IS
+** NOT NULL, which tools ask of every column; and to read a column as if it had another collation. */
 static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info){
   const index_plan plan = {.columns_used = info->colUsed};
   int i;
   for(i=0; i<info->nConstraint && index->columns.num_columns>0; i++){
-    if( info->aConstraint[i].iColumn<index->columns.num_columns ) continue;
+    if( info->aConstraint[i].iColumn<index->columns.num_columns
+       || bloom_is_null_test(info->aConstraint[i].op) ) continue;
     return bloom_fail_vtab(&index->base.zErrMsg,
                            "bloom_index: column %s of %s takes commands alone: write conditions on"
                            " the columns of its table", index->name, index->name);

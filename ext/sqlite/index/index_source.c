@@ -37,9 +37,7 @@ int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int
 }
 
 int bloom_index_failure(const bloom_index *index, int rc, char **error){
-  if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
-  *error = sqlite3_mprintf("bloom_index: %s", bloom_sql_message(index->connection->db, rc));
-  return *error ? rc : SQLITE_NOMEM;
+  return bloom_sql_failure(index->connection, "bloom_index", index->name, rc, error);
 }
 
 int bloom_index_fail_damaged(bloom_index *index){

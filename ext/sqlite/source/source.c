@@ -8,15 +8,6 @@
 #include "../errors.h"
 #include "tokens.h"
 
-int bloom_source_failure(sqlite3 *db, int rc, char **error){
-  if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
-  /* Refused by the guard: no statement of SQLite's failed. */
-  *error = sqlite3_mprintf("bloom: %s", (rc & 0xff)!=SQLITE_CORRUPT ? bloom_sql_message(db, rc)
-                                        : "the database is damaged: its tables call back what"
-                                          " reads them");
-  return rc;
-}
-
 void bloom_source_free(bloom_source *source){
   int i;
   for(i=0; i<source->num_columns; i++){
@@ -131,7 +122,7 @@ int bloom_source_read(
   rc = find_source_table(source, table, error);
   if( rc==SQLITE_OK ) rc = read_source_columns(source);
   if( rc==SQLITE_OK ) rc = find_source_row_column(source);
-  return bloom_source_failure(connection->db, rc, error);
+  return bloom_sql_failure(connection, "bloom", table, rc, error);
 }
 
 int bloom_source_is_rowid_name(const char *name){
@@ -154,7 +145,9 @@ int bloom_source_equality(
   const char *collation;
   int rc = sqlite3_table_column_metadata(db, source->schema, source->name, column->name, NULL,
                                          &collation, NULL, NULL, NULL);
-  if( rc!=SQLITE_OK ) return bloom_source_failure(db, rc, error);
+  if( rc!=SQLITE_OK ){
+    return bloom_sql_failure(source->connection, "bloom", source->name, rc, error);
+  }
   rule->kind = column->kind;
   if( bloom_collation_named(collation, &rule->collation) ) return SQLITE_OK;
   return bloom_fail_vtab(error, "bloom: column %s of table %s has collation %s, and a filter cannot"

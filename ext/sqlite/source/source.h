@@ -54,7 +54,4 @@ int bloom_source_prepare_default(
   bloom_connection *connection, const char *sql, sqlite3_stmt **row
 );
 
-/* rc, and SQLite's message for it as *error if there is none yet. */
-int bloom_source_failure(sqlite3 *db, int rc, char **error);
-
 #endif

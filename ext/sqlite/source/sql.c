@@ -115,6 +115,31 @@ const char *bloom_sql_message(sqlite3 *db, int rc){
   return (sqlite3_errcode(db) & 0xff)==(rc & 0xff) ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
 }
 
+int bloom_sql_failure(
+  const bloom_connection *connection, const char *module, const char *name, int rc, char **error
+){
+  const char *message;
+  if( (rc & 0xff)==SQLITE_INTERRUPT ){
+    sqlite3_free(*error);
+    *error = sqlite3_mprintf("%s", sqlite3_errstr(SQLITE_INTERRUPT));
+    return *error ? rc : SQLITE_NOMEM;
+  }
+  if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
+  message = bloom_sql_message(connection->db, rc);
+  if( rc==SQLITE_CORRUPT_VTAB && connection->is_running ){
+    /* The guard's: no statement of SQLite's failed. */
+    *error = sqlite3_mprintf("%s: the database is damaged: tables of %s call back what reads them",
+                             module, name);
+  }else if( strncmp(message, "bloom", 5)==0 ){
+    *error = sqlite3_mprintf("%s", message); /* of a method that our statement called */
+  }else if( (rc & 0xff)==SQLITE_CORRUPT ){
+    *error = sqlite3_mprintf("%s: %s: %s", module, name, message);
+  }else{
+    *error = sqlite3_mprintf("%s: %s", module, message);
+  }
+  return *error ? rc : SQLITE_NOMEM;
+}
+
 int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text){
   const int type = sqlite3_column_type(row, column);
   *text = (const char *)sqlite3_column_text(row, column);

@@ -51,6 +51,13 @@ static inline int bloom_sql_is_fatal(int rc){
 /* SQLite's message for an error of one of its calls: the last one's, where that failed so. */
 const char *bloom_sql_message(sqlite3 *db, int rc);
 
+/* Returns rc, or SQLITE_NOMEM.  Sets *error, unless it says more already, to what SQLite says of
+** rc, behind the module's name, and of a damaged database behind the name of the module's table,
+** too.  Of an interrupt it is always SQLite's own text alone, by which clients know it. */
+int bloom_sql_failure(
+  const bloom_connection *connection, const char *module, const char *name, int rc, char **error
+);
+
 /* A column's text, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 

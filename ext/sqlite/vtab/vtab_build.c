@@ -98,10 +98,11 @@ static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return rc==SQLITE_OK && vtab->args.table ? bloom_vtab_empty_journal(vtab, layout) : rc;
 }
 
-/* rc, or, where a filter in halves would stay, SQLITE_IOERR: after that SQLite takes back the
-** transaction. */
+/* rc, or, where a filter in halves would stay, SQLITE_IOERR: after that, as after an interrupt,
+** SQLite takes back the transaction. */
 static int take_back(bloom_vtab *vtab, int rc){
-  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || sqlite3_get_autocommit(vtab->connection->db) ){
+  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || (rc & 0xff)==SQLITE_INTERRUPT
+   || sqlite3_get_autocommit(vtab->connection->db) ){
     return rc;
   }
   bloom_vtab_failure(vtab, rc);

@@ -87,11 +87,12 @@ static char *plan_name(
 }
 
 /* 1 if a condition is on the column for commands, as FTS5 has it for keys: no row would be a wrong
-** "no". */
+** "no".  IS NULL and IS NOT NULL, which tools ask of every column, are none. */
 static int has_condition_on_command(const sqlite3_index_info *info, int num_parts){
   int i;
   for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn==num_parts + BLOOM_VTAB_COMMAND ) return 1;
+    if( info->aConstraint[i].iColumn==num_parts + BLOOM_VTAB_COMMAND
+        && !bloom_is_null_test(info->aConstraint[i].op) ) return 1;
   }
   return 0;
 }

@@ -64,7 +64,7 @@ int bloom_vtab_damaged(bloom_vtab *vtab, const char *what){
 
 int bloom_vtab_failure(bloom_vtab *vtab, int rc){
   return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page")
-    : bloom_source_failure(vtab->connection->db, rc, &vtab->base.zErrMsg);
+    : bloom_sql_failure(vtab->connection, "bloom", vtab->name, rc, &vtab->base.zErrMsg);
 }
 
 bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab){
