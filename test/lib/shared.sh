@@ -171,10 +171,11 @@ sanitized() {
   env LD_PRELOAD="$(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libubsan.so)" "$@"
 }
 
-# Programs of which the extension is a part, with sanitizers if there are any: in $linked.
+# Programs of which the extension is a part, with sanitizers if there are any: in $linked.  Compiled
+# without optimisation, which would take longer than the tests gain by it.
 linked=build/linked
 make_linked() {
-  make -s -j "$jobs" BUILD=$linked OPT='-O1 -g' CPPFLAGS=-DSQLITE_CORE SANITIZE="$sanitizers" "$@"
+  make -s -j "$jobs" BUILD=$linked OPT='-O0 -g1' CPPFLAGS=-DSQLITE_CORE SANITIZE="$sanitizers" "$@"
 }
 
 # -- Python -------------------------------------------------------------------

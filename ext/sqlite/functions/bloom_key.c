@@ -238,7 +238,8 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **a
   bloom_fail_literal(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
                      key_arg_literal(args[1]),
                      "'int32', 'int64', 'float', 'double', 'uuid', 'decimal(18,2)', 'fixed32', "
-                     "'fixed64', 'big32', 'big64', 'varint32', 'varint64' or, with a secret, 'siphash'",
+                     "'fixed64', 'big32', 'big64', 'varint32', 'varint64' or, with a secret, "
+                     "'siphash'",
                      key_type_named(first, decimal) ? "the value comes before the type" : NULL);
   return NULL;
 }
@@ -256,8 +257,8 @@ static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_v
   if( literal==NULL ){
     sqlite3_result_error_nomem(context);
   }else if( type->decimal.precision ){
-    bloom_fail(context, "bloom_key(): argument 1 (value) for 'decimal(%u,%u)' must be a number of at"
-                        " most %u digits before the point and %u after it, a REAL of at most %d in"
+    bloom_fail(context, "bloom_key(): argument 1 (value) for 'decimal(%u,%u)' must be a number of"
+                        " at most %u digits before the point and %u after it, a REAL of at most %d in"
                         " all, not %s", type->decimal.precision, type->decimal.scale,
                type->decimal.precision - type->decimal.scale, type->decimal.scale,
                BLOOM_DECIMAL_REAL_DIGITS, literal);

@@ -95,8 +95,8 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
 ** infinity begins with, or digits as far as the e. */
 int bloom_index_begins_number(const unsigned char *text);
 
-/* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54 shows
-** 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as '1.50': only xFilter knows the value. */
+/* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54
+** shows 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as '1.50': only xFilter knows the value. */
 sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number);
 
 /* Reads idxNum and idxStr. */
