@@ -258,8 +258,8 @@ static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_v
     sqlite3_result_error_nomem(context);
   }else if( type->decimal.precision ){
     bloom_fail(context, "bloom_key(): argument 1 (value) for 'decimal(%u,%u)' must be a number of"
-                        " at most %u digits before the point and %u after it, a REAL of at most %d in"
-                        " all, not %s", type->decimal.precision, type->decimal.scale,
+                        " at most %u digits before the point and %u after it, a REAL of at most %d"
+                        " in all, not %s", type->decimal.precision, type->decimal.scale,
                type->decimal.precision - type->decimal.scale, type->decimal.scale,
                BLOOM_DECIMAL_REAL_DIGITS, literal);
   }else if( type->range ){
