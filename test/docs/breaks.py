@@ -466,7 +466,7 @@ def a_migration_of_a_table_that_was_renamed(files):
 def a_filter_whose_rebuild_fails(files):
     db = make(files, FILTER)
     execute(db, "DROP TABLE f_pages", "CREATE TABLE f_pages(x)")
-    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "table f_pages is in the way of f: drop it, or rename it")
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "table f_pages is in the way of f: ALTER TABLE f_pages RENAME TO f_kept_pages")
     execute(db, "DROP TABLE f_pages", "INSERT INTO f(f) VALUES ('rebuild')", "DROP TABLE f", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
     is_certain(db, FILTER)
 

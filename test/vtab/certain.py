@@ -88,7 +88,7 @@ def trigger_is_gone(files, args, keys, number, how):
     is_uncertain(db, keys)
     if how in ("another of its name", "on another table"):
         for name in gone:  # somebody else's is theirs to drop
-            fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "trigger f_", "is in the way of f")
+            fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "trigger f_", " in the way of f: DROP TRIGGER f_")
             db.execute("DROP TRIGGER " + quoted(name))
     restored(db, keys, names)
     is_whole(other, keys)
@@ -203,7 +203,7 @@ def journals_that_were_swapped(files):
         for name in f, g:
             db.execute(f"INSERT INTO of_{name} VALUES ('one more')")
             is_uncertain(db, "SELECT k FROM of_" + name, name)
-            fails(db, f"INSERT INTO {name}({name}) VALUES ('rebuild')", f"trigger {name}_before_insert is in the way of {name}")
+            fails(db, f"INSERT INTO {name}({name}) VALUES ('rebuild')", f"trigger {name}_before_insert", f" are in the way of {name}: DROP TRIGGER {name}_before_insert; ")
         for name in f, g:
             db.execute("DROP TABLE " + name)
         execute(db, f"INSERT INTO of_{f} VALUES (1)", f"INSERT INTO of_{g} VALUES (1)")
@@ -239,7 +239,7 @@ def journal_is_changed(files, args, keys, is_certain, *statements):
         (is_whole if is_certain else is_uncertain)(each, keys)
     text = " ".join(statements)
     if "INDEX" in text or "TABLE" in text or "CREATE TRIGGER" in text:  # what is somebody else's is theirs to drop
-        fails(other, "INSERT INTO f(f) VALUES ('rebuild')", " is in the way of f")
+        fails(other, "INSERT INTO f(f) VALUES ('rebuild')", " in the way of f: ")
         other.execute("DROP " + ("INDEX mine" if "INDEX" in text else "TRIGGER mine" if "TRIGGER" in text else "TABLE f_new"))
     command(other, "f", "rebuild")
     for each in db, other, files.connect():
@@ -568,7 +568,7 @@ def a_default_that_is_a_call(files):
 def a_hidden_source(files):
     """An authorizer that hides names of the schema once, from a condition or from the row, is no reason to take another table."""
     errors = set()
-    for place in range(12):
+    for place in range(24):
         db = files.connect()
         asked = iter(range(100))
         db.execute("CREATE TABLE IF NOT EXISTS t(k)")

@@ -184,7 +184,8 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
     return bloom_vtab_fail(vtab, NAME_OF_COLUMN, new_name);
   }
   rc = bloom_vtab_locate(vtab);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_RENAME);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_RENAME,
+                                                                (bloom_vtab_left){0});
   if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
   if( rc==SQLITE_OK ){
     bloom_vtab_close_reader(vtab);

@@ -137,60 +137,6 @@ static int fill(
 
 /* -- Making --------------------------------------------------------------------------------- */
 
-/* Sets *is_own to whether what may be in the way is a trigger of the filter's, or a guard on its
-** journal. */
-static int is_own_object(const bloom_vtab *vtab, sqlite3_stmt *row, int *is_own){
-  const char *type, *name = NULL, *table = NULL, *sql = NULL;
-  int rc = bloom_sql_column_text(row, 0, &type);
-  *is_own = 0;
-  if( rc!=SQLITE_OK || strcmp(type, "trigger")!=0 ) return rc;
-  rc = bloom_sql_column_text(row, 1, &name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &table);
-  if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
-  if( rc!=SQLITE_OK || name==NULL || table==NULL || sql==NULL ) return rc;
-  return sqlite3_stricmp(table, vtab->journal)==0
-    ? bloom_guard_is_own(NULL, name, table, sql, is_own)
-    : bloom_vtab_is_own_trigger(vtab, name, table, sql, is_own);
-}
-
-int bloom_vtab_refuse_what_is_in_the_way(bloom_vtab *vtab, bloom_vtab_change change){
-  char *pages = sqlite3_mprintf("\"%w\"" BLOOM_VTAB_PAGES_COLUMNS, vtab->pages);
-  char *journal = bloom_vtab_journal_text(vtab);
-  char *triggers = bloom_vtab_trigger_names(vtab);
-  const int has_source = vtab->args.table!=NULL, is_rename = change==BLOOM_VTAB_RENAME;
-  const char *type, *name;
-  sqlite3_stmt *row = NULL;
-  int is_own = 1, rc = pages && journal && triggers ? bloom_sql_prepare(vtab->connection, &row,
-      "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE"
-      " (%d AND type <> 'trigger' AND name COLLATE NOCASE IN (%Q, %Q))"
-      " OR (%d AND type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
-        " AND sql IS NOT 'CREATE TABLE %q')"
-      " OR (type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
-        " AND sql IS NOT 'CREATE TABLE %q')"
-      " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q))"
-      " OR (%d AND type = 'trigger' AND (tbl_name = %Q COLLATE NOCASE"
-        " OR name COLLATE NOCASE IN (%s)))"
-      " ORDER BY type = 'index'",
-      vtab->schema, change==BLOOM_VTAB_CREATE, vtab->pages, vtab->journal, has_source,
-      vtab->journal, journal, vtab->pages, pages, !is_rename, vtab->pages, vtab->journal,
-      has_source && !is_rename, vtab->journal, triggers) : SQLITE_NOMEM;
-  sqlite3_free(pages);
-  sqlite3_free(journal);
-  sqlite3_free(triggers);
-  while( rc==SQLITE_OK && is_own && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    rc = is_own_object(vtab, row, &is_own);
-  }
-  if( rc==SQLITE_OK && !is_own ){
-    rc = bloom_sql_column_text(row, 0, &type);
-    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &name);
-    if( rc==SQLITE_OK ){
-      rc = bloom_vtab_fail(vtab, "bloom: %s %s is in the way of %s: drop it%s", type, name,
-                           vtab->name, strcmp(type, "trigger")==0 ? "" : ", or rename it");
-    }
-  }
-  return bloom_sql_end(row, rc);
-}
-
 /* Makes journal, triggers and guard, and the filter in its pages. */
 static int make_all(
   bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout, int is_create
@@ -221,8 +167,13 @@ static int create_pages(bloom_vtab *vtab){
 int bloom_vtab_make(bloom_vtab *vtab){
   const int has_source = vtab->args.table!=NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
-  int rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_CREATE);
+  bloom_vtab_left left;
+  int rc = bloom_vtab_find_left(vtab, &left);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_CREATE, left);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
+  /* They are the only copy of these keys. */
+  if( left.have_keys && !has_source ) return SQLITE_OK;
+  vtab->has_layout = 0;
   if( has_source ) rc = bloom_vtab_read_source(vtab, &vtab->args, &layout);
   if( rc==SQLITE_OK && has_source && bloom_sql_has_two_writers(vtab->connection) ){
     rc = refuse_rows_on_their_way(vtab, "made", "");
@@ -304,7 +255,8 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
     bloom_vtab_close_reader(vtab);
     rc = SQLITE_OK;
   }
-  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_REBUILD);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_REBUILD,
+                                                              (bloom_vtab_left){0});
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ) rc = rebuild(vtab);
   vtab->is_checked = 0;

@@ -326,7 +326,7 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 #define BLOOM_VTAB_OVERFLOW          "bloom 1.2.0 made it, and a key has too many numbers"
 #define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"
 
-/* -- Making and merging: vtab_build.c ---------------------------------------------------------- */
+/* -- What has the filter's names already: vtab_obstacles.c --------------------------------------- */
 
 #define BLOOM_VTAB_PAGES_COLUMNS "(bytes BLOB)"
 
@@ -334,11 +334,25 @@ typedef enum bloom_vtab_change {
   BLOOM_VTAB_CREATE, BLOOM_VTAB_REBUILD, BLOOM_VTAB_RENAME
 } bloom_vtab_change;
 
-/* Fails if something of the user's is in the way: a table that has the name of one of the filter's
-** and is another, an index or a trigger on one of these, a trigger that has a name of its own.
-** SQLite drops no table while a statement runs, as these do, and of a column that has an index
-** sqlite3_blob writes nothing.  A RENAME minds the tables alone. */
-int bloom_vtab_refuse_what_is_in_the_way(bloom_vtab *vtab, bloom_vtab_change change);
+/* What a filter of the same name left, in a copy without virtual tables for example. */
+typedef struct bloom_vtab_left {
+  int are_own_pages;  /* its pages: they are empty, or a filter's that has as many columns */
+  int have_keys;      /* these pages are not empty */
+  int is_own_journal; /* its journal */
+} bloom_vtab_left;
+
+int bloom_vtab_find_left(bloom_vtab *vtab, bloom_vtab_left *left);
+
+/* Fails if something of the user's is in the way, and names all of it, with the SQL that takes it
+** away, triggers first: a table that has the name of one of the filter's and is another, an index or
+** a trigger on one of these, a trigger that has a name of its own.  SQLite drops no table while a
+** statement runs, as these do, and of a column that has an index sqlite3_blob writes nothing.  A
+** RENAME minds the tables alone.  left: of CREATE, what it takes over. */
+int bloom_vtab_refuse_what_is_in_the_way(
+  bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left
+);
+
+/* -- Making and merging: vtab_build.c ---------------------------------------------------------- */
 
 /* what was made before an error is gone again */
 int bloom_vtab_make(bloom_vtab *vtab);

@@ -1,0 +1,196 @@
+"""Half copies: a tool without bloom copies the tables and triggers of a filter, and not the virtual table.
+
+    python3 test/source/half_copies.py [--load ./bloom] [--only NAME]
+
+Whoever writes to the source goes on, and CREATE makes of what is there a filter that misses no key. $BLOOM_TEST_SHELL:
+the sqlite3 shell, sqlite3 unless told.
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
+import tools  # noqa: E402
+from cases import (Skip, case, column, command, error_of, execute, expect, fails, fill, is_whole, main,  # noqa: E402
+                   no_false_negative, one, rules_out_absent_keys, test, triggers)
+
+CREATE = {"f": "CREATE VIRTUAL TABLE f USING bloom(t, k)", "g": "CREATE VIRTUAL TABLE g USING bloom(t, (k, n))",
+          "s": "CREATE VIRTUAL TABLE s USING bloom(capacity = 10)"}
+PAIRS = "SELECT bloom_tuple(k, n) AS k FROM t"
+SET = "SELECT 'set' || id AS k FROM t WHERE id <= 100"
+
+
+def make(files):
+    db = files.connect()
+    execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)")
+    fill(db, 200)
+    db.execute("UPDATE t SET n = id % 3")
+    execute(db, *CREATE.values())
+    db.execute("INSERT INTO s(key) " + SET)
+    fill(db, 100, "unmerged")
+    db.close()
+
+
+def copy_by_clone(files, copy):
+    tools.shell(files, files.path, ".clone %s\n" % copy)
+
+
+def copy_by_schema(files, copy):
+    """The schema alone, and then the rows of t."""
+    tools.shell(files, copy, tools.shell(files, files.path, ".schema\n").stdout)
+    rows = tools.shell(files, files.path, ".dump --data-only t\n")
+    tools.shell(files, copy, rows.stdout)
+
+
+def copy_by_dump(files, copy):
+    """All but what names the virtual tables, as a program that has no bloom can read it."""
+    lines = tools.shell(files, files.path, ".dump\n").stdout.split("\n")
+    tools.shell(files, copy, "\n".join(line for line in lines if "sqlite_schema" not in line and "sqlite_master" not in line and "writable_schema" not in line))
+
+
+def copy_by_sqlite_utils(files, copy):
+    """sqlite-utils dump: what it says before it fails, or all of it."""
+    if shutil.which("sqlite-utils") is None:
+        raise Skip("sqlite-utils")
+    done = subprocess.run(["sqlite-utils", "dump", files.path, "--load-extension", files.load], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    statements = [line for line in done.stdout.split("\n") if "sqlite_master" not in line and "writable_schema" not in line]
+    tools.shell(files, copy, "\n".join(statements))
+
+
+COPIES = {".clone": copy_by_clone, ".schema": copy_by_schema, ".dump": copy_by_dump, "sqlite-utils dump": copy_by_sqlite_utils}
+
+
+def half(files, how):
+    """The path of a copy that has tables and triggers of f, g and s, and none of them."""
+    make(files)
+    copy = files.file("copy")
+    COPIES[how](files, copy)
+    db = files.connect(copy)
+    names = column(db, "SELECT name FROM sqlite_master")
+    assert "f_pages" in names and "f_new" in names and not set(CREATE) & set(names), names
+    db.close()
+    return copy
+
+
+def written(files, copy, change):
+    db = files.connect(copy, load=False)
+    execute(db, "INSERT INTO t(k) VALUES ('%s')" % change, "UPDATE t SET k = k || '%s', n = 2 WHERE id %% 50 = 0" % change)
+    db.close()
+
+
+def copied_by_half(files, how):
+    copy = half(files, how)
+    written(files, copy, "before")
+    db = files.connect(copy)
+    execute(db, *CREATE.values())
+    is_whole(db)
+    is_whole(db, PAIRS, "g")
+    if how == ".schema":
+        db.execute("INSERT INTO s(key) " + SET)
+    is_whole(db, SET, "s")
+    written(files, copy, "after")
+    db.execute("INSERT INTO s(key) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT 'later' || i FROM n")
+    for name, keys in ("f", "SELECT k FROM t"), ("g", PAIRS), ("s", SET):
+        no_false_negative(db, keys, name)
+        if name != "s":
+            command(db, name, "merge")
+        rules_out_absent_keys(db, name)
+        db.execute("DROP TABLE " + name)
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t"])
+
+
+for how in COPIES:
+    case(copied_by_half, how, how)
+
+
+def tables_are_dropped(files, dropped):
+    """As bloom 1.2.0 told people to do: INSERT stops at a trigger whose table is gone, until CREATE."""
+    copy = half(files, ".clone")
+    db = files.connect(copy)
+    execute(db, *["DROP TABLE " + name for name in dropped])
+    if "f_new" in dropped:
+        fails(db, "INSERT INTO t(k) VALUES ('x')", "no such table: main.f_new")
+    db.execute(CREATE["f"])
+    is_whole(db)
+    written(files, copy, "after")
+    is_whole(db)
+
+
+for dropped in ("f_pages",), ("f_new",), ("f_pages", "f_new"):
+    case(tables_are_dropped, " and ".join(dropped), dropped)
+
+
+def pasted(files, obstacles, wanted, create="f", left=()):
+    """The error names all that is in the way, and what to run; run at once, it takes nothing with it, and CREATE works."""
+    copy = half(files, ".clone")
+    db = files.connect(copy)
+    execute(db, *obstacles)
+    num_rows = {name: one(db, "SELECT count(*) FROM " + name) for name in left}
+    error = str(fails(db, CREATE[create], "in the way of %s: " % create))
+    for word in wanted:
+        assert word in error, error
+    sql = error.split(" in the way of %s: " % create)[1]
+    kinds = [statement.split()[0:2] for statement in sql.split("; ")]
+    expect(kinds, sorted(kinds, key=lambda kind: ["TRIGGER", "INDEX", "TABLE", "VIEW"].index(kind[1].upper())))
+    written(files, copy, "between") if not any("VIEW" in each for each in obstacles) else None
+    db.executescript(sql)
+    db.execute(CREATE[create])
+    no_false_negative(db, {"f": "SELECT k FROM t", "s": SET}[create] if create == "f" else "SELECT 'new' AS k WHERE 0", create)
+    written(files, copy, "after")
+    for name, number in num_rows.items():
+        new_name = name.replace("_pages", "_kept_pages") if name.endswith("_pages") else name + "_kept"
+        expect(one(db, "SELECT count(*) FROM " + new_name), number, new_name)
+
+
+case(pasted, "a user's trigger and table", ["DROP TABLE f_pages", "CREATE TABLE f_pages(x)", "INSERT INTO f_pages VALUES (1)", "CREATE TRIGGER f_after_update AFTER UPDATE ON t BEGIN SELECT 1; END"],
+     ["table f_pages", "trigger f_after_update", "are in the way", "DROP TRIGGER f_after_update", "ALTER TABLE f_pages RENAME TO f_kept_pages"], "f", ["f_pages"])
+case(pasted, "an index and a table", ["CREATE INDEX mine ON f_new(key)", "DROP TABLE f_pages", "CREATE TABLE f_pages(x)"], ["index mine", "table f_pages", "DROP INDEX mine"], "f", ["f_pages"])
+case(pasted, "a journal with other columns", ["DROP TABLE f_new", "CREATE TABLE f_new(id INTEGER PRIMARY KEY, key, r, u UNIQUE)"], ["table f_new is in the way", "DROP TRIGGER f_before_insert"], "f", [])
+
+
+@test
+def the_pages_of_a_standalone_filter(files):
+    """They are the only copy of its keys: another filter of that name drops none of them."""
+    copy = half(files, ".clone")
+    db = files.connect(copy)
+    num_rows = one(db, "SELECT count(*) FROM s_pages")
+    create = "CREATE VIRTUAL TABLE s USING bloom(t, k)"
+    error = str(fails(db, create, "table s_pages is in the way of s: ALTER TABLE s_pages RENAME TO s_kept_pages"))
+    db.executescript(error.split(" in the way of s: ")[1])
+    expect(one(db, "SELECT count(*) FROM s_kept_pages"), num_rows)
+    execute(db, create, "CREATE VIRTUAL TABLE s_kept USING bloom()")
+    is_whole(db, "SELECT k FROM t", "s")
+    is_whole(db, SET, "s_kept")
+
+
+@test
+def create_fails_over_what_was_left(files):
+    """Whatever fails, no key of a standalone filter goes, and nothing stops who writes."""
+    copy = half(files, ".clone")
+    db = files.connect(copy)
+    fails(db, "CREATE VIRTUAL TABLE f USING bloom(t, nothing)", "no column nothing")
+    written(files, copy, "after a failure")
+    db.execute("PRAGMA max_page_count = %d" % one(db, "PRAGMA page_count"))
+    for sql in CREATE["f"].replace("t, k", "t, k, capacity = 100000"), "CREATE VIRTUAL TABLE s USING bloom(nothing = 1)":
+        assert error_of(db, sql) is not None
+    db.execute("PRAGMA max_page_count = 1000000")
+    written(files, copy, "after another")
+    execute(db, CREATE["f"], CREATE["s"])
+    is_whole(db)
+    is_whole(db, SET, "s")
+
+
+@test
+def tables_that_only_look_so(files):
+    """A table of the user's with a name and a text of bloom's, but none of its marks, stays."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k)", "CREATE TABLE \"f_new\"(key, r)", "INSERT INTO f_new VALUES ('mine', 'r')",
+            "CREATE TABLE \"f_pages\"(bytes BLOB)", "INSERT INTO f_pages VALUES (x'00')")
+    fails(db, CREATE["f"], "table f_new, table f_pages are in the way of f: ALTER TABLE f_new RENAME TO f_new_kept; ALTER TABLE f_pages RENAME TO f_kept_pages")
+    expect(column(db, "SELECT key FROM f_new") + column(db, "SELECT hex(bytes) FROM f_pages"), ["mine", "00"])
+    expect(triggers(db), [])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
