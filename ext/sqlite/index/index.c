@@ -269,6 +269,7 @@ static int index_command(bloom_index *index, sqlite3_value *value){
       return bloom_index_merge(index, max_rows ? max_rows : INDEX_MERGE_ALL, error);
     case BLOOM_COMMAND_REBUILD: return bloom_index_rebuild(index, error);
     case BLOOM_COMMAND_CHECK:   break;
+    case BLOOM_COMMAND_DELETE_ALL:
     case BLOOM_COMMAND_NONE:
     default: return bloom_fail_vtab(error, "bloom_index" BLOOM_COMMANDS, command);
   }

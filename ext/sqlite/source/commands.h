@@ -10,7 +10,8 @@ typedef enum bloom_command {
   BLOOM_COMMAND_NONE, /* there is no such command */
   BLOOM_COMMAND_MERGE,
   BLOOM_COMMAND_REBUILD,
-  BLOOM_COMMAND_CHECK
+  BLOOM_COMMAND_CHECK,
+  BLOOM_COMMAND_DELETE_ALL /* of a standalone filter */
 } bloom_command;
 
 /* Who asks whether all is well. */

@@ -7,6 +7,7 @@
 **   (SELECT handle FROM name)                for bloom_may_contain() in scans
 **   INSERT INTO name(name) VALUES ('merge')  takes the journal into the pages
 **   INSERT INTO name(key) VALUES (?)         adds to a standalone filter
+**   INSERT INTO name(name) VALUES ('delete-all')   empties a standalone filter
 **
 ** What xUpdate is told is in the database when it returns.  So there is no xBegin, xSync,
 ** xSavepoint: SQLite's own journal does all that.
@@ -206,8 +207,11 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
     case BLOOM_COMMAND_MERGE:   return bloom_vtab_merge(vtab, max_rows);
     case BLOOM_COMMAND_REBUILD: return bloom_vtab_rebuild(vtab);
     case BLOOM_COMMAND_CHECK:   break;
+    case BLOOM_COMMAND_DELETE_ALL: return bloom_vtab_delete_all(vtab);
     case BLOOM_COMMAND_NONE:
-    default: return bloom_vtab_fail(vtab, "bloom" BLOOM_COMMANDS, command);
+    default: return bloom_vtab_fail(vtab, "bloom" BLOOM_COMMANDS "%s", command,
+                                    vtab->args.table ? "" : "; of a standalone filter"
+                                                            " 'delete-all', too");
   }
   rc = bloom_vtab_check(vtab, BLOOM_CHECK_COMMAND, &finding);
   if( finding==NULL ) return rc;
@@ -234,7 +238,11 @@ static int vtab_update(
   int i, rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return bloom_vtab_fail(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
-                                 " cannot forget a key", vtab->name);
+                                 " cannot forget a key; INSERT INTO %s(%s) VALUES ('%s') forgets %s",
+                           vtab->name, vtab->quoted_name, vtab->quoted_name,
+                           vtab->args.table ? "rebuild" : "delete-all",
+                           vtab->args.table ? "those that its table no longer has"
+                             : "all of them");
   }
   rc = bloom_vtab_locate(vtab);
   if( rc!=SQLITE_OK ) return rc;

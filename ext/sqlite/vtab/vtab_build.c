@@ -264,6 +264,20 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   return rc;
 }
 
+/* Empties a standalone filter, which has the room of CREATE again. */
+int bloom_vtab_delete_all(bloom_vtab *vtab){
+  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(vtab->connection->db);
+  bloom_vtab_layout layout = {.num_layers = 0};
+  int rc;
+  if( vtab->args.table ){
+    return bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone: 'rebuild'"
+                                 " forgets those that it no longer has", vtab->name);
+  }
+  rc = fill(vtab, NULL, &layout, 0);
+  sqlite3_set_last_insert_rowid(vtab->connection->db, rowid);
+  return rc;
+}
+
 /* Sets *wants_room to whether all keys need more room than there is, and now is the time to make
 ** it. */
 static int find_room(bloom_vtab *vtab, int *wants_room){

@@ -358,6 +358,7 @@ int bloom_vtab_refuse_what_is_in_the_way(
 int bloom_vtab_make(bloom_vtab *vtab);
 int bloom_vtab_drop(const bloom_vtab *vtab);         /* whatever of it there is */
 int bloom_vtab_rebuild(bloom_vtab *vtab);
+int bloom_vtab_delete_all(bloom_vtab *vtab);
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows); /* 0: all */
 
 /* -- Pages and journal at once: vtab_snapshot.c ------------------------------------------------ */
