@@ -30,6 +30,7 @@ static void index_free(bloom_index *index){
   sqlite3_free(index->name);
   sqlite3_free(index->source_name);
   sqlite3_free(index->doubt);
+  bloom_schema_mark_free(&index->mark);
   sqlite3_free(index->base.zErrMsg);
   sqlite3_free(index);
 }

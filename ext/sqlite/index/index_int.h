@@ -9,6 +9,7 @@
 #include "../connection.h"
 #include "../source/database.h"
 #include "../source/equality.h"
+#include "../source/schema.h"
 #include "../source/sql.h"
 
 #define INDEX_MAX_KEYS 16
@@ -119,6 +120,7 @@ typedef struct bloom_index {
   /* What was found at a version of the schema: bloom_index_source_doubt(). */
   int is_checked;
   sqlite3_int64 checked_version;
+  bloom_schema_mark mark; /* what proves that there is no doubt, and survives other changes */
   char *doubt; /* why blocks cannot be believed; NULL: they can */
   int has_triggers; /* all of ours are on the source */
 

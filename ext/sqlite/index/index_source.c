@@ -109,7 +109,9 @@ static int index_check_order(bloom_index *index, index_source *source,
   }
   sqlite3_free(state);
   if( rc!=SQLITE_OK ) return rc;
+  bloom_schema_mark_add(&index->mark, guard);
   for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
+    bloom_schema_mark_add(&index->mark, triggers->rows[i].order);
     if( triggers->rows[i].order>guard ) rc = index_set_doubt(source,
         "the table was made again since the last merge; 'rebuild' repairs it");
   }
@@ -118,6 +120,7 @@ static int index_check_order(bloom_index *index, index_source *source,
   for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
     int can_stop = 0;
     if( all.rows[i].order>guard ){
+      bloom_schema_mark_add(&index->mark, 0); /* what it writes to matters, too */
       rc = bloom_trigger_can_stop(index->connection, index->schema, all.rows[i].sql, &can_stop);
     }
     if( rc!=SQLITE_OK || !can_stop ) continue;
@@ -146,7 +149,7 @@ static int index_check_tables(bloom_index *index, index_source *source){
   if( list ){
     /* Not by count(): the application may have one of its own. */
     rc = bloom_sql_prepare(index->connection, &tables,
-                           "SELECT m.name, m.sql FROM \"%w\".sqlite_master AS m WHERE"
+                           "SELECT m.name, m.sql, m.rowid FROM \"%w\".sqlite_master AS m WHERE"
                            " m.type = 'table'"
       " AND m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)", index->schema, list);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, tables);
@@ -157,6 +160,7 @@ static int index_check_tables(bloom_index *index, index_source *source){
       if( rc==SQLITE_OK ) rc = bloom_sql_column_text(tables, 1, &sql);
       if( rc==SQLITE_OK && name && sql ) rc = bloom_index_tables_own(index, name, sql, &is_own);
       num_tables += is_own;
+      if( is_own ) bloom_schema_mark_add(&index->mark, sqlite3_column_int64(tables, 2));
       if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, tables);
     }
     rc = bloom_sql_end(tables, rc);
@@ -182,13 +186,18 @@ static int index_check_tables(bloom_index *index, index_source *source){
 ** table may be one that SQLite keeps from views and triggers, to which this one would open it. */
 static int index_check_name(bloom_index *index, index_source *source, char **error){
   enum { NOTHING, TABLE, VIEW, VIRTUAL_TABLE };
-  sqlite3_int64 kind = NOTHING;
-  const int rc = bloom_sql_integer(index->connection, &kind,
-                                   "SELECT CASE WHEN m.type = 'view' THEN %d WHEN m.rootpage = 0"
-                                   " THEN %d ELSE %d END FROM \"%w\".sqlite_master AS m"
-                                   " WHERE m.type IN ('table', 'view') AND m.name = %Q"
-                                   " COLLATE NOCASE",
-                                   VIEW, VIRTUAL_TABLE, TABLE, index->schema, source->name);
+  int kind = NOTHING, rc;
+  sqlite3_stmt *row;
+  rc = bloom_sql_row(index->connection, &row,
+                     "SELECT CASE WHEN m.type = 'view' THEN %d WHEN m.rootpage = 0 THEN %d ELSE %d"
+                     " END, m.rowid FROM \"%w\".sqlite_master AS m"
+                     " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE NOCASE", VIEW, VIRTUAL_TABLE, TABLE, index->schema,
+                     source->name);
+  if( rc==SQLITE_ROW ){
+    kind = sqlite3_column_int(row, 0);
+    bloom_schema_mark_add(&index->mark, sqlite3_column_int64(row, 1));
+  }
+  rc = bloom_sql_end(row, rc);
   if( rc!=SQLITE_OK || kind==TABLE ) return rc;
   if( kind==NOTHING ){
     return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s"
@@ -239,8 +248,9 @@ static int index_check_columns(bloom_index *index, index_source *source,
 
 int bloom_index_source_check(bloom_index *index, index_source *source, char **error){
   index_trigger_names names = {.id = NULL};
-  bloom_triggers triggers;
-  int rc = bloom_index_triggers_read(index, &triggers);
+  bloom_triggers triggers = {.num_rows = 0};
+  int rc = bloom_schema_mark_begin(index->connection, index->schema, &index->mark);
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_read(index, &triggers);
   memset(source, 0, sizeof(*source));
   if( rc==SQLITE_OK ){
     source->name = sqlite3_mprintf("%s", triggers.num_rows ? triggers.rows[0].table
@@ -269,6 +279,17 @@ int bloom_index_source_check(bloom_index *index, index_source *source, char **er
   return rc;
 }
 
+/* Sets *holds to whether what was found at another version is true of this one.  Rowids that are
+** hidden are others after a VACUUM, which changes no row of the schema. */
+static int source_mark_holds(bloom_index *index, sqlite3_int64 version, int *holds){
+  *holds = 0;
+  if( !index->is_checked || index->doubt || version==INDEX_NO_VERSION
+     || index->checked_version==INDEX_NO_VERSION ) return SQLITE_OK;
+  return bloom_schema_mark_holds(index->connection, index->schema, &index->mark,
+                                 version - index->checked_version,
+                                 !index->config.has_hidden_ids, index->source_name, holds);
+}
+
 int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error){
   sqlite3_int64 version = INDEX_NO_VERSION;
   int rc = bloom_index_statement_integer(index, 1, &version, "PRAGMA \"%w\".schema_version",
@@ -280,9 +301,16 @@ int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **erro
   if( rc!=SQLITE_OK ) return rc;
   if( !index->is_checked || index->checked_version!=version || version==INDEX_NO_VERSION
      || bloom_database_may_be_swapped(index->connection->db, index->schema) ){
-    index_source source;
+    index_source source = {.name = NULL};
+    int holds = 0;
+    if( !bloom_database_may_be_swapped(index->connection->db, index->schema) ){
+      rc = source_mark_holds(index, version, &holds);
+    }
     index->is_checked = 0;
-    rc = bloom_index_source_check(index, &source, error);
+    if( rc==SQLITE_OK && !holds ) rc = bloom_index_source_check(index, &source, error);
+    if( rc==SQLITE_OK && !holds && source.doubt==NULL ){
+      rc = bloom_schema_mark_end(index->connection, index->schema, &index->mark);
+    }
     if( rc==SQLITE_OK ){
       sqlite3_free(index->doubt);
       index->doubt = source.doubt;

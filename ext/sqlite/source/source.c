@@ -47,7 +47,7 @@ static int check_is_no_shadow(bloom_source *source, char **error){
 static int find_source_table(bloom_source *source, const char *table, char **error){
   sqlite3_stmt *row;
   int rc = bloom_sql_row(source->connection, &row,
-    "SELECT name, type = 'view', rootpage = 0 FROM \"%w\".sqlite_master"
+    "SELECT name, type = 'view', rootpage = 0, rowid FROM \"%w\".sqlite_master"
     " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", source->schema, table);
   if( rc==SQLITE_DONE ){
     rc = bloom_fail_vtab(error, "bloom: there is no table %s in database %s", table,
@@ -57,6 +57,7 @@ static int find_source_table(bloom_source *source, const char *table, char **err
   }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 2) ){
     rc = bloom_fail_vtab(error, "bloom: %s is a virtual table; a source is an ordinary one", table);
   }else if( rc==SQLITE_ROW ){
+    source->row = sqlite3_column_int64(row, 3);
     rc = bloom_sql_copy_text(row, 0, &source->name);
     if( rc==SQLITE_OK && source->name==NULL ) rc = SQLITE_AUTH; /* an authorizer made NULL of it */
   }

@@ -18,7 +18,8 @@ typedef struct bloom_source_column {
 typedef struct bloom_source {
   bloom_connection *connection;
   const char *schema;
-  char *name; /* as the schema has it */
+  char *name;        /* as the schema has it */
+  sqlite3_int64 row; /* of its table in sqlite_schema */
   bloom_source_column *columns;
   int num_columns, max_columns;
   int num_keys;         /* columns of the PRIMARY KEY */

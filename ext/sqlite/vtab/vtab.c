@@ -77,6 +77,7 @@ static int vtab_disconnect(sqlite3_vtab *base){
   bloom_vtab_close_journal(vtab);
   bloom_vtab_close_reader(vtab);
   bloom_vtab_args_free(&vtab->args);
+  bloom_schema_mark_free(&vtab->mark);
   sqlite3_free(vtab->schema);
   sqlite3_free(vtab->name);
   sqlite3_free(vtab->quoted_name);
@@ -158,7 +159,7 @@ static int rename_table(
 ** were in doubt they only go, the guard with them: who writes would not find the journal. */
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
   bloom_vtab renamed = *vtab;
-  bloom_vtab_triggers triggers = {.last = 0};
+  bloom_vtab_triggers triggers = {.num_triggers = 0};
   int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
   renamed.journal = sqlite3_mprintf("%s_new", new_name);
   if( renamed.journal==NULL ) rc = SQLITE_NOMEM;

@@ -11,6 +11,7 @@
 #include "../source/commands.h"
 #include "../source/database.h"
 #include "../source/keys.h"
+#include "../source/schema.h"
 #include "../source/source.h"
 #include "../source/tokens.h"
 #include "../source/triggers.h"
@@ -36,6 +37,7 @@ typedef struct bloom_vtab_args {
   char *refusal;          /* why there can be no such filter any more; NULL: there can */
   int has_namesake;       /* once the source was read: what CREATE named was renamed since, and a
                           ** table, view or column has that name now */
+  sqlite3_int64 source_row; /* and the row of its table in sqlite_schema */
 } bloom_vtab_args;
 
 /* SQLITE_OK; SQLITE_NOMEM; SQLITE_ERROR with *error to be freed.  bloom_vtab_args_free() is
@@ -134,6 +136,7 @@ typedef struct bloom_vtab {
   sqlite3_int64 checked_version, checked_temp_version;
   int checked_compiled;  /* and after so many compilations of the journal's statements */
   const char *schema_doubt; /* why every key may be in it, but for what TEMP has */
+  bloom_schema_mark mark;   /* what proves that it is not, and survives changes of other tables */
   const char *doubt;     /* why every key may be in it; NULL: what the filter says is certain */
   int is_source_unknown; /* no trigger names it: 'rebuild' can only take the names of CREATE */
   int has_namesake;      /* why it is in doubt; 'rebuild' takes the names of CREATE then, too */
@@ -291,11 +294,14 @@ bloom_is_own_trigger bloom_vtab_is_own_trigger;
 /* Their names and the guard's, as SQL: 'f_before_insert', ...; to be freed. */
 char *bloom_vtab_trigger_names(const bloom_vtab *vtab);
 
+#define BLOOM_VTAB_MAX_TRIGGERS 3
+
 /* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
   int are_all;            /* each is there, with the text that it has to have, and on one table */
   int are_newest;         /* none is of bloom 1.2.0 */
-  sqlite3_int64 last;     /* the place of the last one in sqlite_schema */
+  int num_triggers;
+  sqlite3_int64 rows[BLOOM_VTAB_MAX_TRIGGERS]; /* in sqlite_schema, in ascending order */
   /* the table and the columns, as they are called now; else table is NULL */
   bloom_vtab_args args;
 } bloom_vtab_triggers;

@@ -106,6 +106,7 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, &source,
                                 &vtab->base.zErrMsg);
   if( rc==SQLITE_OK ) rc = replace_name(&args->table, source.name);
+  args->source_row = source.row;
   sqlite3_free(args->default_value);
   args->default_value = NULL;
   layout->default_checksum = 0;
@@ -148,22 +149,27 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 
 #define HAS_OTHERS "its journal has a trigger, or an index, which has to go first"
 
-/* Reads what stands on the journal: *guard is the guard's place, 0 if it is gone. */
-static int check_journal(bloom_vtab *vtab, sqlite3_int64 *guard, const char **doubt){
+/* Reads what stands on the journal: *journal and *guard are its place and the guard's, 0 if they
+** are gone. */
+static int check_journal(
+  bloom_vtab *vtab, sqlite3_int64 *journal, sqlite3_int64 *guard, const char **doubt
+){
   char *table_text = bloom_vtab_journal_text(vtab),
     *guard_text = bloom_guard_text(vtab->name, vtab->journal);
   sqlite3_stmt *row = NULL;
   int rc = table_text && guard_text ? bloom_sql_row(vtab->connection, &row,
       "SELECT total(type = 'table' AND sql = 'CREATE TABLE %q'), max(CASE sql WHEN %Q THEN rowid"
-      " END), count(*) FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE", table_text,
-      guard_text, vtab->schema, vtab->journal) : SQLITE_NOMEM;
+      " END), count(*), max(CASE type WHEN 'table' THEN rowid END) FROM \"%w\".sqlite_master"
+      " WHERE tbl_name = %Q COLLATE NOCASE", table_text, guard_text, vtab->schema, vtab->journal)
+    : SQLITE_NOMEM;
   sqlite3_free(table_text);
   sqlite3_free(guard_text);
-  *guard = 0;
+  *journal = *guard = 0;
   if( rc==SQLITE_ROW ){
     const int has_table = sqlite3_column_int(row, 0);
     int has_others;
     *guard = sqlite3_column_int64(row, 1);
+    *journal = sqlite3_column_int64(row, 3);
     has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0);
     if( !has_table ){
       *doubt = has_others ? "its journal is another table, which has to go first"
@@ -211,23 +217,39 @@ static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, const char **d
   return rc;
 }
 
+/* Marks the rows that prove that there is no doubt.  A source that was renamed has no mark: other
+** changes than of these rows matter to it. */
+static int mark_schema(
+  bloom_vtab *vtab, const bloom_vtab_triggers *triggers, sqlite3_int64 journal, sqlite3_int64 guard
+){
+  int i;
+  if( sqlite3_stricmp(triggers->args.table, vtab->args.table)!=0 ) return SQLITE_OK;
+  for(i=0; i<triggers->num_triggers; i++) bloom_schema_mark_add(&vtab->mark, triggers->rows[i]);
+  bloom_schema_mark_add(&vtab->mark, triggers->args.source_row);
+  bloom_schema_mark_add(&vtab->mark, journal);
+  bloom_schema_mark_add(&vtab->mark, guard);
+  return bloom_schema_mark_end(vtab->connection, vtab->schema, &vtab->mark);
+}
+
 /* Sets *doubt to what the schema says, that of TEMP left out. */
 static int find_doubt(bloom_vtab *vtab, const char **doubt){
-  bloom_vtab_triggers triggers;
-  sqlite3_int64 guard;
-  int rc = bloom_vtab_read_triggers(vtab, &triggers);
+  bloom_vtab_triggers triggers = {.num_triggers = 0};
+  sqlite3_int64 journal = 0, guard = 0;
+  int rc = bloom_schema_mark_begin(vtab->connection, vtab->schema, &vtab->mark);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   *doubt = NULL;
   if( rc==SQLITE_OK ){
     vtab->is_source_unknown = triggers.args.table==NULL;
-    rc = check_journal(vtab, &guard, doubt);
+    rc = check_journal(vtab, &journal, &guard, doubt);
     if( !triggers.are_all ) *doubt = "triggers of its own are gone, or their table is";
-    else if( *doubt==NULL && guard<triggers.last ){
+    else if( *doubt==NULL && guard<triggers.rows[triggers.num_triggers-1] ){
       *doubt = "its table was made again, or triggers of its own were";
     }
   }
   if( rc==SQLITE_OK && *doubt==NULL ) rc = check_columns(vtab, &triggers.args, doubt);
   vtab->has_namesake = rc==SQLITE_OK && *doubt==NULL && triggers.args.has_namesake;
   if( vtab->has_namesake ) *doubt = "its table or column was renamed, and another has the name now";
+  if( rc==SQLITE_OK && *doubt==NULL ) rc = mark_schema(vtab, &triggers, journal, guard);
   bloom_vtab_args_free(&triggers.args);
   return rc;
 }
@@ -236,15 +258,19 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
 ** more often than others. */
 static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64 temp_version){
   const int is_temp = sqlite3_stricmp(vtab->schema, "temp")==0;
-  const int is_same = vtab->is_checked && vtab->checked_version==version
+  const int was_checked = vtab->is_checked
     && !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema);
   const char *doubt = vtab->schema_doubt;
-  int rc = SQLITE_OK;
+  int is_same = was_checked && vtab->checked_version==version, rc = SQLITE_OK;
   if( is_same && vtab->checked_temp_version==temp_version ) return SQLITE_OK;
   vtab->is_checked = 0;
-  if( !is_same ){
-    rc = bloom_vtab_read_layout(vtab);
-    if( rc==SQLITE_OK ) rc = find_doubt(vtab, &doubt);
+  if( !is_same ) rc = bloom_vtab_read_layout(vtab);
+  if( rc==SQLITE_OK && was_checked && !is_same && doubt==NULL ){
+    rc = bloom_schema_mark_holds(vtab->connection, vtab->schema, &vtab->mark,
+                                 version - vtab->checked_version, 1, vtab->journal, &is_same);
+  }
+  if( rc==SQLITE_OK && !is_same ){
+    rc = find_doubt(vtab, &doubt);
     if( rc==SQLITE_OK ) vtab->schema_doubt = doubt;
   }
   if( rc==SQLITE_OK && doubt==NULL && !is_temp ) rc = check_temp(vtab, &doubt);

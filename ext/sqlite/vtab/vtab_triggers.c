@@ -19,7 +19,7 @@
 
 typedef enum trigger_kind {
   BEFORE_INSERT, BEFORE_UPDATE, AFTER_UPDATE,
-  NUM_TRIGGER_KINDS
+  NUM_TRIGGER_KINDS = BLOOM_VTAB_MAX_TRIGGERS
 } trigger_kind;
 
 static const struct {
@@ -258,7 +258,9 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
   *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
                                     .args.capacity = vtab->args.capacity,
                                     .are_newest = 1};
-  if( rc==SQLITE_OK && bloom_triggers_are_on_one_table(&found) ){
+  /* A hostile schema may have a name twice. */
+  if( rc==SQLITE_OK && found.num_rows<=BLOOM_VTAB_MAX_TRIGGERS
+      && bloom_triggers_are_on_one_table(&found) ){
     unsigned seen = 0;
     int i;
     rc = read_columns(bloom_trigger_action(found.rows[0].sql), vtab->args.num_columns,
@@ -269,7 +271,7 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
     for(i=0; i<found.num_rows && rc==SQLITE_OK; i++){
       rc = compare_text(vtab, &found.rows[i], triggers);
       seen |= 1u << kind_of(vtab, found.rows[i].name);
-      triggers->last = found.rows[i].order;
+      triggers->rows[triggers->num_triggers++] = found.rows[i].order;
     }
     triggers->are_all &= rc==SQLITE_OK && seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
   }
