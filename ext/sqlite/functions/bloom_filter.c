@@ -5,8 +5,9 @@
 **
 ** (1) A row with a NULL key is skipped.  No rows: a filter that contains nothing.
 ** (2) Several keys are one: a row is stored by each combination of its values' hashes, and
-**     asked for by each of its own.  Where these are more than 64 it may be there.  Another
-**     number of keys than the rows had is an error.
+**     asked for by each of its own.  Where these are more than 64 it is stored and asked for by the
+**     cells of its numbers, which every row of four numbers or more is stored by, too; with fewer
+**     it may be there.  Another number of keys than the rows had is an error.
 ** (3) Its size follows the keys: 1 % of others may be in it.  Over SQLite's length limit it is
 **     SQLite's "too big" error, found as the keys come in.
 ** (4) A window removes its oldest row, so all hashes are kept to the end: 8 bytes for each.
@@ -21,8 +22,9 @@
 #include "../equal_keys.h"
 #include "../errors.h"
 #include "../hash_queue.h"
-#include "functions.h"
 #include "../size_args.h"
+#include "../source/equality.h"
+#include "functions.h"
 
 /* The size at which 1 % of other keys may be in the filter (Requirement 3). */
 #define FILTER_BITS_PER_KEY 10.6
@@ -32,6 +34,9 @@
 
 /* The most combinations that a row is stored or asked by (Requirement 2). */
 #define MAX_COMBINATIONS 64
+
+/* Three numbers with four hashes each have no more. */
+#define MIN_CELL_NUMBERS 4
 
 #define FILTER_LINE_BYTES 64
 
@@ -48,6 +53,7 @@ typedef struct filter_state {
   bloom_equal_kinds kinds;
   int num_keys;      /* of a row; 0 before the first */
   uint64_t num_open; /* rows with too many combinations: what is asked may be one of them */
+  uint64_t num_cells_only; /* those that are stored by the cells of their numbers alone */
 } filter_state;
 
 /* The first cache line of a handle's bytes; the blocks begin at a later line. */
@@ -57,6 +63,7 @@ typedef struct equal_filter {
   uint64_t num_blocks;
   bloom_equal_kinds kinds;
   int is_open; /* all rows of several keys may be there */
+  int has_cells_only; /* some rows are stored by the cells of their numbers alone */
 } equal_filter;
 
 #define FILTER_HEAD_BYTES \
@@ -118,6 +125,54 @@ static int hash_row(
   return SQLITE_OK;
 }
 
+/* Sets *is_number to whether a value, or one that NOCASE takes for equal, may be equal to a number.
+** What is equal agrees on that. */
+static int may_equal_number(sqlite3_value *value, int *is_number){
+  const int type = sqlite3_value_type(value);
+  *is_number = type==SQLITE_INTEGER || type==SQLITE_FLOAT;
+  if( type==SQLITE_TEXT ){
+    const char *text = (const char *)sqlite3_value_text(value);
+    if( text==NULL ) return SQLITE_NOMEM;
+    *is_number = bloom_bytes_may_equal_number((const uint8_t *)text, strlen(text));
+  }
+  return SQLITE_OK;
+}
+
+/* The cells of a number. */
+static int hash_number(int is_query, sqlite3_value *value, bloom_equal_hashes *key){
+  bloom_key_hashes cells;
+  int i;
+  const int rc = bloom_cell_hashes(value, is_query, &cells);
+  if( rc!=SQLITE_OK ) return rc;
+  key->is_maybe = cells.is_maybe;
+  key->num_hashes = cells.num_hashes;
+  for(i=0; i<cells.num_hashes && i<BLOOM_MAX_EQUAL_HASHES; i++) key->hashes[i] = cells.hashes[i];
+  return SQLITE_OK;
+}
+
+/* Hashes a row without NULL by the cells of its numbers and by its other values, which have one
+** hash each; none if it has few numbers, or SQLite writes REALs with too few digits. */
+FILTER_NOINLINE static int hash_cells(
+  bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys, row_hashes *row
+){
+  int i, num_numbers = 0;
+  row->num_hashes = row->is_open = 0;
+  if( num_keys<MIN_CELL_NUMBERS || kinds->has_few_digits ) return SQLITE_OK;
+  row->num_hashes = 1;
+  row->hashes[0] = BLOOM_GOLDEN_RATIO; /* other hashes than those of all combinations */
+  for(i=0; i<num_keys && !row->is_open; i++){
+    bloom_equal_hashes key;
+    int is_number, rc = may_equal_number(keys[i], &is_number);
+    if( rc==SQLITE_OK && is_number ) rc = hash_number(is_query, keys[i], &key);
+    else if( rc==SQLITE_OK ) rc = bloom_equal_hashes_of(kinds, is_query, keys[i], &key);
+    if( rc!=SQLITE_OK ) return rc;
+    num_numbers += is_number;
+    combine_key(row, &key);
+  }
+  if( !row->is_open && num_numbers<MIN_CELL_NUMBERS ) row->num_hashes = 0;
+  return SQLITE_OK;
+}
+
 /* ---- Building ---------------------------------------------------------------------------- */
 
 static int find_filter_shape(sqlite3_context *context, uint64_t num_hashes, bloom_shape *shape){
@@ -135,18 +190,41 @@ static int push_hash(sqlite3_context *context, filter_state *state, uint64_t has
   return find_filter_shape(context, state->queue.num_hashes, &shape);
 }
 
+/* Sets *row and *cells to what a row is stored by, and counts those with too many combinations by
+** change: 1, or -1 where the row leaves. */
+static int hash_stored_row(
+  filter_state *state, int change, int num_keys, sqlite3_value **keys, row_hashes *row,
+  row_hashes *cells
+){
+  int rc = hash_row(&state->kinds, 0, num_keys, keys, row);
+  cells->num_hashes = cells->is_open = 0;
+  if( rc==SQLITE_OK && row->num_hashes>0 ){
+    rc = hash_cells(&state->kinds, 0, num_keys, keys, cells);
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  if( cells->is_open ) cells->num_hashes = 0;
+  if( row->is_open ){
+    row->num_hashes = 0;
+    if( cells->num_hashes>0 ) state->num_cells_only += (uint64_t)change;
+    else state->num_open += (uint64_t)change;
+  }
+  return SQLITE_OK;
+}
+
 FILTER_NOINLINE static void add_row(
   sqlite3_context *context, filter_state *state, int num_keys, sqlite3_value **keys
 ){
-  row_hashes row;
+  row_hashes row, cells;
   int i;
-  if( hash_row(&state->kinds, 0, num_keys, keys, &row)!=SQLITE_OK ){
+  if( hash_stored_row(state, 1, num_keys, keys, &row, &cells)!=SQLITE_OK ){
     sqlite3_result_error_nomem(context);
     return;
   }
-  state->num_open += (uint64_t)row.is_open;
-  for(i=0; i<row.num_hashes && !row.is_open; i++){
+  for(i=0; i<row.num_hashes; i++){
     if( push_hash(context, state, row.hashes[i])!=SQLITE_OK ) return;
+  }
+  for(i=0; i<cells.num_hashes; i++){
+    if( push_hash(context, state, cells.hashes[i])!=SQLITE_OK ) return;
   }
 }
 
@@ -180,14 +258,13 @@ void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value 
   /* The state exists: SQLite removes only rows that it passed before.  They leave in the order
   ** they came, so that how many hashes they had is all there is to know. */
   filter_state *state = sqlite3_aggregate_context(context, sizeof(*state));
-  row_hashes row;
+  row_hashes row, cells;
   int i;
-  if( hash_row(&state->kinds, 0, num_keys, keys, &row)!=SQLITE_OK ){
+  if( hash_stored_row(state, -1, num_keys, keys, &row, &cells)!=SQLITE_OK ){
     sqlite3_result_error_nomem(context);
     return;
   }
-  state->num_open -= (uint64_t)row.is_open;
-  for(i=0; i<row.num_hashes && !row.is_open; i++) bloom_hash_queue_pop(&state->queue);
+  for(i=0; i<row.num_hashes + cells.num_hashes; i++) bloom_hash_queue_pop(&state->queue);
 }
 
 /* ---- Asking ------------------------------------------------------------------------------ */
@@ -209,11 +286,26 @@ FILTER_NOINLINE static int test_key(equal_filter *filter, sqlite3_value *value){
   return key.is_maybe || has_any_hash(filter, key.num_hashes, key.hashes);
 }
 
+/* Asks by cells alone: a row with few numbers equals none that is known by cells only. */
+FILTER_NOINLINE static int test_cells(
+  equal_filter *filter, int is_open, int num_keys, sqlite3_value **keys
+){
+  row_hashes cells;
+  if( hash_cells(&filter->kinds, 1, num_keys, keys, &cells)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
+  if( cells.num_hashes==0 ) return is_open;
+  return cells.is_open || has_any_hash(filter, cells.num_hashes, cells.hashes);
+}
+
 FILTER_NOINLINE static int test_row(equal_filter *filter, int num_keys, sqlite3_value **keys){
   row_hashes row;
   if( hash_row(&filter->kinds, 1, num_keys, keys, &row)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( row.num_hashes==0 ) return BLOOM_TEST_NULL;
-  return filter->is_open || row.is_open || has_any_hash(filter, row.num_hashes, row.hashes);
+  if( filter->is_open ) return 1;
+  if( !row.is_open ){
+    if( has_any_hash(filter, row.num_hashes, row.hashes) ) return 1;
+    if( !filter->has_cells_only ) return 0;
+  }
+  return test_cells(filter, row.is_open, num_keys, keys);
 }
 
 static int test_keys(void *data, int num_keys, sqlite3_value **keys){
@@ -242,6 +334,7 @@ static void write_filter_handle(
     .num_blocks = shape->num_slots,
     .kinds = state->kinds,
     .is_open = state->num_open>0,
+    .has_cells_only = state->num_cells_only>0,
   };
   memset(blocks, 0, num_block_bytes);
   for(; runs; runs=runs->next){
