@@ -11,7 +11,7 @@ import sqlite3
 import sys
 import zlib
 
-from cases import (Skip, case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole, lookups, main,
+from cases import (ABSENT, Skip, case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole, lookups, main,
                    no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys, test, triggers)
 
 KINDS = {
@@ -577,6 +577,25 @@ def a_hidden_source(files):
         errors.add(str(error_of(db, "BEGIN") or error_of(db, "CREATE VIRTUAL TABLE f USING bloom(t, k)")))
         db.close()
     assert errors >= {"None", "bloom: authorization denied", "bloom: there is no table t in database main"}, errors
+
+
+@test
+def an_authorizer_that_lets_read(files):
+    """One that allows SELECT, READ and FUNCTION alone, as applications have it: every key may be there, and the note names it, not 'rebuild', which it denies, too."""
+    db = make(files, "t, k")
+    allowed = sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION
+    db.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY)
+    no_false_negative(db)
+    expect(lookups(db, "f", ABSENT), ABSENT)
+    text = note(db)
+    assert "an authorizer of this connection denies" in text and "schema_version" in text and "rebuild" not in text, text
+    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "not authorized")
+    pragmas = re.search("SQLITE_PRAGMA of (.*), or", text).group(1).replace(" and ", ", ").split(", ")
+    db.set_authorizer(lambda action, name, *_: sqlite3.SQLITE_OK if action in allowed or (action == sqlite3.SQLITE_PRAGMA and name in pragmas) else sqlite3.SQLITE_DENY)
+    expect(note(db), None, "with what the note names")
+    rules_out_absent_keys(db)
+    db.set_authorizer(None)
+    is_whole(db)
 
 
 def refused_command(files, command):

@@ -141,6 +141,7 @@ typedef struct bloom_vtab {
   int is_source_unknown; /* no trigger names it: 'rebuild' can only take the names of CREATE */
   int has_namesake;      /* why it is in doubt; 'rebuild' takes the names of CREATE then, too */
   int is_uncommitted; /* the connection reads what others may roll back */
+  int is_denied;      /* an authorizer kept it from the schema when it was looked at last */
 } bloom_vtab;
 
 /* From SQLite's pointer, whose type may need less alignment than ours. */
@@ -331,6 +332,9 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 #define BLOOM_VTAB_BROKEN_JOURNAL    "its journal was emptied or made again"
 #define BLOOM_VTAB_OVERFLOW          "bloom 1.2.0 made it, and a key has too many numbers"
 #define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"
+#define BLOOM_VTAB_DENIED_SCHEMA \
+  "an authorizer of this connection denies what tells that its triggers are there: SQLITE_PRAGMA of" \
+  " schema_version, read_uncommitted, table_list, table_xinfo and index_list, or SQLITE_READ"
 
 /* -- What has the filter's names already: vtab_obstacles.c --------------------------------------- */
 

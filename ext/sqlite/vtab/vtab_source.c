@@ -299,11 +299,13 @@ int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
   vtab->is_uncommitted = is_uncommitted!=0;
   if( rc==SQLITE_OK ) rc = check_versions(vtab, version, temp_version);
   if( rc==SQLITE_OK ) vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
+  vtab->is_denied = (rc & 0xff)==SQLITE_AUTH;
   *is_certain = rc==SQLITE_OK && bloom_vtab_doubt(vtab)==NULL;
   return bloom_vtab_failure(vtab, rc);
 }
 
 const char *bloom_vtab_doubt(const bloom_vtab *vtab){
+  if( vtab->is_denied ) return BLOOM_VTAB_DENIED_SCHEMA;
   /* A merge may be rolled back between the journal and the pages. */
   return vtab->doubt==NULL && vtab->is_uncommitted ? "PRAGMA read_uncommitted is on" : vtab->doubt;
 }
@@ -312,7 +314,7 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
   const char *name = vtab->quoted_name;
   const int is_unknown = vtab->doubt && vtab->is_source_unknown;
   const int is_namesake = vtab->doubt && vtab->has_namesake;
-  if( vtab->doubt==NULL && vtab->is_uncommitted ){
+  if( vtab->is_denied || (vtab->doubt==NULL && vtab->is_uncommitted) ){
     return sqlite3_mprintf("every key may be in it, because %s", why);
   }
   return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES"
