@@ -88,5 +88,6 @@ def try_pages():
 
 try_shapes()
 try_pages()
-print(f"SQLite {sqlite3.sqlite_version}: {passed} passed, {failed} failed")
+print(f"note: SQLite {sqlite3.sqlite_version}")
+print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

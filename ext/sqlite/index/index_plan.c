@@ -170,7 +170,8 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
 }
 
 /* Refuses a condition on the column for commands, as FTS5 has it for patterns, but IS NULL and IS
-** NOT NULL, which tools ask of every column; and to read a column as if it had another collation. */
+** NOT NULL, which tools ask of every column; and to read a column as if it had another
+** collation. */
 static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info){
   const index_plan plan = {.columns_used = info->colUsed};
   int i;
