@@ -621,6 +621,34 @@ for _command in "merge", "merge=2", "rebuild":
     case(refused_command, _command, _command)
 
 
+def refused_create(files, args):
+    """A CREATE that an authorizer refuses once, at any place, leaves nothing behind, and the transaction goes on."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k TEXT, c DEFAULT 'x')", "INSERT INTO t(k) VALUES ('before')")
+    schema = "SELECT name, sql FROM sqlite_master"
+    objects = db.execute(schema).fetchall()
+    for place in range(1, 1000):
+        execute(db, "BEGIN", "INSERT INTO t(k) VALUES ('begun %d')" % place)
+        asked = iter(range(1, 1 << 30))
+        db.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if next(asked) == place else sqlite3.SQLITE_OK)
+        error = error_of(db, "CREATE VIRTUAL TABLE f USING bloom(%s)" % args)
+        db.set_authorizer(None)
+        if error is None and next(asked) <= place:
+            db.execute("COMMIT")
+            return
+        if error is None:
+            db.execute("DROP TABLE f")  # it was asked for advice alone
+        assert db.in_transaction, "place %d: %s" % (place, error)
+        db.execute("COMMIT")
+        expect(db.execute(schema).fetchall(), objects, "place %d" % place)
+        expect(one(db, "SELECT count(*) FROM t"), place + 1)
+    assert False, "never done"
+
+
+for _args in "t, k", "t, c", "":
+    case(refused_create, _args or "standalone", _args)
+
+
 def hidden_key(files, args, keys, sql):
     """Where an authorizer hides the journal's keys every key may be in it, and no merge throws them away."""
     db = make(files, args)

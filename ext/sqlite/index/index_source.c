@@ -87,6 +87,7 @@ int bloom_index_source_why_not_merge(const bloom_index *index, const index_sourc
 void bloom_index_source_free(index_source *source){
   sqlite3_free(source->name);
   sqlite3_free(source->doubt);
+  bloom_schema_mark_free(&source->mark);
   memset(source, 0, sizeof(*source));
 }
 
@@ -109,9 +110,9 @@ static int index_check_order(bloom_index *index, index_source *source,
   }
   sqlite3_free(state);
   if( rc!=SQLITE_OK ) return rc;
-  bloom_schema_mark_add(&index->mark, guard);
+  bloom_schema_mark_add(&source->mark, guard);
   for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
-    bloom_schema_mark_add(&index->mark, triggers->rows[i].order);
+    bloom_schema_mark_add(&source->mark, triggers->rows[i].order);
     if( triggers->rows[i].order>guard ) rc = index_set_doubt(source,
         "the table was made again since the last merge; 'rebuild' repairs it");
   }
@@ -120,7 +121,7 @@ static int index_check_order(bloom_index *index, index_source *source,
   for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
     int can_stop = 0;
     if( all.rows[i].order>guard ){
-      bloom_schema_mark_add(&index->mark, 0); /* what it writes to matters, too */
+      bloom_schema_mark_add(&source->mark, 0); /* what it writes to matters, too */
       rc = bloom_trigger_can_stop(index->connection, index->schema, all.rows[i].sql, &can_stop);
     }
     if( rc!=SQLITE_OK || !can_stop ) continue;
@@ -160,7 +161,7 @@ static int index_check_tables(bloom_index *index, index_source *source){
       if( rc==SQLITE_OK ) rc = bloom_sql_column_text(tables, 1, &sql);
       if( rc==SQLITE_OK && name && sql ) rc = bloom_index_tables_own(index, name, sql, &is_own);
       num_tables += is_own;
-      if( is_own ) bloom_schema_mark_add(&index->mark, sqlite3_column_int64(tables, 2));
+      if( is_own ) bloom_schema_mark_add(&source->mark, sqlite3_column_int64(tables, 2));
       if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, tables);
     }
     rc = bloom_sql_end(tables, rc);
@@ -195,7 +196,7 @@ static int index_check_name(bloom_index *index, index_source *source, char **err
                      source->name);
   if( rc==SQLITE_ROW ){
     kind = sqlite3_column_int(row, 0);
-    bloom_schema_mark_add(&index->mark, sqlite3_column_int64(row, 1));
+    bloom_schema_mark_add(&source->mark, sqlite3_column_int64(row, 1));
   }
   rc = bloom_sql_end(row, rc);
   if( rc!=SQLITE_OK || kind==TABLE ) return rc;
@@ -249,9 +250,10 @@ static int index_check_columns(bloom_index *index, index_source *source,
 int bloom_index_source_check(bloom_index *index, index_source *source, char **error){
   index_trigger_names names = {.id = NULL};
   bloom_triggers triggers = {.num_rows = 0};
-  int rc = bloom_schema_mark_begin(index->connection, index->schema, &index->mark);
-  if( rc==SQLITE_OK ) rc = bloom_index_triggers_read(index, &triggers);
+  int rc;
   memset(source, 0, sizeof(*source));
+  rc = bloom_schema_mark_begin(index->connection, index->schema, &source->mark);
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_read(index, &triggers);
   if( rc==SQLITE_OK ){
     source->name = sqlite3_mprintf("%s", triggers.num_rows ? triggers.rows[0].table
                                    : index->config.source);
@@ -309,7 +311,12 @@ int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **erro
     index->is_checked = 0;
     if( rc==SQLITE_OK && !holds ) rc = bloom_index_source_check(index, &source, error);
     if( rc==SQLITE_OK && !holds && source.doubt==NULL ){
-      rc = bloom_schema_mark_end(index->connection, index->schema, &index->mark);
+      rc = bloom_schema_mark_end(index->connection, index->schema, &source.mark);
+    }
+    if( rc==SQLITE_OK && !holds ){
+      bloom_schema_mark_free(&index->mark);
+      index->mark = source.mark;
+      memset(&source.mark, 0, sizeof(source.mark));
     }
     if( rc==SQLITE_OK ){
       sqlite3_free(index->doubt);

@@ -64,6 +64,7 @@ typedef struct index_source {
   int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
   int has_tables;  /* the index's own tables are there: else no command can run */
   int has_trigger_on_notes; /* somebody's, which may keep them out */
+  bloom_schema_mark mark;   /* the rows of the schema that say so */
 } index_source;
 
 /* Looks at triggers and columns; where none were declared yet, index->columns are what it finds.

@@ -132,7 +132,8 @@ static int fill(
   if( rc==SQLITE_OK && args ) rc = add_source_keys(&batch, args);
   if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, layout);
   bloom_vtab_batch_free(&batch);
-  return take_back(vtab, rc);
+  /* SQLite itself takes back a CREATE that fails, but no INSERT of one row. */
+  return is_create ? rc : take_back(vtab, rc);
 }
 
 /* -- Making --------------------------------------------------------------------------------- */
