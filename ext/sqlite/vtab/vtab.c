@@ -239,7 +239,8 @@ static int vtab_update(
   int i, rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return bloom_vtab_fail(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
-                                 " cannot forget a key; INSERT INTO %s(%s) VALUES ('%s') forgets %s",
+                                 " cannot forget a key; INSERT INTO %s(%s) VALUES ('%s') forgets"
+                                 " %s",
                            vtab->name, vtab->quoted_name, vtab->quoted_name,
                            vtab->args.table ? "rebuild" : "delete-all",
                            vtab->args.table ? "those that its table no longer has"

@@ -333,10 +333,10 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 #define BLOOM_VTAB_OVERFLOW          "bloom 1.2.0 made it, and a key has too many numbers"
 #define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"
 #define BLOOM_VTAB_DENIED_SCHEMA \
-  "an authorizer of this connection denies what tells that its triggers are there: SQLITE_PRAGMA of" \
-  " schema_version, read_uncommitted, table_list, table_xinfo and index_list, or SQLITE_READ"
+  "an authorizer of this connection denies what tells that its triggers are there: SQLITE_PRAGMA" \
+  " of schema_version, read_uncommitted, table_list, table_xinfo and index_list, or SQLITE_READ"
 
-/* -- What has the filter's names already: vtab_obstacles.c --------------------------------------- */
+/* -- What has the filter's names already: vtab_obstacles.c --------------------------------- */
 
 #define BLOOM_VTAB_PAGES_COLUMNS "(bytes BLOB)"
 
@@ -354,9 +354,9 @@ typedef struct bloom_vtab_left {
 int bloom_vtab_find_left(bloom_vtab *vtab, bloom_vtab_left *left);
 
 /* Fails if something of the user's is in the way, and names all of it, with the SQL that takes it
-** away, triggers first: a table that has the name of one of the filter's and is another, an index or
-** a trigger on one of these, a trigger that has a name of its own.  SQLite drops no table while a
-** statement runs, as these do, and of a column that has an index sqlite3_blob writes nothing.  A
+** away, triggers first: a table that has the name of one of the filter's and is another, an index
+** or a trigger on one of these, a trigger that has a name of its own.  SQLite drops no table while
+** a statement runs, as these do, and of a column that has an index sqlite3_blob writes nothing.  A
 ** RENAME minds the tables alone.  left: of CREATE, what it takes over. */
 int bloom_vtab_refuse_what_is_in_the_way(
   bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left

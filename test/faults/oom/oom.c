@@ -204,7 +204,7 @@ static sqlite3 *open_copy(sqlite3 *template, const char *sql){
 /* The memory in use once the connection has given up what it can, its last error's text
 ** being the same for all.  Without the pages of the database, which is in memory: *page_bytes. */
 static sqlite3_int64 memory_at_rest(sqlite3 *db, int *page_bytes){
-  int ignored;
+  int statement_bytes, ignored;
   static const char long_error[] =
     "SELECT a_column_that_is_not_there_with_a_name_longer_than_every_message_of_the_extension_has_so_that_"
     "_the_connection_keeps_as_much_memory_for_the_text_of_its_last_error_whatever_the_statements_before_it_"
@@ -212,7 +212,10 @@ static sqlite3_int64 memory_at_rest(sqlite3 *db, int *page_bytes){
   free(run_once(db, long_error).chars);
   sqlite3_db_release_memory(db);
   must(sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED, page_bytes, &ignored, 0), db);
-  return sqlite3_memory_used() - *page_bytes;
+  /* Tables keep statements: which ones, that depends on what the look-up before had read.  One that is
+  ** lost keeps the connection from being closed. */
+  must(sqlite3_db_status(db, SQLITE_DBSTATUS_STMT_USED, &statement_bytes, &ignored, 0), db);
+  return sqlite3_memory_used() - *page_bytes - statement_bytes;
 }
 
 /* What a statement returns if no allocation fails. */
